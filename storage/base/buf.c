@@ -1,0 +1,97 @@
+/* Views and growing buffers: see buf.h. */
+#include "storage/base/buf.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+bool hub_view_starts(struct hub_view view, const char *prefix)
+{
+    const size_t n = strlen(prefix);
+    return view.size >= n && memcmp(view.data, prefix, n) == 0;
+}
+
+bool hub_view_ends(struct hub_view view, const char *suffix)
+{
+    const size_t n = strlen(suffix);
+    return view.size >= n && memcmp(view.data + view.size - n, suffix, n) == 0;
+}
+
+char *hub_view_dup(struct hub_view view)
+{
+    char *copy = malloc(view.size + 1);
+    if (!copy)
+        return NULL;
+    if (view.size)
+        memcpy(copy, view.data, view.size);
+    copy[view.size] = '\0';
+    return copy;
+}
+
+void hub_buf_dispose(struct hub_buf *buf)
+{
+    free(buf->data);
+    *buf = HUB_BUF_INIT(buf->limit);
+}
+
+enum hub_status hub_buf_reserve(struct hub_buf *buf, size_t more, struct hub_error *err)
+{
+    if (more > buf->limit || buf->size > buf->limit - more)
+        return hub_fail(err, HUB_TOO_BIG, "more than %zu bytes", buf->limit);
+    const size_t need = buf->size + more + 1;
+    if (need <= buf->capacity)
+        return HUB_OK;
+    size_t capacity = buf->capacity ? buf->capacity : 256;
+    while (capacity < need)
+        capacity *= 2;
+    char *data = realloc(buf->data, capacity);
+    if (!data)
+        return hub_fail(err, HUB_NO_MEMORY, "no memory for %zu bytes", capacity);
+    buf->data = data;
+    buf->capacity = capacity;
+    return HUB_OK;
+}
+
+enum hub_status hub_buf_add(struct hub_buf *buf, const void *data, size_t size, struct hub_error *err)
+{
+    HUB_TRY(hub_buf_reserve(buf, size, err));
+    if (size)
+        memcpy(buf->data + buf->size, data, size);
+    buf->size += size;
+    buf->data[buf->size] = '\0';
+    return HUB_OK;
+}
+
+enum hub_status hub_buf_add_text(struct hub_buf *buf, const char *text, struct hub_error *err)
+{
+    return hub_buf_add(buf, text, strlen(text), err);
+}
+
+enum hub_status hub_buf_add_view(struct hub_buf *buf, struct hub_view view, struct hub_error *err)
+{
+    return hub_buf_add(buf, view.data, view.size, err);
+}
+
+enum hub_status hub_buf_addf(struct hub_buf *buf, struct hub_error *err, const char *fmt, ...)
+{
+    va_list args, again;
+    va_start(args, fmt);
+    va_copy(again, args);
+    const int n = vsnprintf(NULL, 0, fmt, args);
+    va_end(args);
+    enum hub_status st = n < 0 ? hub_fail(err, HUB_INVALID, "bad format") : hub_buf_reserve(buf, (size_t)n, err);
+    if (!st) {
+        vsnprintf(buf->data + buf->size, (size_t)n + 1, fmt, again);
+        buf->size += (size_t)n;
+    }
+    va_end(again);
+    return st;
+}
+
+char *hub_buf_take(struct hub_buf *buf, size_t *size)
+{
+    char *data = buf->data;
+    if (size)
+        *size = buf->size;
+    *buf = HUB_BUF_INIT(buf->limit);
+    return data;
+}

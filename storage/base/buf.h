@@ -1,0 +1,63 @@
+/**
+ * Views and growing buffers. A view borrows bytes; a buffer owns them and has a ceiling, past which every append is
+ * HUB_TOO_BIG and the buffer keeps what it had. Not thread-safe.
+ */
+#ifndef HUB_BASE_BUF_H
+#define HUB_BASE_BUF_H
+
+#include "storage/base/error.h"
+
+#include <string.h>
+
+/** Borrowed bytes, not terminated. */
+struct hub_view {
+    const char *data;
+    size_t size;
+};
+
+#define HUB_VIEW(literal) ((struct hub_view){(literal), sizeof(literal) - 1})
+
+static inline struct hub_view hub_view_of(const char *text)
+{
+    return (struct hub_view){text, text ? strlen(text) : 0};
+}
+
+static inline bool hub_view_is(struct hub_view view, const char *text)
+{
+    return view.size == strlen(text) && (view.size == 0 || memcmp(view.data, text, view.size) == 0);
+}
+
+static inline bool hub_view_equal(struct hub_view a, struct hub_view b)
+{
+    return a.size == b.size && (a.size == 0 || memcmp(a.data, b.data, a.size) == 0);
+}
+
+bool hub_view_starts(struct hub_view view, const char *prefix);
+bool hub_view_ends(struct hub_view view, const char *suffix);
+
+/** A terminated copy; NULL when out of memory. The caller frees it. */
+char *hub_view_dup(struct hub_view view);
+
+struct hub_buf {
+    char *data; /* always terminated by a NUL that does not count once anything was appended */
+    size_t size, capacity, limit;
+};
+
+#define HUB_BUF_INIT(limit_bytes) ((struct hub_buf){NULL, 0, 0, (limit_bytes)})
+
+void hub_buf_dispose(struct hub_buf *buf);
+HUB_MUST_USE enum hub_status hub_buf_reserve(struct hub_buf *buf, size_t more, struct hub_error *err);
+HUB_MUST_USE enum hub_status hub_buf_add(struct hub_buf *buf, const void *data, size_t size, struct hub_error *err);
+HUB_MUST_USE enum hub_status hub_buf_add_text(struct hub_buf *buf, const char *text, struct hub_error *err);
+HUB_MUST_USE enum hub_status hub_buf_add_view(struct hub_buf *buf, struct hub_view view, struct hub_error *err);
+HUB_MUST_USE enum hub_status hub_buf_addf(struct hub_buf *buf, struct hub_error *err, const char *fmt, ...) HUB_PRINTF(3, 4);
+
+static inline struct hub_view hub_buf_view(const struct hub_buf *buf)
+{
+    return (struct hub_view){buf->data, buf->size};
+}
+
+/** The bytes become the caller's (free with free); the buffer is empty again. */
+char *hub_buf_take(struct hub_buf *buf, size_t *size);
+
+#endif

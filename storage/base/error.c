@@ -1,0 +1,157 @@
+/* Errors: see error.h. */
+#include "storage/base/error.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Copy what fits and never leave half a UTF-8 sequence at the end. */
+static void copy_text(char *out, size_t size, const char *text)
+{
+    size_t n = strlen(text);
+    if (n >= size) {
+        n = size - 1;
+        while (n > 0 && ((unsigned char)text[n] & 0xC0) == 0x80)
+            n--;
+    }
+    memcpy(out, text, n);
+    out[n] = '\0';
+}
+
+static enum hub_status fill(struct hub_error *err, enum hub_status status, const char *problem, int errnum, const char *fmt,
+                            va_list args)
+{
+    if (!err)
+        return status;
+    char text[1024];
+    int n = vsnprintf(text, sizeof text, fmt, args);
+    if (n < 0)
+        n = 0;
+    if (errnum && (size_t)n < sizeof text) {
+        char why[128];
+        snprintf(text + n, sizeof text - (size_t)n, ": %s", strerror_r(errnum, why, sizeof why));
+    }
+    memset(err, 0, sizeof *err);
+    err->status = status;
+    copy_text(err->problem, sizeof err->problem, problem);
+    copy_text(err->detail, sizeof err->detail, text);
+    return status;
+}
+
+enum hub_status hub_fail(struct hub_error *err, enum hub_status status, const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    fill(err, status, "", 0, fmt, args);
+    va_end(args);
+    return status;
+}
+
+enum hub_status hub_fail_as(struct hub_error *err, enum hub_status status, const char *problem, const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    fill(err, status, problem, 0, fmt, args);
+    va_end(args);
+    return status;
+}
+
+static enum hub_status status_of_errno(int errnum)
+{
+    switch (errnum) {
+    case ENOENT:
+    case ENOTDIR:
+        return HUB_NOT_FOUND;
+    case EACCES:
+    case EPERM:
+    case ELOOP:
+    case EXDEV:
+        return HUB_DENIED;
+    case EEXIST:
+        return HUB_EXISTS;
+    case ENOSPC:
+    case EDQUOT:
+        return HUB_NO_SPACE;
+    case ENOMEM:
+        return HUB_NO_MEMORY;
+    case EAGAIN:
+        return HUB_AGAIN;
+    default:
+        return HUB_IO;
+    }
+}
+
+enum hub_status hub_fail_errno(struct hub_error *err, int errnum, const char *fmt, ...)
+{
+    const enum hub_status status = status_of_errno(errnum);
+    va_list args;
+    va_start(args, fmt);
+    fill(err, status, "", errnum, fmt, args);
+    va_end(args);
+    return status;
+}
+
+enum hub_status hub_fail_about(struct hub_error *err, const char *parameter, const char *value)
+{
+    if (!err)
+        return HUB_INVALID;
+    copy_text(err->parameter, sizeof err->parameter, parameter ? parameter : "");
+    copy_text(err->value, sizeof err->value, value ? value : "");
+    return err->status;
+}
+
+const char *hub_status_name(enum hub_status status)
+{
+    switch (status) {
+    case HUB_OK:
+        return "ok";
+    case HUB_NOT_FOUND:
+        return "not-found";
+    case HUB_EXISTS:
+        return "exists";
+    case HUB_INVALID:
+        return "invalid";
+    case HUB_OUT_OF_RANGE:
+        return "out-of-range";
+    case HUB_TOO_BIG:
+        return "too-big";
+    case HUB_NOT_ACCEPTABLE:
+        return "not-acceptable";
+    case HUB_UNSUPPORTED:
+        return "unsupported";
+    case HUB_CORRUPT:
+        return "corrupt";
+    case HUB_DENIED:
+        return "denied";
+    case HUB_CHANGED:
+        return "changed";
+    case HUB_BUSY:
+        return "busy";
+    case HUB_AGAIN:
+        return "again";
+    case HUB_TIMEOUT:
+        return "timeout";
+    case HUB_IO:
+        return "io";
+    case HUB_NO_SPACE:
+        return "no-space";
+    case HUB_NO_MEMORY:
+        return "no-memory";
+    case HUB_CANCELLED:
+        return "cancelled";
+    }
+    return "unknown";
+}
+
+void hub_freep(void *pointer_to_pointer)
+{
+    free(*(void **)pointer_to_pointer);
+}
+
+void hub_closep(const int *fd)
+{
+    if (*fd >= 0)
+        close(*fd);
+}
