@@ -1,0 +1,24 @@
+/** The long-lived parts of the server, made in main.c and borrowed by every handler. */
+#ifndef HUB_SERVER_APP_H
+#define HUB_SERVER_APP_H
+
+#include "server/http/http.h"
+#include "storage/catalog/catalog.h"
+#include "storage/scan/scan.h"
+
+struct hub_documents; /* server/api/documents.c: ready dataset documents */
+
+struct hub_app {
+    struct hub_catalog *catalog;
+    struct hub_store *store;
+    struct hub_scanner *scanner;
+    struct hub_hasher *hasher; /* NULL: hashing is off */
+    struct hub_budget *budget;
+    struct hub_documents *documents;
+    struct hub_http *http;
+    const char *const *roots;
+    uint32_t root_count;
+    int64_t started_ms;
+};
+
+#endif
