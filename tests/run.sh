@@ -1,0 +1,63 @@
+#!/bin/sh
+# Build minari-hub with warnings as errors and with sanitizers, and run every test: sh tests/run.sh [--yes]
+# Shows the packages it would install and asks first; --yes does not ask. Ends with "N passed, N failed".
+set -eu
+here=$(cd "$(dirname "$0")/.." && pwd)
+cd "$here"
+
+yes=no
+[ "${1:-}" = --yes ] && yes=yes
+
+. tests/support/install.sh
+PACKAGES_BUILD=$(sed -n 's/^PACKAGES_BUILD="\(.*\)"$/\1/p' server/run.sh)
+PACKAGES_TEST="clang-format clang-tidy curl libcriterion-dev prometheus python3-h5py python3-numpy python3-venv"
+install_packages "$yes" $PACKAGES_BUILD $PACKAGES_TEST
+
+# Real clients and readers for the tests that drive them; inside the checkout.
+venv=build/venv
+if [ ! -x $venv/bin/pytest ]; then
+    say "making $venv (Python clients for the tests)"
+    /usr/bin/python3 -m venv --system-site-packages $venv
+    $venv/bin/pip install -q --disable-pip-version-check -r tests/support/requirements.txt
+fi
+export HUB_TEST_PYTHON="$here/$venv/bin/python"
+
+failed=0
+passed=0
+count() { # LOG: add the ctest summary of LOG to the totals
+    total=$(sed -n 's/.*tests passed, \([0-9]*\) tests failed out of \([0-9]*\)/\1 \2/p' "$1" | tail -n 1)
+    [ -n "$total" ] || { failed=$((failed + 1)); return; }
+    bad=${total% *}
+    all=${total#* }
+    failed=$((failed + bad))
+    passed=$((passed + all - bad))
+}
+check() { # NAME COMMAND...: one check that is not a ctest
+    name=$1
+    shift
+    if "$@" >build/check.log 2>&1; then
+        passed=$((passed + 1))
+        say "ok    $name"
+    else
+        failed=$((failed + 1))
+        say "FAIL  $name"
+        tail -n 40 build/check.log >&2
+    fi
+}
+
+for preset in dev asan; do
+    say "== $preset: configure and build"
+    cmake --preset $preset >/dev/null
+    cmake --build --preset $preset
+    say "== $preset: test"
+    ctest --preset $preset -j "$(nproc)" >build/$preset.log 2>&1 || true
+    grep -E 'Test +#|\*\*\*|tests passed|The following|Total Test time' build/$preset.log || true
+    grep -q '0 tests failed' build/$preset.log || tail -n 200 build/$preset.log
+    count build/$preset.log
+done
+
+check "clang-format" sh tests/support/check_format.sh
+check "clang-tidy" sh tests/support/check_tidy.sh build/dev
+check "packages of Dockerfile and run.sh agree" sh tests/support/check_packages.sh
+printf '%s passed, %s failed\n' "$passed" "$failed"
+[ "$failed" = 0 ]
