@@ -32,8 +32,9 @@ struct hub_files {
      *  HUB_NOT_FOUND, HUB_DENIED (leaves the root), HUB_TOO_BIG (too many open). */
     enum hub_status (*open)(struct hub_files *files, uint32_t number, int *fd, struct hub_error *err);
     void (*close)(struct hub_files *files, uint32_t number);
-    /** A writable descriptor for side data, made on first use; HUB_TOO_BIG over the budget. Offsets in it are absolute. */
+    /** A writable descriptor for side data, asked for on first use; HUB_TOO_BIG when none is allowed. Use hub_files_side_add. */
     enum hub_status (*side)(struct hub_files *files, int *fd, struct hub_error *err);
+    uint64_t side_size, side_budget; /* kept by hub_files_side_add */
 };
 
 /** Number of the file with this exact path, or HUB_NONE. Binary search in plan and inspect; also works on listings. */
@@ -43,6 +44,10 @@ HUB_MUST_USE enum hub_status hub_files_read(struct hub_files *files, uint32_t nu
                                             size_t *got, struct hub_error *err);
 /** The whole file into `buf` (its limit applies: HUB_TOO_BIG). */
 HUB_MUST_USE enum hub_status hub_files_load(struct hub_files *files, uint32_t number, struct hub_buf *buf, struct hub_error *err);
+/** Append side data; `offset` (a multiple of 8) is where it begins in HUB_SIDE_FILE. HUB_TOO_BIG ("side-file budget"): nothing
+ *  was added, and the field it was for is to be reported unreadable with that reason. */
+HUB_MUST_USE enum hub_status hub_files_side_add(struct hub_files *files, const void *data, size_t size, uint64_t *offset,
+                                                struct hub_error *err);
 
 /** What a claim answers: a bid on the directory, or on single files of an unclaimed directory. */
 struct hub_claim {
