@@ -7,16 +7,10 @@
 #ifndef HUB_READ_READ_H
 #define HUB_READ_READ_H
 
+#include "storage/base/fs.h"
 #include "storage/model/layout.h"
 
 /* ---- file stores ---- */
-
-/** A file's identity and state. Opaque above the store: compared, never interpreted. */
-struct hub_stamp {
-    uint64_t device, inode, size, mtime_ns, ctime_ns;
-};
-
-bool hub_stamp_equal(const struct hub_stamp *a, const struct hub_stamp *b);
 
 /**
  * An open file of a local store: shared, counted. The store keeps recently used ones open (an LRU of descriptors).
