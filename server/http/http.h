@@ -71,6 +71,7 @@ struct hub_response {
     struct hub_bytes *shared;       /* SHARED: a reference, handed over */
     struct hub_file *file;          /* FILE: a reference, handed over; streamed, cut short if it changes */
     uint64_t offset, length;        /* FILE */
+    char *problem_extra;            /* malloc'd JSON members for the problem document should the handler fail, or NULL */
     uint64_t reserved;              /* bytes taken from the budget, returned when the response is finished */
     void (*finished)(void *user, bool complete); /* FILE: after the last byte or an abort; may be NULL */
     void *finished_user;
