@@ -32,8 +32,8 @@ enum hub_piece_kind {
     HUB_PIECE_CHUNKED,     /* n-d grid of filtered chunks */
     HUB_PIECE_EXTENTS,     /* one (offset, length) a row; fixed-size variants: every length is the row's size */
     HUB_PIECE_PAGES,       /* pages of one Parquet column chunk */
-    HUB_PIECE_FILL,        /* every element is the same */
-    HUB_PIECE_INLINE,      /* C-ordered rows in the layout's own bytes */
+    HUB_PIECE_FILL,        /* every element is the same; VAR: every row is the same `count` bytes */
+    HUB_PIECE_INLINE,      /* C-ordered rows in the layout's own bytes; VAR: one row of `count` bytes */
     HUB_PIECE_KIND_COUNT
 };
 
@@ -108,7 +108,7 @@ struct hub_piece {
     uint32_t file;       /* FILL, INLINE: HUB_NONE */
     uint64_t first_row;  /* within the array */
     uint64_t rows;
-    uint64_t offset;     /* STRIDED: of the first row in the file; INLINE, FILL: in bytes */
+    uint64_t offset;     /* STRIDED: of the first row in the file; INLINE, FILL: in bytes (FILL: HUB_NONE is zeros) */
     int64_t row_stride;  /* STRIDED: bytes from one row to the next */
     uint32_t table;      /* CHUNKED: first chunk; EXTENTS: first extent; PAGES: first data page */
     uint32_t count;      /* entries there */
@@ -168,7 +168,7 @@ HUB_MUST_USE enum hub_status hub_layout_open(const void *data, size_t size, stru
 /**
  * Prove an opened layout harmless: every index inside its table, pieces of an array adjoining and complete, every stored byte
  * range inside its file without overflow, decoded sizes bounded, windows inside their arrays and in order, pipelines of known
- * filters only.
+ * filters only. Arrays own their pieces in table order, and no table entry belongs to two pieces.
  *
  * @param file_sizes  sizes of the dataset's files, by number
  * @param side_size   size of the part's side data

@@ -1,0 +1,174 @@
+/* Element types, field types, roles and axes: see dtype.h. The names here appear in documents and .npy
+ * headers. */
+#include "storage/model/dtype.h"
+
+#include <stdio.h>
+
+#define MAX_ROW_BYTES GIB
+
+static bool item_size_valid(const struct hub_variant *v)
+{
+    const uint32_t n = v->item_size;
+    switch (v->kind) {
+    case HUB_KIND_BOOL:
+        return n == 1;
+    case HUB_KIND_INT:
+    case HUB_KIND_UINT:
+        return n == 1 || n == 2 || n == 4 || n == 8;
+    case HUB_KIND_FLOAT:
+        return n == 2 || n == 4 || n == 8;
+    case HUB_KIND_COMPLEX:
+        return n == 8 || n == 16;
+    case HUB_KIND_FIXED:
+        return n >= 1 && n <= MAX_ROW_BYTES;
+    case HUB_KIND_VAR:
+        return n == 0 && v->rank == 0;
+    default:
+        return false;
+    }
+}
+
+bool hub_variant_valid(const struct hub_variant *v)
+{
+    if (v->big_endian > 1 || v->zero || v->rank > HUB_MAX_RANK || !item_size_valid(v))
+        return false;
+    /* The bound must hold for the dimensions other than zero as well: no product of a part may overflow. */
+    uint64_t bytes = HUB_MAX(v->item_size, 1);
+    for (unsigned i = 0; i < v->rank; i++) {
+        if (v->dims[i] > 1)
+            bytes *= v->dims[i];
+        if (bytes > MAX_ROW_BYTES)
+            return false;
+    }
+    for (unsigned i = v->rank; i < HUB_MAX_RANK; i++)
+        if (v->dims[i])
+            return false;
+    return true;
+}
+
+uint64_t hub_variant_row_items(const struct hub_variant *v)
+{
+    uint64_t items = 1;
+    for (unsigned i = 0; i < v->rank; i++)
+        items *= v->dims[i];
+    return items;
+}
+
+uint64_t hub_variant_row_bytes(const struct hub_variant *v)
+{
+    return hub_variant_row_items(v) * v->item_size;
+}
+
+bool hub_variant_equal(const struct hub_variant *a, const struct hub_variant *b)
+{
+    return memcmp(a, b, sizeof *a) == 0;
+}
+
+static char kind_letter(uint8_t kind)
+{
+    static const char letters[HUB_KIND_COUNT] = {
+        [HUB_KIND_NONE] = 'V',  [HUB_KIND_BOOL] = 'b',    [HUB_KIND_INT] = 'i',   [HUB_KIND_UINT] = 'u',
+        [HUB_KIND_FLOAT] = 'f', [HUB_KIND_COMPLEX] = 'c', [HUB_KIND_FIXED] = 'S', [HUB_KIND_VAR] = 'O'};
+    return kind < HUB_KIND_COUNT ? letters[kind] : 'V';
+}
+
+void hub_variant_npy(const struct hub_variant *v, char out[16])
+{
+    if (v->kind == HUB_KIND_VAR) {
+        memcpy(out, "|O", 3);
+        return;
+    }
+    const bool ordered = v->item_size > 1 && v->kind != HUB_KIND_FIXED;
+    const char order = !ordered ? '|' : v->big_endian ? '>' : '<';
+    snprintf(out, 16, "%c%c%u", order, kind_letter(v->kind), v->item_size);
+}
+
+void hub_variant_name(const struct hub_variant *v, enum hub_field_type type, char out[24])
+{
+    const char *word = NULL;
+    switch (v->kind) {
+    case HUB_KIND_BOOL:
+        snprintf(out, 24, "bool");
+        return;
+    case HUB_KIND_INT:
+        word = "int";
+        break;
+    case HUB_KIND_UINT:
+        word = "uint";
+        break;
+    case HUB_KIND_FLOAT:
+        word = "float";
+        break;
+    case HUB_KIND_COMPLEX:
+        word = "complex";
+        break;
+    default:
+        break;
+    }
+    if (type == HUB_FIELD_PADDED_JSON)
+        snprintf(out, 24, "json");
+    else if (word)
+        snprintf(out, 24, "%s%u", word, v->item_size * 8);
+    else
+        snprintf(out, 24, "%s", type == HUB_FIELD_TEXT ? "text" : "bytes");
+}
+
+const char *hub_field_type_name(enum hub_field_type type)
+{
+    switch (type) {
+    case HUB_FIELD_NUMBER:
+        return "number";
+    case HUB_FIELD_BOOL:
+        return "bool";
+    case HUB_FIELD_TEXT:
+        return "text";
+    case HUB_FIELD_BYTES:
+        return "bytes";
+    case HUB_FIELD_IMAGE_JPEG:
+    case HUB_FIELD_IMAGE_PNG:
+    case HUB_FIELD_IMAGE_RAW:
+        return "image";
+    case HUB_FIELD_PADDED_JSON:
+        return "padded-json";
+    case HUB_FIELD_OPAQUE:
+    case HUB_FIELD_TYPE_COUNT:
+        break;
+    }
+    return "opaque";
+}
+
+const char *hub_role_name(enum hub_role role)
+{
+    switch (role) {
+    case HUB_ROLE_OBSERVATION:
+        return "observation";
+    case HUB_ROLE_ACTION:
+        return "action";
+    case HUB_ROLE_REWARD:
+        return "reward";
+    case HUB_ROLE_DONE:
+        return "done";
+    case HUB_ROLE_INFO:
+        return "info";
+    case HUB_ROLE_OTHER:
+    case HUB_ROLE_COUNT:
+        break;
+    }
+    return "other";
+}
+
+const char *hub_axis_name(enum hub_axis axis)
+{
+    switch (axis) {
+    case HUB_AXIS_STEP:
+        return "step";
+    case HUB_AXIS_STATE:
+        return "state";
+    case HUB_AXIS_SHIFTED:
+        return "shifted";
+    case HUB_AXIS_NONE:
+    case HUB_AXIS_COUNT:
+        break;
+    }
+    return "none";
+}

@@ -1,0 +1,72 @@
+/* Opening a layout blob in place: the tables are found and bounded here, everything in them is proved in
+ * layout_check.c. */
+#include "storage/model/layout.h"
+
+#include "storage/model/layout_table.h"
+
+const uint32_t hub_layout_entry_bytes[HUB_T_COUNT] = {
+    [HUB_T_VARIANTS] = sizeof(struct hub_variant), [HUB_T_PIPELINES] = sizeof(struct hub_pipeline),
+    [HUB_T_GRIDS] = sizeof(struct hub_grid),       [HUB_T_ARRAYS] = sizeof(struct hub_array),
+    [HUB_T_PIECES] = sizeof(struct hub_piece),     [HUB_T_CHUNKS] = sizeof(struct hub_chunk),
+    [HUB_T_EXTENTS] = sizeof(struct hub_extent),   [HUB_T_COLUMNS] = sizeof(struct hub_column),
+    [HUB_T_PAGES] = sizeof(struct hub_page),       [HUB_T_STRIDES] = sizeof(int64_t),
+    [HUB_T_WINDOWS] = sizeof(struct hub_window),   [HUB_T_BYTES] = 1,
+};
+
+/* Where table `t` begins, or NULL when it does not lie inside the blob. */
+static const void *find_table(const struct hub_layout_head *head, size_t size, unsigned t)
+{
+    const uint64_t offset = head->table[t].offset,
+                   bytes = (uint64_t)head->table[t].count * hub_layout_entry_bytes[t];
+    if (head->table[t].zero || offset % 8 || offset < sizeof *head || offset > size || bytes > size - offset)
+        return NULL;
+    return (const uint8_t *)head + offset;
+}
+
+enum hub_status hub_layout_open(const void *data, size_t size, struct hub_layout *out, struct hub_error *err)
+{
+    const struct hub_layout_head *head = data;
+    if (!data || (uintptr_t)data % 8)
+        return hub_fail(err, HUB_CORRUPT, "layout is not aligned");
+    if (size < sizeof *head || size > HUB_MAX_LAYOUT_BYTES)
+        return hub_fail(err, HUB_CORRUPT, "layout of %zu bytes", size);
+    if (memcmp(head->magic, HUB_LAYOUT_MAGIC, 4) != 0 || head->zero || head->size != size)
+        return hub_fail(err, HUB_CORRUPT, "not a layout");
+
+    const void *tables[HUB_T_COUNT];
+    struct hub_layout layout = {.head = head, .size = size};
+    for (unsigned t = 0; t < HUB_T_COUNT; t++) {
+        tables[t] = find_table(head, size, t);
+        if (!tables[t])
+            return hub_fail(err, HUB_CORRUPT, "layout: table %u lies outside", t);
+        layout.counts[t] = head->table[t].count;
+    }
+    layout.variants = tables[HUB_T_VARIANTS];
+    layout.pipelines = tables[HUB_T_PIPELINES];
+    layout.grids = tables[HUB_T_GRIDS];
+    layout.arrays = tables[HUB_T_ARRAYS];
+    layout.pieces = tables[HUB_T_PIECES];
+    layout.chunks = tables[HUB_T_CHUNKS];
+    layout.extents = tables[HUB_T_EXTENTS];
+    layout.columns = tables[HUB_T_COLUMNS];
+    layout.pages = tables[HUB_T_PAGES];
+    layout.strides = tables[HUB_T_STRIDES];
+    layout.windows = tables[HUB_T_WINDOWS];
+    layout.bytes = tables[HUB_T_BYTES];
+    *out = layout;
+    return HUB_OK;
+}
+
+const struct hub_window *hub_layout_window(const struct hub_layout *layout, uint32_t episode)
+{
+    uint32_t low = 0, high = layout->counts[HUB_T_WINDOWS];
+    while (low < high) {
+        const uint32_t middle = low + (high - low) / 2;
+        if (layout->windows[middle].episode < episode)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    const bool found = low < layout->counts[HUB_T_WINDOWS] && layout->windows[low].episode == episode;
+    return found ? &layout->windows[low] : NULL;
+}
