@@ -15,7 +15,10 @@ HUB_MUST_USE enum hub_status hub_encode_check(enum hub_field_type type, const st
 
 enum hub_nonfinite { HUB_NONFINITE_NULL = 0, HUB_NONFINITE_STRING, HUB_NONFINITE_LITERAL };
 
-/** Header of an .npy (version 1.0, 64-byte aligned) for `rows` rows of the variant; text: of "<U{chars}". Appends. */
+#define HUB_NPY_SCALAR UINT64_MAX /* as `rows`: one element without any axis, shape () */
+
+/** Header of an .npy (version 1.0, 64-byte aligned) for `rows` rows of the variant (shape (rows, *dims), or () for
+ *  HUB_NPY_SCALAR with rank 0). Appends. */
 HUB_MUST_USE enum hub_status hub_npy_header(const struct hub_variant *variant, uint64_t rows, struct hub_buf *out, struct hub_error *err);
 /** A whole .npy of text rows (UTF-8 checked, "<U", at most 64 MiB: HUB_TOO_BIG). */
 HUB_MUST_USE enum hub_status hub_npy_text(const struct hub_rows *rows, struct hub_buf *out, struct hub_error *err);
