@@ -1,0 +1,18 @@
+/** UTF-8 (RFC 3629): no surrogates, no overlong forms, nothing above U+10FFFF. */
+#ifndef HUB_BASE_UTF8_H
+#define HUB_BASE_UTF8_H
+
+#include "storage/base/buf.h"
+
+/** Decode the character at `text`. Returns its bytes (1 to 4), or 0 when there is none or it is malformed. */
+size_t hub_utf8_decode(struct hub_view text, uint32_t *out);
+
+/** Encode a code point that is not a surrogate and at most 0x10FFFF. Returns the bytes written (1 to 4). */
+size_t hub_utf8_encode(uint32_t code, char out[4]);
+
+bool hub_utf8_valid(struct hub_view text);
+
+/** Valid, and no control character (U+0000 to U+001F, U+007F to U+009F). */
+bool hub_utf8_printable(struct hub_view text);
+
+#endif

@@ -1,0 +1,85 @@
+/**
+ * Versions and specifier sets of PEP 440, as far as Minari's minari_version needs them, and which Minari
+ * releases can load a dataset. Not supported: "===" in intersections, wildcards behind a pre- or
+ * post-release, more than 8 release numbers.
+ */
+#ifndef HUB_BASE_VERSION_H
+#define HUB_BASE_VERSION_H
+
+#include "storage/base/buf.h"
+
+enum { HUB_VERSION_NUMBERS = 8, HUB_VERSION_LOCAL = 32, HUB_SPEC_MAX = 16 };
+
+struct hub_version {
+    uint32_t epoch;
+    uint32_t release[HUB_VERSION_NUMBERS];
+    uint32_t release_count;
+    char pre_kind; /* 'a', 'b', 'c' (release candidate), or 0 */
+    bool has_post, has_dev;
+    uint32_t pre, post, dev;
+    char local[HUB_VERSION_LOCAL]; /* normalised, without '+'; empty: none */
+};
+
+/** HUB_INVALID for what is not a PEP 440 version. */
+HUB_MUST_USE enum hub_status hub_version_parse(struct hub_view text, struct hub_version *out,
+                                               struct hub_error *err);
+/** Like strcmp, in PEP 440 order. */
+int hub_version_compare(const struct hub_version *a, const struct hub_version *b);
+bool hub_version_is_prerelease(const struct hub_version *version);
+/** The normal form ("0.4.3.post1+local"). Appends. */
+HUB_MUST_USE enum hub_status hub_version_format(const struct hub_version *version, struct hub_buf *out,
+                                                struct hub_error *err);
+
+enum hub_spec_op {
+    HUB_SPEC_COMPATIBLE, /* ~= */
+    HUB_SPEC_EQUAL,
+    HUB_SPEC_NOT_EQUAL,
+    HUB_SPEC_LESS,
+    HUB_SPEC_LESS_EQUAL,
+    HUB_SPEC_GREATER,
+    HUB_SPEC_GREATER_EQUAL,
+    HUB_SPEC_ARBITRARY, /* ===: compares the text */
+};
+
+struct hub_spec {
+    enum hub_spec_op op;
+    bool wildcard; /* ==X.* and !=X.* */
+    struct hub_version version;
+    char text[48]; /* ===: the text, in lower case */
+};
+
+/** All of the specs hold; none at all: every version but prereleases. */
+struct hub_spec_set {
+    uint32_t count;
+    struct hub_spec specs[HUB_SPEC_MAX];
+};
+
+/** Comma-separated; spaces and empty items are skipped. HUB_INVALID for anything else, a bare version
+ * included. */
+HUB_MUST_USE enum hub_status hub_spec_parse(struct hub_view text, struct hub_spec_set *out,
+                                            struct hub_error *err);
+/** Prereleases only count when a spec names one, as pip and Minari do it. */
+bool hub_spec_contains(const struct hub_spec_set *set, const struct hub_version *version);
+/** The intersection of two sets as the shortest equal text (">3.2,<=3.2.5"). HUB_INVALID when nothing is
+ * left. Appends. */
+HUB_MUST_USE enum hub_status hub_spec_intersect(const struct hub_spec_set *a, const struct hub_spec_set *b,
+                                                struct hub_buf *out, struct hub_error *err);
+
+/** The Minari releases the hub knows, oldest first; bit i of a mask is release i. */
+enum { HUB_MINARI_RELEASES = 10 };
+extern const char *const hub_minari_releases[HUB_MINARI_RELEASES];
+
+/**
+ * Which of them can load a dataset.
+ *
+ * @param minari_version     as stored: a specifier (releases up to 0.4.3 wrote one), a bare version (0.5.0
+ * on), or empty (0.3: then only 0.3 loads it, if there is no metadata.json)
+ * @param has_metadata_json  without it no 0.5 release loads the set
+ * @return a mask; 0 for text that is neither
+ */
+uint32_t hub_minari_loadable_mask(struct hub_view minari_version, bool has_metadata_json);
+
+/** The same about one release, known or not ("0.4.3", "0.6.1"). False for what is not a version. */
+bool hub_minari_loadable(struct hub_view minari_version, bool has_metadata_json, struct hub_view release);
+
+#endif
