@@ -1,0 +1,313 @@
+/* Reading JSON of foreign origin: see json.h. Python's json.dumps writes NaN and Infinity bare, integers of
+ * any length and lone surrogates; jansson and browsers refuse those. The tokens are checked by RFC 8259 and
+ * copied, so that digits stay as written. */
+#include "storage/base/json.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+struct reader {
+    struct hub_view text;
+    size_t at;
+    struct hub_buf *out;
+    struct hub_error *err;
+    unsigned depth;
+    bool array[HUB_JSON_DEPTH]; /* what each open container is */
+};
+
+static enum hub_status bad(const struct reader *r, const char *what)
+{
+    return hub_fail(r->err, HUB_CORRUPT, "bad JSON at byte %zu: %s", r->at, what);
+}
+
+static char peek(const struct reader *r)
+{
+    return r->at < r->text.size ? r->text.data[r->at] : '\0';
+}
+
+static void skip_spaces(struct reader *r)
+{
+    while (r->at < r->text.size) {
+        const char c = r->text.data[r->at];
+        if (c != ' ' && c != '\n' && c != '\t' && c != '\r')
+            break;
+        r->at++;
+    }
+}
+
+static enum hub_status copy(struct reader *r, size_t size)
+{
+    HUB_TRY(hub_buf_add(r->out, r->text.data + r->at, size, r->err));
+    r->at += size;
+    return HUB_OK;
+}
+
+static bool at_word(const struct reader *r, const char *word)
+{
+    const size_t n = strlen(word);
+    return r->text.size - r->at >= n && memcmp(r->text.data + r->at, word, n) == 0;
+}
+
+static int hex_digit(char c)
+{
+    if (c >= '0' && c <= '9')
+        return c - '0';
+    if (c >= 'a' && c <= 'f')
+        return c - 'a' + 10;
+    return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+}
+
+/* "\uXXXX" at `at`: its number, or -1. */
+static int unicode_escape(const struct reader *r, size_t at)
+{
+    if (r->text.size - at < 6 || r->text.data[at] != '\\' || r->text.data[at + 1] != 'u')
+        return -1;
+    int code = 0;
+    for (size_t i = at + 2; i < at + 6; i++) {
+        const int digit = hex_digit(r->text.data[i]);
+        if (digit < 0)
+            return -1;
+        code = code << 4 | digit;
+    }
+    return code;
+}
+
+static bool low_surrogate(int code)
+{
+    return code >= 0xDC00 && code < 0xE000;
+}
+
+static enum hub_status read_escape(struct reader *r, bool key)
+{
+    if (r->text.size - r->at < 2)
+        return bad(r, "unfinished string");
+    if (r->text.data[r->at + 1] != 'u') {
+        if (!r->text.data[r->at + 1] || !strchr("\"\\/bfnrt", r->text.data[r->at + 1]))
+            return bad(r, "unknown escape");
+        return copy(r, 2);
+    }
+    const int code = unicode_escape(r, r->at);
+    if (code < 0)
+        return bad(r, "bad \\u escape");
+    if (code >= 0xD800 && code < 0xDC00 && low_surrogate(unicode_escape(r, r->at + 6)))
+        return copy(r, 12);
+    if ((code >= 0xD800 && code < 0xE000) || (code == 0 && key)) {
+        r->at += 6;
+        return hub_buf_add_text(r->out, "\\ufffd", r->err);
+    }
+    return copy(r, 6);
+}
+
+static enum hub_status read_string(struct reader *r, bool key)
+{
+    HUB_TRY(copy(r, 1));
+    while (r->at < r->text.size) {
+        size_t end = r->at;
+        uint8_t c = 0;
+        for (; end < r->text.size; end++) {
+            c = (uint8_t)r->text.data[end];
+            if (c < 0x20 || c == '"' || c == '\\' || c >= 0x80)
+                break;
+        }
+        HUB_TRY(copy(r, end - r->at));
+        if (end == r->text.size)
+            break;
+        if (c == '"')
+            return copy(r, 1);
+        if (c < 0x20)
+            return bad(r, "control character in a string");
+        if (c == '\\') {
+            HUB_TRY(read_escape(r, key));
+        } else {
+            uint32_t code;
+            const size_t n =
+                hub_utf8_decode((struct hub_view){r->text.data + end, r->text.size - end}, &code);
+            if (!n)
+                return bad(r, "not UTF-8");
+            HUB_TRY(copy(r, n));
+        }
+    }
+    return bad(r, "unfinished string");
+}
+
+static size_t digits(struct reader *r)
+{
+    const size_t from = r->at;
+    while (peek(r) >= '0' && peek(r) <= '9')
+        r->at++;
+    return r->at - from;
+}
+
+/* More than 2^53-1, by its digits: they have no leading zeros. */
+static bool unsafe_integer(const char *text, size_t count)
+{
+    static const char limit[] = "9007199254740991";
+    return count > 16 || (count == 16 && memcmp(text, limit, 16) > 0);
+}
+
+/* A number with fraction or exponent that no double can hold: the caller has checked its grammar. */
+static bool overflows(struct hub_view number)
+{
+    char text[512];
+    if (number.size >= sizeof(text)) {
+        char *copy = hub_view_dup(number); /* strtod needs a terminator; that long is rare */
+        const bool over = !copy || isinf(strtod(copy, NULL));
+        free(copy);
+        return over;
+    }
+    memcpy(text, number.data, number.size);
+    text[number.size] = '\0';
+    return isinf(strtod(text, NULL));
+}
+
+static enum hub_status add_quoted(struct reader *r, struct hub_view text)
+{
+    HUB_TRY(hub_buf_add(r->out, "\"", 1, r->err));
+    HUB_TRY(hub_buf_add_view(r->out, text, r->err));
+    return hub_buf_add(r->out, "\"", 1, r->err);
+}
+
+static enum hub_status read_number(struct reader *r)
+{
+    const size_t from = r->at;
+    const bool negative = peek(r) == '-';
+    r->at += negative;
+    const size_t whole_at = r->at;
+    const size_t whole = digits(r);
+    if (!whole || (whole > 1 && r->text.data[whole_at] == '0'))
+        return bad(r, "bad number");
+    bool integer = true, exponent = false;
+    if (peek(r) == '.') {
+        r->at++;
+        integer = false;
+        if (!digits(r))
+            return bad(r, "bad number");
+    }
+    if (peek(r) == 'e' || peek(r) == 'E') {
+        r->at++;
+        integer = false;
+        exponent = true;
+        if (peek(r) == '+' || peek(r) == '-')
+            r->at++;
+        if (!digits(r))
+            return bad(r, "bad number");
+    }
+    const struct hub_view number = {r->text.data + from, r->at - from};
+    if (integer && unsafe_integer(r->text.data + whole_at, whole))
+        return add_quoted(r, number);
+    if (!integer && (exponent || whole > 300) && overflows(number))
+        return hub_buf_add_text(r->out, negative ? "\"-Infinity\"" : "\"Infinity\"", r->err);
+    return hub_buf_add_view(r->out, number, r->err);
+}
+
+/* A value that is no container. */
+static enum hub_status read_scalar(struct reader *r)
+{
+    static const char *const plain[] = {"true", "false", "null"};
+    static const char *const quoted[] = {"NaN", "Infinity", "-Infinity"};
+    if (peek(r) == '"')
+        return read_string(r, false);
+    for (size_t i = 0; i < HUB_COUNT(plain); i++) {
+        if (at_word(r, plain[i]))
+            return copy(r, strlen(plain[i]));
+    }
+    for (size_t i = 0; i < HUB_COUNT(quoted); i++) {
+        if (at_word(r, quoted[i])) {
+            r->at += strlen(quoted[i]);
+            return add_quoted(r, hub_view_of(quoted[i]));
+        }
+    }
+    if (peek(r) == '-' || (peek(r) >= '0' && peek(r) <= '9'))
+        return read_number(r);
+    return bad(r, r->at == r->text.size ? "unfinished" : "a value was expected");
+}
+
+static enum hub_status read_key(struct reader *r)
+{
+    skip_spaces(r);
+    if (peek(r) != '"')
+        return bad(r, "a key was expected");
+    HUB_TRY(read_string(r, true));
+    skip_spaces(r);
+    if (peek(r) != ':')
+        return bad(r, "':' was expected");
+    return copy(r, 1);
+}
+
+/* Open containers until a scalar or an empty container has been read: a whole value ends here unless
+ * something is open. */
+static enum hub_status read_value(struct reader *r)
+{
+    while (true) {
+        skip_spaces(r);
+        const char c = peek(r);
+        if (c != '[' && c != '{')
+            return read_scalar(r);
+        if (r->depth == HUB_JSON_DEPTH)
+            return bad(r, "nested too deeply");
+        HUB_TRY(copy(r, 1));
+        r->array[r->depth++] = c == '[';
+        skip_spaces(r);
+        if (peek(r) == (c == '[' ? ']' : '}')) {
+            r->depth--;
+            return copy(r, 1);
+        }
+        if (c == '{')
+            HUB_TRY(read_key(r));
+    }
+}
+
+static enum hub_status read_all(struct reader *r)
+{
+    HUB_TRY(read_value(r));
+    while (r->depth) {
+        const bool array = r->array[r->depth - 1];
+        skip_spaces(r);
+        const char c = peek(r);
+        if (c == (array ? ']' : '}')) {
+            r->depth--;
+            HUB_TRY(copy(r, 1));
+        } else if (c == ',') {
+            HUB_TRY(copy(r, 1));
+            if (!array)
+                HUB_TRY(read_key(r));
+            HUB_TRY(read_value(r));
+        } else {
+            return bad(r, r->at == r->text.size ? "unfinished" : "',' or an end was expected");
+        }
+    }
+    skip_spaces(r);
+    return r->at == r->text.size ? HUB_OK : bad(r, "something follows the value");
+}
+
+enum hub_status hub_json_strict(struct hub_view text, struct hub_buf *out, struct hub_error *err)
+{
+    const size_t start = out->size;
+    struct reader r = {.text = text, .out = out, .err = err};
+    const enum hub_status st = read_all(&r);
+    if (st && out->data) {
+        out->size = start;
+        out->data[start] = '\0';
+    }
+    return st;
+}
+
+enum hub_status hub_json_parse(struct hub_view text, size_t max_bytes, json_t **out, struct hub_error *err)
+{
+    json_error_t why;
+    if (text.size > max_bytes)
+        return hub_fail(err, HUB_TOO_BIG, "JSON of %zu bytes, more than %zu", text.size, max_bytes);
+    json_t *json =
+        text.size ? json_loadb(text.data, text.size, JSON_DECODE_ANY | JSON_ALLOW_NUL, &why) : NULL;
+    if (!json)
+        return hub_fail(err, HUB_CORRUPT, "bad JSON at byte %d: %s", text.size ? why.position : 0,
+                        text.size ? why.text : "nothing there");
+    *out = json;
+    return HUB_OK;
+}
+
+void hub_json_decrefp(json_t **json)
+{
+    json_decref(*json);
+    *json = NULL;
+}

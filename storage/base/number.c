@@ -1,0 +1,269 @@
+/* Shortest digits by Schubfach (R. Giulietti, "The Schubfach way to render doubles", 2020): scale the value
+ * and the two ends of its rounding interval by one table entry, then take the shortest decimal in between.
+ * One core serves doubles, floats and halves: a value is c * 2^q, and only the interval's width depends on
+ * the type. */
+#include "storage/base/number.h"
+
+#include "storage/base/number_table.h"
+
+#include <string.h>
+
+/* A decimal: digits * 10^exponent. */
+struct decimal {
+    uint64_t digits;
+    int exponent;
+};
+
+static const char pairs[] = "0001020304050607080910111213141516171819"
+                            "2021222324252627282930313233343536373839"
+                            "4041424344454647484950515253545556575859"
+                            "6061626364656667686970717273747576777879"
+                            "8081828384858687888990919293949596979899";
+
+/* The high 128 bits of g * c, the lowest bit set if anything was cut off behind it (rounding to odd keeps
+ * comparisons exact). */
+static inline uint64_t scale(struct hub_power g, uint64_t c)
+{
+    const unsigned __int128 low = (unsigned __int128)g.low * c;
+    const unsigned __int128 sum = (unsigned __int128)g.high * c + (uint64_t)(low >> 64);
+    return (uint64_t)(sum >> 64) | ((uint64_t)sum > 1);
+}
+
+/* floor(e * log10(2)), floor(e * log10(2) + log10(3/4)) and floor(e * log2(10)), exact for the exponents of a
+ * double. */
+static inline int log10_of_pow2(int e)
+{
+    return (e * 1262611) >> 22;
+}
+
+static inline int log10_of_three_quarters_pow2(int e)
+{
+    return (e * 1262611 - 524031) >> 22;
+}
+
+static inline int log2_of_pow10(int e)
+{
+    return (e * 1741647) >> 19;
+}
+
+/**
+ * The shortest decimal inside the rounding interval of c * 2^q, the nearest one to it among those.
+ *
+ * @param closer  the lower neighbour is half as far as the upper one (c is the smallest of its binade)
+ */
+static struct decimal shortest(uint64_t c, int q, bool closer)
+{
+    const uint64_t odd = c & 1; /* the interval's ends belong to it when c is even */
+    const int k = closer ? log10_of_three_quarters_pow2(q) : log10_of_pow2(q);
+    const int shift = q + log2_of_pow10(-k) + 1;
+    const struct hub_power g = hub_powers_of_ten[-k - HUB_POWER_LOWEST];
+    const uint64_t lower = scale(g, (4 * c - 2 + closer) << shift) + odd;
+    const uint64_t middle = scale(g, (4 * c) << shift);
+    const uint64_t upper = scale(g, (4 * c + 2) << shift) - odd;
+
+    const uint64_t s = middle / 4;
+    if (s >= 10) { /* one digit fewer */
+        const uint64_t tens = s / 10;
+        const bool down = lower <= 40 * tens, up = 40 * tens + 40 <= upper;
+        if (down != up)
+            return (struct decimal){tens + up, k + 1};
+    }
+    const bool down = lower <= 4 * s, up = 4 * s + 4 <= upper;
+    if (down != up)
+        return (struct decimal){s + up, k};
+    const uint64_t half = 4 * s + 2;
+    const bool round_up = middle > half || (middle == half && (s & 1));
+    return (struct decimal){s + round_up, k};
+}
+
+static inline void put_pair(char *out, uint32_t value)
+{
+    memcpy(out, pairs + (size_t)value * 2, 2);
+}
+
+/* Eight digits with leading zeros. */
+static inline void put_eight(char *out, uint32_t value)
+{
+    const uint32_t high = value / 10000, low = value % 10000;
+    put_pair(out, high / 100);
+    put_pair(out + 2, high % 100);
+    put_pair(out + 4, low / 100);
+    put_pair(out + 6, low % 100);
+}
+
+static inline unsigned digits_below_8(uint32_t v)
+{
+    return v < 10000 ? (v < 100 ? (v < 10 ? 1 : 2) : (v < 1000 ? 3 : 4))
+                     : (v < 1000000 ? (v < 100000 ? 5 : 6) : (v < 10000000 ? 7 : 8));
+}
+
+/* A number of at most eight digits, without leading zeros; scribbles on up to eight bytes. */
+static inline size_t put_short(char *out, uint32_t value)
+{
+    char text[8];
+    const unsigned n = digits_below_8(value);
+    put_eight(text, value);
+    memcpy(out, text + 8 - n, n);
+    return n;
+}
+
+static size_t put_u64(char *out, uint64_t value)
+{
+    if (value < 100000000)
+        return put_short(out, (uint32_t)value);
+    if (value < 10000000000000000U) {
+        const size_t n = put_short(out, (uint32_t)(value / 100000000));
+        put_eight(out + n, (uint32_t)(value % 100000000));
+        return n + 8;
+    }
+    const uint64_t low = value % 10000000000000000U;
+    const size_t n = put_short(out, (uint32_t)(value / 10000000000000000U));
+    put_eight(out + n, (uint32_t)(low / 100000000));
+    put_eight(out + n + 8, (uint32_t)(low % 100000000));
+    return n + 16;
+}
+
+size_t hub_number_u64(uint64_t value, char out[HUB_NUMBER_CHARS])
+{
+    return put_u64(out, value);
+}
+
+size_t hub_number_i64(int64_t value, char out[HUB_NUMBER_CHARS])
+{
+    if (value >= 0)
+        return put_u64(out, (uint64_t)value);
+    *out = '-';
+    return 1 + put_u64(out + 1, 0 - (uint64_t)value);
+}
+
+static size_t put_exponent(char *out, int exponent)
+{
+    char *at = out;
+    *at++ = 'e';
+    *at++ = exponent < 0 ? '-' : '+';
+    const uint32_t e = (uint32_t)(exponent < 0 ? -exponent : exponent);
+    if (e >= 100)
+        *at++ = (char)('0' + e / 100);
+    put_pair(at, e % 100);
+    return (size_t)(at + 2 - out);
+}
+
+/* Python's repr: plain digits when the leading one stands for 10^-4 to 10^15, else one digit before the point
+ * and an exponent. */
+static size_t put_decimal(char *out, struct decimal d)
+{
+    char text[HUB_NUMBER_CHARS];
+    size_t n = put_u64(text, d.digits);
+    const int lead = d.exponent + (int)n - 1; /* power of ten of the first digit */
+    while (n > 1 && text[n - 1] == '0')
+        n--;
+    if (lead < -4 || lead > 15) {
+        out[0] = text[0];
+        size_t size = 1;
+        if (n > 1) {
+            out[1] = '.';
+            memcpy(out + 2, text + 1, n - 1);
+            size = n + 1;
+        }
+        return size + put_exponent(out + size, lead);
+    }
+    if (lead < 0) {
+        memcpy(out, "0.0000", 6);
+        const size_t zeros = (size_t)(1 - lead);
+        memcpy(out + zeros, text, n);
+        return zeros + n;
+    }
+    const size_t whole = (size_t)lead + 1;
+    if (whole >= n) {
+        memcpy(out, text, n);
+        memset(out + n, '0', whole - n);
+        memcpy(out + whole, ".0", 2);
+        return whole + 2;
+    }
+    memcpy(out, text, whole);
+    out[whole] = '.';
+    memcpy(out + whole + 1, text + whole, n - whole);
+    return n + 1;
+}
+
+/* A sign, an integer below 2^53 and ".0". */
+static size_t put_integral(char *out, uint64_t value)
+{
+    const size_t n = put_u64(out, value);
+    memcpy(out + n, ".0", 2);
+    return n + 2;
+}
+
+size_t hub_number_double(double value, char out[HUB_NUMBER_CHARS])
+{
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof(bits));
+    const uint64_t fraction = bits & 0xFFFFFFFFFFFFFU;
+    const unsigned exponent = (unsigned)(bits >> 52) & 0x7FF;
+    const size_t sign = bits >> 63;
+    out[0] = '-';
+    out += sign;
+    const double magnitude = sign ? -value : value;
+    if (magnitude < 9007199254740992.0) { /* small integers are common in data, and quick */
+        const uint64_t whole = (uint64_t)magnitude;
+        if ((double)whole == magnitude)
+            return sign + put_integral(out, whole);
+    }
+    const struct decimal d =
+        exponent ? shortest(fraction | 1ULL << 52, (int)exponent - 1075, !fraction && exponent > 1)
+                 : shortest(fraction, -1074, false);
+    return sign + put_decimal(out, d);
+}
+
+size_t hub_number_float(float value, char out[HUB_NUMBER_CHARS])
+{
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof(bits));
+    const uint32_t fraction = bits & 0x7FFFFFU;
+    const unsigned exponent = bits >> 23 & 0xFF;
+    const size_t sign = bits >> 31;
+    out[0] = '-';
+    out += sign;
+    const float magnitude = sign ? -value : value;
+    if (magnitude < 16777216.0F) {
+        const uint32_t whole = (uint32_t)magnitude;
+        if ((float)whole == magnitude)
+            return sign + put_integral(out, whole);
+    }
+    const struct decimal d =
+        exponent ? shortest(fraction | 1U << 23, (int)exponent - 150, !fraction && exponent > 1)
+                 : shortest(fraction, -149, false);
+    return sign + put_decimal(out, d);
+}
+
+size_t hub_number_half(uint16_t bits, char out[HUB_NUMBER_CHARS])
+{
+    const uint32_t fraction = bits & 0x3FFU;
+    const unsigned exponent = bits >> 10 & 0x1F;
+    const size_t sign = bits >> 15;
+    out[0] = '-';
+    out += sign;
+    const float magnitude = hub_half_value(bits & 0x7FFF);
+    if ((float)(uint32_t)magnitude ==
+        magnitude) /* every half from 1024 on is an integer: all its digits, not fewer */
+        return sign + put_integral(out, (uint32_t)magnitude);
+    const struct decimal d =
+        exponent ? shortest(fraction | 1U << 10, (int)exponent - 25, !fraction && exponent > 1)
+                 : shortest(fraction, -24, false);
+    return sign + put_decimal(out, d);
+}
+
+float hub_half_value(uint16_t bits)
+{
+    const uint32_t sign = (uint32_t)(bits >> 15) << 31;
+    const uint32_t exponent = bits >> 10 & 0x1F;
+    const uint32_t fraction = bits & 0x3FFU;
+    float value;
+    if (exponent == 0) {
+        value = (float)fraction * 0x1p-24F;
+        return sign ? -value : value;
+    }
+    const uint32_t wide = sign | (exponent == 31 ? 0xFFU : exponent + 112) << 23 | fraction << 13;
+    memcpy(&value, &wide, sizeof(value));
+    return value;
+}
