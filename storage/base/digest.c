@@ -1,0 +1,156 @@
+/* Streaming digests and the names made of them: see digest.h. */
+#include "storage/base/digest.h"
+
+#include <inttypes.h>
+#include <openssl/evp.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static const EVP_MD *algorithm(enum hub_digest_kind kind)
+{
+    switch (kind) {
+    case HUB_MD5:
+        return EVP_md5();
+    case HUB_SHA1:
+        return EVP_sha1();
+    case HUB_SHA256:
+        return EVP_sha256();
+    }
+    return NULL;
+}
+
+enum hub_status hub_digest_begin(struct hub_digest *digest, enum hub_digest_kind kind, struct hub_error *err)
+{
+    const EVP_MD *md = algorithm(kind);
+    EVP_MD_CTX *context = EVP_MD_CTX_new();
+    if (!context || EVP_DigestInit_ex(context, md, NULL) != 1) {
+        EVP_MD_CTX_free(context);
+        return hub_fail(err, HUB_NO_MEMORY, "the digest cannot be started");
+    }
+    digest->context = context;
+    digest->size = (size_t)EVP_MD_get_size(md);
+    return HUB_OK;
+}
+
+enum hub_status hub_digest_add(struct hub_digest *digest, struct hub_view bytes, struct hub_error *err)
+{
+    if (bytes.size && EVP_DigestUpdate(digest->context, bytes.data, bytes.size) != 1)
+        return hub_fail(err, HUB_IO, "the digest failed");
+    return HUB_OK;
+}
+
+enum hub_status hub_digest_end(struct hub_digest *digest, uint8_t out[HUB_DIGEST_MAX], struct hub_error *err)
+{
+    unsigned size = 0;
+    const int done = EVP_DigestFinal_ex(digest->context, out, &size);
+    hub_digest_dispose(digest);
+    return done == 1 ? HUB_OK : hub_fail(err, HUB_IO, "the digest failed");
+}
+
+void hub_digest_dispose(struct hub_digest *digest)
+{
+    EVP_MD_CTX_free(digest->context);
+    digest->context = NULL;
+}
+
+enum hub_status hub_digest_of(enum hub_digest_kind kind, struct hub_view bytes, uint8_t out[HUB_DIGEST_MAX],
+                              struct hub_error *err)
+{
+    HUB_CLEANUP(hub_digest_dispose) struct hub_digest digest = {0};
+    HUB_TRY(hub_digest_begin(&digest, kind, err));
+    HUB_TRY(hub_digest_add(&digest, bytes, err));
+    return hub_digest_end(&digest, out, err);
+}
+
+void hub_hex(const void *bytes, size_t size, char *out)
+{
+    static const char digits[] = "0123456789abcdef";
+    const uint8_t *in = bytes;
+    for (size_t i = 0; i < size; i++) {
+        out[2 * i] = digits[in[i] >> 4];
+        out[2 * i + 1] = digits[in[i] & 15];
+    }
+    out[2 * size] = '\0';
+}
+
+static int value_of(char c)
+{
+    if (c >= '0' && c <= '9')
+        return c - '0';
+    if (c >= 'a' && c <= 'f')
+        return c - 'a' + 10;
+    return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+}
+
+bool hub_unhex(struct hub_view text, void *out, size_t size)
+{
+    uint8_t *to = out;
+    if (text.size % 2 || text.size / 2 != size)
+        return false;
+    for (size_t i = 0; i < size; i++) {
+        const int high = value_of(text.data[2 * i]), low = value_of(text.data[2 * i + 1]);
+        if (high < 0 || low < 0)
+            return false;
+        to[i] = (uint8_t)(high << 4 | low);
+    }
+    return true;
+}
+
+static int by_path(const void *a, const void *b)
+{
+    return strcmp(((const struct hub_file_fact *)a)->path, ((const struct hub_file_fact *)b)->path);
+}
+
+static bool hidden(const char *path)
+{
+    return path[0] == '.' || strstr(path, "/.");
+}
+
+/* "path NUL number NUL third LF" */
+static enum hub_status add_fact(struct hub_digest *digest, const struct hub_file_fact *file,
+                                const char *third, struct hub_error *err)
+{
+    char size[24];
+    const int n = snprintf(size, sizeof(size), "%" PRIu64, file->size);
+    HUB_TRY(hub_digest_add(digest, (struct hub_view){file->path, strlen(file->path) + 1}, err));
+    HUB_TRY(hub_digest_add(digest, (struct hub_view){size, (size_t)n + 1}, err));
+    HUB_TRY(hub_digest_add(digest, hub_view_of(third), err));
+    return hub_digest_add(digest, HUB_VIEW("\n"), err);
+}
+
+static enum hub_status name_files(struct hub_file_fact *files, size_t count, bool content, char *out,
+                                  size_t chars, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_digest_dispose) struct hub_digest digest = {0};
+    char text[2 * HUB_DIGEST_MAX + 1];
+    uint8_t bytes[HUB_DIGEST_MAX];
+    if (count)
+        qsort(files, count, sizeof(*files), by_path);
+    HUB_TRY(hub_digest_begin(&digest, HUB_SHA256, err));
+    for (size_t i = 0; i < count; i++) {
+        if (hidden(files[i].path))
+            continue;
+        if (!content)
+            snprintf(text, sizeof(text), "%" PRId64, files[i].mtime_ns);
+        else if (files[i].sha256)
+            hub_hex(files[i].sha256, HUB_SHA256_BYTES, text);
+        else
+            return hub_fail(err, HUB_NOT_FOUND, "not all files have been hashed");
+        HUB_TRY(add_fact(&digest, &files[i], text, err));
+    }
+    HUB_TRY(hub_digest_end(&digest, bytes, err));
+    hub_hex(bytes, chars / 2, out);
+    return HUB_OK;
+}
+
+enum hub_status hub_revision(struct hub_file_fact *files, size_t count, char out[HUB_REVISION_CHARS + 1],
+                             struct hub_error *err)
+{
+    return name_files(files, count, false, out, HUB_REVISION_CHARS, err);
+}
+
+enum hub_status hub_content(struct hub_file_fact *files, size_t count, char out[HUB_CONTENT_CHARS + 1],
+                            struct hub_error *err)
+{
+    return name_files(files, count, true, out, HUB_CONTENT_CHARS, err);
+}
