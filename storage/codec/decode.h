@@ -1,0 +1,29 @@
+/** Decoders that the pipeline uses with a ceiling instead of an exact length: internal to storage/codec. */
+#ifndef HUB_CODEC_DECODE_H
+#define HUB_CODEC_DECODE_H
+
+#include "storage/base/cursor.h"
+#include "storage/codec/codec.h"
+
+/** At most `capacity` bytes; how many goes to `out_size`, which may be NULL: then it must be `capacity`. */
+HUB_MUST_USE enum hub_status hub_inflate_upto(const void *in, size_t in_size, void *out, size_t capacity,
+                                              size_t *out_size, struct hub_error *err);
+HUB_MUST_USE enum hub_status hub_unlzf_upto(const void *in, size_t in_size, void *out, size_t capacity,
+                                            size_t *out_size, struct hub_error *err);
+
+/** RLE / bit-packed hybrid of Parquet, read a batch at a time. */
+struct hub_rle {
+    const uint8_t *at, *end;
+    unsigned width;     /* bits of a value, 0 to 32; 0: every value is 0 and nothing is stored */
+    uint32_t left;      /* values of the run not taken yet */
+    uint32_t value;     /* of a repeated run */
+    const uint8_t *run; /* of a packed run: its bytes; NULL: repeated */
+    uint64_t bit;       /* of a packed run: next value's first bit */
+};
+
+struct hub_rle hub_rle_of(const void *data, size_t size, unsigned width);
+/** The next `count` values, or HUB_CORRUPT when the data ends before. `out` NULL: they are skipped. */
+HUB_MUST_USE enum hub_status hub_rle_take(struct hub_rle *rle, uint32_t *out, uint32_t count,
+                                          struct hub_error *err);
+
+#endif

@@ -1,0 +1,107 @@
+/*
+ * Parquet's RLE / bit-packed hybrid (levels, dictionary indices, booleans): runs behind a varint header,
+ * whose lowest bit says whether groups of eight packed values follow or one repeated value.
+ * https://parquet.apache.org/docs/file-format/data-pages/encodings/
+ */
+#include "storage/codec/decode.h"
+
+struct hub_rle hub_rle_of(const void *data, size_t size, unsigned width)
+{
+    return (struct hub_rle){.at = data, .end = (const uint8_t *)data + size, .width = width};
+}
+
+static enum hub_status next_run(struct hub_rle *rle, struct hub_error *err)
+{
+    struct hub_cursor c = {rle->at, rle->end, false};
+    uint32_t header = 0;
+    for (unsigned shift = 0;; shift += 7) {
+        const uint8_t byte = hub_cursor_u8(&c);
+        if (c.failed || shift > 28 || (shift == 28 && byte > 15))
+            return hub_fail(err, HUB_CORRUPT, "run-length data ends early");
+        header |= (uint32_t)(byte & 0x7f) << shift;
+        if (byte < 0x80)
+            break;
+    }
+    if (header & 1) {
+        const uint64_t bytes = (uint64_t)(header >> 1) * rle->width;
+        const size_t have =
+            (size_t)HUB_MIN(bytes, hub_cursor_left(&c)); /* the padding of the last run may be missing */
+        rle->run = hub_cursor_bytes(&c, have);
+        rle->bit = 0;
+        rle->left = (uint32_t)HUB_MIN((uint64_t)have * 8 / rle->width, UINT32_MAX);
+    } else {
+        rle->run = NULL;
+        rle->left = header >> 1;
+        rle->value = (uint32_t)hub_cursor_uint(&c, (rle->width + 7) / 8);
+        if (rle->width < 32 && rle->value >> rle->width)
+            return hub_fail(err, HUB_CORRUPT, "run-length value of more than %u bits", rle->width);
+    }
+    if (c.failed)
+        return hub_fail(err, HUB_CORRUPT, "run-length data ends early");
+    rle->at = c.at;
+    return HUB_OK;
+}
+
+/* A value and the bits before it lie in at most five bytes; what is loaded behind the run does not matter. */
+static void unpack(struct hub_rle *rle, uint32_t *out, uint32_t count)
+{
+    const unsigned width = rle->width;
+    const uint64_t mask = (UINT64_C(1) << width) - 1;
+    uint64_t bit = rle->bit;
+    for (uint32_t i = 0; i < count; i++, bit += width) {
+        const uint8_t *p = rle->run + (bit >> 3);
+        uint64_t word = 0;
+        if (rle->end - p >= 8)
+            memcpy(&word, p, 8);
+        else
+            memcpy(&word, p, (size_t)(rle->end - p));
+        out[i] = (uint32_t)(word >> (bit & 7) & mask);
+    }
+}
+
+enum hub_status hub_rle_take(struct hub_rle *rle, uint32_t *out, uint32_t count, struct hub_error *err)
+{
+    if (rle->width == 0) {
+        if (out)
+            memset(out, 0, (size_t)count * sizeof *out);
+        return HUB_OK;
+    }
+    while (count > 0) {
+        if (rle->left == 0) {
+            HUB_TRY(next_run(rle, err));
+            continue;
+        }
+        const uint32_t n = HUB_MIN(count, rle->left);
+        if (out && rle->run)
+            unpack(rle, out, n);
+        else if (out)
+            for (uint32_t i = 0; i < n; i++)
+                out[i] = rle->value;
+        if (rle->run)
+            rle->bit += (uint64_t)n * rle->width;
+        if (out)
+            out += n;
+        rle->left -= n;
+        count -= n;
+    }
+    return HUB_OK;
+}
+
+enum hub_status hub_rle_levels(const void *in, size_t in_size, unsigned bit_width, uint32_t count,
+                               uint8_t *out, size_t *used, struct hub_error *err)
+{
+    if (bit_width > 8)
+        return hub_fail(err, HUB_CORRUPT, "levels of %u bits", bit_width);
+    struct hub_rle rle = hub_rle_of(in, in_size, bit_width);
+    uint32_t batch[256];
+    while (count > 0) {
+        const uint32_t n = (uint32_t)HUB_MIN(count, HUB_COUNT(batch));
+        HUB_TRY(hub_rle_take(&rle, batch, n, err));
+        for (uint32_t i = 0; i < n; i++)
+            out[i] = (uint8_t)batch[i];
+        out += n;
+        count -= n;
+    }
+    *used = (size_t)(rle.at - (const uint8_t *)in);
+    return HUB_OK;
+}
