@@ -10,14 +10,14 @@ yes=no
 
 . tests/support/install.sh
 PACKAGES_BUILD=$(sed -n 's/^PACKAGES_BUILD="\(.*\)"$/\1/p' server/run.sh)
-PACKAGES_TEST="clang-format clang-tidy curl libcriterion-dev prometheus python3-h5py python3-numpy python3-venv"
+PACKAGES_TEST="clang-format clang-tidy curl libcriterion-dev prometheus python3-venv"
 install_packages "$yes" $PACKAGES_BUILD $PACKAGES_TEST
 
 # Real clients and readers for the tests that drive them; inside the checkout.
 venv=build/venv
 if [ ! -x $venv/bin/pytest ]; then
     say "making $venv (Python clients for the tests)"
-    /usr/bin/python3 -m venv --system-site-packages $venv
+    /usr/bin/python3 -m venv $venv
     $venv/bin/pip install -q --disable-pip-version-check -r tests/support/requirements.txt
 fi
 export HUB_TEST_PYTHON="$here/$venv/bin/python"

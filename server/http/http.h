@@ -1,11 +1,12 @@
 /**
- * HTTP between libmicrohttpd and the handlers. mhd_glue.c fills a hub_request, router.c finds its row in a route table, the
- * handler fills a hub_response, the glue queues it. Handlers know neither libmicrohttpd nor SQL.
+ * HTTP between libmicrohttpd and the handlers. mhd_glue.c fills a hub_request, router.c finds its row in a
+ * route table, the handler fills a hub_response, the glue queues it. Handlers know neither libmicrohttpd nor
+ * SQL.
  *
- * A handler runs first on an event thread with `may_block` false and must not block: where it would (cold pages, cold catalogue,
- * more than about 50 us of work, memory to wait for) it returns HUB_AGAIN and is called again, from its start, on a worker thread
- * with `may_block` true. State worth keeping between the two goes into `state`. Everything a handler borrows (params, headers)
- * lives until the response is finished.
+ * A handler runs first on an event thread with `may_block` false and must not block: where it would (cold
+ * pages, cold catalogue, more than about 50 us of work, memory to wait for) it returns HUB_AGAIN and is
+ * called again, from its start, on a worker thread with `may_block` true. State worth keeping between the two
+ * goes into `state`. Everything a handler borrows (params, headers) lives until the response is finished.
  */
 #ifndef HUB_HTTP_HTTP_H
 #define HUB_HTTP_HTTP_H
@@ -25,21 +26,23 @@ struct hub_param {
 
 struct hub_request {
     struct hub_app *app;
-    enum hub_method method;        /* HEAD is routed as GET; the glue drops the body */
-    const char *target;            /* raw path as sent, without the query */
-    struct hub_view segments[HUB_MAX_SEGMENTS]; /* decoded, non-empty, checked UTF-8 without control characters */
+    enum hub_method method; /* HEAD is routed as GET; the glue drops the body */
+    const char *target;     /* raw path as sent, without the query */
+    struct hub_view
+        segments[HUB_MAX_SEGMENTS]; /* decoded, non-empty, checked UTF-8 without control characters */
     unsigned segment_count;
     struct hub_param query[HUB_MAX_QUERY];
     unsigned query_count;
-    struct hub_param captures[8];  /* of the route: {id}, {n}, {path} joined by '/' */
+    struct hub_param captures[8]; /* of the route: {id}, {n}, {path} joined by '/' */
     unsigned capture_count;
-    const char *base_url;          /* "http://host:8080" from Host and X-Forwarded-Proto: for absolute links */
-    char id[33];                   /* X-Request-Id: the client's if sane, else random */
+    const char *base_url; /* "http://host:8080" from Host and X-Forwarded-Proto: for absolute links */
+    char id[33];          /* X-Request-Id: the client's if sane, else random */
     bool may_block;
-    void *state;                   /* the handler's; freed with free_state when the request ends */
+    void *state; /* the handler's; freed with free_state when the request ends */
     void (*free_state)(void *state);
-    const struct hub_parallel *parallel; /* spread decoding over the pool (workers only; NULL on event threads) */
-    void *glue;                    /* mhd_glue.c's own */
+    const struct hub_parallel
+        *parallel; /* spread decoding over the pool (workers only; NULL on event threads) */
+    void *glue;    /* mhd_glue.c's own */
 };
 
 /** A capture, or an empty view. */
@@ -48,10 +51,13 @@ struct hub_view hub_request_capture(const struct hub_request *request, const cha
 struct hub_view hub_request_query(const struct hub_request *request, const char *name);
 /** A request header, NULL when absent. Borrowed. */
 const char *hub_request_header(const struct hub_request *request, const char *name);
-/** 400 bad-parameter for names not in the NULL-terminated list (the error names the parameter and the known ones). */
-HUB_MUST_USE enum hub_status hub_request_known(const struct hub_request *request, const char *const *names, struct hub_error *err);
+/** 400 bad-parameter for names not in the NULL-terminated list (the error names the parameter and the known
+ * ones). */
+HUB_MUST_USE enum hub_status hub_request_known(const struct hub_request *request, const char *const *names,
+                                               struct hub_error *err);
 /** Absent: HUB_OK and *present false. Bad text: HUB_INVALID "bad-parameter". */
-HUB_MUST_USE enum hub_status hub_request_int(const struct hub_request *request, const char *name, int64_t *value, bool *present, struct hub_error *err);
+HUB_MUST_USE enum hub_status hub_request_int(const struct hub_request *request, const char *name,
+                                             int64_t *value, bool *present, struct hub_error *err);
 
 /** Bytes shared by many answers (a cached document): counted. */
 struct hub_bytes;
@@ -63,102 +69,119 @@ struct hub_view hub_bytes_view(const struct hub_bytes *bytes);
 enum hub_body_kind { HUB_BODY_NONE, HUB_BODY_BUFFER, HUB_BODY_SHARED, HUB_BODY_FILE };
 
 struct hub_response {
-    unsigned status;                /* 200 at first */
-    struct { char name[40]; char *value; } headers[32];
+    unsigned status; /* 200 at first */
+    struct {
+        char name[40];
+        char *value;
+    } headers[32];
     unsigned header_count;
     enum hub_body_kind kind;
-    struct hub_buf buffer;          /* BUFFER: owned */
-    struct hub_bytes *shared;       /* SHARED: a reference, handed over */
-    struct hub_file *file;          /* FILE: a reference, handed over; streamed, cut short if it changes */
-    uint64_t offset, length;        /* FILE */
-    char *problem_extra;            /* malloc'd JSON members for the problem document should the handler fail, or NULL */
-    uint64_t reserved;              /* bytes taken from the budget, returned when the response is finished */
+    struct hub_buf buffer;    /* BUFFER: owned */
+    struct hub_bytes *shared; /* SHARED: a reference, handed over */
+    struct hub_file *file;    /* FILE: a reference, handed over; streamed, cut short if it changes */
+    uint64_t offset, length;  /* FILE */
+    char *problem_extra; /* malloc'd JSON members for the problem document should the handler fail, or NULL */
+    uint64_t reserved;   /* bytes taken from the budget, returned when the response is finished */
     void (*finished)(void *user, bool complete); /* FILE: after the last byte or an abort; may be NULL */
     void *finished_user;
 };
 
-/** Copies the value; HUB_TOO_BIG over 32 headers; a value with control characters is a bug. A second call with the same name adds one. */
-HUB_MUST_USE enum hub_status hub_response_header(struct hub_response *response, struct hub_error *err, const char *name, const char *fmt, ...) HUB_PRINTF(4, 5);
+/** Copies the value; HUB_TOO_BIG over 32 headers; a value with control characters is a bug. A second call
+ * with the same name adds one. */
+HUB_MUST_USE enum hub_status hub_response_header(struct hub_response *response, struct hub_error *err,
+                                                 const char *name, const char *fmt, ...) HUB_PRINTF(4, 5);
 /** Set Content-Type and make the body a buffer to write into (ceiling `limit`). */
-struct hub_buf *hub_response_buffer(struct hub_response *response, unsigned status, const char *content_type, size_t limit);
+struct hub_buf *hub_response_buffer(struct hub_response *response, unsigned status, const char *content_type,
+                                    size_t limit);
 
 /* ---- routes ---- */
 
-typedef enum hub_status (*hub_handler)(struct hub_request *request, struct hub_response *response, struct hub_error *err);
+typedef enum hub_status (*hub_handler)(struct hub_request *request, struct hub_response *response,
+                                       struct hub_error *err);
 
 /**
- * One row of the API. Pattern segments: literal, {id} (one or more segments up to a reserved one: DESIGN 4 "Paths"), {n} (one
- * segment), {path} (all the rest, one or more).
+ * One row of the API. Pattern segments: literal, {id} (one or more segments up to a reserved one: DESIGN 4
+ * "Paths"), {n} (one segment), {path} (all the rest, one or more).
  */
 struct hub_route {
-    const char *method;   /* "GET" serves HEAD too */
+    const char *method; /* "GET" serves HEAD too */
     const char *pattern;
     hub_handler handler;
-    const char *label;    /* for logs and metrics: "dataset", "field" */
-    size_t body_limit;    /* request body; 0: none */
+    const char *label; /* for logs and metrics: "dataset", "field" */
+    size_t body_limit; /* request body; 0: none */
 };
 extern const struct hub_route hub_routes[]; /* server/api/routes.c; ends with a NULL pattern */
 
-/** Match segments: HUB_OK and the captures; HUB_NOT_FOUND "route-not-found"; HUB_INVALID "method-not-allowed" with `allow` filled. */
-HUB_MUST_USE enum hub_status hub_route_find(struct hub_request *request, const struct hub_route *routes, const struct hub_route **out,
-                                            char allow[64], struct hub_error *err);
+/** Match segments: HUB_OK and the captures; HUB_NOT_FOUND "route-not-found"; HUB_INVALID "method-not-allowed"
+ * with `allow` filled. */
+HUB_MUST_USE enum hub_status hub_route_find(struct hub_request *request, const struct hub_route *routes,
+                                            const struct hub_route **out, char allow[64],
+                                            struct hub_error *err);
 
 /* ---- ranges and conditionals (RFC 9110) ---- */
 
 struct hub_validators {
-    const char *etag;      /* strong, with quotes; NULL: none */
-    int64_t modified_s;    /* Last-Modified; -1: none */
+    const char *etag;   /* strong, with quotes; NULL: none */
+    int64_t modified_s; /* Last-Modified; -1: none */
 };
 enum hub_condition { HUB_SERVE, HUB_NOT_MODIFIED, HUB_PRECONDITION_FAILED };
 /** If-Match, If-Unmodified-Since, If-None-Match, If-Modified-Since in the order of 13.2.2. */
 enum hub_condition hub_conditions(const struct hub_request *request, const struct hub_validators *validators);
 /**
- * Range and If-Range against a body of `size` bytes. Single ranges are honoured; several, other units and malformed headers are
- * answered whole (200). HUB_OUT_OF_RANGE: 416.
+ * Range and If-Range against a body of `size` bytes. Single ranges are honoured; several, other units and
+ * malformed headers are answered whole (200). HUB_OUT_OF_RANGE: 416.
  */
-HUB_MUST_USE enum hub_status hub_range(const struct hub_request *request, const struct hub_validators *validators, uint64_t size,
-                                       uint64_t *first, uint64_t *count, bool *partial, struct hub_error *err);
+HUB_MUST_USE enum hub_status hub_range(const struct hub_request *request,
+                                       const struct hub_validators *validators, uint64_t size,
+                                       uint64_t *first, uint64_t *count, bool *partial,
+                                       struct hub_error *err);
 
 /* ---- problems ---- */
 
 /** The HTTP status of an error: problem.c alone decides. */
 unsigned hub_problem_status(const struct hub_error *err);
-/** Make `response` the application/problem+json answer of `err`, with Retry-After where due. `extra` is JSON members to add
+/** Make `response` the application/problem+json answer of `err`, with Retry-After where due. `extra` is JSON
+ * members to add
  *  (`"versions":[...]`), or NULL. */
-void hub_problem_write(struct hub_response *response, const struct hub_request *request, const struct hub_error *err, const char *extra);
+void hub_problem_write(struct hub_response *response, const struct hub_request *request,
+                       const struct hub_error *err, const char *extra);
 
 /* ---- memory budget ---- */
 
 struct hub_budget;
 struct hub_budget *hub_budget_new(uint64_t bytes);
 void hub_budget_free(struct hub_budget *budget);
-/** On an event thread: HUB_AGAIN when it is not there now. On a worker: waits up to 5 s, then HUB_BUSY "overloaded". More than the
- *  whole budget: HUB_TOO_BIG. The response carries the reservation until it is finished. */
-HUB_MUST_USE enum hub_status hub_budget_take(struct hub_budget *budget, struct hub_request *request, struct hub_response *response,
-                                             uint64_t bytes, struct hub_error *err);
+/** On an event thread: HUB_AGAIN when it is not there now. On a worker: waits up to 5 s, then HUB_BUSY
+ * "overloaded". More than the whole budget: HUB_TOO_BIG. The response carries the reservation until it is
+ * finished. */
+HUB_MUST_USE enum hub_status hub_budget_take(struct hub_budget *budget, struct hub_request *request,
+                                             struct hub_response *response, uint64_t bytes,
+                                             struct hub_error *err);
 void hub_budget_give(struct hub_budget *budget, uint64_t bytes);
 
 /* ---- the server ---- */
 
 struct hub_http_options {
     struct hub_app *app;
-    const char *address;        /* "127.0.0.1", "::1", "0.0.0.0" */
-    uint16_t port;              /* 0: any free one */
-    unsigned event_threads;     /* default: cores */
-    unsigned workers;           /* default: cores */
-    unsigned queue;             /* waiting requests before 503 "overloaded"; default 1024 */
-    unsigned connections;       /* default 4096 */
+    const char *address;                  /* "127.0.0.1", "::1", "0.0.0.0" */
+    uint16_t port;                        /* 0: any free one */
+    unsigned event_threads;               /* default: cores */
+    unsigned workers;                     /* default: cores */
+    unsigned queue;                       /* waiting requests before 503 "overloaded"; default 1024 */
+    unsigned connections;                 /* default 4096 */
     unsigned header_ms, body_ms, idle_ms; /* deadlines: default 10,000; 30,000; 60,000 */
-    uint32_t min_rate;          /* bytes a second a reader must take after 10 s; default 1024 */
-    bool access_log;            /* one JSON line a request on stderr */
+    uint32_t min_rate;                    /* bytes a second a reader must take after 10 s; default 1024 */
+    bool access_log;                      /* one JSON line a request on stderr */
 };
 struct hub_http;
-HUB_MUST_USE enum hub_status hub_http_start(const struct hub_http_options *options, struct hub_http **out, struct hub_error *err);
+HUB_MUST_USE enum hub_status hub_http_start(const struct hub_http_options *options, struct hub_http **out,
+                                            struct hub_error *err);
 uint16_t hub_http_port(const struct hub_http *http);
 /** Orderly: stop accepting, readyz 503, let running answers finish up to grace_ms, then end. */
 void hub_http_stop(struct hub_http *http, unsigned grace_ms);
 bool hub_http_draining(const struct hub_http *http);
 /** Prometheus text of requests, durations, queue, connections, budget. */
-HUB_MUST_USE enum hub_status hub_http_metrics(struct hub_http *http, struct hub_buf *out, struct hub_error *err);
+HUB_MUST_USE enum hub_status hub_http_metrics(struct hub_http *http, struct hub_buf *out,
+                                              struct hub_error *err);
 
 #endif

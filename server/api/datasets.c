@@ -1,0 +1,232 @@
+/* The list of datasets and one dataset: works on the snapshot in memory, without SQL. */
+#include "server/api/datasets.h"
+
+#include "server/api/cursor.h"
+#include "server/api/documents.h"
+#include "server/api/resolve.h"
+#include "storage/base/id.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum sort_key { BY_ID, BY_NAME, BY_EPISODES, BY_STEPS, BY_SIZE, BY_MODIFIED };
+
+static const char *const sort_names[] = {"id", "name", "episodes", "steps", "size", "modified"};
+
+struct listing {
+    const char *prefix, *format, *status, *release; /* NULL: any */
+    bool latest;
+    enum sort_key sort;
+    bool descending;
+    char scope[33]; /* of cursors */
+    const struct hub_head **heads;
+    uint32_t count;
+};
+
+static uint64_t number_of(const struct hub_head *head, enum sort_key sort)
+{
+    switch (sort) {
+    case BY_EPISODES:
+        return head->episodes;
+    case BY_STEPS:
+        return head->steps;
+    case BY_SIZE:
+        return head->size;
+    case BY_MODIFIED:
+        return (uint64_t)HUB_MAX(head->modified_ns, 0);
+    case BY_ID:
+    case BY_NAME:
+        break;
+    }
+    return 0;
+}
+
+static int compare_keys(const struct listing *l, const struct hub_head *a, uint64_t number, const char *name)
+{
+    if (l->sort == BY_NAME)
+        return strcmp(a->name, name);
+    const uint64_t n = number_of(a, l->sort);
+    return n < number ? -1 : n > number;
+}
+
+/* Keys, then ids; ids go upwards in both directions. */
+static int compare_heads(const void *a, const void *b, void *user)
+{
+    const struct listing *l = user;
+    const struct hub_head *x = *(const struct hub_head *const *)a, *y = *(const struct hub_head *const *)b;
+    const int by_key = compare_keys(l, x, number_of(y, l->sort), y->name);
+    if (by_key)
+        return l->descending ? -by_key : by_key;
+    const int by_id = hub_id_compare(hub_view_of(x->id), hub_view_of(y->id));
+    return l->descending && l->sort == BY_ID ? -by_id : by_id;
+}
+
+static enum hub_status bad(struct hub_error *err, const char *name, struct hub_view value, const char *what)
+{
+    hub_fail_as(err, HUB_INVALID, "bad-parameter", "%s is %s", name, what);
+    return hub_fail_about(err, name, value.data);
+}
+
+static enum hub_status read_filters(const struct hub_request *request, struct listing *l,
+                                    struct hub_error *err)
+{
+    static const char *const statuses[] = {"ready", "pending", "broken", "unsupported", "remote"};
+    l->prefix = hub_request_query(request, "prefix").data;
+    l->format = hub_request_query(request, "format").data;
+    l->status = hub_request_query(request, "status").data;
+    l->release = hub_request_query(request, "for").data;
+    const struct hub_view latest = hub_request_query(request, "latest");
+    l->latest = latest.data && !hub_view_is(latest, "false") && !hub_view_is(latest, "0");
+    if (latest.data && l->latest && !hub_view_is(latest, "true") && !hub_view_is(latest, "1") && latest.size)
+        return bad(err, "latest", latest, "true or false");
+    bool known = !l->status;
+    for (size_t i = 0; i < HUB_COUNT(statuses) && !known; i++)
+        known = strcmp(l->status, statuses[i]) == 0;
+    if (!known)
+        return bad(err, "status", hub_view_of(l->status),
+                   "one of ready, pending, broken, unsupported, remote");
+
+    struct hub_view sort = hub_request_query(request, "sort");
+    l->descending = sort.size && sort.data[0] == '-';
+    const char *name = sort.data ? sort.data + l->descending : "id";
+    size_t i = 0;
+    while (i < HUB_COUNT(sort_names) && strcmp(sort_names[i], name) != 0)
+        i++;
+    if (i == HUB_COUNT(sort_names))
+        return bad(err, "sort", sort,
+                   "one of id, name, episodes, steps, size, modified, with - for descending");
+    l->sort = (enum sort_key)i;
+
+    char etag[40];
+    const struct hub_view parts[] = {
+        hub_view_of(l->prefix ? l->prefix : "\1"), hub_view_of(l->format ? l->format : "\1"),
+        hub_view_of(l->status ? l->status : "\1"), hub_view_of(l->release ? l->release : "\1"),
+        hub_view_of(l->latest ? "1" : "0"),        sort.data ? sort : HUB_VIEW("id")};
+    hub_etag(etag, parts, HUB_COUNT(parts));
+    snprintf(l->scope, sizeof l->scope, "%.32s", etag + 1);
+    return HUB_OK;
+}
+
+/* A prefix ends at a boundary only if it says so: "door" also finds door-human, "D4RL/" the namespace. */
+static bool matches(const struct listing *l, const struct hub_head *head)
+{
+    return (!l->prefix || strncmp(head->id, l->prefix, strlen(l->prefix)) == 0) &&
+           (!l->format || strcmp(head->format, l->format) == 0) &&
+           (!l->status || strcmp(hub_dataset_status_name(head->status), l->status) == 0) &&
+           (!l->release || hub_head_loadable(head, l->release));
+}
+
+/* Heads of one key follow each other in version order, so the newest that matches is the last of its run. */
+static void filter(const struct hub_snapshot *snapshot, struct listing *l)
+{
+    for (uint32_t i = 0; i < snapshot->count; i++) {
+        const struct hub_head *head = snapshot->heads[i];
+        if (!matches(l, head))
+            continue;
+        const bool same = l->count && head->version >= 0 && l->heads[l->count - 1]->version >= 0 &&
+                          strcmp(l->heads[l->count - 1]->key, head->key) == 0;
+        if (l->latest && same)
+            l->count--;
+        l->heads[l->count++] = head;
+    }
+}
+
+/* The first head strictly after the cursor's key and id. */
+static uint32_t after(const struct listing *l, const struct hub_page_cursor *cursor)
+{
+    const uint64_t number = strtoull(cursor->key, NULL, 10);
+    uint32_t low = 0, high = l->count;
+    while (low < high) {
+        const uint32_t middle = low + (high - low) / 2;
+        int order = compare_keys(l, l->heads[middle], number, cursor->key);
+        if (order == 0) {
+            order = hub_id_compare(hub_view_of(l->heads[middle]->id), hub_view_of(cursor->tie));
+            order = l->descending && l->sort == BY_ID ? -order : order;
+        } else if (l->descending) {
+            order = -order;
+        }
+        if (order <= 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static enum hub_status write_page(const struct hub_request *request, struct listing *l, uint32_t first,
+                                  uint32_t limit, struct hub_response *response, struct hub_error *err)
+{
+    struct hub_json json = hub_json_to(hub_response_buffer(response, 200, "application/json", 16 * MIB), err);
+    HUB_TRY(hub_response_header(response, err, "Cache-Control", "no-cache"));
+    hub_json_object(&json);
+    hub_json_put_array(&json, "items");
+    const uint32_t end = HUB_MIN(l->count, first + limit);
+    for (uint32_t i = first; i < end; i++) {
+        hub_json_object(&json);
+        hub_summary_write(&json, l->heads[i]);
+        hub_json_end_object(&json);
+    }
+    hub_json_end_array(&json);
+    struct hub_page_cursor next = {0};
+    if (end < l->count) {
+        const struct hub_head *last = l->heads[end - 1];
+        memcpy(next.scope, l->scope, sizeof next.scope);
+        if (l->sort == BY_NAME)
+            snprintf(next.key, sizeof next.key, "%s", last->name);
+        else
+            snprintf(next.key, sizeof next.key, "%" PRIu64, number_of(last, l->sort));
+        snprintf(next.tie, sizeof next.tie, "%s", last->id);
+    }
+    HUB_TRY(hub_page_end(request, response, &json, l->count, end < l->count ? &next : NULL, err));
+    hub_json_end_object(&json);
+    return hub_json_status(&json);
+}
+
+enum hub_status hub_datasets_list(struct hub_request *request, struct hub_response *response,
+                                  struct hub_error *err)
+{
+    static const char *const parameters[] = {"prefix", "format", "latest", "for", "status",
+                                             "sort",   "limit",  "cursor", NULL};
+    struct listing l = {0};
+    uint32_t limit;
+    HUB_TRY(hub_request_known(request, parameters, err));
+    HUB_TRY(hub_page_limit(request, &limit, err));
+    HUB_TRY(read_filters(request, &l, err));
+    struct hub_page_cursor cursor;
+    const struct hub_view text = hub_request_query(request, "cursor");
+    if (text.data)
+        HUB_TRY(hub_cursor_decode(text, l.scope, &cursor, err));
+
+    const struct hub_snapshot *snapshot = hub_catalog_snapshot(request->app->catalog);
+    HUB_CLEANUP(hub_freep) const struct hub_head **heads = calloc((size_t)snapshot->count + 1, sizeof *heads);
+    if (!heads)
+        return hub_fail(err, HUB_NO_MEMORY, "no memory for the list");
+    l.heads = heads;
+    filter(snapshot, &l);
+    if (l.sort != BY_ID || l.descending)
+        qsort_r(l.heads, l.count, sizeof *l.heads, compare_heads, &l);
+    return write_page(request, &l, text.data ? after(&l, &cursor) : 0, limit, response, err);
+}
+
+enum hub_status hub_dataset_show(struct hub_request *request, struct hub_response *response,
+                                 struct hub_error *err)
+{
+    static const char *const parameters[] = {"for", "revision", NULL};
+    struct hub_target target;
+    struct hub_bytes *bytes = NULL;
+    char etag[40];
+    bool done = false;
+    HUB_TRY(hub_request_known(request, parameters, err));
+    HUB_TRY(hub_resolve(request, response, &target, err));
+    HUB_TRY(hub_document_get(request, target.head, &bytes, etag, err));
+    response->shared = bytes; /* the response's reference from here on */
+    HUB_TRY(hub_resolve_headers(request, &target, response, err));
+    HUB_TRY(hub_resolve_conditions(request, response, etag, -1, &done, err));
+    if (done)
+        return HUB_OK;
+    HUB_TRY(hub_response_header(response, err, "Content-Type", "application/json"));
+    response->status = 200;
+    response->kind = HUB_BODY_SHARED;
+    return HUB_OK;
+}

@@ -1,0 +1,263 @@
+/* Documents of datasets: see documents.h. */
+#include "server/api/documents.h"
+
+#include "server/api/resolve.h"
+#include "storage/base/digest.h"
+#include "storage/base/time.h"
+
+#include <limits.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* ---- the cache: direct-mapped; a dataset that loses its slot is simply built again ---- */
+
+enum { SLOTS = 4096 };
+
+struct slot {
+    int64_t row;
+    uint64_t generation; /* of the snapshot: versions of other datasets are part of a document */
+    struct hub_bytes *bytes;
+    char etag[40];
+};
+
+struct hub_documents {
+    pthread_mutex_t locks[64]; /* one for every 64th slot: held for a copy of a pointer */
+    struct slot slots[SLOTS];
+    size_t limit_bytes;
+    _Atomic size_t used;
+};
+
+enum hub_status hub_documents_new(size_t limit_bytes, struct hub_documents **out, struct hub_error *err)
+{
+    struct hub_documents *d = calloc(1, sizeof *d);
+    if (!d)
+        return hub_fail(err, HUB_NO_MEMORY, "no memory for the document cache");
+    for (size_t i = 0; i < HUB_COUNT(d->locks); i++)
+        pthread_mutex_init(&d->locks[i], NULL);
+    d->limit_bytes = limit_bytes;
+    *out = d;
+    return HUB_OK;
+}
+
+void hub_documents_free(struct hub_documents *d)
+{
+    if (!d)
+        return;
+    for (size_t i = 0; i < SLOTS; i++)
+        if (d->slots[i].bytes)
+            hub_bytes_unref(d->slots[i].bytes);
+    for (size_t i = 0; i < HUB_COUNT(d->locks); i++)
+        pthread_mutex_destroy(&d->locks[i]);
+    free(d);
+}
+
+static size_t slot_of(int64_t row)
+{
+    return (size_t)((uint64_t)row * 0x9e3779b97f4a7c15u >> 52) % SLOTS;
+}
+
+static struct hub_bytes *cached(struct hub_documents *d, int64_t row, uint64_t generation, char etag[40])
+{
+    const size_t i = slot_of(row);
+    struct hub_bytes *bytes = NULL;
+    pthread_mutex_lock(&d->locks[i % HUB_COUNT(d->locks)]);
+    if (d->slots[i].bytes && d->slots[i].row == row && d->slots[i].generation == generation) {
+        bytes = hub_bytes_ref(d->slots[i].bytes);
+        memcpy(etag, d->slots[i].etag, 40);
+    }
+    pthread_mutex_unlock(&d->locks[i % HUB_COUNT(d->locks)]);
+    return bytes;
+}
+
+static void put_slot(struct hub_documents *d, size_t i, const struct slot *with)
+{
+    pthread_mutex_lock(&d->locks[i % HUB_COUNT(d->locks)]);
+    if (d->slots[i].bytes) {
+        d->used -= hub_bytes_view(d->slots[i].bytes).size;
+        hub_bytes_unref(d->slots[i].bytes);
+    }
+    d->slots[i] = *with;
+    pthread_mutex_unlock(&d->locks[i % HUB_COUNT(d->locks)]);
+}
+
+static void keep(struct hub_documents *d, int64_t row, uint64_t generation, struct hub_bytes *bytes,
+                 const char etag[40])
+{
+    const size_t first = slot_of(row), size = hub_bytes_view(bytes).size;
+    if (size > d->limit_bytes)
+        return;
+    for (size_t i = 1; d->used + size > d->limit_bytes && i < SLOTS; i++) /* whatever is there makes room */
+        put_slot(d, (first + i) % SLOTS, &(struct slot){0});
+    struct slot slot = {.row = row, .generation = generation, .bytes = hub_bytes_ref(bytes)};
+    memcpy(slot.etag, etag, sizeof slot.etag);
+    d->used += size;
+    put_slot(d, first, &slot);
+}
+
+/* ---- writing ---- */
+
+void hub_put_time(struct hub_json *json, const char *key, int64_t unix_ns)
+{
+    char text[HUB_TIME_CHARS];
+    hub_time_rfc3339_ms(unix_ns / 1000000, text);
+    hub_json_put_text(json, key, text);
+}
+
+void hub_put_known(struct hub_json *json, const char *key, const char *text)
+{
+    if (text && *text)
+        hub_json_put_text(json, key, text);
+}
+
+/* JSON that was proven when it was stored; left out when empty. */
+static void put_json(struct hub_json *json, const char *key, struct hub_view text)
+{
+    if (text.size)
+        hub_json_put_raw(json, key, text);
+}
+
+void hub_summary_write(struct hub_json *json, const struct hub_head *head)
+{
+    hub_json_put_text(json, "id", head->id);
+    hub_put_known(json, "namespace", head->space);
+    hub_json_put_text(json, "name", head->name);
+    if (head->version >= 0)
+        hub_json_put_int(json, "version", head->version);
+    hub_json_put_text(json, "format", head->format);
+    hub_put_known(json, "era", head->era);
+    hub_json_put_text(json, "status", hub_dataset_status_name(head->status));
+    hub_put_known(json, "reason", head->reason);
+    hub_json_put_uint(json, "episodes", head->episodes);
+    hub_json_put_uint(json, "steps", head->steps);
+    hub_json_put_uint(json, "size", head->size);
+    hub_put_known(json, "minari_version", head->minari_version);
+    put_json(json, "loadable_by", hub_view_of(head->loadable_by));
+    hub_put_known(json, "description", head->description);
+    hub_json_put_raw(json, "authors", *head->authors ? hub_view_of(head->authors) : HUB_VIEW("[]"));
+    hub_put_known(json, "revision", head->revision);
+    if (head->modified_ns > 0)
+        hub_put_time(json, "modified", head->modified_ns);
+}
+
+static void write_fields(struct hub_json *json, const struct hub_dataset *ds)
+{
+    hub_json_put_array(json, "fields");
+    for (uint32_t i = 0; i < ds->field_count; i++) {
+        const struct hub_ds_field *f = &ds->fields[i];
+        hub_json_object(json);
+        hub_json_put_text(json, "path", f->path);
+        hub_json_put_text(json, "type", hub_field_type_name(f->type));
+        hub_put_known(json, "dtype", f->dtype);
+        put_json(json, "shape", hub_view_of(f->shape));
+        hub_json_put_text(json, "axis", hub_axis_name(f->axis));
+        hub_json_put_text(json, "role", hub_role_name(f->role));
+        hub_json_put_uint(json, "episodes", f->episodes);
+        hub_put_known(json, "unreadable", f->unreadable);
+        hub_json_end_object(json);
+    }
+    hub_json_end_array(json);
+}
+
+static void write_versions(struct hub_json *json, struct hub_catalog *catalog, const struct hub_head *head)
+{
+    const struct hub_head *const *first = NULL;
+    const uint32_t n = hub_snapshot_versions(hub_catalog_snapshot(catalog), hub_view_of(head->key), &first);
+    hub_json_put_array(json, "versions");
+    for (uint32_t i = 0; i < n; i++) {
+        hub_json_object(json);
+        hub_summary_write(json, first[i]);
+        hub_json_end_object(json);
+    }
+    hub_json_end_array(json);
+}
+
+/* Facts that stand in the document under their own name; the ones that end in _text are strings, all others
+ * JSON. */
+static const char *const facts[] = {"metadata",     "observation_space", "observation_space_text",
+                                    "action_space", "action_space_text", "env_spec",
+                                    "splits",       "statistics",        "combined",
+                                    "requirements", "claimed_episodes",  "claimed_steps"};
+
+static enum hub_status write_facts(struct hub_json *json, struct hub_catalog *catalog,
+                                   const struct hub_head *head, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf text = HUB_BUF_INIT(16 * MIB);
+    for (size_t i = 0; i < HUB_COUNT(facts); i++) {
+        text.size = 0;
+        HUB_TRY(hub_dataset_fact(catalog, head, facts[i], &text, err));
+        if (hub_view_ends(hub_view_of(facts[i]), "_text") && text.size)
+            hub_json_put_string(json, facts[i], hub_buf_view(&text));
+        else
+            put_json(json, facts[i], hub_buf_view(&text));
+    }
+    return hub_json_status(json);
+}
+
+/* "content" names the data once all files are hashed; until then it is left out. */
+static enum hub_status write_content(struct hub_json *json, struct hub_catalog *catalog,
+                                     const struct hub_dataset *ds, struct hub_error *err)
+{
+    char path[PATH_MAX], hex[HUB_CONTENT_CHARS + 1];
+    HUB_CLEANUP(hub_freep) struct hub_file_fact *files = calloc(ds->file_count + 1, sizeof *files);
+    HUB_CLEANUP(hub_freep) uint8_t *sums = calloc(ds->file_count + 1, HUB_SHA256_BYTES);
+    if (!files || !sums)
+        return hub_fail(err, HUB_NO_MEMORY, "no memory for %u digests", ds->file_count);
+    for (uint32_t i = 0; i < ds->file_count; i++) {
+        struct hub_file_digests digests;
+        uint8_t *sum = sums + (size_t)i * HUB_SHA256_BYTES;
+        const int n = snprintf(path, sizeof path, "%s%s%s", ds->head->path, *ds->head->path ? "/" : "",
+                               ds->files[i].path);
+        if (n >= (int)sizeof path ||
+            hub_digest_find(catalog, ds->head->root, path, &ds->files[i].stamp, &digests, NULL) ||
+            !hub_unhex(hub_view_of(digests.sha256), sum, HUB_SHA256_BYTES))
+            return HUB_OK;
+        files[i] =
+            (struct hub_file_fact){.path = ds->files[i].path, .size = ds->files[i].stamp.size, .sha256 = sum};
+    }
+    HUB_TRY(hub_content(files, ds->file_count, hex, err));
+    hub_json_put_text(json, "content", hex);
+    return HUB_OK;
+}
+
+static enum hub_status write_document(struct hub_catalog *catalog, const struct hub_head *head,
+                                      struct hub_buf *out, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf problems = HUB_BUF_INIT(16 * MIB);
+    const struct hub_dataset *ds = NULL;
+    struct hub_json json = hub_json_to(out, err);
+    hub_json_object(&json);
+    hub_summary_write(&json, head);
+    HUB_TRY(write_facts(&json, catalog, head, err));
+    HUB_TRY(hub_dataset_get(catalog, head, true, &ds, err));
+    write_fields(&json, ds);
+    const enum hub_status st = write_content(&json, catalog, ds, err);
+    hub_dataset_put(catalog, ds);
+    HUB_TRY(st);
+    write_versions(&json, catalog, head);
+    hub_json_put_uint(&json, "files", head->files);
+    HUB_TRY(hub_dataset_problems(catalog, head, &problems, err));
+    hub_json_put_raw(&json, "problems", hub_buf_view(&problems));
+    hub_json_end_object(&json);
+    return hub_json_status(&json);
+}
+
+enum hub_status hub_document_get(struct hub_request *request, const struct hub_head *head,
+                                 struct hub_bytes **out, char etag[40], struct hub_error *err)
+{
+    struct hub_app *app = request->app;
+    const uint64_t generation = hub_catalog_snapshot(app->catalog)->generation;
+    *out = cached(app->documents, head->row, generation, etag);
+    if (*out)
+        return HUB_OK;
+    if (!request->may_block)
+        return HUB_AGAIN;
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf text = HUB_BUF_INIT(64 * MIB);
+    HUB_TRY(write_document(app->catalog, head, &text, err));
+    hub_etag(etag, &(struct hub_view){text.data, text.size}, 1);
+    *out = hub_bytes_new(&text);
+    if (!*out)
+        return hub_fail(err, HUB_NO_MEMORY, "no memory for the document of '%s'", head->id);
+    keep(app->documents, head->row, generation, *out, etag);
+    return HUB_OK;
+}

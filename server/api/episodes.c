@@ -1,0 +1,239 @@
+/* Pages of episodes and one episode's document. SQL: always on a worker. */
+#include "server/api/episodes.h"
+
+#include "server/api/cursor.h"
+#include "server/api/field.h"
+#include "server/api/resolve.h"
+#include "storage/base/json.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static const struct {
+    const char *name;
+    enum hub_episode_sort sort;
+} sorts[] = {
+    {"number", HUB_BY_NUMBER}, {"steps", HUB_BY_STEPS}, {"return", HUB_BY_RETURN},
+    {"seed", HUB_BY_SEED},     {"task", HUB_BY_TASK},   {"success", HUB_BY_SUCCESS},
+};
+
+/* ---- the document of one episode ---- */
+
+static void put_bool(struct hub_json *json, const char *key, int value)
+{
+    if (value >= 0)
+        hub_json_put_bool(json, key, value);
+}
+
+static void put_json(struct hub_json *json, const char *key, const char *text, const char *otherwise)
+{
+    hub_json_put_raw(json, key, hub_view_of(text && *text ? text : otherwise));
+}
+
+/* A seed is a number where JSON readers keep it exactly, else text (64-bit seeds, and the word "None"). */
+static void put_seed(struct hub_json *json, const char *seed)
+{
+    const size_t n = seed ? strspn(seed, "0123456789") : 0;
+    hub_json_key(json, HUB_VIEW("seed"));
+    if (n > 0 && n <= 20 && seed[n] == '\0' && (seed[0] != '0' || n == 1))
+        hub_json_safe_uint(json, strtoull(seed, NULL, 10));
+    else
+        hub_json_string(json, hub_view_of(seed));
+}
+
+static void write_episode(struct hub_json *json, const struct hub_episode_row *row)
+{
+    hub_json_put_int(json, "number", row->number);
+    hub_json_put_text(json, "name", row->name);
+    hub_json_put_text(json, "file", row->file);
+    hub_json_put_uint(json, "steps", row->steps);
+    if (row->seed)
+        put_seed(json, row->seed);
+    if (row->has_return) {
+        hub_json_put_double(json, "return", row->episode_return);
+        hub_json_put_text(json, "return_origin", row->return_computed ? "computed" : "claimed");
+    }
+    put_bool(json, "success", row->success);
+    hub_json_put_text(json, "task", row->task);
+    put_bool(json, "terminated", row->terminated);
+    put_bool(json, "truncated", row->truncated);
+    put_json(json, "splits", row->splits, "[]");
+    put_json(json, "attributes", row->attributes, "{}");
+    put_json(json, "statistics", row->statistics, "{}");
+}
+
+/* ---- a page ---- */
+
+struct page {
+    struct hub_json json;
+    int64_t last;
+};
+
+static enum hub_status add_item(void *user, const struct hub_episode_row *row, struct hub_error *err)
+{
+    struct page *page = user;
+    (void)err; /* the writer has the same one */
+    hub_json_object(&page->json);
+    write_episode(&page->json, row);
+    hub_json_end_object(&page->json);
+    page->last = row->number;
+    return hub_json_status(&page->json);
+}
+
+static enum hub_status read_query(const struct hub_request *request, struct hub_episode_query *query,
+                                  struct hub_page_cursor *cursor, char scope[33], struct hub_error *err)
+{
+    const struct hub_view sort = hub_request_query(request, "sort"),
+                          text = hub_request_query(request, "cursor");
+    HUB_TRY(hub_page_limit(request, &query->limit, err));
+    query->descending = sort.size && sort.data[0] == '-';
+    const char *name = sort.data ? sort.data + query->descending : "number";
+    size_t i = 0;
+    while (i < HUB_COUNT(sorts) && strcmp(sorts[i].name, name) != 0)
+        i++;
+    if (i == HUB_COUNT(sorts)) {
+        hub_fail_as(err, HUB_INVALID, "bad-parameter",
+                    "sort is one of number, steps, return, seed, task, success, with - for descending");
+        return hub_fail_about(err, "sort", sort.data);
+    }
+    query->sort = sorts[i].sort;
+    query->split = hub_request_query(request, "split").data;
+
+    char etag[40];
+    const struct hub_view parts[] = {hub_view_of(name), query->descending ? HUB_VIEW("-") : HUB_VIEW("+"),
+                                     hub_view_of(query->split ? query->split : "\1")};
+    hub_etag(etag, parts, HUB_COUNT(parts));
+    snprintf(scope, 33, "%.32s", etag + 1);
+    if (!text.data)
+        return HUB_OK;
+    HUB_TRY(hub_cursor_decode(text, scope, cursor, err));
+    query->has_after = true;
+    query->after_is_null = cursor->is_null;
+    query->after_key = hub_view_of(cursor->key);
+    query->after_number = strtoll(cursor->tie, NULL, 10);
+    return HUB_OK;
+}
+
+enum hub_status hub_episodes_list(struct hub_request *request, struct hub_response *response,
+                                  struct hub_error *err)
+{
+    static const char *const parameters[] = {"sort", "split", "limit", "cursor", "for", "revision", NULL};
+    struct hub_target target;
+    struct hub_episode_query query = {0};
+    struct hub_page_cursor cursor = {0};
+    char scope[33];
+    bool more = false;
+    uint64_t total = 0;
+    HUB_TRY(hub_request_known(request, parameters, err));
+    HUB_TRY(hub_resolve(request, response, &target, err));
+    HUB_TRY(read_query(request, &query, &cursor, scope, err));
+    if (!request->may_block)
+        return HUB_AGAIN;
+
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf key = HUB_BUF_INIT(sizeof cursor.key - 1);
+    struct page page = {
+        .json = hub_json_to(hub_response_buffer(response, 200, "application/json", 64 * MIB), err)};
+    HUB_TRY(hub_resolve_headers(request, &target, response, err));
+    hub_json_object(&page.json);
+    hub_json_put_array(&page.json, "items");
+    HUB_TRY(hub_episode_page(request->app->catalog, target.head, &query, add_item, &page, &key, &more, &total,
+                             err));
+    hub_json_end_array(&page.json);
+    struct hub_page_cursor next = {.is_null = key.size == 0};
+    memcpy(next.scope, scope, sizeof next.scope);
+    snprintf(next.key, sizeof next.key, "%s", key.data ? key.data : "");
+    snprintf(next.tie, sizeof next.tie, "%" PRId64, page.last);
+    HUB_TRY(hub_page_end(request, response, &page.json, total, more ? &next : NULL, err));
+    hub_json_end_object(&page.json);
+    return hub_json_status(&page.json);
+}
+
+/* ---- one ---- */
+
+static enum hub_status add_members(void *user, const struct hub_episode_row *row, struct hub_error *err)
+{
+    (void)err;
+    write_episode(user, row);
+    return hub_json_status(user);
+}
+
+static void write_window(struct hub_json *json, const struct hub_ds_field *field,
+                         const struct hub_layout *layout, const struct hub_window *window)
+{
+    const struct hub_variant *v = &layout->variants[layout->arrays[window->array].variant];
+    char dtype[24];
+    hub_variant_name(v, field->type, dtype);
+    hub_json_object(json);
+    hub_json_put_text(json, "path", field->path);
+    hub_json_put_text(json, "dtype", dtype);
+    hub_json_put_text(json, "axis", hub_axis_name(field->axis));
+    hub_json_put_array(json, "shape");
+    hub_json_uint(json, window->count);
+    for (unsigned d = 0; d < v->rank; d++)
+        hub_json_uint(json, v->dims[d]);
+    hub_json_end_array(json);
+    hub_json_end_object(json);
+}
+
+/* The fields this episode has, with their rows. */
+static enum hub_status write_fields(struct hub_json *json, struct hub_catalog *catalog,
+                                    const struct hub_dataset *ds, const struct hub_ds_episode *episode,
+                                    struct hub_error *err)
+{
+    hub_json_put_array(json, "fields");
+    for (uint32_t i = 0; i < ds->field_count; i++) {
+        struct hub_layout_ref *ref = NULL;
+        const enum hub_status st = hub_layout_get(catalog, ds, episode->part, i, true, &ref, err);
+        if (st == HUB_NOT_FOUND)
+            continue;
+        if (st)
+            return st;
+        const struct hub_window *window = hub_layout_window(hub_layout_of(ref), episode->index);
+        if (window)
+            write_window(json, &ds->fields[i], hub_layout_of(ref), window);
+        hub_layout_put(catalog, ref);
+    }
+    hub_json_end_array(json);
+    return hub_json_status(json);
+}
+
+static enum hub_status show(struct hub_request *request, const struct hub_target *target,
+                            const struct hub_dataset *ds, struct hub_response *response,
+                            struct hub_error *err)
+{
+    const struct hub_ds_episode *episode;
+    struct hub_catalog *catalog = request->app->catalog;
+    char etag[40];
+    bool done;
+    HUB_TRY(hub_find_episode(request, ds, &episode, err));
+    struct hub_buf *out = hub_response_buffer(response, 200, "application/json", 16 * MIB);
+    struct hub_json json = hub_json_to(out, err);
+    hub_json_object(&json);
+    HUB_TRY(hub_episode_one(catalog, target->head, episode->number, add_members, &json, err));
+    HUB_TRY(write_fields(&json, catalog, ds, episode, err));
+    hub_json_end_object(&json);
+    HUB_TRY(hub_json_status(&json));
+    hub_etag(etag, &(struct hub_view){out->data, out->size}, 1);
+    HUB_TRY(hub_resolve_headers(request, target, response, err));
+    return hub_resolve_conditions(request, response, etag, -1, &done, err);
+}
+
+enum hub_status hub_episode_show(struct hub_request *request, struct hub_response *response,
+                                 struct hub_error *err)
+{
+    static const char *const parameters[] = {"for", "revision", NULL};
+    struct hub_target target;
+    const struct hub_dataset *ds = NULL;
+    if (hub_request_query(request, "fields").data)
+        return hub_fields_get(request, response, err);
+    HUB_TRY(hub_request_known(request, parameters, err));
+    HUB_TRY(hub_resolve(request, response, &target, err));
+    HUB_TRY(hub_resolve_ready(request, &target, err));
+    if (!request->may_block)
+        return HUB_AGAIN;
+    HUB_TRY(hub_dataset_get(request->app->catalog, target.head, true, &ds, err));
+    const enum hub_status st = show(request, &target, ds, response, err);
+    hub_dataset_put(request->app->catalog, ds);
+    return st;
+}

@@ -1,0 +1,443 @@
+/*
+ * Rows of one field, of a group, or of several fields of an episode: GET .../episodes/{n}/{field} and
+ * .../episodes/{n}?fields=
+ *
+ * Order of things: resolve, plan (no I/O), validators (a 304 reads nothing), cost (event thread or worker),
+ * memory, read, encode, look once more whether the files are still the ones that were indexed.
+ */
+#include "server/api/field.h"
+
+#include "server/api/represent.h"
+#include "server/api/resolve.h"
+#include "server/api/rows.h"
+#include "storage/base/json.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum {
+    INLINE_COST_US = 50,       /* more than this is a worker's */
+    INLINE_BYTES = 256 * 1024, /* so is more than this to encode */
+    MAX_JSON_VALUES = 5000000,
+};
+#define MAX_ANSWER_BYTES (1 * GIB)
+#define ENCODER_VERSION                                                                                      \
+    "1" /* part of every slice's ETag: changes when the same rows come out as other bytes */
+
+/* What a request for rows is about, from its start to its answer. */
+struct ask {
+    struct hub_target target;
+    const struct hub_dataset *dataset;
+    struct hub_selection selection;
+    struct hub_rows_wanted wanted;
+    enum hub_format_id as;
+    enum hub_nonfinite nonfinite;
+    bool single;   /* one field, named exactly: the bare array; else an object or an archive of arrays */
+    size_t prefix; /* group: bytes of the path that its members' names leave out */
+    struct hub_app *app;
+};
+
+static void ask_dispose(struct ask *ask)
+{
+    hub_selection_dispose(&ask->selection);
+    if (ask->dataset)
+        hub_dataset_put(ask->app->catalog, ask->dataset);
+}
+
+static enum hub_status read_wanted(const struct hub_request *request, struct hub_rows_wanted *wanted,
+                                   enum hub_nonfinite *nonfinite, struct hub_error *err)
+{
+    HUB_TRY(hub_request_int(request, "start", &wanted->start, &wanted->has_start, err));
+    HUB_TRY(hub_request_int(request, "stop", &wanted->stop, &wanted->has_stop, err));
+    HUB_TRY(hub_request_int(request, "step", &wanted->step, &wanted->has_step, err));
+    HUB_TRY(hub_request_int(request, "row", &wanted->row, &wanted->has_row, err));
+    if (wanted->has_row && (wanted->has_start || wanted->has_stop || wanted->has_step))
+        return hub_fail_as(err, HUB_INVALID, "bad-parameter",
+                           "row stands alone: without start, stop and step");
+    const struct hub_view how = hub_request_query(request, "nonfinite");
+    *nonfinite = hub_view_is(how, "string")    ? HUB_NONFINITE_STRING
+                 : hub_view_is(how, "literal") ? HUB_NONFINITE_LITERAL
+                                               : HUB_NONFINITE_NULL;
+    if (how.data && *nonfinite == HUB_NONFINITE_NULL && !hub_view_is(how, "null")) {
+        hub_fail_as(err, HUB_INVALID, "bad-parameter", "nonfinite is one of null, string, literal");
+        return hub_fail_about(err, "nonfinite", how.data);
+    }
+    return HUB_OK;
+}
+
+enum hub_status hub_find_episode(const struct hub_request *request, const struct hub_dataset *dataset,
+                                 const struct hub_ds_episode **out, struct hub_error *err)
+{
+    const struct hub_view n = hub_request_capture(request, "n");
+    char *end = NULL;
+    const int64_t number = n.size && n.size < 20 ? strtoll(n.data, &end, 10) : -1;
+    const bool digits = end && *end == '\0' && n.data[0] >= '0' && n.data[0] <= '9';
+    *out = digits ? hub_dataset_episode(dataset, number) : NULL;
+    if (*out)
+        return HUB_OK;
+    hub_fail_as(err, HUB_NOT_FOUND, "episode-missing", "'%s' has no episode %s", dataset->head->id, n.data);
+    return hub_fail_about(err, "n", n.data);
+}
+
+/* The names nearest to a field that is not there, for the problem document. */
+static enum hub_status no_field(const struct hub_dataset *dataset, const char *path, struct hub_error *err)
+{
+    char names[300] = "";
+    size_t n = 0;
+    for (uint32_t i = 0; i < dataset->field_count && n + 80 < sizeof names; i++)
+        n += (size_t)snprintf(names + n, sizeof names - n, "%s%.70s", i ? ", " : "", dataset->fields[i].path);
+    hub_fail_as(err, HUB_NOT_FOUND, "field-not-found", "'%s' has no field '%.80s'; it has %s",
+                dataset->head->id, path, names);
+    return hub_fail_about(err, "field", path);
+}
+
+/* Field numbers of a path: the field itself, or all below it. */
+static enum hub_status fields_of(const struct hub_dataset *dataset, struct hub_view path, uint32_t *fields,
+                                 uint32_t *count, bool *single, struct hub_error *err)
+{
+    const uint32_t exact = hub_dataset_field(dataset, path);
+    uint32_t first = exact, n = 1;
+    *single = exact != HUB_NONE;
+    if (!*single)
+        n = hub_dataset_group(dataset, path, &first);
+    if (n == 0)
+        return no_field(dataset, path.data, err);
+    if (*count + n > HUB_MAX_PICKS)
+        return hub_fail(err, HUB_TOO_BIG, "more than %d fields at once", HUB_MAX_PICKS);
+    for (uint32_t i = 0; i < n; i++)
+        fields[(*count)++] = first + i;
+    return HUB_OK;
+}
+
+/* Of a group or of ?fields= groups, an episode may lack some (infos that came later): those are left out, not
+ * an error. */
+static void drop_absent(struct hub_request *request, const struct hub_dataset *dataset,
+                        const struct hub_ds_episode *episode, uint32_t *fields, uint32_t *count)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < *count; i++) {
+        struct hub_layout_ref *ref = NULL;
+        const enum hub_status st = hub_layout_get(request->app->catalog, dataset, episode->part, fields[i],
+                                                  request->may_block, &ref, NULL);
+        const bool absent =
+            st == HUB_NOT_FOUND || (!st && !hub_layout_window(hub_layout_of(ref), episode->index));
+        if (!st)
+            hub_layout_put(request->app->catalog, ref);
+        if (!absent || dataset->fields[fields[i]].unreadable)
+            fields[kept++] = fields[i];
+    }
+    *count = kept;
+}
+
+static const char *name_of(const struct ask *ask, const struct hub_pick *pick)
+{
+    return ask->dataset->fields[pick->field].path + ask->prefix;
+}
+
+static enum hub_status check_representation(const struct ask *ask, struct hub_error *err)
+{
+    const struct hub_selection *s = &ask->selection;
+    if (!ask->single && ask->as != HUB_AS_JSON && ask->as != HUB_AS_NPZ)
+        return hub_fail_as(err, HUB_NOT_ACCEPTABLE, "not-acceptable",
+                           "several fields come as json or npz; %s is for one field",
+                           hub_represent_name(ask->as));
+    uint64_t values = 0;
+    for (uint32_t i = 0; i < s->count; i++) {
+        const struct hub_plan *plan = &s->picks[i].plan;
+        HUB_TRY(hub_encode_check(ask->dataset->fields[s->picks[i].field].type, plan->variant, ask->as,
+                                 plan->slice.count, err));
+        values += plan->slice.count * hub_variant_row_items(plan->variant);
+    }
+    if (ask->as == HUB_AS_JSON && values > MAX_JSON_VALUES)
+        return hub_fail_as(err, HUB_TOO_BIG, "too-large",
+                           "%" PRIu64 " values as JSON; at most %d: ask for format=%s or fewer rows", values,
+                           MAX_JSON_VALUES, ask->single ? "npy" : "npz");
+    if (s->bytes_out > MAX_ANSWER_BYTES)
+        return hub_fail_as(err, HUB_TOO_BIG, "too-large",
+                           "%" PRIu64 " MiB of rows in one answer; at most %zu: ask for fewer rows",
+                           s->bytes_out / MIB, MAX_ANSWER_BYTES / MIB);
+    return HUB_OK;
+}
+
+/* ETag over what decides the bytes: revision, encoder, fields, resolved rows, representation. */
+static void etag_of(const struct ask *ask, char out[40])
+{
+    char rows[96];
+    const struct hub_selection *s = &ask->selection;
+    struct hub_view parts[4 + 2 * HUB_MAX_PICKS];
+    unsigned n = 0;
+    parts[n++] = hub_view_of(ask->target.head->revision);
+    parts[n++] = HUB_VIEW(ENCODER_VERSION);
+    parts[n++] = hub_view_of(ask->dataset->head->id);
+    const struct hub_slice *first = &s->picks[0].slice;
+    const int length =
+        snprintf(rows, sizeof rows, "%" PRId64 ":%" PRIu64 ":%" PRIu64 ":%" PRId64 ":%d:%d:%d:%d",
+                 s->episode->number, first->start, first->count, first->step, (int)ask->as,
+                 (int)ask->nonfinite, ask->wanted.has_row, ask->wanted.final_row);
+    parts[n++] = (struct hub_view){rows, (size_t)length};
+    for (uint32_t i = 0; i < s->count; i++)
+        parts[n++] = hub_view_of(ask->dataset->fields[s->picks[i].field].path);
+    hub_etag(out, parts, n);
+}
+
+static enum hub_status describe(const struct ask *ask, const struct hub_pick *pick,
+                                struct hub_response *response, struct hub_error *err)
+{
+    char dtype[24], shape[HUB_MAX_RANK * 12 + 24];
+    const struct hub_variant *v = pick->plan.variant;
+    hub_variant_name(v, ask->dataset->fields[pick->field].type, dtype);
+    int n = ask->wanted.has_row ? 0 : snprintf(shape, sizeof shape, "%" PRIu64, pick->slice.count);
+    for (unsigned i = 0; i < v->rank; i++)
+        n += snprintf(shape + n, sizeof shape - (size_t)n, "%s%u", n ? "," : "", v->dims[i]);
+    shape[n] = '\0';
+    HUB_TRY(hub_response_header(response, err, "X-Shape", "%s", shape));
+    return hub_response_header(response, err, "X-Dtype", "%s", dtype);
+}
+
+/* ---- encoding ---- */
+
+static enum hub_status read_pick(struct hub_request *request, const struct ask *ask,
+                                 const struct hub_pick *pick, struct hub_rows *rows, struct hub_error *err)
+{
+    return hub_selection_read(request, &ask->selection, pick, NULL, rows, err);
+}
+
+/* ?row= is Python's x[i]: the row itself, without the leading axis. */
+static struct hub_variant without_axis(const struct hub_variant *variant, uint64_t *rows)
+{
+    struct hub_variant v = *variant;
+    *rows = v.rank ? v.dims[0] : HUB_NPY_SCALAR;
+    for (unsigned i = 0; i + 1 < v.rank; i++)
+        v.dims[i] = v.dims[i + 1];
+    if (v.rank)
+        v.dims[--v.rank] = 0;
+    return v;
+}
+
+/* A whole .npy at the end of `out`: numbers are gathered straight behind the header. */
+static enum hub_status npy(struct hub_request *request, const struct ask *ask, const struct hub_pick *pick,
+                           struct hub_buf *out, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_rows_dispose) struct hub_rows rows = {0};
+    if (ask->dataset->fields[pick->field].type == HUB_FIELD_TEXT) {
+        HUB_TRY(read_pick(request, ask, pick, &rows, err));
+        return hub_npy_text(&rows, out, err);
+    }
+    uint64_t leading = pick->slice.count;
+    const struct hub_variant variant =
+        ask->wanted.has_row ? without_axis(pick->plan.variant, &leading) : *pick->plan.variant;
+    const size_t size = (size_t)pick->plan.bytes_out;
+    HUB_TRY(hub_buf_reserve(out, size + 256, err)); /* once, for header and rows together */
+    HUB_TRY(hub_npy_header(&variant, leading, out, err));
+    HUB_TRY(hub_selection_read(request, &ask->selection, pick, out->data + out->size, &rows, err));
+    out->size += size;
+    return HUB_OK;
+}
+
+static enum hub_status npz(struct hub_request *request, const struct ask *ask, struct hub_buf *out,
+                           struct hub_error *err)
+{
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf member = HUB_BUF_INIT(out->limit);
+    struct hub_npz *zip = NULL;
+    HUB_TRY(hub_npz_begin(out, &zip, err));
+    enum hub_status st = HUB_OK;
+    for (uint32_t i = 0; i < ask->selection.count && !st; i++) {
+        member.size = 0;
+        st = npy(request, ask, &ask->selection.picks[i], &member, err);
+        if (!st)
+            st = hub_npz_add(zip, name_of(ask, &ask->selection.picks[i]), hub_buf_view(&member), err);
+    }
+    if (!st)
+        return hub_npz_end(zip, err);
+    hub_npz_free(zip);
+    return st;
+}
+
+static enum hub_status json_pick(struct hub_request *request, const struct ask *ask,
+                                 const struct hub_pick *pick, uint64_t *nonfinite, struct hub_buf *out,
+                                 struct hub_error *err)
+{
+    HUB_CLEANUP(hub_rows_dispose) struct hub_rows rows = {0};
+    HUB_TRY(read_pick(request, ask, pick, &rows, err));
+    const size_t at = out->size;
+    HUB_TRY(
+        hub_json_rows(ask->dataset->fields[pick->field].type, &rows, ask->nonfinite, nonfinite, out, err));
+    if (ask->wanted.has_row) { /* "[[1,2]]" -> "[1,2]" */
+        memmove(out->data + at, out->data + at + 1, out->size - at - 2);
+        out->size -= 2;
+        out->data[out->size] = '\0';
+    }
+    return HUB_OK;
+}
+
+static enum hub_status json(struct hub_request *request, const struct ask *ask, uint64_t *nonfinite,
+                            struct hub_buf *out, struct hub_error *err)
+{
+    if (ask->single)
+        return json_pick(request, ask, &ask->selection.picks[0], nonfinite, out, err);
+    HUB_TRY(hub_buf_add_text(out, "{", err));
+    for (uint32_t i = 0; i < ask->selection.count; i++) {
+        const struct hub_pick *pick = &ask->selection.picks[i];
+        if (i)
+            HUB_TRY(hub_buf_add_text(out, ",", err));
+        HUB_TRY(hub_json_add_string(out, hub_view_of(name_of(ask, pick)), err));
+        HUB_TRY(hub_buf_add_text(out, ":", err));
+        HUB_TRY(json_pick(request, ask, pick, nonfinite, out, err));
+    }
+    return hub_buf_add_text(out, "}", err);
+}
+
+static enum hub_status raw(struct hub_request *request, const struct ask *ask, struct hub_buf *out,
+                           struct hub_error *err)
+{
+    HUB_CLEANUP(hub_rows_dispose) struct hub_rows rows = {0};
+    HUB_TRY(read_pick(request, ask, &ask->selection.picks[0], &rows, err));
+    return hub_raw_rows(&rows, out, err);
+}
+
+static enum hub_status image(struct hub_request *request, const struct ask *ask, struct hub_buf *out,
+                             struct hub_error *err)
+{
+    HUB_CLEANUP(hub_rows_dispose) struct hub_rows rows = {0};
+    const struct hub_pick *pick = &ask->selection.picks[0];
+    HUB_TRY(read_pick(request, ask, pick, &rows, err));
+    return ask->dataset->fields[pick->field].type == HUB_FIELD_IMAGE_RAW ? hub_png_row(&rows, out, err)
+                                                                         : hub_raw_rows(&rows, out, err);
+}
+
+static const char *media_type(const struct ask *ask)
+{
+    if (ask->as != HUB_AS_IMAGE)
+        return hub_represent_type(ask->as);
+    return ask->dataset->fields[ask->selection.picks[0].field].type == HUB_FIELD_IMAGE_JPEG ? "image/jpeg"
+                                                                                            : "image/png";
+}
+
+static enum hub_status encode(struct hub_request *request, const struct ask *ask,
+                              struct hub_response *response, struct hub_error *err)
+{
+    struct hub_buf *out = hub_response_buffer(response, 200, media_type(ask), 2 * GIB);
+    uint64_t nonfinite = 0;
+    switch (ask->as) {
+    case HUB_AS_JSON:
+        HUB_TRY(json(request, ask, &nonfinite, out, err));
+        if (nonfinite)
+            HUB_TRY(hub_response_header(response, err, "X-Nonfinite", "%" PRIu64, nonfinite));
+        break;
+    case HUB_AS_NPY:
+        HUB_TRY(npy(request, ask, &ask->selection.picks[0], out, err));
+        break;
+    case HUB_AS_NPZ:
+        HUB_TRY(npz(request, ask, out, err));
+        break;
+    case HUB_AS_RAW:
+        HUB_TRY(raw(request, ask, out, err));
+        break;
+    case HUB_AS_IMAGE:
+        HUB_TRY(image(request, ask, out, err));
+        break;
+    }
+    return hub_selection_unchanged(&ask->selection, err);
+}
+
+/* Peak of memory: rows, the encoded answer, scratch. npy gathers in place. */
+static uint64_t peak_of(const struct ask *ask)
+{
+    const struct hub_selection *s = &ask->selection;
+    uint64_t peak = s->bytes_out + s->scratch + 4096;
+    if (ask->as == HUB_AS_NPZ || ask->as == HUB_AS_RAW)
+        peak += s->bytes_out;
+    for (uint32_t i = 0; ask->as == HUB_AS_JSON && i < s->count; i++)
+        peak += hub_json_bound(ask->dataset->fields[s->picks[i].field].type, s->picks[i].plan.variant,
+                               s->picks[i].plan.slice.count, s->picks[i].plan.bytes_out);
+    return peak;
+}
+
+static bool is_long_work(const struct ask *ask)
+{
+    const struct hub_selection *s = &ask->selection;
+    const uint64_t encode_us = ask->as == HUB_AS_JSON ? s->bytes_out / 8 / 20 : 0; /* about 45 ns a number */
+    return s->cost_us + encode_us > INLINE_COST_US || s->bytes_out > INLINE_BYTES;
+}
+
+static enum hub_status answer(struct hub_request *request, struct ask *ask, struct hub_response *response,
+                              struct hub_error *err)
+{
+    char etag[40];
+    bool done = false;
+    HUB_TRY(check_representation(ask, err));
+    HUB_TRY(hub_resolve_headers(request, &ask->target, response, err));
+    if (ask->selection.count) {
+        etag_of(ask, etag);
+        HUB_TRY(hub_resolve_conditions(request, response, etag, -1, &done, err));
+    }
+    if (done)
+        return HUB_OK;
+    if (!request->may_block && is_long_work(ask))
+        return HUB_AGAIN;
+    HUB_TRY(hub_budget_take(request->app->budget, request, response, peak_of(ask), err));
+    if (ask->single)
+        HUB_TRY(describe(ask, &ask->selection.picks[0], response, err));
+    HUB_TRY(hub_response_header(response, err, "Vary", "Accept"));
+    return encode(request, ask, response, err);
+}
+
+static enum hub_status open_ask(struct hub_request *request, struct hub_response *response, struct ask *ask,
+                                const struct hub_ds_episode **episode, struct hub_error *err)
+{
+    ask->app = request->app;
+    HUB_TRY(hub_resolve(request, response, &ask->target, err));
+    HUB_TRY(hub_resolve_ready(request, &ask->target, err));
+    HUB_TRY(hub_represent(request, &ask->as, err));
+    HUB_TRY(read_wanted(request, &ask->wanted, &ask->nonfinite, err));
+    HUB_TRY(hub_dataset_get(request->app->catalog, ask->target.head, request->may_block, &ask->dataset, err));
+    return hub_find_episode(request, ask->dataset, episode, err);
+}
+
+enum hub_status hub_field_get(struct hub_request *request, struct hub_response *response,
+                              struct hub_error *err)
+{
+    static const char *const parameters[] = {"start",     "stop",     "step", "row", "format",
+                                             "nonfinite", "revision", "for",  NULL};
+    HUB_CLEANUP(ask_dispose) struct ask ask = {0};
+    const struct hub_ds_episode *episode;
+    HUB_TRY(hub_request_known(request, parameters, err));
+    HUB_TRY(open_ask(request, response, &ask, &episode, err));
+    const struct hub_view path = hub_request_capture(request, "path");
+    uint32_t fields[HUB_MAX_PICKS], count = 0;
+    HUB_TRY(fields_of(ask.dataset, path, fields, &count, &ask.single, err));
+    if (!ask.single) {
+        ask.prefix = path.size + 1;
+        drop_absent(request, ask.dataset, episode, fields, &count);
+    }
+    HUB_TRY(hub_select(request, ask.dataset, episode, fields, count, &ask.wanted, &ask.selection, err));
+    return answer(request, &ask, response, err);
+}
+
+enum hub_status hub_fields_get(struct hub_request *request, struct hub_response *response,
+                               struct hub_error *err)
+{
+    static const char *const parameters[] = {"fields", "start",     "stop",     "step", "final",
+                                             "format", "nonfinite", "revision", "for",  NULL};
+    HUB_CLEANUP(ask_dispose) struct ask ask = {0};
+    const struct hub_ds_episode *episode;
+    HUB_TRY(hub_request_known(request, parameters, err));
+    HUB_TRY(open_ask(request, response, &ask, &episode, err));
+    ask.wanted.by_steps = ask.wanted.has_start || ask.wanted.has_stop || ask.wanted.has_step;
+    ask.wanted.final_row = hub_view_is(hub_request_query(request, "final"), "1");
+    uint32_t fields[HUB_MAX_PICKS], count = 0;
+    for (unsigned i = 0; i < request->query_count; i++) {
+        bool single;
+        if (!hub_view_is(request->query[i].name, "fields"))
+            continue;
+        const uint32_t before = count;
+        HUB_TRY(fields_of(ask.dataset, request->query[i].value, fields, &count, &single, err));
+        uint32_t added = count - before;
+        if (!single)
+            drop_absent(request, ask.dataset, episode, fields + before, &added);
+        count = before + added;
+    }
+    HUB_TRY(hub_select(request, ask.dataset, episode, fields, count, &ask.wanted, &ask.selection, err));
+    return answer(request, &ask, response, err);
+}

@@ -1,0 +1,18 @@
+/** Rows of fields over HTTP: see field.c. */
+#ifndef HUB_API_FIELD_H
+#define HUB_API_FIELD_H
+
+#include "server/app.h"
+
+/** GET .../episodes/{n}/{path}: a field or a group of fields. */
+enum hub_status hub_field_get(struct hub_request *request, struct hub_response *response,
+                              struct hub_error *err);
+/** GET .../episodes/{n}?fields=a&fields=b: several, aligned by steps when start, stop or step is given. */
+enum hub_status hub_fields_get(struct hub_request *request, struct hub_response *response,
+                               struct hub_error *err);
+/** The episode that {n} names: HUB_NOT_FOUND "episode-missing". */
+HUB_MUST_USE enum hub_status hub_find_episode(const struct hub_request *request,
+                                              const struct hub_dataset *dataset,
+                                              const struct hub_ds_episode **out, struct hub_error *err);
+
+#endif

@@ -1,0 +1,265 @@
+/* Files of a dataset: the listing and their bytes, by range, with every conditional. No status of a dataset
+ * blocks its bytes. */
+#include "server/api/files.h"
+
+#include "server/api/documents.h"
+#include "server/api/resolve.h"
+#include "storage/base/base64.h"
+#include "storage/base/digest.h"
+#include "storage/base/uri.h"
+
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+
+enum { BUFFERED_RANGE = 1024 * 1024 }; /* up to this a range is read at once and checked as a whole */
+
+static const struct {
+    const char *suffix, *type;
+} types[] = {
+    {".json", "application/json"},
+    {".jsonl", "application/x-ndjson"},
+    {".hdf5", "application/x-hdf5"},
+    {".h5", "application/x-hdf5"},
+    {".parquet", "application/vnd.apache.parquet"},
+    {".tar", "application/x-tar"},
+    {".npz", "application/x-npz"},
+    {".npy", "application/x-npy"},
+    {".mp4", "video/mp4"},
+    {".png", "image/png"},
+    {".jpg", "image/jpeg"},
+    {".gif", "image/gif"},
+    {".md", "text/markdown; charset=utf-8"},
+    {".txt", "text/plain; charset=utf-8"},
+};
+
+static const char *type_of(const char *path)
+{
+    for (size_t i = 0; i < HUB_COUNT(types); i++)
+        if (hub_view_ends(hub_view_of(path), types[i].suffix))
+            return types[i].type;
+    return "application/octet-stream";
+}
+
+/* Path below the root. */
+static enum hub_status root_path(const struct hub_dataset *ds, const struct hub_ds_file *file,
+                                 char out[PATH_MAX], struct hub_error *err)
+{
+    const int n = snprintf(out, PATH_MAX, "%s%s%s", ds->head->path, *ds->head->path ? "/" : "", file->path);
+    return n > 0 && n < PATH_MAX ? HUB_OK
+                                 : hub_fail(err, HUB_TOO_BIG, "the path of '%s' is too long", file->path);
+}
+
+static bool digests_of(struct hub_app *app, const struct hub_dataset *ds, const struct hub_ds_file *file,
+                       struct hub_file_digests *out)
+{
+    char path[PATH_MAX];
+    return !root_path(ds, file, path, NULL) &&
+           hub_digest_find(app->catalog, ds->head->root, path, &file->stamp, out, NULL) == HUB_OK;
+}
+
+static void list_item(struct hub_app *app, const struct hub_dataset *ds, const struct hub_ds_file *file,
+                      struct hub_json *json)
+{
+    struct hub_file_digests digests;
+    hub_json_object(json);
+    hub_json_put_text(json, "path", file->path);
+    hub_json_put_uint(json, "size", file->stamp.size);
+    hub_put_time(json, "modified", (int64_t)file->stamp.mtime_ns);
+    hub_json_put_text(json, "type", type_of(file->path));
+    if (digests_of(app, ds, file, &digests)) {
+        hub_put_known(json, "sha256", digests.sha256);
+        hub_put_known(json, "crc32c", digests.crc32c);
+        hub_put_known(json, "md5", digests.md5);
+    }
+    hub_json_end_object(json);
+}
+
+static enum hub_status write_list(struct hub_request *request, const struct hub_target *target,
+                                  const struct hub_dataset *ds, struct hub_response *response,
+                                  struct hub_error *err)
+{
+    struct hub_json json =
+        hub_json_to(hub_response_buffer(response, 200, "application/json", 256 * MIB), err);
+    HUB_TRY(hub_resolve_headers(request, target, response, err));
+    hub_json_object(&json);
+    hub_json_put_text(&json, "id", ds->head->id);
+    hub_json_put_text(&json, "revision", ds->head->revision);
+    hub_json_put_uint(&json, "size", ds->head->size);
+    hub_json_put_uint(&json, "total", ds->file_count);
+    hub_json_put_array(&json, "items");
+    for (uint32_t i = 0; i < ds->file_count; i++)
+        list_item(request->app, ds, &ds->files[i], &json);
+    hub_json_end_array(&json);
+    hub_json_end_object(&json);
+    return hub_json_status(&json);
+}
+
+enum hub_status hub_files_list(struct hub_request *request, struct hub_response *response,
+                               struct hub_error *err)
+{
+    static const char *const parameters[] = {"for", "revision", NULL};
+    struct hub_target target;
+    const struct hub_dataset *ds = NULL;
+    HUB_TRY(hub_request_known(request, parameters, err));
+    HUB_TRY(hub_resolve(request, response, &target, err));
+    if (!request->may_block)
+        return HUB_AGAIN;
+    HUB_TRY(hub_dataset_get(request->app->catalog, target.head, true, &ds, err));
+    const enum hub_status st = write_list(request, &target, ds, response, err);
+    hub_dataset_put(request->app->catalog, ds);
+    return st;
+}
+
+/* ---- bytes ---- */
+
+static const struct hub_ds_file *find_file(const struct hub_dataset *ds, struct hub_view path)
+{
+    uint32_t low = 0, high = ds->file_count;
+    while (low < high) {
+        const uint32_t middle = low + (high - low) / 2;
+        const int order = strcmp(ds->files[middle].path, path.data);
+        if (order == 0)
+            return &ds->files[middle];
+        if (order < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return NULL;
+}
+
+/* An opened file and what its answer says about it. */
+struct bytes {
+    const struct hub_ds_file *entry;
+    struct hub_file *file;
+    char path[PATH_MAX];
+    uint64_t first, count;
+    bool partial;
+};
+
+static enum hub_status open_bytes(struct hub_request *request, const struct hub_target *target,
+                                  const struct hub_dataset *ds, struct bytes *b, struct hub_error *err)
+{
+    const struct hub_view path = hub_request_capture(request, "path");
+    b->entry = find_file(ds, path);
+    if (!b->entry) {
+        hub_fail_as(err, HUB_NOT_FOUND, "file-not-found", "'%s' has no file '%s'", target->head->id,
+                    path.data);
+        return hub_fail_about(err, "path", path.data);
+    }
+    HUB_TRY(root_path(ds, b->entry, b->path, err));
+    const struct hub_file_ref ref = {.root = ds->head->root, .path = b->path, .expect = &b->entry->stamp};
+    const enum hub_status st = hub_file_get(request->app->store, &ref, &b->file, err);
+    if (st != HUB_CHANGED && st != HUB_NOT_FOUND)
+        return st;
+    hub_scanner_hurry(request->app->scanner, ds->head->id);
+    hub_fail_as(err, HUB_CHANGED, "dataset-changing",
+                "'%s' is not the file that was indexed; it is being inspected again", b->entry->path);
+    if (err)
+        err->retry_after_s = 3;
+    return HUB_CHANGED;
+}
+
+/* RFC 9530 Repr-Digest when the digest is known; else the file is hashed soon. */
+static enum hub_status digest_header(struct hub_request *request, const struct hub_dataset *ds,
+                                     const struct bytes *b, struct hub_response *response,
+                                     struct hub_error *err)
+{
+    struct hub_file_digests digests;
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf text = HUB_BUF_INIT(KIB);
+    uint8_t sum[HUB_SHA256_BYTES];
+    if (hub_digest_find(request->app->catalog, ds->head->root, b->path, &b->entry->stamp, &digests, NULL)) {
+        if (request->app->hasher)
+            hub_hasher_want(request->app->hasher, ds->head->root, b->path, &b->entry->stamp);
+        return HUB_OK;
+    }
+    if (!hub_unhex(hub_view_of(digests.sha256), sum, sizeof sum))
+        return HUB_OK;
+    HUB_TRY(hub_base64_encode((struct hub_view){(const char *)sum, sizeof sum}, &text, err));
+    return hub_response_header(response, err, "Repr-Digest", "sha-256=:%s:", text.data);
+}
+
+static enum hub_status headers(struct hub_request *request, const struct hub_target *target,
+                               const struct hub_dataset *ds, const struct bytes *b,
+                               struct hub_response *response, struct hub_error *err)
+{
+    const char *type = type_of(b->entry->path), *name = strrchr(b->entry->path, '/');
+    const bool shown =
+        hub_view_starts(hub_view_of(type), "image/") || hub_view_starts(hub_view_of(type), "video/");
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf encoded = HUB_BUF_INIT(4 * KIB);
+    HUB_TRY(hub_resolve_headers(request, target, response, err));
+    HUB_TRY(hub_response_header(response, err, "Content-Type", "%s", type));
+    HUB_TRY(hub_response_header(response, err, "Accept-Ranges", "bytes"));
+    HUB_TRY(hub_response_header(response, err, "Content-Security-Policy", "sandbox; default-src 'none'"));
+    HUB_TRY(hub_uri_encode_segment(hub_view_of(name ? name + 1 : b->entry->path), &encoded, err));
+    HUB_TRY(hub_response_header(response, err, "Content-Disposition", "%s; filename*=UTF-8''%s",
+                                shown ? "inline" : "attachment", encoded.data));
+    return digest_header(request, ds, b, response, err);
+}
+
+static enum hub_status read_range(struct hub_request *request, struct bytes *b, struct hub_response *response,
+                                  struct hub_error *err)
+{
+    HUB_TRY(hub_budget_take(request->app->budget, request, response, b->count + 4096, err));
+    response->kind = HUB_BODY_BUFFER;
+    response->buffer.limit = BUFFERED_RANGE + 4096;
+    HUB_TRY(hub_buf_reserve(&response->buffer, (size_t)b->count, err));
+    HUB_TRY(hub_read_bytes(b->file, b->first, response->buffer.data, (size_t)b->count,
+                           request->may_block ? 0 : HUB_READ_NOWAIT, err));
+    response->buffer.size = (size_t)b->count;
+    return hub_file_unchanged(b->file, err);
+}
+
+static enum hub_status send(struct hub_request *request, const struct hub_target *target,
+                            const struct hub_dataset *ds, struct bytes *b, struct hub_response *response,
+                            struct hub_error *err)
+{
+    char etag[40];
+    bool done = false;
+    const int64_t modified_s = (int64_t)(b->entry->stamp.mtime_ns / 1000000000u);
+    const struct hub_view parts[] = {hub_view_of(target->head->revision), hub_view_of(b->entry->path)};
+    hub_etag(etag, parts, HUB_COUNT(parts));
+    HUB_TRY(headers(request, target, ds, b, response, err));
+    HUB_TRY(hub_resolve_conditions(request, response, etag, modified_s, &done, err));
+    if (done)
+        return HUB_OK;
+    const uint64_t size = b->entry->stamp.size;
+    const struct hub_validators validators = {etag, modified_s};
+    const enum hub_status st = hub_range(request, &validators, size, &b->first, &b->count, &b->partial, err);
+    if (st == HUB_OUT_OF_RANGE)
+        HUB_TRY(hub_response_header(response, NULL, "Content-Range", "bytes */%" PRIu64, size));
+    if (st)
+        return st;
+    response->status = b->partial ? 206 : 200;
+    if (b->partial)
+        HUB_TRY(hub_response_header(response, err, "Content-Range", "bytes %" PRIu64 "-%" PRIu64 "/%" PRIu64,
+                                    b->first, b->first + b->count - 1, size));
+    if (b->count <= BUFFERED_RANGE && request->method != HUB_HEAD)
+        return read_range(request, b, response, err);
+    response->kind = HUB_BODY_FILE;
+    response->file = b->file;
+    response->offset = b->first;
+    response->length = b->count;
+    b->file = NULL; /* the response's now */
+    return HUB_OK;
+}
+
+enum hub_status hub_files_get(struct hub_request *request, struct hub_response *response,
+                              struct hub_error *err)
+{
+    static const char *const parameters[] = {"for", "revision", NULL};
+    struct hub_target target;
+    const struct hub_dataset *ds = NULL;
+    struct bytes b = {0};
+    HUB_TRY(hub_request_known(request, parameters, err));
+    HUB_TRY(hub_resolve(request, response, &target, err));
+    HUB_TRY(hub_dataset_get(request->app->catalog, target.head, request->may_block, &ds, err));
+    enum hub_status st = open_bytes(request, &target, ds, &b, err);
+    if (!st)
+        st = send(request, &target, ds, &b, response, err);
+    if (b.file)
+        hub_file_put(b.file);
+    hub_dataset_put(request->app->catalog, ds);
+    return st;
+}

@@ -1,0 +1,84 @@
+/* Liveness, readiness, metrics, the contract: see health.h. */
+#include "server/api/health.h"
+
+#include <inttypes.h>
+
+extern const unsigned char hub_openapi_json[]; /* embedded from server/api/openapi.json */
+extern const unsigned long hub_openapi_json_size;
+
+enum hub_status hub_healthz_get(struct hub_request *request, struct hub_response *response,
+                                struct hub_error *err)
+{
+    (void)request;
+    return hub_buf_add_text(hub_response_buffer(response, 200, "text/plain; charset=utf-8", KIB), "ok\n",
+                            err);
+}
+
+enum hub_status hub_readyz_get(struct hub_request *request, struct hub_response *response,
+                               struct hub_error *err)
+{
+    struct hub_scan_progress progress;
+    hub_scanner_progress(request->app->scanner, &progress);
+    if (hub_http_draining(request->app->http))
+        return hub_fail_as(err, HUB_BUSY, "draining", "the hub is shutting down");
+    if (!progress.walked)
+        return hub_fail_as(err, HUB_BUSY, "starting", "the roots are being read");
+    return hub_buf_add_text(hub_response_buffer(response, 200, "text/plain; charset=utf-8", KIB), "ready\n",
+                            err);
+}
+
+static enum hub_status scan_metrics(struct hub_app *app, struct hub_buf *out, struct hub_error *err)
+{
+    static const enum hub_dataset_status statuses[] = {HUB_DATASET_READY, HUB_DATASET_PENDING,
+                                                       HUB_DATASET_BROKEN, HUB_DATASET_UNSUPPORTED};
+    const struct hub_snapshot *snapshot = hub_catalog_snapshot(app->catalog);
+    uint64_t counts[HUB_DATASET_REMOTE + 1] = {0};
+    for (uint32_t i = 0; i < snapshot->count; i++)
+        counts[snapshot->heads[i]->status]++;
+    HUB_TRY(hub_buf_add_text(
+        out, "# HELP minari_hub_datasets Datasets by status.\n# TYPE minari_hub_datasets gauge\n", err));
+    for (size_t i = 0; i < HUB_COUNT(statuses); i++)
+        HUB_TRY(hub_buf_addf(out, err, "minari_hub_datasets{status=\"%s\"} %" PRIu64 "\n",
+                             hub_dataset_status_name(statuses[i]), counts[statuses[i]]));
+    struct hub_scan_progress progress;
+    hub_scanner_progress(app->scanner, &progress);
+    return hub_buf_addf(out, err,
+                        "# HELP minari_hub_inspections_total Parts inspected since the start.\n# TYPE "
+                        "minari_hub_inspections_total counter\n"
+                        "minari_hub_inspections_total %" PRIu64 "\n"
+                        "# HELP minari_hub_inspections_failed_total Inspections that failed.\n# TYPE "
+                        "minari_hub_inspections_failed_total counter\n"
+                        "minari_hub_inspections_failed_total %" PRIu64 "\n"
+                        "# HELP minari_hub_inspections_waiting Datasets waiting for inspection.\n# TYPE "
+                        "minari_hub_inspections_waiting gauge\n"
+                        "minari_hub_inspections_waiting %" PRIu64 "\n",
+                        progress.inspected, progress.failed, progress.to_inspect);
+}
+
+enum hub_status hub_metrics_get(struct hub_request *request, struct hub_response *response,
+                                struct hub_error *err)
+{
+    struct hub_buf *out =
+        hub_response_buffer(response, 200, "text/plain; version=0.0.4; charset=utf-8", 4 * MIB);
+    HUB_TRY(hub_http_metrics(request->app->http, out, err));
+    return scan_metrics(request->app, out, err);
+}
+
+enum hub_status hub_openapi_get(struct hub_request *request, struct hub_response *response,
+                                struct hub_error *err)
+{
+    (void)request;
+    return hub_buf_add(hub_response_buffer(response, 200, "application/json", 4 * MIB), hub_openapi_json,
+                       hub_openapi_json_size, err);
+}
+
+enum hub_status hub_front_get(struct hub_request *request, struct hub_response *response,
+                              struct hub_error *err)
+{
+    struct hub_buf *out = hub_response_buffer(response, 200, "application/json", 64 * KIB);
+    return hub_buf_addf(
+        out, err,
+        "{\"name\":\"minari-hub\",\"version\":\"" HUB_VERSION "\",\"datasets\":\"%s/api/v1/datasets\","
+        "\"openapi\":\"%s/openapi.json\",\"count\":%u}\n",
+        request->base_url, request->base_url, hub_catalog_snapshot(request->app->catalog)->count);
+}

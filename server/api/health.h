@@ -1,0 +1,18 @@
+/** Liveness, readiness, metrics, the contract and a first page. */
+#ifndef HUB_API_HEALTH_H
+#define HUB_API_HEALTH_H
+
+#include "server/app.h"
+
+enum hub_status hub_healthz_get(struct hub_request *request, struct hub_response *response,
+                                struct hub_error *err);
+enum hub_status hub_readyz_get(struct hub_request *request, struct hub_response *response,
+                               struct hub_error *err);
+enum hub_status hub_metrics_get(struct hub_request *request, struct hub_response *response,
+                                struct hub_error *err);
+enum hub_status hub_openapi_get(struct hub_request *request, struct hub_response *response,
+                                struct hub_error *err);
+enum hub_status hub_front_get(struct hub_request *request, struct hub_response *response,
+                              struct hub_error *err);
+
+#endif

@@ -1,0 +1,174 @@
+/* From the {id} of a request to a dataset: see resolve.h. */
+#include "server/api/resolve.h"
+
+#include "storage/base/id.h"
+#include "storage/base/json.h"
+#include "storage/base/time.h"
+#include "storage/base/uri.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+static const struct hub_head *find(const struct hub_snapshot *snapshot, struct hub_view id,
+                                   const char *minari, bool *alias)
+{
+    const struct hub_head *head = hub_snapshot_find(snapshot, id);
+    *alias = !head;
+    return head ? head : hub_snapshot_newest(snapshot, id, minari);
+}
+
+static void id_list(struct hub_json *json, const char *key, const struct hub_head *const *heads,
+                    uint32_t count)
+{
+    hub_json_put_array(json, key);
+    for (uint32_t i = 0; i < count; i++)
+        hub_json_string(json, hub_view_of(heads[i]->id));
+    hub_json_end_array(json);
+}
+
+/* Members of the problem: what there is instead. The versions of this name, and ids spelled nearly so. */
+static char *alternatives(const struct hub_snapshot *snapshot, struct hub_view id)
+{
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf out = HUB_BUF_INIT(64 * KIB);
+    struct hub_json json = hub_json_to(&out, NULL);
+    struct hub_view key;
+    uint32_t version;
+    const struct hub_head *const *first = NULL, *nearest[5];
+    (void)hub_id_split_alias(id, &key, &version);
+    const uint32_t versions = hub_snapshot_versions(snapshot, key, &first);
+    id_list(&json, "versions", first, versions);
+    id_list(&json, "nearest", nearest, hub_snapshot_nearest(snapshot, id, nearest, HUB_COUNT(nearest)));
+    return hub_json_status(&json) ? NULL : hub_buf_take(&out, NULL);
+}
+
+static enum hub_status not_found(struct hub_request *request, struct hub_response *response,
+                                 struct hub_view id, struct hub_view release, struct hub_error *err)
+{
+    struct hub_scan_progress progress;
+    hub_scanner_progress(request->app->scanner, &progress);
+    if (!progress.walked)
+        return hub_fail_as(err, HUB_BUSY, "starting", "the roots are still being read: '%s' may appear",
+                           id.data);
+    response->problem_extra = alternatives(hub_catalog_snapshot(request->app->catalog), id);
+    if (release.data)
+        hub_fail_as(err, HUB_NOT_FOUND, "dataset-not-found", "no version of '%s' that Minari %s reads",
+                    id.data, release.data);
+    else
+        hub_fail_as(err, HUB_NOT_FOUND, "dataset-not-found", "no dataset '%s'", id.data);
+    return hub_fail_about(err, "id", id.data);
+}
+
+enum hub_status hub_resolve(struct hub_request *request, struct hub_response *response,
+                            struct hub_target *out, struct hub_error *err)
+{
+    const struct hub_view id = hub_request_capture(request, "id");
+    const struct hub_view release = hub_request_query(request, "for");
+    const struct hub_view revision = hub_request_query(request, "revision");
+    const struct hub_snapshot *snapshot = hub_catalog_snapshot(request->app->catalog);
+    bool alias;
+    const struct hub_head *head = find(snapshot, id, release.data, &alias);
+    if (!head)
+        return not_found(request, response, id, release, err);
+    if (revision.data && !hub_view_is(revision, head->revision)) {
+        hub_fail_as(err, HUB_CHANGED, "revision-gone", "'%s' is now at revision %s", head->id,
+                    head->revision);
+        return hub_fail_about(err, "revision", revision.data);
+    }
+    *out = (struct hub_target){head, alias, revision.data != NULL};
+    return HUB_OK;
+}
+
+enum hub_status hub_resolve_ready(struct hub_request *request, const struct hub_target *target,
+                                  struct hub_error *err)
+{
+    const struct hub_head *head = target->head;
+    switch (head->status) {
+    case HUB_DATASET_READY:
+        return HUB_OK;
+    case HUB_DATASET_PENDING:
+        hub_scanner_hurry(request->app->scanner, head->id);
+        hub_fail_as(err, HUB_BUSY, "pending", "'%s' is not inspected yet%s%s", head->id,
+                    *head->reason ? ": " : "", head->reason);
+        if (err)
+            err->retry_after_s = 2;
+        return HUB_BUSY;
+    case HUB_DATASET_BROKEN:
+    case HUB_DATASET_UNSUPPORTED:
+    case HUB_DATASET_REMOTE:
+        break;
+    }
+    return hub_fail_as(err, HUB_UNSUPPORTED, "dataset-broken", "'%s' is %s (%s); its files can be downloaded",
+                       head->id, hub_dataset_status_name(head->status),
+                       *head->reason ? head->reason : head->format);
+}
+
+/* The path of this request with the alias replaced by the full id: what stands behind the id stays as it was
+ * sent. */
+static enum hub_status content_location(const struct hub_request *request, const struct hub_head *head,
+                                        struct hub_response *response, struct hub_error *err)
+{
+    const struct hub_view id = hub_request_capture(request, "id");
+    unsigned id_segments = 1;
+    for (size_t i = 0; i < id.size; i++)
+        id_segments += id.data[i] == '/';
+    const char *rest = request->target;
+    for (unsigned seen = 0; *rest && seen < 4 + id_segments;
+         rest++) /* "/api/v1/datasets/" and the id's segments */
+        if (*rest == '/' && ++seen == 4 + id_segments)
+            break;
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf text = HUB_BUF_INIT(8 * KIB);
+    HUB_TRY(hub_buf_add_text(&text, "/api/v1/datasets/", err));
+    HUB_TRY(hub_uri_encode_path(hub_view_of(head->id), &text, err));
+    HUB_TRY(hub_buf_add_text(&text, rest, err));
+    return hub_response_header(response, err, "Content-Location", "%s", text.data);
+}
+
+enum hub_status hub_resolve_headers(struct hub_request *request, const struct hub_target *target,
+                                    struct hub_response *response, struct hub_error *err)
+{
+    HUB_TRY(hub_response_header(response, err, "Cache-Control", "%s",
+                                target->pinned ? "public, max-age=31536000, immutable" : "no-cache"));
+    return target->alias ? content_location(request, target->head, response, err) : HUB_OK;
+}
+
+void hub_etag(char out[40], const struct hub_view *parts, unsigned count)
+{
+    uint64_t a = 0xcbf29ce484222325u, b = 0x9ae16a3b2f90404fu;
+    for (unsigned i = 0; i < count; i++) {
+        for (size_t k = 0; k < parts[i].size; k++) {
+            const uint8_t byte = (uint8_t)parts[i].data[k];
+            a = (a ^ byte) * 0x100000001b3u;
+            b = (b ^ byte) * 0x9e3779b97f4a7c15u;
+            b ^= b >> 29;
+        }
+        a = (a ^ 0xff) * 0x100000001b3u; /* parts end: "ab","c" differs from "a","bc" */
+        b = (b ^ 0xff) * 0x9e3779b97f4a7c15u;
+    }
+    snprintf(out, 40, "\"%016" PRIx64 "%016" PRIx64 "\"", a, b);
+}
+
+enum hub_status hub_resolve_conditions(struct hub_request *request, struct hub_response *response,
+                                       const char *etag, int64_t modified_s, bool *done,
+                                       struct hub_error *err)
+{
+    const struct hub_validators validators = {etag, modified_s};
+    HUB_TRY(hub_response_header(response, err, "ETag", "%s", etag));
+    if (modified_s >= 0) {
+        char date[HUB_TIME_CHARS];
+        hub_time_http(modified_s, date);
+        HUB_TRY(hub_response_header(response, err, "Last-Modified", "%s", date));
+    }
+    *done = true;
+    switch (hub_conditions(request, &validators)) {
+    case HUB_SERVE:
+        *done = false;
+        return HUB_OK;
+    case HUB_NOT_MODIFIED:
+        response->status = 304;
+        response->kind = HUB_BODY_NONE;
+        return HUB_OK;
+    case HUB_PRECONDITION_FAILED:
+        break;
+    }
+    return hub_fail_as(err, HUB_INVALID, "precondition-failed", "the representation here is %s", etag);
+}

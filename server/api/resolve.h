@@ -1,0 +1,43 @@
+/**
+ * From the {id} of a request to a dataset: exact id or alias of the newest version, pinned revision, status,
+ * validators. Everything borrowed lives until the handler returns (the snapshot is this thread's).
+ */
+#ifndef HUB_API_RESOLVE_H
+#define HUB_API_RESOLVE_H
+
+#include "server/app.h"
+
+struct hub_target {
+    const struct hub_head *head;
+    bool alias;  /* the id had no version: Content-Location names the full one */
+    bool pinned; /* ?revision= was given and is present: the answer is immutable */
+};
+
+/**
+ * HUB_NOT_FOUND "dataset-not-found" (the problem then lists versions and nearest ids), HUB_INVALID "bad-id",
+ * HUB_CHANGED "revision-gone" when ?revision= names another one.
+ */
+HUB_MUST_USE enum hub_status hub_resolve(struct hub_request *request, struct hub_response *response,
+                                         struct hub_target *out, struct hub_error *err);
+
+/** The dataset can answer for its rows: else HUB_BUSY "pending" (and it is inspected next), HUB_UNSUPPORTED
+ * "dataset-broken". */
+HUB_MUST_USE enum hub_status hub_resolve_ready(struct hub_request *request, const struct hub_target *target,
+                                               struct hub_error *err);
+
+/** Cache-Control, and Content-Location where an alias was used (`suffix`: what follows the id in the path, or
+ * NULL). */
+HUB_MUST_USE enum hub_status hub_resolve_headers(struct hub_request *request, const struct hub_target *target,
+                                                 struct hub_response *response, struct hub_error *err);
+
+/** Strong ETag (with quotes) over any number of texts; `out` of 40 bytes. Not a digest: 128 bits of FNV-1a.
+ */
+void hub_etag(char out[40], const struct hub_view *parts, unsigned count);
+
+/** Answer 304 or 412 where the request's conditions say so: true when `response` is complete. Sets ETag (and
+ * Last-Modified) always. */
+HUB_MUST_USE enum hub_status hub_resolve_conditions(struct hub_request *request,
+                                                    struct hub_response *response, const char *etag,
+                                                    int64_t modified_s, bool *done, struct hub_error *err);
+
+#endif

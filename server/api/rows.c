@@ -1,0 +1,181 @@
+/* Rows of fields of one episode: see rows.h. */
+#include "server/api/rows.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+void hub_selection_dispose(struct hub_selection *s)
+{
+    for (uint32_t i = 0; i < s->opened_count; i++)
+        hub_file_put(s->files[s->opened[i]]);
+    for (uint32_t i = 0; i < s->count; i++)
+        hub_layout_put(s->app->catalog, s->picks[i].layout);
+    free(s->files);
+    free(s->opened);
+    free(s->picks);
+    *s = (struct hub_selection){0};
+}
+
+/* Steps -> rows of one field. `state` rows precede their action, `shifted` rows follow it. */
+static enum hub_status cut(const struct hub_rows_wanted *wanted, enum hub_axis axis, uint64_t steps,
+                           uint64_t rows, struct hub_slice *out, struct hub_error *err)
+{
+    const int64_t *start = wanted->has_start ? &wanted->start : NULL,
+                  *stop = wanted->has_stop ? &wanted->stop : NULL;
+    const int64_t *step = wanted->has_step ? &wanted->step : NULL;
+    if (wanted->has_row) {
+        const int64_t row = wanted->row < 0 ? wanted->row + (int64_t)rows : wanted->row;
+        if (row < 0 || (uint64_t)row >= rows)
+            return hub_fail_as(err, HUB_INVALID, "bad-slice", "row %lld is outside of the %llu rows there",
+                               (long long)wanted->row, (unsigned long long)rows);
+        *out = (struct hub_slice){(uint64_t)row, 1, 1};
+        return HUB_OK;
+    }
+    if (!wanted->by_steps || axis == HUB_AXIS_NONE)
+        return wanted->by_steps ? hub_slice_resolve(NULL, NULL, NULL, rows, out, err)
+                                : hub_slice_resolve(start, stop, step, rows, out, err);
+    HUB_TRY(hub_slice_resolve(start, stop, step, steps, out, err));
+    if (axis == HUB_AXIS_SHIFTED)
+        out->start++;
+    if (axis == HUB_AXIS_STATE && wanted->final_row && out->step > 0 && out->count)
+        out->count++;
+    const uint64_t last = out->count ? out->start + (uint64_t)((int64_t)(out->count - 1) * out->step) : 0;
+    if (out->count && HUB_MAX(out->start, last) >= rows) /* a field shorter than its episode: what is there */
+        out->count =
+            out->step > 0 && out->start < rows ? (rows - 1 - out->start) / (uint64_t)out->step + 1 : 0;
+    return HUB_OK;
+}
+
+static enum hub_status open_file(struct hub_selection *s, uint32_t number, struct hub_error *err)
+{
+    const struct hub_dataset *ds = s->dataset;
+    const struct hub_ds_part *part = &ds->parts[s->episode->part];
+    char path[PATH_MAX];
+    struct hub_file_ref ref = {.root = ds->head->root, .path = path, .expect = NULL};
+    if (number == ds->file_count) {
+        if (!part->side)
+            return hub_fail(err, HUB_CORRUPT, "part '%s' has no side data", part->name);
+        ref = (struct hub_file_ref){HUB_ROOT_STATE, part->side, &part->side_stamp};
+    } else {
+        const struct hub_ds_file *file = &ds->files[number];
+        const int n =
+            snprintf(path, sizeof path, "%s%s%s", ds->head->path, *ds->head->path ? "/" : "", file->path);
+        if (n < 0 || (size_t)n >= sizeof path)
+            return hub_fail(err, HUB_TOO_BIG, "the path of '%s' is too long", file->path);
+        ref.expect = &file->stamp;
+    }
+    const enum hub_status st = hub_file_get(s->app->store, &ref, &s->files[number], err);
+    if (st == HUB_CHANGED || st == HUB_NOT_FOUND) {
+        hub_scanner_hurry(s->app->scanner, ds->head->id);
+        hub_fail_as(err, HUB_CHANGED, "dataset-changing",
+                    "a file of '%s' is not what was indexed; it is being inspected again", ds->head->id);
+        if (err)
+            err->retry_after_s = 3;
+        return HUB_CHANGED;
+    }
+    if (st)
+        return st;
+    s->opened[s->opened_count++] = number;
+    return HUB_OK;
+}
+
+/* Open what the plan touches, and no more: a dataset may have thousands of files. */
+static enum hub_status open_files(struct hub_selection *s, const struct hub_plan *plan, uint64_t *bitmap,
+                                  struct hub_error *err)
+{
+    const uint32_t words = (s->dataset->file_count + 1 + 63) / 64;
+    memset(bitmap, 0, words * sizeof *bitmap);
+    hub_plan_files(plan->layout, plan->array, &plan->slice, s->dataset->file_count, bitmap);
+    for (uint32_t w = 0; w < words; w++)
+        for (uint64_t bits = bitmap[w]; bits; bits &= bits - 1) {
+            const uint32_t number = w * 64 + (uint32_t)__builtin_ctzll(bits);
+            if (!s->files[number])
+                HUB_TRY(open_file(s, number, err));
+        }
+    return HUB_OK;
+}
+
+static enum hub_status pick_field(struct hub_request *request, struct hub_selection *s, uint32_t field,
+                                  const struct hub_rows_wanted *wanted, uint64_t *bitmap,
+                                  struct hub_error *err)
+{
+    const struct hub_ds_field *f = &s->dataset->fields[field];
+    if (f->unreadable)
+        return hub_fail_as(err, HUB_UNSUPPORTED, "field-unreadable", "'%s' cannot be read: %s", f->path,
+                           f->unreadable);
+    struct hub_pick *pick = &s->picks[s->count];
+    pick->field = field;
+    const enum hub_status st = hub_layout_get(request->app->catalog, s->dataset, s->episode->part, field,
+                                              request->may_block, &pick->layout, err);
+    if (st && st != HUB_NOT_FOUND)
+        return st;
+    const struct hub_layout *layout = st ? NULL : hub_layout_of(pick->layout);
+    if (!st)
+        s->count++;
+    const struct hub_window *window = layout ? hub_layout_window(layout, s->episode->index) : NULL;
+    if (!window)
+        return hub_fail_as(err, HUB_NOT_FOUND, "field-not-found", "episode %lld has no '%s'",
+                           (long long)s->episode->number, f->path);
+    HUB_TRY(cut(wanted, f->axis, s->episode->steps, window->count, &pick->slice, err));
+
+    struct hub_plan *plan = &pick->plan;
+    plan->layout = layout;
+    plan->array = &layout->arrays[window->array];
+    plan->variant = &layout->variants[plan->array->variant];
+    plan->file_count = s->dataset->file_count;
+    plan->files = s->files;
+    plan->slice = pick->slice;
+    plan->slice.start += window->first;
+    HUB_TRY(hub_plan_price(plan, err));
+    s->bytes_out += plan->bytes_out;
+    s->scratch = HUB_MAX(s->scratch, plan->scratch_peak);
+    s->cost_us += plan->cost_us;
+    return open_files(s, plan, bitmap, err);
+}
+
+enum hub_status hub_select(struct hub_request *request, const struct hub_dataset *dataset,
+                           const struct hub_ds_episode *episode, const uint32_t *fields, uint32_t count,
+                           const struct hub_rows_wanted *wanted, struct hub_selection *out,
+                           struct hub_error *err)
+{
+    if (count > HUB_MAX_PICKS)
+        return hub_fail(err, HUB_TOO_BIG, "%u fields at once; at most %d", count, HUB_MAX_PICKS);
+    HUB_CLEANUP(hub_selection_dispose)
+    struct hub_selection s = {.app = request->app, .dataset = dataset, .episode = episode};
+    HUB_CLEANUP(hub_freep) uint64_t *bitmap = calloc((dataset->file_count + 1 + 63) / 64, sizeof *bitmap);
+    s.picks = calloc(count ? count : 1, sizeof *s.picks);
+    s.files = calloc(dataset->file_count + 1, sizeof *s.files);
+    s.opened = calloc(dataset->file_count + 1, sizeof *s.opened);
+    if (!bitmap || !s.picks || !s.files || !s.opened)
+        return hub_fail(err, HUB_NO_MEMORY, "no memory for a plan");
+    for (uint32_t i = 0; i < count; i++)
+        HUB_TRY(pick_field(request, &s, fields[i], wanted, bitmap, err));
+    *out = s;
+    s = (struct hub_selection){.app = request->app};
+    return HUB_OK;
+}
+
+enum hub_status hub_selection_read(struct hub_request *request, const struct hub_selection *selection,
+                                   const struct hub_pick *pick, void *into, struct hub_rows *rows,
+                                   struct hub_error *err)
+{
+    const enum hub_status st =
+        hub_read(&pick->plan, request->may_block ? 0 : HUB_READ_NOWAIT, request->parallel, into, rows, err);
+    if (st == HUB_CORRUPT &&
+        hub_selection_unchanged(selection, NULL) == HUB_CHANGED) /* short because it was cut meanwhile */
+        return hub_selection_unchanged(selection, err);
+    return st;
+}
+
+enum hub_status hub_selection_unchanged(const struct hub_selection *selection, struct hub_error *err)
+{
+    for (uint32_t i = 0; i < selection->opened_count; i++) {
+        const enum hub_status st = hub_file_unchanged(selection->files[selection->opened[i]], err);
+        if (st) {
+            hub_scanner_hurry(selection->app->scanner, selection->dataset->head->id);
+            return st;
+        }
+    }
+    return HUB_OK;
+}

@@ -1,0 +1,61 @@
+/**
+ * Rows of fields of one episode: chosen, planned, priced, read. A selection borrows the dataset and holds the
+ * layouts and files it needs until it is disposed.
+ */
+#ifndef HUB_API_ROWS_H
+#define HUB_API_ROWS_H
+
+#include "server/app.h"
+
+/** One field's rows. */
+struct hub_pick {
+    uint32_t field;
+    struct hub_layout_ref *layout;
+    struct hub_plan plan;
+    struct hub_slice slice; /* within the window: for X-headers and tests */
+};
+
+#define HUB_MAX_PICKS 256
+
+struct hub_selection {
+    struct hub_app *app;
+    const struct hub_dataset *dataset;
+    const struct hub_ds_episode *episode;
+    struct hub_pick *picks;
+    uint32_t count;
+    struct hub_file **files; /* by file number, the part's side file last */
+    uint32_t *opened;        /* the numbers that are not NULL */
+    uint32_t opened_count;
+    uint64_t bytes_out, scratch, cost_us;
+};
+
+/** Which rows: as given, before resolution. */
+struct hub_rows_wanted {
+    bool has_start, has_stop, has_step, has_row;
+    int64_t start, stop, step, row;
+    bool by_steps;  /* aligned: cut in steps, then mapped to each field's axis */
+    bool final_row; /* with by_steps: `state` fields get the row after the last step too */
+};
+
+/**
+ * Plan `count` fields of an episode. Blocking only where `may_block`; else HUB_AGAIN.
+ * HUB_NOT_FOUND "field-not-found" (field has no rows in this episode), HUB_UNSUPPORTED "field-unreadable",
+ * HUB_INVALID "bad-slice", HUB_CHANGED (a file is not what was indexed; the dataset is inspected again soon),
+ * HUB_TOO_BIG.
+ */
+HUB_MUST_USE enum hub_status hub_select(struct hub_request *request, const struct hub_dataset *dataset,
+                                        const struct hub_ds_episode *episode, const uint32_t *fields,
+                                        uint32_t count, const struct hub_rows_wanted *wanted,
+                                        struct hub_selection *out, struct hub_error *err);
+void hub_selection_dispose(struct hub_selection *selection);
+
+/** Read one pick. On an event thread only from warm pages (HUB_AGAIN). */
+HUB_MUST_USE enum hub_status hub_selection_read(struct hub_request *request,
+                                                const struct hub_selection *selection,
+                                                const struct hub_pick *pick, void *into,
+                                                struct hub_rows *rows, struct hub_error *err);
+/** After the last read: every file is still the one that was indexed. */
+HUB_MUST_USE enum hub_status hub_selection_unchanged(const struct hub_selection *selection,
+                                                     struct hub_error *err);
+
+#endif

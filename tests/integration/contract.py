@@ -1,0 +1,64 @@
+"""Every answer that a test gets is held against /openapi.json: the path is there, the status and the media type are declared, and
+the JSON is of its schema."""
+import json
+import urllib.parse
+
+import jsonschema
+
+RESERVED = ("episodes", "files", "sample", "batch", "archive.tar")
+
+
+def template_of(path, paths):
+    """The path template of a request path: {id} and {path} may hold slashes, an id ends before a reserved segment."""
+    path = path.split("?")[0]
+    if path in paths:
+        return path
+    prefix = "/api/v1/datasets/"
+    if not path.startswith(prefix):
+        return None
+    rest = [urllib.parse.unquote(s) for s in path[len(prefix):].split("/")]
+    cut = next((i for i, s in enumerate(rest) if s in RESERVED or s.startswith("~")), len(rest))
+    tail = rest[cut:]
+    if not tail:
+        return prefix + "{id}"
+    shape = {"episodes": ["", "/{n}", "/{n}/{path}"], "files": ["", "/{path}"]}.get(tail[0])
+    if not shape:
+        return None
+    return prefix + "{id}/" + tail[0] + shape[min(len(tail) - 1, len(shape) - 1)]
+
+
+class Contract:
+    def __init__(self, document):
+        self.document = document
+        self.checked = 0
+        self.validators = {}
+
+    def schema_errors(self, schema, value):
+        key = json.dumps(schema, sort_keys=True)
+        if key not in self.validators:
+            whole = {**schema, "components": self.document["components"], "$schema": "https://json-schema.org/draft/2020-12/schema"}
+            self.validators[key] = jsonschema.Draft202012Validator(whole)
+        return list(self.validators[key].iter_errors(value))
+
+    def __call__(self, method, path, answer):
+        where = f"{method} {path} -> {answer.status}"
+        template = template_of(path, self.document["paths"])
+        if template is None:
+            assert answer.status in (400, 404, 405, 503), f"{where}: answered, but not in the contract"
+            return
+        if method not in ("GET", "HEAD"):
+            return
+        responses = self.document["paths"][template]["get"]["responses"]
+        declared = responses.get(str(answer.status)) or responses.get("default")
+        assert declared, f"{where}: status not declared for {template}"
+        self.checked += 1
+        if method == "HEAD" or answer.status == 304:
+            assert not answer.body, where
+            return
+        media = (answer.headers.get("Content-Type") or "").split(";")[0]
+        content = declared["content"]
+        assert media in content or "*/*" in content, f"{where}: {media} not declared ({', '.join(content)})"
+        schema = content.get(media, {}).get("schema", {})
+        if media.endswith("json") and schema:
+            errors = self.schema_errors(schema, json.loads(answer.body))
+            assert not errors, f"{where}: {errors[0].message} at {list(errors[0].absolute_path)}"

@@ -1,0 +1,144 @@
+"""A real hub for a test: started on a free port over given roots, stopped and checked at the end. Standard library only."""
+import contextlib
+import json
+import os
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+import urllib.error
+import urllib.parse
+import urllib.request
+
+FIXTURES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "fixtures")
+BIN = os.environ.get("HUB_BIN", os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "build", "bin"))
+
+
+class Answer:
+    def __init__(self, status, headers, body):
+        self.status, self.headers, self.body = status, headers, body
+
+    def json(self):
+        return json.loads(self.body)
+
+
+def quote(path):
+    return urllib.parse.quote(path, safe="/")
+
+
+class Hub:
+    def __init__(self, roots, state=None, args=(), program="minari-hub"):
+        self.own_state = state is None
+        self.state = state or tempfile.mkdtemp(prefix="hub-state-")
+        self.log = open(os.path.join(self.state, "test.log"), "ab")
+        self.port = free_port()
+        self.base = f"http://127.0.0.1:{self.port}"
+        command = [os.path.join(BIN, program), "serve", "--state", self.state, "--listen", f"127.0.0.1:{self.port}", "--settle", "0"]
+        for root in roots:
+            command += ["--root", root]
+        self.process = subprocess.Popen(command + list(args), stdout=self.log, stderr=self.log, stdin=subprocess.DEVNULL)
+        self.checker = None
+
+    def get(self, path, headers=None, method="GET"):
+        """`path` is already percent-encoded."""
+        request = urllib.request.Request(self.base + path, headers=headers or {}, method=method)
+        try:
+            with urllib.request.urlopen(request, timeout=60) as r:
+                answer = Answer(r.status, r.headers, r.read())
+        except urllib.error.HTTPError as e:
+            answer = Answer(e.code, e.headers, e.read())
+        if self.checker:
+            self.checker(method, path, answer)
+        return answer
+
+    def wait_ready(self, timeout=60):
+        end = time.monotonic() + timeout
+        while time.monotonic() < end:
+            if self.process.poll() is not None:
+                raise AssertionError(f"the hub ended with {self.process.returncode}:\n{self.text_log()}")
+            with contextlib.suppress(OSError, urllib.error.URLError):
+                if self.get("/readyz").status == 200:
+                    self.hold_to_contract()
+                    return self
+            time.sleep(0.02)
+        raise AssertionError("the hub is not ready:\n" + self.text_log())
+
+    def hold_to_contract(self):
+        """From now on every answer is checked against the hub's own openapi.json."""
+        if not self.checker:
+            from contract import Contract
+
+            self.checker = Contract(self.get("/openapi.json").json())
+
+    def datasets(self, query=""):
+        items, url = [], "/api/v1/datasets?limit=1000" + query
+        while url:
+            page = self.get(url).json()
+            items += page["items"]
+            url = page["next"] and page["next"].replace(self.base, "")
+        return items
+
+    def wait_indexed(self, timeout=120):
+        """Until nothing is pending."""
+        self.wait_ready()
+        end = time.monotonic() + timeout
+        while time.monotonic() < end:
+            items = self.datasets()
+            if items and all(i["status"] != "pending" for i in items):
+                return self
+            time.sleep(0.05)
+        raise AssertionError(f"still pending: {[i for i in self.datasets() if i['status'] == 'pending']}\n{self.text_log()}")
+
+    def dataset(self, id):
+        return self.get(f"/api/v1/datasets/{quote(id)}").json()
+
+    def episodes(self, id):
+        items, url = [], f"/api/v1/datasets/{quote(id)}/episodes?limit=1000"
+        while url:
+            page = self.get(url).json()
+            items += page["items"]
+            url = page["next"] and page["next"].replace(self.base, "")
+        return items
+
+    def text_log(self):
+        self.log.flush()
+        with open(os.path.join(self.state, "test.log"), errors="replace") as f:
+            return f.read()[-20000:]
+
+    def stop(self, expect=0):
+        if self.process.poll() is None:
+            self.process.send_signal(signal.SIGTERM)
+            try:
+                self.process.wait(30)
+            except subprocess.TimeoutExpired:
+                self.process.kill()
+                self.process.wait()
+                raise AssertionError("the hub did not stop:\n" + self.text_log())
+        log = self.text_log()
+        self.log.close()
+        if self.own_state:
+            shutil.rmtree(self.state, ignore_errors=True)
+        assert not re.search(r"Sanitizer: |runtime error: ", log), log
+        if expect is not None:
+            assert self.process.returncode == expect, f"exit {self.process.returncode}:\n{log}"
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, kind, value, trace):
+        self.stop(expect=None if kind else 0)
+
+
+def free_port():
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        return s.getsockname()[1]
+
+
+@contextlib.contextmanager
+def serving(*roots, **options):
+    with Hub(roots, **options) as hub:
+        yield hub.wait_indexed()

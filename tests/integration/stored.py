@@ -1,0 +1,115 @@
+"""What the stored values are, as h5py, pyarrow, numpy and pickle read them: the independent side of the oracle.
+
+stored_episodes(folder, document) yields (episode number, {field path: value}); a value is a numpy array, a list of str (text),
+a list of bytes (bytes and stored images), or a Mismatch for what these readers cannot express either.
+"""
+import glob
+import json
+import os
+import re
+import tarfile
+
+import h5py
+import numpy as np
+
+
+def stored_episodes(folder, document):
+    reader = {"minari-hdf5": minari, "lerobot": lerobot, "webdataset": webdataset}[document["format"]]
+    yield from reader(folder, document)
+
+
+# ---- Minari: HDF5 ----
+
+
+def h5_value(dataset):
+    """The value of one HDF5 dataset, or None where h5py cannot read it."""
+    try:
+        kind = h5py.check_string_dtype(dataset.dtype)
+        if kind is not None:
+            raw = dataset[()]
+            if kind.length is None:
+                return [(x if isinstance(x, bytes) else x.encode()).decode("utf-8", "surrogateescape") for x in np.atleast_1d(raw)]
+            return [bytes(x).rstrip(b"\0").decode("utf-8", "surrogateescape") for x in np.atleast_1d(raw)]
+        if h5py.check_vlen_dtype(dataset.dtype) is not None:
+            return [np.asarray(x).tobytes() for x in dataset[()]]
+        return dataset[()]
+    except (OSError, RuntimeError, TypeError, ValueError):
+        return None
+
+
+def minari(folder, document):
+    with h5py.File(os.path.join(folder, "data", "main_data.hdf5"), "r") as f:
+        names = sorted((n for n in f if re.fullmatch(r"episode_\d+", n)), key=lambda n: int(n[8:]))
+        for name in names:
+            try:
+                group = f[name]
+            except KeyError:  # a link whose file is gone
+                continue
+            if not isinstance(group, h5py.Group):
+                continue
+            values = {}
+
+            def visit(path, item):
+                if isinstance(item, h5py.Dataset):
+                    values[path] = h5_value(item)
+
+            group.visititems(visit)
+            yield int(name[8:]), values
+
+
+# ---- LeRobot: Parquet ----
+
+
+def lerobot(folder, document):
+    import pyarrow.parquet as pq
+
+    info = json.load(open(os.path.join(folder, "meta", "info.json")))
+    for path in sorted(glob.glob(os.path.join(folder, "data", "**", "*.parquet"), recursive=True)):
+        table = pq.read_table(path)
+        number = int(re.search(r"episode_(\d+)", os.path.basename(path)).group(1))
+        values = {}
+        for name in table.column_names:
+            column = table.column(name)
+            values[name] = arrow_value(column, info["features"].get(name, {}))
+        yield number, values
+
+
+def arrow_value(column, feature):
+    import pyarrow as pa
+
+    t = column.type
+    if pa.types.is_struct(t):  # image {bytes, path}
+        return [row["bytes"] if row else b"" for row in column.to_pylist()]
+    if pa.types.is_string(t) or pa.types.is_large_string(t):
+        return ["" if v is None else v for v in column.to_pylist()]
+    if pa.types.is_binary(t):
+        return [b"" if v is None else v for v in column.to_pylist()]
+    leaf, depth = t, 0
+    while pa.types.is_list(leaf) or pa.types.is_large_list(leaf) or pa.types.is_fixed_size_list(leaf):
+        leaf, depth = leaf.value_type, depth + 1
+    rows = column.to_pylist()
+    try:
+        dtype = leaf.to_pandas_dtype()
+        floating = np.issubdtype(dtype, np.floating)
+
+        def fill(x):
+            return [fill(y) for y in x] if isinstance(x, list) else (np.nan if x is None and floating else x)
+
+        return np.array([fill(r) for r in rows], dtype=dtype)
+    except (ValueError, TypeError, NotImplementedError):
+        return None
+
+
+# ---- webdataset: tar ----
+
+
+def members(path):
+    with tarfile.open(path) as tar:
+        for m in tar:
+            if m.isreg():
+                yield m.name, tar.extractfile(m).read()
+
+
+def webdataset(folder, document):
+    """Samples by key; the test itself knows how a shard is cut into episodes from the document's episode list."""
+    raise NotImplementedError
