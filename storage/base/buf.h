@@ -1,6 +1,6 @@
 /**
- * Views and growing buffers. A view borrows bytes; a buffer owns them and has a ceiling, past which every append is
- * HUB_TOO_BIG and the buffer keeps what it had. Not thread-safe.
+ * Views and growing buffers. A view borrows bytes; a buffer owns them and has a ceiling, past which every
+ * append is HUB_TOO_BIG and the buffer keeps what it had. Not thread-safe.
  */
 #ifndef HUB_BASE_BUF_H
 #define HUB_BASE_BUF_H
@@ -47,10 +47,13 @@ struct hub_buf {
 
 void hub_buf_dispose(struct hub_buf *buf);
 HUB_MUST_USE enum hub_status hub_buf_reserve(struct hub_buf *buf, size_t more, struct hub_error *err);
-HUB_MUST_USE enum hub_status hub_buf_add(struct hub_buf *buf, const void *data, size_t size, struct hub_error *err);
+HUB_MUST_USE enum hub_status hub_buf_add(struct hub_buf *buf, const void *data, size_t size,
+                                         struct hub_error *err);
 HUB_MUST_USE enum hub_status hub_buf_add_text(struct hub_buf *buf, const char *text, struct hub_error *err);
-HUB_MUST_USE enum hub_status hub_buf_add_view(struct hub_buf *buf, struct hub_view view, struct hub_error *err);
-HUB_MUST_USE enum hub_status hub_buf_addf(struct hub_buf *buf, struct hub_error *err, const char *fmt, ...) HUB_PRINTF(3, 4);
+HUB_MUST_USE enum hub_status hub_buf_add_view(struct hub_buf *buf, struct hub_view view,
+                                              struct hub_error *err);
+HUB_MUST_USE enum hub_status hub_buf_addf(struct hub_buf *buf, struct hub_error *err, const char *fmt, ...)
+    HUB_PRINTF(3, 4);
 
 static inline struct hub_view hub_buf_view(const struct hub_buf *buf)
 {

@@ -1,6 +1,7 @@
 /**
- * A bounded reader over foreign bytes. Every get checks what is left; after the first failure all further gets fail too and
- * return zero, so that a parser may read a whole structure and test `failed` once. Little-endian unless named be.
+ * A bounded reader over foreign bytes. Every get checks what is left; after the first failure all further
+ * gets fail too and return zero, so that a parser may read a whole structure and test `failed` once.
+ * Little-endian unless named be.
  */
 #ifndef HUB_BASE_CURSOR_H
 #define HUB_BASE_CURSOR_H

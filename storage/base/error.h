@@ -1,6 +1,7 @@
 /**
- * Errors. A function that can fail returns enum hub_status; whoever meets the problem fills the caller's struct hub_error
- * with hub_fail, everybody above passes both up unchanged. `err` may be NULL everywhere: then only the status is returned.
+ * Errors. A function that can fail returns enum hub_status; whoever meets the problem fills the caller's
+ * struct hub_error with hub_fail, everybody above passes both up unchanged. `err` may be NULL everywhere:
+ * then only the status is returned.
  */
 #ifndef HUB_BASE_ERROR_H
 #define HUB_BASE_ERROR_H
@@ -24,43 +25,45 @@
 /** What a caller acts on. problem.c maps it to an HTTP status, the command line to an exit code. */
 enum hub_status {
     HUB_OK = 0,
-    HUB_NOT_FOUND,     /* no such dataset, episode, field, file, key */
-    HUB_EXISTS,        /* already there */
-    HUB_INVALID,       /* the caller's input is malformed */
-    HUB_OUT_OF_RANGE,  /* well-formed, but outside what is there (416, row past the end) */
-    HUB_TOO_BIG,       /* over a limit or a budget */
+    HUB_NOT_FOUND,      /* no such dataset, episode, field, file, key */
+    HUB_EXISTS,         /* already there */
+    HUB_INVALID,        /* the caller's input is malformed */
+    HUB_OUT_OF_RANGE,   /* well-formed, but outside what is there (416, row past the end) */
+    HUB_TOO_BIG,        /* over a limit or a budget */
     HUB_NOT_ACCEPTABLE, /* the thing cannot be represented as asked */
-    HUB_UNSUPPORTED,   /* recognised, and deliberately not handled */
-    HUB_CORRUPT,       /* foreign bytes that contradict themselves or their format */
-    HUB_DENIED,        /* not allowed: outside the root, a link that leaves, a missing token */
-    HUB_CHANGED,       /* the file is no longer what the index describes */
-    HUB_BUSY,          /* try again later: overload, locked, pending, draining */
-    HUB_AGAIN,         /* would block: the same call may be made where blocking is allowed */
-    HUB_TIMEOUT,       /* a deadline passed */
-    HUB_IO,            /* the operating system or a peer failed */
-    HUB_NO_SPACE,      /* the disk is full */
+    HUB_UNSUPPORTED,    /* recognised, and deliberately not handled */
+    HUB_CORRUPT,        /* foreign bytes that contradict themselves or their format */
+    HUB_DENIED,         /* not allowed: outside the root, a link that leaves, a missing token */
+    HUB_CHANGED,        /* the file is no longer what the index describes */
+    HUB_BUSY,           /* try again later: overload, locked, pending, draining */
+    HUB_AGAIN,          /* would block: the same call may be made where blocking is allowed */
+    HUB_TIMEOUT,        /* a deadline passed */
+    HUB_IO,             /* the operating system or a peer failed */
+    HUB_NO_SPACE,       /* the disk is full */
     HUB_NO_MEMORY,
-    HUB_CANCELLED,     /* the caller's callback or a signal asked to stop */
+    HUB_CANCELLED, /* the caller's callback or a signal asked to stop */
 };
 
 struct hub_error {
     enum hub_status status;
-    char problem[32];    /* stable name ("dataset-not-found"); empty: the name that belongs to the status */
-    char detail[512];    /* one line for a person: the thing and the remedy */
-    char parameter[48];  /* the query parameter or option it is about, or empty */
-    char value[160];     /* its offending value, cut if long */
+    char problem[32];   /* stable name ("dataset-not-found"); empty: the name that belongs to the status */
+    char detail[512];   /* one line for a person: the thing and the remedy */
+    char parameter[48]; /* the query parameter or option it is about, or empty */
+    char value[160];    /* its offending value, cut if long */
     unsigned retry_after_s; /* 0: no advice */
 };
 
-/** Fill `err` (if not NULL) and return `status`, so that `return hub_fail(...)` is one line. Keeps UTF-8 whole when cutting. */
-enum hub_status hub_fail(struct hub_error *err, enum hub_status status, const char *fmt, ...) HUB_PRINTF(3, 4);
+/** Fill `err` (if not NULL) and return `status`, so that `return hub_fail(...)` is one line. Keeps UTF-8
+ * whole when cutting. */
+enum hub_status hub_fail(struct hub_error *err, enum hub_status status, const char *fmt, ...)
+    HUB_PRINTF(3, 4);
 
 /** The same with the problem's stable name. */
-enum hub_status hub_fail_as(struct hub_error *err, enum hub_status status, const char *problem, const char *fmt, ...)
-    HUB_PRINTF(4, 5);
+enum hub_status hub_fail_as(struct hub_error *err, enum hub_status status, const char *problem,
+                            const char *fmt, ...) HUB_PRINTF(4, 5);
 
-/** The same about errno: appends strerror; ENOENT, EACCES, EPERM, ELOOP, EXDEV, ENOSPC, EDQUOT, ENOMEM, EAGAIN get their own
- *  status, all others HUB_IO. */
+/** The same about errno: appends strerror; ENOENT, EACCES, EPERM, ELOOP, EXDEV, ENOSPC, EDQUOT, ENOMEM,
+ * EAGAIN get their own status, all others HUB_IO. */
 enum hub_status hub_fail_errno(struct hub_error *err, int errnum, const char *fmt, ...) HUB_PRINTF(3, 4);
 
 /** Say which parameter and value an error already filled is about. Returns err->status. */
@@ -69,11 +72,11 @@ enum hub_status hub_fail_about(struct hub_error *err, const char *parameter, con
 /** "not-found", "too-big": for logs and tests. */
 const char *hub_status_name(enum hub_status status);
 
-#define HUB_TRY(expression)                                                                                            \
-    do {                                                                                                               \
-        enum hub_status try_status_ = (expression);                                                                    \
-        if (try_status_)                                                                                               \
-            return try_status_;                                                                                        \
+#define HUB_TRY(expression)                                                                                  \
+    do {                                                                                                     \
+        enum hub_status try_status_ = (expression);                                                          \
+        if (try_status_)                                                                                     \
+            return try_status_;                                                                              \
     } while (0)
 
 /** Cleanup helpers for HUB_CLEANUP. */

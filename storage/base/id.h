@@ -12,9 +12,10 @@
 
 #include "storage/base/buf.h"
 
-#define HUB_MAX_ID 1024            /* bytes of an id */
-#define HUB_MAX_VERSION 999999999U /* Minari knows no bound; this one keeps versions in 32 bits everywhere   \
-                                    */
+#define HUB_MAX_ID 1024 /* bytes of an id */
+#define HUB_MAX_VERSION                                                                                      \
+    999999999U /* Minari knows no bound; this one keeps versions in 32 bits everywhere                       \
+                */
 
 enum hub_id_era { HUB_ID_E4 = 4, HUB_ID_E5 = 5 };
 

@@ -1,14 +1,16 @@
 /**
- * The catalogue: what every dataset holds. index.db is derived (another format number: deleted and rebuilt), hub.db is truth
- * (digests; later tokens, mirrors). One connection writes; readers are read-only, one a thread.
+ * The catalogue: what every dataset holds. index.db is derived (another format number: deleted and rebuilt),
+ * hub.db is truth (digests; later tokens, mirrors). One connection writes; readers are read-only, one a
+ * thread.
  *
  * Three levels, from hot to cold:
- *   snapshot  all dataset heads, in memory, immutable, counted; replaced as a whole when something is published
- *   dataset   files, parts, fields, the episode directory of one dataset; opened from index.db, kept in an LRU
- *   layout    the checked layout of one field of one part; read from index.db on first use, kept in the same LRU
- * No SQL runs where all three are warm. Listing datasets works on the snapshot alone.
+ *   snapshot  all dataset heads, in memory, immutable, counted; replaced as a whole when something is
+ * published dataset   files, parts, fields, the episode directory of one dataset; opened from index.db, kept
+ * in an LRU layout    the checked layout of one field of one part; read from index.db on first use, kept in
+ * the same LRU No SQL runs where all three are warm. Listing datasets works on the snapshot alone.
  *
- * Thread-safety: everything may be called from any thread, except the writer calls (publish, remove, note): one thread, the scanner's.
+ * Thread-safety: everything may be called from any thread, except the writer calls (publish, remove, note):
+ * one thread, the scanner's.
  */
 #ifndef HUB_CATALOG_CATALOG_H
 #define HUB_CATALOG_CATALOG_H
@@ -19,57 +21,70 @@
 struct hub_catalog;
 
 struct hub_catalog_options {
-    const char *state;      /* directory: hub.db, index.db, side/ */
-    size_t cache_bytes;     /* opened datasets and layouts; default 64 MiB */
+    const char *state;  /* directory: hub.db, index.db, side/ */
+    size_t cache_bytes; /* opened datasets and layouts; default 64 MiB */
 };
 
-HUB_MUST_USE enum hub_status hub_catalog_open(const struct hub_catalog_options *options, struct hub_catalog **out, struct hub_error *err);
+HUB_MUST_USE enum hub_status hub_catalog_open(const struct hub_catalog_options *options,
+                                              struct hub_catalog **out, struct hub_error *err);
 void hub_catalog_close(struct hub_catalog *catalog);
 
 /* ---- snapshot ---- */
 
-enum hub_dataset_status { HUB_DATASET_READY = 1, HUB_DATASET_PENDING, HUB_DATASET_BROKEN, HUB_DATASET_UNSUPPORTED, HUB_DATASET_REMOTE };
+enum hub_dataset_status {
+    HUB_DATASET_READY = 1,
+    HUB_DATASET_PENDING,
+    HUB_DATASET_BROKEN,
+    HUB_DATASET_UNSUPPORTED,
+    HUB_DATASET_REMOTE
+};
 const char *hub_dataset_status_name(enum hub_dataset_status status);
 
 /** Everything a summary shows (DESIGN 4 "Documents"). Immutable; texts are never NULL ("" = unknown). */
 struct hub_head {
-    int64_t row;             /* of index.db */
-    uint64_t serial;         /* grows with every publication of this dataset: (row, serial) names one state */
-    const char *id;          /* "D4RL/door/human-v2" */
-    const char *key;         /* id without -vN */
-    const char *space;       /* namespace, or "" */
-    const char *name;        /* last segment without -vN */
-    int64_t version;         /* -1: none */
-    const char *format;      /* "minari-hdf5", "lerobot", "webdataset", "files" */
+    int64_t row;        /* of index.db */
+    uint64_t serial;    /* grows with every publication of this dataset: (row, serial) names one state */
+    const char *id;     /* "D4RL/door/human-v2" */
+    const char *key;    /* id without -vN */
+    const char *space;  /* namespace, or "" */
+    const char *name;   /* last segment without -vN */
+    int64_t version;    /* -1: none */
+    const char *format; /* "minari-hdf5", "lerobot", "webdataset", "files" */
     const char *era, *reason, *minari_version, *description;
     const char *loadable_by; /* JSON array of Minari releases, or "" */
     const char *authors;     /* JSON array */
     const char *revision;    /* 40 hex, "" while pending */
     uint32_t root;           /* number of the root it lies under */
-    const char *path;        /* of its directory (or of the folder its files lie in) below the root; "" = the root itself */
+    const char
+        *path; /* of its directory (or of the folder its files lie in) below the root; "" = the root itself */
     enum hub_dataset_status status;
     uint64_t episodes, steps, size;
     uint32_t files;
-    int64_t modified_ns;     /* newest mtime */
+    int64_t modified_ns; /* newest mtime */
 };
 
 struct hub_snapshot {
-    const struct hub_head *const *heads; /* sorted by id in version order: namespace, name, integer version, then bytes */
+    const struct hub_head *const
+        *heads; /* sorted by id in version order: namespace, name, integer version, then bytes */
     uint32_t count;
     uint64_t generation;
 };
 
-/** The current snapshot: borrowed by this thread until its next call of this function (each thread holds one counted reference;
- *  no lock while nothing was published). */
+/** The current snapshot: borrowed by this thread until its next call of this function (each thread holds one
+ * counted reference; no lock while nothing was published). */
 const struct hub_snapshot *hub_catalog_snapshot(struct hub_catalog *catalog);
 /** Exact id. NULL: none. */
 const struct hub_head *hub_snapshot_find(const struct hub_snapshot *snapshot, struct hub_view id);
-/** Newest version of a versionless id; `minari` (may be NULL) limits to those that release loads. NULL: none. */
-const struct hub_head *hub_snapshot_newest(const struct hub_snapshot *snapshot, struct hub_view key, const char *minari);
+/** Newest version of a versionless id; `minari` (may be NULL) limits to those that release loads. NULL: none.
+ */
+const struct hub_head *hub_snapshot_newest(const struct hub_snapshot *snapshot, struct hub_view key,
+                                           const char *minari);
 /** First and number of the heads with this key: its versions, ascending. */
-uint32_t hub_snapshot_versions(const struct hub_snapshot *snapshot, struct hub_view key, const struct hub_head *const **first);
+uint32_t hub_snapshot_versions(const struct hub_snapshot *snapshot, struct hub_view key,
+                               const struct hub_head *const **first);
 /** Up to `limit` ids nearest in spelling (edit distance over key and name). Returns how many. */
-uint32_t hub_snapshot_nearest(const struct hub_snapshot *snapshot, struct hub_view id, const struct hub_head **out, uint32_t limit);
+uint32_t hub_snapshot_nearest(const struct hub_snapshot *snapshot, struct hub_view id,
+                              const struct hub_head **out, uint32_t limit);
 bool hub_head_loadable(const struct hub_head *head, const char *minari_release);
 
 /* ---- one dataset ---- */
@@ -81,8 +96,8 @@ struct hub_ds_file {
 struct hub_ds_part {
     const char *name;
     int64_t row;
-    const char *broken;    /* NULL: fine; else why */
-    const char *side;      /* path of its side data below the state directory, or NULL */
+    const char *broken; /* NULL: fine; else why */
+    const char *side;   /* path of its side data below the state directory, or NULL */
     struct hub_stamp side_stamp;
 };
 struct hub_ds_field {
@@ -92,7 +107,7 @@ struct hub_ds_field {
     enum hub_axis axis;
     const char *unreadable; /* NULL: readable */
     const char *dtype;      /* of its first variant, as hub_variant_name says */
-    const char *shape;      /* JSON array of the trailing shape, null for a dimension that varies; "" unknown */
+    const char *shape; /* JSON array of the trailing shape, null for a dimension that varies; "" unknown */
     uint32_t episodes;
 };
 /** Where an episode lies. Sorted by number. */
@@ -105,15 +120,21 @@ struct hub_ds_episode {
 
 struct hub_dataset {
     const struct hub_head *head; /* counted with the dataset */
-    const struct hub_ds_file *files; uint32_t file_count; /* all files, sorted by path: file numbers of layouts */
-    const struct hub_ds_part *parts; uint32_t part_count;
-    const struct hub_ds_field *fields; uint32_t field_count; /* sorted by path */
-    const struct hub_ds_episode *episodes; uint32_t episode_count;
+    const struct hub_ds_file *files;
+    uint32_t file_count; /* all files, sorted by path: file numbers of layouts */
+    const struct hub_ds_part *parts;
+    uint32_t part_count;
+    const struct hub_ds_field *fields;
+    uint32_t field_count; /* sorted by path */
+    const struct hub_ds_episode *episodes;
+    uint32_t episode_count;
 };
 
-/** Counted; from the LRU, else loaded (blocking). HUB_AGAIN when it would have to be loaded and `may_block` is false. */
-HUB_MUST_USE enum hub_status hub_dataset_get(struct hub_catalog *catalog, const struct hub_head *head, bool may_block,
-                                             const struct hub_dataset **out, struct hub_error *err);
+/** Counted; from the LRU, else loaded (blocking). HUB_AGAIN when it would have to be loaded and `may_block`
+ * is false. */
+HUB_MUST_USE enum hub_status hub_dataset_get(struct hub_catalog *catalog, const struct hub_head *head,
+                                             bool may_block, const struct hub_dataset **out,
+                                             struct hub_error *err);
 void hub_dataset_put(struct hub_catalog *catalog, const struct hub_dataset *dataset);
 /** Index of a field, or HUB_NONE. */
 uint32_t hub_dataset_field(const struct hub_dataset *dataset, struct hub_view path);
@@ -121,18 +142,22 @@ uint32_t hub_dataset_field(const struct hub_dataset *dataset, struct hub_view pa
 uint32_t hub_dataset_group(const struct hub_dataset *dataset, struct hub_view path, uint32_t *first);
 const struct hub_ds_episode *hub_dataset_episode(const struct hub_dataset *dataset, int64_t number);
 
-/** The checked layout of a field in a part: counted, from the LRU, else loaded and proven (blocking; HUB_AGAIN as above).
- *  HUB_NOT_FOUND: the field has no rows in that part. */
+/** The checked layout of a field in a part: counted, from the LRU, else loaded and proven (blocking;
+ * HUB_AGAIN as above). HUB_NOT_FOUND: the field has no rows in that part. */
 struct hub_layout_ref;
-HUB_MUST_USE enum hub_status hub_layout_get(struct hub_catalog *catalog, const struct hub_dataset *dataset, uint32_t part, uint32_t field,
-                                            bool may_block, struct hub_layout_ref **out, struct hub_error *err);
+HUB_MUST_USE enum hub_status hub_layout_get(struct hub_catalog *catalog, const struct hub_dataset *dataset,
+                                            uint32_t part, uint32_t field, bool may_block,
+                                            struct hub_layout_ref **out, struct hub_error *err);
 const struct hub_layout *hub_layout_of(const struct hub_layout_ref *ref);
 void hub_layout_put(struct hub_catalog *catalog, struct hub_layout_ref *ref);
 
-/** Texts of one dataset for its document: value of a fact ("metadata", "observation_space", ...) into `out`, empty when unknown. Blocking. */
-HUB_MUST_USE enum hub_status hub_dataset_fact(struct hub_catalog *catalog, const struct hub_head *head, const char *key, struct hub_buf *out, struct hub_error *err);
+/** Texts of one dataset for its document: value of a fact ("metadata", "observation_space", ...) into `out`,
+ * empty when unknown. Blocking. */
+HUB_MUST_USE enum hub_status hub_dataset_fact(struct hub_catalog *catalog, const struct hub_head *head,
+                                              const char *key, struct hub_buf *out, struct hub_error *err);
 /** The problems as a JSON array of {"code","path"?,"detail"}. Blocking. */
-HUB_MUST_USE enum hub_status hub_dataset_problems(struct hub_catalog *catalog, const struct hub_head *head, struct hub_buf *out, struct hub_error *err);
+HUB_MUST_USE enum hub_status hub_dataset_problems(struct hub_catalog *catalog, const struct hub_head *head,
+                                                  struct hub_buf *out, struct hub_error *err);
 
 /* ---- episodes (SQL, blocking) ---- */
 
@@ -145,64 +170,88 @@ struct hub_episode_row {
     double episode_return;
     int success, terminated, truncated; /* -1 unknown */
 };
-enum hub_episode_sort { HUB_BY_NUMBER = 0, HUB_BY_STEPS, HUB_BY_RETURN, HUB_BY_SEED, HUB_BY_TASK, HUB_BY_SUCCESS };
+enum hub_episode_sort {
+    HUB_BY_NUMBER = 0,
+    HUB_BY_STEPS,
+    HUB_BY_RETURN,
+    HUB_BY_SEED,
+    HUB_BY_TASK,
+    HUB_BY_SUCCESS
+};
 struct hub_episode_query {
     enum hub_episode_sort sort;
     bool descending;
-    const char *split;         /* NULL: all */
-    uint32_t limit;            /* 1..1000 */
+    const char *split; /* NULL: all */
+    uint32_t limit;    /* 1..1000 */
     /* keyset: rows strictly after this key (ties by number); has_after false: from the start */
     bool has_after, after_is_null;
     struct hub_view after_key; /* as hub_episode_page wrote it */
     int64_t after_number;
 };
-/** Calls `each` for up to limit rows, in order. `key` receives the last row's sort key for the cursor; `more` whether rows remain;
- *  `total` the exact number the filters match. */
-HUB_MUST_USE enum hub_status hub_episode_page(struct hub_catalog *catalog, const struct hub_head *head, const struct hub_episode_query *query,
-                                              enum hub_status (*each)(void *user, const struct hub_episode_row *row, struct hub_error *err), void *user,
-                                              struct hub_buf *key, bool *more, uint64_t *total, struct hub_error *err);
-HUB_MUST_USE enum hub_status hub_episode_one(struct hub_catalog *catalog, const struct hub_head *head, int64_t number,
-                                             enum hub_status (*each)(void *user, const struct hub_episode_row *row, struct hub_error *err), void *user,
-                                             struct hub_error *err);
+/** Calls `each` for up to limit rows, in order. `key` receives the last row's sort key for the cursor; `more`
+ * whether rows remain; `total` the exact number the filters match. */
+HUB_MUST_USE enum hub_status hub_episode_page(
+    struct hub_catalog *catalog, const struct hub_head *head, const struct hub_episode_query *query,
+    enum hub_status (*each)(void *user, const struct hub_episode_row *row, struct hub_error *err), void *user,
+    struct hub_buf *key, bool *more, uint64_t *total, struct hub_error *err);
+HUB_MUST_USE enum hub_status
+hub_episode_one(struct hub_catalog *catalog, const struct hub_head *head, int64_t number,
+                enum hub_status (*each)(void *user, const struct hub_episode_row *row, struct hub_error *err),
+                void *user, struct hub_error *err);
 
 /* ---- digests (hub.db) ---- */
 
-struct hub_file_digests { char sha256[65], md5[33], crc32c[9]; };
+struct hub_file_digests {
+    char sha256[65], md5[33], crc32c[9];
+};
 /** Digests verified at exactly this stamp. HUB_NOT_FOUND: unknown. Cheap (in memory after the first use). */
-HUB_MUST_USE enum hub_status hub_digest_find(struct hub_catalog *catalog, uint32_t root, const char *path, const struct hub_stamp *stamp,
-                                             struct hub_file_digests *out, struct hub_error *err);
-HUB_MUST_USE enum hub_status hub_digest_store(struct hub_catalog *catalog, uint32_t root, const char *path, const struct hub_stamp *stamp,
+HUB_MUST_USE enum hub_status hub_digest_find(struct hub_catalog *catalog, uint32_t root, const char *path,
+                                             const struct hub_stamp *stamp, struct hub_file_digests *out,
+                                             struct hub_error *err);
+HUB_MUST_USE enum hub_status hub_digest_store(struct hub_catalog *catalog, uint32_t root, const char *path,
+                                              const struct hub_stamp *stamp,
                                               const struct hub_file_digests *digests, struct hub_error *err);
 
 /* ---- writing (scanner thread only) ---- */
 
 struct hub_draft_part {
     const char *name;
-    uint64_t signature;                /* over the names and stamps of its files, hint and driver version */
-    const struct hub_findings *found;  /* NULL: keep the part of this name and signature that is in the index */
-    const char *broken;                /* NULL, or why (found is then NULL) */
-    const char *side;                  /* side data just written, below the state directory, or NULL */
+    uint64_t signature; /* over the names and stamps of its files, hint and driver version */
+    const struct hub_findings
+        *found;         /* NULL: keep the part of this name and signature that is in the index */
+    const char *broken; /* NULL, or why (found is then NULL) */
+    const char *side;   /* side data just written, below the state directory, or NULL */
     struct hub_stamp side_stamp;
 };
 struct hub_draft {
     const char *id, *path, *format, *reason;
     uint32_t root;
     enum hub_dataset_status status;
-    const struct hub_ds_file *files; uint32_t file_count;
-    const struct hub_findings *plan;   /* facts and problems; NULL: keep what is known */
-    const struct hub_draft_part *parts; uint32_t part_count;
+    const struct hub_ds_file *files;
+    uint32_t file_count;
+    const struct hub_findings *plan; /* facts and problems; NULL: keep what is known */
+    const struct hub_draft_part *parts;
+    uint32_t part_count;
     const char *revision;
 };
-/** Publish one state of a dataset, all of it in one transaction, and a new snapshot with it (coalesced: at most every 200 ms while
- *  many are published; hub_catalog_flush forces it). Old parts and their side data go when the last reader is done. */
-HUB_MUST_USE enum hub_status hub_catalog_publish(struct hub_catalog *catalog, const struct hub_draft *draft, struct hub_error *err);
-HUB_MUST_USE enum hub_status hub_catalog_remove(struct hub_catalog *catalog, uint32_t root, const char *id, struct hub_error *err);
-/** True when the part of that name and signature is in the index of this dataset (so it need not be inspected). */
-bool hub_catalog_has_part(struct hub_catalog *catalog, uint32_t root, const char *id, const char *part, uint64_t signature);
+/** Publish one state of a dataset, all of it in one transaction, and a new snapshot with it (coalesced: at
+ * most every 200 ms while many are published; hub_catalog_flush forces it). Old parts and their side data go
+ * when the last reader is done. */
+HUB_MUST_USE enum hub_status hub_catalog_publish(struct hub_catalog *catalog, const struct hub_draft *draft,
+                                                 struct hub_error *err);
+HUB_MUST_USE enum hub_status hub_catalog_remove(struct hub_catalog *catalog, uint32_t root, const char *id,
+                                                struct hub_error *err);
+/** True when the part of that name and signature is in the index of this dataset (so it need not be
+ * inspected). */
+bool hub_catalog_has_part(struct hub_catalog *catalog, uint32_t root, const char *id, const char *part,
+                          uint64_t signature);
 HUB_MUST_USE enum hub_status hub_catalog_flush(struct hub_catalog *catalog, struct hub_error *err);
 
-/** The scanner's own memory between runs: what a directory looked like and who claimed it. Keys and values are opaque texts. */
-HUB_MUST_USE enum hub_status hub_catalog_note_put(struct hub_catalog *catalog, const char *key, struct hub_view value, struct hub_error *err);
-HUB_MUST_USE enum hub_status hub_catalog_note_get(struct hub_catalog *catalog, const char *key, struct hub_buf *value, struct hub_error *err);
+/** The scanner's own memory between runs: what a directory looked like and who claimed it. Keys and values
+ * are opaque texts. */
+HUB_MUST_USE enum hub_status hub_catalog_note_put(struct hub_catalog *catalog, const char *key,
+                                                  struct hub_view value, struct hub_error *err);
+HUB_MUST_USE enum hub_status hub_catalog_note_get(struct hub_catalog *catalog, const char *key,
+                                                  struct hub_buf *value, struct hub_error *err);
 
 #endif

@@ -1,6 +1,7 @@
 /**
- * Exact-length decoders over foreign bytes. Every function writes exactly the bytes it was told to expect or fails with
- * HUB_CORRUPT; none reads past its input or allocates more than it says. Pure, safe from any thread.
+ * Exact-length decoders over foreign bytes. Every function writes exactly the bytes it was told to expect or
+ * fails with HUB_CORRUPT; none reads past its input or allocates more than it says. Pure, safe from any
+ * thread.
  */
 #ifndef HUB_CODEC_CODEC_H
 #define HUB_CODEC_CODEC_H
@@ -8,12 +9,18 @@
 #include "storage/model/layout.h"
 
 /** zlib stream (RFC 1950), by libdeflate; a decompressor is kept per thread. */
-HUB_MUST_USE enum hub_status hub_inflate(const void *in, size_t in_size, void *out, size_t out_size, struct hub_error *err);
-HUB_MUST_USE enum hub_status hub_gunzip(const void *in, size_t in_size, void *out, size_t out_size, struct hub_error *err);
-HUB_MUST_USE enum hub_status hub_unlzf(const void *in, size_t in_size, void *out, size_t out_size, struct hub_error *err);
-HUB_MUST_USE enum hub_status hub_unsnappy(const void *in, size_t in_size, void *out, size_t out_size, struct hub_error *err);
-HUB_MUST_USE enum hub_status hub_unzstd(const void *in, size_t in_size, void *out, size_t out_size, struct hub_error *err);
-HUB_MUST_USE enum hub_status hub_unlz4(const void *in, size_t in_size, void *out, size_t out_size, struct hub_error *err);
+HUB_MUST_USE enum hub_status hub_inflate(const void *in, size_t in_size, void *out, size_t out_size,
+                                         struct hub_error *err);
+HUB_MUST_USE enum hub_status hub_gunzip(const void *in, size_t in_size, void *out, size_t out_size,
+                                        struct hub_error *err);
+HUB_MUST_USE enum hub_status hub_unlzf(const void *in, size_t in_size, void *out, size_t out_size,
+                                       struct hub_error *err);
+HUB_MUST_USE enum hub_status hub_unsnappy(const void *in, size_t in_size, void *out, size_t out_size,
+                                          struct hub_error *err);
+HUB_MUST_USE enum hub_status hub_unzstd(const void *in, size_t in_size, void *out, size_t out_size,
+                                        struct hub_error *err);
+HUB_MUST_USE enum hub_status hub_unlz4(const void *in, size_t in_size, void *out, size_t out_size,
+                                       struct hub_error *err);
 /** HDF5 shuffle undone: bytes that do not fill an element stay at the tail. in and out must not overlap. */
 void hub_unshuffle(const uint8_t *in, uint8_t *out, size_t size, uint32_t element);
 /** HDF5 Fletcher-32 of `size` bytes as the library stores it. */
@@ -21,34 +28,42 @@ uint32_t hub_fletcher32(const void *data, size_t size);
 
 /**
  * One HDF5 chunk: the pipeline run backwards, skipping the filters of `mask`.
- * @param scratch   at least max(out_size, in_size) + 64 bytes, twice; may be NULL when the pipeline (less the mask) is empty
+ * @param scratch   at least max(out_size, in_size) + 64 bytes, twice; may be NULL when the pipeline (less the
+ * mask) is empty
  */
-HUB_MUST_USE enum hub_status hub_chunk_decode(const struct hub_pipeline *pipeline, uint32_t mask, const void *in, size_t in_size, void *out,
-                                              size_t out_size, void *scratch, struct hub_error *err);
+HUB_MUST_USE enum hub_status hub_chunk_decode(const struct hub_pipeline *pipeline, uint32_t mask,
+                                              const void *in, size_t in_size, void *out, size_t out_size,
+                                              void *scratch, struct hub_error *err);
 
 /**
  * Values of one Parquet data page, levels and dictionary resolved.
- * Fixed: `count` values of `item_size` bytes (low bytes of the physical value) go to `out`; BYTE_ARRAY: (offset, length) pairs
- * relative to `*base` go to `views`. `valid` (one byte a value, may be NULL) is 0 for nulls, whose values are zero, NaN for floats.
+ * Fixed: `count` values of `item_size` bytes (low bytes of the physical value) go to `out`; BYTE_ARRAY:
+ * (offset, length) pairs relative to `*base` go to `views`. `valid` (one byte a value, may be NULL) is 0 for
+ * nulls, whose values are zero, NaN for floats.
  */
-struct hub_page_view { uint32_t offset, length; bool in_dictionary; };
+struct hub_page_view {
+    uint32_t offset, length;
+    bool in_dictionary;
+};
 struct hub_page_job {
     const struct hub_column *column;
     const struct hub_page *page;
-    const uint8_t *data;             /* page->decoded bytes, decompressed */
+    const uint8_t *data;               /* page->decoded bytes, decompressed */
     const struct hub_page *dictionary; /* NULL: none */
-    const uint8_t *dictionary_data;  /* decompressed PLAIN values */
-    uint32_t item_size;              /* 0: BYTE_ARRAY */
+    const uint8_t *dictionary_data;    /* decompressed PLAIN values */
+    uint32_t item_size;                /* 0: BYTE_ARRAY */
     bool is_float;
-    uint32_t skip, count;            /* values skip .. skip+count-1 of the page */
+    uint32_t skip, count; /* values skip .. skip+count-1 of the page */
 };
-HUB_MUST_USE enum hub_status hub_page_values(const struct hub_page_job *job, void *out, struct hub_page_view *views, uint8_t *valid,
+HUB_MUST_USE enum hub_status hub_page_values(const struct hub_page_job *job, void *out,
+                                             struct hub_page_view *views, uint8_t *valid,
                                              struct hub_error *err);
 /** Decompress a page body (v1: levels and values together; v2: level runs are copied as they are). */
-HUB_MUST_USE enum hub_status hub_page_unpack(const struct hub_column *column, const struct hub_page *page, const void *in, void *out,
-                                             struct hub_error *err);
+HUB_MUST_USE enum hub_status hub_page_unpack(const struct hub_column *column, const struct hub_page *page,
+                                             const void *in, void *out, struct hub_error *err);
 /** Levels of a run (RLE / bit-packed hybrid) into one byte each. `used`: bytes consumed. */
-HUB_MUST_USE enum hub_status hub_rle_levels(const void *in, size_t in_size, unsigned bit_width, uint32_t count, uint8_t *out, size_t *used,
+HUB_MUST_USE enum hub_status hub_rle_levels(const void *in, size_t in_size, unsigned bit_width,
+                                            uint32_t count, uint8_t *out, size_t *used,
                                             struct hub_error *err);
 
 #endif

@@ -1,45 +1,60 @@
 /**
- * Encoders turn gathered rows into representations. Each writes into a buffer with a ceiling; npy and npz lengths are known in
- * advance so that rows can be gathered in place behind the header. Pure functions, safe from any thread.
+ * Encoders turn gathered rows into representations. Each writes into a buffer with a ceiling; npy and npz
+ * lengths are known in advance so that rows can be gathered in place behind the header. Pure functions, safe
+ * from any thread.
  */
 #ifndef HUB_ENCODE_ENCODE_H
 #define HUB_ENCODE_ENCODE_H
 
 #include "storage/read/read.h"
 
-enum hub_format_id { HUB_AS_JSON = 1, HUB_AS_NPY, HUB_AS_NPZ, HUB_AS_RAW, HUB_AS_IMAGE /* one stored JPEG/PNG or raw row as PNG */ };
+enum hub_format_id {
+    HUB_AS_JSON = 1,
+    HUB_AS_NPY,
+    HUB_AS_NPZ,
+    HUB_AS_RAW,
+    HUB_AS_IMAGE /* one stored JPEG/PNG or raw row as PNG */
+};
 
-/** The table of representations (DESIGN 4): HUB_OK, or HUB_NOT_ACCEPTABLE "not-acceptable"/"needs-decoding" with what would do. */
-HUB_MUST_USE enum hub_status hub_encode_check(enum hub_field_type type, const struct hub_variant *variant, enum hub_format_id as,
-                                              uint64_t rows, struct hub_error *err);
+/** The table of representations (DESIGN 4): HUB_OK, or HUB_NOT_ACCEPTABLE "not-acceptable"/"needs-decoding"
+ * with what would do. */
+HUB_MUST_USE enum hub_status hub_encode_check(enum hub_field_type type, const struct hub_variant *variant,
+                                              enum hub_format_id as, uint64_t rows, struct hub_error *err);
 
 enum hub_nonfinite { HUB_NONFINITE_NULL = 0, HUB_NONFINITE_STRING, HUB_NONFINITE_LITERAL };
 
 #define HUB_NPY_SCALAR UINT64_MAX /* as `rows`: one element without any axis, shape () */
 
-/** Header of an .npy (version 1.0, 64-byte aligned) for `rows` rows of the variant (shape (rows, *dims), or () for
- *  HUB_NPY_SCALAR with rank 0). Appends. */
-HUB_MUST_USE enum hub_status hub_npy_header(const struct hub_variant *variant, uint64_t rows, struct hub_buf *out, struct hub_error *err);
+/** Header of an .npy (version 1.0, 64-byte aligned) for `rows` rows of the variant (shape (rows, *dims), or
+ * () for HUB_NPY_SCALAR with rank 0). Appends. */
+HUB_MUST_USE enum hub_status hub_npy_header(const struct hub_variant *variant, uint64_t rows,
+                                            struct hub_buf *out, struct hub_error *err);
 /** A whole .npy of text rows (UTF-8 checked, "<U", at most 64 MiB: HUB_TOO_BIG). */
-HUB_MUST_USE enum hub_status hub_npy_text(const struct hub_rows *rows, struct hub_buf *out, struct hub_error *err);
+HUB_MUST_USE enum hub_status hub_npy_text(const struct hub_rows *rows, struct hub_buf *out,
+                                          struct hub_error *err);
 
 /** The bare nested array of a field. `nonfinite_count` grows by the non-finite numbers met. */
-HUB_MUST_USE enum hub_status hub_json_rows(enum hub_field_type type, const struct hub_rows *rows, enum hub_nonfinite how,
-                                           uint64_t *nonfinite_count, struct hub_buf *out, struct hub_error *err);
+HUB_MUST_USE enum hub_status hub_json_rows(enum hub_field_type type, const struct hub_rows *rows,
+                                           enum hub_nonfinite how, uint64_t *nonfinite_count,
+                                           struct hub_buf *out, struct hub_error *err);
 /** Upper bound of its size in bytes, for the memory budget. */
-uint64_t hub_json_bound(enum hub_field_type type, const struct hub_variant *variant, uint64_t rows, uint64_t data_bytes);
+uint64_t hub_json_bound(enum hub_field_type type, const struct hub_variant *variant, uint64_t rows,
+                        uint64_t data_bytes);
 
 /** Little-endian C-ordered rows (in place swap of rows->data when big-endian). VAR: the one row's bytes. */
 HUB_MUST_USE enum hub_status hub_raw_rows(struct hub_rows *rows, struct hub_buf *out, struct hub_error *err);
 
 /** PNG of one uint8 (H,W), (H,W,1), (H,W,3) or (H,W,4) row. */
-HUB_MUST_USE enum hub_status hub_png_row(const struct hub_rows *rows, struct hub_buf *out, struct hub_error *err);
+HUB_MUST_USE enum hub_status hub_png_row(const struct hub_rows *rows, struct hub_buf *out,
+                                         struct hub_error *err);
 
-/** A stored (uncompressed) ZIP, zip64 where needed, members one after another; deterministic (fixed time stamp). */
+/** A stored (uncompressed) ZIP, zip64 where needed, members one after another; deterministic (fixed time
+ * stamp). */
 struct hub_npz;
 HUB_MUST_USE enum hub_status hub_npz_begin(struct hub_buf *out, struct hub_npz **npz, struct hub_error *err);
 /** `name` without ".npy"; '/' stays. `npy` is a whole .npy. */
-HUB_MUST_USE enum hub_status hub_npz_add(struct hub_npz *npz, const char *name, struct hub_view npy, struct hub_error *err);
+HUB_MUST_USE enum hub_status hub_npz_add(struct hub_npz *npz, const char *name, struct hub_view npy,
+                                         struct hub_error *err);
 HUB_MUST_USE enum hub_status hub_npz_end(struct hub_npz *npz, struct hub_error *err); /* frees it */
 void hub_npz_free(struct hub_npz *npz);
 

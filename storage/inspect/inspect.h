@@ -1,9 +1,11 @@
 /**
- * The hub's side of inspection: a sandboxed child answers "is this a dataset?", "what is it, which parts?" and "what is in this
- * part?"; this module runs it, hands it descriptors, and believes nothing it says (see record.h and layout.h for the proofs).
+ * The hub's side of inspection: a sandboxed child answers "is this a dataset?", "what is it, which parts?"
+ * and "what is in this part?"; this module runs it, hands it descriptors, and believes nothing it says (see
+ * record.h and layout.h for the proofs).
  *
- * One inspector is one `minari-inspect --worker` process (single-threaded, never opens anything) that forks a child a job.
- * Thread-safety: hub_inspector_run may be called from several threads; each call has its own child.
+ * One inspector is one `minari-inspect --worker` process (single-threaded, never opens anything) that forks a
+ * child a job. Thread-safety: hub_inspector_run may be called from several threads; each call has its own
+ * child.
  */
 #ifndef HUB_INSPECT_INSPECT_H
 #define HUB_INSPECT_INSPECT_H
@@ -14,18 +16,19 @@
 struct hub_inspector;
 
 struct hub_inspector_options {
-    const char *program;      /* path of minari-inspect */
-    unsigned wall_ms;         /* a job is killed after this; default 60,000 */
-    uint64_t memory_bytes;    /* address space of a child; default 2 GiB; ignored by sanitizer builds */
-    uint64_t side_budget;     /* bytes of side data a part may write */
-    bool unsafe;              /* go on where seccomp cannot be installed */
+    const char *program;   /* path of minari-inspect */
+    unsigned wall_ms;      /* a job is killed after this; default 60,000 */
+    uint64_t memory_bytes; /* address space of a child; default 2 GiB; ignored by sanitizer builds */
+    uint64_t side_budget;  /* bytes of side data a part may write */
+    bool unsafe;           /* go on where seccomp cannot be installed */
 };
-#define HUB_INSPECTOR_OPTIONS_INIT                                                                                     \
-    {                                                                                                                  \
-        .wall_ms = 60000, .memory_bytes = 2 * GIB, .side_budget = 4 * GIB                                              \
+#define HUB_INSPECTOR_OPTIONS_INIT                                                                           \
+    {                                                                                                        \
+        .wall_ms = 60000, .memory_bytes = 2 * GIB, .side_budget = 4 * GIB                                    \
     }
 
-HUB_MUST_USE enum hub_status hub_inspector_new(const struct hub_inspector_options *options, struct hub_inspector **out, struct hub_error *err);
+HUB_MUST_USE enum hub_status hub_inspector_new(const struct hub_inspector_options *options,
+                                               struct hub_inspector **out, struct hub_error *err);
 void hub_inspector_free(struct hub_inspector *inspector);
 
 enum hub_job_kind { HUB_JOB_CLAIM = 1, HUB_JOB_PLAN, HUB_JOB_INSPECT };
@@ -38,17 +41,17 @@ struct hub_job_file {
 
 struct hub_job {
     enum hub_job_kind kind;
-    const char *format;            /* PLAN, INSPECT */
+    const char *format; /* PLAN, INSPECT */
     const struct hub_job_file *files;
     uint32_t file_count;
-    const char *part, *hint;       /* INSPECT */
-    const uint32_t *part_files;    /* INSPECT: only these are handed out */
+    const char *part, *hint;    /* INSPECT */
+    const uint32_t *part_files; /* INSPECT: only these are handed out */
     uint32_t part_file_count;
-    int side_fd;                   /* INSPECT: where side data goes, or -1: none allowed */
+    int side_fd; /* INSPECT: where side data goes, or -1: none allowed */
     /** Open file `number` read-only, beneath its root. Called on the calling thread of hub_inspector_run. */
     enum hub_status (*open_file)(void *user, uint32_t number, int *fd, struct hub_error *err);
     void *user;
-    volatile bool *cancel;         /* may be NULL; set: the child is killed and HUB_CANCELLED returned */
+    volatile bool *cancel; /* may be NULL; set: the child is killed and HUB_CANCELLED returned */
 };
 
 /* Results: owned by struct hub_findings, proven. Texts are terminated and valid UTF-8. */
@@ -56,14 +59,22 @@ struct hub_job {
 struct hub_found_claim {
     char *format;
     int confidence;
-    char *name;       /* single files: the dataset's last id segment; directory: NULL */
-    uint32_t *files;  /* single files: entry numbers */
+    char *name;      /* single files: the dataset's last id segment; directory: NULL */
+    uint32_t *files; /* single files: entry numbers */
     uint32_t file_count;
 };
 
-struct hub_found_part { char *name, *hint; uint32_t *files; uint32_t file_count; };
-struct hub_found_fact { char *key, *text; };
-struct hub_found_problem { char *code, *path, *detail; };
+struct hub_found_part {
+    char *name, *hint;
+    uint32_t *files;
+    uint32_t file_count;
+};
+struct hub_found_fact {
+    char *key, *text;
+};
+struct hub_found_problem {
+    char *code, *path, *detail;
+};
 
 struct hub_found_field {
     char *path;
@@ -85,16 +96,27 @@ struct hub_found_episode {
     int8_t success, terminated, truncated;
 };
 
-struct hub_found_media { uint32_t episode, file; char *camera, *codec; double fps; };
+struct hub_found_media {
+    uint32_t episode, file;
+    char *camera, *codec;
+    double fps;
+};
 
 struct hub_findings {
-    struct hub_found_claim *claims; uint32_t claim_count;      /* CLAIM: the directory's best bid first; else file claims */
-    struct hub_found_fact *facts; uint32_t fact_count;         /* PLAN */
-    struct hub_found_part *parts; uint32_t part_count;         /* PLAN */
-    struct hub_found_problem *problems; uint32_t problem_count;
-    struct hub_found_field *fields; uint32_t field_count;      /* INSPECT */
-    struct hub_found_episode *episodes; uint32_t episode_count;
-    struct hub_found_media *media; uint32_t media_count;
+    struct hub_found_claim *claims;
+    uint32_t claim_count; /* CLAIM: the directory's best bid first; else file claims */
+    struct hub_found_fact *facts;
+    uint32_t fact_count; /* PLAN */
+    struct hub_found_part *parts;
+    uint32_t part_count; /* PLAN */
+    struct hub_found_problem *problems;
+    uint32_t problem_count;
+    struct hub_found_field *fields;
+    uint32_t field_count; /* INSPECT */
+    struct hub_found_episode *episodes;
+    uint32_t episode_count;
+    struct hub_found_media *media;
+    uint32_t media_count;
     uint64_t side_size;
 };
 
@@ -103,9 +125,11 @@ void hub_findings_dispose(struct hub_findings *findings);
 /**
  * Run one job in a fresh sandboxed child and wait for it. Blocking: never on an event thread.
  *
- * @return HUB_OK; HUB_NOT_ACCEPTABLE (the driver declines); HUB_UNSUPPORTED; HUB_CORRUPT (the driver says the files are, or the
- *         child lied, crashed, or was stopped by the sandbox: the detail says which); HUB_TIMEOUT; HUB_TOO_BIG; HUB_IO
+ * @return HUB_OK; HUB_NOT_ACCEPTABLE (the driver declines); HUB_UNSUPPORTED; HUB_CORRUPT (the driver says the
+ * files are, or the child lied, crashed, or was stopped by the sandbox: the detail says which); HUB_TIMEOUT;
+ * HUB_TOO_BIG; HUB_IO
  */
-HUB_MUST_USE enum hub_status hub_inspector_run(struct hub_inspector *inspector, const struct hub_job *job, struct hub_findings *out, struct hub_error *err);
+HUB_MUST_USE enum hub_status hub_inspector_run(struct hub_inspector *inspector, const struct hub_job *job,
+                                               struct hub_findings *out, struct hub_error *err);
 
 #endif

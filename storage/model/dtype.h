@@ -1,6 +1,7 @@
 /**
- * Element types, field types, roles and axes: the closed vocabularies of the catalogue. Numbers are stored in index.db and
- * travel between inspector and hub; index.db is rebuilt when its format number changes, so they may be renumbered with it.
+ * Element types, field types, roles and axes: the closed vocabularies of the catalogue. Numbers are stored in
+ * index.db and travel between inspector and hub; index.db is rebuilt when its format number changes, so they
+ * may be renumbered with it.
  */
 #ifndef HUB_MODEL_DTYPE_H
 #define HUB_MODEL_DTYPE_H
@@ -12,8 +13,8 @@
 /** What an element is in the file. */
 enum hub_kind {
     HUB_KIND_NONE = 0,
-    HUB_KIND_BOOL,    /* one byte, 0 or 1 (HDF5 enum over int8, npy |b1) */
-    HUB_KIND_INT,     /* two's complement, 1 2 4 8 bytes */
+    HUB_KIND_BOOL, /* one byte, 0 or 1 (HDF5 enum over int8, npy |b1) */
+    HUB_KIND_INT,  /* two's complement, 1 2 4 8 bytes */
     HUB_KIND_UINT,
     HUB_KIND_FLOAT,   /* IEEE 754, 2 4 8 bytes */
     HUB_KIND_COMPLEX, /* pair of IEEE floats, 8 16 bytes in all */
@@ -36,9 +37,9 @@ struct hub_variant {
 enum hub_field_type {
     HUB_FIELD_NUMBER = 1, /* int, uint, float, complex */
     HUB_FIELD_BOOL,
-    HUB_FIELD_TEXT,  /* UTF-8, FIXED or VAR */
-    HUB_FIELD_BYTES, /* FIXED or VAR */
-    HUB_FIELD_IMAGE_JPEG,  /* a row is one JPEG file: VAR, or uint8 (length) */
+    HUB_FIELD_TEXT,       /* UTF-8, FIXED or VAR */
+    HUB_FIELD_BYTES,      /* FIXED or VAR */
+    HUB_FIELD_IMAGE_JPEG, /* a row is one JPEG file: VAR, or uint8 (length) */
     HUB_FIELD_IMAGE_PNG,
     HUB_FIELD_IMAGE_RAW,   /* uint8 (H,W,C) or (H,W) */
     HUB_FIELD_PADDED_JSON, /* a row is NUL-padded JSON text: uint8 (K) or FIXED */
@@ -46,7 +47,15 @@ enum hub_field_type {
     HUB_FIELD_TYPE_COUNT
 };
 
-enum hub_role { HUB_ROLE_OTHER = 0, HUB_ROLE_OBSERVATION, HUB_ROLE_ACTION, HUB_ROLE_REWARD, HUB_ROLE_DONE, HUB_ROLE_INFO, HUB_ROLE_COUNT };
+enum hub_role {
+    HUB_ROLE_OTHER = 0,
+    HUB_ROLE_OBSERVATION,
+    HUB_ROLE_ACTION,
+    HUB_ROLE_REWARD,
+    HUB_ROLE_DONE,
+    HUB_ROLE_INFO,
+    HUB_ROLE_COUNT
+};
 
 /** How rows relate to steps. */
 enum hub_axis {
@@ -65,12 +74,15 @@ uint64_t hub_variant_row_bytes(const struct hub_variant *variant);
 uint64_t hub_variant_row_items(const struct hub_variant *variant);
 bool hub_variant_equal(const struct hub_variant *a, const struct hub_variant *b);
 
-/** numpy's short name with byte order as np.lib.format writes it ("<f8", "|b1", "|S5"); for VAR "|O". `out` of 16 bytes. */
+/** numpy's short name with byte order as np.lib.format writes it ("<f8", "|b1", "|S5"); for VAR "|O". `out`
+ * of 16 bytes. */
 void hub_variant_npy(const struct hub_variant *variant, char out[16]);
-/** The name used in documents: numpy's long name ("float64", "bool") for numbers, else by field type "text", "bytes", "json". */
+/** The name used in documents: numpy's long name ("float64", "bool") for numbers, else by field type "text",
+ * "bytes", "json". */
 void hub_variant_name(const struct hub_variant *variant, enum hub_field_type type, char out[24]);
 
-const char *hub_field_type_name(enum hub_field_type type); /* "number" "bool" "text" "bytes" "image" "padded-json" "opaque" */
+const char *hub_field_type_name(
+    enum hub_field_type type); /* "number" "bool" "text" "bytes" "image" "padded-json" "opaque" */
 const char *hub_role_name(enum hub_role role);
 const char *hub_axis_name(enum hub_axis axis);
 

@@ -1,14 +1,15 @@
 /**
- * A layout says where the rows of one field of one part lie on disk. It is a flat little-endian blob: the inspector builds it,
- * the hub proves it with hub_layout_check, index.db stores it, and readers use it in place without decoding. About 16 bytes a
- * chunk or row extent, 24 bytes an episode.
+ * A layout says where the rows of one field of one part lie on disk. It is a flat little-endian blob: the
+ * inspector builds it, the hub proves it with hub_layout_check, index.db stores it, and readers use it in
+ * place without decoding. About 16 bytes a chunk or row extent, 24 bytes an episode.
  *
- *   head | variants | pipelines | grids | arrays | pieces | chunks | extents | columns | pages | strides | windows | bytes
+ *   head | variants | pipelines | grids | arrays | pieces | chunks | extents | columns | pages | strides |
+ * windows | bytes
  *
- * An array is rows along one axis, cut into pieces that follow each other without gap; a window is the run of an array's rows
- * that belongs to one episode. Offsets are absolute in the file they name. Files are numbers in the dataset's file table;
- * HUB_SIDE_FILE is the part's own side data. All structs have natural alignment and no padding that matters; every table
- * starts at a multiple of 8.
+ * An array is rows along one axis, cut into pieces that follow each other without gap; a window is the run of
+ * an array's rows that belongs to one episode. Offsets are absolute in the file they name. Files are numbers
+ * in the dataset's file table; HUB_SIDE_FILE is the part's own side data. All structs have natural alignment
+ * and no padding that matters; every table starts at a multiple of 8.
  *
  * Thread-safety: a checked layout is immutable.
  */
@@ -17,28 +18,34 @@
 
 #include "storage/model/dtype.h"
 
-_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "layouts are used in place: the host must be little-endian");
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
+               "layouts are used in place: the host must be little-endian");
 
 #define HUB_SIDE_FILE UINT32_MAX
 #define HUB_NONE UINT32_MAX
 #define HUB_ABSENT UINT64_MAX /* offset of an absent chunk: its elements are the grid's fill value */
 
 #define HUB_MAX_FILTERS 8
-#define HUB_MAX_CHUNK_BYTES (256 * MIB)  /* decoded size of one chunk or page */
+#define HUB_MAX_CHUNK_BYTES (256 * MIB) /* decoded size of one chunk or page */
 #define HUB_MAX_LAYOUT_BYTES (1 * GIB)
 
 enum hub_piece_kind {
     HUB_PIECE_STRIDED = 1, /* row i at offset + i * row_stride */
     HUB_PIECE_CHUNKED,     /* n-d grid of filtered chunks */
-    HUB_PIECE_EXTENTS,     /* one (offset, length) a row; fixed-size variants: every length is the row's size */
-    HUB_PIECE_PAGES,       /* pages of one Parquet column chunk */
-    HUB_PIECE_FILL,        /* every element is the same; VAR: every row is the same `count` bytes */
-    HUB_PIECE_INLINE,      /* C-ordered rows in the layout's own bytes; VAR: one row of `count` bytes */
+    HUB_PIECE_EXTENTS, /* one (offset, length) a row; fixed-size variants: every length is the row's size */
+    HUB_PIECE_PAGES,   /* pages of one Parquet column chunk */
+    HUB_PIECE_FILL,    /* every element is the same; VAR: every row is the same `count` bytes */
+    HUB_PIECE_INLINE,  /* C-ordered rows in the layout's own bytes; VAR: one row of `count` bytes */
     HUB_PIECE_KIND_COUNT
 };
 
 /** Filters by their HDF5 numbers. A chunk is decoded by running its pipeline backwards. */
-enum hub_filter_id { HUB_FILTER_DEFLATE = 1, HUB_FILTER_SHUFFLE = 2, HUB_FILTER_FLETCHER32 = 3, HUB_FILTER_LZF = 32000 };
+enum hub_filter_id {
+    HUB_FILTER_DEFLATE = 1,
+    HUB_FILTER_SHUFFLE = 2,
+    HUB_FILTER_FLETCHER32 = 3,
+    HUB_FILTER_LZF = 32000
+};
 
 struct hub_filter {
     uint32_t id;    /* enum hub_filter_id */
@@ -52,15 +59,17 @@ struct hub_pipeline {
 
 /** Chunk geometry of a chunked piece. Axis 0 is the row axis. */
 struct hub_grid {
-    uint32_t rank;                    /* 1 + the variant's rank */
-    uint32_t pipeline;                /* index */
-    uint32_t fill;                    /* offset in bytes of one element, or HUB_NONE for zeros */
+    uint32_t rank;     /* 1 + the variant's rank */
+    uint32_t pipeline; /* index */
+    uint32_t fill;     /* offset in bytes of one element, or HUB_NONE for zeros */
     uint32_t zero;
-    uint32_t chunk[HUB_MAX_RANK + 1]; /* elements along each axis; the product x item_size <= HUB_MAX_CHUNK_BYTES */
+    uint32_t chunk[HUB_MAX_RANK +
+                   1]; /* elements along each axis; the product x item_size <= HUB_MAX_CHUNK_BYTES */
     uint32_t zero2;
 };
 
-/** Row-major over the grid of the piece: ceil(rows / chunk[0]) x ceil(dims[0] / chunk[1]) x ... entries. Edge chunks are stored whole. */
+/** Row-major over the grid of the piece: ceil(rows / chunk[0]) x ceil(dims[0] / chunk[1]) x ... entries. Edge
+ * chunks are stored whole. */
 struct hub_chunk {
     uint64_t offset; /* HUB_ABSENT: not stored */
     uint32_t size;   /* stored bytes */
@@ -73,46 +82,69 @@ struct hub_extent {
 };
 
 /** Parquet column chunk: what the decoder needs to turn pages into rows. */
-enum hub_physical { HUB_PHYS_BOOLEAN = 0, HUB_PHYS_INT32, HUB_PHYS_INT64, HUB_PHYS_INT96, HUB_PHYS_FLOAT, HUB_PHYS_DOUBLE, HUB_PHYS_BYTE_ARRAY, HUB_PHYS_FIXED };
-enum hub_page_codec { HUB_PAGE_PLAIN = 0, HUB_PAGE_SNAPPY, HUB_PAGE_GZIP, HUB_PAGE_ZSTD = 6, HUB_PAGE_LZ4_RAW = 7 };
+enum hub_physical {
+    HUB_PHYS_BOOLEAN = 0,
+    HUB_PHYS_INT32,
+    HUB_PHYS_INT64,
+    HUB_PHYS_INT96,
+    HUB_PHYS_FLOAT,
+    HUB_PHYS_DOUBLE,
+    HUB_PHYS_BYTE_ARRAY,
+    HUB_PHYS_FIXED
+};
+enum hub_page_codec {
+    HUB_PAGE_PLAIN = 0,
+    HUB_PAGE_SNAPPY,
+    HUB_PAGE_GZIP,
+    HUB_PAGE_ZSTD = 6,
+    HUB_PAGE_LZ4_RAW = 7
+};
 
 struct hub_column {
-    uint8_t physical;      /* enum hub_physical, numbers of parquet.thrift Type */
-    uint8_t codec;         /* enum hub_page_codec, numbers of parquet.thrift CompressionCodec */
-    uint8_t max_def;       /* maximum definition level */
-    uint8_t max_rep;       /* maximum repetition level; 0: flat */
-    uint32_t width;        /* HUB_PHYS_FIXED: bytes of a value */
-    uint32_t dictionary;   /* index of the dictionary page in pages, or HUB_NONE */
+    uint8_t physical;    /* enum hub_physical, numbers of parquet.thrift Type */
+    uint8_t codec;       /* enum hub_page_codec, numbers of parquet.thrift CompressionCodec */
+    uint8_t max_def;     /* maximum definition level */
+    uint8_t max_rep;     /* maximum repetition level; 0: flat */
+    uint32_t width;      /* HUB_PHYS_FIXED: bytes of a value */
+    uint32_t dictionary; /* index of the dictionary page in pages, or HUB_NONE */
     uint32_t zero;
     /* the variant's item_size may be smaller than the physical width: INT(8) in INT32 keeps the low bytes */
 };
 
-enum hub_page_encoding { HUB_ENC_PLAIN = 0, HUB_ENC_PLAIN_DICTIONARY = 2, HUB_ENC_RLE = 3, HUB_ENC_RLE_DICTIONARY = 8 };
+enum hub_page_encoding {
+    HUB_ENC_PLAIN = 0,
+    HUB_ENC_PLAIN_DICTIONARY = 2,
+    HUB_ENC_RLE = 3,
+    HUB_ENC_RLE_DICTIONARY = 8
+};
 
 struct hub_page {
-    uint64_t offset;        /* first byte after the page header */
-    uint32_t stored;        /* bytes there */
-    uint32_t decoded;       /* bytes once decompressed, levels included (v2: levels are never compressed) */
-    uint32_t values;        /* level entries, nulls included; dictionary page: values in it */
-    uint32_t first_value;   /* of the piece: row r is values r * items .. (r + 1) * items, so a row may span pages */
+    uint64_t offset;  /* first byte after the page header */
+    uint32_t stored;  /* bytes there */
+    uint32_t decoded; /* bytes once decompressed, levels included (v2: levels are never compressed) */
+    uint32_t values;  /* level entries, nulls included; dictionary page: values in it */
+    uint32_t
+        first_value; /* of the piece: row r is values r * items .. (r + 1) * items, so a row may span pages */
     uint32_t zero2;
-    uint8_t encoding;       /* enum hub_page_encoding */
-    uint8_t version;        /* 1 or 2; dictionary page: 0 */
-    uint8_t compressed;     /* v2: 0 when this page was stored plain */
+    uint8_t encoding;   /* enum hub_page_encoding */
+    uint8_t version;    /* 1 or 2; dictionary page: 0 */
+    uint8_t compressed; /* v2: 0 when this page was stored plain */
     uint8_t zero;
     uint32_t def_bytes, rep_bytes; /* v2: bytes of the level runs before the values */
 };
 
 struct hub_piece {
-    uint32_t kind;       /* enum hub_piece_kind */
-    uint32_t file;       /* FILL, INLINE: HUB_NONE */
-    uint64_t first_row;  /* within the array */
+    uint32_t kind;      /* enum hub_piece_kind */
+    uint32_t file;      /* FILL, INLINE: HUB_NONE */
+    uint64_t first_row; /* within the array */
     uint64_t rows;
-    uint64_t offset;     /* STRIDED: of the first row in the file; INLINE, FILL: in bytes (FILL: HUB_NONE is zeros) */
-    int64_t row_stride;  /* STRIDED: bytes from one row to the next */
-    uint32_t table;      /* CHUNKED: first chunk; EXTENTS: first extent; PAGES: first data page */
-    uint32_t count;      /* entries there */
-    uint32_t geometry;   /* CHUNKED: grid; PAGES: column; STRIDED: first of `rank` inner strides, or HUB_NONE: C order */
+    uint64_t
+        offset; /* STRIDED: of the first row in the file; INLINE, FILL: in bytes (FILL: HUB_NONE is zeros) */
+    int64_t row_stride; /* STRIDED: bytes from one row to the next */
+    uint32_t table;     /* CHUNKED: first chunk; EXTENTS: first extent; PAGES: first data page */
+    uint32_t count;     /* entries there */
+    uint32_t geometry; /* CHUNKED: grid; PAGES: column; STRIDED: first of `rank` inner strides, or HUB_NONE: C
+                          order */
     uint32_t zero;
 };
 
@@ -129,8 +161,19 @@ struct hub_window {
 };
 
 enum hub_layout_table {
-    HUB_T_VARIANTS, HUB_T_PIPELINES, HUB_T_GRIDS, HUB_T_ARRAYS, HUB_T_PIECES, HUB_T_CHUNKS, HUB_T_EXTENTS,
-    HUB_T_COLUMNS, HUB_T_PAGES, HUB_T_STRIDES /* int64 */, HUB_T_WINDOWS, HUB_T_BYTES /* count = bytes */, HUB_T_COUNT
+    HUB_T_VARIANTS,
+    HUB_T_PIPELINES,
+    HUB_T_GRIDS,
+    HUB_T_ARRAYS,
+    HUB_T_PIECES,
+    HUB_T_CHUNKS,
+    HUB_T_EXTENTS,
+    HUB_T_COLUMNS,
+    HUB_T_PAGES,
+    HUB_T_STRIDES /* int64 */,
+    HUB_T_WINDOWS,
+    HUB_T_BYTES /* count = bytes */,
+    HUB_T_COUNT
 };
 
 struct hub_layout_head {
@@ -162,20 +205,24 @@ struct hub_layout {
     uint32_t counts[HUB_T_COUNT];
 };
 
-/** Find the tables of a blob: magic, sizes, bounds, alignment of `data` (8). The cheap part of the proof; needed before any use. */
-HUB_MUST_USE enum hub_status hub_layout_open(const void *data, size_t size, struct hub_layout *out, struct hub_error *err);
+/** Find the tables of a blob: magic, sizes, bounds, alignment of `data` (8). The cheap part of the proof;
+ * needed before any use. */
+HUB_MUST_USE enum hub_status hub_layout_open(const void *data, size_t size, struct hub_layout *out,
+                                             struct hub_error *err);
 
 /**
- * Prove an opened layout harmless: every index inside its table, pieces of an array adjoining and complete, every stored byte
- * range inside its file without overflow, decoded sizes bounded, windows inside their arrays and in order, pipelines of known
- * filters only. Arrays own their pieces in table order, and no table entry belongs to two pieces.
+ * Prove an opened layout harmless: every index inside its table, pieces of an array adjoining and complete,
+ * every stored byte range inside its file without overflow, decoded sizes bounded, windows inside their
+ * arrays and in order, pipelines of known filters only. Arrays own their pieces in table order, and no table
+ * entry belongs to two pieces.
  *
  * @param file_sizes  sizes of the dataset's files, by number
  * @param side_size   size of the part's side data
  * @param episodes    episodes of the part
  */
-HUB_MUST_USE enum hub_status hub_layout_check(const struct hub_layout *layout, const uint64_t *file_sizes, uint32_t file_count,
-                                              uint64_t side_size, uint32_t episodes, struct hub_error *err);
+HUB_MUST_USE enum hub_status hub_layout_check(const struct hub_layout *layout, const uint64_t *file_sizes,
+                                              uint32_t file_count, uint64_t side_size, uint32_t episodes,
+                                              struct hub_error *err);
 
 /** The window of an episode, or NULL: binary search. */
 const struct hub_window *hub_layout_window(const struct hub_layout *layout, uint32_t episode);
@@ -183,29 +230,47 @@ const struct hub_window *hub_layout_window(const struct hub_layout *layout, uint
 /* ---- building (inspector only) ---- */
 
 struct hub_layout_builder;
-HUB_MUST_USE enum hub_status hub_layout_builder_new(size_t limit_bytes, struct hub_layout_builder **out, struct hub_error *err);
+HUB_MUST_USE enum hub_status hub_layout_builder_new(size_t limit_bytes, struct hub_layout_builder **out,
+                                                    struct hub_error *err);
 void hub_layout_builder_free(struct hub_layout_builder *builder);
 
 /** Interned: equal variants, pipelines, grids and columns get the same index. */
-HUB_MUST_USE enum hub_status hub_layout_variant(struct hub_layout_builder *b, const struct hub_variant *variant, uint32_t *index, struct hub_error *err);
-HUB_MUST_USE enum hub_status hub_layout_pipeline(struct hub_layout_builder *b, const struct hub_pipeline *pipeline, uint32_t *index, struct hub_error *err);
-HUB_MUST_USE enum hub_status hub_layout_grid(struct hub_layout_builder *b, const struct hub_grid *grid, uint32_t *index, struct hub_error *err);
+HUB_MUST_USE enum hub_status hub_layout_variant(struct hub_layout_builder *b,
+                                                const struct hub_variant *variant, uint32_t *index,
+                                                struct hub_error *err);
+HUB_MUST_USE enum hub_status hub_layout_pipeline(struct hub_layout_builder *b,
+                                                 const struct hub_pipeline *pipeline, uint32_t *index,
+                                                 struct hub_error *err);
+HUB_MUST_USE enum hub_status hub_layout_grid(struct hub_layout_builder *b, const struct hub_grid *grid,
+                                             uint32_t *index, struct hub_error *err);
 
 /** Appended: `index` is that of the first. */
-HUB_MUST_USE enum hub_status hub_layout_chunks(struct hub_layout_builder *b, const struct hub_chunk *chunks, uint32_t count, uint32_t *index, struct hub_error *err);
-HUB_MUST_USE enum hub_status hub_layout_extents(struct hub_layout_builder *b, const struct hub_extent *extents, uint32_t count, uint32_t *index, struct hub_error *err);
-HUB_MUST_USE enum hub_status hub_layout_column(struct hub_layout_builder *b, const struct hub_column *column, uint32_t *index, struct hub_error *err);
-HUB_MUST_USE enum hub_status hub_layout_pages(struct hub_layout_builder *b, const struct hub_page *pages, uint32_t count, uint32_t *index, struct hub_error *err);
-HUB_MUST_USE enum hub_status hub_layout_strides(struct hub_layout_builder *b, const int64_t *strides, uint32_t count, uint32_t *index, struct hub_error *err);
-HUB_MUST_USE enum hub_status hub_layout_bytes(struct hub_layout_builder *b, const void *data, uint32_t size, uint32_t *offset, struct hub_error *err);
+HUB_MUST_USE enum hub_status hub_layout_chunks(struct hub_layout_builder *b, const struct hub_chunk *chunks,
+                                               uint32_t count, uint32_t *index, struct hub_error *err);
+HUB_MUST_USE enum hub_status hub_layout_extents(struct hub_layout_builder *b,
+                                                const struct hub_extent *extents, uint32_t count,
+                                                uint32_t *index, struct hub_error *err);
+HUB_MUST_USE enum hub_status hub_layout_column(struct hub_layout_builder *b, const struct hub_column *column,
+                                               uint32_t *index, struct hub_error *err);
+HUB_MUST_USE enum hub_status hub_layout_pages(struct hub_layout_builder *b, const struct hub_page *pages,
+                                              uint32_t count, uint32_t *index, struct hub_error *err);
+HUB_MUST_USE enum hub_status hub_layout_strides(struct hub_layout_builder *b, const int64_t *strides,
+                                                uint32_t count, uint32_t *index, struct hub_error *err);
+HUB_MUST_USE enum hub_status hub_layout_bytes(struct hub_layout_builder *b, const void *data, uint32_t size,
+                                              uint32_t *offset, struct hub_error *err);
 
-/** Begin an array; pieces added after it are its own until the next begins. Its rows are the sum of theirs. */
-HUB_MUST_USE enum hub_status hub_layout_array(struct hub_layout_builder *b, uint32_t variant, uint32_t *index, struct hub_error *err);
+/** Begin an array; pieces added after it are its own until the next begins. Its rows are the sum of theirs.
+ */
+HUB_MUST_USE enum hub_status hub_layout_array(struct hub_layout_builder *b, uint32_t variant, uint32_t *index,
+                                              struct hub_error *err);
 /** `piece->first_row` is filled in by the builder. */
-HUB_MUST_USE enum hub_status hub_layout_piece(struct hub_layout_builder *b, const struct hub_piece *piece, struct hub_error *err);
-HUB_MUST_USE enum hub_status hub_layout_add_window(struct hub_layout_builder *b, const struct hub_window *window, struct hub_error *err);
+HUB_MUST_USE enum hub_status hub_layout_piece(struct hub_layout_builder *b, const struct hub_piece *piece,
+                                              struct hub_error *err);
+HUB_MUST_USE enum hub_status hub_layout_add_window(struct hub_layout_builder *b,
+                                                   const struct hub_window *window, struct hub_error *err);
 
 /** The finished blob, owned by the caller (free). Windows are sorted here. */
-HUB_MUST_USE enum hub_status hub_layout_finish(struct hub_layout_builder *b, void **data, size_t *size, struct hub_error *err);
+HUB_MUST_USE enum hub_status hub_layout_finish(struct hub_layout_builder *b, void **data, size_t *size,
+                                               struct hub_error *err);
 
 #endif

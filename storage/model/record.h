@@ -1,7 +1,8 @@
 /**
- * What a driver says about a dataset, as structs: passed to the sink in the inspector, sent as frames, checked by the hub and
- * stored. Views borrow; JSON texts are strict RFC 8259 objects, arrays or values whose non-finite numbers are the strings
- * "NaN", "Infinity", "-Infinity" and whose integers beyond 2^53-1 are decimal strings.
+ * What a driver says about a dataset, as structs: passed to the sink in the inspector, sent as frames,
+ * checked by the hub and stored. Views borrow; JSON texts are strict RFC 8259 objects, arrays or values whose
+ * non-finite numbers are the strings "NaN", "Infinity", "-Infinity" and whose integers beyond 2^53-1 are
+ * decimal strings.
  */
 #ifndef HUB_MODEL_RECORD_H
 #define HUB_MODEL_RECORD_H
@@ -11,10 +12,10 @@
 /* Ceilings on what one inspection may say. */
 enum {
     HUB_MAX_PARTS = 100000,
-    HUB_MAX_FIELDS = 4096,        /* of a dataset */
-    HUB_MAX_EPISODES = 4000000,   /* of a part */
-    HUB_MAX_PROBLEMS = 200,       /* of a part; further ones are counted */
-    HUB_MAX_PATH = 1024,          /* bytes of a field or file path */
+    HUB_MAX_FIELDS = 4096,          /* of a dataset */
+    HUB_MAX_EPISODES = 4000000,     /* of a part */
+    HUB_MAX_PROBLEMS = 200,         /* of a part; further ones are counted */
+    HUB_MAX_PATH = 1024,            /* bytes of a field or file path */
     HUB_MAX_TEXT = 4 * 1024 * 1024, /* one JSON text of a dataset (a space with long bounds) */
     HUB_MAX_ATTRIBUTES = 64 * 1024, /* attributes of one episode, as JSON */
 };
@@ -23,9 +24,10 @@ enum {
  * Facts about the whole dataset, each sent once under its key. Unknown keys are refused.
  * Strings: "era" ("E3" "E4a" "E4b" "E5"), "id" (as the files claim it), "minari_version", "description",
  *   "observation_space_text", "action_space_text", "env_spec_text" (original text).
- * JSON: "authors" (array of strings), "metadata" (object, as stored), "observation_space", "action_space", "env_spec",
- *   "combined" (array of ids), "splits" (object name -> count), "statistics" (object), "requirements" (array).
- * Integers: "claimed_episodes", "claimed_steps" (what the files say; compared with what was found).
+ * JSON: "authors" (array of strings), "metadata" (object, as stored), "observation_space", "action_space",
+ * "env_spec", "combined" (array of ids), "splits" (object name -> count), "statistics" (object),
+ * "requirements" (array). Integers: "claimed_episodes", "claimed_steps" (what the files say; compared with
+ * what was found).
  */
 struct hub_fact {
     struct hub_view key;
@@ -34,34 +36,38 @@ struct hub_fact {
 
 /** A unit of inspection, named by the plan. */
 struct hub_part {
-    struct hub_view name;  /* unique in the dataset; stable while its files are ("main_data.hdf5", "chunk-000") */
-    const uint32_t *files; /* the dataset's files it depends on: only these may be opened while inspecting it */
+    struct hub_view
+        name; /* unique in the dataset; stable while its files are ("main_data.hdf5", "chunk-000") */
+    const uint32_t
+        *files; /* the dataset's files it depends on: only these may be opened while inspecting it */
     uint32_t file_count;
-    struct hub_view hint;  /* the driver's own note to its inspect function, at most 4 KiB */
+    struct hub_view hint; /* the driver's own note to its inspect function, at most 4 KiB */
 };
 
 struct hub_field {
-    struct hub_view path; /* "observations/achieved_goal"; '/' separates; a key that holds '/' is nested by its writer already */
+    struct hub_view path; /* "observations/achieved_goal"; '/' separates; a key that holds '/' is nested by
+                             its writer already */
     enum hub_field_type type;
     enum hub_role role;
     enum hub_axis axis;
-    struct hub_view unreadable; /* empty: readable. Else why, by name: "filter 32001 (blosc)"; it then has no layout */
+    struct hub_view
+        unreadable; /* empty: readable. Else why, by name: "filter 32001 (blosc)"; it then has no layout */
 };
 
 struct hub_episode {
-    int64_t number;          /* the format's own, unique in the dataset; -1: position in the part order decides */
-    struct hub_view name;    /* "episode_12", "demo_3" */
-    uint32_t file;           /* where it lies, number in the file table */
+    int64_t number; /* the format's own, unique in the dataset; -1: position in the part order decides */
+    struct hub_view name; /* "episode_12", "demo_3" */
+    uint32_t file;        /* where it lies, number in the file table */
     uint64_t steps;
-    struct hub_view seed;    /* decimal digits or text as stored; empty: unknown */
+    struct hub_view seed; /* decimal digits or text as stored; empty: unknown */
     bool has_return;
-    double episode_return;   /* sum of rewards */
-    bool return_computed;    /* false: the file states it */
+    double episode_return;                 /* sum of rewards */
+    bool return_computed;                  /* false: the file states it */
     int8_t success, terminated, truncated; /* -1 unknown, 0, 1 */
-    struct hub_view task;    /* empty: unknown */
-    struct hub_view splits;  /* JSON array of strings or empty */
-    struct hub_view attributes; /* JSON object, the file's own, or empty */
-    struct hub_view statistics; /* JSON object {field: {sum,mean,std,min,max}} or empty */
+    struct hub_view task;                  /* empty: unknown */
+    struct hub_view splits;                /* JSON array of strings or empty */
+    struct hub_view attributes;            /* JSON object, the file's own, or empty */
+    struct hub_view statistics;            /* JSON object {field: {sum,mean,std,min,max}} or empty */
 };
 
 /** A video beside the data: asked for as the file. */
@@ -73,7 +79,8 @@ struct hub_media {
     double fps;            /* 0: unknown */
 };
 
-/** Something wrong that hides nothing else. Codes are stable kebab-case names, listed in storage/formats/README.md. */
+/** Something wrong that hides nothing else. Codes are stable kebab-case names, listed in
+ * storage/formats/README.md. */
 struct hub_problem {
     struct hub_view code;
     struct hub_view path;   /* field, file or object path it is about, or empty */

@@ -1,6 +1,6 @@
 /**
- * Reading rows: a plan (which rows of which array) is priced, then gathered into memory by a file store. No container is parsed
- * here: only extents that a checked layout names are read and only codecs run.
+ * Reading rows: a plan (which rows of which array) is priced, then gathered into memory by a file store. No
+ * container is parsed here: only extents that a checked layout names are read and only codecs run.
  *
  * Thread-safety: stores are safe from any thread; a plan belongs to one thread at a time.
  */
@@ -13,14 +13,14 @@
 /* ---- file stores ---- */
 
 /**
- * An open file of a local store: shared, counted. The store keeps recently used ones open (an LRU of descriptors).
- * A file whose stamp is not the expected one is HUB_CHANGED ("dataset-changing").
+ * An open file of a local store: shared, counted. The store keeps recently used ones open (an LRU of
+ * descriptors). A file whose stamp is not the expected one is HUB_CHANGED ("dataset-changing").
  */
 struct hub_file;
 
 struct hub_file_ref {
-    uint32_t root;               /* number of the root it lies under; HUB_ROOT_STATE: the state directory (side data) */
-    const char *path;            /* relative to the root */
+    uint32_t root;    /* number of the root it lies under; HUB_ROOT_STATE: the state directory (side data) */
+    const char *path; /* relative to the root */
     const struct hub_stamp *expect; /* NULL: any */
 };
 #define HUB_ROOT_STATE UINT32_MAX
@@ -30,22 +30,26 @@ struct hub_store;
 struct hub_store_options {
     const char *const *roots; /* absolute directories, by number */
     uint32_t root_count;
-    const char *state;        /* state directory */
+    const char *state;                  /* state directory */
     const char *const *allowed_targets; /* directories that symbolic links may lead to, besides the roots */
     uint32_t allowed_count;
-    uint32_t max_open;        /* cached descriptors; default 512 */
+    uint32_t max_open; /* cached descriptors; default 512 */
 };
 
-HUB_MUST_USE enum hub_status hub_store_open(const struct hub_store_options *options, struct hub_store **out, struct hub_error *err);
+HUB_MUST_USE enum hub_status hub_store_open(const struct hub_store_options *options, struct hub_store **out,
+                                            struct hub_error *err);
 void hub_store_close(struct hub_store *store);
 
-/** Open beneath the root (openat2 RESOLVE_BENEATH, else a walk with O_NOFOLLOW; a link is followed only to a root or an allowed
- *  target). Blocking only on a cold directory entry. HUB_NOT_FOUND, HUB_DENIED, HUB_CHANGED, HUB_BUSY (too many open files). */
-HUB_MUST_USE enum hub_status hub_file_get(struct hub_store *store, const struct hub_file_ref *ref, struct hub_file **out, struct hub_error *err);
+/** Open beneath the root (openat2 RESOLVE_BENEATH, else a walk with O_NOFOLLOW; a link is followed only to a
+ * root or an allowed target). Blocking only on a cold directory entry. HUB_NOT_FOUND, HUB_DENIED,
+ * HUB_CHANGED, HUB_BUSY (too many open files). */
+HUB_MUST_USE enum hub_status hub_file_get(struct hub_store *store, const struct hub_file_ref *ref,
+                                          struct hub_file **out, struct hub_error *err);
 void hub_file_put(struct hub_file *file);
 int hub_file_fd(const struct hub_file *file);
 const struct hub_stamp *hub_file_stamp(const struct hub_file *file);
-/** fstat now: HUB_OK, or HUB_CHANGED when it differs from the stamp at open. Called before and after every buffered answer. */
+/** fstat now: HUB_OK, or HUB_CHANGED when it differs from the stamp at open. Called before and after every
+ * buffered answer. */
 HUB_MUST_USE enum hub_status hub_file_unchanged(const struct hub_file *file, struct hub_error *err);
 /** Drop cached descriptors of a path prefix (a dataset was replaced). */
 void hub_store_forget(struct hub_store *store, uint32_t root, const char *prefix);
@@ -58,17 +62,19 @@ struct hub_slice {
     int64_t step;
 };
 
-/** Python's rules: absent bounds, negative indices, clamping. HUB_INVALID for step 0. Never fails otherwise. */
-HUB_MUST_USE enum hub_status hub_slice_resolve(const int64_t *start, const int64_t *stop, const int64_t *step, uint64_t rows,
-                                               struct hub_slice *out, struct hub_error *err);
+/** Python's rules: absent bounds, negative indices, clamping. HUB_INVALID for step 0. Never fails otherwise.
+ */
+HUB_MUST_USE enum hub_status hub_slice_resolve(const int64_t *start, const int64_t *stop, const int64_t *step,
+                                               uint64_t rows, struct hub_slice *out, struct hub_error *err);
 
 struct hub_plan {
     const struct hub_layout *layout; /* checked; must outlive the plan */
     const struct hub_array *array;
     const struct hub_variant *variant;
-    struct hub_file **files;         /* by file number of the layout; NULL where not needed; [file_count] is the side file */
+    struct hub_file *
+        *files; /* by file number of the layout; NULL where not needed; [file_count] is the side file */
     uint32_t file_count;
-    struct hub_slice slice;          /* in rows of the array: window already added */
+    struct hub_slice slice; /* in rows of the array: window already added */
 
     /* filled by hub_plan_price */
     uint64_t bytes_out;    /* of the gathered rows (VAR: upper bound) */
@@ -82,38 +88,47 @@ struct hub_plan {
 /** Fill the price. No I/O. HUB_TOO_BIG over 2 GiB out. */
 HUB_MUST_USE enum hub_status hub_plan_price(struct hub_plan *plan, struct hub_error *err);
 
-/** Which file numbers a plan touches (bitmap of (file_count + 1 + 63) / 64 words, the side file last), so that only those are opened. */
-void hub_plan_files(const struct hub_layout *layout, const struct hub_array *array, const struct hub_slice *slice, uint32_t file_count, uint64_t *bitmap);
+/** Which file numbers a plan touches (bitmap of (file_count + 1 + 63) / 64 words, the side file last), so
+ * that only those are opened. */
+void hub_plan_files(const struct hub_layout *layout, const struct hub_array *array,
+                    const struct hub_slice *slice, uint32_t file_count, uint64_t *bitmap);
 
-/** Gathered rows. Fixed-size variants: `data` holds rows * row_bytes, C order, file byte order, `offsets` is NULL.
- *  VAR: row i is data[offsets[i] .. offsets[i+1]]. */
+/** Gathered rows. Fixed-size variants: `data` holds rows * row_bytes, C order, file byte order, `offsets` is
+ * NULL. VAR: row i is data[offsets[i] .. offsets[i+1]]. */
 struct hub_rows {
     struct hub_variant variant;
     uint64_t rows;
     uint8_t *data;
     uint64_t *offsets;
-    uint8_t *valid;        /* NULL: all; else one byte a row (a null in Parquet): data of a null row is zero or NaN */
-    bool owned;            /* data is freed by hub_rows_dispose */
+    uint8_t
+        *valid; /* NULL: all; else one byte a row (a null in Parquet): data of a null row is zero or NaN */
+    bool owned; /* data is freed by hub_rows_dispose */
 };
 void hub_rows_dispose(struct hub_rows *rows);
 
 /** How a gather may spread its chunks over other threads; NULL: it runs alone. */
 struct hub_parallel {
-    /** Run work(arg, i) for every i in 0..count-1, on this thread and on helpers, and return when all are done. */
+    /** Run work(arg, i) for every i in 0..count-1, on this thread and on helpers, and return when all are
+     * done. */
     void (*run)(void *pool, void (*work)(void *arg, uint32_t i), void *arg, uint32_t count);
     void *pool;
 };
 
-enum { HUB_READ_NOWAIT = 1 }; /* answer from the page cache only: HUB_AGAIN when a page is cold (preadv2 RWF_NOWAIT) */
+enum {
+    HUB_READ_NOWAIT = 1
+}; /* answer from the page cache only: HUB_AGAIN when a page is cold (preadv2 RWF_NOWAIT) */
 
 /**
  * Gather the rows of a priced plan.
- * @param into  where fixed-size rows go (plan->bytes_out bytes), e.g. behind an npy header; NULL: allocated. VAR always allocates.
+ * @param into  where fixed-size rows go (plan->bytes_out bytes), e.g. behind an npy header; NULL: allocated.
+ * VAR always allocates.
  */
-HUB_MUST_USE enum hub_status hub_read(const struct hub_plan *plan, unsigned flags, const struct hub_parallel *parallel, void *into,
-                                      struct hub_rows *out, struct hub_error *err);
+HUB_MUST_USE enum hub_status hub_read(const struct hub_plan *plan, unsigned flags,
+                                      const struct hub_parallel *parallel, void *into, struct hub_rows *out,
+                                      struct hub_error *err);
 
 /** Plain bytes of a file with the same flags: for range answers. HUB_CORRUPT when the file ends early. */
-HUB_MUST_USE enum hub_status hub_read_bytes(struct hub_file *file, uint64_t offset, void *out, size_t size, unsigned flags, struct hub_error *err);
+HUB_MUST_USE enum hub_status hub_read_bytes(struct hub_file *file, uint64_t offset, void *out, size_t size,
+                                            unsigned flags, struct hub_error *err);
 
 #endif

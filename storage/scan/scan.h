@@ -1,11 +1,13 @@
 /**
- * Discovery and inspection: walks the roots, lets drivers bid, inspects what changed, publishes. Runs on its own threads behind a
- * serving hub: ready as soon as the roots are walked by name. The sweep is the truth; inotify only makes it sooner.
+ * Discovery and inspection: walks the roots, lets drivers bid, inspects what changed, publishes. Runs on its
+ * own threads behind a serving hub: ready as soon as the roots are walked by name. The sweep is the truth;
+ * inotify only makes it sooner.
  *
- * Rules (DESIGN 2): top-down; the highest bid on a directory owns its subtree; unclaimed directories are descended and their files
- * bid singly; what nobody claims is listed once, at the shallowest folder without a recognised dataset, as format `files`. Hidden
- * names are skipped. An inspection counts only if the stamps agree before and after it and the newest is at least settle_ms old
- * (until then `pending`); a file somebody holds locked for writing (flock) is `pending: busy`.
+ * Rules (DESIGN 2): top-down; the highest bid on a directory owns its subtree; unclaimed directories are
+ * descended and their files bid singly; what nobody claims is listed once, at the shallowest folder without a
+ * recognised dataset, as format `files`. Hidden names are skipped. An inspection counts only if the stamps
+ * agree before and after it and the newest is at least settle_ms old (until then `pending`); a file somebody
+ * holds locked for writing (flock) is `pending: busy`.
  */
 #ifndef HUB_SCAN_SCAN_H
 #define HUB_SCAN_SCAN_H
@@ -18,23 +20,24 @@ struct hub_scanner_options {
     struct hub_catalog *catalog;
     struct hub_store *store;
     struct hub_inspector *inspector;
-    const char *const *roots;       /* absolute directories, numbers as in the store */
+    const char *const *roots; /* absolute directories, numbers as in the store */
     uint32_t root_count;
     const char *state;
-    unsigned settle_ms;             /* default 2000 */
-    unsigned sweep_s;               /* default 300; 0: only at start and on request */
-    bool watch;                     /* inotify */
-    unsigned jobs;                  /* inspections at once; default: cores */
+    unsigned settle_ms; /* default 2000 */
+    unsigned sweep_s;   /* default 300; 0: only at start and on request */
+    bool watch;         /* inotify */
+    unsigned jobs;      /* inspections at once; default: cores */
 };
 
 struct hub_scan_progress {
-    bool walked;            /* the roots have been walked by name once */
-    bool idle;              /* nothing left to inspect */
+    bool walked; /* the roots have been walked by name once */
+    bool idle;   /* nothing left to inspect */
     uint64_t directories, datasets, to_inspect, inspected, failed;
     char current[256];
 };
 
-HUB_MUST_USE enum hub_status hub_scanner_start(const struct hub_scanner_options *options, struct hub_scanner **out, struct hub_error *err);
+HUB_MUST_USE enum hub_status hub_scanner_start(const struct hub_scanner_options *options,
+                                               struct hub_scanner **out, struct hub_error *err);
 void hub_scanner_stop(struct hub_scanner *scanner);
 void hub_scanner_progress(struct hub_scanner *scanner, struct hub_scan_progress *out);
 /** A request met a pending or changed dataset: inspect it next. Cheap, any thread. */
@@ -47,9 +50,12 @@ bool hub_scanner_wait(struct hub_scanner *scanner, unsigned timeout_ms);
 /* ---- on-demand hashing (hash.c) ---- */
 
 struct hub_hasher;
-HUB_MUST_USE enum hub_status hub_hasher_start(struct hub_catalog *catalog, struct hub_store *store, struct hub_hasher **out, struct hub_error *err);
+HUB_MUST_USE enum hub_status hub_hasher_start(struct hub_catalog *catalog, struct hub_store *store,
+                                              struct hub_hasher **out, struct hub_error *err);
 void hub_hasher_stop(struct hub_hasher *hasher);
-/** Hash this file soon (moved to the front); the digests are stored in hub.db at its stamp. Cheap, any thread; bounded queue. */
-void hub_hasher_want(struct hub_hasher *hasher, uint32_t root, const char *path, const struct hub_stamp *stamp);
+/** Hash this file soon (moved to the front); the digests are stored in hub.db at its stamp. Cheap, any
+ * thread; bounded queue. */
+void hub_hasher_want(struct hub_hasher *hasher, uint32_t root, const char *path,
+                     const struct hub_stamp *stamp);
 
 #endif
