@@ -1,0 +1,121 @@
+/* storage/base/digest.c, crc32c.c, base64.c: published test vectors. */
+#include "storage/base/base64.h"
+#include "storage/base/digest.h"
+
+#include <criterion/criterion.h>
+
+static const char *digest(enum hub_digest_kind kind, const char *text, char hex[65])
+{
+    struct hub_digest d = {0};
+    uint8_t bytes[HUB_DIGEST_MAX];
+    cr_assert_eq(hub_digest_begin(&d, kind, NULL), HUB_OK);
+    const size_t size = d.size;
+    for (const char *at = text; *at; at++) /* byte by byte: streaming */
+        cr_assert_eq(hub_digest_add(&d, (struct hub_view){at, 1}, NULL), HUB_OK);
+    cr_assert_eq(hub_digest_end(&d, bytes, NULL), HUB_OK);
+    hub_digest_dispose(&d);
+    hub_hex(bytes, size, hex);
+    return hex;
+}
+
+Test(digest, vectors)
+{
+    char hex[65];
+    cr_expect_str_eq(digest(HUB_MD5, "abc", hex), "900150983cd24fb0d6963f7d28e17f72");
+    cr_expect_str_eq(digest(HUB_SHA1, "abc", hex), "a9993e364706816aba3e25717850c26c9cd0d89d");
+    cr_expect_str_eq(digest(HUB_SHA256, "abc", hex),
+                     "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+    cr_expect_str_eq(digest(HUB_SHA256, "", hex),
+                     "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
+    uint8_t bytes[HUB_DIGEST_MAX];
+    cr_expect_eq(hub_digest_of(HUB_MD5, HUB_VIEW(""), bytes, NULL), HUB_OK);
+    hub_hex(bytes, HUB_MD5_BYTES, hex);
+    cr_expect_str_eq(hex, "d41d8cd98f00b204e9800998ecf8427e");
+}
+
+Test(digest, crc32c)
+{
+    uint8_t zeros[32] = {0}, rising[32];
+    for (size_t i = 0; i < sizeof(rising); i++)
+        rising[i] = (uint8_t)i;
+    /* RFC 3720 B.4 */
+    cr_expect_eq(hub_crc32c(0, zeros, 32), 0x8A9136AAU);
+    cr_expect_eq(hub_crc32c(0, rising, 32), 0x46DD794EU);
+    cr_expect_eq(hub_crc32c(0, "123456789", 9), 0xE3069283U);
+    cr_expect_eq(hub_crc32c(0, "", 0), 0);
+    uint8_t data[1000];
+    for (size_t i = 0; i < sizeof(data); i++)
+        data[i] = (uint8_t)(i * i + 7 * i);
+    for (size_t n = 0; n <= sizeof(data); n++) {
+        const uint32_t whole = hub_crc32c(0, data, n);
+        cr_assert_eq(whole, hub_crc32c_portable(0, data, n), "%zu", n);
+        cr_assert_eq(whole, hub_crc32c(hub_crc32c(0, data, n / 3), data + n / 3, n - n / 3), "%zu", n);
+    }
+}
+
+Test(digest, hex)
+{
+    uint8_t bytes[3];
+    cr_expect(hub_unhex(HUB_VIEW("00fFa1"), bytes, 3));
+    cr_expect_eq(memcmp(bytes, "\x00\xFF\xA1", 3), 0);
+    cr_expect_not(hub_unhex(HUB_VIEW("00fF"), bytes, 3));
+    cr_expect_not(hub_unhex(HUB_VIEW("00fFg1"), bytes, 3));
+    cr_expect_not(hub_unhex(HUB_VIEW("00fFa"), bytes, 3));
+}
+
+Test(digest, revision)
+{
+    char revision[HUB_REVISION_CHARS + 1], again[HUB_REVISION_CHARS + 1], hex[65];
+    struct hub_file_fact files[] = {{"data/main_data.hdf5", 7, 1700000000123456789, NULL},
+                                    {".minari-hub.json", 3, 5, NULL},
+                                    {"data/.tmp", 3, 5, NULL},
+                                    {"data/a", 0, -1, NULL}};
+    struct hub_file_fact fewer[] = {files[0], files[3]};
+    cr_assert_eq(hub_revision(files, HUB_COUNT(files), revision, NULL), HUB_OK);
+    cr_assert_eq(hub_revision(fewer, 2, again, NULL), HUB_OK);
+    cr_expect_str_eq(revision, again);
+    /* printf 'data/a\0000\000-1\ndata/main_data.hdf5\0007\0001700000000123456789\n' | sha256sum */
+    cr_expect_str_eq(revision, "ccaf803bfff288ebb7491e07276404828af08103");
+    fewer[0].mtime_ns++;
+    cr_assert_eq(hub_revision(fewer, 2, again, NULL), HUB_OK);
+    cr_expect_str_neq(revision, again);
+    cr_assert_eq(hub_revision(NULL, 0, revision, NULL), HUB_OK);
+    cr_expect_eq(strncmp(revision, digest(HUB_SHA256, "", hex), HUB_REVISION_CHARS), 0);
+}
+
+Test(digest, content)
+{
+    char content[HUB_CONTENT_CHARS + 1];
+    uint8_t sha[HUB_SHA256_BYTES];
+    cr_assert_eq(hub_digest_of(HUB_SHA256, HUB_VIEW("abc"), sha, NULL), HUB_OK);
+    struct hub_file_fact files[] = {{"b", 3, 1, sha}, {"a", 3, 2, sha}};
+    cr_assert_eq(hub_content(files, 2, content, NULL), HUB_OK);
+    cr_expect_str_eq(content, "074fa1a8623578f1827eeed67493b51cb796d5c6064263ab4b5c8a13a2b63fe9");
+    files[1].sha256 = NULL;
+    cr_expect_eq(hub_content(files, 2, content, NULL), HUB_NOT_FOUND);
+}
+
+Test(base64, both_ways)
+{
+    static const char *const cases[][2] = {{"", ""},
+                                           {"f", "Zg=="},
+                                           {"fo", "Zm8="},
+                                           {"foo", "Zm9v"},
+                                           {"foob", "Zm9vYg=="},
+                                           {"fooba", "Zm9vYmE="},
+                                           {"foobar", "Zm9vYmFy"},
+                                           {"\xFB\xFF", "+/8="}};
+    for (size_t i = 0; i < HUB_COUNT(cases); i++) {
+        HUB_CLEANUP(hub_buf_dispose) struct hub_buf out = HUB_BUF_INIT(KIB), back = HUB_BUF_INIT(KIB);
+        cr_assert_eq(hub_base64_encode(hub_view_of(cases[i][0]), &out, NULL), HUB_OK);
+        cr_expect(hub_view_is(hub_buf_view(&out), cases[i][1]));
+        cr_assert_eq(hub_base64_decode(hub_buf_view(&out), &back, NULL), HUB_OK);
+        cr_expect(hub_view_is(hub_buf_view(&back), cases[i][0]));
+    }
+    static const char *const bad[] = {
+        "Zg", "Zg=", "Zh==", "Zm9=", "Z===", "====", "Zm=v", "Zm9v\n", "Zg==Zm9v", "Zm-v"};
+    for (size_t i = 0; i < HUB_COUNT(bad); i++) {
+        HUB_CLEANUP(hub_buf_dispose) struct hub_buf out = HUB_BUF_INIT(KIB);
+        cr_expect_eq(hub_base64_decode(hub_view_of(bad[i]), &out, NULL), HUB_INVALID, "%s", bad[i]);
+    }
+}

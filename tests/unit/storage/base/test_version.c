@@ -1,0 +1,494 @@
+/* storage/base/version.c, version_minari.c: PEP 440 as packaging decides it, and which Minari loads what. */
+#include "storage/base/version.h"
+
+#include <criterion/criterion.h>
+
+static struct hub_version version(const char *text)
+{
+    struct hub_version v = {0};
+    cr_assert_eq(hub_version_parse(hub_view_of(text), &v, NULL), HUB_OK, "%s", text);
+    return v;
+}
+
+static struct hub_spec_set specs(const char *text)
+{
+    struct hub_spec_set set = {0};
+    cr_assert_eq(hub_spec_parse(hub_view_of(text), &set, NULL), HUB_OK, "%s", text);
+    return set;
+}
+
+/* The versions each specifier was tried on; a case lists with '1' which are contained. */
+static const char *const tried[] = {"0.3.1",    "0.4",         "0.4.0",      "0.4.1", "0.4.2",
+                                    "0.4.3",    "0.4.10",      "0.5.0",      "0.5.3", "1.0.0",
+                                    "0.4.3rc1", "0.4.3.post1", "0.4.3+local"};
+
+static const struct {
+    const char *spec;
+    const char *contained;
+} table[] = {
+    /*                 3.1 .4 .4.0 4.1 4.2 4.3 4.10 5.0 5.3 1.0 rc post local */
+    {"~=0.4", "0"
+              "1"
+              "1"
+              "1"
+              "1"
+              "1"
+              "1"
+              "1"
+              "1"
+              "0"
+              "0"
+              "1"
+              "1"},
+    {"~=0.4.0", "0"
+                "1"
+                "1"
+                "1"
+                "1"
+                "1"
+                "1"
+                "0"
+                "0"
+                "0"
+                "0"
+                "1"
+                "1"},
+    {"==0.4.*", "0"
+                "1"
+                "1"
+                "1"
+                "1"
+                "1"
+                "1"
+                "0"
+                "0"
+                "0"
+                "0"
+                "1"
+                "1"},
+    {"<0.5,>=0.4", "0"
+                   "1"
+                   "1"
+                   "1"
+                   "1"
+                   "1"
+                   "1"
+                   "0"
+                   "0"
+                   "0"
+                   "0"
+                   "1"
+                   "1"},
+    {"~=0.4.2", "0"
+                "0"
+                "0"
+                "0"
+                "1"
+                "1"
+                "1"
+                "0"
+                "0"
+                "0"
+                "0"
+                "1"
+                "1"},
+    {">0.4", "0"
+             "0"
+             "0"
+             "1"
+             "1"
+             "1"
+             "1"
+             "1"
+             "1"
+             "1"
+             "0"
+             "1"
+             "1"},
+    {"<=0.4", "1"
+              "1"
+              "1"
+              "0"
+              "0"
+              "0"
+              "0"
+              "0"
+              "0"
+              "0"
+              "0"
+              "0"
+              "0"},
+    {"==0.4", "0"
+              "1"
+              "1"
+              "0"
+              "0"
+              "0"
+              "0"
+              "0"
+              "0"
+              "0"
+              "0"
+              "0"
+              "0"},
+    {"==0.4.3", "0"
+                "0"
+                "0"
+                "0"
+                "0"
+                "1"
+                "0"
+                "0"
+                "0"
+                "0"
+                "0"
+                "0"
+                "1"},
+    {"===0.4.3", "0"
+                 "0"
+                 "0"
+                 "0"
+                 "0"
+                 "1"
+                 "0"
+                 "0"
+                 "0"
+                 "0"
+                 "0"
+                 "0"
+                 "0"},
+    {"", "1"
+         "1"
+         "1"
+         "1"
+         "1"
+         "1"
+         "1"
+         "1"
+         "1"
+         "1"
+         "0"
+         "1"
+         "1"},
+    {">0.3.1", "0"
+               "1"
+               "1"
+               "1"
+               "1"
+               "1"
+               "1"
+               "1"
+               "1"
+               "1"
+               "0"
+               "1"
+               "1"},
+    {">=0.4.0", "0"
+                "1"
+                "1"
+                "1"
+                "1"
+                "1"
+                "1"
+                "1"
+                "1"
+                "1"
+                "0"
+                "1"
+                "1"},
+    {" >= 0.4.0 , <0.5, ", "0"
+                           "1"
+                           "1"
+                           "1"
+                           "1"
+                           "1"
+                           "1"
+                           "0"
+                           "0"
+                           "0"
+                           "0"
+                           "1"
+                           "1"},
+    {"!=0.4.*", "1"
+                "0"
+                "0"
+                "0"
+                "0"
+                "0"
+                "0"
+                "1"
+                "1"
+                "1"
+                "0"
+                "0"
+                "0"},
+    {"!=0.4.3", "1"
+                "1"
+                "1"
+                "1"
+                "1"
+                "0"
+                "1"
+                "1"
+                "1"
+                "1"
+                "0"
+                "1"
+                "0"},
+    {"<0.4.3", "1"
+               "1"
+               "1"
+               "1"
+               "1"
+               "0"
+               "0"
+               "0"
+               "0"
+               "0"
+               "0"
+               "0"
+               "0"},
+    {">0.4.3", "0"
+               "0"
+               "0"
+               "0"
+               "0"
+               "0"
+               "1"
+               "1"
+               "1"
+               "1"
+               "0"
+               "0"
+               "0"},
+    {"<=0.4.3", "1"
+                "1"
+                "1"
+                "1"
+                "1"
+                "1"
+                "0"
+                "0"
+                "0"
+                "0"
+                "0"
+                "0"
+                "1"},
+    {">=0.4.3rc1", "0"
+                   "0"
+                   "0"
+                   "0"
+                   "0"
+                   "1"
+                   "1"
+                   "1"
+                   "1"
+                   "1"
+                   "1"
+                   "1"
+                   "1"},
+    {"==0.4.3+LOCAL", "0"
+                      "0"
+                      "0"
+                      "0"
+                      "0"
+                      "0"
+                      "0"
+                      "0"
+                      "0"
+                      "0"
+                      "0"
+                      "0"
+                      "1"},
+};
+
+Test(version, specifiers_contain)
+{
+    for (size_t i = 0; i < HUB_COUNT(table); i++) {
+        const struct hub_spec_set set = specs(table[i].spec);
+        cr_assert_eq(strlen(table[i].contained), HUB_COUNT(tried));
+        for (size_t j = 0; j < HUB_COUNT(tried); j++) {
+            const struct hub_version v = version(tried[j]);
+            cr_expect_eq(hub_spec_contains(&set, &v), table[i].contained[j] == '1', "'%s' and %s",
+                         table[i].spec, tried[j]);
+        }
+    }
+}
+
+Test(version, specifiers_refused)
+{
+    static const char *const bad[] = {"0.4.3",     "~=0",     "~=1",         "garbage",       "=0.4",
+                                      "==",        ">=0.4.*", ">=0.4+local", "~=0.4.*",       ">=0.4 <0.5",
+                                      "==0.4.*.1", "~=0.4;x", "===",         ">=0.4,garbage", "==1!"};
+    for (size_t i = 0; i < HUB_COUNT(bad); i++) {
+        struct hub_spec_set set;
+        cr_expect_eq(hub_spec_parse(hub_view_of(bad[i]), &set, NULL), HUB_INVALID, "%s", bad[i]);
+    }
+    struct hub_spec_set set;
+    cr_expect_eq(hub_spec_parse(HUB_VIEW(">1,>1,>1,>1,>1,>1,>1,>1,>1,>1,>1,>1,>1,>1,>1,>1,>1"), &set, NULL),
+                 HUB_TOO_BIG);
+}
+
+Test(version, order)
+{
+    static const char *const sorted[] = {
+        "0.3.1",     "0.4.dev1",    "0.4a1.dev2", "0.4a1",    "0.4a2",    "0.4b1",
+        "0.4rc1",    "0.4",         "0.4+1.a",    "0.4+1.2",  "0.4+1.10", "0.4.post1.dev3",
+        "0.4.post1", "0.4.1",       "0.4.3.dev1", "0.4.3rc1", "0.4.3",    "0.4.3+abc",
+        "0.4.3+5",   "0.4.3.post1", "0.4.10",     "1.0.0",    "1!0.1",
+    };
+    for (size_t i = 0; i < HUB_COUNT(sorted); i++) {
+        for (size_t j = 0; j < HUB_COUNT(sorted); j++) {
+            const struct hub_version a = version(sorted[i]), b = version(sorted[j]);
+            const int order = hub_version_compare(&a, &b);
+            cr_expect_eq((order > 0) - (order < 0), (i > j) - (i < j), "%s %s", sorted[i], sorted[j]);
+        }
+    }
+    const struct hub_version a = version("0.4"), b = version("0.4.0.0");
+    cr_expect_eq(hub_version_compare(&a, &b), 0);
+}
+
+Test(version, normal_form)
+{
+    static const char *const pairs[][2] = {
+        {"0.4.3", "0.4.3"},
+        {" v0.4.3\n", "0.4.3"},
+        {"1!2.0", "1!2.0"},
+        {"1.0alpha1", "1.0a1"},
+        {"1.0-beta.2", "1.0b2"},
+        {"1.0_c3", "1.0rc3"},
+        {"1.0preview", "1.0rc0"},
+        {"1.0-4", "1.0.post4"},
+        {"1.0rev5", "1.0.post5"},
+        {"1.0.DEV6", "1.0.dev6"},
+        {"1.0+Ab-01_x", "1.0+ab.1.x"},
+        {"00.04", "0.4"},
+        {"1.0a1.post2.dev3+l", "1.0a1.post2.dev3+l"},
+    };
+    for (size_t i = 0; i < HUB_COUNT(pairs); i++) {
+        HUB_CLEANUP(hub_buf_dispose) struct hub_buf out = HUB_BUF_INIT(KIB);
+        const struct hub_version v = version(pairs[i][0]);
+        cr_assert_eq(hub_version_format(&v, &out, NULL), HUB_OK);
+        cr_expect_str_eq(out.data, pairs[i][1]);
+    }
+    static const char *const bad[] = {"",
+                                      "x",
+                                      "1.",
+                                      "1..2",
+                                      "1.0-",
+                                      "1.0+",
+                                      "1.0+a..b",
+                                      "1 0",
+                                      "1.0x",
+                                      "4294967296",
+                                      "1.2.3.4.5.6.7.8.9",
+                                      "~=0.4",
+                                      "1.0+abcdefghijklmnopqrstuvwxyzabcdefgh"};
+    for (size_t i = 0; i < HUB_COUNT(bad); i++) {
+        struct hub_version v;
+        cr_expect_eq(hub_version_parse(hub_view_of(bad[i]), &v, NULL), HUB_INVALID, "%s", bad[i]);
+    }
+}
+
+Test(version, intersections)
+{
+    static const char *const cases[][3] = {
+        {">3.0.0", "<=3.9.1", ">3.0.0,<=3.9.1"},
+        {">=3.0.0,<3.3.0", ">3.2,<=3.2.5", ">3.2,<=3.2.5"},
+        {">=1.3.0", "!=1.4.0", ">=1.3.0,!=1.4.0"},
+        {">=1.3.0", "!=1.2.0", ">=1.3.0"},
+        {"~=3.0", "<=3.9.1", ">=3.0.0,<=3.9.1"},
+        {"~=0.4", "~=0.4", ">=0.4.0,<1.0.0"},
+        {"==0.4.*", "", ">=0.4.0,<0.5.0"},
+        {"==0.4.2", ">=0.4", "==0.4.2"},
+        {">=1.0", "!=1.0", ">1.0"},
+        {">=1.0,<=1.0", "", "==1.0"},
+        {">1.0", ">=1.0", ">1.0"},
+        {"!=1.1,!=1.2", "!=1.1.0", "!=1.1,!=1.2"},
+        {"", "", ""},
+    };
+    for (size_t i = 0; i < HUB_COUNT(cases); i++) {
+        HUB_CLEANUP(hub_buf_dispose) struct hub_buf out = HUB_BUF_INIT(KIB);
+        const struct hub_spec_set a = specs(cases[i][0]), b = specs(cases[i][1]);
+        cr_expect_eq(hub_spec_intersect(&a, &b, &out, NULL), HUB_OK);
+        cr_expect_str_eq(out.data ? out.data : "", cases[i][2]);
+    }
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf out = HUB_BUF_INIT(KIB);
+    const struct hub_spec_set low = specs("<1.0"), high = specs(">=1.0"), text = specs("===1.0"),
+                              hole = specs("==1.0,!=1.0");
+    cr_expect_eq(hub_spec_intersect(&low, &high, &out, NULL), HUB_INVALID);
+    cr_expect_eq(hub_spec_intersect(&hole, &high, &out, NULL), HUB_INVALID);
+    cr_expect_eq(hub_spec_intersect(&text, &high, &out, NULL), HUB_UNSUPPORTED);
+}
+
+Test(version, loadable)
+{
+    static const struct {
+        const char *minari_version;
+        bool metadata_json;
+        const char *loadable; /* 0.3.0 0.3.1 0.4.0 0.4.1 0.4.2 0.4.3 0.5.0 0.5.1 0.5.2 0.5.3 */
+    } cases[] = {
+        {"~=0.4", false,
+         "00"
+         "1111"
+         "0000"},
+        {"~=0.4", true,
+         "00"
+         "1111"
+         "1111"},
+        {">0.3.1", false,
+         "00"
+         "1111"
+         "0000"},
+        {"~=0.4.2", false,
+         "00"
+         "0011"
+         "0000"},
+        {"==0.3.1", false,
+         "01"
+         "0000"
+         "0000"},
+        {"0.4.3", true,
+         "00"
+         "0000"
+         "1111"},
+        {"0.4.3", false,
+         "00"
+         "0000"
+         "0000"},
+        {"0.5.0", true,
+         "00"
+         "0000"
+         "1111"},
+        {"0.5.2", true,
+         "00"
+         "0000"
+         "0011"},
+        {"0.6.0", true,
+         "00"
+         "0000"
+         "0000"},
+        {"", false,
+         "11"
+         "0000"
+         "0000"},
+        {"", true,
+         "00"
+         "0000"
+         "0000"},
+        {"garbage", false,
+         "00"
+         "0000"
+         "0000"},
+    };
+    for (size_t i = 0; i < HUB_COUNT(cases); i++) {
+        const uint32_t mask =
+            hub_minari_loadable_mask(hub_view_of(cases[i].minari_version), cases[i].metadata_json);
+        for (uint32_t j = 0; j < HUB_MINARI_RELEASES; j++) {
+            cr_expect_eq(mask >> j & 1, cases[i].loadable[j] == '1', "%s by %s", cases[i].minari_version,
+                         hub_minari_releases[j]);
+        }
+    }
+    cr_expect(hub_minari_loadable(HUB_VIEW("0.5.2"), true, HUB_VIEW("0.6.1")), "a release yet unknown");
+    cr_expect_not(hub_minari_loadable(HUB_VIEW("0.5.2"), true, HUB_VIEW("latest")));
+}
