@@ -1,0 +1,165 @@
+/* UTF-8, one-line texts, paths, facts: see text.h. */
+#include "storage/inspect/text.h"
+
+#include "storage/model/record.h"
+
+/* Bytes of the well-formed sequence at `p`, 0 when there is none (RFC 3629). */
+static size_t sequence(const uint8_t *p, size_t left)
+{
+    if (p[0] < 0x80)
+        return p[0] != 0;
+    size_t n;
+    uint8_t low = 0x80, high = 0xBF;
+    if (p[0] >= 0xC2 && p[0] <= 0xDF) {
+        n = 2;
+    } else if (p[0] >= 0xE0 && p[0] <= 0xEF) {
+        n = 3;
+        low = p[0] == 0xE0 ? 0xA0 : 0x80;
+        high = p[0] == 0xED ? 0x9F : 0xBF;
+    } else if (p[0] >= 0xF0 && p[0] <= 0xF4) {
+        n = 4;
+        low = p[0] == 0xF0 ? 0x90 : 0x80;
+        high = p[0] == 0xF4 ? 0x8F : 0xBF;
+    } else {
+        return 0;
+    }
+    if (left < n || p[1] < low || p[1] > high)
+        return 0;
+    for (size_t i = 2; i < n; i++)
+        if ((p[i] & 0xC0) != 0x80)
+            return 0;
+    return n;
+}
+
+bool hub_text_valid(struct hub_view text)
+{
+    const uint8_t *p = (const uint8_t *)text.data;
+    for (size_t i = 0, n; i < text.size; i += n) {
+        n = sequence(p + i, text.size - i);
+        if (n == 0)
+            return false;
+    }
+    return true;
+}
+
+static bool is_control(uint8_t byte)
+{
+    return byte < 0x20 || byte == 0x7F;
+}
+
+bool hub_line_valid(struct hub_view text)
+{
+    for (size_t i = 0; i < text.size; i++)
+        if (is_control((uint8_t)text.data[i]))
+            return false;
+    return hub_text_valid(text);
+}
+
+bool hub_path_valid(struct hub_view text)
+{
+    size_t start = 0;
+    for (size_t i = 0; i <= text.size; i++) {
+        if (i < text.size && text.data[i] != '/')
+            continue;
+        const struct hub_view segment = {text.data + start, i - start};
+        if (segment.size == 0 || hub_view_is(segment, ".") || hub_view_is(segment, ".."))
+            return false;
+        start = i + 1;
+    }
+    return hub_text_valid(text);
+}
+
+bool hub_name_valid(struct hub_view text)
+{
+    for (size_t i = 0; i < text.size; i++) {
+        const char c = text.data[i];
+        if (!((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-'))
+            return false;
+    }
+    return text.size > 0;
+}
+
+enum hub_status hub_text_mend(struct hub_view text, size_t limit, bool line, struct hub_buf *out, struct hub_error *err)
+{
+    const uint8_t *p = (const uint8_t *)text.data;
+    out->size = 0;
+    HUB_TRY(hub_buf_reserve(out, 0, err));
+    out->data[0] = '\0';
+    for (size_t i = 0; i < text.size;) {
+        const size_t n = sequence(p + i, text.size - i);
+        const bool blank = line && n == 1 && is_control(p[i]);
+        const struct hub_view add = n == 0 ? HUB_VIEW("\xEF\xBF\xBD") : blank ? HUB_VIEW(" ") : (struct hub_view){text.data + i, n};
+        if (out->size + add.size > limit)
+            break;
+        HUB_TRY(hub_buf_add_view(out, add, err));
+        i += n ? n : 1;
+    }
+    return HUB_OK;
+}
+
+static const struct fact_row {
+    const char *key;
+    enum hub_fact_kind kind;
+    enum hub_json_kind json;
+} facts[] = {
+    {"era", HUB_FACT_STRING, 0},
+    {"id", HUB_FACT_STRING, 0},
+    {"minari_version", HUB_FACT_STRING, 0},
+    {"description", HUB_FACT_STRING, 0},
+    {"observation_space_text", HUB_FACT_STRING, 0},
+    {"action_space_text", HUB_FACT_STRING, 0},
+    {"env_spec_text", HUB_FACT_STRING, 0},
+    {"authors", HUB_FACT_JSON, HUB_JSON_ARRAY},
+    {"metadata", HUB_FACT_JSON, HUB_JSON_OBJECT},
+    {"observation_space", HUB_FACT_JSON, HUB_JSON_VALUE},
+    {"action_space", HUB_FACT_JSON, HUB_JSON_VALUE},
+    {"env_spec", HUB_FACT_JSON, HUB_JSON_VALUE},
+    {"combined", HUB_FACT_JSON, HUB_JSON_ARRAY},
+    {"splits", HUB_FACT_JSON, HUB_JSON_OBJECT},
+    {"statistics", HUB_FACT_JSON, HUB_JSON_OBJECT},
+    {"requirements", HUB_FACT_JSON, HUB_JSON_ARRAY},
+    {"claimed_episodes", HUB_FACT_INTEGER, 0},
+    {"claimed_steps", HUB_FACT_INTEGER, 0},
+};
+_Static_assert(HUB_COUNT(facts) <= 32, "hub_fact_find promises an index below 32");
+
+enum hub_fact_kind hub_fact_find(struct hub_view key, enum hub_json_kind *json, unsigned *index)
+{
+    for (unsigned i = 0; i < HUB_COUNT(facts); i++) {
+        if (!hub_view_is(key, facts[i].key))
+            continue;
+        if (json)
+            *json = facts[i].json;
+        if (index)
+            *index = i;
+        return facts[i].kind;
+    }
+    return HUB_FACT_UNKNOWN;
+}
+
+/* Decimal digits of a number below 2^63, as the drivers print it. */
+static bool integer_valid(struct hub_view text)
+{
+    for (size_t i = 0; i < text.size; i++)
+        if (text.data[i] < '0' || text.data[i] > '9')
+            return false;
+    return text.size >= 1 && text.size <= 18;
+}
+
+bool hub_fact_valid(struct hub_view key, struct hub_view text)
+{
+    enum hub_json_kind json = HUB_JSON_VALUE;
+    if (text.size > HUB_MAX_TEXT)
+        return false;
+    switch (hub_fact_find(key, &json, NULL)) {
+    case HUB_FACT_STRING:
+        return hub_text_valid(text);
+    case HUB_FACT_JSON:
+        return hub_json_valid(text, json);
+    case HUB_FACT_INTEGER:
+        return integer_valid(text);
+    case HUB_FACT_UNKNOWN:
+        break;
+    }
+    return false;
+}
