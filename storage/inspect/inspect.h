@@ -21,6 +21,7 @@ struct hub_inspector_options {
     uint64_t memory_bytes; /* address space of a child; default 2 GiB; ignored by sanitizer builds */
     uint64_t side_budget;  /* bytes of side data a part may write */
     bool unsafe;           /* go on where seccomp cannot be installed */
+    bool no_landlock;      /* for tests: seccomp has to hold alone */
 };
 #define HUB_INSPECTOR_OPTIONS_INIT                                                                           \
     {                                                                                                        \
@@ -65,8 +66,8 @@ struct hub_found_claim {
 };
 
 struct hub_found_part {
-    char *name, *hint;
-    uint32_t *files;
+    char *name, *hint; /* hint: "" when there is none */
+    uint32_t *files;   /* ascending */
     uint32_t file_count;
 };
 struct hub_found_fact {
@@ -74,7 +75,7 @@ struct hub_found_fact {
 };
 struct hub_found_problem {
     char *code, *path, *detail;
-};
+}; /* path NULL: about the whole */
 
 struct hub_found_field {
     char *path;
@@ -82,7 +83,7 @@ struct hub_found_field {
     enum hub_role role;
     enum hub_axis axis;
     char *unreadable; /* NULL: readable */
-    void *layout;     /* checked blob, or NULL: no rows in this part */
+    void *layout;     /* checked blob (malloc), or NULL: no rows in this part */
     size_t layout_size;
 };
 
@@ -118,6 +119,7 @@ struct hub_findings {
     struct hub_found_media *media;
     uint32_t media_count;
     uint64_t side_size;
+    struct hub_findings_block *blocks; /* where all texts and lists lie; layouts are allocated one by one */
 };
 
 void hub_findings_dispose(struct hub_findings *findings);
@@ -126,8 +128,10 @@ void hub_findings_dispose(struct hub_findings *findings);
  * Run one job in a fresh sandboxed child and wait for it. Blocking: never on an event thread.
  *
  * @return HUB_OK; HUB_NOT_ACCEPTABLE (the driver declines); HUB_UNSUPPORTED; HUB_CORRUPT (the driver says the
- * files are, or the child lied, crashed, or was stopped by the sandbox: the detail says which); HUB_TIMEOUT;
- * HUB_TOO_BIG; HUB_IO
+ * files are, or the child lied, crashed, or was stopped by the sandbox: problem "inspector-lied",
+ * "inspector-crashed", "inspector-stopped"); HUB_TIMEOUT; HUB_TOO_BIG; HUB_CHANGED (a file is not of the size
+ * the job says); HUB_DENIED, HUB_NOT_FOUND (what open_file said, where the driver could not go on);
+ * HUB_NO_SPACE; HUB_CANCELLED; HUB_IO ("sandbox-unavailable" among them)
  */
 HUB_MUST_USE enum hub_status hub_inspector_run(struct hub_inspector *inspector, const struct hub_job *job,
                                                struct hub_findings *out, struct hub_error *err);

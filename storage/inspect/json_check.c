@@ -1,6 +1,6 @@
 /*
- * Strict JSON without building it: an inspector's JSON texts are stored and shown as they are, so they are proven first, in
- * one pass, with a stack of one bit a level (RFC 8259; see text.h for the bounds added).
+ * Strict JSON without building it: an inspector's JSON texts are stored and shown as they are, so they are
+ * proven first, in one pass, with a stack of one bit a level (RFC 8259; see text.h for the bounds added).
  */
 #include "storage/inspect/text.h"
 
@@ -45,7 +45,10 @@ static int hex4(struct scan *s)
         if (s->at == s->end)
             return -1;
         const char c = *s->at++;
-        const int digit = c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+        const int digit = c >= '0' && c <= '9'   ? c - '0'
+                          : c >= 'a' && c <= 'f' ? c - 'a' + 10
+                          : c >= 'A' && c <= 'F' ? c - 'A' + 10
+                                                 : -1;
         if (digit < 0)
             return -1;
         value = value * 16 + digit;
@@ -148,7 +151,8 @@ static bool member_key(struct scan *s)
     return take(s, ':');
 }
 
-/* After a value: closes what ends here. True when the next value is due (`*done`: none is), false on an error. */
+/* After a value: closes what ends here. True when the next value is due (`*done`: none is), false on an
+ * error. */
 static bool after_value(struct scan *s, uint64_t objects, int *depth, bool *done)
 {
     for (;;) {

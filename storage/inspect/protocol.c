@@ -61,7 +61,8 @@ void hub_frame_text(struct hub_frame_writer *w, struct hub_view text)
 enum hub_status hub_frame_end(struct hub_frame_writer *w, struct hub_error *err)
 {
     if (w->failed)
-        return hub_fail(err, HUB_TOO_BIG, "a message of more than %d bytes, or no memory for it", HUB_MAX_MESSAGE);
+        return hub_fail(err, HUB_TOO_BIG, "a message of more than %d bytes, or no memory for it",
+                        HUB_MAX_MESSAGE);
     size_t at = 0;
     do {
         const size_t size = HUB_MIN(w->body.size - at, (size_t)HUB_MAX_FRAME);
@@ -77,7 +78,8 @@ enum hub_status hub_frame_end(struct hub_frame_writer *w, struct hub_error *err)
 
 void hub_frame_reader_init(struct hub_frame_reader *r)
 {
-    *r = (struct hub_frame_reader){.in = HUB_BUF_INIT((size_t)4 * 1024 * 1024), .message = HUB_BUF_INIT(HUB_MAX_MESSAGE)};
+    *r = (struct hub_frame_reader){.in = HUB_BUF_INIT((size_t)4 * 1024 * 1024),
+                                   .message = HUB_BUF_INIT(HUB_MAX_MESSAGE)};
 }
 
 void hub_frame_reader_dispose(struct hub_frame_reader *r)
@@ -105,7 +107,8 @@ void hub_frame_filled(struct hub_frame_reader *r, size_t size)
 }
 
 /* One frame of a message that is spread over several. */
-static enum hub_status join(struct hub_frame_reader *r, const uint8_t *data, size_t size, uint8_t type, struct hub_error *err)
+static enum hub_status join(struct hub_frame_reader *r, const uint8_t *data, size_t size, uint8_t type,
+                            struct hub_error *err)
 {
     if (r->joined && r->joined != type)
         return hub_fail(err, HUB_CORRUPT, "a message of type %u inside one of type %u", type, r->joined);

@@ -1,8 +1,8 @@
 /**
- * Frames between the hub and an inspector child, over a stream socket. A frame is a 32-bit word (bytes of payload, bit 31: the
- * message goes on in the next frame), a type byte and the payload; a frame is at most 1 MiB, a message at most 8 MiB. Integers
- * are little-endian, texts stand behind a 32-bit length. The child asks (OPEN, SIDE) and waits for one FD answer; all else only flows
- * from child to hub and may be batched.
+ * Frames between the hub and an inspector child, over a stream socket. A frame is a 32-bit word (bytes of
+ * payload, bit 31: the message goes on in the next frame), a type byte and the payload; a frame is at most 1
+ * MiB, a message at most 8 MiB. Integers are little-endian, texts stand behind a 32-bit length. The child
+ * asks (OPEN, SIDE) and waits for one FD answer; all else only flows from child to hub and may be batched.
  */
 #ifndef HUB_INSPECT_PROTOCOL_H
 #define HUB_INSPECT_PROTOCOL_H
@@ -12,17 +12,18 @@
 enum {
     HUB_MAX_FRAME = 1024 * 1024 - 5, /* payload */
     HUB_MAX_MESSAGE = 8 * 1024 * 1024,
-    HUB_MAX_OPEN = 64,               /* files a child may hold open */
+    HUB_MAX_OPEN = 64, /* files a child may hold open */
     HUB_MAX_JOB_FILES = 16 * 1000 * 1000,
-    HUB_MAX_NOTE = 4096,             /* a part's hint */
-    HUB_MAX_SHORT = 1024,            /* names, seeds, cameras, one-line details */
+    HUB_MAX_NOTE = 4096,  /* a part's hint */
+    HUB_MAX_SHORT = 1024, /* names, seeds, cameras, one-line details */
     HUB_MAX_TASK = 64 * 1024,
     HUB_MAX_CLAIMS = 10000,
 };
 
 enum hub_frame_type {
     /* hub to child: the job, then answers */
-    HUB_FRAME_JOB = 1,    /* u8 kind, text format, part, hint, u32 files, u32 part files, u8 side allowed, u64 side budget */
+    HUB_FRAME_JOB =
+        1, /* u8 kind, text format, part, hint, u32 files, u32 part files, u8 side allowed, u64 side budget */
     HUB_FRAME_FILES,      /* (u8 directory, u64 size, text path)... the next files */
     HUB_FRAME_PART_FILES, /* u32... the next numbers, ascending */
     HUB_FRAME_GO,         /* nothing: the job is complete */
@@ -42,7 +43,7 @@ enum hub_frame_type {
     HUB_FRAME_MEDIA,      /* u32 episode, text camera, u32 file, text codec, f64 fps */
     HUB_FRAME_LAYOUT,     /* u32 field, u64 bytes: that many follow in LAYOUT_DATA */
     HUB_FRAME_LAYOUT_DATA,
-    HUB_FRAME_END,        /* u8 status, text problem, detail: the last one */
+    HUB_FRAME_END, /* u8 status, text problem, detail: the last one */
 };
 
 /** A message while it is written. Appending to a failed writer does nothing; hub_frame_end tells. */
@@ -79,10 +80,13 @@ struct hub_frame_reader {
 void hub_frame_reader_init(struct hub_frame_reader *r);
 void hub_frame_reader_dispose(struct hub_frame_reader *r);
 /** Where to receive to; `size` is at least 64 KiB. */
-HUB_MUST_USE enum hub_status hub_frame_room(struct hub_frame_reader *r, void **data, size_t *size, struct hub_error *err);
+HUB_MUST_USE enum hub_status hub_frame_room(struct hub_frame_reader *r, void **data, size_t *size,
+                                            struct hub_error *err);
 void hub_frame_filled(struct hub_frame_reader *r, size_t size);
-/** The next message; `frame->type` is 0 when more bytes are needed. HUB_CORRUPT: too long, or two messages interleaved. */
-HUB_MUST_USE enum hub_status hub_frame_next(struct hub_frame_reader *r, struct hub_frame *frame, struct hub_error *err);
+/** The next message; `frame->type` is 0 when more bytes are needed. HUB_CORRUPT: too long, or two messages
+ * interleaved. */
+HUB_MUST_USE enum hub_status hub_frame_next(struct hub_frame_reader *r, struct hub_frame *frame,
+                                            struct hub_error *err);
 
 static inline double hub_cursor_f64(struct hub_cursor *c)
 {
@@ -92,7 +96,8 @@ static inline double hub_cursor_f64(struct hub_cursor *c)
     return value;
 }
 
-/* ---- worker control: one SEQPACKET message a job, with the child's socket and the job's status socket ---- */
+/* ---- worker control: one SEQPACKET message a job, with the child's socket and the job's status socket ----
+ */
 
 struct hub_job_order {
     uint32_t magic; /* HUB_ORDER_MAGIC */
@@ -103,7 +108,8 @@ struct hub_job_order {
 #define HUB_ORDER_MAGIC 0x31424a48u /* "HJB1" */
 #define HUB_CONTROL_FD 3            /* of a worker */
 
-/** On the status socket: one of these from the worker when the child was reaped; any byte from the hub, or its closing, kills. */
+/** On the status socket: one of these from the worker when the child was reaped; any byte from the hub, or
+ * its closing, kills. */
 struct hub_job_exit {
     int32_t status; /* as of waitpid */
 };

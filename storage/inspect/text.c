@@ -79,7 +79,8 @@ bool hub_name_valid(struct hub_view text)
     return text.size > 0;
 }
 
-enum hub_status hub_text_mend(struct hub_view text, size_t limit, bool line, struct hub_buf *out, struct hub_error *err)
+enum hub_status hub_text_mend(struct hub_view text, size_t limit, bool line, struct hub_buf *out,
+                              struct hub_error *err)
 {
     const uint8_t *p = (const uint8_t *)text.data;
     out->size = 0;
@@ -88,7 +89,9 @@ enum hub_status hub_text_mend(struct hub_view text, size_t limit, bool line, str
     for (size_t i = 0; i < text.size;) {
         const size_t n = sequence(p + i, text.size - i);
         const bool blank = line && n == 1 && is_control(p[i]);
-        const struct hub_view add = n == 0 ? HUB_VIEW("\xEF\xBF\xBD") : blank ? HUB_VIEW(" ") : (struct hub_view){text.data + i, n};
+        const struct hub_view add = n == 0  ? HUB_VIEW("\xEF\xBF\xBD")
+                                    : blank ? HUB_VIEW(" ")
+                                            : (struct hub_view){text.data + i, n};
         if (out->size + add.size > limit)
             break;
         HUB_TRY(hub_buf_add_view(out, add, err));

@@ -1,6 +1,7 @@
 /**
- * What texts an inspector may send: UTF-8 without NUL, strict bounded JSON, known facts. The child's sink mends or drops with
- * these what a dataset's writer got wrong; the hub refuses with the same what is still wrong.
+ * What texts an inspector may send: UTF-8 without NUL, strict bounded JSON, known facts. The child's sink
+ * mends or drops with these what a dataset's writer got wrong; the hub refuses with the same what is still
+ * wrong.
  */
 #ifndef HUB_INSPECT_TEXT_H
 #define HUB_INSPECT_TEXT_H
@@ -19,13 +20,15 @@ bool hub_path_valid(struct hub_view text);
 bool hub_name_valid(struct hub_view text);
 
 /**
- * Strict RFC 8259, at most 64 levels deep, no NUL, no lone surrogates, integers within 2^53-1, finite numbers. Uses no memory.
- * What it passes, jansson parses.
+ * Strict RFC 8259, at most 64 levels deep, no NUL, no lone surrogates, integers within 2^53-1, finite
+ * numbers. Uses no memory. What it passes, jansson parses.
  */
 bool hub_json_valid(struct hub_view text, enum hub_json_kind kind);
 
-/** A copy that is valid, with U+FFFD where the text was not, cut to `limit` bytes; for one line, blanks for control characters. */
-HUB_MUST_USE enum hub_status hub_text_mend(struct hub_view text, size_t limit, bool line, struct hub_buf *out, struct hub_error *err);
+/** A copy that is valid, with U+FFFD where the text was not, cut to `limit` bytes; for one line, blanks for
+ * control characters. */
+HUB_MUST_USE enum hub_status hub_text_mend(struct hub_view text, size_t limit, bool line, struct hub_buf *out,
+                                           struct hub_error *err);
 
 enum hub_fact_kind { HUB_FACT_UNKNOWN = 0, HUB_FACT_STRING, HUB_FACT_JSON, HUB_FACT_INTEGER };
 

@@ -1,0 +1,187 @@
+/* The worker's process as the hub sees it: started with an empty environment and no descriptors but its own,
+ * restarted when it died, not too often. */
+#include "storage/inspect/inspector_state.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+int64_t hub_now_ms(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+/* What a worker may know of the hub's environment: where libraries are and how to sanitize. */
+static void pick_environment(char *out[], size_t room)
+{
+    static const char *const names[] = {
+        "LD_LIBRARY_PATH=", "ASAN_OPTIONS=", "UBSAN_OPTIONS=", "LSAN_OPTIONS="};
+    size_t n = 0;
+    for (char **e = environ; e && *e; e++)
+        for (size_t i = 0; i < HUB_COUNT(names); i++)
+            if (n + 1 < room && strncmp(*e, names[i], strlen(names[i])) == 0)
+                out[n++] = *e;
+    out[n] = NULL;
+}
+
+static int set_up(posix_spawn_file_actions_t *actions, posix_spawnattr_t *attributes, int control)
+{
+    sigset_t none, all;
+    sigemptyset(&none);
+    sigfillset(&all);
+    int rc = posix_spawn_file_actions_addopen(actions, STDIN_FILENO, "/dev/null", O_RDWR, 0);
+    rc = rc ? rc : posix_spawn_file_actions_adddup2(actions, STDIN_FILENO, STDOUT_FILENO);
+    rc = rc ? rc : posix_spawn_file_actions_adddup2(actions, control, HUB_CONTROL_FD);
+    rc = rc ? rc : posix_spawnattr_setsigmask(attributes, &none);
+    rc = rc ? rc : posix_spawnattr_setsigdefault(attributes, &all);
+    rc = rc ? rc : posix_spawnattr_setpgroup(attributes, 0); /* the terminal's Ctrl-C is for the hub */
+    return rc ? rc
+              : posix_spawnattr_setflags(attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF |
+                                                         POSIX_SPAWN_SETPGROUP);
+}
+
+static int spawn(const char *program, int control, pid_t *pid)
+{
+    char *const arguments[] = {"minari-inspect", "--worker", NULL};
+    char *environment[8];
+    posix_spawn_file_actions_t actions;
+    posix_spawnattr_t attributes;
+    pick_environment(environment, HUB_COUNT(environment));
+    posix_spawn_file_actions_init(&actions);
+    posix_spawnattr_init(&attributes);
+    int rc = set_up(&actions, &attributes, control);
+    rc = rc ? rc : posix_spawn(pid, program, &actions, &attributes, arguments, environment);
+    posix_spawn_file_actions_destroy(&actions);
+    posix_spawnattr_destroy(&attributes);
+    return rc;
+}
+
+static enum hub_status start_worker(struct hub_inspector *i, struct hub_error *err)
+{
+    int pair[2];
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair))
+        return hub_fail_errno(err, errno, "a socket for the inspector");
+    const int theirs = fcntl(pair[1], F_DUPFD_CLOEXEC, 10); /* out of the way of 0..HUB_CONTROL_FD */
+    close(pair[1]);
+    const int rc = theirs < 0 ? errno : spawn(i->program, theirs, &i->worker);
+    if (theirs >= 0)
+        close(theirs);
+    if (rc) {
+        close(pair[0]);
+        i->worker = 0;
+        return hub_fail_errno(err, rc, "starting %s", i->program);
+    }
+    i->control = pair[0];
+    return HUB_OK;
+}
+
+/* Closing the control socket ends a healthy worker; one that does not end is killed. */
+static void stop_worker(struct hub_inspector *i)
+{
+    if (i->worker == 0)
+        return;
+    close(i->control);
+    const int64_t deadline = hub_now_ms() + 2000;
+    while (waitpid(i->worker, NULL, WNOHANG) == 0) {
+        if (hub_now_ms() > deadline)
+            kill(i->worker, SIGKILL);
+        poll(NULL, 0, 2);
+    }
+    i->worker = 0;
+    i->control = -1;
+}
+
+static enum hub_status restart_worker(struct hub_inspector *i, struct hub_error *err)
+{
+    const int64_t now = hub_now_ms();
+    int64_t *oldest = &i->restarts_ms[i->restart % HUB_MAX_RESTARTS];
+    if (i->restart >= HUB_MAX_RESTARTS && now - *oldest < HUB_RESTART_WINDOW_S * 1000)
+        return hub_fail(err, HUB_IO, "%s ended %d times within a minute: not started again for now",
+                        i->program, HUB_MAX_RESTARTS);
+    *oldest = now;
+    i->restart++;
+    stop_worker(i);
+    return start_worker(i, err);
+}
+
+static int send_order(int control, const struct hub_job_order *order, int sock, int status)
+{
+    union {
+        struct cmsghdr align;
+        char space[CMSG_SPACE(2 * sizeof(int))];
+    } control_data = {0};
+    struct iovec part = {(void *)order, sizeof *order};
+    struct msghdr message = {.msg_iov = &part,
+                             .msg_iovlen = 1,
+                             .msg_control = &control_data,
+                             .msg_controllen = sizeof control_data};
+    struct cmsghdr *c = CMSG_FIRSTHDR(&message);
+    c->cmsg_level = SOL_SOCKET;
+    c->cmsg_type = SCM_RIGHTS;
+    c->cmsg_len = CMSG_LEN(2 * sizeof(int));
+    memcpy(CMSG_DATA(c), (int[]){sock, status}, 2 * sizeof(int));
+    ssize_t n;
+    do
+        n = sendmsg(control, &message, MSG_NOSIGNAL);
+    while (n < 0 && errno == EINTR);
+    return n < 0 ? errno : 0;
+}
+
+enum hub_status hub_inspector_order(struct hub_inspector *i, const struct hub_job_order *order, int sock,
+                                    int status, struct hub_error *err)
+{
+    enum hub_status st = HUB_OK;
+    pthread_mutex_lock(&i->lock);
+    int rc = i->worker ? send_order(i->control, order, sock, status) : EPIPE;
+    if (rc == EPIPE || rc == ECONNRESET || rc == ENOTCONN) {
+        st = restart_worker(i, err);
+        rc = st ? 0 : send_order(i->control, order, sock, status);
+    }
+    if (!st && rc)
+        st = hub_fail_errno(err, rc, "handing a job to the inspector");
+    pthread_mutex_unlock(&i->lock);
+    return st;
+}
+
+enum hub_status hub_inspector_new(const struct hub_inspector_options *options, struct hub_inspector **out,
+                                  struct hub_error *err)
+{
+    struct hub_inspector *i = calloc(1, sizeof *i);
+    char *program = strdup(options->program);
+    if (!i || !program) {
+        free(i);
+        free(program);
+        return hub_fail(err, HUB_NO_MEMORY, "no memory for an inspector");
+    }
+    i->options = *options;
+    i->options.program = i->program = program;
+    i->control = -1;
+    pthread_mutex_init(&i->lock, NULL);
+    const enum hub_status st = start_worker(i, err);
+    if (st) {
+        hub_inspector_free(i);
+        return st;
+    }
+    *out = i;
+    return HUB_OK;
+}
+
+void hub_inspector_free(struct hub_inspector *inspector)
+{
+    if (!inspector)
+        return;
+    stop_worker(inspector);
+    pthread_mutex_destroy(&inspector->lock);
+    free(inspector->program);
+    free(inspector);
+}

@@ -1,0 +1,30 @@
+/** The inside of an inspector: shared by inspector.c, job.c and tests. */
+#ifndef HUB_INSPECT_INSPECTOR_STATE_H
+#define HUB_INSPECT_INSPECTOR_STATE_H
+
+#include "storage/inspect/inspect.h"
+#include "storage/inspect/protocol.h"
+
+#include <pthread.h>
+#include <sys/types.h>
+
+enum { HUB_MAX_RESTARTS = 10, HUB_RESTART_WINDOW_S = 60 };
+
+struct hub_inspector {
+    struct hub_inspector_options options;
+    char *program;
+    pthread_mutex_t lock; /* guards what follows */
+    pid_t worker;         /* 0: none */
+    int control;
+    int64_t restarts_ms[HUB_MAX_RESTARTS]; /* when the last ones were, a ring */
+    unsigned restart;
+};
+
+int64_t hub_now_ms(void);
+
+/** Hand a job's two sockets to the worker, starting it if it is not there. Thread-safe. */
+HUB_MUST_USE enum hub_status hub_inspector_order(struct hub_inspector *inspector,
+                                                 const struct hub_job_order *order, int sock, int status,
+                                                 struct hub_error *err);
+
+#endif
