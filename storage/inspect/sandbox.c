@@ -49,6 +49,7 @@ static const int allowed[] = {
     SCMP_SYS(getpid),
     SCMP_SYS(gettid),
     SCMP_SYS(rt_sigprocmask),
+    SCMP_SYS(rt_sigaction),
     SCMP_SYS(rt_sigreturn),
     SCMP_SYS(restart_syscall),
     SCMP_SYS(exit),
@@ -56,7 +57,6 @@ static const int allowed[] = {
 #ifdef HUB_SANITIZED
     SCMP_SYS(sigaltstack),
     SCMP_SYS(sched_yield),
-    SCMP_SYS(rt_sigaction),
 #endif
 };
 
@@ -112,12 +112,12 @@ void hub_sandbox_dispose(struct hub_sandbox *sandbox)
     *sandbox = (struct hub_sandbox){0};
 }
 
-static enum hub_status limit(int what, uint64_t value, struct hub_error *err)
+static enum hub_status limit(int what, uint64_t soft, uint64_t hard, struct hub_error *err)
 {
     struct rlimit now;
     if (getrlimit((__rlimit_resource_t)what, &now))
         return hub_fail_errno(err, errno, "reading limit %d", what);
-    const struct rlimit wanted = {HUB_MIN((rlim_t)value, now.rlim_max), HUB_MIN((rlim_t)value, now.rlim_max)};
+    const struct rlimit wanted = {HUB_MIN((rlim_t)soft, now.rlim_max), HUB_MIN((rlim_t)hard, now.rlim_max)};
     if (setrlimit((__rlimit_resource_t)what, &wanted))
         return hub_fail_errno(err, errno, "setting limit %d", what);
     return HUB_OK;
@@ -125,14 +125,15 @@ static enum hub_status limit(int what, uint64_t value, struct hub_error *err)
 
 static enum hub_status set_limits(const struct hub_sandbox_limits *limits, struct hub_error *err)
 {
-    HUB_TRY(limit(RLIMIT_CPU, limits->cpu_s, err));
-#ifndef HUB_SANITIZED /* shadow memory reserves terabytes */
-    HUB_TRY(limit(RLIMIT_AS, limits->memory_bytes, err));
+    HUB_TRY(limit(RLIMIT_CPU, limits->cpu_s, limits->cpu_s + (uint64_t)1,
+                  err)); /* SIGXCPU tells, then SIGKILL holds */
+#ifndef HUB_SANITIZED    /* shadow memory reserves terabytes */
+    HUB_TRY(limit(RLIMIT_AS, limits->memory_bytes, limits->memory_bytes, err));
 #endif
     signal(SIGXFSZ, SIG_IGN); /* over the side budget: EFBIG, and the driver goes on without */
-    HUB_TRY(limit(RLIMIT_FSIZE, limits->file_bytes, err));
-    HUB_TRY(limit(RLIMIT_CORE, 0, err));
-    return limit(RLIMIT_NOFILE, 128, err);
+    HUB_TRY(limit(RLIMIT_FSIZE, limits->file_bytes, limits->file_bytes, err));
+    HUB_TRY(limit(RLIMIT_CORE, 0, 0, err));
+    return limit(RLIMIT_NOFILE, 128, 128, err);
 }
 
 /* Second belt, where the kernel has it: no file can be named, whatever seccomp let through. */

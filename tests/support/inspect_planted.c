@@ -1,0 +1,534 @@
+/*
+ * A worker whose drivers misbehave, one way each: for the tests of the sandbox and of the proofs. With
+ * PLANTED_BLIND it runs where seccomp cannot be installed.
+ */
+#include "tests/support/inspect_planted.h"
+#include "storage/inspect/child_state.h"
+#include "storage/inspect/inspect.h"
+#include "storage/inspect/worker.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/seccomp.h>
+#include <netinet/in.h>
+#include <seccomp.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/ptrace.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <time.h>
+#include <unistd.h>
+
+#define INSPECT(name)                                                                                        \
+    static enum hub_status name(struct hub_files *files, const struct hub_part *part, struct hub_sink *sink, \
+                                struct hub_error *err)
+#define UNUSED (void)files, (void)part, (void)sink, (void)err
+
+/* ---- what the sandbox must stop ---- */
+
+#define FORBIDDEN(name, statement)                                                                           \
+    INSPECT(name)                                                                                            \
+    {                                                                                                        \
+        UNUSED;                                                                                              \
+        statement;                                                                                           \
+        return HUB_OK;                                                                                       \
+    }
+
+FORBIDDEN(do_open, (void)!open("/etc/passwd", O_RDONLY))
+FORBIDDEN(do_open_old, (void)!syscall(SYS_open, "/etc/passwd", O_RDONLY))
+FORBIDDEN(do_openat2, (void)!syscall(437, AT_FDCWD, "/etc/passwd", (uint64_t[3]){0}, 24))
+FORBIDDEN(do_readlink, (void)!readlink("/proc/self/exe", (char[64]){0}, 64))
+FORBIDDEN(do_unlink, unlink("/tmp/nothing-of-that-name"))
+FORBIDDEN(do_chdir, (void)!chdir("/"))
+FORBIDDEN(do_socket, socket(AF_INET, SOCK_STREAM, 0))
+FORBIDDEN(do_connect,
+          connect(((struct hub_child *)files)->sock, (struct sockaddr *)&(struct sockaddr_in){AF_INET}, 16))
+FORBIDDEN(do_fork, if (fork() == 0) pause())
+FORBIDDEN(do_clone3, syscall(435, (uint64_t[11]){0}, 88))
+FORBIDDEN(do_exec, execl("/bin/true", "true", NULL))
+FORBIDDEN(do_ptrace, ptrace(PTRACE_ATTACH, getppid(), 0, 0))
+FORBIDDEN(do_kill, kill(-1, SIGCONT))
+FORBIDDEN(do_read_memory, process_vm_readv(1, &(struct iovec){0}, 1, &(struct iovec){0}, 1, 0))
+FORBIDDEN(do_mmap_exec,
+          mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0))
+FORBIDDEN(do_memfd, memfd_create("x", 0))
+FORBIDDEN(do_prctl, prctl(PR_SET_DUMPABLE, 1, 0, 0, 0))
+FORBIDDEN(do_io_uring, syscall(425, 8, (char[120]){0}))
+FORBIDDEN(do_bpf, syscall(SYS_bpf, 0, NULL, 0))
+FORBIDDEN(do_fcntl, fcntl(((struct hub_child *)files)->sock, F_SETOWN, 1))
+FORBIDDEN(do_truncate, (void)!ftruncate(((struct hub_child *)files)->sock, 0))
+FORBIDDEN(do_exec_stack,
+          mprotect((void *)((uintptr_t)&files & ~(uintptr_t)4095), 4096, PROT_READ | PROT_EXEC))
+
+/* ---- what the limits must stop ---- */
+
+INSPECT(do_loop)
+{
+    UNUSED;
+    for (volatile unsigned i = 0;; i++)
+        continue;
+}
+
+INSPECT(do_eat_memory)
+{
+    (void)files, (void)part, (void)sink;
+    for (size_t total = 0;; total += 16 * MIB) {
+        char *p = malloc(16 * MIB);
+        if (!p)
+            return hub_fail(err, HUB_NO_MEMORY, "no more after %zu MiB", total / MIB);
+        memset(p, 1, 16 * MIB);
+    }
+}
+
+INSPECT(do_side_too_much)
+{
+    (void)part, (void)sink;
+    static char block[64 * 1024];
+    int fd;
+    HUB_TRY(files->side(files, &fd, err));
+    for (off_t at = 0;; at += (off_t)sizeof block)
+        if (pwrite(fd, block, sizeof block, at) < 0)
+            return errno == EFBIG ? hub_fail(err, HUB_TOO_BIG, "side-file budget")
+                                  : hub_fail_errno(err, errno, "side");
+}
+
+INSPECT(do_side_budget)
+{
+    (void)part, (void)sink;
+    static char block[64 * 1024];
+    for (uint64_t at;;)
+        HUB_TRY(hub_files_side_add(files, block, sizeof block, &at, err));
+}
+
+/* ---- crashes ---- */
+
+FORBIDDEN(do_segfault, *(volatile int *)(uintptr_t)part->file_count = 1)
+FORBIDDEN(do_abort, abort())
+FORBIDDEN(do_exit, _exit(0))
+FORBIDDEN(do_exit_bad, _exit(3))
+INSPECT(do_close_and_wait)
+{
+    UNUSED;
+    close(((struct hub_child *)files)->sock);
+    for (volatile unsigned i = 0;; i++)
+        continue;
+}
+
+/* ---- lies: frames no sink would send ---- */
+
+static struct hub_frame_writer *raw(struct hub_files *files)
+{
+    return &((struct hub_child *)files)->writer;
+}
+
+static enum hub_status send_raw(struct hub_files *files, struct hub_error *err)
+{
+    HUB_TRY(hub_frame_end(raw(files), err));
+    return hub_child_flush((struct hub_child *)files, err);
+}
+
+INSPECT(do_garbage)
+{
+    (void)part, (void)sink;
+    char noise[4096];
+    memset(noise, 0xA5, sizeof noise);
+    HUB_TRY(hub_buf_add(&raw(files)->out, noise, sizeof noise, err));
+    return hub_child_flush((struct hub_child *)files, err);
+}
+
+INSPECT(do_huge_frame)
+{
+    (void)part, (void)sink;
+    HUB_TRY(hub_buf_add(&raw(files)->out, "\xff\xff\xff\x7f\x2a", 5, err));
+    return hub_child_flush((struct hub_child *)files, err);
+}
+
+INSPECT(do_endless_message)
+{
+    (void)part, (void)sink;
+    static char zeros[1024 * 1024 - 5];
+    for (int i = 0; i < 10; i++) {
+        HUB_TRY(hub_buf_add(&raw(files)->out, "\xfb\xff\x0f\x80\x28", 5,
+                            err)); /* "more follows", 1 MiB at a time */
+        HUB_TRY(hub_buf_add(&raw(files)->out, zeros, sizeof zeros, err));
+    }
+    return hub_child_flush((struct hub_child *)files, err);
+}
+
+INSPECT(do_open_other_file)
+{
+    (void)part, (void)sink;
+    hub_frame_begin(raw(files), HUB_FRAME_OPEN);
+    hub_frame_u32(raw(files), 1); /* of the dataset, not of the part */
+    return send_raw(files, err);
+}
+
+INSPECT(do_open_no_file)
+{
+    (void)part, (void)sink;
+    hub_frame_begin(raw(files), HUB_FRAME_OPEN);
+    hub_frame_u32(raw(files), 77);
+    return send_raw(files, err);
+}
+
+INSPECT(do_close_not_open)
+{
+    (void)part, (void)sink;
+    hub_frame_begin(raw(files), HUB_FRAME_CLOSE);
+    hub_frame_u32(raw(files), 0);
+    return send_raw(files, err);
+}
+
+INSPECT(do_fact_in_inspect)
+{
+    (void)part;
+    (void)files;
+    return hub_sink_fact(sink, "id", HUB_VIEW("x"), err);
+}
+
+INSPECT(do_bad_utf8)
+{
+    (void)part, (void)sink;
+    hub_frame_begin(raw(files), HUB_FRAME_FIELD);
+    hub_frame_text(raw(files), HUB_VIEW("a\xff"));
+    for (int i = 0; i < 3; i++)
+        hub_frame_u8(raw(files), 1);
+    return send_raw(files, err);
+}
+
+INSPECT(do_bad_type)
+{
+    (void)part, (void)files;
+    const struct hub_field field = {.path = HUB_VIEW("a"), .type = (enum hub_field_type)99};
+    uint32_t number;
+    return hub_sink_field(sink, &field, &number, err);
+}
+
+INSPECT(do_same_field_twice)
+{
+    (void)part, (void)sink;
+    for (int i = 0; i < 2; i++) {
+        hub_frame_begin(raw(files), HUB_FRAME_FIELD);
+        hub_frame_text(raw(files), HUB_VIEW("a"));
+        for (int k = 0; k < 3; k++)
+            hub_frame_u8(raw(files), 1);
+        HUB_TRY(send_raw(files, err));
+    }
+    return HUB_OK;
+}
+
+static enum hub_status report_episode(struct hub_sink *sink, int64_t number, uint32_t file,
+                                      struct hub_error *err)
+{
+    const struct hub_episode episode = {
+        .number = number, .file = file, .steps = 3, .success = -1, .terminated = -1, .truncated = -1};
+    uint32_t index;
+    return hub_sink_episode(sink, &episode, &index, err);
+}
+
+INSPECT(do_same_episode_twice)
+{
+    (void)part, (void)files;
+    HUB_TRY(report_episode(sink, 4, 0, err));
+    return report_episode(sink, 4, 0, err);
+}
+
+INSPECT(do_episode_elsewhere)
+{
+    (void)part, (void)files;
+    return report_episode(sink, 4, 1000, err);
+}
+
+INSPECT(do_bad_json)
+{
+    (void)part, (void)sink;
+    struct hub_frame_writer *w = raw(files);
+    hub_frame_begin(w, HUB_FRAME_EPISODE);
+    hub_frame_u64(w, 0);
+    hub_frame_u32(w, 0);
+    hub_frame_u64(w, 1);
+    hub_frame_u8(w, 0);
+    hub_frame_f64(w, 0);
+    for (int i = 0; i < 3; i++)
+        hub_frame_u8(w, 0);
+    for (int i = 0; i < 4; i++)
+        hub_frame_text(w, HUB_VIEW(""));
+    hub_frame_text(w, HUB_VIEW("{\"a\":NaN}"));
+    hub_frame_text(w, HUB_VIEW(""));
+    return send_raw(files, err);
+}
+
+INSPECT(do_after_end)
+{
+    (void)part, (void)sink;
+    HUB_TRY(hub_child_end((struct hub_child *)files, &(struct hub_error){0}));
+    hub_frame_begin(raw(files), HUB_FRAME_END);
+    return send_raw(files, err);
+}
+
+/* A field with one array of 8-byte rows at `offset` of `file`; the sink's own proof is passed by when
+ * `lying`. */
+static enum hub_status report_rows(struct hub_files *files, struct hub_sink *sink, uint32_t file,
+                                   uint64_t offset, uint64_t rows, bool lying, struct hub_error *err)
+{
+    const struct hub_field field = {
+        .path = HUB_VIEW("rows"), .type = HUB_FIELD_NUMBER, .role = HUB_ROLE_ACTION, .axis = HUB_AXIS_STEP};
+    const struct hub_variant variant = {.kind = HUB_KIND_FLOAT, .item_size = 8};
+    const struct hub_piece piece = {.kind = HUB_PIECE_STRIDED,
+                                    .file = file,
+                                    .offset = offset,
+                                    .rows = rows,
+                                    .row_stride = 8,
+                                    .geometry = HUB_NONE};
+    struct hub_layout_builder *b;
+    uint32_t number, index;
+    HUB_TRY(report_episode(sink, 0, 0, err));
+    HUB_TRY(hub_sink_field(sink, &field, &number, err));
+    HUB_TRY(hub_sink_layout(sink, number, &b, err));
+    HUB_TRY(hub_layout_variant(b, &variant, &index, err));
+    HUB_TRY(hub_layout_array(b, index, &index, err));
+    HUB_TRY(hub_layout_piece(b, &piece, err));
+    HUB_TRY(hub_layout_add_window(
+        b, &(struct hub_window){.episode = 0, .array = index, .first = 0, .count = rows}, err));
+    if (lying && file == HUB_SIDE_FILE)
+        files->side_size = UINT64_MAX / 2;
+    else if (lying)
+        ((struct hub_child *)files)->entries[file].size = UINT64_MAX / 2;
+    return HUB_OK;
+}
+
+INSPECT(do_rows_beyond_file)
+{
+    (void)part;
+    return report_rows(files, sink, 0, 4096, 100000, true, err);
+}
+
+INSPECT(do_rows_beyond_side)
+{
+    (void)part;
+    uint64_t at;
+    HUB_TRY(hub_files_side_add(files, "12345678", 8, &at, err));
+    return report_rows(files, sink, HUB_SIDE_FILE, 0, 2, true, err);
+}
+
+INSPECT(do_layout_noise)
+{
+    (void)part, (void)sink;
+    struct hub_frame_writer *w = raw(files);
+    hub_frame_begin(w, HUB_FRAME_FIELD);
+    hub_frame_text(w, HUB_VIEW("a"));
+    for (int i = 0; i < 3; i++)
+        hub_frame_u8(w, 1);
+    HUB_TRY(send_raw(files, err));
+    hub_frame_begin(w, HUB_FRAME_LAYOUT);
+    hub_frame_u32(w, 0);
+    hub_frame_u64(w, 4096);
+    HUB_TRY(send_raw(files, err));
+    hub_frame_begin(w, HUB_FRAME_LAYOUT_DATA);
+    hub_frame_bytes(w, (char[4096]){1, 2, 3}, 4096);
+    return send_raw(files, err);
+}
+
+INSPECT(do_layout_unfinished)
+{
+    (void)part;
+    HUB_TRY(report_rows(files, sink, 0, 0, 1, false, err));
+    hub_frame_begin(raw(files), HUB_FRAME_LAYOUT);
+    hub_frame_u32(raw(files), 0);
+    hub_frame_u64(raw(files), 1 << 20);
+    return send_raw(files, err);
+}
+
+/* ---- honest ones ---- */
+
+INSPECT(do_honest)
+{
+    uint64_t at;
+    HUB_TRY(hub_files_side_add(files, "12345678", 8, &at, err));
+    HUB_TRY(hub_sink_problem(sink, "a-problem", HUB_VIEW("x"), err, "hint %.*s", (int)part->hint.size,
+                             part->hint.data));
+    HUB_TRY(hub_sink_problem(sink, "another", HUB_VIEW("\xff"), err, "two\nlines"));
+    return report_rows(files, sink, 0, 16, 3, false, err);
+}
+
+/* What the dataset's writer got wrong hides nothing else. */
+INSPECT(do_mended)
+{
+    (void)part;
+    uint32_t number;
+    static const struct hub_field odd = {.path = {"a//b", 4}, .type = HUB_FIELD_NUMBER},
+                                  blosc = {.path = {"c", 1},
+                                           .type = HUB_FIELD_NUMBER,
+                                           .unreadable = {"filter 32001", 12}};
+    HUB_TRY(hub_sink_field(sink, &odd, &number, err));
+    HUB_TRY(hub_sink_field(sink, &blosc, &number, err));
+    for (int i = 0; i < 300; i++)
+        HUB_TRY(hub_sink_problem(sink, "many", HUB_VIEW(""), err, "number %d", i));
+    const struct hub_episode episode = {.number = 7,
+                                        .steps = 3,
+                                        .name = HUB_VIEW("n\xfe"),
+                                        .attributes = HUB_VIEW("{\"a\":NaN}"),
+                                        .statistics = HUB_VIEW("{}")};
+    HUB_TRY(hub_sink_episode(sink, &episode, &number, err));
+    return report_rows(files, sink, 0, 0, 1000000, false, err); /* beyond the file: this field alone */
+}
+
+INSPECT(do_read)
+{
+    (void)sink;
+    char text[64];
+    size_t got;
+    for (int i = 0; i < 200; i++)
+        for (uint32_t k = 0; k < part->file_count; k++)
+            HUB_TRY(hub_files_read(files, part->files[k], 0, text, sizeof text, &got, err));
+    return hub_sink_problem(sink, "read", hub_view_of(""), err, "%.*s", (int)HUB_MIN(got, 5), text);
+}
+
+INSPECT(do_decline)
+{
+    UNUSED;
+    return hub_fail(err, HUB_NOT_ACCEPTABLE, "not mine");
+}
+
+INSPECT(do_unsupported)
+{
+    UNUSED;
+    return hub_fail_as(err, HUB_UNSUPPORTED, "lerobot-v3", "version 3");
+}
+
+/* qsort, stdio to a buffer, random numbers, a clock: what drivers may do */
+static int compare(const void *a, const void *b)
+{
+    return memcmp(a, b, 8);
+}
+
+INSPECT(do_ordinary)
+{
+    UNUSED;
+    static char block[200000 * 8];
+    qsort(block, 200000, 8, compare);
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    fprintf(stderr, "%ld", (long)now.tv_sec);
+    printf("%ld\n", (long)now.tv_sec);
+    fflush(stdout);
+    void *big = calloc(1, 64 * MIB);
+    free(big);
+    return big ? HUB_OK : HUB_NO_MEMORY;
+}
+
+/* ---- the registry ---- */
+
+static int claim_set(struct hub_files *listing)
+{
+    return hub_files_find(listing, "dataset.txt") != HUB_NONE ? 80 : 0;
+}
+
+/* Each .one file is a dataset; all .many files are one together. */
+static int claim_by_ending(struct hub_files *listing, struct hub_claim *claim, const char *ending,
+                           bool single)
+{
+    for (uint32_t i = 0; i < listing->count && (!single || claim->file_count == 0); i++) {
+        if (listing->entries[i].directory || !hub_view_ends(listing->entries[i].path, ending))
+            continue;
+        claim->files[claim->file_count++] = i;
+        snprintf(claim->name, sizeof claim->name, "%.*s", (int)listing->entries[i].path.size,
+                 listing->entries[i].path.data);
+    }
+    return claim->file_count ? 50 + !single : 0;
+}
+
+static int claim_one(struct hub_files *listing, struct hub_claim *claim)
+{
+    return claim_by_ending(listing, claim, ".one", true);
+}
+
+static int claim_many(struct hub_files *listing, struct hub_claim *claim)
+{
+    return claim_by_ending(listing, claim, ".many", false);
+}
+
+static int claim_low(struct hub_files *listing)
+{
+    return claim_set(listing) ? 20 : 0;
+}
+
+static int claim_crash(struct hub_files *listing)
+{
+    if (hub_files_find(listing, "crash.txt") != HUB_NONE)
+        *(volatile int *)(uintptr_t)listing->count = 1;
+    return 0;
+}
+
+static enum hub_status plan(struct hub_files *files, struct hub_sink *sink, struct hub_error *err)
+{
+    HUB_TRY(hub_sink_fact(sink, "id", HUB_VIEW("set\xff"), err));
+    HUB_TRY(hub_sink_fact(sink, "id", HUB_VIEW("again"), err));
+    HUB_TRY(hub_sink_fact(sink, "metadata", HUB_VIEW("{\"x\":[1,2.5]}"), err));
+    HUB_TRY(hub_sink_fact(sink, "authors", HUB_VIEW("{}"), err));
+    HUB_TRY(hub_sink_fact(sink, "claimed_steps", HUB_VIEW("12"), err));
+    static char space[3 * 1024 * 1024];
+    memset(space, ' ', sizeof space);
+    space[0] = '[', space[sizeof space - 1] = ']';
+    HUB_TRY(hub_sink_fact(sink, "observation_space", (struct hub_view){space, sizeof space}, err));
+    for (uint32_t i = 0; i < files->count; i++)
+        HUB_TRY(hub_sink_part(
+            sink,
+            &(struct hub_part){
+                .name = files->entries[i].path, .files = &i, .file_count = 1, .hint = HUB_VIEW("h")},
+            err));
+    return HUB_OK;
+}
+
+static enum hub_status plan_same_part(struct hub_files *files, struct hub_sink *sink, struct hub_error *err)
+{
+    (void)files;
+    for (int i = 0; i < 2; i++)
+        HUB_TRY(hub_sink_part(sink, &(struct hub_part){.name = HUB_VIEW("p")}, err));
+    return HUB_OK;
+}
+
+#define PLANTED_FORMAT(driver) {.name = #driver, .inspect = do_##driver},
+static const struct hub_format planted[] = {PLANTED_DRIVERS(PLANTED_FORMAT)};
+static const struct hub_format claimer = {
+    .name = "claimer", .claim_directory = claim_set, .plan = plan, .inspect = do_honest};
+static const struct hub_format low = {
+    .name = "low", .claim_directory = claim_low, .claim_files = claim_one, .plan = plan_same_part};
+static const struct hub_format many = {
+    .name = "many", .claim_directory = claim_crash, .claim_files = claim_many};
+
+const struct hub_format *const hub_formats[] = {
+    &low,
+    &claimer,
+    &many,
+#define PLANTED_ROW(driver) &planted[PLANTED_##driver],
+    PLANTED_DRIVERS(PLANTED_ROW) NULL,
+};
+
+#ifdef PLANTED_BLIND
+static int forget_seccomp(void)
+{
+    scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ALLOW);
+    int rc = seccomp_rule_add(filter, SCMP_ACT_ERRNO(EINVAL), SCMP_SYS(prctl), 1,
+                              SCMP_A0(SCMP_CMP_EQ, PR_SET_SECCOMP));
+    rc = rc ? rc : seccomp_load(filter);
+    seccomp_release(filter);
+    return rc;
+}
+#else
+static int forget_seccomp(void)
+{
+    return 0;
+}
+#endif
+
+int main(void)
+{
+    return forget_seccomp() ? 1 : hub_worker_main();
+}
