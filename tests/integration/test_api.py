@@ -1,0 +1,317 @@
+"""The REST API as a script sees it: listing, paging, aliases, documents, slices, files, conditionals, problems. Every answer is held
+against openapi.json by hub.py."""
+import hashlib
+import io
+import json
+import os
+import shutil
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+
+sys.path.insert(0, os.path.dirname(__file__))
+from hub import FIXTURES, serving
+
+SAMPLES = os.path.join(FIXTURES, "samples")
+TRAPS = os.path.join(FIXTURES, "minari", "root-traps")
+DOOR = "/api/v1/datasets/door-human-v0"
+
+
+@pytest.fixture(scope="module")
+def hub():
+    with serving(SAMPLES) as h:
+        yield h
+
+
+@pytest.fixture(scope="module")
+def traps():
+    with serving(TRAPS) as h:
+        yield h
+
+
+def problem(answer, status, name):
+    assert answer.status == status, (answer.status, answer.body[:300])
+    assert answer.headers["Content-Type"].startswith("application/problem+json")
+    body = answer.json()
+    assert body["type"] == "urn:minari-hub:" + name and body["status"] == status, body
+    return body
+
+
+# ---- datasets ----
+
+
+def test_list(hub):
+    page = hub.get("/api/v1/datasets").json()
+    ids = [i["id"] for i in page["items"]]
+    assert "door-human-v0" in ids and "D4RL/door/human-v2" in ids
+    assert page["total"] == len(ids) and page["next"] is None
+    door = next(i for i in page["items"] if i["id"] == "door-human-v0")
+    assert door["format"] == "minari-hdf5" and door["status"] == "ready" and door["episodes"] == 12
+    assert len(door["revision"]) == 40
+
+
+def test_paging_reaches_everything_once(traps):
+    every = [i["id"] for i in traps.datasets()]
+    for sort in ("id", "-id", "episodes", "-episodes", "size", "-size", "modified", "name", "-name"):
+        seen, url = [], f"/api/v1/datasets?limit=2&sort={sort}"
+        while url:
+            answer = traps.get(url)
+            page = answer.json()
+            assert page["total"] == len(every)
+            seen += [i["id"] for i in page["items"]]
+            assert bool(page["next"]) == ('rel="next"' in (answer.headers["Link"] or ""))
+            url = page["next"] and page["next"].replace(traps.base, "")
+        assert sorted(seen) == sorted(every), sort
+
+
+def test_versions_sort_as_numbers(traps):
+    ids = [i["id"] for i in traps.datasets()]
+    assert ids.index("door-human-v1") < ids.index("door-human-v10")
+    assert "door-human-v1-extra" in ids
+
+
+def test_filters(hub):
+    assert [i["id"] for i in hub.datasets("&prefix=D4RL/")] == ["D4RL/door/human-v2"]
+    assert hub.datasets("&format=lerobot") == []
+    assert all(i["status"] == "ready" for i in hub.datasets("&status=ready"))
+    for release, present in (("0.4.3", True), ("0.5.3", False)):
+        assert ("door-human-v0" in [i["id"] for i in hub.datasets(f"&for={release}")]) is present, release
+    problem(hub.get("/api/v1/datasets?status=odd"), 400, "bad-parameter")
+    problem(hub.get("/api/v1/datasets?limit=0"), 400, "bad-parameter")
+    problem(hub.get("/api/v1/datasets?sort=color"), 400, "bad-parameter")
+    body = problem(hub.get("/api/v1/datasets?color=red"), 400, "bad-parameter")
+    assert body["parameter"] == "color"
+
+
+def test_cursor_of_another_question(traps):
+    page = traps.get("/api/v1/datasets?limit=1").json()
+    cursor = page["next"].split("cursor=")[1]
+    problem(traps.get(f"/api/v1/datasets?limit=1&sort=size&cursor={cursor}"), 400, "bad-cursor")
+    problem(traps.get("/api/v1/datasets?cursor=nonsense"), 400, "bad-cursor")
+
+
+def test_alias_and_content_location(traps):
+    a = traps.get("/api/v1/datasets/door-human")
+    assert a.json()["id"] == "door-human-v10" and a.headers["Content-Location"] == "/api/v1/datasets/door-human-v10"
+    assert [v["id"] for v in a.json()["versions"]] == ["door-human-v1", "door-human-v10"]
+    b = traps.get("/api/v1/datasets/door-human/episodes/0/rewards?stop=1")
+    assert b.headers["Content-Location"].startswith("/api/v1/datasets/door-human-v10/episodes/0/rewards")
+    assert traps.get("/api/v1/datasets/door-human-v1").headers["Content-Location"] is None
+
+
+def test_unknown_ids_say_what_there_is(traps):
+    body = problem(traps.get("/api/v1/datasets/door-human-v7"), 404, "dataset-not-found")
+    assert body["versions"] == ["door-human-v1", "door-human-v10"]
+    body = problem(traps.get("/api/v1/datasets/dor-human-v1"), 404, "dataset-not-found")
+    assert "door-human-v1" in body["nearest"]
+
+
+def test_document(hub):
+    d = hub.dataset("D4RL/door/human-v2")
+    assert d["era"] == "E5" and d["namespace"] == "D4RL/door" and d["name"] == "human" and d["version"] == 2
+    assert d["observation_space"]["type"] == "Box" and d["observation_space"]["low"][0] == "-Infinity"
+    assert "-Infinity" in d["observation_space_text"]
+    fields = {f["path"]: f for f in d["fields"]}
+    assert fields["observations"]["axis"] == "state" and fields["observations"]["shape"] == [39]
+    assert fields["actions"] == {**fields["actions"], "axis": "step", "role": "action", "dtype": "float32", "shape": [28]}
+    assert fields["terminations"]["type"] == "bool"
+    assert d["claimed_episodes"] == d["episodes"]
+
+
+def test_document_etag(hub):
+    a = hub.get(DOOR)
+    assert hub.get(DOOR, {"If-None-Match": a.headers["ETag"]}).status == 304
+    revision = a.json()["revision"]
+    assert "immutable" in hub.get(f"{DOOR}?revision={revision}").headers["Cache-Control"]
+    assert a.headers["Cache-Control"] == "no-cache"
+    problem(hub.get(f"{DOOR}?revision={'0' * 40}"), 410, "revision-gone")
+
+
+# ---- episodes ----
+
+
+def test_episodes(hub):
+    items = hub.episodes("door-human-v0")
+    assert [e["number"] for e in items] == list(range(12))
+    first = hub.get(f"{DOOR}/episodes/0").json()
+    assert first["number"] == 0 and first["steps"] == items[0]["steps"]
+    shapes = {f["path"]: f["shape"] for f in first["fields"]}
+    assert shapes["observations"] == [first["steps"] + 1, 39] and shapes["rewards"] == [first["steps"]]
+    problem(hub.get(f"{DOOR}/episodes/12"), 404, "episode-missing")
+    problem(hub.get(f"{DOOR}/episodes/x"), 404, "episode-missing")
+
+
+@pytest.mark.parametrize("sort", ["number", "-number", "steps", "-steps", "return", "-return", "seed", "-seed", "task", "success"])
+def test_episode_paging(hub, sort):
+    whole = hub.get(f"{DOOR}/episodes?limit=1000&sort={sort}").json()["items"]
+    seen, url = [], f"{DOOR}/episodes?limit=5&sort={sort}"
+    while url:
+        page = hub.get(url).json()
+        assert page["total"] == 12
+        seen += page["items"]
+        url = page["next"] and page["next"].replace(hub.base, "")
+    assert seen == whole and len({e["number"] for e in seen}) == 12
+    key = sort.lstrip("-")
+    values = [e[key] for e in seen if key in e]
+    assert values == sorted(values, reverse=sort.startswith("-"))
+
+
+# ---- rows ----
+
+
+def test_slices_follow_python(hub):
+    whole = np.load(io.BytesIO(hub.get(f"{DOOR}/episodes/3/observations?format=npy").body))
+    for query, cut in {
+        "start=2&stop=5": slice(2, 5), "start=-3": slice(-3, None), "stop=-1": slice(None, -1), "step=2": slice(None, None, 2),
+        "step=-1": slice(None, None, -1), "start=5&stop=2": slice(5, 2), "start=100000": slice(100000, None), "start=-100000&stop=3": slice(-100000, 3),
+        "start=8&stop=1&step=-3": slice(8, 1, -3),
+    }.items():
+        a = hub.get(f"{DOOR}/episodes/3/observations?format=npy&{query}")
+        got = np.load(io.BytesIO(a.body))
+        assert np.array_equal(got, whole[cut]), query
+        assert a.headers["X-Shape"] == ",".join(map(str, whole[cut].shape)) and a.headers["X-Dtype"] == "float64"
+    problem(hub.get(f"{DOOR}/episodes/3/observations?step=0"), 400, "bad-slice")
+    problem(hub.get(f"{DOOR}/episodes/3/observations?start=one"), 400, "bad-parameter")
+
+
+def test_row(hub):
+    whole = hub.get(f"{DOOR}/episodes/3/observations").json()
+    assert hub.get(f"{DOOR}/episodes/3/observations?row=2").json() == whole[2]
+    assert hub.get(f"{DOOR}/episodes/3/observations?row=-1").json() == whole[-1]
+    assert np.load(io.BytesIO(hub.get(f"{DOOR}/episodes/3/observations?row=2&format=npy").body)).tolist() == whole[2]
+    assert np.load(io.BytesIO(hub.get(f"{DOOR}/episodes/3/rewards?row=2&format=npy").body)).shape == ()
+    problem(hub.get(f"{DOOR}/episodes/3/observations?row={len(whole)}"), 400, "bad-slice")
+    problem(hub.get(f"{DOOR}/episodes/3/observations?row=1&stop=3"), 400, "bad-parameter")
+
+
+def test_negotiation(hub):
+    url = f"{DOOR}/episodes/0/rewards"
+    assert hub.get(url).headers["Content-Type"] == "application/json"
+    assert hub.get(url, {"Accept": "application/x-npy"}).body[:6] == b"\x93NUMPY"
+    assert hub.get(url, {"Accept": "text/html;q=0.1, application/x-npz;q=0.9, */*;q=0.5"}).body[:2] == b"PK"
+    assert hub.get(url + "?format=npy", {"Accept": "application/json"}).body[:6] == b"\x93NUMPY"
+    problem(hub.get(url, {"Accept": "text/html"}), 406, "not-acceptable")
+    problem(hub.get(url + "?format=xml"), 400, "bad-parameter")
+    assert "Accept" in hub.get(url).headers["Vary"]
+
+
+def test_several_fields_are_aligned(hub):
+    one = {f: hub.get(f"{DOOR}/episodes/1/{f}").json() for f in ("observations", "actions", "rewards")}
+    got = hub.get(f"{DOOR}/episodes/1?fields=observations&fields=actions&fields=rewards&start=2&stop=5").json()
+    assert got == {f: rows[2:5] for f, rows in one.items()}
+    got = hub.get(f"{DOOR}/episodes/1?fields=observations&fields=actions&start=-2&final=1").json()
+    steps = len(one["actions"])
+    assert got["actions"] == one["actions"][-2:] and got["observations"] == one["observations"][steps - 2:]
+    whole = hub.get(f"{DOOR}/episodes/1?fields=observations&fields=rewards").json()
+    assert len(whole["observations"]) == steps + 1 and len(whole["rewards"]) == steps
+    with np.load(io.BytesIO(hub.get(f"{DOOR}/episodes/1?fields=observations&fields=actions&format=npz").body)) as z:
+        assert sorted(z.files) == ["actions", "observations"] and np.array_equal(z["observations"], one["observations"])
+    problem(hub.get(f"{DOOR}/episodes/1?fields=observations&fields=nothing"), 404, "field-not-found")
+    problem(hub.get(f"{DOOR}/episodes/1?fields=observations&fields=actions&format=npy"), 406, "not-acceptable")
+
+
+def test_group(hub):
+    id = "mission-text-v0"
+    fields = [f["path"] for f in hub.dataset(id)["fields"] if f["path"].startswith("observations/")]
+    got = hub.get(f"/api/v1/datasets/{id}/episodes/0/observations").json()
+    assert sorted(got) == sorted(f.split("/", 1)[1] for f in fields)
+    for f in fields:
+        assert got[f.split("/", 1)[1]] == hub.get(f"/api/v1/datasets/{id}/episodes/0/{f}").json()
+    body = problem(hub.get(f"/api/v1/datasets/{id}/episodes/0/observation"), 404, "field-not-found")
+    assert "observations" in body["detail"]
+
+
+def test_slice_etag(hub):
+    url = f"{DOOR}/episodes/0/observations?start=1&stop=4"
+    a = hub.get(url)
+    assert hub.get(url, {"If-None-Match": a.headers["ETag"]}).status == 304
+    assert hub.get(url + "&format=npy").headers["ETag"] != a.headers["ETag"]
+    assert hub.get(url.replace("stop=4", "stop=5")).headers["ETag"] != a.headers["ETag"]
+    head = hub.get(url, method="HEAD")
+    assert head.status == 200 and head.headers["Content-Length"] == str(len(a.body)) and head.headers["ETag"] == a.headers["ETag"]
+
+
+def test_images(hub):
+    d = next(i for i in hub.datasets() if i["id"].startswith("pictures/"))
+    field = next(f for f in hub.dataset(d["id"])["fields"] if f["type"] == "image")
+    a = hub.get(f"/api/v1/datasets/{d['id']}/episodes/0/{field['path']}?row=0", {"Accept": "image/*"})
+    assert a.status == 200 and a.headers["Content-Type"] == "image/jpeg" and a.body[:2] == b"\xff\xd8"
+    problem(hub.get(f"/api/v1/datasets/{d['id']}/episodes/0/{field['path']}?format=npy"), 406, "needs-decoding")
+
+
+# ---- files ----
+
+
+def test_files(hub):
+    listing = hub.get(f"{DOOR}/files").json()
+    assert listing["total"] == len(listing["items"]) == hub.dataset("door-human-v0")["files"]
+    for item in listing["items"]:
+        with open(os.path.join(SAMPLES, "door-human-v0", item["path"]), "rb") as f:
+            data = f.read()
+        a = hub.get(f"{DOOR}/files/{item['path']}")
+        assert a.status == 200 and a.body == data and int(a.headers["Content-Length"]) == item["size"]
+    problem(hub.get(f"{DOOR}/files/nothing"), 404, "file-not-found")
+    for bad in ("../door-human-v0/data/main_data.hdf5", "data/%2e%2e/x", "data//main_data.hdf5"):
+        assert hub.get(f"{DOOR}/files/{bad}").status in (400, 404), bad
+
+
+def test_ranges(hub):
+    url = f"{DOOR}/files/data/main_data.hdf5"
+    data = hub.get(url).body
+    n = len(data)
+    for header, want in {"bytes=0-0": data[:1], "bytes=-5": data[-5:], "bytes=10-": data[10:], f"bytes=5-{n + 9}": data[5:], "bytes=0-": data}.items():
+        a = hub.get(url, {"Range": header})
+        assert a.status == 206 and a.body == want, header
+        assert a.headers["Content-Range"].endswith(f"/{n}")
+    for header in ("bytes=1-0", "chunks=0-1", "bytes=0-1,4-5", "bytes=x-y"):
+        assert hub.get(url, {"Range": header}).status == 200, header
+    a = hub.get(url, {"Range": f"bytes={n}-"})
+    problem(a, 416, "range-not-satisfiable")
+    assert a.headers["Content-Range"] == f"bytes */{n}"
+    etag = hub.get(url, method="HEAD").headers["ETag"]
+    assert hub.get(url, {"Range": "bytes=0-3", "If-Range": etag}).status == 206
+    assert hub.get(url, {"Range": "bytes=0-3", "If-Range": '"other"'}).status == 200
+    assert hub.get(url, {"If-None-Match": etag}).status == 304
+    problem(hub.get(url, {"If-Match": '"other"'}), 412, "precondition-failed")
+
+
+def test_digests_arrive(hub):
+    url = f"{DOOR}/files/data/main_data.hdf5"
+    etag = hub.get(url).headers["ETag"]
+    end = time.monotonic() + 10
+    while "Repr-Digest" not in hub.get(url, method="HEAD").headers and time.monotonic() < end:
+        time.sleep(0.05)
+    item = next(i for i in hub.get(f"{DOOR}/files").json()["items"] if i["path"] == "data/main_data.hdf5")
+    assert item["sha256"] == hashlib.sha256(hub.get(url).body).hexdigest()
+    assert hub.get(url).headers["ETag"] == etag, "an ETag does not change when a digest arrives"
+
+
+# ---- the edge ----
+
+
+def test_methods_routes_and_cors(hub):
+    problem(hub.get(DOOR, method="DELETE"), 405, "method-not-allowed")
+    problem(hub.get("/api/v1/nothing"), 404, "route-not-found")
+    assert hub.get(DOOR).headers["Access-Control-Allow-Origin"] == "*"
+    a = hub.get(DOOR, {"Origin": "http://x", "Access-Control-Request-Method": "GET"}, method="OPTIONS")
+    assert a.status in (200, 204) and "GET" in a.headers["Access-Control-Allow-Methods"]
+    assert hub.get("/healthz").body == b"ok\n"
+
+
+def test_metrics_are_valid(hub):
+    text = hub.get("/metrics").body
+    assert b"minari_hub_datasets{status=\"ready\"}" in text
+    promtool = shutil.which("promtool")
+    assert promtool, "promtool is in Debian's package prometheus"
+    checked = subprocess.run([promtool, "check", "metrics"], input=text, capture_output=True)
+    assert checked.returncode == 0, checked.stdout + checked.stderr
+
+
+def test_the_contract_is_a_valid_document(hub):
+    from openapi_spec_validator import validate
+
+    validate(hub.get("/openapi.json").json())
+    assert hub.checker.checked > 30
