@@ -1,0 +1,296 @@
+#!/usr/bin/env python3
+"""The bench: real servers on loopback, alternated runs, medians with spread, server CPU per request, the hypervisor's steal. See
+tests/bench/README.md. A missed bar is reported, nothing is hidden: runs with errors are marked."""
+import argparse
+import json
+import os
+import re
+import shutil
+import signal
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+TOP = os.path.join(HERE, "..", "..")
+BIN = os.path.join(TOP, "build", "bin")
+HUB, AIOHTTP, FLASK, PARQUET = 8180, 8102, 8101, 8103
+
+
+def cpu_ns(pids):
+    total = 0
+    for pid in pids:
+        for task in os.listdir(f"/proc/{pid}/task"):
+            with open(f"/proc/{pid}/task/{task}/schedstat") as f:
+                total += int(f.read().split()[0])
+    return total
+
+
+def stat_line():
+    with open("/proc/stat") as f:
+        return [int(x) for x in f.readline().split()[1:9]]
+
+
+def family(pid):
+    """A server's process and its workers."""
+    pids = [pid]
+    for p in pids:
+        with open(f"/proc/{p}/task/{p}/children") as f:
+            pids += [int(x) for x in f.read().split()]
+    return pids
+
+
+class Server:
+    def __init__(self, name, command, url, env=None):
+        self.name, self.url = name, url
+        self.log = open(os.path.join(WORK, name.replace(" ", "-") + ".log"), "wb")
+        self.process = subprocess.Popen(command, stdout=self.log, stderr=self.log, env={**os.environ, **(env or {})}, cwd=HERE)
+        end = time.monotonic() + 60
+        while time.monotonic() < end:
+            try:
+                urllib.request.urlopen(url, timeout=2).read()
+                return
+            except OSError as e:
+                if getattr(e, "code", None):
+                    return
+                time.sleep(0.05)
+        raise SystemExit(f"{name} does not answer at {url}: see {self.log.name}")
+
+    def pids(self):
+        return family(self.process.pid)
+
+    def stop(self):
+        self.process.send_signal(signal.SIGTERM)
+        try:
+            self.process.wait(15)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+
+
+class Run:
+    """One measured run of wrk (or curl) against one server."""
+
+    def __init__(self, line, requests_cpu_us, steal):
+        self.line, self.cpu, self.steal = line, requests_cpu_us, steal
+        self.rate, self.p50, self.p99, self.bad = line["req/s"], line["p50"], line["p99"], line["bad"]
+
+
+def wrk(server, script, path, c, seconds, env):
+    before, s0 = cpu_ns(server.pids()), stat_line()
+    out = subprocess.run(["wrk", "-t2", f"-c{c}", f"-d{seconds}s", "--latency", "-s", os.path.join(HERE, script), server.url.split("/", 3)[0] + "//" + server.url.split("/")[2] + path],
+                         capture_output=True, text=True, env={**os.environ, **{k: str(v) for k, v in env.items()}}).stdout
+    after, s1 = cpu_ns(server.pids()), stat_line()
+    m = re.search(r"RESULT n (\d+) req/s (\S+) MB/s (\S+) p50 (\S+) p90 (\S+) p99 (\S+) max (\S+) non2xx (\d+) err (\d+)", out)
+    if not m:
+        raise SystemExit(f"wrk said nothing usable against {server.name}:\n{out}")
+    n = int(m[1])
+    line = {"n": n, "req/s": float(m[2]), "MB/s": float(m[3]), "p50": float(m[4]), "p99": float(m[6]), "bad": int(m[8]) + int(m[9])}
+    total = sum(b - a for a, b in zip(s0, s1)) or 1
+    return Run(line, (after - before) / 1000 / max(n, 1), 100 * (s1[7] - s0[7]) / total)
+
+
+def curl_time(server, path):
+    before = cpu_ns(server.pids())
+    s0 = stat_line()
+    out = subprocess.run(["curl", "-sf", "-o", "/dev/null", "-w", "%{time_total} %{size_download}", server.url.rsplit("/", 1)[0].split("/", 3)[0] + "//" + server.url.split("/")[2] + path],
+                         capture_output=True, text=True, check=True).stdout.split()
+    s1 = stat_line()
+    seconds, size = float(out[0]), int(out[1])
+    total = sum(b - a for a, b in zip(s0, s1)) or 1
+    return Run({"req/s": size / 1e6 / seconds, "p50": seconds * 1e3, "p99": seconds * 1e3, "bad": 0}, (cpu_ns(server.pids()) - before) / 1000, 100 * (s1[7] - s0[7]) / total)
+
+
+def alternate(works, runs):
+    """works: name -> callable; one run of each in turn, `runs` times."""
+    results = {name: [] for name in works}
+    for _ in range(runs):
+        for name, work in works.items():
+            results[name].append(work())
+    return results
+
+
+def middle(values):
+    return statistics.median(values)
+
+
+def show(title, results, rows):
+    for name, runs in results.items():
+        rates, cpus = [r.rate for r in runs], [r.cpu for r in runs]
+        line = (f"{title:34.34s} {name:22.22s} {middle(rates):9.0f} [{min(rates):.0f}..{max(rates):.0f}]  p50 {middle([r.p50 for r in runs]):8.3f}  "
+                f"p99 {middle([r.p99 for r in runs]):8.3f}  cpu {middle(cpus):8.1f} us [{min(cpus):.1f}..{max(cpus):.1f}]  "
+                f"bad {sum(r.bad for r in runs)}  steal {max(r.steal for r in runs):.0f}%")
+        print(line, flush=True)
+        rows.append({"work": title, "server": name, "rate": middle(rates), "spread": [min(rates), max(rates)], "p50": middle([r.p50 for r in runs]),
+                     "p99": middle([r.p99 for r in runs]), "cpu_us": middle(cpus), "bad": sum(r.bad for r in runs)})
+
+
+bars = []
+
+
+def bar(what, value, limit, at_least):
+    ok = value >= limit if at_least else value <= limit
+    bars.append((what, value, limit, at_least, ok))
+    print(f"    {'pass' if ok else 'MISS'}  {what}: {value:.2f} ({'>=' if at_least else '<='} {limit:g})", flush=True)
+
+
+def rate(r):
+    return middle([x.rate for x in r])
+
+
+def cpu(r):
+    return middle([x.cpu for x in r])
+
+
+def p99(r):
+    return middle([x.p99 for x in r])
+
+
+def bad(r):
+    return sum(x.bad for x in r)
+
+
+def main():
+    global WORK
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--runs", type=int, default=5)
+    parser.add_argument("--seconds", type=int, default=3)
+    parser.add_argument("--only", default="")
+    parser.add_argument("--data", default=os.path.join(TOP, "build", "bench-data"))
+    parser.add_argument("--json", help="write the rows there too")
+    a = parser.parse_args()
+    WORK = tempfile.mkdtemp(prefix="hub-bench-")
+    data = os.path.abspath(a.data)
+    if not os.path.exists(f"{data}/lerobot-bench/meta/info.json"):
+        print(f"making the data in {data} (about 3.5 GB)", flush=True)
+        subprocess.run([sys.executable, f"{HERE}/gen_data.py", data, "all"], check=True)
+        subprocess.run([sys.executable, f"{HERE}/gen_images.py", data], check=True)
+        subprocess.run([sys.executable, f"{HERE}/gen_lerobot.py", f"{data}/lerobot-bench"], check=True)
+    from works import all_works
+
+    servers, rows = {}, []
+    try:
+        bench = Bench(data, a, servers, rows)
+        for work in all_works:
+            if a.only in work.__name__:
+                print(f"\n== {work.__doc__.strip()}", flush=True)
+                work(bench)
+    finally:
+        for server in servers.values():
+            server.stop()
+        shutil.rmtree(WORK, ignore_errors=True)
+    missed = [b for b in bars if not b[4]]
+    print(f"\n{len(bars) - len(missed)} of {len(bars)} bars met")
+    for what, value, limit, at_least, _ in missed:
+        print(f"missed: {what}: {value:.2f}, wanted {'>=' if at_least else '<='} {limit:g}")
+    if a.json:
+        with open(a.json, "w") as f:
+            json.dump({"rows": rows, "bars": bars}, f, indent=1)
+
+
+class Bench:
+    """What a work needs: the data, the servers (started on first use), and how to measure."""
+
+    def __init__(self, data, args, servers, rows):
+        self.data, self.args, self.servers, self.rows = data, args, servers, rows
+        self.big = f"{data}/bench-big-v0/data/main_data.hdf5"
+
+    def hub(self):
+        if "hub" not in self.servers:
+            state = os.path.join(WORK, "state")
+            os.makedirs(state)
+            server = Server("hub", [f"{BIN}/minari-hub", "serve", "--root", self.data, "--state", state, "--listen", f"127.0.0.1:{HUB}", "--settle", "0"],
+                            f"http://127.0.0.1:{HUB}/readyz")
+            self.servers["hub"] = server
+            self.wait_indexed(HUB)
+        return self.servers["hub"]
+
+    def wait_indexed(self, port):
+        end = time.monotonic() + 120
+        while time.monotonic() < end:
+            with urllib.request.urlopen(f"http://127.0.0.1:{port}/api/v1/datasets?limit=1000") as r:
+                items = json.load(r)["items"]
+            if items and not any(i["status"] == "pending" for i in items):
+                return
+            time.sleep(0.05)
+        raise SystemExit("the hub did not finish indexing")
+
+    def nginx(self, port=8081):
+        if "nginx" not in self.servers:
+            conf = os.path.join(WORK, "nginx.conf")
+            with open(f"{HERE}/nginx.conf") as f, open(conf, "w") as out:
+                out.write(f.read().replace("DATA", self.data).replace("WORK", WORK))
+            os.makedirs(f"{self.data}/doc", exist_ok=True)
+            with open(f"{self.data}/doc/1k.json", "wb") as f:
+                f.write(b"a" * 1024)
+            os.chmod(WORK, 0o755)
+            self.servers["nginx"] = Server("nginx", ["nginx", "-c", conf], "http://127.0.0.1:8081/doc/1k.json")
+        s = self.servers["nginx"]
+        other = Server.__new__(Server)
+        other.name, other.process, other.url = f"nginx {'sendfile' if port == 8081 else 'copy'}", s.process, f"http://127.0.0.1:{port}/"
+        return other
+
+    def aiohttp(self):
+        if "aiohttp" not in self.servers:
+            self.servers["aiohttp"] = Server("aiohttp", [sys.executable, "peer_aiohttp.py", str(AIOHTTP)], f"http://127.0.0.1:{AIOHTTP}/hello", {"H5": self.big})
+        return self.servers["aiohttp"]
+
+    def gunicorn(self, app, port, env):
+        if app not in self.servers:
+            self.servers[app] = Server(app, [sys.executable, "-m", "gunicorn", "-k", "gthread", "-w", "2", "--threads", "4", "-b", f"127.0.0.1:{port}", f"{app}:app"],
+                                       f"http://127.0.0.1:{port}/hello", env)
+        return self.servers[app]
+
+    def flask(self):
+        return self.gunicorn("peer_flask", FLASK, {"H5": self.big})
+
+    def parquet(self):
+        return self.gunicorn("peer_parquet", PARQUET, {"ROOT": f"{self.data}/lerobot-bench"})
+
+    def compare(self, title, works):
+        results = alternate(works, self.args.runs)
+        show(title, results, self.rows)
+        return results
+
+    def slices(self, server, c, template, **env):
+        return lambda: wrk(server, "slice.lua", "", c, self.args.seconds, {"TPL": template, "N": 100, **env})
+
+    def ranges(self, server, c, path, size, **env):
+        return lambda: wrk(server, "range.lua", path, c, self.args.seconds, {"SIZE": size, **env})
+
+    def plain(self, server, c, path):
+        return lambda: wrk(server, "plain.lua", path, c, self.args.seconds, {})
+
+    def whole(self, server, path):
+        return lambda: curl_time(server, path)
+
+    def one_at_a_time(self, server, paths):
+        """Sequential requests on one connection: wall and CPU ms each."""
+        def run():
+            import http.client
+
+            host = server.url.split("/")[2]
+            connection = http.client.HTTPConnection(host)
+            for p in paths[:3]:
+                connection.request("GET", p)
+                connection.getresponse().read()
+            before, s0, t0, size = cpu_ns(server.pids()), stat_line(), time.perf_counter(), 0
+            for p in paths:
+                connection.request("GET", p)
+                answer = connection.getresponse()
+                size = len(answer.read())
+                assert answer.status == 200, (p, answer.status)
+            wall = (time.perf_counter() - t0) / len(paths)
+            s1 = stat_line()
+            total = sum(b - a for a, b in zip(s0, s1)) or 1
+            line = {"req/s": 1 / wall, "p50": wall * 1e3, "p99": wall * 1e3, "bad": 0}
+            return Run(line, (cpu_ns(server.pids()) - before) / 1000 / len(paths), 100 * (s1[7] - s0[7]) / total)
+        return run
+
+
+if __name__ == "__main__":
+    sys.path.insert(0, HERE)
+    sys.modules["bench"] = sys.modules["__main__"]
+    main()

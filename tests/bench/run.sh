@@ -1,0 +1,22 @@
+#!/bin/sh
+# Compare minari-hub with its peers on this machine: sh tests/bench/run.sh [--yes] [--runs N] [--only WORD] [--data DIR]
+# Alternated runs on loopback; medians with spread; server CPU per request first. Takes about 25 minutes and 6 GB of disk.
+set -eu
+here=$(cd "$(dirname "$0")/../.." && pwd)
+cd "$here"
+yes=no
+if [ "${1:-}" = --yes ]; then
+    yes=yes
+    shift
+fi
+. tests/support/install.sh
+PACKAGES_BUILD=$(sed -n 's/^PACKAGES_BUILD="\(.*\)"$/\1/p' server/run.sh)
+install_packages "$yes" $PACKAGES_BUILD nginx-light wrk python3-venv
+venv=build/bench-venv
+if [ ! -x $venv/bin/gunicorn ]; then
+    /usr/bin/python3 -m venv $venv
+    $venv/bin/pip install -q --disable-pip-version-check aiohttp flask gunicorn h5py numpy pyarrow
+fi
+cmake --preset release >/dev/null
+cmake --build --preset release >/dev/null
+exec $venv/bin/python tests/bench/bench.py "$@"
