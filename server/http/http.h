@@ -13,7 +13,8 @@
 
 #include "storage/read/read.h"
 
-struct hub_app; /* the server's long-lived parts: server/app.h */
+struct hub_app;    /* the server's long-lived parts: server/app.h */
+struct hub_budget; /* below */
 
 enum hub_method { HUB_GET = 1, HUB_HEAD, HUB_POST, HUB_PUT, HUB_DELETE, HUB_OPTIONS };
 
@@ -23,6 +24,7 @@ struct hub_param {
 
 #define HUB_MAX_SEGMENTS 64
 #define HUB_MAX_QUERY 64
+#define HUB_MAX_HEADERS 100
 
 struct hub_request {
     struct hub_app *app;
@@ -35,6 +37,9 @@ struct hub_request {
     unsigned query_count;
     struct hub_param captures[8]; /* of the route: {id}, {n}, {path} joined by '/' */
     unsigned capture_count;
+    const struct hub_param *headers; /* as sent, in order; a name may come twice */
+    unsigned header_count;
+    struct hub_view body; /* complete before the handler runs; empty unless the route has a body_limit */
     const char *base_url; /* "http://host:8080" from Host and X-Forwarded-Proto: for absolute links */
     char id[33];          /* X-Request-Id: the client's if sane, else random */
     bool may_block;
@@ -42,8 +47,18 @@ struct hub_request {
     void (*free_state)(void *state);
     const struct hub_parallel
         *parallel; /* spread decoding over the pool (workers only; NULL on event threads) */
-    void *glue;    /* mhd_glue.c's own */
+    char *text;    /* where decoded names and values lie: hub_request_init, hub_request_dispose */
+    size_t text_used, text_size;
 };
+
+/**
+ * Split and decode a raw target ("/api/v1/datasets/a%20b?limit=3"). The rest of the request is zeroed, except
+ * `text`, which is used again. For the glue and for tests that call handlers directly. HUB_INVALID
+ * "bad-request".
+ */
+HUB_MUST_USE enum hub_status hub_request_init(struct hub_request *request, enum hub_method method,
+                                              const char *target, struct hub_error *err);
+void hub_request_dispose(struct hub_request *request);
 
 /** A capture, or an empty view. */
 struct hub_view hub_request_capture(const struct hub_request *request, const char *name);
@@ -81,10 +96,17 @@ struct hub_response {
     struct hub_file *file;    /* FILE: a reference, handed over; streamed, cut short if it changes */
     uint64_t offset, length;  /* FILE */
     char *problem_extra; /* malloc'd JSON members for the problem document should the handler fail, or NULL */
-    uint64_t reserved;   /* bytes taken from the budget, returned when the response is finished */
+    struct hub_budget *budget; /* that `reserved` was taken from */
+    uint64_t reserved;         /* bytes taken from the budget, returned when the response is finished */
     void (*finished)(void *user, bool complete); /* FILE: after the last byte or an abort; may be NULL */
     void *finished_user;
+    size_t text_used; /* short header values lie in text, long ones on the heap */
+    char text[1024];
 };
+
+void hub_response_init(struct hub_response *response);
+/** Give everything back; the response is as after init. */
+void hub_response_dispose(struct hub_response *response);
 
 /** Copies the value; HUB_TOO_BIG over 32 headers; a value with control characters is a bug. A second call
  * with the same name adds one. */
@@ -148,7 +170,6 @@ void hub_problem_write(struct hub_response *response, const struct hub_request *
 
 /* ---- memory budget ---- */
 
-struct hub_budget;
 struct hub_budget *hub_budget_new(uint64_t bytes);
 void hub_budget_free(struct hub_budget *budget);
 /** On an event thread: HUB_AGAIN when it is not there now. On a worker: waits up to 5 s, then HUB_BUSY
@@ -163,6 +184,8 @@ void hub_budget_give(struct hub_budget *budget, uint64_t bytes);
 
 struct hub_http_options {
     struct hub_app *app;
+    const struct hub_route *routes;       /* hub_routes; tests bring their own */
+    struct hub_budget *budget;            /* for blocks of streamed files and for metrics; may be NULL */
     const char *address;                  /* "127.0.0.1", "::1", "0.0.0.0" */
     uint16_t port;                        /* 0: any free one */
     unsigned event_threads;               /* default: cores */
@@ -174,6 +197,7 @@ struct hub_http_options {
     bool access_log;                      /* one JSON line a request on stderr */
 };
 struct hub_http;
+/** *out is written before the first request can come, so that it may be a member of the app. */
 HUB_MUST_USE enum hub_status hub_http_start(const struct hub_http_options *options, struct hub_http **out,
                                             struct hub_error *err);
 uint16_t hub_http_port(const struct hub_http *http);

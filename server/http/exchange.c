@@ -1,0 +1,278 @@
+/* From a complete header to a response: see exchange.h. */
+#include "server/http/exchange.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <strings.h>
+#include <time.h>
+
+void hub_exchange_begin(struct hub_exchange *x, const char *target)
+{
+    hub_deadline_phase(&x->watch, HUB_PHASE_HEADER);
+    x->parsed = hub_request_init(&x->request, 0, target, &x->error);
+    x->request.app = x->http->options.app;
+    x->route = NULL;
+    x->close = false;
+    x->bytes_out = 0;
+    x->step = HUB_STEP_IDLE;
+    hub_response_init(&x->response);
+}
+
+static bool is_sane_id(const char *text)
+{
+    size_t n = 0;
+    for (; text[n]; n++) {
+        char c = text[n];
+        bool plain = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '-' ||
+                     c == '_' || c == '.';
+        if (!plain || n == 32)
+            return false;
+    }
+    return n > 0;
+}
+
+/* Unique in this process and hard to mistake for another's: a counter behind a random start (splitmix64). */
+static void make_id(struct hub_http *http, char out[33])
+{
+    uint64_t z = http->id_seed +
+                 0x9E3779B97F4A7C15U * (atomic_fetch_add_explicit(&http->ids, 1, memory_order_relaxed) + 1);
+    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9U;
+    z = (z ^ (z >> 27)) * 0x94D049BB133111EBU;
+    z ^= z >> 31;
+    for (int i = 0; i < 16; i++, z >>= 4)
+        out[i] = "0123456789abcdef"[z & 15];
+    out[16] = '\0';
+}
+
+static void set_id(struct hub_exchange *x)
+{
+    const char *id = hub_request_header(&x->request, "X-Request-Id");
+    if (id && is_sane_id(id))
+        snprintf(x->request.id, sizeof x->request.id, "%s", id);
+    else
+        make_id(x->http, x->request.id);
+}
+
+/* "https" only on the word of the proxy in front; the host as the client wrote it (the guard looked at it).
+ */
+static void set_base_url(struct hub_exchange *x, const char *host)
+{
+    struct hub_request *request = &x->request;
+    const char *proto = hub_request_header(request, "X-Forwarded-Proto");
+    bool secure = proto && strcasecmp(proto, "https") == 0;
+    char *to = request->text + request->text_used;
+    size_t left = request->text_size - request->text_used;
+    int n = host ? snprintf(to, left, "%s://%s", secure ? "https" : "http", host)
+                 : snprintf(to, left, "http://%s:%u", x->http->options.address, x->http->port);
+    if (n < 0 || (size_t)n >= left)
+        return;
+    request->text_used += (size_t)n + 1;
+    request->base_url = to;
+}
+
+static void count_in(struct hub_exchange *x)
+{
+    atomic_fetch_add_explicit(&x->http->in_flight, 1, memory_order_relaxed);
+    x->counted = true;
+    clock_gettime(CLOCK_MONOTONIC, &x->start);
+}
+
+/* The response is the problem of x->error. */
+static void answer_problem(struct hub_exchange *x, enum hub_status status)
+{
+    char *extra = x->response.problem_extra;
+    x->response.problem_extra = NULL;
+    hub_response_dispose(&x->response);
+    if (x->error.status == HUB_OK)
+        x->error.status = status;
+    hub_problem_write(&x->response, &x->request, &x->error, extra);
+    free(extra);
+    x->step = HUB_STEP_ANSWERED;
+}
+
+void hub_exchange_fail(struct hub_exchange *x, enum hub_status status, const char *problem,
+                       const char *detail)
+{
+    hub_fail_as(&x->error, status, problem, "%s", detail);
+    answer_problem(x, status);
+}
+
+static enum hub_status preflight(struct hub_exchange *x, const char *allow)
+{
+    struct hub_response *response = &x->response;
+    response->status = 204;
+    x->step = HUB_STEP_ANSWERED;
+    HUB_TRY(hub_response_header(response, &x->error, "Allow", "%s, OPTIONS", allow));
+    HUB_TRY(hub_response_header(response, &x->error, "Access-Control-Allow-Methods", "%s, OPTIONS", allow));
+    HUB_TRY(hub_response_header(
+        response, &x->error, "Access-Control-Allow-Headers",
+        "Accept, Authorization, Content-Type, If-Match, If-Modified-Since, If-None-Match, If-Range, "
+        "If-Unmodified-Since, Range, X-Request-Id"));
+    return hub_response_header(response, &x->error, "Access-Control-Max-Age", "86400");
+}
+
+/* Which route, and may this body come? */
+static enum hub_status admit(struct hub_exchange *x, const struct hub_guard_facts *facts)
+{
+    char allow[64];
+    if (x->parsed)
+        return x->parsed; /* x->error says why */
+    enum hub_status st = hub_route_find(&x->request, x->http->options.routes, &x->route, allow, &x->error);
+    if (st && allow[0]) {
+        if (facts->method == HUB_OPTIONS)
+            return preflight(x, allow);
+        answer_problem(x, st);
+        return hub_response_header(&x->response, NULL, "Allow", "%s, OPTIONS", allow) ? HUB_NO_MEMORY : st;
+    }
+    if (st)
+        return st;
+    size_t limit = x->route->body_limit;
+    if (facts->has_body && limit == 0)
+        return hub_fail(&x->error, HUB_TOO_BIG, "no request body is taken here");
+    if (facts->content_length > limit)
+        return hub_fail(&x->error, HUB_TOO_BIG, "a request body of at most %zu bytes is taken here", limit);
+    return HUB_OK;
+}
+
+bool hub_exchange_header(struct hub_exchange *x, const char *method, const char *version)
+{
+    struct hub_guard_facts facts;
+    struct hub_guard_request raw = {method, version, x->request.target, x->headers, x->request.header_count};
+    struct hub_error why = {0};
+    x->request.headers = x->headers;
+    x->method_name = "-"; /* until we know that it is one of ours */
+    count_in(x);
+    set_id(x);
+    hub_deadline_phase(&x->watch, HUB_PHASE_WORK);
+    enum hub_status st = hub_guard(&raw, &facts, &why);
+    if (st) {
+        x->error = why;
+        x->close = true;
+        answer_problem(x, st);
+        return true;
+    }
+    x->request.method = facts.method;
+    if (facts.method)
+        x->method_name = method;
+    set_base_url(x, facts.host);
+    st = admit(x, &facts);
+    if (st && x->step != HUB_STEP_ANSWERED)
+        answer_problem(x, st);
+    if (x->step == HUB_STEP_ANSWERED)
+        return facts.has_body;
+    x->step = HUB_STEP_READY;
+    if (facts.has_body) {
+        x->step = HUB_STEP_BODY;
+        x->body = HUB_BUF_INIT(x->route->body_limit);
+        hub_deadline_phase(&x->watch, HUB_PHASE_BODY);
+    }
+    return false;
+}
+
+bool hub_exchange_body(struct hub_exchange *x, const char *data, size_t size)
+{
+    atomic_fetch_add_explicit(&x->watch.received, size, memory_order_relaxed);
+    if (atomic_load_explicit(&x->watch.received, memory_order_relaxed) > x->route->body_limit + 256 * KIB)
+        return false;
+    if (hub_buf_add(&x->body, data, size, &x->error))
+        x->parsed = HUB_TOO_BIG; /* answered when the client has finished; a little more is read and dropped
+                                    until then */
+    return true;
+}
+
+/* The last few connections are kept for probes and for saying no. */
+static bool must_shed(const struct hub_exchange *x)
+{
+    unsigned limit = x->http->options.connections;
+    if (atomic_load_explicit(&x->http->connections, memory_order_relaxed) <= limit - limit / 16)
+        return false;
+    static const char *const spared[] = {"healthz", "readyz", "metrics"};
+    for (size_t i = 0; i < HUB_COUNT(spared); i++)
+        if (strcmp(x->route->label, spared[i]) == 0)
+            return false;
+    return true;
+}
+
+enum hub_status hub_exchange_run(struct hub_exchange *x)
+{
+    if (!x->request.may_block) {
+        x->request.body = hub_buf_view(&x->body);
+        hub_deadline_phase(&x->watch, HUB_PHASE_WORK);
+        if (x->parsed) {
+            x->close = true;
+            answer_problem(x, x->parsed);
+            return HUB_OK;
+        }
+        if (must_shed(x)) {
+            atomic_fetch_add_explicit(&x->http->overloads, 1, memory_order_relaxed);
+            x->close = true;
+            hub_exchange_fail(x, HUB_BUSY, "overloaded", "too many connections: try again");
+            return HUB_OK;
+        }
+    }
+    x->error.status = HUB_OK;
+    x->error.problem[0] = x->error.detail[0] = x->error.parameter[0] = '\0';
+    x->error.retry_after_s = 0;
+    enum hub_status st = x->route->handler(&x->request, &x->response, &x->error);
+    if (st == HUB_AGAIN && !x->request.may_block) {
+        hub_response_dispose(&x->response);
+        x->request.may_block = true;
+        x->request.parallel = hub_pool_parallel(x->http->pool);
+        return HUB_AGAIN;
+    }
+    if (st == HUB_AGAIN)
+        st = hub_fail_as(&x->error, HUB_IO, "internal", "the handler would block where it may");
+    if (st)
+        answer_problem(x, st);
+    x->step = HUB_STEP_ANSWERED;
+    return HUB_OK;
+}
+
+static uint64_t elapsed_us(const struct timespec *since)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    int64_t us = (now.tv_sec - since->tv_sec) * 1000000LL + (now.tv_nsec - since->tv_nsec) / 1000;
+    return us > 0 ? (uint64_t)us : 0;
+}
+
+static void account(struct hub_exchange *x)
+{
+    struct hub_http *http = x->http;
+    uint64_t us = elapsed_us(&x->start);
+    const struct hub_log_line line = {.id = x->request.id,
+                                      .method = x->method_name,
+                                      .route = x->route ? x->route->label : "none",
+                                      .target = x->request.target,
+                                      .status = x->response.status,
+                                      .bytes = x->bytes_out,
+                                      .duration_us = us};
+    hub_metrics_request(http->metrics, x->route, x->request.method, x->response.status, x->bytes_out, us);
+    hub_log_request(http->log, &line);
+    atomic_fetch_sub_explicit(&http->in_flight, 1, memory_order_release);
+    x->counted = false;
+}
+
+void hub_exchange_end(struct hub_exchange *x, bool complete)
+{
+    if (x->counted)
+        account(x);
+    if (x->response.finished)
+        x->response.finished(x->response.finished_user, complete);
+    x->response.finished = NULL;
+    hub_stream_dispose(&x->stream);
+    hub_response_dispose(&x->response);
+    if (x->request.state && x->request.free_state)
+        x->request.free_state(x->request.state);
+    x->request.state = NULL;
+    hub_buf_dispose(&x->body);
+    x->step = HUB_STEP_IDLE;
+    hub_deadline_phase(&x->watch, HUB_PHASE_IDLE);
+}
+
+void hub_exchange_dispose(struct hub_exchange *x)
+{
+    hub_response_dispose(&x->response);
+    hub_request_dispose(&x->request);
+    hub_buf_dispose(&x->body);
+}

@@ -1,0 +1,76 @@
+/**
+ * One connection and the request it is answering. libmicrohttpd handles one request of a connection at a
+ * time, so everything is kept and used again from request to request. Knows nothing of libmicrohttpd:
+ * mhd_glue.c drives it.
+ */
+#ifndef HUB_HTTP_EXCHANGE_H
+#define HUB_HTTP_EXCHANGE_H
+
+#include "server/http/deadline.h"
+#include "server/http/guard.h"
+#include "server/http/log.h"
+#include "server/http/metrics.h"
+#include "server/http/pool.h"
+#include "server/http/stream.h"
+
+struct hub_http {
+    struct hub_http_options options;
+    void *daemon;
+    struct hub_pool *pool;
+    struct hub_deadline *deadline;
+    struct hub_metrics *metrics;
+    struct hub_log *log;
+    uint16_t port;
+    uint64_t id_seed;
+    atomic_uint_fast64_t ids, overloads;
+    atomic_uint connections, in_flight;
+    atomic_bool draining;
+};
+
+enum hub_step {
+    HUB_STEP_IDLE,     /* no request, or its header is not complete */
+    HUB_STEP_BODY,     /* its body is coming */
+    HUB_STEP_READY,    /* complete; to be given to the handler */
+    HUB_STEP_ANSWERED, /* the response is made; to be queued */
+    HUB_STEP_SENDING,
+};
+
+struct hub_exchange {
+    struct hub_watch watch;
+    struct hub_task task; /* the handler on a worker, or a cold block of `stream` */
+    struct hub_http *http;
+    void *connection;
+    enum hub_step step;
+    bool counted; /* in http->in_flight */
+    bool close;   /* after this answer */
+    const char *method_name;
+    const struct hub_route *route;
+    enum hub_status parsed; /* what hub_request_init said, with `error` */
+    struct hub_error error;
+    struct hub_request request;
+    struct hub_response response;
+    struct hub_param headers[HUB_MAX_HEADERS];
+    struct hub_buf body;
+    struct hub_stream stream;
+    uint64_t stream_at; /* where the worker reads */
+    struct timespec start;
+    uint64_t bytes_out;
+};
+
+/** The request line is there. */
+void hub_exchange_begin(struct hub_exchange *x, const char *target);
+/** The header is there: x->headers and x->request.header_count. The step is then BODY, READY, or ANSWERED
+ * when the request is refused. True: send that answer now, before any body, and close. */
+bool hub_exchange_header(struct hub_exchange *x, const char *method, const char *version);
+/** Body bytes. False: far too many, drop the connection. */
+bool hub_exchange_body(struct hub_exchange *x, const char *data, size_t size);
+/** Call the handler; HUB_AGAIN: hand it to a worker. Else the step is ANSWERED. */
+enum hub_status hub_exchange_run(struct hub_exchange *x);
+/** Answer with an error instead of what the handler made. */
+void hub_exchange_fail(struct hub_exchange *x, enum hub_status status, const char *problem,
+                       const char *detail);
+/** The answer is out, or its connection is gone. */
+void hub_exchange_end(struct hub_exchange *x, bool complete);
+void hub_exchange_dispose(struct hub_exchange *x);
+
+#endif

@@ -1,0 +1,437 @@
+/* The server on libmicrohttpd, and the only file that includes its header. One epoll set a thread; handlers
+ * run there first and must not block; what would block is suspended, done by a worker, and resumed.
+ *
+ * Order of calls for one request: on_target (request line), on_request once with the header and again for
+ * body and end, on_completed. A response is queued on the second call at the earliest: queued on the first it
+ * closes the connection, which is what a refusal of a body wants. */
+#include "server/http/budget.h"
+#include "server/http/exchange.h"
+#include "server/http/listen.h"
+
+#include <microhttpd.h>
+#include <stdlib.h>
+#include <sys/random.h>
+#include <time.h>
+#include <unistd.h>
+
+#define WHOLE_FILE_BYTES (1 * MIB) /* up to here one read into one buffer beats blocks */
+
+enum { BACKLOG = 1024, DRAIN_TICK_MS = 5, FLUSH_MS = 1000 };
+
+/* ---- answering ---- */
+
+static ssize_t read_block(void *cls, uint64_t at, char *out, size_t size)
+{
+    struct hub_exchange *x = cls;
+    ssize_t n = hub_stream_read(&x->stream, at, out, size);
+    if (n > 0)
+        x->bytes_out = at + (uint64_t)n;
+    if (n != 0)
+        return n > 0 ? n : MHD_CONTENT_READER_END_WITH_ERROR;
+    x->stream_at = at;
+    MHD_suspend_connection(x->connection);
+    if (!hub_pool_push(x->http->pool, &x->task, true)) {
+        x->stream.failed = true;
+        MHD_resume_connection(x->connection);
+    }
+    return 0;
+}
+
+static void fetch_block(struct hub_task *task)
+{
+    struct hub_exchange *x = (struct hub_exchange *)((char *)task - offsetof(struct hub_exchange, task));
+    hub_stream_fetch(&x->stream, x->stream_at);
+    MHD_resume_connection(x->connection); /* x is the event thread's again */
+}
+
+static void drop_stream(struct hub_task *task)
+{
+    struct hub_exchange *x = (struct hub_exchange *)((char *)task - offsetof(struct hub_exchange, task));
+    x->stream.failed = true;
+    MHD_resume_connection(x->connection);
+}
+
+static bool reserve(struct hub_exchange *x, uint64_t bytes)
+{
+    struct hub_budget *budget = x->http->options.budget;
+    if (!budget || (x->response.budget && x->response.budget != budget) || !hub_budget_try(budget, bytes))
+        return false;
+    x->response.budget = budget;
+    x->response.reserved += bytes;
+    return true;
+}
+
+/* A small range of warm pages goes out as one buffer. */
+static struct MHD_Response *small_file(struct hub_exchange *x)
+{
+    struct hub_response *response = &x->response;
+    size_t size = (size_t)response->length;
+    if (!reserve(x, size))
+        return NULL;
+    struct hub_buf bytes = HUB_BUF_INIT(WHOLE_FILE_BYTES);
+    if (hub_buf_reserve(&bytes, size, NULL) || hub_file_unchanged(response->file, NULL) ||
+        hub_read_bytes(response->file, response->offset, bytes.data, size, HUB_READ_NOWAIT, NULL) ||
+        hub_file_unchanged(response->file, NULL)) {
+        hub_buf_dispose(&bytes);
+        return NULL; /* cold or changed: the stream knows what to do */
+    }
+    response->buffer = bytes;
+    response->buffer.size = size;
+    x->bytes_out = size;
+    return MHD_create_response_from_buffer(size, bytes.data, MHD_RESPMEM_PERSISTENT);
+}
+
+static struct MHD_Response *file_response(struct hub_exchange *x)
+{
+    struct hub_response *response = &x->response;
+    if (x->request.method != HUB_HEAD && response->length <= WHOLE_FILE_BYTES) {
+        struct MHD_Response *small = small_file(x);
+        if (small)
+            return small;
+    }
+    size_t block = reserve(x, 2 * HUB_STREAM_BLOCK) ? HUB_STREAM_BLOCK : HUB_STREAM_SMALL_BLOCK;
+    hub_stream_init(&x->stream, response->file, response->offset, response->length, block);
+    x->task.run = fetch_block;
+    x->task.cancel = drop_stream;
+    return MHD_create_response_from_callback(response->length, block, read_block, x, NULL);
+}
+
+/* The bytes stay the exchange's until on_completed, so nothing is copied. */
+static struct MHD_Response *make_response(struct hub_exchange *x)
+{
+    struct hub_response *response = &x->response;
+    struct hub_view bytes = {"", 0};
+    if (response->kind == HUB_BODY_FILE && response->length > 0)
+        return file_response(x);
+    if (response->kind == HUB_BODY_BUFFER && response->buffer.size > 0)
+        bytes = hub_buf_view(&response->buffer);
+    else if (response->kind == HUB_BODY_SHARED)
+        bytes = hub_bytes_view(response->shared);
+    x->bytes_out = x->request.method == HUB_HEAD ? 0 : bytes.size;
+    return MHD_create_response_from_buffer(bytes.size, (void *)(uintptr_t)bytes.data, MHD_RESPMEM_PERSISTENT);
+}
+
+static bool add_headers(struct hub_exchange *x, struct MHD_Response *out)
+{
+    static const char *const always[][2] = {
+        {"Access-Control-Allow-Origin", "*"},
+        {"Access-Control-Expose-Headers", "Accept-Ranges, Content-Length, Content-Location, Content-Range, "
+                                          "ETag, Last-Modified, Link, Repr-Digest, Retry-After, "
+                                          "X-Dtype, X-Nonfinite, X-Request-Id, X-Shape"},
+        {"X-Content-Type-Options", "nosniff"},
+    };
+    const struct hub_response *response = &x->response;
+    bool ok = MHD_add_response_header(out, "X-Request-Id", x->request.id) == MHD_YES;
+    for (size_t i = 0; i < HUB_COUNT(always); i++)
+        ok = ok && MHD_add_response_header(out, always[i][0], always[i][1]) == MHD_YES;
+    for (unsigned i = 0; i < response->header_count; i++)
+        ok = ok &&
+             MHD_add_response_header(out, response->headers[i].name, response->headers[i].value) == MHD_YES;
+    if (x->close || atomic_load_explicit(&x->http->draining, memory_order_relaxed))
+        ok = ok && MHD_add_response_header(out, "Connection", "close") == MHD_YES;
+    return ok;
+}
+
+static enum MHD_Result queue(struct hub_exchange *x)
+{
+    struct MHD_Response *out = make_response(x);
+    enum MHD_Result queued = MHD_NO;
+    if (out && add_headers(x, out)) {
+        x->step = HUB_STEP_SENDING;
+        hub_deadline_phase(&x->watch, HUB_PHASE_SEND);
+        queued = MHD_queue_response(x->connection, x->response.status, out);
+    }
+    if (out)
+        MHD_destroy_response(out);
+    return queued;
+}
+
+/* ---- handlers ---- */
+
+static void run_on_worker(struct hub_task *task)
+{
+    struct hub_exchange *x = (struct hub_exchange *)((char *)task - offsetof(struct hub_exchange, task));
+    (void)hub_exchange_run(x);            /* never HUB_AGAIN there */
+    MHD_resume_connection(x->connection); /* x is the event thread's again */
+}
+
+static void answer_draining(struct hub_task *task)
+{
+    struct hub_exchange *x = (struct hub_exchange *)((char *)task - offsetof(struct hub_exchange, task));
+    hub_exchange_fail(x, HUB_BUSY, "draining", "the server is shutting down");
+    MHD_resume_connection(x->connection);
+}
+
+static enum MHD_Result run(struct hub_exchange *x)
+{
+    if (hub_exchange_run(x) != HUB_AGAIN)
+        return queue(x);
+    x->task.run = run_on_worker;
+    x->task.cancel = answer_draining;
+    MHD_suspend_connection(x->connection); /* before a worker may resume it */
+    if (hub_pool_push(x->http->pool, &x->task, false))
+        return MHD_YES;
+    if (atomic_load(&x->http->draining)) {
+        hub_exchange_fail(x, HUB_BUSY, "draining", "the server is shutting down");
+    } else {
+        atomic_fetch_add_explicit(&x->http->overloads, 1, memory_order_relaxed);
+        hub_exchange_fail(x, HUB_BUSY, "overloaded", "too many requests are waiting: try again");
+    }
+    MHD_resume_connection(x->connection);
+    return MHD_YES;
+}
+
+static enum MHD_Result add_header(void *cls, enum MHD_ValueKind kind, const char *name, size_t name_size,
+                                  const char *value, size_t value_size)
+{
+    struct hub_exchange *x = cls;
+    (void)kind;
+    if (x->request.header_count == HUB_MAX_HEADERS)
+        return MHD_NO;
+    x->headers[x->request.header_count++] =
+        (struct hub_param){{name, name_size}, {value ? value : "", value ? value_size : 0}};
+    return MHD_YES;
+}
+
+static enum MHD_Result first_call(struct hub_exchange *x, const char *method, const char *version)
+{
+    int count = MHD_get_connection_values_n(x->connection, MHD_HEADER_KIND, add_header, x);
+    if (count > HUB_MAX_HEADERS) {
+        x->request.header_count = 0; /* a part of them would mislead */
+        x->parsed =
+            hub_fail_as(&x->error, HUB_INVALID, "bad-request", "more than %d header fields", HUB_MAX_HEADERS);
+        x->close = true;
+    }
+    return hub_exchange_header(x, method, version) ? queue(x) : MHD_YES;
+}
+
+static enum MHD_Result on_request(void *cls, struct MHD_Connection *connection, const char *url,
+                                  const char *method, const char *version, const char *upload_data,
+                                  size_t *upload_size, void **con_cls)
+{
+    struct hub_exchange *x = *con_cls;
+    (void)cls;
+    (void)connection;
+    (void)url; /* decoded nowhere, and cut at '?': request.c reads the raw target */
+    if (!x)
+        return MHD_NO;
+    switch (x->step) {
+    case HUB_STEP_IDLE:
+        return first_call(x, method, version);
+    case HUB_STEP_BODY:
+        if (*upload_size > 0) {
+            size_t size = *upload_size;
+            *upload_size = 0;
+            return hub_exchange_body(x, upload_data, size) ? MHD_YES : MHD_NO;
+        }
+        return run(x);
+    case HUB_STEP_READY:
+        return run(x);
+    case HUB_STEP_ANSWERED:
+        return queue(x);
+    case HUB_STEP_SENDING:
+        break;
+    }
+    return MHD_NO;
+}
+
+/* ---- connections ---- */
+
+static void *on_target(void *cls, const char *target, struct MHD_Connection *connection)
+{
+    (void)cls;
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+    struct hub_exchange *x = info ? info->socket_context : NULL;
+    if (x)
+        hub_exchange_begin(x, target);
+    return x;
+}
+
+static void on_completed(void *cls, struct MHD_Connection *connection, void **con_cls,
+                         enum MHD_RequestTerminationCode why)
+{
+    struct hub_exchange *x = *con_cls;
+    (void)cls;
+    (void)connection;
+    if (x)
+        hub_exchange_end(x, why == MHD_REQUEST_TERMINATED_COMPLETED_OK);
+    *con_cls = NULL;
+}
+
+static void connected(struct hub_http *http, struct MHD_Connection *connection, void **context)
+{
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+    struct hub_exchange *x = info ? calloc(1, sizeof *x) : NULL;
+    *context = x; /* NULL: its first request is dropped */
+    if (!x)
+        return;
+    x->http = http;
+    x->connection = connection;
+    hub_response_init(&x->response);
+    atomic_fetch_add_explicit(&http->connections, 1, memory_order_relaxed);
+    hub_deadline_add(http->deadline, &x->watch, info->connect_fd);
+}
+
+/* Called before the socket is closed, so that the deadlines never see the number of another's socket. */
+static void on_connection(void *cls, struct MHD_Connection *connection, void **context,
+                          enum MHD_ConnectionNotificationCode what)
+{
+    struct hub_http *http = cls;
+    struct hub_exchange *x = *context;
+    if (what == MHD_CONNECTION_NOTIFY_STARTED) {
+        connected(http, connection, context);
+    } else if (x) {
+        hub_deadline_remove(http->deadline, &x->watch);
+        hub_exchange_dispose(x);
+        free(x);
+        atomic_fetch_sub_explicit(&http->connections, 1, memory_order_relaxed);
+        *context = NULL;
+    }
+}
+
+static size_t leave_escaped(void *cls, struct MHD_Connection *connection, char *text)
+{
+    (void)cls;
+    (void)connection;
+    return strlen(text);
+}
+
+/* ---- the daemon ---- */
+
+static void fill_defaults(struct hub_http_options *options)
+{
+    long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    unsigned n = cores > 0 ? (unsigned)cores : 1;
+    options->event_threads = options->event_threads ? options->event_threads : n;
+    options->workers = options->workers ? options->workers : n;
+    options->queue = options->queue ? options->queue : 1024;
+    options->connections = options->connections ? options->connections : 4096;
+    options->header_ms = options->header_ms ? options->header_ms : 10000;
+    options->body_ms = options->body_ms ? options->body_ms : 30000;
+    options->idle_ms = options->idle_ms ? options->idle_ms : 60000;
+    options->min_rate = options->min_rate ? options->min_rate : 1024;
+    options->address = options->address ? options->address : "127.0.0.1";
+}
+
+static enum hub_status start_daemon(struct hub_http *http, int fd, struct hub_error *err)
+{
+    const struct hub_http_options *options = &http->options;
+    struct MHD_OptionItem items[] = {
+        {MHD_OPTION_LISTEN_SOCKET, fd, NULL},
+        {MHD_OPTION_CONNECTION_LIMIT, options->connections, NULL},
+        {MHD_OPTION_CONNECTION_TIMEOUT, (options->idle_ms + 999) / 1000 + 1, NULL},
+        {MHD_OPTION_NOTIFY_COMPLETED, (intptr_t)on_completed, http},
+        {MHD_OPTION_NOTIFY_CONNECTION, (intptr_t)on_connection, http},
+        {MHD_OPTION_URI_LOG_CALLBACK, (intptr_t)on_target, http},
+        {MHD_OPTION_UNESCAPE_CALLBACK, (intptr_t)leave_escaped, NULL},
+#if MHD_VERSION >= 0x00097701
+        {MHD_OPTION_CLIENT_DISCIPLINE_LVL, 1, NULL},
+#else
+        {MHD_OPTION_STRICT_FOR_CLIENT, 1, NULL},
+#endif
+        {options->event_threads > 1 ? MHD_OPTION_THREAD_POOL_SIZE : MHD_OPTION_END, options->event_threads,
+         NULL},
+        {MHD_OPTION_END, 0, NULL},
+    };
+    http->daemon = MHD_start_daemon(MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ITC, 0,
+                                    NULL, NULL, on_request, http, MHD_OPTION_ARRAY, items, MHD_OPTION_END);
+    if (!http->daemon)
+        return hub_fail(err, HUB_IO,
+                        "libmicrohttpd cannot start (too few file descriptors for %u connections?)",
+                        options->connections);
+    return HUB_OK;
+}
+
+static void free_http(struct hub_http *http)
+{
+    hub_pool_free(http->pool);
+    hub_deadline_stop(http->deadline);
+    hub_log_stop(http->log);
+    hub_metrics_free(http->metrics);
+    free(http);
+}
+
+static enum hub_status start_parts(struct hub_http *http, struct hub_error *err)
+{
+    const struct hub_http_options *options = &http->options;
+    const struct hub_deadline_options deadlines = {options->header_ms, options->body_ms, options->idle_ms,
+                                                   options->min_rate};
+    HUB_TRY(hub_metrics_new(options->routes, &http->metrics, err));
+    HUB_TRY(hub_deadline_start(&deadlines, &http->deadline, err));
+    HUB_TRY(hub_pool_new(options->workers, options->queue, &http->pool, err));
+    return options->access_log ? hub_log_start(STDERR_FILENO, &http->log, err) : HUB_OK;
+}
+
+enum hub_status hub_http_start(const struct hub_http_options *options, struct hub_http **out,
+                               struct hub_error *err)
+{
+    struct hub_http *http = calloc(1, sizeof *http);
+    if (!http)
+        return hub_fail(err, HUB_NO_MEMORY, "no memory for the HTTP server");
+    http->options = *options;
+    fill_defaults(&http->options);
+    if (getrandom(&http->id_seed, sizeof http->id_seed, 0) != sizeof http->id_seed)
+        http->id_seed = (uint64_t)time(NULL);
+    int fd = -1;
+    enum hub_status st = start_parts(http, err);
+    if (!st)
+        st = hub_listen(http->options.address, http->options.port, BACKLOG, &fd, &http->port, err);
+    *out = http;
+    if (!st)
+        st = start_daemon(http, fd, err);
+    if (st) {
+        *out = NULL;
+        if (fd >= 0)
+            close(fd);
+        free_http(http);
+    }
+    return st;
+}
+
+uint16_t hub_http_port(const struct hub_http *http)
+{
+    return http->port;
+}
+
+bool hub_http_draining(const struct hub_http *http)
+{
+    return http && atomic_load(&http->draining);
+}
+
+static void wait_for_answers(struct hub_http *http, unsigned ms)
+{
+    for (unsigned waited = 0; waited < ms && atomic_load(&http->in_flight) > 0; waited += DRAIN_TICK_MS)
+        nanosleep(&(struct timespec){.tv_nsec = DRAIN_TICK_MS * 1000000L}, NULL);
+}
+
+/* MHD_stop_daemon aborts the process while a connection is suspended; after hub_pool_stop none is, and none
+ * can be again: a stopped pool refuses, and what is refused is resumed at once. */
+void hub_http_stop(struct hub_http *http, unsigned grace_ms)
+{
+    if (!http)
+        return;
+    atomic_store(&http->draining, true);
+    MHD_socket fd = MHD_quiesce_daemon(http->daemon);
+    if (fd != MHD_INVALID_SOCKET)
+        close(fd);
+    wait_for_answers(http, grace_ms);
+    hub_pool_stop(http->pool);
+    wait_for_answers(http, HUB_MIN(grace_ms, (unsigned)FLUSH_MS)); /* the 503s just made */
+    MHD_stop_daemon(http->daemon);
+    free_http(http);
+}
+
+enum hub_status hub_http_metrics(struct hub_http *http, struct hub_buf *out, struct hub_error *err)
+{
+    struct hub_metrics_gauges gauges = {.connections = atomic_load(&http->connections),
+                                        .in_flight = atomic_load(&http->in_flight),
+                                        .queue_depth = hub_pool_depth(http->pool),
+                                        .overloads = atomic_load(&http->overloads),
+                                        .deadlines = hub_deadline_ended(http->deadline),
+                                        .mhd_version = MHD_get_version()};
+    if (http->options.budget)
+        gauges.budget_used = hub_budget_used(http->options.budget, &gauges.budget_total);
+    return hub_metrics_write(http->metrics, &gauges, out, err);
+}

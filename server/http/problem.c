@@ -1,0 +1,157 @@
+/* Errors as HTTP answers (RFC 9457). This file alone decides the status, the stable name and Retry-After of
+ * an error. */
+#include "server/http/http.h"
+#include "storage/base/json.h"
+
+#include <stdio.h>
+
+struct problem {
+    const char *name;
+    unsigned status;
+    unsigned retry_s; /* advice where the error gives none; 0: no Retry-After */
+    const char *title;
+};
+
+/* Every name of DESIGN 4 "Errors". A name never changes; an error that carries one answers with its status.
+ */
+static const struct problem problems[] = {
+    {"bad-request", 400, 0, "The request is malformed"},
+    {"bad-parameter", 400, 0, "A query parameter is wrong"},
+    {"bad-id", 400, 0, "This cannot be a dataset id"},
+    {"bad-where", 400, 0, "The where expression is wrong"},
+    {"bad-cursor", 400, 0, "The cursor is not one of ours"},
+    {"bad-slice", 400, 0, "The slice is wrong"},
+    {"token-required", 401, 0, "A token is needed"},
+    {"forbidden", 403, 0, "Not allowed"},
+    {"dataset-not-found", 404, 0, "There is no such dataset"},
+    {"episode-missing", 404, 0, "There is no such episode"},
+    {"field-not-found", 404, 0, "There is no such field"},
+    {"file-not-found", 404, 0, "There is no such file"},
+    {"route-not-found", 404, 0, "There is nothing at this address"},
+    {"method-not-allowed", 405, 0, "The method is not allowed here"},
+    {"not-acceptable", 406, 0, "It cannot be represented as asked"},
+    {"needs-decoding", 406, 0, "The image would have to be decoded"},
+    {"exists", 409, 0, "It exists already"},
+    {"revision-gone", 410, 0, "This revision is no longer here"},
+    {"precondition-failed", 412, 0, "A precondition is not met"},
+    {"too-large", 413, 0, "It is too large"},
+    {"media-type", 415, 0, "The media type is not supported"},
+    {"range-not-satisfiable", 416, 0, "The range lies outside"},
+    {"dataset-broken", 422, 0, "The dataset is broken"},
+    {"field-unreadable", 422, 0, "The field cannot be read"},
+    {"too-many", 429, 1, "Too many requests"},
+    {"internal", 500, 0, "The server failed"},
+    {"upstream-failed", 502, 0, "The upstream failed"},
+    {"dataset-changing", 503, 2, "The dataset is being changed"},
+    {"pending", 503, 2, "The dataset is still being inspected"},
+    {"overloaded", 503, 1, "The server is overloaded"},
+    {"starting", 503, 1, "The server is starting"},
+    {"draining", 503, 5, "The server is shutting down"},
+    {"upstream-unavailable", 503, 30, "The upstream cannot be reached"},
+    {"no-space", 507, 0, "The disk is full"},
+};
+
+/* The name of an error that carries none: no default, so that the compiler names a forgotten status. */
+static const char *name_of_status(enum hub_status status)
+{
+    switch (status) {
+    case HUB_OK:
+        return "internal"; /* an error that says all is well is a bug */
+    case HUB_NOT_FOUND:
+        return "file-not-found";
+    case HUB_EXISTS:
+        return "exists";
+    case HUB_INVALID:
+        return "bad-request";
+    case HUB_OUT_OF_RANGE:
+        return "range-not-satisfiable";
+    case HUB_TOO_BIG:
+        return "too-large";
+    case HUB_NOT_ACCEPTABLE:
+        return "not-acceptable";
+    case HUB_UNSUPPORTED:
+        return "field-unreadable";
+    case HUB_CORRUPT:
+        return "dataset-broken";
+    case HUB_DENIED:
+        return "forbidden";
+    case HUB_CHANGED:
+        return "dataset-changing";
+    case HUB_BUSY:
+    case HUB_AGAIN:
+    case HUB_TIMEOUT:
+    case HUB_NO_MEMORY:
+        return "overloaded";
+    case HUB_IO:
+        return "internal";
+    case HUB_NO_SPACE:
+        return "no-space";
+    case HUB_CANCELLED:
+        return "draining";
+    }
+    return "internal";
+}
+
+static const struct problem *named(const char *name)
+{
+    for (size_t i = 0; i < HUB_COUNT(problems); i++)
+        if (strcmp(problems[i].name, name) == 0)
+            return &problems[i];
+    return NULL;
+}
+
+static const struct problem *find(const struct hub_error *err)
+{
+    const struct problem *problem = err->problem[0] ? named(err->problem) : NULL;
+    if (!problem && err->status == HUB_INVALID && err->parameter[0])
+        problem = named("bad-parameter");
+    return problem ? problem : named(name_of_status(err->status));
+}
+
+unsigned hub_problem_status(const struct hub_error *err)
+{
+    return find(err)->status;
+}
+
+static enum hub_status member(struct hub_buf *out, const char *name, const char *value, struct hub_error *err)
+{
+    HUB_TRY(hub_buf_addf(out, err, ",\"%s\":", name));
+    return hub_json_add_string(out, hub_view_of(value), err);
+}
+
+static enum hub_status write_document(struct hub_buf *out, const struct problem *problem,
+                                      const struct hub_error *err, const struct hub_request *request,
+                                      const char *extra, struct hub_error *why)
+{
+    HUB_TRY(hub_buf_addf(out, why, "{\"type\":\"urn:minari-hub:%s\"", problem->name));
+    HUB_TRY(member(out, "title", problem->title, why));
+    HUB_TRY(hub_buf_addf(out, why, ",\"status\":%u", problem->status));
+    HUB_TRY(member(out, "detail", err->detail[0] ? err->detail : problem->title, why));
+    HUB_TRY(member(out, "instance", request->target ? request->target : "", why));
+    if (err->parameter[0]) {
+        HUB_TRY(member(out, "parameter", err->parameter, why));
+        HUB_TRY(member(out, "value", err->value, why));
+    }
+    if (extra && extra[0]) {
+        HUB_TRY(hub_buf_add_text(out, ",", why));
+        HUB_TRY(hub_buf_add_text(out, extra, why));
+    }
+    return hub_buf_add_text(out, "}\n", why);
+}
+
+void hub_problem_write(struct hub_response *response, const struct hub_request *request,
+                       const struct hub_error *err, const char *extra)
+{
+    const struct problem *problem = find(err);
+    struct hub_buf *out = hub_response_buffer(response, problem->status, "application/problem+json", 1 * MIB);
+    if (write_document(out, problem, err, request, extra, NULL))
+        out->size = 0; /* no memory even for this: the status alone has to do */
+    unsigned retry_s = err->retry_after_s ? err->retry_after_s : problem->retry_s;
+    enum hub_status st = HUB_OK;
+    if (retry_s)
+        st = hub_response_header(response, NULL, "Retry-After", "%u", retry_s);
+    if (!st)
+        st = hub_response_header(response, NULL, "Cache-Control", "no-store");
+    if (st)
+        response->status = problem->status; /* an answer without these headers is still the answer */
+}

@@ -1,0 +1,252 @@
+/* A request's target: the raw path is split at '/' first and each segment decoded after, so that %2F is a
+ * slash inside a segment and never a separator. Everything decoded lies in request->text. */
+#include "server/http/http.h"
+
+#include "storage/base/utf8.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <strings.h>
+
+static int hex(char c)
+{
+    if (c >= '0' && c <= '9')
+        return c - '0';
+    if (c >= 'a' && c <= 'f')
+        return c - 'a' + 10;
+    if (c >= 'A' && c <= 'F')
+        return c - 'A' + 10;
+    return -1;
+}
+
+static enum hub_status bad(struct hub_error *err, const char *what)
+{
+    return hub_fail_as(err, HUB_INVALID, "bad-request", "the request target %s", what);
+}
+
+/* Decode into request->text, terminated. The decoded form is never longer than the raw one. */
+static enum hub_status decode(struct hub_request *request, struct hub_view raw, bool plus,
+                              struct hub_view *out, struct hub_error *err)
+{
+    if (raw.size + 1 > request->text_size - request->text_used)
+        return hub_fail(err, HUB_NO_MEMORY, "no room for the decoded target");
+    char *to = request->text + request->text_used;
+    size_t n = 0;
+    for (size_t i = 0; i < raw.size; i++) {
+        char c = raw.data[i];
+        if ((unsigned char)c <= ' ' || c == 0x7F)
+            return bad(err, "has a space or a control character");
+        if (c == '%') {
+            bool whole = raw.size - i > 2;
+            int high = whole ? hex(raw.data[i + 1]) : -1;
+            int low = whole ? hex(raw.data[i + 2]) : -1;
+            if (high < 0 || low < 0)
+                return bad(err, "has a % that two hexadecimal digits do not follow");
+            c = (char)(high * 16 + low);
+            i += 2;
+        } else if (c == '+' && plus) {
+            c = ' ';
+        }
+        to[n++] = c;
+    }
+    to[n] = '\0';
+    request->text_used += n + 1;
+    *out = (struct hub_view){to, n};
+    return HUB_OK;
+}
+
+/* A decoded segment may hold slashes (%2F); none of its pieces may be empty or a dot segment. */
+static bool pieces_are_plain(struct hub_view segment)
+{
+    const char *at = segment.data, *end = segment.data + segment.size;
+    for (;;) {
+        const char *slash = memchr(at, '/', (size_t)(end - at));
+        struct hub_view piece = {at, (size_t)((slash ? slash : end) - at)};
+        if (piece.size == 0 || hub_view_is(piece, ".") || hub_view_is(piece, ".."))
+            return false;
+        if (!slash)
+            return true;
+        at = slash + 1;
+    }
+}
+
+static enum hub_status split_path(struct hub_request *request, struct hub_view path, struct hub_error *err)
+{
+    if (path.size == 0 || path.data[0] != '/')
+        return bad(err, "must be a path that begins with /");
+    const char *at = path.data + 1, *end = path.data + path.size;
+    while (path.size > 1) {
+        const char *slash = memchr(at, '/', (size_t)(end - at));
+        struct hub_view raw = {at, (size_t)((slash ? slash : end) - at)}, segment;
+        if (request->segment_count == HUB_MAX_SEGMENTS)
+            return bad(err, "has more than 64 segments");
+        HUB_TRY(decode(request, raw, false, &segment, err));
+        if (!pieces_are_plain(segment))
+            return bad(err, "has an empty, '.' or '..' segment");
+        if (!hub_utf8_printable(segment) || memchr(segment.data, '\\', segment.size))
+            return bad(err, "must be UTF-8 without control characters and backslashes");
+        request->segments[request->segment_count++] = segment;
+        if (!slash)
+            break;
+        at = slash + 1;
+    }
+    return HUB_OK;
+}
+
+/* Line feeds and tabs are fine inside a parameter (a `where` of several lines), other control characters are
+ * not. */
+static bool value_is_text(struct hub_view value)
+{
+    for (size_t i = 0; i < value.size; i++) {
+        unsigned char c = (unsigned char)value.data[i];
+        if ((c < 0x20 && c != '\t' && c != '\n' && c != '\r') || c == 0x7F)
+            return false;
+    }
+    return hub_utf8_valid(value);
+}
+
+static enum hub_status split_query(struct hub_request *request, struct hub_view query, struct hub_error *err)
+{
+    const char *at = query.data, *end = query.data + query.size;
+    while (at < end) {
+        const char *stop = memchr(at, '&', (size_t)(end - at));
+        if (!stop)
+            stop = end;
+        if (stop > at) {
+            const char *equals = memchr(at, '=', (size_t)(stop - at));
+            struct hub_view name = {at, (size_t)((equals ? equals : stop) - at)};
+            struct hub_view value = {equals ? equals + 1 : stop, equals ? (size_t)(stop - equals - 1) : 0};
+            if (request->query_count == HUB_MAX_QUERY)
+                return bad(err, "has more than 64 parameters");
+            struct hub_param *param = &request->query[request->query_count];
+            HUB_TRY(decode(request, name, true, &param->name, err));
+            HUB_TRY(decode(request, value, true, &param->value, err));
+            if (!value_is_text(param->name) || !value_is_text(param->value))
+                return bad(err, "has a parameter that is not UTF-8 text");
+            request->query_count++;
+        }
+        at = stop + 1;
+    }
+    return HUB_OK;
+}
+
+/* Room for the target once raw and once decoded, the captures joined again, and the base URL. */
+static enum hub_status make_room(struct hub_request *request, size_t target, struct hub_error *err)
+{
+    size_t need = 4 * target + 1024;
+    if (request->text_size >= need)
+        return HUB_OK;
+    free(request->text);
+    request->text_size = 0;
+    request->text = malloc(need);
+    if (!request->text)
+        return hub_fail(err, HUB_NO_MEMORY, "no memory for a request");
+    request->text_size = need;
+    return HUB_OK;
+}
+
+enum hub_status hub_request_init(struct hub_request *request, enum hub_method method, const char *target,
+                                 struct hub_error *err)
+{
+    char *text = request->text;
+    size_t text_size = request->text_size;
+    memset(request, 0, sizeof *request);
+    request->text = text;
+    request->text_size = text_size;
+    request->method = method;
+    request->target = "";
+    request->base_url = "";
+    size_t size = strlen(target);
+    HUB_TRY(make_room(request, size, err));
+    size_t path_size = strcspn(target, "?");
+    memcpy(request->text, target, path_size);
+    request->text[path_size] = '\0';
+    request->target = request->text;
+    request->text_used = path_size + 1;
+    HUB_TRY(split_path(request, (struct hub_view){target, path_size}, err));
+    if (path_size == size)
+        return HUB_OK;
+    return split_query(request, (struct hub_view){target + path_size + 1, size - path_size - 1}, err);
+}
+
+void hub_request_dispose(struct hub_request *request)
+{
+    if (request->state && request->free_state)
+        request->free_state(request->state);
+    request->state = NULL;
+    free(request->text);
+    request->text = NULL;
+    request->text_size = 0;
+}
+
+struct hub_view hub_request_capture(const struct hub_request *request, const char *name)
+{
+    for (unsigned i = 0; i < request->capture_count; i++)
+        if (hub_view_is(request->captures[i].name, name))
+            return request->captures[i].value;
+    return (struct hub_view){NULL, 0};
+}
+
+struct hub_view hub_request_query(const struct hub_request *request, const char *name)
+{
+    for (unsigned i = 0; i < request->query_count; i++)
+        if (hub_view_is(request->query[i].name, name))
+            return request->query[i].value;
+    return (struct hub_view){NULL, 0};
+}
+
+const char *hub_request_header(const struct hub_request *request, const char *name)
+{
+    size_t size = strlen(name);
+    for (unsigned i = 0; i < request->header_count; i++) {
+        const struct hub_param *header = &request->headers[i];
+        if (header->name.size == size && strncasecmp(header->name.data, name, size) == 0)
+            return header->value.data;
+    }
+    return NULL;
+}
+
+enum hub_status hub_request_known(const struct hub_request *request, const char *const *names,
+                                  struct hub_error *err)
+{
+    for (unsigned i = 0; i < request->query_count; i++) {
+        bool known = false;
+        for (const char *const *name = names; *name && !known; name++)
+            known = hub_view_is(request->query[i].name, *name);
+        if (known)
+            continue;
+        char list[400] = "";
+        size_t used = 0;
+        for (const char *const *name = names; *name && used + strlen(*name) + 3 < sizeof list; name++)
+            used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", used ? ", " : "", *name);
+        hub_fail_as(err, HUB_INVALID, "bad-parameter", "there is no parameter \"%.80s\" here; there is: %s",
+                    request->query[i].name.data, used ? list : "none");
+        hub_fail_about(err, request->query[i].name.data, request->query[i].value.data);
+        return HUB_INVALID;
+    }
+    return HUB_OK;
+}
+
+enum hub_status hub_request_int(const struct hub_request *request, const char *name, int64_t *value,
+                                bool *present, struct hub_error *err)
+{
+    struct hub_view text = hub_request_query(request, name);
+    *present = false;
+    if (!text.data)
+        return HUB_OK;
+    char *end = NULL;
+    errno = 0;
+    long long number = strtoll(text.data, &end, 10);
+    bool starts = text.size > 0 &&
+                  ((text.data[0] >= '0' && text.data[0] <= '9') ||
+                   (text.size > 1 && text.data[0] == '-' && text.data[1] >= '0' && text.data[1] <= '9'));
+    if (!starts || errno || end != text.data + text.size) {
+        hub_fail_as(err, HUB_INVALID, "bad-parameter", "%s must be a whole number", name);
+        hub_fail_about(err, name, text.data);
+        return HUB_INVALID;
+    }
+    *value = number;
+    *present = true;
+    return HUB_OK;
+}

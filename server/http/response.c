@@ -1,0 +1,98 @@
+/* A response while a handler fills it: headers, and a body of one of four kinds. */
+#include "server/http/http.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+void hub_response_init(struct hub_response *response)
+{
+    /* not the whole struct: `text` and unused headers need no zeroing on every request */
+    response->status = 200;
+    response->header_count = 0;
+    response->kind = HUB_BODY_NONE;
+    response->buffer = HUB_BUF_INIT(0);
+    response->shared = NULL;
+    response->file = NULL;
+    response->offset = response->length = 0;
+    response->problem_extra = NULL;
+    response->budget = NULL;
+    response->reserved = 0;
+    response->finished = NULL;
+    response->finished_user = NULL;
+    response->text_used = 0;
+}
+
+static bool in_text(const struct hub_response *response, const char *value)
+{
+    return value >= response->text && value < response->text + sizeof response->text;
+}
+
+void hub_response_dispose(struct hub_response *response)
+{
+    for (unsigned i = 0; i < response->header_count; i++)
+        if (!in_text(response, response->headers[i].value))
+            free(response->headers[i].value);
+    if (response->finished)
+        response->finished(response->finished_user, false);
+    hub_buf_dispose(&response->buffer);
+    hub_bytes_unref(response->shared);
+    if (response->file)
+        hub_file_put(response->file);
+    free(response->problem_extra);
+    if (response->reserved)
+        hub_budget_give(response->budget, response->reserved);
+    hub_response_init(response);
+}
+
+static enum hub_status add(struct hub_response *response, const char *name, char *value,
+                           struct hub_error *err)
+{
+    for (const char *c = value; *c; c++) {
+        if ((unsigned char)*c < 0x20 || *c == 0x7F) {
+            if (!in_text(response, value))
+                free(value);
+            return hub_fail_as(err, HUB_IO, "internal", "the value of header %s has a control character",
+                               name);
+        }
+    }
+    snprintf(response->headers[response->header_count].name, sizeof response->headers[0].name, "%s", name);
+    response->headers[response->header_count++].value = value;
+    return HUB_OK;
+}
+
+enum hub_status hub_response_header(struct hub_response *response, struct hub_error *err, const char *name,
+                                    const char *fmt, ...)
+{
+    if (response->header_count == HUB_COUNT(response->headers) ||
+        strlen(name) >= sizeof response->headers[0].name)
+        return hub_fail(err, HUB_TOO_BIG, "too many headers, or too long a name: %s", name);
+    char *value = response->text + response->text_used;
+    size_t left = sizeof response->text - response->text_used;
+    va_list args;
+    va_start(args, fmt);
+    int n = vsnprintf(value, left, fmt, args);
+    va_end(args);
+    if (n >= 0 && (size_t)n < left) {
+        response->text_used += (size_t)n + 1;
+        return add(response, name, value, err);
+    }
+    va_start(args, fmt);
+    n = vasprintf(&value, fmt, args);
+    va_end(args);
+    if (n < 0)
+        return hub_fail(err, HUB_NO_MEMORY, "no memory for a header");
+    return add(response, name, value, err);
+}
+
+struct hub_buf *hub_response_buffer(struct hub_response *response, unsigned status, const char *content_type,
+                                    size_t limit)
+{
+    response->status = status;
+    response->kind = HUB_BODY_BUFFER;
+    hub_buf_dispose(&response->buffer);
+    response->buffer = HUB_BUF_INIT(limit);
+    /* the first header of a document never fails: there is room for 32 */
+    if (hub_response_header(response, NULL, "Content-Type", "%s", content_type))
+        response->status = 500;
+    return &response->buffer;
+}

@@ -1,0 +1,148 @@
+/* Finding the route of a request. {id} takes segments up to a reserved one, so that the split needs no
+ * catalogue. */
+#include "server/http/http.h"
+
+#include <stdio.h>
+
+/* DESIGN 4 "Paths": the segments that end a dataset id; all later resources begin with '~'. */
+static bool is_reserved(struct hub_view segment)
+{
+    static const char *const names[] = {"episodes", "files", "sample", "batch", "archive.tar"};
+    if (segment.data[0] == '~')
+        return true;
+    for (size_t i = 0; i < HUB_COUNT(names); i++)
+        if (hub_view_is(segment, names[i]))
+            return true;
+    return false;
+}
+
+/* The segments [from, to) as sent, joined by '/', into request->text. */
+static bool join(struct hub_request *request, unsigned from, unsigned to, struct hub_view *out)
+{
+    if (to == from + 1) {
+        *out = request->segments[from];
+        return true;
+    }
+    size_t need = 0;
+    for (unsigned i = from; i < to; i++)
+        need += request->segments[i].size + 1;
+    if (need > request->text_size - request->text_used)
+        return false;
+    char *start = request->text + request->text_used, *at = start;
+    for (unsigned i = from; i < to; i++) {
+        memcpy(at, request->segments[i].data, request->segments[i].size);
+        at += request->segments[i].size;
+        *at++ = i + 1 < to ? '/' : '\0';
+    }
+    request->text_used += need;
+    *out = (struct hub_view){start, need - 1};
+    return true;
+}
+
+static bool capture(struct hub_request *request, struct hub_view name, unsigned from, unsigned to)
+{
+    if (request->capture_count == HUB_COUNT(request->captures))
+        return false;
+    struct hub_param *param = &request->captures[request->capture_count];
+    param->name = name;
+    if (!join(request, from, to, &param->value))
+        return false;
+    request->capture_count++;
+    return true;
+}
+
+/* How many segments from `at` on a capture takes; 0: it does not match here. */
+static unsigned span(const struct hub_request *request, struct hub_view name, unsigned at)
+{
+    unsigned left = request->segment_count - at;
+    if (left == 0)
+        return 0;
+    if (hub_view_is(name, "path"))
+        return left;
+    if (!hub_view_is(name, "id"))
+        return 1;
+    unsigned n = 0;
+    while (n < left && !is_reserved(request->segments[at + n]))
+        n++;
+    return n;
+}
+
+static bool match(struct hub_request *request, const char *pattern)
+{
+    size_t text_used = request->text_used;
+    request->capture_count = 0;
+    unsigned at = 0;
+    const char *p = pattern;
+    while (*p == '/' && p[1]) {
+        p++;
+        size_t size = strcspn(p, "/");
+        if (*p == '{') {
+            struct hub_view name = {p + 1, size - 2};
+            unsigned n = span(request, name, at);
+            if (n == 0 || !capture(request, name, at, at + n))
+                break;
+            at += n;
+        } else {
+            if (at == request->segment_count ||
+                !hub_view_equal(request->segments[at], (struct hub_view){p, size}))
+                break;
+            at++;
+        }
+        p += size;
+    }
+    if ((*p == '\0' || strcmp(p, "/") == 0) && at == request->segment_count)
+        return true;
+    request->text_used = text_used;
+    request->capture_count = 0;
+    return false;
+}
+
+/* "": a method nobody answers */
+static const char *method_name(enum hub_method method)
+{
+    switch (method) {
+    case HUB_GET:
+    case HUB_HEAD:
+        return "GET";
+    case HUB_POST:
+        return "POST";
+    case HUB_PUT:
+        return "PUT";
+    case HUB_DELETE:
+        return "DELETE";
+    case HUB_OPTIONS:
+        return "OPTIONS";
+    }
+    return "";
+}
+
+static void allow_more(char allow[64], const char *method)
+{
+    size_t used = strlen(allow);
+    const char *names = strcmp(method, "GET") == 0 ? "GET, HEAD" : method;
+    if (used + strlen(names) + 3 < 64 && !strstr(allow, names))
+        snprintf(allow + used, 64 - used, "%s%s", used ? ", " : "", names);
+}
+
+enum hub_status hub_route_find(struct hub_request *request, const struct hub_route *routes,
+                               const struct hub_route **out, char allow[64], struct hub_error *err)
+{
+    const char *method = method_name(request->method);
+    allow[0] = '\0';
+    for (const struct hub_route *route = routes; route->pattern; route++) {
+        bool same = strcmp(route->method, method) == 0;
+        if (!match(request, route->pattern))
+            continue;
+        if (same) {
+            *out = route;
+            return HUB_OK;
+        }
+        allow_more(allow, route->method);
+    }
+    request->capture_count = 0;
+    if (!allow[0])
+        return hub_fail_as(err, HUB_NOT_FOUND, "route-not-found",
+                           "there is nothing at %.200s; /openapi.json lists what is", request->target);
+    return hub_fail_as(err, HUB_INVALID, "method-not-allowed", "the method is not answered here; %s is",
+                       allow);
+}

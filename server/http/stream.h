@@ -1,0 +1,35 @@
+/**
+ * The bytes of a file on their way out, block by block. A block is sent only if the file's stamp is the
+ * expected one before and after it was read: a file that changes ends the connection short, it never ends the
+ * answer cleanly.
+ */
+#ifndef HUB_HTTP_STREAM_H
+#define HUB_HTTP_STREAM_H
+
+#include "server/http/http.h"
+
+#include <sys/types.h>
+
+#define HUB_STREAM_BLOCK (256 * KIB)
+#define HUB_STREAM_SMALL_BLOCK (16 * KIB) /* when the memory budget has no room for more */
+
+struct hub_stream {
+    struct hub_file *file; /* borrowed from the response */
+    uint64_t offset, length;
+    size_t block;
+    char *cold; /* a block that a worker read, while [cold_at, cold_at + cold_size) is still to be sent */
+    uint64_t cold_at;
+    size_t cold_size;
+    bool failed;
+};
+
+void hub_stream_init(struct hub_stream *stream, struct hub_file *file, uint64_t offset, uint64_t length,
+                     size_t block);
+void hub_stream_dispose(struct hub_stream *stream);
+/** Bytes from `at` on without blocking: how many, 0 when hub_stream_fetch must be called first, -1: end the
+ * connection. */
+ssize_t hub_stream_read(struct hub_stream *stream, uint64_t at, char *out, size_t size);
+/** Read the block at `at`; blocking. */
+void hub_stream_fetch(struct hub_stream *stream, uint64_t at);
+
+#endif

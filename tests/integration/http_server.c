@@ -1,0 +1,255 @@
+/* A server with a few routes of its own, for tests that speak raw bytes to it and for measuring the HTTP
+ * floor alone: http_server [--file PATH] [--set OPTION=NUMBER]...; prints its port, serves until SIGTERM. */
+#include "server/app.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+struct parts {
+    struct hub_app app;
+    struct hub_http *http;
+    struct hub_budget *budget;
+    struct hub_bytes *small;
+    struct hub_store *store;
+    const char *file;
+    unsigned grace_ms;
+};
+static struct parts parts;
+static atomic_uint executed; /* by any handler: a smuggled request would show here */
+
+static enum hub_status text(struct hub_response *response, struct hub_error *err, const char *body)
+{
+    return hub_buf_add_text(hub_response_buffer(response, 200, "text/plain", 1 * MIB), body, err);
+}
+
+static enum hub_status get_small(struct hub_request *request, struct hub_response *response,
+                                 struct hub_error *err)
+{
+    (void)request;
+    response->kind = HUB_BODY_SHARED;
+    response->shared = hub_bytes_ref(parts.small);
+    HUB_TRY(hub_response_header(response, err, "Content-Type", "application/json"));
+    HUB_TRY(hub_response_header(response, err, "ETag", "\"0123456789abcdef0123\""));
+    return hub_response_header(response, err, "Cache-Control", "no-cache");
+}
+
+static enum hub_status get_hello(struct hub_request *request, struct hub_response *response,
+                                 struct hub_error *err)
+{
+    (void)request;
+    atomic_fetch_add(&executed, 1);
+    return text(response, err, "hello\n");
+}
+
+static enum hub_status get_executed(struct hub_request *request, struct hub_response *response,
+                                    struct hub_error *err)
+{
+    (void)request;
+    return hub_buf_addf(hub_response_buffer(response, 200, "text/plain", KIB), err, "%u",
+                        atomic_load(&executed));
+}
+
+/* /sleep/{n}: that many milliseconds on a worker */
+static enum hub_status get_sleep(struct hub_request *request, struct hub_response *response,
+                                 struct hub_error *err)
+{
+    if (!request->may_block)
+        return HUB_AGAIN;
+    long ms = strtol(hub_request_capture(request, "n").data, NULL, 10);
+    nanosleep(&(struct timespec){.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000}, NULL);
+    return text(response, err, "slept\n");
+}
+
+/* /bytes/{n}: a body of so many bytes */
+static enum hub_status get_bytes(struct hub_request *request, struct hub_response *response,
+                                 struct hub_error *err)
+{
+    size_t n = strtoul(hub_request_capture(request, "n").data, NULL, 10);
+    HUB_TRY(hub_budget_take(parts.budget, request, response, n, err));
+    struct hub_buf *out = hub_response_buffer(response, 200, "application/octet-stream", n + 1);
+    HUB_TRY(hub_buf_reserve(out, n, err));
+    memset(out->data, 'x', n);
+    out->size = n;
+    return HUB_OK;
+}
+
+static enum hub_status post_echo(struct hub_request *request, struct hub_response *response,
+                                 struct hub_error *err)
+{
+    atomic_fetch_add(&executed, 1);
+    return hub_buf_add_view(hub_response_buffer(response, 200, "application/octet-stream", 64 * KIB),
+                            request->body, err);
+}
+
+static enum hub_status get_missing(struct hub_request *request, struct hub_response *response,
+                                   struct hub_error *err)
+{
+    response->problem_extra = strdup("\"nearest\":[\"a/b-v1\"]");
+    return hub_fail_as(err, HUB_NOT_FOUND, "dataset-not-found", "there is no dataset %s",
+                       hub_request_capture(request, "id").data);
+}
+
+static enum hub_status get_query(struct hub_request *request, struct hub_response *response,
+                                 struct hub_error *err)
+{
+    static const char *const known[] = {"limit", "q", NULL};
+    int64_t limit = 0;
+    bool present = false;
+    HUB_TRY(hub_request_known(request, known, err));
+    HUB_TRY(hub_request_int(request, "limit", &limit, &present, err));
+    return hub_buf_addf(hub_response_buffer(response, 200, "text/plain", KIB), err, "%s %lld %s",
+                        hub_request_query(request, "q").data, (long long)limit, request->base_url);
+}
+
+static enum hub_status get_path(struct hub_request *request, struct hub_response *response,
+                                struct hub_error *err)
+{
+    return text(response, err, hub_request_capture(request, "path").data);
+}
+
+static enum hub_status get_metrics(struct hub_request *request, struct hub_response *response,
+                                   struct hub_error *err)
+{
+    (void)request;
+    return hub_http_metrics(parts.http,
+                            hub_response_buffer(response, 200, "text/plain; version=0.0.4", 1 * MIB), err);
+}
+
+static enum hub_status get_ready(struct hub_request *request, struct hub_response *response,
+                                 struct hub_error *err)
+{
+    (void)request;
+    if (hub_http_draining(parts.http))
+        return hub_fail_as(err, HUB_BUSY, "draining", "the server is shutting down");
+    return text(response, err, "ready\n");
+}
+
+static enum hub_status get_file(struct hub_request *request, struct hub_response *response,
+                                struct hub_error *err)
+{
+    const struct hub_file_ref ref = {.root = 0, .path = parts.file};
+    struct hub_validators validators = {.etag = "\"file-1\"", .modified_s = -1};
+    bool partial = false;
+    HUB_TRY(hub_file_get(parts.store, &ref, &response->file, err));
+    uint64_t size = hub_file_stamp(response->file)->size;
+    if (hub_conditions(request, &validators) == HUB_NOT_MODIFIED) {
+        response->status = 304;
+        return HUB_OK;
+    }
+    HUB_TRY(hub_range(request, &validators, size, &response->offset, &response->length, &partial, err));
+    response->kind = HUB_BODY_FILE;
+    HUB_TRY(hub_response_header(response, err, "Content-Type", "application/octet-stream"));
+    HUB_TRY(hub_response_header(response, err, "ETag", "%s", validators.etag));
+    HUB_TRY(hub_response_header(response, err, "Accept-Ranges", "bytes"));
+    if (!partial)
+        return HUB_OK;
+    response->status = 206;
+    return hub_response_header(
+        response, err, "Content-Range", "bytes %llu-%llu/%llu", (unsigned long long)response->offset,
+        (unsigned long long)(response->offset + response->length - 1), (unsigned long long)size);
+}
+
+static const struct hub_route routes[] = {
+    {"GET", "/small", get_small, "small", 0},
+    {"GET", "/hello", get_hello, "hello", 0},
+    {"GET", "/executed", get_executed, "executed", 0},
+    {"GET", "/sleep/{n}", get_sleep, "sleep", 0},
+    {"GET", "/bytes/{n}", get_bytes, "bytes", 0},
+    {"POST", "/echo", post_echo, "echo", 4096},
+    {"GET", "/query", get_query, "query", 0},
+    {"GET", "/datasets/{id}", get_missing, "dataset", 0},
+    {"GET", "/datasets/{id}/files/{path}", get_path, "path", 0},
+    {"GET", "/file", get_file, "file", 0},
+    {"GET", "/metrics", get_metrics, "metrics", 0},
+    {"GET", "/readyz", get_ready, "readyz", 0},
+    {NULL, NULL, NULL, NULL, 0},
+};
+
+static void set(struct hub_http_options *options, const char *text_)
+{
+    char name[32];
+    unsigned n = 0;
+    if (sscanf(text_, "%31[^=]=%u", name, &n) != 2)
+        exit(2);
+    const struct {
+        const char *name;
+        unsigned *to;
+    } known[] = {{"event_threads", &options->event_threads},
+                 {"workers", &options->workers},
+                 {"queue", &options->queue},
+                 {"connections", &options->connections},
+                 {"header_ms", &options->header_ms},
+                 {"body_ms", &options->body_ms},
+                 {"idle_ms", &options->idle_ms},
+                 {"grace_ms", &parts.grace_ms}};
+    for (size_t i = 0; i < HUB_COUNT(known); i++)
+        if (strcmp(known[i].name, name) == 0)
+            *known[i].to = n;
+    if (strcmp(name, "access_log") == 0)
+        options->access_log = n;
+    if (strcmp(name, "port") == 0)
+        options->port = (uint16_t)n;
+}
+
+static void open_store(const char *path)
+{
+    static char folder[4096];
+    const char *slash = strrchr(path, '/');
+    if (!slash || (size_t)(slash - path) >= sizeof folder)
+        exit(2);
+    memcpy(folder, path, (size_t)(slash - path));
+    static const char *const roots[] = {folder};
+    const struct hub_store_options options = {
+        .roots = roots, .root_count = 1, .state = folder, .max_open = 16};
+    struct hub_error err = {0};
+    if (hub_store_open(&options, &parts.store, &err)) {
+        fprintf(stderr, "%s\n", err.detail);
+        exit(1);
+    }
+    parts.file = slash + 1;
+}
+
+int main(int argc, char **argv)
+{
+    struct hub_http_options options = {.app = &parts.app, .routes = routes};
+    struct hub_error err = {0};
+    parts.grace_ms = 2000;
+    for (int i = 1; i + 1 < argc; i += 2) {
+        if (strcmp(argv[i], "--file") == 0)
+            open_store(argv[i + 1]);
+        else
+            set(&options, argv[i + 1]);
+    }
+    struct hub_buf body = HUB_BUF_INIT(KIB + 1);
+    if (hub_buf_reserve(&body, KIB, NULL))
+        return 1;
+    memset(body.data, 'j', KIB);
+    body.size = KIB;
+    parts.small = hub_bytes_new(&body);
+    parts.budget = options.budget = hub_budget_new(128 * MIB);
+    sigset_t signals;
+    sigemptyset(&signals);
+    sigaddset(&signals, SIGTERM);
+    sigaddset(&signals, SIGINT);
+    pthread_sigmask(SIG_BLOCK, &signals, NULL);
+    signal(SIGPIPE, SIG_IGN);
+    if (hub_http_start(&options, &parts.http, &err)) {
+        fprintf(stderr, "%s\n", err.detail);
+        return 1;
+    }
+    printf("%u\n", hub_http_port(parts.http));
+    fflush(stdout);
+    int number = 0;
+    sigwait(&signals, &number);
+    hub_http_stop(parts.http, parts.grace_ms);
+    hub_bytes_unref(parts.small);
+    if (parts.store)
+        hub_store_close(parts.store);
+    hub_budget_free(parts.budget);
+    return 0;
+}
