@@ -1,0 +1,90 @@
+"""Raw sockets against tests/integration/http_server.c: no HTTP library stands between a test and the bytes it sends."""
+import os
+import signal
+import socket
+import subprocess
+import time
+
+
+class Server:
+    def __init__(self, program, *settings, file=None):
+        command = [program]
+        if file:
+            command += ["--file", file]
+        for setting in settings:
+            command += ["--set", setting]
+        self.process = subprocess.Popen(command, stdout=subprocess.PIPE)
+        self.port = int(self.process.stdout.readline())
+
+    def connect(self, timeout=10):
+        sock = socket.create_connection(("127.0.0.1", self.port), timeout=timeout)
+        return sock
+
+    def exchange(self, raw, timeout=10, half_close=False):
+        """Send these bytes, read until the server closes or nothing comes for a while: (bytes, closed)."""
+        with self.connect(timeout) as sock:
+            try:
+                sock.sendall(raw)
+                if half_close:
+                    sock.shutdown(socket.SHUT_WR)
+            except OSError:
+                pass
+            return read_all(sock)
+
+    def get(self, target, headers="", method="GET", timeout=10):
+        data, _ = self.exchange(
+            f"{method} {target} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n{headers}\r\n".encode("latin-1"), timeout)
+        return parse(data, method)
+
+    def executed(self):
+        return int(self.get("/executed")[2])
+
+    def stop(self, number=signal.SIGTERM):
+        self.process.send_signal(number)
+        code = self.process.wait(timeout=30)
+        self.process.stdout.close()
+        return code
+
+
+def read_all(sock, quiet=0.4):
+    data, closed = b"", False
+    sock.settimeout(quiet if not data else quiet)
+    while True:
+        try:
+            piece = sock.recv(65536)
+        except socket.timeout:
+            break
+        except ConnectionResetError:
+            closed = True
+            break
+        if not piece:
+            closed = True
+            break
+        data += piece
+    return data, closed
+
+
+def parse(data, method="GET"):
+    """(status, headers by lower-case name, body) of the first answer."""
+    head, _, body = data.partition(b"\r\n\r\n")
+    lines = head.decode("latin-1").split("\r\n")
+    status = int(lines[0].split(" ")[1])
+    headers = {}
+    for line in lines[1:]:
+        name, _, value = line.partition(":")
+        headers.setdefault(name.lower(), value.strip())
+    return status, headers, body
+
+
+def statuses(data):
+    """Of all answers in what came: (every body here is announced by Content-Length)."""
+    out = []
+    while data.startswith(b"HTTP/1."):
+        head, _, rest = data.partition(b"\r\n\r\n")
+        out.append(int(head.split(b" ")[1]))
+        size = 0
+        for line in head.split(b"\r\n")[1:]:
+            if line.lower().startswith(b"content-length:"):
+                size = int(line.split(b":")[1])
+        data = rest[size:]
+    return out
