@@ -1,0 +1,255 @@
+/* Levels and values at inspection: see decode.h. The decoders themselves are storage/codec's, the same that
+ * serve. */
+#include "storage/formats/parquet/decode.h"
+
+#include "storage/base/cursor.h"
+#include "storage/codec/codec.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#define VALUES_AT_ONCE 4096
+
+void hub_parquet_decoder_init(struct hub_parquet_decoder *d, struct hub_source *source)
+{
+    const struct hub_buf empty = HUB_BUF_INIT(HUB_MAX_CHUNK_BYTES + 64);
+    *d = (struct hub_parquet_decoder){source, empty, empty, empty, empty, empty};
+}
+
+void hub_parquet_decoder_dispose(struct hub_parquet_decoder *d)
+{
+    hub_buf_dispose(&d->stored);
+    hub_buf_dispose(&d->page);
+    hub_buf_dispose(&d->dictionary);
+    hub_buf_dispose(&d->levels);
+    hub_buf_dispose(&d->values);
+}
+
+static enum hub_status unpack(struct hub_parquet_decoder *d, const struct hub_parquet_pages *pages,
+                              const struct hub_page *page, struct hub_buf *into, struct hub_error *err)
+{
+    d->stored.size = 0;
+    into->size = 0;
+    HUB_TRY(hub_buf_reserve(&d->stored, page->stored, err));
+    HUB_TRY(hub_buf_reserve(into, page->decoded, err));
+    HUB_TRY(hub_source_read(d->source, page->offset, d->stored.data, page->stored, err));
+    HUB_TRY(hub_page_unpack(&pages->column, page, d->stored.data, into->data, err));
+    into->size = page->decoded;
+    return HUB_OK;
+}
+
+static enum hub_status unpack_dictionary(struct hub_parquet_decoder *d, const struct hub_parquet_pages *pages,
+                                         struct hub_error *err)
+{
+    return hub_parquet_first_data(pages) ? unpack(d, pages, &pages->pages[0], &d->dictionary, err) : HUB_OK;
+}
+
+/* ---- levels ---- */
+
+static unsigned bits_for(unsigned max)
+{
+    unsigned bits = 0;
+    while (max >> bits)
+        bits++;
+    return bits;
+}
+
+/* One run of levels: in v1 behind a 4-byte length, in v2 of the length the header gave. */
+static enum hub_status take_levels(struct hub_cursor *c, const struct hub_page *page, uint32_t v2_bytes,
+                                   unsigned max, uint8_t *out, struct hub_error *err)
+{
+    size_t used;
+    if (max == 0) {
+        memset(out, 0, page->values);
+        return HUB_OK;
+    }
+    const uint32_t size = page->version == 2 ? v2_bytes : hub_cursor_u32(c);
+    const uint8_t *data = hub_cursor_bytes(c, size);
+    if (!data)
+        return hub_fail(err, HUB_CORRUPT, "levels run past their page");
+    HUB_TRY(hub_rle_levels(data, size, bits_for(max), page->values, out, &used, err));
+    for (uint32_t i = 0; i < page->values; i++)
+        if (out[i] > max)
+            return hub_fail(err, HUB_CORRUPT, "a level of %u where %u is the most", out[i], max);
+    return HUB_OK;
+}
+
+/* Counts elements at every list level; a list that ends must be as long as the first of its level was. */
+struct scan {
+    struct hub_parquet_shape *shape;
+    unsigned max_rep;
+    uint32_t length[HUB_MAX_RANK];
+    bool open;
+};
+
+static void close_lists(struct scan *s, unsigned above)
+{
+    for (unsigned k = s->max_rep; k > above; k--) {
+        struct hub_parquet_shape *shape = s->shape;
+        if (!shape->known[k - 1]) {
+            shape->known[k - 1] = true;
+            shape->dims[k - 1] = s->length[k - 1];
+        } else if (shape->dims[k - 1] != s->length[k - 1]) {
+            shape->ragged = true;
+        }
+        s->length[k - 1] = 1;
+    }
+}
+
+static enum hub_status scan_entries(struct scan *s, const struct hub_parquet_leaf *leaf, const uint8_t *reps,
+                                    const uint8_t *defs, uint32_t count, struct hub_error *err)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        const unsigned rep = reps[i];
+        if (!s->open && rep != 0)
+            return hub_fail(err, HUB_CORRUPT, "a column begins inside a row");
+        if (s->open)
+            close_lists(s, rep);
+        else
+            for (unsigned k = 0; k < s->max_rep; k++)
+                s->length[k] = 1;
+        s->open = true;
+        if (rep > 0)
+            s->length[rep - 1]++;
+        else
+            s->shape->rows++;
+        s->shape->nulls += defs[i] < leaf->max_def;
+        s->shape->ragged |= defs[i] < leaf->element_def;
+    }
+    return HUB_OK;
+}
+
+enum hub_status hub_parquet_scan(struct hub_parquet_decoder *d, const struct hub_parquet_leaf *leaf,
+                                 const struct hub_parquet_pages *pages, uint64_t rows,
+                                 struct hub_parquet_shape *shape, struct hub_error *err)
+{
+    struct scan s = {.shape = shape, .max_rep = leaf->max_rep};
+    const uint64_t before = shape->rows;
+    if (leaf->max_rep > HUB_MAX_RANK)
+        return hub_fail(err, HUB_UNSUPPORTED, "lists nested too deep");
+    for (uint32_t i = hub_parquet_first_data(pages); i < pages->count; i++) {
+        const struct hub_page *page = &pages->pages[i];
+        d->levels.size = 0;
+        HUB_TRY(hub_buf_reserve(&d->levels, (size_t)page->values * 2, err));
+        uint8_t *reps = (uint8_t *)d->levels.data, *defs = reps + page->values;
+        HUB_TRY(unpack(d, pages, page, &d->page, err));
+        struct hub_cursor c = hub_cursor_of(d->page.data, d->page.size);
+        HUB_TRY(take_levels(&c, page, page->rep_bytes, leaf->max_rep, reps, err));
+        HUB_TRY(take_levels(&c, page, page->def_bytes, leaf->max_def, defs, err));
+        HUB_TRY(scan_entries(&s, leaf, reps, defs, page->values, err));
+    }
+    if (s.open)
+        close_lists(&s, 0);
+    if (shape->rows - before != rows)
+        return hub_fail(err, HUB_CORRUPT, "a column of %llu rows in a row group of %llu",
+                        (unsigned long long)(shape->rows - before), (unsigned long long)rows);
+    return HUB_OK;
+}
+
+/* ---- values ---- */
+
+static struct hub_page_job job_of(const struct hub_parquet_decoder *d, const struct hub_parquet_leaf *leaf,
+                                  const struct hub_parquet_pages *pages, const struct hub_page *page)
+{
+    const bool dictionary = hub_parquet_first_data(pages) == 1;
+    return (struct hub_page_job){.column = &pages->column,
+                                 .page = page,
+                                 .data = (const uint8_t *)d->page.data,
+                                 .dictionary = dictionary ? &pages->pages[0] : NULL,
+                                 .dictionary_data = dictionary ? (const uint8_t *)d->dictionary.data : NULL,
+                                 .item_size = leaf->item.item_size,
+                                 .is_float = leaf->item.kind == HUB_KIND_FLOAT};
+}
+
+static void convert(const struct hub_variant *item, const uint8_t *from, int64_t *integer, double *real)
+{
+    uint64_t bits = 0;
+    memcpy(&bits, from, item->item_size);
+    if (item->kind == HUB_KIND_FLOAT) {
+        float single;
+        memcpy(&single, from, sizeof single);
+        memcpy(real, from, sizeof *real);
+        if (item->item_size == 4)
+            *real = (double)single;
+        *integer = isfinite(*real) && fabs(*real) < 9e18 ? (int64_t)*real : 0;
+        return;
+    }
+    const unsigned unused = 64 - 8 * item->item_size;
+    *integer = item->kind == HUB_KIND_INT ? (int64_t)(bits << unused) >> unused : (int64_t)bits;
+    *real = item->kind == HUB_KIND_INT ? (double)*integer : (double)bits;
+}
+
+static enum hub_status page_numbers(struct hub_parquet_decoder *d, const struct hub_parquet_leaf *leaf,
+                                    struct hub_page_job *job, int64_t *integers, double *reals,
+                                    struct hub_error *err)
+{
+    const uint32_t item = leaf->item.item_size;
+    uint8_t padded[8] = {0};
+    for (uint32_t at = 0; at < job->page->values; at += job->count) {
+        job->skip = at;
+        job->count = HUB_MIN(VALUES_AT_ONCE, job->page->values - at);
+        d->values.size = 0;
+        HUB_TRY(hub_buf_reserve(&d->values, (size_t)job->count * item, err));
+        HUB_TRY(hub_page_values(job, d->values.data, NULL, NULL, err));
+        for (uint32_t i = 0; i < job->count; i++) {
+            int64_t integer;
+            double real;
+            memcpy(padded, d->values.data + (size_t)i * item, item);
+            convert(&leaf->item, padded, &integer, &real);
+            const size_t to = (size_t)job->page->first_value + at + i;
+            if (integers)
+                integers[to] = integer;
+            if (reals)
+                reals[to] = real;
+        }
+    }
+    return HUB_OK;
+}
+
+enum hub_status hub_parquet_numbers(struct hub_parquet_decoder *d, const struct hub_parquet_leaf *leaf,
+                                    const struct hub_parquet_pages *pages, int64_t *integers, double *reals,
+                                    struct hub_error *err)
+{
+    const uint8_t kind = leaf->item.kind;
+    if (leaf->trouble || leaf->max_rep || leaf->item.item_size > 8 ||
+        (kind == HUB_KIND_FLOAT && leaf->item.item_size < 4) ||
+        (kind != HUB_KIND_BOOL && kind != HUB_KIND_INT && kind != HUB_KIND_UINT && kind != HUB_KIND_FLOAT))
+        return hub_fail(err, HUB_UNSUPPORTED, "not a column of plain numbers");
+    HUB_TRY(unpack_dictionary(d, pages, err));
+    for (uint32_t i = hub_parquet_first_data(pages); i < pages->count; i++) {
+        struct hub_page_job job = job_of(d, leaf, pages, &pages->pages[i]);
+        HUB_TRY(unpack(d, pages, &pages->pages[i], &d->page, err));
+        job.data = (const uint8_t *)d->page.data; /* it may have moved */
+        HUB_TRY(page_numbers(d, leaf, &job, integers, reals, err));
+    }
+    return HUB_OK;
+}
+
+enum hub_status hub_parquet_first_bytes(struct hub_parquet_decoder *d, const struct hub_parquet_leaf *leaf,
+                                        const struct hub_parquet_pages *pages, void *out, size_t size,
+                                        size_t *got, struct hub_error *err)
+{
+    *got = 0;
+    HUB_TRY(unpack_dictionary(d, pages, err));
+    for (uint32_t i = hub_parquet_first_data(pages); i < pages->count; i++) {
+        const struct hub_page *page = &pages->pages[i];
+        HUB_TRY(unpack(d, pages, page, &d->page, err));
+        struct hub_page_job job = job_of(d, leaf, pages, page);
+        for (uint32_t at = 0; at < HUB_MIN(page->values, VALUES_AT_ONCE); at++) {
+            struct hub_page_view view;
+            uint8_t valid = 1;
+            job.skip = at;
+            job.count = 1;
+            HUB_TRY(hub_page_values(&job, NULL, &view, &valid, err));
+            const struct hub_buf *base = view.in_dictionary ? &d->dictionary : &d->page;
+            if (!valid)
+                continue;
+            if (view.offset > base->size || view.length > base->size - view.offset)
+                return hub_fail(err, HUB_CORRUPT, "a string outside its page");
+            *got = HUB_MIN(size, view.length);
+            memcpy(out, base->data + view.offset, *got);
+            return HUB_OK;
+        }
+    }
+    return HUB_OK;
+}

@@ -1,0 +1,46 @@
+/**
+ * What inspection must know about the values behind the pages: that every row of a list column has the same
+ * shape, how many nulls there are, the numbers of small bookkeeping columns, and the first bytes of the first
+ * string. Pages are decoded one at a time into buffers that are kept from page to page.
+ */
+#ifndef HUB_FORMATS_PARQUET_DECODE_H
+#define HUB_FORMATS_PARQUET_DECODE_H
+
+#include "storage/formats/parquet/pages.h"
+
+struct hub_parquet_decoder {
+    struct hub_source *source;
+    struct hub_buf stored, page, dictionary, levels, values;
+};
+
+void hub_parquet_decoder_init(struct hub_parquet_decoder *d, struct hub_source *source);
+void hub_parquet_decoder_dispose(struct hub_parquet_decoder *d);
+
+/** Shape of the rows of a list column, gathered over its row groups. Zeroed before the first. */
+struct hub_parquet_shape {
+    uint32_t dims[HUB_MAX_RANK]; /* outermost first, `max_rep` of them; meaningless before the first row */
+    bool known[HUB_MAX_RANK];
+    bool ragged; /* rows differ, or a list is empty or null */
+    uint64_t rows, nulls;
+};
+
+/** Decode the levels of a chunk. HUB_CORRUPT when they contradict each other or `rows`. */
+HUB_MUST_USE enum hub_status hub_parquet_scan(struct hub_parquet_decoder *d,
+                                              const struct hub_parquet_leaf *leaf,
+                                              const struct hub_parquet_pages *pages, uint64_t rows,
+                                              struct hub_parquet_shape *shape, struct hub_error *err);
+
+/** All values of a flat integer, boolean or float column chunk as doubles and as integers (whichever is not
+ * NULL); nulls are 0. */
+HUB_MUST_USE enum hub_status hub_parquet_numbers(struct hub_parquet_decoder *d,
+                                                 const struct hub_parquet_leaf *leaf,
+                                                 const struct hub_parquet_pages *pages, int64_t *integers,
+                                                 double *reals, struct hub_error *err);
+
+/** The first `size` bytes of the first string that is not null; `got` is 0 when there is none. */
+HUB_MUST_USE enum hub_status hub_parquet_first_bytes(struct hub_parquet_decoder *d,
+                                                     const struct hub_parquet_leaf *leaf,
+                                                     const struct hub_parquet_pages *pages, void *out,
+                                                     size_t size, size_t *got, struct hub_error *err);
+
+#endif

@@ -1,0 +1,58 @@
+/**
+ * The footer of a Parquet file (https://github.com/apache/parquet-format): schema, row groups, column chunks.
+ * Parsed into plain structs with every count bounded; statistics, indexes, key-values and unknown fields are
+ * skipped. A column that cannot be read says why in `trouble`; it never fails the file.
+ */
+#ifndef HUB_FORMATS_PARQUET_FOOTER_H
+#define HUB_FORMATS_PARQUET_FOOTER_H
+
+#include "storage/formats/source.h"
+
+#define HUB_PARQUET_MAX_FOOTER (64 * MIB)
+enum {
+    HUB_PARQUET_MAX_LEAVES = 10000,
+    HUB_PARQUET_MAX_GROUPS = 100000,
+    HUB_PARQUET_MAX_CHUNKS = 1000000,
+    HUB_PARQUET_MAX_DEPTH = 16
+};
+
+/** A leaf of the schema: one stored column. */
+struct hub_parquet_leaf {
+    char *path;              /* column name; a struct's member behind '/'; list levels add nothing */
+    const char *trouble;     /* NULL, or why it is not readable: static text */
+    struct hub_variant item; /* of one element: rank 0, or HUB_KIND_VAR */
+    bool text;               /* VAR: declared to be UTF-8 */
+    bool image, image_path;  /* the members of a struct {bytes, path}; `path` of both is the column's name */
+    uint8_t physical;        /* enum hub_physical */
+    uint32_t width;          /* HUB_PHYS_FIXED */
+    uint8_t max_def, max_rep;
+    uint8_t element_def; /* definition level from which on the innermost list has an element */
+};
+
+/** One leaf in one row group. */
+struct hub_parquet_chunk {
+    const char *trouble;   /* NULL, or static text */
+    uint8_t codec;         /* enum hub_page_codec */
+    uint64_t offset, size; /* all pages, the dictionary's first; inside the file */
+    uint64_t values;       /* level entries */
+    int64_t nulls;         /* -1: not stated */
+};
+
+struct hub_parquet {
+    struct hub_parquet_leaf *leaves;
+    uint32_t leaf_count;
+    uint64_t *group_rows; /* by row group */
+    uint32_t group_count;
+    struct hub_parquet_chunk *chunks; /* group * leaf_count + leaf */
+    uint64_t rows;
+};
+
+/** HUB_CORRUPT, HUB_UNSUPPORTED (encrypted footer), HUB_TOO_BIG. */
+HUB_MUST_USE enum hub_status hub_parquet_open(struct hub_source *source, struct hub_parquet *out,
+                                              struct hub_error *err);
+void hub_parquet_dispose(struct hub_parquet *parquet);
+
+/** The leaf of this path that is no image_path, or HUB_NONE. */
+uint32_t hub_parquet_find(const struct hub_parquet *parquet, const char *path);
+
+#endif

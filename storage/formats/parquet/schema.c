@@ -1,0 +1,310 @@
+/*
+ * Parquet's schema: a tree stored depth first. Lists are known by their repeated group, never by the names of
+ * their levels, which differ between writers (element, item, array). Not supported, and said by name: maps,
+ * lists of structs, decimals, INT96.
+ */
+#include "storage/formats/parquet/schema.h"
+
+#include <stdlib.h>
+
+enum { REQUIRED, OPTIONAL, REPEATED };
+enum {
+    CONVERTED_UTF8,
+    CONVERTED_MAP,
+    CONVERTED_MAP_KEY_VALUE,
+    CONVERTED_LIST,
+    CONVERTED_ENUM,
+    CONVERTED_DECIMAL,
+    CONVERTED_UINT_8 = 11,
+    CONVERTED_INT_64 = 18,
+    CONVERTED_JSON = 19,
+    CONVERTED_INTERVAL = 21
+};
+enum {
+    LOGICAL_NONE,
+    LOGICAL_STRING,
+    LOGICAL_MAP,
+    LOGICAL_LIST,
+    LOGICAL_ENUM,
+    LOGICAL_DECIMAL,
+    LOGICAL_INTEGER = 10,
+    LOGICAL_JSON = 12,
+    LOGICAL_FLOAT16 = 15
+};
+
+struct element {
+    struct hub_view name;
+    int64_t type;                                         /* -1: a group */
+    int64_t type_length, repetition, children, converted; /* converted: -1 none */
+    int64_t logical, bits;
+    bool is_signed;
+};
+
+static void read_integer(struct hub_thrift *t, const struct hub_thrift_field *field, struct element *e)
+{
+    if (!hub_thrift_enter(t, field))
+        return;
+    for (struct hub_thrift_field f = {0}; hub_thrift_next(t, &f);) {
+        if (f.id == 1)
+            e->bits = hub_thrift_int(t, &f);
+        else if (f.id == 2)
+            e->is_signed = hub_thrift_bool(t, &f);
+        else
+            hub_thrift_skip(t, &f);
+    }
+}
+
+static void read_logical(struct hub_thrift *t, const struct hub_thrift_field *field, struct element *e)
+{
+    if (!hub_thrift_enter(t, field))
+        return;
+    for (struct hub_thrift_field f = {0}; hub_thrift_next(t, &f);) {
+        e->logical = f.id;
+        if (f.id == LOGICAL_INTEGER)
+            read_integer(t, &f, e);
+        else
+            hub_thrift_skip(t, &f);
+    }
+}
+
+static void read_element(struct hub_thrift *t, const struct hub_thrift_field *field, struct element *e)
+{
+    *e = (struct element){.name = HUB_VIEW(""), .type = -1, .converted = -1, .is_signed = true};
+    if (!hub_thrift_enter(t, field))
+        return;
+    for (struct hub_thrift_field f = {0}; hub_thrift_next(t, &f);)
+        switch (f.id) {
+        case 1:
+            e->type = hub_thrift_int(t, &f);
+            break;
+        case 2:
+            e->type_length = hub_thrift_int(t, &f);
+            break;
+        case 3:
+            e->repetition = hub_thrift_int(t, &f);
+            break;
+        case 4:
+            e->name = hub_thrift_binary(t, &f);
+            break;
+        case 5:
+            e->children = hub_thrift_int(t, &f);
+            break;
+        case 6:
+            e->converted = hub_thrift_int(t, &f);
+            break;
+        case 10:
+            read_logical(t, &f, e);
+            break;
+        default:
+            hub_thrift_skip(t, &f);
+        }
+}
+
+/* The older converted types say the same as logical ones. */
+static void merge_converted(struct element *e)
+{
+    if (e->logical != LOGICAL_NONE || e->converted < 0)
+        return;
+    if (e->converted >= CONVERTED_UINT_8 && e->converted <= CONVERTED_INT_64) {
+        e->logical = LOGICAL_INTEGER;
+        e->bits = (int64_t)8 << ((e->converted - CONVERTED_UINT_8) % 4);
+        e->is_signed = e->converted >= CONVERTED_UINT_8 + 4;
+    } else if (e->converted == CONVERTED_UTF8 || e->converted == CONVERTED_ENUM ||
+               e->converted == CONVERTED_JSON) {
+        e->logical = LOGICAL_STRING;
+    } else if (e->converted == CONVERTED_MAP || e->converted == CONVERTED_MAP_KEY_VALUE) {
+        e->logical = LOGICAL_MAP;
+    } else if (e->converted == CONVERTED_DECIMAL || e->converted == CONVERTED_INTERVAL) {
+        e->logical = LOGICAL_DECIMAL;
+    }
+}
+
+static const char *describe_integer(struct hub_parquet_leaf *leaf, const struct element *e, uint32_t size)
+{
+    leaf->item.kind = HUB_KIND_INT;
+    leaf->item.item_size = size;
+    if (e->logical != LOGICAL_INTEGER)
+        return NULL; /* times and dates are given as the integers they are */
+    if ((e->bits != 8 && e->bits != 16 && e->bits != 32 && e->bits != 64) || e->bits > (int64_t)size * 8)
+        return "an integer type of impossible width";
+    leaf->item.kind = e->is_signed ? HUB_KIND_INT : HUB_KIND_UINT;
+    leaf->item.item_size = (uint32_t)e->bits / 8;
+    return NULL;
+}
+
+static const char *describe_leaf(struct hub_parquet_leaf *leaf, const struct element *e)
+{
+    leaf->physical = (uint8_t)e->type;
+    if (e->logical == LOGICAL_DECIMAL)
+        return "decimal numbers";
+    if (leaf->max_rep > HUB_MAX_RANK)
+        return "lists nested too deep";
+    switch ((enum hub_physical)e->type) {
+    case HUB_PHYS_BOOLEAN:
+        leaf->item = (struct hub_variant){.kind = HUB_KIND_BOOL, .item_size = 1};
+        return NULL;
+    case HUB_PHYS_INT32:
+        return describe_integer(leaf, e, 4);
+    case HUB_PHYS_INT64:
+        return describe_integer(leaf, e, 8);
+    case HUB_PHYS_FLOAT:
+        leaf->item = (struct hub_variant){.kind = HUB_KIND_FLOAT, .item_size = 4};
+        return NULL;
+    case HUB_PHYS_DOUBLE:
+        leaf->item = (struct hub_variant){.kind = HUB_KIND_FLOAT, .item_size = 8};
+        return NULL;
+    case HUB_PHYS_BYTE_ARRAY:
+        leaf->item = (struct hub_variant){.kind = HUB_KIND_VAR};
+        leaf->text = e->logical == LOGICAL_STRING || e->logical == LOGICAL_ENUM || e->logical == LOGICAL_JSON;
+        return leaf->max_rep ? "a list of strings" : NULL;
+    case HUB_PHYS_FIXED:
+        leaf->width = 2;
+        leaf->item = (struct hub_variant){.kind = HUB_KIND_FLOAT, .item_size = 2};
+        return e->logical == LOGICAL_FLOAT16 && e->type_length == 2 ? NULL
+                                                                    : "physical type FIXED_LEN_BYTE_ARRAY";
+    case HUB_PHYS_INT96:
+        return "physical type INT96";
+    }
+    return "unknown physical type";
+}
+
+/* Where the walk stands: what the groups above have added. */
+struct place {
+    const char *path;
+    const char *trouble;
+    unsigned depth, def, rep, element_def;
+    bool image; /* directly inside a struct {bytes, path} */
+};
+
+struct walk {
+    struct element *elements;
+    uint32_t count, next;
+    struct hub_parquet *out;
+};
+
+static enum hub_status add_leaf(struct walk *w, const struct element *e, const struct place *at,
+                                struct hub_error *err)
+{
+    struct hub_parquet *out = w->out;
+    if (out->leaf_count == HUB_PARQUET_MAX_LEAVES)
+        return hub_fail(err, HUB_TOO_BIG, "more than %d columns", HUB_PARQUET_MAX_LEAVES);
+    struct hub_parquet_leaf *leaf = &out->leaves[out->leaf_count];
+    *leaf = (struct hub_parquet_leaf){
+        .max_def = (uint8_t)at->def, .max_rep = (uint8_t)at->rep, .element_def = (uint8_t)at->element_def};
+    const char *trouble = describe_leaf(leaf, e);
+    leaf->trouble = at->trouble ? at->trouble : trouble;
+    leaf->image = at->image && hub_view_is(e->name, "bytes");
+    leaf->image_path = at->image && !leaf->image;
+    leaf->path = strdup(at->path);
+    if (!leaf->path)
+        return hub_fail(err, HUB_NO_MEMORY, "no memory for a column");
+    out->leaf_count++;
+    return HUB_OK;
+}
+
+static bool is_image(const struct walk *w, const struct element *group)
+{
+    if (group->children != 2 || w->count - w->next < 2)
+        return false;
+    const struct element *a = &w->elements[w->next], *b = a + 1;
+    if (a->type != HUB_PHYS_BYTE_ARRAY || b->type != HUB_PHYS_BYTE_ARRAY)
+        return false;
+    return (hub_view_is(a->name, "bytes") && hub_view_is(b->name, "path")) ||
+           (hub_view_is(a->name, "path") && hub_view_is(b->name, "bytes"));
+}
+
+static enum hub_status walk_element(struct walk *w, const struct place *above, struct hub_error *err);
+
+/* A group that is a struct to the reader: its members get paths of their own. */
+static bool is_struct(const struct element *e, const struct place *at)
+{
+    return at->depth > 0 && e->repetition != REPEATED && e->logical != LOGICAL_LIST &&
+           e->logical != LOGICAL_MAP && e->converted != CONVERTED_LIST;
+}
+
+static const char *group_trouble(const struct element *e, const struct place *at)
+{
+    if (e->logical == LOGICAL_MAP)
+        return "a map";
+    if (at->rep > HUB_MAX_RANK)
+        return "lists nested too deep";
+    if (at->rep > 0 && (e->children > 1 || is_struct(e, at)))
+        return "a list of structs";
+    return NULL;
+}
+
+static enum hub_status walk_group(struct walk *w, const struct element *e, struct place *at,
+                                  struct hub_error *err)
+{
+    struct place below = *at;
+    if (!below.trouble)
+        below.trouble = group_trouble(e, at);
+    const bool members = is_struct(e, at) && !below.trouble;
+    below.image = members && is_image(w, e);
+    below.depth++;
+    if (e->children < 0 || e->children > w->count - w->next)
+        return hub_fail(err, HUB_CORRUPT, "schema group '%.*s' has %lld children",
+                        (int)HUB_MIN(e->name.size, 80), e->name.data, (long long)e->children);
+    for (int64_t i = 0; i < e->children; i++) {
+        HUB_CLEANUP(hub_buf_dispose) struct hub_buf path = HUB_BUF_INIT(HUB_MAX_PATH);
+        if (w->next == w->count)
+            return hub_fail(err, HUB_CORRUPT, "the schema ends early");
+        const struct hub_view name = w->elements[w->next].name;
+        HUB_TRY(hub_buf_add_text(&path, at->path, err));
+        if (at->depth == 0 || (members && !below.image)) {
+            if (path.size)
+                HUB_TRY(hub_buf_add_text(&path, "/", err));
+            HUB_TRY(hub_buf_add_view(&path, name, err));
+        }
+        below.path = path.data ? path.data : "";
+        if (memchr(below.path, '\0', path.size))
+            return hub_fail(err, HUB_CORRUPT, "a column name holds a NUL byte");
+        HUB_TRY(walk_element(w, &below, err));
+    }
+    return HUB_OK;
+}
+
+static enum hub_status walk_element(struct walk *w, const struct place *above, struct hub_error *err)
+{
+    const struct element *e = &w->elements[w->next++];
+    struct place at = *above;
+    if (at.depth > HUB_PARQUET_MAX_DEPTH)
+        return hub_fail(err, HUB_TOO_BIG, "the schema is nested deeper than %d", HUB_PARQUET_MAX_DEPTH);
+    if (at.depth > 0) {
+        at.def += e->repetition != REQUIRED;
+        at.rep += e->repetition == REPEATED;
+        if (e->repetition == REPEATED)
+            at.element_def = at.def;
+    }
+    if (e->repetition < REQUIRED || e->repetition > REPEATED)
+        return hub_fail(err, HUB_CORRUPT, "unknown repetition of a column");
+    if (e->type >= 0 && at.depth > 0)
+        return add_leaf(w, e, &at, err);
+    return walk_group(w, e, &at, err);
+}
+
+enum hub_status hub_parquet_read_schema(struct hub_thrift *t, const struct hub_thrift_field *field,
+                                        struct hub_parquet *out, struct hub_error *err)
+{
+    struct hub_thrift_field element;
+    const uint32_t count = hub_thrift_list(t, field, &element);
+    if (hub_thrift_failed(t) || count == 0 || out->leaves)
+        return hub_fail(err, HUB_CORRUPT, "malformed schema");
+    if (count > 4 * HUB_PARQUET_MAX_LEAVES)
+        return hub_fail(err, HUB_TOO_BIG, "a schema of %u elements", count);
+    HUB_CLEANUP(hub_freep) struct element *elements = calloc(count, sizeof *elements);
+    out->leaves = calloc(HUB_MIN(count, HUB_PARQUET_MAX_LEAVES), sizeof *out->leaves);
+    if (!elements || !out->leaves)
+        return hub_fail(err, HUB_NO_MEMORY, "no memory for a schema of %u elements", count);
+    for (uint32_t i = 0; i < count && !hub_thrift_failed(t); i++) {
+        read_element(t, &element, &elements[i]);
+        merge_converted(&elements[i]);
+    }
+    if (hub_thrift_failed(t))
+        return hub_fail(err, HUB_CORRUPT, "malformed schema");
+    struct walk w = {elements, count, 0, out};
+    HUB_TRY(walk_element(&w, &(struct place){.path = ""}, err));
+    if (w.next != count)
+        return hub_fail(err, HUB_CORRUPT, "%u schema elements are left over", count - w.next);
+    return HUB_OK;
+}

@@ -1,0 +1,86 @@
+/* Bytes at offsets: see source.h. */
+#include "storage/formats/source.h"
+
+void hub_source_file(struct hub_source *source, struct hub_files *files, uint32_t number)
+{
+    source->memory = NULL;
+    source->files = files;
+    source->number = number;
+    source->size = files->entries[number].size;
+    source->window_offset = 0;
+    source->window_size = 0;
+}
+
+void hub_source_memory(struct hub_source *source, const void *data, size_t size)
+{
+    static const uint8_t nothing[1];
+    source->memory = data ? data : nothing;
+    source->files = NULL;
+    source->number = 0;
+    source->size = size;
+    source->window_offset = 0;
+    source->window_size = 0;
+}
+
+void hub_source_close(struct hub_source *source)
+{
+    if (source->files)
+        source->files->close(source->files, source->number);
+    source->files = NULL;
+}
+
+static enum hub_status check_range(const struct hub_source *source, uint64_t offset, size_t size,
+                                   struct hub_error *err)
+{
+    if (offset > source->size || size > source->size - offset)
+        return hub_fail(err, HUB_CORRUPT, "%zu bytes at %llu lie past the end of the file (%llu bytes)", size,
+                        (unsigned long long)offset, (unsigned long long)source->size);
+    return HUB_OK;
+}
+
+enum hub_status hub_source_read(struct hub_source *source, uint64_t offset, void *out, size_t size,
+                                struct hub_error *err)
+{
+    HUB_TRY(check_range(source, offset, size, err));
+    if (size == 0)
+        return HUB_OK;
+    if (source->memory) {
+        memcpy(out, source->memory + offset, size);
+        return HUB_OK;
+    }
+    size_t got = 0;
+    HUB_TRY(hub_files_read(source->files, source->number, offset, out, size, &got, err));
+    if (got != size)
+        return hub_fail(err, HUB_CORRUPT, "the file ends %zu bytes early", size - got);
+    return HUB_OK;
+}
+
+enum hub_status hub_source_peek(struct hub_source *source, uint64_t offset, size_t want, const uint8_t **at,
+                                size_t *got, struct hub_error *err)
+{
+    HUB_TRY(check_range(source, offset, 0, err));
+    *got = (size_t)HUB_MIN((uint64_t)HUB_MIN(want, HUB_SOURCE_WINDOW), source->size - offset);
+    if (source->memory) {
+        *at = source->memory + offset;
+        return HUB_OK;
+    }
+    const uint64_t skip = offset - source->window_offset;
+    if (offset < source->window_offset || skip > source->window_size || *got > source->window_size - skip) {
+        const size_t size = (size_t)HUB_MIN((uint64_t)HUB_SOURCE_WINDOW, source->size - offset);
+        source->window_size = 0;
+        HUB_TRY(hub_source_read(source, offset, source->window, size, err));
+        source->window_offset = offset;
+        source->window_size = size;
+    }
+    *at = source->window + (offset - source->window_offset);
+    return HUB_OK;
+}
+
+bool hub_source_is_lfs_pointer(struct hub_source *source)
+{
+    static const char magic[] = "version https://git-lfs.github.com/spec/v1";
+    const uint8_t *at;
+    size_t got;
+    return source->size < 1024 && !hub_source_peek(source, 0, sizeof magic - 1, &at, &got, NULL) &&
+           got == sizeof magic - 1 && memcmp(at, magic, got) == 0;
+}

@@ -1,0 +1,41 @@
+/**
+ * Bytes at offsets, from a file of the job or from memory: what the bounded parsers of tar, pickle, npy and
+ * Parquet read from, so that one of them serves drivers, unit tests and fuzz targets. A small window keeps
+ * neighbouring headers to one read.
+ */
+#ifndef HUB_FORMATS_SOURCE_H
+#define HUB_FORMATS_SOURCE_H
+
+#include "storage/formats/format.h"
+
+#define HUB_SOURCE_WINDOW 4096
+
+struct hub_source {
+    uint64_t size;
+    const uint8_t *memory;   /* not NULL: everything is here */
+    struct hub_files *files; /* else this file of the job */
+    uint32_t number;
+    uint64_t window_offset;
+    size_t window_size;
+    uint8_t window[HUB_SOURCE_WINDOW];
+};
+
+/** A file of the job; opened on the first read, closed by hub_source_close. `files` must outlive the source.
+ */
+void hub_source_file(struct hub_source *source, struct hub_files *files, uint32_t number);
+void hub_source_memory(struct hub_source *source, const void *data, size_t size);
+void hub_source_close(struct hub_source *source);
+
+/** Exactly `size` bytes; HUB_CORRUPT when the source ends before. */
+HUB_MUST_USE enum hub_status hub_source_read(struct hub_source *source, uint64_t offset, void *out,
+                                             size_t size, struct hub_error *err);
+
+/** Up to `want` bytes (at most HUB_SOURCE_WINDOW) in place until the next call; `got` is less only at the end
+ * of the source. */
+HUB_MUST_USE enum hub_status hub_source_peek(struct hub_source *source, uint64_t offset, size_t want,
+                                             const uint8_t **at, size_t *got, struct hub_error *err);
+
+/** The file is a Git LFS pointer: its content was never fetched. */
+bool hub_source_is_lfs_pointer(struct hub_source *source);
+
+#endif
