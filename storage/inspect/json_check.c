@@ -56,7 +56,7 @@ static int hex4(struct scan *s)
     return value;
 }
 
-static bool escape(struct scan *s)
+static bool escape(struct scan *s, bool key)
 {
     if (s->at == s->end)
         return false;
@@ -64,7 +64,7 @@ static bool escape(struct scan *s)
     if (c != 'u')
         return memchr("\"\\/bfnrt", c, 8) != NULL;
     const int unit = hex4(s);
-    if (unit <= 0 || (unit >= 0xDC00 && unit <= 0xDFFF))
+    if (unit < 0 || (unit == 0 && key) || (unit >= 0xDC00 && unit <= 0xDFFF))
         return false;
     if (unit < 0xD800 || unit > 0xDBFF)
         return true;
@@ -74,7 +74,8 @@ static bool escape(struct scan *s)
     return low >= 0xDC00 && low <= 0xDFFF;
 }
 
-static bool string(struct scan *s)
+/* NUL may stand in a string, escaped, but not in a key: jansson's rule. */
+static bool string(struct scan *s, bool key)
 {
     if (!take(s, '"'))
         return false;
@@ -82,7 +83,7 @@ static bool string(struct scan *s)
         const unsigned char c = (unsigned char)*s->at++;
         if (c == '"')
             return true;
-        if (c < 0x20 || (c == '\\' && !escape(s)))
+        if (c < 0x20 || (c == '\\' && !escape(s, key)))
             return false;
     }
     return false;
@@ -130,7 +131,7 @@ static bool scalar(struct scan *s)
         return false;
     switch (*s->at) {
     case '"':
-        return string(s);
+        return string(s, false);
     case 't':
         return word(s, "true");
     case 'f':
@@ -145,7 +146,7 @@ static bool scalar(struct scan *s)
 static bool member_key(struct scan *s)
 {
     blanks(s);
-    if (!string(s))
+    if (!string(s, true))
         return false;
     blanks(s);
     return take(s, ':');

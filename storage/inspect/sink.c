@@ -1,6 +1,7 @@
 /* What a driver says, as frames: see sink.h. The layouts are in sink_layout.c. */
 #include "storage/inspect/sink_state.h"
 
+#include "storage/base/json.h"
 #include "storage/inspect/text.h"
 
 #include <stdio.h>
@@ -57,6 +58,17 @@ static enum hub_status fit(struct hub_sink *sink, unsigned slot, struct hub_view
     return HUB_OK;
 }
 
+/* JSON as Python writes it becomes strict JSON, in scratch buffer `slot`; what is no JSON at all stays as it
+ * is. */
+static void fit_python(struct hub_sink *sink, unsigned slot, struct hub_view *text, enum hub_json_kind kind)
+{
+    if (text->size == 0 || text->size > HUB_MAX_TEXT || hub_json_valid(*text, kind))
+        return;
+    sink->mended[slot].size = 0;
+    if (hub_json_strict(*text, &sink->mended[slot], NULL) == HUB_OK)
+        *text = hub_buf_view(&sink->mended[slot]);
+}
+
 /* ---- problems ---- */
 
 enum hub_status hub_sink_put_problem(struct hub_sink *sink, const char *code, struct hub_view path,
@@ -92,7 +104,8 @@ enum hub_status hub_sink_fact(struct hub_sink *sink, const char *key, struct hub
                               struct hub_error *err)
 {
     unsigned index = 0;
-    const enum hub_fact_kind kind = hub_fact_find(hub_view_of(key), NULL, &index);
+    enum hub_json_kind json = HUB_JSON_VALUE;
+    const enum hub_fact_kind kind = hub_fact_find(hub_view_of(key), &json, &index);
     if (kind == HUB_FACT_UNKNOWN)
         return hub_fail(err, HUB_INVALID, "the driver reports an unknown fact: %s", key);
     if (sink->facts_sent >> index & 1)
@@ -100,6 +113,8 @@ enum hub_status hub_sink_fact(struct hub_sink *sink, const char *key, struct hub
                                 "stated twice; the first stands");
     if (kind == HUB_FACT_STRING)
         HUB_TRY(fit(sink, 2, &text, HUB_MAX_TEXT, false, err));
+    else if (kind == HUB_FACT_JSON)
+        fit_python(sink, 2, &text, json);
     if (!hub_fact_valid(hub_view_of(key), text))
         return hub_sink_problem(sink, "bad-metadata", hub_view_of(key), err, "not shown: %s",
                                 text.size > HUB_MAX_TEXT ? "longer than 4 MiB"
@@ -248,9 +263,11 @@ enum hub_status hub_sink_unreadable(struct hub_sink *sink, uint32_t field, struc
 /* ---- episodes ---- */
 
 /* JSON the hub would refuse is left out and reported. */
-static enum hub_status fit_json(struct hub_sink *sink, struct hub_view *text, enum hub_json_kind kind,
-                                struct hub_view episode, const char *what, struct hub_error *err)
+static enum hub_status fit_json(struct hub_sink *sink, unsigned slot, struct hub_view *text,
+                                enum hub_json_kind kind, struct hub_view episode, const char *what,
+                                struct hub_error *err)
 {
+    fit_python(sink, slot, text, kind);
     if (text->size == 0 || (text->size <= HUB_MAX_ATTRIBUTES && hub_json_valid(*text, kind)))
         return HUB_OK;
     const bool big = text->size > HUB_MAX_ATTRIBUTES;
@@ -292,9 +309,9 @@ enum hub_status hub_sink_episode(struct hub_sink *sink, const struct hub_episode
     HUB_TRY(fit(sink, 2, &e.name, HUB_MAX_SHORT, true, err));
     HUB_TRY(fit(sink, 3, &e.seed, HUB_MAX_SHORT, true, err));
     HUB_TRY(fit(sink, 4, &e.task, HUB_MAX_TASK, false, err));
-    HUB_TRY(fit_json(sink, &e.splits, HUB_JSON_ARRAY, e.name, "splits", err));
-    HUB_TRY(fit_json(sink, &e.attributes, HUB_JSON_OBJECT, e.name, "attributes", err));
-    HUB_TRY(fit_json(sink, &e.statistics, HUB_JSON_OBJECT, e.name, "statistics", err));
+    HUB_TRY(fit_json(sink, 5, &e.splits, HUB_JSON_ARRAY, e.name, "splits", err));
+    HUB_TRY(fit_json(sink, 6, &e.attributes, HUB_JSON_OBJECT, e.name, "attributes", err));
+    HUB_TRY(fit_json(sink, 7, &e.statistics, HUB_JSON_OBJECT, e.name, "statistics", err));
     put_episode(sink->w, &e);
     HUB_TRY(hub_sink_end_frame(sink, err));
     *index = sink->episodes++;

@@ -25,7 +25,7 @@ struct hub_sink {
     uint32_t parts, episodes;
     uint64_t problems;
     bool too_many;
-    struct hub_buf mended[5]; /* scratch: 0, 1 problems and reasons, 2.. records */
+    struct hub_buf mended[8]; /* scratch: 0, 1 problems and reasons, 2.. records */
 };
 
 enum hub_status hub_sink_end_frame(struct hub_sink *sink, struct hub_error *err);

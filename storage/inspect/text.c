@@ -1,45 +1,20 @@
 /* UTF-8, one-line texts, paths, facts: see text.h. */
 #include "storage/inspect/text.h"
 
+#include "storage/base/utf8.h"
 #include "storage/model/record.h"
 
-/* Bytes of the well-formed sequence at `p`, 0 when there is none (RFC 3629). */
-static size_t sequence(const uint8_t *p, size_t left)
+/* Bytes of the character at `at` other than NUL, 0 when there is none. */
+static size_t character(struct hub_view text, size_t at)
 {
-    if (p[0] < 0x80)
-        return p[0] != 0;
-    size_t n;
-    uint8_t low = 0x80, high = 0xBF;
-    if (p[0] >= 0xC2 && p[0] <= 0xDF) {
-        n = 2;
-    } else if (p[0] >= 0xE0 && p[0] <= 0xEF) {
-        n = 3;
-        low = p[0] == 0xE0 ? 0xA0 : 0x80;
-        high = p[0] == 0xED ? 0x9F : 0xBF;
-    } else if (p[0] >= 0xF0 && p[0] <= 0xF4) {
-        n = 4;
-        low = p[0] == 0xF0 ? 0x90 : 0x80;
-        high = p[0] == 0xF4 ? 0x8F : 0xBF;
-    } else {
-        return 0;
-    }
-    if (left < n || p[1] < low || p[1] > high)
-        return 0;
-    for (size_t i = 2; i < n; i++)
-        if ((p[i] & 0xC0) != 0x80)
-            return 0;
-    return n;
+    uint32_t code;
+    const size_t n = hub_utf8_decode((struct hub_view){text.data + at, text.size - at}, &code);
+    return n == 1 && code == 0 ? 0 : n;
 }
 
 bool hub_text_valid(struct hub_view text)
 {
-    const uint8_t *p = (const uint8_t *)text.data;
-    for (size_t i = 0, n; i < text.size; i += n) {
-        n = sequence(p + i, text.size - i);
-        if (n == 0)
-            return false;
-    }
-    return true;
+    return hub_utf8_valid(text) && (text.size == 0 || !memchr(text.data, '\0', text.size));
 }
 
 static bool is_control(uint8_t byte)
@@ -82,13 +57,12 @@ bool hub_name_valid(struct hub_view text)
 enum hub_status hub_text_mend(struct hub_view text, size_t limit, bool line, struct hub_buf *out,
                               struct hub_error *err)
 {
-    const uint8_t *p = (const uint8_t *)text.data;
     out->size = 0;
     HUB_TRY(hub_buf_reserve(out, 0, err));
     out->data[0] = '\0';
     for (size_t i = 0; i < text.size;) {
-        const size_t n = sequence(p + i, text.size - i);
-        const bool blank = line && n == 1 && is_control(p[i]);
+        const size_t n = character(text, i);
+        const bool blank = line && n == 1 && is_control((uint8_t)text.data[i]);
         const struct hub_view add = n == 0  ? HUB_VIEW("\xEF\xBF\xBD")
                                     : blank ? HUB_VIEW(" ")
                                             : (struct hub_view){text.data + i, n};

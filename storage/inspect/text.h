@@ -20,7 +20,7 @@ bool hub_path_valid(struct hub_view text);
 bool hub_name_valid(struct hub_view text);
 
 /**
- * Strict RFC 8259, at most 64 levels deep, no NUL, no lone surrogates, integers within 2^53-1, finite
+ * Strict RFC 8259, at most 64 levels deep, no NUL in keys, no lone surrogates, integers within 2^53-1, finite
  * numbers. Uses no memory. What it passes, jansson parses.
  */
 bool hub_json_valid(struct hub_view text, enum hub_json_kind kind);

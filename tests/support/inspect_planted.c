@@ -373,8 +373,8 @@ INSPECT(do_mended)
     const struct hub_episode episode = {.number = 7,
                                         .steps = 3,
                                         .name = HUB_VIEW("n\xfe"),
-                                        .attributes = HUB_VIEW("{\"a\":NaN}"),
-                                        .statistics = HUB_VIEW("{}")};
+                                        .attributes = HUB_VIEW("{\"a\":1"),
+                                        .statistics = HUB_VIEW("{\"a\": NaN}")};
     HUB_TRY(hub_sink_episode(sink, &episode, &number, err));
     return report_rows(files, sink, 0, 0, 1000000, false, err); /* beyond the file: this field alone */
 }

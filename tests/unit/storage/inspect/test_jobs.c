@@ -123,7 +123,7 @@ Test(jobs, mends_what_a_writer_got_wrong, .timeout = 60)
     cr_assert_eq(f.found.episode_count, 2);
     cr_expect_str_eq(f.found.episodes[0].name, "n\xEF\xBF\xBD");
     cr_expect_null(f.found.episodes[0].attributes);
-    cr_expect_str_eq(f.found.episodes[0].statistics, "{}");
+    cr_expect_str_eq(f.found.episodes[0].statistics, "{\"a\":\"NaN\"}");
     fixture_stop(&f);
 }
 
