@@ -108,11 +108,11 @@ INSPECT(do_side_budget)
 
 /* ---- crashes ---- */
 
-FORBIDDEN(do_segfault, *(volatile int *)(uintptr_t)part->file_count = 1)
-FORBIDDEN(do_abort, abort())
-FORBIDDEN(do_exit, _exit(0))
-FORBIDDEN(do_exit_bad, _exit(3))
-INSPECT(do_close_and_wait)
+__attribute__((no_sanitize("undefined", "address")))
+FORBIDDEN(do_segfault, *(volatile int *)(uintptr_t)part->file_count = 1) FORBIDDEN(do_abort, abort())
+    FORBIDDEN(do_overflow, volatile char *p = malloc(files->side_budget & 7);
+              for (size_t i = 0; i < 1 << 20; i++) p[i] = 1) FORBIDDEN(do_exit, _exit(0))
+        FORBIDDEN(do_exit_bad, _exit(3)) INSPECT(do_close_and_wait)
 {
     UNUSED;
     close(((struct hub_child *)files)->sock);
@@ -459,7 +459,7 @@ static int claim_low(struct hub_files *listing)
     return claim_set(listing) ? 20 : 0;
 }
 
-static int claim_crash(struct hub_files *listing)
+__attribute__((no_sanitize("undefined", "address"))) static int claim_crash(struct hub_files *listing)
 {
     if (hub_files_find(listing, "crash.txt") != HUB_NONE)
         *(volatile int *)(uintptr_t)listing->count = 1;
