@@ -33,7 +33,9 @@ HUB_MUST_USE enum hub_status hub_npy_header(const struct hub_variant *variant, u
 HUB_MUST_USE enum hub_status hub_npy_text(const struct hub_rows *rows, struct hub_buf *out,
                                           struct hub_error *err);
 
-/** The bare nested array of a field. `nonfinite_count` grows by the non-finite numbers met. */
+/** The bare nested array of a field. `nonfinite_count` grows by the non-finite numbers met, and by
+ * padded-json rows that are no JSON (both written as null). Text is made UTF-8 with U+FFFD; fixed text ends
+ * before its NULs. */
 HUB_MUST_USE enum hub_status hub_json_rows(enum hub_field_type type, const struct hub_rows *rows,
                                            enum hub_nonfinite how, uint64_t *nonfinite_count,
                                            struct hub_buf *out, struct hub_error *err);
@@ -44,6 +46,8 @@ uint64_t hub_json_bound(enum hub_field_type type, const struct hub_variant *vari
 /** Little-endian C-ordered rows (in place swap of rows->data when big-endian). VAR: the one row's bytes. */
 HUB_MUST_USE enum hub_status hub_raw_rows(struct hub_rows *rows, struct hub_buf *out, struct hub_error *err);
 
+/** The rows of the variant are such pictures. */
+bool hub_png_possible(const struct hub_variant *variant);
 /** PNG of one uint8 (H,W), (H,W,1), (H,W,3) or (H,W,4) row. */
 HUB_MUST_USE enum hub_status hub_png_row(const struct hub_rows *rows, struct hub_buf *out,
                                          struct hub_error *err);

@@ -1,0 +1,325 @@
+/* Rows as JSON arrays. Text is put together in a small buffer on the stack and handed over by the kilobyte,
+ * so that neither a bracket nor a number costs a call with checks. */
+#include "storage/base/json.h"
+#include "storage/base/base64.h"
+#include "storage/base/number.h"
+#include "storage/encode/encode.h"
+
+#include <math.h>
+#include <stdio.h>
+
+enum { STAGE_BYTES = 4096, ITEM_CHARS = 2 * HUB_NUMBER_CHARS + 8 /* a complex number */ };
+
+struct writer {
+    const struct hub_rows *rows;
+    enum hub_field_type type;
+    enum hub_nonfinite how;
+    uint64_t nonfinite;
+    struct hub_buf *out;
+    struct hub_error *err;
+    size_t staged;
+    char stage[STAGE_BYTES];
+};
+
+static enum hub_status flush(struct writer *w)
+{
+    const size_t n = w->staged;
+    w->staged = 0;
+    return hub_buf_add(w->out, w->stage, n, w->err);
+}
+
+/* Make sure that one more item fits the stage. */
+static inline enum hub_status room(struct writer *w)
+{
+    return w->staged + ITEM_CHARS > STAGE_BYTES ? flush(w) : HUB_OK;
+}
+
+static inline void put_char(struct writer *w, char c)
+{
+    w->stage[w->staged++] = c;
+}
+
+static inline void put_text(struct writer *w, const char *text, size_t size)
+{
+    memcpy(w->stage + w->staged, text, size);
+    w->staged += size;
+}
+
+static inline uint64_t load(const uint8_t *item, size_t size, bool swap)
+{
+    uint64_t bits = 0;
+    memcpy(&bits, item, size);
+    return swap ? __builtin_bswap64(bits) >> (64 - 8 * size) : bits;
+}
+
+static void put_nonfinite(struct writer *w, double value)
+{
+    static const char *const names[] = {"NaN", "Infinity", "-Infinity"};
+    const char *name = names[isnan(value) ? 0 : value > 0 ? 1 : 2];
+    w->nonfinite++;
+    if (w->how == HUB_NONFINITE_NULL)
+        put_text(w, "null", 4);
+    else if (w->how == HUB_NONFINITE_LITERAL)
+        put_text(w, name, strlen(name));
+    else
+        w->staged += (size_t)sprintf(w->stage + w->staged, "\"%s\"", name);
+}
+
+static inline void put_float(struct writer *w, const uint8_t *item, size_t size, bool swap)
+{
+    const uint64_t bits = load(item, size, swap);
+    char *to = w->stage + w->staged;
+    if (size == 8) {
+        double value;
+        memcpy(&value, &bits, 8);
+        if (!isfinite(value))
+            put_nonfinite(w, value);
+        else
+            w->staged += hub_number_double(value, to);
+    } else if (size == 4) {
+        const uint32_t narrow = (uint32_t)bits;
+        float value;
+        memcpy(&value, &narrow, 4);
+        if (!isfinite(value))
+            put_nonfinite(w, (double)value);
+        else
+            w->staged += hub_number_float(value, to);
+    } else {
+        if (!hub_half_is_finite((uint16_t)bits))
+            put_nonfinite(w, (double)hub_half_value((uint16_t)bits));
+        else
+            w->staged += hub_number_half((uint16_t)bits, to);
+    }
+}
+
+static void put_number(struct writer *w, const uint8_t *item)
+{
+    const struct hub_variant *v = &w->rows->variant;
+    const size_t size = v->item_size;
+    const bool swap = v->big_endian;
+    switch (v->kind) {
+    case HUB_KIND_BOOL:
+        put_text(w, *item ? "true" : "false", *item ? 4 : 5);
+        break;
+    case HUB_KIND_INT: {
+        const unsigned unused = (unsigned)(64 - 8 * size);
+        const int64_t value = (int64_t)(load(item, size, swap) << unused) >> unused;
+        w->staged += hub_number_i64(value, w->stage + w->staged);
+        break;
+    }
+    case HUB_KIND_UINT:
+        w->staged += hub_number_u64(load(item, size, swap), w->stage + w->staged);
+        break;
+    case HUB_KIND_FLOAT:
+        put_float(w, item, size, swap);
+        break;
+    default: /* complex */
+        put_char(w, '[');
+        put_float(w, item, size / 2, swap);
+        put_char(w, ',');
+        put_float(w, item + size / 2, size / 2, swap);
+        put_char(w, ']');
+    }
+}
+
+/* The text of padded JSON ends at its first NUL; an empty one is null, a malformed one null and counted. */
+static enum hub_status put_json(struct writer *w, struct hub_view text)
+{
+    const char *end = text.size ? memchr(text.data, '\0', text.size) : NULL;
+    if (end)
+        text.size = (size_t)(end - text.data);
+    const enum hub_status st = text.size ? hub_json_strict(text, w->out, NULL) : HUB_CORRUPT;
+    if (st && st != HUB_CORRUPT)
+        return hub_fail(w->err, st, "more than %zu bytes of JSON", w->out->limit);
+    if (!st)
+        return HUB_OK;
+    w->nonfinite += text.size != 0;
+    return hub_buf_add(w->out, "null", 4, w->err);
+}
+
+static enum hub_status put_base64(struct writer *w, struct hub_view bytes)
+{
+    HUB_TRY(hub_buf_add(w->out, "\"", 1, w->err));
+    HUB_TRY(hub_base64_encode(bytes, w->out, w->err));
+    return hub_buf_add(w->out, "\"", 1, w->err);
+}
+
+static struct hub_view without_padding(struct hub_view text)
+{
+    while (text.size && !text.data[text.size - 1])
+        text.size--;
+    return text;
+}
+
+/* A string, base64 or a JSON value: written past the stage, which is handed over before. */
+static enum hub_status put_blob(struct writer *w, struct hub_view bytes)
+{
+    HUB_TRY(flush(w));
+    if (w->type == HUB_FIELD_PADDED_JSON)
+        return put_json(w, bytes);
+    if (w->type == HUB_FIELD_TEXT)
+        return hub_json_add_string(w->out, w->rows->offsets ? bytes : without_padding(bytes), w->err);
+    return put_base64(w, bytes);
+}
+
+/* How the field type and the elements go together. */
+enum shape {
+    NUMBERS,  /* nested arrays of numbers */
+    ITEMS,    /* nested arrays of strings of item_size bytes */
+    ROW_BLOB, /* a row is one string or value */
+};
+
+static enum shape shape_of(enum hub_field_type type, const struct hub_variant *v)
+{
+    if (v->kind == HUB_KIND_VAR || type == HUB_FIELD_PADDED_JSON)
+        return ROW_BLOB;
+    if (v->kind == HUB_KIND_FIXED)
+        return ITEMS;
+    switch (type) {
+    case HUB_FIELD_BYTES:
+    case HUB_FIELD_OPAQUE:
+    case HUB_FIELD_IMAGE_JPEG:
+    case HUB_FIELD_IMAGE_PNG:
+        return ROW_BLOB;
+    default:
+        return NUMBERS;
+    }
+}
+
+/* The part of a row below one axis; `at` moves over its items. */
+static enum hub_status put_axis(struct writer *w, enum shape shape, unsigned axis, const uint8_t **at)
+{
+    const struct hub_variant *v = &w->rows->variant;
+    HUB_TRY(room(w));
+    if (axis == v->rank) {
+        const uint8_t *item = *at;
+        *at += v->item_size;
+        if (shape == ITEMS)
+            return put_blob(w, (struct hub_view){(const char *)item, v->item_size});
+        put_number(w, item);
+        return HUB_OK;
+    }
+    put_char(w, '[');
+    const bool numbers = axis + 1U == v->rank && shape == NUMBERS;
+    for (uint32_t i = 0; i < v->dims[axis]; i++) {
+        if (i)
+            put_char(w, ',');
+        if (numbers) {
+            HUB_TRY(room(w));
+            put_number(w, *at);
+            *at += v->item_size;
+        } else {
+            HUB_TRY(put_axis(w, shape, axis + 1, at));
+        }
+    }
+    put_char(w, ']');
+    return HUB_OK;
+}
+
+static struct hub_view row_view(const struct hub_rows *rows, uint64_t i)
+{
+    if (rows->offsets)
+        return (struct hub_view){(const char *)rows->data + rows->offsets[i],
+                                 (size_t)(rows->offsets[i + 1] - rows->offsets[i])};
+    const uint64_t size = hub_variant_row_bytes(&rows->variant);
+    return (struct hub_view){(const char *)rows->data + i * size, (size_t)size};
+}
+
+static enum hub_status put_row(struct writer *w, enum shape shape, uint64_t i)
+{
+    if (w->rows->valid && !w->rows->valid[i]) {
+        put_text(w, "null", 4);
+        return HUB_OK;
+    }
+    const struct hub_view row = row_view(w->rows, i);
+    const uint8_t *at = (const uint8_t *)row.data;
+    return shape == ROW_BLOB ? put_blob(w, row) : put_axis(w, shape, 0, &at);
+}
+
+enum hub_status hub_json_rows(enum hub_field_type type, const struct hub_rows *rows, enum hub_nonfinite how,
+                              uint64_t *nonfinite_count, struct hub_buf *out, struct hub_error *err)
+{
+    struct writer w;
+    w.rows = rows;
+    w.type = type;
+    w.how = how;
+    w.nonfinite = 0;
+    w.out = out;
+    w.err = err;
+    w.staged = 0;
+    const enum shape shape = shape_of(type, &rows->variant);
+    put_char(&w, '[');
+    for (uint64_t i = 0; i < rows->rows; i++) {
+        HUB_TRY(room(&w));
+        if (i)
+            put_char(&w, ',');
+        HUB_TRY(put_row(&w, shape, i));
+    }
+    HUB_TRY(room(&w));
+    put_char(&w, ']');
+    HUB_TRY(flush(&w));
+    *nonfinite_count += w.nonfinite;
+    return HUB_OK;
+}
+
+/* ---- bounds ---- */
+
+static uint64_t plus(uint64_t a, uint64_t b)
+{
+    return a > UINT64_MAX - b ? UINT64_MAX : a + b;
+}
+
+static uint64_t times(uint64_t a, uint64_t b)
+{
+    uint64_t product;
+    return __builtin_mul_overflow(a, b, &product) ? UINT64_MAX : product;
+}
+
+/* Characters of the longest number and its comma. */
+static uint64_t float_chars(size_t size)
+{
+    return size == 8 ? 25 : size == 4 ? 20 : 12;
+}
+
+static uint64_t number_chars(const struct hub_variant *v)
+{
+    switch (v->kind) {
+    case HUB_KIND_FLOAT:
+        return float_chars(v->item_size);
+    case HUB_KIND_COMPLEX:
+        return 2 * float_chars(v->item_size / 2) + 2;
+    case HUB_KIND_BOOL:
+        return 6;
+    default:
+        return v->item_size == 1 ? 5 : v->item_size == 2 ? 7 : v->item_size == 4 ? 12 : 21;
+    }
+}
+
+/* Brackets and commas of the arrays in one row. */
+static uint64_t row_brackets(const struct hub_variant *v)
+{
+    uint64_t arrays = 1, all = 0;
+    for (unsigned i = 0; i < v->rank; i++) {
+        all = plus(all, arrays);
+        arrays = times(arrays, v->dims[i]);
+    }
+    return plus(times(all, 3), 5); /* 5: the row may be null */
+}
+
+uint64_t hub_json_bound(enum hub_field_type type, const struct hub_variant *variant, uint64_t rows,
+                        uint64_t data_bytes)
+{
+    const uint64_t items = times(rows, hub_variant_row_items(variant));
+    const uint64_t brackets = plus(times(rows, row_brackets(variant)), 16);
+    switch (shape_of(type, variant)) {
+    case NUMBERS:
+        return plus(brackets, times(items, number_chars(variant)));
+    case ITEMS:
+    case ROW_BLOB:
+        break;
+    }
+    /* text: a byte may become \u00XX; JSON: a short exponent may become "-Infinity"; base64: four for three,
+     * rounded up */
+    const uint64_t growth = type == HUB_FIELD_TEXT ? 6 : 2;
+    return plus(plus(brackets, times(data_bytes, growth)), times(plus(items, rows), 8));
+}

@@ -1,0 +1,230 @@
+/* .npz: a ZIP of stored .npy members (PKWARE APPNOTE 6.3.10), all of them dated 1980-01-01 so that equal
+ * arrays give equal bytes. Sizes, offsets and counts that do not fit 32 or 16 bits go to ZIP64 records. */
+#include "storage/encode/encode.h"
+
+#include <libdeflate.h>
+#include <stdlib.h>
+
+enum {
+    MAX_NAME = 4096,
+    MAX_MEMBERS = 1000000,
+    DATE_1980 = 0x21,
+    FLAG_UTF8 = 0x800,
+    VERSION_PLAIN = 20,
+    VERSION_64 = 45
+};
+
+struct member {
+    char *name; /* with ".npy" */
+    uint64_t size, offset;
+    uint32_t crc;
+};
+
+struct hub_npz {
+    struct hub_buf *out;
+    size_t start; /* of the ZIP in `out` */
+    struct member *members;
+    size_t count, capacity;
+};
+
+enum hub_status hub_npz_begin(struct hub_buf *out, struct hub_npz **npz, struct hub_error *err)
+{
+    struct hub_npz *z = calloc(1, sizeof(*z));
+    if (!z)
+        return hub_fail(err, HUB_NO_MEMORY, "no memory for an npz");
+    z->out = out;
+    z->start = out->size;
+    *npz = z;
+    return HUB_OK;
+}
+
+void hub_npz_free(struct hub_npz *npz)
+{
+    if (!npz)
+        return;
+    for (size_t i = 0; i < npz->count; i++)
+        free(npz->members[i].name);
+    free(npz->members);
+    free(npz);
+}
+
+/* A record being put together; the longest fixed part has 56 bytes. */
+struct record {
+    uint8_t bytes[96];
+    size_t size;
+};
+
+static void put(struct record *r, uint64_t value, unsigned width)
+{
+    for (unsigned i = 0; i < width; i++)
+        r->bytes[r->size++] = (uint8_t)(value >> (8 * i));
+}
+
+static uint16_t name_flags(const char *name)
+{
+    for (; *name; name++) {
+        if ((uint8_t)*name >= 0x80)
+            return FLAG_UTF8;
+    }
+    return 0;
+}
+
+static bool beyond_32(uint64_t value)
+{
+    return value >= UINT32_MAX;
+}
+
+static uint32_t clipped(uint64_t value)
+{
+    return beyond_32(value) ? UINT32_MAX : (uint32_t)value;
+}
+
+static enum hub_status put_local(const struct hub_npz *z, const struct member *m, struct hub_error *err)
+{
+    struct record r = {.size = 0};
+    const bool big = beyond_32(m->size);
+    const size_t name_size = strlen(m->name);
+    put(&r, 0x04034B50, 4);
+    put(&r, big ? VERSION_64 : VERSION_PLAIN, 2);
+    put(&r, name_flags(m->name), 2);
+    put(&r, 0, 2); /* stored */
+    put(&r, 0, 2);
+    put(&r, DATE_1980, 2);
+    put(&r, m->crc, 4);
+    put(&r, clipped(m->size), 4);
+    put(&r, clipped(m->size), 4);
+    put(&r, name_size, 2);
+    put(&r, big ? 20 : 0, 2);
+    HUB_TRY(hub_buf_add(z->out, r.bytes, r.size, err));
+    HUB_TRY(hub_buf_add(z->out, m->name, name_size, err));
+    if (!big)
+        return HUB_OK;
+    r.size = 0;
+    put(&r, 1, 2);
+    put(&r, 16, 2);
+    put(&r, m->size, 8);
+    put(&r, m->size, 8);
+    return hub_buf_add(z->out, r.bytes, r.size, err);
+}
+
+static enum hub_status put_central(const struct hub_npz *z, const struct member *m, struct hub_error *err)
+{
+    struct record r = {.size = 0}, extra = {.size = 0};
+    const size_t name_size = strlen(m->name);
+    if (beyond_32(m->size)) {
+        put(&extra, m->size, 8);
+        put(&extra, m->size, 8);
+    }
+    if (beyond_32(m->offset))
+        put(&extra, m->offset, 8);
+    const unsigned version = extra.size ? VERSION_64 : VERSION_PLAIN;
+    put(&r, 0x02014B50, 4);
+    put(&r, 3 << 8 | version, 2); /* made on Unix: the mode below counts */
+    put(&r, version, 2);
+    put(&r, name_flags(m->name), 2);
+    put(&r, 0, 2);
+    put(&r, 0, 2);
+    put(&r, DATE_1980, 2);
+    put(&r, m->crc, 4);
+    put(&r, clipped(m->size), 4);
+    put(&r, clipped(m->size), 4);
+    put(&r, name_size, 2);
+    put(&r, extra.size ? extra.size + 4 : 0, 2);
+    put(&r, 0, 2); /* comment, disk, attributes */
+    put(&r, 0, 2);
+    put(&r, 0, 2);
+    put(&r, 0100644U << 16, 4);
+    put(&r, clipped(m->offset), 4);
+    HUB_TRY(hub_buf_add(z->out, r.bytes, r.size, err));
+    HUB_TRY(hub_buf_add(z->out, m->name, name_size, err));
+    if (!extra.size)
+        return HUB_OK;
+    r.size = 0;
+    put(&r, 1, 2);
+    put(&r, extra.size, 2);
+    HUB_TRY(hub_buf_add(z->out, r.bytes, r.size, err));
+    return hub_buf_add(z->out, extra.bytes, extra.size, err);
+}
+
+static enum hub_status put_end(const struct hub_npz *z, uint64_t directory, struct hub_error *err)
+{
+    struct record r = {.size = 0};
+    const uint64_t end = z->out->size - z->start;
+    const uint64_t size = end - directory;
+    if (z->count >= UINT16_MAX || beyond_32(directory) || beyond_32(size)) {
+        put(&r, 0x06064B50, 4); /* ZIP64 end of central directory, and where it is */
+        put(&r, 44, 8);
+        put(&r, 3 << 8 | VERSION_64, 2);
+        put(&r, VERSION_64, 2);
+        put(&r, 0, 8);
+        put(&r, z->count, 8);
+        put(&r, z->count, 8);
+        put(&r, size, 8);
+        put(&r, directory, 8);
+        put(&r, 0x07064B50, 4);
+        put(&r, 0, 4);
+        put(&r, end, 8);
+        put(&r, 1, 4);
+        HUB_TRY(hub_buf_add(z->out, r.bytes, r.size, err));
+        r.size = 0;
+    }
+    const uint64_t count = HUB_MIN(z->count, (size_t)UINT16_MAX);
+    put(&r, 0x06054B50, 4);
+    put(&r, 0, 4);
+    put(&r, count, 2);
+    put(&r, count, 2);
+    put(&r, clipped(size), 4);
+    put(&r, clipped(directory), 4);
+    put(&r, 0, 2);
+    return hub_buf_add(z->out, r.bytes, r.size, err);
+}
+
+static enum hub_status remember(struct hub_npz *z, const char *name, struct member **out,
+                                struct hub_error *err)
+{
+    const size_t size = strlen(name);
+    if (size == 0 || size > MAX_NAME)
+        return hub_fail(err, HUB_INVALID, "an npz member's name has 1 to %d bytes", MAX_NAME);
+    if (z->count == MAX_MEMBERS)
+        return hub_fail(err, HUB_TOO_BIG, "more than %d arrays in an npz", MAX_MEMBERS);
+    if (z->count == z->capacity) {
+        const size_t capacity = z->capacity ? 2 * z->capacity : 16;
+        struct member *members = realloc(z->members, capacity * sizeof(*members));
+        if (!members)
+            return hub_fail(err, HUB_NO_MEMORY, "no memory for an npz");
+        z->members = members;
+        z->capacity = capacity;
+    }
+    struct member *m = &z->members[z->count];
+    *m = (struct member){.name = malloc(size + sizeof(".npy"))};
+    if (!m->name)
+        return hub_fail(err, HUB_NO_MEMORY, "no memory for an npz");
+    memcpy(m->name, name, size);
+    memcpy(m->name + size, ".npy", sizeof(".npy"));
+    z->count++;
+    *out = m;
+    return HUB_OK;
+}
+
+enum hub_status hub_npz_add(struct hub_npz *npz, const char *name, struct hub_view npy, struct hub_error *err)
+{
+    struct member *m = NULL;
+    HUB_TRY(remember(npz, name, &m, err));
+    m->offset = npz->out->size - npz->start;
+    m->size = npy.size;
+    m->crc = libdeflate_crc32(0, npy.data, npy.size);
+    HUB_TRY(put_local(npz, m, err));
+    return hub_buf_add_view(npz->out, npy, err);
+}
+
+enum hub_status hub_npz_end(struct hub_npz *npz, struct hub_error *err)
+{
+    const uint64_t directory = npz->out->size - npz->start;
+    enum hub_status st = HUB_OK;
+    for (size_t i = 0; i < npz->count && !st; i++)
+        st = put_central(npz, &npz->members[i], err);
+    if (!st)
+        st = put_end(npz, directory, err);
+    hub_npz_free(npz);
+    return st;
+}

@@ -1,0 +1,137 @@
+/* storage/encode/represent.c, png.c */
+#include "rows.h"
+
+#include "storage/base/cursor.h"
+
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <zlib.h>
+
+static const struct hub_variant number = {.kind = HUB_KIND_FLOAT, .item_size = 8, .rank = 1, .dims = {3}};
+static const struct hub_variant var = {.kind = HUB_KIND_VAR};
+static const struct hub_variant picture = {
+    .kind = HUB_KIND_UINT, .item_size = 1, .rank = 3, .dims = {4, 5, 3}};
+static const struct hub_variant stack = {.kind = HUB_KIND_UINT, .item_size = 1, .rank = 3, .dims = {4, 5, 2}};
+static const struct hub_variant padded = {.kind = HUB_KIND_UINT, .item_size = 1, .rank = 1, .dims = {64}};
+
+Test(represent, the_table)
+{
+    static const struct {
+        enum hub_field_type type;
+        const struct hub_variant *variant;
+        const char *one, *many; /* for json npy npz raw image: y yes, n not-acceptable, d needs-decoding */
+    } cases[] = {
+        {HUB_FIELD_NUMBER, &number, "yyyyn", "yyyyn"},    {HUB_FIELD_BOOL, &number, "yyyyn", "yyyyn"},
+        {HUB_FIELD_TEXT, &var, "yyynn", "yyynn"},         {HUB_FIELD_BYTES, &var, "ynnyn", "ynnnn"},
+        {HUB_FIELD_OPAQUE, &var, "ynnyn", "ynnnn"},       {HUB_FIELD_IMAGE_JPEG, &var, "yddyy", "yddnn"},
+        {HUB_FIELD_IMAGE_PNG, &padded, "yddyy", "yddnn"}, {HUB_FIELD_IMAGE_RAW, &picture, "yyyyy", "yyyyn"},
+        {HUB_FIELD_IMAGE_RAW, &stack, "yyyyn", "yyyyn"},  {HUB_FIELD_PADDED_JSON, &padded, "yyyyn", "yyyyn"},
+        {HUB_FIELD_PADDED_JSON, &var, "ynnyn", "ynnnn"},
+    };
+    for (size_t i = 0; i < HUB_COUNT(cases); i++) {
+        for (int many = 0; many < 2; many++) {
+            for (enum hub_format_id as = HUB_AS_JSON; as <= HUB_AS_IMAGE; as++) {
+                struct hub_error err = {0};
+                const char want = (many ? cases[i].many : cases[i].one)[as - HUB_AS_JSON];
+                const enum hub_status st =
+                    hub_encode_check(cases[i].type, cases[i].variant, as, many ? 2 : 1, &err);
+                const char got = !st ? 'y' : strcmp(err.problem, "needs-decoding") == 0 ? 'd' : 'n';
+                cr_expect_eq(got, want, "case %zu as %d: %s", i, (int)as, err.detail);
+                cr_expect(st == HUB_OK || st == HUB_NOT_ACCEPTABLE);
+            }
+        }
+    }
+    struct hub_error err = {0};
+    cr_expect_eq(hub_encode_check(HUB_FIELD_BYTES, &var, HUB_AS_NPY, 2, &err), HUB_NOT_ACCEPTABLE);
+    cr_expect_str_eq(err.detail, "bytes rows are not available as npy, but as json, raw (one row)");
+    cr_expect_eq(hub_encode_check(HUB_FIELD_TYPE_COUNT, &var, HUB_AS_NPY, 2, &err), HUB_INVALID);
+    cr_expect_eq(hub_encode_check(HUB_FIELD_BYTES, &var, (enum hub_format_id)0, 2, &err), HUB_INVALID);
+}
+
+static uint32_t be32(struct hub_cursor *c)
+{
+    return __builtin_bswap32(hub_cursor_u32(c));
+}
+
+/* A chunk of the expected type; its CRC is checked. */
+static struct hub_view chunk(struct hub_cursor *c, const char *type)
+{
+    const uint32_t size = be32(c);
+    const uint8_t *typed = hub_cursor_bytes(c, (size_t)size + 4);
+    cr_assert_not_null(typed);
+    cr_assert_eq(memcmp(typed, type, 4), 0, "%.4s", (const char *)typed);
+    cr_assert_eq(be32(c), crc32(0, typed, size + 4));
+    return (struct hub_view){(const char *)typed + 4, size};
+}
+
+static void unfilter(uint8_t *lines, size_t line, size_t step, uint32_t height)
+{
+    for (uint32_t y = 0; y < height; y++) {
+        uint8_t *at = lines + y * (line + 1);
+        cr_assert_leq(at[0], 2);
+        for (size_t i = 1; i <= line; i++) {
+            if (at[0] == 1 && i > step)
+                at[i] = (uint8_t)(at[i] + at[i - step]);
+            if (at[0] == 2 && y)
+                at[i] = (uint8_t)(at[i] + at[i - line - 1]);
+        }
+    }
+}
+
+static void expect_png(const uint32_t dims[HUB_MAX_RANK], uint8_t color_type, bool noise)
+{
+    const uint32_t channels = dims[2] ? dims[2] : 1, height = dims[0], width = dims[1];
+    const size_t line = (size_t)width * channels, size = line * height;
+    HUB_CLEANUP(hub_freep) uint8_t *data = malloc(size), *lines = malloc(size + height);
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf out = HUB_BUF_INIT(MIB);
+    for (size_t i = 0; i < size; i++)
+        data[i] = (uint8_t)(noise ? i * 2654435761U >> 13 : i / line);
+    const struct hub_rows r = fixed_rows(HUB_KIND_UINT, 1, dims, 1, data);
+    cr_assert_eq(hub_png_row(&r, &out, NULL), HUB_OK);
+    struct hub_cursor c = hub_cursor_of(out.data, out.size);
+    cr_assert_eq(memcmp(hub_cursor_bytes(&c, 8), "\x89PNG\r\n\x1A\n", 8), 0);
+    const struct hub_view header = chunk(&c, "IHDR");
+    struct hub_cursor h = hub_cursor_of(header.data, header.size);
+    cr_expect_eq(be32(&h), width);
+    cr_expect_eq(be32(&h), height);
+    cr_expect_eq(hub_cursor_u8(&h), 8);
+    cr_expect_eq(hub_cursor_u8(&h), color_type);
+    const struct hub_view pixels = chunk(&c, "IDAT");
+    uLongf got = size + height;
+    cr_assert_eq(uncompress(lines, &got, (const uint8_t *)pixels.data, pixels.size), Z_OK);
+    cr_assert_eq(got, size + height);
+    unfilter(lines, line, channels, height);
+    for (uint32_t y = 0; y < height; y++)
+        cr_assert_eq(memcmp(lines + y * (line + 1) + 1, data + y * line, line), 0);
+    (void)chunk(&c, "IEND");
+    cr_expect_eq(hub_cursor_left(&c), 0);
+    cr_expect(noise || out.size < size / 4 + 100);
+}
+
+Test(png, pictures)
+{
+    static const uint32_t shapes[][HUB_MAX_RANK] = {
+        {210, 160, 3}, {84, 84}, {1, 1, 1}, {7, 300, 4}, {50, 1, 3}};
+    static const uint8_t types[] = {2, 0, 0, 6, 2};
+    for (size_t i = 0; i < HUB_COUNT(shapes); i++) {
+        expect_png(shapes[i], types[i], true);
+        expect_png(shapes[i], types[i], false);
+    }
+}
+
+Test(png, refused)
+{
+    static const uint32_t shapes[][HUB_MAX_RANK] = {{4, 5, 2}, {4}, {4, 5, 3, 1}};
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf out = HUB_BUF_INIT(MIB);
+    for (size_t i = 0; i < HUB_COUNT(shapes); i++) {
+        const struct hub_rows r = fixed_rows(HUB_KIND_UINT, 1, shapes[i], 1, NULL);
+        cr_expect_eq(hub_png_row(&r, &out, NULL), HUB_NOT_ACCEPTABLE);
+    }
+    const uint32_t fine[HUB_MAX_RANK] = {4, 5, 3}, huge[HUB_MAX_RANK] = {20000, 20000};
+    const struct hub_rows two = fixed_rows(HUB_KIND_UINT, 1, fine, 2, NULL);
+    cr_expect_eq(hub_png_row(&two, &out, NULL), HUB_NOT_ACCEPTABLE);
+    const struct hub_rows wide = fixed_rows(HUB_KIND_UINT, 2, fine, 1, NULL);
+    cr_expect_eq(hub_png_row(&wide, &out, NULL), HUB_NOT_ACCEPTABLE);
+    const struct hub_rows big = fixed_rows(HUB_KIND_UINT, 1, huge, 1, NULL);
+    cr_expect_eq(hub_png_row(&big, &out, NULL), HUB_TOO_BIG);
+}
