@@ -100,10 +100,11 @@ static inline unsigned digits_below_8(uint32_t v)
 /* A number of at most eight digits, without leading zeros; scribbles on up to eight bytes. */
 static inline size_t put_short(char *out, uint32_t value)
 {
-    char text[8];
+    uint64_t text; /* little-endian: the first digit in the lowest byte */
     const unsigned n = digits_below_8(value);
-    put_eight(text, value);
-    memcpy(out, text + 8 - n, n);
+    put_eight((char *)&text, value);
+    text >>= 8 * (8 - n);
+    memcpy(out, &text, sizeof(text));
     return n;
 }
 
@@ -152,37 +153,34 @@ static size_t put_exponent(char *out, int exponent)
  * and an exponent. */
 static size_t put_decimal(char *out, struct decimal d)
 {
-    char text[HUB_NUMBER_CHARS];
+    enum { MOST = 17 }; /* digits; copied all at once, which is quicker than copying as many as there are */
+    char text[2 * MOST + 8] = {0};
     size_t n = put_u64(text, d.digits);
     const int lead = d.exponent + (int)n - 1; /* power of ten of the first digit */
     while (n > 1 && text[n - 1] == '0')
         n--;
     if (lead < -4 || lead > 15) {
         out[0] = text[0];
-        size_t size = 1;
-        if (n > 1) {
-            out[1] = '.';
-            memcpy(out + 2, text + 1, n - 1);
-            size = n + 1;
-        }
+        out[1] = '.';
+        memcpy(out + 2, text + 1, MOST);
+        const size_t size = n > 1 ? n + 1 : 1;
         return size + put_exponent(out + size, lead);
     }
     if (lead < 0) {
         memcpy(out, "0.0000", 6);
         const size_t zeros = (size_t)(1 - lead);
-        memcpy(out + zeros, text, n);
+        memcpy(out + zeros, text, MOST);
         return zeros + n;
     }
     const size_t whole = (size_t)lead + 1;
+    memcpy(out, text, MOST);
     if (whole >= n) {
-        memcpy(out, text, n);
         memset(out + n, '0', whole - n);
         memcpy(out + whole, ".0", 2);
         return whole + 2;
     }
-    memcpy(out, text, whole);
     out[whole] = '.';
-    memcpy(out + whole + 1, text + whole, n - whole);
+    memcpy(out + whole + 1, text + whole, MOST);
     return n + 1;
 }
 

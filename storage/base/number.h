@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 /** Room for any number's text; it is not terminated. Up to this many bytes may be scribbled on. */
-enum { HUB_NUMBER_CHARS = 32 };
+enum { HUB_NUMBER_CHARS = 40 };
 
 /** Write a finite number at `out`; returns the bytes of its text. */
 size_t hub_number_double(double value, char out[HUB_NUMBER_CHARS]);

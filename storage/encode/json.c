@@ -47,9 +47,22 @@ static inline void put_text(struct writer *w, const char *text, size_t size)
 
 static inline uint64_t load(const uint8_t *item, size_t size, bool swap)
 {
-    uint64_t bits = 0;
-    memcpy(&bits, item, size);
-    return swap ? __builtin_bswap64(bits) >> (64 - 8 * size) : bits;
+    uint16_t two;
+    uint32_t four;
+    uint64_t eight;
+    switch (size) { /* sizes known to the compiler: no calls */
+    case 1:
+        return *item;
+    case 2:
+        memcpy(&two, item, sizeof(two));
+        return swap ? __builtin_bswap16(two) : two;
+    case 4:
+        memcpy(&four, item, sizeof(four));
+        return swap ? __builtin_bswap32(four) : four;
+    default:
+        memcpy(&eight, item, sizeof(eight));
+        return swap ? __builtin_bswap64(eight) : eight;
+    }
 }
 
 static void put_nonfinite(struct writer *w, double value)
