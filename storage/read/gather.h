@@ -1,0 +1,103 @@
+/**
+ * Gathering: a slice is cut at the pieces of its array, and each cut is read by the file of its piece kind.
+ * The same code that reads a cut knows its price. Internal to storage/read.
+ */
+#ifndef HUB_READ_GATHER_H
+#define HUB_READ_GATHER_H
+
+#include "storage/read/box.h"
+#include "storage/read/read.h"
+
+/* Reads whose gap is at most GAP are made one of at most RUN bytes: copying 4 KiB costs what another system
+ * call does. */
+enum { HUB_READ_GAP = 4096, HUB_READ_RUN = 256 * 1024 };
+
+/** What of a slice lies in one piece, lowest row first whatever the slice's direction. */
+struct hub_cut {
+    const struct hub_piece *piece;
+    uint64_t row;         /* lowest, within the piece */
+    uint64_t count, step; /* step >= 1 */
+    uint64_t first;       /* index of the lowest row among the gathered ones */
+    int direction;        /* 1 or -1: where the next one goes */
+};
+
+/** The cuts of a plan, in the order of rows. */
+struct hub_cuts {
+    const struct hub_plan *plan;
+    uint64_t low, step, done;
+    uint32_t piece;
+};
+struct hub_cuts hub_cuts_of(const struct hub_plan *plan);
+bool hub_cuts_next(struct hub_cuts *cuts, struct hub_cut *out);
+
+/** One call of hub_read. */
+struct hub_gather {
+    const struct hub_plan *plan;
+    unsigned flags;
+    const struct hub_parallel *parallel;
+    uint64_t row_bytes;
+    uint8_t *data;
+    uint8_t *valid;      /* NULL: nothing of the plan can be null */
+    uint64_t *offsets;   /* VAR: offsets[i + 1] is the length of row i until all are known */
+    struct hub_buf pool; /* VAR: items of pages, decoded while their lengths were asked for ... */
+    uint64_t *pooled;    /* ... and where each is */
+};
+
+struct hub_price {
+    uint64_t bytes_out, bytes_read, bytes_decode, reads, scratch;
+    double ns;
+};
+
+/** The file of a piece: never NULL for a plan whose files are open. */
+struct hub_file *hub_gather_file(const struct hub_gather *g, const struct hub_piece *piece);
+
+/** Where the lowest row of a cut goes, and how far it is from there to the next. */
+static inline uint8_t *hub_cut_out(const struct hub_gather *g, const struct hub_cut *cut, int64_t *stride)
+{
+    *stride = cut->direction * (int64_t)g->row_bytes;
+    return g->data + cut->first * g->row_bytes;
+}
+
+static inline uint64_t hub_cut_index(const struct hub_cut *cut, uint64_t i)
+{
+    return cut->direction > 0 ? cut->first + i : cut->first - i;
+}
+
+/* gather_strided.c */
+HUB_MUST_USE enum hub_status hub_strided_gather(const struct hub_gather *g, const struct hub_cut *cut,
+                                                struct hub_error *err);
+void hub_strided_price(const struct hub_plan *plan, const struct hub_cut *cut, struct hub_price *price);
+/** Read a simplified box whose `from` strides are a file's, its first element at `offset`. */
+HUB_MUST_USE enum hub_status hub_box_read(struct hub_file *file, unsigned flags, uint64_t offset,
+                                          const struct hub_box *box, uint8_t *to, struct hub_error *err);
+void hub_box_price(const struct hub_box *box, struct hub_price *price);
+
+/* gather_chunked.c */
+HUB_MUST_USE enum hub_status hub_chunked_gather(const struct hub_gather *g, const struct hub_cut *cut,
+                                                struct hub_error *err);
+void hub_chunked_price(const struct hub_plan *plan, const struct hub_cut *cut, struct hub_price *price);
+
+/* gather_extents.c: fixed-size rows, or VAR rows once offsets are known */
+HUB_MUST_USE enum hub_status hub_extents_gather(const struct hub_gather *g, const struct hub_cut *cut,
+                                                struct hub_error *err);
+void hub_extents_lengths(const struct hub_gather *g, const struct hub_cut *cut);
+void hub_extents_price(const struct hub_plan *plan, const struct hub_cut *cut, struct hub_price *price);
+
+/* gather_pages.c: fixed-size rows, or the lengths and pooled items of VAR rows */
+HUB_MUST_USE enum hub_status hub_pages_gather(struct hub_gather *g, const struct hub_cut *cut,
+                                              struct hub_error *err);
+void hub_pages_price(const struct hub_plan *plan, const struct hub_cut *cut, struct hub_price *price);
+
+/* What things take on warm pages, in nanoseconds; measured by tests/bench/micro_gather.c. */
+#define HUB_NS_PLAN 300.0       /* a plan, its checks and its output */
+#define HUB_NS_READ 450.0       /* a system call */
+#define HUB_NS_READ_BYTE 0.10   /* page cache to memory */
+#define HUB_NS_COPY_BYTE 0.06   /* memory to memory */
+#define HUB_NS_MOVE 1.2         /* one element or run of a scatter */
+#define HUB_NS_INFLATE_BYTE 2.2 /* decoded by deflate */
+#define HUB_NS_UNPACK_BYTE 0.8  /* decoded by lzf, snappy, zstd, lz4 */
+#define HUB_NS_FILTER_BYTE 0.25 /* shuffled or summed */
+#define HUB_NS_CHUNK 120.0      /* finding and preparing a chunk, page or extent */
+#define HUB_NS_VALUE 1.5        /* a Parquet value */
+
+#endif

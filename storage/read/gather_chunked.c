@@ -1,0 +1,350 @@
+/*
+ * Chunked pieces. The chunks a cut touches are numbered row by row; a range of numbers is read by one thread:
+ * stored bytes of neighbours in one read, each decoded and scattered, or decoded straight into place where a
+ * chunk holds whole rows. Unfiltered chunks are read only where they are wanted.
+ */
+#include "storage/codec/codec.h"
+#include "storage/read/gather.h"
+#include "storage/read/scratch.h"
+
+#include <stdatomic.h>
+
+enum {
+    RUN_CHUNKS = 32, /* chunks of one read */
+    SMALL_SPAN =
+        64 * 1024,    /* an unfiltered chunk's wanted rows are read with their neighbours up to here ... */
+    TINY_SPAN = 2048, /* ... or up to here where they could be read straight into place */
+    UNIT_BYTES = 256 * 1024, /* decoded bytes that are worth handing to another thread */
+};
+
+/* The chunks of a cut. */
+struct walk {
+    const struct hub_plan *plan;
+    const struct hub_cut *cut;
+    const struct hub_grid *grid;
+    const struct hub_pipeline *pipeline;
+    const struct hub_chunk *chunks;
+    uint64_t across;      /* chunks beside each other, of one range of rows */
+    uint64_t first_range; /* of chunk rows */
+    uint64_t count;       /* chunks touched */
+    uint64_t row_stored;  /* bytes of a row within a chunk */
+    uint64_t chunk_bytes;
+    uint64_t row_bytes; /* of a whole row */
+    int64_t out_stride;
+    uint32_t along[HUB_MAX_RANK]; /* chunks along each inner axis */
+};
+
+/* A touched chunk and what is wanted of it. */
+struct visit {
+    const struct hub_chunk *chunk;
+    uint64_t first, count; /* rows of the cut */
+    uint64_t inner_row;    /* the first one's row within the chunk */
+    struct hub_box box;    /* from chunk to rows, simplified */
+    int64_t to;            /* where in the cut's output */
+};
+
+static void start_walk(const struct hub_plan *plan, const struct hub_cut *cut, struct walk *w)
+{
+    const struct hub_variant *v = plan->variant;
+    *w = (struct walk){
+        .plan = plan, .cut = cut, .grid = &plan->layout->grids[cut->piece->geometry], .across = 1};
+    w->pipeline = &plan->layout->pipelines[w->grid->pipeline];
+    w->chunks = plan->layout->chunks + cut->piece->table;
+    w->row_stored = v->item_size;
+    for (unsigned i = 0; i < v->rank; i++) {
+        w->along[i] = (uint32_t)(((uint64_t)v->dims[i] + w->grid->chunk[i + 1] - 1) / w->grid->chunk[i + 1]);
+        w->across *= w->along[i];
+        w->row_stored *= w->grid->chunk[i + 1];
+    }
+    w->chunk_bytes = w->row_stored * w->grid->chunk[0];
+    w->row_bytes = hub_variant_row_bytes(v);
+    w->out_stride = cut->direction * (int64_t)w->row_bytes;
+    const uint64_t tall = w->grid->chunk[0], last = cut->row + (cut->count - 1) * cut->step;
+    w->first_range = cut->row / tall;
+    /* A step over whole chunks leaves some out: then each row has its own. */
+    const uint64_t ranges = cut->step > tall ? cut->count : last / tall - w->first_range + 1;
+    w->count = ranges * w->across;
+}
+
+static void place_rows(const struct walk *w, uint64_t range, struct visit *visit, uint64_t *chunk_row)
+{
+    const struct hub_cut *cut = w->cut;
+    const uint64_t tall = w->grid->chunk[0];
+    if (cut->step > tall) {
+        visit->first = range;
+        visit->count = 1;
+        *chunk_row = (cut->row + range * cut->step) / tall;
+    } else {
+        *chunk_row = w->first_range + range;
+        const uint64_t low = *chunk_row * tall, high = low + tall - 1;
+        visit->first = low <= cut->row ? 0 : (low - cut->row + cut->step - 1) / cut->step;
+        const uint64_t last = HUB_MIN((high - cut->row) / cut->step, cut->count - 1);
+        visit->count = last - visit->first + 1;
+    }
+    visit->inner_row = cut->row + visit->first * cut->step - *chunk_row * tall;
+}
+
+static void visit_chunk(const struct walk *w, uint64_t number, struct visit *visit)
+{
+    const struct hub_variant *v = w->plan->variant;
+    uint64_t chunk_row, beside = number % w->across;
+    place_rows(w, number / w->across, visit, &chunk_row);
+    visit->chunk = &w->chunks[chunk_row * w->across + beside];
+    visit->to = (int64_t)visit->first * w->out_stride;
+    struct hub_box *box = &visit->box;
+    box->rank = v->rank + 1u;
+    box->item = v->item_size;
+    int64_t from = v->item_size, to = v->item_size;
+    for (unsigned i = v->rank; i > 0; i--) {
+        const uint32_t wide = w->grid->chunk[i], all = v->dims[i - 1];
+        const uint64_t at = beside % w->along[i - 1] * wide;
+        beside /= w->along[i - 1];
+        box->dim[i] = (struct hub_box_dim){HUB_MIN(wide, all - at), from, to};
+        visit->to += (int64_t)at * to;
+        from *= wide;
+        to *= all;
+    }
+    box->dim[0] = (struct hub_box_dim){visit->count, (int64_t)(w->cut->step * w->row_stored), w->out_stride};
+    hub_box_simplify(box);
+}
+
+static bool filtered(const struct walk *w, const struct hub_chunk *chunk)
+{
+    const uint32_t all = (1u << w->pipeline->count) - 1;
+    return (chunk->mask & all) != all;
+}
+
+/* The stored bytes that must be read for a visit. */
+static void wanted_bytes(const struct walk *w, const struct visit *visit, uint64_t *offset, uint64_t *size)
+{
+    if (filtered(w, visit->chunk)) {
+        *offset = visit->chunk->offset;
+        *size = visit->chunk->size;
+    } else {
+        *offset = visit->chunk->offset + visit->inner_row * w->row_stored;
+        *size = ((visit->count - 1) * w->cut->step + 1) * w->row_stored;
+    }
+}
+
+/* Unfiltered rows that are read on their own, without being collected with their neighbours. */
+static bool read_alone(const struct walk *w, const struct visit *visit, uint64_t size)
+{
+    return !filtered(w, visit->chunk) && size > (visit->box.rank ? SMALL_SPAN : TINY_SPAN);
+}
+
+/* ---- reading one range of chunks ---- */
+
+struct run {
+    const struct hub_gather *g;
+    const struct walk *walk;
+    struct hub_file *file;
+    uint8_t *out; /* of the cut's lowest row */
+    uint32_t count;
+    uint64_t start, end;
+    struct visit visits[RUN_CHUNKS];
+};
+
+static void fill_absent(const struct run *run, const struct visit *visit)
+{
+    const struct walk *w = run->walk;
+    if (w->grid->fill == HUB_NONE) {
+        hub_box_copy(&visit->box, run->out + visit->to, NULL);
+        return;
+    }
+    /* One element, again and again: the same box with its source standing still. */
+    const struct hub_variant *v = w->plan->variant;
+    struct hub_box box = {
+        .rank = 1, .item = v->item_size, .dim = {{visit->box.item / v->item_size, 0, v->item_size}}};
+    struct hub_box outer = visit->box;
+    for (unsigned i = 0; i < outer.rank; i++)
+        box.dim[i] = (struct hub_box_dim){outer.dim[i].n, 0, outer.dim[i].to};
+    box.dim[outer.rank] = (struct hub_box_dim){outer.item / v->item_size, 0, v->item_size};
+    box.rank = outer.rank + 1;
+    hub_box_simplify(&box);
+    hub_box_copy(&box, run->out + visit->to, w->plan->layout->bytes + w->grid->fill);
+}
+
+static enum hub_status scatter(const struct run *run, const struct visit *visit, const uint8_t *stored,
+                               struct hub_error *err)
+{
+    const struct walk *w = run->walk;
+    uint8_t *to = run->out + visit->to;
+    if (!filtered(w, visit->chunk)) { /* what was read begins at the first wanted row */
+        hub_box_copy(&visit->box, to, stored);
+        return HUB_OK;
+    }
+    const uint64_t half = HUB_MAX(w->chunk_bytes, visit->chunk->size) + 64;
+    uint8_t *filter = hub_scratch(HUB_SCRATCH_FILTER, 2 * half);
+    const bool whole = visit->box.rank == 0 && visit->box.item == w->chunk_bytes;
+    uint8_t *decoded = whole ? to : hub_scratch(HUB_SCRATCH_DECODED, w->chunk_bytes);
+    if (!filter || !decoded)
+        return hub_fail(err, HUB_NO_MEMORY, "no memory to decode a chunk");
+    HUB_TRY(hub_chunk_decode(w->pipeline, visit->chunk->mask, stored, visit->chunk->size, decoded,
+                             w->chunk_bytes, filter, err));
+    if (!whole)
+        hub_box_copy(&visit->box, to, decoded + visit->inner_row * w->row_stored);
+    return HUB_OK;
+}
+
+static enum hub_status flush(struct run *run, struct hub_error *err)
+{
+    const uint64_t size = run->end - run->start;
+    const uint32_t count = run->count;
+    run->count = 0;
+    if (!count)
+        return HUB_OK;
+    uint8_t *stored = hub_scratch(HUB_SCRATCH_STORED, size);
+    if (!stored)
+        return hub_fail(err, HUB_NO_MEMORY, "no memory to read %llu bytes", (unsigned long long)size);
+    HUB_TRY(hub_read_bytes(run->file, run->start, stored, size, run->g->flags, err));
+    for (uint32_t i = 0; i < count; i++) {
+        const struct visit *visit = &run->visits[i];
+        uint64_t offset, wanted;
+        wanted_bytes(run->walk, visit, &offset, &wanted);
+        HUB_TRY(scatter(run, visit, stored + (offset - run->start), err));
+    }
+    return HUB_OK;
+}
+
+static enum hub_status read_range(struct run *run, uint64_t from, uint64_t to, struct hub_error *err)
+{
+    const struct walk *w = run->walk;
+    run->count = 0;
+    for (uint64_t number = from; number < to; number++) {
+        struct visit *visit = &run->visits[run->count];
+        uint64_t offset, size;
+        visit_chunk(w, number, visit);
+        if (visit->chunk->offset == HUB_ABSENT) {
+            fill_absent(run, visit);
+            continue;
+        }
+        wanted_bytes(w, visit, &offset, &size);
+        if (read_alone(w, visit, size)) {
+            /* The slot is written again by the next visit, so this one is read first; its neighbours stay
+             * collected. */
+            HUB_TRY(hub_box_read(run->file, run->g->flags, offset, &visit->box, run->out + visit->to, err));
+            continue;
+        }
+        const bool joins = run->count && run->count < RUN_CHUNKS && offset >= run->end &&
+                           offset - run->end <= HUB_READ_GAP && offset + size - run->start <= HUB_READ_RUN;
+        if (!joins && run->count) {
+            const struct visit own = *visit;
+            HUB_TRY(flush(run, err));
+            run->visits[0] = own;
+        }
+        if (!run->count)
+            run->start = offset;
+        run->end = offset + size;
+        if (++run->count == RUN_CHUNKS)
+            HUB_TRY(flush(run, err));
+    }
+    return flush(run, err);
+}
+
+/* ---- on several threads ---- */
+
+struct shared {
+    const struct hub_gather *g;
+    const struct walk *walk;
+    uint64_t chunks_each;
+    uint8_t *out;
+    atomic_int status; /* the first failure's */
+    struct hub_error *err;
+};
+
+static void run_unit(void *arg, uint32_t unit)
+{
+    struct shared *shared = arg;
+    if (atomic_load_explicit(&shared->status, memory_order_relaxed))
+        return;
+    struct run run;
+    run.g = shared->g;
+    run.walk = shared->walk;
+    run.out = shared->out;
+    run.count = 0;
+    run.file = hub_gather_file(shared->g, shared->walk->cut->piece);
+    struct hub_error err;
+    const uint64_t from = unit * shared->chunks_each,
+                   to = HUB_MIN(from + shared->chunks_each, shared->walk->count);
+    const enum hub_status st = read_range(&run, from, to, &err);
+    int none = HUB_OK;
+    if (st && atomic_compare_exchange_strong(&shared->status, &none, (int)st) && shared->err)
+        *shared->err = err;
+    hub_scratch_trim();
+}
+
+enum hub_status hub_chunked_gather(const struct hub_gather *g, const struct hub_cut *cut,
+                                   struct hub_error *err)
+{
+    struct walk walk;
+    start_walk(g->plan, cut, &walk);
+    int64_t stride;
+    struct shared shared = {.g = g, .walk = &walk, .err = err, .out = hub_cut_out(g, cut, &stride)};
+    const uint64_t per = HUB_MAX(UNIT_BYTES / HUB_MAX(walk.chunk_bytes, 1), 1);
+    const uint64_t units = (walk.count + per - 1) / per;
+    if (!g->parallel || !walk.pipeline->count || units < 2 || units > UINT32_MAX) {
+        shared.chunks_each = walk.count;
+        run_unit(&shared, 0);
+    } else {
+        shared.chunks_each = per;
+        g->parallel->run(g->parallel->pool, run_unit, &shared, (uint32_t)units);
+    }
+    return (enum hub_status)atomic_load(&shared.status);
+}
+
+/* ---- the price ---- */
+
+static double decode_ns(const struct walk *w, const struct hub_chunk *chunk)
+{
+    double ns = 0;
+    for (uint32_t i = 0; i < w->pipeline->count; i++) {
+        if (chunk->mask >> i & 1)
+            continue;
+        const uint32_t id = w->pipeline->filters[i].id;
+        ns += (double)w->chunk_bytes * (id == HUB_FILTER_DEFLATE ? HUB_NS_INFLATE_BYTE
+                                        : id == HUB_FILTER_LZF   ? HUB_NS_UNPACK_BYTE
+                                                                 : HUB_NS_FILTER_BYTE);
+    }
+    return ns;
+}
+
+void hub_chunked_price(const struct hub_plan *plan, const struct hub_cut *cut, struct hub_price *price)
+{
+    struct walk w;
+    start_walk(plan, cut, &w);
+    uint64_t end = 0, start = 0, collected = 0, stored = 0;
+    for (uint64_t number = 0; number < w.count; number++) {
+        struct visit visit;
+        uint64_t offset, size;
+        visit_chunk(&w, number, &visit);
+        price->ns += HUB_NS_CHUNK;
+        price->ns +=
+            (double)hub_box_moves(&visit.box) * (HUB_NS_MOVE + (double)visit.box.item * HUB_NS_COPY_BYTE);
+        if (visit.chunk->offset == HUB_ABSENT)
+            continue;
+        wanted_bytes(&w, &visit, &offset, &size);
+        if (filtered(&w, visit.chunk)) {
+            price->bytes_decode += w.chunk_bytes;
+            price->ns += decode_ns(&w, visit.chunk);
+        } else if (read_alone(&w, &visit, size)) {
+            hub_box_price(&visit.box, price);
+            continue;
+        }
+        const bool joins = collected && collected < RUN_CHUNKS && offset >= end &&
+                           offset - end <= HUB_READ_GAP && offset + size - start <= HUB_READ_RUN;
+        if (!joins) {
+            price->reads++;
+            price->ns += HUB_NS_READ;
+            start = offset;
+            collected = 0;
+        }
+        collected++;
+        price->bytes_read += joins ? offset + size - end : size;
+        price->ns += (double)size * HUB_NS_READ_BYTE;
+        end = offset + size;
+        stored = HUB_MAX(stored, HUB_MAX(size, HUB_READ_RUN));
+    }
+    const uint64_t decode =
+        price->bytes_decode ? w.chunk_bytes + 2 * (HUB_MAX(w.chunk_bytes, stored) + 64) : 0;
+    price->scratch = HUB_MAX(price->scratch, stored + decode);
+}

@@ -1,0 +1,263 @@
+/*
+ * Parquet column pages: only the pages that hold wanted values are read and decoded, and their dictionary
+ * once a cut. Nothing is kept between reads.
+ */
+#include "storage/codec/codec.h"
+#include "storage/read/gather.h"
+#include "storage/read/scratch.h"
+
+#include <stdlib.h>
+
+#define VALUES_LIMIT (256 * MIB) /* of one page, where they cannot be decoded into place */
+
+struct reader {
+    struct hub_gather *g;
+    const struct hub_cut *cut;
+    const struct hub_column *column;
+    const struct hub_page *pages;
+    uint32_t page_count;
+    struct hub_file *file;
+    uint64_t items;            /* values of a row */
+    uint64_t low;              /* first value of the lowest row */
+    const uint8_t *dictionary; /* decoded, once needed */
+};
+
+/* Rows of the cut that have values in a page, and the values of the page from the first to the last of them.
+ */
+struct part {
+    uint64_t first, count;
+    uint64_t from, to; /* values of the piece */
+};
+
+static struct reader reader_of(const struct hub_plan *plan, const struct hub_cut *cut)
+{
+    struct reader r = {.cut = cut, .column = &plan->layout->columns[cut->piece->geometry]};
+    r.pages = plan->layout->pages + cut->piece->table;
+    r.page_count = cut->piece->count;
+    r.items = hub_variant_row_items(plan->variant);
+    r.low = cut->row * r.items;
+    return r;
+}
+
+/* The page that holds a value: the last that begins at or before it. */
+static uint32_t page_with(const struct reader *r, uint64_t value)
+{
+    uint32_t low = 0, high = r->page_count;
+    while (high - low > 1) {
+        const uint32_t middle = low + (high - low) / 2;
+        if (r->pages[middle].first_value <= value)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* false: no wanted row has values in this page. */
+static bool part_of(const struct reader *r, const struct hub_page *page, struct part *part)
+{
+    const struct hub_cut *cut = r->cut;
+    const uint64_t begin = page->first_value, end = begin + page->values, stride = cut->step * r->items;
+    const uint64_t last_end = r->low + (cut->count - 1) * stride + r->items;
+    if (begin >= last_end || end <= r->low)
+        return false;
+    part->first = begin < r->low + r->items ? 0 : (begin - r->low - r->items) / stride + 1;
+    const uint64_t last = HUB_MIN((end - 1 - r->low) / stride, cut->count - 1);
+    if (part->first > last)
+        return false;
+    part->count = last - part->first + 1;
+    part->from = HUB_MAX(begin, r->low + part->first * stride);
+    part->to = HUB_MIN(end, r->low + last * stride + r->items);
+    return part->from < part->to;
+}
+
+static bool uses_dictionary(const struct hub_page *page)
+{
+    return page->encoding == HUB_ENC_PLAIN_DICTIONARY || page->encoding == HUB_ENC_RLE_DICTIONARY;
+}
+
+static enum hub_status unpack(const struct reader *r, const struct hub_page *page, enum hub_scratch_slot slot,
+                              const uint8_t **out, struct hub_error *err)
+{
+    const bool plain = r->column->codec == HUB_PAGE_PLAIN || (page->version == 2 && !page->compressed);
+    uint8_t *decoded = hub_scratch(slot, page->decoded),
+            *stored = plain ? decoded : hub_scratch(HUB_SCRATCH_STORED, page->stored);
+    if (!decoded || !stored)
+        return hub_fail(err, HUB_NO_MEMORY, "no memory to decode a page");
+    HUB_TRY(hub_read_bytes(r->file, page->offset, stored, page->stored, r->g->flags, err));
+    if (!plain)
+        HUB_TRY(hub_page_unpack(r->column, page, stored, decoded, err));
+    *out = decoded;
+    return HUB_OK;
+}
+
+/* Decode the values of a part; the job's data stays until the next page. */
+static enum hub_status decode(struct reader *r, const struct hub_page *page, const struct part *part,
+                              struct hub_page_job *job, void *out, struct hub_page_view *views,
+                              uint8_t *valid, struct hub_error *err)
+{
+    const struct hub_variant *v = r->g->plan->variant;
+    *job = (struct hub_page_job){
+        .column = r->column, .page = page, .item_size = v->item_size, .is_float = v->kind == HUB_KIND_FLOAT};
+    if (uses_dictionary(page)) {
+        const struct hub_page *dictionary = &r->g->plan->layout->pages[r->column->dictionary];
+        if (!r->dictionary)
+            HUB_TRY(unpack(r, dictionary, HUB_SCRATCH_DICTIONARY, &r->dictionary, err));
+        job->dictionary = dictionary;
+        job->dictionary_data = r->dictionary;
+    }
+    HUB_TRY(unpack(r, page, HUB_SCRATCH_DECODED, &job->data, err));
+    job->skip = (uint32_t)(part->from - page->first_value);
+    job->count = (uint32_t)(part->to - part->from);
+    return hub_page_values(job, out, views, valid, err);
+}
+
+/* A row is valid when all its values are. */
+static void mark_invalid(const struct reader *r, const struct part *part, const uint8_t *valid)
+{
+    const struct hub_cut *cut = r->cut;
+    for (uint64_t i = part->first; i < part->first + part->count; i++) {
+        const uint64_t begin = r->low + i * cut->step * r->items, end = begin + r->items;
+        for (uint64_t value = HUB_MAX(begin, part->from); value < HUB_MIN(end, part->to); value++)
+            if (!valid[value - part->from])
+                r->g->valid[hub_cut_index(cut, i)] = 0;
+    }
+}
+
+/* ---- rows of fixed size ---- */
+
+static void place_rows(const struct reader *r, const struct part *part, const uint8_t *values, size_t size)
+{
+    const struct hub_cut *cut = r->cut;
+    for (uint64_t i = part->first; i < part->first + part->count; i++) {
+        const uint64_t begin = r->low + i * cut->step * r->items;
+        const uint64_t from = HUB_MAX(begin, part->from), to = HUB_MIN(begin + r->items, part->to);
+        uint8_t *row = r->g->data + hub_cut_index(cut, i) * r->g->row_bytes;
+        memcpy(row + (from - begin) * size, values + (from - part->from) * size, (to - from) * size);
+    }
+}
+
+static enum hub_status gather_fixed(struct reader *r, const struct hub_page *page, const struct part *part,
+                                    struct hub_error *err)
+{
+    const struct hub_cut *cut = r->cut;
+    const size_t size = r->g->plan->variant->item_size;
+    const uint64_t count = part->to - part->from;
+    const bool nulls = r->column->max_def && r->g->valid, straight = cut->step == 1 && cut->direction > 0;
+    if (!straight && count > VALUES_LIMIT / size)
+        return hub_fail(err, HUB_TOO_BIG, "page of %llu values", (unsigned long long)count);
+    uint8_t *temporary = hub_scratch(HUB_SCRATCH_VALUES, (straight ? 0 : count * size) + (nulls ? count : 0));
+    if (!temporary)
+        return hub_fail(err, HUB_NO_MEMORY, "no memory for the values of a page");
+    uint8_t *values =
+        straight ? r->g->data + cut->first * r->g->row_bytes + (part->from - r->low) * size : temporary;
+    uint8_t *valid = nulls ? temporary + (straight ? 0 : count * size) : NULL;
+    struct hub_page_job job;
+    HUB_TRY(decode(r, page, part, &job, values, NULL, valid, err));
+    if (!straight)
+        place_rows(r, part, values, size);
+    if (nulls)
+        mark_invalid(r, part, valid);
+    return HUB_OK;
+}
+
+/* ---- rows of varying length: their bytes are pooled, their lengths noted ---- */
+
+static enum hub_status gather_var(struct reader *r, const struct hub_page *page, const struct part *part,
+                                  struct hub_error *err)
+{
+    struct hub_gather *g = r->g;
+    const uint64_t count = part->to - part->from;
+    if (count > VALUES_LIMIT / sizeof(struct hub_page_view))
+        return hub_fail(err, HUB_TOO_BIG, "page of %llu values", (unsigned long long)count);
+    struct hub_page_view *views = hub_scratch(HUB_SCRATCH_VALUES, count * (sizeof *views + 1));
+    if (!views)
+        return hub_fail(err, HUB_NO_MEMORY, "no memory for the values of a page");
+    uint8_t *valid = (uint8_t *)(views + count);
+    struct hub_page_job job;
+    HUB_TRY(decode(r, page, part, &job, NULL, views, valid, err));
+    for (uint64_t i = part->first; i < part->first + part->count; i++) {
+        const uint64_t at = r->low + i * r->cut->step - part->from, index = hub_cut_index(r->cut, i);
+        const struct hub_page_view *view = &views[at];
+        g->pooled[index] = g->pool.size;
+        g->offsets[index + 1] = view->length;
+        HUB_TRY(hub_buf_add(&g->pool, (view->in_dictionary ? job.dictionary_data : job.data) + view->offset,
+                            view->length, err));
+    }
+    if (r->column->max_def && g->valid)
+        mark_invalid(r, part, valid);
+    return HUB_OK;
+}
+
+enum hub_status hub_pages_gather(struct hub_gather *g, const struct hub_cut *cut, struct hub_error *err)
+{
+    struct reader r = reader_of(g->plan, cut);
+    r.g = g;
+    r.file = hub_gather_file(g, cut->piece);
+    const uint64_t end = r.low + ((cut->count - 1) * cut->step + 1) * r.items;
+    for (uint32_t i = page_with(&r, r.low); i < r.page_count && r.pages[i].first_value < end; i++) {
+        struct part part;
+        if (!part_of(&r, &r.pages[i], &part))
+            continue;
+        HUB_TRY(g->offsets ? gather_var(&r, &r.pages[i], &part, err)
+                           : gather_fixed(&r, &r.pages[i], &part, err));
+    }
+    return HUB_OK;
+}
+
+/* ---- the price ---- */
+
+static void price_page(const struct reader *r, const struct hub_page *page, struct hub_price *price)
+{
+    const bool plain = r->column->codec == HUB_PAGE_PLAIN;
+    const double each = r->column->codec == HUB_PAGE_GZIP ? HUB_NS_INFLATE_BYTE
+                        : plain                           ? 0
+                                                          : HUB_NS_UNPACK_BYTE;
+    price->reads++;
+    price->bytes_read += page->stored;
+    price->bytes_decode += page->decoded;
+    price->ns +=
+        HUB_NS_CHUNK + HUB_NS_READ + (double)page->stored * HUB_NS_READ_BYTE + (double)page->decoded * each;
+}
+
+/* VAR from a dictionary: at worst every row is its longest word. Where that is absurd, reading ends with
+ * HUB_TOO_BIG instead. */
+static uint64_t var_bound(const struct hub_page *page, const struct hub_page *dictionary, uint64_t rows)
+{
+    if (!uses_dictionary(page))
+        return page->decoded;
+    const uint64_t word = dictionary->decoded, most = rows > GIB / HUB_MAX(word, 1) ? GIB : rows * word;
+    return HUB_MIN(most, HUB_MAX(64 * MIB, (uint64_t)page->decoded + word));
+}
+
+void hub_pages_price(const struct hub_plan *plan, const struct hub_cut *cut, struct hub_price *price)
+{
+    const struct reader r = reader_of(plan, cut);
+    const struct hub_page *dictionary =
+        r.column->dictionary == HUB_NONE ? NULL : &plan->layout->pages[r.column->dictionary];
+    const uint64_t size = plan->variant->item_size,
+                   end = r.low + ((cut->count - 1) * cut->step + 1) * r.items;
+    const bool var = plan->variant->kind == HUB_KIND_VAR, straight = cut->step == 1 && cut->direction > 0;
+    uint64_t most = 0, words = 0;
+    for (uint32_t i = page_with(&r, r.low); i < r.page_count && r.pages[i].first_value < end; i++) {
+        const struct hub_page *page = &r.pages[i];
+        struct part part;
+        if (!part_of(&r, page, &part))
+            continue;
+        const uint64_t count = part.to - part.from;
+        price_page(&r, page, price);
+        price->ns += (double)(part.to - page->first_value) * HUB_NS_VALUE;
+        if (var)
+            price->bytes_out += var_bound(page, dictionary, part.count);
+        if (uses_dictionary(page) && !words) {
+            words = dictionary->decoded + (var ? dictionary->values * sizeof(struct hub_page_view) : 0);
+            price_page(&r, dictionary, price);
+            most = HUB_MAX(most, (uint64_t)dictionary->stored);
+        }
+        const uint64_t values = var        ? count * (sizeof(struct hub_page_view) + 1)
+                                : straight ? count
+                                           : count * (size + 1);
+        most = HUB_MAX(most, (uint64_t)page->stored + page->decoded + values);
+    }
+    price->scratch = HUB_MAX(price->scratch, most + words + (var ? price->bytes_out : 0));
+}

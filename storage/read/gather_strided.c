@@ -1,0 +1,188 @@
+/*
+ * Strided pieces. Rows that lie together are read in place; otherwise the file's axes are sorted by stride,
+ * the inner ones whose gaps are small are read as one span and scattered, and the others are walked, one read
+ * each. So C order, Fortran order, compound members and reversed axes are all the same case.
+ */
+#include "storage/read/gather.h"
+#include "storage/read/scratch.h"
+
+enum { ALONE = 8192 }; /* from this size on an element run is read where it goes: cheaper than copying it */
+
+/* How a box is read. The outer axes are walked; of the axis `tiled` (of inner) `tile` are read at a time. */
+struct reading {
+    struct hub_box inner;                       /* what one read covers, with its axes in the box's order */
+    struct hub_box_dim outer[HUB_MAX_RANK + 2]; /* walked, any order */
+    unsigned outer_rank;
+    uint64_t span; /* bytes of one read; the last tile may need less */
+    uint64_t tile, tile_total, tile_last_span;
+    int tiled; /* axis of inner, or -1 */
+};
+
+static uint64_t width_of(int64_t stride)
+{
+    return stride < 0 ? (uint64_t)-stride : (uint64_t)stride;
+}
+
+/* Take the axes in, smallest stride first, while their gaps are worth reading over. Returns the axes taken as
+ * bits. */
+static unsigned take_axes(const struct hub_box *box, struct reading *r, int *tiled_axis)
+{
+    unsigned taken = 0;
+    *tiled_axis = -1;
+    r->span = box->item;
+    while (box->item < ALONE && *tiled_axis < 0) {
+        int next = -1;
+        for (unsigned i = 0; i < box->rank; i++)
+            if (!(taken >> i & 1) && (next < 0 || width_of(box->dim[i].from) < width_of(box->dim[next].from)))
+                next = (int)i;
+        if (next < 0)
+            break;
+        const uint64_t stride = width_of(box->dim[next].from), n = box->dim[next].n;
+        if (stride > r->span + HUB_READ_GAP)
+            break;
+        taken |= 1u << next;
+        if (stride && n - 1 > (HUB_READ_RUN - HUB_MIN(r->span, HUB_READ_RUN)) / stride) {
+            r->tile = (HUB_READ_RUN - HUB_MIN(r->span, HUB_READ_RUN)) / stride + 1;
+            r->tile_total = n;
+            r->tile_last_span = r->span + ((n - 1) % r->tile) * stride;
+            r->span += (r->tile - 1) * stride;
+            *tiled_axis = next;
+        } else {
+            r->span += (n - 1) * stride;
+        }
+    }
+    return taken;
+}
+
+static void plan_reading(const struct hub_box *box, struct reading *r)
+{
+    int tiled_axis;
+    *r = (struct reading){.inner.item = box->item, .tiled = -1, .tile = 1, .tile_total = 1};
+    const unsigned taken = take_axes(box, r, &tiled_axis);
+    for (unsigned i = 0; i < box->rank; i++) {
+        if (!(taken >> i & 1)) {
+            r->outer[r->outer_rank++] = box->dim[i];
+            continue;
+        }
+        if ((int)i == tiled_axis)
+            r->tiled = (int)r->inner.rank;
+        r->inner.dim[r->inner.rank++] = box->dim[i];
+    }
+}
+
+/* One read at `offset` (of its first element) and its scatter. */
+static enum hub_status read_span(struct hub_file *file, unsigned flags, uint64_t offset,
+                                 const struct hub_box *inner, uint64_t span, uint8_t *to,
+                                 struct hub_error *err)
+{
+    if (!inner->rank)
+        return hub_read_bytes(file, offset, to, inner->item, flags, err);
+    uint64_t low = 0;
+    for (unsigned i = 0; i < inner->rank; i++)
+        if (inner->dim[i].from < 0)
+            low += (inner->dim[i].n - 1) * width_of(inner->dim[i].from);
+    uint8_t *data = hub_scratch(HUB_SCRATCH_STORED, span);
+    if (!data)
+        return hub_fail(err, HUB_NO_MEMORY, "no memory to read %llu bytes", (unsigned long long)span);
+    HUB_TRY(hub_read_bytes(file, offset - low, data, span, flags, err));
+    struct hub_box box = *inner;
+    hub_box_simplify(&box);
+    hub_box_copy(&box, to, data + low);
+    return HUB_OK;
+}
+
+static enum hub_status read_tiles(struct hub_file *file, unsigned flags, uint64_t offset,
+                                  const struct reading *r, uint8_t *to, struct hub_error *err)
+{
+    if (r->tiled < 0)
+        return read_span(file, flags, offset, &r->inner, r->span, to, err);
+    struct hub_box inner = r->inner;
+    struct hub_box_dim *dim = &inner.dim[r->tiled];
+    const struct hub_box_dim whole = *dim;
+    for (uint64_t at = 0; at < r->tile_total; at += r->tile) {
+        dim->n = HUB_MIN(r->tile, r->tile_total - at);
+        const uint64_t span = at + r->tile < r->tile_total ? r->span : r->tile_last_span;
+        HUB_TRY(read_span(file, flags, offset + at * (uint64_t)whole.from, &inner, span,
+                          to + (int64_t)at * whole.to, err));
+    }
+    return HUB_OK;
+}
+
+enum hub_status hub_box_read(struct hub_file *file, unsigned flags, uint64_t offset,
+                             const struct hub_box *box, uint8_t *to, struct hub_error *err)
+{
+    struct reading r;
+    uint64_t at[HUB_MAX_RANK + 2] = {0};
+    for (unsigned i = 0; i < box->rank; i++)
+        if (!box->dim[i].n)
+            return HUB_OK;
+    plan_reading(box, &r);
+    for (;;) {
+        HUB_TRY(read_tiles(file, flags, offset, &r, to, err));
+        unsigned i = r.outer_rank;
+        while (i > 0) {
+            const struct hub_box_dim *dim = &r.outer[--i];
+            offset += (uint64_t)dim->from;
+            to += dim->to;
+            if (++at[i] < dim->n)
+                break;
+            at[i] = 0;
+            offset -= (uint64_t)dim->from * dim->n;
+            to -= dim->to * (int64_t)dim->n;
+            if (i == 0)
+                return HUB_OK;
+        }
+        if (r.outer_rank == 0)
+            return HUB_OK;
+    }
+}
+
+void hub_box_price(const struct hub_box *box, struct hub_price *price)
+{
+    struct reading r;
+    plan_reading(box, &r);
+    double reads = (double)((r.tile_total + r.tile - 1) / r.tile);
+    for (unsigned i = 0; i < r.outer_rank; i++)
+        reads *= (double)r.outer[i].n;
+    const double bytes = reads * (double)r.span, moved = (double)hub_box_moves(box);
+    price->reads += (uint64_t)reads;
+    price->bytes_read += (uint64_t)bytes;
+    price->ns += reads * HUB_NS_READ + bytes * HUB_NS_READ_BYTE;
+    if (r.inner.rank) {
+        price->scratch = HUB_MAX(price->scratch, r.span);
+        price->ns += moved * (HUB_NS_MOVE + (double)box->item * HUB_NS_COPY_BYTE);
+    }
+}
+
+static struct hub_box box_of(const struct hub_plan *plan, const struct hub_cut *cut, int64_t out_stride)
+{
+    const struct hub_variant *v = plan->variant;
+    const struct hub_piece *p = cut->piece;
+    struct hub_box box = {.rank = v->rank + 1u, .item = v->item_size};
+    int64_t stride = v->item_size;
+    for (unsigned i = v->rank; i > 0; i--) {
+        const int64_t from = p->geometry == HUB_NONE ? stride : plan->layout->strides[p->geometry + i - 1];
+        box.dim[i] = (struct hub_box_dim){v->dims[i - 1], from, stride};
+        stride *= v->dims[i - 1];
+    }
+    box.dim[0] = (struct hub_box_dim){cut->count, (int64_t)((uint64_t)p->row_stride * cut->step), out_stride};
+    hub_box_simplify(&box);
+    return box;
+}
+
+enum hub_status hub_strided_gather(const struct hub_gather *g, const struct hub_cut *cut,
+                                   struct hub_error *err)
+{
+    int64_t out_stride;
+    uint8_t *to = hub_cut_out(g, cut, &out_stride);
+    const struct hub_box box = box_of(g->plan, cut, out_stride);
+    const uint64_t offset = cut->piece->offset + cut->row * (uint64_t)cut->piece->row_stride;
+    return hub_box_read(hub_gather_file(g, cut->piece), g->flags, offset, &box, to, err);
+}
+
+void hub_strided_price(const struct hub_plan *plan, const struct hub_cut *cut, struct hub_price *price)
+{
+    const struct hub_box box =
+        box_of(plan, cut, cut->direction * (int64_t)hub_variant_row_bytes(plan->variant));
+    hub_box_price(&box, price);
+}

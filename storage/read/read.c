@@ -1,0 +1,216 @@
+/* hub_read: where the rows go, which piece kind reads them, and for rows of varying length their lengths
+ * first. */
+#include "storage/read/gather.h"
+#include "storage/read/scratch.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+struct hub_file *hub_gather_file(const struct hub_gather *g, const struct hub_piece *piece)
+{
+    return g->plan->files[piece->file == HUB_SIDE_FILE ? g->plan->file_count : piece->file];
+}
+
+void hub_rows_dispose(struct hub_rows *rows)
+{
+    if (rows->owned)
+        free(rows->data);
+    free(rows->offsets);
+    free(rows->valid);
+    *rows = (struct hub_rows){0};
+}
+
+/* ---- rows that lie in the layout itself ---- */
+
+static void gather_bytes(const struct hub_gather *g, const struct hub_cut *cut)
+{
+    const struct hub_layout *layout = g->plan->layout;
+    const struct hub_variant *v = g->plan->variant;
+    const bool fill = cut->piece->kind == HUB_PIECE_FILL;
+    const uint64_t items = fill ? hub_variant_row_items(v) : 1;
+    int64_t out_stride;
+    uint8_t *to = hub_cut_out(g, cut, &out_stride);
+    if (fill && cut->piece->offset == HUB_NONE) {
+        struct hub_box zeros = {
+            .rank = 1, .item = g->row_bytes, .dim = {{cut->count, out_stride, out_stride}}};
+        hub_box_simplify(&zeros);
+        hub_box_copy(&zeros, to, NULL);
+        return;
+    }
+    const uint8_t *from = layout->bytes + cut->piece->offset + (fill ? 0 : cut->row * g->row_bytes);
+    const int64_t row_from = fill ? 0 : (int64_t)(cut->step * g->row_bytes);
+    struct hub_box box = {.rank = 2, .item = fill ? v->item_size : g->row_bytes};
+    box.dim[0] = (struct hub_box_dim){cut->count, row_from, out_stride};
+    box.dim[1] = (struct hub_box_dim){items, 0, v->item_size};
+    hub_box_simplify(&box);
+    hub_box_copy(&box, to, from);
+}
+
+static enum hub_status gather_fixed(struct hub_gather *g, struct hub_error *err)
+{
+    struct hub_cuts cuts = hub_cuts_of(g->plan);
+    struct hub_cut cut;
+    while (g->row_bytes && hub_cuts_next(&cuts, &cut)) {
+        switch (cut.piece->kind) {
+        case HUB_PIECE_STRIDED:
+            HUB_TRY(hub_strided_gather(g, &cut, err));
+            break;
+        case HUB_PIECE_CHUNKED:
+            HUB_TRY(hub_chunked_gather(g, &cut, err));
+            break;
+        case HUB_PIECE_EXTENTS:
+            HUB_TRY(hub_extents_gather(g, &cut, err));
+            break;
+        case HUB_PIECE_PAGES:
+            HUB_TRY(hub_pages_gather(g, &cut, err));
+            break;
+        default:
+            gather_bytes(g, &cut);
+        }
+    }
+    return HUB_OK;
+}
+
+/* ---- rows of varying length ---- */
+
+static enum hub_status find_lengths(struct hub_gather *g, struct hub_error *err)
+{
+    struct hub_cuts cuts = hub_cuts_of(g->plan);
+    struct hub_cut cut;
+    while (hub_cuts_next(&cuts, &cut)) {
+        if (cut.piece->kind == HUB_PIECE_EXTENTS)
+            hub_extents_lengths(g, &cut);
+        else if (cut.piece->kind == HUB_PIECE_PAGES)
+            HUB_TRY(hub_pages_gather(g, &cut, err));
+        else
+            for (uint64_t i = 0; i < cut.count; i++)
+                g->offsets[hub_cut_index(&cut, i) + 1] = cut.piece->count;
+    }
+    return HUB_OK;
+}
+
+static enum hub_status fill_var(const struct hub_gather *g, struct hub_error *err)
+{
+    struct hub_cuts cuts = hub_cuts_of(g->plan);
+    struct hub_cut cut;
+    while (hub_cuts_next(&cuts, &cut)) {
+        if (cut.piece->kind == HUB_PIECE_EXTENTS) {
+            HUB_TRY(hub_extents_gather(g, &cut, err));
+            continue;
+        }
+        for (uint64_t i = 0; i < cut.count; i++) {
+            const uint64_t index = hub_cut_index(&cut, i), size = g->offsets[index + 1] - g->offsets[index];
+            const uint8_t *from = cut.piece->kind == HUB_PIECE_PAGES
+                                      ? (const uint8_t *)g->pool.data + g->pooled[index]
+                                      : g->plan->layout->bytes + cut.piece->offset;
+            if (size)
+                memcpy(g->data + g->offsets[index], from, size);
+        }
+    }
+    return HUB_OK;
+}
+
+/* g->data, g->offsets and g->pooled are the caller's to free, whatever happens. */
+static enum hub_status gather_var(struct hub_gather *g, struct hub_error *err)
+{
+    const uint64_t count = g->plan->slice.count, limit = g->plan->bytes_out;
+    HUB_TRY(find_lengths(g, err));
+    for (uint64_t i = 0; i < count; i++) {
+        if (g->offsets[i + 1] > limit - g->offsets[i])
+            return hub_fail(err, HUB_TOO_BIG, "rows of more than %" PRIu64 " bytes", limit);
+        g->offsets[i + 1] += g->offsets[i];
+    }
+    g->data = malloc(HUB_MAX(g->offsets[count], 1));
+    if (!g->data)
+        return hub_fail(err, HUB_NO_MEMORY, "no memory for %" PRIu64 " bytes", g->offsets[count]);
+    return fill_var(g, err);
+}
+
+/* ---- the call ---- */
+
+/* Is there a page that may hold nulls? Also: does a piece lie in a file that is not open? Bugs of the caller
+ * are told, not hidden. */
+static enum hub_status look_ahead(const struct hub_plan *plan, bool *nulls, bool *pages,
+                                  struct hub_error *err)
+{
+    struct hub_cuts cuts = hub_cuts_of(plan);
+    struct hub_cut cut;
+    while (hub_cuts_next(&cuts, &cut)) {
+        const uint32_t kind = cut.piece->kind;
+        if (kind == HUB_PIECE_FILL || kind == HUB_PIECE_INLINE)
+            continue;
+        const uint32_t file = cut.piece->file == HUB_SIDE_FILE ? plan->file_count : cut.piece->file;
+        if (file > plan->file_count || !plan->files || !plan->files[file])
+            return hub_fail(err, HUB_INVALID, "file %u of the plan is not open", cut.piece->file);
+        *pages = *pages || kind == HUB_PIECE_PAGES;
+        *nulls = *nulls || (kind == HUB_PIECE_PAGES && plan->layout->columns[cut.piece->geometry].max_def);
+    }
+    return HUB_OK;
+}
+
+static void *get_memory(void *have, uint64_t size, bool *failed)
+{
+    if (have)
+        return have;
+    void *data = malloc(HUB_MAX(size, 1));
+    *failed = *failed || !data;
+    return data;
+}
+
+static enum hub_status gather_rows(struct hub_gather *g, void *into, bool nulls, bool pages,
+                                   struct hub_error *err)
+{
+    const struct hub_plan *plan = g->plan;
+    const uint64_t count = plan->slice.count;
+    const bool var = plan->variant->kind == HUB_KIND_VAR;
+    bool failed = false;
+    if (nulls)
+        g->valid = get_memory(NULL, count, &failed);
+    if (var)
+        g->offsets = get_memory(NULL, (count + 1) * sizeof *g->offsets, &failed);
+    else
+        g->data = get_memory(into, count * g->row_bytes, &failed);
+    if (var && pages)
+        g->pooled = get_memory(NULL, count * sizeof *g->pooled, &failed);
+    if (failed)
+        return hub_fail(err, HUB_NO_MEMORY, "no memory for %" PRIu64 " rows", count);
+    if (g->valid)
+        memset(g->valid, 1, count);
+    if (!var)
+        return gather_fixed(g, err);
+    g->offsets[0] = 0;
+    g->pool = HUB_BUF_INIT(plan->bytes_out);
+    return gather_var(g, err);
+}
+
+enum hub_status hub_read(const struct hub_plan *plan, unsigned flags, const struct hub_parallel *parallel,
+                         void *into, struct hub_rows *out, struct hub_error *err)
+{
+    struct hub_gather g = {.plan = plan, .flags = flags, .parallel = parallel};
+    bool nulls = false, pages = false;
+    HUB_TRY(look_ahead(plan, &nulls, &pages, err));
+    g.row_bytes = hub_variant_row_bytes(plan->variant);
+    if (plan->variant->kind == HUB_KIND_VAR)
+        into = NULL;
+    const enum hub_status st = gather_rows(&g, into, nulls, pages, err);
+    hub_buf_dispose(&g.pool);
+    free(g.pooled);
+    hub_scratch_trim();
+    if (st || (g.valid && !memchr(g.valid, 0, plan->slice.count))) {
+        free(g.valid);
+        g.valid = NULL;
+    }
+    if (st) {
+        free(g.offsets);
+        if (g.data != into)
+            free(g.data);
+        return st;
+    }
+    *out = (struct hub_rows){.variant = *plan->variant,
+                             .rows = plan->slice.count,
+                             .data = g.data,
+                             .offsets = g.offsets,
+                             .valid = g.valid,
+                             .owned = g.data != into};
+    return HUB_OK;
+}

@@ -1,0 +1,418 @@
+/*
+ * The local file store: recently used descriptors, found by (root, path) in a table of shards so that no lock
+ * is shared by all requests. A descriptor counts for the stamp it was opened with: who expects another one
+ * opens the file anew. Roots are opened by name each time, so that one that is mounted later is found.
+ */
+#include "storage/read/store.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+enum { SHARDS = 16, DEFAULT_OPEN = 512 };
+
+struct shard {
+    pthread_mutex_t lock;
+    struct hub_file **buckets;
+    struct hub_file *newest, *oldest;
+    uint32_t count;
+};
+
+struct hub_store {
+    char **roots, **allowed;
+    uint32_t root_count, allowed_count;
+    char *state;
+    uint32_t bucket_count; /* of a shard, a power of two */
+    uint32_t shard_limit;
+    struct shard shards[SHARDS];
+};
+
+/* ---- files ---- */
+
+int hub_file_fd(const struct hub_file *file)
+{
+    return file->fd;
+}
+
+const struct hub_stamp *hub_file_stamp(const struct hub_file *file)
+{
+    return &file->stamp;
+}
+
+void hub_file_put(struct hub_file *file)
+{
+    if (!file || atomic_fetch_sub_explicit(&file->refs, 1, memory_order_acq_rel) != 1)
+        return;
+    close(file->fd);
+    free(file);
+}
+
+static enum hub_status changed(const char *path, struct hub_error *err)
+{
+    return hub_fail_as(err, HUB_CHANGED, "dataset-changing", "'%s' is no longer what was indexed", path);
+}
+
+enum hub_status hub_file_unchanged(const struct hub_file *file, struct hub_error *err)
+{
+    struct stat st;
+    if (fstat(file->fd, &st) != 0)
+        return hub_fail_errno(err, errno, "'%s'", file->path);
+    const struct hub_stamp now = hub_stamp_of(&st);
+    return hub_stamp_equal(&now, &file->stamp) ? HUB_OK : changed(file->path, err);
+}
+
+/* ---- the cache ---- */
+
+static uint64_t hash_of(uint32_t root, const char *path)
+{
+    uint64_t h =
+        UINT64_C(0xcbf29ce484222325) ^ root; /* FNV-1a, then mixed: shard and bucket take different bits */
+    for (const char *p = path; *p; p++)
+        h = (h ^ (unsigned char)*p) * UINT64_C(0x100000001b3);
+    h ^= h >> 32;
+    return h * UINT64_C(0x9E3779B97F4A7C15);
+}
+
+static struct shard *shard_of(struct hub_store *store, uint64_t hash)
+{
+    return &store->shards[hash >> 60];
+}
+
+static struct hub_file **bucket_of(const struct hub_store *store, const struct shard *shard, uint64_t hash)
+{
+    return &shard->buckets[(hash >> 28) & (store->bucket_count - 1)];
+}
+
+static struct hub_file *find(const struct hub_store *store, const struct shard *shard, uint64_t hash,
+                             uint32_t root, const char *path)
+{
+    struct hub_file *file = *bucket_of(store, shard, hash);
+    while (file && (file->hash != hash || file->root != root || strcmp(file->path, path) != 0))
+        file = file->chain;
+    return file;
+}
+
+static void unlink_age(struct shard *shard, struct hub_file *file)
+{
+    *(file->newer ? &file->newer->older : &shard->newest) = file->older;
+    *(file->older ? &file->older->newer : &shard->oldest) = file->newer;
+    file->newer = file->older = NULL;
+}
+
+static void make_newest(struct shard *shard, struct hub_file *file)
+{
+    file->older = shard->newest;
+    file->newer = NULL;
+    *(shard->newest ? &shard->newest->newer : &shard->oldest) = file;
+    shard->newest = file;
+}
+
+/* Out of the cache; the caller gives up the cache's reference once the lock is released. */
+static struct hub_file *take_out(struct hub_store *store, struct shard *shard, struct hub_file *file)
+{
+    if (!file)
+        return NULL;
+    struct hub_file **at = bucket_of(store, shard, file->hash);
+    while (*at != file)
+        at = &(*at)->chain;
+    *at = file->chain;
+    unlink_age(shard, file);
+    shard->count--;
+    return file;
+}
+
+static struct hub_file *hold(struct hub_file *file)
+{
+    atomic_fetch_add_explicit(&file->refs, 1, memory_order_relaxed);
+    return file;
+}
+
+/* The cached file with this stamp. One with another stamp is stale or about to be asked for by nobody: it
+ * goes. */
+static struct hub_file *find_cached(struct hub_store *store, const struct hub_file_ref *ref, uint64_t hash)
+{
+    struct shard *shard = shard_of(store, hash);
+    struct hub_file *found = NULL, *stale = NULL;
+    pthread_mutex_lock(&shard->lock);
+    struct hub_file *file = find(store, shard, hash, ref->root, ref->path);
+    if (file && hub_stamp_equal(&file->stamp, ref->expect)) {
+        if (file != shard->newest) {
+            unlink_age(shard, file);
+            make_newest(shard, file);
+        }
+        found = hold(file);
+    } else {
+        stale = take_out(store, shard, file);
+    }
+    pthread_mutex_unlock(&shard->lock);
+    hub_file_put(stale);
+    return found;
+}
+
+/* Keep a file just opened; of two with one stamp that were opened at once, the first stays. Returns the one
+ * to use. */
+static struct hub_file *keep(struct hub_store *store, struct hub_file *file)
+{
+    struct shard *shard = shard_of(store, file->hash);
+    struct hub_file *dropped[2] = {NULL, NULL}, *use = file;
+    pthread_mutex_lock(&shard->lock);
+    struct hub_file *there = find(store, shard, file->hash, file->root, file->path);
+    if (there && hub_stamp_equal(&there->stamp, &file->stamp)) {
+        use = hold(there);
+        dropped[0] = file;
+    } else {
+        dropped[0] = take_out(store, shard, there);
+        if (shard->count >= store->shard_limit)
+            dropped[1] = take_out(store, shard, shard->oldest);
+        struct hub_file **bucket = bucket_of(store, shard, file->hash);
+        file->chain = *bucket;
+        *bucket = hold(file);
+        make_newest(shard, file);
+        shard->count++;
+    }
+    pthread_mutex_unlock(&shard->lock);
+    hub_file_put(dropped[0]);
+    hub_file_put(dropped[1]);
+    return use;
+}
+
+static bool beneath_prefix(const char *path, const char *prefix)
+{
+    const size_t n = strlen(prefix);
+    return n == 0 || (strncmp(path, prefix, n) == 0 && (path[n] == '/' || path[n] == '\0'));
+}
+
+static void forget(struct hub_store *store, bool every_root, uint32_t root, const char *prefix)
+{
+    for (unsigned i = 0; i < SHARDS; i++) {
+        struct shard *shard = &store->shards[i];
+        struct hub_file *dropped = NULL;
+        pthread_mutex_lock(&shard->lock);
+        for (struct hub_file *file = shard->newest, *next; file; file = next) {
+            next = file->older;
+            if (!every_root && (file->root != root || !beneath_prefix(file->path, prefix)))
+                continue;
+            take_out(store, shard, file);
+            file->chain = dropped;
+            dropped = file;
+        }
+        pthread_mutex_unlock(&shard->lock);
+        while (dropped) {
+            struct hub_file *next = dropped->chain;
+            hub_file_put(dropped);
+            dropped = next;
+        }
+    }
+}
+
+void hub_store_forget(struct hub_store *store, uint32_t root, const char *prefix)
+{
+    forget(store, false, root, prefix);
+}
+
+/* ---- opening ---- */
+
+static const char *root_path(const struct hub_store *store, uint32_t root)
+{
+    if (root == HUB_ROOT_STATE)
+        return store->state;
+    return root < store->root_count ? store->roots[root] : NULL;
+}
+
+static enum hub_status open_at(const char *directory, const char *path, unsigned options, int *fd,
+                               struct hub_error *err)
+{
+    const int at = open(directory, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (at < 0)
+        return hub_fail_errno(err, errno, "root '%s'", directory);
+    /* O_NONBLOCK: a pipe or a device must not hold a request; it is refused by its type afterwards. */
+    const enum hub_status st =
+        hub_fs_open_beneath(at, path, O_RDONLY | O_NONBLOCK | O_NOCTTY, options, fd, err);
+    const int saved = errno;
+    close(at);
+    errno = saved;
+    return st;
+}
+
+/* What of `target` lies beneath `directory`, both resolved; NULL: it does not. */
+static const char *within(const char *target, const char *directory)
+{
+    HUB_CLEANUP(hub_freep) char *real = realpath(directory, NULL);
+    if (!real || !beneath_prefix(target, real))
+        return NULL;
+    const char *rest = target + strlen(real);
+    return *rest == '/' ? rest + 1 : NULL;
+}
+
+/*
+ * A link on the way leaves the root: allowed when its end lies under any root or an allowed target. The end
+ * is opened beneath that directory without following anything, so that what was checked is what is opened.
+ */
+static enum hub_status open_linked(const struct hub_store *store, const char *directory, const char *path,
+                                   int *fd, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_freep) char *joined = NULL;
+    if (asprintf(&joined, "%s/%s", directory, path) < 0)
+        return hub_fail(err, HUB_NO_MEMORY, "no memory for a path");
+    HUB_CLEANUP(hub_freep) char *target = realpath(joined, NULL);
+    if (!target)
+        return hub_fail_errno(err, errno, "'%s'", path);
+    for (uint32_t i = 0; i < store->root_count + store->allowed_count; i++) {
+        const char *base = i < store->root_count ? store->roots[i] : store->allowed[i - store->root_count];
+        const char *rest = within(target, base);
+        if (rest)
+            return open_at(base, rest, HUB_FS_NO_LINKS, fd, err);
+    }
+    return hub_fail(err, HUB_DENIED, "'%s' is a link to '%s', outside the roots: --allow-target permits it",
+                    path, target);
+}
+
+static enum hub_status open_once(const struct hub_store *store, const struct hub_file_ref *ref, int *fd,
+                                 struct hub_error *err)
+{
+    const char *directory = root_path(store, ref->root);
+    if (!directory)
+        return hub_fail(err, HUB_NOT_FOUND, "no root %u", ref->root);
+    const enum hub_status st = open_at(directory, ref->path, 0, fd, err);
+    /* The path itself was fine if it can only be the links on it: "..", "." and empty segments stay refused.
+     */
+    if (st != HUB_DENIED || ref->root == HUB_ROOT_STATE || (errno != EXDEV && errno != ELOOP))
+        return st;
+    return open_linked(store, directory, ref->path, fd, err);
+}
+
+static enum hub_status open_file(struct hub_store *store, const struct hub_file_ref *ref, int *fd,
+                                 struct hub_error *err)
+{
+    errno = 0;
+    enum hub_status st = open_once(store, ref, fd, err);
+    if (st && (errno == EMFILE || errno == ENFILE)) {
+        forget(store, true, 0, "");
+        errno = 0;
+        st = open_once(store, ref, fd, err);
+        if (st && (errno == EMFILE || errno == ENFILE))
+            return hub_fail_as(err, HUB_BUSY, "overloaded", "too many open files");
+    }
+    return st;
+}
+
+static enum hub_status new_file(const struct hub_file_ref *ref, uint64_t hash, int fd, struct hub_file **out,
+                                struct hub_error *err)
+{
+    struct stat st;
+    if (fstat(fd, &st) != 0)
+        return hub_fail_errno(err, errno, "'%s'", ref->path);
+    if (!S_ISREG(st.st_mode))
+        return hub_fail(err, HUB_DENIED, "'%s' is not a regular file", ref->path);
+    const struct hub_stamp stamp = hub_stamp_of(&st);
+    if (ref->expect && !hub_stamp_equal(&stamp, ref->expect))
+        return changed(ref->path, err);
+    struct hub_file *file = calloc(1, sizeof *file + strlen(ref->path) + 1);
+    if (!file)
+        return hub_fail(err, HUB_NO_MEMORY, "no memory for a file");
+    atomic_init(&file->refs, 1);
+    file->fd = fd;
+    file->stamp = stamp;
+    file->hash = hash;
+    file->root = ref->root;
+    memcpy(file->path, ref->path, strlen(ref->path) + 1);
+    *out = file;
+    return HUB_OK;
+}
+
+enum hub_status hub_file_get(struct hub_store *store, const struct hub_file_ref *ref, struct hub_file **out,
+                             struct hub_error *err)
+{
+    const uint64_t hash = hash_of(ref->root, ref->path);
+    struct hub_file *file = ref->expect ? find_cached(store, ref, hash) : NULL;
+    if (!file) {
+        int fd;
+        HUB_TRY(open_file(store, ref, &fd, err));
+        const enum hub_status st = new_file(ref, hash, fd, &file, err);
+        if (st) {
+            close(fd);
+            return st;
+        }
+        file = keep(store, file);
+    }
+    *out = file;
+    return HUB_OK;
+}
+
+/* ---- the store ---- */
+
+static enum hub_status copy_paths(const char *const *paths, uint32_t count, char ***out,
+                                  struct hub_error *err)
+{
+    *out = calloc(count + 1u, sizeof **out);
+    bool whole = *out != NULL;
+    for (uint32_t i = 0; whole && i < count; i++)
+        whole = ((*out)[i] = strdup(paths[i])) != NULL;
+    return whole ? HUB_OK : hub_fail(err, HUB_NO_MEMORY, "no memory for a file store");
+}
+
+static void free_paths(char **paths, uint32_t count)
+{
+    for (uint32_t i = 0; paths && i < count; i++)
+        free(paths[i]);
+    free(paths);
+}
+
+static enum hub_status fill_store(struct hub_store *store, const struct hub_store_options *options,
+                                  struct hub_error *err)
+{
+    store->root_count = options->root_count;
+    store->allowed_count = options->allowed_count;
+    HUB_TRY(copy_paths(options->roots, options->root_count, &store->roots, err));
+    HUB_TRY(copy_paths(options->allowed_targets, options->allowed_count, &store->allowed, err));
+    store->state = options->state ? strdup(options->state) : NULL;
+    if (options->state && !store->state)
+        return hub_fail(err, HUB_NO_MEMORY, "no memory for a file store");
+    store->shard_limit = ((options->max_open ? options->max_open : DEFAULT_OPEN) + SHARDS - 1) / SHARDS;
+    store->bucket_count = 16;
+    while (store->bucket_count < store->shard_limit && store->bucket_count < 1u << 16)
+        store->bucket_count *= 2;
+    for (unsigned i = 0; i < SHARDS; i++) {
+        store->shards[i].buckets = calloc(store->bucket_count, sizeof *store->shards[i].buckets);
+        if (!store->shards[i].buckets)
+            return hub_fail(err, HUB_NO_MEMORY, "no memory for a file store");
+    }
+    return HUB_OK;
+}
+
+enum hub_status hub_store_open(const struct hub_store_options *options, struct hub_store **out,
+                               struct hub_error *err)
+{
+    struct hub_store *store = calloc(1, sizeof *store);
+    if (!store)
+        return hub_fail(err, HUB_NO_MEMORY, "no memory for a file store");
+    for (unsigned i = 0; i < SHARDS; i++)
+        pthread_mutex_init(&store->shards[i].lock, NULL);
+    const enum hub_status st = fill_store(store, options, err);
+    if (st) {
+        hub_store_close(store);
+        return st;
+    }
+    *out = store;
+    return HUB_OK;
+}
+
+void hub_store_close(struct hub_store *store)
+{
+    if (!store)
+        return;
+    for (unsigned i = 0; i < SHARDS; i++) {
+        struct shard *shard = &store->shards[i];
+        while (shard->newest)
+            hub_file_put(take_out(store, shard, shard->newest));
+        free(shard->buckets);
+        pthread_mutex_destroy(&shard->lock);
+    }
+    free_paths(store->roots, store->root_count);
+    free_paths(store->allowed, store->allowed_count);
+    free(store->state);
+    free(store);
+}

@@ -1,0 +1,254 @@
+#include "rig.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { ROWS = 400 };
+
+/* Rows of varying length as they should come out. */
+struct texts {
+    uint64_t count;
+    struct hub_view row[ROWS];
+    bool null[ROWS];
+    char *bytes;
+    size_t used;
+};
+
+static struct hub_view *add_text(struct texts *t, size_t size)
+{
+    struct hub_view *row = &t->row[t->count++];
+    *row = (struct hub_view){t->bytes + t->used, size};
+    for (size_t i = 0; i < size; i++)
+        t->bytes[t->used++] = (char)rig_draw(256);
+    return row;
+}
+
+static size_t draw_size(void)
+{
+    return rig_draw(4) == 0 ? 0 : rig_draw(4) == 0 ? rig_draw(9000) : rig_draw(40);
+}
+
+static void put_extents(struct rig *rig, struct texts *t, uint32_t rows)
+{
+    struct hub_extent extents[100] = {0};
+    const uint64_t first = t->count;
+    const unsigned file = rig_draw(RIG_FILES + 1), how = rig_draw(3);
+    for (uint32_t i = 0; i < rows; i++)
+        add_text(t, draw_size());
+    for (uint32_t i = 0; i < rows; i++) { /* in order, in order with gaps, backwards */
+        const uint32_t row = how == 2 ? rows - 1 - i : i;
+        const struct hub_view *text = &t->row[first + row];
+        extents[row].offset =
+            rig_put(rig, file, text->data, text->size, how == 1 ? rig_draw(3) * rig_draw(4000) : 0);
+        extents[row].length = (uint32_t)text->size;
+    }
+    struct hub_piece piece = {
+        .kind = HUB_PIECE_EXTENTS, .file = rig_file_number(file), .rows = rows, .count = rows};
+    cr_assert_eq(hub_layout_extents(rig->builder, extents, rows, &piece.table, NULL), HUB_OK);
+    cr_assert_eq(hub_layout_piece(rig->builder, &piece, NULL), HUB_OK);
+}
+
+static void put_in_layout(struct rig *rig, struct texts *t, uint32_t rows)
+{
+    uint32_t offset;
+    const bool fill = rig_draw(2);
+    const struct hub_view *text = add_text(t, draw_size());
+    struct hub_piece piece = {
+        .kind = fill ? HUB_PIECE_FILL : HUB_PIECE_INLINE, .file = HUB_NONE, .rows = fill ? rows : 1};
+    cr_assert_eq(hub_layout_bytes(rig->builder, text->data, (uint32_t)text->size, &offset, NULL), HUB_OK);
+    piece.offset = offset;
+    piece.count = (uint32_t)text->size;
+    for (uint32_t i = 1; fill && i < rows; i++)
+        t->row[t->count++] = *text;
+    cr_assert_eq(hub_layout_piece(rig->builder, &piece, NULL), HUB_OK);
+}
+
+static void put_u32(struct hub_buf *buf, uint32_t value)
+{
+    cr_assert_eq(hub_buf_add(buf, &value, 4, NULL), HUB_OK);
+}
+
+/* Definition levels of `count` entries as one bit-packed run behind its length. */
+static void put_levels(struct hub_buf *buf, const bool *null, uint32_t count)
+{
+    uint8_t bits[64] = {0};
+    const uint32_t groups = (count + 7) / 8;
+    for (uint32_t i = 0; i < count; i++)
+        bits[i / 8] |= (uint8_t)(!null[i] << i % 8);
+    const uint8_t header = (uint8_t)(groups << 1 | 1);
+    put_u32(buf, groups + 1);
+    cr_assert_eq(hub_buf_add(buf, &header, 1, NULL), HUB_OK);
+    cr_assert_eq(hub_buf_add(buf, bits, groups, NULL), HUB_OK);
+}
+
+static void put_page(struct rig *rig, struct hub_piece *piece, struct hub_page page,
+                     const struct hub_buf *body)
+{
+    uint32_t index;
+    page.stored = page.decoded = (uint32_t)body->size;
+    page.offset = rig_put(rig, 0, body->data, body->size, 3);
+    cr_assert_eq(hub_layout_pages(rig->builder, &page, 1, &index, NULL), HUB_OK);
+    if (page.version && !piece->count++)
+        piece->table = index;
+}
+
+static struct hub_page page_of(uint32_t rows, uint64_t first, uint8_t encoding, uint8_t version)
+{
+    return (struct hub_page){
+        .values = rows, .first_value = (uint32_t)first, .encoding = encoding, .version = version};
+}
+
+/* Pages of an optional BYTE_ARRAY column; every other one takes its values from a dictionary of four words.
+ */
+static void put_pages(struct rig *rig, struct texts *t, uint32_t rows)
+{
+    static const char *const words[] = {"", "a", "word", "longer"};
+    struct hub_column column = {.physical = HUB_PHYS_BYTE_ARRAY, .max_def = 1};
+    struct hub_piece piece = {.kind = HUB_PIECE_PAGES, .rows = rows};
+    const uint64_t start = t->count;
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf dictionary = HUB_BUF_INIT(MIB);
+    for (unsigned i = 0; i < 4; i++) {
+        put_u32(&dictionary, (uint32_t)strlen(words[i]));
+        cr_assert_eq(hub_buf_add_text(&dictionary, words[i], NULL), HUB_OK);
+    }
+    struct hub_page page = page_of(4, 0, HUB_ENC_PLAIN, 0);
+    page.stored = page.decoded = (uint32_t)dictionary.size;
+    page.offset = rig_put(rig, 0, dictionary.data, dictionary.size, 0);
+    cr_assert_eq(hub_layout_pages(rig->builder, &page, 1, &column.dictionary, NULL), HUB_OK);
+    while (rows > 0) {
+        const uint32_t most = 1 + rig_draw(30), n = HUB_MIN(rows, most);
+        const uint64_t first = t->count;
+        const bool coded = rig_draw(2);
+        HUB_CLEANUP(hub_buf_dispose) struct hub_buf body = HUB_BUF_INIT(MIB), values = HUB_BUF_INIT(MIB);
+        cr_assert_eq(hub_buf_add(&values, "\x02", coded, NULL), HUB_OK); /* bits of an index */
+        for (uint32_t i = 0; i < n; i++) {
+            t->null[t->count] = rig_draw(4) == 0;
+            const uint8_t word = (uint8_t)rig_draw(4);
+            struct hub_view *text = add_text(t, t->null[t->count] || coded ? 0 : draw_size());
+            if (t->null[t->count - 1])
+                continue;
+            if (coded) {
+                *text = hub_view_of(words[word]);
+                cr_assert_eq(hub_buf_add(&values, (const uint8_t[]){2, word}, 2, NULL),
+                             HUB_OK); /* a run of one */
+            } else {
+                put_u32(&values, (uint32_t)text->size);
+                cr_assert_eq(hub_buf_add_view(&values, *text, NULL), HUB_OK);
+            }
+        }
+        put_levels(&body, t->null + first, n);
+        cr_assert_eq(hub_buf_add_view(&body, hub_buf_view(&values), NULL), HUB_OK);
+        put_page(rig, &piece, page_of(n, first - start, coded ? HUB_ENC_RLE_DICTIONARY : HUB_ENC_PLAIN, 1),
+                 &body);
+        rows -= n;
+    }
+    cr_assert_eq(hub_layout_column(rig->builder, &column, &piece.geometry, NULL), HUB_OK);
+    cr_assert_eq(hub_layout_piece(rig->builder, &piece, NULL), HUB_OK);
+}
+
+static void compare(struct rig *rig, const struct texts *t, unsigned round)
+{
+    const int64_t n = (int64_t)t->count, start = (int64_t)rig_draw((uint32_t)n), steps[] = {1, 1, -1, 3, -7};
+    struct hub_slice slice;
+    cr_assert_eq(
+        hub_slice_resolve(rig_draw(2) ? &start : NULL, NULL, &steps[rig_draw(5)], t->count, &slice, NULL),
+        HUB_OK);
+    struct hub_rows rows;
+    struct hub_error err = {0};
+    enum hub_status st = rig_read(rig, 0, slice, rig_draw(2) ? HUB_READ_NOWAIT : 0, false, NULL, &rows, &err);
+    if (st == HUB_AGAIN)
+        st = rig_read(rig, 0, slice, 0, false, NULL, &rows, &err);
+    cr_assert_eq(st, HUB_OK, "round %u: %s", round, err.detail);
+    cr_assert(rows.owned && rows.offsets && rows.offsets[0] == 0);
+    bool any = false;
+    for (uint64_t i = 0; i < slice.count; i++) {
+        const uint64_t row = (uint64_t)((int64_t)slice.start + (int64_t)i * slice.step),
+                       size = rows.offsets[i + 1] - rows.offsets[i];
+        cr_assert_eq(size, t->row[row].size, "round %u row %llu", round, (unsigned long long)row);
+        cr_assert(size == 0 || memcmp(rows.data + rows.offsets[i], t->row[row].data, size) == 0);
+        cr_assert_eq(rows.valid ? !rows.valid[i] : false, t->null[row]);
+        any = any || t->null[row];
+    }
+    cr_assert_eq(rows.valid != NULL, any);
+    hub_rows_dispose(&rows);
+}
+
+Test(gather_var, random_layouts_and_slices, .timeout = 60)
+{
+    struct texts *t = malloc(sizeof *t);
+    char *bytes = malloc(8 * MIB);
+    for (unsigned round = 0; round < 300; round++) {
+        struct rig rig;
+        const struct hub_variant v = {.kind = HUB_KIND_VAR};
+        uint32_t index;
+        memset(t, 0, sizeof *t);
+        t->bytes = bytes;
+        rig_open(&rig);
+        cr_assert_eq(hub_layout_variant(rig.builder, &v, &index, NULL), HUB_OK);
+        cr_assert_eq(hub_layout_array(rig.builder, index, &index, NULL), HUB_OK);
+        for (unsigned pieces = 1 + rig_draw(3); pieces > 0; pieces--) {
+            const uint32_t rows = 1 + rig_draw(99);
+            const unsigned kind = rig_draw(3);
+            if (kind == 0)
+                put_extents(&rig, t, rows);
+            else if (kind == 1)
+                put_in_layout(&rig, t, rows);
+            else
+                put_pages(&rig, t, rows);
+        }
+        rig_finish(&rig);
+        for (unsigned i = 0; i < 8; i++)
+            compare(&rig, t, round);
+        rig_close(&rig);
+    }
+    free(bytes);
+    free(t);
+}
+
+/* Lists of two doubles with nulls: a row of any null is not valid, and its null is NaN. */
+Test(gather_var, nulls_in_lists_are_nan_and_make_the_row_invalid)
+{
+    struct rig rig;
+    rig_open(&rig);
+    const struct hub_variant v = {.kind = HUB_KIND_FLOAT, .item_size = 8, .rank = 1, .dims = {2}};
+    const struct hub_column column = {.physical = HUB_PHYS_DOUBLE, .max_def = 1, .dictionary = HUB_NONE};
+    const bool null[8] = {false, false, false, true, true, true, false, false};
+    struct hub_piece piece = {.kind = HUB_PIECE_PAGES, .rows = 4};
+    uint32_t index;
+    cr_assert_eq(hub_layout_variant(rig.builder, &v, &index, NULL), HUB_OK);
+    cr_assert_eq(hub_layout_array(rig.builder, index, &index, NULL), HUB_OK);
+    cr_assert_eq(hub_layout_column(rig.builder, &column, &piece.geometry, NULL), HUB_OK);
+    for (unsigned p = 0; p < 8; p += p ? 5 : 3) { /* pages of 3 and 5: the second row spans both */
+        const uint32_t n = p ? 5 : 3;
+        HUB_CLEANUP(hub_buf_dispose) struct hub_buf body = HUB_BUF_INIT(KIB);
+        put_levels(&body, null + p, n);
+        for (unsigned i = p; i < p + n; i++) {
+            const double value = i;
+            if (!null[i])
+                cr_assert_eq(hub_buf_add(&body, &value, 8, NULL), HUB_OK);
+        }
+        put_page(&rig, &piece, page_of(n, p, HUB_ENC_PLAIN, 1), &body);
+    }
+    cr_assert_eq(hub_layout_piece(rig.builder, &piece, NULL), HUB_OK);
+    rig_finish(&rig);
+    struct hub_rows rows;
+    for (int64_t step = -1; step <= 1; step += 2) {
+        cr_assert_eq(
+            rig_read(&rig, 0, (struct hub_slice){step > 0 ? 0 : 3, 4, step}, 0, false, NULL, &rows, NULL),
+            HUB_OK);
+        cr_assert_not_null(rows.valid);
+        for (unsigned i = 0; i < 8; i++) {
+            const unsigned row = step > 0 ? i / 2 : 3 - i / 2, value = row * 2 + i % 2;
+            double got;
+            memcpy(&got, rows.data + i * 8, 8);
+            cr_expect(null[value] ? isnan(got) : got == value);
+            cr_expect_eq(rows.valid[i / 2], !null[row * 2] && !null[row * 2 + 1]);
+        }
+        hub_rows_dispose(&rows);
+    }
+    cr_assert_eq(rig_read(&rig, 0, (struct hub_slice){3, 1, 1}, 0, false, NULL, &rows, NULL), HUB_OK);
+    cr_expect_null(rows.valid); /* no null in what was asked for */
+    hub_rows_dispose(&rows);
+    rig_close(&rig);
+}
