@@ -183,9 +183,11 @@ struct hub_episode_query {
     bool descending;
     const char *split; /* NULL: all */
     uint32_t limit;    /* 1..1000 */
-    /* keyset: rows strictly after this key (ties by number); has_after false: from the start */
-    bool has_after, after_is_null;
-    struct hub_view after_key; /* as hub_episode_page wrote it */
+    /* keyset: rows strictly after this key (ties by number); has_after false: from the start. Episodes
+     * without the key come last in both directions. */
+    bool has_after,
+        after_is_null;         /* after_is_null is the same as an empty after_key; not for HUB_BY_NUMBER */
+    struct hub_view after_key; /* as hub_episode_page wrote it: empty when the row has none, and by number */
     int64_t after_number;
 };
 /** Calls `each` for up to limit rows, in order. `key` receives the last row's sort key for the cursor; `more`
@@ -239,6 +241,11 @@ struct hub_draft {
  * when the last reader is done. */
 HUB_MUST_USE enum hub_status hub_catalog_publish(struct hub_catalog *catalog, const struct hub_draft *draft,
                                                  struct hub_error *err);
+/** Keep one inspected part ahead of the publication that will show it (whose draft then has neither `found`
+ * nor `broken` for it). Bounds the memory of large datasets; an interrupted inspection goes on where it was.
+ * Of the draft root, id, path, format and files are used. */
+HUB_MUST_USE enum hub_status hub_catalog_stage(struct hub_catalog *catalog, const struct hub_draft *draft,
+                                               const struct hub_draft_part *part, struct hub_error *err);
 HUB_MUST_USE enum hub_status hub_catalog_remove(struct hub_catalog *catalog, uint32_t root, const char *id,
                                                 struct hub_error *err);
 /** True when the part of that name and signature is in the index of this dataset (so it need not be

@@ -1,0 +1,300 @@
+/* Opening and closing: the state directory's lock, both databases, and what each thread keeps.
+ *
+ * `running` lies in the state directory while a catalogue is open; found at the start, the last run ended
+ * uncleanly and both databases are checked. Side data that no part owns (a publication that never happened)
+ * is deleted at the start. */
+#include "storage/catalog/internal.h"
+#include "storage/catalog/schema.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/file.h>
+#include <time.h>
+#include <unistd.h>
+
+#define DEFAULT_CACHE_BYTES (64 * MIB)
+
+int64_t hub_catalog_now_ms(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+/* ---- what a thread keeps ---- */
+
+static void thread_free(struct hub_catalog_thread *thread)
+{
+    hub_snapshot_unref(thread->snapshot);
+    hub_db_close(thread->index);
+    hub_db_close(thread->hub);
+    free(thread);
+}
+
+static void thread_ended(void *arg)
+{
+    struct hub_catalog_thread *thread = arg;
+    pthread_mutex_lock(&thread->catalog->lock);
+    *thread->link = thread->next;
+    if (thread->next)
+        thread->next->link = thread->link;
+    pthread_mutex_unlock(&thread->catalog->lock);
+    thread_free(thread);
+}
+
+struct hub_catalog_thread *hub_catalog_thread_of(struct hub_catalog *catalog)
+{
+    struct hub_catalog_thread *thread = pthread_getspecific(catalog->thread_key);
+    if (thread)
+        return thread;
+    thread = calloc(1, sizeof *thread);
+    if (!thread)
+        return NULL;
+    thread->catalog = catalog;
+    if (pthread_setspecific(catalog->thread_key, thread)) {
+        free(thread);
+        return NULL;
+    }
+    pthread_mutex_lock(&catalog->lock);
+    thread->next = catalog->threads;
+    thread->link = &catalog->threads;
+    if (thread->next)
+        thread->next->link = &thread->next;
+    catalog->threads = thread;
+    pthread_mutex_unlock(&catalog->lock);
+    return thread;
+}
+
+static enum hub_status reader(struct hub_catalog *catalog, const char *name, struct hub_db **slot,
+                              struct hub_error *err)
+{
+    char path[4096];
+    if (*slot)
+        return HUB_OK;
+    snprintf(path, sizeof path, "%s/%s", catalog->state, name);
+    return hub_db_open(path, HUB_DB_READ, slot, err);
+}
+
+enum hub_status hub_catalog_reader(struct hub_catalog *catalog, struct hub_db **out, struct hub_error *err)
+{
+    struct hub_catalog_thread *thread = hub_catalog_thread_of(catalog);
+    if (!thread)
+        return hub_fail(err, HUB_NO_MEMORY, "no memory for a thread's catalogue state");
+    HUB_TRY(reader(catalog, "index.db", &thread->index, err));
+    *out = thread->index;
+    return HUB_OK;
+}
+
+enum hub_status hub_catalog_hub_reader(struct hub_catalog *catalog, struct hub_db **out,
+                                       struct hub_error *err)
+{
+    struct hub_catalog_thread *thread = hub_catalog_thread_of(catalog);
+    if (!thread)
+        return hub_fail(err, HUB_NO_MEMORY, "no memory for a thread's catalogue state");
+    HUB_TRY(reader(catalog, "hub.db", &thread->hub, err));
+    *out = thread->hub;
+    return HUB_OK;
+}
+
+/* ---- opening ---- */
+
+static enum hub_status make_directory(const char *path, struct hub_error *err)
+{
+    if (mkdir(path, 0750) && errno != EEXIST)
+        return hub_fail_errno(err, errno, "making the state directory %s", path);
+    return HUB_OK;
+}
+
+/* One process a state directory: the databases allow no second writer. */
+static enum hub_status take_lock(struct hub_catalog *catalog, struct hub_error *err)
+{
+    char path[4096], owner[32] = "";
+    snprintf(path, sizeof path, "%s/lock", catalog->state);
+    catalog->lock_fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0640);
+    if (catalog->lock_fd < 0)
+        return hub_fail_errno(err, errno, "opening %s", path);
+    if (flock(catalog->lock_fd, LOCK_EX | LOCK_NB)) {
+        const ssize_t n = pread(catalog->lock_fd, owner, sizeof owner - 1, 0);
+        owner[n > 0 ? strcspn(owner, "\n") : 0] = '\0';
+        return hub_fail(
+            err, HUB_BUSY,
+            "another minari-hub (process %s) uses the state directory %s: stop it, or give --state",
+            owner[0] ? owner : "?", catalog->state);
+    }
+    const int n = snprintf(owner, sizeof owner, "%ld\n", (long)getpid());
+    if (ftruncate(catalog->lock_fd, 0) || pwrite(catalog->lock_fd, owner, (size_t)n, 0) != n)
+        return hub_fail_errno(err, errno, "writing %s", path);
+    return HUB_OK;
+}
+
+static enum hub_status open_databases(struct hub_catalog *catalog, struct hub_error *err)
+{
+    char path[4096], flag[4096];
+    snprintf(flag, sizeof flag, "%s/running", catalog->state);
+    const bool unclean = access(flag, F_OK) == 0;
+    const int fd = open(flag, O_WRONLY | O_CREAT | O_CLOEXEC, 0640);
+    if (fd < 0)
+        return hub_fail_errno(err, errno, "writing %s", flag);
+    close(fd);
+    snprintf(path, sizeof path, "%s/hub.db", catalog->state);
+    HUB_TRY(hub_schema_open_hub(path, unclean, &catalog->hub, err));
+    snprintf(path, sizeof path, "%s/index.db", catalog->state);
+    return hub_schema_open_index(path, unclean, &catalog->index, err);
+}
+
+static enum hub_status owned(struct hub_catalog *catalog, const char *name, bool *out, struct hub_error *err)
+{
+    char path[300];
+    struct hub_stmt *stmt;
+    snprintf(path, sizeof path, "side/%s", name);
+    HUB_TRY(hub_db_prepare(catalog->index, "SELECT 1 FROM parts WHERE side = ?", &stmt, err));
+    hub_stmt_bind_text(stmt, 1, path);
+    HUB_TRY(hub_stmt_step(stmt, out, err));
+    hub_stmt_reset(stmt);
+    return HUB_OK;
+}
+
+static enum hub_status sweep_side_data(struct hub_catalog *catalog, struct hub_error *err)
+{
+    char path[4096];
+    snprintf(path, sizeof path, "%s/side", catalog->state);
+    HUB_TRY(make_directory(path, err));
+    DIR *dir = opendir(path);
+    if (!dir)
+        return hub_fail_errno(err, errno, "listing %s", path);
+    enum hub_status st = HUB_OK;
+    const struct dirent *entry;
+    while (!st && (entry = readdir(dir))) {
+        bool keep = strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0;
+        if (!keep)
+            st = owned(catalog, entry->d_name, &keep, err);
+        if (!st && !keep)
+            (void)unlinkat(dirfd(dir), entry->d_name, 0);
+    }
+    closedir(dir);
+    return st;
+}
+
+static enum hub_status open_all(struct hub_catalog *catalog, const struct hub_catalog_options *options,
+                                struct hub_error *err)
+{
+    catalog->state = strdup(options->state);
+    if (!catalog->state)
+        return hub_fail(err, HUB_NO_MEMORY, "no memory for the catalogue");
+    if (strlen(options->state) > 3500)
+        return hub_fail(err, HUB_INVALID, "the state directory's path is too long");
+    if (pthread_key_create(&catalog->thread_key, thread_ended))
+        return hub_fail(err, HUB_NO_MEMORY, "no thread keys left");
+    catalog->has_thread_key = true;
+    HUB_TRY(make_directory(catalog->state, err));
+    HUB_TRY(take_lock(catalog, err));
+    HUB_TRY(open_databases(catalog, err));
+    HUB_TRY(sweep_side_data(catalog, err));
+    HUB_TRY(
+        hub_lru_new(options->cache_bytes ? options->cache_bytes : DEFAULT_CACHE_BYTES, &catalog->lru, err));
+    HUB_TRY(hub_digest_cache_new(&catalog->digests, err));
+    HUB_TRY(hub_heads_load(catalog, err));
+    HUB_TRY(hub_heads_show(catalog, true, err));
+    hub_db_shrink(catalog->index);
+    return HUB_OK;
+}
+
+enum hub_status hub_catalog_open(const struct hub_catalog_options *options, struct hub_catalog **out,
+                                 struct hub_error *err)
+{
+    struct hub_catalog *catalog = calloc(1, sizeof *catalog);
+    if (!catalog)
+        return hub_fail(err, HUB_NO_MEMORY, "no memory for the catalogue");
+    catalog->lock_fd = -1;
+    pthread_mutex_init(&catalog->write_lock, NULL);
+    pthread_mutex_init(&catalog->hub_lock, NULL);
+    pthread_mutex_init(&catalog->lock, NULL);
+    const enum hub_status st = open_all(catalog, options, err);
+    if (st) {
+        hub_catalog_close(catalog);
+        return st;
+    }
+    *out = catalog;
+    return HUB_OK;
+}
+
+/* A clean end: nothing is left to check at the next start. */
+static void mark_clean(const struct hub_catalog *catalog)
+{
+    char flag[4096];
+    if (!catalog->snapshot)
+        return;
+    snprintf(flag, sizeof flag, "%s/running", catalog->state);
+    (void)unlink(flag);
+}
+
+void hub_catalog_close(struct hub_catalog *catalog)
+{
+    if (!catalog)
+        return;
+    if (catalog->has_thread_key)
+        pthread_key_delete(catalog->thread_key);
+    while (catalog->threads) {
+        struct hub_catalog_thread *thread = catalog->threads;
+        catalog->threads = thread->next;
+        thread_free(thread);
+    }
+    hub_lru_free(catalog->lru);
+    hub_digest_cache_free(catalog->digests);
+    hub_doomed_reap(catalog);
+    for (struct hub_doomed *d = catalog->doomed, *next; d; d = next) {
+        next = d->next;
+        free(d);
+    }
+    hub_db_close(catalog->index);
+    hub_db_close(catalog->hub);
+    mark_clean(catalog);
+    hub_snapshot_unref(catalog->snapshot);
+    for (uint32_t i = 0; i < catalog->head_count; i++)
+        hub_head_unref(&catalog->heads[i]->head);
+    free(catalog->heads);
+    if (catalog->lock_fd >= 0)
+        close(catalog->lock_fd);
+    pthread_mutex_destroy(&catalog->write_lock);
+    pthread_mutex_destroy(&catalog->hub_lock);
+    pthread_mutex_destroy(&catalog->lock);
+    free(catalog->state);
+    free(catalog);
+}
+
+/* ---- notes ---- */
+
+enum hub_status hub_catalog_note_put(struct hub_catalog *catalog, const char *key, struct hub_view value,
+                                     struct hub_error *err)
+{
+    struct hub_stmt *stmt = NULL;
+    pthread_mutex_lock(&catalog->write_lock);
+    enum hub_status st =
+        hub_db_prepare(catalog->index, "REPLACE INTO notes (key, value) VALUES (?, ?)", &stmt, err);
+    if (!st) {
+        hub_stmt_bind_text(stmt, 1, key);
+        hub_stmt_bind_blob(stmt, 2, value.data ? value.data : "", value.size);
+        st = hub_stmt_run(stmt, err);
+    }
+    pthread_mutex_unlock(&catalog->write_lock);
+    return st;
+}
+
+enum hub_status hub_catalog_note_get(struct hub_catalog *catalog, const char *key, struct hub_buf *value,
+                                     struct hub_error *err)
+{
+    struct hub_db *db;
+    HUB_CLEANUP(hub_stmt_resetp) struct hub_stmt *stmt = NULL;
+    bool row;
+    HUB_TRY(hub_catalog_reader(catalog, &db, err));
+    HUB_TRY(hub_db_prepare(db, "SELECT value FROM notes WHERE key = ?", &stmt, err));
+    hub_stmt_bind_text(stmt, 1, key);
+    HUB_TRY(hub_stmt_step(stmt, &row, err));
+    if (!row)
+        return hub_fail(err, HUB_NOT_FOUND, "no note %s", key);
+    value->size = 0;
+    return hub_buf_add_view(value, hub_stmt_blob(stmt, 0), err);
+}

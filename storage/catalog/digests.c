@@ -1,0 +1,168 @@
+/* Verified digests in hub.db, each with the stamp of its file at that moment, and a bounded memory of what
+ * was asked lately (also that nothing is known), so that a listing of files asks SQLite once. */
+#include "storage/catalog/internal.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { CACHE_SLOTS = 8192, MAX_PATH_BYTES = 4096 };
+
+struct entry {
+    struct hub_stamp stamp;
+    struct hub_file_digests digests;
+    bool known;
+    uint32_t root;
+    char path[];
+};
+
+/* Direct-mapped: a newcomer takes the place of whoever had its slot. */
+struct hub_digest_cache {
+    pthread_mutex_t lock;
+    struct entry *slots[CACHE_SLOTS];
+};
+
+enum hub_status hub_digest_cache_new(struct hub_digest_cache **out, struct hub_error *err)
+{
+    *out = calloc(1, sizeof **out);
+    if (!*out)
+        return hub_fail(err, HUB_NO_MEMORY, "no memory for the digests");
+    pthread_mutex_init(&(*out)->lock, NULL);
+    return HUB_OK;
+}
+
+void hub_digest_cache_free(struct hub_digest_cache *cache)
+{
+    if (!cache)
+        return;
+    for (unsigned i = 0; i < CACHE_SLOTS; i++)
+        free(cache->slots[i]);
+    pthread_mutex_destroy(&cache->lock);
+    free(cache);
+}
+
+static struct entry **slot_of(struct hub_digest_cache *cache, uint32_t root, const char *path)
+{
+    return &cache->slots[(hub_text_hash(hub_view_of(path)) + root * 7919U) % CACHE_SLOTS];
+}
+
+static void remember(struct hub_catalog *catalog, uint32_t root, const char *path,
+                     const struct hub_stamp *stamp, const struct hub_file_digests *digests)
+{
+    const size_t size = strlen(path) + 1;
+    struct entry *entry = calloc(1, sizeof *entry + size);
+    if (!entry)
+        return;
+    entry->stamp = *stamp;
+    entry->root = root;
+    entry->known = digests != NULL;
+    if (digests)
+        entry->digests = *digests;
+    memcpy(entry->path, path, size);
+    pthread_mutex_lock(&catalog->digests->lock);
+    struct entry **slot = slot_of(catalog->digests, root, path), *old = *slot;
+    *slot = entry;
+    pthread_mutex_unlock(&catalog->digests->lock);
+    free(old);
+}
+
+/* True when the memory answers, then *known says what. */
+static bool recall(struct hub_catalog *catalog, uint32_t root, const char *path,
+                   const struct hub_stamp *stamp, struct hub_file_digests *out, bool *known)
+{
+    pthread_mutex_lock(&catalog->digests->lock);
+    const struct entry *entry = *slot_of(catalog->digests, root, path);
+    const bool hit = entry && entry->root == root && strcmp(entry->path, path) == 0 &&
+                     hub_stamp_equal(&entry->stamp, stamp);
+    *known = hit && entry->known;
+    if (*known)
+        *out = entry->digests;
+    pthread_mutex_unlock(&catalog->digests->lock);
+    return hit;
+}
+
+static void get_text(struct hub_stmt *stmt, int column, char *out, size_t size)
+{
+    const struct hub_view text = hub_stmt_view(stmt, column);
+    const size_t n = HUB_MIN(text.size, size - 1);
+    if (n)
+        memcpy(out, text.data, n);
+    out[n] = '\0';
+}
+
+static enum hub_status look_up(struct hub_catalog *catalog, uint32_t root, const char *path,
+                               const struct hub_stamp *stamp, struct hub_file_digests *out, bool *known,
+                               struct hub_error *err)
+{
+    HUB_CLEANUP(hub_stmt_resetp) struct hub_stmt *stmt = NULL;
+    struct hub_db *db;
+    HUB_TRY(hub_catalog_hub_reader(catalog, &db, err));
+    HUB_TRY(hub_db_prepare(
+        db,
+        "SELECT sha256, md5, crc32c FROM digests WHERE root = ? AND path = ? AND device = ? AND inode = ?"
+        " AND size = ? AND mtime_ns = ? AND ctime_ns = ?",
+        &stmt, err));
+    hub_stmt_bind_int(stmt, 1, root);
+    hub_stmt_bind_text(stmt, 2, path);
+    hub_stmt_bind_int(stmt, 3, (int64_t)stamp->device);
+    hub_stmt_bind_int(stmt, 4, (int64_t)stamp->inode);
+    hub_stmt_bind_int(stmt, 5, (int64_t)stamp->size);
+    hub_stmt_bind_int(stmt, 6, (int64_t)stamp->mtime_ns);
+    hub_stmt_bind_int(stmt, 7, (int64_t)stamp->ctime_ns);
+    HUB_TRY(hub_stmt_step(stmt, known, err));
+    if (!*known)
+        return HUB_OK;
+    get_text(stmt, 0, out->sha256, sizeof out->sha256);
+    get_text(stmt, 1, out->md5, sizeof out->md5);
+    get_text(stmt, 2, out->crc32c, sizeof out->crc32c);
+    return HUB_OK;
+}
+
+enum hub_status hub_digest_find(struct hub_catalog *catalog, uint32_t root, const char *path,
+                                const struct hub_stamp *stamp, struct hub_file_digests *out,
+                                struct hub_error *err)
+{
+    bool known = false;
+    memset(out, 0, sizeof *out);
+    if (!recall(catalog, root, path, stamp, out, &known)) {
+        HUB_TRY(look_up(catalog, root, path, stamp, out, &known, err));
+        remember(catalog, root, path, stamp, known ? out : NULL);
+    }
+    return known ? HUB_OK : hub_fail(err, HUB_NOT_FOUND, "the digests of %s are not known", path);
+}
+
+static enum hub_status store(struct hub_db *db, uint32_t root, const char *path,
+                             const struct hub_stamp *stamp, const struct hub_file_digests *digests,
+                             struct hub_error *err)
+{
+    struct hub_stmt *stmt;
+    HUB_TRY(hub_db_prepare(
+        db,
+        "REPLACE INTO digests (root, path, device, inode, size, mtime_ns, ctime_ns, sha256, md5, crc32c)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        &stmt, err));
+    hub_stmt_bind_int(stmt, 1, root);
+    hub_stmt_bind_text(stmt, 2, path);
+    hub_stmt_bind_int(stmt, 3, (int64_t)stamp->device);
+    hub_stmt_bind_int(stmt, 4, (int64_t)stamp->inode);
+    hub_stmt_bind_int(stmt, 5, (int64_t)stamp->size);
+    hub_stmt_bind_int(stmt, 6, (int64_t)stamp->mtime_ns);
+    hub_stmt_bind_int(stmt, 7, (int64_t)stamp->ctime_ns);
+    hub_stmt_bind_text(stmt, 8, digests->sha256);
+    hub_stmt_bind_text(stmt, 9, digests->md5);
+    hub_stmt_bind_text(stmt, 10, digests->crc32c);
+    return hub_stmt_run(stmt, err);
+}
+
+enum hub_status hub_digest_store(struct hub_catalog *catalog, uint32_t root, const char *path,
+                                 const struct hub_stamp *stamp, const struct hub_file_digests *digests,
+                                 struct hub_error *err)
+{
+    if (strlen(path) >= MAX_PATH_BYTES)
+        return hub_fail(err, HUB_TOO_BIG, "a path of over %d bytes", MAX_PATH_BYTES);
+    pthread_mutex_lock(&catalog->hub_lock);
+    const enum hub_status st = store(catalog->hub, root, path, stamp, digests, err);
+    pthread_mutex_unlock(&catalog->hub_lock);
+    if (!st)
+        remember(catalog, root, path, stamp, digests);
+    return st;
+}

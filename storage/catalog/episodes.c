@@ -1,0 +1,310 @@
+/* Pages of episodes, by key: every sort has an index (dataset, key, number), and a page begins strictly after
+ * the last key, so that the thousandth page costs what the first does. Episodes without the key come last in
+ * both directions; ties are in order of number, reversed with the direction.
+ *
+ * A key in a cursor is a letter and the value: "i12", "r3fe8..." (bits of the double), "tTEXT"; empty: the
+ * key was null. */
+#include "storage/catalog/internal.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { FLAG_RETURN_COMPUTED = 1, FLAG_RETURN_NAN = 2, MAX_PAGE = 1000, SMALL_SPLIT = 4000 };
+
+#define COLUMNS                                                                                              \
+    "e.number, e.steps, e.return, e.flags, e.seed, e.success, e.terminated, e.truncated, e.task, e.part, "   \
+    "e.file,"                                                                                                \
+    " e.name, e.splits, e.attributes, e.statistics"
+
+enum {
+    C_NUMBER,
+    C_STEPS,
+    C_RETURN,
+    C_FLAGS,
+    C_SEED,
+    C_SUCCESS,
+    C_TERMINATED,
+    C_TRUNCATED,
+    C_TASK,
+    C_PART,
+    C_FILE,
+    C_NAME,
+    C_SPLITS,
+    C_ATTRIBUTES,
+    C_STATISTICS
+};
+
+typedef enum hub_status each_fn(void *user, const struct hub_episode_row *row, struct hub_error *err);
+
+struct page {
+    struct hub_catalog *catalog;
+    struct hub_db *db;
+    const struct hub_dataset *dataset;
+    const struct hub_episode_query *query;
+    each_fn *each;
+    void *user;
+    struct hub_buf *key;
+    uint32_t left;
+    bool more;
+    bool small_split;
+};
+
+static const struct {
+    const char *column; /* NULL: the number itself */
+    int index;
+} sorts[] = {
+    [HUB_BY_NUMBER] = {NULL, C_NUMBER},       [HUB_BY_STEPS] = {"e.steps", C_STEPS},
+    [HUB_BY_RETURN] = {"e.return", C_RETURN}, [HUB_BY_SEED] = {"e.seed", C_SEED},
+    [HUB_BY_TASK] = {"e.task", C_TASK},       [HUB_BY_SUCCESS] = {"e.success", C_SUCCESS},
+};
+
+/* ---- rows ---- */
+
+static const char *file_of(const struct hub_dataset *dataset, int64_t part, uint32_t number)
+{
+    const struct hub_ds_box *box = hub_ds_box_of(dataset);
+    for (uint32_t i = 0; i < dataset->part_count; i++) {
+        if (dataset->parts[i].row != part)
+            continue;
+        const uint32_t today = hub_part_file(&box->maps[i], number);
+        return today < dataset->file_count ? dataset->files[today].path : NULL;
+    }
+    return NULL;
+}
+
+static int flag_of(struct hub_stmt *stmt, int column)
+{
+    return hub_stmt_is_null(stmt, column) ? -1 : (int)hub_stmt_int(stmt, column);
+}
+
+static const char *seed_of(struct hub_stmt *stmt)
+{
+    const char *seed = hub_stmt_text(stmt, C_SEED);
+    if (!seed || hub_stmt_is_int(stmt, C_SEED) || strlen(seed) != 20 || strspn(seed, "0123456789") != 20)
+        return seed;
+    return seed + (seed[0] == '0'); /* see bind_seed in parts.c */
+}
+
+static enum hub_status give(const struct hub_dataset *dataset, struct hub_stmt *stmt, each_fn *each,
+                            void *user, struct hub_error *err)
+{
+    const int64_t flags = hub_stmt_int(stmt, C_FLAGS);
+    const bool nan = flags & FLAG_RETURN_NAN;
+    const struct hub_episode_row row = {
+        .number = hub_stmt_int(stmt, C_NUMBER),
+        .steps = (uint64_t)hub_stmt_int(stmt, C_STEPS),
+        .has_return = nan || !hub_stmt_is_null(stmt, C_RETURN),
+        .return_computed = flags & FLAG_RETURN_COMPUTED,
+        .episode_return = nan ? __builtin_nan("") : hub_stmt_real(stmt, C_RETURN),
+        .success = flag_of(stmt, C_SUCCESS),
+        .terminated = flag_of(stmt, C_TERMINATED),
+        .truncated = flag_of(stmt, C_TRUNCATED),
+        .seed = hub_stmt_is_null(stmt, C_SEED) ? NULL : seed_of(stmt),
+        .task = hub_stmt_text(stmt, C_TASK),
+        .file = file_of(dataset, hub_stmt_int(stmt, C_PART), (uint32_t)hub_stmt_int(stmt, C_FILE)),
+        .name = hub_stmt_text(stmt, C_NAME),
+        .splits = hub_stmt_text(stmt, C_SPLITS),
+        .attributes = hub_stmt_text(stmt, C_ATTRIBUTES),
+        .statistics = hub_stmt_text(stmt, C_STATISTICS),
+    };
+    return each(user, &row, err);
+}
+
+/* ---- keys ---- */
+
+static enum hub_status write_key(struct hub_stmt *stmt, int column, struct hub_buf *out,
+                                 struct hub_error *err)
+{
+    out->size = 0;
+    if (column == C_NUMBER || hub_stmt_is_null(stmt, column))
+        return HUB_OK;
+    if (column == C_RETURN) {
+        uint64_t bits;
+        const double value = hub_stmt_real(stmt, column);
+        memcpy(&bits, &value, sizeof bits);
+        return hub_buf_addf(out, err, "r%016llx", (unsigned long long)bits);
+    }
+    if (hub_stmt_is_int(stmt, column))
+        return hub_buf_addf(out, err, "i%lld", (long long)hub_stmt_int(stmt, column));
+    HUB_TRY(hub_buf_add_text(out, "t", err));
+    return hub_buf_add_view(out, hub_stmt_view(stmt, column), err);
+}
+
+static enum hub_status bad_key(struct hub_error *err)
+{
+    return hub_fail_as(err, HUB_INVALID, "bad-cursor", "the cursor does not belong to this listing");
+}
+
+static enum hub_status bind_key(struct hub_stmt *stmt, int parameter, struct hub_view key,
+                                struct hub_error *err)
+{
+    char digits[32] = "", *end = digits;
+    if (!key.size)
+        return bad_key(err);
+    if (key.data[0] == 't') {
+        hub_stmt_bind_view(stmt, parameter, (struct hub_view){key.data + 1, key.size - 1});
+        return HUB_OK;
+    }
+    if (key.size < 2 || key.size > sizeof digits)
+        return bad_key(err);
+    memcpy(digits, key.data + 1, key.size - 1);
+    if (key.data[0] == 'r') {
+        const uint64_t bits = strtoull(digits, &end, 16);
+        double value;
+        memcpy(&value, &bits, sizeof value);
+        hub_stmt_bind_real(stmt, parameter, value);
+    } else if (key.data[0] == 'i') {
+        hub_stmt_bind_int(stmt, parameter, strtoll(digits, &end, 10));
+    }
+    return end == digits + key.size - 1 ? HUB_OK : bad_key(err);
+}
+
+/* ---- one run over an index ---- */
+
+/* Parameters: 1 dataset, 2 key, 3 number, 4 limit, 5 split. Built from fixed words only; no value is pasted.
+ */
+static void write_sql(const struct page *page, bool nulls, bool after, char *sql, size_t size)
+{
+    const struct hub_episode_query *q = page->query;
+    const char *column = sorts[q->sort].column, *order = q->descending ? "DESC" : "ASC",
+               *compare = q->descending ? "<" : ">";
+    const bool by_split = q->split && (page->small_split || !column);
+    const char *number = by_split ? "s.number" : "e.number";
+    char from[320], range[160] = "", sorted[120];
+    if (by_split)
+        snprintf(from, sizeof from,
+                 "episode_splits s INDEXED BY episode_splits_number CROSS JOIN episodes e ON e.part = s.part "
+                 "AND e.position = s.position"
+                 " WHERE s.dataset = ?1 AND s.split = ?5");
+    else
+        snprintf(from, sizeof from, "episodes e INDEXED BY episodes_%s WHERE e.dataset = ?1%s",
+                 column ? column + 2 : "number",
+                 q->split ? " AND EXISTS (SELECT 1 FROM episode_splits s WHERE s.part = e.part AND "
+                            "s.position = e.position"
+                            " AND s.split = ?5)"
+                          : "");
+    if (!column || nulls)
+        snprintf(range, sizeof range, "%s%s%s", after ? " AND " : "", after ? number : "",
+                 after ? (q->descending ? " < ?3" : " > ?3") : "");
+    else if (after)
+        snprintf(range, sizeof range, " AND (%s, %s) %s (?2, ?3)", column, number, compare);
+    if (!column)
+        snprintf(sorted, sizeof sorted, "%s %s", number, order);
+    else
+        snprintf(sorted, sizeof sorted, "%s %s, %s %s", column, order, number, order);
+    snprintf(sql, size, "SELECT " COLUMNS " FROM %s%s%s%s%s ORDER BY %s LIMIT ?4", from,
+             column ? " AND " : "", column ? column : "",
+             !column ? ""
+             : nulls ? " IS NULL"
+                     : " IS NOT NULL",
+             range, sorted);
+}
+
+/* Rows with a key (or those without) after the given place, as many as the page still takes. */
+static enum hub_status run(struct page *page, bool nulls, bool after, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_stmt_resetp) struct hub_stmt *stmt = NULL;
+    const struct hub_episode_query *q = page->query;
+    char sql[1400];
+    bool row;
+    write_sql(page, nulls, after, sql, sizeof sql);
+    HUB_TRY(hub_db_prepare(page->db, sql, &stmt, err));
+    hub_stmt_bind_int(stmt, 1, page->dataset->head->row);
+    if (after && !nulls && sorts[q->sort].column)
+        HUB_TRY(bind_key(stmt, 2, q->after_key, err));
+    if (after)
+        hub_stmt_bind_int(stmt, 3, q->after_number);
+    hub_stmt_bind_int(stmt, 4, (int64_t)page->left + 1);
+    if (q->split)
+        hub_stmt_bind_text(stmt, 5, q->split);
+    for (;;) {
+        HUB_TRY(hub_stmt_step(stmt, &row, err));
+        if (!row)
+            return HUB_OK;
+        if (!page->left) {
+            page->more = true;
+            return HUB_OK;
+        }
+        page->left--;
+        HUB_TRY(give(page->dataset, stmt, page->each, page->user, err));
+        HUB_TRY(write_key(stmt, sorts[q->sort].index, page->key, err));
+    }
+}
+
+static enum hub_status run_both(struct page *page, struct hub_error *err)
+{
+    const struct hub_episode_query *q = page->query;
+    const bool has_key = sorts[q->sort].column != NULL;
+    const bool in_nulls = has_key && q->has_after && (q->after_is_null || !q->after_key.size);
+    if (!in_nulls)
+        HUB_TRY(run(page, false, q->has_after, err));
+    if (has_key && !page->more)
+        return run(page, true, in_nulls, err);
+    return HUB_OK;
+}
+
+static enum hub_status count(struct page *page, uint64_t *total, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_stmt_resetp) struct hub_stmt *stmt = NULL;
+    bool row;
+    if (!page->query->split) {
+        *total = page->dataset->episode_count;
+        return HUB_OK;
+    }
+    HUB_TRY(
+        hub_db_prepare(page->db, "SELECT episodes FROM splits WHERE dataset = ? AND split = ?", &stmt, err));
+    hub_stmt_bind_int(stmt, 1, page->dataset->head->row);
+    hub_stmt_bind_text(stmt, 2, page->query->split);
+    HUB_TRY(hub_stmt_step(stmt, &row, err));
+    *total = row ? (uint64_t)hub_stmt_int(stmt, 0) : 0;
+    page->small_split = *total <= SMALL_SPLIT;
+    return HUB_OK;
+}
+
+static enum hub_status check_query(const struct hub_episode_query *q, struct hub_error *err)
+{
+    if ((unsigned)q->sort >= HUB_COUNT(sorts))
+        return hub_fail(err, HUB_INVALID, "unknown sort %d", (int)q->sort);
+    if (!q->limit || q->limit > MAX_PAGE)
+        return hub_fail(err, HUB_INVALID, "a page has 1 to %d episodes", MAX_PAGE);
+    return HUB_OK;
+}
+
+enum hub_status hub_episode_page(struct hub_catalog *catalog, const struct hub_head *head,
+                                 const struct hub_episode_query *query, each_fn *each, void *user,
+                                 struct hub_buf *key, bool *more, uint64_t *total, struct hub_error *err)
+{
+    struct page page = {
+        .catalog = catalog, .query = query, .each = each, .user = user, .key = key, .left = query->limit};
+    HUB_TRY(check_query(query, err));
+    HUB_TRY(hub_catalog_reader(catalog, &page.db, err));
+    HUB_TRY(hub_dataset_get(catalog, head, true, &page.dataset, err));
+    enum hub_status st = count(&page, total, err);
+    if (!st)
+        st = run_both(&page, err);
+    hub_dataset_put(catalog, page.dataset);
+    *more = page.more;
+    return st;
+}
+
+enum hub_status hub_episode_one(struct hub_catalog *catalog, const struct hub_head *head, int64_t number,
+                                each_fn *each, void *user, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_stmt_resetp) struct hub_stmt *stmt = NULL;
+    const struct hub_dataset *dataset;
+    struct hub_db *db;
+    bool row;
+    HUB_TRY(hub_catalog_reader(catalog, &db, err));
+    HUB_TRY(hub_db_prepare(db, "SELECT " COLUMNS " FROM episodes e WHERE e.dataset = ? AND e.number = ?",
+                           &stmt, err));
+    hub_stmt_bind_int(stmt, 1, head->row);
+    hub_stmt_bind_int(stmt, 2, number);
+    HUB_TRY(hub_stmt_step(stmt, &row, err));
+    if (!row)
+        return hub_fail_as(err, HUB_NOT_FOUND, "episode-missing", "%s has no episode %lld", head->id,
+                           (long long)number);
+    HUB_TRY(hub_dataset_get(catalog, head, true, &dataset, err));
+    const enum hub_status st = give(dataset, stmt, each, user, err);
+    hub_dataset_put(catalog, dataset);
+    return st;
+}

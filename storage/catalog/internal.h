@@ -1,0 +1,138 @@
+/** What the files of the catalogue share: the open catalogue, a thread's own state, heads and the opened
+ * dataset. */
+#ifndef HUB_CATALOG_INTERNAL_H
+#define HUB_CATALOG_INTERNAL_H
+
+#include "storage/catalog/catalog.h"
+#include "storage/catalog/db.h"
+#include "storage/catalog/lru.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+/** A head with its count; all its texts are behind it. */
+struct hub_head_box {
+    struct hub_head head; /* first: heads are turned into boxes by a cast */
+    atomic_uint refs;
+    uint64_t hash; /* of the id */
+    char text[];
+};
+
+void hub_head_ref(const struct hub_head *head);
+void hub_head_unref(const struct hub_head *head);
+/** Order of a snapshot, and hash of an id. */
+int hub_head_compare(const struct hub_head *a, const struct hub_head *b);
+uint64_t hub_text_hash(struct hub_view text);
+
+struct hub_snapshot_box;
+
+/** What one thread keeps: its snapshot and its read-only connections. Freed when the thread or the catalogue
+ * ends. */
+struct hub_catalog_thread {
+    struct hub_catalog *catalog;
+    struct hub_catalog_thread *next, **link;
+    struct hub_snapshot_box *snapshot;
+    struct hub_db *index, *hub; /* opened on first use */
+};
+
+/** Side data whose part is gone: unlinked when no dataset opened at or before that state is left. */
+struct hub_doomed {
+    struct hub_doomed *next;
+    int64_t row;
+    uint64_t serial;
+    char path[];
+};
+
+struct hub_digest_cache;
+
+struct hub_catalog {
+    char *state;
+    int lock_fd;
+    pthread_key_t thread_key;
+    bool has_thread_key;
+    struct hub_lru *lru;
+    struct hub_digest_cache *digests;
+
+    pthread_mutex_t write_lock; /* index.db's connection and all down to `dirty` */
+    struct hub_db *index;
+    uint64_t next_serial;
+    struct hub_head_box **heads; /* all, in snapshot order: what the next snapshot will show */
+    uint32_t head_count, head_capacity;
+    int64_t shown_ms; /* when the current snapshot was made */
+    bool dirty;       /* heads differ from it */
+
+    pthread_mutex_t hub_lock; /* hub.db's connection */
+    struct hub_db *hub;
+
+    pthread_mutex_t lock; /* all below; held briefly */
+    struct hub_catalog_thread *threads;
+    struct hub_snapshot_box *snapshot;
+    struct hub_ds_box *opened; /* every dataset in memory */
+    struct hub_doomed *doomed;
+
+    atomic_uint_fast64_t generation; /* of the current snapshot */
+};
+
+/** This thread's state; NULL only when out of memory. */
+struct hub_catalog_thread *hub_catalog_thread_of(struct hub_catalog *catalog);
+/** This thread's read-only connection to index.db. */
+HUB_MUST_USE enum hub_status hub_catalog_reader(struct hub_catalog *catalog, struct hub_db **out,
+                                                struct hub_error *err);
+HUB_MUST_USE enum hub_status hub_catalog_hub_reader(struct hub_catalog *catalog, struct hub_db **out,
+                                                    struct hub_error *err);
+int64_t hub_catalog_now_ms(void);
+
+/* ---- snapshot.c ---- */
+
+/** Read all heads at open. */
+HUB_MUST_USE enum hub_status hub_heads_load(struct hub_catalog *catalog, struct hub_error *err);
+/** Read the head of one row from a connection. HUB_NOT_FOUND. */
+HUB_MUST_USE enum hub_status hub_head_read(struct hub_db *db, int64_t row, struct hub_head_box **out,
+                                           struct hub_error *err);
+/** Put a head in place of the one with its row (or anew) / take one away; then show it, unless shown a moment
+ * ago. write_lock held. */
+HUB_MUST_USE enum hub_status hub_heads_put(struct hub_catalog *catalog, struct hub_head_box *head,
+                                           struct hub_error *err);
+void hub_heads_remove(struct hub_catalog *catalog, int64_t row);
+const struct hub_head *hub_heads_find(const struct hub_catalog *catalog, uint32_t root, const char *id);
+HUB_MUST_USE enum hub_status hub_heads_show(struct hub_catalog *catalog, bool force, struct hub_error *err);
+void hub_snapshot_unref(struct hub_snapshot_box *snapshot);
+
+/* ---- dataset.c ---- */
+
+/** Files by number at the inspection of a part, where they differ from today's. */
+struct hub_part_files {
+    uint32_t count;
+    const uint32_t *from, *to; /* `from` ascending */
+};
+
+struct hub_ds_box {
+    struct hub_lru_item item; /* first */
+    struct hub_dataset dataset;
+    struct hub_catalog *catalog;
+    struct hub_ds_box *next, **link;
+    struct hub_part_files *maps; /* by part; count 0: numbers are today's */
+    uint32_t *part_episodes;     /* by part */
+    uint64_t *file_sizes;
+    uint32_t *numbers; /* the maps' entries */
+    char *arena;
+};
+
+enum { HUB_CACHE_DATASET = 1, HUB_CACHE_LAYOUT = 2 };
+
+static inline struct hub_ds_box *hub_ds_box_of(const struct hub_dataset *dataset)
+{
+    return (struct hub_ds_box *)((char *)dataset - offsetof(struct hub_ds_box, dataset));
+}
+
+/** A file's number today, or HUB_NONE. */
+uint32_t hub_part_file(const struct hub_part_files *map, uint32_t number);
+/** Unlink side data that nobody can ask for any more. */
+void hub_doomed_reap(struct hub_catalog *catalog);
+
+/* ---- digests.c ---- */
+
+HUB_MUST_USE enum hub_status hub_digest_cache_new(struct hub_digest_cache **out, struct hub_error *err);
+void hub_digest_cache_free(struct hub_digest_cache *cache);
+
+#endif

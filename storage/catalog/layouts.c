@@ -1,0 +1,130 @@
+/* Layouts on first use: read from index.db, file numbers brought to today's, proven again against today's
+ * file sizes, kept in the cache under (part, field path, state of the dataset): the same part may be kept in
+ * a later state with other file numbers. */
+#include "storage/catalog/internal.h"
+
+#include <stdlib.h>
+
+enum { NO_FILE = INT32_MAX }; /* past every file table: the proof refuses it */
+
+struct hub_layout_ref {
+    struct hub_lru_item item; /* first */
+    struct hub_layout layout;
+    void *blob;
+    char path[];
+};
+
+static void ref_free(struct hub_lru_item *item)
+{
+    struct hub_layout_ref *ref = (struct hub_layout_ref *)item;
+    free(ref->blob);
+    free(ref);
+}
+
+/* The layout was written with the file numbers of its inspection. */
+static void renumber(struct hub_layout *layout, const struct hub_part_files *map)
+{
+    struct hub_piece *pieces = (struct hub_piece *)layout->pieces; /* our own copy of the blob */
+    for (uint32_t i = 0; map->count && i < layout->counts[HUB_T_PIECES]; i++) {
+        if (pieces[i].file == HUB_NONE || pieces[i].file == HUB_SIDE_FILE)
+            continue;
+        const uint32_t today = hub_part_file(map, pieces[i].file);
+        pieces[i].file = today == HUB_NONE ? NO_FILE : today;
+    }
+}
+
+static enum hub_status unreadable(const struct hub_ds_field *field, const struct hub_ds_part *part,
+                                  const char *why, struct hub_error *err)
+{
+    return hub_fail_as(err, HUB_UNSUPPORTED, "field-unreadable", "%s cannot be read in %s: %s", field->path,
+                       part->name, why);
+}
+
+static enum hub_status prove(struct hub_layout_ref *ref, const struct hub_ds_box *box, uint32_t part,
+                             struct hub_view blob, struct hub_error *err)
+{
+    ref->blob = malloc(blob.size ? blob.size : 1);
+    if (!ref->blob)
+        return hub_fail(err, HUB_NO_MEMORY, "no memory for a layout of %zu bytes", blob.size);
+    memcpy(ref->blob, blob.data, blob.size);
+    HUB_TRY(hub_layout_open(ref->blob, blob.size, &ref->layout, err));
+    renumber(&ref->layout, &box->maps[part]);
+    const uint64_t side_size = box->dataset.parts[part].side ? box->dataset.parts[part].side_stamp.size : 0;
+    return hub_layout_check(&ref->layout, box->file_sizes, box->dataset.file_count, side_size,
+                            box->part_episodes[part], err);
+}
+
+static enum hub_status load(struct hub_catalog *catalog, const struct hub_ds_box *box, uint32_t part,
+                            uint32_t field, struct hub_layout_ref *ref, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_stmt_resetp) struct hub_stmt *stmt = NULL;
+    const struct hub_ds_part *p = &box->dataset.parts[part];
+    const struct hub_ds_field *f = &box->dataset.fields[field];
+    struct hub_db *db;
+    bool row;
+    HUB_TRY(hub_catalog_reader(catalog, &db, err));
+    HUB_TRY(hub_db_prepare(db,
+                           "SELECT p.row, f.type, f.unreadable, f.layout FROM parts p LEFT JOIN part_fields f"
+                           " ON f.part = p.row AND f.path = ? WHERE p.row = ?",
+                           &stmt, err));
+    hub_stmt_bind_text(stmt, 1, f->path);
+    hub_stmt_bind_int(stmt, 2, p->row);
+    HUB_TRY(hub_stmt_step(stmt, &row, err));
+    if (!row)
+        return hub_fail_as(err, HUB_CHANGED, "dataset-changing", "%s was published anew: ask again",
+                           box->dataset.head->id);
+    if (!hub_stmt_is_null(stmt, 2))
+        return unreadable(f, p, hub_stmt_text(stmt, 2), err);
+    if (hub_stmt_is_null(stmt, 3))
+        return hub_fail_as(err, HUB_NOT_FOUND, "field-not-found", "%s has no rows in %s", f->path, p->name);
+    if (hub_stmt_int(stmt, 1) != (int64_t)f->type)
+        return unreadable(f, p, "it has another type there", err);
+    const struct hub_view blob = hub_stmt_blob(stmt, 3);
+    ref->item.bytes = sizeof *ref + blob.size + strlen(f->path);
+    return prove(ref, box, part, blob, err);
+}
+
+enum hub_status hub_layout_get(struct hub_catalog *catalog, const struct hub_dataset *dataset, uint32_t part,
+                               uint32_t field, bool may_block, struct hub_layout_ref **out,
+                               struct hub_error *err)
+{
+    const char *path = dataset->fields[field].path;
+    const struct hub_lru_key key = {HUB_CACHE_LAYOUT | dataset->head->serial << 8,
+                                    (uint64_t)dataset->parts[part].row, hub_text_hash(hub_view_of(path))};
+    struct hub_layout_ref *ref = (struct hub_layout_ref *)hub_lru_get(catalog->lru, &key);
+    if (ref && strcmp(ref->path, path) != 0) { /* another path of the same hash */
+        hub_lru_drop(catalog->lru, &key);
+        hub_lru_put(&ref->item);
+        ref = NULL;
+    }
+    if (!ref && !may_block)
+        return hub_fail(err, HUB_AGAIN, "the layout of %s is not in memory", path);
+    if (!ref) {
+        ref = calloc(1, sizeof *ref + strlen(path) + 1);
+        if (!ref)
+            return hub_fail(err, HUB_NO_MEMORY, "no memory for a layout");
+        ref->item.key = key;
+        ref->item.free = ref_free;
+        strcpy(ref->path, path);
+        const enum hub_status st = load(catalog, hub_ds_box_of(dataset), part, field, ref, err);
+        if (st) {
+            ref_free(&ref->item);
+            return st;
+        }
+        ref = (struct hub_layout_ref *)hub_lru_add(catalog->lru, &ref->item);
+    }
+    *out = ref;
+    return HUB_OK;
+}
+
+const struct hub_layout *hub_layout_of(const struct hub_layout_ref *ref)
+{
+    return &ref->layout;
+}
+
+void hub_layout_put(struct hub_catalog *catalog, struct hub_layout_ref *ref)
+{
+    (void)catalog;
+    if (ref)
+        hub_lru_put(&ref->item);
+}

@@ -1,0 +1,177 @@
+/* The sharded cache: see lru.h. A shard is a small chained hash table and a list from newest to oldest,
+ * behind one mutex held for a few instructions. Freeing happens outside the locks. */
+#include "storage/catalog/lru.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+enum { SHARDS = 8, SLOTS = 1024 };
+
+struct shard {
+    pthread_mutex_t lock;
+    struct hub_lru_item *newest, *oldest;
+    struct hub_lru_item *slots[SLOTS];
+};
+
+struct hub_lru {
+    size_t budget;
+    atomic_size_t bytes;
+    struct shard shards[SHARDS];
+};
+
+static uint64_t hash_of(const struct hub_lru_key *key)
+{
+    uint64_t h =
+        key->a * 0x9E3779B97F4A7C15U ^ key->b * 0xC2B2AE3D27D4EB4FU ^ key->kind * 0x165667B19E3779F9U;
+    h ^= h >> 29;
+    h *= 0xBF58476D1CE4E5B9U;
+    return h ^ (h >> 32);
+}
+
+static bool same_key(const struct hub_lru_key *a, const struct hub_lru_key *b)
+{
+    return a->kind == b->kind && a->a == b->a && a->b == b->b;
+}
+
+enum hub_status hub_lru_new(size_t budget_bytes, struct hub_lru **out, struct hub_error *err)
+{
+    struct hub_lru *lru = calloc(1, sizeof *lru);
+    if (!lru)
+        return hub_fail(err, HUB_NO_MEMORY, "no memory for the catalogue's cache");
+    lru->budget = budget_bytes;
+    for (unsigned i = 0; i < SHARDS; i++)
+        pthread_mutex_init(&lru->shards[i].lock, NULL);
+    *out = lru;
+    return HUB_OK;
+}
+
+static void list_remove(struct shard *s, struct hub_lru_item *item)
+{
+    *(item->newer ? &item->newer->older : &s->newest) = item->older;
+    *(item->older ? &item->older->newer : &s->oldest) = item->newer;
+    item->newer = item->older = NULL;
+}
+
+static void list_push(struct shard *s, struct hub_lru_item *item)
+{
+    item->older = s->newest;
+    item->newer = NULL;
+    *(s->newest ? &s->newest->newer : &s->oldest) = item;
+    s->newest = item;
+}
+
+static struct hub_lru_item **slot_of(struct shard *s, const struct hub_lru_key *key)
+{
+    struct hub_lru_item **at = &s->slots[(hash_of(key) / SHARDS) % SLOTS];
+    while (*at && !same_key(&(*at)->key, key))
+        at = &(*at)->chain;
+    return at;
+}
+
+/* Take an item out of its shard; the cache's reference becomes the caller's. The lock is held. */
+static void unlink_item(struct hub_lru *lru, struct shard *s, struct hub_lru_item **at)
+{
+    struct hub_lru_item *item = *at;
+    *at = item->chain;
+    item->chain = NULL;
+    list_remove(s, item);
+    atomic_fetch_sub(&lru->bytes, item->bytes);
+}
+
+void hub_lru_put(struct hub_lru_item *item)
+{
+    if (item && atomic_fetch_sub(&item->refs, 1) == 1)
+        item->free(item);
+}
+
+void hub_lru_free(struct hub_lru *lru)
+{
+    if (!lru)
+        return;
+    for (unsigned i = 0; i < SHARDS; i++) {
+        struct shard *s = &lru->shards[i];
+        while (s->newest) {
+            struct hub_lru_item *item = s->newest;
+            unlink_item(lru, s, slot_of(s, &item->key));
+            hub_lru_put(item);
+        }
+        pthread_mutex_destroy(&s->lock);
+    }
+    free(lru);
+}
+
+struct hub_lru_item *hub_lru_get(struct hub_lru *lru, const struct hub_lru_key *key)
+{
+    struct shard *s = &lru->shards[hash_of(key) % SHARDS];
+    pthread_mutex_lock(&s->lock);
+    struct hub_lru_item *item = *slot_of(s, key);
+    if (item) {
+        atomic_fetch_add(&item->refs, 1);
+        if (s->newest != item) {
+            list_remove(s, item);
+            list_push(s, item);
+        }
+    }
+    pthread_mutex_unlock(&s->lock);
+    return item;
+}
+
+/* Drop old items until the budget holds, beginning with the shard of the newcomer, which itself stays. */
+static void evict(struct hub_lru *lru, const struct hub_lru_item *keep)
+{
+    const unsigned first = (unsigned)(hash_of(&keep->key) % SHARDS);
+    for (unsigned i = 0; i < SHARDS && atomic_load(&lru->bytes) > lru->budget; i++) {
+        struct shard *s = &lru->shards[(first + i) % SHARDS];
+        while (atomic_load(&lru->bytes) > lru->budget) {
+            pthread_mutex_lock(&s->lock);
+            struct hub_lru_item *item = s->oldest;
+            if (item == keep)
+                item = NULL;
+            if (item)
+                unlink_item(lru, s, slot_of(s, &item->key));
+            pthread_mutex_unlock(&s->lock);
+            if (!item)
+                break;
+            hub_lru_put(item);
+        }
+    }
+}
+
+struct hub_lru_item *hub_lru_add(struct hub_lru *lru, struct hub_lru_item *item)
+{
+    struct shard *s = &lru->shards[hash_of(&item->key) % SHARDS];
+    pthread_mutex_lock(&s->lock);
+    struct hub_lru_item **at = slot_of(s, &item->key), *known = *at;
+    if (known) {
+        atomic_fetch_add(&known->refs, 1);
+    } else {
+        atomic_store(&item->refs, 2); /* the cache's and the caller's */
+        item->chain = NULL;
+        *at = item;
+        list_push(s, item);
+        atomic_fetch_add(&lru->bytes, item->bytes);
+    }
+    pthread_mutex_unlock(&s->lock);
+    if (known) {
+        item->free(item);
+        return known;
+    }
+    evict(lru, item);
+    return item;
+}
+
+void hub_lru_drop(struct hub_lru *lru, const struct hub_lru_key *key)
+{
+    struct shard *s = &lru->shards[hash_of(key) % SHARDS];
+    pthread_mutex_lock(&s->lock);
+    struct hub_lru_item **at = slot_of(s, key), *item = *at;
+    if (item)
+        unlink_item(lru, s, at);
+    pthread_mutex_unlock(&s->lock);
+    hub_lru_put(item);
+}
+
+size_t hub_lru_bytes(const struct hub_lru *lru)
+{
+    return atomic_load(&lru->bytes);
+}

@@ -1,0 +1,42 @@
+/**
+ * A cache of counted objects by a 192-bit key, sharded, with one budget in bytes. What is in use stays alive
+ * when it is dropped from the cache; it then no longer counts against the budget. Safe from any thread.
+ */
+#ifndef HUB_CATALOG_LRU_H
+#define HUB_CATALOG_LRU_H
+
+#include "storage/base/error.h"
+
+#include <stdatomic.h>
+
+struct hub_lru;
+
+struct hub_lru_key {
+    uint64_t kind, a, b;
+};
+
+/** First member of every cached object. */
+struct hub_lru_item {
+    struct hub_lru_key key;
+    size_t bytes;
+    void (*free)(struct hub_lru_item *item); /* when the last reference goes */
+    atomic_uint refs;
+    struct hub_lru_item *chain, *newer, *older; /* the cache's own */
+};
+
+HUB_MUST_USE enum hub_status hub_lru_new(size_t budget_bytes, struct hub_lru **out, struct hub_error *err);
+/** References that are still held stay valid. */
+void hub_lru_free(struct hub_lru *lru);
+
+/** The object of this key with one more reference, or NULL. */
+struct hub_lru_item *hub_lru_get(struct hub_lru *lru, const struct hub_lru_key *key);
+/** Hand over a new object (key, bytes, free set). Returns it with one reference for the caller; when another
+ * thread was faster, its object, and the new one is freed. The newest object is kept even when it alone is
+ * over the budget. */
+struct hub_lru_item *hub_lru_add(struct hub_lru *lru, struct hub_lru_item *item);
+void hub_lru_put(struct hub_lru_item *item);
+/** Forget the object of this key. */
+void hub_lru_drop(struct hub_lru *lru, const struct hub_lru_key *key);
+size_t hub_lru_bytes(const struct hub_lru *lru);
+
+#endif

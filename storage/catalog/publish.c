@@ -1,0 +1,504 @@
+/* Publishing one state of a dataset: all of it in one transaction, then its head in the next snapshot. A
+ * killed publication leaves the old state; side data it wrote is swept at the next start. */
+#include "storage/catalog/publish.h"
+
+#include "storage/base/version.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+void hub_publication_dispose(struct hub_publication *p)
+{
+    for (uint32_t i = 0; i < p->field_count; i++) {
+        free(p->fields[i].path);
+        free(p->fields[i].unreadable);
+    }
+    free(p->fields);
+    free(p->episodes);
+    free(p->parts);
+    for (struct hub_doomed *d = p->doomed, *next; d; d = next) {
+        next = d->next;
+        free(d);
+    }
+}
+
+/* ---- the dataset's row ---- */
+
+static enum hub_status find_row(struct hub_db *db, uint32_t root, const char *id, int64_t *row,
+                                struct hub_error *err)
+{
+    HUB_CLEANUP(hub_stmt_resetp) struct hub_stmt *stmt = NULL;
+    bool found;
+    HUB_TRY(hub_db_prepare(db, "SELECT row FROM datasets WHERE root = ? AND id = ?", &stmt, err));
+    hub_stmt_bind_int(stmt, 1, root);
+    hub_stmt_bind_text(stmt, 2, id);
+    HUB_TRY(hub_stmt_step(stmt, &found, err));
+    if (!found)
+        return hub_fail_as(err, HUB_NOT_FOUND, "dataset-not-found", "%s is not in the catalogue", id);
+    *row = hub_stmt_int(stmt, 0);
+    return HUB_OK;
+}
+
+/* Serial 0 until it is published. */
+static enum hub_status make_row(struct hub_publication *p, struct hub_error *err)
+{
+    struct hub_stmt *stmt;
+    const enum hub_status known = find_row(p->db, p->draft->root, p->draft->id, &p->row, err);
+    if (known != HUB_NOT_FOUND)
+        return known;
+    HUB_TRY(hub_db_prepare(p->db,
+                           "INSERT INTO datasets (root, id, serial, path, format, status, reason, era, "
+                           "minari_version, description,"
+                           " loadable_by, authors, revision, episodes, steps, size, files, modified_ns)"
+                           " VALUES (?, ?, 0, ?, ?, 2, '', '', '', '', '', '', '', 0, 0, 0, 0, 0)",
+                           &stmt, err));
+    hub_stmt_bind_int(stmt, 1, p->draft->root);
+    hub_stmt_bind_text(stmt, 2, p->draft->id);
+    hub_stmt_bind_text(stmt, 3, p->draft->path);
+    hub_stmt_bind_text(stmt, 4, p->draft->format);
+    HUB_TRY(hub_stmt_run(stmt, err));
+    p->row = hub_db_last_row(p->db);
+    /* a directory of its own at once: a staged dataset can be opened too */
+    HUB_TRY(hub_db_prepare(p->db, "INSERT INTO directories (dataset, directory) VALUES (?, x'0000000000')",
+                           &stmt, err));
+    hub_stmt_bind_int(stmt, 1, p->row);
+    return hub_stmt_run(stmt, err);
+}
+
+static enum hub_status check_draft(const struct hub_draft *draft, struct hub_error *err)
+{
+    for (uint32_t i = 1; i < draft->file_count; i++)
+        if (strcmp(draft->files[i - 1].path, draft->files[i].path) >= 0)
+            return hub_fail(err, HUB_INVALID, "%s: the files are not sorted", draft->id);
+    return HUB_OK;
+}
+
+/* ---- parts ---- */
+
+static enum hub_status write_parts(struct hub_publication *p, struct hub_error *err)
+{
+    uint64_t base = 0;
+    p->parts = calloc((size_t)p->draft->part_count + 1, sizeof *p->parts);
+    if (!p->parts)
+        return hub_fail(err, HUB_NO_MEMORY, "no memory for %u parts", p->draft->part_count);
+    for (uint32_t i = 0; i < p->draft->part_count; i++) {
+        const struct hub_draft_part *part = &p->draft->parts[i];
+        int64_t *row = &p->parts[i].row;
+        if (part->found || part->broken)
+            HUB_TRY(hub_part_write(p, part, true, base, row, err));
+        else
+            HUB_TRY(hub_part_find(p->db, p->row, part->name, part->signature, row, err));
+        base += part->found ? part->found->episode_count : 0;
+    }
+    return HUB_OK;
+}
+
+static int compare_rows(const void *a, const void *b)
+{
+    const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x > y) - (x < y);
+}
+
+static enum hub_status parts_of(struct hub_publication *p, int64_t **out, size_t *count,
+                                struct hub_error *err)
+{
+    HUB_CLEANUP(hub_stmt_resetp) struct hub_stmt *stmt = NULL;
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf rows = HUB_BUF_INIT(64 * MIB);
+    bool row;
+    HUB_TRY(hub_db_prepare(p->db, "SELECT row FROM parts WHERE dataset = ?", &stmt, err));
+    hub_stmt_bind_int(stmt, 1, p->row);
+    for (;;) {
+        HUB_TRY(hub_stmt_step(stmt, &row, err));
+        if (!row)
+            break;
+        const int64_t value = hub_stmt_int(stmt, 0);
+        HUB_TRY(hub_buf_add(&rows, &value, sizeof value, err));
+    }
+    *count = rows.size / sizeof(int64_t);
+    *out = (int64_t *)(void *)hub_buf_take(&rows, NULL);
+    return HUB_OK;
+}
+
+/* The parts that this state no longer has. */
+static enum hub_status drop_parts(struct hub_publication *p, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_freep) int64_t *rows = NULL;
+    size_t count = 0;
+    const size_t kept_count = p->draft->part_count;
+    HUB_TRY(parts_of(p, &rows, &count, err));
+    HUB_CLEANUP(hub_freep) int64_t *kept = calloc(kept_count + 1, sizeof *kept);
+    if (!kept)
+        return hub_fail(err, HUB_NO_MEMORY, "no memory to publish");
+    for (size_t i = 0; i < kept_count; i++)
+        kept[i] = p->parts[i].row;
+    qsort(kept, kept_count, sizeof *kept, compare_rows);
+    for (size_t i = 0; i < count; i++)
+        if (!bsearch(&rows[i], kept, kept_count, sizeof *kept, compare_rows))
+            HUB_TRY(hub_part_delete(p, rows[i], err));
+    return HUB_OK;
+}
+
+/* ---- facts and problems of the plan ---- */
+
+static enum hub_status run_about(struct hub_publication *p, const char *sql, struct hub_error *err)
+{
+    struct hub_stmt *stmt;
+    HUB_TRY(hub_db_prepare(p->db, sql, &stmt, err));
+    hub_stmt_bind_int(stmt, 1, p->row);
+    return hub_stmt_run(stmt, err);
+}
+
+static enum hub_status write_plan(struct hub_publication *p, struct hub_error *err)
+{
+    const struct hub_findings *plan = p->draft->plan;
+    HUB_TRY(run_about(p, "DELETE FROM problems WHERE source = 0 AND owner = ?", err));
+    if (!plan)
+        return HUB_OK;
+    HUB_TRY(run_about(p, "DELETE FROM facts WHERE dataset = ?", err));
+    HUB_TRY(run_about(p, "DELETE FROM problems WHERE source = 1 AND owner = ?", err));
+    for (uint32_t i = 0; i < plan->fact_count; i++) {
+        struct hub_stmt *stmt;
+        HUB_TRY(
+            hub_db_prepare(p->db, "REPLACE INTO facts (dataset, key, text) VALUES (?, ?, ?)", &stmt, err));
+        hub_stmt_bind_int(stmt, 1, p->row);
+        hub_stmt_bind_text(stmt, 2, plan->facts[i].key);
+        hub_stmt_bind_text(stmt, 3, plan->facts[i].text);
+        HUB_TRY(hub_stmt_run(stmt, err));
+    }
+    for (uint32_t i = 0; i < plan->problem_count; i++)
+        HUB_TRY(hub_problem_write(p, HUB_PROBLEM_PLAN, p->row, i, plan->problems[i].code,
+                                  plan->problems[i].path, plan->problems[i].detail, err));
+    return HUB_OK;
+}
+
+/* ---- what follows from all that ---- */
+
+static enum hub_status fact(struct hub_publication *p, const char *key, char **out, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_stmt_resetp) struct hub_stmt *stmt = NULL;
+    bool row;
+    HUB_TRY(hub_db_prepare(p->db, "SELECT text FROM facts WHERE dataset = ? AND key = ?", &stmt, err));
+    hub_stmt_bind_int(stmt, 1, p->row);
+    hub_stmt_bind_text(stmt, 2, key);
+    HUB_TRY(hub_stmt_step(stmt, &row, err));
+    *out = strdup(row ? hub_stmt_text(stmt, 0) : "");
+    return *out ? HUB_OK : hub_fail(err, HUB_NO_MEMORY, "no memory to publish");
+}
+
+static enum hub_status check_count(struct hub_publication *p, const char *key, const char *what,
+                                   uint64_t found, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_freep) char *claimed = NULL;
+    HUB_TRY(fact(p, key, &claimed, err));
+    if (!claimed[0] || strtoull(claimed, NULL, 10) == found)
+        return HUB_OK;
+    return hub_publication_problem(p, "count-mismatch", "", err, "the files claim %s %s, but hold %llu",
+                                   claimed, what, (unsigned long long)found);
+}
+
+static enum hub_status check_claims(struct hub_publication *p, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_freep) char *id = NULL;
+    HUB_TRY(check_count(p, "claimed_episodes", "episodes", p->episode_count, err));
+    HUB_TRY(check_count(p, "claimed_steps", "steps", p->steps, err));
+    HUB_TRY(fact(p, "id", &id, err));
+    if (!id[0] || strcmp(id, p->draft->id) == 0)
+        return HUB_OK;
+    return hub_publication_problem(p, "id-mismatch", "", err, "the files call themselves %s, but lie at %s",
+                                   id, p->draft->id);
+}
+
+/* Why each broken part is; the first reason is that of the dataset when nothing could be read. */
+static enum hub_status check_parts(struct hub_publication *p, char **reason, struct hub_error *err)
+{
+    uint32_t broken = 0;
+    for (uint32_t i = 0; i < p->draft->part_count; i++) {
+        HUB_CLEANUP(hub_stmt_resetp) struct hub_stmt *stmt = NULL;
+        bool row;
+        if (!p->parts[i].broken)
+            continue;
+        HUB_TRY(hub_db_prepare(p->db, "SELECT name, broken FROM parts WHERE row = ?", &stmt, err));
+        hub_stmt_bind_int(stmt, 1, p->parts[i].row);
+        HUB_TRY(hub_stmt_step(stmt, &row, err));
+        if (!row)
+            continue;
+        const char *name = hub_stmt_text(stmt, 0), *why = hub_stmt_text(stmt, 1);
+        HUB_TRY(hub_publication_problem(p, "part-broken", name, err, "%s", why));
+        if (!broken++ && asprintf(reason, "%s: %s", name, why) < 0)
+            *reason = NULL;
+    }
+    if (broken == 0 || broken < p->draft->part_count) {
+        free(*reason);
+        *reason = NULL;
+    }
+    return HUB_OK;
+}
+
+static enum hub_status loadable_by(const char *format, const char *era, const char *version,
+                                   struct hub_buf *out, struct hub_error *err)
+{
+    if (strncmp(format, "minari", 6) != 0)
+        return hub_buf_add_text(out, "", err);
+    const uint32_t mask = hub_minari_loadable_mask(hub_view_of(version), strcmp(era, "E5") == 0);
+    const char *comma = "";
+    HUB_TRY(hub_buf_add_text(out, "[", err));
+    for (uint32_t i = 0; i < HUB_MINARI_RELEASES; i++) {
+        if (!(mask & (uint32_t)1 << i))
+            continue;
+        HUB_TRY(hub_buf_addf(out, err, "%s\"%s\"", comma, hub_minari_releases[i]));
+        comma = ",";
+    }
+    return hub_buf_add_text(out, "]", err);
+}
+
+struct texts {
+    char *era, *version, *description, *authors, *reason;
+    struct hub_buf loadable;
+};
+
+static void texts_dispose(struct texts *t)
+{
+    free(t->era);
+    free(t->version);
+    free(t->description);
+    free(t->authors);
+    free(t->reason);
+    hub_buf_dispose(&t->loadable);
+}
+
+static enum hub_status update_row(struct hub_publication *p, const struct texts *t, uint64_t serial,
+                                  struct hub_error *err)
+{
+    struct hub_stmt *stmt;
+    uint64_t size = 0, newest = 0;
+    for (uint32_t i = 0; i < p->draft->file_count; i++) {
+        size += p->draft->files[i].stamp.size;
+        newest = HUB_MAX(newest, p->draft->files[i].stamp.mtime_ns);
+    }
+    HUB_TRY(hub_db_prepare(p->db,
+                           "UPDATE datasets SET serial = ?, path = ?, format = ?, status = ?, reason = ?, "
+                           "era = ?, minari_version = ?,"
+                           " description = ?, loadable_by = ?, authors = ?, revision = ?, episodes = ?, "
+                           "steps = ?, size = ?, files = ?,"
+                           " modified_ns = ? WHERE row = ?",
+                           &stmt, err));
+    hub_stmt_bind_int(stmt, 1, (int64_t)serial);
+    hub_stmt_bind_text(stmt, 2, p->draft->path);
+    hub_stmt_bind_text(stmt, 3, p->draft->format);
+    hub_stmt_bind_int(stmt, 4, t->reason ? HUB_DATASET_BROKEN : p->draft->status);
+    hub_stmt_bind_text(stmt, 5, t->reason ? t->reason : p->draft->reason ? p->draft->reason : "");
+    hub_stmt_bind_text(stmt, 6, t->era);
+    hub_stmt_bind_text(stmt, 7, t->version);
+    hub_stmt_bind_text(stmt, 8, t->description);
+    hub_stmt_bind_view(stmt, 9, hub_buf_view(&t->loadable));
+    hub_stmt_bind_text(stmt, 10, t->authors);
+    hub_stmt_bind_text(stmt, 11, p->draft->revision ? p->draft->revision : "");
+    hub_stmt_bind_int(stmt, 12, p->episode_count);
+    hub_stmt_bind_int(stmt, 13, (int64_t)p->steps);
+    hub_stmt_bind_int(stmt, 14, (int64_t)size);
+    hub_stmt_bind_int(stmt, 15, p->draft->file_count);
+    hub_stmt_bind_int(stmt, 16, (int64_t)newest);
+    hub_stmt_bind_int(stmt, 17, p->row);
+    return hub_stmt_run(stmt, err);
+}
+
+static enum hub_status write_head(struct hub_publication *p, uint64_t serial, struct hub_error *err)
+{
+    HUB_CLEANUP(texts_dispose) struct texts t = {.loadable = HUB_BUF_INIT(4096)};
+    HUB_TRY(check_parts(p, &t.reason, err));
+    if (p->draft->status == HUB_DATASET_READY)
+        HUB_TRY(check_claims(p, err));
+    HUB_TRY(fact(p, "era", &t.era, err));
+    HUB_TRY(fact(p, "minari_version", &t.version, err));
+    HUB_TRY(fact(p, "description", &t.description, err));
+    HUB_TRY(fact(p, "authors", &t.authors, err));
+    if (p->draft->status == HUB_DATASET_READY)
+        HUB_TRY(loadable_by(p->draft->format, t.era, t.version, &t.loadable, err));
+    return update_row(p, &t, serial, err);
+}
+
+static enum hub_status count_splits(struct hub_publication *p, struct hub_error *err)
+{
+    HUB_TRY(run_about(p, "DELETE FROM splits WHERE dataset = ?", err));
+    return run_about(
+        p,
+        "INSERT INTO splits (dataset, split, episodes) SELECT dataset, split, count(*) FROM episode_splits"
+        " WHERE dataset = ? GROUP BY dataset, split",
+        err);
+}
+
+static enum hub_status write_all(struct hub_publication *p, struct hub_error *err)
+{
+    HUB_TRY(make_row(p, err));
+    HUB_TRY(write_parts(p, err));
+    HUB_TRY(drop_parts(p, err));
+    HUB_TRY(write_plan(p, err));
+    HUB_TRY(hub_merge_fields(p, err));
+    HUB_TRY(hub_merge_episodes(p, err));
+    HUB_TRY(count_splits(p, err));
+    HUB_TRY(hub_directory_write(p, err));
+    return write_head(p, p->catalog->next_serial, err);
+}
+
+/* ---- after the commit ---- */
+
+/* What the old state alone had may go when nobody has it open: not from the cache either. */
+static void retire(struct hub_publication *p, const struct hub_head *old)
+{
+    struct hub_catalog *catalog = p->catalog;
+    if (old) {
+        const struct hub_lru_key key = {HUB_CACHE_DATASET, (uint64_t)old->row, old->serial};
+        hub_lru_drop(catalog->lru, &key);
+    }
+    if (!p->doomed)
+        return;
+    pthread_mutex_lock(&catalog->lock);
+    while (p->doomed) {
+        struct hub_doomed *d = p->doomed;
+        p->doomed = d->next;
+        d->serial = catalog->next_serial - 1;
+        d->next = catalog->doomed;
+        catalog->doomed = d;
+    }
+    pthread_mutex_unlock(&catalog->lock);
+    hub_doomed_reap(catalog);
+}
+
+static enum hub_status show_head(struct hub_publication *p, struct hub_error *err)
+{
+    struct hub_catalog *catalog = p->catalog;
+    struct hub_head_box *head = NULL;
+    HUB_TRY(hub_head_read(p->db, p->row, &head, err));
+    const enum hub_status st = hub_heads_put(catalog, head, err);
+    if (st) {
+        hub_head_unref(&head->head);
+        return st;
+    }
+    return hub_heads_show(catalog, false, err);
+}
+
+static enum hub_status publish(struct hub_catalog *catalog, const struct hub_draft *draft,
+                               struct hub_error *err)
+{
+    HUB_CLEANUP(hub_publication_dispose)
+    struct hub_publication p = {.catalog = catalog, .db = catalog->index, .draft = draft};
+    HUB_TRY(check_draft(draft, err));
+    HUB_TRY(hub_db_begin(p.db, err));
+    enum hub_status st = write_all(&p, err);
+    if (!st)
+        st = hub_db_commit(p.db, err);
+    if (st) {
+        hub_db_rollback(p.db);
+        return st;
+    }
+    const struct hub_head *old = hub_heads_find(catalog, draft->root, draft->id);
+    retire(&p, old);
+    catalog->next_serial++;
+    if (p.episode_count > 100000)
+        hub_db_shrink(p.db);
+    return show_head(&p, err);
+}
+
+enum hub_status hub_catalog_publish(struct hub_catalog *catalog, const struct hub_draft *draft,
+                                    struct hub_error *err)
+{
+    pthread_mutex_lock(&catalog->write_lock);
+    const enum hub_status st = publish(catalog, draft, err);
+    pthread_mutex_unlock(&catalog->write_lock);
+    return st;
+}
+
+static enum hub_status stage(struct hub_catalog *catalog, const struct hub_draft *draft,
+                             const struct hub_draft_part *part, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_publication_dispose)
+    struct hub_publication p = {.catalog = catalog, .db = catalog->index, .draft = draft};
+    int64_t row;
+    HUB_TRY(check_draft(draft, err));
+    HUB_TRY(hub_db_begin(p.db, err));
+    enum hub_status st = make_row(&p, err);
+    if (!st)
+        st = hub_part_write(&p, part, false, 0, &row, err);
+    if (!st)
+        st = hub_db_commit(p.db, err);
+    if (st)
+        hub_db_rollback(p.db);
+    else
+        retire(&p, NULL);
+    return st;
+}
+
+enum hub_status hub_catalog_stage(struct hub_catalog *catalog, const struct hub_draft *draft,
+                                  const struct hub_draft_part *part, struct hub_error *err)
+{
+    pthread_mutex_lock(&catalog->write_lock);
+    const enum hub_status st = stage(catalog, draft, part, err);
+    pthread_mutex_unlock(&catalog->write_lock);
+    return st;
+}
+
+static enum hub_status remove_rows(struct hub_publication *p, struct hub_error *err)
+{
+    static const char *const tables[] = {
+        "DELETE FROM problems WHERE source < 2 AND owner = ?",
+        "DELETE FROM facts WHERE dataset = ?",
+        "DELETE FROM splits WHERE dataset = ?",
+        "DELETE FROM directories WHERE dataset = ?",
+        "DELETE FROM datasets WHERE row = ?",
+    };
+    HUB_CLEANUP(hub_freep) int64_t *rows = NULL;
+    size_t count = 0;
+    HUB_TRY(parts_of(p, &rows, &count, err));
+    for (size_t i = 0; i < count; i++)
+        HUB_TRY(hub_part_delete(p, rows[i], err));
+    for (size_t i = 0; i < HUB_COUNT(tables); i++)
+        HUB_TRY(run_about(p, tables[i], err));
+    return HUB_OK;
+}
+
+static enum hub_status remove_dataset(struct hub_catalog *catalog, uint32_t root, const char *id,
+                                      struct hub_error *err)
+{
+    HUB_CLEANUP(hub_publication_dispose)
+    struct hub_publication p = {.catalog = catalog, .db = catalog->index};
+    HUB_TRY(find_row(p.db, root, id, &p.row, err));
+    HUB_TRY(hub_db_begin(p.db, err));
+    enum hub_status st = remove_rows(&p, err);
+    if (!st)
+        st = hub_db_commit(p.db, err);
+    if (st) {
+        hub_db_rollback(p.db);
+        return st;
+    }
+    retire(&p, hub_heads_find(catalog, root, id));
+    hub_heads_remove(catalog, p.row);
+    return hub_heads_show(catalog, false, err);
+}
+
+enum hub_status hub_catalog_remove(struct hub_catalog *catalog, uint32_t root, const char *id,
+                                   struct hub_error *err)
+{
+    pthread_mutex_lock(&catalog->write_lock);
+    const enum hub_status st = remove_dataset(catalog, root, id, err);
+    pthread_mutex_unlock(&catalog->write_lock);
+    return st;
+}
+
+bool hub_catalog_has_part(struct hub_catalog *catalog, uint32_t root, const char *id, const char *part,
+                          uint64_t signature)
+{
+    int64_t dataset, row;
+    pthread_mutex_lock(&catalog->write_lock);
+    const bool has = find_row(catalog->index, root, id, &dataset, NULL) == HUB_OK &&
+                     hub_part_find(catalog->index, dataset, part, signature, &row, NULL) == HUB_OK;
+    pthread_mutex_unlock(&catalog->write_lock);
+    return has;
+}
+
+enum hub_status hub_catalog_flush(struct hub_catalog *catalog, struct hub_error *err)
+{
+    pthread_mutex_lock(&catalog->write_lock);
+    const enum hub_status st = hub_heads_show(catalog, true, err);
+    pthread_mutex_unlock(&catalog->write_lock);
+    return st;
+}

@@ -1,0 +1,143 @@
+/* The tables of index.db, and the opening of both databases: see schema.h.
+ *
+ * index.db holds what inspection found. Rows of parts are never reused (AUTOINCREMENT), so that a part's row
+ * names one state of it. An episode's row belongs to its part; `dataset` and `number` say where it shows: 0
+ * and null for one that was dropped. */
+#include "storage/catalog/schema.h"
+
+#include <stdio.h>
+#include <unistd.h>
+
+enum { INDEX_FORMAT = 1 };
+
+static const char index_sql[] =
+    "CREATE TABLE datasets ("
+    " row INTEGER PRIMARY KEY AUTOINCREMENT, root INTEGER NOT NULL, id TEXT NOT NULL, serial INTEGER NOT "
+    "NULL,"
+    " path TEXT NOT NULL, format TEXT NOT NULL, status INTEGER NOT NULL, reason TEXT NOT NULL, era TEXT NOT "
+    "NULL,"
+    " minari_version TEXT NOT NULL, description TEXT NOT NULL, loadable_by TEXT NOT NULL, authors TEXT NOT "
+    "NULL,"
+    " revision TEXT NOT NULL, episodes INTEGER NOT NULL, steps INTEGER NOT NULL, size INTEGER NOT NULL,"
+    " files INTEGER NOT NULL, modified_ns INTEGER NOT NULL, UNIQUE (root, id)) STRICT;"
+    "CREATE TABLE directories (dataset INTEGER PRIMARY KEY, directory BLOB NOT NULL) STRICT;"
+    "CREATE TABLE facts (dataset INTEGER NOT NULL, key TEXT NOT NULL, text TEXT NOT NULL, PRIMARY KEY "
+    "(dataset, key)) STRICT;"
+    "CREATE TABLE parts ("
+    " row INTEGER PRIMARY KEY AUTOINCREMENT, dataset INTEGER NOT NULL, name TEXT NOT NULL, signature INTEGER "
+    "NOT NULL,"
+    " broken TEXT, side TEXT, side_stamp BLOB, files BLOB NOT NULL, episodes INTEGER NOT NULL,"
+    " UNIQUE (dataset, name, signature)) STRICT;"
+    "CREATE TABLE part_fields ("
+    " row INTEGER PRIMARY KEY, part INTEGER NOT NULL, path TEXT NOT NULL, type INTEGER NOT NULL, role "
+    "INTEGER NOT NULL,"
+    " axis INTEGER NOT NULL, unreadable TEXT, dtype TEXT NOT NULL, dims BLOB, episodes INTEGER NOT NULL, "
+    "layout BLOB,"
+    " UNIQUE (part, path)) STRICT;"
+    /* owner: of PUBLISH and PLAN the dataset, of PART the part */
+    "CREATE TABLE problems (source INTEGER NOT NULL, owner INTEGER NOT NULL, position INTEGER NOT NULL, code "
+    "TEXT NOT NULL,"
+    " path TEXT NOT NULL, detail TEXT NOT NULL, PRIMARY KEY (source, owner, position)) STRICT, WITHOUT ROWID;"
+    "CREATE TABLE episodes ("
+    " part INTEGER NOT NULL, position INTEGER NOT NULL, dataset INTEGER NOT NULL, number INTEGER, own "
+    "INTEGER NOT NULL,"
+    " steps INTEGER NOT NULL, return REAL, flags INTEGER NOT NULL, seed ANY, success INTEGER, terminated "
+    "INTEGER,"
+    " truncated INTEGER, task TEXT, file INTEGER NOT NULL, name TEXT, splits TEXT, attributes TEXT, "
+    "statistics TEXT,"
+    " PRIMARY KEY (part, position)) STRICT, WITHOUT ROWID;"
+    "CREATE INDEX episodes_number ON episodes (dataset, number);"
+    "CREATE INDEX episodes_steps ON episodes (dataset, steps, number);"
+    "CREATE INDEX episodes_return ON episodes (dataset, return, number);"
+    "CREATE INDEX episodes_seed ON episodes (dataset, seed, number);"
+    "CREATE INDEX episodes_task ON episodes (dataset, task, number);"
+    "CREATE INDEX episodes_success ON episodes (dataset, success, number);"
+    "CREATE TABLE episode_splits (part INTEGER NOT NULL, position INTEGER NOT NULL, split TEXT NOT NULL,"
+    " dataset INTEGER NOT NULL, number INTEGER, PRIMARY KEY (part, position, split)) STRICT, WITHOUT ROWID;"
+    "CREATE INDEX episode_splits_number ON episode_splits (dataset, split, number);"
+    "CREATE TABLE splits (dataset INTEGER NOT NULL, split TEXT NOT NULL, episodes INTEGER NOT NULL,"
+    " PRIMARY KEY (dataset, split)) STRICT, WITHOUT ROWID;"
+    "CREATE TABLE notes (key TEXT PRIMARY KEY, value BLOB NOT NULL) STRICT, WITHOUT ROWID;";
+
+static enum hub_status run_step(struct hub_db *db, const char *sql, int version, struct hub_error *err)
+{
+    HUB_TRY(hub_db_begin(db, err));
+    enum hub_status st = hub_db_exec(db, sql, err);
+    if (!st)
+        st = hub_db_set_user_version(db, version, err);
+    if (!st)
+        st = hub_db_commit(db, err);
+    if (st)
+        hub_db_rollback(db);
+    return st;
+}
+
+static enum hub_status migrate(struct hub_db *db, const char *path, bool check, struct hub_error *err)
+{
+    int have = 0, newest = 0;
+    HUB_TRY(hub_db_user_version(db, &have, err));
+    if (check)
+        HUB_TRY(hub_db_quick_check(db, err));
+    while (hub_migrations[newest].sql)
+        newest++;
+    if (have < 0 || have > newest)
+        return hub_fail(err, HUB_UNSUPPORTED,
+                        "%s was written by a newer minari-hub (version %d; this one knows %d)", path, have,
+                        newest);
+    for (; have < newest; have++)
+        HUB_TRY(run_step(db, hub_migrations[have].sql, have + 1, err));
+    return HUB_OK;
+}
+
+enum hub_status hub_schema_open_hub(const char *path, bool check, struct hub_db **out, struct hub_error *err)
+{
+    struct hub_db *db = NULL;
+    HUB_TRY(hub_db_open(path, HUB_DB_TRUTH, &db, err));
+    enum hub_status st = migrate(db, path, check, err);
+    if (st) {
+        hub_db_close(db);
+        return st;
+    }
+    *out = db;
+    return HUB_OK;
+}
+
+static enum hub_status try_index(const char *path, bool check, struct hub_db **out, struct hub_error *err)
+{
+    struct hub_db *db = NULL;
+    HUB_TRY(hub_db_open(path, HUB_DB_WRITE, &db, err));
+    int version = 0;
+    enum hub_status st = hub_db_user_version(db, &version, err);
+    if (!st && version != 0 && version != INDEX_FORMAT)
+        st = hub_fail(err, HUB_CORRUPT, "%s has format %d", path, version);
+    if (!st && check)
+        st = hub_db_quick_check(db, err);
+    if (!st && version == 0)
+        st = run_step(db, index_sql, INDEX_FORMAT, err);
+    if (st) {
+        hub_db_close(db);
+        return st;
+    }
+    *out = db;
+    return HUB_OK;
+}
+
+static void remove_database(const char *path)
+{
+    static const char *const suffixes[] = {"", "-wal", "-shm", "-journal"};
+    char name[4096];
+    for (size_t i = 0; i < HUB_COUNT(suffixes); i++)
+        if (snprintf(name, sizeof name, "%s%s", path, suffixes[i]) < (int)sizeof name)
+            (void)unlink(name);
+}
+
+enum hub_status hub_schema_open_index(const char *path, bool check, struct hub_db **out,
+                                      struct hub_error *err)
+{
+    const enum hub_status st = try_index(path, check, out, err);
+    /* HUB_IO too: that is what a cut WAL file and foreign tables answer */
+    if (st != HUB_CORRUPT && st != HUB_IO)
+        return st;
+    remove_database(path);
+    return try_index(path, false, out, err);
+}

@@ -1,0 +1,23 @@
+/** What the two databases look like, and how a file on disk is brought there. */
+#ifndef HUB_CATALOG_SCHEMA_H
+#define HUB_CATALOG_SCHEMA_H
+
+#include "storage/catalog/db.h"
+
+/** One step of hub.db: migrations/NNNN_what.sql, embedded at build time. The last row is empty. */
+struct hub_migration {
+    const char *name, *sql;
+};
+extern const struct hub_migration hub_migrations[];
+
+/** Open hub.db for writing and bring it to the newest version, each step in its own transaction.
+ * HUB_UNSUPPORTED: it was written by a newer program. */
+HUB_MUST_USE enum hub_status hub_schema_open_hub(const char *path, bool check, struct hub_db **out,
+                                                 struct hub_error *err);
+
+/** Open index.db for writing. A file of another format, or a damaged one, is deleted and made anew: it is
+ * derived. */
+HUB_MUST_USE enum hub_status hub_schema_open_index(const char *path, bool check, struct hub_db **out,
+                                                   struct hub_error *err);
+
+#endif

@@ -1,0 +1,423 @@
+/* Heads and snapshots. A head is one allocation with its texts behind it; a snapshot is an array of counted
+ * heads in order, with an open-addressing table of their ids. Readers compare one atomic number and otherwise
+ * touch only what their thread holds. */
+#include "storage/catalog/internal.h"
+
+#include "storage/base/id.h"
+#include "storage/base/version.h"
+
+#include <stdlib.h>
+
+enum { SHOW_EVERY_MS = 200 };
+
+struct hub_snapshot_box {
+    struct hub_snapshot snapshot;
+    atomic_uint refs;
+    uint32_t mask;
+    uint32_t *slots; /* index + 1 of a head, 0: free */
+    const struct hub_head *heads[];
+};
+
+const char *hub_dataset_status_name(enum hub_dataset_status status)
+{
+    switch (status) {
+    case HUB_DATASET_READY:
+        return "ready";
+    case HUB_DATASET_PENDING:
+        return "pending";
+    case HUB_DATASET_BROKEN:
+        return "broken";
+    case HUB_DATASET_UNSUPPORTED:
+        return "unsupported";
+    case HUB_DATASET_REMOTE:
+        return "remote";
+    }
+    return "broken";
+}
+
+uint64_t hub_text_hash(struct hub_view text)
+{
+    uint64_t h = 0xCBF29CE484222325U;
+    for (size_t i = 0; i < text.size; i++)
+        h = (h ^ (uint8_t)text.data[i]) * 0x100000001B3U;
+    return h ^ (h >> 31);
+}
+
+void hub_head_ref(const struct hub_head *head)
+{
+    atomic_fetch_add(&((struct hub_head_box *)head)->refs, 1);
+}
+
+void hub_head_unref(const struct hub_head *head)
+{
+    struct hub_head_box *box = (struct hub_head_box *)head;
+    if (box && atomic_fetch_sub(&box->refs, 1) == 1)
+        free(box);
+}
+
+int hub_head_compare(const struct hub_head *a, const struct hub_head *b)
+{
+    int order = strcmp(a->space, b->space);
+    if (!order)
+        order = strcmp(a->name, b->name);
+    if (!order)
+        order = (a->version > b->version) - (a->version < b->version);
+    if (!order)
+        order = strcmp(a->id, b->id);
+    return order ? order : (a->row > b->row) - (a->row < b->row);
+}
+
+/* ---- reading heads ---- */
+
+#define HEAD_COLUMNS                                                                                         \
+    "row, root, serial, status, episodes, steps, size, files, modified_ns,"                                  \
+    " id, path, format, reason, era, minari_version, description, loadable_by, authors, revision"
+enum { TEXT_COLUMN = 9, TEXT_COUNT = 10 };
+
+static const char *put_text(char **at, struct hub_view view)
+{
+    char *text = *at;
+    if (view.size)
+        memcpy(text, view.data, view.size);
+    text[view.size] = '\0';
+    *at += view.size + 1;
+    return text;
+}
+
+/* key, space and name are cut out of the id; "" is shared. */
+static void split_id(struct hub_head_box *box, char **at)
+{
+    const struct hub_view id = hub_view_of(box->head.id);
+    struct hub_view key;
+    uint32_t version = 0;
+    box->head.version = hub_id_split_alias(id, &key, &version) ? (int64_t)version : -1;
+    box->head.key = box->head.version < 0 ? box->head.id : put_text(at, key);
+    const char *slash = strrchr(box->head.key, '/');
+    box->head.space =
+        slash ? put_text(at, (struct hub_view){box->head.key, (size_t)(slash - box->head.key)}) : "";
+    box->head.name = slash ? slash + 1 : box->head.key;
+    box->hash = hub_text_hash(id);
+}
+
+static enum hub_status head_of_row(struct hub_stmt *stmt, struct hub_head_box **out, struct hub_error *err)
+{
+    struct hub_view texts[TEXT_COUNT];
+    size_t size = 0;
+    for (int i = 0; i < TEXT_COUNT; i++) {
+        texts[i] = hub_stmt_view(stmt, TEXT_COLUMN + i);
+        size += texts[i].size + 1;
+    }
+    struct hub_head_box *box = malloc(sizeof *box + size + 2 * (texts[0].size + 1));
+    if (!box)
+        return hub_fail(err, HUB_NO_MEMORY, "no memory for a dataset's head");
+    char *at = box->text;
+    atomic_init(&box->refs, 1);
+    box->head = (struct hub_head){
+        .row = hub_stmt_int(stmt, 0),
+        .root = (uint32_t)hub_stmt_int(stmt, 1),
+        .serial = (uint64_t)hub_stmt_int(stmt, 2),
+        .status = (enum hub_dataset_status)hub_stmt_int(stmt, 3),
+        .episodes = (uint64_t)hub_stmt_int(stmt, 4),
+        .steps = (uint64_t)hub_stmt_int(stmt, 5),
+        .size = (uint64_t)hub_stmt_int(stmt, 6),
+        .files = (uint32_t)hub_stmt_int(stmt, 7),
+        .modified_ns = hub_stmt_int(stmt, 8),
+        .id = put_text(&at, texts[0]),
+        .path = put_text(&at, texts[1]),
+        .format = put_text(&at, texts[2]),
+        .reason = put_text(&at, texts[3]),
+        .era = put_text(&at, texts[4]),
+        .minari_version = put_text(&at, texts[5]),
+        .description = put_text(&at, texts[6]),
+        .loadable_by = put_text(&at, texts[7]),
+        .authors = put_text(&at, texts[8]),
+        .revision = put_text(&at, texts[9]),
+    };
+    split_id(box, &at);
+    *out = box;
+    return HUB_OK;
+}
+
+enum hub_status hub_head_read(struct hub_db *db, int64_t row, struct hub_head_box **out,
+                              struct hub_error *err)
+{
+    HUB_CLEANUP(hub_stmt_resetp) struct hub_stmt *stmt = NULL;
+    bool found;
+    HUB_TRY(hub_db_prepare(db, "SELECT " HEAD_COLUMNS " FROM datasets WHERE row = ?", &stmt, err));
+    hub_stmt_bind_int(stmt, 1, row);
+    HUB_TRY(hub_stmt_step(stmt, &found, err));
+    if (!found)
+        return hub_fail_as(err, HUB_NOT_FOUND, "dataset-not-found", "the dataset is no longer there");
+    return head_of_row(stmt, out, err);
+}
+
+static int compare_boxes(const void *a, const void *b)
+{
+    return hub_head_compare(&(*(struct hub_head_box *const *)a)->head,
+                            &(*(struct hub_head_box *const *)b)->head);
+}
+
+static enum hub_status grow_heads(struct hub_catalog *catalog, struct hub_error *err)
+{
+    if (catalog->head_count < catalog->head_capacity)
+        return HUB_OK;
+    const uint32_t capacity = catalog->head_capacity ? catalog->head_capacity * 2 : 64;
+    struct hub_head_box **heads = realloc(catalog->heads, capacity * sizeof *heads);
+    if (!heads)
+        return hub_fail(err, HUB_NO_MEMORY, "no memory for %u datasets", capacity);
+    catalog->heads = heads;
+    catalog->head_capacity = capacity;
+    return HUB_OK;
+}
+
+enum hub_status hub_heads_load(struct hub_catalog *catalog, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_stmt_resetp) struct hub_stmt *stmt = NULL;
+    bool row;
+    HUB_TRY(hub_db_prepare(catalog->index, "SELECT " HEAD_COLUMNS " FROM datasets", &stmt, err));
+    for (;;) {
+        HUB_TRY(hub_stmt_step(stmt, &row, err));
+        if (!row)
+            break;
+        HUB_TRY(grow_heads(catalog, err));
+        struct hub_head_box *box;
+        HUB_TRY(head_of_row(stmt, &box, err));
+        catalog->heads[catalog->head_count++] = box;
+        catalog->next_serial = HUB_MAX(catalog->next_serial, box->head.serial + 1);
+    }
+    if (catalog->head_count)
+        qsort(catalog->heads, catalog->head_count, sizeof(struct hub_head_box *), compare_boxes);
+    catalog->next_serial = HUB_MAX(catalog->next_serial, 1);
+    return HUB_OK;
+}
+
+/* ---- the writer's list ---- */
+
+/* First index whose head is not before `head`. */
+static uint32_t place_of(const struct hub_catalog *catalog, const struct hub_head *head)
+{
+    uint32_t low = 0, high = catalog->head_count;
+    while (low < high) {
+        const uint32_t middle = low + (high - low) / 2;
+        if (hub_head_compare(&catalog->heads[middle]->head, head) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+enum hub_status hub_heads_put(struct hub_catalog *catalog, struct hub_head_box *head, struct hub_error *err)
+{
+    const uint32_t at = place_of(catalog, &head->head);
+    catalog->dirty = true;
+    if (at < catalog->head_count && catalog->heads[at]->head.row == head->head.row) {
+        hub_head_unref(&catalog->heads[at]->head);
+        catalog->heads[at] = head;
+        return HUB_OK;
+    }
+    HUB_TRY(grow_heads(catalog, err));
+    memmove(&catalog->heads[at + 1], &catalog->heads[at],
+            (catalog->head_count - at) * sizeof *catalog->heads);
+    catalog->heads[at] = head;
+    catalog->head_count++;
+    return HUB_OK;
+}
+
+void hub_heads_remove(struct hub_catalog *catalog, int64_t row)
+{
+    for (uint32_t i = 0; i < catalog->head_count; i++) {
+        if (catalog->heads[i]->head.row != row)
+            continue;
+        hub_head_unref(&catalog->heads[i]->head);
+        catalog->head_count--;
+        memmove(&catalog->heads[i], &catalog->heads[i + 1],
+                (catalog->head_count - i) * sizeof *catalog->heads);
+        catalog->dirty = true;
+        return;
+    }
+}
+
+/* A head with the sort key of an id, on the caller's stack. */
+static struct hub_head probe_of(const char *id, char key[HUB_MAX_ID + 1], char space[HUB_MAX_ID + 1])
+{
+    struct hub_view alias;
+    uint32_t version = 0;
+    struct hub_head probe = {.id = id, .space = "", .row = INT64_MIN};
+    probe.version = hub_id_split_alias(hub_view_of(id), &alias, &version) ? (int64_t)version : -1;
+    const size_t size = HUB_MIN(alias.size, (size_t)HUB_MAX_ID);
+    memcpy(key, alias.data, size);
+    key[size] = '\0';
+    const char *slash = strrchr(key, '/');
+    if (slash) {
+        memcpy(space, key, (size_t)(slash - key));
+        space[slash - key] = '\0';
+        probe.space = space;
+    }
+    probe.name = slash ? slash + 1 : key;
+    return probe;
+}
+
+const struct hub_head *hub_heads_find(const struct hub_catalog *catalog, uint32_t root, const char *id)
+{
+    char key[HUB_MAX_ID + 1], space[HUB_MAX_ID + 1];
+    const struct hub_head probe = probe_of(id, key, space);
+    for (uint32_t i = place_of(catalog, &probe); i < catalog->head_count; i++) {
+        const struct hub_head *head = &catalog->heads[i]->head;
+        if (strcmp(head->id, id) != 0)
+            break;
+        if (head->root == root)
+            return head;
+    }
+    return NULL;
+}
+
+/* ---- snapshots ---- */
+
+void hub_snapshot_unref(struct hub_snapshot_box *box)
+{
+    if (!box || atomic_fetch_sub(&box->refs, 1) != 1)
+        return;
+    for (uint32_t i = 0; i < box->snapshot.count; i++)
+        hub_head_unref(box->heads[i]);
+    free(box->slots);
+    free(box);
+}
+
+static struct hub_snapshot_box *snapshot_new(const struct hub_catalog *catalog, uint64_t generation)
+{
+    const uint32_t count = catalog->head_count;
+    struct hub_snapshot_box *box = malloc(sizeof *box + count * sizeof box->heads[0]);
+    uint32_t slots = 16;
+    while (slots < count * 2)
+        slots *= 2;
+    uint32_t *table = calloc(slots, sizeof *table);
+    if (!box || !table) {
+        free(box);
+        free(table);
+        return NULL;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        box->heads[i] = &catalog->heads[i]->head;
+        hub_head_ref(box->heads[i]);
+        uint32_t slot = (uint32_t)catalog->heads[i]->hash & (slots - 1);
+        while (table[slot])
+            slot = (slot + 1) & (slots - 1);
+        table[slot] = i + 1;
+    }
+    atomic_init(&box->refs, 1);
+    box->mask = slots - 1;
+    box->slots = table;
+    box->snapshot = (struct hub_snapshot){box->heads, count, generation};
+    return box;
+}
+
+enum hub_status hub_heads_show(struct hub_catalog *catalog, bool force, struct hub_error *err)
+{
+    const int64_t now = hub_catalog_now_ms();
+    if (catalog->snapshot && (!catalog->dirty || (!force && now - catalog->shown_ms < SHOW_EVERY_MS)))
+        return HUB_OK;
+    const uint64_t generation = atomic_load(&catalog->generation) + 1;
+    struct hub_snapshot_box *box = snapshot_new(catalog, generation);
+    if (!box)
+        return hub_fail(err, HUB_NO_MEMORY, "no memory for a snapshot of %u datasets", catalog->head_count);
+    pthread_mutex_lock(&catalog->lock);
+    struct hub_snapshot_box *old = catalog->snapshot;
+    catalog->snapshot = box;
+    atomic_store(&catalog->generation, generation);
+    pthread_mutex_unlock(&catalog->lock);
+    hub_snapshot_unref(old);
+    catalog->dirty = false;
+    catalog->shown_ms = now;
+    return HUB_OK;
+}
+
+const struct hub_snapshot *hub_catalog_snapshot(struct hub_catalog *catalog)
+{
+    static const struct hub_snapshot nothing = {NULL, 0, 0};
+    struct hub_catalog_thread *thread = hub_catalog_thread_of(catalog);
+    if (!thread)
+        return &nothing;
+    if (thread->snapshot && thread->snapshot->snapshot.generation == atomic_load(&catalog->generation))
+        return &thread->snapshot->snapshot;
+    struct hub_snapshot_box *old = thread->snapshot;
+    pthread_mutex_lock(&catalog->lock);
+    thread->snapshot = catalog->snapshot;
+    atomic_fetch_add(&thread->snapshot->refs, 1);
+    pthread_mutex_unlock(&catalog->lock);
+    hub_snapshot_unref(old);
+    return &thread->snapshot->snapshot;
+}
+
+/* ---- asking a snapshot ---- */
+
+const struct hub_head *hub_snapshot_find(const struct hub_snapshot *snapshot, struct hub_view id)
+{
+    if (!snapshot->count)
+        return NULL;
+    const struct hub_snapshot_box *box = (const struct hub_snapshot_box *)snapshot;
+    for (uint32_t slot = (uint32_t)hub_text_hash(id) & box->mask; box->slots[slot];
+         slot = (slot + 1) & box->mask) {
+        const struct hub_head *head = box->heads[box->slots[slot] - 1];
+        if (hub_view_is(id, head->id))
+            return head;
+    }
+    return NULL;
+}
+
+static int compare_key(const struct hub_head *head, struct hub_view space, struct hub_view name)
+{
+    const struct hub_view texts[2] = {space, name};
+    const char *const mine[2] = {head->space, head->name};
+    for (int i = 0; i < 2; i++) {
+        const int order = strncmp(mine[i], texts[i].data ? texts[i].data : "", texts[i].size);
+        if (order)
+            return order;
+        if (mine[i][texts[i].size])
+            return 1;
+    }
+    return 0;
+}
+
+uint32_t hub_snapshot_versions(const struct hub_snapshot *snapshot, struct hub_view key,
+                               const struct hub_head *const **first)
+{
+    struct hub_view space = {"", 0}, name = key;
+    for (size_t i = key.size; i > 0; i--) {
+        if (key.data[i - 1] != '/')
+            continue;
+        space = (struct hub_view){key.data, i - 1};
+        name = (struct hub_view){key.data + i, key.size - i};
+        break;
+    }
+    uint32_t low = 0, high = snapshot->count;
+    while (low < high) {
+        const uint32_t middle = low + (high - low) / 2;
+        if (compare_key(snapshot->heads[middle], space, name) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    uint32_t end = low;
+    while (end < snapshot->count && compare_key(snapshot->heads[end], space, name) == 0)
+        end++;
+    *first = snapshot->heads + low;
+    return end - low;
+}
+
+bool hub_head_loadable(const struct hub_head *head, const char *minari_release)
+{
+    const bool is_e5 = strcmp(head->era, "E5") == 0;
+    return strncmp(head->format, "minari", 6) == 0 && head->status != HUB_DATASET_PENDING &&
+           hub_minari_loadable(hub_view_of(head->minari_version), is_e5, hub_view_of(minari_release));
+}
+
+const struct hub_head *hub_snapshot_newest(const struct hub_snapshot *snapshot, struct hub_view key,
+                                           const char *minari)
+{
+    const struct hub_head *const *first;
+    for (uint32_t i = hub_snapshot_versions(snapshot, key, &first); i > 0; i--)
+        if (first[i - 1]->version >= 0 && (!minari || hub_head_loadable(first[i - 1], minari)))
+            return first[i - 1];
+    return NULL;
+}

@@ -1,0 +1,250 @@
+/* Pages of episodes: every sort in both directions gives each episode once, in order, whatever the size of a
+ * page. */
+#include "tests/support/catalog_draft.h"
+
+#include "storage/base/fs.h"
+
+#include <criterion/criterion.h>
+#include <fcntl.h>
+#include <math.h>
+
+enum { EPISODES = 57 };
+
+static char *state;
+static struct hub_catalog *catalog;
+
+static void decorate(struct hub_found_episode *e, uint32_t i)
+{
+    static const char *const tasks[] = {NULL, "pick", "place"};
+    char text[32];
+    e->steps = 10 + i * 7 % 5;
+    e->has_return = i % 4 != 3;
+    e->episode_return = i == 8 ? NAN : (double)(i * 13 % 29) - 11.5;
+    e->return_computed = i % 2;
+    e->success = (int8_t)(i % 3) - 1;
+    e->task = tasks[i % 3] ? strdup(tasks[i % 3]) : NULL;
+    e->splits = i % 2 ? strdup("[\"train\"]") : strdup("[\"val\",\"all\"]");
+    snprintf(text, sizeof text, "%u", 1000 - i * 3);
+    e->seed = i == 1   ? strdup("18446744073709551615")
+              : i == 2 ? strdup("9223372036854775808")
+              : i == 3 ? NULL
+              : i == 4 ? strdup("None")
+                       : strdup(text);
+}
+
+static void publish(const char *id)
+{
+    static const struct draft_field fields[] = {{"actions", HUB_FIELD_NUMBER, 2}};
+    const struct hub_ds_file files[] = {draft_file("a.h5", 1 << 20)};
+    struct hub_findings *found = draft_findings(fields, 1, 0, 0, EPISODES, 5);
+    for (uint32_t i = 0; i < EPISODES; i++)
+        decorate(&found->episodes[i], i);
+    const struct hub_draft_part part = {.name = "a", .found = found};
+    const struct hub_draft draft = {.id = id,
+                                    .path = id,
+                                    .format = "x",
+                                    .status = HUB_DATASET_READY,
+                                    .files = files,
+                                    .file_count = 1,
+                                    .parts = &part,
+                                    .part_count = 1,
+                                    .revision = ""};
+    DRAFT_OK(hub_catalog_publish(catalog, &draft, err));
+    draft_findings_free(found);
+}
+
+static void set_up(void)
+{
+    state = draft_state();
+    const struct hub_catalog_options options = {.state = state};
+    DRAFT_OK(hub_catalog_open(&options, &catalog, err));
+    publish("before");
+    publish("set");
+    publish("settle");
+    DRAFT_OK(hub_catalog_flush(catalog, err));
+}
+
+static void tear_down(void)
+{
+    hub_catalog_close(catalog);
+    DRAFT_OK(hub_fs_remove(AT_FDCWD, state, err));
+    free(state);
+}
+
+TestSuite(episodes, .init = set_up, .fini = tear_down);
+
+struct row {
+    int64_t number;
+    bool null;
+    double key; /* an order-preserving number */
+};
+
+struct rows {
+    struct row rows[2 * EPISODES];
+    uint32_t count;
+    enum hub_episode_sort sort;
+};
+
+static double seed_order(const char *seed)
+{
+    return strcmp(seed, "None") == 0 ? INFINITY : strtod(seed, NULL);
+}
+
+static enum hub_status collect(void *user, const struct hub_episode_row *row, struct hub_error *err)
+{
+    struct rows *all = user;
+    (void)err;
+    struct row *r = &all->rows[all->count++];
+    *r = (struct row){.number = row->number};
+    switch (all->sort) {
+    case HUB_BY_NUMBER:
+        r->key = (double)row->number;
+        break;
+    case HUB_BY_STEPS:
+        r->key = (double)row->steps;
+        break;
+    case HUB_BY_RETURN:
+        r->null = !row->has_return || isnan(row->episode_return);
+        r->key = r->null ? 0 : row->episode_return;
+        break;
+    case HUB_BY_SEED:
+        r->null = !row->seed;
+        r->key = row->seed ? seed_order(row->seed) : 0;
+        break;
+    case HUB_BY_TASK:
+        r->null = !row->task;
+        r->key = row->task ? row->task[1] : 0;
+        break;
+    case HUB_BY_SUCCESS:
+        r->null = row->success < 0;
+        r->key = row->success;
+        break;
+    }
+    cr_assert_str_eq(row->file, "a.h5");
+    return HUB_OK;
+}
+
+static const struct hub_head *set(void)
+{
+    return hub_snapshot_find(hub_catalog_snapshot(catalog), HUB_VIEW("set"));
+}
+
+static void walk(struct rows *all, enum hub_episode_sort sort, bool descending, const char *split,
+                 uint32_t limit, uint64_t expected)
+{
+    struct hub_episode_query query = {.sort = sort, .descending = descending, .split = split, .limit = limit};
+    struct hub_buf key = HUB_BUF_INIT(1000), after = HUB_BUF_INIT(1000);
+    bool more = true;
+    *all = (struct rows){.sort = sort};
+    while (more) {
+        uint64_t total = 0;
+        const uint32_t before = all->count;
+        DRAFT_OK(hub_episode_page(catalog, set(), &query, collect, all, &key, &more, &total, err));
+        cr_assert_eq(total, expected);
+        cr_assert(!more || all->count - before == limit);
+        after.size = 0;
+        DRAFT_OK(hub_buf_add_view(&after, hub_buf_view(&key), err));
+        query.has_after = true;
+        query.after_key = hub_buf_view(&after);
+        query.after_number = all->rows[all->count - 1].number;
+    }
+    hub_buf_dispose(&key);
+    hub_buf_dispose(&after);
+}
+
+static void expect_order(const struct rows *all, bool descending)
+{
+    for (uint32_t i = 1; i < all->count; i++) {
+        const struct row *a = &all->rows[i - 1], *b = &all->rows[i];
+        cr_assert(!a->null || b->null, "nulls come last");
+        if (a->null != b->null)
+            continue;
+        const bool less = a->key < b->key || (a->key == b->key && a->number < b->number);
+        cr_assert(descending != less, "sort %d: %lld %lld", (int)all->sort, (long long)a->number,
+                  (long long)b->number);
+    }
+}
+
+Test(episodes, each_once_in_order)
+{
+    static const uint32_t limits[] = {1, 7, 57, 1000};
+    for (int sort = HUB_BY_NUMBER; sort <= HUB_BY_SUCCESS; sort++) {
+        for (unsigned i = 0; i < 2 * HUB_COUNT(limits); i++) {
+            struct rows all;
+            walk(&all, (enum hub_episode_sort)sort, i % 2, NULL, limits[i / 2], EPISODES);
+            cr_assert_eq(all.count, EPISODES);
+            expect_order(&all, i % 2);
+        }
+    }
+}
+
+Test(episodes, of_one_split)
+{
+    for (int sort = HUB_BY_NUMBER; sort <= HUB_BY_SUCCESS; sort++) {
+        struct rows all;
+        walk(&all, (enum hub_episode_sort)sort, sort % 2, "train", 5, 28);
+        cr_assert_eq(all.count, 28);
+        expect_order(&all, sort % 2);
+        for (uint32_t i = 0; i < all.count; i++)
+            cr_expect_eq(all.rows[i].number % 2, 1);
+    }
+    struct rows all = {.count = 0};
+    struct hub_buf key = HUB_BUF_INIT(1000);
+    const struct hub_episode_query query = {.split = "test", .limit = 5};
+    bool more;
+    uint64_t total = 9;
+    DRAFT_OK(hub_episode_page(catalog, set(), &query, collect, &all, &key, &more, &total, err));
+    cr_expect(all.count == 0 && total == 0 && !more);
+}
+
+static enum hub_status expect_one(void *user, const struct hub_episode_row *row, struct hub_error *err)
+{
+    (void)err;
+    struct hub_found_episode e = {.success = -1};
+    decorate(&e, *(const uint32_t *)user);
+    cr_expect_eq(row->number, *(const uint32_t *)user);
+    cr_expect_eq(row->steps, e.steps);
+    cr_expect_eq(row->has_return, e.has_return);
+    cr_expect(!e.has_return || row->episode_return == e.episode_return || isnan(e.episode_return));
+    cr_expect_eq(isnan(row->episode_return), e.has_return && isnan(e.episode_return));
+    cr_expect_eq(row->return_computed, e.return_computed);
+    cr_expect_eq(row->success, e.success);
+    cr_expect_eq(row->terminated, -1);
+    cr_expect(e.seed ? strcmp(row->seed, e.seed) == 0 : !row->seed);
+    cr_expect(e.task ? strcmp(row->task, e.task) == 0 : !row->task);
+    cr_expect_str_eq(row->splits, e.splits);
+    cr_expect_null(row->attributes);
+    free(e.seed);
+    free(e.task);
+    free(e.splits);
+    return HUB_OK;
+}
+
+Test(episodes, one)
+{
+    for (uint32_t i = 0; i < EPISODES; i++)
+        DRAFT_OK(hub_episode_one(catalog, set(), i, expect_one, &i, err));
+    struct hub_error err;
+    cr_expect_eq(hub_episode_one(catalog, set(), EPISODES, expect_one, NULL, &err), HUB_NOT_FOUND);
+    cr_expect_str_eq(err.problem, "episode-missing");
+}
+
+Test(episodes, a_foreign_cursor_is_refused)
+{
+    static const char *const keys[] = {"x1", "i", "i1x", "rzz", "i99999999999999999999999999999999999999"};
+    struct rows all = {.count = 0};
+    struct hub_buf key = HUB_BUF_INIT(1000);
+    bool more;
+    uint64_t total;
+    for (size_t i = 0; i < HUB_COUNT(keys); i++) {
+        const struct hub_episode_query query = {
+            .sort = HUB_BY_STEPS, .limit = 5, .has_after = true, .after_key = hub_view_of(keys[i])};
+        cr_expect_eq(hub_episode_page(catalog, set(), &query, collect, &all, &key, &more, &total, NULL),
+                     HUB_INVALID, "%s", keys[i]);
+    }
+    const struct hub_episode_query none = {.limit = 0}, many = {.limit = 1001};
+    cr_expect_eq(hub_episode_page(catalog, set(), &none, collect, &all, &key, &more, &total, NULL),
+                 HUB_INVALID);
+    cr_expect_eq(hub_episode_page(catalog, set(), &many, collect, &all, &key, &more, &total, NULL),
+                 HUB_INVALID);
+}

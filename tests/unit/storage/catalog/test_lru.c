@@ -1,0 +1,103 @@
+/* The cache and the packed numbers. */
+#include "storage/catalog/lru.h"
+#include "storage/catalog/pack.h"
+
+#include <criterion/criterion.h>
+#include <stdlib.h>
+
+static int alive;
+
+static void item_free(struct hub_lru_item *item)
+{
+    alive--;
+    free(item);
+}
+
+static struct hub_lru_item *item_new(uint64_t key, size_t bytes)
+{
+    struct hub_lru_item *item = calloc(1, sizeof *item);
+    item->key = (struct hub_lru_key){1, key, 0};
+    item->bytes = bytes;
+    item->free = item_free;
+    alive++;
+    return item;
+}
+
+static struct hub_lru_item *get(struct hub_lru *lru, uint64_t key)
+{
+    return hub_lru_get(lru, &(struct hub_lru_key){1, key, 0});
+}
+
+Test(lru, keeps_its_budget)
+{
+    struct hub_lru *lru;
+    cr_assert_eq(hub_lru_new(1000, &lru, NULL), HUB_OK);
+    for (uint64_t i = 0; i < 500; i++)
+        hub_lru_put(hub_lru_add(lru, item_new(i, 100)));
+    cr_expect_leq(hub_lru_bytes(lru), 1000);
+    cr_expect_eq(alive, 10);
+    struct hub_lru_item *item = get(lru, 499);
+    cr_assert_not_null(item);
+    hub_lru_put(item);
+    cr_expect_null(get(lru, 0));
+    hub_lru_free(lru);
+    cr_expect_eq(alive, 0);
+}
+
+Test(lru, what_is_in_use_outlives_the_cache)
+{
+    struct hub_lru *lru;
+    cr_assert_eq(hub_lru_new(100, &lru, NULL), HUB_OK);
+    struct hub_lru_item *big = hub_lru_add(lru, item_new(1, 5000));
+    hub_lru_put(get(lru, 1)); /* over the budget, but the newest */
+    struct hub_lru_item *other = item_new(1, 10);
+    cr_expect_eq(hub_lru_add(lru, other), big, "the first of two stays");
+    hub_lru_put(big);
+    hub_lru_drop(lru, &big->key);
+    cr_expect_null(get(lru, 1));
+    cr_expect_eq(alive, 1);
+    hub_lru_free(lru);
+    hub_lru_put(big);
+    cr_expect_eq(alive, 0);
+}
+
+Test(pack, numbers_and_texts_come_back)
+{
+    static const int64_t numbers[] = {0, -1, 1, 63, -64, 64, INT64_MAX, INT64_MIN};
+    struct hub_buf buf = HUB_BUF_INIT(1000);
+    for (size_t i = 0; i < HUB_COUNT(numbers); i++) {
+        cr_assert_eq(hub_pack_int(&buf, numbers[i], NULL), HUB_OK);
+        cr_assert_eq(hub_pack_uint(&buf, (uint64_t)numbers[i], NULL), HUB_OK);
+    }
+    cr_assert_eq(hub_pack_text(&buf, "", NULL), HUB_OK);
+    cr_assert_eq(hub_pack_option(&buf, NULL, NULL), HUB_OK);
+    cr_assert_eq(hub_pack_option(&buf, "x/y", NULL), HUB_OK);
+    char arena[16], *at = arena;
+    struct hub_cursor c = hub_cursor_of(buf.data, buf.size);
+    for (size_t i = 0; i < HUB_COUNT(numbers); i++) {
+        cr_expect_eq(hub_unpack_int(&c), numbers[i]);
+        cr_expect_eq(hub_unpack_uint(&c), (uint64_t)numbers[i]);
+    }
+    cr_expect_str_eq(hub_unpack_text(&c, &at), "");
+    cr_expect_null(hub_unpack_option(&c, &at));
+    cr_expect_str_eq(hub_unpack_option(&c, &at), "x/y");
+    cr_expect(!c.failed && hub_cursor_left(&c) == 0);
+    (void)hub_unpack_uint(&c);
+    cr_expect(c.failed);
+    hub_buf_dispose(&buf);
+}
+
+Test(pack, damage_fails)
+{
+    static const uint8_t endless[] = {0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0x01},
+                         long_text[] = {200, 1, 'a'};
+    struct hub_cursor c = hub_cursor_of(endless, sizeof endless);
+    (void)hub_unpack_uint(&c);
+    cr_expect(c.failed);
+    c = hub_cursor_of(long_text, sizeof long_text);
+    cr_expect_eq(hub_unpack_view(&c).size, 0);
+    cr_expect(c.failed);
+    c = hub_cursor_of(long_text, sizeof long_text);
+    cr_expect_eq(hub_unpack_count(&c), 0);
+    cr_expect(c.failed);
+}

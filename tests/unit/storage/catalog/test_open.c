@@ -1,0 +1,225 @@
+/* Opening: locks, formats, damage, crashes; and the digests, which outlive the index. */
+#include "tests/support/catalog_draft.h"
+
+#include "storage/base/fs.h"
+#include "storage/catalog/db.h"
+
+#include <criterion/criterion.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/wait.h>
+
+static char *state;
+
+static void set_up(void)
+{
+    state = draft_state();
+}
+
+static void tear_down(void)
+{
+    DRAFT_OK(hub_fs_remove(AT_FDCWD, state, err));
+    free(state);
+}
+
+TestSuite(open, .init = set_up, .fini = tear_down);
+
+static enum hub_status try_open(struct hub_catalog **out, struct hub_error *err)
+{
+    const struct hub_catalog_options options = {.state = state};
+    return hub_catalog_open(&options, out, err);
+}
+
+static struct hub_catalog *open_it(void)
+{
+    struct hub_catalog *catalog = NULL;
+    DRAFT_OK(try_open(&catalog, err));
+    return catalog;
+}
+
+static const char *path_of(const char *name)
+{
+    static char path[4096];
+    snprintf(path, sizeof path, "%s/%s", state, name);
+    return path;
+}
+
+static void publish(struct hub_catalog *catalog, const char *id, uint32_t episodes)
+{
+    static const struct draft_field fields[] = {{"actions", HUB_FIELD_NUMBER, 2}};
+    const struct hub_ds_file files[] = {draft_file("data/main_data.hdf5", 1 << 20)};
+    struct hub_findings *found = draft_findings(fields, 1, 0, 0, episodes, 5);
+    const struct hub_draft_part part = {.name = "main", .signature = episodes, .found = found};
+    const struct hub_draft draft = {.id = id,
+                                    .path = id,
+                                    .format = "minari-hdf5",
+                                    .status = HUB_DATASET_READY,
+                                    .files = files,
+                                    .file_count = 1,
+                                    .parts = &part,
+                                    .part_count = 1,
+                                    .revision = ""};
+    DRAFT_OK(hub_catalog_publish(catalog, &draft, err));
+    draft_findings_free(found);
+}
+
+Test(open, a_second_process_is_told_so)
+{
+    struct hub_catalog *catalog = open_it(), *second = NULL;
+    struct hub_error err;
+    cr_expect_eq(try_open(&second, &err), HUB_BUSY);
+    cr_expect(strstr(err.detail, "another minari-hub (process "), "%s", err.detail);
+    hub_catalog_close(catalog);
+    catalog = open_it();
+    hub_catalog_close(catalog);
+}
+
+Test(open, another_format_is_made_anew)
+{
+    struct hub_catalog *catalog = open_it();
+    publish(catalog, "set-v0", 3);
+    hub_catalog_close(catalog);
+    struct hub_db *db;
+    DRAFT_OK(hub_db_open(path_of("index.db"), HUB_DB_WRITE, &db, err));
+    DRAFT_OK(hub_db_set_user_version(db, 999, err));
+    hub_db_close(db);
+    catalog = open_it();
+    cr_expect_eq(hub_catalog_snapshot(catalog)->count, 0);
+    publish(catalog, "set-v0", 3);
+    hub_catalog_close(catalog);
+}
+
+static void damage(const char *name, off_t offset, size_t size)
+{
+    char noise[4096];
+    memset(noise, 0xA5, sizeof noise);
+    const int fd = open(path_of(name), O_WRONLY);
+    cr_assert_geq(fd, 0);
+    cr_assert_eq(pwrite(fd, noise, size, offset), (ssize_t)size);
+    close(fd);
+}
+
+Test(open, a_damaged_index_is_made_anew)
+{
+    static const off_t places[] = {0, 20, 4096, 8192, 5 * 4096};
+    for (size_t i = 0; i < HUB_COUNT(places); i++) {
+        struct hub_catalog *catalog = open_it();
+        for (uint32_t j = 0; j < 20; j++) {
+            char id[32];
+            snprintf(id, sizeof id, "set-%u-v0", j);
+            publish(catalog, id, 30);
+        }
+        hub_catalog_close(catalog);
+        damage("index.db", places[i], 4096);
+        close(open(path_of("running"), O_CREAT | O_WRONLY,
+                   0600)); /* as after a crash: only then is all of it checked */
+        catalog = open_it();
+        cr_expect_eq(hub_catalog_snapshot(catalog)->count, 0, "at %d", (int)places[i]);
+        hub_catalog_close(catalog);
+    }
+}
+
+Test(open, a_newer_hub_db_is_refused)
+{
+    struct hub_catalog *catalog = open_it();
+    struct hub_error err;
+    hub_catalog_close(catalog);
+    struct hub_db *db;
+    DRAFT_OK(hub_db_open(path_of("hub.db"), HUB_DB_TRUTH, &db, err));
+    DRAFT_OK(hub_db_set_user_version(db, 999, err));
+    hub_db_close(db);
+    cr_expect_eq(try_open(&catalog, &err), HUB_UNSUPPORTED);
+    cr_expect(strstr(err.detail, "newer"), "%s", err.detail);
+}
+
+Test(open, a_damaged_hub_db_is_kept_and_named)
+{
+    struct hub_catalog *catalog = open_it();
+    struct hub_error err;
+    hub_catalog_close(catalog);
+    damage("hub.db", 0, 4096);
+    cr_expect_eq(try_open(&catalog, &err), HUB_CORRUPT);
+    cr_expect(strstr(err.detail, "hub.db"), "%s", err.detail);
+    cr_expect_eq(access(path_of("hub.db"), F_OK), 0);
+}
+
+Test(open, digests_outlive_the_index)
+{
+    struct hub_catalog *catalog = open_it();
+    const struct hub_stamp stamp = draft_file("x", 5).stamp, touched = draft_file("x", 6).stamp;
+    const struct hub_file_digests digests = {.sha256 = "ab", .md5 = "cd", .crc32c = "ef"};
+    struct hub_file_digests found;
+    cr_expect_eq(hub_digest_find(catalog, 0, "a/b.h5", &stamp, &found, NULL), HUB_NOT_FOUND);
+    DRAFT_OK(hub_digest_store(catalog, 0, "a/b.h5", &stamp, &digests, err));
+    DRAFT_OK(hub_digest_find(catalog, 0, "a/b.h5", &stamp, &found, err));
+    cr_expect_str_eq(found.sha256, "ab");
+    cr_expect_eq(hub_digest_find(catalog, 1, "a/b.h5", &stamp, &found, NULL), HUB_NOT_FOUND);
+    hub_catalog_close(catalog);
+    DRAFT_OK(hub_fs_remove(AT_FDCWD, path_of("index.db"), err));
+    catalog = open_it();
+    DRAFT_OK(hub_digest_find(catalog, 0, "a/b.h5", &stamp, &found, err));
+    cr_expect_str_eq(found.crc32c, "ef");
+    cr_expect_eq(hub_digest_find(catalog, 0, "a/b.h5", &touched, &found, NULL), HUB_NOT_FOUND);
+    hub_catalog_close(catalog);
+}
+
+Test(open, notes_are_kept)
+{
+    struct hub_catalog *catalog = open_it();
+    struct hub_buf value = HUB_BUF_INIT(1000);
+    cr_expect_eq(hub_catalog_note_get(catalog, "0:a", &value, NULL), HUB_NOT_FOUND);
+    DRAFT_OK(hub_catalog_note_put(catalog, "0:a", HUB_VIEW("x\0y"), err));
+    DRAFT_OK(hub_catalog_note_put(catalog, "0:a", HUB_VIEW("p\0q"), err));
+    DRAFT_OK(hub_catalog_note_get(catalog, "0:a", &value, err));
+    cr_expect_eq(value.size, 3);
+    cr_expect_eq(memcmp(value.data, "p\0q", 3), 0);
+    hub_buf_dispose(&value);
+    hub_catalog_close(catalog);
+}
+
+/* Publishes three sets over and over with other numbers of episodes until it is killed. */
+static void publish_forever(void)
+{
+    struct hub_catalog *catalog = open_it();
+    for (uint32_t i = 1;; i++) {
+        publish(catalog, "a-v0", 1 + i % 50);
+        publish(catalog, "b-v0", 1 + i % 60);
+        publish(catalog, "c-v0", 1 + i % 70);
+    }
+}
+
+/* Each dataset is of one publication: as many episodes in the head as in the directory and the table. */
+static void expect_whole(struct hub_catalog *catalog)
+{
+    const struct hub_snapshot *snapshot = hub_catalog_snapshot(catalog);
+    for (uint32_t i = 0; i < snapshot->count; i++) {
+        const struct hub_head *head = snapshot->heads[i];
+        const struct hub_dataset *dataset = NULL;
+        struct hub_layout_ref *ref = NULL;
+        DRAFT_OK(hub_dataset_get(catalog, head, true, &dataset, err));
+        cr_expect_eq(dataset->episode_count, head->episodes);
+        cr_expect_eq(dataset->part_count, 1);
+        DRAFT_OK(hub_layout_get(catalog, dataset, 0, 0, true, &ref, err));
+        cr_expect_eq(hub_layout_of(ref)->counts[HUB_T_WINDOWS], head->episodes);
+        hub_layout_put(catalog, ref);
+        hub_dataset_put(catalog, dataset);
+    }
+}
+
+Test(open, a_kill_at_any_moment_leaves_whole_datasets, .timeout = 60)
+{
+    uint32_t seen = 0;
+    for (unsigned round = 0; round < 25; round++) {
+        const pid_t child = fork();
+        if (child == 0)
+            publish_forever();
+        usleep(10000 + round * 3700);
+        kill(child, SIGKILL);
+        waitpid(child, NULL, 0);
+        struct hub_catalog *catalog = open_it();
+        expect_whole(catalog);
+        seen = HUB_MAX(seen, hub_catalog_snapshot(catalog)->count);
+        hub_catalog_close(catalog);
+    }
+    cr_expect_eq(seen, 3);
+}

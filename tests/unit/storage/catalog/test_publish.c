@@ -1,0 +1,386 @@
+/* Publishing and reading back: datasets, parts, fields, layouts, facts, problems. */
+#include "tests/support/catalog_draft.h"
+
+#include "storage/base/fs.h"
+
+#include <criterion/criterion.h>
+#include <fcntl.h>
+
+static char *state;
+static struct hub_catalog *catalog;
+
+static void open_it(void)
+{
+    const struct hub_catalog_options options = {.state = state};
+    DRAFT_OK(hub_catalog_open(&options, &catalog, err));
+}
+
+static void set_up(void)
+{
+    state = draft_state();
+    open_it();
+}
+
+static void tear_down(void)
+{
+    hub_catalog_close(catalog);
+    DRAFT_OK(hub_fs_remove(AT_FDCWD, state, err));
+    free(state);
+}
+
+TestSuite(publish, .init = set_up, .fini = tear_down);
+
+static const struct draft_field two_fields[] = {{"actions", HUB_FIELD_NUMBER, 2},
+                                                {"observations/qpos", HUB_FIELD_NUMBER, 3}};
+
+static struct hub_draft draft_of(const char *id, const struct hub_ds_file *files, uint32_t file_count,
+                                 const struct hub_draft_part *parts, uint32_t part_count)
+{
+    return (struct hub_draft){.id = id,
+                              .path = id,
+                              .format = "minari-hdf5",
+                              .status = HUB_DATASET_READY,
+                              .files = files,
+                              .file_count = file_count,
+                              .parts = parts,
+                              .part_count = part_count,
+                              .revision = "0123456789012345678901234567890123456789"};
+}
+
+static void publish(const struct hub_draft *draft)
+{
+    DRAFT_OK(hub_catalog_publish(catalog, draft, err));
+    DRAFT_OK(hub_catalog_flush(catalog, err));
+}
+
+static const struct hub_head *head_of(const char *id)
+{
+    return hub_snapshot_find(hub_catalog_snapshot(catalog), hub_view_of(id));
+}
+
+static const struct hub_dataset *opened(const char *id)
+{
+    const struct hub_dataset *dataset = NULL;
+    DRAFT_OK(hub_dataset_get(catalog, head_of(id), true, &dataset, err));
+    return dataset;
+}
+
+static void expect_problem(const char *id, const char *part_of_it)
+{
+    struct hub_buf text = HUB_BUF_INIT(MIB);
+    DRAFT_OK(hub_dataset_problems(catalog, head_of(id), &text, err));
+    cr_expect(strstr(text.data, part_of_it), "%s not in %s", part_of_it, text.data);
+    hub_buf_dispose(&text);
+}
+
+/* The layout's first piece: which file it names today. */
+static uint32_t file_of(const struct hub_dataset *dataset, uint32_t part, const char *path)
+{
+    struct hub_layout_ref *ref = NULL;
+    const uint32_t field = hub_dataset_field(dataset, hub_view_of(path));
+    DRAFT_OK(hub_layout_get(catalog, dataset, part, field, true, &ref, err));
+    const uint32_t file = hub_layout_of(ref)->pieces[0].file;
+    hub_layout_put(catalog, ref);
+    return file;
+}
+
+static void publish_simple(const char *id, uint32_t episodes)
+{
+    const struct hub_ds_file files[] = {draft_file("data/main_data.hdf5", 1 << 20)};
+    struct hub_findings *found = draft_findings(two_fields, 2, 0, 0, episodes, 5);
+    const struct hub_draft_part part = {.name = "main_data.hdf5", .signature = 11, .found = found};
+    const struct hub_draft draft = draft_of(id, files, 1, &part, 1);
+    publish(&draft);
+    draft_findings_free(found);
+}
+
+Test(publish, a_dataset_is_read_back)
+{
+    publish_simple("D4RL/door/human-v2", 4);
+    const struct hub_head *head = head_of("D4RL/door/human-v2");
+    cr_assert_not_null(head);
+    cr_expect_str_eq(head->space, "D4RL/door");
+    cr_expect_str_eq(head->name, "human");
+    cr_expect_str_eq(head->key, "D4RL/door/human");
+    cr_expect_eq(head->version, 2);
+    cr_expect_eq(head->episodes, 4);
+    cr_expect_eq(head->steps, 20);
+    cr_expect_eq(head->size, 1 << 20);
+    cr_expect_eq(head->status, HUB_DATASET_READY);
+    cr_expect_str_eq(head->description, "");
+    const struct hub_dataset *dataset = opened("D4RL/door/human-v2");
+    cr_expect_eq(dataset->file_count, 1);
+    cr_expect_str_eq(dataset->files[0].path, "data/main_data.hdf5");
+    cr_expect_eq(dataset->files[0].stamp.ctime_ns, 1700000000000000001U);
+    cr_expect_eq(dataset->field_count, 2);
+    cr_expect_str_eq(dataset->fields[1].path, "observations/qpos");
+    cr_expect_str_eq(dataset->fields[1].dtype, "float32");
+    cr_expect_str_eq(dataset->fields[1].shape, "[3]");
+    cr_expect_eq(dataset->fields[1].episodes, 4);
+    cr_expect_eq(hub_dataset_episode(dataset, 3)->index, 3);
+    cr_expect_null(hub_dataset_episode(dataset, 4));
+    cr_expect_null(hub_dataset_episode(dataset, -1));
+    uint32_t first;
+    cr_expect_eq(hub_dataset_group(dataset, HUB_VIEW("observations"), &first), 1);
+    cr_expect_eq(first, 1);
+    cr_expect_eq(hub_dataset_group(dataset, HUB_VIEW("obs"), &first), 0);
+    cr_expect_eq(hub_dataset_group(dataset, HUB_VIEW(""), &first), 2);
+    cr_expect_eq(hub_dataset_field(dataset, HUB_VIEW("observations")), HUB_NONE);
+    cr_expect_eq(file_of(dataset, 0, "actions"), 0);
+    hub_dataset_put(catalog, dataset);
+}
+
+Test(publish, all_is_there_after_reopening)
+{
+    publish_simple("door-human-v1", 3);
+    hub_catalog_close(catalog);
+    open_it();
+    const struct hub_dataset *dataset = opened("door-human-v1");
+    cr_expect_eq(dataset->episode_count, 3);
+    cr_expect_eq(file_of(dataset, 0, "observations/qpos"), 0);
+    hub_dataset_put(catalog, dataset);
+    cr_expect(hub_catalog_has_part(catalog, 0, "door-human-v1", "main_data.hdf5", 11));
+    cr_expect_not(hub_catalog_has_part(catalog, 0, "door-human-v1", "main_data.hdf5", 12));
+}
+
+Test(publish, nothing_blocks_when_warm)
+{
+    const struct hub_dataset *dataset = NULL;
+    struct hub_layout_ref *ref = NULL;
+    publish_simple("door-human-v1", 3);
+    cr_expect_eq(hub_dataset_get(catalog, head_of("door-human-v1"), false, &dataset, NULL), HUB_AGAIN);
+    hub_dataset_put(catalog, opened("door-human-v1"));
+    cr_assert_eq(hub_dataset_get(catalog, head_of("door-human-v1"), false, &dataset, NULL), HUB_OK);
+    cr_expect_eq(hub_layout_get(catalog, dataset, 0, 0, false, &ref, NULL), HUB_AGAIN);
+    (void)file_of(dataset, 0, "actions");
+    cr_assert_eq(hub_layout_get(catalog, dataset, 0, 0, false, &ref, NULL), HUB_OK);
+    hub_layout_put(catalog, ref);
+    hub_dataset_put(catalog, dataset);
+}
+
+/* A kept part's layouts follow their files when the numbers of those change; other parts' unnumbered episodes
+ * move up. */
+Test(publish, a_kept_part_follows_its_files)
+{
+    const struct hub_ds_file before[] = {draft_file("b.h5", 1 << 20), draft_file("c.h5", 1 << 20)};
+    const struct hub_ds_file after[] = {draft_file("a.h5", 1 << 20), draft_file("b.h5", 1 << 20),
+                                        draft_file("c.h5", 1 << 20)};
+    struct hub_findings *b = draft_findings(two_fields, 2, 0, -1, 3, 5),
+                        *c = draft_findings(two_fields, 2, 1, -1, 2, 5),
+                        *a = draft_findings(two_fields, 2, 0, -1, 4, 5);
+    const struct hub_draft_part old_parts[] = {{.name = "b", .signature = 1, .found = b},
+                                               {.name = "c", .signature = 2, .found = c}};
+    const struct hub_draft_part new_parts[] = {{.name = "a", .signature = 3, .found = a},
+                                               {.name = "b", .signature = 1},
+                                               {.name = "c", .signature = 2}};
+    const struct hub_draft first = draft_of("set", before, 2, old_parts, 2),
+                           second = draft_of("set", after, 3, new_parts, 3);
+    publish(&first);
+    const struct hub_dataset *old = opened("set");
+    cr_expect_eq(file_of(old, 1, "actions"), 1);
+    const int64_t row_of_b = old->parts[0].row;
+    publish(&second);
+    const struct hub_dataset *dataset = opened("set");
+    cr_expect_eq(dataset->parts[1].row, row_of_b, "it was not written anew");
+    cr_expect_eq(file_of(dataset, 0, "actions"), 0);
+    cr_expect_eq(file_of(dataset, 1, "actions"), 1);
+    cr_expect_eq(file_of(dataset, 2, "actions"), 2);
+    cr_expect_eq(file_of(old, 1, "actions"), 1, "the old state still reads");
+    cr_expect_eq(dataset->episode_count, 9);
+    cr_expect_eq(hub_dataset_episode(dataset, 4)->part, 1);
+    cr_expect_eq(hub_dataset_episode(dataset, 4)->index, 0);
+    cr_expect_eq(hub_dataset_episode(dataset, 8)->index, 1);
+    hub_dataset_put(catalog, dataset);
+    hub_dataset_put(catalog, old);
+    draft_findings_free(a);
+    draft_findings_free(b);
+    draft_findings_free(c);
+}
+
+Test(publish, parts_that_disagree)
+{
+    static const struct draft_field longer[] = {{"actions", HUB_FIELD_NUMBER, 7},
+                                                {"observations/qpos", HUB_FIELD_BYTES, 3}};
+    const struct hub_ds_file files[] = {draft_file("a.h5", 1 << 20), draft_file("b.h5", 1 << 20)};
+    struct hub_findings *a = draft_findings(two_fields, 2, 0, 0, 3, 5),
+                        *b = draft_findings(longer, 2, 1, 2, 3, 5);
+    const struct hub_draft_part parts[] = {
+        {.name = "a", .found = a}, {.name = "b", .found = b}, {.name = "c", .broken = "not HDF5"}};
+    struct hub_found_fact facts[] = {{"id", "door-human-v0"},
+                                     {"claimed_episodes", "6"},
+                                     {"claimed_steps", "25"},
+                                     {"era", "E4b"},
+                                     {"minari_version", "~=0.4"}};
+    struct hub_found_problem declared[] = {{"odd", "", "seen by the plan"}};
+    const struct hub_findings plan = {
+        .facts = facts, .fact_count = 5, .problems = declared, .problem_count = 1};
+    struct hub_draft draft = draft_of("door-human-v1", files, 2, parts, 3);
+    draft.plan = &plan;
+    publish(&draft);
+    const struct hub_dataset *dataset = opened("door-human-v1");
+    cr_expect_eq(dataset->head->status, HUB_DATASET_READY);
+    cr_expect_eq(dataset->head->episodes, 5);
+    cr_expect_str_eq(dataset->fields[0].shape, "[null]");
+    cr_expect_eq(hub_dataset_episode(dataset, 2)->part, 0, "the first of two stays");
+    cr_expect_eq(hub_dataset_episode(dataset, 3)->part, 1);
+    cr_expect_eq(hub_dataset_episode(dataset, 3)->index, 1);
+    struct hub_layout_ref *ref;
+    struct hub_error err;
+    cr_expect_eq(hub_layout_get(catalog, dataset, 1, 1, true, &ref, &err), HUB_UNSUPPORTED);
+    cr_expect_str_eq(err.problem, "field-unreadable");
+    cr_expect_eq(hub_layout_get(catalog, dataset, 2, 1, true, &ref, &err), HUB_NOT_FOUND);
+    cr_expect_str_eq(dataset->parts[2].broken, "not HDF5");
+    hub_dataset_put(catalog, dataset);
+    expect_problem("door-human-v1", "\"field-type-conflict\",\"path\":\"observations/qpos\"");
+    expect_problem("door-human-v1", "\"duplicate-episode\",\"path\":\"b\"");
+    expect_problem("door-human-v1", "claim 6 episodes, but hold 5");
+    expect_problem("door-human-v1", "\"id-mismatch\"");
+    expect_problem("door-human-v1", "\"part-broken\",\"path\":\"c\",\"detail\":\"not HDF5\"");
+    expect_problem("door-human-v1", "seen by the plan");
+    cr_expect(hub_head_loadable(head_of("door-human-v1"), "0.4.3"));
+    cr_expect_not(hub_head_loadable(head_of("door-human-v1"), "0.5.3"), "it has no metadata.json");
+    cr_expect(strstr(head_of("door-human-v1")->loadable_by, "\"0.4.3\""));
+    draft_findings_free(a);
+    draft_findings_free(b);
+}
+
+Test(publish, a_dropped_episode_comes_back)
+{
+    const struct hub_ds_file files[] = {draft_file("a.h5", 1 << 20), draft_file("b.h5", 1 << 20)};
+    struct hub_findings *a = draft_findings(two_fields, 2, 0, 0, 3, 5),
+                        *b = draft_findings(two_fields, 2, 1, 2, 3, 5);
+    const struct hub_draft_part parts[] = {{.name = "a", .found = a}, {.name = "b", .found = b}};
+    const struct hub_draft_part kept[] = {{.name = "b"}};
+    const struct hub_draft both = draft_of("set-v0", files, 2, parts, 2),
+                           one = draft_of("set-v0", files + 1, 1, kept, 1);
+    publish(&both);
+    cr_expect_eq(head_of("set-v0")->episodes, 5);
+    publish(&one);
+    cr_expect_eq(head_of("set-v0")->episodes, 3);
+    const struct hub_dataset *dataset = opened("set-v0");
+    cr_expect_not_null(hub_dataset_episode(dataset, 2));
+    cr_expect_eq(file_of(dataset, 0, "actions"), 0);
+    hub_dataset_put(catalog, dataset);
+    draft_findings_free(a);
+    draft_findings_free(b);
+}
+
+Test(publish, nothing_readable_is_broken)
+{
+    const struct hub_ds_file files[] = {draft_file("a.h5", 10)};
+    const struct hub_draft_part parts[] = {{.name = "a.h5", .broken = "truncated"}};
+    const struct hub_draft draft = draft_of("bad-v0", files, 1, parts, 1);
+    publish(&draft);
+    const struct hub_head *head = head_of("bad-v0");
+    cr_expect_eq(head->status, HUB_DATASET_BROKEN);
+    cr_expect_str_eq(head->reason, "a.h5: truncated");
+    const struct hub_dataset *dataset = opened("bad-v0");
+    cr_expect_eq(dataset->file_count, 1, "its files can be downloaded");
+    hub_dataset_put(catalog, dataset);
+}
+
+Test(publish, staged_parts_show_with_the_publication)
+{
+    const struct hub_ds_file files[] = {draft_file("a.h5", 1 << 20)};
+    struct hub_findings *a = draft_findings(two_fields, 2, 0, 0, 3, 5);
+    const struct hub_draft_part part = {.name = "a", .signature = 9, .found = a},
+                                kept = {.name = "a", .signature = 9};
+    const struct hub_draft draft = draft_of("set", files, 1, &kept, 1);
+    DRAFT_OK(hub_catalog_stage(catalog, &draft, &part, err));
+    cr_expect_null(head_of("set"));
+    cr_expect(hub_catalog_has_part(catalog, 0, "set", "a", 9));
+    publish(&draft);
+    cr_expect_eq(head_of("set")->episodes, 3);
+    draft_findings_free(a);
+}
+
+static void touch(const char *path)
+{
+    char full[4096];
+    snprintf(full, sizeof full, "%s/%s", state, path);
+    const int fd = open(full, O_CREAT | O_WRONLY, 0600);
+    cr_assert_geq(fd, 0);
+    close(fd);
+}
+
+static bool exists(const char *path)
+{
+    char full[4096];
+    snprintf(full, sizeof full, "%s/%s", state, path);
+    return access(full, F_OK) == 0;
+}
+
+Test(publish, side_data_goes_with_its_last_reader)
+{
+    const struct hub_ds_file files[] = {draft_file("a.h5", 1 << 20)};
+    struct hub_findings *a = draft_findings(two_fields, 2, 0, 0, 1, 5);
+    struct hub_draft_part part = {.name = "a", .signature = 1, .found = a, .side = "side/1-a-1"};
+    const struct hub_draft draft = draft_of("set", files, 1, &part, 1);
+    touch("side/1-a-1");
+    publish(&draft);
+    const struct hub_dataset *dataset = opened("set");
+    cr_expect_str_eq(dataset->parts[0].side, "side/1-a-1");
+    part = (struct hub_draft_part){.name = "a", .signature = 2, .found = a, .side = "side/1-a-2"};
+    touch("side/1-a-2");
+    publish(&draft);
+    cr_expect(exists("side/1-a-1"), "somebody reads the old state");
+    hub_dataset_put(catalog, dataset);
+    cr_expect_not(exists("side/1-a-1"));
+    cr_expect(exists("side/1-a-2"));
+    touch("side/orphan");
+    hub_catalog_close(catalog);
+    open_it();
+    cr_expect(exists("side/1-a-2"));
+    cr_expect_not(exists("side/orphan"));
+    DRAFT_OK(hub_catalog_remove(catalog, 0, "set", err));
+    DRAFT_OK(hub_catalog_flush(catalog, err));
+    cr_expect_null(head_of("set"));
+    cr_expect_not(exists("side/1-a-2"));
+    draft_findings_free(a);
+}
+
+Test(publish, an_old_head_opens_the_new_state)
+{
+    publish_simple("set", 3);
+    const struct hub_head *old = head_of("set");
+    publish_simple("other", 1);
+    publish_simple("set", 5);
+    (void)old;
+    const struct hub_dataset *dataset = opened("set");
+    cr_expect_eq(dataset->episode_count, 5);
+    cr_expect_eq(dataset->head->episodes, 5);
+    hub_dataset_put(catalog, dataset);
+}
+
+Test(publish, facts_are_kept_until_the_next_plan)
+{
+    struct hub_found_fact facts[] = {{"metadata", "{\"a\":1}"}, {"description", "a door"}};
+    const struct hub_findings plan = {.facts = facts, .fact_count = 2};
+    const struct hub_ds_file files[] = {draft_file("a.h5", 10)};
+    struct hub_draft draft = draft_of("set", files, 1, NULL, 0);
+    struct hub_buf text = HUB_BUF_INIT(MIB);
+    draft.plan = &plan;
+    publish(&draft);
+    draft.plan = NULL;
+    publish(&draft);
+    DRAFT_OK(hub_dataset_fact(catalog, head_of("set"), "metadata", &text, err));
+    cr_expect_str_eq(text.data, "{\"a\":1}");
+    cr_expect_str_eq(head_of("set")->description, "a door");
+    text.size = 0;
+    DRAFT_OK(hub_dataset_fact(catalog, head_of("set"), "env_spec", &text, err));
+    cr_expect_eq(text.size, 0);
+    hub_buf_dispose(&text);
+}
+
+Test(publish, a_draft_that_makes_no_sense_changes_nothing)
+{
+    const struct hub_ds_file files[] = {draft_file("b", 1), draft_file("a", 1)};
+    const struct hub_draft_part kept = {.name = "never seen", .signature = 1};
+    const struct hub_draft unsorted = draft_of("set", files, 2, NULL, 0),
+                           unknown = draft_of("set", files, 1, &kept, 1);
+    cr_expect_eq(hub_catalog_publish(catalog, &unsorted, NULL), HUB_INVALID);
+    cr_expect_eq(hub_catalog_publish(catalog, &unknown, NULL), HUB_NOT_FOUND);
+    DRAFT_OK(hub_catalog_flush(catalog, err));
+    cr_expect_null(head_of("set"));
+    cr_expect_eq(hub_catalog_remove(catalog, 0, "set", NULL), HUB_NOT_FOUND);
+}
