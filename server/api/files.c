@@ -227,8 +227,11 @@ static enum hub_status send(struct hub_request *request, const struct hub_target
     const uint64_t size = b->entry->stamp.size;
     const struct hub_validators validators = {etag, modified_s};
     const enum hub_status st = hub_range(request, &validators, size, &b->first, &b->count, &b->partial, err);
-    if (st == HUB_OUT_OF_RANGE)
-        HUB_TRY(hub_response_header(response, NULL, "Content-Range", "bytes */%" PRIu64, size));
+    if (st == HUB_OUT_OF_RANGE) { /* the one problem with a header of its own */
+        hub_response_dispose(response);
+        hub_problem_write(response, request, err, NULL);
+        return hub_response_header(response, err, "Content-Range", "bytes */%" PRIu64, size);
+    }
     if (st)
         return st;
     response->status = b->partial ? 206 : 200;
