@@ -1,0 +1,48 @@
+"""Every command of README.md that begins with "$ " is run against a hub on the samples, and prints what the README shows
+("..." stands for anything)."""
+import os
+import re
+import subprocess
+import sys
+
+import pytest
+
+sys.path.insert(0, os.path.dirname(__file__))
+from hub import BIN, FIXTURES, serving
+
+TOP = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", ".."))
+
+
+def examples():
+    """(command, expected output) of every console block."""
+    with open(os.path.join(TOP, "README.md")) as f:
+        blocks = re.findall(r"^```console\n(.*?)^```", f.read(), re.M | re.S)
+    for block in blocks:
+        for part in re.split(r"^\$ ", block, flags=re.M)[1:]:
+            command, _, output = part.partition("\n")
+            while command.endswith("\\"):
+                more, _, output = output.partition("\n")
+                command = command[:-1] + more.lstrip("> ")
+            yield command, output
+
+
+@pytest.fixture(scope="module")
+def hub():
+    with serving(os.path.join(FIXTURES, "samples")) as h:
+        yield h
+
+
+def test_there_are_examples():
+    assert len(list(examples())) >= 8
+
+
+@pytest.mark.parametrize("command,output", examples())
+def test_command(hub, tmp_path_factory, command, output):
+    home = os.environ.setdefault("HUB_README_HOME", str(tmp_path_factory.mktemp("readme")))
+    env = {**os.environ, "PATH": f"{os.path.abspath(BIN)}:{os.path.dirname(sys.executable)}:{os.environ['PATH']}", "MINARI_HUB_URL": hub.base, "HOME": home,
+           "MINARI_DATASETS_PATH": os.path.join(home, "datasets"), "COLUMNS": "100", "NO_COLOR": "1"}
+    ran = subprocess.run(["sh", "-c", command.replace("http://127.0.0.1:8080", hub.base).replace("http://hub:8080", hub.base)], cwd=home, env=env, capture_output=True, text=True, timeout=120)
+    assert ran.returncode == 0, ran.stderr
+    said = ran.stdout.replace(hub.base, "http://127.0.0.1:8080")
+    pattern = ".*?".join(re.escape(piece) for piece in output.rstrip("\n").split("..."))
+    assert re.fullmatch(pattern, said.rstrip("\n"), re.S), f"\n--- README\n{output}\n--- printed\n{said}"
