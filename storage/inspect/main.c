@@ -1,13 +1,125 @@
-/* minari-inspect: the hub's worker. */
+/* minari-inspect: what is this dataset? Also the hub's worker (--worker), which runs the same drivers in the
+ * same sandbox. */
+#include "storage/inspect/cli.h"
 #include "storage/inspect/worker.h"
 
 #include <stdio.h>
-#include <string.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+static const char help[] =
+    "usage: minari-inspect [--json] [--strict] [--timeout SECONDS] [--unsafe] PATH\n"
+    "\n"
+    "Says what a hub would know of PATH: a dataset's folder, a single file that is a dataset by itself,\n"
+    "or any folder above: then every dataset below it. Files are only read, and only inside a sandbox.\n"
+    "\n"
+    "  --json             one document: {\"inspector\",\"datasets\":[...]}, every episode and field in it\n"
+    "  --strict           exit with 1 when there is any problem, unreadable field or broken part\n"
+    "  --timeout SECONDS  give up on a part after this long (60)\n"
+    "  --unsafe           go on where the system offers no seccomp sandbox\n"
+    "  --version          print the version\n"
+    "  --worker           serve a hub on descriptor 3; started by minari-hub\n"
+    "\n"
+    "Exit codes: 0 ok, 1 failed or --strict, 2 usage, 3 not found, 8 a dataset is broken.\n";
+
+struct run {
+    bool json, strict, broken, flawed;
+    uint32_t count;
+};
+
+static enum hub_status print(void *user, const struct hub_report *report, struct hub_error *err)
+{
+    struct run *run = user;
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf out = HUB_BUF_INIT(4 * GIB);
+    HUB_TRY(run->json ? hub_report_json(report, &out, err) : hub_report_text(report, &out, err));
+    if (run->json && run->count)
+        fputs(",\n", stdout);
+    run->count++;
+    run->broken = run->broken || strcmp(report->status, "broken") == 0;
+    run->flawed = run->flawed || report->problems || (report->format && strcmp(report->status, "ready") != 0);
+    for (uint32_t i = 0; i < report->field_count; i++)
+        run->flawed = run->flawed || report->fields[i].unreadable;
+    fwrite(out.data, 1, out.size, stdout);
+    return ferror(stdout) ? hub_fail(err, HUB_IO, "writing the report failed") : HUB_OK;
+}
+
+static int exit_code(enum hub_status st, const struct run *run, const struct hub_error *err)
+{
+    if (st) {
+        fprintf(stderr, "minari-inspect: %s\n", err->detail);
+        return st == HUB_NOT_FOUND ? HUB_EXIT_NOT_FOUND : HUB_EXIT_FAILED;
+    }
+    if (run->strict && (run->flawed || run->broken))
+        return HUB_EXIT_FAILED;
+    return run->broken ? HUB_EXIT_BROKEN : HUB_EXIT_OK;
+}
+
+static int inspect(const char *path, struct hub_inspector_options options, struct run *run)
+{
+    struct hub_inspector *inspector = NULL;
+    struct hub_error err = {0};
+    struct stat there;
+    options.program = "/proc/self/exe";
+    enum hub_status st = stat(path, &there) ? hub_fail(&err, HUB_NOT_FOUND, "there is no %s", path) : HUB_OK;
+    if (!st)
+        st = hub_inspector_new(&options, &inspector, &err);
+    if (!st) {
+        if (run->json)
+            fputs("{\"inspector\":\"" HUB_VERSION "\",\"datasets\":[", stdout);
+        st = hub_find_datasets(inspector, path, print, run, &err);
+        if (run->json)
+            fputs("]}\n", stdout);
+    }
+    hub_inspector_free(inspector);
+    if (fflush(stdout) && !st)
+        st = hub_fail(&err, HUB_IO, "writing the report failed");
+    return exit_code(st, run, &err);
+}
+
+static int usage(const char *what, const char *argument)
+{
+    fprintf(stderr, "minari-inspect: %s%s%s (see --help)\n", what, argument ? ": " : "",
+            argument ? argument : "");
+    return HUB_EXIT_USAGE;
+}
+
+static bool parse_seconds(const char *text, unsigned *milliseconds)
+{
+    char *end;
+    const unsigned long seconds = text ? strtoul(text, &end, 10) : 0;
+    if (!text || text[0] < '0' || text[0] > '9' || *end || seconds == 0 || seconds > 86400)
+        return false;
+    *milliseconds = (unsigned)seconds * 1000;
+    return true;
+}
 
 int main(int argc, char **argv)
 {
+    struct hub_inspector_options options = HUB_INSPECTOR_OPTIONS_INIT;
+    struct run run = {0};
+    const char *path = NULL;
     if (argc == 2 && strcmp(argv[1], "--worker") == 0)
         return hub_worker_main();
-    fprintf(stderr, "usage: minari-inspect --worker\n");
-    return 2;
+    for (int i = 1; i < argc; i++) {
+        if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0)
+            return fputs(help, stdout) < 0;
+        if (strcmp(argv[i], "--version") == 0)
+            return puts("minari-inspect " HUB_VERSION) < 0;
+        if (strcmp(argv[i], "--json") == 0)
+            run.json = true;
+        else if (strcmp(argv[i], "--strict") == 0)
+            run.strict = true;
+        else if (strcmp(argv[i], "--unsafe") == 0)
+            options.unsafe = true;
+        else if (strcmp(argv[i], "--timeout") == 0) {
+            if (!parse_seconds(argv[++i], &options.wall_ms))
+                return usage("--timeout wants seconds, 1 to 86400", argv[i]);
+        } else if (argv[i][0] == '-' && argv[i][1])
+            return usage("unknown option", argv[i]);
+        else if (path)
+            return usage("one path at a time", argv[i]);
+        else
+            path = argv[i];
+    }
+    return path ? inspect(path, options, &run) : usage("a path is missing", NULL);
 }

@@ -1,0 +1,109 @@
+/**
+ * minari-inspect for people and scripts: find the datasets at a path, inspect each as the hub would (in the
+ * same sandbox, by the same worker), say what they are. One file a step: cli_tree.c lists, cli_find.c
+ * discovers, cli_report.c inspects and sums up, cli_text.c and cli_json.c print.
+ */
+#ifndef HUB_INSPECT_CLI_H
+#define HUB_INSPECT_CLI_H
+
+#include "storage/base/json.h"
+#include "storage/inspect/inspect.h"
+
+enum {
+    HUB_EXIT_OK = 0,
+    HUB_EXIT_FAILED = 1,
+    HUB_EXIT_USAGE = 2,
+    HUB_EXIT_NOT_FOUND = 3,
+    HUB_EXIT_BROKEN = 8
+};
+
+/* ---- trees ---- */
+
+/** Files below an open directory, as a job wants them. */
+struct hub_tree {
+    int directory; /* borrowed */
+    struct hub_job_file *files;
+    uint32_t count;
+    size_t capacity;
+    uint64_t bytes;
+};
+
+/** All files, sorted by path bytes; hidden names are left out, links that leave are skipped. */
+HUB_MUST_USE enum hub_status hub_tree_all(int directory, struct hub_tree *out, struct hub_error *err);
+/** What a claim sees: the children, and the grandchildren in "data" and "meta". */
+HUB_MUST_USE enum hub_status hub_tree_listing(int directory, struct hub_tree *out, struct hub_error *err);
+/** Only these entries of a listing. */
+HUB_MUST_USE enum hub_status hub_tree_pick(const struct hub_tree *listing, const uint32_t *files,
+                                           uint32_t count, struct hub_tree *out, struct hub_error *err);
+void hub_tree_dispose(struct hub_tree *tree);
+/** For struct hub_job: `user` is a struct hub_tree. */
+enum hub_status hub_tree_open(void *user, uint32_t number, int *fd, struct hub_error *err);
+
+/* ---- one dataset ---- */
+
+struct hub_report_field {
+    char *path, *unreadable;
+    enum hub_field_type type;
+    enum hub_role role;
+    enum hub_axis axis;
+    struct hub_variant variant; /* the first one met */
+    uint32_t variants;          /* how many were met, part by part */
+    uint32_t varies;            /* bit d: trailing dimension d differs; bit 31: more than that differs */
+    uint64_t episodes, rows, stored, layout_bytes, pieces[HUB_PIECE_KIND_COUNT], chunks;
+};
+
+struct hub_report {
+    const char *path, *format; /* format NULL: no driver knows it */
+    const char *status;        /* "ready" "broken" "unsupported" "files" */
+    struct hub_error why;      /* unless ready */
+    struct hub_tree tree;
+    struct hub_findings plan;
+    struct hub_report_field *fields;
+    uint32_t field_count;
+    size_t field_capacity;
+    uint64_t episodes, steps, problems, broken_parts;
+    /* members of the JSON lists, separated by commas; lines of text */
+    struct hub_buf episode_list, part_list, media_list, problem_list, problem_text;
+};
+
+/** The value of a fact, or NULL. */
+const char *hub_report_fact(const struct hub_report *report, const char *key);
+void hub_report_dispose(struct hub_report *report);
+/**
+ * Plan with the first format that does not decline, then inspect every part. What is wrong with the dataset
+ * is in the report; an error is returned only for what is wrong with this machine. `tree` becomes the
+ * report's.
+ */
+HUB_MUST_USE enum hub_status hub_report_make(struct hub_inspector *inspector, const char *path,
+                                             const char *const *formats, uint32_t format_count,
+                                             struct hub_tree *tree, struct hub_report *out,
+                                             struct hub_error *err);
+
+/* ---- all datasets at a path ---- */
+
+typedef enum hub_status hub_report_each(void *user, const struct hub_report *report, struct hub_error *err);
+
+/** Discovery as the hub does it: the best bid on a directory owns what is below; unclaimed files are bid for
+ * singly. */
+HUB_MUST_USE enum hub_status hub_find_datasets(struct hub_inspector *inspector, const char *path,
+                                               hub_report_each *each, void *user, struct hub_error *err);
+
+/* ---- printing ---- */
+
+HUB_MUST_USE enum hub_status hub_report_text(const struct hub_report *report, struct hub_buf *out,
+                                             struct hub_error *err);
+HUB_MUST_USE enum hub_status hub_report_json(const struct hub_report *report, struct hub_buf *out,
+                                             struct hub_error *err);
+/** One episode, medium or problem as a member of its list. */
+HUB_MUST_USE enum hub_status hub_report_json_episode(struct hub_buf *out, const struct hub_found_episode *e,
+                                                     int64_t number, const char *file, struct hub_error *err);
+HUB_MUST_USE enum hub_status hub_report_json_media(struct hub_buf *out, const struct hub_found_media *m,
+                                                   int64_t number, const char *file, struct hub_error *err);
+HUB_MUST_USE enum hub_status hub_report_json_problem(struct hub_buf *out, const struct hub_found_problem *p,
+                                                     struct hub_error *err);
+/** "float64", and "(28, *)" with a star where the shape varies. `out` of 24 and 96 bytes. */
+void hub_report_dtype(const struct hub_report_field *field, char out[24]);
+void hub_report_shape(const struct hub_report_field *field, const char *open, const char *star,
+                      const char *close, char out[96]);
+
+#endif
