@@ -78,7 +78,8 @@ enum hub_status hub_buf_addf(struct hub_buf *buf, struct hub_error *err, const c
     va_copy(again, args);
     const int n = vsnprintf(NULL, 0, fmt, args);
     va_end(args);
-    enum hub_status st = n < 0 ? hub_fail(err, HUB_INVALID, "bad format") : hub_buf_reserve(buf, (size_t)n, err);
+    enum hub_status st =
+        n < 0 ? hub_fail(err, HUB_INVALID, "bad format") : hub_buf_reserve(buf, (size_t)n, err);
     if (!st) {
         vsnprintf(buf->data + buf->size, (size_t)n + 1, fmt, again);
         buf->size += (size_t)n;

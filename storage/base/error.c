@@ -20,8 +20,8 @@ static void copy_text(char *out, size_t size, const char *text)
     out[n] = '\0';
 }
 
-static enum hub_status fill(struct hub_error *err, enum hub_status status, const char *problem, int errnum, const char *fmt,
-                            va_list args)
+static enum hub_status fill(struct hub_error *err, enum hub_status status, const char *problem, int errnum,
+                            const char *fmt, va_list args)
 {
     if (!err)
         return status;
@@ -49,7 +49,8 @@ enum hub_status hub_fail(struct hub_error *err, enum hub_status status, const ch
     return status;
 }
 
-enum hub_status hub_fail_as(struct hub_error *err, enum hub_status status, const char *problem, const char *fmt, ...)
+enum hub_status hub_fail_as(struct hub_error *err, enum hub_status status, const char *problem,
+                            const char *fmt, ...)
 {
     va_list args;
     va_start(args, fmt);
