@@ -20,6 +20,9 @@ static const char pairs[] = "0001020304050607080910111213141516171819"
                             "6061626364656667686970717273747576777879"
                             "8081828384858687888990919293949596979899";
 
+static const char zeros[] = {'0', '.', '0', '0', '0', '0'};
+static const char point_zero[] = {'.', '0'};
+
 /* The high 128 bits of g * c, the lowest bit set if anything was cut off behind it (rounding to odd keeps
  * comparisons exact). */
 static inline uint64_t scale(struct hub_power g, uint64_t c)
@@ -167,16 +170,16 @@ static size_t put_decimal(char *out, struct decimal d)
         return size + put_exponent(out + size, lead);
     }
     if (lead < 0) {
-        memcpy(out, "0.0000", 6);
-        const size_t zeros = (size_t)(1 - lead);
-        memcpy(out + zeros, text, MOST);
-        return zeros + n;
+        memcpy(out, zeros, sizeof(zeros));
+        const size_t before = (size_t)(1 - lead); /* "0." and the zeros behind it */
+        memcpy(out + before, text, MOST);
+        return before + n;
     }
     const size_t whole = (size_t)lead + 1;
     memcpy(out, text, MOST);
     if (whole >= n) {
         memset(out + n, '0', whole - n);
-        memcpy(out + whole, ".0", 2);
+        memcpy(out + whole, point_zero, sizeof(point_zero));
         return whole + 2;
     }
     out[whole] = '.';
@@ -188,7 +191,7 @@ static size_t put_decimal(char *out, struct decimal d)
 static size_t put_integral(char *out, uint64_t value)
 {
     const size_t n = put_u64(out, value);
-    memcpy(out + n, ".0", 2);
+    memcpy(out + n, point_zero, sizeof(point_zero));
     return n + 2;
 }
 

@@ -394,7 +394,7 @@ static bool spec_holds(const struct hub_spec *spec, const struct hub_version *v)
 
 static bool names_prerelease(const struct hub_spec *spec)
 {
-    struct hub_version v;
+    struct hub_version v = {0};
     switch (spec->op) {
     case HUB_SPEC_NOT_EQUAL:
     case HUB_SPEC_LESS:

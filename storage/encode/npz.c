@@ -179,8 +179,8 @@ static enum hub_status put_end(const struct hub_npz *z, uint64_t directory, stru
     return hub_buf_add(z->out, r.bytes, r.size, err);
 }
 
-static enum hub_status remember(struct hub_npz *z, const char *name, struct member **out,
-                                struct hub_error *err)
+/* The new member is the last one. */
+static enum hub_status remember(struct hub_npz *z, const char *name, struct hub_error *err)
 {
     const size_t size = strlen(name);
     if (size == 0 || size > MAX_NAME)
@@ -202,14 +202,13 @@ static enum hub_status remember(struct hub_npz *z, const char *name, struct memb
     memcpy(m->name, name, size);
     memcpy(m->name + size, ".npy", sizeof(".npy"));
     z->count++;
-    *out = m;
     return HUB_OK;
 }
 
 enum hub_status hub_npz_add(struct hub_npz *npz, const char *name, struct hub_view npy, struct hub_error *err)
 {
-    struct member *m = NULL;
-    HUB_TRY(remember(npz, name, &m, err));
+    HUB_TRY(remember(npz, name, err));
+    struct member *m = &npz->members[npz->count - 1];
     m->offset = npz->out->size - npz->start;
     m->size = npy.size;
     m->crc = libdeflate_crc32(0, npy.data, npy.size);
