@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <jansson.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -199,6 +200,7 @@ int hub_worker_main(void)
     }
     w->poll[CONTROL] = (struct pollfd){.fd = HUB_CONTROL_FD, .events = POLLIN};
     w->poll[SIGNALS] = (struct pollfd){.fd = signals, .events = POLLIN};
+    json_object_seed(0); /* jansson would open /dev/urandom for its first object, in the sandbox */
     hub_sandbox_prepare(&w->sandbox);
     serve(w);
     for (size_t i = 0; i < w->jobs; i++)
