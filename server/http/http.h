@@ -204,6 +204,8 @@ uint16_t hub_http_port(const struct hub_http *http);
 /** Orderly: stop accepting, readyz 503, let running answers finish up to grace_ms, then end. */
 void hub_http_stop(struct hub_http *http, unsigned grace_ms);
 bool hub_http_draining(const struct hub_http *http);
+/** Version of libmicrohttpd at run time. */
+const char *hub_http_library(void);
 /** Prometheus text of requests, durations, queue, connections, budget. */
 HUB_MUST_USE enum hub_status hub_http_metrics(struct hub_http *http, struct hub_buf *out,
                                               struct hub_error *err);

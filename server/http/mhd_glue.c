@@ -400,6 +400,11 @@ bool hub_http_draining(const struct hub_http *http)
     return http && atomic_load(&http->draining);
 }
 
+const char *hub_http_library(void)
+{
+    return MHD_get_version();
+}
+
 static void wait_for_answers(struct hub_http *http, unsigned ms)
 {
     for (unsigned waited = 0; waited < ms && atomic_load(&http->in_flight) > 0; waited += DRAIN_TICK_MS)
@@ -430,7 +435,7 @@ enum hub_status hub_http_metrics(struct hub_http *http, struct hub_buf *out, str
                                         .queue_depth = hub_pool_depth(http->pool),
                                         .overloads = atomic_load(&http->overloads),
                                         .deadlines = hub_deadline_ended(http->deadline),
-                                        .mhd_version = MHD_get_version()};
+                                        .mhd_version = hub_http_library()};
     if (http->options.budget)
         gauges.budget_used = hub_budget_used(http->options.budget, &gauges.budget_total);
     return hub_metrics_write(http->metrics, &gauges, out, err);

@@ -1,0 +1,431 @@
+/* The option table and its three readers: see config.h. */
+#include "server/config.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <ini.h>
+#include <stdlib.h>
+#include <strings.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define DEFAULT_FILE "/etc/minari-hub.conf"
+
+enum kind { TEXT, LIST, NUMBER, SIZE, DURATION, SWITCH, CHOICE };
+enum source { FROM_DEFAULT, FROM_FILE, FROM_ENVIRONMENT, FROM_FLAGS };
+
+struct option {
+    const char *name;
+    enum kind kind;
+    size_t offset;     /* in struct hub_config */
+    const char *value; /* default, as one would write it; NULL: worked out at start */
+    uint64_t least, most;
+    const char *argument;
+    const char *help;
+};
+
+#define AT(member) offsetof(struct hub_config, member)
+
+static const struct option options[] = {
+    {"root", LIST, AT(root_texts), NULL, 0, 0, "[NAME=]DIR[:ro]",
+     "A directory of datasets; may be given several times. With :ro the hub never writes there. "
+     "Default: $MINARI_DATASETS_PATH, else ~/.minari/datasets."},
+    {"state", TEXT, AT(state), NULL, 0, 0, "DIR",
+     "Where the catalogue is kept. Default: the service's state directory, else ~/.local/state/minari-hub."},
+    {"listen", TEXT, AT(listen), "127.0.0.1:8080", 0, 0, "ADDR:PORT",
+     "Address and port; 0.0.0.0:8080 answers other machines, port 0 takes any free one."},
+    {"memory", SIZE, AT(memory), "128M", 8 * MIB, 1024 * GIB, "BYTES",
+     "Memory for the buffers of answers (K, M, G). Requests wait for it, or are told to come again."},
+    {"workers", NUMBER, AT(workers), "0", 0, 256, "N", "Threads for disk and decoding; 0: one a core."},
+    {"event-threads", NUMBER, AT(event_threads), "0", 0, 64, "N",
+     "Threads that serve connections; 0: one a core."},
+    {"queue", NUMBER, AT(queue), "1024", 1, 100000, "N",
+     "Requests that may wait for a worker; more are told 503."},
+    {"connections", NUMBER, AT(connections), "4096", 16, 100000, "N",
+     "Connections that may be open at once."},
+    {"settle", DURATION, AT(settle_ms), "2s", 0, 3600000, "TIME",
+     "A file must have been left alone for so long before it is inspected (ms, s, m, h; plain: seconds)."},
+    {"sweep", DURATION, AT(sweep_ms), "5m", 0, 30 * 86400000ULL, "TIME",
+     "How often all directories are looked through; 0: only at the start and on SIGHUP."},
+    {"hash", CHOICE, AT(hash), "on-demand", 0, 0, "on-demand|off",
+     "Whether the digests of downloaded files are computed."},
+    {"allow-target", LIST, AT(allow_targets), "", 0, 0, "DIR",
+     "A directory outside the roots that symbolic links may lead to; may be given several times."},
+    {"inspector", TEXT, AT(inspector), NULL, 0, 0, "PATH",
+     "The program minari-inspect. Default: the one beside minari-hub."},
+    {"unsafe-inspect", SWITCH, AT(unsafe_inspect), "off", 0, 0, "",
+     "Inspect even where the sandbox cannot be set up. Only for files you trust."},
+    {"access-log", SWITCH, AT(access_log), "on", 0, 0, "", "One JSON line a request on standard error."},
+    {"grace", DURATION, AT(grace_ms), "10s", 0, 600000, "TIME",
+     "How long running answers may take to finish at the end."},
+    {"config", TEXT, AT(file), NULL, 0, 0, "FILE",
+     "Read settings from FILE. Default: " DEFAULT_FILE " if it is there."},
+};
+
+_Static_assert(HUB_COUNT(options) <= sizeof((struct hub_config *)0)->sources, "one source an option");
+
+static const struct option *find(const char *name, size_t size)
+{
+    for (size_t i = 0; i < HUB_COUNT(options); i++)
+        if (strlen(options[i].name) == size && memcmp(options[i].name, name, size) == 0)
+            return &options[i];
+    return NULL;
+}
+
+/* ---- values ---- */
+
+static void *place(const struct hub_config *config, const struct option *option)
+{
+    return (char *)(uintptr_t)config + option->offset;
+}
+
+static enum hub_status wrong(struct hub_error *err, const struct option *option, const char *value,
+                             const char *what)
+{
+    hub_fail(err, HUB_INVALID, "%s \"%.80s\": %s", option->name, value, what);
+    hub_fail_about(err, option->name, value);
+    return HUB_INVALID;
+}
+
+struct unit {
+    const char *name;
+    uint64_t factor;
+};
+
+/* A whole number and, where there is one, the unit behind it. */
+static bool with_unit(const char *text, const struct unit *units, uint64_t *out)
+{
+    char *end = NULL;
+    if (!isdigit((unsigned char)text[0]))
+        return false;
+    errno = 0;
+    uint64_t n = strtoull(text, &end, 10);
+    for (const struct unit *unit = units; unit->name; unit++)
+        if (strcasecmp(end, unit->name) == 0)
+            return errno == 0 && !__builtin_mul_overflow(n, unit->factor, out);
+    return false;
+}
+
+static enum hub_status set_number(const struct option *option, const char *value, uint64_t *to,
+                                  struct hub_error *err)
+{
+    static const struct unit plain[] = {{"", 1}, {NULL, 0}};
+    static const struct unit sizes[] = {{"", 1},      {"K", KIB},   {"M", MIB},   {"G", GIB},
+                                        {"KiB", KIB}, {"MiB", MIB}, {"GiB", GIB}, {NULL, 0}};
+    static const struct unit times[] = {{"", 1000},   {"ms", 1},      {"s", 1000},
+                                        {"m", 60000}, {"h", 3600000}, {NULL, 0}};
+    const struct unit *units = option->kind == SIZE ? sizes : option->kind == DURATION ? times : plain;
+    uint64_t n = 0;
+    char why[120];
+    if (!with_unit(value, units, &n))
+        return wrong(err, option, value,
+                     option->kind == SIZE       ? "not a size like 128M or 2G"
+                     : option->kind == DURATION ? "not a time like 500ms, 2s or 5m"
+                                                : "not a whole number");
+    if (n < option->least || n > option->most) {
+        snprintf(why, sizeof why, "must lie between %llu and %llu%s", (unsigned long long)option->least,
+                 (unsigned long long)option->most, option->kind == DURATION ? " ms" : "");
+        return wrong(err, option, value, why);
+    }
+    *to = n;
+    return HUB_OK;
+}
+
+static enum hub_status set_switch(const struct option *option, const char *value, bool *to,
+                                  struct hub_error *err)
+{
+    static const char *const yes[] = {"on", "true", "yes", "1"}, *const no[] = {"off", "false", "no", "0"};
+    for (size_t i = 0; i < HUB_COUNT(yes); i++) {
+        if (strcasecmp(value, yes[i]) == 0 || strcasecmp(value, no[i]) == 0) {
+            *to = strcasecmp(value, yes[i]) == 0;
+            return HUB_OK;
+        }
+    }
+    return wrong(err, option, value, "must be on or off");
+}
+
+static enum hub_status append(struct hub_list *list, const char *value, struct hub_error *err)
+{
+    if (list->count == HUB_MAX_ROOTS)
+        return hub_fail(err, HUB_TOO_BIG, "more than %d directories", HUB_MAX_ROOTS);
+    list->items[list->count] = strdup(value);
+    if (!list->items[list->count])
+        return hub_fail(err, HUB_NO_MEMORY, "no memory for the settings");
+    list->count++;
+    return HUB_OK;
+}
+
+static void clear(struct hub_list *list)
+{
+    while (list->count > 0)
+        free(list->items[--list->count]);
+}
+
+static enum hub_status set_text(char **to, const char *value, struct hub_error *err)
+{
+    char *copy = strdup(value);
+    if (!copy)
+        return hub_fail(err, HUB_NO_MEMORY, "no memory for the settings");
+    free(*to);
+    *to = copy;
+    return HUB_OK;
+}
+
+static enum hub_status set(struct hub_config *config, const struct option *option, const char *value,
+                           enum source source, struct hub_error *err)
+{
+    void *to = place(config, option);
+    unsigned char *from = &config->sources[option - options];
+    bool first = *from != source;
+    if (value[0] == '\0' && (option->kind != LIST || source != FROM_DEFAULT))
+        return wrong(err, option, value, "has no value");
+    *from = (unsigned char)source;
+    switch (option->kind) {
+    case TEXT:
+        return set_text(to, value, err);
+    case LIST:
+        if (first) /* a stronger source replaces the list, it does not add to it */
+            clear(to);
+        return value[0] ? append(to, value, err) : HUB_OK;
+    case NUMBER:
+    case SIZE:
+    case DURATION:
+        return set_number(option, value, to, err);
+    case SWITCH:
+        return set_switch(option, value, to, err);
+    case CHOICE:
+        if (strcmp(value, "on-demand") != 0 && strcmp(value, "off") != 0)
+            return wrong(err, option, value, "must be on-demand or off");
+        *(bool *)to = strcmp(value, "off") != 0;
+        return HUB_OK;
+    }
+    return HUB_OK;
+}
+
+enum hub_status hub_config_init(struct hub_config *config, struct hub_error *err)
+{
+    memset(config, 0, sizeof *config);
+    for (size_t i = 0; i < HUB_COUNT(options); i++)
+        if (options[i].value)
+            HUB_TRY(set(config, &options[i], options[i].value, FROM_DEFAULT, err));
+    return HUB_OK;
+}
+
+void hub_config_dispose(struct hub_config *config)
+{
+    for (size_t i = 0; i < HUB_COUNT(options); i++) {
+        if (options[i].kind == LIST)
+            clear(place(config, &options[i]));
+        else if (options[i].kind == TEXT)
+            free(*(char **)place(config, &options[i]));
+    }
+    for (uint32_t i = 0; i < config->roots.count; i++)
+        free(config->root_names[i]);
+    clear(&config->roots);
+    free(config->address);
+    memset(config, 0, sizeof *config);
+}
+
+/* ---- the three readers ---- */
+
+struct file_reader {
+    struct hub_config *config;
+    struct hub_error *err;
+    bool failed;
+};
+
+static int on_line(void *user, const char *section, const char *name, const char *value)
+{
+    struct file_reader *reader = user;
+    (void)section;
+    if (reader->failed)
+        return 1; /* the first error is the one to tell; inih reads on */
+    const struct option *option = find(name, strlen(name));
+    if (!option || strcmp(name, "config") == 0)
+        hub_fail(reader->err, HUB_INVALID,
+                 "there is no setting \"%.60s\"; `minari-hub config` prints them all", name);
+    else if (!set(reader->config, option, value ? value : "", FROM_FILE, reader->err))
+        return 1;
+    reader->failed = true;
+    return 0;
+}
+
+static enum hub_status read_file(struct hub_config *config, const char *path, bool required,
+                                 struct hub_error *err)
+{
+    struct hub_error why = {0};
+    struct file_reader reader = {config, &why, false};
+    if (!required && access(path, F_OK) != 0)
+        return HUB_OK;
+    int line = ini_parse(path, on_line, &reader);
+    if (line == -1)
+        return hub_fail_errno(err, errno ? errno : ENOENT, "cannot read %s", path);
+    if (line < 0)
+        return hub_fail(err, HUB_NO_MEMORY, "no memory for %s", path);
+    if (line > 0)
+        return hub_fail(err, HUB_INVALID, "%s line %d: %s", path, line,
+                        reader.failed ? why.detail : "not of the form `key = value`");
+    return HUB_OK;
+}
+
+static const char *from_environment(const struct option *option)
+{
+    char name[48] = "MINARI_HUB_";
+    size_t used = strlen(name);
+    for (const char *c = option->name; *c; c++)
+        name[used++] = *c == '-' ? '_' : (char)toupper((unsigned char)*c);
+    name[used] = '\0';
+    const char *value = getenv(name);
+    return value && value[0] ? value : NULL;
+}
+
+static enum hub_status read_environment(struct hub_config *config, struct hub_error *err)
+{
+    for (size_t i = 0; i < HUB_COUNT(options); i++) {
+        const char *value = from_environment(&options[i]);
+        if (!value)
+            continue;
+        if (options[i].kind != LIST) {
+            HUB_TRY(set(config, &options[i], value, FROM_ENVIRONMENT, err));
+            continue;
+        }
+        char *copy = strdup(value), *rest = copy; /* directories separated by commas */
+        enum hub_status st = copy ? HUB_OK : hub_fail(err, HUB_NO_MEMORY, "no memory for the settings");
+        for (char *item = strsep(&rest, ","); item && !st; item = strsep(&rest, ","))
+            st = set(config, &options[i], item, FROM_ENVIRONMENT, err);
+        free(copy);
+        HUB_TRY(st);
+    }
+    return HUB_OK;
+}
+
+/* One flag: --name value, --name=value, and for switches --name and --no-name. `*used` arguments were taken.
+ */
+static enum hub_status read_flag(struct hub_config *config, char *const *argv, int *used, const char *only,
+                                 struct hub_error *err)
+{
+    const char *flag = argv[0];
+    *used = 1;
+    if (strncmp(flag, "--", 2) != 0 || flag[2] == '\0')
+        return hub_fail(err, HUB_INVALID, "\"%.80s\" is not an option: all begin with --, see --help", flag);
+    size_t size = strcspn(flag + 2, "=");
+    const struct option *option = find(flag + 2, size);
+    const struct option *off = strncmp(flag, "--no-", 5) == 0 ? find(flag + 5, strlen(flag + 5)) : NULL;
+    const char *value = flag[2 + size] ? flag + 3 + size : NULL;
+    if (!option && off && off->kind == SWITCH) {
+        option = off;
+        value = "off";
+    }
+    if (!option)
+        return hub_fail(err, HUB_INVALID, "there is no option %.80s; see --help", flag);
+    if (!value && option->kind == SWITCH)
+        value = "on";
+    if (!value) {
+        value = argv[1];
+        *used = 2;
+    }
+    if (!value)
+        return hub_fail(err, HUB_INVALID, "--%s needs a value: %s", option->name, option->argument);
+    if ((only != NULL) != (strcmp(option->name, "config") == 0))
+        return HUB_OK; /* the file is found first, all other flags are read last */
+    return set(config, option, value, FROM_FLAGS, err);
+}
+
+static enum hub_status read_flags(struct hub_config *config, char *const *argv, const char *only,
+                                  struct hub_error *err)
+{
+    int used = 0;
+    for (; *argv; argv += used)
+        HUB_TRY(read_flag(config, argv, &used, only, err));
+    return HUB_OK;
+}
+
+enum hub_status hub_config_read(struct hub_config *config, char *const *argv, struct hub_error *err)
+{
+    const char *file = getenv("MINARI_HUB_CONFIG");
+    if (file && file[0])
+        HUB_TRY(set_text(&config->file, file, err));
+    HUB_TRY(read_flags(config, argv, "config", err));
+    HUB_TRY(read_file(config, config->file ? config->file : DEFAULT_FILE, config->file != NULL, err));
+    HUB_TRY(read_environment(config, err));
+    return read_flags(config, argv, NULL, err);
+}
+
+/* ---- showing them ---- */
+
+/* Words of `text` in lines of at most `width`, each behind `prefix`. */
+static void wrap(FILE *out, const char *text, const char *prefix, size_t width)
+{
+    size_t column = 0;
+    while (*text) {
+        size_t word = strcspn(text, " ");
+        if (column > 0 && column + 1 + word > width) {
+            fputc('\n', out);
+            column = 0;
+        }
+        fprintf(out, "%s%.*s", column == 0 ? prefix : " ", (int)word, text);
+        column += word + 1;
+        text += word;
+        text += strspn(text, " ");
+    }
+    fputc('\n', out);
+}
+
+void hub_config_help(FILE *out)
+{
+    for (size_t i = 0; i < HUB_COUNT(options); i++) {
+        const struct option *option = &options[i];
+        fprintf(out, "  --%s%s%s", option->name, option->argument[0] ? " " : "", option->argument);
+        if (option->value && option->value[0])
+            fprintf(out, "  (%s)", option->value);
+        fputc('\n', out);
+        wrap(out, option->help, "      ", 74);
+    }
+}
+
+static void print_value(FILE *out, const struct option *option, const void *at)
+{
+    switch (option->kind) {
+    case TEXT:
+        fprintf(out, "%s\n", *(char *const *)at);
+        break;
+    case NUMBER:
+    case SIZE:
+        fprintf(out, "%llu\n", (unsigned long long)*(const uint64_t *)at);
+        break;
+    case DURATION:
+        fprintf(out, "%llums\n", (unsigned long long)*(const uint64_t *)at);
+        break;
+    case SWITCH:
+        fprintf(out, "%s\n", *(const bool *)at ? "on" : "off");
+        break;
+    case CHOICE:
+        fprintf(out, "%s\n", *(const bool *)at ? "on-demand" : "off");
+        break;
+    case LIST:
+        break;
+    }
+}
+
+void hub_config_print(const struct hub_config *config, FILE *out)
+{
+    fprintf(out, "# Settings of minari-hub: key = value. What is commented out is the default.\n");
+    for (size_t i = 0; i < HUB_COUNT(options); i++) {
+        const struct option *option = &options[i];
+        const void *at = place(config, option);
+        if (strcmp(option->name, "config") == 0)
+            continue;
+        fputc('\n', out);
+        wrap(out, option->help, "# ", 96);
+        if (config->sources[i] == FROM_DEFAULT) {
+            fprintf(out, "# %s = %s\n", option->name, option->value ? option->value : "");
+        } else if (option->kind == LIST) {
+            const struct hub_list *list = at;
+            for (uint32_t n = 0; n < list->count; n++)
+                fprintf(out, "%s = %s\n", option->name, list->items[n]);
+        } else {
+            fprintf(out, "%s = ", option->name);
+            print_value(out, option, at);
+        }
+    }
+}

@@ -1,0 +1,55 @@
+/**
+ * Settings of minari-hub. One table in config.c feeds flags, environment, file, --help and `minari-hub
+ * config`. Stronger wins: flags, then environment (MINARI_HUB_<NAME>, MINARI_DATASETS_PATH), then the file,
+ * then the default.
+ */
+#ifndef HUB_SERVER_CONFIG_H
+#define HUB_SERVER_CONFIG_H
+
+#include "storage/base/buf.h"
+
+#include <stdio.h>
+
+enum { HUB_MAX_ROOTS = 64 };
+
+struct hub_list {
+    char *items[HUB_MAX_ROOTS];
+    uint32_t count;
+};
+
+struct hub_config {
+    struct hub_list root_texts; /* as given: [NAME=]DIR[:ro] */
+    struct hub_list allow_targets;
+    char *state, *listen, *inspector, *file;
+    uint64_t memory;
+    uint64_t workers, event_threads, queue, connections; /* 0: one a core */
+    uint64_t settle_ms, sweep_ms, grace_ms;
+    bool hash, unsafe_inspect, access_log;
+
+    /* filled by hub_config_finish */
+    struct hub_list roots; /* absolute directories */
+    char *root_names[HUB_MAX_ROOTS];
+    bool read_only[HUB_MAX_ROOTS];
+    char *address;
+    uint16_t port;
+
+    unsigned char sources[32]; /* config.c's own: where each option's value is from */
+};
+
+/** Defaults. */
+HUB_MUST_USE enum hub_status hub_config_init(struct hub_config *config, struct hub_error *err);
+void hub_config_dispose(struct hub_config *config);
+
+/** Read file, environment and flags (arguments after the command). `argv` NULL-terminated. HUB_INVALID says
+ * which option, and for the file which line. */
+HUB_MUST_USE enum hub_status hub_config_read(struct hub_config *config, char *const *argv,
+                                             struct hub_error *err);
+/** Check what belongs together: directories are made absolute and must be there, the address is split. */
+HUB_MUST_USE enum hub_status hub_config_finish(struct hub_config *config, struct hub_error *err);
+
+/** The options of --help. */
+void hub_config_help(FILE *out);
+/** A configuration file that says what is set now; defaults are commented out. */
+void hub_config_print(const struct hub_config *config, FILE *out);
+
+#endif

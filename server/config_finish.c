@@ -1,0 +1,189 @@
+/* From settings as written to directories that are there and an address to listen on: see config.h. */
+#include "server/config.h"
+#include "storage/base/fs.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+/* DIR of [NAME=]DIR[:ro]; a name has letters, digits, '-' and '_' only, so that a '=' inside a path is left
+ * alone. */
+static enum hub_status split_root(const char *text, char **name, char dir[PATH_MAX], bool *read_only,
+                                  struct hub_error *err)
+{
+    size_t name_size = strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_");
+    *name = NULL;
+    if (name_size > 0 && text[name_size] == '=') {
+        *name = strndup(text, name_size);
+        if (!*name)
+            return hub_fail(err, HUB_NO_MEMORY, "no memory for the settings");
+        text += name_size + 1;
+    }
+    struct hub_view rest = hub_view_of(text);
+    *read_only = hub_view_ends(rest, ":ro");
+    if (*read_only)
+        rest.size -= 3;
+    if (rest.size == 0 || rest.size >= PATH_MAX)
+        return hub_fail(err, HUB_INVALID, "root \"%.80s\" names no directory", text);
+    memcpy(dir, rest.data, rest.size);
+    dir[rest.size] = '\0';
+    return HUB_OK;
+}
+
+static enum hub_status absolute(const char *what, const char *dir, char out[PATH_MAX], struct hub_error *err)
+{
+    struct stat st;
+    if (!realpath(dir, out))
+        return hub_fail_errno(err, errno, "%s %s", what, dir);
+    if (stat(out, &st) || !S_ISDIR(st.st_mode))
+        return hub_fail(err, HUB_INVALID, "%s %s is not a directory", what, dir);
+    if (access(out, R_OK | X_OK))
+        return hub_fail_errno(err, errno, "%s %s cannot be read", what, dir);
+    return HUB_OK;
+}
+
+static bool is_beneath(const char *path, const char *root)
+{
+    size_t size = strlen(root);
+    return strncmp(path, root, size) == 0 &&
+           (path[size] == '\0' || path[size] == '/' || strcmp(root, "/") == 0);
+}
+
+static enum hub_status add_root(struct hub_config *config, const char *text, struct hub_error *err)
+{
+    char dir[PATH_MAX], whole[PATH_MAX];
+    uint32_t n = config->roots.count;
+    char *name = NULL;
+    enum hub_status st = split_root(text, &name, dir, &config->read_only[n], err);
+    if (!st)
+        st = absolute("the root", dir, whole, err);
+    for (uint32_t i = 0; i < n && !st; i++)
+        if (is_beneath(whole, config->roots.items[i]) || is_beneath(config->roots.items[i], whole))
+            st = hub_fail(err, HUB_INVALID, "the roots %s and %s overlap: every dataset would be there twice",
+                          config->roots.items[i], whole);
+    char *copy = st ? NULL : strdup(whole);
+    if (!copy) {
+        free(name);
+        return st ? st : hub_fail(err, HUB_NO_MEMORY, "no memory for the settings");
+    }
+    config->roots.items[n] = copy;
+    config->root_names[n] = name;
+    config->roots.count++;
+    return HUB_OK;
+}
+
+static enum hub_status home_path(const char *variable, const char *below, const char *below_home,
+                                 char out[PATH_MAX], struct hub_error *err)
+{
+    const char *base = variable ? getenv(variable) : NULL, *home = getenv("HOME");
+    int n = base && base[0]   ? snprintf(out, PATH_MAX, "%s%s", base, below)
+            : home && home[0] ? snprintf(out, PATH_MAX, "%s/%s", home, below_home)
+                              : -1;
+    if (n < 0 || n >= PATH_MAX)
+        return hub_fail(err, HUB_INVALID, "HOME is not set: give --root DIR and --state DIR");
+    return HUB_OK;
+}
+
+static enum hub_status find_roots(struct hub_config *config, struct hub_error *err)
+{
+    char path[PATH_MAX];
+    for (uint32_t i = 0; i < config->root_texts.count; i++)
+        HUB_TRY(add_root(config, config->root_texts.items[i], err));
+    if (config->roots.count > 0)
+        return HUB_OK;
+    HUB_TRY(home_path("MINARI_DATASETS_PATH", "", ".minari/datasets", path, err));
+    if (access(path, F_OK) != 0)
+        return hub_fail(err, HUB_NOT_FOUND,
+                        "there is no directory %s: say where the datasets are with --root DIR", path);
+    return add_root(config, path, err);
+}
+
+static enum hub_status find_state(struct hub_config *config, struct hub_error *err)
+{
+    char path[PATH_MAX], whole[PATH_MAX];
+    const char *service = getenv("STATE_DIRECTORY"); /* systemd; also set by the container image */
+    if (config->state)
+        snprintf(path, sizeof path, "%s", config->state);
+    else if (service && service[0])
+        snprintf(path, sizeof path, "%.*s", (int)strcspn(service, ":"), service);
+    else
+        HUB_TRY(home_path("XDG_STATE_HOME", "/minari-hub", ".local/state/minari-hub", path, err));
+    HUB_TRY(hub_fs_make_dirs(AT_FDCWD, path, 0700, err));
+    HUB_TRY(absolute("the state directory", path, whole, err));
+    if (access(whole, W_OK))
+        return hub_fail_errno(
+            err, errno, "the state directory %s cannot be written: give another with --state DIR", whole);
+    for (uint32_t i = 0; i < config->roots.count; i++)
+        if (is_beneath(whole, config->roots.items[i]))
+            return hub_fail(err, HUB_INVALID,
+                            "the state directory %s lies in the root %s: give another with --state DIR",
+                            whole, config->roots.items[i]);
+    free(config->state);
+    config->state = strdup(whole);
+    return config->state ? HUB_OK : hub_fail(err, HUB_NO_MEMORY, "no memory for the settings");
+}
+
+/* "127.0.0.1:8080", "[::1]:8080", ":8080" (all addresses) or "8080" (this machine). */
+static enum hub_status split_listen(struct hub_config *config, struct hub_error *err)
+{
+    const char *text = config->listen, *colon = strrchr(text, ':'), *port = colon ? colon + 1 : text;
+    struct hub_view address = {text, colon ? (size_t)(colon - text) : 0};
+    char *end = NULL;
+    unsigned long n = strtoul(port, &end, 10);
+    if (*port < '0' || *port > '9' || *end || n > 65535)
+        return hub_fail(err, HUB_INVALID, "listen \"%.80s\" is not ADDR:PORT", text);
+    if (address.size > 1 && address.data[0] == '[' && address.data[address.size - 1] == ']')
+        address = (struct hub_view){address.data + 1, address.size - 2};
+    else if (memchr(address.data, ':', address.size))
+        return hub_fail(err, HUB_INVALID,
+                        "listen \"%.80s\": an IPv6 address needs brackets, as in [::1]:8080", text);
+    if (address.size == 0)
+        address = colon ? HUB_VIEW("0.0.0.0") : HUB_VIEW("127.0.0.1");
+    config->address = hub_view_dup(address);
+    config->port = (uint16_t)n;
+    return config->address ? HUB_OK : hub_fail(err, HUB_NO_MEMORY, "no memory for the settings");
+}
+
+static enum hub_status find_inspector(struct hub_config *config, struct hub_error *err)
+{
+    char path[PATH_MAX];
+    if (!config->inspector) {
+        ssize_t n = readlink("/proc/self/exe", path, sizeof path - 1);
+        path[n > 0 ? n : 0] = '\0';
+        char *slash = strrchr(path, '/');
+        size_t used = slash ? (size_t)(slash + 1 - path) : 0;
+        snprintf(path + used, sizeof path - used, "minari-inspect");
+        config->inspector = strdup(path);
+        if (!config->inspector)
+            return hub_fail(err, HUB_NO_MEMORY, "no memory for the settings");
+    }
+    if (access(config->inspector, X_OK))
+        return hub_fail_errno(err, errno, "the inspector %s (give another with --inspector PATH)",
+                              config->inspector);
+    return HUB_OK;
+}
+
+static enum hub_status check_targets(struct hub_config *config, struct hub_error *err)
+{
+    char whole[PATH_MAX];
+    for (uint32_t i = 0; i < config->allow_targets.count; i++) {
+        HUB_TRY(absolute("allow-target", config->allow_targets.items[i], whole, err));
+        char *copy = strdup(whole);
+        if (!copy)
+            return hub_fail(err, HUB_NO_MEMORY, "no memory for the settings");
+        free(config->allow_targets.items[i]);
+        config->allow_targets.items[i] = copy;
+    }
+    return HUB_OK;
+}
+
+enum hub_status hub_config_finish(struct hub_config *config, struct hub_error *err)
+{
+    HUB_TRY(split_listen(config, err));
+    HUB_TRY(find_roots(config, err));
+    HUB_TRY(find_state(config, err));
+    HUB_TRY(check_targets(config, err));
+    return find_inspector(config, err);
+}

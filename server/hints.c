@@ -1,0 +1,56 @@
+/* Examples out of the catalogue: see hints.h. */
+#include "server/hints.h"
+#include "storage/base/uri.h"
+
+#include <inttypes.h>
+
+/* The first dataset with episodes; nested ids show more of how addresses look, but any will do. */
+static const struct hub_head *pick_dataset(const struct hub_snapshot *snapshot)
+{
+    for (uint32_t i = 0; i < snapshot->count; i++)
+        if (snapshot->heads[i]->status == HUB_DATASET_READY && snapshot->heads[i]->episodes > 0)
+            return snapshot->heads[i];
+    return NULL;
+}
+
+static const struct hub_ds_field *pick_field(const struct hub_dataset *dataset)
+{
+    static const enum hub_role wanted[] = {HUB_ROLE_OBSERVATION, HUB_ROLE_ACTION, HUB_ROLE_REWARD};
+    for (size_t w = 0; w < HUB_COUNT(wanted); w++)
+        for (uint32_t i = 0; i < dataset->field_count; i++)
+            if (dataset->fields[i].role == wanted[w] && !dataset->fields[i].unreadable)
+                return &dataset->fields[i];
+    return NULL;
+}
+
+static enum hub_status print_rows(struct hub_app *app, const struct hub_head *head, const char *id,
+                                  const char *base_url, FILE *out)
+{
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf path = HUB_BUF_INIT(64 * KIB);
+    const struct hub_dataset *dataset = NULL;
+    HUB_TRY(hub_dataset_get(app->catalog, head, true, &dataset, NULL));
+    const struct hub_ds_field *field = pick_field(dataset);
+    enum hub_status st = HUB_NOT_FOUND;
+    if (field && dataset->episode_count > 0)
+        st = hub_uri_encode_path(hub_view_of(field->path), &path, NULL);
+    if (!st)
+        fprintf(out, "  curl '%s/api/v1/datasets/%s/episodes/%" PRId64 "/%s?start=0&stop=3'\n", base_url, id,
+                dataset->episodes[0].number, path.data);
+    hub_dataset_put(app->catalog, dataset);
+    return st;
+}
+
+bool hub_hints_print(struct hub_app *app, const char *base_url, FILE *out)
+{
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf id = HUB_BUF_INIT(64 * KIB);
+    const struct hub_snapshot *snapshot = hub_catalog_snapshot(app->catalog);
+    const struct hub_head *head = pick_dataset(snapshot);
+    if (!head || hub_uri_encode_path(hub_view_of(head->id), &id, NULL))
+        return false;
+    fprintf(out, "Try:\n  curl '%s/api/v1/datasets'\n  curl '%s/api/v1/datasets/%s'\n", base_url, base_url,
+            id.data);
+    if (print_rows(app, head, id.data, base_url, out))
+        fprintf(out, "  curl '%s/api/v1/datasets/%s/episodes'\n", base_url, id.data);
+    fflush(out);
+    return true;
+}

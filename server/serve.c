@@ -1,0 +1,279 @@
+/* Open the long-lived parts, serve until a signal, close them in the reverse order. */
+#include "server/serve.h"
+#include "server/api/documents.h"
+#include "server/app.h"
+#include "server/hints.h"
+#include "server/notify.h"
+#include "storage/base/time.h"
+
+#include <inttypes.h>
+#include <malloc.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+enum { TICK_MS = 200, DOCUMENT_BYTES = 32 * 1024 * 1024 };
+
+struct parts {
+    struct hub_app app;
+    struct hub_inspector *inspector;
+};
+
+/* ---- the process ---- */
+
+/* Signals are waited for in one place; threads started later inherit the mask. */
+static sigset_t block_signals(void)
+{
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, SIGTERM);
+    sigaddset(&set, SIGINT);
+    sigaddset(&set, SIGHUP);
+    pthread_sigmask(SIG_BLOCK, &set, NULL);
+    signal(SIGPIPE, SIG_IGN);
+    return set;
+}
+
+static void prepare_process(void)
+{
+    struct rlimit files;
+    if (getrlimit(RLIMIT_NOFILE, &files) == 0) {
+        files.rlim_cur = files.rlim_max;
+        (void)setrlimit(RLIMIT_NOFILE, &files);
+    }
+    /* answers of a megabyte come and go all the time: keep their memory instead of mapping and unmapping it
+     */
+    (void)mallopt(M_MMAP_THRESHOLD, 16 * 1024 * 1024);
+    (void)mallopt(M_TRIM_THRESHOLD, 64 * 1024 * 1024);
+}
+
+/* ---- the parts ---- */
+
+static enum hub_status open_inspector(struct parts *parts, const struct hub_config *config,
+                                      struct hub_error *err)
+{
+    struct hub_inspector_options options = HUB_INSPECTOR_OPTIONS_INIT;
+    options.program = config->inspector;
+    options.unsafe = config->unsafe_inspect;
+    return hub_inspector_new(&options, &parts->inspector, err);
+}
+
+static enum hub_status open_storage(struct parts *parts, const struct hub_config *config,
+                                    struct hub_error *err)
+{
+    struct hub_app *app = &parts->app;
+    const char *const *roots = (const char *const *)config->roots.items;
+    const struct hub_catalog_options catalog = {.state = config->state, .cache_bytes = 64 * MIB};
+    const struct hub_store_options store = {.roots = roots,
+                                            .root_count = config->roots.count,
+                                            .state = config->state,
+                                            .allowed_targets =
+                                                (const char *const *)config->allow_targets.items,
+                                            .allowed_count = config->allow_targets.count,
+                                            .max_open = 512};
+    app->roots = roots;
+    app->root_count = config->roots.count;
+    app->started_ms = hub_time_now_ns() / 1000000;
+    HUB_TRY(hub_catalog_open(&catalog, &app->catalog, err));
+    HUB_TRY(hub_store_open(&store, &app->store, err));
+    return open_inspector(parts, config, err);
+}
+
+static enum hub_status start_scanner(struct parts *parts, const struct hub_config *config, bool once,
+                                     struct hub_error *err)
+{
+    struct hub_app *app = &parts->app;
+    uint64_t sweep_s = (config->sweep_ms + 999) / 1000;
+    const struct hub_scanner_options options = {.catalog = app->catalog,
+                                                .store = app->store,
+                                                .inspector = parts->inspector,
+                                                .roots = app->roots,
+                                                .root_count = app->root_count,
+                                                .state = config->state,
+                                                .settle_ms = (unsigned)config->settle_ms,
+                                                .sweep_s = once ? 0 : (unsigned)sweep_s,
+                                                .watch = !once};
+    return hub_scanner_start(&options, &app->scanner, err);
+}
+
+static enum hub_status start_http(struct hub_app *app, const struct hub_config *config, struct hub_error *err)
+{
+    const struct hub_http_options options = {.app = app,
+                                             .routes = hub_routes,
+                                             .budget = app->budget,
+                                             .address = config->address,
+                                             .port = config->port,
+                                             .event_threads = (unsigned)config->event_threads,
+                                             .workers = (unsigned)config->workers,
+                                             .queue = (unsigned)config->queue,
+                                             .connections = (unsigned)config->connections,
+                                             .access_log = config->access_log};
+    return hub_http_start(&options, &app->http, err);
+}
+
+static enum hub_status open_all(struct parts *parts, const struct hub_config *config, struct hub_error *err)
+{
+    struct hub_app *app = &parts->app;
+    HUB_TRY(open_storage(parts, config, err));
+    HUB_TRY(hub_documents_new(DOCUMENT_BYTES, &app->documents, err));
+    app->budget = hub_budget_new(config->memory);
+    if (!app->budget)
+        return hub_fail(err, HUB_NO_MEMORY, "no memory for the budget");
+    if (config->hash)
+        HUB_TRY(hub_hasher_start(app->catalog, app->store, &app->hasher, err));
+    HUB_TRY(start_scanner(parts, config, false, err));
+    return start_http(app, config, err);
+}
+
+/* Each takes NULL, so this also cleans up after a start that failed half way. */
+static void close_all(struct parts *parts, const struct hub_config *config)
+{
+    struct hub_app *app = &parts->app;
+    hub_http_stop(app->http, (unsigned)config->grace_ms);
+    if (app->scanner)
+        hub_scanner_stop(app->scanner);
+    if (app->hasher)
+        hub_hasher_stop(app->hasher);
+    hub_inspector_free(parts->inspector);
+    hub_documents_free(app->documents);
+    hub_budget_free(app->budget);
+    if (app->store)
+        hub_store_close(app->store);
+    if (app->catalog)
+        hub_catalog_close(app->catalog);
+}
+
+/* ---- serve ---- */
+
+/* What a person watching the terminal sees, and what a log of a service gets once. */
+struct watcher {
+    struct hub_app *app;
+    char base_url[300];
+    bool terminal, ready, hinted, line_open;
+};
+
+static void end_line(struct watcher *watcher)
+{
+    if (watcher->line_open)
+        fputs("\r\033[K", stderr);
+    watcher->line_open = false;
+}
+
+static void watch(struct watcher *watcher)
+{
+    struct hub_scan_progress progress;
+    if (watcher->hinted)
+        return;
+    hub_scanner_progress(watcher->app->scanner, &progress);
+    if (progress.walked && !watcher->ready) {
+        watcher->ready = true;
+        hub_notify("READY=1");
+    }
+    if (watcher->terminal && !progress.idle) {
+        fprintf(stderr, "\r\033[Kindexed %" PRIu64 " of %" PRIu64 "  %.50s", progress.inspected,
+                progress.inspected + progress.to_inspect, progress.current);
+        watcher->line_open = true;
+    }
+    if (!progress.idle)
+        return;
+    end_line(watcher);
+    watcher->hinted = true;
+    const struct hub_snapshot *snapshot = hub_catalog_snapshot(watcher->app->catalog);
+    fprintf(stderr, "%u datasets at %s\n", snapshot->count, watcher->base_url);
+    if (!hub_hints_print(watcher->app, watcher->base_url, stderr))
+        fprintf(stderr, "Try:\n  curl '%s/api/v1/datasets'\n", watcher->base_url);
+}
+
+static void run_until_signal(struct watcher *watcher, const sigset_t *signals)
+{
+    const struct timespec tick = {.tv_nsec = TICK_MS * 1000000L};
+    for (;;) {
+        int number = sigtimedwait(signals, NULL, &tick);
+        if (number == SIGTERM || number == SIGINT)
+            return;
+        if (number == SIGHUP)
+            hub_scanner_sweep(watcher->app->scanner);
+        watch(watcher);
+    }
+}
+
+static void set_base_url(struct watcher *watcher, const struct hub_config *config)
+{
+    bool any = strcmp(config->address, "0.0.0.0") == 0 || strcmp(config->address, "::") == 0;
+    bool six = !any && strchr(config->address, ':');
+    snprintf(watcher->base_url, sizeof watcher->base_url, "http://%s%.250s%s:%u", six ? "[" : "",
+             any ? "127.0.0.1" : config->address, six ? "]" : "", hub_http_port(watcher->app->http));
+}
+
+static int failed(const struct hub_error *err)
+{
+    fprintf(stderr, "minari-hub: %s\n", err->detail);
+    return 1;
+}
+
+int hub_serve(const struct hub_config *config)
+{
+    struct parts parts = {0};
+    struct hub_error err = {0};
+    struct watcher watcher = {.app = &parts.app, .terminal = isatty(STDERR_FILENO)};
+    const sigset_t signals = block_signals();
+    prepare_process();
+    int code = 0;
+    if (open_all(&parts, config, &err)) {
+        code = failed(&err);
+    } else {
+        set_base_url(&watcher, config);
+        fprintf(stderr, "minari-hub " HUB_VERSION " serves %u root%s at %s\n", config->roots.count,
+                config->roots.count == 1 ? "" : "s", watcher.base_url);
+        run_until_signal(&watcher, &signals);
+        end_line(&watcher);
+        hub_notify("STOPPING=1");
+    }
+    close_all(&parts, config);
+    return code;
+}
+
+/* ---- scan ---- */
+
+static void print_summary(struct hub_app *app)
+{
+    uint64_t counts[HUB_DATASET_REMOTE + 1] = {0}, episodes = 0, steps = 0, size = 0;
+    const struct hub_snapshot *snapshot = hub_catalog_snapshot(app->catalog);
+    for (uint32_t i = 0; i < snapshot->count; i++) {
+        const struct hub_head *head = snapshot->heads[i];
+        counts[head->status]++;
+        episodes += head->episodes;
+        steps += head->steps;
+        size += head->size;
+        if (head->status != HUB_DATASET_READY)
+            printf("%-11s %s: %s\n", hub_dataset_status_name(head->status), head->id, head->reason);
+    }
+    printf("%u datasets (%" PRIu64 " ready, %" PRIu64 " broken, %" PRIu64 " unsupported, %" PRIu64
+           " pending), %" PRIu64 " episodes, %" PRIu64 " steps, %" PRIu64 " bytes\n",
+           snapshot->count, counts[HUB_DATASET_READY], counts[HUB_DATASET_BROKEN],
+           counts[HUB_DATASET_UNSUPPORTED], counts[HUB_DATASET_PENDING], episodes, steps, size);
+}
+
+int hub_scan(const struct hub_config *config)
+{
+    struct parts parts = {0};
+    struct hub_error err = {0};
+    const sigset_t signals = block_signals();
+    const struct timespec now = {0};
+    prepare_process();
+    int code = 0;
+    enum hub_status st = open_storage(&parts, config, &err);
+    if (!st)
+        st = start_scanner(&parts, config, true, &err);
+    while (!st && code == 0 && !hub_scanner_wait(parts.app.scanner, TICK_MS))
+        if (sigtimedwait(&signals, NULL, &now) > 0)
+            code = 130;
+    if (st)
+        code = failed(&err);
+    else if (code == 0)
+        print_summary(&parts.app);
+    close_all(&parts, config);
+    return code;
+}
