@@ -1,0 +1,120 @@
+#include "server/http/http.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+
+Test(request, targets_that_are_refused)
+{
+    static const char *const bad[] = {
+        "",        "x",     "http://x/", "*",           "//",        "/a//b",    "/a/",     "/.",    "/..",
+        "/a/../b", "/%2e",  "/%2E%2e/a", "/a%2F..%2Fb", "/a%2F%2Fb", "/%2Fa",    "/a%2F",   "/%",    "/%4",
+        "/%4g",    "/%00",  "/a%0Ab",    "/%7F",        "/%C2%80",   "/%ff",     "/%C0%AF", "/\xff", "/a b",
+        "/a\tb",   "/a\\b", "/a%5Cb",    "/a?q=%00",    "/a?q=%zz",  "/a?q=%ff", "/a?b c=d"};
+    struct hub_request request = {0};
+    for (size_t i = 0; i < HUB_COUNT(bad); i++) {
+        struct hub_error err = {0};
+        cr_assert_eq(hub_request_init(&request, HUB_GET, bad[i], &err), HUB_INVALID, "%s", bad[i]);
+        cr_assert_str_eq(err.problem, "bad-request");
+    }
+    hub_request_dispose(&request);
+}
+
+Test(request, segments_and_parameters)
+{
+    struct hub_request request = {0};
+    struct hub_error err = {0};
+    cr_assert_eq(
+        hub_request_init(&request, HUB_GET, "/a%20b/%C3%A9+%2B/...?x=1&y=a+b%2Bc&x=2&&z&=v&w=a%0A%26=", &err),
+        HUB_OK, "%s", err.detail);
+    cr_assert_str_eq(request.target, "/a%20b/%C3%A9+%2B/...");
+    cr_assert_eq(request.segment_count, 3);
+    cr_assert_str_eq(request.segments[0].data, "a b");
+    cr_assert_str_eq(request.segments[1].data, "\xC3\xA9++", "a plus stays a plus in a path");
+    cr_assert_str_eq(request.segments[2].data, "...");
+    cr_assert_eq(request.query_count, 6);
+    cr_assert_str_eq(hub_request_query(&request, "x").data, "1", "the first one");
+    cr_assert_str_eq(hub_request_query(&request, "y").data, "a b+c");
+    cr_assert_eq(hub_request_query(&request, "z").size, 0);
+    cr_assert_not_null(hub_request_query(&request, "z").data);
+    cr_assert_str_eq(hub_request_query(&request, "").data, "v");
+    cr_assert_str_eq(hub_request_query(&request, "w").data, "a\n&=");
+    cr_assert_null(hub_request_query(&request, "absent").data);
+    hub_request_dispose(&request);
+}
+
+Test(request, limits)
+{
+    char target[8192] = "";
+    struct hub_request request = {0};
+    size_t used = 0;
+    for (int i = 0; i < HUB_MAX_SEGMENTS; i++)
+        used += (size_t)sprintf(target + used, "/a");
+    cr_assert_eq(hub_request_init(&request, HUB_GET, target, NULL), HUB_OK);
+    sprintf(target + used, "/a");
+    cr_assert_eq(hub_request_init(&request, HUB_GET, target, NULL), HUB_INVALID);
+    used = (size_t)sprintf(target, "/a?");
+    for (int i = 0; i <= HUB_MAX_QUERY; i++)
+        used += (size_t)sprintf(target + used, "a=%d&", i);
+    cr_assert_eq(hub_request_init(&request, HUB_GET, target, NULL), HUB_INVALID);
+    hub_request_dispose(&request);
+}
+
+Test(request, known_parameters)
+{
+    static const char *const names[] = {"start", "stop", NULL}, *const none[] = {NULL};
+    struct hub_request request = {0};
+    struct hub_error err = {0};
+    cr_assert_eq(hub_request_init(&request, HUB_GET, "/a?start=1&stopp=2", &err), HUB_OK);
+    cr_assert_eq(hub_request_known(&request, names, &err), HUB_INVALID);
+    cr_assert_str_eq(err.problem, "bad-parameter");
+    cr_assert_str_eq(err.parameter, "stopp");
+    cr_assert_str_eq(err.value, "2");
+    cr_assert(strstr(err.detail, "start, stop"));
+    cr_assert_eq(hub_request_known(&request, none, &err), HUB_INVALID);
+    cr_assert_eq(hub_request_init(&request, HUB_GET, "/a?start=1&stop=2", &err), HUB_OK);
+    cr_assert_eq(hub_request_known(&request, names, &err), HUB_OK);
+    hub_request_dispose(&request);
+}
+
+struct int_case {
+    const char *text;
+    enum hub_status st;
+    int64_t value;
+};
+
+Test(request, whole_numbers)
+{
+    static const struct int_case cases[] = {
+        {"0", HUB_OK, 0},
+        {"-5", HUB_OK, -5},
+        {"9223372036854775807", HUB_OK, INT64_MAX},
+        {"-9223372036854775808", HUB_OK, INT64_MIN},
+        {"9223372036854775808", HUB_INVALID, 0},
+        {"", HUB_INVALID, 0},
+        {"-", HUB_INVALID, 0},
+        {"+1", HUB_INVALID, 0}, /* a space, decoded */
+        {"%2B1", HUB_INVALID, 0},
+        {"1.0", HUB_INVALID, 0},
+        {"0x10", HUB_INVALID, 0},
+        {"1%0A", HUB_INVALID, 0},
+        {"abc", HUB_INVALID, 0},
+    };
+    struct hub_request request = {0};
+    for (size_t i = 0; i < HUB_COUNT(cases); i++) {
+        char target[64];
+        int64_t value = 0;
+        bool present = false;
+        struct hub_error err = {0};
+        sprintf(target, "/a?n=%s", cases[i].text);
+        cr_assert_eq(hub_request_init(&request, HUB_GET, target, &err), HUB_OK);
+        cr_assert_eq(hub_request_int(&request, "n", &value, &present, &err), cases[i].st, "%s",
+                     cases[i].text);
+        cr_assert_eq(present, cases[i].st == HUB_OK);
+        cr_assert_eq(value, cases[i].value);
+    }
+    bool present = true;
+    int64_t value = 0;
+    cr_assert_eq(hub_request_int(&request, "m", &value, &present, NULL), HUB_OK);
+    cr_assert_not(present);
+    hub_request_dispose(&request);
+}

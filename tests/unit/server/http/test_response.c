@@ -1,0 +1,77 @@
+#include "server/http/http.h"
+
+#include <criterion/criterion.h>
+
+Test(response, short_and_long_headers)
+{
+    struct hub_response response;
+    struct hub_error err = {0};
+    char big[3000];
+    hub_response_init(&response);
+    memset(big, 'v', sizeof big - 1);
+    big[sizeof big - 1] = '\0';
+    cr_assert_eq(hub_response_header(&response, &err, "ETag", "\"%d\"", 5), HUB_OK);
+    cr_assert_eq(hub_response_header(&response, &err, "Link", "%s", big), HUB_OK);
+    cr_assert_eq(hub_response_header(&response, &err, "Vary", "Accept"), HUB_OK);
+    cr_assert_str_eq(response.headers[0].value, "\"5\"");
+    cr_assert_str_eq(response.headers[1].value, big);
+    cr_assert_str_eq(response.headers[2].value, "Accept");
+    cr_assert_eq(response.header_count, 3);
+    hub_response_dispose(&response);
+    cr_assert_eq(response.header_count, 0);
+}
+
+Test(response, no_header_can_be_smuggled_into_a_value)
+{
+    static const char *const bad[] = {"a\r\nX: y", "a\nb", "a\rb", "a\x01", "\x7F", "a\tb"};
+    struct hub_response response;
+    hub_response_init(&response);
+    for (size_t i = 0; i < HUB_COUNT(bad); i++) {
+        struct hub_error err = {0};
+        cr_assert_eq(hub_response_header(&response, &err, "X-A", "%s", bad[i]), HUB_IO);
+        cr_assert_str_eq(err.problem, "internal");
+    }
+    cr_assert_eq(response.header_count, 0);
+    hub_response_dispose(&response);
+}
+
+Test(response, at_most_32_headers)
+{
+    struct hub_response response;
+    hub_response_init(&response);
+    for (int i = 0; i < 32; i++)
+        cr_assert_eq(hub_response_header(&response, NULL, "X-A", "%d", i), HUB_OK);
+    cr_assert_eq(hub_response_header(&response, NULL, "X-A", "one more"), HUB_TOO_BIG);
+    hub_response_dispose(&response);
+}
+
+static void on_finished(void *user, bool complete)
+{
+    *(int *)user += complete ? 10 : 1;
+}
+
+Test(response, dispose_gives_everything_back)
+{
+    struct hub_response response;
+    struct hub_request request = {0};
+    struct hub_budget *budget = hub_budget_new(1000);
+    struct hub_buf text = HUB_BUF_INIT(100);
+    int finished = 0;
+    hub_response_init(&response);
+    cr_assert_eq(hub_buf_add_text(&text, "shared", NULL), HUB_OK);
+    struct hub_bytes *bytes = hub_bytes_new(&text);
+    response.shared = hub_bytes_ref(bytes);
+    response.finished = on_finished;
+    response.finished_user = &finished;
+    cr_assert_eq(hub_budget_take(budget, &request, &response, 600, NULL), HUB_OK);
+    cr_assert_eq(hub_budget_take(budget, &request, &response, 400, NULL), HUB_OK);
+    cr_assert_eq(hub_buf_add_text(hub_response_buffer(&response, 201, "text/plain", 100), "x", NULL), HUB_OK);
+    hub_response_dispose(&response);
+    cr_assert_eq(response.status, 200);
+    cr_assert_eq(finished, 1);
+    cr_assert_eq(hub_budget_take(budget, &request, &response, 1000, NULL), HUB_OK, "all of it is free again");
+    cr_assert(hub_view_is(hub_bytes_view(bytes), "shared"));
+    hub_response_dispose(&response);
+    hub_bytes_unref(bytes);
+    hub_budget_free(budget);
+}

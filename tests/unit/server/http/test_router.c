@@ -1,0 +1,100 @@
+#include "server/http/http.h"
+
+#include <criterion/criterion.h>
+
+static const struct hub_route routes[] = {
+    {"GET", "/", NULL, "front", 0},
+    {"GET", "/api/v1/datasets", NULL, "datasets", 0},
+    {"GET", "/api/v1/datasets/{id}", NULL, "dataset", 0},
+    {"GET", "/api/v1/datasets/{id}/episodes", NULL, "episodes", 0},
+    {"GET", "/api/v1/datasets/{id}/episodes/{n}", NULL, "episode", 0},
+    {"GET", "/api/v1/datasets/{id}/episodes/{n}/{path}", NULL, "field", 0},
+    {"GET", "/api/v1/datasets/{id}/files", NULL, "files", 0},
+    {"GET", "/api/v1/datasets/{id}/files/{path}", NULL, "file", 0},
+    {"PUT", "/api/v1/datasets/{id}/files/{path}", NULL, "upload", 0},
+    {"GET", "/api/v1/datasets/{id}/archive.tar", NULL, "archive", 0},
+    {"GET", "/api/v1/datasets/{id}/~log", NULL, "log", 0},
+    {"POST", "/api/v1/batch", NULL, "batch", 1},
+    {NULL, NULL, NULL, NULL, 0},
+};
+
+struct route_case {
+    const char *target, *label, *id, *n, *path;
+};
+
+static const struct route_case cases[] = {
+    {"/", "front", NULL, NULL, NULL},
+    {"/api/v1/datasets", "datasets", NULL, NULL, NULL},
+    {"/api/v1/datasets?limit=1", "datasets", NULL, NULL, NULL},
+    {"/api/v1/datasets/door-human-v0", "dataset", "door-human-v0", NULL, NULL},
+    {"/api/v1/datasets/D4RL/door/human-v2", "dataset", "D4RL/door/human-v2", NULL, NULL},
+    {"/api/v1/datasets/D4RL%2Fdoor%2Fhuman-v2", "dataset", "D4RL/door/human-v2", NULL, NULL},
+    {"/api/v1/datasets/D4RL/door/human-v2/episodes", "episodes", "D4RL/door/human-v2", NULL, NULL},
+    {"/api/v1/datasets/a/episodes/3", "episode", "a", "3", NULL},
+    {"/api/v1/datasets/a/b/episodes/3/observations/files/x", "field", "a/b", "3", "observations/files/x"},
+    {"/api/v1/datasets/a/episodes/3/a%2Fb", "field", "a", "3", "a/b"},
+    {"/api/v1/datasets/a/files", "files", "a", NULL, NULL},
+    {"/api/v1/datasets/a/files/data/episodes/x%20y.hdf5", "file", "a", NULL, "data/episodes/x y.hdf5"},
+    {"/api/v1/datasets/a/archive.tar", "archive", "a", NULL, NULL},
+    {"/api/v1/datasets/a/b/~log", "log", "a/b", NULL, NULL},
+    {"/api/v1/datasets/%7Elog", NULL, NULL, NULL, NULL}, /* a reserved segment ends the id before it began */
+    {"/api/v1/datasets/episodes/3", NULL, NULL, NULL, NULL},
+    {"/api/v1/datasets/a/~other", NULL, NULL, NULL, NULL},
+    {"/api/v1/datasets/a/batch", NULL, NULL, NULL, NULL},
+    {"/api/v1/data", NULL, NULL, NULL, NULL},
+    {"/api/v1/datasetsx/a", NULL, NULL, NULL, NULL},
+    {"/api", NULL, NULL, NULL, NULL},
+};
+
+static void same(struct hub_view got, const char *want, const char *target)
+{
+    if (want)
+        cr_assert(hub_view_is(got, want), "%s: \"%s\", not \"%s\"", target, got.data, want);
+    else
+        cr_assert_null(got.data, "%s", target);
+}
+
+Test(router, table)
+{
+    struct hub_request request = {0};
+    for (size_t i = 0; i < HUB_COUNT(cases); i++) {
+        const struct hub_route *route = NULL;
+        char allow[64];
+        struct hub_error err = {0};
+        cr_assert_eq(hub_request_init(&request, HUB_GET, cases[i].target, &err), HUB_OK, "%s", err.detail);
+        enum hub_status st = hub_route_find(&request, routes, &route, allow, &err);
+        if (!cases[i].label) {
+            cr_assert_eq(st, HUB_NOT_FOUND, "%s", cases[i].target);
+            cr_assert_str_eq(err.problem, "route-not-found");
+            continue;
+        }
+        cr_assert_eq(st, HUB_OK, "%s: %s", cases[i].target, err.detail);
+        cr_assert_str_eq(route->label, cases[i].label);
+        same(hub_request_capture(&request, "id"), cases[i].id, cases[i].target);
+        same(hub_request_capture(&request, "n"), cases[i].n, cases[i].target);
+        same(hub_request_capture(&request, "path"), cases[i].path, cases[i].target);
+    }
+    hub_request_dispose(&request);
+}
+
+Test(router, other_methods)
+{
+    struct hub_request request = {0};
+    const struct hub_route *route = NULL;
+    char allow[64];
+    struct hub_error err = {0};
+    cr_assert_eq(hub_request_init(&request, HUB_HEAD, "/api/v1/datasets/a", &err), HUB_OK);
+    cr_assert_eq(hub_route_find(&request, routes, &route, allow, &err), HUB_OK, "HEAD is where GET is");
+    cr_assert_eq(hub_request_init(&request, HUB_PUT, "/api/v1/datasets/a/files/x", &err), HUB_OK);
+    cr_assert_eq(hub_route_find(&request, routes, &route, allow, &err), HUB_OK);
+    cr_assert_str_eq(route->label, "upload");
+    cr_assert_eq(hub_request_init(&request, HUB_DELETE, "/api/v1/datasets/a/files/x", &err), HUB_OK);
+    cr_assert_eq(hub_route_find(&request, routes, &route, allow, &err), HUB_INVALID);
+    cr_assert_str_eq(err.problem, "method-not-allowed");
+    cr_assert_str_eq(allow, "GET, HEAD, PUT");
+    cr_assert_eq(hub_problem_status(&err), 405);
+    cr_assert_eq(hub_request_init(&request, HUB_GET, "/api/v1/batch", &err), HUB_OK);
+    cr_assert_eq(hub_route_find(&request, routes, &route, allow, &err), HUB_INVALID);
+    cr_assert_str_eq(allow, "POST");
+    hub_request_dispose(&request);
+}
