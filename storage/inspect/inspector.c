@@ -81,6 +81,8 @@ static enum hub_status start_worker(struct hub_inspector *i, struct hub_error *e
         i->worker = 0;
         return hub_fail_errno(err, rc, "starting %s", i->program);
     }
+    /* orders are taken at once by any worker that lives */
+    setsockopt(pair[0], SOL_SOCKET, SO_SNDTIMEO, &(struct timeval){.tv_sec = 5}, sizeof(struct timeval));
     i->control = pair[0];
     return HUB_OK;
 }
@@ -147,7 +149,9 @@ enum hub_status hub_inspector_order(struct hub_inspector *i, const struct hub_jo
         st = restart_worker(i, err);
         rc = st ? 0 : send_order(i->control, order, sock, status);
     }
-    if (!st && rc)
+    if (!st && rc == EAGAIN)
+        st = hub_fail(err, HUB_IO, "the inspector takes no jobs");
+    else if (!st && rc)
         st = hub_fail_errno(err, rc, "handing a job to the inspector");
     pthread_mutex_unlock(&i->lock);
     return st;

@@ -14,6 +14,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
+#include <sys/random.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -198,6 +199,9 @@ int hub_worker_main(void)
         free(w);
         return 1;
     }
+    size_t seed = 0;
+    (void)!getrandom(&seed, sizeof seed, 0);
+    json_object_seed(seed | 1); /* jansson would read /dev/urandom for it, which no child can */
     w->poll[CONTROL] = (struct pollfd){.fd = HUB_CONTROL_FD, .events = POLLIN};
     w->poll[SIGNALS] = (struct pollfd){.fd = signals, .events = POLLIN};
     json_object_seed(0); /* jansson would open /dev/urandom for its first object, in the sandbox */

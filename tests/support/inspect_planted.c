@@ -3,6 +3,7 @@
  * PLANTED_BLIND it runs where seccomp cannot be installed.
  */
 #include "tests/support/inspect_planted.h"
+#include "storage/base/json.h"
 #include "storage/inspect/child_state.h"
 #include "storage/inspect/inspect.h"
 #include "storage/inspect/worker.h"
@@ -418,6 +419,9 @@ INSPECT(do_ordinary)
     fprintf(stderr, "%ld", (long)now.tv_sec);
     printf("%ld\n", (long)now.tv_sec);
     fflush(stdout);
+    json_t *document;
+    HUB_TRY(hub_json_parse(HUB_VIEW("{\"a\":[1.5,\"x\"]}"), 100, &document, err));
+    json_decref(document);
     void *big = calloc(1, 64 * MIB);
     free(big);
     return big ? HUB_OK : HUB_NO_MEMORY;
