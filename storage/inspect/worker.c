@@ -204,7 +204,6 @@ int hub_worker_main(void)
     json_object_seed(seed | 1); /* jansson would read /dev/urandom for it, which no child can */
     w->poll[CONTROL] = (struct pollfd){.fd = HUB_CONTROL_FD, .events = POLLIN};
     w->poll[SIGNALS] = (struct pollfd){.fd = signals, .events = POLLIN};
-    json_object_seed(0); /* jansson would open /dev/urandom for its first object, in the sandbox */
     hub_sandbox_prepare(&w->sandbox);
     serve(w);
     for (size_t i = 0; i < w->jobs; i++)
