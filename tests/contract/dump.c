@@ -1,0 +1,101 @@
+/*
+ * contract_dump PROGRAM DIR...: what the inspector finds in datasets, one line a thing, for people and for
+ * compare_h5py.py. With --rows also a CRC-32C of the bytes of every episode's rows, read from the layout
+ * alone.
+ */
+#include "storage/base/digest.h"
+#include "tests/support/inspected.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#ifdef HUB_WITH_READ
+#include "tests/support/rows.h"
+#endif
+
+static void dump_windows(struct inspected *d, uint32_t part, const struct hub_found_field *field)
+{
+    const struct hub_findings *f = &d->parts[part];
+    struct hub_layout layout;
+    struct hub_error err = {0};
+    if (!field->layout || hub_layout_open(field->layout, field->layout_size, &layout, &err))
+        return;
+    for (uint32_t i = 0; i < f->episode_count; i++) {
+        const struct hub_window *w = hub_layout_window(&layout, i);
+        if (!w)
+            continue;
+        const struct hub_variant *v = &layout.variants[layout.arrays[w->array].variant];
+        char npy[16], shape[128] = "";
+        size_t n = 0;
+        hub_variant_npy(v, npy);
+        for (unsigned k = 0; k < v->rank; k++)
+            n += (size_t)snprintf(shape + n, sizeof shape - n, "%u,", v->dims[k]);
+        printf("rows\t%lld\t%s\t%s\t(%s)\t%llu", (long long)f->episodes[i].number, field->path, npy, shape,
+               (unsigned long long)w->count);
+#ifdef HUB_WITH_READ
+        struct hub_rows rows = {0};
+        if (rows_read(d, part, &layout, w, &rows, &err)) {
+            printf("\tERROR %s", err.detail);
+        } else if (rows.offsets) {
+            uint32_t crc = 0;
+            for (uint64_t r = 0; r < rows.rows; r++) {
+                const uint32_t length = (uint32_t)(rows.offsets[r + 1] - rows.offsets[r]);
+                crc = hub_crc32c(hub_crc32c(crc, &length, 4), rows.data + rows.offsets[r], length);
+            }
+            printf("\t%08x", crc);
+        } else {
+            printf("\t%08x", hub_crc32c(0, rows.data, rows.rows * hub_variant_row_bytes(v)));
+        }
+        hub_rows_dispose(&rows);
+#endif
+        printf("\n");
+    }
+}
+
+static void dump_part(struct inspected *d, uint32_t part)
+{
+    const struct hub_findings *f = &d->parts[part];
+    printf("part\t%s\t%s\t%s\n", d->plan.parts[part].name, hub_status_name(d->part_status[part]),
+           d->part_errors[part].detail);
+    for (uint32_t i = 0; i < f->problem_count; i++)
+        printf("problem\t%s\t%s\t%s\n", f->problems[i].code, f->problems[i].path ? f->problems[i].path : "",
+               f->problems[i].detail);
+    for (uint32_t i = 0; i < f->episode_count; i++) {
+        const struct hub_found_episode *e = &f->episodes[i];
+        printf("episode\t%lld\t%s\tsteps %llu\tseed %s\treturn %s%.17g\tdone %d %d\t%s\t%s\n",
+               (long long)e->number, e->name, (unsigned long long)e->steps, e->seed ? e->seed : "-",
+               e->has_return ? e->return_computed ? "computed " : "" : "unknown ", e->episode_return,
+               e->terminated, e->truncated, e->attributes ? e->attributes : "-",
+               e->statistics ? e->statistics : "-");
+    }
+    for (uint32_t i = 0; i < f->field_count; i++) {
+        const struct hub_found_field *field = &f->fields[i];
+        printf("field\t%s\t%s\t%s\t%s\t%s\t%zu\n", field->path, hub_field_type_name(field->type),
+               hub_role_name(field->role), hub_axis_name(field->axis),
+               field->unreadable ? field->unreadable : "", field->layout_size);
+        dump_windows(d, part, field);
+    }
+}
+
+static void dump(const char *program, const char *dir)
+{
+    struct inspected d;
+    struct hub_error err = {0};
+    const enum hub_status st = inspected_open(&d, program, dir, &err);
+    printf("dataset\t%s\t%s\t%s\t%s\n", dir, d.format, hub_status_name(st), st ? err.detail : "");
+    for (uint32_t i = 0; i < d.plan.fact_count; i++)
+        printf("fact\t%s\t%.300s\n", d.plan.facts[i].key, d.plan.facts[i].text);
+    for (uint32_t i = 0; i < d.plan.problem_count; i++)
+        printf("problem\t%s\t%s\t%s\n", d.plan.problems[i].code,
+               d.plan.problems[i].path ? d.plan.problems[i].path : "", d.plan.problems[i].detail);
+    for (uint32_t i = 0; d.parts && i < d.plan.part_count; i++)
+        dump_part(&d, i);
+    inspected_close(&d);
+}
+
+int main(int argc, char **argv)
+{
+    for (int i = 2; i < argc; i++)
+        dump(argv[1], argv[i]);
+    return argc < 3;
+}
