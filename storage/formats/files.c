@@ -7,14 +7,6 @@
 #include <errno.h>
 #include <unistd.h>
 
-const struct hub_format *hub_format_find(const char *name)
-{
-    for (const struct hub_format *const *f = hub_formats; *f; f++)
-        if (strcmp((*f)->name, name) == 0)
-            return *f;
-    return NULL;
-}
-
 /* Order of path bytes, as the hub sorts a dataset's files. */
 static int compare(struct hub_view a, struct hub_view b)
 {

@@ -4,14 +4,10 @@
  * alone.
  */
 #include "storage/base/digest.h"
-#include "tests/support/inspected.h"
+#include "tests/support/rows.h"
 
 #include <stdio.h>
 #include <stdlib.h>
-
-#ifdef HUB_WITH_READ
-#include "tests/support/rows.h"
-#endif
 
 static void dump_windows(struct inspected *d, uint32_t part, const struct hub_found_field *field)
 {
@@ -32,7 +28,6 @@ static void dump_windows(struct inspected *d, uint32_t part, const struct hub_fo
             n += (size_t)snprintf(shape + n, sizeof shape - n, "%u,", v->dims[k]);
         printf("rows\t%lld\t%s\t%s\t(%s)\t%llu", (long long)f->episodes[i].number, field->path, npy, shape,
                (unsigned long long)w->count);
-#ifdef HUB_WITH_READ
         struct hub_rows rows = {0};
         if (rows_read(d, part, &layout, w, &rows, &err)) {
             printf("\tERROR %s", err.detail);
@@ -47,7 +42,6 @@ static void dump_windows(struct inspected *d, uint32_t part, const struct hub_fo
             printf("\t%08x", hub_crc32c(0, rows.data, rows.rows * hub_variant_row_bytes(v)));
         }
         hub_rows_dispose(&rows);
-#endif
         printf("\n");
     }
 }

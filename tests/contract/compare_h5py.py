@@ -1,0 +1,125 @@
+"""What contract_dump says against what h5py reads.  usage: contract_dump ... | compare_h5py.py
+
+Every dataset that h5py can read must be a row line with the same type, shape and bytes, or a field with a reason. Prints what
+differs and exits 1. Needs a CRC-32C, which is done here in plain Python with a table; the fixtures are small.
+"""
+
+import os
+import re
+import sys
+
+import h5py
+import numpy as np
+
+TABLE = []
+for n in range(256):
+    for _ in range(8):
+        n = n >> 1 ^ (0x82F63B78 if n & 1 else 0)
+    TABLE.append(n)
+
+
+def crc32c(data, crc=0):
+    crc ^= 0xFFFFFFFF
+    for byte in data:
+        crc = TABLE[(crc ^ byte) & 255] ^ crc >> 8
+    return crc ^ 0xFFFFFFFF
+
+
+def expected(ds):
+    """(numpy name, trailing shape, rows, crc) as contract_dump prints them, or None when h5py has no say."""
+    if ds.shape is None:
+        return None
+    vlen = h5py.check_vlen_dtype(ds.dtype)
+    text = h5py.check_string_dtype(ds.dtype)
+    if vlen is not None or (text and text.length is None):
+        crc = 0
+        for item in np.atleast_1d(ds[()]).ravel():
+            raw = item if isinstance(item, bytes) else np.asarray(item).tobytes()
+            crc = crc32c(raw, crc32c(len(raw).to_bytes(4, "little"), crc))
+        return "|O", "()", ds.shape[0] if ds.shape else 1, crc
+    array = ds[()]
+    array = np.asarray(array)
+    dtype = array.dtype
+    name = dtype.str.replace("=", "<")
+    if name.startswith(("|u1", "|i1")):
+        name = name
+    shape = array.shape[1:] if array.ndim else ()
+    rows = array.shape[0] if ds.ndim else 1
+    if not ds.ndim:
+        shape = array.shape
+    return name, "(%s)" % "".join("%d," % n for n in shape), rows, crc32c(np.ascontiguousarray(array).tobytes())
+
+
+def datasets(group, path="", above=()):
+    for key in group:
+        try:
+            item = group[key]
+        except Exception:
+            continue
+        name = f"{path}/{key}" if path else key
+        if isinstance(item, h5py.Group):
+            if item.id.__hash__() not in above and len(above) < 15:
+                yield from datasets(item, name, above + (item.id.__hash__(),))
+        elif isinstance(item, h5py.Dataset):
+            yield name, item
+
+
+def main():
+    bad = compared = 0
+    path, rows, fields = None, {}, {}
+
+    def check():
+        nonlocal bad, compared
+        try:
+            file = h5py.File(os.path.join(path, "data", "main_data.hdf5"), "r")
+        except Exception:
+            return
+        try:
+            episodes = list(file)
+        except Exception:
+            return
+        for episode in episodes:
+            if not re.fullmatch(r"episode_(0|[1-9]\d*)", episode):
+                continue
+            try:
+                group = file[episode]
+            except Exception:
+                continue
+            if not isinstance(group, h5py.Group):
+                continue
+            for name, ds in datasets(group):
+                got = rows.get((episode[8:], name))
+                if fields.get(name):
+                    continue
+                try:
+                    want = expected(ds)
+                except Exception as why:
+                    if got:
+                        print(path, episode, name, "h5py cannot:", why, "ours:", got)
+                    continue
+                compared += 1
+                if want is None:
+                    continue
+                text = [want[0], want[1], str(want[2]), "%08x" % want[3]]
+                if got != text:
+                    bad += 1
+                    print("DIFFERS", path, episode, name, ds.dtype, ds.shape, "h5py", text, "ours", got)
+
+    for line in sys.stdin.buffer:
+        part = line.decode("utf-8", "replace").rstrip("\n").split("\t")
+        if part[0] == "dataset":
+            if path:
+                check()
+            path, rows, fields = part[1], {}, {}
+        elif part[0] == "field" and len(part) > 5:
+            fields[part[1]] = part[5]
+        elif part[0] == "rows" and len(part) > 6:
+            rows[part[1], part[2]] = part[3:7]
+    if path:
+        check()
+    print(compared, "datasets compared,", bad, "differ")
+    sys.exit(bad > 0)
+
+
+if __name__ == "__main__":
+    main()
