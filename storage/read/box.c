@@ -73,12 +73,35 @@ COPY_PLANE(plane_16, memcpy(t, f, 16))
 COPY_PLANE(plane_short, copy_short(t, f, item))
 COPY_PLANE(plane_any, memcpy(t, f, item))
 
+/* Bytes of one channel into pixels: eight are loaded at once, so that only the stores are single. */
+static void plane_spread(const struct hub_box_dim *outer, const struct hub_box_dim *inner, uint8_t *to,
+                         const uint8_t *from)
+{
+    const int64_t step = inner->to;
+    const uint64_t count = inner->n;
+    for (uint64_t i = 0; i < outer->n; i++, to += outer->to, from += outer->from) {
+        uint8_t *t = to;
+        uint64_t k = 0;
+        for (; k + 8 <= count; k += 8, t += 8 * step) {
+            uint64_t word;
+            memcpy(&word, from + k, 8);
+            for (unsigned b = 0; b < 8; b++)
+                t[b * step] = (uint8_t)(word >> (8 * b));
+        }
+        for (; k < count; k++, t += step)
+            *t = from[k];
+    }
+}
+
 static void copy_plane(const struct hub_box_dim *outer, const struct hub_box_dim *inner, size_t item,
                        uint8_t *to, const uint8_t *from)
 {
     switch (item) {
     case 1:
-        plane_1(outer, inner, item, to, from);
+        if (inner->from == 1)
+            plane_spread(outer, inner, to, from);
+        else
+            plane_1(outer, inner, item, to, from);
         return;
     case 2:
         plane_2(outer, inner, item, to, from);

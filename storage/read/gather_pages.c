@@ -246,7 +246,9 @@ void hub_pages_price(const struct hub_plan *plan, const struct hub_cut *cut, str
             continue;
         const uint64_t count = part.to - part.from;
         price_page(&r, page, price);
-        price->ns += (double)(part.to - page->first_value) * HUB_NS_VALUE;
+        price->ns += (double)count * HUB_NS_VALUE;
+        if (r.column->max_def || var) /* otherwise what comes before is found by its number */
+            price->ns += (double)(part.from - page->first_value) * HUB_NS_SKIP;
         if (var)
             price->bytes_out += var_bound(page, dictionary, part.count);
         if (uses_dictionary(page) && !words) {
