@@ -1,9 +1,11 @@
 /* The formats the inspector knows. Order breaks ties between equal bids. */
 #include "storage/formats/format.h"
 
+extern const struct hub_format hub_format_lerobot;
 extern const struct hub_format hub_format_minari_hdf5;
 
 const struct hub_format *const hub_formats[] = {
     &hub_format_minari_hdf5,
+    &hub_format_lerobot,
     NULL,
 };

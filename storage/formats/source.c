@@ -22,13 +22,6 @@ void hub_source_memory(struct hub_source *source, const void *data, size_t size)
     source->window_size = 0;
 }
 
-void hub_source_close(struct hub_source *source)
-{
-    if (source->files)
-        source->files->close(source->files, source->number);
-    source->files = NULL;
-}
-
 static enum hub_status check_range(const struct hub_source *source, uint64_t offset, size_t size,
                                    struct hub_error *err)
 {

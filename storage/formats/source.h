@@ -20,11 +20,9 @@ struct hub_source {
     uint8_t window[HUB_SOURCE_WINDOW];
 };
 
-/** A file of the job; opened on the first read, closed by hub_source_close. `files` must outlive the source.
- */
+/** A file of the job; `files` must outlive the source. */
 void hub_source_file(struct hub_source *source, struct hub_files *files, uint32_t number);
 void hub_source_memory(struct hub_source *source, const void *data, size_t size);
-void hub_source_close(struct hub_source *source);
 
 /** Exactly `size` bytes; HUB_CORRUPT when the source ends before. */
 HUB_MUST_USE enum hub_status hub_source_read(struct hub_source *source, uint64_t offset, void *out,

@@ -1,0 +1,170 @@
+/* The lerobot driver over tests/fixtures/lerobot: what each set is said to hold. Its rows are compared in
+ * test_rows.c. */
+#include <criterion/criterion.h>
+#include <criterion/parameterized.h>
+#include <stdio.h>
+
+#include "tests/support/rows.h"
+
+static enum hub_status open_set(struct inspected *d, const char *name, struct hub_error *err)
+{
+    char path[1000];
+    snprintf(path, sizeof path, "%s/lerobot/%s", HUB_FIXTURES, name);
+    return inspected_open(d, HUB_INSPECT, path, err);
+}
+
+struct set_case {
+    char name[24];
+    enum hub_status plan;
+    uint32_t episodes, fields, media;
+    char problems[5][24];
+};
+
+ParameterizedTestParameters(lerobot, sets)
+{
+    static struct set_case cases[] = {
+        {"arm-v21", HUB_OK, 4, 13, 8, {""}},
+        {"camera-v21", HUB_OK, 3, 8, 0, {""}},
+        {"arm-v20", HUB_OK, 4, 13, 0, {""}},
+        {"arm-spec-spelling", HUB_OK, 4, 13, 0, {"other-spelling"}},
+        {"arm-claims",
+         HUB_OK,
+         4,
+         13,
+         0,
+         {"missing-file", "bad-split", "bad-json-line", "length-mismatch", "missing-column"}},
+        {"parquet-variants", HUB_OK, 19, 15, 0, {"unreadable-in-episodes", "nulls"}},
+        {"parquet-damaged", HUB_OK, 1, 15, 0, {"unreadable-episode", "not-fetched"}},
+        {"neighbour-v30", HUB_UNSUPPORTED, 0, 0, 0, {""}},
+        {"neighbour-v16", HUB_UNSUPPORTED, 0, 0, 0, {""}},
+    };
+    return cr_make_param_array(struct set_case, cases, HUB_COUNT(cases));
+}
+
+ParameterizedTest(struct set_case *c, lerobot, sets)
+{
+    struct inspected d;
+    struct hub_error err = {0};
+    const enum hub_status st = open_set(&d, c->name, &err);
+    cr_assert_eq(st, c->plan, "%s: %s", c->name, err.detail);
+    cr_assert_str_eq(d.format, "lerobot");
+    if (!st) {
+        cr_assert_eq(d.plan.part_count, 1);
+        cr_assert_eq(d.part_status[0], HUB_OK, "%s: %s", c->name, d.part_errors[0].detail);
+        cr_assert_eq(d.parts[0].episode_count, c->episodes, "%s: %u", c->name, d.parts[0].episode_count);
+        cr_assert_eq(d.parts[0].field_count, c->fields, "%s: %u", c->name, d.parts[0].field_count);
+        cr_assert_eq(d.parts[0].media_count, c->media);
+    }
+    for (size_t p = 0; p < 5 && c->problems[p][0]; p++)
+        cr_assert_not_null(inspected_problem(&d, c->problems[p], NULL), "%s lacks %s", c->name,
+                           c->problems[p]);
+    if (!c->problems[0][0] && !st)
+        cr_assert_eq(d.plan.problem_count + d.parts[0].problem_count, 0);
+    inspected_close(&d);
+}
+
+Test(lerobot, an_episode_as_the_metadata_has_it)
+{
+    struct inspected i;
+    cr_assert_eq(open_set(&i, "arm-v21", NULL), HUB_OK);
+    const struct hub_found_episode *e = &i.parts[0].episodes[1];
+    cr_assert_eq(e->number, 1);
+    cr_assert_str_eq(e->name, "episode_000001");
+    cr_assert_eq(e->steps, 8);
+    cr_assert(e->has_return && e->return_computed);
+    cr_assert_float_eq(e->episode_return, 7.0, 1e-9);
+    cr_assert_str_eq(e->task, "open the door 扉");
+    cr_assert_str_eq(e->splits, "[\"train\"]");
+    cr_assert_not_null(strstr(e->attributes, "pick up the"));
+    cr_assert_not_null(strstr(e->statistics, "\"next.reward\":{\"min\":"));
+    const struct hub_found_media *m = &i.parts[0].media[3];
+    cr_assert_eq(m->episode, 1);
+    cr_assert_str_eq(m->camera, "observation.images.wrist");
+    cr_assert_str_eq(m->codec, "av1");
+    cr_assert_eq(m->fps, 10);
+    cr_assert_not_null(strstr(i.files[m->file].path, "wrist/episode_000001.mp4"));
+    inspected_close(&i);
+}
+
+struct field_case {
+    char set[20], path[24];
+    enum hub_field_type type;
+    enum hub_role role;
+    uint8_t kind, item_size, rank;
+    uint32_t dims[2];
+};
+
+ParameterizedTestParameters(lerobot, fields)
+{
+    static struct field_case cases[] = {
+        {"arm-v21", "observation.state", HUB_FIELD_NUMBER, HUB_ROLE_OBSERVATION, HUB_KIND_FLOAT, 4, 1, {4}},
+        {"arm-v21", "observation.grid", HUB_FIELD_NUMBER, HUB_ROLE_OBSERVATION, HUB_KIND_FLOAT, 4, 2, {2, 3}},
+        {"arm-v21", "action", HUB_FIELD_NUMBER, HUB_ROLE_ACTION, HUB_KIND_FLOAT, 4, 1, {4}},
+        {"arm-v21", "next.done", HUB_FIELD_BOOL, HUB_ROLE_DONE, HUB_KIND_BOOL, 1, 0, {0}},
+        {"arm-v21", "next.reward", HUB_FIELD_NUMBER, HUB_ROLE_REWARD, HUB_KIND_FLOAT, 4, 0, {0}},
+        {"arm-v21", "note", HUB_FIELD_TEXT, HUB_ROLE_OTHER, HUB_KIND_VAR, 0, 0, {0}},
+        {"camera-v21",
+         "observation.image",
+         HUB_FIELD_IMAGE_PNG,
+         HUB_ROLE_OBSERVATION,
+         HUB_KIND_VAR,
+         0,
+         0,
+         {0}},
+        {"parquet-variants", "flags", HUB_FIELD_BOOL, HUB_ROLE_OTHER, HUB_KIND_BOOL, 1, 1, {2}},
+        {"parquet-variants", "small", HUB_FIELD_NUMBER, HUB_ROLE_OTHER, HUB_KIND_INT, 1, 0, {0}},
+        {"parquet-variants", "word", HUB_FIELD_NUMBER, HUB_ROLE_OTHER, HUB_KIND_UINT, 2, 0, {0}},
+        {"parquet-variants", "half", HUB_FIELD_NUMBER, HUB_ROLE_OTHER, HUB_KIND_FLOAT, 2, 0, {0}},
+    };
+    return cr_make_param_array(struct field_case, cases, HUB_COUNT(cases));
+}
+
+ParameterizedTest(struct field_case *c, lerobot, fields)
+{
+    struct inspected i;
+    struct hub_layout layout;
+    cr_assert_eq(open_set(&i, c->set, NULL), HUB_OK);
+    const struct hub_found_field *f = inspected_field(&i.parts[0], c->path);
+    cr_assert_not_null(f, "%s", c->path);
+    cr_assert_eq(f->type, c->type);
+    cr_assert_eq(f->role, c->role);
+    cr_assert_eq(f->axis, HUB_AXIS_STEP);
+    cr_assert_eq(hub_layout_open(f->layout, f->layout_size, &layout, NULL), HUB_OK);
+    const struct hub_variant *v = &layout.variants[layout.arrays[0].variant];
+    cr_assert_eq(v->kind, c->kind);
+    cr_assert_eq(v->item_size, c->item_size);
+    cr_assert_eq(v->rank, c->rank);
+    cr_assert_eq(v->dims[0], c->dims[0], "%s: %u", c->path, v->dims[0]);
+    cr_assert_eq(v->dims[1], c->dims[1]);
+    inspected_close(&i);
+}
+
+/* Every way of writing, read back through the layout alone: frame_index counts from 0. compare_pyarrow.py
+ * looks at all columns. */
+Test(lerobot, rows)
+{
+    struct inspected d;
+    struct hub_layout layout;
+    struct hub_error err = {0};
+    unsigned seen = 0;
+    cr_assert_eq(open_set(&d, "parquet-variants", NULL), HUB_OK);
+    const struct hub_found_field *f = inspected_field(&d.parts[0], "frame_index");
+    cr_assert_eq(hub_layout_open(f->layout, f->layout_size, &layout, NULL), HUB_OK);
+    for (uint32_t e = 0; e < d.parts[0].episode_count; e++) {
+        const struct hub_window *w = hub_layout_window(&layout, e);
+        struct hub_rows rows;
+        if (!w)
+            continue; /* its encoding is refused */
+        cr_assert_eq(rows_read(&d, 0, &layout, w, &rows, &err), HUB_OK, "episode %u: %s", e, err.detail);
+        cr_assert_eq(rows.rows, d.parts[0].episodes[e].steps);
+        for (uint64_t r = 0; r < rows.rows; r++) {
+            int64_t value;
+            memcpy(&value, rows.data + r * sizeof value, sizeof value);
+            cr_assert_eq(value, (int64_t)r, "episode %u row %lu is %ld", e, r, value);
+        }
+        hub_rows_dispose(&rows);
+        seen++;
+    }
+    cr_assert_eq(seen, 18);
+    inspected_close(&d);
+}
