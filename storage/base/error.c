@@ -1,6 +1,11 @@
 /* Errors: see error.h. */
 #include "storage/base/error.h"
 
+#undef hub_fail /* macros of the analyzer only */
+#undef hub_fail_as
+#undef hub_fail_errno
+#undef hub_fail_about
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

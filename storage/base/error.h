@@ -72,6 +72,13 @@ enum hub_status hub_fail_about(struct hub_error *err, const char *parameter, con
 /** "not-found", "too-big": for logs and tests. */
 const char *hub_status_name(enum hub_status status);
 
+#ifdef __clang_analyzer__ /* which cannot see into error.c that a failure is never HUB_OK */
+#define hub_fail(err, status, ...) ((void)hub_fail(err, status, __VA_ARGS__), (status))
+#define hub_fail_as(err, status, ...) ((void)hub_fail_as(err, status, __VA_ARGS__), (status))
+#define hub_fail_errno(err, errnum, ...) ((void)hub_fail_errno(err, errnum, __VA_ARGS__), HUB_IO)
+#define hub_fail_about(err, parameter, value) ((void)hub_fail_about(err, parameter, value), HUB_INVALID)
+#endif
+
 #define HUB_TRY(expression)                                                                                  \
     do {                                                                                                     \
         enum hub_status try_status_ = (expression);                                                          \
