@@ -47,7 +47,7 @@ static enum hub_status read_at(int fd, uint64_t offset, void *out, size_t size, 
         if (n < 0 && errno == EINTR)
             continue;
         if (n < 0)
-            return hub_fail_errno(err, errno, "reading at byte %llu", (unsigned long long)(offset + done));
+            return hub_fail_errno(err, errno, "reading at byte %llu", (unsigned long long)offset + done);
         if (n == 0)
             break;
         done += (size_t)n;

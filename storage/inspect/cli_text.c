@@ -57,10 +57,9 @@ static enum hub_status put_head(const struct hub_report *r, struct hub_buf *out,
     HUB_TRY(put_line(out, "minari", hub_report_fact(r, "minari_version"), err));
     if (r->format) {
         snprintf(count, sizeof count, "%llu", (unsigned long long)r->episodes);
+        const bool differs = claimed && strcmp(claimed, count) != 0;
         HUB_TRY(hub_buf_addf(out, err, "  %-12s %s%s%s%s\n", "episodes", count,
-                             claimed && strcmp(claimed, count) ? " (the files say " : "",
-                             claimed && strcmp(claimed, count) ? claimed : "",
-                             claimed && strcmp(claimed, count) ? ")" : ""));
+                             differs ? " (the files say " : "", differs ? claimed : "", differs ? ")" : ""));
         HUB_TRY(hub_buf_addf(out, err, "  %-12s %llu\n", "steps", (unsigned long long)r->steps));
     }
     size_text(r->tree.bytes, size);

@@ -62,7 +62,7 @@ static bool escape(struct scan *s, bool key)
         return false;
     const char c = *s->at++;
     if (c != 'u')
-        return memchr("\"\\/bfnrt", c, 8) != NULL;
+        return c != '\0' && strchr("\"\\/bfnrt", c) != NULL;
     const int unit = hex4(s);
     if (unit < 0 || (unit == 0 && key) || (unit >= 0xDC00 && unit <= 0xDFFF))
         return false;

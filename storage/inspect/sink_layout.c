@@ -79,6 +79,6 @@ enum hub_status hub_sink_finish(struct hub_sink *sink, struct hub_error *err)
         return HUB_OK;
     char text[64];
     snprintf(text, sizeof text, "%llu further problems",
-             (unsigned long long)(sink->problems - HUB_MAX_PROBLEMS + 1));
+             (unsigned long long)sink->problems - HUB_MAX_PROBLEMS + 1);
     return hub_sink_put_problem(sink, "more-problems", (struct hub_view){"", 0}, hub_view_of(text), err);
 }
