@@ -138,30 +138,63 @@ static enum hub_status walk(const struct finder *f, const char *path, unsigned d
     return st;
 }
 
+/* The dataset that a folder is as a whole, if it is one. */
+static enum hub_status find_directory(const struct finder *f, const char *path, bool *found_one,
+                                      struct hub_error *err)
+{
+    struct hub_tree listing;
+    struct hub_findings found;
+    HUB_CLEANUP(hub_closep) int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0)
+        return hub_fail_errno(err, errno, "%s", path);
+    HUB_TRY(hub_tree_listing(fd, &listing, err));
+    enum hub_status st = claim(f, &listing, &found, err);
+    *found_one = !st && found.claim_count && found.claims[0].file_count == 0;
+    if (*found_one)
+        st = report_directory(f, fd, path, &found, err);
+    hub_findings_dispose(&found);
+    hub_tree_dispose(&listing);
+    return st;
+}
+
 /* One file: what would be claimed if it were alone in its folder. */
+static enum hub_status find_alone(const struct finder *f, const char *folder, const char *name,
+                                  bool *found_one, struct hub_error *err)
+{
+    struct hub_findings found;
+    struct stat st;
+    HUB_CLEANUP(hub_closep) int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0 || fstatat(fd, name, &st, 0))
+        return hub_fail_errno(err, errno, "%s/%s", folder, name);
+    struct hub_job_file file = {.path = name, .size = (uint64_t)st.st_size};
+    struct hub_tree listing = {.directory = fd, .files = &file, .count = 1};
+    HUB_TRY(claim(f, &listing, &found, err));
+    *found_one = found.claim_count && found.claims[0].file_count;
+    const enum hub_status told =
+        *found_one ? report_files(f, folder, &listing, &found.claims[0], err) : HUB_OK;
+    hub_findings_dispose(&found);
+    return told;
+}
+
+/* Else the dataset it belongs to: its folder, or the one above ("data"). */
 static enum hub_status find_file(const struct finder *f, const char *path, struct hub_error *err)
 {
     HUB_CLEANUP(hub_freep) char *folder_copy = strdup(path);
     HUB_CLEANUP(hub_freep) char *name_copy = strdup(path);
-    struct hub_findings found;
-    struct stat st;
     if (!folder_copy || !name_copy)
         return hub_fail(err, HUB_NO_MEMORY, "no memory for a path");
-    const char *folder = dirname(folder_copy), *name = basename(name_copy);
-    HUB_CLEANUP(hub_closep) int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (fd < 0 || fstatat(fd, name, &st, 0))
-        return hub_fail_errno(err, errno, "%s", path);
-    struct hub_job_file file = {.path = name, .size = (uint64_t)st.st_size};
-    struct hub_tree listing = {.directory = fd, .files = &file, .count = 1};
-    HUB_TRY(claim(f, &listing, &found, err));
-    enum hub_status told;
-    if (found.claim_count && found.claims[0].file_count)
-        told = report_files(f, folder, &listing, &found.claims[0], err);
-    else
-        told =
-            hub_fail(err, HUB_NOT_FOUND, "%s is no dataset by itself; give the folder of its dataset", path);
-    hub_findings_dispose(&found);
-    return told;
+    const char *folder = dirname(folder_copy);
+    bool found = false;
+    HUB_TRY(find_alone(f, folder, basename(name_copy), &found, err));
+    for (int up = 0; up < 2 && !found; up++) {
+        char above[4096];
+        snprintf(above, sizeof above, "%s%s", folder, up ? "/.." : "");
+        HUB_CLEANUP(hub_freep) char *real = realpath(above, NULL);
+        if (real)
+            HUB_TRY(find_directory(f, real, &found, err));
+    }
+    return found ? HUB_OK
+                 : hub_fail(err, HUB_NOT_FOUND, "%s is no dataset by itself, nor is its folder", path);
 }
 
 enum hub_status hub_find_datasets(struct hub_inspector *inspector, const char *path, hub_report_each *each,

@@ -10,8 +10,8 @@
 static const char help[] =
     "usage: minari-inspect [--json] [--strict] [--timeout SECONDS] [--unsafe] PATH\n"
     "\n"
-    "Says what a hub would know of PATH: a dataset's folder, a single file that is a dataset by itself,\n"
-    "or any folder above: then every dataset below it. Files are only read, and only inside a sandbox.\n"
+    "Says what a hub would know of PATH: a dataset's folder, a file of a dataset, or any folder above:\n"
+    "then every dataset below it. Files are only read, and only inside a sandbox.\n"
     "\n"
     "  --json             one document: {\"inspector\",\"datasets\":[...]}, every episode and field in it\n"
     "  --strict           exit with 1 when there is any problem, unreadable field or broken part\n"
@@ -54,11 +54,14 @@ static int exit_code(enum hub_status st, const struct run *run, const struct hub
     return run->broken ? HUB_EXIT_BROKEN : HUB_EXIT_OK;
 }
 
-static int inspect(const char *path, struct hub_inspector_options options, struct run *run)
+static int inspect(char *path, struct hub_inspector_options options, struct run *run)
 {
     struct hub_inspector *inspector = NULL;
     struct hub_error err = {0};
     struct stat there;
+    char *last = path + strlen(path);
+    while (last - path > 1 && last[-1] == '/')
+        *--last = '\0';
     options.program = "/proc/self/exe";
     enum hub_status st = stat(path, &there) ? hub_fail(&err, HUB_NOT_FOUND, "there is no %s", path) : HUB_OK;
     if (!st)
@@ -97,7 +100,7 @@ int main(int argc, char **argv)
 {
     struct hub_inspector_options options = HUB_INSPECTOR_OPTIONS_INIT;
     struct run run = {0};
-    const char *path = NULL;
+    char *path = NULL;
     if (argc == 2 && strcmp(argv[1], "--worker") == 0)
         return hub_worker_main();
     for (int i = 1; i < argc; i++) {
