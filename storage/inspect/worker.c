@@ -208,6 +208,8 @@ int hub_worker_main(void)
     serve(w);
     for (size_t i = 0; i < w->jobs; i++)
         kill(w->pids[i], SIGKILL);
+    while (wait(NULL) > 0) /* a container's first process would be left with them */
+        continue;
     hub_sandbox_dispose(&w->sandbox);
     close(signals);
     free(w);

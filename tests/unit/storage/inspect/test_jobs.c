@@ -4,6 +4,7 @@
 #include "tests/support/inspect_job.h"
 
 #include <signal.h>
+#include <sys/wait.h>
 
 static struct hub_inspector_options options(void)
 {
@@ -195,6 +196,62 @@ Test(jobs, a_worker_that_keeps_dying_is_given_up_for_now, .timeout = 60)
     }
     cr_expect_eq(st, HUB_IO);
     fixture_stop(&f);
+}
+
+/* The first child of a process, 0 when there is none. */
+static pid_t child_of(pid_t parent)
+{
+    char path[64];
+    int child = 0;
+    snprintf(path, sizeof path, "/proc/%d/task/%d/children", (int)parent, (int)parent);
+    FILE *file = fopen(path, "r");
+    if (file && fscanf(file, "%d", &child) != 1)
+        child = 0;
+    if (file)
+        fclose(file);
+    return child;
+}
+
+static bool gone(pid_t pid)
+{
+    for (int i = 0; i < 200; i++) {
+        char path[64], state = 'X';
+        snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+        FILE *file = fopen(path, "r");
+        if (!file || fscanf(file, "%*d %*s %c", &state) != 1)
+            state = 'X';
+        if (file)
+            fclose(file);
+        if (state == 'X' || state == 'Z')
+            return true;
+        usleep(10000);
+    }
+    return false;
+}
+
+Test(jobs, nothing_outlives_a_killed_hub, .timeout = 60)
+{
+    int report[2];
+    pid_t worker = 0, job = 0;
+    cr_assert_eq(pipe(report), 0);
+    const pid_t hub = fork();
+    if (hub == 0) {
+        struct fixture f;
+        fixture_start(&f, HUB_PLANTED, options());
+        (void)!write(report[1], &f.inspector->worker, sizeof f.inspector->worker);
+        (void)!fixture_run(&f, "loop");
+        _exit(0);
+    }
+    cr_assert_eq(read(report[0], &worker, sizeof worker), (ssize_t)sizeof worker);
+    for (int i = 0; i < 200 && job == 0; i++) {
+        usleep(10000);
+        job = child_of(worker);
+    }
+    cr_assert_neq(job, 0);
+    kill(hub, SIGKILL);
+    waitpid(hub, NULL, 0);
+    cr_expect(gone(job), "the child ends with its worker");
+    cr_expect(gone(worker), "the worker ends with its hub");
 }
 
 static void *cancel_soon(void *flag)
