@@ -308,22 +308,25 @@ static enum hub_status index_dictionary(const struct hub_page_job *job, struct h
     struct hub_page_view *items = malloc(HUB_MAX(page->values, 1) * sizeof *items);
     if (!items)
         return hub_fail(err, HUB_NO_MEMORY, "no memory for a dictionary of %u values", page->values);
-    *out = items;
     struct hub_cursor c = hub_cursor_of(job->dictionary_data, page->decoded);
-    for (uint32_t i = 0; i < page->values; i++) {
+    for (uint32_t i = 0; i < page->values && !c.failed; i++) {
         const uint32_t length = hub_cursor_u32(&c);
         const uint8_t *bytes = hub_cursor_bytes(&c, length);
-        if (!bytes)
-            return hub_fail(err, HUB_CORRUPT, "dictionary shorter than it says");
-        items[i] = (struct hub_page_view){(uint32_t)(bytes - job->dictionary_data), length, true};
+        if (bytes)
+            items[i] = (struct hub_page_view){(uint32_t)(bytes - job->dictionary_data), length, true};
     }
+    if (c.failed) {
+        free(items);
+        return hub_fail(err, HUB_CORRUPT, "dictionary shorter than it says");
+    }
+    *out = items;
     return HUB_OK;
 }
 
 enum hub_status hub_page_values(const struct hub_page_job *job, void *out, struct hub_page_view *views,
                                 uint8_t *valid, struct hub_error *err)
 {
-    HUB_CLEANUP(hub_freep) struct hub_page_view *items = NULL;
+    struct hub_page_view *items = NULL;
     struct page_parts parts = {0};
     struct values v;
     if (job->skip > job->page->values || job->count > job->page->values - job->skip)
@@ -339,12 +342,13 @@ enum hub_status hub_page_values(const struct hub_page_job *job, void *out, struc
                         job->item_size);
     HUB_TRY(split_page(job, &parts, err));
     HUB_TRY(open_values(job, &parts, &v, err));
-    if (is_bytes && uses_dictionary(job->page)) {
+    if (is_bytes && uses_dictionary(job->page))
         HUB_TRY(index_dictionary(job, &items, err));
-        v.dictionary_items = items;
-    }
+    v.dictionary_items = items;
     struct hub_rle levels = hub_rle_of(parts.levels.data, parts.levels.size, bits_of(job->column->max_def));
-    return decode(job, &v, &levels, out, views, valid, err);
+    const enum hub_status st = decode(job, &v, &levels, out, views, valid, err);
+    free(items);
+    return st;
 }
 
 static enum hub_status decompress(uint8_t codec, const void *in, size_t in_size, void *out, size_t out_size,

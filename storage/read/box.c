@@ -51,27 +51,32 @@ static inline void copy_short(uint8_t *to, const uint8_t *from, size_t size)
         memcpy(to + size - 16, from + size - 16, 16);
 }
 
-#define COPY_PLANE(name, copy)                                                                               \
-    static void name(const struct hub_box_dim *outer, const struct hub_box_dim *inner, size_t item,          \
-                     uint8_t *to, const uint8_t *from)                                                       \
-    {                                                                                                        \
-        (void)item;                                                                                          \
-        const int64_t in_step = inner->from, out_step = inner->to;                                           \
-        const uint64_t count = inner->n;                                                                     \
-        for (uint64_t i = 0; i < outer->n; i++, to += outer->to, from += outer->from) {                      \
-            uint8_t *t = to;                                                                                 \
-            const uint8_t *f = from;                                                                         \
-            _Pragma("GCC unroll 4") for (uint64_t k = 0; k < count; k++, t += out_step, f += in_step) copy;  \
-        }                                                                                                    \
+/* With a constant size this becomes a loop of single moves. */
+static inline __attribute__((always_inline)) void plane(const struct hub_box_dim *outer,
+                                                        const struct hub_box_dim *inner, size_t item,
+                                                        uint8_t *to, const uint8_t *from)
+{
+    const int64_t in_step = inner->from, out_step = inner->to;
+    const uint64_t count = inner->n;
+    for (uint64_t i = 0; i < outer->n; i++, to += outer->to, from += outer->from) {
+        uint8_t *t = to;
+        const uint8_t *f = from;
+#pragma GCC unroll 4
+        for (uint64_t k = 0; k < count; k++, t += out_step, f += in_step)
+            memcpy(t, f, item);
     }
+}
 
-COPY_PLANE(plane_1, *t = *f)
-COPY_PLANE(plane_2, memcpy(t, f, 2))
-COPY_PLANE(plane_4, memcpy(t, f, 4))
-COPY_PLANE(plane_8, memcpy(t, f, 8))
-COPY_PLANE(plane_16, memcpy(t, f, 16))
-COPY_PLANE(plane_short, copy_short(t, f, item))
-COPY_PLANE(plane_any, memcpy(t, f, item))
+static void plane_short(const struct hub_box_dim *outer, const struct hub_box_dim *inner, size_t item,
+                        uint8_t *to, const uint8_t *from)
+{
+    for (uint64_t i = 0; i < outer->n; i++, to += outer->to, from += outer->from) {
+        uint8_t *t = to;
+        const uint8_t *f = from;
+        for (uint64_t k = 0; k < inner->n; k++, t += inner->to, f += inner->from)
+            copy_short(t, f, item);
+    }
+}
 
 /* Bytes of one channel into pixels: eight are loaded at once, so that only the stores are single. */
 static void plane_spread(const struct hub_box_dim *outer, const struct hub_box_dim *inner, uint8_t *to,
@@ -86,7 +91,7 @@ static void plane_spread(const struct hub_box_dim *outer, const struct hub_box_d
             uint64_t word;
             memcpy(&word, from + k, 8);
             for (unsigned b = 0; b < 8; b++)
-                t[b * step] = (uint8_t)(word >> (8 * b));
+                t[(int64_t)b * step] = (uint8_t)(word >> (8 * b));
         }
         for (; k < count; k++, t += step)
             *t = from[k];
@@ -101,25 +106,25 @@ static void copy_plane(const struct hub_box_dim *outer, const struct hub_box_dim
         if (inner->from == 1)
             plane_spread(outer, inner, to, from);
         else
-            plane_1(outer, inner, item, to, from);
+            plane(outer, inner, 1, to, from);
         return;
     case 2:
-        plane_2(outer, inner, item, to, from);
+        plane(outer, inner, 2, to, from);
         return;
     case 4:
-        plane_4(outer, inner, item, to, from);
+        plane(outer, inner, 4, to, from);
         return;
     case 8:
-        plane_8(outer, inner, item, to, from);
+        plane(outer, inner, 8, to, from);
         return;
     case 16:
-        plane_16(outer, inner, item, to, from);
+        plane(outer, inner, 16, to, from);
         return;
     default:
         if (item > 16 && item <= 512)
             plane_short(outer, inner, item, to, from);
         else
-            plane_any(outer, inner, item, to, from);
+            plane(outer, inner, item, to, from);
     }
 }
 

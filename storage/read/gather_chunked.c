@@ -262,6 +262,7 @@ static void run_unit(void *arg, uint32_t unit)
     run.walk = shared->walk;
     run.out = shared->out;
     run.count = 0;
+    run.start = run.end = 0;
     run.file = hub_gather_file(shared->g, shared->walk->cut->piece);
     struct hub_error err;
     const uint64_t from = unit * shared->chunks_each,

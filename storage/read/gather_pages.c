@@ -224,7 +224,7 @@ static void price_page(const struct reader *r, const struct hub_page *page, stru
  * HUB_TOO_BIG instead. */
 static uint64_t var_bound(const struct hub_page *page, const struct hub_page *dictionary, uint64_t rows)
 {
-    if (!uses_dictionary(page))
+    if (!dictionary || !uses_dictionary(page))
         return page->decoded;
     const uint64_t word = dictionary->decoded, most = rows > GIB / HUB_MAX(word, 1) ? GIB : rows * word;
     return HUB_MIN(most, HUB_MAX(64 * MIB, (uint64_t)page->decoded + word));
@@ -251,7 +251,7 @@ void hub_pages_price(const struct hub_plan *plan, const struct hub_cut *cut, str
             price->ns += (double)(part.from - page->first_value) * HUB_NS_SKIP;
         if (var)
             price->bytes_out += var_bound(page, dictionary, part.count);
-        if (uses_dictionary(page) && !words) {
+        if (dictionary && uses_dictionary(page) && !words) {
             words = dictionary->decoded + (var ? dictionary->values * sizeof(struct hub_page_view) : 0);
             price_page(&r, dictionary, price);
             most = HUB_MAX(most, (uint64_t)dictionary->stored);

@@ -141,7 +141,8 @@ void hub_box_price(const struct hub_box *box, struct hub_price *price)
 {
     struct reading r;
     plan_reading(box, &r);
-    double reads = (double)((r.tile_total + r.tile - 1) / r.tile);
+    const uint64_t tiles = (r.tile_total + r.tile - 1) / r.tile;
+    double reads = (double)tiles;
     for (unsigned i = 0; i < r.outer_rank; i++)
         reads *= (double)r.outer[i].n;
     const double bytes = reads * (double)r.span, moved = (double)hub_box_moves(box);

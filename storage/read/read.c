@@ -22,28 +22,31 @@ void hub_rows_dispose(struct hub_rows *rows)
 
 /* ---- rows that lie in the layout itself ---- */
 
-static void gather_bytes(const struct hub_gather *g, const struct hub_cut *cut)
+/* The same element over and over: rows of a fill lie together whatever the slice's direction. */
+static void gather_fill(const struct hub_gather *g, const struct hub_cut *cut)
 {
-    const struct hub_layout *layout = g->plan->layout;
-    const struct hub_variant *v = g->plan->variant;
-    const bool fill = cut->piece->kind == HUB_PIECE_FILL;
-    const uint64_t items = fill ? hub_variant_row_items(v) : 1;
-    int64_t out_stride;
-    uint8_t *to = hub_cut_out(g, cut, &out_stride);
-    if (fill && cut->piece->offset == HUB_NONE) {
-        struct hub_box zeros = {
-            .rank = 1, .item = g->row_bytes, .dim = {{cut->count, out_stride, out_stride}}};
-        hub_box_simplify(&zeros);
-        hub_box_copy(&zeros, to, NULL);
+    const size_t item = g->plan->variant->item_size, size = cut->count * g->row_bytes;
+    uint8_t *to = g->data + (cut->direction > 0 ? cut->first : cut->first - (cut->count - 1)) * g->row_bytes;
+    if (cut->piece->offset == HUB_NONE) {
+        memset(to, 0, size);
         return;
     }
-    const uint8_t *from = layout->bytes + cut->piece->offset + (fill ? 0 : cut->row * g->row_bytes);
-    const int64_t row_from = fill ? 0 : (int64_t)(cut->step * g->row_bytes);
-    struct hub_box box = {.rank = 2, .item = fill ? v->item_size : g->row_bytes};
-    box.dim[0] = (struct hub_box_dim){cut->count, row_from, out_stride};
-    box.dim[1] = (struct hub_box_dim){items, 0, v->item_size};
+    memcpy(to, g->plan->layout->bytes + cut->piece->offset, item);
+    for (size_t done = item; done < size;) {
+        const size_t n = HUB_MIN(done, size - done);
+        memcpy(to + done, to, n);
+        done += n;
+    }
+}
+
+static void gather_inline(const struct hub_gather *g, const struct hub_cut *cut)
+{
+    int64_t out_stride;
+    uint8_t *to = hub_cut_out(g, cut, &out_stride);
+    struct hub_box box = {.rank = 1, .item = g->row_bytes};
+    box.dim[0] = (struct hub_box_dim){cut->count, (int64_t)(cut->step * g->row_bytes), out_stride};
     hub_box_simplify(&box);
-    hub_box_copy(&box, to, from);
+    hub_box_copy(&box, to, g->plan->layout->bytes + cut->piece->offset + cut->row * g->row_bytes);
 }
 
 static enum hub_status gather_fixed(struct hub_gather *g, struct hub_error *err)
@@ -64,8 +67,11 @@ static enum hub_status gather_fixed(struct hub_gather *g, struct hub_error *err)
         case HUB_PIECE_PAGES:
             HUB_TRY(hub_pages_gather(g, &cut, err));
             break;
+        case HUB_PIECE_FILL:
+            gather_fill(g, &cut);
+            break;
         default:
-            gather_bytes(g, &cut);
+            gather_inline(g, &cut);
         }
     }
     return HUB_OK;
@@ -100,7 +106,7 @@ static enum hub_status fill_var(const struct hub_gather *g, struct hub_error *er
         }
         for (uint64_t i = 0; i < cut.count; i++) {
             const uint64_t index = hub_cut_index(&cut, i), size = g->offsets[index + 1] - g->offsets[index];
-            const uint8_t *from = cut.piece->kind == HUB_PIECE_PAGES
+            const uint8_t *from = cut.piece->kind == HUB_PIECE_PAGES && g->pooled
                                       ? (const uint8_t *)g->pool.data + g->pooled[index]
                                       : g->plan->layout->bytes + cut.piece->offset;
             if (size)
@@ -148,37 +154,26 @@ static enum hub_status look_ahead(const struct hub_plan *plan, bool *nulls, bool
     return HUB_OK;
 }
 
-static void *get_memory(void *have, uint64_t size, bool *failed)
-{
-    if (have)
-        return have;
-    void *data = malloc(HUB_MAX(size, 1));
-    *failed = *failed || !data;
-    return data;
-}
-
 static enum hub_status gather_rows(struct hub_gather *g, void *into, bool nulls, bool pages,
                                    struct hub_error *err)
 {
     const struct hub_plan *plan = g->plan;
     const uint64_t count = plan->slice.count;
     const bool var = plan->variant->kind == HUB_KIND_VAR;
-    bool failed = false;
-    if (nulls)
-        g->valid = get_memory(NULL, count, &failed);
     if (var)
-        g->offsets = get_memory(NULL, (count + 1) * sizeof *g->offsets, &failed);
+        g->offsets = calloc(count + 1, sizeof *g->offsets);
     else
-        g->data = get_memory(into, count * g->row_bytes, &failed);
+        g->data = into ? into : malloc(HUB_MAX(count * g->row_bytes, 1));
+    if (nulls)
+        g->valid = malloc(HUB_MAX(count, 1));
     if (var && pages)
-        g->pooled = get_memory(NULL, count * sizeof *g->pooled, &failed);
-    if (failed)
+        g->pooled = malloc(HUB_MAX(count, 1) * sizeof *g->pooled);
+    if ((var ? !g->offsets : !g->data) || (nulls && !g->valid) || (var && pages && !g->pooled))
         return hub_fail(err, HUB_NO_MEMORY, "no memory for %" PRIu64 " rows", count);
     if (g->valid)
         memset(g->valid, 1, count);
     if (!var)
         return gather_fixed(g, err);
-    g->offsets[0] = 0;
     g->pool = HUB_BUF_INIT(plan->bytes_out);
     return gather_var(g, err);
 }

@@ -329,10 +329,10 @@ enum hub_status hub_file_get(struct hub_store *store, const struct hub_file_ref 
     const uint64_t hash = hash_of(ref->root, ref->path);
     struct hub_file *file = ref->expect ? find_cached(store, ref, hash) : NULL;
     if (!file) {
-        int fd;
+        int fd = -1;
         HUB_TRY(open_file(store, ref, &fd, err));
         const enum hub_status st = new_file(ref, hash, fd, &file, err);
-        if (st) {
+        if (st || !file) {
             close(fd);
             return st;
         }
@@ -376,7 +376,7 @@ static enum hub_status fill_store(struct hub_store *store, const struct hub_stor
     while (store->bucket_count < store->shard_limit && store->bucket_count < 1u << 16)
         store->bucket_count *= 2;
     for (unsigned i = 0; i < SHARDS; i++) {
-        store->shards[i].buckets = calloc(store->bucket_count, sizeof *store->shards[i].buckets);
+        store->shards[i].buckets = calloc(store->bucket_count, sizeof(struct hub_file *));
         if (!store->shards[i].buckets)
             return hub_fail(err, HUB_NO_MEMORY, "no memory for a file store");
     }
@@ -404,12 +404,10 @@ void hub_store_close(struct hub_store *store)
 {
     if (!store)
         return;
+    forget(store, true, 0, "");
     for (unsigned i = 0; i < SHARDS; i++) {
-        struct shard *shard = &store->shards[i];
-        while (shard->newest)
-            hub_file_put(take_out(store, shard, shard->newest));
-        free(shard->buckets);
-        pthread_mutex_destroy(&shard->lock);
+        free(store->shards[i].buckets);
+        pthread_mutex_destroy(&store->shards[i].lock);
     }
     free_paths(store->roots, store->root_count);
     free_paths(store->allowed, store->allowed_count);

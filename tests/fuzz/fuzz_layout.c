@@ -46,10 +46,11 @@ static void read_rows(struct hub_plan *plan, struct hub_slice slice)
         return;
     if (hub_read(plan, 0, NULL, NULL, &rows, NULL))
         return;
-    volatile uint8_t sink = 0; /* every byte must be there and must have been written */
+    static volatile unsigned zeros; /* a decision on every byte: valgrind tells of those that nobody wrote */
     const uint64_t size = rows.offsets ? rows.offsets[rows.rows] : plan->bytes_out;
     for (uint64_t i = 0; i < size; i++)
-        sink = sink + rows.data[i];
+        if (!rows.data[i])
+            zeros++;
     hub_rows_dispose(&rows);
 }
 
