@@ -25,5 +25,8 @@ struct hub_rle hub_rle_of(const void *data, size_t size, unsigned width);
 /** The next `count` values, or HUB_CORRUPT when the data ends before. `out` NULL: they are skipped. */
 HUB_MUST_USE enum hub_status hub_rle_take(struct hub_rle *rle, uint32_t *out, uint32_t count,
                                           struct hub_error *err);
+/** Are the next `count` values all `value`, in one repeated run? Then they are passed over: levels without
+ * nulls cost nothing. */
+bool hub_rle_repeats(struct hub_rle *rle, uint32_t value, uint32_t count);
 
 #endif

@@ -256,7 +256,7 @@ static enum hub_status take_levels(struct hub_rle *levels, unsigned max_def, uin
                                    uint32_t count, uint32_t *taken, struct hub_error *err)
 {
     *taken = count;
-    if (!max_def)
+    if (!max_def || hub_rle_repeats(levels, max_def, count))
         return HUB_OK;
     HUB_TRY(hub_rle_take(levels, present, count, err));
     uint32_t n = 0;
@@ -286,7 +286,7 @@ static enum hub_status decode(const struct hub_page_job *job, struct values *v, 
         if (taken < n)
             spread(job, present, n, taken, out, views);
         for (uint32_t i = 0; valid && i < n; i++)
-            valid[i] = max_def ? (uint8_t)present[i] : 1;
+            valid[i] = taken == n || present[i];
         if (views)
             views += n;
         else

@@ -43,20 +43,36 @@ static enum hub_status next_run(struct hub_rle *rle, struct hub_error *err)
 }
 
 /* A value and the bits before it lie in at most five bytes; what is loaded behind the run does not matter. */
-static void unpack(struct hub_rle *rle, uint32_t *out, uint32_t count)
+static void unpack(const struct hub_rle *rle, uint32_t *out, uint32_t count)
 {
+    const uint8_t *const run = rle->run, *const end = rle->end;
     const unsigned width = rle->width;
-    const uint64_t mask = (UINT64_C(1) << width) - 1;
+    const uint64_t mask = (UINT64_C(1) << width) - 1, room = (uint64_t)(end - run) * 8;
     uint64_t bit = rle->bit;
-    for (uint32_t i = 0; i < count; i++, bit += width) {
-        const uint8_t *p = rle->run + (bit >> 3);
-        uint64_t word = 0;
-        if (rle->end - p >= 8)
-            memcpy(&word, p, 8);
-        else
-            memcpy(&word, p, (size_t)(rle->end - p));
+    uint32_t i = 0;
+    for (; i < count && bit + 64 <= room; i++, bit += width) {
+        uint64_t word;
+        memcpy(&word, run + (bit >> 3), 8);
         out[i] = (uint32_t)(word >> (bit & 7) & mask);
     }
+    for (; i < count; i++, bit += width) {
+        const uint8_t *p = run + (bit >> 3);
+        uint64_t word = 0;
+        memcpy(&word, p, HUB_MIN((size_t)(end - p), 8));
+        out[i] = (uint32_t)(word >> (bit & 7) & mask);
+    }
+}
+
+bool hub_rle_repeats(struct hub_rle *rle, uint32_t value, uint32_t count)
+{
+    if (rle->width == 0)
+        return value == 0;
+    if (rle->left == 0 && next_run(rle, NULL))
+        return false; /* told by whoever takes the values */
+    if (rle->run || rle->left < count || rle->value != value)
+        return false;
+    rle->left -= count;
+    return true;
 }
 
 enum hub_status hub_rle_take(struct hub_rle *rle, uint32_t *out, uint32_t count, struct hub_error *err)

@@ -98,7 +98,7 @@ void hub_pages_price(const struct hub_plan *plan, const struct hub_cut *cut, str
 #define HUB_NS_UNPACK_BYTE 0.8  /* decoded by lzf, snappy, zstd, lz4 */
 #define HUB_NS_FILTER_BYTE 0.25 /* shuffled or summed */
 #define HUB_NS_CHUNK 60.0       /* finding and preparing a chunk, page or extent */
-#define HUB_NS_VALUE 2.2        /* a Parquet value taken */
+#define HUB_NS_VALUE 1.5        /* a Parquet value taken */
 #define HUB_NS_SKIP 1.2         /* a Parquet level or length passed over */
 
 #endif
