@@ -192,6 +192,8 @@ static void take_filter(struct hub_h5_dataset *d, uint32_t id, uint32_t first_va
     switch (id) {
     case HUB_FILTER_SHUFFLE:
         *f = (struct hub_filter){id, first_value ? first_value : d->type.size};
+        if (f->param == 0 || f->param > HUB_MAX_CHUNK_BYTES)
+            refuse(d, "shuffle of %u-byte elements", f->param);
         return;
     case HUB_FILTER_DEFLATE:
     case HUB_FILTER_FLETCHER32:

@@ -60,12 +60,13 @@ static hid_t memory_type(const struct hub_variant *v, hid_t dataset)
 {
     const hid_t ints[] = {H5T_STD_I8LE, H5T_STD_I16LE, H5T_STD_I32LE, H5T_STD_I64LE};
     const hid_t uints[] = {H5T_STD_U8LE, H5T_STD_U16LE, H5T_STD_U32LE, H5T_STD_U64LE};
-    hid_t type = -1;
-    if (v->kind == HUB_KIND_INT || v->kind == HUB_KIND_UINT)
-        type = H5Tcopy((v->kind == HUB_KIND_INT ? ints : uints)[__builtin_ctz(v->item_size)]);
-    else
-        return H5Dget_type(dataset);
-    if (type >= 0 && v->big_endian)
+    /* of a dataset, H5Tcopy gives a copy that may be changed */
+    const bool integer = v->kind == HUB_KIND_INT || v->kind == HUB_KIND_UINT;
+    const hid_t type =
+        H5Tcopy(integer ? (v->kind == HUB_KIND_INT ? ints : uints)[__builtin_ctz(v->item_size)] : dataset);
+    if (type >= 0 && v->kind == HUB_KIND_FIXED)
+        H5Tset_strpad(type, H5T_STR_NULLPAD);
+    else if (type >= 0 && v->big_endian)
         H5Tset_order(type, H5T_ORDER_BE);
     return type;
 }

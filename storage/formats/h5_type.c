@@ -68,10 +68,12 @@ static void parse_float(struct hub_cursor *c, struct hub_h5_type *t, uint32_t bi
     refuse(t, "float of %u bits that is not IEEE 754", precision);
 }
 
-static void parse_string(struct hub_h5_type *t)
+/* Text padded with blanks is converted: here a string ends at its first NUL. */
+static void parse_string(struct hub_h5_type *t, uint32_t bits)
 {
     t->variant = (struct hub_variant){.kind = HUB_KIND_FIXED, .item_size = t->size};
     t->field = HUB_FIELD_TEXT;
+    t->convert = (bits & 15) == 2;
     if (t->size == 0)
         refuse(t, "string of no bytes");
 }
@@ -226,7 +228,7 @@ static enum hub_status parse_class(struct hub_cursor *c, struct hub_h5_type *t, 
         parse_float(c, t, bits);
         return HUB_OK;
     case HUB_H5_STRING:
-        parse_string(t);
+        parse_string(t, bits);
         return HUB_OK;
     case HUB_H5_COMPOUND:
         return parse_compound(c, t, version, bits, depth, err);
