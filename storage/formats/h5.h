@@ -31,6 +31,9 @@ uint64_t hub_h5_size(const struct hub_h5 *file);
 /** Were more objects or index nodes asked for than any file may have? Then every further call fails. */
 bool hub_h5_exhausted(const struct hub_h5 *file);
 
+/** Was the file marked as open for writing and never unmarked (superblock versions 2 and 3)? */
+bool hub_h5_left_open(const struct hub_h5 *file);
+
 /* ---- objects ---- */
 
 enum hub_h5_kind { HUB_H5_OTHER = 0, HUB_H5_GROUP, HUB_H5_DATASET, HUB_H5_TYPE };

@@ -155,7 +155,7 @@ static enum hub_status parse_new(struct hub_h5 *file, struct hub_cursor *c, stru
     file->offset_size = hub_cursor_u8(c);
     file->length_size = hub_cursor_u8(c);
     HUB_TRY(check_widths(file, err));
-    hub_cursor_skip(c, 1);
+    file->flags = hub_cursor_u8(c);
     h5_offset(file, c); /* base address */
     h5_offset(file, c); /* superblock extension */
     file->stated_size = h5_offset(file, c);
@@ -255,4 +255,9 @@ uint64_t hub_h5_size(const struct hub_h5 *file)
 bool hub_h5_exhausted(const struct hub_h5 *file)
 {
     return file->objects > H5_MAX_OBJECTS || file->nodes > H5_MAX_NODES;
+}
+
+bool hub_h5_left_open(const struct hub_h5 *file)
+{
+    return file->flags & 1;
 }

@@ -65,6 +65,7 @@ struct hub_h5 {
     uint64_t stated_size;
     uint64_t root;
     uint8_t offset_size, length_size;
+    uint8_t flags;               /* superblock: bit 0: open for writing */
     uint32_t objects, nodes;     /* counted against their ceilings */
     uint8_t *pages;              /* H5_PAGES pages, direct mapped */
     uint64_t *page_tags;         /* number + 1; 0: empty */

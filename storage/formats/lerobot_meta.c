@@ -21,8 +21,7 @@ enum hub_status hub_lerobot_json(struct hub_files *files, const char *path, stru
                                  json_t **out, struct hub_error *err)
 {
     HUB_CLEANUP(hub_buf_dispose)
-    struct hub_buf text = HUB_BUF_INIT(MAX_INFO),
-                   own = HUB_BUF_INIT(2 * MAX_INFO);
+    struct hub_buf text = HUB_BUF_INIT(MAX_INFO), own = HUB_BUF_INIT(2 * MAX_INFO);
     const uint32_t number = hub_files_find(files, path);
     if (number == HUB_NONE)
         return hub_fail(err, HUB_NOT_FOUND, "there is no %s", path);

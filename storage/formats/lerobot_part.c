@@ -398,8 +398,7 @@ static enum hub_status send_episode(struct part *p, uint32_t file, int64_t numbe
                                     struct lerobot_cut *cut, struct hub_error *err)
 {
     HUB_CLEANUP(hub_buf_dispose)
-    struct hub_buf splits = HUB_BUF_INIT(MIB),
-                   attributes = HUB_BUF_INIT(MIB), stats = HUB_BUF_INIT(4 * MIB);
+    struct hub_buf splits = HUB_BUF_INIT(MIB), attributes = HUB_BUF_INIT(MIB), stats = HUB_BUF_INIT(4 * MIB);
     char name[40];
     const json_t *line = find_line(&p->episodes, number), *length = json_object_get(line, "length");
     const char *task = task_of(p, line, s, cut->first);

@@ -3,6 +3,12 @@
  * attributes (E3: flattening flags; E4a: statistics on rewards, external links to additional_data_<k>.hdf5;
  * E4b: statistics on the episode) or in data/metadata.json (E5). Each HDF5 file is a part. Arrow and Parquet
  * storage of E5 is recognised and not supported.
+ *
+ * Problems: metadata-missing, metadata-damaged, bad-metadata, file-truncated, file-not-closed; of links:
+ * link-leaves-dataset, link-target-missing, link-user-defined, link-cycle; of an episode: unreadable-episode,
+ * number-mismatch, length-mismatch, attribute-damaged, attributes-too-big; below it: group-damaged,
+ * object-damaged, dataset-damaged, bad-name, too-deep; of a field: rows-differ, type-differs,
+ * unreadable-in-episodes.
  */
 #include "storage/formats/minari.h"
 
@@ -182,6 +188,10 @@ static bool is_short(const struct hub_h5 *file)
 static enum hub_status check_size(const struct hub_h5 *file, struct hub_view path, struct hub_sink *sink,
                                   struct hub_error *err)
 {
+    if (hub_h5_left_open(file))
+        HUB_TRY(
+            hub_sink_problem(sink, "file-not-closed", path, err,
+                             "its writer was killed or is still writing; h5py and Minari refuse to read it"));
     if (!is_short(file))
         return HUB_OK;
     return hub_sink_problem(sink, "file-truncated", path, err, "%llu bytes of %llu: the file was cut short",

@@ -237,7 +237,7 @@ static enum hub_status finish(const struct minari_field *field, struct hub_sink 
     if (field->readable == 0 && field->unreadable)
         HUB_TRY(hub_sink_unreadable(sink, field->number, err, "%s", field->reason));
     else if (field->unreadable)
-        HUB_TRY(hub_sink_problem(sink, "field-partly-unreadable", path, err, "in %u of %u episodes: %s",
+        HUB_TRY(hub_sink_problem(sink, "unreadable-in-episodes", path, err, "in %u of %u episodes: %s",
                                  field->unreadable, field->readable + field->unreadable, field->reason));
     if (field->odd)
         return hub_sink_problem(sink, "rows-differ", path, err,

@@ -214,7 +214,7 @@ static enum hub_status load_episode(struct part *p, const struct entry *entry, b
         st = minari_episode_load(&p->tree, &p->episode, &why);
     *good = !st;
     if (st && is_local(p, st))
-        return minari_problem(&p->tree, "episode-damaged", HUB_VIEW(""), err, why.detail);
+        return minari_problem(&p->tree, "unreadable-episode", HUB_VIEW(""), err, why.detail);
     return st ? hub_fail(err, st, "%s", why.detail) : HUB_OK;
 }
 
@@ -245,11 +245,11 @@ static enum hub_status report_all(struct part *p, struct hub_error *err)
         HUB_TRY(minari_fields_place(&p->fields, &p->tree, index, steps, err));
     }
     if (p->steps_differ)
-        HUB_TRY(hub_sink_problem(p->sink, "steps-differ", HUB_VIEW(""), err,
+        HUB_TRY(hub_sink_problem(p->sink, "length-mismatch", HUB_VIEW(""), err,
                                  "total_steps of %u episodes is not their number of rewards: %s",
                                  p->steps_differ, p->steps_first));
     if (p->ids_differ)
-        HUB_TRY(hub_sink_problem(p->sink, "ids-differ", HUB_VIEW(""), err,
+        HUB_TRY(hub_sink_problem(p->sink, "number-mismatch", HUB_VIEW(""), err,
                                  "the id of %u episodes is not that of their name: %s", p->ids_differ,
                                  p->ids_first));
     return minari_fields_finish(&p->fields, p->sink, err);
