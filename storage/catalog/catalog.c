@@ -270,13 +270,15 @@ void hub_catalog_close(struct hub_catalog *catalog)
 enum hub_status hub_catalog_note_put(struct hub_catalog *catalog, const char *key, struct hub_view value,
                                      struct hub_error *err)
 {
+    static const char *const put = "REPLACE INTO notes (key, value) VALUES (?, ?)";
+    static const char *const forget = "DELETE FROM notes WHERE key = ?";
     struct hub_stmt *stmt = NULL;
     pthread_mutex_lock(&catalog->write_lock);
-    enum hub_status st =
-        hub_db_prepare(catalog->index, "REPLACE INTO notes (key, value) VALUES (?, ?)", &stmt, err);
+    enum hub_status st = hub_db_prepare(catalog->index, value.size ? put : forget, &stmt, err);
     if (!st) {
         hub_stmt_bind_text(stmt, 1, key);
-        hub_stmt_bind_blob(stmt, 2, value.data ? value.data : "", value.size);
+        if (value.size)
+            hub_stmt_bind_blob(stmt, 2, value.data, value.size);
         st = hub_stmt_run(stmt, err);
     }
     pthread_mutex_unlock(&catalog->write_lock);

@@ -9,8 +9,7 @@
  * in an LRU layout    the checked layout of one field of one part; read from index.db on first use, kept in
  * the same LRU No SQL runs where all three are warm. Listing datasets works on the snapshot alone.
  *
- * Thread-safety: everything may be called from any thread, except the writer calls (publish, remove, note):
- * one thread, the scanner's.
+ * Thread-safety: everything may be called from any thread; writers wait for each other.
  */
 #ifndef HUB_CATALOG_CATALOG_H
 #define HUB_CATALOG_CATALOG_H
@@ -214,7 +213,7 @@ HUB_MUST_USE enum hub_status hub_digest_store(struct hub_catalog *catalog, uint3
                                               const struct hub_stamp *stamp,
                                               const struct hub_file_digests *digests, struct hub_error *err);
 
-/* ---- writing (scanner thread only) ---- */
+/* ---- writing (the scanner) ---- */
 
 struct hub_draft_part {
     const char *name;
@@ -255,7 +254,7 @@ bool hub_catalog_has_part(struct hub_catalog *catalog, uint32_t root, const char
 HUB_MUST_USE enum hub_status hub_catalog_flush(struct hub_catalog *catalog, struct hub_error *err);
 
 /** The scanner's own memory between runs: what a directory looked like and who claimed it. Keys and values
- * are opaque texts. */
+ * are opaque; an empty value forgets the key. */
 HUB_MUST_USE enum hub_status hub_catalog_note_put(struct hub_catalog *catalog, const char *key,
                                                   struct hub_view value, struct hub_error *err);
 HUB_MUST_USE enum hub_status hub_catalog_note_get(struct hub_catalog *catalog, const char *key,

@@ -90,9 +90,9 @@ enum hub_status hub_part_delete(struct hub_publication *p, int64_t row, struct h
 
 /* ---- problems ---- */
 
-enum hub_status hub_problem_write(struct hub_publication *p, enum hub_problem_source source, int64_t owner,
-                                  uint32_t position, const char *code, const char *path, const char *detail,
-                                  struct hub_error *err)
+enum hub_status hub_part_problem(struct hub_publication *p, enum hub_problem_source source, int64_t owner,
+                                 uint32_t position, const char *code, const char *path, const char *detail,
+                                 struct hub_error *err)
 {
     struct hub_stmt *stmt;
     HUB_TRY(hub_db_prepare(
@@ -117,7 +117,7 @@ enum hub_status hub_publication_problem(struct hub_publication *p, const char *c
     va_start(args, fmt);
     vsnprintf(detail, sizeof detail, fmt, args);
     va_end(args);
-    return hub_problem_write(p, HUB_PROBLEM_PUBLISH, p->row, p->problem_count++, code, path, detail, err);
+    return hub_part_problem(p, HUB_PROBLEM_PUBLISH, p->row, p->problem_count++, code, path, detail, err);
 }
 
 /* ---- the files a part names ---- */
@@ -354,7 +354,7 @@ enum hub_status hub_part_write(struct hub_publication *p, const struct hub_draft
     for (uint32_t i = 0; i < found->field_count; i++)
         HUB_TRY(write_field(p->db, *row, &found->fields[i], err));
     for (uint32_t i = 0; i < found->problem_count; i++)
-        HUB_TRY(hub_problem_write(p, HUB_PROBLEM_PART, *row, i, found->problems[i].code,
-                                  found->problems[i].path, found->problems[i].detail, err));
+        HUB_TRY(hub_part_problem(p, HUB_PROBLEM_PART, *row, i, found->problems[i].code,
+                                 found->problems[i].path, found->problems[i].detail, err));
     return write_episodes(p, *row, found, show, base, err);
 }

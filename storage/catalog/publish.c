@@ -166,8 +166,8 @@ static enum hub_status write_plan(struct hub_publication *p, struct hub_error *e
         HUB_TRY(hub_stmt_run(stmt, err));
     }
     for (uint32_t i = 0; i < plan->problem_count; i++)
-        HUB_TRY(hub_problem_write(p, HUB_PROBLEM_PLAN, p->row, i, plan->problems[i].code,
-                                  plan->problems[i].path, plan->problems[i].detail, err));
+        HUB_TRY(hub_part_problem(p, HUB_PROBLEM_PLAN, p->row, i, plan->problems[i].code,
+                                 plan->problems[i].path, plan->problems[i].detail, err));
     return HUB_OK;
 }
 

@@ -65,9 +65,9 @@ HUB_MUST_USE enum hub_status hub_part_find(struct hub_db *db, int64_t dataset, c
 HUB_MUST_USE enum hub_status hub_part_write(struct hub_publication *p, const struct hub_draft_part *part,
                                             bool show, uint64_t base, int64_t *row, struct hub_error *err);
 HUB_MUST_USE enum hub_status hub_part_delete(struct hub_publication *p, int64_t row, struct hub_error *err);
-HUB_MUST_USE enum hub_status hub_problem_write(struct hub_publication *p, enum hub_problem_source source,
-                                               int64_t owner, uint32_t position, const char *code,
-                                               const char *path, const char *detail, struct hub_error *err);
+HUB_MUST_USE enum hub_status hub_part_problem(struct hub_publication *p, enum hub_problem_source source,
+                                              int64_t owner, uint32_t position, const char *code,
+                                              const char *path, const char *detail, struct hub_error *err);
 /** A problem found while publishing. */
 HUB_MUST_USE enum hub_status hub_publication_problem(struct hub_publication *p, const char *code,
                                                      const char *path, struct hub_error *err, const char *fmt,

@@ -23,17 +23,29 @@ struct hub_scanner_options {
     const char *const *roots; /* absolute directories, numbers as in the store */
     uint32_t root_count;
     const char *state;
-    unsigned settle_ms; /* default 2000 */
-    unsigned sweep_s;   /* default 300; 0: only at start and on request */
-    bool watch;         /* inotify */
-    unsigned jobs;      /* inspections at once; default: cores */
+    unsigned settle_ms;                 /* as it is: 0 trusts files of this very moment */
+    unsigned sweep_s;                   /* 0: only at start and on request */
+    bool watch;                         /* inotify */
+    unsigned jobs;                      /* inspections at once; default: cores */
+    const char *const *allowed_targets; /* as in the store */
+    uint32_t allowed_count;
+    const char *drivers; /* names the set of format drivers: under another name all is inspected anew;
+                            default: the version */
 };
+
+#define HUB_SCANNER_OPTIONS_INIT                                                                             \
+    {                                                                                                        \
+        .settle_ms = 2000, .sweep_s = 300, .watch = true                                                     \
+    }
 
 struct hub_scan_progress {
     bool walked; /* the roots have been walked by name once */
     bool idle;   /* nothing left to inspect */
     uint64_t directories, datasets, to_inspect, inspected, failed;
-    char current[256];
+    uint64_t clashes;  /* datasets left out because one of an earlier root has their id */
+    uint64_t sweeps;   /* completed */
+    char current[256]; /* a dataset being inspected, or the directory being looked at */
+    char trouble[256]; /* why the last sweep ended early, or empty */
 };
 
 HUB_MUST_USE enum hub_status hub_scanner_start(const struct hub_scanner_options *options,

@@ -1,0 +1,180 @@
+/* Hashing on demand: one thread reads a file once and computes all three digests in that pass. They count
+ * only if the file is the same before and after. What is wanted last is hashed first; what does not fit into
+ * the queue is wanted again by the next request. */
+#include "storage/base/digest.h"
+#include "storage/scan/scan.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+enum { MAX_WANTED = 1024 };
+#define BLOCK_BYTES (1 * MIB)
+
+struct wanted {
+    uint32_t root;
+    struct hub_stamp stamp;
+    char *path;
+};
+
+struct hub_hasher {
+    struct hub_catalog *catalog;
+    struct hub_store *store;
+    pthread_t thread;
+    pthread_mutex_t lock;
+    pthread_cond_t wake;
+    struct wanted wanted[MAX_WANTED]; /* the last one is next */
+    unsigned count;
+    volatile bool stop;
+};
+
+struct sums {
+    struct hub_digest sha256, md5;
+    uint32_t crc32c;
+};
+
+static enum hub_status add_block(struct sums *sums, struct hub_view block, struct hub_error *err)
+{
+    HUB_TRY(hub_digest_add(&sums->sha256, block, err));
+    HUB_TRY(hub_digest_add(&sums->md5, block, err));
+    sums->crc32c = hub_crc32c(sums->crc32c, block.data, block.size);
+    return HUB_OK;
+}
+
+static enum hub_status read_all(struct hub_hasher *h, struct hub_file *file, struct sums *sums,
+                                struct hub_error *err)
+{
+    const uint64_t size = hub_file_stamp(file)->size;
+    HUB_CLEANUP(hub_freep) char *block = malloc(BLOCK_BYTES);
+    if (!block)
+        return hub_fail(err, HUB_NO_MEMORY, "no memory to hash");
+    for (uint64_t at = 0; at < size;) {
+        const size_t n = (size_t)HUB_MIN(size - at, (uint64_t)BLOCK_BYTES);
+        if (h->stop)
+            return hub_fail(err, HUB_CANCELLED, "stopped");
+        HUB_TRY(hub_read_bytes(file, at, block, n, 0, err));
+        HUB_TRY(add_block(sums, (struct hub_view){block, n}, err));
+        at += n;
+    }
+    return HUB_OK;
+}
+
+static enum hub_status finish(struct sums *sums, struct hub_file_digests *out, struct hub_error *err)
+{
+    uint8_t bytes[HUB_DIGEST_MAX];
+    HUB_TRY(hub_digest_end(&sums->sha256, bytes, err));
+    hub_hex(bytes, HUB_SHA256_BYTES, out->sha256);
+    HUB_TRY(hub_digest_end(&sums->md5, bytes, err));
+    hub_hex(bytes, HUB_MD5_BYTES, out->md5);
+    const uint8_t crc[] = {(uint8_t)(sums->crc32c >> 24), (uint8_t)(sums->crc32c >> 16),
+                           (uint8_t)(sums->crc32c >> 8), (uint8_t)sums->crc32c};
+    hub_hex(crc, sizeof crc, out->crc32c);
+    return HUB_OK;
+}
+
+static enum hub_status hash_open(struct hub_hasher *h, const struct wanted *w, struct hub_file *file,
+                                 struct hub_error *err)
+{
+    struct sums sums = {.crc32c = 0};
+    struct hub_file_digests digests;
+    enum hub_status st = hub_digest_begin(&sums.sha256, HUB_SHA256, err);
+    if (!st)
+        st = hub_digest_begin(&sums.md5, HUB_MD5, err);
+    if (!st)
+        st = read_all(h, file, &sums, err);
+    if (!st)
+        st = hub_file_unchanged(file, err);
+    if (!st)
+        st = finish(&sums, &digests, err);
+    if (!st)
+        st = hub_digest_store(h->catalog, w->root, w->path, &w->stamp, &digests, err);
+    hub_digest_dispose(&sums.sha256);
+    hub_digest_dispose(&sums.md5);
+    return st;
+}
+
+/* A failure leaves the digests unknown; whoever wants them asks again. */
+static void hash(struct hub_hasher *h, const struct wanted *w)
+{
+    const struct hub_file_ref ref = {.root = w->root, .path = w->path, .expect = &w->stamp};
+    struct hub_file_digests known;
+    struct hub_file *file = NULL;
+    if (hub_digest_find(h->catalog, w->root, w->path, &w->stamp, &known, NULL) == HUB_OK ||
+        hub_file_get(h->store, &ref, &file, NULL))
+        return;
+    (void)!hash_open(h, w, file, NULL);
+    hub_file_put(file);
+}
+
+static void *run(void *arg)
+{
+    struct hub_hasher *h = arg;
+    pthread_mutex_lock(&h->lock);
+    while (!h->stop) {
+        if (!h->count) {
+            pthread_cond_wait(&h->wake, &h->lock);
+            continue;
+        }
+        struct wanted w = h->wanted[--h->count];
+        pthread_mutex_unlock(&h->lock);
+        hash(h, &w);
+        free(w.path);
+        pthread_mutex_lock(&h->lock);
+    }
+    pthread_mutex_unlock(&h->lock);
+    return NULL;
+}
+
+enum hub_status hub_hasher_start(struct hub_catalog *catalog, struct hub_store *store,
+                                 struct hub_hasher **out, struct hub_error *err)
+{
+    struct hub_hasher *h = calloc(1, sizeof *h);
+    if (!h)
+        return hub_fail(err, HUB_NO_MEMORY, "no memory to hash");
+    h->catalog = catalog;
+    h->store = store;
+    pthread_mutex_init(&h->lock, NULL);
+    pthread_cond_init(&h->wake, NULL);
+    if (pthread_create(&h->thread, NULL, run, h)) {
+        free(h);
+        return hub_fail(err, HUB_NO_MEMORY, "no thread to hash with");
+    }
+    *out = h;
+    return HUB_OK;
+}
+
+void hub_hasher_stop(struct hub_hasher *h)
+{
+    if (!h)
+        return;
+    pthread_mutex_lock(&h->lock);
+    h->stop = true;
+    pthread_cond_signal(&h->wake);
+    pthread_mutex_unlock(&h->lock);
+    pthread_join(h->thread, NULL);
+    while (h->count)
+        free(h->wanted[--h->count].path);
+    pthread_cond_destroy(&h->wake);
+    pthread_mutex_destroy(&h->lock);
+    free(h);
+}
+
+void hub_hasher_want(struct hub_hasher *h, uint32_t root, const char *path, const struct hub_stamp *stamp)
+{
+    struct wanted w = {.root = root, .stamp = *stamp, .path = strdup(path)};
+    if (!w.path)
+        return;
+    pthread_mutex_lock(&h->lock);
+    unsigned kept = 0;
+    for (unsigned i = 0; i < h->count; i++) {
+        const bool again = h->wanted[i].root == root && strcmp(h->wanted[i].path, path) == 0;
+        if (again || (h->count == MAX_WANTED && i == 0))
+            free(h->wanted[i].path); /* moved to the front; or the oldest makes room */
+        else
+            h->wanted[kept++] = h->wanted[i];
+    }
+    h->count = kept;
+    h->wanted[h->count++] = w;
+    pthread_cond_signal(&h->wake);
+    pthread_mutex_unlock(&h->lock);
+}

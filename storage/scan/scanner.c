@@ -1,0 +1,274 @@
+/* The scanner's own thread: sweeps when it is time, when asked, and when something happened; shows what was
+ * published. */
+#include "storage/scan/state.h"
+
+#include "storage/base/time.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+enum { SHOW_MS = 200, QUIET_MS = 300, MAX_JOBS = 64 };
+
+int64_t hub_scan_now_ms(void)
+{
+    return (int64_t)hub_time_mono_ms();
+}
+
+void hub_scan_wake(struct hub_scanner *s)
+{
+    const uint64_t one = 1;
+    if (write(s->wake_fd, &one, sizeof one) < 0)
+        return; /* it is full: it will wake */
+}
+
+/* ---- hurried datasets, by ids that any thread may put down ---- */
+
+static void take_hurried(struct hub_scanner *s)
+{
+    char ids[HUB_COUNT(s->hurry_ids)][HUB_HURRY_ID];
+    pthread_mutex_lock(&s->hurry_lock);
+    const unsigned count = s->hurry_count;
+    memcpy(ids, s->hurry_ids, count * sizeof ids[0]);
+    s->hurry_count = 0;
+    pthread_mutex_unlock(&s->hurry_lock);
+    pthread_mutex_lock(&s->lock);
+    for (unsigned i = 0; i < count; i++) {
+        struct hub_seen *seen = hub_seen_find(s, ids[i]);
+        if (seen && seen->state == HUB_SEEN_QUEUED && !seen->hurried) {
+            hub_seen_unqueue(s, seen);
+            hub_seen_push(s, seen, true);
+        } else if (seen && seen->state == HUB_SEEN_IDLE) {
+            s->sweep_wanted = true; /* its files are not what was indexed */
+        }
+    }
+    pthread_mutex_unlock(&s->lock);
+}
+
+void hub_scanner_hurry(struct hub_scanner *s, const char *id)
+{
+    bool added = false;
+    pthread_mutex_lock(&s->hurry_lock);
+    if (s->hurry_count < HUB_COUNT(s->hurry_ids) && strlen(id) < HUB_HURRY_ID) {
+        added = true;
+        for (unsigned i = 0; i < s->hurry_count && added; i++)
+            added = strcmp(s->hurry_ids[i], id) != 0;
+        if (added)
+            strcpy(s->hurry_ids[s->hurry_count++], id);
+    }
+    pthread_mutex_unlock(&s->hurry_lock);
+    if (added)
+        hub_scan_wake(s);
+}
+
+/* ---- the thread ---- */
+
+/* Milliseconds until there is something to do; *events: something happened below the roots. */
+static int wait_ms(struct hub_scanner *s)
+{
+    pthread_mutex_lock(&s->lock);
+    const int64_t now_ms = hub_scan_now_ms();
+    int64_t ms = s->sweep_wanted               ? 0
+                 : s->sweep_at_ms == INT64_MAX ? -1
+                                               : HUB_MAX(s->sweep_at_ms - now_ms, (int64_t)0);
+    if (s->running || s->urgent.first || s->normal.first)
+        ms = ms < 0 ? SHOW_MS : HUB_MIN(ms, (int64_t)SHOW_MS);
+    pthread_mutex_unlock(&s->lock);
+    return (int)HUB_MIN(ms, (int64_t)3600000);
+}
+
+static void drain_wake(struct hub_scanner *s)
+{
+    uint64_t count;
+    if (read(s->wake_fd, &count, sizeof count) < 0)
+        return;
+}
+
+static void note_events(struct hub_scanner *s)
+{
+    if (!s->watch || !hub_watch_take(s->watch))
+        return;
+    pthread_mutex_lock(&s->lock);
+    const int64_t soon_ms = HUB_MAX(hub_scan_now_ms() + QUIET_MS, s->rest_until_ms);
+    s->sweep_at_ms = HUB_MIN(s->sweep_at_ms, soon_ms);
+    pthread_mutex_unlock(&s->lock);
+}
+
+static bool time_to_sweep(struct hub_scanner *s)
+{
+    pthread_mutex_lock(&s->lock);
+    const bool due = s->sweep_wanted || hub_scan_now_ms() >= s->sweep_at_ms;
+    pthread_mutex_unlock(&s->lock);
+    return due;
+}
+
+static void *run(void *arg)
+{
+    struct hub_scanner *s = arg;
+    struct pollfd fds[2] = {{.fd = s->wake_fd, .events = POLLIN},
+                            {.fd = s->watch ? hub_watch_fd(s->watch) : -1, .events = POLLIN}};
+    while (!s->stop) {
+        if (time_to_sweep(s))
+            hub_scan_sweep(s);
+        if (poll(fds, 2, wait_ms(s)) > 0) {
+            if (fds[0].revents)
+                drain_wake(s);
+            note_events(s);
+        }
+        take_hurried(s);
+        (void)!hub_catalog_flush(s->catalog, NULL);
+    }
+    return NULL;
+}
+
+/* ---- starting and stopping ---- */
+
+static enum hub_status start_threads(struct hub_scanner *s, struct hub_error *err)
+{
+    s->workers = calloc(s->jobs, sizeof *s->workers);
+    if (!s->workers)
+        return hub_fail(err, HUB_NO_MEMORY, "no memory to scan");
+    while (s->worker_count < s->jobs &&
+           pthread_create(&s->workers[s->worker_count], NULL, hub_scan_worker, s) == 0)
+        s->worker_count++;
+    if (!s->worker_count || pthread_create(&s->thread, NULL, run, s))
+        return hub_fail(err, HUB_NO_MEMORY, "no threads to scan with");
+    s->has_thread = true;
+    return HUB_OK;
+}
+
+static enum hub_status start(struct hub_scanner *s, const struct hub_scanner_options *options,
+                             struct hub_error *err)
+{
+    const long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    const unsigned jobs = options->jobs ? options->jobs : (unsigned)HUB_MAX(cores, 1L);
+    s->catalog = options->catalog;
+    s->store = options->store;
+    s->inspector = options->inspector;
+    s->settle_ms = options->settle_ms;
+    s->sweep_s = options->sweep_s;
+    s->jobs = HUB_MIN(jobs, (unsigned)MAX_JOBS);
+    s->state = strdup(options->state);
+    s->drivers = strdup(options->drivers ? options->drivers : HUB_VERSION);
+    s->sweep_wanted = true;
+    if (!s->state || !s->drivers)
+        return hub_fail(err, HUB_NO_MEMORY, "no memory to scan");
+    s->wake_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+    if (s->wake_fd < 0)
+        return hub_fail_errno(err, errno, "eventfd");
+    HUB_TRY(hub_walk_init(&s->walk, options->roots, options->root_count, options->allowed_targets,
+                          options->allowed_count, err));
+    if (options->watch && hub_watch_new(&s->watch, NULL))
+        s->watch = NULL; /* sweeps find everything too, only later */
+    return start_threads(s, err);
+}
+
+enum hub_status hub_scanner_start(const struct hub_scanner_options *options, struct hub_scanner **out,
+                                  struct hub_error *err)
+{
+    struct hub_scanner *s = calloc(1, sizeof *s);
+    if (!s)
+        return hub_fail(err, HUB_NO_MEMORY, "no memory to scan");
+    s->wake_fd = -1;
+    s->sweep_at_ms = INT64_MAX;
+    pthread_mutex_init(&s->lock, NULL);
+    pthread_mutex_init(&s->hurry_lock, NULL);
+    pthread_cond_init(&s->work_wake, NULL);
+    pthread_condattr_t monotonic;
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_cond_init(&s->idle_wake, &monotonic);
+    pthread_condattr_destroy(&monotonic);
+    const enum hub_status st = start(s, options, err);
+    if (st) {
+        hub_scanner_stop(s);
+        return st;
+    }
+    *out = s;
+    return HUB_OK;
+}
+
+void hub_scanner_stop(struct hub_scanner *s)
+{
+    if (!s)
+        return;
+    pthread_mutex_lock(&s->lock);
+    s->stop = true; /* children at work are killed */
+    pthread_cond_broadcast(&s->work_wake);
+    pthread_mutex_unlock(&s->lock);
+    if (s->has_thread) {
+        hub_scan_wake(s);
+        pthread_join(s->thread, NULL);
+    }
+    for (unsigned i = 0; i < s->worker_count; i++)
+        pthread_join(s->workers[i], NULL);
+    free(s->workers);
+    hub_seen_free_all(s);
+    hub_watch_free(s->watch);
+    hub_walk_dispose(&s->walk);
+    if (s->wake_fd >= 0)
+        close(s->wake_fd);
+    pthread_cond_destroy(&s->work_wake);
+    pthread_cond_destroy(&s->idle_wake);
+    pthread_mutex_destroy(&s->lock);
+    pthread_mutex_destroy(&s->hurry_lock);
+    free(s->state);
+    free(s->drivers);
+    free(s);
+}
+
+/* ---- asking ---- */
+
+void hub_scanner_progress(struct hub_scanner *s, struct hub_scan_progress *out)
+{
+    /* The lock may be held while something is published: then the last answer is told once more. */
+    if (pthread_mutex_trylock(&s->lock) == 0) {
+        *out = s->progress;
+        out->idle = hub_scan_is_idle(s);
+        out->to_inspect = s->running;
+        for (const struct hub_seen *seen = s->urgent.first; seen; seen = seen->after)
+            out->to_inspect++;
+        for (const struct hub_seen *seen = s->normal.first; seen; seen = seen->after)
+            out->to_inspect++;
+        pthread_mutex_unlock(&s->lock);
+        pthread_mutex_lock(&s->hurry_lock);
+        s->last_progress = *out;
+    } else {
+        pthread_mutex_lock(&s->hurry_lock);
+        *out = s->last_progress;
+    }
+    pthread_mutex_unlock(&s->hurry_lock);
+}
+
+void hub_scanner_sweep(struct hub_scanner *s)
+{
+    pthread_mutex_lock(&s->lock);
+    s->sweep_wanted = true;
+    pthread_mutex_unlock(&s->lock);
+    hub_scan_wake(s);
+}
+
+bool hub_scanner_wait(struct hub_scanner *s, unsigned timeout_ms)
+{
+    struct timespec until;
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_sec += timeout_ms / 1000;
+    until.tv_nsec += (long)(timeout_ms % 1000) * 1000000;
+    if (until.tv_nsec >= 1000000000) {
+        until.tv_sec++;
+        until.tv_nsec -= 1000000000;
+    }
+    pthread_mutex_lock(&s->lock);
+    bool idle;
+    while (!(idle = hub_scan_is_idle(s)))
+        if (pthread_cond_timedwait(&s->idle_wake, &s->lock, &until))
+            break;
+    idle = idle || hub_scan_is_idle(s);
+    pthread_mutex_unlock(&s->lock);
+    if (idle)
+        (void)!hub_catalog_flush(s->catalog, NULL);
+    return idle;
+}

@@ -1,0 +1,162 @@
+/** What the scanner's files share: the datasets that were seen, the queue, the inspections under way. */
+#ifndef HUB_SCAN_STATE_H
+#define HUB_SCAN_STATE_H
+
+#include "storage/scan/discover.h"
+#include "storage/scan/scan.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+enum hub_seen_state {
+    HUB_SEEN_IDLE = 0, /* published as it was seen last */
+    HUB_SEEN_WAITING,  /* changed a moment ago, or locked: looked at again when due */
+    HUB_SEEN_QUEUED,
+    HUB_SEEN_RUNNING,
+};
+
+/** A dataset that the last sweeps saw. Behind the scanner's lock. */
+struct hub_seen {
+    struct hub_seen *chain;          /* of its slot */
+    struct hub_seen *before, *after; /* in the queue */
+    char *id, *path;
+    char **formats;
+    uint32_t format_count, root;
+    bool single_files, watched;
+    bool shown; /* the catalogue has it, in whatever state */
+    bool ready; /* ... and not merely pending */
+    bool hurried;
+    enum hub_seen_state state;
+    unsigned tries;     /* inspections that ended in a change or failure of ours, in a row */
+    uint64_t sweep;     /* the last that saw it */
+    uint64_t signature; /* over bidders and stamps, as last seen */
+    uint64_t published; /* the one that was inspected; 0: none */
+    int64_t due_ms;
+    struct hub_fileset files; /* while queued */
+};
+
+struct hub_seen_list {
+    struct hub_seen *first, *last;
+};
+
+/** An inspection under way. `next_part` and `unfinished` are behind the scanner's lock. */
+struct hub_work {
+    struct hub_work *next, **link; /* in the list of those with parts left */
+    struct hub_scanner *scanner;
+    struct hub_seen *seen; /* stays while it runs */
+    char *id, *path;
+    uint32_t root;
+    bool single_files;
+    uint64_t signature;
+    struct hub_fileset files;
+    struct hub_job_file *job_files;
+    const char *format;
+    struct hub_findings plan;
+    bool has_plan;
+    struct hub_draft_part *parts;
+    char **broken, **sides;     /* by part: what the draft borrows */
+    struct hub_findings *found; /* of the only part */
+    uint32_t *todo, todo_count, next_part, unfinished;
+    enum hub_status failed; /* HUB_OK, or a failure that says nothing about the dataset */
+    struct hub_error err;
+};
+
+struct hub_watch;
+
+enum { HUB_HURRY_ID = 1025 };
+
+struct hub_scanner {
+    struct hub_catalog *catalog;
+    struct hub_store *store;
+    struct hub_inspector *inspector;
+    struct hub_walk walk;
+    char *state, *drivers;
+    unsigned settle_ms, sweep_s, jobs;
+    struct hub_watch *watch; /* NULL: sweeps only */
+
+    pthread_t thread, *workers;
+    bool has_thread;
+    unsigned worker_count;
+    int wake_fd;
+    volatile bool stop;
+
+    pthread_mutex_t lock; /* all below */
+    pthread_cond_t work_wake, idle_wake;
+    struct hub_seen **slots;
+    size_t slot_count, seen_count;
+    struct hub_seen_list urgent, normal;
+    struct hub_work *works;
+    unsigned running; /* datasets */
+    uint64_t sweep;   /* number of the current or last */
+    bool sweeping, sweep_wanted;
+    int64_t sweep_at_ms;   /* a sweep is due then; INT64_MAX: none */
+    int64_t rest_until_ms; /* events ask for no sweep before */
+    struct hub_scan_progress progress;
+    atomic_uint side_serial;
+
+    pthread_mutex_t hurry_lock; /* all below; never held for long */
+    char hurry_ids[16][HUB_HURRY_ID];
+    unsigned hurry_count;
+    struct hub_scan_progress last_progress;
+};
+
+int64_t hub_scan_now_ms(void);
+/** Wake the scanner's own thread. */
+void hub_scan_wake(struct hub_scanner *s);
+
+/* ---- seen.c (lock held) ---- */
+
+struct hub_seen *hub_seen_find(const struct hub_scanner *s, const char *id);
+/** The dataset of this id, made if need be. NULL: no memory. */
+struct hub_seen *hub_seen_get(struct hub_scanner *s, const struct hub_found_dataset *found);
+void hub_seen_remove(struct hub_scanner *s, struct hub_seen *seen);
+void hub_seen_free_all(struct hub_scanner *s);
+void hub_seen_push(struct hub_scanner *s, struct hub_seen *seen, bool first);
+void hub_seen_unqueue(struct hub_scanner *s, struct hub_seen *seen);
+/** Look at it again in `after_ms`. */
+void hub_seen_wait(struct hub_scanner *s, struct hub_seen *seen, int64_t after_ms);
+bool hub_scan_is_idle(const struct hub_scanner *s);
+
+/** Over bidders, files and drivers: the same means there is nothing to inspect. Never 0. */
+uint64_t hub_scan_signature(const struct hub_scanner *s, const char *const *formats, uint32_t format_count,
+                            const struct hub_fileset *files);
+/** The same of a part: its name, hint and files. */
+uint64_t hub_scan_part_signature(const struct hub_scanner *s, const char *format,
+                                 const struct hub_found_part *part, const struct hub_fileset *files);
+
+/* ---- sweep.c ---- */
+
+/** Walk the roots once: queue what is new or changed, remove what is gone. No lock held. */
+void hub_scan_sweep(struct hub_scanner *s);
+/** Milliseconds until the files have been left alone for the settle time; 0: they have. */
+int64_t hub_scan_unsettled_ms(const struct hub_scanner *s, const struct hub_fileset *files);
+/** Remember that this state of the dataset was inspected. */
+void hub_scan_remember(struct hub_scanner *s, uint32_t root, const char *id, uint64_t signature);
+HUB_MUST_USE enum hub_status hub_scan_revision(const struct hub_fileset *files, char out[41],
+                                               struct hub_error *err);
+/** Publish a dataset without parts: pending, broken, unsupported, or plain files. */
+HUB_MUST_USE enum hub_status hub_scan_publish_bare(struct hub_scanner *s, uint32_t root, const char *id,
+                                                   const char *path, const char *format,
+                                                   const struct hub_fileset *files,
+                                                   enum hub_dataset_status status, const char *reason,
+                                                   const struct hub_findings *plan, struct hub_error *err);
+/** The plan's problems and what the walk met. `out` borrows both; free out->problems. */
+HUB_MUST_USE enum hub_status hub_scan_problems(const struct hub_findings *plan,
+                                               const struct hub_fileset *files, struct hub_findings *out,
+                                               struct hub_error *err);
+
+/* ---- work.c ---- */
+
+void *hub_scan_worker(void *scanner);
+
+/* ---- watch.c ---- */
+
+HUB_MUST_USE enum hub_status hub_watch_new(struct hub_watch **out, struct hub_error *err);
+void hub_watch_free(struct hub_watch *watch);
+int hub_watch_fd(const struct hub_watch *watch);
+/** Watch a directory, if there is room. */
+void hub_watch_add(struct hub_watch *watch, const struct hub_walk *walk, uint32_t root, const char *path);
+/** Take what has happened: true when something did. */
+bool hub_watch_take(struct hub_watch *watch);
+
+#endif

@@ -1,0 +1,351 @@
+/* The sweep is the truth: it walks the roots, stats every file of every dataset, and compares. What is new or
+ * changed is queued once its files have settled (until then, and until it is inspected, it is listed as
+ * pending); what is gone is removed. */
+#include "storage/scan/state.h"
+
+#include "storage/base/digest.h"
+#include "storage/base/time.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+/* ---- what follows from the files ---- */
+
+int64_t hub_scan_unsettled_ms(const struct hub_scanner *s, const struct hub_fileset *files)
+{
+    const int64_t now_ms = hub_time_now_ns() / 1000000;
+    int64_t newest_ms = 0;
+    for (uint32_t i = 0; i < files->count; i++) {
+        const struct hub_stamp *stamp = &files->files[i].stamp;
+        const int64_t times_ms[] = {(int64_t)(stamp->mtime_ns / 1000000),
+                                    (int64_t)(stamp->ctime_ns / 1000000)};
+        for (int j = 0; j < 2; j++)
+            if (times_ms[j] <= now_ms) /* a time to come says nothing: the stamps still do */
+                newest_ms = HUB_MAX(newest_ms, times_ms[j]);
+    }
+    return HUB_MAX(newest_ms + (int64_t)s->settle_ms - now_ms, (int64_t)0);
+}
+
+enum hub_status hub_scan_revision(const struct hub_fileset *files, char out[41], struct hub_error *err)
+{
+    HUB_CLEANUP(hub_freep) struct hub_file_fact *facts = calloc(files->count + (size_t)1, sizeof *facts);
+    if (!facts)
+        return hub_fail(err, HUB_NO_MEMORY, "no memory for a revision");
+    for (uint32_t i = 0; i < files->count; i++)
+        facts[i] = (struct hub_file_fact){.path = files->files[i].path,
+                                          .size = files->files[i].stamp.size,
+                                          .mtime_ns = (int64_t)files->files[i].stamp.mtime_ns};
+    return hub_revision(facts, files->count, out, err);
+}
+
+enum hub_status hub_scan_problems(const struct hub_findings *plan, const struct hub_fileset *files,
+                                  struct hub_findings *out, struct hub_error *err)
+{
+    static char code[] = "link-leaves",
+                detail[] =
+                    "this link leads out of the roots: its end is not part of the dataset (--allow-target)";
+    const uint32_t count = plan ? plan->problem_count : 0;
+    *out = plan ? *plan : (struct hub_findings){0};
+    out->problems = calloc(count + (size_t)1, sizeof *out->problems);
+    if (!out->problems)
+        return hub_fail(err, HUB_NO_MEMORY, "no memory for problems");
+    if (count)
+        memcpy(out->problems, plan->problems, count * sizeof *out->problems);
+    if (files->leaving)
+        out->problems[out->problem_count++] = (struct hub_found_problem){code, files->leaving, detail};
+    return HUB_OK;
+}
+
+enum hub_status hub_scan_publish_bare(struct hub_scanner *s, uint32_t root, const char *id, const char *path,
+                                      const char *format, const struct hub_fileset *files,
+                                      enum hub_dataset_status status, const char *reason,
+                                      const struct hub_findings *plan, struct hub_error *err)
+{
+    char revision[41] = "";
+    struct hub_findings all;
+    if (status != HUB_DATASET_PENDING)
+        HUB_TRY(hub_scan_revision(files, revision, err));
+    HUB_TRY(hub_scan_problems(plan, files, &all, err));
+    const struct hub_draft draft = {.id = id,
+                                    .path = path,
+                                    .format = format,
+                                    .reason = reason,
+                                    .root = root,
+                                    .status = status,
+                                    .files = files->files,
+                                    .file_count = files->count,
+                                    .plan = &all,
+                                    .revision = revision};
+    const enum hub_status st = hub_catalog_publish(s->catalog, &draft, err);
+    free(all.problems);
+    return st;
+}
+
+/* ---- notes ---- */
+
+static enum hub_status seen_key(const struct hub_scanner *s, uint32_t root, const char *id,
+                                struct hub_buf *key)
+{
+    return hub_buf_addf(key, NULL, "seen:%s:%s", s->walk.roots[root], id);
+}
+
+void hub_scan_remember(struct hub_scanner *s, uint32_t root, const char *id, uint64_t signature)
+{
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf key = HUB_BUF_INIT(16 * KIB);
+    const struct hub_view value = {(const char *)&signature, signature ? sizeof signature : 0};
+    if (seen_key(s, root, id, &key) || hub_catalog_note_put(s->catalog, key.data, value, NULL))
+        return; /* it is inspected once more after a restart */
+}
+
+static uint64_t recall_seen(const struct hub_scanner *s, uint32_t root, const char *id)
+{
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf key = HUB_BUF_INIT(16 * KIB), value = HUB_BUF_INIT(64);
+    uint64_t signature = 0;
+    if (seen_key(s, root, id, &key) || hub_catalog_note_get(s->catalog, key.data, &value, NULL) ||
+        value.size != sizeof signature)
+        return 0;
+    memcpy(&signature, value.data, sizeof signature);
+    return signature;
+}
+
+static enum hub_status note_recall(void *user, const char *key, struct hub_buf *value, struct hub_error *err)
+{
+    return hub_catalog_note_get(((struct hub_scanner *)user)->catalog, key, value, err);
+}
+
+static enum hub_status note_remember(void *user, const char *key, struct hub_view value,
+                                     struct hub_error *err)
+{
+    return hub_catalog_note_put(((struct hub_scanner *)user)->catalog, key, value, err);
+}
+
+/* ---- one dataset ---- */
+
+/* What the catalogue knows from the last run. */
+static void know_again(struct hub_scanner *s, struct hub_seen *seen)
+{
+    const struct hub_snapshot *snapshot = hub_catalog_snapshot(s->catalog);
+    const struct hub_head *head = hub_snapshot_find(snapshot, hub_view_of(seen->id));
+    if (!head || head->root != seen->root || strcmp(head->path, seen->path) != 0)
+        return;
+    seen->shown = true;
+    seen->ready = head->status != HUB_DATASET_PENDING;
+    if (seen->ready)
+        seen->published = recall_seen(s, seen->root, seen->id);
+}
+
+static void watch_files(struct hub_scanner *s, struct hub_seen *seen, const struct hub_fileset *files)
+{
+    const char *last = NULL;
+    size_t last_size = 0;
+    seen->watched = true;
+    for (uint32_t i = 0; i < files->count; i++) {
+        const char *slash = strrchr(files->files[i].path, '/');
+        const size_t size = slash ? (size_t)(slash - files->files[i].path) : 0;
+        if (last && size == last_size && strncmp(last, files->files[i].path, size) == 0)
+            continue;
+        last = files->files[i].path;
+        last_size = size;
+        HUB_CLEANUP(hub_freep) char *inner = strndup(last, size);
+        HUB_CLEANUP(hub_freep) char *path = inner ? hub_walk_join(seen->path, inner) : NULL;
+        if (path)
+            hub_watch_add(s->watch, &s->walk, seen->root, path);
+    }
+}
+
+static enum hub_status show_pending(struct hub_scanner *s, struct hub_seen *seen,
+                                    const struct hub_fileset *files, const char *reason,
+                                    struct hub_error *err)
+{
+    if (seen->shown)
+        return HUB_OK; /* the state before stays until the new one is inspected */
+    HUB_TRY(hub_scan_publish_bare(s, seen->root, seen->id, seen->path, seen->formats[0], files,
+                                  HUB_DATASET_PENDING, reason, NULL, err));
+    seen->shown = true;
+    return HUB_OK;
+}
+
+static enum hub_status publish_files(struct hub_scanner *s, struct hub_seen *seen,
+                                     const struct hub_fileset *files, struct hub_error *err)
+{
+    HUB_TRY(hub_scan_publish_bare(s, seen->root, seen->id, seen->path, "files", files, HUB_DATASET_READY, "",
+                                  NULL, err));
+    seen->shown = seen->ready = true;
+    seen->published = seen->signature;
+    hub_scan_remember(s, seen->root, seen->id, seen->signature);
+    return HUB_OK;
+}
+
+static enum hub_status queue(struct hub_scanner *s, struct hub_seen *seen, struct hub_fileset *files,
+                             struct hub_error *err)
+{
+    const int64_t left_ms = hub_scan_unsettled_ms(s, files);
+    const bool hurried = seen->state == HUB_SEEN_QUEUED && seen->hurried;
+    if (seen->state == HUB_SEEN_QUEUED)
+        hub_seen_unqueue(s, seen);
+    seen->state = HUB_SEEN_IDLE;
+    if (left_ms > 0) {
+        HUB_TRY(show_pending(s, seen, files, "its files changed a moment ago", err));
+        hub_seen_wait(s, seen, left_ms + 1);
+        return HUB_OK;
+    }
+    HUB_TRY(show_pending(s, seen, files, "waiting to be inspected", err));
+    hub_fileset_dispose(&seen->files);
+    seen->files = *files;
+    *files = (struct hub_fileset){0};
+    hub_seen_push(s, seen, hurried);
+    return HUB_OK;
+}
+
+static enum hub_status found_locked(struct hub_scanner *s, struct hub_found_dataset *found,
+                                    struct hub_error *err)
+{
+    const uint64_t signature = hub_scan_signature(s, found->formats, found->format_count, found->files);
+    struct hub_seen *seen = hub_seen_get(s, found);
+    if (!seen)
+        return hub_fail(err, HUB_NO_MEMORY, "no memory for a dataset");
+    if (!seen->sweep)
+        know_again(s, seen);
+    seen->sweep = s->sweep;
+    if (s->watch && (!seen->watched || seen->signature != signature))
+        watch_files(s, seen, found->files);
+    const bool same = seen->signature == signature;
+    const bool backing_off = same && seen->state == HUB_SEEN_WAITING && hub_scan_now_ms() < seen->due_ms;
+    if (seen->state == HUB_SEEN_RUNNING || backing_off || (same && seen->state == HUB_SEEN_QUEUED))
+        return HUB_OK; /* a running inspection finds out by itself */
+    seen->signature = signature;
+    if (seen->published == signature) {
+        if (seen->state == HUB_SEEN_QUEUED)
+            hub_seen_unqueue(s, seen);
+        seen->state = HUB_SEEN_IDLE;
+        return HUB_OK;
+    }
+    if (strcmp(found->formats[0], "files") == 0)
+        return publish_files(s, seen, found->files, err);
+    return queue(s, seen, found->files, err);
+}
+
+static enum hub_status on_found(void *user, struct hub_found_dataset *found, struct hub_error *err)
+{
+    struct hub_scanner *s = user;
+    pthread_mutex_lock(&s->lock);
+    const enum hub_status st = found_locked(s, found, err);
+    pthread_mutex_unlock(&s->lock);
+    return st;
+}
+
+static void on_directory(void *user, uint32_t root, const char *path)
+{
+    struct hub_scanner *s = user;
+    pthread_mutex_lock(&s->lock);
+    if (s->watch)
+        hub_watch_add(s->watch, &s->walk, root, path);
+    s->progress.directories++;
+    if (!s->running)
+        snprintf(s->progress.current, sizeof s->progress.current, "%s", path);
+    pthread_mutex_unlock(&s->lock);
+}
+
+/* ---- what is gone ---- */
+
+/* True when the dataset of this head was not seen by the sweep, though its root was. */
+static bool is_gone(struct hub_scanner *s, const struct hub_head *head, const bool *root_missing)
+{
+    if (head->status == HUB_DATASET_REMOTE)
+        return false;
+    if (head->root >= s->walk.root_count)
+        return true;
+    const struct hub_seen *seen = hub_seen_find(s, head->id);
+    if (seen && seen->state == HUB_SEEN_RUNNING)
+        return false;
+    if (seen && seen->sweep == s->sweep)
+        return seen->root != head->root;
+    return !root_missing[head->root];
+}
+
+static void remove_gone(struct hub_scanner *s, const bool *root_missing)
+{
+    if (hub_catalog_flush(s->catalog, NULL))
+        return;
+    const struct hub_snapshot *snapshot = hub_catalog_snapshot(s->catalog);
+    for (uint32_t i = 0; i < snapshot->count; i++) {
+        const struct hub_head *head = snapshot->heads[i];
+        pthread_mutex_lock(&s->lock);
+        const bool gone = is_gone(s, head, root_missing);
+        struct hub_seen *seen = gone ? hub_seen_find(s, head->id) : NULL;
+        if (seen && seen->root == head->root && seen->sweep != s->sweep)
+            hub_seen_remove(s, seen);
+        pthread_mutex_unlock(&s->lock);
+        if (!gone)
+            continue;
+        if (hub_catalog_remove(s->catalog, head->root, head->id, NULL) == HUB_OK &&
+            head->root < s->walk.root_count)
+            hub_scan_remember(s, head->root, head->id, 0);
+    }
+}
+
+/* ---- the sweep ---- */
+
+static int64_t next_due_ms(const struct hub_scanner *s, int64_t now_ms)
+{
+    int64_t due_ms = s->sweep_s ? now_ms + (int64_t)s->sweep_s * 1000 : INT64_MAX;
+    for (size_t i = 0; i < s->slot_count; i++)
+        for (const struct hub_seen *seen = s->slots[i]; seen; seen = seen->chain)
+            if (seen->state == HUB_SEEN_WAITING)
+                due_ms = HUB_MIN(due_ms, seen->due_ms);
+    return due_ms;
+}
+
+static void end_sweep(struct hub_scanner *s, enum hub_status st, const struct hub_error *err,
+                      const struct hub_discovered *out, int64_t began_ms)
+{
+    const int64_t now_ms = hub_scan_now_ms(), took_ms = now_ms - began_ms;
+    pthread_mutex_lock(&s->lock);
+    s->sweeping = false;
+    s->progress.sweeps++;
+    s->progress.walked = s->progress.walked || !st;
+    s->progress.directories = out->directories;
+    s->progress.datasets = s->seen_count;
+    s->progress.clashes = out->clashes;
+    snprintf(s->progress.trouble, sizeof s->progress.trouble, "%.255s", st ? err->detail : "");
+    /* files that keep changing must not keep us sweeping: rest a few times as long as a sweep takes */
+    const int64_t due_ms = st ? now_ms + 10000 : next_due_ms(s, now_ms);
+    s->rest_until_ms = now_ms + HUB_MIN(took_ms * 5, (int64_t)60000);
+    s->sweep_at_ms = HUB_MAX(due_ms, s->rest_until_ms);
+    if (!s->running)
+        s->progress.current[0] = '\0';
+    pthread_cond_broadcast(&s->idle_wake);
+    pthread_mutex_unlock(&s->lock);
+}
+
+void hub_scan_sweep(struct hub_scanner *s)
+{
+    HUB_CLEANUP(hub_freep) bool *root_missing = calloc(s->walk.root_count + (size_t)1, sizeof *root_missing);
+    const struct hub_discovery discovery = {
+        .walk = &s->walk,
+        .inspector = s->inspector,
+        .jobs = s->jobs,
+        .drivers = s->drivers,
+        .cancel = &s->stop,
+        .recall = note_recall,
+        .remember = note_remember,
+        .each = on_found,
+        .progress = on_directory,
+        .user = s,
+    };
+    struct hub_discovered out = {.root_missing = root_missing};
+    struct hub_error err = {0};
+    const int64_t began_ms = hub_scan_now_ms();
+    pthread_mutex_lock(&s->lock);
+    s->sweep++;
+    s->sweeping = true;
+    s->sweep_wanted = false;
+    s->sweep_at_ms = INT64_MAX;
+    s->progress.directories = 0;
+    pthread_mutex_unlock(&s->lock);
+    const enum hub_status st = root_missing ? hub_scan_discover(&discovery, &out, &err) : HUB_NO_MEMORY;
+    if (!st)
+        remove_gone(s, root_missing);
+    (void)!hub_catalog_flush(s->catalog, NULL);
+    end_sweep(s, st, &err, &out, began_ms);
+}

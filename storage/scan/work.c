@@ -1,0 +1,481 @@
+/* Inspecting: a thread takes a dataset, asks for its plan, and its parts are then inspected by all threads
+ * that have nothing better to do. Whoever ends the last part compares the files once more and publishes.
+ * Parts that the index has already (same name, files, hint and drivers) are kept. */
+#include "storage/scan/state.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+enum { MAX_LOCK_PROBES = 10000, RETRY_MS = 10000, BUSY_MS = 2000 };
+
+static enum hub_status no_memory(struct hub_error *err)
+{
+    return hub_fail(err, HUB_NO_MEMORY, "no memory to inspect a dataset");
+}
+
+/* A failure that says something about the dataset's files, and not about this machine at this moment. */
+static bool is_verdict(enum hub_status st)
+{
+    switch (st) {
+    case HUB_CORRUPT:
+    case HUB_TIMEOUT:
+    case HUB_TOO_BIG:
+    case HUB_UNSUPPORTED:
+    case HUB_NOT_ACCEPTABLE:
+    case HUB_DENIED:
+    case HUB_NOT_FOUND:
+    case HUB_INVALID:
+    case HUB_OUT_OF_RANGE:
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* ---- making and freeing ---- */
+
+static void work_free(struct hub_work *w)
+{
+    for (uint32_t i = 0; w->broken && i < w->plan.part_count; i++) {
+        free(w->broken[i]);
+        free(w->sides[i]);
+    }
+    if (w->found) {
+        hub_findings_dispose(w->found);
+        free(w->found);
+    }
+    if (w->has_plan)
+        hub_findings_dispose(&w->plan);
+    hub_fileset_dispose(&w->files);
+    free(w->job_files);
+    free(w->parts);
+    free(w->broken);
+    free(w->sides);
+    free(w->todo);
+    free(w->id);
+    free(w->path);
+    free(w);
+}
+
+/* Take over what the queue held. The scanner's lock is held. */
+static struct hub_work *work_new(struct hub_scanner *s, struct hub_seen *seen)
+{
+    struct hub_work *w = calloc(1, sizeof *w);
+    if (!w)
+        return NULL;
+    w->scanner = s;
+    w->seen = seen;
+    w->id = strdup(seen->id);
+    w->path = strdup(seen->path);
+    w->root = seen->root;
+    w->single_files = seen->single_files;
+    w->signature = seen->signature;
+    w->job_files = calloc(seen->files.count + (size_t)1, sizeof *w->job_files);
+    if (!w->id || !w->path || !w->job_files) {
+        work_free(w);
+        return NULL;
+    }
+    w->files = seen->files;
+    seen->files = (struct hub_fileset){0};
+    for (uint32_t i = 0; i < w->files.count; i++)
+        w->job_files[i] = (struct hub_job_file){w->files.files[i].path, w->files.files[i].stamp.size, false};
+    seen->state = HUB_SEEN_RUNNING;
+    s->running++;
+    return w;
+}
+
+/* ---- files ---- */
+
+static enum hub_status open_file(void *user, uint32_t number, int *fd, struct hub_error *err)
+{
+    const struct hub_work *w = user;
+    HUB_CLEANUP(hub_freep) char *path = hub_walk_join(w->path, w->files.files[number].path);
+    return path ? hub_walk_open(&w->scanner->walk, w->root, path, O_RDONLY, fd, err) : no_memory(err);
+}
+
+/* A file that somebody holds locked for writing is not to be read yet. Our own lock is given back at once. */
+static enum hub_status check_locks(struct hub_work *w, struct hub_error *err)
+{
+    for (uint32_t i = 0; i < HUB_MIN(w->files.count, (uint32_t)MAX_LOCK_PROBES); i++) {
+        HUB_CLEANUP(hub_closep) int fd = -1;
+        if (open_file(w, i, &fd, NULL))
+            continue; /* the driver will meet it */
+        if (flock(fd, LOCK_SH | LOCK_NB) == 0)
+            flock(fd, LOCK_UN);
+        else if (errno == EWOULDBLOCK)
+            return hub_fail(err, HUB_BUSY, "busy: somebody is writing %s", w->files.files[i].path);
+    }
+    return HUB_OK;
+}
+
+static enum hub_status check_unchanged(const struct hub_work *w, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_fileset_dispose) struct hub_fileset now = {0};
+    const struct hub_walk *walk = &w->scanner->walk;
+    const enum hub_status st = w->single_files ? hub_walk_restat(walk, w->root, w->path, &w->files, &now, err)
+                                               : hub_walk_collect(walk, w->root, w->path, &now, err);
+    bool same = !st && now.count == w->files.count;
+    for (uint32_t i = 0; same && i < now.count; i++)
+        same = strcmp(now.files[i].path, w->files.files[i].path) == 0 &&
+               hub_stamp_equal(&now.files[i].stamp, &w->files.files[i].stamp);
+    return same ? HUB_OK : hub_fail(err, HUB_CHANGED, "its files changed while they were inspected");
+}
+
+/* ---- the plan ---- */
+
+static enum hub_status ask_plan(struct hub_work *w, const char *format, struct hub_error *err)
+{
+    const struct hub_job job = {.kind = HUB_JOB_PLAN,
+                                .format = format,
+                                .files = w->job_files,
+                                .file_count = w->files.count,
+                                .side_fd = -1,
+                                .open_file = open_file,
+                                .user = w,
+                                .cancel = &w->scanner->stop};
+    w->format = format;
+    const enum hub_status st = hub_inspector_run(w->scanner->inspector, &job, &w->plan, err);
+    w->has_plan = !st;
+    return st;
+}
+
+/* The first bidder that does not decline. HUB_NOT_ACCEPTABLE: all do. */
+static enum hub_status plan(struct hub_work *w, struct hub_error *err)
+{
+    enum hub_status st = HUB_NOT_ACCEPTABLE;
+    for (uint32_t i = 0; i < w->seen->format_count && st == HUB_NOT_ACCEPTABLE; i++)
+        st = ask_plan(w, w->seen->formats[i], err);
+    return st;
+}
+
+/* Which parts are new. */
+static enum hub_status sort_parts(struct hub_work *w, struct hub_error *err)
+{
+    const size_t count = w->plan.part_count;
+    w->parts = calloc(count + 1, sizeof *w->parts);
+    w->broken = calloc(count + 1, sizeof *w->broken);
+    w->sides = calloc(count + 1, sizeof *w->sides);
+    w->todo = calloc(count + 1, sizeof *w->todo);
+    if (!w->parts || !w->broken || !w->sides || !w->todo)
+        return no_memory(err);
+    for (uint32_t i = 0; i < count; i++) {
+        const struct hub_found_part *part = &w->plan.parts[i];
+        w->parts[i].name = part->name;
+        w->parts[i].signature = hub_scan_part_signature(w->scanner, w->format, part, &w->files);
+        if (!hub_catalog_has_part(w->scanner->catalog, w->root, w->id, part->name, w->parts[i].signature))
+            w->todo[w->todo_count++] = i;
+    }
+    w->unfinished = w->todo_count;
+    return HUB_OK;
+}
+
+/* ---- a part ---- */
+
+struct side {
+    char temporary[64], name[64]; /* below the state directory */
+    int fd;
+};
+
+static enum hub_status side_begin(struct hub_scanner *s, const struct hub_work *w, uint32_t part,
+                                  struct side *side, struct hub_error *err)
+{
+    char path[4096];
+    const unsigned serial = atomic_fetch_add(&s->side_serial, 1);
+    snprintf(side->temporary, sizeof side->temporary, "side/.new-%u", serial);
+    snprintf(side->name, sizeof side->name, "side/%016llx-%llx-%u",
+             (unsigned long long)w->parts[part].signature, (unsigned long long)hub_scan_now_ms(), serial);
+    snprintf(path, sizeof path, "%s/%s", s->state, side->temporary);
+    side->fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0640);
+    return side->fd < 0 ? hub_fail_errno(err, errno, "making %s", path) : HUB_OK;
+}
+
+/* Give side data its name, or drop what was not needed. */
+static enum hub_status side_end(struct hub_scanner *s, struct side *side, bool keep, struct hub_stamp *stamp,
+                                struct hub_error *err)
+{
+    char from[4096], to[4096];
+    struct stat st;
+    enum hub_status status = HUB_OK;
+    snprintf(from, sizeof from, "%s/%s", s->state, side->temporary);
+    snprintf(to, sizeof to, "%s/%s", s->state, side->name);
+    if (keep && (fdatasync(side->fd) || rename(from, to) || fstat(side->fd, &st)))
+        status = hub_fail_errno(err, errno, "keeping %s", to);
+    else if (keep)
+        *stamp = hub_stamp_of(&st);
+    if (!keep || status)
+        (void)unlink(from);
+    close(side->fd);
+    return status;
+}
+
+static enum hub_status run_part(struct hub_work *w, uint32_t number, struct side *side,
+                                struct hub_findings *found, struct hub_error *err)
+{
+    const struct hub_found_part *part = &w->plan.parts[number];
+    const struct hub_job job = {.kind = HUB_JOB_INSPECT,
+                                .format = w->format,
+                                .files = w->job_files,
+                                .file_count = w->files.count,
+                                .part = part->name,
+                                .hint = part->hint,
+                                .part_files = part->files,
+                                .part_file_count = part->file_count,
+                                .side_fd = side->fd,
+                                .open_file = open_file,
+                                .user = w,
+                                .cancel = &w->scanner->stop};
+    return hub_inspector_run(w->scanner->inspector, &job, found, err);
+}
+
+static struct hub_draft draft_of(const struct hub_work *w, const struct hub_findings *plan,
+                                 const char *revision)
+{
+    return (struct hub_draft){.id = w->id,
+                              .path = w->path,
+                              .format = w->format,
+                              .reason = "",
+                              .root = w->root,
+                              .status = HUB_DATASET_READY,
+                              .files = w->files.files,
+                              .file_count = w->files.count,
+                              .plan = plan,
+                              .parts = w->parts,
+                              .part_count = w->plan.part_count,
+                              .revision = revision};
+}
+
+/* The only part waits for the publication; of several each is put away at once, so that memory stays bounded.
+ */
+static enum hub_status keep_part(struct hub_work *w, uint32_t number, struct hub_findings *found,
+                                 struct hub_error *err)
+{
+    struct hub_draft_part *part = &w->parts[number];
+    if (w->plan.part_count == 1) {
+        w->found = malloc(sizeof *w->found);
+        if (!w->found)
+            return no_memory(err);
+        *w->found = *found;
+        *found = (struct hub_findings){0};
+        part->found = w->found;
+        return HUB_OK;
+    }
+    struct hub_draft_part staged = *part;
+    staged.found = found;
+    const struct hub_draft draft = draft_of(w, NULL, "");
+    return hub_catalog_stage(w->scanner->catalog, &draft, &staged, err);
+}
+
+static enum hub_status inspect_part(struct hub_work *w, uint32_t number, struct hub_error *err)
+{
+    struct hub_scanner *s = w->scanner;
+    struct hub_draft_part *part = &w->parts[number];
+    struct hub_findings found = {0};
+    struct side side;
+    HUB_TRY(side_begin(s, w, number, &side, err));
+    enum hub_status st = run_part(w, number, &side, &found, err);
+    const bool has_side = !st && found.side_size > 0;
+    const enum hub_status kept = side_end(s, &side, has_side, &part->side_stamp, st ? NULL : err);
+    if (!st)
+        st = kept;
+    if (is_verdict(st)) {
+        w->broken[number] = strdup(err->detail);
+        part->broken = w->broken[number];
+        return w->broken[number] ? HUB_OK : no_memory(err);
+    }
+    if (!st && has_side) {
+        w->sides[number] = strdup(side.name);
+        part->side = w->sides[number];
+        st = w->sides[number] ? HUB_OK : no_memory(err);
+    }
+    if (!st)
+        st = keep_part(w, number, &found, err);
+    hub_findings_dispose(&found);
+    return st;
+}
+
+/* ---- the end ---- */
+
+static enum hub_status publish_ready(struct hub_work *w, struct hub_error *err)
+{
+    char revision[41];
+    struct hub_findings all;
+    HUB_TRY(hub_scan_revision(&w->files, revision, err));
+    HUB_TRY(hub_scan_problems(&w->plan, &w->files, &all, err));
+    const struct hub_draft draft = draft_of(w, &all, revision);
+    const enum hub_status st = hub_catalog_publish(w->scanner->catalog, &draft, err);
+    free(all.problems);
+    return st;
+}
+
+static enum hub_status publish_verdict(struct hub_work *w, enum hub_status verdict, struct hub_error *err)
+{
+    const struct hub_error why = *err;
+    enum hub_dataset_status status = HUB_DATASET_BROKEN;
+    const char *format = w->format, *reason = why.detail;
+    if (verdict == HUB_UNSUPPORTED)
+        status = HUB_DATASET_UNSUPPORTED;
+    if (verdict == HUB_NOT_ACCEPTABLE) { /* no bidder wants it after a closer look: plain files */
+        status = HUB_DATASET_READY;
+        format = "files";
+        reason = "";
+    }
+    return hub_scan_publish_bare(w->scanner, w->root, w->id, w->path, format, &w->files, status, reason, NULL,
+                                 err);
+}
+
+/* Not an end: it is looked at again later, and listed as pending until then unless an older state is there.
+ */
+static void put_off(struct hub_work *w, enum hub_status st, const struct hub_error *why)
+{
+    struct hub_scanner *s = w->scanner;
+    pthread_mutex_lock(&s->lock);
+    struct hub_seen *seen = w->seen;
+    const bool ready = seen->ready;
+    const unsigned tries = HUB_MIN(seen->tries++, 5U);
+    pthread_mutex_unlock(&s->lock);
+    if (!ready && !s->stop)
+        (void)!hub_scan_publish_bare(s, w->root, w->id, w->path, w->format ? w->format : seen->formats[0],
+                                     &w->files, HUB_DATASET_PENDING, why->detail, NULL, NULL);
+    pthread_mutex_lock(&s->lock);
+    if (!s->stop)
+        hub_seen_wait(s, seen,
+                      st == HUB_CHANGED || st == HUB_BUSY
+                          ? HUB_MAX((int64_t)s->settle_ms, (int64_t)BUSY_MS / 4) << tries
+                          : (int64_t)RETRY_MS << tries);
+    pthread_mutex_unlock(&s->lock);
+}
+
+static void done(struct hub_work *w, bool failed)
+{
+    struct hub_scanner *s = w->scanner;
+    hub_scan_remember(s, w->root, w->id, w->signature);
+    hub_store_forget(s->store, w->root, w->path);
+    pthread_mutex_lock(&s->lock);
+    w->seen->state = HUB_SEEN_IDLE;
+    w->seen->shown = w->seen->ready = true;
+    w->seen->published = w->signature;
+    w->seen->tries = 0;
+    s->progress.inspected++;
+    s->progress.failed += failed;
+    pthread_mutex_unlock(&s->lock);
+}
+
+/* No lock held; the work goes. */
+static void finish(struct hub_work *w, enum hub_status st, struct hub_error *err)
+{
+    struct hub_scanner *s = w->scanner;
+    const bool verdict = is_verdict(st);
+    if (!st || verdict) {
+        struct hub_error changed;
+        const enum hub_status unchanged = check_unchanged(w, &changed);
+        if (unchanged) {
+            st = unchanged;
+            *err = changed;
+        } else {
+            st = verdict ? publish_verdict(w, st, err) : publish_ready(w, err);
+        }
+    }
+    if (st)
+        put_off(w, st, err);
+    else
+        done(w, verdict);
+    pthread_mutex_lock(&s->lock);
+    s->running--;
+    if (!s->running && !s->urgent.first && !s->normal.first)
+        hub_scan_wake(s); /* the last one: show it at once */
+    pthread_cond_broadcast(&s->idle_wake);
+    pthread_mutex_unlock(&s->lock);
+    work_free(w);
+}
+
+/* ---- the threads ---- */
+
+static void list_work(struct hub_work *w)
+{
+    struct hub_scanner *s = w->scanner;
+    w->next = s->works;
+    w->link = &s->works;
+    if (w->next)
+        w->next->link = &w->next;
+    s->works = w;
+    pthread_cond_broadcast(&s->work_wake);
+}
+
+static void unlist_work(struct hub_work *w)
+{
+    *w->link = w->next;
+    if (w->next)
+        w->next->link = w->link;
+}
+
+/* Take a dataset as far as its parts. Called and returns with the lock held. */
+static void begin(struct hub_scanner *s, struct hub_seen *seen)
+{
+    hub_seen_unqueue(s, seen);
+    struct hub_work *w = work_new(s, seen);
+    if (!w) {
+        hub_seen_wait(s, seen, RETRY_MS);
+        return;
+    }
+    snprintf(s->progress.current, sizeof s->progress.current, "%s", w->id);
+    pthread_mutex_unlock(&s->lock);
+    struct hub_error err = {0};
+    enum hub_status st = check_locks(w, &err);
+    if (!st)
+        st = plan(w, &err);
+    if (!st)
+        st = sort_parts(w, &err);
+    if (st || !w->todo_count) {
+        finish(w, st, &err);
+        pthread_mutex_lock(&s->lock);
+        return;
+    }
+    pthread_mutex_lock(&s->lock);
+    list_work(w);
+}
+
+/* One part of a work that has parts left. Called and returns with the lock held. */
+static void go_on(struct hub_scanner *s, struct hub_work *w)
+{
+    const uint32_t part = w->todo[w->next_part++];
+    const bool skip = w->failed != HUB_OK;
+    struct hub_error err = {0};
+    if (w->next_part == w->todo_count)
+        unlist_work(w);
+    pthread_mutex_unlock(&s->lock);
+    const enum hub_status st = skip ? HUB_OK : inspect_part(w, part, &err);
+    pthread_mutex_lock(&s->lock);
+    if (st && !w->failed) {
+        w->failed = st;
+        w->err = err;
+    }
+    if (--w->unfinished)
+        return;
+    pthread_mutex_unlock(&s->lock);
+    err = w->err;
+    finish(w, w->failed, &err);
+    pthread_mutex_lock(&s->lock);
+}
+
+void *hub_scan_worker(void *scanner)
+{
+    struct hub_scanner *s = scanner;
+    pthread_mutex_lock(&s->lock);
+    while (!s->stop || s->works) {
+        struct hub_seen *seen = s->urgent.first ? s->urgent.first : s->normal.first;
+        if (s->urgent.first && !s->stop)
+            begin(s, seen);
+        else if (s->works)
+            go_on(s, s->works);
+        else if (seen && !s->stop)
+            begin(s, seen);
+        else
+            pthread_cond_wait(&s->work_wake, &s->lock);
+    }
+    pthread_mutex_unlock(&s->lock);
+    return NULL;
+}

@@ -1,0 +1,86 @@
+/* Hashing on demand. */
+#include "storage/scan/scan.h"
+#include "tests/support/scan_root.h"
+
+#include <criterion/criterion.h>
+
+static char *root, *state;
+static struct hub_catalog *catalog;
+static struct hub_store *store;
+static struct hub_hasher *hasher;
+
+static void set_up(void)
+{
+    root = scan_directory();
+    state = scan_directory();
+    const char *const roots[] = {root};
+    const struct hub_catalog_options catalog_options = {.state = state};
+    const struct hub_store_options store_options = {.roots = roots, .root_count = 1, .state = state};
+    cr_assert_eq(hub_catalog_open(&catalog_options, &catalog, NULL), HUB_OK);
+    cr_assert_eq(hub_store_open(&store_options, &store, NULL), HUB_OK);
+    cr_assert_eq(hub_hasher_start(catalog, store, &hasher, NULL), HUB_OK);
+}
+
+static void tear_down(void)
+{
+    hub_hasher_stop(hasher);
+    hub_store_close(store);
+    hub_catalog_close(catalog);
+    scan_remove(root);
+    scan_remove(state);
+}
+
+TestSuite(hash, .init = set_up, .fini = tear_down);
+
+static struct hub_stamp stamp_of(const char *name)
+{
+    char path[4096];
+    struct stat st;
+    snprintf(path, sizeof path, "%s/%s", root, name);
+    cr_assert_eq(stat(path, &st), 0);
+    return hub_stamp_of(&st);
+}
+
+static enum hub_status wait_for(const char *name, const struct hub_stamp *stamp, struct hub_file_digests *out)
+{
+    enum hub_status st = HUB_NOT_FOUND;
+    for (int i = 0; i < 250 && st; i++) {
+        usleep(10000);
+        st = hub_digest_find(catalog, 0, name, stamp, out, NULL);
+    }
+    return st;
+}
+
+Test(hash, what_is_wanted)
+{
+    struct hub_file_digests found;
+    scan_write(root, "a/check.txt", "123456789");
+    scan_write(root, "a/empty", "");
+    const struct hub_stamp check = stamp_of("a/check.txt"), empty = stamp_of("a/empty");
+    hub_hasher_want(hasher, 0, "a/empty", &empty);
+    hub_hasher_want(hasher, 0, "a/check.txt", &check);
+    hub_hasher_want(hasher, 0, "a/check.txt", &check);
+    cr_assert_eq(wait_for("a/check.txt", &check, &found), HUB_OK);
+    cr_expect_str_eq(found.sha256, "15e2b0d3c33891ebb0f1ef609ec419420c20e320ce94c65fbc8c3312448eb225");
+    cr_expect_str_eq(found.md5, "25f9e794323b453885f5181f1b624d0b");
+    cr_expect_str_eq(found.crc32c, "e3069283");
+    cr_assert_eq(wait_for("a/empty", &empty, &found), HUB_OK);
+    cr_expect_str_eq(found.md5, "d41d8cd98f00b204e9800998ecf8427e");
+}
+
+Test(hash, not_of_another_state)
+{
+    struct hub_file_digests found;
+    scan_write(root, "a.txt", "one");
+    struct hub_stamp stamp = stamp_of("a.txt");
+    stamp.mtime_ns--;
+    hub_hasher_want(hasher, 0, "a.txt", &stamp);
+    hub_hasher_want(hasher, 0, "nothing", &stamp);
+    for (unsigned i = 0; i < 3000; i++) { /* more than fit */
+        char name[32];
+        snprintf(name, sizeof name, "missing-%u", i);
+        hub_hasher_want(hasher, 0, name, &stamp);
+    }
+    usleep(100000);
+    cr_expect_eq(hub_digest_find(catalog, 0, "a.txt", &stamp, &found, NULL), HUB_NOT_FOUND);
+}

@@ -1,0 +1,257 @@
+/* The scanner with the real inspector over temporary roots: what is listed, what is inspected again, what
+ * waits. */
+#include "storage/read/read.h"
+#include "storage/scan/scan.h"
+#include "tests/support/scan_root.h"
+
+#include <criterion/criterion.h>
+#include <signal.h>
+#include <sys/file.h>
+
+enum { PATIENCE_MS = 60000 };
+
+struct hub {
+    struct hub_catalog *catalog;
+    struct hub_store *store;
+    struct hub_inspector *inspector;
+    struct hub_scanner *scanner;
+};
+
+static char *root, *state;
+static struct hub hub;
+
+static void start(unsigned settle_ms, bool watch)
+{
+    struct hub_error err = {0};
+    const char *const roots[] = {root};
+    const struct hub_catalog_options catalog = {.state = state};
+    const struct hub_store_options store = {.roots = roots, .root_count = 1, .state = state};
+    cr_assert_eq(hub_catalog_open(&catalog, &hub.catalog, &err), HUB_OK, "%s", err.detail);
+    cr_assert_eq(hub_store_open(&store, &hub.store, &err), HUB_OK, "%s", err.detail);
+    hub.inspector = scan_inspector();
+    const struct hub_scanner_options options = {.catalog = hub.catalog,
+                                                .store = hub.store,
+                                                .inspector = hub.inspector,
+                                                .roots = roots,
+                                                .root_count = 1,
+                                                .state = state,
+                                                .settle_ms = settle_ms,
+                                                .watch = watch,
+                                                .jobs = 2};
+    cr_assert_eq(hub_scanner_start(&options, &hub.scanner, &err), HUB_OK, "%s", err.detail);
+}
+
+static void stop(void)
+{
+    hub_scanner_stop(hub.scanner);
+    hub_inspector_free(hub.inspector);
+    hub_store_close(hub.store);
+    hub_catalog_close(hub.catalog);
+    hub = (struct hub){0};
+}
+
+static void set_up(void)
+{
+    root = scan_directory();
+    state = scan_directory();
+}
+
+static void tear_down(void)
+{
+    if (hub.scanner)
+        stop();
+    scan_remove(root);
+    scan_remove(state);
+}
+
+TestSuite(scanner, .init = set_up, .fini = tear_down, .timeout = 100);
+
+static void settle(void)
+{
+    cr_assert(hub_scanner_wait(hub.scanner, PATIENCE_MS));
+}
+
+static void sweep(void)
+{
+    hub_scanner_sweep(hub.scanner);
+    settle();
+}
+
+static uint64_t inspected(void)
+{
+    struct hub_scan_progress progress;
+    hub_scanner_progress(hub.scanner, &progress);
+    return progress.inspected;
+}
+
+static const struct hub_head *head_of(const char *id)
+{
+    return hub_snapshot_find(hub_catalog_snapshot(hub.catalog), hub_view_of(id));
+}
+
+static const char *in_root(const char *path)
+{
+    static char full[4096];
+    snprintf(full, sizeof full, "%s/%s", root, path);
+    return full;
+}
+
+static void expect_status(const char *id, enum hub_dataset_status status)
+{
+    const struct hub_head *head = head_of(id);
+    cr_assert_not_null(head, "%s is not listed", id);
+    cr_expect_eq(head->status, status, "%s is %s: %s", id, hub_dataset_status_name(head->status),
+                 head->reason);
+}
+
+static void expect_problem(const char *id, const char *text)
+{
+    struct hub_buf out = HUB_BUF_INIT(MIB);
+    cr_assert_eq(hub_dataset_problems(hub.catalog, head_of(id), &out, NULL), HUB_OK);
+    cr_expect(strstr(out.data, text), "%s: no %s in %s", id, text, out.data);
+    hub_buf_dispose(&out);
+}
+
+Test(scanner, a_minari_root_is_listed)
+{
+    scan_copy("minari/root-traps", root);
+    start(0, false);
+    settle();
+    const struct hub_snapshot *s = hub_catalog_snapshot(hub.catalog);
+    cr_expect_eq(s->count, 12);
+    expect_status("door-human-v1", HUB_DATASET_READY);
+    expect_status("D4RL/pen/human-v2", HUB_DATASET_READY);
+    expect_status("tmpq3k7x_1a", HUB_DATASET_READY);
+    cr_expect_str_eq(head_of("tmpq3k7x_1a")->format, "files");
+    cr_expect_gt(head_of("door-human-v1")->episodes, 0);
+    expect_problem("other-id-v0", "\"id-mismatch\"");
+    expect_problem("wrong-counts-v0", "\"count-mismatch\"");
+}
+
+Test(scanner, nothing_is_asked_twice)
+{
+    scan_copy("minari/root-0.5.3", root);
+    start(0, false);
+    settle();
+    const uint32_t count = hub_catalog_snapshot(hub.catalog)->count;
+    const uint64_t before = inspected();
+    cr_expect_gt(before, 10);
+    sweep();
+    cr_expect_eq(inspected(), before);
+    stop();
+    start(0, false);
+    settle();
+    cr_expect_eq(inspected(), 0, "after a restart");
+    cr_expect_eq(hub_catalog_snapshot(hub.catalog)->count, count);
+}
+
+Test(scanner, what_comes_changes_and_goes)
+{
+    char path[4096];
+    snprintf(path, sizeof path, "%s", in_root("door-human-v0"));
+    scan_copy("samples/door-human-v0", path);
+    start(0, false);
+    settle();
+    char revision[41];
+    strcpy(revision, head_of("door-human-v0")->revision);
+    cr_expect_eq(strlen(revision), 40);
+    scan_copy("minari/root-0.4.3/door-human-v10", path); /* another file in its place */
+    sweep();
+    cr_expect_str_neq(head_of("door-human-v0")->revision, revision);
+    expect_problem("door-human-v0", "id-mismatch");
+    scan_copy("samples/door-human-v0", (char *)in_root("new-v0"));
+    cr_assert_eq(hub_fs_remove(AT_FDCWD, path, NULL), HUB_OK);
+    sweep();
+    cr_expect_null(head_of("door-human-v0"));
+    expect_status("new-v0", HUB_DATASET_READY);
+}
+
+Test(scanner, files_settle_first)
+{
+    scan_copy("samples/door-human-v0", (char *)in_root("door-human-v0"));
+    start(1500, false);
+    struct hub_scan_progress progress = {0};
+    for (int i = 0; i < 100 && !progress.walked; i++) {
+        usleep(20000);
+        hub_scanner_progress(hub.scanner, &progress);
+    }
+    cr_expect(progress.walked);
+    expect_status("door-human-v0", HUB_DATASET_PENDING);
+    settle();
+    expect_status("door-human-v0", HUB_DATASET_READY);
+}
+
+Test(scanner, a_locked_file_is_busy)
+{
+    scan_copy("samples/door-human-v0", (char *)in_root("door-human-v0"));
+    const int fd = open(in_root("door-human-v0/data/main_data.hdf5"), O_RDWR);
+    cr_assert_eq(flock(fd, LOCK_EX), 0);
+    start(0, false);
+    cr_expect_not(hub_scanner_wait(hub.scanner, 1000));
+    cr_assert_eq(hub_catalog_flush(hub.catalog, NULL), HUB_OK);
+    expect_status("door-human-v0", HUB_DATASET_PENDING);
+    cr_expect(strstr(head_of("door-human-v0")->reason, "busy"), "%s", head_of("door-human-v0")->reason);
+    close(fd);
+    settle();
+    expect_status("door-human-v0", HUB_DATASET_READY);
+}
+
+Test(scanner, changes_are_noticed)
+{
+    start(0, true);
+    settle();
+    char path[4096];
+    snprintf(path, sizeof path, "%s", in_root("door-human-v0"));
+    scan_copy("samples/door-human-v0", path);
+    for (int i = 0;
+         i < 300 && !(head_of("door-human-v0") && head_of("door-human-v0")->status == HUB_DATASET_READY); i++)
+        usleep(20000);
+    expect_status("door-human-v0", HUB_DATASET_READY);
+    settle();
+    const uint64_t before = inspected();
+    scan_copy("minari/root-0.4.3/door-human-v10", path);
+    for (int i = 0; i < 300 && inspected() == before; i++)
+        usleep(20000);
+    cr_expect_gt(inspected(), before);
+}
+
+Test(scanner, hostile_files_hide_no_other)
+{
+    scan_copy("hdf5-hostile", root);
+    scan_copy("samples/door-human-v0", (char *)in_root("door-human-v0"));
+    start(0, false);
+    settle();
+    expect_status("door-human-v0", HUB_DATASET_READY);
+    const struct hub_snapshot *s = hub_catalog_snapshot(hub.catalog);
+    for (uint32_t i = 0; i < s->count; i++) {
+        cr_expect_neq(s->heads[i]->status, HUB_DATASET_PENDING, "%s", s->heads[i]->id);
+        cr_expect(s->heads[i]->status != HUB_DATASET_BROKEN || s->heads[i]->reason[0], "%s", s->heads[i]->id);
+    }
+    expect_status("garbage-zeros-v0", HUB_DATASET_BROKEN);
+}
+
+Test(scanner, a_link_that_leaves_is_told)
+{
+    char *outside = scan_directory();
+    scan_write(outside, "notes.txt", "x");
+    scan_copy("samples/door-human-v0", (char *)in_root("door-human-v0"));
+    cr_assert_eq(symlink(outside, in_root("door-human-v0/data/elsewhere")), 0);
+    start(0, false);
+    settle();
+    expect_problem("door-human-v0", "\"link-leaves\",\"path\":\"data/elsewhere\"");
+    scan_remove(outside);
+}
+
+Test(scanner, stops_in_the_middle)
+{
+    scan_copy("minari/root-0.5.3", root);
+    for (unsigned i = 0; i < 4; i++) {
+        start(0, true);
+        usleep(20000 + i * 60000);
+        hub_scanner_hurry(hub.scanner, "D4RL/door/human-v2");
+        stop();
+    }
+    start(0, false);
+    settle();
+    expect_status("D4RL/door/human-v2", HUB_DATASET_READY);
+}
