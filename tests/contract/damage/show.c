@@ -1,0 +1,95 @@
+/* Rows in every representation they have, searched for what must not be in them. */
+#include "tests/contract/damage/damage.h"
+
+#include "storage/encode/encode.h"
+
+#include <stdlib.h>
+
+#define SHOW_LIMIT (4 * MIB)
+
+void memory_poison(size_t size)
+{
+    enum { LENGTH = sizeof MARKER - 1 };
+    if (size > 64 * MIB)
+        return;
+    char *memory = malloc(size ? size : 1);
+    for (size_t i = 0; memory && i + LENGTH <= size; i += LENGTH)
+        memcpy(memory + i, MARKER, LENGTH);
+    __asm__ volatile("" : : "r"(memory) : "memory"); /* or the compiler leaves all of it out */
+    free(memory);
+}
+
+static bool leaks(const void *data, size_t size)
+{
+    return size && memmem(data, size, MARKER, sizeof MARKER - 1);
+}
+
+static enum hub_status show_npy(enum hub_field_type type, const struct hub_rows *rows, struct hub_buf *out)
+{
+    if (type == HUB_FIELD_TEXT)
+        return hub_npy_text(rows, out, NULL);
+    HUB_TRY(hub_npy_header(&rows->variant, rows->rows, out, NULL));
+    return hub_buf_add(out, rows->data, rows->rows * hub_variant_row_bytes(&rows->variant), NULL);
+}
+
+static enum hub_status show(enum hub_field_type type, enum hub_format_id as, struct hub_rows *rows,
+                            struct hub_buf *out)
+{
+    uint64_t nonfinite = 0;
+    switch (as) {
+    case HUB_AS_JSON:
+        return hub_json_rows(type, rows, HUB_NONFINITE_NULL, &nonfinite, out, NULL);
+    case HUB_AS_NPY:
+        return show_npy(type, rows, out);
+    case HUB_AS_IMAGE:
+        return type == HUB_FIELD_IMAGE_RAW ? hub_png_row(rows, out, NULL) : HUB_NOT_ACCEPTABLE;
+    case HUB_AS_RAW:
+        return hub_raw_rows(rows, out, NULL); /* the last one: it may swap bytes in place */
+    default:
+        return HUB_NOT_ACCEPTABLE;
+    }
+}
+
+unsigned show_rows(enum hub_field_type type, struct hub_rows *rows, bool *leak)
+{
+    static const enum hub_format_id all[] = {HUB_AS_JSON, HUB_AS_NPY, HUB_AS_IMAGE, HUB_AS_RAW};
+    unsigned shown = 0;
+    const uint64_t size =
+        rows->offsets ? rows->offsets[rows->rows] : rows->rows * hub_variant_row_bytes(&rows->variant);
+    *leak = leaks(rows->data, size);
+    for (unsigned i = 0; i < HUB_COUNT(all); i++) {
+        struct hub_buf out = HUB_BUF_INIT(SHOW_LIMIT);
+        if (hub_encode_check(type, &rows->variant, all[i], rows->rows, NULL) || size > SHOW_LIMIT / 8)
+            continue;
+        memory_poison(4096);
+        shown += show(type, all[i], rows, &out) == HUB_OK;
+        *leak = *leak || leaks(out.data, out.size);
+        hub_buf_dispose(&out);
+    }
+    return shown;
+}
+
+static bool text_leaks(const char *text)
+{
+    return text && strstr(text, MARKER);
+}
+
+bool findings_leak(const struct hub_findings *f)
+{
+    bool leak = false;
+    for (uint32_t i = 0; i < f->fact_count; i++)
+        leak = leak || text_leaks(f->facts[i].text);
+    for (uint32_t i = 0; i < f->problem_count; i++)
+        leak = leak || text_leaks(f->problems[i].path) || text_leaks(f->problems[i].detail);
+    for (uint32_t i = 0; i < f->field_count; i++) {
+        const struct hub_found_field *field = &f->fields[i];
+        leak = leak || text_leaks(field->path) || text_leaks(field->unreadable) ||
+               leaks(field->layout, field->layout_size);
+    }
+    for (uint32_t i = 0; i < f->episode_count; i++) {
+        const struct hub_found_episode *e = &f->episodes[i];
+        leak = leak || text_leaks(e->name) || text_leaks(e->seed) || text_leaks(e->task) ||
+               text_leaks(e->attributes) || text_leaks(e->statistics);
+    }
+    return leak;
+}
