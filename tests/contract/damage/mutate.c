@@ -81,7 +81,8 @@ static void put_number(struct random *r, struct mutation *m, uint64_t at)
 
 static void swap(struct random *r, struct mutation *m, uint64_t a)
 {
-    uint64_t size = HUB_MIN(UINT64_C(8) << draw(r, 7), m->size / 2);
+    uint64_t size = UINT64_C(8) << draw(r, 7);
+    size = HUB_MIN(size, m->size / 2);
     uint64_t b = draw(r, m->size - size + 1);
     a = HUB_MIN(a, m->size - size);
     if (a > b) {
