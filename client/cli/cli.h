@@ -1,0 +1,125 @@
+/** What the commands of minari-cli share: exit codes, options, the remote, errors for people. */
+#ifndef HUB_CLI_H
+#define HUB_CLI_H
+
+#include "storage/base/buf.h"
+
+#include <minari/minari.h>
+
+#include <stdio.h>
+
+enum cli_exit {
+    CLI_OK = 0,
+    CLI_FAILED = 1, /* or declined */
+    CLI_USAGE = 2,
+    CLI_NOT_FOUND = 3,
+    CLI_UNREACHABLE = 4,
+    CLI_VERIFY = 5,
+    CLI_NO_SPACE = 6,
+    CLI_NOT_ALLOWED = 7,
+    CLI_BROKEN = 8,
+    CLI_INTERRUPTED = 130,
+};
+
+enum cli_option {
+    OPT_HELP,
+    OPT_JSON,
+    OPT_REMOTE,
+    OPT_TOKEN,
+    OPT_PROXY,
+    OPT_ATTEMPTS,
+    OPT_PREFIX,
+    OPT_SEARCH,
+    OPT_ALL,
+    OPT_FOR,
+    OPT_STATUS,
+    OPT_SORT,
+    OPT_FORCE,
+    OPT_OUTPUT,
+    OPT_CONNECTIONS,
+    OPT_ALONE,
+    OPT_YES,
+    OPT_QUIET,
+    OPT_WHERE,
+    OPT_SPLIT,
+    OPT_LIMIT,
+    OPT_ROWS,
+    OPT_FORMAT,
+    OPT_COUNT,
+    OPT_END = -1,
+};
+
+struct cli;
+
+struct cli_command {
+    const char *name;
+    int (*run)(struct cli *cli);
+    const char *arguments; /* "ID...", for the usage line */
+    const char *summary;   /* one line */
+    const char *help;      /* paragraphs and examples */
+    int least, most;       /* arguments; most -1: any number */
+    enum cli_option
+        options[12]; /* its own, ended by OPT_END; --json, --help and the connection's are everybody's */
+};
+
+struct cli {
+    const struct cli_command *command;
+    const char *values[OPT_COUNT]; /* "" for a switch that is on; NULL: not given */
+    const char **arguments;
+    int count;
+    bool colour;       /* stdout is a terminal that wants colours */
+    bool terminal;     /* stdout */
+    bool err_terminal; /* stderr */
+    struct minari_remote remote;
+    struct minari_client *client;
+};
+
+extern const struct cli_command cli_commands[]; /* ended by a NULL name */
+
+int cli_list(struct cli *cli);
+int cli_show(struct cli *cli);
+int cli_download(struct cli *cli);
+int cli_delete(struct cli *cli);
+int cli_verify(struct cli *cli);
+int cli_episodes(struct cli *cli);
+int cli_get(struct cli *cli);
+
+/* ---- options.c ---- */
+
+/** Sort argv into command, options and arguments. An exit code, or -1 to go on. */
+int cli_parse(struct cli *cli, int argc, char **argv);
+void cli_help(FILE *out, const struct cli_command *command);
+/** A whole number of an option within bounds; `otherwise` when it is not given. False after an error message.
+ */
+bool cli_number(const struct cli *cli, enum cli_option option, uint64_t least, uint64_t most,
+                uint64_t otherwise, uint64_t *out);
+
+/* ---- remote.c ---- */
+
+/** Choose the remote and connect to it. "scheme://host/ID" in `*id`, if `id` is given, chooses too and is cut
+ * to the ID. An exit code. */
+int cli_connect(struct cli *cli, const char *chosen, const char **id);
+/** "http://hub:8080 (MINARI_HUB_URL)" */
+const char *cli_remote_name(const struct cli *cli);
+/** After MINARI_NOT_FOUND: whether the remote has an old-style id ("door-human-v2") under its new name, and
+ * say so. */
+void cli_offer_new_name(struct cli *cli, const char *id);
+/** Minari's folder of datasets: MINARI_DATASETS_PATH, else ~/.minari/datasets. */
+const char *cli_root(void);
+/** Nonzero once somebody pressed Ctrl-C. Also the library's callback. */
+int cli_interrupted(void *user);
+void cli_catch_interrupt(void);
+
+/* ---- say.c ---- */
+
+/** A line on stderr: "minari-cli: ...". Returns `code`. */
+int cli_error(int code, const char *fmt, ...) HUB_PRINTF(2, 3);
+/** The library's error and what to do about it, on stderr. Returns the exit code. */
+int cli_report(const struct cli *cli, const struct minari_error *err);
+/** Text from outside without what a terminal would obey: control characters become '?'. Rotates through a few
+ * buffers. */
+const char *cli_clean(const char *text);
+/** Flush stdout: CLI_FAILED when it could not all be written. */
+int cli_flush(int code);
+
+#endif

@@ -1,0 +1,69 @@
+/* episodes: the episodes of a dataset on a hub. */
+#include "client/cli/cli.h"
+#include "client/cli/table.h"
+#include "storage/base/number.h"
+
+#include <inttypes.h>
+
+struct episodes {
+    struct cli *cli;
+    struct table table;
+    uint64_t count;
+};
+
+static int on_episode(const struct minari_episode *e, void *user)
+{
+    struct episodes *s = user;
+    if (s->cli->values[OPT_JSON]) {
+        printf("%s%s", s->count++ ? ",\n" : "\n", e->json);
+        return cli_interrupted(NULL);
+    }
+    char number[24], steps[24], total[HUB_NUMBER_CHARS + 1] = "";
+    snprintf(number, sizeof number, "%" PRIu64, e->number);
+    snprintf(steps, sizeof steps, "%" PRIu64, e->steps);
+    if (e->has_return)
+        total[hub_number_double(e->total_return, total)] = '\0';
+    const char *row[] = {number, steps, total, e->seed, e->task};
+    s->count++;
+    return !table_add(&s->table, row) || cli_interrupted(NULL);
+}
+
+int cli_episodes(struct cli *cli)
+{
+    struct episodes s = {
+        .cli = cli,
+        .table = {.columns =
+                      {{"Episode", true}, {"Steps", true}, {"Return", true}, {"Seed", true}, {"Task", false}},
+                  .count = 5}};
+    const char *id = cli->arguments[0];
+    uint64_t limit = 0;
+    struct minari_error err;
+    char title[2400], caption[64];
+    if (!cli_number(cli, OPT_LIMIT, 1, 1000000000, 0, &limit))
+        return CLI_USAGE;
+    int code = cli_connect(cli, NULL, &id);
+    if (code)
+        return code;
+    const struct minari_episode_query query = {.where = cli->values[OPT_WHERE],
+                                               .sort = cli->values[OPT_SORT],
+                                               .split = cli->values[OPT_SPLIT],
+                                               .limit = limit};
+    if (cli->values[OPT_JSON])
+        printf("{\"items\":[");
+    const enum minari_status st = minari_episodes_each(cli->client, id, &query, on_episode, &s, &err);
+    if (cli->values[OPT_JSON])
+        puts("\n]}");
+    if (st) {
+        code = cli_report(cli, &err);
+        if (st == MINARI_NOT_FOUND)
+            cli_offer_new_name(cli, id);
+    } else if (!cli->values[OPT_JSON]) {
+        snprintf(title, sizeof title, "Episodes of %s in %s", cli_clean(id), cli_remote_name(cli));
+        snprintf(caption, sizeof caption, "Number of episodes: %" PRIu64, s.count);
+        s.table.title = title;
+        s.table.caption = caption;
+        table_print(&s.table, stdout, cli->terminal, cli->colour);
+    }
+    table_dispose(&s.table);
+    return code;
+}

@@ -1,0 +1,160 @@
+/* list: the datasets of a hub or of this machine. */
+#include "client/cli/cli.h"
+#include "client/cli/local.h"
+#include "client/cli/tree.h"
+#include "storage/base/json.h"
+#include "storage/base/version.h"
+
+#include <stdlib.h>
+
+static int print_table(const struct cli *cli, const struct minari_summary *const *datasets, size_t count,
+                       const char *title)
+{
+    char caption[128];
+    struct table table = {.title = title};
+    const bool ok = tree_fill(&table, datasets, count, caption);
+    if (ok)
+        table_print(&table, stdout, cli->terminal, cli->colour);
+    table_dispose(&table);
+    return ok ? CLI_OK : cli_error(CLI_FAILED, "no memory for a table");
+}
+
+/* ---- remote ---- */
+
+static void print_json(const struct cli *cli, const struct minari_dataset_list *list)
+{
+    printf("{\"remote\":\"%s\",\"remote_from\":\"%s\",\"total\":%zu,\"items\":[", cli->remote.text,
+           cli->remote.origin, minari_dataset_list_count(list));
+    for (size_t i = 0; i < minari_dataset_list_count(list); i++)
+        printf("%s%s", i ? ",\n" : "\n", minari_dataset_list_json(list, i));
+    puts("\n]}");
+}
+
+static int print_remote(const struct cli *cli, const struct minari_dataset_list *list)
+{
+    char title[800];
+    const size_t n = minari_dataset_list_count(list);
+    const struct minari_summary **datasets = calloc(n + 1, sizeof *datasets);
+    if (!datasets)
+        return cli_error(CLI_FAILED, "no memory for a list");
+    for (size_t i = 0; i < n; i++)
+        datasets[i] = minari_dataset_list_at(list, i);
+    snprintf(title, sizeof title, "Minari datasets in %s", cli_remote_name(cli));
+    const int code = print_table(cli, datasets, n, title);
+    free(datasets);
+    return code;
+}
+
+static int list_remote(struct cli *cli, const char *chosen)
+{
+    struct minari_dataset_list *list = NULL;
+    struct minari_error err;
+    int code = cli_connect(cli, chosen, NULL);
+    if (code)
+        return code;
+    const struct minari_dataset_query query = {.prefix = cli->values[OPT_PREFIX],
+                                               .search = cli->values[OPT_SEARCH],
+                                               .loadable_by = cli->values[OPT_FOR],
+                                               .status = cli->values[OPT_STATUS],
+                                               .sort = cli->values[OPT_SORT],
+                                               .latest = !cli->values[OPT_ALL]};
+    if (minari_dataset_list_get(cli->client, &query, &list, &err))
+        return cli_report(cli, &err);
+    if (cli->values[OPT_JSON])
+        print_json(cli, list);
+    else
+        code = print_remote(cli, list);
+    minari_dataset_list_free(list);
+    return code;
+}
+
+/* ---- local ---- */
+
+static bool wanted(const struct cli *cli, const struct minari_summary *s)
+{
+    const char *prefix = cli->values[OPT_PREFIX], *status = cli->values[OPT_STATUS],
+               *release = cli->values[OPT_FOR];
+    const bool e5 = strcmp(s->format, "minari-hdf5") != 0 ||
+                    (s->minari_version && s->minari_version[0] >= '0' && s->minari_version[0] <= '9');
+    return (!prefix || strncmp(s->id, prefix, strlen(prefix)) == 0) &&
+           (!status || strcmp(s->status, status) == 0) &&
+           (!release || hub_minari_loadable(hub_view_of(s->minari_version), e5, hub_view_of(release)));
+}
+
+/* Sorted by name and version, so the newest that is wanted is the last of its run. */
+static size_t select_local(const struct cli *cli, const struct local_list *list,
+                           const struct local_dataset **out)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < list->count; i++) {
+        const struct minari_summary *s = &list->items[i].summary, *last = n ? &out[n - 1]->summary : NULL;
+        if (!wanted(cli, s))
+            continue;
+        const bool same = last && s->version >= 0 && last->version >= 0 && strcmp(s->name, last->name) == 0 &&
+                          strcmp(s->ns ? s->ns : "", last->ns ? last->ns : "") == 0;
+        if (same && !cli->values[OPT_ALL])
+            n--;
+        out[n++] = &list->items[i];
+    }
+    return n;
+}
+
+/* What a listing says; the episodes are for `show`. */
+static int print_local_json(const char *root, const struct local_dataset *const *datasets, size_t count)
+{
+    static const char *const left_out[] = {"episode_list", "file_list", "fields", "media", "parts", "layout"};
+    json_t *items = json_array();
+    for (size_t i = 0; i < count; i++) {
+        json_t *item = json_copy(datasets[i]->object);
+        for (size_t k = 0; k < HUB_COUNT(left_out); k++)
+            json_object_del(item, left_out[k]);
+        json_object_set_new(item, "id", json_string(datasets[i]->id));
+        json_array_append_new(items, item);
+    }
+    json_t *document = json_pack("{s:s, s:I, s:o}", "root", root, "total", (json_int_t)count, "items", items);
+    const bool ok = document && !json_dumpf(document, stdout, JSON_COMPACT | JSON_REAL_PRECISION(17));
+    putchar('\n');
+    json_decref(document);
+    return ok ? CLI_OK : cli_error(CLI_FAILED, "no memory for a list");
+}
+
+static int list_local(struct cli *cli)
+{
+    struct local_list list = {0};
+    char title[800];
+    const char *root = cli_root();
+    int code = local_inspect(root, "", &list);
+    const struct local_dataset **chosen = calloc(list.count + 1, sizeof *chosen);
+    const struct minari_summary **datasets = calloc(list.count + 1, sizeof *datasets);
+    if (!chosen || !datasets)
+        code = cli_error(CLI_FAILED, "no memory for a list");
+    if (code == CLI_NOT_FOUND) /* no folder yet: an empty list, as for Minari */
+        code = CLI_OK;
+    if (!code) {
+        const size_t n = select_local(cli, &list, chosen);
+        for (size_t i = 0; i < n; i++)
+            datasets[i] = &chosen[i]->summary;
+        snprintf(title, sizeof title, "Local Minari datasets('%.700s')", root);
+        code =
+            cli->values[OPT_JSON] ? print_local_json(root, chosen, n) : print_table(cli, datasets, n, title);
+    }
+    free(chosen);
+    free(datasets);
+    local_dispose(&list);
+    return code;
+}
+
+int cli_list(struct cli *cli)
+{
+    const char *what = cli->arguments[0];
+    if (strcmp(what, "local") == 0)
+        return list_local(cli);
+    if (strcmp(what, "remote") == 0)
+        return list_remote(cli, NULL);
+    if (!strstr(what, "://"))
+        return cli_error(CLI_USAGE, "'%s' is neither local, nor remote, nor a REMOTE such as http://hub:8080",
+                         cli_clean(what));
+    if (cli->values[OPT_REMOTE])
+        return cli_error(CLI_USAGE, "the remote is given twice: as an argument, and by --remote");
+    return list_remote(cli, what);
+}

@@ -1,0 +1,253 @@
+/* show: what a dataset is, from the hub or from the files here. */
+#include "client/cli/cli.h"
+#include "client/cli/local.h"
+#include "client/cli/table.h"
+#include "storage/base/id.h"
+#include "storage/base/json.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+enum { MAX_FIELDS = 200 };
+
+/* One line of "Total Steps    6729"; a value that is NULL is said to be missing, as Minari does. */
+static void line(const struct cli *cli, const char *name, const char *value)
+{
+    printf("  %s%-28s%s %s\n", cli->colour ? "\033[1m" : "", name, cli->colour ? "\033[0m" : "",
+           value && *value ? cli_clean(value) : "Not provided");
+}
+
+static void line_number(const struct cli *cli, const char *name, uint64_t n)
+{
+    char text[24];
+    snprintf(text, sizeof text, "%" PRIu64, n);
+    line(cli, name, text);
+}
+
+static void heading(const struct cli *cli, const char *text)
+{
+    printf("\n%s%s%s\n", cli->colour ? "\033[1;4m" : "", text, cli->colour ? "\033[0m" : "");
+}
+
+static const char *text_of(const json_t *object, const char *key)
+{
+    return json_string_value(json_object_get(object, key));
+}
+
+/* Any JSON value as one line of text; free it. */
+static char *flat(const json_t *value)
+{
+    if (json_is_string(value))
+        return strdup(json_string_value(value));
+    return value ? json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY | JSON_REAL_PRECISION(15)) : NULL;
+}
+
+static void line_json(const struct cli *cli, const char *name, const json_t *value)
+{
+    char *text = flat(value);
+    if (text && strlen(text) > 600) /* bounds of pictures and the like: --json has all */
+        strcpy(text + 590, " ...");
+    line(cli, name, text);
+    free(text);
+}
+
+/* "a, b" of an array of texts, or the text itself. */
+static void line_list(const struct cli *cli, const char *name, const json_t *value)
+{
+    char joined[1000] = "";
+    const json_t *item;
+    size_t i, at = 0;
+    json_array_foreach(value, i, item)
+    {
+        if (json_is_string(item) && at < sizeof joined)
+            at += (size_t)snprintf(joined + at, sizeof joined - at, "%s%s", at ? ", " : "",
+                                   json_string_value(item));
+    }
+    line(cli, name, json_is_string(value) ? json_string_value(value) : joined);
+}
+
+static void environment(const struct cli *cli, const json_t *spec, const char *title)
+{
+    static const struct {
+        const char *name, *key;
+    } rows[] = {{"ID", "id"},
+                {"Max Episode Steps", "max_episode_steps"},
+                {"Entry Point", "entry_point"},
+                {"Reward Threshold", "reward_threshold"},
+                {"Nondeterministic", "nondeterministic"},
+                {"Additional Wrappers", "additional_wrappers"},
+                {"Kwargs", "kwargs"}};
+    if (!json_is_object(spec))
+        return;
+    heading(cli, title);
+    for (size_t i = 0; i < HUB_COUNT(rows); i++) {
+        const json_t *value = json_object_get(spec, rows[i].key);
+        if (value && !json_is_null(value))
+            line_json(cli, rows[i].name, value);
+    }
+}
+
+static void fields(const struct cli *cli, const json_t *list)
+{
+    struct table t = {.columns = {{"Field", false},
+                                  {"Type", false},
+                                  {"Dtype", false},
+                                  {"Shape", false},
+                                  {"Axis", false},
+                                  {"Episodes", true},
+                                  {"", false}},
+                      .count = 7};
+    const json_t *f;
+    size_t i;
+    bool ok = true;
+    json_array_foreach(list, i, f)
+    {
+        char count[24];
+        if (i >= MAX_FIELDS || !ok)
+            break;
+        char *shape = flat(json_object_get(f, "shape"));
+        snprintf(count, sizeof count, "%" JSON_INTEGER_FORMAT,
+                 json_integer_value(json_object_get(f, "episodes")));
+        const char *row[] = {text_of(f, "path"),      text_of(f, "type"),
+                             text_of(f, "dtype"),     shape,
+                             text_of(f, "axis"),      count,
+                             text_of(f, "unreadable")};
+        ok = table_add(&t, row);
+        free(shape);
+    }
+    if (!i)
+        return;
+    heading(cli, "Fields");
+    table_print(&t, stdout, cli->terminal, cli->colour);
+    if (json_array_size(list) > MAX_FIELDS)
+        printf("  and %zu more: --json has all\n", json_array_size(list) - MAX_FIELDS);
+    table_dispose(&t);
+}
+
+static void problems(const struct cli *cli, const json_t *list)
+{
+    const json_t *p;
+    size_t i;
+    json_array_foreach(list, i, p)
+    {
+        if (!i)
+            heading(cli, "Problems");
+        const char *path = text_of(p, "path");
+        printf("  %s%s%s: %s\n", cli_clean(text_of(p, "code")), path ? " " : "", path ? cli_clean(path) : "",
+               cli_clean(text_of(p, "detail")));
+    }
+}
+
+static void specs(const struct cli *cli, const json_t *doc)
+{
+    const json_t *metadata = json_object_get(doc, "metadata");
+    char size[TABLE_NUMBER];
+    table_size((uint64_t)json_integer_value(json_object_get(doc, "size")), size);
+    heading(cli, "Dataset Specs");
+    line_number(cli, "Total Steps", (uint64_t)json_integer_value(json_object_get(doc, "steps")));
+    line_number(cli, "Total Episodes", (uint64_t)json_integer_value(json_object_get(doc, "episodes")));
+    line_json(cli, "Dataset Observation Space", json_object_get(doc, "observation_space"));
+    line_json(cli, "Dataset Action Space", json_object_get(doc, "action_space"));
+    line_list(cli, "Algorithm", json_object_get(metadata, "algorithm_name"));
+    line_list(cli, "Author", json_object_get(doc, "authors"));
+    line_list(cli, "Email", json_object_get(metadata, "author_email"));
+    line_list(cli, "Code Permalink", json_object_get(metadata, "code_permalink"));
+    line(cli, "Minari Version", text_of(doc, "minari_version"));
+    if (json_object_get(doc, "loadable_by"))
+        line_list(cli, "Loadable by Minari", json_object_get(doc, "loadable_by"));
+    line(cli, "Dataset Size", size);
+    line(cli, "Format", text_of(doc, "format"));
+    if (text_of(doc, "revision"))
+        line(cli, "Revision", text_of(doc, "revision"));
+    if (json_array_size(json_object_get(doc, "combined")))
+        line_list(cli, "Combined Datasets", json_object_get(doc, "combined"));
+}
+
+/* `doc` is a document of the API, or of minari-inspect, which has the same members. */
+static void print(const struct cli *cli, const char *id, const json_t *doc, const char *where,
+                  const char *download)
+{
+    const json_t *metadata = json_object_get(doc, "metadata");
+    const char *status = text_of(doc, "status"), *description = text_of(doc, "description");
+    printf("%s%s%s\n%s\n", cli->colour ? "\033[1m" : "", cli_clean(id), cli->colour ? "\033[0m" : "", where);
+    if (status && strcmp(status, "ready") != 0)
+        printf("%s%s: %s%s\n", cli->colour ? "\033[31m" : "", cli_clean(status),
+               cli_clean(text_of(doc, "reason")), cli->colour ? "\033[0m" : "");
+    if (description && *description) {
+        heading(cli, "Description");
+        printf("  %s\n", cli_clean(description));
+    }
+    specs(cli, doc);
+    if (download)
+        line(cli, "Download", download);
+    environment(cli, json_object_get(doc, "env_spec"), "Environment Specs");
+    environment(cli,
+                json_object_get(doc, "eval_env_spec") ? json_object_get(doc, "eval_env_spec")
+                                                      : json_object_get(metadata, "eval_env_spec"),
+                "Evaluation Environment Specs");
+    fields(cli, json_object_get(doc, "fields"));
+    problems(cli, json_object_get(doc, "problems"));
+}
+
+static int show_remote(struct cli *cli, const char *id)
+{
+    struct minari_dataset *ds = NULL;
+    struct minari_error err;
+    HUB_CLEANUP(hub_json_decrefp) json_t *doc = NULL;
+    int code = cli_connect(cli, NULL, &id);
+    if (code)
+        return code;
+    if (minari_dataset_get(cli->client, id, cli->values[OPT_FOR], &ds, &err)) {
+        code = cli_report(cli, &err);
+        if (err.status == MINARI_NOT_FOUND)
+            cli_offer_new_name(cli, id);
+        return code;
+    }
+    const struct minari_summary *s = minari_dataset_summary(ds);
+    if (cli->values[OPT_JSON]) {
+        puts(minari_dataset_json(ds));
+    } else if (hub_json_parse(hub_view_of(minari_dataset_json(ds)), 64 * MIB, &doc, NULL)) {
+        code = cli_error(CLI_UNREACHABLE, "the hub's document cannot be read");
+    } else {
+        char where[800], download[1400];
+        snprintf(where, sizeof where, "at %s", cli_remote_name(cli));
+        snprintf(download, sizeof download, "minari-cli download %s", s->id);
+        print(cli, s->id, doc, where, download);
+    }
+    minari_dataset_free(ds);
+    return code;
+}
+
+/* CLI_NOT_FOUND without a message when it is not here. */
+static int show_local(const struct cli *cli, const char *id)
+{
+    struct local_list list = {0};
+    if (hub_id_check(hub_view_of(id), NULL))
+        return CLI_NOT_FOUND;
+    int code = local_inspect(cli_root(), id, &list);
+    if (!code && (list.count != 1 || strcmp(list.items[0].id, id) != 0))
+        code = CLI_NOT_FOUND; /* a namespace, say */
+    if (!code && cli->values[OPT_JSON]) {
+        json_object_set_new(list.items[0].object, "id", json_string(id));
+        code = json_dumpf(list.items[0].object, stdout, JSON_COMPACT | JSON_REAL_PRECISION(17)) ? CLI_FAILED
+                                                                                                : CLI_OK;
+        putchar('\n');
+    } else if (!code) {
+        char where[800];
+        snprintf(where, sizeof where, "on this machine, in '%.600s'", cli_clean(cli_root()));
+        print(cli, id, list.items[0].object, where, NULL);
+    }
+    local_dispose(&list);
+    return code;
+}
+
+int cli_show(struct cli *cli)
+{
+    const char *id = cli->arguments[0];
+    if (!cli->values[OPT_REMOTE] && !strstr(id, "://")) {
+        const int code = show_local(cli, id);
+        if (code != CLI_NOT_FOUND)
+            return code;
+    }
+    return show_remote(cli, id);
+}

@@ -1,0 +1,136 @@
+/* verify: a dataset on disk against the record of its download, or against a hub. */
+#include "client/cli/cli.h"
+#include "storage/base/fs.h"
+#include "storage/base/json.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+struct verify {
+    const struct cli *cli;
+    struct hub_buf json;
+};
+
+static const char *name_of(enum minari_file_state state)
+{
+    switch (state) {
+    case MINARI_FILE_VERIFIED:
+        return "verified";
+    case MINARI_FILE_UNCHANGED:
+        return "unchanged";
+    case MINARI_FILE_SIZE_ONLY:
+        return "size-only";
+    case MINARI_FILE_MISSING:
+        return "missing";
+    case MINARI_FILE_CHANGED:
+        return "changed";
+    case MINARI_FILE_EXTRA:
+        return "extra";
+    }
+    return "unknown";
+}
+
+static int on_file(const char *path, enum minari_file_state state, void *user)
+{
+    struct verify *v = user;
+    if (v->cli->values[OPT_JSON]) {
+        struct hub_json json = hub_json_to(&v->json, NULL);
+        if (v->json.size && hub_buf_add_text(&v->json, ",\n", NULL))
+            return 1;
+        hub_json_object(&json);
+        hub_json_put_text(&json, "path", path);
+        hub_json_put_text(&json, "state", name_of(state));
+        hub_json_end_object(&json);
+        if (hub_json_status(&json))
+            return 1;
+    } else if (state >= MINARI_FILE_MISSING) {
+        printf("%s: %s\n", name_of(state), cli_clean(path));
+    }
+    return cli_interrupted(NULL);
+}
+
+/* A folder as it is, else the dataset of that id. */
+static void find(const char *argument, char path[PATH_MAX])
+{
+    char record[PATH_MAX];
+    snprintf(path, PATH_MAX, "%.1000s/%.1100s", cli_root(), argument);
+    snprintf(record, sizeof record, "%.4000s/.minari-hub.json", argument);
+    struct stat st;
+    const bool is_folder = stat(argument, &st) == 0 && S_ISDIR(st.st_mode);
+    if (is_folder &&
+        (access(record, F_OK) == 0 || stat(path, &st) != 0 || argument[0] == '/' || argument[0] == '.'))
+        snprintf(path, PATH_MAX, "%s", argument);
+}
+
+/* The id to ask a hub about: what the record says, else the argument. */
+static void find_id(const char *directory, const char *argument, char id[1100])
+{
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf text = HUB_BUF_INIT(1 * GIB);
+    HUB_CLEANUP(hub_json_decrefp) json_t *doc = NULL;
+    char record[PATH_MAX];
+    snprintf(record, sizeof record, "%.4000s/.minari-hub.json", directory);
+    snprintf(id, 1100, "%s", argument);
+    if (!hub_fs_read(AT_FDCWD, record, &text, NULL) &&
+        !hub_json_parse(hub_buf_view(&text), 1 * GIB, &doc, NULL) &&
+        json_is_string(json_object_get(doc, "id")))
+        snprintf(id, 1100, "%s", json_string_value(json_object_get(doc, "id")));
+}
+
+static void summary(const struct minari_verify_result *r, const char *directory)
+{
+    const char *with = r->against_hub ? "the hub" : "the record of its download";
+    if (r->verified == r->files)
+        printf("%s: verified, %" PRIu64
+               " file%s agree%s with the SHA-256 of the hub (compared with %s, revision %s)\n",
+               directory, r->files, r->files == 1 ? "" : "s", r->files == 1 ? "s" : "", with, r->revision);
+    else
+        printf("%s: nothing missing or changed, but not all digests are known: %" PRIu64 " verified, %" PRIu64
+               " as downloaded, %" PRIu64 " by size only (compared with %s, revision %s)\n",
+               directory, r->verified, r->unchanged, r->size_only, with, r->revision);
+    if (r->extra)
+        printf("  %" PRIu64 " files are no part of it\n", r->extra);
+}
+
+static void print_json(const struct verify *v, const struct minari_verify_result *r, const char *directory,
+                       bool good)
+{
+    printf("{\"path\":");
+    json_t *text = json_string(directory);
+    json_dumpf(text, stdout, JSON_ENCODE_ANY);
+    json_decref(text);
+    printf(",\"good\":%s,\"against\":\"%s\",\"revision\":\"%s\",\"verified\":%" PRIu64
+           ",\"unchanged\":%" PRIu64 ",\"size_only\":%" PRIu64 ",\"missing\":%" PRIu64 ",\"changed\":%" PRIu64
+           ",\"extra\":%" PRIu64 ",\"files\":[%s]}\n",
+           good ? "true" : "false", r->against_hub ? "hub" : "record", r->revision, r->verified, r->unchanged,
+           r->size_only, r->missing, r->changed, r->extra, v->json.size ? v->json.data : "");
+}
+
+int cli_verify(struct cli *cli)
+{
+    struct verify v = {.cli = cli, .json = HUB_BUF_INIT(1 * GIB)};
+    struct minari_verify_result result;
+    struct minari_error err;
+    char path[PATH_MAX], id[1100];
+    struct stat st;
+    find(cli->arguments[0], path);
+    if (stat(path, &st))
+        return cli_error(CLI_NOT_FOUND, "'%s' is neither a folder nor a dataset in '%s'",
+                         cli_clean(cli->arguments[0]), cli_clean(cli_root()));
+    if (cli->values[OPT_REMOTE]) {
+        const int code = cli_connect(cli, NULL, NULL);
+        if (code)
+            return code;
+    }
+    find_id(path, cli->arguments[0], id);
+    const enum minari_status got = minari_dataset_verify(cli->client, id, path, on_file, &v, &result, &err);
+    int code = got ? cli_report(cli, &err) : CLI_OK;
+    if (cli->values[OPT_JSON] && (!got || got == MINARI_VERIFY))
+        print_json(&v, &result, path, !got);
+    else if (!got)
+        summary(&result, cli_clean(path));
+    hub_buf_dispose(&v.json);
+    return code;
+}

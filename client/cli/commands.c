@@ -1,0 +1,95 @@
+/* The commands on one page. */
+#include "client/cli/cli.h"
+
+const struct cli_command cli_commands[] = {
+    {"list",
+     cli_list,
+     "local | remote | REMOTE",
+     "list the datasets of a hub, or of this machine",
+     "Shows the newest version of each dataset; --all shows every version. Groups of more than ten become "
+     "one row:\n"
+     "give --prefix to see into them.\n\n"
+     "  minari-cli list remote                       the hub of --remote or MINARI_HUB_URL\n"
+     "  minari-cli list http://hub:8080 -p D4RL/door that hub, and only what begins so\n"
+     "  minari-cli list remote --for 0.4.3           only what Minari 0.4.3 reads\n"
+     "  minari-cli list local                        what is under MINARI_DATASETS_PATH\n"
+     "  minari-cli list remote --json | jq -r '.items[].id'",
+     1,
+     1,
+     {OPT_ALL, OPT_PREFIX, OPT_SEARCH, OPT_FOR, OPT_STATUS, OPT_SORT, OPT_END}},
+    {"show",
+     cli_show,
+     "ID",
+     "describe a dataset",
+     "A dataset of this machine is described from its files, any other one by the hub; --remote asks the hub "
+     "anyway.\n"
+     "An ID without -vN is the newest version.\n\n"
+     "  minari-cli show D4RL/door/human-v2\n"
+     "  minari-cli show http://hub:8080/D4RL/door/human\n"
+     "  minari-cli show D4RL/door/human-v2 --json | jq .fields",
+     1,
+     1,
+     {OPT_FOR, OPT_END}},
+    {"download",
+     cli_download,
+     "ID...",
+     "download datasets",
+     "Datasets go under MINARI_DATASETS_PATH, where minari.load_dataset finds them, with what they were "
+     "combined from.\n"
+     "An interrupted download goes on where it was when the same command is run again. A dataset appears "
+     "complete or not\n"
+     "at all; \"verified\" means that every file agrees with the SHA-256 the hub gave.\n\n"
+     "  minari-cli download D4RL/door/human-v2 D4RL/pen/human-v2\n"
+     "  minari-cli download D4RL/door/human-v2 --force          replace the one that is there\n"
+     "  minari-cli download door-human --for 0.4.3              the newest version Minari 0.4.3 reads\n"
+     "  minari-cli download so100/pick-place -o ~/robots        any format: goes to "
+     "~/robots/so100/pick-place",
+     1,
+     -1,
+     {OPT_FORCE, OPT_OUTPUT, OPT_FOR, OPT_ALONE, OPT_CONNECTIONS, OPT_QUIET, OPT_END}},
+    {"delete",
+     cli_delete,
+     "ID...",
+     "delete datasets from this machine",
+     "Asks first, unless --yes. The whole ID with its version is needed.\n\n"
+     "  minari-cli delete D4RL/door/human-v2",
+     1,
+     -1,
+     {OPT_YES, OPT_END}},
+    {"verify",
+     cli_verify,
+     "ID | DIR",
+     "compare a dataset on this machine with what was downloaded",
+     "Compares sizes and SHA-256 with the record its download left; with --remote, with what the hub has "
+     "now.\n"
+     "Exit code 5: something is missing or changed.\n\n"
+     "  minari-cli verify D4RL/door/human-v2\n"
+     "  minari-cli verify /data/sets/D4RL/door/human-v2 --remote http://hub:8080",
+     1,
+     1,
+     {OPT_QUIET, OPT_END}},
+    {"episodes",
+     cli_episodes,
+     "ID",
+     "list the episodes of a dataset on a hub",
+     "  minari-cli episodes D4RL/door/human-v2 --limit 10\n"
+     "  minari-cli episodes D4RL/door/human-v2 --sort=-return -n 5\n"
+     "  minari-cli episodes D4RL/door/human-v2 --where 'steps > 200' --json",
+     1,
+     1,
+     {OPT_WHERE, OPT_SORT, OPT_SPLIT, OPT_LIMIT, OPT_END}},
+    {"get",
+     cli_get,
+     "ID EPISODE FIELD",
+     "get rows of a field, without the file",
+     "Rows are sliced as in Python; one number is one row. Without --format the name given to -o decides, "
+     "else json.\n\n"
+     "  minari-cli get D4RL/door/human-v2 3 observations --rows 10:20\n"
+     "  minari-cli get D4RL/door/human-v2 3 rewards --format csv\n"
+     "  minari-cli get D4RL/door/human-v2 3 observations -o obs.npy    then: numpy.load(\"obs.npy\")\n"
+     "  minari-cli get pictures/corridor-v0 0 observations --rows 5 --format image -o frame.png",
+     3,
+     3,
+     {OPT_ROWS, OPT_FORMAT, OPT_OUTPUT, OPT_END}},
+    {NULL, NULL, NULL, NULL, NULL, 0, 0, {OPT_END}},
+};

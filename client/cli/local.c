@@ -1,0 +1,172 @@
+/* Local datasets: see local.h. */
+#include "client/cli/local.h"
+
+#include "storage/base/fs.h"
+#include "storage/base/id.h"
+#include "storage/base/json.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <spawn.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+extern char **environ;
+
+static const size_t max_report = 4 * GIB;
+
+/* MINARI_INSPECT, else the program beside this one, else from the PATH. */
+static const char *program(void)
+{
+    static char path[PATH_MAX];
+    const char *set = getenv("MINARI_INSPECT");
+    if (set && *set)
+        return set;
+    const ssize_t n = readlink("/proc/self/exe", path, sizeof path - 20);
+    char *slash = n > 0 ? memrchr(path, '/', (size_t)n) : NULL;
+    if (slash) {
+        strcpy(slash, "/minari-inspect");
+        if (access(path, X_OK) == 0)
+            return path;
+    }
+    return "minari-inspect";
+}
+
+static int run(const char *path, struct hub_buf *out)
+{
+    int ends[2], status = 0;
+    pid_t pid;
+    const char *argv[] = {program(), "--json", path, NULL};
+    posix_spawn_file_actions_t actions;
+    if (pipe2(ends, O_CLOEXEC))
+        return cli_error(CLI_FAILED, "no pipe: %s", strerror(errno));
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
+    const int failed = posix_spawnp(&pid, argv[0], &actions, NULL, (char **)argv, environ);
+    posix_spawn_file_actions_destroy(&actions);
+    close(ends[1]);
+    if (failed) {
+        close(ends[0]);
+        cli_error(CLI_FAILED, "%s cannot be started: %s", argv[0], strerror(failed));
+        fprintf(stderr, "  local datasets are read by minari-inspect: install it beside minari-cli, or set "
+                        "MINARI_INSPECT\n");
+        return CLI_FAILED;
+    }
+    struct hub_error err = {0};
+    const enum hub_status st = hub_fs_read_fd(ends[0], out, &err);
+    close(ends[0]);
+    while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+        ;
+    if (cli_interrupted(NULL))
+        return cli_error(CLI_INTERRUPTED, "interrupted");
+    if (st)
+        return cli_error(CLI_FAILED, "minari-inspect: %s", err.detail);
+    if (WIFEXITED(status) && (WEXITSTATUS(status) == 0 || WEXITSTATUS(status) == CLI_BROKEN))
+        return CLI_OK;
+    return WIFEXITED(status) && WEXITSTATUS(status) == CLI_NOT_FOUND
+               ? CLI_NOT_FOUND
+               : cli_error(CLI_FAILED, "minari-inspect failed on '%s'", path);
+}
+
+static const char *text(const json_t *object, const char *key)
+{
+    return json_string_value(json_object_get(object, key));
+}
+
+static uint64_t number(const json_t *object, const char *key)
+{
+    const json_int_t n = json_integer_value(json_object_get(object, key));
+    return n > 0 ? (uint64_t)n : 0;
+}
+
+/* The id is where it lies, as for Minari; what the dataset says of itself does not count. */
+static bool read_item(const char *root, json_t *object, struct local_dataset *d)
+{
+    const char *path = text(object, "path");
+    const size_t n = strlen(root);
+    if (!path || !text(object, "format") || !text(object, "status"))
+        return false;
+    if (strncmp(path, root, n) == 0 && path[n] == '/')
+        path += n + 1;
+    const json_t *authors = json_object_get(object, "authors");
+    d->object = object;
+    d->id = strdup(path);
+    d->authors = calloc(json_array_size(authors) + 1, sizeof *d->authors);
+    if (!d->id || !d->authors)
+        return false;
+    uint32_t version = 0;
+    struct hub_view alias;
+    const bool versioned = hub_id_split_alias(hub_view_of(d->id), &alias, &version);
+    const char *slash = memrchr(alias.data, '/', alias.size);
+    d->ns = slash ? hub_view_dup((struct hub_view){alias.data, (size_t)(slash - alias.data)}) : NULL;
+    const char *name = slash ? slash + 1 : alias.data;
+    d->name = hub_view_dup((struct hub_view){name, (size_t)(alias.data + alias.size - name)});
+    d->summary = (struct minari_summary){.id = d->id,
+                                         .ns = d->ns,
+                                         .name = d->name,
+                                         .version = versioned ? (int64_t)version : -1,
+                                         .format = text(object, "format"),
+                                         .status = text(object, "status"),
+                                         .reason = text(object, "reason"),
+                                         .episodes = number(object, "episodes"),
+                                         .steps = number(object, "steps"),
+                                         .size = number(object, "size"),
+                                         .minari_version = text(object, "minari_version"),
+                                         .description = text(object, "description"),
+                                         .authors = d->authors};
+    for (size_t i = 0; i < json_array_size(authors); i++)
+        if (json_is_string(json_array_get(authors, i)))
+            d->authors[d->summary.author_count++] = json_string_value(json_array_get(authors, i));
+    return d->name;
+}
+
+static int by_id(const void *a, const void *b)
+{
+    return hub_id_compare(hub_view_of(((const struct local_dataset *)a)->id),
+                          hub_view_of(((const struct local_dataset *)b)->id));
+}
+
+int local_inspect(const char *root, const char *below, struct local_list *out)
+{
+    char path[PATH_MAX];
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf report = HUB_BUF_INIT(max_report);
+    struct hub_error err = {0};
+    *out = (struct local_list){0};
+    snprintf(path, sizeof path, "%s%s%s", root, *below ? "/" : "", below);
+    if (access(path, F_OK))
+        return CLI_NOT_FOUND;
+    const int code = run(path, &report);
+    if (code)
+        return code;
+    if (hub_json_parse(hub_buf_view(&report), max_report, &out->document, &err))
+        return cli_error(CLI_FAILED, "minari-inspect's report cannot be read: %s", err.detail);
+    json_t *datasets = json_object_get(out->document, "datasets");
+    out->items = calloc(json_array_size(datasets) + 1, sizeof *out->items);
+    for (size_t i = 0; out->items && i < json_array_size(datasets); i++) {
+        json_t *object = json_array_get(datasets, i);
+        const char *format = text(object, "format");
+        if (!format || strcmp(format, "files") == 0) /* nothing a person would call a dataset */
+            continue;
+        if (!read_item(root, object, &out->items[out->count++]))
+            return cli_error(CLI_FAILED, "minari-inspect's report is incomplete");
+    }
+    if (!out->items)
+        return cli_error(CLI_FAILED, "no memory for a list");
+    qsort(out->items, out->count, sizeof *out->items, by_id);
+    return CLI_OK;
+}
+
+void local_dispose(struct local_list *list)
+{
+    for (size_t i = 0; list->items && i < list->count; i++) {
+        free(list->items[i].id);
+        free(list->items[i].ns);
+        free(list->items[i].name);
+        free(list->items[i].authors);
+    }
+    free(list->items);
+    json_decref(list->document);
+    *list = (struct local_list){0};
+}

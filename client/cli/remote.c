@@ -1,0 +1,125 @@
+/* The hub to talk to, and this machine's folder of datasets. */
+#include "client/cli/cli.h"
+#include "storage/base/id.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdlib.h>
+
+static volatile sig_atomic_t interrupted;
+
+static void on_interrupt(int signal)
+{
+    interrupted = signal;
+}
+
+void cli_catch_interrupt(void)
+{
+    struct sigaction action = {.sa_handler = on_interrupt,
+                               .sa_flags = (int)SA_RESETHAND}; /* a second one kills */
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+}
+
+int cli_interrupted(void *user)
+{
+    (void)user;
+    return interrupted;
+}
+
+const char *cli_root(void)
+{
+    static char path[PATH_MAX];
+    const char *set = getenv("MINARI_DATASETS_PATH"), *home = getenv("HOME");
+    if (set && *set)
+        snprintf(path, sizeof path, "%s", set);
+    else
+        snprintf(path, sizeof path, "%s/.minari/datasets", home ? home : ".");
+    for (size_t n = strlen(path); n > 1 && path[n - 1] == '/'; n--)
+        path[n - 1] = '\0';
+    return path;
+}
+
+const char *cli_remote_name(const struct cli *cli)
+{
+    static char text[700];
+    snprintf(text, sizeof text, "%s (%s)", cli->remote.text, cli->remote.origin);
+    return text;
+}
+
+/* "http://hub:8080/D4RL/door/human-v2": the remote is what stands before the third slash. */
+static const char *split_url(const char *text, const char **id)
+{
+    static char base[600];
+    const char *host = strstr(text, "://"), *slash = host ? strchr(host + 3, '/') : NULL;
+    if (!slash || !slash[1] || (size_t)(slash - text) >= sizeof base)
+        return NULL;
+    snprintf(base, sizeof base, "%.*s", (int)(slash - text), text);
+    *id = slash + 1;
+    return base;
+}
+
+static int choose(struct cli *cli, const char *chosen)
+{
+    struct minari_error err;
+    const char *option = chosen ? chosen : cli->values[OPT_REMOTE];
+    if (minari_remote_choose(option, getenv("MINARI_HUB_URL"), getenv("MINARI_REMOTE"), &cli->remote, &err))
+        return cli_report(cli, &err);
+    if (chosen)
+        snprintf(cli->remote.origin, sizeof cli->remote.origin, "argument");
+    if (cli->remote.kind == MINARI_REMOTE_HUB)
+        return CLI_OK;
+    cli_error(CLI_FAILED,
+              "the remote is %s (%s), which is no hub; this version lists and downloads from hubs only",
+              cli->remote.text, cli->remote.origin);
+    fprintf(stderr,
+            "  point at one: --remote http://HOST[:PORT], or export MINARI_HUB_URL=http://HOST[:PORT]\n"
+            "  a hub of your own over a folder of datasets: minari-hub serve --root DIR\n");
+    return CLI_FAILED;
+}
+
+int cli_connect(struct cli *cli, const char *chosen, const char **id)
+{
+    const char *from_id = id ? split_url(*id, id) : NULL, *proxy = cli->values[OPT_PROXY],
+               *token = cli->values[OPT_TOKEN];
+    uint64_t attempts = 0;
+    struct minari_error err;
+    if (from_id && (chosen || cli->values[OPT_REMOTE]))
+        return cli_error(CLI_USAGE, "the remote is given twice: in the id, and by --remote");
+    if (!cli_number(cli, OPT_ATTEMPTS, 1, 100, 0, &attempts))
+        return CLI_USAGE;
+    if (cli->client && !from_id)
+        return CLI_OK;
+    minari_client_free(cli->client);
+    cli->client = NULL;
+    const int code = choose(cli, from_id ? from_id : chosen);
+    if (code)
+        return code;
+    const bool from_environment = proxy && strcmp(proxy, "env") == 0;
+    const struct minari_client_options options = {.base_url = cli->remote.text,
+                                                  .token = token ? token : getenv("MINARI_HUB_TOKEN"),
+                                                  .user_agent = "minari-cli/" HUB_VERSION,
+                                                  .proxy = from_environment ? NULL : proxy,
+                                                  .environment_proxy = from_environment,
+                                                  .attempts = (unsigned)attempts,
+                                                  .interrupted = cli_interrupted};
+    return minari_client_new(&options, &cli->client, &err) ? cli_report(cli, &err) : CLI_OK;
+}
+
+void cli_offer_new_name(struct cli *cli, const char *id)
+{
+    struct hub_id old;
+    char name[1200];
+    struct minari_dataset *ds = NULL;
+    if (strchr(id, '/') || hub_id_parse(hub_view_of(id), HUB_ID_E4, &old) != HUB_ID_OK ||
+        !old.environment.size)
+        return;
+    snprintf(name, sizeof name, "D4RL/%.*s/%.*s-v%u", (int)old.environment.size, old.environment.data,
+             (int)old.name.size, old.name.data, old.version);
+    if (minari_dataset_get(cli->client, name, NULL, &ds, NULL))
+        return;
+    fprintf(stderr, "  since Minari 0.5 it has another name, and the hub has that: %s\n",
+            cli_clean(minari_dataset_summary(ds)->id));
+    minari_dataset_free(ds);
+}

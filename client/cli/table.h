@@ -1,0 +1,38 @@
+/** Tables as Minari's own command line shows them, and numbers as it writes them. */
+#ifndef HUB_CLI_TABLE_H
+#define HUB_CLI_TABLE_H
+
+#include "storage/base/buf.h"
+
+#include <stdio.h>
+
+enum { TABLE_COLUMNS = 10, TABLE_NUMBER = 32 };
+
+/** "999", "1K", "7K", "1000K", "1M": no decimals, halves to even. */
+void table_number(uint64_t n, char out[TABLE_NUMBER]);
+/** "7.1 MB", "1.10 GB", "1.23 TB" of bytes; a MB is 10^6. */
+void table_size(uint64_t bytes, char out[TABLE_NUMBER]);
+
+struct table {
+    const char *title, *caption; /* NULL: none */
+    struct {
+        const char *name;
+        bool right;
+    } columns[TABLE_COLUMNS];
+    unsigned count;
+    struct table_cell {
+        char *text;
+    } * cells; /* row by row; a row of NULLs is a rule */
+    size_t rows, capacity;
+};
+
+/** Append a row of `count` texts (copied, made safe for terminals), or NULL for a rule. */
+HUB_MUST_USE bool table_add(struct table *table, const char *const *texts);
+
+/**
+ * On a terminal: with lines, title and caption. Else: aligned columns only; title and caption go to stderr.
+ */
+void table_print(const struct table *table, FILE *out, bool terminal, bool colour);
+void table_dispose(struct table *table);
+
+#endif

@@ -1,0 +1,211 @@
+/* Listings by namespaces: see tree.h. The walk is breadth first with rules between groups, as Minari's. */
+#include "client/cli/tree.h"
+
+#include <stdlib.h>
+
+struct node {
+    struct hub_view name;
+    const struct minari_summary *dataset; /* a leaf */
+    uint64_t count, episodes, steps, size;
+    const char **authors;
+    size_t author_count;
+    struct node **children;
+    size_t child_count;
+};
+
+static void free_node(struct node *n)
+{
+    if (!n)
+        return;
+    for (size_t i = 0; i < n->child_count; i++)
+        free_node(n->children[i]);
+    free(n->children);
+    free(n->authors);
+    free(n);
+}
+
+static void free_nodep(struct node **n)
+{
+    free_node(*n);
+}
+
+static struct node *add_child(struct node *parent, struct hub_view name)
+{
+    if ((parent->child_count & (parent->child_count - 1)) == 0) {
+        struct node **more =
+            reallocarray(parent->children, parent->child_count ? parent->child_count * 2 : 1, sizeof *more);
+        if (!more)
+            return NULL;
+        parent->children = more;
+    }
+    struct node *child = calloc(1, sizeof *child);
+    if (child) {
+        child->name = name;
+        parent->children[parent->child_count++] = child;
+    }
+    return child;
+}
+
+/* The newest groups are the likeliest: listings come sorted. */
+static struct node *find_group(struct node *parent, struct hub_view name)
+{
+    for (size_t i = parent->child_count; i-- > 0;)
+        if (!parent->children[i]->dataset && hub_view_equal(parent->children[i]->name, name))
+            return parent->children[i];
+    return add_child(parent, name);
+}
+
+static bool add_author(struct node *n, const char *author)
+{
+    for (size_t i = 0; i < n->author_count; i++)
+        if (strcmp(n->authors[i], author) == 0)
+            return true;
+    const char **more = reallocarray(n->authors, n->author_count + 1, sizeof *more);
+    if (!more)
+        return false;
+    n->authors = more;
+    n->authors[n->author_count++] = author;
+    return true;
+}
+
+static bool count_in(struct node *n, const struct minari_summary *s)
+{
+    n->count++;
+    n->episodes += s->episodes;
+    n->steps += s->steps;
+    n->size += s->size;
+    for (size_t i = 0; i < s->author_count; i++)
+        if (!add_author(n, s->authors[i]))
+            return false;
+    return true;
+}
+
+static bool insert(struct node *root, const struct minari_summary *s)
+{
+    struct node *at = root;
+    bool ok = count_in(root, s);
+    const char *ns = s->ns ? s->ns : "";
+    for (const char *slash = ns;
+         ok && *ns && *slash;) { /* "a", then "a/b": a group's name is its whole namespace */
+        slash = strchrnul(slash == ns ? slash : slash + 1, '/');
+        at = find_group(at, (struct hub_view){ns, (size_t)(slash - ns)});
+        ok = at && count_in(at, s);
+    }
+    struct node *leaf = ok ? add_child(at, hub_view_of(s->id)) : NULL;
+    if (leaf)
+        leaf->dataset = s;
+    return leaf && count_in(leaf, s);
+}
+
+/* ---- rows ---- */
+
+struct shape {
+    bool format, status;
+};
+
+static bool add_row(struct table *t, const struct node *n, struct shape shape)
+{
+    char name[1400], episodes[TABLE_NUMBER], steps[TABLE_NUMBER], size[TABLE_NUMBER], authors[512] = "";
+    const char *texts[TABLE_COLUMNS] = {name, episodes, steps, size};
+    unsigned c = 4;
+    const struct minari_summary *s = n->dataset;
+    if (s)
+        snprintf(name, sizeof name, "%s", s->id);
+    else
+        snprintf(name, sizeof name, "%.*s/... (%llu datasets)", (int)n->name.size, n->name.data,
+                 (unsigned long long)n->count);
+    table_number(n->episodes, episodes);
+    table_number(n->steps, steps);
+    table_size(n->size, size);
+    if (shape.format)
+        texts[c++] = s ? s->format : "";
+    if (shape.status)
+        texts[c++] = s ? s->status : "";
+    for (size_t i = 0, at = 0; i < n->author_count && at < sizeof authors; i++)
+        at += (size_t)snprintf(authors + at, sizeof authors - at, "%s%s", i ? ", " : "", n->authors[i]);
+    texts[c] = n->author_count ? authors : "Unknown";
+    return table_add(t, texts);
+}
+
+struct walk {
+    const struct node **items; /* NULL: a rule */
+    size_t count, capacity;
+};
+
+static bool push(struct walk *w, const struct node *n)
+{
+    if (w->count == w->capacity) {
+        const size_t capacity = w->capacity ? w->capacity * 2 : 256;
+        const struct node **more = reallocarray(w->items, capacity, sizeof *more);
+        if (!more)
+            return false;
+        w->items = more;
+        w->capacity = capacity;
+    }
+    w->items[w->count++] = n;
+    return true;
+}
+
+static bool expand(struct walk *w, const struct node *n)
+{
+    for (size_t i = 0; i < n->child_count; i++)
+        if (!push(w, n->children[i]))
+            return false;
+    return push(w, NULL);
+}
+
+static bool add_rows(struct table *t, const struct node *root, struct shape shape)
+{
+    struct walk w = {0};
+    bool ok = true, aggregate = false;
+    for (size_t i = 0; ok && i < root->child_count; i++)
+        ok = push(&w, root->children[i]);
+    for (size_t i = 0; ok && i < w.count; i++) {
+        const struct node *n = w.items[i];
+        if (!n)
+            ok = table_add(t, NULL);
+        else if (!n->child_count)
+            ok = add_row(t, n, shape);
+        else if (aggregate && n->child_count > TREE_MAX_ROWS)
+            ok = add_row(t, n, shape) && table_add(t, NULL);
+        else
+            ok = expand(&w, n);
+        aggregate = aggregate || (n && n->child_count > 1);
+    }
+    free(w.items);
+    return ok;
+}
+
+static void add_column(struct table *t, const char *name, bool right)
+{
+    t->columns[t->count].name = name;
+    t->columns[t->count++].right = right;
+}
+
+bool tree_fill(struct table *t, const struct minari_summary *const *datasets, size_t count, char caption[128])
+{
+    HUB_CLEANUP(free_nodep) struct node *root = calloc(1, sizeof *root);
+    struct shape shape = {0};
+    char size[TABLE_NUMBER];
+    bool ok = root;
+    for (size_t i = 0; ok && i < count; i++) {
+        ok = insert(root, datasets[i]);
+        shape.format = shape.format || strncmp(datasets[i]->format, "minari", 6) != 0;
+        shape.status = shape.status || strcmp(datasets[i]->status, "ready") != 0;
+    }
+    if (!ok)
+        return false;
+    add_column(t, "Name", false);
+    add_column(t, "# Episodes", true);
+    add_column(t, "# Steps", true);
+    add_column(t, "Size", false);
+    if (shape.format)
+        add_column(t, "Format", false);
+    if (shape.status)
+        add_column(t, "Status", false);
+    add_column(t, "Author", false);
+    table_size(root->size, size);
+    snprintf(caption, 128, "Number of datasets: %zu, total size: %s", count, size);
+    t->caption = caption;
+    return add_rows(t, root, shape);
+}

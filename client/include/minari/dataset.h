@@ -1,0 +1,165 @@
+/**
+ * What a hub knows: datasets, episodes, rows of a field, files. Everything a getter returns is borrowed from
+ * its object.
+ */
+#ifndef MINARI_DATASET_H
+#define MINARI_DATASET_H
+
+#include <minari/client.h>
+
+#include <stddef.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** One line of a listing. Texts are NULL where unknown. */
+struct minari_summary {
+    const char *id, *ns, *name;     /* "D4RL/door/human-v2", "D4RL/door", "human" */
+    int64_t version;                /* -1: none */
+    const char *format;             /* "minari-hdf5", "lerobot", "files" ... */
+    const char *status;             /* "ready", "pending", "broken", "unsupported", "remote" */
+    const char *reason;             /* of a status that is not ready */
+    uint64_t episodes, steps, size; /* size in bytes */
+    const char *minari_version, *description, *revision, *modified;
+    const char *const *authors;
+    size_t author_count;
+    const char *const *loadable_by; /* Minari releases, oldest first */
+    size_t loadable_count;
+};
+
+/** Which datasets, and in which order. NULL and false: no limit. */
+struct minari_dataset_query {
+    const char *prefix; /* the id begins with it */
+    const char *search; /* words anywhere in name, description, authors ... */
+    const char *format;
+    const char *status;
+    const char *loadable_by; /* a Minari release, "0.5.3" */
+    const char *sort; /* "id", "name", "episodes", "steps", "size", "modified"; "-" before it: descending */
+    bool latest;      /* only the highest version of each name */
+};
+
+struct minari_dataset_list;
+
+/** All pages. `query` may be NULL. Free the result. */
+MINARI_API enum minari_status minari_dataset_list_get(struct minari_client *client,
+                                                      const struct minari_dataset_query *query,
+                                                      struct minari_dataset_list **out,
+                                                      struct minari_error *err);
+MINARI_API size_t minari_dataset_list_count(const struct minari_dataset_list *list);
+MINARI_API const struct minari_summary *minari_dataset_list_at(const struct minari_dataset_list *list,
+                                                               size_t index);
+/** The item as the hub wrote it: a JSON object. */
+MINARI_API const char *minari_dataset_list_json(const struct minari_dataset_list *list, size_t index);
+MINARI_API void minari_dataset_list_free(struct minari_dataset_list *list);
+
+struct minari_dataset;
+
+/**
+ * The whole document of one dataset. An id without "-vN" is the newest version.
+ *
+ * @param loadable_by  NULL, or a Minari release: then the newest version that it reads
+ */
+MINARI_API enum minari_status minari_dataset_get(struct minari_client *client, const char *id,
+                                                 const char *loadable_by, struct minari_dataset **out,
+                                                 struct minari_error *err);
+MINARI_API const struct minari_summary *minari_dataset_summary(const struct minari_dataset *dataset);
+/** The document as the hub wrote it. */
+MINARI_API const char *minari_dataset_json(const struct minari_dataset *dataset);
+/** All versions of this name, this one among them. */
+MINARI_API size_t minari_dataset_version_count(const struct minari_dataset *dataset);
+MINARI_API const struct minari_summary *minari_dataset_version_at(const struct minari_dataset *dataset,
+                                                                  size_t index);
+/** The ids of the datasets this one was combined from. */
+MINARI_API size_t minari_dataset_combined_count(const struct minari_dataset *dataset);
+MINARI_API const char *minari_dataset_combined_at(const struct minari_dataset *dataset, size_t index);
+MINARI_API void minari_dataset_free(struct minari_dataset *dataset);
+
+struct minari_episode {
+    uint64_t number, steps;
+    const char *name, *file, *seed, *task; /* NULL where unknown; the seed in decimal */
+    bool has_return;
+    double total_return;
+    const char *json; /* the item as the hub wrote it */
+};
+
+struct minari_episode_query {
+    const char *where; /* "return > 100 and success = true" */
+    const char *sort;  /* "number", "steps", "return" ...; "-" before it: descending */
+    const char *split;
+    uint64_t limit; /* stop after so many; 0: all */
+};
+
+/** Called once an episode; non-zero stops with MINARI_CANCELLED. */
+typedef int (*minari_episode_fn)(const struct minari_episode *episode, void *user);
+
+/** All pages, in order. `query` may be NULL. */
+MINARI_API enum minari_status minari_episodes_each(struct minari_client *client, const char *id,
+                                                   const struct minari_episode_query *query,
+                                                   minari_episode_fn fn, void *user,
+                                                   struct minari_error *err);
+
+/** The document of one episode: its attributes and fields, as JSON. Free with free. */
+MINARI_API enum minari_status minari_episode_get(struct minari_client *client, const char *id,
+                                                 uint64_t number, char **json, struct minari_error *err);
+
+/** Rows as Python slices them; without a bound: from the first, to the last, every one. */
+struct minari_slice {
+    bool has_start, has_stop, has_step, has_row; /* has_row: one row, without the row axis */
+    int64_t start, stop, step, row;
+};
+
+/** What the answer says about the rows. */
+struct minari_rows_info {
+    char media_type[64];
+    char shape[256]; /* "(10, 39)", "10,39" or the like: as the hub writes it; empty where it does not */
+    char dtype[64];
+    uint64_t bytes;
+    uint64_t nonfinite; /* values that JSON had to say null for */
+};
+
+/** Called with the bytes as they come; non-zero stops with MINARI_CANCELLED. */
+typedef int (*minari_sink_fn)(const void *data, size_t size, void *user);
+
+/**
+ * Rows of one field of one episode, straight from the network into a sink. An answer that breaks off is an
+ * error, never a short success.
+ *
+ * @param format  "json", "npy", "npz", "raw", "arrow", "csv", "image"; NULL: json
+ * @param slice   NULL: all rows
+ * @param info    NULL, or written before the first byte reaches the sink
+ */
+MINARI_API enum minari_status minari_rows_get(struct minari_client *client, const char *id, uint64_t episode,
+                                              const char *field, const struct minari_slice *slice,
+                                              const char *format, minari_sink_fn sink, void *user,
+                                              struct minari_rows_info *info, struct minari_error *err);
+
+/** The same into memory of at most `max_bytes`. Free `*data` with free; a NUL follows it. */
+MINARI_API enum minari_status minari_rows_read(struct minari_client *client, const char *id, uint64_t episode,
+                                               const char *field, const struct minari_slice *slice,
+                                               const char *format, size_t max_bytes, char **data,
+                                               size_t *size, struct minari_rows_info *info,
+                                               struct minari_error *err);
+
+struct minari_file {
+    const char *path; /* relative to the dataset */
+    uint64_t size;
+    const char *sha256; /* lower hex; NULL: not known yet */
+};
+
+struct minari_file_list;
+
+/** The files of a dataset. Free the result. */
+MINARI_API enum minari_status minari_file_list_get(struct minari_client *client, const char *id,
+                                                   struct minari_file_list **out, struct minari_error *err);
+MINARI_API const char *minari_file_list_id(const struct minari_file_list *list);
+MINARI_API const char *minari_file_list_revision(const struct minari_file_list *list);
+MINARI_API size_t minari_file_list_count(const struct minari_file_list *list);
+MINARI_API const struct minari_file *minari_file_list_at(const struct minari_file_list *list, size_t index);
+MINARI_API void minari_file_list_free(struct minari_file_list *list);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

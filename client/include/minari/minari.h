@@ -1,0 +1,11 @@
+/** libminari: the client of minari-hub. This header includes all others. */
+#ifndef MINARI_MINARI_H
+#define MINARI_MINARI_H
+
+#include <minari/client.h>
+#include <minari/dataset.h>
+#include <minari/error.h>
+#include <minari/local.h>
+#include <minari/remote.h>
+
+#endif

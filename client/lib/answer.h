@@ -1,0 +1,28 @@
+/** What the head of an HTTP answer says, as far as we use it. Every number in it is foreign and proven here.
+ */
+#ifndef HUB_CLIENT_ANSWER_H
+#define HUB_CLIENT_ANSWER_H
+
+#include "storage/base/buf.h"
+#include "storage/base/digest.h"
+
+struct hub_answer {
+    unsigned status;
+    bool has_length, has_range, has_sha256;
+    uint64_t length;             /* Content-Length */
+    uint64_t first, last, total; /* Content-Range */
+    char etag[160];              /* strong ones only; empty otherwise */
+    char type[64];               /* without parameters */
+    char shape[256], dtype[64];  /* X-Shape, X-Dtype */
+    uint64_t nonfinite;          /* X-Nonfinite */
+    unsigned retry_after_s;
+    uint8_t sha256[HUB_SHA256_BYTES]; /* Repr-Digest */
+};
+
+/** Take one header line. A status line begins a new answer: redirects and 1xx leave nothing behind. */
+void hub_answer_line(struct hub_answer *answer, struct hub_view line, int64_t now_s);
+
+/** "bytes 0-9/100" in full; "*" in any place is false. */
+bool hub_answer_range(struct hub_view value, uint64_t *first, uint64_t *last, uint64_t *total);
+
+#endif

@@ -1,0 +1,32 @@
+/** Digests of files that were downloaded, and what they are worth. */
+#ifndef HUB_CLIENT_CHECK_H
+#define HUB_CLIENT_CHECK_H
+
+#include "client/lib/staging.h"
+
+typedef enum hub_status (*hub_tick_fn)(void *user, struct hub_error *err);
+
+/** SHA-256 of a whole open file. `done`, if not NULL, counts its bytes up. */
+HUB_MUST_USE enum hub_status hub_check_hash(int fd, uint8_t out[HUB_SHA256_BYTES], uint64_t *done,
+                                            hub_tick_fn tick, void *user, struct hub_error *err);
+
+struct hub_check {
+    struct minari_client *client;
+    struct hub_staging *staging;
+    struct hub_remote_files *plan;
+    unsigned wait_ms; /* for digests the hub does not know yet */
+    hub_tick_fn tick;
+    void *user;
+
+    uint8_t (*sums)[HUB_SHA256_BYTES]; /* what we computed, one a file; free it */
+    uint64_t bytes_hashed, verified;   /* files that agree with a digest of the hub */
+};
+
+/**
+ * Hash and sync all files, ask for missing digests, compare. HUB_CORRUPT "digest-mismatch": the file was
+ * dropped from the staging place, the next download fetches it again. HUB_CHANGED: the hub has another
+ * revision by now.
+ */
+HUB_MUST_USE enum hub_status hub_check_run(struct hub_check *check, struct hub_error *err);
+
+#endif

@@ -1,0 +1,286 @@
+/* Datasets: listings and documents. */
+#include "client/lib/internal.h"
+
+#include <stdlib.h>
+
+enum { MAX_DATASETS = 1000 * 1000, DOCUMENT_BYTES = 64 * 1024 * 1024 };
+
+/* Strings of an array into `out`, as far as there is room. */
+static size_t texts_of(const json_t *array, const char **out)
+{
+    size_t i, n = 0;
+    const json_t *item;
+    json_array_foreach(array, i, item)
+    {
+        if (json_is_string(item))
+            out[n++] = json_string_value(item);
+    }
+    return n;
+}
+
+enum hub_status hub_summary_read(const json_t *object, struct minari_summary *out, const char ***texts,
+                                 struct hub_error *err)
+{
+    const json_t *authors = json_object_get(object, "authors"),
+                 *loadable = json_object_get(object, "loadable_by");
+    const json_t *version = json_object_get(object, "version");
+    const size_t room = json_array_size(authors) + json_array_size(loadable);
+    const char **list = NULL;
+    *out = (struct minari_summary){.id = hub_member_text(object, "id"),
+                                   .ns = hub_member_text(object, "namespace"),
+                                   .name = hub_member_text(object, "name"),
+                                   .version = json_is_integer(version) ? json_integer_value(version) : -1,
+                                   .format = hub_member_text(object, "format"),
+                                   .status = hub_member_text(object, "status"),
+                                   .reason = hub_member_text(object, "reason"),
+                                   .episodes = hub_member_uint(object, "episodes"),
+                                   .steps = hub_member_uint(object, "steps"),
+                                   .size = hub_member_uint(object, "size"),
+                                   .minari_version = hub_member_text(object, "minari_version"),
+                                   .description = hub_member_text(object, "description"),
+                                   .revision = hub_member_text(object, "revision"),
+                                   .modified = hub_member_text(object, "modified")};
+    if (!out->id || !out->format || !out->status)
+        return hub_fail_as(err, HUB_CORRUPT, "protocol",
+                           "a dataset without id, format or status: is it a hub?");
+    *texts = NULL;
+    if (room && !(list = calloc(room, sizeof *list)))
+        return hub_fail(err, HUB_NO_MEMORY, "no memory for a list");
+    if (list) {
+        out->authors = list;
+        out->author_count = texts_of(authors, list);
+        out->loadable_by = list + out->author_count;
+        out->loadable_count = texts_of(loadable, list + out->author_count);
+    }
+    *texts = list;
+    return HUB_OK;
+}
+
+/* ---- listings ---- */
+
+struct entry {
+    struct minari_summary summary;
+    json_t *object;
+    const char **texts;
+    char *json;
+};
+
+struct minari_dataset_list {
+    struct entry *entries;
+    size_t count, capacity;
+};
+
+static enum hub_status grow(struct minari_dataset_list *list, size_t more, struct hub_error *err)
+{
+    if (list->count + more > MAX_DATASETS)
+        return hub_fail(err, HUB_TOO_BIG, "more than %d datasets: ask with a prefix", MAX_DATASETS);
+    if (list->count + more <= list->capacity)
+        return HUB_OK;
+    const size_t capacity = (list->count + more) * 2;
+    struct entry *entries = reallocarray(list->entries, capacity, sizeof *entries);
+    if (!entries)
+        return hub_fail(err, HUB_NO_MEMORY, "no memory for a list");
+    list->entries = entries;
+    list->capacity = capacity;
+    return HUB_OK;
+}
+
+static enum hub_status take_page(struct minari_dataset_list *list, const struct hub_page *page,
+                                 struct hub_error *err)
+{
+    HUB_TRY(grow(list, page->count, err));
+    for (size_t i = 0; i < page->count; i++) {
+        struct entry *e = &list->entries[list->count];
+        *e = (struct entry){0};
+        json_t *object = json_array_get(page->items, i);
+        HUB_TRY(hub_summary_read(object, &e->summary, &e->texts, err));
+        e->object = json_incref(object);
+        e->json = hub_view_dup(page->raw[i]);
+        list->count++;
+        if (!e->json)
+            return hub_fail(err, HUB_NO_MEMORY, "no memory for a list");
+    }
+    return HUB_OK;
+}
+
+static enum hub_status first_url(const struct minari_client *client, const struct minari_dataset_query *q,
+                                 struct hub_buf *url, struct hub_error *err)
+{
+    HUB_TRY(hub_client_url(client, NULL, NULL, url, err));
+    HUB_TRY(hub_client_parameter(url, "limit", "1000", err));
+    if (!q)
+        return HUB_OK;
+    HUB_TRY(hub_client_parameter(url, "prefix", q->prefix, err));
+    HUB_TRY(hub_client_parameter(url, "q", q->search, err));
+    HUB_TRY(hub_client_parameter(url, "format", q->format, err));
+    HUB_TRY(hub_client_parameter(url, "status", q->status, err));
+    HUB_TRY(hub_client_parameter(url, "for", q->loadable_by, err));
+    HUB_TRY(hub_client_parameter(url, "sort", q->sort, err));
+    return hub_client_parameter(url, "latest", q->latest ? "true" : NULL, err);
+}
+
+static enum hub_status list_all(struct minari_client *client, const struct minari_dataset_query *query,
+                                struct minari_dataset_list *list, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf url = HUB_BUF_INIT(64 * KIB);
+    HUB_CLEANUP(hub_page_dispose) struct hub_page page = {0};
+    HUB_TRY(first_url(client, query, &url, err));
+    while (true) {
+        HUB_TRY(hub_page_get(client, url.data, &page, err));
+        HUB_TRY(take_page(list, &page, err));
+        if (!page.next)
+            return HUB_OK;
+        url.size = 0;
+        HUB_TRY(hub_client_url(client, NULL, NULL, &url, err));
+        HUB_TRY(hub_buf_add_text(&url, page.next, err));
+    }
+}
+
+enum minari_status minari_dataset_list_get(struct minari_client *client,
+                                           const struct minari_dataset_query *query,
+                                           struct minari_dataset_list **out, struct minari_error *err)
+{
+    struct hub_error error = {0};
+    struct minari_dataset_list *list = calloc(1, sizeof *list);
+    const enum hub_status st = list ? list_all(client, query, list, &error)
+                                    : hub_fail(&error, HUB_NO_MEMORY, "no memory for a list");
+    if (st)
+        minari_dataset_list_free(list);
+    else
+        *out = list;
+    return hub_client_report(st, &error, err);
+}
+
+size_t minari_dataset_list_count(const struct minari_dataset_list *list)
+{
+    return list->count;
+}
+
+const struct minari_summary *minari_dataset_list_at(const struct minari_dataset_list *list, size_t index)
+{
+    return index < list->count ? &list->entries[index].summary : NULL;
+}
+
+const char *minari_dataset_list_json(const struct minari_dataset_list *list, size_t index)
+{
+    return index < list->count ? list->entries[index].json : NULL;
+}
+
+void minari_dataset_list_free(struct minari_dataset_list *list)
+{
+    if (!list)
+        return;
+    for (size_t i = 0; i < list->count; i++) {
+        json_decref(list->entries[i].object);
+        free(list->entries[i].texts);
+        free(list->entries[i].json);
+    }
+    free(list->entries);
+    free(list);
+}
+
+/* ---- one dataset ---- */
+
+struct minari_dataset {
+    struct hub_buf text;
+    json_t *document;
+    struct minari_summary summary;
+    const char **texts;
+    struct minari_summary *versions;
+    const char ***version_texts;
+    size_t version_count;
+    const char **combined;
+    size_t combined_count;
+};
+
+static enum hub_status read_versions(struct minari_dataset *ds, struct hub_error *err)
+{
+    const json_t *array = json_object_get(ds->document, "versions");
+    const size_t n = json_array_size(array);
+    ds->versions = calloc(n + 1, sizeof *ds->versions);
+    ds->version_texts = calloc(n + 1, sizeof *ds->version_texts);
+    if (!ds->versions || !ds->version_texts)
+        return hub_fail(err, HUB_NO_MEMORY, "no memory for a dataset");
+    for (size_t i = 0; i < n; i++) {
+        HUB_TRY(hub_summary_read(json_array_get(array, i), &ds->versions[i], &ds->version_texts[i], err));
+        ds->version_count++;
+    }
+    return HUB_OK;
+}
+
+static enum hub_status read_dataset(struct minari_client *client, const char *id, const char *release,
+                                    struct minari_dataset *ds, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf url = HUB_BUF_INIT(16 * KIB);
+    ds->text = HUB_BUF_INIT(DOCUMENT_BYTES);
+    HUB_TRY(hub_client_url(client, id, NULL, &url, err));
+    HUB_TRY(hub_client_parameter(&url, "for", release, err));
+    HUB_TRY(hub_client_document(client, url.data, DOCUMENT_BYTES, &ds->text, &ds->document, err));
+    HUB_TRY(hub_summary_read(ds->document, &ds->summary, &ds->texts, err));
+    HUB_TRY(read_versions(ds, err));
+    const json_t *combined = json_object_get(ds->document, "combined");
+    ds->combined = calloc(json_array_size(combined) + 1, sizeof *ds->combined);
+    if (!ds->combined)
+        return hub_fail(err, HUB_NO_MEMORY, "no memory for a dataset");
+    ds->combined_count = texts_of(combined, ds->combined);
+    return HUB_OK;
+}
+
+enum minari_status minari_dataset_get(struct minari_client *client, const char *id, const char *loadable_by,
+                                      struct minari_dataset **out, struct minari_error *err)
+{
+    struct hub_error error = {0};
+    struct minari_dataset *ds = calloc(1, sizeof *ds);
+    const enum hub_status st = ds ? read_dataset(client, id ? id : "", loadable_by, ds, &error)
+                                  : hub_fail(&error, HUB_NO_MEMORY, "no memory for a dataset");
+    if (st)
+        minari_dataset_free(ds);
+    else
+        *out = ds;
+    return hub_client_report(st, &error, err);
+}
+
+const struct minari_summary *minari_dataset_summary(const struct minari_dataset *dataset)
+{
+    return &dataset->summary;
+}
+
+const char *minari_dataset_json(const struct minari_dataset *dataset)
+{
+    return dataset->text.data;
+}
+
+size_t minari_dataset_version_count(const struct minari_dataset *dataset)
+{
+    return dataset->version_count;
+}
+
+const struct minari_summary *minari_dataset_version_at(const struct minari_dataset *dataset, size_t index)
+{
+    return index < dataset->version_count ? &dataset->versions[index] : NULL;
+}
+
+size_t minari_dataset_combined_count(const struct minari_dataset *dataset)
+{
+    return dataset->combined_count;
+}
+
+const char *minari_dataset_combined_at(const struct minari_dataset *dataset, size_t index)
+{
+    return index < dataset->combined_count ? dataset->combined[index] : NULL;
+}
+
+void minari_dataset_free(struct minari_dataset *ds)
+{
+    if (!ds)
+        return;
+    for (size_t i = 0; i < ds->version_count; i++)
+        free(ds->version_texts[i]);
+    free(ds->version_texts);
+    free(ds->versions);
+    free(ds->combined);
+    free(ds->texts);
+    json_decref(ds->document);
+    hub_buf_dispose(&ds->text);
+    free(ds);
+}

@@ -1,0 +1,337 @@
+/* Download of a dataset and what it was combined from: decide, fetch, check, publish. */
+#include "client/lib/check.h"
+#include "client/lib/decide.h"
+#include "client/lib/publish.h"
+#include "client/lib/record.h"
+#include "client/lib/transfer.h"
+#include "storage/base/fs.h"
+#include "storage/base/id.h"
+#include "storage/base/time.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+enum { CONNECTIONS = 4, MAX_RESTARTS = 3, MAX_COMBINED = 10000, DIGEST_WAIT_MS = 30000, PROGRESS_MS = 90 };
+static const uint64_t default_segment = 8 * MIB, smallest_segment = 4 * KIB, largest_segment = 4 * GIB;
+
+/* One dataset on its way. */
+struct job {
+    struct minari_client *client;
+    const struct minari_download_options *options;
+    const char *id;
+    enum minari_phase phase;
+    struct hub_staging staging;
+    struct hub_remote_files plan;
+    struct hub_transfer transfer;
+    struct hub_check check;
+    uint64_t began_ms, told_ms;
+};
+
+/* Ids that are still to be looked at, and those that were. */
+struct queue {
+    char **ids;
+    size_t count, next;
+};
+
+static void say(const struct minari_download_options *o, const char *fmt, ...) HUB_PRINTF(2, 3);
+static void say(const struct minari_download_options *o, const char *fmt, ...)
+{
+    char line[1024];
+    va_list args;
+    if (!o->notice)
+        return;
+    va_start(args, fmt);
+    vsnprintf(line, sizeof line, fmt, args);
+    va_end(args);
+    o->notice(line, o->user);
+}
+
+static enum hub_status report_progress(struct job *j, bool always, struct hub_error *err)
+{
+    const uint64_t now = hub_time_mono_ms();
+    if (!j->options->progress || (!always && now - j->told_ms < PROGRESS_MS))
+        return HUB_OK;
+    j->told_ms = now;
+    const bool checking = j->phase == MINARI_PHASE_CHECK;
+    const struct minari_progress p = {.id = j->id,
+                                      .phase = j->phase,
+                                      .bytes_done = checking ? j->check.bytes_hashed : j->transfer.bytes_done,
+                                      .bytes_total = j->plan.bytes,
+                                      .bytes_kept = j->staging.bytes_kept,
+                                      .files_done = j->transfer.files_done,
+                                      .files_total = j->plan.count};
+    return j->options->progress(&p, j->options->user) ? hub_fail(err, HUB_CANCELLED, "interrupted") : HUB_OK;
+}
+
+static enum hub_status tick(void *user, struct hub_error *err)
+{
+    return report_progress(user, false, err);
+}
+
+/* ---- fetch and check, until the hub stays the same for long enough ---- */
+
+static enum hub_status check_space(const struct job *j, struct hub_error *err)
+{
+    uint64_t free_bytes = 0;
+    HUB_TRY(hub_fs_free_bytes(j->staging.path, &free_bytes, err));
+    const uint64_t missing = j->plan.bytes - HUB_MIN(j->plan.bytes, j->staging.bytes_allocated);
+    if (missing <= free_bytes)
+        return HUB_OK;
+    return hub_fail(err, HUB_NO_SPACE, "'%s' needs %" PRIu64 " more bytes, '%s' has %" PRIu64 " free", j->id,
+                    missing, j->options->root, free_bytes);
+}
+
+static enum hub_status fetch(struct job *j, struct hub_error *err)
+{
+    const struct minari_download_options *o = j->options;
+    const uint64_t segment = o->segment_bytes ? o->segment_bytes : default_segment;
+    hub_remote_files_dispose(&j->plan);
+    free(j->check.sums);
+    j->check = (struct hub_check){0};
+    HUB_TRY(hub_remote_files_get(j->client, j->id, NULL, &j->plan, err));
+    j->phase = MINARI_PHASE_TRANSFER;
+    HUB_TRY(hub_staging_plan(&j->staging, &j->plan,
+                             HUB_MAX(smallest_segment, HUB_MIN(segment, largest_segment)), tick, j, err));
+    HUB_TRY(check_space(j, err));
+    if (j->staging.bytes_kept)
+        say(o, "%s: going on, %" PRIu64 " of %" PRIu64 " bytes are there from before", j->id,
+            j->staging.bytes_kept, j->plan.bytes);
+    j->transfer = (struct hub_transfer){.client = j->client,
+                                        .staging = &j->staging,
+                                        .plan = &j->plan,
+                                        .connections = o->connections ? o->connections : CONNECTIONS,
+                                        .tick = tick,
+                                        .user = j};
+    HUB_TRY(hub_transfer_run(&j->transfer, err));
+    HUB_TRY(report_progress(j, true, err));
+    j->phase = MINARI_PHASE_CHECK;
+    j->check = (struct hub_check){.client = j->client,
+                                  .staging = &j->staging,
+                                  .plan = &j->plan,
+                                  .wait_ms = o->digest_wait_ms ? o->digest_wait_ms : DIGEST_WAIT_MS,
+                                  .tick = tick,
+                                  .user = j};
+    return hub_check_run(&j->check, err);
+}
+
+static enum hub_status fetch_unchanged(struct job *j, struct hub_error *err)
+{
+    struct hub_error why;
+    for (unsigned i = 0;; i++) {
+        why = (struct hub_error){0};
+        const enum hub_status st = fetch(j, &why);
+        if (st != HUB_CHANGED || i == MAX_RESTARTS) {
+            if (st == HUB_CHANGED)
+                return hub_fail_as(err, HUB_CHANGED, "changed",
+                                   "'%s' kept changing on the hub (%u times): %s", j->id, i + 1, why.detail);
+            if (st && err)
+                *err = why;
+            return st;
+        }
+        say(j->options, "%s: starting over: %s", j->id, why.detail);
+        HUB_TRY(hub_staging_clear(&j->staging, err));
+    }
+}
+
+/* ---- publish ---- */
+
+/* All folders of the tree, deepest last in path order, so that names in them last. */
+static enum hub_status sync_folders(const struct job *j, struct hub_error *err)
+{
+    char folder[PATH_MAX], last[PATH_MAX] = "";
+    for (size_t i = 0; i < j->plan.count; i++) {
+        snprintf(folder, sizeof folder, "%s", j->plan.items[i].path);
+        for (char *slash; (slash = strrchr(folder, '/'));) {
+            *slash = '\0';
+            if (strcmp(folder, last) == 0)
+                break;
+            HUB_TRY(hub_fs_sync_dir(j->staging.tree, folder, err));
+            if (i == 0 || !strchr(folder, '/'))
+                snprintf(last, sizeof last, "%s", folder);
+        }
+    }
+    return HUB_OK;
+}
+
+static enum hub_status publish(struct job *j, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf record = HUB_BUF_INIT(1 * GIB);
+    char tree[PATH_MAX];
+    j->phase = MINARI_PHASE_PUBLISH;
+    HUB_TRY(hub_record_write(&j->plan, j->client->base, (const uint8_t(*)[HUB_SHA256_BYTES])j->check.sums,
+                             &record, err));
+    HUB_TRY(hub_fs_write(j->staging.tree, HUB_RECORD_FILE, hub_buf_view(&record), 0644, err));
+    HUB_TRY(sync_folders(j, err));
+    snprintf(tree, sizeof tree, "%.4000s/tree", j->staging.path);
+    return hub_publish(j->options->root, j->plan.id, tree, j->options->force, false, err);
+}
+
+static void report_done(const struct job *j, const char *path)
+{
+    const struct minari_download d = {.id = j->plan.id,
+                                      .path = path,
+                                      .revision = j->plan.revision,
+                                      .assurance = j->check.verified == j->plan.count ? MINARI_VERIFIED
+                                                                                      : MINARI_SIZE_ONLY,
+                                      .files = j->plan.count,
+                                      .files_verified = j->check.verified,
+                                      .bytes = j->plan.bytes,
+                                      .bytes_kept = j->staging.bytes_kept,
+                                      .milliseconds = hub_time_mono_ms() - j->began_ms};
+    if (j->options->done)
+        j->options->done(&d, j->options->user);
+}
+
+static enum hub_status run_job(struct job *j, const char *path, struct hub_error *err)
+{
+    HUB_TRY(hub_staging_open(j->options->root, j->id, &j->staging, err));
+    HUB_TRY(hub_publish_recover(j->options->root, err));
+    HUB_TRY(fetch_unchanged(j, err));
+    HUB_TRY(publish(j, err));
+    report_done(j, path);
+    return HUB_OK;
+}
+
+static enum hub_status transfer_dataset(struct minari_client *client, const struct minari_download_options *o,
+                                        const char *id, const char *path, struct hub_error *err)
+{
+    struct job j = {.client = client,
+                    .options = o,
+                    .id = id,
+                    .staging = HUB_STAGING_INIT,
+                    .began_ms = hub_time_mono_ms()};
+    const enum hub_status st = run_job(&j, path, err);
+    hub_staging_close(&j.staging, st == HUB_OK);
+    hub_remote_files_dispose(&j.plan);
+    free(j.check.sums);
+    return st;
+}
+
+/* ---- decide ---- */
+
+/* What stands at the target already: nothing to do, but perhaps something to say. */
+static void report_skipped(const struct minari_download_options *o, const struct minari_summary *s,
+                           const char *path)
+{
+    struct hub_record record;
+    const bool known = !hub_record_read(path, &record, NULL);
+    if (known && s->revision && strcmp(record.revision, s->revision) != 0)
+        say(o, "%s: skipped, an older revision is at '%s'; force replaces it", s->id, path);
+    else
+        say(o, "%s: skipped, it is at '%s'; force downloads it again", s->id, path);
+    const struct minari_download d = {
+        .id = s->id, .path = path, .revision = known ? record.revision : "", .skipped = true};
+    if (o->done)
+        o->done(&d, o->user);
+    if (known)
+        hub_record_dispose(&record);
+}
+
+static enum hub_status decide(const struct minari_dataset *ds, const struct minari_download_options *o,
+                              struct hub_error *err)
+{
+    const struct minari_summary *s = minari_dataset_summary(ds);
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf notices = HUB_BUF_INIT(16 * KIB);
+    HUB_TRY(hub_decide(s, minari_dataset_version_at(ds, 0), minari_dataset_version_count(ds), o->loadable_by,
+                       o->force, &notices, err));
+    if (notices.size)
+        say(o, "%s: %.*s", s->id, (int)notices.size - 1, notices.data);
+    if (!o->any_format && strncmp(s->format, "minari", 6) != 0)
+        return hub_fail_as(err, HUB_INVALID, "not-a-minari-dataset",
+                           "'%s' is of format %.40s, which Minari does not read", s->id, s->format);
+    if (strcmp(s->status, "ready") != 0)
+        say(o, "%s: the hub says it is %s%s%s; its files come as they are", s->id, s->status,
+            s->reason ? ": " : "", s->reason ? s->reason : "");
+    return HUB_OK;
+}
+
+static enum hub_status enqueue(struct queue *q, const char *id, struct hub_error *err)
+{
+    for (size_t i = 0; i < q->count; i++)
+        if (strcmp(q->ids[i], id) == 0)
+            return HUB_OK;
+    if (q->count >= MAX_COMBINED)
+        return hub_fail(err, HUB_TOO_BIG, "combined from more than %d datasets", MAX_COMBINED);
+    char **ids = reallocarray(q->ids, q->count + 1, sizeof *ids);
+    if (!ids)
+        return hub_fail(err, HUB_NO_MEMORY, "no memory for a download");
+    q->ids = ids;
+    q->ids[q->count] = strdup(id);
+    return q->ids[q->count++] ? HUB_OK : hub_fail(err, HUB_NO_MEMORY, "no memory for a download");
+}
+
+static enum hub_status one(struct minari_client *client, const struct minari_download_options *o,
+                           const struct minari_dataset *ds, struct hub_error *err)
+{
+    char path[PATH_MAX];
+    struct stat st;
+    const char *id = minari_dataset_summary(ds)->id;
+    HUB_TRY(hub_id_check(hub_view_of(id), err));
+    HUB_TRY(decide(ds, o, err));
+    if (snprintf(path, sizeof path, "%s/%s", o->root, id) >= (int)sizeof path)
+        return hub_fail(err, HUB_INVALID, "the root's path is too long");
+    if (!o->force && lstat(path, &st) == 0) {
+        report_skipped(o, minari_dataset_summary(ds), path);
+        return HUB_OK;
+    }
+    return transfer_dataset(client, o, id, path, err);
+}
+
+/* The next of the queue, and what it was combined from behind it. */
+static enum hub_status step(struct minari_client *client, const struct minari_download_options *o,
+                            struct queue *q, struct hub_error *err)
+{
+    struct minari_dataset *ds = NULL;
+    struct minari_error why;
+    const char *asked = q->ids[q->next++];
+    if (minari_dataset_get(client, asked, NULL, &ds, &why)) {
+        static const enum hub_status statuses[] = {[MINARI_INVALID] = HUB_INVALID,
+                                                   [MINARI_NOT_FOUND] = HUB_NOT_FOUND,
+                                                   [MINARI_EXISTS] = HUB_EXISTS,
+                                                   [MINARI_UNREACHABLE] = HUB_IO,
+                                                   [MINARI_PROTOCOL] = HUB_CORRUPT,
+                                                   [MINARI_BUSY] = HUB_BUSY,
+                                                   [MINARI_DENIED] = HUB_DENIED,
+                                                   [MINARI_CANCELLED] = HUB_CANCELLED,
+                                                   [MINARI_NO_MEMORY] = HUB_NO_MEMORY,
+                                                   [MINARI_TOO_BIG] = HUB_TOO_BIG,
+                                                   [MINARI_FAILED] = HUB_IO};
+        const enum hub_status st = (size_t)why.status < HUB_COUNT(statuses) ? statuses[why.status] : HUB_IO;
+        return hub_fail_as(err, st ? st : HUB_IO, why.problem, "%.400s", why.detail);
+    }
+    if (strcmp(asked, minari_dataset_summary(ds)->id) != 0)
+        say(o, "%s: the newest version is '%s'", asked, minari_dataset_summary(ds)->id);
+    enum hub_status st = one(client, o, ds, err);
+    for (size_t i = 0; !st && !o->alone && i < minari_dataset_combined_count(ds); i++)
+        st = enqueue(q, minari_dataset_combined_at(ds, i), err);
+    minari_dataset_free(ds);
+    return st;
+}
+
+static enum hub_status download(struct minari_client *client, const char *id,
+                                const struct minari_download_options *o, struct hub_error *err)
+{
+    struct queue q = {0};
+    if (!o->root || !*o->root)
+        return hub_fail(err, HUB_INVALID, "a root is needed");
+    enum hub_status st = hub_fs_make_dirs(AT_FDCWD, o->root, 0777, err);
+    if (!st)
+        st = enqueue(&q, id, err);
+    while (!st && q.next < q.count)
+        st = step(client, o, &q, err);
+    for (size_t i = 0; i < q.count; i++)
+        free(q.ids[i]);
+    free(q.ids);
+    return st;
+}
+
+enum minari_status minari_dataset_download(struct minari_client *client, const char *id,
+                                           const struct minari_download_options *options,
+                                           struct minari_error *err)
+{
+    struct hub_error error = {0};
+    return hub_client_report(download(client, id ? id : "", options, &error), &error, err);
+}

@@ -1,0 +1,95 @@
+/* Episodes: pages of them, and the document of one. */
+#include "client/lib/internal.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static enum hub_status first_url(const struct minari_client *client, const char *id,
+                                 const struct minari_episode_query *q, struct hub_buf *url,
+                                 struct hub_error *err)
+{
+    char limit[24] = "1000";
+    HUB_TRY(hub_client_url(client, id, "episodes", url, err));
+    if (q && q->limit && q->limit < 1000)
+        snprintf(limit, sizeof limit, "%" PRIu64, q->limit);
+    HUB_TRY(hub_client_parameter(url, "limit", limit, err));
+    if (!q)
+        return HUB_OK;
+    HUB_TRY(hub_client_parameter(url, "where", q->where, err));
+    HUB_TRY(hub_client_parameter(url, "sort", q->sort, err));
+    return hub_client_parameter(url, "split", q->split, err);
+}
+
+/* The item's own text is terminated for the callback. */
+static enum hub_status hand_over(const json_t *item, struct hub_view raw, minari_episode_fn fn, void *user,
+                                 struct hub_error *err)
+{
+    char seed[32] = "";
+    const json_t *seed_value = json_object_get(item, "seed"), *ret = json_object_get(item, "return");
+    if (!json_is_integer(json_object_get(item, "number")))
+        return hub_fail_as(err, HUB_CORRUPT, "protocol", "an episode without a number: is it a hub?");
+    if (json_is_integer(seed_value))
+        snprintf(seed, sizeof seed, "%" JSON_INTEGER_FORMAT, json_integer_value(seed_value));
+    HUB_CLEANUP(hub_freep) char *json = hub_view_dup(raw);
+    if (!json)
+        return hub_fail(err, HUB_NO_MEMORY, "no memory for an episode");
+    const struct minari_episode episode = {.number = hub_member_uint(item, "number"),
+                                           .steps = hub_member_uint(item, "steps"),
+                                           .name = hub_member_text(item, "name"),
+                                           .file = hub_member_text(item, "file"),
+                                           .seed = *seed ? seed : json_string_value(seed_value),
+                                           .task = hub_member_text(item, "task"),
+                                           .has_return = json_is_number(ret),
+                                           .total_return = json_number_value(ret),
+                                           .json = json};
+    return fn(&episode, user) ? hub_fail(err, HUB_CANCELLED, "stopped") : HUB_OK;
+}
+
+static enum hub_status each(struct minari_client *client, const char *id,
+                            const struct minari_episode_query *query, minari_episode_fn fn, void *user,
+                            struct hub_error *err)
+{
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf url = HUB_BUF_INIT(64 * KIB);
+    HUB_CLEANUP(hub_page_dispose) struct hub_page page = {0};
+    uint64_t left = query && query->limit ? query->limit : UINT64_MAX;
+    HUB_TRY(first_url(client, id, query, &url, err));
+    while (true) {
+        HUB_TRY(hub_page_get(client, url.data, &page, err));
+        for (size_t i = 0; i < page.count && left; i++, left--)
+            HUB_TRY(hand_over(json_array_get(page.items, i), page.raw[i], fn, user, err));
+        if (!page.next || !left)
+            return HUB_OK;
+        url.size = 0;
+        HUB_TRY(hub_client_url(client, id, "episodes", &url, err));
+        HUB_TRY(hub_buf_add_text(&url, page.next, err));
+    }
+}
+
+enum minari_status minari_episodes_each(struct minari_client *client, const char *id,
+                                        const struct minari_episode_query *query, minari_episode_fn fn,
+                                        void *user, struct minari_error *err)
+{
+    struct hub_error error = {0};
+    return hub_client_report(each(client, id ? id : "", query, fn, user, &error), &error, err);
+}
+
+static enum hub_status get(struct minari_client *client, const char *id, uint64_t number, char **json,
+                           struct hub_error *err)
+{
+    char rest[48];
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf url = HUB_BUF_INIT(16 * KIB), text = HUB_BUF_INIT(64 * MIB);
+    HUB_CLEANUP(hub_json_decrefp) json_t *document = NULL;
+    snprintf(rest, sizeof rest, "episodes/%" PRIu64, number);
+    HUB_TRY(hub_client_url(client, id, rest, &url, err));
+    HUB_TRY(hub_client_document(client, url.data, text.limit, &text, &document, err));
+    *json = hub_buf_take(&text, NULL);
+    return HUB_OK;
+}
+
+enum minari_status minari_episode_get(struct minari_client *client, const char *id, uint64_t number,
+                                      char **json, struct minari_error *err)
+{
+    struct hub_error error = {0};
+    return hub_client_report(get(client, id ? id : "", number, json, &error), &error, err);
+}

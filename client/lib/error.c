@@ -1,0 +1,125 @@
+/* From our own statuses to the public ones. The problem's name decides where one status has several causes.
+ */
+#include "client/lib/internal.h"
+
+#include <stdio.h>
+
+const char *minari_status_name(enum minari_status status)
+{
+    switch (status) {
+    case MINARI_OK:
+        return "ok";
+    case MINARI_INVALID:
+        return "invalid";
+    case MINARI_NOT_FOUND:
+        return "not-found";
+    case MINARI_EXISTS:
+        return "exists";
+    case MINARI_UNREACHABLE:
+        return "unreachable";
+    case MINARI_PROTOCOL:
+        return "protocol";
+    case MINARI_BUSY:
+        return "busy";
+    case MINARI_DENIED:
+        return "denied";
+    case MINARI_BROKEN:
+        return "broken";
+    case MINARI_UNSUPPORTED:
+        return "unsupported";
+    case MINARI_INCOMPATIBLE:
+        return "incompatible";
+    case MINARI_CHANGED:
+        return "changed";
+    case MINARI_VERIFY:
+        return "verify";
+    case MINARI_NO_SPACE:
+        return "no-space";
+    case MINARI_TOO_BIG:
+        return "too-big";
+    case MINARI_CANCELLED:
+        return "cancelled";
+    case MINARI_NO_MEMORY:
+        return "no-memory";
+    case MINARI_FAILED:
+        return "failed";
+    }
+    return "unknown";
+}
+
+const char *minari_version(void)
+{
+    return HUB_VERSION;
+}
+
+static const struct {
+    const char *problem;
+    enum minari_status status;
+} named[] = {
+    {"unreachable", MINARI_UNREACHABLE},
+    {"upstream", MINARI_UNREACHABLE},
+    {"protocol", MINARI_PROTOCOL},
+    {"no-hub", MINARI_PROTOCOL},
+    {"digest-mismatch", MINARI_VERIFY},
+    {"incompatible", MINARI_INCOMPATIBLE},
+    {"dataset-broken", MINARI_BROKEN},
+    {"field-unreadable", MINARI_BROKEN},
+    {"not-a-minari-dataset", MINARI_INVALID},
+    {"internal", MINARI_UNREACHABLE},
+    {"upstream-failed", MINARI_UNREACHABLE},
+    {"upstream-unavailable", MINARI_UNREACHABLE},
+};
+
+static enum minari_status of_status(enum hub_status status)
+{
+    switch (status) {
+    case HUB_OK:
+        return MINARI_OK;
+    case HUB_NOT_FOUND:
+        return MINARI_NOT_FOUND;
+    case HUB_EXISTS:
+        return MINARI_EXISTS;
+    case HUB_INVALID:
+    case HUB_OUT_OF_RANGE:
+        return MINARI_INVALID;
+    case HUB_TOO_BIG:
+        return MINARI_TOO_BIG;
+    case HUB_NOT_ACCEPTABLE:
+    case HUB_UNSUPPORTED:
+        return MINARI_UNSUPPORTED;
+    case HUB_CORRUPT:
+        return MINARI_PROTOCOL;
+    case HUB_DENIED:
+        return MINARI_DENIED;
+    case HUB_CHANGED:
+        return MINARI_CHANGED;
+    case HUB_BUSY:
+    case HUB_AGAIN:
+    case HUB_TIMEOUT:
+        return MINARI_BUSY;
+    case HUB_NO_SPACE:
+        return MINARI_NO_SPACE;
+    case HUB_NO_MEMORY:
+        return MINARI_NO_MEMORY;
+    case HUB_CANCELLED:
+        return MINARI_CANCELLED;
+    case HUB_IO:
+        break;
+    }
+    return MINARI_FAILED;
+}
+
+enum minari_status hub_client_report(enum hub_status status, const struct hub_error *error,
+                                     struct minari_error *err)
+{
+    enum minari_status out = of_status(status);
+    for (size_t i = 0; status && i < HUB_COUNT(named); i++)
+        if (strcmp(error->problem, named[i].problem) == 0)
+            out = named[i].status;
+    if (err) {
+        *err = (struct minari_error){.status = out, .retry_after_s = status ? error->retry_after_s : 0};
+        snprintf(err->problem, sizeof err->problem, "%s", status ? error->problem : "");
+        snprintf(err->detail, sizeof err->detail, "%s", status ? error->detail : "");
+    }
+    return out;
+}

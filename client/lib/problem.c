@@ -1,0 +1,93 @@
+/* Error answers: see problem.h. */
+#include "client/lib/problem.h"
+
+#include "storage/base/json.h"
+
+#include <stdio.h>
+
+static enum hub_status status_of(unsigned http)
+{
+    switch (http) {
+    case 401:
+    case 403:
+    case 407:
+        return HUB_DENIED;
+    case 404:
+        return HUB_NOT_FOUND;
+    case 406:
+        return HUB_NOT_ACCEPTABLE;
+    case 409:
+        return HUB_EXISTS;
+    case 410:
+    case 412:
+        return HUB_CHANGED;
+    case 413:
+        return HUB_TOO_BIG;
+    case 416:
+        return HUB_OUT_OF_RANGE;
+    case 422:
+        return HUB_UNSUPPORTED;
+    case 408:
+    case 425:
+    case 429:
+    case 503:
+        return HUB_BUSY;
+    case 507:
+        return HUB_NO_SPACE;
+    default:
+        return http >= 400 && http < 500 ? HUB_INVALID : HUB_IO;
+    }
+}
+
+/* " (NAME: a, b, c)" of an array of texts, as long as there is room. */
+static void add_list(char *detail, size_t room, const json_t *list, const char *name)
+{
+    const json_t *item;
+    size_t i, at = strlen(detail);
+    json_array_foreach(list, i, item)
+    {
+        const char *text = json_string_value(item);
+        if (!text || i >= 8 || at + strlen(text) + strlen(name) + 8 > room)
+            break;
+        at += (size_t)snprintf(detail + at, room - at, "%s%s%s", i ? ", " : " (", i ? "" : name, text);
+    }
+    if (i && at + 2 < room)
+        snprintf(detail + at, room - at, ")");
+}
+
+static bool read_document(struct hub_view body, enum hub_status status, struct hub_error *err)
+{
+    static const char urn[] = "urn:minari-hub:";
+    HUB_CLEANUP(hub_json_decrefp) json_t *doc = NULL;
+    if (hub_json_parse(body, 256 * KIB, &doc, NULL))
+        return false;
+    const char *type = json_string_value(json_object_get(doc, "type"));
+    const char *detail = json_string_value(json_object_get(doc, "detail"));
+    if (!type || !detail || strncmp(type, urn, sizeof urn - 1) != 0)
+        return false;
+    hub_fail_as(err, status, type + sizeof urn - 1, "%s", detail);
+    add_list(err->detail, sizeof err->detail, json_object_get(doc, "versions"), "there are: ");
+    if (!json_array_size(json_object_get(doc, "versions")))
+        add_list(err->detail, sizeof err->detail, json_object_get(doc, "nearest"), "nearest: ");
+    return true;
+}
+
+enum hub_status hub_problem_read(const struct hub_answer *answer, struct hub_view body, struct hub_error *err)
+{
+    struct hub_error local;
+    struct hub_error *e = err ? err : &local;
+    const enum hub_status status = status_of(answer->status);
+    const bool is_json =
+        !strcmp(answer->type, "application/problem+json") || !strcmp(answer->type, "application/json");
+    if (!is_json || !read_document(body, status, e)) {
+        if (answer->status == 0)
+            return hub_fail_as(e, HUB_CORRUPT, "protocol", "the answer is not HTTP as a hub speaks it");
+        hub_fail(e, status, "the server answered %u", answer->status);
+        if (status == HUB_IO)
+            snprintf(e->problem, sizeof e->problem, "upstream");
+        if (status == HUB_NOT_FOUND)
+            snprintf(e->problem, sizeof e->problem, "no-hub");
+    }
+    e->retry_after_s = answer->retry_after_s;
+    return status;
+}

@@ -1,0 +1,109 @@
+/* .minari-hub.json: see record.h. */
+#include "client/lib/record.h"
+
+#include "client/lib/staging.h"
+#include "storage/base/fs.h"
+#include "storage/base/time.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+
+enum { RECORD_BYTES = 1024 * 1024 * 1024 };
+
+enum hub_status hub_record_write(const struct hub_remote_files *plan, const char *remote,
+                                 const uint8_t (*sums)[HUB_SHA256_BYTES], struct hub_buf *out,
+                                 struct hub_error *err)
+{
+    char hex[2 * HUB_SHA256_BYTES + 1], now[HUB_TIME_CHARS];
+    struct hub_json json = hub_json_to(out, err);
+    hub_time_rfc3339(hub_time_now_s(), now);
+    hub_json_object(&json);
+    hub_json_put_int(&json, "record", 1);
+    hub_json_put_text(&json, "id", plan->id);
+    hub_json_put_text(&json, "remote", remote);
+    hub_json_put_text(&json, "revision", plan->revision);
+    hub_json_put_text(&json, "downloaded", now);
+    hub_json_put_array(&json, "files");
+    for (size_t i = 0; i < plan->count; i++) {
+        hub_hex(sums[i], HUB_SHA256_BYTES, hex);
+        hub_json_object(&json);
+        hub_json_put_text(&json, "path", plan->items[i].path);
+        hub_json_put_uint(&json, "size", plan->items[i].size);
+        hub_json_put_text(&json, "sha256", hex);
+        hub_json_put_text(&json, "origin", plan->items[i].has_sha256 ? "hub" : "computed");
+        hub_json_end_object(&json);
+    }
+    hub_json_end_array(&json);
+    hub_json_end_object(&json);
+    return hub_json_status(&json);
+}
+
+static int by_path(const void *a, const void *b)
+{
+    return strcmp(((const struct hub_record_file *)a)->path, ((const struct hub_record_file *)b)->path);
+}
+
+static enum hub_status read_files(const json_t *array, struct hub_record *r, struct hub_error *err)
+{
+    const size_t n = json_array_size(array);
+    r->files = calloc(n + 1, sizeof *r->files);
+    if (!r->files)
+        return hub_fail(err, HUB_NO_MEMORY, "no memory for a record");
+    for (size_t i = 0; i < n; i++) {
+        const json_t *item = json_array_get(array, i);
+        struct hub_record_file *f = &r->files[i];
+        const char *path = hub_member_text(item, "path"), *sha256 = hub_member_text(item, "sha256");
+        const char *origin = hub_member_text(item, "origin");
+        HUB_TRY(hub_path_check(path, err));
+        if (!sha256 || !hub_unhex(hub_view_of(sha256), f->sha256, HUB_SHA256_BYTES))
+            return hub_fail(err, HUB_CORRUPT, "'%s' has no digest in the record", path);
+        f->size = hub_member_uint(item, "size");
+        f->from_hub = origin && strcmp(origin, "hub") == 0;
+        f->path = strdup(path);
+        if (!f->path)
+            return hub_fail(err, HUB_NO_MEMORY, "no memory for a record");
+        r->count++;
+    }
+    qsort(r->files, r->count, sizeof *r->files, by_path);
+    return HUB_OK;
+}
+
+static enum hub_status read_record(const char *path, struct hub_record *out, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf text = HUB_BUF_INIT(RECORD_BYTES);
+    HUB_CLEANUP(hub_json_decrefp) json_t *doc = NULL;
+    HUB_TRY(hub_fs_read(AT_FDCWD, path, &text, err));
+    if (hub_json_parse(hub_buf_view(&text), RECORD_BYTES, &doc, NULL) || hub_member_uint(doc, "record") != 1)
+        return hub_fail(err, HUB_CORRUPT, "'%s' is not a record of a download: remove it, or download again",
+                        path);
+    const char *id = hub_member_text(doc, "id"), *remote = hub_member_text(doc, "remote");
+    const char *revision = hub_member_text(doc, "revision");
+    out->id = strdup(id ? id : "");
+    out->remote = strdup(remote ? remote : "");
+    out->revision = strdup(revision ? revision : "");
+    if (!out->id || !out->remote || !out->revision)
+        return hub_fail(err, HUB_NO_MEMORY, "no memory for a record");
+    return read_files(json_object_get(doc, "files"), out, err);
+}
+
+enum hub_status hub_record_read(const char *directory, struct hub_record *out, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf path = HUB_BUF_INIT(PATH_MAX);
+    *out = (struct hub_record){0};
+    HUB_TRY(hub_buf_addf(&path, err, "%s/" HUB_RECORD_FILE, directory));
+    const enum hub_status st = read_record(path.data, out, err);
+    if (st)
+        hub_record_dispose(out);
+    return st;
+}
+
+void hub_record_dispose(struct hub_record *record)
+{
+    for (size_t i = 0; record->files && i < record->count; i++)
+        free(record->files[i].path);
+    free(record->files);
+    free(record->id);
+    free(record->remote);
+    free(record->revision);
+    *record = (struct hub_record){0};
+}

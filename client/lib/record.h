@@ -1,0 +1,31 @@
+/** The record a download leaves beside `data/`: .minari-hub.json, with the revision and the digests. */
+#ifndef HUB_CLIENT_RECORD_H
+#define HUB_CLIENT_RECORD_H
+
+#include "client/lib/files.h"
+
+/** One file as it was downloaded. */
+struct hub_record_file {
+    char *path;
+    uint64_t size;
+    uint8_t sha256[HUB_SHA256_BYTES];
+    bool from_hub; /* the hub gave this digest; else we computed it from what came */
+};
+
+struct hub_record {
+    char *id, *remote, *revision;
+    struct hub_record_file *files; /* sorted by path bytes */
+    size_t count;
+};
+
+/** Append the record's text. `sums` are the digests of the downloaded bytes, one a file of `plan`. */
+HUB_MUST_USE enum hub_status hub_record_write(const struct hub_remote_files *plan, const char *remote,
+                                              const uint8_t (*sums)[HUB_SHA256_BYTES], struct hub_buf *out,
+                                              struct hub_error *err);
+
+/** Read the record of a dataset's directory. HUB_NOT_FOUND when there is none. Dispose the result. */
+HUB_MUST_USE enum hub_status hub_record_read(const char *directory, struct hub_record *out,
+                                             struct hub_error *err);
+void hub_record_dispose(struct hub_record *record);
+
+#endif

@@ -1,0 +1,119 @@
+/* Rows of a field: into a sink or into memory. */
+#include "client/lib/internal.h"
+#include "storage/base/uri.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+struct rows {
+    minari_sink_fn sink;
+    void *user;
+    struct minari_rows_info *info;
+    struct hub_buf *memory; /* instead of a sink */
+};
+
+static enum hub_status rows_head(struct hub_fetch *fetch, const struct hub_answer *answer,
+                                 struct hub_error *err)
+{
+    const struct rows *rows = fetch->user;
+    (void)err;
+    if (rows->memory)
+        rows->memory->size = 0; /* an earlier attempt's */
+    if (rows->info) {
+        *rows->info = (struct minari_rows_info){.nonfinite = answer->nonfinite};
+        memcpy(rows->info->media_type, answer->type, sizeof rows->info->media_type);
+        memcpy(rows->info->shape, answer->shape, sizeof rows->info->shape);
+        memcpy(rows->info->dtype, answer->dtype, sizeof rows->info->dtype);
+    }
+    return HUB_OK;
+}
+
+static enum hub_status rows_body(struct hub_fetch *fetch, struct hub_view bytes, struct hub_error *err)
+{
+    struct rows *rows = fetch->user;
+    if (rows->memory)
+        return hub_buf_add(rows->memory, bytes.data, bytes.size, err);
+    return rows->sink(bytes.data, bytes.size, rows->user) ? hub_fail(err, HUB_CANCELLED, "stopped") : HUB_OK;
+}
+
+static enum hub_status add_slice(struct hub_buf *url, const struct minari_slice *s, struct hub_error *err)
+{
+    const struct {
+        const char *name;
+        bool has;
+        int64_t value;
+    } parts[] = {{"start", s->has_start, s->start},
+                 {"stop", s->has_stop, s->stop},
+                 {"step", s->has_step, s->step},
+                 {"row", s->has_row, s->row}};
+    char text[24];
+    for (size_t i = 0; i < HUB_COUNT(parts); i++) {
+        snprintf(text, sizeof text, "%" PRId64, parts[i].value);
+        HUB_TRY(hub_client_parameter(url, parts[i].name, parts[i].has ? text : NULL, err));
+    }
+    return HUB_OK;
+}
+
+static enum hub_status rows_url(const struct minari_client *client, const char *id, uint64_t episode,
+                                const char *field, const struct minari_slice *slice, const char *format,
+                                struct hub_buf *url, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf rest = HUB_BUF_INIT(32 * KIB);
+    if (!field || !*field)
+        return hub_fail(err, HUB_INVALID, "a field is needed, such as observations");
+    HUB_TRY(hub_buf_addf(&rest, err, "episodes/%" PRIu64 "/", episode));
+    HUB_TRY(hub_uri_encode_path(hub_view_of(field), &rest, err));
+    HUB_TRY(hub_client_url(client, id, rest.data, url, err));
+    HUB_TRY(hub_client_parameter(url, "format", format ? format : "json", err));
+    return slice ? add_slice(url, slice, err) : HUB_OK;
+}
+
+static enum hub_status fetch_rows(struct minari_client *client, const char *url, struct rows *rows,
+                                  uint64_t limit, struct hub_error *err)
+{
+    struct hub_fetch fetch = {.url = url,
+                              .restartable = rows->memory,
+                              .limit = limit,
+                              .head = rows_head,
+                              .body = rows_body,
+                              .user = rows};
+    HUB_TRY(hub_transport_get(client->transport, &fetch, err));
+    if (rows->info)
+        rows->info->bytes = fetch.done;
+    return HUB_OK;
+}
+
+enum minari_status minari_rows_get(struct minari_client *client, const char *id, uint64_t episode,
+                                   const char *field, const struct minari_slice *slice, const char *format,
+                                   minari_sink_fn sink, void *user, struct minari_rows_info *info,
+                                   struct minari_error *err)
+{
+    struct hub_error error = {0};
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf url = HUB_BUF_INIT(64 * KIB);
+    struct rows rows = {.sink = sink, .user = user, .info = info};
+    enum hub_status st = rows_url(client, id ? id : "", episode, field, slice, format, &url, &error);
+    if (!st)
+        st = fetch_rows(client, url.data, &rows, 0, &error);
+    return hub_client_report(st, &error, err);
+}
+
+enum minari_status minari_rows_read(struct minari_client *client, const char *id, uint64_t episode,
+                                    const char *field, const struct minari_slice *slice, const char *format,
+                                    size_t max_bytes, char **data, size_t *size,
+                                    struct minari_rows_info *info, struct minari_error *err)
+{
+    struct hub_error error = {0};
+    HUB_CLEANUP(hub_buf_dispose)
+    struct hub_buf url = HUB_BUF_INIT(64 * KIB),
+                   memory = HUB_BUF_INIT(max_bytes);
+    struct rows rows = {.memory = &memory, .info = info};
+    enum hub_status st = rows_url(client, id ? id : "", episode, field, slice, format, &url, &error);
+    if (!st)
+        st = fetch_rows(client, url.data, &rows, max_bytes, &error);
+    if (!st)
+        st = hub_buf_add(&memory, "", 0, &error); /* an empty answer is an empty text, not NULL */
+    if (!st)
+        *data = hub_buf_take(&memory, size);
+    return hub_client_report(st, &error, err);
+}

@@ -1,0 +1,263 @@
+/* Unfinished downloads: see staging.h. */
+#include "client/lib/staging.h"
+
+#include "storage/base/fs.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+enum { READ_STEP = 1024 * 1024, MAX_SEGMENTS = 1 << 28 };
+
+/* ---- the place ---- */
+
+static enum hub_status lock_it(struct hub_staging *s, const char *id, struct hub_error *err)
+{
+    s->lock = openat(s->directory, "lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644);
+    if (s->lock < 0)
+        return hub_fail_errno(err, errno, "'%s/lock' cannot be opened", s->path);
+    if (!flock(s->lock, LOCK_EX | LOCK_NB))
+        return HUB_OK;
+    if (errno == EWOULDBLOCK)
+        return hub_fail_as(err, HUB_BUSY, "download-running",
+                           "another process is downloading '%s' into this root", id);
+    return errno == ENOLCK || errno == EOPNOTSUPP
+               ? HUB_OK /* a file system without locks */
+               : hub_fail_errno(err, errno, "'%s/lock' cannot be locked", s->path);
+}
+
+enum hub_status hub_staging_open(const char *root, const char *id, struct hub_staging *s,
+                                 struct hub_error *err)
+{
+    uint8_t digest[HUB_DIGEST_MAX];
+    char key[17];
+    *s = (struct hub_staging)HUB_STAGING_INIT;
+    HUB_TRY(hub_digest_of(HUB_SHA256, hub_view_of(id), digest, err));
+    hub_hex(digest, 8, key);
+    const int n = snprintf(s->path, sizeof s->path, "%s/" HUB_PRIVATE_DIR "/incoming/%s", root, key);
+    if (n < 0 || n >= (int)sizeof s->path - 300)
+        return hub_fail(err, HUB_INVALID, "the root's path is too long");
+    HUB_TRY(hub_fs_make_dirs(AT_FDCWD, s->path, 0777, err));
+    s->directory = open(s->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (s->directory < 0)
+        return hub_fail_errno(err, errno, "'%s' cannot be opened", s->path);
+    return lock_it(s, id, err);
+}
+
+static void release_plan(struct hub_staging *s)
+{
+    free(s->states);
+    free(s->checks);
+    free(s->files);
+    hub_closep(&s->tree);
+    hub_closep(&s->journal);
+    s->states = NULL;
+    s->checks = NULL;
+    s->files = NULL;
+    s->tree = s->journal = -1;
+}
+
+void hub_staging_close(struct hub_staging *s, bool remove)
+{
+    release_plan(s);
+    if (remove && *s->path)
+        hub_best_effort(hub_fs_remove(AT_FDCWD, s->path, NULL)); /* while it is locked */
+    hub_closep(&s->lock);
+    hub_closep(&s->directory);
+    s->lock = s->directory = -1;
+}
+
+enum hub_status hub_staging_clear(struct hub_staging *s, struct hub_error *err)
+{
+    release_plan(s);
+    HUB_TRY(hub_fs_remove(s->directory, "plan", err)); /* first: without it the rest means nothing */
+    HUB_TRY(hub_fs_remove(s->directory, "journal", err));
+    return hub_fs_remove(s->directory, "tree", err);
+}
+
+/* ---- the plan ---- */
+
+/* One line that is the same only for the same files of the same revision, cut alike. */
+static enum hub_status describe(const struct hub_remote_files *plan, uint64_t segment_bytes,
+                                struct hub_buf *out, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_digest_dispose) struct hub_digest digest = {0};
+    uint8_t sum[HUB_DIGEST_MAX];
+    char hex[2 * HUB_SHA256_BYTES + 1], size[24];
+    HUB_TRY(hub_digest_begin(&digest, HUB_SHA256, err));
+    for (size_t i = 0; i < plan->count; i++) {
+        snprintf(size, sizeof size, "%" PRIu64, plan->items[i].size);
+        HUB_TRY(hub_digest_add(&digest,
+                               (struct hub_view){plan->items[i].path, strlen(plan->items[i].path) + 1}, err));
+        HUB_TRY(hub_digest_add(&digest, (struct hub_view){size, strlen(size) + 1}, err));
+    }
+    HUB_TRY(hub_digest_end(&digest, sum, err));
+    hub_hex(sum, HUB_SHA256_BYTES, hex);
+    return hub_buf_addf(out, err, "1 %s %" PRIu64 " %s %s\n", plan->revision, segment_bytes, hex, plan->id);
+}
+
+static enum hub_status allocate(struct hub_staging *s, struct hub_error *err)
+{
+    const struct hub_remote_files *plan = s->plan;
+    s->files = calloc(plan->count + 1, sizeof *s->files);
+    if (!s->files)
+        return hub_fail(err, HUB_NO_MEMORY, "no memory for a download");
+    s->segment_total = 0;
+    for (size_t i = 0; i < plan->count; i++) {
+        const uint64_t n = hub_segment_count(plan->items[i].size, s->segment_bytes);
+        if (n > MAX_SEGMENTS || s->segment_total + n > MAX_SEGMENTS)
+            return hub_fail(err, HUB_TOO_BIG, "too many segments: ask for larger ones");
+        s->files[i] = (struct hub_staged_file){
+            .base = s->segment_total, .segments = (uint32_t)n, .missing = (uint32_t)n};
+        s->segment_total += n;
+    }
+    s->states = calloc(s->segment_total + 1, 1);
+    s->checks = calloc(s->segment_total + 1, sizeof *s->checks);
+    return s->states && s->checks ? HUB_OK : hub_fail(err, HUB_NO_MEMORY, "no memory for a download");
+}
+
+static void claim(const struct hub_segment *segment, void *user)
+{
+    struct hub_staging *s = user;
+    if (segment->file >= s->plan->count)
+        return;
+    const struct hub_staged_file *f = &s->files[segment->file];
+    if (segment->number == HUB_SEGMENT_FORGET) {
+        memset(s->states + f->base, HUB_SEGMENT_MISSING, f->segments);
+    } else if (segment->number < f->segments) {
+        s->states[f->base + segment->number] = HUB_SEGMENT_CLAIMED;
+        s->checks[f->base + segment->number] = segment->crc32c;
+    }
+}
+
+/* Whether the bytes of a claimed segment are those the journal speaks of. */
+static bool holds(const struct hub_staging *s, int fd, uint32_t file, uint32_t segment, char *buffer)
+{
+    uint64_t at, left;
+    uint32_t crc = 0;
+    hub_segment_range(s->plan->items[file].size, s->segment_bytes, segment, &at, &left);
+    while (left) {
+        const ssize_t n = pread(fd, buffer, (size_t)HUB_MIN(left, (uint64_t)READ_STEP), (off_t)at);
+        if (n <= 0)
+            return false;
+        crc = hub_crc32c(crc, buffer, (size_t)n);
+        at += (uint64_t)n;
+        left -= (uint64_t)n;
+    }
+    return crc == s->checks[s->files[file].base + segment];
+}
+
+static void prove_file(struct hub_staging *s, uint32_t file, char *buffer)
+{
+    struct hub_staged_file *f = &s->files[file];
+    const struct hub_remote_file *item = &s->plan->items[file];
+    struct stat st;
+    HUB_CLEANUP(hub_closep) int fd = -1;
+    if (hub_fs_open_beneath(s->tree, item->path, O_RDONLY | O_NOFOLLOW, HUB_FS_NO_LINKS, &fd, NULL) ||
+        fstat(fd, &st) || !S_ISREG(st.st_mode)) {
+        memset(s->states + f->base, HUB_SEGMENT_MISSING, f->segments);
+        return;
+    }
+    s->bytes_allocated += HUB_MIN((uint64_t)st.st_blocks * 512, item->size);
+    for (uint32_t i = 0; i < f->segments; i++) {
+        uint8_t *state = &s->states[f->base + i];
+        if (*state != HUB_SEGMENT_CLAIMED)
+            continue;
+        *state = holds(s, fd, file, i, buffer) ? HUB_SEGMENT_DONE : HUB_SEGMENT_MISSING;
+        if (*state == HUB_SEGMENT_DONE) {
+            uint64_t first, count;
+            hub_segment_range(item->size, s->segment_bytes, i, &first, &count);
+            s->bytes_kept += count;
+            f->missing--;
+        }
+    }
+}
+
+/* Take over what the journal says, as far as the data agrees. */
+static enum hub_status recover(struct hub_staging *s, enum hub_status (*tick)(void *, struct hub_error *),
+                               void *user, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf records = HUB_BUF_INIT(1 * GIB);
+    HUB_CLEANUP(hub_freep) char *buffer = malloc(READ_STEP);
+    size_t valid = 0;
+    if (!buffer)
+        return hub_fail(err, HUB_NO_MEMORY, "no memory for a download");
+    HUB_TRY(hub_fs_read_fd(s->journal, &records, err));
+    hub_journal_read(hub_buf_view(&records), claim, s, &valid);
+    if (ftruncate(s->journal, (off_t)valid))
+        return hub_fail_errno(err, errno, "'%s/journal' cannot be cut", s->path);
+    for (size_t i = 0; i < s->plan->count; i++) {
+        HUB_TRY(tick(user, err));
+        prove_file(s, (uint32_t)i, buffer);
+    }
+    return HUB_OK;
+}
+
+static bool same_plan(const struct hub_staging *s, struct hub_view line)
+{
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf old = HUB_BUF_INIT(8 * KIB);
+    return !hub_fs_read(s->directory, "plan", &old, NULL) && hub_view_equal(hub_buf_view(&old), line);
+}
+
+enum hub_status hub_staging_plan(struct hub_staging *s, const struct hub_remote_files *plan,
+                                 uint64_t segment_bytes,
+                                 enum hub_status (*tick)(void *user, struct hub_error *err), void *user,
+                                 struct hub_error *err)
+{
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf line = HUB_BUF_INIT(8 * KIB);
+    release_plan(s);
+    s->plan = plan;
+    s->segment_bytes = segment_bytes;
+    s->bytes_kept = s->bytes_allocated = 0;
+    HUB_TRY(describe(plan, segment_bytes, &line, err));
+    if (!same_plan(s, hub_buf_view(&line))) {
+        HUB_TRY(hub_staging_clear(s, err));
+        HUB_TRY(hub_fs_write(s->directory, "plan", hub_buf_view(&line), 0644, err));
+    }
+    HUB_TRY(hub_fs_make_dirs(s->directory, "tree", 0777, err));
+    s->tree = openat(s->directory, "tree", O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+    s->journal = openat(s->directory, "journal", O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0644);
+    if (s->tree < 0 || s->journal < 0)
+        return hub_fail_errno(err, errno, "'%s' cannot be written", s->path);
+    HUB_TRY(allocate(s, err));
+    return recover(s, tick, user, err);
+}
+
+/* ---- files ---- */
+
+enum hub_status hub_staging_file(const struct hub_staging *s, const char *path, int *fd,
+                                 struct hub_error *err)
+{
+    char parent[PATH_MAX];
+    const char *slash = strrchr(path, '/');
+    if (slash) {
+        snprintf(parent, sizeof parent, "%.*s", (int)(slash - path), path);
+        HUB_TRY(hub_fs_make_dirs(s->tree, parent, 0777, err));
+    }
+    return hub_fs_open_beneath(s->tree, path, O_RDWR | O_CREAT | O_NOFOLLOW, HUB_FS_NO_LINKS, fd, err);
+}
+
+enum hub_status hub_staging_done(struct hub_staging *s, uint32_t file, uint32_t segment, uint32_t crc32c,
+                                 struct hub_error *err)
+{
+    struct hub_staged_file *f = &s->files[file];
+    const struct hub_segment record = {file, segment, crc32c};
+    if (s->states[f->base + segment] != HUB_SEGMENT_DONE)
+        f->missing--;
+    s->states[f->base + segment] = HUB_SEGMENT_DONE;
+    s->checks[f->base + segment] = crc32c;
+    return hub_journal_add(s->journal, &record, err);
+}
+
+enum hub_status hub_staging_forget(struct hub_staging *s, uint32_t file, struct hub_error *err)
+{
+    struct hub_staged_file *f = &s->files[file];
+    const struct hub_segment record = {file, HUB_SEGMENT_FORGET, 0};
+    memset(s->states + f->base, HUB_SEGMENT_MISSING, f->segments);
+    f->missing = f->segments;
+    return hub_journal_add(s->journal, &record, err);
+}

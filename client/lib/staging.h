@@ -1,0 +1,75 @@
+/**
+ * Where an unfinished download lives: ROOT/.minari-hub/incoming/KEY/ with "lock", "plan" (what is being
+ * fetched), "journal" and "tree" (the files). One process at a time holds it.
+ */
+#ifndef HUB_CLIENT_STAGING_H
+#define HUB_CLIENT_STAGING_H
+
+#include "client/lib/files.h"
+#include "client/lib/journal.h"
+
+#include <limits.h>
+
+#define HUB_PRIVATE_DIR ".minari-hub"
+#define HUB_RECORD_FILE ".minari-hub.json"
+
+enum hub_segment_state { HUB_SEGMENT_MISSING, HUB_SEGMENT_CLAIMED, HUB_SEGMENT_TAKEN, HUB_SEGMENT_DONE };
+
+struct hub_staged_file {
+    uint64_t base;     /* of its segments in the flat arrays */
+    uint32_t segments; /* how many */
+    uint32_t missing;  /* of them */
+};
+
+struct hub_staging {
+    const struct hub_remote_files *plan;
+    char path[PATH_MAX];
+    int directory, lock, tree, journal;
+    uint64_t segment_bytes, bytes_kept, bytes_allocated;
+    uint64_t segment_total;
+    uint8_t *states;  /* enum hub_segment_state */
+    uint32_t *checks; /* CRC-32C of claimed and done segments */
+    struct hub_staged_file *files;
+};
+
+#define HUB_STAGING_INIT                                                                                     \
+    {                                                                                                        \
+        .directory = -1, .lock = -1, .tree = -1, .journal = -1                                               \
+    }
+
+/**
+ * Open and lock the place for an id beneath a root, making both. HUB_BUSY when another process holds it.
+ */
+HUB_MUST_USE enum hub_status hub_staging_open(const char *root, const char *id, struct hub_staging *out,
+                                              struct hub_error *err);
+
+/**
+ * Say what is fetched. What an earlier download left of the same files at the same revision is proven and
+ * kept; anything else is removed. `plan` must outlive the staging or the next call.
+ *
+ * @param tick  asked between files; anything but HUB_OK ends the call
+ */
+HUB_MUST_USE enum hub_status hub_staging_plan(struct hub_staging *staging,
+                                              const struct hub_remote_files *plan, uint64_t segment_bytes,
+                                              enum hub_status (*tick)(void *user, struct hub_error *err),
+                                              void *user, struct hub_error *err);
+
+/** Open a file of the plan for reading and writing, made with its folders when it is missing. */
+HUB_MUST_USE enum hub_status hub_staging_file(const struct hub_staging *staging, const char *path, int *fd,
+                                              struct hub_error *err);
+
+/** A segment is on disk. */
+HUB_MUST_USE enum hub_status hub_staging_done(struct hub_staging *staging, uint32_t file, uint32_t segment,
+                                              uint32_t crc32c, struct hub_error *err);
+
+/** Nothing of a file is worth keeping. */
+HUB_MUST_USE enum hub_status hub_staging_forget(struct hub_staging *staging, uint32_t file,
+                                                struct hub_error *err);
+
+/** Remove what was fetched, and the plan. */
+HUB_MUST_USE enum hub_status hub_staging_clear(struct hub_staging *staging, struct hub_error *err);
+
+/** Let go; `remove` also removes the whole place. */
+void hub_staging_close(struct hub_staging *staging, bool remove);
+
+#endif

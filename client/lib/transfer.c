@@ -1,0 +1,391 @@
+/* Fetching the segments of a plan: see transfer.h. */
+#include "client/lib/transfer.h"
+
+#include "storage/base/fs.h"
+#include "storage/base/uri.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+enum { MAX_PIECES = 32, WHOLE = 0xFFFFFFFF };
+
+/* One request under way. */
+struct piece {
+    struct hub_fetch fetch;
+    struct run *run;
+    struct hub_buf url;
+    uint32_t file, segment; /* segment WHOLE: the file in one answer */
+    uint32_t crc;
+    bool used;
+};
+
+/* A file being worked on. */
+struct open_file {
+    uint32_t file;
+    int fd; /* -1: the slot is free */
+    unsigned in_flight;
+    uint32_t cursor; /* all segments before it are taken */
+    bool whole;      /* the server does not do ranges: everything in one answer */
+    bool whole_asked;
+    char etag[160];
+};
+
+struct run {
+    struct hub_transfer *transfer;
+    struct piece pieces[MAX_PIECES];
+    struct open_file open[MAX_PIECES + 1];
+    uint32_t next_file;     /* all before it are finished or open */
+    enum hub_status status; /* of `next`, which cannot fail by itself */
+    struct hub_error error;
+};
+
+/* ---- files ---- */
+
+static struct open_file *find_open(struct run *r, uint32_t file)
+{
+    for (size_t i = 0; i < HUB_COUNT(r->open); i++)
+        if (r->open[i].fd >= 0 && r->open[i].file == file)
+            return &r->open[i];
+    return NULL;
+}
+
+/* All space at once: a full disk is told before the network is used. */
+static enum hub_status reserve(int fd, const struct hub_remote_file *item, struct hub_error *err)
+{
+    struct stat st;
+    if (fstat(fd, &st) || !S_ISREG(st.st_mode))
+        return hub_fail(err, HUB_DENIED, "'%s' is not a regular file in the staging place", item->path);
+    if ((uint64_t)st.st_size > item->size && ftruncate(fd, (off_t)item->size))
+        return hub_fail_errno(err, errno, "'%s' cannot be cut", item->path);
+    if (item->size && fallocate(fd, 0, 0, (off_t)item->size) &&
+        (errno == ENOSPC || errno == EDQUOT || errno == EFBIG))
+        return hub_fail_errno(err, errno, "'%s' of %" PRIu64 " bytes", item->path, item->size);
+    if (ftruncate(fd, (off_t)item->size))
+        return hub_fail_errno(err, errno, "'%s' cannot be made", item->path);
+    return HUB_OK;
+}
+
+static enum hub_status open_next(struct run *r, struct open_file *slot, struct hub_error *err)
+{
+    struct hub_transfer *t = r->transfer;
+    const struct hub_remote_file *item = &t->plan->items[r->next_file];
+    int fd = -1;
+    HUB_TRY(hub_staging_file(t->staging, item->path, &fd, err));
+    const enum hub_status st = reserve(fd, item, err);
+    if (st || !t->staging->files[r->next_file].missing) { /* an empty file is complete by now */
+        close(fd);
+        r->next_file += !st;
+        t->files_done += !st;
+        return st;
+    }
+    *slot = (struct open_file){.file = r->next_file++, .fd = fd};
+    return HUB_OK;
+}
+
+static void close_file(struct run *r, struct open_file *f)
+{
+    close(f->fd);
+    f->fd = -1;
+    r->transfer->files_done++;
+}
+
+/* ---- what to ask for next ---- */
+
+static bool take_segment(struct run *r, struct open_file *f, uint32_t *segment)
+{
+    struct hub_staging *s = r->transfer->staging;
+    const struct hub_staged_file *file = &s->files[f->file];
+    if (f->whole) {
+        if (f->in_flight || f->whole_asked)
+            return false;
+        f->whole_asked = true;
+        *segment = WHOLE;
+        return true;
+    }
+    while (f->cursor < file->segments && s->states[file->base + f->cursor] != HUB_SEGMENT_MISSING)
+        f->cursor++;
+    if (f->cursor == file->segments)
+        return false;
+    s->states[file->base + f->cursor] = HUB_SEGMENT_TAKEN;
+    *segment = f->cursor++;
+    return true;
+}
+
+/* An open file with work left, or the next one. NULL: nothing now (or `r->status`). */
+static struct open_file *choose(struct run *r, uint32_t *segment)
+{
+    struct hub_transfer *t = r->transfer;
+    while (!r->status) {
+        struct open_file *room = NULL;
+        for (size_t i = 0; i < HUB_COUNT(r->open); i++) {
+            if (r->open[i].fd < 0)
+                room = &r->open[i];
+            else if (take_segment(r, &r->open[i], segment))
+                return &r->open[i];
+        }
+        while (r->next_file < t->plan->count && !t->staging->files[r->next_file].missing &&
+               t->plan->items[r->next_file].size) {
+            r->next_file++; /* kept whole from an earlier download */
+            t->files_done++;
+        }
+        if (!room || r->next_file >= t->plan->count)
+            return NULL;
+        r->status = open_next(r, room, &r->error);
+    }
+    return NULL;
+}
+
+static enum hub_status piece_head(struct hub_fetch *fetch, const struct hub_answer *a, struct hub_error *err);
+static enum hub_status piece_body(struct hub_fetch *fetch, struct hub_view bytes, struct hub_error *err);
+
+static enum hub_status aim(struct run *r, struct piece *p, struct open_file *f, uint32_t segment)
+{
+    struct hub_transfer *t = r->transfer;
+    const struct hub_remote_file *item = &t->plan->items[f->file];
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf rest = HUB_BUF_INIT(32 * KIB);
+    p->run = r;
+    p->used = true;
+    p->file = f->file;
+    p->segment = segment;
+    p->crc = 0;
+    p->url.limit = 64 * KIB;
+    p->url.size = 0;
+    HUB_TRY(hub_buf_add_text(&rest, "files/", &r->error));
+    HUB_TRY(hub_uri_encode_path(hub_view_of(item->path), &rest, &r->error));
+    HUB_TRY(hub_client_url(t->client, t->plan->id, rest.data, &p->url, &r->error));
+    HUB_TRY(hub_client_parameter(&p->url, "revision", t->plan->revision, &r->error));
+    p->fetch = (struct hub_fetch){.url = p->url.data,
+                                  .resumable = true,
+                                  .count = item->size,
+                                  .head = piece_head,
+                                  .body = piece_body,
+                                  .user = p};
+    if (segment != WHOLE)
+        hub_segment_range(item->size, t->staging->segment_bytes, segment, &p->fetch.first, &p->fetch.count);
+    p->fetch.by_range = p->fetch.count != item->size;
+    memcpy(p->fetch.if_range, f->etag, sizeof p->fetch.if_range);
+    f->in_flight++;
+    return HUB_OK;
+}
+
+static struct hub_fetch *next_piece(void *user)
+{
+    struct run *r = user;
+    struct piece *p = NULL;
+    uint32_t segment = 0;
+    for (size_t i = 0; i < MAX_PIECES && !p; i++)
+        if (!r->pieces[i].used)
+            p = &r->pieces[i];
+    struct open_file *f = p ? choose(r, &segment) : NULL;
+    if (!f)
+        return NULL;
+    r->status = aim(r, p, f, segment);
+    return r->status ? NULL : &p->fetch;
+}
+
+/* ---- what comes ---- */
+
+static enum hub_status changed(struct hub_error *err, const struct hub_remote_file *item, const char *how)
+{
+    return hub_fail_as(err, HUB_CHANGED, "changed", "'%s' changed while it was being downloaded: %s",
+                       item->path, how);
+}
+
+/* The validator of all answers about one file must be the same. */
+static enum hub_status check_etag(struct open_file *f, struct piece *p, const struct hub_answer *a,
+                                  struct hub_error *err)
+{
+    if (!*a->etag)
+        return HUB_OK;
+    if (*f->etag && strcmp(f->etag, a->etag) != 0)
+        return changed(err, &p->run->transfer->plan->items[p->file], "its ETag is another one");
+    memcpy(f->etag, a->etag, sizeof f->etag);
+    memcpy(p->fetch.if_range, a->etag, sizeof p->fetch.if_range);
+    return HUB_OK;
+}
+
+/* A part: exactly the one that was asked for, of a file of the size we know. */
+static enum hub_status check_part(const struct piece *p, const struct hub_answer *a, struct hub_error *err)
+{
+    const struct hub_remote_file *item = &p->run->transfer->plan->items[p->file];
+    const uint64_t from = p->fetch.first + p->fetch.done, last = p->fetch.first + p->fetch.count - 1;
+    if (!a->has_range || a->first != from || a->last != last)
+        return hub_fail_as(err, HUB_CORRUPT, "protocol",
+                           "the server sent another part of '%s' than bytes %" PRIu64 "-%" PRIu64, item->path,
+                           from, last);
+    return a->total == item->size ? HUB_OK : changed(err, item, "its size is another one");
+}
+
+/* Everything from the first byte on. */
+static enum hub_status check_whole(struct piece *p, struct open_file *f, const struct hub_answer *a,
+                                   struct hub_error *err)
+{
+    struct hub_transfer *t = p->run->transfer;
+    const struct hub_remote_file *item = &t->plan->items[p->file];
+    if (a->has_length && a->length != item->size)
+        return changed(err, item, "its size is another one");
+    if (p->fetch.count != item->size) { /* a part was asked for: this server does not do ranges */
+        f->whole = true;
+        return hub_fail(err, HUB_AGAIN, "no ranges");
+    }
+    t->bytes_done -= p->fetch.done; /* start over */
+    p->fetch.done = 0;
+    p->crc = 0;
+    return HUB_OK;
+}
+
+static enum hub_status piece_head(struct hub_fetch *fetch, const struct hub_answer *a, struct hub_error *err)
+{
+    struct piece *p = fetch->user;
+    struct open_file *f = find_open(p->run, p->file);
+    struct hub_remote_file *item = &p->run->transfer->plan->items[p->file];
+    HUB_TRY(check_etag(f, p, a, err));
+    if (a->has_sha256 && item->has_sha256 && memcmp(a->sha256, item->sha256, HUB_SHA256_BYTES) != 0)
+        return changed(err, item, "its digest is another one");
+    if (a->has_sha256) {
+        memcpy(item->sha256, a->sha256, HUB_SHA256_BYTES);
+        item->has_sha256 = true;
+    }
+    if (a->status == 206)
+        return check_part(p, a, err);
+    if (a->status == 200)
+        return check_whole(p, f, a, err);
+    return hub_fail_as(err, HUB_CORRUPT, "protocol", "the server answered %u for '%s'", a->status,
+                       item->path);
+}
+
+static enum hub_status piece_body(struct hub_fetch *fetch, struct hub_view bytes, struct hub_error *err)
+{
+    struct piece *p = fetch->user;
+    const struct open_file *f = find_open(p->run, p->file);
+    uint64_t at = fetch->first + fetch->done;
+    p->crc = hub_crc32c(p->crc, bytes.data, bytes.size);
+    p->run->transfer->bytes_done += bytes.size;
+    while (bytes.size) {
+        const ssize_t n = pwrite(f->fd, bytes.data, bytes.size, (off_t)at);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return hub_fail_errno(err, errno, "'%s' cannot be written",
+                                  p->run->transfer->plan->items[p->file].path);
+        bytes.data += n;
+        bytes.size -= (size_t)n;
+        at += (uint64_t)n;
+    }
+    return HUB_OK;
+}
+
+/* ---- what is finished ---- */
+
+/* A file that came in one answer, cut and entered as if it had come in segments. */
+static enum hub_status enter_whole(struct run *r, const struct open_file *f, struct hub_error *err)
+{
+    struct hub_staging *s = r->transfer->staging;
+    const uint64_t size = r->transfer->plan->items[f->file].size;
+    HUB_CLEANUP(hub_freep) char *buffer = malloc(1 * MIB);
+    if (!buffer)
+        return hub_fail(err, HUB_NO_MEMORY, "no memory for a download");
+    for (uint32_t i = 0; i < s->files[f->file].segments; i++) {
+        uint64_t at, left;
+        uint32_t crc = 0;
+        hub_segment_range(size, s->segment_bytes, i, &at, &left);
+        while (left) {
+            const ssize_t n = pread(f->fd, buffer, (size_t)HUB_MIN(left, (uint64_t)MIB), (off_t)at);
+            if (n <= 0)
+                return hub_fail_errno(err, n ? errno : EIO, "a downloaded file cannot be read back");
+            crc = hub_crc32c(crc, buffer, (size_t)n);
+            at += (uint64_t)n;
+            left -= (uint64_t)n;
+        }
+        HUB_TRY(hub_staging_done(s, f->file, i, crc, err));
+    }
+    return HUB_OK;
+}
+
+/* The server turned out not to do ranges: what came in parts is dropped when the last of them is back. */
+static enum hub_status drop_parts(struct run *r, struct open_file *f, struct hub_error *err)
+{
+    struct hub_transfer *t = r->transfer;
+    const struct hub_staged_file *file = &t->staging->files[f->file];
+    for (uint32_t i = 0; i < file->segments; i++) {
+        uint64_t first, count;
+        hub_segment_range(t->plan->items[f->file].size, t->staging->segment_bytes, i, &first, &count);
+        if (t->staging->states[file->base + i] == HUB_SEGMENT_DONE)
+            t->bytes_done -= count;
+    }
+    return hub_staging_forget(t->staging, f->file, err);
+}
+
+static enum hub_status part_finished(struct run *r, struct piece *p, struct open_file *f,
+                                     struct hub_error *err)
+{
+    struct hub_staging *s = r->transfer->staging;
+    if (p->segment == WHOLE)
+        HUB_TRY(enter_whole(r, f, err));
+    else if (f->whole)
+        r->transfer->bytes_done -= p->fetch.done; /* a part of a file that is being started over */
+    else
+        HUB_TRY(hub_staging_done(s, p->file, p->segment, p->crc, err));
+    if (!s->files[f->file].missing && !f->in_flight)
+        close_file(r, f);
+    return HUB_OK;
+}
+
+static enum hub_status piece_finished(void *user, struct hub_fetch *fetch, enum hub_status st,
+                                      struct hub_error *err)
+{
+    struct run *r = user;
+    struct piece *p = fetch->user;
+    struct open_file *f = find_open(r, p->file);
+    p->used = false;
+    f->in_flight--;
+    if (st == HUB_AGAIN)
+        r->transfer->bytes_done -= fetch->done;
+    else if (st == HUB_NOT_FOUND || st == HUB_OUT_OF_RANGE)
+        return changed(err, &r->transfer->plan->items[p->file],
+                       st == HUB_NOT_FOUND ? "it is gone" : "it is shorter now");
+    else if (st)
+        return st;
+    else
+        HUB_TRY(part_finished(r, p, f, err));
+    if (f->fd >= 0 && f->whole && !f->whole_asked && !f->in_flight)
+        return drop_parts(r, f, err);
+    return HUB_OK;
+}
+
+static enum hub_status run_tick(void *user, struct hub_error *err)
+{
+    struct run *r = user;
+    if (r->status && err)
+        *err = r->error;
+    return r->status ? r->status : r->transfer->tick(r->transfer->user, err);
+}
+
+enum hub_status hub_transfer_run(struct hub_transfer *t, struct hub_error *err)
+{
+    struct run *r = calloc(1, sizeof *r);
+    if (!r)
+        return hub_fail(err, HUB_NO_MEMORY, "no memory for a download");
+    r->transfer = t;
+    t->bytes_done = t->staging->bytes_kept;
+    t->files_done = 0;
+    for (size_t i = 0; i < HUB_COUNT(r->open); i++)
+        r->open[i].fd = -1;
+    const struct hub_fetch_source source = {next_piece, piece_finished, run_tick, r};
+    enum hub_status st = hub_transport_run(t->client->transport, &source, t->connections, err);
+    if (!st && r->status) {
+        st = r->status;
+        if (err)
+            *err = r->error;
+    }
+    for (size_t i = 0; i < HUB_COUNT(r->open); i++)
+        hub_closep(&r->open[i].fd);
+    for (size_t i = 0; i < MAX_PIECES; i++)
+        hub_buf_dispose(&r->pieces[i].url);
+    free(r);
+    return st;
+}

@@ -1,0 +1,506 @@
+/* HTTP over libcurl: see transport.h. One curl multi handle a run, one easy handle a connection. */
+#include "client/lib/transport.h"
+
+#include "client/lib/problem.h"
+#include "storage/base/time.h"
+
+#include <curl/curl.h>
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/random.h>
+
+enum { MAX_PARALLEL = 32, POLL_MS = 100, PROBLEM_BYTES = 64 * 1024, MAX_REDIRECTS = 5 };
+enum { PROGRESS_BYTES = 256 * 1024 }; /* an attempt that brought so much was not in vain: it does not count */
+
+enum slot_state { IDLE, RUNNING, WAITING };
+
+/* One connection and the fetch it works on. */
+struct slot {
+    struct hub_transport *transport;
+    CURL *easy;
+    struct curl_slist *headers;
+    enum slot_state state;
+    struct hub_fetch *fetch;
+    struct hub_buf problem;  /* the body of an error answer */
+    struct hub_error error;  /* of a callback, or the last attempt's */
+    enum hub_status refused; /* what a callback returned */
+    bool head_done;
+    unsigned attempt;
+    uint64_t attempt_bytes, wake_ms;
+};
+
+struct hub_transport {
+    CURLM *multi;
+    char *token, *user_agent, *proxy;
+    struct hub_transport_options options;
+    struct slot slots[MAX_PARALLEL];
+    bool met;
+    uint64_t random;
+};
+
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+static void initialise(void)
+{
+    (void)curl_global_init(CURL_GLOBAL_DEFAULT);
+}
+
+static char *copy_of(const char *text)
+{
+    return text && *text ? strdup(text) : NULL;
+}
+
+enum hub_status hub_transport_new(const struct hub_transport_options *options, struct hub_transport **out,
+                                  struct hub_error *err)
+{
+    pthread_once(&once, initialise);
+    struct hub_transport *t = calloc(1, sizeof *t);
+    if (!t || !(t->multi = curl_multi_init())) {
+        free(t);
+        return hub_fail(err, HUB_NO_MEMORY, "no memory for a client");
+    }
+    t->options = *options;
+    t->token = copy_of(options->token);
+    t->user_agent = copy_of(options->user_agent);
+    t->proxy = copy_of(options->proxy);
+    if (getrandom(&t->random, sizeof t->random, GRND_NONBLOCK) != sizeof t->random)
+        t->random = hub_time_mono_us();
+    t->random |= 1;
+    *out = t;
+    return HUB_OK;
+}
+
+void hub_transport_free(struct hub_transport *t)
+{
+    if (!t)
+        return;
+    for (size_t i = 0; i < MAX_PARALLEL; i++) {
+        struct slot *s = &t->slots[i];
+        if (s->easy && s->state == RUNNING)
+            curl_multi_remove_handle(t->multi, s->easy);
+        curl_easy_cleanup(s->easy);
+        curl_slist_free_all(s->headers);
+        hub_buf_dispose(&s->problem);
+    }
+    curl_multi_cleanup(t->multi);
+    free(t->token);
+    free(t->user_agent);
+    free(t->proxy);
+    free(t);
+}
+
+const char *hub_transport_library(void)
+{
+    return curl_version();
+}
+
+static uint32_t next_random(struct hub_transport *t)
+{
+    t->random ^= t->random << 13;
+    t->random ^= t->random >> 7;
+    t->random ^= t->random << 17;
+    return (uint32_t)(t->random >> 32);
+}
+
+/* ---- what curl calls ---- */
+
+static bool is_success(unsigned status)
+{
+    return status >= 200 && status < 300;
+}
+
+static size_t on_header(char *data, size_t size, size_t count, void *user)
+{
+    struct slot *s = user;
+    hub_answer_line(&s->fetch->answer, (struct hub_view){data, size * count}, hub_time_now_s());
+    return size * count;
+}
+
+/* The head is complete: the body begins, or there is none. */
+static enum hub_status begin_body(struct slot *s)
+{
+    struct hub_fetch *f = s->fetch;
+    s->head_done = true;
+    s->transport->met = true;
+    if (!is_success(f->answer.status) || !f->head)
+        return HUB_OK;
+    return f->head(f, &f->answer, &s->error);
+}
+
+static enum hub_status take_body(struct slot *s, struct hub_view bytes)
+{
+    struct hub_fetch *f = s->fetch;
+    if (!is_success(f->answer.status)) {
+        const size_t room = s->problem.limit - s->problem.size;
+        return hub_buf_add(&s->problem, bytes.data, HUB_MIN(room, bytes.size), &s->error);
+    }
+    const uint64_t limit = f->limit ? f->limit : f->count;
+    if (limit && (bytes.size > limit || f->done > limit - bytes.size))
+        return hub_fail_as(&s->error, HUB_TOO_BIG, "too-long", "the answer is longer than %" PRIu64 " bytes",
+                           limit);
+    const enum hub_status st = f->body ? f->body(f, bytes, &s->error) : HUB_OK;
+    if (!st)
+        f->done += bytes.size;
+    return st;
+}
+
+static size_t on_body(char *data, size_t size, size_t count, void *user)
+{
+    struct slot *s = user;
+    const struct hub_view bytes = {data, size * count};
+    s->fetch->bytes_seen += bytes.size;
+    s->attempt_bytes += bytes.size;
+    if (!s->head_done)
+        s->refused = begin_body(s);
+    if (!s->refused)
+        s->refused = take_body(s, bytes);
+    return s->refused ? CURL_WRITEFUNC_ERROR : bytes.size;
+}
+
+/* ---- one attempt ---- */
+
+static enum hub_status set_up(struct slot *s)
+{
+    const struct hub_transport *t = s->transport;
+    const struct hub_transport_options *o = &t->options;
+    if (!s->easy && !(s->easy = curl_easy_init()))
+        return hub_fail(&s->error, HUB_NO_MEMORY, "no memory for a connection");
+    CURL *e = s->easy;
+    curl_easy_reset(e); /* connections and the DNS cache stay */
+    curl_easy_setopt(e, CURLOPT_PROTOCOLS_STR, "http,https");
+    curl_easy_setopt(e, CURLOPT_REDIR_PROTOCOLS_STR, o->secure_only ? "https" : "http,https");
+    curl_easy_setopt(e, CURLOPT_FOLLOWLOCATION, 1L);
+    curl_easy_setopt(e, CURLOPT_MAXREDIRS, (long)MAX_REDIRECTS);
+    curl_easy_setopt(e, CURLOPT_NOSIGNAL, 1L);
+    /* one transfer a connection: parallel ranges are meant to be parallel */
+    curl_easy_setopt(e, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
+    curl_easy_setopt(e, CURLOPT_BUFFERSIZE, 512L * 1024);
+    curl_easy_setopt(e, CURLOPT_TCP_KEEPALIVE, 1L);
+    curl_easy_setopt(e, CURLOPT_CONNECTTIMEOUT_MS, (long)o->connect_timeout_ms);
+    curl_easy_setopt(e, CURLOPT_LOW_SPEED_LIMIT, 1L);
+    curl_easy_setopt(e, CURLOPT_LOW_SPEED_TIME, (long)((o->stall_timeout_ms + 999) / 1000));
+    curl_easy_setopt(e, CURLOPT_USERAGENT, t->user_agent);
+    if (t->proxy)
+        curl_easy_setopt(e, CURLOPT_PROXY, t->proxy);
+    else if (!o->environment_proxy)
+        curl_easy_setopt(e, CURLOPT_PROXY, ""); /* not even what the environment says */
+    if (t->token) {                             /* curl sends it to the first host only */
+        curl_easy_setopt(e, CURLOPT_HTTPAUTH, (long)CURLAUTH_BEARER);
+        curl_easy_setopt(e, CURLOPT_XOAUTH2_BEARER, t->token);
+    }
+    curl_easy_setopt(e, CURLOPT_HEADERFUNCTION, on_header);
+    curl_easy_setopt(e, CURLOPT_HEADERDATA, s);
+    curl_easy_setopt(e, CURLOPT_WRITEFUNCTION, on_body);
+    curl_easy_setopt(e, CURLOPT_WRITEDATA, s);
+    curl_easy_setopt(e, CURLOPT_PRIVATE, s);
+    return HUB_OK;
+}
+
+static enum hub_status add_header(struct slot *s, const char *name, const char *value)
+{
+    char line[2048];
+    const int n = snprintf(line, sizeof line, "%s: %s", name, value);
+    struct curl_slist *list = n > 0 && n < (int)sizeof line ? curl_slist_append(s->headers, line) : NULL;
+    if (!list)
+        return hub_fail(&s->error, HUB_NO_MEMORY, "no memory for a header");
+    s->headers = list;
+    return HUB_OK;
+}
+
+static enum hub_status set_request(struct slot *s)
+{
+    struct hub_fetch *f = s->fetch;
+    char range[64];
+    curl_slist_free_all(s->headers);
+    s->headers = NULL;
+    const uint64_t from = f->first + f->done;
+    const bool ranged = f->by_range || from;
+    if (ranged && f->count)
+        snprintf(range, sizeof range, "%" PRIu64 "-%" PRIu64, from, f->first + f->count - 1);
+    else
+        snprintf(range, sizeof range, "%" PRIu64 "-", from);
+    if (ranged)
+        curl_easy_setopt(s->easy, CURLOPT_RANGE, range);
+    if (ranged && *f->if_range)
+        HUB_TRY(add_header(s, "If-Range", f->if_range));
+    if (f->accept)
+        HUB_TRY(add_header(s, "Accept", f->accept));
+    if (f->head_only)
+        curl_easy_setopt(s->easy, CURLOPT_NOBODY, 1L);
+    curl_easy_setopt(s->easy, CURLOPT_HTTPHEADER, s->headers);
+    if (curl_easy_setopt(s->easy, CURLOPT_URL, f->url))
+        return hub_fail(&s->error, HUB_NO_MEMORY, "no memory for a URL");
+    return HUB_OK;
+}
+
+static enum hub_status start(struct slot *s)
+{
+    s->state = RUNNING;
+    s->head_done = false;
+    s->refused = HUB_OK;
+    s->attempt++;
+    s->attempt_bytes = 0;
+    s->problem.limit = PROBLEM_BYTES;
+    s->problem.size = 0;
+    s->fetch->answer = (struct hub_answer){0};
+    if (!s->fetch->resumable)
+        s->fetch->done = 0;
+    enum hub_status st = set_up(s);
+    if (!st)
+        st = set_request(s);
+    if (!st && curl_multi_add_handle(s->transport->multi, s->easy))
+        st = hub_fail(&s->error, HUB_NO_MEMORY, "no memory for a request");
+    if (st)
+        s->state = IDLE;
+    return st;
+}
+
+static enum hub_failure failure_of(CURLcode code)
+{
+    switch (code) {
+    case CURLE_OK:
+        return HUB_FAILURE_STATUS;
+    case CURLE_COULDNT_RESOLVE_HOST:
+    case CURLE_COULDNT_RESOLVE_PROXY:
+    case CURLE_COULDNT_CONNECT:
+        return HUB_FAILURE_CONNECT;
+    case CURLE_PARTIAL_FILE:
+    case CURLE_OPERATION_TIMEDOUT:
+    case CURLE_SEND_ERROR:
+    case CURLE_RECV_ERROR:
+    case CURLE_GOT_NOTHING:
+    case CURLE_WEIRD_SERVER_REPLY:
+    case CURLE_SSL_CONNECT_ERROR:
+        return HUB_FAILURE_BROKEN;
+    default:
+        return HUB_FAILURE_FATAL;
+    }
+}
+
+static enum hub_status transport_error(struct slot *s, CURLcode code)
+{
+    const char *url = s->fetch->url;
+    struct hub_error *e = &s->error;
+    switch (failure_of(code)) {
+    case HUB_FAILURE_STATUS:
+    case HUB_FAILURE_CONNECT:
+    case HUB_FAILURE_BROKEN:
+        return hub_fail_as(e, HUB_IO, "unreachable", "%s: %s (%.200s)",
+                           s->transport->met ? "the hub stopped answering" : "the hub cannot be reached",
+                           curl_easy_strerror(code), url);
+    case HUB_FAILURE_FATAL:
+        break;
+    }
+    if (code == CURLE_OUT_OF_MEMORY)
+        return hub_fail(e, HUB_NO_MEMORY, "no memory for a request");
+    if (code == CURLE_TOO_MANY_REDIRECTS)
+        return hub_fail_as(e, HUB_CORRUPT, "protocol", "more than %d redirects from %.200s", MAX_REDIRECTS,
+                           url);
+    if (code == CURLE_PEER_FAILED_VERIFICATION || code == CURLE_SSL_CERTPROBLEM)
+        return hub_fail_as(e, HUB_IO, "unreachable", "the certificate of %.200s does not hold: %s", url,
+                           curl_easy_strerror(code));
+    return hub_fail_as(e, HUB_CORRUPT, "protocol", "%s (%.200s)", curl_easy_strerror(code), url);
+}
+
+/* A well-formed success is complete when what was announced came. */
+static enum hub_status check_complete(struct slot *s)
+{
+    const struct hub_fetch *f = s->fetch;
+    if (f->count && !f->head_only && f->done != f->count)
+        return hub_fail_as(&s->error, HUB_IO, "unreachable",
+                           "the answer ends after %" PRIu64 " of %" PRIu64 " bytes", f->done, f->count);
+    return HUB_OK;
+}
+
+static bool may_repeat(const struct slot *s)
+{
+    const struct hub_fetch *f = s->fetch;
+    return f->resumable || f->restartable || f->done == 0;
+}
+
+/* The attempt is over: the fetch's outcome, unless another one was scheduled. */
+static enum hub_status conclude(struct slot *s, CURLcode code, bool *again)
+{
+    struct hub_transport *t = s->transport;
+    enum hub_failure failure = failure_of(code);
+    *again = false;
+    if (code == CURLE_OK && !s->head_done)
+        s->refused = begin_body(s);
+    if (s->refused)
+        return s->refused;
+    enum hub_status st = HUB_OK;
+    if (code != CURLE_OK) {
+        st = transport_error(s, code);
+    } else if (!is_success(s->fetch->answer.status)) {
+        st = hub_problem_read(&s->fetch->answer, hub_buf_view(&s->problem), &s->error);
+    } else {
+        st = check_complete(s);
+        failure = HUB_FAILURE_BROKEN;
+    }
+    if (!st || !may_repeat(s))
+        return st;
+    if (s->attempt_bytes >= PROGRESS_BYTES && s->fetch->resumable)
+        s->attempt = 1;
+    const struct hub_attempt attempt = {.number = s->attempt,
+                                        .failure = failure,
+                                        .http_status = s->fetch->answer.status,
+                                        .retry_after_s = s->fetch->answer.retry_after_s,
+                                        .met = t->met,
+                                        .random = next_random(t)};
+    uint64_t wait_ms = 0;
+    if (!hub_retry_decide(&t->options.retry, &attempt, &wait_ms))
+        return st;
+    s->state = WAITING;
+    s->wake_ms = hub_time_mono_ms() + wait_ms;
+    *again = true;
+    return st;
+}
+
+/* ---- a run ---- */
+
+static enum hub_status finish(struct slot *s, const struct hub_fetch_source *source, enum hub_status st,
+                              struct hub_error *err)
+{
+    struct hub_fetch *fetch = s->fetch;
+    s->state = IDLE;
+    s->fetch = NULL;
+    if (st && err)
+        *err = s->error;
+    return source->finished(source->user, fetch, st, err);
+}
+
+/* Put idle connections to work and wake those whose wait is over. `busy` counts what is then under way. */
+static enum hub_status fill(struct hub_transport *t, const struct hub_fetch_source *source, unsigned parallel,
+                            unsigned *busy, struct hub_error *err)
+{
+    const uint64_t now = hub_time_mono_ms();
+    *busy = 0;
+    for (unsigned i = 0; i < parallel; i++) {
+        struct slot *s = &t->slots[i];
+        s->transport = t;
+        if (s->state == IDLE) {
+            s->fetch = source->next(source->user);
+            if (!s->fetch)
+                continue;
+            s->attempt = 0;
+            s->state = WAITING;
+            s->wake_ms = now;
+        }
+        (*busy)++;
+        if (s->state != WAITING || s->wake_ms > now)
+            continue;
+        const enum hub_status st = start(s);
+        if (st)
+            HUB_TRY(finish(s, source, st, err));
+    }
+    return HUB_OK;
+}
+
+static enum hub_status collect(struct hub_transport *t, const struct hub_fetch_source *source, bool *any,
+                               struct hub_error *err)
+{
+    CURLMsg *message;
+    int left;
+    *any = false;
+    while ((message = curl_multi_info_read(t->multi, &left))) {
+        struct slot *s = NULL;
+        if (message->msg != CURLMSG_DONE)
+            continue;
+        const CURLcode code = message->data.result; /* the message goes with the handle */
+        curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, (char **)&s);
+        curl_multi_remove_handle(t->multi, s->easy);
+        *any = true;
+        bool again = false;
+        const enum hub_status st = conclude(s, code, &again);
+        if (!again)
+            HUB_TRY(finish(s, source, st, err));
+    }
+    return HUB_OK;
+}
+
+static enum hub_status tick(struct hub_transport *t, const struct hub_fetch_source *source, uint64_t *last,
+                            struct hub_error *err)
+{
+    const uint64_t now = hub_time_mono_ms();
+    if (now - *last < POLL_MS && *last)
+        return HUB_OK;
+    *last = now;
+    if (t->options.interrupted && t->options.interrupted(t->options.user))
+        return hub_fail(err, HUB_CANCELLED, "interrupted");
+    return source->tick ? source->tick(source->user, err) : HUB_OK;
+}
+
+/* How long to sleep at most: until the next wake-up or tick. */
+static int pause_ms(const struct hub_transport *t, unsigned parallel)
+{
+    const uint64_t now = hub_time_mono_ms();
+    uint64_t ms = POLL_MS;
+    for (unsigned i = 0; i < parallel; i++)
+        if (t->slots[i].state == WAITING)
+            ms = HUB_MIN(ms, t->slots[i].wake_ms > now ? t->slots[i].wake_ms - now : 0);
+    return (int)ms;
+}
+
+static enum hub_status loop(struct hub_transport *t, const struct hub_fetch_source *source, unsigned parallel,
+                            struct hub_error *err)
+{
+    uint64_t last_tick = 0;
+    while (true) {
+        unsigned busy = 0;
+        int running = 0;
+        bool any = false;
+        HUB_TRY(tick(t, source, &last_tick, err));
+        HUB_TRY(fill(t, source, parallel, &busy, err));
+        if (!busy)
+            return HUB_OK;
+        if (curl_multi_perform(t->multi, &running))
+            return hub_fail(err, HUB_IO, "the HTTP library failed");
+        HUB_TRY(collect(t, source, &any, err));
+        if (!any)
+            (void)curl_multi_poll(t->multi, NULL, 0, pause_ms(t, parallel), NULL);
+    }
+}
+
+enum hub_status hub_transport_run(struct hub_transport *t, const struct hub_fetch_source *source,
+                                  unsigned parallel, struct hub_error *err)
+{
+    parallel = HUB_MAX(1u, HUB_MIN(parallel, (unsigned)MAX_PARALLEL));
+    const enum hub_status st = loop(t, source, parallel, err);
+    for (unsigned i = 0; i < parallel; i++) {
+        struct slot *s = &t->slots[i];
+        if (s->state == RUNNING)
+            curl_multi_remove_handle(t->multi, s->easy);
+        s->state = IDLE;
+        s->fetch = NULL;
+    }
+    return st;
+}
+
+struct single {
+    struct hub_fetch *fetch;
+    enum hub_status status;
+};
+
+static struct hub_fetch *single_next(void *user)
+{
+    struct single *one = user;
+    struct hub_fetch *fetch = one->fetch;
+    one->fetch = NULL;
+    return fetch;
+}
+
+static enum hub_status single_finished(void *user, struct hub_fetch *fetch, enum hub_status status,
+                                       struct hub_error *err)
+{
+    (void)user, (void)fetch, (void)err;
+    return status;
+}
+
+enum hub_status hub_transport_get(struct hub_transport *t, struct hub_fetch *fetch, struct hub_error *err)
+{
+    struct single one = {fetch, HUB_OK};
+    const struct hub_fetch_source source = {.next = single_next, .finished = single_finished, .user = &one};
+    return hub_transport_run(t, &source, 1, err);
+}

@@ -1,0 +1,188 @@
+/* Datasets on disk against a record or a hub, and their removal. */
+#include "client/lib/check.h"
+#include "client/lib/publish.h"
+#include "client/lib/record.h"
+#include "storage/base/fs.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+enum { MAX_DEPTH = 32, MAX_NAMES = 4 * 1000 * 1000 };
+
+/* What a file should be. */
+struct expected {
+    const char *path;
+    uint64_t size;
+    const uint8_t *sha256; /* NULL: unknown */
+    bool from_hub;
+};
+
+struct verifier {
+    int directory;
+    struct expected *files; /* sorted by path bytes */
+    size_t count;
+    minari_file_state_fn fn;
+    void *user;
+    struct minari_verify_result *result;
+};
+
+static enum hub_status no_tick(void *user, struct hub_error *err)
+{
+    (void)user, (void)err;
+    return HUB_OK;
+}
+
+static enum hub_status tell(const struct verifier *v, const char *path, enum minari_file_state state,
+                            struct hub_error *err)
+{
+    struct minari_verify_result *r = v->result;
+    switch (state) {
+    case MINARI_FILE_VERIFIED:
+        r->verified++;
+        break;
+    case MINARI_FILE_UNCHANGED:
+        r->unchanged++;
+        break;
+    case MINARI_FILE_SIZE_ONLY:
+        r->size_only++;
+        break;
+    case MINARI_FILE_MISSING:
+        r->missing++;
+        break;
+    case MINARI_FILE_CHANGED:
+        r->changed++;
+        break;
+    case MINARI_FILE_EXTRA:
+        r->extra++;
+        break;
+    }
+    return v->fn && v->fn(path, state, v->user) ? hub_fail(err, HUB_CANCELLED, "stopped") : HUB_OK;
+}
+
+static enum hub_status check_one(const struct verifier *v, const struct expected *e, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_closep) int fd = -1;
+    uint8_t sum[HUB_SHA256_BYTES];
+    struct stat st;
+    const enum hub_status opened = hub_fs_open_beneath(v->directory, e->path, O_RDONLY, 0, &fd, err);
+    if (opened == HUB_NOT_FOUND)
+        return tell(v, e->path, MINARI_FILE_MISSING, err);
+    if (opened)
+        return opened;
+    if (fstat(fd, &st) || !S_ISREG(st.st_mode) || (uint64_t)st.st_size != e->size)
+        return tell(v, e->path, MINARI_FILE_CHANGED, err);
+    if (!e->sha256)
+        return tell(v, e->path, MINARI_FILE_SIZE_ONLY, err);
+    HUB_TRY(hub_check_hash(fd, sum, NULL, no_tick, NULL, err));
+    if (memcmp(sum, e->sha256, sizeof sum) != 0)
+        return tell(v, e->path, MINARI_FILE_CHANGED, err);
+    return tell(v, e->path, e->from_hub ? MINARI_FILE_VERIFIED : MINARI_FILE_UNCHANGED, err);
+}
+
+/* ---- files that should not be there ---- */
+
+static int compare_expected(const void *key, const void *item)
+{
+    return strcmp(key, ((const struct expected *)item)->path);
+}
+
+static enum hub_status find_extra(const struct verifier *v, const char *folder, unsigned depth,
+                                  struct hub_error *err)
+{
+    HUB_CLEANUP(hub_names_dispose) struct hub_names names = {0};
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf path = HUB_BUF_INIT(PATH_MAX);
+    HUB_TRY(hub_fs_list(v->directory, *folder ? folder : ".", MAX_NAMES, &names, err));
+    for (size_t i = 0; i < names.count; i++) {
+        const char *name = names.items[i].text;
+        if (name[0] == '.') /* hidden names are not part of a dataset */
+            continue;
+        path.size = 0;
+        HUB_TRY(hub_buf_addf(&path, err, "%s%s%s", folder, *folder ? "/" : "", name));
+        if (names.items[i].type == DT_DIR && depth < MAX_DEPTH)
+            HUB_TRY(find_extra(v, path.data, depth + 1, err));
+        else if (!bsearch(path.data, v->files, v->count, sizeof *v->files, compare_expected))
+            HUB_TRY(tell(v, path.data, MINARI_FILE_EXTRA, err));
+    }
+    return HUB_OK;
+}
+
+static enum hub_status compare_all(struct verifier *v, const char *directory, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_closep) int fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0)
+        return hub_fail_errno(err, errno, "'%s' cannot be opened", directory);
+    v->directory = fd;
+    v->result->files = v->count;
+    for (size_t i = 0; i < v->count; i++)
+        HUB_TRY(check_one(v, &v->files[i], err));
+    HUB_TRY(find_extra(v, "", 0, err));
+    const struct minari_verify_result *r = v->result;
+    if (r->missing || r->changed)
+        return hub_fail_as(err, HUB_CORRUPT, "digest-mismatch", "'%s': %llu files missing, %llu changed",
+                           directory, (unsigned long long)r->missing, (unsigned long long)r->changed);
+    return HUB_OK;
+}
+
+static enum hub_status against_record(struct verifier *v, const char *directory, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_record_dispose) struct hub_record record = {0};
+    enum hub_status st = hub_record_read(directory, &record, err);
+    if (st == HUB_NOT_FOUND)
+        return hub_fail_as(err, HUB_NOT_FOUND, "no-record",
+                           "'%s' was not downloaded by minari-hub's client: it has no record "
+                           "to compare with",
+                           directory);
+    if (st)
+        return st;
+    HUB_CLEANUP(hub_freep) struct expected *files = calloc(record.count + 1, sizeof *files);
+    if (!files)
+        return hub_fail(err, HUB_NO_MEMORY, "no memory to verify");
+    for (size_t i = 0; i < record.count; i++)
+        files[i] = (struct expected){record.files[i].path, record.files[i].size, record.files[i].sha256,
+                                     record.files[i].from_hub};
+    snprintf(v->result->revision, sizeof v->result->revision, "%.40s", record.revision);
+    v->files = files;
+    v->count = record.count;
+    return compare_all(v, directory, err);
+}
+
+static enum hub_status against_hub(struct verifier *v, struct minari_client *client, const char *id,
+                                   const char *directory, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_remote_files_dispose) struct hub_remote_files plan = {0};
+    HUB_TRY(hub_remote_files_get(client, id, NULL, &plan, err));
+    HUB_CLEANUP(hub_freep) struct expected *files = calloc(plan.count + 1, sizeof *files);
+    if (!files)
+        return hub_fail(err, HUB_NO_MEMORY, "no memory to verify");
+    for (size_t i = 0; i < plan.count; i++)
+        files[i] = (struct expected){plan.items[i].path, plan.items[i].size,
+                                     plan.items[i].has_sha256 ? plan.items[i].sha256 : NULL, true};
+    snprintf(v->result->revision, sizeof v->result->revision, "%.40s", plan.revision);
+    v->result->against_hub = true;
+    v->files = files;
+    v->count = plan.count;
+    return compare_all(v, directory, err);
+}
+
+enum minari_status minari_dataset_verify(struct minari_client *client, const char *id, const char *directory,
+                                         minari_file_state_fn fn, void *user,
+                                         struct minari_verify_result *result, struct minari_error *err)
+{
+    struct hub_error error = {0};
+    struct minari_verify_result own;
+    struct verifier v = {.fn = fn, .user = user, .result = result ? result : &own};
+    *v.result = (struct minari_verify_result){0};
+    const enum hub_status st =
+        client && id ? against_hub(&v, client, id, directory, &error) : against_record(&v, directory, &error);
+    return hub_client_report(st, &error, err);
+}
+
+enum minari_status minari_dataset_delete(const char *root, const char *id, struct minari_error *err)
+{
+    struct hub_error error = {0};
+    return hub_client_report(hub_withdraw(root, id, &error), &error, err);
+}

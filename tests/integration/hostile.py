@@ -1,0 +1,159 @@
+"""A little hub that serves files from memory and misbehaves on request, for tests of clients. Standard library only.
+
+`hub.fault` is called with (request, path) before a file is served: return None to go on, or a generator-free callable that
+answers itself. Everything asked for is kept in `hub.requests` as (method, path, Range or None).
+"""
+import hashlib
+import json
+import re
+import socket
+import threading
+import time
+import urllib.parse
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+PREFIX = "/api/v1/datasets"
+
+
+class Request(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    def log_message(self, *args):
+        pass
+
+    def answer(self, status, body=b"", headers=(), type="application/octet-stream"):
+        self.send_response(status)
+        for name, value in {"Content-Type": type, "Content-Length": str(len(body)), **dict(headers)}.items():
+            if value is not None:
+                self.send_header(name, value)
+        self.end_headers()
+        if self.command != "HEAD":
+            self.wfile.write(body)
+
+    def json(self, value, status=200, headers=()):
+        self.answer(status, json.dumps(value).encode(), headers, "application/json" if status < 400 else "application/problem+json")
+
+    def problem(self, status, name, detail="as told", headers=()):
+        self.json({"type": "urn:minari-hub:" + name, "title": name, "status": status, "detail": detail, "instance": self.path},
+                  status, headers)
+
+    def do_HEAD(self):
+        self.do_GET()
+
+    def do_GET(self):
+        hub = self.server.hub
+        path, _, query = self.path.partition("?")
+        query = dict(urllib.parse.parse_qsl(query))
+        with hub.lock:
+            hub.requests.append((self.command, urllib.parse.unquote(path), self.headers.get("Range"), dict(self.headers)))
+        try:
+            if hub.fault and hub.fault(self, urllib.parse.unquote(path)):
+                return
+            self.route(hub, path, query)
+        except (BrokenPipeError, ConnectionResetError):
+            self.close_connection = True
+
+    def route(self, hub, path, query):
+        if not path.startswith(PREFIX):
+            return self.problem(404, "route-not-found")
+        rest = path[len(PREFIX):].lstrip("/")
+        if not rest:
+            return self.json({"items": [hub.summary(i) for i in sorted(hub.sets)], "total": len(hub.sets), "next": None})
+        id, _, file = rest.partition("/files")
+        id = urllib.parse.unquote(id)
+        if id not in hub.sets:
+            return self.problem(404, "dataset-not-found", f"no dataset '{id}'")
+        wanted = query.get("revision")
+        if wanted and wanted != hub.revision(id):
+            return self.problem(410, "revision-gone", f"'{id}' is now at revision {hub.revision(id)}")
+        if "/files" not in rest:
+            return self.json({**hub.summary(id), "fields": [], "files": len(hub.sets[id]), "problems": [], "versions": [hub.summary(id)]})
+        if not file:
+            return self.json(hub.listing(id))
+        self.file(hub, id, urllib.parse.unquote(file[1:]))
+
+    def file(self, hub, id, name):
+        data = hub.sets[id].get(name)
+        if data is None:
+            return self.problem(404, "file-not-found", name)
+        etag = '"' + hashlib.sha256((hub.revision(id) + name).encode()).hexdigest()[:32] + '"'
+        headers = {"ETag": etag, "Accept-Ranges": "bytes"}
+        if hub.digests:
+            import base64
+            headers["Repr-Digest"] = "sha-256=:" + base64.b64encode(hashlib.sha256(data).digest()).decode() + ":"
+        match = re.fullmatch(r"bytes=(\d+)-(\d*)", self.headers.get("Range") or "")
+        if match and self.headers.get("If-Range", etag) == etag:
+            first, last = int(match[1]), min(int(match[2] or len(data) - 1), len(data) - 1)
+            if first >= len(data):
+                return self.answer(416, headers={**headers, "Content-Range": f"bytes */{len(data)}"})
+            return self.answer(206, data[first:last + 1], {**headers, "Content-Range": f"bytes {first}-{last}/{len(data)}"})
+        self.answer(200, data, headers)
+
+    def cut(self, status, headers, body):
+        """Send a head that promises more than comes, then hang up."""
+        self.send_response(status)
+        for name, value in headers.items():
+            self.send_header(name, value)
+        self.end_headers()
+        self.wfile.write(body)
+        self.wfile.flush()
+        self.connection.shutdown(socket.SHUT_RDWR)
+        self.close_connection = True
+        return True
+
+
+class HostileHub:
+    def __init__(self, sets, digests=True):
+        self.sets, self.digests = sets, digests
+        self.fault, self.requests, self.lock = None, [], threading.Lock()
+        self.salt = {}
+        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Request)
+        self.server.daemon_threads = True
+        self.server.hub = self
+        self.url = f"http://127.0.0.1:{self.server.server_address[1]}"
+        threading.Thread(target=self.server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *args):
+        self.server.shutdown()
+        self.server.server_close()
+
+    def revision(self, id):
+        text = "".join(f"{p} {len(d)} {hashlib.sha256(d).hexdigest()}" for p, d in sorted(self.sets[id].items()))
+        return hashlib.sha256((text + str(self.salt.get(id, ""))).encode()).hexdigest()[:40]
+
+    def summary(self, id):
+        match = re.fullmatch(r"(?:(.*)/)?([^/]*?)(?:-v(\d+))?", id)
+        out = {"id": id, "name": match[2], "format": "minari-hdf5", "status": "ready", "episodes": 1, "steps": 1,
+               "size": sum(len(d) for d in self.sets[id].values()), "authors": ["somebody"], "revision": self.revision(id)}
+        if match[1]:
+            out["namespace"] = match[1]
+        if match[3]:
+            out["version"] = int(match[3])
+        return out
+
+    def listing(self, id):
+        items = []
+        for path, data in sorted(self.sets[id].items()):
+            item = {"path": path, "size": len(data), "modified": "2026-01-01T00:00:00.000Z", "type": "application/octet-stream"}
+            if self.digests:
+                item["sha256"] = hashlib.sha256(data).hexdigest()
+            items.append(item)
+        return {"id": id, "revision": self.revision(id), "size": sum(i["size"] for i in items), "total": len(items), "items": items}
+
+    def file_requests(self):
+        return [r for r in self.requests if "/files/" in r[1] and r[0] == "GET"]
+
+
+def dribble(request, seconds=0.05):
+    """Never-ending body: a byte now and then."""
+    request.send_response(200)
+    request.send_header("Content-Type", "application/json")
+    request.end_headers()
+    end = time.monotonic() + 20
+    while time.monotonic() < end:
+        request.wfile.write(b" " * 65536)
+    request.close_connection = True
+    return True

@@ -1,0 +1,87 @@
+#include "storage/base/error.h"
+
+#include <criterion/criterion.h>
+#include <criterion/parameterized.h>
+#include <minari/remote.h>
+
+struct remote_case {
+    char text[80];
+    enum minari_status st;
+    enum minari_remote_kind kind;
+    char normal[80];
+};
+
+ParameterizedTestParameters(remote, parse)
+{
+    static struct remote_case cases[] = {
+        {"http://hub:8080", MINARI_OK, MINARI_REMOTE_HUB, "http://hub:8080"},
+        {"HTTPS://hub.example.org/", MINARI_OK, MINARI_REMOTE_HUB, "https://hub.example.org"},
+        {"http://hub/below//", MINARI_OK, MINARI_REMOTE_HUB, "http://hub/below"},
+        {"http://[::1]:8080", MINARI_OK, MINARI_REMOTE_HUB, "http://[::1]:8080"},
+        {"gcp://minari-datasets/prefix", MINARI_OK, MINARI_REMOTE_GCP, "gcp://minari-datasets/prefix"},
+        {"hf://farama-minari", MINARI_OK, MINARI_REMOTE_HF, "hf://farama-minari"},
+        {"hf://farama-minari/D4RL", MINARI_OK, MINARI_REMOTE_HF, "hf://farama-minari/D4RL"},
+        {"http://", MINARI_INVALID, 0, ""},
+        {"http:///path", MINARI_INVALID, 0, ""},
+        {"http://user:pass@hub", MINARI_INVALID, 0, ""}, /* --token is for that */
+        {"http://hub?x=1", MINARI_INVALID, 0, ""},
+        {"http://hub name", MINARI_INVALID, 0, ""},
+        {"ftp://hub", MINARI_INVALID, 0, ""},
+        {"file:///etc", MINARI_INVALID, 0, ""},
+        {"hub:8080", MINARI_INVALID, 0, ""},
+        {"", MINARI_INVALID, 0, ""},
+    };
+    return cr_make_param_array(struct remote_case, cases, HUB_COUNT(cases));
+}
+
+ParameterizedTest(const struct remote_case *c, remote, parse)
+{
+    struct minari_remote r;
+    struct minari_error err;
+    cr_assert_eq(minari_remote_parse(c->text, &r, &err), c->st, "%s", c->text);
+    if (!c->st) {
+        cr_assert_eq(r.kind, c->kind);
+        cr_assert_str_eq(r.text, c->normal);
+    } else {
+        cr_assert_not_null(strstr(err.detail, "http://"), "the error says what is accepted: %s", err.detail);
+    }
+}
+
+struct choose_case {
+    char option[32], hub_url[32], minari_remote[32]; /* "-": not given */
+    enum minari_status st;
+    char text[40], origin[32];
+};
+
+ParameterizedTestParameters(remote, precedence)
+{
+    static struct choose_case cases[] = {
+        {"-", "-", "-", MINARI_OK, "hf://farama-minari", "default"},
+        {"-", "", "", MINARI_OK, "hf://farama-minari", "default"},
+        {"-", "-", "gcp://bucket", MINARI_OK, "gcp://bucket", "MINARI_REMOTE"},
+        {"-", "http://a", "gcp://bucket", MINARI_OK, "http://a", "MINARI_HUB_URL"},
+        {"http://b", "http://a", "gcp://bucket", MINARI_OK, "http://b", "--remote"},
+        {"hf://org", "http://a", "-", MINARI_OK, "hf://org", "--remote"},
+        {"-", "-", "http://a", MINARI_INVALID, "", ""}, /* Python Minari would fail on it */
+        {"-", "nonsense", "-", MINARI_INVALID, "", ""},
+        {"nonsense", "http://a", "-", MINARI_INVALID, "", ""},
+    };
+    return cr_make_param_array(struct choose_case, cases, HUB_COUNT(cases));
+}
+
+static const char *given(const char *text)
+{
+    return strcmp(text, "-") == 0 ? NULL : text;
+}
+
+ParameterizedTest(const struct choose_case *c, remote, precedence)
+{
+    struct minari_remote r;
+    struct minari_error err;
+    cr_assert_eq(minari_remote_choose(given(c->option), given(c->hub_url), given(c->minari_remote), &r, &err),
+                 c->st);
+    if (!c->st) {
+        cr_assert_str_eq(r.text, c->text);
+        cr_assert_str_eq(r.origin, c->origin);
+    }
+}
