@@ -156,9 +156,13 @@ Test(table, printing)
     out = open_memstream(&text, &size);
     table_print(&t, out, true, false);
     fclose(out);
-    cr_assert_str_eq(
-        text, "┏━━━━━━━━┳━━━━┓\n┃ Name   ┃  N ┃\n┡━━━━━━━━╇━━━━┩\n│ h\xc3\xa9?[31m │  1 │\n├────────┼────┤\n"
-              "│ longer │ 22 │\n└────────┴────┘\n");
+    cr_assert_str_eq(text, "┏━━━━━━━━━┳━━━━┓\n"
+                           "┃ Name    ┃  N ┃\n"
+                           "┡━━━━━━━━━╇━━━━┩\n"
+                           "│ h\xc3\xa9?[31m │  1 │\n"
+                           "├─────────┼────┤\n"
+                           "│ longer  │ 22 │\n"
+                           "└─────────┴────┘\n");
     free(text);
     table_dispose(&t);
 }
