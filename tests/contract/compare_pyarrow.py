@@ -12,7 +12,6 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-sys.path.insert(0, os.path.dirname(__file__))
 TABLE = []
 for n in range(256):
     for _ in range(8):

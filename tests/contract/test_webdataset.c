@@ -1,0 +1,185 @@
+/* The webdataset driver over tests/fixtures/webdataset. compare_tar.py compares all rows with what Python
+ * reads. */
+#include <criterion/criterion.h>
+#include <criterion/parameterized.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "tests/support/rows.h"
+
+static enum hub_status open_set(struct inspected *d, const char *name, struct hub_error *err)
+{
+    char path[1000];
+    snprintf(path, sizeof path, "%s/webdataset/%s", HUB_FIXTURES, name);
+    return inspected_open(d, HUB_INSPECT, path, err);
+}
+
+struct set_case {
+    char name[20];
+    enum hub_status plan;
+    uint32_t parts, episodes, fields, unreadable; /* of the first part */
+    uint64_t steps;                               /* of its first episode */
+    char problem[24];
+};
+
+ParameterizedTestParameters(webdataset, sets)
+{
+    static struct set_case cases[] = {
+        {"plain", HUB_OK, 2, 1, 4, 0, 4, ""},
+        {"plain-kinds", HUB_OK, 1, 1, 7, 0, 3, ""},
+        {"plain-traps", HUB_OK, 1, 1, 3, 3, 7, "repeated-key"},
+        {"plain-truncated", HUB_OK, 1, 1, 3, 0, 1, "unterminated-shard"},
+        {"plain-gz", HUB_UNSUPPORTED, 0, 0, 0, 0, 0, ""},
+        {"names-gnu", HUB_OK, 1, 1, 3, 2, 6, "uneven-field"},
+        {"names-pax", HUB_OK, 1, 1, 3, 2, 6, "uneven-field"},
+        {"names-ustar", HUB_OK, 1, 1, 2, 0, 2, ""},
+        {"ilr-protocol2", HUB_OK, 1, 2, 8, 0, 2, ""},
+        {"ilr-protocol3", HUB_OK, 1, 2, 8, 0, 2, ""},
+        {"ilr-protocol4", HUB_OK, 1, 2, 8, 0, 2, ""},
+        {"ilr-protocol5", HUB_OK, 1, 2, 8, 0, 2, ""},
+        {"ilr-shards", HUB_OK, 2, 2, 8, 0, 1, ""},
+        {"ilr-opcodes", HUB_OK, 1, 4, 18, 6, 1, "uneven-field"},
+        {"ilr-evil", HUB_OK, 1, 1, 8, 2, 2, "bad-pickle"},
+        {"ilr-no-dones", HUB_UNSUPPORTED, 0, 0, 0, 0, 0, ""},
+        {"ilr-open-tail", HUB_UNSUPPORTED, 0, 0, 0, 0, 0, ""},
+    };
+    return cr_make_param_array(struct set_case, cases, HUB_COUNT(cases));
+}
+
+ParameterizedTest(struct set_case *c, webdataset, sets)
+{
+    struct inspected d;
+    struct hub_error err = {0};
+    uint32_t unreadable = 0;
+    const enum hub_status st = open_set(&d, c->name, &err);
+    cr_assert_eq(st, c->plan, "%s: %s", c->name, err.detail);
+    cr_assert_str_eq(d.format, "webdataset");
+    cr_assert_eq(d.plan.part_count, c->parts);
+    if (!st) {
+        cr_assert_eq(d.part_status[0], HUB_OK, "%s: %s", c->name, d.part_errors[0].detail);
+        cr_assert_eq(d.parts[0].episode_count, c->episodes, "%s: %u", c->name, d.parts[0].episode_count);
+        cr_assert_eq(d.parts[0].field_count, c->fields, "%s: %u", c->name, d.parts[0].field_count);
+        cr_assert_eq(d.parts[0].episodes[0].steps, c->steps);
+        for (uint32_t i = 0; i < d.parts[0].field_count; i++)
+            unreadable += d.parts[0].fields[i].unreadable != NULL;
+        cr_assert_eq(unreadable, c->unreadable, "%s: %u", c->name, unreadable);
+    }
+    if (c->problem[0])
+        cr_assert_not_null(inspected_problem(&d, c->problem, NULL), "%s lacks %s", c->name, c->problem);
+    else if (!st)
+        cr_assert_eq(d.plan.problem_count + d.parts[0].problem_count, 0);
+    inspected_close(&d);
+}
+
+/* Metadata that names classes is read without them. */
+Test(webdataset, metadata_of_pickles)
+{
+    struct inspected d;
+    cr_assert_eq(open_set(&d, "ilr-protocol3", NULL), HUB_OK);
+    const char *text = inspected_fact(&d, "metadata");
+    cr_assert_not_null(strstr(text, "\"benchmark_name\":\"dm_control\""), "%s", text);
+    cr_assert_not_null(
+        strstr(
+            text,
+            "{\"class\":\"il_representations.envs.utils._inflate_object\",\"args\":[\"gym.spaces.box.Box\""),
+        "%s", text);
+    cr_assert_not_null(strstr(text, "\"value\":255}"), "%s", text);
+    inspected_close(&d);
+}
+
+static void read_rows(struct inspected *d, const char *path, uint32_t episode, struct hub_rows *rows)
+{
+    struct hub_layout layout;
+    struct hub_error err = {0};
+    const struct hub_found_field *f = inspected_field(&d->parts[0], path);
+    cr_assert_not_null(f, "%s", path);
+    cr_assert_eq(hub_layout_open(f->layout, f->layout_size, &layout, NULL), HUB_OK);
+    cr_assert_eq(rows_read(d, 0, &layout, hub_layout_window(&layout, episode), rows, &err), HUB_OK, "%s: %s",
+                 path, err.detail);
+}
+
+/* Frames count up from 0, over episodes of 2 and 1 steps; infos/internal_state is arange(4) + frame. */
+Test(webdataset, rows_of_frames)
+{
+    static const char sets[][16] = {"ilr-protocol2", "ilr-protocol3", "ilr-protocol4", "ilr-protocol5"};
+    for (size_t s = 0; s < HUB_COUNT(sets); s++) {
+        struct inspected d;
+        struct hub_rows rows;
+        double state[4];
+        int64_t frame;
+        cr_assert_eq(open_set(&d, sets[s], NULL), HUB_OK);
+        read_rows(&d, "frame", 1, &rows);
+        cr_assert_eq(rows.rows, 1);
+        memcpy(&frame, rows.data, sizeof frame);
+        cr_assert_eq(frame, 2, "%s", sets[s]);
+        hub_rows_dispose(&rows);
+        read_rows(&d, "infos/internal_state", 0, &rows);
+        cr_assert_eq(rows.rows, 2);
+        memcpy(state, rows.data + sizeof state, sizeof state);
+        cr_assert(state[0] == 1 && state[3] == 4, "%s", sets[s]);
+        hub_rows_dispose(&rows);
+        cr_assert_float_eq(d.parts[0].episodes[0].episode_return, 0.125, 1e-12);
+        inspected_close(&d);
+    }
+}
+
+Test(webdataset, rows_of_texts)
+{
+    struct inspected d;
+    struct hub_rows rows;
+    cr_assert_eq(open_set(&d, "plain", NULL), HUB_OK);
+    read_rows(&d, "txt", 0, &rows);
+    cr_assert_eq(rows.rows, 4);
+    const struct hub_view third = {(const char *)rows.data + rows.offsets[2],
+                                   rows.offsets[3] - rows.offsets[2]};
+    cr_assert(hub_view_is(third, "step 2 扉"));
+    hub_rows_dispose(&rows);
+    inspected_close(&d);
+}
+
+/* What a pickle asks to be run is not. */
+Test(webdataset, nothing_is_executed)
+{
+    struct inspected d;
+    remove("/tmp/minari-hub-was-fooled");
+    cr_assert_eq(open_set(&d, "ilr-evil", NULL), HUB_OK);
+    cr_assert_null(fopen("/tmp/minari-hub-was-fooled", "r"));
+    inspected_close(&d);
+}
+
+/* A fixture made by a shell command in a folder of its own. */
+static void open_made(struct inspected *d, const char *command)
+{
+    char folder[] = "/tmp/hub-shards-XXXXXX", line[3000];
+    struct hub_error err = {0};
+    cr_assert_not_null(mkdtemp(folder));
+    snprintf(line, sizeof line, "cd '%s/webdataset' && out=%s/made.tar && %s", HUB_FIXTURES, folder, command);
+    cr_assert_eq(system(line), 0);
+    cr_assert_eq(inspected_open(d, HUB_INSPECT, folder, &err), HUB_OK, "%s", err.detail);
+    snprintf(line, sizeof line, "rm -r %s", folder);
+    cr_assert_eq(system(line), 0);
+}
+
+Test(webdataset, frames_without_an_end)
+{
+    struct inspected d;
+    open_made(&d, "gzip -dc ilr-no-dones/demos.tgz > $out");
+    cr_assert_eq(d.parts[0].episode_count, 1);
+    cr_assert_eq(d.parts[0].episodes[0].steps, 4);
+    cr_assert_str_eq(d.parts[0].episodes[0].attributes, "{\"boundary\":\"unknown\"}");
+    cr_assert_not_null(inspected_problem(&d, "boundary-unknown", NULL));
+    inspected_close(&d);
+}
+
+/* Cut in the last frame: the two before it stand, with all their fields. */
+Test(webdataset, a_shard_that_is_cut_short)
+{
+    struct inspected d;
+    open_made(&d, "head -c 20000 ilr-protocol4/demos.tar > $out");
+    cr_assert_not_null(inspected_problem(&d, "damaged-shard", NULL));
+    cr_assert_eq(d.parts[0].episode_count, 1);
+    cr_assert_eq(d.parts[0].episodes[0].steps, 2);
+    for (uint32_t i = 0; i < d.parts[0].field_count; i++)
+        cr_assert_null(d.parts[0].fields[i].unreadable, "%s", d.parts[0].fields[i].path);
+    inspected_close(&d);
+}
