@@ -33,7 +33,8 @@ class Reader(pickle.Unpickler):
 
     def find_class(self, module, name):
         if module.startswith(("numpy", "_codecs", "collections")) or (module, name) in (("builtins", "bytes"), ("__builtin__", "bytes")):
-            return super().find_class(module.replace("numpy.core", "numpy._core"), name)
+            core = "numpy._core" if hasattr(np, "_core") else "numpy.core"
+            return super().find_class(re.sub(r"^numpy\._?core", core, module), name)
         return lambda *args: (name, args)
 
 
