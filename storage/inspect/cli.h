@@ -1,13 +1,14 @@
 /**
  * minari-inspect for people and scripts: find the datasets at a path, inspect each as the hub would (in the
- * same sandbox, by the same worker), say what they are. One file a step: cli_tree.c lists, cli_find.c
- * discovers, cli_report.c inspects and sums up, cli_text.c and cli_json.c print.
+ * same sandbox, by the same worker), say what they are. One file a step: cli_find.c discovers, cli_tree.c
+ * lists, cli_report.c inspects and sums up, cli_text.c and cli_json.c print.
  */
 #ifndef HUB_INSPECT_CLI_H
 #define HUB_INSPECT_CLI_H
 
 #include "storage/base/json.h"
 #include "storage/inspect/inspect.h"
+#include "storage/scan/discover.h"
 
 enum {
     HUB_EXIT_OK = 0,
@@ -17,24 +18,22 @@ enum {
     HUB_EXIT_BROKEN = 8
 };
 
-/* ---- trees ---- */
+/* ---- files ---- */
 
-/** Files below an open directory, as a job wants them. */
+/** The files of one dataset, as a job wants them. */
 struct hub_tree {
-    int directory; /* borrowed */
-    struct hub_job_file *files;
+    const struct hub_walk *walk; /* borrowed */
+    char *path;                  /* below the walk's root: what the files' paths are relative to */
+    struct hub_job_file *files;  /* sorted by path bytes */
     uint32_t count;
-    size_t capacity;
     uint64_t bytes;
+    char *leaving; /* the first link that leaves PATH and was not followed, or NULL */
 };
 
-/** All files, sorted by path bytes; hidden names are left out, links that leave are skipped. */
-HUB_MUST_USE enum hub_status hub_tree_all(int directory, struct hub_tree *out, struct hub_error *err);
-/** What a claim sees: the children, and the grandchildren in "data" and "meta". */
-HUB_MUST_USE enum hub_status hub_tree_listing(int directory, struct hub_tree *out, struct hub_error *err);
-/** Only these entries of a listing. */
-HUB_MUST_USE enum hub_status hub_tree_pick(const struct hub_tree *listing, const uint32_t *files,
-                                           uint32_t count, struct hub_tree *out, struct hub_error *err);
+/** Take over a file set, which is empty then. */
+HUB_MUST_USE enum hub_status hub_tree_take(const struct hub_walk *walk, const char *path,
+                                           struct hub_fileset *files, struct hub_tree *out,
+                                           struct hub_error *err);
 void hub_tree_dispose(struct hub_tree *tree);
 /** For struct hub_job: `user` is a struct hub_tree. */
 enum hub_status hub_tree_open(void *user, uint32_t number, int *fd, struct hub_error *err);
@@ -53,9 +52,11 @@ struct hub_report_field {
 };
 
 struct hub_report {
-    const char *path, *format; /* format NULL: no driver knows it */
-    const char *status;        /* "ready" "broken" "unsupported" "files" */
-    struct hub_error why;      /* unless ready */
+    const char *path;     /* as it was given, and on from there */
+    const char *id;       /* what a hub with that root calls it */
+    const char *format;   /* NULL: no driver knows it */
+    const char *status;   /* "ready" "broken" "unsupported" "files" */
+    struct hub_error why; /* unless ready */
     struct hub_tree tree;
     struct hub_findings plan;
     struct hub_report_field *fields;
@@ -75,18 +76,28 @@ void hub_report_dispose(struct hub_report *report);
  * report's.
  */
 HUB_MUST_USE enum hub_status hub_report_make(struct hub_inspector *inspector, const char *path,
-                                             const char *const *formats, uint32_t format_count,
-                                             struct hub_tree *tree, struct hub_report *out,
-                                             struct hub_error *err);
+                                             const char *id, const char *const *formats,
+                                             uint32_t format_count, struct hub_tree *tree,
+                                             struct hub_report *out, struct hub_error *err);
 
 /* ---- all datasets at a path ---- */
 
 typedef enum hub_status hub_report_each(void *user, const struct hub_report *report, struct hub_error *err);
 
-/** Discovery as the hub does it: the best bid on a directory owns what is below; unclaimed files are bid for
- * singly. */
-HUB_MUST_USE enum hub_status hub_find_datasets(struct hub_inspector *inspector, const char *path,
-                                               hub_report_each *each, void *user, struct hub_error *err);
+enum { HUB_MAX_TARGETS = 16 };
+
+struct hub_find {
+    struct hub_inspector *inspector;
+    const char *path;
+    const char *targets[HUB_MAX_TARGETS]; /* folders that links may lead to, besides PATH */
+    uint32_t target_count;
+    hub_report_each *each;
+    void *user;
+};
+
+/** Reports on every dataset at a path, in the order of their paths: a folder as the hub discovers it
+ * (storage/scan), or the dataset a file belongs to. HUB_NOT_FOUND: the path, or a dataset for that file. */
+HUB_MUST_USE enum hub_status hub_find_datasets(const struct hub_find *find, struct hub_error *err);
 
 /* ---- printing ---- */
 

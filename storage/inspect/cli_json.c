@@ -134,6 +134,7 @@ enum hub_status hub_report_json(const struct hub_report *r, struct hub_buf *out,
     struct hub_json j = hub_json_to(out, err);
     hub_json_object(&j);
     hub_json_put_text(&j, "path", r->path);
+    hub_json_put_text(&j, "name", r->id);
     hub_json_put_text(&j, "format", r->format ? r->format : "files");
     hub_json_put_text(&j, "status", r->status);
     if (r->format && strcmp(r->status, "ready") != 0) {

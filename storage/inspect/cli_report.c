@@ -216,7 +216,8 @@ static enum hub_status add_part(struct hub_report *r, const struct hub_found_par
         return HUB_OK;
     r->broken_parts++;
     r->why = *why;
-    const struct hub_found_problem problem = {"part-broken", part->name, (char *)why->detail};
+    static char code[] = "part-broken";
+    const struct hub_found_problem problem = {code, part->name, r->why.detail};
     return add_problem(r, &problem, err);
 }
 
@@ -257,6 +258,8 @@ static enum hub_status plan(struct hub_inspector *inspector, struct hub_report *
                             uint32_t count, struct hub_error *err)
 {
     for (uint32_t i = 0; i < count; i++) {
+        if (strcmp(formats[i], "files") == 0)
+            continue;
         const struct hub_job job = {.kind = HUB_JOB_PLAN,
                                     .format = formats[i],
                                     .files = r->tree.files,
@@ -287,11 +290,12 @@ static enum hub_status inspect(struct hub_inspector *inspector, struct hub_repor
     return HUB_OK;
 }
 
-enum hub_status hub_report_make(struct hub_inspector *inspector, const char *path, const char *const *formats,
-                                uint32_t format_count, struct hub_tree *tree, struct hub_report *out,
-                                struct hub_error *err)
+enum hub_status hub_report_make(struct hub_inspector *inspector, const char *path, const char *id,
+                                const char *const *formats, uint32_t format_count, struct hub_tree *tree,
+                                struct hub_report *out, struct hub_error *err)
 {
     struct hub_report r = {.path = path,
+                           .id = id,
                            .status = "files",
                            .tree = *tree,
                            .episode_list = HUB_BUF_INIT(LIST_LIMIT),
@@ -300,6 +304,12 @@ enum hub_status hub_report_make(struct hub_inspector *inspector, const char *pat
                            .problem_list = HUB_BUF_INIT(LIST_LIMIT),
                            .problem_text = HUB_BUF_INIT(LIST_LIMIT)};
     enum hub_status st = plan(inspector, &r, formats, format_count, err);
+    static char code[] = "link-leaves",
+                detail[] = "this link leads out of the folder: its end is not part of the dataset "
+                           "(--allow-target)";
+    const struct hub_found_problem leaves = {code, r.tree.leaving, detail};
+    if (!st && r.tree.leaving)
+        st = add_problem(&r, &leaves, err);
     if (!st && strcmp(r.status, "ready") == 0)
         st = inspect(inspector, &r, err);
     if (st) {

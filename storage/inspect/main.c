@@ -8,13 +8,14 @@
 #include <sys/stat.h>
 
 static const char help[] =
-    "usage: minari-inspect [--json] [--strict] [--timeout SECONDS] [--unsafe] PATH\n"
+    "usage: minari-inspect [--json] [--strict] [OPTION]... PATH\n"
     "\n"
     "Says what a hub would know of PATH: a dataset's folder, a file of a dataset, or any folder above:\n"
     "then every dataset below it. Files are only read, and only inside a sandbox.\n"
     "\n"
     "  --json             one document: {\"inspector\",\"datasets\":[...]}, every episode and field in it\n"
     "  --strict           exit with 1 when there is any problem, unreadable field or broken part\n"
+    "  --allow-target DIR links may lead there too, not only to what is below PATH (may be repeated)\n"
     "  --timeout SECONDS  give up on a part after this long (60)\n"
     "  --unsafe           go on where the system offers no seccomp sandbox\n"
     "  --version          print the version\n"
@@ -54,26 +55,28 @@ static int exit_code(enum hub_status st, const struct run *run, const struct hub
     return run->broken ? HUB_EXIT_BROKEN : HUB_EXIT_OK;
 }
 
-static int inspect(char *path, struct hub_inspector_options options, struct run *run)
+static int inspect(struct hub_find *find, char *path, struct hub_inspector_options options, struct run *run)
 {
-    struct hub_inspector *inspector = NULL;
     struct hub_error err = {0};
     struct stat there;
     char *last = path + strlen(path);
     while (last - path > 1 && last[-1] == '/')
         *--last = '\0';
+    find->path = path;
+    find->each = print;
+    find->user = run;
     options.program = "/proc/self/exe";
     enum hub_status st = stat(path, &there) ? hub_fail(&err, HUB_NOT_FOUND, "there is no %s", path) : HUB_OK;
     if (!st)
-        st = hub_inspector_new(&options, &inspector, &err);
+        st = hub_inspector_new(&options, &find->inspector, &err);
     if (!st) {
         if (run->json)
             fputs("{\"inspector\":\"" HUB_VERSION "\",\"datasets\":[", stdout);
-        st = hub_find_datasets(inspector, path, print, run, &err);
+        st = hub_find_datasets(find, &err);
         if (run->json)
             fputs("]}\n", stdout);
     }
-    hub_inspector_free(inspector);
+    hub_inspector_free(find->inspector);
     if (fflush(stdout) && !st)
         st = hub_fail(&err, HUB_IO, "writing the report failed");
     return exit_code(st, run, &err);
@@ -96,9 +99,24 @@ static bool parse_seconds(const char *text, unsigned *milliseconds)
     return true;
 }
 
+/* An option that has a value; NULL: fine, else what is wrong with it. */
+static const char *take_value(const char *option, const char *value, struct hub_find *find,
+                              struct hub_inspector_options *options)
+{
+    if (strcmp(option, "--timeout") == 0)
+        return parse_seconds(value, &options->wall_ms) ? NULL : "--timeout wants seconds, 1 to 86400";
+    if (strcmp(option, "--allow-target") != 0)
+        return "unknown option";
+    if (!value || find->target_count == HUB_MAX_TARGETS)
+        return "--allow-target wants a folder, at most 16 of them";
+    find->targets[find->target_count++] = value;
+    return NULL;
+}
+
 int main(int argc, char **argv)
 {
     struct hub_inspector_options options = HUB_INSPECTOR_OPTIONS_INIT;
+    struct hub_find find = {0};
     struct run run = {0};
     char *path = NULL;
     if (argc == 2 && strcmp(argv[1], "--worker") == 0)
@@ -108,21 +126,22 @@ int main(int argc, char **argv)
             return fputs(help, stdout) < 0;
         if (strcmp(argv[i], "--version") == 0)
             return puts("minari-inspect " HUB_VERSION) < 0;
-        if (strcmp(argv[i], "--json") == 0)
+        if (strcmp(argv[i], "--json") == 0) {
             run.json = true;
-        else if (strcmp(argv[i], "--strict") == 0)
+        } else if (strcmp(argv[i], "--strict") == 0) {
             run.strict = true;
-        else if (strcmp(argv[i], "--unsafe") == 0)
+        } else if (strcmp(argv[i], "--unsafe") == 0) {
             options.unsafe = true;
-        else if (strcmp(argv[i], "--timeout") == 0) {
-            if (!parse_seconds(argv[++i], &options.wall_ms))
-                return usage("--timeout wants seconds, 1 to 86400", argv[i]);
-        } else if (argv[i][0] == '-' && argv[i][1])
-            return usage("unknown option", argv[i]);
-        else if (path)
+        } else if (argv[i][0] == '-' && argv[i][1]) {
+            const char *wrong = take_value(argv[i], argv[i + 1], &find, &options);
+            if (wrong)
+                return usage(wrong, argv[i]);
+            i++;
+        } else if (path) {
             return usage("one path at a time", argv[i]);
-        else
+        } else {
             path = argv[i];
+        }
     }
-    return path ? inspect(path, options, &run) : usage("a path is missing", NULL);
+    return path ? inspect(&find, path, options, &run) : usage("a path is missing", NULL);
 }
