@@ -6,7 +6,7 @@
 
 void hub_tree_dispose(struct hub_tree *tree)
 {
-    for (uint32_t i = 0; i < tree->count; i++)
+    for (uint32_t i = 0; tree->files && i < tree->count; i++)
         free((void *)tree->files[i].path);
     free(tree->files);
     free(tree->path);
