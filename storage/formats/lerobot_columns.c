@@ -231,6 +231,19 @@ static bool is_local(enum hub_status st)
            st == HUB_OUT_OF_RANGE;
 }
 
+/* One picture whose first bytes are damaged does not change what the column is. */
+static void settle_type(const struct lerobot_column *column, const struct hub_parquet_leaf *leaf,
+                        const json_t *feature, struct leaf_pages *l)
+{
+    const char *dtype = hub_lerobot_text(feature, "dtype");
+    const bool unknown = l->type == HUB_FIELD_BYTES,
+               picture = l->type == HUB_FIELD_IMAGE_PNG || l->type == HUB_FIELD_IMAGE_JPEG;
+    if (column->given && ((leaf->image && unknown) || (picture && column->type == HUB_FIELD_BYTES)))
+        l->type = column->type;
+    else if (leaf->image && unknown && dtype && strcmp(dtype, "image") == 0)
+        l->type = HUB_FIELD_IMAGE_PNG; /* what LeRobot writes */
+}
+
 static enum hub_status read_leaf(struct lerobot_columns *c, struct lerobot_column *column,
                                  const struct hub_parquet *parquet, uint32_t leaf,
                                  struct hub_parquet_decoder *d, struct leaf_pages *l, struct hub_error *why)
@@ -240,7 +253,8 @@ static enum hub_status read_leaf(struct lerobot_columns *c, struct lerobot_colum
         return hub_fail(why, HUB_UNSUPPORTED, "%s", schema->trouble);
     HUB_TRY(walk_groups(parquet, leaf, d, l, why));
     HUB_TRY(describe(schema, json_object_get(c->features, column->path), d, l, why));
-    if (column->field != HUB_NONE && column->type != l->type && column->given)
+    settle_type(column, schema, json_object_get(c->features, column->path), l);
+    if (column->given && column->type != l->type)
         return hub_fail(why, HUB_UNSUPPORTED, "its type differs from the first episode's");
     return HUB_OK;
 }
