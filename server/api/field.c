@@ -191,7 +191,8 @@ static enum hub_status describe(const struct ask *ask, const struct hub_pick *pi
     for (unsigned i = 0; i < v->rank; i++)
         n += snprintf(shape + n, sizeof shape - (size_t)n, "%s%u", n ? "," : "", v->dims[i]);
     shape[n] = '\0';
-    HUB_TRY(hub_response_header(response, err, "X-Shape", "%s", shape));
+    if (n) /* a lone element has no shape to tell */
+        HUB_TRY(hub_response_header(response, err, "X-Shape", "%s", shape));
     return hub_response_header(response, err, "X-Dtype", "%s", dtype);
 }
 

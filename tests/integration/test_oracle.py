@@ -90,6 +90,8 @@ def narrow(values, want):
 
 
 def same_numbers(got, want):
+    if not want.size or np.ma.is_masked(want):
+        return got == want.tolist()
     small = narrow(got_or_nan(got), want) if want.dtype.kind == "f" and want.dtype.itemsize < 8 else None
     if small is not None:
         finite = np.where(np.isfinite(want), want, np.nan).astype(want.dtype.newbyteorder("="))
@@ -177,11 +179,14 @@ class Checker:
         want = self.rows[cut]
         a = self.fetch(query, representation)
         where = (self.url, query, representation, a.status, a.body[:300])
+        if self.kind == "text" and representation != "json" and any(w and "\ufffd" in w for w in want):
+            assert a.status == 422, where  # not UTF-8 in the file: numpy's <U has no way to say so
+            return
         assert a.status == 200, where
         if representation == "json":
             assert a.headers["Content-Type"] == "application/json"
             got = json.loads(a.body, parse_constant=lambda word: pytest.fail(f"{word} in strict JSON: {where}"))
-            ok = same_numbers(got, np.asarray(want)) if self.kind in ("number", "bool", "image-raw") else same_json(got, json_of(self.kind, want))
+            ok = same_numbers(got, np.asanyarray(want)) if self.kind in ("number", "bool", "image-raw") else same_json(got, json_of(self.kind, want))
             assert ok, (where, got, want)
         elif representation == "npy":
             self.same_array(np.load(io.BytesIO(a.body), allow_pickle=False), want, where)
@@ -195,7 +200,7 @@ class Checker:
 
     def same_array(self, got, want, where):
         if self.kind == "text":
-            assert got.dtype.kind == "U" and got.tolist() == [w.rstrip("\0") for w in want], where
+            assert got.dtype.kind == "U" and got.tolist() == [(w or "").rstrip("\0") for w in want], where
             return
         want = np.asarray(want)
         if self.kind == "bool":
@@ -257,6 +262,11 @@ def check_dataset(hub, folder, document, rng):
                 continue
             if stored is None or np.ndim(stored) == 0:
                 continue
+            if any(p["code"] == "unreadable-in-episodes" and p["path"] == path for p in document["problems"]):
+                a = hub.get(f"/api/v1/datasets/{quote(document['id'])}/episodes/{number}/{quote(path)}?stop=0")
+                if a.status == 404:
+                    counts["unreadable"] += 1
+                    continue
             counts["fields"] += 1
             Checker(hub, document["id"], number, path, field_type(fields[path], stored), stored).check(rng)
 
@@ -267,7 +277,7 @@ def test_values(name):
     root = os.path.join(FIXTURES, ROOTS[name])
     with serving(root) as hub:
         for item in hub.datasets():
-            if item["format"] == "files":
+            if item["format"] == "files" or item["status"] == "unsupported":
                 continue
             document = hub.dataset(item["id"])
             assert item["status"] == "ready", item
