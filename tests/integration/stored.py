@@ -4,8 +4,10 @@ stored_episodes(folder, document) yields (episode number, {field path: value}); 
 a list of bytes (bytes and stored images), or a Mismatch for what these readers cannot express either.
 """
 import glob
+import io
 import json
 import os
+import pickle
 import re
 import tarfile
 
@@ -121,5 +123,55 @@ def members(path):
 
 
 def webdataset(folder, document):
-    """Samples by key; the test itself knows how a shard is cut into episodes from the document's episode list."""
-    raise NotImplementedError
+    """A plain shard is one episode of samples; frames of il-representations are cut after each true `dones`, and at a shard's end."""
+    number = 0
+    for path in sorted(glob.glob(os.path.join(folder, "*.tar"))):
+        samples = []  # [(key, {field: value})]
+        try:
+            for name, data in members(path):
+                key, _, field = name.partition(".") if "/" not in name else (name.rsplit("/", 1)[0] + "/" + name.rsplit("/", 1)[1].partition(".")[0], "", name.rsplit("/", 1)[1].partition(".")[2])
+                if not field or name == "_metadata.meta.pickle":
+                    continue
+                if not samples or samples[-1][0] != key:
+                    samples.append((key, {}))
+                samples[-1][1][field.lower()] = data
+        except tarfile.ReadError:
+            pass
+        frames = bool(samples) and "dones.pickle" in samples[0][1]
+        episodes, run = [], []
+        for _, fields in samples:
+            run.append({k[:-7]: pickle.loads(v) for k, v in fields.items()} if frames else fields)
+            if frames and bool(run[-1]["dones"]):
+                episodes, run = episodes + [run], []
+        for run in episodes + ([run] if run else []):
+            yield number, columns(run, frames)
+            number += 1
+
+
+def columns(rows, frames):
+    names = set().union(*rows)
+    values = {}
+    for name in names:
+        items = [r.get(name) for r in rows]
+        if any(i is None for i in items):
+            values[name] = None
+        elif frames and isinstance(items[0], dict):
+            for key in items[0]:
+                leaf = [i.get(key) for i in items]
+                values[f"{name}/{key}"] = stack(leaf)
+        elif frames:
+            values[name] = stack(items)
+        elif name.endswith("npy"):
+            values[name] = np.stack([np.load(io.BytesIO(i)) for i in items])
+        else:
+            values[name] = items  # bytes; text where the hub says so
+    return values
+
+
+def stack(items):
+    try:
+        if any(isinstance(i, (str, bytes, list, tuple)) or i is None for i in items):
+            return [i for i in items] if all(isinstance(i, str) for i in items) else None
+        return np.stack([np.asarray(i) for i in items])
+    except ValueError:
+        return None

@@ -26,6 +26,7 @@ TABLE = {
     "image-raw": {"json": "rows", "npy": "rows", "npz": "rows", "raw": "rows", "image": "png"},
     "padded-json": {"json": "rows", "npy": "rows", "npz": "rows", "raw": "rows", "image": 406},
 }
+NO_DRIVER_YET = {"padded-json", "opaque"}  # no format of this version reports them readable: tests/unit/storage/encode covers their cells
 ROOTS = {
     "minari-0.3.1": "minari/root-0.3.1",
     "minari-0.4.2": "minari/root-0.4.2",
@@ -33,6 +34,7 @@ ROOTS = {
     "minari-0.5.3": "minari/root-0.5.3",
     "hdf5": "hdf5",
     "lerobot": "lerobot",
+    "webdataset": "webdataset",
 }
 seen = {}  # (type, representation) -> answers compared
 counts = {"answers": 0, "fields": 0, "episodes": 0, "unreadable": 0}
@@ -205,6 +207,8 @@ class Checker:
         want = np.asarray(want)
         if self.kind == "bool":
             want = want.astype(bool)
+        if got.dtype != want.dtype and got.dtype == want.dtype.newbyteorder():  # numpy's unpickling turns bytes round; the hub keeps them
+            want = want.astype(got.dtype)
         assert got.dtype == want.dtype and got.shape == want.shape, (where, got.dtype, want.dtype, got.shape, want.shape)
         assert got.tobytes() == np.ascontiguousarray(want).tobytes(), where
 
@@ -245,6 +249,7 @@ class Checker:
 
 def check_dataset(hub, folder, document, rng):
     fields = {f["path"]: f for f in document["fields"]}
+    assert not [f for f in document["fields"] if f["type"] in NO_DRIVER_YET and "unreadable" not in f], "a type the oracle does not know"
     episodes = {e["number"]: e for e in hub.episodes(document["id"])}
     for number, values in stored_episodes(folder, document):
         assert number in episodes or document["problems"], (document["id"], number)
@@ -267,6 +272,8 @@ def check_dataset(hub, folder, document, rng):
                 if a.status == 404:
                     counts["unreadable"] += 1
                     continue
+            if fields[path]["type"] == "text" and isinstance(stored, list) and stored and isinstance(stored[0], bytes):
+                stored = [s.decode("utf-8", "replace") for s in stored]
             counts["fields"] += 1
             Checker(hub, document["id"], number, path, field_type(fields[path], stored), stored).check(rng)
 
@@ -277,7 +284,7 @@ def test_values(name):
     root = os.path.join(FIXTURES, ROOTS[name])
     with serving(root) as hub:
         for item in hub.datasets():
-            if item["format"] == "files" or item["status"] == "unsupported":
+            if item["format"] == "files" or item["status"] == "unsupported" or item["id"] == "ilr-evil":  # nobody unpickles that one
                 continue
             document = hub.dataset(item["id"])
             assert item["status"] == "ready", item
@@ -286,5 +293,5 @@ def test_values(name):
 
 def test_every_cell_was_compared():
     print(counts, {f"{a} {b}": n for (a, b), n in sorted(seen.items())})
-    missing = [(kind, representation) for kind in TABLE for representation in TABLE[kind] if (kind, representation) not in seen]
+    missing = [(kind, representation) for kind in TABLE for representation in TABLE[kind] if (kind, representation) not in seen and kind not in NO_DRIVER_YET]
     assert not missing, f"cells of the table that no fixture reached: {missing}"
