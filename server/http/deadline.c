@@ -11,7 +11,7 @@
 #include <sys/socket.h>
 #include <time.h>
 
-enum { TICK_MS = 250, WINDOW_MS = 10000 };
+enum { TICK_MS = 250 };
 
 struct hub_deadline {
     struct hub_deadline_options options;
@@ -63,7 +63,7 @@ static bool reads_too_slowly(const struct hub_deadline *deadline, struct hub_wat
         watch->acked = acked;
         return false;
     }
-    if (now - watch->window_ms < WINDOW_MS)
+    if (now - watch->window_ms < deadline->options.rate_ms)
         return false;
     uint64_t rate = (acked - watch->acked) * 1000 / (uint64_t)(now - watch->window_ms);
     watch->window_ms = now;
@@ -83,7 +83,7 @@ static bool is_over(const struct hub_deadline *deadline, struct hub_watch *watch
         return age > options->header_ms;
     case HUB_PHASE_BODY:
         return age > options->body_ms ||
-               (age > WINDOW_MS && received * 1000 / (uint64_t)age < options->min_rate);
+               (age > options->rate_ms && received * 1000 / (uint64_t)age < options->min_rate);
     case HUB_PHASE_WORK:
         return false;
     case HUB_PHASE_SEND:

@@ -17,7 +17,8 @@ struct hub_deadline_options {
     unsigned header_ms; /* connection (or first line) to the end of the header */
     unsigned body_ms;   /* the whole body */
     unsigned idle_ms;   /* between requests */
-    uint32_t min_rate;  /* bytes a second of a body or a reader, after 10 s; 0: any */
+    uint32_t min_rate;  /* bytes a second of a body or a reader; 0: any */
+    unsigned rate_ms;   /* ... over so long */
 };
 
 enum hub_phase { HUB_PHASE_HEADER, HUB_PHASE_BODY, HUB_PHASE_WORK, HUB_PHASE_SEND, HUB_PHASE_IDLE };

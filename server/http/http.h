@@ -193,7 +193,8 @@ struct hub_http_options {
     unsigned queue;                       /* waiting requests before 503 "overloaded"; default 1024 */
     unsigned connections;                 /* default 4096 */
     unsigned header_ms, body_ms, idle_ms; /* deadlines: default 10,000; 30,000; 60,000 */
-    uint32_t min_rate;                    /* bytes a second a reader must take after 10 s; default 1024 */
+    uint32_t min_rate;                    /* bytes a second of a body or a reader; default 1024 */
+    unsigned rate_ms;                     /* ... over so long; default 10,000 */
     bool access_log;                      /* one JSON line a request on stderr */
 };
 struct hub_http;

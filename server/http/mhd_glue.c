@@ -312,6 +312,7 @@ static void fill_defaults(struct hub_http_options *options)
     options->body_ms = options->body_ms ? options->body_ms : 30000;
     options->idle_ms = options->idle_ms ? options->idle_ms : 60000;
     options->min_rate = options->min_rate ? options->min_rate : 1024;
+    options->rate_ms = options->rate_ms ? options->rate_ms : 10000;
     options->address = options->address ? options->address : "127.0.0.1";
 }
 
@@ -357,7 +358,7 @@ static enum hub_status start_parts(struct hub_http *http, struct hub_error *err)
 {
     const struct hub_http_options *options = &http->options;
     const struct hub_deadline_options deadlines = {options->header_ms, options->body_ms, options->idle_ms,
-                                                   options->min_rate};
+                                                   options->min_rate, options->rate_ms};
     HUB_TRY(hub_metrics_new(options->routes, &http->metrics, err));
     HUB_TRY(hub_deadline_start(&deadlines, &http->deadline, err));
     HUB_TRY(hub_pool_new(options->workers, options->queue, &http->pool, err));

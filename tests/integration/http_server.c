@@ -2,6 +2,7 @@
  * floor alone: http_server [--file PATH] [--set OPTION=NUMBER]...; prints its port, serves until SIGTERM. */
 #include "server/app.h"
 
+#include <malloc.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -186,6 +187,8 @@ static void set(struct hub_http_options *options, const char *text_)
                  {"header_ms", &options->header_ms},
                  {"body_ms", &options->body_ms},
                  {"idle_ms", &options->idle_ms},
+                 {"rate_ms", &options->rate_ms},
+                 {"min_rate", &options->min_rate},
                  {"grace_ms", &parts.grace_ms}};
     for (size_t i = 0; i < HUB_COUNT(known); i++)
         if (strcmp(known[i].name, name) == 0)
@@ -219,6 +222,8 @@ int main(int argc, char **argv)
     struct hub_http_options options = {.app = &parts.app, .routes = routes};
     struct hub_error err = {0};
     parts.grace_ms = 2000;
+    (void)mallopt(M_MMAP_THRESHOLD, 16 * 1024 * 1024); /* as the hub does */
+    (void)mallopt(M_TRIM_THRESHOLD, 64 * 1024 * 1024);
     for (int i = 1; i + 1 < argc; i += 2) {
         if (strcmp(argv[i], "--file") == 0)
             open_store(argv[i + 1]);

@@ -1,9 +1,8 @@
 """Raw sockets against tests/integration/http_server.c: no HTTP library stands between a test and the bytes it sends."""
-import os
+import atexit
 import signal
 import socket
 import subprocess
-import time
 
 
 class Server:
@@ -14,6 +13,7 @@ class Server:
         for setting in settings:
             command += ["--set", setting]
         self.process = subprocess.Popen(command, stdout=subprocess.PIPE)
+        atexit.register(self.process.kill)  # a failing test leaves nothing behind
         self.port = int(self.process.stdout.readline())
 
     def connect(self, timeout=10):
@@ -47,8 +47,8 @@ class Server:
 
 
 def read_all(sock, quiet=0.4):
+    """Until the server closes, or has answered and then been quiet for a while."""
     data, closed = b"", False
-    sock.settimeout(quiet if not data else quiet)
     while True:
         try:
             piece = sock.recv(65536)
@@ -61,6 +61,7 @@ def read_all(sock, quiet=0.4):
             closed = True
             break
         data += piece
+        sock.settimeout(quiet)
     return data, closed
 
 

@@ -1,9 +1,12 @@
 """What the HTTP floor does with requests that two parsers could read differently, with slow clients, with too many of them,
 and when it is told to stop. Run by ctest: test_raw_requests.py HTTP_SERVER"""
 import os
+import shutil
 import signal
 import socket
+import subprocess
 import sys
+import tempfile
 import threading
 import time
 import unittest
@@ -12,6 +15,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import raw  # noqa: E402
 
 PROGRAM = sys.argv.pop(1)
+ROUNDS = int(os.environ.get("HUB_DRAIN_ROUNDS", "25"))
 HELLO = b"GET /hello HTTP/1.1\r\nHost: x\r\n\r\n"
 
 
@@ -120,6 +124,365 @@ class Smuggling(unittest.TestCase):
                        "/a\\b", "/%zz", "/%4", "/%ff", "/%C0%AF", "/a%0Ab", "/%ED%A0%80"):
             with self.subTest(target):
                 self.assertEqual(self.server.get(target)[0], 400)
+
+
+class Plain(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.server = raw.Server(PROGRAM)
+
+    @classmethod
+    def tearDownClass(cls):
+        assert cls.server.stop() == 0
+
+    def test_pipelining(self):
+        many = b"".join(request(f"GET /bytes/{n} HTTP/1.1", "Host: x") for n in (3, 70000, 0, 5)) + HELLO * 20
+        data, _ = self.server.exchange(many)
+        self.assertEqual(raw.statuses(data), [200] * 24)
+        echo = request("POST /echo HTTP/1.1", "Host: x", "Content-Length: 5", body=b"hello")
+        data, _ = self.server.exchange(echo + request("GET /sleep/20 HTTP/1.1", "Host: x") + echo + HELLO)
+        self.assertEqual(raw.statuses(data), [200] * 4)
+
+    def test_head_is_get_without_its_body(self):
+        for target in ("/hello", "/small", "/bytes/70000", "/nope", "/datasets/x", "/query?limit=x", "/sleep/1"):
+            with self.subTest(target):
+                get, head = self.server.get(target), self.server.get(target, method="HEAD")
+                self.assertEqual(head[0], get[0])
+                self.assertEqual(head[2], b"")
+                self.assertEqual({n: v for n, v in head[1].items() if n not in ("date", "x-request-id")},
+                                 {n: v for n, v in get[1].items() if n not in ("date", "x-request-id")})
+                self.assertEqual(int(head[1]["content-length"]), len(get[2]))
+
+    def test_methods(self):
+        status, headers, _ = self.server.get("/hello", method="DELETE")
+        self.assertEqual((status, headers["allow"]), (405, "GET, HEAD, OPTIONS"))
+        status, headers, _ = self.server.get("/hello", method="BREW")
+        self.assertEqual((status, headers["allow"]), (405, "GET, HEAD, OPTIONS"))
+        self.assertEqual(self.server.get("/nope", method="BREW")[0], 404)
+        status, headers, body = self.server.get("/echo", "Origin: http://a\r\nAccess-Control-Request-Method: POST\r\n", method="OPTIONS")
+        self.assertEqual((status, headers["access-control-allow-methods"], body), (204, "POST, OPTIONS", b""))
+        self.assertEqual(self.server.get("/nope", method="OPTIONS")[0], 404)
+
+    def test_headers_of_every_answer(self):
+        for target in ("/hello", "/small", "/nope", "/query?limit=x", "/a%00"):
+            _, headers, _ = self.server.get(target)
+            self.assertEqual(headers["access-control-allow-origin"], "*")
+            self.assertIn("ETag", headers["access-control-expose-headers"])
+            self.assertEqual(headers["x-content-type-options"], "nosniff")
+            self.assertRegex(headers["x-request-id"], "^[0-9a-f]{16}$")
+            self.assertNotIn("transfer-encoding", headers)
+        self.assertEqual(self.server.get("/hello", "X-Request-Id: run-7.a_B\r\n")[1]["x-request-id"], "run-7.a_B")
+        for bad in ("a b", "x" * 33, "a;b", ""):
+            self.assertRegex(self.server.get("/hello", f"X-Request-Id: {bad}\r\n")[1]["x-request-id"], "^[0-9a-f]{16}$")
+
+    def test_links_follow_the_proxy(self):
+        self.assertTrue(self.server.get("/query?q=", "X-Forwarded-Proto: https\r\n")[2].endswith(b" https://x"))
+        self.assertTrue(self.server.get("/query?q=", "X-Forwarded-Proto: gopher\r\n")[2].endswith(b" http://x"))
+
+    def test_bodies(self):
+        post = lambda body, *lines: self.server.exchange(request("POST /echo HTTP/1.1", "Host: x", *lines, body=body))
+        data, _ = post(b"x" * 4096, "Content-Length: 4096")
+        self.assertEqual(raw.parse(data)[2], b"x" * 4096)
+        data, closed = post(b"x" * 4097, "Content-Length: 4097")
+        self.assertEqual((raw.statuses(data), closed), ([413], True))
+        data, closed = post(b"1100\r\n" + b"x" * 0x1100 + b"\r\n0\r\n\r\n", "Transfer-Encoding: chunked")
+        self.assertEqual((raw.statuses(data), closed), ([413], True))
+        chunk = b"10000\r\n" + b"x" * 0x10000 + b"\r\n"
+        data, closed = post(chunk * 20, "Transfer-Encoding: chunked")
+        self.assertTrue(closed)
+        data, closed = self.server.exchange(request("GET /hello HTTP/1.1", "Host: x", "Content-Length: 5", body=b"hello"))
+        self.assertEqual((raw.statuses(data), closed), ([413], True))
+        data, _ = post(b"", "Content-Length: 5", "Expect: 100-continue")
+        self.assertTrue(data.startswith(b"HTTP/1.1 100 Continue\r\n\r\n"))
+        data, closed = post(b"", "Content-Length: 5000", "Expect: 100-continue")
+        self.assertEqual((raw.statuses(data), closed), ([413], True))
+
+    def test_oversized_headers(self):
+        self.assertIn(raw.statuses(self.server.exchange(request("GET /hello HTTP/1.1", "Host: x", "X-A: " + "a" * 40000))[0])[0], (413, 431))
+        self.assertEqual(raw.statuses(self.server.exchange(request("GET /" + "a" * 40000 + " HTTP/1.1", "Host: x"))[0]), [414])
+        many = [f"X-{i}: {i}" for i in range(1500)]
+        self.assertIn(raw.statuses(self.server.exchange(request("GET /hello HTTP/1.1", "Host: x", *many))[0])[0], (400, 431))
+        self.assertEqual(self.server.get("/" + "a" * 20000)[0], 404)
+
+    def test_metrics(self):
+        self.server.get("/hello")
+        text = self.server.get("/metrics")[2].decode()
+        self.assertRegex(text, r'minari_hub_http_requests_total\{route="hello",method="GET",status="2xx"\} [1-9]')
+        self.assertRegex(text, r'duration_seconds_bucket\{route="hello",le="\+Inf"\} [1-9]')
+        self.assertIn("minari_hub_http_in_flight 1" if False else "minari_hub_http_requests_in_flight 1\n", text)
+        if shutil.which("promtool"):
+            checked = subprocess.run(["promtool", "check", "metrics"], input=text, text=True, capture_output=True)
+            self.assertEqual((checked.returncode, checked.stdout + checked.stderr), (0, ""))
+
+
+class Slow(unittest.TestCase):
+    """Clients that keep a connection without getting on: each is ended, others are served meanwhile and after."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.server = raw.Server(PROGRAM, "header_ms=800", "body_ms=1500", "idle_ms=1200", "rate_ms=1000", "min_rate=1000",
+                                "connections=64", "event_threads=2")
+
+    @classmethod
+    def tearDownClass(cls):
+        assert cls.server.stop() == 0
+
+    def drip(self, sock, data, limit=6):
+        """A byte each 0.1 s: seconds until the server ended it."""
+        begin = time.monotonic()
+        sock.settimeout(0.1)
+        for i in range(int(limit * 10)):
+            try:
+                sock.sendall(data[i % len(data):i % len(data) + 1])
+                if sock.recv(1000) == b"":
+                    return time.monotonic() - begin
+            except socket.timeout:
+                pass
+            except OSError:
+                return time.monotonic() - begin
+        return None
+
+    def test_slow_header(self):
+        with self.server.connect() as sock:
+            took = self.drip(sock, b"GET /hello HTTP/1.1\r\nHost: x\r\nX-A: " + b"a" * 100)
+        self.assertIsNotNone(took)
+        self.assertLess(took, 3)
+
+    def test_silence_after_connecting(self):
+        with self.server.connect() as sock:
+            begin = time.monotonic()
+            self.assertEqual(sock.recv(1), b"")
+            self.assertLess(time.monotonic() - begin, 3)
+
+    def test_idle_keep_alive(self):
+        with self.server.connect() as sock:
+            sock.sendall(HELLO)
+            self.assertTrue(sock.recv(4096).startswith(b"HTTP/1.1 200"))
+            time.sleep(0.9)  # longer than a header may take: it is the idle time that counts
+            sock.sendall(HELLO)
+            self.assertTrue(sock.recv(4096).startswith(b"HTTP/1.1 200"))
+            self.assertEqual(sock.recv(1), b"")
+
+    def test_slow_body(self):
+        with self.server.connect() as sock:
+            sock.sendall(request("POST /echo HTTP/1.1", "Host: x", "Content-Length: 1000"))
+            took = self.drip(sock, b"x" * 100)
+        self.assertIsNotNone(took)
+        self.assertLess(took, 3)
+
+    def test_slow_reader(self):
+        with self.server.connect() as sock:
+            sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+            sock.sendall(request("GET /bytes/60000000 HTTP/1.1", "Host: x"))
+            begin, ended = time.monotonic(), None
+            while time.monotonic() - begin < 8 and ended is None:
+                time.sleep(0.1)
+                metrics = self.server.get("/metrics")[2].decode()
+                if "minari_hub_memory_budget_used_bytes 0\n" in metrics:
+                    ended = time.monotonic() - begin
+        self.assertIsNotNone(ended, "its memory is still held")
+        self.assertLess(ended, 6)
+
+    def test_a_steady_reader_is_left_alone(self):
+        with self.server.connect() as sock:
+            sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 65536)
+            sock.sendall(request("GET /bytes/20000000 HTTP/1.1", "Host: x", "Connection: close"))
+            got, begin = 0, time.monotonic()
+            while True:
+                piece = sock.recv(65536)
+                if not piece:
+                    break
+                got += len(piece)
+                if time.monotonic() - begin < 3:
+                    time.sleep(0.02)
+            self.assertGreater(got, 20000000)
+
+    def test_all_slots_taken_by_slow_headers(self):
+        socks = [self.server.connect() for _ in range(64)]
+        try:
+            for sock in socks:
+                sock.sendall(b"GET /hello HTTP/1.1\r\nHost:")
+            begin = time.monotonic()
+            status, _, _ = self.server.get("/hello", timeout=10)
+            self.assertEqual(status, 200)
+            self.assertLess(time.monotonic() - begin, 5)
+        finally:
+            for sock in socks:
+                sock.close()
+
+
+class Overload(unittest.TestCase):
+    def test_the_queue_is_bounded_and_the_rest_is_told(self):
+        server = raw.Server(PROGRAM, "workers=1", "queue=2")
+        answers = []
+
+        def ask():
+            answers.append(server.get("/sleep/700", timeout=20))
+
+        threads = [threading.Thread(target=ask) for _ in range(10)]
+        for thread in threads:
+            thread.start()
+        time.sleep(0.3)
+        begin = time.monotonic()
+        self.assertEqual(server.get("/hello")[0], 200)  # what needs no worker goes on
+        self.assertLess(time.monotonic() - begin, 0.3 + 0.5)
+        for thread in threads:
+            thread.join()
+        codes = [a[0] for a in answers]
+        self.assertIn(codes.count(200), (2, 3))  # two wait; the worker may have taken one before the queue filled
+        self.assertEqual(codes.count(503), 10 - codes.count(200))
+        refused = [a for a in answers if a[0] == 503]
+        self.assertTrue(all(a[1]["retry-after"] == "1" and b"urn:minari-hub:overloaded" in a[2] for a in refused))
+        self.assertIn(b"minari_hub_http_overloads_total %d\n" % len(refused), server.get("/metrics")[2])
+        self.assertEqual(server.stop(), 0)
+
+    def test_the_last_connections_are_for_saying_no(self):
+        server = raw.Server(PROGRAM, "connections=32", "event_threads=1")
+        held = [server.connect() for _ in range(30)]
+        for sock in held:
+            sock.sendall(b"GET /hello HTTP/1.1\r\n")
+        time.sleep(0.3)
+        self.assertEqual(server.get("/hello")[0], 503)
+        self.assertEqual(server.get("/readyz")[0], 200)
+        for sock in held:
+            sock.close()
+        time.sleep(0.3)
+        self.assertEqual(server.get("/hello")[0], 200)
+        self.assertEqual(server.stop(), 0)
+
+    def test_budget(self):
+        server = raw.Server(PROGRAM)
+        self.assertEqual(server.get("/bytes/200000000")[0], 413)
+        status, headers, body = server.get("/bytes/100000000", method="HEAD")
+        self.assertEqual((status, headers["content-length"]), (200, "100000000"))
+        self.assertIn(b"minari_hub_memory_budget_used_bytes 0\n", server.get("/metrics")[2])
+        self.assertEqual(server.stop(), 0)
+
+
+class Drain(unittest.TestCase):
+    def test_in_order(self):
+        server = raw.Server(PROGRAM, "workers=1", "grace_ms=600")
+        kept = server.connect()
+        kept.sendall(HELLO)
+        self.assertTrue(kept.recv(4096).startswith(b"HTTP/1.1 200"))
+        answers = {}
+
+        def ask(name, target):
+            answers[name] = server.get(target, timeout=20)
+
+        threads = [threading.Thread(target=ask, args=("running", "/sleep/1000"))]
+        threads[0].start()
+        time.sleep(0.2)
+        for i in range(3):
+            threads.append(threading.Thread(target=ask, args=(f"waiting {i}", "/sleep/1000")))
+            threads[-1].start()
+        time.sleep(0.1)
+        server.process.send_signal(signal.SIGTERM)
+        time.sleep(0.1)
+        kept.sendall(b"GET /readyz HTTP/1.1\r\nHost: x\r\n\r\n")
+        status, headers, body = raw.parse(kept.recv(4096))
+        self.assertEqual((status, headers["connection"]), (503, "close"))
+        self.assertIn(b"urn:minari-hub:draining", body)
+        with self.assertRaises(OSError):  # nobody new is taken
+            server.connect()
+        for thread in threads:
+            thread.join()
+        kept.close()
+        self.assertEqual(server.process.wait(timeout=10), 0)
+        server.process.stdout.close()
+        self.assertEqual(answers["running"][0], 200)
+        self.assertEqual([answers[f"waiting {i}"][0] for i in range(3)], [503] * 3)
+
+    def test_rounds(self):
+        """Whatever is going on when the signal comes: it ends by itself, in time, with 0 (libmicrohttpd would abort on a
+        connection left suspended)."""
+        for number in range(ROUNDS):
+            server = raw.Server(PROGRAM, "workers=2", "queue=4", "grace_ms=%d" % (number % 4 * 30))
+            socks = []
+            for i in range(12):
+                sock = server.connect()
+                kind = (i + number) % 6
+                sock.sendall([request("GET /sleep/40 HTTP/1.1", "Host: x"), HELLO, b"GET /hello HT",
+                              request("POST /echo HTTP/1.1", "Host: x", "Content-Length: 9", body=b"half"),
+                              request("GET /bytes/9000000 HTTP/1.1", "Host: x"),
+                              request("GET /sleep/5 HTTP/1.1", "Host: x") * 9][kind])
+                socks.append(sock)
+            time.sleep(number % 7 * 0.005)
+            server.process.send_signal(signal.SIGTERM)
+            self.assertEqual(server.process.wait(timeout=10), 0)
+            server.process.stdout.close()
+            for sock in socks:
+                sock.close()
+
+
+class Files(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.mkdtemp(prefix="hub-http-")
+        cls.path = os.path.join(cls.folder, "file.bin")
+        cls.content = os.urandom(3 << 20) + b"end"
+        with open(cls.path, "wb") as out:
+            out.write(cls.content)
+        cls.server = raw.Server(PROGRAM, file=cls.path)
+
+    @classmethod
+    def tearDownClass(cls):
+        assert cls.server.stop() == 0
+        shutil.rmtree(cls.folder)
+
+    def test_ranges(self):
+        size = len(self.content)
+        for header, first, last in (("bytes=0-0", 0, 0), ("bytes=5-70000", 5, 70000), ("bytes=-3", size - 3, size - 1),
+                                    ("bytes=1000000-", 1000000, size - 1), (f"bytes=0-{1 << 20}", 0, 1 << 20),
+                                    ("bytes=7-99999999999", 7, size - 1)):
+            with self.subTest(header):
+                status, headers, body = self.server.get("/file", f"Range: {header}\r\n")
+                self.assertEqual((status, headers["content-range"]), (206, f"bytes {first}-{last}/{size}"))
+                self.assertEqual(body, self.content[first:last + 1])
+
+    def test_whole(self):
+        status, headers, body = self.server.get("/file")
+        self.assertEqual((status, body), (200, self.content))
+        status, headers, body = self.server.get("/file", "Range: bytes=0-1,5-6\r\n")
+        self.assertEqual((status, body), (200, self.content))
+        status, headers, body = self.server.get("/file", method="HEAD")
+        self.assertEqual((status, headers["content-length"], body), (200, str(len(self.content)), b""))
+
+    def test_unsatisfiable_and_unmodified(self):
+        self.assertEqual(self.server.get("/file", "Range: bytes=999999999-\r\n")[0], 416)
+        self.assertEqual(self.server.get("/file", 'If-None-Match: "file-1"\r\n')[0::2], (304, b""))
+        self.assertEqual(self.server.get("/file", 'Range: bytes=0-0\r\nIf-Range: "other"\r\n')[0], 200)
+
+    def test_a_client_that_leaves(self):
+        for _ in range(20):
+            with self.server.connect() as sock:
+                sock.sendall(request("GET /file HTTP/1.1", "Host: x"))
+                sock.recv(1000)
+        self.assertEqual(self.server.get("/file")[2], self.content)
+
+    def test_a_file_that_changes_ends_the_connection_short(self):
+        folder = tempfile.mkdtemp(prefix="hub-http-")
+        path = os.path.join(folder, "file.bin")
+        with open(path, "wb") as out:
+            out.truncate(64 << 20)
+        server = raw.Server(PROGRAM, file=path)
+        with server.connect() as sock:
+            sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 65536)
+            sock.sendall(request("GET /file HTTP/1.1", "Host: x", "Connection: close"))
+            got = len(sock.recv(65536))
+            with open(path, "r+b") as out:
+                out.write(b"changed")
+            while True:
+                try:
+                    piece = sock.recv(1 << 20)
+                except ConnectionResetError:
+                    break
+                if not piece:
+                    break
+                got += len(piece)
+        self.assertLess(got, 64 << 20)
+        self.assertEqual(server.stop(), 0)
+        shutil.rmtree(folder)
 
 
 if __name__ == "__main__":
