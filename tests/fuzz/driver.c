@@ -1,8 +1,8 @@
 /*
- * Stands in for libFuzzer where there is none: replays every file of the given folders, then, with --mutate
- * N, runs N random variations of them (the same ones each time, so that a failure comes back; --seed S gives
- * others). The input lies right before a page that must not be touched, so that libraries built without
- * sanitizers are caught reading past it as well.
+ * Stands in for libFuzzer where there is none: replays the given files and every file of the given folders,
+ * then, with --mutate N, runs N random variations of them (the same ones each time, so that a failure comes
+ * back; --seed S gives others). The input lies right before a page that must not be touched, so that
+ * libraries built without sanitizers are caught reading past it as well.
  */
 #include <dirent.h>
 #include <stdint.h>
@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -69,6 +70,15 @@ static void load_folder(const char *folder)
         free(names[i]);
     }
     free(names);
+}
+
+static void load_any(const char *path)
+{
+    struct stat st;
+    if (stat(path, &st) == 0 && S_ISREG(st.st_mode))
+        load(path);
+    else
+        load_folder(path);
 }
 
 /* One small change in place; returns the new size. */
@@ -153,7 +163,7 @@ int main(int argc, char **argv)
         else if (strcmp(argv[i], "--seed") == 0 && i + 1 < argc)
             state ^= strtoull(argv[++i], NULL, 10) * 0x2545F4914F6CDD1Du;
         else
-            load_folder(argv[i]);
+            load_any(argv[i]);
     }
     if (!seed_count)
         return fprintf(stderr, "no inputs\n"), 1;

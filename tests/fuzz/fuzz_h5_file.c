@@ -3,6 +3,8 @@
  */
 #include "tests/fuzz/h5_memory.h"
 
+#include <stdio.h>
+
 static struct hub_layout_builder *builder;
 
 static enum hub_status see_attribute(void *user, const struct hub_h5_attribute *attribute,
