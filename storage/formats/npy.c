@@ -94,6 +94,8 @@ enum hub_status hub_npy_variant(const struct hub_variant *item, const uint64_t *
             return hub_fail(err, HUB_UNSUPPORTED, "a dimension of %llu", (unsigned long long)shape[i]);
         v.dims[i] = (uint32_t)shape[i];
     }
+    if (!hub_variant_valid(&v)) /* empty, but one dimension alone is too much */
+        return hub_fail(err, HUB_UNSUPPORTED, "a row of impossible shape");
     *out = v;
     return HUB_OK;
 }
