@@ -67,6 +67,7 @@ struct hub_h5_link {
     uint64_t address;     /* HARD */
     struct hub_view file; /* EXTERNAL: as written */
     struct hub_view path; /* EXTERNAL, SOFT: object path */
+    size_t at[3];         /* of the three texts while a group is being read */
 };
 
 /** The links of a group in stored order. Reusable. */

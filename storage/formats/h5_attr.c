@@ -189,7 +189,7 @@ static uint64_t bits_of(const struct hub_variant *v, const uint8_t *at)
 
 static int64_t signed_of(const struct hub_variant *v, uint64_t bits)
 {
-    const unsigned unused = 64 - 8 * v->item_size;
+    const unsigned unused = 64 - 8 * HUB_MIN(HUB_MAX(v->item_size, 1u), 8u);
     return (int64_t)(bits << unused) >> unused;
 }
 

@@ -10,7 +10,7 @@
 
 enum { MAX_LINK_TEXT = 64 * 1024 * 1024, MAX_NAME = 64 * 1024, MAX_HOPS = 32 };
 
-/* Where a link's texts are in links->text while that may still move. */
+/* A walk over one group's links. */
 struct collect {
     struct hub_h5 *file;
     struct hub_h5_links *links;
@@ -28,13 +28,12 @@ void hub_h5_links_dispose(struct hub_h5_links *links)
     *links = (struct hub_h5_links){0};
 }
 
-/* Texts are kept as offsets (in `data`) until all are there. */
-static enum hub_status keep(struct hub_h5_links *links, struct hub_view *text, struct hub_error *err)
+/* Texts are kept as offsets until all are there. */
+static enum hub_status keep(struct hub_h5_links *links, struct hub_view text, size_t *at,
+                            struct hub_error *err)
 {
-    const size_t at = links->text.size;
-    HUB_TRY(hub_buf_add(&links->text, text->data, text->size, err));
-    text->data = (const char *)(uintptr_t)at;
-    return HUB_OK;
+    *at = links->text.size;
+    return hub_buf_add(&links->text, text.data, text.size, err);
 }
 
 static enum hub_status add(struct collect *w, struct hub_h5_link link, struct hub_error *err)
@@ -50,9 +49,9 @@ static enum hub_status add(struct collect *w, struct hub_h5_link link, struct hu
         links->items = grown;
         links->capacity = capacity;
     }
-    HUB_TRY(keep(links, &link.name, err));
-    HUB_TRY(keep(links, &link.file, err));
-    HUB_TRY(keep(links, &link.path, err));
+    HUB_TRY(keep(links, link.name, &link.at[0], err));
+    HUB_TRY(keep(links, link.file, &link.at[1], err));
+    HUB_TRY(keep(links, link.path, &link.at[2], err));
     links->items[links->count++] = link;
     return HUB_OK;
 }
@@ -63,7 +62,7 @@ static void settle(struct hub_h5_links *links)
         struct hub_h5_link *link = &links->items[i];
         struct hub_view *texts[] = {&link->name, &link->file, &link->path};
         for (size_t k = 0; k < HUB_COUNT(texts); k++)
-            texts[k]->data = links->text.data + (uintptr_t)texts[k]->data;
+            texts[k]->data = links->text.data + link->at[k];
     }
 }
 

@@ -106,6 +106,8 @@ static enum hub_status copy_rows(struct hub_h5 *file, const struct hub_h5_datase
 {
     const uint64_t unit = d->storage == HUB_H5_CHUNKED ? (uint64_t)d->chunk[0] * 8 : 8;
     const uint64_t rows = HUB_MIN(d->rows, unit * HUB_MAX(SLAB_BYTES / (unit * row), 1));
+    if (rows == 0)
+        return HUB_OK;
     if (rows > MAX_SLAB / row)
         return hub_fail(err, HUB_TOO_BIG, "rows of %" PRIu64 " bytes that only libhdf5 decodes", row);
     uint8_t *slab = malloc(rows * row);

@@ -82,7 +82,10 @@ static void copy_chunk(const struct job *job, const uint64_t *scaled)
 {
     const struct hub_h5_dataset *d = job->d;
     const uint32_t rank = d->rank, item = d->type.size;
-    uint64_t low[HUB_MAX_RANK], high[HUB_MAX_RANK], at[HUB_MAX_RANK]; /* elements of the dataset */
+    uint64_t low[HUB_MAX_RANK] = {0}, high[HUB_MAX_RANK] = {0},
+             at[HUB_MAX_RANK] = {0}; /* elements of the dataset */
+    if (rank == 0)                   /* no chunks without an axis */
+        return;
     for (uint32_t i = 0; i < rank; i++) {
         low[i] = scaled[i] * d->chunk[i];
         high[i] = HUB_MIN(low[i] + d->chunk[i], d->dims[i]);

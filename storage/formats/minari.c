@@ -222,6 +222,8 @@ static enum hub_status plan_file(struct hub_files *files, uint32_t number, bool 
             sink, "metadata-missing", hub_view_of(metadata_path), err,
             "neither metadata.json nor root attributes describe the dataset; Minari does not list it"));
     }
+    if (!any) /* no space says where pictures are: their bytes must */
+        HUB_TRY(hub_buf_add_text(hint, "image *\n", err));
     struct targets targets = {0};
     enum hub_status st = read_root(files, file, &root, sink, &targets, err);
     if (!st)

@@ -125,8 +125,8 @@ static bool is_picture(const struct hub_variant *v, bool expected)
     return expected && v->dims[0] >= MIN_PICTURE && v->dims[1] >= MIN_PICTURE;
 }
 
-/* `expected`: the space says that this is a uint8 Box of 2 or 3 dimensions. Frames of a recording are stored
- * as JPEG files where they have fewer dimensions than that. Infos have no space: there the bytes must do. */
+/* `expected`: the space says that this is a uint8 Box of 2 or 3 dimensions. Minari stores its frames as JPEG
+ * files: rows of bytes when all have one length, else items of varying length. */
 static enum hub_field_type type_of(const struct minari_fields *fields, struct hub_h5 *file,
                                    const struct minari_leaf *leaf)
 {

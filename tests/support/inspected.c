@@ -59,7 +59,8 @@ static void relist(struct inspected *d, int depth)
 {
     drop_files(d);
     list(d, "", depth);
-    qsort(d->files, d->file_count, sizeof *d->files, compare);
+    if (d->file_count)
+        qsort(d->files, d->file_count, sizeof *d->files, compare);
 }
 
 static enum hub_status open_file(void *user, uint32_t number, int *fd, struct hub_error *err)
