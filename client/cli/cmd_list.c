@@ -112,10 +112,13 @@ static int print_local_json(const char *root, const struct local_dataset *const 
         json_array_append_new(items, item);
     }
     json_t *document = json_pack("{s:s, s:I, s:o}", "root", root, "total", (json_int_t)count, "items", items);
-    const bool ok = document && !json_dumpf(document, stdout, JSON_COMPACT | JSON_REAL_PRECISION(17));
+    if (!document)
+        return cli_error(CLI_FAILED, "no memory for a list");
+    (void)json_dumpf(document, stdout,
+                     JSON_COMPACT | JSON_REAL_PRECISION(17)); /* cli_flush tells a failure */
     putchar('\n');
     json_decref(document);
-    return ok ? CLI_OK : cli_error(CLI_FAILED, "no memory for a list");
+    return CLI_OK;
 }
 
 static int list_local(struct cli *cli)

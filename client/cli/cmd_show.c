@@ -1,6 +1,7 @@
 /* show: what a dataset is, from the hub or from the files here. */
 #include "client/cli/cli.h"
 #include "client/cli/local.h"
+#include "client/cli/space.h"
 #include "client/cli/table.h"
 #include "storage/base/id.h"
 #include "storage/base/json.h"
@@ -49,6 +50,15 @@ static void line_json(const struct cli *cli, const char *name, const json_t *val
         strcpy(text + 590, " ...");
     line(cli, name, text);
     free(text);
+}
+
+static void line_space(const struct cli *cli, const char *name, const json_t *space)
+{
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf text = HUB_BUF_INIT(256 * KIB);
+    if (space && space_text(space, &text, NULL))
+        line(cli, name, "too long: --json has it");
+    else
+        line(cli, name, text.data);
 }
 
 /* "a, b" of an array of texts, or the text itself. */
@@ -146,8 +156,8 @@ static void specs(const struct cli *cli, const json_t *doc)
     heading(cli, "Dataset Specs");
     line_number(cli, "Total Steps", (uint64_t)json_integer_value(json_object_get(doc, "steps")));
     line_number(cli, "Total Episodes", (uint64_t)json_integer_value(json_object_get(doc, "episodes")));
-    line_json(cli, "Dataset Observation Space", json_object_get(doc, "observation_space"));
-    line_json(cli, "Dataset Action Space", json_object_get(doc, "action_space"));
+    line_space(cli, "Dataset Observation Space", json_object_get(doc, "observation_space"));
+    line_space(cli, "Dataset Action Space", json_object_get(doc, "action_space"));
     line_list(cli, "Algorithm", json_object_get(metadata, "algorithm_name"));
     line_list(cli, "Author", json_object_get(doc, "authors"));
     line_list(cli, "Email", json_object_get(metadata, "author_email"));

@@ -1,0 +1,13 @@
+/** Observation and action spaces as gymnasium prints them: "Box(-inf, inf, (39,), float64)". */
+#ifndef HUB_CLI_SPACE_H
+#define HUB_CLI_SPACE_H
+
+#include "storage/base/json.h"
+
+/**
+ * Append the text of a space. Bounds that are not all alike are told as "[least .. most]"; what is no known
+ * space is appended as its JSON.
+ */
+HUB_MUST_USE enum hub_status space_text(const json_t *space, struct hub_buf *out, struct hub_error *err);
+
+#endif
