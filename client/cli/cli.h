@@ -38,6 +38,7 @@ enum cli_option {
     OPT_OUTPUT,
     OPT_CONNECTIONS,
     OPT_ALONE,
+    OPT_DIGEST_WAIT,
     OPT_YES,
     OPT_QUIET,
     OPT_WHERE,

@@ -115,10 +115,11 @@ static int one(struct download *d, const struct minari_download_options *options
 int cli_download(struct cli *cli)
 {
     struct download d = {.cli = cli, .json = HUB_BUF_INIT(256 * MIB)};
-    uint64_t connections = 0;
+    uint64_t connections = 0, digest_wait_s = 0;
     const char *output = cli->values[OPT_OUTPUT];
     char folder[PATH_MAX];
-    if (!cli_number(cli, OPT_CONNECTIONS, 1, 32, 4, &connections))
+    if (!cli_number(cli, OPT_CONNECTIONS, 1, 32, 4, &connections) ||
+        !cli_number(cli, OPT_DIGEST_WAIT, 1, 86400, 0, &digest_wait_s))
         return CLI_USAGE;
     snprintf(folder, sizeof folder, "%s", output ? output : cli_root());
     for (size_t n = strlen(folder); n > 1 && folder[n - 1] == '/'; n--)
@@ -131,6 +132,7 @@ int cli_download(struct cli *cli)
                                                     .any_format = output,
                                                     .alone = cli->values[OPT_ALONE],
                                                     .connections = (unsigned)connections,
+                                                    .digest_wait_ms = (unsigned)digest_wait_s * 1000,
                                                     .progress = on_progress,
                                                     .notice = on_notice,
                                                     .done = on_done,

@@ -46,7 +46,7 @@ const struct cli_command cli_commands[] = {
      "~/robots/so100/pick-place",
      1,
      -1,
-     {OPT_FORCE, OPT_OUTPUT, OPT_FOR, OPT_ALONE, OPT_CONNECTIONS, OPT_QUIET, OPT_END}},
+     {OPT_FORCE, OPT_OUTPUT, OPT_FOR, OPT_ALONE, OPT_CONNECTIONS, OPT_DIGEST_WAIT, OPT_QUIET, OPT_END}},
     {"delete",
      cli_delete,
      "ID...",

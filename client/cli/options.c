@@ -23,6 +23,7 @@ static const struct option {
     [OPT_OUTPUT] = {'o', "output", "PATH", "where to write"},
     [OPT_CONNECTIONS] = {0, "connections", "N", "in parallel (4)"},
     [OPT_ALONE] = {0, "no-combined", NULL, "without the datasets it was combined from"},
+    [OPT_DIGEST_WAIT] = {0, "digest-wait", "SECONDS", "for the hub to hash what it has not hashed yet (30)"},
     [OPT_YES] = {'y', "yes", NULL, "do not ask"},
     [OPT_QUIET] = {0, "quiet", NULL, "no progress and no notices"},
     [OPT_WHERE] = {'w', "where", "TEST", "only episodes with, say, \"steps > 100 and success = true\""},

@@ -105,8 +105,7 @@ enum minari_status minari_rows_read(struct minari_client *client, const char *id
 {
     struct hub_error error = {0};
     HUB_CLEANUP(hub_buf_dispose)
-    struct hub_buf url = HUB_BUF_INIT(64 * KIB),
-                   memory = HUB_BUF_INIT(max_bytes);
+    struct hub_buf url = HUB_BUF_INIT(64 * KIB), memory = HUB_BUF_INIT(max_bytes);
     struct rows rows = {.memory = &memory, .info = info};
     enum hub_status st = rows_url(client, id ? id : "", episode, field, slice, format, &url, &error);
     if (!st)

@@ -1,8 +1,9 @@
 """A little hub that serves files from memory and misbehaves on request, for tests of clients. Standard library only.
 
-`hub.fault` is called with (request, path) before a file is served: return None to go on, or a generator-free callable that
-answers itself. Everything asked for is kept in `hub.requests` as (method, path, Range or None).
+`hub.fault`, if set, is called with (request, path) first: it returns a true value when it answered itself. Everything asked for is
+kept in `hub.requests` as (method, path, Range or None, headers). `hub.pages` cuts the listing into pages of so many.
 """
+import base64
 import hashlib
 import json
 import re
@@ -13,6 +14,7 @@ import urllib.parse
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 PREFIX = "/api/v1/datasets"
+builtins_id = id  # ids are something else here
 
 
 class Request(BaseHTTPRequestHandler):
@@ -58,7 +60,7 @@ class Request(BaseHTTPRequestHandler):
             return self.problem(404, "route-not-found")
         rest = path[len(PREFIX):].lstrip("/")
         if not rest:
-            return self.json({"items": [hub.summary(i) for i in sorted(hub.sets)], "total": len(hub.sets), "next": None})
+            return self.page(hub, int(query.get("cursor", 0)))
         id, _, file = rest.partition("/files")
         id = urllib.parse.unquote(id)
         if id not in hub.sets:
@@ -72,6 +74,11 @@ class Request(BaseHTTPRequestHandler):
             return self.json(hub.listing(id))
         self.file(hub, id, urllib.parse.unquote(file[1:]))
 
+    def page(self, hub, first):
+        ids, size = sorted(hub.sets), hub.pages or len(hub.sets) or 1
+        next = f"{hub.next_base or hub.url}{PREFIX}?limit=1000&cursor={first + size}" if first + size < len(ids) else None
+        self.json({"items": [hub.summary(i) for i in ids[first:first + size]], "total": len(ids), "next": next})
+
     def file(self, hub, id, name):
         data = hub.sets[id].get(name)
         if data is None:
@@ -79,8 +86,7 @@ class Request(BaseHTTPRequestHandler):
         etag = '"' + hashlib.sha256((hub.revision(id) + name).encode()).hexdigest()[:32] + '"'
         headers = {"ETag": etag, "Accept-Ranges": "bytes"}
         if hub.digests:
-            import base64
-            headers["Repr-Digest"] = "sha-256=:" + base64.b64encode(hashlib.sha256(data).digest()).decode() + ":"
+            headers["Repr-Digest"] = "sha-256=:" + base64.b64encode(bytes.fromhex(hub.sha256(data))).decode() + ":"
         match = re.fullmatch(r"bytes=(\d+)-(\d*)", self.headers.get("Range") or "")
         if match and self.headers.get("If-Range", etag) == etag:
             first, last = int(match[1]), min(int(match[2] or len(data) - 1), len(data) - 1)
@@ -106,7 +112,7 @@ class HostileHub:
     def __init__(self, sets, digests=True):
         self.sets, self.digests = sets, digests
         self.fault, self.requests, self.lock = None, [], threading.Lock()
-        self.salt = {}
+        self.salt, self.pages, self.next_base, self.cache = {}, None, None, {}
         self.server = ThreadingHTTPServer(("127.0.0.1", 0), Request)
         self.server.daemon_threads = True
         self.server.hub = self
@@ -120,8 +126,15 @@ class HostileHub:
         self.server.shutdown()
         self.server.server_close()
 
+    def sha256(self, data):
+        """Of bytes that are asked for again and again."""
+        key = builtins_id(data)
+        if key not in self.cache:
+            self.cache[key] = (data, hashlib.sha256(data).hexdigest())
+        return self.cache[key][1]
+
     def revision(self, id):
-        text = "".join(f"{p} {len(d)} {hashlib.sha256(d).hexdigest()}" for p, d in sorted(self.sets[id].items()))
+        text = "".join(f"{p} {len(d)} {self.sha256(d)}" for p, d in sorted(self.sets[id].items()))
         return hashlib.sha256((text + str(self.salt.get(id, ""))).encode()).hexdigest()[:40]
 
     def summary(self, id):
@@ -139,7 +152,7 @@ class HostileHub:
         for path, data in sorted(self.sets[id].items()):
             item = {"path": path, "size": len(data), "modified": "2026-01-01T00:00:00.000Z", "type": "application/octet-stream"}
             if self.digests:
-                item["sha256"] = hashlib.sha256(data).hexdigest()
+                item["sha256"] = self.sha256(data)
             items.append(item)
         return {"id": id, "revision": self.revision(id), "size": sum(i["size"] for i in items), "total": len(items), "items": items}
 
@@ -147,13 +160,15 @@ class HostileHub:
         return [r for r in self.requests if "/files/" in r[1] and r[0] == "GET"]
 
 
-def dribble(request, seconds=0.05):
-    """Never-ending body: a byte now and then."""
+
+def endless(request, headers=()):
+    """A body that does not end by itself."""
     request.send_response(200)
-    request.send_header("Content-Type", "application/json")
+    for name, value in {"Content-Type": "application/json", **dict(headers)}.items():
+        request.send_header(name, value)
     request.end_headers()
-    end = time.monotonic() + 20
+    end = time.monotonic() + 30
     while time.monotonic() < end:
-        request.wfile.write(b" " * 65536)
+        request.wfile.write(b" " * 262144)
     request.close_connection = True
     return True

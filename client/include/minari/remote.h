@@ -24,11 +24,10 @@ MINARI_API enum minari_status minari_remote_parse(const char *text, struct minar
  * The remote to use: the option, then MINARI_HUB_URL, then MINARI_REMOTE (gcp and hf only, as Python Minari
  * reads it), then hf://farama-minari. Empty texts count as not given.
  *
- * @param option, hub_url, minari_remote  the values, or NULL
+ * @param option, hub, minari  the values, or NULL
  */
-MINARI_API enum minari_status minari_remote_choose(const char *option, const char *hub_url,
-                                                   const char *minari_remote, struct minari_remote *out,
-                                                   struct minari_error *err);
+MINARI_API enum minari_status minari_remote_choose(const char *option, const char *hub, const char *minari,
+                                                   struct minari_remote *out, struct minari_error *err);
 
 #ifdef __cplusplus
 }

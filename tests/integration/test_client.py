@@ -1,0 +1,351 @@
+"""minari-cli against a real hub: it says what the API says, and what it downloads is what Python Minari loads."""
+import fcntl
+import io
+import json
+import os
+import pty
+import re
+import select
+import shutil
+import struct
+import subprocess
+import sys
+import termios
+import threading
+import time
+
+import numpy as np
+import pytest
+
+sys.path.insert(0, os.path.dirname(__file__))
+from cli import CLI, Cli, tree
+from hostile import HostileHub
+from hub import FIXTURES, quote, serving
+from stored import minari as stored_minari
+
+E4, E5 = os.path.join(FIXTURES, "minari", "root-0.4.3"), os.path.join(FIXTURES, "minari", "root-0.5.3")
+LEROBOT = os.path.join(FIXTURES, "lerobot")
+
+
+@pytest.fixture(scope="module")
+def hub():
+    with serving(E4, E5, LEROBOT) as hub:
+        yield hub
+
+
+@pytest.fixture
+def cli(hub, tmp_path):
+    return Cli(tmp_path / "datasets", hub.base)
+
+
+# ---- what the hub says ----
+
+
+def test_list(hub, cli):
+    said = cli.run("list", "remote", "--all", "--json", expect=0).json()
+    assert said["items"] == hub.datasets() and said["total"] == len(said["items"]) > 30
+    assert (said["remote"], said["remote_from"]) == (hub.base, "MINARI_HUB_URL")
+    assert cli.run("list", "remote", "--json", expect=0).json()["items"] == hub.datasets("&latest=true")
+    assert cli.run("list", "remote", "-a", "-p", "D4RL/", "--json", expect=0).json()["items"] == hub.datasets("&prefix=D4RL/")
+    assert cli.run("list", "remote", "-a", "--for", "0.4.3", "--json", expect=0).json()["items"] == hub.datasets("&for=0.4.3")
+    assert cli.run("list", "remote", "-a", "--sort=-steps", "--json", expect=0).json()["items"] == hub.datasets("&sort=-steps")
+
+
+def test_the_table(hub, cli):
+    r = cli.run("list", "remote", "-p", "door-human", "--all", expect=0)
+    lines = r.out.splitlines()
+    assert lines[0].split("  ")[0] == "Name" and "# Episodes" in lines[0] and "# Steps" in lines[0] and "Author" in lines[0]
+    assert [line.split()[0] for line in lines[1:]] == ["door-human-v0", "door-human-v1", "door-human-v10"]
+    assert f"{hub.base} (MINARI_HUB_URL)" in r.err and "Number of datasets: 3, total size: 0." in r.err
+    assert f"{hub.base} (argument)" in cli.run("list", hub.base, expect=0, MINARI_HUB_URL="").err
+    assert f"{hub.base} (--remote)" in cli.run("list", "remote", "--remote", hub.base + "/", expect=0, MINARI_HUB_URL="http://x").err
+
+
+def test_show(hub, cli):
+    for item in hub.datasets():
+        assert cli.run("show", item["id"], "--json", expect=0).json() == hub.dataset(item["id"])
+    out = cli.run("show", "D4RL/door/human-v2", expect=0).out
+    for text in ("Total Steps", "Box(-inf, inf, (39,), float64)", "AdroitHandDoor-v1", "observations", "0.5.3"):
+        assert text in out
+    assert "D4RL/door/human-v10" in cli.run("show", f"{hub.base}/D4RL/door/human", MINARI_HUB_URL="", expect=0).out
+
+
+def test_episodes(hub, cli):
+    for id in ("door-human-v0", "D4RL/door/human-v2", "dummy-seeds-v0"):
+        assert cli.run("episodes", id, "--json", expect=0).json()["items"] == hub.episodes(id)
+    assert len(cli.run("episodes", "D4RL/door/human-v2", "-n", "3", expect=0).out.splitlines()) == 4
+    by_steps = cli.run("episodes", "D4RL/door/human-v2", "--sort=-steps", "--json", expect=0).json()["items"]
+    assert [e["steps"] for e in by_steps] == sorted((e["steps"] for e in by_steps), reverse=True)
+
+
+@pytest.mark.parametrize("rows", [None, "2:5", "-3:", "::-2", "0:0", "1"])
+@pytest.mark.parametrize("format", ["json", "npy", "npz", "raw"])
+def test_get(hub, cli, rows, format):
+    query = {None: "", "2:5": "&start=2&stop=5", "-3:": "&start=-3", "::-2": "&step=-2", "0:0": "&start=0&stop=0", "1": "&row=1"}[rows]
+    want = hub.get(f"/api/v1/datasets/D4RL/door/human-v2/episodes/3/observations?format={format}{query}")
+    assert want.status == 200
+    got = cli.bytes("get", "D4RL/door/human-v2", "3", "observations", "--format", format, *(["--rows", rows] if rows else []))
+    assert got == want.body + (b"\n" if format == "json" else b"")
+
+
+def test_get_into_a_file(hub, cli, tmp_path):
+    stored = dict(stored_minari(os.path.join(E5, "D4RL/door/human-v2"), {}))
+    path = tmp_path / "x.npy"
+    cli.run("get", "D4RL/door/human-v2", "3", "observations", "-o", str(path), expect=0)
+    assert np.array_equal(np.load(path), stored[3]["observations"])
+    assert cli.run("get", "D4RL/door/human-v2", "3", "nothing", "-o", str(tmp_path / "y.npy"), expect=3).err
+    assert sorted(os.listdir(tmp_path)) == ["x.npy"], "nothing half-made is left"
+
+
+def test_exit_codes_and_remedies(hub, cli):
+    for args, code, words in [
+        (("get", "D4RL/door/human-v2", "999", "rewards"), 3, "minari-cli episodes"),
+        (("get", "D4RL/door/human-v2", "0", "nothing"), 3, "it has actions"),
+        (("get", "D4RL/door/human-v2", "x", "rewards"), 2, "episode number"),
+        (("get", "D4RL/door/human-v2", "0", "rewards", "--rows", "a"), 2, "as in Python"),
+        (("show", "no-such-v0"), 3, "list remote"),
+        (("show", "door-human-v2"), 3, "D4RL/door/human-v2"),  # the old name of something the hub has
+        (("download", "door-human-v2"), 3, "D4RL/door/human-v2"),
+        (("episodes", "no-such-v0"), 3, "no dataset"),
+        (("list", "elsewhere"), 2, "neither local, nor remote"),
+        (("list", "remote", "--sort", "nonsense"), 2, "sort"),
+        (("list", "hf://farama-minari"), 1, "no hub"),
+        (("list", "remote", "--remote", "gcp://bucket"), 1, "minari-hub serve"),
+        (("nonsense",), 2, "unknown command"),
+        (("list",), 2, "missing"),
+        (("list", "remote", "extra"), 2, "too many"),
+        (("list", "remote", "--force"), 2, "no such option"),
+        (("list", "remote", "--nonsense"), 2, "unknown option"),
+        (("verify", "no-such-v0"), 3, "neither a folder"),
+        (("delete", "-y", "no-such-v0"), 3, "not among"),
+    ]:
+        r = cli.run(*args)
+        assert r.code == code and words in r.err, (args, r)
+        assert not r.out or "items" in r.out, (args, r)
+    assert "default" in cli.run("list", "remote", MINARI_HUB_URL="", expect=1).err
+    assert "gcp://b (MINARI_REMOTE)" in cli.run("list", "remote", MINARI_HUB_URL="", MINARI_REMOTE="gcp://b", expect=1).err
+    assert "MINARI_HUB_URL" in cli.run("list", "remote", MINARI_HUB_URL="", MINARI_REMOTE=hub.base, expect=2).err
+
+
+def test_help_teaches(cli):
+    commands = re.findall(r"^  ([a-z]+)  ", cli.run("--help", expect=0).out.split("Options")[0], re.M)
+    assert commands == ["list", "show", "download", "delete", "verify", "episodes", "get"]
+    for command in commands:
+        out = cli.run(command, "--help", expect=0).out
+        assert out.count("  minari-cli " + command) >= 1 and "Options:" in out
+        assert max(map(len, out.splitlines())) <= 120
+    assert cli.run("--version", expect=0).out.startswith("minari-cli 0.")
+
+
+# ---- downloads ----
+
+LOAD = r"""
+import json, os, sys, warnings
+warnings.filterwarnings("ignore")
+import numpy as np, minari
+def plain(x):
+    if isinstance(x, dict): return {k: plain(v) for k, v in x.items()}
+    if isinstance(x, (list, tuple)): return [plain(v) for v in x]
+    x = np.asarray(x)
+    return [str(x.dtype), list(x.shape), x.tobytes().hex() if x.dtype.kind != "O" else [str(v) for v in x.ravel()]]
+out = {}
+for id in sys.argv[1:]:
+    try:
+        ds = minari.load_dataset(id)
+        out[id] = [[int(e.id), plain(e.observations), plain(e.actions), plain(e.rewards), plain(e.terminations)] for e in ds.iterate_episodes()]
+    except Exception as e:
+        out[id] = repr(type(e))
+json.dump(out, sys.stdout)
+"""
+
+
+def load(python, root, ids):
+    env = {**os.environ, "MINARI_DATASETS_PATH": root}
+    done = subprocess.run([python, "-c", LOAD, *ids], env=env, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr[-3000:]
+    return json.loads(done.stdout)
+
+
+def download_and_load(hub, cli, python, source):
+    ids = [i["id"] for i in hub.datasets() if os.path.isdir(os.path.join(source, i["id"], "data"))]
+    assert len(ids) > 10
+    said = cli.run("download", *ids, "--json", expect=0).json()["downloads"]
+    assert all(d["verified"] for d in said if not d["skipped"]) and sum(not d["skipped"] for d in said) == len(ids)
+    for id in ids:
+        assert tree(cli.path(id)) == tree(os.path.join(source, id)), id
+        cli.run("verify", id, expect=0)
+    want, got = load(python, source, ids), load(python, cli.root, ids)
+    assert got == want
+    assert sum(isinstance(v, list) for v in want.values()) > len(ids) * 0.6
+    return ids
+
+
+def test_python_minari_0_5_3_loads_what_was_downloaded(hub, cli):
+    ids = download_and_load(hub, cli, sys.executable, E5)
+    code = "import minari, json; print(json.dumps(sorted(minari.list_local_datasets())))"
+    done = subprocess.run([sys.executable, "-W", "ignore", "-c", code], env={**os.environ, "MINARI_DATASETS_PATH": cli.root}, capture_output=True, text=True)
+    listed = json.loads(done.stdout.splitlines()[-1])
+    done = subprocess.run([sys.executable, "-W", "ignore", "-c", code], env={**os.environ, "MINARI_DATASETS_PATH": E5}, capture_output=True, text=True)
+    assert listed == json.loads(done.stdout.splitlines()[-1]) and set(listed) <= set(ids)
+
+
+@pytest.mark.skipif(not os.environ.get("HUB_TEST_PYTHON_043"), reason="HUB_TEST_PYTHON_043 names no Python with Minari 0.4.3")
+def test_python_minari_0_4_3_loads_what_was_downloaded(hub, cli):
+    download_and_load(hub, cli, os.environ["HUB_TEST_PYTHON_043"], E4)
+
+
+def test_what_it_was_combined_from_comes_too(cli):
+    r = cli.run("download", "parts/all-v0", expect=0)
+    assert sorted(os.listdir(cli.path("parts"))) == ["all-v0", "one-v0", "two-v0"], r
+    shutil.rmtree(cli.path("parts"))
+    cli.run("download", "parts/all-v0", "--no-combined", expect=0)
+    assert os.listdir(cli.path("parts")) == ["all-v0"]
+
+
+def test_versions_and_compatibility(cli):
+    r = cli.run("download", "door-human", expect=0)
+    assert "the newest version is 'door-human-v10'" in r.err and os.path.isdir(cli.path("door-human-v10"))
+    assert "a newer version is there: 'door-human-v10'" in cli.run("download", "door-human-v1", expect=0).err
+    r = cli.run("download", "D4RL/door/human-v2", "--for", "0.4.3", expect=1)
+    assert "does not read" in r.err and "--force" in r.err
+    assert "all the same" in cli.run("download", "D4RL/door/human-v2", "--for", "0.4.3", "--force", expect=0).err
+    cli.run("download", "cartpole/test-v0", "--for", "0.5.3", expect=0)
+
+
+def test_other_formats_need_a_place(hub, cli, tmp_path):
+    id = next(i["id"] for i in hub.datasets() if i["format"] == "lerobot")
+    r = cli.run("download", id, expect=2)
+    assert "-o DIR" in r.err and not os.path.exists(cli.path(id))
+    cli.run("download", id, "-o", str(tmp_path / "robots"), expect=0)
+    assert tree(tmp_path / "robots" / id) == tree(os.path.join(LEROBOT, id))
+    cli.run("verify", str(tmp_path / "robots" / id), expect=0)
+
+
+def test_verify_finds_what_is_wrong(hub, cli):
+    id = "D4RL/door/human-v2"
+    cli.run("download", id, expect=0)
+    path = cli.path(id, "data", "main_data.hdf5")
+    with open(path, "r+b") as f:
+        f.seek(5000)
+        byte = f.read(1)
+        f.seek(5000)
+        f.write(bytes([byte[0] ^ 1]))
+    assert "changed: data/main_data.hdf5" in cli.run("verify", id, expect=5).out
+    assert "changed: data/main_data.hdf5" in cli.run("verify", id, "--remote", hub.base, expect=5).out
+    os.unlink(path)
+    open(cli.path(id, "data", "more"), "w").close()
+    out = cli.run("verify", id, "--json", expect=5).json()
+    assert {f["path"]: f["state"] for f in out["files"]} == {"data/main_data.hdf5": "missing", "data/metadata.json": "verified", "data/more": "extra"}
+    assert not out["good"] and out["missing"] == 1
+    cli.run("download", id, "--force", expect=0)
+    cli.run("verify", id, "--remote", hub.base, expect=0)
+    os.unlink(cli.path(id, ".minari-hub.json"))
+    assert "--remote" in cli.run("verify", id, expect=3).err
+    assert cli.run("verify", id, "--remote", hub.base, "--json", expect=0).json()["against"] == "hub"
+
+
+# ---- this machine ----
+
+
+def test_local(cli):
+    cli.run("download", "door-human-v0", "door-human-v1", "D4RL/door/human-v2", expect=0)
+    r = cli.run("list", "local", expect=0)
+    assert [line.split()[0] for line in r.out.splitlines()[1:]] == ["door-human-v1", "D4RL/door/human-v2"]
+    assert f"Local Minari datasets('{cli.root}')" in r.err
+    assert [i["id"] for i in cli.run("list", "local", "-a", "--json", expect=0).json()["items"]] == ["door-human-v0", "door-human-v1", "D4RL/door/human-v2"]
+    assert [i["id"] for i in cli.run("list", "local", "-a", "-p", "D4RL", "--json", expect=0).json()["items"]] == ["D4RL/door/human-v2"]
+    r = cli.run("show", "D4RL/door/human-v2", expect=0, MINARI_HUB_URL="http://127.0.0.1:9")
+    assert "on this machine" in r.out and "Box(-inf, inf, (39,), float64)" in r.out
+    assert cli.run("show", "D4RL/door/human-v2", "--json", expect=0).json()["steps"] == 459
+    assert "minari-inspect" in cli.run("list", "local", MINARI_INSPECT="/nowhere", expect=1).err
+
+
+def test_local_where_nothing_is(tmp_path):
+    r = Cli(tmp_path / "none").run("list", "local", expect=0)
+    assert "Number of datasets: 0" in r.err
+
+
+def test_delete_asks(cli):
+    cli.run("download", "door-human-v0", "D4RL/door/human-v2", expect=0)
+    for answers, code in (("n\n", 1), ("\n", 1), ("", 1), ("\N{PILE OF POO}\nn\n", 1)):
+        r = cli.run("delete", "D4RL/door/human-v2", input=answers, expect=code)
+        assert os.path.isdir(cli.path("D4RL/door/human-v2")) and "Aborted" in r.err
+    assert "invalid input" in r.err
+    assert "no dataset" in cli.run("delete", "-y", "D4RL/door", expect=3).err  # a namespace is none
+    cli.run("delete", "D4RL/door/human-v2", input="y\n", expect=0)
+    assert sorted(n for n in os.listdir(cli.root) if n[0] != ".") == ["door-human-v0"]
+    assert os.listdir(cli.path(".minari-hub", "trash")) == []
+
+
+def test_python_minari_lists_while_a_download_is_going_on(tmp_path):
+    with HostileHub({"slow-v0": {"data/main_data.hdf5": os.urandom(20 << 20)}}) as slow:
+        cli = Cli(tmp_path, slow.url)
+        shutil.copytree(os.path.join(E5, "cartpole"), cli.path("cartpole"))
+        slow.fault = lambda request, path: "/files/" in path and time.sleep(60)
+        p = cli.start("download", "slow-v0")
+        time.sleep(1)
+        assert os.listdir(cli.path(".minari-hub", "incoming"))
+        for python, wanted in ((sys.executable, ["cartpole/test-v0"]), (os.environ.get("HUB_TEST_PYTHON_043"), [])):
+            if python:
+                code = "import minari; print(sorted(minari.list_local_datasets()))"
+                done = subprocess.run([python, "-W", "ignore", "-c", code], env={**os.environ, "MINARI_DATASETS_PATH": cli.root}, capture_output=True, text=True)
+                assert done.returncode == 0 and done.stdout.splitlines()[-1] == str(wanted), done
+        p.kill()
+        p.communicate()
+
+
+# ---- terminals ----
+
+
+def on_terminal(cli, *args, columns=100, **env):
+    """Everything the program writes to a terminal of its own."""
+    master, slave = pty.openpty()
+    fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 30, columns, 0, 0))
+    p = subprocess.Popen([CLI, *args], env={**cli.env, "TERM": "xterm", **env}, stdin=slave, stdout=slave, stderr=slave, close_fds=True)
+    os.close(slave)
+    seen = b""
+    while True:
+        try:
+            chunk = os.read(master, 65536)
+        except OSError:
+            break
+        if not chunk:
+            break
+        seen += chunk
+    os.close(master)
+    return p.wait(10), seen.decode()
+
+
+def test_tables_on_a_terminal(cli):
+    code, seen = on_terminal(cli, "list", "remote", "-p", "door")
+    assert code == 0 and "┏" in seen and "\x1b[36m" in seen and "Minari datasets in" in seen and "Number of datasets: 1" in seen
+    code, seen = on_terminal(cli, "list", "remote", "-p", "door", NO_COLOR="1")
+    assert code == 0 and "┏" in seen and "\x1b" not in seen
+    code, seen = on_terminal(cli, "get", "D4RL/door/human-v2", "0", "rewards", "--format", "npy")
+    assert code == 2 and "not for a terminal" in seen
+
+
+def test_the_bar_on_a_terminal_and_lines_elsewhere(tmp_path):
+    with HostileHub({"slow-v0": {"data/main_data.hdf5": os.urandom(24 << 20)}}) as slow:
+        slow.fault = lambda request, path: "/files/" in path and time.sleep(0.3)
+        cli = Cli(tmp_path, slow.url)
+        code, seen = on_terminal(cli, "download", "slow-v0", "--connections", "1")
+        assert code == 0
+        bars = seen.split("\r\x1b[K")
+        assert len(bars) > 5 and any("33%" in b and "[#" in b and "MB/s" in b for b in bars), bars
+        assert all(len(b.split("\n")[0]) < 100 for b in bars[:-1])
+        assert bars[-1].startswith("slow-v0: 25.2 MB"), "the bar makes room for the result"
+        r = cli.run("download", "slow-v0", "--force", expect=0)
+        assert "\r" not in r.err and "\x1b" not in r.err
+        assert cli.run("download", "slow-v0", "--force", "--quiet", expect=0).err == ""
+
+
+def test_a_closed_pipe_is_no_crash(cli):
+    p = cli.start("list", "remote", "--json")
+    p.stdout.close()
+    assert p.wait(20) in (0, 1)
+    p.stderr.close()
+
+
+if __name__ == "__main__":
+    sys.exit(pytest.main([__file__, "-q", "-x", "-s"] + sys.argv[1:]))

@@ -1,0 +1,488 @@
+"""Downloads from a hub that breaks off, lies, changes its mind or never ends: what is published is right, or nothing is."""
+import os
+import random
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import pytest
+
+sys.path.insert(0, os.path.dirname(__file__))
+from cli import Cli, tree
+from hostile import PREFIX, HostileHub, endless
+
+ID = "door-human-v0"
+MAIN = "data/main_data.hdf5"
+SEGMENT = 8 << 20
+rng = random.Random(5)
+BIG = rng.randbytes(5 * SEGMENT + 12345)
+SMALL = {MAIN: rng.randbytes(300_000), "data/metadata.json": b"{}", "data/empty": b""}
+
+
+@pytest.fixture
+def small():
+    with HostileHub({ID: dict(SMALL)}) as hub:
+        yield hub
+
+
+@pytest.fixture
+def big():
+    with HostileHub({ID: {MAIN: BIG, "data/metadata.json": b"{}"}}) as hub:
+        yield hub
+
+
+def is_main(path):
+    return path.endswith(MAIN)
+
+
+def nothing_published(cli):
+    assert not os.path.exists(cli.path(ID))
+
+
+def right(cli, hub):
+    assert tree(cli.path(ID)) == hub.sets[ID]
+    assert not os.listdir(cli.path(".minari-hub", "incoming"))
+
+
+def test_download_verify_and_what_is_left_behind(small, tmp_path):
+    cli = Cli(tmp_path, small.url)
+    r = cli.run("download", ID, expect=0)
+    assert "verified (SHA-256 of 3 files)" in r.out
+    right(cli, small)
+    assert cli.run("verify", ID, expect=0).out.count("verified")
+
+
+def test_large_files_come_in_parts_over_connections(big, tmp_path):
+    cli = Cli(tmp_path, big.url)
+    cli.run("download", ID, expect=0)
+    right(cli, big)
+    ranges = sorted(int(r[2][6:].split("-")[0]) for r in big.file_requests() if is_main(r[1]))
+    assert ranges == [i * SEGMENT for i in range(6)]
+
+
+def test_a_broken_connection_is_taken_up_where_it_broke(small, tmp_path):
+    cuts = []
+
+    def fault(request, path):
+        if is_main(path) and len(cuts) < 3:
+            data, asked = SMALL[MAIN], request.headers.get("Range")
+            first = int(asked[6:].split("-")[0]) if asked else 0
+            cuts.append(first)
+            total = len(data)
+            head = {"Content-Length": str(total - first), "ETag": '"e"'}
+            if first:
+                assert request.headers["If-Range"] == '"e"'
+                head["Content-Range"] = f"bytes {first}-{total - 1}/{total}"
+            return request.cut(206 if first else 200, head, data[first:first + 50_000])
+        if is_main(path):
+            data, first = SMALL[MAIN], int(request.headers["Range"][6:].split("-")[0])
+            request.answer(206, data[first:], {"ETag": '"e"', "Content-Range": f"bytes {first}-{len(data) - 1}/{len(data)}"})
+            return True
+
+    small.fault = fault
+    cli = Cli(tmp_path, small.url)
+    cli.run("download", ID, expect=0)
+    right(cli, small)
+    assert cuts == [0, 50_000, 100_000], "no byte was fetched twice"
+
+
+def test_a_part_of_another_place_is_refused(big, tmp_path):
+    def fault(request, path):
+        if is_main(path):
+            request.answer(206, BIG[:SEGMENT], {"Content-Range": f"bytes 0-{SEGMENT - 1}/{len(BIG)}"})
+            return True
+
+    big.fault = fault
+    cli = Cli(tmp_path, big.url)
+    assert "another part" in cli.run("download", ID, expect=4).err
+    nothing_published(cli)
+
+
+@pytest.mark.parametrize("header", [None, "bytes */42", "bytes 0-", "bytes 5-4/9", "bytes 0-8388607/99999999999999999999"])
+def test_a_part_without_a_good_content_range_is_refused(big, tmp_path, header):
+    def fault(request, path):
+        if is_main(path):
+            request.answer(206, BIG[:SEGMENT], {"Content-Range": header})
+            return True
+
+    big.fault = fault
+    cli = Cli(tmp_path, big.url)
+    cli.run("download", ID, expect=4)
+    nothing_published(cli)
+
+
+def test_a_server_without_ranges(big, tmp_path):
+    def fault(request, path):
+        if is_main(path):
+            request.answer(200, BIG)
+            return True
+
+    big.fault = fault
+    cli = Cli(tmp_path, big.url)
+    cli.run("download", ID, expect=0)
+    right(cli, big)
+
+
+def test_another_etag_starts_over_with_the_new_files(big, tmp_path):
+    new, asked = rng.randbytes(len(BIG)), []
+
+    def fault(request, path):
+        if is_main(path):
+            asked.append(path)
+            if len(asked) == 4:
+                big.sets[ID] = {MAIN: new, "data/metadata.json": b"{}"}
+                request.answer(206, new[:SEGMENT], {"ETag": '"new"', "Content-Range": f"bytes 0-{SEGMENT - 1}/{len(new)}"})
+                return True
+
+    big.fault = fault
+    cli = Cli(tmp_path, big.url)
+    r = cli.run("download", ID, expect=0)
+    assert "starting over" in r.err
+    right(cli, big)
+    assert tree(cli.path(ID))[MAIN] == new
+
+
+def test_a_revision_that_goes_starts_over(big, tmp_path):
+    asked = []
+
+    def fault(request, path):
+        if is_main(path):
+            asked.append(path)
+            if len(asked) == 4:
+                big.sets[ID] = {MAIN: BIG[::-1], "data/metadata.json": b"{}"}
+
+    big.fault = fault
+    cli = Cli(tmp_path, big.url)
+    cli.run("download", ID, expect=0)
+    right(cli, big)
+
+
+def test_a_dataset_that_never_rests_is_given_up(small, tmp_path):
+    def fault(request, path):
+        if "/files/" in path:
+            small.salt[ID] = time.monotonic()
+
+    small.fault = fault
+    cli = Cli(tmp_path, small.url)
+    r = cli.run("download", ID, expect=1)
+    assert "kept changing" in r.err
+    nothing_published(cli)
+
+
+def test_errors_that_pass(small, tmp_path):
+    count = [0]
+
+    def fault(request, path):
+        count[0] += 1
+        if count[0] % 3:
+            status = (500, 502, 503, 429, 408)[count[0] % 5]
+            request.problem(status, "overloaded", headers={"Retry-After": "0"} if status == 503 else ())
+            return True
+
+    small.fault = fault
+    cli = Cli(tmp_path, small.url)
+    cli.run("download", ID, expect=0)
+    right(cli, small)
+
+
+def test_retry_after_is_waited_for(small, tmp_path):
+    when = []
+
+    def fault(request, path):
+        when.append(time.monotonic())
+        if len(when) == 1:
+            request.problem(503, "starting", headers={"Retry-After": "1"})
+            return True
+
+    small.fault = fault
+    Cli(tmp_path, small.url).run("list", "remote", expect=0)
+    assert when[1] - when[0] >= 1
+
+
+def test_errors_that_stay(small, tmp_path):
+    small.fault = lambda request, path: request.answer(500, b"<html>") or True
+    cli = Cli(tmp_path, small.url)
+    r = cli.run("list", "remote", "--attempts", "3", expect=4)
+    assert "500" in r.err
+    assert len(small.requests) == 3
+
+
+def test_nobody_there(tmp_path):
+    began = time.monotonic()
+    r = Cli(tmp_path, "http://127.0.0.1:9").run("list", "remote", expect=4)
+    assert time.monotonic() - began < 10 and "cannot be reached" in r.err and "readyz" in r.err
+
+
+def test_redirects(small, tmp_path):
+    cli = Cli(tmp_path, small.url)
+
+    def loop(request, path):
+        request.answer(302, headers={"Location": request.path})
+        return True
+
+    small.fault = loop
+    assert "redirects" in cli.run("list", "remote", expect=4).err
+    for place in ("file:///etc/passwd", "gopher://127.0.0.1/", "ftp://127.0.0.1/x"):
+        small.fault = lambda request, path: request.answer(302, headers={"Location": place}) or True
+        assert "root:" not in cli.run("list", "remote", expect=4).out
+
+
+def test_the_token_stays_with_its_hub(small, tmp_path):
+    with HostileHub({ID: dict(SMALL)}) as other:
+        small.fault = lambda request, path: request.answer(302, headers={"Location": other.url.replace("127.0.0.1", "localhost") + request.path}) or True
+        cli = Cli(tmp_path, small.url)
+        cli.run("list", "remote", "--token", "secret", expect=0)
+        assert small.requests[0][3]["Authorization"] == "Bearer secret"
+        assert other.requests and all("Authorization" not in r[3] for r in other.requests)
+        small.fault, small.pages, small.next_base = None, 1, other.url  # "next" on another host: only its query counts
+        small.sets["a-v0"] = small.sets["b-v0"] = {"data/x": b"1"}
+        asked = len(other.requests)
+        assert cli.run("list", "remote", "--token", "secret", "--json", expect=0).json()["total"] == 3
+        assert len(other.requests) == asked
+
+
+def test_answers_that_never_end(small, tmp_path):
+    cli = Cli(tmp_path, small.url)
+    small.fault = lambda request, path: endless(request)
+    r = cli.run("list", "remote")
+    assert r.code in (1, 4) and "longer than" in r.err
+    small.fault = lambda request, path: is_main(path) and endless(request)
+    r = cli.run("download", ID)
+    assert r.code in (1, 4) and "longer than" in r.err
+    nothing_published(cli)
+
+
+def test_a_stalled_server_is_given_up(small, tmp_path):
+    """The library's stall timeout; its default of 30 s is too long for a test, so only Ctrl-C is tried here."""
+    small.fault = lambda request, path: time.sleep(20) or True
+    cli = Cli(tmp_path, small.url)
+    p = cli.start("list", "remote")
+    time.sleep(0.5)
+    p.send_signal(signal.SIGINT)
+    assert p.wait(3) == 130
+    p.communicate()
+
+
+@pytest.mark.parametrize("listing", [
+    [{"path": "../../escaped", "size": 1}],
+    [{"path": "/tmp/escaped", "size": 1}],
+    [{"path": "data/../../escaped", "size": 1}],
+    [{"path": "data/.hidden", "size": 1}],
+    [{"path": ".minari-hub.json", "size": 1}],
+    [{"path": "data/a", "size": 1}, {"path": "data/a", "size": 1}],
+    [{"path": "data/a", "size": -1}],
+    [{"path": "data/a"}],
+    [{"path": "data/a", "size": 1 << 62}, {"path": "data/b", "size": 1 << 62}, {"path": "data/c", "size": 1 << 62}, {"path": "data/d", "size": 1 << 62}],
+    [{"size": 1}],
+    ["data/a"],
+])
+def test_listings_that_lie(small, tmp_path, listing):
+    small.listing = lambda id: {"id": id, "revision": small.revision(id), "size": 1, "total": 1, "items": listing}
+    cli = Cli(tmp_path, small.url)
+    r = cli.run("download", ID)
+    assert r.code in (1, 4, 6), r
+    nothing_published(cli)
+    assert not os.path.exists(os.path.join(os.path.dirname(cli.root), "escaped")) and not os.path.exists("/tmp/escaped")
+
+
+def test_an_id_that_leaves_is_refused(small, tmp_path):
+    real = small.summary
+    small.summary = lambda id: {**real(id), "id": "../../escaped"}
+    cli = Cli(tmp_path / "inner", small.url)
+    assert cli.run("download", ID).code in (2, 4)
+    for id in ("../x", "/etc", "a/../b", "", "a//b", ".minari-hub"):
+        assert cli.run("download", "--", id).code == 2, id
+        assert cli.run("delete", "-y", "--", id).code in (2, 3), id
+    assert sorted(os.listdir(tmp_path)) in ([], ["inner"])
+
+
+@pytest.mark.parametrize("body", [b"", b"[]", b"{}", b"{\"items\":{}}", b"<html>", b"{\"items\":[{}]}", b"{\"items\":[1]}", b"[" * 100000, b"\xff\xfe"])
+def test_answers_that_are_none(small, tmp_path, body):
+    small.fault = lambda request, path: request.answer(200, body, type="application/json") or True
+    r = Cli(tmp_path, small.url).run("list", "remote", expect=4)
+    assert "hub" in r.err
+
+
+def test_bytes_that_are_not_what_was_promised(small, tmp_path):
+    wrong = b"\0" * len(SMALL[MAIN])
+    small.fault = lambda request, path: is_main(path) and (request.answer(200, wrong, {"ETag": '"e"'}) or True)
+    cli = Cli(tmp_path, small.url)
+    r = cli.run("download", ID, expect=5)
+    assert "SHA-256" in r.err and "verified" not in r.out
+    nothing_published(cli)
+    small.fault = None
+    before = len(small.file_requests())
+    cli.run("download", ID, expect=0)
+    right(cli, small)
+    assert all(is_main(r[1]) for r in small.file_requests()[before:]), "only the bad file was fetched again"
+
+
+def test_nobody_says_verified_without_a_digest(tmp_path):
+    with HostileHub({ID: dict(SMALL)}, digests=False) as hub:
+        listing = hub.listing
+
+        def partly(id):
+            got = listing(id)
+            got["items"][1]["sha256"] = hub.sha256(SMALL[got["items"][1]["path"]])
+            return got
+
+        hub.listing = partly
+        cli = Cli(tmp_path, hub.url)
+        r = cli.run("download", ID, "--digest-wait", "1", expect=0)
+        assert "1 of 3 files verified, size only of the rest" in r.out
+        assert not cli.run("download", ID, "--digest-wait", "1", "--json", "--force", expect=0).json()["downloads"][0]["verified"]
+        r = cli.run("verify", ID, expect=0)
+        assert "not all digests are known" in r.out and "1 verified, 2 as downloaded" in r.out
+        with open(cli.path(ID, "data", "metadata.json"), "w") as f:
+            f.write("[]")
+        assert "changed: data/metadata.json" in cli.run("verify", ID, expect=5).out
+
+
+def test_texts_cannot_command_a_terminal(small, tmp_path):
+    real = small.summary
+    small.summary = lambda id: {**real(id), "authors": ["\x1b]0;owned\x07\x1b[2J\u202e"], "description": "\x1b[31m"}
+    cli = Cli(tmp_path, small.url)
+    for args in (("list", "remote"), ("show", ID)):
+        out = cli.run(*args, expect=0).out
+        assert "\x1b" not in out and "\x07" not in out and "\u202e" not in out
+    small.fault = lambda request, path: request.problem(404, "dataset-not-found", "\x1b[2Jgone") or True
+    assert "\x1b" not in cli.run("show", "x-v0", expect=3).err
+
+
+def test_kill_9_and_go_on(big, tmp_path):
+    """Five times; what is fetched twice is at most what was under way."""
+    big.sets[ID] = {MAIN: BIG, **{f"data/additional_data_{i}.hdf5": rng.randbytes(SEGMENT + 1) for i in range(4)}}
+    cli = Cli(tmp_path, big.url)
+    big.fault = lambda request, path: "/files/" in path and time.sleep(0.1)
+    for round in range(5):
+        p = cli.start("download", ID, "--connections", "2")
+        time.sleep(0.15 + 0.1 * round)
+        p.kill()
+        p.communicate()
+        nothing_published(cli)
+    r = cli.run("download", ID, expect=0)
+    assert "going on" in r.err
+    right(cli, big)
+    asked = [r[1:3] for r in big.file_requests()]
+    assert len(asked) - len(set(asked)) <= 5 * 2, "more was fetched twice than was under way"
+
+
+def test_an_interrupt_keeps_what_came(big, tmp_path):
+    big.fault = lambda request, path: is_main(path) and time.sleep(0.2)
+    cli = Cli(tmp_path, big.url)
+    p = cli.start("download", ID, "--connections", "1")
+    time.sleep(0.9)
+    p.send_signal(signal.SIGINT)
+    out, err = p.communicate(timeout=10)
+    assert p.returncode == 130 and "goes on from there" in err
+    nothing_published(cli)
+    big.fault = None
+    before = len(big.file_requests())
+    r = cli.run("download", ID, "--json", expect=0)
+    assert r.json()["downloads"][0]["bytes_kept"] >= SEGMENT
+    assert len(big.file_requests()) - before < 7
+    right(cli, big)
+
+
+def test_one_download_at_a_time(big, tmp_path):
+    big.fault = lambda request, path: is_main(path) and time.sleep(0.3)
+    cli = Cli(tmp_path, big.url)
+    p = cli.start("download", ID)
+    time.sleep(0.4)
+    assert "another process" in cli.run("download", ID, expect=1).err
+    p.communicate()
+    assert p.returncode == 0
+    right(cli, big)
+
+
+def test_existing_and_force(small, tmp_path):
+    cli = Cli(tmp_path, small.url)
+    cli.run("download", ID, expect=0)
+    before = len(small.file_requests())
+    r = cli.run("download", ID, expect=0)
+    assert "skipped" in r.err and len(small.file_requests()) == before
+    small.sets[ID] = {MAIN: b"other"}
+    assert "older revision" in cli.run("download", ID, expect=0).err
+    assert tree(cli.path(ID)) == SMALL
+    cli.run("download", ID, "--force", expect=0)
+    right(cli, small)
+
+
+def test_readers_see_the_old_or_the_new_dataset(small, tmp_path):
+    """While it is replaced again and again, every opened tree is whole."""
+    sets = [{f"data/{i}": bytes([v]) * 1000 for i in range(5)} for v in (1, 2)]
+    cli = Cli(tmp_path, small.url)
+    small.sets[ID] = sets[0]
+    cli.run("download", ID, expect=0)
+    stop, bad = threading.Event(), []
+
+    def read():
+        while not stop.is_set():
+            folder = os.open(cli.path(ID), os.O_RDONLY)
+            try:
+                seen = set()
+                for i in range(5):
+                    f = os.open(f"data/{i}", os.O_RDONLY, dir_fd=folder)
+                    seen.add(os.read(f, 1))
+                    os.close(f)
+                if len(seen) != 1:
+                    bad.append(seen)
+            except FileNotFoundError:
+                pass  # the old tree is gone by now: a reader opens again
+            os.close(folder)
+
+    thread = threading.Thread(target=read)
+    thread.start()
+    for i in range(10):
+        small.sets[ID] = sets[(i + 1) % 2]
+        cli.run("download", ID, "--force", expect=0)
+        assert os.path.isdir(cli.path(ID))
+    stop.set()
+    thread.join()
+    assert not bad
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="mounting a small file system needs root")
+def test_a_full_disk(big, tmp_path):
+    place = tmp_path / "small-disk"
+    place.mkdir()
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=20m", "none", place], capture_output=True).returncode:
+        pytest.skip("mounting is not allowed here")
+    try:
+        cli = Cli(place, big.url)
+        r = cli.run("download", ID, expect=6)
+        assert "more bytes" in r.err and not big.file_requests(), "told before anything was fetched"
+        nothing_published(cli)
+        big.sets[ID] = {MAIN: BIG[:12 << 20]}
+        (place / "filler").write_bytes(b"")
+        filled = []
+
+        def fill(request, path):  # the disk fills up while the download runs: the second file has no room
+            if path.endswith("/a") and not filled:
+                filled.append(1)
+                (place / "filler").write_bytes(b"\0" * (9 << 20))
+
+        big.sets[ID] = {"data/a": BIG[:1 << 20], "data/b": BIG[:12 << 20]}
+        big.fault = fill
+        r = cli.run("download", ID, "--connections", "1", expect=6)
+        nothing_published(cli)
+        (place / "filler").unlink()
+        r = cli.run("download", ID, expect=0)
+        right(cli, big)
+    finally:
+        subprocess.run(["umount", "-l", place])
+
+
+def test_many_small_files(tmp_path):
+    files = {f"data/{i}/part-0.arrow": rng.randbytes(i % 50) for i in range(400)}
+    with HostileHub({"many-v0": files}) as hub:
+        cli = Cli(tmp_path, hub.url)
+        cli.run("download", "many-v0", expect=0)
+        assert tree(cli.path("many-v0")) == files
+        assert len(hub.file_requests()) == sum(1 for d in files.values() if d), "one request a file, none for empty ones"
+
+
+if __name__ == "__main__":
+    sys.exit(pytest.main([__file__, "-q", "-x", "-s"] + sys.argv[1:]))

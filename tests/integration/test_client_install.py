@@ -1,0 +1,84 @@
+"""A program outside the tree builds against what is installed: shared and static, by CMake and by pkg-config."""
+import os
+import re
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+sys.path.insert(0, os.path.dirname(__file__))
+from hostile import HostileHub
+from hub import BIN
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+EXAMPLE = os.path.join(HERE, "..", "..", "client", "example")
+BUILD = os.path.dirname(os.path.abspath(BIN))
+
+
+def run(*command, **env):
+    done = subprocess.run(command, env={**os.environ, **env}, capture_output=True, text=True)
+    assert done.returncode == 0, (command, done.stdout[-2000:], done.stderr[-2000:])
+    return done.stdout
+
+
+def sanitized():
+    with open(os.path.join(BUILD, "CMakeCache.txt")) as f:
+        return re.search(r"^HUB_SANITIZE:STRING=(.*)$", f.read(), re.M)[1]
+
+
+@pytest.fixture(scope="module")
+def prefix(tmp_path_factory):
+    prefix = str(tmp_path_factory.mktemp("prefix"))
+    run("cmake", "--install", BUILD, "--component", "libminari", "--prefix", prefix)
+    return prefix
+
+
+@pytest.fixture(scope="module")
+def lib(prefix):
+    for folder, _, names in os.walk(prefix):
+        if "libminari.a" in names:
+            return folder
+
+
+def check(program, **env):
+    with HostileHub({"a-v0": {"data/x": b"1"}, "b-v0": {"data/x": b"1"}}) as hub:
+        assert run(program, hub.url, **env).splitlines()[:2] == ["a-v0", "b-v0"]
+
+
+def test_only_the_public_headers_are_there(prefix):
+    assert sorted(os.listdir(os.path.join(prefix, "include"))) == ["minari"]
+    for name in os.listdir(os.path.join(prefix, "include", "minari")):
+        with open(os.path.join(prefix, "include", "minari", name)) as f:
+            assert "hub_" not in f.read(), name
+
+
+def test_only_minari_can_be_seen(lib):
+    for flags, file in ((["-D"], "libminari.so"), (["-g"], "libminari.a")):
+        names = re.findall(r" [A-TV-Z] (\S+)", run("nm", *flags, "--defined-only", os.path.join(lib, file)))
+        strangers = [n for n in names if not n.startswith("minari_") and not (sanitized() and "asan" in n)]
+        assert names and not strangers, strangers
+
+
+def test_cmake(prefix, lib, tmp_path):
+    flags = f"-fsanitize={sanitized()}" if sanitized() else ""
+    run("cmake", "-S", EXAMPLE, "-B", str(tmp_path), f"-DCMAKE_PREFIX_PATH={prefix}", f"-DCMAKE_C_FLAGS={flags}")
+    run("cmake", "--build", str(tmp_path))
+    check(str(tmp_path / "list"))
+    check(str(tmp_path / "list-static"))
+
+
+@pytest.mark.skipif(not shutil.which("pkg-config"), reason="no pkg-config")
+def test_pkg_config(lib, tmp_path):
+    env = {"PKG_CONFIG_PATH": os.path.join(lib, "pkgconfig")}
+    flags = [f"-fsanitize={sanitized()}"] if sanitized() else []
+    source, program = os.path.join(EXAMPLE, "list.c"), str(tmp_path / "list")
+    run("cc", *flags, source, "-o", program, *run("pkg-config", "--cflags", "--libs", "minari", **env).split())
+    check(program, LD_LIBRARY_PATH=lib)
+    cflags = run("pkg-config", "--cflags", "minari", **env).split()
+    run("cc", *flags, *cflags, source, "-o", program, os.path.join(lib, "libminari.a"), *run("pkg-config", "--libs", "libcurl", "jansson", "libcrypto").split(), "-lm", "-pthread")
+    check(program)
+
+
+if __name__ == "__main__":
+    sys.exit(pytest.main([__file__, "-q", "-x", "-s"] + sys.argv[1:]))
