@@ -1,0 +1,107 @@
+#include "server/http/stream.h"
+
+#include <criterion/criterion.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+static char folder[64];
+static struct hub_store *store;
+static struct hub_file *file;
+static char content[300000];
+
+static void open_file(void)
+{
+    char path[128];
+    strcpy(folder, "/tmp/hub-stream-XXXXXX");
+    cr_assert_not_null(mkdtemp(folder));
+    snprintf(path, sizeof path, "%s/f", folder);
+    for (size_t i = 0; i < sizeof content; i++)
+        content[i] = (char)(i * 7 + i / 1000);
+    int fd = open(path, O_CREAT | O_WRONLY, 0600);
+    cr_assert_eq(write(fd, content, sizeof content), (ssize_t)sizeof content);
+    close(fd);
+    static const char *const roots[] = {folder};
+    const struct hub_store_options options = {
+        .roots = roots, .root_count = 1, .state = folder, .max_open = 4};
+    const struct hub_file_ref ref = {.root = 0, .path = "f"};
+    cr_assert_eq(hub_store_open(&options, &store, NULL), HUB_OK);
+    cr_assert_eq(hub_file_get(store, &ref, &file, NULL), HUB_OK);
+}
+
+static void close_file(void)
+{
+    char command[128];
+    hub_file_put(file);
+    hub_store_close(store);
+    snprintf(command, sizeof command, "rm -rf %s", folder);
+    cr_assert_eq(system(command), 0);
+}
+
+TestSuite(stream, .init = open_file, .fini = close_file);
+
+Test(stream, block_by_block_warm_or_cold)
+{
+    struct hub_stream stream;
+    char block[70000];
+    uint64_t at = 0;
+    hub_stream_init(&stream, file, 5, 250000, 65536);
+    for (int i = 0; at < stream.length; i++) {
+        if (i % 2) /* what a worker does when the page is cold */
+            hub_stream_fetch(&stream, at);
+        ssize_t n = hub_stream_read(&stream, at, block, sizeof block);
+        cr_assert(n > 0 && n <= 65536);
+        cr_assert_arr_eq(block, content + 5 + at, (size_t)n);
+        at += (uint64_t)n;
+    }
+    cr_assert_eq(at, 250000);
+    cr_assert_eq(hub_stream_read(&stream, at, block, sizeof block), -1, "past the end");
+    hub_stream_dispose(&stream);
+}
+
+Test(stream, a_cold_block_may_be_taken_in_pieces)
+{
+    struct hub_stream stream;
+    char piece[1000];
+    hub_stream_init(&stream, file, 0, 4096, 4096);
+    hub_stream_fetch(&stream, 0);
+    for (uint64_t at = 0; at < 4096;) {
+        ssize_t n = hub_stream_read(&stream, at, piece, sizeof piece);
+        cr_assert(n > 0);
+        cr_assert_arr_eq(piece, content + at, (size_t)n);
+        at += (uint64_t)n;
+    }
+    cr_assert_null(stream.cold);
+    hub_stream_dispose(&stream);
+}
+
+static void change(void)
+{
+    char path[128];
+    snprintf(path, sizeof path, "%s/f", folder);
+    cr_assert_eq(truncate(path, 100000), 0);
+}
+
+Test(stream, a_change_ends_it)
+{
+    struct hub_stream stream;
+    char block[1000];
+    hub_stream_init(&stream, file, 0, sizeof content, 1000);
+    cr_assert_eq(hub_stream_read(&stream, 0, block, sizeof block), 1000);
+    change();
+    cr_assert_eq(hub_stream_read(&stream, 1000, block, sizeof block), -1);
+    cr_assert_eq(hub_stream_read(&stream, 0, block, sizeof block), -1, "and it stays ended");
+    hub_stream_dispose(&stream);
+}
+
+Test(stream, a_change_under_a_worker_ends_it)
+{
+    struct hub_stream stream;
+    char block[1000];
+    hub_stream_init(&stream, file, 0, sizeof content, 1000);
+    change();
+    hub_stream_fetch(&stream, 0);
+    cr_assert_eq(hub_stream_read(&stream, 0, block, sizeof block), -1);
+    hub_stream_dispose(&stream);
+}
