@@ -66,9 +66,9 @@ static enum hub_status configure(struct hub_db *db, enum hub_db_mode mode, struc
     sqlite3_db_config(handle, SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 0, NULL);
     if (mode == HUB_DB_READ)
         return hub_db_exec(
-            db, "PRAGMA wal_autocheckpoint = 0; PRAGMA cache_size = -512; PRAGMA query_only = 1", err);
+            db, "PRAGMA wal_autocheckpoint = 0; PRAGMA cache_size = -1024; PRAGMA query_only = 1", err);
     HUB_TRY(hub_db_exec(db,
-                        "PRAGMA journal_mode = WAL; PRAGMA foreign_keys = 1; PRAGMA cache_size = -8192;"
+                        "PRAGMA journal_mode = WAL; PRAGMA foreign_keys = 1; PRAGMA cache_size = -4096;"
                         "PRAGMA journal_size_limit = 16777216; PRAGMA temp_store = MEMORY",
                         err));
     return hub_db_exec(db, mode == HUB_DB_TRUTH ? "PRAGMA synchronous = FULL" : "PRAGMA synchronous = NORMAL",
@@ -104,6 +104,13 @@ void hub_db_close(struct hub_db *db)
     }
     sqlite3_close(db->handle);
     free(db);
+}
+
+enum hub_status hub_db_cache(struct hub_db *db, unsigned kib, struct hub_error *err)
+{
+    char sql[64];
+    sqlite3_snprintf(sizeof sql, sql, "PRAGMA cache_size = -%u", kib);
+    return hub_db_exec(db, sql, err);
 }
 
 void hub_db_shrink(struct hub_db *db)

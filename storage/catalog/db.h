@@ -25,6 +25,8 @@ enum hub_db_mode {
 HUB_MUST_USE enum hub_status hub_db_open(const char *path, enum hub_db_mode mode, struct hub_db **out,
                                          struct hub_error *err);
 void hub_db_close(struct hub_db *db);
+/** Room for cached pages; not within a transaction. */
+HUB_MUST_USE enum hub_status hub_db_cache(struct hub_db *db, unsigned kib, struct hub_error *err);
 /** Give cached pages back to the system. */
 void hub_db_shrink(struct hub_db *db);
 

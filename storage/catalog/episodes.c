@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { FLAG_RETURN_COMPUTED = 1, FLAG_RETURN_NAN = 2, MAX_PAGE = 1000, SMALL_SPLIT = 4000 };
+enum { FLAG_RETURN_COMPUTED = 1, FLAG_RETURN_NAN = 2, MAX_PAGE = 1000 };
 
 #define COLUMNS                                                                                              \
     "e.number, e.steps, e.return, e.flags, e.seed, e.success, e.terminated, e.truncated, e.task, e.part, "   \
@@ -46,16 +46,15 @@ struct page {
     struct hub_buf *key;
     uint32_t left;
     bool more;
-    bool small_split;
 };
 
 static const struct {
     const char *column; /* NULL: the number itself */
     int index;
 } sorts[] = {
-    [HUB_BY_NUMBER] = {NULL, C_NUMBER},       [HUB_BY_STEPS] = {"e.steps", C_STEPS},
-    [HUB_BY_RETURN] = {"e.return", C_RETURN}, [HUB_BY_SEED] = {"e.seed", C_SEED},
-    [HUB_BY_TASK] = {"e.task", C_TASK},       [HUB_BY_SUCCESS] = {"e.success", C_SUCCESS},
+    [HUB_BY_NUMBER] = {NULL, C_NUMBER},     [HUB_BY_STEPS] = {"steps", C_STEPS},
+    [HUB_BY_RETURN] = {"return", C_RETURN}, [HUB_BY_SEED] = {"seed", C_SEED},
+    [HUB_BY_TASK] = {"task", C_TASK},       [HUB_BY_SUCCESS] = {"success", C_SUCCESS},
 };
 
 /* ---- rows ---- */
@@ -166,38 +165,31 @@ static enum hub_status bind_key(struct hub_stmt *stmt, int parameter, struct hub
 static void write_sql(const struct page *page, bool nulls, bool after, char *sql, size_t size)
 {
     const struct hub_episode_query *q = page->query;
-    const char *column = sorts[q->sort].column, *order = q->descending ? "DESC" : "ASC",
-               *compare = q->descending ? "<" : ">";
-    const bool by_split = q->split && (page->small_split || !column);
-    const char *number = by_split ? "s.number" : "e.number";
-    char from[320], range[160] = "", sorted[120];
-    if (by_split)
+    const char *column = sorts[q->sort].column, *order = q->descending ? "DESC" : "ASC";
+    const char *compare = q->descending ? "<" : ">", *t = q->split ? "s" : "e";
+    char from[320], range[200] = "";
+    if (q->split)
         snprintf(from, sizeof from,
-                 "episode_splits s INDEXED BY episode_splits_number CROSS JOIN episodes e ON e.part = s.part "
-                 "AND e.position = s.position"
-                 " WHERE s.dataset = ?1 AND s.split = ?5");
+                 "episode_splits s INDEXED BY splits_%s CROSS JOIN episodes e ON e.part = s.part AND "
+                 "e.position = s.position"
+                 " WHERE s.dataset = ?1 AND s.split = ?5",
+                 column ? column : "number");
     else
-        snprintf(from, sizeof from, "episodes e INDEXED BY episodes_%s WHERE e.dataset = ?1%s",
-                 column ? column + 2 : "number",
-                 q->split ? " AND EXISTS (SELECT 1 FROM episode_splits s WHERE s.part = e.part AND "
-                            "s.position = e.position"
-                            " AND s.split = ?5)"
-                          : "");
-    if (!column || nulls)
-        snprintf(range, sizeof range, "%s%s%s", after ? " AND " : "", after ? number : "",
-                 after ? (q->descending ? " < ?3" : " > ?3") : "");
+        snprintf(from, sizeof from, "episodes e INDEXED BY episodes_%s WHERE e.dataset = ?1",
+                 column ? column : "number");
+    const int n =
+        column ? snprintf(range, sizeof range, " AND %s.%s IS %s", t, column, nulls ? "NULL" : "NOT NULL")
+               : 0;
+    if (after && column && !nulls)
+        snprintf(range + n, sizeof range - (size_t)n, " AND (%s.%s, %s.number) %s (?2, ?3)", t, column, t,
+                 compare);
     else if (after)
-        snprintf(range, sizeof range, " AND (%s, %s) %s (?2, ?3)", column, number, compare);
-    if (!column)
-        snprintf(sorted, sizeof sorted, "%s %s", number, order);
+        snprintf(range + n, sizeof range - (size_t)n, " AND %s.number %s ?3", t, compare);
+    const int m = snprintf(sql, size, "SELECT " COLUMNS " FROM %s%s ORDER BY ", from, range);
+    if (column && !nulls)
+        snprintf(sql + m, size - (size_t)m, "%s.%s %s, %s.number %s LIMIT ?4", t, column, order, t, order);
     else
-        snprintf(sorted, sizeof sorted, "%s %s, %s %s", column, order, number, order);
-    snprintf(sql, size, "SELECT " COLUMNS " FROM %s%s%s%s%s ORDER BY %s LIMIT ?4", from,
-             column ? " AND " : "", column ? column : "",
-             !column ? ""
-             : nulls ? " IS NULL"
-                     : " IS NOT NULL",
-             range, sorted);
+        snprintf(sql + m, size - (size_t)m, "%s.number %s LIMIT ?4", t, order);
 }
 
 /* Rows with a key (or those without) after the given place, as many as the page still takes. */
@@ -257,7 +249,6 @@ static enum hub_status count(struct page *page, uint64_t *total, struct hub_erro
     hub_stmt_bind_text(stmt, 2, page->query->split);
     HUB_TRY(hub_stmt_step(stmt, &row, err));
     *total = row ? (uint64_t)hub_stmt_int(stmt, 0) : 0;
-    page->small_split = *total <= SMALL_SPLIT;
     return HUB_OK;
 }
 

@@ -50,13 +50,22 @@ static unsigned distance(const struct pattern *p, const char *text, size_t size)
     return score;
 }
 
+/* Far in length is far in spelling. */
+static unsigned distance_to(const struct pattern *p, const char *text, unsigned ceiling)
+{
+    const size_t size = strlen(text);
+    if (size > p->size + ceiling || size + ceiling < p->size)
+        return UINT16_MAX;
+    return distance(p, text, size);
+}
+
 /* The least over all suffixes of the key that begin at a segment; a whole key that merely holds the text is
  * near too. */
-static unsigned nearest_of(const struct pattern *p, struct hub_view text, const char *key)
+static unsigned nearest_of(const struct pattern *p, struct hub_view text, const char *key, unsigned ceiling)
 {
-    unsigned best = distance(p, key, HUB_MIN(strlen(key), (size_t)256));
+    unsigned best = distance_to(p, key, ceiling);
     for (const char *slash = strchr(key, '/'); slash; slash = strchr(slash + 1, '/')) {
-        const unsigned d = distance(p, slash + 1, HUB_MIN(strlen(slash + 1), (size_t)256));
+        const unsigned d = distance_to(p, slash + 1, ceiling);
         best = HUB_MIN(best, d + 1); /* a left-out namespace is a small mistake */
     }
     if (best > 2 && text.size >= 3 && memmem(key, strlen(key), text.data, text.size))
@@ -82,7 +91,7 @@ uint32_t hub_snapshot_nearest(const struct hub_snapshot *snapshot, struct hub_vi
         /* of several versions the newest, which comes last */
         if (i + 1 < snapshot->count && strcmp(head->key, snapshot->heads[i + 1]->key) == 0)
             continue;
-        const unsigned score = nearest_of(&p, key, head->key);
+        const unsigned score = nearest_of(&p, key, head->key, ceiling);
         if (score > ceiling || (count == limit && score >= scores[count - 1]))
             continue;
         uint32_t at = count < limit ? count++ : count - 1;

@@ -266,32 +266,32 @@ static enum hub_status write_episode(struct hub_db *db, int64_t part, uint32_t p
     return hub_stmt_run(stmt, err);
 }
 
-static enum hub_status write_split(struct hub_db *db, int64_t part, uint32_t position, int64_t dataset,
-                                   int64_t number, const char *split, struct hub_error *err)
+/* The episode's row once more, for each of its splits. */
+static enum hub_status write_split(struct hub_db *db, int64_t part, uint32_t position, const char *split,
+                                   struct hub_error *err)
 {
     struct hub_stmt *stmt;
-    HUB_TRY(hub_db_prepare(db,
-                           "INSERT OR IGNORE INTO episode_splits (part, position, split, dataset, number) "
-                           "VALUES (?, ?, ?, ?, ?)",
-                           &stmt, err));
+    HUB_TRY(hub_db_prepare(
+        db,
+        "INSERT OR IGNORE INTO episode_splits (part, position, split, dataset, number, steps,"
+        " return, seed, success, task) SELECT part, position, ?3, dataset, number, steps, return,"
+        " seed, success, task FROM episodes WHERE part = ?1 AND position = ?2",
+        &stmt, err));
     hub_stmt_bind_int(stmt, 1, part);
     hub_stmt_bind_int(stmt, 2, position);
     hub_stmt_bind_text(stmt, 3, split);
-    hub_stmt_bind_int(stmt, 4, dataset);
-    if (dataset)
-        hub_stmt_bind_int(stmt, 5, number);
     return hub_stmt_run(stmt, err);
 }
 
-static enum hub_status write_splits(struct hub_db *db, int64_t part, uint32_t position, int64_t dataset,
-                                    int64_t number, const char *splits, struct hub_error *err)
+static enum hub_status write_splits(struct hub_db *db, int64_t part, uint32_t position, const char *splits,
+                                    struct hub_error *err)
 {
     HUB_CLEANUP(hub_json_decrefp) json_t *array = NULL;
     size_t i;
     json_t *split;
     HUB_TRY(hub_json_parse(hub_view_of(splits), HUB_MAX_ATTRIBUTES, &array, err));
     json_array_foreach(array, i, split) if (json_is_string(split))
-        HUB_TRY(write_split(db, part, position, dataset, number, json_string_value(split), err));
+        HUB_TRY(write_split(db, part, position, json_string_value(split), err));
     return HUB_OK;
 }
 
@@ -307,7 +307,7 @@ static enum hub_status write_episodes(struct hub_publication *p, int64_t part,
             return hub_fail(err, HUB_CORRUPT, "an episode of %llu steps", (unsigned long long)e->steps);
         HUB_TRY(write_episode(p->db, part, i, dataset, number, e, err));
         if (e->splits)
-            HUB_TRY(write_splits(p->db, part, i, dataset, number, e->splits, err));
+            HUB_TRY(write_splits(p->db, part, i, e->splits, err));
     }
     return HUB_OK;
 }

@@ -377,25 +377,46 @@ static enum hub_status show_head(struct hub_publication *p, struct hub_error *er
     return hub_heads_show(catalog, false, err);
 }
 
+/* Rows go into indexes of random order: with too little cache each would be a read and a write. */
+enum { LARGE_EPISODES = 20000, LARGE_CACHE_KIB = 96 * 1024, SMALL_CACHE_KIB = 4 * 1024 };
+
+static enum hub_status make_room(struct hub_db *db, bool large, struct hub_error *err)
+{
+    if (!large)
+        hub_db_shrink(db);
+    return hub_db_cache(db, large ? LARGE_CACHE_KIB : SMALL_CACHE_KIB, err);
+}
+
+static uint64_t count_found(const struct hub_draft *draft)
+{
+    uint64_t count = 0;
+    for (uint32_t i = 0; i < draft->part_count; i++)
+        count += draft->parts[i].found ? draft->parts[i].found->episode_count : 0;
+    return count;
+}
+
 static enum hub_status publish(struct hub_catalog *catalog, const struct hub_draft *draft,
                                struct hub_error *err)
 {
     HUB_CLEANUP(hub_publication_dispose)
     struct hub_publication p = {.catalog = catalog, .db = catalog->index, .draft = draft};
     HUB_TRY(check_draft(draft, err));
+    const bool large = count_found(draft) > LARGE_EPISODES;
+    if (large)
+        HUB_TRY(make_room(p.db, true, err));
     HUB_TRY(hub_db_begin(p.db, err));
     enum hub_status st = write_all(&p, err);
     if (!st)
         st = hub_db_commit(p.db, err);
-    if (st) {
+    if (st)
         hub_db_rollback(p.db);
+    if (large && make_room(p.db, false, NULL))
+        return hub_fail(err, HUB_IO, "the catalogue's cache cannot be made small again");
+    if (st)
         return st;
-    }
     const struct hub_head *old = hub_heads_find(catalog, draft->root, draft->id);
     retire(&p, old);
     catalog->next_serial++;
-    if (p.episode_count > 100000)
-        hub_db_shrink(p.db);
     return show_head(&p, err);
 }
 

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-enum { INDEX_FORMAT = 1 };
+enum { INDEX_FORMAT = 2 };
 
 static const char index_sql[] =
     "CREATE TABLE datasets ("
@@ -52,9 +52,17 @@ static const char index_sql[] =
     "CREATE INDEX episodes_seed ON episodes (dataset, seed, number);"
     "CREATE INDEX episodes_task ON episodes (dataset, task, number);"
     "CREATE INDEX episodes_success ON episodes (dataset, success, number);"
+    /* the sort keys once more, so that a page of one split is found as fast as one of all */
     "CREATE TABLE episode_splits (part INTEGER NOT NULL, position INTEGER NOT NULL, split TEXT NOT NULL,"
-    " dataset INTEGER NOT NULL, number INTEGER, PRIMARY KEY (part, position, split)) STRICT, WITHOUT ROWID;"
-    "CREATE INDEX episode_splits_number ON episode_splits (dataset, split, number);"
+    " dataset INTEGER NOT NULL, number INTEGER, steps INTEGER NOT NULL, return REAL, seed ANY, success "
+    "INTEGER,"
+    " task TEXT, PRIMARY KEY (part, position, split)) STRICT, WITHOUT ROWID;"
+    "CREATE INDEX splits_number ON episode_splits (dataset, split, number);"
+    "CREATE INDEX splits_steps ON episode_splits (dataset, split, steps, number);"
+    "CREATE INDEX splits_return ON episode_splits (dataset, split, return, number);"
+    "CREATE INDEX splits_seed ON episode_splits (dataset, split, seed, number);"
+    "CREATE INDEX splits_task ON episode_splits (dataset, split, task, number);"
+    "CREATE INDEX splits_success ON episode_splits (dataset, split, success, number);"
     "CREATE TABLE splits (dataset INTEGER NOT NULL, split TEXT NOT NULL, episodes INTEGER NOT NULL,"
     " PRIMARY KEY (dataset, split)) STRICT, WITHOUT ROWID;"
     "CREATE TABLE notes (key TEXT PRIMARY KEY, value BLOB NOT NULL) STRICT, WITHOUT ROWID;";

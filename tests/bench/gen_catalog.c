@@ -1,0 +1,291 @@
+/* Fills a state directory with hand-made datasets through hub_catalog_publish, opens it again and measures
+ * what the catalogue promises: start <= 1 s and RssAnon <= 64 MiB idle with 10,000 datasets and 1,000,000
+ * episodes, p99 of a page of episodes <= 10 ms.
+ *
+ * usage: gen_catalog STATE [datasets [episodes of each]]      default 10000 100, and one set of 1,000,000 is
+ * measured apart with gen_catalog STATE 1 1000000 */
+#include "storage/base/time.h"
+#include "storage/catalog/catalog.h"
+
+#include <malloc.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+static void die(const char *what, const struct hub_error *err)
+{
+    fprintf(stderr, "%s: %s\n", what, err->detail);
+    exit(1);
+}
+
+#define MUST(call)                                                                                           \
+    do {                                                                                                     \
+        struct hub_error err_ = {0}, *err = &err_;                                                           \
+        if (call)                                                                                            \
+            die(#call, err);                                                                                 \
+    } while (0)
+
+static uint64_t seed = 88172645463325252U;
+
+static uint64_t random_number(void)
+{
+    seed ^= seed << 13;
+    seed ^= seed >> 7;
+    seed ^= seed << 17;
+    return seed;
+}
+
+/* Of this thread alone: the machine may be busy with others. */
+static uint64_t cpu_us(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000;
+}
+
+static long status_kib(const char *name)
+{
+    char line[256];
+    long value = 0;
+    FILE *f = fopen("/proc/self/status", "re");
+    while (f && fgets(line, sizeof line, f))
+        if (strncmp(line, name, strlen(name)) == 0)
+            value = strtol(line + strlen(name), NULL, 10);
+    if (f)
+        fclose(f);
+    return value;
+}
+
+static void layout_of(struct hub_found_field *field, uint32_t dim, uint32_t episodes)
+{
+    struct hub_layout_builder *b = NULL;
+    const struct hub_variant variant = {.kind = HUB_KIND_FLOAT, .rank = 1, .item_size = 4, .dims = {dim}};
+    const struct hub_piece piece = {.kind = HUB_PIECE_STRIDED,
+                                    .rows = 100 * (uint64_t)episodes,
+                                    .row_stride = 4 * dim,
+                                    .geometry = HUB_NONE};
+    uint32_t number, array;
+    MUST(hub_layout_builder_new(GIB, &b, err));
+    MUST(hub_layout_variant(b, &variant, &number, err));
+    MUST(hub_layout_array(b, number, &array, err));
+    MUST(hub_layout_piece(b, &piece, err));
+    for (uint32_t i = 0; i < episodes; i++)
+        MUST(hub_layout_add_window(b, &(struct hub_window){i, array, i * (uint64_t)100, 100}, err));
+    MUST(hub_layout_finish(b, &field->layout, &field->layout_size, err));
+    hub_layout_builder_free(b);
+}
+
+/* What does not differ between datasets is made once. */
+struct model {
+    struct hub_findings found;
+    struct hub_found_field fields[6];
+    struct hub_found_episode *episodes;
+    char (*names)[24], (*seeds)[24];
+};
+
+static void model_init(struct model *m, uint32_t episodes)
+{
+    static const char *const paths[] = {"actions", "infos/goal",   "observations",
+                                        "rewards", "terminations", "truncations"};
+    static const enum hub_role roles[] = {HUB_ROLE_ACTION, HUB_ROLE_INFO, HUB_ROLE_OBSERVATION,
+                                          HUB_ROLE_REWARD, HUB_ROLE_DONE, HUB_ROLE_DONE};
+    memset(m, 0, sizeof *m);
+    m->episodes = calloc(episodes, sizeof *m->episodes);
+    m->names = calloc(episodes, sizeof *m->names);
+    m->seeds = calloc(episodes, sizeof *m->seeds);
+    for (size_t i = 0; i < HUB_COUNT(paths); i++) {
+        m->fields[i] = (struct hub_found_field){
+            .path = (char *)paths[i], .type = HUB_FIELD_NUMBER, .role = roles[i], .axis = HUB_AXIS_STEP};
+        layout_of(&m->fields[i], 1 + (uint32_t)i * 3, episodes);
+    }
+    for (uint32_t i = 0; i < episodes; i++) {
+        snprintf(m->names[i], sizeof m->names[i], "episode_%u", i);
+        snprintf(m->seeds[i], sizeof m->seeds[i], "%llu", (unsigned long long)(random_number() >> 33));
+        m->episodes[i] = (struct hub_found_episode){.number = i,
+                                                    .name = m->names[i],
+                                                    .seed = m->seeds[i],
+                                                    .has_return = true,
+                                                    .success = (int8_t)(i % 3) - 1,
+                                                    .terminated = 1,
+                                                    .truncated = -1,
+                                                    .return_computed = true,
+                                                    .splits = i % 10 ? "[\"train\"]" : "[\"val\"]",
+                                                    .task = i % 2 ? "open the door" : "close the door"};
+    }
+    m->found = (struct hub_findings){
+        .fields = m->fields, .field_count = 6, .episodes = m->episodes, .episode_count = episodes};
+}
+
+static void publish(struct hub_catalog *catalog, struct model *m, uint32_t number)
+{
+    char id[64], description[200];
+    for (uint32_t i = 0; i < m->found.episode_count; i++) {
+        m->episodes[i].steps = 50 + random_number() % 950;
+        m->episodes[i].episode_return = (double)(random_number() % 1000000) / 1000;
+    }
+    snprintf(id, sizeof id, "lab%u/robot-%u/task%u-v%u", number % 7, number / 40, number / 4, number % 4);
+    snprintf(description, sizeof description,
+             "Trajectories number %u of the arm in the corner, collected by a policy that was trained for a "
+             "while.",
+             number);
+    struct hub_found_fact facts[] = {
+        {"era", "E5"},
+        {"minari_version", "0.5.3"},
+        {"description", description},
+        {"authors", "[\"A. Person\",\"B. Person\"]"},
+        {"id", id},
+        {"metadata", "{\"algorithm_name\":\"PPO\",\"code_permalink\":\"https://example.org/code\"}"}};
+    const struct hub_findings plan = {.facts = facts, .fact_count = HUB_COUNT(facts)};
+    const struct hub_stamp stamp = {1, number, UINT64_C(1) << 40, 1700000000000000000U + number,
+                                    1700000000000000000U};
+    const struct hub_ds_file files[] = {{"data/main_data.hdf5", stamp}, {"data/metadata.json", stamp}};
+    const struct hub_draft_part part = {.name = "main_data.hdf5", .signature = number, .found = &m->found};
+    const struct hub_draft draft = {.id = id,
+                                    .path = id,
+                                    .format = "minari-hdf5",
+                                    .status = HUB_DATASET_READY,
+                                    .files = files,
+                                    .file_count = 2,
+                                    .plan = &plan,
+                                    .parts = &part,
+                                    .part_count = 1,
+                                    .revision = "0123456789012345678901234567890123456789"};
+    MUST(hub_catalog_publish(catalog, &draft, err));
+}
+
+static void fill(const char *state, uint32_t datasets, uint32_t episodes)
+{
+    struct hub_catalog *catalog = NULL;
+    struct model m;
+    const struct hub_catalog_options options = {.state = state};
+    MUST(hub_catalog_open(&options, &catalog, err));
+    if (hub_catalog_snapshot(catalog)->count < datasets) {
+        const uint64_t began = hub_time_mono_ms();
+        model_init(&m, episodes);
+        for (uint32_t i = 0; i < datasets; i++)
+            publish(catalog, &m, i);
+        printf("published %u datasets of %u episodes in %.1f s\n", datasets, episodes,
+               (double)(hub_time_mono_ms() - began) / 1000);
+        for (size_t i = 0; i < HUB_COUNT(m.fields); i++)
+            free(m.fields[i].layout);
+        free(m.episodes);
+        free(m.names);
+        free(m.seeds);
+    }
+    hub_catalog_close(catalog);
+}
+
+static enum hub_status ignore(void *user, const struct hub_episode_row *row, struct hub_error *err)
+{
+    (void)err;
+    *(int64_t *)user = row->number;
+    return HUB_OK;
+}
+
+static int compare(const void *a, const void *b)
+{
+    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* Pages of 100 at places that a walk over the whole would come by: the key of a random episode stands for the
+ * cursor. */
+static void measure_pages(struct hub_catalog *catalog, const char *split)
+{
+    enum { PAGES = 2000 };
+    static const char *const names[] = {"number", "steps", "return", "seed", "task", "success"};
+    static const char *const keys[] = {"",  "i500", "r407f400000000000", "i1000000000", "topen the door",
+                                       "i1"};
+    static uint64_t times[PAGES], cpu[PAGES];
+    for (int sort = HUB_BY_NUMBER; sort <= HUB_BY_SUCCESS; sort++) {
+        uint64_t total = 0;
+        struct hub_buf key = HUB_BUF_INIT(1000);
+        for (unsigned i = 0; i < PAGES; i++) {
+            const struct hub_snapshot *s = hub_catalog_snapshot(catalog);
+            const struct hub_head *head = s->heads[random_number() % s->count];
+            const struct hub_episode_query query = {.sort = (enum hub_episode_sort)sort,
+                                                    .descending = i % 2,
+                                                    .limit = 100,
+                                                    .split = split,
+                                                    .has_after = i % 8 != 0,
+                                                    .after_key = hub_view_of(keys[sort]),
+                                                    .after_number =
+                                                        (int64_t)(random_number() % head->episodes)};
+            int64_t last = 0;
+            bool more;
+            const uint64_t began = hub_time_mono_us(), cpu_began = cpu_us();
+            MUST(hub_episode_page(catalog, head, &query, ignore, &last, &key, &more, &total, err));
+            times[i] = hub_time_mono_us() - began;
+            cpu[i] = cpu_us() - cpu_began;
+        }
+        hub_buf_dispose(&key);
+        qsort(times, PAGES, sizeof times[0], compare);
+        qsort(cpu, PAGES, sizeof cpu[0], compare);
+        printf("page of 100 by %-8s%s%s p50 %6llu us  p99 %6llu us  p99 of its own time %6llu us\n",
+               names[sort], split ? " of split " : "", split ? split : "",
+               (unsigned long long)times[PAGES / 2], (unsigned long long)times[PAGES * 99 / 100],
+               (unsigned long long)cpu[PAGES * 99 / 100]);
+    }
+}
+
+static void measure_opening(struct hub_catalog *catalog)
+{
+    const struct hub_snapshot *s = hub_catalog_snapshot(catalog);
+    const uint32_t count = HUB_MIN(s->count, 1000U);
+    const uint64_t began = hub_time_mono_us();
+    for (uint32_t i = 0; i < count; i++) {
+        const struct hub_dataset *dataset = NULL;
+        struct hub_layout_ref *layout = NULL;
+        MUST(hub_dataset_get(catalog, s->heads[(uint64_t)i * s->count / count], true, &dataset, err));
+        MUST(hub_layout_get(catalog, dataset, 0, 0, true, &layout, err));
+        hub_layout_put(catalog, layout);
+        hub_dataset_put(catalog, dataset);
+    }
+    printf("cold dataset and layout: %.1f us each\n", (double)(hub_time_mono_us() - began) / count);
+    const struct hub_head *head = s->heads[0];
+    const uint64_t warm = hub_time_mono_us();
+    for (uint32_t i = 0; i < 1000000; i++) {
+        const struct hub_dataset *dataset = NULL;
+        MUST(hub_dataset_get(catalog, head, true, &dataset, err));
+        hub_dataset_put(catalog, dataset);
+    }
+    printf("warm dataset: %.0f ns\n", (double)(hub_time_mono_us() - warm) / 1000);
+    const uint64_t finding = hub_time_mono_us();
+    for (uint32_t i = 0; i < 1000000; i++)
+        if (!hub_snapshot_find(hub_catalog_snapshot(catalog), hub_view_of(s->heads[i % s->count]->id)))
+            abort();
+    printf("snapshot and find: %.0f ns\n", (double)(hub_time_mono_us() - finding) / 1000);
+    const struct hub_head *near[5];
+    const uint64_t nearest = hub_time_mono_us();
+    for (uint32_t i = 0; i < 100; i++)
+        (void)hub_snapshot_nearest(s, HUB_VIEW("lab3/robto-12/task77"), near, 5);
+    printf("nearest: %.0f us\n", (double)(hub_time_mono_us() - nearest) / 100);
+}
+
+int main(int argc, char **argv)
+{
+    if (argc < 2) {
+        fprintf(stderr, "usage: gen_catalog STATE [datasets [episodes]]\n");
+        return 2;
+    }
+    const uint32_t datasets = argc > 2 ? (uint32_t)strtoul(argv[2], NULL, 10) : 10000;
+    const uint32_t episodes = argc > 3 ? (uint32_t)strtoul(argv[3], NULL, 10) : 100;
+    setvbuf(stdout, NULL, _IOLBF, 0);
+    fill(argv[1], datasets, episodes);
+    malloc_trim(0);
+    const long before = status_kib("RssAnon:");
+    struct hub_catalog *catalog = NULL;
+    const struct hub_catalog_options options = {.state = argv[1]};
+    const uint64_t began = hub_time_mono_us();
+    MUST(hub_catalog_open(&options, &catalog, err));
+    printf("opened %u datasets in %.1f ms\n", hub_catalog_snapshot(catalog)->count,
+           (double)(hub_time_mono_us() - began) / 1000);
+    printf("RssAnon idle: %ld KiB (%ld before)\n", status_kib("RssAnon:"), before);
+    measure_pages(catalog, NULL);
+    measure_pages(catalog, "val");
+    measure_opening(catalog);
+    printf("RssAnon after: %ld KiB\n", status_kib("RssAnon:"));
+    hub_catalog_close(catalog);
+    return 0;
+}
