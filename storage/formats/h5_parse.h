@@ -33,7 +33,7 @@ enum h5_message_type {
 };
 
 #define H5_PAGE 4096u
-#define H5_PAGES 1024u
+#define H5_PAGES 256u
 #define H5_HEAPS 256u
 
 /** Objects of one global heap collection. */
