@@ -1,4 +1,4 @@
-# Turns numbered SQL files into one C source: cmake -DOUT=x.c "-DFILES=a.sql;b.sql" -P embed.cmake
+# Turns numbered SQL files into one C source: cmake -DOUT=x.c "-DFILES=a.sql;b.sql" -P migrations.cmake
 # Each becomes a terminated byte array, listed in hub_migrations in the order given.
 set(text "/* Made from migrations/ at build time. */\n#include \"storage/catalog/schema.h\"\n\n")
 set(rows "")
