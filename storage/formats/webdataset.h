@@ -36,18 +36,22 @@ struct hub_wds_value {
 };
 
 struct hub_wds_run {
-    uint32_t first, file;
+    uint32_t row, at; /* rows from here on: of file `at`, or of samples from `at` on */
+};
+
+struct hub_wds_runs {
+    struct hub_wds_run *items;
+    uint32_t count, capacity;
 };
 
 struct hub_wds_column {
     char *path;
-    uint32_t rows;               /* given so far, without a gap */
-    uint32_t given;              /* given in all */
-    char trouble[160];           /* empty: readable */
+    uint32_t rows;               /* values kept, one after another: a sample without one leaves no row */
+    char reason[160];            /* why a sample has none, of the first */
     struct hub_wds_value sample; /* the first value: all others are of its kind */
+    struct hub_wds_runs samples; /* which samples the rows belong to */
+    struct hub_wds_runs files;   /* which files the extents lie in */
     struct hub_extent *extents;
-    struct hub_wds_run *runs; /* of extents in the same file */
-    uint32_t run_count, run_capacity;
     uint8_t *scalars;
     size_t capacity; /* rows there is room for */
 };
@@ -62,26 +66,30 @@ struct hub_wds_columns {
 /** The column of this path, made when it is new. HUB_TOO_BIG over WDS_MAX_COLUMNS. */
 HUB_MUST_USE enum hub_status hub_wds_column(struct hub_wds_columns *c, struct hub_view path,
                                             struct hub_wds_column **out, struct hub_error *err);
-/** Give row `row` its value. Another kind than the rows before have, a gap, a second value: the column
- * becomes unreadable. */
+/** Give a sample its value; samples come in order. A value of another kind than the first, or a second one,
+ * is not kept. */
 HUB_MUST_USE enum hub_status hub_wds_give(struct hub_wds_columns *c, struct hub_wds_column *column,
-                                          uint32_t row, const struct hub_wds_value *value,
+                                          uint32_t sample, const struct hub_wds_value *value,
                                           struct hub_error *err);
-/** The first reason stands. */
+/** Say why a sample has no value; the first reason stands. */
 void hub_wds_spoil(struct hub_wds_column *column, const char *fmt, ...) HUB_PRINTF(2, 3);
 
-/** The row as a number (bool, int or float); 0 for anything else. */
-double hub_wds_number(const struct hub_wds_column *column, uint32_t row);
+/** Have all of these samples a value? `row`: of the first. */
+bool hub_wds_has(const struct hub_wds_column *column, uint32_t first, uint32_t count, uint32_t *row);
 
-/** Forget rows from `rows` on. */
-void hub_wds_trim(struct hub_wds_columns *c, uint32_t rows);
+/** A sample's value as a number (bool, int or float); 0 for anything else. */
+double hub_wds_number(const struct hub_wds_column *column, uint32_t sample);
+
+/** Forget samples from `samples` on. */
+void hub_wds_trim(struct hub_wds_columns *c, uint32_t samples);
 
 struct hub_wds_window {
     uint32_t episode, first, count;
 };
-/** Report all columns: fields, one array each, the windows of all episodes. `rows`: of the shard. */
+/** Report all columns: fields, one array each, the windows of the episodes whose samples all have a value.
+ * `samples`: of the shard. */
 HUB_MUST_USE enum hub_status hub_wds_finish(struct hub_wds_columns *c, struct hub_files *files,
-                                            struct hub_sink *sink, uint32_t rows,
+                                            struct hub_sink *sink, uint32_t samples,
                                             const struct hub_wds_window *windows, uint32_t window_count,
                                             struct hub_error *err);
 void hub_wds_dispose(struct hub_wds_columns *c);

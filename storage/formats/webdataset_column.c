@@ -10,10 +10,10 @@
 void hub_wds_spoil(struct hub_wds_column *column, const char *fmt, ...)
 {
     va_list args;
-    if (column->trouble[0])
+    if (column->reason[0])
         return;
     va_start(args, fmt);
-    vsnprintf(column->trouble, sizeof column->trouble, fmt, args);
+    vsnprintf(column->reason, sizeof column->reason, fmt, args);
     va_end(args);
 }
 
@@ -95,63 +95,98 @@ static enum hub_status make_room(struct hub_wds_column *column, struct hub_error
     return HUB_OK;
 }
 
-static enum hub_status note_file(struct hub_wds_column *column, uint32_t file, struct hub_error *err)
+/* From this row on, it is `at`. */
+static enum hub_status add_run(struct hub_wds_runs *runs, uint32_t row, uint32_t at, struct hub_error *err)
 {
-    if (column->run_count && column->runs[column->run_count - 1].file == file)
-        return HUB_OK;
-    if (column->run_count == column->run_capacity) {
-        const uint32_t capacity = column->run_capacity ? column->run_capacity * 2 : 2;
-        struct hub_wds_run *runs = realloc(column->runs, capacity * sizeof *runs);
-        if (!runs)
+    if (runs->count == runs->capacity) {
+        const uint32_t capacity = runs->capacity ? runs->capacity * 2 : 2;
+        struct hub_wds_run *items = realloc(runs->items, capacity * sizeof *items);
+        if (!items)
             return hub_fail(err, HUB_NO_MEMORY, "no memory for %u runs", capacity);
-        column->runs = runs;
-        column->run_capacity = capacity;
+        runs->items = items;
+        runs->capacity = capacity;
     }
-    column->runs[column->run_count++] = (struct hub_wds_run){column->rows, file};
+    runs->items[runs->count++] = (struct hub_wds_run){row, at};
     return HUB_OK;
 }
 
-enum hub_status hub_wds_give(struct hub_wds_columns *c, struct hub_wds_column *column, uint32_t row,
-                             const struct hub_wds_value *value, struct hub_error *err)
+/* The sample behind the last one that has a value. */
+static uint32_t next_sample(const struct hub_wds_column *column)
+{
+    if (column->samples.count == 0)
+        return 0;
+    const struct hub_wds_run *last = &column->samples.items[column->samples.count - 1];
+    return last->at + (column->rows - last->row);
+}
+
+static bool acceptable(struct hub_wds_column *column, const struct hub_wds_value *value)
 {
     char a[80], b[80];
-    column->given++;
-    if (column->trouble[0])
-        return HUB_OK;
-    if (column->rows != row)
-        return HUB_OK; /* a gap: said at the end, when it is known how many */
-    if (++c->values > WDS_MAX_VALUES)
-        return hub_fail(err, HUB_TOO_BIG, "more than %d values in a shard", WDS_MAX_VALUES);
-    if (row == 0)
-        column->sample = *value;
-    if (!alike(column, value)) {
-        shape_text(&column->sample.variant, a, sizeof a);
-        shape_text(&value->variant, b, sizeof b);
-        hub_wds_spoil(column, "samples differ: %s and %s", a, b);
-        return HUB_OK;
-    }
     if (!value->held && value->size > GIB) {
         hub_wds_spoil(column, "a value of more than 1 GiB");
-        return HUB_OK;
+        return false;
     }
+    if (column->rows == 0)
+        column->sample = *value;
+    if (alike(column, value))
+        return true;
+    shape_text(&column->sample.variant, a, sizeof a);
+    shape_text(&value->variant, b, sizeof b);
+    hub_wds_spoil(column, "samples differ: %s and %s", a, b);
+    return false;
+}
+
+enum hub_status hub_wds_give(struct hub_wds_columns *c, struct hub_wds_column *column, uint32_t sample,
+                             const struct hub_wds_value *value, struct hub_error *err)
+{
+    if ((column->rows && sample < next_sample(column)) || !acceptable(column, value))
+        return HUB_OK;
+    if (++c->values > WDS_MAX_VALUES)
+        return hub_fail(err, HUB_TOO_BIG, "more than %d values in a shard", WDS_MAX_VALUES);
     HUB_TRY(make_room(column, err));
+    if (column->rows == 0 || sample != next_sample(column))
+        HUB_TRY(add_run(&column->samples, column->rows, sample, err));
     if (value->held) {
         memcpy(column->scalars + (size_t)column->rows * value->variant.item_size, value->scalar,
                value->variant.item_size);
     } else {
-        HUB_TRY(note_file(column, value->file, err));
+        const struct hub_wds_runs *files = &column->files;
+        if (files->count == 0 || files->items[files->count - 1].at != value->file)
+            HUB_TRY(add_run(&column->files, column->rows, value->file, err));
         column->extents[column->rows] = (struct hub_extent){value->offset, (uint32_t)value->size, 0};
     }
     column->rows++;
     return HUB_OK;
 }
 
-double hub_wds_number(const struct hub_wds_column *column, uint32_t row)
+bool hub_wds_has(const struct hub_wds_column *column, uint32_t first, uint32_t count, uint32_t *row)
+{
+    uint32_t low = 0, high = column->samples.count;
+    while (low < high) { /* the last run that begins at or before the first sample */
+        const uint32_t middle = low + (high - low) / 2;
+        if (column->samples.items[middle].at <= first)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low == 0)
+        return false;
+    const struct hub_wds_run *run = &column->samples.items[low - 1];
+    const uint32_t end = low < column->samples.count ? run[1].row : column->rows;
+    const uint64_t skip = first - run->at;
+    if (skip + count > end - run->row)
+        return false;
+    *row = run->row + (uint32_t)skip;
+    return true;
+}
+
+double hub_wds_number(const struct hub_wds_column *column, uint32_t sample)
 {
     const struct hub_variant *v = &column->sample.variant;
     uint8_t bytes[8] = {0};
     uint64_t bits;
-    if (!column->sample.held || column->trouble[0] || row >= column->rows || v->item_size > 8)
+    uint32_t row;
+    if (!column->sample.held || v->item_size > 8 || !hub_wds_has(column, sample, 1, &row))
         return 0;
     for (uint32_t i = 0; i < v->item_size; i++)
         bytes[i] = column->scalars[(size_t)row * v->item_size + (v->big_endian ? v->item_size - 1 - i : i)];
@@ -168,15 +203,23 @@ double hub_wds_number(const struct hub_wds_column *column, uint32_t row)
     return v->item_size == 4 ? (double)single : v->item_size == 8 ? real : 0;
 }
 
-void hub_wds_trim(struct hub_wds_columns *c, uint32_t rows)
+static void trim(struct hub_wds_column *column, uint32_t samples)
 {
-    for (uint32_t i = 0; i < c->count; i++) {
-        struct hub_wds_column *column = &c->items[i];
-        column->given -= column->rows > rows;
-        column->rows = HUB_MIN(column->rows, rows);
-        while (column->run_count && column->runs[column->run_count - 1].first >= column->rows)
-            column->run_count--;
+    struct hub_wds_runs *runs = &column->samples, *files = &column->files;
+    while (runs->count && runs->items[runs->count - 1].at >= samples)
+        column->rows = runs->items[--runs->count].row;
+    if (runs->count) {
+        const struct hub_wds_run *last = &runs->items[runs->count - 1];
+        column->rows = HUB_MIN(column->rows, last->row + (samples - last->at));
     }
+    while (files->count && files->items[files->count - 1].row >= column->rows)
+        files->count--;
+}
+
+void hub_wds_trim(struct hub_wds_columns *c, uint32_t samples)
+{
+    for (uint32_t i = 0; i < c->count; i++)
+        trim(&c->items[i], samples);
 }
 
 /* ---- reporting ---- */
@@ -222,11 +265,11 @@ static enum hub_status add_extents(struct hub_layout_builder *b, const struct hu
 {
     uint32_t first;
     HUB_TRY(hub_layout_extents(b, column->extents, column->rows, &first, err));
-    for (uint32_t i = 0; i < column->run_count; i++) {
-        const uint32_t from = column->runs[i].first,
-                       to = i + 1 < column->run_count ? column->runs[i + 1].first : column->rows;
+    for (uint32_t i = 0; i < column->files.count; i++) {
+        const struct hub_wds_run *run = &column->files.items[i];
+        const uint32_t from = run->row, to = i + 1 < column->files.count ? run[1].row : column->rows;
         const struct hub_piece piece = {.kind = HUB_PIECE_EXTENTS,
-                                        .file = column->runs[i].file,
+                                        .file = run->at,
                                         .rows = to - from,
                                         .table = first + from,
                                         .count = to - from,
@@ -236,27 +279,13 @@ static enum hub_status add_extents(struct hub_layout_builder *b, const struct hu
     return HUB_OK;
 }
 
-static enum hub_status finish_column(struct hub_wds_column *column, struct hub_files *files,
-                                     struct hub_sink *sink, uint32_t rows,
-                                     const struct hub_wds_window *windows, uint32_t window_count,
-                                     struct hub_error *err)
+static enum hub_status add_array(struct hub_wds_column *column, uint32_t field, struct hub_files *files,
+                                 struct hub_sink *sink, const struct hub_wds_window *windows,
+                                 uint32_t window_count, struct hub_error *err)
 {
-    const struct hub_view path = hub_view_of(column->path);
     struct hub_layout_builder *b;
     struct hub_error why = {0};
-    uint32_t field, variant, array;
-    if (column->rows != rows)
-        hub_wds_spoil(column, "only %u of %u samples have it", column->given, rows);
-    HUB_TRY(hub_sink_field(
-        sink,
-        &(struct hub_field){.path = path,
-                            .type = column->sample.type ? column->sample.type : HUB_FIELD_OPAQUE,
-                            .role = role_of(path),
-                            .axis = HUB_AXIS_STEP,
-                            .unreadable = hub_view_of(column->trouble)},
-        &field, err));
-    if (column->trouble[0])
-        return hub_sink_problem(sink, "uneven-field", path, err, "%s", column->trouble);
+    uint32_t variant, array, row;
     HUB_TRY(hub_sink_layout(sink, field, &b, err));
     HUB_TRY(hub_layout_variant(b, &column->sample.variant, &variant, err));
     HUB_TRY(hub_layout_array(b, variant, &array, err));
@@ -267,17 +296,42 @@ static enum hub_status finish_column(struct hub_wds_column *column, struct hub_f
     if (st)
         return hub_fail(err, st, "%s", why.detail);
     for (uint32_t i = 0; i < window_count; i++)
-        HUB_TRY(hub_layout_add_window(
-            b, &(struct hub_window){windows[i].episode, array, windows[i].first, windows[i].count}, err));
+        if (hub_wds_has(column, windows[i].first, windows[i].count, &row))
+            HUB_TRY(hub_layout_add_window(
+                b, &(struct hub_window){windows[i].episode, array, row, windows[i].count}, err));
     return HUB_OK;
 }
 
+static enum hub_status finish_column(struct hub_wds_column *column, struct hub_files *files,
+                                     struct hub_sink *sink, uint32_t samples,
+                                     const struct hub_wds_window *windows, uint32_t window_count,
+                                     struct hub_error *err)
+{
+    const struct hub_view path = hub_view_of(column->path);
+    struct hub_field f = {
+        .path = path, .type = column->sample.type, .role = role_of(path), .axis = HUB_AXIS_STEP};
+    uint32_t field, row, whole = 0;
+    for (uint32_t i = 0; i < window_count; i++)
+        whole += hub_wds_has(column, windows[i].first, windows[i].count, &row);
+    if (whole < window_count)
+        hub_wds_spoil(column, "only %u of %u samples have it", column->rows, samples);
+    if (whole == 0)
+        f.unreadable = hub_view_of(column->reason);
+    if (!f.type)
+        f.type = HUB_FIELD_OPAQUE;
+    HUB_TRY(hub_sink_field(sink, &f, &field, err));
+    if (whole < window_count)
+        HUB_TRY(hub_sink_problem(sink, "uneven-field", path, err, "not in %u of %u episodes: %s",
+                                 window_count - whole, window_count, column->reason));
+    return whole ? add_array(column, field, files, sink, windows, window_count, err) : HUB_OK;
+}
+
 enum hub_status hub_wds_finish(struct hub_wds_columns *c, struct hub_files *files, struct hub_sink *sink,
-                               uint32_t rows, const struct hub_wds_window *windows, uint32_t window_count,
+                               uint32_t samples, const struct hub_wds_window *windows, uint32_t window_count,
                                struct hub_error *err)
 {
     for (uint32_t i = 0; i < c->count; i++)
-        HUB_TRY(finish_column(&c->items[i], files, sink, rows, windows, window_count, err));
+        HUB_TRY(finish_column(&c->items[i], files, sink, samples, windows, window_count, err));
     return HUB_OK;
 }
 
@@ -286,7 +340,8 @@ void hub_wds_dispose(struct hub_wds_columns *c)
     for (uint32_t i = 0; i < c->count; i++) {
         free(c->items[i].path);
         free(c->items[i].extents);
-        free(c->items[i].runs);
+        free(c->items[i].samples.items);
+        free(c->items[i].files.items);
         free(c->items[i].scalars);
     }
     free(c->items);

@@ -89,15 +89,15 @@ static enum hub_status take_plain(struct shard *s, struct hub_view field, const 
     struct hub_wds_column *column;
     struct hub_wds_value value;
     struct hub_error why = {0};
+    uint32_t row;
     HUB_TRY(hub_wds_column(&s->columns, field, &column, err));
-    if (column->rows == s->samples)
+    if (hub_wds_has(column, s->samples - 1, 1, &row))
         return tell_member(s, m, "repeated-field", &s->repeated, "the sample has this field already", err);
     const enum hub_status st = hub_wds_member_value(&s->source, field, m, &value, &why);
     if (!st)
         return hub_wds_give(&s->columns, column, s->samples - 1, &value, err);
     if (!is_local(st))
         return hub_fail(err, st, "%s", why.detail);
-    column->given++;
     hub_wds_spoil(column, "%.100s", why.detail);
     return HUB_OK;
 }
@@ -214,6 +214,7 @@ static enum hub_status send_episode(struct shard *s, struct hub_wds_window *w, c
                             .success = -1,
                             .terminated = -1,
                             .truncated = -1};
+    uint32_t row;
     HUB_TRY(hub_buf_addf(&name, err, s->frames ? "%.*s/%u" : "%.*s", (int)HUB_MIN(stem.size, 200), stem.data,
                          number));
     e.name = hub_buf_view(&name);
@@ -221,7 +222,7 @@ static enum hub_status send_episode(struct shard *s, struct hub_wds_window *w, c
         HUB_TRY(hub_buf_addf(&splits, err, "[\"%.*s\"]", (int)s->split.size, s->split.data));
     e.splits = hub_buf_view(&splits);
     e.attributes = hub_view_of(attributes);
-    if (rewards && rewards->rows == s->samples && rewards->sample.held && !rewards->trouble[0]) {
+    if (rewards && rewards->sample.held && hub_wds_has(rewards, w->first, w->count, &row)) {
         e.has_return = e.return_computed = true;
         for (uint32_t i = 0; i < w->count; i++)
             e.episode_return += hub_wds_number(rewards, w->first + i);
@@ -234,9 +235,9 @@ static enum hub_status send_frames(struct shard *s, struct hub_wds_window *windo
                                    struct hub_error *err)
 {
     const struct hub_wds_column *dones = find_column(s, "dones");
-    const bool known = dones && dones->sample.held && !dones->trouble[0];
+    const bool known = dones && dones->sample.held;
     uint32_t start = 0;
-    for (uint32_t i = 0; known && i < HUB_MIN(s->samples, dones->rows); i++) {
+    for (uint32_t i = 0; known && i < s->samples; i++) {
         if (hub_wds_number(dones, i) == 0)
             continue;
         windows[*count] = (struct hub_wds_window){.first = start, .count = i + 1 - start};
@@ -261,9 +262,11 @@ static enum hub_status send_frames(struct shard *s, struct hub_wds_window *windo
 static void drop_half_sample(struct shard *s)
 {
     bool half = false;
+    uint32_t row;
     for (uint32_t i = 0; i < s->columns.count; i++)
-        half |= !s->columns.items[i].trouble[0] && s->columns.items[i].rows + 1 == s->samples;
-    if (!half || s->samples < 2 || (!s->cut.detail[0] && !s->tar.unterminated))
+        half |= s->samples > 1 && hub_wds_has(&s->columns.items[i], s->samples - 2, 1, &row) &&
+                !hub_wds_has(&s->columns.items[i], s->samples - 1, 1, &row);
+    if (!half || (!s->cut.detail[0] && !s->tar.unterminated))
         return;
     s->samples--;
     hub_wds_trim(&s->columns, s->samples);

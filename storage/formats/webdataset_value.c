@@ -219,7 +219,6 @@ static enum hub_status give_leaf(struct reading *r, struct hub_view path, uint32
                                      .size = r->member->size};
         return hub_wds_give(r->columns, column, r->row, &out, err);
     }
-    column->given++;
     hub_wds_spoil(column, "%s", why.detail);
     return HUB_OK;
 }

@@ -94,13 +94,15 @@ def raw(value, dtype):
 
 def main():
     said, reasons = collections.defaultdict(list), {}
-    part = None
+    part, uneven = None, set()
     for line in sys.stdin:
         cells = line.rstrip("\n").split("\t")
         if cells[0] == "part":
             part = cells[1]
         elif cells[0] == "rows":
             said[part, cells[2]].append((int(cells[5]), cells[6], cells[3]))
+        elif cells[:2] == ["problem", "uneven-field"]:
+            uneven.add((part, cells[2]))
         elif cells[0] == "field" and cells[5]:
             reasons[part, cells[1]] = cells[5]
     same, wrong = 0, []
@@ -113,6 +115,8 @@ def main():
                 if (name, field) not in reasons:
                     wrong.append((name, field, "neither rows nor a reason"))
                 continue
+            if (name, field) in uneven:
+                continue  # some episodes have it, the others are told of
             values = [raw(v, got[0][2]) for _, v in rows]
             if len(rows) != count or None in values:
                 wrong.append((name, field, "should have a reason"))

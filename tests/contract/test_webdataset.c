@@ -38,7 +38,7 @@ ParameterizedTestParameters(webdataset, sets)
         {"ilr-protocol4", HUB_OK, 1, 2, 8, 0, 2, ""},
         {"ilr-protocol5", HUB_OK, 1, 2, 8, 0, 2, ""},
         {"ilr-shards", HUB_OK, 2, 2, 8, 0, 1, ""},
-        {"ilr-opcodes", HUB_OK, 1, 4, 18, 6, 1, "uneven-field"},
+        {"ilr-opcodes", HUB_OK, 1, 4, 18, 5, 1, "uneven-field"},
         {"ilr-evil", HUB_OK, 1, 1, 8, 2, 2, "bad-pickle"},
         {"ilr-no-dones", HUB_UNSUPPORTED, 0, 0, 0, 0, 0, ""},
         {"ilr-open-tail", HUB_UNSUPPORTED, 0, 0, 0, 0, 0, ""},
@@ -181,5 +181,22 @@ Test(webdataset, a_shard_that_is_cut_short)
     cr_assert_eq(d.parts[0].episodes[0].steps, 2);
     for (uint32_t i = 0; i < d.parts[0].field_count; i++)
         cr_assert_null(d.parts[0].fields[i].unreadable, "%s", d.parts[0].fields[i].path);
+    inspected_close(&d);
+}
+
+/* A pickle that cannot be read costs its field one episode, not the shard. */
+Test(webdataset, one_bad_pickle)
+{
+    struct inspected d;
+    struct hub_layout layout;
+    open_made(&d, "cp ilr-protocol4/demos.tar $out && printf '\\200\\377' | dd of=$out bs=1 seek=2048 "
+                  "conv=notrunc 2>/dev/null");
+    cr_assert_not_null(inspected_problem(&d, "bad-pickle", NULL));
+    cr_assert_not_null(inspected_problem(&d, "uneven-field", "acts"));
+    const struct hub_found_field *f = inspected_field(&d.parts[0], "acts");
+    cr_assert_null(f->unreadable);
+    cr_assert_eq(hub_layout_open(f->layout, f->layout_size, &layout, NULL), HUB_OK);
+    cr_assert_null(hub_layout_window(&layout, 0));
+    cr_assert_not_null(hub_layout_window(&layout, 1));
     inspected_close(&d);
 }
