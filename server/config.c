@@ -76,7 +76,7 @@ static const struct option *find(const char *name, size_t size)
 
 static void *place(const struct hub_config *config, const struct option *option)
 {
-    return (char *)(uintptr_t)config + option->offset;
+    return (void *)((const char *)config + option->offset);
 }
 
 static enum hub_status wrong(struct hub_error *err, const struct option *option, const char *value,

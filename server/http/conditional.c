@@ -36,7 +36,7 @@ static bool list_has(struct hub_view list, const char *etag, bool weak)
         if (!close)
             return false;
         size_t tag = (size_t)(close + 1 - at);
-        if (tag == size && memcmp(at, etag, size) == 0 && (weak || !is_weak))
+        if (etag && tag == size && memcmp(at, etag, size) == 0 && (weak || !is_weak))
             return true;
         at = close + 1;
     }

@@ -11,7 +11,7 @@
 
 static uint16_t port_of(int fd)
 {
-    struct sockaddr_storage at;
+    struct sockaddr_storage at = {0};
     socklen_t size = sizeof at;
     if (getsockname(fd, (struct sockaddr *)&at, &size))
         return 0;

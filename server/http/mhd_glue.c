@@ -11,6 +11,7 @@
 #include <microhttpd.h>
 #include <stdlib.h>
 #include <sys/random.h>
+#include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -108,7 +109,7 @@ static struct MHD_Response *make_response(struct hub_exchange *x)
     else if (response->kind == HUB_BODY_SHARED)
         bytes = hub_bytes_view(response->shared);
     x->bytes_out = x->request.method == HUB_HEAD ? 0 : bytes.size;
-    return MHD_create_response_from_buffer(bytes.size, (void *)(uintptr_t)bytes.data, MHD_RESPMEM_PERSISTENT);
+    return MHD_create_response_from_buffer(bytes.size, (void *)bytes.data, MHD_RESPMEM_PERSISTENT);
 }
 
 static bool add_headers(struct hub_exchange *x, struct MHD_Response *out)
@@ -421,11 +422,14 @@ void hub_http_stop(struct hub_http *http, unsigned grace_ms)
     atomic_store(&http->draining, true);
     MHD_socket fd = MHD_quiesce_daemon(http->daemon);
     if (fd != MHD_INVALID_SOCKET)
-        close(fd);
+        shutdown(fd,
+                 SHUT_RD); /* nobody new; its threads may still hold the number, so it is closed at the end */
     wait_for_answers(http, grace_ms);
     hub_pool_stop(http->pool);
     wait_for_answers(http, HUB_MIN(grace_ms, (unsigned)FLUSH_MS)); /* the 503s just made */
     MHD_stop_daemon(http->daemon);
+    if (fd != MHD_INVALID_SOCKET)
+        close(fd);
     free_http(http);
 }
 
