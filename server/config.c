@@ -383,18 +383,32 @@ void hub_config_help(FILE *out)
     }
 }
 
+/* In the largest unit that leaves it whole. */
+static void print_in(FILE *out, uint64_t value, const struct unit *units)
+{
+    const struct unit *best = &units[0];
+    for (const struct unit *unit = units; unit->name; unit++)
+        if (value > 0 && value % unit->factor == 0)
+            best = unit;
+    fprintf(out, "%llu%s\n", (unsigned long long)(value / best->factor), best->name);
+}
+
 static void print_value(FILE *out, const struct option *option, const void *at)
 {
+    static const struct unit sizes[] = {{"", 1}, {"K", KIB}, {"M", MIB}, {"G", GIB}, {NULL, 0}};
+    static const struct unit times[] = {{"ms", 1}, {"s", 1000}, {"m", 60000}, {"h", 3600000}, {NULL, 0}};
     switch (option->kind) {
     case TEXT:
         fprintf(out, "%s\n", *(char *const *)at);
         break;
     case NUMBER:
-    case SIZE:
         fprintf(out, "%llu\n", (unsigned long long)*(const uint64_t *)at);
         break;
+    case SIZE:
+        print_in(out, *(const uint64_t *)at, sizes);
+        break;
     case DURATION:
-        fprintf(out, "%llums\n", (unsigned long long)*(const uint64_t *)at);
+        print_in(out, *(const uint64_t *)at, times);
         break;
     case SWITCH:
         fprintf(out, "%s\n", *(const bool *)at ? "on" : "off");

@@ -18,10 +18,14 @@ static const char usage[] =
     "  minari-hub help               this text\n"
     "\n"
     "Examples:\n"
-    "  minari-hub serve                                    the datasets of Python Minari, for this machine\n"
-    "  minari-hub serve --root /data --listen 0.0.0.0:8080 /data, for everybody on the network\n"
+    "  minari-hub serve\n"
+    "      the datasets of Python Minari (~/.minari/datasets), for this machine\n"
+    "  minari-hub serve --root /data --listen 0.0.0.0:8080\n"
+    "      /data, for everybody on the network\n"
     "  minari-hub serve --root main=/data --root lab=/nfs/datasets:ro\n"
+    "      two directories; the hub never writes into the second\n"
     "  minari-hub config --root /data > /etc/minari-hub.conf\n"
+    "      a file with every setting and what it means\n"
     "\n"
     "Then:\n"
     "  curl 'http://127.0.0.1:8080/api/v1/datasets'        what there is; the answers lead on\n"
@@ -94,8 +98,7 @@ static int run(const struct command *command, char *const *argv)
 int main(int argc, char **argv)
 {
     if (argc < 2) {
-        fputs(usage, stderr);
-        fputs("  see minari-hub help\n", stderr);
+        fputs("minari-hub: say what to do: serve, scan, config, version or help\n", stderr);
         return EXIT_USAGE;
     }
     if (wants_help(argv + 1))

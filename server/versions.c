@@ -10,6 +10,7 @@ void hub_versions_print(FILE *out)
 {
     fprintf(out, "minari-hub %s\n", HUB_VERSION);
     fprintf(out, "libmicrohttpd %s\n", hub_http_library());
+    fprintf(out, "SQLite %s\n", hub_catalog_library());
     fprintf(out, "%s\n", OpenSSL_version(OPENSSL_VERSION));
     fprintf(out, "jansson %s\n", jansson_version_str());
 }
