@@ -312,6 +312,11 @@ enum hub_status hub_sink_episode(struct hub_sink *sink, const struct hub_episode
     HUB_TRY(fit_json(sink, 5, &e.splits, HUB_JSON_ARRAY, e.name, "splits", err));
     HUB_TRY(fit_json(sink, 6, &e.attributes, HUB_JSON_OBJECT, e.name, "attributes", err));
     HUB_TRY(fit_json(sink, 7, &e.statistics, HUB_JSON_OBJECT, e.name, "statistics", err));
+    if (e.steps > HUB_MAX_STEPS) {
+        HUB_TRY(hub_sink_problem(sink, "bad-steps", e.name, err, "an episode of %llu steps",
+                                 (unsigned long long)e.steps));
+        e.steps = 0;
+    }
     put_episode(sink->w, &e);
     HUB_TRY(hub_sink_end_frame(sink, err));
     *index = sink->episodes++;

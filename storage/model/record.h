@@ -19,6 +19,7 @@ enum {
     HUB_MAX_TEXT = 4 * 1024 * 1024, /* one JSON text of a dataset (a space with long bounds) */
     HUB_MAX_ATTRIBUTES = 64 * 1024, /* attributes of one episode, as JSON */
 };
+#define HUB_MAX_STEPS ((uint64_t)1 << 40) /* of one episode: the sums of all stay numbers */
 
 /**
  * Facts about the whole dataset, each sent once under its key. Unknown keys are refused.

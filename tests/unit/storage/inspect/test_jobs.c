@@ -120,9 +120,10 @@ Test(jobs, mends_what_a_writer_got_wrong, .timeout = 60)
     cr_expect_null(f.found.fields[1].layout);
     cr_assert_eq(f.found.problem_count, HUB_MAX_PROBLEMS);
     cr_expect_str_eq(f.found.problems[0].code, "bad-field-name");
-    cr_expect_str_eq(f.found.problems[HUB_MAX_PROBLEMS - 1].detail, "103 further problems");
+    cr_expect_str_eq(f.found.problems[HUB_MAX_PROBLEMS - 1].detail, "104 further problems");
     cr_assert_eq(f.found.episode_count, 2);
     cr_expect_str_eq(f.found.episodes[0].name, "n\xEF\xBF\xBD");
+    cr_expect_eq(f.found.episodes[0].steps, 0);
     cr_expect_null(f.found.episodes[0].attributes);
     cr_expect_str_eq(f.found.episodes[0].statistics, "{\"a\":\"NaN\"}");
     fixture_stop(&f);
