@@ -14,7 +14,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-enum { TICK_MS = 200, DOCUMENT_BYTES = 32 * 1024 * 1024 };
+enum { TICK_MS = 200, HINT_AFTER_MS = 3000, DOCUMENT_BYTES = 32 * 1024 * 1024 };
 
 struct parts {
     struct hub_app app;
@@ -151,7 +151,7 @@ static void close_all(struct parts *parts, const struct hub_config *config)
 struct watcher {
     struct hub_app *app;
     char base_url[300];
-    bool terminal, ready, hinted, line_open;
+    bool terminal, ready, hinted, told, line_open;
 };
 
 static void end_line(struct watcher *watcher)
@@ -161,29 +161,56 @@ static void end_line(struct watcher *watcher)
     watcher->line_open = false;
 }
 
+static void show_progress(struct watcher *watcher, const struct hub_scan_progress *progress)
+{
+    fprintf(stderr, "\r\033[Kindexed %" PRIu64 " of %" PRIu64 "  %.50s", progress->inspected,
+            progress->inspected + progress->to_inspect, progress->current);
+    watcher->line_open = true;
+}
+
+static void tell_datasets(struct watcher *watcher)
+{
+    uint32_t ready = 0;
+    const struct hub_snapshot *snapshot = hub_catalog_snapshot(watcher->app->catalog);
+    for (uint32_t i = 0; i < snapshot->count; i++)
+        ready += snapshot->heads[i]->status == HUB_DATASET_READY;
+    end_line(watcher);
+    fprintf(stderr, "%u datasets, %u of them ready, at %s\n", snapshot->count, ready, watcher->base_url);
+    watcher->told = true;
+}
+
+/* Examples as soon as there is something to show: at once where everything is soon indexed, else while the
+ * rest goes on. */
+static void give_hints(struct watcher *watcher, bool idle)
+{
+    int64_t age_ms = hub_time_now_ns() / 1000000 - watcher->app->started_ms;
+    if (!idle && age_ms < HINT_AFTER_MS)
+        return;
+    end_line(watcher);
+    watcher->hinted = hub_hints_print(watcher->app, watcher->base_url, stderr);
+    if (!watcher->hinted && idle) {
+        fprintf(stderr, "Try:\n  curl '%s/api/v1/datasets'\n", watcher->base_url);
+        watcher->hinted = true;
+    }
+}
+
 static void watch(struct watcher *watcher)
 {
     struct hub_scan_progress progress;
-    if (watcher->hinted)
+    if (watcher->hinted && watcher->told)
         return;
     hub_scanner_progress(watcher->app->scanner, &progress);
-    if (progress.walked && !watcher->ready) {
-        watcher->ready = true;
-        hub_notify("READY=1");
-    }
-    if (watcher->terminal && !progress.idle) {
-        fprintf(stderr, "\r\033[Kindexed %" PRIu64 " of %" PRIu64 "  %.50s", progress.inspected,
-                progress.inspected + progress.to_inspect, progress.current);
-        watcher->line_open = true;
-    }
-    if (!progress.idle)
+    if (!progress.walked)
         return;
-    end_line(watcher);
-    watcher->hinted = true;
-    const struct hub_snapshot *snapshot = hub_catalog_snapshot(watcher->app->catalog);
-    fprintf(stderr, "%u datasets at %s\n", snapshot->count, watcher->base_url);
-    if (!hub_hints_print(watcher->app, watcher->base_url, stderr))
-        fprintf(stderr, "Try:\n  curl '%s/api/v1/datasets'\n", watcher->base_url);
+    if (!watcher->ready)
+        hub_notify("READY=1");
+    watcher->ready = true;
+    if (progress.idle && !watcher->told)
+        tell_datasets(watcher);
+    if (!watcher->hinted)
+        give_hints(watcher, progress.idle);
+    if (watcher->terminal && !progress.idle)
+        show_progress(watcher, &progress);
 }
 
 static void run_until_signal(struct watcher *watcher, const sigset_t *signals)

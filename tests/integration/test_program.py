@@ -1,0 +1,115 @@
+"""The program minari-hub as its admin meets it: what it prints, its signals, its settings. Run by ctest:
+test_program.py DIRECTORY_OF_THE_PROGRAMS; needs the standard library only."""
+import atexit
+import os
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+import urllib.request
+
+BIN = sys.argv.pop(1)
+HUB = os.path.join(BIN, "minari-hub")
+SAMPLES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "fixtures", "samples")
+
+
+def run(*args, **env):
+    return subprocess.run([HUB, *args], capture_output=True, text=True, timeout=60, stdin=subprocess.DEVNULL,
+                          env={**os.environ, "MINARI_HUB_CONFIG": "/dev/null", **env})
+
+
+class Program(unittest.TestCase):
+    def setUp(self):
+        self.state = tempfile.mkdtemp(prefix="hub-state-")
+        self.addCleanup(shutil.rmtree, self.state)
+
+    def serve(self, *args, **env):
+        process = subprocess.Popen([HUB, "serve", "--state", self.state, "--listen", "127.0.0.1:0", "--settle", "0", *args],
+                                   stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, text=True,
+                                   env={**os.environ, "MINARI_HUB_CONFIG": "/dev/null", **env})
+        atexit.register(process.kill)
+        return process
+
+    def lines_until(self, process, pattern, seconds=60):
+        lines, end = [], time.monotonic() + seconds
+        while time.monotonic() < end:
+            line = process.stderr.readline()
+            lines.append(line)
+            if not line or re.search(pattern, line):
+                return lines
+        self.fail("not seen in time: " + pattern)
+
+    def test_serve_shows_requests_that_work_and_tells_systemd(self):
+        path = os.path.join(self.state, "notify.sock")
+        manager = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+        manager.bind(path)
+        manager.settimeout(30)
+        process = self.serve("--root", SAMPLES + ":ro", "--no-access-log", NOTIFY_SOCKET=path)
+        lines = self.lines_until(process, "episodes")
+        self.assertEqual(manager.recv(100), b"READY=1")
+        text = "".join(lines)
+        self.assertIn("4 datasets, 4 of them ready", text)
+        urls = re.findall(r"curl '([^']+)'", text)
+        self.assertEqual(len(urls), 3, text)
+        for url in urls:
+            with urllib.request.urlopen(url, timeout=30) as answer:
+                self.assertEqual(answer.status, 200)
+        process.send_signal(signal.SIGHUP)
+        time.sleep(0.1)
+        self.assertIsNone(process.poll())
+        second = run("serve", "--root", SAMPLES, "--state", self.state, "--listen", "127.0.0.1:0")
+        self.assertEqual(second.returncode, 1)
+        self.assertIn(self.state, second.stderr)
+        process.send_signal(signal.SIGTERM)
+        self.assertEqual(process.wait(timeout=30), 0)
+        self.assertEqual(manager.recv(100), b"STOPPING=1")
+        manager.close()
+        process.stderr.close()
+
+    def test_access_log(self):
+        process = self.serve("--root", SAMPLES)
+        base = re.search(r"http://\S+", "".join(self.lines_until(process, "serves 1 root")))[0]
+        request = urllib.request.Request(base + "/healthz", headers={"X-Request-Id": "mine-1"})
+        urllib.request.urlopen(request, timeout=30).close()
+        line = self.lines_until(process, "mine-1")[-1]
+        self.assertRegex(line, r'^\{"time":"[^"]+Z","id":"mine-1","method":"GET","route":"healthz","target":"/healthz","status":200,'
+                               r'"bytes":\d+,"duration_ms":\d+\.\d{3}\}\n$')
+        process.send_signal(signal.SIGINT)
+        self.assertEqual(process.wait(timeout=30), 0)
+        process.stderr.close()
+
+    def test_address_in_use(self):
+        with socket.create_server(("127.0.0.1", 0)) as taken:
+            port = taken.getsockname()[1]
+            hub = run("serve", "--root", SAMPLES, "--state", self.state, "--listen", f"127.0.0.1:{port}")
+        self.assertEqual(hub.returncode, 1)
+        self.assertIn(f"cannot listen on 127.0.0.1 port {port}: Address already in use", hub.stderr)
+
+    def test_scan(self):
+        scan = run("scan", "--root", SAMPLES, "--state", self.state, "--settle", "0")
+        self.assertEqual(scan.returncode, 0, scan.stderr)
+        self.assertRegex(scan.stdout, r"4 datasets \(4 ready, 0 broken, 0 unsupported, 0 pending\), 25 episodes, 276 steps, \d+ bytes\n$")
+
+    def test_help_version_config(self):
+        self.assertIn("--listen ADDR:PORT", run("help").stdout)
+        self.assertEqual(run("serve", "--help").stdout, run("--help").stdout)
+        self.assertRegex(run("--version").stdout, r"^minari-hub \S+\nlibmicrohttpd \S+\nSQLite \S+\n")
+        self.assertIn("# listen = 127.0.0.1:8080\n", run("config").stdout)
+        self.assertIn("\nqueue = 7\n", run("config", MINARI_HUB_QUEUE="7").stdout)
+
+    def test_mistakes(self):
+        for args, says in ((["serve", "--rot", "/x"], "there is no option --rot"), (["server"], 'no command "server"'),
+                           ([], "say what to do"), (["serve", "--root", "/nowhere"], "/nowhere"),
+                           (["serve", "--root", SAMPLES, "--inspector", "/nowhere"], "/nowhere")):
+            hub = run(*args, "--state", self.state) if len(args) > 1 else run(*args)
+            self.assertEqual(hub.returncode, 2, args)
+            self.assertIn(says, hub.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
