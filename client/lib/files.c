@@ -31,9 +31,10 @@ static enum hub_status read_items(const json_t *items, struct hub_remote_files *
     out->items = calloc(n + 1, sizeof *out->items);
     if (!out->items)
         return hub_fail(err, HUB_NO_MEMORY, "no memory for a list of files");
-    for (; out->count < n; out->count++) {
-        HUB_TRY(read_item(json_array_get(items, out->count), &out->items[out->count], err));
-        if (__builtin_add_overflow(out->bytes, out->items[out->count].size, &out->bytes))
+    for (size_t i = 0; i < n; i++) {
+        HUB_TRY(read_item(json_array_get(items, i), &out->items[i], err));
+        out->count++;
+        if (__builtin_add_overflow(out->bytes, out->items[i].size, &out->bytes))
             return hub_fail_as(err, HUB_CORRUPT, "protocol", "the hub's file sizes overflow");
     }
     qsort(out->items, n, sizeof *out->items, by_path);
