@@ -2,13 +2,11 @@
 #include "client/lib/check.h"
 
 #include "storage/base/fs.h"
-#include "storage/base/time.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { STEP = 1024 * 1024 };
@@ -47,67 +45,7 @@ static enum hub_status hash_file(struct hub_check *c, size_t i, struct hub_error
     HUB_CLEANUP(hub_closep) int fd = -1;
     HUB_TRY(hub_fs_open_beneath(c->staging->tree, c->plan->items[i].path, O_RDONLY | O_NOFOLLOW,
                                 HUB_FS_NO_LINKS, &fd, err));
-    HUB_TRY(hub_check_hash(fd, c->sums[i], &c->bytes_hashed, c->tick, c->user, err));
-    if (fsync(fd))
-        return hub_fail_errno(err, errno, "'%s' cannot be synced", c->plan->items[i].path);
-    return HUB_OK;
-}
-
-/* ---- digests the hub did not know when it listed the files: it hashes what was downloaded first ---- */
-
-static size_t unknown(const struct hub_remote_files *plan)
-{
-    size_t n = 0;
-    for (size_t i = 0; i < plan->count; i++)
-        n += !plan->items[i].has_sha256;
-    return n;
-}
-
-static enum hub_status take_over(struct hub_remote_files *plan, const struct hub_remote_files *now,
-                                 struct hub_error *err)
-{
-    if (now->count != plan->count)
-        return hub_fail_as(err, HUB_CHANGED, "changed", "the files of '%s' are others now", plan->id);
-    for (size_t i = 0; i < plan->count; i++) {
-        struct hub_remote_file *file = &plan->items[i];
-        if (strcmp(file->path, now->items[i].path) != 0 || file->size != now->items[i].size)
-            return hub_fail_as(err, HUB_CHANGED, "changed", "'%s' is another file now", file->path);
-        if (!file->has_sha256 && now->items[i].has_sha256) {
-            memcpy(file->sha256, now->items[i].sha256, HUB_SHA256_BYTES);
-            file->has_sha256 = true;
-        }
-    }
-    return HUB_OK;
-}
-
-static enum hub_status doze(const struct hub_check *c, unsigned ms, struct hub_error *err)
-{
-    for (unsigned slept = 0; slept < ms; slept += 50) {
-        nanosleep(&(struct timespec){.tv_nsec = 50 * 1000000}, NULL);
-        HUB_TRY(c->tick(c->user, err));
-    }
-    return HUB_OK;
-}
-
-/* Until all are known, or nothing new came for a while. */
-static enum hub_status await_digests(struct hub_check *c, struct hub_error *err)
-{
-    uint64_t last_news = hub_time_mono_ms();
-    size_t left = unknown(c->plan);
-    for (unsigned pause = 100; left && hub_time_mono_ms() - last_news < c->wait_ms;
-         pause = HUB_MIN(pause * 2, 2000U)) {
-        struct hub_remote_files now;
-        HUB_TRY(doze(c, pause, err));
-        HUB_TRY(hub_remote_files_get(c->client, c->plan->id, c->plan->revision, &now, err));
-        const enum hub_status st = take_over(c->plan, &now, err);
-        hub_remote_files_dispose(&now);
-        if (st)
-            return st;
-        if (unknown(c->plan) < left)
-            last_news = hub_time_mono_ms();
-        left = unknown(c->plan);
-    }
-    return HUB_OK;
+    return hub_check_hash(fd, c->sums[i], &c->bytes_hashed, c->tick, c->user, err);
 }
 
 static enum hub_status compare(struct hub_check *c, struct hub_error *err)
@@ -144,6 +82,6 @@ enum hub_status hub_check_run(struct hub_check *c, struct hub_error *err)
         return hub_fail(err, HUB_NO_MEMORY, "no memory for digests");
     for (size_t i = 0; i < c->plan->count; i++)
         HUB_TRY(hash_file(c, i, err));
-    HUB_TRY(await_digests(c, err));
+    HUB_TRY(hub_await_digests(c, err));
     return compare(c, err);
 }

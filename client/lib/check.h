@@ -22,8 +22,11 @@ struct hub_check {
     uint64_t bytes_hashed, verified;   /* files that agree with a digest of the hub */
 };
 
+/** Wait until the hub knows the digests of all files of the plan, or nothing new came for `wait_ms`. */
+HUB_MUST_USE enum hub_status hub_await_digests(struct hub_check *check, struct hub_error *err);
+
 /**
- * Hash and sync all files, ask for missing digests, compare. HUB_CORRUPT "digest-mismatch": the file was
+ * Hash all files, ask for missing digests, compare. HUB_CORRUPT "digest-mismatch": the file was
  * dropped from the staging place, the next download fetches it again. HUB_CHANGED: the hub has another
  * revision by now.
  */

@@ -138,24 +138,6 @@ static enum hub_status fetch_unchanged(struct job *j, struct hub_error *err)
 
 /* ---- publish ---- */
 
-/* All folders of the tree, deepest last in path order, so that names in them last. */
-static enum hub_status sync_folders(const struct job *j, struct hub_error *err)
-{
-    char folder[PATH_MAX], last[PATH_MAX] = "";
-    for (size_t i = 0; i < j->plan.count; i++) {
-        snprintf(folder, sizeof folder, "%s", j->plan.items[i].path);
-        for (char *slash; (slash = strrchr(folder, '/'));) {
-            *slash = '\0';
-            if (strcmp(folder, last) == 0)
-                break;
-            HUB_TRY(hub_fs_sync_dir(j->staging.tree, folder, err));
-            if (i == 0 || !strchr(folder, '/'))
-                snprintf(last, sizeof last, "%s", folder);
-        }
-    }
-    return HUB_OK;
-}
-
 static enum hub_status publish(struct job *j, struct hub_error *err)
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf record = HUB_BUF_INIT(1 * GIB);
@@ -164,7 +146,7 @@ static enum hub_status publish(struct job *j, struct hub_error *err)
     HUB_TRY(hub_record_write(&j->plan, j->client->base, (const uint8_t(*)[HUB_SHA256_BYTES])j->check.sums,
                              &record, err));
     HUB_TRY(hub_fs_write(j->staging.tree, HUB_RECORD_FILE, hub_buf_view(&record), 0644, err));
-    HUB_TRY(sync_folders(j, err));
+    HUB_TRY(hub_staging_sync(&j->staging, err));
     snprintf(tree, sizeof tree, "%.4000s/tree", j->staging.path);
     return hub_publish(j->options->root, j->plan.id, tree, j->options->force, false, err);
 }

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 enum { READ_STEP = 1024 * 1024, MAX_SEGMENTS = 1 << 28 };
+enum { SYNC_ALL_FROM = 64 }; /* more files than this are synced in one go, with all else on the file system */
 
 /* ---- the place ---- */
 
@@ -260,4 +261,29 @@ enum hub_status hub_staging_forget(struct hub_staging *s, uint32_t file, struct 
     memset(s->states + f->base, HUB_SEGMENT_MISSING, f->segments);
     f->missing = f->segments;
     return hub_journal_add(s->journal, &record, err);
+}
+
+/* A file, then the folders above it. */
+static enum hub_status sync_file(const struct hub_staging *s, const char *path, struct hub_error *err)
+{
+    char folder[PATH_MAX];
+    HUB_CLEANUP(hub_closep) int fd = -1;
+    HUB_TRY(hub_fs_open_beneath(s->tree, path, O_RDONLY | O_NOFOLLOW, HUB_FS_NO_LINKS, &fd, err));
+    if (fsync(fd))
+        return hub_fail_errno(err, errno, "'%s' cannot be synced", path);
+    snprintf(folder, sizeof folder, "%s", path);
+    for (char *slash; (slash = strrchr(folder, '/'));) {
+        *slash = '\0';
+        HUB_TRY(hub_fs_sync_dir(s->tree, folder, err));
+    }
+    return hub_fs_sync_dir(s->tree, "", err);
+}
+
+enum hub_status hub_staging_sync(const struct hub_staging *s, struct hub_error *err)
+{
+    if (s->plan->count > SYNC_ALL_FROM)
+        return syncfs(s->tree) ? hub_fail_errno(err, errno, "'%s' cannot be synced", s->path) : HUB_OK;
+    for (size_t i = 0; i < s->plan->count; i++)
+        HUB_TRY(sync_file(s, s->plan->items[i].path, err));
+    return HUB_OK;
 }

@@ -66,6 +66,9 @@ HUB_MUST_USE enum hub_status hub_staging_done(struct hub_staging *staging, uint3
 HUB_MUST_USE enum hub_status hub_staging_forget(struct hub_staging *staging, uint32_t file,
                                                 struct hub_error *err);
 
+/** All files and their names are on the disk when it returns. */
+HUB_MUST_USE enum hub_status hub_staging_sync(const struct hub_staging *staging, struct hub_error *err);
+
 /** Remove what was fetched, and the plan. */
 HUB_MUST_USE enum hub_status hub_staging_clear(struct hub_staging *staging, struct hub_error *err);
 

@@ -330,6 +330,8 @@ static enum hub_status part_finished(struct run *r, struct piece *p, struct open
         r->transfer->bytes_done -= p->fetch.done; /* a part of a file that is being started over */
     else
         HUB_TRY(hub_staging_done(s, p->file, p->segment, p->crc, err));
+    /* on its way to the disk already, so that the sync in the end is short */
+    (void)sync_file_range(f->fd, (off_t)p->fetch.first, (off_t)p->fetch.count, SYNC_FILE_RANGE_WRITE);
     if (!s->files[f->file].missing && !f->in_flight)
         close_file(r, f);
     return HUB_OK;

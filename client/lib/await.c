@@ -1,0 +1,158 @@
+/* Digests the hub did not know when it listed the files. It hashes on demand: what was downloaded, and what
+ * is asked for by HEAD. */
+#include "client/lib/check.h"
+
+#include "storage/base/time.h"
+#include "storage/base/uri.h"
+
+#include <stdlib.h>
+#include <time.h>
+
+enum { ASK_AT_ONCE = 4, ASK_MOST = 512, LONGEST_PAUSE_MS = 2000 };
+
+/* The digest of no bytes at all. */
+static const uint8_t empty_sha256[HUB_SHA256_BYTES] = {
+    0xe3, 0xb0, 0xc4, 0x42, 0x98, 0xfc, 0x1c, 0x14, 0x9a, 0xfb, 0xf4, 0xc8, 0x99, 0x6f, 0xb9, 0x24,
+    0x27, 0xae, 0x41, 0xe4, 0x64, 0x9b, 0x93, 0x4c, 0xa4, 0x95, 0x99, 0x1b, 0x78, 0x52, 0xb8, 0x55};
+
+static void learn(struct hub_remote_file *file, const uint8_t sha256[HUB_SHA256_BYTES])
+{
+    if (!file->has_sha256)
+        memcpy(file->sha256, sha256, HUB_SHA256_BYTES);
+    file->has_sha256 = true;
+}
+
+static size_t unknown(const struct hub_remote_files *plan)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < plan->count; i++)
+        n += !plan->items[i].has_sha256;
+    return n;
+}
+
+/* ---- the listing again ---- */
+
+static enum hub_status take_over(struct hub_remote_files *plan, const struct hub_remote_files *now,
+                                 struct hub_error *err)
+{
+    if (now->count != plan->count)
+        return hub_fail_as(err, HUB_CHANGED, "changed", "the files of '%s' are others now", plan->id);
+    for (size_t i = 0; i < plan->count; i++) {
+        struct hub_remote_file *file = &plan->items[i];
+        if (strcmp(file->path, now->items[i].path) != 0 || file->size != now->items[i].size)
+            return hub_fail_as(err, HUB_CHANGED, "changed", "'%s' is another file now", file->path);
+        if (now->items[i].has_sha256)
+            learn(file, now->items[i].sha256);
+    }
+    return HUB_OK;
+}
+
+static enum hub_status list_again(struct hub_check *c, struct hub_error *err)
+{
+    struct hub_remote_files now;
+    HUB_TRY(hub_remote_files_get(c->client, c->plan->id, c->plan->revision, &now, err));
+    const enum hub_status st = take_over(c->plan, &now, err);
+    hub_remote_files_dispose(&now);
+    return st;
+}
+
+/* ---- HEAD of each file that is still unknown: the hub hashes those first ---- */
+
+struct question {
+    struct hub_fetch fetch;
+    struct hub_buf url;
+    size_t file;
+    bool used;
+};
+
+struct asking {
+    struct hub_check *check;
+    struct question questions[ASK_AT_ONCE];
+    size_t next, asked;
+};
+
+static enum hub_status question_url(const struct hub_check *c, const char *path, struct hub_buf *url)
+{
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf rest = HUB_BUF_INIT(32 * KIB);
+    url->limit = 64 * KIB;
+    url->size = 0;
+    HUB_TRY(hub_buf_add_text(&rest, "files/", NULL));
+    HUB_TRY(hub_uri_encode_path(hub_view_of(path), &rest, NULL));
+    HUB_TRY(hub_client_url(c->client, c->plan->id, rest.data, url, NULL));
+    return hub_client_parameter(url, "revision", c->plan->revision, NULL);
+}
+
+static struct hub_fetch *next_question(void *user)
+{
+    struct asking *a = user;
+    const struct hub_remote_files *plan = a->check->plan;
+    struct question *q = NULL;
+    for (size_t i = 0; i < ASK_AT_ONCE && !q; i++)
+        q = a->questions[i].used ? NULL : &a->questions[i];
+    while (a->next < plan->count && plan->items[a->next].has_sha256)
+        a->next++;
+    if (!q || a->next >= plan->count || a->asked >= ASK_MOST ||
+        question_url(a->check, plan->items[a->next].path, &q->url))
+        return NULL;
+    q->file = a->next++;
+    q->used = true;
+    q->fetch = (struct hub_fetch){.url = q->url.data, .head_only = true, .user = q};
+    a->asked++;
+    return &q->fetch;
+}
+
+static enum hub_status answered(void *user, struct hub_fetch *fetch, enum hub_status st,
+                                struct hub_error *err)
+{
+    const struct asking *a = user;
+    struct question *q = fetch->user;
+    q->used = false;
+    if (!st && fetch->answer.has_sha256)
+        learn(&a->check->plan->items[q->file], fetch->answer.sha256);
+    return st == HUB_NOT_FOUND
+               ? hub_fail_as(err, HUB_CHANGED, "changed", "'%s' is gone", a->check->plan->items[q->file].path)
+               : st;
+}
+
+static enum hub_status ask(struct hub_check *c, struct hub_error *err)
+{
+    struct asking a = {.check = c};
+    const struct hub_fetch_source source = {next_question, answered, NULL, &a};
+    const enum hub_status st = hub_transport_run(c->client->transport, &source, ASK_AT_ONCE, err);
+    for (size_t i = 0; i < ASK_AT_ONCE; i++)
+        hub_buf_dispose(&a.questions[i].url);
+    return st;
+}
+
+/* ---- */
+
+static enum hub_status doze(const struct hub_check *c, unsigned ms, struct hub_error *err)
+{
+    for (unsigned slept = 0; slept < ms; slept += 50) {
+        nanosleep(&(struct timespec){.tv_nsec = 50 * 1000000}, NULL);
+        HUB_TRY(c->tick(c->user, err));
+    }
+    return HUB_OK;
+}
+
+enum hub_status hub_await_digests(struct hub_check *c, struct hub_error *err)
+{
+    uint64_t last_news = hub_time_mono_ms();
+    for (size_t i = 0; i < c->plan->count; i++)
+        if (!c->plan->items[i].size)
+            learn(&c->plan->items[i], empty_sha256); /* its size says all */
+    size_t left = unknown(c->plan);
+    for (unsigned pause = 50; left && hub_time_mono_ms() - last_news < c->wait_ms;
+         pause = HUB_MIN(pause * 2, (unsigned)LONGEST_PAUSE_MS)) {
+        HUB_TRY(doze(c, pause, err));
+        HUB_TRY(list_again(c, err));
+        if (unknown(c->plan))
+            HUB_TRY(ask(c, err));
+        if (unknown(c->plan) < left) {
+            last_news = hub_time_mono_ms();
+            pause = 50;
+        }
+        left = unknown(c->plan);
+    }
+    return HUB_OK;
+}
