@@ -110,6 +110,8 @@ extern char now_doing[1024];
 
 /** Fill memory that is about to be allocated with the marker. */
 void memory_poison(size_t size);
+/** Does it come back? Not with sanitizers, which keep freed memory away. */
+bool memory_poison_works(void);
 /** Encode the rows in every way they have. Returns how many there are; `leaks`: the marker was in one. */
 unsigned show_rows(enum hub_field_type type, struct hub_rows *rows, bool *leaks);
 bool findings_leak(const struct hub_findings *findings);

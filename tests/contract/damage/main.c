@@ -324,6 +324,10 @@ static void set_up(struct run *run)
         die("%s", err.detail);
     mallopt(M_MMAP_THRESHOLD, 128 << 20); /* so that the poison comes back */
     mallopt(M_TRIM_THRESHOLD, 256 << 20);
+#ifndef HUB_SANITIZED
+    if (!memory_poison_works())
+        die("poisoned memory does not come back: the check for leaks would check nothing");
+#endif
     watch();
 }
 

@@ -19,6 +19,17 @@ void memory_poison(size_t size)
     free(memory);
 }
 
+bool memory_poison_works(void)
+{
+    enum { SIZE = 5000 };
+    memory_poison(SIZE);
+    char *memory = malloc(SIZE);
+    __asm__ volatile("" : : "r"(memory) : "memory");
+    const bool back = memory && memmem(memory, SIZE, MARKER, sizeof MARKER - 1);
+    free(memory);
+    return back;
+}
+
 static bool leaks(const void *data, size_t size)
 {
     return size && memmem(data, size, MARKER, sizeof MARKER - 1);
