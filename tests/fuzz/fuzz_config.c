@@ -37,7 +37,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const int fd = memfd_create("settings", MFD_CLOEXEC);
     if (fd < 0 || write(fd, data, size) != (ssize_t)size)
         abort();
-    if (!read_file(fd, &config))
+    if (!read_file(fd, &config) && !memchr(data, ';', size)) /* inih has no way to write "; " in a value */
         check(&config);
     hub_config_dispose(&config);
     close(fd);
