@@ -10,10 +10,11 @@ struct hub_rle hub_rle_of(const void *data, size_t size, unsigned width)
     return (struct hub_rle){.at = data, .end = (const uint8_t *)data + size, .width = width};
 }
 
+/* A run that cannot be read leaves the reader where it was, for whoever asks next to be told. */
 static enum hub_status next_run(struct hub_rle *rle, struct hub_error *err)
 {
     struct hub_cursor c = {rle->at, rle->end, false};
-    uint32_t header = 0;
+    uint32_t header = 0, left = 0;
     for (unsigned shift = 0;; shift += 7) {
         const uint8_t byte = hub_cursor_u8(&c);
         if (c.failed || shift > 28 || (shift == 28 && byte > 15))
@@ -28,16 +29,17 @@ static enum hub_status next_run(struct hub_rle *rle, struct hub_error *err)
             (size_t)HUB_MIN(bytes, hub_cursor_left(&c)); /* the padding of the last run may be missing */
         rle->run = hub_cursor_bytes(&c, have);
         rle->bit = 0;
-        rle->left = (uint32_t)HUB_MIN((uint64_t)have * 8 / rle->width, UINT32_MAX);
+        left = (uint32_t)HUB_MIN((uint64_t)have * 8 / rle->width, UINT32_MAX);
     } else {
         rle->run = NULL;
-        rle->left = header >> 1;
+        left = header >> 1;
         rle->value = (uint32_t)hub_cursor_uint(&c, (rle->width + 7) / 8);
         if (rle->width < 32 && rle->value >> rle->width)
             return hub_fail(err, HUB_CORRUPT, "run-length value of more than %u bits", rle->width);
     }
     if (c.failed)
         return hub_fail(err, HUB_CORRUPT, "run-length data ends early");
+    rle->left = left;
     rle->at = c.at;
     return HUB_OK;
 }

@@ -385,6 +385,19 @@ Test(page, refuses_what_the_page_does_not_hold)
     cr_expect_eq(hub_page_values(&job, out, NULL, NULL, NULL), HUB_UNSUPPORTED);
 }
 
+Test(page, levels_that_end_early_are_not_nulls)
+{
+    /* a run of eight levels without its value, then four numbers */
+    const uint8_t data[] = {1, 0, 0, 0, 8 << 1, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16};
+    const struct hub_column column = {.physical = HUB_PHYS_INT32, .max_def = 1};
+    const struct hub_page page = {.values = 8, .decoded = sizeof data, .version = 1};
+    const struct hub_page_job job = {
+        .column = &column, .page = &page, .data = data, .item_size = 4, .count = 8};
+    uint8_t valid[8];
+    uint32_t out[8];
+    cr_expect_eq(hub_page_values(&job, out, NULL, valid, NULL), HUB_CORRUPT);
+}
+
 Test(page, unpack_keeps_levels_of_v2_as_they_are)
 {
     const struct hub_column column = {.physical = HUB_PHYS_INT32, .codec = HUB_PAGE_LZ4_RAW};
