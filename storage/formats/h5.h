@@ -82,7 +82,6 @@ struct hub_h5_links {
 HUB_MUST_USE enum hub_status hub_h5_links_load(struct hub_h5 *file, const struct hub_h5_object *group,
                                                struct hub_h5_links *links, struct hub_error *err);
 void hub_h5_links_dispose(struct hub_h5_links *links);
-const struct hub_h5_link *hub_h5_links_find(const struct hub_h5_links *links, struct hub_view name);
 
 /** Follow a path from a group (or the root if it begins with '/'), soft links included, to an object's
  * address. HUB_NOT_FOUND; HUB_DENIED for an external or user-defined link on the way; HUB_UNSUPPORTED for a

@@ -223,6 +223,7 @@ void hub_h5_close(struct hub_h5 *file)
     free(file->page_tags);
     free(file->heaps);
     h5_grid_dispose(&file->grid);
+    hub_h5_links_dispose(&file->members.links);
     free(file);
 }
 

@@ -254,14 +254,6 @@ enum hub_status hub_h5_links_load(struct hub_h5 *file, const struct hub_h5_objec
     return st;
 }
 
-const struct hub_h5_link *hub_h5_links_find(const struct hub_h5_links *links, struct hub_view name)
-{
-    for (uint32_t i = 0; i < links->count; i++)
-        if (hub_view_equal(links->items[i].name, name))
-            return &links->items[i];
-    return NULL;
-}
-
 /* One walk along a path; `hops` counts soft links. */
 struct resolve {
     struct hub_h5 *file;
@@ -271,17 +263,45 @@ struct resolve {
 static enum hub_status follow(struct resolve *r, uint64_t group, struct hub_view path, uint64_t *address,
                               struct hub_error *err);
 
+static enum hub_status load_members(struct hub_h5 *file, uint64_t group, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_h5_object_dispose) struct hub_h5_object object = {0};
+    struct h5_members *m = &file->members;
+    if (m->loaded && m->group == group)
+        return HUB_OK;
+    m->loaded = false;
+    m->last = 0;
+    HUB_TRY(hub_h5_object_load(file, group, &object, err));
+    if (object.kind == HUB_H5_GROUP)
+        HUB_TRY(hub_h5_links_load(file, &object, &m->links, err));
+    m->kind = object.kind;
+    m->group = group;
+    m->loaded = true;
+    return HUB_OK;
+}
+
+static const struct hub_h5_link *find_member(struct h5_members *m, struct hub_view name)
+{
+    for (uint32_t i = 0; i < m->links.count; i++) {
+        const uint32_t at = (uint32_t)(((uint64_t)m->last + i) % m->links.count);
+        if (!hub_view_equal(m->links.items[at].name, name))
+            continue;
+        m->last = at + 1;
+        return &m->links.items[at];
+    }
+    return NULL;
+}
+
 static enum hub_status step(struct resolve *r, uint64_t group, struct hub_view name, uint64_t *address,
                             struct hub_error *err)
 {
-    HUB_CLEANUP(hub_h5_object_dispose) struct hub_h5_object object = {0};
-    HUB_CLEANUP(hub_h5_links_dispose) struct hub_h5_links links = {0};
-    HUB_TRY(hub_h5_object_load(r->file, group, &object, err));
-    if (object.kind != HUB_H5_GROUP)
+    HUB_CLEANUP(hub_freep) char *path = NULL;
+    struct h5_members *m = &r->file->members;
+    HUB_TRY(load_members(r->file, group, err));
+    if (m->kind != HUB_H5_GROUP)
         return hub_fail(err, HUB_NOT_FOUND, "'%.*s' is looked for in what is no group",
                         (int)HUB_MIN(name.size, 80), name.data);
-    HUB_TRY(hub_h5_links_load(r->file, &object, &links, err));
-    const struct hub_h5_link *link = hub_h5_links_find(&links, name);
+    const struct hub_h5_link *link = find_member(m, name);
     if (!link)
         return hub_fail(err, HUB_NOT_FOUND, "there is no '%.*s'", (int)HUB_MIN(name.size, 80), name.data);
     if (link->kind == HUB_H5_HARD) {
@@ -293,7 +313,11 @@ static enum hub_status step(struct resolve *r, uint64_t group, struct hub_view n
                         name.data);
     if (++r->hops > MAX_HOPS)
         return hub_fail(err, HUB_UNSUPPORTED, "soft links lead in a circle");
-    return follow(r, group, link->path, address, err);
+    const size_t size = link->path.size;
+    path = hub_view_dup(link->path); /* the members may be another group's before its end is reached */
+    if (!path)
+        return hub_fail(err, HUB_NO_MEMORY, "out of memory following a link");
+    return follow(r, group, (struct hub_view){path, size}, address, err);
 }
 
 static enum hub_status follow(struct resolve *r, uint64_t group, struct hub_view path, uint64_t *address,

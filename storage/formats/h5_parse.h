@@ -56,6 +56,16 @@ struct h5_grid {
     struct hub_chunk *chunks;
 };
 
+/** A group's links, kept because paths are asked for one after another: external links name each episode of
+ * their file. */
+struct h5_members {
+    bool loaded;
+    uint64_t group;
+    enum hub_h5_kind kind;
+    struct hub_h5_links links;
+    uint32_t last; /* found last: the next one asked for is likely the next */
+};
+
 struct hub_h5 {
     struct hub_files *files;
     uint32_t number;
@@ -73,6 +83,7 @@ struct hub_h5 {
     struct h5_grid grid;         /* chunks of the dataset looked at last */
     uint64_t grid_of;            /* its address */
     int64_t library;             /* its file handle, 0: not opened */
+    struct h5_members members;   /* of the group a path was last looked for in */
 };
 
 /** Copy `size` bytes at an address; HUB_CORRUPT past the end of the file. */

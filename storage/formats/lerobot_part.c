@@ -385,7 +385,8 @@ static void sum_rewards(const struct small *s, uint64_t first, uint64_t count, s
     if (s->rewards) {
         for (uint64_t i = 0; i < count; i++)
             e->episode_return += s->rewards[first + i];
-        e->has_return = e->return_computed = true;
+        e->has_return = e->return_computed = isfinite(e->episode_return);
+        e->episode_return = e->has_return ? e->episode_return : 0; /* one reward is missing or no number */
     }
     if (s->success) {
         e->success = 0;
@@ -434,8 +435,13 @@ static enum hub_status send_cuts(struct part *p, uint32_t file, const struct sma
                                  struct lerobot_cut **cuts, uint32_t *count, struct hub_error *err)
 {
     uint64_t changes = 0, start = 0;
-    for (uint64_t i = 1; i < s->rows; i++)
+    for (uint64_t i = 1; i < s->rows; i++) {
         changes += s->episodes[i] != s->episodes[i - 1];
+        if (s->episodes[i] < s->episodes[i - 1])
+            return hub_sink_problem(p->sink, "unreadable-episode", p->files->entries[file].path, err,
+                                    "row %llu goes back to episode %lld: its episodes are not in order",
+                                    (unsigned long long)i, (long long)s->episodes[i]);
+    }
     if (changes >= HUB_MAX_EPISODES)
         return hub_fail(err, HUB_TOO_BIG, "%llu episodes in one file", (unsigned long long)changes);
     *cuts = calloc((size_t)changes + 1, sizeof **cuts);

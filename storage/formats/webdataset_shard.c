@@ -6,6 +6,7 @@
  */
 #include "storage/formats/webdataset.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -223,9 +224,10 @@ static enum hub_status send_episode(struct shard *s, struct hub_wds_window *w, c
     e.splits = hub_buf_view(&splits);
     e.attributes = hub_view_of(attributes);
     if (rewards && rewards->sample.held && hub_wds_has(rewards, w->first, w->count, &row)) {
-        e.has_return = e.return_computed = true;
         for (uint32_t i = 0; i < w->count; i++)
             e.episode_return += hub_wds_number(rewards, w->first + i);
+        e.has_return = e.return_computed = isfinite(e.episode_return);
+        e.episode_return = e.has_return ? e.episode_return : 0;
     }
     return hub_sink_episode(s->sink, &e, &w->episode, err);
 }
