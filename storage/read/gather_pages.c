@@ -112,7 +112,8 @@ static enum hub_status decode(struct reader *r, const struct hub_page *page, con
     return hub_page_values(job, out, views, valid, err);
 }
 
-/* A row is valid when all its values are. */
+/* A row is valid when all its values are; but a list of floats tells its nulls itself, each by a NaN, and its
+ * other values stand. */
 static void mark_invalid(const struct reader *r, const struct part *part, const uint8_t *valid)
 {
     const struct hub_cut *cut = r->cut;
@@ -143,7 +144,9 @@ static enum hub_status gather_fixed(struct reader *r, const struct hub_page *pag
     const struct hub_cut *cut = r->cut;
     const size_t size = r->g->plan->variant->item_size;
     const uint64_t count = part->to - part->from;
-    const bool nulls = r->column->max_def && r->g->valid, straight = cut->step == 1 && cut->direction > 0;
+    const bool tells = r->items > 1 && r->g->plan->variant->kind == HUB_KIND_FLOAT;
+    const bool nulls = r->column->max_def && r->g->valid && !tells,
+               straight = cut->step == 1 && cut->direction > 0;
     if (!straight && count > VALUES_LIMIT / size)
         return hub_fail(err, HUB_TOO_BIG, "page of %llu values", (unsigned long long)count);
     uint8_t *temporary = hub_scratch(HUB_SCRATCH_VALUES, (straight ? 0 : count * size) + (nulls ? count : 0));
