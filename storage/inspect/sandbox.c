@@ -85,17 +85,23 @@ static int add_rules(scmp_filter_ctx filter)
 }
 
 /* The compiled program, read back from memory. */
-static enum hub_status export(scmp_filter_ctx filter, struct hub_sandbox *sandbox, struct hub_error *err) {
+static enum hub_status compile(scmp_filter_ctx filter, struct hub_sandbox *sandbox, struct hub_error *err)
+{
     HUB_CLEANUP(hub_closep) int fd = memfd_create("filter", MFD_CLOEXEC);
-    if (fd < 0) return hub_fail_errno(err, errno, "memory for the seccomp filter");
-    const int rc = seccomp_export_bpf(filter, fd); const off_t size = lseek(fd, 0, SEEK_END);
-    if (rc || size <= 0 || size > 65535 * (off_t)sizeof(struct sock_filter)) return hub_fail_errno(
-        err, rc ? -rc : EIO, "compiling the seccomp filter");
-    struct sock_filter *code = malloc((size_t)size); if (!code || pread(fd, code, (size_t)size, 0) != size){
-        free(code); return hub_fail_errno(err, ENOMEM, "reading the seccomp filter");}
-sandbox->filter = code;
-sandbox->length = (unsigned short)((size_t)size / sizeof *code);
-return HUB_OK;
+    if (fd < 0)
+        return hub_fail_errno(err, errno, "memory for the seccomp filter");
+    const int rc = seccomp_export_bpf(filter, fd);
+    const off_t size = lseek(fd, 0, SEEK_END);
+    if (rc || size <= 0 || size > 65535 * (off_t)sizeof(struct sock_filter))
+        return hub_fail_errno(err, rc ? -rc : EIO, "compiling the seccomp filter");
+    struct sock_filter *code = malloc((size_t)size);
+    if (!code || pread(fd, code, (size_t)size, 0) != size) {
+        free(code);
+        return hub_fail_errno(err, ENOMEM, "reading the seccomp filter");
+    }
+    sandbox->filter = code;
+    sandbox->length = (unsigned short)((size_t)size / sizeof *code);
+    return HUB_OK;
 }
 
 void hub_sandbox_prepare(struct hub_sandbox *sandbox)
@@ -107,7 +113,7 @@ void hub_sandbox_prepare(struct hub_sandbox *sandbox)
     if (rc)
         hub_fail_errno(&sandbox->why, -rc, "building the seccomp filter");
     else
-        (void)export(filter, sandbox, &sandbox->why);
+        (void)compile(filter, sandbox, &sandbox->why);
     if (filter)
         seccomp_release(filter);
 }
