@@ -75,7 +75,9 @@ static enum hub_status read_filters(const struct hub_request *request, struct li
     l->prefix = hub_request_query(request, "prefix").data;
     l->format = hub_request_query(request, "format").data;
     l->status = hub_request_query(request, "status").data;
-    l->release = hub_request_query(request, "for").data;
+    struct hub_view release;
+    HUB_TRY(hub_resolve_release(request, &release, err));
+    l->release = release.data;
     const struct hub_view latest = hub_request_query(request, "latest");
     l->latest = latest.data && !hub_view_is(latest, "false") && !hub_view_is(latest, "0");
     if (latest.data && l->latest && !hub_view_is(latest, "true") && !hub_view_is(latest, "1") && latest.size)
@@ -219,7 +221,7 @@ enum hub_status hub_dataset_show(struct hub_request *request, struct hub_respons
     bool done = false;
     HUB_TRY(hub_request_known(request, parameters, err));
     HUB_TRY(hub_resolve(request, response, &target, err));
-    HUB_TRY(hub_document_get(request, target.head, &bytes, etag, err));
+    HUB_TRY(hub_document_get(request, &target, &bytes, etag, err));
     response->shared = bytes; /* the response's reference from here on */
     HUB_TRY(hub_resolve_headers(request, &target, response, err));
     HUB_TRY(hub_resolve_conditions(request, response, etag, -1, &done, err));

@@ -1,7 +1,6 @@
 /* Documents of datasets: see documents.h. */
 #include "server/api/documents.h"
 
-#include "server/api/resolve.h"
 #include "storage/base/digest.h"
 #include "storage/base/time.h"
 
@@ -13,10 +12,12 @@
 /* ---- the cache: direct-mapped; a dataset that loses its slot is simply built again ---- */
 
 enum { SLOTS = 4096 };
+#define HASHED UINT64_MAX
 
 struct slot {
     int64_t row;
     uint64_t generation; /* of the snapshot: versions of other datasets are part of a document */
+    uint64_t digests;    /* generation of the digests; HASHED: they are all in it */
     struct hub_bytes *bytes;
     char etag[40];
 };
@@ -57,12 +58,18 @@ static size_t slot_of(int64_t row)
     return (size_t)((uint64_t)row * 0x9e3779b97f4a7c15u >> 52) % SLOTS;
 }
 
-static struct hub_bytes *cached(struct hub_documents *d, int64_t row, uint64_t generation, char etag[40])
+static bool is_fresh(const struct slot *slot, const struct slot *wanted)
 {
-    const size_t i = slot_of(row);
+    return slot->bytes && slot->row == wanted->row && slot->generation == wanted->generation &&
+           (slot->digests == HASHED || slot->digests == wanted->digests);
+}
+
+static struct hub_bytes *cached(struct hub_documents *d, const struct slot *wanted, char etag[40])
+{
+    const size_t i = slot_of(wanted->row);
     struct hub_bytes *bytes = NULL;
     pthread_mutex_lock(&d->locks[i % HUB_COUNT(d->locks)]);
-    if (d->slots[i].bytes && d->slots[i].row == row && d->slots[i].generation == generation) {
+    if (is_fresh(&d->slots[i], wanted)) {
         bytes = hub_bytes_ref(d->slots[i].bytes);
         memcpy(etag, d->slots[i].etag, 40);
     }
@@ -81,16 +88,15 @@ static void put_slot(struct hub_documents *d, size_t i, const struct slot *with)
     pthread_mutex_unlock(&d->locks[i % HUB_COUNT(d->locks)]);
 }
 
-static void keep(struct hub_documents *d, int64_t row, uint64_t generation, struct hub_bytes *bytes,
-                 const char etag[40])
+/* `slot` but for its bytes, which stay the caller's too. */
+static void keep(struct hub_documents *d, struct slot slot, struct hub_bytes *bytes)
 {
-    const size_t first = slot_of(row), size = hub_bytes_view(bytes).size;
+    const size_t first = slot_of(slot.row), size = hub_bytes_view(bytes).size;
     if (size > d->limit_bytes)
         return;
     for (size_t i = 1; d->used + size > d->limit_bytes && i < SLOTS; i++) /* whatever is there makes room */
         put_slot(d, (first + i) % SLOTS, &(struct slot){0});
-    struct slot slot = {.row = row, .generation = generation, .bytes = hub_bytes_ref(bytes)};
-    memcpy(slot.etag, etag, sizeof slot.etag);
+    slot.bytes = hub_bytes_ref(bytes);
     d->used += size;
     put_slot(d, first, &slot);
 }
@@ -159,10 +165,10 @@ static void write_fields(struct hub_json *json, const struct hub_dataset *ds)
     hub_json_end_array(json);
 }
 
-static void write_versions(struct hub_json *json, struct hub_catalog *catalog, const struct hub_head *head)
+static void write_versions(struct hub_json *json, const struct hub_target *target)
 {
     const struct hub_head *const *first = NULL;
-    const uint32_t n = hub_snapshot_versions(hub_catalog_snapshot(catalog), hub_view_of(head->key), &first);
+    const uint32_t n = hub_snapshot_versions(target->snapshot, hub_view_of(target->head->key), &first);
     hub_json_put_array(json, "versions");
     for (uint32_t i = 0; i < n; i++) {
         hub_json_object(json);
@@ -196,7 +202,7 @@ static enum hub_status write_facts(struct hub_json *json, struct hub_catalog *ca
 
 /* "content" names the data once all files are hashed; until then it is left out. */
 static enum hub_status write_content(struct hub_json *json, struct hub_catalog *catalog,
-                                     const struct hub_dataset *ds, struct hub_error *err)
+                                     const struct hub_dataset *ds, bool *hashed, struct hub_error *err)
 {
     char path[PATH_MAX], hex[HUB_CONTENT_CHARS + 1];
     HUB_CLEANUP(hub_freep) struct hub_file_fact *files = calloc(ds->file_count + 1, sizeof *files);
@@ -216,13 +222,15 @@ static enum hub_status write_content(struct hub_json *json, struct hub_catalog *
             (struct hub_file_fact){.path = ds->files[i].path, .size = ds->files[i].stamp.size, .sha256 = sum};
     }
     HUB_TRY(hub_content(files, ds->file_count, hex, err));
+    *hashed = true;
     hub_json_put_text(json, "content", hex);
     return HUB_OK;
 }
 
-static enum hub_status write_document(struct hub_catalog *catalog, const struct hub_head *head,
-                                      struct hub_buf *out, struct hub_error *err)
+static enum hub_status write_document(struct hub_catalog *catalog, const struct hub_target *target,
+                                      struct hub_buf *out, bool *hashed, struct hub_error *err)
 {
+    const struct hub_head *head = target->head;
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf problems = HUB_BUF_INIT(16 * MIB);
     const struct hub_dataset *ds = NULL;
     struct hub_json json = hub_json_to(out, err);
@@ -231,10 +239,10 @@ static enum hub_status write_document(struct hub_catalog *catalog, const struct 
     HUB_TRY(write_facts(&json, catalog, head, err));
     HUB_TRY(hub_dataset_get(catalog, head, true, &ds, err));
     write_fields(&json, ds);
-    const enum hub_status st = write_content(&json, catalog, ds, err);
+    const enum hub_status st = write_content(&json, catalog, ds, hashed, err);
     hub_dataset_put(catalog, ds);
     HUB_TRY(st);
-    write_versions(&json, catalog, head);
+    write_versions(&json, target);
     hub_json_put_uint(&json, "files", head->files);
     HUB_TRY(hub_dataset_problems(catalog, head, &problems, err));
     hub_json_put_raw(&json, "problems", hub_buf_view(&problems));
@@ -242,22 +250,28 @@ static enum hub_status write_document(struct hub_catalog *catalog, const struct 
     return hub_json_status(&json);
 }
 
-enum hub_status hub_document_get(struct hub_request *request, const struct hub_head *head,
+enum hub_status hub_document_get(struct hub_request *request, const struct hub_target *target,
                                  struct hub_bytes **out, char etag[40], struct hub_error *err)
 {
     struct hub_app *app = request->app;
-    const uint64_t generation = hub_catalog_snapshot(app->catalog)->generation;
-    *out = cached(app->documents, head->row, generation, etag);
+    struct slot slot = {.row = target->head->row,
+                        .generation = target->snapshot->generation,
+                        .digests = hub_digest_generation(app->catalog)};
+    bool hashed = false;
+    *out = cached(app->documents, &slot, etag);
     if (*out)
         return HUB_OK;
     if (!request->may_block)
         return HUB_AGAIN;
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf text = HUB_BUF_INIT(64 * MIB);
-    HUB_TRY(write_document(app->catalog, head, &text, err));
+    HUB_TRY(write_document(app->catalog, target, &text, &hashed, err));
     hub_etag(etag, &(struct hub_view){text.data, text.size}, 1);
     *out = hub_bytes_new(&text);
     if (!*out)
-        return hub_fail(err, HUB_NO_MEMORY, "no memory for the document of '%s'", head->id);
-    keep(app->documents, head->row, generation, *out, etag);
+        return hub_fail(err, HUB_NO_MEMORY, "no memory for the document of '%s'", target->head->id);
+    memcpy(slot.etag, etag, sizeof slot.etag);
+    if (hashed)
+        slot.digests = HASHED;
+    keep(app->documents, slot, *out);
     return HUB_OK;
 }

@@ -1,12 +1,12 @@
 /**
  * Documents of datasets: the summary (a list item) and the whole document, DESIGN 4 "Documents". Whole
- * documents are kept ready as bytes while their dataset and the snapshot are unchanged, so that a hot one
- * costs a lookup.
+ * documents are kept ready as bytes while the snapshot is unchanged (and, as long as files are unhashed, the
+ * digests), so that a hot one costs a lookup.
  */
 #ifndef HUB_API_DOCUMENTS_H
 #define HUB_API_DOCUMENTS_H
 
-#include "server/app.h"
+#include "server/api/resolve.h"
 #include "storage/base/json.h"
 
 HUB_MUST_USE enum hub_status hub_documents_new(size_t limit_bytes, struct hub_documents **out,
@@ -18,7 +18,7 @@ void hub_summary_write(struct hub_json *json, const struct hub_head *head);
 
 /** The ready document of a dataset and its ETag (40 bytes): a reference for the caller. Blocking on a miss:
  * HUB_AGAIN on an event thread. */
-HUB_MUST_USE enum hub_status hub_document_get(struct hub_request *request, const struct hub_head *head,
+HUB_MUST_USE enum hub_status hub_document_get(struct hub_request *request, const struct hub_target *target,
                                               struct hub_bytes **out, char etag[40], struct hub_error *err);
 /** A member with a time: RFC 3339 UTC. */
 void hub_put_time(struct hub_json *json, const char *key, int64_t unix_ns);

@@ -176,7 +176,17 @@ static void write_window(struct hub_json *json, const struct hub_ds_field *field
     hub_json_end_object(json);
 }
 
-/* The fields this episode has, with their rows. */
+static void write_unreadable(struct hub_json *json, const struct hub_ds_field *field,
+                             const struct hub_error *why)
+{
+    hub_json_object(json);
+    hub_json_put_text(json, "path", field->path);
+    hub_json_put_text(json, "axis", hub_axis_name(field->axis));
+    hub_json_put_text(json, "unreadable", field->unreadable ? field->unreadable : why->detail);
+    hub_json_end_object(json);
+}
+
+/* The fields this episode has, with their rows; one that cannot be read hides no other. */
 static enum hub_status write_fields(struct hub_json *json, struct hub_catalog *catalog,
                                     const struct hub_dataset *ds, const struct hub_ds_episode *episode,
                                     struct hub_error *err)
@@ -184,11 +194,19 @@ static enum hub_status write_fields(struct hub_json *json, struct hub_catalog *c
     hub_json_put_array(json, "fields");
     for (uint32_t i = 0; i < ds->field_count; i++) {
         struct hub_layout_ref *ref = NULL;
-        const enum hub_status st = hub_layout_get(catalog, ds, episode->part, i, true, &ref, err);
+        struct hub_error why = {0};
+        const enum hub_status st = hub_layout_get(catalog, ds, episode->part, i, true, &ref, &why);
         if (st == HUB_NOT_FOUND)
             continue;
-        if (st)
+        if (st == HUB_UNSUPPORTED || st == HUB_CORRUPT) {
+            write_unreadable(json, &ds->fields[i], &why);
+            continue;
+        }
+        if (st) {
+            if (err)
+                *err = why;
             return st;
+        }
         const struct hub_window *window = hub_layout_window(hub_layout_of(ref), episode->index);
         if (window)
             write_window(json, &ds->fields[i], hub_layout_of(ref), window);
@@ -232,7 +250,7 @@ enum hub_status hub_episode_show(struct hub_request *request, struct hub_respons
     HUB_TRY(hub_resolve_ready(request, &target, err));
     if (!request->may_block)
         return HUB_AGAIN;
-    HUB_TRY(hub_dataset_get(request->app->catalog, target.head, true, &ds, err));
+    HUB_TRY(hub_resolve_dataset(request, &target, &ds, err));
     const enum hub_status st = show(request, &target, ds, response, err);
     hub_dataset_put(request->app->catalog, ds);
     return st;

@@ -32,6 +32,7 @@ struct ask {
     struct hub_selection selection;
     struct hub_rows_wanted wanted;
     enum hub_format_id as;
+    const char *picture; /* the only media type that will do, or NULL */
     enum hub_nonfinite nonfinite;
     bool single;   /* one field, named exactly: the bare array; else an object or an archive of arrays */
     size_t prefix; /* group: bytes of the path that its members' names leave out */
@@ -64,6 +65,16 @@ static enum hub_status read_wanted(const struct hub_request *request, struct hub
         return hub_fail_about(err, "nonfinite", how.data);
     }
     return HUB_OK;
+}
+
+static enum hub_status read_final(const struct hub_request *request, bool *out, struct hub_error *err)
+{
+    const struct hub_view text = hub_request_query(request, "final");
+    *out = hub_view_is(text, "1") || hub_view_is(text, "true");
+    if (!text.data || *out || hub_view_is(text, "0") || hub_view_is(text, "false"))
+        return HUB_OK;
+    hub_fail_as(err, HUB_INVALID, "bad-parameter", "final is 1 or 0");
+    return hub_fail_about(err, "final", text.data);
 }
 
 enum hub_status hub_find_episode(const struct hub_request *request, const struct hub_dataset *dataset,
@@ -130,9 +141,31 @@ static void drop_absent(struct hub_request *request, const struct hub_dataset *d
     *count = kept;
 }
 
+/* A field may be asked for by its name and again by its group. Returns the new count. */
+static uint32_t drop_doubles(uint32_t *fields, uint32_t before, uint32_t added)
+{
+    uint32_t count = before;
+    for (uint32_t i = before; i < before + added; i++) {
+        bool known = false;
+        for (uint32_t k = 0; k < before && !known; k++)
+            known = fields[k] == fields[i];
+        if (!known)
+            fields[count++] = fields[i];
+    }
+    return count;
+}
+
 static const char *name_of(const struct ask *ask, const struct hub_pick *pick)
 {
     return ask->dataset->fields[pick->field].path + ask->prefix;
+}
+
+static const char *media_type(const struct ask *ask)
+{
+    if (ask->as != HUB_AS_IMAGE)
+        return hub_represent_type(ask->as);
+    return ask->dataset->fields[ask->selection.picks[0].field].type == HUB_FIELD_IMAGE_JPEG ? "image/jpeg"
+                                                                                            : "image/png";
 }
 
 static enum hub_status check_representation(const struct ask *ask, struct hub_error *err)
@@ -149,6 +182,9 @@ static enum hub_status check_representation(const struct ask *ask, struct hub_er
                                  plan->slice.count, err));
         values += plan->slice.count * hub_variant_row_items(plan->variant);
     }
+    if (ask->picture && strcmp(ask->picture, media_type(ask)) != 0)
+        return hub_fail_as(err, HUB_NOT_ACCEPTABLE, "needs-decoding",
+                           "these pictures come as %s: ask for format=image", media_type(ask));
     if (ask->as == HUB_AS_JSON && values > MAX_JSON_VALUES)
         return hub_fail_as(err, HUB_TOO_BIG, "too-large",
                            "%" PRIu64 " values as JSON; at most %d: ask for format=%s or fewer rows", values,
@@ -160,24 +196,27 @@ static enum hub_status check_representation(const struct ask *ask, struct hub_er
     return HUB_OK;
 }
 
-/* ETag over what decides the bytes: revision, encoder, fields, resolved rows, representation. */
+/* ETag over what decides the bytes: revision, encoder, fields, resolved rows, representation. The rows of
+ * each field count: cut by steps they differ from field to field. */
 static void etag_of(const struct ask *ask, char out[40])
 {
-    char rows[96];
+    char how[64], rows[HUB_MAX_PICKS][64];
     const struct hub_selection *s = &ask->selection;
     struct hub_view parts[4 + 2 * HUB_MAX_PICKS];
     unsigned n = 0;
     parts[n++] = hub_view_of(ask->target.head->revision);
     parts[n++] = HUB_VIEW(ENCODER_VERSION);
     parts[n++] = hub_view_of(ask->dataset->head->id);
-    const struct hub_slice *first = &s->picks[0].slice;
-    const int length =
-        snprintf(rows, sizeof rows, "%" PRId64 ":%" PRIu64 ":%" PRIu64 ":%" PRId64 ":%d:%d:%d:%d",
-                 s->episode->number, first->start, first->count, first->step, (int)ask->as,
-                 (int)ask->nonfinite, ask->wanted.has_row, ask->wanted.final_row);
-    parts[n++] = (struct hub_view){rows, (size_t)length};
-    for (uint32_t i = 0; i < s->count; i++)
+    snprintf(how, sizeof how, "%" PRId64 ":%d:%d:%d:%zu", s->episode->number, (int)ask->as,
+             (int)ask->nonfinite, ask->wanted.has_row, ask->prefix);
+    parts[n++] = hub_view_of(how);
+    for (uint32_t i = 0; i < s->count; i++) {
+        const struct hub_slice *slice = &s->picks[i].slice;
+        snprintf(rows[i], sizeof rows[i], "%" PRIu64 ":%" PRIu64 ":%" PRId64, slice->start, slice->count,
+                 slice->step);
+        parts[n++] = hub_view_of(rows[i]);
         parts[n++] = hub_view_of(ask->dataset->fields[s->picks[i].field].path);
+    }
     hub_etag(out, parts, n);
 }
 
@@ -307,14 +346,6 @@ static enum hub_status image(struct hub_request *request, const struct ask *ask,
                                                                          : hub_raw_rows(&rows, out, err);
 }
 
-static const char *media_type(const struct ask *ask)
-{
-    if (ask->as != HUB_AS_IMAGE)
-        return hub_represent_type(ask->as);
-    return ask->dataset->fields[ask->selection.picks[0].field].type == HUB_FIELD_IMAGE_JPEG ? "image/jpeg"
-                                                                                            : "image/png";
-}
-
 static enum hub_status encode(struct hub_request *request, const struct ask *ask,
                               struct hub_response *response, struct hub_error *err)
 {
@@ -369,10 +400,9 @@ static enum hub_status answer(struct hub_request *request, struct ask *ask, stru
     bool done = false;
     HUB_TRY(check_representation(ask, err));
     HUB_TRY(hub_resolve_headers(request, &ask->target, response, err));
-    if (ask->selection.count) {
-        etag_of(ask, etag);
-        HUB_TRY(hub_resolve_conditions(request, response, etag, -1, &done, err));
-    }
+    HUB_TRY(hub_response_header(response, err, "Vary", "Accept")); /* of a 304 too */
+    etag_of(ask, etag);
+    HUB_TRY(hub_resolve_conditions(request, response, etag, -1, &done, err));
     if (done)
         return HUB_OK;
     if (!request->may_block && is_long_work(ask))
@@ -380,7 +410,6 @@ static enum hub_status answer(struct hub_request *request, struct ask *ask, stru
     HUB_TRY(hub_budget_take(request->app->budget, request, response, peak_of(ask), err));
     if (ask->single)
         HUB_TRY(describe(ask, &ask->selection.picks[0], response, err));
-    HUB_TRY(hub_response_header(response, err, "Vary", "Accept"));
     return encode(request, ask, response, err);
 }
 
@@ -391,8 +420,12 @@ static enum hub_status open_ask(struct hub_request *request, struct hub_response
     HUB_TRY(hub_resolve(request, response, &ask->target, err));
     HUB_TRY(hub_resolve_ready(request, &ask->target, err));
     HUB_TRY(hub_represent(request, &ask->as, err));
+    const struct hub_view format = hub_request_query(request, "format");
+    ask->picture = hub_view_is(format, "jpeg")  ? "image/jpeg"
+                   : hub_view_is(format, "png") ? "image/png"
+                                                : NULL;
     HUB_TRY(read_wanted(request, &ask->wanted, &ask->nonfinite, err));
-    HUB_TRY(hub_dataset_get(request->app->catalog, ask->target.head, request->may_block, &ask->dataset, err));
+    HUB_TRY(hub_resolve_dataset(request, &ask->target, &ask->dataset, err));
     return hub_find_episode(request, ask->dataset, episode, err);
 }
 
@@ -426,7 +459,7 @@ enum hub_status hub_fields_get(struct hub_request *request, struct hub_response 
     HUB_TRY(hub_request_known(request, parameters, err));
     HUB_TRY(open_ask(request, response, &ask, &episode, err));
     ask.wanted.by_steps = ask.wanted.has_start || ask.wanted.has_stop || ask.wanted.has_step;
-    ask.wanted.final_row = hub_view_is(hub_request_query(request, "final"), "1");
+    HUB_TRY(read_final(request, &ask.wanted.final_row, err));
     uint32_t fields[HUB_MAX_PICKS], count = 0;
     for (unsigned i = 0; i < request->query_count; i++) {
         bool single;
@@ -437,7 +470,7 @@ enum hub_status hub_fields_get(struct hub_request *request, struct hub_response 
         uint32_t added = count - before;
         if (!single)
             drop_absent(request, ask.dataset, episode, fields + before, &added);
-        count = before + added;
+        count = drop_doubles(fields, before, added);
     }
     HUB_TRY(hub_select(request, ask.dataset, episode, fields, count, &ask.wanted, &ask.selection, err));
     return answer(request, &ask, response, err);

@@ -105,7 +105,7 @@ enum hub_status hub_files_list(struct hub_request *request, struct hub_response 
     HUB_TRY(hub_resolve(request, response, &target, err));
     if (!request->may_block)
         return HUB_AGAIN;
-    HUB_TRY(hub_dataset_get(request->app->catalog, target.head, true, &ds, err));
+    HUB_TRY(hub_resolve_dataset(request, &target, &ds, err));
     const enum hub_status st = write_list(request, &target, ds, response, err);
     hub_dataset_put(request->app->catalog, ds);
     return st;
@@ -149,7 +149,8 @@ static enum hub_status open_bytes(struct hub_request *request, const struct hub_
         return hub_fail_about(err, "path", path.data);
     }
     HUB_TRY(root_path(ds, b->entry, b->path, err));
-    const struct hub_file_ref ref = {.root = ds->head->root, .path = b->path, .expect = &b->entry->stamp};
+    const struct hub_file_ref ref = {
+        .root = ds->head->root, .path = b->path, .expect = &b->entry->stamp, .if_open = !request->may_block};
     const enum hub_status st = hub_file_get(request->app->store, &ref, &b->file, err);
     if (st != HUB_CHANGED && st != HUB_NOT_FOUND)
         return st;
@@ -169,9 +170,16 @@ static enum hub_status digest_header(struct hub_request *request, const struct h
     struct hub_file_digests digests;
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf text = HUB_BUF_INIT(KIB);
     uint8_t sum[HUB_SHA256_BYTES];
-    if (hub_digest_find(request->app->catalog, ds->head->root, b->path, &b->entry->stamp, &digests, NULL)) {
+    struct hub_catalog *catalog = request->app->catalog;
+    const struct hub_stamp *stamp = &b->entry->stamp;
+    enum hub_status st = hub_digest_recall(catalog, ds->head->root, b->path, stamp, &digests);
+    if (st == HUB_AGAIN && !request->may_block)
+        return st;
+    if (st == HUB_AGAIN)
+        st = hub_digest_find(catalog, ds->head->root, b->path, stamp, &digests, NULL);
+    if (st) {
         if (request->app->hasher)
-            hub_hasher_want(request->app->hasher, ds->head->root, b->path, &b->entry->stamp);
+            hub_hasher_want(request->app->hasher, ds->head->root, b->path, stamp);
         return HUB_OK;
     }
     if (!hub_unhex(hub_view_of(digests.sha256), sum, sizeof sum))
@@ -257,7 +265,7 @@ enum hub_status hub_files_get(struct hub_request *request, struct hub_response *
     struct bytes b = {0};
     HUB_TRY(hub_request_known(request, parameters, err));
     HUB_TRY(hub_resolve(request, response, &target, err));
-    HUB_TRY(hub_dataset_get(request->app->catalog, target.head, request->may_block, &ds, err));
+    HUB_TRY(hub_resolve_dataset(request, &target, &ds, err));
     enum hub_status st = open_bytes(request, &target, ds, &b, err);
     if (!st)
         st = send(request, &target, ds, &b, response, err);

@@ -5,6 +5,7 @@
 #include "storage/base/json.h"
 #include "storage/base/time.h"
 #include "storage/base/uri.h"
+#include "storage/base/version.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -58,24 +59,54 @@ static enum hub_status not_found(struct hub_request *request, struct hub_respons
     return hub_fail_about(err, "id", id.data);
 }
 
+static enum hub_status check_revision(const struct hub_request *request, const struct hub_head *head,
+                                      struct hub_error *err)
+{
+    const struct hub_view revision = hub_request_query(request, "revision");
+    if (!revision.data || hub_view_is(revision, head->revision))
+        return HUB_OK;
+    hub_fail_as(err, HUB_CHANGED, "revision-gone", "'%s' is now at revision %s", head->id, head->revision);
+    return hub_fail_about(err, "revision", revision.data);
+}
+
+enum hub_status hub_resolve_release(const struct hub_request *request, struct hub_view *out,
+                                    struct hub_error *err)
+{
+    struct hub_version version;
+    *out = hub_request_query(request, "for");
+    if (!out->data || hub_version_parse(*out, &version, NULL) == HUB_OK)
+        return HUB_OK;
+    hub_fail_as(err, HUB_INVALID, "bad-parameter", "for is a release of Minari, such as 0.4.3");
+    return hub_fail_about(err, "for", out->data);
+}
+
 enum hub_status hub_resolve(struct hub_request *request, struct hub_response *response,
                             struct hub_target *out, struct hub_error *err)
 {
     const struct hub_view id = hub_request_capture(request, "id");
-    const struct hub_view release = hub_request_query(request, "for");
-    const struct hub_view revision = hub_request_query(request, "revision");
+    struct hub_view release;
+    HUB_TRY(hub_resolve_release(request, &release, err));
     const struct hub_snapshot *snapshot = hub_catalog_snapshot(request->app->catalog);
     bool alias;
     const struct hub_head *head = find(snapshot, id, release.data, &alias);
     if (!head)
         return not_found(request, response, id, release, err);
-    if (revision.data && !hub_view_is(revision, head->revision)) {
-        hub_fail_as(err, HUB_CHANGED, "revision-gone", "'%s' is now at revision %s", head->id,
-                    head->revision);
-        return hub_fail_about(err, "revision", revision.data);
+    *out = (struct hub_target){snapshot, head, alias, hub_request_query(request, "revision").data != NULL};
+    return check_revision(request, head, err);
+}
+
+enum hub_status hub_resolve_dataset(struct hub_request *request, struct hub_target *target,
+                                    const struct hub_dataset **out, struct hub_error *err)
+{
+    struct hub_catalog *catalog = request->app->catalog;
+    HUB_TRY(hub_dataset_get(catalog, target->head, request->may_block, out, err));
+    target->head = (*out)->head;
+    const enum hub_status st = check_revision(request, target->head, err);
+    if (st) {
+        hub_dataset_put(catalog, *out);
+        *out = NULL;
     }
-    *out = (struct hub_target){head, alias, revision.data != NULL};
-    return HUB_OK;
+    return st;
 }
 
 enum hub_status hub_resolve_ready(struct hub_request *request, const struct hub_target *target,
@@ -102,20 +133,25 @@ enum hub_status hub_resolve_ready(struct hub_request *request, const struct hub_
                        *head->reason ? head->reason : head->format);
 }
 
-/* The path of this request with the alias replaced by the full id: what stands behind the id stays as it was
- * sent. */
+/* What stands behind the id in the path, as it was sent. A segment of the id may itself hold slashes (%2F),
+ * so segments are counted by their decoded sizes. */
+static const char *behind_id(const struct hub_request *request, size_t id_size)
+{
+    enum { BEFORE = 3 }; /* api, v1, datasets */
+    unsigned segments = BEFORE;
+    for (size_t size = 0; segments < request->segment_count && size < id_size; segments++)
+        size += request->segments[segments].size + (size > 0);
+    const char *rest = request->target;
+    for (; segments > 0 && *rest; segments--)
+        rest += 1 + strcspn(rest + 1, "/"); /* a slash and its segment */
+    return rest;
+}
+
+/* The path of this request with the alias replaced by the full id. */
 static enum hub_status content_location(const struct hub_request *request, const struct hub_head *head,
                                         struct hub_response *response, struct hub_error *err)
 {
-    const struct hub_view id = hub_request_capture(request, "id");
-    unsigned id_segments = 1;
-    for (size_t i = 0; i < id.size; i++)
-        id_segments += id.data[i] == '/';
-    const char *rest = request->target;
-    for (unsigned seen = 0; *rest && seen < 4 + id_segments;
-         rest++) /* "/api/v1/datasets/" and the id's segments */
-        if (*rest == '/' && ++seen == 4 + id_segments)
-            break;
+    const char *rest = behind_id(request, hub_request_capture(request, "id").size);
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf text = HUB_BUF_INIT(8 * KIB);
     HUB_TRY(hub_buf_add_text(&text, "/api/v1/datasets/", err));
     HUB_TRY(hub_uri_encode_path(hub_view_of(head->id), &text, err));

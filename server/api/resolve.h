@@ -8,6 +8,7 @@
 #include "server/app.h"
 
 struct hub_target {
+    const struct hub_snapshot *snapshot; /* the one `head` is of: asking for another may free both */
     const struct hub_head *head;
     bool alias;  /* the id had no version: Content-Location names the full one */
     bool pinned; /* ?revision= was given and is present: the answer is immutable */
@@ -20,10 +21,22 @@ struct hub_target {
 HUB_MUST_USE enum hub_status hub_resolve(struct hub_request *request, struct hub_response *response,
                                          struct hub_target *out, struct hub_error *err);
 
+/** ?for=, a Minari release: data NULL when absent. HUB_INVALID "bad-parameter" when it is no version. */
+HUB_MUST_USE enum hub_status hub_resolve_release(const struct hub_request *request, struct hub_view *out,
+                                                 struct hub_error *err);
+
 /** The dataset can answer for its rows: else HUB_BUSY "pending" (and it is inspected next), HUB_UNSUPPORTED
  * "dataset-broken". */
 HUB_MUST_USE enum hub_status hub_resolve_ready(struct hub_request *request, const struct hub_target *target,
                                                struct hub_error *err);
+
+/**
+ * The dataset of the target: hub_dataset_get. The catalogue may be a little ahead of the snapshot; the target
+ * is then brought to the state that was opened, so that validators never name another state than the bytes.
+ * HUB_CHANGED "revision-gone" when that is not the pinned one.
+ */
+HUB_MUST_USE enum hub_status hub_resolve_dataset(struct hub_request *request, struct hub_target *target,
+                                                 const struct hub_dataset **out, struct hub_error *err);
 
 /** Cache-Control, and Content-Location where an alias was used (`suffix`: what follows the id in the path, or
  * NULL). */

@@ -47,16 +47,19 @@ static enum hub_status cut(const struct hub_rows_wanted *wanted, enum hub_axis a
     return HUB_OK;
 }
 
-static enum hub_status open_file(struct hub_selection *s, uint32_t number, struct hub_error *err)
+static enum hub_status open_file(struct hub_selection *s, uint32_t number, bool may_block,
+                                 struct hub_error *err)
 {
     const struct hub_dataset *ds = s->dataset;
     const struct hub_ds_part *part = &ds->parts[s->episode->part];
     char path[PATH_MAX];
-    struct hub_file_ref ref = {.root = ds->head->root, .path = path, .expect = NULL};
+    struct hub_file_ref ref = {.root = ds->head->root, .path = path, .if_open = !may_block};
     if (number == ds->file_count) {
         if (!part->side)
             return hub_fail(err, HUB_CORRUPT, "part '%s' has no side data", part->name);
-        ref = (struct hub_file_ref){HUB_ROOT_STATE, part->side, &part->side_stamp};
+        ref.root = HUB_ROOT_STATE;
+        ref.path = part->side;
+        ref.expect = &part->side_stamp;
     } else {
         const struct hub_ds_file *file = &ds->files[number];
         const int n =
@@ -81,8 +84,8 @@ static enum hub_status open_file(struct hub_selection *s, uint32_t number, struc
 }
 
 /* Open what the plan touches, and no more: a dataset may have thousands of files. */
-static enum hub_status open_files(struct hub_selection *s, const struct hub_plan *plan, uint64_t *bitmap,
-                                  struct hub_error *err)
+static enum hub_status open_files(struct hub_selection *s, const struct hub_plan *plan, bool may_block,
+                                  uint64_t *bitmap, struct hub_error *err)
 {
     const uint32_t words = (s->dataset->file_count + 1 + 63) / 64;
     memset(bitmap, 0, words * sizeof *bitmap);
@@ -91,7 +94,7 @@ static enum hub_status open_files(struct hub_selection *s, const struct hub_plan
         for (uint64_t bits = bitmap[w]; bits; bits &= bits - 1) {
             const uint32_t number = w * 64 + (uint32_t)__builtin_ctzll(bits);
             if (!s->files[number])
-                HUB_TRY(open_file(s, number, err));
+                HUB_TRY(open_file(s, number, may_block, err));
         }
     return HUB_OK;
 }
@@ -131,7 +134,7 @@ static enum hub_status pick_field(struct hub_request *request, struct hub_select
     s->bytes_out += plan->bytes_out;
     s->scratch = HUB_MAX(s->scratch, plan->scratch_peak);
     s->cost_us += plan->cost_us;
-    return open_files(s, plan, bitmap, err);
+    return open_files(s, plan, request->may_block, bitmap, err);
 }
 
 enum hub_status hub_select(struct hub_request *request, const struct hub_dataset *dataset,

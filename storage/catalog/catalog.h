@@ -211,6 +211,11 @@ struct hub_file_digests {
 HUB_MUST_USE enum hub_status hub_digest_find(struct hub_catalog *catalog, uint32_t root, const char *path,
                                              const struct hub_stamp *stamp, struct hub_file_digests *out,
                                              struct hub_error *err);
+/** The same from memory alone, for threads that must not block: HUB_AGAIN where hub.db has to be asked. */
+HUB_MUST_USE enum hub_status hub_digest_recall(struct hub_catalog *catalog, uint32_t root, const char *path,
+                                               const struct hub_stamp *stamp, struct hub_file_digests *out);
+/** How often digests were stored since the start: what is derived from them is as old as this number. */
+uint64_t hub_digest_generation(const struct hub_catalog *catalog);
 HUB_MUST_USE enum hub_status hub_digest_store(struct hub_catalog *catalog, uint32_t root, const char *path,
                                               const struct hub_stamp *stamp,
                                               const struct hub_file_digests *digests, struct hub_error *err);

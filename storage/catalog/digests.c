@@ -130,6 +130,21 @@ enum hub_status hub_digest_find(struct hub_catalog *catalog, uint32_t root, cons
     return known ? HUB_OK : hub_fail(err, HUB_NOT_FOUND, "the digests of %s are not known", path);
 }
 
+enum hub_status hub_digest_recall(struct hub_catalog *catalog, uint32_t root, const char *path,
+                                  const struct hub_stamp *stamp, struct hub_file_digests *out)
+{
+    bool known = false;
+    memset(out, 0, sizeof *out);
+    if (!recall(catalog, root, path, stamp, out, &known))
+        return HUB_AGAIN;
+    return known ? HUB_OK : HUB_NOT_FOUND;
+}
+
+uint64_t hub_digest_generation(const struct hub_catalog *catalog)
+{
+    return atomic_load(&catalog->digests_stored);
+}
+
 static enum hub_status store(struct hub_db *db, uint32_t root, const char *path,
                              const struct hub_stamp *stamp, const struct hub_file_digests *digests,
                              struct hub_error *err)
@@ -162,7 +177,9 @@ enum hub_status hub_digest_store(struct hub_catalog *catalog, uint32_t root, con
     pthread_mutex_lock(&catalog->hub_lock);
     const enum hub_status st = store(catalog->hub, root, path, stamp, digests, err);
     pthread_mutex_unlock(&catalog->hub_lock);
-    if (!st)
-        remember(catalog, root, path, stamp, digests);
-    return st;
+    if (st)
+        return st;
+    remember(catalog, root, path, stamp, digests);
+    atomic_fetch_add(&catalog->digests_stored, 1);
+    return HUB_OK;
 }

@@ -70,7 +70,8 @@ struct hub_catalog {
     struct hub_ds_box *opened; /* every dataset in memory */
     struct hub_doomed *doomed;
 
-    atomic_uint_fast64_t generation; /* of the current snapshot */
+    atomic_uint_fast64_t generation;     /* of the current snapshot */
+    atomic_uint_fast64_t digests_stored; /* since the start */
 };
 
 /** This thread's state; NULL only when out of memory. */

@@ -22,6 +22,7 @@ struct hub_file_ref {
     uint32_t root;    /* number of the root it lies under; HUB_ROOT_STATE: the state directory (side data) */
     const char *path; /* relative to the root */
     const struct hub_stamp *expect; /* NULL: any */
+    bool if_open; /* with `expect`, for threads that must not block: HUB_AGAIN unless it is open already */
 };
 #define HUB_ROOT_STATE UINT32_MAX
 

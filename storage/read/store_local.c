@@ -328,6 +328,8 @@ enum hub_status hub_file_get(struct hub_store *store, const struct hub_file_ref 
 {
     const uint64_t hash = hash_of(ref->root, ref->path);
     struct hub_file *file = ref->expect ? find_cached(store, ref, hash) : NULL;
+    if (!file && ref->if_open)
+        return hub_fail(err, HUB_AGAIN, "'%s' is not open", ref->path);
     if (!file) {
         int fd = -1;
         HUB_TRY(open_file(store, ref, &fd, err));

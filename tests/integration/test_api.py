@@ -80,6 +80,8 @@ def test_filters(hub):
     for release, present in (("0.4.3", True), ("0.5.3", False)):
         assert ("door-human-v0" in [i["id"] for i in hub.datasets(f"&for={release}")]) is present, release
     problem(hub.get("/api/v1/datasets?status=odd"), 400, "bad-parameter")
+    problem(hub.get("/api/v1/datasets?for=yesterday"), 400, "bad-parameter")
+    problem(hub.get("/api/v1/datasets/door-human?for=yesterday"), 400, "bad-parameter")
     problem(hub.get("/api/v1/datasets?limit=0"), 400, "bad-parameter")
     problem(hub.get("/api/v1/datasets?sort=color"), 400, "bad-parameter")
     body = problem(hub.get("/api/v1/datasets?color=red"), 400, "bad-parameter")
@@ -100,6 +102,11 @@ def test_alias_and_content_location(traps):
     b = traps.get("/api/v1/datasets/door-human/episodes/0/rewards?stop=1")
     assert b.headers["Content-Location"].startswith("/api/v1/datasets/door-human-v10/episodes/0/rewards")
     assert traps.get("/api/v1/datasets/door-human-v1").headers["Content-Location"] is None
+
+
+def test_content_location_of_an_id_in_one_segment(hub):
+    a = hub.get("/api/v1/datasets/D4RL%2Fdoor%2Fhuman/episodes/0/rewards?stop=1")
+    assert a.status == 200 and a.headers["Content-Location"] == "/api/v1/datasets/D4RL/door/human-v2/episodes/0/rewards"
 
 
 def test_unknown_ids_say_what_there_is(traps):
@@ -234,12 +241,44 @@ def test_slice_etag(hub):
     assert head.status == 200 and head.headers["Content-Length"] == str(len(a.body)) and head.headers["ETag"] == a.headers["ETag"]
 
 
+def test_an_etag_names_the_rows_of_every_field(hub):
+    url = f"{DOOR}/episodes/1?fields=actions&fields=observations&start=0&stop=4"
+    tags = {hub.get(url + more).headers["ETag"] for more in ("", "&final=1", "&format=npz", "&step=2")}
+    assert len(tags) == 4
+
+
+def test_not_modified_says_what_ok_would(hub):
+    url = "/api/v1/datasets/door-human/episodes/0/observations?start=1&stop=4"
+    a = hub.get(url)
+    b = hub.get(url, {"If-None-Match": a.headers["ETag"]})
+    assert b.status == 304 and not b.body
+    for name in ("ETag", "Vary", "Cache-Control", "Content-Location"):
+        assert b.headers[name] == a.headers[name] and a.headers[name], name
+
+
+def test_fields_asked_for_twice_come_once(hub):
+    got = hub.get(f"{DOOR}/episodes/1?fields=actions&fields=actions&stop=2").body
+    assert got.count(b'"actions"') == 1
+    problem(hub.get(f"{DOOR}/episodes/1?fields=actions&final=perhaps"), 400, "bad-parameter")
+
+
+def test_an_unreadable_field_hides_no_episode():
+    with serving(os.path.join(FIXTURES, "hdf5")) as h:
+        url = "/api/v1/datasets/filters-unknown-v0/episodes/0"
+        fields = {f["path"]: f for f in h.get(url).json()["fields"]}
+        assert fields["infos/blosc"]["unreadable"] == "filter 32001 (blosc)" and fields["infos/good"]["shape"] == [5, 3]
+        problem(h.get(url + "/infos/blosc"), 422, "field-unreadable")
+        assert h.get(url + "/infos/good").status == 200
+
+
 def test_images(hub):
     d = next(i for i in hub.datasets() if i["id"].startswith("pictures/"))
     field = next(f for f in hub.dataset(d["id"])["fields"] if f["type"] == "image")
     a = hub.get(f"/api/v1/datasets/{d['id']}/episodes/0/{field['path']}?row=0", {"Accept": "image/*"})
     assert a.status == 200 and a.headers["Content-Type"] == "image/jpeg" and a.body[:2] == b"\xff\xd8"
     problem(hub.get(f"/api/v1/datasets/{d['id']}/episodes/0/{field['path']}?format=npy"), 406, "needs-decoding")
+    assert hub.get(f"/api/v1/datasets/{d['id']}/episodes/0/{field['path']}?row=0&format=jpeg").body == a.body
+    problem(hub.get(f"/api/v1/datasets/{d['id']}/episodes/0/{field['path']}?row=0&format=png"), 406, "needs-decoding")
 
 
 # ---- files ----
@@ -287,6 +326,17 @@ def test_digests_arrive(hub):
     item = next(i for i in hub.get(f"{DOOR}/files").json()["items"] if i["path"] == "data/main_data.hdf5")
     assert item["sha256"] == hashlib.sha256(hub.get(url).body).hexdigest()
     assert hub.get(url).headers["ETag"] == etag, "an ETag does not change when a digest arrives"
+
+
+def test_content_arrives_with_the_last_digest(hub):
+    url = "/api/v1/datasets/D4RL/door/human-v2"
+    assert "content" not in hub.get(url).json()
+    for item in hub.get(url + "/files").json()["items"]:
+        assert hub.get(f"{url}/files/{item['path']}", method="HEAD").status == 200
+    end = time.monotonic() + 10
+    while "content" not in hub.get(url).json() and time.monotonic() < end:
+        time.sleep(0.05)
+    assert len(hub.get(url).json()["content"]) == 64
 
 
 # ---- the edge ----
