@@ -97,7 +97,7 @@ HUB_MUST_USE enum hub_status hub_heads_put(struct hub_catalog *catalog, struct h
 void hub_heads_remove(struct hub_catalog *catalog, int64_t row);
 const struct hub_head *hub_heads_find(const struct hub_catalog *catalog, uint32_t root, const char *id);
 HUB_MUST_USE enum hub_status hub_heads_show(struct hub_catalog *catalog, bool force, struct hub_error *err);
-void hub_snapshot_unref(struct hub_snapshot_box *snapshot);
+void hub_snapshot_unref(struct hub_snapshot_box *box);
 
 /* ---- dataset.c ---- */
 

@@ -31,7 +31,7 @@ static void question_dispose(struct question *q)
 
 void hub_bids_dispose(struct hub_bids *bids)
 {
-    for (uint32_t i = 0; i < bids->count; i++) {
+    for (uint32_t i = 0; bids->bids && i < bids->count; i++) {
         free(bids->bids[i].format);
         free(bids->bids[i].name);
         free(bids->bids[i].files);
@@ -40,10 +40,17 @@ void hub_bids_dispose(struct hub_bids *bids)
     *bids = (struct hub_bids){0};
 }
 
-static uint64_t mix(uint64_t h, const void *data, size_t size)
+static uint64_t mix(uint64_t h, const char *data, size_t size)
 {
     for (size_t i = 0; i < size; i++)
-        h = (h ^ ((const uint8_t *)data)[i]) * 0x100000001B3U;
+        h = (h ^ (uint8_t)data[i]) * 0x100000001B3U;
+    return h;
+}
+
+static uint64_t mix_uint(uint64_t h, uint64_t value)
+{
+    for (unsigned shift = 0; shift < 64; shift += 8)
+        h = (h ^ (value >> shift & 0xFF)) * 0x100000001B3U;
     return h;
 }
 
@@ -65,8 +72,9 @@ static enum hub_status add(struct question *q, const char *prefix, const struct 
         (struct hub_job_file){path, entry->directory ? 0 : entry->stamp.size, entry->directory};
     q->signature = mix(q->signature, path, strlen(path) + 1);
     if (!entry->directory) {
-        const uint64_t state[] = {entry->stamp.size, entry->stamp.mtime_ns, entry->stamp.inode};
-        q->signature = mix(q->signature, state, sizeof state);
+        q->signature = mix_uint(q->signature, entry->stamp.size);
+        q->signature = mix_uint(q->signature, entry->stamp.mtime_ns);
+        q->signature = mix_uint(q->signature, entry->stamp.inode);
     }
     return HUB_OK;
 }

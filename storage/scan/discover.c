@@ -52,7 +52,7 @@ static char *make_id(const char *path, const char *name)
         const size_t begin = n;
         for (size_t i = 0; i < size; i++)
             out[n++] = (unsigned char)at[i] < 0x20 || at[i] == 0x7F ? '_' : at[i];
-        if (!hub_utf8_valid((struct hub_view){out + begin, size}))
+        if (!hub_utf8_printable((struct hub_view){out + begin, size}))
             for (size_t i = begin; i < n; i++)
                 out[i] = (unsigned char)out[i] >= 0x80 ? '_' : out[i];
         if (hub_id_segment_reserved((struct hub_view){out + begin, size}))

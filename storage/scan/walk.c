@@ -4,7 +4,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -12,9 +11,14 @@
 
 char *hub_walk_join(const char *directory, const char *name)
 {
-    char *joined = NULL;
-    if (asprintf(&joined, "%s%s%s", directory, *directory && *name ? "/" : "", name) < 0)
+    const size_t a = strlen(directory), b = strlen(name), slash = a && b;
+    char *joined = malloc(a + slash + b + 1);
+    if (!joined)
         return NULL;
+    memcpy(joined, directory, a);
+    if (slash)
+        joined[a] = '/';
+    memcpy(joined + a + slash, name, b + 1);
     return joined;
 }
 
@@ -142,8 +146,7 @@ static enum hub_status read_entry(struct reading *r, int fd, const struct dirent
     }
     if (!S_ISDIR(st.st_mode) && !S_ISREG(st.st_mode))
         return HUB_OK;
-    const struct hub_entry entry = {
-        .name = (const char *)r->names.size, .directory = S_ISDIR(st.st_mode), .stamp = hub_stamp_of(&st)};
+    const struct hub_entry entry = {.directory = S_ISDIR(st.st_mode), .stamp = hub_stamp_of(&st)};
     HUB_TRY(hub_buf_add(&r->names, d->d_name, strlen(d->d_name) + 1, err));
     HUB_TRY(hub_buf_add(&r->entries, &entry, sizeof entry, err));
     return ++r->out->count > HUB_MAX_LISTED
@@ -168,8 +171,11 @@ static enum hub_status read_all(struct reading *r, DIR *dir, struct hub_error *e
     struct hub_listing *out = r->out;
     out->names = hub_buf_take(&r->names, NULL);
     out->entries = (struct hub_entry *)(void *)hub_buf_take(&r->entries, NULL);
-    for (uint32_t i = 0; i < out->count; i++)
-        out->entries[i].name = out->names + (size_t)out->entries[i].name;
+    const char *name = out->names; /* they were put down in the same order */
+    for (uint32_t i = 0; i < out->count; i++) {
+        out->entries[i].name = name;
+        name += strlen(name) + 1;
+    }
     if (out->count)
         qsort(out->entries, out->count, sizeof *out->entries, compare_entries);
     return HUB_OK;

@@ -335,7 +335,8 @@ static void put_off(struct hub_work *w, enum hub_status st, const struct hub_err
     pthread_mutex_lock(&s->lock);
     struct hub_seen *seen = w->seen;
     const bool ready = seen->ready;
-    const unsigned tries = HUB_MIN(seen->tries++, 5U);
+    const unsigned tries = HUB_MIN(seen->tries, 5U);
+    seen->tries++;
     pthread_mutex_unlock(&s->lock);
     if (!ready && !s->stop)
         (void)!hub_scan_publish_bare(s, w->root, w->id, w->path, w->format ? w->format : seen->formats[0],
