@@ -1,8 +1,9 @@
 /* Opening and closing: the state directory's lock, both databases, and what each thread keeps.
  *
  * `running` lies in the state directory while a catalogue is open; found at the start, the last run ended
- * uncleanly and both databases are checked. Side data that no part owns (a publication that never happened)
- * is deleted at the start. */
+ * uncleanly and both databases are checked, a large index beside the first answers. Where an answer says that
+ * the index is damaged, `damaged` is put down, and the next start makes it anew. Side data that no part owns
+ * (a publication that never happened) is deleted at the start. */
 #include "storage/catalog/internal.h"
 #include "storage/catalog/schema.h"
 
@@ -16,6 +17,7 @@
 #include <unistd.h>
 
 #define DEFAULT_CACHE_BYTES (64 * MIB)
+#define CHECKED_AT_ONCE ((off_t)(32 * MIB)) /* some 100 ms */
 
 int64_t hub_catalog_now_ms(void)
 {
@@ -26,10 +28,40 @@ int64_t hub_catalog_now_ms(void)
 
 /* ---- what a thread keeps ---- */
 
+static void flag_path(const struct hub_catalog *catalog, const char *name, char out[4096])
+{
+    snprintf(out, 4096, "%s/%s", catalog->state, name);
+}
+
+static enum hub_status put_flag(const struct hub_catalog *catalog, const char *name, struct hub_error *err)
+{
+    char path[4096];
+    flag_path(catalog, name, path);
+    const int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0640);
+    if (fd < 0)
+        return hub_fail_errno(err, errno, "writing %s", path);
+    close(fd);
+    return HUB_OK;
+}
+
+static bool take_flag(const struct hub_catalog *catalog, const char *name)
+{
+    char path[4096];
+    flag_path(catalog, name, path);
+    return unlink(path) == 0;
+}
+
+static void close_index(const struct hub_catalog *catalog, struct hub_db *db)
+{
+    if (db && hub_db_is_damaged(db))
+        (void)!put_flag(catalog, "damaged", NULL);
+    hub_db_close(db);
+}
+
 static void thread_free(struct hub_catalog_thread *thread)
 {
     hub_snapshot_unref(thread->snapshot);
-    hub_db_close(thread->index);
+    close_index(thread->catalog, thread->index);
     hub_db_close(thread->hub);
     free(thread);
 }
@@ -130,19 +162,41 @@ static enum hub_status take_lock(struct hub_catalog *catalog, struct hub_error *
     return HUB_OK;
 }
 
+static void *check(void *arg)
+{
+    struct hub_catalog *catalog = arg;
+    const enum hub_status st = hub_db_quick_check(catalog->checked, NULL);
+    if (st == HUB_CORRUPT)
+        (void)!put_flag(catalog, "damaged", NULL);
+    atomic_store(&catalog->check_ended, st == HUB_OK || st == HUB_CORRUPT);
+    return NULL;
+}
+
+static enum hub_status check_aside(struct hub_catalog *catalog, const char *path, struct hub_error *err)
+{
+    HUB_TRY(hub_db_open(path, HUB_DB_READ, &catalog->checked, err));
+    if (pthread_create(&catalog->checker, NULL, check, catalog) == 0)
+        return HUB_OK;
+    hub_db_close(catalog->checked);
+    catalog->checked = NULL;
+    return hub_fail(err, HUB_NO_MEMORY, "no thread to check the catalogue with");
+}
+
 static enum hub_status open_databases(struct hub_catalog *catalog, struct hub_error *err)
 {
-    char path[4096], flag[4096];
-    snprintf(flag, sizeof flag, "%s/running", catalog->state);
-    const bool unclean = access(flag, F_OK) == 0;
-    const int fd = open(flag, O_WRONLY | O_CREAT | O_CLOEXEC, 0640);
-    if (fd < 0)
-        return hub_fail_errno(err, errno, "writing %s", flag);
-    close(fd);
-    snprintf(path, sizeof path, "%s/hub.db", catalog->state);
+    char path[4096];
+    struct stat index;
+    flag_path(catalog, "running", path);
+    const bool unclean = access(path, F_OK) == 0;
+    HUB_TRY(put_flag(catalog, "running", err));
+    flag_path(catalog, "hub.db", path);
     HUB_TRY(hub_schema_open_hub(path, unclean, &catalog->hub, err));
-    snprintf(path, sizeof path, "%s/index.db", catalog->state);
-    return hub_schema_open_index(path, unclean, &catalog->index, err);
+    flag_path(catalog, "index.db", path);
+    if (take_flag(catalog, "damaged"))
+        hub_schema_remove(path);
+    const bool large = stat(path, &index) == 0 && index.st_size > CHECKED_AT_ONCE;
+    HUB_TRY(hub_schema_open_index(path, unclean && !large, &catalog->index, err));
+    return unclean && large ? check_aside(catalog, path, err) : HUB_OK;
 }
 
 static enum hub_status owned(struct hub_catalog *catalog, const char *name, bool *out, struct hub_error *err)
@@ -221,14 +275,15 @@ enum hub_status hub_catalog_open(const struct hub_catalog_options *options, stru
     return HUB_OK;
 }
 
-/* A clean end: nothing is left to check at the next start. */
-static void mark_clean(const struct hub_catalog *catalog)
+/* A check that did not come to its end is made by the next start. */
+static bool end_check(struct hub_catalog *catalog)
 {
-    char flag[4096];
-    if (!catalog->snapshot)
-        return;
-    snprintf(flag, sizeof flag, "%s/running", catalog->state);
-    (void)unlink(flag);
+    if (!catalog->checked)
+        return true;
+    hub_db_interrupt(catalog->checked);
+    pthread_join(catalog->checker, NULL);
+    hub_db_close(catalog->checked);
+    return atomic_load(&catalog->check_ended);
 }
 
 void hub_catalog_close(struct hub_catalog *catalog)
@@ -237,6 +292,7 @@ void hub_catalog_close(struct hub_catalog *catalog)
         return;
     if (catalog->has_thread_key)
         pthread_key_delete(catalog->thread_key);
+    const bool checked = end_check(catalog);
     while (catalog->threads) {
         struct hub_catalog_thread *thread = catalog->threads;
         catalog->threads = thread->next;
@@ -249,9 +305,10 @@ void hub_catalog_close(struct hub_catalog *catalog)
         next = d->next;
         free(d);
     }
-    hub_db_close(catalog->index);
+    close_index(catalog, catalog->index);
     hub_db_close(catalog->hub);
-    mark_clean(catalog);
+    if (catalog->snapshot && checked)
+        (void)take_flag(catalog, "running");
     hub_snapshot_unref(catalog->snapshot);
     for (uint32_t i = 0; i < catalog->head_count; i++)
         hub_head_unref(&catalog->heads[i]->head);

@@ -24,6 +24,7 @@ struct hub_db {
     sqlite3 *handle;
     struct hub_stmt *statements[MAX_STATEMENTS];
     unsigned statement_count;
+    bool damaged;
 };
 
 static enum hub_status status_of(int code)
@@ -55,6 +56,7 @@ static enum hub_status status_of(int code)
 
 static enum hub_status fail(struct hub_db *db, int code, const char *what, struct hub_error *err)
 {
+    db->damaged = db->damaged || status_of(code) == HUB_CORRUPT;
     const char *file = db->handle ? sqlite3_db_filename(db->handle, "main") : NULL;
     return hub_fail(err, status_of(code), "catalogue %s: %s: %s", file ? file : "", what,
                     db->handle ? sqlite3_errmsg(db->handle) : sqlite3_errstr(code));
@@ -112,6 +114,16 @@ void hub_db_close(struct hub_db *db)
     free(db);
 }
 
+bool hub_db_is_damaged(const struct hub_db *db)
+{
+    return db->damaged;
+}
+
+void hub_db_interrupt(struct hub_db *db)
+{
+    sqlite3_interrupt(db->handle);
+}
+
 enum hub_status hub_db_cache(struct hub_db *db, unsigned kib, struct hub_error *err)
 {
     char sql[64];
@@ -167,6 +179,7 @@ enum hub_status hub_db_quick_check(struct hub_db *db, struct hub_error *err)
 {
     bool ok = false;
     HUB_TRY(one_value(db, "PRAGMA quick_check(1)", &ok, NULL, err));
+    db->damaged = db->damaged || !ok;
     return ok ? HUB_OK : HUB_CORRUPT;
 }
 

@@ -25,6 +25,10 @@ enum hub_db_mode {
 HUB_MUST_USE enum hub_status hub_db_open(const char *path, enum hub_db_mode mode, struct hub_db **out,
                                          struct hub_error *err);
 void hub_db_close(struct hub_db *db);
+/** An answer so far said that the file is damaged. */
+bool hub_db_is_damaged(const struct hub_db *db);
+/** Make what runs on this connection end soon; from any thread. */
+void hub_db_interrupt(struct hub_db *db);
 /** Room for cached pages; not within a transaction. */
 HUB_MUST_USE enum hub_status hub_db_cache(struct hub_db *db, unsigned kib, struct hub_error *err);
 /** Give cached pages back to the system. */

@@ -53,6 +53,10 @@ struct hub_catalog {
     struct hub_lru *lru;
     struct hub_digest_cache *digests;
 
+    pthread_t checker; /* of a large index after an unclean stop */
+    struct hub_db *checked;
+    atomic_bool check_ended;
+
     pthread_mutex_t write_lock; /* index.db's connection and all down to `dirty` */
     struct hub_db *index;
     uint64_t next_serial;

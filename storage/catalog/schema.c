@@ -130,7 +130,7 @@ static enum hub_status try_index(const char *path, bool check, struct hub_db **o
     return HUB_OK;
 }
 
-static void remove_database(const char *path)
+void hub_schema_remove(const char *path)
 {
     static const char *const suffixes[] = {"", "-wal", "-shm", "-journal"};
     char name[4096];
@@ -146,6 +146,6 @@ enum hub_status hub_schema_open_index(const char *path, bool check, struct hub_d
     /* HUB_IO too: that is what a cut WAL file and foreign tables answer */
     if (st != HUB_CORRUPT && st != HUB_IO)
         return st;
-    remove_database(path);
+    hub_schema_remove(path);
     return try_index(path, false, out, err);
 }

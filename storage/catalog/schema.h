@@ -20,4 +20,7 @@ HUB_MUST_USE enum hub_status hub_schema_open_hub(const char *path, bool check, s
 HUB_MUST_USE enum hub_status hub_schema_open_index(const char *path, bool check, struct hub_db **out,
                                                    struct hub_error *err);
 
+/** Delete a database file and what SQLite puts beside it. */
+void hub_schema_remove(const char *path);
+
 #endif

@@ -192,7 +192,8 @@ void hub_seen_wait(struct hub_scanner *s, struct hub_seen *seen, int64_t after_m
 {
     seen->state = HUB_SEEN_WAITING;
     seen->due_ms = hub_scan_now_ms() + HUB_MAX(after_ms, (int64_t)20);
-    s->sweep_at_ms = HUB_MIN(s->sweep_at_ms, seen->due_ms);
+    const int64_t sweep_at_ms = HUB_MAX(seen->due_ms, s->rest_until_ms);
+    s->sweep_at_ms = HUB_MIN(s->sweep_at_ms, sweep_at_ms);
     hub_scan_wake(s);
 }
 

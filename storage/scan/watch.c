@@ -70,7 +70,7 @@ void hub_watch_add(struct hub_watch *watch, const struct hub_walk *walk, uint32_
              fd); /* the directory that was opened, whatever its name leads to now */
     const int wd = inotify_add_watch(watch->fd, name,
                                      IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO | IN_CLOSE_WRITE |
-                                         IN_MODIFY | IN_DELETE_SELF | IN_ONLYDIR);
+                                         IN_DELETE_SELF | IN_ONLYDIR);
     watch->highest = HUB_MAX(watch->highest, wd);
 }
 

@@ -119,6 +119,31 @@ Test(open, a_damaged_index_is_made_anew)
     }
 }
 
+/* A large index is checked beside the first answers, and thrown away by the start after. */
+Test(open, a_large_damaged_index_is_made_anew_later)
+{
+    struct hub_catalog *catalog = open_it();
+    publish(catalog, "set-v0", 100000);
+    publish(catalog, "other-v0", 100000);
+    hub_catalog_close(catalog);
+    struct stat index;
+    cr_assert_eq(stat(path_of("index.db"), &index), 0);
+    cr_assert_gt(index.st_size, 33 << 20);
+    for (off_t at = index.st_size / 2 / 4096 * 4096; at < index.st_size - 4096; at += 4096)
+        damage("index.db", at, 4096);
+    close(open(path_of("running"), O_CREAT | O_WRONLY, 0600));
+    catalog = open_it();
+    for (int i = 0; i < 500 && access(path_of("damaged"), F_OK); i++)
+        usleep(20000);
+    hub_catalog_close(catalog);
+    cr_expect_eq(access(path_of("damaged"), F_OK), 0);
+    catalog = open_it();
+    cr_expect_eq(hub_catalog_snapshot(catalog)->count, 0);
+    hub_catalog_close(catalog);
+    cr_expect_neq(access(path_of("damaged"), F_OK), 0);
+    cr_expect_neq(access(path_of("running"), F_OK), 0);
+}
+
 Test(open, a_newer_hub_db_is_refused)
 {
     struct hub_catalog *catalog = open_it();
