@@ -167,6 +167,12 @@ enum hub_status hub_resolve_headers(struct hub_request *request, const struct hu
     return target->alias ? content_location(request, target->head, response, err) : HUB_OK;
 }
 
+static void put_hex(char *out, uint64_t value)
+{
+    for (int i = 15; i >= 0; i--, value >>= 4)
+        out[i] = "0123456789abcdef"[value & 15];
+}
+
 void hub_etag(char out[40], const struct hub_view *parts, unsigned count)
 {
     uint64_t a = 0xcbf29ce484222325u, b = 0x9ae16a3b2f90404fu;
@@ -180,7 +186,10 @@ void hub_etag(char out[40], const struct hub_view *parts, unsigned count)
         a = (a ^ 0xff) * 0x100000001b3u; /* parts end: "ab","c" differs from "a","bc" */
         b = (b ^ 0xff) * 0x9e3779b97f4a7c15u;
     }
-    snprintf(out, 40, "\"%016" PRIx64 "%016" PRIx64 "\"", a, b);
+    out[0] = out[33] = '"';
+    put_hex(out + 1, a);
+    put_hex(out + 17, b);
+    out[34] = '\0';
 }
 
 enum hub_status hub_resolve_conditions(struct hub_request *request, struct hub_response *response,

@@ -60,13 +60,16 @@ static void set_base_url(struct hub_exchange *x, const char *host)
     struct hub_request *request = &x->request;
     const char *proto = hub_request_header(request, "X-Forwarded-Proto");
     bool secure = proto && strcasecmp(proto, "https") == 0;
+    char own[300];
+    if (!host) {
+        snprintf(own, sizeof own, "%.280s:%u", x->http->options.address, x->http->port);
+        host = own;
+    }
+    const char *scheme = secure ? "https://" : "http://";
     char *to = request->text + request->text_used;
-    size_t left = request->text_size - request->text_used;
-    int n = host ? snprintf(to, left, "%s://%s", secure ? "https" : "http", host)
-                 : snprintf(to, left, "http://%s:%u", x->http->options.address, x->http->port);
-    if (n < 0 || (size_t)n >= left)
+    if (strlen(scheme) + strlen(host) >= request->text_size - request->text_used)
         return;
-    request->text_used += (size_t)n + 1;
+    request->text_used += (size_t)(stpcpy(stpcpy(to, scheme), host) - to) + 1;
     request->base_url = to;
 }
 

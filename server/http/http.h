@@ -52,9 +52,9 @@ struct hub_request {
 };
 
 /**
- * Split and decode a raw target ("/api/v1/datasets/a%20b?limit=3"). The rest of the request is zeroed, except
- * `text`, which is used again. For the glue and for tests that call handlers directly. HUB_INVALID
- * "bad-request".
+ * Split and decode a raw target ("/api/v1/datasets/a%20b?limit=3"). The rest of the request is emptied,
+ * except `text`, which is used again (so a new request is zeroed first). For the glue and for tests that call
+ * handlers directly. HUB_INVALID "bad-request".
  */
 HUB_MUST_USE enum hub_status hub_request_init(struct hub_request *request, enum hub_method method,
                                               const char *target, struct hub_error *err);

@@ -16,6 +16,8 @@ struct hub_log {
     pthread_cond_t more;
     pthread_t thread;
     struct hub_buf waiting;
+    time_t second; /* that `when` says */
+    char when[32];
     uint64_t dropped;
     bool stopping;
 };
@@ -100,17 +102,26 @@ void hub_log_stop(struct hub_log *log)
     free(log);
 }
 
-static enum hub_status add_line(struct hub_buf *out, const struct hub_log_line *line)
+/* The calendar is asked once a second. */
+static void set_second(struct hub_log *log, time_t second)
 {
-    struct timespec now;
     struct tm utc;
-    char when[32];
+    if (log->second == second)
+        return;
+    log->second = second;
+    gmtime_r(&second, &utc);
+    strftime(log->when, sizeof log->when, "%Y-%m-%dT%H:%M:%S", &utc);
+}
+
+static enum hub_status add_line(struct hub_log *log, const struct hub_log_line *line)
+{
+    struct hub_buf *out = &log->waiting;
+    struct timespec now;
     clock_gettime(CLOCK_REALTIME, &now);
-    gmtime_r(&now.tv_sec, &utc);
-    strftime(when, sizeof when, "%Y-%m-%dT%H:%M:%S", &utc);
+    set_second(log, now.tv_sec);
     HUB_TRY(hub_buf_addf(
         out, NULL, "{\"time\":\"%s.%03ldZ\",\"id\":\"%s\",\"method\":\"%s\",\"route\":\"%s\",\"target\":",
-        when, now.tv_nsec / 1000000, line->id, line->method, line->route));
+        log->when, now.tv_nsec / 1000000, line->id, line->method, line->route));
     HUB_TRY(hub_json_add_string(out, hub_view_of(line->target), NULL));
     return hub_buf_addf(out, NULL, ",\"status\":%u,\"bytes\":%llu,\"duration_ms\":%llu.%03llu}\n",
                         line->status, (unsigned long long)line->bytes,
@@ -124,7 +135,7 @@ void hub_log_request(struct hub_log *log, const struct hub_log_line *line)
         return;
     pthread_mutex_lock(&log->mutex);
     size_t before = log->waiting.size;
-    if (add_line(&log->waiting, line)) {
+    if (add_line(log, line)) {
         log->waiting.size = before;
         log->dropped++;
     }

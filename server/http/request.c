@@ -149,14 +149,18 @@ static enum hub_status make_room(struct hub_request *request, size_t target, str
 enum hub_status hub_request_init(struct hub_request *request, enum hub_method method, const char *target,
                                  struct hub_error *err)
 {
-    char *text = request->text;
-    size_t text_size = request->text_size;
-    memset(request, 0, sizeof *request);
-    request->text = text;
-    request->text_size = text_size;
+    /* not the whole struct: what lies behind a count needs no zeroing on every request */
+    request->app = NULL;
     request->method = method;
-    request->target = "";
-    request->base_url = "";
+    request->target = request->base_url = "";
+    request->segment_count = request->query_count = request->capture_count = request->header_count = 0;
+    request->headers = NULL;
+    request->body = (struct hub_view){0};
+    request->id[0] = '\0';
+    request->may_block = false;
+    request->state = NULL;
+    request->free_state = NULL;
+    request->parallel = NULL;
     size_t size = strlen(target);
     HUB_TRY(make_room(request, size, err));
     size_t path_size = strcspn(target, "?");

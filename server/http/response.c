@@ -55,9 +55,24 @@ static enum hub_status add(struct hub_response *response, const char *name, char
                                name);
         }
     }
-    snprintf(response->headers[response->header_count].name, sizeof response->headers[0].name, "%s", name);
+    strcpy(response->headers[response->header_count].name, name); /* its length was checked */
     response->headers[response->header_count++].value = value;
     return HUB_OK;
+}
+
+/* Most values are plain text: printf is a good part of what a small answer costs. NULL: it has to be
+ * formatted, or is too long. */
+static char *plain_value(struct hub_response *response, const char *fmt, va_list args)
+{
+    const bool given = strcmp(fmt, "%s") == 0;
+    if (!given && strchr(fmt, '%'))
+        return NULL;
+    const char *text = given ? va_arg(args, const char *) : fmt;
+    const size_t size = strlen(text) + 1;
+    if (size > sizeof response->text - response->text_used)
+        return NULL;
+    response->text_used += size;
+    return memcpy(response->text + response->text_used - size, text, size);
 }
 
 enum hub_status hub_response_header(struct hub_response *response, struct hub_error *err, const char *name,
@@ -66,9 +81,14 @@ enum hub_status hub_response_header(struct hub_response *response, struct hub_er
     if (response->header_count == HUB_COUNT(response->headers) ||
         strlen(name) >= sizeof response->headers[0].name)
         return hub_fail(err, HUB_TOO_BIG, "too many headers, or too long a name: %s", name);
-    char *value = response->text + response->text_used;
-    size_t left = sizeof response->text - response->text_used;
     va_list args;
+    va_start(args, fmt);
+    char *value = plain_value(response, fmt, args);
+    va_end(args);
+    if (value)
+        return add(response, name, value, err);
+    value = response->text + response->text_used;
+    size_t left = sizeof response->text - response->text_used;
     va_start(args, fmt);
     int n = vsnprintf(value, left, fmt, args);
     va_end(args);

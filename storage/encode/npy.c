@@ -1,6 +1,7 @@
 /* .npy, version 1.0, byte for byte as numpy writes it:
  * https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html Headers leave room for the first
  * dimension to grow, as numpy's do. */
+#include "storage/base/number.h"
 #include "storage/base/utf8.h"
 #include "storage/encode/encode.h"
 
@@ -18,24 +19,30 @@ enum {
 static enum hub_status put_header(const char *descr, const struct hub_variant *variant, uint64_t rows,
                                   struct hub_buf *out, struct hub_error *err)
 {
-    char text[HEADER_CHARS];
-    int n = snprintf(text, sizeof(text), "{'descr': '%s', 'fortran_order': False, 'shape': (", descr);
-    int growth = 0;
+    char text[HEADER_CHARS] = "\x93NUMPY\x01";
+    char *const start = text + MAGIC_BYTES, *end = start;
+    size_t growth = 0;
+    end = stpcpy(stpcpy(stpcpy(end, "{'descr': '"), descr), "', 'fortran_order': False, 'shape': (");
     if (rows != HUB_NPY_SCALAR) {
-        const int first = snprintf(text + n, sizeof(text) - (size_t)n, "%" PRIu64, rows);
+        const size_t first = hub_number_u64(rows, end);
         growth = GROWTH_CHARS - first;
-        n += first;
-        n += snprintf(text + n, sizeof(text) - (size_t)n, variant->rank ? "" : ",");
-        for (unsigned i = 0; i < variant->rank; i++)
-            n += snprintf(text + n, sizeof(text) - (size_t)n, ", %" PRIu32, variant->dims[i]);
+        end += first;
+        for (unsigned i = 0; i < variant->rank; i++) {
+            end = stpcpy(end, ", ");
+            end += hub_number_u64(variant->dims[i], end);
+        }
+        end = stpcpy(end, variant->rank ? "" : ",");
     }
-    n += snprintf(text + n, sizeof(text) - (size_t)n, "), }%*s", growth, "");
-    const size_t unpadded = MAGIC_BYTES + (size_t)n + 1;
-    const size_t padding = (64 - unpadded % 64) % 64;
-    const size_t length = unpadded + padding - MAGIC_BYTES;
-    HUB_TRY(hub_buf_add(out, "\x93NUMPY\x01\x00", 8, err));
-    HUB_TRY(hub_buf_add(out, (const uint8_t[]){(uint8_t)length, (uint8_t)(length >> 8)}, 2, err));
-    return hub_buf_addf(out, err, "%s%*s\n", text, (int)padding, "");
+    end = stpcpy(end, "), }");
+    const size_t unpadded = (size_t)(end - text) + growth + 1;
+    const size_t blanks = growth + (64 - unpadded % 64) % 64;
+    memset(end, ' ', blanks);
+    end += blanks;
+    *end++ = '\n';
+    const size_t length = (size_t)(end - start);
+    text[MAGIC_BYTES - 2] = (char)(length & 0xFF);
+    text[MAGIC_BYTES - 1] = (char)(length >> 8);
+    return hub_buf_add(out, text, (size_t)(end - text), err);
 }
 
 enum hub_status hub_npy_header(const struct hub_variant *variant, uint64_t rows, struct hub_buf *out,

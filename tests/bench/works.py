@@ -85,9 +85,22 @@ def images(x):
         b.bar(f"{name}: CPU, H5Dread over hub", cpu * 1000 / b.cpu(runs), cpu_bar, True)
 
 
+def wait_hashed(x, path):
+    """The first request for a file has it hashed once, behind the answers; what is compared is what comes after that. Its time is told."""
+    x.hub()
+    start = time.perf_counter()
+    while True:
+        with urllib.request.urlopen(urllib.request.Request(f"http://127.0.0.1:{b.HUB}{path}", method="HEAD")) as answer:
+            if answer.headers["Repr-Digest"]:
+                break
+        time.sleep(0.1)
+    print(f"    sha256, crc32c and md5 of {path.rsplit('/', 1)[1]}: known after {time.perf_counter() - start:.1f} s", flush=True)
+
+
 def file_ranges(x):
     """1 MiB ranges, c=8 and c=64; whole file"""
     size = os.path.getsize(x.big)
+    wait_hashed(x, HUB_BIG)
     for c in (8, 64):
         r = x.compare(f"1 MiB ranges c={c}", {"hub": x.ranges(x.hub(), c, HUB_BIG, size), "nginx sendfile": x.ranges(x.nginx(8081), c, BIG, size),
                                              "nginx copy": x.ranges(x.nginx(8082), c, BIG, size)})
