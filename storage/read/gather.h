@@ -8,9 +8,9 @@
 #include "storage/read/box.h"
 #include "storage/read/read.h"
 
-/* Reads whose gap is at most GAP are made one of at most RUN bytes: copying 4 KiB costs what another system
- * call does. */
-enum { HUB_READ_GAP = 4096, HUB_READ_RUN = 256 * 1024 };
+/* Reads whose gap is at most GAP are made one of at most RUN bytes: with its page look-ups another system call
+ * costs about what copying 10 KiB does, which is also an automatic chunk of h5py. */
+enum { HUB_READ_GAP = 10 * 1024, HUB_READ_RUN = 256 * 1024 };
 
 /** What of a slice lies in one piece, lowest row first whatever the slice's direction. */
 struct hub_cut {

@@ -44,19 +44,19 @@ def family(pid):
 
 
 class Server:
-    def __init__(self, name, command, url, env=None):
+    def __init__(self, name, command, url, tick=0.05, patience=60, env=None):
         self.name, self.url = name, url
         self.log = open(os.path.join(WORK, name.replace(" ", "-") + ".log"), "wb")
         self.process = subprocess.Popen(command, stdout=self.log, stderr=self.log, env={**os.environ, **(env or {})}, cwd=HERE)
-        end = time.monotonic() + 60
+        end = time.monotonic() + patience
         while time.monotonic() < end:
             try:
                 urllib.request.urlopen(url, timeout=2).read()
                 return
             except OSError as e:
-                if getattr(e, "code", None):
+                if getattr(e, "code", 503) != 503:
                     return
-                time.sleep(0.05)
+                time.sleep(tick)
         raise SystemExit(f"{name} does not answer at {url}: see {self.log.name}")
 
     def pids(self):
@@ -201,18 +201,20 @@ class Bench:
         if "hub" not in self.servers:
             state = os.path.join(WORK, "state")
             os.makedirs(state)
-            server = Server("hub", [f"{BIN}/minari-hub", "serve", "--root", self.data, "--state", state, "--listen", f"127.0.0.1:{HUB}", "--settle", "0"],
-                            f"http://127.0.0.1:{HUB}/readyz")
-            self.servers["hub"] = server
+            command = [f"{BIN}/minari-hub", "serve", "--root", self.data, "--state", state, "--listen", f"127.0.0.1:{HUB}", "--settle", "0",
+                       "--access-log=off"]  # the peers run without a log too
+            self.servers["hub"] = Server("hub", command, f"http://127.0.0.1:{HUB}/readyz")
             self.wait_indexed(HUB)
         return self.servers["hub"]
 
-    def wait_indexed(self, port):
-        end = time.monotonic() + 120
+    def wait_indexed(self, port, seconds=120):
+        end = time.monotonic() + seconds
         while time.monotonic() < end:
-            with urllib.request.urlopen(f"http://127.0.0.1:{port}/api/v1/datasets?limit=1000") as r:
-                items = json.load(r)["items"]
-            if items and not any(i["status"] == "pending" for i in items):
+            found = []
+            for only in ("", "&status=pending"):
+                with urllib.request.urlopen(f"http://127.0.0.1:{port}/api/v1/datasets?limit=1{only}") as r:
+                    found.append(json.load(r)["total"])
+            if found[0] and not found[1]:
                 return
             time.sleep(0.05)
         raise SystemExit("the hub did not finish indexing")
@@ -234,13 +236,13 @@ class Bench:
 
     def aiohttp(self):
         if "aiohttp" not in self.servers:
-            self.servers["aiohttp"] = Server("aiohttp", [sys.executable, "peer_aiohttp.py", str(AIOHTTP)], f"http://127.0.0.1:{AIOHTTP}/hello", {"H5": self.big})
+            self.servers["aiohttp"] = Server("aiohttp", [sys.executable, "peer_aiohttp.py", str(AIOHTTP)], f"http://127.0.0.1:{AIOHTTP}/hello", env={"H5": self.big})
         return self.servers["aiohttp"]
 
     def gunicorn(self, app, port, env):
         if app not in self.servers:
             self.servers[app] = Server(app, [sys.executable, "-m", "gunicorn", "-k", "gthread", "-w", "2", "--threads", "4", "-b", f"127.0.0.1:{port}", f"{app}:app"],
-                                       f"http://127.0.0.1:{port}/hello", env)
+                                       f"http://127.0.0.1:{port}/hello", env=env)
         return self.servers[app]
 
     def flask(self):
@@ -259,6 +261,9 @@ class Bench:
 
     def ranges(self, server, c, path, size, **env):
         return lambda: wrk(server, "range.lua", path, c, self.args.seconds, {"SIZE": size, **env})
+
+    def urls(self, server, c, file):
+        return lambda: wrk(server, "urls.lua", "", c, self.args.seconds, {"URLS": file})
 
     def plain(self, server, c, path):
         return lambda: wrk(server, "plain.lua", path, c, self.args.seconds, {})

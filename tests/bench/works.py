@@ -15,6 +15,7 @@ NPY = "/api/v1/datasets/bench-big-v0/episodes/%E/observations?start=%A&stop=%B&f
 JSON = NPY.replace("npy", "json")
 PEER_NPY, PEER_JSON = "/slice/%E?a=%A&b=%B&fmt=npy", "/slice/%E?a=%A&b=%B&fmt=json"
 BIG = "/bench-big-v0/data/main_data.hdf5"
+LAB = 8181
 HUB_BIG = "/api/v1/datasets/bench-big-v0/files/data/main_data.hdf5"
 
 
@@ -171,4 +172,96 @@ def make_many_chunks(root):
         f.attrs.update({"total_episodes": 1, "total_steps": 100000, "dataset_id": "chunks-v0", "minari_version": "~=0.4", "observation_space": space, "action_space": space})
 
 
-all_works = [slice_npy, slice_npy_64, slice_json, images, file_ranges, document, inspection, lerobot]
+def memory(x):
+    """Memory and pages with 10,000 datasets of 1,000,000 episodes"""
+    lab, state = f"{x.data}-lab", f"{x.data}-lab-state"
+    if not os.path.exists(lab):
+        subprocess.run([b.sys.executable, f"{b.HERE}/gen_lab.py", lab], check=True)
+    first = not os.path.exists(state)
+    os.makedirs(state, exist_ok=True)
+    command = [f"{b.BIN}/minari-hub", "serve", "--root", f"lab={lab}", "--root", f"bench={x.data}", "--state", state, "--listen", f"127.0.0.1:{LAB}",
+               "--settle", "0", "--access-log=off"]
+    began = time.perf_counter()
+    hub = b.Server("hub-lab", command, f"http://127.0.0.1:{LAB}/readyz", patience=1800)
+    x.wait_indexed(LAB, 1800)
+    if first:
+        print(f"    every dataset inspected after {time.perf_counter() - began:.0f} s", flush=True)
+    starts = []
+    for _ in range(x.args.runs):
+        hub.stop()
+        began = time.perf_counter()
+        hub = b.Server("hub-lab", command, f"http://127.0.0.1:{LAB}/readyz", 0.005)
+        starts.append(time.perf_counter() - began)
+    x.servers["hub-lab"] = hub
+    urls = lab_urls(x)
+    time.sleep(5)
+    idle = rss_anon(hub)
+    print(f"    {urls['datasets']} datasets, {urls['episodes']} episodes; start to readyz {statistics.median(starts):.2f} s [{min(starts):.2f}..{max(starts):.2f}]")
+    b.bar("lab: start, s", statistics.median(starts), 1, False)
+    b.bar("lab: RssAnon idle, MiB", idle, 64, False)
+    for name in ("list", "episode"):
+        r = x.compare(f"lab: pages of the {name}s c=8", {"hub": x.urls(hub, 8, urls[name])})
+        b.bar(f"lab: {name} pages, p99 ms", b.p99(r["hub"]), 10, False)
+        b.bar(f"lab: {name} pages, errors", b.bad(r["hub"]), 0, False)
+    peaks = []
+    run = x.urls(hub, 1000, urls["mixed"])
+    r = x.compare("lab: mixed c=1000", {"hub": lambda: sampled(hub, run, peaks)})
+    b.bar("lab: RssAnon under 1,000 connections, MiB", max(peaks), 256, False)
+    b.bar("lab: mixed c=1000, errors", b.bad(r["hub"]), 0, False)
+
+
+def rss_anon(server):
+    with open(f"/proc/{server.process.pid}/status") as f:
+        return int(re.search(r"RssAnon:\s+(\d+)", f.read())[1]) / 1024
+
+
+def sampled(server, run, peaks):
+    """A run, and the highest RssAnon seen meanwhile."""
+    import threading
+
+    over = threading.Event()
+
+    def watch():
+        while not over.wait(0.05):
+            peaks.append(rss_anon(server))
+    watcher = threading.Thread(target=watch)
+    watcher.start()
+    result = run()
+    over.set()
+    watcher.join()
+    return result
+
+
+def lab_urls(x):
+    """Files of paths: every page of the list, pages of episodes of 2,000 datasets, and a mixture of slices, documents, pages and ranges."""
+    import random
+
+    api = f"http://127.0.0.1:{LAB}"
+    pages, items, url = [], [], f"{api}/api/v1/datasets?limit=100"
+    while url:
+        pages.append(url[len(api):])
+        with urllib.request.urlopen(url) as answer:
+            page = json.load(answer)
+        items += page["items"]
+        url = page["next"]
+    rng = random.Random(5)
+    ids = [i["id"] for i in items if i["id"].startswith("robot-")]
+    some = rng.sample(ids, min(2000, len(ids)))
+    episodes = [f"/api/v1/datasets/{i}/episodes?limit=100" for i in some]
+    big = "/api/v1/datasets/bench-big-v0/episodes/"
+    mixed = rng.sample(episodes, 100) + rng.sample(pages, 20) + [f"/api/v1/datasets/{i}" for i in rng.sample(some, 200)]
+    mixed += [f"/api/v1/datasets/{i}/episodes/{rng.randrange(100)}/observations?format=npy" for i in some[:1000]]
+    for form, count in (("npy", 1000), ("json", 300)):
+        for _ in range(count):
+            a = rng.randrange(900)
+            mixed.append(f"{big}{rng.randrange(2000)}/observations?start={a}&stop={a + 100}&format={form}")
+    mixed += [f"{HUB_BIG} {size}" for size in (4096, 65536, 1048576) for _ in range(30)]
+    found = {"datasets": len(items), "episodes": sum(i["episodes"] for i in items)}
+    for name, lines in (("list", pages), ("episode", episodes), ("mixed", mixed)):
+        found[name] = os.path.join(b.WORK, f"{name}.urls")
+        with open(found[name], "w") as f:
+            f.write("\n".join(lines) + "\n")
+    return found
+
+
+all_works = [slice_npy, slice_npy_64, slice_json, images, file_ranges, document, inspection, lerobot, memory]
