@@ -1,5 +1,5 @@
 /* The pickle reader: the input is one pickle. Whatever it builds is walked as metadata and as rows. */
-#include "storage/formats/pickle.h"
+#include "storage/formats/pickle/pickle.h"
 
 #include <stdlib.h>
 

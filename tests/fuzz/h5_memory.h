@@ -2,7 +2,7 @@
 #ifndef HUB_FUZZ_H5_MEMORY_H
 #define HUB_FUZZ_H5_MEMORY_H
 
-#include "storage/formats/h5_parse.h"
+#include "storage/formats/hdf5/h5_parse.h"
 
 #include <stdlib.h>
 #include <sys/mman.h>

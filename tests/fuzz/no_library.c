@@ -1,5 +1,5 @@
 /* In place of h5_library.c: what libhdf5 does with broken files is the sandbox's business, not a fuzzer's. */
-#include "storage/formats/h5_parse.h"
+#include "storage/formats/hdf5/h5_parse.h"
 
 enum hub_status h5_library_rows(struct hub_h5 *file, const struct hub_h5_dataset *dataset,
                                 struct hub_piece *piece, struct hub_error *err)

@@ -1,5 +1,5 @@
 /* Paths inside an HDF5 file: asked for once an episode, so a group's links are read once. */
-#include "storage/formats/h5.h"
+#include "storage/formats/hdf5/h5.h"
 
 #include <criterion/criterion.h>
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 /* HDF5 datatypes and dataspaces from bytes, as the specification lays them out. */
-#include "storage/formats/h5_parse.h"
+#include "storage/formats/hdf5/h5_parse.h"
 
 #include <criterion/criterion.h>
 #include <criterion/parameterized.h>

@@ -1,5 +1,5 @@
 /* Names in a Minari dataset: episodes, where links lead, where a space says that pictures are. */
-#include "storage/formats/minari.h"
+#include "storage/formats/minari/minari.h"
 
 #include <criterion/criterion.h>
 

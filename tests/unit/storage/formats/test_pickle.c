@@ -3,7 +3,7 @@
 #include <criterion/parameterized.h>
 #include <unistd.h>
 
-#include "storage/formats/pickle.h"
+#include "storage/formats/pickle/pickle.h"
 
 #include "tests/support/slurp.h"
 

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "storage/formats/webdataset.h"
+#include "storage/formats/webdataset/webdataset.h"
 
 struct name_case {
     char name[40];

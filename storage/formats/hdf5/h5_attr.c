@@ -1,0 +1,369 @@
+/*
+ * Attributes, compact (messages in the header) and dense (in a fractal heap), and their values as text,
+ * numbers and JSON. version 1: version, 0, name bytes, type bytes, space bytes (u16), then name, type, space
+ * each padded to 8, then data version 2: version, flags (1: shared type), sizes as above, no padding; version
+ * 3: and a character set before the name
+ */
+#include "storage/base/digest.h"
+#include "storage/base/json.h"
+#include "storage/base/number.h"
+#include "storage/formats/hdf5/h5_parse.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+
+enum { MAX_ITEMS = 4096 };
+
+static struct hub_cursor take(struct hub_cursor *c, size_t size, bool padded)
+{
+    const uint8_t *at = hub_cursor_bytes(c, size);
+    if (padded && size % 8)
+        hub_cursor_skip(c, 8 - size % 8);
+    return hub_cursor_of(at ? at : (const uint8_t *)"", at ? size : 0);
+}
+
+static enum hub_status parse_type(struct hub_h5 *file, struct hub_cursor *c, bool shared,
+                                  struct hub_h5_type *out, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf bytes = HUB_BUF_INIT(H5_MAX_HEADER);
+    if (!shared)
+        return h5_type_parse(c, out, err);
+    HUB_TRY(h5_shared_type(file, c, &bytes, err));
+    struct hub_cursor elsewhere = hub_cursor_of(bytes.data, bytes.size);
+    return h5_type_parse(&elsewhere, out, err);
+}
+
+static enum hub_status parse_value(struct hub_h5 *file, struct hub_cursor *c, struct hub_cursor *type,
+                                   bool shared, struct hub_cursor *space, struct hub_h5_attribute *a,
+                                   struct hub_error *err)
+{
+    HUB_TRY(parse_type(file, type, shared, &a->type, err));
+    HUB_TRY(h5_space_parse(file, space, &a->rank, a->dims, NULL, err));
+    a->items = a->rank == HUB_NONE ? 0 : 1;
+    for (uint32_t i = 0; a->rank != HUB_NONE && i < a->rank; i++) {
+        if (a->dims[i] && a->items > UINT32_MAX / a->dims[i])
+            return hub_fail(err, HUB_CORRUPT, "an attribute of too many elements");
+        a->items *= a->dims[i];
+    }
+    const uint64_t size = a->items * a->type.size;
+    if (size > hub_cursor_left(c))
+        return hub_fail(err, HUB_CORRUPT, "an attribute is cut short");
+    a->data = (struct hub_view){(const char *)c->at, (size_t)size};
+    return HUB_OK;
+}
+
+/* One attribute message. What is wrong with its value is said in type.unreadable; without a name there is no
+ * attribute. */
+static enum hub_status parse_attribute(struct hub_h5 *file, struct hub_cursor c, struct hub_h5_attribute *a,
+                                       struct hub_error *err)
+{
+    const uint8_t version = hub_cursor_u8(&c), flags = hub_cursor_u8(&c);
+    const uint16_t name_size = hub_cursor_u16(&c), type_size = hub_cursor_u16(&c),
+                   space_size = hub_cursor_u16(&c);
+    if (version < 1 || version > 3)
+        return hub_fail(err, HUB_CORRUPT, "attribute of version %u", version);
+    if (version == 3)
+        hub_cursor_skip(&c, 1);
+    const struct hub_cursor name = take(&c, name_size, version == 1);
+    struct hub_cursor type = take(&c, type_size, version == 1), space = take(&c, space_size, version == 1);
+    if (c.failed || name_size == 0)
+        return hub_fail(err, HUB_CORRUPT, "an attribute is cut short");
+    *a =
+        (struct hub_h5_attribute){.name = {(const char *)name.at, strnlen((const char *)name.at, name_size)}};
+    struct hub_error why = {0};
+    const enum hub_status st = version > 1 && flags & 2
+                                   ? hub_fail(&why, HUB_UNSUPPORTED, "a shared dataspace")
+                                   : parse_value(file, &c, &type, version > 1 && flags & 1, &space, a, &why);
+    if (st) {
+        snprintf(a->type.unreadable, sizeof a->type.unreadable, "%.90s", why.detail);
+        a->items = 0;
+        a->data = HUB_VIEW("");
+    }
+    return HUB_OK;
+}
+
+struct dense {
+    struct hub_h5 *file;
+    struct h5_fractal heap;
+    struct hub_buf message;
+    hub_h5_attribute_fn fn;
+    void *user;
+};
+
+/* Record of the name index: heap id, message flags u8, creation order u32, hash u32 */
+static enum hub_status take_dense(void *user, struct hub_cursor *record, struct hub_error *err)
+{
+    struct dense *w = user;
+    struct hub_h5_attribute a;
+    const uint8_t *id = hub_cursor_bytes(record, w->heap.id_length);
+    const uint8_t flags = hub_cursor_u8(record);
+    if (!id || record->failed)
+        return hub_fail(err, HUB_CORRUPT, "an attribute record is too short");
+    if (flags & 2)
+        return hub_fail(err, HUB_UNSUPPORTED, "a shared attribute");
+    HUB_TRY(h5_fractal_get(w->file, &w->heap, id, &w->message, err));
+    HUB_TRY(parse_attribute(w->file, hub_cursor_of(w->message.data, w->message.size), &a, err));
+    return w->fn(w->user, &a, err);
+}
+
+/* Attribute info message: version 0, flags, [max order u16], heap, name index, [order index] */
+static enum hub_status read_dense(struct hub_h5 *file, struct hub_cursor c, hub_h5_attribute_fn fn,
+                                  void *user, struct hub_error *err)
+{
+    hub_cursor_skip(&c, 1);
+    const uint8_t flags = hub_cursor_u8(&c);
+    hub_cursor_skip(&c, flags & 1 ? 2 : 0);
+    const uint64_t heap = h5_offset(file, &c), tree = h5_offset(file, &c);
+    if (c.failed)
+        return hub_fail(err, HUB_CORRUPT, "an attribute info message is cut short");
+    if (heap == H5_UNDEFINED || tree == H5_UNDEFINED)
+        return HUB_OK;
+    struct dense w = {.file = file, .message = HUB_BUF_INIT(H5_MAX_HEADER), .fn = fn, .user = user};
+    enum hub_status st = h5_fractal_open(file, heap, &w.heap, err);
+    if (!st)
+        st = h5_btree2_walk(file, tree, 8, NULL, take_dense, &w, err);
+    hub_buf_dispose(&w.message);
+    return st;
+}
+
+enum hub_status hub_h5_attributes(struct hub_h5 *file, const struct hub_h5_object *object,
+                                  hub_h5_attribute_fn fn, void *user, struct hub_error *err)
+{
+    for (uint32_t i = 0; i < object->count; i++) {
+        const struct hub_h5_message *m = &object->messages[i];
+        if (m->type == H5_MSG_ATTRIBUTE_INFO)
+            HUB_TRY(read_dense(file, h5_body(object, m), fn, user, err));
+        if (m->type != H5_MSG_ATTRIBUTE)
+            continue;
+        if (m->flags & 2)
+            return hub_fail(err, HUB_UNSUPPORTED, "a shared attribute");
+        struct hub_h5_attribute a;
+        HUB_TRY(parse_attribute(file, h5_body(object, m), &a, err));
+        HUB_TRY(fn(user, &a, err));
+    }
+    return HUB_OK;
+}
+
+/* ---- values ---- */
+
+/* Fixed-length text ends at its first NUL or before its padding. */
+static struct hub_view fixed_text(const char *data, size_t size)
+{
+    size_t n = strnlen(data, size);
+    while (n > 0 && data[n - 1] == ' ' && n == size)
+        size = --n;
+    return (struct hub_view){data, n};
+}
+
+enum hub_status hub_h5_attribute_text(struct hub_h5 *file, const struct hub_h5_attribute *attribute,
+                                      uint64_t item, struct hub_buf *out, struct hub_error *err)
+{
+    const struct hub_h5_type *t = &attribute->type;
+    if (t->unreadable[0] || t->field != HUB_FIELD_TEXT || t->variant.rank || item >= attribute->items)
+        return hub_fail(err, HUB_NOT_ACCEPTABLE, "attribute '%.*s' is not text",
+                        (int)HUB_MIN(attribute->name.size, 80), attribute->name.data);
+    const char *at = attribute->data.data + item * t->size;
+    if (t->class == HUB_H5_STRING)
+        return hub_buf_add_view(out, fixed_text(at, t->size), err);
+    struct hub_extent extent;
+    if (t->size != 8u + file->offset_size)
+        return hub_fail(err, HUB_CORRUPT, "references of %u bytes", t->size);
+    HUB_TRY(h5_heap_reference(file, (const uint8_t *)at, t->vlen_item, &extent, err));
+    HUB_TRY(hub_buf_reserve(out, extent.length, err));
+    HUB_TRY(h5_get_raw(file, extent.offset, out->data + out->size, extent.length, err));
+    const size_t n = strnlen(out->data + out->size, extent.length);
+    out->size += n;
+    out->data[out->size] = '\0';
+    return HUB_OK;
+}
+
+/* Little-endian bits of an element of up to 8 bytes. */
+static uint64_t bits_of(const struct hub_variant *v, const uint8_t *at)
+{
+    uint64_t bits = 0;
+    for (uint32_t i = 0; i < v->item_size && i < 8; i++)
+        bits |= (uint64_t)at[v->big_endian ? v->item_size - 1 - i : i] << (8 * i);
+    return bits;
+}
+
+static int64_t signed_of(const struct hub_variant *v, uint64_t bits)
+{
+    const unsigned unused = 64 - 8 * HUB_MIN(HUB_MAX(v->item_size, 1u), 8u);
+    return (int64_t)(bits << unused) >> unused;
+}
+
+static double float_of(const struct hub_variant *v, uint64_t bits)
+{
+    double d;
+    float f;
+    const uint32_t low = (uint32_t)bits;
+    if (v->item_size == 2)
+        return hub_half_value((uint16_t)bits);
+    if (v->item_size == 4) {
+        memcpy(&f, &low, sizeof f);
+        return f;
+    }
+    memcpy(&d, &bits, sizeof d);
+    return d;
+}
+
+static bool plain(const struct hub_h5_attribute *a)
+{
+    return !a->type.unreadable[0] && a->items > 0 && a->type.variant.rank == 0 &&
+           a->type.variant.item_size <= 8;
+}
+
+bool hub_h5_attribute_int(const struct hub_h5_attribute *attribute, int64_t *out)
+{
+    const struct hub_variant *v = &attribute->type.variant;
+    if (!plain(attribute))
+        return false;
+    const uint64_t bits = bits_of(v, (const uint8_t *)attribute->data.data);
+    if (v->kind == HUB_KIND_INT)
+        *out = signed_of(v, bits);
+    else if ((v->kind == HUB_KIND_UINT || v->kind == HUB_KIND_BOOL) && bits <= INT64_MAX)
+        *out = (int64_t)bits;
+    else
+        return false;
+    return true;
+}
+
+bool hub_h5_attribute_double(const struct hub_h5_attribute *attribute, double *out)
+{
+    const struct hub_variant *v = &attribute->type.variant;
+    if (!plain(attribute))
+        return false;
+    const uint64_t bits = bits_of(v, (const uint8_t *)attribute->data.data);
+    if (v->kind == HUB_KIND_FLOAT)
+        *out = float_of(v, bits);
+    else if (v->kind == HUB_KIND_INT)
+        *out = (double)signed_of(v, bits);
+    else if (v->kind == HUB_KIND_UINT || v->kind == HUB_KIND_BOOL)
+        *out = (double)bits;
+    else
+        return false;
+    return true;
+}
+
+static void put_number(struct hub_json *json, const struct hub_variant *v, const uint8_t *at)
+{
+    const uint64_t bits = bits_of(v, at);
+    switch (v->kind) {
+    case HUB_KIND_BOOL:
+        hub_json_bool(json, bits != 0);
+        break;
+    case HUB_KIND_INT:
+        hub_json_safe_int(json, signed_of(v, bits));
+        break;
+    case HUB_KIND_UINT:
+        hub_json_safe_uint(json, bits);
+        break;
+    case HUB_KIND_FLOAT:
+        hub_json_double(json, float_of(v, bits));
+        break;
+    default: {
+        const struct hub_variant half = {
+            .kind = HUB_KIND_FLOAT, .big_endian = v->big_endian, .item_size = v->item_size / 2};
+        hub_json_array(json);
+        hub_json_double(json, float_of(&half, bits_of(&half, at)));
+        hub_json_double(json, float_of(&half, bits_of(&half, at + half.item_size)));
+        hub_json_end_array(json);
+    }
+    }
+}
+
+static void put_summary(struct hub_json *json, struct hub_view bytes)
+{
+    uint8_t digest[HUB_DIGEST_MAX];
+    char hex[2 * HUB_SHA256_BYTES + 1];
+    hub_json_object(json);
+    hub_json_put_uint(json, "length", bytes.size);
+    if (!hub_digest_of(HUB_SHA256, bytes, digest, NULL)) {
+        hub_hex(digest, HUB_SHA256_BYTES, hex);
+        hub_json_put_text(json, "sha256", hex);
+    }
+    hub_json_end_object(json);
+}
+
+static enum hub_status put_text(struct hub_h5 *file, const struct hub_h5_attribute *a, uint64_t item,
+                                size_t limit, struct hub_json *json, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf text = HUB_BUF_INIT(64 * MIB);
+    HUB_TRY(hub_h5_attribute_text(file, a, item, &text, err));
+    if (text.size > limit)
+        put_summary(json, hub_buf_view(&text));
+    else
+        hub_json_string(json, hub_buf_view(&text));
+    return HUB_OK;
+}
+
+static enum hub_status put_bytes(struct hub_json *json)
+{
+    hub_json_object(json);
+    hub_json_put_text(json, "unreadable", "bytes");
+    hub_json_end_object(json);
+    return HUB_OK;
+}
+
+/* Nested arrays over the dataspace's dimensions and then those of an array type. */
+struct shape {
+    uint32_t rank;
+    uint64_t dims[2 * HUB_MAX_RANK];
+};
+
+static enum hub_status put_items(struct hub_h5 *file, const struct hub_h5_attribute *a,
+                                 const struct shape *shape, uint32_t axis, uint64_t *next, size_t limit,
+                                 struct hub_json *json, struct hub_error *err)
+{
+    const struct hub_variant *v = &a->type.variant;
+    if (axis == shape->rank) {
+        const uint64_t item = (*next)++;
+        if (a->type.field == HUB_FIELD_TEXT && v->rank == 0)
+            return put_text(file, a, item, limit, json, err);
+        if (v->kind == HUB_KIND_VAR || v->kind == HUB_KIND_FIXED)
+            return put_bytes(json);
+        put_number(json, v, (const uint8_t *)a->data.data + item * v->item_size);
+        return HUB_OK;
+    }
+    hub_json_array(json);
+    for (uint64_t i = 0; i < shape->dims[axis]; i++)
+        HUB_TRY(put_items(file, a, shape, axis + 1, next, limit, json, err));
+    hub_json_end_array(json);
+    return HUB_OK;
+}
+
+static void put_unreadable(struct hub_json *json, const char *why)
+{
+    hub_json_object(json);
+    hub_json_put_text(json, "unreadable", why);
+    hub_json_end_object(json);
+}
+
+enum hub_status hub_h5_attribute_json(struct hub_h5 *file, const struct hub_h5_attribute *attribute,
+                                      size_t text_limit, struct hub_buf *out, struct hub_error *err)
+{
+    const struct hub_h5_attribute *a = attribute;
+    struct hub_json json = hub_json_to(out, err);
+    if (a->type.unreadable[0]) {
+        put_unreadable(&json, a->type.unreadable);
+        return hub_json_status(&json);
+    }
+    if (a->rank == HUB_NONE) {
+        hub_json_null(&json);
+        return hub_json_status(&json);
+    }
+    struct shape shape = {.rank = a->rank + a->type.variant.rank};
+    uint64_t count = a->items, next = 0;
+    for (uint32_t i = 0; i < shape.rank; i++)
+        shape.dims[i] = i < a->rank ? a->dims[i] : a->type.variant.dims[i - a->rank];
+    count *= hub_variant_row_items(&a->type.variant);
+    if (count == 0) { /* an axis of none: the others may be of any length */
+        hub_json_array(&json);
+        hub_json_end_array(&json);
+    } else if (count > MAX_ITEMS)
+        put_summary(&json, a->data);
+    else
+        HUB_TRY(put_items(file, a, &shape, 0, &next, text_limit, &json, err));
+    return hub_json_status(&json);
+}

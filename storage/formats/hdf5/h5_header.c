@@ -1,0 +1,228 @@
+/*
+ * Object headers, versions 1 and 2, with their continuation blocks: gathered into one buffer and a table of
+ * messages. version 1: version 1, 0, messages u16, references u32, bytes u32, pad to 8 | type u16, size u16,
+ * flags u8, 3 zeros, body version 2: "OHDR", 2, flags, [times], [attribute limits], bytes | type u8, size
+ * u16, flags u8, [order u16], body | checksum
+ */
+#include "storage/formats/hdf5/h5_parse.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+enum { MAX_BLOCKS = 4096, MAX_MESSAGES = 1 << 20 };
+
+struct block {
+    uint64_t address, size;
+};
+
+/* The walk over one header: blocks still to be read and what their messages look like. */
+struct walk {
+    struct hub_h5 *file;
+    struct hub_h5_object *object;
+    struct block *blocks;
+    uint32_t block_count, block_capacity;
+    uint8_t version;
+    bool ordered; /* version 2: messages carry a creation order */
+};
+
+const struct hub_h5_message *h5_find(const struct hub_h5_object *object, uint16_t type)
+{
+    for (uint32_t i = 0; i < object->count; i++)
+        if (object->messages[i].type == type)
+            return &object->messages[i];
+    return NULL;
+}
+
+static enum hub_status add_block(struct walk *w, uint64_t address, uint64_t size, struct hub_error *err)
+{
+    if (w->block_count >= MAX_BLOCKS)
+        return hub_fail(err, HUB_CORRUPT, "an object header has more than %d blocks", MAX_BLOCKS);
+    if (w->block_count == w->block_capacity) {
+        const uint32_t capacity = w->block_capacity ? w->block_capacity * 2 : 8;
+        struct block *grown = realloc(w->blocks, capacity * sizeof *grown);
+        if (!grown)
+            return hub_fail(err, HUB_NO_MEMORY, "out of memory reading an object header");
+        w->blocks = grown;
+        w->block_capacity = capacity;
+    }
+    for (uint32_t i = 0; i < w->block_count; i++)
+        if (w->blocks[i].address == address)
+            return hub_fail(err, HUB_CORRUPT, "the blocks of an object header form a cycle at %" PRIu64,
+                            address);
+    w->blocks[w->block_count++] = (struct block){address, size};
+    return HUB_OK;
+}
+
+static enum hub_status add_message(struct walk *w, const struct hub_h5_message *message,
+                                   struct hub_error *err)
+{
+    struct hub_h5_object *o = w->object;
+    if (o->count >= MAX_MESSAGES)
+        return hub_fail(err, HUB_CORRUPT, "an object header has more than %d messages", MAX_MESSAGES);
+    if (o->count == o->capacity) {
+        const uint32_t capacity = o->capacity ? o->capacity * 2 : 32;
+        struct hub_h5_message *grown = realloc(o->messages, capacity * sizeof *grown);
+        if (!grown)
+            return hub_fail(err, HUB_NO_MEMORY, "out of memory reading an object header");
+        o->messages = grown;
+        o->capacity = capacity;
+    }
+    o->messages[o->count++] = *message;
+    return HUB_OK;
+}
+
+static enum hub_status take_message(struct walk *w, const struct hub_h5_message *message,
+                                    struct hub_error *err)
+{
+    if (message->type != H5_MSG_CONTINUE)
+        return message->type ? add_message(w, message, err) : HUB_OK;
+    struct hub_cursor c = h5_body(w->object, message);
+    const uint64_t address = h5_offset(w->file, &c), size = h5_length(w->file, &c);
+    if (c.failed)
+        return hub_fail(err, HUB_CORRUPT, "a continuation message is cut short");
+    return add_block(w, address, size, err);
+}
+
+/* Messages in bytes start .. end of the object's buffer. */
+static enum hub_status take_messages(struct walk *w, size_t start, size_t end, struct hub_error *err)
+{
+    const size_t head = w->version == 1 ? 8 : w->ordered ? 6 : 4;
+    while (end - start >= head) {
+        struct hub_cursor c = hub_cursor_of(w->object->bytes.data + start, head);
+        struct hub_h5_message m = {0};
+        m.type = w->version == 1 ? hub_cursor_u16(&c) : hub_cursor_u8(&c);
+        m.size = hub_cursor_u16(&c);
+        m.flags = hub_cursor_u8(&c);
+        start += head;
+        if (m.size > end - start)
+            return hub_fail(err, HUB_CORRUPT, "a header message is longer than its header");
+        m.offset = (uint32_t)start;
+        HUB_TRY(take_message(w, &m, err));
+        start += m.size;
+    }
+    return HUB_OK;
+}
+
+/* Append `size` bytes of the file to the object's buffer. */
+static enum hub_status fetch(struct walk *w, uint64_t address, uint64_t size, struct hub_error *err)
+{
+    struct hub_buf *bytes = &w->object->bytes;
+    uint64_t offset = 0;
+    HUB_TRY(h5_locate(w->file, address, size, &offset, err));
+    if (size > bytes->limit - bytes->size)
+        return hub_fail(err, HUB_TOO_BIG, "an object header has more than %zu bytes", bytes->limit);
+    HUB_TRY(hub_buf_reserve(bytes, (size_t)size, err));
+    HUB_TRY(h5_get_raw(w->file, offset, bytes->data + bytes->size, (size_t)size, err));
+    bytes->size += (size_t)size;
+    return HUB_OK;
+}
+
+static enum hub_status read_block(struct walk *w, const struct block *block, struct hub_error *err)
+{
+    const size_t start = w->object->bytes.size;
+    const size_t around = w->version == 2 ? 8 : 0; /* "OCHK" and a checksum */
+    if (block->size < around)
+        return hub_fail(err, HUB_CORRUPT, "a header block is too short");
+    HUB_TRY(fetch(w, block->address, block->size, err));
+    if (around && memcmp(w->object->bytes.data + start, "OCHK", 4) != 0)
+        return hub_fail(err, HUB_CORRUPT, "no header block at %" PRIu64, block->address);
+    return take_messages(w, start + around / 2, w->object->bytes.size - around / 2, err);
+}
+
+static enum hub_status read_first(struct walk *w, struct hub_error *err)
+{
+    uint8_t head[34] = {0};
+    const uint64_t address = w->object->address, end = w->file->size - w->file->base;
+    const size_t got = (size_t)HUB_MIN(sizeof head, address < end ? end - address : 0);
+    HUB_TRY(h5_get(w->file, address, head, HUB_MAX(got, 12), err));
+    struct hub_cursor c = hub_cursor_of(head, got);
+    uint64_t size;
+    if (memcmp(head, "OHDR", 4) == 0) {
+        hub_cursor_skip(&c, 4);
+        const uint8_t version = hub_cursor_u8(&c), flags = hub_cursor_u8(&c);
+        if (version != 2)
+            return hub_fail(err, HUB_UNSUPPORTED, "object header of version %u", version);
+        hub_cursor_skip(&c, (flags & 0x20 ? 16 : 0) + (flags & 0x10 ? 4 : 0));
+        size = hub_cursor_uint(&c, 1u << (flags & 3));
+        w->version = 2;
+        w->ordered = flags & 4;
+    } else {
+        if (head[0] != 1)
+            return hub_fail(err, HUB_CORRUPT, "no object header at %" PRIu64, address);
+        hub_cursor_skip(&c, 8);
+        size = hub_cursor_u32(&c);
+        hub_cursor_skip(&c, 4);
+        w->version = 1;
+    }
+    if (c.failed)
+        return hub_fail(err, HUB_CORRUPT, "the object header at %" PRIu64 " is cut short", address);
+    const uint64_t start = address + (uint64_t)(c.at - head);
+    HUB_TRY(add_block(w, start, size, err));
+    HUB_TRY(fetch(w, start, size, err));
+    return take_messages(w, 0, w->object->bytes.size, err);
+}
+
+static enum hub_h5_kind kind_of(const struct hub_h5_object *o)
+{
+    if (h5_find(o, H5_MSG_LAYOUT))
+        return HUB_H5_DATASET;
+    if (h5_find(o, H5_MSG_SYMBOLS) || h5_find(o, H5_MSG_LINK_INFO) || h5_find(o, H5_MSG_LINK) ||
+        h5_find(o, H5_MSG_GROUP_INFO))
+        return HUB_H5_GROUP;
+    return h5_find(o, H5_MSG_TYPE) ? HUB_H5_TYPE : HUB_H5_OTHER;
+}
+
+enum hub_status hub_h5_object_load(struct hub_h5 *file, uint64_t address, struct hub_h5_object *object,
+                                   struct hub_error *err)
+{
+    if (++file->objects > H5_MAX_OBJECTS)
+        return hub_fail(err, HUB_TOO_BIG, "the file has more than %u objects", H5_MAX_OBJECTS);
+    object->address = address;
+    object->count = 0;
+    object->bytes.size = 0;
+    object->bytes.limit = H5_MAX_HEADER;
+    struct walk w = {.file = file, .object = object};
+    enum hub_status st = read_first(&w, err);
+    for (uint32_t i = 1; !st && i < w.block_count; i++) {
+        const struct block block = w.blocks[i];
+        st = read_block(&w, &block, err);
+    }
+    free(w.blocks);
+    object->kind = st ? HUB_H5_OTHER : kind_of(object);
+    return st;
+}
+
+void hub_h5_object_dispose(struct hub_h5_object *object)
+{
+    if (!object)
+        return;
+    hub_buf_dispose(&object->bytes);
+    free(object->messages);
+    *object = (struct hub_h5_object){0};
+}
+
+/* Version 1 has a symbol table entry's name offset before the address; version 3 may name the shared message
+ * heap. */
+enum hub_status h5_shared_type(struct hub_h5 *file, struct hub_cursor *c, struct hub_buf *out,
+                               struct hub_error *err)
+{
+    const uint8_t version = hub_cursor_u8(c), type = hub_cursor_u8(c);
+    if (version < 1 || version > 3)
+        return hub_fail(err, HUB_CORRUPT, "shared message of version %u", version);
+    if (version == 3 && type != 2)
+        return hub_fail(err, HUB_UNSUPPORTED, "a datatype in the shared message heap");
+    if (version == 1)
+        hub_cursor_skip(c, 6u + file->length_size);
+    const uint64_t address = h5_offset(file, c);
+    if (c->failed)
+        return hub_fail(err, HUB_CORRUPT, "a shared message is cut short");
+    struct hub_h5_object object = {0};
+    enum hub_status st = hub_h5_object_load(file, address, &object, err);
+    const struct hub_h5_message *m = st ? NULL : h5_find(&object, H5_MSG_TYPE);
+    if (!st && (!m || m->flags & 2))
+        st = hub_fail(err, HUB_CORRUPT, "no datatype at %" PRIu64, address);
+    if (!st)
+        st = hub_buf_add(out, object.bytes.data + m->offset, m->size, err);
+    hub_h5_object_dispose(&object);
+    return st;
+}

@@ -1,0 +1,346 @@
+/*
+ * Columns of an episode's Parquet file as fields: their type and shape are found in the file itself,
+ * info.json is compared with it. Each column of each file is one array, its row groups the pieces. What
+ * cannot be read in one episode hides nothing in the others: the field is unreadable only where no episode
+ * has it.
+ */
+#include "storage/formats/lerobot/lerobot.h"
+
+#include <stdlib.h>
+
+/* A leaf on its way to a layout. */
+struct leaf_pages {
+    struct hub_parquet_pages *groups; /* by row group; those without rows stay empty */
+    uint32_t count;
+    struct hub_parquet_shape shape;
+    enum hub_field_type type;
+    struct hub_variant variant;
+};
+
+static void leaf_dispose(struct leaf_pages *l)
+{
+    for (uint32_t i = 0; l->groups && i < l->count; i++)
+        hub_parquet_pages_dispose(&l->groups[i]);
+    free(l->groups);
+}
+
+/* ---- roles ---- */
+
+static enum hub_role role_of(struct hub_view path)
+{
+    if (hub_view_starts(path, "observation.") || hub_view_is(path, "observation"))
+        return HUB_ROLE_OBSERVATION;
+    if (hub_view_is(path, "action") || hub_view_starts(path, "action."))
+        return HUB_ROLE_ACTION;
+    if (hub_view_is(path, "next.reward"))
+        return HUB_ROLE_REWARD;
+    if (hub_view_is(path, "next.done") || hub_view_is(path, "next.success") ||
+        hub_view_is(path, "next.terminated") || hub_view_is(path, "next.truncated"))
+        return HUB_ROLE_DONE;
+    return HUB_ROLE_OTHER;
+}
+
+/* ---- reading one leaf ---- */
+
+static enum hub_status walk_groups(const struct hub_parquet *parquet, uint32_t leaf,
+                                   struct hub_parquet_decoder *d, struct leaf_pages *out,
+                                   struct hub_error *err)
+{
+    const struct hub_parquet_leaf *l = &parquet->leaves[leaf];
+    for (uint32_t g = 0; g < parquet->group_count; g++) {
+        const struct hub_parquet_chunk *chunk = &parquet->chunks[(size_t)g * parquet->leaf_count + leaf];
+        const uint64_t rows = parquet->group_rows[g];
+        if (rows == 0)
+            continue;
+        if (chunk->trouble)
+            return hub_fail(err, HUB_UNSUPPORTED, "%s", chunk->trouble);
+        HUB_TRY(hub_parquet_walk(d->source, l, chunk, &out->groups[g], err));
+        if (l->max_rep == 0 && chunk->values != rows)
+            return hub_fail(err, HUB_CORRUPT, "%llu values in %llu rows", (unsigned long long)chunk->values,
+                            (unsigned long long)rows);
+        if (l->max_rep == 0 && chunk->nulls >= 0)
+            out->shape.nulls += (uint64_t)chunk->nulls;
+        else
+            HUB_TRY(hub_parquet_scan(d, l, &out->groups[g], rows, &out->shape, err));
+    }
+    return HUB_OK;
+}
+
+static enum hub_field_type image_type(const uint8_t *head, size_t size)
+{
+    if (size >= 8 && memcmp(head, "\x89PNG\r\n\x1a\n", 8) == 0)
+        return HUB_FIELD_IMAGE_PNG;
+    if (size >= 3 && memcmp(head, "\xff\xd8\xff", 3) == 0)
+        return HUB_FIELD_IMAGE_JPEG;
+    return HUB_FIELD_BYTES;
+}
+
+static enum hub_status strings_type(const struct hub_parquet_leaf *leaf, struct hub_parquet_decoder *d,
+                                    struct leaf_pages *l, struct hub_error *err)
+{
+    uint8_t head[8];
+    size_t got = 0;
+    l->type = leaf->text ? HUB_FIELD_TEXT : HUB_FIELD_BYTES;
+    if (leaf->text)
+        return HUB_OK;
+    for (uint32_t g = 0; g < l->count && got == 0; g++)
+        if (l->groups[g].count)
+            HUB_TRY(hub_parquet_first_bytes(d, leaf, &l->groups[g], head, sizeof head, &got, err));
+    if (got == 0 && leaf->image && l->count)
+        return hub_fail(err, HUB_UNSUPPORTED, "the images are not in the file");
+    l->type = image_type(head, got);
+    return HUB_OK;
+}
+
+/* The shape of a column without rows is the one info.json states; false when it states none. */
+static bool stated_shape(const json_t *feature, unsigned rank, uint32_t *dims)
+{
+    const json_t *shape = json_object_get(feature, "shape");
+    if (json_array_size(shape) != rank)
+        return false;
+    for (unsigned i = 0; i < rank; i++) {
+        const json_int_t n = json_integer_value(json_array_get(shape, i));
+        if (n <= 0 || n > UINT32_MAX)
+            return false;
+        dims[i] = (uint32_t)n;
+    }
+    return true;
+}
+
+static enum hub_status describe(const struct hub_parquet_leaf *leaf, const json_t *feature,
+                                struct hub_parquet_decoder *d, struct leaf_pages *l, struct hub_error *err)
+{
+    l->variant = leaf->item;
+    if (leaf->item.kind == HUB_KIND_VAR)
+        return strings_type(leaf, d, l, err);
+    l->type = leaf->item.kind == HUB_KIND_BOOL ? HUB_FIELD_BOOL : HUB_FIELD_NUMBER;
+    if (l->shape.ragged)
+        return hub_fail(err, HUB_UNSUPPORTED, "ragged list");
+    l->variant.rank = leaf->max_rep;
+    memcpy(l->variant.dims, l->shape.dims, leaf->max_rep * sizeof l->variant.dims[0]);
+    if (leaf->max_rep && !l->shape.known[0] && !stated_shape(feature, leaf->max_rep, l->variant.dims))
+        return hub_fail(err, HUB_UNSUPPORTED, "no rows to tell its shape");
+    if (!hub_variant_valid(&l->variant))
+        return hub_fail(err, HUB_TOO_BIG, "a row of more than 1 GiB");
+    const uint32_t *dims = l->variant.dims;
+    const char *dtype = hub_lerobot_text(feature, "dtype");
+    if (dtype && strcmp(dtype, "image") == 0 && leaf->item.kind == HUB_KIND_UINT &&
+        leaf->item.item_size == 1 &&
+        (leaf->max_rep == 2 || (leaf->max_rep == 3 && (dims[2] == 1 || dims[2] == 3 || dims[2] == 4))))
+        l->type = HUB_FIELD_IMAGE_RAW;
+    return HUB_OK;
+}
+
+/* ---- columns ---- */
+
+static enum hub_status find_column(struct lerobot_columns *c, const struct hub_parquet_leaf *leaf,
+                                   uint32_t hint, struct lerobot_column **out, struct hub_error *err)
+{
+    *out = NULL;
+    for (uint32_t i = 0; i < c->count && !*out;
+         i++) /* files of a set have the same columns in the same order */
+        if (strcmp(c->items[(hint + i) % c->count].path, leaf->path) == 0)
+            *out = &c->items[(hint + i) % c->count];
+    if (*out)
+        return HUB_OK;
+    if (c->count == c->capacity) {
+        const uint32_t capacity = c->capacity ? c->capacity * 2 : 32;
+        struct lerobot_column *items = realloc(c->items, capacity * sizeof *items);
+        if (!items)
+            return hub_fail(err, HUB_NO_MEMORY, "no memory for %u columns", capacity);
+        c->items = items;
+        c->capacity = capacity;
+    }
+    char *path = strdup(leaf->path);
+    if (!path)
+        return hub_fail(err, HUB_NO_MEMORY, "no memory for a column");
+    *out = &c->items[c->count++];
+    **out = (struct lerobot_column){.path = path, .field = HUB_NONE};
+    return HUB_OK;
+}
+
+static enum hub_status declare(struct lerobot_columns *c, struct lerobot_column *column,
+                               enum hub_field_type type, struct hub_error *err)
+{
+    const struct hub_view path = hub_view_of(column->path);
+    column->type = type;
+    return hub_sink_field(
+        c->sink,
+        &(struct hub_field){.path = path, .type = type, .role = role_of(path), .axis = HUB_AXIS_STEP},
+        &column->field, err);
+}
+
+static enum hub_status compare_shape(struct lerobot_columns *c, struct lerobot_column *column,
+                                     const json_t *feature, const struct hub_variant *v,
+                                     struct hub_error *err)
+{
+    uint64_t stated = 1;
+    const json_t *shape = json_object_get(feature, "shape");
+    if (column->shape_told || !json_is_array(shape) || v->kind == HUB_KIND_VAR)
+        return HUB_OK;
+    for (size_t i = 0; i < json_array_size(shape); i++)
+        if (__builtin_mul_overflow(stated, (uint64_t)json_integer_value(json_array_get(shape, i)), &stated))
+            stated = UINT64_MAX;
+    if (stated == hub_variant_row_items(v))
+        return HUB_OK;
+    column->shape_told = true;
+    return hub_sink_problem(c->sink, "shape-mismatch", hub_view_of(column->path), err,
+                            "info.json states %llu values a row, the files hold %llu",
+                            (unsigned long long)stated, (unsigned long long)hub_variant_row_items(v));
+}
+
+/* One piece a row group. Pages are appended, so the column's dictionary is the page put right before its data
+ * pages. */
+static enum hub_status add_piece(struct hub_layout_builder *b, struct hub_parquet_pages *pages, uint32_t file,
+                                 uint64_t rows, struct hub_error *err)
+{
+    const uint32_t data = hub_parquet_first_data(pages);
+    struct hub_piece piece = {
+        .kind = HUB_PIECE_PAGES, .file = file, .rows = rows, .count = pages->count - data};
+    uint32_t first = 0;
+    HUB_TRY(hub_layout_pages(b, pages->pages, pages->count, &first, err));
+    if (data)
+        pages->column.dictionary = first;
+    HUB_TRY(hub_layout_column(b, &pages->column, &piece.geometry, err));
+    piece.table = first + data;
+    return hub_layout_piece(b, &piece, err);
+}
+
+static enum hub_status add_array(struct lerobot_columns *c, const struct lerobot_column *column,
+                                 const struct hub_parquet *parquet, uint32_t file, struct leaf_pages *l,
+                                 const struct lerobot_cut *cuts, uint32_t cut_count, struct hub_error *err)
+{
+    struct hub_layout_builder *b;
+    uint32_t variant, array;
+    HUB_TRY(hub_sink_layout(c->sink, column->field, &b, err));
+    HUB_TRY(hub_layout_variant(b, &l->variant, &variant, err));
+    HUB_TRY(hub_layout_array(b, variant, &array, err));
+    for (uint32_t g = 0; g < parquet->group_count; g++)
+        if (parquet->group_rows[g])
+            HUB_TRY(add_piece(b, &l->groups[g], file, parquet->group_rows[g], err));
+    for (uint32_t i = 0; i < cut_count; i++)
+        HUB_TRY(hub_layout_add_window(
+            b, &(struct hub_window){cuts[i].episode, array, cuts[i].first, cuts[i].count}, err));
+    return HUB_OK;
+}
+
+/* What concerns this column of this file alone, as opposed to the machine. */
+static bool is_local(enum hub_status st)
+{
+    return st == HUB_CORRUPT || st == HUB_UNSUPPORTED || st == HUB_TOO_BIG || st == HUB_INVALID ||
+           st == HUB_OUT_OF_RANGE;
+}
+
+/* One picture whose first bytes are damaged does not change what the column is. */
+static void settle_type(const struct lerobot_column *column, const struct hub_parquet_leaf *leaf,
+                        const json_t *feature, struct leaf_pages *l)
+{
+    const char *dtype = hub_lerobot_text(feature, "dtype");
+    const bool unknown = l->type == HUB_FIELD_BYTES,
+               picture = l->type == HUB_FIELD_IMAGE_PNG || l->type == HUB_FIELD_IMAGE_JPEG;
+    if (column->given && ((leaf->image && unknown) || (picture && column->type == HUB_FIELD_BYTES)))
+        l->type = column->type;
+    else if (leaf->image && unknown && dtype && strcmp(dtype, "image") == 0)
+        l->type = HUB_FIELD_IMAGE_PNG; /* what LeRobot writes */
+}
+
+static enum hub_status read_leaf(struct lerobot_columns *c, struct lerobot_column *column,
+                                 const struct hub_parquet *parquet, uint32_t leaf,
+                                 struct hub_parquet_decoder *d, struct leaf_pages *l, struct hub_error *why)
+{
+    const struct hub_parquet_leaf *schema = &parquet->leaves[leaf];
+    if (schema->trouble)
+        return hub_fail(why, HUB_UNSUPPORTED, "%s", schema->trouble);
+    HUB_TRY(walk_groups(parquet, leaf, d, l, why));
+    HUB_TRY(describe(schema, json_object_get(c->features, column->path), d, l, why));
+    settle_type(column, schema, json_object_get(c->features, column->path), l);
+    if (column->given && column->type != l->type)
+        return hub_fail(why, HUB_UNSUPPORTED, "its type differs from the first episode's");
+    return HUB_OK;
+}
+
+static enum hub_status add_leaf(struct lerobot_columns *c, const struct hub_parquet *parquet, uint32_t leaf,
+                                struct hub_parquet_decoder *d, const struct lerobot_cut *cuts,
+                                uint32_t cut_count, struct hub_error *err)
+{
+    struct lerobot_column *column;
+    struct hub_error why = {0};
+    struct leaf_pages l = {.count = parquet->group_count};
+    HUB_TRY(find_column(c, &parquet->leaves[leaf], leaf, &column, err));
+    l.groups = calloc((size_t)l.count + 1, sizeof *l.groups);
+    enum hub_status st = l.groups ? read_leaf(c, column, parquet, leaf, d, &l, &why)
+                                  : hub_fail(&why, HUB_NO_MEMORY, "no memory");
+    if (is_local(st)) {
+        if (parquet->rows && column->lacking++ == 0) /* an episode without rows lacks nothing */
+            snprintf(column->lack, sizeof column->lack, "%.*s", (int)sizeof column->lack - 1, why.detail);
+        st = HUB_OK;
+    } else if (st) {
+        st = hub_fail(err, st, "%s", why.detail);
+    } else {
+        if (column->field == HUB_NONE)
+            st = declare(c, column, l.type, err);
+        if (!st)
+            st = compare_shape(c, column, json_object_get(c->features, column->path), &l.variant, err);
+        if (!st)
+            st = add_array(c, column, parquet, d->source->number, &l, cuts, cut_count, err);
+        column->given++;
+        if (l.variant.kind != HUB_KIND_FLOAT && l.variant.kind != HUB_KIND_VAR)
+            column->nulls += l.shape.nulls;
+    }
+    leaf_dispose(&l);
+    return st;
+}
+
+enum hub_status hub_lerobot_add_columns(struct lerobot_columns *c, const struct hub_parquet *parquet,
+                                        struct hub_parquet_decoder *d, const struct lerobot_cut *cuts,
+                                        uint32_t cut_count, struct hub_error *err)
+{
+    for (uint32_t i = 0; i < parquet->leaf_count; i++)
+        if (!parquet->leaves[i].image_path)
+            HUB_TRY(add_leaf(c, parquet, i, d, cuts, cut_count, err));
+    return HUB_OK;
+}
+
+static enum hub_status finish_column(struct lerobot_columns *c, struct lerobot_column *column,
+                                     struct hub_error *err)
+{
+    const struct hub_view path = hub_view_of(column->path);
+    if (column->nulls)
+        HUB_TRY(hub_sink_problem(c->sink, "nulls", path, err,
+                                 "%llu nulls in a column of numbers are given as 0",
+                                 (unsigned long long)column->nulls));
+    if (column->lacking == 0)
+        return HUB_OK;
+    if (column->given)
+        return hub_sink_problem(c->sink, "unreadable-in-episodes", path, err,
+                                "not readable in %u of %u episode files: %s", column->lacking,
+                                column->lacking + column->given, column->lack);
+    HUB_TRY(declare(c, column, HUB_FIELD_OPAQUE, err));
+    return hub_sink_unreadable(c->sink, column->field, err, "%s", column->lack);
+}
+
+enum hub_status hub_lerobot_finish_columns(struct lerobot_columns *c, struct hub_error *err)
+{
+    const char *name;
+    json_t *feature;
+    for (uint32_t i = 0; i < c->count; i++)
+        HUB_TRY(finish_column(c, &c->items[i], err));
+    json_object_foreach((json_t *)c->features, name, feature)
+    {
+        const char *dtype = hub_lerobot_text(feature, "dtype");
+        bool found = dtype && strcmp(dtype, "video") == 0;
+        for (uint32_t i = 0; i < c->count && !found; i++)
+            found = strcmp(c->items[i].path, name) == 0;
+        if (!found && c->count)
+            HUB_TRY(hub_sink_problem(c->sink, "missing-column", hub_view_of(name), err,
+                                     "a feature of info.json that the files lack"));
+    }
+    return HUB_OK;
+}
+
+void hub_lerobot_columns_dispose(struct lerobot_columns *c)
+{
+    for (uint32_t i = 0; i < c->count; i++)
+        free(c->items[i].path);
+    free(c->items);
+}

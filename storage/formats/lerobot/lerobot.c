@@ -1,0 +1,298 @@
+/*
+ * LeRobot v2.0 and v2.1: meta/info.json, one Parquet file an episode, videos beside them
+ * (https://github.com/huggingface/lerobot). Here: whose directory it is, and the plan. The files and
+ * episodes.jsonl say what is there; info.json is kept as a claim, for its counts are often wrong. v1
+ * (meta_data/) and v3 (many episodes to a file) are recognised and refused by name.
+ *
+ * Problems: missing-file, unlisted-episodes, repeated-episode, bad-split, other-spelling, bad-json-line; of
+ * an episode's file: not-fetched (Git LFS), unreadable-episode, no-episode-number, number-mismatch,
+ * length-mismatch; of a field: missing-column, missing-video, shape-mismatch, nulls, unreadable-in-episodes.
+ */
+#include "storage/formats/lerobot/lerobot.h"
+
+#include <stdlib.h>
+
+#define HEAD (64 * KIB)
+
+/* ---- claim ---- */
+
+static bool has_directory(const struct hub_files *listing, const char *name)
+{
+    const uint32_t i = hub_files_find(listing, name);
+    return i != HUB_NONE && listing->entries[i].directory;
+}
+
+static int claim(struct hub_files *listing)
+{
+    char head[HEAD + 1];
+    size_t got = 0;
+    const uint32_t info = hub_files_find(listing, LEROBOT_INFO);
+    if (info == HUB_NONE) {
+        const uint32_t old = hub_files_find(listing, "meta_data/info.json");
+        return old != HUB_NONE || (has_directory(listing, "meta_data") &&
+                                   (has_directory(listing, "data") || has_directory(listing, "videos")))
+                   ? 60
+               : has_directory(listing, "meta_data") ? 30
+                                                     : 0;
+    }
+    if (hub_files_read(listing, info, 0, head, HEAD, &got, NULL))
+        return 0;
+    head[got] = '\0';
+    if (strlen(head) != got)
+        return 0;
+    if (strstr(head, "\"codebase_version\""))
+        return 95;
+    return strstr(head, "\"version\"") && strstr(head, "\"features\"") ? 70 : 0;
+}
+
+/* ---- plan ---- */
+
+struct episode_file {
+    int64_t number; /* -1: the name does not say */
+    uint32_t file;
+};
+
+struct plan {
+    struct hub_files *files;
+    struct hub_sink *sink;
+    const json_t *info;
+    struct episode_file *episodes; /* by number */
+    uint32_t count;
+    uint64_t listed, missing; /* lines of episodes.jsonl, and those without a file */
+    int64_t first_missing;
+};
+
+static int by_number(const void *a, const void *b)
+{
+    const struct episode_file *x = a, *y = b;
+    if (x->number != y->number)
+        return x->number < y->number ? -1 : 1;
+    return (x->file > y->file) - (x->file < y->file);
+}
+
+static bool is_data(struct hub_view path)
+{
+    return hub_view_ends(path, ".parquet") && !hub_view_starts(path, "meta/") &&
+           !hub_view_starts(path, "videos/");
+}
+
+static enum hub_status find_episodes(struct plan *p, struct hub_error *err)
+{
+    uint32_t numbered = 0;
+    p->episodes = calloc((size_t)p->files->count + 1, sizeof *p->episodes);
+    if (!p->episodes)
+        return hub_fail(err, HUB_NO_MEMORY, "no memory for %u files", p->files->count);
+    for (uint32_t i = 0; i < p->files->count; i++) {
+        const struct hub_view path = p->files->entries[i].path;
+        if (!is_data(path))
+            continue;
+        p->episodes[p->count] = (struct episode_file){hub_lerobot_episode_of(path, ".parquet"), i};
+        numbered += p->episodes[p->count++].number >= 0;
+    }
+    qsort(p->episodes, p->count, sizeof *p->episodes, by_number);
+    if (numbered) { /* then a table of another name is no episode */
+        memmove(p->episodes, p->episodes + (p->count - numbered), numbered * sizeof *p->episodes);
+        p->count = numbered;
+    }
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < p->count; i++) {
+        const struct episode_file *e = &p->episodes[i];
+        if (kept && e->number >= 0 && p->episodes[kept - 1].number == e->number)
+            HUB_TRY(hub_sink_problem(p->sink, "repeated-episode", p->files->entries[e->file].path, err,
+                                     "episode %lld has another file already", (long long)e->number));
+        else
+            p->episodes[kept++] = *e;
+    }
+    p->count = kept;
+    return HUB_OK;
+}
+
+static enum hub_status listed_episode(void *user, json_t *line, uint32_t number, struct hub_error *err)
+{
+    struct plan *p = user;
+    const struct episode_file wanted = {hub_lerobot_line_episode(line), 0};
+    (void)number;
+    (void)err;
+    if (wanted.number < 0)
+        return HUB_OK;
+    uint32_t low = 0, high = p->count;
+    while (low < high) {
+        const uint32_t middle = low + (high - low) / 2;
+        if (p->episodes[middle].number < wanted.number)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    p->listed++;
+    if ((low == p->count || p->episodes[low].number != wanted.number) && p->missing++ == 0)
+        p->first_missing = wanted.number;
+    return HUB_OK;
+}
+
+static enum hub_status check_listed(struct plan *p, struct hub_error *err)
+{
+    if (p->count && p->episodes[0].number < 0)
+        return HUB_OK;
+    HUB_TRY(hub_lerobot_lines(p->files, p->sink, LEROBOT_EPISODES, 0, INT64_MAX, listed_episode, p, err));
+    if (p->missing)
+        HUB_TRY(hub_sink_problem(p->sink, "missing-file", HUB_VIEW(LEROBOT_EPISODES), err,
+                                 "%llu of %llu listed episodes have no data file; the first is %lld",
+                                 (unsigned long long)p->missing, (unsigned long long)p->listed,
+                                 (long long)p->first_missing));
+    if (p->listed && p->listed - p->missing < p->count)
+        HUB_TRY(hub_sink_problem(p->sink, "unlisted-episodes", HUB_VIEW(LEROBOT_EPISODES), err,
+                                 "%llu of %u data files are not listed",
+                                 (unsigned long long)(p->count - (p->listed - p->missing)), p->count));
+    return HUB_OK;
+}
+
+static enum hub_status send_count(struct plan *p, const char *fact, const char *key, struct hub_error *err)
+{
+    char digits[24];
+    const json_t *count = json_object_get(p->info, key);
+    if (!json_is_integer(count) || json_integer_value(count) < 0)
+        return HUB_OK;
+    snprintf(digits, sizeof digits, "%lld", (long long)json_integer_value(count));
+    return hub_sink_fact(p->sink, fact, hub_view_of(digits), err);
+}
+
+static uint64_t episodes_within(const struct plan *p, int64_t from, int64_t to)
+{
+    uint64_t n = 0;
+    for (uint32_t i = 0; i < p->count; i++)
+        n += p->episodes[i].number >= from && p->episodes[i].number < to;
+    return n;
+}
+
+static enum hub_status send_splits(struct plan *p, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf text = HUB_BUF_INIT(MIB);
+    struct hub_json json = hub_json_to(&text, err);
+    json_t *splits = json_object_get(p->info, "splits");
+    const char *name;
+    json_t *range;
+    hub_json_object(&json);
+    json_object_foreach(splits, name, range)
+    {
+        int64_t from, to;
+        if (!hub_lerobot_range(range, &from, &to)) {
+            HUB_TRY(
+                hub_sink_problem(p->sink, "bad-split", hub_view_of(name), err, "not a range of episodes"));
+            continue;
+        }
+        const uint64_t count = episodes_within(p, from, to);
+        hub_json_put_uint(&json, name, count);
+        if (count != (uint64_t)(to - from))
+            HUB_TRY(hub_sink_problem(p->sink, "bad-split", hub_view_of(name), err,
+                                     "\"%s\" names %lld episodes, %llu are there", json_string_value(range),
+                                     (long long)(to - from), (unsigned long long)count));
+    }
+    hub_json_end_object(&json);
+    HUB_TRY(hub_json_status(&json));
+    return json_object_size(splits) ? hub_sink_fact(p->sink, "splits", hub_buf_view(&text), err) : HUB_OK;
+}
+
+static enum hub_status send_statistics(struct plan *p, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf text = HUB_BUF_INIT((size_t)HUB_MAX_TEXT);
+    HUB_CLEANUP(hub_json_decrefp) json_t *stats = NULL;
+    struct hub_error why = {0};
+    const enum hub_status st = hub_lerobot_json(p->files, LEROBOT_STATS, &text, &stats, &why);
+    if (st == HUB_NOT_FOUND)
+        return HUB_OK;
+    if (st || !json_is_object(stats))
+        return hub_sink_problem(p->sink, "bad-metadata", HUB_VIEW(LEROBOT_STATS), err, "%s",
+                                st ? why.detail : "not an object");
+    return hub_sink_fact(p->sink, "statistics", hub_buf_view(&text), err);
+}
+
+static enum hub_status send_part(struct plan *p, const char *name, const struct episode_file *episodes,
+                                 uint32_t count, struct hub_error *err)
+{
+    static const char *const meta[] = {LEROBOT_INFO, LEROBOT_EPISODES, LEROBOT_TASKS, LEROBOT_EPISODES_STATS};
+    HUB_CLEANUP(hub_freep) uint32_t *files = calloc((size_t)count + HUB_COUNT(meta), sizeof *files);
+    char hint[64];
+    uint32_t n = 0;
+    if (!files)
+        return hub_fail(err, HUB_NO_MEMORY, "no memory for a part");
+    for (uint32_t i = 0; i < count; i++)
+        files[n++] = episodes[i].file;
+    for (size_t i = 0; i < HUB_COUNT(meta); i++)
+        if (hub_files_find(p->files, meta[i]) != HUB_NONE)
+            files[n++] = hub_files_find(p->files, meta[i]);
+    snprintf(hint, sizeof hint, "%lld:%lld", (long long)episodes[0].number,
+             (long long)episodes[count - 1].number);
+    return hub_sink_part(p->sink, &(struct hub_part){hub_view_of(name), files, n, hub_view_of(hint)}, err);
+}
+
+/* Runs by number, not by place: a run stays what it is when episodes are added behind it. */
+static enum hub_status send_parts(struct plan *p, struct hub_error *err)
+{
+    char name[64];
+    for (uint32_t i = 0, n; i < p->count; i += n) {
+        const int64_t run = p->episodes[i].number / LEROBOT_RUN;
+        for (n = 1;
+             i + n < p->count && p->episodes[i].number >= 0 && p->episodes[i + n].number / LEROBOT_RUN == run;
+             n++)
+            ;
+        if (p->episodes[i].number >= 0)
+            snprintf(name, sizeof name, "episodes-%06lld", (long long)(run * LEROBOT_RUN));
+        else
+            snprintf(name, sizeof name, "file-%06u", i);
+        HUB_TRY(send_part(p, name, &p->episodes[i], n, err));
+    }
+    return HUB_OK;
+}
+
+static enum hub_status check_version(struct plan *p, struct hub_error *err)
+{
+    const char *version = hub_lerobot_version(p->info);
+    if (!version)
+        return hub_fail(err, HUB_NOT_ACCEPTABLE, LEROBOT_INFO " states no codebase_version");
+    if (strncmp(version, "2.", 2) != 0)
+        return hub_fail(err, HUB_UNSUPPORTED, "LeRobot v%.20s: only v2.0 and v2.1 are supported", version);
+    if (!json_object_get(p->info, "codebase_version"))
+        return hub_sink_problem(p->sink, "other-spelling", HUB_VIEW(LEROBOT_INFO), err,
+                                "\"version\" instead of \"codebase_version\"");
+    return HUB_OK;
+}
+
+static enum hub_status report(struct plan *p, struct hub_view info, struct hub_error *err)
+{
+    HUB_TRY(check_version(p, err));
+    HUB_TRY(find_episodes(p, err));
+    HUB_TRY(hub_sink_fact(p->sink, "metadata", info, err));
+    HUB_TRY(send_count(p, "claimed_episodes", "total_episodes", err));
+    HUB_TRY(send_count(p, "claimed_steps", "total_frames", err));
+    HUB_TRY(check_listed(p, err));
+    HUB_TRY(send_splits(p, err));
+    HUB_TRY(send_statistics(p, err));
+    return send_parts(p, err);
+}
+
+static enum hub_status plan(struct hub_files *files, struct hub_sink *sink, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf text = HUB_BUF_INIT((size_t)HUB_MAX_TEXT);
+    HUB_CLEANUP(hub_json_decrefp) json_t *info = NULL;
+    if (hub_files_find(files, LEROBOT_INFO) == HUB_NONE) {
+        HUB_CLEANUP(hub_json_decrefp) json_t *old = NULL;
+        if (!hub_lerobot_json(files, "meta_data/info.json", NULL, &old, NULL) && hub_lerobot_version(old))
+            return hub_fail(err, HUB_UNSUPPORTED, "LeRobot v%.20s: only v2.0 and v2.1 are supported",
+                            hub_lerobot_version(old));
+        return hub_fail(err, HUB_NOT_ACCEPTABLE, "there is no " LEROBOT_INFO);
+    }
+    HUB_TRY(hub_lerobot_json(files, LEROBOT_INFO, &text, &info, err));
+    if (!json_is_object(info))
+        return hub_fail(err, HUB_CORRUPT, LEROBOT_INFO " is not an object");
+    struct plan p = {.files = files, .sink = sink, .info = info};
+    const enum hub_status st = report(&p, hub_buf_view(&text), err);
+    free(p.episodes);
+    return st;
+}
+
+const struct hub_format hub_format_lerobot = {
+    .name = "lerobot",
+    .claim_directory = claim,
+    .plan = plan,
+    .inspect = hub_lerobot_inspect,
+};

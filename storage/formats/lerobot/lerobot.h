@@ -1,0 +1,96 @@
+/* Shared by the files of the LeRobot driver: its metadata as read, and what its part keeps while it is
+ * inspected. */
+#ifndef HUB_FORMATS_LEROBOT_H
+#define HUB_FORMATS_LEROBOT_H
+
+#include "storage/base/json.h"
+#include "storage/formats/parquet/decode.h"
+
+#define LEROBOT_INFO "meta/info.json"
+#define LEROBOT_EPISODES "meta/episodes.jsonl"
+#define LEROBOT_TASKS "meta/tasks.jsonl"
+#define LEROBOT_STATS "meta/stats.json"
+#define LEROBOT_EPISODES_STATS "meta/episodes_stats.jsonl"
+enum { LEROBOT_RUN = 1000 }; /* episodes of a part */
+
+/* ---- meta.c ---- */
+
+/** A JSON file of at most `limit` bytes as Python wrote it; HUB_NOT_FOUND when it is not there. `strict` may
+ * be NULL. */
+HUB_MUST_USE enum hub_status hub_lerobot_json(struct hub_files *files, const char *path,
+                                              struct hub_buf *strict, json_t **out, struct hub_error *err);
+
+/** Called for every line that is an object; returns a status other than HUB_OK to stop. */
+typedef enum hub_status hub_lerobot_line(void *user, json_t *object, uint32_t number, struct hub_error *err);
+
+/**
+ * The lines of a .jsonl file; one that is not there has none. Empty lines are passed over, damaged ones are
+ * reported to the sink as "bad-json-line". Lines that begin with an episode_index outside [first, last] are
+ * passed over unread.
+ */
+HUB_MUST_USE enum hub_status hub_lerobot_lines(struct hub_files *files, struct hub_sink *sink,
+                                               const char *path, int64_t first, int64_t last,
+                                               hub_lerobot_line *line, void *user, struct hub_error *err);
+
+/** The episode a line of episodes.jsonl is about: episode_index, or episode_id as text. -1: neither. */
+int64_t hub_lerobot_line_episode(const json_t *line);
+
+/** "…/episode_000012.parquet" -> 12, -1 for any other name. */
+int64_t hub_lerobot_episode_of(struct hub_view path, const char *extension);
+
+/** The text of a string member, or NULL. */
+const char *hub_lerobot_text(const json_t *object, const char *key);
+
+/** "2.1" of codebase_version "v2.1" or version "2.1"; NULL: neither is there. */
+const char *hub_lerobot_version(const json_t *info);
+
+/** A parsed value written again: the shortest digits instead of jansson's seventeen. */
+void hub_lerobot_write(struct hub_json *json, const json_t *value);
+
+/** "from:to" as two numbers. */
+bool hub_lerobot_range(const json_t *split, int64_t *from, int64_t *to);
+
+/* ---- columns.c ---- */
+
+/** A column of the part, by its first file. */
+struct lerobot_column {
+    char *path;
+    uint32_t field;
+    enum hub_field_type type;
+    uint64_t nulls;          /* in columns that have no way to say so */
+    uint32_t given, lacking; /* episode files that have it readable, and not */
+    char lack[160];          /* why, of the first */
+    bool shape_told;         /* the difference to info.json was reported */
+};
+
+struct lerobot_columns {
+    struct lerobot_column *items;
+    uint32_t count, capacity;
+    struct hub_files *files;
+    struct hub_sink *sink;
+    const json_t *features; /* of info.json; may be NULL */
+};
+
+/** The run of a file's rows that is one episode. */
+struct lerobot_cut {
+    uint32_t episode; /* index in the part */
+    uint64_t first, count;
+};
+
+/** Report all columns of one episode file. A column that cannot be read there is remembered, and never fails
+ * the file. */
+HUB_MUST_USE enum hub_status hub_lerobot_add_columns(struct lerobot_columns *c,
+                                                     const struct hub_parquet *parquet,
+                                                     struct hub_parquet_decoder *d,
+                                                     const struct lerobot_cut *cuts, uint32_t cut_count,
+                                                     struct hub_error *err);
+/** Report what was remembered: unreadable fields, nulls, features without a column. */
+HUB_MUST_USE enum hub_status hub_lerobot_finish_columns(struct lerobot_columns *c, struct hub_error *err);
+void hub_lerobot_columns_dispose(struct lerobot_columns *c);
+
+/* ---- part.c ---- */
+
+HUB_MUST_USE enum hub_status hub_lerobot_inspect(struct hub_files *files, const struct hub_part *part,
+                                                 struct hub_sink *sink, struct hub_error *err);
+
+#endif

@@ -1,0 +1,227 @@
+/* LeRobot's metadata: JSON and JSON lines as Python writes them, whole or cut short, in both spellings that
+ * are about. */
+#include "storage/formats/lerobot/lerobot.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#define MAX_INFO (16 * MIB)
+#define MAX_LINE (16 * MIB)
+#define READ_AHEAD (256 * KIB)
+
+static enum hub_status parse(struct hub_view text, struct hub_buf *strict, json_t **out,
+                             struct hub_error *err)
+{
+    strict->size = 0;
+    HUB_TRY(hub_json_strict(text, strict, err));
+    return hub_json_parse(hub_buf_view(strict), strict->limit, out, err);
+}
+
+enum hub_status hub_lerobot_json(struct hub_files *files, const char *path, struct hub_buf *strict,
+                                 json_t **out, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_buf_dispose)
+    struct hub_buf text = HUB_BUF_INIT(MAX_INFO), own = HUB_BUF_INIT(2 * MAX_INFO);
+    const uint32_t number = hub_files_find(files, path);
+    if (number == HUB_NONE)
+        return hub_fail(err, HUB_NOT_FOUND, "there is no %s", path);
+    HUB_TRY(hub_files_load(files, number, &text, err));
+    const enum hub_status st = parse(hub_buf_view(&text), strict ? strict : &own, out, err);
+    if (st == HUB_CORRUPT) {
+        char why[200];
+        snprintf(why, sizeof why, "%.199s", err ? err->detail : "");
+        return hub_fail(err, st, "%s: %s", path, text.size ? why : "the file is empty");
+    }
+    return st;
+}
+
+/* ---- lines ---- */
+
+struct reader {
+    struct hub_files *files;
+    struct hub_sink *sink;
+    const char *path;
+    int64_t first, last;
+    hub_lerobot_line *line;
+    void *user;
+    uint32_t number;
+    struct hub_buf strict;
+};
+
+static bool integer_at(const char *at, const char *end, int64_t *out)
+{
+    int64_t n = 0;
+    const char *start = at;
+    while (at < end && *at >= '0' && *at <= '9' && n < INT64_MAX / 100)
+        n = n * 10 + (*at++ - '0');
+    *out = n;
+    return at > start;
+}
+
+/* Python writes the keys in order, so most lines of other episodes need not be parsed. */
+static bool outside(const struct reader *r, struct hub_view line)
+{
+    static const char key[] = "{\"episode_index\": ";
+    int64_t n;
+    return hub_view_starts(line, key) && integer_at(line.data + sizeof key - 1, line.data + line.size, &n) &&
+           (n < r->first || n > r->last);
+}
+
+static enum hub_status take_line(struct reader *r, struct hub_view line, bool whole, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_json_decrefp) json_t *object = NULL;
+    struct hub_error why = {0};
+    r->number++;
+    while (line.size && (line.data[line.size - 1] == '\r' || line.data[line.size - 1] == ' '))
+        line.size--;
+    if (line.size == 0 || outside(r, line))
+        return HUB_OK;
+    const enum hub_status st = parse(line, &r->strict, &object, &why);
+    if (st == HUB_NO_MEMORY)
+        return hub_fail(err, st, "%s", why.detail);
+    if (st || !json_is_object(object))
+        return hub_sink_problem(r->sink, "bad-json-line", hub_view_of(r->path), err, "line %u %s: %s",
+                                r->number, whole ? "is not an object" : "is cut short",
+                                st ? why.detail : "another kind of value");
+    return r->line(r->user, object, r->number, err);
+}
+
+/* All whole lines of the buffer; what is left of the last one moves to its front. */
+static enum hub_status take_lines(struct reader *r, struct hub_buf *buf, bool last, struct hub_error *err)
+{
+    size_t at = 0;
+    while (at < buf->size) {
+        const char *line = buf->data + at, *newline = memchr(line, '\n', buf->size - at);
+        if (!newline && !last)
+            break;
+        const size_t size = newline ? (size_t)(newline - line) : buf->size - at;
+        HUB_TRY(take_line(r, (struct hub_view){line, size}, newline != NULL, err));
+        at += size + (newline != NULL);
+    }
+    if (at)
+        memmove(buf->data, buf->data + at, buf->size - at);
+    buf->size -= at;
+    return HUB_OK;
+}
+
+enum hub_status hub_lerobot_lines(struct hub_files *files, struct hub_sink *sink, const char *path,
+                                  int64_t first, int64_t last, hub_lerobot_line *line, void *user,
+                                  struct hub_error *err)
+{
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf buf = HUB_BUF_INIT(MAX_LINE + READ_AHEAD);
+    const uint32_t file = hub_files_find(files, path);
+    if (file == HUB_NONE)
+        return HUB_OK;
+    struct reader r = {files, sink, path, first, last, line, user, 0, HUB_BUF_INIT(2 * MAX_LINE)};
+    enum hub_status st = HUB_OK;
+    size_t got = 1;
+    for (uint64_t at = 0; !st && got; at += got) {
+        st = hub_buf_reserve(&buf, READ_AHEAD, err);
+        if (!st)
+            st = hub_files_read(files, file, at, buf.data + buf.size, READ_AHEAD, &got, err);
+        if (st)
+            break;
+        buf.size += got;
+        st = take_lines(&r, &buf, got == 0, err);
+    }
+    hub_buf_dispose(&r.strict);
+    return st;
+}
+
+/* ---- small readings ---- */
+
+const char *hub_lerobot_text(const json_t *object, const char *key)
+{
+    return json_string_value(json_object_get(object, key));
+}
+
+int64_t hub_lerobot_line_episode(const json_t *line)
+{
+    const json_t *index = json_object_get(line, "episode_index");
+    const char *id = hub_lerobot_text(line, "episode_id");
+    int64_t n = -1;
+    if (json_is_integer(index))
+        n = json_integer_value(index);
+    else if (id && !integer_at(id, id + strlen(id), &n))
+        n = -1;
+    return n < 0 ? -1 : n;
+}
+
+int64_t hub_lerobot_episode_of(struct hub_view path, const char *extension)
+{
+    static const char word[] = "episode_";
+    const char *slash = memrchr(path.data, '/', path.size);
+    const char *name = slash ? slash + 1 : path.data, *end = path.data + path.size;
+    int64_t n = 0;
+    if ((size_t)(end - name) < sizeof word || memcmp(name, word, sizeof word - 1) != 0 ||
+        !hub_view_ends(path, extension))
+        return -1;
+    const char *digits = name + sizeof word - 1, *stop = end - strlen(extension);
+    if (digits >= stop || stop - digits > 12 || !integer_at(digits, stop, &n))
+        return -1;
+    for (const char *c = digits; c < stop; c++)
+        if (*c < '0' || *c > '9')
+            return -1;
+    return n;
+}
+
+const char *hub_lerobot_version(const json_t *info)
+{
+    const char *version = hub_lerobot_text(info, "codebase_version");
+    if (!version)
+        version = hub_lerobot_text(info, "version");
+    return version && version[0] == 'v' ? version + 1 : version;
+}
+
+void hub_lerobot_write(struct hub_json *json, const json_t *value)
+{
+    const char *key;
+    json_t *item;
+    size_t i;
+    switch (json_typeof(value)) {
+    case JSON_OBJECT:
+        hub_json_object(json);
+        json_object_foreach((json_t *)value, key, item)
+        {
+            hub_json_key(json, hub_view_of(key));
+            hub_lerobot_write(json, item);
+        }
+        hub_json_end_object(json);
+        return;
+    case JSON_ARRAY:
+        hub_json_array(json);
+        json_array_foreach(value, i, item) hub_lerobot_write(json, item);
+        hub_json_end_array(json);
+        return;
+    case JSON_STRING:
+        hub_json_string(json, (struct hub_view){json_string_value(value), json_string_length(value)});
+        return;
+    case JSON_INTEGER:
+        hub_json_safe_int(json, json_integer_value(value));
+        return;
+    case JSON_REAL:
+        hub_json_double(json, json_real_value(value));
+        return;
+    case JSON_TRUE:
+    case JSON_FALSE:
+        hub_json_bool(json, json_is_true(value));
+        return;
+    case JSON_NULL:
+        hub_json_null(json);
+        return;
+    }
+}
+
+bool hub_lerobot_range(const json_t *split, int64_t *from, int64_t *to)
+{
+    const char *text = json_string_value(split);
+    const char *colon = text ? strchr(text, ':') : NULL;
+    char *end;
+    if (!colon || colon == text || !colon[1])
+        return false;
+    *from = strtoll(text, &end, 10);
+    if (end != colon)
+        return false;
+    *to = strtoll(colon + 1, &end, 10);
+    return *end == '\0' && *from >= 0 && *to >= *from;
+}

@@ -1,0 +1,265 @@
+/*
+ * The fields of a part: path, type, role, axis, and where each episode's rows lie. The axis is what most of
+ * the first episodes say (n+1 rows: state, n rows: step); episodes that differ are reported and served as
+ * they are.
+ */
+#include "storage/formats/minari/minari.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { MIN_PICTURE = 32 };
+
+static enum hub_role role_of(struct hub_view path)
+{
+    static const struct {
+        const char *top;
+        enum hub_role role;
+    } tops[] = {{"observations", HUB_ROLE_OBSERVATION}, {"actions", HUB_ROLE_ACTION},
+                {"rewards", HUB_ROLE_REWARD},           {"terminations", HUB_ROLE_DONE},
+                {"truncations", HUB_ROLE_DONE},         {"infos", HUB_ROLE_INFO}};
+    const char *slash = path.size ? memchr(path.data, '/', path.size) : NULL;
+    const struct hub_view top = {path.data, slash ? (size_t)(slash - path.data) : path.size};
+    for (size_t i = 0; i < HUB_COUNT(tops); i++)
+        if (hub_view_is(top, tops[i].top))
+            return tops[i].role;
+    return HUB_ROLE_OTHER;
+}
+
+static enum hub_axis axis_of(const struct hub_h5_dataset *d, uint64_t steps)
+{
+    if (d->rank == HUB_NONE || d->rank == 0)
+        return HUB_AXIS_NONE;
+    return d->rows == steps ? HUB_AXIS_STEP : d->rows == steps + 1 ? HUB_AXIS_STATE : HUB_AXIS_NONE;
+}
+
+static enum hub_status find(struct minari_fields *fields, struct hub_view path, struct minari_field **out,
+                            struct hub_error *err)
+{
+    *out = NULL;
+    for (uint32_t i = 0; i < fields->count; i++) {
+        const uint32_t at =
+            (fields->last + 1 + i) % fields->count; /* fields come in the same order again and again */
+        if (hub_view_is(path, fields->items[at].path)) {
+            fields->last = at;
+            *out = &fields->items[at];
+            return HUB_OK;
+        }
+    }
+    if (fields->count >= HUB_MAX_FIELDS) {
+        fields->full = true;
+        return HUB_OK;
+    }
+    if (fields->count == fields->capacity) {
+        const uint32_t capacity = fields->capacity ? fields->capacity * 2 : 16;
+        struct minari_field *grown = realloc(fields->items, capacity * sizeof *grown);
+        if (!grown)
+            return hub_fail(err, HUB_NO_MEMORY, "out of memory for fields");
+        fields->items = grown;
+        fields->capacity = capacity;
+    }
+    struct minari_field *field = &fields->items[fields->count];
+    *field = (struct minari_field){.path = hub_view_dup(path), .number = HUB_NONE};
+    if (!field->path)
+        return hub_fail(err, HUB_NO_MEMORY, "out of memory for fields");
+    fields->last = fields->count++;
+    *out = field;
+    return HUB_OK;
+}
+
+enum hub_status minari_fields_vote(struct minari_fields *fields, const struct minari_tree *tree,
+                                   uint64_t steps, struct hub_error *err)
+{
+    for (uint32_t i = 0; i < tree->count; i++) {
+        struct minari_field *field;
+        HUB_TRY(find(fields, tree->leaves[i].path, &field, err));
+        if (field)
+            field->votes[axis_of(&tree->leaves[i].dataset, steps)]++;
+    }
+    return HUB_OK;
+}
+
+/* The vote; where it is even, state wins for observations and infos, since their extra row is what is
+ * expected. */
+static enum hub_axis elected(const struct minari_field *field, enum hub_role role, enum hub_axis here)
+{
+    const uint32_t step = field->votes[HUB_AXIS_STEP], state = field->votes[HUB_AXIS_STATE],
+                   none = field->votes[HUB_AXIS_NONE];
+    const bool extra = role == HUB_ROLE_OBSERVATION || role == HUB_ROLE_INFO;
+    if (step + state + none == 0)
+        return here;
+    if (none > step && none > state)
+        return HUB_AXIS_NONE;
+    return state > step || (state == step && extra) ? HUB_AXIS_STATE : HUB_AXIS_STEP;
+}
+
+/* ---- types ---- */
+
+static bool is_u8(const struct hub_variant *v)
+{
+    return v->kind == HUB_KIND_UINT && v->item_size == 1;
+}
+
+/* Is the first row a JPEG file? Only its head is looked at, but for 2-d data the row's chunk is decoded. */
+static bool starts_jpeg(struct hub_h5 *file, const struct hub_h5_dataset *d)
+{
+    static const uint8_t magic[] = {0xFF, 0xD8};
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf row = HUB_BUF_INIT(64 * MIB);
+    if (d->rows == 0 || d->unreadable[0])
+        return false;
+    if (d->variant.kind == HUB_KIND_VAR)
+        return !hub_h5_read_text(file, d, 0, &row, NULL) && row.size >= 2 && memcmp(row.data, magic, 2) == 0;
+    const uint64_t size = hub_h5_row_bytes(d);
+    if (d->library || size < 2 || size > row.limit || hub_buf_reserve(&row, (size_t)size, NULL))
+        return false;
+    return !hub_h5_read(file, d, 0, 1, row.data, NULL) && memcmp(row.data, magic, 2) == 0;
+}
+
+/* Rows of uint8 that are a picture: (H,W,C) with 1, 3 or 4 channels, (H,W) large enough to be one. */
+static bool is_picture(const struct hub_variant *v, bool expected)
+{
+    if (!is_u8(v) || v->rank < 2 || v->rank > 3)
+        return false;
+    if (v->rank == 3)
+        return v->dims[2] == 1 || v->dims[2] == 3 || v->dims[2] == 4;
+    return expected && v->dims[0] >= MIN_PICTURE && v->dims[1] >= MIN_PICTURE;
+}
+
+/* `expected`: the space says that this is a uint8 Box of 2 or 3 dimensions. Minari stores its frames as JPEG
+ * files: rows of bytes when all have one length, else items of varying length. */
+static enum hub_field_type type_of(const struct minari_fields *fields, struct hub_h5 *file,
+                                   const struct minari_leaf *leaf)
+{
+    const struct hub_h5_dataset *d = &leaf->dataset;
+    const bool expected = minari_hint_image(fields->hint, leaf->path);
+    const bool jpeg_like =
+        d->type.field == HUB_FIELD_BYTES || (is_u8(&d->variant) && d->variant.rank == 1 && d->rank == 2);
+    if (jpeg_like && expected && starts_jpeg(file, d))
+        return HUB_FIELD_IMAGE_JPEG;
+    if (is_picture(&d->variant, expected))
+        return HUB_FIELD_IMAGE_RAW;
+    return d->type.field;
+}
+
+/* ---- placing ---- */
+
+static enum hub_status declare(struct minari_fields *fields, struct minari_tree *tree,
+                               struct minari_field *field, const struct minari_leaf *leaf, uint64_t steps,
+                               struct hub_error *err)
+{
+    const enum hub_role role = role_of(leaf->path);
+    field->type = type_of(fields, tree->file, leaf);
+    field->axis = elected(field, role, axis_of(&leaf->dataset, steps));
+    const struct hub_field declared = {
+        .path = leaf->path, .type = field->type, .role = role, .axis = field->axis};
+    return hub_sink_field(tree->sink, &declared, &field->number, err);
+}
+
+static void note_odd(struct minari_field *field, const struct minari_tree *tree,
+                     const struct minari_leaf *leaf, uint64_t steps)
+{
+    if (field->axis == HUB_AXIS_NONE || axis_of(&leaf->dataset, steps) == field->axis)
+        return;
+    if (field->odd++ == 0)
+        snprintf(field->odd_first, sizeof field->odd_first, "%.*s has %llu rows for %llu steps",
+                 (int)HUB_MIN(tree->episode.size, 60), tree->episode.data,
+                 (unsigned long long)leaf->dataset.rows, (unsigned long long)steps);
+}
+
+static void note_unreadable(struct minari_field *field, const char *why)
+{
+    if (field->unreadable++ == 0)
+        snprintf(field->reason, sizeof field->reason, "%.190s", why);
+}
+
+static enum hub_status add_window(struct minari_tree *tree, struct minari_field *field,
+                                  const struct minari_leaf *leaf, uint32_t index, struct hub_error *err)
+{
+    struct hub_layout_builder *builder;
+    struct hub_error why = {0};
+    struct hub_window window = {.episode = index, .count = leaf->dataset.rows};
+    HUB_TRY(hub_sink_layout(tree->sink, field->number, &builder, err));
+    const enum hub_status st = hub_h5_layout(tree->file, &leaf->dataset, builder, &window.array, &why);
+    if (st == HUB_UNSUPPORTED || (st == HUB_TOO_BIG && !hub_h5_exhausted(tree->file))) {
+        note_unreadable(field, why.detail);
+        return HUB_OK;
+    }
+    if (st == HUB_CORRUPT) {
+        note_unreadable(field, why.detail);
+        return minari_problem(tree, "dataset-damaged", leaf->path, err, why.detail);
+    }
+    if (st)
+        return hub_fail(err, st, "%s", why.detail);
+    field->readable++;
+    return hub_layout_add_window(builder, &window, err);
+}
+
+static enum hub_status place(struct minari_fields *fields, struct minari_tree *tree,
+                             const struct minari_leaf *leaf, uint32_t index, uint64_t steps,
+                             struct hub_error *err)
+{
+    struct minari_field *field;
+    HUB_TRY(find(fields, leaf->path, &field, err));
+    if (!field)
+        return HUB_OK;
+    if (field->number == HUB_NONE)
+        HUB_TRY(declare(fields, tree, field, leaf, steps, err));
+    note_odd(field, tree, leaf, steps);
+    if (leaf->dataset.unreadable[0]) {
+        note_unreadable(field, leaf->dataset.unreadable);
+        return HUB_OK;
+    }
+    const enum hub_field_type type =
+        field->readable + field->unreadable == 0 ? field->type : type_of(fields, tree->file, leaf);
+    if (type != field->type) {
+        char detail[128];
+        snprintf(detail, sizeof detail, "%s here, %s in the episodes before; left out",
+                 hub_field_type_name(type), hub_field_type_name(field->type));
+        note_unreadable(field, detail);
+        return minari_problem(tree, "type-differs", leaf->path, err, detail);
+    }
+    return add_window(tree, field, leaf, index, err);
+}
+
+enum hub_status minari_fields_place(struct minari_fields *fields, struct minari_tree *tree, uint32_t index,
+                                    uint64_t steps, struct hub_error *err)
+{
+    for (uint32_t i = 0; i < tree->count; i++)
+        HUB_TRY(place(fields, tree, &tree->leaves[i], index, steps, err));
+    return HUB_OK;
+}
+
+static enum hub_status finish(const struct minari_field *field, struct hub_sink *sink, struct hub_error *err)
+{
+    const struct hub_view path = hub_view_of(field->path);
+    if (field->number == HUB_NONE)
+        return HUB_OK;
+    if (field->readable == 0 && field->unreadable)
+        HUB_TRY(hub_sink_unreadable(sink, field->number, err, "%s", field->reason));
+    else if (field->unreadable)
+        HUB_TRY(hub_sink_problem(sink, "unreadable-in-episodes", path, err, "in %u of %u episodes: %s",
+                                 field->unreadable, field->readable + field->unreadable, field->reason));
+    if (field->odd)
+        return hub_sink_problem(sink, "rows-differ", path, err,
+                                "%u episodes have another number of rows than the field's axis (%s) says: %s",
+                                field->odd, hub_axis_name(field->axis), field->odd_first);
+    return HUB_OK;
+}
+
+enum hub_status minari_fields_finish(struct minari_fields *fields, struct hub_sink *sink,
+                                     struct hub_error *err)
+{
+    for (uint32_t i = 0; i < fields->count; i++)
+        HUB_TRY(finish(&fields->items[i], sink, err));
+    if (fields->full)
+        return hub_sink_problem(sink, "too-many-fields", HUB_VIEW(""), err,
+                                "more than %d fields; the others are left out", HUB_MAX_FIELDS);
+    return HUB_OK;
+}
+
+void minari_fields_dispose(struct minari_fields *fields)
+{
+    for (uint32_t i = 0; i < fields->count; i++)
+        free(fields->items[i].path);
+    free(fields->items);
+}

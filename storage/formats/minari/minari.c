@@ -1,0 +1,274 @@
+/*
+ * Minari datasets in HDF5, every era: <id>/data/main_data.hdf5 with one group an episode, metadata in root
+ * attributes (E3: flattening flags; E4a: statistics on rewards, external links to additional_data_<k>.hdf5;
+ * E4b: statistics on the episode) or in data/metadata.json (E5). Each HDF5 file is a part. Arrow and Parquet
+ * storage of E5 is recognised and not supported.
+ *
+ * Problems: metadata-missing, metadata-damaged, bad-metadata, file-truncated, file-not-closed; of links:
+ * link-leaves-dataset, link-target-missing, link-user-defined, link-cycle; of an episode: unreadable-episode,
+ * number-mismatch, length-mismatch, attribute-damaged, attributes-too-big; below it: group-damaged,
+ * object-damaged, dataset-damaged, bad-name, too-deep; of a field: rows-differ, type-differs,
+ * unreadable-in-episodes.
+ */
+#include "storage/formats/minari/minari.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+static const char main_path[] = "data/main_data.hdf5", metadata_path[] = "data/metadata.json";
+
+bool minari_episode_number(struct hub_view name, int64_t *out)
+{
+    if (!hub_view_starts(name, "episode_") || name.size < 9 || name.size > 26)
+        return false;
+    int64_t value = 0;
+    for (size_t i = 8; i < name.size; i++) {
+        if (name.data[i] < '0' || name.data[i] > '9')
+            return false;
+        value = value * 10 + (name.data[i] - '0');
+    }
+    if (name.data[8] == '0' && name.size > 9)
+        return false;
+    *out = value;
+    return true;
+}
+
+enum minari_link minari_link_target(const struct hub_files *files, struct hub_view name, uint32_t *number)
+{
+    char path[HUB_MAX_PATH];
+    if (name.size >= 2 && hub_view_starts(name, "./")) {
+        name.data += 2;
+        name.size -= 2;
+    }
+    if (name.size == 0 || name.size > sizeof path - 6 || name.data[0] == '/' ||
+        memchr(name.data, '\\', name.size) || memchr(name.data, 0, name.size))
+        return MINARI_LINK_LEAVES;
+    for (size_t i = 0; i + 1 < name.size; i++)
+        if (name.data[i] == '.' && name.data[i + 1] == '.')
+            return MINARI_LINK_LEAVES;
+    memcpy(path, "data/", 5);
+    memcpy(path + 5, name.data, name.size);
+    path[5 + name.size] = '\0';
+    *number = hub_files_find(files, path);
+    return *number == HUB_NONE ? MINARI_LINK_MISSING : MINARI_LINK_GOOD;
+}
+
+static bool is_file(const struct hub_files *files, const char *path)
+{
+    const uint32_t number = hub_files_find(files, path);
+    return number != HUB_NONE && !files->entries[number].directory;
+}
+
+/* The name is decisive: a file of this name that is no HDF5 is a broken dataset, not another format. */
+static int minari_claim(struct hub_files *listing)
+{
+    char head[4096];
+    size_t got = 0;
+    if (is_file(listing, main_path))
+        return 95;
+    if (!is_file(listing, metadata_path) ||
+        hub_files_read(listing, hub_files_find(listing, metadata_path), 0, head, sizeof head, &got, NULL))
+        return 0;
+    return memmem(head, got, "\"total_episodes\"", 16) || memmem(head, got, "\"data_format\"", 13) ? 80 : 0;
+}
+
+/* One target of external links, and how many episodes it is for. */
+struct target {
+    uint32_t number; /* HUB_NONE: it is not there */
+    char name[256], first[64];
+    bool leaves;
+    uint32_t episodes;
+};
+
+struct targets {
+    struct target *items;
+    uint32_t count, capacity;
+    uint32_t own; /* episodes in main_data.hdf5 itself */
+};
+
+static enum hub_status take_external(struct hub_files *files, struct targets *targets,
+                                     const struct hub_h5_link *link, struct hub_error *err)
+{
+    struct target t = {.number = HUB_NONE, .episodes = 1};
+    const enum minari_link kind = minari_link_target(files, link->file, &t.number);
+    t.leaves = kind == MINARI_LINK_LEAVES;
+    snprintf(t.name, sizeof t.name, "%.*s", (int)HUB_MIN(link->file.size, 200), link->file.data);
+    snprintf(t.first, sizeof t.first, "%.*s", (int)HUB_MIN(link->name.size, 60), link->name.data);
+    for (uint32_t i = 0; i < targets->count; i++)
+        if (strcmp(targets->items[i].name, t.name) == 0) {
+            targets->items[i].episodes++;
+            return HUB_OK;
+        }
+    if (targets->count == targets->capacity) {
+        const uint32_t capacity = targets->capacity ? targets->capacity * 2 : 8;
+        struct target *grown = capacity > 4096 ? NULL : realloc(targets->items, capacity * sizeof *grown);
+        if (!grown)
+            return hub_fail(err, HUB_TOO_BIG, "external links to more than 4096 files");
+        targets->items = grown;
+        targets->capacity = capacity;
+    }
+    targets->items[targets->count++] = t;
+    return HUB_OK;
+}
+
+/* Sort the root's members into own episodes and link targets. */
+static enum hub_status read_root(struct hub_files *files, struct hub_h5 *file,
+                                 const struct hub_h5_object *root, struct hub_sink *sink,
+                                 struct targets *targets, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_h5_links_dispose) struct hub_h5_links links = {0};
+    struct hub_error why = {0};
+    int64_t number;
+    const enum hub_status st = hub_h5_links_load(file, root, &links, &why);
+    if (st)
+        HUB_TRY(hub_sink_problem(sink, "group-damaged", HUB_VIEW("data/main_data.hdf5"), err,
+                                 "the list of episodes: %s", why.detail));
+    for (uint32_t i = 0; i < links.count; i++) {
+        const struct hub_h5_link *link = &links.items[i];
+        if (!minari_episode_number(link->name, &number))
+            continue;
+        if (link->kind == HUB_H5_EXTERNAL)
+            HUB_TRY(take_external(files, targets, link, err));
+        else
+            targets->own++;
+    }
+    return HUB_OK;
+}
+
+static enum hub_status report_target(struct hub_files *files, const struct target *t, uint32_t main_number,
+                                     struct hub_view hint, struct hub_sink *sink, struct hub_error *err)
+{
+    const struct hub_view path = hub_view_of(t->first);
+    if (t->leaves)
+        return hub_sink_problem(
+            sink, "link-leaves-dataset", path, err,
+            "%u episodes, %s first, are links to '%s', which is not a file inside data/; they are left out",
+            t->episodes, t->first, t->name);
+    if (t->number == HUB_NONE)
+        return hub_sink_problem(sink, "link-target-missing", path, err,
+                                "%u episodes, %s first, are links to '%s', which is not there", t->episodes,
+                                t->first, t->name);
+    const uint32_t numbers[] = {t->number, main_number};
+    const struct hub_view name = files->entries[t->number].path;
+    const struct hub_part part = {
+        .name = {name.data + 5, name.size - 5}, .files = numbers, .file_count = 2, .hint = hint};
+    return t->number == main_number ? hub_sink_problem(sink, "link-cycle", path, err,
+                                                       "%s is a link to the file it is in", t->first)
+                                    : hub_sink_part(sink, &part, err);
+}
+
+/* "./a" and "a" are one file: a part is named once. */
+static bool named_before(const struct targets *targets, uint32_t i)
+{
+    for (uint32_t k = 0; k < i; k++)
+        if (targets->items[i].number != HUB_NONE && targets->items[k].number == targets->items[i].number)
+            return true;
+    return false;
+}
+
+static enum hub_status report_parts(struct hub_files *files, const struct targets *targets,
+                                    uint32_t main_number, struct hub_view hint, struct hub_sink *sink,
+                                    struct hub_error *err)
+{
+    const struct hub_part part = {
+        .name = HUB_VIEW("main_data.hdf5"), .files = &main_number, .file_count = 1, .hint = hint};
+    if (targets->own || targets->count == 0)
+        HUB_TRY(hub_sink_part(sink, &part, err));
+    for (uint32_t i = 0; i < targets->count; i++)
+        if (!named_before(targets, i))
+            HUB_TRY(report_target(files, &targets->items[i], main_number, hint, sink, err));
+    return HUB_OK;
+}
+
+static bool is_short(const struct hub_h5 *file)
+{
+    return hub_h5_stated_size(file) != UINT64_MAX && hub_h5_stated_size(file) > hub_h5_size(file);
+}
+
+static enum hub_status check_size(const struct hub_h5 *file, struct hub_view path, struct hub_sink *sink,
+                                  struct hub_error *err)
+{
+    if (hub_h5_left_open(file))
+        HUB_TRY(
+            hub_sink_problem(sink, "file-not-closed", path, err,
+                             "its writer was killed or is still writing; h5py and Minari refuse to read it"));
+    if (!is_short(file))
+        return HUB_OK;
+    return hub_sink_problem(sink, "file-truncated", path, err, "%llu bytes of %llu: the file was cut short",
+                            (unsigned long long)hub_h5_size(file),
+                            (unsigned long long)hub_h5_stated_size(file));
+}
+
+static enum hub_status plan_file(struct hub_files *files, uint32_t number, bool described,
+                                 struct hub_sink *sink, struct hub_buf *hint, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_h5_closep) struct hub_h5 *file = NULL;
+    HUB_CLEANUP(hub_h5_object_dispose) struct hub_h5_object root = {0};
+    HUB_TRY(hub_h5_open(files, number, &file, err));
+    HUB_TRY(check_size(file, files->entries[number].path, sink, err));
+    struct hub_error why = {0};
+    const enum hub_status st_root = hub_h5_object_load(file, hub_h5_root(file), &root, &why);
+    if (st_root)
+        return hub_fail(err, st_root, "%s%s", is_short(file) ? "main_data.hdf5 was cut short: " : "",
+                        why.detail);
+    if (root.kind != HUB_H5_GROUP)
+        return hub_fail(err, HUB_CORRUPT, "the root of main_data.hdf5 is no group");
+    bool any = described;
+    if (!described)
+        HUB_TRY(minari_facts_attributes(file, &root, sink, hint, &any, err));
+    if (!any) {
+        HUB_TRY(hub_sink_fact(sink, "era", HUB_VIEW("E5"), err));
+        HUB_TRY(hub_sink_problem(
+            sink, "metadata-missing", hub_view_of(metadata_path), err,
+            "neither metadata.json nor root attributes describe the dataset; Minari does not list it"));
+    }
+    if (!any) /* no space says where pictures are: their bytes must */
+        HUB_TRY(hub_buf_add_text(hint, "image *\n", err));
+    struct targets targets = {0};
+    enum hub_status st = read_root(files, file, &root, sink, &targets, err);
+    if (!st)
+        st = report_parts(files, &targets, number, hub_buf_view(hint), sink, err);
+    free(targets.items);
+    return st;
+}
+
+/* A file that Git LFS left behind instead of the data. */
+static enum hub_status check_pointer(struct hub_files *files, uint32_t number, struct hub_error *err)
+{
+    char head[48];
+    size_t got = 0;
+    HUB_TRY(hub_files_read(files, number, 0, head, sizeof head, &got, err));
+    if (hub_view_starts((struct hub_view){head, got}, "version https://git-lfs.github.com/spec/"))
+        return hub_fail(err, HUB_CORRUPT,
+                        "main_data.hdf5 is a Git LFS pointer: the data was not downloaded (git lfs pull)");
+    return HUB_OK;
+}
+
+static enum hub_status minari_plan(struct hub_files *files, struct hub_sink *sink, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf hint = HUB_BUF_INIT(MINARI_MAX_HINT);
+    const uint32_t main_number = hub_files_find(files, main_path),
+                   metadata = hub_files_find(files, metadata_path);
+    bool described = false;
+    if (metadata != HUB_NONE) {
+        struct hub_error why = {0};
+        const enum hub_status st = minari_facts_json(files, metadata, sink, &hint, &why);
+        described = !st;
+        if (st && (st != HUB_CORRUPT || main_number == HUB_NONE))
+            return hub_fail(err, st, "%s", why.detail);
+        if (st)
+            HUB_TRY(hub_sink_problem(sink, "metadata-damaged", hub_view_of(metadata_path), err, "%s",
+                                     why.detail));
+    }
+    if (main_number == HUB_NONE)
+        return hub_fail(err, HUB_CORRUPT, "data/main_data.hdf5 is missing");
+    HUB_TRY(check_pointer(files, main_number, err));
+    return plan_file(files, main_number, described, sink, &hint, err);
+}
+
+const struct hub_format hub_format_minari_hdf5 = {
+    .name = "minari-hdf5",
+    .claim_directory = minari_claim,
+    .plan = minari_plan,
+    .inspect = minari_inspect,
+};

@@ -1,0 +1,216 @@
+/*
+ * The datasets below one episode: Dict spaces are groups, Tuple spaces groups of _index_N, infos nest at
+ * will. Soft links are followed inside the file; external and user-defined ones, cycles and depths beyond
+ * reason are problems, by name.
+ */
+#include "storage/base/utf8.h"
+#include "storage/formats/minari/minari.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { MAX_LEAVES = 8192 };
+
+enum hub_status minari_problem(struct minari_tree *tree, const char *code, struct hub_view path,
+                               struct hub_error *err, const char *detail)
+{
+    char whole[HUB_MAX_PATH];
+    if (tree->quiet)
+        return HUB_OK;
+    const int n = snprintf(whole, sizeof whole, "%.*s%s%.*s", (int)HUB_MIN(tree->episode.size, 200),
+                           tree->episode.data, path.size ? "/" : "", (int)HUB_MIN(path.size, 700), path.data);
+    return hub_sink_problem(tree->sink, code, (struct hub_view){whole, (size_t)n}, err, "%s", detail);
+}
+
+/* What one object got wrong; anything else (memory, I/O, a file with too many objects) ends the part. */
+static bool is_local(const struct minari_tree *tree, enum hub_status st)
+{
+    return st == HUB_CORRUPT || st == HUB_UNSUPPORTED || st == HUB_NOT_FOUND || st == HUB_DENIED ||
+           (st == HUB_TOO_BIG && !hub_h5_exhausted(tree->file));
+}
+
+static enum hub_status new_leaf(struct minari_tree *tree, struct minari_leaf **out, struct hub_error *err)
+{
+    if (tree->count >= MAX_LEAVES)
+        return hub_fail(err, HUB_TOO_BIG, "an episode of more than %d datasets", MAX_LEAVES);
+    if (tree->count == tree->capacity) {
+        const uint32_t capacity = tree->capacity ? tree->capacity * 2 : 16;
+        struct minari_leaf *grown = realloc(tree->leaves, capacity * sizeof *grown);
+        if (!grown)
+            return hub_fail(err, HUB_NO_MEMORY, "out of memory listing an episode");
+        memset(grown + tree->capacity, 0, (capacity - tree->capacity) * sizeof *grown);
+        tree->leaves = grown;
+        tree->capacity = capacity;
+    }
+    *out = &tree->leaves[tree->count];
+    return HUB_OK;
+}
+
+/* The object a link leads to, or a problem and false. */
+static enum hub_status target_of(struct minari_tree *tree, uint64_t group, const struct hub_h5_link *link,
+                                 uint64_t *address, bool *good, struct hub_error *err)
+{
+    struct hub_error why = {0};
+    const struct hub_view path = hub_buf_view(&tree->path);
+    *good = false;
+    switch (link->kind) {
+    case HUB_H5_HARD:
+        *address = link->address;
+        *good = true;
+        return HUB_OK;
+    case HUB_H5_SOFT: {
+        const enum hub_status st = hub_h5_resolve(tree->file, group, link->path, address, &why);
+        *good = !st;
+        if (st && !is_local(tree, st))
+            return hub_fail(err, st, "%s", why.detail);
+        return st ? minari_problem(tree, st == HUB_DENIED ? "link-leaves-dataset" : "link-target-missing",
+                                   path, err, why.detail)
+                  : HUB_OK;
+    }
+    case HUB_H5_EXTERNAL:
+        snprintf(why.detail, sizeof why.detail, "a link into the file '%.*s'; not followed",
+                 (int)HUB_MIN(link->file.size, 200), link->file.data);
+        return minari_problem(tree, "link-leaves-dataset", path, err, why.detail);
+    case HUB_H5_USER:
+        break;
+    }
+    return minari_problem(tree, "link-user-defined", path, err, "a user-defined link; not followed");
+}
+
+static enum hub_status walk(struct minari_tree *tree, unsigned depth, struct hub_error *err);
+
+static enum hub_status descend(struct minari_tree *tree, struct minari_leaf *leaf, unsigned depth,
+                               struct hub_error *err)
+{
+    if (depth + 1 >= MINARI_MAX_DEPTH)
+        return minari_problem(tree, "too-deep", hub_buf_view(&tree->path), err,
+                              "groups are nested more than 16 deep");
+    for (unsigned i = 0; i <= depth; i++)
+        if (tree->above[i] == leaf->object.address)
+            return minari_problem(tree, "link-cycle", hub_buf_view(&tree->path), err,
+                                  "the group contains itself");
+    const struct hub_h5_object object = leaf->object;
+    leaf->object = tree->groups[depth + 1];
+    tree->groups[depth + 1] = object;
+    return walk(tree, depth + 1, err);
+}
+
+static enum hub_status take_dataset(struct minari_tree *tree, struct minari_leaf *leaf, struct hub_error *err)
+{
+    struct hub_error why = {0};
+    const enum hub_status st = hub_h5_dataset(tree->file, &leaf->object, &leaf->dataset, &why);
+    if (st == HUB_UNSUPPORTED) {
+        leaf->dataset.type.field = HUB_FIELD_OPAQUE;
+        snprintf(leaf->dataset.unreadable, sizeof leaf->dataset.unreadable, "%.150s", why.detail);
+    } else if (st && is_local(tree, st)) {
+        return minari_problem(tree, "dataset-damaged", hub_buf_view(&tree->path), err, why.detail);
+    } else if (st) {
+        return hub_fail(err, st, "%s", why.detail);
+    }
+    leaf->path_at = tree->text.size;
+    leaf->path.size = tree->path.size;
+    HUB_TRY(hub_buf_add_view(&tree->text, hub_buf_view(&tree->path), err));
+    tree->count++;
+    return HUB_OK;
+}
+
+static enum hub_status take_object(struct minari_tree *tree, uint64_t address, unsigned depth,
+                                   struct hub_error *err)
+{
+    struct minari_leaf *leaf = NULL;
+    struct hub_error why = {0};
+    HUB_TRY(new_leaf(tree, &leaf, err));
+    const enum hub_status st = hub_h5_object_load(tree->file, address, &leaf->object, &why);
+    if (st)
+        return is_local(tree, st)
+                   ? minari_problem(tree, "object-damaged", hub_buf_view(&tree->path), err, why.detail)
+                   : hub_fail(err, st, "%s", why.detail);
+    switch (leaf->object.kind) {
+    case HUB_H5_GROUP:
+        return descend(tree, leaf, depth, err);
+    case HUB_H5_DATASET:
+        return take_dataset(tree, leaf, err);
+    case HUB_H5_TYPE:
+        return HUB_OK;
+    case HUB_H5_OTHER:
+        break;
+    }
+    return minari_problem(tree, "object-damaged", hub_buf_view(&tree->path), err,
+                          "neither a group nor a dataset");
+}
+
+static bool good_name(struct hub_view name)
+{
+    return name.size && hub_utf8_valid(name) && !memchr(name.data, 0, name.size) &&
+           !memchr(name.data, '/', name.size) && !hub_view_is(name, ".") && !hub_view_is(name, "..");
+}
+
+static enum hub_status take_link(struct minari_tree *tree, const struct hub_h5_link *link, unsigned depth,
+                                 struct hub_error *err)
+{
+    const size_t before = tree->path.size;
+    uint64_t address;
+    bool good;
+    if (!good_name(link->name) || before + link->name.size + 1 > HUB_MAX_PATH)
+        return minari_problem(tree, "bad-name", hub_buf_view(&tree->path), err,
+                              "a name that is empty, too long or not UTF-8");
+    if (before)
+        HUB_TRY(hub_buf_add_text(&tree->path, "/", err));
+    HUB_TRY(hub_buf_add_view(&tree->path, link->name, err));
+    enum hub_status st = target_of(tree, tree->groups[depth].address, link, &address, &good, err);
+    if (!st && good)
+        st = take_object(tree, address, depth, err);
+    tree->path.size = before;
+    return st;
+}
+
+/* The members of groups[depth], which is loaded. */
+static enum hub_status walk(struct minari_tree *tree, unsigned depth, struct hub_error *err)
+{
+    struct hub_error why = {0};
+    tree->above[depth] = tree->groups[depth].address;
+    const enum hub_status st = hub_h5_links_load(tree->file, &tree->groups[depth], &tree->links[depth], &why);
+    if (st && !is_local(tree, st))
+        return hub_fail(err, st, "%s", why.detail);
+    if (st)
+        HUB_TRY(minari_problem(tree, "group-damaged", hub_buf_view(&tree->path), err, why.detail));
+    for (uint32_t i = 0; i < tree->links[depth].count; i++)
+        HUB_TRY(take_link(tree, &tree->links[depth].items[i], depth, err));
+    return HUB_OK;
+}
+
+enum hub_status minari_tree_load(struct minari_tree *tree, uint64_t address, struct hub_error *err)
+{
+    tree->count = 0;
+    tree->text.size = tree->path.size = 0;
+    tree->text.limit = (size_t)MAX_LEAVES * HUB_MAX_PATH;
+    tree->path.limit = 2 * HUB_MAX_PATH;
+    HUB_TRY(hub_h5_object_load(tree->file, address, &tree->groups[0], err));
+    if (tree->groups[0].kind != HUB_H5_GROUP)
+        return hub_fail(err, HUB_CORRUPT, "the episode is no group");
+    HUB_TRY(walk(tree, 0, err));
+    for (uint32_t i = 0; i < tree->count; i++)
+        tree->leaves[i].path.data = tree->text.data + tree->leaves[i].path_at;
+    return HUB_OK;
+}
+
+const struct minari_leaf *minari_tree_find(const struct minari_tree *tree, const char *path)
+{
+    for (uint32_t i = 0; i < tree->count; i++)
+        if (hub_view_is(tree->leaves[i].path, path))
+            return &tree->leaves[i];
+    return NULL;
+}
+
+void minari_tree_dispose(struct minari_tree *tree)
+{
+    for (uint32_t i = 0; i < tree->capacity; i++)
+        hub_h5_object_dispose(&tree->leaves[i].object);
+    for (unsigned i = 0; i < MINARI_MAX_DEPTH; i++) {
+        hub_h5_object_dispose(&tree->groups[i]);
+        hub_h5_links_dispose(&tree->links[i]);
+    }
+    free(tree->leaves);
+    hub_buf_dispose(&tree->text);
+    hub_buf_dispose(&tree->path);
+}

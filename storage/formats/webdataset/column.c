@@ -1,0 +1,348 @@
+/* Columns of a tar shard, gathered member by member: see webdataset.h. A column is readable when every sample
+ * has one value of it and all are of the same type and shape. */
+#include "storage/formats/webdataset/webdataset.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#define INLINE_BYTES 64 /* scalars up to this many bytes in all stay in the layout */
+
+void hub_wds_spoil(struct hub_wds_column *column, const char *fmt, ...)
+{
+    va_list args;
+    if (column->reason[0])
+        return;
+    va_start(args, fmt);
+    vsnprintf(column->reason, sizeof column->reason, fmt, args);
+    va_end(args);
+}
+
+static enum hub_status new_column(struct hub_wds_columns *c, struct hub_view path, struct hub_error *err)
+{
+    if (c->count == WDS_MAX_COLUMNS)
+        return hub_fail(err, HUB_TOO_BIG, "more than %d fields in a shard", WDS_MAX_COLUMNS);
+    if (c->count == c->capacity) {
+        const uint32_t capacity = c->capacity ? c->capacity * 2 : 16;
+        struct hub_wds_column *items = realloc(c->items, capacity * sizeof *items);
+        if (!items)
+            return hub_fail(err, HUB_NO_MEMORY, "no memory for %u fields", capacity);
+        c->items = items;
+        c->capacity = capacity;
+    }
+    char *copy = hub_view_dup(path);
+    if (!copy)
+        return hub_fail(err, HUB_NO_MEMORY, "no memory for a field");
+    c->items[c->count++] = (struct hub_wds_column){.path = copy};
+    return HUB_OK;
+}
+
+enum hub_status hub_wds_column(struct hub_wds_columns *c, struct hub_view path, struct hub_wds_column **out,
+                               struct hub_error *err)
+{
+    for (uint32_t i = 0; i < c->count; i++) {
+        const uint32_t at = (c->hint + 1 + i) % c->count;
+        if (!hub_view_is(path, c->items[at].path))
+            continue;
+        c->hint = at;
+        *out = &c->items[at];
+        return HUB_OK;
+    }
+    HUB_TRY(new_column(c, path, err));
+    c->hint = c->count - 1;
+    *out = &c->items[c->hint];
+    return HUB_OK;
+}
+
+static void shape_text(const struct hub_variant *v, char *out, size_t size)
+{
+    char name[24];
+    hub_variant_name(v, HUB_FIELD_NUMBER, name);
+    size_t n = (size_t)snprintf(out, size, "%s (", name);
+    for (unsigned i = 0; i < v->rank && n < size; i++)
+        n += (size_t)snprintf(out + n, size - n, "%s%u", i ? ", " : "", v->dims[i]);
+    if (n < size)
+        snprintf(out + n, size - n, ")");
+}
+
+/* Texts among bytes are bytes; everything else must be alike. */
+static bool alike(struct hub_wds_column *column, const struct hub_wds_value *value)
+{
+    struct hub_wds_value *first = &column->sample;
+    if (!hub_variant_equal(&first->variant, &value->variant) || first->held != value->held)
+        return false;
+    if (first->type != value->type && first->variant.kind == HUB_KIND_VAR)
+        first->type = HUB_FIELD_BYTES;
+    return first->variant.kind == HUB_KIND_VAR || first->type == value->type;
+}
+
+static enum hub_status make_room(struct hub_wds_column *column, struct hub_error *err)
+{
+    if (column->rows < column->capacity)
+        return HUB_OK;
+    const size_t capacity = column->capacity ? column->capacity * 2 : 64;
+    if (column->sample.held) {
+        uint8_t *scalars = realloc(column->scalars, capacity * column->sample.variant.item_size);
+        if (!scalars)
+            return hub_fail(err, HUB_NO_MEMORY, "no memory for %zu rows", capacity);
+        column->scalars = scalars;
+    } else {
+        struct hub_extent *extents = realloc(column->extents, capacity * sizeof *extents);
+        if (!extents)
+            return hub_fail(err, HUB_NO_MEMORY, "no memory for %zu rows", capacity);
+        column->extents = extents;
+    }
+    column->capacity = capacity;
+    return HUB_OK;
+}
+
+/* From this row on, it is `at`. */
+static enum hub_status add_run(struct hub_wds_runs *runs, uint32_t row, uint32_t at, struct hub_error *err)
+{
+    if (runs->count == runs->capacity) {
+        const uint32_t capacity = runs->capacity ? runs->capacity * 2 : 2;
+        struct hub_wds_run *items = realloc(runs->items, capacity * sizeof *items);
+        if (!items)
+            return hub_fail(err, HUB_NO_MEMORY, "no memory for %u runs", capacity);
+        runs->items = items;
+        runs->capacity = capacity;
+    }
+    runs->items[runs->count++] = (struct hub_wds_run){row, at};
+    return HUB_OK;
+}
+
+/* The sample behind the last one that has a value. */
+static uint32_t next_sample(const struct hub_wds_column *column)
+{
+    if (column->samples.count == 0)
+        return 0;
+    const struct hub_wds_run *last = &column->samples.items[column->samples.count - 1];
+    return last->at + (column->rows - last->row);
+}
+
+static bool acceptable(struct hub_wds_column *column, const struct hub_wds_value *value)
+{
+    char a[80], b[80];
+    if (!value->held && value->size > GIB) {
+        hub_wds_spoil(column, "a value of more than 1 GiB");
+        return false;
+    }
+    if (column->rows == 0)
+        column->sample = *value;
+    if (alike(column, value))
+        return true;
+    shape_text(&column->sample.variant, a, sizeof a);
+    shape_text(&value->variant, b, sizeof b);
+    hub_wds_spoil(column, "samples differ: %s and %s", a, b);
+    return false;
+}
+
+enum hub_status hub_wds_give(struct hub_wds_columns *c, struct hub_wds_column *column, uint32_t sample,
+                             const struct hub_wds_value *value, struct hub_error *err)
+{
+    if ((column->rows && sample < next_sample(column)) || !acceptable(column, value))
+        return HUB_OK;
+    if (++c->values > WDS_MAX_VALUES)
+        return hub_fail(err, HUB_TOO_BIG, "more than %d values in a shard", WDS_MAX_VALUES);
+    HUB_TRY(make_room(column, err));
+    if (column->rows == 0 || sample != next_sample(column))
+        HUB_TRY(add_run(&column->samples, column->rows, sample, err));
+    if (value->held) {
+        memcpy(column->scalars + (size_t)column->rows * value->variant.item_size, value->scalar,
+               value->variant.item_size);
+    } else {
+        const struct hub_wds_runs *files = &column->files;
+        if (files->count == 0 || files->items[files->count - 1].at != value->file)
+            HUB_TRY(add_run(&column->files, column->rows, value->file, err));
+        column->extents[column->rows] = (struct hub_extent){value->offset, (uint32_t)value->size, 0};
+    }
+    column->rows++;
+    return HUB_OK;
+}
+
+bool hub_wds_has(const struct hub_wds_column *column, uint32_t first, uint32_t count, uint32_t *row)
+{
+    uint32_t low = 0, high = column->samples.count;
+    while (low < high) { /* the last run that begins at or before the first sample */
+        const uint32_t middle = low + (high - low) / 2;
+        if (column->samples.items[middle].at <= first)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low == 0)
+        return false;
+    const struct hub_wds_run *run = &column->samples.items[low - 1];
+    const uint32_t end = low < column->samples.count ? run[1].row : column->rows;
+    const uint64_t skip = first - run->at;
+    if (skip + count > end - run->row)
+        return false;
+    *row = run->row + (uint32_t)skip;
+    return true;
+}
+
+double hub_wds_number(const struct hub_wds_column *column, uint32_t sample)
+{
+    const struct hub_variant *v = &column->sample.variant;
+    uint8_t bytes[8] = {0};
+    uint64_t bits;
+    uint32_t row;
+    if (!column->sample.held || v->item_size > 8 || !hub_wds_has(column, sample, 1, &row))
+        return 0;
+    for (uint32_t i = 0; i < v->item_size; i++)
+        bytes[i] = column->scalars[(size_t)row * v->item_size + (v->big_endian ? v->item_size - 1 - i : i)];
+    memcpy(&bits, bytes, sizeof bits);
+    const unsigned unused = 64 - 8 * v->item_size;
+    if (v->kind == HUB_KIND_INT)
+        return (double)((int64_t)(bits << unused) >> unused);
+    if (v->kind != HUB_KIND_FLOAT)
+        return (double)bits;
+    float single;
+    double real;
+    memcpy(&single, bytes, sizeof single);
+    memcpy(&real, bytes, sizeof real);
+    return v->item_size == 4 ? (double)single : v->item_size == 8 ? real : 0;
+}
+
+static void trim(struct hub_wds_column *column, uint32_t samples)
+{
+    struct hub_wds_runs *runs = &column->samples, *files = &column->files;
+    while (runs->count && runs->items[runs->count - 1].at >= samples)
+        column->rows = runs->items[--runs->count].row;
+    if (runs->count) {
+        const struct hub_wds_run *last = &runs->items[runs->count - 1];
+        column->rows = HUB_MIN(column->rows, last->row + (samples - last->at));
+    }
+    while (files->count && files->items[files->count - 1].row >= column->rows)
+        files->count--;
+}
+
+void hub_wds_trim(struct hub_wds_columns *c, uint32_t samples)
+{
+    for (uint32_t i = 0; i < c->count; i++)
+        trim(&c->items[i], samples);
+}
+
+/* ---- reporting ---- */
+
+static enum hub_role role_of(struct hub_view path)
+{
+    static const struct {
+        const char *prefix;
+        enum hub_role role;
+    } words[] = {{"obs", HUB_ROLE_OBSERVATION}, {"next_obs", HUB_ROLE_OBSERVATION},
+                 {"act", HUB_ROLE_ACTION},      {"rew", HUB_ROLE_REWARD},
+                 {"done", HUB_ROLE_DONE},       {"terminated", HUB_ROLE_DONE},
+                 {"truncated", HUB_ROLE_DONE},  {"info", HUB_ROLE_INFO}};
+    for (size_t i = 0; i < HUB_COUNT(words); i++)
+        if (hub_view_starts(path, words[i].prefix))
+            return words[i].role;
+    return HUB_ROLE_OTHER;
+}
+
+static enum hub_status add_scalars(struct hub_layout_builder *b, struct hub_wds_column *column,
+                                   struct hub_files *files, struct hub_error *err)
+{
+    const uint32_t item = column->sample.variant.item_size;
+    const size_t size = (size_t)column->rows * item;
+    struct hub_piece piece = {.kind = HUB_PIECE_STRIDED,
+                              .file = HUB_SIDE_FILE,
+                              .rows = column->rows,
+                              .row_stride = item,
+                              .geometry = HUB_NONE};
+    if (size > INLINE_BYTES) {
+        HUB_TRY(hub_files_side_add(files, column->scalars, size, &piece.offset, err));
+        return hub_layout_piece(b, &piece, err);
+    }
+    uint32_t at;
+    HUB_TRY(hub_layout_bytes(b, column->scalars, (uint32_t)size, &at, err));
+    piece = (struct hub_piece){
+        .kind = HUB_PIECE_INLINE, .file = HUB_NONE, .rows = column->rows, .offset = at, .geometry = HUB_NONE};
+    return hub_layout_piece(b, &piece, err);
+}
+
+static enum hub_status add_extents(struct hub_layout_builder *b, const struct hub_wds_column *column,
+                                   struct hub_error *err)
+{
+    uint32_t first;
+    HUB_TRY(hub_layout_extents(b, column->extents, column->rows, &first, err));
+    for (uint32_t i = 0; i < column->files.count; i++) {
+        const struct hub_wds_run *run = &column->files.items[i];
+        const uint32_t from = run->row, to = i + 1 < column->files.count ? run[1].row : column->rows;
+        const struct hub_piece piece = {.kind = HUB_PIECE_EXTENTS,
+                                        .file = run->at,
+                                        .rows = to - from,
+                                        .table = first + from,
+                                        .count = to - from,
+                                        .geometry = HUB_NONE};
+        HUB_TRY(hub_layout_piece(b, &piece, err));
+    }
+    return HUB_OK;
+}
+
+static enum hub_status add_array(struct hub_wds_column *column, uint32_t field, struct hub_files *files,
+                                 struct hub_sink *sink, const struct hub_wds_window *windows,
+                                 uint32_t window_count, struct hub_error *err)
+{
+    struct hub_layout_builder *b;
+    struct hub_error why = {0};
+    uint32_t variant, array, row;
+    HUB_TRY(hub_sink_layout(sink, field, &b, err));
+    HUB_TRY(hub_layout_variant(b, &column->sample.variant, &variant, err));
+    HUB_TRY(hub_layout_array(b, variant, &array, err));
+    const enum hub_status st =
+        column->sample.held ? add_scalars(b, column, files, &why) : add_extents(b, column, &why);
+    if (st == HUB_TOO_BIG)
+        return hub_sink_unreadable(sink, field, err, "%s", why.detail);
+    if (st)
+        return hub_fail(err, st, "%s", why.detail);
+    for (uint32_t i = 0; i < window_count; i++)
+        if (hub_wds_has(column, windows[i].first, windows[i].count, &row))
+            HUB_TRY(hub_layout_add_window(
+                b, &(struct hub_window){windows[i].episode, array, row, windows[i].count}, err));
+    return HUB_OK;
+}
+
+static enum hub_status finish_column(struct hub_wds_column *column, struct hub_files *files,
+                                     struct hub_sink *sink, uint32_t samples,
+                                     const struct hub_wds_window *windows, uint32_t window_count,
+                                     struct hub_error *err)
+{
+    const struct hub_view path = hub_view_of(column->path);
+    struct hub_field f = {
+        .path = path, .type = column->sample.type, .role = role_of(path), .axis = HUB_AXIS_STEP};
+    uint32_t field, row, whole = 0;
+    for (uint32_t i = 0; i < window_count; i++)
+        whole += hub_wds_has(column, windows[i].first, windows[i].count, &row);
+    if (whole < window_count)
+        hub_wds_spoil(column, "only %u of %u samples have it", column->rows, samples);
+    if (whole == 0)
+        f.unreadable = hub_view_of(column->reason);
+    if (!f.type)
+        f.type = HUB_FIELD_OPAQUE;
+    HUB_TRY(hub_sink_field(sink, &f, &field, err));
+    if (whole < window_count)
+        HUB_TRY(hub_sink_problem(sink, "uneven-field", path, err, "not in %u of %u episodes: %s",
+                                 window_count - whole, window_count, column->reason));
+    return whole ? add_array(column, field, files, sink, windows, window_count, err) : HUB_OK;
+}
+
+enum hub_status hub_wds_finish(struct hub_wds_columns *c, struct hub_files *files, struct hub_sink *sink,
+                               uint32_t samples, const struct hub_wds_window *windows, uint32_t window_count,
+                               struct hub_error *err)
+{
+    for (uint32_t i = 0; i < c->count; i++)
+        HUB_TRY(finish_column(&c->items[i], files, sink, samples, windows, window_count, err));
+    return HUB_OK;
+}
+
+void hub_wds_dispose(struct hub_wds_columns *c)
+{
+    for (uint32_t i = 0; i < c->count; i++) {
+        free(c->items[i].path);
+        free(c->items[i].extents);
+        free(c->items[i].samples.items);
+        free(c->items[i].files.items);
+        free(c->items[i].scalars);
+    }
+    free(c->items);
+}

@@ -1,0 +1,254 @@
+/* Members of a tar shard as values: plain ones by their extension, pickled ones by what is in them. */
+#include "storage/formats/webdataset/webdataset.h"
+
+#include "storage/base/utf8.h"
+#include "storage/formats/npy.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { MAX_NESTING = 8 };
+
+/* ---- plain members ---- */
+
+static bool one_of(struct hub_view word, const char *const *words)
+{
+    for (; *words; words++)
+        if (hub_view_is(word, *words))
+            return true;
+    return false;
+}
+
+static bool is_text(struct hub_source *source, const struct hub_tar_member *m)
+{
+    const uint8_t *at;
+    size_t got;
+    if (m->size > HUB_SOURCE_WINDOW)
+        return true; /* nobody looks into it: as its name says */
+    return !hub_source_peek(source, m->offset, (size_t)m->size, &at, &got, NULL) &&
+           hub_utf8_valid((struct hub_view){(const char *)at, got});
+}
+
+static enum hub_field_type image_type(struct hub_source *source, const struct hub_tar_member *m)
+{
+    const uint8_t *at;
+    size_t got;
+    if (hub_source_peek(source, m->offset, (size_t)HUB_MIN(m->size, 8), &at, &got, NULL))
+        return HUB_FIELD_BYTES;
+    if (got == 8 && memcmp(at, "\x89PNG\r\n\x1a\n", 8) == 0)
+        return HUB_FIELD_IMAGE_PNG;
+    return got >= 3 && memcmp(at, "\xff\xd8\xff", 3) == 0 ? HUB_FIELD_IMAGE_JPEG : HUB_FIELD_BYTES;
+}
+
+static enum hub_field_type number_type(const struct hub_variant *v)
+{
+    return v->kind == HUB_KIND_BOOL    ? HUB_FIELD_BOOL
+           : v->kind == HUB_KIND_FIXED ? HUB_FIELD_BYTES
+                                       : HUB_FIELD_NUMBER;
+}
+
+static enum hub_status npy_value(struct hub_source *source, const struct hub_tar_member *m,
+                                 struct hub_wds_value *out, struct hub_error *err)
+{
+    struct hub_npy npy;
+    HUB_TRY(hub_npy_read(source, m->offset, m->size, &npy, err));
+    if (npy.fortran && npy.rank > 1)
+        return hub_fail(err, HUB_UNSUPPORTED, "arrays in Fortran order");
+    HUB_TRY(hub_npy_variant(&npy.item, npy.shape, npy.rank, &out->variant, err));
+    out->type = number_type(&out->variant);
+    out->offset = npy.data_offset;
+    out->size = npy.data_bytes;
+    return HUB_OK;
+}
+
+enum hub_status hub_wds_member_value(struct hub_source *source, struct hub_view field,
+                                     const struct hub_tar_member *m, struct hub_wds_value *out,
+                                     struct hub_error *err)
+{
+    static const char *const texts[] = {"txt", "text", "transcript", "cls",  "cls2", "index",
+                                        "inx", "id",   "count",      "json", "jsn",  NULL};
+    static const char *const images[] = {"jpg", "jpeg", "png", NULL};
+    const char *dot = memrchr(field.data, '.', field.size);
+    const struct hub_view last =
+        dot ? (struct hub_view){dot + 1, (size_t)(field.data + field.size - dot - 1)} : field;
+    *out = (struct hub_wds_value){.type = HUB_FIELD_BYTES,
+                                  .variant = {.kind = HUB_KIND_VAR},
+                                  .file = source->number,
+                                  .offset = m->offset,
+                                  .size = m->size};
+    if (hub_view_is(last, "npy"))
+        return npy_value(source, m, out, err);
+    if (one_of(last, texts) && is_text(source, m))
+        out->type = HUB_FIELD_TEXT;
+    else if (one_of(last, images))
+        out->type = image_type(source, m);
+    return HUB_OK;
+}
+
+/* ---- pickled members ---- */
+
+struct reading {
+    struct hub_wds_columns *columns;
+    struct hub_files *files;
+    struct hub_source *source;
+    const struct hub_pickle *p;
+    uint32_t row;
+    const struct hub_tar_member *member;
+};
+
+static bool is_local(enum hub_status st)
+{
+    return st == HUB_CORRUPT || st == HUB_UNSUPPORTED || st == HUB_TOO_BIG;
+}
+
+/* Rows that do not lie in the file as they are to be served. */
+static enum hub_status copy_row(struct reading *r, const struct hub_pickle_data *data,
+                                struct hub_wds_value *out, struct hub_error *err)
+{
+    const uint64_t bytes = hub_variant_row_bytes(&data->variant);
+    HUB_CLEANUP(hub_freep) uint8_t *row = malloc((size_t)bytes + 1);
+    if (!row)
+        return hub_fail(err, HUB_NO_MEMORY, "no memory for an array");
+    HUB_TRY(hub_pickle_copy(r->source, data, row, err));
+    out->file = HUB_SIDE_FILE;
+    return hub_files_side_add(r->files, row, (size_t)bytes, &out->offset, err);
+}
+
+static enum hub_status array_value(struct reading *r, uint32_t value, struct hub_wds_value *out,
+                                   struct hub_error *err)
+{
+    struct hub_pickle_data data;
+    HUB_TRY(hub_pickle_array(r->p, value, &data, err));
+    *out = (struct hub_wds_value){.type = number_type(&data.variant),
+                                  .variant = data.variant,
+                                  .file = r->source->number,
+                                  .offset = data.offset,
+                                  .size = data.size};
+    if (data.variant.rank == 0 && data.variant.item_size <= sizeof out->scalar) {
+        out->held = true;
+        return hub_pickle_copy(r->source, &data, out->scalar, err);
+    }
+    out->size = hub_variant_row_bytes(&data.variant);
+    return data.fortran || data.latin1 ? copy_row(r, &data, out, err) : HUB_OK;
+}
+
+static void hold(struct hub_wds_value *out, enum hub_kind kind, uint32_t size, const void *bytes)
+{
+    *out = (struct hub_wds_value){.type = kind == HUB_KIND_BOOL ? HUB_FIELD_BOOL : HUB_FIELD_NUMBER,
+                                  .variant = {.kind = (uint8_t)kind, .item_size = size},
+                                  .held = true};
+    memcpy(out->scalar, bytes, size);
+}
+
+static enum hub_status string_value(struct reading *r, const struct hub_pickle_value *v,
+                                    enum hub_field_type type, struct hub_wds_value *out)
+{
+    *out = (struct hub_wds_value){.type = type,
+                                  .variant = {.kind = HUB_KIND_VAR},
+                                  .file = r->source->number,
+                                  .offset = v->offset,
+                                  .size = v->size};
+    return HUB_OK;
+}
+
+static const char *what(const struct hub_pickle_value *v)
+{
+    switch ((enum hub_pickle_kind)v->kind) {
+    case HUB_PICKLE_NULL:
+        return "None";
+    case HUB_PICKLE_TUPLE:
+        return "a tuple";
+    case HUB_PICKLE_LIST:
+        return "a list";
+    case HUB_PICKLE_LATIN1:
+        return "bytes of pickle protocol 2";
+    case HUB_PICKLE_INT:
+        return "an integer of more than 64 bits";
+    default:
+        return "an object";
+    }
+}
+
+static enum hub_status leaf_value(struct reading *r, uint32_t value, struct hub_wds_value *out,
+                                  struct hub_error *err)
+{
+    const struct hub_pickle_value *v = hub_pickle_at(r->p, value);
+    const uint8_t truth = v->integer != 0;
+    switch ((enum hub_pickle_kind)v->kind) {
+    case HUB_PICKLE_BOOL:
+        hold(out, HUB_KIND_BOOL, 1, &truth);
+        return HUB_OK;
+    case HUB_PICKLE_INT:
+        if (!v->known)
+            break;
+        hold(out, HUB_KIND_INT, 8, &v->integer);
+        return HUB_OK;
+    case HUB_PICKLE_FLOAT:
+        hold(out, HUB_KIND_FLOAT, 8, &v->real);
+        return HUB_OK;
+    case HUB_PICKLE_TEXT:
+        return string_value(r, v, HUB_FIELD_TEXT, out);
+    case HUB_PICKLE_BYTES:
+        return string_value(r, v, HUB_FIELD_BYTES, out);
+    case HUB_PICKLE_ARRAY:
+    case HUB_PICKLE_SCALAR:
+        return array_value(r, value, out, err);
+    default:
+        break;
+    }
+    return hub_fail(err, HUB_UNSUPPORTED, "%s", what(v));
+}
+
+static enum hub_status give_leaf(struct reading *r, struct hub_view path, uint32_t value, unsigned depth,
+                                 struct hub_error *err)
+{
+    struct hub_wds_column *column;
+    struct hub_wds_value out;
+    struct hub_error why = {0};
+    HUB_TRY(hub_wds_column(r->columns, path, &column, err));
+    const enum hub_status st = leaf_value(r, value, &out, &why);
+    if (!st)
+        return hub_wds_give(r->columns, column, r->row, &out, err);
+    if (!is_local(st))
+        return hub_fail(err, st, "%s", why.detail);
+    if (depth == 0 && st == HUB_UNSUPPORTED) { /* a whole member that is no row is kept as the pickle it is */
+        out = (struct hub_wds_value){.type = HUB_FIELD_OPAQUE,
+                                     .variant = {.kind = HUB_KIND_VAR},
+                                     .file = r->source->number,
+                                     .offset = r->member->offset,
+                                     .size = r->member->size};
+        return hub_wds_give(r->columns, column, r->row, &out, err);
+    }
+    hub_wds_spoil(column, "%s", why.detail);
+    return HUB_OK;
+}
+
+static enum hub_status give_value(struct reading *r, struct hub_view path, uint32_t value, unsigned depth,
+                                  struct hub_error *err)
+{
+    const struct hub_pickle_value *v = hub_pickle_at(r->p, value);
+    uint32_t key, item;
+    if (v->kind != HUB_PICKLE_DICT || depth == MAX_NESTING)
+        return give_leaf(r, path, value, depth, err);
+    uint32_t cell = v->first;
+    while (hub_pickle_next(r->p, &cell, &key) && hub_pickle_next(r->p, &cell, &item)) {
+        HUB_CLEANUP(hub_buf_dispose) struct hub_buf below = HUB_BUF_INIT(HUB_MAX_PATH);
+        const struct hub_view name = hub_pickle_text(r->p, key);
+        if (name.size == 0 || memchr(name.data, '\0', name.size))
+            continue; /* not a name */
+        HUB_TRY(hub_buf_add_view(&below, path, err));
+        HUB_TRY(hub_buf_add_text(&below, "/", err));
+        HUB_TRY(hub_buf_add_view(&below, name, err));
+        HUB_TRY(give_value(r, hub_buf_view(&below), item, depth + 1, err));
+    }
+    return HUB_OK;
+}
+
+enum hub_status hub_wds_pickle_values(struct hub_wds_columns *c, struct hub_files *files,
+                                      struct hub_source *source, struct hub_pickle *p, struct hub_view path,
+                                      uint32_t row, const struct hub_tar_member *m, struct hub_error *err)
+{
+    struct reading r = {c, files, source, p, row, m};
+    HUB_TRY(hub_pickle_read(p, source, m->offset, m->size, err));
+    return give_value(&r, path, p->root, 0, err);
+}

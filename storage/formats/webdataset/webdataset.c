@@ -1,0 +1,290 @@
+/*
+ * Tar shards: plain webdataset (https://github.com/webdataset/webdataset) and the pickled frames of
+ * il-representations. Here: which files are one dataset, and the plan (one part a shard). Compressed shards
+ * are recognised and refused: their members have no place of their own in the file.
+ *
+ * Problems: compressed-shard, not-fetched, bad-metadata; of a shard: damaged-shard, unterminated-shard,
+ * trailing-bytes, repeated-key, repeated-field, skipped-members, bad-pickle, more-members, boundary-unknown;
+ * of a field: uneven-field.
+ */
+#include "storage/formats/webdataset/webdataset.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#define SMALL_FILE MIB /* beside shards there may be notes, indexes and lists */
+enum { MAX_SMALL_FILES = 32, MAX_LOOK = 16 };
+
+/* ---- names ---- */
+
+bool hub_wds_split(struct hub_view name, struct hub_view *key, struct hub_view *field)
+{
+    const char *slash = memrchr(name.data, '/', name.size), *end = name.data + name.size;
+    const char *base = slash ? slash + 1 : name.data;
+    const char *dot = memchr(base, '.', (size_t)(end - base));
+    if (!dot || dot == base || dot + 1 == end)
+        return false;
+    if (hub_view_starts(name, "__")) { /* __index__ and all of __meta__/ */
+        const char *stop = memchr(name.data, '/', name.size);
+        const struct hub_view first = {name.data, (size_t)((stop ? stop : end) - name.data)};
+        if (first.size >= 4 && hub_view_ends(first, "__"))
+            return false;
+    }
+    *key = (struct hub_view){name.data, (size_t)(dot - name.data)};
+    *field = (struct hub_view){dot + 1, (size_t)(end - dot - 1)};
+    return true;
+}
+
+static size_t digits_at_end(struct hub_view text)
+{
+    size_t n = 0;
+    while (n < text.size && text.data[text.size - 1 - n] >= '0' && text.data[text.size - 1 - n] <= '9')
+        n++;
+    return n;
+}
+
+struct hub_wds_shard hub_wds_shard_of(struct hub_view path)
+{
+    static const struct {
+        const char *end;
+        enum hub_wds_packing packing;
+    } ends[] = {{".tar", HUB_WDS_TAR},           {".tar.gz", HUB_WDS_COMPRESSED},
+                {".tgz", HUB_WDS_COMPRESSED},    {".tar.zst", HUB_WDS_COMPRESSED},
+                {".tar.xz", HUB_WDS_COMPRESSED}, {".tar.bz2", HUB_WDS_COMPRESSED}};
+    struct hub_wds_shard shard = {.packing = HUB_WDS_NOT};
+    for (size_t i = 0; i < HUB_COUNT(ends); i++)
+        if (hub_view_ends(path, ends[i].end)) {
+            shard.packing = ends[i].packing;
+            shard.series = (struct hub_view){path.data, path.size - strlen(ends[i].end)};
+        }
+    size_t digits = digits_at_end(shard.series);
+    struct hub_view before = {shard.series.data, shard.series.size - digits};
+    if (digits && hub_view_ends(before, "-of-")) { /* train-00003-of-00010 */
+        before.size -= 4;
+        digits = digits_at_end(before);
+        before.size -= digits;
+    }
+    if (shard.packing && digits) {
+        shard.series = before;
+        shard.numbered = true;
+    }
+    return shard;
+}
+
+/* "data/train-" -> "train", "" -> "" */
+static struct hub_view series_name(struct hub_view series)
+{
+    const char *slash = memrchr(series.data, '/', series.size);
+    if (slash)
+        series = (struct hub_view){slash + 1, (size_t)(series.data + series.size - slash - 1)};
+    while (series.size && strchr("-_. ", series.data[series.size - 1]))
+        series.size--;
+    return series;
+}
+
+/* ---- claims ---- */
+
+/* The first members look like samples: one of them is a file with a key and a field. */
+static bool holds_samples(struct hub_files *files, uint32_t number)
+{
+    struct hub_source source;
+    struct hub_tar tar;
+    struct hub_tar_member m;
+    struct hub_view key, field;
+    bool end = false, found = false;
+    hub_source_file(&source, files, number);
+    hub_tar_init(&tar, &source);
+    for (unsigned i = 0; i < MAX_LOOK && !found; i++) {
+        if (hub_tar_next(&tar, &m, &end, NULL) || end)
+            break;
+        found = m.regular && hub_wds_split(m.name, &key, &field);
+    }
+    hub_tar_dispose(&tar);
+    return found;
+}
+
+static bool is_compressed(struct hub_files *files, uint32_t number)
+{
+    uint8_t head[4];
+    size_t got;
+    return !hub_files_read(files, number, 0, head, sizeof head, &got, NULL) && got == sizeof head &&
+           (memcmp(head, "\x1f\x8b", 2) == 0 || memcmp(head, "\x28\xb5\x2f\xfd", 4) == 0 ||
+            memcmp(head,
+                   "\xfd"
+                   "7zX",
+                   4) == 0 ||
+            memcmp(head, "BZh", 3) == 0);
+}
+
+static int bid_on(struct hub_files *listing, uint32_t number, enum hub_wds_packing packing)
+{
+    if (packing == HUB_WDS_TAR)
+        return holds_samples(listing, number) ? 55 : 0;
+    return is_compressed(listing, number) ? 40 : 0;
+}
+
+/* A directory of nothing but shards. */
+static int claim_directory(struct hub_files *listing)
+{
+    uint32_t small = 0, first = HUB_NONE;
+    enum hub_wds_packing packing = HUB_WDS_NOT;
+    for (uint32_t i = 0; i < listing->count; i++) {
+        const struct hub_file_entry *e = &listing->entries[i];
+        const struct hub_wds_shard shard = hub_wds_shard_of(e->path);
+        if (e->directory)
+            return 0;
+        if (shard.packing == HUB_WDS_NOT && (e->size > SMALL_FILE || ++small > MAX_SMALL_FILES))
+            return 0;
+        if (shard.packing != HUB_WDS_NOT &&
+            (first == HUB_NONE || (packing == HUB_WDS_COMPRESSED && shard.packing == HUB_WDS_TAR))) {
+            first = i;
+            packing = shard.packing;
+        }
+    }
+    return first == HUB_NONE ? 0 : bid_on(listing, first, packing);
+}
+
+static bool same_series(const struct hub_wds_shard *a, const struct hub_wds_shard *b)
+{
+    return a->packing == b->packing && a->numbered == b->numbered && hub_view_equal(a->series, b->series);
+}
+
+static void take_series(const struct hub_files *listing, uint32_t first, const struct hub_wds_shard *series,
+                        struct hub_claim *claim)
+{
+    claim->file_count = 0;
+    for (uint32_t i = first; i < listing->count; i++) {
+        const struct hub_file_entry *e = &listing->entries[i];
+        if (e->directory || e->path.size == 0 || memchr(e->path.data, '/', e->path.size))
+            continue;
+        const struct hub_wds_shard shard = hub_wds_shard_of(e->path);
+        if (same_series(&shard, series))
+            claim->files[claim->file_count++] = i;
+    }
+    struct hub_view name = series_name(series->series);
+    if (name.size == 0)
+        name = HUB_VIEW("shards");
+    snprintf(claim->name, sizeof claim->name, "%.*s", (int)HUB_MIN(name.size, sizeof claim->name - 1),
+             name.data);
+}
+
+static int claim_files(struct hub_files *listing, struct hub_claim *claim)
+{
+    struct hub_wds_shard refused = {.packing = HUB_WDS_NOT};
+    for (uint32_t i = 0; i < listing->count; i++) {
+        const struct hub_file_entry *e = &listing->entries[i];
+        if (e->directory || e->path.size == 0 || memchr(e->path.data, '/', e->path.size))
+            continue;
+        const struct hub_wds_shard shard = hub_wds_shard_of(e->path);
+        if (shard.packing == HUB_WDS_NOT || same_series(&shard, &refused))
+            continue;
+        const int confidence = bid_on(listing, i, shard.packing);
+        if (confidence) {
+            take_series(listing, i, &shard, claim);
+            return confidence;
+        }
+        refused = shard;
+    }
+    return 0;
+}
+
+/* ---- plan ---- */
+
+struct plan {
+    struct hub_files *files;
+    struct hub_sink *sink;
+    uint32_t shards, compressed, first;
+    bool several; /* series: each is a split */
+};
+
+static void count_shards(struct plan *p)
+{
+    struct hub_view series = {NULL, 0};
+    p->first = HUB_NONE;
+    for (uint32_t i = 0; i < p->files->count; i++) {
+        const struct hub_wds_shard shard = hub_wds_shard_of(p->files->entries[i].path);
+        p->compressed += shard.packing == HUB_WDS_COMPRESSED;
+        if (shard.packing != HUB_WDS_TAR)
+            continue;
+        if (p->shards++ == 0)
+            p->first = i;
+        else if (!hub_view_equal(series, shard.series))
+            p->several = true;
+        series = shard.series;
+    }
+}
+
+static enum hub_status send_metadata(struct plan *p, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf json = HUB_BUF_INIT((size_t)HUB_MAX_TEXT);
+    HUB_CLEANUP(hub_tar_dispose) struct hub_tar tar;
+    HUB_CLEANUP(hub_pickle_dispose) struct hub_pickle pickle;
+    struct hub_source source;
+    struct hub_tar_member m;
+    struct hub_error why = {0};
+    bool end = false;
+    hub_source_file(&source, p->files, p->first);
+    hub_tar_init(&tar, &source);
+    hub_pickle_init(&pickle);
+    if (hub_tar_next(&tar, &m, &end, NULL) || end || !hub_view_is(m.name, WDS_METADATA))
+        return HUB_OK;
+    enum hub_status st = hub_pickle_read(&pickle, &source, m.offset, m.size, &why);
+    if (!st)
+        st = hub_pickle_json(&pickle, &source, pickle.root, &json, &why);
+    if (st == HUB_NO_MEMORY || st == HUB_IO)
+        return hub_fail(err, st, "%s", why.detail);
+    if (st)
+        return hub_sink_problem(p->sink, "bad-metadata", HUB_VIEW(WDS_METADATA), err, "%s", why.detail);
+    return hub_sink_fact(p->sink, "metadata", hub_buf_view(&json), err);
+}
+
+static bool printable(struct hub_view text)
+{
+    for (size_t i = 0; i < text.size; i++)
+        if ((unsigned char)text.data[i] < 0x20 || text.data[i] == '"' || text.data[i] == '\\')
+            return false;
+    return text.size > 0 && text.size < 200;
+}
+
+static enum hub_status send_part(struct plan *p, uint32_t file, struct hub_error *err)
+{
+    struct hub_source source;
+    const struct hub_view path = p->files->entries[file].path;
+    const struct hub_wds_shard shard = hub_wds_shard_of(path);
+    struct hub_view split = series_name(shard.series);
+    if (shard.packing == HUB_WDS_COMPRESSED)
+        return hub_sink_problem(p->sink, "compressed-shard", path, err,
+                                "its members cannot be addressed in place");
+    if (shard.packing != HUB_WDS_TAR)
+        return HUB_OK;
+    hub_source_file(&source, p->files, file);
+    if (hub_source_is_lfs_pointer(&source))
+        return hub_sink_problem(p->sink, "not-fetched", path, err,
+                                "a Git LFS pointer: the file itself was never fetched");
+    if (!p->several || !printable(split))
+        split = HUB_VIEW("");
+    return hub_sink_part(p->sink, &(struct hub_part){path, &file, 1, split}, err);
+}
+
+static enum hub_status plan(struct hub_files *files, struct hub_sink *sink, struct hub_error *err)
+{
+    struct plan p = {.files = files, .sink = sink};
+    count_shards(&p);
+    if (p.shards == 0 && p.compressed)
+        return hub_fail(err, HUB_UNSUPPORTED,
+                        "compressed shards: their members cannot be addressed in place; unpack them to .tar");
+    if (p.shards == 0)
+        return hub_fail(err, HUB_NOT_ACCEPTABLE, "there are no tar shards");
+    HUB_TRY(send_metadata(&p, err));
+    for (uint32_t i = 0; i < files->count; i++)
+        HUB_TRY(send_part(&p, i, err));
+    return HUB_OK;
+}
+
+const struct hub_format hub_format_webdataset = {
+    .name = "webdataset",
+    .claim_directory = claim_directory,
+    .claim_files = claim_files,
+    .plan = plan,
+    .inspect = hub_wds_inspect,
+};

@@ -1,0 +1,118 @@
+/* Shared by the files of the webdataset driver. */
+#ifndef HUB_FORMATS_WEBDATASET_H
+#define HUB_FORMATS_WEBDATASET_H
+
+#include "storage/formats/pickle/pickle.h"
+#include "storage/formats/tar.h"
+
+#define WDS_METADATA "_metadata.meta.pickle" /* the first member of a shard of il-representations */
+enum { WDS_MAX_SAMPLES = 4000000, WDS_MAX_COLUMNS = 4096, WDS_MAX_VALUES = 24000000 };
+
+/* ---- webdataset.c: names ---- */
+
+/** A member's name as webdataset reads it: the key up to the first dot after the last slash, the field behind
+ * it. False: it belongs to no sample (no dot, no key, __meta__). */
+bool hub_wds_split(struct hub_view name, struct hub_view *key, struct hub_view *field);
+
+enum hub_wds_packing { HUB_WDS_NOT, HUB_WDS_TAR, HUB_WDS_COMPRESSED };
+struct hub_wds_shard {
+    enum hub_wds_packing packing;
+    struct hub_view series; /* the path before its number; the whole stem when it has none */
+    bool numbered;
+};
+/** "train-000012.tar" -> tar, "train-" */
+struct hub_wds_shard hub_wds_shard_of(struct hub_view path);
+
+/* ---- column.c ---- */
+
+/** One value of a row: bytes in place, or a small number held here. */
+struct hub_wds_value {
+    enum hub_field_type type;
+    struct hub_variant variant;
+    uint32_t file; /* where the bytes are: a file's number or HUB_SIDE_FILE */
+    uint64_t offset, size;
+    bool held; /* a scalar: its bytes are in `scalar` */
+    uint8_t scalar[16];
+};
+
+struct hub_wds_run {
+    uint32_t row, at; /* rows from here on: of file `at`, or of samples from `at` on */
+};
+
+struct hub_wds_runs {
+    struct hub_wds_run *items;
+    uint32_t count, capacity;
+};
+
+struct hub_wds_column {
+    char *path;
+    uint32_t rows;               /* values kept, one after another: a sample without one leaves no row */
+    char reason[160];            /* why a sample has none, of the first */
+    struct hub_wds_value sample; /* the first value: all others are of its kind */
+    struct hub_wds_runs samples; /* which samples the rows belong to */
+    struct hub_wds_runs files;   /* which files the extents lie in */
+    struct hub_extent *extents;
+    uint8_t *scalars;
+    size_t capacity; /* rows there is room for */
+};
+
+struct hub_wds_columns {
+    struct hub_wds_column *items;
+    uint32_t count, capacity;
+    uint64_t values;
+    uint32_t hint; /* where the last one was found: members come in the same order again and again */
+};
+
+/** The column of this path, made when it is new. HUB_TOO_BIG over WDS_MAX_COLUMNS. */
+HUB_MUST_USE enum hub_status hub_wds_column(struct hub_wds_columns *c, struct hub_view path,
+                                            struct hub_wds_column **out, struct hub_error *err);
+/** Give a sample its value; samples come in order. A value of another kind than the first, or a second one,
+ * is not kept. */
+HUB_MUST_USE enum hub_status hub_wds_give(struct hub_wds_columns *c, struct hub_wds_column *column,
+                                          uint32_t sample, const struct hub_wds_value *value,
+                                          struct hub_error *err);
+/** Say why a sample has no value; the first reason stands. */
+void hub_wds_spoil(struct hub_wds_column *column, const char *fmt, ...) HUB_PRINTF(2, 3);
+
+/** Have all of these samples a value? `row`: of the first. */
+bool hub_wds_has(const struct hub_wds_column *column, uint32_t first, uint32_t count, uint32_t *row);
+
+/** A sample's value as a number (bool, int or float); 0 for anything else. */
+double hub_wds_number(const struct hub_wds_column *column, uint32_t sample);
+
+/** Forget samples from `samples` on. */
+void hub_wds_trim(struct hub_wds_columns *c, uint32_t samples);
+
+struct hub_wds_window {
+    uint32_t episode, first, count;
+};
+/** Report all columns: fields, one array each, the windows of the episodes whose samples all have a value.
+ * `samples`: of the shard. */
+HUB_MUST_USE enum hub_status hub_wds_finish(struct hub_wds_columns *c, struct hub_files *files,
+                                            struct hub_sink *sink, uint32_t samples,
+                                            const struct hub_wds_window *windows, uint32_t window_count,
+                                            struct hub_error *err);
+void hub_wds_dispose(struct hub_wds_columns *c);
+
+/* ---- value.c ---- */
+
+/** A member of a plain shard as a value, by its field's last extension. HUB_UNSUPPORTED, HUB_CORRUPT,
+ * HUB_TOO_BIG: why not. */
+HUB_MUST_USE enum hub_status hub_wds_member_value(struct hub_source *source, struct hub_view field,
+                                                  const struct hub_tar_member *m, struct hub_wds_value *out,
+                                                  struct hub_error *err);
+
+/** A pickled value as the value of column `path`, a dictionary as columns `path/key`. What cannot be a row
+ * spoils its column; a pickle that cannot be read is the status. Arrays in Fortran order and bytes of
+ * protocol 2 are copied to side data. */
+HUB_MUST_USE enum hub_status hub_wds_pickle_values(struct hub_wds_columns *c, struct hub_files *files,
+                                                   struct hub_source *source, struct hub_pickle *p,
+                                                   struct hub_view path, uint32_t row,
+                                                   const struct hub_tar_member *m, struct hub_error *err);
+
+/* ---- shard.c ---- */
+
+HUB_MUST_USE enum hub_status hub_wds_inspect(struct hub_files *files, const struct hub_part *part,
+                                             struct hub_sink *sink, struct hub_error *err);
+
+#endif
