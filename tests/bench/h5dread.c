@@ -1,5 +1,5 @@
-/* The library's own speed: one thread reading whole image episodes with H5Dread. h5dread FILE EPISODES LOOPS -> CPU and wall ms an
- * episode. What the hub's answer for the same episode is compared with. */
+/* The library's own speed: one thread reading whole image episodes with H5Dread. h5dread FILE EPISODES LOOPS
+ * -> CPU and wall ms an episode. What the hub's answer for the same episode is compared with. */
 #include <hdf5.h>
 
 #include <stdio.h>
@@ -41,7 +41,8 @@ int main(int argc, char **argv)
     const double wall = now(CLOCK_MONOTONIC), cpu = now(CLOCK_PROCESS_CPUTIME_ID);
     for (int i = 0; i < loops; i++)
         read_episode(file, i % episodes, &buffer);
-    printf("wall_ms %.3f cpu_ms %.3f bytes %zu\n", (now(CLOCK_MONOTONIC) - wall) / loops, (now(CLOCK_PROCESS_CPUTIME_ID) - cpu) / loops, size);
+    printf("wall_ms %.3f cpu_ms %.3f bytes %zu\n", (now(CLOCK_MONOTONIC) - wall) / loops,
+           (now(CLOCK_PROCESS_CPUTIME_ID) - cpu) / loops, size);
     H5Fclose(file);
     free(buffer);
     return 0;

@@ -158,7 +158,7 @@ Test(jobs, a_dead_worker_is_replaced, .timeout = 60)
     fixture_start(&f, HUB_PLANTED, options());
     for (int i = 0; i < 3; i++) {
         kill(f.inspector->worker, SIGKILL);
-        usleep(20000);
+        cr_assert_eq(waitid(P_PID, (id_t)f.inspector->worker, &(siginfo_t){0}, WEXITED | WNOWAIT), 0);
         cr_expect_eq(fixture_run(&f, "ordinary"), HUB_OK, "%s", f.err.detail);
     }
     fixture_stop(&f);
