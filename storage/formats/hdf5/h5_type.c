@@ -276,7 +276,10 @@ static enum hub_status parse(struct hub_cursor *c, struct hub_h5_type *t, unsign
 
 enum hub_status h5_type_parse(struct hub_cursor *c, struct hub_h5_type *out, struct hub_error *err)
 {
-    return parse(c, out, 0, err);
+    HUB_TRY(parse(c, out, 0, err));
+    if (!out->unreadable[0] && !hub_variant_valid(&out->variant))
+        refuse(out, "elements of %u bytes", out->size);
+    return HUB_OK;
 }
 
 enum hub_status h5_space_parse(const struct hub_h5 *file, struct hub_cursor *c, uint32_t *rank,

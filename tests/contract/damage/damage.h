@@ -90,7 +90,7 @@ struct picture {
 struct counts {
     uint64_t mutations, plans_ok, plans_refused, parts_ok, parts_broken, crashed, stopped, lied, killed,
         timeouts, failed_reads, too_big;
-    uint64_t views, served, equal, other, untouched, untouched_equal, encoded;
+    uint64_t views, served, equal, other, misled, untouched, untouched_equal, encoded;
     uint64_t failures;
 };
 struct stage {

@@ -138,6 +138,7 @@ static void compare(struct stage *stage, const struct picture *before, const str
         c->served += served;
         c->equal += equal;
         c->other += served && !equal;
+        c->misled += served && !equal && !touched(was, m); /* other metadata, other bytes of the same files */
         if (!must_hold || touched(was, m))
             continue;
         c->untouched++;
@@ -224,13 +225,13 @@ static void print_counts(const char *name, const struct counts *c, double second
     printf("%s: %" PRIu64 " mutations, %.1f s; plans %" PRIu64 " ok %" PRIu64 " refused; parts %" PRIu64
            " ok %" PRIu64 " broken; children %" PRIu64 " crashed %" PRIu64 " killed %" PRIu64
            " timed out %" PRIu64 " stopped %" PRIu64 " refused by the proofs; fields %" PRIu64 ": %" PRIu64
-           " served (%.1f %%), %" PRIu64 " equal, %" PRIu64 " other values; must be equal %" PRIu64
-           ", are %" PRIu64 "; reads refused %" PRIu64 ", over budget %" PRIu64 "; representations %" PRIu64
-           "\n",
+           " served (%.1f %%), %" PRIu64 " equal, %" PRIu64 " other values (%" PRIu64
+           " for other metadata); must be equal %" PRIu64 ", are %" PRIu64 "; reads refused %" PRIu64
+           ", over budget %" PRIu64 "; representations %" PRIu64 "\n",
            name, c->mutations, seconds, c->plans_ok, c->plans_refused, c->parts_ok, c->parts_broken,
            c->crashed, c->killed, c->timeouts, c->stopped, c->lied, c->views, c->served,
-           c->views ? 100.0 * (double)c->served / (double)c->views : 0.0, c->equal, c->other, c->untouched,
-           c->untouched_equal, c->failed_reads, c->too_big, c->encoded);
+           c->views ? 100.0 * (double)c->served / (double)c->views : 0.0, c->equal, c->other, c->misled,
+           c->untouched, c->untouched_equal, c->failed_reads, c->too_big, c->encoded);
     fflush(stdout);
 }
 
