@@ -2,23 +2,13 @@
  * slash inside a segment and never a separator. Everything decoded lies in request->text. */
 #include "server/http/http.h"
 
+#include "storage/base/hex.h"
 #include "storage/base/utf8.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <strings.h>
-
-static int hex(char c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    if (c >= 'a' && c <= 'f')
-        return c - 'a' + 10;
-    if (c >= 'A' && c <= 'F')
-        return c - 'A' + 10;
-    return -1;
-}
 
 static enum hub_status bad(struct hub_error *err, const char *what)
 {
@@ -39,8 +29,8 @@ static enum hub_status decode(struct hub_request *request, struct hub_view raw, 
             return bad(err, "has a space or a control character");
         if (c == '%') {
             bool whole = raw.size - i > 2;
-            int high = whole ? hex(raw.data[i + 1]) : -1;
-            int low = whole ? hex(raw.data[i + 2]) : -1;
+            int high = whole ? hub_hex_digit(raw.data[i + 1]) : -1;
+            int low = whole ? hub_hex_digit(raw.data[i + 2]) : -1;
             if (high < 0 || low < 0)
                 return bad(err, "has a % that two hexadecimal digits do not follow");
             c = (char)(high * 16 + low);

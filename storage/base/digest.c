@@ -1,6 +1,8 @@
 /* Streaming digests and the names made of them: see digest.h. */
 #include "storage/base/digest.h"
 
+#include "storage/base/hex.h"
+
 #include <inttypes.h>
 #include <openssl/evp.h>
 #include <stdio.h>
@@ -73,22 +75,13 @@ void hub_hex(const void *bytes, size_t size, char *out)
     out[2 * size] = '\0';
 }
 
-static int value_of(char c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    if (c >= 'a' && c <= 'f')
-        return c - 'a' + 10;
-    return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
-}
-
 bool hub_unhex(struct hub_view text, void *out, size_t size)
 {
     uint8_t *to = out;
     if (text.size % 2 || text.size / 2 != size)
         return false;
     for (size_t i = 0; i < size; i++) {
-        const int high = value_of(text.data[2 * i]), low = value_of(text.data[2 * i + 1]);
+        const int high = hub_hex_digit(text.data[2 * i]), low = hub_hex_digit(text.data[2 * i + 1]);
         if (high < 0 || low < 0)
             return false;
         to[i] = (uint8_t)(high << 4 | low);

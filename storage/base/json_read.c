@@ -3,6 +3,8 @@
  * copied, so that digits stay as written. */
 #include "storage/base/json.h"
 
+#include "storage/base/hex.h"
+
 #include <math.h>
 #include <stdlib.h>
 
@@ -48,15 +50,6 @@ static bool at_word(const struct reader *r, const char *word)
     return r->text.size - r->at >= n && memcmp(r->text.data + r->at, word, n) == 0;
 }
 
-static int hex_digit(char c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    if (c >= 'a' && c <= 'f')
-        return c - 'a' + 10;
-    return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
-}
-
 /* "\uXXXX" at `at`: its number, or -1. */
 static int unicode_escape(const struct reader *r, size_t at)
 {
@@ -64,7 +57,7 @@ static int unicode_escape(const struct reader *r, size_t at)
         return -1;
     int code = 0;
     for (size_t i = at + 2; i < at + 6; i++) {
-        const int digit = hex_digit(r->text.data[i]);
+        const int digit = hub_hex_digit(r->text.data[i]);
         if (digit < 0)
             return -1;
         code = code << 4 | digit;

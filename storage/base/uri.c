@@ -1,18 +1,11 @@
 /* Percent-encoding and query strings: see uri.h. */
 #include "storage/base/uri.h"
 
+#include "storage/base/hex.h"
+
 #include "storage/base/utf8.h"
 
 #include <stdlib.h>
-
-static int hex_digit(char c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    if (c >= 'a' && c <= 'f')
-        return c - 'a' + 10;
-    return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
-}
 
 /* Decode into `out`, which has room for raw.size bytes. Returns the bytes written, or SIZE_MAX for a bad
  * escape. */
@@ -22,8 +15,8 @@ static size_t decode(struct hub_view raw, bool plus_is_space, char *out)
     for (size_t i = 0; i < raw.size; i++) {
         char c = raw.data[i];
         if (c == '%') {
-            const int high = raw.size - i > 2 ? hex_digit(raw.data[i + 1]) : -1;
-            const int low = high >= 0 ? hex_digit(raw.data[i + 2]) : -1;
+            const int high = raw.size - i > 2 ? hub_hex_digit(raw.data[i + 1]) : -1;
+            const int low = high >= 0 ? hub_hex_digit(raw.data[i + 2]) : -1;
             if (low < 0)
                 return SIZE_MAX;
             c = (char)(high << 4 | low);

@@ -4,6 +4,8 @@
  */
 #include "storage/inspect/text.h"
 
+#include "storage/base/hex.h"
+
 #include <math.h>
 #include <stdlib.h>
 
@@ -44,11 +46,7 @@ static int hex4(struct scan *s)
     for (int i = 0; i < 4; i++) {
         if (s->at == s->end)
             return -1;
-        const char c = *s->at++;
-        const int digit = c >= '0' && c <= '9'   ? c - '0'
-                          : c >= 'a' && c <= 'f' ? c - 'a' + 10
-                          : c >= 'A' && c <= 'F' ? c - 'A' + 10
-                                                 : -1;
+        const int digit = hub_hex_digit(*s->at++);
         if (digit < 0)
             return -1;
         value = value * 16 + digit;

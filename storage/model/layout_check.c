@@ -148,9 +148,8 @@ static enum hub_status check_strided(const struct check *c, const struct hub_pie
     return HUB_OK;
 }
 
-/* Without a filter that changes lengths, a chunk's stored size is known. */
-static bool stored_size_fits(const struct hub_pipeline *pipeline, const struct hub_chunk *chunk,
-                             uint64_t chunk_bytes)
+bool hub_layout_stored_size_fits(const struct hub_pipeline *pipeline, const struct hub_chunk *chunk,
+                                 uint64_t chunk_bytes)
 {
     uint64_t expected = chunk_bytes;
     for (uint32_t i = 0; i < pipeline->count; i++) {
@@ -197,7 +196,7 @@ static enum hub_status check_chunked(struct check *c, const struct hub_piece *p,
             continue;
         if (!range_fits(chunk->offset, chunk->size, file_size))
             return lie(c, "chunk beyond its file", p->table + i);
-        if (!stored_size_fits(&c->layout->pipelines[g->pipeline], chunk, chunk_bytes))
+        if (!hub_layout_stored_size_fits(&c->layout->pipelines[g->pipeline], chunk, chunk_bytes))
             return lie(c, "stored size of chunk", p->table + i);
     }
     return HUB_OK;

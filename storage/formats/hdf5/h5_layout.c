@@ -4,6 +4,7 @@
  * and places the same one.
  */
 #include "storage/formats/hdf5/h5_parse.h"
+#include "storage/model/layout_table.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -146,22 +147,6 @@ static enum hub_status add_contiguous(const struct hub_h5 *file, const struct hu
     return one_piece(b, &d->variant, &piece, array, err);
 }
 
-/* Without a filter that changes lengths, a chunk's stored size is known. */
-static bool stored_size_fits(const struct hub_pipeline *p, const struct hub_chunk *chunk,
-                             uint64_t chunk_bytes)
-{
-    uint64_t expected = chunk_bytes;
-    for (uint32_t i = 0; i < p->count; i++) {
-        if (chunk->mask >> i & 1)
-            continue;
-        if (p->filters[i].id == HUB_FILTER_DEFLATE || p->filters[i].id == HUB_FILTER_LZF)
-            return chunk->size <= 2 * HUB_MAX_CHUNK_BYTES;
-        if (p->filters[i].id == HUB_FILTER_FLETCHER32)
-            expected += 4;
-    }
-    return chunk->size == expected;
-}
-
 /* The pipeline less filters without a codec, and masks to match; false when a stored chunk needs one of them.
  */
 static bool known_pipeline(const struct hub_h5_dataset *d, struct hub_chunk *chunks, uint64_t count,
@@ -192,7 +177,8 @@ static enum hub_status put_chunks(struct hub_h5 *file, const struct hub_h5_datas
     if (!known_pipeline(d, chunks, count, &pipeline))
         return hub_fail(err, HUB_UNSUPPORTED, "%s", d->filter_name);
     for (uint64_t i = 0; i < count; i++)
-        if (chunks[i].offset != HUB_ABSENT && !stored_size_fits(&pipeline, &chunks[i], d->chunk_bytes))
+        if (chunks[i].offset != HUB_ABSENT &&
+            !hub_layout_stored_size_fits(&pipeline, &chunks[i], d->chunk_bytes))
             return hub_fail(err, HUB_CORRUPT, "chunk %" PRIu64 " is stored in %u bytes, decoded %" PRIu64, i,
                             chunks[i].size, d->chunk_bytes);
     struct hub_grid grid = {.rank = 1u + d->variant.rank};
