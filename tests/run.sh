@@ -21,6 +21,12 @@ if [ ! -x $venv/bin/pytest ]; then
     $venv/bin/pip install -q --disable-pip-version-check -r tests/support/requirements.txt
 fi
 export HUB_TEST_PYTHON="$here/$venv/bin/python"
+old=build/venv-minari-0.4.3
+if [ ! -x $old/bin/minari ]; then
+    /usr/bin/python3 -m venv $old
+    $old/bin/pip install -q --disable-pip-version-check -r tests/support/requirements-0.4.3.txt
+fi
+export HUB_TEST_PYTHON_043="$here/$old/bin/python"
 
 failed=0
 passed=0
