@@ -28,7 +28,8 @@ struct option {
 
 static const struct option options[] = {
     {"root", LIST, AT(root_texts), NULL, 0, 0, "[NAME=]DIR[:ro]",
-     "A directory of datasets; may be given several times. With :ro the hub never writes there. "
+     "A directory of datasets; may be given several times. With NAME= their ids begin with NAME/, with :ro "
+     "the hub never writes there. "
      "Default: $MINARI_DATASETS_PATH, else ~/.minari/datasets."},
     {"state", TEXT, AT(state), NULL, 0, 0, "DIR",
      "Where the catalogue is kept. Default: the service's state directory, else ~/.local/state/minari-hub."},

@@ -90,6 +90,10 @@ static enum hub_status start_scanner(struct parts *parts, const struct hub_confi
                                                 .store = app->store,
                                                 .inspector = parts->inspector,
                                                 .roots = app->roots,
+                                                .root_names = (const char *const *)config->root_names,
+                                                .allowed_targets =
+                                                    (const char *const *)config->allow_targets.items,
+                                                .allowed_count = config->allow_targets.count,
                                                 .root_count = app->root_count,
                                                 .state = config->state,
                                                 .settle_ms = (unsigned)config->settle_ms,

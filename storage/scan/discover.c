@@ -24,6 +24,7 @@ struct node {
     bool has_files;  /* a file nobody claimed, here or below */
     bool unknown;    /* it could not be asked about: nothing is said about it */
     bool has_folders;
+    char *leaving; /* links beside its datasets that are not followed, as in the listing */
     char path[];
 };
 
@@ -43,9 +44,11 @@ struct walk {
 /* ---- ids ---- */
 
 /* A path as a dataset id: what an id cannot hold is replaced, so that everything has one. */
-static char *make_id(const char *path, const char *name)
+static char *make_id(const char *space, const char *path, const char *name)
 {
-    char *id = hub_walk_join(path, name), *out = id ? malloc(strlen(id) * 2 + 2) : NULL;
+    HUB_CLEANUP(hub_freep) char *below = hub_walk_join(path, name);
+    HUB_CLEANUP(hub_freep) char *id = below ? hub_walk_join(space, below) : NULL;
+    char *out = id ? malloc(strlen(id) * 2 + 2) : NULL;
     size_t n = 0;
     for (const char *at = id; out && *at;) {
         const size_t size = strcspn(at, "/");
@@ -65,7 +68,6 @@ static char *make_id(const char *path, const char *name)
     }
     if (out)
         out[n] = '\0';
-    free(id);
     return out;
 }
 
@@ -134,8 +136,11 @@ static enum hub_status hand_out_locked(struct walk *w, const struct finding *f, 
                                        struct hub_error *err)
 {
     const char *path = f->node->path;
-    const bool nameless = !*path && !f->name; /* the root is a dataset: it is called as its directory is */
-    char *id = make_id(nameless ? last_segment(w->discovery->walk->roots[f->node->root]) : path,
+    const uint32_t root = f->node->root;
+    const char *space = w->discovery->names ? w->discovery->names[root] : NULL;
+    const bool nameless =
+        !*path && !f->name && !space; /* the root is a dataset: it is called as its directory is */
+    char *id = make_id(space ? space : "", nameless ? last_segment(w->discovery->walk->roots[root]) : path,
                        f->name ? f->name : "");
     bool taken = false;
     if (!id)
@@ -146,7 +151,7 @@ static enum hub_status hand_out_locked(struct walk *w, const struct finding *f, 
         free(id);
         return st;
     }
-    struct hub_found_dataset dataset = {.root = f->node->root,
+    struct hub_found_dataset dataset = {.root = root,
                                         .id = id,
                                         .path = path,
                                         .single_files = f->name != NULL,
@@ -300,6 +305,28 @@ static bool nobody_to_ask(enum hub_status st)
     return ends_walk(st) || st == HUB_IO || st == HUB_BUSY || st == HUB_NO_SPACE;
 }
 
+/* A disk or a server that does not answer now says nothing about what is there. */
+static bool may_pass(enum hub_status st)
+{
+    return st == HUB_IO || st == HUB_BUSY || st == HUB_AGAIN || st == HUB_TIMEOUT;
+}
+
+static void miss(struct walk *w, const struct node *node)
+{
+    pthread_mutex_lock(&w->lock);
+    if (w->out->root_missing)
+        w->out->root_missing[node->root] = true;
+    pthread_mutex_unlock(&w->lock);
+}
+
+/* Those beside datasets are told one by one; elsewhere they count as files of their folder. */
+static void keep_links(struct node *node, struct hub_listing *listing)
+{
+    node->leaving = listing->leaving;
+    listing->leaving = NULL;
+    node->has_files = node->has_files || (node->leaving && node->parent);
+}
+
 static enum hub_status visit(struct walk *w, struct node *node, struct hub_error *err)
 {
     HUB_CLEANUP(hub_listing_dispose) struct hub_listing listing = {0};
@@ -310,15 +337,17 @@ static enum hub_status visit(struct walk *w, struct node *node, struct hub_error
         w->discovery->progress(w->discovery->user, node->root, node->path);
     enum hub_status st = hub_walk_list(w->discovery->walk, node->root, node->path, &listing, err);
     if (st) {
-        if (!node->parent && w->out->root_missing)
-            w->out->root_missing[node->root] = true;
+        if (!node->parent || may_pass(st))
+            miss(w, node);
         node->unknown = true;
         return ends_walk(st) ? st : HUB_OK;
     }
     node->device = listing.stamp.device;
     node->inode = listing.stamp.inode;
-    if (!listing.count)
+    if (!listing.count) {
+        keep_links(node, &listing);
         return HUB_OK;
+    }
     st = hub_claim_ask(w->discovery, node->root, node->path, &listing, &bids, err);
     if (nobody_to_ask(st))
         return st;
@@ -328,6 +357,10 @@ static enum hub_status visit(struct walk *w, struct node *node, struct hub_error
         pthread_mutex_unlock(&w->lock);
     }
     st = look_at(w, node, &listing, &bids, err);
+    if (!bids.count || bids.bids[0].name)
+        keep_links(node, &listing);
+    if (may_pass(st))
+        miss(w, node);
     return ends_walk(st) ? st : HUB_OK;
 }
 
@@ -388,9 +421,25 @@ static enum hub_status hand_out_files(struct walk *w, const struct node *node, s
     static const char *const format = "files";
     HUB_CLEANUP(hub_fileset_dispose) struct hub_fileset files = {0};
     const enum hub_status st = hub_walk_collect(w->discovery->walk, node->root, node->path, &files, err);
-    if (st || !files.count)
+    if (st || (!files.count && !files.leaving))
         return ends_walk(st) ? st : HUB_OK;
     return hand_out(w, &(struct finding){node, NULL, &format, 1}, &files);
+}
+
+/* A link beside datasets that leads out of the roots, or nowhere now, may well be one: it is not followed,
+ * but told. */
+static enum hub_status hand_out_links(struct walk *w, const struct node *node, struct hub_error *err)
+{
+    static const char *const format = "files";
+    for (const char *name = node->leaving; name && *name; name += strlen(name) + 1) {
+        struct hub_fileset none = {.leaving = strdup(name)};
+        if (!none.leaving)
+            return hub_fail(err, HUB_NO_MEMORY, "no memory for a link");
+        const enum hub_status st = hand_out(w, &(struct finding){node, name, &format, 1}, &none);
+        hub_fileset_dispose(&none);
+        HUB_TRY(st);
+    }
+    return HUB_OK;
 }
 
 /* Children come before their parents in the list, so one pass carries everything up. */
@@ -404,6 +453,8 @@ static enum hub_status hand_out_unclaimed(struct walk *w, struct hub_error *err)
     }
     for (struct node *n = w->all; n; n = n->all) {
         const bool is_root = !n->parent;
+        if (n->recognised || (is_root && (n->has_folders || !n->has_files)))
+            HUB_TRY(hand_out_links(w, n, err));
         if (!is_unclaimed(n) || (is_root && n->has_folders))
             continue;
         if (is_root || n->parent->recognised || !n->parent->parent)
@@ -417,6 +468,7 @@ static void free_nodes(struct walk *w)
     while (w->all) {
         struct node *node = w->all;
         w->all = node->all;
+        free(node->leaving);
         free(node);
     }
     w->first = w->last = NULL;

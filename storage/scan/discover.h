@@ -18,11 +18,12 @@ struct hub_found_dataset {
     bool single_files;          /* a claim of files in `path`; else of all below it */
     const char *const *formats; /* bidders, best first; "files": nobody claimed it */
     uint32_t format_count;
-    struct hub_fileset *files;
+    struct hub_fileset *files; /* empty but for `leaving`: a link that is not followed */
 };
 
 struct hub_discovery {
     const struct hub_walk *walk;
+    const char *const *names; /* by root number: what its ids begin with, or NULL; may be NULL itself */
     struct hub_inspector *inspector;
     unsigned jobs;         /* directories asked about at once; 0: cores */
     const char *drivers;   /* names the set of drivers; what is remembered counts only under the same */
@@ -43,7 +44,8 @@ struct hub_discovered {
     uint64_t directories, datasets;
     uint64_t clashes;   /* datasets left out because another has their id */
     uint64_t unasked;   /* directories whose claim job failed: nothing below them is known this time */
-    bool *root_missing; /* by root number (caller's, may be NULL) */
+    bool *root_missing; /* by root number (caller's, may be NULL): it, or something below, could not be read
+                           now, so that what was not found may still be there */
 };
 
 HUB_MUST_USE enum hub_status hub_scan_discover(const struct hub_discovery *discovery,

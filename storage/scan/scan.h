@@ -20,7 +20,8 @@ struct hub_scanner_options {
     struct hub_catalog *catalog;
     struct hub_store *store;
     struct hub_inspector *inspector;
-    const char *const *roots; /* absolute directories, numbers as in the store */
+    const char *const *roots;      /* absolute directories, numbers as in the store */
+    const char *const *root_names; /* what the ids of each root begin with, or NULL; may be NULL itself */
     uint32_t root_count;
     const char *state;
     unsigned settle_ms;                 /* as it is: 0 trusts files of this very moment */

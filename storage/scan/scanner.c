@@ -42,7 +42,8 @@ static void take_hurried(struct hub_scanner *s)
             hub_seen_unqueue(s, seen);
             hub_seen_push(s, seen, true);
         } else if (seen && seen->state == HUB_SEEN_IDLE) {
-            s->sweep_wanted = true; /* its files are not what was indexed */
+            /* its files are not what was indexed; requests alone must not keep us sweeping */
+            s->sweep_at_ms = HUB_MIN(s->sweep_at_ms, s->rest_until_ms);
         }
     }
     pthread_mutex_unlock(&s->lock);
@@ -140,6 +141,16 @@ static enum hub_status start_threads(struct hub_scanner *s, struct hub_error *er
     return HUB_OK;
 }
 
+static enum hub_status copy_names(struct hub_scanner *s, const struct hub_scanner_options *options,
+                                  struct hub_error *err)
+{
+    s->names = calloc(options->root_count + (size_t)1, sizeof *s->names);
+    bool whole = s->names != NULL;
+    for (uint32_t i = 0; whole && options->root_names && i < options->root_count; i++)
+        whole = !options->root_names[i] || (s->names[i] = strdup(options->root_names[i])) != NULL;
+    return whole ? HUB_OK : hub_fail(err, HUB_NO_MEMORY, "no memory to scan");
+}
+
 static enum hub_status start(struct hub_scanner *s, const struct hub_scanner_options *options,
                              struct hub_error *err)
 {
@@ -148,6 +159,7 @@ static enum hub_status start(struct hub_scanner *s, const struct hub_scanner_opt
     s->catalog = options->catalog;
     s->store = options->store;
     s->inspector = options->inspector;
+    s->root_count = options->root_count;
     s->settle_ms = options->settle_ms;
     s->sweep_s = options->sweep_s;
     s->jobs = HUB_MIN(jobs, (unsigned)MAX_JOBS);
@@ -159,6 +171,7 @@ static enum hub_status start(struct hub_scanner *s, const struct hub_scanner_opt
     s->wake_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
     if (s->wake_fd < 0)
         return hub_fail_errno(err, errno, "eventfd");
+    HUB_TRY(copy_names(s, options, err));
     HUB_TRY(hub_walk_init(&s->walk, options->roots, options->root_count, options->allowed_targets,
                           options->allowed_count, err));
     if (options->watch && hub_watch_new(&s->watch, NULL))
@@ -208,6 +221,9 @@ void hub_scanner_stop(struct hub_scanner *s)
     free(s->workers);
     hub_seen_free_all(s);
     hub_watch_free(s->watch);
+    for (uint32_t i = 0; s->names && i < s->root_count; i++)
+        free(s->names[i]);
+    free(s->names);
     hub_walk_dispose(&s->walk);
     if (s->wake_fd >= 0)
         close(s->wake_fd);

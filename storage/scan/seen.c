@@ -151,6 +151,21 @@ void hub_seen_remove(struct hub_scanner *s, struct hub_seen *seen)
     seen_free(seen);
 }
 
+void hub_seen_forget_gone(struct hub_scanner *s, const bool *root_missing)
+{
+    for (size_t i = 0; i < s->slot_count; i++) {
+        for (struct hub_seen *seen = s->slots[i], *next; seen; seen = next) {
+            next = seen->chain;
+            if (seen->sweep == s->sweep || seen->state == HUB_SEEN_RUNNING)
+                continue;
+            if (!root_missing[seen->root])
+                hub_seen_remove(s, seen);
+            else if (seen->state == HUB_SEEN_WAITING)
+                seen->state = HUB_SEEN_IDLE; /* there is nothing to wait for until its root is back */
+        }
+    }
+}
+
 void hub_seen_free_all(struct hub_scanner *s)
 {
     for (size_t i = 0; i < s->slot_count; i++) {

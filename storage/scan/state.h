@@ -70,6 +70,8 @@ struct hub_scanner {
     struct hub_store *store;
     struct hub_inspector *inspector;
     struct hub_walk walk;
+    uint32_t root_count;
+    char **names; /* by root: what its ids begin with, or NULL */
     char *state, *drivers;
     unsigned settle_ms, sweep_s, jobs;
     struct hub_watch *watch; /* NULL: sweeps only */
@@ -111,6 +113,8 @@ struct hub_seen *hub_seen_find(const struct hub_scanner *s, const char *id);
 struct hub_seen *hub_seen_get(struct hub_scanner *s, const struct hub_found_dataset *found);
 void hub_seen_remove(struct hub_scanner *s, struct hub_seen *seen);
 void hub_seen_free_all(struct hub_scanner *s);
+/** After a sweep: forget what it did not see, unless its root could not be read. */
+void hub_seen_forget_gone(struct hub_scanner *s, const bool *root_missing);
 void hub_seen_push(struct hub_scanner *s, struct hub_seen *seen, bool first);
 void hub_seen_unqueue(struct hub_scanner *s, struct hub_seen *seen);
 /** Look at it again in `after_ms`. */

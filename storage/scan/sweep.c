@@ -41,9 +41,10 @@ enum hub_status hub_scan_revision(const struct hub_fileset *files, char out[41],
 enum hub_status hub_scan_problems(const struct hub_findings *plan, const struct hub_fileset *files,
                                   struct hub_findings *out, struct hub_error *err)
 {
-    static char code[] = "link-leaves",
-                detail[] =
-                    "this link leads out of the roots: its end is not part of the dataset (--allow-target)";
+    static char code
+        [] = "link-leaves",
+    detail[] =
+        "this link leads nowhere, or out of the roots: its end is not part of the dataset (--allow-target)";
     const uint32_t count = plan ? plan->problem_count : 0;
     *out = plan ? *plan : (struct hub_findings){0};
     out->problems = calloc(count + (size_t)1, sizeof *out->problems);
@@ -168,8 +169,11 @@ static enum hub_status show_pending(struct hub_scanner *s, struct hub_seen *seen
 static enum hub_status publish_files(struct hub_scanner *s, struct hub_seen *seen,
                                      const struct hub_fileset *files, struct hub_error *err)
 {
-    HUB_TRY(hub_scan_publish_bare(s, seen->root, seen->id, seen->path, "files", files, HUB_DATASET_READY, "",
-                                  NULL, err));
+    const bool is_link = !files->count && files->leaving;
+    HUB_TRY(hub_scan_publish_bare(
+        s, seen->root, seen->id, seen->path, "files", files, is_link ? HUB_DATASET_BROKEN : HUB_DATASET_READY,
+        is_link ? "a link that leads nowhere, or out of the roots: --allow-target DIR has it followed" : "",
+        NULL, err));
     seen->shown = seen->ready = true;
     seen->published = seen->signature;
     hub_scan_remember(s, seen->root, seen->id, seen->signature);
@@ -272,9 +276,6 @@ static void remove_gone(struct hub_scanner *s, const bool *root_missing)
         const struct hub_head *head = snapshot->heads[i];
         pthread_mutex_lock(&s->lock);
         const bool gone = is_gone(s, head, root_missing);
-        struct hub_seen *seen = gone ? hub_seen_find(s, head->id) : NULL;
-        if (seen && seen->root == head->root && seen->sweep != s->sweep)
-            hub_seen_remove(s, seen);
         pthread_mutex_unlock(&s->lock);
         if (!gone)
             continue;
@@ -282,6 +283,9 @@ static void remove_gone(struct hub_scanner *s, const bool *root_missing)
             head->root < s->walk.root_count)
             hub_scan_remember(s, head->root, head->id, 0);
     }
+    pthread_mutex_lock(&s->lock);
+    hub_seen_forget_gone(s, root_missing);
+    pthread_mutex_unlock(&s->lock);
 }
 
 /* ---- the sweep ---- */
@@ -310,7 +314,7 @@ static void end_sweep(struct hub_scanner *s, enum hub_status st, const struct hu
     snprintf(s->progress.trouble, sizeof s->progress.trouble, "%.255s", st ? err->detail : "");
     /* files that keep changing must not keep us sweeping: rest a few times as long as a sweep takes */
     const int64_t due_ms = st ? now_ms + 10000 : next_due_ms(s, now_ms);
-    s->rest_until_ms = now_ms + HUB_MIN(took_ms * 5, (int64_t)60000);
+    s->rest_until_ms = now_ms + HUB_MIN(HUB_MAX(took_ms * 5, (int64_t)20), (int64_t)60000);
     s->sweep_at_ms = HUB_MAX(due_ms, s->rest_until_ms);
     if (!s->running)
         s->progress.current[0] = '\0';
@@ -323,6 +327,7 @@ void hub_scan_sweep(struct hub_scanner *s)
     HUB_CLEANUP(hub_freep) bool *root_missing = calloc(s->walk.root_count + (size_t)1, sizeof *root_missing);
     const struct hub_discovery discovery = {
         .walk = &s->walk,
+        .names = (const char *const *)s->names,
         .inspector = s->inspector,
         .jobs = s->jobs,
         .drivers = s->drivers,

@@ -70,7 +70,7 @@ static bool beneath(const char *path, const char *base)
 
 /* Where a path with links really is, if that is allowed. */
 static enum hub_status resolve(const struct hub_walk *walk, uint32_t root, const char *path, char **out,
-                               struct hub_error *err)
+                               const char **base, struct hub_error *err)
 {
     HUB_CLEANUP(hub_freep) char *full = hub_walk_join(walk->roots[root], path);
     if (!full)
@@ -82,6 +82,7 @@ static enum hub_status resolve(const struct hub_walk *walk, uint32_t root, const
         if (!beneath(real, walk->bases[i]))
             continue;
         *out = real;
+        *base = walk->bases[i];
         real = NULL;
         return HUB_OK;
     }
@@ -98,9 +99,15 @@ enum hub_status hub_walk_open(const struct hub_walk *walk, uint32_t root, const 
     const enum hub_status st = hub_fs_open_beneath(at, path, flags | O_NONBLOCK | O_NOCTTY, 0, fd, err);
     if (st != HUB_DENIED)
         return st;
-    HUB_TRY(resolve(walk, root, path, &real, err));
-    *fd = open(real, flags | O_NONBLOCK | O_NOCTTY | O_CLOEXEC | O_NOFOLLOW);
-    return *fd < 0 ? hub_fail_errno(err, errno, "%s", path) : HUB_OK;
+    const char *base;
+    HUB_TRY(resolve(walk, root, path, &real, &base, err));
+    /* nothing is followed any more: what was resolved is what is opened */
+    HUB_CLEANUP(hub_closep) const int beneath_fd = open(base, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (beneath_fd < 0)
+        return hub_fail_errno(err, errno, "%s", path);
+    const char *rest = real + strlen(base);
+    rest += strspn(rest, "/");
+    return hub_fs_open_beneath(beneath_fd, rest, flags | O_NONBLOCK | O_NOCTTY, HUB_FS_NO_LINKS, fd, err);
 }
 
 /* ---- one directory ---- */
@@ -116,8 +123,10 @@ void hub_listing_dispose(struct hub_listing *listing)
 static enum hub_status allowed_link(const struct hub_walk *walk, uint32_t root, const char *path,
                                     const char *name, struct hub_error *err)
 {
-    HUB_CLEANUP(hub_freep) char *joined = hub_walk_join(path, name), *real = NULL;
-    return joined ? resolve(walk, root, joined, &real, err) : no_memory(err);
+    HUB_CLEANUP(hub_freep) char *joined = hub_walk_join(path, name);
+    HUB_CLEANUP(hub_freep) char *real = NULL;
+    const char *base;
+    return joined ? resolve(walk, root, joined, &real, &base, err) : no_memory(err);
 }
 
 /* Names of directories and regular files are put one after another into `names`; the entries point there at
@@ -127,7 +136,7 @@ struct reading {
     uint32_t root;
     const char *path;
     struct hub_listing *out;
-    struct hub_buf names, entries;
+    struct hub_buf names, entries, leaving;
 };
 
 static enum hub_status read_entry(struct reading *r, int fd, const struct dirent *d, struct hub_error *err)
@@ -136,11 +145,8 @@ static enum hub_status read_entry(struct reading *r, int fd, const struct dirent
     if (d->d_name[0] == '.' || fstatat(fd, d->d_name, &st, AT_SYMLINK_NOFOLLOW))
         return HUB_OK; /* gone meanwhile */
     if (S_ISLNK(st.st_mode)) {
-        if (allowed_link(r->walk, r->root, r->path, d->d_name, NULL)) {
-            if (!r->out->leaving)
-                r->out->leaving = strdup(d->d_name);
-            return HUB_OK;
-        }
+        if (allowed_link(r->walk, r->root, r->path, d->d_name, NULL))
+            return hub_buf_add(&r->leaving, d->d_name, strlen(d->d_name) + 1, err);
         if (fstatat(fd, d->d_name, &st, 0))
             return HUB_OK;
     }
@@ -169,6 +175,8 @@ static enum hub_status read_all(struct reading *r, DIR *dir, struct hub_error *e
     while ((d = readdir(dir)))
         HUB_TRY(read_entry(r, dirfd(dir), d, err));
     struct hub_listing *out = r->out;
+    if (r->leaving.size) /* the buffer ends in a NUL of its own: the empty name */
+        out->leaving = hub_buf_take(&r->leaving, NULL);
     out->names = hub_buf_take(&r->names, NULL);
     out->entries = (struct hub_entry *)(void *)hub_buf_take(&r->entries, NULL);
     const char *name = out->names; /* they were put down in the same order */
@@ -184,7 +192,13 @@ static enum hub_status read_all(struct reading *r, DIR *dir, struct hub_error *e
 enum hub_status hub_walk_list(const struct hub_walk *walk, uint32_t root, const char *path,
                               struct hub_listing *out, struct hub_error *err)
 {
-    struct reading r = {walk, root, path, out, HUB_BUF_INIT(MAX_NAMES_BYTES), HUB_BUF_INIT(MAX_NAMES_BYTES)};
+    struct reading r = {walk,
+                        root,
+                        path,
+                        out,
+                        HUB_BUF_INIT(MAX_NAMES_BYTES),
+                        HUB_BUF_INIT(MAX_NAMES_BYTES),
+                        HUB_BUF_INIT(MAX_NAMES_BYTES)};
     int fd = -1;
     *out = (struct hub_listing){0};
     HUB_TRY(hub_walk_open(walk, root, path, O_RDONLY | O_DIRECTORY, &fd, err));
@@ -197,6 +211,7 @@ enum hub_status hub_walk_list(const struct hub_walk *walk, uint32_t root, const 
     closedir(dir);
     hub_buf_dispose(&r.names);
     hub_buf_dispose(&r.entries);
+    hub_buf_dispose(&r.leaving);
     if (st)
         hub_listing_dispose(out);
     return st;

@@ -35,7 +35,8 @@ struct hub_listing {
     struct hub_entry *entries;
     uint32_t count;
     char *names;
-    char *leaving; /* name of the first link that was not followed, or NULL */
+    char *leaving; /* names of links that were not followed, each behind the other's NUL, the last one empty;
+                      NULL: none */
 };
 
 HUB_MUST_USE enum hub_status hub_walk_list(const struct hub_walk *walk, uint32_t root, const char *path,

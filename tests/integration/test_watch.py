@@ -1,0 +1,273 @@
+"""Datasets that come, change and go while the hub runs: found without being asked to look, settled before they are read, and never
+answered with rows of two states at once."""
+import contextlib
+import os
+import shutil
+import sys
+import tempfile
+import threading
+import time
+
+import h5py
+import numpy as np
+import pytest
+
+sys.path.insert(0, os.path.dirname(__file__))
+from hub import FIXTURES, Hub
+
+SAMPLES = os.path.join(FIXTURES, "samples")
+DOOR = os.path.join(SAMPLES, "door-human-v0")
+
+
+def copy(to, of=DOOR):
+    """As cp does it: the files are new."""
+    shutil.copytree(of, to, copy_function=shutil.copyfile)
+
+
+def main_file(dataset):
+    return os.path.join(dataset, "data", "main_data.hdf5")
+
+
+def fill(dataset, value):
+    """Every observation of episode 0 becomes `value`, in place."""
+    with h5py.File(main_file(dataset), "r+") as f:
+        f["episode_0/observations"][...] = value
+
+
+@contextlib.contextmanager
+def watching(*arguments, settle="200ms"):
+    root = tempfile.mkdtemp(prefix="hub-watch-")
+    try:
+        shutil.copytree(os.path.join(SAMPLES, "D4RL"), os.path.join(root, "D4RL"))
+        with Hub([root], args=("--settle", settle, *arguments)) as hub:
+            hub.wait_indexed()
+            yield hub, root
+    finally:
+        shutil.rmtree(root)
+
+
+def until(what, seconds=20):
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        got = what()
+        if got:
+            return got
+        time.sleep(0.05)
+    raise AssertionError("it did not come about")
+
+
+def statuses(hub):
+    return {d["id"]: d["status"] for d in hub.datasets()}
+
+
+def is_ready(hub, id):
+    return lambda: statuses(hub).get(id) == "ready"
+
+
+def observations(hub, id, more=""):
+    return hub.get(f"/api/v1/datasets/{id}/episodes/0/observations{more}")
+
+
+def test_added_and_deleted():
+    with watching() as (hub, root):
+        copy(os.path.join(root, "door-human-v0"))
+        until(is_ready(hub, "door-human-v0"))
+        assert observations(hub, "door-human-v0").status == 200
+        shutil.rmtree(os.path.join(root, "door-human-v0"))
+        until(lambda: "door-human-v0" not in statuses(hub))
+        assert observations(hub, "door-human-v0").status == 404
+        assert statuses(hub) == {"D4RL/door/human-v2": "ready"}
+
+
+def test_renamed():
+    with watching() as (hub, root):
+        copy(os.path.join(root, "door-human-v0"))
+        until(is_ready(hub, "door-human-v0"))
+        os.rename(os.path.join(root, "door-human-v0"), os.path.join(root, "door-human-v3"))
+        until(lambda: is_ready(hub, "door-human-v3")() and "door-human-v0" not in statuses(hub))
+        assert hub.get("/api/v1/datasets/door-human").json()["id"] == "door-human-v3"
+
+
+def test_half_copied_is_pending_and_then_ready():
+    with watching(settle="1s") as (hub, root):
+        to = os.path.join(root, "door-human-v0")
+        os.makedirs(os.path.join(to, "data"))
+        with open(main_file(DOOR), "rb") as f:
+            data = f.read()
+        with open(main_file(to), "wb") as f:
+            for part in range(8):
+                f.write(data[len(data) * part // 8 : len(data) * (part + 1) // 8])
+                f.flush()
+                time.sleep(0.3)
+                assert statuses(hub).get("door-human-v0", "pending") == "pending"
+        waiting = until(lambda: next((d for d in hub.datasets() if d["id"] == "door-human-v0"), None))
+        if waiting["status"] == "pending":
+            assert waiting["reason"]
+            answer = observations(hub, "door-human-v0")
+            assert answer.status in (200, 503) and (answer.status == 200 or answer.headers["Retry-After"])
+        until(is_ready(hub, "door-human-v0"))
+        assert np.array_equal(observations(hub, "door-human-v0").json(), expected(DOOR))
+
+
+def expected(dataset):
+    with h5py.File(main_file(dataset)) as f:
+        return f["episode_0/observations"][...]
+
+
+def test_locked_is_busy():
+    import fcntl
+
+    with watching() as (hub, root):
+        to = os.path.join(root, "door-human-v0")
+        copy(os.path.join(root, ".door"))
+        with open(main_file(os.path.join(root, ".door")), "r+b") as f:
+            fcntl.flock(f, fcntl.LOCK_EX)
+            os.rename(os.path.join(root, ".door"), to)
+            busy = until(lambda: next((d for d in hub.datasets() if d["id"] == "door-human-v0" and "busy" in d.get("reason", "")), None))
+            assert busy["status"] == "pending"
+        until(is_ready(hub, "door-human-v0"))
+
+
+@contextlib.contextmanager
+def readers(hub, url, count=4):
+    """Ask for the same rows over and over; what came is kept."""
+    answers, stop = [], threading.Event()
+
+    def ask():
+        while not stop.is_set():
+            answers.append(hub.get(url))
+
+    threads = [threading.Thread(target=ask) for _ in range(count)]
+    for t in threads:
+        t.start()
+    try:
+        yield answers
+    finally:
+        stop.set()
+        for t in threads:
+            t.join()
+
+
+def check_states(answers, allowed):
+    """Each answer is one whole state or says that there is none now, and a validator names one state only."""
+    tags = {}
+    for a in answers:
+        if a.status != 200:
+            assert a.status == 503 and a.json()["type"] in ("urn:minari-hub:dataset-changing", "urn:minari-hub:pending"), a.body
+            assert a.headers["Retry-After"]
+            continue
+        values = np.unique(a.json())
+        assert len(values) == 1 and values[0] in allowed, values
+        tags.setdefault(a.headers["ETag"], set()).add(values[0])
+    assert all(len(values) == 1 for values in tags.values()), tags
+
+
+@pytest.mark.parametrize("how", ["exchanged", "file-renamed", "in-place"])
+def test_replaced_under_readers(how):
+    with watching(settle="100ms") as (hub, root):
+        target, other = os.path.join(root, "door-human-v0"), os.path.join(root, ".other")
+        copy(other)
+        fill(other, 0.0)
+        os.rename(other, target)
+        until(is_ready(hub, "door-human-v0"))
+        url = "/api/v1/datasets/door-human-v0/episodes/0/observations"
+        with readers(hub, url) as answers:
+            for round in (1.0, 2.0, 3.0):
+                if how == "in-place":
+                    fill(target, round)
+                else:
+                    copy(other)
+                    fill(other, round)
+                    if how == "exchanged":
+                        os.rename(target, os.path.join(root, ".old"))
+                        os.rename(other, target)
+                        shutil.rmtree(os.path.join(root, ".old"))
+                    else:
+                        os.replace(main_file(other), main_file(target))
+                        shutil.rmtree(other)
+                until(lambda: (lambda a: a.status == 200 and np.all(np.array(a.json()) == round))(hub.get(url)))
+        answers = [a for a in answers if a.status != 404]  # between the two renames there is none
+        assert len(answers) > 10
+        check_states(answers, {0.0, 1.0, 2.0, 3.0})
+
+
+def test_a_range_never_continues_another_state():
+    with watching(settle="100ms") as (hub, root):
+        target = os.path.join(root, "door-human-v0")
+        copy(target)
+        until(is_ready(hub, "door-human-v0"))
+        url = "/api/v1/datasets/door-human-v0/files/data/main_data.hdf5"
+        first = hub.get(url)
+        tag = first.headers["ETag"]
+        fill(target, 7.0)
+        os.utime(main_file(target))
+        end = time.monotonic() + 3
+        while time.monotonic() < end:
+            a = hub.get(url, {"Range": "bytes=100-199", "If-Range": tag})
+            assert a.status in (200, 206, 503), a.status
+            if a.status == 206:
+                assert a.body == first.body[100:200]
+            if a.status == 200:
+                assert a.headers["ETag"] != tag
+                break
+
+
+def test_a_dataset_that_changes_leaves_others_alone():
+    with watching(settle="500ms") as (hub, root):
+        target = os.path.join(root, "door-human-v0")
+        copy(target)
+        until(is_ready(hub, "door-human-v0"))
+        fill(target, 1.0)
+        assert observations(hub, "door-human-v0").status == 503
+        assert hub.get("/api/v1/datasets/D4RL/door/human-v2/episodes/0/observations").status == 200
+        until(lambda: observations(hub, "door-human-v0").status == 200)
+
+
+def test_a_link_that_leaves_the_root_and_one_that_may():
+    outside = tempfile.mkdtemp(prefix="hub-outside-")
+    try:
+        copy(os.path.join(outside, "door-human-v0"))
+        with watching() as (hub, root):
+            copy(os.path.join(root, "door-human-v5"))
+            os.rename(main_file(os.path.join(root, "door-human-v5")), main_file(os.path.join(root, "door-human-v5")) + ".away")
+            os.symlink(main_file(os.path.join(outside, "door-human-v0")), main_file(os.path.join(root, "door-human-v5")))
+            os.remove(main_file(os.path.join(root, "door-human-v5")) + ".away")
+            os.symlink(os.path.join(outside, "door-human-v0"), os.path.join(root, "door-human-v0"))
+            until(lambda: statuses(hub).get("door-human-v5", "pending") != "pending")
+            problems = hub.dataset("door-human-v5")["problems"]
+            assert {"link-leaves"} <= {p["code"] for p in problems} and any(p.get("path") == "data/main_data.hdf5" for p in problems)
+            assert hub.get("/api/v1/datasets/door-human-v5/files/data/main_data.hdf5").status == 404
+            linked = until(lambda: next((d for d in hub.datasets() if d["id"] == "door-human-v0"), None))
+            assert linked["status"] == "broken" and "--allow-target" in linked["reason"]
+            assert hub.get("/api/v1/datasets/door-human-v0/files").json()["items"] == []
+        with watching("--allow-target", outside) as (hub, root):
+            os.symlink(os.path.join(outside, "door-human-v0"), os.path.join(root, "door-human-v0"))
+            until(is_ready(hub, "door-human-v0"))
+            assert observations(hub, "door-human-v0").status == 200
+    finally:
+        shutil.rmtree(outside)
+
+
+def test_the_sweep_finds_what_nobody_tells():
+    with watching("--sweep", "1s") as (hub, root):
+        copy(os.path.join(root, "door-human-v0"))
+        until(is_ready(hub, "door-human-v0"))
+        stamp = os.stat(main_file(os.path.join(root, "door-human-v0")))
+        os.utime(main_file(os.path.join(root, "door-human-v0")), ns=(stamp.st_atime_ns, stamp.st_mtime_ns - 10**9))  # no event
+        revision = hub.dataset("door-human-v0")["revision"]
+        until(lambda: hub.dataset("door-human-v0")["revision"] != revision)
+
+
+def test_named_roots_keep_equal_ids_apart():
+    state = tempfile.mkdtemp(prefix="hub-roots-")
+    try:
+        for name in ("a", "b"):
+            copy(os.path.join(state, name, "door-human-v0"))
+        with Hub([os.path.join(state, "a"), "lab=" + os.path.join(state, "b")]) as hub:
+            hub.wait_indexed()
+            assert statuses(hub) == {"door-human-v0": "ready", "lab/door-human-v0": "ready"}
+            d = hub.dataset("lab/door-human-v0")
+            assert d["namespace"] == "lab" and d["problems"] == []
+            assert hub.get("/api/v1/datasets/lab/door-human/episodes/0/rewards?stop=1").status == 200
+    finally:
+        shutil.rmtree(state)
