@@ -8,8 +8,8 @@
 #include "storage/read/box.h"
 #include "storage/read/read.h"
 
-/* Reads whose gap is at most GAP are made one of at most RUN bytes: with its page look-ups another system call
- * costs about what copying 10 KiB does, which is also an automatic chunk of h5py. */
+/* Reads whose gap is at most GAP are made one of at most RUN bytes: with its page look-ups another system
+ * call costs about what copying 10 KiB does, which is also an automatic chunk of h5py. */
 enum { HUB_READ_GAP = 10 * 1024, HUB_READ_RUN = 256 * 1024 };
 
 /** What of a slice lies in one piece, lowest row first whatever the slice's direction. */
