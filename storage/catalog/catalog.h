@@ -4,10 +4,14 @@
  * thread.
  *
  * Three levels, from hot to cold:
- *   snapshot  all dataset heads, in memory, immutable, counted; replaced as a whole when something is
- * published dataset   files, parts, fields, the episode directory of one dataset; opened from index.db, kept
- * in an LRU layout    the checked layout of one field of one part; read from index.db on first use, kept in
- * the same LRU No SQL runs where all three are warm. Listing datasets works on the snapshot alone.
+ * - snapshot: all dataset heads, in memory, immutable, counted; replaced as a whole when something is
+ * published;
+ * - dataset: files, parts, fields, the episode directory of one dataset; opened from index.db, kept in an
+ * LRU;
+ * - layout: the checked layout of one field of one part; read from index.db on first use, kept in the same
+ * LRU.
+ *
+ * No SQL runs where all three are warm. Listing datasets works on the snapshot alone.
  *
  * Thread-safety: everything may be called from any thread; writers wait for each other.
  */

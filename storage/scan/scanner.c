@@ -67,7 +67,7 @@ void hub_scanner_hurry(struct hub_scanner *s, const char *id)
 
 /* ---- the thread ---- */
 
-/* Milliseconds until there is something to do; *events: something happened below the roots. */
+/* Milliseconds until there is something to do; -1: nothing is due. */
 static int wait_ms(struct hub_scanner *s)
 {
     pthread_mutex_lock(&s->lock);

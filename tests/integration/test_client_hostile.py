@@ -355,7 +355,7 @@ def test_kill_9_and_go_on(big, tmp_path):
     """Five times; what is fetched twice is at most what was under way."""
     big.sets[ID] = {MAIN: BIG, **{f"data/additional_data_{i}.hdf5": rng.randbytes(SEGMENT + 1) for i in range(4)}}
     cli = Cli(tmp_path, big.url)
-    big.fault = lambda request, path: "/files/" in path and time.sleep(0.1)
+    big.fault = lambda request, path: "/files/" in path and time.sleep(0.35)
     for round in range(5):
         p = cli.start("download", ID, "--connections", "2")
         time.sleep(0.15 + 0.1 * round)
