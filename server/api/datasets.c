@@ -171,8 +171,8 @@ static enum hub_status write_page(const struct hub_request *request, struct list
     }
     hub_json_end_array(&json);
     struct hub_page_cursor next = {0};
-    if (end < l->count) {
-        const struct hub_head *last = l->heads[end - 1];
+    const struct hub_head *last = end > 0 && end < l->count ? l->heads[end - 1] : NULL;
+    if (last) {
         memcpy(next.scope, l->scope, sizeof next.scope);
         if (l->sort == BY_NAME)
             snprintf(next.key, sizeof next.key, "%s", last->name);
@@ -180,7 +180,7 @@ static enum hub_status write_page(const struct hub_request *request, struct list
             snprintf(next.key, sizeof next.key, "%" PRIu64, number_of(last, l->sort));
         snprintf(next.tie, sizeof next.tie, "%s", last->id);
     }
-    HUB_TRY(hub_page_end(request, response, &json, l->count, end < l->count ? &next : NULL, err));
+    HUB_TRY(hub_page_end(request, response, &json, l->count, last ? &next : NULL, err));
     hub_json_end_object(&json);
     return hub_json_status(&json);
 }

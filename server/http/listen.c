@@ -11,12 +11,15 @@
 
 static uint16_t port_of(int fd)
 {
-    struct sockaddr_storage at = {0};
+    union {
+        struct sockaddr any;
+        struct sockaddr_in four;
+        struct sockaddr_in6 six;
+    } at = {.six = {0}};
     socklen_t size = sizeof at;
-    if (getsockname(fd, (struct sockaddr *)&at, &size))
+    if (getsockname(fd, &at.any, &size))
         return 0;
-    return ntohs(at.ss_family == AF_INET6 ? ((struct sockaddr_in6 *)&at)->sin6_port
-                                          : ((struct sockaddr_in *)&at)->sin_port);
+    return ntohs(at.any.sa_family == AF_INET6 ? at.six.sin6_port : at.four.sin_port);
 }
 
 enum hub_status hub_listen(const char *address, uint16_t port, int backlog, int *fd, uint16_t *bound,
