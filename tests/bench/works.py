@@ -247,17 +247,19 @@ def lab_urls(x):
         items += page["items"]
         url = page["next"]
     rng = random.Random(5)
-    ids = [i["id"] for i in items if i["id"].startswith("robot-")]
+    ids = [i["id"] for i in items if "/task-" in i["id"]]
+    named = next(i["id"] for i in items if i["id"].endswith("bench-big-v0"))  # of several roots each is the first segment of its ids
     some = rng.sample(ids, min(2000, len(ids)))
     episodes = [f"/api/v1/datasets/{i}/episodes?limit=100" for i in some]
-    big = "/api/v1/datasets/bench-big-v0/episodes/"
+    big = f"/api/v1/datasets/{named}/episodes/"
     mixed = rng.sample(episodes, 100) + rng.sample(pages, 20) + [f"/api/v1/datasets/{i}" for i in rng.sample(some, 200)]
     mixed += [f"/api/v1/datasets/{i}/episodes/{rng.randrange(100)}/observations?format=npy" for i in some[:1000]]
     for form, count in (("npy", 1000), ("json", 300)):
         for _ in range(count):
             a = rng.randrange(900)
             mixed.append(f"{big}{rng.randrange(2000)}/observations?start={a}&stop={a + 100}&format={form}")
-    mixed += [f"{HUB_BIG} {size}" for size in (4096, 65536, 1048576) for _ in range(30)]
+    whole = f"/api/v1/datasets/{named}/files/data/main_data.hdf5"
+    mixed += [f"{whole} {size}" for size in (4096, 65536, 1048576) for _ in range(30)]
     found = {"datasets": len(items), "episodes": sum(i["episodes"] for i in items)}
     for name, lines in (("list", pages), ("episode", episodes), ("mixed", mixed)):
         found[name] = os.path.join(b.WORK, f"{name}.urls")
