@@ -20,7 +20,7 @@ struct option {
     size_t offset;     /* in struct hub_config */
     const char *value; /* default, as one would write it; NULL: worked out at start */
     uint64_t least, most;
-    const char *argument;
+    const char *argument; /* CHOICE: the words, separated by '|'; the value is the number of the word */
     const char *help;
 };
 
@@ -145,6 +145,31 @@ static enum hub_status set_switch(const struct option *option, const char *value
     return wrong(err, option, value, "must be on or off");
 }
 
+/* The n-th of the words of "one|two|three", or an empty view. */
+static struct hub_view choice(const struct option *option, unsigned n)
+{
+    const char *at = option->argument;
+    for (; n > 0 && *at; n--) {
+        at += strcspn(at, "|");
+        at += *at == '|';
+    }
+    return (struct hub_view){at, strcspn(at, "|")};
+}
+
+static enum hub_status set_choice(const struct option *option, const char *value, unsigned *to,
+                                  struct hub_error *err)
+{
+    char why[120];
+    for (unsigned n = 0; choice(option, n).size; n++) {
+        if (hub_view_is(choice(option, n), value)) {
+            *to = n;
+            return HUB_OK;
+        }
+    }
+    snprintf(why, sizeof why, "must be one of %s", option->argument);
+    return wrong(err, option, value, why);
+}
+
 static enum hub_status append(struct hub_list *list, const char *value, struct hub_error *err)
 {
     if (list->count == HUB_MAX_ROOTS)
@@ -195,10 +220,7 @@ static enum hub_status set(struct hub_config *config, const struct option *optio
     case SWITCH:
         return set_switch(option, value, to, err);
     case CHOICE:
-        if (strcmp(value, "on-demand") != 0 && strcmp(value, "off") != 0)
-            return wrong(err, option, value, "must be on-demand or off");
-        *(bool *)to = strcmp(value, "off") != 0;
-        return HUB_OK;
+        return set_choice(option, value, to, err);
     }
     return HUB_OK;
 }
@@ -414,9 +436,11 @@ static void print_value(FILE *out, const struct option *option, const void *at)
     case SWITCH:
         fprintf(out, "%s\n", *(const bool *)at ? "on" : "off");
         break;
-    case CHOICE:
-        fprintf(out, "%s\n", *(const bool *)at ? "on-demand" : "off");
+    case CHOICE: {
+        const struct hub_view word = choice(option, *(const unsigned *)at);
+        fprintf(out, "%.*s\n", (int)word.size, word.data);
         break;
+    }
     case LIST:
         break;
     }

@@ -17,6 +17,9 @@ struct hub_list {
     uint32_t count;
 };
 
+/* In the order of the words that the option takes. */
+enum hub_hash_mode { HUB_HASH_ON_DEMAND, HUB_HASH_OFF };
+
 struct hub_config {
     struct hub_list root_texts; /* as given: [NAME=]DIR[:ro] */
     struct hub_list allow_targets;
@@ -24,7 +27,8 @@ struct hub_config {
     uint64_t memory;
     uint64_t workers, event_threads, queue, connections; /* 0: one a core */
     uint64_t settle_ms, sweep_ms, grace_ms;
-    bool hash, unsafe_inspect, access_log;
+    unsigned hash; /* enum hub_hash_mode */
+    bool unsafe_inspect, access_log;
 
     /* filled by hub_config_finish */
     struct hub_list roots; /* absolute directories */

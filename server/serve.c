@@ -125,7 +125,7 @@ static enum hub_status open_all(struct parts *parts, const struct hub_config *co
     app->budget = hub_budget_new(config->memory);
     if (!app->budget)
         return hub_fail(err, HUB_NO_MEMORY, "no memory for the budget");
-    if (config->hash)
+    if (config->hash != HUB_HASH_OFF)
         HUB_TRY(hub_hasher_start(app->catalog, app->store, &app->hasher, err));
     HUB_TRY(start_scanner(parts, config, false, err));
     return start_http(app, config, err);

@@ -64,7 +64,7 @@ Test(config, defaults)
     cr_assert_eq(config.queue, 1024);
     cr_assert_eq(config.settle_ms, 2000);
     cr_assert_eq(config.sweep_ms, 300000);
-    cr_assert(config.hash && config.access_log && !config.unsafe_inspect);
+    cr_assert(config.hash == HUB_HASH_ON_DEMAND && config.access_log && !config.unsafe_inspect);
     hub_config_dispose(&config);
 }
 
@@ -109,7 +109,7 @@ Test(config, mistakes_are_named)
         {"--memory", "99999999999999999999G", "not a size"},
         {"--workers", "-1", "not a whole number"},
         {"--workers", NULL, "needs a value"},
-        {"--hash=maybe", NULL, "on-demand or off"},
+        {"--hash=maybe", NULL, "must be one of on-demand|off"},
         {"--settle", "2 weeks", "not a time"},
         {"--access-log=perhaps", NULL, "on or off"},
         {"--root=", NULL, "has no value"},
