@@ -192,8 +192,11 @@ static enum hub_status open_databases(struct hub_catalog *catalog, struct hub_er
     flag_path(catalog, "hub.db", path);
     HUB_TRY(hub_schema_open_hub(path, unclean, &catalog->hub, err));
     flag_path(catalog, "index.db", path);
-    if (take_flag(catalog, "damaged"))
+    if (take_flag(catalog, "damaged")) {
         hub_schema_remove(path);
+        snprintf(catalog->notice, sizeof catalog->notice,
+                 "index.db was found damaged and is being built anew from the datasets");
+    }
     const bool large = stat(path, &index) == 0 && index.st_size > CHECKED_AT_ONCE;
     HUB_TRY(hub_schema_open_index(path, unclean && !large, &catalog->index, err));
     return unclean && large ? check_aside(catalog, path, err) : HUB_OK;
@@ -273,6 +276,11 @@ enum hub_status hub_catalog_open(const struct hub_catalog_options *options, stru
     }
     *out = catalog;
     return HUB_OK;
+}
+
+const char *hub_catalog_notice(const struct hub_catalog *catalog)
+{
+    return catalog->notice;
 }
 
 /* A check that did not come to its end is made by the next start. */

@@ -47,6 +47,7 @@ struct hub_digest_cache;
 
 struct hub_catalog {
     char *state;
+    char notice[256]; /* what opening had to do, for the operator */
     int lock_fd;
     pthread_key_t thread_key;
     bool has_thread_key;

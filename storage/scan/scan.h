@@ -16,6 +16,23 @@
 
 struct hub_scanner;
 
+/**
+ * What an operator should hear about, once each time it happens. Trouble of this machine is never a verdict
+ * about data: the dataset stays as it was (or pending, with the reason) and is inspected again. How a
+ * dataset's status changes is seen by comparing snapshots of the catalogue.
+ */
+enum hub_scan_event_kind {
+    HUB_SCAN_PUT_OFF = 1, /* an inspection was killed, too slow, or met an I/O error: tried again later */
+    HUB_SCAN_GAVE_UP, /* ... too often: tried again after a change, when a sweep is asked for, or at a start
+                       */
+    HUB_SCAN_TROUBLE, /* a sweep ended early */
+};
+struct hub_scan_event {
+    enum hub_scan_event_kind kind;
+    const char *id;     /* of the dataset, or "" */
+    const char *detail; /* one line for a person; like `id` borrowed until the callback returns */
+};
+
 struct hub_scanner_options {
     struct hub_catalog *catalog;
     struct hub_store *store;
@@ -32,6 +49,9 @@ struct hub_scanner_options {
     uint32_t allowed_count;
     const char *drivers; /* names the set of format drivers: under another name all is inspected anew;
                             default: the version */
+    /** Called from the scanner's threads, no lock held; must not block. NULL: nobody listens. */
+    void (*tell)(void *user, const struct hub_scan_event *event);
+    void *user;
 };
 
 #define HUB_SCANNER_OPTIONS_INIT                                                                             \
@@ -43,10 +63,13 @@ struct hub_scan_progress {
     bool walked; /* the roots have been walked by name once */
     bool idle;   /* nothing left to inspect */
     uint64_t directories, datasets, to_inspect, inspected, failed;
-    uint64_t clashes;  /* datasets left out because one of an earlier root has their id */
-    uint64_t sweeps;   /* completed */
-    char current[256]; /* a dataset being inspected, or the directory being looked at */
-    char trouble[256]; /* why the last sweep ended early, or empty */
+    uint64_t clashes;   /* datasets left out because one of an earlier root has their id */
+    uint64_t sweeps;    /* completed */
+    uint64_t put_off;   /* inspections that trouble of this machine ended, since the start */
+    uint64_t postponed; /* datasets that wait for another try after such trouble */
+    uint64_t given_up;  /* datasets that were tried often enough for now */
+    char current[256];  /* a dataset being inspected, or the directory being looked at */
+    char trouble[256];  /* why the last sweep ended early, or empty */
 };
 
 HUB_MUST_USE enum hub_status hub_scanner_start(const struct hub_scanner_options *options,

@@ -18,6 +18,13 @@ int64_t hub_scan_now_ms(void)
     return (int64_t)hub_time_mono_ms();
 }
 
+void hub_scan_tell(const struct hub_scanner *s, enum hub_scan_event_kind kind, const char *id,
+                   const char *detail)
+{
+    if (s->tell)
+        s->tell(s->user, &(struct hub_scan_event){kind, id, detail});
+}
+
 void hub_scan_wake(struct hub_scanner *s)
 {
     const uint64_t one = 1;
@@ -160,6 +167,8 @@ static enum hub_status start(struct hub_scanner *s, const struct hub_scanner_opt
     s->store = options->store;
     s->inspector = options->inspector;
     s->root_count = options->root_count;
+    s->tell = options->tell;
+    s->user = options->user;
     s->settle_ms = options->settle_ms;
     s->sweep_s = options->sweep_s;
     s->jobs = HUB_MIN(jobs, (unsigned)MAX_JOBS);

@@ -75,6 +75,8 @@ struct hub_scanner {
     char *state, *drivers;
     unsigned settle_ms, sweep_s, jobs;
     struct hub_watch *watch; /* NULL: sweeps only */
+    void (*tell)(void *user, const struct hub_scan_event *event);
+    void *user;
 
     pthread_t thread, *workers;
     bool has_thread;
@@ -103,6 +105,9 @@ struct hub_scanner {
 };
 
 int64_t hub_scan_now_ms(void);
+/** No lock held. */
+void hub_scan_tell(const struct hub_scanner *s, enum hub_scan_event_kind kind, const char *id,
+                   const char *detail);
 /** Wake the scanner's own thread. */
 void hub_scan_wake(struct hub_scanner *s);
 

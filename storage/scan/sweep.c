@@ -320,6 +320,8 @@ static void end_sweep(struct hub_scanner *s, enum hub_status st, const struct hu
         s->progress.current[0] = '\0';
     pthread_cond_broadcast(&s->idle_wake);
     pthread_mutex_unlock(&s->lock);
+    if (st && st != HUB_CANCELLED)
+        hub_scan_tell(s, HUB_SCAN_TROUBLE, "", err->detail);
 }
 
 void hub_scan_sweep(struct hub_scanner *s)

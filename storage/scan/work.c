@@ -336,17 +336,20 @@ static void put_off(struct hub_work *w, enum hub_status st, const struct hub_err
     struct hub_seen *seen = w->seen;
     const bool ready = seen->ready;
     const unsigned tries = HUB_MIN(seen->tries, 5U);
+    const bool moved = st == HUB_CHANGED || st == HUB_BUSY;
     seen->tries++;
+    s->progress.put_off += !moved && st != HUB_CANCELLED;
     pthread_mutex_unlock(&s->lock);
+    if (!moved && st != HUB_CANCELLED)
+        hub_scan_tell(s, HUB_SCAN_PUT_OFF, w->id, why->detail);
     if (!ready && !s->stop)
         (void)!hub_scan_publish_bare(s, w->root, w->id, w->path, w->format ? w->format : seen->formats[0],
                                      &w->files, HUB_DATASET_PENDING, why->detail, NULL, NULL);
     pthread_mutex_lock(&s->lock);
     if (!s->stop)
         hub_seen_wait(s, seen,
-                      st == HUB_CHANGED || st == HUB_BUSY
-                          ? HUB_MAX((int64_t)s->settle_ms, (int64_t)BUSY_MS / 4) << tries
-                          : (int64_t)RETRY_MS << tries);
+                      moved ? HUB_MAX((int64_t)s->settle_ms, (int64_t)BUSY_MS / 4) << tries
+                            : (int64_t)RETRY_MS << tries);
     pthread_mutex_unlock(&s->lock);
 }
 
