@@ -4,6 +4,7 @@
 #include "storage/base/hex.h"
 
 #include <inttypes.h>
+#include <openssl/crypto.h>
 #include <openssl/evp.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,6 +20,15 @@ static const EVP_MD *algorithm(enum hub_digest_kind kind)
         return EVP_sha256();
     }
     return NULL;
+}
+
+void hub_digest_prepare(void)
+{
+    uint8_t out[HUB_DIGEST_MAX];
+    (void)OPENSSL_init_crypto(OPENSSL_INIT_NO_LOAD_CONFIG, NULL);
+    for (unsigned kind = HUB_MD5; kind <= HUB_SHA256; kind++)
+        if (hub_digest_of((enum hub_digest_kind)kind, HUB_VIEW(""), out, NULL))
+            return; /* the first real one says why */
 }
 
 enum hub_status hub_digest_begin(struct hub_digest *digest, enum hub_digest_kind kind, struct hub_error *err)

@@ -14,6 +14,10 @@ struct hub_digest {
     size_t size;   /* bytes of the result */
 };
 
+/** Do now what OpenSSL does at a process's first digest, without its configuration file: for a process that
+ * may not open files later. */
+void hub_digest_prepare(void);
+
 HUB_MUST_USE enum hub_status hub_digest_begin(struct hub_digest *digest, enum hub_digest_kind kind,
                                               struct hub_error *err);
 HUB_MUST_USE enum hub_status hub_digest_add(struct hub_digest *digest, struct hub_view bytes,

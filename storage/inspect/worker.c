@@ -5,6 +5,7 @@
  */
 #include "storage/inspect/worker.h"
 
+#include "storage/base/digest.h"
 #include "storage/inspect/child.h"
 
 #include <errno.h>
@@ -18,6 +19,7 @@
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { MAX_JOBS = 1024, CONTROL = 0, SIGNALS, FIRST_JOB };
@@ -189,6 +191,18 @@ static void serve(struct worker *w)
     }
 }
 
+/* What libraries read from files when they are first used, which no child can: a seed for jansson's tables,
+ * OpenSSL's configuration and providers, the time zone. */
+static void wake_libraries(void)
+{
+    size_t seed = 0;
+    (void)!getrandom(&seed, sizeof seed, 0);
+    json_object_seed(seed | 1);
+    hub_digest_prepare();
+    setenv("TZ", "UTC0", 1); /* a zone in words needs no file, now or later */
+    tzset();
+}
+
 int hub_worker_main(void)
 {
     close_range(HUB_CONTROL_FD + 1, ~0u, 0);
@@ -199,9 +213,7 @@ int hub_worker_main(void)
         free(w);
         return 1;
     }
-    size_t seed = 0;
-    (void)!getrandom(&seed, sizeof seed, 0);
-    json_object_seed(seed | 1); /* jansson would read /dev/urandom for it, which no child can */
+    wake_libraries();
     w->poll[CONTROL] = (struct pollfd){.fd = HUB_CONTROL_FD, .events = POLLIN};
     w->poll[SIGNALS] = (struct pollfd){.fd = signals, .events = POLLIN};
     hub_sandbox_prepare(&w->sandbox);

@@ -6,6 +6,7 @@
 #include <criterion/parameterized.h>
 #include <stdio.h>
 
+#include "storage/base/digest.h"
 #include "tests/support/rows.h"
 
 static enum hub_status open_set(struct inspected *d, const char *name, struct hub_error *err)
@@ -153,6 +154,28 @@ Test(hdf5, text_of_fixed_and_varying_length, .timeout = 60)
     inspected_close(&d);
     cr_assert_eq(open_set(&d, "hdf5/fill-values-v0", &err), HUB_OK);
     expect_text(&d, "infos/never_written_text", none, 5);
+    inspected_close(&d);
+}
+
+/* What is longer than a listing shows is told by its length and digest, which the sandbox allows. */
+Test(hdf5, long_attributes_are_summed_up, .timeout = 60)
+{
+    struct inspected d;
+    struct hub_error err = {0};
+    char bytes[2000], hex[2 * HUB_SHA256_BYTES + 1], fixed[200];
+    uint8_t digest[HUB_DIGEST_MAX];
+    cr_assert_eq(open_set(&d, "hdf5/attributes-long-v0", &err), HUB_OK);
+    cr_assert_eq(d.part_status[0], HUB_OK, "%s", d.part_errors[0].detail);
+    const char *attributes = d.parts[0].episodes[0].attributes;
+    memset(bytes, 'y', sizeof bytes);
+    cr_assert_eq(hub_digest_of(HUB_SHA256, (struct hub_view){bytes, sizeof bytes}, digest, &err), HUB_OK);
+    hub_hex(digest, HUB_SHA256_BYTES, hex);
+    snprintf(fixed, sizeof fixed, "\"fixed\":{\"length\":2000,\"sha256\":\"%s\"}", hex);
+    cr_expect_not_null(strstr(attributes, fixed), "%s", attributes);
+    cr_expect_not_null(strstr(attributes, "\"model_file\":{\"length\":60017,\"sha256\":\""), "%s",
+                       attributes);
+    cr_expect_not_null(strstr(attributes, "\"table\":{\"length\":40000,\"sha256\":\""), "%s", attributes);
+    cr_expect_not_null(strstr(attributes, "\"short\":[0,1,2]"), "%s", attributes);
     inspected_close(&d);
 }
 

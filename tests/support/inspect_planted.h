@@ -19,11 +19,15 @@
     X(close_not_open) X(fact_in_inspect) X(bad_utf8) X(bad_type) X(same_field_twice) X(same_episode_twice) \
     X(episode_elsewhere) X(bad_json) X(after_end) X(rows_beyond_file) X(rows_beyond_side) X(layout_noise) \
     X(layout_unfinished)
+/* What a library does for the first time when a driver asks: none may look for a file then. */
+#define PLANTED_LATE(X) \
+    X(digests) X(deflate) X(lzf) X(snappy) X(zstd) X(lz4) X(json) X(hdf5) X(numbers) X(local_time) X(error_text) \
+    X(large_blocks)
 #define PLANTED_OTHERS(X) \
     X(loop) X(eat_memory) X(side_too_much) X(side_budget) X(honest) X(mended) X(read) X(decline) X(unsupported) \
     X(ordinary)
 #define PLANTED_DRIVERS(X) \
-    PLANTED_FORBIDDEN(X) PLANTED_CRASHES(X) PLANTED_LIES(X) PLANTED_OTHERS(X) PLANTED_REFUSED(X)
+    PLANTED_FORBIDDEN(X) PLANTED_CRASHES(X) PLANTED_LIES(X) PLANTED_LATE(X) PLANTED_OTHERS(X) PLANTED_REFUSED(X)
 /* clang-format on */
 
 #define PLANTED_NUMBER(driver) PLANTED_##driver,

@@ -58,6 +58,24 @@ ParameterizedTest(struct planted_case *c, sandbox, stops, .timeout = 60)
     fixture_stop(&f);
 }
 
+ParameterizedTestParameters(sandbox, late)
+{
+    static const char *const names[] = {PLANTED_LATE(PLANTED_NAME)};
+    static struct planted_case cases[HUB_COUNT(names)];
+    return cr_make_param_array(struct planted_case, cases, fill(cases, names, HUB_COUNT(names), HUB_OK, ""));
+}
+
+/* What a library loads at its first use must have been loaded before the sandbox closed. */
+ParameterizedTest(struct planted_case *c, sandbox, late, .timeout = 60)
+{
+    struct fixture f;
+    fixture_start(&f, HUB_PLANTED, options());
+    for (int i = 0; i < 2; i++)
+        cr_expect_eq(fixture_run(&f, c->driver), HUB_OK, "%s: %s: %s", c->driver, f.err.problem,
+                     f.err.detail);
+    fixture_stop(&f);
+}
+
 Test(sandbox, stops_what_does_not_end, .timeout = 60)
 {
     struct fixture f;
