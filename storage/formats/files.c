@@ -22,7 +22,7 @@ uint32_t hub_files_find(const struct hub_files *files, const char *path)
     while (low < high) {
         const uint32_t middle = low + (high - low) / 2;
         if (files->entries[middle].path.size == 0)
-            break; /* an entry of a listing that was claimed: here the order is gone */
+            break; /* an entry of a listing that was claimed: it says nothing about the order around it */
         const int order = compare(files->entries[middle].path, wanted);
         if (order == 0)
             return middle;

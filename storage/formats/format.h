@@ -25,7 +25,8 @@ struct hub_file_entry {
 /**
  * The files of the job. In a claim: the direct children of one directory (hidden names left out), and the
  * grandchildren inside a child directory whose name is known to matter ("data", "meta"). In plan and inspect:
- * all files of the dataset, sorted by path bytes; their index is the file number of records and layouts.
+ * all files of the dataset; their index is the file number of records and layouts. Always sorted by path
+ * bytes.
  */
 struct hub_files {
     const struct hub_file_entry *entries;
@@ -40,8 +41,8 @@ struct hub_files {
     uint64_t side_size, side_budget; /* kept by hub_files_side_add */
 };
 
-/** Number of the file with this exact path, or HUB_NONE. Binary search in plan and inspect; also works on
- * listings. */
+/** Number of the file with this exact path, or HUB_NONE. Binary search; where entries of a listing are
+ * claimed, what is between them is looked through. */
 uint32_t hub_files_find(const struct hub_files *files, const char *path);
 /** Read at most `size` bytes at `offset`; short only at the end of the file. */
 HUB_MUST_USE enum hub_status hub_files_read(struct hub_files *files, uint32_t number, uint64_t offset,

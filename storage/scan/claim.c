@@ -11,21 +11,30 @@
 
 #define MAX_NOTE_BYTES (16 * MIB)
 
-/* The listing as the drivers see it: entries by number, those of "data" and "meta" behind their own. */
+/* One entry of what the drivers see: `of` is its number in the directory's own listing, HUB_NONE for those
+ * inside "data" and "meta", which are claimed with their directory or not at all. */
+struct asked {
+    struct hub_job_file file;
+    uint32_t of;
+};
+
+/* The listing as the drivers see it, sorted by path bytes. */
 struct question {
     const struct hub_discovery *discovery;
     uint32_t root;
     const char *path;
-    struct hub_job_file *files;
+    struct asked *entries;
+    struct hub_job_file *files; /* of the entries, for the job */
     uint32_t count, capacity;
-    uint32_t own; /* entries of the directory itself come first */
+    uint32_t own; /* entries of the directory itself */
     uint64_t signature;
 };
 
 static void question_dispose(struct question *q)
 {
     for (uint32_t i = 0; i < q->count; i++)
-        free((void *)q->files[i].path);
+        free((void *)q->entries[i].file.path);
+    free(q->entries);
     free(q->files);
 }
 
@@ -54,22 +63,22 @@ static uint64_t mix_uint(uint64_t h, uint64_t value)
     return h;
 }
 
-static enum hub_status add(struct question *q, const char *prefix, const struct hub_entry *entry,
+static enum hub_status add(struct question *q, const char *prefix, const struct hub_entry *entry, uint32_t of,
                            struct hub_error *err)
 {
     if (q->count == q->capacity) {
         const uint32_t capacity = q->capacity ? q->capacity * 2 : 32;
-        struct hub_job_file *files = realloc(q->files, capacity * sizeof *files);
-        if (!files)
+        struct asked *entries = realloc(q->entries, capacity * sizeof *entries);
+        if (!entries)
             return hub_fail(err, HUB_NO_MEMORY, "no memory for a listing");
-        q->files = files;
+        q->entries = entries;
         q->capacity = capacity;
     }
     char *path = hub_walk_join(prefix, entry->name);
     if (!path)
         return hub_fail(err, HUB_NO_MEMORY, "no memory for a listing");
-    q->files[q->count++] =
-        (struct hub_job_file){path, entry->directory ? 0 : entry->stamp.size, entry->directory};
+    q->entries[q->count++] =
+        (struct asked){{path, entry->directory ? 0 : entry->stamp.size, entry->directory}, of};
     q->signature = mix(q->signature, path, strlen(path) + 1);
     if (!entry->directory) {
         q->signature = mix_uint(q->signature, entry->stamp.size);
@@ -83,7 +92,25 @@ static enum hub_status add_all(struct question *q, const char *prefix, const str
                                struct hub_error *err)
 {
     for (uint32_t i = 0; i < listing->count; i++)
-        HUB_TRY(add(q, prefix, &listing->entries[i], err));
+        HUB_TRY(add(q, prefix, &listing->entries[i], *prefix ? HUB_NONE : i, err));
+    return HUB_OK;
+}
+
+static int compare_entries(const void *a, const void *b)
+{
+    return strcmp(((const struct asked *)a)->file.path, ((const struct asked *)b)->file.path);
+}
+
+/* Drivers look paths up by halving: "data/x" stands behind "data-old", not behind all of the folder's own. */
+static enum hub_status sort_entries(struct question *q, struct hub_error *err)
+{
+    q->files = malloc((q->count + (size_t)1) * sizeof *q->files);
+    if (!q->files)
+        return hub_fail(err, HUB_NO_MEMORY, "no memory for a listing");
+    if (q->count)
+        qsort(q->entries, q->count, sizeof *q->entries, compare_entries);
+    for (uint32_t i = 0; i < q->count; i++)
+        q->files[i] = q->entries[i].file;
     return HUB_OK;
 }
 
@@ -108,7 +135,7 @@ static enum hub_status make_question(struct question *q, const struct hub_listin
         if (hub_walk_list(q->discovery->walk, q->root, path, &inner, NULL) == HUB_OK)
             HUB_TRY(add_all(q, listing->entries[i].name, &inner, err));
     }
-    return HUB_OK;
+    return sort_entries(q, err);
 }
 
 /* ---- asking ---- */
@@ -122,8 +149,8 @@ static enum hub_status open_entry(void *user, uint32_t number, int *fd, struct h
     return hub_walk_open(q->discovery->walk, q->root, path, O_RDONLY, fd, err);
 }
 
-static enum hub_status copy_bid(struct hub_bid *bid, const struct hub_found_claim *claim, uint32_t own,
-                                struct hub_error *err)
+static enum hub_status copy_bid(const struct question *q, struct hub_bid *bid,
+                                const struct hub_found_claim *claim, struct hub_error *err)
 {
     bid->format = strdup(claim->format);
     bid->name = claim->name ? strdup(claim->name) : NULL;
@@ -131,14 +158,13 @@ static enum hub_status copy_bid(struct hub_bid *bid, const struct hub_found_clai
     if (!bid->format || !bid->files || (claim->name && !bid->name))
         return hub_fail(err, HUB_NO_MEMORY, "no memory for a claim");
     for (uint32_t i = 0; i < claim->file_count; i++)
-        if (claim->files[i] <
-            own) /* files inside "data" and "meta" are claimed with their directory or not at all */
-            bid->files[bid->file_count++] = claim->files[i];
+        if (q->entries[claim->files[i]].of != HUB_NONE)
+            bid->files[bid->file_count++] = q->entries[claim->files[i]].of;
     return HUB_OK;
 }
 
-static enum hub_status copy_bids(const struct hub_findings *found, uint32_t own, struct hub_bids *out,
-                                 struct hub_error *err)
+static enum hub_status copy_bids(const struct question *q, const struct hub_findings *found,
+                                 struct hub_bids *out, struct hub_error *err)
 {
     out->bids = calloc(found->claim_count + (size_t)1, sizeof *out->bids);
     if (!out->bids)
@@ -147,7 +173,7 @@ static enum hub_status copy_bids(const struct hub_findings *found, uint32_t own,
         const struct hub_found_claim *claim = &found->claims[i];
         struct hub_bid *bid = &out->bids[out->count];
         out->count++;
-        HUB_TRY(copy_bid(bid, claim, own, err));
+        HUB_TRY(copy_bid(q, bid, claim, err));
         if (claim->name && !bid->file_count) {
             free(bid->format);
             free(bid->name);
@@ -170,7 +196,7 @@ static enum hub_status ask(struct question *q, struct hub_bids *out, struct hub_
                                 .user = q,
                                 .cancel = q->discovery->cancel};
     HUB_TRY(hub_inspector_run(q->discovery->inspector, &job, &found, err));
-    const enum hub_status st = copy_bids(&found, q->own, out, err);
+    const enum hub_status st = copy_bids(q, &found, out, err);
     hub_findings_dispose(&found);
     return st;
 }

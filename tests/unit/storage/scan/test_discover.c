@@ -180,3 +180,57 @@ Test(discover, a_missing_root_is_told)
     hub_walk_dispose(&walk);
     hub_inspector_free(inspector);
 }
+
+/* What lies beside "data" and "meta" sorts before, between and behind them. */
+Test(discover, what_lies_beside_hides_no_dataset)
+{
+    static const struct {
+        const char *fixture, *name, *found;
+    } sets[] = {
+        {"samples/door-human-v0", "door-human-v0", "door-human-v0 minari-hdf5"},
+        {"lerobot/arm-v20", "arm-v20", "arm-v20 lerobot"},
+        {"lerobot/arm-v21", "arm-v21", "arm-v21 lerobot"},
+    };
+    static const char *const beside[][4] = {
+        {"README.md", "a.txt", "Zz/x.txt", "0"},
+        {"data-old/x.txt", "data.txt", "data0", "info"},
+        {"logs/x.txt", "meta-old", "meta.txt", "metal/x.txt"},
+        {"notes.txt", "videos/x.mp4", "train1.log", "zz"},
+    };
+    for (size_t i = 0; i < HUB_COUNT(sets); i++) {
+        for (size_t k = 0; k <= HUB_COUNT(beside); k++) {
+            char *root = scan_directory(), set[4096];
+            snprintf(set, sizeof set, "%s/%s", root, sets[i].name);
+            scan_copy(sets[i].fixture, set);
+            for (size_t j = 0; j < HUB_COUNT(beside); j++) /* the last time all of them */
+                for (size_t l = 0; (j == k || k == HUB_COUNT(beside)) && l < HUB_COUNT(beside[j]); l++)
+                    scan_write(set, beside[j][l], "x");
+            discover((const char *const[]){root}, 1, &found);
+            cr_expect_eq(found.count, 1, "%s with entries %zu", sets[i].name, k);
+            cr_expect(strncmp(found.ids[0], sets[i].found, strlen(sets[i].found)) == 0, "%s with entries %zu",
+                      found.ids[0], k);
+            scan_remove(root);
+        }
+    }
+}
+
+Test(discover, what_lies_beside_hides_no_shards)
+{
+    char *root = scan_directory(), folder[4096];
+    snprintf(folder, sizeof folder, "%s/lab", root);
+    scan_copy("webdataset/ilr-shards", folder);
+    scan_copy("webdataset/plain", folder);
+    static const char *const beside[] = {"data/0.txt", "data-old", "meta/0.txt", "qq", "videos/x.mp4", "zz"};
+    for (size_t i = 0; i < HUB_COUNT(beside); i++) {
+        char path[4200];
+        snprintf(path, sizeof path, "lab/%s", beside[i]);
+        scan_write(root, path, "x");
+    }
+    discover((const char *const[]){root}, 1, &found);
+    unsigned shards = 0;
+    for (unsigned i = 0; i < found.count; i++)
+        shards += strcmp(found.ids[i], "lab/random webdataset 2") == 0 ||
+                  strcmp(found.ids[i], "lab/steps webdataset 2") == 0;
+    cr_expect_eq(shards, 2);
+    scan_remove(root);
+}
