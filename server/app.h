@@ -15,7 +15,7 @@ struct hub_app {
     struct hub_hasher *hasher; /* NULL: hashing is off */
     struct hub_budget *budget;
     struct hub_documents *documents;
-    struct hub_http *http;
+    struct hub_http *http, *control; /* over TCP; over the socket in the state directory */
     const char *const *roots;
     uint32_t root_count;
     int64_t started_ms;

@@ -117,6 +117,21 @@ static enum hub_status start_http(struct hub_app *app, const struct hub_config *
     return hub_http_start(&options, &app->http, err);
 }
 
+/* The same routes, and those marked local, for the admin of this machine: few connections, one thread. */
+static enum hub_status start_control(struct hub_app *app, const struct hub_config *config,
+                                     struct hub_error *err)
+{
+    const struct hub_http_options options = {.app = app,
+                                             .routes = hub_routes,
+                                             .budget = app->budget,
+                                             .control = config->state,
+                                             .event_threads = 1,
+                                             .workers = 1,
+                                             .queue = 64,
+                                             .connections = 32};
+    return hub_http_start(&options, &app->control, err);
+}
+
 static enum hub_status open_all(struct parts *parts, const struct hub_config *config, struct hub_error *err)
 {
     struct hub_app *app = &parts->app;
@@ -128,7 +143,8 @@ static enum hub_status open_all(struct parts *parts, const struct hub_config *co
     if (config->hash != HUB_HASH_OFF)
         HUB_TRY(hub_hasher_start(app->catalog, app->store, &app->hasher, err));
     HUB_TRY(start_scanner(parts, config, false, err));
-    return start_http(app, config, err);
+    HUB_TRY(start_http(app, config, err));
+    return start_control(app, config, err);
 }
 
 /* Each takes NULL, so this also cleans up after a start that failed half way. */
@@ -136,6 +152,7 @@ static void close_all(struct parts *parts, const struct hub_config *config)
 {
     struct hub_app *app = &parts->app;
     hub_http_stop(app->http, (unsigned)config->grace_ms);
+    hub_http_stop(app->control, (unsigned)config->grace_ms);
     if (app->scanner)
         hub_scanner_stop(app->scanner);
     if (app->hasher)

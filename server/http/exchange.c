@@ -11,6 +11,7 @@ void hub_exchange_begin(struct hub_exchange *x, const char *target)
     hub_deadline_phase(&x->watch, HUB_PHASE_HEADER);
     x->parsed = hub_request_init(&x->request, 0, target, &x->error);
     x->request.app = x->http->options.app;
+    x->request.local = x->http->options.control != NULL;
     x->route = NULL;
     x->close = false;
     x->bytes_out = 0;

@@ -43,6 +43,7 @@ struct hub_request {
     const char *base_url; /* "http://host:8080" from Host and X-Forwarded-Proto: for absolute links */
     char id[33];          /* X-Request-Id: the client's if sane, else random */
     bool may_block;
+    bool local;  /* came over the control socket: the admin of this machine asks */
     void *state; /* the handler's; freed with free_state when the request ends */
     void (*free_state)(void *state);
     const struct hub_parallel
@@ -131,6 +132,7 @@ struct hub_route {
     hub_handler handler;
     const char *label; /* for logs and metrics: "dataset", "field" */
     size_t body_limit; /* request body; 0: none */
+    bool local;        /* only over the control socket */
 };
 extern const struct hub_route hub_routes[]; /* server/api/routes.c; ends with a NULL pattern */
 
@@ -182,12 +184,16 @@ void hub_budget_give(struct hub_budget *budget, uint64_t bytes);
 
 /* ---- the server ---- */
 
+/** The socket for the admin of this machine: HTTP as over TCP, mode 0600, only for our own user and root. */
+#define HUB_CONTROL_SOCKET "control.sock"
+
 struct hub_http_options {
     struct hub_app *app;
     const struct hub_route *routes;       /* hub_routes; tests bring their own */
     struct hub_budget *budget;            /* for blocks of streamed files and for metrics; may be NULL */
     const char *address;                  /* "127.0.0.1", "::1", "0.0.0.0" */
     uint16_t port;                        /* 0: any free one */
+    const char *control;                  /* instead of both: the directory to make HUB_CONTROL_SOCKET in */
     unsigned event_threads;               /* default: cores */
     unsigned workers;                     /* default: cores */
     unsigned queue;                       /* waiting requests before 503 "overloaded"; default 1024 */

@@ -3,10 +3,13 @@
 #include "server/http/listen.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <stdio.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 static uint16_t port_of(int fd)
@@ -48,4 +51,55 @@ enum hub_status hub_listen(const char *address, uint16_t port, int backlog, int 
     *fd = sock;
     *bound = port_of(sock);
     return HUB_OK;
+}
+
+/* The name of a socket has at most 107 bytes, a directory's path may have 4095: it is named by its
+ * descriptor. */
+static int bind_in(int directory, const char *name, int backlog)
+{
+    struct sockaddr_un at = {.sun_family = AF_UNIX};
+    snprintf(at.sun_path, sizeof at.sun_path, "/proc/self/fd/%d/%s", directory, name);
+    int sock = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (sock < 0)
+        return -1;
+    /* Linux makes the name with the mode that the socket has */
+    if (fchmod(sock, 0600) || (unlinkat(directory, name, 0) && errno != ENOENT) ||
+        bind(sock, (const struct sockaddr *)&at, sizeof at) || listen(sock, backlog)) {
+        const int errnum = errno;
+        close(sock);
+        errno = errnum;
+        return -1;
+    }
+    return sock;
+}
+
+enum hub_status hub_listen_local(const char *path, const char *name, int backlog, int *fd,
+                                 struct hub_error *err)
+{
+    int directory = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    int sock = directory < 0 ? -1 : bind_in(directory, name, backlog);
+    const int errnum = errno;
+    if (directory >= 0)
+        close(directory);
+    if (sock < 0)
+        return hub_fail_errno(err, errnum, "cannot listen on %s/%s", path, name);
+    *fd = sock;
+    return HUB_OK;
+}
+
+void hub_listen_local_end(const char *path, const char *name)
+{
+    int directory = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (directory < 0)
+        return;
+    (void)unlinkat(directory, name, 0);
+    close(directory);
+}
+
+bool hub_peer_is_ours(int fd)
+{
+    struct ucred peer;
+    socklen_t size = sizeof peer;
+    return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 &&
+           (peer.uid == geteuid() || peer.uid == 0);
 }

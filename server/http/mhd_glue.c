@@ -264,7 +264,8 @@ static void connected(struct hub_http *http, struct MHD_Connection *connection, 
 {
     const union MHD_ConnectionInfo *info =
         MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
-    struct hub_exchange *x = info ? calloc(1, sizeof *x) : NULL;
+    bool welcome = info && (!http->options.control || hub_peer_is_ours(info->connect_fd));
+    struct hub_exchange *x = welcome ? calloc(1, sizeof *x) : NULL;
     *context = x; /* NULL: its first request is dropped */
     if (!x)
         return;
@@ -378,7 +379,9 @@ enum hub_status hub_http_start(const struct hub_http_options *options, struct hu
         http->id_seed = (uint64_t)time(NULL);
     int fd = -1;
     enum hub_status st = start_parts(http, err);
-    if (!st)
+    if (!st && http->options.control)
+        st = hub_listen_local(http->options.control, HUB_CONTROL_SOCKET, BACKLOG, &fd, err);
+    else if (!st)
         st = hub_listen(http->options.address, http->options.port, BACKLOG, &fd, &http->port, err);
     *out = http;
     if (!st)
@@ -430,6 +433,8 @@ void hub_http_stop(struct hub_http *http, unsigned grace_ms)
     MHD_stop_daemon(http->daemon);
     if (fd != MHD_INVALID_SOCKET)
         close(fd);
+    if (http->options.control)
+        hub_listen_local_end(http->options.control, HUB_CONTROL_SOCKET);
     free_http(http);
 }
 

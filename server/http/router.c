@@ -131,7 +131,7 @@ enum hub_status hub_route_find(struct hub_request *request, const struct hub_rou
     allow[0] = '\0';
     for (const struct hub_route *route = routes; route->pattern; route++) {
         bool same = strcmp(route->method, method) == 0;
-        if (!match(request, route->pattern))
+        if ((route->local && !request->local) || !match(request, route->pattern))
             continue;
         if (same) {
             *out = route;

@@ -14,13 +14,13 @@ static enum hub_status handler(struct hub_request *request, struct hub_response 
 }
 
 static const struct hub_route routes[] = {
-    {"GET", "/api/v1/datasets", handler, "datasets", 0},
-    {"GET", "/api/v1/datasets/{id}", handler, "dataset", 0},
-    {"GET", "/api/v1/datasets/{id}/episodes/{n}", handler, "episode", 0},
-    {"GET", "/api/v1/datasets/{id}/episodes/{n}/{path}", handler, "field", 0},
-    {"GET", "/api/v1/datasets/{id}/files/{path}", handler, "file", 0},
-    {"POST", "/api/v1/batch", handler, "batch", 100},
-    {NULL, NULL, NULL, NULL, 0},
+    {"GET", "/api/v1/datasets", handler, "datasets", 0, false},
+    {"GET", "/api/v1/datasets/{id}", handler, "dataset", 0, false},
+    {"GET", "/api/v1/datasets/{id}/episodes/{n}", handler, "episode", 0, false},
+    {"GET", "/api/v1/datasets/{id}/episodes/{n}/{path}", handler, "field", 0, false},
+    {"GET", "/api/v1/datasets/{id}/files/{path}", handler, "file", 0, false},
+    {"POST", "/api/v1/batch", handler, "batch", 100, false},
+    {NULL, NULL, NULL, NULL, 0, false},
 };
 
 /* Cuts a line off; terminates it. */

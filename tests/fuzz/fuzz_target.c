@@ -4,13 +4,13 @@
 #include <stdlib.h>
 
 static const struct hub_route routes[] = {
-    {"GET", "/", NULL, "front", 0},
-    {"GET", "/api/v1/datasets", NULL, "datasets", 0},
-    {"GET", "/api/v1/datasets/{id}", NULL, "dataset", 0},
-    {"GET", "/api/v1/datasets/{id}/episodes/{n}", NULL, "episode", 0},
-    {"GET", "/api/v1/datasets/{id}/episodes/{n}/{path}", NULL, "field", 0},
-    {"PUT", "/api/v1/datasets/{id}/files/{path}", NULL, "file", 0},
-    {NULL, NULL, NULL, NULL, 0},
+    {"GET", "/", NULL, "front", 0, false},
+    {"GET", "/api/v1/datasets", NULL, "datasets", 0, false},
+    {"GET", "/api/v1/datasets/{id}", NULL, "dataset", 0, false},
+    {"GET", "/api/v1/datasets/{id}/episodes/{n}", NULL, "episode", 0, false},
+    {"GET", "/api/v1/datasets/{id}/episodes/{n}/{path}", NULL, "field", 0, false},
+    {"PUT", "/api/v1/datasets/{id}/files/{path}", NULL, "file", 0, false},
+    {NULL, NULL, NULL, NULL, 0, false},
 };
 
 static void check_text(const struct hub_request *request, struct hub_view text)

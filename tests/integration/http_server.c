@@ -156,19 +156,19 @@ static enum hub_status get_file(struct hub_request *request, struct hub_response
 }
 
 static const struct hub_route routes[] = {
-    {"GET", "/small", get_small, "small", 0},
-    {"GET", "/hello", get_hello, "hello", 0},
-    {"GET", "/executed", get_executed, "executed", 0},
-    {"GET", "/sleep/{n}", get_sleep, "sleep", 0},
-    {"GET", "/bytes/{n}", get_bytes, "bytes", 0},
-    {"POST", "/echo", post_echo, "echo", 4096},
-    {"GET", "/query", get_query, "query", 0},
-    {"GET", "/datasets/{id}", get_missing, "dataset", 0},
-    {"GET", "/datasets/{id}/files/{path}", get_path, "path", 0},
-    {"GET", "/file", get_file, "file", 0},
-    {"GET", "/metrics", get_metrics, "metrics", 0},
-    {"GET", "/readyz", get_ready, "readyz", 0},
-    {NULL, NULL, NULL, NULL, 0},
+    {"GET", "/small", get_small, "small", 0, false},
+    {"GET", "/hello", get_hello, "hello", 0, false},
+    {"GET", "/executed", get_executed, "executed", 0, false},
+    {"GET", "/sleep/{n}", get_sleep, "sleep", 0, false},
+    {"GET", "/bytes/{n}", get_bytes, "bytes", 0, false},
+    {"POST", "/echo", post_echo, "echo", 4096, false},
+    {"GET", "/query", get_query, "query", 0, false},
+    {"GET", "/datasets/{id}", get_missing, "dataset", 0, false},
+    {"GET", "/datasets/{id}/files/{path}", get_path, "path", 0, false},
+    {"GET", "/file", get_file, "file", 0, false},
+    {"GET", "/metrics", get_metrics, "metrics", 0, false},
+    {"GET", "/readyz", get_ready, "readyz", 0, false},
+    {NULL, NULL, NULL, NULL, 0, false},
 };
 
 static void set(struct hub_http_options *options, const char *text_)

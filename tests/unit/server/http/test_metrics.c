@@ -2,10 +2,10 @@
 
 #include <criterion/criterion.h>
 
-static const struct hub_route routes[] = {{"GET", "/a", NULL, "a", 0},
-                                          {"GET", "/b", NULL, "b", 0},
-                                          {"PUT", "/a", NULL, "a", 0},
-                                          {NULL, NULL, NULL, NULL, 0}};
+static const struct hub_route routes[] = {{"GET", "/a", NULL, "a", 0, false},
+                                          {"GET", "/b", NULL, "b", 0, false},
+                                          {"PUT", "/a", NULL, "a", 0, false},
+                                          {NULL, NULL, NULL, NULL, 0, false}};
 
 static void has(const struct hub_buf *text, const char *line)
 {

@@ -3,19 +3,19 @@
 #include <criterion/criterion.h>
 
 static const struct hub_route routes[] = {
-    {"GET", "/", NULL, "front", 0},
-    {"GET", "/api/v1/datasets", NULL, "datasets", 0},
-    {"GET", "/api/v1/datasets/{id}", NULL, "dataset", 0},
-    {"GET", "/api/v1/datasets/{id}/episodes", NULL, "episodes", 0},
-    {"GET", "/api/v1/datasets/{id}/episodes/{n}", NULL, "episode", 0},
-    {"GET", "/api/v1/datasets/{id}/episodes/{n}/{path}", NULL, "field", 0},
-    {"GET", "/api/v1/datasets/{id}/files", NULL, "files", 0},
-    {"GET", "/api/v1/datasets/{id}/files/{path}", NULL, "file", 0},
-    {"PUT", "/api/v1/datasets/{id}/files/{path}", NULL, "upload", 0},
-    {"GET", "/api/v1/datasets/{id}/archive.tar", NULL, "archive", 0},
-    {"GET", "/api/v1/datasets/{id}/~log", NULL, "log", 0},
-    {"POST", "/api/v1/batch", NULL, "batch", 1},
-    {NULL, NULL, NULL, NULL, 0},
+    {"GET", "/", NULL, "front", 0, false},
+    {"GET", "/api/v1/datasets", NULL, "datasets", 0, false},
+    {"GET", "/api/v1/datasets/{id}", NULL, "dataset", 0, false},
+    {"GET", "/api/v1/datasets/{id}/episodes", NULL, "episodes", 0, false},
+    {"GET", "/api/v1/datasets/{id}/episodes/{n}", NULL, "episode", 0, false},
+    {"GET", "/api/v1/datasets/{id}/episodes/{n}/{path}", NULL, "field", 0, false},
+    {"GET", "/api/v1/datasets/{id}/files", NULL, "files", 0, false},
+    {"GET", "/api/v1/datasets/{id}/files/{path}", NULL, "file", 0, false},
+    {"PUT", "/api/v1/datasets/{id}/files/{path}", NULL, "upload", 0, false},
+    {"GET", "/api/v1/datasets/{id}/archive.tar", NULL, "archive", 0, false},
+    {"GET", "/api/v1/datasets/{id}/~log", NULL, "log", 0, false},
+    {"POST", "/api/v1/batch", NULL, "batch", 1, false},
+    {NULL, NULL, NULL, NULL, 0, false},
 };
 
 struct route_case {
@@ -96,5 +96,24 @@ Test(router, other_methods)
     cr_assert_eq(hub_request_init(&request, HUB_GET, "/api/v1/batch", &err), HUB_OK);
     cr_assert_eq(hub_route_find(&request, routes, &route, allow, &err), HUB_INVALID);
     cr_assert_str_eq(allow, "POST");
+    hub_request_dispose(&request);
+}
+
+Test(router, local)
+{
+    static const struct hub_route marked[] = {
+        {"POST", "/api/v1/sweep", NULL, "sweep", 0, true},
+        {NULL, NULL, NULL, NULL, 0, false},
+    };
+    const struct hub_route *route = NULL;
+    struct hub_request request = {0};
+    struct hub_error err = {0};
+    char allow[64];
+    cr_assert_eq(hub_request_init(&request, HUB_POST, "/api/v1/sweep", &err), HUB_OK);
+    cr_assert_eq(hub_route_find(&request, marked, &route, allow, &err), HUB_NOT_FOUND);
+    cr_assert_str_empty(allow);
+    request.local = true;
+    cr_assert_eq(hub_route_find(&request, marked, &route, allow, &err), HUB_OK);
+    cr_assert_str_eq(route->label, "sweep");
     hub_request_dispose(&request);
 }
