@@ -19,7 +19,7 @@ struct slot {
     uint64_t generation; /* of the snapshot: versions of other datasets are part of a document */
     uint64_t digests;    /* generation of the digests; HASHED: they are all in it */
     struct hub_bytes *bytes;
-    char etag[40];
+    char etag[40], revision[41]; /* of the bytes */
 };
 
 struct hub_documents {
@@ -64,17 +64,16 @@ static bool is_fresh(const struct slot *slot, const struct slot *wanted)
            (slot->digests == HASHED || slot->digests == wanted->digests);
 }
 
-static struct hub_bytes *cached(struct hub_documents *d, const struct slot *wanted, char etag[40])
+/* With a reference for the caller; `bytes` stays NULL when it has to be built. */
+static void find(struct hub_documents *d, struct slot *slot)
 {
-    const size_t i = slot_of(wanted->row);
-    struct hub_bytes *bytes = NULL;
+    const size_t i = slot_of(slot->row);
     pthread_mutex_lock(&d->locks[i % HUB_COUNT(d->locks)]);
-    if (is_fresh(&d->slots[i], wanted)) {
-        bytes = hub_bytes_ref(d->slots[i].bytes);
-        memcpy(etag, d->slots[i].etag, 40);
+    if (is_fresh(&d->slots[i], slot)) {
+        *slot = d->slots[i];
+        hub_bytes_ref(slot->bytes);
     }
     pthread_mutex_unlock(&d->locks[i % HUB_COUNT(d->locks)]);
-    return bytes;
 }
 
 static void put_slot(struct hub_documents *d, size_t i, const struct slot *with)
@@ -88,17 +87,17 @@ static void put_slot(struct hub_documents *d, size_t i, const struct slot *with)
     pthread_mutex_unlock(&d->locks[i % HUB_COUNT(d->locks)]);
 }
 
-/* `slot` but for its bytes, which stay the caller's too. */
-static void keep(struct hub_documents *d, struct slot slot, struct hub_bytes *bytes)
+/* The bytes stay the caller's too. */
+static void keep(struct hub_documents *d, const struct slot *slot)
 {
-    const size_t first = slot_of(slot.row), size = hub_bytes_view(bytes).size;
+    const size_t first = slot_of(slot->row), size = hub_bytes_view(slot->bytes).size;
     if (size > d->limit_bytes)
         return;
     for (size_t i = 1; d->used + size > d->limit_bytes && i < SLOTS; i++) /* whatever is there makes room */
         put_slot(d, (first + i) % SLOTS, &(struct slot){0});
-    slot.bytes = hub_bytes_ref(bytes);
+    hub_bytes_ref(slot->bytes);
     d->used += size;
-    put_slot(d, first, &slot);
+    put_slot(d, first, slot);
 }
 
 /* ---- writing ---- */
@@ -172,7 +171,7 @@ static void write_versions(struct hub_json *json, const struct hub_target *targe
     hub_json_put_array(json, "versions");
     for (uint32_t i = 0; i < n; i++) {
         hub_json_object(json);
-        hub_summary_write(json, first[i]);
+        hub_summary_write(json, first[i]->row == target->head->row ? target->head : first[i]);
         hub_json_end_object(json);
     }
     hub_json_end_array(json);
@@ -185,13 +184,13 @@ static const char *const facts[] = {"metadata",     "observation_space", "observ
                                     "splits",       "statistics",        "combined",
                                     "requirements", "claimed_episodes",  "claimed_steps"};
 
-static enum hub_status write_facts(struct hub_json *json, struct hub_catalog *catalog,
-                                   const struct hub_head *head, struct hub_error *err)
+static enum hub_status write_facts(struct hub_json *json, const struct hub_state *state,
+                                   struct hub_error *err)
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf text = HUB_BUF_INIT(16 * MIB);
     for (size_t i = 0; i < HUB_COUNT(facts); i++) {
         text.size = 0;
-        HUB_TRY(hub_dataset_fact(catalog, head, facts[i], &text, err));
+        HUB_TRY(hub_dataset_fact(state, facts[i], &text, err));
         if (hub_view_ends(hub_view_of(facts[i]), "_text") && text.size)
             hub_json_put_string(json, facts[i], hub_buf_view(&text));
         else
@@ -227,51 +226,58 @@ static enum hub_status write_content(struct hub_json *json, struct hub_catalog *
     return HUB_OK;
 }
 
-static enum hub_status write_document(struct hub_catalog *catalog, const struct hub_target *target,
+static enum hub_status write_document(const struct hub_state *state, const struct hub_target *target,
                                       struct hub_buf *out, bool *hashed, struct hub_error *err)
 {
     const struct hub_head *head = target->head;
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf problems = HUB_BUF_INIT(16 * MIB);
-    const struct hub_dataset *ds = NULL;
     struct hub_json json = hub_json_to(out, err);
     hub_json_object(&json);
     hub_summary_write(&json, head);
-    HUB_TRY(write_facts(&json, catalog, head, err));
-    HUB_TRY(hub_dataset_get(catalog, head, true, &ds, err));
-    write_fields(&json, ds);
-    const enum hub_status st = write_content(&json, catalog, ds, hashed, err);
-    hub_dataset_put(catalog, ds);
-    HUB_TRY(st);
+    HUB_TRY(write_facts(&json, state, err));
+    write_fields(&json, state->dataset);
+    HUB_TRY(write_content(&json, state->catalog, state->dataset, hashed, err));
     write_versions(&json, target);
     hub_json_put_uint(&json, "files", head->files);
-    HUB_TRY(hub_dataset_problems(catalog, head, &problems, err));
+    HUB_TRY(hub_dataset_problems(state, &problems, err));
     hub_json_put_raw(&json, "problems", hub_buf_view(&problems));
     hub_json_end_object(&json);
     return hub_json_status(&json);
+}
+
+static enum hub_status build(struct hub_request *request, struct hub_target *target, struct slot *slot,
+                             struct hub_error *err)
+{
+    HUB_CLEANUP(hub_state_close) struct hub_state state = {0};
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf text = HUB_BUF_INIT(64 * MIB);
+    bool hashed = false;
+    HUB_TRY(hub_resolve_state(request, target, &state, err));
+    HUB_TRY(write_document(&state, target, &text, &hashed, err));
+    hub_etag(slot->etag, &(struct hub_view){text.data, text.size}, 1);
+    snprintf(slot->revision, sizeof slot->revision, "%s", target->head->revision);
+    if (hashed)
+        slot->digests = HASHED;
+    slot->bytes = hub_bytes_new(&text);
+    return slot->bytes ? HUB_OK : hub_fail(err, HUB_NO_MEMORY, "no memory for the document of a dataset");
 }
 
 enum hub_status hub_document_get(struct hub_request *request, const struct hub_target *target,
                                  struct hub_bytes **out, char etag[40], struct hub_error *err)
 {
     struct hub_app *app = request->app;
-    struct slot slot = {.row = target->head->row,
-                        .generation = target->snapshot->generation,
-                        .digests = hub_digest_generation(app->catalog)};
-    bool hashed = false;
-    *out = cached(app->documents, &slot, etag);
-    if (*out)
-        return HUB_OK;
-    if (!request->may_block)
-        return HUB_AGAIN;
-    HUB_CLEANUP(hub_buf_dispose) struct hub_buf text = HUB_BUF_INIT(64 * MIB);
-    HUB_TRY(write_document(app->catalog, target, &text, &hashed, err));
-    hub_etag(etag, &(struct hub_view){text.data, text.size}, 1);
-    *out = hub_bytes_new(&text);
-    if (!*out)
-        return hub_fail(err, HUB_NO_MEMORY, "no memory for the document of '%s'", target->head->id);
-    memcpy(slot.etag, etag, sizeof slot.etag);
-    if (hashed)
-        slot.digests = HASHED;
-    keep(app->documents, slot, *out);
+    struct hub_target newest = *target; /* its head lives as long as the state that is opened */
+    const struct slot wanted = {.row = target->head->row,
+                                .generation = target->snapshot->generation,
+                                .digests = hub_digest_generation(app->catalog)};
+    struct slot slot = wanted;
+    find(app->documents, &slot);
+    if (!slot.bytes || !hub_resolve_is_wanted(request, slot.revision)) { /* the newest state may be the one */
+        hub_bytes_unref(slot.bytes);
+        slot = wanted;
+        HUB_TRY(build(request, &newest, &slot, err));
+        keep(app->documents, &slot);
+    }
+    memcpy(etag, slot.etag, sizeof slot.etag);
+    *out = slot.bytes;
     return HUB_OK;
 }

@@ -115,38 +115,44 @@ static enum hub_status read_query(const struct hub_request *request, struct hub_
     return HUB_OK;
 }
 
-enum hub_status hub_episodes_list(struct hub_request *request, struct hub_response *response,
-                                  struct hub_error *err)
+static enum hub_status write_page(struct hub_request *request, const struct hub_target *target,
+                                  const struct hub_state *state, const struct hub_episode_query *query,
+                                  const char scope[33], struct hub_response *response, struct hub_error *err)
 {
-    static const char *const parameters[] = {"sort", "split", "limit", "cursor", "for", "revision", NULL};
-    struct hub_target target;
-    struct hub_episode_query query = {0};
-    struct hub_page_cursor cursor = {0};
-    char scope[33];
-    bool more = false;
-    uint64_t total = 0;
-    HUB_TRY(hub_request_known(request, parameters, err));
-    HUB_TRY(hub_resolve(request, response, &target, err));
-    HUB_TRY(read_query(request, &query, &cursor, scope, err));
-    if (!request->may_block)
-        return HUB_AGAIN;
-
-    HUB_CLEANUP(hub_buf_dispose) struct hub_buf key = HUB_BUF_INIT(sizeof cursor.key - 1);
+    struct hub_page_cursor next = {0};
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf key = HUB_BUF_INIT(sizeof next.key - 1);
     struct page page = {
         .json = hub_json_to(hub_response_buffer(response, 200, "application/json", 64 * MIB), err)};
-    HUB_TRY(hub_resolve_headers(request, &target, response, err));
+    bool more = false;
+    uint64_t total = 0;
+    HUB_TRY(hub_resolve_headers(request, target, response, err));
     hub_json_object(&page.json);
     hub_json_put_array(&page.json, "items");
-    HUB_TRY(hub_episode_page(request->app->catalog, target.head, &query, add_item, &page, &key, &more, &total,
-                             err));
+    HUB_TRY(hub_episode_page(state, query, add_item, &page, &key, &more, &total, err));
     hub_json_end_array(&page.json);
-    struct hub_page_cursor next = {.is_null = key.size == 0};
+    next.is_null = key.size == 0;
     memcpy(next.scope, scope, sizeof next.scope);
     snprintf(next.key, sizeof next.key, "%s", key.data ? key.data : "");
     snprintf(next.tie, sizeof next.tie, "%" PRId64, page.last);
     HUB_TRY(hub_page_end(request, response, &page.json, total, more ? &next : NULL, err));
     hub_json_end_object(&page.json);
     return hub_json_status(&page.json);
+}
+
+enum hub_status hub_episodes_list(struct hub_request *request, struct hub_response *response,
+                                  struct hub_error *err)
+{
+    static const char *const parameters[] = {"sort", "split", "limit", "cursor", "for", "revision", NULL};
+    HUB_CLEANUP(hub_state_close) struct hub_state state = {0};
+    struct hub_target target;
+    struct hub_episode_query query = {0};
+    struct hub_page_cursor cursor = {0};
+    char scope[33];
+    HUB_TRY(hub_request_known(request, parameters, err));
+    HUB_TRY(read_query(request, &query, &cursor, scope, err));
+    HUB_TRY(hub_resolve(request, response, &target, err));
+    HUB_TRY(hub_resolve_state(request, &target, &state, err));
+    return write_page(request, &target, &state, &query, scope, response, err);
 }
 
 /* ---- one ---- */
@@ -217,19 +223,18 @@ static enum hub_status write_fields(struct hub_json *json, struct hub_catalog *c
 }
 
 static enum hub_status show(struct hub_request *request, const struct hub_target *target,
-                            const struct hub_dataset *ds, struct hub_response *response,
+                            const struct hub_state *state, struct hub_response *response,
                             struct hub_error *err)
 {
     const struct hub_ds_episode *episode;
-    struct hub_catalog *catalog = request->app->catalog;
     char etag[40];
     bool done;
-    HUB_TRY(hub_find_episode(request, ds, &episode, err));
+    HUB_TRY(hub_find_episode(request, state->dataset, &episode, err));
     struct hub_buf *out = hub_response_buffer(response, 200, "application/json", 16 * MIB);
     struct hub_json json = hub_json_to(out, err);
     hub_json_object(&json);
-    HUB_TRY(hub_episode_one(catalog, target->head, episode->number, add_members, &json, err));
-    HUB_TRY(write_fields(&json, catalog, ds, episode, err));
+    HUB_TRY(hub_episode_one(state, episode->number, add_members, &json, err));
+    HUB_TRY(write_fields(&json, state->catalog, state->dataset, episode, err));
     hub_json_end_object(&json);
     HUB_TRY(hub_json_status(&json));
     hub_etag(etag, &(struct hub_view){out->data, out->size}, 1);
@@ -241,17 +246,13 @@ enum hub_status hub_episode_show(struct hub_request *request, struct hub_respons
                                  struct hub_error *err)
 {
     static const char *const parameters[] = {"for", "revision", NULL};
+    HUB_CLEANUP(hub_state_close) struct hub_state state = {0};
     struct hub_target target;
-    const struct hub_dataset *ds = NULL;
     if (hub_request_query(request, "fields").data)
         return hub_fields_get(request, response, err);
     HUB_TRY(hub_request_known(request, parameters, err));
     HUB_TRY(hub_resolve(request, response, &target, err));
+    HUB_TRY(hub_resolve_state(request, &target, &state, err));
     HUB_TRY(hub_resolve_ready(request, &target, err));
-    if (!request->may_block)
-        return HUB_AGAIN;
-    HUB_TRY(hub_resolve_dataset(request, &target, &ds, err));
-    const enum hub_status st = show(request, &target, ds, response, err);
-    hub_dataset_put(request->app->catalog, ds);
-    return st;
+    return show(request, &target, &state, response, err);
 }

@@ -414,15 +414,15 @@ static enum hub_status open_ask(struct hub_request *request, struct hub_response
                                 const struct hub_ds_episode **episode, struct hub_error *err)
 {
     ask->app = request->app;
-    HUB_TRY(hub_resolve(request, response, &ask->target, err));
-    HUB_TRY(hub_resolve_ready(request, &ask->target, err));
     HUB_TRY(hub_represent(request, &ask->as, err));
     const struct hub_view format = hub_request_query(request, "format");
     ask->picture = hub_view_is(format, "jpeg")  ? "image/jpeg"
                    : hub_view_is(format, "png") ? "image/png"
                                                 : NULL;
     HUB_TRY(read_wanted(request, &ask->wanted, &ask->nonfinite, err));
+    HUB_TRY(hub_resolve(request, response, &ask->target, err));
     HUB_TRY(hub_resolve_dataset(request, &ask->target, &ask->dataset, err));
+    HUB_TRY(hub_resolve_ready(request, &ask->target, err));
     return hub_find_episode(request, ask->dataset, episode, err);
 }
 

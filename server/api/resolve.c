@@ -59,14 +59,18 @@ static enum hub_status not_found(struct hub_request *request, struct hub_respons
     return hub_fail_about(err, "id", id.data);
 }
 
-static enum hub_status check_revision(const struct hub_request *request, const struct hub_head *head,
-                                      struct hub_error *err)
+bool hub_resolve_is_wanted(const struct hub_request *request, const char *revision)
 {
-    const struct hub_view revision = hub_request_query(request, "revision");
-    if (!revision.data || hub_view_is(revision, head->revision))
-        return HUB_OK;
-    hub_fail_as(err, HUB_CHANGED, "revision-gone", "'%s' is now at revision %s", head->id, head->revision);
-    return hub_fail_about(err, "revision", revision.data);
+    const struct hub_view wanted = hub_request_query(request, "revision");
+    return !wanted.data || hub_view_is(wanted, revision);
+}
+
+static enum hub_status revision_gone(const struct hub_request *request, const struct hub_head *head,
+                                     struct hub_error *err)
+{
+    hub_fail_as(err, HUB_CHANGED, "revision-gone", "'%s' is now at revision %s", head->id,
+                *head->revision ? head->revision : "(not known yet)");
+    return hub_fail_about(err, "revision", hub_request_query(request, "revision").data);
 }
 
 enum hub_status hub_resolve_release(const struct hub_request *request, struct hub_view *out,
@@ -92,7 +96,21 @@ enum hub_status hub_resolve(struct hub_request *request, struct hub_response *re
     if (!head)
         return not_found(request, response, id, release, err);
     *out = (struct hub_target){snapshot, head, alias, hub_request_query(request, "revision").data != NULL};
-    return check_revision(request, head, err);
+    return HUB_OK;
+}
+
+enum hub_status hub_resolve_state(struct hub_request *request, struct hub_target *target,
+                                  struct hub_state *out, struct hub_error *err)
+{
+    if (!request->may_block)
+        return HUB_AGAIN;
+    HUB_TRY(hub_state_open(request->app->catalog, target->head, out, err));
+    target->head = out->dataset->head;
+    if (hub_resolve_is_wanted(request, target->head->revision))
+        return HUB_OK;
+    const enum hub_status st = revision_gone(request, target->head, err);
+    hub_state_close(out);
+    return st;
 }
 
 enum hub_status hub_resolve_dataset(struct hub_request *request, struct hub_target *target,
@@ -100,13 +118,18 @@ enum hub_status hub_resolve_dataset(struct hub_request *request, struct hub_targ
 {
     struct hub_catalog *catalog = request->app->catalog;
     HUB_TRY(hub_dataset_get(catalog, target->head, request->may_block, out, err));
-    target->head = (*out)->head;
-    const enum hub_status st = check_revision(request, target->head, err);
-    if (st) {
-        hub_dataset_put(catalog, *out);
-        *out = NULL;
+    if (hub_resolve_is_wanted(request, (*out)->head->revision)) {
+        target->head = (*out)->head;
+        return HUB_OK;
     }
-    return st;
+    hub_dataset_put(catalog, *out); /* the newest state may be the one */
+    struct hub_state state = {0};
+    *out = NULL;
+    HUB_TRY(hub_resolve_state(request, target, &state, err));
+    *out = state.dataset; /* the state's reference */
+    state.dataset = NULL;
+    hub_state_close(&state);
+    return HUB_OK;
 }
 
 enum hub_status hub_resolve_ready(struct hub_request *request, const struct hub_target *target,

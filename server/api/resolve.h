@@ -8,15 +8,15 @@
 #include "server/app.h"
 
 struct hub_target {
-    const struct hub_snapshot *snapshot; /* the one `head` is of: asking for another may free both */
-    const struct hub_head *head;
-    bool alias;  /* the id had no version: Content-Location names the full one */
-    bool pinned; /* ?revision= was given and is present: the answer is immutable */
+    const struct hub_snapshot *snapshot; /* the one it was found in: asking for another may free it */
+    const struct hub_head *head;         /* of the snapshot, then of the state that was opened */
+    bool alias;                          /* the id had no version: Content-Location names the full one */
+    bool pinned; /* ?revision= was given: what is opened is of that revision, and the answer immutable */
 };
 
 /**
- * HUB_NOT_FOUND "dataset-not-found" (the problem then lists versions and nearest ids), HUB_INVALID "bad-id",
- * HUB_CHANGED "revision-gone" when ?revision= names another one.
+ * Find the dataset in the snapshot. HUB_NOT_FOUND "dataset-not-found" (the problem then lists versions and
+ * nearest ids), HUB_INVALID "bad-id". What is said of the dataset is of the state opened after it.
  */
 HUB_MUST_USE enum hub_status hub_resolve(struct hub_request *request, struct hub_response *response,
                                          struct hub_target *out, struct hub_error *err);
@@ -37,6 +37,11 @@ HUB_MUST_USE enum hub_status hub_resolve_ready(struct hub_request *request, cons
  */
 HUB_MUST_USE enum hub_status hub_resolve_dataset(struct hub_request *request, struct hub_target *target,
                                                  const struct hub_dataset **out, struct hub_error *err);
+/** The same for answers that ask the database: HUB_AGAIN on an event thread. */
+HUB_MUST_USE enum hub_status hub_resolve_state(struct hub_request *request, struct hub_target *target,
+                                               struct hub_state *out, struct hub_error *err);
+/** A state of this revision ("" or NULL: none) may answer the request. */
+bool hub_resolve_is_wanted(const struct hub_request *request, const char *revision);
 
 /** Cache-Control, and Content-Location where an alias was used (`suffix`: what follows the id in the path, or
  * NULL). */

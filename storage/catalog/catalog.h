@@ -137,12 +137,29 @@ struct hub_dataset {
     uint32_t episode_count;
 };
 
-/** Counted; from the LRU, else loaded (blocking). HUB_AGAIN when it would have to be loaded and `may_block`
- * is false. */
+/** Counted; from the LRU, else the newest state is loaded (blocking), which may be ahead of `head`. HUB_AGAIN
+ * when it would have to be loaded and `may_block` is false. */
 HUB_MUST_USE enum hub_status hub_dataset_get(struct hub_catalog *catalog, const struct hub_head *head,
                                              bool may_block, const struct hub_dataset **out,
                                              struct hub_error *err);
 void hub_dataset_put(struct hub_catalog *catalog, const struct hub_dataset *dataset);
+
+/**
+ * The newest state of one dataset: all that is asked through it is of the moment it was opened, whatever is
+ * published meanwhile. It holds a read transaction of this thread, so a thread has one at a time, loads
+ * datasets before it, and closes it soon. Blocking.
+ */
+struct hub_state {
+    const struct hub_dataset *dataset; /* its head too may be ahead of the snapshot's */
+    struct hub_catalog *catalog;
+    struct hub_db *db;
+};
+/** HUB_NOT_FOUND: the dataset of `head` is no longer there. */
+HUB_MUST_USE enum hub_status hub_state_open(struct hub_catalog *catalog, const struct hub_head *head,
+                                            struct hub_state *out, struct hub_error *err);
+/** Of a zeroed one: nothing. */
+void hub_state_close(struct hub_state *state);
+
 /** Index of a field, or HUB_NONE. */
 uint32_t hub_dataset_field(const struct hub_dataset *dataset, struct hub_view path);
 /** Fields strictly below a group path: [first, first+count). */
@@ -160,11 +177,11 @@ void hub_layout_put(struct hub_catalog *catalog, struct hub_layout_ref *ref);
 
 /** Texts of one dataset for its document: value of a fact ("metadata", "observation_space", ...) into `out`,
  * empty when unknown. Blocking. */
-HUB_MUST_USE enum hub_status hub_dataset_fact(struct hub_catalog *catalog, const struct hub_head *head,
-                                              const char *key, struct hub_buf *out, struct hub_error *err);
+HUB_MUST_USE enum hub_status hub_dataset_fact(const struct hub_state *state, const char *key,
+                                              struct hub_buf *out, struct hub_error *err);
 /** The problems as a JSON array of {"code","path"?,"detail"}. Blocking. */
-HUB_MUST_USE enum hub_status hub_dataset_problems(struct hub_catalog *catalog, const struct hub_head *head,
-                                                  struct hub_buf *out, struct hub_error *err);
+HUB_MUST_USE enum hub_status hub_dataset_problems(const struct hub_state *state, struct hub_buf *out,
+                                                  struct hub_error *err);
 
 /* ---- episodes (SQL, blocking) ---- */
 
@@ -200,11 +217,11 @@ struct hub_episode_query {
 /** Calls `each` for up to limit rows, in order. `key` receives the last row's sort key for the cursor; `more`
  * whether rows remain; `total` the exact number the filters match. */
 HUB_MUST_USE enum hub_status hub_episode_page(
-    struct hub_catalog *catalog, const struct hub_head *head, const struct hub_episode_query *query,
+    const struct hub_state *state, const struct hub_episode_query *query,
     enum hub_status (*each)(void *user, const struct hub_episode_row *row, struct hub_error *err), void *user,
     struct hub_buf *key, bool *more, uint64_t *total, struct hub_error *err);
 HUB_MUST_USE enum hub_status
-hub_episode_one(struct hub_catalog *catalog, const struct hub_head *head, int64_t number,
+hub_episode_one(const struct hub_state *state, int64_t number,
                 enum hub_status (*each)(void *user, const struct hub_episode_row *row, struct hub_error *err),
                 void *user, struct hub_error *err);
 

@@ -170,31 +170,22 @@ static enum hub_status unpack(struct hub_ds_box *box, struct hub_view blob, stru
 
 /* ---- opening ---- */
 
-/* Head and directory of one moment: the snapshot may be a little older than the database. */
-static enum hub_status load(struct hub_db *db, int64_t row, struct hub_ds_box *box, struct hub_error *err)
+static struct hub_lru_key key_of(const struct hub_head *head)
 {
-    HUB_CLEANUP(hub_stmt_resetp) struct hub_stmt *stmt = NULL;
-    struct hub_head_box *head = NULL;
-    bool found;
-    HUB_TRY(hub_head_read(db, row, &head, err));
-    box->dataset.head = &head->head;
-    HUB_TRY(hub_db_prepare(db, "SELECT directory FROM directories WHERE dataset = ?", &stmt, err));
-    hub_stmt_bind_int(stmt, 1, row);
-    HUB_TRY(hub_stmt_step(stmt, &found, err));
-    if (!found)
-        return hub_fail(err, HUB_CORRUPT, "the catalogue has no directory of %s", head->head.id);
-    return unpack(box, hub_stmt_blob(stmt, 0), err);
+    return (struct hub_lru_key){HUB_CACHE_DATASET, (uint64_t)head->row, head->serial};
 }
 
-static enum hub_status load_in_transaction(struct hub_catalog *catalog, int64_t row, struct hub_ds_box *box,
-                                           struct hub_error *err)
+static enum hub_status load(struct hub_db *db, struct hub_ds_box *box, struct hub_error *err)
 {
-    struct hub_db *db;
-    HUB_TRY(hub_catalog_reader(catalog, &db, err));
-    HUB_TRY(hub_db_exec(db, "BEGIN", err));
-    const enum hub_status st = load(db, row, box, err);
-    hub_db_rollback(db);
-    return st;
+    HUB_CLEANUP(hub_stmt_resetp) struct hub_stmt *stmt = NULL;
+    const struct hub_head *head = box->dataset.head;
+    bool found;
+    HUB_TRY(hub_db_prepare(db, "SELECT directory FROM directories WHERE dataset = ?", &stmt, err));
+    hub_stmt_bind_int(stmt, 1, head->row);
+    HUB_TRY(hub_stmt_step(stmt, &found, err));
+    if (!found)
+        return hub_fail(err, HUB_CORRUPT, "the catalogue has no directory of %s", head->id);
+    return unpack(box, hub_stmt_blob(stmt, 0), err);
 }
 
 static void enlist(struct hub_catalog *catalog, struct hub_ds_box *box)
@@ -208,30 +199,81 @@ static void enlist(struct hub_catalog *catalog, struct hub_ds_box *box)
     pthread_mutex_unlock(&catalog->lock);
 }
 
+/* The dataset of a head that was just read in the same transaction. The head is taken over. */
+static enum hub_status open_dataset(struct hub_catalog *catalog, struct hub_db *db,
+                                    const struct hub_head *head, const struct hub_dataset **out,
+                                    struct hub_error *err)
+{
+    const struct hub_lru_key key = key_of(head);
+    struct hub_ds_box *box = (struct hub_ds_box *)hub_lru_get(catalog->lru, &key);
+    if (box) {
+        hub_head_unref(head);
+        *out = &box->dataset;
+        return HUB_OK;
+    }
+    box = calloc(1, sizeof *box);
+    if (!box) {
+        hub_head_unref(head);
+        return hub_fail(err, HUB_NO_MEMORY, "no memory to open a dataset");
+    }
+    box->item.free = box_free;
+    box->item.key = key;
+    box->catalog = catalog;
+    box->dataset.head = head;
+    const enum hub_status st = load(db, box, err);
+    if (st) {
+        free_parts_of(box);
+        return st;
+    }
+    enlist(catalog, box);
+    *out = &((struct hub_ds_box *)hub_lru_add(catalog->lru, &box->item))->dataset;
+    return HUB_OK;
+}
+
+enum hub_status hub_state_open(struct hub_catalog *catalog, const struct hub_head *head,
+                               struct hub_state *out, struct hub_error *err)
+{
+    struct hub_state state = {.catalog = catalog};
+    struct hub_head_box *now = NULL;
+    HUB_TRY(hub_catalog_reader(catalog, &state.db, err));
+    HUB_TRY(hub_db_exec(state.db, "BEGIN", err));
+    enum hub_status st =
+        hub_head_read(state.db, head->row, &now, err); /* the transaction sees what this does */
+    if (!st)
+        st = open_dataset(catalog, state.db, &now->head, &state.dataset, err);
+    if (st) {
+        hub_db_rollback(state.db);
+        return st;
+    }
+    *out = state;
+    return HUB_OK;
+}
+
+void hub_state_close(struct hub_state *state)
+{
+    if (!state->db)
+        return;
+    hub_db_rollback(state->db);
+    hub_dataset_put(state->catalog, state->dataset);
+    *state = (struct hub_state){0};
+}
+
 enum hub_status hub_dataset_get(struct hub_catalog *catalog, const struct hub_head *head, bool may_block,
                                 const struct hub_dataset **out, struct hub_error *err)
 {
-    const struct hub_lru_key key = {HUB_CACHE_DATASET, (uint64_t)head->row, head->serial};
+    const struct hub_lru_key key = key_of(head);
     struct hub_ds_box *box = (struct hub_ds_box *)hub_lru_get(catalog->lru, &key);
-    if (!box) {
-        if (!may_block)
-            return hub_fail(err, HUB_AGAIN, "%s is not open", head->id);
-        box = calloc(1, sizeof *box);
-        if (!box)
-            return hub_fail(err, HUB_NO_MEMORY, "no memory to open a dataset");
-        box->item.free = box_free;
-        box->catalog = catalog;
-        enum hub_status st = load_in_transaction(catalog, head->row, box, err);
-        if (st) {
-            free_parts_of(box);
-            return st;
-        }
-        box->item.key =
-            (struct hub_lru_key){HUB_CACHE_DATASET, (uint64_t)head->row, box->dataset.head->serial};
-        enlist(catalog, box);
-        box = (struct hub_ds_box *)hub_lru_add(catalog->lru, &box->item);
+    if (box) {
+        *out = &box->dataset;
+        return HUB_OK;
     }
-    *out = &box->dataset;
+    if (!may_block)
+        return hub_fail(err, HUB_AGAIN, "%s is not open", head->id);
+    struct hub_state state;
+    HUB_TRY(hub_state_open(catalog, head, &state, err));
+    *out = state.dataset; /* the state's reference */
+    state.dataset = NULL;
+    hub_state_close(&state);
     return HUB_OK;
 }
 
@@ -350,15 +392,13 @@ uint32_t hub_part_file(const struct hub_part_files *map, uint32_t number)
 
 /* ---- its texts ---- */
 
-enum hub_status hub_dataset_fact(struct hub_catalog *catalog, const struct hub_head *head, const char *key,
-                                 struct hub_buf *out, struct hub_error *err)
+enum hub_status hub_dataset_fact(const struct hub_state *state, const char *key, struct hub_buf *out,
+                                 struct hub_error *err)
 {
     HUB_CLEANUP(hub_stmt_resetp) struct hub_stmt *stmt = NULL;
-    struct hub_db *db;
     bool row;
-    HUB_TRY(hub_catalog_reader(catalog, &db, err));
-    HUB_TRY(hub_db_prepare(db, "SELECT text FROM facts WHERE dataset = ? AND key = ?", &stmt, err));
-    hub_stmt_bind_int(stmt, 1, head->row);
+    HUB_TRY(hub_db_prepare(state->db, "SELECT text FROM facts WHERE dataset = ? AND key = ?", &stmt, err));
+    hub_stmt_bind_int(stmt, 1, state->dataset->head->row);
     hub_stmt_bind_text(stmt, 2, key);
     HUB_TRY(hub_stmt_step(stmt, &row, err));
     return row ? hub_buf_add_view(out, hub_stmt_view(stmt, 0), err) : HUB_OK;

@@ -37,7 +37,6 @@ enum {
 typedef enum hub_status each_fn(void *user, const struct hub_episode_row *row, struct hub_error *err);
 
 struct page {
-    struct hub_catalog *catalog;
     struct hub_db *db;
     const struct hub_dataset *dataset;
     const struct hub_episode_query *query;
@@ -261,41 +260,37 @@ static enum hub_status check_query(const struct hub_episode_query *q, struct hub
     return HUB_OK;
 }
 
-enum hub_status hub_episode_page(struct hub_catalog *catalog, const struct hub_head *head,
-                                 const struct hub_episode_query *query, each_fn *each, void *user,
-                                 struct hub_buf *key, bool *more, uint64_t *total, struct hub_error *err)
+enum hub_status hub_episode_page(const struct hub_state *state, const struct hub_episode_query *query,
+                                 each_fn *each, void *user, struct hub_buf *key, bool *more, uint64_t *total,
+                                 struct hub_error *err)
 {
-    struct page page = {
-        .catalog = catalog, .query = query, .each = each, .user = user, .key = key, .left = query->limit};
+    struct page page = {.db = state->db,
+                        .dataset = state->dataset,
+                        .query = query,
+                        .each = each,
+                        .user = user,
+                        .key = key,
+                        .left = query->limit};
     HUB_TRY(check_query(query, err));
-    HUB_TRY(hub_catalog_reader(catalog, &page.db, err));
-    HUB_TRY(hub_dataset_get(catalog, head, true, &page.dataset, err));
-    enum hub_status st = count(&page, total, err);
-    if (!st)
-        st = run_both(&page, err);
-    hub_dataset_put(catalog, page.dataset);
+    HUB_TRY(count(&page, total, err));
+    HUB_TRY(run_both(&page, err));
     *more = page.more;
-    return st;
+    return HUB_OK;
 }
 
-enum hub_status hub_episode_one(struct hub_catalog *catalog, const struct hub_head *head, int64_t number,
-                                each_fn *each, void *user, struct hub_error *err)
+enum hub_status hub_episode_one(const struct hub_state *state, int64_t number, each_fn *each, void *user,
+                                struct hub_error *err)
 {
     HUB_CLEANUP(hub_stmt_resetp) struct hub_stmt *stmt = NULL;
-    const struct hub_dataset *dataset;
-    struct hub_db *db;
+    const struct hub_head *head = state->dataset->head;
     bool row;
-    HUB_TRY(hub_catalog_reader(catalog, &db, err));
-    HUB_TRY(hub_db_prepare(db, "SELECT " COLUMNS " FROM episodes e WHERE e.dataset = ? AND e.number = ?",
-                           &stmt, err));
+    HUB_TRY(hub_db_prepare(
+        state->db, "SELECT " COLUMNS " FROM episodes e WHERE e.dataset = ? AND e.number = ?", &stmt, err));
     hub_stmt_bind_int(stmt, 1, head->row);
     hub_stmt_bind_int(stmt, 2, number);
     HUB_TRY(hub_stmt_step(stmt, &row, err));
     if (!row)
         return hub_fail_as(err, HUB_NOT_FOUND, "episode-missing", "%s has no episode %lld", head->id,
                            (long long)number);
-    HUB_TRY(hub_dataset_get(catalog, head, true, &dataset, err));
-    const enum hub_status st = give(dataset, stmt, each, user, err);
-    hub_dataset_put(catalog, dataset);
-    return st;
+    return give(state->dataset, stmt, each, user, err);
 }

@@ -33,23 +33,22 @@ static enum hub_status add_rows(struct hub_db *db, const char *sql, int64_t row,
     }
 }
 
-enum hub_status hub_dataset_problems(struct hub_catalog *catalog, const struct hub_head *head,
-                                     struct hub_buf *out, struct hub_error *err)
+enum hub_status hub_dataset_problems(const struct hub_state *state, struct hub_buf *out,
+                                     struct hub_error *err)
 {
     struct listing list = {.json = hub_json_to(out, err)};
-    struct hub_db *db;
-    HUB_TRY(hub_catalog_reader(catalog, &db, err));
+    const int64_t row = state->dataset->head->row;
     hub_json_array(&list.json);
-    HUB_TRY(add_rows(db,
+    HUB_TRY(add_rows(state->db,
                      "SELECT code, path, detail FROM problems WHERE source IN (0, 1) AND owner = ? ORDER BY "
                      "source, position",
-                     head->row, &list, err));
+                     row, &list, err));
     if (!list.omitted)
-        HUB_TRY(add_rows(db,
+        HUB_TRY(add_rows(state->db,
                          "SELECT p.code, p.path, p.detail FROM parts JOIN problems p ON p.source = 2 AND "
                          "p.owner = parts.row"
                          " WHERE parts.dataset = ? ORDER BY parts.row, p.position",
-                         head->row, &list, err));
+                         row, &list, err));
     if (list.omitted) {
         hub_json_object(&list.json);
         hub_json_put_text(&list.json, "code", "more-problems");

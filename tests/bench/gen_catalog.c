@@ -215,7 +215,10 @@ static void measure_pages(struct hub_catalog *catalog, const char *split)
             int64_t last = 0;
             bool more;
             const uint64_t began = hub_time_mono_us(), cpu_began = cpu_us();
-            MUST(hub_episode_page(catalog, head, &query, ignore, &last, &key, &more, &total, err));
+            struct hub_state state;
+            MUST(hub_state_open(catalog, head, &state, err));
+            MUST(hub_episode_page(&state, &query, ignore, &last, &key, &more, &total, err));
+            hub_state_close(&state);
             times[i] = hub_time_mono_us() - began;
             cpu[i] = cpu_us() - cpu_began;
         }

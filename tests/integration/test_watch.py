@@ -271,3 +271,69 @@ def test_named_roots_keep_equal_ids_apart():
             assert hub.get("/api/v1/datasets/lab/door-human/episodes/0/rewards?stop=1").status == 200
     finally:
         shutil.rmtree(state)
+
+
+def reseed(dataset, seed):
+    """Every episode says which version it is of."""
+    with h5py.File(main_file(dataset), "r+") as f:
+        for name in f:
+            f[name].attrs["seed"] = seed
+
+
+def test_what_a_revision_names_is_of_that_revision():
+    """Two versions of several datasets are swapped by rename while all that is said of a revision is asked for."""
+    ids = [f"set-v{i}" for i in range(6)]
+    with watching(settle="100ms") as (hub, root):
+        for number, id in enumerate(ids):
+            for version in (1, 2):
+                copy(os.path.join(root, f".{id}.{version}"))
+                reseed(os.path.join(root, f".{id}.{version}"), 100 * number + version)
+            os.rename(os.path.join(root, f".{id}.1"), os.path.join(root, id))
+        seeds, wrong, answered, stop = {}, [], [], threading.Event()
+        for id in ids:
+            until(is_ready(hub, id))
+        revisions = {id: [hub.dataset(id)["revision"]] for id in ids}
+
+        def check(id, revision, answer, what):
+            answered.append(answer.status)
+            if answer.status != 200:
+                return
+            said = {"episodes": lambda: answer.json()["items"][0]["seed"], "episode": lambda: answer.json()["seed"],
+                    "document": lambda: answer.json()["revision"], "files": lambda: answer.json()["revision"]}[what]()
+            if what in ("document", "files"):
+                if said != revision:
+                    wrong.append((what, revision, said))
+            else:
+                seeds.setdefault((id, revision), set()).add(said)
+            if what == "document" and [v["revision"] for v in answer.json()["versions"] if v["id"] == id] != [revision]:
+                wrong.append(("versions", revision))
+
+        def ask(id):
+            url = f"/api/v1/datasets/{id}"
+            while not stop.is_set():
+                now = hub.get(url)
+                if now.status != 200 or "revision" not in now.json():
+                    continue
+                for revision in {now.json()["revision"], *revisions[id][-1:]}:
+                    revisions[id].append(revision)
+                    for what, path in (("episodes", "/episodes"), ("episode", "/episodes/0"), ("document", ""), ("files", "/files")):
+                        check(id, revision, hub.get(f"{url}{path}?revision={revision}"), what)
+
+        threads = [threading.Thread(target=ask, args=(id,)) for id in ids]
+        for t in threads:
+            t.start()
+        end, turn = time.monotonic() + 8, 0
+        while time.monotonic() < end:
+            id, out, back = ids[turn % len(ids)], *((2, 1) if turn // len(ids) % 2 else (1, 2))
+            os.rename(os.path.join(root, id), os.path.join(root, f".{id}.{out}"))
+            os.rename(os.path.join(root, f".{id}.{back}"), os.path.join(root, id))
+            turn += 1
+            time.sleep(0.05)
+        stop.set()
+        for t in threads:
+            t.join()
+        assert not wrong, wrong[:5]
+        assert set(answered) <= {200, 404, 410, 503} and answered.count(200) > 100, {s: answered.count(s) for s in set(answered)}
+        mixed = {k: v for k, v in seeds.items() if len(v) > 1}
+        assert not mixed, mixed
+        assert len(seeds) >= 2 * len(ids), "hardly anything was swapped"

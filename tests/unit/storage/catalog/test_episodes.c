@@ -124,22 +124,26 @@ static enum hub_status collect(void *user, const struct hub_episode_row *row, st
     return HUB_OK;
 }
 
-static const struct hub_head *set(void)
+static struct hub_state open_set(void)
 {
-    return hub_snapshot_find(hub_catalog_snapshot(catalog), HUB_VIEW("set"));
+    struct hub_state of_set;
+    DRAFT_OK(hub_state_open(catalog, hub_snapshot_find(hub_catalog_snapshot(catalog), HUB_VIEW("set")),
+                            &of_set, err));
+    return of_set;
 }
 
 static void walk(struct rows *all, enum hub_episode_sort sort, bool descending, const char *split,
                  uint32_t limit, uint64_t expected)
 {
     struct hub_episode_query query = {.sort = sort, .descending = descending, .split = split, .limit = limit};
+    HUB_CLEANUP(hub_state_close) struct hub_state set = open_set();
     struct hub_buf key = HUB_BUF_INIT(1000), after = HUB_BUF_INIT(1000);
     bool more = true;
     *all = (struct rows){.sort = sort};
     while (more) {
         uint64_t total = 0;
         const uint32_t before = all->count;
-        DRAFT_OK(hub_episode_page(catalog, set(), &query, collect, all, &key, &more, &total, err));
+        DRAFT_OK(hub_episode_page(&set, &query, collect, all, &key, &more, &total, err));
         cr_assert_eq(total, expected);
         cr_assert(!more || all->count - before == limit);
         after.size = 0;
@@ -191,9 +195,10 @@ Test(episodes, of_one_split)
     struct rows all = {.count = 0};
     struct hub_buf key = HUB_BUF_INIT(1000);
     const struct hub_episode_query query = {.split = "test", .limit = 5};
+    HUB_CLEANUP(hub_state_close) struct hub_state set = open_set();
     bool more;
     uint64_t total = 9;
-    DRAFT_OK(hub_episode_page(catalog, set(), &query, collect, &all, &key, &more, &total, err));
+    DRAFT_OK(hub_episode_page(&set, &query, collect, &all, &key, &more, &total, err));
     cr_expect(all.count == 0 && total == 0 && !more);
 }
 
@@ -222,10 +227,11 @@ static enum hub_status expect_one(void *user, const struct hub_episode_row *row,
 
 Test(episodes, one)
 {
+    HUB_CLEANUP(hub_state_close) struct hub_state set = open_set();
     for (uint32_t i = 0; i < EPISODES; i++)
-        DRAFT_OK(hub_episode_one(catalog, set(), i, expect_one, &i, err));
+        DRAFT_OK(hub_episode_one(&set, i, expect_one, &i, err));
     struct hub_error err;
-    cr_expect_eq(hub_episode_one(catalog, set(), EPISODES, expect_one, NULL, &err), HUB_NOT_FOUND);
+    cr_expect_eq(hub_episode_one(&set, EPISODES, expect_one, NULL, &err), HUB_NOT_FOUND);
     cr_expect_str_eq(err.problem, "episode-missing");
 }
 
@@ -234,17 +240,16 @@ Test(episodes, a_foreign_cursor_is_refused)
     static const char *const keys[] = {"x1", "i", "i1x", "rzz", "i99999999999999999999999999999999999999"};
     struct rows all = {.count = 0};
     struct hub_buf key = HUB_BUF_INIT(1000);
+    HUB_CLEANUP(hub_state_close) struct hub_state set = open_set();
     bool more;
     uint64_t total;
     for (size_t i = 0; i < HUB_COUNT(keys); i++) {
         const struct hub_episode_query query = {
             .sort = HUB_BY_STEPS, .limit = 5, .has_after = true, .after_key = hub_view_of(keys[i])};
-        cr_expect_eq(hub_episode_page(catalog, set(), &query, collect, &all, &key, &more, &total, NULL),
-                     HUB_INVALID, "%s", keys[i]);
+        cr_expect_eq(hub_episode_page(&set, &query, collect, &all, &key, &more, &total, NULL), HUB_INVALID,
+                     "%s", keys[i]);
     }
     const struct hub_episode_query none = {.limit = 0}, many = {.limit = 1001};
-    cr_expect_eq(hub_episode_page(catalog, set(), &none, collect, &all, &key, &more, &total, NULL),
-                 HUB_INVALID);
-    cr_expect_eq(hub_episode_page(catalog, set(), &many, collect, &all, &key, &more, &total, NULL),
-                 HUB_INVALID);
+    cr_expect_eq(hub_episode_page(&set, &none, collect, &all, &key, &more, &total, NULL), HUB_INVALID);
+    cr_expect_eq(hub_episode_page(&set, &many, collect, &all, &key, &more, &total, NULL), HUB_INVALID);
 }

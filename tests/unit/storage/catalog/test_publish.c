@@ -65,10 +65,18 @@ static const struct hub_dataset *opened(const char *id)
     return dataset;
 }
 
+static struct hub_state state_of(const char *id)
+{
+    struct hub_state of_id;
+    DRAFT_OK(hub_state_open(catalog, head_of(id), &of_id, err));
+    return of_id;
+}
+
 static void expect_problem(const char *id, const char *part_of_it)
 {
     struct hub_buf text = HUB_BUF_INIT(MIB);
-    DRAFT_OK(hub_dataset_problems(catalog, head_of(id), &text, err));
+    HUB_CLEANUP(hub_state_close) struct hub_state now = state_of(id);
+    DRAFT_OK(hub_dataset_problems(&now, &text, err));
     cr_expect(strstr(text.data, part_of_it), "%s not in %s", part_of_it, text.data);
     hub_buf_dispose(&text);
 }
@@ -363,13 +371,78 @@ Test(publish, facts_are_kept_until_the_next_plan)
     publish(&draft);
     draft.plan = NULL;
     publish(&draft);
-    DRAFT_OK(hub_dataset_fact(catalog, head_of("set"), "metadata", &text, err));
+    HUB_CLEANUP(hub_state_close) struct hub_state now = state_of("set");
+    DRAFT_OK(hub_dataset_fact(&now, "metadata", &text, err));
     cr_expect_str_eq(text.data, "{\"a\":1}");
     cr_expect_str_eq(head_of("set")->description, "a door");
     text.size = 0;
-    DRAFT_OK(hub_dataset_fact(catalog, head_of("set"), "env_spec", &text, err));
+    DRAFT_OK(hub_dataset_fact(&now, "env_spec", &text, err));
     cr_expect_eq(text.size, 0);
     hub_buf_dispose(&text);
+}
+
+static void publish_described(const char *description, const char *revision, uint32_t episodes)
+{
+    struct hub_found_fact facts[] = {{"description", (char *)description}};
+    const struct hub_findings plan = {.facts = facts, .fact_count = 1};
+    const struct hub_ds_file files[] = {draft_file("data/main_data.hdf5", 1 << 20)};
+    struct hub_findings *found = draft_findings(two_fields, 2, 0, 0, episodes, 5);
+    const struct hub_draft_part part = {.name = "main_data.hdf5", .signature = episodes, .found = found};
+    struct hub_draft draft = draft_of("set", files, 1, &part, 1);
+    draft.plan = &plan;
+    draft.revision = revision;
+    DRAFT_OK(hub_catalog_publish(catalog, &draft, err));
+    draft_findings_free(found);
+}
+
+static enum hub_status count_one(void *user, const struct hub_episode_row *row, struct hub_error *err)
+{
+    (void)row;
+    (void)err;
+    ++*(uint32_t *)user;
+    return HUB_OK;
+}
+
+static void expect_state(const struct hub_state *of, const char *revision, const char *description,
+                         uint32_t episodes)
+{
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf text = HUB_BUF_INIT(KIB), key = HUB_BUF_INIT(KIB);
+    const struct hub_episode_query query = {.limit = 100};
+    uint32_t rows = 0;
+    uint64_t total = 0;
+    bool more = false;
+    cr_expect_str_eq(of->dataset->head->revision, revision);
+    cr_expect_eq(of->dataset->episode_count, episodes);
+    DRAFT_OK(hub_dataset_fact(of, "description", &text, err));
+    cr_expect_str_eq(text.data, description);
+    DRAFT_OK(hub_episode_page(of, &query, count_one, &rows, &key, &more, &total, err));
+    cr_expect(rows == episodes && total == episodes, "%u of %u episodes", rows, episodes);
+}
+
+Test(publish, a_state_stays_one_while_others_are_published)
+{
+    publish_described("old", "1111111111111111111111111111111111111111", 3);
+    DRAFT_OK(hub_catalog_flush(catalog, err));
+    struct hub_state old = state_of("set");
+    publish_described("new", "2222222222222222222222222222222222222222", 5);
+    expect_state(&old, "1111111111111111111111111111111111111111", "old", 3);
+    hub_state_close(&old);
+    struct hub_state now = state_of("set"); /* the snapshot need not show it yet */
+    expect_state(&now, "2222222222222222222222222222222222222222", "new", 5);
+    hub_state_close(&now);
+    DRAFT_OK(hub_catalog_remove(catalog, 0, "set", err));
+    hub_state_close(&now);
+}
+
+Test(publish, no_state_of_what_is_gone)
+{
+    publish_described("old", "1111111111111111111111111111111111111111", 3);
+    DRAFT_OK(hub_catalog_flush(catalog, err));
+    const struct hub_head *head = head_of("set"); /* this thread's snapshot keeps it */
+    DRAFT_OK(hub_catalog_remove(catalog, 0, "set", err));
+    struct hub_state gone = {0};
+    cr_expect_eq(hub_state_open(catalog, head, &gone, NULL), HUB_NOT_FOUND);
+    hub_state_close(&gone);
 }
 
 Test(publish, a_draft_that_makes_no_sense_changes_nothing)

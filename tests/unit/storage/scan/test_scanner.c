@@ -107,7 +107,10 @@ static void expect_status(const char *id, enum hub_dataset_status status)
 static void expect_problem(const char *id, const char *text)
 {
     struct hub_buf out = HUB_BUF_INIT(MIB);
-    cr_assert_eq(hub_dataset_problems(hub.catalog, head_of(id), &out, NULL), HUB_OK);
+    struct hub_state now;
+    cr_assert_eq(hub_state_open(hub.catalog, head_of(id), &now, NULL), HUB_OK);
+    cr_assert_eq(hub_dataset_problems(&now, &out, NULL), HUB_OK);
+    hub_state_close(&now);
     cr_expect(strstr(out.data, text), "%s: no %s in %s", id, text, out.data);
     hub_buf_dispose(&out);
 }
