@@ -12,8 +12,7 @@
 
 bool hub_stamp_equal(const struct hub_stamp *a, const struct hub_stamp *b)
 {
-    return a->device == b->device && a->inode == b->inode && a->size == b->size &&
-           a->mtime_ns == b->mtime_ns && a->ctime_ns == b->ctime_ns;
+    return a->size == b->size && a->mtime_ns == b->mtime_ns && a->tag == b->tag;
 }
 
 static uint64_t nanoseconds(const struct timespec *t)
@@ -21,13 +20,19 @@ static uint64_t nanoseconds(const struct timespec *t)
     return (uint64_t)t->tv_sec * 1000000000U + (uint64_t)t->tv_nsec;
 }
 
+uint64_t hub_ctime_ns(const struct stat *st)
+{
+    return nanoseconds(&st->st_ctim);
+}
+
+/* Of two states of one inode, and of two inodes at one time, the tags always differ. hub.db was migrated to
+ * the same formula. */
 struct hub_stamp hub_stamp_of(const struct stat *st)
 {
-    return (struct hub_stamp){.device = (uint64_t)st->st_dev,
-                              .inode = (uint64_t)st->st_ino,
-                              .size = (uint64_t)st->st_size,
+    const uint64_t inode = (uint64_t)st->st_ino;
+    return (struct hub_stamp){.size = (uint64_t)st->st_size,
                               .mtime_ns = nanoseconds(&st->st_mtim),
-                              .ctime_ns = nanoseconds(&st->st_ctim)};
+                              .tag = hub_ctime_ns(st) ^ (inode << 32 | inode >> 32)};
 }
 
 /* ---- whole files ---- */

@@ -9,13 +9,17 @@
 
 #include <sys/stat.h>
 
-/** A file's identity and state. Opaque above the file layer: compared, never interpreted. */
+/**
+ * A file's state: stored, compared, and opaque but for size and time. The tag stands for the inode and its
+ * change time, and never for the device: device numbers move from one boot to the next.
+ */
 struct hub_stamp {
-    uint64_t device, inode, size, mtime_ns, ctime_ns;
+    uint64_t size, mtime_ns, tag;
 };
 
 bool hub_stamp_equal(const struct hub_stamp *a, const struct hub_stamp *b);
 struct hub_stamp hub_stamp_of(const struct stat *st);
+uint64_t hub_ctime_ns(const struct stat *st);
 
 /** Options of hub_fs_open_beneath, besides those of open(2). */
 enum hub_fs_option {

@@ -46,11 +46,9 @@ static void box_free(struct hub_lru_item *item)
 static struct hub_stamp get_stamp(struct hub_cursor *c)
 {
     struct hub_stamp stamp;
-    stamp.device = hub_unpack_uint(c);
-    stamp.inode = hub_unpack_uint(c);
     stamp.size = hub_unpack_uint(c);
     stamp.mtime_ns = hub_unpack_uint(c);
-    stamp.ctime_ns = hub_unpack_uint(c);
+    stamp.tag = hub_unpack_uint(c);
     return stamp;
 }
 

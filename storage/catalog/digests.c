@@ -89,16 +89,14 @@ static void get_text(struct hub_stmt *stmt, int column, char *out, size_t size)
     out[n] = '\0';
 }
 
-/* Parameters 1 to 7 of both statements: which file, in which state. */
+/* Parameters 1 to 5 of both statements: which file, in which state. */
 static void bind_file(struct hub_stmt *stmt, uint32_t root, const char *path, const struct hub_stamp *stamp)
 {
     hub_stmt_bind_int(stmt, 1, root);
     hub_stmt_bind_text(stmt, 2, path);
-    hub_stmt_bind_int(stmt, 3, (int64_t)stamp->device);
-    hub_stmt_bind_int(stmt, 4, (int64_t)stamp->inode);
-    hub_stmt_bind_int(stmt, 5, (int64_t)stamp->size);
-    hub_stmt_bind_int(stmt, 6, (int64_t)stamp->mtime_ns);
-    hub_stmt_bind_int(stmt, 7, (int64_t)stamp->ctime_ns);
+    hub_stmt_bind_int(stmt, 3, (int64_t)stamp->size);
+    hub_stmt_bind_int(stmt, 4, (int64_t)stamp->mtime_ns);
+    hub_stmt_bind_int(stmt, 5, (int64_t)stamp->tag);
 }
 
 static enum hub_status look_up(struct hub_catalog *catalog, uint32_t root, const char *path,
@@ -108,11 +106,10 @@ static enum hub_status look_up(struct hub_catalog *catalog, uint32_t root, const
     HUB_CLEANUP(hub_stmt_resetp) struct hub_stmt *stmt = NULL;
     struct hub_db *db;
     HUB_TRY(hub_catalog_hub_reader(catalog, &db, err));
-    HUB_TRY(hub_db_prepare(
-        db,
-        "SELECT sha256, md5, crc32c FROM digests WHERE root = ? AND path = ? AND device = ? AND inode = ?"
-        " AND size = ? AND mtime_ns = ? AND ctime_ns = ?",
-        &stmt, err));
+    HUB_TRY(hub_db_prepare(db,
+                           "SELECT sha256, md5, crc32c FROM digests WHERE root = ? AND path = ? AND size = ?"
+                           " AND mtime_ns = ? AND tag = ?",
+                           &stmt, err));
     bind_file(stmt, root, path, stamp);
     HUB_TRY(hub_stmt_step(stmt, known, err));
     if (!*known)
@@ -156,15 +153,14 @@ static enum hub_status store(struct hub_db *db, uint32_t root, const char *path,
                              struct hub_error *err)
 {
     struct hub_stmt *stmt;
-    HUB_TRY(hub_db_prepare(
-        db,
-        "REPLACE INTO digests (root, path, device, inode, size, mtime_ns, ctime_ns, sha256, md5, crc32c)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        &stmt, err));
+    HUB_TRY(hub_db_prepare(db,
+                           "REPLACE INTO digests (root, path, size, mtime_ns, tag, sha256, md5, crc32c)"
+                           " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+                           &stmt, err));
     bind_file(stmt, root, path, stamp);
-    hub_stmt_bind_text(stmt, 8, digests->sha256);
-    hub_stmt_bind_text(stmt, 9, digests->md5);
-    hub_stmt_bind_text(stmt, 10, digests->crc32c);
+    hub_stmt_bind_text(stmt, 6, digests->sha256);
+    hub_stmt_bind_text(stmt, 7, digests->md5);
+    hub_stmt_bind_text(stmt, 8, digests->crc32c);
     return hub_stmt_run(stmt, err);
 }
 

@@ -7,11 +7,9 @@
 
 static enum hub_status put_stamp(struct hub_buf *out, const struct hub_stamp *stamp, struct hub_error *err)
 {
-    HUB_TRY(hub_pack_uint(out, stamp->device, err));
-    HUB_TRY(hub_pack_uint(out, stamp->inode, err));
     HUB_TRY(hub_pack_uint(out, stamp->size, err));
     HUB_TRY(hub_pack_uint(out, stamp->mtime_ns, err));
-    return hub_pack_uint(out, stamp->ctime_ns, err);
+    return hub_pack_uint(out, stamp->tag, err);
 }
 
 static enum hub_status put_files(const struct hub_draft *draft, struct hub_buf *out, struct hub_error *err)

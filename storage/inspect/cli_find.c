@@ -156,7 +156,7 @@ static enum hub_status find_claimed(const struct hub_find *find, const struct hu
     *found = bids.count && (bids.bids[0].name != NULL) == (only != NULL);
     if (!*found)
         return HUB_OK;
-    HUB_TRY(only ? hub_fileset_add(&files, "", only, &asked.entries[0].stamp, err)
+    HUB_TRY(only ? hub_fileset_add(&files, "", &asked.entries[0], err)
                  : hub_walk_collect(walk, 0, "", &files, err));
     const char *formats[MAX_BIDS];
     const uint32_t count = only ? 1 : HUB_MIN(bids.count, (uint32_t)MAX_BIDS);

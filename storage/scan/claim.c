@@ -83,7 +83,7 @@ static enum hub_status add(struct question *q, const char *prefix, const struct 
     if (!entry->directory) {
         q->signature = mix_uint(q->signature, entry->stamp.size);
         q->signature = mix_uint(q->signature, entry->stamp.mtime_ns);
-        q->signature = mix_uint(q->signature, entry->stamp.inode);
+        q->signature = mix_uint(q->signature, entry->stamp.tag);
     }
     return HUB_OK;
 }

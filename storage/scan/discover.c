@@ -236,7 +236,7 @@ static enum hub_status claim_files(struct walk *w, struct node *node, const stru
         if (e->directory || claimed[bid->files[i]])
             continue;
         claimed[bid->files[i]] = true;
-        HUB_TRY(hub_fileset_add(&files, "", e->name, &e->stamp, err));
+        HUB_TRY(hub_fileset_add(&files, "", e, err));
     }
     if (!files.count)
         return HUB_OK;
@@ -245,10 +245,10 @@ static enum hub_status claim_files(struct walk *w, struct node *node, const stru
     return hand_out(w, &(struct finding){node, bid->name, &format, 1}, &files);
 }
 
-static bool comes_back(const struct node *node, const struct hub_stamp *stamp)
+static bool comes_back(const struct node *node, const struct hub_entry *entry)
 {
     for (; node; node = node->parent)
-        if (node->device == stamp->device && node->inode == stamp->inode)
+        if (node->device == entry->device && node->inode == entry->inode)
             return true;
     return false;
 }
@@ -269,7 +269,7 @@ static enum hub_status descend(struct walk *w, struct node *node, const struct h
             continue;
         }
         node->has_folders = true;
-        if (node->depth >= HUB_MAX_DEPTH || comes_back(node, &e->stamp))
+        if (node->depth >= HUB_MAX_DEPTH || comes_back(node, e))
             continue;
         struct node *child = node_new(node, node->root, node->path, e->name);
         if (!child)
@@ -342,8 +342,8 @@ static enum hub_status visit(struct walk *w, struct node *node, struct hub_error
         node->unknown = true;
         return ends_walk(st) ? st : HUB_OK;
     }
-    node->device = listing.stamp.device;
-    node->inode = listing.stamp.inode;
+    node->device = listing.device;
+    node->inode = listing.inode;
     if (!listing.count) {
         keep_links(node, &listing);
         return HUB_OK;

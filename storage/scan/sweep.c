@@ -14,16 +14,7 @@
 int64_t hub_scan_unsettled_ms(const struct hub_scanner *s, const struct hub_fileset *files)
 {
     const int64_t now_ms = hub_time_now_ns() / 1000000;
-    int64_t newest_ms = 0;
-    for (uint32_t i = 0; i < files->count; i++) {
-        const struct hub_stamp *stamp = &files->files[i].stamp;
-        const int64_t times_ms[] = {(int64_t)(stamp->mtime_ns / 1000000),
-                                    (int64_t)(stamp->ctime_ns / 1000000)};
-        for (int j = 0; j < 2; j++)
-            if (times_ms[j] <= now_ms) /* a time to come says nothing: the stamps still do */
-                newest_ms = HUB_MAX(newest_ms, times_ms[j]);
-    }
-    return HUB_MAX(newest_ms + (int64_t)s->settle_ms - now_ms, (int64_t)0);
+    return HUB_MAX((int64_t)(files->newest_ns / 1000000) + (int64_t)s->settle_ms - now_ms, (int64_t)0);
 }
 
 enum hub_status hub_scan_revision(const struct hub_fileset *files, char out[41], struct hub_error *err)

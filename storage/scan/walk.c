@@ -1,6 +1,8 @@
 /* Listing and opening beneath the roots: see walk.h. */
 #include "storage/scan/walk.h"
 
+#include "storage/base/time.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -139,6 +141,16 @@ struct reading {
     struct hub_buf names, entries, leaving;
 };
 
+static struct hub_entry entry_of(const char *name, const struct stat *st)
+{
+    return (struct hub_entry){.name = name,
+                              .directory = S_ISDIR(st->st_mode),
+                              .stamp = hub_stamp_of(st),
+                              .ctime_ns = hub_ctime_ns(st),
+                              .device = (uint64_t)st->st_dev,
+                              .inode = (uint64_t)st->st_ino};
+}
+
 static enum hub_status read_entry(struct reading *r, int fd, const struct dirent *d, struct hub_error *err)
 {
     struct stat st;
@@ -152,7 +164,7 @@ static enum hub_status read_entry(struct reading *r, int fd, const struct dirent
     }
     if (!S_ISDIR(st.st_mode) && !S_ISREG(st.st_mode))
         return HUB_OK;
-    const struct hub_entry entry = {.directory = S_ISDIR(st.st_mode), .stamp = hub_stamp_of(&st)};
+    const struct hub_entry entry = entry_of(NULL, &st);
     HUB_TRY(hub_buf_add(&r->names, d->d_name, strlen(d->d_name) + 1, err));
     HUB_TRY(hub_buf_add(&r->entries, &entry, sizeof entry, err));
     return ++r->out->count > HUB_MAX_LISTED
@@ -171,7 +183,8 @@ static enum hub_status read_all(struct reading *r, DIR *dir, struct hub_error *e
     struct stat st;
     if (fstat(dirfd(dir), &st))
         return hub_fail_errno(err, errno, "%s", r->path);
-    r->out->stamp = hub_stamp_of(&st);
+    r->out->device = (uint64_t)st.st_dev;
+    r->out->inode = (uint64_t)st.st_ino;
     while ((d = readdir(dir)))
         HUB_TRY(read_entry(r, dirfd(dir), d, err));
     struct hub_listing *out = r->out;
@@ -228,8 +241,19 @@ void hub_fileset_dispose(struct hub_fileset *set)
     *set = (struct hub_fileset){0};
 }
 
-enum hub_status hub_fileset_add(struct hub_fileset *set, const char *prefix, const char *name,
-                                const struct hub_stamp *stamp, struct hub_error *err)
+static uint64_t past(uint64_t time_ns, uint64_t now_ns)
+{
+    return time_ns <= now_ns ? time_ns : 0;
+}
+
+static uint64_t newest_of(const struct hub_entry *entry)
+{
+    const uint64_t now_ns = (uint64_t)hub_time_now_ns();
+    return HUB_MAX(past(entry->stamp.mtime_ns, now_ns), past(entry->ctime_ns, now_ns));
+}
+
+enum hub_status hub_fileset_add(struct hub_fileset *set, const char *prefix, const struct hub_entry *entry,
+                                struct hub_error *err)
 {
     if (set->count == HUB_MAX_FILES)
         return hub_fail(err, HUB_TOO_BIG, "a dataset of more than %d files", HUB_MAX_FILES);
@@ -241,10 +265,11 @@ enum hub_status hub_fileset_add(struct hub_fileset *set, const char *prefix, con
         set->files = files;
         set->capacity = capacity;
     }
-    char *path = hub_walk_join(prefix, name);
+    char *path = hub_walk_join(prefix, entry->name);
     if (!path)
         return no_memory(err);
-    set->files[set->count++] = (struct hub_ds_file){path, *stamp};
+    set->files[set->count++] = (struct hub_ds_file){path, entry->stamp};
+    set->newest_ns = HUB_MAX(set->newest_ns, newest_of(entry));
     return HUB_OK;
 }
 
@@ -265,10 +290,10 @@ struct above {
     uint64_t device, inode;
 };
 
-static bool is_above(const struct above *above, const struct hub_stamp *stamp)
+static bool is_above(const struct above *above, const struct hub_entry *entry)
 {
     for (; above; above = above->up)
-        if (above->device == stamp->device && above->inode == stamp->inode)
+        if (above->device == entry->device && above->inode == entry->inode)
             return true;
     return false;
 }
@@ -284,16 +309,16 @@ static enum hub_status collect(const struct hub_walk *walk, uint32_t root, const
     if (depth > HUB_MAX_DEPTH)
         return hub_fail(err, HUB_TOO_BIG, "%s is more than %d levels deep", path, HUB_MAX_DEPTH);
     HUB_TRY(hub_walk_list(walk, root, path, &listing, err));
-    const struct above here = {up, listing.stamp.device, listing.stamp.inode};
+    const struct above here = {up, listing.device, listing.inode};
     if (listing.leaving && !out->leaving)
         out->leaving = hub_walk_join(below, listing.leaving);
     for (uint32_t i = 0; i < listing.count; i++) {
         const struct hub_entry *e = &listing.entries[i];
         if (!e->directory) {
-            HUB_TRY(hub_fileset_add(out, below, e->name, &e->stamp, err));
+            HUB_TRY(hub_fileset_add(out, below, e, err));
             continue;
         }
-        if (is_above(&here, &e->stamp))
+        if (is_above(&here, e))
             continue;
         HUB_CLEANUP(hub_freep) char *next = hub_walk_join(below, e->name);
         if (!next)
@@ -330,9 +355,10 @@ enum hub_status hub_walk_restat(const struct hub_walk *walk, uint32_t root, cons
         st = full ? hub_walk_open(walk, root, full, O_PATH, &fd, err) : no_memory(err);
         if (!st && fstat(fd, &now))
             st = hub_fail_errno(err, errno, "%s", full);
-        const struct hub_stamp stamp = st ? of->files[i].stamp : hub_stamp_of(&now);
-        if (!st)
-            st = hub_fileset_add(out, "", of->files[i].path, &stamp, err);
+        if (!st) {
+            const struct hub_entry entry = entry_of(of->files[i].path, &now);
+            st = hub_fileset_add(out, "", &entry, err);
+        }
     }
     if (st)
         hub_fileset_dispose(out);

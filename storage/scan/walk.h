@@ -26,12 +26,14 @@ HUB_MUST_USE enum hub_status hub_walk_open(const struct hub_walk *walk, uint32_t
 struct hub_entry {
     const char *name;
     bool directory;
-    struct hub_stamp stamp; /* of the link's end */
+    struct hub_stamp stamp; /* of the link's end, as the rest */
+    uint64_t ctime_ns;
+    uint64_t device, inode; /* tell directories apart within one run; not to be stored */
 };
 
 /** One directory: its directories and regular files, sorted by name. */
 struct hub_listing {
-    struct hub_stamp stamp; /* of the directory itself */
+    uint64_t device, inode; /* of the directory itself */
     struct hub_entry *entries;
     uint32_t count;
     char *names;
@@ -47,7 +49,8 @@ void hub_listing_dispose(struct hub_listing *listing);
 struct hub_fileset {
     struct hub_ds_file *files; /* paths are allocated one by one */
     uint32_t count, capacity;
-    char *leaving; /* path of the first link that was not followed, or NULL */
+    uint64_t newest_ns; /* when one of them changed last; times to come say nothing */
+    char *leaving;      /* path of the first link that was not followed, or NULL */
 };
 
 /** All files below a directory. HUB_TOO_BIG over HUB_MAX_FILES. */
@@ -57,8 +60,8 @@ HUB_MUST_USE enum hub_status hub_walk_collect(const struct hub_walk *walk, uint3
 HUB_MUST_USE enum hub_status hub_walk_restat(const struct hub_walk *walk, uint32_t root, const char *path,
                                              const struct hub_fileset *of, struct hub_fileset *out,
                                              struct hub_error *err);
-HUB_MUST_USE enum hub_status hub_fileset_add(struct hub_fileset *set, const char *prefix, const char *name,
-                                             const struct hub_stamp *stamp, struct hub_error *err);
+HUB_MUST_USE enum hub_status hub_fileset_add(struct hub_fileset *set, const char *prefix,
+                                             const struct hub_entry *entry, struct hub_error *err);
 void hub_fileset_sort(struct hub_fileset *set);
 void hub_fileset_dispose(struct hub_fileset *set);
 

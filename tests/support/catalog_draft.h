@@ -104,12 +104,8 @@ static inline void draft_findings_free(struct hub_findings *found)
 
 static inline struct hub_ds_file draft_file(const char *path, uint64_t size)
 {
-    return (struct hub_ds_file){path,
-                                {.device = 1,
-                                 .inode = 7,
-                                 .size = size,
-                                 .mtime_ns = 1700000000000000000U,
-                                 .ctime_ns = 1700000000000000001U}};
+    return (struct hub_ds_file){
+        path, {.size = size, .mtime_ns = 1700000000000000000U, .tag = 1700000000000000001U}};
 }
 
 /** A fresh directory; the caller removes it. */

@@ -190,3 +190,20 @@ Test(fs, stamps)
     cr_expect_not(hub_stamp_equal(&before, &after));
     cr_expect_eq(after.size, 1);
 }
+
+Test(fs, a_stamp_does_not_know_the_device)
+{
+    HUB_CLEANUP(folder_dispose) struct folder f = folder_new();
+    struct stat st;
+    cr_assert_eq(hub_fs_write(f.fd, "x", HUB_VIEW("x"), 0600, NULL), HUB_OK);
+    cr_assert_eq(fstatat(f.fd, "x", &st, 0), 0);
+    struct stat moved = st, replaced = st, touched = st;
+    moved.st_dev++;
+    replaced.st_ino++;
+    touched.st_ctim.tv_nsec ^= 1;
+    const struct hub_stamp stamp = hub_stamp_of(&st), after_boot = hub_stamp_of(&moved),
+                           other_inode = hub_stamp_of(&replaced), other_ctime = hub_stamp_of(&touched);
+    cr_expect(hub_stamp_equal(&stamp, &after_boot));
+    cr_expect_not(hub_stamp_equal(&stamp, &other_inode));
+    cr_expect_not(hub_stamp_equal(&stamp, &other_ctime));
+}

@@ -188,6 +188,50 @@ Test(open, digests_outlive_the_index)
     hub_catalog_close(catalog);
 }
 
+/* As the first release wrote it: with the device, another one than today's. */
+static void write_first_hub_db(const struct stat *st, const char *path)
+{
+    struct hub_buf schema = HUB_BUF_INIT(64 * KIB), row = HUB_BUF_INIT(4 * KIB);
+    struct hub_db *db;
+    DRAFT_OK(hub_fs_read(AT_FDCWD, HUB_MIGRATIONS "/0001_digests.sql", &schema, err));
+    DRAFT_OK(hub_db_open(path_of("hub.db"), HUB_DB_TRUTH, &db, err));
+    DRAFT_OK(hub_db_exec(db, schema.data, err));
+    DRAFT_OK(hub_db_set_user_version(db, 1, err));
+    DRAFT_OK(hub_buf_addf(
+        &row, err, "INSERT INTO digests VALUES (0, '%s', %lld, %lld, %lld, %lld, %lld, 'ab', 'cd', 'ef')",
+        path, (long long)st->st_dev + 1, (long long)st->st_ino, (long long)st->st_size,
+        (long long)st->st_mtim.tv_sec * 1000000000 + st->st_mtim.tv_nsec,
+        (long long)st->st_ctim.tv_sec * 1000000000 + st->st_ctim.tv_nsec));
+    DRAFT_OK(hub_db_exec(db, row.data, err));
+    hub_db_close(db);
+    hub_buf_dispose(&schema);
+    hub_buf_dispose(&row);
+}
+
+static void expect_migrated(ino_t inode)
+{
+    struct stat st;
+    struct hub_file_digests found;
+    cr_assert_eq(stat(state, &st), 0);
+    st.st_ino = inode;
+    write_first_hub_db(&st, "a/b.h5");
+    struct hub_catalog *catalog = open_it();
+    const struct hub_stamp stamp = hub_stamp_of(&st);
+    DRAFT_OK(hub_digest_find(catalog, 0, "a/b.h5", &stamp, &found, err));
+    cr_expect_str_eq(found.crc32c, "ef");
+    hub_catalog_close(catalog);
+}
+
+Test(open, digests_outlive_the_device_in_their_stamps)
+{
+    expect_migrated(1234567);
+}
+
+Test(open, digests_of_large_inode_numbers_too)
+{
+    expect_migrated(0xFEDCBA9876543210U);
+}
+
 Test(open, notes_are_kept)
 {
     struct hub_catalog *catalog = open_it();

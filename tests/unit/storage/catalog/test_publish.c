@@ -119,7 +119,7 @@ Test(publish, a_dataset_is_read_back)
     const struct hub_dataset *dataset = opened("D4RL/door/human-v2");
     cr_expect_eq(dataset->file_count, 1);
     cr_expect_str_eq(dataset->files[0].path, "data/main_data.hdf5");
-    cr_expect_eq(dataset->files[0].stamp.ctime_ns, 1700000000000000001U);
+    cr_expect_eq(dataset->files[0].stamp.tag, 1700000000000000001U);
     cr_expect_eq(dataset->field_count, 2);
     cr_expect_str_eq(dataset->fields[1].path, "observations/qpos");
     cr_expect_str_eq(dataset->fields[1].dtype, "float32");
