@@ -48,16 +48,25 @@ struct hub_page_view {
 struct hub_page_job {
     const struct hub_column *column;
     const struct hub_page *page;
-    const uint8_t *data;               /* page->decoded bytes, decompressed */
-    const struct hub_page *dictionary; /* NULL: none */
-    const uint8_t *dictionary_data;    /* decompressed PLAIN values */
-    uint32_t item_size;                /* 0: BYTE_ARRAY */
+    const uint8_t *data;                          /* page->decoded bytes, decompressed */
+    const struct hub_page *dictionary;            /* NULL: none */
+    const uint8_t *dictionary_data;               /* decompressed PLAIN values */
+    const struct hub_page_view *dictionary_views; /* BYTE_ARRAY: of hub_page_index */
+    uint32_t item_size;                           /* 0: BYTE_ARRAY */
     bool is_float;
     uint32_t skip, count; /* values skip .. skip+count-1 of the page */
 };
 HUB_MUST_USE enum hub_status hub_page_values(const struct hub_page_job *job, void *out,
                                              struct hub_page_view *views, uint8_t *valid,
                                              struct hub_error *err);
+/** Where the values of a decompressed BYTE_ARRAY dictionary lie: dictionary->values entries go to `out`, once
+ * for all pages. None is longer than `longest`, else HUB_CORRUPT. */
+HUB_MUST_USE enum hub_status hub_page_index(const struct hub_page *dictionary, const uint8_t *data,
+                                            uint32_t longest, struct hub_page_view *out,
+                                            struct hub_error *err);
+/** Bytes of all BYTE_ARRAY values of a page together; the job's `skip` and `count` do not matter. */
+HUB_MUST_USE enum hub_status hub_page_total(const struct hub_page_job *job, uint64_t *bytes,
+                                            struct hub_error *err);
 /** Decompress a page body (v1: levels and values together; v2: level runs are copied as they are). */
 HUB_MUST_USE enum hub_status hub_page_unpack(const struct hub_column *column, const struct hub_page *page,
                                              const void *in, void *out, struct hub_error *err);

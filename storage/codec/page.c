@@ -6,8 +6,6 @@
  */
 #include "storage/codec/decode.h"
 
-#include <stdlib.h>
-
 enum { BATCH = 512 };
 
 /* Where the parts of a decompressed page lie. */
@@ -71,7 +69,6 @@ struct values {
     struct hub_cursor plain;
     struct hub_rle rle; /* dictionary indices, booleans */
     uint64_t bit;       /* of plain booleans */
-    const struct hub_page_view *dictionary_items;
     unsigned width;
 };
 
@@ -86,7 +83,7 @@ static enum hub_status open_values(const struct hub_page_job *job, const struct 
     *v = (struct values){.job = job, .width = physical_width(job->column)};
     v->plain = (struct hub_cursor){parts->values, parts->end, false};
     if (uses_dictionary(job->page)) {
-        if (!job->dictionary)
+        if (!job->dictionary || (!v->width && !job->dictionary_views))
             return hub_fail(err, HUB_CORRUPT, "page without its dictionary");
         if (v->width && (uint64_t)job->dictionary->values * v->width > job->dictionary->decoded)
             return hub_fail(err, HUB_CORRUPT, "dictionary shorter than it says");
@@ -208,7 +205,7 @@ static enum hub_status take_views(struct values *v, struct hub_page_view *out, u
     if (uses_dictionary(v->job->page)) {
         HUB_TRY(take_indices(v, at, count, err));
         for (uint32_t i = 0; i < count; i++)
-            out[i] = v->dictionary_items[at[i]];
+            out[i] = v->job->dictionary_views[at[i]];
         return HUB_OK;
     }
     for (uint32_t i = 0; i < count; i++) {
@@ -297,36 +294,45 @@ static enum hub_status decode(const struct hub_page_job *job, struct values *v, 
     return HUB_OK;
 }
 
-/* Where the items of a BYTE_ARRAY dictionary lie, so that an index finds one. Each takes at least its 4
- * length bytes. */
-static enum hub_status index_dictionary(const struct hub_page_job *job, struct hub_page_view **out,
-                                        struct hub_error *err)
+enum hub_status hub_page_index(const struct hub_page *dictionary, const uint8_t *data, uint32_t longest,
+                               struct hub_page_view *out, struct hub_error *err)
 {
-    const struct hub_page *page = job->dictionary;
-    if (page->values > page->decoded / 4)
-        return hub_fail(err, HUB_CORRUPT, "dictionary shorter than it says");
-    struct hub_page_view *items = malloc(HUB_MAX(page->values, 1) * sizeof *items);
-    if (!items)
-        return hub_fail(err, HUB_NO_MEMORY, "no memory for a dictionary of %u values", page->values);
-    struct hub_cursor c = hub_cursor_of(job->dictionary_data, page->decoded);
-    for (uint32_t i = 0; i < page->values && !c.failed; i++) {
+    struct hub_cursor c = hub_cursor_of(data, dictionary->decoded);
+    for (uint32_t i = 0; i < dictionary->values; i++) {
         const uint32_t length = hub_cursor_u32(&c);
         const uint8_t *bytes = hub_cursor_bytes(&c, length);
-        if (bytes)
-            items[i] = (struct hub_page_view){(uint32_t)(bytes - job->dictionary_data), length, true};
+        if (!bytes)
+            return hub_fail(err, HUB_CORRUPT, "dictionary shorter than it says");
+        if (length > longest)
+            return hub_fail(err, HUB_CORRUPT, "dictionary value of %u bytes, more than %u", length, longest);
+        out[i] = (struct hub_page_view){(uint32_t)(bytes - data), length, true};
     }
-    if (c.failed) {
-        free(items);
-        return hub_fail(err, HUB_CORRUPT, "dictionary shorter than it says");
+    return HUB_OK;
+}
+
+enum hub_status hub_page_total(const struct hub_page_job *job, uint64_t *bytes, struct hub_error *err)
+{
+    struct page_parts parts = {0};
+    struct values v;
+    struct hub_page_view views[BATCH];
+    uint32_t present[BATCH], taken;
+    HUB_TRY(split_page(job, &parts, err));
+    HUB_TRY(open_values(job, &parts, &v, err));
+    struct hub_rle levels = hub_rle_of(parts.levels.data, parts.levels.size, bits_of(job->column->max_def));
+    *bytes = 0;
+    for (uint32_t left = job->page->values, n; left > 0; left -= n) {
+        n = HUB_MIN(left, BATCH);
+        HUB_TRY(take_levels(&levels, job->column->max_def, present, n, &taken, err));
+        HUB_TRY(take_views(&v, views, taken, err));
+        for (uint32_t i = 0; i < taken; i++)
+            *bytes += views[i].length;
     }
-    *out = items;
     return HUB_OK;
 }
 
 enum hub_status hub_page_values(const struct hub_page_job *job, void *out, struct hub_page_view *views,
                                 uint8_t *valid, struct hub_error *err)
 {
-    struct hub_page_view *items = NULL;
     struct page_parts parts = {0};
     struct values v;
     if (job->skip > job->page->values || job->count > job->page->values - job->skip)
@@ -342,13 +348,8 @@ enum hub_status hub_page_values(const struct hub_page_job *job, void *out, struc
                         job->item_size);
     HUB_TRY(split_page(job, &parts, err));
     HUB_TRY(open_values(job, &parts, &v, err));
-    if (is_bytes && uses_dictionary(job->page))
-        HUB_TRY(index_dictionary(job, &items, err));
-    v.dictionary_items = items;
     struct hub_rle levels = hub_rle_of(parts.levels.data, parts.levels.size, bits_of(job->column->max_def));
-    const enum hub_status st = decode(job, &v, &levels, out, views, valid, err);
-    free(items);
-    return st;
+    return decode(job, &v, &levels, out, views, valid, err);
 }
 
 static enum hub_status decompress(uint8_t codec, const void *in, size_t in_size, void *out, size_t out_size,

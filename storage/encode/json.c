@@ -199,6 +199,20 @@ static enum shape shape_of(enum hub_field_type type, const struct hub_variant *v
     }
 }
 
+/* Is the value at `item` null? */
+static bool is_null(const struct writer *w, const uint8_t *item)
+{
+    return w->rows->valid && !w->rows->valid[(size_t)(item - w->rows->data) / w->rows->variant.item_size];
+}
+
+static void put_item(struct writer *w, const uint8_t *item)
+{
+    if (is_null(w, item))
+        put_text(w, "null", 4);
+    else
+        put_number(w, item);
+}
+
 /* The part of a row below one axis; `at` moves over its items. */
 static enum hub_status put_axis(struct writer *w, enum shape shape, unsigned axis, const uint8_t **at)
 {
@@ -207,9 +221,9 @@ static enum hub_status put_axis(struct writer *w, enum shape shape, unsigned axi
     if (axis == v->rank) {
         const uint8_t *item = *at;
         *at += v->item_size;
-        if (shape == ITEMS)
+        if (shape == ITEMS && !is_null(w, item))
             return put_blob(w, (struct hub_view){(const char *)item, v->item_size});
-        put_number(w, item);
+        put_item(w, item);
         return HUB_OK;
     }
     put_char(w, '[');
@@ -219,7 +233,7 @@ static enum hub_status put_axis(struct writer *w, enum shape shape, unsigned axi
             put_char(w, ',');
         if (numbers) {
             HUB_TRY(room(w));
-            put_number(w, *at);
+            put_item(w, *at);
             *at += v->item_size;
         } else {
             HUB_TRY(put_axis(w, shape, axis + 1, at));
@@ -240,13 +254,14 @@ static struct hub_view row_view(const struct hub_rows *rows, uint64_t i)
 
 static enum hub_status put_row(struct writer *w, enum shape shape, uint64_t i)
 {
-    if (w->rows->valid && !w->rows->valid[i]) {
-        put_text(w, "null", 4);
-        return HUB_OK;
-    }
     const struct hub_view row = row_view(w->rows, i);
     const uint8_t *at = (const uint8_t *)row.data;
-    return shape == ROW_BLOB ? put_blob(w, row) : put_axis(w, shape, 0, &at);
+    if (shape != ROW_BLOB)
+        return put_axis(w, shape, 0, &at);
+    if (!w->rows->valid || w->rows->valid[i * hub_variant_row_items(&w->rows->variant)])
+        return put_blob(w, row);
+    put_text(w, "null", 4);
+    return HUB_OK;
 }
 
 enum hub_status hub_json_rows(enum hub_field_type type, const struct hub_rows *rows, enum hub_nonfinite how,

@@ -56,10 +56,10 @@ enum hub_status hub_npy_header(const struct hub_variant *variant, uint64_t rows,
     return put_header(descr, variant, rows, out, err);
 }
 
-/* Item `i` of text rows; a null row is empty, fixed text ends before its padding. */
-static struct hub_view text_item(const struct hub_rows *rows, uint64_t i, uint64_t items_per_row)
+/* Item `i` of text rows; a null is empty, fixed text ends before its padding. */
+static struct hub_view text_item(const struct hub_rows *rows, uint64_t i)
 {
-    if (rows->valid && !rows->valid[i / items_per_row])
+    if (rows->valid && !rows->valid[i])
         return (struct hub_view){"", 0};
     if (rows->offsets)
         return (struct hub_view){(const char *)rows->data + rows->offsets[i],
@@ -105,7 +105,7 @@ enum hub_status hub_npy_text(const struct hub_rows *rows, struct hub_buf *out, s
     if (__builtin_mul_overflow(rows->rows, per_row, &items) || items > TEXT_LIMIT / 4)
         return hub_fail(err, HUB_TOO_BIG, "more than %zu bytes of text", TEXT_LIMIT);
     for (uint64_t i = 0; i < items; i++) {
-        const size_t chars = count_chars(text_item(rows, i, per_row));
+        const size_t chars = count_chars(text_item(rows, i));
         if (chars == SIZE_MAX)
             return hub_fail(err, HUB_CORRUPT, "text of row %" PRIu64 " is not UTF-8", i / per_row);
         width = HUB_MAX(width, chars);
@@ -120,7 +120,7 @@ enum hub_status hub_npy_text(const struct hub_rows *rows, struct hub_buf *out, s
     uint8_t *to = (uint8_t *)out->data + out->size;
     memset(to, 0, bytes + 1);
     for (uint64_t i = 0; i < items; i++)
-        put_chars(text_item(rows, i, per_row), to + i * width * 4);
+        put_chars(text_item(rows, i), to + i * width * 4);
     out->size += bytes;
     return HUB_OK;
 }

@@ -107,7 +107,7 @@ struct hub_column {
     uint8_t max_rep;     /* maximum repetition level; 0: flat */
     uint32_t width;      /* HUB_PHYS_FIXED: bytes of a value */
     uint32_t dictionary; /* index of the dictionary page in pages, or HUB_NONE */
-    uint32_t zero;
+    uint32_t longest;    /* BYTE_ARRAY with a dictionary: bytes of its longest value; else 0 */
     /* the variant's item_size may be smaller than the physical width: INT(8) in INT32 keeps the low bytes */
 };
 
@@ -125,7 +125,8 @@ struct hub_page {
     uint32_t values;  /* level entries, nulls included; dictionary page: values in it */
     uint32_t
         first_value; /* of the piece: row r is values r * items .. (r + 1) * items, so a row may span pages */
-    uint32_t zero2;
+    uint32_t sum; /* BYTE_ARRAY from a dictionary: bytes of its values together, UINT32_MAX for that or more;
+                     else 0 */
     uint8_t encoding;   /* enum hub_page_encoding */
     uint8_t version;    /* 1 or 2; dictionary page: 0 */
     uint8_t compressed; /* v2: 0 when this page was stored plain */

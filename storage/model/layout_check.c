@@ -117,12 +117,15 @@ static enum hub_status check_column(const struct check *c, uint32_t number)
     const bool codec_known = column->codec == HUB_PAGE_PLAIN || column->codec == HUB_PAGE_SNAPPY ||
                              column->codec == HUB_PAGE_GZIP || column->codec == HUB_PAGE_ZSTD ||
                              column->codec == HUB_PAGE_LZ4_RAW;
-    if (!codec_known || column->zero)
+    if (!codec_known)
         return lie(c, "codec of column", number);
     if (column->physical > HUB_PHYS_FIXED)
         return lie(c, "physical type of column", number);
     if (column->dictionary != HUB_NONE && column->dictionary >= c->layout->counts[HUB_T_PAGES])
         return lie(c, "dictionary of column", number);
+    if (column->longest && (column->physical != HUB_PHYS_BYTE_ARRAY || column->dictionary == HUB_NONE ||
+                            column->longest > c->layout->pages[column->dictionary].decoded))
+        return lie(c, "longest value of column", number);
     return HUB_OK;
 }
 
@@ -225,7 +228,7 @@ static enum hub_status check_page(const struct check *c, const struct hub_column
                                   uint64_t file_size)
 {
     const struct hub_page *page = &c->layout->pages[number];
-    if (page->zero || page->zero2 || page->compressed > 1 || page->version > 2)
+    if (page->zero || page->compressed > 1 || page->version > 2)
         return lie(c, "page header", number);
     if (!range_fits(page->offset, page->stored, file_size))
         return lie(c, "page beyond its file", number);
@@ -247,6 +250,9 @@ static enum hub_status check_data_page(const struct check *c, const struct hub_c
     const struct hub_page *page = &c->layout->pages[number];
     if (page->version == 0)
         return lie(c, "dictionary page among data pages", number);
+    if (page->sum && (column->physical != HUB_PHYS_BYTE_ARRAY || page->encoding == HUB_ENC_PLAIN ||
+                      page->sum > (uint64_t)page->values * column->longest))
+        return lie(c, "bytes of the values of page", number);
     switch (page->encoding) {
     case HUB_ENC_PLAIN:
         return HUB_OK;
@@ -266,7 +272,9 @@ static enum hub_status check_dictionary(const struct check *c, const struct hub_
     const struct hub_page *page = &c->layout->pages[column->dictionary];
     HUB_TRY(check_page(c, column, column->dictionary, file_size));
     const bool plain = page->encoding == HUB_ENC_PLAIN || page->encoding == HUB_ENC_PLAIN_DICTIONARY;
-    if (page->version || !plain || column->physical == HUB_PHYS_BOOLEAN)
+    if (column->physical == HUB_PHYS_BYTE_ARRAY && page->values > page->decoded / 4) /* each has a length */
+        return lie(c, "values of dictionary page", column->dictionary);
+    if (page->version || !plain || page->sum || column->physical == HUB_PHYS_BOOLEAN)
         return lie(c, "dictionary page", column->dictionary);
     return HUB_OK;
 }

@@ -37,7 +37,7 @@ struct hub_gather {
     const struct hub_parallel *parallel;
     uint64_t row_bytes;
     uint8_t *data;
-    uint8_t *valid;      /* NULL: nothing of the plan can be null */
+    uint8_t *valid;      /* one byte a value, made where the first null is met */
     uint64_t *offsets;   /* VAR: offsets[i + 1] is the length of row i until all are known */
     struct hub_buf pool; /* VAR: items of pages, decoded while their lengths were asked for ... */
     uint64_t *pooled;    /* ... and where each is */
@@ -46,6 +46,7 @@ struct hub_gather {
 struct hub_price {
     uint64_t bytes_out, bytes_read, bytes_decode, reads, scratch;
     double ns;
+    bool nulls; /* there may be some */
 };
 
 /** The file of a piece: never NULL for a plan whose files are open. */

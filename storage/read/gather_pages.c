@@ -17,9 +17,10 @@ struct reader {
     const struct hub_page *pages;
     uint32_t page_count;
     struct hub_file *file;
-    uint64_t items;            /* values of a row */
-    uint64_t low;              /* first value of the lowest row */
-    const uint8_t *dictionary; /* decoded, once needed */
+    uint64_t items;                    /* values of a row */
+    uint64_t low;                      /* first value of the lowest row */
+    const uint8_t *dictionary;         /* decoded, once needed ... */
+    const struct hub_page_view *views; /* ... and where its BYTE_ARRAY values lie */
 };
 
 /* Rows of the cut that have values in a page, and the values of the page from the first to the last of them.
@@ -91,6 +92,19 @@ static enum hub_status unpack(const struct reader *r, const struct hub_page *pag
     return HUB_OK;
 }
 
+/* The dictionary, decoded and indexed once for all pages of the cut. */
+static enum hub_status open_dictionary(struct reader *r, const struct hub_page *page, struct hub_error *err)
+{
+    HUB_TRY(unpack(r, page, HUB_SCRATCH_DICTIONARY, &r->dictionary, err));
+    if (r->column->physical != HUB_PHYS_BYTE_ARRAY)
+        return HUB_OK;
+    struct hub_page_view *views = hub_scratch(HUB_SCRATCH_INDEX, (page->values + (size_t)1) * sizeof *views);
+    if (!views)
+        return hub_fail(err, HUB_NO_MEMORY, "no memory for a dictionary of %u values", page->values);
+    r->views = views;
+    return hub_page_index(page, r->dictionary, r->column->longest, views, err);
+}
+
 /* Decode the values of a part; the job's data stays until the next page. */
 static enum hub_status decode(struct reader *r, const struct hub_page *page, const struct part *part,
                               struct hub_page_job *job, void *out, struct hub_page_view *views,
@@ -102,9 +116,10 @@ static enum hub_status decode(struct reader *r, const struct hub_page *page, con
     if (uses_dictionary(page)) {
         const struct hub_page *dictionary = &r->g->plan->layout->pages[r->column->dictionary];
         if (!r->dictionary)
-            HUB_TRY(unpack(r, dictionary, HUB_SCRATCH_DICTIONARY, &r->dictionary, err));
+            HUB_TRY(open_dictionary(r, dictionary, err));
         job->dictionary = dictionary;
         job->dictionary_data = r->dictionary;
+        job->dictionary_views = r->views;
     }
     HUB_TRY(unpack(r, page, HUB_SCRATCH_DECODED, &job->data, err));
     job->skip = (uint32_t)(part->from - page->first_value);
@@ -112,31 +127,38 @@ static enum hub_status decode(struct reader *r, const struct hub_page *page, con
     return hub_page_values(job, out, views, valid, err);
 }
 
-/* A row is valid when all its values are; but a list of floats tells its nulls itself, each by a NaN, and its
- * other values stand. */
-static void mark_invalid(const struct reader *r, const struct part *part, const uint8_t *valid)
-{
-    const struct hub_cut *cut = r->cut;
-    for (uint64_t i = part->first; i < part->first + part->count; i++) {
-        const uint64_t begin = r->low + i * cut->step * r->items, end = begin + r->items;
-        for (uint64_t value = HUB_MAX(begin, part->from); value < HUB_MIN(end, part->to); value++)
-            if (!valid[value - part->from])
-                r->g->valid[hub_cut_index(cut, i)] = 0;
-    }
-}
-
-/* ---- rows of fixed size ---- */
-
-static void place_rows(const struct reader *r, const struct part *part, const uint8_t *values, size_t size)
+/* The bytes of the wanted values of a part go to their rows. */
+static void place_rows(const struct reader *r, const struct part *part, const uint8_t *values, size_t size,
+                       uint8_t *out)
 {
     const struct hub_cut *cut = r->cut;
     for (uint64_t i = part->first; i < part->first + part->count; i++) {
         const uint64_t begin = r->low + i * cut->step * r->items;
         const uint64_t from = HUB_MAX(begin, part->from), to = HUB_MIN(begin + r->items, part->to);
-        uint8_t *row = r->g->data + hub_cut_index(cut, i) * r->g->row_bytes;
+        uint8_t *row = out + hub_cut_index(cut, i) * r->items * size;
         memcpy(row + (from - begin) * size, values + (from - part->from) * size, (to - from) * size);
     }
 }
+
+/* `valid`: of the values of the part. */
+static enum hub_status note_nulls(const struct reader *r, const struct part *part, const uint8_t *valid,
+                                  struct hub_error *err)
+{
+    const uint64_t all = r->g->plan->slice.count * r->items;
+    if (!memchr(valid, 0, part->to - part->from))
+        return HUB_OK;
+    if (!r->g->valid) {
+        r->g->valid = malloc(HUB_MAX(all, 1));
+        if (!r->g->valid)
+            return hub_fail(err, HUB_NO_MEMORY, "no memory for the nulls of %llu values",
+                            (unsigned long long)all);
+        memset(r->g->valid, 1, all);
+    }
+    place_rows(r, part, valid, 1, r->g->valid);
+    return HUB_OK;
+}
+
+/* ---- rows of fixed size ---- */
 
 static enum hub_status gather_fixed(struct reader *r, const struct hub_page *page, const struct part *part,
                                     struct hub_error *err)
@@ -144,9 +166,7 @@ static enum hub_status gather_fixed(struct reader *r, const struct hub_page *pag
     const struct hub_cut *cut = r->cut;
     const size_t size = r->g->plan->variant->item_size;
     const uint64_t count = part->to - part->from;
-    const bool tells = r->items > 1 && r->g->plan->variant->kind == HUB_KIND_FLOAT;
-    const bool nulls = r->column->max_def && r->g->valid && !tells,
-               straight = cut->step == 1 && cut->direction > 0;
+    const bool nulls = r->column->max_def, straight = cut->step == 1 && cut->direction > 0;
     if (!straight && count > VALUES_LIMIT / size)
         return hub_fail(err, HUB_TOO_BIG, "page of %llu values", (unsigned long long)count);
     uint8_t *temporary = hub_scratch(HUB_SCRATCH_VALUES, (straight ? 0 : count * size) + (nulls ? count : 0));
@@ -158,10 +178,8 @@ static enum hub_status gather_fixed(struct reader *r, const struct hub_page *pag
     struct hub_page_job job;
     HUB_TRY(decode(r, page, part, &job, values, NULL, valid, err));
     if (!straight)
-        place_rows(r, part, values, size);
-    if (nulls)
-        mark_invalid(r, part, valid);
-    return HUB_OK;
+        place_rows(r, part, values, size, r->g->data);
+    return nulls ? note_nulls(r, part, valid, err) : HUB_OK;
 }
 
 /* ---- rows of varying length: their bytes are pooled, their lengths noted ---- */
@@ -187,9 +205,7 @@ static enum hub_status gather_var(struct reader *r, const struct hub_page *page,
         HUB_TRY(hub_buf_add(&g->pool, (view->in_dictionary ? job.dictionary_data : job.data) + view->offset,
                             view->length, err));
     }
-    if (r->column->max_def && g->valid)
-        mark_invalid(r, part, valid);
-    return HUB_OK;
+    return r->column->max_def ? note_nulls(r, part, valid, err) : HUB_OK;
 }
 
 enum hub_status hub_pages_gather(struct hub_gather *g, const struct hub_cut *cut, struct hub_error *err)
@@ -223,14 +239,13 @@ static void price_page(const struct reader *r, const struct hub_page *page, stru
         HUB_NS_CHUNK + HUB_NS_READ + (double)page->stored * HUB_NS_READ_BYTE + (double)page->decoded * each;
 }
 
-/* VAR from a dictionary: at worst every row is its longest word. Where that is absurd, reading ends with
- * HUB_TOO_BIG instead. */
-static uint64_t var_bound(const struct hub_page *page, const struct hub_page *dictionary, uint64_t rows)
+/* VAR: a page holds its values, or names those of a dictionary. Reading more than this is HUB_TOO_BIG. */
+static uint64_t var_bound(const struct hub_column *column, const struct hub_page *page, uint64_t rows)
 {
-    if (!dictionary || !uses_dictionary(page))
+    if (!uses_dictionary(page))
         return page->decoded;
-    const uint64_t word = dictionary->decoded, most = rows > GIB / HUB_MAX(word, 1) ? GIB : rows * word;
-    return HUB_MIN(most, HUB_MAX(64 * MIB, (uint64_t)page->decoded + word));
+    const uint64_t sum = page->sum == UINT32_MAX ? 4 * GIB : page->sum;
+    return HUB_MIN(rows * column->longest, sum);
 }
 
 void hub_pages_price(const struct hub_plan *plan, const struct hub_cut *cut, struct hub_price *price)
@@ -253,10 +268,11 @@ void hub_pages_price(const struct hub_plan *plan, const struct hub_cut *cut, str
         if (r.column->max_def || var) /* otherwise what comes before is found by its number */
             price->ns += (double)(part.from - page->first_value) * HUB_NS_SKIP;
         if (var)
-            price->bytes_out += var_bound(page, dictionary, part.count);
+            price->bytes_out += var_bound(r.column, page, part.count);
         if (dictionary && uses_dictionary(page) && !words) {
             words = dictionary->decoded + (var ? dictionary->values * sizeof(struct hub_page_view) : 0);
             price_page(&r, dictionary, price);
+            price->ns += var ? (double)dictionary->values * HUB_NS_SKIP : 0;
             most = HUB_MAX(most, (uint64_t)dictionary->stored);
         }
         const uint64_t values = var        ? count * (sizeof(struct hub_page_view) + 1)
@@ -264,5 +280,6 @@ void hub_pages_price(const struct hub_plan *plan, const struct hub_cut *cut, str
                                            : count * (size + 1);
         most = HUB_MAX(most, (uint64_t)page->stored + page->decoded + values);
     }
+    price->nulls |= r.column->max_def != 0;
     price->scratch = HUB_MAX(price->scratch, most + words + (var ? price->bytes_out : 0));
 }

@@ -167,7 +167,8 @@ enum hub_status hub_plan_price(struct hub_plan *plan, struct hub_error *err)
     plan->bytes_read = price.bytes_read;
     plan->bytes_decode = price.bytes_decode;
     plan->reads = (uint32_t)HUB_MIN(price.reads, UINT32_MAX);
-    plan->scratch_peak = price.scratch + (var ? (s->count + 1) * 16 : 0);
+    plan->scratch_peak = price.scratch + (var ? (s->count + 1) * 16 : 0) +
+                         (price.nulls ? s->count * hub_variant_row_items(plan->variant) : 0);
     plan->cost_us = (uint32_t)fmin(ceil(price.ns / 1000), (double)UINT32_MAX);
     return HUB_OK;
 }

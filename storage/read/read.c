@@ -20,6 +20,15 @@ void hub_rows_dispose(struct hub_rows *rows)
     *rows = (struct hub_rows){0};
 }
 
+uint64_t hub_rows_nulls(const struct hub_rows *rows)
+{
+    uint64_t nulls = 0;
+    const uint64_t values = rows->valid ? rows->rows * hub_variant_row_items(&rows->variant) : 0;
+    for (uint64_t i = 0; i < values; i++)
+        nulls += !rows->valid[i];
+    return nulls;
+}
+
 /* ---- rows that lie in the layout itself ---- */
 
 /* The same element over and over: rows of a fill lie together whatever the slice's direction. */
@@ -134,10 +143,10 @@ static enum hub_status gather_var(struct hub_gather *g, struct hub_error *err)
 
 /* ---- the call ---- */
 
-/* Is there a page that may hold nulls? Also: does a piece lie in a file that is not open? Bugs of the caller
- * are told, not hidden. */
-static enum hub_status look_ahead(const struct hub_plan *plan, bool *nulls, bool *pages,
-                                  struct hub_error *err)
+/* Are there pages? Also: does a piece lie in a file that is not open? Bugs of the caller are told, not
+ * hidden.
+ */
+static enum hub_status look_ahead(const struct hub_plan *plan, bool *pages, struct hub_error *err)
 {
     struct hub_cuts cuts = hub_cuts_of(plan);
     struct hub_cut cut;
@@ -149,13 +158,11 @@ static enum hub_status look_ahead(const struct hub_plan *plan, bool *nulls, bool
         if (file > plan->file_count || !plan->files || !plan->files[file])
             return hub_fail(err, HUB_INVALID, "file %u of the plan is not open", cut.piece->file);
         *pages = *pages || kind == HUB_PIECE_PAGES;
-        *nulls = *nulls || (kind == HUB_PIECE_PAGES && plan->layout->columns[cut.piece->geometry].max_def);
     }
     return HUB_OK;
 }
 
-static enum hub_status gather_rows(struct hub_gather *g, void *into, bool nulls, bool pages,
-                                   struct hub_error *err)
+static enum hub_status gather_rows(struct hub_gather *g, void *into, bool pages, struct hub_error *err)
 {
     const struct hub_plan *plan = g->plan;
     const uint64_t count = plan->slice.count;
@@ -164,14 +171,10 @@ static enum hub_status gather_rows(struct hub_gather *g, void *into, bool nulls,
         g->offsets = calloc(count + 1, sizeof *g->offsets);
     else
         g->data = into ? into : malloc(HUB_MAX(count * g->row_bytes, 1));
-    if (nulls)
-        g->valid = malloc(HUB_MAX(count, 1));
     if (var && pages)
         g->pooled = malloc(HUB_MAX(count, 1) * sizeof *g->pooled);
-    if ((var ? !g->offsets : !g->data) || (nulls && !g->valid) || (var && pages && !g->pooled))
+    if ((var ? !g->offsets : !g->data) || (var && pages && !g->pooled))
         return hub_fail(err, HUB_NO_MEMORY, "no memory for %" PRIu64 " rows", count);
-    if (g->valid)
-        memset(g->valid, 1, count);
     if (!var)
         return gather_fixed(g, err);
     g->pool = HUB_BUF_INIT(plan->bytes_out);
@@ -182,16 +185,17 @@ enum hub_status hub_read(const struct hub_plan *plan, unsigned flags, const stru
                          void *into, struct hub_rows *out, struct hub_error *err)
 {
     struct hub_gather g = {.plan = plan, .flags = flags, .parallel = parallel};
-    bool nulls = false, pages = false;
-    HUB_TRY(look_ahead(plan, &nulls, &pages, err));
+    bool pages = false;
+    HUB_TRY(look_ahead(plan, &pages, err));
     g.row_bytes = hub_variant_row_bytes(plan->variant);
     if (plan->variant->kind == HUB_KIND_VAR)
         into = NULL;
-    const enum hub_status st = gather_rows(&g, into, nulls, pages, err);
+    const enum hub_status st = gather_rows(&g, into, pages, err);
     hub_buf_dispose(&g.pool);
     free(g.pooled);
     hub_scratch_trim();
-    if (st || (g.valid && !memchr(g.valid, 0, plan->slice.count))) {
+    const uint64_t values = plan->slice.count * hub_variant_row_items(plan->variant);
+    if (st || (g.valid && !memchr(g.valid, 0, values))) { /* rows between the wanted ones have some */
         free(g.valid);
         g.valid = NULL;
     }

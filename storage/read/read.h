@@ -101,11 +101,13 @@ struct hub_rows {
     uint64_t rows;
     uint8_t *data;
     uint64_t *offsets;
-    uint8_t
-        *valid; /* NULL: all; else one byte a row (a null in Parquet): data of a null row is zero or NaN */
-    bool owned; /* data is freed by hub_rows_dispose */
+    uint8_t *valid; /* NULL: all are; else one byte a value (rows x values of a row, C order): 0 where the
+                       file has a null, whose data is zero, NaN or no bytes */
+    bool owned;     /* data is freed by hub_rows_dispose */
 };
 void hub_rows_dispose(struct hub_rows *rows);
+/** How many values are null. */
+uint64_t hub_rows_nulls(const struct hub_rows *rows);
 
 /** How a gather may spread its chunks over other threads; NULL: it runs alone. */
 struct hub_parallel {

@@ -62,10 +62,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     job.dictionary = dictionary.decoded ? &dictionary : NULL;
     uint8_t *own_words = copy_of(words, dictionary.decoded), *own = copy_of(c.at, hub_cursor_left(&c));
     page.stored = page.decoded = (uint32_t)hub_cursor_left(&c);
+    struct hub_page_view *index = calloc(dictionary.values + 1u, sizeof *index);
     job.dictionary_data = own_words;
     job.data = own;
+    if (own && own_words && index && !hub_page_index(&dictionary, own_words, 1000, index, NULL))
+        job.dictionary_views = index;
     if (own && own_words) {
+        uint64_t total;
         decode(&job);
+        if (column.physical == HUB_PHYS_BYTE_ARRAY)
+            (void)!hub_page_total(&job, &total, NULL);
         uint8_t *unpacked = calloc(1, page.decoded * 3 + 1);
         page.decoded *= 3;
         if (unpacked && !hub_page_unpack(&column, &page, own, unpacked, NULL)) {
@@ -74,6 +80,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         }
         free(unpacked);
     }
+    free(index);
     free(own);
     free(own_words);
     return 0;

@@ -55,6 +55,7 @@ static enum hub_status walk_groups(const struct hub_parquet *parquet, uint32_t l
         if (chunk->trouble)
             return hub_fail(err, HUB_UNSUPPORTED, "%s", chunk->trouble);
         HUB_TRY(hub_parquet_walk(d->source, l, chunk, &out->groups[g], err));
+        HUB_TRY(hub_parquet_measure(d, l, &out->groups[g], err));
         if (l->max_rep == 0 && chunk->values != rows)
             return hub_fail(err, HUB_CORRUPT, "%llu values in %llu rows", (unsigned long long)chunk->values,
                             (unsigned long long)rows);
@@ -307,7 +308,7 @@ static enum hub_status finish_column(struct lerobot_columns *c, struct lerobot_c
     const struct hub_view path = hub_view_of(column->path);
     if (column->nulls)
         HUB_TRY(hub_sink_problem(c->sink, "nulls", path, err,
-                                 "%llu nulls in a column of numbers are given as 0",
+                                 "%llu nulls in a column of numbers: null in JSON, 0 in arrays",
                                  (unsigned long long)column->nulls));
     if (column->lacking == 0)
         return HUB_OK;

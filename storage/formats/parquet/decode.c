@@ -13,7 +13,8 @@
 void hub_parquet_decoder_init(struct hub_parquet_decoder *d, struct hub_source *source)
 {
     const struct hub_buf empty = HUB_BUF_INIT(HUB_MAX_CHUNK_BYTES + 64);
-    *d = (struct hub_parquet_decoder){source, empty, empty, empty, empty, empty};
+    *d = (struct hub_parquet_decoder){source, empty, empty, empty, empty, empty, empty};
+    d->views.limit = (HUB_MAX_CHUNK_BYTES / 4 + 1) * sizeof(struct hub_page_view);
 }
 
 void hub_parquet_decoder_dispose(struct hub_parquet_decoder *d)
@@ -21,6 +22,7 @@ void hub_parquet_decoder_dispose(struct hub_parquet_decoder *d)
     hub_buf_dispose(&d->stored);
     hub_buf_dispose(&d->page);
     hub_buf_dispose(&d->dictionary);
+    hub_buf_dispose(&d->views);
     hub_buf_dispose(&d->levels);
     hub_buf_dispose(&d->values);
 }
@@ -41,7 +43,18 @@ static enum hub_status unpack(struct hub_parquet_decoder *d, const struct hub_pa
 static enum hub_status unpack_dictionary(struct hub_parquet_decoder *d, const struct hub_parquet_pages *pages,
                                          struct hub_error *err)
 {
-    return hub_parquet_first_data(pages) ? unpack(d, pages, &pages->pages[0], &d->dictionary, err) : HUB_OK;
+    const struct hub_page *page = pages->pages;
+    if (!hub_parquet_first_data(pages))
+        return HUB_OK;
+    HUB_TRY(unpack(d, pages, page, &d->dictionary, err));
+    if (pages->column.physical != HUB_PHYS_BYTE_ARRAY)
+        return HUB_OK;
+    if (page->values > page->decoded / 4)
+        return hub_fail(err, HUB_CORRUPT, "dictionary shorter than it says");
+    d->views.size = 0;
+    HUB_TRY(hub_buf_reserve(&d->views, (page->values + (size_t)1) * sizeof(struct hub_page_view), err));
+    return hub_page_index(page, (const uint8_t *)d->dictionary.data, UINT32_MAX,
+                          (struct hub_page_view *)(void *)d->views.data, err);
 }
 
 /* ---- levels ---- */
@@ -157,6 +170,7 @@ static struct hub_page_job job_of(const struct hub_parquet_decoder *d, const str
                                  .data = (const uint8_t *)d->page.data,
                                  .dictionary = dictionary ? &pages->pages[0] : NULL,
                                  .dictionary_data = dictionary ? (const uint8_t *)d->dictionary.data : NULL,
+                                 .dictionary_views = (const struct hub_page_view *)(void *)d->views.data,
                                  .item_size = leaf->item.item_size,
                                  .is_float = leaf->item.kind == HUB_KIND_FLOAT};
 }
@@ -221,6 +235,33 @@ enum hub_status hub_parquet_numbers(struct hub_parquet_decoder *d, const struct 
         HUB_TRY(unpack(d, pages, &pages->pages[i], &d->page, err));
         job.data = (const uint8_t *)d->page.data; /* it may have moved */
         HUB_TRY(page_numbers(d, leaf, &job, integers, reals, err));
+    }
+    return HUB_OK;
+}
+
+static bool uses_dictionary(const struct hub_page *page)
+{
+    return page->encoding == HUB_ENC_PLAIN_DICTIONARY || page->encoding == HUB_ENC_RLE_DICTIONARY;
+}
+
+enum hub_status hub_parquet_measure(struct hub_parquet_decoder *d, const struct hub_parquet_leaf *leaf,
+                                    struct hub_parquet_pages *pages, struct hub_error *err)
+{
+    if (leaf->physical != HUB_PHYS_BYTE_ARRAY || !hub_parquet_first_data(pages))
+        return HUB_OK;
+    HUB_TRY(unpack_dictionary(d, pages, err));
+    const struct hub_page_view *views = (const struct hub_page_view *)(void *)d->views.data;
+    for (uint32_t i = 0; i < pages->pages[0].values; i++)
+        pages->column.longest = HUB_MAX(pages->column.longest, views[i].length);
+    for (uint32_t i = 1; i < pages->count; i++) {
+        struct hub_page *page = &pages->pages[i];
+        uint64_t sum = 0;
+        if (!uses_dictionary(page))
+            continue;
+        HUB_TRY(unpack(d, pages, page, &d->page, err));
+        const struct hub_page_job job = job_of(d, leaf, pages, page);
+        HUB_TRY(hub_page_total(&job, &sum, err));
+        page->sum = (uint32_t)HUB_MIN(sum, UINT32_MAX);
     }
     return HUB_OK;
 }

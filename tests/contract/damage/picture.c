@@ -110,7 +110,7 @@ static enum hub_status read_window(struct reading *r, const struct hub_window *w
     if (rows.offsets)
         view->crc = hub_crc32c(view->crc, rows.offsets, (rows.rows + 1) * sizeof *rows.offsets);
     if (rows.valid)
-        view->crc = hub_crc32c(view->crc, rows.valid, rows.rows);
+        view->crc = hub_crc32c(view->crc, rows.valid, rows.rows * hub_variant_row_items(&rows.variant));
     show(r, view, &rows);
     hub_rows_dispose(&rows);
     return HUB_OK;

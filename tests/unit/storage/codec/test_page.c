@@ -300,6 +300,22 @@ static void compare_fixed(const struct made *m, const struct hub_page_job *job, 
     }
 }
 
+/* The bytes of the page's values are those of its views. */
+static void compare_total(const struct hub_page_job *job)
+{
+    struct hub_page_job all = *job;
+    uint64_t total = 0, sum = 0;
+    all.skip = 0;
+    all.count = job->page->values;
+    struct hub_page_view *views = calloc(all.count + 1, sizeof *views);
+    cr_assert_eq(hub_page_values(&all, NULL, views, NULL, NULL), HUB_OK);
+    for (uint32_t i = 0; i < all.count; i++)
+        sum += views[i].length;
+    cr_assert_eq(hub_page_total(&all, &total, NULL), HUB_OK);
+    cr_assert_eq(total, sum);
+    free(views);
+}
+
 static void compare_views(const struct made *m, const struct hub_page_job *job,
                           const struct hub_page_view *views)
 {
@@ -325,6 +341,10 @@ Test(page, random_pages_of_every_kind)
         struct hub_page_job job = {
             .column = &m->column, .page = &m->page, .data = data, .dictionary_data = words};
         job.dictionary = m->page.encoding == HUB_ENC_RLE_DICTIONARY ? &m->dictionary : NULL;
+        struct hub_page_view *index = calloc(m->dictionary.values + 1, sizeof *index);
+        job.dictionary_views = index;
+        if (bytes && job.dictionary)
+            cr_assert_eq(hub_page_index(&m->dictionary, words, 1000000, index, NULL), HUB_OK);
         job.item_size = m->width;
         if (m->column.physical == HUB_PHYS_INT32)
             job.item_size = 1u << draw(3);
@@ -337,12 +357,15 @@ Test(page, random_pages_of_every_kind)
                      "round %u: %s", round, err.detail);
         if (bytes)
             compare_views(m, &job, views);
+        if (bytes)
+            compare_total(&job);
         else
             compare_fixed(m, &job, out, valid);
         job.skip = 0;
         job.count = m->count + 1;
         cr_assert_eq(hub_page_values(&job, bytes ? NULL : out, bytes ? views : NULL, valid, NULL),
                      HUB_OUT_OF_RANGE);
+        free(index);
         free(data);
         free(words);
         hub_buf_dispose(&m->data);
@@ -352,6 +375,21 @@ Test(page, random_pages_of_every_kind)
     free(valid);
     free(out);
     free(views);
+}
+
+Test(page, a_dictionary_is_indexed_within_its_bytes_and_its_longest_value)
+{
+    const uint8_t words[] = {1, 0, 0, 0, 'a', 3, 0, 0, 0, 'b', 'c', 'd'};
+    struct hub_page dictionary = {.values = 2, .decoded = sizeof words};
+    struct hub_page_view index[3];
+    cr_assert_eq(hub_page_index(&dictionary, words, 3, index, NULL), HUB_OK);
+    cr_expect(index[1].offset == 9 && index[1].length == 3 && index[1].in_dictionary);
+    cr_expect_eq(hub_page_index(&dictionary, words, 2, index, NULL), HUB_CORRUPT);
+    dictionary.values = 3;
+    cr_expect_eq(hub_page_index(&dictionary, words, 3, index, NULL), HUB_CORRUPT);
+    dictionary.values = 2;
+    dictionary.decoded--;
+    cr_expect_eq(hub_page_index(&dictionary, words, 3, index, NULL), HUB_CORRUPT);
 }
 
 Test(page, refuses_what_the_page_does_not_hold)

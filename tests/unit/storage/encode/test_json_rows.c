@@ -62,14 +62,17 @@ Test(json_rows, numbers)
 Test(json_rows, non_finite_and_null)
 {
     const double d[] = {NAN, INFINITY, -INFINITY, 1};
-    uint8_t valid[] = {1, 0};
+    uint8_t valid[] = {1, 0, 0, 1};
     struct hub_rows r = fixed_rows(HUB_KIND_FLOAT, 8, pair, 2, d);
     expect_json(HUB_FIELD_NUMBER, &r, HUB_NONFINITE_NULL, "[[null,null],[null,1.0]]", 3);
     expect_json(HUB_FIELD_NUMBER, &r, HUB_NONFINITE_STRING, "[[\"NaN\",\"Infinity\"],[\"-Infinity\",1.0]]",
                 3);
     expect_json(HUB_FIELD_NUMBER, &r, HUB_NONFINITE_LITERAL, "[[NaN,Infinity],[-Infinity,1.0]]", 3);
     r.valid = valid;
-    expect_json(HUB_FIELD_NUMBER, &r, HUB_NONFINITE_NULL, "[[null,null],null]", 2);
+    expect_json(HUB_FIELD_NUMBER, &r, HUB_NONFINITE_NULL, "[[null,null],[null,1.0]]", 1);
+    r = fixed_rows(HUB_KIND_INT, 1, pair, 2, "\1\0\0\2");
+    r.valid = valid;
+    expect_json(HUB_FIELD_NUMBER, &r, HUB_NONFINITE_NULL, "[[1,null],[null,2]]", 0);
     const float f[] = {-INFINITY, NAN};
     r = fixed_rows(HUB_KIND_COMPLEX, 8, NULL, 1, f);
     expect_json(HUB_FIELD_NUMBER, &r, HUB_NONFINITE_STRING, "[[\"-Infinity\",\"NaN\"]]", 2);

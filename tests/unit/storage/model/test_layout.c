@@ -263,6 +263,9 @@ ParameterizedTestParameters(layout, lies)
         LIE(HUB_T_COLUMNS, 0, hub_column, dictionary, 3),
         LIE(HUB_T_COLUMNS, 0, hub_column, dictionary, 1),
         LIE(HUB_T_COLUMNS, 0, hub_column, dictionary, HUB_NONE),
+        LIE(HUB_T_COLUMNS, 0, hub_column, longest, 1), /* of numbers */
+        LIE(HUB_T_PAGES, 0, hub_page, sum, 1),
+        LIE(HUB_T_PAGES, 1, hub_page, sum, 1),
         LIE(HUB_T_PAGES, 0, hub_page, version, 1),
         LIE(HUB_T_PAGES, 0, hub_page, offset, 81),
         LIE(HUB_T_PAGES, 1, hub_page, offset, 51),

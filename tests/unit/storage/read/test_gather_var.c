@@ -104,7 +104,7 @@ static struct hub_page page_of(uint32_t rows, uint64_t first, uint8_t encoding, 
 static void put_pages(struct rig *rig, struct texts *t, uint32_t rows)
 {
     static const char *const words[] = {"", "a", "word", "longer"};
-    struct hub_column column = {.physical = HUB_PHYS_BYTE_ARRAY, .max_def = 1};
+    struct hub_column column = {.physical = HUB_PHYS_BYTE_ARRAY, .max_def = 1, .longest = 6};
     struct hub_piece piece = {.kind = HUB_PIECE_PAGES, .rows = rows};
     const uint64_t start = t->count;
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf dictionary = HUB_BUF_INIT(MIB);
@@ -139,8 +139,10 @@ static void put_pages(struct rig *rig, struct texts *t, uint32_t rows)
         }
         put_levels(&body, t->null + first, n);
         cr_assert_eq(hub_buf_add_view(&body, hub_buf_view(&values), NULL), HUB_OK);
-        put_page(rig, &piece, page_of(n, first - start, coded ? HUB_ENC_RLE_DICTIONARY : HUB_ENC_PLAIN, 1),
-                 &body);
+        page = page_of(n, first - start, coded ? HUB_ENC_RLE_DICTIONARY : HUB_ENC_PLAIN, 1);
+        for (uint64_t i = first; coded && i < t->count; i++)
+            page.sum += (uint32_t)t->row[i].size;
+        put_page(rig, &piece, page, &body);
         rows -= n;
     }
     cr_assert_eq(hub_layout_column(rig->builder, &column, &piece.geometry, NULL), HUB_OK);
@@ -206,13 +208,15 @@ Test(gather_var, random_layouts_and_slices, .timeout = 60)
     free(t);
 }
 
-/* Lists of two doubles with nulls: each null is NaN, and the row's other value stands. */
-Test(gather_var, nulls_in_lists_of_floats_are_nan_and_leave_the_row_valid)
+/* Lists of two numbers with nulls: each null is told, and the row's other value stands. */
+static void nulls_in_lists(enum hub_kind kind)
 {
     struct rig rig;
     rig_open(&rig);
-    const struct hub_variant v = {.kind = HUB_KIND_FLOAT, .item_size = 8, .rank = 1, .dims = {2}};
-    const struct hub_column column = {.physical = HUB_PHYS_DOUBLE, .max_def = 1, .dictionary = HUB_NONE};
+    const struct hub_variant v = {.kind = (uint8_t)kind, .item_size = 8, .rank = 1, .dims = {2}};
+    const struct hub_column column = {.physical = kind == HUB_KIND_FLOAT ? HUB_PHYS_DOUBLE : HUB_PHYS_INT64,
+                                      .max_def = 1,
+                                      .dictionary = HUB_NONE};
     const bool null[8] = {false, false, false, true, true, true, false, false};
     struct hub_piece piece = {.kind = HUB_PIECE_PAGES, .rows = 4};
     uint32_t index;
@@ -224,9 +228,11 @@ Test(gather_var, nulls_in_lists_of_floats_are_nan_and_leave_the_row_valid)
         HUB_CLEANUP(hub_buf_dispose) struct hub_buf body = HUB_BUF_INIT(KIB);
         put_levels(&body, null + p, n);
         for (unsigned i = p; i < p + n; i++) {
-            const double value = i;
+            const double real = i;
+            const int64_t whole = i;
+            const void *value = kind == HUB_KIND_FLOAT ? (const void *)&real : &whole;
             if (!null[i])
-                cr_assert_eq(hub_buf_add(&body, &value, 8, NULL), HUB_OK);
+                cr_assert_eq(hub_buf_add(&body, value, 8, NULL), HUB_OK);
         }
         put_page(&rig, &piece, page_of(n, p, HUB_ENC_PLAIN, 1), &body);
     }
@@ -237,14 +243,92 @@ Test(gather_var, nulls_in_lists_of_floats_are_nan_and_leave_the_row_valid)
         cr_assert_eq(
             rig_read(&rig, 0, (struct hub_slice){step > 0 ? 0 : 3, 4, step}, 0, false, NULL, &rows, NULL),
             HUB_OK);
-        cr_expect_null(rows.valid);
+        cr_assert_not_null(rows.valid);
+        cr_expect_eq(hub_rows_nulls(&rows), 3);
         for (unsigned i = 0; i < 8; i++) {
             const unsigned row = step > 0 ? i / 2 : 3 - i / 2, value = row * 2 + i % 2;
-            double got;
-            memcpy(&got, rows.data + i * 8, 8);
-            cr_expect(null[value] ? isnan(got) : got == value);
+            double real;
+            int64_t whole;
+            memcpy(&real, rows.data + i * 8, 8);
+            memcpy(&whole, rows.data + i * 8, 8);
+            cr_expect_eq(rows.valid[i], !null[value]);
+            if (kind == HUB_KIND_FLOAT)
+                cr_expect(null[value] ? isnan(real) : real == value);
+            else
+                cr_expect_eq(whole, null[value] ? 0 : (int64_t)value);
         }
         hub_rows_dispose(&rows);
     }
+    cr_assert_eq(rig_read(&rig, 0, (struct hub_slice){0, 1, 1}, 0, false, NULL, &rows, NULL), HUB_OK);
+    cr_expect_null(rows.valid); /* none of this row */
+    cr_expect_eq(hub_rows_nulls(&rows), 0);
+    hub_rows_dispose(&rows);
     rig_close(&rig);
+}
+
+Test(gather_var, nulls_in_lists_are_told_one_by_one)
+{
+    nulls_in_lists(HUB_KIND_FLOAT);
+    nulls_in_lists(HUB_KIND_INT);
+}
+
+/* `words` values of a dictionary, one of them `longest` bytes and the others one; a page names all but that.
+ */
+static void price_of_words(uint32_t words, uint32_t longest, uint64_t *bytes_out)
+{
+    struct rig rig;
+    rig_open(&rig);
+    const struct hub_variant v = {.kind = HUB_KIND_VAR};
+    struct hub_column column = {.physical = HUB_PHYS_BYTE_ARRAY, .longest = longest};
+    struct hub_piece piece = {.kind = HUB_PIECE_PAGES, .rows = words};
+    struct hub_page dictionary = page_of(words, 0, HUB_ENC_PLAIN, 0);
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf values = HUB_BUF_INIT(8 * MIB), body = HUB_BUF_INIT(MIB);
+    uint32_t index;
+    for (uint32_t i = 0; i < words; i++) {
+        const uint32_t size = i ? 1 : longest;
+        put_u32(&values, size);
+        for (uint32_t k = 0; k < size; k++)
+            cr_assert_eq(hub_buf_add(&values, "x", 1, NULL), HUB_OK);
+    }
+    dictionary.stored = dictionary.decoded = (uint32_t)values.size;
+    dictionary.offset = rig_put(&rig, 0, values.data, values.size, 0);
+    cr_assert_eq(hub_layout_variant(rig.builder, &v, &index, NULL), HUB_OK);
+    cr_assert_eq(hub_layout_array(rig.builder, index, &index, NULL), HUB_OK);
+    cr_assert_eq(hub_layout_pages(rig.builder, &dictionary, 1, &column.dictionary, NULL), HUB_OK);
+    /* indices of 8 bits: one run of `words` ones */
+    cr_assert_eq(
+        hub_buf_add(&body,
+                    (const uint8_t[]){8, (uint8_t)(words << 1 & 0x7f) | 0x80, (uint8_t)(words >> 6), 1}, 4,
+                    NULL),
+        HUB_OK);
+    struct hub_page page = page_of(words, 0, HUB_ENC_RLE_DICTIONARY, 1);
+    page.sum = words;
+    put_page(&rig, &piece, page, &body);
+    cr_assert_eq(hub_layout_column(rig.builder, &column, &piece.geometry, NULL), HUB_OK);
+    cr_assert_eq(hub_layout_piece(rig.builder, &piece, NULL), HUB_OK);
+    rig_finish(&rig);
+    struct hub_rows rows;
+    struct hub_error err = {0};
+    cr_assert_eq(rig_read(&rig, 0, (struct hub_slice){0, words, 1}, 0, false, NULL, &rows, &err), HUB_OK,
+                 "%s", err.detail);
+    cr_expect_eq(rows.offsets[words], words);
+    hub_rows_dispose(&rows);
+    struct hub_plan plan = {.layout = &rig.layout,
+                            .array = rig.layout.arrays,
+                            .variant = rig.layout.variants,
+                            .file_count = RIG_FILES,
+                            .slice = {0, words, 1}};
+    cr_assert_eq(hub_plan_price(&plan, NULL), HUB_OK);
+    *bytes_out = plan.bytes_out;
+    rig_close(&rig);
+}
+
+/* Not that each row may be the whole dictionary. */
+Test(gather_var, words_of_a_dictionary_are_priced_at_what_they_come_to)
+{
+    uint64_t bytes = 0;
+    price_of_words(200, 1, &bytes);
+    cr_expect_eq(bytes, 200);
+    price_of_words(200, 100000, &bytes);
+    cr_expect_eq(bytes, 200);
 }
