@@ -2,6 +2,7 @@
 #include "server/api/documents.h"
 
 #include "storage/base/digest.h"
+#include "storage/base/spell.h"
 #include "storage/base/time.h"
 
 #include <limits.h>
@@ -113,6 +114,14 @@ void hub_put_known(struct hub_json *json, const char *key, const char *text)
 {
     if (text && *text)
         hub_json_put_text(json, key, text);
+}
+
+void hub_put_path(struct hub_json *json, const char *key, const char *path)
+{
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf text = HUB_BUF_INIT(64 * KIB);
+    if (hub_spell_path(hub_view_of(path), &text, NULL))
+        text.size = 0;
+    hub_json_put_text(json, key, text.size ? text.data : "");
 }
 
 /* JSON that was proven when it was stored; left out when empty. */

@@ -24,5 +24,7 @@ HUB_MUST_USE enum hub_status hub_document_get(struct hub_request *request, const
 void hub_put_time(struct hub_json *json, const char *key, int64_t unix_ns);
 /** A member with a text, left out when it is NULL or empty. */
 void hub_put_known(struct hub_json *json, const char *key, const char *text);
+/** A member with a file's path, spelled so that it is text and can be asked for. */
+void hub_put_path(struct hub_json *json, const char *key, const char *path);
 
 #endif

@@ -1,7 +1,7 @@
 /* Pages of episodes and one episode's document. SQL: always on a worker. */
 #include "server/api/episodes.h"
-
 #include "server/api/cursor.h"
+#include "server/api/documents.h"
 #include "server/api/field.h"
 #include "server/api/resolve.h"
 #include "storage/base/json.h"
@@ -46,7 +46,7 @@ static void write_episode(struct hub_json *json, const struct hub_episode_row *r
 {
     hub_json_put_int(json, "number", row->number);
     hub_json_put_text(json, "name", row->name);
-    hub_json_put_text(json, "file", row->file);
+    hub_put_path(json, "file", row->file);
     hub_json_put_uint(json, "steps", row->steps);
     if (row->seed)
         put_seed(json, row->seed);

@@ -6,6 +6,7 @@
 #include "server/api/resolve.h"
 #include "storage/base/base64.h"
 #include "storage/base/digest.h"
+#include "storage/base/spell.h"
 #include "storage/base/uri.h"
 
 #include <inttypes.h>
@@ -63,7 +64,7 @@ static void list_item(struct hub_app *app, const struct hub_dataset *ds, const s
 {
     struct hub_file_digests digests;
     hub_json_object(json);
-    hub_json_put_text(json, "path", file->path);
+    hub_put_path(json, "path", file->path);
     hub_json_put_uint(json, "size", file->stamp.size);
     hub_put_time(json, "modified", (int64_t)file->stamp.mtime_ns);
     hub_json_put_text(json, "type", type_of(file->path));
@@ -141,8 +142,9 @@ struct bytes {
 static enum hub_status open_bytes(struct hub_request *request, const struct hub_target *target,
                                   const struct hub_dataset *ds, struct bytes *b, struct hub_error *err)
 {
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf raw = HUB_BUF_INIT(64 * KIB);
     const struct hub_view path = hub_request_capture(request, "path");
-    b->entry = find_file(ds, path);
+    b->entry = hub_unspell(path, &raw, NULL) ? NULL : find_file(ds, hub_buf_view(&raw));
     if (!b->entry) {
         hub_fail_as(err, HUB_NOT_FOUND, "file-not-found", "'%s' has no file '%s'", target->head->id,
                     path.data);
@@ -195,12 +197,13 @@ static enum hub_status headers(struct hub_request *request, const struct hub_tar
     const char *type = type_of(b->entry->path), *name = strrchr(b->entry->path, '/');
     const bool shown =
         hub_view_starts(hub_view_of(type), "image/") || hub_view_starts(hub_view_of(type), "video/");
-    HUB_CLEANUP(hub_buf_dispose) struct hub_buf encoded = HUB_BUF_INIT(4 * KIB);
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf text = HUB_BUF_INIT(4 * KIB), encoded = HUB_BUF_INIT(8 * KIB);
     HUB_TRY(hub_resolve_headers(request, target, response, err));
     HUB_TRY(hub_response_header(response, err, "Content-Type", "%s", type));
     HUB_TRY(hub_response_header(response, err, "Accept-Ranges", "bytes"));
     HUB_TRY(hub_response_header(response, err, "Content-Security-Policy", "sandbox; default-src 'none'"));
-    HUB_TRY(hub_uri_encode_segment(hub_view_of(name ? name + 1 : b->entry->path), &encoded, err));
+    HUB_TRY(hub_spell_path(hub_view_of(name ? name + 1 : b->entry->path), &text, err));
+    HUB_TRY(hub_uri_encode_segment(hub_buf_view(&text), &encoded, err));
     HUB_TRY(hub_response_header(response, err, "Content-Disposition", "%s; filename*=UTF-8''%s",
                                 shown ? "inline" : "attachment", encoded.data));
     return digest_header(request, ds, b, response, err);

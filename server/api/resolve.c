@@ -3,6 +3,7 @@
 
 #include "storage/base/id.h"
 #include "storage/base/json.h"
+#include "storage/base/spell.h"
 #include "storage/base/time.h"
 #include "storage/base/uri.h"
 #include "storage/base/version.h"
@@ -25,6 +26,20 @@ static void id_list(struct hub_json *json, const char *key, const struct hub_hea
     for (uint32_t i = 0; i < count; i++)
         hub_json_string(json, hub_view_of(heads[i]->id));
     hub_json_end_array(json);
+}
+
+/* Its digits in the case the hub writes them. */
+static enum hub_status respell(struct hub_view id, struct hub_buf *out, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf path = HUB_BUF_INIT(64 * KIB);
+    enum hub_status st = hub_unspell(id, &path, err);
+    if (!st)
+        st = hub_spell_id(hub_buf_view(&path), out, err);
+    if (st != HUB_INVALID)
+        return st;
+    hub_fail_as(err, HUB_INVALID, "bad-id",
+                "in an id a backslash begins \\xhh: \\x5c is the backslash itself");
+    return hub_fail_about(err, "id", id.data);
 }
 
 /* Members of the problem: what there is instead. The versions of this name, and ids spelled nearly so. */
@@ -87,8 +102,12 @@ enum hub_status hub_resolve_release(const struct hub_request *request, struct hu
 enum hub_status hub_resolve(struct hub_request *request, struct hub_response *response,
                             struct hub_target *out, struct hub_error *err)
 {
-    const struct hub_view id = hub_request_capture(request, "id");
-    struct hub_view release;
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf spelled = HUB_BUF_INIT(64 * KIB);
+    struct hub_view id = hub_request_capture(request, "id"), release;
+    if (memchr(id.data, '\\', id.size)) {
+        HUB_TRY(respell(id, &spelled, err));
+        id = hub_buf_view(&spelled);
+    }
     HUB_TRY(hub_resolve_release(request, &release, err));
     const struct hub_snapshot *snapshot = hub_catalog_snapshot(request->app->catalog);
     bool alias;

@@ -67,15 +67,15 @@ static enum hub_status split_path(struct hub_request *request, struct hub_view p
         return bad(err, "must be a path that begins with /");
     const char *at = path.data + 1, *end = path.data + path.size;
     while (path.size > 1) {
-        const char *slash = memchr(at, '/', (size_t)(end - at));
+        /* files lie deep: what is behind the last but one is one segment, slashes and all */
+        const bool full = request->segment_count + 1 == HUB_MAX_SEGMENTS;
+        const char *slash = full ? NULL : memchr(at, '/', (size_t)(end - at));
         struct hub_view raw = {at, (size_t)((slash ? slash : end) - at)}, segment;
-        if (request->segment_count == HUB_MAX_SEGMENTS)
-            return bad(err, "has more than 64 segments");
         HUB_TRY(decode(request, raw, false, &segment, err));
         if (!pieces_are_plain(segment))
             return bad(err, "has an empty, '.' or '..' segment");
-        if (!hub_utf8_printable(segment) || memchr(segment.data, '\\', segment.size))
-            return bad(err, "must be UTF-8 without control characters and backslashes");
+        if (!hub_utf8_printable(segment) || memchr(raw.data, '\\', raw.size))
+            return bad(err, "must be UTF-8 without control characters, and a backslash is %5C");
         request->segments[request->segment_count++] = segment;
         if (!slash)
             break;

@@ -2,19 +2,9 @@
  * catalogue. */
 #include "server/http/http.h"
 
-#include <stdio.h>
+#include "storage/base/id.h"
 
-/* DESIGN 4 "Paths": the segments that end a dataset id; all later resources begin with '~'. */
-static bool is_reserved(struct hub_view segment)
-{
-    static const char *const names[] = {"episodes", "files", "sample", "batch", "archive.tar"};
-    if (segment.data[0] == '~')
-        return true;
-    for (size_t i = 0; i < HUB_COUNT(names); i++)
-        if (hub_view_is(segment, names[i]))
-            return true;
-    return false;
-}
+#include <stdio.h>
 
 /* The segments [from, to) as sent, joined by '/', into request->text. */
 static bool join(struct hub_request *request, unsigned from, unsigned to, struct hub_view *out)
@@ -62,7 +52,7 @@ static unsigned span(const struct hub_request *request, struct hub_view name, un
     if (!hub_view_is(name, "id"))
         return 1;
     unsigned n = 0;
-    while (n < left && !is_reserved(request->segments[at + n]))
+    while (n < left && !hub_id_segment_reserved(request->segments[at + n]))
         n++;
     return n;
 }

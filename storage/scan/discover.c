@@ -5,7 +5,7 @@
 #include "storage/scan/discover.h"
 
 #include "storage/base/id.h"
-#include "storage/base/utf8.h"
+#include "storage/base/spell.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -43,32 +43,13 @@ struct walk {
 
 /* ---- ids ---- */
 
-/* A path as a dataset id: what an id cannot hold is replaced, so that everything has one. */
+/* A path as a dataset id. NULL: no memory. */
 static char *make_id(const char *space, const char *path, const char *name)
 {
     HUB_CLEANUP(hub_freep) char *below = hub_walk_join(path, name);
-    HUB_CLEANUP(hub_freep) char *id = below ? hub_walk_join(space, below) : NULL;
-    char *out = id ? malloc(strlen(id) * 2 + 2) : NULL;
-    size_t n = 0;
-    for (const char *at = id; out && *at;) {
-        const size_t size = strcspn(at, "/");
-        const size_t begin = n;
-        for (size_t i = 0; i < size; i++)
-            out[n++] = (unsigned char)at[i] < 0x20 || at[i] == 0x7F ? '_' : at[i];
-        if (!hub_utf8_printable((struct hub_view){out + begin, size}))
-            for (size_t i = begin; i < n; i++)
-                out[i] = (unsigned char)out[i] >= 0x80 ? '_' : out[i];
-        if (hub_id_segment_reserved((struct hub_view){out + begin, size}))
-            out[n++] = '_';
-        if (out[begin] == '~' || out[begin] == '.')
-            out[begin] = '_';
-        at += size;
-        if (*at)
-            out[n++] = *at++;
-    }
-    if (out)
-        out[n] = '\0';
-    return out;
+    HUB_CLEANUP(hub_freep) char *whole = below ? hub_walk_join(space, below) : NULL;
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf id = HUB_BUF_INIT(64 * KIB);
+    return whole && hub_spell_id(hub_view_of(whole), &id, NULL) == HUB_OK ? hub_buf_take(&id, NULL) : NULL;
 }
 
 static uint64_t hash_of(const char *text)

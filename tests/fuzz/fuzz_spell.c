@@ -1,0 +1,29 @@
+/* The spelling of paths: any path comes back as it was, and is spelled as text that an id may hold. */
+#include "storage/base/spell.h"
+#include "storage/base/utf8.h"
+
+#include <stdlib.h>
+
+static void round_trip(struct hub_view path,
+                       enum hub_status (*spell)(struct hub_view, struct hub_buf *, struct hub_error *))
+{
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf text = HUB_BUF_INIT(MIB), back = HUB_BUF_INIT(MIB);
+    if (spell(path, &text, NULL) || !hub_utf8_printable(hub_buf_view(&text)))
+        abort();
+    if (!memchr(path.data, 0, path.size) &&
+        (hub_unspell(hub_buf_view(&text), &back, NULL) || !hub_view_equal(hub_buf_view(&back), path)))
+        abort();
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    const struct hub_view path = {(const char *)data, size};
+    if (size == 0 || size > 64 * KIB)
+        return 0;
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf out = HUB_BUF_INIT(MIB);
+    round_trip(path, hub_spell_path);
+    round_trip(path, hub_spell_id);
+    (void)!hub_unspell(path, &out, NULL);
+    return 0;
+}
