@@ -44,6 +44,8 @@ static const struct option options[] = {
      "Requests that may wait for a worker; more are told 503."},
     {"connections", NUMBER, AT(connections), "4096", 16, 100000, "N",
      "Connections that may be open at once."},
+    {"connections-per-client", NUMBER, AT(connections_per_client), "0", 0, 100000, "N",
+     "Connections that one address may have open at once; 0: any number. A proxy in front is one address."},
     {"settle", DURATION, AT(settle_ms), "2s", 0, 3600000, "TIME",
      "A file must have been left alone for so long before it is inspected (ms, s, m, h; plain: seconds)."},
     {"sweep", DURATION, AT(sweep_ms), "5m", 0, 30 * 86400000ULL, "TIME",

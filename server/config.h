@@ -25,7 +25,8 @@ struct hub_config {
     struct hub_list allow_targets;
     char *state, *listen, *inspector, *file;
     uint64_t memory;
-    uint64_t workers, event_threads, queue, connections; /* 0: one a core */
+    uint64_t workers, event_threads, queue; /* 0: one a core */
+    uint64_t connections, connections_per_client;
     uint64_t settle_ms, sweep_ms, grace_ms;
     unsigned hash; /* enum hub_hash_mode */
     bool unsafe_inspect, access_log;

@@ -113,6 +113,8 @@ static enum hub_status start_http(struct hub_app *app, const struct hub_config *
                                              .workers = (unsigned)config->workers,
                                              .queue = (unsigned)config->queue,
                                              .connections = (unsigned)config->connections,
+                                             .connections_per_client =
+                                                 (unsigned)config->connections_per_client,
                                              .access_log = config->access_log};
     return hub_http_start(&options, &app->http, err);
 }

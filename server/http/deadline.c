@@ -11,7 +11,10 @@
 #include <sys/socket.h>
 #include <time.h>
 
-enum { TICK_MS = 250 };
+enum { TICK_MS = 250, CROWDED_TICK_MS = 50, QUIET_MS = 250 };
+
+/* So much of an answer is left to the kernel when its connection is ended. */
+#define LAST_BYTES (16 * KIB)
 
 struct hub_deadline {
     struct hub_deadline_options options;
@@ -19,6 +22,7 @@ struct hub_deadline {
     pthread_cond_t wake;
     pthread_t thread;
     struct hub_watch *first;
+    unsigned count;
     atomic_uint_fast64_t ended;
     bool stopping;
 };
@@ -49,16 +53,20 @@ static bool acknowledged(int fd, uint64_t *bytes)
     return true;
 }
 
+static size_t unsent(const struct hub_watch *watch)
+{
+    int waiting = 0;
+    return ioctl(watch->fd, SIOCOUTQ, &waiting) == 0 && waiting > 0 ? (size_t)waiting : 0;
+}
+
 /* The peer took less than it must in the last window, though there was something for it to take all along. */
 static bool reads_too_slowly(const struct hub_deadline *deadline, struct hub_watch *watch, int64_t since,
                              int64_t now)
 {
-    int waiting = 0;
     uint64_t acked = 0;
-    if (deadline->options.min_rate == 0 || ioctl(watch->fd, SIOCOUTQ, &waiting) ||
-        !acknowledged(watch->fd, &acked))
+    if (deadline->options.min_rate == 0 || !acknowledged(watch->fd, &acked))
         return false;
-    if (waiting == 0 || watch->window_ms < since) { /* it is we who are slow, or a new answer began */
+    if (unsent(watch) == 0 || watch->window_ms < since) { /* it is we who are slow, or a new answer began */
         watch->window_ms = now;
         watch->acked = acked;
         return false;
@@ -79,6 +87,7 @@ static bool is_over(const struct hub_deadline *deadline, struct hub_watch *watch
     uint64_t received = atomic_load_explicit(&watch->received, memory_order_relaxed);
     int64_t age = now - since;
     switch (phase) {
+    case HUB_PHASE_NEW:
     case HUB_PHASE_HEADER:
         return age > options->header_ms;
     case HUB_PHASE_BODY:
@@ -88,21 +97,103 @@ static bool is_over(const struct hub_deadline *deadline, struct hub_watch *watch
         return false;
     case HUB_PHASE_SEND:
         return reads_too_slowly(deadline, watch, since, now);
-    case HUB_PHASE_IDLE:
-        return age > options->idle_ms;
+    case HUB_PHASE_IDLE: /* the end of the last answer may still be on its way */
+        return age > options->idle_ms &&
+               (unsent(watch) == 0 || reads_too_slowly(deadline, watch, since, now));
     }
     return false;
 }
 
-static void end(struct hub_deadline *deadline, struct hub_watch *watch)
+/* Nothing more will come from the peer, and it has nearly all that we had for it. (Not all: a peer that has
+ * gone may leave the last bytes unacknowledged for minutes.) Believed when it is seen twice in the same
+ * phase, as the event thread may be about to look at what it has just read. */
+static bool is_left(struct hub_watch *watch)
 {
-    /* what is still unsent is dropped with the connection instead of being kept by the kernel for a peer that
-     * takes nothing */
-    struct linger at_once = {.l_onoff = 1, .l_linger = 0};
-    (void)setsockopt(watch->fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
+    enum hub_phase phase = atomic_load_explicit(&watch->phase, memory_order_acquire);
+    int64_t since = atomic_load_explicit(&watch->since_ms, memory_order_relaxed);
+    char byte;
+    if (phase == HUB_PHASE_WORK || phase == HUB_PHASE_SEND ||
+        recv(watch->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) != 0 || unsent(watch) > LAST_BYTES)
+        return false;
+    bool again = watch->closed_ms == since;
+    watch->closed_ms = since;
+    return again;
+}
+
+/* The socket stays libmicrohttpd's, which sees the end and closes it. What the kernel still has to send goes
+ * out. */
+static void end(struct hub_watch *watch)
+{
     (void)shutdown(watch->fd, SHUT_RDWR);
     watch->ended = true;
+}
+
+/* What is still unsent is dropped with the connection instead of being kept by the kernel for a peer that
+ * takes nothing. */
+static void end_at_once(struct hub_deadline *deadline, struct hub_watch *watch)
+{
+    struct linger at_once = {.l_onoff = 1, .l_linger = 0};
+    (void)setsockopt(watch->fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
+    end(watch);
     atomic_fetch_add_explicit(&deadline->ended, 1, memory_order_relaxed);
+}
+
+/* ---- making room ---- */
+
+/* Quiet: between requests, or before the first, and not only for a moment. */
+static bool is_quiet_since(const struct hub_watch *watch, int64_t when)
+{
+    enum hub_phase phase = atomic_load_explicit(&watch->phase, memory_order_acquire);
+    return !watch->ended && (phase == HUB_PHASE_NEW || phase == HUB_PHASE_IDLE) &&
+           atomic_load_explicit(&watch->since_ms, memory_order_relaxed) <= when;
+}
+
+static unsigned quiet_since(const struct hub_deadline *deadline, int64_t when)
+{
+    unsigned n = 0;
+    for (const struct hub_watch *watch = deadline->first; watch; watch = watch->next)
+        n += is_quiet_since(watch, when);
+    return n;
+}
+
+/* End the `excess` connections that have been quiet for longest: the latest moment since which so many are is
+ * found by halving. */
+static void make_room(struct hub_deadline *deadline, unsigned excess, int64_t now)
+{
+    int64_t low = now - (int64_t)HUB_MAX(deadline->options.idle_ms, deadline->options.header_ms);
+    int64_t high = now - QUIET_MS;
+    while (low < high) {
+        int64_t middle = low + (high - low) / 2;
+        if (quiet_since(deadline, middle) >= excess)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    for (struct hub_watch *watch = deadline->first; watch && excess > 0; watch = watch->next) {
+        if (!is_quiet_since(watch, high))
+            continue;
+        end(watch);
+        atomic_fetch_add_explicit(&deadline->ended, 1, memory_order_relaxed);
+        excess--;
+    }
+}
+
+static void look_at_all(struct hub_deadline *deadline)
+{
+    int64_t now = now_ms();
+    unsigned open = 0;
+    for (struct hub_watch *watch = deadline->first; watch; watch = watch->next) {
+        if (watch->ended)
+            continue;
+        if (is_over(deadline, watch, now))
+            end_at_once(deadline, watch);
+        else if (is_left(watch))
+            end(watch);
+        else
+            open++;
+    }
+    if (open > deadline->options.crowded)
+        make_room(deadline, open - deadline->options.crowded, now);
 }
 
 static void *reaper(void *arg)
@@ -110,13 +201,11 @@ static void *reaper(void *arg)
     struct hub_deadline *deadline = arg;
     pthread_mutex_lock(&deadline->mutex);
     while (!deadline->stopping) {
-        int64_t now = now_ms();
-        for (struct hub_watch *watch = deadline->first; watch; watch = watch->next)
-            if (!watch->ended && is_over(deadline, watch, now))
-                end(deadline, watch);
+        look_at_all(deadline);
         struct timespec until;
         clock_gettime(CLOCK_MONOTONIC, &until);
-        until.tv_nsec += TICK_MS * 1000000L;
+        bool crowded = deadline->count > deadline->options.crowded / 4 * 3;
+        until.tv_nsec += (crowded ? CROWDED_TICK_MS : TICK_MS) * 1000000L;
         until.tv_sec += until.tv_nsec / 1000000000L;
         until.tv_nsec %= 1000000000L;
         pthread_cond_timedwait(&deadline->wake, &deadline->mutex, &until);
@@ -167,12 +256,14 @@ void hub_deadline_add(struct hub_deadline *deadline, struct hub_watch *watch, in
     watch->ended = false;
     watch->previous = NULL;
     watch->window_ms = 0;
-    hub_deadline_phase(watch, HUB_PHASE_HEADER);
+    watch->closed_ms = 0;
+    hub_deadline_phase(watch, HUB_PHASE_NEW);
     pthread_mutex_lock(&deadline->mutex);
     watch->next = deadline->first;
     if (watch->next)
         watch->next->previous = watch;
     deadline->first = watch;
+    deadline->count++;
     pthread_mutex_unlock(&deadline->mutex);
 }
 
@@ -185,6 +276,7 @@ void hub_deadline_remove(struct hub_deadline *deadline, struct hub_watch *watch)
         deadline->first = watch->next;
     if (watch->next)
         watch->next->previous = watch->previous;
+    deadline->count--;
     pthread_mutex_unlock(&deadline->mutex);
 }
 

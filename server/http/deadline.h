@@ -5,6 +5,10 @@
  *
  * Slow readers are judged by what the peer acknowledged (TCP_INFO), and only while it is the peer that keeps
  * us waiting.
+ *
+ * A peer that has closed its side after its request gets its whole answer; libmicrohttpd, whose epoll set is
+ * edge-triggered, may never look at that connection again, so it is ended here as soon as it has nothing left
+ * to send. When nearly all connections are taken, those that have been quiet for longest make room.
  */
 #ifndef HUB_HTTP_DEADLINE_H
 #define HUB_HTTP_DEADLINE_H
@@ -19,9 +23,17 @@ struct hub_deadline_options {
     unsigned idle_ms;   /* between requests */
     uint32_t min_rate;  /* bytes a second of a body or a reader; 0: any */
     unsigned rate_ms;   /* ... over so long */
+    unsigned crowded;   /* connections from which on the longest quiet ones are ended */
 };
 
-enum hub_phase { HUB_PHASE_HEADER, HUB_PHASE_BODY, HUB_PHASE_WORK, HUB_PHASE_SEND, HUB_PHASE_IDLE };
+enum hub_phase {
+    HUB_PHASE_NEW, /* connected, and no request line yet */
+    HUB_PHASE_HEADER,
+    HUB_PHASE_BODY,
+    HUB_PHASE_WORK,
+    HUB_PHASE_SEND,
+    HUB_PHASE_IDLE, /* between requests */
+};
 
 /** One connection; embedded in its owner, who removes it before the socket is closed. */
 struct hub_watch {
@@ -31,15 +43,17 @@ struct hub_watch {
     _Atomic(enum hub_phase) phase;
     _Atomic(int64_t) since_ms;
     _Atomic(uint64_t) received; /* of the body */
-    int64_t window_ms;          /* the reaper's: when the window began that `acked` is of */
+    /* the reaper's */
+    int64_t window_ms; /* when the window began that `acked` is of */
     uint64_t acked;
+    int64_t closed_ms; /* `since_ms` of the phase in which the peer was seen to have closed its side */
 };
 
 struct hub_deadline;
 HUB_MUST_USE enum hub_status hub_deadline_start(const struct hub_deadline_options *options,
                                                 struct hub_deadline **out, struct hub_error *err);
 void hub_deadline_stop(struct hub_deadline *deadline);
-/** Begins in HUB_PHASE_HEADER. */
+/** Begins in HUB_PHASE_NEW. */
 void hub_deadline_add(struct hub_deadline *deadline, struct hub_watch *watch, int fd);
 void hub_deadline_remove(struct hub_deadline *deadline, struct hub_watch *watch);
 void hub_deadline_phase(struct hub_watch *watch, enum hub_phase phase);

@@ -198,6 +198,7 @@ struct hub_http_options {
     unsigned workers;                     /* default: cores */
     unsigned queue;                       /* waiting requests before 503 "overloaded"; default 1024 */
     unsigned connections;                 /* default 4096 */
+    unsigned connections_per_client;      /* of one address; default 0: any number */
     unsigned header_ms, body_ms, idle_ms; /* deadlines: default 10,000; 30,000; 60,000 */
     uint32_t min_rate;                    /* bytes a second of a body or a reader; default 1024 */
     unsigned rate_ms;                     /* ... over so long; default 10,000 */

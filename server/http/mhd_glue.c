@@ -324,6 +324,7 @@ static enum hub_status start_daemon(struct hub_http *http, int fd, struct hub_er
     struct MHD_OptionItem items[] = {
         {MHD_OPTION_LISTEN_SOCKET, fd, NULL},
         {MHD_OPTION_CONNECTION_LIMIT, options->connections, NULL},
+        {MHD_OPTION_PER_IP_CONNECTION_LIMIT, options->connections_per_client, NULL},
         {MHD_OPTION_CONNECTION_TIMEOUT, (options->idle_ms + 999) / 1000 + 1, NULL},
         {MHD_OPTION_NOTIFY_COMPLETED, (intptr_t)on_completed, http},
         {MHD_OPTION_NOTIFY_CONNECTION, (intptr_t)on_connection, http},
@@ -359,8 +360,9 @@ static void free_http(struct hub_http *http)
 static enum hub_status start_parts(struct hub_http *http, struct hub_error *err)
 {
     const struct hub_http_options *options = &http->options;
-    const struct hub_deadline_options deadlines = {options->header_ms, options->body_ms, options->idle_ms,
-                                                   options->min_rate, options->rate_ms};
+    const struct hub_deadline_options deadlines = {
+        options->header_ms, options->body_ms, options->idle_ms,
+        options->min_rate,  options->rate_ms, options->connections - options->connections / 10};
     HUB_TRY(hub_metrics_new(options->routes, &http->metrics, err));
     HUB_TRY(hub_deadline_start(&deadlines, &http->deadline, err));
     HUB_TRY(hub_pool_new(options->workers, options->queue, &http->pool, err));

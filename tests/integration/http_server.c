@@ -184,6 +184,7 @@ static void set(struct hub_http_options *options, const char *text_)
                  {"workers", &options->workers},
                  {"queue", &options->queue},
                  {"connections", &options->connections},
+                 {"connections_per_client", &options->connections_per_client},
                  {"header_ms", &options->header_ms},
                  {"body_ms", &options->body_ms},
                  {"idle_ms", &options->idle_ms},

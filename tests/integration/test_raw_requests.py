@@ -312,6 +312,118 @@ class Slow(unittest.TestCase):
                 sock.close()
 
 
+class HalfClosed(unittest.TestCase):
+    """Clients that close their side behind the request (nc -N, HTTP/1.0 scripts, some proxies) get the whole answer and leave
+    nothing behind."""
+
+    def connections(self, server):
+        return int(re.search(rb"minari_hub_http_connections (\d+)\n", server.get("/metrics")[2])[1])
+
+    def until(self, server, most):
+        end = time.monotonic() + 3
+        while self.connections(server) > most:
+            self.assertLess(time.monotonic(), end, f"{self.connections(server)} connections are left behind")
+            time.sleep(0.05)
+
+    def test_a_flood_leaves_nothing_behind(self):
+        server = raw.Server(PROGRAM)
+        for i in range(6000):
+            with server.connect() as sock:
+                sock.sendall(HELLO)
+                sock.shutdown(socket.SHUT_WR)
+                self.assertTrue(sock.recv(4096).startswith(b"HTTP/1.1 200"))
+        self.until(server, 1)
+        self.assertEqual(server.stop(), 0)
+
+    def test_incomplete_requests_too(self):
+        server = raw.Server(PROGRAM)
+        for part in (b"GET /hello HTTP/1.1\r\nHo", request("POST /echo HTTP/1.1", "Host: x", "Content-Length: 9", body=b"half"), b""):
+            for i in range(100):
+                with server.connect() as sock:
+                    sock.sendall(part)
+                    sock.shutdown(socket.SHUT_WR)
+        self.until(server, 1)
+        self.assertEqual(server.stop(), 0)
+
+    def test_the_whole_answer_comes(self):
+        server = raw.Server(PROGRAM, "workers=2")
+        for line in ("HTTP/1.1", "HTTP/1.0"):
+            for target, size in (("/hello", 6), ("/sleep/900", 6), ("/bytes/20000000", 20000000)):
+                with self.subTest(target=target, line=line), server.connect() as sock:
+                    sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 65536)
+                    sock.sendall(request(f"GET {target} {line}", "Host: x"))
+                    sock.shutdown(socket.SHUT_WR)
+                    data, begin = b"", time.monotonic()
+                    while True:
+                        piece = sock.recv(65536)
+                        if not piece:
+                            break
+                        data += piece
+                        if size > 6 and time.monotonic() - begin < 1.5:
+                            time.sleep(0.02)  # a reader that takes its time
+                    self.assertEqual(raw.parse(data)[0], 200)
+                    self.assertEqual(len(raw.parse(data)[2]), size)
+        self.until(server, 1)
+        self.assertEqual(server.stop(), 0)
+
+    def test_the_end_of_an_answer_is_waited_for(self):
+        """All of it lies in the kernel, which has longer to send than the idle deadline."""
+        server = raw.Server(PROGRAM, "idle_ms=500", "rate_ms=5000")
+        with socket.socket() as sock:
+            sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+            sock.connect(("127.0.0.1", server.port))
+            sock.sendall(request("GET /bytes/100000 HTTP/1.1", "Host: x"))
+            sock.shutdown(socket.SHUT_WR)
+            time.sleep(1.2)
+            data, closed = raw.read_all(sock, quiet=3)
+        self.assertEqual(len(raw.parse(data)[2]), 100000)
+        self.assertEqual(server.stop(), 0)
+
+
+class Crowded(unittest.TestCase):
+    """From 90 % of the connections on, those that have been quiet for longest make room."""
+
+    def test_silent_connections_do_not_lock_others_out(self):
+        server = raw.Server(PROGRAM, "connections=64", "event_threads=2")
+        silent = [server.connect() for _ in range(200)]
+        begin = time.monotonic()
+        while server.get("/hello", timeout=3)[0] != 200:
+            self.assertLess(time.monotonic() - begin, 2)
+        for sock in silent:
+            sock.close()
+        self.assertEqual(server.stop(), 0)
+
+    def test_the_longest_idle_goes_first(self):
+        server = raw.Server(PROGRAM, "connections=40", "event_threads=1")
+        socks = []
+        for i in range(38):
+            sock = server.connect(2)
+            sock.sendall(HELLO)
+            self.assertTrue(sock.recv(4096).startswith(b"HTTP/1.1 200"))
+            socks.append(sock)
+            time.sleep(0.01)
+        self.assertEqual(socks[0].recv(1), b"")  # ended
+        socks[-1].sendall(HELLO)
+        self.assertTrue(socks[-1].recv(4096).startswith(b"HTTP/1.1 200"))
+        for sock in socks:
+            sock.close()
+        self.assertEqual(server.stop(), 0)
+
+    def test_a_share_for_each_client(self):
+        server = raw.Server(PROGRAM, "connections_per_client=5")
+        socks = [server.connect(2) for _ in range(5)]
+        for sock in socks:
+            sock.sendall(HELLO)
+            self.assertTrue(sock.recv(4096).startswith(b"HTTP/1.1 200"))
+        with server.connect(2) as more:
+            with self.assertRaises((ConnectionResetError, BrokenPipeError, AssertionError)):
+                more.sendall(HELLO)
+                self.assertTrue(more.recv(1))
+        for sock in socks:
+            sock.close()
+        self.assertEqual(server.stop(), 0)
+
+
 class Overload(unittest.TestCase):
     def test_the_queue_is_bounded_and_the_rest_is_told(self):
         server = raw.Server(PROGRAM, "workers=1", "queue=2")
