@@ -152,6 +152,7 @@ enum hub_status hub_episodes_list(struct hub_request *request, struct hub_respon
     HUB_TRY(read_query(request, &query, &cursor, scope, err));
     HUB_TRY(hub_resolve(request, response, &target, err));
     HUB_TRY(hub_resolve_state(request, &target, &state, err));
+    HUB_TRY(hub_resolve_ready(request, response, &target, err));
     return write_page(request, &target, &state, &query, scope, response, err);
 }
 
@@ -242,17 +243,32 @@ static enum hub_status show(struct hub_request *request, const struct hub_target
     return hub_resolve_conditions(request, response, etag, -1, &done, err);
 }
 
+/* What is about rows asks for their fields too. */
+static enum hub_status check_of_rows(const struct hub_request *request, struct hub_error *err)
+{
+    static const char *const of_rows[] = {"start", "stop", "step", "final", "format", "nonfinite"};
+    for (size_t i = 0; i < HUB_COUNT(of_rows); i++) {
+        const struct hub_view value = hub_request_query(request, of_rows[i]);
+        if (!value.data)
+            continue;
+        hub_fail_as(err, HUB_INVALID, "bad-parameter", "%s goes with fields=: say whose rows", of_rows[i]);
+        return hub_fail_about(err, of_rows[i], value.data);
+    }
+    return HUB_OK;
+}
+
 enum hub_status hub_episode_show(struct hub_request *request, struct hub_response *response,
                                  struct hub_error *err)
 {
-    static const char *const parameters[] = {"for", "revision", NULL};
+    static const char *const parameters[] = {"for", "revision", "fields", NULL};
     HUB_CLEANUP(hub_state_close) struct hub_state state = {0};
     struct hub_target target;
     if (hub_request_query(request, "fields").data)
         return hub_fields_get(request, response, err);
+    HUB_TRY(check_of_rows(request, err));
     HUB_TRY(hub_request_known(request, parameters, err));
     HUB_TRY(hub_resolve(request, response, &target, err));
     HUB_TRY(hub_resolve_state(request, &target, &state, err));
-    HUB_TRY(hub_resolve_ready(request, &target, err));
+    HUB_TRY(hub_resolve_ready(request, response, &target, err));
     return show(request, &target, &state, response, err);
 }

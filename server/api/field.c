@@ -34,6 +34,7 @@ struct ask {
     enum hub_format_id as;
     const char *picture; /* the only media type that will do, or NULL */
     enum hub_nonfinite nonfinite;
+    bool several;  /* ?fields=: rows are counted in steps where a slice is given */
     bool single;   /* one field, named exactly: the bare array; else an object or an archive of arrays */
     size_t prefix; /* group: bytes of the path that its members' names leave out */
     struct hub_app *app;
@@ -410,6 +411,15 @@ static enum hub_status answer(struct hub_request *request, struct ask *ask, stru
     return encode(request, ask, response, err);
 }
 
+/* Several fields are cut by steps as soon as steps are spoken of; otherwise each comes whole. */
+static enum hub_status read_steps(const struct hub_request *request, struct hub_rows_wanted *wanted,
+                                  struct hub_error *err)
+{
+    wanted->by_steps =
+        wanted->has_start || wanted->has_stop || wanted->has_step || hub_request_query(request, "final").data;
+    return read_final(request, &wanted->final_row, err);
+}
+
 static enum hub_status open_ask(struct hub_request *request, struct hub_response *response, struct ask *ask,
                                 const struct hub_ds_episode **episode, struct hub_error *err)
 {
@@ -420,9 +430,11 @@ static enum hub_status open_ask(struct hub_request *request, struct hub_response
                    : hub_view_is(format, "png") ? "image/png"
                                                 : NULL;
     HUB_TRY(read_wanted(request, &ask->wanted, &ask->nonfinite, err));
+    if (ask->several)
+        HUB_TRY(read_steps(request, &ask->wanted, err));
     HUB_TRY(hub_resolve(request, response, &ask->target, err));
     HUB_TRY(hub_resolve_dataset(request, &ask->target, &ask->dataset, err));
-    HUB_TRY(hub_resolve_ready(request, &ask->target, err));
+    HUB_TRY(hub_resolve_ready(request, response, &ask->target, err));
     return hub_find_episode(request, ask->dataset, episode, err);
 }
 
@@ -451,12 +463,10 @@ enum hub_status hub_fields_get(struct hub_request *request, struct hub_response 
 {
     static const char *const parameters[] = {"fields", "start",     "stop",     "step", "final",
                                              "format", "nonfinite", "revision", "for",  NULL};
-    HUB_CLEANUP(ask_dispose) struct ask ask = {0};
+    HUB_CLEANUP(ask_dispose) struct ask ask = {.several = true};
     const struct hub_ds_episode *episode;
     HUB_TRY(hub_request_known(request, parameters, err));
     HUB_TRY(open_ask(request, response, &ask, &episode, err));
-    ask.wanted.by_steps = ask.wanted.has_start || ask.wanted.has_stop || ask.wanted.has_step;
-    HUB_TRY(read_final(request, &ask.wanted.final_row, err));
     uint32_t fields[HUB_MAX_PICKS], count = 0;
     for (unsigned i = 0; i < request->query_count; i++) {
         bool single;

@@ -7,7 +7,9 @@
 /** GET .../episodes/{n}/{path}: a field or a group of fields. */
 enum hub_status hub_field_get(struct hub_request *request, struct hub_response *response,
                               struct hub_error *err);
-/** GET .../episodes/{n}?fields=a&fields=b: several, aligned by steps when start, stop or step is given. */
+/** GET .../episodes/{n}?fields=a&fields=b: several, aligned by steps when start, stop, step or final is
+ * given.
+ */
 enum hub_status hub_fields_get(struct hub_request *request, struct hub_response *response,
                                struct hub_error *err);
 /** The episode that {n} names: HUB_NOT_FOUND "episode-missing". */

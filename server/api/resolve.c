@@ -151,20 +151,30 @@ enum hub_status hub_resolve_dataset(struct hub_request *request, struct hub_targ
     return HUB_OK;
 }
 
-enum hub_status hub_resolve_ready(struct hub_request *request, const struct hub_target *target,
-                                  struct hub_error *err)
+static enum hub_status pending(struct hub_scanner *scanner, struct hub_response *response,
+                               const struct hub_head *head, struct hub_error *err)
+{
+    uint32_t parts, done;
+    hub_scanner_hurry(scanner, head->id);
+    if (hub_scanner_parts(scanner, head->id, &parts, &done) &&
+        asprintf(&response->problem_extra, "\"parts\":%" PRIu32 ",\"done\":%" PRIu32, parts, done) < 0)
+        response->problem_extra = NULL; /* the answer is worth giving without it */
+    hub_fail_as(err, HUB_BUSY, "pending", "'%s' is not inspected yet%s%s", head->id,
+                *head->reason ? ": " : "", head->reason);
+    if (err)
+        err->retry_after_s = 2;
+    return HUB_BUSY;
+}
+
+enum hub_status hub_resolve_ready(struct hub_request *request, struct hub_response *response,
+                                  const struct hub_target *target, struct hub_error *err)
 {
     const struct hub_head *head = target->head;
     switch (head->status) {
     case HUB_DATASET_READY:
         return HUB_OK;
     case HUB_DATASET_PENDING:
-        hub_scanner_hurry(request->app->scanner, head->id);
-        hub_fail_as(err, HUB_BUSY, "pending", "'%s' is not inspected yet%s%s", head->id,
-                    *head->reason ? ": " : "", head->reason);
-        if (err)
-            err->retry_after_s = 2;
-        return HUB_BUSY;
+        return pending(request->app->scanner, response, head, err);
     case HUB_DATASET_BROKEN:
     case HUB_DATASET_UNSUPPORTED:
     case HUB_DATASET_REMOTE:

@@ -25,10 +25,10 @@ HUB_MUST_USE enum hub_status hub_resolve(struct hub_request *request, struct hub
 HUB_MUST_USE enum hub_status hub_resolve_release(const struct hub_request *request, struct hub_view *out,
                                                  struct hub_error *err);
 
-/** The dataset can answer for its rows: else HUB_BUSY "pending" (and it is inspected next), HUB_UNSUPPORTED
- * "dataset-broken". */
-HUB_MUST_USE enum hub_status hub_resolve_ready(struct hub_request *request, const struct hub_target *target,
-                                               struct hub_error *err);
+/** The dataset can answer for its episodes: else HUB_BUSY "pending" (it is inspected next, and the problem
+ * says how far that is), HUB_UNSUPPORTED "dataset-broken". */
+HUB_MUST_USE enum hub_status hub_resolve_ready(struct hub_request *request, struct hub_response *response,
+                                               const struct hub_target *target, struct hub_error *err);
 
 /**
  * The dataset of the target: hub_dataset_get. The catalogue may be a little ahead of the snapshot; the target

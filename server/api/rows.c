@@ -40,10 +40,7 @@ static enum hub_status cut(const struct hub_rows_wanted *wanted, enum hub_axis a
         out->start++;
     if (axis == HUB_AXIS_STATE && wanted->final_row && out->step > 0 && out->count)
         out->count++;
-    const uint64_t last = out->count ? out->start + (uint64_t)((int64_t)(out->count - 1) * out->step) : 0;
-    if (out->count && HUB_MAX(out->start, last) >= rows) /* a field shorter than its episode: what is there */
-        out->count =
-            out->step > 0 && out->start < rows ? (rows - 1 - out->start) / (uint64_t)out->step + 1 : 0;
+    hub_slice_within(out, rows); /* a field may be shorter than its episode */
     return HUB_OK;
 }
 

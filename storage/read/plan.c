@@ -34,6 +34,19 @@ enum hub_status hub_slice_resolve(const int64_t *start, const int64_t *stop, con
     return HUB_OK;
 }
 
+void hub_slice_within(struct hub_slice *slice, uint64_t rows)
+{
+    if (slice->count && slice->start >= rows) { /* those beyond come first, or are all */
+        const uint64_t stride = 0 - (uint64_t)slice->step;
+        const uint64_t beyond = slice->step > 0 ? slice->count : (slice->start - rows) / stride + 1;
+        const uint64_t skipped = HUB_MIN(beyond, slice->count);
+        slice->count -= skipped;
+        slice->start -= slice->count ? skipped * stride : slice->start;
+    } else if (slice->count && slice->step > 0) {
+        slice->count = HUB_MIN(slice->count, (rows - 1 - slice->start) / (uint64_t)slice->step + 1);
+    }
+}
+
 static bool slice_fits(const struct hub_slice *s, uint64_t rows)
 {
     if (s->count == 0)

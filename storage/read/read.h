@@ -67,6 +67,8 @@ struct hub_slice {
  */
 HUB_MUST_USE enum hub_status hub_slice_resolve(const int64_t *start, const int64_t *stop, const int64_t *step,
                                                uint64_t rows, struct hub_slice *out, struct hub_error *err);
+/** Of the rows that a slice names, those below `rows`. */
+void hub_slice_within(struct hub_slice *slice, uint64_t rows);
 
 struct hub_plan {
     const struct hub_layout *layout; /* checked; must outlive the plan */

@@ -76,6 +76,8 @@ HUB_MUST_USE enum hub_status hub_scanner_start(const struct hub_scanner_options 
                                                struct hub_scanner **out, struct hub_error *err);
 void hub_scanner_stop(struct hub_scanner *scanner);
 void hub_scanner_progress(struct hub_scanner *scanner, struct hub_scan_progress *out);
+/** How far the inspection of a dataset is: false when none is under way or its parts are not known yet. */
+bool hub_scanner_parts(struct hub_scanner *scanner, const char *id, uint32_t *parts, uint32_t *done);
 /** A request met a pending or changed dataset: inspect it next. Cheap, any thread. */
 void hub_scanner_hurry(struct hub_scanner *scanner, const char *id);
 /** Sweep now (tests, SIGHUP). */

@@ -268,6 +268,17 @@ void hub_scanner_progress(struct hub_scanner *s, struct hub_scan_progress *out)
     pthread_mutex_unlock(&s->hurry_lock);
 }
 
+bool hub_scanner_parts(struct hub_scanner *s, const char *id, uint32_t *parts, uint32_t *done)
+{
+    if (pthread_mutex_trylock(&s->lock) != 0)
+        return false; /* held while something is published: not worth the wait */
+    const struct hub_seen *seen = hub_seen_find(s, id);
+    *parts = seen ? seen->parts : 0;
+    *done = *parts ? *parts - seen->unfinished : 0;
+    pthread_mutex_unlock(&s->lock);
+    return *parts > 0;
+}
+
 void hub_scanner_sweep(struct hub_scanner *s)
 {
     pthread_mutex_lock(&s->lock);

@@ -27,7 +27,9 @@ struct hub_seen {
     bool ready; /* ... and not merely pending */
     bool hurried;
     enum hub_seen_state state;
-    unsigned tries;     /* inspections that ended in a change or failure of ours, in a row */
+    unsigned tries; /* inspections that ended in a change or failure of ours, in a row */
+    uint32_t parts; /* of the inspection under way; 0: none, or its plan is not made yet */
+    uint32_t unfinished;
     uint64_t sweep;     /* the last that saw it */
     uint64_t signature; /* over bidders and stamps, as last seen */
     uint64_t published; /* the one that was inspected; 0: none */

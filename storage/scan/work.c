@@ -406,6 +406,8 @@ static void list_work(struct hub_work *w)
     if (w->next)
         w->next->link = &w->next;
     s->works = w;
+    w->seen->parts = w->plan.part_count;
+    w->seen->unfinished = w->unfinished;
     pthread_cond_broadcast(&s->work_wake);
 }
 
@@ -457,8 +459,10 @@ static void go_on(struct hub_scanner *s, struct hub_work *w)
         w->failed = st;
         w->err = err;
     }
-    if (--w->unfinished)
+    w->seen->unfinished = --w->unfinished;
+    if (w->unfinished)
         return;
+    w->seen->parts = 0;
     pthread_mutex_unlock(&s->lock);
     err = w->err;
     finish(w, w->failed, &err);

@@ -7,13 +7,15 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
 import time
 
+import h5py
 import numpy as np
 import pytest
 
 sys.path.insert(0, os.path.dirname(__file__))
-from hub import FIXTURES, serving
+from hub import FIXTURES, Hub, serving
 
 SAMPLES = os.path.join(FIXTURES, "samples")
 TRAPS = os.path.join(FIXTURES, "minari", "root-traps")
@@ -216,8 +218,88 @@ def test_several_fields_are_aligned(hub):
     assert len(whole["observations"]) == steps + 1 and len(whole["rewards"]) == steps
     with np.load(io.BytesIO(hub.get(f"{DOOR}/episodes/1?fields=observations&fields=actions&format=npz").body)) as z:
         assert sorted(z.files) == ["actions", "observations"] and np.array_equal(z["observations"], one["observations"])
+    aligned = {"observations": one["observations"][:-1], "rewards": one["rewards"]}
+    for query in ("start=0", "final=0", "step=1", f"stop={steps}"):
+        assert hub.get(f"{DOOR}/episodes/1?fields=observations&fields=rewards&{query}").json() == aligned, query
+    assert hub.get(f"{DOOR}/episodes/1?fields=observations&fields=rewards&final=1").json() == whole
+    got = hub.get(f"{DOOR}/episodes/1?fields=observations&fields=rewards&step=-1").json()
+    assert got == {f: rows[::-1] for f, rows in aligned.items()}
     problem(hub.get(f"{DOOR}/episodes/1?fields=observations&fields=nothing"), 404, "field-not-found")
     problem(hub.get(f"{DOOR}/episodes/1?fields=observations&fields=actions&format=npy"), 406, "not-acceptable")
+
+
+@pytest.mark.parametrize("parameter", ["start=1", "stop=2", "step=2", "final=1", "format=npz", "nonfinite=string"])
+def test_what_is_about_rows_needs_fields(hub, parameter):
+    body = problem(hub.get(f"{DOOR}/episodes/1?{parameter}"), 400, "bad-parameter")
+    assert body["parameter"] == parameter.split("=")[0] and "fields=" in body["detail"]
+
+
+def test_a_field_shorter_than_its_episode():
+    root = tempfile.mkdtemp(prefix="hub-short-")
+    try:
+        shutil.copytree(os.path.join(SAMPLES, "door-human-v0"), os.path.join(root, "door-human-v0"))
+        with h5py.File(os.path.join(root, "door-human-v0", "data", "main_data.hdf5"), "r+") as f:
+            for name, group in f.items():
+                steps = len(group["rewards"])
+                group.create_dataset("infos/late", data=np.arange(steps if name != "episode_1" else steps - 4))
+        with serving(root) as h:
+            steps = h.get(f"{DOOR}/episodes/1").json()["steps"]
+            for query, of in {"start=0": slice(None), "step=-1": slice(None, None, -1), "start=-6": slice(-6, None), "step=-3": slice(None, None, -3),
+                              "start=-2&stop=-1": slice(-2, -1), "start=-3&step=-1": slice(-3, None, -1)}.items():
+                want = [i for i in range(steps)[of] if i < steps - 4]
+                got = h.get(f"{DOOR}/episodes/1?fields=infos/late&fields=rewards&{query}").json()
+                assert got["infos/late"] == want and len(got["rewards"]) == len(range(steps)[of]), (query, got, want)
+    finally:
+        shutil.rmtree(root)
+
+
+# ---- what is not ready ----
+
+
+def of_episodes(id):
+    url = f"/api/v1/datasets/{id}/episodes"
+    return [url, f"{url}?limit=3", f"{url}/0", f"{url}/0?fields=observations&start=1", f"{url}/0/observations", f"{url}/0/observations?row=1&format=npy"]
+
+
+def test_episodes_of_what_is_not_ready():
+    root = tempfile.mkdtemp(prefix="hub-unready-")
+    try:
+        os.makedirs(os.path.join(root, "bad-v0", "data"))
+        with open(os.path.join(root, "bad-v0", "data", "main_data.hdf5"), "wb") as f:
+            f.write(b"not an HDF5 file" * 100)
+        with serving(root) as h:
+            assert h.dataset("bad-v0")["status"] == "broken"
+            for url in of_episodes("bad-v0"):
+                problem(h.get(url), 422, "dataset-broken")
+            assert h.get("/api/v1/datasets/bad-v0").status == h.get("/api/v1/datasets/bad-v0/files").status == 200
+        with Hub([root], args=("--settle", "10m")) as h:
+            h.wait_ready()
+            assert h.dataset("bad-v0")["status"] == "pending"
+            for url in of_episodes("bad-v0"):
+                a = h.get(url)
+                assert a.headers["Retry-After"] and problem(a, 503, "pending")
+            assert h.get("/api/v1/datasets/bad-v0/files").status == 200
+    finally:
+        shutil.rmtree(root)
+
+
+def test_a_pending_dataset_says_how_far_it_is():
+    root = tempfile.mkdtemp(prefix="hub-parts-")
+    try:
+        os.makedirs(os.path.join(root, "many"))
+        shard = os.path.join(FIXTURES, "webdataset", "plain", "steps-000000.tar")
+        for i in range(400):
+            shutil.copyfile(shard, os.path.join(root, "many", f"steps-{i:06d}.tar"))
+        told = []
+        with Hub([root]) as h:
+            h.wait_ready()
+            while (a := h.get("/api/v1/datasets/many/episodes?limit=1")).status != 200:
+                told.append(problem(a, 503, "pending"))
+            assert a.json()["total"] == 400
+        far = [b["done"] for b in told if "done" in b]
+        assert far == sorted(far) and far and far[-1] < 400 and {b["parts"] for b in told if "done" in b} == {400}
+    finally:
+        shutil.rmtree(root)
 
 
 def test_group(hub):

@@ -46,6 +46,30 @@ Test(slice, step_of_zero)
     cr_expect_eq(hub_slice_resolve(NULL, NULL, &zero, 5, &out, NULL), HUB_INVALID);
 }
 
+Test(slice, within)
+{
+    for (int64_t step = -4; step <= 4; step++) {
+        for (uint64_t start = 0; start < 12 && step; start++) {
+            const uint64_t longest = step < 0 ? start / (uint64_t)-step + 1 : 5;
+            for (uint64_t count = 0; count <= longest; count++) {
+                for (uint64_t rows = 0; rows < 14; rows++) {
+                    struct hub_slice got = {start, count, step};
+                    uint64_t kept = 0, first = 0;
+                    for (uint64_t i = count; i-- > 0;) {
+                        const uint64_t row = (uint64_t)((int64_t)start + (int64_t)i * step);
+                        kept += row < rows;
+                        first = row < rows ? row : first;
+                    }
+                    hub_slice_within(&got, rows);
+                    cr_assert_eq(got.count, kept);
+                    cr_assert(!kept || got.start == first);
+                    cr_assert_eq(got.step, step);
+                }
+            }
+        }
+    }
+}
+
 static struct hub_plan plan_of(struct rig *rig, struct hub_slice slice)
 {
     struct hub_plan plan = {
