@@ -2,7 +2,7 @@
 #ifndef HUB_CLI_H
 #define HUB_CLI_H
 
-#include "storage/base/buf.h"
+#include "storage/base/usage.h"
 
 #include <minari/minari.h>
 
@@ -29,7 +29,6 @@ enum cli_option {
     OPT_PROXY,
     OPT_ATTEMPTS,
     OPT_PREFIX,
-    OPT_SEARCH,
     OPT_ALL,
     OPT_FOR,
     OPT_STATUS,
@@ -41,7 +40,6 @@ enum cli_option {
     OPT_DIGEST_WAIT,
     OPT_YES,
     OPT_QUIET,
-    OPT_WHERE,
     OPT_SPLIT,
     OPT_LIMIT,
     OPT_ROWS,
@@ -56,6 +54,7 @@ struct cli_command {
     const char *name;
     int (*run)(struct cli *cli);
     const char *arguments; /* "ID...", for the usage line */
+    const char *words;     /* "local|remote": what completions offer; NULL: nothing */
     const char *summary;   /* one line */
     const char *help;      /* paragraphs and examples */
     int least, most;       /* arguments; most -1: any number */
@@ -87,13 +86,27 @@ int cli_get(struct cli *cli);
 
 /* ---- options.c ---- */
 
+enum { CLI_COMMON = 6 };
+extern const struct hub_usage_option cli_options[OPT_COUNT];
+extern const enum cli_option cli_common[CLI_COMMON]; /* of all commands */
+
 /** Sort argv into command, options and arguments. An exit code, or -1 to go on. */
 int cli_parse(struct cli *cli, int argc, char **argv);
-void cli_help(FILE *out, const struct cli_command *command);
 /** A whole number of an option within bounds; `otherwise` when it is not given. False after an error message.
  */
 bool cli_number(const struct cli *cli, enum cli_option option, uint64_t least, uint64_t most,
                 uint64_t otherwise, uint64_t *out);
+
+/* ---- usage.c ---- */
+
+void cli_help(FILE *out, const struct cli_command *command);
+/** minari-cli help [COMMAND], minari-cli version */
+int cli_help_command(struct cli *cli);
+int cli_version(struct cli *cli);
+/** The man page or a completion on stdout, for the build (`--generate man`). An exit code. */
+int cli_generate(const char *what);
+/** A command by its name, or NULL. */
+const struct cli_command *cli_find_command(const char *name);
 
 /* ---- remote.c ---- */
 

@@ -44,10 +44,8 @@ int cli_episodes(struct cli *cli)
     int code = cli_connect(cli, NULL, &id);
     if (code)
         return code;
-    const struct minari_episode_query query = {.where = cli->values[OPT_WHERE],
-                                               .sort = cli->values[OPT_SORT],
-                                               .split = cli->values[OPT_SPLIT],
-                                               .limit = limit};
+    const struct minari_episode_query query = {
+        .sort = cli->values[OPT_SORT], .split = cli->values[OPT_SPLIT], .limit = limit};
     if (cli->values[OPT_JSON])
         printf("{\"items\":[");
     const enum minari_status st = minari_episodes_each(cli->client, id, &query, on_episode, &s, &err);

@@ -53,7 +53,6 @@ static int list_remote(struct cli *cli, const char *chosen)
     if (code)
         return code;
     const struct minari_dataset_query query = {.prefix = cli->values[OPT_PREFIX],
-                                               .search = cli->values[OPT_SEARCH],
                                                .loadable_by = cli->values[OPT_FOR],
                                                .status = cli->values[OPT_STATUS],
                                                .sort = cli->values[OPT_SORT],

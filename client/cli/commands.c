@@ -5,21 +5,23 @@ const struct cli_command cli_commands[] = {
     {"list",
      cli_list,
      "local | remote | REMOTE",
+     "local|remote",
      "list the datasets of a hub, or of this machine",
      "Shows the newest version of each dataset; --all shows every version. Groups of more than ten become "
      "one row:\n"
      "give --prefix to see into them.\n\n"
-     "  minari-cli list remote                       the hub of --remote or MINARI_HUB_URL\n"
-     "  minari-cli list http://hub:8080 -p D4RL/door that hub, and only what begins so\n"
-     "  minari-cli list remote --for 0.4.3           only what Minari 0.4.3 reads\n"
-     "  minari-cli list local                        what is under MINARI_DATASETS_PATH\n"
+     "  minari-cli list remote                         the hub of --remote or MINARI_HUB_URL\n"
+     "  minari-cli list http://hub:8080 -p D4RL/door   that hub, and only what begins so\n"
+     "  minari-cli list remote --for 0.4.3             only what Minari 0.4.3 reads\n"
+     "  minari-cli list local                          what is under MINARI_DATASETS_PATH\n"
      "  minari-cli list remote --json | jq -r '.items[].id'",
      1,
      1,
-     {OPT_ALL, OPT_PREFIX, OPT_SEARCH, OPT_FOR, OPT_STATUS, OPT_SORT, OPT_END}},
+     {OPT_ALL, OPT_PREFIX, OPT_FOR, OPT_STATUS, OPT_SORT, OPT_END}},
     {"show",
      cli_show,
      "ID",
+     NULL,
      "describe a dataset",
      "A dataset of this machine is described from its files, any other one by the hub; --remote asks the hub "
      "anyway.\n"
@@ -33,6 +35,7 @@ const struct cli_command cli_commands[] = {
     {"download",
      cli_download,
      "ID...",
+     NULL,
      "download datasets",
      "Datasets go under MINARI_DATASETS_PATH, where minari.load_dataset finds them, with what they were "
      "combined from.\n"
@@ -50,6 +53,7 @@ const struct cli_command cli_commands[] = {
     {"delete",
      cli_delete,
      "ID...",
+     NULL,
      "delete datasets from this machine",
      "Asks first, unless --yes. The whole ID with its version is needed.\n\n"
      "  minari-cli delete D4RL/door/human-v2",
@@ -59,6 +63,7 @@ const struct cli_command cli_commands[] = {
     {"verify",
      cli_verify,
      "ID | DIR",
+     NULL,
      "compare a dataset on this machine with what was downloaded",
      "Compares sizes and SHA-256 with the record its download left; with --remote, with what the hub has "
      "now.\n"
@@ -71,25 +76,36 @@ const struct cli_command cli_commands[] = {
     {"episodes",
      cli_episodes,
      "ID",
+     NULL,
      "list the episodes of a dataset on a hub",
      "  minari-cli episodes D4RL/door/human-v2 --limit 10\n"
      "  minari-cli episodes D4RL/door/human-v2 --sort=-return -n 5\n"
-     "  minari-cli episodes D4RL/door/human-v2 --where 'steps > 200' --json",
+     "  minari-cli episodes D4RL/door/human-v2 --json | jq '.items[] | select(.steps > 200)'",
      1,
      1,
-     {OPT_WHERE, OPT_SORT, OPT_SPLIT, OPT_LIMIT, OPT_END}},
+     {OPT_SORT, OPT_SPLIT, OPT_LIMIT, OPT_END}},
     {"get",
      cli_get,
      "ID EPISODE FIELD",
+     NULL,
      "get rows of a field, without the file",
      "Rows are sliced as in Python; one number is one row. Without --format the name given to -o decides, "
      "else json.\n\n"
      "  minari-cli get D4RL/door/human-v2 3 observations --rows 10:20\n"
-     "  minari-cli get D4RL/door/human-v2 3 rewards --format csv\n"
      "  minari-cli get D4RL/door/human-v2 3 observations -o obs.npy    then: numpy.load(\"obs.npy\")\n"
-     "  minari-cli get pictures/corridor-v0 0 observations --rows 5 --format image -o frame.png",
+     "  minari-cli get pictures/corridor-v0 0 observations --rows 5 -o frame.jpg",
      3,
      3,
      {OPT_ROWS, OPT_FORMAT, OPT_OUTPUT, OPT_END}},
-    {NULL, NULL, NULL, NULL, NULL, 0, 0, {OPT_END}},
+    {"help",
+     cli_help_command,
+     "[COMMAND]",
+     "list|show|download|delete|verify|episodes|get",
+     "show what a command takes, with examples",
+     "",
+     0,
+     1,
+     {OPT_END}},
+    {"version", cli_version, "", NULL, "print this program's version", "", 0, 0, {OPT_END}},
+    {NULL, NULL, NULL, NULL, NULL, NULL, 0, 0, {OPT_END}},
 };

@@ -111,7 +111,6 @@ static enum hub_status first_url(const struct minari_client *client, const struc
     if (!q)
         return HUB_OK;
     HUB_TRY(hub_client_parameter(url, "prefix", q->prefix, err));
-    HUB_TRY(hub_client_parameter(url, "q", q->search, err));
     HUB_TRY(hub_client_parameter(url, "format", q->format, err));
     HUB_TRY(hub_client_parameter(url, "status", q->status, err));
     HUB_TRY(hub_client_parameter(url, "for", q->loadable_by, err));

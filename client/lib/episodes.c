@@ -16,7 +16,6 @@ static enum hub_status first_url(const struct minari_client *client, const char 
     HUB_TRY(hub_client_parameter(url, "limit", limit, err));
     if (!q)
         return HUB_OK;
-    HUB_TRY(hub_client_parameter(url, "where", q->where, err));
     HUB_TRY(hub_client_parameter(url, "sort", q->sort, err));
     return hub_client_parameter(url, "split", q->split, err);
 }

@@ -127,14 +127,50 @@ def test_exit_codes_and_remedies(hub, cli):
     assert "MINARI_HUB_URL" in cli.run("list", "remote", MINARI_HUB_URL="", MINARI_REMOTE=hub.base, expect=2).err
 
 
+def commands(cli):
+    return re.findall(r"^  ([a-z]+)  ", cli.run("--help", expect=0).out.split("Options")[0], re.M)
+
+
 def test_help_teaches(cli):
-    commands = re.findall(r"^  ([a-z]+)  ", cli.run("--help", expect=0).out.split("Options")[0], re.M)
-    assert commands == ["list", "show", "download", "delete", "verify", "episodes", "get"]
-    for command in commands:
+    assert commands(cli) == ["list", "show", "download", "delete", "verify", "episodes", "get", "help", "version"]
+    for command in commands(cli):
         out = cli.run(command, "--help", expect=0).out
-        assert out.count("  minari-cli " + command) >= 1 and "Options:" in out
+        assert "Options:" in out and out == cli.run("help", command, expect=0).out
         assert max(map(len, out.splitlines())) <= 120
-    assert cli.run("--version", expect=0).out.startswith("minari-cli 0.")
+    assert cli.run("help", expect=0).out == cli.run("--help", expect=0).out
+    for version in ("--version", "-V", "version"):
+        assert cli.run(version, expect=0).out.startswith("minari-cli 0.")
+    assert "no command" in cli.run("help", "nonsense", expect=2).err
+
+
+def test_every_example_of_help_works(hub, cli, tmp_path):
+    """Each command line that --help shows is run as it stands, in order: list, show, download, delete, verify, ..."""
+    env = {**cli.env, "PATH": os.path.dirname(CLI) + ":" + os.environ["PATH"], "HOME": str(tmp_path)}
+    ran = 0
+    for command in ("list", "show", "download", "delete", "verify", "episodes", "get"):
+        for line in re.findall(r"^  (minari-cli .*)$", cli.run(command, "--help").out, re.M):
+            line = re.split(r"  +|\| jq", line)[0]
+            for shown, here in (("http://hub:8080", hub.base), ("/data/sets", cli.root), ("so100/pick-place", "arm-v21"), ("pictures/corridor", "dummy-image/test"), ("D4RL/pen/human-v2", "cartpole/test-v0")):
+                line = line.replace(shown, here)
+            done = subprocess.run(["sh", "-c", line], env=env, cwd=tmp_path, input="y\n", capture_output=True, text=True, timeout=60)
+            assert done.returncode == 0, (line, done)
+            ran += 1
+        if command == "delete":
+            cli.run("download", "D4RL/door/human-v2", expect=0)
+    assert ran > 18
+    assert np.load(tmp_path / "obs.npy").ndim == 2
+
+
+def test_the_manual_and_the_completions_are_of_the_same_tables(cli):
+    for what, option in (("man", r"\-\-%s"), ("bash", "--%s"), ("zsh", "--%s"), ("fish", "-l %s")):
+        text = cli.run("--generate", what, expect=0).out
+        for command in commands(cli):
+            assert command in text
+            for name in re.findall(r"--([a-z-]+)[ \n]", cli.run(command, "--help").out.split("Options:")[1]):
+                assert option % name.replace("-", r"\-" if what == "man" else "-") in text, (what, command, name)
+    bash = cli.run("--generate", "bash").out + "COMP_WORDS=(minari-cli list --status p); COMP_CWORD=3; _minari_cli; echo ${COMPREPLY[@]}"
+    assert subprocess.run(["bash", "-c", bash], capture_output=True, text=True).stdout == "pending\n"
+    assert "none of man" in cli.run("--generate", "csh", expect=2).err
 
 
 # ---- downloads ----

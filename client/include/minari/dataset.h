@@ -31,7 +31,6 @@ struct minari_summary {
 /** Which datasets, and in which order. NULL and false: no limit. */
 struct minari_dataset_query {
     const char *prefix; /* the id begins with it */
-    const char *search; /* words anywhere in name, description, authors ... */
     const char *format;
     const char *status;
     const char *loadable_by; /* a Minari release, "0.5.3" */
@@ -84,8 +83,7 @@ struct minari_episode {
 };
 
 struct minari_episode_query {
-    const char *where; /* "return > 100 and success = true" */
-    const char *sort;  /* "number", "steps", "return" ...; "-" before it: descending */
+    const char *sort; /* "number", "steps", "return" ...; "-" before it: descending */
     const char *split;
     uint64_t limit; /* stop after so many; 0: all */
 };
@@ -125,7 +123,7 @@ typedef int (*minari_sink_fn)(const void *data, size_t size, void *user);
  * Rows of one field of one episode, straight from the network into a sink. An answer that breaks off is an
  * error, never a short success.
  *
- * @param format  "json", "npy", "npz", "raw", "arrow", "csv", "image"; NULL: json
+ * @param format  "json", "npy", "npz", "raw", "image"; NULL: json
  * @param slice   NULL: all rows
  * @param info    NULL, or written before the first byte reaches the sink
  */

@@ -1,0 +1,49 @@
+/**
+ * What a program takes, as data; from it come its man page and the completion of bash, zsh and fish, so that
+ * none of them is written by hand. A program prints them itself (`PROGRAM --generate man`), the build keeps
+ * them and the installation puts them where they are looked for: hub_usage_files in CMakeLists.txt.
+ */
+#ifndef HUB_BASE_USAGE_H
+#define HUB_BASE_USAGE_H
+
+#include "storage/base/buf.h"
+
+struct hub_usage_option {
+    char letter;      /* 0: none */
+    const char *name; /* without dashes */
+    const char
+        *value; /* "N"; NULL: a switch. DIR in it is completed by directories, FILE and PATH by files */
+    const char *words; /* "ready|broken": what the value may be; NULL: anything */
+    const char *help;  /* one sentence, without a full stop */
+};
+
+struct hub_usage_command {
+    const char *name, *arguments;
+    const char *words;                      /* "local|remote": what an argument may be; NULL: anything */
+    const char *summary;                    /* one line */
+    const char *help;                       /* as in `hub_usage.text`; NULL: none */
+    const struct hub_usage_option *options; /* its own */
+    size_t option_count;
+};
+
+struct hub_usage {
+    const char *program, *version;
+    unsigned section;    /* of the manual: 1, 8 */
+    const char *summary; /* one line, after "NAME - " */
+    /** Paragraphs, an empty line between them; lines that begin with two spaces are shown as they are. */
+    const char *text;
+    const struct hub_usage_command *commands;
+    size_t command_count;
+    const struct hub_usage_option *options; /* of all commands */
+    size_t option_count;
+    const struct hub_usage_part { /* more sections of the man page */
+        const char *title, *text;
+    } * parts;
+    size_t part_count;
+};
+
+/** Append "man", "bash", "zsh" or "fish"; HUB_INVALID for anything else. */
+HUB_MUST_USE enum hub_status hub_usage_write(const struct hub_usage *usage, const char *what,
+                                             struct hub_buf *out, struct hub_error *err);
+
+#endif
