@@ -4,6 +4,7 @@
 #include <linux/sockios.h>
 #include <linux/tcp.h> /* not netinet/tcp.h: its struct tcp_info ends before tcpi_bytes_acked */
 #include <netinet/in.h>
+#include <poll.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +12,7 @@
 #include <sys/socket.h>
 #include <time.h>
 
-enum { TICK_MS = 250, CROWDED_TICK_MS = 50, QUIET_MS = 250 };
+enum { TICK_MS = 250, CROWDED_TICK_MS = 50, QUIET_MS = 250, HALF_CLOSED_MS = 1000 };
 
 /* So much of an answer is left to the kernel when its connection is ended. */
 #define LAST_BYTES (16 * KIB)
@@ -104,6 +105,18 @@ static bool is_over(const struct hub_deadline *deadline, struct hub_watch *watch
     return false;
 }
 
+/* Has the peer left while its answer is being made? One that only closed its sending side, as scripts of
+ * HTTP/1.0 do, cannot be told from one that is gone: it gets its answer if that is made soon. */
+static void look_for_peer(struct hub_watch *watch, int64_t now)
+{
+    struct pollfd peer = {.fd = watch->fd, .events = POLLRDHUP};
+    if (atomic_load_explicit(&watch->phase, memory_order_acquire) != HUB_PHASE_WORK || poll(&peer, 1, 0) <= 0)
+        return;
+    const int64_t age = now - atomic_load_explicit(&watch->since_ms, memory_order_relaxed);
+    if (peer.revents & (POLLERR | POLLHUP) || age > HALF_CLOSED_MS)
+        atomic_store_explicit(&watch->gone, true, memory_order_relaxed);
+}
+
 /* Nothing more will come from the peer, and it has nearly all that we had for it. (Not all: a peer that has
  * gone may leave the last bytes unacknowledged for minutes.) Believed when it is seen twice in the same
  * phase, as the event thread may be about to look at what it has just read. */
@@ -185,6 +198,7 @@ static void look_at_all(struct hub_deadline *deadline)
     for (struct hub_watch *watch = deadline->first; watch; watch = watch->next) {
         if (watch->ended)
             continue;
+        look_for_peer(watch, now);
         if (is_over(deadline, watch, now))
             end_at_once(deadline, watch);
         else if (is_left(watch))
@@ -277,6 +291,14 @@ void hub_deadline_remove(struct hub_deadline *deadline, struct hub_watch *watch)
     if (watch->next)
         watch->next->previous = watch->previous;
     deadline->count--;
+    pthread_mutex_unlock(&deadline->mutex);
+}
+
+void hub_deadline_abandon(struct hub_deadline *deadline)
+{
+    pthread_mutex_lock(&deadline->mutex);
+    for (struct hub_watch *watch = deadline->first; watch; watch = watch->next)
+        atomic_store_explicit(&watch->gone, true, memory_order_relaxed);
     pthread_mutex_unlock(&deadline->mutex);
 }
 

@@ -6,9 +6,11 @@
  * Slow readers are judged by what the peer acknowledged (TCP_INFO), and only while it is the peer that keeps
  * us waiting.
  *
- * A peer that has closed its side after its request gets its whole answer; libmicrohttpd, whose epoll set is
- * edge-triggered, may never look at that connection again, so it is ended here as soon as it has nothing left
- * to send. When nearly all connections are taken, those that have been quiet for longest make room.
+ * A peer that leaves while its answer is being made is noticed, which libmicrohttpd does not do for a
+ * suspended connection. One that has closed its side after its request gets its whole answer if that is made
+ * within a second; libmicrohttpd, whose epoll set is edge-triggered, may never look at that connection again,
+ * so it is ended here as soon as it has nothing left to send. When nearly all connections are taken, those
+ * that have been quiet for longest make room.
  */
 #ifndef HUB_HTTP_DEADLINE_H
 #define HUB_HTTP_DEADLINE_H
@@ -40,6 +42,7 @@ struct hub_watch {
     struct hub_watch *previous, *next;
     int fd;
     bool ended;
+    atomic_bool gone; /* nobody waits for the answer: the peer left, or the server ends */
     _Atomic(enum hub_phase) phase;
     _Atomic(int64_t) since_ms;
     _Atomic(uint64_t) received; /* of the body */
@@ -57,6 +60,8 @@ void hub_deadline_stop(struct hub_deadline *deadline);
 void hub_deadline_add(struct hub_deadline *deadline, struct hub_watch *watch, int fd);
 void hub_deadline_remove(struct hub_deadline *deadline, struct hub_watch *watch);
 void hub_deadline_phase(struct hub_watch *watch, enum hub_phase phase);
+/** The server ends: nobody waits for what is being made now. */
+void hub_deadline_abandon(struct hub_deadline *deadline);
 /** Connections ended since the start. */
 uint64_t hub_deadline_ended(struct hub_deadline *deadline);
 

@@ -13,6 +13,8 @@ void hub_exchange_begin(struct hub_exchange *x, const char *target)
     x->request.app = x->http->options.app;
     x->request.local = x->http->options.control != NULL;
     x->route = NULL;
+    x->task.heavy = false;
+    atomic_store_explicit(&x->watch.gone, false, memory_order_relaxed);
     x->close = false;
     x->bytes_out = 0;
     x->step = HUB_STEP_IDLE;
@@ -130,6 +132,7 @@ static enum hub_status admit(struct hub_exchange *x, const struct hub_guard_fact
     }
     if (st)
         return st;
+    x->request.ceiling_ms = x->route->ceiling_ms;
     size_t limit = x->route->body_limit;
     if (facts->has_body && limit == 0)
         return hub_fail(&x->error, HUB_TOO_BIG, "no request body is taken here");
@@ -197,8 +200,23 @@ static bool must_shed(const struct hub_exchange *x)
     return true;
 }
 
+static enum hub_status requeue(struct hub_exchange *x)
+{
+    hub_response_dispose(&x->response);
+    x->parallel = *hub_pool_parallel(x->http->pool);
+    x->parallel.cancelled = &x->watch.gone;
+    x->request.parallel = &x->parallel;
+    x->request.may_block = true;
+    x->task.heavy = x->request.heavy;
+    return HUB_AGAIN;
+}
+
 enum hub_status hub_exchange_run(struct hub_exchange *x)
 {
+    if (atomic_load_explicit(&x->watch.gone, memory_order_relaxed)) {
+        hub_exchange_fail(x, HUB_CANCELLED, "draining", "nobody waits for the answer");
+        return HUB_OK;
+    }
     if (!x->request.may_block) {
         x->request.body = hub_buf_view(&x->body);
         hub_deadline_phase(&x->watch, HUB_PHASE_WORK);
@@ -218,12 +236,8 @@ enum hub_status hub_exchange_run(struct hub_exchange *x)
     x->error.problem[0] = x->error.detail[0] = x->error.parameter[0] = '\0';
     x->error.retry_after_s = 0;
     enum hub_status st = x->route->handler(&x->request, &x->response, &x->error);
-    if (st == HUB_AGAIN && !x->request.may_block) {
-        hub_response_dispose(&x->response);
-        x->request.may_block = true;
-        x->request.parallel = hub_pool_parallel(x->http->pool);
-        return HUB_AGAIN;
-    }
+    if (st == HUB_AGAIN && (!x->request.may_block || x->request.heavy != x->task.heavy))
+        return requeue(x);
     if (st == HUB_AGAIN)
         st = hub_fail_as(&x->error, HUB_IO, "internal", "the handler would block where it may");
     if (st)

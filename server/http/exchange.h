@@ -38,6 +38,7 @@ enum hub_step {
 struct hub_exchange {
     struct hub_watch watch;
     struct hub_task task; /* the handler on a worker, or a cold block of `stream` */
+    struct hub_parallel parallel;
     struct hub_http *http;
     void *connection;
     enum hub_step step;
@@ -64,7 +65,7 @@ void hub_exchange_begin(struct hub_exchange *x, const char *target);
 bool hub_exchange_header(struct hub_exchange *x, const char *method, const char *version);
 /** Body bytes. False: far too many, drop the connection. */
 bool hub_exchange_body(struct hub_exchange *x, const char *data, size_t size);
-/** Call the handler; HUB_AGAIN: hand it to a worker. Else the step is ANSWERED. */
+/** Call the handler; HUB_AGAIN: put it in the queue of the workers (again). Else the step is ANSWERED. */
 enum hub_status hub_exchange_run(struct hub_exchange *x);
 /** Answer with an error instead of what the handler made. */
 void hub_exchange_fail(struct hub_exchange *x, enum hub_status status, const char *problem,

@@ -5,8 +5,9 @@
  *
  * A handler runs first on an event thread with `may_block` false and must not block: where it would (cold
  * pages, cold catalogue, more than about 50 us of work, memory to wait for) it returns HUB_AGAIN and is
- * called again, from its start, on a worker thread with `may_block` true. State worth keeping between the two
- * goes into `state`. Everything a handler borrows (params, headers) lives until the response is finished.
+ * called again, from its start, on a worker thread with `may_block` true. There it may say HUB_AGAIN once
+ * more, with `heavy` set: long work goes into a queue of its own. State worth keeping between the calls goes
+ * into `state`. Everything a handler borrows (params, headers) lives until the response is finished.
  */
 #ifndef HUB_HTTP_HTTP_H
 #define HUB_HTTP_HTTP_H
@@ -43,8 +44,10 @@ struct hub_request {
     const char *base_url; /* "http://host:8080" from Host and X-Forwarded-Proto: for absolute links */
     char id[33];          /* X-Request-Id: the client's if sane, else random */
     bool may_block;
-    bool local;  /* came over the control socket: the admin of this machine asks */
-    void *state; /* the handler's; freed with free_state when the request ends */
+    bool local;          /* came over the control socket: the admin of this machine asks */
+    bool heavy;          /* the handler's: said with HUB_AGAIN once it is known that the work is long */
+    uint32_t ceiling_ms; /* of the route */
+    void *state;         /* the handler's; freed with free_state when the request ends */
     void (*free_state)(void *state);
     const struct hub_parallel
         *parallel; /* spread decoding over the pool (workers only; NULL on event threads) */
@@ -130,9 +133,11 @@ struct hub_route {
     const char *method; /* "GET" serves HEAD too */
     const char *pattern;
     hub_handler handler;
-    const char *label; /* for logs and metrics: "dataset", "field" */
-    size_t body_limit; /* request body; 0: none */
-    bool local;        /* only over the control socket */
+    const char *label;   /* for logs and metrics: "dataset", "field" */
+    size_t body_limit;   /* request body; 0: none */
+    bool local;          /* only over the control socket */
+    uint32_t ceiling_ms; /* what one answer may take of a processor, planned before it is made; 0: its work is
+                            small, or streamed */
 };
 extern const struct hub_route hub_routes[]; /* server/api/routes.c; ends with a NULL pattern */
 

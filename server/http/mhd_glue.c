@@ -9,6 +9,7 @@
 #include "server/http/listen.h"
 
 #include <microhttpd.h>
+#include <netinet/in.h>
 #include <stdlib.h>
 #include <sys/random.h>
 #include <sys/socket.h>
@@ -149,18 +150,22 @@ static enum MHD_Result queue(struct hub_exchange *x)
 
 /* ---- handlers ---- */
 
-static void run_on_worker(struct hub_task *task)
-{
-    struct hub_exchange *x = (struct hub_exchange *)((char *)task - offsetof(struct hub_exchange, task));
-    (void)hub_exchange_run(x);            /* never HUB_AGAIN there */
-    MHD_resume_connection(x->connection); /* x is the event thread's again */
-}
-
 static void answer_draining(struct hub_task *task)
 {
     struct hub_exchange *x = (struct hub_exchange *)((char *)task - offsetof(struct hub_exchange, task));
     hub_exchange_fail(x, HUB_BUSY, "draining", "the server is shutting down");
     MHD_resume_connection(x->connection);
+}
+
+static void run_on_worker(struct hub_task *task)
+{
+    struct hub_exchange *x = (struct hub_exchange *)((char *)task - offsetof(struct hub_exchange, task));
+    if (hub_exchange_run(x) == HUB_AGAIN) {
+        if (!hub_pool_push(x->http->pool, task, true))
+            answer_draining(task);
+        return;
+    }
+    MHD_resume_connection(x->connection); /* x is the event thread's again */
 }
 
 static enum MHD_Result run(struct hub_exchange *x)
@@ -260,6 +265,22 @@ static void on_completed(void *cls, struct MHD_Connection *connection, void **co
     *con_cls = NULL;
 }
 
+/* Whose turn it is in the queue: an IPv4 address, or the network of an IPv6 one, of which a host has many. */
+static uint32_t client_of(struct MHD_Connection *connection)
+{
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+    const struct sockaddr *address = info ? info->client_addr : NULL;
+    uint32_t words[2] = {0, 0};
+    if (address && address->sa_family == AF_INET) {
+        words[0] = ((const struct sockaddr_in *)address)->sin_addr.s_addr;
+    } else if (address && address->sa_family == AF_INET6) {
+        const struct in6_addr *six = &((const struct sockaddr_in6 *)address)->sin6_addr;
+        memcpy(words, six->s6_addr + (IN6_IS_ADDR_V4MAPPED(six) ? 12 : 0), IN6_IS_ADDR_V4MAPPED(six) ? 4 : 8);
+    }
+    return (uint32_t)(((uint64_t)words[1] << 32 | words[0]) * 0x9E3779B97F4A7C15U >> 32);
+}
+
 static void connected(struct hub_http *http, struct MHD_Connection *connection, void **context)
 {
     const union MHD_ConnectionInfo *info =
@@ -271,6 +292,7 @@ static void connected(struct hub_http *http, struct MHD_Connection *connection, 
         return;
     x->http = http;
     x->connection = connection;
+    x->task.item.client = client_of(connection);
     hub_response_init(&x->response);
     atomic_fetch_add_explicit(&http->connections, 1, memory_order_relaxed);
     hub_deadline_add(http->deadline, &x->watch, info->connect_fd);
@@ -365,7 +387,8 @@ static enum hub_status start_parts(struct hub_http *http, struct hub_error *err)
         options->min_rate,  options->rate_ms, options->connections - options->connections / 10};
     HUB_TRY(hub_metrics_new(options->routes, &http->metrics, err));
     HUB_TRY(hub_deadline_start(&deadlines, &http->deadline, err));
-    HUB_TRY(hub_pool_new(options->workers, options->queue, &http->pool, err));
+    /* one more than may be heavy at once */
+    HUB_TRY(hub_pool_new(options->workers + 1, options->queue, &http->pool, err));
     return options->access_log ? hub_log_start(STDERR_FILENO, &http->log, err) : HUB_OK;
 }
 
@@ -430,6 +453,7 @@ void hub_http_stop(struct hub_http *http, unsigned grace_ms)
         shutdown(fd,
                  SHUT_RD); /* nobody new; its threads may still hold the number, so it is closed at the end */
     wait_for_answers(http, grace_ms);
+    hub_deadline_abandon(http->deadline); /* what is still being made ends at its next block */
     hub_pool_stop(http->pool);
     wait_for_answers(http, HUB_MIN(grace_ms, (unsigned)FLUSH_MS)); /* the 503s just made */
     MHD_stop_daemon(http->daemon);

@@ -1,6 +1,6 @@
 /* The worker pool: see pool.h. Spreading work (hub_parallel): the caller puts a gang on a list, takes indices
- * itself, and idle workers join in; it waits only for helpers that have begun, so it can never wait for a
- * worker that is not there. */
+ * itself, and idle workers join in until a task waits; it waits only for helpers that have begun, so it can
+ * never wait for a worker that is not there. */
 #include "server/http/pool.h"
 
 #include <pthread.h>
@@ -20,8 +20,11 @@ struct gang {
 struct hub_pool {
     pthread_mutex_t mutex;
     pthread_cond_t more;
-    struct hub_task *first, **last;
-    unsigned depth, limit;
+    struct hub_lanes light, heavy;
+    atomic_uint depth; /* of both; changed under the mutex */
+    unsigned limit;
+    unsigned heavy_running;
+    bool heavy_next; /* they take turns while both wait */
     struct gang *gangs;
     bool stopping;
     struct hub_parallel parallel;
@@ -30,14 +33,13 @@ struct hub_pool {
     pthread_t threads[];
 };
 
-static void take_indices(struct gang *gang)
+static bool take_index(struct gang *gang)
 {
-    for (;;) {
-        uint_fast32_t i = atomic_fetch_add_explicit(&gang->taken, 1, memory_order_relaxed);
-        if (i >= gang->count)
-            return;
-        gang->work(gang->arg, (uint32_t)i);
-    }
+    const uint_fast32_t i = atomic_fetch_add_explicit(&gang->taken, 1, memory_order_relaxed);
+    if (i >= gang->count)
+        return false;
+    gang->work(gang->arg, (uint32_t)i);
+    return true;
 }
 
 /* A gang with indices left; the mutex is held. */
@@ -49,44 +51,54 @@ static struct gang *open_gang(struct hub_pool *pool)
     return NULL;
 }
 
+/* Until there are no indices left, or a task waits. */
 static void help(struct hub_pool *pool, struct gang *gang)
 {
     gang->helpers++;
     pthread_mutex_unlock(&pool->mutex);
-    take_indices(gang);
+    while (!atomic_load_explicit(&pool->depth, memory_order_relaxed) && take_index(gang))
+        ;
     pthread_mutex_lock(&pool->mutex);
     if (--gang->helpers == 0)
         pthread_cond_signal(&gang->idle);
 }
 
+/* The next task that may run now, or NULL. */
 static struct hub_task *shift(struct hub_pool *pool)
 {
-    struct hub_task *task = pool->first;
-    pool->first = task->next;
-    if (!pool->first)
-        pool->last = &pool->first;
-    pool->depth--;
+    const bool may_be_heavy = pool->heavy.count && pool->heavy_running < HUB_MAX(pool->count - 1, 1);
+    const bool heavy = may_be_heavy && (pool->heavy_next || !pool->light.count);
+    struct hub_task *task = (struct hub_task *)hub_lanes_shift(heavy ? &pool->heavy : &pool->light);
+    if (!task)
+        return NULL;
+    pool->heavy_next = !heavy;
+    pool->heavy_running += heavy;
+    atomic_fetch_sub(&pool->depth, 1);
     return task;
+}
+
+static void run_task(struct hub_pool *pool, struct hub_task *task)
+{
+    const bool heavy = task->heavy; /* it may be gone, or waiting again, when it has run */
+    pthread_mutex_unlock(&pool->mutex);
+    task->run(task);
+    pthread_mutex_lock(&pool->mutex);
+    pool->heavy_running -= heavy;
 }
 
 static void *worker(void *arg)
 {
     struct hub_pool *pool = arg;
     pthread_mutex_lock(&pool->mutex);
-    for (;;) {
-        struct gang *gang = open_gang(pool); /* what has begun is finished first: it holds memory */
-        if (gang) {
+    while (!pool->stopping) {
+        struct hub_task *task = shift(pool);
+        struct gang *gang = task || atomic_load(&pool->depth) ? NULL : open_gang(pool);
+        if (task)
+            run_task(pool, task);
+        else if (gang)
             help(pool, gang);
-        } else if (pool->first && !pool->stopping) {
-            struct hub_task *task = shift(pool);
-            pthread_mutex_unlock(&pool->mutex);
-            task->run(task);
-            pthread_mutex_lock(&pool->mutex);
-        } else if (pool->stopping) {
-            break;
-        } else {
+        else
             pthread_cond_wait(&pool->more, &pool->mutex);
-        }
     }
     pthread_mutex_unlock(&pool->mutex);
     return NULL;
@@ -96,16 +108,13 @@ static void run_gang(void *pool_, void (*work)(void *arg, uint32_t i), void *arg
 {
     struct hub_pool *pool = pool_;
     struct gang gang = {.work = work, .arg = arg, .count = count, .idle = PTHREAD_COND_INITIALIZER};
-    if (count < 2) {
-        take_indices(&gang);
-        return;
-    }
     pthread_mutex_lock(&pool->mutex);
     gang.next = pool->gangs;
     pool->gangs = &gang;
     pthread_cond_broadcast(&pool->more);
     pthread_mutex_unlock(&pool->mutex);
-    take_indices(&gang);
+    while (take_index(&gang))
+        ;
     pthread_mutex_lock(&pool->mutex);
     struct gang **at = &pool->gangs;
     while (*at != &gang)
@@ -124,10 +133,11 @@ enum hub_status hub_pool_new(unsigned workers, unsigned queue, struct hub_pool *
         return hub_fail(err, HUB_NO_MEMORY, "no memory for the worker pool");
     pthread_mutex_init(&pool->mutex, NULL);
     pthread_cond_init(&pool->more, NULL);
-    pool->last = &pool->first;
+    hub_lanes_init(&pool->light);
+    hub_lanes_init(&pool->heavy);
     pool->limit = queue;
     pool->count = workers;
-    pool->parallel = (struct hub_parallel){run_gang, pool};
+    pool->parallel = (struct hub_parallel){.run = run_gang, .pool = pool};
     for (; pool->started < workers; pool->started++) {
         int errnum = pthread_create(&pool->threads[pool->started], NULL, worker, pool);
         if (errnum) {
@@ -142,12 +152,10 @@ enum hub_status hub_pool_new(unsigned workers, unsigned queue, struct hub_pool *
 bool hub_pool_push(struct hub_pool *pool, struct hub_task *task, bool beyond)
 {
     pthread_mutex_lock(&pool->mutex);
-    bool room = !pool->stopping && (beyond || pool->depth < pool->limit);
+    bool room = !pool->stopping && (beyond || atomic_load(&pool->depth) < pool->limit);
     if (room) {
-        task->next = NULL;
-        *pool->last = task;
-        pool->last = &task->next;
-        pool->depth++;
+        hub_lanes_push(task->heavy ? &pool->heavy : &pool->light, &task->item);
+        atomic_fetch_add(&pool->depth, 1);
         pthread_cond_signal(&pool->more);
     }
     pthread_mutex_unlock(&pool->mutex);
@@ -156,10 +164,7 @@ bool hub_pool_push(struct hub_pool *pool, struct hub_task *task, bool beyond)
 
 unsigned hub_pool_depth(struct hub_pool *pool)
 {
-    pthread_mutex_lock(&pool->mutex);
-    unsigned depth = pool->depth;
-    pthread_mutex_unlock(&pool->mutex);
-    return depth;
+    return atomic_load(&pool->depth);
 }
 
 const struct hub_parallel *hub_pool_parallel(struct hub_pool *pool)
@@ -167,21 +172,24 @@ const struct hub_parallel *hub_pool_parallel(struct hub_pool *pool)
     return &pool->parallel;
 }
 
+static struct hub_task *take_waiting(struct hub_pool *pool)
+{
+    pthread_mutex_lock(&pool->mutex);
+    struct hub_lane_item *item = hub_lanes_shift(pool->light.count ? &pool->light : &pool->heavy);
+    if (item)
+        atomic_fetch_sub(&pool->depth, 1);
+    pthread_mutex_unlock(&pool->mutex);
+    return (struct hub_task *)item;
+}
+
 void hub_pool_stop(struct hub_pool *pool)
 {
     pthread_mutex_lock(&pool->mutex);
     pool->stopping = true;
-    struct hub_task *waiting = pool->first;
-    pool->first = NULL;
-    pool->last = &pool->first;
-    pool->depth = 0;
     pthread_cond_broadcast(&pool->more);
     pthread_mutex_unlock(&pool->mutex);
-    while (waiting) {
-        struct hub_task *task = waiting;
-        waiting = task->next; /* cancel may free it */
-        task->cancel(task);
-    }
+    for (struct hub_task *task; (task = take_waiting(pool));)
+        task->cancel(task); /* may free it */
     for (; pool->started > 0; pool->started--)
         pthread_join(pool->threads[pool->started - 1], NULL);
 }

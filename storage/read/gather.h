@@ -49,6 +49,9 @@ struct hub_price {
     bool nulls; /* there may be some */
 };
 
+/** Bytes of a file into memory: block by block, so that a gather that was cancelled ends within one. */
+HUB_MUST_USE enum hub_status hub_gather_read(const struct hub_gather *g, struct hub_file *file,
+                                             uint64_t offset, void *out, size_t size, struct hub_error *err);
 /** The file of a piece: never NULL for a plan whose files are open. */
 struct hub_file *hub_gather_file(const struct hub_gather *g, const struct hub_piece *piece);
 
@@ -69,7 +72,7 @@ HUB_MUST_USE enum hub_status hub_strided_gather(const struct hub_gather *g, cons
                                                 struct hub_error *err);
 void hub_strided_price(const struct hub_plan *plan, const struct hub_cut *cut, struct hub_price *price);
 /** Read a simplified box whose `from` strides are a file's, its first element at `offset`. */
-HUB_MUST_USE enum hub_status hub_box_read(struct hub_file *file, unsigned flags, uint64_t offset,
+HUB_MUST_USE enum hub_status hub_box_read(const struct hub_gather *g, struct hub_file *file, uint64_t offset,
                                           const struct hub_box *box, uint8_t *to, struct hub_error *err);
 void hub_box_price(const struct hub_box *box, struct hub_price *price);
 
@@ -77,6 +80,7 @@ void hub_box_price(const struct hub_box *box, struct hub_price *price);
 HUB_MUST_USE enum hub_status hub_chunked_gather(const struct hub_gather *g, const struct hub_cut *cut,
                                                 struct hub_error *err);
 void hub_chunked_price(const struct hub_plan *plan, const struct hub_cut *cut, struct hub_price *price);
+uint64_t hub_chunked_count(const struct hub_plan *plan, const struct hub_cut *cut);
 
 /* gather_extents.c: fixed-size rows, or VAR rows once offsets are known */
 HUB_MUST_USE enum hub_status hub_extents_gather(const struct hub_gather *g, const struct hub_cut *cut,
@@ -88,6 +92,7 @@ void hub_extents_price(const struct hub_plan *plan, const struct hub_cut *cut, s
 HUB_MUST_USE enum hub_status hub_pages_gather(struct hub_gather *g, const struct hub_cut *cut,
                                               struct hub_error *err);
 void hub_pages_price(const struct hub_plan *plan, const struct hub_cut *cut, struct hub_price *price);
+uint64_t hub_pages_count(const struct hub_plan *plan, const struct hub_cut *cut);
 
 /* What things take on warm pages, in nanoseconds; measured by tests/bench/micro_gather.c, rounded up. */
 #define HUB_NS_PLAN 300.0       /* a plan, its checks and its output */

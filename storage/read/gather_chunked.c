@@ -196,7 +196,7 @@ static enum hub_status flush(struct run *run, struct hub_error *err)
     uint8_t *stored = hub_scratch(HUB_SCRATCH_STORED, size);
     if (!stored)
         return hub_fail(err, HUB_NO_MEMORY, "no memory to read %llu bytes", (unsigned long long)size);
-    HUB_TRY(hub_read_bytes(run->file, run->start, stored, size, run->g->flags, err));
+    HUB_TRY(hub_gather_read(run->g, run->file, run->start, stored, size, err));
     for (uint32_t i = 0; i < count; i++) {
         const struct visit *visit = &run->visits[i];
         uint64_t offset, wanted;
@@ -222,7 +222,7 @@ static enum hub_status read_range(struct run *run, uint64_t from, uint64_t to, s
         if (read_alone(w, visit, size)) {
             /* The slot is written again by the next visit, so this one is read first; its neighbours stay
              * collected. */
-            HUB_TRY(hub_box_read(run->file, run->g->flags, offset, &visit->box, run->out + visit->to, err));
+            HUB_TRY(hub_box_read(run->g, run->file, offset, &visit->box, run->out + visit->to, err));
             continue;
         }
         const bool joins = run->count && run->count < RUN_CHUNKS && offset >= run->end &&
@@ -283,7 +283,7 @@ enum hub_status hub_chunked_gather(const struct hub_gather *g, const struct hub_
     struct shared shared = {.g = g, .walk = &walk, .err = err, .out = hub_cut_out(g, cut, &stride)};
     const uint64_t per = HUB_MAX(UNIT_BYTES / HUB_MAX(walk.chunk_bytes, 1), 1);
     const uint64_t units = (walk.count + per - 1) / per;
-    if (!g->parallel || !walk.pipeline->count || units < 2 || units > UINT32_MAX) {
+    if (!g->parallel || !g->parallel->run || !walk.pipeline->count || units < 2 || units > UINT32_MAX) {
         shared.chunks_each = walk.count;
         run_unit(&shared, 0);
     } else {
@@ -307,6 +307,13 @@ static double decode_ns(const struct walk *w, const struct hub_chunk *chunk)
                                                                  : HUB_NS_FILTER_BYTE);
     }
     return ns;
+}
+
+uint64_t hub_chunked_count(const struct hub_plan *plan, const struct hub_cut *cut)
+{
+    struct walk w;
+    start_walk(plan, cut, &w);
+    return w.count;
 }
 
 void hub_chunked_price(const struct hub_plan *plan, const struct hub_cut *cut, struct hub_price *price)

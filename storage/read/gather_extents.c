@@ -6,8 +6,8 @@
 enum { BATCH = 64 };
 
 struct batch {
+    const struct hub_gather *g;
     struct hub_file *file;
-    unsigned flags;
     uint32_t count;
     uint64_t start, end; /* in the file */
     bool straight;       /* the same distances in memory as in the file, no gaps */
@@ -26,11 +26,11 @@ static enum hub_status flush(struct batch *b, struct hub_error *err)
     if (!count || !size)
         return HUB_OK;
     if (b->straight)
-        return hub_read_bytes(b->file, b->start, b->item[0].to, size, b->flags, err);
+        return hub_gather_read(b->g, b->file, b->start, b->item[0].to, size, err);
     uint8_t *data = hub_scratch(HUB_SCRATCH_STORED, size);
     if (!data)
         return hub_fail(err, HUB_NO_MEMORY, "no memory to read %llu bytes", (unsigned long long)size);
-    HUB_TRY(hub_read_bytes(b->file, b->start, data, size, b->flags, err));
+    HUB_TRY(hub_gather_read(b->g, b->file, b->start, data, size, err));
     for (uint32_t i = 0; i < count; i++)
         memcpy(b->item[i].to, data + (b->item[i].offset - b->start), b->item[i].length);
     return HUB_OK;
@@ -75,7 +75,7 @@ enum hub_status hub_extents_gather(const struct hub_gather *g, const struct hub_
 {
     struct batch b;
     b.file = hub_gather_file(g, cut->piece);
-    b.flags = g->flags;
+    b.g = g;
     b.count = 0;
     b.start = b.end = 0;
     b.straight = true;

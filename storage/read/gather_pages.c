@@ -85,7 +85,7 @@ static enum hub_status unpack(const struct reader *r, const struct hub_page *pag
             *stored = plain ? decoded : hub_scratch(HUB_SCRATCH_STORED, page->stored);
     if (!decoded || !stored)
         return hub_fail(err, HUB_NO_MEMORY, "no memory to decode a page");
-    HUB_TRY(hub_read_bytes(r->file, page->offset, stored, page->stored, r->g->flags, err));
+    HUB_TRY(hub_gather_read(r->g, r->file, page->offset, stored, page->stored, err));
     if (!plain)
         HUB_TRY(hub_page_unpack(r->column, page, stored, decoded, err));
     *out = decoded;
@@ -225,6 +225,13 @@ enum hub_status hub_pages_gather(struct hub_gather *g, const struct hub_cut *cut
 }
 
 /* ---- the price ---- */
+
+uint64_t hub_pages_count(const struct hub_plan *plan, const struct hub_cut *cut)
+{
+    const struct reader r = reader_of(plan, cut);
+    const uint64_t last = r.low + ((cut->count - 1) * cut->step + 1) * r.items - 1;
+    return r.items ? page_with(&r, last) - page_with(&r, r.low) + 1 : 1;
+}
 
 static void price_page(const struct reader *r, const struct hub_page *page, struct hub_price *price)
 {

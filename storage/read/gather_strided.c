@@ -71,12 +71,12 @@ static void plan_reading(const struct hub_box *box, struct reading *r)
 }
 
 /* One read at `offset` (of its first element) and its scatter. */
-static enum hub_status read_span(struct hub_file *file, unsigned flags, uint64_t offset,
+static enum hub_status read_span(const struct hub_gather *g, struct hub_file *file, uint64_t offset,
                                  const struct hub_box *inner, uint64_t span, uint8_t *to,
                                  struct hub_error *err)
 {
     if (!inner->rank)
-        return hub_read_bytes(file, offset, to, inner->item, flags, err);
+        return hub_gather_read(g, file, offset, to, inner->item, err);
     uint64_t low = 0;
     for (unsigned i = 0; i < inner->rank; i++)
         if (inner->dim[i].from < 0)
@@ -84,31 +84,31 @@ static enum hub_status read_span(struct hub_file *file, unsigned flags, uint64_t
     uint8_t *data = hub_scratch(HUB_SCRATCH_STORED, span);
     if (!data)
         return hub_fail(err, HUB_NO_MEMORY, "no memory to read %llu bytes", (unsigned long long)span);
-    HUB_TRY(hub_read_bytes(file, offset - low, data, span, flags, err));
+    HUB_TRY(hub_gather_read(g, file, offset - low, data, span, err));
     struct hub_box box = *inner;
     hub_box_simplify(&box);
     hub_box_copy(&box, to, data + low);
     return HUB_OK;
 }
 
-static enum hub_status read_tiles(struct hub_file *file, unsigned flags, uint64_t offset,
+static enum hub_status read_tiles(const struct hub_gather *g, struct hub_file *file, uint64_t offset,
                                   const struct reading *r, uint8_t *to, struct hub_error *err)
 {
     if (r->tiled < 0)
-        return read_span(file, flags, offset, &r->inner, r->span, to, err);
+        return read_span(g, file, offset, &r->inner, r->span, to, err);
     struct hub_box inner = r->inner;
     struct hub_box_dim *dim = &inner.dim[r->tiled];
     const struct hub_box_dim whole = *dim;
     for (uint64_t at = 0; at < r->tile_total; at += r->tile) {
         dim->n = HUB_MIN(r->tile, r->tile_total - at);
         const uint64_t span = at + r->tile < r->tile_total ? r->span : r->tile_last_span;
-        HUB_TRY(read_span(file, flags, offset + at * (uint64_t)whole.from, &inner, span,
+        HUB_TRY(read_span(g, file, offset + at * (uint64_t)whole.from, &inner, span,
                           to + (int64_t)at * whole.to, err));
     }
     return HUB_OK;
 }
 
-enum hub_status hub_box_read(struct hub_file *file, unsigned flags, uint64_t offset,
+enum hub_status hub_box_read(const struct hub_gather *g, struct hub_file *file, uint64_t offset,
                              const struct hub_box *box, uint8_t *to, struct hub_error *err)
 {
     struct reading r;
@@ -118,7 +118,7 @@ enum hub_status hub_box_read(struct hub_file *file, unsigned flags, uint64_t off
             return HUB_OK;
     plan_reading(box, &r);
     for (;;) {
-        HUB_TRY(read_tiles(file, flags, offset, &r, to, err));
+        HUB_TRY(read_tiles(g, file, offset, &r, to, err));
         unsigned i = r.outer_rank;
         while (i > 0) {
             const struct hub_box_dim *dim = &r.outer[--i];
@@ -178,7 +178,7 @@ enum hub_status hub_strided_gather(const struct hub_gather *g, const struct hub_
     uint8_t *to = hub_cut_out(g, cut, &out_stride);
     const struct hub_box box = box_of(g->plan, cut, out_stride);
     const uint64_t offset = cut->piece->offset + cut->row * (uint64_t)cut->piece->row_stride;
-    return hub_box_read(hub_gather_file(g, cut->piece), g->flags, offset, &box, to, err);
+    return hub_box_read(g, hub_gather_file(g, cut->piece), offset, &box, to, err);
 }
 
 void hub_strided_price(const struct hub_plan *plan, const struct hub_cut *cut, struct hub_price *price)

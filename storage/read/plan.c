@@ -133,6 +133,32 @@ void hub_plan_files(const struct hub_layout *layout, const struct hub_array *arr
 
 /* ---- the price ---- */
 
+static uint64_t steps_of(const struct hub_plan *plan, const struct hub_cut *cut)
+{
+    switch (cut->piece->kind) {
+    case HUB_PIECE_CHUNKED:
+        return hub_chunked_count(plan, cut);
+    case HUB_PIECE_EXTENTS:
+        return cut->count;
+    case HUB_PIECE_PAGES:
+        return hub_pages_count(plan, cut);
+    default:
+        return 1;
+    }
+}
+
+uint64_t hub_plan_steps(const struct hub_plan *plan, uint64_t limit)
+{
+    if (!slice_fits(&plan->slice, plan->array->rows))
+        return 0;
+    struct hub_cuts cuts = hub_cuts_of(plan);
+    struct hub_cut cut;
+    uint64_t steps = 0;
+    while (steps <= limit && hub_cuts_next(&cuts, &cut))
+        steps += HUB_MIN(steps_of(plan, &cut), limit + 1);
+    return steps;
+}
+
 static void price_cut(const struct hub_plan *plan, const struct hub_cut *cut, struct hub_price *price)
 {
     switch (cut->piece->kind) {

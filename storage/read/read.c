@@ -6,6 +6,25 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+/* What is read between two looks at the flag. */
+#define BLOCK (4 * MIB)
+
+enum hub_status hub_gather_read(const struct hub_gather *g, struct hub_file *file, uint64_t offset, void *out,
+                                size_t size, struct hub_error *err)
+{
+    const atomic_bool *cancelled = g->parallel ? g->parallel->cancelled : NULL;
+    uint8_t *to = out;
+    size_t done = 0;
+    do {
+        if (cancelled && atomic_load_explicit(cancelled, memory_order_relaxed))
+            return hub_fail(err, HUB_CANCELLED, "nobody waits for these rows any more");
+        const size_t n = HUB_MIN(size - done, BLOCK);
+        HUB_TRY(hub_read_bytes(file, offset + done, to + done, n, g->flags, err));
+        done += n;
+    } while (done < size);
+    return HUB_OK;
+}
+
 struct hub_file *hub_gather_file(const struct hub_gather *g, const struct hub_piece *piece)
 {
     return g->plan->files[piece->file == HUB_SIDE_FILE ? g->plan->file_count : piece->file];

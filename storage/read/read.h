@@ -10,6 +10,8 @@
 #include "storage/base/fs.h"
 #include "storage/model/layout.h"
 
+#include <stdatomic.h>
+
 /* ---- file stores ---- */
 
 /**
@@ -88,6 +90,10 @@ struct hub_plan {
     uint32_t cost_us;      /* estimate for warm pages, one thread */
 };
 
+/** About how many chunks, extents and pages hub_plan_price looks at; counted no further than a little above
+ * `limit`. */
+uint64_t hub_plan_steps(const struct hub_plan *plan, uint64_t limit);
+
 /** Fill the price. No I/O. HUB_TOO_BIG over 2 GiB out. */
 HUB_MUST_USE enum hub_status hub_plan_price(struct hub_plan *plan, struct hub_error *err);
 
@@ -111,12 +117,15 @@ void hub_rows_dispose(struct hub_rows *rows);
 /** How many values are null. */
 uint64_t hub_rows_nulls(const struct hub_rows *rows);
 
-/** How a gather may spread its chunks over other threads; NULL: it runs alone. */
+/** How a gather may spread its chunks over other threads, and when it stops early; NULL: it runs alone, to
+ * its end. */
 struct hub_parallel {
-    /** Run work(arg, i) for every i in 0..count-1, on this thread and on helpers, and return when all are
-     * done. */
+    /** NULL: nobody helps. Run work(arg, i) for every i in 0..count-1, on this thread and on helpers, and
+     * return when all are done. */
     void (*run)(void *pool, void (*work)(void *arg, uint32_t i), void *arg, uint32_t count);
     void *pool;
+    /** Looked at between reads: true, and the gather ends with HUB_CANCELLED. NULL: never. */
+    const atomic_bool *cancelled;
 };
 
 enum {

@@ -22,6 +22,7 @@ struct parts {
 };
 static struct parts parts;
 static atomic_uint executed; /* by any handler: a smuggled request would show here */
+static atomic_uint given_up; /* work that nobody waited for */
 
 static enum hub_status text(struct hub_response *response, struct hub_error *err, const char *body)
 {
@@ -55,15 +56,44 @@ static enum hub_status get_executed(struct hub_request *request, struct hub_resp
                         atomic_load(&executed));
 }
 
-/* /sleep/{n}: that many milliseconds on a worker */
+static const struct timespec moment = {.tv_nsec = 2000000};
+
+/* /sleep/{n}: that many milliseconds on a worker; from 100 on it is heavy */
 static enum hub_status get_sleep(struct hub_request *request, struct hub_response *response,
                                  struct hub_error *err)
 {
-    if (!request->may_block)
-        return HUB_AGAIN;
     long ms = strtol(hub_request_capture(request, "n").data, NULL, 10);
+    const bool again = !request->may_block || (ms >= 100 && !request->heavy);
+    request->heavy = ms >= 100;
+    if (again)
+        return HUB_AGAIN;
     nanosleep(&(struct timespec){.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000}, NULL);
     return text(response, err, "slept\n");
+}
+
+/* /work/{n}: the same, but it stops when nobody waits for it, as a gather does */
+static enum hub_status get_work(struct hub_request *request, struct hub_response *response,
+                                struct hub_error *err)
+{
+    if (!request->may_block)
+        return HUB_AGAIN;
+    atomic_fetch_add(&executed, 1);
+    for (long left = strtol(hub_request_capture(request, "n").data, NULL, 10); left > 0; left -= 2) {
+        if (atomic_load(request->parallel->cancelled)) {
+            atomic_fetch_add(&given_up, 1);
+            return hub_fail(err, HUB_CANCELLED, "given up");
+        }
+        nanosleep(&moment, NULL);
+    }
+    return text(response, err, "worked\n");
+}
+
+static enum hub_status get_given_up(struct hub_request *request, struct hub_response *response,
+                                    struct hub_error *err)
+{
+    (void)request;
+    return hub_buf_addf(hub_response_buffer(response, 200, "text/plain", KIB), err, "%u",
+                        atomic_load(&given_up));
 }
 
 /* /bytes/{n}: a body of so many bytes */
@@ -156,19 +186,21 @@ static enum hub_status get_file(struct hub_request *request, struct hub_response
 }
 
 static const struct hub_route routes[] = {
-    {"GET", "/small", get_small, "small", 0, false},
-    {"GET", "/hello", get_hello, "hello", 0, false},
-    {"GET", "/executed", get_executed, "executed", 0, false},
-    {"GET", "/sleep/{n}", get_sleep, "sleep", 0, false},
-    {"GET", "/bytes/{n}", get_bytes, "bytes", 0, false},
-    {"POST", "/echo", post_echo, "echo", 4096, false},
-    {"GET", "/query", get_query, "query", 0, false},
-    {"GET", "/datasets/{id}", get_missing, "dataset", 0, false},
-    {"GET", "/datasets/{id}/files/{path}", get_path, "path", 0, false},
-    {"GET", "/file", get_file, "file", 0, false},
-    {"GET", "/metrics", get_metrics, "metrics", 0, false},
-    {"GET", "/readyz", get_ready, "readyz", 0, false},
-    {NULL, NULL, NULL, NULL, 0, false},
+    {"GET", "/small", get_small, "small", 0, false, 0},
+    {"GET", "/hello", get_hello, "hello", 0, false, 0},
+    {"GET", "/executed", get_executed, "executed", 0, false, 0},
+    {"GET", "/sleep/{n}", get_sleep, "sleep", 0, false, 0},
+    {"GET", "/work/{n}", get_work, "work", 0, false, 0},
+    {"GET", "/given-up", get_given_up, "given-up", 0, false, 0},
+    {"GET", "/bytes/{n}", get_bytes, "bytes", 0, false, 0},
+    {"POST", "/echo", post_echo, "echo", 4096, false, 0},
+    {"GET", "/query", get_query, "query", 0, false, 0},
+    {"GET", "/datasets/{id}", get_missing, "dataset", 0, false, 0},
+    {"GET", "/datasets/{id}/files/{path}", get_path, "path", 0, false, 0},
+    {"GET", "/file", get_file, "file", 0, false, 0},
+    {"GET", "/metrics", get_metrics, "metrics", 0, false, 0},
+    {"GET", "/readyz", get_ready, "readyz", 0, false, 0},
+    {NULL, NULL, NULL, NULL, 0, false, 0},
 };
 
 static void set(struct hub_http_options *options, const char *text_)

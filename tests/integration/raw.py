@@ -3,6 +3,7 @@ import atexit
 import signal
 import socket
 import subprocess
+import time
 
 
 class Server:
@@ -16,9 +17,9 @@ class Server:
         atexit.register(self.process.kill)  # a failing test leaves nothing behind
         self.port = int(self.process.stdout.readline())
 
-    def connect(self, timeout=10):
-        sock = socket.create_connection(("127.0.0.1", self.port), timeout=timeout)
-        return sock
+    def connect(self, timeout=10, source=None):
+        """`source` is another address of this machine, 127.0.0.2 say: another client."""
+        return socket.create_connection(("127.0.0.1", self.port), timeout=timeout, source_address=source and (source, 0))
 
     def exchange(self, raw, timeout=10, half_close=False):
         """Send these bytes, read until the server closes or nothing comes for a while: (bytes, closed)."""
@@ -38,6 +39,14 @@ class Server:
 
     def executed(self):
         return int(self.get("/executed")[2])
+
+    def wait_for(self, target, value, timeout=10):
+        """Until the number at `target` is `value`: seconds it took."""
+        begin = time.monotonic()
+        while int(self.get(target)[2]) != value:
+            assert time.monotonic() - begin < timeout, f"{target} never became {value}"
+            time.sleep(0.02)
+        return time.monotonic() - begin
 
     def stop(self, number=signal.SIGTERM):
         self.process.send_signal(number)

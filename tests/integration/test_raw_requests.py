@@ -5,6 +5,7 @@ import re
 import shutil
 import signal
 import socket
+import struct
 import subprocess
 import sys
 import tempfile
@@ -474,6 +475,69 @@ class Overload(unittest.TestCase):
                 break
             time.sleep(0.02)
         self.assertEqual(used, b"0")
+        self.assertEqual(server.stop(), 0)
+
+
+class Departure(unittest.TestCase):
+    """Work for a client that is gone ends."""
+
+    def setUp(self):
+        self.server = raw.Server(PROGRAM, "workers=1", "grace_ms=300")
+
+    def test_one_that_leaves(self):
+        for reset in (False, True):
+            done = self.server.executed()
+            with self.server.connect() as sock:
+                sock.sendall(request("GET /work/30000 HTTP/1.1", "Host: x"))
+                self.server.wait_for("/executed", done + 1)
+                if reset:
+                    sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+            self.assertLess(self.server.wait_for("/given-up", 1 + reset), 5)
+        self.assertEqual(self.server.stop(), 0)
+
+    def test_one_that_leaves_while_it_waits_is_not_begun(self):
+        busy = [self.server.connect() for _ in range(2)]
+        for sock in busy:
+            sock.sendall(request("GET /work/2500 HTTP/1.1", "Host: x"))
+        self.server.wait_for("/executed", 2)
+        with self.server.connect() as sock:
+            sock.sendall(request("GET /work/30000 HTTP/1.1", "Host: x"))
+        for sock in busy:
+            self.assertEqual(raw.parse(raw.read_all(sock, 4)[0])[0], 200)
+            sock.close()
+        self.assertEqual(raw.parse(self.server.exchange(request("GET /sleep/1 HTTP/1.1", "Host: x"))[0])[0], 200)
+        self.assertEqual(self.server.executed(), 2)
+        self.assertEqual(self.server.stop(), 0)
+
+    def test_a_half_closed_connection_gets_a_short_answer(self):
+        data, _ = self.server.exchange(request("GET /work/300 HTTP/1.1", "Host: x"), half_close=True)
+        self.assertEqual(raw.parse(data)[0], 200)
+        self.assertEqual(self.server.stop(), 0)
+
+    def test_the_end_of_the_server_does_not_wait_for_long_work(self):
+        with self.server.connect() as sock:
+            sock.sendall(request("GET /work/30000 HTTP/1.1", "Host: x"))
+            self.server.wait_for("/executed", 1)
+            begin = time.monotonic()
+            self.assertEqual(self.server.stop(), 0)
+            self.assertLess(time.monotonic() - begin, 5)
+            self.assertEqual(raw.parse(raw.read_all(sock)[0])[0], 503)
+
+
+class Fairness(unittest.TestCase):
+    def test_heavy_requests_of_one_client_do_not_hold_up_the_light_ones_of_another(self):
+        server = raw.Server(PROGRAM, "workers=1")
+        many = [server.connect(source="127.0.0.2") for _ in range(12)]
+        for sock in many:
+            sock.sendall(request("GET /sleep/1000 HTTP/1.1", "Host: x", "Connection: close"))
+        time.sleep(0.2)
+        begin = time.monotonic()
+        self.assertEqual(server.get("/sleep/1")[0], 200)  # light: a thread is left to it
+        self.assertLess(time.monotonic() - begin, 0.8)
+        self.assertEqual(server.get("/sleep/101")[0], 200)  # heavy: after one of the others', not after twelve
+        self.assertLess(time.monotonic() - begin, 4)
+        for sock in many:
+            sock.close()
         self.assertEqual(server.stop(), 0)
 
 

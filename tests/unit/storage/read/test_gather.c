@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <libdeflate.h>
 #include <liblzf/lzf.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -534,6 +535,92 @@ Test(gather, a_file_that_is_not_open_is_told)
     plan.files = none;
     cr_assert_eq(hub_plan_price(&plan, NULL), HUB_OK);
     cr_expect_eq(hub_read(&plan, 0, NULL, NULL, &rows, NULL), HUB_INVALID);
+    rig_close(&rig);
+    free(w.data);
+}
+
+/* ---- work that stops, and work that is foreseen ---- */
+
+static atomic_bool nobody_waits;
+
+/* The client leaves once the first unit is done. */
+static void run_then_leave(void *pool, void (*work)(void *arg, uint32_t i), void *arg, uint32_t count)
+{
+    (void)pool;
+    for (uint32_t i = 0; i < count; i++) {
+        work(arg, i);
+        atomic_store(&nobody_waits, true);
+    }
+}
+
+static struct hub_plan whole_plan(struct rig *rig)
+{
+    struct hub_plan plan = {.layout = &rig->layout, .files = rig->files, .file_count = RIG_FILES};
+    plan.array = rig->layout.arrays;
+    plan.variant = rig->layout.variants;
+    plan.slice = (struct hub_slice){0, plan.array->rows, 1};
+    return plan;
+}
+
+Test(gather, a_departed_client_costs_no_more_than_what_was_begun)
+{
+    static const struct hub_variant v = {.kind = HUB_KIND_UINT, .item_size = 8};
+    const struct hub_pipeline deflate = {1, 0, {{HUB_FILTER_DEFLATE, 0}}};
+    const struct hub_parallel leaving = {.run = run_then_leave, .cancelled = &nobody_waits};
+    struct rig rig;
+    struct want w;
+    struct hub_rows rows;
+    build_chunks(&rig, &w, v, 400000, (const uint32_t[]){40000}, deflate);
+    ((struct hub_chunk *)(uintptr_t)rig.layout.chunks)[9].offset += 1; /* nobody gets so far */
+    struct hub_plan plan = whole_plan(&rig);
+    cr_assert_eq(hub_plan_price(&plan, NULL), HUB_OK);
+    cr_expect_eq(hub_read(&plan, 0, &leaving, NULL, &rows, NULL), HUB_CANCELLED);
+    rig_close(&rig);
+    free(w.data);
+}
+
+Test(gather, every_kind_of_piece_looks_at_the_flag)
+{
+    static void (*const writers[])(struct rig *, struct want *, uint64_t,
+                                   unsigned) = {put_rows, put_strided, put_chunked, put_extents, put_pages};
+    static const atomic_bool gone = true;
+    const struct hub_parallel leaving = {.cancelled = &gone};
+    for (size_t i = 0; i < HUB_COUNT(writers); i++) {
+        struct rig rig;
+        struct want w = {.variant = {.kind = HUB_KIND_UINT, .item_size = 8}, .items = 1, .row_bytes = 8};
+        struct hub_rows rows;
+        uint32_t index;
+        w.data = malloc(1 << 22);
+        rig_open(&rig);
+        cr_assert_eq(hub_layout_variant(rig.builder, &w.variant, &index, NULL), HUB_OK);
+        cr_assert_eq(hub_layout_array(rig.builder, index, &index, NULL), HUB_OK);
+        do
+            writers[i](&rig, &w, 50, 0);
+        while (!rig.content[0].size); /* all chunks absent: once more */
+        rig_finish(&rig);
+        struct hub_plan plan = whole_plan(&rig);
+        cr_assert_eq(hub_plan_price(&plan, NULL), HUB_OK);
+        cr_expect_eq(hub_read(&plan, 0, &leaving, NULL, &rows, NULL), HUB_CANCELLED, "writer %zu", i);
+        rig_close(&rig);
+        free(w.data);
+    }
+}
+
+Test(gather, the_steps_of_a_price_are_known_before_it)
+{
+    static const struct hub_variant v = {.kind = HUB_KIND_UINT, .item_size = 1};
+    struct rig rig;
+    struct want w;
+    build_chunks(&rig, &w, v, 1000, (const uint32_t[]){10}, (struct hub_pipeline){0});
+    struct hub_plan plan = whole_plan(&rig);
+    cr_expect_eq(hub_plan_steps(&plan, 1000), 100);
+    cr_expect_gt(hub_plan_steps(&plan, 20), 20, "no more than that is needed");
+    plan.slice = (struct hub_slice){995, 100, -5};
+    cr_expect_eq(hub_plan_steps(&plan, 1000), 50);
+    plan.slice.count = 0;
+    cr_expect_eq(hub_plan_steps(&plan, 1000), 0);
+    plan.slice = (struct hub_slice){900, 200, 1};
+    cr_expect_eq(hub_plan_steps(&plan, 1000), 0, "rows that are not there");
     rig_close(&rig);
     free(w.data);
 }
