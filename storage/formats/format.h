@@ -24,9 +24,9 @@ struct hub_file_entry {
 
 /**
  * The files of the job. In a claim: the direct children of one directory (hidden names left out), and the
- * grandchildren inside a child directory whose name is known to matter ("data", "meta"). In plan and inspect:
- * all files of the dataset; their index is the file number of records and layouts. Always sorted by path
- * bytes.
+ * grandchildren inside the child directories that name patterns look into ("data/main_data.hdf5": "data"). In
+ * plan and inspect: all files of the dataset; their index is the file number of records and layouts. Always
+ * sorted by path bytes.
  */
 struct hub_files {
     const struct hub_file_entry *entries;
@@ -61,12 +61,24 @@ struct hub_claim {
     uint32_t *files; /* single-file claims: entries that together are one dataset (caller's array of `count`
                         slots) */
     uint32_t file_count;
+    uint32_t from;  /* single-file claims: kept between the calls on one listing, 0 at first; so that what was
+                       refused once is not looked at again */
     char name[256]; /* single-file claims: last segment of the dataset's id ("train" for train-{000..009}.tar)
                      */
 };
 
 struct hub_format {
     const char *name; /* as stored in the catalogue, never renamed: "minari-hdf5", "lerobot", "webdataset" */
+
+    /** Must. What a listing has when it is worth asking about, NULL-terminated; '*' stands for any run of
+     * bytes.
+     * "*.tar": a file; "meta_data/": a directory; "data/main_data.hdf5": a file in a directory of the
+     * listing, which makes the entries of such directories part of the listing. A directory below a claimed
+     * one that has a name of the last kind is a dataset of its own. Announced to the hub, as are the next
+     * two. */
+    const char *const *names;
+    const char *loadable; /* whose rule says which releases load it: "minari", or NULL: none */
+    const char *ids;      /* "minari": ids have Minari's grammar; NULL: any path */
 
     /** Must. Bid on a directory as one dataset: looks at names, sizes and heads (files->open; reads at most
      * 64 KiB a file). */

@@ -1,13 +1,13 @@
 /*
- * Who would own this directory? All formats bid on it as a whole; when none wants it, they bid on its files,
- * best bid first, until none is left that anybody wants. A format's proposal stays valid until somebody took
- * one of its files.
+ * Who would own these directories? All formats bid on each as a whole; when none wants it, they bid on its
+ * files, best bid first, until none is left that anybody wants. A format's proposal stays valid until
+ * somebody took one of its files.
  */
 #include "storage/inspect/child_state.h"
 
-#include <stdlib.h>
+#include "storage/inspect/formats.h"
 
-enum { MAX_FORMATS = 32 };
+#include <stdlib.h>
 
 struct bid {
     int confidence;
@@ -18,7 +18,7 @@ struct bid {
 static size_t format_count(void)
 {
     size_t n = 0;
-    while (n < MAX_FORMATS && hub_formats[n])
+    while (n < HUB_MAX_FORMATS && hub_formats[n])
         n++;
     return n;
 }
@@ -30,9 +30,10 @@ static enum hub_status put_claim(struct hub_child *child, const char *format, in
     hub_frame_u8(&child->writer, (uint8_t)HUB_MIN(confidence, 100));
     hub_frame_text(&child->writer, hub_view_of(format));
     hub_frame_text(&child->writer, claim ? hub_view_of(claim->name) : (struct hub_view){"", 0});
+    hub_frame_u32(&child->writer, child->listing);
     hub_frame_u32(&child->writer, claim ? claim->file_count : 0);
-    if (claim)
-        hub_frame_bytes(&child->writer, claim->files, claim->file_count * sizeof *claim->files);
+    for (uint32_t i = 0; claim && i < claim->file_count; i++)
+        hub_frame_u32(&child->writer, child->first + claim->files[i]);
     return hub_frame_end(&child->writer, err);
 }
 
@@ -49,7 +50,7 @@ static size_t best_bid(const struct bid *bids, size_t count)
 static enum hub_status claim_directory(struct hub_child *child, size_t formats, bool *claimed,
                                        struct hub_error *err)
 {
-    struct bid bids[MAX_FORMATS] = {0};
+    struct bid bids[HUB_MAX_FORMATS] = {0};
     for (size_t i = 0; i < formats; i++)
         bids[i].confidence =
             hub_formats[i]->claim_directory ? hub_formats[i]->claim_directory(&child->files) : 0;
@@ -66,19 +67,19 @@ static void take_files(struct hub_child *child, const struct hub_claim *taken, s
                        size_t formats)
 {
     for (uint32_t i = 0; i < taken->file_count; i++) {
-        struct hub_file_entry *e = &child->entries[taken->files[i]];
+        struct hub_file_entry *e = &child->entries[child->first + taken->files[i]];
         free((void *)e->path.data);
         *e = (struct hub_file_entry){.path = {NULL, 0}, .directory = e->directory};
     }
     for (size_t f = 0; f < formats; f++)
         for (uint32_t i = 0; i < bids[f].claim.file_count && !bids[f].stale; i++)
-            bids[f].stale = child->entries[bids[f].claim.files[i]].path.size == 0;
+            bids[f].stale = child->files.entries[bids[f].claim.files[i]].path.size == 0;
 }
 
 static bool claim_sound(const struct hub_child *child, const struct hub_claim *claim)
 {
     for (uint32_t i = 0; i < claim->file_count; i++)
-        if (claim->files[i] >= child->files.count || child->entries[claim->files[i]].path.size == 0)
+        if (claim->files[i] >= child->files.count || child->files.entries[claim->files[i]].path.size == 0)
             return false;
     return claim->file_count > 0 && claim->file_count <= child->files.count;
 }
@@ -109,14 +110,14 @@ static enum hub_status claim_files(struct hub_child *child, struct bid *bids, si
     return HUB_OK;
 }
 
-enum hub_status hub_child_claim(struct hub_child *child, struct hub_error *err)
+static enum hub_status claim_listing(struct hub_child *child, struct hub_error *err)
 {
     const size_t formats = format_count();
     bool claimed;
     HUB_TRY(claim_directory(child, formats, &claimed, err));
     if (claimed)
         return HUB_OK;
-    struct bid bids[MAX_FORMATS] = {0};
+    struct bid bids[HUB_MAX_FORMATS] = {0};
     enum hub_status st = HUB_OK;
     for (size_t i = 0; i < formats && !st; i++) {
         bids[i].stale = hub_formats[i]->claim_files != NULL;
@@ -129,4 +130,21 @@ enum hub_status hub_child_claim(struct hub_child *child, struct hub_error *err)
     for (size_t i = 0; i < formats; i++)
         free(bids[i].claim.files);
     return st;
+}
+
+enum hub_status hub_child_claim(struct hub_child *child, struct hub_error *err)
+{
+    const uint32_t listings = HUB_MAX(child->part_file_count, 1U);
+    for (child->listing = 0; child->listing < listings; child->listing++) {
+        const uint32_t at = child->listing;
+        const uint32_t first = child->part_file_count ? child->part_files[at] : 0;
+        const uint32_t end = at + 1 < listings ? child->part_files[at + 1] : child->entry_count;
+        if (first > end || end > child->entry_count)
+            return hub_fail(err, HUB_INVALID, "listings that overlap");
+        child->first = first;
+        child->files.entries = child->entries + first;
+        child->files.count = end - first;
+        HUB_TRY(claim_listing(child, err));
+    }
+    return HUB_OK;
 }

@@ -20,6 +20,8 @@ struct hub_child {
     uint32_t *part_files;
     uint32_t part_file_count, part_file_want;
     struct hub_file_entry *entries;
+    uint32_t entry_count;
+    uint32_t listing, first; /* of the listing that is being claimed: `files` sees only its entries */
     uint32_t entry_want;
     bool side_allowed;
     int side_fd;

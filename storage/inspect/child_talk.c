@@ -28,7 +28,7 @@ void hub_child_init(struct hub_child *child, int sock)
 
 void hub_child_dispose(struct hub_child *child)
 {
-    for (uint32_t i = 0; i < child->files.count; i++)
+    for (uint32_t i = 0; i < child->entry_count; i++)
         free((void *)child->entries[i].path.data);
     free(child->entries);
     free(child->part_files);
@@ -184,6 +184,7 @@ static enum hub_status open_file(struct hub_files *files, uint32_t number, int *
         return hub_fail(err, HUB_NOT_FOUND, "there is no file %u", number);
     if (!may_open(child, number))
         return hub_fail(err, HUB_DENIED, "file %u is not of this part", number);
+    number += child->first;
     struct hub_child_open *slot = NULL;
     for (size_t i = 0; i < HUB_MAX_OPEN && !slot; i++)
         if (child->open[i].fd >= 0 && child->open[i].number == number)
@@ -209,6 +210,7 @@ static enum hub_status open_file(struct hub_files *files, uint32_t number, int *
 static void close_file(struct hub_files *files, uint32_t number)
 {
     struct hub_child *child = child_of(files);
+    number += child->first;
     for (size_t i = 0; i < HUB_MAX_OPEN; i++)
         if (child->open[i].fd >= 0 && child->open[i].number == number && child->open[i].users > 0)
             child->open[i].users--;
@@ -257,15 +259,15 @@ static enum hub_status read_head(struct hub_child *child, struct hub_cursor *c, 
 
 static enum hub_status read_files(struct hub_child *child, struct hub_cursor *c, struct hub_error *err)
 {
-    while (hub_cursor_left(c) > 0 && !c->failed && child->files.count < child->entry_want) {
-        struct hub_file_entry *e = &child->entries[child->files.count];
+    while (hub_cursor_left(c) > 0 && !c->failed && child->entry_count < child->entry_want) {
+        struct hub_file_entry *e = &child->entries[child->entry_count];
         e->directory = hub_cursor_u8(c);
         e->size = hub_cursor_u64(c);
         const struct hub_view path = hub_cursor_text(c, HUB_MAX_MESSAGE);
         char *copy;
         HUB_TRY(dup_text(path, &copy, err));
         e->path = (struct hub_view){copy, path.size};
-        child->files.count++;
+        child->files.count = ++child->entry_count;
     }
     return c->failed ? hub_fail(err, HUB_INVALID, "a malformed list of files") : HUB_OK;
 }
@@ -289,7 +291,7 @@ enum hub_status hub_child_read_job(struct hub_child *child, struct hub_error *er
             HUB_TRY(read_files(child, &c, err));
         else if (frame.type == HUB_FRAME_PART_FILES && child->entries)
             HUB_TRY(read_part_files(child, &c, err));
-        else if (frame.type == HUB_FRAME_GO && child->entries && child->files.count == child->entry_want)
+        else if (frame.type == HUB_FRAME_GO && child->entries && child->entry_count == child->entry_want)
             return HUB_OK;
         else
             return hub_fail(err, HUB_INVALID, "a job with a frame of type %u", frame.type);

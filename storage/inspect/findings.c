@@ -156,10 +156,20 @@ static enum hub_status file_list(struct hub_findings_reader *r, struct hub_curso
 
 /* ---- claims ---- */
 
+/* It becomes part of an id, which is spelled: any name a file may have will do. */
 static bool claim_name_valid(struct hub_view name)
 {
     return name.size >= 1 && name.size <= 255 && name.data[0] != '.' && !memchr(name.data, '/', name.size) &&
-           hub_line_valid(name);
+           !memchr(name.data, 0, name.size);
+}
+
+/* The entries of a listing of the job. */
+static bool in_listing(const struct hub_job *job, uint32_t listing, uint32_t entry)
+{
+    const uint32_t first = job->listings ? job->listings[listing] : 0;
+    const uint32_t end =
+        job->listings && listing + 1 < job->listing_count ? job->listings[listing + 1] : job->file_count;
+    return entry >= first && entry < end;
 }
 
 static enum hub_status take_claim(struct hub_findings_reader *r, struct hub_cursor *c, struct hub_error *err)
@@ -168,15 +178,25 @@ static enum hub_status take_claim(struct hub_findings_reader *r, struct hub_curs
     struct hub_found_claim *claim;
     const uint8_t confidence = hub_cursor_u8(c);
     const struct hub_view format = hub_cursor_text(c, 32), name = hub_cursor_text(c, 255);
+    const uint32_t listing = hub_cursor_u32(c);
     if (c->failed || confidence < 1 || confidence > 100 || !hub_name_valid(format))
         return lie(err, "a malformed claim");
-    HUB_TRY(append(r, CLAIMS, &f->claims, &f->claim_count, sizeof *claim, HUB_MAX_CLAIMS, &claim, err));
+    if (listing >= HUB_MAX(r->job->listing_count, 1U) ||
+        (f->claim_count && listing < f->claims[f->claim_count - 1].listing))
+        return lie(err, "claims on no listing of the job, or out of order");
+    if (!f->claim_count || f->claims[f->claim_count - 1].listing != listing)
+        r->listing_claim = f->claim_count;
+    HUB_TRY(append(r, CLAIMS, &f->claims, &f->claim_count, sizeof *claim, HUB_MAX_JOB_CLAIMS, &claim, err));
     HUB_TRY(file_list(r, c, &claim->files, &claim->file_count, err));
     claim->confidence = confidence;
+    claim->listing = listing;
     HUB_TRY(keep(r, format, &claim->format, err));
     if ((claim->file_count == 0) != (name.size == 0) ||
-        (f->claims[0].file_count == 0) != (claim->file_count == 0))
+        (f->claims[r->listing_claim].file_count == 0) != (claim->file_count == 0))
         return lie(err, "claims on files and on the directory at once");
+    for (uint32_t i = 0; i < claim->file_count; i++)
+        if (!in_listing(r->job, listing, claim->files[i]))
+            return hub_fail(err, HUB_CORRUPT, "a claim on file %u of another listing", claim->files[i]);
     if (claim->file_count == 0)
         return HUB_OK;
     if (!claim_name_valid(name))

@@ -16,6 +16,7 @@ struct hub_findings_reader {
     uint32_t layout_field; /* whose layout is on its way: field + 1, or 0 */
     size_t layout_got;
     uint32_t facts_seen;
+    uint32_t listing_claim; /* the first claim on the listing that claims are about now */
 };
 
 /** One record frame. HUB_CORRUPT: a lie, the detail names it. */

@@ -34,6 +34,13 @@ void hub_inspector_free(struct hub_inspector *inspector);
 
 enum hub_job_kind { HUB_JOB_CLAIM = 1, HUB_JOB_PLAN, HUB_JOB_INSPECT };
 
+/** What minari-inspect announced at its start; the same until the inspector is freed. Waits for it, at most 5
+ * s. HUB_IO: it ended, or is no minari-inspect. */
+struct hub_format_table;
+HUB_MUST_USE enum hub_status hub_inspector_formats(struct hub_inspector *inspector,
+                                                   const struct hub_format_table **out,
+                                                   struct hub_error *err);
+
 struct hub_job_file {
     const char *path;
     uint64_t size;
@@ -45,6 +52,9 @@ struct hub_job {
     const char *format; /* PLAN, INSPECT */
     const struct hub_job_file *files;
     uint32_t file_count;
+    const uint32_t
+        *listings; /* CLAIM: the first entry of each listing, from 0 on, ascending; NULL: one listing */
+    uint32_t listing_count;
     const char *part, *hint;    /* INSPECT */
     const uint32_t *part_files; /* INSPECT: only these are handed out */
     uint32_t part_file_count;
@@ -59,6 +69,7 @@ struct hub_job {
 
 struct hub_found_claim {
     char *format;
+    uint32_t listing;
     int confidence;
     char *name;      /* single files: the dataset's last id segment; directory: NULL */
     uint32_t *files; /* single files: entry numbers */
@@ -105,7 +116,7 @@ struct hub_found_media {
 
 struct hub_findings {
     struct hub_found_claim *claims;
-    uint32_t claim_count; /* CLAIM: the directory's best bid first; else file claims */
+    uint32_t claim_count; /* CLAIM: by listing; the directory's best bid first, else file claims */
     struct hub_found_fact *facts;
     uint32_t fact_count; /* PLAN */
     struct hub_found_part *parts;

@@ -157,6 +157,47 @@ enum hub_status hub_inspector_order(struct hub_inspector *i, const struct hub_jo
     return st;
 }
 
+/* ---- what it announces ---- */
+
+static enum hub_status hear_formats(struct hub_inspector *i, struct hub_error *err)
+{
+    enum { PATIENCE_MS = 5000 };
+    HUB_CLEANUP(hub_freep) char *packet = malloc(HUB_MAX_TABLE);
+    if (!packet)
+        return hub_fail(err, HUB_NO_MEMORY, "no memory for the table of formats");
+    const int64_t deadline = hub_now_ms() + PATIENCE_MS;
+    ssize_t n = -1;
+    for (int64_t left; n < 0 && (left = deadline - hub_now_ms()) > 0;) {
+        struct pollfd fd = {.fd = i->control, .events = POLLIN};
+        if (poll(&fd, 1, (int)left) > 0)
+            n = recv(i->control, packet, HUB_MAX_TABLE, MSG_DONTWAIT);
+    }
+    struct hub_error why = {0};
+    if (n > 0 && hub_format_table_read(packet, (size_t)n, &i->formats, &why) == HUB_OK)
+        return HUB_OK;
+    return hub_fail(err, HUB_IO, "%s %s: is it the minari-inspect of this version?", i->program,
+                    n < 0    ? "does not say which formats it knows"
+                    : n == 0 ? "ended at its start"
+                             : why.detail);
+}
+
+enum hub_status hub_inspector_formats(struct hub_inspector *i, const struct hub_format_table **out,
+                                      struct hub_error *err)
+{
+    enum hub_status st = HUB_OK;
+    pthread_mutex_lock(&i->lock);
+    if (!i->formats && !i->worker)
+        st = restart_worker(i, err);
+    if (!i->formats && !st && hear_formats(i, err)) {
+        st = restart_worker(i, err);
+        if (!st)
+            st = hear_formats(i, err);
+    }
+    *out = i->formats;
+    pthread_mutex_unlock(&i->lock);
+    return st;
+}
+
 enum hub_status hub_inspector_new(const struct hub_inspector_options *options, struct hub_inspector **out,
                                   struct hub_error *err)
 {
@@ -186,6 +227,7 @@ void hub_inspector_free(struct hub_inspector *inspector)
         return;
     stop_worker(inspector);
     pthread_mutex_destroy(&inspector->lock);
+    hub_format_table_free(inspector->formats);
     free(inspector->program);
     free(inspector);
 }

@@ -2,6 +2,7 @@
 #ifndef HUB_INSPECT_INSPECTOR_STATE_H
 #define HUB_INSPECT_INSPECTOR_STATE_H
 
+#include "storage/inspect/formats.h"
 #include "storage/inspect/inspect.h"
 #include "storage/inspect/protocol.h"
 
@@ -18,6 +19,7 @@ struct hub_inspector {
     int control;
     int64_t restarts_ms[HUB_MAX_RESTARTS]; /* when the last ones were, a ring */
     unsigned restart;
+    struct hub_format_table *formats; /* NULL: not heard yet */
 };
 
 int64_t hub_now_ms(void);

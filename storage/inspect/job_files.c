@@ -40,12 +40,15 @@ static int compare_numbers(const void *a, const void *b)
 static enum hub_status make_head(struct hub_run *run, struct hub_error *err)
 {
     const struct hub_job *job = run->job;
-    run->part_files = malloc((job->part_file_count + (size_t)1) * sizeof *run->part_files);
+    const bool claim = job->kind == HUB_JOB_CLAIM;
+    const uint32_t *numbers = claim ? job->listings : job->part_files;
+    run->part_file_count = claim ? job->listing_count : job->part_file_count;
+    run->part_files = malloc((run->part_file_count + (size_t)1) * sizeof *run->part_files);
     if (!run->part_files)
         return hub_fail(err, HUB_NO_MEMORY, "no memory for a job");
-    if (job->part_file_count) {
-        memcpy(run->part_files, job->part_files, job->part_file_count * sizeof *run->part_files);
-        qsort(run->part_files, job->part_file_count, sizeof *run->part_files, compare_numbers);
+    if (run->part_file_count) {
+        memcpy(run->part_files, numbers, run->part_file_count * sizeof *run->part_files);
+        qsort(run->part_files, run->part_file_count, sizeof *run->part_files, compare_numbers);
     }
     struct hub_frame_writer *w = &run->writer;
     hub_frame_begin(w, HUB_FRAME_JOB);
@@ -54,7 +57,7 @@ static enum hub_status make_head(struct hub_run *run, struct hub_error *err)
     hub_frame_text(w, hub_view_of(job->part ? job->part : ""));
     hub_frame_text(w, hub_view_of(job->hint ? job->hint : ""));
     hub_frame_u32(w, job->file_count);
-    hub_frame_u32(w, job->part_file_count);
+    hub_frame_u32(w, run->part_file_count);
     hub_frame_u8(w, job->kind == HUB_JOB_INSPECT && job->side_fd >= 0);
     hub_frame_u64(w, run->side_budget);
     run->head_made = true;
@@ -76,8 +79,7 @@ static enum hub_status make_files(struct hub_run *run, struct hub_error *err)
 
 static enum hub_status make_part_files(struct hub_run *run, struct hub_error *err)
 {
-    const uint32_t count =
-        HUB_MIN(run->job->part_file_count - run->part_files_sent, (uint32_t)BATCH_BYTES / 4);
+    const uint32_t count = HUB_MIN(run->part_file_count - run->part_files_sent, (uint32_t)BATCH_BYTES / 4);
     hub_frame_begin(&run->writer, HUB_FRAME_PART_FILES);
     hub_frame_bytes(&run->writer, run->part_files + run->part_files_sent, count * sizeof *run->part_files);
     run->part_files_sent += count;
@@ -92,7 +94,7 @@ static enum hub_status make_more(struct hub_run *run, struct hub_error *err)
         HUB_TRY(make_head(run, err));
     if (run->files_sent < run->job->file_count)
         return make_files(run, err);
-    if (run->part_files_sent < run->job->part_file_count)
+    if (run->part_files_sent < run->part_file_count)
         return make_part_files(run, err);
     hub_frame_begin(&run->writer, HUB_FRAME_GO);
     run->go_made = true;
@@ -173,7 +175,7 @@ static enum hub_status check_file(const struct hub_run *run, uint32_t number, in
 static bool of_part(const struct hub_run *run, uint32_t number)
 {
     return run->job->kind != HUB_JOB_INSPECT ||
-           bsearch(&number, run->part_files, run->job->part_file_count, sizeof number, compare_numbers);
+           bsearch(&number, run->part_files, run->part_file_count, sizeof number, compare_numbers);
 }
 
 static uint32_t find_open(const struct hub_run *run, uint32_t number)

@@ -16,8 +16,8 @@ struct hub_run {
 
     /* the job on its way to the child */
     uint32_t files_sent, part_files_sent;
-    uint32_t *part_files; /* ascending */
-    size_t out_at;        /* bytes of writer.out sent */
+    uint32_t *part_files, part_file_count; /* ascending; of a claim the first entries of its listings */
+    size_t out_at;                         /* bytes of writer.out sent */
     bool head_made, go_made;
 
     uint32_t open[HUB_MAX_OPEN], open_count; /* what the child holds */

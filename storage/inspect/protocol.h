@@ -17,7 +17,8 @@ enum {
     HUB_MAX_NOTE = 4096,  /* a part's hint */
     HUB_MAX_SHORT = 1024, /* names, seeds, cameras, one-line details */
     HUB_MAX_TASK = 64 * 1024,
-    HUB_MAX_CLAIMS = 10000,
+    HUB_MAX_CLAIMS = 10000,         /* of one listing */
+    HUB_MAX_JOB_CLAIMS = 64 * 1024, /* of a job */
 };
 
 enum hub_frame_type {
@@ -25,7 +26,7 @@ enum hub_frame_type {
     HUB_FRAME_JOB =
         1, /* u8 kind, text format, part, hint, u32 files, u32 part files, u8 side allowed, u64 side budget */
     HUB_FRAME_FILES,      /* (u8 directory, u64 size, text path)... the next files */
-    HUB_FRAME_PART_FILES, /* u32... the next numbers, ascending */
+    HUB_FRAME_PART_FILES, /* u32... the next numbers, ascending; of a claim: the first entries of listings */
     HUB_FRAME_GO,         /* nothing: the job is complete */
     HUB_FRAME_FD,         /* u8 status, text detail; a descriptor travels along when the status is HUB_OK */
 
@@ -33,7 +34,7 @@ enum hub_frame_type {
     HUB_FRAME_OPEN = 32,  /* u32 file */
     HUB_FRAME_CLOSE,      /* u32 file */
     HUB_FRAME_SIDE,       /* nothing */
-    HUB_FRAME_CLAIM,      /* u8 confidence, text format, name, u32 count, u32... */
+    HUB_FRAME_CLAIM,      /* u8 confidence, text format, name, u32 listing, u32 count, u32... */
     HUB_FRAME_FACT,       /* text key, text */
     HUB_FRAME_PART,       /* text name, text hint, u32 count, u32... */
     HUB_FRAME_PROBLEM,    /* text code, path, detail */
@@ -44,6 +45,9 @@ enum hub_frame_type {
     HUB_FRAME_LAYOUT,     /* u32 field, u64 bytes: that many follow in LAYOUT_DATA */
     HUB_FRAME_LAYOUT_DATA,
     HUB_FRAME_END, /* u8 status, text problem, detail: the last one */
+
+    /* worker to hub, one packet on the control socket at its start */
+    HUB_FRAME_FORMAT = 64, /* text name, loadable, ids, u32 count, text... name patterns */
 };
 
 /** A message while it is written. Appending to a failed writer does nothing; hub_frame_end tells. */

@@ -6,7 +6,9 @@
 #include "storage/inspect/worker.h"
 
 #include "storage/base/digest.h"
+#include "storage/formats/format.h"
 #include "storage/inspect/child.h"
+#include "storage/inspect/formats.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -203,6 +205,31 @@ static void wake_libraries(void)
     tzset();
 }
 
+/* Which formats there are: said once, before any file was seen. */
+static void announce(void)
+{
+    struct hub_frame_writer w;
+    hub_frame_writer_init(&w, HUB_MAX_TABLE);
+    for (const struct hub_format *const *f = hub_formats; *f; f++) {
+        uint32_t count = 0;
+        while ((*f)->names && (*f)->names[count])
+            count++;
+        if (!count)
+            continue;
+        hub_frame_begin(&w, HUB_FRAME_FORMAT);
+        hub_frame_text(&w, hub_view_of((*f)->name));
+        hub_frame_text(&w, hub_view_of((*f)->loadable ? (*f)->loadable : ""));
+        hub_frame_text(&w, hub_view_of((*f)->ids ? (*f)->ids : ""));
+        hub_frame_u32(&w, count);
+        for (uint32_t i = 0; i < count; i++)
+            hub_frame_text(&w, hub_view_of((*f)->names[i]));
+        if (hub_frame_end(&w, NULL))
+            break;
+    }
+    (void)!send(HUB_CONTROL_FD, w.out.data, w.out.size, MSG_NOSIGNAL);
+    hub_frame_writer_dispose(&w);
+}
+
 int hub_worker_main(void)
 {
     close_range(HUB_CONTROL_FD + 1, ~0u, 0);
@@ -217,6 +244,7 @@ int hub_worker_main(void)
     w->poll[CONTROL] = (struct pollfd){.fd = HUB_CONTROL_FD, .events = POLLIN};
     w->poll[SIGNALS] = (struct pollfd){.fd = signals, .events = POLLIN};
     hub_sandbox_prepare(&w->sandbox);
+    announce();
     serve(w);
     for (size_t i = 0; i < w->jobs; i++)
         kill(w->pids[i], SIGKILL);

@@ -290,8 +290,11 @@ static enum hub_status plan(struct hub_files *files, struct hub_sink *sink, stru
     return st;
 }
 
+static const char *const names[] = {LEROBOT_INFO, "meta_data/info.json", "meta_data/", NULL};
+
 const struct hub_format hub_format_lerobot = {
     .name = "lerobot",
+    .names = names,
     .claim_directory = claim,
     .plan = plan,
     .inspect = hub_lerobot_inspect,

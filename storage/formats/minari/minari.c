@@ -266,8 +266,13 @@ static enum hub_status minari_plan(struct hub_files *files, struct hub_sink *sin
     return plan_file(files, main_number, described, sink, &hint, err);
 }
 
+static const char *const names[] = {"data/main_data.hdf5", "data/metadata.json", NULL};
+
 const struct hub_format hub_format_minari_hdf5 = {
     .name = "minari-hdf5",
+    .names = names,
+    .loadable = "minari",
+    .ids = "minari",
     .claim_directory = minari_claim,
     .plan = minari_plan,
     .inspect = minari_inspect,

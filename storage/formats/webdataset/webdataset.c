@@ -149,13 +149,19 @@ static bool same_series(const struct hub_wds_shard *a, const struct hub_wds_shar
     return a->packing == b->packing && a->numbered == b->numbered && hub_view_equal(a->series, b->series);
 }
 
+/* The names of a series begin alike, so that they follow each other in a sorted listing. */
 static void take_series(const struct hub_files *listing, uint32_t first, const struct hub_wds_shard *series,
                         struct hub_claim *claim)
 {
     claim->file_count = 0;
     for (uint32_t i = first; i < listing->count; i++) {
         const struct hub_file_entry *e = &listing->entries[i];
-        if (e->directory || e->path.size == 0 || memchr(e->path.data, '/', e->path.size))
+        if (e->path.size == 0)
+            continue;
+        if (e->path.size < series->series.size ||
+            memcmp(e->path.data, series->series.data, series->series.size) != 0)
+            break;
+        if (e->directory || memchr(e->path.data, '/', e->path.size))
             continue;
         const struct hub_wds_shard shard = hub_wds_shard_of(e->path);
         if (same_series(&shard, series))
@@ -171,13 +177,14 @@ static void take_series(const struct hub_files *listing, uint32_t first, const s
 static int claim_files(struct hub_files *listing, struct hub_claim *claim)
 {
     struct hub_wds_shard refused = {.packing = HUB_WDS_NOT};
-    for (uint32_t i = 0; i < listing->count; i++) {
+    for (uint32_t i = claim->from; i < listing->count; i++) {
         const struct hub_file_entry *e = &listing->entries[i];
         if (e->directory || e->path.size == 0 || memchr(e->path.data, '/', e->path.size))
             continue;
         const struct hub_wds_shard shard = hub_wds_shard_of(e->path);
         if (shard.packing == HUB_WDS_NOT || same_series(&shard, &refused))
             continue;
+        claim->from = i;
         const int confidence = bid_on(listing, i, shard.packing);
         if (confidence) {
             take_series(listing, i, &shard, claim);
@@ -185,6 +192,7 @@ static int claim_files(struct hub_files *listing, struct hub_claim *claim)
         }
         refused = shard;
     }
+    claim->from = listing->count;
     return 0;
 }
 
@@ -281,8 +289,11 @@ static enum hub_status plan(struct hub_files *files, struct hub_sink *sink, stru
     return HUB_OK;
 }
 
+static const char *const names[] = {"*.tar", "*.tar.gz", "*.tgz", "*.tar.zst", "*.tar.xz", "*.tar.bz2", NULL};
+
 const struct hub_format hub_format_webdataset = {
     .name = "webdataset",
+    .names = names,
     .claim_directory = claim_directory,
     .claim_files = claim_files,
     .plan = plan,

@@ -51,6 +51,29 @@ Test(jobs, claims_files_until_nobody_wants_one, .timeout = 60)
     fixture_stop(&f);
 }
 
+Test(jobs, one_child_claims_several_listings, .timeout = 60)
+{
+    static const uint32_t listings[] = {0, 2, 2, 5};
+    struct fixture f;
+    fixture_start(&f, HUB_PLANTED, options());
+    set_listing(&f, (const char *const[]){"a.one", "z.txt", "dataset.txt", "e.txt", "sub", "b.one", "c.one"},
+                7);
+    f.job.listings = listings;
+    f.job.listing_count = HUB_COUNT(listings);
+    cr_assert_eq(fixture_run(&f, NULL), HUB_OK, "%s", f.err.detail);
+    cr_assert_eq(f.found.claim_count, 5);
+    static const uint32_t of[] = {0, 2, 2, 3, 3}, files[] = {0, 0, 0, 5, 6};
+    for (uint32_t i = 0; i < HUB_COUNT(of); i++) {
+        cr_expect_eq(f.found.claims[i].listing, of[i]);
+        cr_expect_eq(f.found.claims[i].file_count, files[i] || i == 0 ? 1 : 0);
+        if (f.found.claims[i].file_count)
+            cr_expect_eq(f.found.claims[i].files[0], files[i], "numbers are those of the job");
+    }
+    cr_expect_str_eq(f.found.claims[1].format, "claimer");
+    cr_expect_str_eq(f.found.claims[4].name, "c.one");
+    fixture_stop(&f);
+}
+
 Test(jobs, nobody_claims_and_a_claim_may_crash, .timeout = 60)
 {
     struct fixture f;

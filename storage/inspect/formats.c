@@ -1,0 +1,166 @@
+/* The table of formats on the hub's side: see formats.h. */
+#include "storage/inspect/formats.h"
+
+#include "storage/inspect/protocol.h"
+#include "storage/inspect/text.h"
+
+#include <stdlib.h>
+
+/* ---- reading ---- */
+
+void hub_format_table_free(struct hub_format_table *table)
+{
+    for (uint32_t i = 0; table && i < table->count; i++) {
+        struct hub_format_row *row = &table->rows[i];
+        for (char **name = row->names; name && *name; name++)
+            free(*name);
+        free(row->names);
+        free(row->name);
+        free(row->loadable);
+        free(row->ids);
+    }
+    free(table);
+}
+
+/* One or two segments of which neither is empty but a last one. */
+static bool pattern_valid(struct hub_view pattern)
+{
+    const char *slash = pattern.size ? memchr(pattern.data, '/', pattern.size) : NULL;
+    return pattern.size > 0 && pattern.data[0] != '/' && !memchr(pattern.data, 0, pattern.size) &&
+           (!slash || !memchr(slash + 1, '/', pattern.size - (size_t)(slash + 1 - pattern.data)));
+}
+
+static enum hub_status read_row(struct hub_cursor *c, struct hub_format_row *row, struct hub_error *err)
+{
+    const struct hub_view name = hub_cursor_text(c, 32);
+    const struct hub_view loadable = hub_cursor_text(c, 32), ids = hub_cursor_text(c, 32);
+    const uint32_t count = hub_cursor_u32(c);
+    if (c->failed || !hub_name_valid(name) || count == 0 || count > HUB_MAX_FORMAT_NAMES)
+        return hub_fail(err, HUB_CORRUPT, "a malformed format");
+    row->name = hub_view_dup(name);
+    row->loadable = hub_view_dup(loadable);
+    row->ids = hub_view_dup(ids);
+    row->names = calloc(count + (size_t)1, sizeof *row->names);
+    bool whole = row->name && row->loadable && row->ids && row->names;
+    for (uint32_t i = 0; whole && i < count; i++) {
+        const struct hub_view pattern = hub_cursor_text(c, 255);
+        if (c->failed || !pattern_valid(pattern))
+            return hub_fail(err, HUB_CORRUPT, "a malformed name pattern");
+        row->names[i] = hub_view_dup(pattern);
+        whole = row->names[i] != NULL;
+    }
+    return whole ? HUB_OK : hub_fail(err, HUB_NO_MEMORY, "no memory for the table of formats");
+}
+
+static enum hub_status read_rows(struct hub_frame_reader *r, struct hub_format_table *table,
+                                 struct hub_error *err)
+{
+    for (;;) {
+        struct hub_frame frame;
+        HUB_TRY(hub_frame_next(r, &frame, err));
+        if (!frame.type)
+            return HUB_OK;
+        if (frame.type != HUB_FRAME_FORMAT || table->count == HUB_MAX_FORMATS)
+            return hub_fail(err, HUB_CORRUPT, "more than a table of formats");
+        struct hub_cursor c = hub_cursor_of(frame.data, frame.size);
+        HUB_TRY(read_row(&c, &table->rows[table->count++], err));
+        if (hub_cursor_left(&c))
+            return hub_fail(err, HUB_CORRUPT, "a malformed format");
+    }
+}
+
+enum hub_status hub_format_table_read(const void *data, size_t size, struct hub_format_table **out,
+                                      struct hub_error *err)
+{
+    struct hub_frame_reader reader;
+    struct hub_format_table *table = calloc(1, sizeof *table);
+    void *room = NULL;
+    size_t room_size = 0;
+    if (!table)
+        return hub_fail(err, HUB_NO_MEMORY, "no memory for the table of formats");
+    hub_frame_reader_init(&reader);
+    enum hub_status st = hub_frame_room(&reader, &room, &room_size, err);
+    if (!st && size > room_size)
+        st = hub_fail(err, HUB_CORRUPT, "a table of %zu bytes", size);
+    if (!st) {
+        memcpy(room, data, size);
+        hub_frame_filled(&reader, size);
+        st = read_rows(&reader, table, err);
+    }
+    if (!st && (reader.in.size != reader.at || table->count == 0))
+        st = hub_fail(err, HUB_CORRUPT, "a table of formats that is cut short");
+    hub_frame_reader_dispose(&reader);
+    if (st)
+        hub_format_table_free(table);
+    else
+        *out = table;
+    return st;
+}
+
+/* ---- asking ---- */
+
+const struct hub_format_row *hub_format_table_find(const struct hub_format_table *table, const char *name)
+{
+    for (uint32_t i = 0; i < table->count; i++)
+        if (strcmp(table->rows[i].name, name) == 0)
+            return &table->rows[i];
+    return NULL;
+}
+
+/* '*' stands for any run of bytes: when what follows it does not fit, it takes one byte more. */
+static bool matches(const char *pattern, size_t pattern_size, const char *name, size_t name_size)
+{
+    size_t p = 0, n = 0, star = SIZE_MAX, taken = 0;
+    while (n < name_size) {
+        if (p < pattern_size && pattern[p] == '*') {
+            star = p++;
+            taken = n;
+        } else if (p < pattern_size && pattern[p] == name[n]) {
+            p++;
+            n++;
+        } else if (star != SIZE_MAX) {
+            p = star + 1;
+            n = ++taken;
+        } else {
+            return false;
+        }
+    }
+    while (p < pattern_size && pattern[p] == '*')
+        p++;
+    return p == pattern_size;
+}
+
+static bool pattern_wants(const char *pattern, const char *path, bool directory)
+{
+    const char *in_pattern = strchr(pattern, '/'), *in_path = strchr(path, '/');
+    const size_t size = strlen(path);
+    if (!in_pattern)
+        return !directory && !in_path && matches(pattern, strlen(pattern), path, size);
+    const size_t head = (size_t)(in_pattern - pattern);
+    if (!in_pattern[1])
+        return directory && !in_path && matches(pattern, head, path, size);
+    return !directory && in_path && matches(pattern, head, path, (size_t)(in_path - path)) &&
+           matches(in_pattern + 1, strlen(in_pattern + 1), in_path + 1, strlen(in_path + 1));
+}
+
+bool hub_format_table_wants(const struct hub_format_table *table, const struct hub_format_row *format,
+                            const char *path, bool directory)
+{
+    for (uint32_t i = 0; i < table->count; i++)
+        for (char **name = table->rows[i].names; (!format || format == &table->rows[i]) && *name; name++)
+            if (pattern_wants(*name, path, directory))
+                return true;
+    return false;
+}
+
+bool hub_format_table_looks_into(const struct hub_format_table *table, const char *name)
+{
+    const size_t size = strlen(name);
+    for (uint32_t i = 0; i < table->count; i++)
+        for (char **pattern = table->rows[i].names; *pattern; pattern++) {
+            const char *slash = strchr(*pattern, '/');
+            if (slash && slash[1] && matches(*pattern, (size_t)(slash - *pattern), name, size))
+                return true;
+        }
+    return false;
+}
