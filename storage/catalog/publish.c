@@ -209,9 +209,9 @@ static enum hub_status check_claims(struct hub_publication *p, struct hub_error 
 }
 
 /* Why each broken part is; the first reason is that of the dataset when nothing could be read. */
-static enum hub_status check_parts(struct hub_publication *p, char **reason, struct hub_error *err)
+static enum hub_status check_parts(struct hub_publication *p, uint32_t *broken, char **reason,
+                                   struct hub_error *err)
 {
-    uint32_t broken = 0;
     for (uint32_t i = 0; i < p->draft->part_count; i++) {
         HUB_CLEANUP(hub_stmt_resetp) struct hub_stmt *stmt = NULL;
         bool row;
@@ -224,10 +224,10 @@ static enum hub_status check_parts(struct hub_publication *p, char **reason, str
             continue;
         const char *name = hub_stmt_text(stmt, 0), *why = hub_stmt_text(stmt, 1);
         HUB_TRY(hub_publication_problem(p, "part-broken", name, err, "%s", why));
-        if (!broken++ && asprintf(reason, "%s: %s", name, why) < 0)
+        if (!(*broken)++ && asprintf(reason, "%s: %s", name, why) < 0)
             *reason = NULL;
     }
-    if (broken == 0 || broken < p->draft->part_count) {
+    if (*broken == 0 || *broken < p->draft->part_count) {
         free(*reason);
         *reason = NULL;
     }
@@ -305,14 +305,16 @@ static enum hub_status update_row(struct hub_publication *p, const struct texts 
 static enum hub_status write_head(struct hub_publication *p, uint64_t serial, struct hub_error *err)
 {
     HUB_CLEANUP(texts_dispose) struct texts t = {.loadable = HUB_BUF_INIT(4096)};
-    HUB_TRY(check_parts(p, &t.reason, err));
+    uint32_t broken = 0;
+    HUB_TRY(check_parts(p, &broken, &t.reason, err));
     if (p->draft->status == HUB_DATASET_READY)
         HUB_TRY(check_claims(p, err));
     HUB_TRY(fact(p, "era", &t.era, err));
     HUB_TRY(fact(p, "minari_version", &t.version, err));
     HUB_TRY(fact(p, "description", &t.description, err));
     HUB_TRY(fact(p, "authors", &t.authors, err));
-    if (p->draft->status == HUB_DATASET_READY)
+    if (p->draft->status == HUB_DATASET_READY &&
+        !broken) /* no release loads a set that lacks a file's data */
         HUB_TRY(loadable_by(p->draft->format, t.era, t.version, &t.loadable, err));
     return update_row(p, &t, serial, err);
 }

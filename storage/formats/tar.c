@@ -204,7 +204,7 @@ static enum hub_status next_header(struct hub_tar *tar, uint8_t block[BLOCK], bo
     }
     HUB_TRY(hub_source_peek(tar->source, tar->at, BLOCK, &at, &got, err));
     if (got < BLOCK)
-        return hub_fail(err, HUB_CORRUPT, "the archive is cut short in a header at %llu",
+        return hub_fail(err, HUB_CORRUPT, "the archive was cut short in the header at %llu",
                         (unsigned long long)tar->at);
     if (all_zero(at)) {
         /* writers pad to records of 10 KiB, some to 32 KiB: more than that is something else */
@@ -237,8 +237,11 @@ enum hub_status hub_tar_next(struct hub_tar *tar, struct hub_tar_member *out, bo
             size = ext.size;
         if (!extends && !has_body(type))
             size = 0;
-        if (body > tar->source->size || size > tar->source->size - body)
-            return hub_fail(err, HUB_CORRUPT, "the member at %llu is cut short", (unsigned long long)tar->at);
+        const uint64_t left = tar->source->size - HUB_MIN(body, tar->source->size);
+        if (size > left)
+            return hub_fail(err, HUB_CORRUPT,
+                            "the archive was cut short: %llu of %llu bytes of the member at %llu are there",
+                            (unsigned long long)left, (unsigned long long)size, (unsigned long long)tar->at);
         tar->at = body + padded(size); /* may pass the end when the last padding is missing */
         if (extends) {
             HUB_TRY(extend(tar, type, body, size, &ext, err));

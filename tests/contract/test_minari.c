@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "tests/support/rows.h"
 
@@ -180,6 +181,38 @@ Test(minari, linked_episodes_have_the_links_numbers, .timeout = 60)
     cr_expect_eq(d.parts[1].episodes[1].number, 3);
     cr_expect_eq(d.parts[2].episodes[0].number, 4);
     cr_expect_str_eq(d.files[d.parts[1].episodes[0].file].path, "data/additional_data_0.hdf5");
+    inspected_close(&d);
+}
+
+/* A copy of the set in which one file has lost its second half. */
+static void open_cut(struct inspected *d, const char *set, const char *file, enum hub_status expected,
+                     struct hub_error *err)
+{
+    static unsigned copies;
+    char path[1000], command[3000];
+    struct stat st;
+    snprintf(path, sizeof path, "/tmp/minari-cut-%d-%u", (int)getpid(), copies++);
+    snprintf(command, sizeof command, "cp -r '%s/%s' '%s'", HUB_FIXTURES, set, path);
+    cr_assert_eq(system(command), 0);
+    snprintf(command, sizeof command, "%s/%s", path, file);
+    cr_assert(stat(command, &st) == 0 && truncate(command, st.st_size / 2) == 0);
+    cr_expect_eq(inspected_open(d, HUB_INSPECT, path, err), expected, "%s: %s", set, err->detail);
+    snprintf(command, sizeof command, "rm -r '%s'", path);
+    cr_assert_eq(system(command), 0);
+}
+
+Test(minari, what_was_cut_short_is_broken, .timeout = 60)
+{
+    struct inspected d;
+    struct hub_error err = {0};
+    open_cut(&d, "minari/root-0.5.3/cartpole/test-v0", "data/main_data.hdf5", HUB_CORRUPT, &err);
+    cr_expect_not_null(strstr(err.detail, "data/main_data.hdf5: the file was cut short: "), "%s", err.detail);
+    inspected_close(&d);
+    open_cut(&d, "minari/root-0.4.2/simple-links-v0", "data/additional_data_0.hdf5", HUB_OK, &err);
+    cr_expect_eq(d.part_status[0], HUB_OK, "%s", d.part_errors[0].detail);
+    cr_expect_eq(d.part_status[1], HUB_CORRUPT);
+    cr_expect_str_eq(d.part_errors[1].detail, "the file was cut short: 17260 of 34520 bytes are there");
+    cr_expect_eq(d.part_status[2], HUB_OK);
     inspected_close(&d);
 }
 

@@ -53,8 +53,12 @@ static inline struct hub_h5 *bare_of(const uint8_t *data, size_t size)
 {
     struct memory *m = memory_of(data, size);
     struct hub_h5 *file = calloc(1, sizeof *file);
-    *file =
-        (struct hub_h5){.files = &m->files, .fd = m->fd, .size = size, .offset_size = 8, .length_size = 8};
+    *file = (struct hub_h5){.files = &m->files,
+                            .fd = m->fd,
+                            .size = size,
+                            .offset_size = 8,
+                            .length_size = 8,
+                            .unverified = true};
     file->pages = malloc((size_t)H5_PAGES * H5_PAGE);
     file->page_tags = calloc(H5_PAGES, sizeof *file->page_tags);
     file->heaps = calloc(H5_HEAPS, sizeof *file->heaps);

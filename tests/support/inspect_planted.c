@@ -531,7 +531,7 @@ INSPECT(do_error_text)
 INSPECT(do_large_blocks)
 {
     (void)files, (void)part, (void)sink;
-    for (size_t size = 1; size < 256 * MIB; size *= 2) {
+    for (size_t size = 2; size < 256 * MIB; size *= 2) {
         char *block = malloc(size), *grown = block ? realloc(block, size + size / 2) : NULL;
         if (!grown)
             return hub_fail(err, HUB_NO_MEMORY, "%zu bytes", size);

@@ -18,20 +18,19 @@ struct hub_h5; /* an open file */
 /** Is this an HDF5 file (a user block of up to 2 MiB is allowed)? Reads 8 bytes at each place. */
 bool hub_h5_is(struct hub_files *files, uint32_t number);
 
+/** HUB_CORRUPT for a file that was cut short: it says how long it should be. */
 HUB_MUST_USE enum hub_status hub_h5_open(struct hub_files *files, uint32_t number, struct hub_h5 **out,
                                          struct hub_error *err);
 void hub_h5_close(struct hub_h5 *file);
 void hub_h5_closep(struct hub_h5 **file);
 uint64_t hub_h5_root(const struct hub_h5 *file);   /* address of the root group */
 uint32_t hub_h5_number(const struct hub_h5 *file); /* in the dataset's file table */
-/** Bytes the file should have according to its superblock; more than it has: it was cut short. */
-uint64_t hub_h5_stated_size(const struct hub_h5 *file);
-uint64_t hub_h5_size(const struct hub_h5 *file);
 
 /** Were more objects or index nodes asked for than any file may have? Then every further call fails. */
 bool hub_h5_exhausted(const struct hub_h5 *file);
 
-/** Was the file marked as open for writing and never unmarked (superblock versions 2 and 3)? */
+/** Was the file marked as open for writing and never unmarked? Only superblocks of version 3 tell; the
+ * library refuses to read such a file. */
 bool hub_h5_left_open(const struct hub_h5 *file);
 
 /* ---- objects ---- */

@@ -32,14 +32,19 @@ static unsigned bytes_for(uint64_t limit)
     return n;
 }
 
+/* Bytes of what names a child of a node at `level`. */
+static unsigned pointer_bytes(const struct tree *t, unsigned level)
+{
+    return t->file->offset_size + t->count_bytes + (level > 1 ? t->total_bytes[level - 1] : 0);
+}
+
 /* How many records fit nodes of each level, hence how wide the counts are. */
 static enum hub_status plan_levels(struct tree *t, struct hub_error *err)
 {
     uint64_t most = (t->node_size - NODE_OVERHEAD) / t->record_size, below = most;
     t->count_bytes = bytes_for(most);
     for (unsigned level = 1; level <= t->depth; level++) {
-        const unsigned pointer =
-            t->file->offset_size + t->count_bytes + (level > 1 ? t->total_bytes[level - 1] : 0);
+        const unsigned pointer = pointer_bytes(t, level);
         if (t->node_size < NODE_OVERHEAD + pointer)
             return hub_fail(err, HUB_CORRUPT, "tree nodes of %u bytes", t->node_size);
         most = (t->node_size - (NODE_OVERHEAD + pointer)) / (t->record_size + pointer);
@@ -97,6 +102,10 @@ static enum hub_status walk_node(struct tree *t, uint64_t address, uint64_t reco
     if (!st && (memcmp(bytes, level ? "BTIN" : "BTLF", 4) != 0 || bytes[5] != t->type))
         st = hub_fail(err, HUB_CORRUPT, "no tree node at address %" PRIu64, address);
     hub_cursor_skip(&c, 6);
+    const uint64_t used =
+        6 + records * t->record_size + (level ? (records + 1) * pointer_bytes(t, level) : 0);
+    if (!st)
+        st = h5_verify(t->file, "tree node", address, used, err);
     if (!st)
         st = take_records(t, &c, records, err);
     if (!st && level)
@@ -122,6 +131,7 @@ enum hub_status h5_btree2_walk(struct hub_h5 *file, uint64_t header, uint8_t typ
     t.left = h5_length(file, &c);
     if (memcmp(bytes, "BTHD", 4) != 0 || bytes[4] != 0)
         return hub_fail(err, HUB_CORRUPT, "no tree at address %" PRIu64, header);
+    HUB_TRY(h5_verify(file, "tree header", header, size, err));
     if (t.type != type)
         return hub_fail(err, HUB_CORRUPT, "a tree of type %u where %u belongs", t.type, type);
     if (t.record_size == 0 || t.node_size < (uint32_t)NODE_OVERHEAD + t.record_size ||

@@ -127,30 +127,34 @@ enum hub_status h5_count_node(struct hub_h5 *file, struct hub_error *err)
 static enum hub_status check_widths(const struct hub_h5 *file, struct hub_error *err)
 {
     const uint8_t o = file->offset_size, l = file->length_size;
-    if ((o != 2 && o != 4 && o != 8) || (l != 2 && l != 4 && l != 8))
-        return hub_fail(err, HUB_CORRUPT, "superblock: offsets of %u and lengths of %u bytes", o, l);
-    return HUB_OK;
+    const bool known = (o == 2 || o == 4 || o == 8) && (l == 2 || l == 4 || l == 8);
+    const bool legal = (known || o == 16 || o == 32 || l == 16 || l == 32) && o && l && o <= 32 && l <= 32 &&
+                       !(o & (o - 1)) && !(l & (l - 1));
+    return known ? HUB_OK
+                 : hub_fail(err, legal ? HUB_UNSUPPORTED : HUB_CORRUPT,
+                            "superblock: offsets of %u and lengths of %u bytes", o, l);
 }
 
 /* Versions 0 and 1: the root group is behind a symbol table entry. */
-static enum hub_status parse_old(struct hub_h5 *file, struct hub_cursor *c, uint8_t version,
+static enum hub_status parse_old(struct hub_h5 *file, struct hub_cursor *c, uint64_t *stated,
                                  struct hub_error *err)
 {
     hub_cursor_skip(c, 4);
     file->offset_size = hub_cursor_u8(c);
     file->length_size = hub_cursor_u8(c);
     HUB_TRY(check_widths(file, err));
-    hub_cursor_skip(c, version == 0 ? 9 : 13);
+    hub_cursor_skip(c, file->version == 0 ? 9 : 13);
     h5_offset(file, c); /* base address: the signature's own place counts */
     h5_offset(file, c); /* free space */
-    file->stated_size = h5_offset(file, c);
+    *stated = h5_offset(file, c);
     h5_offset(file, c); /* driver block */
     h5_offset(file, c); /* name of the root */
     file->root = h5_offset(file, c);
     return HUB_OK;
 }
 
-static enum hub_status parse_new(struct hub_h5 *file, struct hub_cursor *c, struct hub_error *err)
+static enum hub_status parse_new(struct hub_h5 *file, struct hub_cursor *c, uint64_t *stated,
+                                 struct hub_error *err)
 {
     file->offset_size = hub_cursor_u8(c);
     file->length_size = hub_cursor_u8(c);
@@ -158,24 +162,29 @@ static enum hub_status parse_new(struct hub_h5 *file, struct hub_cursor *c, stru
     file->flags = hub_cursor_u8(c);
     h5_offset(file, c); /* base address */
     h5_offset(file, c); /* superblock extension */
-    file->stated_size = h5_offset(file, c);
+    *stated = h5_offset(file, c);
     file->root = h5_offset(file, c);
-    return HUB_OK;
+    return c->failed ? HUB_OK : h5_verify(file, "superblock", 0, (uint64_t)12 + 4 * file->offset_size, err);
 }
 
 static enum hub_status parse_superblock(struct hub_h5 *file, struct hub_error *err)
 {
     uint8_t block[128];
+    uint64_t stated = H5_UNDEFINED;
     const size_t size = (size_t)HUB_MIN(sizeof block, file->size - file->base);
     HUB_TRY(h5_get(file, 0, block, size, err));
     struct hub_cursor c = hub_cursor_of(block, size);
     hub_cursor_skip(&c, sizeof signature);
-    const uint8_t version = hub_cursor_u8(&c);
-    if (version > 3)
-        return hub_fail(err, HUB_UNSUPPORTED, "superblock of version %u", version);
-    HUB_TRY(version < 2 ? parse_old(file, &c, version, err) : parse_new(file, &c, err));
+    file->version = hub_cursor_u8(&c);
+    if (file->version > 3)
+        return hub_fail(err, HUB_UNSUPPORTED, "superblock of version %u", file->version);
+    HUB_TRY(file->version < 2 ? parse_old(file, &c, &stated, err) : parse_new(file, &c, &stated, err));
     if (c.failed || file->root == H5_UNDEFINED)
         return hub_fail(err, HUB_CORRUPT, "the superblock is cut short");
+    if (stated != H5_UNDEFINED && stated > file->size)
+        return hub_fail(err, HUB_CORRUPT,
+                        "the file was cut short: %" PRIu64 " of %" PRIu64 " bytes are there", file->size,
+                        stated);
     return HUB_OK;
 }
 
@@ -243,16 +252,6 @@ uint32_t hub_h5_number(const struct hub_h5 *file)
     return file->number;
 }
 
-uint64_t hub_h5_stated_size(const struct hub_h5 *file)
-{
-    return file->stated_size;
-}
-
-uint64_t hub_h5_size(const struct hub_h5 *file)
-{
-    return file->size;
-}
-
 bool hub_h5_exhausted(const struct hub_h5 *file)
 {
     return file->objects > H5_MAX_OBJECTS || file->nodes > H5_MAX_NODES;
@@ -260,5 +259,5 @@ bool hub_h5_exhausted(const struct hub_h5 *file)
 
 bool hub_h5_left_open(const struct hub_h5 *file)
 {
-    return file->flags & 1;
+    return file->version == 3 && file->flags & 5;
 }

@@ -49,6 +49,8 @@ enum hub_status h5_fractal_open(struct hub_h5 *file, uint64_t address, struct h5
     h.root_rows = hub_cursor_u16(&c);
     if (memcmp(bytes, "FRHP", 4) != 0 || c.failed)
         return hub_fail(err, HUB_CORRUPT, "no fractal heap at address %" PRIu64, address);
+    HUB_TRY(h5_verify(file, "heap header", address, size + (h.filter_length ? l + 4u + h.filter_length : 0),
+                      err));
     if (!power_of_two(h.width) || !power_of_two(h.start_size) || !power_of_two(h.max_direct) ||
         h.max_direct < h.start_size || h.max_direct > UINT32_MAX || h.max_bits == 0 || h.max_bits > 64 ||
         h.id_length < 1 || h.id_length > 64)
@@ -126,6 +128,9 @@ static enum hub_status find_block(struct hub_h5 *file, const struct h5_fractal *
         HUB_TRY(h5_get(file, block, head, sizeof head, err));
         if (memcmp(head, "FHIB", 4) != 0)
             return hub_fail(err, HUB_CORRUPT, "no heap block at address %" PRIu64, block);
+        HUB_TRY(h5_verify(
+            file, "heap block", block,
+            5u + file->offset_size + h->offset_bytes + (uint64_t)rows * h->width * file->offset_size, err));
         const uint64_t table = block + 5 + file->offset_size + h->offset_bytes;
         HUB_TRY(h5_get(file, table + entry * file->offset_size, bytes, file->offset_size, err));
         struct hub_cursor c = hub_cursor_of(bytes, file->offset_size);
@@ -156,6 +161,9 @@ static enum hub_status get_managed(struct hub_h5 *file, const struct h5_fractal 
     HUB_TRY(h5_get(file, address, head, sizeof head, err));
     if (memcmp(head, "FHDB", 4) != 0)
         return hub_fail(err, HUB_CORRUPT, "no heap block at address %" PRIu64, address);
+    if (h->flags & 2)
+        HUB_TRY(h5_verify_around(file, "heap block", address, block,
+                                 (size_t)5 + file->offset_size + h->offset_bytes, err));
     return read_object(file, address + (at - start), size, out, err);
 }
 

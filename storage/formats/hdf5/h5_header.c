@@ -126,6 +126,8 @@ static enum hub_status read_block(struct walk *w, const struct block *block, str
     HUB_TRY(fetch(w, block->address, block->size, err));
     if (around && memcmp(w->object->bytes.data + start, "OCHK", 4) != 0)
         return hub_fail(err, HUB_CORRUPT, "no header block at %" PRIu64, block->address);
+    if (around)
+        HUB_TRY(h5_verify(w->file, "header block", block->address, block->size - 4, err));
     return take_messages(w, start + around / 2, w->object->bytes.size - around / 2, err);
 }
 
@@ -159,6 +161,8 @@ static enum hub_status read_first(struct walk *w, struct hub_error *err)
     const uint64_t start = address + (uint64_t)(c.at - head);
     HUB_TRY(add_block(w, start, size, err));
     HUB_TRY(fetch(w, start, size, err));
+    if (w->version == 2)
+        HUB_TRY(h5_verify(w->file, "object header", address, start - address + size, err));
     return take_messages(w, 0, w->object->bytes.size, err);
 }
 

@@ -127,21 +127,26 @@ static enum hub_status take_pages(struct entries *w, uint64_t address, uint64_t 
     for (uint64_t i = 0; i < pages && first + i * w->page_items < w->total; i++) {
         uint8_t byte;
         HUB_TRY(h5_get(w->file, bits + i / 8, &byte, 1, err));
-        if (bit(&byte, i % 8))
-            HUB_TRY(take(w, address + i * ((uint64_t)w->page_items * w->entry + 4), first + i * w->page_items,
-                         HUB_MIN(count - i * w->page_items, w->page_items), err));
+        if (!bit(&byte, i % 8))
+            continue;
+        const uint64_t page = address + i * ((uint64_t)w->page_items * w->entry + 4),
+                       items = HUB_MIN(count - i * w->page_items, w->page_items);
+        HUB_TRY(h5_verify(w->file, "chunk index page", page, items * w->entry, err));
+        HUB_TRY(take(w, page, first + i * w->page_items, items, err));
     }
     return HUB_OK;
 }
 
-static enum hub_status expect(struct hub_h5 *file, uint64_t address, const char *magic, struct hub_error *err)
+/* A block of this kind, whose checksum stands behind `size` bytes. */
+static enum hub_status expect(struct hub_h5 *file, uint64_t address, const char *magic, uint64_t size,
+                              struct hub_error *err)
 {
     uint8_t head[4];
     HUB_TRY(h5_count_node(file, err));
     HUB_TRY(h5_get(file, address, head, sizeof head, err));
-    return memcmp(head, magic, 4) == 0
-               ? HUB_OK
-               : hub_fail(err, HUB_CORRUPT, "no %s block at address %" PRIu64, magic, address);
+    if (memcmp(head, magic, 4) != 0)
+        return hub_fail(err, HUB_CORRUPT, "no %s block at address %" PRIu64, magic, address);
+    return h5_verify(file, "chunk index", address, size, err);
 }
 
 static enum hub_status walk_fixed(struct entries *w, uint64_t address, struct hub_error *err)
@@ -149,7 +154,7 @@ static enum hub_status walk_fixed(struct entries *w, uint64_t address, struct hu
     const unsigned o = w->file->offset_size;
     uint8_t bytes[8 + 8 + 8];
     const size_t size = 8u + w->file->length_size + o;
-    HUB_TRY(expect(w->file, address, "FAHD", err));
+    HUB_TRY(expect(w->file, address, "FAHD", size, err));
     HUB_TRY(h5_get(w->file, address, bytes, size, err));
     struct hub_cursor c = hub_cursor_of(bytes + 5, size - 5);
     const uint8_t client = hub_cursor_u8(&c), entry = hub_cursor_u8(&c), page_bits = hub_cursor_u8(&c);
@@ -159,12 +164,14 @@ static enum hub_status walk_fixed(struct entries *w, uint64_t address, struct hu
         return hub_fail(err, HUB_CORRUPT, "index pages of 2^%u entries", page_bits);
     if (block == H5_UNDEFINED)
         return HUB_OK;
-    HUB_TRY(expect(w->file, block, "FADB", err));
     w->page_items = 1u << page_bits;
     const uint64_t start = block + 6 + o;
-    if (count <= w->page_items)
+    if (count > UINT64_MAX / 2 / w->entry)
+        return hub_fail(err, HUB_CORRUPT, "a chunk index of %" PRIu64 " entries", count);
+    const uint64_t pages = count <= w->page_items ? 0 : (count + w->page_items - 1) / w->page_items;
+    HUB_TRY(expect(w->file, block, "FADB", 6u + o + (pages ? (pages + 7) / 8 : count * w->entry), err));
+    if (pages == 0)
         return take(w, start, 0, count, err);
-    const uint64_t pages = (count + w->page_items - 1) / w->page_items;
     return take_pages(w, start + (pages + 7) / 8 + 4, start, 0, count, err);
 }
 
@@ -180,8 +187,9 @@ static enum hub_status take_data_block(struct entries *w, const struct extensibl
 {
     if (address == H5_UNDEFINED || first >= w->total)
         return HUB_OK;
-    HUB_TRY(expect(w->file, address, "EADB", err));
-    const uint64_t start = address + 6 + w->file->offset_size + x->offset_bytes;
+    const unsigned head = 6u + w->file->offset_size + x->offset_bytes;
+    const uint64_t start = address + head;
+    HUB_TRY(expect(w->file, address, "EADB", head + (items <= w->page_items ? items * w->entry : 0), err));
     if (items <= w->page_items)
         return take(w, start, first, items, err);
     return take_pages(w, start + 4, bits, first, items, err);
@@ -203,10 +211,10 @@ static enum hub_status take_super_block(struct entries *w, const struct extensib
 {
     if (address == H5_UNDEFINED)
         return HUB_OK;
-    HUB_TRY(expect(w->file, address, "EASB", err));
     const uint64_t bits = address + 6 + w->file->offset_size + x->offset_bytes;
     const uint64_t bit_bytes = items > w->page_items ? (items / w->page_items + 7) / 8 : 0;
     const uint64_t table = bits + blocks * bit_bytes;
+    HUB_TRY(expect(w->file, address, "EASB", table - address + blocks * w->file->offset_size, err));
     for (uint64_t i = 0; i < blocks && first + i * items < w->total; i++) {
         uint64_t block;
         HUB_TRY(get_address(w->file, table + i * w->file->offset_size, &block, err));
@@ -220,7 +228,7 @@ static enum hub_status parse_extensible(struct entries *w, uint64_t address, str
 {
     uint8_t bytes[12 + 6 * 8 + 8];
     const size_t size = 12u + 6u * w->file->length_size + w->file->offset_size;
-    HUB_TRY(expect(w->file, address, "EAHD", err));
+    HUB_TRY(expect(w->file, address, "EAHD", size, err));
     HUB_TRY(h5_get(w->file, address, bytes, size, err));
     struct hub_cursor c = hub_cursor_of(bytes + 5, size - 5);
     const uint8_t client = hub_cursor_u8(&c), entry = hub_cursor_u8(&c);
@@ -240,6 +248,16 @@ static enum hub_status parse_extensible(struct entries *w, uint64_t address, str
     return check_entry(w, client, entry, err);
 }
 
+/* Its checksum stands behind this many bytes. */
+static uint64_t index_block_bytes(const struct entries *w, const struct extensible *x)
+{
+    const unsigned first = (unsigned)__builtin_ctz(x->block_items),
+                   direct = (unsigned)__builtin_ctz(x->min_pointers);
+    const unsigned blocks = 1u + x->max_bits - HUB_MIN(first, (unsigned)x->max_bits);
+    const uint64_t addresses = 2u * (x->min_pointers - 1u) + (blocks > 2 * direct ? blocks - 2 * direct : 0);
+    return 6u + w->file->offset_size + (uint64_t)x->index_items * w->entry + addresses * w->file->offset_size;
+}
+
 /* Index block: its own entries, addresses of the data blocks of the first super blocks, then of the other
  * super blocks. */
 static enum hub_status walk_extensible(struct entries *w, uint64_t address, struct hub_error *err)
@@ -248,7 +266,7 @@ static enum hub_status walk_extensible(struct entries *w, uint64_t address, stru
     HUB_TRY(parse_extensible(w, address, &x, err));
     if (x.index_block == H5_UNDEFINED)
         return HUB_OK;
-    HUB_TRY(expect(w->file, x.index_block, "EAIB", err));
+    HUB_TRY(expect(w->file, x.index_block, "EAIB", index_block_bytes(w, &x), err));
     uint64_t at = x.index_block + 6 + w->file->offset_size, first = x.index_items;
     HUB_TRY(take(w, at, 0, x.index_items, err));
     at += (uint64_t)x.index_items * w->entry;

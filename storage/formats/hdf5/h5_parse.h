@@ -35,6 +35,7 @@ enum h5_message_type {
 #define H5_PAGE 4096u
 #define H5_PAGES 256u
 #define H5_HEAPS 256u
+#define H5_VERIFIED 64u
 
 /** Objects of one global heap collection. */
 struct h5_collection {
@@ -72,10 +73,9 @@ struct hub_h5 {
     int fd;
     uint64_t size; /* of the file */
     uint64_t base; /* bytes of user block: added to every address */
-    uint64_t stated_size;
     uint64_t root;
     uint8_t offset_size, length_size;
-    uint8_t flags;               /* superblock: bit 0: open for writing */
+    uint8_t version, flags;      /* of the superblock; flags: bit 0: open for writing, 2: for SWMR writing */
     uint32_t objects, nodes;     /* counted against their ceilings */
     uint8_t *pages;              /* H5_PAGES pages, direct mapped */
     uint64_t *page_tags;         /* number + 1; 0: empty */
@@ -84,6 +84,8 @@ struct hub_h5 {
     uint64_t grid_of;            /* its address */
     int64_t library;             /* its file handle, 0: not opened */
     struct h5_members members;   /* of the group a path was last looked for in */
+    bool unverified;             /* checksums are not looked at: for tests of the parsers behind them */
+    uint64_t verified[H5_VERIFIED]; /* addresses + 1 of blocks whose checksum was right */
 };
 
 /** Copy `size` bytes at an address; HUB_CORRUPT past the end of the file. */
@@ -97,6 +99,15 @@ HUB_MUST_USE enum hub_status h5_locate(const struct hub_h5 *file, uint64_t addre
                                        uint64_t *offset, struct hub_error *err);
 /** Count a tree node; HUB_TOO_BIG over the ceiling. */
 HUB_MUST_USE enum hub_status h5_count_node(struct hub_h5 *file, struct hub_error *err);
+
+/** HDF5's checksum of metadata. */
+uint32_t h5_checksum(const void *data, size_t size);
+/** Are the `size` bytes at an address followed by their checksum? HUB_CORRUPT if not; `what` names them. */
+HUB_MUST_USE enum hub_status h5_verify(struct hub_h5 *file, const char *what, uint64_t address, uint64_t size,
+                                       struct hub_error *err);
+/** The same where the checksum stands within the bytes, at `at`. */
+HUB_MUST_USE enum hub_status h5_verify_around(struct hub_h5 *file, const char *what, uint64_t address,
+                                              uint64_t size, size_t at, struct hub_error *err);
 
 /** Offsets of the file's width; all ones become H5_UNDEFINED. */
 uint64_t h5_offset(const struct hub_h5 *file, struct hub_cursor *c);

@@ -4,7 +4,7 @@
  * E4b: statistics on the episode) or in data/metadata.json (E5). Each HDF5 file is a part. Arrow and Parquet
  * storage of E5 is recognised and not supported.
  *
- * Problems: metadata-missing, metadata-damaged, bad-metadata, file-truncated, file-not-closed; of links:
+ * Problems: metadata-missing, metadata-damaged, bad-metadata, file-not-closed; of links:
  * link-leaves-dataset, link-target-missing, link-user-defined, link-cycle; of an episode: unreadable-episode,
  * number-mismatch, length-mismatch, attribute-damaged, attributes-too-big; below it: group-damaged,
  * object-damaged, dataset-damaged, bad-name, too-deep; of a field: rows-differ, type-differs,
@@ -180,23 +180,14 @@ static enum hub_status report_parts(struct hub_files *files, const struct target
     return HUB_OK;
 }
 
-static bool is_short(const struct hub_h5 *file)
+enum hub_status minari_tell_open(const struct hub_h5 *file, struct hub_view path, struct hub_sink *sink,
+                                 struct hub_error *err)
 {
-    return hub_h5_stated_size(file) != UINT64_MAX && hub_h5_stated_size(file) > hub_h5_size(file);
-}
-
-static enum hub_status check_size(const struct hub_h5 *file, struct hub_view path, struct hub_sink *sink,
-                                  struct hub_error *err)
-{
-    if (hub_h5_left_open(file))
-        HUB_TRY(
-            hub_sink_problem(sink, "file-not-closed", path, err,
-                             "its writer was killed or is still writing; h5py and Minari refuse to read it"));
-    if (!is_short(file))
-        return HUB_OK;
-    return hub_sink_problem(sink, "file-truncated", path, err, "%llu bytes of %llu: the file was cut short",
-                            (unsigned long long)hub_h5_size(file),
-                            (unsigned long long)hub_h5_stated_size(file));
+    return hub_h5_left_open(file)
+               ? hub_sink_problem(
+                     sink, "file-not-closed", path, err,
+                     "its writer was killed or is still writing; h5py and Minari refuse to read it")
+               : HUB_OK;
 }
 
 static enum hub_status plan_file(struct hub_files *files, uint32_t number, bool described,
@@ -204,13 +195,12 @@ static enum hub_status plan_file(struct hub_files *files, uint32_t number, bool 
 {
     HUB_CLEANUP(hub_h5_closep) struct hub_h5 *file = NULL;
     HUB_CLEANUP(hub_h5_object_dispose) struct hub_h5_object root = {0};
-    HUB_TRY(hub_h5_open(files, number, &file, err));
-    HUB_TRY(check_size(file, files->entries[number].path, sink, err));
     struct hub_error why = {0};
-    const enum hub_status st_root = hub_h5_object_load(file, hub_h5_root(file), &root, &why);
-    if (st_root)
-        return hub_fail(err, st_root, "%s%s", is_short(file) ? "main_data.hdf5 was cut short: " : "",
-                        why.detail);
+    enum hub_status st = hub_h5_open(files, number, &file, &why);
+    if (st)
+        return hub_fail(err, st, "%s: %s", main_path, why.detail);
+    HUB_TRY(minari_tell_open(file, files->entries[number].path, sink, err));
+    HUB_TRY(hub_h5_object_load(file, hub_h5_root(file), &root, err));
     if (root.kind != HUB_H5_GROUP)
         return hub_fail(err, HUB_CORRUPT, "the root of main_data.hdf5 is no group");
     bool any = described;
@@ -225,7 +215,7 @@ static enum hub_status plan_file(struct hub_files *files, uint32_t number, bool 
     if (!any) /* no space says where pictures are: their bytes must */
         HUB_TRY(hub_buf_add_text(hint, "image *\n", err));
     struct targets targets = {0};
-    enum hub_status st = read_root(files, file, &root, sink, &targets, err);
+    st = read_root(files, file, &root, sink, &targets, err);
     if (!st)
         st = report_parts(files, &targets, number, hub_buf_view(hint), sink, err);
     free(targets.items);

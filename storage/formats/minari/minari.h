@@ -31,6 +31,10 @@ HUB_MUST_USE enum hub_status minari_image_paths(const char *space_json, size_t s
 /** Does the note say that this path holds images? A note that was cut says yes to everything. */
 bool minari_hint_image(struct hub_view hint, struct hub_view path);
 
+/** Report a file whose writer did not close it. */
+HUB_MUST_USE enum hub_status minari_tell_open(const struct hub_h5 *file, struct hub_view path,
+                                              struct hub_sink *sink, struct hub_error *err);
+
 /** The driver's inspect function. */
 HUB_MUST_USE enum hub_status minari_inspect(struct hub_files *files, const struct hub_part *part,
                                             struct hub_sink *sink, struct hub_error *err);

@@ -262,8 +262,10 @@ static enum hub_status inspect_part(struct part *p, const struct hub_part *part,
     if (part->file_count < 1)
         return hub_fail(err, HUB_INVALID, "a part without a file");
     HUB_TRY(hub_h5_open(p->files, part->files[0], &p->file, err));
-    if (linked)
+    if (linked) {
+        HUB_TRY(minari_tell_open(p->file, p->files->entries[part->files[0]].path, p->sink, err));
         HUB_TRY(hub_h5_open(p->files, part->files[1], &index, err));
+    }
     p->tree.file = p->file;
     p->tree.sink = p->sink;
     HUB_TRY(list_episodes(p, linked ? index : p->file, linked, err));

@@ -218,9 +218,12 @@ enum hub_status hub_parquet_open(struct hub_source *source, struct hub_parquet *
     HUB_TRY(hub_source_read(source, source->size - 8, tail, 8, err));
     if (memcmp(tail + 4, "PARE", 4) == 0)
         return hub_fail(err, HUB_UNSUPPORTED, "encrypted footer");
-    if (memcmp(head, "PAR1", 4) != 0 || memcmp(tail + 4, "PAR1", 4) != 0)
-        return hub_fail(err, HUB_CORRUPT, "not a whole Parquet file: no PAR1 at %s",
-                        memcmp(head, "PAR1", 4) ? "its start" : "its end");
+    if (memcmp(head, "PAR1", 4) != 0)
+        return hub_fail(err, HUB_CORRUPT, "not a Parquet file: no PAR1 at its start");
+    if (memcmp(tail + 4, "PAR1", 4) != 0) /* how long it was stood in what is lost */
+        return hub_fail(err, HUB_CORRUPT,
+                        "the file was cut short: %llu bytes are there, and no PAR1 at their end",
+                        (unsigned long long)source->size);
     struct hub_cursor c = hub_cursor_of(tail, 4);
     const uint32_t size = hub_cursor_u32(&c);
     if (size > source->size - 12)

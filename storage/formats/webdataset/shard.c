@@ -169,7 +169,7 @@ static enum hub_status tell_shard(struct shard *s, struct hub_error *err)
                                  s->cut.detail));
     else if (s->tar.unterminated)
         HUB_TRY(hub_sink_problem(s->sink, "unterminated-shard", s->path, err,
-                                 "the archive has no end: it may be cut short"));
+                                 "the archive has no end: what followed its last member may be lost"));
     if (s->tar.trailing)
         HUB_TRY(hub_sink_problem(s->sink, "trailing-bytes", s->path, err,
                                  "bytes after the archive's end are not read"));

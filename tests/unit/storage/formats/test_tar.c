@@ -184,6 +184,24 @@ ParameterizedTest(struct pax_case *c, tar, pax_records)
     hub_tar_dispose(&tar);
 }
 
+Test(tar, a_member_that_is_not_all_there)
+{
+    uint8_t archive[512 + 100] = {0};
+    struct hub_source source;
+    struct hub_tar tar;
+    struct hub_tar_member m = {0};
+    struct hub_error err = {0};
+    bool end = false;
+    put_header(archive, "a.txt", "00000000620", '0',
+               "ustar\0"
+               "00");
+    hub_source_memory(&source, archive, sizeof archive);
+    hub_tar_init(&tar, &source);
+    cr_expect_eq(hub_tar_next(&tar, &m, &end, &err), HUB_CORRUPT);
+    cr_expect_str_eq(err.detail, "the archive was cut short: 100 of 400 bytes of the member at 0 are there");
+    hub_tar_dispose(&tar);
+}
+
 Test(tar, a_wrong_checksum_is_no_header)
 {
     uint8_t block[512];

@@ -32,6 +32,18 @@ static void close_fixture(struct opened *o)
     free(o->data);
 }
 
+Test(parquet, a_file_that_was_cut_short)
+{
+    struct opened o;
+    struct hub_error err = {0};
+    cr_assert_eq(open_fixture(&o, VARIANT, 0, &err), HUB_OK, "%s", err.detail);
+    hub_parquet_dispose(&o.file);
+    hub_source_memory(&o.source, o.data, 1000);
+    cr_expect_eq(hub_parquet_open(&o.source, &o.file, &err), HUB_CORRUPT);
+    cr_expect_str_eq(err.detail, "the file was cut short: 1000 bytes are there, and no PAR1 at their end");
+    close_fixture(&o);
+}
+
 struct leaf_case {
     char path[40];
     uint8_t kind, item_size, max_rep;
