@@ -317,7 +317,8 @@ static enum hub_status take_episode(struct hub_findings_reader *r, struct hub_cu
     const struct hub_view statistics = json(c, HUB_MAX_ATTRIBUTES, HUB_JSON_OBJECT);
     if (!whole(c) || flags > 3 || !hub_text_valid(task))
         return lie(err, "a malformed episode");
-    if (e->number < -1 || e->file >= r->job->file_count || e->steps > HUB_MAX_STEPS)
+    if (e->number < -1 || e->number > HUB_MAX_NUMBER || e->file >= r->job->file_count ||
+        e->steps > HUB_MAX_STEPS)
         return lie(err, "an episode with an impossible number, file or length");
     HUB_TRY(keep_some(r, name, &e->name, err));
     HUB_TRY(keep_some(r, seed, &e->seed, err));

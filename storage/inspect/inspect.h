@@ -13,6 +13,8 @@
 #include "storage/model/layout.h"
 #include "storage/model/record.h"
 
+#include <stdatomic.h>
+
 struct hub_inspector;
 
 struct hub_inspector_options {
@@ -62,7 +64,7 @@ struct hub_job {
     /** Open file `number` read-only, beneath its root. Called on the calling thread of hub_inspector_run. */
     enum hub_status (*open_file)(void *user, uint32_t number, int *fd, struct hub_error *err);
     void *user;
-    volatile bool *cancel; /* may be NULL; set: the child is killed and HUB_CANCELLED returned */
+    atomic_bool *cancel; /* may be NULL; set: the child is killed and HUB_CANCELLED returned */
 };
 
 /* Results: owned by struct hub_findings, proven. Texts are terminated and valid UTF-8. */

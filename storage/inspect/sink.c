@@ -312,6 +312,12 @@ enum hub_status hub_sink_episode(struct hub_sink *sink, const struct hub_episode
     HUB_TRY(fit_json(sink, 5, &e.splits, HUB_JSON_ARRAY, e.name, "splits", err));
     HUB_TRY(fit_json(sink, 6, &e.attributes, HUB_JSON_OBJECT, e.name, "attributes", err));
     HUB_TRY(fit_json(sink, 7, &e.statistics, HUB_JSON_OBJECT, e.name, "statistics", err));
+    if (e.number > HUB_MAX_NUMBER) {
+        HUB_TRY(hub_sink_problem(sink, "bad-number", e.name, err,
+                                 "an episode with the number %lld: it has its position instead",
+                                 (long long)e.number));
+        e.number = -1;
+    }
     if (e.steps > HUB_MAX_STEPS) {
         HUB_TRY(hub_sink_problem(sink, "bad-steps", e.name, err, "an episode of %llu steps",
                                  (unsigned long long)e.steps));

@@ -19,6 +19,8 @@ enum {
     HUB_MAX_TEXT = 4 * 1024 * 1024, /* one JSON text of a dataset (a space with long bounds) */
     HUB_MAX_ATTRIBUTES = 64 * 1024, /* attributes of one episode, as JSON */
 };
+/* Of an episode: 2^53 - 1, so that it stays a number in JSON. */
+#define HUB_MAX_NUMBER ((int64_t)9007199254740991)
 #define HUB_MAX_STEPS ((uint64_t)1 << 40) /* of one episode: the sums of all stay numbers */
 
 /**

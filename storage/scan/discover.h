@@ -25,9 +25,9 @@ struct hub_discovery {
     const struct hub_walk *walk;
     const char *const *names; /* by root number: what its ids begin with, or NULL; may be NULL itself */
     struct hub_inspector *inspector;
-    unsigned jobs;         /* directories asked about at once; 0: cores */
-    const char *drivers;   /* names the set of drivers; what is remembered counts only under the same */
-    volatile bool *cancel; /* may be NULL */
+    unsigned jobs;       /* directories asked about at once; 0: cores */
+    const char *drivers; /* names the set of drivers; what is remembered counts only under the same */
+    atomic_bool *cancel; /* may be NULL */
     /** What is remembered about a directory, by a key; may be NULL. Called from several threads.
      * HUB_NOT_FOUND: nothing. */
     enum hub_status (*recall)(void *user, const char *key, struct hub_buf *value, struct hub_error *err);

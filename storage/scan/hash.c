@@ -25,7 +25,7 @@ struct hub_hasher {
     pthread_cond_t wake;
     struct wanted wanted[MAX_WANTED]; /* the last one is next */
     unsigned count;
-    volatile bool stop;
+    atomic_bool stop;
 };
 
 struct sums {

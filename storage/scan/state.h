@@ -84,7 +84,7 @@ struct hub_scanner {
     bool has_thread;
     unsigned worker_count;
     int wake_fd;
-    volatile bool stop;
+    atomic_bool stop;
 
     pthread_mutex_t lock; /* all below */
     pthread_cond_t work_wake, idle_wake;

@@ -250,12 +250,12 @@ INSPECT(do_episode_elsewhere)
     return report_episode(sink, 4, 1000, err);
 }
 
-INSPECT(do_bad_json)
+static enum hub_status raw_episode(struct hub_files *files, int64_t number, const char *attributes,
+                                   struct hub_error *err)
 {
-    (void)part, (void)sink;
     struct hub_frame_writer *w = raw(files);
     hub_frame_begin(w, HUB_FRAME_EPISODE);
-    hub_frame_u64(w, 0);
+    hub_frame_u64(w, (uint64_t)number);
     hub_frame_u32(w, 0);
     hub_frame_u64(w, 1);
     hub_frame_u8(w, 0);
@@ -264,9 +264,21 @@ INSPECT(do_bad_json)
         hub_frame_u8(w, 0);
     for (int i = 0; i < 4; i++)
         hub_frame_text(w, HUB_VIEW(""));
-    hub_frame_text(w, HUB_VIEW("{\"a\":NaN}"));
+    hub_frame_text(w, hub_view_of(attributes));
     hub_frame_text(w, HUB_VIEW(""));
     return send_raw(files, err);
+}
+
+INSPECT(do_huge_number)
+{
+    (void)part, (void)sink;
+    return raw_episode(files, INT64_MAX, "", err);
+}
+
+INSPECT(do_bad_json)
+{
+    (void)part, (void)sink;
+    return raw_episode(files, 0, "{\"a\":NaN}", err);
 }
 
 INSPECT(do_after_end)
@@ -375,7 +387,7 @@ INSPECT(do_mended)
     HUB_TRY(hub_sink_field(sink, &blosc, &number, err));
     for (int i = 0; i < 300; i++)
         HUB_TRY(hub_sink_problem(sink, "many", HUB_VIEW(""), err, "number %d", i));
-    const struct hub_episode episode = {.number = 7,
+    const struct hub_episode episode = {.number = INT64_MAX,
                                         .steps = UINT64_MAX,
                                         .name = HUB_VIEW("n\xfe"),
                                         .attributes = HUB_VIEW("{\"a\":1"),

@@ -17,7 +17,7 @@
 #define PLANTED_LIES(X) \
     X(exit) X(close_and_wait) X(garbage) X(huge_frame) X(endless_message) X(open_other_file) X(open_no_file) \
     X(close_not_open) X(fact_in_inspect) X(bad_utf8) X(bad_type) X(same_field_twice) X(same_episode_twice) \
-    X(episode_elsewhere) X(bad_json) X(after_end) X(rows_beyond_file) X(rows_beyond_side) X(layout_noise) \
+    X(episode_elsewhere) X(huge_number) X(bad_json) X(after_end) X(rows_beyond_file) X(rows_beyond_side) X(layout_noise) \
     X(layout_unfinished)
 /* What a library does for the first time when a driver asks: none may look for a file then. */
 #define PLANTED_LATE(X) \

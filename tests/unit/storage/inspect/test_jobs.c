@@ -143,9 +143,10 @@ Test(jobs, mends_what_a_writer_got_wrong, .timeout = 60)
     cr_expect_null(f.found.fields[1].layout);
     cr_assert_eq(f.found.problem_count, HUB_MAX_PROBLEMS);
     cr_expect_str_eq(f.found.problems[0].code, "bad-field-name");
-    cr_expect_str_eq(f.found.problems[HUB_MAX_PROBLEMS - 1].detail, "104 further problems");
+    cr_expect_str_eq(f.found.problems[HUB_MAX_PROBLEMS - 1].detail, "105 further problems");
     cr_assert_eq(f.found.episode_count, 2);
     cr_expect_str_eq(f.found.episodes[0].name, "n\xEF\xBF\xBD");
+    cr_expect_eq(f.found.episodes[0].number, -1);
     cr_expect_eq(f.found.episodes[0].steps, 0);
     cr_expect_null(f.found.episodes[0].attributes);
     cr_expect_str_eq(f.found.episodes[0].statistics, "{\"a\":\"NaN\"}");
@@ -281,7 +282,7 @@ Test(jobs, nothing_outlives_a_killed_hub, .timeout = 60)
 static void *cancel_soon(void *flag)
 {
     usleep(100000);
-    *(volatile bool *)flag = true;
+    *(atomic_bool *)flag = true;
     return NULL;
 }
 
@@ -289,7 +290,7 @@ Test(jobs, can_be_cancelled, .timeout = 60)
 {
     struct fixture f;
     pthread_t thread;
-    volatile bool cancel = false;
+    atomic_bool cancel = false;
     fixture_start(&f, HUB_PLANTED, options());
     f.job.cancel = &cancel;
     pthread_create(&thread, NULL, cancel_soon, (void *)&cancel);
