@@ -72,6 +72,7 @@ static enum hub_status status_of_errno(int errnum)
         return HUB_NOT_FOUND;
     case EACCES:
     case EPERM:
+    case EROFS:
     case ELOOP:
     case EXDEV:
         return HUB_DENIED;

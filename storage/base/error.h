@@ -62,8 +62,8 @@ enum hub_status hub_fail(struct hub_error *err, enum hub_status status, const ch
 enum hub_status hub_fail_as(struct hub_error *err, enum hub_status status, const char *problem,
                             const char *fmt, ...) HUB_PRINTF(4, 5);
 
-/** The same about errno: appends strerror; ENOENT, EACCES, EPERM, ELOOP, EXDEV, ENOSPC, EDQUOT, ENOMEM,
- * EAGAIN get their own status, all others HUB_IO. */
+/** The same about errno: appends strerror; ENOENT, EACCES, EPERM, EROFS, ELOOP, EXDEV, ENOSPC, EDQUOT,
+ * ENOMEM, EAGAIN get their own status, all others HUB_IO. */
 enum hub_status hub_fail_errno(struct hub_error *err, int errnum, const char *fmt, ...) HUB_PRINTF(3, 4);
 
 /** Say which parameter and value an error already filled is about. Returns err->status. */

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/statvfs.h>
@@ -148,12 +149,31 @@ enum hub_status hub_fs_write(int directory, const char *path, struct hub_view by
     return hub_fs_sync_dir(directory, parent, err);
 }
 
+void hub_fs_user(char out[HUB_USER_BYTES])
+{
+    char room[16 * 1024];
+    struct passwd entry, *found = NULL;
+    if (getpwuid_r(geteuid(), &entry, room, sizeof room, &found) == 0 && found)
+        snprintf(out, HUB_USER_BYTES, "%s", entry.pw_name);
+    else
+        snprintf(out, HUB_USER_BYTES, "%lu", (unsigned long)geteuid());
+}
+
 /* ---- directories ---- */
 
 static bool is_directory(int directory, const char *path)
 {
     struct stat st;
     return fstatat(directory, path, &st, 0) == 0 && S_ISDIR(st.st_mode);
+}
+
+static enum hub_status make_failed(const char *path, int why, struct hub_error *err)
+{
+    char user[HUB_USER_BYTES];
+    if (why != EACCES && why != EPERM)
+        return hub_fail_errno(err, why == EEXIST ? ENOTDIR : why, "directory '%s' cannot be made", path);
+    hub_fs_user(user);
+    return hub_fail_errno(err, why, "directory '%s' cannot be made by user %s", path, user);
 }
 
 enum hub_status hub_fs_make_dirs(int directory, const char *path, unsigned mode, struct hub_error *err)
@@ -167,9 +187,9 @@ enum hub_status hub_fs_make_dirs(int directory, const char *path, unsigned mode,
         if (path[i] != '/' && path[i] != '\0')
             continue;
         prefix[i] = '\0';
-        if (mkdirat(directory, prefix, mode) && !is_directory(directory, prefix))
-            return hub_fail_errno(err, errno == EEXIST ? ENOTDIR : errno, "directory '%s' cannot be made",
-                                  prefix);
+        const int why = mkdirat(directory, prefix, mode) ? errno : 0;
+        if (why && !is_directory(directory, prefix))
+            return make_failed(prefix, why, err);
         prefix[i] = path[i];
     }
     return HUB_OK;

@@ -55,6 +55,11 @@ HUB_MUST_USE enum hub_status hub_fs_write_fd(int fd, struct hub_view bytes, stru
 HUB_MUST_USE enum hub_status hub_fs_write(int directory, const char *path, struct hub_view bytes,
                                           unsigned mode, struct hub_error *err);
 
+enum { HUB_USER_BYTES = 64 };
+/** As whom this program runs, by name or number: for messages about permissions. May ask a directory service.
+ */
+void hub_fs_user(char out[HUB_USER_BYTES]);
+
 /** Make a directory and what is missing above it. What is there already is fine if it is a directory. */
 HUB_MUST_USE enum hub_status hub_fs_make_dirs(int directory, const char *path, unsigned mode,
                                               struct hub_error *err);

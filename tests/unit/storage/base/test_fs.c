@@ -207,3 +207,20 @@ Test(fs, a_stamp_does_not_know_the_device)
     cr_expect_not(hub_stamp_equal(&stamp, &other_inode));
     cr_expect_not(hub_stamp_equal(&stamp, &other_ctime));
 }
+
+Test(fs, a_directory_that_may_not_be_made_says_who_may_not)
+{
+    HUB_CLEANUP(folder_dispose) struct folder f = folder_new();
+    struct hub_error err;
+    char user[HUB_USER_BYTES];
+    cr_assert_eq(fchmod(f.fd, 0555), 0);
+    const bool is_root = geteuid() == 0;
+    if (is_root)
+        cr_assert_eq(seteuid(65534), 0);
+    hub_fs_user(user);
+    cr_expect_eq(hub_fs_make_dirs(f.fd, "a/b", 0755, &err), HUB_DENIED);
+    cr_expect(strstr(err.detail, "Permission denied") && strstr(err.detail, user), "%s", err.detail);
+    if (is_root)
+        cr_assert_eq(seteuid(0), 0);
+    cr_assert_eq(fchmod(f.fd, 0755), 0);
+}
