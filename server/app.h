@@ -15,9 +15,11 @@ struct hub_app {
     struct hub_hasher *hasher; /* NULL: hashing is off */
     struct hub_budget *budget;
     struct hub_documents *documents;
-    struct hub_http *http, *control; /* over TCP; over the socket in the state directory */
-    const char *const *roots;
+    struct hub_http *http, *control;              /* over TCP; over the socket in the state directory */
+    const char *const *roots, *const *root_names; /* by root; a name is what its ids begin with, or NULL */
     uint32_t root_count;
+    const bool *read_only; /* by root */
+    const char *state;
     int64_t started_ms;
 };
 

@@ -74,6 +74,9 @@ static enum hub_status open_storage(struct parts *parts, const struct hub_config
                                             .allowed_count = config->allow_targets.count,
                                             .max_open = 512};
     app->roots = roots;
+    app->root_names = (const char *const *)config->root_names;
+    app->read_only = config->read_only;
+    app->state = config->state;
     app->root_count = config->roots.count;
     app->started_ms = hub_time_now_ns() / 1000000;
     HUB_TRY(hub_catalog_open(&catalog, &app->catalog, err));

@@ -4,6 +4,7 @@
 #include "server/api/field.h"
 #include "server/api/files.h"
 #include "server/api/health.h"
+#include "server/api/status.h"
 
 /* All rows that one answer may hold, decoded from deflate, take less. */
 enum { ROWS_MS = 5000 };
@@ -16,6 +17,10 @@ const struct hub_route hub_routes[] = {
     {"GET", "/api/v1/datasets/{id}/episodes/{n}/{path}", hub_field_get, "field", 0, false, ROWS_MS},
     {"GET", "/api/v1/datasets/{id}/files", hub_files_list, "files", 0, false, 0},
     {"GET", "/api/v1/datasets/{id}/files/{path}", hub_files_get, "file", 0, false, 0},
+    {"GET", "/api/v1/status", hub_status_get, "status", 0, false, 0},
+    {"GET", "/api/v1/jobs", hub_jobs_list, "jobs", 0, false, 0},
+    {"GET", "/api/v1/problems", hub_problems_list, "problems", 0, false, 0},
+    {"POST", "/api/v1/sweep", hub_sweep_post, "sweep", 0, true, 0},
     {"GET", "/healthz", hub_healthz_get, "healthz", 0, false, 0},
     {"GET", "/readyz", hub_readyz_get, "readyz", 0, false, 0},
     {"GET", "/metrics", hub_metrics_get, "metrics", 0, false, 0},

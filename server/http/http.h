@@ -219,6 +219,12 @@ void hub_http_stop(struct hub_http *http, unsigned grace_ms);
 bool hub_http_draining(const struct hub_http *http);
 /** Version of libmicrohttpd at run time. */
 const char *hub_http_library(void);
+/** What is now, and counters since the start. */
+struct hub_http_gauges {
+    uint64_t connections, in_flight, queue_depth, overloads, deadlines, budget_used, budget_total;
+    const char *mhd_version;
+};
+void hub_http_gauges(struct hub_http *http, struct hub_http_gauges *out);
 /** Prometheus text of requests, durations, queue, connections, budget. */
 HUB_MUST_USE enum hub_status hub_http_metrics(struct hub_http *http, struct hub_buf *out,
                                               struct hub_error *err);

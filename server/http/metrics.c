@@ -143,7 +143,7 @@ static enum hub_status one(struct hub_buf *out, const char *name, const char *ty
     return hub_buf_addf(out, err, "%s %llu\n", name, (unsigned long long)n);
 }
 
-enum hub_status hub_metrics_write(const struct hub_metrics *metrics, const struct hub_metrics_gauges *gauges,
+enum hub_status hub_metrics_write(const struct hub_metrics *metrics, const struct hub_http_gauges *gauges,
                                   struct hub_buf *out, struct hub_error *err)
 {
     HUB_TRY(head(out, "minari_hub_build_info", "gauge",

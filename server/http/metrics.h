@@ -13,13 +13,8 @@ void hub_metrics_free(struct hub_metrics *metrics);
 void hub_metrics_request(struct hub_metrics *metrics, const struct hub_route *route, enum hub_method method,
                          unsigned status, uint64_t bytes, uint64_t duration_us);
 
-/** What is now, and counters kept elsewhere. */
-struct hub_metrics_gauges {
-    uint64_t connections, in_flight, queue_depth, overloads, deadlines, budget_used, budget_total;
-    const char *mhd_version;
-};
 HUB_MUST_USE enum hub_status hub_metrics_write(const struct hub_metrics *metrics,
-                                               const struct hub_metrics_gauges *gauges, struct hub_buf *out,
+                                               const struct hub_http_gauges *gauges, struct hub_buf *out,
                                                struct hub_error *err);
 
 #endif

@@ -464,15 +464,21 @@ void hub_http_stop(struct hub_http *http, unsigned grace_ms)
     free_http(http);
 }
 
+void hub_http_gauges(struct hub_http *http, struct hub_http_gauges *out)
+{
+    *out = (struct hub_http_gauges){.connections = atomic_load(&http->connections),
+                                    .in_flight = atomic_load(&http->in_flight),
+                                    .queue_depth = hub_pool_depth(http->pool),
+                                    .overloads = atomic_load(&http->overloads),
+                                    .deadlines = hub_deadline_ended(http->deadline),
+                                    .mhd_version = hub_http_library()};
+    if (http->options.budget)
+        out->budget_used = hub_budget_used(http->options.budget, &out->budget_total);
+}
+
 enum hub_status hub_http_metrics(struct hub_http *http, struct hub_buf *out, struct hub_error *err)
 {
-    struct hub_metrics_gauges gauges = {.connections = atomic_load(&http->connections),
-                                        .in_flight = atomic_load(&http->in_flight),
-                                        .queue_depth = hub_pool_depth(http->pool),
-                                        .overloads = atomic_load(&http->overloads),
-                                        .deadlines = hub_deadline_ended(http->deadline),
-                                        .mhd_version = hub_http_library()};
-    if (http->options.budget)
-        gauges.budget_used = hub_budget_used(http->options.budget, &gauges.budget_total);
+    struct hub_http_gauges gauges;
+    hub_http_gauges(http, &gauges);
     return hub_metrics_write(http->metrics, &gauges, out, err);
 }

@@ -183,6 +183,28 @@ HUB_MUST_USE enum hub_status hub_dataset_fact(const struct hub_state *state, con
 HUB_MUST_USE enum hub_status hub_dataset_problems(const struct hub_state *state, struct hub_buf *out,
                                                   struct hub_error *err);
 
+typedef enum hub_status (*hub_problem_each)(void *user, const struct hub_problem *problem,
+                                            struct hub_error *err);
+/** Calls `each` for up to `limit` problems of one dataset, behind the first `skip`. Blocking. */
+HUB_MUST_USE enum hub_status hub_dataset_each_problem(struct hub_catalog *catalog,
+                                                      const struct hub_head *head, uint32_t skip,
+                                                      uint32_t limit, hub_problem_each each, void *user,
+                                                      struct hub_error *err);
+
+/** How many problems each dataset has that has any. Zero it first, dispose it. Blocking. */
+struct hub_problem_counts {
+    struct hub_problem_count {
+        int64_t row;
+        uint32_t count;
+    } * items; /* ascending by row */
+    uint32_t size, capacity;
+};
+HUB_MUST_USE enum hub_status hub_catalog_problem_counts(struct hub_catalog *catalog,
+                                                        struct hub_problem_counts *out,
+                                                        struct hub_error *err);
+uint32_t hub_problem_count_of(const struct hub_problem_counts *counts, const struct hub_head *head);
+void hub_problem_counts_dispose(struct hub_problem_counts *counts);
+
 /* ---- episodes (SQL, blocking) ---- */
 
 /** One row of the episodes table; texts live until the callback returns. */

@@ -1,60 +1,173 @@
-/* The problems of a dataset as JSON: found while publishing, by the plan, and in its parts, in that order. */
+/* What is wrong with datasets: found while publishing, by the plan, and in the parts, in that order. */
 #include "storage/catalog/internal.h"
 
 #include "storage/base/json.h"
 
+#include <stdlib.h>
+
 enum { MAX_LISTED = 1000 };
 
+static const char of_dataset[] =
+    "SELECT code, path, detail FROM problems WHERE source IN (0, 1) AND owner = ?1 "
+    "ORDER BY source, position LIMIT ?2 OFFSET ?3";
+static const char of_parts[] =
+    "SELECT p.code, p.path, p.detail FROM parts JOIN problems p ON p.source = 2 AND "
+    "p.owner = parts.row WHERE parts.dataset = ?1 ORDER BY parts.row, p.position "
+    "LIMIT ?2 OFFSET ?3";
+
+/* ---- one dataset ---- */
+
 struct listing {
-    struct hub_json json;
-    unsigned count;
-    bool omitted;
+    uint32_t skip, limit; /* what is left of both */
+    hub_problem_each each;
+    void *user;
 };
 
-static enum hub_status add_rows(struct hub_db *db, const char *sql, int64_t row, struct listing *list,
+static enum hub_status count_rows(struct hub_db *db, const char *sql, int64_t row, uint32_t *count,
+                                  struct hub_error *err)
+{
+    HUB_CLEANUP(hub_stmt_resetp) struct hub_stmt *stmt = NULL;
+    bool more;
+    HUB_TRY(hub_db_prepare(db, sql, &stmt, err));
+    hub_stmt_bind_int(stmt, 1, row);
+    HUB_TRY(hub_stmt_step(stmt, &more, err));
+    *count = more ? (uint32_t)hub_stmt_int(stmt, 0) : 0;
+    return HUB_OK;
+}
+
+static enum hub_status each_row(struct hub_db *db, const char *sql, int64_t row, struct listing *list,
                                 struct hub_error *err)
 {
     HUB_CLEANUP(hub_stmt_resetp) struct hub_stmt *stmt = NULL;
     bool more;
     HUB_TRY(hub_db_prepare(db, sql, &stmt, err));
     hub_stmt_bind_int(stmt, 1, row);
+    hub_stmt_bind_int(stmt, 2, list->limit);
+    hub_stmt_bind_int(stmt, 3, list->skip);
     for (;;) {
         HUB_TRY(hub_stmt_step(stmt, &more, err));
-        list->omitted = more && list->count == MAX_LISTED;
-        if (!more || list->omitted)
+        if (!more)
             return HUB_OK;
-        list->count++;
-        hub_json_object(&list->json);
-        hub_json_put_string(&list->json, "code", hub_stmt_view(stmt, 0));
-        if (hub_stmt_view(stmt, 1).size)
-            hub_json_put_string(&list->json, "path", hub_stmt_view(stmt, 1));
-        hub_json_put_string(&list->json, "detail", hub_stmt_view(stmt, 2));
-        hub_json_end_object(&list->json);
+        const struct hub_problem problem = {hub_stmt_view(stmt, 0), hub_stmt_view(stmt, 1),
+                                            hub_stmt_view(stmt, 2)};
+        list->limit--;
+        HUB_TRY(list->each(list->user, &problem, err));
     }
+}
+
+static enum hub_status each_problem(struct hub_db *db, int64_t row, struct listing list,
+                                    struct hub_error *err)
+{
+    uint32_t own = 0;
+    HUB_TRY(
+        count_rows(db, "SELECT count(*) FROM problems WHERE source IN (0, 1) AND owner = ?", row, &own, err));
+    if (list.skip < own)
+        HUB_TRY(each_row(db, of_dataset, row, &list, err));
+    list.skip = list.skip > own ? list.skip - own : 0;
+    return list.limit ? each_row(db, of_parts, row, &list, err) : HUB_OK;
+}
+
+enum hub_status hub_dataset_each_problem(struct hub_catalog *catalog, const struct hub_head *head,
+                                         uint32_t skip, uint32_t limit, hub_problem_each each, void *user,
+                                         struct hub_error *err)
+{
+    struct hub_db *db;
+    HUB_TRY(hub_catalog_reader(catalog, &db, err));
+    return each_problem(db, head->row, (struct listing){skip, limit, each, user}, err);
+}
+
+static enum hub_status write_problem(void *user, const struct hub_problem *problem, struct hub_error *err)
+{
+    struct hub_json *json = user;
+    (void)err;
+    hub_json_object(json);
+    hub_json_put_string(json, "code", problem->code);
+    if (problem->path.size)
+        hub_json_put_string(json, "path", problem->path);
+    hub_json_put_string(json, "detail", problem->detail);
+    hub_json_end_object(json);
+    return hub_json_status(json);
+}
+
+static enum hub_status only_count(void *user, const struct hub_problem *problem, struct hub_error *err)
+{
+    (void)problem;
+    (void)err;
+    ++*(unsigned *)user;
+    return HUB_OK;
 }
 
 enum hub_status hub_dataset_problems(const struct hub_state *state, struct hub_buf *out,
                                      struct hub_error *err)
 {
-    struct listing list = {.json = hub_json_to(out, err)};
     const int64_t row = state->dataset->head->row;
-    hub_json_array(&list.json);
-    HUB_TRY(add_rows(state->db,
-                     "SELECT code, path, detail FROM problems WHERE source IN (0, 1) AND owner = ? ORDER BY "
-                     "source, position",
-                     row, &list, err));
-    if (!list.omitted)
-        HUB_TRY(add_rows(state->db,
-                         "SELECT p.code, p.path, p.detail FROM parts JOIN problems p ON p.source = 2 AND "
-                         "p.owner = parts.row"
-                         " WHERE parts.dataset = ? ORDER BY parts.row, p.position",
-                         row, &list, err));
-    if (list.omitted) {
-        hub_json_object(&list.json);
-        hub_json_put_text(&list.json, "code", "more-problems");
-        hub_json_put_text(&list.json, "detail", "further problems are not listed");
-        hub_json_end_object(&list.json);
+    struct hub_json json = hub_json_to(out, err);
+    unsigned omitted = 0;
+    hub_json_array(&json);
+    HUB_TRY(each_problem(state->db, row, (struct listing){0, MAX_LISTED, write_problem, &json}, err));
+    HUB_TRY(each_problem(state->db, row, (struct listing){MAX_LISTED, 1, only_count, &omitted}, err));
+    if (omitted) {
+        const struct hub_problem more = {
+            HUB_VIEW("more-problems"), {"", 0}, HUB_VIEW("further problems are not listed")};
+        HUB_TRY(write_problem(&json, &more, err));
     }
-    hub_json_end_array(&list.json);
-    return hub_json_status(&list.json);
+    hub_json_end_array(&json);
+    return hub_json_status(&json);
+}
+
+/* ---- all datasets ---- */
+
+static enum hub_status add_count(struct hub_problem_counts *counts, int64_t row, uint32_t count,
+                                 struct hub_error *err)
+{
+    if (counts->size == counts->capacity) {
+        const uint32_t capacity = counts->capacity ? counts->capacity * 2 : 64;
+        void *grown = realloc(counts->items, capacity * sizeof *counts->items);
+        if (!grown)
+            return hub_fail(err, HUB_NO_MEMORY, "no memory for the problems");
+        counts->items = grown;
+        counts->capacity = capacity;
+    }
+    counts->items[counts->size++] = (struct hub_problem_count){row, count};
+    return HUB_OK;
+}
+
+enum hub_status hub_catalog_problem_counts(struct hub_catalog *catalog, struct hub_problem_counts *out,
+                                           struct hub_error *err)
+{
+    HUB_CLEANUP(hub_stmt_resetp) struct hub_stmt *stmt = NULL;
+    struct hub_db *db;
+    bool more;
+    HUB_TRY(hub_catalog_reader(catalog, &db, err));
+    HUB_TRY(
+        hub_db_prepare(db,
+                       "SELECT dataset, count(*) FROM (SELECT owner AS dataset FROM problems WHERE source IN "
+                       "(0, 1) UNION ALL SELECT parts.dataset FROM problems p JOIN parts ON parts.row = "
+                       "p.owner WHERE p.source = 2) GROUP BY dataset ORDER BY dataset",
+                       &stmt, err));
+    for (;;) {
+        HUB_TRY(hub_stmt_step(stmt, &more, err));
+        if (!more)
+            return HUB_OK;
+        HUB_TRY(add_count(out, hub_stmt_int(stmt, 0), (uint32_t)hub_stmt_int(stmt, 1), err));
+    }
+}
+
+uint32_t hub_problem_count_of(const struct hub_problem_counts *counts, const struct hub_head *head)
+{
+    uint32_t low = 0, high = counts->size;
+    while (low < high) {
+        const uint32_t middle = low + (high - low) / 2;
+        if (counts->items[middle].row < head->row)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < counts->size && counts->items[low].row == head->row ? counts->items[low].count : 0;
+}
+
+void hub_problem_counts_dispose(struct hub_problem_counts *counts)
+{
+    free(counts->items);
+    *counts = (struct hub_problem_counts){0};
 }

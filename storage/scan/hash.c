@@ -2,9 +2,11 @@
  * only if the file is the same before and after. What is wanted last is hashed first; what does not fit into
  * the queue is wanted again by the next request. */
 #include "storage/base/digest.h"
+#include "storage/base/time.h"
 #include "storage/scan/scan.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -25,6 +27,10 @@ struct hub_hasher {
     pthread_cond_t wake;
     struct wanted wanted[MAX_WANTED]; /* the last one is next */
     unsigned count;
+    const char *current; /* being hashed, or NULL */
+    uint64_t current_size;
+    int64_t started_ms;
+    atomic_uint_fast64_t hashed; /* bytes of it */
     atomic_bool stop;
 };
 
@@ -55,6 +61,7 @@ static enum hub_status read_all(struct hub_hasher *h, struct hub_file *file, str
         HUB_TRY(hub_read_bytes(file, at, block, n, 0, err));
         HUB_TRY(add_block(sums, (struct hub_view){block, n}, err));
         at += n;
+        atomic_store_explicit(&h->hashed, at, memory_order_relaxed);
     }
     return HUB_OK;
 }
@@ -116,10 +123,15 @@ static void *run(void *arg)
             continue;
         }
         struct wanted w = h->wanted[--h->count];
+        h->current = w.path;
+        h->current_size = w.stamp.size;
+        h->started_ms = hub_time_now_ns() / 1000000;
+        atomic_store_explicit(&h->hashed, 0, memory_order_relaxed);
         pthread_mutex_unlock(&h->lock);
         hash(h, &w);
-        free(w.path);
         pthread_mutex_lock(&h->lock);
+        h->current = NULL;
+        free(w.path);
     }
     pthread_mutex_unlock(&h->lock);
     return NULL;
@@ -157,6 +169,26 @@ void hub_hasher_stop(struct hub_hasher *h)
     pthread_cond_destroy(&h->wake);
     pthread_mutex_destroy(&h->lock);
     free(h);
+}
+
+void hub_hasher_jobs(struct hub_hasher *h, hub_scan_job_each each, void *user)
+{
+    if (!h)
+        return;
+    pthread_mutex_lock(&h->lock);
+    if (h->current) {
+        const struct hub_scan_job job = {.target = h->current,
+                                         .running = true,
+                                         .done = atomic_load_explicit(&h->hashed, memory_order_relaxed),
+                                         .of = h->current_size,
+                                         .started_ms = h->started_ms};
+        each(user, &job);
+    }
+    for (unsigned i = h->count; i-- > 0;) {
+        const struct hub_scan_job job = {.target = h->wanted[i].path, .of = h->wanted[i].stamp.size};
+        each(user, &job);
+    }
+    pthread_mutex_unlock(&h->lock);
 }
 
 void hub_hasher_want(struct hub_hasher *h, uint32_t root, const char *path, const struct hub_stamp *stamp)

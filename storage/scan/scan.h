@@ -85,12 +85,29 @@ void hub_scanner_sweep(struct hub_scanner *scanner);
 /** Wait until idle or the timeout: true when idle. */
 bool hub_scanner_wait(struct hub_scanner *scanner, unsigned timeout_ms);
 
+/* ---- what is being done (jobs.c, hash.c) ---- */
+
+/** A piece of background work. Texts live until the callback returns. */
+struct hub_scan_job {
+    const char *target; /* the dataset's id; of hashing the file's path below its root */
+    bool running;       /* false: waiting */
+    uint64_t done, of;  /* parts; bytes. of 0: not known yet */
+    int64_t started_ms; /* Unix time; 0: not begun */
+    unsigned attempts;  /* made before this one */
+};
+typedef void (*hub_scan_job_each)(void *user, const struct hub_scan_job *job);
+
+/** Inspections under way and waiting; `each` must not call the scanner. */
+void hub_scanner_jobs(struct hub_scanner *scanner, hub_scan_job_each each, void *user);
+
 /* ---- on-demand hashing (hash.c) ---- */
 
 struct hub_hasher;
 HUB_MUST_USE enum hub_status hub_hasher_start(struct hub_catalog *catalog, struct hub_store *store,
                                               struct hub_hasher **out, struct hub_error *err);
 void hub_hasher_stop(struct hub_hasher *hasher);
+/** The file being hashed and those that wait. NULL is fine: there are none. */
+void hub_hasher_jobs(struct hub_hasher *hasher, hub_scan_job_each each, void *user);
 /** Hash this file soon (moved to the front); the digests are stored in hub.db at its stamp. Cheap, any
  * thread; bounded queue. */
 void hub_hasher_want(struct hub_hasher *hasher, uint32_t root, const char *path,

@@ -34,6 +34,7 @@ struct hub_seen {
     uint64_t signature; /* over bidders and stamps, as last seen */
     uint64_t published; /* the one that was inspected; 0: none */
     int64_t due_ms;
+    int64_t started_ms;       /* of the inspection, Unix time */
     struct hub_fileset files; /* while queued */
 };
 

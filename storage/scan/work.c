@@ -1,6 +1,7 @@
 /* Inspecting: a thread takes a dataset, asks for its plan, and its parts are then inspected by all threads
  * that have nothing better to do. Whoever ends the last part compares the files once more and publishes.
  * Parts that the index has already (same name, files, hint and drivers) are kept. */
+#include "storage/base/time.h"
 #include "storage/scan/state.h"
 
 #include <errno.h>
@@ -84,6 +85,7 @@ static struct hub_work *work_new(struct hub_scanner *s, struct hub_seen *seen)
     for (uint32_t i = 0; i < w->files.count; i++)
         w->job_files[i] = (struct hub_job_file){w->files.files[i].path, w->files.files[i].stamp.size, false};
     seen->state = HUB_SEEN_RUNNING;
+    seen->started_ms = hub_time_now_ns() / 1000000;
     s->running++;
     return w;
 }

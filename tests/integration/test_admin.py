@@ -9,7 +9,7 @@ import tempfile
 
 import pytest
 
-from hub import FIXTURES, serving
+from hub import FIXTURES, Hub, serving
 
 SAMPLES = os.path.join(FIXTURES, "samples")
 
@@ -88,3 +88,82 @@ def test_another_user_is_not_answered(state):
             os._exit(1)
         assert os.waitpid(child, 0)[1] == 0
         assert ask(hub, "/healthz") == (200, b"ok\n")
+
+
+@pytest.fixture
+def trouble(tmp_path):
+    """A root with two good datasets, one that is broken and one with problems of its own."""
+    root = tmp_path / "root"
+    shutil.copytree(SAMPLES, root)
+    shutil.copytree(os.path.join(FIXTURES, "lerobot", "arm-claims"), root / "arm-claims")
+    broken = root / "half-v0" / "data"
+    shutil.copytree(root / "door-human-v0" / "data", broken)
+    (broken / "main_data.hdf5").write_bytes(b"\x89HDF\r\n\x1a\n" + b"\0" * 100)
+    return str(root)
+
+
+def test_status(trouble):
+    with serving("lab=" + trouble) as hub:
+        status = hub.get("/api/v1/status").json()
+        assert status["ready"] and status["datasets"]["total"] == len(hub.datasets())
+        assert status["datasets"]["broken"] == 1
+        assert [r["name"] for r in status["roots"]] == ["lab"] and "path" not in status["roots"][0]
+        assert trouble not in json.dumps(status) and hub.state not in json.dumps(status)
+        assert status["memory"]["resident"] > 1024 * 1024 and status["files"]["open"] > 3
+        local = json.loads(ask(hub, "/api/v1/status")[1])
+        assert local["roots"][0]["path"] == os.path.realpath(trouble)
+        assert local["state"]["path"] == os.path.realpath(hub.state)
+
+
+def test_a_sweep_on_request_is_for_the_admin(trouble):
+    with serving(trouble, args=["--sweep", "0"]) as hub:
+        assert hub.get("/api/v1/sweep", method="POST").status == 404
+        before = json.loads(ask(hub, "/api/v1/status")[1])["inspection"]["sweeps"]
+        assert ask(hub, "/api/v1/sweep", method="POST")[0] == 202
+        while json.loads(ask(hub, "/api/v1/status")[1])["inspection"]["sweeps"] == before:
+            pass
+
+
+def pages(hub, path):
+    items, total, url = [], None, path
+    while url:
+        page = hub.get(url).json()
+        items += page["items"]
+        assert total in (None, page["total"])
+        total = page["total"]
+        url = page["next"] and page["next"].replace(hub.base, "")
+    assert len(items) == total
+    return items
+
+
+def test_problems_in_one_place(trouble):
+    with serving(trouble) as hub:
+        whole = pages(hub, "/api/v1/problems?limit=1000")
+        broken = [p for p in whole if p["code"] == "dataset-broken"]
+        assert [p["dataset"] for p in broken] == ["half-v0"] and broken[0]["detail"]
+        named = {p["dataset"] for p in whole}
+        for item in hub.datasets():
+            own = hub.dataset(item["id"])["problems"]
+            mine = [p for p in whole if p.get("dataset") == item["id"] and p["code"] != "dataset-broken"]
+            assert [(p["code"], p["detail"]) for p in mine] == [(p["code"], p["detail"]) for p in own]
+            assert (item["id"] in named) == bool(own or item["status"] == "broken")
+        for limit in (1, 2, 3, 7):
+            assert pages(hub, f"/api/v1/problems?limit={limit}") == whole
+        assert {p["dataset"] for p in pages(hub, "/api/v1/problems?prefix=arm")} == {"arm-claims"}
+
+
+def test_jobs(trouble):
+    with serving(trouble) as hub:
+        assert hub.get("/api/v1/jobs?kind=inspect").json()["items"] == []
+        for parameter in ("kind=sleep", "state=done", "limit=0", "x=1"):
+            assert hub.get("/api/v1/jobs?" + parameter).status == 400
+
+
+def test_jobs_of_a_hub_that_is_busy(trouble):
+    """A file that was changed a moment ago waits for the settle time: its dataset's inspection is a job."""
+    with Hub([trouble], args=["--settle", "1h"]) as hub:
+        hub.wait_ready()
+        jobs = pages(hub, "/api/v1/jobs?limit=2")
+        assert "half-v0" in {j["target"] for j in jobs}
+        assert all(j["kind"] == "inspect" and j["state"] == "waiting" and j["unit"] == "parts" for j in jobs)
+        assert [j["id"] for j in jobs] == sorted(j["id"] for j in jobs)

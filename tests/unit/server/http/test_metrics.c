@@ -16,13 +16,13 @@ Test(metrics, text)
 {
     struct hub_metrics *metrics = NULL;
     struct hub_buf out = HUB_BUF_INIT(MIB);
-    const struct hub_metrics_gauges gauges = {.connections = 7,
-                                              .in_flight = 2,
-                                              .queue_depth = 3,
-                                              .overloads = 4,
-                                              .budget_used = 5,
-                                              .budget_total = 6,
-                                              .mhd_version = "1.2.3"};
+    const struct hub_http_gauges gauges = {.connections = 7,
+                                           .in_flight = 2,
+                                           .queue_depth = 3,
+                                           .overloads = 4,
+                                           .budget_used = 5,
+                                           .budget_total = 6,
+                                           .mhd_version = "1.2.3"};
     cr_assert_eq(hub_metrics_new(routes, &metrics, NULL), HUB_OK);
     hub_metrics_request(metrics, &routes[0], HUB_GET, 200, 100, 90);
     hub_metrics_request(metrics, &routes[0], HUB_GET, 206, 10, 100);

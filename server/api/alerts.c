@@ -1,0 +1,88 @@
+/* What is wrong with the hub itself: see alerts.h. */
+#include "server/api/alerts.h"
+
+#include "storage/base/fs.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#define STATE_LOW_BYTES (64 * MIB) /* a publication of a large dataset, with its journal */
+
+static struct hub_alert *add(struct hub_alerts *out, const char *code, const char *fmt, ...) HUB_PRINTF(3, 4);
+
+static struct hub_alert *add(struct hub_alerts *out, const char *code, const char *fmt, ...)
+{
+    assert(out->count < HUB_MAX_ALERTS);
+    struct hub_alert *c = &out->items[out->count++];
+    va_list args;
+    va_start(args, fmt);
+    c->code = code;
+    c->local[0] = '\0';
+    vsnprintf(c->detail, sizeof c->detail, fmt, args);
+    va_end(args);
+    return c;
+}
+
+static void look_at_roots(const struct hub_app *app, struct hub_alerts *out)
+{
+    for (uint32_t i = 0; i < app->root_count; i++) {
+        if (access(app->roots[i], R_OK | X_OK) == 0)
+            continue;
+        const int errnum = errno;
+        const char *name = app->root_names && app->root_names[i] ? app->root_names[i] : "root";
+        struct hub_alert *c = add(
+            out, "root-unreadable",
+            "root %u (%s) cannot be read; its datasets stay listed as they were: mount it, or let the user "
+            "of the hub read it",
+            i + 1, name);
+        snprintf(c->local, sizeof c->local, "%.500s: %s (as user %u)", app->roots[i], strerror(errnum),
+                 (unsigned)geteuid());
+    }
+}
+
+static void look_at_state(const struct hub_app *app, struct hub_alerts *out)
+{
+    uint64_t free_bytes = 0;
+    if (hub_fs_free_bytes(app->state, &free_bytes, NULL) || free_bytes >= STATE_LOW_BYTES)
+        return;
+    struct hub_alert *c = add(out, "state-disk-full",
+                              "%" PRIu64 " KiB are free for the hub's state; below 64 MiB what is found may "
+                              "not be kept: free some, or move the state directory (--state)",
+                              free_bytes / KIB);
+    snprintf(c->local, sizeof c->local, "%.590s", app->state);
+}
+
+static void look_at_scanner(const struct hub_app *app, struct hub_alerts *out)
+{
+    struct hub_scan_progress p;
+    hub_scanner_progress(app->scanner, &p);
+    if (p.trouble[0]) {
+        struct hub_alert *c = add(out, "sweep-failed",
+                                  "the last look through the directories ended early, so that changes may "
+                                  "not be seen; it is repeated by itself");
+        snprintf(c->local, sizeof c->local, "%s", p.trouble);
+    }
+    if (p.given_up + p.postponed > 0)
+        add(out, "inspections-failed",
+            "%" PRIu64 " datasets could not be inspected for trouble of this machine (%" PRIu64
+            " wait for another try): see the log; a sweep tries them again",
+            p.given_up + p.postponed, p.postponed);
+    if (p.clashes > 0)
+        add(out, "ids-collide",
+            "%" PRIu64
+            " datasets are left out because one of an earlier root has their id: give the roots names "
+            "(--root NAME=DIR)",
+            p.clashes);
+}
+
+void hub_alerts_read(struct hub_app *app, struct hub_alerts *out)
+{
+    out->count = 0;
+    look_at_roots(app, out);
+    look_at_state(app, out);
+    look_at_scanner(app, out);
+}

@@ -1,0 +1,173 @@
+/* What is wrong, in one place: the hub's own alerts, then datasets by id: why one cannot be served, and
+ * what was found in it. */
+#include "server/api/status.h"
+
+#include "server/api/alerts.h"
+#include "server/api/cursor.h"
+#include "server/api/documents.h"
+#include "server/api/resolve.h"
+#include "storage/base/id.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+struct listing {
+    struct hub_request *request;
+    struct hub_problem_counts counts;
+    const struct hub_snapshot *snapshot;
+    struct hub_view prefix; /* of ids, or empty */
+    struct hub_json json;
+    uint32_t left; /* of the page */
+    char scope[33];
+    const char *dataset; /* whose problems are being written */
+    struct hub_page_cursor next;
+};
+
+static bool blocks(const struct hub_head *head)
+{
+    return head->status == HUB_DATASET_BROKEN || head->status == HUB_DATASET_UNSUPPORTED;
+}
+
+static uint32_t count_of(const struct listing *l, const struct hub_head *head)
+{
+    if (strncmp(head->id, l->prefix.data, l->prefix.size) != 0)
+        return 0;
+    return hub_problem_count_of(&l->counts, head) + blocks(head);
+}
+
+static void put(struct listing *l, const char *dataset, struct hub_view code, struct hub_view path,
+                struct hub_view detail)
+{
+    hub_json_object(&l->json);
+    hub_put_known(&l->json, "dataset", dataset);
+    hub_json_put_string(&l->json, "code", code);
+    if (path.size)
+        hub_json_put_string(&l->json, "path", path);
+    hub_json_put_string(&l->json, "detail", detail);
+}
+
+static enum hub_status put_found(void *user, const struct hub_problem *problem, struct hub_error *err)
+{
+    struct listing *l = user;
+    (void)err;
+    put(l, l->dataset, problem->code, problem->path, problem->detail);
+    hub_json_end_object(&l->json);
+    l->left--;
+    return hub_json_status(&l->json);
+}
+
+/* The problems of one dataset behind the first `skip`, as far as the page goes. */
+static enum hub_status put_dataset(struct listing *l, const struct hub_head *head, uint32_t skip,
+                                   struct hub_error *err)
+{
+    const uint32_t all = count_of(l, head), from = skip, left = l->left;
+    if (blocks(head) && skip == 0 && l->left) {
+        const struct hub_view code =
+            head->status == HUB_DATASET_BROKEN ? HUB_VIEW("dataset-broken") : HUB_VIEW("dataset-unsupported");
+        put(l, head->id, code, HUB_VIEW(""), hub_view_of(head->reason));
+        hub_json_end_object(&l->json);
+        l->left--;
+    }
+    l->dataset = head->id;
+    skip = skip > blocks(head) ? skip - blocks(head) : 0;
+    if (l->left && from + (left - l->left) < all)
+        HUB_TRY(hub_dataset_each_problem(l->request->app->catalog, head, skip, l->left, put_found, l, err));
+    const uint32_t written = from + (left - l->left);
+    if (l->left == 0) { /* continue here, or behind it */
+        memcpy(l->next.scope, l->scope, sizeof l->scope);
+        snprintf(l->next.key, sizeof l->next.key, "%" PRIu32, written < all ? written : UINT32_MAX);
+        snprintf(l->next.tie, sizeof l->next.tie, "%s", head->id);
+    }
+    return hub_json_status(&l->json);
+}
+
+/* Alerts stand on the first page whole: they are few. */
+static enum hub_status put_alerts(struct listing *l, bool show, uint64_t *count, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_freep) struct hub_alerts *now = calloc(1, sizeof *now);
+    if (!now)
+        return hub_fail(err, HUB_NO_MEMORY, "no memory for the problems");
+    hub_alerts_read(l->request->app, now);
+    *count = now->count;
+    for (unsigned i = 0; show && i < now->count; i++) {
+        put(l, NULL, hub_view_of(now->items[i].code), HUB_VIEW(""), hub_view_of(now->items[i].detail));
+        if (l->request->local)
+            hub_put_known(&l->json, "local", now->items[i].local);
+        hub_json_end_object(&l->json);
+    }
+    return hub_json_status(&l->json);
+}
+
+/* First head from which on the page goes, and how many of its problems were shown. */
+static uint32_t start(const struct listing *l, const struct hub_page_cursor *after, uint32_t *skip)
+{
+    uint32_t i = 0;
+    *skip = 0;
+    if (!after)
+        return 0;
+    const struct hub_view id = hub_view_of(after->tie);
+    while (i < l->snapshot->count && hub_id_compare(hub_view_of(l->snapshot->heads[i]->id), id) < 0)
+        i++;
+    if (i < l->snapshot->count && hub_view_is(id, l->snapshot->heads[i]->id))
+        *skip = (uint32_t)strtoul(after->key, NULL, 10);
+    return i;
+}
+
+static enum hub_status write_page(struct listing *l, const struct hub_page_cursor *after,
+                                  struct hub_response *response, struct hub_error *err)
+{
+    uint64_t total = 0, rest = 0;
+    uint32_t skip;
+    hub_json_object(&l->json);
+    hub_json_put_array(&l->json, "items");
+    if (!l->prefix.size)
+        HUB_TRY(put_alerts(l, !after, &total, err));
+    const uint32_t first = start(l, after, &skip);
+    for (uint32_t i = 0; i < l->snapshot->count; i++) {
+        const uint32_t count = count_of(l, l->snapshot->heads[i]);
+        total += count;
+        if (i < first || !count || (i == first && skip >= count))
+            continue;
+        if (l->left)
+            HUB_TRY(put_dataset(l, l->snapshot->heads[i], i == first ? skip : 0, err));
+        else
+            rest += count;
+        if (l->next.key[0] && strcmp(l->next.tie, l->snapshot->heads[i]->id) == 0 &&
+            strtoul(l->next.key, NULL, 10) < count)
+            rest++;
+    }
+    hub_json_end_array(&l->json);
+    HUB_TRY(hub_page_end(l->request, response, &l->json, total, rest ? &l->next : NULL, err));
+    hub_json_end_object(&l->json);
+    return hub_json_status(&l->json);
+}
+
+enum hub_status hub_problems_list(struct hub_request *request, struct hub_response *response,
+                                  struct hub_error *err)
+{
+    static const char *const parameters[] = {"prefix", "limit", "cursor", NULL};
+    struct listing l = {.request = request, .prefix = hub_request_query(request, "prefix")};
+    struct hub_page_cursor cursor;
+    char etag[40];
+    HUB_TRY(hub_request_known(request, parameters, err));
+    HUB_TRY(hub_page_limit(request, &l.left, err));
+    if (!l.prefix.data)
+        l.prefix = HUB_VIEW("");
+    const struct hub_view parts[] = {HUB_VIEW("problems"), l.prefix};
+    hub_etag(etag, parts, HUB_COUNT(parts));
+    snprintf(l.scope, sizeof l.scope, "%.32s", etag + 1);
+    const struct hub_view text = hub_request_query(request, "cursor");
+    if (text.data)
+        HUB_TRY(hub_cursor_decode(text, l.scope, &cursor, err));
+    if (!request->may_block)
+        return HUB_AGAIN;
+    l.snapshot = hub_catalog_snapshot(request->app->catalog);
+    l.json = hub_json_to(hub_response_buffer(response, 200, "application/json", 16 * MIB), err);
+    HUB_TRY(hub_response_header(response, err, "Cache-Control", "no-store"));
+    enum hub_status st = hub_catalog_problem_counts(request->app->catalog, &l.counts, err);
+    if (!st)
+        st = write_page(&l, text.data ? &cursor : NULL, response, err);
+    hub_problem_counts_dispose(&l.counts);
+    return st;
+}
