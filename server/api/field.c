@@ -11,6 +11,7 @@
 #include "server/api/resolve.h"
 #include "server/api/rows.h"
 #include "storage/base/json.h"
+#include "storage/base/uri.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -20,6 +21,7 @@ enum {
     INLINE_COST_US = 50,       /* more than this is a worker's */
     INLINE_BYTES = 256 * 1024, /* so is more than this to encode */
     MAX_JSON_VALUES = 5000000,
+    MAX_LEFT_OUT = 2048, /* bytes of X-Left-Out */
 };
 #define MAX_ANSWER_BYTES (1 * GIB)
 #define ENCODER_VERSION                                                                                      \
@@ -32,17 +34,23 @@ struct ask {
     struct hub_selection selection;
     struct hub_rows_wanted wanted;
     enum hub_format_id as;
+    bool by_name;        /* as ?format= says, not Accept */
     const char *picture; /* the only media type that will do, or NULL */
     enum hub_nonfinite nonfinite;
     bool several;  /* ?fields=: rows are counted in steps where a slice is given */
     bool single;   /* one field, named exactly: the bare array; else an object or an archive of arrays */
     size_t prefix; /* group: bytes of the path that its members' names leave out */
     struct hub_app *app;
+    struct hub_response *response;        /* that carries the memory */
+    struct hub_buf left_out;              /* names of a group's fields that this representation cannot hold */
+    struct hub_error left_why;            /* of the first */
+    uint64_t nonfinite_count, null_count; /* in what was encoded */
 };
 
 static void ask_dispose(struct ask *ask)
 {
     hub_selection_dispose(&ask->selection);
+    hub_buf_dispose(&ask->left_out);
     if (ask->dataset)
         hub_dataset_put(ask->app->catalog, ask->dataset);
 }
@@ -122,24 +130,70 @@ static enum hub_status fields_of(const struct hub_dataset *dataset, struct hub_v
     return HUB_OK;
 }
 
-/* Of a group or of ?fields= groups, an episode may lack some (infos that came later): those are left out, not
- * an error. */
-static void drop_absent(struct hub_request *request, const struct hub_dataset *dataset,
-                        const struct hub_ds_episode *episode, uint32_t *fields, uint32_t *count)
+static enum hub_status pass_on(enum hub_status st, const struct hub_error *why, struct hub_error *err)
+{
+    if (err)
+        *err = *why;
+    return st;
+}
+
+/* "a, b/c": percent-coded, so that a comma in a name separates nothing. What is too long ends in "...". */
+static enum hub_status leave_out(struct ask *ask, const char *name, const struct hub_error *why,
+                                 struct hub_error *err)
+{
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf coded = HUB_BUF_INIT(64 * KIB);
+    struct hub_buf *out = &ask->left_out;
+    out->limit = MAX_LEFT_OUT + 8;
+    if (!out->size)
+        ask->left_why = *why;
+    else if (hub_view_ends(hub_buf_view(out), "..."))
+        return HUB_OK;
+    HUB_TRY(hub_uri_encode_path(hub_view_of(name), &coded, err));
+    HUB_TRY(hub_buf_add_text(out, out->size ? ", " : "", err));
+    return out->size + coded.size < MAX_LEFT_OUT ? hub_buf_add_view(out, hub_buf_view(&coded), err)
+                                                 : hub_buf_add_text(out, "...", err);
+}
+
+/* Can the field stand in the answer? HUB_NOT_FOUND: this episode does not have it. */
+static enum hub_status can_hold(struct hub_request *request, const struct ask *ask,
+                                const struct hub_ds_episode *episode, uint32_t field, struct hub_error *err)
+{
+    struct hub_catalog *catalog = request->app->catalog;
+    const struct hub_ds_field *f = &ask->dataset->fields[field];
+    struct hub_layout_ref *ref = NULL;
+    if (f->unreadable)
+        return hub_fail_as(err, HUB_UNSUPPORTED, "field-unreadable", "'%s' cannot be read: %s", f->path,
+                           f->unreadable);
+    HUB_TRY(hub_layout_get(catalog, ask->dataset, episode->part, field, request->may_block, &ref, err));
+    const struct hub_layout *layout = hub_layout_of(ref);
+    const struct hub_window *window = hub_layout_window(layout, episode->index);
+    enum hub_status st = HUB_NOT_FOUND;
+    if (window) /* of one row: how many there are is no matter of a group's members */
+        st = hub_encode_check(f->type, &layout->variants[layout->arrays[window->array].variant],
+                              ask->as == HUB_AS_NPZ ? HUB_AS_NPZ : HUB_AS_JSON, 1, err);
+    hub_layout_put(catalog, ref);
+    return st;
+}
+
+/* Of a group an episode may lack some fields (infos that came later), and some may not fit the
+ * representation: neither is an error, and the latter are told. */
+static enum hub_status keep_what_fits(struct hub_request *request, struct ask *ask,
+                                      const struct hub_ds_episode *episode, uint32_t *fields, uint32_t *count,
+                                      struct hub_error *err)
 {
     uint32_t kept = 0;
     for (uint32_t i = 0; i < *count; i++) {
-        struct hub_layout_ref *ref = NULL;
-        const enum hub_status st = hub_layout_get(request->app->catalog, dataset, episode->part, fields[i],
-                                                  request->may_block, &ref, NULL);
-        const bool absent =
-            st == HUB_NOT_FOUND || (!st && !hub_layout_window(hub_layout_of(ref), episode->index));
+        struct hub_error why = {0};
+        const enum hub_status st = can_hold(request, ask, episode, fields[i], &why);
         if (!st)
-            hub_layout_put(request->app->catalog, ref);
-        if (!absent || dataset->fields[fields[i]].unreadable)
             fields[kept++] = fields[i];
+        else if (st == HUB_UNSUPPORTED || st == HUB_CORRUPT || st == HUB_NOT_ACCEPTABLE)
+            HUB_TRY(leave_out(ask, ask->dataset->fields[fields[i]].path + ask->prefix, &why, err));
+        else if (st != HUB_NOT_FOUND)
+            return pass_on(st, &why, err);
     }
     *count = kept;
+    return HUB_OK;
 }
 
 /* A field may be asked for by its name and again by its group. Returns the new count. */
@@ -161,12 +215,20 @@ static const char *name_of(const struct ask *ask, const struct hub_pick *pick)
     return ask->dataset->fields[pick->field].path + ask->prefix;
 }
 
+/* The bytes of a stored picture are one, whoever asks for them raw; unless Accept names the type. */
 static const char *media_type(const struct ask *ask)
 {
-    if (ask->as != HUB_AS_IMAGE)
+    const bool raw = ask->as == HUB_AS_RAW && ask->by_name && ask->single;
+    if (ask->as != HUB_AS_IMAGE && !raw)
         return hub_represent_type(ask->as);
-    return ask->dataset->fields[ask->selection.picks[0].field].type == HUB_FIELD_IMAGE_JPEG ? "image/jpeg"
-                                                                                            : "image/png";
+    switch (ask->dataset->fields[ask->selection.picks[0].field].type) {
+    case HUB_FIELD_IMAGE_JPEG:
+        return "image/jpeg";
+    case HUB_FIELD_IMAGE_PNG:
+        return "image/png";
+    default:
+        return raw ? hub_represent_type(ask->as) : "image/png";
+    }
 }
 
 static enum hub_status check_representation(const struct ask *ask, struct hub_error *err)
@@ -235,72 +297,95 @@ static enum hub_status describe(const struct ask *ask, const struct hub_pick *pi
 
 /* ---- encoding ---- */
 
-static enum hub_status read_pick(struct hub_request *request, const struct ask *ask,
-                                 const struct hub_pick *pick, struct hub_rows *rows, struct hub_error *err)
+static enum hub_status read_pick(struct hub_request *request, struct ask *ask, const struct hub_pick *pick,
+                                 void *into, struct hub_rows *rows, struct hub_error *err)
 {
-    return hub_selection_read(request, &ask->selection, pick, NULL, rows, err);
+    HUB_TRY(hub_selection_read(request, &ask->selection, pick, into, rows, err));
+    ask->null_count += hub_rows_nulls(rows);
+    return HUB_OK;
 }
 
-/* ?row= is Python's x[i]: the row itself, without the leading axis. */
-static struct hub_variant without_axis(const struct hub_variant *variant, uint64_t *rows)
+/* Text and bytes are padded to their longest, which nobody knows before they are read: `copies` of the array
+ * come on top of the memory that was reserved. */
+static enum hub_status reserve_padded(struct hub_request *request, struct ask *ask,
+                                      const struct hub_rows *rows, bool text, unsigned copies,
+                                      struct hub_error *err)
 {
-    struct hub_variant v = *variant;
-    *rows = v.rank ? v.dims[0] : HUB_NPY_SCALAR;
-    for (unsigned i = 0; i + 1 < v.rank; i++)
-        v.dims[i] = v.dims[i + 1];
-    if (v.rank)
-        v.dims[--v.rank] = 0;
-    return v;
+    const uint64_t padded = hub_npy_padded(rows, text);
+    if (padded > MAX_ANSWER_BYTES)
+        return hub_fail_as(err, HUB_TOO_BIG, "too-large",
+                           "rows padded to the longest are %" PRIu64 " MiB; at most %zu: ask for fewer rows",
+                           padded / MIB, MAX_ANSWER_BYTES / MIB);
+    return hub_budget_take(request->app->budget, request, ask->response, padded * copies, err);
 }
 
 /* A whole .npy at the end of `out`: numbers are gathered straight behind the header. */
-static enum hub_status npy(struct hub_request *request, const struct ask *ask, const struct hub_pick *pick,
+static enum hub_status npy(struct hub_request *request, struct ask *ask, const struct hub_pick *pick,
                            struct hub_buf *out, struct hub_error *err)
 {
     HUB_CLEANUP(hub_rows_dispose) struct hub_rows rows = {0};
     if (ask->dataset->fields[pick->field].type == HUB_FIELD_TEXT) {
-        HUB_TRY(read_pick(request, ask, pick, &rows, err));
-        return hub_npy_text(&rows, out, err);
+        HUB_TRY(read_pick(request, ask, pick, NULL, &rows, err));
+        HUB_TRY(reserve_padded(request, ask, &rows, true, ask->as == HUB_AS_NPZ ? 2 : 1, err));
+        return hub_npy_text(&rows, ask->wanted.has_row, out, err);
     }
-    uint64_t leading = pick->slice.count;
-    const struct hub_variant variant =
-        ask->wanted.has_row ? without_axis(pick->plan.variant, &leading) : *pick->plan.variant;
     const size_t size = (size_t)pick->plan.bytes_out;
     HUB_TRY(hub_buf_reserve(out, size + 256, err)); /* once, for header and rows together */
-    HUB_TRY(hub_npy_header(&variant, leading, out, err));
-    HUB_TRY(hub_selection_read(request, &ask->selection, pick, out->data + out->size, &rows, err));
+    HUB_TRY(hub_npy_header(pick->plan.variant, pick->slice.count, ask->wanted.has_row, out, err));
+    HUB_TRY(read_pick(request, ask, pick, out->data + out->size, &rows, err));
     out->size += size;
     return HUB_OK;
 }
 
-static enum hub_status npz(struct hub_request *request, const struct ask *ask, struct hub_buf *out,
+/* NAME and NAME__length. */
+static enum hub_status npz_bytes(struct hub_request *request, struct ask *ask, const struct hub_pick *pick,
+                                 struct hub_npz *zip, struct hub_buf *member, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_rows_dispose) struct hub_rows rows = {0};
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf name = HUB_BUF_INIT(64 * KIB);
+    HUB_TRY(read_pick(request, ask, pick, NULL, &rows, err));
+    HUB_TRY(reserve_padded(request, ask, &rows, false, 2, err));
+    HUB_TRY(hub_npy_bytes(&rows, ask->wanted.has_row, member, err));
+    HUB_TRY(hub_npz_add(zip, name_of(ask, pick), hub_buf_view(member), err));
+    member->size = 0;
+    HUB_TRY(hub_npy_lengths(&rows, ask->wanted.has_row, member, err));
+    HUB_TRY(hub_buf_addf(&name, err, "%s__length", name_of(ask, pick)));
+    return hub_npz_add(zip, name.data, hub_buf_view(member), err);
+}
+
+static enum hub_status npz_pick(struct hub_request *request, struct ask *ask, const struct hub_pick *pick,
+                                struct hub_npz *zip, struct hub_buf *member, struct hub_error *err)
+{
+    member->size = 0;
+    if (hub_encode_as_bytes(ask->dataset->fields[pick->field].type, pick->plan.variant))
+        return npz_bytes(request, ask, pick, zip, member, err);
+    HUB_TRY(npy(request, ask, pick, member, err));
+    return hub_npz_add(zip, name_of(ask, pick), hub_buf_view(member), err);
+}
+
+static enum hub_status npz(struct hub_request *request, struct ask *ask, struct hub_buf *out,
                            struct hub_error *err)
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf member = HUB_BUF_INIT(out->limit);
     struct hub_npz *zip = NULL;
     HUB_TRY(hub_npz_begin(out, &zip, err));
     enum hub_status st = HUB_OK;
-    for (uint32_t i = 0; i < ask->selection.count && !st; i++) {
-        member.size = 0;
-        st = npy(request, ask, &ask->selection.picks[i], &member, err);
-        if (!st)
-            st = hub_npz_add(zip, name_of(ask, &ask->selection.picks[i]), hub_buf_view(&member), err);
-    }
+    for (uint32_t i = 0; i < ask->selection.count && !st; i++)
+        st = npz_pick(request, ask, &ask->selection.picks[i], zip, &member, err);
     if (!st)
         return hub_npz_end(zip, err);
     hub_npz_free(zip);
     return st;
 }
 
-static enum hub_status json_pick(struct hub_request *request, const struct ask *ask,
-                                 const struct hub_pick *pick, uint64_t *nonfinite, struct hub_buf *out,
-                                 struct hub_error *err)
+static enum hub_status json_pick(struct hub_request *request, struct ask *ask, const struct hub_pick *pick,
+                                 struct hub_buf *out, struct hub_error *err)
 {
     HUB_CLEANUP(hub_rows_dispose) struct hub_rows rows = {0};
-    HUB_TRY(read_pick(request, ask, pick, &rows, err));
+    HUB_TRY(read_pick(request, ask, pick, NULL, &rows, err));
     const size_t at = out->size;
-    HUB_TRY(
-        hub_json_rows(ask->dataset->fields[pick->field].type, &rows, ask->nonfinite, nonfinite, out, err));
+    HUB_TRY(hub_json_rows(ask->dataset->fields[pick->field].type, &rows, ask->nonfinite,
+                          &ask->nonfinite_count, out, err));
     if (ask->wanted.has_row) { /* "[[1,2]]" -> "[1,2]" */
         memmove(out->data + at, out->data + at + 1, out->size - at - 2);
         out->size -= 2;
@@ -309,11 +394,11 @@ static enum hub_status json_pick(struct hub_request *request, const struct ask *
     return HUB_OK;
 }
 
-static enum hub_status json(struct hub_request *request, const struct ask *ask, uint64_t *nonfinite,
-                            struct hub_buf *out, struct hub_error *err)
+static enum hub_status json(struct hub_request *request, struct ask *ask, struct hub_buf *out,
+                            struct hub_error *err)
 {
     if (ask->single)
-        return json_pick(request, ask, &ask->selection.picks[0], nonfinite, out, err);
+        return json_pick(request, ask, &ask->selection.picks[0], out, err);
     HUB_TRY(hub_buf_add_text(out, "{", err));
     for (uint32_t i = 0; i < ask->selection.count; i++) {
         const struct hub_pick *pick = &ask->selection.picks[i];
@@ -321,53 +406,56 @@ static enum hub_status json(struct hub_request *request, const struct ask *ask, 
             HUB_TRY(hub_buf_add_text(out, ",", err));
         HUB_TRY(hub_json_add_string(out, hub_view_of(name_of(ask, pick)), err));
         HUB_TRY(hub_buf_add_text(out, ":", err));
-        HUB_TRY(json_pick(request, ask, pick, nonfinite, out, err));
+        HUB_TRY(json_pick(request, ask, pick, out, err));
     }
     return hub_buf_add_text(out, "}", err);
 }
 
-static enum hub_status raw(struct hub_request *request, const struct ask *ask, struct hub_buf *out,
+static enum hub_status raw(struct hub_request *request, struct ask *ask, struct hub_buf *out,
                            struct hub_error *err)
 {
     HUB_CLEANUP(hub_rows_dispose) struct hub_rows rows = {0};
-    HUB_TRY(read_pick(request, ask, &ask->selection.picks[0], &rows, err));
+    HUB_TRY(read_pick(request, ask, &ask->selection.picks[0], NULL, &rows, err));
     return hub_raw_rows(&rows, out, err);
 }
 
-static enum hub_status image(struct hub_request *request, const struct ask *ask, struct hub_buf *out,
+static enum hub_status image(struct hub_request *request, struct ask *ask, struct hub_buf *out,
                              struct hub_error *err)
 {
     HUB_CLEANUP(hub_rows_dispose) struct hub_rows rows = {0};
     const struct hub_pick *pick = &ask->selection.picks[0];
-    HUB_TRY(read_pick(request, ask, pick, &rows, err));
+    HUB_TRY(read_pick(request, ask, pick, NULL, &rows, err));
     return ask->dataset->fields[pick->field].type == HUB_FIELD_IMAGE_RAW ? hub_png_row(&rows, out, err)
                                                                          : hub_raw_rows(&rows, out, err);
 }
 
-static enum hub_status encode(struct hub_request *request, const struct ask *ask,
-                              struct hub_response *response, struct hub_error *err)
+static enum hub_status write_body(struct hub_request *request, struct ask *ask, struct hub_buf *out,
+                                  struct hub_error *err)
 {
-    struct hub_buf *out = hub_response_buffer(response, 200, media_type(ask), 2 * GIB);
-    uint64_t nonfinite = 0;
     switch (ask->as) {
     case HUB_AS_JSON:
-        HUB_TRY(json(request, ask, &nonfinite, out, err));
-        if (nonfinite)
-            HUB_TRY(hub_response_header(response, err, "X-Nonfinite", "%" PRIu64, nonfinite));
-        break;
+        return json(request, ask, out, err);
     case HUB_AS_NPY:
-        HUB_TRY(npy(request, ask, &ask->selection.picks[0], out, err));
-        break;
+        return npy(request, ask, &ask->selection.picks[0], out, err);
     case HUB_AS_NPZ:
-        HUB_TRY(npz(request, ask, out, err));
-        break;
+        return npz(request, ask, out, err);
     case HUB_AS_RAW:
-        HUB_TRY(raw(request, ask, out, err));
-        break;
+        return raw(request, ask, out, err);
     case HUB_AS_IMAGE:
-        HUB_TRY(image(request, ask, out, err));
-        break;
+        return image(request, ask, out, err);
     }
+    return hub_fail(err, HUB_INVALID, "no such representation");
+}
+
+static enum hub_status encode(struct hub_request *request, struct ask *ask, struct hub_response *response,
+                              struct hub_error *err)
+{
+    ask->response = response;
+    HUB_TRY(write_body(request, ask, hub_response_buffer(response, 200, media_type(ask), 2 * GIB), err));
+    if (ask->nonfinite_count)
+        HUB_TRY(hub_response_header(response, err, "X-Nonfinite", "%" PRIu64, ask->nonfinite_count));
+    if (ask->null_count)
+        HUB_TRY(hub_response_header(response, err, "X-Null-Count", "%" PRIu64, ask->null_count));
     return hub_selection_unchanged(&ask->selection, err);
 }
 
@@ -399,6 +487,8 @@ static enum hub_status answer(struct hub_request *request, struct ask *ask, stru
     HUB_TRY(check_representation(ask, err));
     HUB_TRY(hub_resolve_headers(request, &ask->target, response, err));
     HUB_TRY(hub_response_header(response, err, "Vary", "Accept")); /* of a 304 too */
+    if (ask->left_out.size)
+        HUB_TRY(hub_response_header(response, err, "X-Left-Out", "%s", ask->left_out.data));
     etag_of(ask, etag);
     HUB_TRY(hub_resolve_conditions(request, response, etag, -1, &done, err));
     if (done)
@@ -409,6 +499,16 @@ static enum hub_status answer(struct hub_request *request, struct ask *ask, stru
     if (ask->single)
         HUB_TRY(describe(ask, &ask->selection.picks[0], response, err));
     return encode(request, ask, response, err);
+}
+
+static enum hub_status select_and_answer(struct hub_request *request, struct ask *ask,
+                                         const struct hub_ds_episode *episode, const uint32_t *fields,
+                                         uint32_t count, struct hub_response *response, struct hub_error *err)
+{
+    if (!count && ask->left_out.size)
+        return pass_on(ask->left_why.status, &ask->left_why, err);
+    HUB_TRY(hub_select(request, ask->dataset, episode, fields, count, &ask->wanted, &ask->selection, err));
+    return answer(request, ask, response, err);
 }
 
 /* Several fields are cut by steps as soon as steps are spoken of; otherwise each comes whole. */
@@ -426,6 +526,7 @@ static enum hub_status open_ask(struct hub_request *request, struct hub_response
     ask->app = request->app;
     HUB_TRY(hub_represent(request, &ask->as, err));
     const struct hub_view format = hub_request_query(request, "format");
+    ask->by_name = format.size > 0;
     ask->picture = hub_view_is(format, "jpeg")  ? "image/jpeg"
                    : hub_view_is(format, "png") ? "image/png"
                                                 : NULL;
@@ -452,10 +553,9 @@ enum hub_status hub_field_get(struct hub_request *request, struct hub_response *
     HUB_TRY(fields_of(ask.dataset, path, fields, &count, &ask.single, err));
     if (!ask.single) {
         ask.prefix = path.size + 1;
-        drop_absent(request, ask.dataset, episode, fields, &count);
+        HUB_TRY(keep_what_fits(request, &ask, episode, fields, &count, err));
     }
-    HUB_TRY(hub_select(request, ask.dataset, episode, fields, count, &ask.wanted, &ask.selection, err));
-    return answer(request, &ask, response, err);
+    return select_and_answer(request, &ask, episode, fields, count, response, err);
 }
 
 enum hub_status hub_fields_get(struct hub_request *request, struct hub_response *response,
@@ -476,9 +576,8 @@ enum hub_status hub_fields_get(struct hub_request *request, struct hub_response 
         HUB_TRY(fields_of(ask.dataset, request->query[i].value, fields, &count, &single, err));
         uint32_t added = count - before;
         if (!single)
-            drop_absent(request, ask.dataset, episode, fields + before, &added);
+            HUB_TRY(keep_what_fits(request, &ask, episode, fields + before, &added, err));
         count = drop_doubles(fields, before, added);
     }
-    HUB_TRY(hub_select(request, ask.dataset, episode, fields, count, &ask.wanted, &ask.selection, err));
-    return answer(request, &ask, response, err);
+    return select_and_answer(request, &ask, episode, fields, count, response, err);
 }

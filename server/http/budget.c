@@ -70,11 +70,11 @@ static bool wait_for(struct hub_budget *budget, uint64_t bytes)
 enum hub_status hub_budget_take(struct hub_budget *budget, struct hub_request *request,
                                 struct hub_response *response, uint64_t bytes, struct hub_error *err)
 {
-    if (bytes > budget->total)
+    if (bytes > budget->total - HUB_MIN(response->reserved, budget->total))
         return hub_fail(
             err, HUB_TOO_BIG,
             "the answer needs %llu bytes of memory, more than --memory allows (%llu): ask for less",
-            (unsigned long long)bytes, (unsigned long long)budget->total);
+            (unsigned long long)(bytes + response->reserved), (unsigned long long)budget->total);
     pthread_mutex_lock(&budget->mutex);
     bool got = budget->next_ticket == budget->serving && fits(budget, bytes);
     if (!got && request->may_block)

@@ -180,8 +180,8 @@ void hub_problem_write(struct hub_response *response, const struct hub_request *
 struct hub_budget *hub_budget_new(uint64_t bytes);
 void hub_budget_free(struct hub_budget *budget);
 /** On an event thread: HUB_AGAIN when it is not there now. On a worker: waits up to 5 s, then HUB_BUSY
- * "overloaded". More than the whole budget: HUB_TOO_BIG. The response carries the reservation until it is
- * finished. */
+ * "overloaded". More than the whole budget, with what the response has already: HUB_TOO_BIG. The response
+ * carries the reservation until it is finished. */
 HUB_MUST_USE enum hub_status hub_budget_take(struct hub_budget *budget, struct hub_request *request,
                                              struct hub_response *response, uint64_t bytes,
                                              struct hub_error *err);

@@ -45,6 +45,15 @@ size_t hub_utf8_encode(uint32_t code, char out[4])
     return n;
 }
 
+uint32_t hub_utf8_next(struct hub_view *text)
+{
+    uint32_t code = 0xFFFD;
+    const size_t n = hub_utf8_decode(*text, &code), taken = n ? n : 1;
+    text->data += taken;
+    text->size -= taken;
+    return code;
+}
+
 /* Eight ASCII bytes at a time: most of what is checked is ASCII. */
 static size_t ascii_run(struct hub_view text)
 {

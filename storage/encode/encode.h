@@ -20,18 +20,29 @@ enum hub_format_id {
  * with what would do. */
 HUB_MUST_USE enum hub_status hub_encode_check(enum hub_field_type type, const struct hub_variant *variant,
                                               enum hub_format_id as, uint64_t rows, struct hub_error *err);
+/** Rows that are runs of bytes to npz: padded to the longest, with their lengths. */
+bool hub_encode_as_bytes(enum hub_field_type type, const struct hub_variant *variant);
 
 enum hub_nonfinite { HUB_NONFINITE_NULL = 0, HUB_NONFINITE_STRING, HUB_NONFINITE_LITERAL };
 
-#define HUB_NPY_SCALAR UINT64_MAX /* as `rows`: one element without any axis, shape () */
+/* .npy, version 1.0, 64-byte aligned; all append. `bare`: one row without the leading axis, as x[i] in numpy.
+ */
 
-/** Header of an .npy (version 1.0, 64-byte aligned) for `rows` rows of the variant (shape (rows, *dims), or
- * () for HUB_NPY_SCALAR with rank 0). Appends. */
-HUB_MUST_USE enum hub_status hub_npy_header(const struct hub_variant *variant, uint64_t rows,
+/** The header for `rows` rows of the variant: shape (rows, *dims). */
+HUB_MUST_USE enum hub_status hub_npy_header(const struct hub_variant *variant, uint64_t rows, bool bare,
                                             struct hub_buf *out, struct hub_error *err);
-/** A whole .npy of text rows (UTF-8 checked, "<U", at most 64 MiB: HUB_TOO_BIG). */
-HUB_MUST_USE enum hub_status hub_npy_text(const struct hub_rows *rows, struct hub_buf *out,
+/** A whole .npy of text rows: "<U" as wide as the longest, at most 64 MiB (HUB_TOO_BIG). A null is empty; a
+ * byte that is not UTF-8 is U+FFFD. */
+HUB_MUST_USE enum hub_status hub_npy_text(const struct hub_rows *rows, bool bare, struct hub_buf *out,
                                           struct hub_error *err);
+/** Rows of bytes: uint8 (rows, longest), padded with zeros, and their lengths: int64 (rows). A null has none.
+ */
+HUB_MUST_USE enum hub_status hub_npy_bytes(const struct hub_rows *rows, bool bare, struct hub_buf *out,
+                                           struct hub_error *err);
+HUB_MUST_USE enum hub_status hub_npy_lengths(const struct hub_rows *rows, bool bare, struct hub_buf *out,
+                                             struct hub_error *err);
+/** What text or bytes take once padded to the longest: only known when they were read. */
+uint64_t hub_npy_padded(const struct hub_rows *rows, bool text);
 
 /** The bare nested array of a field. `nonfinite_count` grows by the non-finite numbers met, and by
  * padded-json rows that are no JSON (both written as null). Text is made UTF-8 with U+FFFD; fixed text ends

@@ -11,27 +11,39 @@
 enum {
     MAGIC_BYTES = 10, /* magic, version, header length */
     GROWTH_CHARS = 21,
-    HEADER_CHARS = 512, /* nine dimensions of 20 digits and a type fit */
+    HEADER_CHARS = 512, /* ten dimensions of 20 digits and a type fit */
 };
 
 #define TEXT_LIMIT (64 * MIB)
 
-static enum hub_status put_header(const char *descr, const struct hub_variant *variant, uint64_t rows,
-                                  struct hub_buf *out, struct hub_error *err)
+/* The axes of an array: rows (unless a single row stands `bare`), those of the variant, and perhaps one more.
+ */
+struct axes {
+    uint64_t dims[HUB_MAX_RANK + 2];
+    unsigned count;
+};
+
+static struct axes axes_of(const struct hub_variant *variant, uint64_t rows, bool bare)
+{
+    struct axes axes = {.count = 0};
+    if (!bare)
+        axes.dims[axes.count++] = rows;
+    for (unsigned i = 0; i < variant->rank; i++)
+        axes.dims[axes.count++] = variant->dims[i];
+    return axes;
+}
+
+static enum hub_status put_header(const char *descr, const struct axes *axes, struct hub_buf *out,
+                                  struct hub_error *err)
 {
     char text[HEADER_CHARS] = "\x93NUMPY\x01";
     char *const start = text + MAGIC_BYTES, *end = start;
     size_t growth = 0;
     end = stpcpy(stpcpy(stpcpy(end, "{'descr': '"), descr), "', 'fortran_order': False, 'shape': (");
-    if (rows != HUB_NPY_SCALAR) {
-        const size_t first = hub_number_u64(rows, end);
-        growth = GROWTH_CHARS - first;
-        end += first;
-        for (unsigned i = 0; i < variant->rank; i++) {
-            end = stpcpy(end, ", ");
-            end += hub_number_u64(variant->dims[i], end);
-        }
-        end = stpcpy(end, variant->rank ? "" : ",");
+    for (unsigned i = 0; i < axes->count; i++) {
+        const size_t n = hub_number_u64(axes->dims[i], end);
+        end = stpcpy(end + n, i + 1 < axes->count ? ", " : i ? "" : ",");
+        growth = i ? growth : GROWTH_CHARS - n;
     }
     end = stpcpy(end, "), }");
     const size_t unpadded = (size_t)(end - text) + growth + 1;
@@ -45,82 +57,150 @@ static enum hub_status put_header(const char *descr, const struct hub_variant *v
     return hub_buf_add(out, text, (size_t)(end - text), err);
 }
 
-enum hub_status hub_npy_header(const struct hub_variant *variant, uint64_t rows, struct hub_buf *out,
-                               struct hub_error *err)
+enum hub_status hub_npy_header(const struct hub_variant *variant, uint64_t rows, bool bare,
+                               struct hub_buf *out, struct hub_error *err)
 {
     char descr[16];
     if (variant->kind == HUB_KIND_VAR)
         return hub_fail_as(err, HUB_NOT_ACCEPTABLE, "not-acceptable",
                            "rows of varying length have no npy form");
     hub_variant_npy(variant, descr);
-    return put_header(descr, variant, rows, out, err);
+    const struct axes axes = axes_of(variant, rows, bare);
+    return put_header(descr, &axes, out, err);
 }
 
-/* Item `i` of text rows; a null is empty, fixed text ends before its padding. */
-static struct hub_view text_item(const struct hub_rows *rows, uint64_t i)
+/* ---- items of bytes ---- */
+
+/* How many items: texts, or runs of bytes. A row of numbers, such as a padded JPEG, is one. */
+static uint64_t item_count(const struct hub_rows *rows)
 {
-    if (rows->valid && !rows->valid[i])
+    const struct hub_variant *v = &rows->variant;
+    return rows->rows * (v->kind == HUB_KIND_FIXED ? hub_variant_row_items(v) : 1);
+}
+
+/* Item `i` as stored; a null is empty. */
+static struct hub_view item_at(const struct hub_rows *rows, uint64_t i)
+{
+    const struct hub_variant *v = &rows->variant;
+    if (rows->valid && !rows->valid[v->kind == HUB_KIND_FIXED ? i : i * hub_variant_row_items(v)])
         return (struct hub_view){"", 0};
     if (rows->offsets)
         return (struct hub_view){(const char *)rows->data + rows->offsets[i],
                                  (size_t)(rows->offsets[i + 1] - rows->offsets[i])};
-    const size_t size = rows->variant.item_size;
-    struct hub_view text = {(const char *)rows->data + i * size, size};
-    while (text.size && !text.data[text.size - 1])
+    const size_t size = v->kind == HUB_KIND_FIXED ? v->item_size : (size_t)hub_variant_row_bytes(v);
+    return (struct hub_view){(const char *)rows->data + i * size, size};
+}
+
+/* Fixed text ends before its padding. */
+static struct hub_view text_at(const struct hub_rows *rows, uint64_t i)
+{
+    struct hub_view text = item_at(rows, i);
+    while (!rows->offsets && text.size && !text.data[text.size - 1])
         text.size--;
     return text;
 }
 
-/* Characters of a text, or SIZE_MAX when it is not UTF-8. */
 static size_t count_chars(struct hub_view text)
 {
     size_t count = 0;
-    if (!hub_utf8_valid(text))
-        return SIZE_MAX;
-    for (size_t i = 0; i < text.size; i++)
-        count += (text.data[i] & 0xC0) != 0x80;
+    for (; text.size; count++)
+        hub_utf8_next(&text);
     return count;
 }
 
-static void put_chars(struct hub_view text, uint8_t *out)
+static uint64_t longest(const struct hub_rows *rows, bool text)
 {
-    while (text.size) {
-        uint32_t code = 0;
-        const size_t n = hub_utf8_decode(text, &code);
-        memcpy(out, &code, sizeof(code)); /* the host is little-endian */
-        out += sizeof(code);
-        text.data += n;
-        text.size -= n;
-    }
+    const uint64_t items = item_count(rows);
+    uint64_t width = 0;
+    for (uint64_t i = 0; i < items; i++)
+        width = HUB_MAX(width, text ? count_chars(text_at(rows, i)) : item_at(rows, i).size);
+    return width;
 }
 
-enum hub_status hub_npy_text(const struct hub_rows *rows, struct hub_buf *out, struct hub_error *err)
+/* Room for `items` of `width` bytes behind the header, zeroed. */
+static enum hub_status open_items(struct hub_buf *out, uint64_t items, uint64_t width, uint8_t **to,
+                                  struct hub_error *err)
+{
+    uint64_t bytes;
+    if (__builtin_mul_overflow(items, width, &bytes) || bytes >= out->limit)
+        return hub_fail(err, HUB_TOO_BIG,
+                        "rows padded to their longest, %" PRIu64 " bytes, are too much: ask for fewer rows",
+                        width);
+    HUB_TRY(hub_buf_reserve(out, (size_t)bytes, err));
+    *to = (uint8_t *)out->data + out->size;
+    memset(*to, 0, (size_t)bytes + 1);
+    out->size += (size_t)bytes;
+    return HUB_OK;
+}
+
+uint64_t hub_npy_padded(const struct hub_rows *rows, bool text)
+{
+    uint64_t bytes;
+    return __builtin_mul_overflow(item_count(rows), longest(rows, text) * (text ? 4 : 1), &bytes) ? UINT64_MAX
+                                                                                                  : bytes;
+}
+
+enum hub_status hub_npy_text(const struct hub_rows *rows, bool bare, struct hub_buf *out,
+                             struct hub_error *err)
 {
     const struct hub_variant *v = &rows->variant;
     if (v->kind != HUB_KIND_FIXED && v->kind != HUB_KIND_VAR)
         return hub_fail(err, HUB_INVALID, "these rows are no text");
-    const uint64_t per_row = hub_variant_row_items(v);
-    uint64_t items = 0;
-    size_t width = 1; /* numpy has no empty text type */
-    if (__builtin_mul_overflow(rows->rows, per_row, &items) || items > TEXT_LIMIT / 4)
-        return hub_fail(err, HUB_TOO_BIG, "more than %zu bytes of text", TEXT_LIMIT);
-    for (uint64_t i = 0; i < items; i++) {
-        const size_t chars = count_chars(text_item(rows, i));
-        if (chars == SIZE_MAX)
-            return hub_fail(err, HUB_CORRUPT, "text of row %" PRIu64 " is not UTF-8", i / per_row);
-        width = HUB_MAX(width, chars);
-    }
+    const uint64_t items = item_count(rows),
+                   width = HUB_MAX(longest(rows, true), 1); /* numpy has no <U0 data */
     if (items && width > TEXT_LIMIT / 4 / items)
         return hub_fail(err, HUB_TOO_BIG, "more than %zu bytes of text", TEXT_LIMIT);
     char descr[16];
+    uint8_t *to;
+    const struct axes axes = axes_of(v, rows->rows, bare);
     snprintf(descr, sizeof(descr), "<U%u", (unsigned)width);
-    HUB_TRY(put_header(descr, v, rows->rows, out, err));
-    const size_t bytes = (size_t)items * width * 4;
-    HUB_TRY(hub_buf_reserve(out, bytes, err));
-    uint8_t *to = (uint8_t *)out->data + out->size;
-    memset(to, 0, bytes + 1);
-    for (uint64_t i = 0; i < items; i++)
-        put_chars(text_item(rows, i), to + i * width * 4);
-    out->size += bytes;
+    HUB_TRY(put_header(descr, &axes, out, err));
+    HUB_TRY(open_items(out, items, width * 4, &to, err));
+    for (uint64_t i = 0; i < items; i++) {
+        uint8_t *at = to + i * width * 4;
+        for (struct hub_view text = text_at(rows, i); text.size; at += 4) {
+            const uint32_t code = hub_utf8_next(&text);
+            memcpy(at, &code, sizeof(code)); /* the host is little-endian */
+        }
+    }
+    return HUB_OK;
+}
+
+static struct axes axes_of_items(const struct hub_rows *rows, bool bare)
+{
+    struct hub_variant items = rows->variant;
+    if (items.kind != HUB_KIND_FIXED)
+        items.rank = 0;
+    return axes_of(&items, rows->rows, bare);
+}
+
+enum hub_status hub_npy_bytes(const struct hub_rows *rows, bool bare, struct hub_buf *out,
+                              struct hub_error *err)
+{
+    const uint64_t items = item_count(rows), width = longest(rows, false);
+    struct axes axes = axes_of_items(rows, bare);
+    uint8_t *to;
+    axes.dims[axes.count++] = width;
+    HUB_TRY(put_header("|u1", &axes, out, err));
+    HUB_TRY(open_items(out, items, width, &to, err));
+    for (uint64_t i = 0; i < items; i++) {
+        const struct hub_view item = item_at(rows, i);
+        memcpy(to + i * width, item.data, item.size);
+    }
+    return HUB_OK;
+}
+
+enum hub_status hub_npy_lengths(const struct hub_rows *rows, bool bare, struct hub_buf *out,
+                                struct hub_error *err)
+{
+    const uint64_t items = item_count(rows);
+    const struct axes axes = axes_of_items(rows, bare);
+    uint8_t *to;
+    HUB_TRY(put_header("<i8", &axes, out, err));
+    HUB_TRY(open_items(out, items, sizeof(int64_t), &to, err));
+    for (uint64_t i = 0; i < items; i++) {
+        const int64_t length = (int64_t)item_at(rows, i).size;
+        memcpy(to + i * sizeof(length), &length, sizeof(length));
+    }
     return HUB_OK;
 }

@@ -13,12 +13,12 @@ static const enum cell table[HUB_FIELD_TYPE_COUNT][FORMATS] = {
     [HUB_FIELD_NUMBER]      = {NO,  YES,  YES,    YES,    YES,     NO},
     [HUB_FIELD_BOOL]        = {NO,  YES,  YES,    YES,    YES,     NO},
     [HUB_FIELD_TEXT]        = {NO,  YES,  YES,    YES,    NO,      NO},
-    [HUB_FIELD_BYTES]       = {NO,  YES,  NO,     NO,     ONE_ROW, NO},
-    [HUB_FIELD_IMAGE_JPEG]  = {NO,  YES,  DECODE, DECODE, ONE_ROW, ONE_ROW},
-    [HUB_FIELD_IMAGE_PNG]   = {NO,  YES,  DECODE, DECODE, ONE_ROW, ONE_ROW},
+    [HUB_FIELD_BYTES]       = {NO,  YES,  NO,     YES,    ONE_ROW, NO},
+    [HUB_FIELD_IMAGE_JPEG]  = {NO,  YES,  DECODE, YES,    ONE_ROW, ONE_ROW},
+    [HUB_FIELD_IMAGE_PNG]   = {NO,  YES,  DECODE, YES,    ONE_ROW, ONE_ROW},
     [HUB_FIELD_IMAGE_RAW]   = {NO,  YES,  YES,    YES,    YES,     ONE_ROW},
     [HUB_FIELD_PADDED_JSON] = {NO,  YES,  YES,    YES,    YES,     NO},
-    [HUB_FIELD_OPAQUE]      = {NO,  YES,  NO,     NO,     ONE_ROW, NO},
+    [HUB_FIELD_OPAQUE]      = {NO,  YES,  NO,     YES,    ONE_ROW, NO},
 };
 /* clang-format on */
 
@@ -31,13 +31,26 @@ static enum cell cell_of(enum hub_field_type type, const struct hub_variant *var
     const bool var = variant->kind == HUB_KIND_VAR;
     if (cell != YES && cell != ONE_ROW)
         return cell;
-    if ((as == HUB_AS_NPY || as == HUB_AS_NPZ) && var && type != HUB_FIELD_TEXT)
+    if (as == HUB_AS_NPY && var && type != HUB_FIELD_TEXT)
         return NO;
     if (as == HUB_AS_RAW && var)
         return ONE_ROW;
     if (as == HUB_AS_IMAGE && type == HUB_FIELD_IMAGE_RAW && !hub_png_possible(variant))
         return NO;
     return cell;
+}
+
+bool hub_encode_as_bytes(enum hub_field_type type, const struct hub_variant *variant)
+{
+    switch (type) {
+    case HUB_FIELD_BYTES:
+    case HUB_FIELD_OPAQUE:
+    case HUB_FIELD_IMAGE_JPEG:
+    case HUB_FIELD_IMAGE_PNG:
+        return true;
+    default:
+        return variant->kind == HUB_KIND_VAR && type != HUB_FIELD_TEXT;
+    }
 }
 
 enum hub_status hub_encode_check(enum hub_field_type type, const struct hub_variant *variant,

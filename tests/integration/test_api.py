@@ -192,6 +192,11 @@ def test_row(hub):
     assert hub.get(f"{DOOR}/episodes/3/observations?row=-1").json() == whole[-1]
     assert np.load(io.BytesIO(hub.get(f"{DOOR}/episodes/3/observations?row=2&format=npy").body)).tolist() == whole[2]
     assert np.load(io.BytesIO(hub.get(f"{DOOR}/episodes/3/rewards?row=2&format=npy").body)).shape == ()
+    text = hub.get("/api/v1/datasets/mission-text-v0/episodes/0/observations/mission").json()
+    for format in ("npy", "npz"):
+        got = np.load(io.BytesIO(hub.get(f"/api/v1/datasets/mission-text-v0/episodes/0/observations/mission?row=0&format={format}").body))
+        got = got["observations/mission"] if format == "npz" else got
+        assert got.shape == () and got.item() == text[0]
     problem(hub.get(f"{DOOR}/episodes/3/observations?row={len(whole)}"), 400, "bad-slice")
     problem(hub.get(f"{DOOR}/episodes/3/observations?row=1&stop=3"), 400, "bad-parameter")
 
@@ -360,7 +365,53 @@ def test_images(hub):
     assert a.status == 200 and a.headers["Content-Type"] == "image/jpeg" and a.body[:2] == b"\xff\xd8"
     problem(hub.get(f"/api/v1/datasets/{d['id']}/episodes/0/{field['path']}?format=npy"), 406, "needs-decoding")
     assert hub.get(f"/api/v1/datasets/{d['id']}/episodes/0/{field['path']}?row=0&format=jpeg").body == a.body
+    raw = hub.get(f"/api/v1/datasets/{d['id']}/episodes/0/{field['path']}?row=0&format=raw")
+    assert raw.body == a.body and raw.headers["Content-Type"] == "image/jpeg"
     problem(hub.get(f"/api/v1/datasets/{d['id']}/episodes/0/{field['path']}?row=0&format=png"), 406, "needs-decoding")
+
+
+def frames_of(answer, name):
+    with np.load(io.BytesIO(answer.body), allow_pickle=False) as z:
+        return [frame[:length].tobytes() for frame, length in zip(z[name], z[f"{name}__length"])], sorted(z.files)
+
+
+def test_frames_in_one_answer(hub):
+    id = next(i for i in hub.datasets() if i["id"].startswith("pictures/"))["id"]
+    path = next(f for f in hub.dataset(id)["fields"] if f["type"] == "image")["path"]
+    one = [hub.get(f"/api/v1/datasets/{id}/episodes/0/{path}?row={i}&format=jpeg").body for i in range(3)]
+    frames, files = frames_of(hub.get(f"/api/v1/datasets/{id}/episodes/0/{path}?stop=3&format=npz"), path)
+    assert frames == one and files == [path, f"{path}__length"]
+    a = hub.get(f"/api/v1/datasets/{id}/episodes/0?fields={path}&fields=rewards&stop=3&format=npz")
+    frames, files = frames_of(a, path)
+    assert frames == one and files == [path, f"{path}__length", "rewards"] and "X-Left-Out" not in a.headers
+    assert frames_of(hub.get(f"/api/v1/datasets/{id}/episodes/0/{path}?start=3&stop=3&format=npz"), path)[0] == []
+
+
+def test_a_group_leaves_out_what_cannot_be_read():
+    with serving(os.path.join(FIXTURES, "hdf5")) as h:
+        url = "/api/v1/datasets/filters-unknown-v0/episodes/0"
+        for query in (f"{url}/infos", f"{url}?fields=infos", f"{url}/infos?format=npz"):
+            a = h.get(query)
+            assert a.status == 200 and "blosc" in a.headers["X-Left-Out"] and "good" not in a.headers["X-Left-Out"], query
+        assert "good" in h.get(f"{url}/infos").json() and "blosc" not in h.get(f"{url}/infos").json()
+        problem(h.get(f"{url}?fields=infos/blosc"), 422, "field-unreadable")
+
+
+def test_text_that_is_no_utf8_is_the_same_everywhere():
+    root = tempfile.mkdtemp(prefix="hub-text-")
+    try:
+        shutil.copytree(os.path.join(SAMPLES, "door-human-v0"), os.path.join(root, "door-human-v0"))
+        with h5py.File(os.path.join(root, "door-human-v0", "data", "main_data.hdf5"), "r+") as f:
+            stored = [b"fine", b"caf\xe9", "\u6249".encode(), b""]
+            f["episode_0"].create_dataset("infos/odd", data=stored, dtype=h5py.string_dtype("utf-8"))
+        with serving(root) as h:
+            want = ["fine", "caf\ufffd", "\u6249", ""]
+            assert h.get(f"{DOOR}/episodes/0/infos/odd").json() == want
+            assert np.load(io.BytesIO(h.get(f"{DOOR}/episodes/0/infos/odd?format=npy").body)).tolist() == want
+            assert np.load(io.BytesIO(h.get(f"{DOOR}/episodes/0/infos/odd?format=npz").body))["infos/odd"].tolist() == want
+            problem(h.get(f"{DOOR}/episodes/0/infos/odd?format=raw"), 406, "not-acceptable")
+    finally:
+        shutil.rmtree(root)
 
 
 # ---- files ----

@@ -119,10 +119,13 @@ def ask_for_everything(watch, id):
     dataset = watch.get(base).json()
     for file in watch.get(base + "/files").json()["items"]:
         watch.get(f"{base}/files/{segments(file['path'])}")
+    if dataset["status"] != "ready":
+        assert watch.get(f"{base}/episodes").status == watch.get(f"{base}/episodes/0").status == 422, id
+        return 0
     for episode in watch.hub.episodes(id)[:4]:
         watch.get(f"{base}/episodes/{episode['number']}")
         for field in dataset["fields"]:
-            for how in ("?format=json&stop=100", "?format=npy", "?row=0&format=raw"):
+            for how in ("?format=json&stop=100", "?format=npy", "?stop=100&format=npz", "?row=0&format=raw"):
                 answer = watch.get(f"{base}/episodes/{episode['number']}/{segments(field['path'])}{how}")
                 rows += answer.status == 200
                 if field.get("unreadable"):

@@ -38,8 +38,8 @@ static bool leaks(const void *data, size_t size)
 static enum hub_status show_npy(enum hub_field_type type, const struct hub_rows *rows, struct hub_buf *out)
 {
     if (type == HUB_FIELD_TEXT)
-        return hub_npy_text(rows, out, NULL);
-    HUB_TRY(hub_npy_header(&rows->variant, rows->rows, out, NULL));
+        return hub_npy_text(rows, false, out, NULL);
+    HUB_TRY(hub_npy_header(&rows->variant, rows->rows, false, out, NULL));
     return hub_buf_add(out, rows->data, rows->rows * hub_variant_row_bytes(&rows->variant), NULL);
 }
 

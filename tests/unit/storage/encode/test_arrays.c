@@ -29,14 +29,12 @@ Test(npy, headers)
          "{'descr': '|u1', 'fortran_order': False, 'shape': (1000000, 210, 160, 3), }", 128},
         {HUB_KIND_COMPLEX, 16, 0, NULL, 1, "{'descr': '<c16', 'fortran_order': False, 'shape': (1,), }", 128},
         {HUB_KIND_FIXED, 5, 0, NULL, 2, "{'descr': '|S5', 'fortran_order': False, 'shape': (2,), }", 128},
-        {HUB_KIND_INT, 8, 0, NULL, HUB_NPY_SCALAR, "{'descr': '<i8', 'fortran_order': False, 'shape': (), }",
-         128},
     };
     for (size_t i = 0; i < HUB_COUNT(cases); i++) {
         HUB_CLEANUP(hub_buf_dispose) struct hub_buf out = HUB_BUF_INIT(KIB);
         struct hub_rows r = fixed_rows(cases[i].kind, cases[i].item_size, cases[i].dims, cases[i].rows, NULL);
         r.variant.big_endian = cases[i].big_endian;
-        cr_assert_eq(hub_npy_header(&r.variant, cases[i].rows, &out, NULL), HUB_OK);
+        cr_assert_eq(hub_npy_header(&r.variant, cases[i].rows, false, &out, NULL), HUB_OK);
         cr_assert_eq(out.size, cases[i].size, "%s %zu", cases[i].dict, out.size);
         cr_expect_eq(memcmp(out.data, "\x93NUMPY\x01\x00", 8), 0);
         cr_expect_eq((uint8_t)out.data[8] | (uint8_t)out.data[9] << 8, (int)out.size - 10);
@@ -47,11 +45,11 @@ Test(npy, headers)
     }
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf out = HUB_BUF_INIT(KIB);
     const struct hub_variant var = {.kind = HUB_KIND_VAR};
-    cr_expect_eq(hub_npy_header(&var, 1, &out, NULL), HUB_NOT_ACCEPTABLE);
+    cr_expect_eq(hub_npy_header(&var, 1, false, &out, NULL), HUB_NOT_ACCEPTABLE);
     const uint32_t big[HUB_MAX_RANK] = {UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX,
                                         UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX};
     const struct hub_rows wide = fixed_rows(HUB_KIND_FIXED, UINT32_MAX, big, 0, NULL);
-    cr_expect_eq(hub_npy_header(&wide.variant, UINT64_MAX - 1, &out, NULL), HUB_OK);
+    cr_expect_eq(hub_npy_header(&wide.variant, UINT64_MAX - 1, false, &out, NULL), HUB_OK);
     cr_expect_eq(out.size % 64, 0);
 }
 
@@ -61,28 +59,104 @@ Test(npy, text)
     uint8_t valid[] = {1, 1, 0};
     struct hub_rows r = var_rows(3, "ab\xE7\x8C\xAB\xF0\x9F\x90\x88", offsets);
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf out = HUB_BUF_INIT(KIB);
-    cr_assert_eq(hub_npy_text(&r, &out, NULL), HUB_OK);
+    cr_assert_eq(hub_npy_text(&r, false, &out, NULL), HUB_OK);
     cr_assert_eq(out.size, 128 + 3 * 2 * 4);
     cr_expect(strstr(out.data + 10, "'descr': '<U2'") && strstr(out.data + 10, "'shape': (3,)"));
     const uint32_t want[6] = {'a', 'b', 0, 0, 0x732B, 0x1F408};
     cr_expect_eq(memcmp(out.data + 128, want, sizeof(want)), 0);
     out.size = 0;
     r.valid = valid; /* the long one is null */
-    cr_assert_eq(hub_npy_text(&r, &out, NULL), HUB_OK);
+    cr_assert_eq(hub_npy_text(&r, false, &out, NULL), HUB_OK);
     cr_expect(strstr(out.data + 10, "'<U2'"));
     out.size = 0;
     r = fixed_rows(HUB_KIND_FIXED, 3, pair, 1, "x\0\0\0\0\0");
-    cr_assert_eq(hub_npy_text(&r, &out, NULL), HUB_OK);
+    cr_assert_eq(hub_npy_text(&r, false, &out, NULL), HUB_OK);
     cr_expect(strstr(out.data + 10, "'<U1'") && strstr(out.data + 10, "'shape': (1, 2)"));
     cr_expect_eq(out.size, 128 + 8);
     out.size = 0;
     r = var_rows(0, "", offsets);
-    cr_assert_eq(hub_npy_text(&r, &out, NULL), HUB_OK);
+    cr_assert_eq(hub_npy_text(&r, false, &out, NULL), HUB_OK);
     cr_expect_eq(out.size, 128);
-    r = fixed_rows(HUB_KIND_FIXED, 3, NULL, 1, "a\xFF\0");
-    cr_expect_eq(hub_npy_text(&r, &out, NULL), HUB_CORRUPT);
+    out.size = 0;
+    r = fixed_rows(HUB_KIND_FIXED, 3, NULL, 1, "a\xFF\0"); /* no UTF-8 */
+    cr_assert_eq(hub_npy_text(&r, false, &out, NULL), HUB_OK);
+    const uint32_t replaced[2] = {'a', 0xFFFD};
+    cr_expect_eq(memcmp(out.data + 128, replaced, sizeof(replaced)), 0);
     r = fixed_rows(HUB_KIND_INT, 4, NULL, 1, "abcd");
-    cr_expect_eq(hub_npy_text(&r, &out, NULL), HUB_INVALID);
+    cr_expect_eq(hub_npy_text(&r, false, &out, NULL), HUB_INVALID);
+}
+
+static void expect_shape(const struct hub_buf *npy, const char *descr, const char *shape)
+{
+    char dict[120];
+    snprintf(dict, sizeof(dict), "{'descr': '%s', 'fortran_order': False, 'shape': %s, }", descr, shape);
+    cr_expect(strncmp(npy->data + 10, dict, strlen(dict)) == 0, "%s is not %.100s", dict, npy->data + 10);
+}
+
+Test(npy, one_row_has_no_leading_axis)
+{
+    uint64_t offsets[] = {0, 4};
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf out = HUB_BUF_INIT(KIB);
+    struct hub_rows r = fixed_rows(HUB_KIND_INT, 8, NULL, 1, NULL);
+    cr_assert_eq(hub_npy_header(&r.variant, 1, true, &out, NULL), HUB_OK);
+    expect_shape(&out, "<i8", "()");
+    out.size = 0;
+    r = fixed_rows(HUB_KIND_UINT, 1, image, 1, NULL);
+    cr_assert_eq(hub_npy_header(&r.variant, 1, true, &out, NULL), HUB_OK);
+    expect_shape(&out, "|u1", "(210, 160, 3)");
+    r = var_rows(1, "word", offsets);
+    out.size = 0;
+    cr_assert_eq(hub_npy_text(&r, true, &out, NULL), HUB_OK);
+    expect_shape(&out, "<U4", "()");
+    out.size = 0;
+    cr_assert_eq(hub_npy_bytes(&r, true, &out, NULL), HUB_OK);
+    expect_shape(&out, "|u1", "(4,)");
+    out.size = 0;
+    cr_assert_eq(hub_npy_lengths(&r, true, &out, NULL), HUB_OK);
+    expect_shape(&out, "<i8", "()");
+}
+
+Test(npy, bytes_are_padded_to_the_longest)
+{
+    uint64_t offsets[] = {0, 2, 2, 5, 9};
+    uint8_t valid[] = {1, 1, 1, 0};
+    struct hub_rows r = var_rows(4,
+                                 "abcde"
+                                 "null",
+                                 offsets);
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf out = HUB_BUF_INIT(KIB);
+    r.valid = valid;
+    cr_expect_eq(hub_npy_padded(&r, false), 12);
+    cr_assert_eq(hub_npy_bytes(&r, false, &out, NULL), HUB_OK);
+    expect_shape(&out, "|u1", "(4, 3)");
+    cr_expect_eq(out.size, 128 + 12);
+    cr_expect_eq(memcmp(out.data + 128, "ab\0\0\0\0cde\0\0\0", 12), 0);
+    out.size = 0;
+    cr_assert_eq(hub_npy_lengths(&r, false, &out, NULL), HUB_OK);
+    expect_shape(&out, "<i8", "(4,)");
+    const int64_t lengths[] = {2, 0, 3, 0};
+    cr_expect_eq(memcmp(out.data + 128, lengths, sizeof(lengths)), 0);
+
+    out.size = 0; /* items of one size in rows, and rows of numbers that are one item */
+    r = fixed_rows(HUB_KIND_FIXED, 3, pair, 1, "abcdef");
+    cr_assert_eq(hub_npy_bytes(&r, false, &out, NULL), HUB_OK);
+    expect_shape(&out, "|u1", "(1, 2, 3)");
+    out.size = 0;
+    r = fixed_rows(HUB_KIND_UINT, 1, pair, 3, "abcdef");
+    cr_assert_eq(hub_npy_bytes(&r, false, &out, NULL), HUB_OK);
+    expect_shape(&out, "|u1", "(3, 2)");
+    out.size = 0;
+    cr_assert_eq(hub_npy_lengths(&r, false, &out, NULL), HUB_OK);
+    expect_shape(&out, "<i8", "(3,)");
+
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf none = HUB_BUF_INIT(KIB), small = HUB_BUF_INIT(200);
+    r = var_rows(0, "", offsets);
+    cr_assert_eq(hub_npy_bytes(&r, false, &none, NULL), HUB_OK);
+    expect_shape(&none, "|u1", "(0, 0)");
+    static char large[100];
+    uint64_t one_large[] = {0, 100, 100};
+    r = var_rows(2, large, one_large);
+    cr_expect_eq(hub_npy_bytes(&r, false, &small, NULL), HUB_TOO_BIG);
 }
 
 Test(npy, text_has_a_ceiling)
@@ -95,9 +169,9 @@ Test(npy, text_has_a_ceiling)
         offsets[i] = LONG;
     const struct hub_rows r = var_rows(ROWS, text, offsets);
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf out = HUB_BUF_INIT(256 * MIB);
-    cr_expect_eq(hub_npy_text(&r, &out, NULL), HUB_TOO_BIG);
+    cr_expect_eq(hub_npy_text(&r, false, &out, NULL), HUB_TOO_BIG);
     const struct hub_rows fewer = var_rows(ROWS - 1, text, offsets);
-    cr_expect_eq(hub_npy_text(&fewer, &out, NULL), HUB_OK);
+    cr_expect_eq(hub_npy_text(&fewer, false, &out, NULL), HUB_OK);
 }
 
 /* What a reader does: the end record, the directory, each member by its offset. */

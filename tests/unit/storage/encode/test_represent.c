@@ -22,11 +22,11 @@ Test(represent, the_table)
         const char *one, *many; /* for json npy npz raw image: y yes, n not-acceptable, d needs-decoding */
     } cases[] = {
         {HUB_FIELD_NUMBER, &number, "yyyyn", "yyyyn"},    {HUB_FIELD_BOOL, &number, "yyyyn", "yyyyn"},
-        {HUB_FIELD_TEXT, &var, "yyynn", "yyynn"},         {HUB_FIELD_BYTES, &var, "ynnyn", "ynnnn"},
-        {HUB_FIELD_OPAQUE, &var, "ynnyn", "ynnnn"},       {HUB_FIELD_IMAGE_JPEG, &var, "yddyy", "yddnn"},
-        {HUB_FIELD_IMAGE_PNG, &padded, "yddyy", "yddnn"}, {HUB_FIELD_IMAGE_RAW, &picture, "yyyyy", "yyyyn"},
+        {HUB_FIELD_TEXT, &var, "yyynn", "yyynn"},         {HUB_FIELD_BYTES, &var, "ynyyn", "ynynn"},
+        {HUB_FIELD_OPAQUE, &var, "ynyyn", "ynynn"},       {HUB_FIELD_IMAGE_JPEG, &var, "ydyyy", "ydynn"},
+        {HUB_FIELD_IMAGE_PNG, &padded, "ydyyy", "ydynn"}, {HUB_FIELD_IMAGE_RAW, &picture, "yyyyy", "yyyyn"},
         {HUB_FIELD_IMAGE_RAW, &stack, "yyyyn", "yyyyn"},  {HUB_FIELD_PADDED_JSON, &padded, "yyyyn", "yyyyn"},
-        {HUB_FIELD_PADDED_JSON, &var, "ynnyn", "ynnnn"},
+        {HUB_FIELD_PADDED_JSON, &var, "ynyyn", "ynynn"},
     };
     for (size_t i = 0; i < HUB_COUNT(cases); i++) {
         for (int many = 0; many < 2; many++) {
@@ -43,7 +43,7 @@ Test(represent, the_table)
     }
     struct hub_error err = {0};
     cr_expect_eq(hub_encode_check(HUB_FIELD_BYTES, &var, HUB_AS_NPY, 2, &err), HUB_NOT_ACCEPTABLE);
-    cr_expect_str_eq(err.detail, "bytes rows are not available as npy, but as json, raw (one row)");
+    cr_expect_str_eq(err.detail, "bytes rows are not available as npy, but as json, npz, raw (one row)");
     cr_expect_eq(hub_encode_check(HUB_FIELD_TYPE_COUNT, &var, HUB_AS_NPY, 2, &err), HUB_INVALID);
     cr_expect_eq(hub_encode_check(HUB_FIELD_BYTES, &var, (enum hub_format_id)0, 2, &err), HUB_INVALID);
 }
