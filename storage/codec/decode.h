@@ -1,4 +1,4 @@
-/** Decoders that the pipeline uses with a ceiling instead of an exact length: internal to storage/codec. */
+/** Decoders with a ceiling instead of an exact length, for pipelines whose inner lengths nobody states. */
 #ifndef HUB_CODEC_DECODE_H
 #define HUB_CODEC_DECODE_H
 

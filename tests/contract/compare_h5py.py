@@ -52,6 +52,8 @@ def expected(ds):
 
 def datasets(group, path="", above=()):
     for key in group:
+        if len(key) > 4096:  # longer than any path: told, and left out
+            continue
         try:
             item = group[key]
         except Exception:

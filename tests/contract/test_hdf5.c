@@ -76,6 +76,17 @@ ParameterizedTestParameters(hdf5, counting)
         {"layout-latest-v0", "fixed_array_paged", 1500, 1},
         {"layout-latest-v0", "extensible_array", 30, 5},
         {"layout-latest-v0", "compact", 5, 3},
+        {"layout-hdf5-2-v0", "single", 5, 3},
+        {"layout-hdf5-2-v0", "fixed_array", 9, 5},
+        {"layout-hdf5-2-v0", "fixed_array_paged", 1100, 1},
+        {"layout-hdf5-2-v0", "extensible_array", 300, 5},
+        {"layout-hdf5-2-v0", "extensible_array_tiny", 600, 1},
+        {"layout-hdf5-2-v0", "btree2", 20, 9},
+        {"layout-1-v0", "contiguous", 5, 3},
+        {"layout-1-v0", "contiguous_1d", 25, 1},
+        {"layout-1-v0", "chunked", 25, 1},
+        {"layout-1-v0", "chunked_gzip", 9, 5},
+        {"layout-1-v0", "compact", 3, 1},
         {"filters-standard-v0", "gzip", 25, 7},
         {"filters-standard-v0", "shuffle_gzip_fletcher32", 25, 7},
         {"filters-standard-v0", "fletcher32", 25, 7},
@@ -85,6 +96,8 @@ ParameterizedTestParameters(hdf5, counting)
         {"filters-standard-v0", "szip", 25, 7},            /* by libhdf5, through side data */
         {"filters-standard-v0", "scaleoffset_int", 25, 7}, /* the same */
         {"filters-standard-v0", "nbit", 25, 7},            /* the same, of 17 bits */
+        {"filters-mixed-v0", "scaleoffset_lzf", 25, 7},
+        {"filters-mixed-v0", "scaleoffset_shuffle_lzf", 25, 7},
         {"filters-unknown-v0", "good", 5, 3},
         {"filters-unknown-v0", "blosc_skipped", 5, 3}, /* an unknown filter that no chunk needs */
         {"types-numbers-v0", "bits_12", 5, 1},
@@ -95,6 +108,12 @@ ParameterizedTestParameters(hdf5, counting)
         {"chunks-arrays-v0", "extensible_gzip", 300, 1},
         {"chunks-arrays-v0", "fixed", 2100, 1},
         {"chunks-arrays-v0", "btree2", 40, 30},
+        {"names-long-v0", "before_11", 5, 1},
+        {"names-long-v0", "soft", 5, 1},
+        {"names-long-v0", "zlast", 5, 1},
+        {"names-long-dense-v0", "before_11", 5, 1},
+        {"names-long-dense-v0", "soft", 5, 1},
+        {"names-long-dense-v0", "zlast", 5, 1},
         {"groups-links-v0", "hard", 5, 1},
         {"groups-links-v0", "soft_relative", 5, 1},
         {"groups-links-v0", "committed_type", 5, 1},
@@ -155,6 +174,19 @@ Test(hdf5, text_of_fixed_and_varying_length, .timeout = 60)
     cr_assert_eq(open_set(&d, "hdf5/fill-values-v0", &err), HUB_OK);
     expect_text(&d, "infos/never_written_text", none, 5);
     inspected_close(&d);
+}
+
+Test(hdf5, a_name_longer_than_any_path_is_told, .timeout = 60)
+{
+    static const char *const sets[] = {"hdf5/names-long-v0", "hdf5/names-long-dense-v0"};
+    for (size_t i = 0; i < HUB_COUNT(sets); i++) {
+        struct inspected d;
+        struct hub_error err = {0};
+        cr_assert_eq(open_set(&d, sets[i], &err), HUB_OK);
+        cr_expect_eq(d.parts[0].problem_count, 1);
+        cr_expect_not_null(inspected_problem(&d, "bad-name", "episode_0/infos"), "%s", sets[i]);
+        inspected_close(&d);
+    }
 }
 
 /* What is longer than a listing shows is told by its length and digest, which the sandbox allows. */

@@ -165,7 +165,7 @@ struct hub_h5_dataset {
     bool library;  /* a filter or type that only libhdf5 decodes */
     uint64_t data; /* address of raw data or chunk index, HUB_ABSENT: unallocated */
     struct hub_view compact;
-    uint8_t index; /* 0: B-tree 1; else chunk index type of layout version 4 */
+    uint8_t index; /* 0: B-tree 1; else chunk index type of layout versions 4 and 5 */
     uint8_t layout_flags;
     uint64_t single_size; /* index 1 with filters */
     uint32_t single_mask;

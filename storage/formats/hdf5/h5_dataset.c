@@ -112,16 +112,18 @@ static enum hub_status read_chunked(struct hub_h5 *file, struct hub_cursor *c, u
                                     struct hub_h5_dataset *d, struct hub_error *err)
 {
     uint64_t dims[HUB_MAX_RANK + 1] = {0};
-    d->layout_flags = version == 4 ? hub_cursor_u8(c) : 0;
+    const bool indexed =
+        version >= 4; /* 5 differs from 4 in the width of sizes in the index, which tells it */
+    d->layout_flags = indexed ? hub_cursor_u8(c) : 0;
     const uint8_t rank = hub_cursor_u8(c);
-    if (version == 3)
+    if (!indexed)
         d->data = h5_offset(file, c);
-    const unsigned width = version == 4 ? hub_cursor_u8(c) : 4;
+    const unsigned width = indexed ? hub_cursor_u8(c) : 4;
     if (rank < 2 || rank > HUB_MAX_RANK + 1)
         return hub_fail(err, HUB_CORRUPT, "chunks of %d dimensions", rank - 1);
     for (unsigned i = 0; i < rank; i++)
         dims[i] = hub_cursor_uint(c, width);
-    if (version == 4) {
+    if (indexed) {
         static const uint8_t creation[] = {0, 0, 0, 1, 5, 6}; /* bytes of creation parameters by index type */
         d->index = hub_cursor_u8(c);
         if (d->index < 1 || d->index > 5)
@@ -138,16 +140,47 @@ static enum hub_status read_chunked(struct hub_h5 *file, struct hub_cursor *c, u
     return check_chunk(d, rank - 1u, dims, dims[rank - 1], err);
 }
 
+/* Versions 1 and 2, before HDF5 1.6.3: rank u8, class u8, 5 zeros, [address], u32 along each axis and, of
+ * chunks, the bytes of an element; compact: bytes u32 and they themselves */
+static enum hub_status read_old_layout(struct hub_h5 *file, struct hub_cursor *c, struct hub_h5_dataset *d,
+                                       struct hub_error *err)
+{
+    uint64_t dims[32] = {0};
+    const uint8_t rank = hub_cursor_u8(c), class = hub_cursor_u8(c);
+    hub_cursor_skip(c, 5);
+    if (class > 2 || rank > HUB_COUNT(dims))
+        return hub_fail(err, HUB_CORRUPT, "layout of class %u and %u dimensions", class, rank);
+    d->storage = class == 0 ? HUB_H5_COMPACT : class == 1 ? HUB_H5_CONTIGUOUS : HUB_H5_CHUNKED;
+    if (class)
+        d->data = h5_offset(file, c);
+    for (unsigned i = 0; i < rank; i++)
+        dims[i] = hub_cursor_u32(c);
+    if (class == 0) {
+        d->compact.size = hub_cursor_u32(c);
+        d->compact.data = (const char *)hub_cursor_bytes(c, d->compact.size);
+    }
+    if (c->failed)
+        return hub_fail(err, HUB_CORRUPT, "a layout message is cut short");
+    if (class != 2)
+        return HUB_OK;
+    if (rank < 2 || rank > HUB_MAX_RANK + 1)
+        return hub_fail(err, HUB_CORRUPT, "chunks of %d dimensions", rank - 1);
+    return check_chunk(d, rank - 1u, dims, dims[rank - 1], err);
+}
+
 static enum hub_status read_layout(struct hub_h5 *file, const struct hub_h5_object *o,
                                    struct hub_h5_dataset *d, struct hub_error *err)
 {
     const struct hub_h5_message *m = h5_find(o, H5_MSG_LAYOUT);
     struct hub_cursor c = h5_body(o, m);
-    const uint8_t version = hub_cursor_u8(&c), class = hub_cursor_u8(&c);
-    if (version != 3 && version != 4) {
-        refuse(d, "layout message of version %u", version);
+    const uint8_t version = hub_cursor_u8(&c);
+    if (version == 1 || version == 2)
+        return read_old_layout(file, &c, d, err);
+    if (version < 3 || version > 5) {
+        refuse(d, "layout message of version %u: h5repack of HDF5 1.14 writes one that can be read", version);
         return HUB_OK;
     }
+    const uint8_t class = hub_cursor_u8(&c);
     switch (class) {
     case 0:
         d->storage = HUB_H5_COMPACT;

@@ -8,7 +8,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-enum { MAX_LINK_TEXT = 64 * 1024 * 1024, MAX_NAME = 64 * 1024, MAX_HOPS = 32 };
+enum { MAX_LINK_TEXT = 64 * 1024 * 1024, MAX_HOPS = 32 };
 
 /* A walk over one group's links. */
 struct collect {
@@ -16,7 +16,8 @@ struct collect {
     struct hub_h5_links *links;
     uint64_t heap, heap_size; /* symbol tables: the local heap's data */
     struct h5_fractal fractal;
-    struct hub_buf message; /* dense links: one message at a time */
+    struct hub_buf message; /* dense links: one message at a time; symbol tables: a name */
+    struct hub_buf target;  /* of a soft link in a symbol table */
 };
 
 void hub_h5_links_dispose(struct hub_h5_links *links)
@@ -66,22 +67,21 @@ static void settle(struct hub_h5_links *links)
     }
 }
 
-/* NUL-terminated text of the local heap. `out` of MAX_NAME bytes. */
-static enum hub_status heap_text(struct collect *w, uint64_t at, char *out, size_t *size,
-                                 struct hub_error *err)
+/* NUL-terminated text of the local heap, replacing what `out` holds. */
+static enum hub_status heap_text(struct collect *w, uint64_t at, struct hub_buf *out, struct hub_error *err)
 {
     if (at >= w->heap_size)
         return hub_fail(err, HUB_CORRUPT, "a link name is beyond its heap");
-    uint64_t left = HUB_MIN(w->heap_size - at, (uint64_t)MAX_NAME);
-    for (size_t done = 0; left > 0;) {
+    out->size = 0;
+    for (uint64_t left = w->heap_size - at; left > 0;) {
         const size_t n = (size_t)HUB_MIN(left, 64);
-        HUB_TRY(h5_get(w->file, w->heap + at + done, out + done, n, err));
-        const char *end = memchr(out + done, 0, n);
-        if (end) {
-            *size = (size_t)(end - out);
+        HUB_TRY(hub_buf_reserve(out, n, err));
+        char *to = out->data + out->size;
+        HUB_TRY(h5_get(w->file, w->heap + at + out->size, to, n, err));
+        const char *end = memchr(to, 0, n);
+        out->size += end ? (size_t)(end - to) : n;
+        if (end)
             return HUB_OK;
-        }
-        done += n;
         left -= n;
     }
     return hub_fail(err, HUB_CORRUPT, "a link name has no end");
@@ -89,23 +89,21 @@ static enum hub_status heap_text(struct collect *w, uint64_t at, char *out, size
 
 static enum hub_status take_symbol(struct collect *w, struct hub_cursor *c, struct hub_error *err)
 {
-    char name[MAX_NAME], target[MAX_NAME];
-    size_t name_size, target_size;
     const uint64_t name_at = h5_offset(w->file, c), address = h5_offset(w->file, c);
     const uint32_t cache = hub_cursor_u32(c);
     hub_cursor_skip(c, 4);
     const uint32_t scratch = hub_cursor_u32(c);
     hub_cursor_skip(c, 12);
-    HUB_TRY(heap_text(w, name_at, name, &name_size, err));
-    struct hub_h5_link link = {.name = {name, name_size},
+    HUB_TRY(heap_text(w, name_at, &w->message, err));
+    struct hub_h5_link link = {.name = hub_buf_view(&w->message),
                                .kind = HUB_H5_HARD,
                                .address = address,
                                .file = HUB_VIEW(""),
                                .path = HUB_VIEW("")};
     if (cache == 2) {
-        HUB_TRY(heap_text(w, scratch, target, &target_size, err));
+        HUB_TRY(heap_text(w, scratch, &w->target, err));
         link.kind = HUB_H5_SOFT;
-        link.path = (struct hub_view){target, target_size};
+        link.path = hub_buf_view(&w->target);
     }
     return add(w, link, err);
 }
@@ -191,7 +189,7 @@ static enum hub_status take_link(struct collect *w, struct hub_cursor *c, struct
         if (type == 64 && !parse_external(value, &link))
             c->failed = true;
     }
-    if (c->failed || version != 1 || link.name.size > MAX_NAME)
+    if (c->failed || version != 1)
         return hub_fail(err, HUB_CORRUPT, "a link message is damaged");
     return add(w, link, err);
 }
@@ -245,12 +243,16 @@ enum hub_status hub_h5_links_load(struct hub_h5 *file, const struct hub_h5_objec
     links->count = 0;
     links->text.size = 0;
     links->text.limit = MAX_LINK_TEXT;
-    struct collect w = {.file = file, .links = links, .message = HUB_BUF_INIT(H5_MAX_HEADER)};
+    struct collect w = {.file = file,
+                        .links = links,
+                        .message = HUB_BUF_INIT(H5_MAX_HEADER),
+                        .target = HUB_BUF_INIT(H5_MAX_HEADER)};
     enum hub_status st = hub_buf_reserve(&links->text, 1, err);
     if (!st)
         st = read_links(&w, group, err);
     settle(links);
     hub_buf_dispose(&w.message);
+    hub_buf_dispose(&w.target);
     return st;
 }
 

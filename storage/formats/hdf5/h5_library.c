@@ -3,6 +3,7 @@
  * chunks and written to side data, where they lie plainly. The dataset is opened by its address and must look
  * as we parsed it.
  */
+#include "storage/codec/decode.h"
 #include "storage/formats/hdf5/h5_parse.h"
 #include "storage/formats/hdf5/h5_vfd.h"
 
@@ -34,9 +35,32 @@ void h5_library_close(struct hub_h5 *file)
     file->library = 0;
 }
 
+/* LZF, which h5py brings along and libhdf5 does not have: behind scaleoffset, say. The first parameters are
+ * h5py's version and that of the library, the third the bytes of a chunk. */
+static size_t unlzf(unsigned flags, size_t count, const unsigned *values, size_t size, size_t *capacity,
+                    void **data)
+{
+    enum { ROOM = 4096 }; /* an earlier filter's output may be larger than what went in */
+    const size_t most = (count > 2 ? values[2] : 0) + ROOM;
+    size_t written = 0;
+    uint8_t *out =
+        flags & H5Z_FLAG_REVERSE && most <= HUB_MAX_CHUNK_BYTES ? H5allocate_memory(most, 0) : NULL;
+    if (!out || hub_unlzf_upto(*data, size, out, most, &written, NULL)) {
+        H5free_memory(out);
+        return 0;
+    }
+    H5free_memory(*data);
+    *data = out;
+    *capacity = most;
+    return written;
+}
+
+static const H5Z_class2_t lzf = {
+    .version = H5Z_CLASS_T_VERS, .id = HUB_FILTER_LZF, .decoder_present = 1, .name = "lzf", .filter = unlzf};
+
 static enum hub_status open_library(struct hub_h5 *file, struct hub_error *err)
 {
-    if (file->library == 0)
+    if (file->library == 0 && H5Zregister(&lzf) >= 0)
         file->library = h5_vfd_open(file->fd, file->size);
     return file->library > 0 ? HUB_OK : hub_fail(err, HUB_UNSUPPORTED, "libhdf5 cannot open the file");
 }
@@ -77,7 +101,8 @@ static enum hub_status open_reader(struct hub_h5 *file, const struct hub_h5_data
     HUB_TRY(open_library(file, err));
     r->dataset = H5Oopen_by_addr(file->library, d->address);
     if (r->dataset < 0 || H5Iget_type(r->dataset) != H5I_DATASET)
-        return hub_fail(err, HUB_CORRUPT, "libhdf5 cannot open the dataset");
+        return hub_fail(err, HUB_UNSUPPORTED,
+                        "HDF5 " H5_VERSION ", which is to decode it, cannot open the dataset");
     r->space = H5Dget_space(r->dataset);
     r->type = memory_type(&d->variant, r->dataset);
     if (r->space < 0 || r->type < 0 || !same_extent(d, r->space) || H5Tget_size(r->type) != d->type.size)
