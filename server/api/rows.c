@@ -67,7 +67,10 @@ static enum hub_status open_file(struct hub_selection *s, uint32_t number, bool 
     }
     const enum hub_status st = hub_file_get(s->app->store, &ref, &s->files[number], err);
     if (st == HUB_CHANGED || st == HUB_NOT_FOUND) {
-        hub_scanner_hurry(s->app->scanner, ds->head->id);
+        if (ref.root == HUB_ROOT_STATE)
+            hub_scanner_lost(s->app->scanner, ds->head->id);
+        else
+            hub_scanner_hurry(s->app->scanner, ds->head->id);
         hub_fail_as(err, HUB_CHANGED, "dataset-changing",
                     "a file of '%s' is not what was indexed; it is being inspected again", ds->head->id);
         if (err)

@@ -8,6 +8,7 @@
 #include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/random.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
@@ -34,6 +35,43 @@ struct hub_stamp hub_stamp_of(const struct stat *st)
     return (struct hub_stamp){.size = (uint64_t)st->st_size,
                               .mtime_ns = nanoseconds(&st->st_mtim),
                               .tag = hub_ctime_ns(st) ^ (inode << 32 | inode >> 32)};
+}
+
+/* ---- seals ---- */
+
+struct seal {
+    char magic[8];
+    uint64_t tag;
+};
+_Static_assert(sizeof(struct seal) == HUB_SEAL_BYTES, "the header says so");
+static const char seal_magic[8] = {'H', 'U', 'B', 'S', 'E', 'A', 'L', '1'};
+
+enum hub_status hub_fs_seal(int fd, struct hub_stamp *stamp, struct hub_error *err)
+{
+    struct seal seal;
+    const off_t end = lseek(fd, 0, SEEK_END);
+    memcpy(seal.magic, seal_magic, sizeof seal.magic);
+    if (end < 0 || getrandom(&seal.tag, sizeof seal.tag, 0) != sizeof seal.tag)
+        return hub_fail_errno(err, errno, "sealing a file");
+    HUB_TRY(hub_fs_write_fd(fd, (struct hub_view){(const char *)&seal, sizeof seal}, err));
+    *stamp = (struct hub_stamp){.size = (uint64_t)end + sizeof seal, .tag = seal.tag};
+    return HUB_OK;
+}
+
+enum hub_status hub_fs_sealed_stamp(int fd, struct hub_stamp *stamp, struct hub_error *err)
+{
+    struct seal seal;
+    struct stat st;
+    if (fstat(fd, &st))
+        return hub_fail_errno(err, errno, "a sealed file");
+    const ssize_t n =
+        st.st_size < (off_t)sizeof seal ? 0 : pread(fd, &seal, sizeof seal, st.st_size - (off_t)sizeof seal);
+    if (n < 0)
+        return hub_fail_errno(err, errno, "reading a seal");
+    if (n != sizeof seal || memcmp(seal.magic, seal_magic, sizeof seal_magic) != 0)
+        return hub_fail(err, HUB_CHANGED, "a file without its seal");
+    *stamp = (struct hub_stamp){.size = (uint64_t)st.st_size, .tag = seal.tag};
+    return HUB_OK;
 }
 
 /* ---- whole files ---- */

@@ -21,6 +21,17 @@ bool hub_stamp_equal(const struct hub_stamp *a, const struct hub_stamp *b);
 struct hub_stamp hub_stamp_of(const struct stat *st);
 uint64_t hub_ctime_ns(const struct stat *st);
 
+/**
+ * Files of our own that never change once written: a seal at the end, drawn at random, stands for what is in
+ * them. Their stamp is size and seal, so that it survives a copy or a restore from a backup, and tells a file
+ * cut short.
+ */
+enum { HUB_SEAL_BYTES = 16 };
+/** Append the seal. */
+HUB_MUST_USE enum hub_status hub_fs_seal(int fd, struct hub_stamp *stamp, struct hub_error *err);
+/** Of a sealed file; HUB_CHANGED where no seal is at its end. */
+HUB_MUST_USE enum hub_status hub_fs_sealed_stamp(int fd, struct hub_stamp *stamp, struct hub_error *err);
+
 /** Options of hub_fs_open_beneath, besides those of open(2). */
 enum hub_fs_option {
     HUB_FS_NO_LINKS = 1, /* refuse every symbolic link, also those that stay beneath */

@@ -103,9 +103,9 @@ struct hub_ds_file {
 struct hub_ds_part {
     const char *name;
     int64_t row;
-    const char *broken; /* NULL: fine; else why */
-    const char *side;   /* path of its side data below the state directory, or NULL */
-    struct hub_stamp side_stamp;
+    const char *broken;          /* NULL: fine; else why */
+    const char *side;            /* path of its side data below the state directory, or NULL */
+    struct hub_stamp side_stamp; /* of a sealed file */
 };
 struct hub_ds_field {
     const char *path;
@@ -299,8 +299,8 @@ HUB_MUST_USE enum hub_status hub_catalog_stage(struct hub_catalog *catalog, cons
                                                const struct hub_draft_part *part, struct hub_error *err);
 HUB_MUST_USE enum hub_status hub_catalog_remove(struct hub_catalog *catalog, uint32_t root, const char *id,
                                                 struct hub_error *err);
-/** True when the part of that name and signature is in the index of this dataset (so it need not be
- * inspected). */
+/** True when the part of that name and signature is in the index of this dataset and its side data are whole
+ * (so it need not be inspected). */
 bool hub_catalog_has_part(struct hub_catalog *catalog, uint32_t root, const char *id, const char *part,
                           uint64_t signature);
 HUB_MUST_USE enum hub_status hub_catalog_flush(struct hub_catalog *catalog, struct hub_error *err);

@@ -49,7 +49,9 @@ static enum hub_status prove(struct hub_layout_ref *ref, const struct hub_ds_box
     memcpy(ref->blob, blob.data, blob.size);
     HUB_TRY(hub_layout_open(ref->blob, blob.size, &ref->layout, err));
     renumber(&ref->layout, &box->maps[part]);
-    const uint64_t side_size = box->dataset.parts[part].side ? box->dataset.parts[part].side_stamp.size : 0;
+    const struct hub_ds_part *p = &box->dataset.parts[part];
+    const uint64_t side_size =
+        p->side && p->side_stamp.size > HUB_SEAL_BYTES ? p->side_stamp.size - HUB_SEAL_BYTES : 0;
     return hub_layout_check(&ref->layout, box->file_sizes, box->dataset.file_count, side_size,
                             box->part_episodes[part], err);
 }

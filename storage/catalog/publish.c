@@ -4,6 +4,7 @@
 
 #include "storage/base/version.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -507,15 +508,45 @@ enum hub_status hub_catalog_remove(struct hub_catalog *catalog, uint32_t root, c
     return st;
 }
 
+/* The path of a part's side data, "" when there are none, and their stamp. */
+static enum hub_status find_side(struct hub_catalog *catalog, uint32_t root, const char *id, const char *part,
+                                 uint64_t signature, char path[4096], struct hub_stamp *stamp)
+{
+    HUB_CLEANUP(hub_stmt_resetp) struct hub_stmt *stmt = NULL;
+    int64_t dataset, row;
+    bool found;
+    HUB_TRY(find_row(catalog->index, root, id, &dataset, NULL));
+    HUB_TRY(hub_part_find(catalog->index, dataset, part, signature, &row, NULL));
+    HUB_TRY(hub_db_prepare(catalog->index, "SELECT side, side_stamp FROM parts WHERE row = ?", &stmt, NULL));
+    hub_stmt_bind_int(stmt, 1, row);
+    HUB_TRY(hub_stmt_step(stmt, &found, NULL));
+    if (!found)
+        return HUB_NOT_FOUND;
+    const struct hub_view blob = hub_stmt_blob(stmt, 1);
+    path[0] = '\0';
+    if (hub_stmt_is_null(stmt, 0) || blob.size != sizeof *stamp)
+        return HUB_OK;
+    memcpy(stamp, blob.data, sizeof *stamp);
+    snprintf(path, 4096, "%s/%s", catalog->state, hub_stmt_text(stmt, 0));
+    return HUB_OK;
+}
+
+static bool is_whole(const char *path, const struct hub_stamp *stamp)
+{
+    struct hub_stamp now;
+    HUB_CLEANUP(hub_closep) int fd = open(path, O_RDONLY | O_CLOEXEC);
+    return fd >= 0 && hub_fs_sealed_stamp(fd, &now, NULL) == HUB_OK && hub_stamp_equal(&now, stamp);
+}
+
 bool hub_catalog_has_part(struct hub_catalog *catalog, uint32_t root, const char *id, const char *part,
                           uint64_t signature)
 {
-    int64_t dataset, row;
+    char path[4096];
+    struct hub_stamp stamp = {0};
     pthread_mutex_lock(&catalog->write_lock);
-    const bool has = find_row(catalog->index, root, id, &dataset, NULL) == HUB_OK &&
-                     hub_part_find(catalog->index, dataset, part, signature, &row, NULL) == HUB_OK;
+    const enum hub_status st = find_side(catalog, root, id, part, signature, path, &stamp);
     pthread_mutex_unlock(&catalog->write_lock);
-    return has;
+    return !st && (!path[0] || is_whole(path, &stamp));
 }
 
 enum hub_status hub_catalog_flush(struct hub_catalog *catalog, struct hub_error *err)

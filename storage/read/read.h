@@ -21,8 +21,9 @@
 struct hub_file;
 
 struct hub_file_ref {
-    uint32_t root;    /* number of the root it lies under; HUB_ROOT_STATE: the state directory (side data) */
-    const char *path; /* relative to the root */
+    uint32_t
+        root; /* number of the root it lies under; HUB_ROOT_STATE: the state directory (sealed side data) */
+    const char *path;               /* relative to the root */
     const struct hub_stamp *expect; /* NULL: any */
     bool if_open; /* with `expect`, for threads that must not block: HUB_AGAIN unless it is open already */
 };

@@ -55,12 +55,23 @@ static enum hub_status changed(const char *path, struct hub_error *err)
     return hub_fail_as(err, HUB_CHANGED, "dataset-changing", "'%s' is no longer what was indexed", path);
 }
 
-enum hub_status hub_file_unchanged(const struct hub_file *file, struct hub_error *err)
+/* Of the hub's own files it is their seal: they may come from a backup. */
+static enum hub_status stamp_of(uint32_t root, const char *path, int fd, struct hub_stamp *out,
+                                struct hub_error *err)
 {
     struct stat st;
-    if (fstat(file->fd, &st) != 0)
-        return hub_fail_errno(err, errno, "'%s'", file->path);
-    const struct hub_stamp now = hub_stamp_of(&st);
+    if (root == HUB_ROOT_STATE)
+        return hub_fs_sealed_stamp(fd, out, err);
+    if (fstat(fd, &st) != 0)
+        return hub_fail_errno(err, errno, "'%s'", path);
+    *out = hub_stamp_of(&st);
+    return HUB_OK;
+}
+
+enum hub_status hub_file_unchanged(const struct hub_file *file, struct hub_error *err)
+{
+    struct hub_stamp now;
+    HUB_TRY(stamp_of(file->root, file->path, file->fd, &now, err));
     return hub_stamp_equal(&now, &file->stamp) ? HUB_OK : changed(file->path, err);
 }
 
@@ -307,7 +318,8 @@ static enum hub_status new_file(const struct hub_file_ref *ref, uint64_t hash, i
         return hub_fail_errno(err, errno, "'%s'", ref->path);
     if (!S_ISREG(st.st_mode))
         return hub_fail(err, HUB_DENIED, "'%s' is not a regular file", ref->path);
-    const struct hub_stamp stamp = hub_stamp_of(&st);
+    struct hub_stamp stamp;
+    HUB_TRY(stamp_of(ref->root, ref->path, fd, &stamp, err));
     if (ref->expect && !hub_stamp_equal(&stamp, ref->expect))
         return changed(ref->path, err);
     struct hub_file *file = calloc(1, sizeof *file + strlen(ref->path) + 1);

@@ -37,9 +37,11 @@ void hub_scan_wake(struct hub_scanner *s)
 static void take_hurried(struct hub_scanner *s)
 {
     char ids[HUB_COUNT(s->hurry_ids)][HUB_HURRY_ID];
+    bool lost[HUB_COUNT(s->hurry_lost)];
     pthread_mutex_lock(&s->hurry_lock);
     const unsigned count = s->hurry_count;
     memcpy(ids, s->hurry_ids, count * sizeof ids[0]);
+    memcpy(lost, s->hurry_lost, count * sizeof lost[0]);
     s->hurry_count = 0;
     pthread_mutex_unlock(&s->hurry_lock);
     pthread_mutex_lock(&s->lock);
@@ -49,6 +51,8 @@ static void take_hurried(struct hub_scanner *s)
             hub_seen_unqueue(s, seen);
             hub_seen_push(s, seen, true);
         } else if (seen && seen->state == HUB_SEEN_IDLE) {
+            if (lost[i])
+                seen->published = 0;
             /* its files are not what was indexed; requests alone must not keep us sweeping */
             s->sweep_at_ms = HUB_MIN(s->sweep_at_ms, s->rest_until_ms);
         }
@@ -56,20 +60,32 @@ static void take_hurried(struct hub_scanner *s)
     pthread_mutex_unlock(&s->lock);
 }
 
-void hub_scanner_hurry(struct hub_scanner *s, const char *id)
+static void hurry(struct hub_scanner *s, const char *id, bool lost)
 {
-    bool added = false;
     pthread_mutex_lock(&s->hurry_lock);
-    if (s->hurry_count < HUB_COUNT(s->hurry_ids) && strlen(id) < HUB_HURRY_ID) {
-        added = true;
-        for (unsigned i = 0; i < s->hurry_count && added; i++)
-            added = strcmp(s->hurry_ids[i], id) != 0;
-        if (added)
-            strcpy(s->hurry_ids[s->hurry_count++], id);
+    unsigned i = 0;
+    while (i < s->hurry_count && strcmp(s->hurry_ids[i], id) != 0)
+        i++;
+    const bool added = i == s->hurry_count && i < HUB_COUNT(s->hurry_ids) && strlen(id) < HUB_HURRY_ID;
+    if (added) {
+        strcpy(s->hurry_ids[s->hurry_count++], id);
+        s->hurry_lost[i] = false;
     }
+    if (i < s->hurry_count)
+        s->hurry_lost[i] = s->hurry_lost[i] || lost;
     pthread_mutex_unlock(&s->hurry_lock);
     if (added)
         hub_scan_wake(s);
+}
+
+void hub_scanner_hurry(struct hub_scanner *s, const char *id)
+{
+    hurry(s, id, false);
+}
+
+void hub_scanner_lost(struct hub_scanner *s, const char *id)
+{
+    hurry(s, id, true);
 }
 
 /* ---- the thread ---- */

@@ -103,6 +103,7 @@ struct hub_scanner {
 
     pthread_mutex_t hurry_lock; /* all below; never held for long */
     char hurry_ids[16][HUB_HURRY_ID];
+    bool hurry_lost[16]; /* their side data */
     unsigned hurry_count;
     struct hub_scan_progress last_progress;
 };

@@ -224,3 +224,34 @@ Test(fs, a_directory_that_may_not_be_made_says_who_may_not)
         cr_assert_eq(seteuid(0), 0);
     cr_assert_eq(fchmod(f.fd, 0755), 0);
 }
+
+static enum hub_status sealed_stamp(const struct folder *f, const char *name, struct hub_stamp *out)
+{
+    HUB_CLEANUP(hub_closep) int fd = openat(f->fd, name, O_RDONLY | O_CLOEXEC);
+    return fd < 0 ? HUB_NOT_FOUND : hub_fs_sealed_stamp(fd, out, NULL);
+}
+
+Test(fs, a_seal_outlives_a_copy_and_tells_a_cut)
+{
+    HUB_CLEANUP(folder_dispose) struct folder f = folder_new();
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf bytes = HUB_BUF_INIT(KIB);
+    struct hub_stamp sealed, found;
+    const int fd = openat(f.fd, "x", O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    cr_assert_eq(hub_fs_write_fd(fd, HUB_VIEW("rows"), NULL), HUB_OK);
+    cr_assert_eq(hub_fs_sealed_stamp(fd, &found, NULL), HUB_CHANGED);
+    cr_assert_eq(hub_fs_seal(fd, &sealed, NULL), HUB_OK);
+    close(fd);
+    cr_expect_eq(sealed.size, 4 + HUB_SEAL_BYTES);
+    cr_assert_eq(hub_fs_read(f.fd, "x", &bytes, NULL), HUB_OK);
+    cr_assert_eq(hub_fs_write(f.fd, "copy", hub_buf_view(&bytes), 0600, NULL), HUB_OK);
+    cr_assert_eq(sealed_stamp(&f, "copy", &found), HUB_OK);
+    cr_expect(hub_stamp_equal(&sealed, &found));
+    bytes.data[bytes.size - 1] ^= 1;
+    cr_assert_eq(hub_fs_write(f.fd, "copy", hub_buf_view(&bytes), 0600, NULL), HUB_OK);
+    cr_assert_eq(sealed_stamp(&f, "copy", &found), HUB_OK);
+    cr_expect_not(hub_stamp_equal(&sealed, &found));
+    bytes.size--;
+    cr_assert_eq(hub_fs_write(f.fd, "copy", hub_buf_view(&bytes), 0600, NULL), HUB_OK);
+    cr_expect_eq(sealed_stamp(&f, "copy", &found), HUB_CHANGED);
+    cr_expect_eq(sealed_stamp(&f, "none", &found), HUB_NOT_FOUND);
+}

@@ -95,7 +95,7 @@ ParameterizedTestParameters(store, opens)
         {0, "data", HUB_OK, "root"},
         {0, "dir/data", HUB_OK, "root/dir"},
         {1, "data", HUB_OK, "other"},
-        {HUB_ROOT_STATE, "data", HUB_OK, "state"},
+        {HUB_ROOT_STATE, "data", HUB_CHANGED, ""}, /* it has no seal */
         {0, "within", HUB_OK, "root/dir"},
         {0, "within-absolute/data", HUB_OK, "root/dir"},
         {0, "to-other", HUB_OK, "other"},
@@ -138,6 +138,28 @@ ParameterizedTest(struct open_case *c, store, opens)
     } else if (st == HUB_DENIED) {
         cr_expect(strstr(err.detail, c->text), "%s", err.detail);
     }
+    hub_file_put(file);
+    close_store();
+}
+
+Test(store, files_of_the_hub_are_known_by_their_seal)
+{
+    open_store(0);
+    struct hub_stamp seal;
+    const int fd = open(at("state/data"), O_WRONLY | O_CLOEXEC);
+    cr_assert_eq(hub_fs_seal(fd, &seal, NULL), HUB_OK);
+    close(fd);
+    const struct timespec times[2] = {{.tv_sec = 1}, {.tv_sec = 1}};
+    cr_assert_eq(utimensat(AT_FDCWD, at("state/data"), times, 0), 0); /* another mtime, another ctime */
+    const struct hub_file_ref ref = {.root = HUB_ROOT_STATE, .path = "data", .expect = &seal};
+    struct hub_file *file = NULL;
+    char text[8] = "";
+    cr_assert_eq(hub_file_get(store, &ref, &file, NULL), HUB_OK);
+    cr_expect_eq(hub_read_bytes(file, 0, text, 5, 0, NULL), HUB_OK);
+    cr_expect_str_eq(text, "state");
+    cr_expect_eq(hub_file_unchanged(file, NULL), HUB_OK);
+    cr_assert_eq(truncate(at("state/data"), 5 + HUB_SEAL_BYTES - 1), 0);
+    cr_expect_eq(hub_file_unchanged(file, NULL), HUB_CHANGED);
     hub_file_put(file);
     close_store();
 }
