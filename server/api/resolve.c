@@ -88,6 +88,15 @@ static enum hub_status revision_gone(const struct hub_request *request, const st
     return hub_fail_about(err, "revision", hub_request_query(request, "revision").data);
 }
 
+static enum hub_status check_revision(const struct hub_request *request, struct hub_error *err)
+{
+    const struct hub_view revision = hub_request_query(request, "revision");
+    if (!revision.data || (revision.size == 40 && strspn(revision.data, "0123456789abcdef") == 40))
+        return HUB_OK;
+    hub_fail_as(err, HUB_INVALID, "bad-parameter", "revision is 40 digits of lower-case hexadecimal");
+    return hub_fail_about(err, "revision", revision.data);
+}
+
 enum hub_status hub_resolve_release(const struct hub_request *request, struct hub_view *out,
                                     struct hub_error *err)
 {
@@ -109,6 +118,7 @@ enum hub_status hub_resolve(struct hub_request *request, struct hub_response *re
         id = hub_buf_view(&spelled);
     }
     HUB_TRY(hub_resolve_release(request, &release, err));
+    HUB_TRY(check_revision(request, err));
     const struct hub_snapshot *snapshot = hub_catalog_snapshot(request->app->catalog);
     bool alias;
     const struct hub_head *head = find(snapshot, id, release.data, &alias);

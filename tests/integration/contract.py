@@ -51,6 +51,8 @@ class Contract:
         responses = self.document["paths"][template]["get"]["responses"]
         declared = responses.get(str(answer.status)) or responses.get("default")
         assert declared, f"{where}: status not declared for {template}"
+        if "$ref" in declared:
+            declared = self.document["components"]["responses"][declared["$ref"].rsplit("/", 1)[1]]
         self.checked += 1
         if method == "HEAD" or answer.status == 304:
             assert not answer.body, where

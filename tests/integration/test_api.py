@@ -137,6 +137,13 @@ def test_document_etag(hub):
     assert "immutable" in hub.get(f"{DOOR}?revision={revision}").headers["Cache-Control"]
     assert a.headers["Cache-Control"] == "no-cache"
     problem(hub.get(f"{DOOR}?revision={'0' * 40}"), 410, "revision-gone")
+    for bad in ("abc", "", revision.upper() if revision.upper() != revision else "A" * 40, revision + "0", "g" * 40):
+        for more in ("", "/episodes", "/episodes/0", "/episodes/0/rewards", "/episodes/0?fields=rewards", "/files", "/files/data/main_data.hdf5"):
+            assert problem(hub.get(f"{DOOR}{more}{'&' if '?' in more else '?'}revision={bad}"), 400, "bad-parameter")["parameter"] == "revision"
+    gone = "revision=" + "0" * 40
+    for of_another_type in (f"/episodes/0/rewards?step=false&{gone}", f"/episodes?limit=x&{gone}", f"/episodes/0?fields=rewards&final=2&{gone}",
+                            f"/episodes/0/rewards?format=xml&{gone}"):
+        problem(hub.get(DOOR + of_another_type), 400, "bad-parameter")
 
 
 # ---- episodes ----
