@@ -2,14 +2,16 @@
  * Rows of one field, of a group, or of several fields of an episode: GET .../episodes/{n}/{field} and
  * .../episodes/{n}?fields=
  *
- * Order of things: resolve, plan (no I/O), validators (a 304 reads nothing), cost (event thread or worker),
- * memory, read, encode, look once more whether the files are still the ones that were indexed.
+ * Order of things: resolve, rows (no I/O), validators (a 304 looks at nothing), price (refused, event thread
+ * or worker), files, memory, read, encode, look once more whether the files are still the ones that were
+ * indexed.
  */
 #include "server/api/field.h"
 
 #include "server/api/represent.h"
 #include "server/api/resolve.h"
 #include "server/api/rows.h"
+#include "server/api/work.h"
 #include "storage/base/json.h"
 #include "storage/base/uri.h"
 
@@ -18,8 +20,6 @@
 #include <stdlib.h>
 
 enum {
-    INLINE_COST_US = 50,       /* more than this is a worker's */
-    INLINE_BYTES = 256 * 1024, /* so is more than this to encode */
     MAX_JSON_VALUES = 5000000,
     MAX_LEFT_OUT = 2048, /* bytes of X-Left-Out */
 };
@@ -252,6 +252,12 @@ static enum hub_status check_representation(const struct ask *ask, struct hub_er
         return hub_fail_as(err, HUB_TOO_BIG, "too-large",
                            "%" PRIu64 " values as JSON; at most %d: ask for format=%s or fewer rows", values,
                            MAX_JSON_VALUES, ask->single ? "npy" : "npz");
+    return HUB_OK;
+}
+
+static enum hub_status check_size(const struct ask *ask, struct hub_error *err)
+{
+    const struct hub_selection *s = &ask->selection;
     if (s->bytes_out > MAX_ANSWER_BYTES)
         return hub_fail_as(err, HUB_TOO_BIG, "too-large",
                            "%" PRIu64 " MiB of rows in one answer; at most %zu: ask for fewer rows",
@@ -472,11 +478,13 @@ static uint64_t peak_of(const struct ask *ask)
     return peak;
 }
 
-static bool is_long_work(const struct ask *ask)
+/* Bytes of the body where they are known without making it. */
+static uint64_t length_of(const struct ask *ask)
 {
-    const struct hub_selection *s = &ask->selection;
-    const uint64_t encode_us = ask->as == HUB_AS_JSON ? s->bytes_out / 8 / 20 : 0; /* about 45 ns a number */
-    return s->cost_us + encode_us > INLINE_COST_US || s->bytes_out > INLINE_BYTES;
+    const struct hub_pick *pick = &ask->selection.picks[0];
+    if (ask->as != HUB_AS_RAW || pick->plan.variant->kind == HUB_KIND_VAR)
+        return HUB_LENGTH_UNKNOWN;
+    return pick->plan.bytes_out;
 }
 
 static enum hub_status answer(struct hub_request *request, struct ask *ask, struct hub_response *response,
@@ -493,11 +501,15 @@ static enum hub_status answer(struct hub_request *request, struct ask *ask, stru
     HUB_TRY(hub_resolve_conditions(request, response, etag, -1, &done, err));
     if (done)
         return HUB_OK;
-    if (!request->may_block && is_long_work(ask))
-        return HUB_AGAIN;
-    HUB_TRY(hub_budget_take(request->app->budget, request, response, peak_of(ask), err));
+    HUB_TRY(hub_selection_price(request, &ask->selection, err));
+    HUB_TRY(check_size(ask, err));
+    HUB_TRY(hub_work_admit(request, &ask->selection, ask->as, err));
+    HUB_TRY(hub_selection_open(request, &ask->selection, err));
     if (ask->single)
         HUB_TRY(describe(ask, &ask->selection.picks[0], response, err));
+    if (request->method == HUB_HEAD && !hub_work_is_small(&ask->selection, ask->as))
+        return hub_response_unsent(response, 200, media_type(ask), length_of(ask), err);
+    HUB_TRY(hub_budget_take(request->app->budget, request, response, peak_of(ask), err));
     return encode(request, ask, response, err);
 }
 

@@ -5,6 +5,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+/* Chunks, extents or pages that may be looked at on an event thread: some 50 us. */
+enum { INLINE_STEPS = 2048 };
+
 void hub_selection_dispose(struct hub_selection *s)
 {
     for (uint32_t i = 0; i < s->opened_count; i++)
@@ -83,25 +86,8 @@ static enum hub_status open_file(struct hub_selection *s, uint32_t number, bool 
     return HUB_OK;
 }
 
-/* Open what the plan touches, and no more: a dataset may have thousands of files. */
-static enum hub_status open_files(struct hub_selection *s, const struct hub_plan *plan, bool may_block,
-                                  uint64_t *bitmap, struct hub_error *err)
-{
-    const uint32_t words = (s->dataset->file_count + 1 + 63) / 64;
-    memset(bitmap, 0, words * sizeof *bitmap);
-    hub_plan_files(plan->layout, plan->array, &plan->slice, s->dataset->file_count, bitmap);
-    for (uint32_t w = 0; w < words; w++)
-        for (uint64_t bits = bitmap[w]; bits; bits &= bits - 1) {
-            const uint32_t number = w * 64 + (uint32_t)__builtin_ctzll(bits);
-            if (!s->files[number])
-                HUB_TRY(open_file(s, number, may_block, err));
-        }
-    return HUB_OK;
-}
-
 static enum hub_status pick_field(struct hub_request *request, struct hub_selection *s, uint32_t field,
-                                  const struct hub_rows_wanted *wanted, uint64_t *bitmap,
-                                  struct hub_error *err)
+                                  const struct hub_rows_wanted *wanted, struct hub_error *err)
 {
     const struct hub_ds_field *f = &s->dataset->fields[field];
     if (f->unreadable)
@@ -127,14 +113,9 @@ static enum hub_status pick_field(struct hub_request *request, struct hub_select
     plan->array = &layout->arrays[window->array];
     plan->variant = &layout->variants[plan->array->variant];
     plan->file_count = s->dataset->file_count;
-    plan->files = s->files;
     plan->slice = pick->slice;
     plan->slice.start += window->first;
-    HUB_TRY(hub_plan_price(plan, err));
-    s->bytes_out += plan->bytes_out;
-    s->scratch = HUB_MAX(s->scratch, plan->scratch_peak);
-    s->cost_us += plan->cost_us;
-    return open_files(s, plan, request->may_block, bitmap, err);
+    return HUB_OK;
 }
 
 enum hub_status hub_select(struct hub_request *request, const struct hub_dataset *dataset,
@@ -146,16 +127,64 @@ enum hub_status hub_select(struct hub_request *request, const struct hub_dataset
         return hub_fail(err, HUB_TOO_BIG, "%u fields at once; at most %d", count, HUB_MAX_PICKS);
     HUB_CLEANUP(hub_selection_dispose)
     struct hub_selection s = {.app = request->app, .dataset = dataset, .episode = episode};
-    HUB_CLEANUP(hub_freep) uint64_t *bitmap = calloc((dataset->file_count + 1 + 63) / 64, sizeof *bitmap);
     s.picks = calloc(count ? count : 1, sizeof *s.picks);
-    s.files = calloc(dataset->file_count + 1, sizeof *s.files);
-    s.opened = calloc(dataset->file_count + 1, sizeof *s.opened);
-    if (!bitmap || !s.picks || !s.files || !s.opened)
+    if (!s.picks)
         return hub_fail(err, HUB_NO_MEMORY, "no memory for a plan");
     for (uint32_t i = 0; i < count; i++)
-        HUB_TRY(pick_field(request, &s, fields[i], wanted, bitmap, err));
+        HUB_TRY(pick_field(request, &s, fields[i], wanted, err));
     *out = s;
     s = (struct hub_selection){.app = request->app};
+    return HUB_OK;
+}
+
+enum hub_status hub_selection_price(struct hub_request *request, struct hub_selection *s,
+                                    struct hub_error *err)
+{
+    uint64_t steps = 0;
+    for (uint32_t i = 0; !request->may_block && i < s->count && steps <= INLINE_STEPS; i++)
+        steps += hub_plan_steps(&s->picks[i].plan, INLINE_STEPS);
+    if (steps > INLINE_STEPS)
+        return HUB_AGAIN;
+    s->bytes_out = s->scratch = s->cost_us = 0;
+    for (uint32_t i = 0; i < s->count; i++) {
+        struct hub_plan *plan = &s->picks[i].plan;
+        HUB_TRY(hub_plan_price(plan, err));
+        s->bytes_out += plan->bytes_out;
+        s->scratch = HUB_MAX(s->scratch, plan->scratch_peak);
+        s->cost_us += plan->cost_us;
+    }
+    return HUB_OK;
+}
+
+/* Open what the plan touches, and no more: a dataset may have thousands of files. */
+static enum hub_status open_files(struct hub_selection *s, const struct hub_plan *plan, bool may_block,
+                                  uint64_t *bitmap, struct hub_error *err)
+{
+    const uint32_t words = (s->dataset->file_count + 1 + 63) / 64;
+    memset(bitmap, 0, words * sizeof *bitmap);
+    hub_plan_files(plan->layout, plan->array, &plan->slice, s->dataset->file_count, bitmap);
+    for (uint32_t w = 0; w < words; w++)
+        for (uint64_t bits = bitmap[w]; bits; bits &= bits - 1) {
+            const uint32_t number = w * 64 + (uint32_t)__builtin_ctzll(bits);
+            if (!s->files[number])
+                HUB_TRY(open_file(s, number, may_block, err));
+        }
+    return HUB_OK;
+}
+
+enum hub_status hub_selection_open(struct hub_request *request, struct hub_selection *s,
+                                   struct hub_error *err)
+{
+    const uint32_t file_count = s->dataset->file_count;
+    HUB_CLEANUP(hub_freep) uint64_t *bitmap = calloc((file_count + 1 + 63) / 64, sizeof *bitmap);
+    s->files = calloc(file_count + 1, sizeof *s->files);
+    s->opened = calloc(file_count + 1, sizeof *s->opened);
+    if (!bitmap || !s->files || !s->opened)
+        return hub_fail(err, HUB_NO_MEMORY, "no memory for a plan");
+    for (uint32_t i = 0; i < s->count; i++) {
+        s->picks[i].plan.files = s->files;
+        HUB_TRY(open_files(s, &s->picks[i].plan, request->may_block, bitmap, err));
+    }
     return HUB_OK;
 }
 

@@ -38,16 +38,25 @@ struct hub_rows_wanted {
 };
 
 /**
- * Plan `count` fields of an episode. Blocking only where `may_block`; else HUB_AGAIN.
- * HUB_NOT_FOUND "field-not-found" (field has no rows in this episode), HUB_UNSUPPORTED "field-unreadable",
- * HUB_INVALID "bad-slice", HUB_CHANGED (a file is not what was indexed; the dataset is inspected again soon),
- * HUB_TOO_BIG.
+ * Which rows of `count` fields of an episode: enough to name them in an ETag. No file is touched. Blocking
+ * only where `may_block`; else HUB_AGAIN. HUB_NOT_FOUND "field-not-found" (field has no rows in this
+ * episode), HUB_UNSUPPORTED "field-unreadable", HUB_INVALID "bad-slice".
  */
 HUB_MUST_USE enum hub_status hub_select(struct hub_request *request, const struct hub_dataset *dataset,
                                         const struct hub_ds_episode *episode, const uint32_t *fields,
                                         uint32_t count, const struct hub_rows_wanted *wanted,
                                         struct hub_selection *out, struct hub_error *err);
 void hub_selection_dispose(struct hub_selection *selection);
+
+/** What they will cost: bytes_out, scratch, cost_us. On an event thread HUB_AGAIN where many chunks have to
+ * be looked at. HUB_TOO_BIG. */
+HUB_MUST_USE enum hub_status hub_selection_price(struct hub_request *request, struct hub_selection *selection,
+                                                 struct hub_error *err);
+
+/** Open the files they lie in. HUB_CHANGED: one is not what was indexed; the dataset is inspected again soon.
+ */
+HUB_MUST_USE enum hub_status hub_selection_open(struct hub_request *request, struct hub_selection *selection,
+                                                struct hub_error *err);
 
 /** Read one pick. On an event thread only from warm pages (HUB_AGAIN). */
 HUB_MUST_USE enum hub_status hub_selection_read(struct hub_request *request,

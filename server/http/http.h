@@ -85,7 +85,9 @@ struct hub_bytes *hub_bytes_ref(struct hub_bytes *bytes);
 void hub_bytes_unref(struct hub_bytes *bytes);
 struct hub_view hub_bytes_view(const struct hub_bytes *bytes);
 
-enum hub_body_kind { HUB_BODY_NONE, HUB_BODY_BUFFER, HUB_BODY_SHARED, HUB_BODY_FILE };
+enum hub_body_kind { HUB_BODY_NONE, HUB_BODY_BUFFER, HUB_BODY_SHARED, HUB_BODY_FILE, HUB_BODY_UNSENT };
+
+#define HUB_LENGTH_UNKNOWN UINT64_MAX
 
 struct hub_response {
     unsigned status; /* 200 at first */
@@ -98,7 +100,7 @@ struct hub_response {
     struct hub_buf buffer;    /* BUFFER: owned */
     struct hub_bytes *shared; /* SHARED: a reference, handed over */
     struct hub_file *file;    /* FILE: a reference, handed over; streamed, cut short if it changes */
-    uint64_t offset, length;  /* FILE */
+    uint64_t offset, length;  /* FILE; UNSENT: of the body that GET would send, or HUB_LENGTH_UNKNOWN */
     char *problem_extra; /* malloc'd JSON members for the problem document should the handler fail, or NULL */
     struct hub_budget *budget; /* that `reserved` was taken from */
     uint64_t reserved;         /* bytes taken from the budget, returned when the response is finished */
@@ -119,6 +121,11 @@ HUB_MUST_USE enum hub_status hub_response_header(struct hub_response *response, 
 /** Set Content-Type and make the body a buffer to write into (ceiling `limit`). */
 struct hub_buf *hub_response_buffer(struct hub_response *response, unsigned status, const char *content_type,
                                     size_t limit);
+
+/** The answer to a HEAD whose body is too dear to be made for its length alone. */
+HUB_MUST_USE enum hub_status hub_response_unsent(struct hub_response *response, unsigned status,
+                                                 const char *content_type, uint64_t length,
+                                                 struct hub_error *err);
 
 /* ---- routes ---- */
 

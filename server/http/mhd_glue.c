@@ -98,6 +98,15 @@ static struct MHD_Response *file_response(struct hub_exchange *x)
     return MHD_create_response_from_callback(response->length, block, read_block, x, NULL);
 }
 
+static ssize_t send_nothing(void *cls, uint64_t at, char *out, size_t size)
+{
+    (void)cls;
+    (void)at;
+    (void)out;
+    (void)size;
+    return MHD_CONTENT_READER_END_OF_STREAM;
+}
+
 /* The bytes stay the exchange's until on_completed, so nothing is copied. */
 static struct MHD_Response *make_response(struct hub_exchange *x)
 {
@@ -105,6 +114,10 @@ static struct MHD_Response *make_response(struct hub_exchange *x)
     struct hub_view bytes = {"", 0};
     if (response->kind == HUB_BODY_FILE && response->length > 0)
         return file_response(x);
+    if (response->kind == HUB_BODY_UNSENT)
+        return MHD_create_response_from_callback(response->length == HUB_LENGTH_UNKNOWN ? MHD_SIZE_UNKNOWN
+                                                                                        : response->length,
+                                                 HUB_STREAM_SMALL_BLOCK, send_nothing, NULL, NULL);
     if (response->kind == HUB_BODY_BUFFER && response->buffer.size > 0)
         bytes = hub_buf_view(&response->buffer);
     else if (response->kind == HUB_BODY_SHARED)

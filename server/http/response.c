@@ -116,3 +116,12 @@ struct hub_buf *hub_response_buffer(struct hub_response *response, unsigned stat
         response->status = 500;
     return &response->buffer;
 }
+
+enum hub_status hub_response_unsent(struct hub_response *response, unsigned status, const char *content_type,
+                                    uint64_t length, struct hub_error *err)
+{
+    response->status = status;
+    response->kind = HUB_BODY_UNSENT;
+    response->length = length;
+    return hub_response_header(response, err, "Content-Type", "%s", content_type);
+}

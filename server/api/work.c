@@ -1,0 +1,84 @@
+/* What an answer costs before it is made: see work.h. */
+#include "server/api/work.h"
+
+#include "storage/base/uri.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+enum {
+    INLINE_COST_US = 50,       /* more than this is a worker's */
+    INLINE_BYTES = 256 * 1024, /* so is more than this to encode */
+    HEAVY_COST_US = 20 * 1000, /* more than this waits in the queue of the heavy */
+    JSON_NS_BYTE = 6,          /* of numbers: about 50 ns each */
+    PICTURE_NS_BYTE = 25,      /* three filters a line, and deflate */
+};
+
+static uint64_t cost_of(const struct hub_selection *s, enum hub_format_id as)
+{
+    if (as == HUB_AS_JSON)
+        return s->cost_us + s->bytes_out * JSON_NS_BYTE / 1000;
+    const bool picture =
+        as == HUB_AS_IMAGE && s->count && s->dataset->fields[s->picks[0].field].type == HUB_FIELD_IMAGE_RAW;
+    return s->cost_us + (picture ? s->bytes_out * PICTURE_NS_BYTE / 1000 : 0);
+}
+
+bool hub_work_is_small(const struct hub_selection *s, enum hub_format_id as)
+{
+    return cost_of(s, as) <= INLINE_COST_US && s->bytes_out <= INLINE_BYTES;
+}
+
+/* The file that holds the first of the rows, for who would rather have all of it; NULL: not a file of the
+ * dataset. */
+static const char *file_of(const struct hub_selection *s)
+{
+    const struct hub_plan *plan = &s->picks[0].plan;
+    const struct hub_piece *piece = &plan->layout->pieces[plan->array->first_piece];
+    const bool stored = plan->array->piece_count && piece->kind != HUB_PIECE_FILL &&
+                        piece->kind != HUB_PIECE_INLINE && piece->file < s->dataset->file_count;
+    return stored ? s->dataset->files[piece->file].path : NULL;
+}
+
+/* What of the question decided how much is read. */
+static enum hub_status about_rows(const struct hub_request *request, struct hub_error *err)
+{
+    static const char *const names[] = {"step", "stop", "start", "row", "fields"};
+    for (size_t i = 0; i < HUB_COUNT(names); i++) {
+        const struct hub_view value = hub_request_query(request, names[i]);
+        if (value.data)
+            return hub_fail_about(err, names[i], value.data);
+    }
+    return hub_fail_about(err, "stop", "");
+}
+
+static enum hub_status too_long(const struct hub_request *request, const struct hub_selection *s,
+                                uint64_t cost_us, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf url = HUB_BUF_INIT(16 * KIB);
+    const char *file = file_of(s);
+    HUB_TRY(hub_buf_add_text(&url, "/api/v1/datasets/", err));
+    HUB_TRY(hub_uri_encode_path(hub_view_of(s->dataset->head->id), &url, err));
+    HUB_TRY(hub_buf_add_text(&url, "/files", err));
+    if (file) {
+        HUB_TRY(hub_buf_add_text(&url, "/", err));
+        HUB_TRY(hub_uri_encode_path(hub_view_of(file), &url, err));
+    }
+    hub_fail_as(err, HUB_TOO_BIG, "too-large",
+                "these rows take about %" PRIu64 " s to decode; one answer may take %u s: ask for a narrower "
+                "slice with start and stop, or download %s",
+                cost_us / 1000000, request->ceiling_ms / 1000, url.data);
+    return about_rows(request, err);
+}
+
+enum hub_status hub_work_admit(struct hub_request *request, const struct hub_selection *s,
+                               enum hub_format_id as, struct hub_error *err)
+{
+    const uint64_t cost_us = cost_of(s, as);
+    if (request->ceiling_ms && cost_us > request->ceiling_ms * UINT64_C(1000))
+        return too_long(request, s, cost_us, err);
+    if (cost_us > HEAVY_COST_US && !request->heavy && request->method != HUB_HEAD) {
+        request->heavy = true;
+        return HUB_AGAIN;
+    }
+    return request->may_block || request->method == HUB_HEAD || hub_work_is_small(s, as) ? HUB_OK : HUB_AGAIN;
+}

@@ -1,0 +1,171 @@
+"""Requests that would keep the hub busy for long, and clients that keep its memory: each is refused, ended or waits its turn, and
+what is small goes on meanwhile."""
+import contextlib
+import os
+import re
+import shutil
+import socket
+import sys
+import threading
+import time
+import urllib.parse
+import zlib
+
+import h5py
+import numpy as np
+import pytest
+
+sys.path.insert(0, os.path.dirname(__file__))
+from hub import FIXTURES, Hub
+
+MiB = 1024 * 1024
+DOOR = os.path.join(FIXTURES, "samples", "door-human-v0")
+
+
+def zeros(group, name, chunks, chunk_bytes, level=9):
+    """A deflated field of `chunks` chunks of zeros, each stored: small on disk, dear to read."""
+    packed = zlib.compress(bytes(chunk_bytes), level)
+    data = group.create_dataset(name, (chunks * chunk_bytes,), "u1", chunks=(chunk_bytes,), compression="gzip")
+    for i in range(chunks):
+        data.id.write_direct_chunk((i * chunk_bytes,), packed)
+
+
+def dataset(root, id, *makers):
+    """A copy of a small dataset with more fields in its first episode: each maker gets the group."""
+    folder = os.path.join(root, id)
+    shutil.copytree(DOOR, folder)
+    with h5py.File(os.path.join(folder, "data", "main_data.hdf5"), "r+") as f:
+        for make in makers:
+            make(f["episode_0"].require_group("infos"))
+    return f"/api/v1/datasets/{id}/episodes/0/infos"
+
+
+def processor_s(pid):
+    with open(f"/proc/{pid}/stat") as f:
+        fields = f.read().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def resident(pid):
+    with open(f"/proc/{pid}/status") as f:
+        return next(int(line.split()[1]) * 1024 for line in f if line.startswith("VmRSS"))
+
+
+def metric(hub, name):
+    return float(re.search(rb"^%s (\S+)$" % name.encode(), hub.get("/metrics").body, re.M)[1])
+
+
+def wait_for(condition, timeout=30):
+    begin = time.monotonic()
+    while not condition():
+        assert time.monotonic() - begin < timeout, "it never came"
+        time.sleep(0.02)
+    return time.monotonic() - begin
+
+
+@contextlib.contextmanager
+def asking(hub, path, source="127.0.0.1", receive=None):
+    """A client that sends one request and reads only what the test reads."""
+    with socket.socket() as sock:
+        if receive:
+            sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive)
+        sock.bind((source, 0))
+        sock.settimeout(60)
+        sock.connect(("127.0.0.1", hub.port))
+        sock.sendall(f"GET {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n".encode())
+        yield sock
+
+
+def status_of(sock):
+    return int(sock.recv(4096).split(b" ", 2)[1])
+
+
+# ---- work ----
+
+
+@pytest.fixture(scope="module")
+def bomb(tmp_path_factory):
+    root = str(tmp_path_factory.mktemp("bomb"))
+    path = dataset(root, "bomb-v0", lambda g: zeros(g, "bomb", 1024, 16 * MiB, 1), lambda g: zeros(g, "long", 40, 16 * MiB),
+                   lambda g: zeros(g, "many", 200000, 1))
+    with Hub([root]) as hub:
+        yield hub.wait_indexed(), path
+
+
+def test_an_answer_that_would_take_too_long_is_refused(bomb):
+    hub, path = bomb
+    before = processor_s(hub.process.pid)
+    for query in ("format=npy&step=2097152", "step=-2097152", "format=raw&step=2097152"):
+        answer = hub.get(f"{path}/bomb?{query}")
+        body = answer.json()
+        assert (answer.status, body["type"]) == (413, "urn:minari-hub:too-large"), body
+        assert body["parameter"] == "step" and body["value"] == dict(urllib.parse.parse_qsl(query))["step"]
+        assert "/api/v1/datasets/bomb-v0/files/data/main_data.hdf5" in body["detail"], body
+    assert hub.get(f"{path}/bomb?step=2097152", method="HEAD").status == 413
+    assert hub.get(f"{path}/bomb?start=0&stop=100000000&step=2097152&format=npy").status == 200
+    assert processor_s(hub.process.pid) - before < 5
+
+
+def test_head_does_no_work(bomb):
+    hub, path = bomb
+    before = processor_s(hub.process.pid)
+    for _ in range(20):
+        for query in ("format=npy&step=65536", "step=65536", "format=raw&step=65536"):
+            head = hub.get(f"{path}/long?{query}", method="HEAD")
+            assert head.status == 200 and head.headers["ETag"] and head.headers["X-Shape"] == "10240"
+    assert head.headers["Content-Length"] == "10240"
+    assert processor_s(hub.process.pid) - before < 2
+    get = hub.get(f"{path}/long?format=raw&step=65536")
+    assert {k: v for k, v in get.headers.items() if k not in ("Date", "X-Request-Id")} == \
+           {k: v for k, v in head.headers.items() if k not in ("Date", "X-Request-Id")}
+
+
+def test_an_etag_is_compared_before_anything_is_priced(bomb):
+    hub, path = bomb
+    url = f"{path}/many?format=npy"
+    etag = hub.get(url).headers["ETag"]
+    before = processor_s(hub.process.pid)
+    for _ in range(300):
+        assert hub.get(url, {"If-None-Match": etag}).status == 304
+    assert processor_s(hub.process.pid) - before < 1.2
+
+
+def test_a_departed_client_costs_little(bomb):
+    hub, path = bomb
+    url = f"{path}/long?format=npy&step=65536"
+    begin = processor_s(hub.process.pid)
+    assert hub.get(url).status == 200
+    whole = processor_s(hub.process.pid) - begin
+    before = processor_s(hub.process.pid)
+    for _ in range(10):
+        with asking(hub, url):
+            pass
+    wait_for(lambda: metric(hub, "minari_hub_http_requests_in_flight") <= 1)
+    assert processor_s(hub.process.pid) - before < 5 * whole
+
+
+def test_the_end_does_not_wait_for_long_work(tmp_path):
+    path = dataset(str(tmp_path), "long-v0", lambda g: zeros(g, "long", 100, 16 * MiB))
+    with Hub([str(tmp_path)], args=["--grace", "100ms", "--workers", "1"]) as hub:
+        hub.wait_indexed()
+        with contextlib.ExitStack() as clients:
+            for i in range(5):
+                clients.enter_context(asking(hub, f"{path}/long?format=npy&step=65536&stop=-{i + 1}"))
+            wait_for(lambda: metric(hub, "minari_hub_http_queue_depth") >= 3)
+            begin = time.monotonic()
+            hub.process.terminate()
+            hub.process.wait(20)
+            assert time.monotonic() - begin < 4
+
+
+def test_light_requests_go_on_beside_the_heavy_ones_of_another(bomb):
+    hub, path = bomb
+    with contextlib.ExitStack() as clients:
+        for i in range(12):
+            clients.enter_context(asking(hub, f"{path}/long?format=npy&step=65536&stop=-{i + 1}", "127.0.0.2"))
+        wait_for(lambda: metric(hub, "minari_hub_http_queue_depth") >= 8)
+        for _ in range(5):
+            assert hub.get("/api/v1/datasets/bomb-v0/episodes").status == 200
+        assert metric(hub, "minari_hub_http_queue_depth") >= 4  # they still wait
+        assert hub.get(f"{path}/long?format=npy&step=131072&stop=100000000").status == 200
+        assert metric(hub, "minari_hub_http_queue_depth") >= 2  # it had its turn before them
