@@ -128,6 +128,8 @@ void cli_catch_interrupt(void);
 
 /** A line on stderr: "minari-cli: ...". Returns `code`. */
 int cli_error(int code, const char *fmt, ...) HUB_PRINTF(2, 3);
+/** A line on stderr that is no error; nothing with --quiet. */
+void cli_note(const struct cli *cli, const char *fmt, ...) HUB_PRINTF(2, 3);
 /** The library's error and what to do about it, on stderr. Returns the exit code. */
 int cli_report(const struct cli *cli, const struct minari_error *err);
 /** Text from outside without what a terminal would obey: control characters become '?'. Rotates through a few

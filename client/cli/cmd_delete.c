@@ -4,27 +4,41 @@
 
 #include <limits.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
-/* A dataset, not a namespace full of them: a download of ours, or something with a data folder. */
-static int check(const char *root, const char *id)
+struct search {
+    const char *id;
+    bool found;
+};
+
+static int on_partial(const struct minari_partial *p, void *user)
+{
+    struct search *s = user;
+    s->found = s->found || strcmp(p->id, s->id) == 0;
+    return 0;
+}
+
+static bool has(const char *root, const char *id, const char *name)
 {
     char path[PATH_MAX];
-    struct hub_error err = {0};
+    snprintf(path, sizeof path, "%.2000s/%.1100s%s", root, id, name);
     struct stat st;
+    return lstat(path, &st) == 0;
+}
+
+/* A dataset or an unfinished download, not a namespace full of them. The library makes sure of it again. */
+static int check(const char *root, const char *id)
+{
+    struct hub_error err = {0};
+    struct search search = {.id = id};
     if (hub_id_check(hub_view_of(id), &err))
         return cli_error(CLI_USAGE, "%s", cli_clean(err.detail));
-    snprintf(path, sizeof path, "%.2000s/%.1100s", root, id);
-    if (lstat(path, &st))
-        return cli_error(CLI_NOT_FOUND, "'%s' is not among the datasets of '%s'", cli_clean(id),
-                         cli_clean(root));
-    snprintf(path, sizeof path, "%.2000s/%.1100s/data", root, id);
-    if (access(path, F_OK) == 0)
+    if (has(root, id, "/data") || has(root, id, "/.minari-hub.json"))
         return CLI_OK;
-    snprintf(path, sizeof path, "%.2000s/%.1100s/.minari-hub.json", root, id);
-    if (access(path, F_OK) == 0)
+    if (!minari_partial_each(root, on_partial, &search, NULL) && search.found)
         return CLI_OK;
-    return cli_error(CLI_NOT_FOUND, "'%s' is no dataset: it has no data folder", cli_clean(id));
+    if (has(root, id, ""))
+        return cli_error(CLI_NOT_FOUND, "'%s' is no dataset: it has no data folder", cli_clean(id));
+    return cli_error(CLI_NOT_FOUND, "'%s' is not among the datasets of '%s'", cli_clean(id), cli_clean(root));
 }
 
 /* Anything but y or n is asked again; the end of the input is a no. */

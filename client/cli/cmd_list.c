@@ -12,7 +12,7 @@ static int print_table(const struct cli *cli, const struct minari_summary *const
 {
     char caption[128];
     struct table table = {.title = title};
-    const bool ok = tree_fill(&table, datasets, count, caption);
+    const bool ok = tree_fill(&table, datasets, count, cli->values[OPT_SORT], caption);
     if (ok)
         table_print(&table, stdout, cli->terminal, cli->colour);
     table_dispose(&table);
@@ -98,11 +98,43 @@ static size_t select_local(const struct cli *cli, const struct local_list *list,
     return n;
 }
 
+/* Unfinished downloads, as rows of a listing. */
+struct partials {
+    const struct cli *cli;
+    struct partial_row {
+        struct minari_summary summary;
+        char id[1025], status[32];
+        unsigned percent;
+        bool running;
+    } * rows;
+    size_t count;
+};
+
+static int on_partial(const struct minari_partial *p, void *user)
+{
+    struct partials *all = user;
+    const char *prefix = all->cli->values[OPT_PREFIX];
+    if (all->cli->values[OPT_STATUS] || all->cli->values[OPT_FOR] ||
+        (prefix && strncmp(p->id, prefix, strlen(prefix)) != 0))
+        return 0;
+    struct partial_row *rows = reallocarray(all->rows, all->count + 1, sizeof *rows);
+    if (!rows)
+        return 1;
+    all->rows = rows;
+    struct partial_row *r = &rows[all->count++];
+    *r = (struct partial_row){.percent = p->percent, .running = p->running};
+    snprintf(r->id, sizeof r->id, "%s", p->id);
+    snprintf(r->status, sizeof r->status, p->running ? "downloading %u%%" : "partial %u%%", p->percent);
+    r->summary = (struct minari_summary){.version = -1, .format = "minari", .size = p->bytes_total};
+    return 0;
+}
+
 /* What a listing says; the episodes are for `show`. */
-static int print_local_json(const char *root, const struct local_dataset *const *datasets, size_t count)
+static int print_local_json(const char *root, const struct local_dataset *const *datasets, size_t count,
+                            const struct partials *partials)
 {
     static const char *const left_out[] = {"episode_list", "file_list", "fields", "media", "parts", "layout"};
-    json_t *items = json_array();
+    json_t *items = json_array(), *unfinished = json_array();
     for (size_t i = 0; i < count; i++) {
         json_t *item = json_copy(datasets[i]->object);
         for (size_t k = 0; k < HUB_COUNT(left_out); k++)
@@ -110,7 +142,14 @@ static int print_local_json(const char *root, const struct local_dataset *const 
         json_object_set_new(item, "id", json_string(datasets[i]->id));
         json_array_append_new(items, item);
     }
-    json_t *document = json_pack("{s:s, s:I, s:o}", "root", root, "total", (json_int_t)count, "items", items);
+    for (size_t i = 0; i < partials->count; i++) {
+        const struct partial_row *r = &partials->rows[i];
+        json_array_append_new(unfinished, json_pack("{s:s, s:I, s:i, s:b}", "id", r->id, "size",
+                                                    (json_int_t)r->summary.size, "percent", (int)r->percent,
+                                                    "running", (int)r->running));
+    }
+    json_t *document = json_pack("{s:s, s:I, s:o, s:o}", "root", root, "total", (json_int_t)count, "items",
+                                 items, "partial", unfinished);
     if (!document)
         return cli_error(CLI_FAILED, "no memory for a list");
     (void)json_dumpf(document, stdout,
@@ -120,28 +159,52 @@ static int print_local_json(const char *root, const struct local_dataset *const 
     return CLI_OK;
 }
 
+static int print_local(const struct cli *cli, const char *root, const struct local_dataset *const *chosen,
+                       size_t count, struct partials *partials)
+{
+    char title[800];
+    const struct minari_summary **datasets = calloc(count + partials->count + 1, sizeof *datasets);
+    if (!datasets)
+        return cli_error(CLI_FAILED, "no memory for a list");
+    size_t n = 0;
+    for (size_t i = 0; i < count; i++)
+        datasets[n++] = &chosen[i]->summary;
+    for (size_t i = 0; i < partials->count; i++) {
+        struct partial_row *r = &partials->rows[i];
+        r->summary.id = r->summary.name = r->id;
+        r->summary.status = r->status;
+        datasets[n++] = &r->summary;
+    }
+    snprintf(title, sizeof title, "Local Minari datasets('%.700s')", cli_clean(root));
+    const int code = print_table(cli, datasets, n, title);
+    free(datasets);
+    return code;
+}
+
 static int list_local(struct cli *cli)
 {
     struct local_list list = {0};
-    char title[800];
+    struct partials partials = {.cli = cli};
     const char *root = cli_root();
+    if (cli->values[OPT_REMOTE] || cli->values[OPT_SORT])
+        return cli_error(CLI_USAGE, "list local takes no --%s: it shows this machine, by name",
+                         cli->values[OPT_REMOTE] ? "remote" : "sort");
     int code = local_inspect(root, "", &list);
     const struct local_dataset **chosen = calloc(list.count + 1, sizeof *chosen);
-    const struct minari_summary **datasets = calloc(list.count + 1, sizeof *datasets);
-    if (!chosen || !datasets)
+    if (!chosen)
         code = cli_error(CLI_FAILED, "no memory for a list");
-    if (code == CLI_NOT_FOUND) /* no folder yet: an empty list, as for Minari */
+    if (code == CLI_NOT_FOUND) { /* no folder yet: an empty list, as for Minari */
+        cli_note(cli, "there is no folder '%s' yet: the first download makes it", cli_clean(root));
         code = CLI_OK;
+    }
     if (!code) {
+        (void)minari_partial_each(root, on_partial, &partials, NULL);
         const size_t n = select_local(cli, &list, chosen);
-        for (size_t i = 0; i < n; i++)
-            datasets[i] = &chosen[i]->summary;
-        snprintf(title, sizeof title, "Local Minari datasets('%.700s')", root);
-        code =
-            cli->values[OPT_JSON] ? print_local_json(root, chosen, n) : print_table(cli, datasets, n, title);
+        code = cli->values[OPT_JSON] ? print_local_json(root, chosen, n, &partials)
+                                     : print_local(cli, root, chosen, n, &partials);
     }
     free(chosen);
-    free(datasets);
+    free(partials.rows);
     local_dispose(&list);
     return code;
 }

@@ -16,6 +16,17 @@ int cli_error(int code, const char *fmt, ...)
     return code;
 }
 
+void cli_note(const struct cli *cli, const char *fmt, ...)
+{
+    va_list args;
+    if (cli->values[OPT_QUIET])
+        return;
+    va_start(args, fmt);
+    vfprintf(stderr, fmt, args);
+    fputc('\n', stderr);
+    va_end(args);
+}
+
 const char *cli_clean(const char *text)
 {
     enum { BUFFERS = 8, ROOM = 4096 };
@@ -101,6 +112,8 @@ static const char *remedy_of(const struct minari_error *err)
         {"forbidden", "ask the hub's administrator for a token that may do this"},
         {"incompatible", "give --force to take it all the same"},
         {"not-a-minari-dataset", "give -o DIR to put it somewhere else than among Minari's datasets"},
+        {"not-ready", "minari-cli show ID tells more; --force takes its files as they are"},
+        {"not-a-dataset", "move it away yourself if it is not wanted"},
         {"download-running", "wait for it, or stop it"},
         {"digest-mismatch", "download it again: good files are kept where the download was not finished"},
         {"no-record", "compare it with a hub: --remote http://HOST[:PORT]"},

@@ -176,13 +176,27 @@ static bool add_rows(struct table *t, const struct node *root, struct shape shap
     return ok;
 }
 
+/* In the order they came in: somebody asked for it. */
+static bool add_flat(struct table *t, const struct minari_summary *const *datasets, size_t count,
+                     struct shape shape)
+{
+    bool ok = true;
+    for (size_t i = 0; ok && i < count; i++) {
+        struct node n = {.dataset = datasets[i]};
+        ok = count_in(&n, datasets[i]) && add_row(t, &n, shape);
+        free(n.authors);
+    }
+    return ok;
+}
+
 static void add_column(struct table *t, const char *name, bool right)
 {
     t->columns[t->count].name = name;
     t->columns[t->count++].right = right;
 }
 
-bool tree_fill(struct table *t, const struct minari_summary *const *datasets, size_t count, char caption[128])
+bool tree_fill(struct table *t, const struct minari_summary *const *datasets, size_t count, bool flat,
+               char caption[128])
 {
     HUB_CLEANUP(free_nodep) struct node *root = calloc(1, sizeof *root);
     struct shape shape = {0};
@@ -207,5 +221,5 @@ bool tree_fill(struct table *t, const struct minari_summary *const *datasets, si
     table_size(root->size, size);
     snprintf(caption, 128, "Number of datasets: %zu, total size: %s", count, size);
     t->caption = caption;
-    return add_rows(t, root, shape);
+    return flat ? add_flat(t, datasets, count, shape) : add_rows(t, root, shape);
 }

@@ -12,9 +12,10 @@ enum { TREE_MAX_ROWS = 10 };
  * Rows for datasets into an empty table: columns, rows, rules. Columns Format and Status appear only where
  * something is not Minari's or not ready.
  *
+ * @param flat     no groups: every dataset a row, in the order given
  * @param caption  receives the caption's text; it must live as long as the table
  */
 HUB_MUST_USE bool tree_fill(struct table *table, const struct minari_summary *const *datasets, size_t count,
-                            char caption[128]);
+                            bool flat, char caption[128]);
 
 #endif

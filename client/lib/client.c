@@ -134,6 +134,14 @@ uint64_t hub_member_uint(const json_t *object, const char *key)
     return n > 0 ? (uint64_t)n : 0;
 }
 
+bool hub_client_same_id(const char *asked, const char *got)
+{
+    struct hub_view name;
+    uint32_t version;
+    return strcmp(asked, got) == 0 ||
+           (hub_id_split_alias(hub_view_of(got), &name, &version) && hub_view_is(name, asked));
+}
+
 enum hub_status hub_path_check(const char *path, struct hub_error *err)
 {
     const char *at = path;

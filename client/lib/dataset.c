@@ -39,7 +39,8 @@ enum hub_status hub_summary_read(const json_t *object, struct minari_summary *ou
                                    .minari_version = hub_member_text(object, "minari_version"),
                                    .description = hub_member_text(object, "description"),
                                    .revision = hub_member_text(object, "revision"),
-                                   .modified = hub_member_text(object, "modified")};
+                                   .modified = hub_member_text(object, "modified"),
+                                   .unloadable = json_is_false(json_object_get(object, "loadable"))};
     if (!out->id || !out->format || !out->status)
         return hub_fail_as(err, HUB_CORRUPT, "protocol",
                            "a dataset without id, format or status: is it a hub?");
@@ -216,6 +217,9 @@ static enum hub_status read_dataset(struct minari_client *client, const char *id
     HUB_TRY(hub_client_parameter(&url, "for", release, err));
     HUB_TRY(hub_client_document(client, url.data, DOCUMENT_BYTES, &ds->text, &ds->document, err));
     HUB_TRY(hub_summary_read(ds->document, &ds->summary, &ds->texts, err));
+    if (!hub_client_same_id(id, ds->summary.id))
+        return hub_fail_as(err, HUB_CORRUPT, "protocol", "asked for '%.200s', the hub answers about '%.200s'",
+                           id, ds->summary.id);
     HUB_TRY(read_versions(ds, err));
     const json_t *combined = json_object_get(ds->document, "combined");
     ds->combined = calloc(json_array_size(combined) + 1, sizeof *ds->combined);
@@ -225,18 +229,38 @@ static enum hub_status read_dataset(struct minari_client *client, const char *id
     return HUB_OK;
 }
 
-enum minari_status minari_dataset_get(struct minari_client *client, const char *id, const char *loadable_by,
-                                      struct minari_dataset **out, struct minari_error *err)
+enum hub_status hub_dataset_get(struct minari_client *client, const char *id, const char *release,
+                                struct minari_dataset **out, struct hub_error *err)
 {
-    struct hub_error error = {0};
     struct minari_dataset *ds = calloc(1, sizeof *ds);
-    const enum hub_status st = ds ? read_dataset(client, id ? id : "", loadable_by, ds, &error)
-                                  : hub_fail(&error, HUB_NO_MEMORY, "no memory for a dataset");
+    if (!ds)
+        return hub_fail(err, HUB_NO_MEMORY, "no memory for a dataset");
+    const enum hub_status st = read_dataset(client, id, release, ds, err);
     if (st)
         minari_dataset_free(ds);
     else
         *out = ds;
-    return hub_client_report(st, &error, err);
+    return st;
+}
+
+enum minari_status minari_dataset_get(struct minari_client *client, const char *id, const char *loadable_by,
+                                      struct minari_dataset **out, struct minari_error *err)
+{
+    struct hub_error error = {0};
+    return hub_client_report(hub_dataset_get(client, id ? id : "", loadable_by, out, &error), &error, err);
+}
+
+const char *hub_dataset_problem(const struct minari_dataset *dataset, const char *code)
+{
+    const json_t *problem;
+    size_t i;
+    json_array_foreach(json_object_get(dataset->document, "problems"), i, problem)
+    {
+        const char *name = hub_member_text(problem, "code"), *detail = hub_member_text(problem, "detail");
+        if (name && detail && strcmp(name, code) == 0)
+            return detail;
+    }
+    return "";
 }
 
 const struct minari_summary *minari_dataset_summary(const struct minari_dataset *dataset)

@@ -21,7 +21,9 @@ static const uint64_t default_segment = 8 * MIB, smallest_segment = 4 * KIB, lar
 struct job {
     struct minari_client *client;
     const struct minari_download_options *options;
+    const struct hub_private *place;
     const char *id;
+    bool replace; /* what is there: only what was asked for by name, never what a hub says belongs to it */
     enum minari_phase phase;
     struct hub_staging staging;
     struct hub_remote_files plan;
@@ -30,8 +32,12 @@ struct job {
     uint64_t began_ms, told_ms;
 };
 
-/* Ids that are still to be looked at, and those that were. */
+/* Ids that are still to be looked at, and those that were. The first one was asked for, the others are what
+ * the hub says it was combined from. */
 struct queue {
+    struct minari_client *client;
+    const struct minari_download_options *options;
+    struct hub_private place;
     char **ids;
     size_t count, next;
 };
@@ -92,6 +98,10 @@ static enum hub_status fetch(struct job *j, struct hub_error *err)
     free(j->check.sums);
     j->check = (struct hub_check){0};
     HUB_TRY(hub_remote_files_get(j->client, j->id, NULL, &j->plan, err));
+    if (strcmp(j->plan.id, j->id) != 0)
+        return hub_fail_as(err, HUB_CORRUPT, "protocol",
+                           "asked for the files of '%.200s', the hub lists those of '%.200s'", j->id,
+                           j->plan.id);
     j->phase = MINARI_PHASE_TRANSFER;
     HUB_TRY(hub_staging_plan(&j->staging, &j->plan,
                              HUB_MAX(smallest_segment, HUB_MIN(segment, largest_segment)), tick, j, err));
@@ -141,14 +151,14 @@ static enum hub_status fetch_unchanged(struct job *j, struct hub_error *err)
 static enum hub_status publish(struct job *j, struct hub_error *err)
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf record = HUB_BUF_INIT(1 * GIB);
-    char tree[PATH_MAX];
+    char tree[64];
     j->phase = MINARI_PHASE_PUBLISH;
     HUB_TRY(hub_record_write(&j->plan, j->client->base, (const uint8_t(*)[HUB_SHA256_BYTES])j->check.sums,
                              &record, err));
     HUB_TRY(hub_fs_write(j->staging.tree, HUB_RECORD_FILE, hub_buf_view(&record), 0644, err));
     HUB_TRY(hub_staging_sync(&j->staging, err));
-    snprintf(tree, sizeof tree, "%.4000s/tree", j->staging.path);
-    return hub_publish(j->options->root, j->plan.id, tree, j->options->force, false, err);
+    snprintf(tree, sizeof tree, "incoming/%s/tree", j->staging.key);
+    return hub_publish(j->place, j->id, tree, j->replace, false, err);
 }
 
 static void report_done(const struct job *j, const char *path)
@@ -169,20 +179,22 @@ static void report_done(const struct job *j, const char *path)
 
 static enum hub_status run_job(struct job *j, const char *path, struct hub_error *err)
 {
-    HUB_TRY(hub_staging_open(j->options->root, j->id, &j->staging, err));
-    HUB_TRY(hub_publish_recover(j->options->root, err));
+    HUB_TRY(hub_publish_replaceable(j->place, j->id, err)); /* before anything is fetched */
+    HUB_TRY(hub_staging_open(j->place, j->id, &j->staging, err));
     HUB_TRY(fetch_unchanged(j, err));
     HUB_TRY(publish(j, err));
     report_done(j, path);
     return HUB_OK;
 }
 
-static enum hub_status transfer_dataset(struct minari_client *client, const struct minari_download_options *o,
-                                        const char *id, const char *path, struct hub_error *err)
+static enum hub_status transfer_dataset(const struct queue *q, const char *id, const char *path, bool replace,
+                                        struct hub_error *err)
 {
-    struct job j = {.client = client,
-                    .options = o,
+    struct job j = {.client = q->client,
+                    .options = q->options,
+                    .place = &q->place,
                     .id = id,
+                    .replace = replace,
                     .staging = HUB_STAGING_INIT,
                     .began_ms = hub_time_mono_ms()};
     const enum hub_status st = run_job(&j, path, err);
@@ -201,9 +213,9 @@ static void report_skipped(const struct minari_download_options *o, const struct
     struct hub_record record;
     const bool known = !hub_record_read(path, &record, NULL);
     if (known && s->revision && strcmp(record.revision, s->revision) != 0)
-        say(o, "%s: skipped, an older revision is at '%s'; force replaces it", s->id, path);
+        say(o, "%s: skipped, an older revision is at '%s'; --force replaces it", s->id, path);
     else
-        say(o, "%s: skipped, it is at '%s'; force downloads it again", s->id, path);
+        say(o, "%s: skipped, it is at '%s'; --force downloads it again", s->id, path);
     const struct minari_download d = {
         .id = s->id, .path = path, .revision = known ? record.revision : "", .skipped = true};
     if (o->done)
@@ -212,11 +224,24 @@ static void report_skipped(const struct minari_download_options *o, const struct
         hub_record_dispose(&record);
 }
 
+/* Why the files of a dataset would be of no use here; NULL: they are. */
+static const char *obstacle(const struct minari_dataset *ds, char word[64])
+{
+    const struct minari_summary *s = minari_dataset_summary(ds);
+    const bool ready = strcmp(s->status, "ready") == 0;
+    snprintf(word, 64, "%s", ready ? "not loadable by Minari" : s->status);
+    if (ready)
+        return s->unloadable ? s->reason ? s->reason : hub_dataset_problem(ds, "not-loadable") : NULL;
+    return s->reason ? s->reason : "";
+}
+
 static enum hub_status decide(const struct minari_dataset *ds, const struct minari_download_options *o,
                               struct hub_error *err)
 {
     const struct minari_summary *s = minari_dataset_summary(ds);
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf notices = HUB_BUF_INIT(16 * KIB);
+    char word[64];
+    const char *why = obstacle(ds, word);
     HUB_TRY(hub_decide(s, minari_dataset_version_at(ds, 0), minari_dataset_version_count(ds), o->loadable_by,
                        o->force, &notices, err));
     if (notices.size)
@@ -224,9 +249,11 @@ static enum hub_status decide(const struct minari_dataset *ds, const struct mina
     if (!o->any_format && strncmp(s->format, "minari", 6) != 0)
         return hub_fail_as(err, HUB_INVALID, "not-a-minari-dataset",
                            "'%s' is of format %.40s, which Minari does not read", s->id, s->format);
-    if (strcmp(s->status, "ready") != 0)
-        say(o, "%s: the hub says it is %s%s%s; its files come as they are", s->id, s->status,
-            s->reason ? ": " : "", s->reason ? s->reason : "");
+    if (why && !o->force)
+        return hub_fail_as(err, HUB_UNSUPPORTED, "not-ready", "'%.200s' is %s%s%.200s", s->id, word,
+                           *why ? ": " : "", why);
+    if (why)
+        say(o, "%s: it is %s%s%s; its files come as they are", s->id, word, *why ? ": " : "", why);
     return HUB_OK;
 }
 
@@ -245,49 +272,36 @@ static enum hub_status enqueue(struct queue *q, const char *id, struct hub_error
     return q->ids[q->count++] ? HUB_OK : hub_fail(err, HUB_NO_MEMORY, "no memory for a download");
 }
 
-static enum hub_status one(struct minari_client *client, const struct minari_download_options *o,
-                           const struct minari_dataset *ds, struct hub_error *err)
+static enum hub_status one(const struct queue *q, const struct minari_dataset *ds, bool asked,
+                           struct hub_error *err)
 {
+    const struct minari_download_options *o = q->options;
     char path[PATH_MAX];
     struct stat st;
     const char *id = minari_dataset_summary(ds)->id;
+    const bool replace = o->force && asked;
     HUB_TRY(hub_id_check(hub_view_of(id), err));
-    HUB_TRY(decide(ds, o, err));
     if (snprintf(path, sizeof path, "%s/%s", o->root, id) >= (int)sizeof path)
         return hub_fail(err, HUB_INVALID, "the root's path is too long");
-    if (!o->force && lstat(path, &st) == 0) {
+    HUB_TRY(decide(ds, o, err));
+    if (!replace && lstat(path, &st) == 0) {
         report_skipped(o, minari_dataset_summary(ds), path);
         return HUB_OK;
     }
-    return transfer_dataset(client, o, id, path, err);
+    return transfer_dataset(q, id, path, replace, err);
 }
 
 /* The next of the queue, and what it was combined from behind it. */
-static enum hub_status step(struct minari_client *client, const struct minari_download_options *o,
-                            struct queue *q, struct hub_error *err)
+static enum hub_status step(struct queue *q, struct hub_error *err)
 {
     struct minari_dataset *ds = NULL;
-    struct minari_error why;
-    const char *asked = q->ids[q->next++];
-    if (minari_dataset_get(client, asked, NULL, &ds, &why)) {
-        static const enum hub_status statuses[] = {[MINARI_INVALID] = HUB_INVALID,
-                                                   [MINARI_NOT_FOUND] = HUB_NOT_FOUND,
-                                                   [MINARI_EXISTS] = HUB_EXISTS,
-                                                   [MINARI_UNREACHABLE] = HUB_IO,
-                                                   [MINARI_PROTOCOL] = HUB_CORRUPT,
-                                                   [MINARI_BUSY] = HUB_BUSY,
-                                                   [MINARI_DENIED] = HUB_DENIED,
-                                                   [MINARI_CANCELLED] = HUB_CANCELLED,
-                                                   [MINARI_NO_MEMORY] = HUB_NO_MEMORY,
-                                                   [MINARI_TOO_BIG] = HUB_TOO_BIG,
-                                                   [MINARI_FAILED] = HUB_IO};
-        const enum hub_status st = (size_t)why.status < HUB_COUNT(statuses) ? statuses[why.status] : HUB_IO;
-        return hub_fail_as(err, st ? st : HUB_IO, why.problem, "%.400s", why.detail);
-    }
-    if (strcmp(asked, minari_dataset_summary(ds)->id) != 0)
-        say(o, "%s: the newest version is '%s'", asked, minari_dataset_summary(ds)->id);
-    enum hub_status st = one(client, o, ds, err);
-    for (size_t i = 0; !st && !o->alone && i < minari_dataset_combined_count(ds); i++)
+    const bool asked = q->next == 0;
+    const char *id = q->ids[q->next++];
+    HUB_TRY(hub_dataset_get(q->client, id, NULL, &ds, err));
+    if (strcmp(id, minari_dataset_summary(ds)->id) != 0)
+        say(q->options, "%s: the newest version is '%s'", id, minari_dataset_summary(ds)->id);
+    enum hub_status st = one(q, ds, asked, err);
+    for (size_t i = 0; !st && !q->options->alone && i < minari_dataset_combined_count(ds); i++)
         st = enqueue(q, minari_dataset_combined_at(ds, i), err);
     minari_dataset_free(ds);
     return st;
@@ -296,17 +310,24 @@ static enum hub_status step(struct minari_client *client, const struct minari_do
 static enum hub_status download(struct minari_client *client, const char *id,
                                 const struct minari_download_options *o, struct hub_error *err)
 {
-    struct queue q = {0};
+    struct queue q = {.client = client, .options = o, .place = HUB_PRIVATE_INIT};
+    if (!client)
+        return hub_fail(err, HUB_INVALID, "a client is needed");
     if (!o->root || !*o->root)
-        return hub_fail(err, HUB_INVALID, "a root is needed");
+        return hub_fail(err, HUB_INVALID, "a root is needed: the folder that datasets go to");
     enum hub_status st = hub_fs_make_dirs(AT_FDCWD, o->root, 0777, err);
+    if (!st)
+        st = hub_private_open(o->root, true, &q.place, err);
+    if (!st)
+        st = hub_publish_recover(&q.place, err);
     if (!st)
         st = enqueue(&q, id, err);
     while (!st && q.next < q.count)
-        st = step(client, o, &q, err);
+        st = step(&q, err);
     for (size_t i = 0; i < q.count; i++)
         free(q.ids[i]);
     free(q.ids);
+    hub_private_close(&q.place);
     return st;
 }
 

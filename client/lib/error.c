@@ -64,6 +64,7 @@ static const struct {
     {"incompatible", MINARI_INCOMPATIBLE},
     {"dataset-broken", MINARI_BROKEN},
     {"field-unreadable", MINARI_BROKEN},
+    {"not-ready", MINARI_BROKEN},
     {"not-a-minari-dataset", MINARI_INVALID},
     {"internal", MINARI_UNREACHABLE},
     {"upstream-failed", MINARI_UNREACHABLE},

@@ -57,6 +57,9 @@ enum hub_status hub_remote_files_get(struct minari_client *client, const char *i
     enum hub_status st = HUB_OK;
     if (!full || !now || !json_is_array(json_object_get(document, "items")))
         st = hub_fail_as(err, HUB_CORRUPT, "protocol", "the list of files of '%s' is not a hub's", id);
+    else if (!hub_client_same_id(id, full))
+        st = hub_fail_as(err, HUB_CORRUPT, "protocol",
+                         "asked for the files of '%.200s', the hub lists those of '%.200s'", id, full);
     else if (revision && strcmp(now, revision) != 0)
         st = hub_fail_as(err, HUB_CHANGED, "revision-gone", "'%s' is now at revision %.40s", id, now);
     else if (!(out->id = strdup(full)) || !(out->revision = strdup(now)))

@@ -68,6 +68,16 @@ uint64_t hub_member_uint(const json_t *object, const char *key);
 HUB_MUST_USE enum hub_status hub_summary_read(const json_t *object, struct minari_summary *out,
                                               const char ***texts, struct hub_error *err);
 
+/** minari_dataset_get with our own statuses. */
+HUB_MUST_USE enum hub_status hub_dataset_get(struct minari_client *client, const char *id,
+                                             const char *release, struct minari_dataset **out,
+                                             struct hub_error *err);
+/** The detail of a dataset's problem of this code, or "". */
+const char *hub_dataset_problem(const struct minari_dataset *dataset, const char *code);
+
+/** Whether an answer about `got` can be one to a question about `asked`: the same id, or a version of it. */
+bool hub_client_same_id(const char *asked, const char *got);
+
 /** A relative path of a file of a dataset that is safe to create: segments without tricks. */
 HUB_MUST_USE enum hub_status hub_path_check(const char *path, struct hub_error *err);
 

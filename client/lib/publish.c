@@ -1,211 +1,258 @@
 /* Publishing by rename: see publish.h. */
 #include "client/lib/publish.h"
 
-#include "client/lib/staging.h"
+#include "client/lib/internal.h"
 #include "storage/base/fs.h"
 #include "storage/base/id.h"
 #include "storage/base/json.h"
-#include "storage/base/time.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
-#include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-enum { MAX_JOURNALS = 10000 };
+enum { MAX_ENTRIES = 10000, JOURNAL_BYTES = 64 * 1024 };
 
-static enum hub_status join(char out[PATH_MAX], struct hub_error *err, const char *a, const char *b)
+/* A dataset's place, and a place for what was there. */
+struct move {
+    int parent; /* the folder that holds the dataset */
+    const char *name;
+    int trash;
+    char old[48]; /* in the trash */
+};
+
+static void end_move(struct move *m)
 {
-    const int n = snprintf(out, PATH_MAX, "%s/%s", a, b);
-    return n > 0 && n < PATH_MAX ? HUB_OK
-                                 : hub_fail(err, HUB_INVALID, "the path '%.100s/%.100s' is too long", a, b);
+    hub_closep(&m->parent);
+    hub_closep(&m->trash);
 }
 
-static bool exists(const char *path)
+static enum hub_status begin_move(const struct hub_private *place, const char *id, bool make, struct move *m,
+                                  struct hub_error *err)
+{
+    HUB_TRY(hub_private_parent(place, id, make, &m->parent, &m->name, err));
+    hub_private_name(m->old);
+    return hub_private_folder(place->folder, "trash", true, &m->trash, err);
+}
+
+static bool is_there(int directory, const char *name)
 {
     struct stat st;
-    return lstat(path, &st) == 0;
+    return fstatat(directory, name, &st, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
-/* The folder a path lies in. */
-static void parent_of(const char *path, char out[PATH_MAX])
+static enum hub_status sync_both(int a, int b, struct hub_error *err)
 {
-    const char *slash = strrchr(path, '/');
-    snprintf(out, PATH_MAX, "%.*s", slash > path ? (int)(slash - path) : 1, slash ? path : ".");
+    HUB_TRY(hub_fs_sync_dir(a, "", err));
+    return hub_fs_sync_dir(b, "", err);
 }
 
-static enum hub_status sync_parents(const char *a, const char *b, struct hub_error *err)
+static enum hub_status not_a_dataset(const char *id, enum hub_status status, struct hub_error *err)
 {
-    char folder[PATH_MAX];
-    parent_of(a, folder);
-    HUB_TRY(hub_fs_sync_dir(AT_FDCWD, folder, err));
-    parent_of(b, folder);
-    return hub_fs_sync_dir(AT_FDCWD, folder, err);
+    return hub_fail_as(
+        err, status, "not-a-dataset",
+        "'%s' is there and is no dataset: it has neither a data folder nor the record of a download", id);
 }
 
-/* A name in ROOT/.minari-hub/trash that nobody has; its owner's pid is in it, so that another process leaves
- * it alone. */
-static enum hub_status trash_name(const char *root, char out[PATH_MAX], struct hub_error *err)
-{
-    char folder[PATH_MAX], name[64];
-    HUB_TRY(join(folder, err, root, HUB_PRIVATE_DIR "/trash"));
-    HUB_TRY(hub_fs_make_dirs(AT_FDCWD, folder, 0777, err));
-    snprintf(name, sizeof name, "%d-%" PRIu64, (int)getpid(), hub_time_mono_us());
-    return join(out, err, folder, name);
-}
+/* ---- the pair of renames: its journal is a file in "replace", of names relative to root and folder ---- */
 
-/* ---- the pair of renames: its journal is a file in ROOT/.minari-hub/replace/ ---- */
-
-static enum hub_status write_journal(const char *root, const char *target, const char *tree, const char *old,
-                                     char journal[PATH_MAX], struct hub_error *err)
+static enum hub_status write_journal(const struct hub_private *place, const char *id, const char *tree,
+                                     const struct move *m, int *folder, char journal[64],
+                                     struct hub_error *err)
 {
-    char folder[PATH_MAX], name[64];
-    HUB_CLEANUP(hub_buf_dispose) struct hub_buf text = HUB_BUF_INIT(64 * KIB);
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf text = HUB_BUF_INIT(JOURNAL_BYTES);
     struct hub_json json = hub_json_to(&text, err);
     hub_json_object(&json);
-    hub_json_put_text(&json, "target", target);
+    hub_json_put_text(&json, "id", id);
     hub_json_put_text(&json, "new", tree);
-    hub_json_put_text(&json, "old", old);
+    hub_json_put_text(&json, "old", m->old);
     hub_json_end_object(&json);
     HUB_TRY(hub_json_status(&json));
-    HUB_TRY(join(folder, err, root, HUB_PRIVATE_DIR "/replace"));
-    HUB_TRY(hub_fs_make_dirs(AT_FDCWD, folder, 0777, err));
-    snprintf(name, sizeof name, "%d-%" PRIu64 ".json", (int)getpid(), hub_time_mono_us());
-    HUB_TRY(join(journal, err, folder, name));
-    return hub_fs_write(AT_FDCWD, journal, hub_buf_view(&text), 0644, err);
+    HUB_TRY(hub_private_folder(place->folder, "replace", true, folder, err));
+    snprintf(journal, 64, "%s.json", m->old);
+    return hub_fs_write(*folder, journal, hub_buf_view(&text), 0600, err);
 }
 
-static enum hub_status replace_in_two(const char *root, const char *target, const char *tree, const char *old,
-                                      struct hub_error *err)
+static enum hub_status replace_in_two(const struct hub_private *place, const char *id, const char *tree,
+                                      const struct move *m, struct hub_error *err)
 {
-    char journal[PATH_MAX];
-    HUB_TRY(write_journal(root, target, tree, old, journal, err));
-    if (rename(target, old) || rename(tree, target)) {
+    char journal[64];
+    HUB_CLEANUP(hub_closep) int folder = -1;
+    HUB_TRY(write_journal(place, id, tree, m, &folder, journal, err));
+    if (renameat(m->parent, m->name, m->trash, m->old) || renameat(place->folder, tree, m->parent, m->name)) {
         const int why = errno;
-        if (exists(old) && !exists(target))
-            (void)rename(old, target);
-        (void)unlink(journal);
-        return hub_fail_errno(err, why, "'%s' cannot be replaced", target);
+        if (is_there(m->trash, m->old) && !is_there(m->parent, m->name))
+            (void)renameat(m->trash, m->old, m->parent, m->name);
+        (void)unlinkat(folder, journal, 0);
+        return hub_fail_errno(err, why, "'%s' cannot be replaced", id);
     }
-    HUB_TRY(sync_parents(target, old, err));
-    (void)unlink(journal);
+    HUB_TRY(sync_both(m->parent, m->trash, err));
+    (void)unlinkat(folder, journal, 0);
     return HUB_OK;
 }
 
-/* Who wrote the journal or the trash may still be at work. */
-static bool owner_lives(const char *name)
+/* "incoming/0123456789abcdef/tree" and nothing else. */
+static bool is_tree(const char *path)
 {
-    const long pid = strtol(name, NULL, 10);
-    return pid > 0 && pid != getpid() && (kill((pid_t)pid, 0) == 0 || errno == EPERM);
+    static const char head[] = "incoming/", tail[] = "/tree";
+    const size_t key = strlen(path) < sizeof head ? 0 : strspn(path + sizeof head - 1, "0123456789abcdef");
+    return strncmp(path, head, sizeof head - 1) == 0 && key &&
+           strcmp(path + sizeof head - 1 + key, tail) == 0;
 }
 
-static void finish_journal(const char *path)
+static enum hub_status read_journal(int folder, const char *name, json_t **out, struct hub_error *err)
 {
-    HUB_CLEANUP(hub_buf_dispose) struct hub_buf text = HUB_BUF_INIT(64 * KIB);
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf text = HUB_BUF_INIT(JOURNAL_BYTES);
+    HUB_CLEANUP(hub_closep) int fd = -1;
+    HUB_TRY(hub_fs_open_beneath(folder, name, O_RDONLY | O_NONBLOCK, HUB_FS_NO_LINKS, &fd, err));
+    HUB_TRY(hub_fs_read_fd(fd, &text, err));
+    return hub_json_parse(hub_buf_view(&text), JOURNAL_BYTES, out, err);
+}
+
+/* Whether nothing is left to do about a journal. What cannot be a journal of ours is nothing to act on. */
+static bool settle(const struct hub_private *place, int folder, const char *journal)
+{
     HUB_CLEANUP(hub_json_decrefp) json_t *doc = NULL;
-    if (hub_fs_read(AT_FDCWD, path, &text, NULL) || hub_json_parse(hub_buf_view(&text), 64 * KIB, &doc, NULL))
-        return;
-    const char *target = json_string_value(json_object_get(doc, "target"));
-    const char *tree = json_string_value(json_object_get(doc, "new"));
-    const char *old = json_string_value(json_object_get(doc, "old"));
-    if (target && tree && old && !exists(target)) {
-        if (rename(tree, target)) /* the new one was whole: finish */
-            (void)rename(old, target);
-        (void)sync_parents(target, old, NULL);
-    }
-    (void)unlink(path);
+    HUB_CLEANUP(end_move) struct move m = {.parent = -1, .trash = -1};
+    if (read_journal(folder, journal, &doc, NULL))
+        return true;
+    const char *id = hub_member_text(doc, "id"), *tree = hub_member_text(doc, "new"),
+               *old = hub_member_text(doc, "old");
+    if (!id || !tree || !old || hub_id_check(hub_view_of(id), NULL) || !is_tree(tree) ||
+        !hub_private_name_is_ours(old, ""))
+        return true;
+    if (begin_move(place, id, true, &m, NULL))
+        return false;
+    if (is_there(m.parent, m.name) || !is_there(m.trash, old)) /* begun not at all, or finished, or undone */
+        return true;
+    if (renameat(place->folder, tree, m.parent, m.name) && /* the new one was whole: finish; else undo */
+        renameat(m.trash, old, m.parent, m.name))
+        return false;
+    return !sync_both(m.parent, m.trash, NULL);
 }
 
-/* Call `act` with each entry of ROOT/.minari-hub/FOLDER whose process is gone. */
-static enum hub_status each_orphan(const char *root, const char *folder, void (*act)(const char *path),
-                                   struct hub_error *err)
+static enum hub_status list_ours(const struct hub_private *place, const char *name, int *fd,
+                                 struct hub_names *out, struct hub_error *err)
 {
-    char at[PATH_MAX], path[PATH_MAX];
-    HUB_CLEANUP(hub_names_dispose) struct hub_names names = {0};
-    HUB_TRY(join(at, err, root, folder));
-    const enum hub_status st = hub_fs_list(AT_FDCWD, at, MAX_JOURNALS, &names, err);
+    const enum hub_status st = hub_private_folder(place->folder, name, false, fd, err);
     if (st)
         return st == HUB_NOT_FOUND ? HUB_OK : st;
-    for (size_t i = 0; i < names.count; i++)
-        if (names.items[i].text[0] != '.' && !owner_lives(names.items[i].text) &&
-            !join(path, NULL, at, names.items[i].text))
-            act(path);
+    return hub_fs_list(*fd, "", MAX_ENTRIES, out, err);
+}
+
+static enum hub_status recover(const struct hub_private *place, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_names_dispose) struct hub_names journals = {0}, trash = {0};
+    HUB_CLEANUP(hub_closep) int replace_fd = -1, trash_fd = -1;
+    bool settled = true;
+    HUB_TRY(list_ours(place, "replace", &replace_fd, &journals, err));
+    for (size_t i = 0; i < journals.count; i++) {
+        if (!hub_private_name_is_ours(journals.items[i].text, ".json"))
+            continue;
+        if (settle(place, replace_fd, journals.items[i].text))
+            (void)unlinkat(replace_fd, journals.items[i].text, 0);
+        else
+            settled = false;
+    }
+    if (!settled) /* the trash may hold what is still wanted */
+        return HUB_OK;
+    HUB_TRY(list_ours(place, "trash", &trash_fd, &trash, err));
+    for (size_t i = 0; i < trash.count; i++)
+        if (hub_private_name_is_ours(trash.items[i].text, ""))
+            hub_best_effort(hub_fs_remove(trash_fd, trash.items[i].text, NULL));
     return HUB_OK;
 }
 
-static void remove_tree(const char *path)
+enum hub_status hub_publish_recover(const struct hub_private *place, struct hub_error *err)
 {
-    hub_best_effort(hub_fs_remove(AT_FDCWD, path, NULL));
-}
-
-enum hub_status hub_publish_recover(const char *root, struct hub_error *err)
-{
-    HUB_TRY(each_orphan(root, HUB_PRIVATE_DIR "/replace", finish_journal, err));
-    return each_orphan(root, HUB_PRIVATE_DIR "/trash", remove_tree, err);
+    HUB_CLEANUP(hub_closep) int lock = -1;
+    HUB_TRY(hub_private_lock(place, &lock, err));
+    return recover(place, err);
 }
 
 /* ---- publish ---- */
 
-static enum hub_status replace(const char *root, const char *target, const char *tree, bool pair,
-                               struct hub_error *err)
+static enum hub_status replace(const struct hub_private *place, const char *id, const char *tree,
+                               const struct move *m, bool pair, struct hub_error *err)
 {
-    char old[PATH_MAX];
-    HUB_TRY(trash_name(root, old, err));
-    if (!pair && renameat2(AT_FDCWD, tree, AT_FDCWD, target, RENAME_EXCHANGE) == 0) {
-        HUB_TRY(sync_parents(target, tree, err));
-        if (rename(tree, old))
-            return hub_fail_errno(err, errno, "'%s' cannot be moved away", tree);
-    } else if (!pair && errno != EINVAL && errno != ENOSYS && errno != ENOTSUP) {
-        return hub_fail_errno(err, errno, "'%s' cannot be replaced", target);
-    } else {
-        HUB_TRY(replace_in_two(root, target, tree, old, err));
+    if (!hub_private_is_dataset(m->parent, m->name))
+        return not_a_dataset(id, HUB_EXISTS, err);
+    if (!pair && renameat2(place->folder, tree, m->parent, m->name, RENAME_EXCHANGE) == 0) {
+        HUB_TRY(hub_fs_sync_dir(m->parent, "", err));
+        if (renameat(place->folder, tree, m->trash, m->old))
+            return hub_fail_errno(err, errno, "'%s' cannot be moved away", id);
+        return hub_fs_sync_dir(m->trash, "", err);
     }
-    return hub_fs_remove(AT_FDCWD, old, err);
+    if (!pair && errno != EINVAL && errno != ENOSYS && errno != ENOTSUP)
+        return hub_fail_errno(err, errno, "'%s' cannot be replaced", id);
+    return replace_in_two(place, id, tree, m, err);
 }
 
-enum hub_status hub_publish(const char *root, const char *id, const char *tree, bool may_replace, bool pair,
-                            struct hub_error *err)
+enum hub_status hub_publish(const struct hub_private *place, const char *id, const char *tree,
+                            bool may_replace, bool pair, struct hub_error *err)
 {
-    char target[PATH_MAX], folder[PATH_MAX];
-    HUB_TRY(hub_id_check(hub_view_of(id), err));
-    HUB_TRY(join(target, err, root, id));
-    parent_of(target, folder);
-    HUB_TRY(hub_fs_make_dirs(AT_FDCWD, folder, 0777, err));
-    HUB_TRY(hub_fs_sync_dir(AT_FDCWD, tree, err));
-    if (renameat2(AT_FDCWD, tree, AT_FDCWD, target, RENAME_NOREPLACE) == 0)
-        return sync_parents(target, tree, err);
+    HUB_CLEANUP(hub_closep) int lock = -1;
+    HUB_CLEANUP(end_move) struct move m = {.parent = -1, .trash = -1};
+    HUB_TRY(hub_private_lock(place, &lock, err));
+    HUB_TRY(begin_move(place, id, true, &m, err));
+    HUB_TRY(hub_fs_sync_dir(place->folder, tree, err));
+    if (renameat2(place->folder, tree, m.parent, m.name, RENAME_NOREPLACE) == 0)
+        return hub_fs_sync_dir(m.parent, "", err);
     const int why = errno;
-    if (exists(target))
-        return may_replace ? replace(root, target, tree, pair, err)
-                           : hub_fail(err, HUB_EXISTS, "'%s' is there already", target);
+    if (is_there(m.parent, m.name))
+        return may_replace ? replace(place, id, tree, &m, pair, err)
+                           : hub_fail(err, HUB_EXISTS, "'%s' is there already", id);
     /* a file system without RENAME_NOREPLACE: rename(2) over nothing, or over an empty folder at worst */
-    if ((why == EINVAL || why == ENOSYS || why == ENOTSUP) && rename(tree, target) == 0)
-        return sync_parents(target, tree, err);
-    return hub_fail_errno(err, why, "'%s' cannot be published", target);
+    if ((why == EINVAL || why == ENOSYS || why == ENOTSUP) &&
+        renameat(place->folder, tree, m.parent, m.name) == 0)
+        return hub_fs_sync_dir(m.parent, "", err);
+    return hub_fail_errno(err, why, "'%s' cannot be published", id);
 }
 
-enum hub_status hub_withdraw(const char *root, const char *id, struct hub_error *err)
+enum hub_status hub_publish_replaceable(const struct hub_private *place, const char *id,
+                                        struct hub_error *err)
 {
-    char target[PATH_MAX], old[PATH_MAX], folder[PATH_MAX];
-    HUB_TRY(hub_id_check(hub_view_of(id), err));
-    HUB_TRY(join(target, err, root, id));
-    if (!exists(target))
-        return hub_fail_as(err, HUB_NOT_FOUND, "dataset-not-found", "there is no '%s'", target);
-    HUB_TRY(trash_name(root, old, err));
-    if (rename(target, old))
-        return hub_fail_errno(err, errno, "'%s' cannot be moved to the trash", target);
-    HUB_TRY(sync_parents(target, old, err));
-    HUB_TRY(hub_fs_remove(AT_FDCWD, old, err));
-    for (char *slash; (slash = strrchr(target, '/')) && (size_t)(slash - target) > strlen(root);) {
+    HUB_CLEANUP(hub_closep) int parent = -1;
+    const char *name;
+    const enum hub_status st = hub_private_parent(place, id, false, &parent, &name, err);
+    if (st)
+        return st == HUB_NOT_FOUND ? HUB_OK : st;
+    return is_there(parent, name) && !hub_private_is_dataset(parent, name)
+               ? not_a_dataset(id, HUB_EXISTS, err)
+               : HUB_OK;
+}
+
+/* The namespaces above a dataset, from the innermost, as far as nothing is in them. */
+static void tidy(const struct hub_private *place, const char *id)
+{
+    char above[HUB_MAX_ID + 1];
+    snprintf(above, sizeof above, "%s", id);
+    for (char *slash; (slash = strrchr(above, '/'));) {
+        HUB_CLEANUP(hub_closep) int parent = -1;
+        const char *name;
         *slash = '\0';
-        parent_of(target, folder);
-        if (rmdir(target)) /* not empty: fine */
-            break;
+        if (hub_private_parent(place, above, false, &parent, &name, NULL) ||
+            unlinkat(parent, name, AT_REMOVEDIR)) /* not empty: fine */
+            return;
     }
+}
+
+enum hub_status hub_withdraw(const struct hub_private *place, const char *id, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_closep) int lock = -1;
+    HUB_CLEANUP(end_move) struct move m = {.parent = -1, .trash = -1};
+    HUB_TRY(hub_private_lock(place, &lock, err));
+    const enum hub_status st = begin_move(place, id, false, &m, err);
+    if (st == HUB_NOT_FOUND || (!st && !is_there(m.parent, m.name)))
+        return hub_fail_as(err, HUB_NOT_FOUND, "dataset-not-found", "there is no dataset '%s' here", id);
+    if (st)
+        return st;
+    if (!hub_private_is_dataset(m.parent, m.name))
+        return not_a_dataset(id, HUB_NOT_FOUND, err);
+    if (renameat(m.parent, m.name, m.trash, m.old))
+        return hub_fail_errno(err, errno, "'%s' cannot be moved to the trash", id);
+    HUB_TRY(sync_both(m.parent, m.trash, err));
+    HUB_TRY(hub_fs_remove(m.trash, m.old, err));
+    tidy(place, id);
     return HUB_OK;
 }

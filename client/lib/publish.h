@@ -1,28 +1,33 @@
 /**
  * Putting a finished tree where it belongs, so that readers see the old dataset, the new one, or none where
- * there was none: never a part or a mixture. What is replaced goes to ROOT/.minari-hub/trash/ and is then
- * removed.
+ * there was none: never a part or a mixture. What is replaced goes to the trash of the private folder and
+ * stays there until hub_publish_recover. One lock keeps the processes that do any of this apart.
  */
 #ifndef HUB_CLIENT_PUBLISH_H
 #define HUB_CLIENT_PUBLISH_H
 
-#include "storage/base/buf.h"
+#include "client/lib/private.h"
 
 /**
- * @param root     of the datasets
- * @param id       where it goes beneath the root
- * @param tree     the finished directory, on the same file system
- * @param replace  whether something may be there: without it that is HUB_EXISTS
+ * @param id       where it goes beneath the root; what is not a dataset there is never replaced
+ * @param tree     the finished directory, relative to the private folder
+ * @param replace  whether a dataset may be there: without it that is HUB_EXISTS
  * @param pair     do not exchange in one step even where the system can: a journalled pair of renames (tests)
  */
-HUB_MUST_USE enum hub_status hub_publish(const char *root, const char *id, const char *tree, bool replace,
-                                         bool pair, struct hub_error *err);
+HUB_MUST_USE enum hub_status hub_publish(const struct hub_private *place, const char *id, const char *tree,
+                                         bool replace, bool pair, struct hub_error *err);
 
-/** Move ROOT/ID to the trash, remove it, and remove the folders above it that hold nothing any more. */
-HUB_MUST_USE enum hub_status hub_withdraw(const char *root, const char *id, struct hub_error *err);
+/** Whether ROOT/ID may be replaced: HUB_EXISTS "not-a-dataset" when something else stands there. */
+HUB_MUST_USE enum hub_status hub_publish_replaceable(const struct hub_private *place, const char *id,
+                                                     struct hub_error *err);
+
+/** Move ROOT/ID to the trash, remove it, and remove the folders above it that hold nothing any more.
+ * HUB_NOT_FOUND "dataset-not-found" or "not-a-dataset". */
+HUB_MUST_USE enum hub_status hub_withdraw(const struct hub_private *place, const char *id,
+                                          struct hub_error *err);
 
 /** Finish or undo a replacement that was interrupted, and empty the trash. Cheap where there is nothing to
  * do. */
-HUB_MUST_USE enum hub_status hub_publish_recover(const char *root, struct hub_error *err);
+HUB_MUST_USE enum hub_status hub_publish_recover(const struct hub_private *place, struct hub_error *err);
 
 #endif

@@ -31,21 +31,30 @@ static enum hub_status lock_it(struct hub_staging *s, const char *id, struct hub
                : hub_fail_errno(err, errno, "'%s/lock' cannot be locked", s->path);
 }
 
-enum hub_status hub_staging_open(const char *root, const char *id, struct hub_staging *s,
-                                 struct hub_error *err)
+static enum hub_status key_of(const char *id, char key[17], struct hub_error *err)
 {
     uint8_t digest[HUB_DIGEST_MAX];
-    char key[17];
-    *s = (struct hub_staging)HUB_STAGING_INIT;
     HUB_TRY(hub_digest_of(HUB_SHA256, hub_view_of(id), digest, err));
     hub_hex(digest, 8, key);
-    const int n = snprintf(s->path, sizeof s->path, "%s/" HUB_PRIVATE_DIR "/incoming/%s", root, key);
-    if (n < 0 || n >= (int)sizeof s->path - 300)
-        return hub_fail(err, HUB_INVALID, "the root's path is too long");
-    HUB_TRY(hub_fs_make_dirs(AT_FDCWD, s->path, 0777, err));
-    s->directory = open(s->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (s->directory < 0)
-        return hub_fail_errno(err, errno, "'%s' cannot be opened", s->path);
+    return HUB_OK;
+}
+
+static enum hub_status open_place(const struct hub_private *place, const char *key, bool make,
+                                  struct hub_staging *s, struct hub_error *err)
+{
+    *s = (struct hub_staging)HUB_STAGING_INIT;
+    snprintf(s->key, sizeof s->key, "%s", key);
+    snprintf(s->path, sizeof s->path, "%.4000s/incoming/%s", place->path, key);
+    HUB_TRY(hub_private_folder(place->folder, "incoming", make, &s->incoming, err));
+    return hub_private_folder(s->incoming, key, make, &s->directory, err);
+}
+
+enum hub_status hub_staging_open(const struct hub_private *place, const char *id, struct hub_staging *s,
+                                 struct hub_error *err)
+{
+    char key[17];
+    HUB_TRY(key_of(id, key, err));
+    HUB_TRY(open_place(place, key, true, s, err));
     return lock_it(s, id, err);
 }
 
@@ -65,11 +74,12 @@ static void release_plan(struct hub_staging *s)
 void hub_staging_close(struct hub_staging *s, bool remove)
 {
     release_plan(s);
-    if (remove && *s->path)
-        hub_best_effort(hub_fs_remove(AT_FDCWD, s->path, NULL)); /* while it is locked */
+    if (remove && s->incoming >= 0)
+        hub_best_effort(hub_fs_remove(s->incoming, s->key, NULL)); /* while it is locked */
     hub_closep(&s->lock);
     hub_closep(&s->directory);
-    s->lock = s->directory = -1;
+    hub_closep(&s->incoming);
+    s->lock = s->directory = s->incoming = -1;
 }
 
 enum hub_status hub_staging_clear(struct hub_staging *s, struct hub_error *err)
@@ -98,7 +108,11 @@ static enum hub_status describe(const struct hub_remote_files *plan, uint64_t se
     }
     HUB_TRY(hub_digest_end(&digest, sum, err));
     hub_hex(sum, HUB_SHA256_BYTES, hex);
-    return hub_buf_addf(out, err, "1 %s %" PRIu64 " %s %s\n", plan->revision, segment_bytes, hex, plan->id);
+    uint64_t segments = 0;
+    for (size_t i = 0; i < plan->count; i++)
+        segments += hub_segment_count(plan->items[i].size, segment_bytes);
+    return hub_buf_addf(out, err, "2 %s %" PRIu64 " %s %" PRIu64 " %" PRIu64 " %s\n", plan->revision,
+                        segment_bytes, hex, plan->bytes, segments, plan->id);
 }
 
 static enum hub_status allocate(struct hub_staging *s, struct hub_error *err)
@@ -286,4 +300,74 @@ enum hub_status hub_staging_sync(const struct hub_staging *s, struct hub_error *
     for (size_t i = 0; i < s->plan->count; i++)
         HUB_TRY(sync_file(s, s->plan->items[i].path, err));
     return HUB_OK;
+}
+
+/* ---- unfinished downloads of earlier calls ---- */
+
+static void count_segment(const struct hub_segment *segment, void *user)
+{
+    struct hub_staged *d = user;
+    d->segments_done += segment->number != HUB_SEGMENT_FORGET;
+}
+
+static enum hub_status read_beneath(int directory, const char *name, struct hub_buf *out)
+{
+    HUB_CLEANUP(hub_closep) int fd = -1;
+    HUB_TRY(hub_fs_open_beneath(directory, name, O_RDONLY | O_NONBLOCK, HUB_FS_NO_LINKS, &fd, NULL));
+    return hub_fs_read_fd(fd, out, NULL);
+}
+
+/* False: nothing that can be gone on with. */
+static bool look(const struct hub_staging *s, struct hub_staged *d)
+{
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf plan = HUB_BUF_INIT(8 * KIB), journal = HUB_BUF_INIT(1 * GIB);
+    size_t valid;
+    *d = (struct hub_staged){0};
+    if (read_beneath(s->directory, "plan", &plan) || !plan.size ||
+        sscanf(plan.data, "2 %*40s %*u %*64s %" SCNu64 " %" SCNu64 " %1024[^\n]", &d->bytes, &d->segments,
+               d->id) != 3 ||
+        hub_id_check(hub_view_of(d->id), NULL))
+        return false;
+    if (!read_beneath(s->directory, "journal", &journal))
+        hub_journal_read(hub_buf_view(&journal), count_segment, d, &valid);
+    d->segments_done = HUB_MIN(d->segments_done, d->segments);
+    return true;
+}
+
+enum hub_status hub_staging_each(const struct hub_private *place,
+                                 int (*fn)(const struct hub_staged *, void *user), void *user,
+                                 struct hub_error *err)
+{
+    HUB_CLEANUP(hub_names_dispose) struct hub_names names = {0};
+    HUB_CLEANUP(hub_closep) int incoming = -1;
+    enum hub_status st = hub_private_folder(place->folder, "incoming", false, &incoming, err);
+    if (st)
+        return st == HUB_NOT_FOUND ? HUB_OK : st;
+    HUB_TRY(hub_fs_list(incoming, "", 1000000, &names, err));
+    for (size_t i = 0; i < names.count && !st; i++) {
+        struct hub_staging s;
+        struct hub_staged d;
+        const char *key = names.items[i].text;
+        if (strlen(key) == 16 && strspn(key, "0123456789abcdef") == 16 &&
+            !open_place(place, key, false, &s, NULL)) {
+            if (look(&s, &d)) {
+                d.running = lock_it(&s, d.id, NULL) == HUB_BUSY;
+                st = fn(&d, user) ? hub_fail(err, HUB_CANCELLED, "stopped") : HUB_OK;
+            }
+            hub_staging_close(&s, false);
+        }
+    }
+    return st;
+}
+
+enum hub_status hub_staging_discard(const struct hub_private *place, const char *id, struct hub_error *err)
+{
+    struct hub_staging s;
+    char key[17];
+    HUB_TRY(key_of(id, key, err));
+    enum hub_status st = open_place(place, key, false, &s, err);
+    if (!st)
+        st = lock_it(&s, id, err);
+    hub_staging_close(&s, st == HUB_OK);
+    return st;
 }

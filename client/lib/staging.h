@@ -1,17 +1,14 @@
 /**
- * Where an unfinished download lives: ROOT/.minari-hub/incoming/KEY/ with "lock", "plan" (what is being
- * fetched), "journal" and "tree" (the files). One process at a time holds it.
+ * Where an unfinished download lives: "incoming/KEY/" of a root's private folder, with "lock", "plan" (what
+ * is being fetched), "journal" and "tree" (the files). One process at a time holds it.
  */
 #ifndef HUB_CLIENT_STAGING_H
 #define HUB_CLIENT_STAGING_H
 
 #include "client/lib/files.h"
 #include "client/lib/journal.h"
-
-#include <limits.h>
-
-#define HUB_PRIVATE_DIR ".minari-hub"
-#define HUB_RECORD_FILE ".minari-hub.json"
+#include "client/lib/private.h"
+#include "storage/base/id.h"
 
 enum hub_segment_state { HUB_SEGMENT_MISSING, HUB_SEGMENT_CLAIMED, HUB_SEGMENT_TAKEN, HUB_SEGMENT_DONE };
 
@@ -23,8 +20,9 @@ struct hub_staged_file {
 
 struct hub_staging {
     const struct hub_remote_files *plan;
-    char path[PATH_MAX];
-    int directory, lock, tree, journal;
+    char path[PATH_MAX]; /* for messages */
+    char key[17];
+    int incoming, directory, lock, tree, journal;
     uint64_t segment_bytes, bytes_kept, bytes_allocated;
     uint64_t segment_total;
     uint8_t *states;  /* enum hub_segment_state */
@@ -34,14 +32,30 @@ struct hub_staging {
 
 #define HUB_STAGING_INIT                                                                                     \
     {                                                                                                        \
-        .directory = -1, .lock = -1, .tree = -1, .journal = -1                                               \
+        .incoming = -1, .directory = -1, .lock = -1, .tree = -1, .journal = -1                               \
     }
 
 /**
- * Open and lock the place for an id beneath a root, making both. HUB_BUSY when another process holds it.
+ * Open and lock the place for an id, making it. HUB_BUSY when another process holds it.
  */
-HUB_MUST_USE enum hub_status hub_staging_open(const char *root, const char *id, struct hub_staging *out,
+HUB_MUST_USE enum hub_status hub_staging_open(const struct hub_private *place, const char *id,
+                                              struct hub_staging *out, struct hub_error *err);
+
+/** What is known of an unfinished download without its files. */
+struct hub_staged {
+    char id[HUB_MAX_ID + 1];
+    uint64_t bytes, segments, segments_done; /* done: as the journal says, unproven */
+    bool running;
+};
+
+/** Call `fn` with each unfinished download; anything but 0 from it ends the walk with HUB_CANCELLED. */
+HUB_MUST_USE enum hub_status hub_staging_each(const struct hub_private *place,
+                                              int (*fn)(const struct hub_staged *, void *user), void *user,
                                               struct hub_error *err);
+
+/** Throw away what came of an id. HUB_NOT_FOUND when there is nothing, HUB_BUSY while it is being fetched. */
+HUB_MUST_USE enum hub_status hub_staging_discard(const struct hub_private *place, const char *id,
+                                                 struct hub_error *err);
 
 /**
  * Say what is fetched. What an earlier download left of the same files at the same revision is proven and

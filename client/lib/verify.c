@@ -182,8 +182,56 @@ enum minari_status minari_dataset_verify(struct minari_client *client, const cha
     return hub_client_report(st, &error, err);
 }
 
+/* ---- removal, and what is unfinished ---- */
+
+static enum hub_status delete (const char *root, const char *id, struct hub_error *err) {
+    HUB_CLEANUP(hub_private_close) struct hub_private place;
+    HUB_TRY(hub_private_open(root, true, &place, err));
+    const enum hub_status partial = hub_staging_discard(&place, id, err);
+    if (partial && partial != HUB_NOT_FOUND) return partial;
+    const enum hub_status st = hub_withdraw(&place, id, err);
+    return st == HUB_NOT_FOUND && !partial ? HUB_OK : st;
+}
+
 enum minari_status minari_dataset_delete(const char *root, const char *id, struct minari_error *err)
 {
     struct hub_error error = {0};
-    return hub_client_report(hub_withdraw(root, id, &error), &error, err);
+    const enum hub_status st =
+        root && id ? delete (root, id, &error) : hub_fail(&error, HUB_INVALID, "a root and an id are needed");
+    return hub_client_report(st, &error, err);
+}
+
+struct partials {
+    minari_partial_fn fn;
+    void *user;
+};
+
+static int hand_over(const struct hub_staged *d, void *user)
+{
+    const struct partials *p = user;
+    const struct minari_partial out = {.id = d->id,
+                                       .bytes_total = d->bytes,
+                                       .percent =
+                                           d->segments ? (unsigned)(d->segments_done * 100 / d->segments) : 0,
+                                       .running = d->running};
+    return p->fn(&out, p->user);
+}
+
+static enum hub_status each_partial(const char *root, struct partials *p, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_private_close) struct hub_private place;
+    const enum hub_status st = hub_private_open(root, false, &place, err);
+    if (st)
+        return st == HUB_NOT_FOUND || st == HUB_DENIED ? HUB_OK : st; /* nothing of ours is there */
+    return hub_staging_each(&place, hand_over, p, err);
+}
+
+enum minari_status minari_partial_each(const char *root, minari_partial_fn fn, void *user,
+                                       struct minari_error *err)
+{
+    struct hub_error error = {0};
+    struct partials p = {fn, user};
+    const enum hub_status st = root && fn ? each_partial(root, &p, &error)
+                                          : hub_fail(&error, HUB_INVALID, "a root and a function are needed");
+    return hub_client_report(st, &error, err);
 }

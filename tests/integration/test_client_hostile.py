@@ -1,16 +1,19 @@
 """Downloads from a hub that breaks off, lies, changes its mind or never ends: what is published is right, or nothing is."""
+import json
 import os
 import random
+import re
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 
 import pytest
 
 sys.path.insert(0, os.path.dirname(__file__))
-from cli import Cli, tree
+from cli import CLI, Cli, tree
 from hostile import PREFIX, HostileHub, endless
 
 ID = "door-human-v0"
@@ -482,6 +485,167 @@ def test_many_small_files(tmp_path):
         cli.run("download", "many-v0", expect=0)
         assert tree(cli.path("many-v0")) == files
         assert len(hub.file_requests()) == sum(1 for d in files.values() if d), "one request a file, none for empty ones"
+
+
+# ---- a hub that says what is to be published ----
+
+
+@pytest.mark.parametrize("force", [[], ["--force"]])
+@pytest.mark.parametrize("lie", ["lab", "precious-v3", "lab/precious-v3", "door-human-v1", "door-human"])
+@pytest.mark.parametrize("where", ["summary", "listing"])
+def test_a_hub_cannot_choose_what_is_published(small, tmp_path, where, lie, force):
+    cli = Cli(tmp_path / "datasets", small.url)
+    for id in ("lab/precious-v3", "precious-v3"):
+        os.makedirs(cli.path(id, "data"))
+    real = getattr(small, where)
+    setattr(small, where, lambda id: {**real(id), "id": lie})
+    assert "asked for" in cli.run("download", ID, *force, expect=4).err
+    assert sorted(n for n in os.listdir(cli.root) if n[0] != ".") == ["lab", "precious-v3"]
+    assert os.listdir(cli.path("lab")) == ["precious-v3"] and os.path.isdir(cli.path("precious-v3", "data"))
+
+
+def test_a_version_of_the_id_may_be_the_answer(small, tmp_path):
+    real, listed = small.summary, small.listing
+    small.sets["door-human"] = small.sets[ID]
+    small.summary = lambda id: {**real(id), "id": "door-human-v0"} if id == "door-human" else real(id)
+    cli = Cli(tmp_path, small.url)
+    cli.run("download", "door-human", expect=0)
+    assert os.path.isdir(cli.path("door-human-v0"))
+
+
+def test_force_replaces_no_namespace_and_nothing_that_was_not_asked_for(small, tmp_path):
+    cli = Cli(tmp_path, small.url)
+    small.sets["my-own"] = small.sets["precious-v3"] = {"data/x": b"of the hub"}
+    for id in ("my-own/precious-v3", "precious-v3"):
+        os.makedirs(cli.path(id, "data"))
+        with open(cli.path(id, "data", "x"), "w") as f:
+            f.write("mine")
+    r = cli.run("download", "--force", "my-own", expect=1)
+    assert "is no dataset" in r.err and not small.file_requests(), "told before anything was fetched"
+    assert tree(cli.path("my-own")) == {"precious-v3/data/x": b"mine"}
+
+    def fault(request, path):  # the dataset that was asked for says it was combined from the user's own
+        if path == PREFIX + "/" + ID:
+            request.json({**small.summary(ID), "fields": [], "problems": [], "versions": [], "combined": ["precious-v3"]})
+            return True
+
+    small.fault = fault
+    assert "precious-v3: skipped" in cli.run("download", "--force", ID, expect=0).err
+    assert tree(cli.path("precious-v3")) == {"data/x": b"mine"}
+    right(cli, small)
+
+
+def test_what_was_replaced_stays_until_the_next_download(small, tmp_path):
+    cli = Cli(tmp_path, small.url)
+    cli.run("download", ID, expect=0)
+    old, small.sets[ID] = small.sets[ID], {MAIN: b"other"}
+    cli.run("download", ID, "--force", expect=0)
+    kept = os.listdir(cli.path(".minari-hub", "trash"))
+    assert len(kept) == 1 and tree(cli.path(".minari-hub", "trash", kept[0])) == old
+    cli.run("download", ID, expect=0)
+    assert os.listdir(cli.path(".minari-hub", "trash")) == []
+
+
+@pytest.mark.parametrize("status", ["broken", "pending", "unsupported", "ready"])
+def test_what_is_of_no_use_is_not_downloaded_unasked(small, tmp_path, status):
+    real = small.summary
+    more = {"loadable": False, "reason": "as told"} if status == "ready" else {"status": status, "reason": "as told"}
+    small.summary = lambda id: {**real(id), **more}
+    cli = Cli(tmp_path, small.url)
+    r = cli.run("download", ID, expect=8)
+    assert (status if status != "ready" else "not loadable") in r.err and "as told" in r.err and "--force" in r.err
+    nothing_published(cli)
+    r = cli.run("download", ID, "--force", expect=0)
+    assert "its files come as they are" in r.err
+    right(cli, small)
+
+
+# ---- a folder of datasets that others can write in ----
+
+
+def planted(folder):
+    """What an attacker would like to see moved or removed, and what is in it."""
+    os.makedirs(folder / "thesis")
+    (folder / "thesis" / "1.txt").write_text("keep")
+    (folder / "1-1").mkdir()
+    (folder / "1-1" / "x").write_text("keep")
+    (folder / "secret.key").write_text("keep")
+    return lambda: tree(folder) == {"thesis/1.txt": b"keep", "1-1/x": b"keep", "secret.key": b"keep"}
+
+
+@pytest.mark.parametrize("link", [".minari-hub", ".minari-hub/trash", ".minari-hub/replace", ".minari-hub/incoming"])
+def test_a_private_folder_that_is_a_link_is_not_followed(small, tmp_path, link):
+    untouched = planted(tmp_path / "victim")
+    cli = Cli(tmp_path / "datasets", small.url)
+    os.makedirs(os.path.dirname(cli.path(link)), mode=0o700)
+    os.symlink(tmp_path / "victim", cli.path(link))
+    r = cli.run("download", ID)
+    assert untouched(), r
+    assert r.code == (0 if link == ".minari-hub" else 7), r
+    if not r.code:
+        assert tree(cli.path(ID)) == SMALL
+
+
+def test_forged_journals_are_no_orders(small, tmp_path):
+    untouched = planted(tmp_path / "victim")
+    cli = Cli(tmp_path / "datasets", small.url)
+    os.makedirs(cli.path(".minari-hub", "replace"), mode=0o700)
+    os.chmod(cli.path(".minari-hub"), 0o700)
+    (tmp_path / "evil").write_text("echo owned")
+    for i, (id, new, old) in enumerate([("rc", "../../evil", "1-1"), ("../victim/rc", "incoming/0/tree", "1-1"), ("x-v0", "incoming/0/tree", "../../../victim/thesis")]):
+        for names in (("id", "new", "old"), ("target", "new", "old")):
+            with open(cli.path(".minari-hub", "replace", f"{i}-{len(names[0])}.json"), "w") as f:
+                json.dump(dict(zip(names, (id if names[0] == "id" else str(tmp_path / "victim" / "rc"), str(tmp_path / "evil"), old))), f)
+    cli.run("download", ID, expect=0)
+    assert untouched() and (tmp_path / "evil").exists()
+    assert os.listdir(cli.path(".minari-hub", "replace")) == []
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="giving files to somebody else needs root")
+def test_the_private_folder_of_somebody_else_is_left_alone(small, tmp_path):
+    cli = Cli(tmp_path / "datasets", small.url)
+    os.makedirs(cli.path(".minari-hub", "trash", "1-1"))
+    for name in (".minari-hub", ".minari-hub/trash", ".minari-hub/trash/1-1"):
+        os.chown(cli.path(name), 12345, 12345)
+    cli.run("download", ID, expect=0)
+    assert tree(cli.path(ID)) == SMALL
+    assert os.listdir(cli.path(".minari-hub")) == ["trash"] and os.listdir(cli.path(".minari-hub", "trash")) == ["1-1"]
+    assert os.path.isdir(cli.path(".minari-hub-0"))
+    os.chown(cli.path(".minari-hub-0"), 12345, 12345)
+    r = cli.run("download", ID, "--force", expect=7)
+    assert "not a folder of ours alone" in r.err
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="root may write everywhere: another user is needed")
+def test_a_folder_that_cannot_be_written(small):
+    become = {"user": 12345, "group": 12345, "extra_groups": []}
+    with tempfile.TemporaryDirectory() as root:  # pytest's own folders are closed to others
+        os.chmod(root, 0o755)
+        cli = Cli(root, small.url)
+        for place in (root, os.path.join(root, "below", "this")):
+            p = subprocess.run([CLI, "download", ID, "-o", place], env=cli.env, capture_output=True, text=True, **become)
+            assert p.returncode == 7 and "ermission denied" in p.stderr, p
+
+
+# ---- unfinished downloads ----
+
+
+def test_a_partial_download_is_seen_and_thrown_away(big, tmp_path):
+    big.fault = lambda request, path: is_main(path) and time.sleep(0.25)
+    cli = Cli(tmp_path, big.url)
+    p = cli.start("download", ID, "--connections", "1")
+    while len(big.file_requests()) < 4:
+        time.sleep(0.02)
+    assert re.search(ID + r".*42.0 MB +downloading \d+%", cli.run("list", "local", expect=0).out)
+    assert "another process" in cli.run("delete", "-y", ID, expect=1).err
+    p.send_signal(signal.SIGINT)
+    p.communicate(timeout=10)
+    assert re.search(ID + r".*42.0 MB +partial [1-9]\d%", cli.run("list", "local", expect=0).out)
+    assert cli.run("list", "local", "--json", expect=0).json()["partial"][0]["id"] == ID
+    cli.run("delete", "-y", ID, expect=0)
+    assert os.listdir(cli.path(".minari-hub", "incoming")) == []
+    assert ID not in cli.run("list", "local", expect=0).out
+    assert "not among" in cli.run("delete", "-y", ID, expect=3).err
 
 
 if __name__ == "__main__":

@@ -26,6 +26,7 @@ struct minari_summary {
     size_t author_count;
     const char *const *loadable_by; /* Minari releases, oldest first */
     size_t loadable_count;
+    bool unloadable; /* ready, but its own library refuses it */
 };
 
 /** Which datasets, and in which order. NULL and false: no limit. */

@@ -102,9 +102,24 @@ MINARI_API enum minari_status minari_dataset_verify(struct minari_client *client
                                                     void *user, struct minari_verify_result *result,
                                                     struct minari_error *err);
 
-/** Remove ROOT/ID at once, and the namespaces it leaves empty. */
+/** Remove ROOT/ID at once, the namespaces it leaves empty, and what came of it in an unfinished download.
+ * MINARI_NOT_FOUND when neither is there, or when ROOT/ID is no dataset. */
 MINARI_API enum minari_status minari_dataset_delete(const char *root, const char *id,
                                                     struct minari_error *err);
+
+/** A download into a root that was begun and is not finished. */
+struct minari_partial {
+    const char *id;
+    uint64_t bytes_total;
+    unsigned percent; /* that is here, 0 to 100 */
+    bool running;     /* a process is at it */
+};
+
+typedef int (*minari_partial_fn)(const struct minari_partial *partial, void *user);
+
+/** Call `fn` once an unfinished download; non-zero stops with MINARI_CANCELLED. */
+MINARI_API enum minari_status minari_partial_each(const char *root, minari_partial_fn fn, void *user,
+                                                  struct minari_error *err);
 
 #ifdef __cplusplus
 }

@@ -4,7 +4,21 @@
 
 #include <sys/wait.h>
 
-TestSuite(staging, .init = make_folder, .fini = remove_folder);
+static struct hub_private place;
+
+static void set_up(void)
+{
+    make_folder();
+    cr_assert_eq(hub_private_open(folder, true, &place, NULL), HUB_OK);
+}
+
+static void tear_down(void)
+{
+    hub_private_close(&place);
+    remove_folder();
+}
+
+TestSuite(staging, .init = set_up, .fini = tear_down);
 
 enum { SEGMENT = 4096 };
 
@@ -36,7 +50,7 @@ static void put_segment(struct hub_staging *s, uint32_t n, char byte)
 static void open_plan(struct hub_staging *s)
 {
     struct hub_error err = {0};
-    cr_assert_eq(hub_staging_open(folder, plan.id, s, &err), HUB_OK, "%s", err.detail);
+    cr_assert_eq(hub_staging_open(&place, plan.id, s, &err), HUB_OK, "%s", err.detail);
     cr_assert_eq(hub_staging_plan(s, &plan, SEGMENT, go_on, NULL, &err), HUB_OK, "%s", err.detail);
 }
 
@@ -133,7 +147,7 @@ Test(staging, one_at_a_time)
     if (pid == 0) {
         struct hub_staging other;
         struct hub_error err = {0};
-        _exit(hub_staging_open(folder, plan.id, &other, &err) == HUB_BUSY &&
+        _exit(hub_staging_open(&place, plan.id, &other, &err) == HUB_BUSY &&
                       !strcmp(err.problem, "download-running")
                   ? 0
                   : 1);
@@ -152,4 +166,31 @@ Test(staging, has_no_child_named_data)
     cr_assert_neq(access(in(HUB_PRIVATE_DIR "/data"), F_OK), 0);
     cr_assert_neq(access(in(HUB_PRIVATE_DIR "/incoming/data"), F_OK), 0);
     hub_staging_close(&s, false);
+}
+
+static int see(const struct hub_staged *d, void *user)
+{
+    *(struct hub_staged *)user = *d;
+    return 0;
+}
+
+Test(staging, what_is_unfinished_is_told_and_can_be_thrown_away)
+{
+    struct hub_staging s;
+    struct hub_staged seen = {0};
+    open_plan(&s);
+    put_segment(&s, 1, 'b');
+    put_segment(&s, 2, 'c');
+    cr_assert_eq(hub_staging_each(&place, see, &seen, NULL), HUB_OK);
+    cr_assert_str_eq(seen.id, "x-v0");
+    cr_assert(seen.running && seen.bytes == plan.bytes && seen.segments == 5 && seen.segments_done == 2);
+    cr_assert_eq(hub_staging_discard(&place, "x-v0", NULL), HUB_BUSY);
+    hub_staging_close(&s, false);
+    cr_assert_eq(hub_staging_each(&place, see, &seen, NULL), HUB_OK);
+    cr_assert_not(seen.running);
+    cr_assert_eq(hub_staging_discard(&place, "x-v0", NULL), HUB_OK);
+    cr_assert_eq(hub_staging_discard(&place, "x-v0", NULL), HUB_NOT_FOUND);
+    seen = (struct hub_staged){0};
+    cr_assert_eq(hub_staging_each(&place, see, &seen, NULL), HUB_OK);
+    cr_assert_eq(*seen.id, '\0');
 }

@@ -88,7 +88,7 @@ Test(tree, big_groups_become_one_row)
     all[14] = dataset("alone-v0", NULL, NULL);
     for (int i = 0; i < 15; i++)
         list[i] = &all[i];
-    cr_assert(tree_fill(&t, list, 15, caption));
+    cr_assert(tree_fill(&t, list, 15, false, caption));
     cr_assert_str_eq(caption, "Number of datasets: 15, total size: 15.0 MB");
     cr_assert_str_eq(name_at(&t, 0), "atari/... (12 datasets)");
     cr_assert_str_eq(t.cells[1].text, "120");
@@ -115,10 +115,25 @@ Test(tree, a_single_group_is_opened)
         all[i] = dataset(ids[i], "atari", NULL);
         list[i] = &all[i];
     }
-    cr_assert(tree_fill(&t, list, 12, caption));
+    cr_assert(tree_fill(&t, list, 12, false, caption));
     cr_assert_str_eq(name_at(&t, 0), "atari/game-00-v0");
     cr_assert_str_eq(name_at(&t, 11), "atari/game-11-v0");
     cr_assert_str_eq(t.cells[4].text, "Unknown");
+    table_dispose(&t);
+}
+
+Test(tree, an_order_that_was_asked_for_stays)
+{
+    struct minari_summary all[] = {dataset("lab/deep/big-v0", "lab/deep", NULL), dataset("a-v0", NULL, NULL),
+                                   dataset("lab/small-v0", "lab", NULL)};
+    const struct minari_summary *list[] = {&all[0], &all[1], &all[2]};
+    char caption[128];
+    struct table t = {0};
+    cr_assert(tree_fill(&t, list, 3, true, caption));
+    cr_assert_eq(t.rows, 3);
+    for (size_t i = 0; i < 3; i++)
+        cr_assert_str_eq(name_at(&t, i), all[i].id);
+    cr_assert_str_eq(caption, "Number of datasets: 3, total size: 3.0 MB");
     table_dispose(&t);
 }
 
@@ -130,7 +145,7 @@ Test(tree, columns_for_what_is_not_minaris)
     struct table t = {0};
     b.format = "lerobot";
     b.status = "broken";
-    cr_assert(tree_fill(&t, list, 2, caption));
+    cr_assert(tree_fill(&t, list, 2, false, caption));
     cr_assert_eq(t.count, 7);
     cr_assert_str_eq(t.columns[4].name, "Format");
     cr_assert_str_eq(t.columns[5].name, "Status");
