@@ -3,15 +3,21 @@
 #include "storage/base/json.h"
 
 #include <errno.h>
+#include <limits.h>
+#include <poll.h>
 #include <pthread.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
 #define KEPT_BYTES (1 * MIB) /* lines that wait for a slow reader */
 
+enum { LOOK_MS = 50, LAST_MS = 500 }; /* so long the last lines may take at the end */
+
 struct hub_log {
     int fd;
+    size_t piece; /* that one write may take: see write_lines */
     pthread_mutex_t mutex;
     pthread_cond_t more;
     pthread_t thread;
@@ -20,19 +26,52 @@ struct hub_log {
     char when[32];
     uint64_t dropped;
     bool stopping;
+    int64_t stopped_ms;
 };
 
-static void write_all(int fd, const char *data, size_t size)
+static int64_t now_ms(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+static bool gives_up(struct hub_log *log)
+{
+    pthread_mutex_lock(&log->mutex);
+    bool over = log->stopping && now_ms() - log->stopped_ms >= LAST_MS;
+    pthread_mutex_unlock(&log->mutex);
+    return over;
+}
+
+static uint64_t count_lines(const char *data, size_t size)
+{
+    uint64_t n = 0;
+    for (const char *at = data; (at = memchr(at, '\n', size - (size_t)(at - data))); at++)
+        n++;
+    return n;
+}
+
+/* How many lines were not written. A reader that has stopped reading blocks a plain write for ever: so pieces
+ * of at most PIPE_BUF, which a pipe that poll calls writable takes whole (files take anything). */
+static uint64_t write_lines(struct hub_log *log, const char *data, size_t size)
 {
     while (size > 0) {
-        ssize_t n = write(fd, data, size);
-        if (n < 0 && errno == EINTR)
+        struct pollfd room = {.fd = log->fd, .events = POLLOUT};
+        if (poll(&room, 1, LOOK_MS) == 0) {
+            if (gives_up(log))
+                break;
+            continue;
+        }
+        ssize_t n = write(log->fd, data, HUB_MIN(size, log->piece));
+        if (n < 0 && (errno == EINTR || errno == EAGAIN))
             continue;
         if (n <= 0)
-            return; /* nobody reads: there is nowhere to say so */
+            break; /* nobody reads: there is nowhere to say so */
         data += n;
         size -= (size_t)n;
     }
+    return size > 0 ? count_lines(data, size) : 0;
 }
 
 static void *writer(void *arg)
@@ -52,13 +91,13 @@ static void *writer(void *arg)
         log->dropped = 0;
         bool last = log->stopping;
         pthread_mutex_unlock(&log->mutex);
-        write_all(log->fd, mine.data, mine.size);
+        dropped += write_lines(log, mine.data, mine.size);
         mine.size = 0;
         if (dropped) {
             char line[80];
             int n = snprintf(line, sizeof line, "{\"event\":\"log-lines-dropped\",\"count\":%llu}\n",
                              (unsigned long long)dropped);
-            write_all(log->fd, line, (size_t)n);
+            (void)write_lines(log, line, (size_t)n);
         }
         if (!last) /* gather: one write for what comes meanwhile */
             nanosleep(&(struct timespec){.tv_nsec = 50000000}, NULL);
@@ -74,7 +113,9 @@ enum hub_status hub_log_start(int fd, struct hub_log **out, struct hub_error *er
     struct hub_log *log = calloc(1, sizeof *log);
     if (!log)
         return hub_fail(err, HUB_NO_MEMORY, "no memory for the log");
+    struct stat st;
     log->fd = fd;
+    log->piece = fstat(fd, &st) == 0 && S_ISREG(st.st_mode) ? KEPT_BYTES : PIPE_BUF;
     log->waiting = HUB_BUF_INIT(KEPT_BYTES);
     pthread_mutex_init(&log->mutex, NULL);
     pthread_cond_init(&log->more, NULL);
@@ -93,6 +134,7 @@ void hub_log_stop(struct hub_log *log)
         return;
     pthread_mutex_lock(&log->mutex);
     log->stopping = true;
+    log->stopped_ms = now_ms();
     pthread_cond_signal(&log->more);
     pthread_mutex_unlock(&log->mutex);
     pthread_join(log->thread, NULL);

@@ -1,0 +1,92 @@
+#include "server/http/log.h"
+
+#include <criterion/criterion.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static int reader, fd;
+static struct hub_log *hub_log;
+static char text[4 * 1024 * 1024];
+
+static void open_pipe(void)
+{
+    int ends[2];
+    cr_assert_eq(pipe(ends), 0);
+    reader = ends[0];
+    fd = ends[1];
+    cr_assert_eq(hub_log_start(fd, &hub_log, NULL), HUB_OK);
+}
+
+static void close_pipe(void)
+{
+    close(reader);
+    close(fd);
+}
+
+static void fill_pipe(void)
+{
+    char byte = '.';
+    cr_assert_eq(fcntl(fd, F_SETFL, O_NONBLOCK), 0);
+    while (write(fd, &byte, 1) == 1)
+        ;
+    cr_assert_eq(fcntl(fd, F_SETFL, 0), 0);
+}
+
+static void log_requests(unsigned count)
+{
+    const struct hub_log_line line = {
+        .id = "0123456789abcdef", .method = "GET", .route = "hello", .target = "/hello", .status = 200};
+    for (unsigned i = 0; i < count; i++)
+        hub_log_request(hub_log, &line);
+}
+
+/* Adds what is in the pipe to `text`, without waiting for more. */
+static void read_more(void)
+{
+    size_t size = strlen(text);
+    ssize_t n;
+    cr_assert_eq(fcntl(reader, F_SETFL, O_NONBLOCK), 0);
+    while ((n = read(reader, text + size, sizeof text - 1 - size)) > 0)
+        size += (size_t)n;
+}
+
+static unsigned count_of(const char *what)
+{
+    unsigned n = 0;
+    for (const char *at = text; (at = strstr(at, what)); at++)
+        n++;
+    return n;
+}
+
+TestSuite(log, .init = open_pipe, .fini = close_pipe, .timeout = 20);
+
+Test(log, every_line_is_written_by_the_end)
+{
+    log_requests(100);
+    hub_log_stop(hub_log);
+    read_more();
+    cr_assert_eq(count_of("\"route\":\"hello\""), 100);
+    cr_assert_eq(count_of("\n"), 100);
+}
+
+Test(log, a_reader_that_stopped_reading_does_not_hold_up_the_end)
+{
+    fill_pipe();
+    log_requests(100);
+    hub_log_stop(hub_log);
+}
+
+Test(log, what_did_not_fit_is_counted_when_reading_goes_on)
+{
+    fill_pipe();
+    log_requests(50000); /* more than is kept */
+    unsigned long told = 0;
+    do {
+        read_more();
+        const char *event = strstr(text, "\"event\":\"log-lines-dropped\",\"count\":");
+        told = event ? strtoul(strstr(event, "count") + strlen("count\":"), NULL, 10) : 0;
+    } while (told == 0 || count_of("\"route\":\"hello\"") + told < 50000);
+    hub_log_stop(hub_log);
+}
