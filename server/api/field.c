@@ -573,8 +573,8 @@ enum hub_status hub_field_get(struct hub_request *request, struct hub_response *
 enum hub_status hub_fields_get(struct hub_request *request, struct hub_response *response,
                                struct hub_error *err)
 {
-    static const char *const parameters[] = {"fields", "start",     "stop",     "step", "final",
-                                             "format", "nonfinite", "revision", "for",  NULL};
+    static const char *const parameters[] = {"fields...", "start",     "stop",     "step", "final",
+                                             "format",    "nonfinite", "revision", "for",  NULL};
     HUB_CLEANUP(ask_dispose) struct ask ask = {.several = true};
     const struct hub_ds_episode *episode;
     HUB_TRY(hub_request_known(request, parameters, err));

@@ -48,7 +48,7 @@ static bool read_range(struct hub_view range, enum hub_format_id *as, unsigned *
     for (const char *p = semicolon; p && p + 3 < range.data + range.size; p++)
         if ((p[0] == ';' || p[0] == ' ') && (p[1] == 'q' || p[1] == 'Q') && p[2] == '=') {
             const double q = strtod(p + 3, NULL); /* the header is terminated, so this cannot run away */
-            *weight = q <= 0 ? 0 : q >= 1 ? 1000 : (unsigned)(q * 1000);
+            *weight = !(q > 0) ? 0 : q >= 1 ? 1000 : (unsigned)(q * 1000); /* "nan" is a number to strtod */
         }
     for (size_t i = 0; i < HUB_COUNT(known); i++)
         if (strlen(known[i].type) == type.size && strncasecmp(known[i].type, type.data, type.size) == 0) {

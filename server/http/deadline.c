@@ -43,15 +43,26 @@ void hub_deadline_phase(struct hub_watch *watch, enum hub_phase phase)
     atomic_store_explicit(&watch->phase, phase, memory_order_release);
 }
 
+static bool tcp_info_of(int fd, struct tcp_info *info)
+{
+    socklen_t size = sizeof *info;
+    memset(info, 0, sizeof *info);
+    return getsockopt(fd, IPPROTO_TCP, TCP_INFO, info, &size) == 0;
+}
+
 static bool acknowledged(int fd, uint64_t *bytes)
 {
     struct tcp_info info;
-    socklen_t size = sizeof info;
-    memset(&info, 0, sizeof info);
-    if (getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &size))
+    if (!tcp_info_of(fd, &info))
         return false;
     *bytes = info.tcpi_bytes_acked;
     return true;
+}
+
+bool hub_deadline_untouched(const struct hub_watch *watch)
+{
+    struct tcp_info info;
+    return tcp_info_of(watch->fd, &info) && info.tcpi_bytes_sent == 0;
 }
 
 static size_t unsent(const struct hub_watch *watch)

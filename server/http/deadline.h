@@ -60,6 +60,8 @@ void hub_deadline_stop(struct hub_deadline *deadline);
 void hub_deadline_add(struct hub_deadline *deadline, struct hub_watch *watch, int fd);
 void hub_deadline_remove(struct hub_deadline *deadline, struct hub_watch *watch);
 void hub_deadline_phase(struct hub_watch *watch, enum hub_phase phase);
+/** Nothing was ever sent on it. */
+bool hub_deadline_untouched(const struct hub_watch *watch);
 /** The server ends: nobody waits for what is being made now. */
 void hub_deadline_abandon(struct hub_deadline *deadline);
 /** Connections ended since the start. */

@@ -15,7 +15,7 @@ void hub_exchange_begin(struct hub_exchange *x, const char *target)
     x->route = NULL;
     x->task.heavy = false;
     atomic_store_explicit(&x->watch.gone, false, memory_order_relaxed);
-    x->close = false;
+    x->close = x->folded = false;
     x->bytes_out = 0;
     x->step = HUB_STEP_IDLE;
     hub_response_init(&x->response);
@@ -117,6 +117,17 @@ static enum hub_status preflight(struct hub_exchange *x, const char *allow)
     return hub_response_header(response, &x->error, "Access-Control-Max-Age", "86400");
 }
 
+/* To the spelling without the slash at the end. */
+static enum hub_status redirect(struct hub_exchange *x)
+{
+    const struct hub_request *request = &x->request;
+    const char *query = request->query_text;
+    x->response.status = 308;
+    x->step = HUB_STEP_ANSWERED;
+    return hub_response_header(&x->response, &x->error, "Location", "%.*s%s%s",
+                               (int)strlen(request->target) - 1, request->target, query[0] ? "?" : "", query);
+}
+
 /* Which route, and may this body come? */
 static enum hub_status admit(struct hub_exchange *x, const struct hub_guard_facts *facts)
 {
@@ -133,6 +144,12 @@ static enum hub_status admit(struct hub_exchange *x, const struct hub_guard_fact
     if (st)
         return st;
     x->request.ceiling_ms = x->route->ceiling_ms;
+    if (!facts->announced && (facts->method == HUB_POST || facts->method == HUB_PUT)) {
+        x->close = true; /* its length may have been lost on the way: what follows is nobody's request */
+        return hub_fail_as(&x->error, HUB_INVALID, "bad-request", "the body's length is not announced");
+    }
+    if (x->request.trailing_slash)
+        return redirect(x);
     size_t limit = x->route->body_limit;
     if (facts->has_body && limit == 0)
         return hub_fail(&x->error, HUB_TOO_BIG, "no request body is taken here");
@@ -144,7 +161,8 @@ static enum hub_status admit(struct hub_exchange *x, const struct hub_guard_fact
 bool hub_exchange_header(struct hub_exchange *x, const char *method, const char *version)
 {
     struct hub_guard_facts facts;
-    struct hub_guard_request raw = {method, version, x->request.target, x->headers, x->request.header_count};
+    struct hub_guard_request raw = {method,   version, x->request.target, x->headers, x->request.header_count,
+                                    x->folded};
     struct hub_error why = {0};
     x->request.headers = x->headers;
     x->method_name = "-"; /* until we know that it is one of ours */
@@ -280,9 +298,7 @@ void hub_exchange_end(struct hub_exchange *x, bool complete)
     x->response.finished = NULL;
     hub_stream_dispose(&x->stream);
     hub_response_dispose(&x->response);
-    if (x->request.state && x->request.free_state)
-        x->request.free_state(x->request.state);
-    x->request.state = NULL;
+    hub_request_end(&x->request);
     hub_buf_dispose(&x->body);
     x->step = HUB_STEP_IDLE;
     hub_deadline_phase(&x->watch, HUB_PHASE_IDLE);

@@ -44,6 +44,7 @@ struct hub_exchange {
     enum hub_step step;
     bool counted; /* in http->in_flight */
     bool close;   /* after this answer */
+    bool folded;  /* a header field went on in a second line */
     const char *method_name;
     const struct hub_route *route;
     enum hub_status parsed; /* what hub_request_init said, with `error` */

@@ -113,6 +113,8 @@ enum hub_status hub_guard(const struct hub_guard_request *request, struct hub_gu
 {
     struct counts counts = {0};
     memset(facts, 0, sizeof *facts);
+    if (request->folded)
+        return refuse(err, "a header field is folded into two lines");
     bool modern = strcmp(request->version, "HTTP/1.0") != 0;
     for (unsigned i = 0; i < request->header_count; i++)
         HUB_TRY(look_at(&request->headers[i], &counts, facts, err));
@@ -127,10 +129,7 @@ enum hub_status hub_guard(const struct hub_guard_request *request, struct hub_gu
     if (request->target[0] != '/')
         return refuse(err, "the request target must begin with /");
     HUB_TRY(method_of(request->method, &facts->method, err));
-    /* a folded Transfer-Encoding is lost in the library: without this its body would be run as the next
-     * request */
-    if ((facts->method == HUB_POST || facts->method == HUB_PUT) && counts.length + counts.encoding == 0)
-        return refuse(err, "the body's length is not announced");
+    facts->announced = counts.length + counts.encoding > 0;
     facts->chunked = counts.encoding > 0;
     facts->has_body = facts->chunked || facts->content_length > 0;
     return HUB_OK;

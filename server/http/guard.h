@@ -13,6 +13,7 @@ struct hub_guard_request {
     const char *target;           /* raw; only its first byte is looked at: request.c reads the rest */
     const struct hub_param *headers;
     unsigned header_count;
+    bool folded; /* a header field went on in a second line */
 };
 
 /** What the guard learned on the way. */
@@ -20,6 +21,7 @@ struct hub_guard_facts {
     enum hub_method method; /* 0: a token we do not know */
     bool has_body;
     bool chunked;
+    bool announced;          /* the body's length was, by Content-Length or chunked */
     uint64_t content_length; /* 0 when absent */
     const char *host;        /* NULL: HTTP/1.0 without one */
 };

@@ -31,6 +31,8 @@ struct hub_request {
     struct hub_app *app;
     enum hub_method method; /* HEAD is routed as GET; the glue drops the body */
     const char *target;     /* raw path as sent, without the query */
+    const char *query_text; /* raw, without the '?'; empty when there is none */
+    bool trailing_slash;    /* the path ends with one, which belongs to no segment */
     struct hub_view
         segments[HUB_MAX_SEGMENTS]; /* decoded, non-empty, checked UTF-8 without control characters */
     unsigned segment_count;
@@ -62,6 +64,8 @@ struct hub_request {
  */
 HUB_MUST_USE enum hub_status hub_request_init(struct hub_request *request, enum hub_method method,
                                               const char *target, struct hub_error *err);
+/** The request is answered: its state is freed, its text kept for the next one unless it is long. */
+void hub_request_end(struct hub_request *request);
 void hub_request_dispose(struct hub_request *request);
 
 /** A capture, or an empty view. */
@@ -71,7 +75,7 @@ struct hub_view hub_request_query(const struct hub_request *request, const char 
 /** A request header, NULL when absent. Borrowed. */
 const char *hub_request_header(const struct hub_request *request, const char *name);
 /** 400 bad-parameter for names not in the NULL-terminated list (the error names the parameter and the known
- * ones). */
+ * ones) and for those that are repeated, unless the list says "name...". */
 HUB_MUST_USE enum hub_status hub_request_known(const struct hub_request *request, const char *const *names,
                                                struct hub_error *err);
 /** Absent: HUB_OK and *present false. Bad text: HUB_INVALID "bad-parameter". */

@@ -17,7 +17,8 @@ struct hub_log_line {
 };
 
 HUB_MUST_USE enum hub_status hub_log_start(int fd, struct hub_log **out, struct hub_error *err);
-/** Writes what is left, for half a second at most if nobody reads it. NULL is fine, here and below: then nothing is logged. */
+/** Writes what is left, for half a second at most if nobody reads it. NULL is fine, here and below: then
+ * nothing is logged. */
 void hub_log_stop(struct hub_log *log);
 void hub_log_request(struct hub_log *log, const struct hub_log_line *line);
 

@@ -200,6 +200,15 @@ static enum MHD_Result run(struct hub_exchange *x)
     return MHD_YES;
 }
 
+/* Between name and value lie the colon (a NUL by now) and white space. The library moves a field that was
+ * folded, and takes the second line for a part of its name: a length would be lost, and a body run as the
+ * next request. */
+static bool is_folded(const char *name, size_t name_size, const char *value)
+{
+    const char *end = name + name_size;
+    return value <= end || strspn(end + 1, " \t") != (size_t)(value - end - 1);
+}
+
 static enum MHD_Result add_header(void *cls, enum MHD_ValueKind kind, const char *name, size_t name_size,
                                   const char *value, size_t value_size)
 {
@@ -207,6 +216,7 @@ static enum MHD_Result add_header(void *cls, enum MHD_ValueKind kind, const char
     (void)kind;
     if (x->request.header_count == HUB_MAX_HEADERS)
         return MHD_NO;
+    x->folded |= value && is_folded(name, name_size, value);
     x->headers[x->request.header_count++] =
         (struct hub_param){{name, name_size}, {value ? value : "", value ? value_size : 0}};
     return MHD_YES;
@@ -264,6 +274,11 @@ static void *on_target(void *cls, const char *target, struct MHD_Connection *con
     struct hub_exchange *x = info ? info->socket_context : NULL;
     if (x)
         hub_exchange_begin(x, target);
+    /* What follows the '?' is ours by now. The library would allocate for every parameter, and answer nothing
+     * at all once its memory is used up: it is shown an empty query instead (the text is its own buffer). */
+    char *query = strchr(target, '?');
+    if (query && query[1])
+        query[1] = '\0';
     return x;
 }
 
@@ -311,6 +326,20 @@ static void connected(struct hub_http *http, struct MHD_Connection *connection, 
     hub_deadline_add(http->deadline, &x->watch, info->connect_fd);
 }
 
+/* The library closes a connection without a word, and without on_completed, when the fields of a header (each
+ * cookie is one to it) use up its memory. After every other end the socket is shut down by now. */
+static void answer_large_header(const struct hub_exchange *x)
+{
+    static const char answer[] =
+        "HTTP/1.1 431 Request Header Fields Too Large\r\nContent-Type: application/problem+json\r\n"
+        "Content-Length: 154\r\nConnection: close\r\n\r\n"
+        "{\"type\":\"urn:minari-hub:too-large\",\"title\":\"It is too "
+        "large\",\"status\":431,\"detail\":\"the header "
+        "has too many fields or cookies: send fewer\",\"instance\":\"\"}\n";
+    if (atomic_load(&x->watch.phase) == HUB_PHASE_HEADER && hub_deadline_untouched(&x->watch))
+        (void)send(x->watch.fd, answer, sizeof answer - 1, MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
 /* Called before the socket is closed, so that the deadlines never see the number of another's socket. */
 static void on_connection(void *cls, struct MHD_Connection *connection, void **context,
                           enum MHD_ConnectionNotificationCode what)
@@ -320,6 +349,7 @@ static void on_connection(void *cls, struct MHD_Connection *connection, void **c
     if (what == MHD_CONNECTION_NOTIFY_STARTED) {
         connected(http, connection, context);
     } else if (x) {
+        answer_large_header(x);
         hub_deadline_remove(http->deadline, &x->watch);
         hub_exchange_dispose(x);
         free(x);

@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <strings.h>
 
+#define KEPT_TEXT (8 * KIB) /* of a connection between its requests */
+
 static enum hub_status bad(struct hub_error *err, const char *what)
 {
     return hub_fail_as(err, HUB_INVALID, "bad-request", "the request target %s", what);
@@ -71,6 +73,10 @@ static enum hub_status split_path(struct hub_request *request, struct hub_view p
         const bool full = request->segment_count + 1 == HUB_MAX_SEGMENTS;
         const char *slash = full ? NULL : memchr(at, '/', (size_t)(end - at));
         struct hub_view raw = {at, (size_t)((slash ? slash : end) - at)}, segment;
+        if (raw.size == 0 && !slash && request->segment_count > 0) {
+            request->trailing_slash = true;
+            break;
+        }
         HUB_TRY(decode(request, raw, false, &segment, err));
         if (!pieces_are_plain(segment))
             return bad(err, "has an empty, '.' or '..' segment");
@@ -85,15 +91,26 @@ static enum hub_status split_path(struct hub_request *request, struct hub_view p
 }
 
 /* Line feeds and tabs are fine inside a parameter (a `where` of several lines), other control characters are
- * not. */
-static bool value_is_text(struct hub_view value)
+ * not. NULL: it is text. */
+static const char *what_is_wrong(struct hub_view text)
 {
-    for (size_t i = 0; i < value.size; i++) {
-        unsigned char c = (unsigned char)value.data[i];
+    for (size_t i = 0; i < text.size; i++) {
+        unsigned char c = (unsigned char)text.data[i];
         if ((c < 0x20 && c != '\t' && c != '\n' && c != '\r') || c == 0x7F)
-            return false;
+            return "holds a control character";
     }
-    return hub_utf8_valid(value);
+    return hub_utf8_valid(text) ? NULL : "is not UTF-8";
+}
+
+static enum hub_status check_param(const struct hub_param *param, struct hub_error *err)
+{
+    const char *wrong = what_is_wrong(param->name);
+    if (wrong)
+        return hub_fail_as(err, HUB_INVALID, "bad-parameter", "the name of a parameter %s", wrong);
+    wrong = what_is_wrong(param->value);
+    if (!wrong)
+        return HUB_OK;
+    return hub_fail_as(err, HUB_INVALID, "bad-parameter", "parameter '%.60s' %s", param->name.data, wrong);
 }
 
 static enum hub_status split_query(struct hub_request *request, struct hub_view query, struct hub_error *err)
@@ -112,8 +129,7 @@ static enum hub_status split_query(struct hub_request *request, struct hub_view 
             struct hub_param *param = &request->query[request->query_count];
             HUB_TRY(decode(request, name, true, &param->name, err));
             HUB_TRY(decode(request, value, true, &param->value, err));
-            if (!value_is_text(param->name) || !value_is_text(param->value))
-                return bad(err, "has a parameter that is not UTF-8 text");
+            HUB_TRY(check_param(param, err));
             request->query_count++;
         }
         at = stop + 1;
@@ -142,7 +158,8 @@ enum hub_status hub_request_init(struct hub_request *request, enum hub_method me
     /* not the whole struct: what lies behind a count needs no zeroing on every request */
     request->app = NULL;
     request->method = method;
-    request->target = request->base_url = "";
+    request->target = request->query_text = request->base_url = "";
+    request->trailing_slash = false;
     request->segment_count = request->query_count = request->capture_count = request->header_count = 0;
     request->headers = NULL;
     request->body = (struct hub_view){0};
@@ -154,24 +171,42 @@ enum hub_status hub_request_init(struct hub_request *request, enum hub_method me
     size_t size = strlen(target);
     HUB_TRY(make_room(request, size, err));
     size_t path_size = strcspn(target, "?");
-    memcpy(request->text, target, path_size);
+    memcpy(request->text, target, size + 1);
     request->text[path_size] = '\0';
     request->target = request->text;
-    request->text_used = path_size + 1;
+    request->text_used = size + 1;
     HUB_TRY(split_path(request, (struct hub_view){target, path_size}, err));
     if (path_size == size)
         return HUB_OK;
-    return split_query(request, (struct hub_view){target + path_size + 1, size - path_size - 1}, err);
+    request->query_text = request->text + path_size + 1;
+    return split_query(request, hub_view_of(request->query_text), err);
 }
 
-void hub_request_dispose(struct hub_request *request)
+static void drop_text(struct hub_request *request)
+{
+    free(request->text);
+    request->text = NULL;
+    request->text_size = 0;
+}
+
+static void drop_state(struct hub_request *request)
 {
     if (request->state && request->free_state)
         request->free_state(request->state);
     request->state = NULL;
-    free(request->text);
-    request->text = NULL;
-    request->text_size = 0;
+}
+
+void hub_request_end(struct hub_request *request)
+{
+    drop_state(request);
+    if (request->text_size > KEPT_TEXT)
+        drop_text(request);
+}
+
+void hub_request_dispose(struct hub_request *request)
+{
+    drop_state(request);
+    drop_text(request);
 }
 
 struct hub_view hub_request_capture(const struct hub_request *request, const char *name)
@@ -201,23 +236,46 @@ const char *hub_request_header(const struct hub_request *request, const char *na
     return NULL;
 }
 
+/* "fields..." is the parameter `fields`, which may be repeated. */
+static struct hub_view known_name(const char *text, bool *repeats)
+{
+    struct hub_view name = hub_view_of(text);
+    *repeats = hub_view_ends(name, "...");
+    if (*repeats)
+        name.size -= 3;
+    return name;
+}
+
+static enum hub_status unknown(const struct hub_param *param, const char *const *names, struct hub_error *err)
+{
+    char list[400] = "";
+    size_t used = 0;
+    for (; *names && used + strlen(*names) + 3 < sizeof list; names++) {
+        bool repeats;
+        const struct hub_view name = known_name(*names, &repeats);
+        used += (size_t)snprintf(list + used, sizeof list - used, "%s%.*s", used ? ", " : "", (int)name.size,
+                                 name.data);
+    }
+    hub_fail_as(err, HUB_INVALID, "bad-parameter", "unknown parameter '%.80s'; this resource takes %s",
+                param->name.data, used ? list : "none");
+    return hub_fail_about(err, param->name.data, param->value.data);
+}
+
 enum hub_status hub_request_known(const struct hub_request *request, const char *const *names,
                                   struct hub_error *err)
 {
     for (unsigned i = 0; i < request->query_count; i++) {
-        bool known = false;
+        const struct hub_param *param = &request->query[i];
+        bool known = false, repeats = false;
         for (const char *const *name = names; *name && !known; name++)
-            known = hub_view_is(request->query[i].name, *name);
-        if (known)
+            known = hub_view_equal(param->name, known_name(*name, &repeats));
+        if (!known)
+            return unknown(param, names, err);
+        if (repeats || hub_request_query(request, param->name.data).data == param->value.data)
             continue;
-        char list[400] = "";
-        size_t used = 0;
-        for (const char *const *name = names; *name && used + strlen(*name) + 3 < sizeof list; name++)
-            used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", used ? ", " : "", *name);
-        hub_fail_as(err, HUB_INVALID, "bad-parameter", "there is no parameter \"%.80s\" here; there is: %s",
-                    request->query[i].name.data, used ? list : "none");
-        hub_fail_about(err, request->query[i].name.data, request->query[i].value.data);
-        return HUB_INVALID;
+        hub_fail_as(err, HUB_INVALID, "bad-parameter", "parameter '%.80s' is given more than once",
+                    param->name.data);
+        return hub_fail_about(err, param->name.data, param->value.data);
     }
     return HUB_OK;
 }

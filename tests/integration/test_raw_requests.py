@@ -1,5 +1,6 @@
 """What the HTTP floor does with requests that two parsers could read differently, with slow clients, with too many of them,
 and when it is told to stop. Run by ctest: test_raw_requests.py HTTP_SERVER"""
+import json
 import os
 import re
 import shutil
@@ -52,6 +53,12 @@ class Smuggling(unittest.TestCase):
         "two Transfer-Encoding": request(
             "POST /echo HTTP/1.1", "Host: x", "Transfer-Encoding: chunked", "Transfer-Encoding: chunked", body=b"0\r\n\r\n"),
         "Transfer-Encoding folded": request("POST /echo HTTP/1.1", "Host: x", "Transfer-Encoding:", " chunked", body=b"0\r\n\r\n"),
+        "Content-Length folded, behind a GET": request("GET /hello HTTP/1.1", "Host: x", "Content-Length:", " 42"),
+        "Content-Length folded with a tab": request("HEAD /hello HTTP/1.1", "Host: x", "Content-Length:", "\t42"),
+        "Transfer-Encoding folded, behind a GET": request("GET /hello HTTP/1.1", "Host: x", "Transfer-Encoding:", " chunked"),
+        "a folded value": request("GET /hello HTTP/1.1", "Host: x", "X-A: a", " b"),
+        "a folded value before others": request("GET /hello HTTP/1.1", "Host: x", "X-A: a", "  b", "\tc", "X-B: b"),
+        "a folded Host": request("GET /hello HTTP/1.1", "Host: x", " y"),
         "no length at all": request("POST /echo HTTP/1.1", "Host: x"),
         "chunked in HTTP/1.0": request("POST /echo HTTP/1.0", "Host: x", "Transfer-Encoding: chunked", body=b"0\r\n\r\n"),
         "two Host": request("GET /hello HTTP/1.1", "Host: x", "Host: y"),
@@ -122,7 +129,7 @@ class Smuggling(unittest.TestCase):
                 self.assertLessEqual(self.server.executed(), before + 1, data)
 
     def test_dot_segments(self):
-        for target in ("/hello/..", "/../hello", "/./hello", "/%2e%2e/hello", "/hello%2F..%2Fx", "//hello", "/hello/",
+        for target in ("/hello/..", "/../hello", "/./hello", "/%2e%2e/hello", "/hello%2F..%2Fx", "//hello", "/hello//",
                        "/a\\b", "/%zz", "/%4", "/%ff", "/%C0%AF", "/a%0Ab", "/%ED%A0%80"):
             with self.subTest(target):
                 self.assertEqual(self.server.get(target)[0], 400)
@@ -164,6 +171,35 @@ class Plain(unittest.TestCase):
         status, headers, body = self.server.get("/echo", "Origin: http://a\r\nAccess-Control-Request-Method: POST\r\n", method="OPTIONS")
         self.assertEqual((status, headers["access-control-allow-methods"], body), (204, "POST, OPTIONS", b""))
         self.assertEqual(self.server.get("/nope", method="OPTIONS")[0], 404)
+
+    def test_post_without_a_body_where_there_is_none(self):
+        data, closed = self.server.exchange(request("POST /hello HTTP/1.1", "Host: x") + HELLO)
+        self.assertEqual(raw.statuses(data), [405, 200], data)
+        self.assertEqual(raw.parse(data)[1]["allow"], "GET, HEAD, OPTIONS")
+
+    def test_a_slash_at_the_end(self):
+        for target, location in (("/hello/", "/hello"), ("/query/?q=%20a&limit=1", "/query?q=%20a&limit=1"),
+                                 ("/datasets/a%2Fb/", "/datasets/a%2Fb")):
+            for method in ("GET", "HEAD"):
+                status, headers, body = self.server.get(target, method=method)
+                self.assertEqual((status, headers["location"], body), (308, location, b""))
+        self.assertEqual(self.server.get("/nope/")[0], 404)
+        self.assertEqual(self.server.get("/hello/", method="DELETE")[0], 405)
+
+    def test_many_parameters(self):
+        for count in (100, 500, 600, 1500, 3000):
+            status, headers, body = self.server.get("/query?" + "&".join(f"a{i}=1" for i in range(count)))
+            self.assertEqual(status, 400)
+            self.assertIn(b"more than 64 parameters", body)
+
+    def test_many_cookies(self):
+        status, headers, body = self.server.get("/hello", "Cookie: " + "; ".join(f"c{i}=1" for i in range(60)) + "\r\n")
+        self.assertEqual(status, 200)
+        for count in (800, 1500):
+            status, headers, body = self.server.get("/hello", "Cookie: " + "; ".join(f"c{i}=1" for i in range(count)) + "\r\n")
+            self.assertEqual((status, headers["content-type"]), (431, "application/problem+json"))
+            self.assertEqual(json.loads(body)["type"], "urn:minari-hub:too-large")
+            self.assertEqual(int(headers["content-length"]), len(body))
 
     def test_headers_of_every_answer(self):
         for target in ("/hello", "/small", "/nope", "/query?limit=x", "/a%00"):
