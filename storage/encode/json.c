@@ -157,22 +157,17 @@ static enum hub_status put_base64(struct writer *w, struct hub_view bytes)
     return hub_buf_add(w->out, "\"", 1, w->err);
 }
 
-static struct hub_view without_padding(struct hub_view text)
-{
-    while (text.size && !text.data[text.size - 1])
-        text.size--;
-    return text;
-}
-
 /* A string, base64 or a JSON value: written past the stage, which is handed over before. */
 static enum hub_status put_blob(struct writer *w, struct hub_view bytes)
 {
     HUB_TRY(flush(w));
     if (w->type == HUB_FIELD_PADDED_JSON)
         return put_json(w, bytes);
-    if (w->type == HUB_FIELD_TEXT)
-        return hub_json_add_string(w->out, w->rows->offsets ? bytes : without_padding(bytes), w->err);
-    return put_base64(w, bytes);
+    if (w->type != HUB_FIELD_TEXT)
+        return put_base64(w, bytes);
+    if (!w->rows->offsets)
+        bytes.size = hub_variant_text_size(&w->rows->variant, bytes.data);
+    return hub_json_add_string(w->out, bytes, w->err);
 }
 
 /* How the field type and the elements go together. */

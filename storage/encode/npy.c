@@ -95,8 +95,8 @@ static struct hub_view item_at(const struct hub_rows *rows, uint64_t i)
 static struct hub_view text_at(const struct hub_rows *rows, uint64_t i)
 {
     struct hub_view text = item_at(rows, i);
-    while (!rows->offsets && text.size && !text.data[text.size - 1])
-        text.size--;
+    if (!rows->offsets && text.size)
+        text.size = hub_variant_text_size(&rows->variant, text.data);
     return text;
 }
 

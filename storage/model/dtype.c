@@ -30,7 +30,8 @@ static bool item_size_valid(const struct hub_variant *v)
 
 bool hub_variant_valid(const struct hub_variant *v)
 {
-    if (v->big_endian > 1 || v->zero || v->rank > HUB_MAX_RANK || !item_size_valid(v))
+    if (v->big_endian > 1 || v->padding >= (v->kind == HUB_KIND_FIXED ? HUB_PAD_COUNT : 1) ||
+        v->rank > HUB_MAX_RANK || !item_size_valid(v))
         return false;
     /* The bound must hold for the dimensions other than zero as well: no product of a part may overflow. */
     uint64_t bytes = HUB_MAX(v->item_size, 1);
@@ -57,6 +58,19 @@ uint64_t hub_variant_row_items(const struct hub_variant *v)
 uint64_t hub_variant_row_bytes(const struct hub_variant *v)
 {
     return hub_variant_row_items(v) * v->item_size;
+}
+
+size_t hub_variant_text_size(const struct hub_variant *v, const void *item)
+{
+    const char *text = item;
+    size_t size = v->item_size;
+    if (v->padding == HUB_PAD_FIRST_NUL)
+        return strnlen(text, size);
+    while (v->padding == HUB_PAD_BLANKS && size && text[size - 1] == ' ')
+        size--;
+    while (size && !text[size - 1])
+        size--;
+    return size;
 }
 
 bool hub_variant_equal(const struct hub_variant *a, const struct hub_variant *b)

@@ -18,9 +18,17 @@ enum hub_kind {
     HUB_KIND_UINT,
     HUB_KIND_FLOAT,   /* IEEE 754, 2 4 8 bytes */
     HUB_KIND_COMPLEX, /* pair of IEEE floats, 8 16 bytes in all */
-    HUB_KIND_FIXED,   /* fixed-length byte string, NUL-padded (npy S) */
+    HUB_KIND_FIXED,   /* fixed-length byte string: see hub_padding (npy S) */
     HUB_KIND_VAR,     /* a row is one item of varying length: item_size 0, rank 0 */
     HUB_KIND_COUNT
+};
+
+/** Where the text in a fixed-length string ends. */
+enum hub_padding {
+    HUB_PAD_NULS = 0,  /* before its last NULs, which numpy and h5py write: one within belongs to it */
+    HUB_PAD_FIRST_NUL, /* at its first NUL, whatever lies behind */
+    HUB_PAD_BLANKS,    /* before its last blanks */
+    HUB_PAD_COUNT
 };
 
 /** Type and trailing shape of a row. Flat: stored as it is. */
@@ -28,7 +36,7 @@ struct hub_variant {
     uint8_t kind;       /* enum hub_kind */
     uint8_t big_endian; /* 1: multi-byte elements are stored most significant byte first */
     uint8_t rank;       /* of a row: 0 for (n,) data */
-    uint8_t zero;       /* must be 0 */
+    uint8_t padding;    /* FIXED: enum hub_padding; else 0 */
     uint32_t item_size; /* bytes of an element; 0 only for HUB_KIND_VAR */
     uint32_t dims[HUB_MAX_RANK];
 };
@@ -72,6 +80,8 @@ bool hub_variant_valid(const struct hub_variant *variant);
 uint64_t hub_variant_row_bytes(const struct hub_variant *variant);
 /** Elements of one row (1 for VAR and for rank 0). */
 uint64_t hub_variant_row_items(const struct hub_variant *variant);
+/** Bytes of the text in an item of HUB_KIND_FIXED. */
+size_t hub_variant_text_size(const struct hub_variant *variant, const void *item);
 bool hub_variant_equal(const struct hub_variant *a, const struct hub_variant *b);
 
 /** numpy's short name with byte order as np.lib.format writes it ("<f8", "|b1", "|S5"); for VAR "|O". `out`

@@ -9,6 +9,19 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+/* What lies behind the text of fixed-length strings is nobody's. */
+static void clear_padding(const struct hub_rows *rows)
+{
+    const struct hub_variant *v = &rows->variant;
+    if (v->kind != HUB_KIND_FIXED || rows->offsets)
+        return;
+    for (uint64_t i = 0; i < rows->rows * hub_variant_row_items(v); i++) {
+        uint8_t *item = rows->data + i * v->item_size;
+        const size_t size = hub_variant_text_size(v, item);
+        memset(item + size, 0, v->item_size - size);
+    }
+}
+
 static void dump_windows(struct inspected *d, uint32_t part, const struct hub_found_field *field)
 {
     const struct hub_findings *f = &d->parts[part];
@@ -39,6 +52,7 @@ static void dump_windows(struct inspected *d, uint32_t part, const struct hub_fo
             }
             printf("\t%08x", crc);
         } else {
+            clear_padding(&rows);
             printf("\t%08x", hub_crc32c(0, rows.data, rows.rows * hub_variant_row_bytes(v)));
         }
         hub_rows_dispose(&rows);

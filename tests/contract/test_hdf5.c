@@ -149,7 +149,7 @@ static void expect_text(struct inspected *d, const char *path, const char *const
         const char *at =
             (const char *)rows.data + (rows.offsets ? rows.offsets[i] : i * (uint64_t)rows.variant.item_size);
         const size_t size =
-            rows.offsets ? rows.offsets[i + 1] - rows.offsets[i] : strnlen(at, rows.variant.item_size);
+            rows.offsets ? rows.offsets[i + 1] - rows.offsets[i] : hub_variant_text_size(&rows.variant, at);
         cr_expect(size == strlen(texts[i]) && memcmp(at, texts[i], size) == 0, "%s: row %u is '%.*s'", path,
                   i, (int)size, at);
     }
@@ -173,6 +173,30 @@ Test(hdf5, text_of_fixed_and_varying_length, .timeout = 60)
     inspected_close(&d);
     cr_assert_eq(open_set(&d, "hdf5/fill-values-v0", &err), HUB_OK);
     expect_text(&d, "infos/never_written_text", none, 5);
+    inspected_close(&d);
+}
+
+/* As each kind of padding says; what a writer's buffer held behind the text is not part of it. */
+Test(hdf5, padding_of_fixed_strings, .timeout = 60)
+{
+    static const char *const terminated[] = {"door", "", "abcdefgh"}, *const blanks[] = {"a b", "", "  x"};
+    static const char *const plain[] = {"null_terminated", "null_terminated_gzip", "null_terminated_scalars"};
+    struct inspected d;
+    struct hub_error err = {0};
+    struct hub_rows rows = {0};
+    cr_assert_eq(open_set(&d, "hdf5/text-padding-v0", &err), HUB_OK);
+    for (size_t i = 0; i < HUB_COUNT(plain); i++) {
+        char path[64];
+        snprintf(path, sizeof path, "infos/%s", plain[i]);
+        expect_text(&d, path, terminated, i == 2 ? 1 : 3);
+    }
+    expect_text(&d, "infos/space_padded", blanks, 3);
+    read_field(&d, "infos/null_padded", &rows);
+    cr_expect_eq(hub_variant_text_size(&rows.variant, rows.data), 6, "a NUL within is part of padded text");
+    hub_rows_dispose(&rows);
+    cr_expect_str_eq(d.parts[0].episodes[0].attributes,
+                     "{\"null_padded\":[\"ab\\u0000cd\"],\"null_terminated\":[\"door\"],"
+                     "\"space_padded\":[\"a b\"]}");
     inspected_close(&d);
 }
 

@@ -147,15 +147,6 @@ enum hub_status hub_h5_attributes(struct hub_h5 *file, const struct hub_h5_objec
 
 /* ---- values ---- */
 
-/* Fixed-length text ends at its first NUL or before its padding. */
-static struct hub_view fixed_text(const char *data, size_t size)
-{
-    size_t n = strnlen(data, size);
-    while (n > 0 && data[n - 1] == ' ' && n == size)
-        size = --n;
-    return (struct hub_view){data, n};
-}
-
 enum hub_status hub_h5_attribute_text(struct hub_h5 *file, const struct hub_h5_attribute *attribute,
                                       uint64_t item, struct hub_buf *out, struct hub_error *err)
 {
@@ -165,7 +156,7 @@ enum hub_status hub_h5_attribute_text(struct hub_h5 *file, const struct hub_h5_a
                         (int)HUB_MIN(attribute->name.size, 80), attribute->name.data);
     const char *at = attribute->data.data + item * t->size;
     if (t->class == HUB_H5_STRING)
-        return hub_buf_add_view(out, fixed_text(at, t->size), err);
+        return hub_buf_add(out, at, hub_variant_text_size(&t->variant, at), err);
     struct hub_extent extent;
     if (t->size != 8u + file->offset_size)
         return hub_fail(err, HUB_CORRUPT, "references of %u bytes", t->size);

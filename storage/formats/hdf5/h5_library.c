@@ -88,9 +88,7 @@ static hid_t memory_type(const struct hub_variant *v, hid_t dataset)
     const bool integer = v->kind == HUB_KIND_INT || v->kind == HUB_KIND_UINT;
     const hid_t type =
         H5Tcopy(integer ? (v->kind == HUB_KIND_INT ? ints : uints)[__builtin_ctz(v->item_size)] : dataset);
-    if (type >= 0 && v->kind == HUB_KIND_FIXED)
-        H5Tset_strpad(type, H5T_STR_NULLPAD);
-    else if (type >= 0 && v->big_endian)
+    if (type >= 0 && v->big_endian)
         H5Tset_order(type, H5T_ORDER_BE);
     return type;
 }

@@ -186,7 +186,7 @@ static enum hub_status read_fixed(struct hub_h5 *file, const struct hub_h5_datas
     const size_t size = (size_t)hub_h5_row_bytes(d);
     HUB_TRY(hub_buf_reserve(out, size, err));
     HUB_TRY(hub_h5_read(file, d, row, 1, out->data + out->size, err));
-    out->size += strnlen(out->data + out->size, size);
+    out->size += hub_variant_text_size(&d->type.variant, out->data + out->size);
     return HUB_OK;
 }
 

@@ -68,12 +68,17 @@ static void parse_float(struct hub_cursor *c, struct hub_h5_type *t, uint32_t bi
     refuse(t, "float of %u bits that is not IEEE 754", precision);
 }
 
-/* Text padded with blanks is converted: here a string ends at its first NUL. */
+/* Padding: 0 ends at the first NUL, 1 padded with NULs, 2 with blanks */
 static void parse_string(struct hub_h5_type *t, uint32_t bits)
 {
-    t->variant = (struct hub_variant){.kind = HUB_KIND_FIXED, .item_size = t->size};
+    static const uint8_t paddings[] = {HUB_PAD_FIRST_NUL, HUB_PAD_NULS, HUB_PAD_BLANKS};
+    const uint32_t padding = bits & 15;
+    t->variant = (struct hub_variant){.kind = HUB_KIND_FIXED,
+                                      .padding = padding < HUB_COUNT(paddings) ? paddings[padding] : 0,
+                                      .item_size = t->size};
     t->field = HUB_FIELD_TEXT;
-    t->convert = (bits & 15) == 2;
+    if (padding >= HUB_COUNT(paddings))
+        refuse(t, "string padded in way %u", padding);
     if (t->size == 0)
         refuse(t, "string of no bytes");
 }

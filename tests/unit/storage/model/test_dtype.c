@@ -68,7 +68,8 @@ ParameterizedTestParameters(dtype, shapes)
         {{.kind = HUB_KIND_VAR, .rank = 1, .dims = {1}}, false, 0},
         {{.kind = HUB_KIND_FIXED, .item_size = 0}, false, 0},
         {{.kind = HUB_KIND_BOOL, .item_size = 1, .big_endian = 2}, false, 0},
-        {{.kind = HUB_KIND_BOOL, .item_size = 1, .zero = 1}, false, 0},
+        {{.kind = HUB_KIND_BOOL, .item_size = 1, .padding = 1}, false, 0},
+        {{.kind = HUB_KIND_FIXED, .item_size = 1, .padding = HUB_PAD_COUNT}, false, 0},
         {{.kind = HUB_KIND_BOOL, .item_size = 1, .rank = 9}, false, 0},
         {{.kind = HUB_KIND_BOOL, .item_size = 1, .rank = 0, .dims = {1}},
          false,
@@ -82,4 +83,27 @@ ParameterizedTest(struct shape_case *c, dtype, shapes)
     cr_assert_eq(hub_variant_valid(&c->variant), c->valid);
     if (c->valid)
         cr_expect_eq(hub_variant_row_bytes(&c->variant), c->bytes);
+}
+
+struct padding_case {
+    uint8_t padding;
+    char item[9];
+    size_t size;
+};
+
+ParameterizedTestParameters(dtype, text_sizes)
+{
+    static struct padding_case cases[] = {
+        {HUB_PAD_NULS, "ab\0cd", 5},      {HUB_PAD_NULS, "", 0},           {HUB_PAD_NULS, "ab cd   ", 8},
+        {HUB_PAD_FIRST_NUL, "ab\0cd", 2}, {HUB_PAD_FIRST_NUL, "", 0},      {HUB_PAD_FIRST_NUL, "abcdefgh", 8},
+        {HUB_PAD_BLANKS, "ab cd   ", 5},  {HUB_PAD_BLANKS, "        ", 0}, {HUB_PAD_BLANKS, "ab\0cd\0  ", 5},
+        {HUB_PAD_BLANKS, "abcdefgh", 8},
+    };
+    return cr_make_param_array(struct padding_case, cases, HUB_COUNT(cases));
+}
+
+ParameterizedTest(struct padding_case *c, dtype, text_sizes)
+{
+    const struct hub_variant v = {.kind = HUB_KIND_FIXED, .item_size = 8, .padding = c->padding};
+    cr_expect_eq(hub_variant_text_size(&v, c->item), c->size, "%u '%s'", c->padding, c->item);
 }
