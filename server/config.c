@@ -408,6 +408,16 @@ void hub_config_help(FILE *out)
     }
 }
 
+size_t hub_config_usage(struct hub_usage_option *out, size_t max)
+{
+    for (size_t i = 0; i < HUB_COUNT(options) && i < max; i++)
+        out[i] = (struct hub_usage_option){.name = options[i].name,
+                                           .value = options[i].argument[0] ? options[i].argument : NULL,
+                                           .words = options[i].kind == CHOICE ? options[i].argument : NULL,
+                                           .help = options[i].help};
+    return HUB_COUNT(options);
+}
+
 /* In the largest unit that leaves it whole. */
 static void print_in(FILE *out, uint64_t value, const struct unit *units)
 {

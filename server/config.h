@@ -6,7 +6,7 @@
 #ifndef HUB_SERVER_CONFIG_H
 #define HUB_SERVER_CONFIG_H
 
-#include "storage/base/buf.h"
+#include "storage/base/usage.h"
 
 #include <stdio.h>
 
@@ -31,6 +31,8 @@ struct hub_config {
     unsigned hash; /* enum hub_hash_mode */
     bool unsafe_inspect, access_log;
 
+    bool json; /* --json of status and problems: no setting */
+
     /* filled by hub_config_finish */
     struct hub_list roots; /* absolute directories */
     char *root_names[HUB_MAX_ROOTS];
@@ -52,8 +54,14 @@ HUB_MUST_USE enum hub_status hub_config_read(struct hub_config *config, char *co
 /** Check what belongs together: directories are made absolute and must be there, the address is split. */
 HUB_MUST_USE enum hub_status hub_config_finish(struct hub_config *config, struct hub_error *err);
 
+/** Where the state directory is, whether it is there or not. free() the result. */
+HUB_MUST_USE enum hub_status hub_config_state(const struct hub_config *config, char **out,
+                                              struct hub_error *err);
+
 /** The options of --help. */
 void hub_config_help(FILE *out);
+/** The same for the man page and the completions: at most `max`, and how many there are. */
+size_t hub_config_usage(struct hub_usage_option *out, size_t max);
 /** A configuration file that says what is set now; defaults are commented out. */
 void hub_config_print(const struct hub_config *config, FILE *out);
 

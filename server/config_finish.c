@@ -100,16 +100,30 @@ static enum hub_status find_roots(struct hub_config *config, struct hub_error *e
     return add_root(config, path, err);
 }
 
+static enum hub_status state_path(const struct hub_config *config, char out[PATH_MAX], struct hub_error *err)
+{
+    const char *service = getenv("STATE_DIRECTORY"); /* systemd; also set by the container image */
+    if (config->state)
+        snprintf(out, PATH_MAX, "%s", config->state);
+    else if (service && service[0])
+        snprintf(out, PATH_MAX, "%.*s", (int)strcspn(service, ":"), service);
+    else
+        return home_path("XDG_STATE_HOME", "/minari-hub", ".local/state/minari-hub", out, err);
+    return HUB_OK;
+}
+
+enum hub_status hub_config_state(const struct hub_config *config, char **out, struct hub_error *err)
+{
+    char path[PATH_MAX];
+    HUB_TRY(state_path(config, path, err));
+    *out = strdup(path);
+    return *out ? HUB_OK : hub_fail(err, HUB_NO_MEMORY, "no memory for the settings");
+}
+
 static enum hub_status find_state(struct hub_config *config, struct hub_error *err)
 {
     char path[PATH_MAX], whole[PATH_MAX];
-    const char *service = getenv("STATE_DIRECTORY"); /* systemd; also set by the container image */
-    if (config->state)
-        snprintf(path, sizeof path, "%s", config->state);
-    else if (service && service[0])
-        snprintf(path, sizeof path, "%.*s", (int)strcspn(service, ":"), service);
-    else
-        HUB_TRY(home_path("XDG_STATE_HOME", "/minari-hub", ".local/state/minari-hub", path, err));
+    HUB_TRY(state_path(config, path, err));
     HUB_TRY(hub_fs_make_dirs(AT_FDCWD, path, 0700, err));
     HUB_TRY(absolute("the state directory", path, whole, err));
     if (access(whole, W_OK))

@@ -1,48 +1,16 @@
 /* minari-hub: the commands. */
-#include "server/config.h"
+#include "server/ask.h"
 #include "server/serve.h"
+#include "server/usage.h"
 #include "server/versions.h"
 
 #include <stdio.h>
 #include <string.h>
 
-enum { EXIT_USAGE = 2 };
-
-static const char usage[] =
-    "minari-hub serves directories of offline-RL and robot-learning datasets over HTTP.\n"
-    "\n"
-    "  minari-hub serve [OPTIONS]    serve, and keep the catalogue up to date\n"
-    "  minari-hub scan [OPTIONS]     look through the directories once, print a summary, exit\n"
-    "  minari-hub config [OPTIONS]   print the settings as a commented configuration file\n"
-    "  minari-hub version            this program's version and those of its libraries\n"
-    "  minari-hub help               this text\n"
-    "\n"
-    "Examples:\n"
-    "  minari-hub serve\n"
-    "      the datasets of Python Minari (~/.minari/datasets), for this machine\n"
-    "  minari-hub serve --root /data --listen 0.0.0.0:8080\n"
-    "      /data, for everybody on the network\n"
-    "  minari-hub serve --root main=/data --root lab=/nfs/datasets:ro\n"
-    "      two directories; the hub never writes into the second\n"
-    "  minari-hub config --root /data > /etc/minari-hub.conf\n"
-    "      a file with every setting and what it means\n"
-    "\n"
-    "Then:\n"
-    "  curl 'http://127.0.0.1:8080/api/v1/datasets'        what there is; the answers lead on\n"
-    "\n"
-    "Each option is also a line `option = value` of the configuration file, and a variable "
-    "MINARI_HUB_<OPTION>\n"
-    "of the environment. Flags win over the environment, the environment over the file. SIGHUP looks through "
-    "the\n"
-    "directories now, SIGTERM lets running answers finish.\n"
-    "\n"
-    "Options (and defaults):\n";
-
 static int cmd_help(const struct hub_config *config)
 {
     (void)config;
-    fputs(usage, stdout);
-    hub_config_help(stdout);
+    hub_help(stdout);
     return 0;
 }
 
@@ -63,10 +31,14 @@ static const struct command {
     const char *name;
     int (*run)(const struct hub_config *config);
     bool opens; /* its directories must be there */
+    bool json;  /* takes --json */
 } commands[] = {
-    {"serve", hub_serve, true},      {"scan", hub_scan, true},          {"config", cmd_config, false},
-    {"version", cmd_version, false}, {"--version", cmd_version, false}, {"help", cmd_help, false},
-    {"--help", cmd_help, false},     {"-h", cmd_help, false},
+    {"serve", hub_serve, true, false},        {"scan", hub_scan, true, false},
+    {"status", hub_ask_status, false, true},  {"problems", hub_ask_problems, false, true},
+    {"config", cmd_config, false, false},     {"version", cmd_version, false, false},
+    {"--version", cmd_version, false, false}, {"-V", cmd_version, false, false},
+    {"help", cmd_help, false, false},         {"--help", cmd_help, false, false},
+    {"-h", cmd_help, false, false},
 };
 
 static bool wants_help(char *const *argv)
@@ -77,16 +49,30 @@ static bool wants_help(char *const *argv)
     return false;
 }
 
-static int run(const struct command *command, char *const *argv)
+/* Take --json out of the arguments: it is no setting. */
+static bool take_json(char **argv)
+{
+    char **kept = argv;
+    for (char **at = argv; *at; at++)
+        if (strcmp(*at, "--json") != 0)
+            *kept++ = *at;
+    const bool taken = *kept != NULL;
+    *kept = NULL;
+    return taken;
+}
+
+static int run(const struct command *command, char **argv)
 {
     struct hub_config config;
     struct hub_error err = {0};
+    const bool json = command->json && take_json(argv);
     enum hub_status st = hub_config_init(&config, &err);
     if (!st)
         st = hub_config_read(&config, argv, &err);
     if (!st && command->opens)
         st = hub_config_finish(&config, &err);
-    int code = EXIT_USAGE;
+    config.json = json;
+    int code = HUB_EXIT_USAGE;
     if (st)
         fprintf(stderr, "minari-hub: %s\n", err.detail);
     else
@@ -98,14 +84,16 @@ static int run(const struct command *command, char *const *argv)
 int main(int argc, char **argv)
 {
     if (argc < 2) {
-        fputs("minari-hub: say what to do: serve, scan, config, version or help\n", stderr);
-        return EXIT_USAGE;
+        fputs("minari-hub: say what to do: serve, scan, status, problems, config, version or help\n", stderr);
+        return HUB_EXIT_USAGE;
     }
+    if (argc == 3 && strcmp(argv[1], "--generate") == 0)
+        return hub_generate(argv[2]);
     if (wants_help(argv + 1))
         return cmd_help(NULL);
     for (size_t i = 0; i < HUB_COUNT(commands); i++)
         if (strcmp(argv[1], commands[i].name) == 0)
             return run(&commands[i], argv + 2);
     fprintf(stderr, "minari-hub: there is no command \"%s\"; see minari-hub help\n", argv[1]);
-    return EXIT_USAGE;
+    return HUB_EXIT_USAGE;
 }

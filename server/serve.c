@@ -2,6 +2,7 @@
 #include "server/serve.h"
 #include "server/api/documents.h"
 #include "server/app.h"
+#include "server/ask.h"
 #include "server/hints.h"
 #include "server/notify.h"
 #include "storage/base/time.h"
@@ -315,9 +316,12 @@ int hub_scan(const struct hub_config *config)
     struct hub_error err = {0};
     const sigset_t signals = block_signals();
     const struct timespec now = {0};
+    enum hub_status st = hub_ask_scan(config->state, &err);
+    if (st != HUB_NOT_FOUND)
+        return st ? hub_ask_failed(st, &err) : 0;
     prepare_process();
     int code = 0;
-    enum hub_status st = open_storage(&parts, config, &err);
+    st = open_storage(&parts, config, &err);
     if (!st)
         st = start_scanner(&parts, config, true, &err);
     while (!st && code == 0 && !hub_scanner_wait(parts.app.scanner, TICK_MS))

@@ -33,7 +33,7 @@ struct slot {
 
 struct hub_transport {
     CURLM *multi;
-    char *token, *user_agent, *proxy;
+    char *token, *user_agent, *proxy, *unix_socket;
     struct hub_transport_options options;
     struct slot slots[MAX_PARALLEL];
     bool met;
@@ -65,6 +65,7 @@ enum hub_status hub_transport_new(const struct hub_transport_options *options, s
     t->token = copy_of(options->token);
     t->user_agent = copy_of(options->user_agent);
     t->proxy = copy_of(options->proxy);
+    t->unix_socket = copy_of(options->unix_socket);
     if (getrandom(&t->random, sizeof t->random, GRND_NONBLOCK) != sizeof t->random)
         t->random = hub_time_mono_us();
     t->random |= 1;
@@ -88,6 +89,7 @@ void hub_transport_free(struct hub_transport *t)
     free(t->token);
     free(t->user_agent);
     free(t->proxy);
+    free(t->unix_socket);
     free(t);
 }
 
@@ -182,6 +184,8 @@ static enum hub_status set_up(struct slot *s)
     curl_easy_setopt(e, CURLOPT_LOW_SPEED_LIMIT, 1L);
     curl_easy_setopt(e, CURLOPT_LOW_SPEED_TIME, (long)((o->stall_timeout_ms + 999) / 1000));
     curl_easy_setopt(e, CURLOPT_USERAGENT, t->user_agent);
+    if (t->unix_socket)
+        curl_easy_setopt(e, CURLOPT_UNIX_SOCKET_PATH, t->unix_socket);
     if (t->proxy)
         curl_easy_setopt(e, CURLOPT_PROXY, t->proxy);
     else if (!o->environment_proxy)
@@ -229,6 +233,10 @@ static enum hub_status set_request(struct slot *s)
         HUB_TRY(add_header(s, "Accept", f->accept));
     if (f->head_only)
         curl_easy_setopt(s->easy, CURLOPT_NOBODY, 1L);
+    if (f->post) {
+        curl_easy_setopt(s->easy, CURLOPT_POST, 1L);
+        curl_easy_setopt(s->easy, CURLOPT_POSTFIELDS, "");
+    }
     curl_easy_setopt(s->easy, CURLOPT_HTTPHEADER, s->headers);
     if (curl_easy_setopt(s->easy, CURLOPT_URL, f->url))
         return hub_fail(&s->error, HUB_NO_MEMORY, "no memory for a URL");

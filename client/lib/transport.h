@@ -12,6 +12,7 @@ struct hub_transport;
 
 struct hub_transport_options {
     const char *token, *user_agent, *proxy; /* NULL: none */
+    const char *unix_socket;                /* connect to it whatever host a URL names; NULL: over TCP */
     bool environment_proxy;
     bool secure_only; /* redirects must stay on https */
     unsigned connect_timeout_ms, stall_timeout_ms;
@@ -25,7 +26,8 @@ HUB_MUST_USE enum hub_status hub_transport_new(const struct hub_transport_option
 void hub_transport_free(struct hub_transport *transport);
 
 /**
- * One GET or HEAD. Zero it, fill the first group, hand it in; `answer`, `done` and `bytes_seen` are results.
+ * One GET, HEAD or POST. Zero it, fill the first group, hand it in; `answer`, `done` and `bytes_seen` are
+ * results.
  *
  * Over one fetch the request may be made several times. `head` is called for each successful answer before
  * its body; it may refuse (that ends the fetch), and it must drop what came before when the answer is not a
@@ -34,6 +36,7 @@ void hub_transport_free(struct hub_transport *transport);
 struct hub_fetch {
     const char *url, *accept; /* accept: NULL is anything */
     bool head_only;
+    bool post;      /* POST without a body; made once */
     bool by_range;  /* ask for [first, first + count) from the beginning on, not only after a break */
     bool resumable; /* after a break, ask for the rest by range; else from the start, if `restartable` */
     bool restartable;

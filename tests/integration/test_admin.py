@@ -2,14 +2,16 @@
 import http.client
 import json
 import os
+import re
 import shutil
 import socket
 import stat
+import subprocess
 import tempfile
 
 import pytest
 
-from hub import FIXTURES, Hub, serving
+from hub import BIN, FIXTURES, Hub, serving
 
 SAMPLES = os.path.join(FIXTURES, "samples")
 
@@ -167,3 +169,43 @@ def test_jobs_of_a_hub_that_is_busy(trouble):
         assert "half-v0" in {j["target"] for j in jobs}
         assert all(j["kind"] == "inspect" and j["state"] == "waiting" and j["unit"] == "parts" for j in jobs)
         assert [j["id"] for j in jobs] == sorted(j["id"] for j in jobs)
+
+
+def hub_command(state, *args):
+    return subprocess.run([os.path.join(BIN, "minari-hub"), *args, "--state", state], capture_output=True, text=True, timeout=60,
+                          stdin=subprocess.DEVNULL, env={**os.environ, "MINARI_HUB_CONFIG": "/dev/null"})
+
+
+def test_the_commands_ask_the_running_hub(trouble, state):
+    with serving("lab=" + trouble, state=state) as hub:
+        said = hub_command(state, "status")
+        assert said.returncode == 0, said.stderr
+        assert re.search(r"^minari-hub \S+, up \d+ s, ready$", said.stdout, re.M), said.stdout
+        assert f"lab = {os.path.realpath(trouble)}: 6 datasets" in said.stdout
+        assert "datasets    6: 5 ready, 0 pending, 1 broken, 0 unsupported;" in said.stdout
+        assert json.loads(hub_command(state, "status", "--json").stdout)["datasets"]["broken"] == 1
+        problems = hub_command(state, "problems")
+        assert problems.returncode == 0 and re.search(r"^lab/half-v0: dataset-broken: ", problems.stdout, re.M), problems.stdout
+        listed = json.loads(hub_command(state, "problems", "--json").stdout)
+        assert len(listed) == len(problems.stdout.splitlines()) == hub.get("/api/v1/problems").json()["total"]
+        shutil.copytree(os.path.join(trouble, "door-human-v0"), os.path.join(trouble, "door-human-v1"))
+        scan = hub_command(state, "scan", "--root", trouble)
+        assert scan.returncode == 0, scan.stderr
+        assert "lab/half-v0: dataset-broken: " in scan.stdout and "datasets    7: 6 ready" in scan.stdout
+        assert hub.dataset("lab/door-human-v1")["status"] == "ready"
+
+
+def test_without_a_hub_the_commands_say_so(tmp_path):
+    for command in ("status", "problems"):
+        said = hub_command(str(tmp_path), command)
+        assert said.returncode == 4 and "no minari-hub runs on the state directory" in said.stderr
+        assert "minari-hub serve" in said.stderr
+
+
+def test_man_page_and_completions_are_of_the_tables():
+    for what, words in (("man", ["--listen", "control.sock", "problems"]), ("bash", ["--root", "status"]),
+                        ("zsh", ["--root", "status"]), ("fish", ["listen", "status"])):
+        made = subprocess.run([os.path.join(BIN, "minari-hub"), "--generate", what], capture_output=True, text=True, timeout=60)
+        assert made.returncode == 0
+        for word in words:
+            assert word in made.stdout.replace("\\-", "-"), (what, word)

@@ -1,0 +1,293 @@
+/* What the running hub says of itself, for its admin: see ask.h. */
+#include "server/ask.h"
+
+#include "server/control.h"
+#include "storage/base/time.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <time.h>
+
+int hub_ask_failed(enum hub_status st, const struct hub_error *err)
+{
+    fprintf(stderr, "minari-hub: %s\n", err->detail);
+    return st == HUB_NOT_FOUND ? HUB_EXIT_NOT_RUNNING
+           : st == HUB_DENIED  ? HUB_EXIT_NOT_ALLOWED
+                               : HUB_EXIT_FAILED;
+}
+
+/* ---- reading documents ---- */
+
+static json_int_t number(const json_t *in, const char *key)
+{
+    return json_integer_value(json_object_get(in, key));
+}
+
+static const char *text(const json_t *in, const char *key)
+{
+    const char *value = json_string_value(json_object_get(in, key));
+    return value ? value : "";
+}
+
+static bool truth(const json_t *in, const char *key)
+{
+    return json_is_true(json_object_get(in, key));
+}
+
+/* ---- printing ---- */
+
+static const char *plural(json_int_t n)
+{
+    return n == 1 ? "" : "s";
+}
+
+/* Text out of data may hold anything: what could move the cursor becomes '?'. */
+static void print_clean(const char *from)
+{
+    for (const unsigned char *c = (const unsigned char *)from; *c; c++)
+        putchar(*c < 0x20 || *c == 0x7f || (*c == 0xc2 && c[1] >= 0x80 && c[1] < 0xa0) ? '?' : *c);
+}
+
+static void size_text(json_int_t bytes, char out[32])
+{
+    static const char *const units[] = {"bytes", "KB", "MB", "GB", "TB", "PB"};
+    double value = (double)bytes;
+    size_t unit = 0;
+    for (; value >= 1000 && unit + 1 < HUB_COUNT(units); unit++)
+        value /= 1000;
+    snprintf(out, 32, unit < 2 ? "%.0f %s" : unit == 2 ? "%.1f %s" : "%.2f %s", value, units[unit]);
+}
+
+static void age_text(const char *since, char out[32])
+{
+    struct tm utc = {0};
+    long long s = 0;
+    if (strptime(since, "%Y-%m-%dT%H:%M:%S", &utc))
+        s = (long long)(hub_time_now_s() - timegm(&utc));
+    if (s < 120)
+        snprintf(out, 32, "%lld s", s);
+    else if (s < 7200)
+        snprintf(out, 32, "%lld min", s / 60);
+    else
+        snprintf(out, 32, "%lld h", s / 3600);
+}
+
+static void print_roots(const json_t *roots)
+{
+    size_t i;
+    const json_t *root;
+    json_array_foreach(roots, i, root)
+    {
+        char size[32];
+        const char *name = text(root, "name");
+        size_text(number(root, "size"), size);
+        printf("%-11s ", i == 0 ? "roots" : "");
+        if (*name)
+            printf("%s = ", name);
+        print_clean(text(root, "path"));
+        printf("%s: %" JSON_INTEGER_FORMAT " dataset%s, %s\n", truth(root, "read_only") ? " (read only)" : "",
+               number(root, "datasets"), plural(number(root, "datasets")), size);
+    }
+}
+
+static void print_datasets(const json_t *d)
+{
+    static const char *const statuses[] = {"ready", "pending", "broken", "unsupported"};
+    char size[32];
+    size_text(number(d, "size"), size);
+    printf("%-11s %" JSON_INTEGER_FORMAT ":", "datasets", number(d, "total"));
+    for (size_t i = 0; i < HUB_COUNT(statuses); i++)
+        printf("%s %" JSON_INTEGER_FORMAT " %s", i ? "," : "", number(d, statuses[i]), statuses[i]);
+    printf("; %" JSON_INTEGER_FORMAT " episodes, %" JSON_INTEGER_FORMAT " steps, %s\n", number(d, "episodes"),
+           number(d, "steps"), size);
+}
+
+static void print_inspection(const json_t *status)
+{
+    const json_t *i = json_object_get(status, "inspection");
+    const json_int_t hashing = number(status, "hashing");
+    printf("%-11s ", "inspection");
+    if (!truth(i, "walked"))
+        printf("the roots are being read (%" JSON_INTEGER_FORMAT " directories so far)",
+               number(i, "directories"));
+    else if (truth(i, "idle"))
+        printf("idle");
+    else
+        printf("%" JSON_INTEGER_FORMAT " dataset%s to go", number(i, "waiting"),
+               plural(number(i, "waiting")));
+    if (*text(i, "current") && !truth(i, "idle")) {
+        printf(", now ");
+        print_clean(text(i, "current"));
+    }
+    printf("; %" JSON_INTEGER_FORMAT " inspected, %" JSON_INTEGER_FORMAT " failed; %" JSON_INTEGER_FORMAT
+           " sweep%s; %" JSON_INTEGER_FORMAT " file%s to hash\n",
+           number(i, "inspected"), number(i, "failed"), number(i, "sweeps"), plural(number(i, "sweeps")),
+           hashing, plural(hashing));
+}
+
+static void print_load(const json_t *status)
+{
+    const json_t *http = json_object_get(status, "http"), *memory = json_object_get(status, "memory"),
+                 *files = json_object_get(status, "files"), *state = json_object_get(status, "state");
+    char resident[32], used[32], budget[32], free_text[32];
+    size_text(number(memory, "resident"), resident);
+    size_text(number(memory, "budget_used"), used);
+    size_text(number(memory, "budget"), budget);
+    size_text(number(state, "free"), free_text);
+    printf("%-11s %" JSON_INTEGER_FORMAT " in flight, %" JSON_INTEGER_FORMAT " queued, %" JSON_INTEGER_FORMAT
+           " connections; %" JSON_INTEGER_FORMAT " refused, %" JSON_INTEGER_FORMAT " ended for being slow\n",
+           "requests", number(http, "in_flight"), number(http, "queued"), number(http, "connections"),
+           number(http, "overloads"), number(http, "deadlines"));
+    printf("%-11s %s resident; answers hold %s of %s\n", "memory", resident, used, budget);
+    printf("%-11s %" JSON_INTEGER_FORMAT " of %" JSON_INTEGER_FORMAT " open\n", "files",
+           number(files, "open"), number(files, "limit"));
+    printf("%-11s ", "state");
+    print_clean(text(state, "path"));
+    printf(", %s free\n", free_text);
+}
+
+static void print_alert(const json_t *alert)
+{
+    printf("%s: ", text(alert, "code"));
+    print_clean(text(alert, "detail"));
+    if (*text(alert, "local")) {
+        printf(" (");
+        print_clean(text(alert, "local"));
+        printf(")");
+    }
+    printf("\n");
+}
+
+static void print_status(const json_t *status)
+{
+    char age[32];
+    size_t i;
+    const json_t *alert;
+    age_text(text(status, "started"), age);
+    printf("minari-hub %s, up %s, %s\n", text(status, "version"), age,
+           truth(status, "draining") ? "shutting down"
+           : truth(status, "ready")  ? "ready"
+                                     : "not ready: the roots are being read");
+    print_roots(json_object_get(status, "roots"));
+    print_datasets(json_object_get(status, "datasets"));
+    print_inspection(status);
+    print_load(status);
+    json_array_foreach(json_object_get(status, "alerts"), i, alert) print_alert(alert);
+}
+
+static int print_json(const json_t *document)
+{
+    if (json_dumpf(document, stdout, JSON_INDENT(2)) || putchar('\n') == EOF || fflush(stdout))
+        return HUB_EXIT_FAILED;
+    return 0;
+}
+
+/* ---- the commands ---- */
+
+static enum hub_status ask(const struct hub_config *config, const char *target, json_t **out,
+                           struct hub_error *err)
+{
+    HUB_CLEANUP(hub_freep) char *state = NULL;
+    HUB_TRY(hub_config_state(config, &state, err));
+    return hub_control_ask(state, false, target, out, err);
+}
+
+int hub_ask_status(const struct hub_config *config)
+{
+    struct hub_error err = {0};
+    HUB_CLEANUP(hub_json_decrefp) json_t *status = NULL;
+    const enum hub_status st = ask(config, "/api/v1/status", &status, &err);
+    if (st)
+        return hub_ask_failed(st, &err);
+    if (config->json)
+        return print_json(status);
+    print_status(status);
+    return fflush(stdout) ? HUB_EXIT_FAILED : 0;
+}
+
+static void print_problem(const json_t *problem)
+{
+    const char *dataset = text(problem, "dataset"), *path = text(problem, "path");
+    if (!*dataset) {
+        print_alert(problem);
+        return;
+    }
+    print_clean(dataset);
+    printf(": %s: ", text(problem, "code"));
+    if (*path) {
+        print_clean(path);
+        printf(": ");
+    }
+    print_clean(text(problem, "detail"));
+    printf("\n");
+}
+
+/* All pages into one array. `next` is an absolute URL; what follows the host is asked for. */
+static enum hub_status gather(const char *state, json_t *all, struct hub_error *err)
+{
+    char target[4096] = "/api/v1/problems?limit=1000";
+    while (*target) {
+        HUB_CLEANUP(hub_json_decrefp) json_t *page = NULL;
+        HUB_TRY(hub_control_ask(state, false, target, &page, err));
+        if (json_array_extend(all, json_object_get(page, "items")))
+            return hub_fail(err, HUB_NO_MEMORY, "no memory for the problems");
+        const char *next = text(page, "next"), *path = strstr(next, "/api/");
+        snprintf(target, sizeof target, "%s", path ? path : "");
+    }
+    return HUB_OK;
+}
+
+int hub_ask_problems(const struct hub_config *config)
+{
+    struct hub_error err = {0};
+    HUB_CLEANUP(hub_json_decrefp) json_t *all = json_array();
+    HUB_CLEANUP(hub_freep) char *state = NULL;
+    size_t i;
+    const json_t *problem;
+    enum hub_status st =
+        all ? hub_config_state(config, &state, &err) : hub_fail(&err, HUB_NO_MEMORY, "no memory");
+    if (!st)
+        st = gather(state, all, &err);
+    if (st)
+        return hub_ask_failed(st, &err);
+    if (config->json)
+        return print_json(all);
+    json_array_foreach(all, i, problem) print_problem(problem);
+    fprintf(stderr, "%zu problem%s\n", json_array_size(all), plural((json_int_t)json_array_size(all)));
+    return fflush(stdout) ? HUB_EXIT_FAILED : 0;
+}
+
+static bool blocks_dataset(const json_t *problem)
+{
+    const char *code = text(problem, "code");
+    return strcmp(code, "dataset-broken") == 0 || strcmp(code, "dataset-unsupported") == 0;
+}
+
+static enum hub_status sweep(const char *state, json_t **status, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_json_decrefp) json_t *before = NULL;
+    HUB_TRY(hub_control_ask(state, true, "/api/v1/sweep", &before, err));
+    for (;;) {
+        HUB_TRY(hub_control_ask(state, false, "/api/v1/status", status, err));
+        const json_t *now = json_object_get(*status, "inspection");
+        if (number(now, "sweeps") > number(before, "sweeps") && truth(now, "idle"))
+            return HUB_OK;
+        hub_json_decrefp(status);
+        *status = NULL;
+        nanosleep(&(struct timespec){.tv_nsec = 200000000}, NULL);
+    }
+}
+
+enum hub_status hub_ask_scan(const char *state, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_json_decrefp) json_t *status = NULL, *all = json_array();
+    size_t i;
+    const json_t *problem;
+    if (!all)
+        return hub_fail(err, HUB_NO_MEMORY, "no memory for the summary");
+    HUB_TRY(sweep(state, &status, err));
+    HUB_TRY(gather(state, all, err));
+    json_array_foreach(all, i, problem) if (blocks_dataset(problem)) print_problem(problem);
+    print_datasets(json_object_get(status, "datasets"));
+    return HUB_OK;
+}

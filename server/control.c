@@ -1,0 +1,71 @@
+/* A client of the control socket: see control.h. The socket is named by its directory's descriptor, because
+ * its name must be short. */
+#include "server/control.h"
+
+#include "client/lib/transport.h"
+#include "server/http/http.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+enum { ANSWER_BYTES = 16 * 1024 * 1024 };
+
+static enum hub_status take(struct hub_fetch *fetch, struct hub_view bytes, struct hub_error *err)
+{
+    return hub_buf_add(fetch->user, bytes.data, bytes.size, err);
+}
+
+/* Whether somebody listens, told in the admin's words; the HTTP library would say "could not connect". */
+static enum hub_status knock(const char *state, const struct sockaddr_un *at, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_closep) int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (fd >= 0 && connect(fd, (const struct sockaddr *)at, sizeof *at) == 0)
+        return HUB_OK;
+    if (errno == ENOENT || errno == ECONNREFUSED)
+        return hub_fail(
+            err, HUB_NOT_FOUND,
+            "no minari-hub runs on the state directory %s: start one with `minari-hub serve`, or name "
+            "its state directory with --state DIR",
+            state);
+    if (errno == EACCES)
+        return hub_fail(err, HUB_DENIED,
+                        "the minari-hub on %s is another user's: ask as that user, or as root", state);
+    return hub_fail_errno(err, errno, "%s/%s", state, HUB_CONTROL_SOCKET);
+}
+
+static enum hub_status fetch(const char *path, bool post, const char *target, struct hub_buf *out,
+                             struct hub_error *err)
+{
+    const struct hub_transport_options options = {.user_agent = "minari-hub/" HUB_VERSION,
+                                                  .unix_socket = path,
+                                                  .connect_timeout_ms = 5000,
+                                                  .stall_timeout_ms = 60000,
+                                                  .retry = {.attempts = 1, .first_attempts = 1}};
+    char url[1200];
+    struct hub_transport *transport = NULL;
+    struct hub_fetch request = {.url = url, .post = post, .limit = out->limit, .body = take, .user = out};
+    if (snprintf(url, sizeof url, "http://localhost%s", target) >= (int)sizeof url)
+        return hub_fail(err, HUB_TOO_BIG, "the request is too long");
+    HUB_TRY(hub_transport_new(&options, &transport, err));
+    const enum hub_status st = hub_transport_get(transport, &request, err);
+    hub_transport_free(transport);
+    return st;
+}
+
+enum hub_status hub_control_ask(const char *state, bool post, const char *target, json_t **out,
+                                struct hub_error *err)
+{
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf text = HUB_BUF_INIT(ANSWER_BYTES);
+    HUB_CLEANUP(hub_closep) int directory = open(state, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    struct sockaddr_un at = {.sun_family = AF_UNIX};
+    if (directory < 0)
+        return hub_fail_errno(err, errno, "the state directory %s", state);
+    snprintf(at.sun_path, sizeof at.sun_path, "/proc/self/fd/%d/%s", directory, HUB_CONTROL_SOCKET);
+    HUB_TRY(knock(state, &at, err));
+    HUB_TRY(fetch(at.sun_path, post, target, &text, err));
+    return hub_json_parse(hub_buf_view(&text), ANSWER_BYTES, out, err);
+}

@@ -1,0 +1,85 @@
+/* --help, the man page and the completions of minari-hub: one table of commands, and that of the settings. */
+#include "server/usage.h"
+
+#include "server/ask.h"
+
+static const char summary[] = "serves directories of offline-RL and robot-learning datasets over HTTP";
+
+static const struct hub_usage_option json = {0, "json", NULL, NULL, "print JSON"};
+
+static const struct hub_usage_command commands[] = {
+    {"serve", "", NULL, "serve, and keep the catalogue up to date", NULL, NULL, 0},
+    {"scan", "", NULL, "look through the directories once, print a summary, exit", NULL, NULL, 0},
+    {"status", "", NULL, "what the running hub does: datasets, inspection, load, alerts", NULL, &json, 1},
+    {"problems", "", NULL, "what is wrong with it and its datasets, a line each", NULL, &json, 1},
+    {"config", "", NULL, "print the settings as a commented configuration file", NULL, NULL, 0},
+    {"version", "", NULL, "the versions of this program and of its libraries", NULL, NULL, 0},
+    {"help", "", NULL, "this text", NULL, NULL, 0},
+};
+
+static const char examples[] = "  minari-hub serve\n"
+                               "      the datasets of Python Minari (~/.minari/datasets), for this machine\n"
+                               "  minari-hub serve --root /data --listen 0.0.0.0:8080\n"
+                               "      /data, for everybody on the network\n"
+                               "  minari-hub serve --root main=/data --root lab=/nfs/datasets:ro\n"
+                               "      two directories; the hub never writes into the second\n"
+                               "  minari-hub config --root /data > /etc/minari-hub.conf\n"
+                               "      a file with every setting and what it means\n"
+                               "  curl 'http://127.0.0.1:8080/api/v1/datasets'\n"
+                               "      what a hub has; the answers lead on\n";
+
+static const char settings[] =
+    "Each option is also a line `option = value` of the configuration file, and a variable\n"
+    "MINARI_HUB_<OPTION> of the environment. Flags win over the environment, the environment over the\n"
+    "file. status, problems and scan find a running hub by its state directory (--state) and ask it over\n"
+    "STATE/control.sock, where `curl --unix-socket` works too.\n";
+
+static const char signals[] =
+    "SIGHUP looks through the directories now; SIGTERM lets running answers finish.\n";
+
+static const char exit_codes[] =
+    "0 ok, 1 failed, 2 usage, 4 no hub runs on the state directory, 7 not allowed, 130 interrupted.\n";
+
+void hub_help(FILE *out)
+{
+    fprintf(out, "minari-hub " HUB_VERSION " %s.\n\nusage: minari-hub COMMAND [OPTION...]\n\nCommands:\n",
+            summary);
+    for (size_t i = 0; i < HUB_COUNT(commands); i++)
+        fprintf(out, "  %-9s %s%s\n", commands[i].name, commands[i].summary,
+                commands[i].options ? " (--json)" : "");
+    fprintf(out, "\nExamples:\n%s\n%s\nSignals: %sExit codes: %s\nOptions (and defaults):\n", examples,
+            settings, signals, exit_codes);
+    hub_config_help(out);
+}
+
+enum { MAX_OPTIONS = 64 };
+
+int hub_generate(const char *what)
+{
+    static const struct hub_usage_part parts[] = {
+        {"SETTINGS", settings}, {"SIGNALS", signals}, {"EXIT STATUS", exit_codes}, {"EXAMPLES", examples}};
+    struct hub_usage_option options[MAX_OPTIONS];
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf out = HUB_BUF_INIT(1 * MIB);
+    struct hub_error err = {0};
+    const size_t count = hub_config_usage(options, MAX_OPTIONS);
+    const struct hub_usage usage = {
+        .program = "minari-hub",
+        .version = HUB_VERSION,
+        .section = 8,
+        .summary = summary,
+        .text =
+            "Knows what every dataset below its roots holds, answers for any slice of any episode over HTTP, "
+            "and serves the files.",
+        .commands = commands,
+        .command_count = HUB_COUNT(commands),
+        .options = options,
+        .option_count = HUB_MIN(count, (size_t)MAX_OPTIONS),
+        .parts = parts,
+        .part_count = HUB_COUNT(parts)};
+    if (hub_usage_write(&usage, what, &out, &err)) {
+        fprintf(stderr, "minari-hub: --generate %s\n", err.detail);
+        return HUB_EXIT_USAGE;
+    }
+    fwrite(out.data, 1, out.size, stdout);
+    return fflush(stdout) ? HUB_EXIT_FAILED : 0;
+}
