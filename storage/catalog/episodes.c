@@ -2,14 +2,14 @@
  * the last key, so that the thousandth page costs what the first does. Episodes without the key come last in
  * both directions; ties are in order of number, reversed with the direction.
  *
- * A key in a cursor is a letter and the value: "i12", "r3fe8..." (bits of the double), "tTEXT"; empty: the
- * key was null. */
+ * A key in a cursor is a letter and the value: "i12", "r3fe8..." (bits of the double), "tTEXT", "pTEXT" for
+ * the first bytes of a long text, whose rest the episode itself tells; empty: the key was null. */
 #include "storage/catalog/internal.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { FLAG_RETURN_COMPUTED = 1, FLAG_RETURN_NAN = 2, MAX_PAGE = 1000 };
+enum { FLAG_RETURN_COMPUTED = 1, FLAG_RETURN_NAN = 2, MAX_PAGE = 1000, MAX_KEY_TEXT = 512 };
 
 #define COLUMNS                                                                                              \
     "e.number, e.steps, e.return, e.flags, e.seed, e.success, e.terminated, e.truncated, e.task, e.part, "   \
@@ -124,13 +124,37 @@ static enum hub_status write_key(struct hub_stmt *stmt, int column, struct hub_b
     }
     if (hub_stmt_is_int(stmt, column))
         return hub_buf_addf(out, err, "i%lld", (long long)hub_stmt_int(stmt, column));
-    HUB_TRY(hub_buf_add_text(out, "t", err));
-    return hub_buf_add_view(out, hub_stmt_view(stmt, column), err);
+    struct hub_view text = hub_stmt_view(stmt, column);
+    const bool cut = text.size > MAX_KEY_TEXT;
+    text.size = cut ? MAX_KEY_TEXT : text.size;
+    HUB_TRY(hub_buf_add_text(out, cut ? "p" : "t", err));
+    return hub_buf_add_view(out, text, err);
 }
 
 static enum hub_status bad_key(struct hub_error *err)
 {
     return hub_fail_as(err, HUB_INVALID, "bad-cursor", "the cursor does not belong to this listing");
+}
+
+/* "pTEXT" -> "tTEXT" and the rest, as the episode has it. When it has another text by now, the page goes on
+ * from the part that is known. */
+static enum hub_status whole_key(const struct page *page, struct hub_buf *out, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_stmt_resetp) struct hub_stmt *stmt = NULL;
+    const struct hub_episode_query *q = page->query;
+    const struct hub_view known = {q->after_key.data + 1, q->after_key.size - 1};
+    char sql[120];
+    bool row;
+    snprintf(sql, sizeof sql, "SELECT %s FROM episodes WHERE dataset = ? AND number = ?",
+             sorts[q->sort].column);
+    HUB_TRY(hub_db_prepare(page->db, sql, &stmt, err));
+    hub_stmt_bind_int(stmt, 1, page->dataset->head->row);
+    hub_stmt_bind_int(stmt, 2, q->after_number);
+    HUB_TRY(hub_stmt_step(stmt, &row, err));
+    const struct hub_view text = row ? hub_stmt_view(stmt, 0) : known;
+    const bool same = text.size >= known.size && memcmp(text.data, known.data, known.size) == 0;
+    HUB_TRY(hub_buf_add_text(out, "t", err));
+    return hub_buf_add_view(out, same ? text : known, err);
 }
 
 static enum hub_status bind_key(struct hub_stmt *stmt, int parameter, struct hub_view key,
@@ -194,15 +218,21 @@ static void write_sql(const struct page *page, bool nulls, bool after, char *sql
 /* Rows with a key (or those without) after the given place, as many as the page still takes. */
 static enum hub_status run(struct page *page, bool nulls, bool after, struct hub_error *err)
 {
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf whole = HUB_BUF_INIT(64 * MIB);
     HUB_CLEANUP(hub_stmt_resetp) struct hub_stmt *stmt = NULL;
     const struct hub_episode_query *q = page->query;
+    struct hub_view key = q->after_key;
     char sql[1400];
     bool row;
+    if (after && !nulls && sorts[q->sort].column && key.size && key.data[0] == 'p') {
+        HUB_TRY(whole_key(page, &whole, err));
+        key = hub_buf_view(&whole);
+    }
     write_sql(page, nulls, after, sql, sizeof sql);
     HUB_TRY(hub_db_prepare(page->db, sql, &stmt, err));
     hub_stmt_bind_int(stmt, 1, page->dataset->head->row);
     if (after && !nulls && sorts[q->sort].column)
-        HUB_TRY(bind_key(stmt, 2, q->after_key, err));
+        HUB_TRY(bind_key(stmt, 2, key, err));
     if (after)
         hub_stmt_bind_int(stmt, 3, q->after_number);
     hub_stmt_bind_int(stmt, 4, (int64_t)page->left + 1);

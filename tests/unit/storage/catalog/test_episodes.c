@@ -182,6 +182,66 @@ Test(episodes, each_once_in_order)
     }
 }
 
+static void publish_long_tasks(const char *id)
+{
+    static const struct draft_field fields[] = {{"actions", HUB_FIELD_NUMBER, 2}};
+    const struct hub_ds_file files[] = {draft_file("a.h5", 1 << 20)};
+    struct hub_findings *found = draft_findings(fields, 1, 0, 0, EPISODES, 5);
+    for (uint32_t i = 0; i < EPISODES; i++) { /* what tells them apart comes late, and some are equal */
+        found->episodes[i].task = malloc(3000);
+        memset(found->episodes[i].task, 'x', 2990);
+        snprintf(found->episodes[i].task + 2990, 10, "%02u", i * 7 % 20);
+    }
+    const struct hub_draft_part part = {.name = "a", .found = found};
+    const struct hub_draft draft = {.id = id,
+                                    .path = id,
+                                    .format = "x",
+                                    .status = HUB_DATASET_READY,
+                                    .files = files,
+                                    .file_count = 1,
+                                    .parts = &part,
+                                    .part_count = 1,
+                                    .revision = ""};
+    DRAFT_OK(hub_catalog_publish(catalog, &draft, err));
+    DRAFT_OK(hub_catalog_flush(catalog, err));
+    draft_findings_free(found);
+}
+
+static enum hub_status collect_long(void *user, const struct hub_episode_row *row, struct hub_error *err)
+{
+    struct rows *all = user;
+    (void)err;
+    all->rows[all->count++] =
+        (struct row){.number = row->number, .key = strtod(row->task + strspn(row->task, "x"), NULL)};
+    return HUB_OK;
+}
+
+Test(episodes, long_texts_are_paged_too)
+{
+    publish_long_tasks("long");
+    for (unsigned turn = 0; turn < 2; turn++) {
+        struct hub_episode_query query = {.sort = HUB_BY_TASK, .descending = turn, .limit = 5};
+        struct rows all = {.sort = HUB_BY_TASK};
+        HUB_CLEANUP(hub_buf_dispose) struct hub_buf key = HUB_BUF_INIT(1000), after = HUB_BUF_INIT(1000);
+        struct hub_state of_long;
+        const struct hub_snapshot *snapshot = hub_catalog_snapshot(catalog);
+        DRAFT_OK(hub_state_open(catalog, hub_snapshot_find(snapshot, HUB_VIEW("long")), &of_long, err));
+        for (bool more = true; more;) {
+            uint64_t total = 0;
+            DRAFT_OK(hub_episode_page(&of_long, &query, collect_long, &all, &key, &more, &total, err));
+            after.size = 0;
+            DRAFT_OK(hub_buf_add_view(&after, hub_buf_view(&key), err));
+            query.has_after = true;
+            query.after_key = hub_buf_view(&after);
+            query.after_number = all.rows[all.count - 1].number;
+            cr_assert_leq(all.count, EPISODES);
+        }
+        hub_state_close(&of_long);
+        cr_assert_eq(all.count, EPISODES);
+        expect_order(&all, turn);
+    }
+}
+
 Test(episodes, of_one_split)
 {
     for (int sort = HUB_BY_NUMBER; sort <= HUB_BY_SUCCESS; sort++) {
