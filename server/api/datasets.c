@@ -3,6 +3,7 @@
 
 #include "server/api/cursor.h"
 #include "server/api/documents.h"
+#include "server/api/reply.h"
 #include "server/api/resolve.h"
 #include "storage/base/id.h"
 
@@ -156,7 +157,7 @@ static uint32_t after(const struct listing *l, const struct hub_page_cursor *cur
     return low;
 }
 
-static enum hub_status write_page(const struct hub_request *request, struct listing *l, uint32_t first,
+static enum hub_status write_page(struct hub_request *request, struct listing *l, uint32_t first,
                                   uint32_t limit, struct hub_response *response, struct hub_error *err)
 {
     struct hub_json json = hub_json_to(hub_response_buffer(response, 200, "application/json", 16 * MIB), err);
@@ -182,7 +183,8 @@ static enum hub_status write_page(const struct hub_request *request, struct list
     }
     HUB_TRY(hub_page_end(request, response, &json, l->count, last ? &next : NULL, err));
     hub_json_end_object(&json);
-    return hub_json_status(&json);
+    HUB_TRY(hub_json_status(&json));
+    return hub_reply_document(request, response, err);
 }
 
 enum hub_status hub_datasets_list(struct hub_request *request, struct hub_response *response,
@@ -199,6 +201,7 @@ enum hub_status hub_datasets_list(struct hub_request *request, struct hub_respon
     const struct hub_view text = hub_request_query(request, "cursor");
     if (text.data)
         HUB_TRY(hub_cursor_decode(text, l.scope, &cursor, err));
+    HUB_TRY(hub_reply_on_worker(request));
 
     const struct hub_snapshot *snapshot = hub_catalog_snapshot(request->app->catalog);
     HUB_CLEANUP(hub_freep) const struct hub_head **heads = calloc((size_t)snapshot->count + 1, sizeof *heads);
@@ -218,16 +221,19 @@ enum hub_status hub_dataset_show(struct hub_request *request, struct hub_respons
     struct hub_target target;
     struct hub_bytes *bytes = NULL;
     char etag[40];
-    bool done = false;
+    bool done = false, gzip = hub_accepts_gzip(request);
     HUB_TRY(hub_request_known(request, parameters, err));
     HUB_TRY(hub_resolve(request, response, &target, err));
-    HUB_TRY(hub_document_get(request, &target, &bytes, etag, err));
+    HUB_TRY(hub_document_get(request, &target, &gzip, &bytes, etag, err));
     response->shared = bytes; /* the response's reference from here on */
     HUB_TRY(hub_resolve_headers(request, &target, response, err));
+    HUB_TRY(hub_response_header(response, err, "Vary", "Accept-Encoding"));
     HUB_TRY(hub_resolve_conditions(request, response, etag, -1, &done, err));
     if (done)
         return HUB_OK;
     HUB_TRY(hub_response_header(response, err, "Content-Type", "application/json"));
+    if (gzip)
+        HUB_TRY(hub_response_header(response, err, "Content-Encoding", "gzip"));
     response->status = 200;
     response->kind = HUB_BODY_SHARED;
     return HUB_OK;

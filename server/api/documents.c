@@ -1,5 +1,6 @@
 /* Documents of datasets: see documents.h. */
 #include "server/api/documents.h"
+#include "server/api/reply.h"
 
 #include "storage/base/digest.h"
 #include "storage/base/spell.h"
@@ -17,6 +18,7 @@ enum { SLOTS = 4096 };
 
 struct slot {
     int64_t row;
+    bool gzip;           /* the bytes are coded */
     uint64_t generation; /* of the snapshot: versions of other datasets are part of a document */
     uint64_t digests;    /* generation of the digests; HASHED: they are all in it */
     struct hub_bytes *bytes;
@@ -54,21 +56,22 @@ void hub_documents_free(struct hub_documents *d)
     free(d);
 }
 
-static size_t slot_of(int64_t row)
+static size_t slot_of(const struct slot *slot)
 {
-    return (size_t)((uint64_t)row * 0x9e3779b97f4a7c15u >> 52) % SLOTS;
+    return (size_t)(((uint64_t)slot->row * 2 + slot->gzip) * 0x9e3779b97f4a7c15u >> 52) % SLOTS;
 }
 
 static bool is_fresh(const struct slot *slot, const struct slot *wanted)
 {
-    return slot->bytes && slot->row == wanted->row && slot->generation == wanted->generation &&
+    return slot->bytes && slot->row == wanted->row && slot->gzip == wanted->gzip &&
+           slot->generation == wanted->generation &&
            (slot->digests == HASHED || slot->digests == wanted->digests);
 }
 
 /* With a reference for the caller; `bytes` stays NULL when it has to be built. */
 static void find(struct hub_documents *d, struct slot *slot)
 {
-    const size_t i = slot_of(slot->row);
+    const size_t i = slot_of(slot);
     pthread_mutex_lock(&d->locks[i % HUB_COUNT(d->locks)]);
     if (is_fresh(&d->slots[i], slot)) {
         *slot = d->slots[i];
@@ -91,7 +94,7 @@ static void put_slot(struct hub_documents *d, size_t i, const struct slot *with)
 /* The bytes stay the caller's too. */
 static void keep(struct hub_documents *d, const struct slot *slot)
 {
-    const size_t first = slot_of(slot->row), size = hub_bytes_view(slot->bytes).size;
+    const size_t first = slot_of(slot), size = hub_bytes_view(slot->bytes).size;
     if (size > d->limit_bytes)
         return;
     for (size_t i = 1; d->used + size > d->limit_bytes && i < SLOTS; i++) /* whatever is there makes room */
@@ -270,23 +273,71 @@ static enum hub_status build(struct hub_request *request, struct hub_target *tar
     return slot->bytes ? HUB_OK : hub_fail(err, HUB_NO_MEMORY, "no memory for the document of a dataset");
 }
 
-enum hub_status hub_document_get(struct hub_request *request, const struct hub_target *target,
+/* The document as JSON: kept, or built. */
+static enum hub_status get_plain(struct hub_request *request, const struct hub_target *target,
+                                 const struct slot *wanted, struct slot *slot, struct hub_error *err)
+{
+    struct hub_documents *documents = request->app->documents;
+    struct hub_target newest = *target; /* its head lives as long as the state that is opened */
+    *slot = *wanted;
+    find(documents, slot);
+    if (slot->bytes && hub_resolve_is_wanted(request, slot->revision))
+        return HUB_OK;
+    hub_bytes_unref(slot->bytes); /* the newest state may be the one */
+    *slot = *wanted;
+    HUB_TRY(build(request, &newest, slot, err));
+    keep(documents, slot);
+    return HUB_OK;
+}
+
+static enum hub_status compress(struct slot *slot, struct hub_error *err)
+{
+    const struct hub_view plain = hub_bytes_view(slot->bytes);
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf coded = HUB_BUF_INIT(2 * plain.size + KIB);
+    HUB_TRY(hub_gzip(plain, &coded, err));
+    struct hub_bytes *bytes = hub_bytes_new(&coded);
+    if (!bytes)
+        return hub_fail(err, HUB_NO_MEMORY, "no memory to compress a document");
+    hub_bytes_unref(slot->bytes);
+    slot->bytes = bytes;
+    slot->gzip = true;
+    hub_reply_gzip_etag(slot->etag);
+    return HUB_OK;
+}
+
+static enum hub_status get_gzip(struct hub_request *request, const struct hub_target *target,
+                                const struct slot *wanted, struct slot *slot, struct hub_error *err)
+{
+    *slot = *wanted;
+    slot->gzip = true;
+    find(request->app->documents, slot);
+    if (slot->bytes && hub_resolve_is_wanted(request, slot->revision))
+        return HUB_OK;
+    hub_bytes_unref(slot->bytes);
+    HUB_TRY(get_plain(request, target, wanted, slot, err));
+    if (!hub_reply_is_worth_gzip(hub_bytes_view(slot->bytes).size))
+        return HUB_OK;
+    enum hub_status st = hub_reply_on_worker(request);
+    if (!st)
+        st = compress(slot, err);
+    if (st)
+        hub_bytes_unref(slot->bytes);
+    else
+        keep(request->app->documents, slot);
+    return st;
+}
+
+enum hub_status hub_document_get(struct hub_request *request, const struct hub_target *target, bool *gzip,
                                  struct hub_bytes **out, char etag[40], struct hub_error *err)
 {
-    struct hub_app *app = request->app;
-    struct hub_target newest = *target; /* its head lives as long as the state that is opened */
     const struct slot wanted = {.row = target->head->row,
                                 .generation = target->snapshot->generation,
-                                .digests = hub_digest_generation(app->catalog)};
-    struct slot slot = wanted;
-    find(app->documents, &slot);
-    if (!slot.bytes || !hub_resolve_is_wanted(request, slot.revision)) { /* the newest state may be the one */
-        hub_bytes_unref(slot.bytes);
-        slot = wanted;
-        HUB_TRY(build(request, &newest, &slot, err));
-        keep(app->documents, &slot);
-    }
+                                .digests = hub_digest_generation(request->app->catalog)};
+    struct slot slot;
+    HUB_TRY(*gzip ? get_gzip(request, target, &wanted, &slot, err)
+                  : get_plain(request, target, &wanted, &slot, err));
     memcpy(etag, slot.etag, sizeof slot.etag);
+    *gzip = slot.gzip;
     *out = slot.bytes;
     return HUB_OK;
 }

@@ -16,10 +16,11 @@ void hub_documents_free(struct hub_documents *documents);
 /** The members of a summary, inside an object that the caller opened. */
 void hub_summary_write(struct hub_json *json, const struct hub_head *head);
 
-/** The ready document of a dataset and its ETag (40 bytes): a reference for the caller. Blocking on a miss:
- * HUB_AGAIN on an event thread. */
+/** The ready document of a dataset and its ETag (40 bytes): a reference for the caller. `gzip`: coded so if
+ * wanted (in) and worth it (out). Blocking on a miss: HUB_AGAIN on an event thread. */
 HUB_MUST_USE enum hub_status hub_document_get(struct hub_request *request, const struct hub_target *target,
-                                              struct hub_bytes **out, char etag[40], struct hub_error *err);
+                                              bool *gzip, struct hub_bytes **out, char etag[40],
+                                              struct hub_error *err);
 /** A member with a time: RFC 3339 UTC. */
 void hub_put_time(struct hub_json *json, const char *key, int64_t unix_ns);
 /** A member with a text, left out when it is NULL or empty. */

@@ -3,6 +3,7 @@
 #include "server/api/cursor.h"
 #include "server/api/documents.h"
 #include "server/api/field.h"
+#include "server/api/reply.h"
 #include "server/api/resolve.h"
 #include "storage/base/json.h"
 
@@ -136,7 +137,8 @@ static enum hub_status write_page(struct hub_request *request, const struct hub_
     snprintf(next.tie, sizeof next.tie, "%" PRId64, page.last);
     HUB_TRY(hub_page_end(request, response, &page.json, total, more ? &next : NULL, err));
     hub_json_end_object(&page.json);
-    return hub_json_status(&page.json);
+    HUB_TRY(hub_json_status(&page.json));
+    return hub_reply_document(request, response, err);
 }
 
 enum hub_status hub_episodes_list(struct hub_request *request, struct hub_response *response,
@@ -228,19 +230,15 @@ static enum hub_status show(struct hub_request *request, const struct hub_target
                             struct hub_error *err)
 {
     const struct hub_ds_episode *episode;
-    char etag[40];
-    bool done;
     HUB_TRY(hub_find_episode(request, state->dataset, &episode, err));
-    struct hub_buf *out = hub_response_buffer(response, 200, "application/json", 16 * MIB);
-    struct hub_json json = hub_json_to(out, err);
+    struct hub_json json = hub_json_to(hub_response_buffer(response, 200, "application/json", 16 * MIB), err);
     hub_json_object(&json);
     HUB_TRY(hub_episode_one(state, episode->number, add_members, &json, err));
     HUB_TRY(write_fields(&json, state->catalog, state->dataset, episode, err));
     hub_json_end_object(&json);
     HUB_TRY(hub_json_status(&json));
-    hub_etag(etag, &(struct hub_view){out->data, out->size}, 1);
     HUB_TRY(hub_resolve_headers(request, target, response, err));
-    return hub_resolve_conditions(request, response, etag, -1, &done, err);
+    return hub_reply_document(request, response, err);
 }
 
 /* What is about rows asks for their fields too. */

@@ -3,6 +3,7 @@
 #include "server/api/files.h"
 
 #include "server/api/documents.h"
+#include "server/api/reply.h"
 #include "server/api/resolve.h"
 #include "storage/base/base64.h"
 #include "storage/base/digest.h"
@@ -93,7 +94,8 @@ static enum hub_status write_list(struct hub_request *request, const struct hub_
         list_item(request->app, ds, &ds->files[i], &json);
     hub_json_end_array(&json);
     hub_json_end_object(&json);
-    return hub_json_status(&json);
+    HUB_TRY(hub_json_status(&json));
+    return hub_reply_document(request, response, err);
 }
 
 enum hub_status hub_files_list(struct hub_request *request, struct hub_response *response,

@@ -1,6 +1,8 @@
 /* Liveness, readiness, metrics, the contract: see health.h. */
 #include "server/api/health.h"
 
+#include "server/api/reply.h"
+
 #include <inttypes.h>
 
 extern const unsigned char hub_openapi_json[]; /* embedded from server/api/openapi.json */
@@ -67,9 +69,11 @@ enum hub_status hub_metrics_get(struct hub_request *request, struct hub_response
 enum hub_status hub_openapi_get(struct hub_request *request, struct hub_response *response,
                                 struct hub_error *err)
 {
-    (void)request;
-    return hub_buf_add(hub_response_buffer(response, 200, "application/json", 4 * MIB), hub_openapi_json,
-                       hub_openapi_json_size, err);
+    HUB_TRY(hub_reply_on_worker(request));
+    HUB_TRY(hub_buf_add(hub_response_buffer(response, 200, "application/json", 4 * MIB), hub_openapi_json,
+                        hub_openapi_json_size, err));
+    HUB_TRY(hub_response_header(response, err, "Cache-Control", "no-cache"));
+    return hub_reply_document(request, response, err);
 }
 
 enum hub_status hub_front_get(struct hub_request *request, struct hub_response *response,

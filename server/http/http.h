@@ -176,6 +176,13 @@ HUB_MUST_USE enum hub_status hub_range(const struct hub_request *request,
                                        uint64_t *first, uint64_t *count, bool *partial,
                                        struct hub_error *err);
 
+/* ---- content coding ---- */
+
+/** The client takes gzip at least as gladly as plain bytes. */
+bool hub_accepts_gzip(const struct hub_request *request);
+/** `plain` as gzip, at the end of `out`. */
+HUB_MUST_USE enum hub_status hub_gzip(struct hub_view plain, struct hub_buf *out, struct hub_error *err);
+
 /* ---- problems ---- */
 
 /** The HTTP status of an error: problem.c alone decides. */

@@ -1,5 +1,6 @@
 """Every answer that a test gets is held against /openapi.json: the path is there, the status and the media type are declared, and
 the JSON is of its schema."""
+import gzip
 import json
 import urllib.parse
 
@@ -62,5 +63,6 @@ class Contract:
         assert media in content or "*/*" in content, f"{where}: {media} not declared ({', '.join(content)})"
         schema = content.get(media, {}).get("schema", {})
         if media.endswith("json") and schema:
-            errors = self.schema_errors(schema, json.loads(answer.body))
+            body = gzip.decompress(answer.body) if answer.headers.get("Content-Encoding") == "gzip" else answer.body
+            errors = self.schema_errors(schema, json.loads(body))
             assert not errors, f"{where}: {errors[0].message} at {list(errors[0].absolute_path)}"

@@ -1,5 +1,6 @@
 """The REST API as a script sees it: listing, paging, aliases, documents, slices, files, conditionals, problems. Every answer is held
 against openapi.json by hub.py."""
+import gzip
 import hashlib
 import io
 import json
@@ -477,6 +478,52 @@ def test_content_arrives_with_the_last_digest(hub):
     while "content" not in hub.get(url).json() and time.monotonic() < end:
         time.sleep(0.05)
     assert len(hub.get(url).json()["content"]) == 64
+
+
+# ---- validators and gzip of documents ----
+
+DOCUMENTS = ["/api/v1/datasets", "/api/v1/datasets?sort=-size&limit=2", DOOR, "/api/v1/datasets/door-human", f"{DOOR}/episodes", f"{DOOR}/episodes?limit=3&sort=-return",
+             f"{DOOR}/episodes/0", f"{DOOR}/files", "/openapi.json"]
+
+
+@pytest.mark.parametrize("url", DOCUMENTS)
+def test_validators_and_gzip(hub, url):
+    whole = hub.get(url)
+    while "content" not in url and hub.get(url).headers["ETag"] != whole.headers["ETag"]:  # digests of other tests arrive
+        whole = hub.get(url)
+    packed = hub.get(url, {"Accept-Encoding": "gzip, deflate"})
+    assert whole.headers["Content-Encoding"] is None and "Accept-Encoding" in whole.headers.get_all("Vary")
+    coded = packed.headers["Content-Encoding"] == "gzip"
+    assert coded == (len(whole.body) >= 1024), len(whole.body)
+    assert (gzip.decompress(packed.body) if coded else packed.body) == whole.body
+    assert (packed.headers["ETag"] != whole.headers["ETag"]) == coded and (not coded or len(packed.body) < len(whole.body) * 0.7)
+    for accept, answer in (("identity", whole), ("gzip", packed)):
+        same = hub.get(url, {"If-None-Match": answer.headers["ETag"], "Accept-Encoding": accept})
+        assert same.status == 304 and not same.body and same.headers["ETag"] == answer.headers["ETag"] and same.headers["Vary"]
+        head = hub.get(url, {"Accept-Encoding": accept}, method="HEAD")
+        for name in ("ETag", "Content-Encoding", "Content-Length", "Content-Type", "Cache-Control", "Vary"):
+            assert head.headers[name] == answer.headers[name], name
+    assert hub.get(url, {"If-None-Match": '"other"'}).status == 200
+    problem(hub.get(url, {"If-Match": '"other"'}), 412, "precondition-failed")
+    again = hub.get(url, {"Accept-Encoding": "gzip;q=0.5, *;q=0"})
+    assert again.body == packed.body and again.headers["ETag"] == packed.headers["ETag"]
+    for refused in ("gzip;q=0", "identity", "br", "gzip;q=0.2, identity;q=0.9", "deflate, br;q=1.0", "gzip;q=zero"):
+        assert hub.get(url, {"Accept-Encoding": refused}).headers["Content-Encoding"] is None, refused
+
+
+def test_rows_and_files_are_not_compressed(hub):
+    for url in (f"{DOOR}/episodes/0/observations", f"{DOOR}/files/data/metadata.json", f"{DOOR}/episodes/0?fields=observations"):
+        assert hub.get(url, {"Accept-Encoding": "gzip"}).headers["Content-Encoding"] is None
+
+
+def test_pages_under_gzip(traps):
+    seen, url = [], "/api/v1/datasets?limit=2&sort=-size"
+    while url:
+        a = traps.get(url, {"Accept-Encoding": "gzip"})
+        page = json.loads(gzip.decompress(a.body) if a.headers["Content-Encoding"] else a.body)
+        seen += [i["id"] for i in page["items"]]
+        url = page["next"] and page["next"].replace(traps.base, "")
+    assert sorted(seen) == sorted(i["id"] for i in traps.datasets())
 
 
 # ---- the edge ----
