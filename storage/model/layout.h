@@ -57,15 +57,18 @@ struct hub_pipeline {
     struct hub_filter filters[HUB_MAX_FILTERS]; /* in the order the writer applied them */
 };
 
-/** Chunk geometry of a chunked piece. Axis 0 is the row axis. */
+/**
+ * Chunk geometry of a chunked piece. Axis 0 is the row axis. Items adjoin each other, or each is a part of an
+ * element (a member of a compound): then they are `element` bytes apart, `at` bytes within.
+ */
 struct hub_grid {
-    uint32_t rank;     /* 1 + the variant's rank */
-    uint32_t pipeline; /* index */
-    uint32_t fill;     /* offset in bytes of one element, or HUB_NONE for zeros */
-    uint32_t zero;
-    uint32_t chunk[HUB_MAX_RANK +
-                   1]; /* elements along each axis; the product x item_size <= HUB_MAX_CHUNK_BYTES */
-    uint32_t zero2;
+    uint16_t rank;                    /* 1 + the variant's rank */
+    uint16_t inner;                   /* with `element`: trailing axes that lie within one, whole */
+    uint32_t pipeline;                /* index */
+    uint32_t fill;                    /* offset in bytes of one item, or HUB_NONE for zeros */
+    uint32_t element;                 /* 0: items adjoin */
+    uint32_t chunk[HUB_MAX_RANK + 1]; /* items along each axis; a chunk has at most HUB_MAX_CHUNK_BYTES */
+    uint32_t at;
 };
 
 /** Row-major over the grid of the piece: ceil(rows / chunk[0]) x ceil(dims[0] / chunk[1]) x ... entries. Edge

@@ -68,8 +68,10 @@ static enum hub_status check_pipeline(const struct check *c, uint32_t number)
 static enum hub_status check_grid(const struct check *c, uint32_t number)
 {
     const struct hub_grid *g = &c->layout->grids[number];
-    if (g->rank < 1 || g->rank > HUB_MAX_RANK + 1 || g->zero || g->zero2)
+    if (g->rank < 1 || g->rank > HUB_MAX_RANK + 1)
         return lie(c, "rank of grid", number);
+    if (g->inner >= g->rank || (!g->element && (g->inner || g->at)))
+        return lie(c, "elements of grid", number);
     if (g->pipeline >= c->layout->counts[HUB_T_PIPELINES])
         return lie(c, "pipeline of grid", number);
     uint64_t items = 1;
@@ -176,10 +178,19 @@ static enum hub_status check_chunked(struct check *c, const struct hub_piece *p,
         return lie(c, "grid and rows differ in rank, at row", p->first_row);
     if (g->fill != HUB_NONE && !inside(c, HUB_T_BYTES, g->fill, v->item_size))
         return lie(c, "fill value of piece", p->first_row);
-    uint64_t chunk_bytes = (uint64_t)g->chunk[0] * v->item_size,
+    const unsigned outer = v->rank - g->inner;
+    uint64_t item = v->item_size; /* bytes of what lies together in an element */
+    for (unsigned i = outer; i < v->rank; i++) {
+        if (g->chunk[i + 1] != HUB_MAX(v->dims[i], 1u))
+            return lie(c, "axis of grid that is not whole in an element, at row", p->first_row);
+        item *= g->chunk[i + 1];
+    }
+    if (g->element && (item > g->element || g->at > g->element - item))
+        return lie(c, "item beyond its element, at row", p->first_row);
+    uint64_t chunk_bytes = (uint64_t)g->chunk[0] * (g->element ? g->element : v->item_size),
              chunks = (p->rows + g->chunk[0] - 1) / g->chunk[0];
     for (unsigned i = 0; i < v->rank; i++) {
-        if (chunk_bytes <= HUB_MAX_CHUNK_BYTES)
+        if (chunk_bytes <= HUB_MAX_CHUNK_BYTES && i < outer)
             chunk_bytes *= g->chunk[i + 1];
         const uint64_t along = ((uint64_t)v->dims[i] + g->chunk[i + 1] - 1) / g->chunk[i + 1];
         if (along && chunks > UINT32_MAX / along)

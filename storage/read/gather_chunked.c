@@ -27,6 +27,8 @@ struct walk {
     uint64_t across;      /* chunks beside each other, of one range of rows */
     uint64_t first_range; /* of chunk rows */
     uint64_t count;       /* chunks touched */
+    uint64_t element;     /* bytes from one item, or element that it is a part of, to the next */
+    unsigned outer;       /* inner axes along which elements lie; the others lie within one */
     uint64_t row_stored;  /* bytes of a row within a chunk */
     uint64_t chunk_bytes;
     uint64_t row_bytes; /* of a whole row */
@@ -50,11 +52,14 @@ static void start_walk(const struct hub_plan *plan, const struct hub_cut *cut, s
         .plan = plan, .cut = cut, .grid = &plan->layout->grids[cut->piece->geometry], .across = 1};
     w->pipeline = &plan->layout->pipelines[w->grid->pipeline];
     w->chunks = plan->layout->chunks + cut->piece->table;
-    w->row_stored = v->item_size;
+    w->element = w->grid->element ? w->grid->element : v->item_size;
+    w->outer = v->rank - w->grid->inner;
+    w->row_stored = w->element;
     for (unsigned i = 0; i < v->rank; i++) {
         w->along[i] = (uint32_t)(((uint64_t)v->dims[i] + w->grid->chunk[i + 1] - 1) / w->grid->chunk[i + 1]);
         w->across *= w->along[i];
-        w->row_stored *= w->grid->chunk[i + 1];
+        if (i < w->outer)
+            w->row_stored *= w->grid->chunk[i + 1];
     }
     w->chunk_bytes = w->row_stored * w->grid->chunk[0];
     w->row_bytes = hub_variant_row_bytes(v);
@@ -97,6 +102,8 @@ static void visit_chunk(const struct walk *w, uint64_t number, struct visit *vis
     int64_t from = v->item_size, to = v->item_size;
     for (unsigned i = v->rank; i > 0; i--) {
         const uint32_t wide = w->grid->chunk[i], all = v->dims[i - 1];
+        if (i == w->outer)
+            from = (int64_t)w->element;
         const uint64_t at = beside % w->along[i - 1] * wide;
         beside /= w->along[i - 1];
         box->dim[i] = (struct hub_box_dim){HUB_MIN(wide, all - at), from, to};
@@ -170,7 +177,7 @@ static enum hub_status scatter(const struct run *run, const struct visit *visit,
     const struct walk *w = run->walk;
     uint8_t *to = run->out + visit->to;
     if (!filtered(w, visit->chunk)) { /* what was read begins at the first wanted row */
-        hub_box_copy(&visit->box, to, stored);
+        hub_box_copy(&visit->box, to, stored + w->grid->at);
         return HUB_OK;
     }
     const uint64_t half = HUB_MAX(w->chunk_bytes, visit->chunk->size) + 64;
@@ -182,7 +189,7 @@ static enum hub_status scatter(const struct run *run, const struct visit *visit,
     HUB_TRY(hub_chunk_decode(w->pipeline, visit->chunk->mask, stored, visit->chunk->size, decoded,
                              w->chunk_bytes, filter, err));
     if (!whole)
-        hub_box_copy(&visit->box, to, decoded + visit->inner_row * w->row_stored);
+        hub_box_copy(&visit->box, to, decoded + visit->inner_row * w->row_stored + w->grid->at);
     return HUB_OK;
 }
 
@@ -222,7 +229,8 @@ static enum hub_status read_range(struct run *run, uint64_t from, uint64_t to, s
         if (read_alone(w, visit, size)) {
             /* The slot is written again by the next visit, so this one is read first; its neighbours stay
              * collected. */
-            HUB_TRY(hub_box_read(run->g, run->file, offset, &visit->box, run->out + visit->to, err));
+            HUB_TRY(hub_box_read(run->g, run->file, offset + w->grid->at, &visit->box, run->out + visit->to,
+                                 err));
             continue;
         }
         const bool joins = run->count && run->count < RUN_CHUNKS && offset >= run->end &&

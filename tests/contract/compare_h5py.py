@@ -63,7 +63,28 @@ def datasets(group, path="", above=()):
             if item.id.__hash__() not in above and len(above) < 15:
                 yield from datasets(item, name, above + (item.id.__hash__(),))
         elif isinstance(item, h5py.Dataset):
-            yield name, item
+            yield from members(name, item, item.dtype)
+
+
+class Member:
+    """A member of a compound, which is a field of its own; reads like a dataset."""
+
+    def __init__(self, ds, dtype, names):
+        self.ds, self.dtype, self.names, self.shape, self.ndim = ds, dtype, names, ds.shape, ds.ndim
+
+    def __getitem__(self, key):
+        rows = self.ds[key]
+        for name in self.names:
+            rows = rows[name]
+        return rows
+
+
+def members(path, ds, dtype, names=()):
+    if dtype.names is None:
+        yield path, Member(ds, dtype.base, names) if names else ds
+        return
+    for name in dtype.names:
+        yield from members(f"{path}/{name}", ds, dtype[name], (*names, name))
 
 
 def main():

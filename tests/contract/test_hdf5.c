@@ -96,6 +96,13 @@ ParameterizedTestParameters(hdf5, counting)
         {"filters-standard-v0", "szip", 25, 7},            /* by libhdf5, through side data */
         {"filters-standard-v0", "scaleoffset_int", 25, 7}, /* the same */
         {"filters-standard-v0", "nbit", 25, 7},            /* the same, of 17 bits */
+        {"types-members-v0", "contiguous/n", 25, 1},
+        {"types-members-v0", "contiguous_2d/pose", 5, 9},
+        {"types-members-v0", "compact/deep/grid", 5, 12},
+        {"types-members-v0", "chunked/pose", 25, 3},
+        {"types-members-v0", "chunked_2d/deep/grid", 9, 30},
+        {"types-members-v0", "gzip/n", 25, 1},
+        {"types-members-v0", "gzip_2d/pose", 9, 15},
         {"filters-mixed-v0", "scaleoffset_lzf", 25, 7},
         {"filters-mixed-v0", "scaleoffset_shuffle_lzf", 25, 7},
         {"filters-unknown-v0", "good", 5, 3},
@@ -246,7 +253,8 @@ ParameterizedTestParameters(hdf5, refused)
         {"hdf5/filters-unknown-v0", "bitshuffle", "filter 32008 (bitshuffle)"},
         {"hdf5/filters-unknown-v0", "zstd", "filter 32015 (zstd)"},
         {"hdf5/filters-unknown-v0", "nobody", "filter 511"},
-        {"hdf5/types-compound-v0", "compound", "compound type (x, n, pose, ok)"},
+        {"hdf5/types-members-v0", "nbit/n", "a member of a compound that only libhdf5 decodes"},
+        {"hdf5/types-members-v0", "texts/ref", "reference type"},
         {"hdf5/types-compound-v0", "opaque", "opaque type"},
         {"hdf5/types-numbers-v0", "bitfield", "bitfield type"},
         {"hdf5/types-numbers-v0", "longdouble", "float of 80 bits that is not IEEE 754"},

@@ -41,6 +41,26 @@ def h5_value(dataset):
         return None
 
 
+class Member:
+    """A member of a compound, which is a field of its own; reads like a dataset."""
+
+    def __init__(self, dataset, dtype, names):
+        self.dataset, self.dtype, self.names = dataset, dtype, names
+
+    def __getitem__(self, key):
+        rows = self.dataset[key]
+        for name in self.names:
+            rows = rows[name]
+        return rows
+
+
+def leaves(path, dataset, dtype, names=()):
+    if dtype.names is None:
+        yield path, Member(dataset, dtype.base, names) if names else dataset
+    for name in dtype.names or ():
+        yield from leaves(f"{path}/{name}", dataset, dtype[name], (*names, name))
+
+
 def minari(folder, document):
     with h5py.File(os.path.join(folder, "data", "main_data.hdf5"), "r") as f:
         names = sorted((n for n in f if re.fullmatch(r"episode_\d+", n)), key=lambda n: int(n[8:]))
@@ -55,7 +75,8 @@ def minari(folder, document):
 
             def visit(path, item):
                 if isinstance(item, h5py.Dataset):
-                    values[path] = h5_value(item)
+                    for leaf, data in leaves(path, item, item.dtype):
+                        values[leaf] = h5_value(data)
 
             group.visititems(visit)
             yield int(name[8:]), values

@@ -157,6 +157,7 @@ struct hub_h5_dataset {
     uint64_t dims[HUB_MAX_RANK];
     uint64_t rows; /* dims[0]; 1 for a scalar; 0 for a null space */
     struct hub_h5_type type;
+    uint32_t element, at;       /* stored bytes of an element of the dataspace; where in it the type lies */
     struct hub_variant variant; /* of a row */
     char unreadable[160];       /* empty, or why by name: the rest is then only good for documents */
 
@@ -182,6 +183,16 @@ struct hub_h5_dataset {
 HUB_MUST_USE enum hub_status hub_h5_dataset(struct hub_h5 *file, const struct hub_h5_object *object,
                                             struct hub_h5_dataset *out, struct hub_error *err);
 
+/** Does an element have members of its own? Complex numbers have not. Such a dataset is unreadable as it is.
+ */
+bool hub_h5_has_members(const struct hub_h5_dataset *dataset);
+/** Called for each member as a dataset of its own, `name` being its path within the element ("pose/x"). */
+typedef enum hub_status (*hub_h5_member_fn)(void *user, struct hub_view name,
+                                            const struct hub_h5_dataset *member, struct hub_error *err);
+HUB_MUST_USE enum hub_status hub_h5_members(struct hub_h5 *file, const struct hub_h5_object *object,
+                                            const struct hub_h5_dataset *dataset, hub_h5_member_fn fn,
+                                            void *user, struct hub_error *err);
+
 /** Add the dataset's rows as one array. On failure nothing was added: HUB_UNSUPPORTED and HUB_TOO_BIG say by
  * name why it is unreadable, HUB_CORRUPT what contradicts. */
 HUB_MUST_USE enum hub_status hub_h5_layout(struct hub_h5 *file, const struct hub_h5_dataset *dataset,
@@ -192,7 +203,7 @@ HUB_MUST_USE enum hub_status hub_h5_layout(struct hub_h5 *file, const struct hub
  * whole reads. */
 HUB_MUST_USE enum hub_status hub_h5_read(struct hub_h5 *file, const struct hub_h5_dataset *dataset,
                                          uint64_t first, uint64_t count, void *out, struct hub_error *err);
-/** Stored bytes of a row as hub_h5_read copies it. */
+/** Stored bytes of a row as hub_h5_read copies it: of a member, the elements it is a part of. */
 uint64_t hub_h5_row_bytes(const struct hub_h5_dataset *dataset);
 /** Row `row` of a text dataset (FIXED or VAR), appended; at most `limit` bytes, else HUB_TOO_BIG. */
 HUB_MUST_USE enum hub_status hub_h5_read_text(struct hub_h5 *file, const struct hub_h5_dataset *dataset,

@@ -32,21 +32,29 @@ static enum hub_status read_space(struct hub_h5 *file, const struct hub_h5_objec
     return HUB_OK;
 }
 
-static enum hub_status read_type(struct hub_h5 *file, const struct hub_h5_object *o, struct hub_h5_dataset *d,
-                                 struct hub_error *err)
+/* The bytes of the datatype: in the header, or a copy of a shared one in `shared`. */
+static enum hub_status find_type(struct hub_h5 *file, const struct hub_h5_object *o, struct hub_buf *shared,
+                                 struct hub_cursor *c, struct hub_error *err)
 {
     const struct hub_h5_message *m = h5_find(o, H5_MSG_TYPE);
     if (!m)
         return hub_fail(err, HUB_CORRUPT, "a dataset without a datatype");
-    HUB_CLEANUP(hub_buf_dispose) struct hub_buf shared = HUB_BUF_INIT(H5_MAX_HEADER);
-    struct hub_cursor c = h5_body(o, m);
+    *c = h5_body(o, m);
     if (m->flags & 2) {
-        HUB_TRY(h5_shared_type(file, &c, &shared, err));
-        c = hub_cursor_of(shared.data, shared.size);
+        HUB_TRY(h5_shared_type(file, c, shared, err));
+        *c = hub_cursor_of(shared->data, shared->size);
     }
+    return HUB_OK;
+}
+
+static enum hub_status read_type(struct hub_h5 *file, const struct hub_h5_object *o, struct hub_h5_dataset *d,
+                                 struct hub_error *err)
+{
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf shared = HUB_BUF_INIT(H5_MAX_HEADER);
+    struct hub_cursor c;
+    HUB_TRY(find_type(file, o, &shared, &c, err));
     HUB_TRY(h5_type_parse(&c, &d->type, err));
-    if (d->type.unreadable[0])
-        refuse(d, "%s", d->type.unreadable);
+    d->element = d->type.size;
     return HUB_OK;
 }
 
@@ -57,6 +65,8 @@ static void make_variant(struct hub_h5_dataset *d)
     const struct hub_variant *item = &d->type.variant;
     struct hub_variant v = *item;
     d->variant = v;
+    if (d->type.unreadable[0])
+        refuse(d, "%s", d->type.unreadable);
     if (d->unreadable[0])
         return;
     if (item->kind == HUB_KIND_VAR) {
@@ -91,9 +101,9 @@ static enum hub_status check_chunk(struct hub_h5_dataset *d, uint32_t rank, cons
 {
     if (rank != d->rank || rank == 0)
         return hub_fail(err, HUB_CORRUPT, "chunks of %u dimensions in a dataset of %u", rank, d->rank);
-    if (item != d->type.size)
+    if (item != d->element)
         return hub_fail(err, HUB_CORRUPT, "chunks of %" PRIu64 "-byte items in a dataset of %u bytes", item,
-                        d->type.size);
+                        d->element);
     uint64_t bytes = item;
     for (uint32_t i = 0; i < rank; i++) {
         if (dims[i] == 0 || dims[i] > UINT32_MAX)
@@ -224,7 +234,7 @@ static void take_filter(struct hub_h5_dataset *d, uint32_t id, uint32_t first_va
     struct hub_filter *f = &d->pipeline.filters[i];
     switch (id) {
     case HUB_FILTER_SHUFFLE:
-        *f = (struct hub_filter){id, first_value ? first_value : d->type.size};
+        *f = (struct hub_filter){id, first_value ? first_value : d->element};
         if (f->param == 0 || f->param > HUB_MAX_CHUNK_BYTES)
             refuse(d, "shuffle of %u-byte elements", f->param);
         return;
@@ -307,7 +317,7 @@ static enum hub_status read_fill(const struct hub_h5_object *o, struct hub_h5_da
     const uint8_t *bytes = size && size < INT32_MAX ? hub_cursor_bytes(&c, size) : NULL;
     if (c.failed)
         return hub_fail(err, HUB_CORRUPT, "a fill value is cut short");
-    if (bytes && size == d->type.size)
+    if (bytes && size == d->element)
         d->fill = (struct hub_view){(const char *)bytes, size};
     return HUB_OK;
 }
@@ -320,7 +330,8 @@ enum hub_status hub_h5_dataset(struct hub_h5 *file, const struct hub_h5_object *
     *out = (struct hub_h5_dataset){.address = object->address, .data = H5_UNDEFINED};
     HUB_TRY(read_space(file, object, out, err));
     HUB_TRY(read_type(file, object, out, err));
-    make_variant(out);
+    if (!hub_h5_has_members(out))
+        make_variant(out);
     HUB_TRY(read_layout(file, object, out, err));
     HUB_TRY(read_filters(object, out, err));
     HUB_TRY(read_fill(object, out, err));
@@ -328,5 +339,80 @@ enum hub_status hub_h5_dataset(struct hub_h5 *file, const struct hub_h5_object *
         refuse(out, "external raw storage");
     if (out->type.convert)
         out->library = true;
+    if (hub_h5_has_members(out))
+        refuse(out, "%s", out->type.unreadable); /* as it is: each member is readable on its own */
     return HUB_OK;
+}
+
+/* ---- members of compounds ---- */
+
+static bool is_nested(const struct hub_h5_type *type)
+{
+    return type->class == HUB_H5_COMPOUND && type->variant.kind != HUB_KIND_COMPLEX;
+}
+
+bool hub_h5_has_members(const struct hub_h5_dataset *dataset)
+{
+    return is_nested(&dataset->type);
+}
+
+struct members {
+    const struct hub_h5_dataset *whole;
+    hub_h5_member_fn fn;
+    void *user;
+    struct hub_buf path;
+    uint32_t at; /* of the compound whose members are walked */
+};
+
+static void make_member(const struct hub_h5_dataset *whole, uint32_t at, const struct hub_h5_type *type,
+                        struct hub_h5_dataset *out)
+{
+    *out = *whole;
+    out->at = at;
+    out->type = *type;
+    out->fill = whole->fill.size ? (struct hub_view){whole->fill.data + at, type->size} : whole->fill;
+    /* what is wrong with the whole is wrong with each member, but for its being a compound */
+    if (strcmp(out->unreadable, whole->type.unreadable) == 0)
+        out->unreadable[0] = '\0';
+    make_variant(out);
+    if (!out->unreadable[0] && !hub_variant_valid(&type->variant))
+        refuse(out, "elements of %u bytes", type->size);
+    if (whole->library || type->convert)
+        refuse(out, "a member of a compound that only libhdf5 decodes");
+}
+
+static enum hub_status take_member(void *user, const struct h5_member *member, struct hub_error *err)
+{
+    struct members *w = user;
+    struct hub_h5_dataset d;
+    const size_t before = w->path.size;
+    const uint32_t outer = w->at;
+    if (before)
+        HUB_TRY(hub_buf_add_text(&w->path, "/", err));
+    HUB_TRY(hub_buf_add_view(&w->path, member->name, err));
+    enum hub_status st;
+    if (is_nested(&member->type)) {
+        struct hub_cursor c = member->bytes;
+        w->at = outer + member->at;
+        st = h5_type_members(&c, take_member, w, err);
+        w->at = outer;
+    } else {
+        make_member(w->whole, outer + member->at, &member->type, &d);
+        st = w->fn(w->user, hub_buf_view(&w->path), &d, err);
+    }
+    w->path.size = before;
+    return st;
+}
+
+enum hub_status hub_h5_members(struct hub_h5 *file, const struct hub_h5_object *object,
+                               const struct hub_h5_dataset *dataset, hub_h5_member_fn fn, void *user,
+                               struct hub_error *err)
+{
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf shared = HUB_BUF_INIT(H5_MAX_HEADER);
+    struct members w = {.whole = dataset, .fn = fn, .user = user, .path = HUB_BUF_INIT((size_t)HUB_MAX_PATH)};
+    struct hub_cursor c;
+    HUB_TRY(find_type(file, object, &shared, &c, err));
+    const enum hub_status st = h5_type_members(&c, take_member, &w, err);
+    hub_buf_dispose(&w.path);
+    return st;
 }

@@ -9,13 +9,13 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-enum { MAX_VAR_ROWS = 16 * 1024 * 1024, SLAB_ROWS = 4096 };
+enum { MAX_VAR_ROWS = 16 * 1024 * 1024, SLAB_BYTES = 64 * 1024 };
 
 static enum hub_status measure(const struct hub_h5_dataset *d, struct h5_grid *g, struct hub_error *err)
 {
     g->rank = d->rank;
     g->chunk_bytes = d->chunk_bytes;
-    g->item_bytes = d->type.size;
+    g->item_bytes = d->element;
     g->count = 1;
     for (uint32_t i = 0; i < d->rank; i++) {
         const uint64_t chunk = d->chunk[i];
@@ -121,29 +121,63 @@ static enum hub_status add_fill(const struct hub_h5_dataset *d, struct hub_layou
     return one_piece(b, &d->variant, &piece, array, err);
 }
 
+/* Is the type a part of its element, so that items do not adjoin? */
+static bool is_member(const struct hub_h5_dataset *d)
+{
+    return d->element != d->type.size;
+}
+
 static enum hub_status add_compact(const struct hub_h5_dataset *d, struct hub_layout_builder *b,
                                    uint32_t *array, struct hub_error *err)
 {
-    const uint64_t size = d->rows * hub_variant_row_bytes(&d->variant);
+    const uint64_t elements = d->rows * (hub_h5_row_bytes(d) / d->element), item = d->type.size;
     uint32_t at = 0;
-    if (size > d->compact.size)
-        return hub_fail(err, HUB_CORRUPT, "%zu bytes where %" PRIu64 " belong", d->compact.size, size);
-    HUB_TRY(hub_layout_bytes(b, d->compact.data, (uint32_t)size, &at, err));
+    if (elements > d->compact.size / d->element)
+        return hub_fail(err, HUB_CORRUPT, "%zu bytes where %" PRIu64 " elements of %u belong",
+                        d->compact.size, elements, d->element);
+    HUB_CLEANUP(hub_freep) uint8_t *items = malloc((size_t)(elements * item));
+    if (!items)
+        return hub_fail(err, HUB_NO_MEMORY, "out of memory for %" PRIu64 " rows", d->rows);
+    for (uint64_t i = 0; i < elements; i++)
+        memcpy(items + i * item, d->compact.data + i * d->element + d->at, item);
+    HUB_TRY(hub_layout_bytes(b, items, (uint32_t)(elements * item), &at, err));
     const struct hub_piece piece = {
         .kind = HUB_PIECE_INLINE, .file = HUB_NONE, .rows = d->rows, .offset = at};
     return one_piece(b, &d->variant, &piece, array, err);
 }
 
+/* Strides of a member: elements along the dataspace's axes, items along those of an array type within. */
+static enum hub_status put_strides(const struct hub_h5_dataset *d, struct hub_layout_builder *b,
+                                   uint32_t *geometry, struct hub_error *err)
+{
+    const struct hub_variant *v = &d->variant;
+    const uint32_t outer = v->rank - d->type.variant.rank;
+    int64_t strides[HUB_MAX_RANK], stride = v->item_size;
+    if (!is_member(d) || outer == 0)
+        return HUB_OK; /* in C order */
+    for (uint32_t i = v->rank; i-- > 0;) {
+        if (i + 1 == outer)
+            stride = d->element;
+        strides[i] = stride;
+        stride *= v->dims[i];
+    }
+    return hub_layout_strides(b, strides, v->rank, geometry, err);
+}
+
 static enum hub_status add_contiguous(const struct hub_h5 *file, const struct hub_h5_dataset *d,
                                       struct hub_layout_builder *b, uint32_t *array, struct hub_error *err)
 {
-    const uint64_t row = hub_variant_row_bytes(&d->variant);
+    const uint64_t row = hub_h5_row_bytes(d);
     struct hub_piece piece = {.kind = HUB_PIECE_STRIDED,
                               .file = file->number,
                               .rows = d->rows,
                               .row_stride = (int64_t)row,
                               .geometry = HUB_NONE};
+    if (row > INT64_MAX / d->rows)
+        return hub_fail(err, HUB_CORRUPT, "rows beyond the end of the file");
     HUB_TRY(h5_locate(file, d->data, d->rows * row, &piece.offset, err));
+    piece.offset += d->at;
+    HUB_TRY(put_strides(d, b, &piece.geometry, err));
     return one_piece(b, &d->variant, &piece, array, err);
 }
 
@@ -181,7 +215,12 @@ static enum hub_status put_chunks(struct hub_h5 *file, const struct hub_h5_datas
             !hub_layout_stored_size_fits(&pipeline, &chunks[i], d->chunk_bytes))
             return hub_fail(err, HUB_CORRUPT, "chunk %" PRIu64 " is stored in %u bytes, decoded %" PRIu64, i,
                             chunks[i].size, d->chunk_bytes);
-    struct hub_grid grid = {.rank = 1u + d->variant.rank};
+    struct hub_grid grid = {.rank = (uint16_t)(1 + d->variant.rank)};
+    if (is_member(d)) {
+        grid.element = d->element;
+        grid.at = d->at;
+        grid.inner = d->type.variant.rank;
+    }
     memcpy(grid.chunk, d->chunk, d->rank * sizeof *grid.chunk);
     for (uint32_t i = d->rank; i < grid.rank; i++) /* an array type lies whole in each chunk */
         grid.chunk[i] = HUB_MAX(d->variant.dims[i - 1], 1u);
@@ -218,16 +257,17 @@ static enum hub_status add_chunked(struct hub_h5 *file, const struct hub_h5_data
 static enum hub_status find_items(struct hub_h5 *file, const struct hub_h5_dataset *d,
                                   struct hub_extent *extents, struct hub_error *err)
 {
-    const uint64_t width = d->type.size;
-    if (width != 8u + file->offset_size)
-        return hub_fail(err, HUB_CORRUPT, "references of %" PRIu64 " bytes", width);
-    uint8_t *slab = malloc(SLAB_ROWS * width);
+    const uint64_t width = d->element;
+    const uint64_t slab_rows = HUB_MAX(SLAB_BYTES / width, 1);
+    if (d->type.size != 8u + file->offset_size)
+        return hub_fail(err, HUB_CORRUPT, "references of %u bytes", d->type.size);
+    uint8_t *slab = malloc(slab_rows * width);
     enum hub_status st = slab ? HUB_OK : hub_fail(err, HUB_NO_MEMORY, "out of memory reading references");
-    for (uint64_t row = 0; !st && row < d->rows; row += SLAB_ROWS) {
-        const uint64_t n = HUB_MIN(d->rows - row, (uint64_t)SLAB_ROWS);
+    for (uint64_t row = 0; !st && row < d->rows; row += slab_rows) {
+        const uint64_t n = HUB_MIN(d->rows - row, slab_rows);
         st = hub_h5_read(file, d, row, n, slab, err);
         for (uint64_t i = 0; !st && i < n; i++)
-            st = h5_heap_reference(file, slab + i * width, d->type.vlen_item, &extents[row + i], err);
+            st = h5_heap_reference(file, slab + i * width + d->at, d->type.vlen_item, &extents[row + i], err);
     }
     free(slab);
     return st;

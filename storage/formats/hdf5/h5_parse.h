@@ -129,6 +129,19 @@ HUB_MUST_USE enum hub_status h5_shared_type(struct hub_h5 *file, struct hub_curs
 /** Parse a datatype; `c` is advanced past it. Unknown and refused ones are OK with `unreadable`. */
 HUB_MUST_USE enum hub_status h5_type_parse(struct hub_cursor *c, struct hub_h5_type *out,
                                            struct hub_error *err);
+/** A member of a compound type. */
+struct h5_member {
+    struct hub_view name;
+    uint32_t at;
+    struct hub_h5_type type;
+    struct hub_cursor bytes; /* of its type, for the members of its own */
+};
+typedef enum hub_status (*h5_type_member_fn)(void *user, const struct h5_member *member,
+                                             struct hub_error *err);
+/** Walk the members of a compound type; `c` is at its first byte and goes past it. */
+HUB_MUST_USE enum hub_status h5_type_members(struct hub_cursor *c, h5_type_member_fn fn, void *user,
+                                             struct hub_error *err);
+
 /** Parse a dataspace: rank (HUB_NONE: null), dims, max dims (may be NULL). More than HUB_MAX_RANK:
  * HUB_UNSUPPORTED. */
 HUB_MUST_USE enum hub_status h5_space_parse(const struct hub_h5 *file, struct hub_cursor *c, uint32_t *rank,

@@ -11,7 +11,7 @@
 
 uint64_t hub_h5_row_bytes(const struct hub_h5_dataset *dataset)
 {
-    uint64_t bytes = dataset->type.size;
+    uint64_t bytes = dataset->element;
     for (uint32_t i = 1; dataset->rank != HUB_NONE && i < dataset->rank; i++)
         bytes =
             dataset->dims[i] && bytes > UINT64_MAX / dataset->dims[i] ? UINT64_MAX : bytes * dataset->dims[i];
@@ -32,8 +32,8 @@ struct job {
 /* Elements that are nowhere: the fill value. */
 static void fill_elements(const struct hub_h5_dataset *d, uint8_t *out, uint64_t bytes)
 {
-    const uint32_t item = d->type.size;
-    if (!d->fill.size) {
+    const uint32_t item = d->element;
+    if (d->fill.size != item) {
         memset(out, 0, bytes);
         return;
     }
@@ -81,7 +81,7 @@ static enum hub_status load_chunk(struct job *job, const struct hub_chunk *chunk
 static void copy_chunk(const struct job *job, const uint64_t *scaled)
 {
     const struct hub_h5_dataset *d = job->d;
-    const uint32_t rank = d->rank, item = d->type.size;
+    const uint32_t rank = d->rank, item = d->element;
     uint64_t low[HUB_MAX_RANK] = {0}, high[HUB_MAX_RANK] = {0},
              at[HUB_MAX_RANK] = {0}; /* elements of the dataset */
     if (rank == 0)                   /* no chunks without an axis */
@@ -186,6 +186,7 @@ static enum hub_status read_fixed(struct hub_h5 *file, const struct hub_h5_datas
     const size_t size = (size_t)hub_h5_row_bytes(d);
     HUB_TRY(hub_buf_reserve(out, size, err));
     HUB_TRY(hub_h5_read(file, d, row, 1, out->data + out->size, err));
+    memmove(out->data + out->size, out->data + out->size + d->at, d->type.size);
     out->size += hub_variant_text_size(&d->type.variant, out->data + out->size);
     return HUB_OK;
 }
@@ -193,14 +194,16 @@ static enum hub_status read_fixed(struct hub_h5 *file, const struct hub_h5_datas
 enum hub_status hub_h5_read_text(struct hub_h5 *file, const struct hub_h5_dataset *dataset, uint64_t row,
                                  struct hub_buf *out, struct hub_error *err)
 {
-    uint8_t reference[16];
     struct hub_extent extent;
     if (dataset->variant.kind == HUB_KIND_FIXED && dataset->variant.rank == 0)
         return read_fixed(file, dataset, row, out, err);
-    if (dataset->variant.kind != HUB_KIND_VAR || hub_h5_row_bytes(dataset) != 8u + file->offset_size)
+    if (dataset->variant.kind != HUB_KIND_VAR || dataset->type.size != 8u + file->offset_size)
         return hub_fail(err, HUB_NOT_ACCEPTABLE, "a dataset that is not text");
-    HUB_TRY(hub_h5_read(file, dataset, row, 1, reference, err));
-    HUB_TRY(h5_heap_reference(file, reference, dataset->type.vlen_item, &extent, err));
+    HUB_CLEANUP(hub_freep) uint8_t *element = malloc(dataset->element);
+    if (!element)
+        return hub_fail(err, HUB_NO_MEMORY, "out of memory reading text");
+    HUB_TRY(hub_h5_read(file, dataset, row, 1, element, err));
+    HUB_TRY(h5_heap_reference(file, element + dataset->at, dataset->type.vlen_item, &extent, err));
     HUB_TRY(hub_buf_reserve(out, extent.length, err));
     HUB_TRY(h5_get_raw(file, extent.offset, out->data + out->size, extent.length, err));
     out->size += extent.length;

@@ -102,37 +102,67 @@ static unsigned bytes_to_hold(uint32_t size)
     return size < 0x100 ? 1 : size < 0x10000 ? 2 : size < 0x1000000 ? 3 : 4;
 }
 
-/* Compound: complex when its two members are the same float, one behind the other. */
+/* Up to 4 dimensions of a member, which before HDF5 1.4 stood for an array type: rank u8, 3 zeros,
+ * permutation u32, 4 zeros, sizes u32 */
+static void take_dims(struct hub_cursor *c, uint32_t dims[4], uint8_t *rank)
+{
+    *rank = hub_cursor_u8(c);
+    hub_cursor_skip(c, 11);
+    for (unsigned i = 0; i < 4; i++)
+        dims[i] = hub_cursor_u32(c);
+    if (*rank > 4)
+        c->failed = true;
+}
+
+static void wrap_array(struct hub_h5_type *t, const uint32_t *dims, uint8_t rank);
+
+/* Name, offset, [dimensions], type */
+static enum hub_status take_member(struct hub_cursor *c, uint8_t version, uint32_t size, unsigned depth,
+                                   struct h5_member *out, struct hub_error *err)
+{
+    uint32_t dims[4] = {0};
+    uint8_t rank = 0;
+    *out = (struct h5_member){.name = take_name(c, version)};
+    out->at = (uint32_t)hub_cursor_uint(c, version < 3 ? 4 : bytes_to_hold(size));
+    if (version == 1)
+        take_dims(c, dims, &rank);
+    out->bytes = *c;
+    HUB_TRY(parse(c, &out->type, depth + 1, err));
+    if (rank)
+        wrap_array(&out->type, dims, rank);
+    if (out->at > size || out->type.size > size - out->at)
+        return hub_fail(err, HUB_CORRUPT, "a member of a compound type lies beyond it");
+    return HUB_OK;
+}
+
+/* h5py's complex numbers: members r and i of one float, one behind the other. */
+static bool is_complex(const struct h5_member part[2], uint32_t size)
+{
+    const struct hub_variant *v = &part[0].type.variant;
+    return hub_view_is(part[0].name, "r") && hub_view_is(part[1].name, "i") && !part[0].type.unreadable[0] &&
+           hub_variant_equal(v, &part[1].type.variant) && v->kind == HUB_KIND_FLOAT && v->rank == 0 &&
+           (size == 8 || size == 16) && part[0].type.size == size / 2 && part[0].at == 0 &&
+           part[1].at == size / 2;
+}
+
 static enum hub_status parse_compound(struct hub_cursor *c, struct hub_h5_type *t, uint8_t version,
                                       uint32_t bits, unsigned depth, struct hub_error *err)
 {
     const uint32_t members = bits & 0xFFFF;
-    struct hub_h5_type part[2] = {0};
-    uint32_t at[2] = {0};
+    struct h5_member part[2] = {0}, member;
     char names[72] = "", name[24];
     size_t used = 0;
     for (uint32_t i = 0; i < members && !c->failed; i++) {
-        printable(name, sizeof name, take_name(c, version));
-        const uint32_t offset = (uint32_t)hub_cursor_uint(c, version < 3 ? 4 : bytes_to_hold(t->size));
-        if (version == 1)
-            hub_cursor_skip(c, 28);
-        struct hub_h5_type member = {0};
-        HUB_TRY(parse(c, &member, depth + 1, err));
-        if (i < 2) {
+        HUB_TRY(take_member(c, version, t->size, depth, &member, err));
+        if (i < 2)
             part[i] = member;
-            at[i] = offset;
-        }
+        printable(name, sizeof name, member.name);
         if (used < sizeof names)
             used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", i ? ", " : "", name);
     }
-    const uint32_t half = t->size / 2;
-    const bool pair =
-        members == 2 && !part[0].unreadable[0] && hub_variant_equal(&part[0].variant, &part[1].variant) &&
-        part[0].variant.kind == HUB_KIND_FLOAT && part[0].variant.rank == 0 && part[0].size == half &&
-        at[0] == 0 && at[1] == half && t->size % 2 == 0 && (half == 4 || half == 8);
-    if (pair) {
+    if (members == 2 && is_complex(part, t->size)) {
         t->variant = (struct hub_variant){
-            .kind = HUB_KIND_COMPLEX, .big_endian = part[0].variant.big_endian, .item_size = t->size};
+            .kind = HUB_KIND_COMPLEX, .big_endian = part[0].type.variant.big_endian, .item_size = t->size};
         t->field = HUB_FIELD_NUMBER;
     } else {
         refuse(t, "compound type (%s)", names);
@@ -187,6 +217,38 @@ static enum hub_status parse_vlen(struct hub_cursor *c, struct hub_h5_type *t, u
     return HUB_OK;
 }
 
+/* `t` becomes an array of `base`; its size is known. */
+static void make_array(struct hub_h5_type *t, const struct hub_h5_type *base, const uint32_t *dims,
+                       uint8_t rank)
+{
+    t->variant = base->variant;
+    t->field = base->field;
+    t->convert = base->convert;
+    if (base->unreadable[0])
+        refuse(t, "array of %.80s", base->unreadable);
+    else if (base->variant.kind == HUB_KIND_VAR)
+        refuse(t, "array of variable-length items");
+    else if (rank + base->variant.rank > HUB_MAX_RANK)
+        refuse(t, "array type of %u dimensions", rank + base->variant.rank);
+    else {
+        memmove(t->variant.dims + rank, t->variant.dims, base->variant.rank * sizeof *dims);
+        memcpy(t->variant.dims, dims, rank * sizeof *dims);
+        t->variant.rank = (uint8_t)(rank + base->variant.rank);
+        if (!hub_variant_valid(&t->variant) || hub_variant_row_bytes(&t->variant) != t->size)
+            refuse(t, "array type whose size is not that of its items");
+    }
+}
+
+static void wrap_array(struct hub_h5_type *t, const uint32_t *dims, uint8_t rank)
+{
+    const struct hub_h5_type base = *t;
+    uint64_t size = base.size;
+    for (unsigned i = 0; i < rank && size <= UINT32_MAX; i++)
+        size *= dims[i];
+    *t = (struct hub_h5_type){.class = HUB_H5_ARRAY, .size = (uint32_t)HUB_MIN(size, (uint64_t)UINT32_MAX)};
+    make_array(t, &base, dims, rank);
+}
+
 static enum hub_status parse_array(struct hub_cursor *c, struct hub_h5_type *t, uint8_t version,
                                    unsigned depth, struct hub_error *err)
 {
@@ -202,22 +264,7 @@ static enum hub_status parse_array(struct hub_cursor *c, struct hub_h5_type *t, 
         hub_cursor_skip(c, 4u * rank);
     struct hub_h5_type base = {0};
     HUB_TRY(parse(c, &base, depth + 1, err));
-    t->variant = base.variant;
-    t->field = base.field;
-    t->convert = base.convert;
-    if (base.unreadable[0])
-        refuse(t, "array of %.80s", base.unreadable);
-    else if (base.variant.kind == HUB_KIND_VAR)
-        refuse(t, "array of variable-length items");
-    else if (rank + base.variant.rank > HUB_MAX_RANK)
-        refuse(t, "array type of %u dimensions", rank + base.variant.rank);
-    else {
-        memmove(t->variant.dims + rank, t->variant.dims, base.variant.rank * sizeof *dims);
-        memcpy(t->variant.dims, dims, rank * sizeof *dims);
-        t->variant.rank = (uint8_t)(rank + base.variant.rank);
-        if (!hub_variant_valid(&t->variant) || hub_variant_row_bytes(&t->variant) != t->size)
-            refuse(t, "array type whose size is not that of its items");
-    }
+    make_array(t, &base, dims, rank);
     return HUB_OK;
 }
 
@@ -285,6 +332,20 @@ enum hub_status h5_type_parse(struct hub_cursor *c, struct hub_h5_type *out, str
     if (!out->unreadable[0] && !hub_variant_valid(&out->variant))
         refuse(out, "elements of %u bytes", out->size);
     return HUB_OK;
+}
+
+enum hub_status h5_type_members(struct hub_cursor *c, h5_type_member_fn fn, void *user, struct hub_error *err)
+{
+    const uint32_t head = hub_cursor_u32(c), size = hub_cursor_u32(c), members = head >> 8 & 0xFFFF;
+    if ((head & 15) != HUB_H5_COMPOUND)
+        return hub_fail(err, HUB_CORRUPT, "a type without members");
+    for (uint32_t i = 0; i < members && !c->failed; i++) {
+        struct h5_member member;
+        HUB_TRY(take_member(c, head >> 4 & 15, size, 0, &member, err));
+        if (!c->failed)
+            HUB_TRY(fn(user, &member, err));
+    }
+    return c->failed ? hub_fail(err, HUB_CORRUPT, "a datatype is cut short") : HUB_OK;
 }
 
 enum hub_status h5_space_parse(const struct hub_h5 *file, struct hub_cursor *c, uint32_t *rank,

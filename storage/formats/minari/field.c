@@ -110,7 +110,8 @@ static bool starts_jpeg(struct hub_h5 *file, const struct hub_h5_dataset *d)
     if (d->variant.kind == HUB_KIND_VAR)
         return !hub_h5_read_text(file, d, 0, &row, NULL) && row.size >= 2 && memcmp(row.data, magic, 2) == 0;
     const uint64_t size = hub_h5_row_bytes(d);
-    if (d->library || size < 2 || size > row.limit || hub_buf_reserve(&row, (size_t)size, NULL))
+    if (d->library || d->element != d->type.size || size < 2 || size > row.limit ||
+        hub_buf_reserve(&row, (size_t)size, NULL))
         return false;
     return !hub_h5_read(file, d, 0, 1, row.data, NULL) && memcmp(row.data, magic, 2) == 0;
 }

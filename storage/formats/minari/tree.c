@@ -95,6 +95,67 @@ static enum hub_status descend(struct minari_tree *tree, struct minari_leaf *lea
     return walk(tree, depth + 1, err);
 }
 
+static bool good_name(struct hub_view name)
+{
+    return name.size && hub_utf8_valid(name) && !memchr(name.data, 0, name.size) &&
+           !memchr(name.data, '/', name.size) && !hub_view_is(name, ".") && !hub_view_is(name, "..");
+}
+
+/* Of members of members. */
+static bool good_path(struct hub_view path)
+{
+    for (size_t at = 0; at <= path.size;) {
+        const char *end = memchr(path.data + at, '/', path.size - at);
+        const size_t size = end ? (size_t)(end - path.data) - at : path.size - at;
+        if (!good_name((struct hub_view){path.data + at, size}))
+            return false;
+        at += size + 1;
+    }
+    return true;
+}
+
+/* The leaf, which is the next one, gets the path of the moment. */
+static enum hub_status keep_leaf(struct minari_tree *tree, struct minari_leaf *leaf, struct hub_error *err)
+{
+    leaf->path_at = tree->text.size;
+    leaf->path.size = tree->path.size;
+    HUB_TRY(hub_buf_add_view(&tree->text, hub_buf_view(&tree->path), err));
+    tree->count++;
+    return HUB_OK;
+}
+
+static enum hub_status take_member(void *user, struct hub_view name, const struct hub_h5_dataset *member,
+                                   struct hub_error *err)
+{
+    struct minari_tree *tree = user;
+    const size_t before = tree->path.size;
+    struct minari_leaf *leaf;
+    if (!good_path(name) || before + name.size + 1 > HUB_MAX_PATH)
+        return minari_problem(tree, "bad-name", hub_buf_view(&tree->path), err,
+                              "a member whose name is empty, too long or not UTF-8");
+    HUB_TRY(new_leaf(tree, &leaf, err));
+    leaf->dataset = *member;
+    HUB_TRY(hub_buf_add_text(&tree->path, "/", err));
+    HUB_TRY(hub_buf_add_view(&tree->path, name, err));
+    HUB_TRY(keep_leaf(tree, leaf, err));
+    tree->path.size = before;
+    return HUB_OK;
+}
+
+/* Members of a compound become leaves; all of them borrow from the header, which the first one's leaf holds.
+ */
+static enum hub_status take_members(struct minari_tree *tree, const struct minari_leaf *leaf,
+                                    struct hub_error *err)
+{
+    struct hub_error why = {0};
+    const struct hub_h5_object object = leaf->object; /* the leaves may be moved, its bytes are not */
+    const struct hub_h5_dataset whole = leaf->dataset;
+    const enum hub_status st = hub_h5_members(tree->file, &object, &whole, take_member, tree, &why);
+    if (st && is_local(tree, st))
+        return minari_problem(tree, "dataset-damaged", hub_buf_view(&tree->path), err, why.detail);
+    return st ? hub_fail(err, st, "%s", why.detail) : HUB_OK;
+}
+
 static enum hub_status take_dataset(struct minari_tree *tree, struct minari_leaf *leaf, struct hub_error *err)
 {
     struct hub_error why = {0};
@@ -107,11 +168,9 @@ static enum hub_status take_dataset(struct minari_tree *tree, struct minari_leaf
     } else if (st) {
         return hub_fail(err, st, "%s", why.detail);
     }
-    leaf->path_at = tree->text.size;
-    leaf->path.size = tree->path.size;
-    HUB_TRY(hub_buf_add_view(&tree->text, hub_buf_view(&tree->path), err));
-    tree->count++;
-    return HUB_OK;
+    if (!st && hub_h5_has_members(&leaf->dataset))
+        return take_members(tree, leaf, err);
+    return keep_leaf(tree, leaf, err);
 }
 
 static enum hub_status take_object(struct minari_tree *tree, uint64_t address, unsigned depth,
@@ -137,12 +196,6 @@ static enum hub_status take_object(struct minari_tree *tree, uint64_t address, u
     }
     return minari_problem(tree, "object-damaged", hub_buf_view(&tree->path), err,
                           "neither a group nor a dataset");
-}
-
-static bool good_name(struct hub_view name)
-{
-    return name.size && hub_utf8_valid(name) && !memchr(name.data, 0, name.size) &&
-           !memchr(name.data, '/', name.size) && !hub_view_is(name, ".") && !hub_view_is(name, "..");
 }
 
 static enum hub_status take_link(struct minari_tree *tree, const struct hub_h5_link *link, unsigned depth,

@@ -196,6 +196,10 @@ ParameterizedTestParameters(layout, lies)
         LIE(HUB_T_GRIDS, 0, hub_grid, rank, 0),
         LIE(HUB_T_GRIDS, 0, hub_grid, rank, 3),
         LIE(HUB_T_GRIDS, 0, hub_grid, rank, UINT32_MAX),
+        LIE(HUB_T_GRIDS, 0, hub_grid, inner, 1), /* without an element */
+        LIE(HUB_T_GRIDS, 0, hub_grid, at, 1),
+        LIE(HUB_T_GRIDS, 0, hub_grid, element, 3), /* its item has 4 bytes */
+        LIE(HUB_T_GRIDS, 0, hub_grid, element, UINT32_MAX),
         LIE(HUB_T_GRIDS, 0, hub_grid, pipeline, 1),
         LIE(HUB_T_GRIDS, 0, hub_grid, fill, 6), /* its last bytes lie behind the table */
         LIE(HUB_T_GRIDS, 0, hub_grid, fill, 0xFFFFFFFE),
