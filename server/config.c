@@ -54,6 +54,11 @@ static const struct option options[] = {
      "Whether the digests of downloaded files are computed."},
     {"allow-target", LIST, AT(allow_targets), "", 0, 0, "DIR",
      "A directory outside the roots that symbolic links may lead to; may be given several times."},
+    {"inspect-time", DURATION, AT(inspect_ms), "60s", 1000, 86400000, "TIME",
+     "Processor time that the inspection of one part of a dataset may take; by the clock four times as "
+     "long."},
+    {"inspect-memory", SIZE, AT(inspect_memory), "2G", 256 * MIB, 1024 * GIB, "BYTES",
+     "Memory that the inspection of one part may take; all at once take at most half of the machine's."},
     {"inspector", TEXT, AT(inspector), NULL, 0, 0, "PATH",
      "The program minari-inspect. Default: the one beside minari-hub."},
     {"unsafe-inspect", SWITCH, AT(unsafe_inspect), "off", 0, 0, "",

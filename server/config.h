@@ -28,6 +28,7 @@ struct hub_config {
     uint64_t workers, event_threads, queue; /* 0: one a core */
     uint64_t connections, connections_per_client;
     uint64_t settle_ms, sweep_ms, grace_ms;
+    uint64_t inspect_ms, inspect_memory;
     unsigned hash; /* enum hub_hash_mode */
     bool unsafe_inspect, access_log;
 

@@ -58,6 +58,9 @@ static enum hub_status open_inspector(struct parts *parts, const struct hub_conf
     struct hub_inspector_options options = HUB_INSPECTOR_OPTIONS_INIT;
     options.program = config->inspector;
     options.unsafe = config->unsafe_inspect;
+    options.cpu_s = (unsigned)((config->inspect_ms + 999) / 1000);
+    options.wall_ms = (unsigned)(4 * config->inspect_ms);
+    options.memory_bytes = config->inspect_memory;
     return hub_inspector_new(&options, &parts->inspector, err);
 }
 

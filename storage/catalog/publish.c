@@ -334,7 +334,8 @@ static enum hub_status write_all(struct hub_publication *p, struct hub_error *er
 {
     HUB_TRY(make_row(p, err));
     HUB_TRY(write_parts(p, err));
-    HUB_TRY(drop_parts(p, err));
+    if (p->draft->status != HUB_DATASET_PENDING) /* what was staged so far is kept for the state to come */
+        HUB_TRY(drop_parts(p, err));
     HUB_TRY(write_plan(p, err));
     HUB_TRY(hub_merge_fields(p, err));
     HUB_TRY(hub_merge_episodes(p, err));

@@ -20,7 +20,9 @@ struct hub_inspector;
 struct hub_inspector_options {
     const char *program;   /* path of minari-inspect */
     unsigned wall_ms;      /* a job is killed after this; default 60,000 */
+    unsigned cpu_s;        /* processor time of a child; 0: more than wall_ms allows */
     uint64_t memory_bytes; /* address space of a child; default 2 GiB; ignored by sanitizer builds */
+    uint64_t total_bytes;  /* of all children at once: others wait; 0: half of the machine's memory */
     uint64_t side_budget;  /* bytes of side data a part may write */
     bool unsafe;           /* go on where seccomp cannot be installed */
     bool no_landlock;      /* for tests: seccomp has to hold alone */
@@ -33,6 +35,8 @@ struct hub_inspector_options {
 HUB_MUST_USE enum hub_status hub_inspector_new(const struct hub_inspector_options *options,
                                                struct hub_inspector **out, struct hub_error *err);
 void hub_inspector_free(struct hub_inspector *inspector);
+/** Names the limits of a child: what failed under others is worth another try. */
+uint64_t hub_inspector_limits(const struct hub_inspector *inspector);
 
 enum hub_job_kind { HUB_JOB_CLAIM = 1, HUB_JOB_PLAN, HUB_JOB_INSPECT };
 
@@ -142,9 +146,12 @@ void hub_findings_dispose(struct hub_findings *findings);
  *
  * @return HUB_OK; HUB_NOT_ACCEPTABLE (the driver declines); HUB_UNSUPPORTED; HUB_CORRUPT (the driver says the
  * files are, or the child lied, crashed, or was stopped by the sandbox: problem "inspector-lied",
- * "inspector-crashed", "inspector-stopped"); HUB_TIMEOUT; HUB_TOO_BIG; HUB_CHANGED (a file is not of the size
- * the job says); HUB_DENIED, HUB_NOT_FOUND (what open_file said, where the driver could not go on);
- * HUB_NO_SPACE; HUB_CANCELLED; HUB_IO ("sandbox-unavailable" among them)
+ * "inspector-crashed", "inspector-stopped"); HUB_TOO_BIG (problem "inspection-limit": it used
+ * up the memory or processor time it may have); HUB_TIMEOUT (it did not come to its end in time though it was
+ * not busy, or was killed from outside: nothing is said about the files); HUB_CHANGED (a file is not of the
+ * size the job says); HUB_DENIED, HUB_NOT_FOUND (what open_file said, where the driver could not go on);
+ * HUB_NO_SPACE; HUB_CANCELLED; HUB_IO ("inspection-unread": a file could not be read;
+ * "sandbox-unavailable" among them)
  */
 HUB_MUST_USE enum hub_status hub_inspector_run(struct hub_inspector *inspector, const struct hub_job *job,
                                                struct hub_findings *out, struct hub_error *err);

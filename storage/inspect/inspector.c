@@ -198,6 +198,52 @@ enum hub_status hub_inspector_formats(struct hub_inspector *i, const struct hub_
     return st;
 }
 
+/* ---- memory of all children ---- */
+
+enum { CANCEL_POLL_MS = 50 };
+
+enum hub_status hub_inspector_reserve(struct hub_inspector *i, uint64_t bytes, atomic_bool *cancel,
+                                      struct hub_error *err)
+{
+    enum hub_status st = HUB_OK;
+    pthread_mutex_lock(&i->lock);
+    /* one child may always be at work, whatever it may take */
+    while (!st && i->memory_used && i->memory_used + bytes > i->options.total_bytes) {
+        struct timespec until;
+        clock_gettime(CLOCK_REALTIME, &until);
+        until.tv_nsec += CANCEL_POLL_MS * 1000000L;
+        until.tv_sec += until.tv_nsec / 1000000000;
+        until.tv_nsec %= 1000000000;
+        pthread_cond_timedwait(&i->room, &i->lock, &until);
+        if (cancel && *cancel)
+            st = hub_fail(err, HUB_CANCELLED, "the inspection was cancelled");
+    }
+    if (!st)
+        i->memory_used += bytes;
+    pthread_mutex_unlock(&i->lock);
+    return st;
+}
+
+void hub_inspector_release(struct hub_inspector *i, uint64_t bytes)
+{
+    pthread_mutex_lock(&i->lock);
+    i->memory_used -= bytes;
+    pthread_cond_broadcast(&i->room);
+    pthread_mutex_unlock(&i->lock);
+}
+
+static uint64_t half_of_memory(void)
+{
+    const long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
+    return pages > 0 && size > 0 ? (uint64_t)pages * (uint64_t)size / 2 : 0;
+}
+
+uint64_t hub_inspector_limits(const struct hub_inspector *i)
+{
+    return (i->options.memory_bytes * 0x9E3779B97F4A7C15U) ^ (i->options.cpu_s * 0xC2B2AE3D27D4EB4FU) ^
+           i->options.wall_ms;
+}
+
 enum hub_status hub_inspector_new(const struct hub_inspector_options *options, struct hub_inspector **out,
                                   struct hub_error *err)
 {
@@ -210,8 +256,11 @@ enum hub_status hub_inspector_new(const struct hub_inspector_options *options, s
     }
     i->options = *options;
     i->options.program = i->program = program;
+    if (!i->options.total_bytes)
+        i->options.total_bytes = half_of_memory();
     i->control = -1;
     pthread_mutex_init(&i->lock, NULL);
+    pthread_cond_init(&i->room, NULL);
     const enum hub_status st = start_worker(i, err);
     if (st) {
         hub_inspector_free(i);
@@ -226,6 +275,7 @@ void hub_inspector_free(struct hub_inspector *inspector)
     if (!inspector)
         return;
     stop_worker(inspector);
+    pthread_cond_destroy(&inspector->room);
     pthread_mutex_destroy(&inspector->lock);
     hub_format_table_free(inspector->formats);
     free(inspector->program);

@@ -15,6 +15,8 @@ struct hub_inspector {
     struct hub_inspector_options options;
     char *program;
     pthread_mutex_t lock; /* guards what follows */
+    pthread_cond_t room;
+    uint64_t memory_used; /* that the children at work may take */
     pid_t worker;         /* 0: none */
     int control;
     int64_t restarts_ms[HUB_MAX_RESTARTS]; /* when the last ones were, a ring */
@@ -23,6 +25,11 @@ struct hub_inspector {
 };
 
 int64_t hub_now_ms(void);
+
+/** Wait until a child of so much memory may be started beside the others. HUB_CANCELLED. */
+HUB_MUST_USE enum hub_status hub_inspector_reserve(struct hub_inspector *inspector, uint64_t bytes,
+                                                   atomic_bool *cancel, struct hub_error *err);
+void hub_inspector_release(struct hub_inspector *inspector, uint64_t bytes);
 
 /** Hand a job's two sockets to the worker, starting it if it is not there. Thread-safe. */
 HUB_MUST_USE enum hub_status hub_inspector_order(struct hub_inspector *inspector,

@@ -24,8 +24,8 @@ static enum hub_status order_child(struct hub_run *run, struct hub_inspector *in
     const struct hub_inspector_options *o = &inspector->options;
     const struct hub_job_order order = {
         .magic = HUB_ORDER_MAGIC,
-        .cpu_s = o->wall_ms / 1000 + 2,
-        .memory_bytes = o->memory_bytes,
+        .cpu_s = run->cpu_s,
+        .memory_bytes = run->memory_bytes,
         .side_budget = run->job->kind == HUB_JOB_INSPECT && run->job->side_fd >= 0 ? o->side_budget : 0,
         .unsafe = o->unsafe,
         .no_landlock = o->no_landlock,
@@ -108,6 +108,7 @@ static void receive_status(struct hub_run *run)
     run->gone = true;
     run->exit_known = n == sizeof ended;
     run->exit_status = run->exit_known ? ended.status : 0;
+    run->cpu_ms = run->exit_known ? ended.cpu_ms : 0;
 }
 
 /* ---- the loop ---- */
@@ -185,6 +186,14 @@ static void kill_child(struct hub_run *run)
 
 /* ---- the verdict ---- */
 
+static enum hub_status used_up(const struct hub_run *run, struct hub_error *err)
+{
+    return hub_fail_as(
+        err, HUB_TOO_BIG, "inspection-limit",
+        "the inspection used up its processor time (%.1f s of work; --inspect-time gives more)",
+        run->cpu_ms / 1000.0);
+}
+
 static enum hub_status judge_exit(const struct hub_run *run, struct hub_error *err)
 {
     if (!run->exit_known)
@@ -203,11 +212,13 @@ static enum hub_status judge_exit(const struct hub_run *run, struct hub_error *e
                            "the sandbox stopped the inspector child: it made a system call that reading "
                            "files does not need");
     case SIGXCPU:
-        return hub_fail_as(err, HUB_TIMEOUT, "inspection-timeout",
-                           "the inspection used more than %u s of processor time", run->wall_ms / 1000 + 2);
-    case SIGKILL:
-        return hub_fail_as(err, HUB_TOO_BIG, "inspector-killed",
-                           "the inspector child was killed, most likely for lack of memory");
+        return used_up(run, err);
+    case SIGKILL: /* by the limit of processor time, if a child ignores SIGXCPU; else from outside */
+        if (run->cpu_ms >= run->cpu_s * 1000)
+            return used_up(run, err);
+        return hub_fail_as(err, HUB_TIMEOUT, "inspector-killed",
+                           "the inspection was killed from outside, most likely because this machine ran out "
+                           "of memory");
     default:
         return hub_fail_as(err, HUB_CORRUPT, "inspector-crashed",
                            "the inspector child crashed on these files (signal %d, %s)", signal,
@@ -239,9 +250,13 @@ static enum hub_status driver_verdict(const struct hub_error *end, struct hub_er
         [HUB_CANCELLED] = HUB_IO,
     };
     if (end->status == HUB_NO_MEMORY)
-        return hub_fail(err, HUB_TOO_BIG, "the inspection needs more memory than it may have: %s",
-                        end->detail);
-    return hub_fail_as(err, (enum hub_status)meaning[end->status], end->problem, "%s", end->detail);
+        return hub_fail_as(
+            err, HUB_TOO_BIG, "inspection-limit",
+            "the inspection needs more memory than it may have (--inspect-memory gives more): %s",
+            end->detail);
+    const bool unread = meaning[end->status] == HUB_IO && !end->problem[0];
+    return hub_fail_as(err, (enum hub_status)meaning[end->status],
+                       unread ? "inspection-unread" : end->problem, "%s", end->detail);
 }
 
 static enum hub_status conclude(struct hub_run *run, struct hub_error *err)
@@ -259,6 +274,24 @@ static enum hub_status conclude(struct hub_run *run, struct hub_error *err)
     return lied(err, hub_findings_finish(&run->findings, (uint64_t)side.st_size, err));
 }
 
+/* One child from its order to its end. */
+static enum hub_status attend(struct hub_run *run, struct hub_inspector *inspector, struct hub_error *err)
+{
+    run->deadline_ms = hub_now_ms() + run->wall_ms;
+    HUB_TRY(order_child(run, inspector, err));
+    const enum hub_status st = converse(run, err);
+    if (!st)
+        return conclude(run, err);
+    kill_child(run);
+    return st;
+}
+
+/* Claims look at names and the heads of files. */
+static uint64_t memory_of(const struct hub_job *job, uint64_t most)
+{
+    return job->kind == HUB_JOB_CLAIM ? HUB_MIN(most, (uint64_t)512 * MIB) : most;
+}
+
 enum hub_status hub_inspector_run(struct hub_inspector *inspector, const struct hub_job *job,
                                   struct hub_findings *out, struct hub_error *err)
 {
@@ -269,17 +302,16 @@ enum hub_status hub_inspector_run(struct hub_inspector *inspector, const struct 
                           .sock = -1,
                           .status = -1,
                           .wall_ms = inspector->options.wall_ms,
-                          .deadline_ms = hub_now_ms() + inspector->options.wall_ms,
+                          .cpu_s = inspector->options.cpu_s ? inspector->options.cpu_s
+                                                            : inspector->options.wall_ms / 1000 + 2,
+                          .memory_bytes = memory_of(job, inspector->options.memory_bytes),
                           .findings = {.job = job, .found = &found}};
     hub_frame_writer_init(&run.writer, (size_t)4 * HUB_MAX_MESSAGE);
     hub_frame_reader_init(&run.reader);
-    enum hub_status st = order_child(&run, inspector, why);
+    enum hub_status st = hub_inspector_reserve(inspector, run.memory_bytes, job->cancel, why);
     if (!st) {
-        st = converse(&run, why);
-        if (st)
-            kill_child(&run);
-        else
-            st = conclude(&run, why);
+        st = attend(&run, inspector, why);
+        hub_inspector_release(inspector, run.memory_bytes);
     }
     hub_run_dispose(&run);
     if (st) {

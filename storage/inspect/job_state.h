@@ -7,7 +7,8 @@
 struct hub_run {
     const struct hub_job *job;
     int sock, status; /* to the child; to the worker about it */
-    unsigned wall_ms;
+    unsigned wall_ms, cpu_s;
+    uint64_t memory_bytes;
     int64_t deadline_ms, eof_ms;
     uint64_t side_budget;
     struct hub_frame_writer writer;
@@ -29,6 +30,7 @@ struct hub_run {
     bool gone; /* the status socket said its last: exit_status if exit_known, else the worker died */
     bool exit_known, ended;
     int exit_status;
+    uint32_t cpu_ms;
     struct hub_error end; /* the driver's verdict, if ended */
 };
 

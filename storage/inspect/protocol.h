@@ -116,6 +116,7 @@ struct hub_job_order {
  * its closing, kills. */
 struct hub_job_exit {
     int32_t status; /* as of waitpid */
+    uint32_t cpu_ms;
 };
 
 #endif

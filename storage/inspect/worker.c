@@ -18,6 +18,7 @@
 #include <stdlib.h>
 #include <sys/prctl.h>
 #include <sys/random.h>
+#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -55,6 +56,14 @@ static void close_others(int sock)
 #endif
 }
 
+/* Where memory runs out it is this child that goes, and not the hub. */
+static void offer_first(void)
+{
+    HUB_CLEANUP(hub_closep) int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+    if (fd >= 0)
+        (void)!write(fd, "1000", 4);
+}
+
 _Noreturn static void be_child(const struct worker *w, int sock, const struct hub_job_order *order,
                                pid_t parent)
 {
@@ -62,6 +71,7 @@ _Noreturn static void be_child(const struct worker *w, int sock, const struct hu
     prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
     if (getppid() != parent)
         _exit(1);
+    offer_first();
     close_others(sock);
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
@@ -133,14 +143,21 @@ static void drop_job(struct worker *w, size_t i)
     w->poll[FIRST_JOB + i] = w->poll[FIRST_JOB + w->jobs];
 }
 
+static uint32_t milliseconds(const struct rusage *used)
+{
+    return (uint32_t)((used->ru_utime.tv_sec + used->ru_stime.tv_sec) * 1000 +
+                      (used->ru_utime.tv_usec + used->ru_stime.tv_usec) / 1000);
+}
+
 static void reap(struct worker *w)
 {
     int status;
-    for (pid_t pid; (pid = waitpid(-1, &status, WNOHANG)) > 0;) {
+    struct rusage used;
+    for (pid_t pid; (pid = wait4(-1, &status, WNOHANG, &used)) > 0;) {
         for (size_t i = 0; i < w->jobs; i++) {
             if (w->pids[i] != pid)
                 continue;
-            const struct hub_job_exit ended = {status};
+            const struct hub_job_exit ended = {status, milliseconds(&used)};
             (void)!send(w->poll[FIRST_JOB + i].fd, &ended, sizeof ended, MSG_NOSIGNAL | MSG_DONTWAIT);
             drop_job(w, i);
             break;

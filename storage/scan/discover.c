@@ -337,6 +337,11 @@ static enum hub_status visit(struct walk *w, struct node *node, struct hub_error
         w->out->unasked++;
         pthread_mutex_unlock(&w->lock);
     }
+    if (may_pass(st)) { /* the child was killed or too slow: what is known about this place stays */
+        miss(w, node);
+        node->unknown = true;
+        return HUB_OK;
+    }
     st = look_at(w, node, &listing, &bids, err);
     if (!bids.count || bids.bids[0].name)
         keep_links(node, &listing);

@@ -49,6 +49,8 @@ struct hub_scanner_options {
     uint32_t allowed_count;
     const char *drivers; /* names the set of format drivers: under another name all is inspected anew;
                             default: the version */
+    unsigned retry_ms;   /* first pause after trouble of this machine; default 10 s */
+    unsigned turn_ms;    /* a dataset of many parts makes room for others after this; default 10 s */
     /** Called from the scanner's threads, no lock held; must not block. NULL: nobody listens. */
     void (*tell)(void *user, const struct hub_scan_event *event);
     void *user;
@@ -83,7 +85,7 @@ void hub_scanner_hurry(struct hub_scanner *scanner, const char *id);
 /** The side data of a dataset are not those that were published (of a state directory only some was
  * restored): its parts are looked at again, the sound ones kept. Cheap, any thread. */
 void hub_scanner_lost(struct hub_scanner *scanner, const char *id);
-/** Sweep now (tests, SIGHUP). */
+/** Sweep now (tests, SIGHUP); what was given up is tried once more. */
 void hub_scanner_sweep(struct hub_scanner *scanner);
 /** Wait until idle or the timeout: true when idle. */
 bool hub_scanner_wait(struct hub_scanner *scanner, unsigned timeout_ms);

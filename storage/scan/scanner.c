@@ -11,7 +11,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-enum { SHOW_MS = 200, QUIET_MS = 300, MAX_JOBS = 64 };
+enum { SHOW_MS = 200, QUIET_MS = 300, MAX_JOBS = 64, RETRY_MS = 10000, TURN_MS = 10000 };
 
 int64_t hub_scan_now_ms(void)
 {
@@ -47,9 +47,9 @@ static void take_hurried(struct hub_scanner *s)
     pthread_mutex_lock(&s->lock);
     for (unsigned i = 0; i < count; i++) {
         struct hub_seen *seen = hub_seen_find(s, ids[i]);
-        if (seen && seen->state == HUB_SEEN_QUEUED && !seen->hurried) {
+        if (seen && seen->state == HUB_SEEN_QUEUED && seen->queue == HUB_QUEUE_NORMAL) {
             hub_seen_unqueue(s, seen);
-            hub_seen_push(s, seen, true);
+            hub_seen_push(s, seen, HUB_QUEUE_URGENT);
         } else if (seen && seen->state == HUB_SEEN_IDLE) {
             if (lost[i])
                 seen->published = 0;
@@ -98,7 +98,7 @@ static int wait_ms(struct hub_scanner *s)
     int64_t ms = s->sweep_wanted               ? 0
                  : s->sweep_at_ms == INT64_MAX ? -1
                                                : HUB_MAX(s->sweep_at_ms - now_ms, (int64_t)0);
-    if (s->running || s->urgent.first || s->normal.first)
+    if (s->running || hub_seen_next(s))
         ms = ms < 0 ? SHOW_MS : HUB_MIN(ms, (int64_t)SHOW_MS);
     pthread_mutex_unlock(&s->lock);
     return (int)HUB_MIN(ms, (int64_t)3600000);
@@ -186,6 +186,8 @@ static enum hub_status start(struct hub_scanner *s, const struct hub_scanner_opt
     s->tell = options->tell;
     s->user = options->user;
     s->settle_ms = options->settle_ms;
+    s->retry_ms = options->retry_ms ? options->retry_ms : RETRY_MS;
+    s->turn_ms = options->turn_ms ? options->turn_ms : TURN_MS;
     s->sweep_s = options->sweep_s;
     s->jobs = HUB_MIN(jobs, (unsigned)MAX_JOBS);
     s->state = strdup(options->state);
@@ -263,6 +265,17 @@ void hub_scanner_stop(struct hub_scanner *s)
 
 /* ---- asking ---- */
 
+static void count_states(const struct hub_scanner *s, struct hub_scan_progress *out)
+{
+    for (size_t i = 0; i < s->slot_count; i++) {
+        for (const struct hub_seen *seen = s->slots[i]; seen; seen = seen->chain) {
+            out->to_inspect += seen->state == HUB_SEEN_QUEUED;
+            out->postponed += seen->state == HUB_SEEN_WAITING && seen->troubles;
+            out->given_up += seen->given_up;
+        }
+    }
+}
+
 void hub_scanner_progress(struct hub_scanner *s, struct hub_scan_progress *out)
 {
     /* The lock may be held while something is published: then the last answer is told once more. */
@@ -270,10 +283,7 @@ void hub_scanner_progress(struct hub_scanner *s, struct hub_scan_progress *out)
         *out = s->progress;
         out->idle = hub_scan_is_idle(s);
         out->to_inspect = s->running;
-        for (const struct hub_seen *seen = s->urgent.first; seen; seen = seen->after)
-            out->to_inspect++;
-        for (const struct hub_seen *seen = s->normal.first; seen; seen = seen->after)
-            out->to_inspect++;
+        count_states(s, out);
         pthread_mutex_unlock(&s->lock);
         pthread_mutex_lock(&s->hurry_lock);
         s->last_progress = *out;
@@ -298,7 +308,7 @@ bool hub_scanner_parts(struct hub_scanner *s, const char *id, uint32_t *parts, u
 void hub_scanner_sweep(struct hub_scanner *s)
 {
     pthread_mutex_lock(&s->lock);
-    s->sweep_wanted = true;
+    s->sweep_wanted = s->asked = true;
     pthread_mutex_unlock(&s->lock);
     hub_scan_wake(s);
 }

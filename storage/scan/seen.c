@@ -45,6 +45,13 @@ uint64_t hub_scan_part_signature(const struct hub_scanner *s, const char *format
     return h ^ h >> 29;
 }
 
+uint64_t hub_scan_limited(const struct hub_scanner *s, uint64_t signature)
+{
+    const uint64_t limits = hub_inspector_limits(s->inspector);
+    const uint64_t h = mix(mix(0xCBF29CE484222325U, &signature, sizeof signature), &limits, sizeof limits);
+    return (h ^ h >> 29) | 1;
+}
+
 /* ---- the table ---- */
 
 static struct hub_seen **slot_of(const struct hub_scanner *s, const char *id)
@@ -182,11 +189,11 @@ void hub_seen_free_all(struct hub_scanner *s)
 
 /* ---- the queue ---- */
 
-void hub_seen_push(struct hub_scanner *s, struct hub_seen *seen, bool first)
+void hub_seen_push(struct hub_scanner *s, struct hub_seen *seen, enum hub_scan_queue queue)
 {
-    struct hub_seen_list *list = first ? &s->urgent : &s->normal;
+    struct hub_seen_list *list = &s->queues[queue];
     seen->state = HUB_SEEN_QUEUED;
-    seen->hurried = first;
+    seen->queue = queue;
     seen->after = NULL;
     seen->before = list->last;
     *(list->last ? &list->last->after : &list->first) = seen;
@@ -194,9 +201,17 @@ void hub_seen_push(struct hub_scanner *s, struct hub_seen *seen, bool first)
     pthread_cond_signal(&s->work_wake);
 }
 
+struct hub_seen *hub_seen_next(const struct hub_scanner *s)
+{
+    struct hub_seen *next = NULL;
+    for (int i = 0; i < HUB_QUEUES && !next; i++)
+        next = s->queues[i].first;
+    return next;
+}
+
 void hub_seen_unqueue(struct hub_scanner *s, struct hub_seen *seen)
 {
-    struct hub_seen_list *list = seen->hurried ? &s->urgent : &s->normal;
+    struct hub_seen_list *list = &s->queues[seen->queue];
     *(seen->before ? &seen->before->after : &list->first) = seen->after;
     *(seen->after ? &seen->after->before : &list->last) = seen->before;
     seen->before = seen->after = NULL;
@@ -214,8 +229,7 @@ void hub_seen_wait(struct hub_scanner *s, struct hub_seen *seen, int64_t after_m
 
 bool hub_scan_is_idle(const struct hub_scanner *s)
 {
-    if (!s->progress.walked || s->sweeping || s->sweep_wanted || s->running || s->urgent.first ||
-        s->normal.first)
+    if (!s->progress.walked || s->sweeping || s->sweep_wanted || s->running || hub_seen_next(s))
         return false;
     for (size_t i = 0; i < s->slot_count; i++)
         for (const struct hub_seen *seen = s->slots[i]; seen; seen = seen->chain)

@@ -15,6 +15,10 @@ enum hub_seen_state {
     HUB_SEEN_RUNNING,
 };
 
+/** Which dataset is next: one that a request waits for, one that is new or changed, one that has had its
+ * turn. */
+enum hub_scan_queue { HUB_QUEUE_URGENT = 0, HUB_QUEUE_NORMAL, HUB_QUEUE_SLOW, HUB_QUEUES };
+
 /** A dataset that the last sweeps saw. Behind the scanner's lock. */
 struct hub_seen {
     struct hub_seen *chain;          /* of its slot */
@@ -23,9 +27,13 @@ struct hub_seen {
     char **formats;
     uint32_t format_count, root;
     bool single_files, watched;
-    bool shown; /* the catalogue has it, in whatever state */
-    bool ready; /* ... and not merely pending */
-    bool hurried;
+    bool shown;                /* the catalogue has it, in whatever state */
+    bool ready;                /* ... and not merely pending */
+    enum hub_scan_queue queue; /* while queued */
+    bool slow;                 /* it has had a turn and is not through: requests do not hurry it */
+    bool given_up;     /* after trouble of this machine: idle until it changes or a sweep is asked for */
+    unsigned limited;  /* parts that used up what an inspection may have, since the last pause */
+    unsigned troubles; /* inspections that trouble of this machine ended, in a row */
     enum hub_seen_state state;
     unsigned tries; /* inspections that ended in a change or failure of ours, in a row */
     uint32_t parts; /* of the inspection under way; 0: none, or its plan is not made yet */
@@ -60,6 +68,9 @@ struct hub_work {
     char **broken, **sides;     /* by part: what the draft borrows */
     struct hub_findings *found; /* of the only part */
     uint32_t *todo, todo_count, next_part, unfinished;
+    bool has_limited; /* parts among them that failed under today's limits */
+    int64_t began_ms;
+    bool turned;            /* others wait: the rest of the parts has to as well */
     enum hub_status failed; /* HUB_OK, or a failure that says nothing about the dataset */
     struct hub_error err;
 };
@@ -76,7 +87,7 @@ struct hub_scanner {
     uint32_t root_count;
     char **names; /* by root: what its ids begin with, or NULL */
     char *state, *drivers;
-    unsigned settle_ms, sweep_s, jobs;
+    unsigned settle_ms, sweep_s, jobs, retry_ms, turn_ms;
     struct hub_watch *watch; /* NULL: sweeps only */
     void (*tell)(void *user, const struct hub_scan_event *event);
     void *user;
@@ -91,11 +102,12 @@ struct hub_scanner {
     pthread_cond_t work_wake, idle_wake;
     struct hub_seen **slots;
     size_t slot_count, seen_count;
-    struct hub_seen_list urgent, normal;
+    struct hub_seen_list queues[HUB_QUEUES];
     struct hub_work *works;
     unsigned running; /* datasets */
     uint64_t sweep;   /* number of the current or last */
     bool sweeping, sweep_wanted;
+    bool asked;            /* the current or next sweep was asked for */
     int64_t sweep_at_ms;   /* a sweep is due then; INT64_MAX: none */
     int64_t rest_until_ms; /* events ask for no sweep before */
     struct hub_scan_progress progress;
@@ -124,7 +136,9 @@ void hub_seen_remove(struct hub_scanner *s, struct hub_seen *seen);
 void hub_seen_free_all(struct hub_scanner *s);
 /** After a sweep: forget what it did not see, unless its root could not be read. */
 void hub_seen_forget_gone(struct hub_scanner *s, const bool *root_missing);
-void hub_seen_push(struct hub_scanner *s, struct hub_seen *seen, bool first);
+void hub_seen_push(struct hub_scanner *s, struct hub_seen *seen, enum hub_scan_queue queue);
+/** Whose turn it is; NULL: nobody waits. */
+struct hub_seen *hub_seen_next(const struct hub_scanner *s);
 void hub_seen_unqueue(struct hub_scanner *s, struct hub_seen *seen);
 /** Look at it again in `after_ms`. */
 void hub_seen_wait(struct hub_scanner *s, struct hub_seen *seen, int64_t after_ms);
@@ -133,6 +147,8 @@ bool hub_scan_is_idle(const struct hub_scanner *s);
 /** Over bidders, files and drivers: the same means there is nothing to inspect. Never 0. */
 uint64_t hub_scan_signature(const struct hub_scanner *s, const char *const *formats, uint32_t format_count,
                             const struct hub_fileset *files);
+/** Another signature, for what failed under today's limits of an inspection. */
+uint64_t hub_scan_limited(const struct hub_scanner *s, uint64_t signature);
 /** The same of a part: its name, hint and files. */
 uint64_t hub_scan_part_signature(const struct hub_scanner *s, const char *format,
                                  const struct hub_found_part *part, const struct hub_fileset *files);
@@ -143,8 +159,11 @@ uint64_t hub_scan_part_signature(const struct hub_scanner *s, const char *format
 void hub_scan_sweep(struct hub_scanner *s);
 /** Milliseconds until the files have been left alone for the settle time; 0: they have. */
 int64_t hub_scan_unsettled_ms(const struct hub_scanner *s, const struct hub_fileset *files);
-/** Remember that this state of the dataset was inspected. */
+/** Remember that this state of the dataset was inspected; 0: forget it. */
 void hub_scan_remember(struct hub_scanner *s, uint32_t root, const char *id, uint64_t signature);
+/** Remember how often trouble of this machine ended its inspection. */
+void hub_scan_remember_trouble(struct hub_scanner *s, uint32_t root, const char *id, uint64_t signature,
+                               unsigned troubles);
 HUB_MUST_USE enum hub_status hub_scan_revision(const struct hub_fileset *files, char out[41],
                                                struct hub_error *err);
 /** Publish a dataset without parts: pending, broken, unsupported, or plain files. */

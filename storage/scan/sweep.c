@@ -89,15 +89,29 @@ void hub_scan_remember(struct hub_scanner *s, uint32_t root, const char *id, uin
         return; /* it is inspected once more after a restart */
 }
 
-static uint64_t recall_seen(const struct hub_scanner *s, uint32_t root, const char *id)
+void hub_scan_remember_trouble(struct hub_scanner *s, uint32_t root, const char *id, uint64_t signature,
+                               unsigned troubles)
+{
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf key = HUB_BUF_INIT(16 * KIB);
+    const uint64_t note[] = {signature, troubles};
+    if (seen_key(s, root, id, &key) ||
+        hub_catalog_note_put(s->catalog, key.data, (struct hub_view){(const char *)note, sizeof note}, NULL))
+        return; /* after a restart it is tried as often again */
+}
+
+/* What is remembered of the state with this signature: that it was inspected, or what kept it from being. */
+static void recall_seen(const struct hub_scanner *s, struct hub_seen *seen, uint64_t signature)
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf key = HUB_BUF_INIT(16 * KIB), value = HUB_BUF_INIT(64);
-    uint64_t signature = 0;
-    if (seen_key(s, root, id, &key) || hub_catalog_note_get(s->catalog, key.data, &value, NULL) ||
-        value.size != sizeof signature)
-        return 0;
-    memcpy(&signature, value.data, sizeof signature);
-    return signature;
+    uint64_t note[2] = {0};
+    if (seen_key(s, seen->root, seen->id, &key) || hub_catalog_note_get(s->catalog, key.data, &value, NULL) ||
+        (value.size != sizeof note[0] && value.size != sizeof note))
+        return;
+    memcpy(note, value.data, value.size);
+    if (value.size == sizeof note)
+        seen->troubles = note[0] == signature ? (unsigned)note[1] : 0;
+    else
+        seen->published = note[0] == hub_scan_limited(s, signature) ? signature : note[0];
 }
 
 static enum hub_status note_recall(void *user, const char *key, struct hub_buf *value, struct hub_error *err)
@@ -114,7 +128,7 @@ static enum hub_status note_remember(void *user, const char *key, struct hub_vie
 /* ---- one dataset ---- */
 
 /* What the catalogue knows from the last run. */
-static void know_again(struct hub_scanner *s, struct hub_seen *seen)
+static void know_again(struct hub_scanner *s, struct hub_seen *seen, uint64_t signature)
 {
     const struct hub_snapshot *snapshot = hub_catalog_snapshot(s->catalog);
     const struct hub_head *head = hub_snapshot_find(snapshot, hub_view_of(seen->id));
@@ -122,8 +136,9 @@ static void know_again(struct hub_scanner *s, struct hub_seen *seen)
         return;
     seen->shown = true;
     seen->ready = head->status != HUB_DATASET_PENDING;
-    if (seen->ready)
-        seen->published = recall_seen(s, seen->root, seen->id);
+    recall_seen(s, seen, signature);
+    if (!seen->ready)
+        seen->published = 0;
 }
 
 static void watch_files(struct hub_scanner *s, struct hub_seen *seen, const struct hub_fileset *files)
@@ -175,7 +190,7 @@ static enum hub_status queue(struct hub_scanner *s, struct hub_seen *seen, struc
                              struct hub_error *err)
 {
     const int64_t left_ms = hub_scan_unsettled_ms(s, files);
-    const bool hurried = seen->state == HUB_SEEN_QUEUED && seen->hurried;
+    const bool queued = seen->state == HUB_SEEN_QUEUED;
     if (seen->state == HUB_SEEN_QUEUED)
         hub_seen_unqueue(s, seen);
     seen->state = HUB_SEEN_IDLE;
@@ -188,7 +203,7 @@ static enum hub_status queue(struct hub_scanner *s, struct hub_seen *seen, struc
     hub_fileset_dispose(&seen->files);
     seen->files = *files;
     *files = (struct hub_fileset){0};
-    hub_seen_push(s, seen, hurried);
+    hub_seen_push(s, seen, queued ? seen->queue : HUB_QUEUE_NORMAL);
     return HUB_OK;
 }
 
@@ -200,14 +215,18 @@ static enum hub_status found_locked(struct hub_scanner *s, struct hub_found_data
     if (!seen)
         return hub_fail(err, HUB_NO_MEMORY, "no memory for a dataset");
     if (!seen->sweep)
-        know_again(s, seen);
+        know_again(s, seen, signature);
     seen->sweep = s->sweep;
     if (s->watch && (!seen->watched || seen->signature != signature))
         watch_files(s, seen, found->files);
     const bool same = seen->signature == signature;
     const bool backing_off = same && seen->state == HUB_SEEN_WAITING && hub_scan_now_ms() < seen->due_ms;
-    if (seen->state == HUB_SEEN_RUNNING || backing_off || (same && seen->state == HUB_SEEN_QUEUED))
+    if (seen->state == HUB_SEEN_RUNNING || backing_off || (same && seen->state == HUB_SEEN_QUEUED) ||
+        (same && seen->given_up && !s->asked))
         return HUB_OK; /* a running inspection finds out by itself */
+    if (!same && seen->signature)
+        seen->troubles = seen->tries = 0;
+    seen->given_up = seen->slow = false;
     seen->signature = signature;
     if (seen->published == signature) {
         if (seen->state == HUB_SEEN_QUEUED)
@@ -302,6 +321,7 @@ static void end_sweep(struct hub_scanner *s, enum hub_status st, const struct hu
     s->progress.directories = out->directories;
     s->progress.datasets = s->seen_count;
     s->progress.clashes = out->clashes;
+    s->asked = s->asked && s->sweep_wanted;
     snprintf(s->progress.trouble, sizeof s->progress.trouble, "%.255s", st ? err->detail : "");
     /* files that keep changing must not keep us sweeping: rest a few times as long as a sweep takes */
     const int64_t due_ms = st ? now_ms + 10000 : next_due_ms(s, now_ms);

@@ -13,7 +13,7 @@
 #include <sys/file.h>
 #include <unistd.h>
 
-enum { MAX_LOCK_PROBES = 10000, RETRY_MS = 10000, BUSY_MS = 2000 };
+enum { MAX_LOCK_PROBES = 10000, BUSY_MS = 2000, MAX_RETRIES = 3, MAX_LIMITED = 4 };
 
 static enum hub_status no_memory(struct hub_error *err)
 {
@@ -25,7 +25,6 @@ static bool is_verdict(enum hub_status st)
 {
     switch (st) {
     case HUB_CORRUPT:
-    case HUB_TIMEOUT:
     case HUB_TOO_BIG:
     case HUB_UNSUPPORTED:
     case HUB_NOT_ACCEPTABLE:
@@ -37,6 +36,18 @@ static bool is_verdict(enum hub_status st)
     default:
         return false;
     }
+}
+
+/* A verdict under today's limits of an inspection, that others may change. */
+static bool is_limit(const struct hub_error *err)
+{
+    return strcmp(err->problem, "inspection-limit") == 0;
+}
+
+/* Trouble with this dataset and not with the hub as a whole: not to be tried for ever. */
+static bool may_give_up(const struct hub_error *err)
+{
+    return err->status == HUB_TIMEOUT || strcmp(err->problem, "inspection-unread") == 0;
 }
 
 /* ---- making and freeing ---- */
@@ -77,6 +88,7 @@ static struct hub_work *work_new(struct hub_scanner *s, struct hub_seen *seen)
     w->root = seen->root;
     w->single_files = seen->single_files;
     w->signature = seen->signature;
+    w->began_ms = hub_scan_now_ms();
     w->job_files = calloc(seen->files.count + (size_t)1, sizeof *w->job_files);
     if (!w->id || !w->path || !w->job_files) {
         work_free(w);
@@ -156,6 +168,20 @@ static enum hub_status plan(struct hub_work *w, struct hub_error *err)
     return st;
 }
 
+/* As it was found, or failed under the limits of today. */
+static bool has_part(struct hub_work *w, struct hub_draft_part *part)
+{
+    struct hub_catalog *catalog = w->scanner->catalog;
+    const uint64_t limited = hub_scan_limited(w->scanner, part->signature);
+    if (hub_catalog_has_part(catalog, w->root, w->id, part->name, part->signature))
+        return true;
+    if (!hub_catalog_has_part(catalog, w->root, w->id, part->name, limited))
+        return false;
+    part->signature = limited;
+    w->has_limited = true;
+    return true;
+}
+
 /* Which parts are new. */
 static enum hub_status sort_parts(struct hub_work *w, struct hub_error *err)
 {
@@ -170,7 +196,7 @@ static enum hub_status sort_parts(struct hub_work *w, struct hub_error *err)
         const struct hub_found_part *part = &w->plan.parts[i];
         w->parts[i].name = part->name;
         w->parts[i].signature = hub_scan_part_signature(w->scanner, w->format, part, &w->files);
-        if (!hub_catalog_has_part(w->scanner->catalog, w->root, w->id, part->name, w->parts[i].signature))
+        if (!has_part(w, &w->parts[i]))
             w->todo[w->todo_count++] = i;
     }
     w->unfinished = w->todo_count;
@@ -282,6 +308,28 @@ static enum hub_status keep_part(struct hub_work *w, uint32_t number, struct hub
     return hub_catalog_stage(w->scanner->catalog, &draft, &staged, err);
 }
 
+/* A broken part is put away like any other, so that the next turn does not begin with it. */
+static enum hub_status keep_broken(struct hub_work *w, uint32_t number, struct hub_error *err)
+{
+    struct hub_draft_part *part = &w->parts[number];
+    if (is_limit(err)) {
+        part->signature = hub_scan_limited(w->scanner, part->signature);
+        pthread_mutex_lock(&w->scanner->lock);
+        w->has_limited = true;
+        w->seen->limited++;
+        pthread_mutex_unlock(&w->scanner->lock);
+    }
+    if (w->plan.part_count == 1) {
+        part->broken = w->broken[number] = strdup(err->detail);
+        return part->broken ? HUB_OK : no_memory(err);
+    }
+    struct hub_draft_part staged = *part;
+    const struct hub_draft draft = draft_of(w, NULL, "");
+    const struct hub_error why = *err;
+    staged.broken = why.detail;
+    return hub_catalog_stage(w->scanner->catalog, &draft, &staged, err);
+}
+
 static enum hub_status inspect_part(struct hub_work *w, uint32_t number, struct hub_error *err)
 {
     struct hub_scanner *s = w->scanner;
@@ -294,11 +342,8 @@ static enum hub_status inspect_part(struct hub_work *w, uint32_t number, struct 
     const enum hub_status kept = side_end(s, &side, has_side, &part->side_stamp, st ? NULL : err);
     if (!st)
         st = kept;
-    if (is_verdict(st)) {
-        w->broken[number] = strdup(err->detail);
-        part->broken = w->broken[number];
-        return w->broken[number] ? HUB_OK : no_memory(err);
-    }
+    if (is_verdict(st))
+        return keep_broken(w, number, err);
     if (!st && has_side) {
         w->sides[number] = strdup(side.name);
         part->side = w->sides[number];
@@ -340,52 +385,112 @@ static enum hub_status publish_verdict(struct hub_work *w, enum hub_status verdi
                                  err);
 }
 
+static int64_t pause_ms(const struct hub_scanner *s, enum hub_status st, unsigned tries)
+{
+    const int64_t first_ms = st == HUB_CHANGED || st == HUB_BUSY
+                                 ? HUB_MAX((int64_t)s->settle_ms, (int64_t)BUSY_MS / 4)
+                                 : (int64_t)s->retry_ms;
+    return first_ms << HUB_MIN(tries, 5U);
+}
+
+/* Trouble of this machine: count it, and say so. True: it was tried often enough for now. */
+static bool note_trouble(struct hub_work *w, const struct hub_error *why)
+{
+    struct hub_scanner *s = w->scanner;
+    pthread_mutex_lock(&s->lock);
+    const unsigned troubles = ++w->seen->troubles;
+    const bool give_up = may_give_up(why) && troubles > MAX_RETRIES;
+    s->progress.put_off++;
+    pthread_mutex_unlock(&s->lock);
+    hub_scan_remember_trouble(s, w->root, w->id, w->signature, troubles);
+    hub_scan_tell(s, give_up ? HUB_SCAN_GAVE_UP : HUB_SCAN_PUT_OFF, w->id, why->detail);
+    return give_up;
+}
+
+static void show_pending(struct hub_work *w, const struct hub_error *why, bool given_up)
+{
+    char reason[sizeof why->detail + 128];
+    snprintf(reason, sizeof reason, "%s%s", why->detail,
+             given_up
+                 ? " (given up for now: it is tried again when its files change, when a scan is asked for, "
+                   "and at the next start)"
+                 : "");
+    (void)!hub_scan_publish_bare(w->scanner, w->root, w->id, w->path,
+                                 w->format ? w->format : w->seen->formats[0], &w->files, HUB_DATASET_PENDING,
+                                 reason, NULL, NULL);
+}
+
 /* Not an end: it is looked at again later, and listed as pending until then unless an older state is there.
  */
 static void put_off(struct hub_work *w, enum hub_status st, const struct hub_error *why)
 {
     struct hub_scanner *s = w->scanner;
+    struct hub_seen *seen = w->seen; /* stays while it runs */
+    const bool trouble = st != HUB_CHANGED && st != HUB_BUSY && st != HUB_CANCELLED;
+    const bool give_up = trouble && note_trouble(w, why);
+    if (!seen->ready && !s->stop)
+        show_pending(w, why, give_up);
     pthread_mutex_lock(&s->lock);
-    struct hub_seen *seen = w->seen;
-    const bool ready = seen->ready;
-    const unsigned tries = HUB_MIN(seen->tries, 5U);
-    const bool moved = st == HUB_CHANGED || st == HUB_BUSY;
+    seen->given_up = give_up;
+    if (give_up)
+        seen->state = HUB_SEEN_IDLE;
+    else if (!s->stop)
+        hub_seen_wait(s, seen, pause_ms(s, st, seen->tries));
     seen->tries++;
-    s->progress.put_off += !moved && st != HUB_CANCELLED;
-    pthread_mutex_unlock(&s->lock);
-    if (!moved && st != HUB_CANCELLED)
-        hub_scan_tell(s, HUB_SCAN_PUT_OFF, w->id, why->detail);
-    if (!ready && !s->stop)
-        (void)!hub_scan_publish_bare(s, w->root, w->id, w->path, w->format ? w->format : seen->formats[0],
-                                     &w->files, HUB_DATASET_PENDING, why->detail, NULL, NULL);
-    pthread_mutex_lock(&s->lock);
-    if (!s->stop)
-        hub_seen_wait(s, seen,
-                      moved ? HUB_MAX((int64_t)s->settle_ms, (int64_t)BUSY_MS / 4) << tries
-                            : (int64_t)RETRY_MS << tries);
+    seen->limited = 0;
     pthread_mutex_unlock(&s->lock);
 }
 
-static void done(struct hub_work *w, bool failed)
+/* The rest of its parts waits until others had their turn; what was found so far is kept. */
+static void queue_again(struct hub_work *w)
 {
     struct hub_scanner *s = w->scanner;
-    hub_scan_remember(s, w->root, w->id, w->signature);
+    pthread_mutex_lock(&s->lock);
+    hub_fileset_dispose(&w->seen->files);
+    w->seen->files = w->files;
+    w->files = (struct hub_fileset){0};
+    w->seen->slow = true;
+    hub_seen_push(s, w->seen, HUB_QUEUE_SLOW);
+    pthread_mutex_unlock(&s->lock);
+}
+
+static void done(struct hub_work *w, bool failed, bool limited)
+{
+    struct hub_scanner *s = w->scanner;
+    hub_scan_remember(s, w->root, w->id, limited ? hub_scan_limited(s, w->signature) : w->signature);
     hub_store_forget(s->store, w->root, w->path);
     pthread_mutex_lock(&s->lock);
     w->seen->state = HUB_SEEN_IDLE;
     w->seen->shown = w->seen->ready = true;
     w->seen->published = w->signature;
-    w->seen->tries = 0;
+    w->seen->tries = w->seen->troubles = w->seen->limited = 0;
     s->progress.inspected++;
     s->progress.failed += failed;
     pthread_mutex_unlock(&s->lock);
 }
 
+/* The last use of a work. */
+static void leave(struct hub_work *w)
+{
+    struct hub_scanner *s = w->scanner;
+    pthread_mutex_lock(&s->lock);
+    s->running--;
+    if (!s->running && !hub_seen_next(s))
+        hub_scan_wake(s); /* the last one: show it at once */
+    pthread_cond_broadcast(&s->idle_wake);
+    pthread_mutex_unlock(&s->lock);
+    work_free(w);
+}
+
 /* No lock held; the work goes. */
 static void finish(struct hub_work *w, enum hub_status st, struct hub_error *err)
 {
-    struct hub_scanner *s = w->scanner;
-    const bool verdict = is_verdict(st);
+    const bool verdict = is_verdict(st), limited = w->has_limited || (verdict && is_limit(err));
+    if (!st && w->turned) {
+        queue_again(w);
+        leave(w);
+        return;
+    }
     if (!st || verdict) {
         struct hub_error changed;
         const enum hub_status unchanged = check_unchanged(w, &changed);
@@ -399,14 +504,8 @@ static void finish(struct hub_work *w, enum hub_status st, struct hub_error *err
     if (st)
         put_off(w, st, err);
     else
-        done(w, verdict);
-    pthread_mutex_lock(&s->lock);
-    s->running--;
-    if (!s->running && !s->urgent.first && !s->normal.first)
-        hub_scan_wake(s); /* the last one: show it at once */
-    pthread_cond_broadcast(&s->idle_wake);
-    pthread_mutex_unlock(&s->lock);
-    work_free(w);
+        done(w, verdict, limited);
+    leave(w);
 }
 
 /* ---- the threads ---- */
@@ -437,7 +536,7 @@ static void begin(struct hub_scanner *s, struct hub_seen *seen)
     hub_seen_unqueue(s, seen);
     struct hub_work *w = work_new(s, seen);
     if (!w) {
-        hub_seen_wait(s, seen, RETRY_MS);
+        hub_seen_wait(s, seen, s->retry_ms);
         return;
     }
     snprintf(s->progress.current, sizeof s->progress.current, "%s", w->id);
@@ -457,9 +556,34 @@ static void begin(struct hub_scanner *s, struct hub_seen *seen)
     list_work(w);
 }
 
+static bool turn_is_over(const struct hub_scanner *s, const struct hub_work *w)
+{
+    return hub_seen_next(s) && hub_scan_now_ms() - w->began_ms > (int64_t)s->turn_ms;
+}
+
+/* What is left of the parts waits for the next turn. Called and returns with the lock held. */
+static void take_turns(struct hub_scanner *s, struct hub_work *w)
+{
+    w->turned = true;
+    unlist_work(w);
+    w->unfinished -= w->todo_count - w->next_part;
+    w->seen->unfinished = w->unfinished;
+    if (w->unfinished)
+        return; /* whoever ends the last part that was begun goes on */
+    w->seen->parts = 0;
+    pthread_mutex_unlock(&s->lock);
+    struct hub_error err = {0};
+    finish(w, HUB_OK, &err);
+    pthread_mutex_lock(&s->lock);
+}
+
 /* One part of a work that has parts left. Called and returns with the lock held. */
 static void go_on(struct hub_scanner *s, struct hub_work *w)
 {
+    if (w->next_part && !w->failed && turn_is_over(s, w)) {
+        take_turns(s, w);
+        return;
+    }
     const uint32_t part = w->todo[w->next_part++];
     const bool skip = w->failed != HUB_OK;
     struct hub_error err = {0};
@@ -472,6 +596,11 @@ static void go_on(struct hub_scanner *s, struct hub_work *w)
         w->failed = st;
         w->err = err;
     }
+    if (!w->failed && w->seen->limited >= MAX_LIMITED && w->next_part < w->todo_count)
+        w->failed = hub_fail(&w->err, HUB_TIMEOUT,
+                             "%u of its parts used up the time or memory an inspection may have "
+                             "(--inspect-time, --inspect-memory)",
+                             w->seen->limited);
     w->seen->unfinished = --w->unfinished;
     if (w->unfinished)
         return;
@@ -487,8 +616,8 @@ void *hub_scan_worker(void *scanner)
     struct hub_scanner *s = scanner;
     pthread_mutex_lock(&s->lock);
     while (!s->stop || s->works) {
-        struct hub_seen *seen = s->urgent.first ? s->urgent.first : s->normal.first;
-        if (s->urgent.first && !s->stop)
+        struct hub_seen *seen = hub_seen_next(s);
+        if (seen && seen->queue == HUB_QUEUE_URGENT && !s->stop)
             begin(s, seen);
         else if (s->works)
             go_on(s, s->works);

@@ -80,6 +80,17 @@ INSPECT(do_loop)
         continue;
 }
 
+/* As with a disk that does not answer: nothing is done, and there is no end. */
+INSPECT(do_sleep)
+{
+    (void)part, (void)sink, (void)err;
+    char byte;
+    while (recvmsg(((struct hub_child *)files)->sock,
+                   &(struct msghdr){.msg_iov = &(struct iovec){&byte, 1}, .msg_iovlen = 1}, 0) >= 0)
+        continue;
+    return HUB_OK;
+}
+
 INSPECT(do_eat_memory)
 {
     (void)files, (void)part, (void)sink;
@@ -628,6 +639,59 @@ static enum hub_status plan_same_part(struct hub_files *files, struct hub_sink *
     return HUB_OK;
 }
 
+/* ---- a dataset whose parts are files named after what goes wrong with them ---- */
+
+static int claim_troubled(struct hub_files *listing)
+{
+    for (uint32_t i = 0; i < listing->count; i++)
+        if (hub_view_ends(listing->entries[i].path, ".part"))
+            return 90;
+    return 0;
+}
+
+static enum hub_status plan_troubled(struct hub_files *files, struct hub_sink *sink, struct hub_error *err)
+{
+    for (uint32_t i = 0; i < files->count; i++) {
+        const struct hub_part part = {.name = files->entries[i].path, .files = &i, .file_count = 1};
+        HUB_TRY(hub_sink_part(sink, &part, err));
+    }
+    return HUB_OK;
+}
+
+static void nap(int64_t ms)
+{
+    struct timespec from, now;
+    clock_gettime(CLOCK_MONOTONIC, &from);
+    do
+        clock_gettime(CLOCK_MONOTONIC, &now);
+    while ((now.tv_sec - from.tv_sec) * 1000 + (now.tv_nsec - from.tv_nsec) / 1000000 < ms);
+}
+
+static enum hub_status inspect_troubled(struct hub_files *files, const struct hub_part *part,
+                                        struct hub_sink *sink, struct hub_error *err)
+{
+    const char *name = part->name.data;
+    uint32_t episode;
+    if (strncmp(name, "sleep", 5) == 0)
+        return do_sleep(files, part, sink, err);
+    if (strncmp(name, "loop", 4) == 0)
+        return do_loop(files, part, sink, err);
+    if (strncmp(name, "unread", 6) == 0)
+        return hub_fail(err, HUB_IO, "reading %s: Input/output error", name);
+    if (strncmp(name, "nap", 3) == 0)
+        nap(100);
+    return hub_sink_episode(sink,
+                            &(struct hub_episode){.number = -1,
+                                                  .file = part->files[0],
+                                                  .steps = 1,
+                                                  .success = -1,
+                                                  .terminated = -1,
+                                                  .truncated = -1},
+                            &episode, err);
+}
+
+static const char *const troubled_names[] = {"*.part", NULL};
+
 #define PLANTED_FORMAT(driver) {.name = #driver, .inspect = do_##driver},
 static const struct hub_format planted[] = {PLANTED_DRIVERS(PLANTED_FORMAT)};
 static const struct hub_format claimer = {
@@ -637,7 +701,14 @@ static const struct hub_format low = {
 static const struct hub_format many = {
     .name = "many", .claim_directory = claim_crash, .claim_files = claim_many};
 
+static const struct hub_format troubled = {.name = "troubled",
+                                           .names = troubled_names,
+                                           .claim_directory = claim_troubled,
+                                           .plan = plan_troubled,
+                                           .inspect = inspect_troubled};
+
 const struct hub_format *const hub_formats[] = {
+    &troubled,
     &low,
     &claimer,
     &many,

@@ -279,6 +279,62 @@ Test(jobs, nothing_outlives_a_killed_hub, .timeout = 60)
     cr_expect(gone(worker), "the worker ends with its hub");
 }
 
+struct killer {
+    struct hub_inspector *inspector;
+    char score[16]; /* of the child, for the system that runs out of memory */
+};
+
+static void *kill_child(void *arg)
+{
+    struct killer *k = arg;
+    char path[64];
+    pid_t job = 0;
+    while ((job = child_of(k->inspector->worker)) == 0)
+        usleep(1000);
+    snprintf(path, sizeof path, "/proc/%d/oom_score_adj", (int)job);
+    for (int i = 0; i < 1000 && strcmp(k->score, "1000\n") != 0; i++) {
+        FILE *file = fopen(path, "r");
+        if (file && !fgets(k->score, sizeof k->score, file))
+            k->score[0] = '\0';
+        if (file)
+            fclose(file);
+        usleep(1000);
+    }
+    kill(job, SIGKILL);
+    return NULL;
+}
+
+Test(jobs, death_from_outside_is_no_verdict, .timeout = 60)
+{
+    struct fixture f;
+    pthread_t thread;
+    fixture_start(&f, HUB_PLANTED, options());
+    struct killer killer = {.inspector = f.inspector};
+    pthread_create(&thread, NULL, kill_child, &killer);
+    cr_expect_eq(fixture_run(&f, "sleep"), HUB_TIMEOUT);
+    cr_expect_str_eq(f.err.problem, "inspector-killed");
+    pthread_join(thread, NULL);
+    cr_expect_str_eq(killer.score, "1000\n");
+    fixture_stop(&f);
+}
+
+Test(jobs, children_share_a_bound_of_memory, .timeout = 60)
+{
+    struct fixture f;
+    struct hub_inspector_options o = options();
+    atomic_bool cancel = true;
+    o.total_bytes = 3 * GIB;
+    fixture_start(&f, HUB_PLANTED, o);
+    cr_assert_eq(hub_inspector_reserve(f.inspector, 2 * GIB, NULL, NULL), HUB_OK);
+    cr_assert_eq(hub_inspector_reserve(f.inspector, 1 * GIB, NULL, NULL), HUB_OK);
+    cr_expect_eq(hub_inspector_reserve(f.inspector, 1, &cancel, NULL), HUB_CANCELLED);
+    hub_inspector_release(f.inspector, 2 * GIB);
+    cr_expect_eq(hub_inspector_reserve(f.inspector, 2 * GIB, &cancel, NULL), HUB_OK);
+    hub_inspector_release(f.inspector, 3 * GIB);
+    cr_expect_eq(hub_inspector_reserve(f.inspector, 8 * GIB, &cancel, NULL), HUB_OK, "one alone always may");
+    fixture_stop(&f);
+}
+
 static void *cancel_soon(void *flag)
 {
     usleep(100000);

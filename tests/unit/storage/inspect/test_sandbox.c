@@ -88,12 +88,32 @@ Test(sandbox, stops_what_does_not_end, .timeout = 60)
     fixture_stop(&f);
 }
 
+/* A child that is busy ends by its own limit, one that waits for a disk by the clock: only the first is the
+ * fault of its files. */
+Test(sandbox, limits_processor_time, .timeout = 60)
+{
+    struct fixture f;
+    struct hub_inspector_options o = options();
+    o.cpu_s = 1;
+    o.wall_ms = 50000;
+    fixture_start(&f, HUB_PLANTED, o);
+    cr_expect_eq(fixture_run(&f, "loop"), HUB_TOO_BIG, "%s", f.err.detail);
+    cr_expect_str_eq(f.err.problem, "inspection-limit");
+    fixture_stop(&f);
+    o.wall_ms = 200;
+    fixture_start(&f, HUB_PLANTED, o);
+    cr_expect_eq(fixture_run(&f, "sleep"), HUB_TIMEOUT);
+    cr_expect_str_eq(f.err.problem, "inspection-timeout");
+    fixture_stop(&f);
+}
+
 #ifndef HUB_SANITIZED
 Test(sandbox, limits_memory, .timeout = 60)
 {
     struct fixture f;
     fixture_start(&f, HUB_PLANTED, options());
     cr_expect_eq(fixture_run(&f, "eat_memory"), HUB_TOO_BIG, "%s", f.err.detail);
+    cr_expect_str_eq(f.err.problem, "inspection-limit");
     fixture_stop(&f);
 }
 #endif
