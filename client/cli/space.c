@@ -19,49 +19,66 @@ static double value_of(const json_t *v)
     return text ? strtod(text, NULL) : NAN;
 }
 
-static enum hub_status add_double(double v, bool whole, struct hub_buf *out, struct hub_error *err)
+/* As numpy prints it: with the digits of its type; in an array "1." for "1.0". */
+static enum hub_status add_number(const json_t *v, const char *dtype, bool in_array, struct hub_buf *out,
+                                  struct hub_error *err)
 {
     char text[HUB_NUMBER_CHARS + 1];
-    if (!isfinite(v))
-        return hub_buf_add_text(out, isnan(v) ? "nan" : v < 0 ? "-inf" : "inf", err);
-    if (whole)
-        return hub_buf_addf(out, err, "%.0f", v);
-    text[hub_number_double(v, text)] = '\0';
-    return hub_buf_add_text(out, text, err);
+    const double x = value_of(v);
+    if (json_is_integer(v) && strncmp(dtype, "float", 5) != 0)
+        return hub_buf_addf(out, err, "%" JSON_INTEGER_FORMAT, json_integer_value(v));
+    if (!isfinite(x))
+        return hub_buf_add_text(out, isnan(x) ? "nan" : x < 0 ? "-inf" : "inf", err);
+    size_t n = strcmp(dtype, "float64") == 0 ? hub_number_double(x, text) : hub_number_float((float)x, text);
+    if (in_array && n > 2 && memcmp(text + n - 2, ".0", 2) == 0)
+        n--;
+    return hub_buf_add(out, text, n, err);
 }
 
-struct bounds {
-    double least, most;
-    bool any, whole; /* whole: integers only */
-};
-
-static void gather(const json_t *v, struct bounds *b, unsigned depth)
+static enum hub_status add_array(const json_t *v, const char *dtype, unsigned depth, struct hub_buf *out,
+                                 struct hub_error *err)
 {
     const json_t *item;
     size_t i;
-    if (json_is_array(v)) {
-        json_array_foreach(v, i, item) if (depth < MAX_DEPTH) gather(item, b, depth + 1);
-        return;
+    if (!json_is_array(v) || depth > MAX_DEPTH)
+        return add_number(v, dtype, true, out, err);
+    HUB_TRY(hub_buf_add_text(out, "[", err));
+    json_array_foreach(v, i, item)
+    {
+        HUB_TRY(hub_buf_add_text(out, i ? " " : "", err));
+        HUB_TRY(add_array(item, dtype, depth + 1, out, err));
     }
-    const double x = value_of(v);
-    b->whole = b->whole && json_is_integer(v);
-    b->least = b->any ? fmin(b->least, x) : x;
-    b->most = b->any ? fmax(b->most, x) : x;
-    b->any = true;
+    return hub_buf_add_text(out, "]", err);
 }
 
-static enum hub_status add_bounds(const json_t *v, struct hub_buf *out, struct hub_error *err)
+/* The first number of nested arrays if all are the same, else NULL. */
+static const json_t *one_of(const json_t *v, unsigned depth)
 {
-    struct bounds b = {.whole = true};
-    gather(v, &b, 0);
-    if (!b.any)
-        return hub_buf_add_text(out, "[]", err);
-    if (b.least == b.most || isnan(b.least))
-        return add_double(b.least, b.whole, out, err);
+    const json_t *item, *first = NULL;
+    size_t i;
+    if (!json_is_array(v))
+        return v;
+    json_array_foreach(v, i, item)
+    {
+        const json_t *one = depth < MAX_DEPTH ? one_of(item, depth + 1) : NULL;
+        if (!one || (first && !json_equal(one, first)))
+            return NULL;
+        first = one;
+    }
+    return first;
+}
+
+/* Bounds: one number, an array, or {"min","max"} of an array too long to be shown. */
+static enum hub_status add_bounds(const json_t *v, const char *dtype, struct hub_buf *out,
+                                  struct hub_error *err)
+{
+    const json_t *one = one_of(v, 0);
+    if (!json_is_object(v))
+        return one ? add_number(one, dtype, false, out, err) : add_array(v, dtype, 0, out, err);
     HUB_TRY(hub_buf_add_text(out, "[", err));
-    HUB_TRY(add_double(b.least, b.whole, out, err));
+    HUB_TRY(add_number(json_object_get(v, "min"), dtype, false, out, err));
     HUB_TRY(hub_buf_add_text(out, " .. ", err));
-    HUB_TRY(add_double(b.most, b.whole, out, err));
+    HUB_TRY(add_number(json_object_get(v, "max"), dtype, false, out, err));
     return hub_buf_add_text(out, "]", err);
 }
 
@@ -92,13 +109,14 @@ static enum hub_status add_json(const json_t *v, struct hub_buf *out, struct hub
 static enum hub_status add_box(const json_t *s, struct hub_buf *out, struct hub_error *err)
 {
     const char *dtype = json_string_value(json_object_get(s, "dtype"));
+    dtype = dtype ? dtype : "?";
     HUB_TRY(hub_buf_add_text(out, "Box(", err));
-    HUB_TRY(add_bounds(json_object_get(s, "low"), out, err));
+    HUB_TRY(add_bounds(json_object_get(s, "low"), dtype, out, err));
     HUB_TRY(hub_buf_add_text(out, ", ", err));
-    HUB_TRY(add_bounds(json_object_get(s, "high"), out, err));
+    HUB_TRY(add_bounds(json_object_get(s, "high"), dtype, out, err));
     HUB_TRY(hub_buf_add_text(out, ", ", err));
     HUB_TRY(add_shape(json_object_get(s, "shape"), out, err));
-    return hub_buf_addf(out, err, ", %s)", dtype ? dtype : "?");
+    return hub_buf_addf(out, err, ", %s)", dtype);
 }
 
 static enum hub_status add_discrete(const json_t *s, struct hub_buf *out, struct hub_error *err)

@@ -189,12 +189,10 @@ static void write_versions(struct hub_json *json, const struct hub_target *targe
     hub_json_end_array(json);
 }
 
-/* Facts that stand in the document under their own name; the ones that end in _text are strings, all others
- * JSON. */
-static const char *const facts[] = {"metadata",     "observation_space", "observation_space_text",
-                                    "action_space", "action_space_text", "env_spec",
-                                    "splits",       "statistics",        "combined",
-                                    "requirements", "claimed_episodes",  "claimed_steps"};
+/* Facts that stand in the document under their own name, all of them JSON. */
+static const char *const facts[] = {"metadata",         "observation_space", "action_space", "env_spec",
+                                    "splits",           "statistics",        "combined",     "requirements",
+                                    "claimed_episodes", "claimed_steps"};
 
 static enum hub_status write_facts(struct hub_json *json, const struct hub_state *state,
                                    struct hub_error *err)
@@ -203,10 +201,7 @@ static enum hub_status write_facts(struct hub_json *json, const struct hub_state
     for (size_t i = 0; i < HUB_COUNT(facts); i++) {
         text.size = 0;
         HUB_TRY(hub_dataset_fact(state, facts[i], &text, err));
-        if (hub_view_ends(hub_view_of(facts[i]), "_text") && text.size)
-            hub_json_put_string(json, facts[i], hub_buf_view(&text));
-        else
-            put_json(json, facts[i], hub_buf_view(&text));
+        put_json(json, facts[i], hub_buf_view(&text));
     }
     return hub_json_status(json);
 }

@@ -132,6 +132,24 @@ static const struct hub_ds_file *find_file(const struct hub_dataset *ds, struct 
     return NULL;
 }
 
+enum hub_status hub_files_open(struct hub_request *request, const struct hub_dataset *ds,
+                               const struct hub_ds_file *entry, struct hub_file **out, struct hub_error *err)
+{
+    char path[PATH_MAX];
+    HUB_TRY(root_path(ds, entry, path, err));
+    const struct hub_file_ref ref = {
+        .root = ds->head->root, .path = path, .expect = &entry->stamp, .if_open = !request->may_block};
+    const enum hub_status st = hub_file_get(request->app->store, &ref, out, err);
+    if (st != HUB_CHANGED && st != HUB_NOT_FOUND)
+        return st;
+    hub_scanner_hurry(request->app->scanner, ds->head->id);
+    hub_fail_as(err, HUB_CHANGED, "dataset-changing",
+                "'%s' is not the file that was indexed; it is being inspected again", entry->path);
+    if (err)
+        err->retry_after_s = 3;
+    return HUB_CHANGED;
+}
+
 /* An opened file and what its answer says about it. */
 struct bytes {
     const struct hub_ds_file *entry;
@@ -153,17 +171,7 @@ static enum hub_status open_bytes(struct hub_request *request, const struct hub_
         return hub_fail_about(err, "path", path.data);
     }
     HUB_TRY(root_path(ds, b->entry, b->path, err));
-    const struct hub_file_ref ref = {
-        .root = ds->head->root, .path = b->path, .expect = &b->entry->stamp, .if_open = !request->may_block};
-    const enum hub_status st = hub_file_get(request->app->store, &ref, &b->file, err);
-    if (st != HUB_CHANGED && st != HUB_NOT_FOUND)
-        return st;
-    hub_scanner_hurry(request->app->scanner, ds->head->id);
-    hub_fail_as(err, HUB_CHANGED, "dataset-changing",
-                "'%s' is not the file that was indexed; it is being inspected again", b->entry->path);
-    if (err)
-        err->retry_after_s = 3;
-    return HUB_CHANGED;
+    return hub_files_open(request, ds, b->entry, &b->file, err);
 }
 
 /* RFC 9530 Repr-Digest when the digest is known; else the file is hashed soon. */

@@ -9,4 +9,9 @@ enum hub_status hub_files_list(struct hub_request *request, struct hub_response 
 enum hub_status hub_files_get(struct hub_request *request, struct hub_response *response,
                               struct hub_error *err);
 
+/** A file of the dataset as it was indexed. HUB_CHANGED "dataset-changing" when it is another by now. */
+HUB_MUST_USE enum hub_status hub_files_open(struct hub_request *request, const struct hub_dataset *ds,
+                                            const struct hub_ds_file *entry, struct hub_file **out,
+                                            struct hub_error *err);
+
 #endif

@@ -4,6 +4,7 @@
 #include "server/api/field.h"
 #include "server/api/files.h"
 #include "server/api/health.h"
+#include "server/api/spaces.h"
 #include "server/api/status.h"
 
 /* All rows that one answer may hold, decoded from deflate, take less. */
@@ -12,6 +13,7 @@ enum { ROWS_MS = 5000 };
 const struct hub_route hub_routes[] = {
     {"GET", "/api/v1/datasets", hub_datasets_list, "datasets", 0, false, 0},
     {"GET", "/api/v1/datasets/{id}", hub_dataset_show, "dataset", 0, false, 0},
+    {"GET", "/api/v1/datasets/{id}/~spaces", hub_space_get, "space", 0, false, 0},
     {"GET", "/api/v1/datasets/{id}/episodes", hub_episodes_list, "episodes", 0, false, 0},
     {"GET", "/api/v1/datasets/{id}/episodes/{n}", hub_episode_show, "episode", 0, false, ROWS_MS},
     {"GET", "/api/v1/datasets/{id}/episodes/{n}/{path}", hub_field_get, "field", 0, false, ROWS_MS},

@@ -105,6 +105,7 @@ struct hub_response {
     struct hub_bytes *shared; /* SHARED: a reference, handed over */
     struct hub_file *file;    /* FILE: a reference, handed over; streamed, cut short if it changes */
     uint64_t offset, length;  /* FILE; UNSENT: of the body that GET would send, or HUB_LENGTH_UNKNOWN */
+    uint64_t escaped;    /* FILE: not 0: the bytes are that many of a JSON string, whose text has `length` */
     char *problem_extra; /* malloc'd JSON members for the problem document should the handler fail, or NULL */
     struct hub_budget *budget; /* that `reserved` was taken from */
     uint64_t reserved;         /* bytes taken from the budget, returned when the response is finished */

@@ -86,13 +86,14 @@ static struct MHD_Response *small_file(struct hub_exchange *x)
 static struct MHD_Response *file_response(struct hub_exchange *x)
 {
     struct hub_response *response = &x->response;
-    if (x->request.method != HUB_HEAD && response->length <= WHOLE_FILE_BYTES) {
+    if (x->request.method != HUB_HEAD && !response->escaped && response->length <= WHOLE_FILE_BYTES) {
         struct MHD_Response *small = small_file(x);
         if (small)
             return small;
     }
     size_t block = reserve(x, 2 * HUB_STREAM_BLOCK) ? HUB_STREAM_BLOCK : HUB_STREAM_SMALL_BLOCK;
     hub_stream_init(&x->stream, response->file, response->offset, response->length, block);
+    x->stream.escaped = response->escaped;
     x->task.run = fetch_block;
     x->task.cancel = drop_stream;
     return MHD_create_response_from_callback(response->length, block, read_block, x, NULL);

@@ -7,6 +7,7 @@
 #define HUB_HTTP_STREAM_H
 
 #include "server/http/http.h"
+#include "storage/base/json.h"
 
 #include <sys/types.h>
 
@@ -21,6 +22,11 @@ struct hub_stream {
     uint64_t cold_at;
     size_t cold_size;
     bool failed;
+
+    /* not 0: the file's bytes are those of a JSON string, this many, and the text it stands for is sent */
+    uint64_t escaped, taken; /* of it so far */
+    uint64_t next;           /* `at` of what is made of the rest */
+    struct hub_json_unescape unescape;
 };
 
 void hub_stream_init(struct hub_stream *stream, struct hub_file *file, uint64_t offset, uint64_t length,

@@ -76,6 +76,19 @@ enum { HUB_JSON_DEPTH = 64 };
 HUB_MUST_USE enum hub_status hub_json_strict(struct hub_view text, struct hub_buf *out,
                                              struct hub_error *err);
 
+/**
+ * The text that a JSON string stands for, piece by piece: what lies between its quotes goes in, UTF-8 comes
+ * out; a lone surrogate is U+FFFD. Meant for strings that were checked once: it never fails.
+ */
+struct hub_json_unescape {
+    uint32_t code, high; /* of an unfinished escape; a high surrogate that waits for its other half */
+    uint8_t state;
+};
+/** `out` has room for size + 3 bytes. How many were written. */
+size_t hub_json_unescape(struct hub_json_unescape *u, const char *in, size_t size, char *out);
+/** The string is over: up to 3 bytes more. */
+size_t hub_json_unescape_end(struct hub_json_unescape *u, char *out);
+
 /** Parse strict text (the last of equal keys counts). HUB_TOO_BIG over `max_bytes`, HUB_CORRUPT. json_decref
  * the result. */
 HUB_MUST_USE enum hub_status hub_json_parse(struct hub_view text, size_t max_bytes, json_t **out,

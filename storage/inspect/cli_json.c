@@ -107,11 +107,12 @@ static void put_field(struct hub_json *j, const struct hub_report_field *f)
 static void put_facts(struct hub_json *j, const struct hub_report *r)
 {
     static const char *const strings[] = {
-        "era",          "id", "minari_version", "description", "observation_space_text", "action_space_text",
-        "env_spec_text"};
+        "era", "id", "minari_version", "description", "observation_space_text", "action_space_text"};
     for (uint32_t i = 0; i < r->plan.fact_count; i++) {
         const struct hub_found_fact *fact = &r->plan.facts[i];
         bool string = false;
+        if (hub_view_ends(hub_view_of(fact->key), "_place"))
+            continue; /* of the hub's own use */
         for (size_t k = 0; k < HUB_COUNT(strings); k++)
             string = string || strcmp(fact->key, strings[k]) == 0;
         if (string)

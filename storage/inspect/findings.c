@@ -206,6 +206,18 @@ static enum hub_status take_claim(struct hub_findings_reader *r, struct hub_curs
 
 /* ---- plans ---- */
 
+/* A text that lies in a file lies within it. */
+static bool place_fits(const struct hub_job *job, struct hub_view key, struct hub_view text)
+{
+    struct hub_place place;
+    if (hub_fact_find(key, NULL, NULL) != HUB_FACT_PLACE)
+        return true;
+    if (!hub_place_read(text, &place) || place.file >= job->file_count || job->files[place.file].directory)
+        return false;
+    const uint64_t size = job->files[place.file].size;
+    return place.offset <= size && place.stored <= size - place.offset;
+}
+
 static enum hub_status take_fact(struct hub_findings_reader *r, struct hub_cursor *c, struct hub_error *err)
 {
     struct hub_findings *f = r->found;
@@ -218,6 +230,8 @@ static enum hub_status take_fact(struct hub_findings_reader *r, struct hub_curso
         return hub_fail(err, HUB_CORRUPT, "the fact %.*s twice", (int)key.size, key.data);
     if (!hub_fact_valid(key, text))
         return hub_fail(err, HUB_CORRUPT, "a fact %.*s that is not what it must be", (int)key.size, key.data);
+    if (!place_fits(r->job, key, text))
+        return hub_fail(err, HUB_CORRUPT, "a fact %.*s that lies in no file", (int)key.size, key.data);
     r->facts_seen |= (uint32_t)1 << index;
     HUB_TRY(append(r, FACTS, &f->facts, &f->fact_count, sizeof *fact, 32, &fact, err));
     HUB_TRY(keep(r, key, &fact->key, err));

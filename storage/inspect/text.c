@@ -85,7 +85,8 @@ static const struct fact_row {
     {"description", HUB_FACT_STRING, 0},
     {"observation_space_text", HUB_FACT_STRING, 0},
     {"action_space_text", HUB_FACT_STRING, 0},
-    {"env_spec_text", HUB_FACT_STRING, 0},
+    {"observation_space_place", HUB_FACT_PLACE, 0},
+    {"action_space_place", HUB_FACT_PLACE, 0},
     {"authors", HUB_FACT_JSON, HUB_JSON_ARRAY},
     {"metadata", HUB_FACT_JSON, HUB_JSON_OBJECT},
     {"observation_space", HUB_FACT_JSON, HUB_JSON_VALUE},
@@ -126,6 +127,7 @@ static bool integer_valid(struct hub_view text)
 bool hub_fact_valid(struct hub_view key, struct hub_view text)
 {
     enum hub_json_kind json = HUB_JSON_VALUE;
+    struct hub_place place;
     if (text.size > HUB_MAX_TEXT)
         return false;
     switch (hub_fact_find(key, &json, NULL)) {
@@ -135,6 +137,8 @@ bool hub_fact_valid(struct hub_view key, struct hub_view text)
         return hub_json_valid(text, json);
     case HUB_FACT_INTEGER:
         return integer_valid(text);
+    case HUB_FACT_PLACE:
+        return hub_place_read(text, &place);
     case HUB_FACT_UNKNOWN:
         break;
     }

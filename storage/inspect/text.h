@@ -30,7 +30,7 @@ bool hub_json_valid(struct hub_view text, enum hub_json_kind kind);
 HUB_MUST_USE enum hub_status hub_text_mend(struct hub_view text, size_t limit, bool line, struct hub_buf *out,
                                            struct hub_error *err);
 
-enum hub_fact_kind { HUB_FACT_UNKNOWN = 0, HUB_FACT_STRING, HUB_FACT_JSON, HUB_FACT_INTEGER };
+enum hub_fact_kind { HUB_FACT_UNKNOWN = 0, HUB_FACT_STRING, HUB_FACT_JSON, HUB_FACT_INTEGER, HUB_FACT_PLACE };
 
 /** What record.h says about a key; `index` (may be NULL) numbers the known keys from 0, below 32. */
 enum hub_fact_kind hub_fact_find(struct hub_view key, enum hub_json_kind *json, unsigned *index);

@@ -16,7 +16,7 @@ enum {
     HUB_MAX_EPISODES = 4000000,     /* of a part */
     HUB_MAX_PROBLEMS = 200,         /* of a part; further ones are counted */
     HUB_MAX_PATH = 1024,            /* bytes of a field or file path */
-    HUB_MAX_TEXT = 4 * 1024 * 1024, /* one JSON text of a dataset (a space with long bounds) */
+    HUB_MAX_TEXT = 4 * 1024 * 1024, /* one text about a dataset */
     HUB_MAX_ATTRIBUTES = 64 * 1024, /* attributes of one episode, as JSON */
 };
 /* Of an episode: 2^53 - 1, so that it stays a number in JSON. */
@@ -26,16 +26,29 @@ enum {
 /**
  * Facts about the whole dataset, each sent once under its key. Unknown keys are refused.
  * Strings: "era" ("E3" "E4a" "E4b" "E5"), "id" (as the files claim it), "minari_version", "description",
- *   "observation_space_text", "action_space_text", "env_spec_text" (original text).
- * JSON: "authors" (array of strings), "metadata" (object, as stored), "observation_space", "action_space",
- * "env_spec", "combined" (array of ids), "splits" (object name -> count), "statistics" (object),
- * "requirements" (array). Integers: "claimed_episodes", "claimed_steps" (what the files say; compared with
- * what was found).
+ *   "observation_space_text", "action_space_text" (as stored, where it is kept here).
+ * Places: "observation_space_place", "action_space_place" (where the stored text lies in a file).
+ * JSON: "authors" (array of strings), "metadata" (object, as stored but for the spaces), "observation_space",
+ * "action_space" (in a few KB whatever their shape: storage/formats/json_stream.h), "env_spec", "combined"
+ * (array of ids), "splits" (object name -> count), "statistics" (object), "requirements" (array). Integers:
+ * "claimed_episodes", "claimed_steps" (what the files say; compared with what was found).
  */
 struct hub_fact {
     struct hub_view key;
     struct hub_view text; /* a string's UTF-8, a JSON text, or decimal digits */
 };
+
+/** Where a long text lies: read from there when it is asked for, at any size. */
+struct hub_place {
+    uint32_t file;
+    bool escaped; /* inside a JSON string: hub_json_unescape makes its `stored` bytes `decoded` ones */
+    uint64_t offset, stored, decoded;
+};
+#define HUB_PLACE_CHARS 80
+
+/** As a fact: "file offset stored decoded escaped". */
+void hub_place_write(const struct hub_place *place, char out[HUB_PLACE_CHARS]);
+bool hub_place_read(struct hub_view text, struct hub_place *out);
 
 /** A unit of inspection, named by the plan. */
 struct hub_part {

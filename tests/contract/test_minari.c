@@ -146,8 +146,9 @@ Test(minari, episodes_come_in_number_order_with_their_attributes, .timeout = 60)
     cr_expect_eq(e->success, -1);
     cr_expect_str_eq(inspected_fact(&d, "claimed_episodes"), "25");
     cr_expect_str_eq(inspected_fact(&d, "claimed_steps"), "459");
-    cr_expect_not_null(strstr(inspected_fact(&d, "observation_space_text"), "[-Infinity, -Infinity,"));
-    cr_expect_not_null(strstr(inspected_fact(&d, "observation_space"), "[\"-Infinity\",\"-Infinity\","));
+    cr_expect_not_null(inspected_fact(&d, "observation_space_place"));
+    cr_expect_not_null(strstr(inspected_fact(&d, "observation_space"), "\"low\":\"-Infinity\",\"high\":"));
+    cr_expect_null(strstr(inspected_fact(&d, "metadata"), "_space"));
     inspected_close(&d);
 }
 

@@ -22,7 +22,7 @@ def template_of(path, paths):
     tail = rest[cut:]
     if not tail:
         return prefix + "{id}"
-    shape = {"episodes": ["", "/{n}", "/{n}/{path}"], "files": ["", "/{path}"]}.get(tail[0])
+    shape = {"episodes": ["", "/{n}", "/{n}/{path}"], "files": ["", "/{path}"], "~spaces": [""]}.get(tail[0])
     if not shape:
         return None
     return prefix + "{id}/" + tail[0] + shape[min(len(tail) - 1, len(shape) - 1)]

@@ -169,6 +169,25 @@ enum hub_status hub_h5_attribute_text(struct hub_h5 *file, const struct hub_h5_a
     return HUB_OK;
 }
 
+enum hub_status hub_h5_attribute_place(struct hub_h5 *file, const struct hub_h5_attribute *attribute,
+                                       struct hub_place *out, struct hub_error *err)
+{
+    const struct hub_h5_type *t = &attribute->type;
+    struct hub_extent extent;
+    if (t->unreadable[0] || t->field != HUB_FIELD_TEXT || t->variant.rank || attribute->items != 1 ||
+        t->class != HUB_H5_VLEN || t->size != 8u + file->offset_size)
+        return hub_fail(err, HUB_NOT_ACCEPTABLE, "no text of variable length");
+    HUB_TRY(h5_heap_reference(file, (const uint8_t *)attribute->data.data, t->vlen_item, &extent, err));
+    for (char last = 0; extent.length; extent.length--) { /* some writers store the terminator too */
+        HUB_TRY(h5_get_raw(file, extent.offset + extent.length - 1, &last, 1, err));
+        if (last)
+            break;
+    }
+    *out = (struct hub_place){
+        .file = file->number, .offset = extent.offset, .stored = extent.length, .decoded = extent.length};
+    return HUB_OK;
+}
+
 /* Little-endian bits of an element of up to 8 bytes. */
 static uint64_t bits_of(const struct hub_variant *v, const uint8_t *at)
 {

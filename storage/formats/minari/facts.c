@@ -1,7 +1,6 @@
 /*
  * What describes a whole Minari dataset: data/metadata.json (E5) or the root attributes of main_data.hdf5
- * (E3, E4). Spaces and environment specifications are JSON text inside a string; they go out both as written
- * and as strict JSON.
+ * (E3, E4). Its spaces may be of any size: metadata.json is read in a stream, and they are told by space.c.
  */
 #include "storage/base/json.h"
 #include "storage/formats/minari/minari.h"
@@ -10,7 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { MAX_METADATA = 16 * 1024 * 1024, MAX_KEPT_TEXT = 64 * 1024 };
+enum { MAX_METADATA = 2 * 1024 * 1024, MAX_VALUE = 1024 * 1024, MAX_KEPT_TEXT = 64 * 1024 };
 
 static enum hub_status number_fact(struct hub_sink *sink, const char *key, int64_t value,
                                    struct hub_error *err)
@@ -22,103 +21,14 @@ static enum hub_status number_fact(struct hub_sink *sink, const char *key, int64
     return hub_sink_fact(sink, key, (struct hub_view){digits, (size_t)n}, err);
 }
 
-/* A JSON text kept in a string: "<key>_text" as written, "<key>" as strict JSON, and the image paths of
- * spaces. */
-static enum hub_status text_fact(struct hub_sink *sink, const char *key, struct hub_view text,
-                                 const char *images, struct hub_buf *hint, struct hub_error *err)
+/* The environment's specification is JSON inside a text. */
+static enum hub_status spec_fact(struct hub_sink *sink, struct hub_view text, struct hub_error *err)
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf strict = HUB_BUF_INIT(2 * (size_t)HUB_MAX_TEXT);
     struct hub_error why = {0};
-    char name[64];
-    snprintf(name, sizeof name, "%s_text", key);
-    HUB_TRY(hub_sink_fact(sink, name, text, err));
     if (hub_json_strict(text, &strict, &why))
-        return hub_sink_problem(sink, "bad-metadata", hub_view_of(key), err, "not JSON: %s", why.detail);
-    HUB_TRY(hub_sink_fact(sink, key, hub_buf_view(&strict), err));
-    return images ? minari_image_paths(strict.data, strict.size, images, hint, err) : HUB_OK;
-}
-
-/* ---- image paths ---- */
-
-struct path {
-    char text[HUB_MAX_PATH];
-    size_t size;
-};
-
-static bool is_pixels(const json_t *box)
-{
-    const char *dtype = json_string_value(json_object_get(box, "dtype"));
-    const size_t rank = json_array_size(json_object_get(box, "shape"));
-    return dtype && strcmp(dtype, "uint8") == 0 && (rank == 2 || rank == 3);
-}
-
-static enum hub_status walk_space(const json_t *space, struct path *path, unsigned depth,
-                                  struct hub_buf *hint);
-
-static enum hub_status walk_child(const json_t *child, struct path *path, const char *name, unsigned depth,
-                                  struct hub_buf *hint)
-{
-    const size_t before = path->size, room = sizeof path->text - before;
-    const int n = snprintf(path->text + before, room, "/%s", name);
-    if (n < 0 || (size_t)n >= room)
-        return HUB_OK;
-    path->size += (size_t)n;
-    const enum hub_status st = walk_space(child, path, depth + 1, hint);
-    path->size = before;
-    path->text[before] = '\0';
-    return st;
-}
-
-static enum hub_status walk_space(const json_t *space, struct path *path, unsigned depth,
-                                  struct hub_buf *hint)
-{
-    const char *type = json_string_value(json_object_get(space, "type"));
-    const json_t *children = json_object_get(space, "subspaces");
-    if (!type || depth > MINARI_MAX_DEPTH)
-        return HUB_OK;
-    if (strcmp(type, "Box") == 0 && is_pixels(space))
-        return hub_buf_addf(hint, NULL, "image %s\n", path->text);
-    if (strcmp(type, "Dict") == 0 && json_is_object(children)) {
-        const char *key;
-        json_t *child;
-        json_object_foreach((json_t *)children, key, child)
-            HUB_TRY(walk_child(child, path, key, depth, hint));
-    }
-    for (size_t i = 0; strcmp(type, "Tuple") == 0 && i < json_array_size(children); i++) {
-        char name[32];
-        snprintf(name, sizeof name, "_index_%zu", i);
-        HUB_TRY(walk_child(json_array_get(children, i), path, name, depth, hint));
-    }
-    return HUB_OK;
-}
-
-/* A note that does not fit says "image *": then only the bytes decide. */
-enum hub_status minari_image_paths(const char *space_json, size_t size, const char *root,
-                                   struct hub_buf *hint, struct hub_error *err)
-{
-    HUB_CLEANUP(hub_json_decrefp) json_t *space = NULL;
-    struct path path = {.size = strlen(root)};
-    if (hub_json_parse((struct hub_view){space_json, size}, MAX_METADATA, &space, NULL))
-        return HUB_OK;
-    memcpy(path.text, root, path.size + 1);
-    if (walk_space(space, &path, 0, hint) == HUB_OK)
-        return HUB_OK;
-    hint->size = 0;
-    return hub_buf_add_text(hint, "image *\n", err);
-}
-
-bool minari_hint_image(struct hub_view hint, struct hub_view path)
-{
-    for (size_t at = 0; at < hint.size;) {
-        const char *end = memchr(hint.data + at, '\n', hint.size - at);
-        const size_t n = end ? (size_t)(end - hint.data) - at : hint.size - at;
-        const struct hub_view line = {hint.data + at, n};
-        const struct hub_view name = {line.data + 6, n > 6 ? n - 6 : 0};
-        if (hub_view_starts(line, "image ") && (hub_view_is(name, "*") || hub_view_equal(name, path)))
-            return true;
-        at += n + 1;
-    }
-    return false;
+        return hub_sink_problem(sink, "bad-metadata", HUB_VIEW("env_spec"), err, "not JSON: %s", why.detail);
+    return hub_sink_fact(sink, "env_spec", hub_buf_view(&strict), err);
 }
 
 /* ---- metadata.json ---- */
@@ -148,22 +58,7 @@ static enum hub_status list_fact(struct hub_sink *sink, const char *key, const j
     return hub_sink_fact(sink, key, hub_buf_view(&out), err);
 }
 
-/* Spaces are strings holding JSON. Somebody may have written them as objects: then their text is ours. */
-static enum hub_status nested_fact(struct hub_sink *sink, const char *key, const json_t *value,
-                                   const char *images, struct hub_buf *hint, struct hub_error *err)
-{
-    if (json_is_string(value))
-        return text_fact(sink, key, string_of(value), images, hint, err);
-    if (!json_is_object(value))
-        return HUB_OK;
-    char *text = json_dumps(value, JSON_COMPACT);
-    const enum hub_status st = text ? text_fact(sink, key, hub_view_of(text), images, hint, err) : HUB_OK;
-    free(text);
-    return st;
-}
-
-static enum hub_status put_facts(const json_t *root, struct hub_sink *sink, struct hub_buf *hint,
-                                 struct hub_error *err)
+static enum hub_status put_facts(const json_t *root, struct hub_sink *sink, struct hub_error *err)
 {
     static const struct {
         const char *key, *fact;
@@ -184,26 +79,91 @@ static enum hub_status put_facts(const json_t *root, struct hub_sink *sink, stru
         if (json_is_integer(value))
             HUB_TRY(number_fact(sink, counts[i].fact, json_integer_value(value), err));
     }
-    HUB_TRY(nested_fact(sink, "observation_space", json_object_get(root, "observation_space"), "observations",
-                        hint, err));
-    HUB_TRY(nested_fact(sink, "action_space", json_object_get(root, "action_space"), "actions", hint, err));
-    return nested_fact(sink, "env_spec", json_object_get(root, "env_spec"), NULL, hint, err);
+    const json_t *spec = json_object_get(root, "env_spec");
+    HUB_CLEANUP(hub_freep) char *written = json_is_object(spec) ? json_dumps(spec, JSON_COMPACT) : NULL;
+    return json_is_string(spec) ? spec_fact(sink, string_of(spec), err)
+           : written            ? spec_fact(sink, hub_view_of(written), err)
+                                : HUB_OK;
+}
+
+/* What metadata.json says, but for its spaces; and those. */
+struct metadata {
+    struct hub_json_stream *stream;
+    struct hub_sink *sink;
+    struct hub_buf text; /* strict JSON */
+    struct minari_space spaces[2];
+};
+
+static enum hub_status read_member(struct metadata *m, uint32_t file, struct hub_error *err)
+{
+    const size_t start = m->text.size;
+    struct hub_view key;
+    bool shown;
+    HUB_TRY(hub_json_stream_key(m->stream, &key, err));
+    for (size_t i = 0; i < HUB_COUNT(m->spaces); i++) {
+        const size_t n = strlen(m->spaces[i].key);
+        if (key.size == n + 2 && memcmp(key.data + 1, m->spaces[i].key, n) == 0)
+            return minari_space_read(&m->spaces[i], m->stream, file, err);
+    }
+    HUB_TRY(hub_buf_add_text(&m->text, start > 1 ? "," : "", err));
+    HUB_TRY(hub_buf_add_view(&m->text, key, err));
+    HUB_TRY(hub_buf_add_text(&m->text, ":", err));
+    const size_t room = MAX_METADATA - HUB_MIN(m->text.size, MAX_METADATA);
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf name = HUB_BUF_INIT(MAX_METADATA);
+    HUB_TRY(hub_buf_add(&name, key.data + 1, key.size - 2, err));
+    HUB_TRY(hub_json_stream_value(m->stream, &m->text, HUB_MIN(room, MAX_VALUE), &shown, err));
+    if (shown)
+        return HUB_OK;
+    m->text.size = start;
+    return hub_sink_problem(m->sink, "bad-metadata", hub_buf_view(&name), err,
+                            "not shown: longer than 1 MiB");
+}
+
+static enum hub_status read_metadata(struct metadata *m, uint32_t file, struct hub_error *err)
+{
+    if (hub_json_stream_peek(m->stream) != '{')
+        return hub_fail(err, HUB_CORRUPT, "metadata.json is %s",
+                        hub_json_stream_peek(m->stream) < 0 ? "empty" : "not a JSON object");
+    HUB_TRY(hub_json_stream_take(m->stream, '{', err));
+    HUB_TRY(hub_buf_add_text(&m->text, "{", err));
+    bool more = hub_json_stream_peek(m->stream) != '}';
+    while (more) {
+        HUB_TRY(read_member(m, file, err));
+        more = hub_json_stream_peek(m->stream) == ',';
+        if (more)
+            HUB_TRY(hub_json_stream_take(m->stream, ',', err));
+    }
+    HUB_TRY(hub_json_stream_take(m->stream, '}', err));
+    HUB_TRY(hub_json_stream_end(m->stream, err));
+    return hub_buf_add_text(&m->text, "}", err);
+}
+
+static void metadata_dispose(struct metadata *m)
+{
+    hub_json_stream_free(m->stream);
+    hub_buf_dispose(&m->text);
+    for (size_t i = 0; i < HUB_COUNT(m->spaces); i++)
+        minari_space_dispose(&m->spaces[i]);
 }
 
 enum hub_status minari_facts_json(struct hub_files *files, uint32_t number, struct hub_sink *sink,
                                   struct hub_buf *hint, struct hub_error *err)
 {
-    HUB_CLEANUP(hub_buf_dispose) struct hub_buf text = HUB_BUF_INIT(MAX_METADATA);
-    HUB_CLEANUP(hub_buf_dispose) struct hub_buf strict = HUB_BUF_INIT(MAX_METADATA);
+    HUB_CLEANUP(metadata_dispose)
+    struct metadata m = {.sink = sink,
+                         .text = HUB_BUF_INIT(MAX_METADATA + MAX_VALUE),
+                         .spaces = {MINARI_OBSERVATION_SPACE, MINARI_ACTION_SPACE}};
     HUB_CLEANUP(hub_json_decrefp) json_t *root = NULL;
-    HUB_TRY(hub_files_load(files, number, &text, err));
-    HUB_TRY(hub_json_strict(hub_buf_view(&text), &strict, err));
-    HUB_TRY(hub_json_parse(hub_buf_view(&strict), MAX_METADATA, &root, err));
-    if (!json_is_object(root))
-        return hub_fail(err, HUB_CORRUPT, "metadata.json is not a JSON object");
+    struct hub_source source;
+    hub_source_file(&source, files, number);
+    HUB_TRY(hub_json_stream_new(&source, 0, source.size, &m.stream, err));
+    HUB_TRY(read_metadata(&m, number, err));
+    HUB_TRY(hub_json_parse(hub_buf_view(&m.text), m.text.limit, &root, err));
     HUB_TRY(hub_sink_fact(sink, "era", HUB_VIEW("E5"), err));
-    HUB_TRY(hub_sink_fact(sink, "metadata", hub_buf_view(&strict), err));
-    HUB_TRY(put_facts(root, sink, hint, err));
+    HUB_TRY(hub_sink_fact(sink, "metadata", hub_buf_view(&m.text), err));
+    HUB_TRY(put_facts(root, sink, err));
+    for (size_t i = 0; i < HUB_COUNT(m.spaces); i++)
+        HUB_TRY(minari_space_send(&m.spaces[i], sink, hint, err));
     const struct hub_view format = string_of(json_object_get(root, "data_format"));
     if (format.data && !hub_view_is(format, "hdf5"))
         return hub_fail(err, HUB_UNSUPPORTED, "Minari data_format '%.*s' is not supported, only hdf5",
@@ -215,6 +175,7 @@ enum hub_status minari_facts_json(struct hub_files *files, uint32_t number, stru
 
 /* What the walk over the root's attributes gathers. */
 struct gather {
+    struct hub_files *files;
     struct hub_h5 *file;
     struct hub_sink *sink;
     struct hub_buf *hint;
@@ -295,13 +256,26 @@ static enum hub_status known_attribute(struct gather *g, const struct hub_h5_att
                              value, err);
     if (hub_view_is(name, "author"))
         return authors_fact(g, value, err);
-    if (hub_view_is(name, "observation_space"))
-        return text_fact(g->sink, "observation_space", value, "observations", g->hint, err);
-    if (hub_view_is(name, "action_space"))
-        return text_fact(g->sink, "action_space", value, "actions", g->hint, err);
-    if (hub_view_is(name, "env_spec"))
-        return text_fact(g->sink, "env_spec", value, NULL, g->hint, err);
-    return HUB_OK;
+    return hub_view_is(name, "env_spec") ? spec_fact(g->sink, value, err) : HUB_OK;
+}
+
+/* A space is told as such, not among the metadata; false in `is` when this attribute is none. */
+static enum hub_status take_space(struct gather *g, const struct hub_h5_attribute *a, bool *is,
+                                  struct hub_error *err)
+{
+    static const struct minari_space kinds[] = {MINARI_OBSERVATION_SPACE, MINARI_ACTION_SPACE};
+    enum hub_status st = HUB_OK;
+    *is = false;
+    for (size_t i = 0; !st && i < HUB_COUNT(kinds); i++) {
+        if (!hub_view_is(a->name, kinds[i].key))
+            continue;
+        struct minari_space space = kinds[i];
+        st = minari_space_attribute(&space, g->files, g->file, a, is, err);
+        if (!st && *is)
+            st = minari_space_send(&space, g->sink, g->hint, err);
+        minari_space_dispose(&space);
+    }
+    return st;
 }
 
 static enum hub_status take_attribute(void *user, const struct hub_h5_attribute *a, struct hub_error *err)
@@ -316,6 +290,10 @@ static enum hub_status take_attribute(void *user, const struct hub_h5_attribute 
     g->action_space |= hub_view_is(a->name, "action_space");
     const size_t before = g->metadata.size;
     const bool comma = g->json.comma;
+    bool is_space;
+    HUB_TRY(take_space(g, a, &is_space, err));
+    if (is_space)
+        return HUB_OK;
     hub_json_key(&g->json, a->name);
     if (hub_h5_attribute_json(g->file, a, HUB_MAX_TEXT, &g->metadata, &why)) {
         g->metadata.size = before; /* the key goes with its value */
@@ -358,12 +336,15 @@ static enum hub_status era_of_episodes(struct gather *g, const struct hub_h5_obj
     return st == HUB_NO_MEMORY ? hub_fail(err, st, "out of memory") : HUB_OK;
 }
 
-enum hub_status minari_facts_attributes(struct hub_h5 *file, const struct hub_h5_object *root,
-                                        struct hub_sink *sink, struct hub_buf *hint, bool *any,
-                                        struct hub_error *err)
+enum hub_status minari_facts_attributes(struct hub_files *files, struct hub_h5 *file,
+                                        const struct hub_h5_object *root, struct hub_sink *sink,
+                                        struct hub_buf *hint, bool *any, struct hub_error *err)
 {
-    struct gather g = {
-        .file = file, .sink = sink, .hint = hint, .metadata = HUB_BUF_INIT(2 * (size_t)HUB_MAX_TEXT)};
+    struct gather g = {.files = files,
+                       .file = file,
+                       .sink = sink,
+                       .hint = hint,
+                       .metadata = HUB_BUF_INIT(2 * (size_t)HUB_MAX_TEXT)};
     struct hub_error why = {0};
     g.json = hub_json_to(&g.metadata, &why);
     hub_json_object(&g.json);

@@ -205,7 +205,7 @@ static enum hub_status plan_file(struct hub_files *files, uint32_t number, bool 
         return hub_fail(err, HUB_CORRUPT, "the root of main_data.hdf5 is no group");
     bool any = described;
     if (!described)
-        HUB_TRY(minari_facts_attributes(file, &root, sink, hint, &any, err));
+        HUB_TRY(minari_facts_attributes(files, file, &root, sink, hint, &any, err));
     if (!any) {
         HUB_TRY(hub_sink_fact(sink, "era", HUB_VIEW("E5"), err));
         HUB_TRY(hub_sink_problem(

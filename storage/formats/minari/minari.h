@@ -4,6 +4,7 @@
 #define HUB_FORMATS_MINARI_H
 
 #include "storage/formats/hdf5/h5.h"
+#include "storage/formats/json_stream.h"
 
 enum { MINARI_MAX_HINT = 4096, MINARI_MAX_DEPTH = 16, MINARI_VOTERS = 16 };
 
@@ -22,10 +23,43 @@ HUB_MUST_USE enum hub_status minari_facts_json(struct hub_files *files, uint32_t
                                                struct hub_sink *sink, struct hub_buf *hint,
                                                struct hub_error *err);
 /** Report the facts of the root attributes (eras E3, E4). False in `any` when there are none. */
-HUB_MUST_USE enum hub_status minari_facts_attributes(struct hub_h5 *file, const struct hub_h5_object *root,
-                                                     struct hub_sink *sink, struct hub_buf *hint, bool *any,
-                                                     struct hub_error *err);
-/** Add "image PATH LF" for each leaf of a parsed space that is a uint8 Box of 2 or 3 dimensions. */
+HUB_MUST_USE enum hub_status minari_facts_attributes(struct hub_files *files, struct hub_h5 *file,
+                                                     const struct hub_h5_object *root, struct hub_sink *sink,
+                                                     struct hub_buf *hint, bool *any, struct hub_error *err);
+
+/* ---- spaces ---- */
+
+/** A space as it is shown, and where its text is. */
+struct minari_space {
+    const char *key, *images; /* fact; root of the fields it describes */
+    bool there, fits,
+        placed; /* fits: `shown` holds it; placed: `place` is where its text lies, else `text` */
+    struct hub_buf shown, text;
+    struct hub_place place;
+    char trouble[200]; /* it is no JSON */
+};
+#define MINARI_OBSERVATION_SPACE                                                                             \
+    {                                                                                                        \
+        .key = "observation_space", .images = "observations"                                                 \
+    }
+#define MINARI_ACTION_SPACE                                                                                  \
+    {                                                                                                        \
+        .key = "action_space", .images = "actions"                                                           \
+    }
+
+/** The next value of metadata.json, file number `file`, which the stream reads. */
+HUB_MUST_USE enum hub_status minari_space_read(struct minari_space *space, struct hub_json_stream *stream,
+                                               uint32_t file, struct hub_error *err);
+/** An attribute's text; `is_text` is false when it is none. */
+HUB_MUST_USE enum hub_status minari_space_attribute(struct minari_space *space, struct hub_files *files,
+                                                    struct hub_h5 *file,
+                                                    const struct hub_h5_attribute *attribute, bool *is_text,
+                                                    struct hub_error *err);
+/** Report it, and its image paths to `hint`. */
+HUB_MUST_USE enum hub_status minari_space_send(const struct minari_space *space, struct hub_sink *sink,
+                                               struct hub_buf *hint, struct hub_error *err);
+void minari_space_dispose(struct minari_space *space);
+/** Add "image PATH LF" for each leaf of a space, as it is shown, that is a uint8 Box of 2 or 3 dimensions. */
 HUB_MUST_USE enum hub_status minari_image_paths(const char *space_json, size_t size, const char *root,
                                                 struct hub_buf *hint, struct hub_error *err);
 /** Does the note say that this path holds images? A note that was cut says yes to everything. */

@@ -15,7 +15,15 @@ ParameterizedTestParameters(space, text)
          "\"high\":[\"Infinity\",\"Infinity\",\"Infinity\"]}",
          "Box(-inf, inf, (3,), float64)"},
         {"{\"type\":\"Box\",\"dtype\":\"float32\",\"shape\":[2],\"low\":[-1.0,-2.5],\"high\":[1.0,1.0]}",
-         "Box([-2.5 .. -1.0], 1.0, (2,), float32)"},
+         "Box([-1. -2.5], 1.0, (2,), float32)"},
+        {"{\"type\":\"Box\",\"dtype\":\"float32\",\"shape\":[3],\"low\":[-4.800000190734863,\"-Infinity\","
+         "-0.41887903213500977],\"high\":\"Infinity\"}",
+         "Box([-4.8 -inf -0.41887903], inf, (3,), float32)"},
+        {"{\"type\":\"Box\",\"dtype\":\"uint8\",\"shape\":[480,640,3],\"low\":0,\"high\":255}",
+         "Box(0, 255, (480, 640, 3), uint8)"},
+        {"{\"type\":\"Box\",\"dtype\":\"int64\",\"shape\":[2,2],\"low\":[[0,1],[2,3]],"
+         "\"high\":{\"min\":0,\"max\":9,\"values\":400}}",
+         "Box([[0 1] [2 3]], [0 .. 9], (2, 2), int64)"},
         {"{\"type\":\"Box\",\"dtype\":\"uint8\",\"shape\":[1,2],\"low\":[[0,0]],\"high\":[[255,255]]}",
          "Box(0, 255, (1, 2), uint8)"},
         {"{\"type\":\"Box\",\"dtype\":\"float32\",\"shape\":[],\"low\":-1.0,\"high\":1.0}",

@@ -105,3 +105,46 @@ Test(stream, a_change_under_a_worker_ends_it)
     cr_assert_eq(hub_stream_read(&stream, 0, block, sizeof block), -1);
     hub_stream_dispose(&stream);
 }
+
+/* A JSON string in the file goes out as the text it stands for, in stretches of any size. */
+Test(stream, text_of_a_json_string)
+{
+    static const char escaped[] = "{\\\"type\\\": \\\"Box\\\", \\u00e9\\ud83d\\ude00\\n\\ud800x}";
+    static const char text[] = "{\"type\": \"Box\", \xC3\xA9\xF0\x9F\x98\x80\n\xEF\xBF\xBDx}";
+    enum { TIMES = 3000 };
+    const size_t stored = TIMES * (sizeof escaped - 1), length = TIMES * (sizeof text - 1);
+    char path[128], block[70000];
+    snprintf(path, sizeof path, "%s/text", folder);
+    FILE *f = fopen(path, "w");
+    fputs("[\"", f);
+    for (int i = 0; i < TIMES; i++)
+        fputs(escaped, f);
+    fputs("\"]", f);
+    fclose(f);
+    struct hub_file *texts;
+    cr_assert_eq(hub_file_get(store, &(struct hub_file_ref){.path = "text"}, &texts, NULL), HUB_OK);
+    for (size_t room = 1; room < sizeof block; room = room * 5 + 2) {
+        struct hub_stream stream;
+        hub_stream_init(&stream, texts, 2, length, 65536);
+        stream.escaped = stored;
+        for (uint64_t at = 0, i = 0; at < length; i++) {
+            if (i % 3 == 2 && !stream.cold)
+                hub_stream_fetch(&stream, at);
+            const ssize_t n = hub_stream_read(&stream, at, block, room);
+            cr_assert(n > 0 && (size_t)n <= room, "%zd at %llu", n, (unsigned long long)at);
+            for (ssize_t k = 0; k < n; k++)
+                cr_assert_eq(block[k], text[(at + (uint64_t)k) % (sizeof text - 1)]);
+            at += (uint64_t)n;
+        }
+        hub_stream_dispose(&stream);
+    }
+    struct hub_stream stream; /* a text that is not as long as it should be never ends cleanly */
+    hub_stream_init(&stream, texts, 2, length + 1, 65536);
+    stream.escaped = stored;
+    ssize_t n = 0;
+    for (uint64_t at = 0; (n = hub_stream_read(&stream, at, block, sizeof block)) > 0; at += (uint64_t)n)
+        ;
+    cr_expect_eq(n, -1);
+    hub_stream_dispose(&stream);
+    hub_file_put(texts);
+}

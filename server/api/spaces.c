@@ -1,0 +1,86 @@
+/* A space's text as the dataset's writer stored it, whatever its size: sent from the file where it lies. */
+#include "server/api/spaces.h"
+
+#include "server/api/files.h"
+#include "server/api/resolve.h"
+
+#include <stdio.h>
+
+static enum hub_status which(const struct hub_request *request, const char **space, struct hub_error *err)
+{
+    static const char *const names[] = {"observation", "action"};
+    const struct hub_view of = hub_request_query(request, "of");
+    for (size_t i = 0; i < HUB_COUNT(names); i++)
+        if (of.data && hub_view_is(of, names[i])) {
+            *space = names[i];
+            return HUB_OK;
+        }
+    hub_fail_as(err, HUB_INVALID, "bad-parameter", "of is one of observation, action");
+    return hub_fail_about(err, "of", of.data);
+}
+
+static enum hub_status read_fact(const struct hub_state *state, const char *space, const char *what,
+                                 struct hub_buf *out, struct hub_error *err)
+{
+    char key[64];
+    snprintf(key, sizeof key, "%s_space_%s", space, what);
+    return hub_dataset_fact(state, key, out, err);
+}
+
+static enum hub_status send_file(struct hub_request *request, const struct hub_dataset *ds,
+                                 struct hub_view place_text, struct hub_response *response,
+                                 struct hub_error *err)
+{
+    struct hub_place place;
+    if (!hub_place_read(place_text, &place) || place.file >= ds->file_count ||
+        place.offset > ds->files[place.file].stamp.size ||
+        place.stored > ds->files[place.file].stamp.size - place.offset)
+        return hub_fail(err, HUB_CORRUPT, "the catalogue does not know where the space of '%s' lies",
+                        ds->head->id);
+    HUB_TRY(hub_files_open(request, ds, &ds->files[place.file], &response->file, err));
+    response->kind = HUB_BODY_FILE;
+    response->offset = place.offset;
+    response->length = place.decoded;
+    response->escaped = place.escaped ? place.stored : 0;
+    return HUB_OK;
+}
+
+static enum hub_status send(struct hub_request *request, const struct hub_state *state, const char *space,
+                            struct hub_response *response, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf text = HUB_BUF_INIT(HUB_MAX_TEXT);
+    static const char type[] = "text/plain; charset=utf-8";
+    HUB_TRY(read_fact(state, space, "place", &text, err));
+    if (text.size) {
+        HUB_TRY(hub_response_header(response, err, "Content-Type", "%s", type));
+        return send_file(request, state->dataset, hub_buf_view(&text), response, err);
+    }
+    HUB_TRY(read_fact(state, space, "text", &text, err));
+    if (text.size)
+        return hub_buf_add_view(hub_response_buffer(response, 200, type, HUB_MAX_TEXT), hub_buf_view(&text),
+                                err);
+    hub_fail_as(err, HUB_NOT_FOUND, "field-not-found", "'%s' does not state its %s space",
+                state->dataset->head->id, space);
+    return hub_fail_about(err, "of", space);
+}
+
+enum hub_status hub_space_get(struct hub_request *request, struct hub_response *response,
+                              struct hub_error *err)
+{
+    static const char *const parameters[] = {"of", "for", "revision", NULL};
+    HUB_CLEANUP(hub_state_close) struct hub_state state = {0};
+    struct hub_target target;
+    const char *space = NULL;
+    char etag[40];
+    bool done = false;
+    HUB_TRY(hub_request_known(request, parameters, err));
+    HUB_TRY(which(request, &space, err));
+    HUB_TRY(hub_resolve(request, response, &target, err));
+    HUB_TRY(hub_resolve_state(request, &target, &state, err));
+    const struct hub_view parts[] = {hub_view_of(target.head->revision), HUB_VIEW("~spaces"),
+                                     hub_view_of(space)};
+    hub_etag(etag, parts, HUB_COUNT(parts));
+    HUB_TRY(hub_resolve_headers(request, &target, response, err));
+    HUB_TRY(hub_resolve_conditions(request, response, etag, -1, &done, err));
+    return done ? HUB_OK : send(request, &state, space, response, err);
+}

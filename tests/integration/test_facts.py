@@ -1,0 +1,140 @@
+"""What is said about datasets: spaces of any size, sets that their own library refuses, problems, prices."""
+import json
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from hub import BIN, serving
+
+os.environ.setdefault("MINARI_DATASETS_PATH", "/nonexistent")
+sys.dont_write_bytecode = True
+
+
+def run(program, *args, code=0):
+    p = subprocess.run([os.path.join(BIN, program), *args], capture_output=True, text=True, timeout=120)
+    assert p.returncode == code, (p.returncode, p.stdout, p.stderr)
+    return p.stdout
+
+
+# ---- spaces ----
+
+
+def make_cameras(root, id):
+    """Two cameras of 480x640, as Minari itself writes them: their bounds are 17 MB of metadata.json."""
+    script = f"""
+import os; os.environ["MINARI_DATASETS_PATH"] = {str(root)!r}
+import minari, numpy as np
+from gymnasium import spaces
+from minari.data_collector import EpisodeBuffer
+box = lambda: spaces.Box(0, 255, (480, 640, 3), np.uint8)
+space = spaces.Dict(cam=box(), wrist=box(), q=spaces.Box(-np.inf, np.inf, (7,), np.float64))
+action = spaces.Box(np.array([-4.8, -np.inf, -0.41887903], np.float32), np.array([4.8, np.inf, 0.41887903], np.float32))
+n = 2
+episode = EpisodeBuffer(id=0, seed=1, options=None, infos={{}}, rewards=[1.0] * n, terminations=[False, True],
+    truncations=[False] * n, actions=[np.zeros(3, np.float32)] * n,
+    observations={{"cam": [np.full((480, 640, 3), t, np.uint8) for t in range(n + 1)],
+                   "wrist": [np.zeros((480, 640, 3), np.uint8)] * (n + 1), "q": [np.arange(7.0)] * (n + 1)}})
+minari.create_dataset_from_buffers({id!r}, [episode], observation_space=space, action_space=action, env=None,
+    algorithm_name="none", author="me", author_email="me@here", code_permalink="here")
+"""
+    subprocess.run([sys.executable, "-W", "ignore", "-c", script], check=True, timeout=120)
+    return os.path.join(root, id, "data", "metadata.json")
+
+
+def test_two_cameras(tmp_path):
+    with open(make_cameras(tmp_path, "robot/two-cameras-v0"), encoding="utf-8") as f:
+        stored = json.load(f)
+    assert len(stored["observation_space"]) > 8e6
+    with serving(str(tmp_path)) as hub:
+        answer = hub.get("/api/v1/datasets/robot/two-cameras-v0")
+        d = answer.json()
+        assert len(answer.body) <= 8192 and d["status"] == "ready" and d["problems"] == [] and d["loadable_by"]
+        cam = {"type": "Box", "dtype": "uint8", "shape": [480, 640, 3], "low": 0, "high": 255}
+        assert d["observation_space"]["subspaces"]["cam"] == cam == d["observation_space"]["subspaces"]["wrist"]
+        assert d["action_space"]["low"] == [-4.800000190734863, "-Infinity", -0.41887903213500977]
+        assert not any(k.endswith("_space") for k in d["metadata"])
+        for of in "observation", "action":
+            answer = hub.get(f"/api/v1/datasets/robot/two-cameras-v0/~spaces?of={of}")
+            assert answer.status == 200 and answer.body.decode() == stored[of + "_space"]
+            assert answer.headers["Content-Type"] == "text/plain; charset=utf-8"
+            assert answer.headers["Content-Length"] == str(len(answer.body))
+            etag = {"If-None-Match": answer.headers["ETag"]}
+            assert hub.get(f"/api/v1/datasets/robot/two-cameras-v0/~spaces?of={of}", etag).status == 304
+        assert hub.get("/api/v1/datasets/robot/two-cameras-v0/~spaces?of=reward").json()["parameter"] == "of"
+        text = run("minari-cli", "show", "robot/two-cameras-v0", "--remote", hub.base)
+        assert "Box(0, 255, (480, 640, 3), uint8)" in text
+        assert "Box([-4.8 -inf -0.41887903], [4.8 inf 0.41887903], (3,), float32)" in text
+        copy = tmp_path / "copy"
+        env = {**os.environ, "MINARI_DATASETS_PATH": str(copy)}
+        subprocess.run([os.path.join(BIN, "minari-cli"), "download", "robot/two-cameras-v0", "--remote", hub.base],
+                       env=env, check=True, capture_output=True, timeout=120)
+        check = "import minari; d = minari.load_dataset('robot/two-cameras-v0'); print(d.observation_space['cam'].shape, len(d[0]))"
+        p = subprocess.run([sys.executable, "-W", "ignore", "-c", check], env=env, capture_output=True, text=True, timeout=120)
+        assert p.stdout.strip() == "(480, 640, 3) 2", p.stderr
+
+
+def test_the_stored_text_of_every_fixture(tmp_path):
+    """In metadata.json, in attributes of HDF5, of variable and of fixed length, or not at all."""
+    h5py = pytest.importorskip("h5py")
+    fixtures = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "fixtures", "minari")
+    fixed = tmp_path / "fixed-v0" / "data"
+    fixed.mkdir(parents=True)
+    with h5py.File(fixed / "main_data.hdf5", "w") as f:
+        f.attrs["total_episodes"], f.attrs["dataset_id"] = 1, "fixed-v0"
+        f.attrs["action_space"] = np.bytes_(b'{"type": "Discrete", "dtype": "int64", "start": 0, "n": 2}')
+        f["episode_0/rewards"] = [1.0]
+    checked = 0
+    with serving(f"fix={fixtures}", f"own={tmp_path}") as hub:
+        for item in hub.datasets():
+            if not item["format"].startswith("minari"):
+                continue
+            root, path = item["id"].split("/", 1)
+            folder = os.path.join(fixtures if root == "fix" else tmp_path, path, "data")
+            if os.path.exists(os.path.join(folder, "metadata.json")):
+                with open(os.path.join(folder, "metadata.json"), encoding="utf-8", errors="replace") as f:
+                    try:
+                        stored = json.load(f)
+                    except ValueError:
+                        continue
+            else:
+                try:
+                    with h5py.File(os.path.join(folder, "main_data.hdf5")) as f:
+                        stored = dict(f.attrs)
+                except OSError:
+                    continue
+            for of in "observation", "action":
+                answer = hub.get(f"/api/v1/datasets/{item['id']}/~spaces?of={of}")
+                want = stored.get(of + "_space")
+                if isinstance(want, (str, bytes)):
+                    assert answer.body == (want.encode() if isinstance(want, str) else bytes(want)), item["id"]
+                    checked += 1
+                else:
+                    assert answer.status == 404 and answer.json()["type"].endswith(":field-not-found")
+    assert checked > 20
+
+
+# ---- prices of what a dictionary holds ----
+
+
+def test_words_and_pictures_of_a_dictionary_are_not_priced_at_all_of_it(tmp_path):
+    pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    meta, data = tmp_path / "words" / "meta", tmp_path / "words" / "data" / "chunk-000"
+    meta.mkdir(parents=True), data.mkdir(parents=True)
+    info = {"codebase_version": "v2.1", "total_episodes": 1, "total_frames": 200000, "fps": 10, "features": {}}
+    (meta / "info.json").write_text(json.dumps(info))
+    words = [f"w{i:05}" for i in range(50000)] * 4
+    pictures = [bytes([i % 60]) * 400000 for i in range(60)] + [None] * 199940
+    table = pa.table({"word": words, "picture": pictures, "maybe": pa.array([1, None, 3, None] * 50000, pa.int64())})
+    pq.write_table(table, data / "episode_000000.parquet", use_dictionary=True, data_page_size=4096,
+                   dictionary_pagesize_limit=64 << 20, row_group_size=200000, compression="zstd")
+    with serving(str(tmp_path), args=["--memory", "128M"]) as hub:
+        base = "/api/v1/datasets/words/episodes/0"
+        answer = hub.get(base + "/word?start=-800")
+        assert answer.status == 200, answer.body
+        assert answer.json() == words[-800:]
+        answer = hub.get(base + "/picture?start=50&stop=62")
+        assert answer.status == 200 and answer.json()[10:] == [None, None]
+        assert hub.get(base + "/maybe?start=0&stop=4").json() == [1, None, 3, None]
