@@ -170,7 +170,8 @@ static enum hub_status add_members(void *user, const struct hub_episode_row *row
 static void write_window(struct hub_json *json, const struct hub_ds_field *field,
                          const struct hub_layout *layout, const struct hub_window *window)
 {
-    const struct hub_variant *v = &layout->variants[layout->arrays[window->array].variant];
+    const struct hub_array *array = &layout->arrays[window->array];
+    const struct hub_variant *v = &layout->variants[array->variant];
     char dtype[24];
     hub_variant_name(v, field->type, dtype);
     hub_json_object(json);
@@ -178,7 +179,8 @@ static void write_window(struct hub_json *json, const struct hub_ds_field *field
     hub_json_put_text(json, "dtype", dtype);
     hub_json_put_text(json, "axis", hub_axis_name(field->axis));
     hub_json_put_array(json, "shape");
-    hub_json_uint(json, window->count);
+    if (!(array->flags & HUB_ARRAY_SCALAR))
+        hub_json_uint(json, window->count);
     for (unsigned d = 0; d < v->rank; d++)
         hub_json_uint(json, v->dims[d]);
     hub_json_end_array(json);

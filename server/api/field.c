@@ -25,7 +25,7 @@ enum {
 };
 #define MAX_ANSWER_BYTES (1 * GIB)
 #define ENCODER_VERSION                                                                                      \
-    "1" /* part of every slice's ETag: changes when the same rows come out as other bytes */
+    "2" /* part of every slice's ETag: changes when the same rows come out as other bytes */
 
 /* What a request for rows is about, from its start to its answer. */
 struct ask {
@@ -292,7 +292,7 @@ static enum hub_status describe(const struct ask *ask, const struct hub_pick *pi
     char dtype[24], shape[HUB_MAX_RANK * 12 + 24];
     const struct hub_variant *v = pick->plan.variant;
     hub_variant_name(v, ask->dataset->fields[pick->field].type, dtype);
-    int n = ask->wanted.has_row ? 0 : snprintf(shape, sizeof shape, "%" PRIu64, pick->slice.count);
+    int n = pick->bare ? 0 : snprintf(shape, sizeof shape, "%" PRIu64, pick->slice.count);
     for (unsigned i = 0; i < v->rank; i++)
         n += snprintf(shape + n, sizeof shape - (size_t)n, "%s%u", n ? "," : "", v->dims[i]);
     shape[n] = '\0';
@@ -333,11 +333,11 @@ static enum hub_status npy(struct hub_request *request, struct ask *ask, const s
     if (ask->dataset->fields[pick->field].type == HUB_FIELD_TEXT) {
         HUB_TRY(read_pick(request, ask, pick, NULL, &rows, err));
         HUB_TRY(reserve_padded(request, ask, &rows, true, ask->as == HUB_AS_NPZ ? 2 : 1, err));
-        return hub_npy_text(&rows, ask->wanted.has_row, out, err);
+        return hub_npy_text(&rows, pick->bare, out, err);
     }
     const size_t size = (size_t)pick->plan.bytes_out;
     HUB_TRY(hub_buf_reserve(out, size + 256, err)); /* once, for header and rows together */
-    HUB_TRY(hub_npy_header(pick->plan.variant, pick->slice.count, ask->wanted.has_row, out, err));
+    HUB_TRY(hub_npy_header(pick->plan.variant, pick->slice.count, pick->bare, out, err));
     HUB_TRY(read_pick(request, ask, pick, out->data + out->size, &rows, err));
     out->size += size;
     return HUB_OK;
@@ -351,10 +351,10 @@ static enum hub_status npz_bytes(struct hub_request *request, struct ask *ask, c
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf name = HUB_BUF_INIT(64 * KIB);
     HUB_TRY(read_pick(request, ask, pick, NULL, &rows, err));
     HUB_TRY(reserve_padded(request, ask, &rows, false, 2, err));
-    HUB_TRY(hub_npy_bytes(&rows, ask->wanted.has_row, member, err));
+    HUB_TRY(hub_npy_bytes(&rows, pick->bare, member, err));
     HUB_TRY(hub_npz_add(zip, name_of(ask, pick), hub_buf_view(member), err));
     member->size = 0;
-    HUB_TRY(hub_npy_lengths(&rows, ask->wanted.has_row, member, err));
+    HUB_TRY(hub_npy_lengths(&rows, pick->bare, member, err));
     HUB_TRY(hub_buf_addf(&name, err, "%s__length", name_of(ask, pick)));
     return hub_npz_add(zip, name.data, hub_buf_view(member), err);
 }
@@ -392,7 +392,7 @@ static enum hub_status json_pick(struct hub_request *request, struct ask *ask, c
     const size_t at = out->size;
     HUB_TRY(hub_json_rows(ask->dataset->fields[pick->field].type, &rows, ask->nonfinite,
                           &ask->nonfinite_count, out, err));
-    if (ask->wanted.has_row) { /* "[[1,2]]" -> "[1,2]" */
+    if (pick->bare) { /* "[[1,2]]" -> "[1,2]" */
         memmove(out->data + at, out->data + at + 1, out->size - at - 2);
         out->size -= 2;
         out->data[out->size] = '\0';
@@ -517,6 +517,7 @@ static enum hub_status select_and_answer(struct hub_request *request, struct ask
                                          const struct hub_ds_episode *episode, const uint32_t *fields,
                                          uint32_t count, struct hub_response *response, struct hub_error *err)
 {
+    ask->wanted.of_several = !ask->single;
     if (!count && ask->left_out.size)
         return pass_on(ask->left_why.status, &ask->left_why, err);
     HUB_TRY(hub_select(request, ask->dataset, episode, fields, count, &ask->wanted, &ask->selection, err));

@@ -20,6 +20,29 @@ void hub_selection_dispose(struct hub_selection *s)
     *s = (struct hub_selection){0};
 }
 
+static enum hub_status one_row(const struct hub_rows_wanted *wanted, uint64_t rows, struct hub_slice *out,
+                               struct hub_error *err)
+{
+    const int64_t row = wanted->row < 0 ? wanted->row + (int64_t)rows : wanted->row;
+    if (row < 0 || (uint64_t)row >= rows)
+        return hub_fail_as(err, HUB_INVALID, "bad-slice", "row %lld is outside of the %llu rows there",
+                           (long long)wanted->row, (unsigned long long)rows);
+    *out = (struct hub_slice){(uint64_t)row, 1, 1};
+    return HUB_OK;
+}
+
+/* A field of shape () has nothing to cut. */
+static enum hub_status whole_value(const struct hub_rows_wanted *wanted, struct hub_slice *out,
+                                   struct hub_error *err)
+{
+    const bool cut = wanted->has_row || wanted->has_start || wanted->has_stop || wanted->has_step;
+    if (cut && !wanted->of_several)
+        return hub_fail_as(err, HUB_INVALID, "bad-slice",
+                           "this is a single value: ask without start, stop, step and row");
+    *out = (struct hub_slice){0, 1, 1};
+    return HUB_OK;
+}
+
 /* Steps -> rows of one field. `state` rows precede their action, `shifted` rows follow it. */
 static enum hub_status cut(const struct hub_rows_wanted *wanted, enum hub_axis axis, uint64_t steps,
                            uint64_t rows, struct hub_slice *out, struct hub_error *err)
@@ -27,14 +50,8 @@ static enum hub_status cut(const struct hub_rows_wanted *wanted, enum hub_axis a
     const int64_t *start = wanted->has_start ? &wanted->start : NULL,
                   *stop = wanted->has_stop ? &wanted->stop : NULL;
     const int64_t *step = wanted->has_step ? &wanted->step : NULL;
-    if (wanted->has_row) {
-        const int64_t row = wanted->row < 0 ? wanted->row + (int64_t)rows : wanted->row;
-        if (row < 0 || (uint64_t)row >= rows)
-            return hub_fail_as(err, HUB_INVALID, "bad-slice", "row %lld is outside of the %llu rows there",
-                               (long long)wanted->row, (unsigned long long)rows);
-        *out = (struct hub_slice){(uint64_t)row, 1, 1};
-        return HUB_OK;
-    }
+    if (wanted->has_row)
+        return one_row(wanted, rows, out, err);
     if (!wanted->by_steps || axis == HUB_AXIS_NONE)
         return wanted->by_steps ? hub_slice_resolve(NULL, NULL, NULL, rows, out, err)
                                 : hub_slice_resolve(start, stop, step, rows, out, err);
@@ -106,11 +123,13 @@ static enum hub_status pick_field(struct hub_request *request, struct hub_select
     if (!window)
         return hub_fail_as(err, HUB_NOT_FOUND, "field-not-found", "episode %lld has no '%s'",
                            (long long)s->episode->number, f->path);
-    HUB_TRY(cut(wanted, f->axis, s->episode->steps, window->count, &pick->slice, err));
-
     struct hub_plan *plan = &pick->plan;
     plan->layout = layout;
     plan->array = &layout->arrays[window->array];
+    const bool scalar = plan->array->flags & HUB_ARRAY_SCALAR;
+    HUB_TRY(scalar ? whole_value(wanted, &pick->slice, err)
+                   : cut(wanted, f->axis, s->episode->steps, window->count, &pick->slice, err));
+    pick->bare = wanted->has_row || scalar;
     plan->variant = &layout->variants[plan->array->variant];
     plan->file_count = s->dataset->file_count;
     plan->slice = pick->slice;

@@ -13,6 +13,7 @@ struct hub_pick {
     struct hub_layout_ref *layout;
     struct hub_plan plan;
     struct hub_slice slice; /* within the window: for X-headers and tests */
+    bool bare;              /* one row, without the leading axis: ?row=, or a single value */
 };
 
 #define HUB_MAX_PICKS 256
@@ -33,8 +34,9 @@ struct hub_selection {
 struct hub_rows_wanted {
     bool has_start, has_stop, has_step, has_row;
     int64_t start, stop, step, row;
-    bool by_steps;  /* aligned: cut in steps, then mapped to each field's axis */
-    bool final_row; /* with by_steps: `state` fields get the row after the last step too */
+    bool by_steps;   /* aligned: cut in steps, then mapped to each field's axis */
+    bool final_row;  /* with by_steps: `state` fields get the row after the last step too */
+    bool of_several; /* a slice is not of those that are single values */
 };
 
 /**

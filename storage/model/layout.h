@@ -152,8 +152,10 @@ struct hub_piece {
     uint32_t zero;
 };
 
+enum { HUB_ARRAY_SCALAR = 1 }; /* its one row has no row axis: shape () and not (1,) */
+
 struct hub_array {
-    uint32_t variant, first_piece, piece_count, zero;
+    uint32_t variant, first_piece, piece_count, flags;
     uint64_t rows;
 };
 
@@ -267,6 +269,8 @@ HUB_MUST_USE enum hub_status hub_layout_bytes(struct hub_layout_builder *b, cons
  */
 HUB_MUST_USE enum hub_status hub_layout_array(struct hub_layout_builder *b, uint32_t variant, uint32_t *index,
                                               struct hub_error *err);
+/** The one row of this array is a value of its own. */
+void hub_layout_scalar(struct hub_layout_builder *b, uint32_t array);
 /** `piece->first_row` is filled in by the builder. */
 HUB_MUST_USE enum hub_status hub_layout_piece(struct hub_layout_builder *b, const struct hub_piece *piece,
                                               struct hub_error *err);

@@ -2,6 +2,7 @@
  * the end. */
 #include "storage/model/layout_table.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 struct table {
@@ -181,6 +182,13 @@ enum hub_status hub_layout_array(struct hub_layout_builder *b, uint32_t variant,
         return hub_fail(err, HUB_INVALID, "layout: array of an unknown variant");
     const struct hub_array array = {.variant = variant, .first_piece = b->tables[HUB_T_PIECES].count};
     return append(b, HUB_T_ARRAYS, &array, 1, index, err);
+}
+
+void hub_layout_scalar(struct hub_layout_builder *b, uint32_t array)
+{
+    const struct table *arrays = &b->tables[HUB_T_ARRAYS];
+    assert(array < arrays->count);
+    ((struct hub_array *)(void *)arrays->data)[array].flags = HUB_ARRAY_SCALAR;
 }
 
 enum hub_status hub_layout_piece(struct hub_layout_builder *b, const struct hub_piece *piece,

@@ -367,8 +367,10 @@ static enum hub_status check_arrays(struct check *c)
     uint64_t next_piece = 0;
     for (uint32_t i = 0; i < layout->counts[HUB_T_ARRAYS]; i++) {
         const struct hub_array *array = &layout->arrays[i];
-        if (array->variant >= layout->counts[HUB_T_VARIANTS] || array->zero)
+        if (array->variant >= layout->counts[HUB_T_VARIANTS])
             return lie(c, "variant of array", i);
+        if (array->flags > HUB_ARRAY_SCALAR || (array->flags && array->rows != 1))
+            return lie(c, "flags of array", i);
         if (array->first_piece != next_piece || !inside(c, HUB_T_PIECES, next_piece, array->piece_count))
             return lie(c, "pieces of array", i);
         if (array->rows > HUB_MAX_ROWS)

@@ -31,6 +31,8 @@ def h5_value(dataset):
             raw = dataset[()]
             if np.ndim(raw) > 1:
                 return None
+            if np.ndim(raw) == 0:  # one text
+                return (raw if isinstance(raw, bytes) else raw.encode()).rstrip(b"" if kind.length is None else b"\0").decode("utf-8", "replace")
             if kind.length is None:
                 return [(x if isinstance(x, bytes) else x.encode()).decode("utf-8", "replace") for x in np.atleast_1d(raw)]
             return [bytes(x).rstrip(b"\0").decode("utf-8", "replace") for x in np.atleast_1d(raw)]

@@ -266,6 +266,32 @@ def test_a_field_shorter_than_its_episode():
         shutil.rmtree(root)
 
 
+def test_single_values():
+    root = tempfile.mkdtemp(prefix="hub-single-")
+    try:
+        shutil.copytree(os.path.join(SAMPLES, "door-human-v0"), os.path.join(root, "door-human-v0"))
+        with h5py.File(os.path.join(root, "door-human-v0", "data", "main_data.hdf5"), "r+") as f:
+            for name, group in f.items():
+                group["infos/mass"] = 1.5
+                group["infos/name"] = "arm"
+                group["infos/one"] = np.array([2])
+        with serving(root) as h:
+            shapes = {f["path"]: f["shape"] for f in h.get(f"{DOOR}/episodes/0").json()["fields"]}
+            assert shapes["infos/mass"] == shapes["infos/name"] == [] and shapes["infos/one"] == [1]
+            a = h.get(f"{DOOR}/episodes/0/infos/mass")
+            assert a.json() == 1.5 and a.headers["X-Shape"] is None
+            assert h.get(f"{DOOR}/episodes/0/infos/name").json() == "arm" and h.get(f"{DOOR}/episodes/0/infos/one").json() == [2]
+            got = np.load(io.BytesIO(h.get(f"{DOOR}/episodes/0/infos/name?format=npy").body))
+            assert got.shape == () and got.item() == "arm"
+            got = h.get(f"{DOOR}/episodes/0?fields=infos/mass&fields=rewards&start=1&stop=3").json()
+            assert got["infos/mass"] == 1.5 and len(got["rewards"]) == 2
+            assert h.get(f"{DOOR}/episodes/0/infos?stop=0").json()["mass"] == 1.5
+            for query in ("start=0", "stop=1", "step=2", "row=0"):
+                problem(h.get(f"{DOOR}/episodes/0/infos/mass?{query}"), 400, "bad-slice")
+    finally:
+        shutil.rmtree(root)
+
+
 # ---- what is not ready ----
 
 

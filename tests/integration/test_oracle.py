@@ -9,6 +9,7 @@ import random
 import sys
 import zlib
 
+import h5py
 import numpy as np
 import pytest
 
@@ -37,7 +38,7 @@ ROOTS = {
     "webdataset": "webdataset",
 }
 seen = {}  # (type, representation) -> answers compared
-counts = {"answers": 0, "fields": 0, "episodes": 0, "unreadable": 0}
+counts = {"answers": 0, "single": 0, "fields": 0, "episodes": 0, "unreadable": 0}
 
 
 def field_type(field, stored):
@@ -286,6 +287,25 @@ class Checker:
                     self.rows_equal(representation, query, python_slice(query))
 
 
+def check_single(hub, id, episode, path, stored):
+    """A dataset of shape (): a value of its own, as h5py gives it."""
+    url = f"/api/v1/datasets/{quote(id)}/episodes/{episode}"
+    field = next(f for f in hub.get(url).json()["fields"] if f["path"] == path)
+    assert field["shape"] == [] and field["axis"] == "none", (url, field)
+    a = hub.get(f"{url}/{quote(path)}")
+    same = a.json() == stored if isinstance(stored, str) else same_numbers(a.json(), np.asarray(stored))
+    assert a.status == 200 and same, (url, path, a.body)
+    a = hub.get(f"{url}/{quote(path)}?format=npy")
+    assert a.status == 200, (url, path, stored, a.body)
+    got = np.load(io.BytesIO(a.body), allow_pickle=False)
+    if isinstance(stored, str):
+        assert got.shape == () and got.item() == stored, (url, path)
+    else:
+        assert got.shape == () and got.dtype == np.asarray(stored).dtype and got.tobytes() == np.asarray(stored).tobytes(), (url, path)
+    assert hub.get(f"{url}/{quote(path)}?start=0").status == hub.get(f"{url}/{quote(path)}?row=0").status == 400
+    counts["single"] += 1
+
+
 def check_dataset(hub, folder, document, rng):
     fields = {f["path"]: f for f in document["fields"]}
     assert not [f for f in document["fields"] if f["type"] in NO_DRIVER_YET and "unreadable" not in f], "a type the oracle does not know"
@@ -304,7 +324,13 @@ def check_dataset(hub, folder, document, rng):
                 a = hub.get(f"/api/v1/datasets/{quote(document['id'])}/episodes/{number}/{quote(path)}")
                 assert a.status == 422, (document["id"], path, a.status)
                 continue
-            if stored is None or np.ndim(stored) == 0:
+            if stored is None:
+                continue
+            if isinstance(stored, h5py.Empty):
+                assert hub.get(f"/api/v1/datasets/{quote(document['id'])}/episodes/{number}/{quote(path)}").json() == []
+                continue
+            if np.ndim(stored) == 0:
+                check_single(hub, document["id"], number, path, stored)
                 continue
             if any(p["code"] == "unreadable-in-episodes" and p["path"] == path for p in document["problems"]):
                 a = hub.get(f"/api/v1/datasets/{quote(document['id'])}/episodes/{number}/{quote(path)}?stop=0")

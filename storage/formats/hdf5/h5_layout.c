@@ -290,10 +290,9 @@ static enum hub_status add_items(struct hub_h5 *file, const struct hub_h5_datase
     return st ? st : one_piece(b, &d->variant, &piece, array, err);
 }
 
-enum hub_status hub_h5_layout(struct hub_h5 *file, const struct hub_h5_dataset *dataset,
-                              struct hub_layout_builder *builder, uint32_t *array, struct hub_error *err)
+static enum hub_status add_array(struct hub_h5 *file, const struct hub_h5_dataset *d,
+                                 struct hub_layout_builder *builder, uint32_t *array, struct hub_error *err)
 {
-    const struct hub_h5_dataset *d = dataset;
     if (d->unreadable[0])
         return hub_fail(err, HUB_UNSUPPORTED, "%s", d->unreadable);
     if (d->variant.kind == HUB_KIND_VAR)
@@ -310,4 +309,13 @@ enum hub_status hub_h5_layout(struct hub_h5 *file, const struct hub_h5_dataset *
         return add_compact(d, builder, array, err);
     return d->storage == HUB_H5_CONTIGUOUS ? add_contiguous(file, d, builder, array, err)
                                            : add_chunked(file, d, builder, array, err);
+}
+
+enum hub_status hub_h5_layout(struct hub_h5 *file, const struct hub_h5_dataset *dataset,
+                              struct hub_layout_builder *builder, uint32_t *array, struct hub_error *err)
+{
+    HUB_TRY(add_array(file, dataset, builder, array, err));
+    if (dataset->rank == 0)
+        hub_layout_scalar(builder, *array);
+    return HUB_OK;
 }

@@ -212,6 +212,8 @@ ParameterizedTestParameters(layout, lies)
         LIE(HUB_T_ARRAYS, 0, hub_array, first_piece, 1),
         LIE(HUB_T_ARRAYS, 0, hub_array, piece_count, 4),
         LIE(HUB_T_ARRAYS, 0, hub_array, piece_count, UINT32_MAX),
+        LIE(HUB_T_ARRAYS, 0, hub_array, flags, 2),
+        LIE(HUB_T_ARRAYS, 0, hub_array, flags, HUB_ARRAY_SCALAR), /* of several rows */
         LIE(HUB_T_ARRAYS, 0, hub_array, rows, 29),
         LIE(HUB_T_ARRAYS, 0, hub_array, rows, 31),
         LIE(HUB_T_ARRAYS, 0, hub_array, rows, UINT64_MAX),
