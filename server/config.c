@@ -11,7 +11,7 @@
 
 #define DEFAULT_FILE "/etc/minari-hub.conf"
 
-enum kind { TEXT, LIST, NUMBER, SIZE, DURATION, SWITCH, CHOICE };
+enum kind { TEXT, LIST, WORDS, NUMBER, SIZE, DURATION, SWITCH, CHOICE };
 enum source { FROM_DEFAULT, FROM_FILE, FROM_ENVIRONMENT, FROM_FLAGS };
 
 struct option {
@@ -46,6 +46,15 @@ static const struct option options[] = {
      "Connections that may be open at once."},
     {"connections-per-client", NUMBER, AT(connections_per_client), "0", 0, 100000, "N",
      "Connections that one address may have open at once; 0: any number. A proxy in front is one address."},
+    {"cors", WORDS, AT(cors), "*", 0, 0, "'*'|off|ORIGIN,...",
+     "Web pages that may read the answers: of any origin (*), none (off), or of these, like "
+     "https://lab.example."},
+    {"host", WORDS, AT(hosts), "", 0, 0, "NAME,...",
+     "Names that requests may call this server by; others are refused. Default: any."},
+    {"trusted-proxies", WORDS, AT(trusted_proxies), "127.0.0.0/8,::1", 0, 0, "ADDRESS,...|off",
+     "Addresses or networks of proxies whose X-Forwarded-For, -Host and -Proto are believed."},
+    {"public-url", TEXT, AT(public_url), NULL, 0, 0, "URL",
+     "What the links in answers begin with. Default: what the client asked."},
     {"settle", DURATION, AT(settle_ms), "2s", 0, 3600000, "TIME",
      "A file must have been left alone for so long before it is inspected (ms, s, m, h; plain: seconds)."},
     {"sweep", DURATION, AT(sweep_ms), "5m", 0, 30 * 86400000ULL, "TIME",
@@ -180,12 +189,24 @@ static enum hub_status set_choice(const struct option *option, const char *value
 static enum hub_status append(struct hub_list *list, const char *value, struct hub_error *err)
 {
     if (list->count == HUB_MAX_ROOTS)
-        return hub_fail(err, HUB_TOO_BIG, "more than %d directories", HUB_MAX_ROOTS);
+        return hub_fail(err, HUB_TOO_BIG, "a list has more than %d values", HUB_MAX_ROOTS);
     list->items[list->count] = strdup(value);
     if (!list->items[list->count])
         return hub_fail(err, HUB_NO_MEMORY, "no memory for the settings");
     list->count++;
     return HUB_OK;
+}
+
+/* Words separated by commas. */
+static enum hub_status append_words(struct hub_list *list, const char *value, struct hub_error *err)
+{
+    char *copy = strdup(value), *rest = copy;
+    enum hub_status st = copy ? HUB_OK : hub_fail(err, HUB_NO_MEMORY, "no memory for the settings");
+    for (char *item = strsep(&rest, ", "); item && !st; item = strsep(&rest, ", "))
+        if (item[0])
+            st = append(list, item, err);
+    free(copy);
+    return st;
 }
 
 static void clear(struct hub_list *list)
@@ -210,7 +231,7 @@ static enum hub_status set(struct hub_config *config, const struct option *optio
     void *to = place(config, option);
     unsigned char *from = &config->sources[option - options];
     bool first = *from != source;
-    if (value[0] == '\0' && (option->kind != LIST || source != FROM_DEFAULT))
+    if (value[0] == '\0' && source != FROM_DEFAULT)
         return wrong(err, option, value, "has no value");
     *from = (unsigned char)source;
     switch (option->kind) {
@@ -220,6 +241,10 @@ static enum hub_status set(struct hub_config *config, const struct option *optio
         if (first) /* a stronger source replaces the list, it does not add to it */
             clear(to);
         return value[0] ? append(to, value, err) : HUB_OK;
+    case WORDS:
+        if (first)
+            clear(to);
+        return append_words(to, value, err);
     case NUMBER:
     case SIZE:
     case DURATION:
@@ -244,7 +269,7 @@ enum hub_status hub_config_init(struct hub_config *config, struct hub_error *err
 void hub_config_dispose(struct hub_config *config)
 {
     for (size_t i = 0; i < HUB_COUNT(options); i++) {
-        if (options[i].kind == LIST)
+        if (options[i].kind == LIST || options[i].kind == WORDS)
             clear(place(config, &options[i]));
         else if (options[i].kind == TEXT)
             free(*(char **)place(config, &options[i]));
@@ -459,6 +484,7 @@ static void print_value(FILE *out, const struct option *option, const void *at)
         break;
     }
     case LIST:
+    case WORDS:
         break;
     }
 }
@@ -475,7 +501,7 @@ void hub_config_print(const struct hub_config *config, FILE *out)
         wrap(out, option->help, "# ", 96);
         if (config->sources[i] == FROM_DEFAULT) {
             fprintf(out, "# %s = %s\n", option->name, option->value ? option->value : "");
-        } else if (option->kind == LIST) {
+        } else if (option->kind == LIST || option->kind == WORDS) {
             const struct hub_list *list = at;
             for (uint32_t n = 0; n < list->count; n++)
                 fprintf(out, "%s = %s\n", option->name, list->items[n]);

@@ -23,7 +23,8 @@ enum hub_hash_mode { HUB_HASH_ON_DEMAND, HUB_HASH_OFF };
 struct hub_config {
     struct hub_list root_texts; /* as given: [NAME=]DIR[:ro] */
     struct hub_list allow_targets;
-    char *state, *listen, *inspector, *file;
+    struct hub_list cors, hosts, trusted_proxies;
+    char *state, *listen, *inspector, *file, *public_url;
     uint64_t memory;
     uint64_t workers, event_threads, queue; /* 0: one a core */
     uint64_t connections, connections_per_client;
@@ -41,7 +42,7 @@ struct hub_config {
     char *address;
     uint16_t port;
 
-    unsigned char sources[32]; /* config.c's own: where each option's value is from */
+    unsigned char sources[48]; /* config.c's own: where each option's value is from */
 };
 
 /** Defaults. */

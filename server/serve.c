@@ -109,6 +109,11 @@ static enum hub_status start_scanner(struct parts *parts, const struct hub_confi
     return hub_scanner_start(&options, &app->scanner, err);
 }
 
+static struct hub_words words_of(const struct hub_list *list)
+{
+    return (struct hub_words){(const char *const *)list->items, list->count};
+}
+
 static enum hub_status start_http(struct hub_app *app, const struct hub_config *config, struct hub_error *err)
 {
     const struct hub_http_options options = {.app = app,
@@ -122,6 +127,10 @@ static enum hub_status start_http(struct hub_app *app, const struct hub_config *
                                              .connections = (unsigned)config->connections,
                                              .connections_per_client =
                                                  (unsigned)config->connections_per_client,
+                                             .access = {.cors = words_of(&config->cors),
+                                                        .hosts = words_of(&config->hosts),
+                                                        .proxies = words_of(&config->trusted_proxies),
+                                                        .public_url = config->public_url},
                                              .access_log = config->access_log};
     return hub_http_start(&options, &app->http, err);
 }

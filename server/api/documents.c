@@ -249,7 +249,8 @@ static enum hub_status write_document(const struct hub_state *state, const struc
     HUB_TRY(hub_dataset_problems(state, &problems, err));
     hub_json_put_raw(&json, "problems", hub_buf_view(&problems));
     hub_json_end_object(&json);
-    return hub_json_status(&json);
+    HUB_TRY(hub_json_status(&json));
+    return hub_buf_add_text(out, "\n", err);
 }
 
 static enum hub_status build(struct hub_request *request, struct hub_target *target, struct slot *slot,

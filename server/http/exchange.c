@@ -56,24 +56,40 @@ static void set_id(struct hub_exchange *x)
         make_id(x->http, x->request.id);
 }
 
-/* "https" only on the word of the proxy in front; the host as the client wrote it (the guard looked at it).
- */
+/* What a proxy in front says, if its word counts. */
+static const char *forwarded(const struct hub_exchange *x, const char *name)
+{
+    return x->proxied ? hub_request_header(&x->request, name) : NULL;
+}
+
+/* The first of a list, if it is a host: the name that the client used. */
+static struct hub_view forwarded_host(const struct hub_exchange *x)
+{
+    const char *list = forwarded(x, "X-Forwarded-Host");
+    const struct hub_view first = {list, list ? strcspn(list, ", ") : 0};
+    return hub_is_host(first) ? first : (struct hub_view){NULL, 0};
+}
+
+/* As the client asked (the guard looked at the host), or as a trusted proxy or the admin has it. */
 static void set_base_url(struct hub_exchange *x, const char *host)
 {
     struct hub_request *request = &x->request;
-    const char *proto = hub_request_header(request, "X-Forwarded-Proto");
-    bool secure = proto && strcasecmp(proto, "https") == 0;
+    const struct hub_access *access = &x->http->access;
+    const char *proto = forwarded(x, "X-Forwarded-Proto");
+    const struct hub_view named = forwarded_host(x);
+    const char *scheme = proto && strcasecmp(proto, "https") == 0 ? "https://" : "http://";
     char own[300];
-    if (!host) {
+    struct hub_view name = named.data ? named : hub_view_of(host);
+    if (!name.data) {
         snprintf(own, sizeof own, "%.280s:%u", x->http->options.address, x->http->port);
-        host = own;
+        name = hub_view_of(own);
     }
-    const char *scheme = secure ? "https://" : "http://";
-    char *to = request->text + request->text_used;
-    if (strlen(scheme) + strlen(host) >= request->text_size - request->text_used)
-        return;
-    request->text_used += (size_t)(stpcpy(stpcpy(to, scheme), host) - to) + 1;
-    request->base_url = to;
+    char *to = request->text + request->text_used, *at = stpcpy(to, scheme);
+    memcpy(at, name.data, name.size); /* at most 300 bytes: the text has room */
+    at[name.size] = '\0';
+    request->text_used += (size_t)(at - to) + name.size + 1;
+    request->base_url = access->public_url ? access->public_url : to;
+    x->misnamed = !request->local && name.data != own && !hub_access_host(access, at) ? at : NULL;
 }
 
 static void count_in(struct hub_exchange *x)
@@ -83,7 +99,14 @@ static void count_in(struct hub_exchange *x)
     clock_gettime(CLOCK_MONOTONIC, &x->start);
 }
 
-/* The response is the problem of x->error. */
+/* Not about what the client wrote, but about what became of it. */
+static bool is_about_us(unsigned status)
+{
+    return status == 403 || status == 422 || status >= 500;
+}
+
+/* The response is the problem of x->error. Where the machine keeps its files is for its admin only: the log
+ * has the whole text. */
 static void answer_problem(struct hub_exchange *x, enum hub_status status)
 {
     char *extra = x->response.problem_extra;
@@ -91,7 +114,10 @@ static void answer_problem(struct hub_exchange *x, enum hub_status status)
     hub_response_dispose(&x->response);
     if (x->error.status == HUB_OK)
         x->error.status = status;
-    hub_problem_write(&x->response, &x->request, &x->error, extra);
+    struct hub_error told = x->error;
+    if (!x->request.local && is_about_us(hub_problem_status(&told)))
+        hub_problem_hide_paths(told.detail);
+    hub_problem_write(&x->response, &x->request, &told, extra);
     free(extra);
     x->step = HUB_STEP_ANSWERED;
 }
@@ -103,12 +129,19 @@ void hub_exchange_fail(struct hub_exchange *x, enum hub_status status, const cha
     answer_problem(x, status);
 }
 
+static const char *origin_of(const struct hub_exchange *x)
+{
+    return hub_request_header(&x->request, "Origin");
+}
+
 static enum hub_status preflight(struct hub_exchange *x, const char *allow)
 {
     struct hub_response *response = &x->response;
     response->status = 204;
     x->step = HUB_STEP_ANSWERED;
     HUB_TRY(hub_response_header(response, &x->error, "Allow", "%s, OPTIONS", allow));
+    if (!hub_access_shared(&x->request) || !hub_access_origin(&x->http->access, origin_of(x)))
+        return HUB_OK;
     HUB_TRY(hub_response_header(response, &x->error, "Access-Control-Allow-Methods", "%s, OPTIONS", allow));
     HUB_TRY(hub_response_header(
         response, &x->error, "Access-Control-Allow-Headers",
@@ -128,12 +161,20 @@ static enum hub_status redirect(struct hub_exchange *x)
                                (int)strlen(request->target) - 1, request->target, query[0] ? "?" : "", query);
 }
 
+/* What those ask who watch the server: by any name, and when all others are told to come again. */
+static bool is_probe(const struct hub_exchange *x)
+{
+    static const char *const labels[] = {"healthz", "readyz", "metrics"};
+    for (size_t i = 0; i < HUB_COUNT(labels); i++)
+        if (strcmp(x->route->label, labels[i]) == 0)
+            return true;
+    return false;
+}
+
 /* Which route, and may this body come? */
 static enum hub_status admit(struct hub_exchange *x, const struct hub_guard_facts *facts)
 {
     char allow[64];
-    if (x->parsed)
-        return x->parsed; /* x->error says why */
     enum hub_status st = hub_route_find(&x->request, x->http->options.routes, &x->route, allow, &x->error);
     if (st && allow[0]) {
         if (facts->method == HUB_OPTIONS)
@@ -143,6 +184,9 @@ static enum hub_status admit(struct hub_exchange *x, const struct hub_guard_fact
     }
     if (st)
         return st;
+    if (x->misnamed && !is_probe(x))
+        return hub_fail_as(&x->error, HUB_INVALID, "bad-request", "this server is not called '%.200s'",
+                           x->misnamed);
     x->request.ceiling_ms = x->route->ceiling_ms;
     if (!facts->announced && (facts->method == HUB_POST || facts->method == HUB_PUT)) {
         x->close = true; /* its length may have been lost on the way: what follows is nobody's request */
@@ -179,8 +223,11 @@ bool hub_exchange_header(struct hub_exchange *x, const char *method, const char 
     x->request.method = facts.method;
     if (facts.method)
         x->method_name = method;
-    set_base_url(x, facts.host);
-    st = admit(x, &facts);
+    st = x->parsed;
+    if (!st) {
+        set_base_url(x, facts.host);
+        st = admit(x, &facts);
+    }
     if (st && x->step != HUB_STEP_ANSWERED)
         answer_problem(x, st);
     if (x->step == HUB_STEP_ANSWERED)
@@ -209,13 +256,8 @@ bool hub_exchange_body(struct hub_exchange *x, const char *data, size_t size)
 static bool must_shed(const struct hub_exchange *x)
 {
     unsigned limit = x->http->options.connections;
-    if (atomic_load_explicit(&x->http->connections, memory_order_relaxed) <= limit - limit / 16)
-        return false;
-    static const char *const spared[] = {"healthz", "readyz", "metrics"};
-    for (size_t i = 0; i < HUB_COUNT(spared); i++)
-        if (strcmp(x->route->label, spared[i]) == 0)
-            return false;
-    return true;
+    return atomic_load_explicit(&x->http->connections, memory_order_relaxed) > limit - limit / 16 &&
+           !is_probe(x);
 }
 
 static enum hub_status requeue(struct hub_exchange *x)
@@ -227,6 +269,16 @@ static enum hub_status requeue(struct hub_exchange *x)
     x->request.may_block = true;
     x->task.heavy = x->request.heavy;
     return HUB_AGAIN;
+}
+
+/* Every JSON answer ends with a line feed, so that a shell's prompt does not stick to it. One that has no
+ * room for it is still the answer. */
+static void end_line(struct hub_response *response)
+{
+    struct hub_buf *body = &response->buffer;
+    if (response->kind == HUB_BODY_BUFFER && response->is_json && body->size > 0 &&
+        body->data[body->size - 1] != '\n')
+        (void)!hub_buf_add(body, "\n", 1, NULL);
 }
 
 enum hub_status hub_exchange_run(struct hub_exchange *x)
@@ -260,6 +312,8 @@ enum hub_status hub_exchange_run(struct hub_exchange *x)
         st = hub_fail_as(&x->error, HUB_IO, "internal", "the handler would block where it may");
     if (st)
         answer_problem(x, st);
+    else
+        end_line(&x->response);
     x->step = HUB_STEP_ANSWERED;
     return HUB_OK;
 }
@@ -276,7 +330,13 @@ static void account(struct hub_exchange *x)
 {
     struct hub_http *http = x->http;
     uint64_t us = elapsed_us(&x->start);
+    char client[INET6_ADDRSTRLEN] = "";
+    if (http->log)
+        hub_access_client(&http->access, (const struct sockaddr *)&x->peer, forwarded(x, "X-Forwarded-For"),
+                          client);
     const struct hub_log_line line = {.id = x->request.id,
+                                      .client = client,
+                                      .detail = is_about_us(x->response.status) ? x->error.detail : NULL,
                                       .method = x->method_name,
                                       .route = x->route ? x->route->label : "none",
                                       .target = x->request.target,

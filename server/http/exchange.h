@@ -6,6 +6,7 @@
 #ifndef HUB_HTTP_EXCHANGE_H
 #define HUB_HTTP_EXCHANGE_H
 
+#include "server/http/access.h"
 #include "server/http/deadline.h"
 #include "server/http/guard.h"
 #include "server/http/log.h"
@@ -15,6 +16,7 @@
 
 struct hub_http {
     struct hub_http_options options;
+    struct hub_access access;
     void *daemon;
     struct hub_pool *pool;
     struct hub_deadline *deadline;
@@ -42,9 +44,12 @@ struct hub_exchange {
     struct hub_http *http;
     void *connection;
     enum hub_step step;
-    bool counted; /* in http->in_flight */
-    bool close;   /* after this answer */
-    bool folded;  /* a header field went on in a second line */
+    bool counted;             /* in http->in_flight */
+    bool close;               /* after this answer */
+    struct sockaddr_in6 peer; /* or a sockaddr_in, or neither */
+    const char *misnamed;     /* what the client calls this server, where that is not allowed */
+    bool proxied;             /* the peer is a proxy whose X-Forwarded-* fields are believed */
+    bool folded;              /* a header field went on in a second line */
     const char *method_name;
     const struct hub_route *route;
     enum hub_status parsed; /* what hub_request_init said, with `error` */

@@ -1,5 +1,6 @@
 /* The guard against request smuggling: see guard.h. */
 #include "server/http/guard.h"
+#include "server/http/access.h"
 
 #include <string.h>
 #include <strings.h>
@@ -36,18 +37,6 @@ static bool named(const struct hub_param *header, const char *name)
 static enum hub_status refuse(struct hub_error *err, const char *why)
 {
     return hub_fail_as(err, HUB_INVALID, "bad-request", "%s", why);
-}
-
-/* A host name or address with an optional port; it becomes part of the links we write. */
-static bool is_host(struct hub_view value)
-{
-    for (size_t i = 0; i < value.size; i++) {
-        unsigned char c = (unsigned char)value.data[i];
-        bool plain = (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
-        if (!plain && !strchr(".-_:[]%~", c))
-            return false;
-    }
-    return value.size > 0 && value.size <= 255;
 }
 
 static enum hub_status content_length(struct hub_view value, uint64_t *out, struct hub_error *err)
@@ -95,7 +84,7 @@ static enum hub_status look_at(const struct hub_param *header, struct counts *co
     if (named(header, "Host")) {
         counts->host++;
         facts->host = header->value.data;
-        if (!is_host(header->value))
+        if (!hub_is_host(header->value)) /* it becomes part of the links we write */
             return refuse(err, "Host is not a host name");
     } else if (named(header, "Content-Length")) {
         counts->length++;

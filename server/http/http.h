@@ -43,8 +43,9 @@ struct hub_request {
     const struct hub_param *headers; /* as sent, in order; a name may come twice */
     unsigned header_count;
     struct hub_view body; /* complete before the handler runs; empty unless the route has a body_limit */
-    const char *base_url; /* "http://host:8080" from Host and X-Forwarded-Proto: for absolute links */
-    char id[33];          /* X-Request-Id: the client's if sane, else random */
+    const char
+        *base_url; /* "http://host:8080", for absolute links: as asked, as a trusted proxy says, or as set */
+    char id[33];   /* X-Request-Id: the client's if sane, else random */
     bool may_block;
     bool local;          /* came over the control socket: the admin of this machine asks */
     bool heavy;          /* the handler's: said with HUB_AGAIN once it is known that the work is long */
@@ -102,6 +103,7 @@ struct hub_response {
     unsigned header_count;
     enum hub_body_kind kind;
     struct hub_buf buffer;    /* BUFFER: owned */
+    bool is_json;             /* BUFFER: made here as application/json; false for the bytes of a file */
     struct hub_bytes *shared; /* SHARED: a reference, handed over */
     struct hub_file *file;    /* FILE: a reference, handed over; streamed, cut short if it changes */
     uint64_t offset, length;  /* FILE; UNSENT: of the body that GET would send, or HUB_LENGTH_UNKNOWN */
@@ -194,6 +196,9 @@ unsigned hub_problem_status(const struct hub_error *err);
 void hub_problem_write(struct hub_response *response, const struct hub_request *request,
                        const struct hub_error *err, const char *extra);
 
+/** Cut absolute paths out of a text, in place. */
+void hub_problem_hide_paths(char *text);
+
 /* ---- memory budget ---- */
 
 struct hub_budget *hub_budget_new(uint64_t bytes);
@@ -211,6 +216,19 @@ void hub_budget_give(struct hub_budget *budget, uint64_t bytes);
 /** The socket for the admin of this machine: HTTP as over TCP, mode 0600, only for our own user and root. */
 #define HUB_CONTROL_SOCKET "control.sock"
 
+struct hub_words {
+    const char *const *items;
+    unsigned count;
+};
+
+/** Who may ask, and under which name. The texts must live as long as the server. */
+struct hub_access_options {
+    struct hub_words cors; /* {"*"} (as is none): pages of any origin may read; {"off"}; else these origins */
+    struct hub_words hosts;   /* that `Host` may name; none: any */
+    struct hub_words proxies; /* addresses and networks whose X-Forwarded-* fields are believed; or {"off"} */
+    const char *public_url;   /* what links begin with; NULL: what was asked */
+};
+
 struct hub_http_options {
     struct hub_app *app;
     const struct hub_route *routes;       /* hub_routes; tests bring their own */
@@ -226,7 +244,8 @@ struct hub_http_options {
     unsigned header_ms, body_ms, idle_ms; /* deadlines: default 10,000; 30,000; 60,000 */
     uint32_t min_rate;                    /* bytes a second of a body or a reader; default 1024 */
     unsigned rate_ms;                     /* ... over so long; default 10,000 */
-    bool access_log;                      /* one JSON line a request on stderr */
+    struct hub_access_options access;
+    bool access_log; /* one JSON line a request on stderr */
 };
 struct hub_http;
 /** *out is written before the first request can come, so that it may be a member of the app. */

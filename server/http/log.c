@@ -161,10 +161,16 @@ static enum hub_status add_line(struct hub_log *log, const struct hub_log_line *
     struct timespec now;
     clock_gettime(CLOCK_REALTIME, &now);
     set_second(log, now.tv_sec);
-    HUB_TRY(hub_buf_addf(
-        out, NULL, "{\"time\":\"%s.%03ldZ\",\"id\":\"%s\",\"method\":\"%s\",\"route\":\"%s\",\"target\":",
-        log->when, now.tv_nsec / 1000000, line->id, line->method, line->route));
+    HUB_TRY(hub_buf_addf(out, NULL,
+                         "{\"time\":\"%s.%03ldZ\",\"id\":\"%s\",\"client\":\"%s\",\"method\":\"%s\","
+                         "\"route\":\"%s\",\"target\":",
+                         log->when, now.tv_nsec / 1000000, line->id, line->client, line->method,
+                         line->route));
     HUB_TRY(hub_json_add_string(out, hub_view_of(line->target), NULL));
+    if (line->detail) {
+        HUB_TRY(hub_buf_add_text(out, ",\"detail\":", NULL));
+        HUB_TRY(hub_json_add_string(out, hub_view_of(line->detail), NULL));
+    }
     return hub_buf_addf(out, NULL, ",\"status\":%u,\"bytes\":%llu,\"duration_ms\":%llu.%03llu}\n",
                         line->status, (unsigned long long)line->bytes,
                         (unsigned long long)(line->duration_us / 1000),

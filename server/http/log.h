@@ -11,7 +11,8 @@
 struct hub_log;
 
 struct hub_log_line {
-    const char *id, *method, *route, *target;
+    const char *id, *client, *method, *route, *target;
+    const char *detail; /* what went wrong on our side, or NULL */
     unsigned status;
     uint64_t bytes, duration_us;
 };

@@ -127,24 +127,32 @@ static struct MHD_Response *make_response(struct hub_exchange *x)
     return MHD_create_response_from_buffer(bytes.size, (void *)bytes.data, MHD_RESPMEM_PERSISTENT);
 }
 
+static bool add(struct MHD_Response *out, const char *name, const char *value)
+{
+    return MHD_add_response_header(out, name, value) == MHD_YES;
+}
+
+/* What lets pages of other origins read this answer. Always, not only where an Origin asks: caches keep it.
+ */
+static bool add_origin(const struct hub_exchange *x, struct MHD_Response *out)
+{
+    const struct hub_access *access = &x->http->access;
+    const char *allowed = hub_access_origin(access, hub_request_header(&x->request, "Origin"));
+    return (!hub_access_varies(access) || add(out, "Vary", "Origin")) &&
+           (!allowed || (add(out, "Access-Control-Allow-Origin", allowed) &&
+                         add(out, "Access-Control-Expose-Headers", "*")));
+}
+
 static bool add_headers(struct hub_exchange *x, struct MHD_Response *out)
 {
-    static const char *const always[][2] = {
-        {"Access-Control-Allow-Origin", "*"},
-        {"Access-Control-Expose-Headers", "Accept-Ranges, Content-Length, Content-Location, Content-Range, "
-                                          "ETag, Last-Modified, Link, Repr-Digest, Retry-After, "
-                                          "X-Dtype, X-Nonfinite, X-Request-Id, X-Shape"},
-        {"X-Content-Type-Options", "nosniff"},
-    };
     const struct hub_response *response = &x->response;
-    bool ok = MHD_add_response_header(out, "X-Request-Id", x->request.id) == MHD_YES;
-    for (size_t i = 0; i < HUB_COUNT(always); i++)
-        ok = ok && MHD_add_response_header(out, always[i][0], always[i][1]) == MHD_YES;
+    bool ok = add(out, "X-Request-Id", x->request.id) && add(out, "X-Content-Type-Options", "nosniff");
+    if (hub_access_shared(&x->request))
+        ok = ok && add_origin(x, out);
     for (unsigned i = 0; i < response->header_count; i++)
-        ok = ok &&
-             MHD_add_response_header(out, response->headers[i].name, response->headers[i].value) == MHD_YES;
+        ok = ok && add(out, response->headers[i].name, response->headers[i].value);
     if (x->close || atomic_load_explicit(&x->http->draining, memory_order_relaxed))
-        ok = ok && MHD_add_response_header(out, "Connection", "close") == MHD_YES;
+        ok = ok && add(out, "Connection", "close");
     return ok;
 }
 
@@ -310,6 +318,19 @@ static uint32_t client_of(struct MHD_Connection *connection)
     return (uint32_t)(((uint64_t)words[1] << 32 | words[0]) * 0x9E3779B97F4A7C15U >> 32);
 }
 
+static void set_peer(struct hub_exchange *x)
+{
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(x->connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+    if (!info || !info->client_addr)
+        return;
+    if (info->client_addr->sa_family == AF_INET)
+        memcpy(&x->peer, info->client_addr, sizeof(struct sockaddr_in));
+    else if (info->client_addr->sa_family == AF_INET6)
+        memcpy(&x->peer, info->client_addr, sizeof(struct sockaddr_in6));
+    x->proxied = hub_access_proxy(&x->http->access, info->client_addr);
+}
+
 static void connected(struct hub_http *http, struct MHD_Connection *connection, void **context)
 {
     const union MHD_ConnectionInfo *info =
@@ -322,6 +343,7 @@ static void connected(struct hub_http *http, struct MHD_Connection *connection, 
     x->http = http;
     x->connection = connection;
     x->task.item.client = client_of(connection);
+    set_peer(x);
     hub_response_init(&x->response);
     atomic_fetch_add_explicit(&http->connections, 1, memory_order_relaxed);
     hub_deadline_add(http->deadline, &x->watch, info->connect_fd);
@@ -420,6 +442,7 @@ static void free_http(struct hub_http *http)
     hub_deadline_stop(http->deadline);
     hub_log_stop(http->log);
     hub_metrics_free(http->metrics);
+    hub_access_dispose(&http->access);
     free(http);
 }
 
@@ -429,6 +452,7 @@ static enum hub_status start_parts(struct hub_http *http, struct hub_error *err)
     const struct hub_deadline_options deadlines = {
         options->header_ms, options->body_ms, options->idle_ms,
         options->min_rate,  options->rate_ms, options->connections - options->connections / 10};
+    HUB_TRY(hub_access_init(&http->access, &options->access, err));
     HUB_TRY(hub_metrics_new(options->routes, &http->metrics, err));
     HUB_TRY(hub_deadline_start(&deadlines, &http->deadline, err));
     /* one more than may be heavy at once */

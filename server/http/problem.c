@@ -139,6 +139,27 @@ static enum hub_status write_document(struct hub_buf *out, const struct problem 
     return hub_buf_add_text(out, "}\n", why);
 }
 
+/* Where a path that begins at `at` ends: at the quote it is in, else at white space or a comma. */
+static size_t path_size(const char *text, const char *at)
+{
+    const char before = at > text ? at[-1] : ' ';
+    const char *close = before == '\'' || before == '"' ? strchr(at, before) : NULL;
+    return close ? (size_t)(close - at) : strcspn(at, " \t\n,:;)");
+}
+
+void hub_problem_hide_paths(char *text)
+{
+    for (char *at = strchr(text, '/'); at; at = strchr(at + 1, '/')) {
+        if (at > text && !strchr(" \t'\"(:=", at[-1]))
+            continue; /* inside a relative one */
+        const size_t size = path_size(text, at);
+        if (size < 4)
+            continue;
+        memcpy(at, "...", 3);
+        memmove(at + 3, at + size, strlen(at + size) + 1);
+    }
+}
+
 void hub_problem_write(struct hub_response *response, const struct hub_request *request,
                        const struct hub_error *err, const char *extra)
 {

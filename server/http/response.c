@@ -11,6 +11,7 @@ void hub_response_init(struct hub_response *response)
     response->header_count = 0;
     response->kind = HUB_BODY_NONE;
     response->buffer = HUB_BUF_INIT(0);
+    response->is_json = false;
     response->shared = NULL;
     response->file = NULL;
     response->offset = response->length = 0;
@@ -111,6 +112,7 @@ struct hub_buf *hub_response_buffer(struct hub_response *response, unsigned stat
     response->kind = HUB_BODY_BUFFER;
     hub_buf_dispose(&response->buffer);
     response->buffer = HUB_BUF_INIT(limit);
+    response->is_json = strcmp(content_type, "application/json") == 0;
     /* the first header of a document never fails: there is room for 32 */
     if (hub_response_header(response, NULL, "Content-Type", "%s", content_type))
         response->status = 500;

@@ -137,6 +137,21 @@ static enum hub_status get_query(struct hub_request *request, struct hub_respons
                         hub_request_query(request, "q").data, (long long)limit, request->base_url);
 }
 
+static enum hub_status get_json(struct hub_request *request, struct hub_response *response,
+                                struct hub_error *err)
+{
+    (void)request;
+    return hub_buf_add_text(hub_response_buffer(response, 200, "application/json", 2 * KIB), "[1,2]", err);
+}
+
+static enum hub_status get_failure(struct hub_request *request, struct hub_response *response,
+                                   struct hub_error *err)
+{
+    (void)request;
+    (void)response;
+    return hub_fail(err, HUB_IO, "opening '/secret/place/index.db': no luck");
+}
+
 static enum hub_status get_path(struct hub_request *request, struct hub_response *response,
                                 struct hub_error *err)
 {
@@ -194,6 +209,9 @@ static const struct hub_route routes[] = {
     {"GET", "/given-up", get_given_up, "given-up", 0, false, 0},
     {"GET", "/bytes/{n}", get_bytes, "bytes", 0, false, 0},
     {"POST", "/echo", post_echo, "echo", 4096, false, 0},
+    {"GET", "/failure", get_failure, "failure", 0},
+    {"GET", "/api/hello", get_hello, "hello", 0},
+    {"GET", "/json", get_json, "json", 0},
     {"GET", "/query", get_query, "query", 0, false, 0},
     {"GET", "/datasets/{id}", get_missing, "dataset", 0, false, 0},
     {"GET", "/datasets/{id}/files/{path}", get_path, "path", 0, false, 0},
@@ -252,7 +270,9 @@ static void open_store(const char *path)
 
 int main(int argc, char **argv)
 {
-    struct hub_http_options options = {.app = &parts.app, .routes = routes};
+    static const char *const here[] = {"127.0.0.1"};
+    struct hub_http_options options = {
+        .app = &parts.app, .routes = routes, .access.proxies = {here, HUB_COUNT(here)}};
     struct hub_error err = {0};
     parts.grace_ms = 2000;
     (void)mallopt(M_MMAP_THRESHOLD, 16 * 1024 * 1024); /* as the hub does */

@@ -7,13 +7,13 @@ import time
 
 
 class Server:
-    def __init__(self, program, *settings, file=None):
+    def __init__(self, program, *settings, file=None, stderr=None):
         command = [program]
         if file:
             command += ["--file", file]
         for setting in settings:
             command += ["--set", setting]
-        self.process = subprocess.Popen(command, stdout=subprocess.PIPE)
+        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=stderr)
         atexit.register(self.process.kill)  # a failing test leaves nothing behind
         self.port = int(self.process.stdout.readline())
 

@@ -77,7 +77,7 @@ class Program(unittest.TestCase):
         request = urllib.request.Request(base + "/healthz", headers={"X-Request-Id": "mine-1"})
         urllib.request.urlopen(request, timeout=30).close()
         line = self.lines_until(process, "mine-1")[-1]
-        self.assertRegex(line, r'^\{"time":"[^"]+Z","id":"mine-1","method":"GET","route":"healthz","target":"/healthz","status":200,'
+        self.assertRegex(line, r'^\{"time":"[^"]+Z","id":"mine-1","client":"127.0.0.1","method":"GET","route":"healthz","target":"/healthz","status":200,'
                                r'"bytes":\d+,"duration_ms":\d+\.\d{3}\}\n$')
         process.send_signal(signal.SIGINT)
         self.assertEqual(process.wait(timeout=30), 0)

@@ -168,8 +168,12 @@ class Plain(unittest.TestCase):
         status, headers, _ = self.server.get("/hello", method="BREW")
         self.assertEqual((status, headers["allow"]), (405, "GET, HEAD, OPTIONS"))
         self.assertEqual(self.server.get("/nope", method="BREW")[0], 404)
-        status, headers, body = self.server.get("/echo", "Origin: http://a\r\nAccess-Control-Request-Method: POST\r\n", method="OPTIONS")
-        self.assertEqual((status, headers["access-control-allow-methods"], body), (204, "POST, OPTIONS", b""))
+        status, headers, body = self.server.get("/api/hello", "Origin: http://a\r\nAccess-Control-Request-Method: GET\r\n",
+                                                method="OPTIONS")
+        self.assertEqual((status, headers["access-control-allow-methods"], body), (204, "GET, HEAD, OPTIONS", b""))
+        status, headers, body = self.server.get("/echo", method="OPTIONS")
+        self.assertEqual((status, headers["allow"], body), (204, "POST, OPTIONS", b""))
+        self.assertNotIn("access-control-allow-methods", headers)
         self.assertEqual(self.server.get("/nope", method="OPTIONS")[0], 404)
 
     def test_post_without_a_body_where_there_is_none(self):
@@ -204,18 +208,36 @@ class Plain(unittest.TestCase):
     def test_headers_of_every_answer(self):
         for target in ("/hello", "/small", "/nope", "/query?limit=x", "/a%00"):
             _, headers, _ = self.server.get(target)
-            self.assertEqual(headers["access-control-allow-origin"], "*")
-            self.assertIn("ETag", headers["access-control-expose-headers"])
             self.assertEqual(headers["x-content-type-options"], "nosniff")
             self.assertRegex(headers["x-request-id"], "^[0-9a-f]{16}$")
             self.assertNotIn("transfer-encoding", headers)
+            self.assertNotIn("access-control-allow-origin", headers)
+        for target in ("/api/hello", "/api/nope", "/api/hello?a=%00", "/openapi.json"):
+            _, headers, _ = self.server.get(target)
+            self.assertEqual(headers["access-control-allow-origin"], "*")
+            self.assertEqual(headers["access-control-expose-headers"], "*")
         self.assertEqual(self.server.get("/hello", "X-Request-Id: run-7.a_B\r\n")[1]["x-request-id"], "run-7.a_B")
         for bad in ("a b", "x" * 33, "a;b", ""):
             self.assertRegex(self.server.get("/hello", f"X-Request-Id: {bad}\r\n")[1]["x-request-id"], "^[0-9a-f]{16}$")
 
+    def test_json_ends_with_a_line_feed(self):
+        self.assertEqual(self.server.get("/json")[2], b"[1,2]\n")
+        self.assertEqual(self.server.get("/json", method="HEAD")[1]["content-length"], "6")
+        self.assertTrue(self.server.get("/nope")[2].endswith(b"}\n"))
+
+    def test_paths_of_the_machine_are_for_the_log(self):
+        server = raw.Server(PROGRAM, "access_log=1", stderr=subprocess.PIPE)
+        status, _, body = server.get("/failure")
+        self.assertEqual((status, json.loads(body)["detail"]), (500, "opening '...': no luck"))
+        server.process.send_signal(signal.SIGTERM)
+        log = json.loads(server.process.communicate()[1])
+        self.assertEqual((log["detail"], log["client"]), ("opening '/secret/place/index.db': no luck", "127.0.0.1"))
+
     def test_links_follow_the_proxy(self):
         self.assertTrue(self.server.get("/query?q=", "X-Forwarded-Proto: https\r\n")[2].endswith(b" https://x"))
         self.assertTrue(self.server.get("/query?q=", "X-Forwarded-Proto: gopher\r\n")[2].endswith(b" http://x"))
+        self.assertTrue(self.server.get("/query?q=", "X-Forwarded-Host: hub.lab:1, y\r\n")[2].endswith(b" http://hub.lab:1"))
+        self.assertTrue(self.server.get("/query?q=", "X-Forwarded-Host: a<b\r\n")[2].endswith(b" http://x"))
 
     def test_bodies(self):
         post = lambda body, *lines: self.server.exchange(request("POST /echo HTTP/1.1", "Host: x", *lines, body=body))

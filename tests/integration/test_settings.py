@@ -7,6 +7,7 @@ import tempfile
 import time
 
 import hub as hubs
+import pytest
 
 
 def test_a_full_pipe_on_stderr_does_not_hold_up_the_end(tmp_path):
@@ -43,3 +44,70 @@ def test_a_full_pipe_on_stderr_does_not_hold_up_the_end(tmp_path):
         process.kill()
         os.close(reader)
         os.close(writer)
+
+
+DATASETS = "/api/v1/datasets?limit=1"
+
+
+@pytest.fixture(scope="module")
+def root(tmp_path_factory):
+    """Two folders that are listed as plain files, so that there is a next page."""
+    root = tmp_path_factory.mktemp("root")
+    for name in ("a", "b"):
+        (root / name).mkdir()
+        (root / name / "notes.txt").write_text("x")
+    return str(root)
+
+
+def test_pages_of_other_origins(root):
+    lab, other = {"Origin": "https://lab.example"}, {"Origin": "https://evil.example"}
+    preflight = {"Access-Control-Request-Method": "GET"}
+    with hubs.serving(root) as hub:
+        for headers in ({}, lab):
+            answer = hub.get(DATASETS, headers)
+            assert answer.headers["Access-Control-Allow-Origin"] == "*" and answer.headers["Vary"] is None
+        assert hub.get("/openapi.json").headers["Access-Control-Allow-Origin"] == "*"
+        for target in ("/healthz", "/metrics", "/"):
+            assert hub.get(target, lab).headers["Access-Control-Allow-Origin"] is None
+    with hubs.serving(root, args=("--cors", "https://lab.example,http://localhost:3000")) as hub:
+        for target in (DATASETS, "/api/v1/datasets/nope", "/openapi.json"):
+            for headers, allowed in ((lab, "https://lab.example"), (other, None), ({}, None)):
+                answer = hub.get(target, headers)
+                assert answer.headers["Access-Control-Allow-Origin"] == allowed
+                assert "Origin" in answer.headers.get_all("Vary")
+        assert hub.get(DATASETS, {**lab, **preflight}, "OPTIONS").headers["Access-Control-Allow-Methods"]
+        assert hub.get(DATASETS, {**other, **preflight}, "OPTIONS").headers["Access-Control-Allow-Methods"] is None
+    with hubs.serving(root, args=("--cors", "off")) as hub:
+        answer = hub.get(DATASETS, lab)
+        assert answer.headers["Access-Control-Allow-Origin"] is None and answer.headers["Vary"] is None
+
+
+def test_names_of_the_server(root):
+    with hubs.serving(root, args=("--host", "127.0.0.1,hub.lab")) as hub:
+        assert hub.get(DATASETS, {"Host": "hub.lab:99"}).json()["next"].startswith("http://hub.lab:99/api/")
+        refused = hub.get(DATASETS, {"Host": "evil.example"})
+        assert refused.status == 400 and "evil.example" in refused.json()["detail"]
+        assert hub.get("/healthz", {"Host": "10.0.0.7"}).status == 200  # probes ask by address
+
+
+def test_links_behind_proxies(root):
+    says = {"X-Forwarded-Proto": "https", "X-Forwarded-Host": "data.lab", "X-Forwarded-For": "203.0.113.9"}
+    with hubs.serving(root) as hub:  # loopback is trusted
+        assert hub.get(DATASETS, says).json()["next"].startswith("https://data.lab/api/")
+        end = time.monotonic() + 10
+        while '"client":"203.0.113.9"' not in hub.text_log():
+            assert time.monotonic() < end
+            time.sleep(0.05)
+    with hubs.serving(root, args=("--trusted-proxies", "10.0.0.0/8")) as hub:
+        assert hub.get(DATASETS, says).json()["next"].startswith(hub.base + "/api/")
+        assert "203.0.113.9" not in hub.text_log()
+    with hubs.serving(root, args=("--public-url", "https://lab.example/hub/")) as hub:
+        assert hub.get(DATASETS, says).json()["next"].startswith("https://lab.example/hub/api/")
+
+
+def test_wrong_settings_are_named(root, tmp_path):
+    for name, value in (("--cors", "lab.example"), ("--host", "a<b"), ("--trusted-proxies", "10.0.0.0/64"),
+                        ("--public-url", "lab.example")):
+        done = subprocess.run([os.path.join(hubs.BIN, "minari-hub"), "serve", "--root", root, "--state", str(tmp_path / "state"),
+                               "--listen", "127.0.0.1:0", name, value], capture_output=True, text=True, timeout=30)
+        assert done.returncode != 0 and name[2:] in done.stderr and value.split("/")[0] in done.stderr

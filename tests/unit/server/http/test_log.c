@@ -36,8 +36,12 @@ static void fill_pipe(void)
 
 static void log_requests(unsigned count)
 {
-    const struct hub_log_line line = {
-        .id = "0123456789abcdef", .method = "GET", .route = "hello", .target = "/hello", .status = 200};
+    const struct hub_log_line line = {.id = "0123456789abcdef",
+                                      .client = "10.0.0.1",
+                                      .method = "GET",
+                                      .route = "hello",
+                                      .target = "/hello",
+                                      .status = 200};
     for (unsigned i = 0; i < count; i++)
         hub_log_request(hub_log, &line);
 }

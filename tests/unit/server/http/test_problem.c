@@ -142,3 +142,22 @@ Test(problem, members)
     json_decref(json);
     hub_response_dispose(&response);
 }
+
+Test(problem, paths_of_the_machine_are_cut_out)
+{
+    static const char *const cases[][2] = {
+        {"'a/b.h5' is a link to '/nfs/x y/b.h5', outside the roots",
+         "'a/b.h5' is a link to '...', outside the roots"},
+        {"opening /var/lib/minari-hub/hub.db: disk full", "opening ...: disk full"},
+        {"/data/a", "..."},
+        {"catalogue (/state/hub.db) and 1 / 2 of a/b/c", "catalogue (...) and 1 / 2 of a/b/c"},
+        {"nothing here", "nothing here"},
+        {"", ""},
+    };
+    for (size_t i = 0; i < HUB_COUNT(cases); i++) {
+        char text[128];
+        strcpy(text, cases[i][0]);
+        hub_problem_hide_paths(text);
+        cr_assert_str_eq(text, cases[i][1], "%s", text);
+    }
+}

@@ -1,0 +1,48 @@
+/**
+ * Who may ask, and under which name: web pages of other origins (CORS), the names that `Host` may have, and
+ * the proxies whose X-Forwarded-* fields are believed. Made once, read by all threads.
+ */
+#ifndef HUB_HTTP_ACCESS_H
+#define HUB_HTTP_ACCESS_H
+
+#include "server/http/http.h"
+
+#include <netinet/in.h>
+#include <sys/socket.h>
+
+/** An IPv6 network; IPv4 is mapped into ::ffff:0:0/96. */
+struct hub_network {
+    struct in6_addr address;
+    unsigned bits;
+};
+
+struct hub_access {
+    struct hub_access_options options;
+    struct hub_network *proxies;
+    unsigned proxy_count;
+    bool any_origin, no_origin;
+    char *public_url; /* without a slash at the end; NULL: none */
+};
+
+/** Checks what is set: HUB_INVALID names the option. */
+HUB_MUST_USE enum hub_status hub_access_init(struct hub_access *access,
+                                             const struct hub_access_options *options, struct hub_error *err);
+void hub_access_dispose(struct hub_access *access);
+
+/** A host name or address with an optional port. */
+bool hub_is_host(struct hub_view text);
+/** May this server be called so? */
+bool hub_access_host(const struct hub_access *access, const char *host);
+/** Is this peer a proxy whose word counts? */
+bool hub_access_proxy(const struct hub_access *access, const struct sockaddr *peer);
+/** Write the peer's address, or, behind proxies, the client's that the last trusted one tells of. */
+void hub_access_client(const struct hub_access *access, const struct sockaddr *peer,
+                       const char *forwarded_for, char out[INET6_ADDRSTRLEN]);
+/** Is this answer for pages of other origins too? Under /api/ and the contract. */
+bool hub_access_shared(const struct hub_request *request);
+/** The value of Access-Control-Allow-Origin for a request with this Origin (NULL: none), or NULL. */
+const char *hub_access_origin(const struct hub_access *access, const char *origin);
+/** Do answers depend on the Origin? */
+bool hub_access_varies(const struct hub_access *access);
+
+#endif
