@@ -4,6 +4,7 @@
 #include "server/app.h"
 #include "server/ask.h"
 #include "server/hints.h"
+#include "server/limits.h"
 #include "server/notify.h"
 #include "storage/base/time.h"
 
@@ -20,6 +21,7 @@ enum { TICK_MS = 200, HINT_AFTER_MS = 3000, DOCUMENT_BYTES = 32 * 1024 * 1024 };
 struct parts {
     struct hub_app app;
     struct hub_inspector *inspector;
+    struct hub_limits limits;
 };
 
 /* ---- the process ---- */
@@ -37,9 +39,10 @@ static sigset_t block_signals(void)
     return set;
 }
 
-static void prepare_process(void)
+static struct hub_limits prepare_process(const struct hub_config *config)
 {
-    struct rlimit files;
+    struct rlimit files = {0};
+    const long cores = sysconf(_SC_NPROCESSORS_ONLN);
     if (getrlimit(RLIMIT_NOFILE, &files) == 0) {
         files.rlim_cur = files.rlim_max;
         (void)setrlimit(RLIMIT_NOFILE, &files);
@@ -48,6 +51,7 @@ static void prepare_process(void)
      */
     (void)mallopt(M_MMAP_THRESHOLD, 16 * 1024 * 1024);
     (void)mallopt(M_TRIM_THRESHOLD, 64 * 1024 * 1024);
+    return hub_limits_fit(files.rlim_cur, cores > 0 ? (unsigned)cores : 1, (unsigned)config->connections);
 }
 
 /* ---- the parts ---- */
@@ -76,7 +80,7 @@ static enum hub_status open_storage(struct parts *parts, const struct hub_config
                                             .allowed_targets =
                                                 (const char *const *)config->allow_targets.items,
                                             .allowed_count = config->allow_targets.count,
-                                            .max_open = 512};
+                                            .max_open = parts->limits.files};
     app->roots = roots;
     app->root_names = (const char *const *)config->root_names;
     app->read_only = config->read_only;
@@ -114,8 +118,9 @@ static struct hub_words words_of(const struct hub_list *list)
     return (struct hub_words){(const char *const *)list->items, list->count};
 }
 
-static enum hub_status start_http(struct hub_app *app, const struct hub_config *config, struct hub_error *err)
+static enum hub_status start_http(struct parts *parts, const struct hub_config *config, struct hub_error *err)
 {
+    struct hub_app *app = &parts->app;
     const struct hub_http_options options = {.app = app,
                                              .routes = hub_routes,
                                              .budget = app->budget,
@@ -124,7 +129,7 @@ static enum hub_status start_http(struct hub_app *app, const struct hub_config *
                                              .event_threads = (unsigned)config->event_threads,
                                              .workers = (unsigned)config->workers,
                                              .queue = (unsigned)config->queue,
-                                             .connections = (unsigned)config->connections,
+                                             .connections = parts->limits.connections,
                                              .connections_per_client =
                                                  (unsigned)config->connections_per_client,
                                              .access = {.cors = words_of(&config->cors),
@@ -136,9 +141,10 @@ static enum hub_status start_http(struct hub_app *app, const struct hub_config *
 }
 
 /* The same routes, and those marked local, for the admin of this machine: few connections, one thread. */
-static enum hub_status start_control(struct hub_app *app, const struct hub_config *config,
+static enum hub_status start_control(struct parts *parts, const struct hub_config *config,
                                      struct hub_error *err)
 {
+    struct hub_app *app = &parts->app;
     const struct hub_http_options options = {.app = app,
                                              .routes = hub_routes,
                                              .budget = app->budget,
@@ -146,7 +152,7 @@ static enum hub_status start_control(struct hub_app *app, const struct hub_confi
                                              .event_threads = 1,
                                              .workers = 1,
                                              .queue = 64,
-                                             .connections = 32};
+                                             .connections = parts->limits.control};
     return hub_http_start(&options, &app->control, err);
 }
 
@@ -161,8 +167,8 @@ static enum hub_status open_all(struct parts *parts, const struct hub_config *co
     if (config->hash != HUB_HASH_OFF)
         HUB_TRY(hub_hasher_start(app->catalog, app->store, &app->hasher, err));
     HUB_TRY(start_scanner(parts, config, false, err));
-    HUB_TRY(start_http(app, config, err));
-    return start_control(app, config, err);
+    HUB_TRY(start_http(parts, config, err));
+    return start_control(parts, config, err);
 }
 
 /* Each takes NULL, so this also cleans up after a start that failed half way. */
@@ -279,13 +285,23 @@ static int failed(const struct hub_error *err)
     return 1;
 }
 
+static void tell_limits(const struct hub_limits *limits, const struct hub_config *config)
+{
+    if (limits->connections < config->connections)
+        fprintf(stderr,
+                "minari-hub: at most %u connections instead of %" PRIu64
+                ": the system allows too few open files "
+                "(ulimit -n, or LimitNOFILE= of the service)\n",
+                limits->connections, config->connections);
+}
+
 int hub_serve(const struct hub_config *config)
 {
     struct parts parts = {0};
     struct hub_error err = {0};
     struct watcher watcher = {.app = &parts.app, .terminal = isatty(STDERR_FILENO)};
     const sigset_t signals = block_signals();
-    prepare_process();
+    parts.limits = prepare_process(config);
     int code = 0;
     if (open_all(&parts, config, &err)) {
         code = failed(&err);
@@ -293,6 +309,7 @@ int hub_serve(const struct hub_config *config)
         set_base_url(&watcher, config);
         fprintf(stderr, "minari-hub " HUB_VERSION " serves %u root%s at %s\n", config->roots.count,
                 config->roots.count == 1 ? "" : "s", watcher.base_url);
+        tell_limits(&parts.limits, config);
         run_until_signal(&watcher, &signals);
         end_line(&watcher);
         hub_notify("STOPPING=1");
@@ -331,7 +348,7 @@ int hub_scan(const struct hub_config *config)
     enum hub_status st = hub_ask_scan(config->state, &err);
     if (st != HUB_NOT_FOUND)
         return st ? hub_ask_failed(st, &err) : 0;
-    prepare_process();
+    parts.limits = prepare_process(config);
     int code = 0;
     st = open_storage(&parts, config, &err);
     if (!st)

@@ -1,5 +1,7 @@
 """The server as its admin sets it up: what it does at its limits, who may ask, and which links it writes."""
+import contextlib
 import os
+import resource
 import signal
 import socket
 import subprocess
@@ -44,6 +46,37 @@ def test_a_full_pipe_on_stderr_does_not_hold_up_the_end(tmp_path):
         process.kill()
         os.close(reader)
         os.close(writer)
+
+
+def test_few_descriptors(tmp_path):
+    """Silent clients take all connections that few descriptors allow: health is still answered, and so are files."""
+    (tmp_path / "root" / "a").mkdir(parents=True)
+    (tmp_path / "root" / "a" / "notes.txt").write_text("x")
+    with few_descriptors(64), hubs.serving(str(tmp_path / "root")) as hub:
+        assert "ulimit -n" in hub.text_log()
+        silent = []
+        for _ in range(100):
+            silent.append(socket.socket())
+            silent[-1].setblocking(False)
+            silent[-1].connect_ex(("127.0.0.1", hub.port))
+        begin = time.monotonic()
+        assert hub.get("/healthz").status in (200, 503)
+        while hub.get("/api/v1/datasets/a/files/notes.txt").status != 200:
+            assert time.monotonic() - begin < 8
+        for sock in silent:
+            sock.close()
+
+
+@contextlib.contextmanager
+def few_descriptors(count):
+    """For the programs started meanwhile."""
+    popen = subprocess.Popen
+    subprocess.Popen = lambda *args, **named: popen(
+        *args, **named, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (count, count)))
+    try:
+        yield
+    finally:
+        subprocess.Popen = popen
 
 
 DATASETS = "/api/v1/datasets?limit=1"
