@@ -26,6 +26,7 @@ static enum hub_status compress(struct hub_response *response, struct hub_error 
     HUB_TRY(hub_gzip(hub_buf_view(&response->buffer), &coded, err));
     hub_buf_dispose(&response->buffer);
     response->buffer = coded;
+    response->is_json = false;
     coded = HUB_BUF_INIT(0);
     return hub_response_header(response, err, "Content-Encoding", "gzip");
 }
@@ -33,6 +34,7 @@ static enum hub_status compress(struct hub_response *response, struct hub_error 
 enum hub_status hub_reply_document(struct hub_request *request, struct hub_response *response,
                                    struct hub_error *err)
 {
+    hub_response_end_line(response);
     const struct hub_view body = hub_buf_view(&response->buffer);
     const bool gzip = hub_reply_is_worth_gzip(body.size) && hub_accepts_gzip(request);
     char etag[40];

@@ -271,16 +271,6 @@ static enum hub_status requeue(struct hub_exchange *x)
     return HUB_AGAIN;
 }
 
-/* Every JSON answer ends with a line feed, so that a shell's prompt does not stick to it. One that has no
- * room for it is still the answer. */
-static void end_line(struct hub_response *response)
-{
-    struct hub_buf *body = &response->buffer;
-    if (response->kind == HUB_BODY_BUFFER && response->is_json && body->size > 0 &&
-        body->data[body->size - 1] != '\n')
-        (void)!hub_buf_add(body, "\n", 1, NULL);
-}
-
 enum hub_status hub_exchange_run(struct hub_exchange *x)
 {
     if (atomic_load_explicit(&x->watch.gone, memory_order_relaxed)) {
@@ -313,7 +303,7 @@ enum hub_status hub_exchange_run(struct hub_exchange *x)
     if (st)
         answer_problem(x, st);
     else
-        end_line(&x->response);
+        hub_response_end_line(&x->response);
     x->step = HUB_STEP_ANSWERED;
     return HUB_OK;
 }

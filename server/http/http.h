@@ -103,7 +103,7 @@ struct hub_response {
     unsigned header_count;
     enum hub_body_kind kind;
     struct hub_buf buffer;    /* BUFFER: owned */
-    bool is_json;             /* BUFFER: made here as application/json; false for the bytes of a file */
+    bool is_json;             /* BUFFER: holds JSON text made here, not the bytes of a file or a coding */
     struct hub_bytes *shared; /* SHARED: a reference, handed over */
     struct hub_file *file;    /* FILE: a reference, handed over; streamed, cut short if it changes */
     uint64_t offset, length;  /* FILE; UNSENT: of the body that GET would send, or HUB_LENGTH_UNKNOWN */
@@ -133,6 +133,10 @@ struct hub_buf *hub_response_buffer(struct hub_response *response, unsigned stat
 HUB_MUST_USE enum hub_status hub_response_unsent(struct hub_response *response, unsigned status,
                                                  const char *content_type, uint64_t length,
                                                  struct hub_error *err);
+
+/** JSON text ends with a line feed, so that a shell's prompt does not stick to it. Every answer is ended so;
+ * a handler that codes or digests its body calls it before. What has no room for it is still the answer. */
+void hub_response_end_line(struct hub_response *response);
 
 /* ---- routes ---- */
 

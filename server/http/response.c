@@ -127,3 +127,11 @@ enum hub_status hub_response_unsent(struct hub_response *response, unsigned stat
     response->length = length;
     return hub_response_header(response, err, "Content-Type", "%s", content_type);
 }
+
+void hub_response_end_line(struct hub_response *response)
+{
+    struct hub_buf *body = &response->buffer;
+    if (response->kind == HUB_BODY_BUFFER && response->is_json && body->size > 0 &&
+        body->data[body->size - 1] != '\n')
+        (void)!hub_buf_add(body, "\n", 1, NULL);
+}

@@ -92,13 +92,18 @@ def root(tmp_path_factory):
     return str(root)
 
 
+def varies(answer):
+    """By the Origin."""
+    return "Origin" in answer.headers.get_all("Vary", ())
+
+
 def test_pages_of_other_origins(root):
     lab, other = {"Origin": "https://lab.example"}, {"Origin": "https://evil.example"}
     preflight = {"Access-Control-Request-Method": "GET"}
     with hubs.serving(root) as hub:
         for headers in ({}, lab):
             answer = hub.get(DATASETS, headers)
-            assert answer.headers["Access-Control-Allow-Origin"] == "*" and answer.headers["Vary"] is None
+            assert answer.headers["Access-Control-Allow-Origin"] == "*" and not varies(answer)
         assert hub.get("/openapi.json").headers["Access-Control-Allow-Origin"] == "*"
         for target in ("/healthz", "/metrics", "/"):
             assert hub.get(target, lab).headers["Access-Control-Allow-Origin"] is None
@@ -107,12 +112,12 @@ def test_pages_of_other_origins(root):
             for headers, allowed in ((lab, "https://lab.example"), (other, None), ({}, None)):
                 answer = hub.get(target, headers)
                 assert answer.headers["Access-Control-Allow-Origin"] == allowed
-                assert "Origin" in answer.headers.get_all("Vary")
+                assert varies(answer)
         assert hub.get(DATASETS, {**lab, **preflight}, "OPTIONS").headers["Access-Control-Allow-Methods"]
         assert hub.get(DATASETS, {**other, **preflight}, "OPTIONS").headers["Access-Control-Allow-Methods"] is None
     with hubs.serving(root, args=("--cors", "off")) as hub:
         answer = hub.get(DATASETS, lab)
-        assert answer.headers["Access-Control-Allow-Origin"] is None and answer.headers["Vary"] is None
+        assert answer.headers["Access-Control-Allow-Origin"] is None and not varies(answer)
 
 
 def test_names_of_the_server(root):
