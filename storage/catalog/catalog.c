@@ -182,6 +182,12 @@ static enum hub_status check_aside(struct hub_catalog *catalog, const char *path
     return hub_fail(err, HUB_NO_MEMORY, "no thread to check the catalogue with");
 }
 
+static void note_rebuilt(struct hub_catalog *catalog, const char *why)
+{
+    snprintf(catalog->notice, sizeof catalog->notice, "index.db is built anew from the datasets: %.200s",
+             why);
+}
+
 static enum hub_status open_databases(struct hub_catalog *catalog, struct hub_error *err)
 {
     char path[4096];
@@ -194,11 +200,13 @@ static enum hub_status open_databases(struct hub_catalog *catalog, struct hub_er
     flag_path(catalog, "index.db", path);
     if (take_flag(catalog, "damaged")) {
         hub_schema_remove(path);
-        snprintf(catalog->notice, sizeof catalog->notice,
-                 "index.db was found damaged and is being built anew from the datasets");
+        note_rebuilt(catalog, "it was found damaged");
     }
     const bool large = stat(path, &index) == 0 && index.st_size > CHECKED_AT_ONCE;
-    HUB_TRY(hub_schema_open_index(path, unclean && !large, &catalog->index, err));
+    struct hub_error rebuilt = {0};
+    HUB_TRY(hub_schema_open_index(path, unclean && !large, &catalog->index, &rebuilt, err));
+    if (rebuilt.status)
+        note_rebuilt(catalog, rebuilt.detail);
     return unclean && large ? check_aside(catalog, path, err) : HUB_OK;
 }
 
@@ -235,6 +243,47 @@ static enum hub_status sweep_side_data(struct hub_catalog *catalog, struct hub_e
     return st;
 }
 
+/* A check that did not come to its end is made by the next start. */
+static bool end_check(struct hub_catalog *catalog)
+{
+    if (!catalog->checked)
+        return true;
+    hub_db_interrupt(catalog->checked);
+    pthread_join(catalog->checker, NULL);
+    hub_db_close(catalog->checked);
+    return atomic_load(&catalog->check_ended);
+}
+
+static void forget_heads(struct hub_catalog *catalog)
+{
+    for (uint32_t i = 0; i < catalog->head_count; i++)
+        hub_head_unref(&catalog->heads[i]->head);
+    catalog->head_count = 0;
+}
+
+static enum hub_status read_index(struct hub_catalog *catalog, struct hub_error *err)
+{
+    HUB_TRY(sweep_side_data(catalog, err));
+    return hub_heads_load(catalog, err);
+}
+
+/* Damage that shows only now: nothing was served from it yet. */
+static enum hub_status rebuild_index(struct hub_catalog *catalog, struct hub_error *err)
+{
+    char path[4096];
+    struct hub_error rebuilt;
+    flag_path(catalog, "index.db", path);
+    (void)end_check(catalog);
+    catalog->checked = NULL;
+    hub_db_close(catalog->index);
+    catalog->index = NULL;
+    forget_heads(catalog);
+    hub_schema_remove(path);
+    note_rebuilt(catalog, err ? err->detail : "");
+    HUB_TRY(hub_schema_open_index(path, false, &catalog->index, &rebuilt, err));
+    return read_index(catalog, err);
+}
+
 static enum hub_status open_all(struct hub_catalog *catalog, const struct hub_catalog_options *options,
                                 struct hub_error *err)
 {
@@ -249,11 +298,14 @@ static enum hub_status open_all(struct hub_catalog *catalog, const struct hub_ca
     HUB_TRY(make_directory(catalog->state, err));
     HUB_TRY(take_lock(catalog, err));
     HUB_TRY(open_databases(catalog, err));
-    HUB_TRY(sweep_side_data(catalog, err));
     HUB_TRY(
         hub_lru_new(options->cache_bytes ? options->cache_bytes : DEFAULT_CACHE_BYTES, &catalog->lru, err));
     HUB_TRY(hub_digest_cache_new(&catalog->digests, err));
-    HUB_TRY(hub_heads_load(catalog, err));
+    enum hub_status st = read_index(catalog, err);
+    if (st == HUB_CORRUPT)
+        st = rebuild_index(catalog, err);
+    if (st)
+        return st;
     HUB_TRY(hub_heads_show(catalog, true, err));
     hub_db_shrink(catalog->index);
     return HUB_OK;
@@ -283,17 +335,6 @@ const char *hub_catalog_notice(const struct hub_catalog *catalog)
     return catalog->notice;
 }
 
-/* A check that did not come to its end is made by the next start. */
-static bool end_check(struct hub_catalog *catalog)
-{
-    if (!catalog->checked)
-        return true;
-    hub_db_interrupt(catalog->checked);
-    pthread_join(catalog->checker, NULL);
-    hub_db_close(catalog->checked);
-    return atomic_load(&catalog->check_ended);
-}
-
 void hub_catalog_close(struct hub_catalog *catalog)
 {
     if (!catalog)
@@ -318,8 +359,7 @@ void hub_catalog_close(struct hub_catalog *catalog)
     if (catalog->snapshot && checked)
         (void)take_flag(catalog, "running");
     hub_snapshot_unref(catalog->snapshot);
-    for (uint32_t i = 0; i < catalog->head_count; i++)
-        hub_head_unref(&catalog->heads[i]->head);
+    forget_heads(catalog);
     free(catalog->heads);
     if (catalog->lock_fd >= 0)
         close(catalog->lock_fd);

@@ -157,8 +157,8 @@ static enum hub_status unpack(struct hub_ds_box *box, struct hub_view blob, stru
         !get_fields(&c, box, &arena) || !get_episodes(&c, box))
         return hub_fail(err, HUB_NO_MEMORY, "no memory to open a dataset");
     if (c.failed)
-        return hub_fail(err, HUB_CORRUPT, "the catalogue's directory of %s is damaged",
-                        box->dataset.head->id);
+        return hub_fail_as(err, HUB_CORRUPT, "internal", "the catalogue's directory of %s is damaged",
+                           box->dataset.head->id);
     const struct hub_dataset *d = &box->dataset;
     box->item.bytes = sizeof *box + blob.size + d->file_count * (sizeof d->files[0] + 8) +
                       d->part_count * (sizeof d->parts[0] + 24) + d->field_count * sizeof d->fields[0] +
@@ -182,7 +182,7 @@ static enum hub_status load(struct hub_db *db, struct hub_ds_box *box, struct hu
     hub_stmt_bind_int(stmt, 1, head->row);
     HUB_TRY(hub_stmt_step(stmt, &found, err));
     if (!found)
-        return hub_fail(err, HUB_CORRUPT, "the catalogue has no directory of %s", head->id);
+        return hub_fail_as(err, HUB_CORRUPT, "internal", "the catalogue has no directory of %s", head->id);
     return unpack(box, hub_stmt_blob(stmt, 0), err);
 }
 

@@ -29,10 +29,13 @@ struct hub_db {
 
 static enum hub_status status_of(int code)
 {
+    if (code == SQLITE_IOERR_SHORT_READ) /* cut short */
+        return HUB_CORRUPT;
     switch (code & 0xFF) {
     case SQLITE_CORRUPT:
     case SQLITE_NOTADB:
     case SQLITE_FORMAT:
+    case SQLITE_ERROR: /* the statements are fixed: tables that are not ours */
         return HUB_CORRUPT;
     case SQLITE_FULL:
         return HUB_NO_SPACE;
@@ -54,12 +57,15 @@ static enum hub_status status_of(int code)
     }
 }
 
-static enum hub_status fail(struct hub_db *db, int code, const char *what, struct hub_error *err)
+static enum hub_status fail(struct hub_db *db, int code, struct hub_error *err)
 {
     db->damaged = db->damaged || status_of(code) == HUB_CORRUPT;
     const char *file = db->handle ? sqlite3_db_filename(db->handle, "main") : NULL;
-    return hub_fail(err, status_of(code), "catalogue %s: %s: %s", file ? file : "", what,
-                    db->handle ? sqlite3_errmsg(db->handle) : sqlite3_errstr(code));
+    const char *slash = file ? strrchr(file, '/') : NULL;
+    const char *why = db->handle ? sqlite3_errmsg(db->handle) : sqlite3_errstr(code);
+    /* a damaged catalogue says nothing about a dataset */
+    return hub_fail_as(err, status_of(code), status_of(code) == HUB_CORRUPT ? "internal" : "",
+                       "the catalogue's %s: %s", slash ? slash + 1 : "database", why);
 }
 
 static enum hub_status configure(struct hub_db *db, enum hub_db_mode mode, struct hub_error *err)
@@ -93,7 +99,7 @@ enum hub_status hub_db_open(const char *path, enum hub_db_mode mode, struct hub_
         mode == HUB_DB_READ ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
     const int code =
         sqlite3_open_v2(path, &db->handle, access | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, NULL);
-    enum hub_status st = code == SQLITE_OK ? configure(db, mode, err) : fail(db, code, path, err);
+    enum hub_status st = code == SQLITE_OK ? configure(db, mode, err) : fail(db, code, err);
     if (st) {
         hub_db_close(db);
         return st;
@@ -139,7 +145,7 @@ void hub_db_shrink(struct hub_db *db)
 enum hub_status hub_db_exec(struct hub_db *db, const char *sql, struct hub_error *err)
 {
     const int code = sqlite3_exec(db->handle, sql, NULL, NULL, NULL);
-    return code == SQLITE_OK ? HUB_OK : fail(db, code, sql, err);
+    return code == SQLITE_OK ? HUB_OK : fail(db, code, err);
 }
 
 static enum hub_status one_value(struct hub_db *db, const char *sql, bool *is_ok, int *value,
@@ -149,15 +155,14 @@ static enum hub_status one_value(struct hub_db *db, const char *sql, bool *is_ok
     int code = sqlite3_prepare_v2(db->handle, sql, -1, &stmt, NULL);
     if (code == SQLITE_OK)
         code = sqlite3_step(stmt);
-    enum hub_status st = code == SQLITE_ROW ? HUB_OK : fail(db, code, sql, err);
+    enum hub_status st = code == SQLITE_ROW ? HUB_OK : fail(db, code, err);
     if (!st && value)
         *value = sqlite3_column_int(stmt, 0);
     if (!st && is_ok) {
         const char *text = (const char *)sqlite3_column_text(stmt, 0);
         *is_ok = text && strcmp(text, "ok") == 0;
         if (!*is_ok)
-            hub_fail(err, HUB_CORRUPT, "catalogue %s: %s", sqlite3_db_filename(db->handle, "main"),
-                     text ? text : "?");
+            hub_fail(err, HUB_CORRUPT, "%s", text ? text : "?");
     }
     sqlite3_finalize(stmt);
     return st;
@@ -227,7 +232,7 @@ enum hub_status hub_db_prepare(struct hub_db *db, const char *sql, struct hub_st
     const int code = sqlite3_prepare_v3(db->handle, sql, -1, SQLITE_PREPARE_PERSISTENT, &stmt->handle, NULL);
     if (code != SQLITE_OK) {
         free(stmt);
-        return fail(db, code, sql, err);
+        return fail(db, code, err);
     }
     stmt->sql = sqlite3_sql(stmt->handle);
     stmt->key = sql;
@@ -279,7 +284,7 @@ enum hub_status hub_stmt_step(struct hub_stmt *stmt, bool *row, struct hub_error
     *row = code == SQLITE_ROW;
     if (code == SQLITE_ROW)
         return HUB_OK;
-    enum hub_status st = code == SQLITE_DONE ? HUB_OK : fail(stmt->db, code, stmt->sql, err);
+    enum hub_status st = code == SQLITE_DONE ? HUB_OK : fail(stmt->db, code, err);
     hub_stmt_reset(stmt);
     return st;
 }

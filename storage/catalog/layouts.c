@@ -83,7 +83,10 @@ static enum hub_status load(struct hub_catalog *catalog, const struct hub_ds_box
         return unreadable(f, p, "it has another type there", err);
     const struct hub_view blob = hub_stmt_blob(stmt, 3);
     ref->item.bytes = sizeof *ref + blob.size + strlen(f->path);
-    return prove(ref, box, part, blob, err);
+    const enum hub_status st = prove(ref, box, part, blob, err);
+    if (st == HUB_CORRUPT) /* it was proven when it was stored */
+        return hub_fail_as(err, st, "internal", "the catalogue's layout of %s is damaged", f->path);
+    return st;
 }
 
 enum hub_status hub_layout_get(struct hub_catalog *catalog, const struct hub_dataset *dataset, uint32_t part,

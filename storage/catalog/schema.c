@@ -80,6 +80,33 @@ static enum hub_status run_step(struct hub_db *db, const char *sql, int version,
     return st;
 }
 
+/* What to do about a database that cannot be opened, besides why. */
+static enum hub_status explain(const char *path, enum hub_status st, struct hub_error *err)
+{
+    const struct hub_error why = err ? *err : (struct hub_error){0};
+    switch (st) {
+    case HUB_CORRUPT:
+        return hub_fail(
+            err, st,
+            "%s is damaged (%.200s). It holds the digests of files and what else this hub alone knows: "
+            "put it back from a backup, or move it away to start with an empty one",
+            path, why.detail);
+    case HUB_NO_SPACE:
+        return hub_fail(err, st,
+                        "%s cannot be written, the disk is full: make room, or keep the state elsewhere with "
+                        "--state DIR",
+                        path);
+    case HUB_DENIED:
+        return hub_fail(err, st, "%s cannot be written (%.200s): give this user the right to, or --state DIR",
+                        path, why.detail);
+    case HUB_IO:
+        return hub_fail(err, st, "%s cannot be opened (%.200s): see to its disk, or give --state DIR", path,
+                        why.detail);
+    default:
+        return st;
+    }
+}
+
 static enum hub_status migrate(struct hub_db *db, const char *path, bool check, struct hub_error *err)
 {
     int have = 0, newest = 0;
@@ -89,9 +116,11 @@ static enum hub_status migrate(struct hub_db *db, const char *path, bool check, 
     while (hub_migrations[newest].sql)
         newest++;
     if (have < 0 || have > newest)
-        return hub_fail(err, HUB_UNSUPPORTED,
-                        "%s was written by a newer minari-hub (version %d; this one knows %d)", path, have,
-                        newest);
+        return hub_fail(
+            err, HUB_UNSUPPORTED,
+            "%s was written by a newer minari-hub (version %d; this one knows %d): start that one, or "
+            "give another state directory with --state DIR",
+            path, have, newest);
     for (; have < newest; have++)
         HUB_TRY(run_step(db, hub_migrations[have].sql, have + 1, err));
     return HUB_OK;
@@ -100,11 +129,12 @@ static enum hub_status migrate(struct hub_db *db, const char *path, bool check, 
 enum hub_status hub_schema_open_hub(const char *path, bool check, struct hub_db **out, struct hub_error *err)
 {
     struct hub_db *db = NULL;
-    HUB_TRY(hub_db_open(path, HUB_DB_TRUTH, &db, err));
-    enum hub_status st = migrate(db, path, check, err);
+    enum hub_status st = hub_db_open(path, HUB_DB_TRUTH, &db, err);
+    if (!st)
+        st = migrate(db, path, check, err);
     if (st) {
         hub_db_close(db);
-        return st;
+        return explain(path, st, err);
     }
     *out = db;
     return HUB_OK;
@@ -117,7 +147,7 @@ static enum hub_status try_index(const char *path, bool check, struct hub_db **o
     int version = 0;
     enum hub_status st = hub_db_user_version(db, &version, err);
     if (!st && version != 0 && version != INDEX_FORMAT)
-        st = hub_fail(err, HUB_CORRUPT, "%s has format %d", path, version);
+        st = hub_fail(err, HUB_CORRUPT, "it has format %d, this minari-hub writes %d", version, INDEX_FORMAT);
     if (!st && check)
         st = hub_db_quick_check(db, err);
     if (!st && version == 0)
@@ -140,12 +170,16 @@ void hub_schema_remove(const char *path)
 }
 
 enum hub_status hub_schema_open_index(const char *path, bool check, struct hub_db **out,
-                                      struct hub_error *err)
+                                      struct hub_error *rebuilt, struct hub_error *err)
 {
-    const enum hub_status st = try_index(path, check, out, err);
-    /* HUB_IO too: that is what a cut WAL file and foreign tables answer */
-    if (st != HUB_CORRUPT && st != HUB_IO)
-        return st;
-    hub_schema_remove(path);
-    return try_index(path, false, out, err);
+    struct hub_error why = {0};
+    enum hub_status st = try_index(path, check, out, &why);
+    if (st == HUB_CORRUPT) { /* any other failure may be gone at the next start */
+        *rebuilt = why;
+        hub_schema_remove(path);
+        st = try_index(path, false, out, &why);
+    }
+    if (st && err)
+        *err = why;
+    return st ? explain(path, st, err) : HUB_OK;
 }

@@ -16,9 +16,9 @@ HUB_MUST_USE enum hub_status hub_schema_open_hub(const char *path, bool check, s
                                                  struct hub_error *err);
 
 /** Open index.db for writing. A file of another format, or a damaged one, is deleted and made anew: it is
- * derived. */
+ * derived; `rebuilt` then says why. After any other failure it stays. */
 HUB_MUST_USE enum hub_status hub_schema_open_index(const char *path, bool check, struct hub_db **out,
-                                                   struct hub_error *err);
+                                                   struct hub_error *rebuilt, struct hub_error *err);
 
 /** Delete a database file and what SQLite puts beside it. */
 void hub_schema_remove(const char *path);

@@ -339,6 +339,9 @@ static enum hub_status visit(struct walk *w, struct node *node, struct hub_error
     }
     if (may_pass(st)) { /* the child was killed or too slow: what is known about this place stays */
         miss(w, node);
+        pthread_mutex_lock(&w->lock);
+        w->out->missed++;
+        pthread_mutex_unlock(&w->lock);
         node->unknown = true;
         return HUB_OK;
     }

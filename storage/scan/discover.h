@@ -43,6 +43,7 @@ struct hub_discovery {
 struct hub_discovered {
     uint64_t directories, datasets;
     uint64_t clashes;   /* datasets left out because another has their id */
+    uint64_t missed;    /* directories whose claim job was killed or too slow: to be looked at again soon */
     uint64_t unasked;   /* directories whose claim job failed: nothing below them is known this time */
     bool *root_missing; /* by root number (caller's, may be NULL): it, or something below, could not be read
                            now, so that what was not found may still be there */

@@ -87,6 +87,7 @@ struct hub_scanner {
     uint32_t root_count;
     char **names; /* by root: what its ids begin with, or NULL */
     char *state, *drivers;
+    char as_user[HUB_USER_BYTES]; /* whose permissions count */
     unsigned settle_ms, sweep_s, jobs, retry_ms, turn_ms;
     struct hub_watch *watch; /* NULL: sweeps only */
     void (*tell)(void *user, const struct hub_scan_event *event);
@@ -105,6 +106,7 @@ struct hub_scanner {
     struct hub_seen_list queues[HUB_QUEUES];
     struct hub_work *works;
     unsigned running; /* datasets */
+    unsigned missed;  /* sweeps in a row that could not look everywhere */
     uint64_t sweep;   /* number of the current or last */
     bool sweeping, sweep_wanted;
     bool asked;            /* the current or next sweep was asked for */

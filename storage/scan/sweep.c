@@ -324,7 +324,10 @@ static void end_sweep(struct hub_scanner *s, enum hub_status st, const struct hu
     s->asked = s->asked && s->sweep_wanted;
     snprintf(s->progress.trouble, sizeof s->progress.trouble, "%.255s", st ? err->detail : "");
     /* files that keep changing must not keep us sweeping: rest a few times as long as a sweep takes */
-    const int64_t due_ms = st ? now_ms + 10000 : next_due_ms(s, now_ms);
+    s->missed = out->missed ? s->missed + 1 : 0;
+    int64_t due_ms = st ? now_ms + 10000 : next_due_ms(s, now_ms);
+    if (s->missed)
+        due_ms = HUB_MIN(due_ms, now_ms + ((int64_t)s->retry_ms << HUB_MIN(s->missed, 6U)));
     s->rest_until_ms = now_ms + HUB_MIN(HUB_MAX(took_ms * 5, (int64_t)20), (int64_t)60000);
     s->sweep_at_ms = HUB_MAX(due_ms, s->rest_until_ms);
     if (!s->running)

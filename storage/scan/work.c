@@ -1,7 +1,6 @@
 /* Inspecting: a thread takes a dataset, asks for its plan, and its parts are then inspected by all threads
  * that have nothing better to do. Whoever ends the last part compares the files once more and publishes.
  * Parts that the index has already (same name, files, hint and drivers) are kept. */
-#include "storage/base/time.h"
 #include "storage/scan/state.h"
 
 #include "storage/base/time.h"
@@ -48,6 +47,24 @@ static bool is_limit(const struct hub_error *err)
 static bool may_give_up(const struct hub_error *err)
 {
     return err->status == HUB_TIMEOUT || strcmp(err->problem, "inspection-unread") == 0;
+}
+
+/* What fails on our own side (the catalogue, the state directory) says nothing about the dataset, whatever it
+ * is. */
+static enum hub_status ours(enum hub_status st, struct hub_error *err)
+{
+    if (!is_verdict(st))
+        return st;
+    const struct hub_error why = *err;
+    return hub_fail_as(err, HUB_IO, why.problem, "%s", why.detail);
+}
+
+/* A permission that is missing is one that this user lacks. */
+static void name_user(const struct hub_scanner *s, enum hub_status st, struct hub_error *err)
+{
+    const struct hub_error why = *err;
+    if (st == HUB_DENIED && strstr(why.detail, strerror(EACCES)))
+        hub_fail_as(err, st, why.problem, "%.400s (minari-hub runs as user %s)", why.detail, s->as_user);
 }
 
 /* ---- making and freeing ---- */
@@ -155,6 +172,7 @@ static enum hub_status ask_plan(struct hub_work *w, const char *format, struct h
                                 .cancel = &w->scanner->stop};
     w->format = format;
     const enum hub_status st = hub_inspector_run(w->scanner->inspector, &job, &w->plan, err);
+    name_user(w->scanner, st, err);
     w->has_plan = !st;
     return st;
 }
@@ -305,7 +323,7 @@ static enum hub_status keep_part(struct hub_work *w, uint32_t number, struct hub
     struct hub_draft_part staged = *part;
     staged.found = found;
     const struct hub_draft draft = draft_of(w, NULL, "");
-    return hub_catalog_stage(w->scanner->catalog, &draft, &staged, err);
+    return ours(hub_catalog_stage(w->scanner->catalog, &draft, &staged, err), err);
 }
 
 /* A broken part is put away like any other, so that the next turn does not begin with it. */
@@ -327,7 +345,7 @@ static enum hub_status keep_broken(struct hub_work *w, uint32_t number, struct h
     const struct hub_draft draft = draft_of(w, NULL, "");
     const struct hub_error why = *err;
     staged.broken = why.detail;
-    return hub_catalog_stage(w->scanner->catalog, &draft, &staged, err);
+    return ours(hub_catalog_stage(w->scanner->catalog, &draft, &staged, err), err);
 }
 
 static enum hub_status inspect_part(struct hub_work *w, uint32_t number, struct hub_error *err)
@@ -336,14 +354,15 @@ static enum hub_status inspect_part(struct hub_work *w, uint32_t number, struct 
     struct hub_draft_part *part = &w->parts[number];
     struct hub_findings found = {0};
     struct side side;
-    HUB_TRY(side_begin(s, w, number, &side, err));
+    HUB_TRY(ours(side_begin(s, w, number, &side, err), err));
     enum hub_status st = run_part(w, number, &side, &found, err);
+    name_user(s, st, err);
     const bool has_side = !st && found.side_size > 0;
     const enum hub_status kept = side_end(s, &side, has_side, &part->side_stamp, st ? NULL : err);
-    if (!st)
-        st = kept;
     if (is_verdict(st))
         return keep_broken(w, number, err);
+    if (!st)
+        st = ours(kept, err);
     if (!st && has_side) {
         w->sides[number] = strdup(side.name);
         part->side = w->sides[number];

@@ -85,3 +85,45 @@ def test_a_copied_state_answers(place):
         while fields(hub) != want:
             assert time.monotonic() < end, hub.text_log()
             time.sleep(0.2)
+
+
+def scan(root, state):
+    command = [os.path.join(BIN, "minari-hub"), "scan", "--root", root, "--state", state, "--settle", "0"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, cwd="/", **NOBODY)
+    assert done.returncode == 0, done
+    return {line.split()[1].rstrip(":"): line for line in done.stdout.splitlines() if line.startswith(("broken", "pending"))}
+
+
+def test_a_missing_permission_is_named_and_tried_again(place):
+    root, state = os.path.join(place, "root"), os.path.join(place, "state")
+    shutil.copytree(os.path.join(FIXTURES, "hdf5", "types-numbers-v0"), os.path.join(root, "types-numbers-v0"))
+    os.makedirs(state)
+    file = os.path.join(root, "types-numbers-v0", "data", "main_data.hdf5")
+    if NOBODY:
+        os.chown(state, NOBODY["user"], NOBODY["group"])
+    os.chmod(file, 0)
+    said = scan(root, state)["types-numbers-v0"]
+    assert said.startswith("broken") and "Permission denied" in said and "runs as user" in said, said
+    os.chmod(file, 0o644)
+    assert scan(root, state) == {}
+
+
+def test_a_damaged_state_says_what_to_do(place):
+    root, state = copy_root(place), os.path.join(place, "state")
+    os.makedirs(state)
+    with serving(root, state=state) as hub:
+        want = fields(hub)
+    with open(os.path.join(state, "index.db"), "r+b") as f:
+        f.seek(4096)
+        f.write(b"\xa5" * 4096)
+    with serving(root, state=state) as hub:
+        assert fields(hub) == want
+    with open(os.path.join(state, "hub.db"), "r+b") as f:
+        f.write(b"\xa5" * 4096)
+    command = [os.path.join(BIN, "minari-hub"), "serve", "--root", root, "--state", state, "--listen", "127.0.0.1:0"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 1 and "backup" in done.stderr and "move it away" in done.stderr, done
+    assert "PRAGMA" not in done.stderr, done
+    os.rename(os.path.join(state, "hub.db"), os.path.join(state, "hub.db.damaged"))
+    with serving(root, state=state) as hub:
+        assert fields(hub) == want
