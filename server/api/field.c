@@ -55,6 +55,12 @@ static void ask_dispose(struct ask *ask)
         hub_dataset_put(ask->app->catalog, ask->dataset);
 }
 
+static enum hub_status lone_row(const struct hub_request *request, struct hub_error *err)
+{
+    hub_fail_as(err, HUB_INVALID, "bad-parameter", "row stands alone: without start, stop and step");
+    return hub_fail_about(err, "row", hub_request_query(request, "row").data);
+}
+
 static enum hub_status read_wanted(const struct hub_request *request, struct hub_rows_wanted *wanted,
                                    enum hub_nonfinite *nonfinite, struct hub_error *err)
 {
@@ -63,8 +69,7 @@ static enum hub_status read_wanted(const struct hub_request *request, struct hub
     HUB_TRY(hub_request_int(request, "step", &wanted->step, &wanted->has_step, err));
     HUB_TRY(hub_request_int(request, "row", &wanted->row, &wanted->has_row, err));
     if (wanted->has_row && (wanted->has_start || wanted->has_stop || wanted->has_step))
-        return hub_fail_as(err, HUB_INVALID, "bad-parameter",
-                           "row stands alone: without start, stop and step");
+        return lone_row(request, err);
     const struct hub_view how = hub_request_query(request, "nonfinite");
     *nonfinite = hub_view_is(how, "string")    ? HUB_NONFINITE_STRING
                  : hub_view_is(how, "literal") ? HUB_NONFINITE_LITERAL
@@ -343,6 +348,16 @@ static enum hub_status npy(struct hub_request *request, struct ask *ask, const s
     return HUB_OK;
 }
 
+/* A field of the same answer may have the name of another's lengths. */
+static enum hub_status check_name(const struct ask *ask, const char *name, struct hub_error *err)
+{
+    for (uint32_t i = 0; i < ask->selection.count; i++)
+        if (strcmp(name_of(ask, &ask->selection.picks[i]), name) == 0)
+            return hub_fail_as(err, HUB_NOT_ACCEPTABLE, "not-acceptable",
+                               "'%.200s' would stand twice in one npz: ask for these fields apart", name);
+    return HUB_OK;
+}
+
 /* NAME and NAME__length. */
 static enum hub_status npz_bytes(struct hub_request *request, struct ask *ask, const struct hub_pick *pick,
                                  struct hub_npz *zip, struct hub_buf *member, struct hub_error *err)
@@ -356,6 +371,7 @@ static enum hub_status npz_bytes(struct hub_request *request, struct ask *ask, c
     member->size = 0;
     HUB_TRY(hub_npy_lengths(&rows, pick->bare, member, err));
     HUB_TRY(hub_buf_addf(&name, err, "%s__length", name_of(ask, pick)));
+    HUB_TRY(check_name(ask, name.data, err));
     return hub_npz_add(zip, name.data, hub_buf_view(member), err);
 }
 

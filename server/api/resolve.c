@@ -80,11 +80,23 @@ bool hub_resolve_is_wanted(const struct hub_request *request, const char *revisi
     return !wanted.data || hub_view_is(wanted, revision);
 }
 
+static enum hub_status not_inspected(struct hub_scanner *scanner, const struct hub_head *head,
+                                     struct hub_error *err)
+{
+    hub_scanner_hurry(scanner, head->id);
+    hub_fail_as(err, HUB_BUSY, "pending", "'%s' is not inspected yet%s%s", head->id,
+                *head->reason ? ": " : "", head->reason);
+    if (err)
+        err->retry_after_s = 2;
+    return HUB_BUSY;
+}
+
 static enum hub_status revision_gone(const struct hub_request *request, const struct hub_head *head,
                                      struct hub_error *err)
 {
-    hub_fail_as(err, HUB_CHANGED, "revision-gone", "'%s' is now at revision %s", head->id,
-                *head->revision ? head->revision : "(not known yet)");
+    if (!*head->revision) /* it may yet be the one */
+        return not_inspected(request->app->scanner, head, err);
+    hub_fail_as(err, HUB_CHANGED, "revision-gone", "'%s' is now at revision %s", head->id, head->revision);
     return hub_fail_about(err, "revision", hub_request_query(request, "revision").data);
 }
 
@@ -165,15 +177,10 @@ static enum hub_status pending(struct hub_scanner *scanner, struct hub_response 
                                const struct hub_head *head, struct hub_error *err)
 {
     uint32_t parts, done;
-    hub_scanner_hurry(scanner, head->id);
     if (hub_scanner_parts(scanner, head->id, &parts, &done) &&
         asprintf(&response->problem_extra, "\"parts\":%" PRIu32 ",\"done\":%" PRIu32, parts, done) < 0)
         response->problem_extra = NULL; /* the answer is worth giving without it */
-    hub_fail_as(err, HUB_BUSY, "pending", "'%s' is not inspected yet%s%s", head->id,
-                *head->reason ? ": " : "", head->reason);
-    if (err)
-        err->retry_after_s = 2;
-    return HUB_BUSY;
+    return not_inspected(scanner, head, err);
 }
 
 enum hub_status hub_resolve_ready(struct hub_request *request, struct hub_response *response,
