@@ -3,6 +3,7 @@
 stored_episodes(folder, document) yields (episode number, {field path: value}); a value is a numpy array, a list of str (text),
 a list of bytes (bytes and stored images), or a Mismatch for what these readers cannot express either.
 """
+import codecs
 import glob
 import io
 import json
@@ -13,6 +14,9 @@ import tarfile
 
 import h5py
 import numpy as np
+
+
+codecs.register_error("each", lambda e: ("\ufffd", e.start + 1))  # U+FFFD for each byte that is not UTF-8
 
 
 def stored_episodes(folder, document):
@@ -34,8 +38,8 @@ def h5_value(dataset):
             if np.ndim(raw) == 0:  # one text
                 return (raw if isinstance(raw, bytes) else raw.encode()).rstrip(b"" if kind.length is None else b"\0").decode("utf-8", "replace")
             if kind.length is None:
-                return [(x if isinstance(x, bytes) else x.encode()).decode("utf-8", "replace") for x in np.atleast_1d(raw)]
-            return [bytes(x).rstrip(b"\0").decode("utf-8", "replace") for x in np.atleast_1d(raw)]
+                return [(x if isinstance(x, bytes) else x.encode()).decode("utf-8", "each") for x in np.atleast_1d(raw)]
+            return [bytes(x).rstrip(b"\0").decode("utf-8", "each") for x in np.atleast_1d(raw)]
         if h5py.check_vlen_dtype(dataset.dtype) is not None:
             return [np.asarray(x).tobytes() for x in dataset[()]]
         return dataset[()]
