@@ -33,6 +33,10 @@ void hub_shape_of_layout(const struct hub_layout *layout, enum hub_field_type ty
         hub_variant_name(variant, type, one.dtype);
         for (uint32_t j = 0; one.known && j < one.rank; j++)
             one.dims[j] = variant->dims[j];
+        if (variant->kind == HUB_KIND_VAR && variant->sequence) {
+            one.rank = 1;
+            one.dims[0] = HUB_DIMS_VARIES;
+        }
         hub_shape_add(out, &one);
     }
 }

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-enum { INDEX_FORMAT = 5 };
+enum { INDEX_FORMAT = 6 };
 
 static const char index_sql[] =
     "CREATE TABLE datasets ("

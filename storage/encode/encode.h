@@ -35,8 +35,8 @@ HUB_MUST_USE enum hub_status hub_npy_header(const struct hub_variant *variant, u
  * byte that is not UTF-8 is U+FFFD. */
 HUB_MUST_USE enum hub_status hub_npy_text(const struct hub_rows *rows, bool bare, struct hub_buf *out,
                                           struct hub_error *err);
-/** Rows of bytes: uint8 (rows, longest), padded with zeros, and their lengths: int64 (rows). A null has none.
- */
+/** Rows of varying length: uint8, or the numbers of sequences as stored, (rows, longest), padded with zeros;
+ * and their lengths: int64 (rows). A null has none. */
 HUB_MUST_USE enum hub_status hub_npy_bytes(const struct hub_rows *rows, bool bare, struct hub_buf *out,
                                            struct hub_error *err);
 HUB_MUST_USE enum hub_status hub_npy_lengths(const struct hub_rows *rows, bool bare, struct hub_buf *out,

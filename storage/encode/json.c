@@ -12,6 +12,7 @@ enum { STAGE_BYTES = 4096, ITEM_CHARS = 2 * HUB_NUMBER_CHARS + 8 /* a complex nu
 
 struct writer {
     const struct hub_rows *rows;
+    struct hub_variant item; /* what numbers are */
     enum hub_field_type type;
     enum hub_nonfinite how;
     uint64_t nonfinite;
@@ -107,7 +108,7 @@ static inline void put_float(struct writer *w, const uint8_t *item, size_t size,
 
 static void put_number(struct writer *w, const uint8_t *item)
 {
-    const struct hub_variant *v = &w->rows->variant;
+    const struct hub_variant *v = &w->item;
     const size_t size = v->item_size;
     const bool swap = v->big_endian;
     switch (v->kind) {
@@ -175,10 +176,13 @@ enum shape {
     NUMBERS,  /* nested arrays of numbers */
     ITEMS,    /* nested arrays of strings of item_size bytes */
     ROW_BLOB, /* a row is one string or value */
+    SEQUENCE, /* a row is an array of numbers, of a length of its own */
 };
 
 static enum shape shape_of(enum hub_field_type type, const struct hub_variant *v)
 {
+    if (v->kind == HUB_KIND_VAR && v->sequence)
+        return SEQUENCE;
     if (v->kind == HUB_KIND_VAR || type == HUB_FIELD_PADDED_JSON)
         return ROW_BLOB;
     if (v->kind == HUB_KIND_FIXED)
@@ -247,14 +251,28 @@ static struct hub_view row_view(const struct hub_rows *rows, uint64_t i)
     return (struct hub_view){(const char *)rows->data + i * size, (size_t)size};
 }
 
+static enum hub_status put_sequence(struct writer *w, struct hub_view row)
+{
+    put_char(w, '[');
+    for (size_t at = 0; at + w->item.item_size <= row.size; at += w->item.item_size) {
+        if (at)
+            put_char(w, ',');
+        HUB_TRY(room(w));
+        put_number(w, (const uint8_t *)row.data + at);
+    }
+    HUB_TRY(room(w));
+    put_char(w, ']');
+    return HUB_OK;
+}
+
 static enum hub_status put_row(struct writer *w, enum shape shape, uint64_t i)
 {
     const struct hub_view row = row_view(w->rows, i);
     const uint8_t *at = (const uint8_t *)row.data;
-    if (shape != ROW_BLOB)
+    if (shape == NUMBERS || shape == ITEMS)
         return put_axis(w, shape, 0, &at);
     if (!w->rows->valid || w->rows->valid[i * hub_variant_row_items(&w->rows->variant)])
-        return put_blob(w, row);
+        return shape == SEQUENCE ? put_sequence(w, row) : put_blob(w, row);
     put_text(w, "null", 4);
     return HUB_OK;
 }
@@ -264,6 +282,7 @@ enum hub_status hub_json_rows(enum hub_field_type type, const struct hub_rows *r
 {
     struct writer w;
     w.rows = rows;
+    w.item = hub_variant_item(&rows->variant);
     w.type = type;
     w.how = how;
     w.nonfinite = 0;
@@ -337,6 +356,10 @@ uint64_t hub_json_bound(enum hub_field_type type, const struct hub_variant *vari
     switch (shape_of(type, variant)) {
     case NUMBERS:
         return plus(brackets, times(items, number_chars(variant)));
+    case SEQUENCE: {
+        const struct hub_variant item = hub_variant_item(variant);
+        return plus(brackets, times(data_bytes / item.item_size, number_chars(&item)));
+    }
     case ITEMS:
     case ROW_BLOB:
         break;

@@ -166,6 +166,17 @@ enum hub_status hub_npy_text(const struct hub_rows *rows, bool bare, struct hub_
     return HUB_OK;
 }
 
+static bool is_sequence(const struct hub_rows *rows)
+{
+    return rows->variant.kind == HUB_KIND_VAR && rows->variant.sequence;
+}
+
+/* Bytes of what a run is made of: numbers, or bytes. */
+static uint64_t unit_of(const struct hub_rows *rows)
+{
+    return is_sequence(rows) ? rows->variant.item_size : 1;
+}
+
 static struct axes axes_of_items(const struct hub_rows *rows, bool bare)
 {
     struct hub_variant items = rows->variant;
@@ -180,8 +191,12 @@ enum hub_status hub_npy_bytes(const struct hub_rows *rows, bool bare, struct hub
     const uint64_t items = item_count(rows), width = longest(rows, false);
     struct axes axes = axes_of_items(rows, bare);
     uint8_t *to;
-    axes.dims[axes.count++] = width;
-    HUB_TRY(put_header("|u1", &axes, out, err));
+    const struct hub_variant number = hub_variant_item(&rows->variant);
+    char descr[16] = "|u1";
+    if (is_sequence(rows))
+        hub_variant_npy(&number, descr);
+    axes.dims[axes.count++] = width / unit_of(rows);
+    HUB_TRY(put_header(descr, &axes, out, err));
     HUB_TRY(open_items(out, items, width, &to, err));
     for (uint64_t i = 0; i < items; i++) {
         const struct hub_view item = item_at(rows, i);
@@ -199,7 +214,7 @@ enum hub_status hub_npy_lengths(const struct hub_rows *rows, bool bare, struct h
     HUB_TRY(put_header("<i8", &axes, out, err));
     HUB_TRY(open_items(out, items, sizeof(int64_t), &to, err));
     for (uint64_t i = 0; i < items; i++) {
-        const int64_t length = (int64_t)item_at(rows, i).size;
+        const int64_t length = (int64_t)(item_at(rows, i).size / unit_of(rows));
         memcpy(to + i * sizeof(length), &length, sizeof(length));
     }
     return HUB_OK;

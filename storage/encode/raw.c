@@ -10,29 +10,27 @@ static void swap_bytes(uint8_t *item, size_t size)
     }
 }
 
-static void make_little_endian(struct hub_rows *rows)
+/* Numbers of `size` bytes, or halves of a complex one. */
+static void make_little_endian(uint8_t *data, uint64_t bytes, const struct hub_variant *number)
 {
-    struct hub_variant *v = &rows->variant;
-    const size_t size = v->kind == HUB_KIND_COMPLEX ? v->item_size / 2 : v->item_size;
-    const uint64_t bytes = rows->rows * hub_variant_row_bytes(v);
-    if (size > 1) {
-        for (uint64_t at = 0; at < bytes; at += size)
-            swap_bytes(rows->data + at, size);
-    }
-    v->big_endian = 0;
+    const size_t size = number->kind == HUB_KIND_COMPLEX ? number->item_size / 2 : number->item_size;
+    if (size > 1)
+        for (uint64_t at = 0; at + size <= bytes; at += size)
+            swap_bytes(data + at, size);
 }
 
 enum hub_status hub_raw_rows(struct hub_rows *rows, struct hub_buf *out, struct hub_error *err)
 {
-    const struct hub_variant *v = &rows->variant;
-    if (v->kind == HUB_KIND_VAR) {
-        if (rows->rows != 1)
-            return hub_fail_as(err, HUB_NOT_ACCEPTABLE, "not-acceptable",
-                               "rows of varying length are available as raw one at a time: ask with row=");
-        return hub_buf_add(out, rows->data + rows->offsets[0], (size_t)(rows->offsets[1] - rows->offsets[0]),
-                           err);
-    }
+    struct hub_variant *v = &rows->variant;
+    const bool var = v->kind == HUB_KIND_VAR;
+    if (var && rows->rows != 1)
+        return hub_fail_as(err, HUB_NOT_ACCEPTABLE, "not-acceptable",
+                           "rows of varying length are available as raw one at a time: ask with row=");
+    const struct hub_variant number = hub_variant_item(v);
+    uint8_t *data = rows->data + (var ? rows->offsets[0] : 0);
+    const uint64_t bytes = var ? rows->offsets[1] - rows->offsets[0] : rows->rows * hub_variant_row_bytes(v);
     if (v->big_endian && v->kind != HUB_KIND_FIXED)
-        make_little_endian(rows);
-    return hub_buf_add(out, rows->data, (size_t)(rows->rows * hub_variant_row_bytes(v)), err);
+        make_little_endian(data, bytes, &number);
+    v->big_endian = 0;
+    return hub_buf_add(out, data, (size_t)bytes, err);
 }

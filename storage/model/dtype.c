@@ -6,10 +6,9 @@
 
 #define MAX_ROW_BYTES GIB
 
-static bool item_size_valid(const struct hub_variant *v)
+static bool number_size_valid(unsigned kind, uint32_t n)
 {
-    const uint32_t n = v->item_size;
-    switch (v->kind) {
+    switch (kind) {
     case HUB_KIND_BOOL:
         return n == 1;
     case HUB_KIND_INT:
@@ -19,19 +18,24 @@ static bool item_size_valid(const struct hub_variant *v)
         return n == 2 || n == 4 || n == 8;
     case HUB_KIND_COMPLEX:
         return n == 8 || n == 16;
-    case HUB_KIND_FIXED:
-        return n >= 1 && n <= MAX_ROW_BYTES;
-    case HUB_KIND_VAR:
-        return n == 0 && v->rank == 0;
     default:
         return false;
     }
 }
 
+static bool item_size_valid(const struct hub_variant *v)
+{
+    const uint32_t n = v->item_size;
+    if (v->kind == HUB_KIND_VAR)
+        return v->rank == 0 && (v->sequence ? number_size_valid(v->sequence, n) : n == 0);
+    if (v->kind == HUB_KIND_FIXED)
+        return v->padding < HUB_PAD_COUNT && n >= 1 && n <= MAX_ROW_BYTES;
+    return v->padding == 0 && number_size_valid(v->kind, n);
+}
+
 bool hub_variant_valid(const struct hub_variant *v)
 {
-    if (v->big_endian > 1 || v->padding >= (v->kind == HUB_KIND_FIXED ? HUB_PAD_COUNT : 1) ||
-        v->rank > HUB_MAX_RANK || !item_size_valid(v))
+    if (v->big_endian > 1 || v->rank > HUB_MAX_RANK || !item_size_valid(v))
         return false;
     /* The bound must hold for the dimensions other than zero as well: no product of a part may overflow. */
     uint64_t bytes = HUB_MAX(v->item_size, 1);
@@ -57,7 +61,15 @@ uint64_t hub_variant_row_items(const struct hub_variant *v)
 
 uint64_t hub_variant_row_bytes(const struct hub_variant *v)
 {
-    return hub_variant_row_items(v) * v->item_size;
+    return v->kind == HUB_KIND_VAR ? 0 : hub_variant_row_items(v) * v->item_size;
+}
+
+struct hub_variant hub_variant_item(const struct hub_variant *v)
+{
+    return v->kind == HUB_KIND_VAR && v->sequence ? (struct hub_variant){.kind = v->sequence,
+                                                                         .big_endian = v->big_endian,
+                                                                         .item_size = v->item_size}
+                                                  : *v;
 }
 
 size_t hub_variant_text_size(const struct hub_variant *v, const void *item)
@@ -100,7 +112,7 @@ void hub_variant_npy(const struct hub_variant *v, char out[16])
 void hub_variant_name(const struct hub_variant *v, enum hub_field_type type, char out[24])
 {
     const char *word = NULL;
-    switch (v->kind) {
+    switch (hub_variant_item(v).kind) {
     case HUB_KIND_BOOL:
         snprintf(out, 24, "bool");
         return;

@@ -19,7 +19,7 @@ enum hub_kind {
     HUB_KIND_FLOAT,   /* IEEE 754, 2 4 8 bytes */
     HUB_KIND_COMPLEX, /* pair of IEEE floats, 8 16 bytes in all */
     HUB_KIND_FIXED,   /* fixed-length byte string: see hub_padding (npy S) */
-    HUB_KIND_VAR,     /* a row is one item of varying length: item_size 0, rank 0 */
+    HUB_KIND_VAR,     /* a row is of varying length, rank 0: bytes or text, or a sequence of numbers */
     HUB_KIND_COUNT
 };
 
@@ -36,8 +36,11 @@ struct hub_variant {
     uint8_t kind;       /* enum hub_kind */
     uint8_t big_endian; /* 1: multi-byte elements are stored most significant byte first */
     uint8_t rank;       /* of a row: 0 for (n,) data */
-    uint8_t padding;    /* FIXED: enum hub_padding; else 0 */
-    uint32_t item_size; /* bytes of an element; 0 only for HUB_KIND_VAR */
+    union {
+        uint8_t padding;  /* FIXED: enum hub_padding */
+        uint8_t sequence; /* VAR: kind of its numbers, or HUB_KIND_NONE; of other kinds 0 */
+    };
+    uint32_t item_size; /* bytes of an element; 0 for a VAR of bytes or text */
     uint32_t dims[HUB_MAX_RANK];
 };
 
@@ -80,6 +83,8 @@ bool hub_variant_valid(const struct hub_variant *variant);
 uint64_t hub_variant_row_bytes(const struct hub_variant *variant);
 /** Elements of one row (1 for VAR and for rank 0). */
 uint64_t hub_variant_row_items(const struct hub_variant *variant);
+/** A number of a VAR with a sequence, as a row of its own; else the variant itself. */
+struct hub_variant hub_variant_item(const struct hub_variant *variant);
 /** Bytes of the text in an item of HUB_KIND_FIXED. */
 size_t hub_variant_text_size(const struct hub_variant *variant, const void *item);
 bool hub_variant_equal(const struct hub_variant *a, const struct hub_variant *b);

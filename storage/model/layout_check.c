@@ -105,7 +105,7 @@ static bool column_suits(const struct hub_column *column, const struct hub_varia
     case HUB_PHYS_DOUBLE:
         return v->kind == HUB_KIND_FLOAT && size == 8 && !v->big_endian;
     case HUB_PHYS_BYTE_ARRAY:
-        return v->kind == HUB_KIND_VAR;
+        return v->kind == HUB_KIND_VAR && !v->sequence;
     case HUB_PHYS_FIXED: /* Float16, decimals, binaries: the bytes as they are */
         return column->width == size && size > 0;
     default:
@@ -216,6 +216,12 @@ static enum hub_status check_chunked(struct check *c, const struct hub_piece *p,
     return HUB_OK;
 }
 
+/* Rows of varying length hold whole numbers, if they hold numbers. */
+static bool whole_items(const struct hub_variant *v, uint64_t bytes)
+{
+    return !v->sequence || bytes % v->item_size == 0;
+}
+
 static enum hub_status check_extents(struct check *c, const struct hub_piece *p, const struct hub_variant *v,
                                      uint64_t file_size)
 {
@@ -229,7 +235,7 @@ static enum hub_status check_extents(struct check *c, const struct hub_piece *p,
         const struct hub_extent *e = &c->layout->extents[p->table + i];
         if (e->zero || !range_fits(e->offset, e->length, file_size))
             return lie(c, "extent beyond its file", p->table + i);
-        if (v->kind == HUB_KIND_VAR ? e->length > GIB : e->length != row_bytes)
+        if (v->kind == HUB_KIND_VAR ? e->length > GIB || !whole_items(v, e->length) : e->length != row_bytes)
             return lie(c, "length of extent", p->table + i);
     }
     return HUB_OK;
@@ -323,6 +329,8 @@ static enum hub_status check_bytes(const struct check *c, const struct hub_piece
                                    const struct hub_variant *v)
 {
     uint64_t bytes = v->kind == HUB_KIND_VAR ? p->count : v->item_size;
+    if (v->kind == HUB_KIND_VAR && !whole_items(v, bytes))
+        return lie(c, "length of row", p->first_row);
     if (p->kind == HUB_PIECE_INLINE) {
         if (v->kind == HUB_KIND_VAR && p->rows != 1)
             return lie(c, "inline rows without a size, at row", p->first_row);

@@ -36,12 +36,14 @@ def h5_value(dataset):
             if np.ndim(raw) > 1:
                 return None
             if np.ndim(raw) == 0:  # one text
-                return (raw if isinstance(raw, bytes) else raw.encode()).rstrip(b"" if kind.length is None else b"\0").decode("utf-8", "replace")
+                return (raw if isinstance(raw, bytes) else raw.encode()).rstrip(b"" if kind.length is None else b"\0").decode("utf-8", "each")
             if kind.length is None:
                 return [(x if isinstance(x, bytes) else x.encode()).decode("utf-8", "each") for x in np.atleast_1d(raw)]
             return [bytes(x).rstrip(b"\0").decode("utf-8", "each") for x in np.atleast_1d(raw)]
-        if h5py.check_vlen_dtype(dataset.dtype) is not None:
-            return [np.asarray(x).tobytes() for x in dataset[()]]
+        vlen = h5py.check_vlen_dtype(dataset.dtype)
+        if vlen is not None:
+            rows = [np.frombuffer(x.tobytes(), vlen) for x in dataset[()].ravel()]  # h5py forgets their byte order
+            return [x.tobytes() for x in rows] if vlen.kind in "iu" and vlen.itemsize == 1 else rows
         return dataset[()]
     except (OSError, RuntimeError, TypeError, ValueError):
         return None

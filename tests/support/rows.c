@@ -17,8 +17,10 @@ static enum hub_status copy_side(int fd, char *path, struct hub_error *err)
     for (ssize_t n; (n = pread(fd, buf, sizeof buf, at)) > 0; at += n)
         if (write(out, buf, (size_t)n) != n)
             break;
+    struct hub_stamp stamp;
+    const enum hub_status st = hub_fs_seal(out, &stamp, err);
     close(out);
-    return HUB_OK;
+    return st;
 }
 
 static enum hub_status open_files(const struct inspected *d, uint32_t part, struct hub_store *store,

@@ -205,15 +205,25 @@ static enum hub_status parse_vlen(struct hub_cursor *c, struct hub_h5_type *t, u
 {
     struct hub_h5_type base = {0};
     HUB_TRY(parse(c, &base, depth + 1, err));
-    const bool string = (bits & 0xF) == 1;
+    const bool string = (bits & 0xF) == 1, bytes = !string && base.class == HUB_H5_INT && base.size == 1;
     t->variant = (struct hub_variant){.kind = HUB_KIND_VAR};
     t->field = string ? HUB_FIELD_TEXT : HUB_FIELD_BYTES;
     t->vlen_item = string ? 1 : base.size;
+    if (string || (bytes && !base.convert))
+        return HUB_OK;
     char name[24] = "?";
-    if (!base.unreadable[0] && base.variant.item_size)
+    if (!base.unreadable[0] && hub_variant_valid(&base.variant))
         hub_variant_name(&base.variant, base.field, name);
-    if (!string && (base.class != HUB_H5_INT || base.size != 1 || base.convert))
+    const bool numbers = base.field == HUB_FIELD_NUMBER || base.field == HUB_FIELD_BOOL;
+    if (base.unreadable[0] || !numbers || base.convert || base.variant.rank ||
+        base.variant.kind == HUB_KIND_VAR) {
         refuse(t, "variable-length sequences of %s", base.unreadable[0] ? base.unreadable : name);
+        return HUB_OK;
+    }
+    t->variant.sequence = base.variant.kind;
+    t->variant.big_endian = base.variant.big_endian;
+    t->variant.item_size = base.variant.item_size;
+    t->field = base.field;
     return HUB_OK;
 }
 

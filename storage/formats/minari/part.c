@@ -124,7 +124,8 @@ static bool is_column(const struct minari_leaf *leaf)
     const struct hub_h5_dataset *d = leaf ? &leaf->dataset : NULL;
     return d && !d->unreadable[0] && !d->library && d->rank >= 1 && d->rank != HUB_NONE &&
            d->element == d->type.size && d->variant.item_size > 0 && d->variant.item_size <= 8 &&
-           d->variant.kind != HUB_KIND_FIXED && hub_variant_row_items(&d->variant) == 1;
+           d->variant.kind != HUB_KIND_FIXED && d->variant.kind != HUB_KIND_VAR &&
+           hub_variant_row_items(&d->variant) == 1;
 }
 
 /* The last element of terminations or truncations: 1, 0, or -1 for unknown. */

@@ -297,3 +297,33 @@ Test(raw, rows)
     cr_assert_eq(hub_raw_rows(&r, &out, NULL), HUB_OK);
     cr_expect(hub_view_is(hub_buf_view(&out), "cde"));
 }
+
+/* Numbers of varying length: padded like bytes, in their own type; raw turns them round. */
+Test(arrays, sequences)
+{
+    static const uint8_t numbers[] = {0, 1, 0, 2, 0, 3};
+    uint64_t offsets[] = {0, 4, 4, 6};
+    struct hub_rows r = var_rows(3, (const char *)numbers, offsets);
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf out = HUB_BUF_INIT(KIB);
+    r.variant.sequence = HUB_KIND_INT;
+    r.variant.item_size = 2;
+    r.variant.big_endian = 1;
+    cr_assert(hub_variant_valid(&r.variant));
+    cr_assert_eq(hub_npy_bytes(&r, false, &out, NULL), HUB_OK);
+    cr_expect_not_null(strstr(out.data + 10, "'>i2', 'fortran_order': False, 'shape': (3, 2)"), "%s",
+                       out.data + 10);
+    cr_expect_eq(memcmp(out.data + out.size - 12, "\0\1\0\2\0\0\0\0\0\3\0\0", 12), 0);
+    out.size = 0;
+    cr_assert_eq(hub_npy_lengths(&r, false, &out, NULL), HUB_OK);
+    cr_expect_eq(memcmp(out.data + out.size - 24, (int64_t[]){2, 0, 1}, 24), 0);
+    out.size = 0;
+    uint64_t nonfinite = 0;
+    cr_assert_eq(hub_json_rows(HUB_FIELD_NUMBER, &r, HUB_NONFINITE_NULL, &nonfinite, &out, NULL), HUB_OK);
+    cr_expect(hub_view_is(hub_buf_view(&out), "[[1,2],[],[3]]"), "%s", out.data);
+    out.size = 0;
+    uint8_t own[] = {0, 1, 0, 2};
+    r.rows = 1;
+    r.data = own;
+    cr_assert_eq(hub_raw_rows(&r, &out, NULL), HUB_OK);
+    cr_expect(hub_view_equal(hub_buf_view(&out), (struct hub_view){"\1\0\2\0", 4}));
+}
