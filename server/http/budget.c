@@ -1,21 +1,18 @@
-/* One ceiling for all decode, encode and spool buffers. Waiting requests are served in the order they came,
- * so that a large one is not overtaken for ever by small ones. */
-#include "server/http/http.h"
-
+/* One ceiling for all decode, encode and spool buffers: see budget.h. A large request is not overtaken for
+ * ever by small ones: while the one whose turn it is finds no room, nobody else is given any. */
 #include "server/http/budget.h"
 
-#include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
-#include <time.h>
 
-enum { WAIT_S = 5 };
+enum { MAX_WAITING = 1024, SLACK = 16 * 1024 };
 
 struct hub_budget {
     pthread_mutex_t mutex;
-    pthread_cond_t given;
     uint64_t total, used;
-    uint64_t next_ticket, serving; /* equal: nobody waits */
+    uint64_t held[HUB_LANES]; /* by client */
+    struct hub_lanes waiting;
+    bool blocked; /* the one whose turn it is waits for room */
 };
 
 struct hub_budget *hub_budget_new(uint64_t bytes)
@@ -23,12 +20,8 @@ struct hub_budget *hub_budget_new(uint64_t bytes)
     struct hub_budget *budget = calloc(1, sizeof *budget);
     if (!budget)
         return NULL;
-    pthread_condattr_t attributes;
-    pthread_condattr_init(&attributes);
-    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
     pthread_mutex_init(&budget->mutex, NULL);
-    pthread_cond_init(&budget->given, &attributes);
-    pthread_condattr_destroy(&attributes);
+    hub_lanes_init(&budget->waiting);
     budget->total = bytes;
     return budget;
 }
@@ -37,80 +30,70 @@ void hub_budget_free(struct hub_budget *budget)
 {
     if (!budget)
         return;
-    pthread_cond_destroy(&budget->given);
     pthread_mutex_destroy(&budget->mutex);
     free(budget);
 }
 
 static bool fits(const struct hub_budget *budget, uint64_t bytes)
 {
-    return budget->total - budget->used >= bytes;
+    return budget->used <= budget->total && budget->total - budget->used >= bytes;
 }
 
-/* Wait for our turn and for the room; the mutex is held. False: the time is over. A ticket that gives up is
- * skipped. */
-static bool wait_for(struct hub_budget *budget, uint64_t bytes)
+/* One large answer is anybody's right: `own` is what it has already. */
+static bool is_fair(const struct hub_budget *budget, uint32_t client, uint64_t bytes, uint64_t own)
 {
-    struct timespec until;
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_sec += WAIT_S;
-    uint64_t mine = budget->next_ticket++;
-    bool in_time = true;
-    while (in_time && (budget->serving != mine || !fits(budget, bytes)))
-        in_time = pthread_cond_timedwait(&budget->given, &budget->mutex, &until) != ETIMEDOUT;
-    while (!in_time &&
-           budget->serving != mine) /* those before us give up within their own 5 s, which began earlier */
-        pthread_cond_wait(&budget->given, &budget->mutex);
-    bool got = fits(budget, bytes);
-    budget->serving++;
-    pthread_cond_broadcast(&budget->given);
+    const uint64_t held = budget->held[client % HUB_LANES];
+    return held <= own || held + bytes <= budget->total / 2 ||
+           budget->used + bytes <= budget->total - budget->total / 4;
+}
+
+static void add(struct hub_budget *budget, uint32_t client, uint64_t bytes)
+{
+    budget->used += bytes;
+    budget->held[client % HUB_LANES] += bytes;
+}
+
+static bool take(struct hub_budget *budget, uint32_t client, uint64_t bytes, uint64_t own)
+{
+    pthread_mutex_lock(&budget->mutex);
+    const bool got = !budget->blocked && fits(budget, bytes) && is_fair(budget, client, bytes, own);
+    if (got)
+        add(budget, client, bytes);
+    pthread_mutex_unlock(&budget->mutex);
     return got;
+}
+
+bool hub_budget_try(struct hub_budget *budget, uint32_t client, uint64_t bytes)
+{
+    return take(budget, client, bytes, 0);
+}
+
+void hub_budget_charge(struct hub_budget *budget, uint32_t client, uint64_t bytes)
+{
+    pthread_mutex_lock(&budget->mutex);
+    add(budget, client, bytes);
+    pthread_mutex_unlock(&budget->mutex);
 }
 
 enum hub_status hub_budget_take(struct hub_budget *budget, struct hub_request *request,
                                 struct hub_response *response, uint64_t bytes, struct hub_error *err)
 {
-    if (bytes > budget->total - HUB_MIN(response->reserved, budget->total))
+    const uint64_t all = response->reserved + bytes;
+    if (all > budget->total)
         return hub_fail(
             err, HUB_TOO_BIG,
             "the answer needs %llu bytes of memory, more than --memory allows (%llu): ask for less",
-            (unsigned long long)(bytes + response->reserved), (unsigned long long)budget->total);
-    pthread_mutex_lock(&budget->mutex);
-    bool got = budget->next_ticket == budget->serving && fits(budget, bytes);
-    if (!got && request->may_block)
-        got = wait_for(budget, bytes);
-    if (got)
-        budget->used += bytes;
-    pthread_mutex_unlock(&budget->mutex);
-    if (!got && !request->may_block)
+            (unsigned long long)all, (unsigned long long)budget->total);
+    const uint64_t granted = HUB_MIN(request->granted, bytes);
+    if (bytes > granted && !take(budget, request->client, bytes - granted, response->reserved)) {
+        request->wants = all;
         return HUB_AGAIN;
-    if (!got)
-        return hub_fail_as(err, HUB_BUSY, "overloaded", "no memory was free for this answer within %d s",
-                           WAIT_S);
+    }
+    request->granted -= granted;
     response->budget = budget;
-    response->reserved += bytes;
+    response->client = request->client;
+    response->reserved = all;
     return HUB_OK;
-}
-
-bool hub_budget_try(struct hub_budget *budget, uint64_t bytes)
-{
-    pthread_mutex_lock(&budget->mutex);
-    bool got = budget->next_ticket == budget->serving && fits(budget, bytes);
-    if (got)
-        budget->used += bytes;
-    pthread_mutex_unlock(&budget->mutex);
-    return got;
-}
-
-void hub_budget_give(struct hub_budget *budget, uint64_t bytes)
-{
-    if (!budget)
-        return;
-    pthread_mutex_lock(&budget->mutex);
-    budget->used = bytes < budget->used ? budget->used - bytes : 0;
-    if (budget->next_ticket != budget->serving)
-        pthread_cond_broadcast(&budget->given);
-    pthread_mutex_unlock(&budget->mutex);
 }
 
 uint64_t hub_budget_used(struct hub_budget *budget, uint64_t *total)
@@ -120,4 +103,111 @@ uint64_t hub_budget_used(struct hub_budget *budget, uint64_t *total)
     pthread_mutex_unlock(&budget->mutex);
     *total = budget->total;
     return used;
+}
+
+/* ---- waiting ---- */
+
+/* Take out those who may have what they wait for; the mutex is held. Who has more than a fair share is passed
+ * over. */
+static struct hub_budget_wait *serve(struct hub_budget *budget)
+{
+    struct hub_budget_wait *served = NULL, **last = &served;
+    budget->blocked = false;
+    for (unsigned passed = 0; passed < budget->waiting.used && !budget->blocked;) {
+        struct hub_budget_wait *wait = (struct hub_budget_wait *)hub_lanes_first(&budget->waiting);
+        if (!is_fair(budget, wait->item.client, wait->bytes, 0)) {
+            hub_lanes_pass(&budget->waiting);
+            passed++;
+        } else if (!fits(budget, wait->bytes)) {
+            budget->blocked = true;
+        } else {
+            (void)hub_lanes_shift(&budget->waiting);
+            add(budget, wait->item.client, wait->bytes);
+            wait->next = NULL;
+            *last = wait;
+            last = &wait->next;
+            passed = 0;
+        }
+    }
+    return served;
+}
+
+static void end_all(struct hub_budget_wait *wait, bool granted)
+{
+    while (wait) {
+        struct hub_budget_wait *next = wait->next;
+        wait->end(wait, granted); /* its owner's from here on */
+        wait = next;
+    }
+}
+
+void hub_budget_give(struct hub_budget *budget, uint32_t client, uint64_t bytes)
+{
+    if (!budget || !bytes)
+        return;
+    pthread_mutex_lock(&budget->mutex);
+    uint64_t *held = &budget->held[client % HUB_LANES];
+    budget->used -= HUB_MIN(bytes, budget->used);
+    *held -= HUB_MIN(bytes, *held);
+    struct hub_budget_wait *served = serve(budget);
+    pthread_mutex_unlock(&budget->mutex);
+    end_all(served, true);
+}
+
+bool hub_budget_wait(struct hub_budget *budget, struct hub_budget_wait *wait)
+{
+    pthread_mutex_lock(&budget->mutex);
+    const bool may = budget->waiting.count < MAX_WAITING && !atomic_load(wait->gone);
+    if (may)
+        hub_lanes_push(&budget->waiting, &wait->item);
+    struct hub_budget_wait *served = serve(budget); /* something may have been given back meanwhile */
+    pthread_mutex_unlock(&budget->mutex);
+    end_all(served, true);
+    return may;
+}
+
+/* Of each client the first: those behind it came later, and are looked at once they are first. */
+bool hub_budget_expire(struct hub_budget *budget, int64_t now_ms)
+{
+    struct hub_budget_wait *over = NULL;
+    pthread_mutex_lock(&budget->mutex);
+    for (unsigned passed = 0; passed < budget->waiting.used;) {
+        struct hub_budget_wait *wait = (struct hub_budget_wait *)hub_lanes_first(&budget->waiting);
+        if (now_ms < wait->until_ms && !atomic_load(wait->gone)) {
+            hub_lanes_pass(&budget->waiting);
+            passed++;
+            continue;
+        }
+        (void)hub_lanes_shift(&budget->waiting);
+        wait->next = over;
+        over = wait;
+        passed = 0;
+    }
+    struct hub_budget_wait *served = serve(budget);
+    const bool waiting = budget->waiting.count > 0;
+    pthread_mutex_unlock(&budget->mutex);
+    end_all(over, false);
+    end_all(served, true);
+    return waiting;
+}
+
+/* ---- a finished answer ---- */
+
+void hub_response_settle(struct hub_response *response, struct hub_budget *budget, uint32_t client)
+{
+    const bool buffered = response->kind == HUB_BODY_BUFFER;
+    if (!budget || response->kind == HUB_BODY_FILE)
+        return;
+    if (buffered)
+        hub_buf_fit(&response->buffer, SLACK);
+    const uint64_t held = buffered ? response->buffer.capacity : 0;
+    if (held > response->reserved + SLACK) {
+        hub_budget_charge(budget, client, held - response->reserved);
+        response->budget = budget;
+        response->client = client;
+        response->reserved = held;
+    } else if (held < response->reserved) {
+        hub_budget_give(response->budget, response->client, response->reserved - held);
+        response->reserved = held;
+    }
 }

@@ -1,11 +1,36 @@
-/** What the HTTP floor itself asks of the memory budget, besides http.h. */
+/**
+ * What the HTTP floor itself asks of the memory budget, besides http.h. Requests that find no room wait
+ * outside of any thread: in the order they came, client by client, for a few seconds. The last quarter is for
+ * clients that hold less than half of all, so that one with slow readers leaves room for others.
+ */
 #ifndef HUB_HTTP_BUDGET_H
 #define HUB_HTTP_BUDGET_H
 
 #include "server/http/http.h"
+#include "server/http/lanes.h"
+
+/** A request that waits for memory; embedded in its owner. */
+struct hub_budget_wait {
+    struct hub_lane_item item; /* first; `client` is the owner's to set */
+    uint64_t bytes;
+    int64_t until_ms;
+    const atomic_bool *gone;                                 /* nobody waits for the answer */
+    void (*end)(struct hub_budget_wait *wait, bool granted); /* once, on any thread */
+    struct hub_budget_wait *next;                            /* the budget's own */
+};
+
+/** Wait for wait->bytes. False: too many wait, or `gone` is set; nothing happens then. */
+HUB_MUST_USE bool hub_budget_wait(struct hub_budget *budget, struct hub_budget_wait *wait);
+/** End the waits whose time is over or whose client is gone. True: somebody still waits. */
+bool hub_budget_expire(struct hub_budget *budget, int64_t now_ms);
 
 /** Take without waiting. */
-HUB_MUST_USE bool hub_budget_try(struct hub_budget *budget, uint64_t bytes);
+HUB_MUST_USE bool hub_budget_try(struct hub_budget *budget, uint32_t client, uint64_t bytes);
+/** Take what is there already, be there room for it or not. */
+void hub_budget_charge(struct hub_budget *budget, uint32_t client, uint64_t bytes);
 uint64_t hub_budget_used(struct hub_budget *budget, uint64_t *total);
+
+/** The answer is made: what its making took is given back, what it holds until it is sent is reserved. */
+void hub_response_settle(struct hub_response *response, struct hub_budget *budget, uint32_t client);
 
 #endif

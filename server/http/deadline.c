@@ -12,7 +12,14 @@
 #include <sys/socket.h>
 #include <time.h>
 
-enum { TICK_MS = 250, CROWDED_TICK_MS = 50, QUIET_MS = 250, HALF_CLOSED_MS = 1000 };
+enum {
+    TICK_MS = 250,
+    CROWDED_TICK_MS = 50,
+    QUIET_MS = 250,
+    HALF_CLOSED_MS = 1000,
+    PATIENCE_S = 3600,
+    SHORT_S = 60
+};
 
 /* So much of an answer is left to the kernel when its connection is ended. */
 #define LAST_BYTES (16 * KIB)
@@ -25,6 +32,7 @@ struct hub_deadline {
     struct hub_watch *first;
     unsigned count;
     atomic_uint_fast64_t ended;
+    bool is_short; /* memory */
     bool stopping;
 };
 
@@ -50,6 +58,11 @@ static bool tcp_info_of(int fd, struct tcp_info *info)
     return getsockopt(fd, IPPROTO_TCP, TCP_INFO, info, &size) == 0;
 }
 
+void hub_deadline_holds(struct hub_watch *watch, uint64_t bytes)
+{
+    atomic_store_explicit(&watch->holds, bytes, memory_order_relaxed);
+}
+
 static bool acknowledged(int fd, uint64_t *bytes)
 {
     struct tcp_info info;
@@ -71,6 +84,13 @@ static size_t unsent(const struct hub_watch *watch)
     return ioctl(watch->fd, SIOCOUTQ, &waiting) == 0 && waiting > 0 ? (size_t)waiting : 0;
 }
 
+/* Memory comes back within an hour, or within a minute while others wait for it. */
+static uint64_t least_rate(const struct hub_deadline *deadline, const struct hub_watch *watch)
+{
+    const uint64_t holds = atomic_load_explicit(&watch->holds, memory_order_relaxed);
+    return HUB_MAX((uint64_t)deadline->options.min_rate, holds / (deadline->is_short ? SHORT_S : PATIENCE_S));
+}
+
 /* The peer took less than it must in the last window, though there was something for it to take all along. */
 static bool reads_too_slowly(const struct hub_deadline *deadline, struct hub_watch *watch, int64_t since,
                              int64_t now)
@@ -83,12 +103,12 @@ static bool reads_too_slowly(const struct hub_deadline *deadline, struct hub_wat
         watch->acked = acked;
         return false;
     }
-    if (now - watch->window_ms < deadline->options.rate_ms)
+    if (now - watch->window_ms < deadline->options.rate_ms / (deadline->is_short ? 4 : 1))
         return false;
     uint64_t rate = (acked - watch->acked) * 1000 / (uint64_t)(now - watch->window_ms);
     watch->window_ms = now;
     watch->acked = acked;
-    return rate < deadline->options.min_rate;
+    return rate < least_rate(deadline, watch);
 }
 
 static bool is_over(const struct hub_deadline *deadline, struct hub_watch *watch, int64_t now)
@@ -226,6 +246,11 @@ static void *reaper(void *arg)
     struct hub_deadline *deadline = arg;
     pthread_mutex_lock(&deadline->mutex);
     while (!deadline->stopping) {
+        if (deadline->options.tick) {
+            pthread_mutex_unlock(&deadline->mutex); /* it may end what waits, and so resume connections */
+            deadline->is_short = deadline->options.tick(deadline->options.user, now_ms());
+            pthread_mutex_lock(&deadline->mutex);
+        }
         look_at_all(deadline);
         struct timespec until;
         clock_gettime(CLOCK_MONOTONIC, &until);

@@ -20,12 +20,14 @@
 #include <stdatomic.h>
 
 struct hub_deadline_options {
-    unsigned header_ms; /* connection (or first line) to the end of the header */
-    unsigned body_ms;   /* the whole body */
-    unsigned idle_ms;   /* between requests */
-    uint32_t min_rate;  /* bytes a second of a body or a reader; 0: any */
-    unsigned rate_ms;   /* ... over so long */
-    unsigned crowded;   /* connections from which on the longest quiet ones are ended */
+    unsigned header_ms;                       /* connection (or first line) to the end of the header */
+    unsigned body_ms;                         /* the whole body */
+    unsigned idle_ms;                         /* between requests */
+    uint32_t min_rate;                        /* bytes a second of a body or a reader; 0: any */
+    unsigned rate_ms;                         /* ... over so long */
+    unsigned crowded;                         /* connections from which on the longest quiet ones are ended */
+    bool (*tick)(void *user, int64_t now_ms); /* with each look; true: memory is waited for. May be NULL */
+    void *user;
 };
 
 enum hub_phase {
@@ -47,7 +49,8 @@ struct hub_watch {
     _Atomic(int64_t) since_ms;
     _Atomic(uint64_t) received; /* of the body */
     /* the reaper's */
-    int64_t window_ms; /* when the window began that `acked` is of */
+    _Atomic(uint64_t) holds; /* memory, until it is sent */
+    int64_t window_ms;       /* when the window began that `acked` is of */
     uint64_t acked;
     int64_t closed_ms; /* `since_ms` of the phase in which the peer was seen to have closed its side */
 };
@@ -62,6 +65,9 @@ void hub_deadline_remove(struct hub_deadline *deadline, struct hub_watch *watch)
 void hub_deadline_phase(struct hub_watch *watch, enum hub_phase phase);
 /** Nothing was ever sent on it. */
 bool hub_deadline_untouched(const struct hub_watch *watch);
+/** What the answer holds in memory: the more that is, and while others wait for it, the faster it must be
+ * read. */
+void hub_deadline_holds(struct hub_watch *watch, uint64_t bytes);
 /** The server ends: nobody waits for what is being made now. */
 void hub_deadline_abandon(struct hub_deadline *deadline);
 /** Connections ended since the start. */

@@ -6,6 +6,8 @@
 #include <strings.h>
 #include <time.h>
 
+enum { MEMORY_WAIT_MS = 5000 };
+
 void hub_exchange_begin(struct hub_exchange *x, const char *target)
 {
     hub_deadline_phase(&x->watch, HUB_PHASE_HEADER);
@@ -13,7 +15,9 @@ void hub_exchange_begin(struct hub_exchange *x, const char *target)
     x->request.app = x->http->options.app;
     x->request.local = x->http->options.control != NULL;
     x->route = NULL;
+    x->request.client = x->task.item.client;
     x->task.heavy = false;
+    x->wait.until_ms = 0;
     atomic_store_explicit(&x->watch.gone, false, memory_order_relaxed);
     x->close = x->folded = false;
     x->bytes_out = 0;
@@ -122,9 +126,17 @@ static void answer_problem(struct hub_exchange *x, enum hub_status status)
     x->step = HUB_STEP_ANSWERED;
 }
 
+/* What was granted and not taken. */
+static void return_grant(struct hub_exchange *x)
+{
+    hub_budget_give(x->http->options.budget, x->request.client, x->request.granted);
+    x->request.granted = 0;
+}
+
 void hub_exchange_fail(struct hub_exchange *x, enum hub_status status, const char *problem,
                        const char *detail)
 {
+    return_grant(x);
     hub_fail_as(&x->error, status, problem, "%s", detail);
     answer_problem(x, status);
 }
@@ -260,6 +272,18 @@ static bool must_shed(const struct hub_exchange *x)
            !is_probe(x);
 }
 
+bool hub_exchange_wait(struct hub_exchange *x)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    if (!x->wait.until_ms) /* once a request, however often it waits */
+        x->wait.until_ms = (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000 + MEMORY_WAIT_MS;
+    x->wait.item.client = x->request.client;
+    x->wait.bytes = x->request.wants;
+    x->wait.gone = &x->watch.gone;
+    return hub_budget_wait(x->http->options.budget, &x->wait);
+}
+
 static enum hub_status requeue(struct hub_exchange *x)
 {
     hub_response_dispose(&x->response);
@@ -295,8 +319,10 @@ enum hub_status hub_exchange_run(struct hub_exchange *x)
     x->error.status = HUB_OK;
     x->error.problem[0] = x->error.detail[0] = x->error.parameter[0] = '\0';
     x->error.retry_after_s = 0;
+    x->request.wants = 0;
     enum hub_status st = x->route->handler(&x->request, &x->response, &x->error);
-    if (st == HUB_AGAIN && (!x->request.may_block || x->request.heavy != x->task.heavy))
+    return_grant(x);
+    if (st == HUB_AGAIN && (!x->request.may_block || x->request.heavy != x->task.heavy || x->request.wants))
         return requeue(x);
     if (st == HUB_AGAIN)
         st = hub_fail_as(&x->error, HUB_IO, "internal", "the handler would block where it may");
@@ -304,6 +330,8 @@ enum hub_status hub_exchange_run(struct hub_exchange *x)
         answer_problem(x, st);
     else
         hub_response_end_line(&x->response);
+    if (!st)
+        hub_response_settle(&x->response, x->http->options.budget, x->request.client);
     x->step = HUB_STEP_ANSWERED;
     return HUB_OK;
 }

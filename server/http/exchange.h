@@ -7,6 +7,7 @@
 #define HUB_HTTP_EXCHANGE_H
 
 #include "server/http/access.h"
+#include "server/http/budget.h"
 #include "server/http/deadline.h"
 #include "server/http/guard.h"
 #include "server/http/log.h"
@@ -41,6 +42,7 @@ struct hub_exchange {
     struct hub_watch watch;
     struct hub_task task; /* the handler on a worker, or a cold block of `stream` */
     struct hub_parallel parallel;
+    struct hub_budget_wait wait; /* for memory */
     struct hub_http *http;
     void *connection;
     enum hub_step step;
@@ -73,6 +75,8 @@ bool hub_exchange_header(struct hub_exchange *x, const char *method, const char 
 bool hub_exchange_body(struct hub_exchange *x, const char *data, size_t size);
 /** Call the handler; HUB_AGAIN: put it in the queue of the workers (again). Else the step is ANSWERED. */
 enum hub_status hub_exchange_run(struct hub_exchange *x);
+/** Wait for the memory the handler wants, without a thread; x->wait.end is set. False: too many do. */
+HUB_MUST_USE bool hub_exchange_wait(struct hub_exchange *x);
 /** Answer with an error instead of what the handler made. */
 void hub_exchange_fail(struct hub_exchange *x, enum hub_status status, const char *problem,
                        const char *detail);

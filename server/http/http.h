@@ -6,8 +6,9 @@
  * A handler runs first on an event thread with `may_block` false and must not block: where it would (cold
  * pages, cold catalogue, more than about 50 us of work, memory to wait for) it returns HUB_AGAIN and is
  * called again, from its start, on a worker thread with `may_block` true. There it may say HUB_AGAIN once
- * more, with `heavy` set: long work goes into a queue of its own. State worth keeping between the calls goes
- * into `state`. Everything a handler borrows (params, headers) lives until the response is finished.
+ * more, with `heavy` set: long work goes into a queue of its own; or because hub_budget_take does. State
+ * worth keeping between the calls goes into `state`. Everything a handler borrows (params, headers) lives
+ * until the response is finished.
  */
 #ifndef HUB_HTTP_HTTP_H
 #define HUB_HTTP_HTTP_H
@@ -50,6 +51,9 @@ struct hub_request {
     bool local;          /* came over the control socket: the admin of this machine asks */
     bool heavy;          /* the handler's: said with HUB_AGAIN once it is known that the work is long */
     uint32_t ceiling_ms; /* of the route */
+    uint32_t client;     /* a number made of its address */
+    uint64_t wants;      /* memory that was not there: said with HUB_AGAIN by hub_budget_take */
+    uint64_t granted;    /* memory that was waited for, to be taken now */
     void *state;         /* the handler's; freed with free_state when the request ends */
     void (*free_state)(void *state);
     const struct hub_parallel
@@ -110,6 +114,7 @@ struct hub_response {
     uint64_t escaped;    /* FILE: not 0: the bytes are that many of a JSON string, whose text has `length` */
     char *problem_extra; /* malloc'd JSON members for the problem document should the handler fail, or NULL */
     struct hub_budget *budget; /* that `reserved` was taken from */
+    uint32_t client;           /* in whose name */
     uint64_t reserved;         /* bytes taken from the budget, returned when the response is finished */
     void (*finished)(void *user, bool complete); /* FILE: after the last byte or an abort; may be NULL */
     void *finished_user;
@@ -207,13 +212,13 @@ void hub_problem_hide_paths(char *text);
 
 struct hub_budget *hub_budget_new(uint64_t bytes);
 void hub_budget_free(struct hub_budget *budget);
-/** On an event thread: HUB_AGAIN when it is not there now. On a worker: waits up to 5 s, then HUB_BUSY
- * "overloaded". More than the whole budget, with what the response has already: HUB_TOO_BIG. The response
- * carries the reservation until it is finished. */
+/** HUB_AGAIN when it is not there now: the request then waits without a thread, and its handler is called
+ * again with the memory granted; after some seconds it is 503 "overloaded". More than the whole budget:
+ * HUB_TOO_BIG. The response carries the reservation until it is finished. */
 HUB_MUST_USE enum hub_status hub_budget_take(struct hub_budget *budget, struct hub_request *request,
                                              struct hub_response *response, uint64_t bytes,
                                              struct hub_error *err);
-void hub_budget_give(struct hub_budget *budget, uint64_t bytes);
+void hub_budget_give(struct hub_budget *budget, uint32_t client, uint64_t bytes);
 
 /* ---- the server ---- */
 

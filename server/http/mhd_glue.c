@@ -56,9 +56,11 @@ static void drop_stream(struct hub_task *task)
 static bool reserve(struct hub_exchange *x, uint64_t bytes)
 {
     struct hub_budget *budget = x->http->options.budget;
-    if (!budget || (x->response.budget && x->response.budget != budget) || !hub_budget_try(budget, bytes))
+    if (!budget || (x->response.budget && x->response.budget != budget) ||
+        !hub_budget_try(budget, x->request.client, bytes))
         return false;
     x->response.budget = budget;
+    x->response.client = x->request.client;
     x->response.reserved += bytes;
     return true;
 }
@@ -162,6 +164,7 @@ static enum MHD_Result queue(struct hub_exchange *x)
     enum MHD_Result queued = MHD_NO;
     if (out && add_headers(x, out)) {
         x->step = HUB_STEP_SENDING;
+        hub_deadline_holds(&x->watch, x->response.reserved);
         hub_deadline_phase(&x->watch, HUB_PHASE_SEND);
         queued = MHD_queue_response(x->connection, x->response.status, out);
     }
@@ -179,15 +182,46 @@ static void answer_draining(struct hub_task *task)
     MHD_resume_connection(x->connection);
 }
 
+/* The memory is there, or it is too late. */
+static void end_wait(struct hub_budget_wait *wait, bool granted)
+{
+    struct hub_exchange *x = (struct hub_exchange *)((char *)wait - offsetof(struct hub_exchange, wait));
+    if (granted) {
+        x->request.granted = wait->bytes;
+        if (hub_pool_push(x->http->pool, &x->task, true))
+            return;
+    }
+    hub_exchange_fail(x, HUB_BUSY, "overloaded", "no memory was free for this answer within a few seconds");
+    MHD_resume_connection(x->connection);
+}
+
+/* Into the queue, or to those who wait for memory; the connection is suspended. False: no room there. */
+static bool put_in_queue(struct hub_exchange *x, bool beyond)
+{
+    if (!x->request.wants)
+        return hub_pool_push(x->http->pool, &x->task, beyond);
+    x->wait.end = end_wait;
+    return !atomic_load(&x->http->draining) && hub_exchange_wait(x);
+}
+
+static void refuse(struct hub_exchange *x)
+{
+    if (atomic_load(&x->http->draining)) {
+        hub_exchange_fail(x, HUB_BUSY, "draining", "the server is shutting down");
+    } else {
+        atomic_fetch_add_explicit(&x->http->overloads, 1, memory_order_relaxed);
+        hub_exchange_fail(x, HUB_BUSY, "overloaded", "too many requests are waiting: try again");
+    }
+    MHD_resume_connection(x->connection);
+}
+
 static void run_on_worker(struct hub_task *task)
 {
     struct hub_exchange *x = (struct hub_exchange *)((char *)task - offsetof(struct hub_exchange, task));
-    if (hub_exchange_run(x) == HUB_AGAIN) {
-        if (!hub_pool_push(x->http->pool, task, true))
-            answer_draining(task);
-        return;
-    }
-    MHD_resume_connection(x->connection); /* x is the event thread's again */
+    if (hub_exchange_run(x) != HUB_AGAIN)
+        MHD_resume_connection(x->connection); /* x is the event thread's again */
+    else if (!put_in_queue(x, true))
+        refuse(x);
 }
 
 static enum MHD_Result run(struct hub_exchange *x)
@@ -197,15 +231,8 @@ static enum MHD_Result run(struct hub_exchange *x)
     x->task.run = run_on_worker;
     x->task.cancel = answer_draining;
     MHD_suspend_connection(x->connection); /* before a worker may resume it */
-    if (hub_pool_push(x->http->pool, &x->task, false))
-        return MHD_YES;
-    if (atomic_load(&x->http->draining)) {
-        hub_exchange_fail(x, HUB_BUSY, "draining", "the server is shutting down");
-    } else {
-        atomic_fetch_add_explicit(&x->http->overloads, 1, memory_order_relaxed);
-        hub_exchange_fail(x, HUB_BUSY, "overloaded", "too many requests are waiting: try again");
-    }
-    MHD_resume_connection(x->connection);
+    if (!put_in_queue(x, false))
+        refuse(x);
     return MHD_YES;
 }
 
@@ -446,12 +473,23 @@ static void free_http(struct hub_http *http)
     free(http);
 }
 
+static bool expire_waits(void *budget, int64_t now_ms)
+{
+    return hub_budget_expire(budget, now_ms);
+}
+
 static enum hub_status start_parts(struct hub_http *http, struct hub_error *err)
 {
     const struct hub_http_options *options = &http->options;
-    const struct hub_deadline_options deadlines = {
-        options->header_ms, options->body_ms, options->idle_ms,
-        options->min_rate,  options->rate_ms, options->connections - options->connections / 10};
+    const struct hub_deadline_options deadlines = {.header_ms = options->header_ms,
+                                                   .body_ms = options->body_ms,
+                                                   .idle_ms = options->idle_ms,
+                                                   .min_rate = options->min_rate,
+                                                   .rate_ms = options->rate_ms,
+                                                   .crowded =
+                                                       options->connections - options->connections / 10,
+                                                   .tick = options->budget ? expire_waits : NULL,
+                                                   .user = options->budget};
     HUB_TRY(hub_access_init(&http->access, &options->access, err));
     HUB_TRY(hub_metrics_new(options->routes, &http->metrics, err));
     HUB_TRY(hub_deadline_start(&deadlines, &http->deadline, err));
@@ -523,6 +561,8 @@ void hub_http_stop(struct hub_http *http, unsigned grace_ms)
     wait_for_answers(http, grace_ms);
     hub_deadline_abandon(http->deadline); /* what is still being made ends at its next block */
     hub_pool_stop(http->pool);
+    if (http->options.budget)
+        hub_budget_expire(http->options.budget, 0);
     wait_for_answers(http, HUB_MIN(grace_ms, (unsigned)FLUSH_MS)); /* the 503s just made */
     MHD_stop_daemon(http->daemon);
     if (fd != MHD_INVALID_SOCKET)

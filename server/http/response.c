@@ -17,6 +17,7 @@ void hub_response_init(struct hub_response *response)
     response->offset = response->length = 0;
     response->problem_extra = NULL;
     response->budget = NULL;
+    response->client = 0;
     response->reserved = 0;
     response->finished = NULL;
     response->finished_user = NULL;
@@ -41,7 +42,7 @@ void hub_response_dispose(struct hub_response *response)
         hub_file_put(response->file);
     free(response->problem_extra);
     if (response->reserved)
-        hub_budget_give(response->budget, response->reserved);
+        hub_budget_give(response->budget, response->client, response->reserved);
     hub_response_init(response);
 }
 

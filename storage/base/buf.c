@@ -40,15 +40,27 @@ enum hub_status hub_buf_reserve(struct hub_buf *buf, size_t more, struct hub_err
     const size_t need = buf->size + more + 1;
     if (need <= buf->capacity)
         return HUB_OK;
-    size_t capacity = buf->capacity ? buf->capacity : 256;
-    while (capacity < need)
-        capacity *= 2;
+    /* doubled, or what is asked for at once; never above what the limit lets be used */
+    size_t capacity = HUB_MAX(HUB_MAX(need, 256), buf->capacity * 2);
+    if (capacity - 1 > buf->limit)
+        capacity = buf->limit + 1;
     char *data = realloc(buf->data, capacity);
     if (!data)
         return hub_fail(err, HUB_NO_MEMORY, "no memory for %zu bytes", capacity);
     buf->data = data;
     buf->capacity = capacity;
     return HUB_OK;
+}
+
+void hub_buf_fit(struct hub_buf *buf, size_t slack)
+{
+    if (!buf->data || buf->capacity - buf->size <= slack)
+        return;
+    char *data = realloc(buf->data, buf->size + 1);
+    if (!data)
+        return;
+    buf->data = data;
+    buf->capacity = buf->size + 1;
 }
 
 enum hub_status hub_buf_add(struct hub_buf *buf, const void *data, size_t size, struct hub_error *err)

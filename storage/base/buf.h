@@ -60,6 +60,9 @@ static inline struct hub_view hub_buf_view(const struct hub_buf *buf)
     return (struct hub_view){buf->data, buf->size};
 }
 
+/** Give back what the capacity is above the size, where it is more than `slack`. */
+void hub_buf_fit(struct hub_buf *buf, size_t slack);
+
 /** The bytes become the caller's (free with free); the buffer is empty again. */
 char *hub_buf_take(struct hub_buf *buf, size_t *size);
 

@@ -161,11 +161,72 @@ def test_the_end_does_not_wait_for_long_work(tmp_path):
 def test_light_requests_go_on_beside_the_heavy_ones_of_another(bomb):
     hub, path = bomb
     with contextlib.ExitStack() as clients:
-        for i in range(12):
+        for i in range(80):
             clients.enter_context(asking(hub, f"{path}/long?format=npy&step=65536&stop=-{i + 1}", "127.0.0.2"))
-        wait_for(lambda: metric(hub, "minari_hub_http_queue_depth") >= 8)
-        for _ in range(5):
+        wait_for(lambda: metric(hub, "minari_hub_http_queue_depth") >= 20)
+        for _ in range(3):
             assert hub.get("/api/v1/datasets/bomb-v0/episodes").status == 200
         assert metric(hub, "minari_hub_http_queue_depth") >= 4  # they still wait
-        assert hub.get(f"{path}/long?format=npy&step=131072&stop=100000000").status == 200
+        assert hub.get(f"{path}/long?format=npy&step=65536&stop=200000000").status == 200
         assert metric(hub, "minari_hub_http_queue_depth") >= 2  # it had its turn before them
+
+
+# ---- memory ----
+
+
+def frames(count):
+    return lambda g: g.create_dataset("frames", data=np.random.default_rng(0).integers(0, 255, (count, MiB), "u1"))
+
+
+def test_slow_readers_leave_memory_to_others(tmp_path):
+    path = dataset(str(tmp_path), "frames-v0", frames(126))
+    with Hub([str(tmp_path)]) as hub:
+        hub.wait_indexed()
+        with contextlib.ExitStack() as clients:
+            slow = [clients.enter_context(asking(hub, f"{path}/frames?stop={n}&format=npy", "127.0.0.2", 4096)) for n in (120, 7, 7)]
+            wait_for(lambda: metric(hub, "minari_hub_memory_budget_used_bytes") > 100 * MiB)
+            begin = time.monotonic()
+            answers = [hub.get(f"{path}/frames?start={i}&stop={i + 10}&format=npy") for i in range(5)]
+            assert [len(a.body) // MiB for a in answers if a.status == 200] == [10] * 5
+            assert time.monotonic() - begin < 30
+            del slow
+        wait_for(lambda: metric(hub, "minari_hub_memory_budget_used_bytes") == 0)
+
+
+def test_waiting_for_memory_takes_no_worker(tmp_path):
+    path = dataset(str(tmp_path), "frames-v0", frames(100))
+    with Hub([str(tmp_path)], args=["--workers", "1"]) as hub:
+        hub.wait_indexed()
+        with contextlib.ExitStack() as clients:
+            clients.enter_context(asking(hub, f"{path}/frames?format=npy", "127.0.0.2", 4096))
+            wait_for(lambda: metric(hub, "minari_hub_memory_budget_used_bytes") > 90 * MiB)
+            for i in range(20):
+                clients.enter_context(asking(hub, f"{path}/frames?start={i}&stop={i + 60}&format=npy", "127.0.0.3", 4096))
+            wait_for(lambda: metric(hub, "minari_hub_http_requests_in_flight") >= 21)
+            begin = time.monotonic()
+            for _ in range(10):
+                assert hub.get("/api/v1/datasets/frames-v0/episodes?limit=1").status == 200
+            assert time.monotonic() - begin < 2
+
+
+def test_a_request_that_waits_in_vain_is_told(tmp_path):
+    path = dataset(str(tmp_path), "frames-v0", frames(100))
+    with Hub([str(tmp_path)]) as hub:
+        hub.wait_indexed()
+        stop = threading.Event()
+        with asking(hub, f"{path}/frames?format=npy", "127.0.0.2", 65536) as reader:
+
+            def read():  # fast enough to be left alone
+                while not stop.wait(0.005) and reader.recv(32768):
+                    pass
+
+            thread = threading.Thread(target=read)
+            thread.start()
+            wait_for(lambda: metric(hub, "minari_hub_memory_budget_used_bytes") > 90 * MiB)
+            begin = time.monotonic()
+            answer = hub.get(f"{path}/frames?stop=60&format=npy")
+            took = time.monotonic() - begin
+            stop.set()
+            thread.join()
+        assert answer.status == 503 and answer.json()["type"] == "urn:minari-hub:overloaded", answer.body[:300]
+        assert answer.headers["Retry-After"] and 4 < took < 8

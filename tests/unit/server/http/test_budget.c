@@ -1,86 +1,154 @@
 #include "server/http/budget.h"
 
 #include <criterion/criterion.h>
-#include <pthread.h>
-#include <stdatomic.h>
-#include <time.h>
 
-static const struct timespec moment = {.tv_nsec = 30000000};
-
-Test(budget, event_threads_never_wait)
-{
-    struct hub_budget *budget = hub_budget_new(100);
-    struct hub_request event = {0};
-    struct hub_response a, b;
-    struct hub_error err = {0};
-    hub_response_init(&a);
-    hub_response_init(&b);
-    cr_assert_eq(hub_budget_take(budget, &event, &a, 60, &err), HUB_OK);
-    cr_assert_eq(hub_budget_take(budget, &event, &b, 60, &err), HUB_AGAIN);
-    cr_assert_eq(hub_budget_take(budget, &event, &b, 101, &err), HUB_TOO_BIG, "more than there will ever be");
-    cr_assert_not(hub_budget_try(budget, 41));
-    cr_assert(hub_budget_try(budget, 40));
-    hub_budget_give(budget, 40);
-    hub_response_dispose(&a);
-    cr_assert_eq(hub_budget_take(budget, &event, &b, 100, &err), HUB_OK);
-    uint64_t total = 0;
-    cr_assert_eq(hub_budget_used(budget, &total), 100);
-    cr_assert_eq(total, 100);
-    hub_response_dispose(&b);
-    hub_budget_free(budget);
-}
+static const atomic_bool here = false;
 
 struct waiter {
-    struct hub_budget *budget;
-    uint64_t bytes;
-    enum hub_status st;
-    struct hub_response response;
-    atomic_bool done;
+    struct hub_budget_wait wait;
+    int ended; /* 1: granted, 2: given up */
+    int order;
 };
 
-static void *wait_for_bytes(void *arg)
+static int order;
+
+static void end(struct hub_budget_wait *wait, bool granted)
 {
-    struct waiter *waiter = arg;
-    struct hub_request worker = {.may_block = true};
-    hub_response_init(&waiter->response);
-    waiter->st = hub_budget_take(waiter->budget, &worker, &waiter->response, waiter->bytes, NULL);
-    atomic_store(&waiter->done, true);
-    return NULL;
+    struct waiter *w = (struct waiter *)wait;
+    w->ended = granted ? 1 : 2;
+    w->order = ++order;
 }
 
-Test(budget, first_come_first_served)
+static struct waiter waiter_of(uint32_t client, uint64_t bytes)
+{
+    return (struct waiter){
+        .wait = {.item.client = client, .bytes = bytes, .until_ms = 5000, .gone = &here, .end = end}};
+}
+
+Test(budget, what_is_not_there_is_wanted)
 {
     struct hub_budget *budget = hub_budget_new(100);
-    struct waiter large = {.budget = budget, .bytes = 90}, small = {.budget = budget, .bytes = 10};
-    pthread_t threads[2];
-    cr_assert(hub_budget_try(budget, 50));
-    pthread_create(&threads[0], NULL, wait_for_bytes, &large);
-    nanosleep(&moment, NULL);
-    pthread_create(&threads[1], NULL, wait_for_bytes, &small);
-    nanosleep(&moment, NULL);
-    cr_assert_not(atomic_load(&small.done), "there is room for it, but the large one came first");
-    cr_assert_not(hub_budget_try(budget, 1));
-    hub_budget_give(budget, 50);
-    pthread_join(threads[0], NULL);
-    pthread_join(threads[1], NULL);
-    cr_assert(large.st == HUB_OK && small.st == HUB_OK);
-    hub_response_dispose(&large.response);
-    hub_response_dispose(&small.response);
+    struct hub_request a = {.client = 1}, b = {.client = 2};
+    struct hub_response ra, rb;
+    struct hub_error err = {0};
+    hub_response_init(&ra);
+    hub_response_init(&rb);
+    cr_assert_eq(hub_budget_take(budget, &a, &ra, 60, &err), HUB_OK);
+    cr_assert_eq(hub_budget_take(budget, &b, &rb, 60, &err), HUB_AGAIN);
+    cr_assert_eq(b.wants, 60);
+    cr_assert_eq(hub_budget_take(budget, &b, &rb, 101, &err), HUB_TOO_BIG, "more than there will ever be");
+    cr_assert_not(hub_budget_try(budget, 2, 41));
+    cr_assert(hub_budget_try(budget, 2, 40));
+    hub_budget_give(budget, 2, 40);
+    hub_response_dispose(&ra);
+    cr_assert_eq(hub_budget_take(budget, &a, &ra, 10, &err), HUB_OK);
+    cr_assert_eq(hub_budget_take(budget, &b, &rb, 60, &err), HUB_OK);
+    cr_assert_eq(hub_budget_take(budget, &b, &rb, 31, &err), HUB_AGAIN);
+    cr_assert_eq(b.wants, 91, "all of it at once, as what it has is given back meanwhile");
+    cr_assert_eq(hub_budget_take(budget, &b, &rb, 30, &err), HUB_OK, "one large answer is its right");
+    uint64_t total = 0;
+    cr_assert_eq(hub_budget_used(budget, &total), 100);
+    hub_response_dispose(&ra);
+    cr_assert_eq(total, 100);
+    hub_response_dispose(&rb);
     hub_budget_free(budget);
 }
 
-Test(budget, a_worker_gives_up, .timeout = 20)
+Test(budget, what_was_granted_is_taken_first)
 {
     struct hub_budget *budget = hub_budget_new(100);
-    struct waiter first = {.budget = budget, .bytes = 90}, second = {.budget = budget, .bytes = 90};
-    pthread_t threads[2];
-    cr_assert(hub_budget_try(budget, 50));
-    pthread_create(&threads[0], NULL, wait_for_bytes, &first);
-    pthread_create(&threads[1], NULL, wait_for_bytes, &second);
-    pthread_join(threads[0], NULL);
-    pthread_join(threads[1], NULL);
-    cr_assert(first.st == HUB_BUSY && second.st == HUB_BUSY);
-    cr_assert(hub_budget_try(budget, 50), "nothing of the ones that gave up is left");
-    hub_budget_give(budget, 100);
+    struct hub_request request = {.client = 1, .granted = 100};
+    struct hub_response response;
+    uint64_t total;
+    hub_response_init(&response);
+    cr_assert(hub_budget_try(budget, 1, 100));
+    cr_assert_eq(hub_budget_take(budget, &request, &response, 70, NULL), HUB_OK);
+    cr_assert_eq(hub_budget_take(budget, &request, &response, 30, NULL), HUB_OK);
+    cr_assert_eq(request.granted, 0);
+    hub_response_dispose(&response);
+    cr_assert_eq(hub_budget_used(budget, &total), 0);
+    hub_budget_free(budget);
+}
+
+Test(budget, a_large_wait_is_not_overtaken)
+{
+    struct hub_budget *budget = hub_budget_new(100);
+    struct waiter large = waiter_of(1, 90), small = waiter_of(2, 10);
+    order = 0;
+    cr_assert(hub_budget_try(budget, 3, 50));
+    cr_assert(hub_budget_wait(budget, &large.wait));
+    cr_assert(hub_budget_wait(budget, &small.wait));
+    cr_assert_eq(small.ended, 0, "there is room for it, but the large one came first");
+    cr_assert_not(hub_budget_try(budget, 4, 1));
+    hub_budget_give(budget, 3, 50);
+    cr_assert(large.ended == 1 && small.ended == 1 && large.order < small.order);
+    hub_budget_give(budget, 1, 90);
+    hub_budget_give(budget, 2, 10);
+    cr_assert(hub_budget_try(budget, 4, 100));
+    hub_budget_free(budget);
+}
+
+Test(budget, a_client_with_slow_readers_leaves_room_for_others)
+{
+    struct hub_budget *budget = hub_budget_new(100);
+    struct waiter more = waiter_of(1, 20), other = waiter_of(2, 20);
+    for (int i = 0; i < 15; i++)
+        cr_assert(hub_budget_try(budget, 1, 5));
+    cr_assert_not(hub_budget_try(budget, 1, 5), "three quarters are his");
+    cr_assert(hub_budget_wait(budget, &more.wait));
+    cr_assert(hub_budget_wait(budget, &other.wait));
+    cr_assert(!more.ended && other.ended == 1, "he waits for himself, others pass");
+    cr_assert(hub_budget_try(budget, 3, 5));
+    hub_budget_give(budget, 1, 45);
+    cr_assert_eq(more.ended, 1);
+    hub_budget_free(budget);
+}
+
+Test(budget, waits_end)
+{
+    struct hub_budget *budget = hub_budget_new(100);
+    atomic_bool gone = false;
+    struct waiter first = waiter_of(1, 90), leaving = waiter_of(2, 90), last = waiter_of(1, 10);
+    leaving.wait.gone = &gone;
+    last.wait.until_ms = 9000;
+    cr_assert(hub_budget_try(budget, 3, 50));
+    cr_assert(hub_budget_wait(budget, &first.wait));
+    cr_assert(hub_budget_wait(budget, &leaving.wait));
+    cr_assert(hub_budget_wait(budget, &last.wait));
+    cr_assert(hub_budget_expire(budget, 4999));
+    cr_assert(!first.ended && !leaving.ended);
+    atomic_store(&gone, true);
+    cr_assert(hub_budget_expire(budget, 4999));
+    cr_assert(!first.ended && leaving.ended == 2, "its client is gone");
+    cr_assert_not(hub_budget_wait(budget, &leaving.wait), "who is gone does not wait");
+    cr_assert_not(hub_budget_expire(budget, 5000));
+    cr_assert(first.ended == 2 && last.ended == 1, "nothing of the one that gave up is left");
+    hub_budget_give(budget, 1, 10);
+    hub_budget_give(budget, 3, 50);
+    hub_budget_free(budget);
+}
+
+Test(budget, an_answer_holds_what_is_sent)
+{
+    struct hub_budget *budget = hub_budget_new(10 * MIB);
+    struct hub_request request = {.client = 1};
+    struct hub_response response;
+    uint64_t total;
+    hub_response_init(&response);
+    cr_assert_eq(hub_budget_take(budget, &request, &response, 5 * MIB, NULL), HUB_OK);
+    struct hub_buf *out = hub_response_buffer(&response, 200, "text/plain", 2 * MIB);
+    cr_assert_eq(hub_buf_reserve(out, 2 * MIB, NULL), HUB_OK);
+    out->size = MIB;
+    hub_response_settle(&response, budget, 1);
+    cr_assert_eq(hub_budget_used(budget, &total), MIB + 1);
+    hub_response_dispose(&response);
+    out = hub_response_buffer(&response, 200, "text/plain", 20 * MIB);
+    cr_assert_eq(hub_buf_reserve(out, 20 * MIB, NULL), HUB_OK);
+    out->size = 20 * MIB;
+    hub_response_settle(&response, budget, 1);
+    cr_assert_eq(hub_budget_used(budget, &total), 20 * MIB + 1, "what nobody reserved counts too");
+    cr_assert_not(hub_budget_try(budget, 2, 1));
+    hub_response_dispose(&response);
+    cr_assert_eq(hub_budget_used(budget, &total), 0);
     hub_budget_free(budget);
 }
