@@ -28,6 +28,9 @@ enum cli_option {
     OPT_TOKEN,
     OPT_PROXY,
     OPT_ATTEMPTS,
+    OPT_TIMEOUT,
+    OPT_REDIRECTS,
+    OPT_VERBOSE,
     OPT_PREFIX,
     OPT_ALL,
     OPT_FOR,
@@ -40,6 +43,8 @@ enum cli_option {
     OPT_DIGEST_WAIT,
     OPT_YES,
     OPT_QUIET,
+    OPT_NO_PROGRESS,
+    OPT_RATE,
     OPT_SPLIT,
     OPT_LIMIT,
     OPT_ROWS,
@@ -59,7 +64,7 @@ struct cli_command {
     const char *help;      /* paragraphs and examples */
     int least, most;       /* arguments; most -1: any number */
     enum cli_option
-        options[12]; /* its own, ended by OPT_END; --json, --help and the connection's are everybody's */
+        options[16]; /* its own, ended by OPT_END; --json, --help and the connection's are everybody's */
 };
 
 struct cli {
@@ -72,6 +77,9 @@ struct cli {
     bool err_terminal; /* stderr */
     struct minari_remote remote;
     struct minari_client *client;
+    const char *subject;           /* the id at hand, for remedies */
+    void (*make_room)(void *user); /* before a line goes to stderr: takes a bar away; or NULL */
+    void *room;
 };
 
 extern const struct cli_command cli_commands[]; /* ended by a NULL name */
@@ -86,7 +94,7 @@ int cli_get(struct cli *cli);
 
 /* ---- options.c ---- */
 
-enum { CLI_COMMON = 6 };
+enum { CLI_COMMON = 10 };
 extern const struct hub_usage_option cli_options[OPT_COUNT];
 extern const enum cli_option cli_common[CLI_COMMON]; /* of all commands */
 
@@ -126,8 +134,15 @@ void cli_catch_interrupt(void);
 
 /* ---- say.c ---- */
 
+/** From here on errors are JSON objects, one a line, on stderr:
+ * {"error":{"exit","status","problem","detail","remedy"}} */
+void cli_errors_as_json(void);
 /** A line on stderr: "minari-cli: ...". Returns `code`. */
 int cli_error(int code, const char *fmt, ...) HUB_PRINTF(2, 3);
+/** A second line to an error, what to do about it; nothing where errors are JSON. */
+void cli_hint(const char *fmt, ...) HUB_PRINTF(1, 2);
+/** A hub's text to stdout; on a terminal without what it would obey. */
+void cli_put(const struct cli *cli, const char *text, size_t size);
 /** A line on stderr that is no error; nothing with --quiet. */
 void cli_note(const struct cli *cli, const char *fmt, ...) HUB_PRINTF(2, 3);
 /** The library's error and what to do about it, on stderr. Returns the exit code. */
@@ -135,6 +150,8 @@ int cli_report(const struct cli *cli, const struct minari_error *err);
 /** Text from outside without what a terminal would obey: control characters become '?'. Rotates through a few
  * buffers. */
 const char *cli_clean(const char *text);
+/** Ask for y or n on the terminal; anything else is asked again, the end of the input is a no. */
+bool cli_ask(const char *fmt, ...) HUB_PRINTF(1, 2);
 /** Flush stdout: CLI_FAILED when it could not all be written. */
 int cli_flush(int code);
 

@@ -41,26 +41,6 @@ static int check(const char *root, const char *id)
     return cli_error(CLI_NOT_FOUND, "'%s' is not among the datasets of '%s'", cli_clean(id), cli_clean(root));
 }
 
-/* Anything but y or n is asked again; the end of the input is a no. */
-static bool ask(const struct cli *cli)
-{
-    char answer[64];
-    for (int i = 0; i < cli->count; i++)
-        fprintf(stderr, "  %s\n", cli_clean(cli->arguments[i]));
-    while (true) {
-        fprintf(stderr, "Delete from '%s'? [y/N]: ", cli_clean(cli_root()));
-        fflush(stderr);
-        if (!fgets(answer, sizeof answer, stdin))
-            return false;
-        answer[strcspn(answer, "\n")] = '\0';
-        if (!strcasecmp(answer, "y") || !strcasecmp(answer, "yes"))
-            return true;
-        if (!*answer || !strcasecmp(answer, "n") || !strcasecmp(answer, "no"))
-            return false;
-        fprintf(stderr, "Error: invalid input\n");
-    }
-}
-
 int cli_delete(struct cli *cli)
 {
     const char *root = cli_root();
@@ -70,14 +50,14 @@ int cli_delete(struct cli *cli)
         if (code)
             return code; /* nothing is deleted unless all are there */
     }
-    if (!cli->values[OPT_YES] && !ask(cli)) {
-        fprintf(stderr, "Aborted.\n");
+    for (int i = 0; !cli->values[OPT_YES] && i < cli->count; i++)
+        fprintf(stderr, "  %s\n", cli_clean(cli->arguments[i]));
+    if (!cli->values[OPT_YES] && !cli_ask("Delete from '%s'?", cli_clean(root)))
         return cli_interrupted(NULL) ? CLI_INTERRUPTED : CLI_FAILED;
-    }
     for (int i = 0; i < cli->count; i++) {
         if (minari_dataset_delete(root, cli->arguments[i], &err))
             return cli_report(cli, &err);
-        if (!cli->values[OPT_JSON])
+        if (!cli->values[OPT_JSON] && !cli->values[OPT_QUIET])
             printf("Dataset %s deleted!\n", cli_clean(cli->arguments[i]));
     }
     if (cli->values[OPT_JSON])

@@ -4,6 +4,7 @@
 #include "client/cli/table.h"
 #include "storage/base/json.h"
 
+#include <fnmatch.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -11,9 +12,15 @@
 struct download {
     struct cli *cli;
     struct progress progress;
-    struct hub_buf json; /* the items of --json */
+    struct hub_buf json, failed; /* the items of --json */
     bool failed_json;
 };
+
+static void make_room(void *user)
+{
+    struct download *d = user;
+    progress_clear(&d->progress);
+}
 
 static int on_progress(const struct minari_progress *p, void *user)
 {
@@ -25,10 +32,7 @@ static int on_progress(const struct minari_progress *p, void *user)
 static void on_notice(const char *line, void *user)
 {
     struct download *d = user;
-    if (d->progress.quiet)
-        return;
-    progress_clear(&d->progress);
-    fprintf(stderr, "%s\n", cli_clean(line));
+    cli_note(d->cli, "%s", cli_clean(line));
 }
 
 /* Nothing is called verified unless the hub gave a digest of every file. */
@@ -76,15 +80,51 @@ static void on_done(const struct minari_download *done, void *user)
         add_json(d, done);
         return;
     }
-    if (done->skipped)
+    if (done->skipped || d->cli->values[OPT_QUIET])
         return; /* the notice said it */
     const uint64_t fetched = done->bytes - done->bytes_kept;
-    table_size(done->bytes, size);
-    table_size(done->milliseconds ? fetched * 1000 / done->milliseconds : fetched, rate);
+    hub_number_size(done->bytes, size);
+    hub_number_size(done->milliseconds ? fetched * 1000 / done->milliseconds : fetched, rate);
     assurance(done, sure, sizeof sure);
     printf("%s: %s in %.1f s (%s/s), %s\n  %s\n", cli_clean(done->id), size,
            (double)done->milliseconds / 1000, rate, sure, cli_clean(done->path));
     fflush(stdout);
+}
+
+static void add_failure(struct download *d, const char *id, int code, const struct minari_error *err)
+{
+    struct hub_json json = hub_json_to(&d->failed, NULL);
+    if (d->failed.size && hub_buf_add_text(&d->failed, ",\n", NULL))
+        d->failed_json = true;
+    hub_json_object(&json);
+    hub_json_put_text(&json, "id", id);
+    hub_json_put_int(&json, "exit", code);
+    hub_json_put_text(&json, "status", minari_status_name(err->status));
+    hub_json_put_text(&json, "detail", cli_clean(err->detail));
+    hub_json_end_object(&json);
+    if (hub_json_status(&json))
+        d->failed_json = true;
+}
+
+struct kept {
+    const char *id;
+    unsigned percent;
+};
+
+static int on_partial(const struct minari_partial *p, void *user)
+{
+    struct kept *kept = user;
+    if (strcmp(p->id, kept->id) == 0)
+        kept->percent = p->percent;
+    return 0;
+}
+
+/* After a failure in the middle: nothing is lost. */
+static void say_what_is_kept(const char *root, const char *id)
+{
+    struct kept kept = {.id = id};
+    if (!minari_partial_each(root, on_partial, &kept, NULL) && kept.percent)
+        cli_hint("what came is kept (%u%%): the same command goes on from there", kept.percent);
 }
 
 static int one(struct download *d, const struct minari_download_options *options, const char *id)
@@ -95,26 +135,113 @@ static int one(struct download *d, const struct minari_download_options *options
     int code = cli_connect(d->cli, NULL, &id);
     if (code)
         return code;
+    d->cli->subject = id;
     snprintf(full, sizeof full, "%s", id);
-    if (options->loadable_by && !minari_dataset_get(d->cli->client, id, options->loadable_by, &ds, NULL)) {
-        snprintf(full, sizeof full, "%s",
-                 minari_dataset_summary(ds)->id); /* the newest version that release reads */
+    if (!minari_dataset_get(d->cli->client, id, options->loadable_by, &ds, &err)) {
+        snprintf(full, sizeof full, "%s", /* the newest version, or the newest one that release reads */
+                 minari_dataset_summary(ds)->id);
+        if (strcmp(full, id) != 0)
+            cli_note(d->cli, "%s: the newest version is '%s'", cli_clean(id), cli_clean(full));
         minari_dataset_free(ds);
+    } else if (!options->loadable_by) {
+        full[0] = '\0';
     }
-    if (!minari_dataset_download(d->cli->client, full, options, &err))
+    if (*full && !minari_dataset_download(d->cli->client, full, options, &err))
         return CLI_OK;
-    progress_clear(&d->progress);
     code = cli_report(d->cli, &err);
+    add_failure(d, id, code, &err);
     if (err.status == MINARI_NOT_FOUND)
         cli_offer_new_name(d->cli, id);
-    if (code == CLI_INTERRUPTED)
-        fprintf(stderr, "  what came is kept: the same command goes on from there\n");
+    say_what_is_kept(options->root, *full ? full : id);
+    return code;
+}
+
+/* ---- patterns and prefixes ---- */
+
+static bool is_pattern(const char *text)
+{
+    return strpbrk(text, "*?[") != NULL;
+}
+
+static bool is_wanted(const struct minari_summary *s, const char *prefix, const char *pattern,
+                      const struct minari_download_options *o)
+{
+    return (!prefix || strncmp(s->id, prefix, strlen(prefix)) == 0) &&
+           (!pattern || fnmatch(pattern, s->id, 0) == 0) &&
+           (o->any_format || strncmp(s->format, "minari", 6) == 0);
+}
+
+/* All of the hub's datasets that match, after a question. */
+static int many(struct download *d, const struct minari_download_options *o, const char *pattern)
+{
+    struct cli *cli = d->cli;
+    struct minari_dataset_list *list = NULL;
+    struct minari_error err;
+    char size[HUB_SIZE_CHARS];
+    uint64_t bytes = 0;
+    size_t count = 0, unready = 0;
+    int code = cli_connect(cli, NULL, NULL);
+    if (code)
+        return code;
+    const struct minari_dataset_query query = {
+        .prefix = cli->values[OPT_PREFIX], .loadable_by = o->loadable_by, .latest = !cli->values[OPT_ALL]};
+    if (minari_dataset_list_get(cli->client, &query, &list, &err))
+        return cli_report(cli, &err);
+    const char **ids = calloc(minari_dataset_list_count(list) + 1, sizeof *ids);
+    for (size_t i = 0; ids && i < minari_dataset_list_count(list); i++) {
+        const struct minari_summary *s = minari_dataset_list_at(list, i);
+        if (!is_wanted(s, query.prefix, pattern, o))
+            continue;
+        if (!o->force && (strcmp(s->status, "ready") != 0 || s->unloadable)) {
+            unready++;
+            cli_note(cli, "left out: %s is %s", cli_clean(s->id),
+                     s->unloadable ? "not loadable" : cli_clean(s->status));
+            continue;
+        }
+        bytes += s->size;
+        ids[count++] = s->id;
+        if (!cli->values[OPT_QUIET] && !cli->values[OPT_YES])
+            fprintf(stderr, "  %s\n", cli_clean(s->id));
+    }
+    hub_number_size(bytes, size);
+    if (!ids)
+        code = cli_error(CLI_FAILED, "no memory for a list");
+    else if (!count)
+        code = cli_error(CLI_NOT_FOUND, "nothing at %s matches '%s'%s", cli_remote_name(cli),
+                         cli_clean(pattern ? pattern : query.prefix), unready ? " and is ready" : "");
+    else if (!cli->values[OPT_YES] && !cli_ask("Download %zu dataset%s, %s, to '%s'?", count,
+                                               count == 1 ? "" : "s", size, cli_clean(o->root)))
+        code = cli_interrupted(NULL) ? CLI_INTERRUPTED : CLI_FAILED;
+    for (size_t i = 0; count && (!code || i) && i < count && code != CLI_INTERRUPTED; i++) {
+        const int this = one(d, o, ids[i]);
+        code = this ? this : code; /* the others are still tried */
+    }
+    free(ids);
+    minari_dataset_list_free(list);
+    return code;
+}
+
+static int all(struct download *d, const struct minari_download_options *o)
+{
+    struct cli *cli = d->cli;
+    int code = CLI_OK;
+    if (!cli->count && !cli->values[OPT_PREFIX])
+        return cli_error(CLI_USAGE, "say which: an ID, a pattern such as 'D4RL/door/*', or -p PREFIX");
+    if (cli->count && cli->values[OPT_PREFIX])
+        return cli_error(CLI_USAGE, "ids and --prefix cannot be combined");
+    if (!cli->count)
+        return many(d, o, NULL);
+    for (int i = 0; i < cli->count && code != CLI_INTERRUPTED; i++) {
+        const char *id = cli->arguments[i];
+        const int this = is_pattern(id) && !strstr(id, "://") ? many(d, o, id) : one(d, o, id);
+        code = this ? this : code; /* the others are still tried */
+    }
     return code;
 }
 
 int cli_download(struct cli *cli)
 {
-    struct download d = {.cli = cli, .json = HUB_BUF_INIT(256 * MIB)};
+    struct download d = {.cli = cli, .json = HUB_BUF_INIT(256 * MIB), .failed = HUB_BUF_INIT(256 * MIB)};
     uint64_t connections = 0, digest_wait_s = 0;
     const char *output = cli->values[OPT_OUTPUT];
     char folder[PATH_MAX];
@@ -124,26 +251,28 @@ int cli_download(struct cli *cli)
     snprintf(folder, sizeof folder, "%s", output ? output : cli_root());
     for (size_t n = strlen(folder); n > 1 && folder[n - 1] == '/'; n--)
         folder[n - 1] = '\0';
+    cli->make_room = make_room;
+    cli->room = &d;
     d.progress.terminal = cli->err_terminal;
-    d.progress.quiet = cli->values[OPT_QUIET];
-    const struct minari_download_options options = {.root = folder,
-                                                    .loadable_by = cli->values[OPT_FOR],
-                                                    .force = cli->values[OPT_FORCE],
-                                                    .any_format = output,
-                                                    .alone = cli->values[OPT_ALONE],
-                                                    .connections = (unsigned)connections,
-                                                    .digest_wait_ms = (unsigned)digest_wait_s * 1000,
-                                                    .progress = on_progress,
-                                                    .notice = on_notice,
-                                                    .done = on_done,
-                                                    .user = &d};
-    int code = CLI_OK;
-    for (int i = 0; i < cli->count && code != CLI_INTERRUPTED; i++) {
-        const int this = one(&d, &options, cli->arguments[i]);
-        code = this ? this : code; /* the others are still tried */
-    }
-    if (cli->values[OPT_JSON])
-        printf("{\"downloads\":[%s%s]}\n", d.json.size ? "\n" : "", d.json.size ? d.json.data : "");
+    d.progress.quiet = cli->values[OPT_QUIET] || cli->values[OPT_NO_PROGRESS];
+    struct minari_download_options options = MINARI_DOWNLOAD_OPTIONS_INIT;
+    options.root = folder;
+    options.loadable_by = cli->values[OPT_FOR];
+    options.force = cli->values[OPT_FORCE];
+    options.any_format = output;
+    options.alone = cli->values[OPT_ALONE];
+    options.connections = (unsigned)connections;
+    options.digest_wait_ms = (unsigned)digest_wait_s * 1000;
+    options.progress = on_progress;
+    options.notice = on_notice;
+    options.done = on_done;
+    options.user = &d;
+    const int code = all(&d, &options);
+    if (cli->values[OPT_JSON] && code != CLI_USAGE)
+        printf("{\"downloads\":[%s%s],\"failed\":[%s%s]}\n", d.json.size ? "\n" : "",
+               d.json.size ? d.json.data : "", d.failed.size ? "\n" : "", d.failed.size ? d.failed.data : "");
     hub_buf_dispose(&d.json);
+    hub_buf_dispose(&d.failed);
+    cli->make_room = NULL;
     return d.failed_json ? cli_error(CLI_FAILED, "no memory for the report") : code;
 }

@@ -15,7 +15,8 @@ static int on_episode(const struct minari_episode *e, void *user)
 {
     struct episodes *s = user;
     if (s->cli->values[OPT_JSON]) {
-        printf("%s%s", s->count++ ? ",\n" : "\n", e->json);
+        printf("%s", s->count++ ? ",\n" : "{\"items\":[\n"); /* nothing before the hub answers */
+        cli_put(s->cli, e->json, strlen(e->json));
         return cli_interrupted(NULL);
     }
     char number[24], steps[24], total[HUB_NUMBER_CHARS + 1] = "";
@@ -46,11 +47,9 @@ int cli_episodes(struct cli *cli)
         return code;
     const struct minari_episode_query query = {
         .sort = cli->values[OPT_SORT], .split = cli->values[OPT_SPLIT], .limit = limit};
-    if (cli->values[OPT_JSON])
-        printf("{\"items\":[");
     const enum minari_status st = minari_episodes_each(cli->client, id, &query, on_episode, &s, &err);
-    if (cli->values[OPT_JSON])
-        puts("\n]}");
+    if (cli->values[OPT_JSON] && !st)
+        puts(s.count ? "\n]}" : "{\"items\":[]}");
     if (st) {
         code = cli_report(cli, &err);
         if (st == MINARI_NOT_FOUND)

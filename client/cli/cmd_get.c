@@ -8,34 +8,50 @@
 #include <unistd.h>
 
 struct target {
+    const struct cli *cli;
     FILE *out;
-    bool failed;
+    const char *path; /* NULL: stdout */
+    const struct minari_rows_info *info;
+    bool text, began, failed, misnamed;
 };
+
+/* A name that promises one kind of picture is not given to another. */
+static bool is_misnamed(const char *path, const char *media_type)
+{
+    static const struct {
+        const char *suffix, *type;
+    } pictures[] = {{".png", "image/png"}, {".jpg", "image/jpeg"}, {".jpeg", "image/jpeg"}};
+    for (size_t i = 0; path && i < HUB_COUNT(pictures); i++)
+        if (hub_view_ends(hub_view_of(path), pictures[i].suffix))
+            return strcmp(media_type, pictures[i].type) != 0;
+    return false;
+}
 
 static int on_rows(const void *data, size_t size, void *user)
 {
     struct target *t = user;
-    t->failed = fwrite(data, 1, size, t->out) != size;
+    t->misnamed = !t->began && is_misnamed(t->path, t->info->media_type);
+    t->began = true;
+    if (t->misnamed)
+        return 1;
+    if (!t->path && t->text)
+        cli_put(t->cli, data, size);
+    else
+        t->failed = fwrite(data, 1, size, t->out) != size;
     return t->failed || cli_interrupted(NULL);
 }
 
 /* The name's end says the format, as numpy and people expect. */
-static const char *format_of(const char *path)
+static const char *format_of(const char *path, int fields)
 {
     static const struct {
         const char *suffix, *format;
-    } known[] = {{".npy", "npy"},    {".npz", "npz"},  {".csv", "csv"},   {".arrow", "arrow"},
-                 {".bin", "raw"},    {".raw", "raw"},  {".png", "image"}, {".jpg", "image"},
-                 {".jpeg", "image"}, {".json", "json"}};
+    } known[] = {{".npy", "npy"},   {".npz", "npz"},   {".bin", "raw"},    {".raw", "raw"},
+                 {".png", "image"}, {".jpg", "image"}, {".jpeg", "image"}, {".json", "json"}};
     for (size_t i = 0; path && i < HUB_COUNT(known); i++)
         if (hub_view_ends(hub_view_of(path), known[i].suffix))
             return known[i].format;
-    return "json";
-}
-
-static bool is_text(const char *format)
-{
-    return strcmp(format, "json") == 0 || strcmp(format, "csv") == 0;
+    return path && fields > 1 ? "npz" : "json";
 }
 
 static int fetch(struct cli *cli, const char *id, uint64_t episode, const struct minari_slice *slice,
@@ -43,8 +59,22 @@ static int fetch(struct cli *cli, const char *id, uint64_t episode, const struct
 {
     struct minari_rows_info info = {0};
     struct minari_error err;
-    const enum minari_status st = minari_rows_get(cli->client, id, episode, cli->arguments[2], slice, format,
-                                                  on_rows, target, &info, &err);
+    target->cli = cli;
+    target->info = &info;
+    target->text = strcmp(format, "json") == 0;
+    const enum minari_status st =
+        minari_fields_get(cli->client, id, episode, cli->arguments + 2, (size_t)cli->count - 2, slice, format,
+                          on_rows, target, &info, &err);
+    if (target->misnamed) {
+        const char *suffix = strcmp(info.media_type, "image/jpeg") == 0  ? ".jpg"
+                             : strcmp(info.media_type, "image/png") == 0 ? ".png"
+                                                                         : NULL;
+        cli_error(CLI_USAGE, "'%s' would not be what its name says: the rows come as %s",
+                  cli_clean(target->path), cli_clean(info.media_type));
+        if (suffix)
+            cli_hint("give it a name that ends in %s", suffix);
+        return CLI_USAGE;
+    }
     if (target->failed)
         return errno == EPIPE ? CLI_FAILED
                               : cli_error(errno == ENOSPC ? CLI_NO_SPACE : CLI_FAILED, "writing failed: %s",
@@ -56,8 +86,8 @@ static int fetch(struct cli *cli, const char *id, uint64_t episode, const struct
         return code;
     }
     if (info.nonfinite)
-        fprintf(stderr, "minari-cli: %llu values are not finite and stand as null; --format npy keeps them\n",
-                (unsigned long long)info.nonfinite);
+        cli_note(cli, "%llu values are not finite and stand as null; --format npy keeps them",
+                 (unsigned long long)info.nonfinite);
     return CLI_OK;
 }
 
@@ -68,7 +98,7 @@ static int into_file(struct cli *cli, const char *id, uint64_t episode, const st
     char temporary[PATH_MAX];
     if (snprintf(temporary, sizeof temporary, "%s.%d.part", path, (int)getpid()) >= (int)sizeof temporary)
         return cli_error(CLI_USAGE, "the path is too long");
-    struct target target = {.out = fopen(temporary, "wxe")};
+    struct target target = {.out = fopen(temporary, "wxe"), .path = path};
     if (!target.out)
         return cli_error(errno == EACCES || errno == EPERM ? CLI_NOT_ALLOWED : CLI_FAILED,
                          "'%s' cannot be written: %s", cli_clean(path), strerror(errno));
@@ -83,33 +113,69 @@ static int into_file(struct cli *cli, const char *id, uint64_t episode, const st
     return code;
 }
 
+struct last {
+    uint64_t number, seen;
+};
+
+static int on_last(const struct minari_episode *episode, void *user)
+{
+    struct last *last = user;
+    last->number = episode->number;
+    last->seen++;
+    return 0;
+}
+
+/* A number as it is, or "-1" and so on: the last one, as in Python. An exit code. */
+static int find_episode(struct cli *cli, const char *id, const char *text, uint64_t *out)
+{
+    struct minari_error err;
+    struct last last = {0};
+    const bool behind = text[0] == '-';
+    const size_t digits = strspn(text + behind, "0123456789");
+    if (!digits || digits > 18 || text[behind + digits])
+        return cli_error(CLI_USAGE, "'%s' is no episode number", cli_clean(text));
+    *out = strtoull(text + behind, NULL, 10);
+    if (!behind)
+        return CLI_OK;
+    const struct minari_episode_query query = {.sort = "-number", .limit = *out};
+    if (!*out)
+        return cli_error(CLI_USAGE, "'%s' is no episode number", cli_clean(text));
+    if (minari_episodes_each(cli->client, id, &query, on_last, &last, &err))
+        return cli_report(cli, &err);
+    if (last.seen < *out)
+        return cli_error(CLI_NOT_FOUND, "there is no episode %s: the dataset has %llu", cli_clean(text),
+                         (unsigned long long)last.seen);
+    *out = last.number;
+    return CLI_OK;
+}
+
 int cli_get(struct cli *cli)
 {
-    const char *id = cli->arguments[0], *number = cli->arguments[1], *path = cli->values[OPT_OUTPUT];
+    const char *id = cli->arguments[0], *path = cli->values[OPT_OUTPUT];
     const bool to_stdout = !path || strcmp(path, "-") == 0;
-    const char *format = cli->values[OPT_FORMAT] ? cli->values[OPT_FORMAT] : format_of(path);
+    const char *format = cli->values[OPT_FORMAT] ? cli->values[OPT_FORMAT]
+                                                 : format_of(to_stdout ? NULL : path, cli->count - 2);
     struct minari_slice slice = {0};
-    char *end = NULL;
-    const uint64_t episode =
-        *number >= '0' && *number <= '9' && strlen(number) < 19 ? strtoull(number, &end, 10) : 0;
-    if (!end || *end)
-        return cli_error(CLI_USAGE, "'%s' is no episode number", cli_clean(number));
+    uint64_t episode = 0;
     if (cli->values[OPT_ROWS] && !slice_parse(cli->values[OPT_ROWS], &slice))
         return cli_error(CLI_USAGE, "--rows is A:B, A:B:S or one row, as in Python, not '%s'",
                          cli_clean(cli->values[OPT_ROWS]));
-    if (to_stdout && cli->terminal && !is_text(format)) {
+    if (to_stdout && cli->terminal && strcmp(format, "json") != 0) {
         cli_error(CLI_USAGE, "%s is not for a terminal", cli_clean(format));
-        fprintf(stderr, "  write it to a file with -o FILE, or to a pipe\n");
+        cli_hint("write it to a file with -o FILE, or to a pipe");
         return CLI_USAGE;
     }
-    const int code = cli_connect(cli, NULL, &id);
+    int code = cli_connect(cli, NULL, &id);
+    if (!code)
+        code = find_episode(cli, id, cli->arguments[1], &episode);
     if (code)
         return code;
+    cli->subject = id;
     if (!to_stdout)
         return into_file(cli, id, episode, &slice, format, path);
     struct target target = {.out = stdout};
-    const int got = fetch(cli, id, episode, &slice, format, &target);
-    if (!got && strcmp(format, "json") == 0)
+    code = fetch(cli, id, episode, &slice, format, &target);
+    if (!code && strcmp(format, "json") == 0)
         putchar('\n');
-    return got;
+    return code;
 }

@@ -25,8 +25,10 @@ static void print_json(const struct cli *cli, const struct minari_dataset_list *
 {
     printf("{\"remote\":\"%s\",\"remote_from\":\"%s\",\"total\":%zu,\"items\":[", cli->remote.text,
            cli->remote.origin, minari_dataset_list_count(list));
-    for (size_t i = 0; i < minari_dataset_list_count(list); i++)
-        printf("%s%s", i ? ",\n" : "\n", minari_dataset_list_json(list, i));
+    for (size_t i = 0; i < minari_dataset_list_count(list); i++) {
+        fputs(i ? ",\n" : "\n", stdout);
+        cli_put(cli, minari_dataset_list_json(list, i), strlen(minari_dataset_list_json(list, i)));
+    }
     puts("\n]}");
 }
 
@@ -217,8 +219,8 @@ int cli_list(struct cli *cli)
     if (strcmp(what, "remote") == 0)
         return list_remote(cli, NULL);
     if (!strstr(what, "://"))
-        return cli_error(CLI_USAGE, "'%s' is neither local, nor remote, nor a REMOTE such as http://hub:8080",
-                         cli_clean(what));
+        return cli_error(CLI_USAGE, "'%s' is neither local, nor remote, nor a REMOTE such as http://%s",
+                         cli_clean(what), strpbrk(what, ":.") ? cli_clean(what) : "hub:8080");
     if (cli->values[OPT_REMOTE])
         return cli_error(CLI_USAGE, "the remote is given twice: as an argument, and by --remote");
     return list_remote(cli, what);

@@ -9,7 +9,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-enum { MAX_FIELDS = 200 };
+enum { MAX_FIELDS = 200, MAX_PROBLEMS = 50 };
 
 /* One line of "Total Steps    6729"; a value that is NULL is said to be missing, as Minari does. */
 static void line(const struct cli *cli, const char *name, const char *value)
@@ -97,8 +97,23 @@ static void environment(const struct cli *cli, const json_t *spec, const char *t
     }
 }
 
-static void fields(const struct cli *cli, const json_t *list)
+/* Of stored pictures the hub tells no shape of bytes; the space does: "(24, 32, 3)". Free it. */
+static char *shape_of(const json_t *doc, const json_t *field)
 {
+    const char *type = text_of(field, "type"), *path = text_of(field, "path");
+    const json_t *shape = json_object_get(field, "shape");
+    if (type && path && strcmp(type, "image") == 0 && !json_array_size(shape)) {
+        const bool action = strncmp(path, "actions", 7) == 0;
+        const json_t *told =
+            space_shape(json_object_get(doc, action ? "action_space" : "observation_space"), path);
+        shape = told ? told : shape;
+    }
+    return flat(shape);
+}
+
+static void fields(const struct cli *cli, const json_t *doc)
+{
+    const json_t *list = json_object_get(doc, "fields");
     struct table t = {.columns = {{"Field", false},
                                   {"Type", false},
                                   {"Dtype", false},
@@ -115,7 +130,7 @@ static void fields(const struct cli *cli, const json_t *list)
         char count[24];
         if (i >= MAX_FIELDS || !ok)
             break;
-        char *shape = flat(json_object_get(f, "shape"));
+        char *shape = shape_of(doc, f);
         snprintf(count, sizeof count, "%" JSON_INTEGER_FORMAT,
                  json_integer_value(json_object_get(f, "episodes")));
         const char *row[] = {text_of(f, "path"),      text_of(f, "type"),
@@ -136,15 +151,25 @@ static void fields(const struct cli *cli, const json_t *list)
 
 static void problems(const struct cli *cli, const json_t *list)
 {
+    char title[64];
     const json_t *p;
     size_t i;
+    snprintf(title, sizeof title, "Problems (%zu)", json_array_size(list));
     json_array_foreach(list, i, p)
     {
         if (!i)
-            heading(cli, "Problems");
+            heading(cli, title);
+        if (i == MAX_PROBLEMS) {
+            printf("  and %zu more: --json has all\n", json_array_size(list) - MAX_PROBLEMS);
+            return;
+        }
         const char *path = text_of(p, "path");
-        printf("  %s%s%s: %s\n", cli_clean(text_of(p, "code")), path ? " " : "", path ? cli_clean(path) : "",
+        const json_int_t count = json_integer_value(json_object_get(p, "count"));
+        printf("  %s%s%s: %s", cli_clean(text_of(p, "code")), path ? " " : "", path ? cli_clean(path) : "",
                cli_clean(text_of(p, "detail")));
+        if (count > 1)
+            printf(" (%" JSON_INTEGER_FORMAT " times)", count);
+        putchar('\n');
     }
 }
 
@@ -152,7 +177,7 @@ static void specs(const struct cli *cli, const json_t *doc)
 {
     const json_t *metadata = json_object_get(doc, "metadata");
     char size[TABLE_NUMBER];
-    table_size((uint64_t)json_integer_value(json_object_get(doc, "size")), size);
+    hub_number_size((uint64_t)json_integer_value(json_object_get(doc, "size")), size);
     heading(cli, "Dataset Specs");
     line_number(cli, "Total Steps", (uint64_t)json_integer_value(json_object_get(doc, "steps")));
     line_number(cli, "Total Episodes", (uint64_t)json_integer_value(json_object_get(doc, "episodes")));
@@ -165,6 +190,8 @@ static void specs(const struct cli *cli, const json_t *doc)
     line(cli, "Minari Version", text_of(doc, "minari_version"));
     if (json_object_get(doc, "loadable_by"))
         line_list(cli, "Loadable by Minari", json_object_get(doc, "loadable_by"));
+    if (json_array_size(json_object_get(metadata, "requirements")))
+        line_list(cli, "Requirements", json_object_get(metadata, "requirements"));
     line(cli, "Dataset Size", size);
     line(cli, "Format", text_of(doc, "format"));
     if (text_of(doc, "revision"))
@@ -195,7 +222,7 @@ static void print(const struct cli *cli, const char *id, const json_t *doc, cons
                 json_object_get(doc, "eval_env_spec") ? json_object_get(doc, "eval_env_spec")
                                                       : json_object_get(metadata, "eval_env_spec"),
                 "Evaluation Environment Specs");
-    fields(cli, json_object_get(doc, "fields"));
+    fields(cli, doc);
     problems(cli, json_object_get(doc, "problems"));
 }
 
@@ -215,13 +242,15 @@ static int show_remote(struct cli *cli, const char *id)
     }
     const struct minari_summary *s = minari_dataset_summary(ds);
     if (cli->values[OPT_JSON]) {
-        puts(minari_dataset_json(ds));
+        cli_put(cli, minari_dataset_json(ds), strlen(minari_dataset_json(ds)));
+        putchar('\n');
     } else if (hub_json_parse(hub_view_of(minari_dataset_json(ds)), 64 * MIB, &doc, NULL)) {
         code = cli_error(CLI_UNREACHABLE, "the hub's document cannot be read");
     } else {
         char where[800], download[1400];
         snprintf(where, sizeof where, "at %s", cli_remote_name(cli));
-        snprintf(download, sizeof download, "minari-cli download %s", s->id);
+        snprintf(download, sizeof download, "minari-cli download %s%s", s->id,
+                 strncmp(s->format, "minari", 6) == 0 ? "" : " -o DIR");
         print(cli, s->id, doc, where, download);
     }
     minari_dataset_free(ds);

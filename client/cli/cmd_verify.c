@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -65,18 +66,54 @@ static void find(const char *argument, char path[PATH_MAX])
         snprintf(path, PATH_MAX, "%s", argument);
 }
 
-/* The id to ask a hub about: what the record says, else the argument. */
-static void find_id(const char *directory, const char *argument, char id[1100])
+/* The id that a download recorded, or "". */
+static void read_id(const char *directory, char id[1100])
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf text = HUB_BUF_INIT(1 * GIB);
     HUB_CLEANUP(hub_json_decrefp) json_t *doc = NULL;
     char record[PATH_MAX];
     snprintf(record, sizeof record, "%.4000s/.minari-hub.json", directory);
-    snprintf(id, 1100, "%s", argument);
+    *id = '\0';
     if (!hub_fs_read(AT_FDCWD, record, &text, NULL) &&
         !hub_json_parse(hub_buf_view(&text), 1 * GIB, &doc, NULL) &&
         json_is_string(json_object_get(doc, "id")))
         snprintf(id, 1100, "%s", json_string_value(json_object_get(doc, "id")));
+}
+
+/* The id to ask a hub about: what the record says, the argument, or, for a folder without a record, the
+ * longest end of its path that the hub knows. An exit code. */
+static int find_id(const struct cli *cli, const char *directory, char id[1100])
+{
+    enum { MOST_SEGMENTS = 5 };
+    const char *ends[MOST_SEGMENTS], *argument = cli->arguments[0];
+    char whole[PATH_MAX];
+    size_t n = 0;
+    read_id(directory, id);
+    if (*id)
+        return CLI_OK;
+    snprintf(id, 1100, "%.1099s", argument);
+    if (!cli->client || !realpath(directory, whole) || strcmp(directory, argument) != 0)
+        return CLI_OK;
+    for (char *slash = whole + strlen(whole); n < MOST_SEGMENTS && slash > whole;) {
+        slash = memrchr(whole, '/', (size_t)(slash - whole));
+        if (!slash)
+            break;
+        ends[n++] = slash + 1;
+    }
+    for (; n > 0; n--) {
+        struct minari_dataset *ds = NULL;
+        struct minari_error err;
+        if (!minari_dataset_get(cli->client, ends[n - 1], NULL, &ds, &err)) {
+            snprintf(id, 1100, "%s", minari_dataset_summary(ds)->id);
+            minari_dataset_free(ds);
+            return CLI_OK;
+        }
+        if (err.status != MINARI_NOT_FOUND && err.status != MINARI_INVALID)
+            return cli_report(cli, &err);
+    }
+    return cli_error(CLI_NOT_FOUND,
+                     "'%s' has no record of a download, and the hub has no dataset that its path ends in",
+                     cli_clean(argument));
 }
 
 static void summary(const struct minari_verify_result *r, const char *directory)
@@ -119,17 +156,17 @@ int cli_verify(struct cli *cli)
     if (stat(path, &st))
         return cli_error(CLI_NOT_FOUND, "'%s' is neither a folder nor a dataset in '%s'",
                          cli_clean(cli->arguments[0]), cli_clean(cli_root()));
-    if (cli->values[OPT_REMOTE]) {
-        const int code = cli_connect(cli, NULL, NULL);
-        if (code)
-            return code;
-    }
-    find_id(path, cli->arguments[0], id);
+    int code = cli->values[OPT_REMOTE] ? cli_connect(cli, NULL, NULL) : CLI_OK;
+    if (!code)
+        code = find_id(cli, path, id);
+    if (code)
+        return code;
+    cli->subject = id;
     const enum minari_status got = minari_dataset_verify(cli->client, id, path, on_file, &v, &result, &err);
-    int code = got ? cli_report(cli, &err) : CLI_OK;
+    code = got ? cli_report(cli, &err) : CLI_OK;
     if (cli->values[OPT_JSON] && (!got || got == MINARI_VERIFY))
         print_json(&v, &result, path, !got);
-    else if (!got)
+    else if (!got && !cli->values[OPT_QUIET])
         summary(&result, cli_clean(path));
     hub_buf_dispose(&v.json);
     return code;

@@ -34,7 +34,7 @@ const struct cli_command cli_commands[] = {
      {OPT_FOR, OPT_END}},
     {"download",
      cli_download,
-     "ID...",
+     "ID... | PATTERN... | -p PREFIX",
      NULL,
      "download datasets",
      "Datasets go under MINARI_DATASETS_PATH, where minari.load_dataset finds them, with what they were "
@@ -45,11 +45,14 @@ const struct cli_command cli_commands[] = {
      "  minari-cli download D4RL/door/human-v2 D4RL/pen/human-v2\n"
      "  minari-cli download D4RL/door/human-v2 --force          replace the one that is there\n"
      "  minari-cli download door-human --for 0.4.3              the newest version Minari 0.4.3 reads\n"
+     "  minari-cli download 'D4RL/door/*' --yes                 all that match, their newest versions\n"
+     "  minari-cli download -p D4RL/door --yes --limit-rate 20M  all that begin so, at 20 MB/s\n"
      "  minari-cli download so100/pick-place -o ~/robots        any format: goes to "
      "~/robots/so100/pick-place",
-     1,
+     0,
      -1,
-     {OPT_FORCE, OPT_OUTPUT, OPT_FOR, OPT_ALONE, OPT_CONNECTIONS, OPT_DIGEST_WAIT, OPT_QUIET, OPT_END}},
+     {OPT_FORCE, OPT_OUTPUT, OPT_FOR, OPT_ALONE, OPT_CONNECTIONS, OPT_DIGEST_WAIT, OPT_RATE, OPT_NO_PROGRESS,
+      OPT_PREFIX, OPT_ALL, OPT_YES, OPT_END}},
     {"delete",
      cli_delete,
      "ID...",
@@ -72,7 +75,7 @@ const struct cli_command cli_commands[] = {
      "  minari-cli verify /data/sets/D4RL/door/human-v2 --remote http://hub:8080",
      1,
      1,
-     {OPT_QUIET, OPT_END}},
+     {OPT_END}},
     {"episodes",
      cli_episodes,
      "ID",
@@ -86,16 +89,21 @@ const struct cli_command cli_commands[] = {
      {OPT_SORT, OPT_SPLIT, OPT_LIMIT, OPT_END}},
     {"get",
      cli_get,
-     "ID EPISODE FIELD",
+     "ID EPISODE FIELD...",
      NULL,
      "get rows of a field, without the file",
-     "Rows are sliced as in Python; one number is one row. Without --format the name given to -o decides, "
-     "else json.\n\n"
+     "Rows are sliced as in Python; one number is one row, episode -1 is the last one. Without --format the "
+     "name given\n"
+     "to -o decides, else json. Several fields come as one npz, cut by the same steps. Pictures come as they "
+     "are "
+     "stored.\n\n"
      "  minari-cli get D4RL/door/human-v2 3 observations --rows 10:20\n"
+     "  minari-cli get D4RL/door/human-v2 -1 rewards\n"
+     "  minari-cli get D4RL/door/human-v2 3 observations actions --rows 0:100 -o both.npz\n"
      "  minari-cli get D4RL/door/human-v2 3 observations -o obs.npy    then: numpy.load(\"obs.npy\")\n"
      "  minari-cli get pictures/corridor-v0 0 observations --rows 5 -o frame.jpg",
      3,
-     3,
+     -1,
      {OPT_ROWS, OPT_FORMAT, OPT_OUTPUT, OPT_END}},
     {"help",
      cli_help_command,

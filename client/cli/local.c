@@ -10,6 +10,7 @@
 #include <limits.h>
 #include <spawn.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -34,8 +35,24 @@ static const char *program(void)
     return "minari-inspect";
 }
 
+/* What the program said on its standard error, which may quote names of files. */
+static void pass_on(int fd)
+{
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf said = HUB_BUF_INIT(64 * KIB);
+    if (fd < 0 || lseek(fd, 0, SEEK_SET) || (hub_fs_read_fd(fd, &said, NULL) && !said.size))
+        return;
+    for (const char *at = said.data; at && *at;) {
+        const size_t n = strcspn(at, "\n");
+        char line[2048];
+        snprintf(line, sizeof line, "%.*s", (int)HUB_MIN(n, sizeof line - 1), at);
+        fprintf(stderr, "%s\n", cli_clean(line));
+        at += n + (at[n] == '\n');
+    }
+}
+
 static int run(const char *path, struct hub_buf *out)
 {
+    HUB_CLEANUP(hub_closep) int said = memfd_create("minari-inspect", MFD_CLOEXEC);
     int ends[2], status = 0;
     pid_t pid;
     const char *argv[] = {program(), "--json", path, NULL};
@@ -44,14 +61,16 @@ static int run(const char *path, struct hub_buf *out)
         return cli_error(CLI_FAILED, "no pipe: %s", strerror(errno));
     posix_spawn_file_actions_init(&actions);
     posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
+    if (said >= 0)
+        posix_spawn_file_actions_adddup2(&actions, said, STDERR_FILENO);
     const int failed = posix_spawnp(&pid, argv[0], &actions, NULL, (char **)argv, environ);
     posix_spawn_file_actions_destroy(&actions);
     close(ends[1]);
     if (failed) {
         close(ends[0]);
         cli_error(CLI_FAILED, "%s cannot be started: %s", argv[0], strerror(failed));
-        fprintf(stderr, "  local datasets are read by minari-inspect: install it beside minari-cli, or set "
-                        "MINARI_INSPECT\n");
+        cli_hint(
+            "local datasets are read by minari-inspect: install it beside minari-cli, or set MINARI_INSPECT");
         return CLI_FAILED;
     }
     struct hub_error err = {0};
@@ -59,6 +78,7 @@ static int run(const char *path, struct hub_buf *out)
     close(ends[0]);
     while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
         ;
+    pass_on(said);
     if (cli_interrupted(NULL))
         return cli_error(CLI_INTERRUPTED, "interrupted");
     if (st)
@@ -115,6 +135,7 @@ static bool read_item(const char *root, json_t *object, struct local_dataset *d)
                                          .size = number(object, "size"),
                                          .minari_version = text(object, "minari_version"),
                                          .description = text(object, "description"),
+                                         .unloadable = json_is_false(json_object_get(object, "loadable")),
                                          .authors = d->authors};
     for (size_t i = 0; i < json_array_size(authors); i++)
         if (json_is_string(json_array_get(authors, i)))

@@ -10,7 +10,10 @@ const struct hub_usage_option cli_options[OPT_COUNT] = {
                     "the hub to ask: http://HOST[:PORT] (else MINARI_HUB_URL)"},
     [OPT_TOKEN] = {0, "token", "TOKEN", NULL, "the hub's token (else MINARI_HUB_TOKEN)"},
     [OPT_PROXY] = {0, "proxy", "URL", NULL, "an HTTP proxy; \"env\" takes the environment's"},
-    [OPT_ATTEMPTS] = {0, "attempts", "N", NULL, "of a request, over failures that may pass (8)"},
+    [OPT_ATTEMPTS] = {0, "attempts", "N", NULL, "of a request, over failures that may pass (12)"},
+    [OPT_TIMEOUT] = {0, "timeout", "SECONDS", NULL, "give a connection up that stands still so long (30)"},
+    [OPT_REDIRECTS] = {0, "trust-redirects", NULL, NULL, "follow the hub's redirects to other hosts"},
+    [OPT_VERBOSE] = {'v', "verbose", NULL, NULL, "say what is asked of the hub, on stderr"},
     [OPT_PREFIX] = {'p', "prefix", "PREFIX", NULL, "only ids that begin with it"},
     [OPT_ALL] = {'a', "all", NULL, NULL, "all versions, not the newest of each name"},
     [OPT_FOR] = {0, "for", "RELEASE", NULL, "only what this Minari release reads, such as 0.5.3"},
@@ -24,15 +27,18 @@ const struct hub_usage_option cli_options[OPT_COUNT] = {
     [OPT_DIGEST_WAIT] = {0, "digest-wait", "SECONDS", NULL,
                          "for the hub to hash what it has not hashed yet (30)"},
     [OPT_YES] = {'y', "yes", NULL, NULL, "do not ask"},
-    [OPT_QUIET] = {0, "quiet", NULL, NULL, "no progress and no notices"},
+    [OPT_QUIET] = {0, "quiet", NULL, NULL, "nothing but errors, and what was asked for"},
+    [OPT_NO_PROGRESS] = {0, "no-progress", NULL, NULL, "no bar and no lines on how far it is"},
+    [OPT_RATE] = {0, "limit-rate", "RATE", NULL, "at most so many bytes a second, such as 500K or 20M"},
     [OPT_SPLIT] = {0, "split", "NAME", NULL, "only episodes of this split"},
     [OPT_LIMIT] = {'n', "limit", "N", NULL, "at most so many"},
     [OPT_ROWS] = {0, "rows", "A:B[:S]", NULL, "a slice as in Python, or one row"},
     [OPT_FORMAT] = {0, "format", "FORMAT", "json|npy|npz|raw|image", "of the rows"},
 };
 
-const enum cli_option cli_common[CLI_COMMON] = {OPT_REMOTE,   OPT_TOKEN, OPT_PROXY,
-                                                OPT_ATTEMPTS, OPT_JSON,  OPT_HELP};
+const enum cli_option cli_common[CLI_COMMON] = {OPT_REMOTE,  OPT_TOKEN,     OPT_PROXY,   OPT_ATTEMPTS,
+                                                OPT_TIMEOUT, OPT_REDIRECTS, OPT_VERBOSE, OPT_QUIET,
+                                                OPT_JSON,    OPT_HELP};
 
 static bool takes(const struct cli_command *command, enum cli_option option)
 {
@@ -48,8 +54,8 @@ static bool takes(const struct cli_command *command, enum cli_option option)
 static int usage(const struct cli *cli, const char *what, const char *arg)
 {
     const char *name = cli->command ? cli->command->name : NULL;
-    fprintf(stderr, "minari-cli: %s%s%s\n", what, *arg ? ": " : "", cli_clean(arg));
-    fprintf(stderr, "  minari-cli %s%s--help shows how\n", name ? name : "", name ? " " : "");
+    cli_error(CLI_USAGE, "%s%s%s", what, *arg ? ": " : "", cli_clean(arg));
+    cli_hint("minari-cli %s%s--help shows how", name ? name : "", name ? " " : "");
     return CLI_USAGE;
 }
 
@@ -111,13 +117,22 @@ static int check(struct cli *cli)
     return -1;
 }
 
+/* "-1" is an episode, no option. */
+static bool is_negative(const char *word)
+{
+    return word[1] && strspn(word + 1, "0123456789") == strlen(word + 1);
+}
+
 int cli_parse(struct cli *cli, int argc, char **argv)
 {
     bool only_arguments = false;
+    for (int i = 1; i < argc; i++) /* so that also what is wrong with the line is told as asked */
+        if (strcmp(argv[i], "--json") == 0)
+            cli_errors_as_json();
     for (int i = 1; i < argc; i++) {
         if (!only_arguments && strcmp(argv[i], "--") == 0) {
             only_arguments = true;
-        } else if (!only_arguments && argv[i][0] == '-' && argv[i][1]) {
+        } else if (!only_arguments && argv[i][0] == '-' && argv[i][1] && !is_negative(argv[i])) {
             if (!cli->command && (!strcmp(argv[i], "--version") || !strcmp(argv[i], "-V")))
                 return cli_version(cli);
             const int code = take_option(cli, argc, argv, &i);

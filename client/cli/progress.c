@@ -47,9 +47,9 @@ void progress_bar(const struct minari_progress *p, double rate, unsigned columns
 {
     char done[TABLE_NUMBER], total[TABLE_NUMBER], speed[TABLE_NUMBER], left[32], tail[160], bar[64];
     const uint64_t missing = p->bytes_total - HUB_MIN(p->bytes_done, p->bytes_total);
-    table_size(p->bytes_done, done);
-    table_size(p->bytes_total, total);
-    table_size(rate > 0 ? (uint64_t)rate : 0, speed);
+    hub_number_size(p->bytes_done, done);
+    hub_number_size(p->bytes_total, total);
+    hub_number_size(rate > 0 ? (uint64_t)rate : 0, speed);
     progress_time(rate > 0 ? (double)missing / rate : -1, left);
     snprintf(tail, sizeof tail, "%3u%% %s/%s %s/s %s", percent(p), done, total, speed, left);
     const unsigned taken = (unsigned)(strlen(tail) + 3 + strlen(word_of(p->phase)));
@@ -65,11 +65,14 @@ void progress_bar(const struct minari_progress *p, double rate, unsigned columns
 
 static void measure(struct progress *s, const struct minari_progress *p, uint64_t now)
 {
-    if (strcmp(s->id, p->id) != 0 || s->phase != p->phase || p->bytes_done < s->mark_bytes) {
+    /* what is there from before did not come just now */
+    const uint64_t kept = p->phase == MINARI_PHASE_TRANSFER ? HUB_MIN(p->bytes_kept, p->bytes_done) : 0;
+    const uint64_t came = p->bytes_done - kept;
+    if (strcmp(s->id, p->id) != 0 || s->phase != p->phase || came < s->mark_bytes) {
         snprintf(s->id, sizeof s->id, "%.255s", p->id);
         s->phase = p->phase;
         s->began_ms = s->mark_ms = now;
-        s->began_bytes = s->mark_bytes = p->bytes_done;
+        s->began_bytes = s->mark_bytes = came;
         s->rate = 0;
         return;
     }
@@ -77,10 +80,10 @@ static void measure(struct progress *s, const struct minari_progress *p, uint64_
         return;
     if (now == s->mark_ms)
         return;
-    const double latest = (double)(p->bytes_done - s->mark_bytes) * 1000 / (double)(now - s->mark_ms);
+    const double latest = (double)(came - s->mark_bytes) * 1000 / (double)(now - s->mark_ms);
     s->rate = s->rate > 0 ? 0.7 * s->rate + 0.3 * latest : latest;
     s->mark_ms = now;
-    s->mark_bytes = p->bytes_done;
+    s->mark_bytes = came;
 }
 
 void progress_show(struct progress *s, const struct minari_progress *p)
@@ -101,9 +104,9 @@ void progress_show(struct progress *s, const struct minari_progress *p)
         s->shown = true;
     } else if (now - HUB_MAX(s->said_ms, s->began_ms) >= LINE_EVERY_MS) {
         char done[TABLE_NUMBER], total[TABLE_NUMBER], speed[TABLE_NUMBER];
-        table_size(p->bytes_done, done);
-        table_size(p->bytes_total, total);
-        table_size((uint64_t)s->rate, speed);
+        hub_number_size(p->bytes_done, done);
+        hub_number_size(p->bytes_total, total);
+        hub_number_size((uint64_t)s->rate, speed);
         fprintf(stderr, "%s: %s%u%%, %s of %s, %s/s\n", clean.id, word_of(p->phase), percent(p), done, total,
                 speed);
         s->said_ms = now;

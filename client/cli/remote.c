@@ -73,22 +73,59 @@ static int choose(struct cli *cli, const char *chosen)
     cli_error(CLI_FAILED,
               "the remote is %s (%s), which is no hub; this version lists and downloads from hubs only",
               cli->remote.text, cli->remote.origin);
-    fprintf(stderr,
-            "  point at one: --remote http://HOST[:PORT], or export MINARI_HUB_URL=http://HOST[:PORT]\n"
-            "  a hub of your own over a folder of datasets: minari-hub serve --root DIR\n");
+    cli_hint("point at one: --remote http://HOST[:PORT], or export MINARI_HUB_URL=http://HOST[:PORT]");
+    cli_hint("a hub of your own over a folder of datasets: minari-hub serve --root DIR");
     return CLI_FAILED;
+}
+
+/* The hub does not answer: nobody should sit before a silent program. */
+static void on_waiting(const char *why, unsigned attempt, uint64_t wait_ms, void *user)
+{
+    if (attempt > 1) /* one that passes at once is not worth a word */
+        cli_note(user, "%s; trying again in %.1f s (attempt %u failed)", cli_clean(why),
+                 (double)wait_ms / 1000, attempt);
+}
+
+static void on_trace(const char *line, void *user)
+{
+    cli_note(user, "%s", cli_clean(line));
+}
+
+/* "500K", "20M", "1000000" */
+static bool rate_of(const char *text, uint64_t *out)
+{
+    char *end;
+    *out = 0;
+    if (!text)
+        return true;
+    if (*text < '0' || *text > '9' || strlen(text) > 15)
+        return false;
+    const unsigned long long n = strtoull(text, &end, 10);
+    const uint64_t unit = !*end                           ? 1
+                          : strchr("kK", *end) && !end[1] ? 1000
+                          : strchr("mM", *end) && !end[1] ? 1000 * 1000
+                          : strchr("gG", *end) && !end[1] ? 1000 * 1000 * 1000
+                                                          : 0;
+    *out = n * unit;
+    return unit && n && n < 1000000000 && *out >= 64 * KIB;
 }
 
 int cli_connect(struct cli *cli, const char *chosen, const char **id)
 {
     const char *from_id = id ? split_url(*id, id) : NULL, *proxy = cli->values[OPT_PROXY],
                *token = cli->values[OPT_TOKEN];
-    uint64_t attempts = 0;
+    uint64_t attempts = 0, timeout_s = 0, rate = 0;
     struct minari_error err;
+    if (id)
+        cli->subject = *id;
     if (from_id && (chosen || cli->values[OPT_REMOTE]))
         return cli_error(CLI_USAGE, "the remote is given twice: in the id, and by --remote");
-    if (!cli_number(cli, OPT_ATTEMPTS, 1, 100, 0, &attempts))
+    if (!cli_number(cli, OPT_ATTEMPTS, 1, 100, 0, &attempts) ||
+        !cli_number(cli, OPT_TIMEOUT, 1, 86400, 0, &timeout_s))
         return CLI_USAGE;
+    if (!rate_of(cli->values[OPT_RATE], &rate))
+        return cli_error(CLI_USAGE,
+                         "--limit-rate is a number of bytes a second from 66K on, such as 500K or 20M");
     if (cli->client && !from_id)
         return CLI_OK;
     minari_client_free(cli->client);
@@ -103,7 +140,13 @@ int cli_connect(struct cli *cli, const char *chosen, const char **id)
                                                   .proxy = from_environment ? NULL : proxy,
                                                   .environment_proxy = from_environment,
                                                   .attempts = (unsigned)attempts,
-                                                  .interrupted = cli_interrupted};
+                                                  .stall_timeout_ms = (unsigned)timeout_s * 1000,
+                                                  .trust_redirects = cli->values[OPT_REDIRECTS],
+                                                  .bytes_per_s = rate,
+                                                  .waiting = on_waiting,
+                                                  .trace = cli->values[OPT_VERBOSE] ? on_trace : NULL,
+                                                  .interrupted = cli_interrupted,
+                                                  .user = cli};
     return minari_client_new(&options, &cli->client, &err) ? cli_report(cli, &err) : CLI_OK;
 }
 
@@ -119,7 +162,7 @@ void cli_offer_new_name(struct cli *cli, const char *id)
              (int)old.name.size, old.name.data, old.version);
     if (minari_dataset_get(cli->client, name, NULL, &ds, NULL))
         return;
-    fprintf(stderr, "  since Minari 0.5 it has another name, and the hub has that: %s\n",
-            cli_clean(minari_dataset_summary(ds)->id));
+    cli_hint("since Minari 0.5 it has another name, and the hub has that: %s",
+             cli_clean(minari_dataset_summary(ds)->id));
     minari_dataset_free(ds);
 }

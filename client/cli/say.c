@@ -1,19 +1,89 @@
 /* What people read: errors with the remedy, and texts that are safe on a terminal. */
 #include "client/cli/cli.h"
+#include "storage/base/json.h"
 #include "storage/base/utf8.h"
 
 #include <errno.h>
 #include <stdlib.h>
+#include <strings.h>
+
+static bool as_json;
+
+void cli_errors_as_json(void)
+{
+    as_json = true;
+}
+
+static void put_error(int code, const char *status, const char *problem, const char *detail,
+                      const char *remedy)
+{
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf text = HUB_BUF_INIT(64 * KIB);
+    if (!as_json) {
+        fprintf(stderr, "minari-cli: %s\n", cli_clean(detail));
+        if (remedy)
+            fprintf(stderr, "  %s\n", remedy);
+        return;
+    }
+    struct hub_json json = hub_json_to(&text, NULL);
+    hub_json_object(&json);
+    hub_json_put_object(&json, "error");
+    hub_json_put_int(&json, "exit", code);
+    if (status)
+        hub_json_put_text(&json, "status", status);
+    if (problem && *problem)
+        hub_json_put_text(&json, "problem", problem);
+    hub_json_put_text(&json, "detail", cli_clean(detail));
+    if (remedy)
+        hub_json_put_text(&json, "remedy", remedy);
+    hub_json_end_object(&json);
+    hub_json_end_object(&json);
+    if (!hub_json_status(&json))
+        fprintf(stderr, "%s\n", text.data);
+}
 
 int cli_error(int code, const char *fmt, ...)
 {
+    char detail[2048];
     va_list args;
     va_start(args, fmt);
-    fputs("minari-cli: ", stderr);
+    vsnprintf(detail, sizeof detail, fmt, args);
+    va_end(args);
+    put_error(code, NULL, NULL, detail, NULL);
+    return code;
+}
+
+void cli_hint(const char *fmt, ...)
+{
+    va_list args;
+    if (as_json)
+        return;
+    va_start(args, fmt);
+    fputs("  ", stderr);
     vfprintf(stderr, fmt, args);
     fputc('\n', stderr);
     va_end(args);
-    return code;
+}
+
+/* Control characters of one byte, and those of two in UTF-8 (C2 80 to C2 9F): C2 waits for what follows it.
+ */
+void cli_put(const struct cli *cli, const char *text, size_t size)
+{
+    static unsigned char before;
+    if (!cli->terminal) {
+        fwrite(text, 1, size, stdout);
+        return;
+    }
+    for (size_t i = 0; i < size; i++) {
+        const unsigned char c = (unsigned char)text[i];
+        const bool high = c >= 0x80 && c < 0xA0;
+        if (before == 0xC2 && !high)
+            putchar(before);
+        if ((c < 0x20 && c != '\n' && c != '\t') || c == 0x7F || (high && (before == 0xC2 || before < 0x80)))
+            putchar('?');
+        else if (c != 0xC2)
+            putchar(c);
+        before = c;
+    }
 }
 
 void cli_note(const struct cli *cli, const char *fmt, ...)
@@ -21,6 +91,8 @@ void cli_note(const struct cli *cli, const char *fmt, ...)
     va_list args;
     if (cli->values[OPT_QUIET])
         return;
+    if (cli->make_room)
+        cli->make_room(cli->room);
     va_start(args, fmt);
     vfprintf(stderr, fmt, args);
     fputc('\n', stderr);
@@ -51,6 +123,29 @@ const char *cli_clean(const char *text)
     }
     out[n] = '\0';
     return out;
+}
+
+bool cli_ask(const char *fmt, ...)
+{
+    char answer[64];
+    va_list args;
+    while (true) {
+        va_start(args, fmt);
+        vfprintf(stderr, fmt, args);
+        va_end(args);
+        fputs(" [y/N]: ", stderr);
+        fflush(stderr);
+        if (!fgets(answer, sizeof answer, stdin))
+            break;
+        answer[strcspn(answer, "\n")] = '\0';
+        if (!strcasecmp(answer, "y") || !strcasecmp(answer, "yes"))
+            return true;
+        if (!*answer || !strcasecmp(answer, "n") || !strcasecmp(answer, "no"))
+            break;
+        fprintf(stderr, "Error: invalid input\n");
+    }
+    fprintf(stderr, "Aborted.\n");
+    return false;
 }
 
 int cli_flush(int code)
@@ -99,27 +194,29 @@ static int code_of(const struct minari_error *err)
     return CLI_FAILED;
 }
 
-/* What to do about it; by the problem's name first. */
-static const char *remedy_of(const struct minari_error *err)
+/* What to do about it, by the problem's name first. %i is the id at hand, %r the hub. */
+static const char *remedy_of(const struct cli *cli, const struct minari_error *err)
 {
     static const struct {
         const char *problem, *remedy;
     } named[] = {
         {"dataset-not-found", "minari-cli list remote --all shows what is there"},
-        {"episode-missing", "minari-cli episodes ID shows the numbers that are there"},
-        {"field-not-found", "minari-cli show ID lists the fields"},
+        {"episode-missing", "minari-cli episodes %i shows the numbers that are there"},
+        {"field-not-found", "minari-cli show %i lists the fields"},
         {"token-required", "give --token or set MINARI_HUB_TOKEN"},
         {"forbidden", "ask the hub's administrator for a token that may do this"},
+        {"other-host", "if that is as it should be: --trust-redirects"},
+        {"no-tls", "give the address with http:// instead of https://"},
         {"incompatible", "give --force to take it all the same"},
         {"not-a-minari-dataset", "give -o DIR to put it somewhere else than among Minari's datasets"},
-        {"not-ready", "minari-cli show ID tells more; --force takes its files as they are"},
+        {"not-ready", "minari-cli show %i tells more; --force takes its files as they are"},
         {"not-a-dataset", "move it away yourself if it is not wanted"},
         {"download-running", "wait for it, or stop it"},
-        {"digest-mismatch", "download it again: good files are kept where the download was not finished"},
         {"no-record", "compare it with a hub: --remote http://HOST[:PORT]"},
         {"not-acceptable", "try another --format"},
         {"needs-decoding", "ask for single frames: --rows N --format image"},
-        {"too-large", "ask for fewer rows with --rows, or --format npy -o FILE"},
+        {"too-large", "ask for fewer rows with --rows"},
+        {"too-long", "ask for less: --prefix, --limit"},
         {"no-hub", "check the address: this is not a minari-hub"},
         {"pending", "the hub is still inspecting it: try again soon"},
     };
@@ -128,15 +225,19 @@ static const char *remedy_of(const struct minari_error *err)
             return named[i].remedy;
     switch (err->status) {
     case MINARI_UNREACHABLE:
-        return "check the address and that the hub runs: curl REMOTE/readyz";
+        return "check the address and that the hub runs: curl %r/readyz";
     case MINARI_PROTOCOL:
         return "check the address: something other than a hub may answer there";
     case MINARI_BUSY:
         return "try again in a moment";
     case MINARI_NO_SPACE:
-        return "make room, then run the same command: it goes on where it was";
+        return "make room, then run the same command";
+    case MINARI_VERIFY:
+        return cli->command && cli->command->run == cli_verify
+                   ? "download it again: minari-cli download %i --force"
+                   : "run the same command again: good files are kept, bad ones fetched anew";
     case MINARI_BROKEN:
-        return "its files can still be downloaded; minari-cli show ID gives the problems";
+        return "its files can still be downloaded; minari-cli show %i gives the problems";
     case MINARI_CHANGED:
         return "somebody is writing it on the hub: try again when they are done";
     default:
@@ -144,13 +245,33 @@ static const char *remedy_of(const struct minari_error *err)
     }
 }
 
+static void fill_in(const struct cli *cli, const char *text, char *out, size_t room)
+{
+    size_t n = 0;
+    for (; *text && n + 1 < room; text++) {
+        const char *value = strncmp(text, "%i", 2) == 0   ? cli->subject ? cli_clean(cli->subject) : "ID"
+                            : strncmp(text, "%r", 2) == 0 ? *cli->remote.text ? cli->remote.text : "REMOTE"
+                                                          : NULL;
+        if (value) {
+            n += (size_t)snprintf(out + n, room - n, "%s", value);
+            n = HUB_MIN(n, room - 1);
+            text++;
+        } else {
+            out[n++] = *text;
+        }
+    }
+    out[n] = '\0';
+}
+
 int cli_report(const struct cli *cli, const struct minari_error *err)
 {
-    (void)cli;
+    char text[2048];
     const int code = code_of(err);
-    const char *remedy = remedy_of(err);
-    cli_error(code, "%s", cli_clean(err->detail));
-    if (remedy && code != CLI_INTERRUPTED)
-        fprintf(stderr, "  %s\n", remedy);
+    const char *remedy = code == CLI_INTERRUPTED ? NULL : remedy_of(cli, err);
+    if (remedy)
+        fill_in(cli, remedy, text, sizeof text);
+    if (cli->make_room)
+        cli->make_room(cli->room);
+    put_error(code, minari_status_name(err->status), err->problem, err->detail, remedy ? text : NULL);
     return code;
 }

@@ -5,6 +5,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 enum { MAX_DEPTH = 16 };
@@ -183,4 +184,21 @@ static enum hub_status add_space(const json_t *s, unsigned depth, struct hub_buf
 enum hub_status space_text(const json_t *space, struct hub_buf *out, struct hub_error *err)
 {
     return add_space(space, 0, out, err);
+}
+
+const json_t *space_shape(const json_t *space, const char *path)
+{
+    const char *slash = strchr(path, '/');
+    for (unsigned depth = 0; slash && depth < MAX_DEPTH; depth++) {
+        char key[256];
+        const char *at = slash + 1;
+        slash = strchr(at, '/');
+        snprintf(key, sizeof key, "%.*s", slash ? (int)HUB_MIN(slash - at, 255) : 255, at);
+        const json_t *inner = json_object_get(space, "subspaces");
+        if (json_is_array(inner)) /* a Tuple's fields are called _index_0 and so on */
+            space = json_array_get(inner, strtoul(key + strcspn(key, "0123456789"), NULL, 10));
+        else
+            space = json_object_get(inner, key);
+    }
+    return json_object_get(space, "shape");
 }

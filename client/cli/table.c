@@ -18,17 +18,6 @@ void table_number(uint64_t n, char out[TABLE_NUMBER])
              &letters[i]); /* printf rounds halves to even, as Python does */
 }
 
-void table_size(uint64_t bytes, char out[TABLE_NUMBER])
-{
-    const double mb = (double)bytes / 1e6;
-    if (mb < 1e3)
-        snprintf(out, TABLE_NUMBER, "%.1f MB", mb);
-    else if (mb < 1e6)
-        snprintf(out, TABLE_NUMBER, "%.2f GB", mb / 1e3);
-    else
-        snprintf(out, TABLE_NUMBER, "%.2f TB", mb / 1e6);
-}
-
 bool table_add(struct table *t, const char *const *texts)
 {
     if (t->rows == t->capacity) {

@@ -3,6 +3,7 @@
 #define HUB_CLI_TABLE_H
 
 #include "storage/base/buf.h"
+#include "storage/base/number.h"
 
 #include <stdio.h>
 
@@ -10,8 +11,6 @@ enum { TABLE_COLUMNS = 10, TABLE_NUMBER = 32 };
 
 /** "999", "1K", "7K", "1000K", "1M": no decimals, halves to even. */
 void table_number(uint64_t n, char out[TABLE_NUMBER]);
-/** "7.1 MB", "1.10 GB", "1.23 TB" of bytes; a MB is 10^6. */
-void table_size(uint64_t bytes, char out[TABLE_NUMBER]);
 
 struct table {
     const char *title, *caption; /* NULL: none */

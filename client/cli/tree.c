@@ -116,7 +116,7 @@ static bool add_row(struct table *t, const struct node *n, struct shape shape)
                  (unsigned long long)n->count);
     table_number(n->episodes, episodes);
     table_number(n->steps, steps);
-    table_size(n->size, size);
+    hub_number_size(n->size, size);
     if (shape.format)
         texts[c++] = s ? s->format : "";
     if (shape.status)
@@ -218,7 +218,7 @@ bool tree_fill(struct table *t, const struct minari_summary *const *datasets, si
     if (shape.status)
         add_column(t, "Status", false);
     add_column(t, "Author", false);
-    table_size(root->size, size);
+    hub_number_size(root->size, size);
     snprintf(caption, 128, "Number of datasets: %zu, total size: %s", count, size);
     t->caption = caption;
     return flat ? add_flat(t, datasets, count, shape) : add_rows(t, root, shape);

@@ -21,7 +21,10 @@ static enum hub_status make(const struct minari_client_options *o, struct minari
                                       .user_agent = o->user_agent ? o->user_agent : "libminari/" HUB_VERSION,
                                       .proxy = o->proxy,
                                       .environment_proxy = o->environment_proxy,
-                                      .secure_only = hub_view_starts(hub_view_of(c->base), "https:"),
+                                      .other_hosts = o->trust_redirects,
+                                      .bytes_per_s = o->bytes_per_s ? HUB_MAX(o->bytes_per_s, 64 * KIB) : 0,
+                                      .waiting = o->waiting,
+                                      .trace = o->trace,
                                       .connect_timeout_ms =
                                           o->connect_timeout_ms ? o->connect_timeout_ms : 10000,
                                       .stall_timeout_ms = o->stall_timeout_ms ? o->stall_timeout_ms : 30000,
@@ -37,9 +40,13 @@ enum minari_status minari_client_new(const struct minari_client_options *options
                                      struct minari_error *err)
 {
     struct hub_error error = {0};
+    struct minari_client_options own;
+    HUB_OPTIONS_COPY(own, options);
+    if (!out)
+        return hub_client_report(hub_client_missing(&error), &error, err);
     struct minari_client *c = calloc(1, sizeof *c);
     enum hub_status st =
-        c ? make(options, c, &error) : hub_fail(&error, HUB_NO_MEMORY, "no memory for a client");
+        c ? make(&own, c, &error) : hub_fail(&error, HUB_NO_MEMORY, "no memory for a client");
     if (st)
         minari_client_free(c);
     else
@@ -54,6 +61,11 @@ void minari_client_free(struct minari_client *client)
     hub_transport_free(client->transport);
     free(client->base);
     free(client);
+}
+
+enum hub_status hub_client_missing(struct hub_error *err)
+{
+    return hub_fail(err, HUB_INVALID, "a client and a place for the result are needed");
 }
 
 /* ---- URLs ---- */

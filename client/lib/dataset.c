@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-enum { MAX_DATASETS = 1000 * 1000, DOCUMENT_BYTES = 64 * 1024 * 1024 };
+enum { MAX_DATASETS = 1000 * 1000, DOCUMENT_BYTES = 64 * 1024 * 1024, LISTING_BYTES = 256 * 1024 * 1024 };
 
 /* Strings of an array into `out`, as far as there is room. */
 static size_t texts_of(const json_t *array, const char **out)
@@ -109,8 +109,6 @@ static enum hub_status first_url(const struct minari_client *client, const struc
 {
     HUB_TRY(hub_client_url(client, NULL, NULL, url, err));
     HUB_TRY(hub_client_parameter(url, "limit", "1000", err));
-    if (!q)
-        return HUB_OK;
     HUB_TRY(hub_client_parameter(url, "prefix", q->prefix, err));
     HUB_TRY(hub_client_parameter(url, "format", q->format, err));
     HUB_TRY(hub_client_parameter(url, "status", q->status, err));
@@ -119,17 +117,24 @@ static enum hub_status first_url(const struct minari_client *client, const struc
     return hub_client_parameter(url, "latest", q->latest ? "true" : NULL, err);
 }
 
+/* A hub's listing has ceilings: in pages, in datasets, in bytes of all pages together. */
 static enum hub_status list_all(struct minari_client *client, const struct minari_dataset_query *query,
                                 struct minari_dataset_list *list, struct hub_error *err)
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf url = HUB_BUF_INIT(64 * KIB);
     HUB_CLEANUP(hub_page_dispose) struct hub_page page = {0};
+    size_t bytes = 0;
     HUB_TRY(first_url(client, query, &url, err));
-    while (true) {
+    for (unsigned pages = 1;; pages++) {
         HUB_TRY(hub_page_get(client, url.data, &page, err));
         HUB_TRY(take_page(list, &page, err));
         if (!page.next)
             return HUB_OK;
+        bytes += page.text.size;
+        if (bytes > LISTING_BYTES || pages == HUB_MAX_PAGES)
+            return hub_fail_as(err, HUB_TOO_BIG, "too-long",
+                               "the hub's list does not end after %u pages and %zu MB: ask with a prefix",
+                               pages, bytes / 1000000);
         url.size = 0;
         HUB_TRY(hub_client_url(client, NULL, NULL, &url, err));
         HUB_TRY(hub_buf_add_text(&url, page.next, err));
@@ -141,9 +146,13 @@ enum minari_status minari_dataset_list_get(struct minari_client *client,
                                            struct minari_dataset_list **out, struct minari_error *err)
 {
     struct hub_error error = {0};
+    struct minari_dataset_query own;
+    HUB_OPTIONS_COPY(own, query);
+    if (!client || !out)
+        return hub_client_report(hub_client_missing(&error), &error, err);
     struct minari_dataset_list *list = calloc(1, sizeof *list);
-    const enum hub_status st = list ? list_all(client, query, list, &error)
-                                    : hub_fail(&error, HUB_NO_MEMORY, "no memory for a list");
+    const enum hub_status st =
+        list ? list_all(client, &own, list, &error) : hub_fail(&error, HUB_NO_MEMORY, "no memory for a list");
     if (st)
         minari_dataset_list_free(list);
     else
@@ -232,6 +241,8 @@ static enum hub_status read_dataset(struct minari_client *client, const char *id
 enum hub_status hub_dataset_get(struct minari_client *client, const char *id, const char *release,
                                 struct minari_dataset **out, struct hub_error *err)
 {
+    if (!client || !out)
+        return hub_client_missing(err);
     struct minari_dataset *ds = calloc(1, sizeof *ds);
     if (!ds)
         return hub_fail(err, HUB_NO_MEMORY, "no memory for a dataset");

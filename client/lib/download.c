@@ -6,10 +6,10 @@
 #include "client/lib/transfer.h"
 #include "storage/base/fs.h"
 #include "storage/base/id.h"
+#include "storage/base/number.h"
 #include "storage/base/time.h"
 
 #include <fcntl.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -86,8 +86,11 @@ static enum hub_status check_space(const struct job *j, struct hub_error *err)
     const uint64_t missing = j->plan.bytes - HUB_MIN(j->plan.bytes, j->staging.bytes_allocated);
     if (missing <= free_bytes)
         return HUB_OK;
-    return hub_fail(err, HUB_NO_SPACE, "'%s' needs %" PRIu64 " more bytes, '%s' has %" PRIu64 " free", j->id,
-                    missing, j->options->root, free_bytes);
+    char need[HUB_SIZE_CHARS], have[HUB_SIZE_CHARS];
+    hub_number_size(missing, need);
+    hub_number_size(free_bytes, have);
+    return hub_fail(err, HUB_NO_SPACE, "'%s' needs %s more, '%s' has %s free", j->id, need, j->options->root,
+                    have);
 }
 
 static enum hub_status fetch(struct job *j, struct hub_error *err)
@@ -106,9 +109,12 @@ static enum hub_status fetch(struct job *j, struct hub_error *err)
     HUB_TRY(hub_staging_plan(&j->staging, &j->plan,
                              HUB_MAX(smallest_segment, HUB_MIN(segment, largest_segment)), tick, j, err));
     HUB_TRY(check_space(j, err));
-    if (j->staging.bytes_kept)
-        say(o, "%s: going on, %" PRIu64 " of %" PRIu64 " bytes are there from before", j->id,
-            j->staging.bytes_kept, j->plan.bytes);
+    if (j->staging.bytes_kept) {
+        char kept[HUB_SIZE_CHARS], all[HUB_SIZE_CHARS];
+        hub_number_size(j->staging.bytes_kept, kept);
+        hub_number_size(j->plan.bytes, all);
+        say(o, "%s: going on, %s of %s are there from before", j->id, kept, all);
+    }
     j->transfer = (struct hub_transfer){.client = j->client,
                                         .staging = &j->staging,
                                         .plan = &j->plan,
@@ -336,5 +342,7 @@ enum minari_status minari_dataset_download(struct minari_client *client, const c
                                            struct minari_error *err)
 {
     struct hub_error error = {0};
-    return hub_client_report(download(client, id ? id : "", options, &error), &error, err);
+    struct minari_download_options own;
+    HUB_OPTIONS_COPY(own, options);
+    return hub_client_report(download(client, id ? id : "", &own, &error), &error, err);
 }

@@ -11,11 +11,9 @@ static enum hub_status first_url(const struct minari_client *client, const char 
 {
     char limit[24] = "1000";
     HUB_TRY(hub_client_url(client, id, "episodes", url, err));
-    if (q && q->limit && q->limit < 1000)
+    if (q->limit && q->limit < 1000)
         snprintf(limit, sizeof limit, "%" PRIu64, q->limit);
     HUB_TRY(hub_client_parameter(url, "limit", limit, err));
-    if (!q)
-        return HUB_OK;
     HUB_TRY(hub_client_parameter(url, "sort", q->sort, err));
     return hub_client_parameter(url, "split", q->split, err);
 }
@@ -51,14 +49,17 @@ static enum hub_status each(struct minari_client *client, const char *id,
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf url = HUB_BUF_INIT(64 * KIB);
     HUB_CLEANUP(hub_page_dispose) struct hub_page page = {0};
-    uint64_t left = query && query->limit ? query->limit : UINT64_MAX;
+    uint64_t left = query->limit ? query->limit : UINT64_MAX;
     HUB_TRY(first_url(client, id, query, &url, err));
-    while (true) {
+    for (unsigned pages = 1;; pages++) {
         HUB_TRY(hub_page_get(client, url.data, &page, err));
         for (size_t i = 0; i < page.count && left; i++, left--)
             HUB_TRY(hand_over(json_array_get(page.items, i), page.raw[i], fn, user, err));
         if (!page.next || !left)
             return HUB_OK;
+        if (pages == HUB_MAX_PAGES)
+            return hub_fail_as(err, HUB_TOO_BIG, "too-long", "the hub's list does not end after %u pages",
+                               pages);
         url.size = 0;
         HUB_TRY(hub_client_url(client, id, "episodes", &url, err));
         HUB_TRY(hub_buf_add_text(&url, page.next, err));
@@ -70,7 +71,11 @@ enum minari_status minari_episodes_each(struct minari_client *client, const char
                                         void *user, struct minari_error *err)
 {
     struct hub_error error = {0};
-    return hub_client_report(each(client, id ? id : "", query, fn, user, &error), &error, err);
+    struct minari_episode_query own;
+    HUB_OPTIONS_COPY(own, query);
+    const enum hub_status st =
+        client && fn ? each(client, id ? id : "", &own, fn, user, &error) : hub_client_missing(&error);
+    return hub_client_report(st, &error, err);
 }
 
 static enum hub_status get(struct minari_client *client, const char *id, uint64_t number, char **json,
@@ -90,5 +95,7 @@ enum minari_status minari_episode_get(struct minari_client *client, const char *
                                       char **json, struct minari_error *err)
 {
     struct hub_error error = {0};
-    return hub_client_report(get(client, id ? id : "", number, json, &error), &error, err);
+    const enum hub_status st =
+        client && json ? get(client, id ? id : "", number, json, &error) : hub_client_missing(&error);
+    return hub_client_report(st, &error, err);
 }

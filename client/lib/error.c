@@ -57,6 +57,7 @@ static const struct {
     enum minari_status status;
 } named[] = {
     {"unreachable", MINARI_UNREACHABLE},
+    {"no-tls", MINARI_UNREACHABLE},
     {"upstream", MINARI_UNREACHABLE},
     {"protocol", MINARI_PROTOCOL},
     {"no-hub", MINARI_PROTOCOL},

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-enum { LISTING_BYTES = 1024 * 1024 * 1024 };
+enum { LISTING_BYTES = 256 * 1024 * 1024 }; /* what a hub sends at most */
 
 static int by_path(const void *a, const void *b)
 {
@@ -109,6 +109,8 @@ enum minari_status minari_file_list_get(struct minari_client *client, const char
                                         struct minari_file_list **out, struct minari_error *err)
 {
     struct hub_error error = {0};
+    if (!client || !out)
+        return hub_client_report(hub_client_missing(&error), &error, err);
     struct minari_file_list *list = calloc(1, sizeof *list);
     const enum hub_status st = list ? list_files(client, id ? id : "", list, &error)
                                     : hub_fail(&error, HUB_NO_MEMORY, "no memory for a list of files");

@@ -18,10 +18,24 @@ static inline void hub_best_effort(enum hub_status status)
     (void)status;
 }
 
+/** A caller's options as this version knows them: what a program of another version does not know is zero,
+ * what only it knows is left out. */
+#define HUB_OPTIONS_COPY(own, theirs)                                                                        \
+    hub_options_copy(&(own), sizeof(own), (theirs), (theirs) ? (theirs)->size : 0)
+static inline void hub_options_copy(void *own, size_t own_size, const void *theirs, size_t size)
+{
+    memset(own, 0, own_size);
+    if (theirs)
+        memcpy(own, theirs, size ? HUB_MIN(size, own_size) : own_size);
+}
+
 /** A status and error of our own as the caller knows them. Fills `err` unless it is NULL; returns
  * err->status. */
 enum minari_status hub_client_report(enum hub_status status, const struct hub_error *error,
                                      struct minari_error *err);
+
+/** HUB_INVALID: an argument that must not be NULL is. */
+enum hub_status hub_client_missing(struct hub_error *err);
 
 /** BASE + "/api/v1/datasets" [+ "/" + id [+ "/" + rest]]. `id` is checked; `rest` is encoded already. */
 HUB_MUST_USE enum hub_status hub_client_url(const struct minari_client *client, const char *id,
@@ -39,6 +53,9 @@ HUB_MUST_USE enum hub_status hub_client_read(struct minari_client *client, const
 HUB_MUST_USE enum hub_status hub_client_document(struct minari_client *client, const char *url,
                                                  size_t max_bytes, struct hub_buf *text, json_t **out,
                                                  struct hub_error *err);
+
+/** No listing has more pages; a page has up to 1000 items. */
+enum { HUB_MAX_PAGES = 100 * 1000 };
 
 /** One page of a listing: its items both parsed and as they came. */
 struct hub_page {

@@ -39,19 +39,22 @@ static enum hub_status status_of(unsigned http)
     }
 }
 
-/* " (NAME: a, b, c)" of an array of texts, as long as there is room. */
+/* " (NAME: a, b, c)" of the last texts of an array, as long as there is room: of versions those are the
+ * newest. */
 static void add_list(char *detail, size_t room, const json_t *list, const char *name)
 {
-    const json_t *item;
-    size_t i, at = strlen(detail);
-    json_array_foreach(list, i, item)
-    {
-        const char *text = json_string_value(item);
-        if (!text || i >= 8 || at + strlen(text) + strlen(name) + 8 > room)
+    enum { MOST = 8 };
+    const size_t count = json_array_size(list), skip = count > MOST ? count - MOST : 0;
+    size_t at = strlen(detail), shown = 0;
+    for (size_t i = skip; i < count; i++) {
+        const char *text = json_string_value(json_array_get(list, i));
+        if (!text || at + strlen(text) + strlen(name) + 16 > room)
             break;
-        at += (size_t)snprintf(detail + at, room - at, "%s%s%s", i ? ", " : " (", i ? "" : name, text);
+        at += (size_t)snprintf(detail + at, room - at, "%s%s%s%s", shown ? ", " : " (", shown ? "" : name,
+                               !shown && skip ? "..., " : "", text);
+        shown++;
     }
-    if (i && at + 2 < room)
+    if (shown && at + 2 < room)
         snprintf(detail + at, room - at, ")");
 }
 

@@ -16,7 +16,7 @@ struct hub_retry {
 #define HUB_RETRY_DEFAULT                                                                                    \
     (struct hub_retry)                                                                                       \
     {                                                                                                        \
-        .attempts = 8, .first_attempts = 3, .base_ms = 250, .cap_ms = 15000, .longest_advice_s = 120         \
+        .attempts = 12, .first_attempts = 3, .base_ms = 250, .cap_ms = 15000, .longest_advice_s = 120        \
     }
 
 enum hub_failure {

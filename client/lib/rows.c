@@ -3,6 +3,7 @@
 #include "storage/base/uri.h"
 
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -12,6 +13,29 @@ struct rows {
     struct minari_rows_info *info;
     struct hub_buf *memory; /* instead of a sink */
 };
+
+/* "10,39" or "(10, 39)" as numbers; an empty text is no shape, "()" one of no dimensions. */
+static int read_shape(const char *text, int64_t out[MINARI_MAX_DIMS])
+{
+    int n = 0;
+    if (!*text)
+        return -1;
+    for (const char *at = text; *at;) {
+        char *end;
+        if (*at < '0' || *at > '9') {
+            if (!strchr("(), ", *at))
+                return -1;
+            at++;
+            continue;
+        }
+        const long long value = strtoll(at, &end, 10);
+        if (n == MINARI_MAX_DIMS || value == LLONG_MAX)
+            return -1;
+        out[n++] = value;
+        at = end;
+    }
+    return n;
+}
 
 static enum hub_status rows_head(struct hub_fetch *fetch, const struct hub_answer *answer,
                                  struct hub_error *err)
@@ -23,7 +47,8 @@ static enum hub_status rows_head(struct hub_fetch *fetch, const struct hub_answe
     if (rows->info) {
         *rows->info = (struct minari_rows_info){.nonfinite = answer->nonfinite};
         memcpy(rows->info->media_type, answer->type, sizeof rows->info->media_type);
-        memcpy(rows->info->shape, answer->shape, sizeof rows->info->shape);
+        rows->info->ndim = !*answer->shape && *answer->dtype ? 0 /* one element alone */
+                                                             : read_shape(answer->shape, rows->info->shape);
         memcpy(rows->info->dtype, answer->dtype, sizeof rows->info->dtype);
     }
     return HUB_OK;
@@ -55,16 +80,23 @@ static enum hub_status add_slice(struct hub_buf *url, const struct minari_slice 
     return HUB_OK;
 }
 
+/* One field has a path of its own; several are parameters of their episode. */
 static enum hub_status rows_url(const struct minari_client *client, const char *id, uint64_t episode,
-                                const char *field, const struct minari_slice *slice, const char *format,
-                                struct hub_buf *url, struct hub_error *err)
+                                const char *const *fields, size_t count, const struct minari_slice *slice,
+                                const char *format, struct hub_buf *url, struct hub_error *err)
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf rest = HUB_BUF_INIT(32 * KIB);
-    if (!field || !*field)
-        return hub_fail(err, HUB_INVALID, "a field is needed, such as observations");
-    HUB_TRY(hub_buf_addf(&rest, err, "episodes/%" PRIu64 "/", episode));
-    HUB_TRY(hub_uri_encode_path(hub_view_of(field), &rest, err));
+    for (size_t i = 0; i < HUB_MAX(count, (size_t)1); i++)
+        if (!count || !fields[i] || !*fields[i])
+            return hub_fail(err, HUB_INVALID, "a field is needed, such as observations");
+    HUB_TRY(hub_buf_addf(&rest, err, "episodes/%" PRIu64, episode));
+    if (count == 1) {
+        HUB_TRY(hub_buf_add_text(&rest, "/", err));
+        HUB_TRY(hub_uri_encode_path(hub_view_of(fields[0]), &rest, err));
+    }
     HUB_TRY(hub_client_url(client, id, rest.data, url, err));
+    for (size_t i = 0; count > 1 && i < count; i++)
+        HUB_TRY(hub_client_parameter(url, "fields", fields[i], err));
     HUB_TRY(hub_client_parameter(url, "format", format ? format : "json", err));
     return slice ? add_slice(url, slice, err) : HUB_OK;
 }
@@ -84,18 +116,29 @@ static enum hub_status fetch_rows(struct minari_client *client, const char *url,
     return HUB_OK;
 }
 
+enum minari_status minari_fields_get(struct minari_client *client, const char *id, uint64_t episode,
+                                     const char *const *fields, size_t count,
+                                     const struct minari_slice *slice, const char *format,
+                                     minari_sink_fn sink, void *user, struct minari_rows_info *info,
+                                     struct minari_error *err)
+{
+    struct hub_error error = {0};
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf url = HUB_BUF_INIT(64 * KIB);
+    struct rows rows = {.sink = sink, .user = user, .info = info};
+    if (!client || !sink || !fields)
+        return hub_client_report(hub_client_missing(&error), &error, err);
+    enum hub_status st = rows_url(client, id ? id : "", episode, fields, count, slice, format, &url, &error);
+    if (!st)
+        st = fetch_rows(client, url.data, &rows, 0, &error);
+    return hub_client_report(st, &error, err);
+}
+
 enum minari_status minari_rows_get(struct minari_client *client, const char *id, uint64_t episode,
                                    const char *field, const struct minari_slice *slice, const char *format,
                                    minari_sink_fn sink, void *user, struct minari_rows_info *info,
                                    struct minari_error *err)
 {
-    struct hub_error error = {0};
-    HUB_CLEANUP(hub_buf_dispose) struct hub_buf url = HUB_BUF_INIT(64 * KIB);
-    struct rows rows = {.sink = sink, .user = user, .info = info};
-    enum hub_status st = rows_url(client, id ? id : "", episode, field, slice, format, &url, &error);
-    if (!st)
-        st = fetch_rows(client, url.data, &rows, 0, &error);
-    return hub_client_report(st, &error, err);
+    return minari_fields_get(client, id, episode, &field, 1, slice, format, sink, user, info, err);
 }
 
 enum minari_status minari_rows_read(struct minari_client *client, const char *id, uint64_t episode,
@@ -107,7 +150,9 @@ enum minari_status minari_rows_read(struct minari_client *client, const char *id
     HUB_CLEANUP(hub_buf_dispose)
     struct hub_buf url = HUB_BUF_INIT(64 * KIB), memory = HUB_BUF_INIT(max_bytes);
     struct rows rows = {.memory = &memory, .info = info};
-    enum hub_status st = rows_url(client, id ? id : "", episode, field, slice, format, &url, &error);
+    if (!client || !data)
+        return hub_client_report(hub_client_missing(&error), &error, err);
+    enum hub_status st = rows_url(client, id ? id : "", episode, &field, 1, slice, format, &url, &error);
     if (!st)
         st = fetch_rows(client, url.data, &rows, max_bytes, &error);
     if (!st)

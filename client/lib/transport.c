@@ -2,6 +2,7 @@
 #include "client/lib/transport.h"
 
 #include "client/lib/problem.h"
+#include "client/lib/redirect.h"
 #include "storage/base/time.h"
 
 #include <curl/curl.h>
@@ -10,8 +11,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/random.h>
+#include <time.h>
 
 enum { MAX_PARALLEL = 32, POLL_MS = 100, PROBLEM_BYTES = 64 * 1024, MAX_REDIRECTS = 5 };
+enum { LOW_SPEED = 1024 };            /* bytes a second: what is slower for the stall timeout is given up */
 enum { PROGRESS_BYTES = 256 * 1024 }; /* an attempt that brought so much was not in vain: it does not count */
 
 enum slot_state { IDLE, RUNNING, WAITING };
@@ -29,6 +32,9 @@ struct slot {
     bool head_done;
     unsigned attempt;
     uint64_t attempt_bytes, wake_ms;
+    char *location; /* where redirects led to, or NULL */
+    bool elsewhere; /* which is another host */
+    unsigned redirects;
 };
 
 struct hub_transport {
@@ -38,6 +44,7 @@ struct hub_transport {
     struct slot slots[MAX_PARALLEL];
     bool met;
     uint64_t random;
+    uint64_t began_ms, came; /* of a run, for the limit of the rate */
 };
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -84,6 +91,7 @@ void hub_transport_free(struct hub_transport *t)
         curl_easy_cleanup(s->easy);
         curl_slist_free_all(s->headers);
         hub_buf_dispose(&s->problem);
+        free(s->location);
     }
     curl_multi_cleanup(t->multi);
     free(t->token);
@@ -154,6 +162,7 @@ static size_t on_body(char *data, size_t size, size_t count, void *user)
     const struct hub_view bytes = {data, size * count};
     s->fetch->bytes_seen += bytes.size;
     s->attempt_bytes += bytes.size;
+    s->transport->came += bytes.size;
     if (!s->head_done)
         s->refused = begin_body(s);
     if (!s->refused)
@@ -172,16 +181,14 @@ static enum hub_status set_up(struct slot *s)
     CURL *e = s->easy;
     curl_easy_reset(e); /* connections and the DNS cache stay */
     curl_easy_setopt(e, CURLOPT_PROTOCOLS_STR, "http,https");
-    curl_easy_setopt(e, CURLOPT_REDIR_PROTOCOLS_STR, o->secure_only ? "https" : "http,https");
-    curl_easy_setopt(e, CURLOPT_FOLLOWLOCATION, 1L);
-    curl_easy_setopt(e, CURLOPT_MAXREDIRS, (long)MAX_REDIRECTS);
+    curl_easy_setopt(e, CURLOPT_FOLLOWLOCATION, 0L); /* see `redirect` */
     curl_easy_setopt(e, CURLOPT_NOSIGNAL, 1L);
     /* one transfer a connection: parallel ranges are meant to be parallel */
     curl_easy_setopt(e, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
-    curl_easy_setopt(e, CURLOPT_BUFFERSIZE, 512L * 1024);
+    curl_easy_setopt(e, CURLOPT_BUFFERSIZE, o->bytes_per_s ? 16L * 1024 : 512L * 1024);
     curl_easy_setopt(e, CURLOPT_TCP_KEEPALIVE, 1L);
     curl_easy_setopt(e, CURLOPT_CONNECTTIMEOUT_MS, (long)o->connect_timeout_ms);
-    curl_easy_setopt(e, CURLOPT_LOW_SPEED_LIMIT, 1L);
+    curl_easy_setopt(e, CURLOPT_LOW_SPEED_LIMIT, (long)LOW_SPEED);
     curl_easy_setopt(e, CURLOPT_LOW_SPEED_TIME, (long)((o->stall_timeout_ms + 999) / 1000));
     curl_easy_setopt(e, CURLOPT_USERAGENT, t->user_agent);
     if (t->unix_socket)
@@ -190,7 +197,7 @@ static enum hub_status set_up(struct slot *s)
         curl_easy_setopt(e, CURLOPT_PROXY, t->proxy);
     else if (!o->environment_proxy)
         curl_easy_setopt(e, CURLOPT_PROXY, ""); /* not even what the environment says */
-    if (t->token) {                             /* curl sends it to the first host only */
+    if (t->token && !s->elsewhere) {
         curl_easy_setopt(e, CURLOPT_HTTPAUTH, (long)CURLAUTH_BEARER);
         curl_easy_setopt(e, CURLOPT_XOAUTH2_BEARER, t->token);
     }
@@ -238,7 +245,7 @@ static enum hub_status set_request(struct slot *s)
         curl_easy_setopt(s->easy, CURLOPT_POSTFIELDS, "");
     }
     curl_easy_setopt(s->easy, CURLOPT_HTTPHEADER, s->headers);
-    if (curl_easy_setopt(s->easy, CURLOPT_URL, f->url))
+    if (curl_easy_setopt(s->easy, CURLOPT_URL, s->location ? s->location : f->url))
         return hub_fail(&s->error, HUB_NO_MEMORY, "no memory for a URL");
     return HUB_OK;
 }
@@ -289,8 +296,13 @@ static enum hub_failure failure_of(CURLcode code)
 
 static enum hub_status transport_error(struct slot *s, CURLcode code)
 {
-    const char *url = s->fetch->url;
+    const char *url = s->location ? s->location : s->fetch->url;
     struct hub_error *e = &s->error;
+    if (code == CURLE_SSL_CONNECT_ERROR && !s->transport->met)
+        return hub_fail_as(e, HUB_IO, "no-tls",
+                           "no secure connection to %.200s (%s): does it speak https there? A hub itself "
+                           "speaks http://",
+                           url, curl_easy_strerror(code));
     switch (failure_of(code)) {
     case HUB_FAILURE_STATUS:
     case HUB_FAILURE_CONNECT:
@@ -303,9 +315,6 @@ static enum hub_status transport_error(struct slot *s, CURLcode code)
     }
     if (code == CURLE_OUT_OF_MEMORY)
         return hub_fail(e, HUB_NO_MEMORY, "no memory for a request");
-    if (code == CURLE_TOO_MANY_REDIRECTS)
-        return hub_fail_as(e, HUB_CORRUPT, "protocol", "more than %d redirects from %.200s", MAX_REDIRECTS,
-                           url);
     if (code == CURLE_PEER_FAILED_VERIFICATION || code == CURLE_SSL_CERTPROBLEM)
         return hub_fail_as(e, HUB_IO, "unreachable", "the certificate of %.200s does not hold: %s", url,
                            curl_easy_strerror(code));
@@ -328,19 +337,83 @@ static bool may_repeat(const struct slot *s)
     return f->resumable || f->restartable || f->done == 0;
 }
 
+/* An answer that sends us elsewhere: the next request goes there, if it may. */
+static enum hub_status redirect(struct slot *s)
+{
+    char *to = NULL, *copy;
+    bool elsewhere = true;
+    const char *from = s->fetch->url;
+    if (curl_easy_getinfo(s->easy, CURLINFO_REDIRECT_URL, &to) || !to)
+        return hub_fail_as(&s->error, HUB_CORRUPT, "protocol", "the server answered %u without a place to go",
+                           s->fetch->answer.status);
+    if (s->redirects++ == MAX_REDIRECTS)
+        return hub_fail_as(&s->error, HUB_CORRUPT, "protocol", "more than %d redirects from %.200s",
+                           MAX_REDIRECTS, from);
+    if (!hub_redirect_allowed(s->location ? s->location : from, to, &elsewhere))
+        return hub_fail_as(&s->error, HUB_CORRUPT, "protocol", "a redirect to %.200s is not followed", to);
+    if (elsewhere && !s->transport->options.other_hosts)
+        return hub_fail_as(&s->error, HUB_DENIED, "other-host",
+                           "the hub sends us to another host, which is not followed unasked: %.200s", to);
+    copy = strdup(to);
+    if (!copy)
+        return hub_fail(&s->error, HUB_NO_MEMORY, "no memory for a redirect");
+    free(s->location);
+    s->location = copy;
+    s->elsewhere = s->elsewhere || elsewhere;
+    return HUB_OK;
+}
+
+static bool is_redirect(unsigned status)
+{
+    return status == 301 || status == 302 || status == 303 || status == 307 || status == 308;
+}
+
+static void wait_for(struct slot *s, uint64_t ms)
+{
+    s->state = WAITING;
+    s->wake_ms = hub_time_mono_ms() + ms;
+}
+
+static void trace(const struct slot *s, CURLcode code)
+{
+    const struct hub_transport_options *o = &s->transport->options;
+    char line[1024];
+    curl_off_t us = 0;
+    if (!o->trace)
+        return;
+    curl_easy_getinfo(s->easy, CURLINFO_TOTAL_TIME_T, &us);
+    snprintf(line, sizeof line, "%s %.800s: %u%s%s, %" PRIu64 " bytes, %ld ms",
+             s->fetch->head_only ? "HEAD" : "GET", s->location ? s->location : s->fetch->url,
+             s->fetch->answer.status, code ? " " : "", code ? curl_easy_strerror(code) : "", s->attempt_bytes,
+             (long)(us / 1000));
+    o->trace(line, o->user);
+}
+
 /* The attempt is over: the fetch's outcome, unless another one was scheduled. */
 static enum hub_status conclude(struct slot *s, CURLcode code, bool *again)
 {
     struct hub_transport *t = s->transport;
     enum hub_failure failure = failure_of(code);
     *again = false;
+    trace(s, code);
     if (code == CURLE_OK && !s->head_done)
         s->refused = begin_body(s);
     if (s->refused)
         return s->refused;
     enum hub_status st = HUB_OK;
+    if (code == CURLE_OK && is_redirect(s->fetch->answer.status)) {
+        st = redirect(s);
+        if (st)
+            return st;
+        s->attempt--;
+        wait_for(s, 0);
+        *again = true;
+        return HUB_OK;
+    }
     if (code != CURLE_OK) {
         st = transport_error(s, code);
+        if (code == CURLE_SSL_CONNECT_ERROR && !t->met)
+            failure = HUB_FAILURE_FATAL;
     } else if (!is_success(s->fetch->answer.status)) {
         st = hub_problem_read(&s->fetch->answer, hub_buf_view(&s->problem), &s->error);
     } else {
@@ -360,8 +433,9 @@ static enum hub_status conclude(struct slot *s, CURLcode code, bool *again)
     uint64_t wait_ms = 0;
     if (!hub_retry_decide(&t->options.retry, &attempt, &wait_ms))
         return st;
-    s->state = WAITING;
-    s->wake_ms = hub_time_mono_ms() + wait_ms;
+    if (t->options.waiting)
+        t->options.waiting(s->error.detail, s->attempt, wait_ms, t->options.user);
+    wait_for(s, wait_ms);
     *again = true;
     return st;
 }
@@ -392,7 +466,10 @@ static enum hub_status fill(struct hub_transport *t, const struct hub_fetch_sour
             s->fetch = source->next(source->user);
             if (!s->fetch)
                 continue;
-            s->attempt = 0;
+            s->attempt = s->redirects = 0;
+            s->elsewhere = false;
+            free(s->location);
+            s->location = NULL;
             s->state = WAITING;
             s->wake_ms = now;
         }
@@ -451,6 +528,21 @@ static int pause_ms(const struct hub_transport *t, unsigned parallel)
     return (int)ms;
 }
 
+/* Whether more came than the rate allows by now: then nothing is read for a moment, and the peers have to
+ * wait. */
+static bool too_fast(const struct hub_transport *t)
+{
+    const uint64_t rate = t->options.bytes_per_s;
+    if (!rate)
+        return false;
+    const double due_ms = (double)t->came * 1000 / (double)rate;
+    const double ahead_ms = due_ms - (double)(hub_time_mono_ms() - t->began_ms);
+    if (ahead_ms < 1)
+        return false;
+    nanosleep(&(struct timespec){.tv_nsec = (long)HUB_MIN(ahead_ms, (double)POLL_MS) * 1000000}, NULL);
+    return true;
+}
+
 static enum hub_status loop(struct hub_transport *t, const struct hub_fetch_source *source, unsigned parallel,
                             struct hub_error *err)
 {
@@ -461,6 +553,8 @@ static enum hub_status loop(struct hub_transport *t, const struct hub_fetch_sour
         bool any = false;
         HUB_TRY(tick(t, source, &last_tick, err));
         HUB_TRY(fill(t, source, parallel, &busy, err));
+        if (too_fast(t))
+            continue;
         if (!busy)
             return HUB_OK;
         if (curl_multi_perform(t->multi, &running))
@@ -475,6 +569,8 @@ enum hub_status hub_transport_run(struct hub_transport *t, const struct hub_fetc
                                   unsigned parallel, struct hub_error *err)
 {
     parallel = HUB_MAX(1u, HUB_MIN(parallel, (unsigned)MAX_PARALLEL));
+    t->began_ms = hub_time_mono_ms();
+    t->came = 0;
     const enum hub_status st = loop(t, source, parallel, err);
     for (unsigned i = 0; i < parallel; i++) {
         struct slot *s = &t->slots[i];

@@ -14,9 +14,14 @@ struct hub_transport_options {
     const char *token, *user_agent, *proxy; /* NULL: none */
     const char *unix_socket;                /* connect to it whatever host a URL names; NULL: over TCP */
     bool environment_proxy;
-    bool secure_only; /* redirects must stay on https */
+    bool other_hosts;     /* redirects may lead to other hosts; the token never goes there */
+    uint64_t bytes_per_s; /* of all connections together; 0: no limit */
     unsigned connect_timeout_ms, stall_timeout_ms;
     struct hub_retry retry;
+    /** NULL, or told before each wait for another attempt. */
+    void (*waiting)(const char *why, unsigned attempt, uint64_t wait_ms, void *user);
+    /** NULL, or told of each request that is over. */
+    void (*trace)(const char *line, void *user);
     int (*interrupted)(void *user); /* NULL, or asked about five times a second: non-zero is HUB_CANCELLED */
     void *user;
 };

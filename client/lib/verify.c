@@ -177,6 +177,8 @@ enum minari_status minari_dataset_verify(struct minari_client *client, const cha
     struct minari_verify_result own;
     struct verifier v = {.fn = fn, .user = user, .result = result ? result : &own};
     *v.result = (struct minari_verify_result){0};
+    if (!directory)
+        return hub_client_report(hub_fail(&error, HUB_INVALID, "a directory is needed"), &error, err);
     const enum hub_status st =
         client && id ? against_hub(&v, client, id, directory, &error) : against_record(&v, directory, &error);
     return hub_client_report(st, &error, err);

@@ -6,6 +6,7 @@
 
 #include "storage/base/number_table.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* A decimal: digits * 10^exponent. */
@@ -267,4 +268,15 @@ float hub_half_value(uint16_t bits)
     const uint32_t wide = sign | (exponent == 31 ? 0xFFU : exponent + 112) << 23 | fraction << 13;
     memcpy(&value, &wide, sizeof(value));
     return value;
+}
+
+void hub_number_size(uint64_t bytes, char out[HUB_SIZE_CHARS])
+{
+    const double mb = (double)bytes / 1e6;
+    if (mb < 1e3)
+        snprintf(out, HUB_SIZE_CHARS, "%.1f MB", mb);
+    else if (mb < 1e6)
+        snprintf(out, HUB_SIZE_CHARS, "%.2f GB", mb / 1e3);
+    else
+        snprintf(out, HUB_SIZE_CHARS, "%.2f TB", mb / 1e6);
 }

@@ -30,4 +30,9 @@ static inline bool hub_half_is_finite(uint16_t bits)
     return (bits & 0x7C00) != 0x7C00;
 }
 
+enum { HUB_SIZE_CHARS = 32 };
+
+/** Bytes as people read them, terminated: "7.1 MB", "1.10 GB", "1.23 TB"; a MB is 10^6. */
+void hub_number_size(uint64_t bytes, char out[HUB_SIZE_CHARS]);
+
 #endif

@@ -1,7 +1,11 @@
 """minari-cli as a test runs it: its own folder of datasets, a hub, nothing of the caller's environment."""
+import fcntl
 import json
 import os
+import pty
+import struct
 import subprocess
+import termios
 
 from hub import BIN
 
@@ -46,6 +50,25 @@ class Cli:
 
     def path(self, *parts):
         return os.path.join(self.root, *parts)
+
+
+def on_terminal(cli, *args, columns=100, **env):
+    """Everything the program writes to a terminal of its own."""
+    master, slave = pty.openpty()
+    fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 30, columns, 0, 0))
+    p = subprocess.Popen([CLI, *args], env={**cli.env, "TERM": "xterm", **env}, stdin=slave, stdout=slave, stderr=slave, close_fds=True)
+    os.close(slave)
+    seen = b""
+    while True:
+        try:
+            chunk = os.read(master, 65536)
+        except OSError:
+            break
+        if not chunk:
+            break
+        seen += chunk
+    os.close(master)
+    return p.wait(10), seen.decode()
 
 
 def tree(folder):

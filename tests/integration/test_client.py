@@ -1,16 +1,10 @@
 """minari-cli against a real hub: it says what the API says, and what it downloads is what Python Minari loads."""
-import fcntl
-import io
 import json
 import os
-import pty
 import re
-import select
 import shutil
-import struct
 import subprocess
 import sys
-import termios
 import threading
 import time
 
@@ -18,7 +12,7 @@ import numpy as np
 import pytest
 
 sys.path.insert(0, os.path.dirname(__file__))
-from cli import CLI, Cli, tree
+from cli import CLI, Cli, on_terminal, tree
 from hostile import HostileHub
 from hub import FIXTURES, quote, serving
 from stored import minari as stored_minari
@@ -108,6 +102,15 @@ def test_exit_codes_and_remedies(hub, cli):
         (("download", "door-human-v2"), 3, "D4RL/door/human-v2"),
         (("episodes", "no-such-v0"), 3, "no dataset"),
         (("list", "elsewhere"), 2, "neither local, nor remote"),
+        (("list", "127.0.0.1:8080"), 2, "such as http://127.0.0.1:8080"),
+        (("list", "remote", "-r", "127.0.0.1:8080"), 2, "did you mean http://127.0.0.1:8080"),
+        (("show", "door-human-v99"), 3, "there are: door-human-v0, door-human-v1, door-human-v10"),
+        (("get", "D4RL/door/human-v2", "-99", "rewards"), 3, "the dataset has 25"),
+        (("list", "local", "--sort", "size"), 2, "takes no --sort"),
+        (("list", "local", "-r", "http://x"), 2, "takes no --remote"),
+        (("download",), 2, "say which"),
+        (("download", "no/such/*", "-y"), 3, "matches"),
+        (("download", "D4RL/door/human-v2", "--limit-rate", "fast"), 2, "--limit-rate"),
         (("list", "remote", "--sort", "nonsense"), 2, "sort"),
         (("list", "hf://farama-minari"), 1, "no hub"),
         (("list", "remote", "--remote", "gcp://bucket"), 1, "minari-hub serve"),
@@ -280,6 +283,111 @@ def test_verify_finds_what_is_wrong(hub, cli):
     assert cli.run("verify", id, "--remote", hub.base, "--json", expect=0).json()["against"] == "hub"
 
 
+# ---- what the remedies say works when it is followed ----
+
+
+def test_following_the_remedies(hub, cli, tmp_path):
+    def remedy(*args, code):
+        return cli.run(*args, expect=code).err.splitlines()[-1].strip()
+
+    def follow(text, expect=0):
+        command = re.search(r"(minari-cli|curl) .*", text)[0]
+        env = {**cli.env, "PATH": os.path.dirname(CLI) + ":" + os.environ["PATH"]}
+        done = subprocess.run(["sh", "-c", command.split(";")[0].split(" shows")[0].split(" lists")[0].split(" gives")[0]], env=env, capture_output=True, text=True, timeout=60)
+        assert done.returncode == expect, (text, done)
+        return done.stdout
+
+    assert "door-human-v0" in follow(remedy("show", "no-such-v0", code=3))
+    assert "Episode" in follow(remedy("get", "door-human-v0", "999", "rewards", code=3))
+    assert "observations" in follow(remedy("get", "door-human-v0", "0", "nothing", code=3))
+    text = remedy("list", "remote", "--remote", "http://127.0.0.1:9", "--attempts", "1", code=4)
+    assert "curl http://127.0.0.1:9/readyz" in text
+    assert "ready" in follow(text.replace("http://127.0.0.1:9", hub.base))
+    out = cli.run("show", "arm-v21", expect=0).out
+    assert "minari-cli download arm-v21 -o DIR" in out
+    follow(re.search(r"minari-cli download.*", out)[0].replace("DIR", str(tmp_path)))
+    assert os.path.isdir(tmp_path / "arm-v21" / "data")
+    follow(re.search(r"minari-cli download.*", cli.run("show", "door-human-v0", expect=0).out)[0])
+    with open(cli.path("door-human-v0", "data", "main_data.hdf5"), "ab") as f:
+        f.write(b"x")
+    text = remedy("verify", "door-human-v0", code=5)
+    assert text == "download it again: minari-cli download door-human-v0 --force"
+    follow(text)
+    cli.run("verify", "door-human-v0", expect=0)
+    assert "--force downloads it again" in cli.run("download", "door-human-v0", expect=0).err
+    path = tmp_path / "frame.png"
+    text = remedy("get", "dummy-image/test-v0", "0", "observations", "--rows", "5", "-o", str(path), code=2)
+    assert text == "give it a name that ends in .jpg" and not path.exists()
+    cli.run("get", "dummy-image/test-v0", "0", "observations", "--rows", "5", "-o", str(tmp_path / "frame.jpg"), expect=0)
+    assert (tmp_path / "frame.jpg").read_bytes()[:2] == b"\xff\xd8"
+    assert sorted(p for p in os.listdir(tmp_path) if p.startswith("frame")) == ["frame.jpg"]
+
+
+def test_a_folder_without_a_record_against_a_hub(hub, cli, tmp_path):
+    for id, place in (("D4RL/door/human-v2", tmp_path / "elsewhere"), ("door-human-v0", tmp_path / "a" / "b")):
+        shutil.copytree(os.path.join(E5 if "/" in id else E4, id), place / id)
+        r = cli.run("verify", str(place / id), "-r", hub.base, expect=0)
+        assert "compared with the hub" in r.out
+    (place / "door-human-v0").rename(place / "what-v7")
+    assert "its path ends in" in cli.run("verify", str(place / "what-v7"), "-r", hub.base, expect=3).err
+
+
+def test_failures_as_json(hub, cli):
+    for args, code, status in [(("show", "no-such-v0"), 3, "not-found"), (("episodes", "no-such-v0"), 3, "not-found"),
+                               (("verify", "no-such-v0"), 3, None), (("list", "remote", "--nonsense"), 2, None), (("nonsense",), 2, None),
+                               (("list", "remote", "-r", "http://127.0.0.1:9", "--attempts", "1"), 4, "unreachable")]:
+        r = cli.run(*args, "--json", expect=code)
+        errors = [json.loads(line)["error"] for line in r.err.splitlines()]
+        assert len(errors) == 1 and errors[0]["exit"] == code and errors[0].get("status") == status and errors[0]["detail"], r
+        assert not r.out
+    r = cli.run("download", "no-such-v0", "door-human-v0", "--json", expect=3)
+    assert [d["id"] for d in r.json()["downloads"]] == ["door-human-v0"]
+    assert r.json()["failed"] == [{"id": "no-such-v0", "exit": 3, "status": "not-found", "detail": r.json()["failed"][0]["detail"]}]
+    assert json.loads(r.err.splitlines()[0])["error"]["remedy"] == "minari-cli list remote --all shows what is there"
+
+
+def test_quiet_is_quiet_and_verbose_is_not(hub, cli):
+    r = cli.run("download", "door-human-v0", "--quiet", expect=0)
+    assert not r.out and not r.err
+    cli.run("verify", "door-human-v0", "--quiet", expect=0)
+    r = cli.run("show", "D4RL/door/human-v2", "-v", "-r", hub.base, expect=0)
+    assert re.search(r"GET " + hub.base + r"/api/v1/datasets/D4RL/door/human-v2: 200, \d+ bytes, \d+ ms", r.err)
+
+
+def test_patterns_and_prefixes(hub, cli, tmp_path):
+    ids = [i["id"] for i in hub.datasets("&latest=true&prefix=dummy-") if i["status"] == "ready" and i["format"].startswith("minari")]
+    r = cli.run("download", "dummy-*", input="n\n", expect=1)
+    assert f"Download {len(ids)} datasets, " in r.err and " MB, to '" in r.err and "Aborted" in r.err
+    assert not [n for n in os.listdir(tmp_path) if n.startswith("dummy")]
+    assert set(re.findall(r"^  (\S+)$", r.err, re.M)) == set(ids)
+    cli.run("download", "dummy-*", input="", expect=1)
+    cli.run("download", "-p", "dummy-im", input="y\n", expect=0)
+    assert sorted(os.listdir(cli.path("dummy-image"))) == sorted(i.split("/")[1] for i in ids if i.startswith("dummy-image/"))
+    cli.run("download", "dummy-te*", "--yes", expect=0)
+    assert os.path.isdir(cli.path("dummy-text"))
+    assert "cannot be combined" in cli.run("download", "x-v0", "-p", "x", expect=2).err
+
+
+def test_the_last_episode_and_several_fields(hub, cli, tmp_path):
+    numbers = [e["number"] for e in hub.episodes("D4RL/door/human-v2")]
+    for k in (1, 3, len(numbers)):
+        assert cli.run("get", "D4RL/door/human-v2", f"-{k}", "rewards", expect=0).out == cli.run("get", "D4RL/door/human-v2", str(numbers[-k]), "rewards", expect=0).out
+    path = tmp_path / "both.npz"
+    cli.run("get", "D4RL/door/human-v2", "3", "observations", "actions", "--rows", "0:5", "-o", str(path), expect=0)
+    both, stored = np.load(path), dict(stored_minari(os.path.join(E5, "D4RL/door/human-v2"), {}))[3]
+    assert sorted(both) == ["actions", "observations"]
+    for name in both:
+        assert np.array_equal(both[name], stored[name][:5])
+
+
+def test_a_limited_rate(tmp_path):
+    with HostileHub({"big-v0": {"data/main_data.hdf5": os.urandom(1 << 20)}}) as h:
+        cli = Cli(tmp_path, h.url)
+        began = time.monotonic()
+        cli.run("download", "big-v0", "--limit-rate", "500K", expect=0)
+        assert time.monotonic() - began > 1
+
+
 # ---- this machine ----
 
 
@@ -298,7 +406,7 @@ def test_local(cli):
 
 def test_local_where_nothing_is(tmp_path):
     r = Cli(tmp_path / "none").run("list", "local", expect=0)
-    assert "Number of datasets: 0" in r.err
+    assert "Number of datasets: 0" in r.err and "there is no folder" in r.err
 
 
 def test_delete_asks(cli):
@@ -331,25 +439,6 @@ def test_python_minari_lists_while_a_download_is_going_on(tmp_path):
 
 
 # ---- terminals ----
-
-
-def on_terminal(cli, *args, columns=100, **env):
-    """Everything the program writes to a terminal of its own."""
-    master, slave = pty.openpty()
-    fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 30, columns, 0, 0))
-    p = subprocess.Popen([CLI, *args], env={**cli.env, "TERM": "xterm", **env}, stdin=slave, stdout=slave, stderr=slave, close_fds=True)
-    os.close(slave)
-    seen = b""
-    while True:
-        try:
-            chunk = os.read(master, 65536)
-        except OSError:
-            break
-        if not chunk:
-            break
-        seen += chunk
-    os.close(master)
-    return p.wait(10), seen.decode()
 
 
 def test_tables_on_a_terminal(cli):

@@ -13,7 +13,7 @@ import time
 import pytest
 
 sys.path.insert(0, os.path.dirname(__file__))
-from cli import CLI, Cli, tree
+from cli import CLI, Cli, on_terminal, tree
 from hostile import PREFIX, HostileHub, endless
 
 ID = "door-human-v0"
@@ -227,23 +227,85 @@ def test_redirects(small, tmp_path):
 
     small.fault = loop
     assert "redirects" in cli.run("list", "remote", expect=4).err
-    for place in ("file:///etc/passwd", "gopher://127.0.0.1/", "ftp://127.0.0.1/x"):
+    for place in ("file:///etc/passwd", "gopher://127.0.0.1/", "ftp://127.0.0.1/x", None):
         small.fault = lambda request, path: request.answer(302, headers={"Location": place}) or True
-        assert "root:" not in cli.run("list", "remote", expect=4).out
+        assert "root:" not in cli.run("list", "remote", "--trust-redirects", expect=4).out
+    small.fault = lambda request, path: path.startswith("/api") and (request.answer(307, headers={"Location": "/moved" + request.path}) or True)  # the same host may move things about
+    asked = len(small.requests)
+    cli.run("list", "remote")
+    assert [r[1][:6] for r in small.requests[asked:]] == ["/api/v", "/moved"]
 
 
-def test_the_token_stays_with_its_hub(small, tmp_path):
+def test_other_hosts_are_followed_only_where_that_is_trusted(small, tmp_path):
     with HostileHub({ID: dict(SMALL)}) as other:
-        small.fault = lambda request, path: request.answer(302, headers={"Location": other.url.replace("127.0.0.1", "localhost") + request.path}) or True
+        elsewhere = other.url.replace("127.0.0.1", "localhost")
+        for place in (elsewhere, other.url):  # another name, and another port
+            small.fault = lambda request, path: request.answer(302, headers={"Location": place + request.path}) or True
+            r = Cli(tmp_path, small.url).run("list", "remote", "--token", "secret", expect=7)
+            assert "another host" in r.err and "--trust-redirects" in r.err and place in r.err
+        assert not other.requests
         cli = Cli(tmp_path, small.url)
-        cli.run("list", "remote", "--token", "secret", expect=0)
-        assert small.requests[0][3]["Authorization"] == "Bearer secret"
-        assert other.requests and all("Authorization" not in r[3] for r in other.requests)
-        small.fault, small.pages, small.next_base = None, 1, other.url  # "next" on another host: only its query counts
+        cli.run("download", ID, "--token", "secret", "--trust-redirects", expect=0)
+        assert tree(cli.path(ID)) == SMALL and len(other.file_requests()) == 2
+        assert all(r[3]["Authorization"] == "Bearer secret" for r in small.requests)
+        assert other.requests and all("Authorization" not in r[3] for r in other.requests), "the token stays with its hub"
+
+
+def test_the_next_page_is_the_same_hubs(small, tmp_path):
+    with HostileHub({ID: dict(SMALL)}) as other:
+        small.pages, small.next_base = 1, other.url  # "next" on another host: only its query counts
         small.sets["a-v0"] = small.sets["b-v0"] = {"data/x": b"1"}
-        asked = len(other.requests)
-        assert cli.run("list", "remote", "--token", "secret", "--json", expect=0).json()["total"] == 3
-        assert len(other.requests) == asked
+        assert Cli(tmp_path, small.url).run("list", "remote", "--json", expect=0).json()["total"] == 3
+        assert not other.requests
+
+
+def test_a_hub_that_sends_a_byte_now_and_then_is_given_up(small, tmp_path):
+    def drip(request, path):
+        request.send_response(200)
+        request.send_header("Content-Type", "application/json")
+        request.send_header("Content-Length", "100000")
+        request.end_headers()
+        for _ in range(300):
+            request.wfile.write(b" ")
+            request.wfile.flush()
+            time.sleep(0.1)
+        return True
+
+    small.fault = drip
+    began = time.monotonic()
+    r = Cli(tmp_path, small.url).run("list", "remote", "--timeout", "1", "--attempts", "1", expect=4)
+    assert time.monotonic() - began < 10 and "stopped answering" in r.err and small.url + "/readyz" in r.err
+
+
+def test_lists_that_never_end_are_given_up(small, tmp_path):
+    item = {**small.summary(ID), "description": "x" * (1 << 20)}
+    body = json.dumps({"items": [dict(item, id=f"a-v{i}") for i in range(40)], "total": 1, "next": "/api/v1/datasets?cursor=1"}).encode()
+    small.fault = lambda request, path: request.answer(200, body, type="application/json") or True
+    r = Cli(tmp_path, small.url).run("list", "remote", expect=1)
+    assert "does not end" in r.err and "prefix" in r.err
+    assert len(small.requests) < 10
+
+
+def test_https_to_a_hub_that_speaks_http(small, tmp_path):
+    began = time.monotonic()
+    r = Cli(tmp_path, small.url.replace("http:", "https:")).run("list", "remote", expect=4)
+    assert "does it speak https there" in r.err and "http://" in r.err and time.monotonic() - began < 5
+
+
+def test_a_hub_that_went_away(big, tmp_path):
+    """What came is kept, and said to be; the tries in between are told."""
+    def fault(request, path):
+        if is_main(path) and len(big.file_requests()) > 2:
+            return request.cut(500, {}, b"")
+
+    big.fault = fault
+    cli = Cli(tmp_path, big.url)
+    r = cli.run("download", ID, "--attempts", "4", "--connections", "1", expect=4)
+    assert re.search(r"what came is kept \([1-9]\d%\): the same command goes on from there", r.err), r
+    assert "trying again in" in r.err and "attempt 2 failed" in r.err
+    assert "trying again" not in cli.run("download", ID, "--attempts", "3", "--quiet", expect=4).err
+    big.fault = None
+    assert re.search(r"going on, [12]\d\.\d MB of 42\.0 MB are there from before", cli.run("download", ID, expect=0).err)
 
 
 def test_answers_that_never_end(small, tmp_path):
@@ -352,6 +414,21 @@ def test_texts_cannot_command_a_terminal(small, tmp_path):
         assert "\x1b" not in out and "\x07" not in out and "\u202e" not in out
     small.fault = lambda request, path: request.problem(404, "dataset-not-found", "\x1b[2Jgone") or True
     assert "\x1b" not in cli.run("show", "x-v0", expect=3).err
+    for text in ("\x1b[2J", "\x9b2J", "\x07", "\x7f"):
+        body = json.dumps({"items": [{"number": 0, "task": text}], "next": None}, ensure_ascii=False).encode()
+        body = body.replace(b"\\u001b", b"\x1b").replace(b"\\u0007", b"\x07")  # as a hub that is none would write it
+        small.fault = lambda request, path: request.answer(200, body, type="application/json") or True
+        for args in (("episodes", ID, "--json"), ("episodes", ID), ("get", ID, "0", "rewards")):
+            code, seen = on_terminal(cli, *args, NO_COLOR="1")
+            assert text not in seen, (args, seen)
+
+
+def test_what_minari_inspect_says_cannot_either(tmp_path):
+    script = tmp_path / "inspect"
+    script.write_text("#!/bin/sh\nprintf 'cannot read \\033[2J\\302\\233x\\n' >&2\nexit 1\n")
+    script.chmod(0o755)
+    r = Cli(tmp_path).run("list", "local", expect=1, MINARI_INSPECT=str(script))
+    assert "cannot read ?[2J?x" in r.err and "\x1b" not in r.err and "\x9b" not in r.err
 
 
 def test_kill_9_and_go_on(big, tmp_path):
@@ -456,7 +533,7 @@ def test_a_full_disk(big, tmp_path):
     try:
         cli = Cli(place, big.url)
         r = cli.run("download", ID, expect=6)
-        assert "more bytes" in r.err and not big.file_requests(), "told before anything was fetched"
+        assert "needs 42.0 MB more" in r.err and not big.file_requests(), "told before anything was fetched"
         nothing_published(cli)
         big.sets[ID] = {MAIN: BIG[:12 << 20]}
         (place / "filler").write_bytes(b"")

@@ -75,9 +75,37 @@ def test_pkg_config(lib, tmp_path):
     source, program = os.path.join(EXAMPLE, "list.c"), str(tmp_path / "list")
     run("cc", *flags, source, "-o", program, *run("pkg-config", "--cflags", "--libs", "minari", **env).split())
     check(program, LD_LIBRARY_PATH=lib)
-    cflags = run("pkg-config", "--cflags", "minari", **env).split()
-    run("cc", *flags, *cflags, source, "-o", program, os.path.join(lib, "libminari.a"), *run("pkg-config", "--libs", "libcurl", "jansson", "libcrypto").split(), "-lm", "-pthread")
+    # --static says what the archive needs, and no more than a stock system has: only libminari.a is in this folder
+    alone = tmp_path / "alone"
+    alone.mkdir()
+    shutil.copy(os.path.join(lib, "libminari.a"), alone)
+    words = run("pkg-config", "--static", "--cflags", "--libs", "minari", **env).split()
+    run("cc", *flags, source, "-o", program, *[f"-L{alone}" if w.startswith("-L") else w for w in words])
+    assert "libminari" not in run("ldd", program)
     check(program)
+
+
+@pytest.mark.skipif(not shutil.which("g++"), reason="no C++ compiler")
+@pytest.mark.parametrize("standard", ["c++11", "c++20"])
+def test_cxx(lib, tmp_path, standard):
+    """Without a warning, and nothing crashes on NULL."""
+    env = {"PKG_CONFIG_PATH": os.path.join(lib, "pkgconfig")}
+    flags = [f"-fsanitize={sanitized()}"] if sanitized() else []
+    program = str(tmp_path / "options")
+    run("g++", f"-std={standard}", "-Wall", "-Wextra", "-Wpedantic", "-Werror", *flags, os.path.join(HERE, "options.cpp"), "-o", program,
+        *run("pkg-config", "--cflags", "--libs", "minari", **env).split())
+    with HostileHub({"a-v0": {"data/x": b"1"}, "b-v0": {"data/x": b"1"}}) as hub:
+        hub.fault = lambda request, path: path.endswith("/rewards") and (request.answer(200, b"[1.5,2.5]", {"X-Shape": "10,39", "X-Dtype": "float64"}) or True)
+        assert run(program, hub.url, LD_LIBRARY_PATH=lib) == ""
+
+
+@pytest.mark.parametrize("options", [["-std=c11"], ["-std=c17", "-O2"]])
+def test_c_without_a_warning(lib, tmp_path, options):
+    source = tmp_path / "x.c"
+    source.write_text("#include <minari/minari.h>\nstatic struct minari_client_options o = MINARI_CLIENT_OPTIONS_INIT;\n"
+                      "static struct minari_download_options d = MINARI_DOWNLOAD_OPTIONS_INIT;\nint main(void) { return o.size == d.size; }\n")
+    cflags = run("pkg-config", "--cflags", "minari", PKG_CONFIG_PATH=os.path.join(lib, "pkgconfig")).split()
+    run("cc", *options, "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-c", str(source), "-o", str(tmp_path / "x.o"), *cflags)
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@
 #include <minari/error.h>
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #ifdef __cplusplus
@@ -17,25 +18,44 @@ struct minari_client;
 
 /** Zero and NULL mean the default. Texts are copied. */
 struct minari_client_options {
-    const char *base_url;        /* "http://hub:8080"; must */
-    const char *token;           /* sent as a bearer token, to this hub only */
-    const char *user_agent;      /* default "libminari/VERSION" */
-    const char *proxy;           /* "http://proxy:3128"; default none */
-    bool environment_proxy;      /* honour http_proxy and its like */
+    size_t size;            /* of this structure: MINARI_CLIENT_OPTIONS_INIT sets it; 0: of version 0.1 */
+    const char *base_url;   /* "http://hub:8080"; must */
+    const char *token;      /* sent as a bearer token, to this hub only */
+    const char *user_agent; /* default "libminari/VERSION" */
+    const char *proxy;      /* "http://proxy:3128"; default none */
+    bool environment_proxy; /* honour http_proxy and its like */
+    bool trust_redirects;   /* follow the hub's redirects to other hosts, without the token */
     unsigned connect_timeout_ms; /* default 10000 */
-    unsigned stall_timeout_ms;   /* give a connection up after so long without a byte; default 30000 */
-    unsigned attempts;           /* of one request, over failures that may pass; default 8 */
+    unsigned
+        stall_timeout_ms; /* give a connection up that was slower than 1 KiB/s for so long; default 30000 */
+    unsigned attempts;    /* of one request, over failures that may pass; default 12 */
+    uint64_t bytes_per_s; /* at most, of all connections together; default no limit; at least 64 KiB/s */
+    /** Told before each wait for another attempt: why, the number of the attempt that failed, how long. */
+    void (*waiting)(const char *why, unsigned attempt, uint64_t wait_ms, void *user);
+    /** One line about each request that is over: for logs. */
+    void (*trace)(const char *line, void *user);
     /** Asked several times a second during every call; non-zero ends the call with MINARI_CANCELLED. */
     int (*interrupted)(void *user);
     void *user;
 };
 
+#ifdef __cplusplus
+static inline minari_client_options minari_client_options_init()
+{
+    minari_client_options options = minari_client_options();
+    options.size = sizeof options;
+    return options;
+}
+#define MINARI_CLIENT_OPTIONS_INIT minari_client_options_init()
+#else
 #define MINARI_CLIENT_OPTIONS_INIT                                                                           \
     {                                                                                                        \
-        0                                                                                                    \
+        .size = sizeof(struct minari_client_options)                                                         \
     }
+#endif
 
-/** MINARI_INVALID for a URL that is not http:// or https:// with a host. Free the result. */
+/** MINARI_INVALID without options, or for a URL that is not http:// or https:// with a host. Free the result.
+ */
 MINARI_API enum minari_status minari_client_new(const struct minari_client_options *options,
                                                 struct minari_client **out, struct minari_error *err);
 MINARI_API void minari_client_free(struct minari_client *client);

@@ -31,6 +31,7 @@ struct minari_summary {
 
 /** Which datasets, and in which order. NULL and false: no limit. */
 struct minari_dataset_query {
+    size_t size;        /* of this structure, or 0: of version 0.1 */
     const char *prefix; /* the id begins with it */
     const char *format;
     const char *status;
@@ -84,6 +85,7 @@ struct minari_episode {
 };
 
 struct minari_episode_query {
+    size_t size;      /* of this structure, or 0: of version 0.1 */
     const char *sort; /* "number", "steps", "return" ...; "-" before it: descending */
     const char *split;
     uint64_t limit; /* stop after so many; 0: all */
@@ -108,10 +110,13 @@ struct minari_slice {
     int64_t start, stop, step, row;
 };
 
+enum { MINARI_MAX_DIMS = 32 };
+
 /** What the answer says about the rows. */
 struct minari_rows_info {
     char media_type[64];
-    char shape[256]; /* "(10, 39)", "10,39" or the like: as the hub writes it; empty where it does not */
+    int ndim; /* of the rows together; -1: the answer does not say */
+    int64_t shape[MINARI_MAX_DIMS];
     char dtype[64];
     uint64_t bytes;
     uint64_t nonfinite; /* values that JSON had to say null for */
@@ -133,7 +138,16 @@ MINARI_API enum minari_status minari_rows_get(struct minari_client *client, cons
                                               const char *format, minari_sink_fn sink, void *user,
                                               struct minari_rows_info *info, struct minari_error *err);
 
-/** The same into memory of at most `max_bytes`. Free `*data` with free; a NUL follows it. */
+/** The same of several fields in one answer, of steps where `slice` has bounds: as "npz" or "json". */
+MINARI_API enum minari_status minari_fields_get(struct minari_client *client, const char *id,
+                                                uint64_t episode, const char *const *fields, size_t count,
+                                                const struct minari_slice *slice, const char *format,
+                                                minari_sink_fn sink, void *user,
+                                                struct minari_rows_info *info, struct minari_error *err);
+
+/** One field into memory of at most `max_bytes`. `size` may be NULL. Free `*data` with free; a NUL follows
+ * it.
+ */
 MINARI_API enum minari_status minari_rows_read(struct minari_client *client, const char *id, uint64_t episode,
                                                const char *field, const struct minari_slice *slice,
                                                const char *format, size_t max_bytes, char **data,

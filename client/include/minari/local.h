@@ -39,9 +39,11 @@ struct minari_download {
 };
 
 struct minari_download_options {
+    size_t size;             /* of this structure: MINARI_DOWNLOAD_OPTIONS_INIT sets it; 0: of version 0.1 */
     const char *root;        /* must; made if it is not there */
     const char *loadable_by; /* the Minari release it must suit; NULL: any */
-    bool force;              /* replace what is there; take what loadable_by refuses */
+    bool force; /* replace the dataset that is there; take what is refused: incompatible, broken, pending ...
+                 */
     bool any_format;         /* also datasets that are not Minari's */
     bool alone;              /* without the datasets it was combined from */
     unsigned connections;    /* default 4 */
@@ -57,15 +59,28 @@ struct minari_download_options {
     void *user;
 };
 
+#ifdef __cplusplus
+static inline minari_download_options minari_download_options_init()
+{
+    minari_download_options options = minari_download_options();
+    options.size = sizeof options;
+    return options;
+}
+#define MINARI_DOWNLOAD_OPTIONS_INIT minari_download_options_init()
+#else
 #define MINARI_DOWNLOAD_OPTIONS_INIT                                                                         \
     {                                                                                                        \
-        0                                                                                                    \
+        .size = sizeof(struct minari_download_options)                                                       \
     }
+#endif
 
 /**
  * Download a dataset and what it was combined from. A dataset appears complete or not at all; called again
  * after an interruption of any kind it fetches what is missing. One call at a time for each dataset of a
- * root: another is MINARI_BUSY.
+ * root: another is MINARI_BUSY. Only what `id` names is ever replaced, and only a dataset or a download;
+ * what was replaced is kept in the root's private folder until the next download into it.
+ *
+ * @return MINARI_BROKEN for what is not ready or cannot be loaded, unless forced
  */
 MINARI_API enum minari_status minari_dataset_download(struct minari_client *client, const char *id,
                                                       const struct minari_download_options *options,

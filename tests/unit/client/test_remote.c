@@ -3,6 +3,7 @@
 #include <criterion/criterion.h>
 #include <criterion/parameterized.h>
 #include <minari/remote.h>
+#include <stdio.h>
 
 struct remote_case {
     char text[80];
@@ -29,6 +30,18 @@ ParameterizedTestParameters(remote, parse)
         {"ftp://hub", MINARI_INVALID, 0, ""},
         {"file:///etc", MINARI_INVALID, 0, ""},
         {"hub:8080", MINARI_INVALID, 0, ""},
+        {"127.0.0.1:8080", MINARI_INVALID, 0, ""},
+        {"http://hub:65535/x", MINARI_OK, MINARI_REMOTE_HUB, "http://hub:65535/x"},
+        {"http://hub:65536", MINARI_INVALID, 0, ""},
+        {"http://127.0.0.1:99999", MINARI_INVALID, 0, ""},
+        {"http://hub:0", MINARI_INVALID, 0, ""},
+        {"http://hub:", MINARI_INVALID, 0, ""},
+        {"http://hub:80x", MINARI_INVALID, 0, ""},
+        {"http://:80", MINARI_INVALID, 0, ""},
+        {"http://[::1", MINARI_INVALID, 0, ""},
+        {"http://[]:80", MINARI_INVALID, 0, ""},
+        {"http://[::1]80", MINARI_INVALID, 0, ""},
+        {"http://a:1:2", MINARI_INVALID, 0, ""},
         {"", MINARI_INVALID, 0, ""},
     };
     return cr_make_param_array(struct remote_case, cases, HUB_COUNT(cases));
@@ -83,5 +96,17 @@ ParameterizedTest(const struct choose_case *c, remote, precedence)
     if (!c->st) {
         cr_assert_str_eq(r.text, c->text);
         cr_assert_str_eq(r.origin, c->origin);
+    }
+}
+
+Test(remote, a_bare_address_is_guessed)
+{
+    struct minari_error err;
+    for (size_t i = 0; i < 3; i++) {
+        static const char *const texts[] = {"127.0.0.1:8080", "hub:8080", "hub.example.org"};
+        char meant[64];
+        snprintf(meant, sizeof meant, "did you mean http://%s ?", texts[i]);
+        cr_assert_eq(minari_remote_parse(texts[i], NULL, &err), MINARI_INVALID);
+        cr_assert(strstr(err.detail, meant), "%s", err.detail);
     }
 }

@@ -34,7 +34,7 @@ ParameterizedTestParameters(retry, decisions)
         {{.number = 2, .http_status = 500, .random = UINT32_MAX}, true, 0, 500},
         {{.number = 5, .http_status = 500, .random = 4000}, true, 4000, 4000},
         {{.number = 7, .http_status = 500, .random = 15000}, true, 15000, 15000},
-        {{.number = 8, .http_status = 500}, false, 0, 0}, /* the eighth was the last */
+        {{.number = 12, .http_status = 500}, false, 0, 0}, /* the twelfth was the last */
         /* advice is waited for, with jitter on top; too much of it is not */
         {{.number = 1, .http_status = 503, .retry_after_s = 2}, true, 2000, 2250},
         {{.number = 1, .http_status = 503, .retry_after_s = 120}, true, 120000, 120250},

@@ -61,3 +61,18 @@ Test(space, nesting_has_an_end)
         space = json_pack("{s:s, s:[o]}", "type", "Tuple", "subspaces", space);
     cr_assert_eq(space_text(space, &out, NULL), HUB_OK);
 }
+
+Test(space, the_shape_of_a_field)
+{
+    HUB_CLEANUP(hub_json_decrefp)
+    json_t *space = json_loads("{\"type\":\"Dict\",\"subspaces\":{\"cam\":{\"type\":\"Tuple\",\"subspaces\":["
+                               "{\"type\":\"Discrete\"},{\"type\":\"Box\",\"shape\":[4,5,3]}]}}}",
+                               0, NULL);
+    const json_t *shape = space_shape(space, "observations/cam/_index_1");
+    cr_assert_eq(json_array_size(shape), 3);
+    cr_assert_eq(json_integer_value(json_array_get(shape, 1)), 5);
+    cr_assert_null(space_shape(space, "observations/cam/_index_7"));
+    cr_assert_null(space_shape(space, "observations/none/at/all"));
+    cr_assert_null(space_shape(space, "observations"));
+    cr_assert_null(space_shape(NULL, "observations/cam"));
+}

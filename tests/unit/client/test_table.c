@@ -44,7 +44,7 @@ ParameterizedTestParameters(table, sizes)
 ParameterizedTest(const struct text_case *c, table, sizes)
 {
     char text[TABLE_NUMBER];
-    table_size(c->n, text);
+    hub_number_size(c->n, text);
     cr_assert_str_eq(text, c->text);
 }
 
