@@ -120,7 +120,7 @@ static bool add_row(struct table *t, const struct node *n, struct shape shape)
     if (shape.format)
         texts[c++] = s ? s->format : "";
     if (shape.status)
-        texts[c++] = s ? s->status : "";
+        texts[c++] = !s ? "" : s->unloadable ? "not loadable" : s->status;
     for (size_t i = 0, at = 0; i < n->author_count && at < sizeof authors; i++)
         at += (size_t)snprintf(authors + at, sizeof authors - at, "%s%s", i ? ", " : "", n->authors[i]);
     texts[c] = n->author_count ? authors : "Unknown";
@@ -205,7 +205,7 @@ bool tree_fill(struct table *t, const struct minari_summary *const *datasets, si
     for (size_t i = 0; ok && i < count; i++) {
         ok = insert(root, datasets[i]);
         shape.format = shape.format || strncmp(datasets[i]->format, "minari", 6) != 0;
-        shape.status = shape.status || strcmp(datasets[i]->status, "ready") != 0;
+        shape.status = shape.status || datasets[i]->unloadable || strcmp(datasets[i]->status, "ready") != 0;
     }
     if (!ok)
         return false;

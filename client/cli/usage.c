@@ -18,6 +18,11 @@ static const struct hub_usage_part parts[] = {
     {"EXIT STATUS",
      "0 ok, 1 failed or declined, 2 usage, 3 not found, 4 hub unreachable, 5 verification failed,\n"
      "6 no space, 7 not allowed, 8 broken dataset, 130 interrupted.\n"},
+    {"JSON",
+     "With --json a result is one JSON document on stdout, an error one line on stderr:\n"
+     "{\"error\":{\"exit\":3,\"status\":\"not-found\",\"problem\":\"dataset-not-found\",\"detail\":\"...\","
+     "\"remedy\":\"...\"}}\n"
+     "where status, problem and remedy may be missing.\n"},
     {"EXAMPLES", examples},
 };
 
@@ -62,7 +67,8 @@ static void help_program(FILE *out)
     fprintf(out, "\nOptions of all commands:\n");
     for (size_t i = 0; i < CLI_COMMON; i++)
         help_option(out, cli_common[i]);
-    fprintf(out, "\nExamples:\n%s\nEnvironment: %sExit codes: %s", examples, parts[0].text, parts[1].text);
+    fprintf(out, "\nExamples:\n%s\nEnvironment: %sExit codes: %s%s", examples, parts[0].text, parts[1].text,
+            parts[2].text);
 }
 
 void cli_help(FILE *out, const struct cli_command *command)

@@ -235,7 +235,7 @@ static const char *obstacle(const struct minari_dataset *ds, char word[64])
 {
     const struct minari_summary *s = minari_dataset_summary(ds);
     const bool ready = strcmp(s->status, "ready") == 0;
-    snprintf(word, 64, "%s", ready ? "not loadable by Minari" : s->status);
+    snprintf(word, 64, "%s", ready ? "not loadable" : s->status);
     if (ready)
         return s->unloadable ? s->reason ? s->reason : hub_dataset_problem(ds, "not-loadable") : NULL;
     return s->reason ? s->reason : "";

@@ -251,6 +251,21 @@ def test_versions_and_compatibility(cli):
     cli.run("download", "cartpole/test-v0", "--for", "0.5.3", expect=0)
 
 
+def test_a_truncated_dataset_is_not_downloaded_unasked(tmp_path):
+    source = tmp_path / "source"
+    shutil.copytree(os.path.join(E4, "door-human-v0"), source / "door-human-v0")
+    data = source / "door-human-v0" / "data" / "main_data.hdf5"
+    os.truncate(data, data.stat().st_size // 2)
+    with serving(str(source)) as hub:
+        hub.wait_indexed()
+        cli = Cli(tmp_path / "datasets", hub.base)
+        r = cli.run("download", "door-human-v0", expect=8)
+        assert "is broken: " in r.err and "--force takes its files as they are" in r.err and not os.path.exists(cli.path("door-human-v0"))
+        assert "left out: door-human-v0 is broken" in cli.run("download", "door-*", "--yes", expect=3).err
+        cli.run("download", "door-human-v0", "--force", expect=0)
+        assert tree(cli.path("door-human-v0")) == tree(source / "door-human-v0")
+
+
 def test_other_formats_need_a_place(hub, cli, tmp_path):
     id = next(i["id"] for i in hub.datasets() if i["format"] == "lerobot")
     r = cli.run("download", id, expect=2)

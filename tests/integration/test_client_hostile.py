@@ -582,7 +582,7 @@ def test_a_hub_cannot_choose_what_is_published(small, tmp_path, where, lie, forc
 
 
 def test_a_version_of_the_id_may_be_the_answer(small, tmp_path):
-    real, listed = small.summary, small.listing
+    real = small.summary
     small.sets["door-human"] = small.sets[ID]
     small.summary = lambda id: {**real(id), "id": "door-human-v0"} if id == "door-human" else real(id)
     cli = Cli(tmp_path, small.url)

@@ -150,6 +150,12 @@ Test(tree, columns_for_what_is_not_minaris)
     cr_assert_str_eq(t.columns[4].name, "Format");
     cr_assert_str_eq(t.columns[5].name, "Status");
     cr_assert_str_eq(t.cells[TABLE_COLUMNS + 4].text, "lerobot");
+    cr_assert_str_eq(t.cells[TABLE_COLUMNS + 5].text, "broken");
+    table_dispose(&t);
+    a.unloadable = true;
+    t = (struct table){0};
+    cr_assert(tree_fill(&t, list, 1, false, caption));
+    cr_assert_str_eq(t.cells[4].text, "not loadable");
     table_dispose(&t);
 }
 
