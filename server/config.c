@@ -59,8 +59,10 @@ static const struct option options[] = {
      "A file must have been left alone for so long before it is inspected (ms, s, m, h; plain: seconds)."},
     {"sweep", DURATION, AT(sweep_ms), "5m", 0, 30 * 86400000ULL, "TIME",
      "How often all directories are looked through; 0: only at the start and on SIGHUP."},
-    {"hash", CHOICE, AT(hash), "on-demand", 0, 0, "on-demand|off",
-     "Whether the digests of downloaded files are computed."},
+    {"hash", CHOICE, AT(hash), "on-demand", 0, 0, "on-demand|idle|off",
+     "Which files have their digests computed: those that are downloaded, all of them while nothing else is "
+     "to be "
+     "hashed, or none."},
     {"allow-target", LIST, AT(allow_targets), "", 0, 0, "DIR",
      "A directory outside the roots that symbolic links may lead to; may be given several times."},
     {"inspect-time", DURATION, AT(inspect_ms), "60s", 1000, 86400000, "TIME",

@@ -18,7 +18,7 @@ struct hub_list {
 };
 
 /* In the order of the words that the option takes. */
-enum hub_hash_mode { HUB_HASH_ON_DEMAND, HUB_HASH_OFF };
+enum hub_hash_mode { HUB_HASH_ON_DEMAND, HUB_HASH_IDLE, HUB_HASH_OFF };
 
 struct hub_config {
     struct hub_list root_texts; /* as given: [NAME=]DIR[:ro] */

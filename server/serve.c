@@ -165,7 +165,7 @@ static enum hub_status open_all(struct parts *parts, const struct hub_config *co
     if (!app->budget)
         return hub_fail(err, HUB_NO_MEMORY, "no memory for the budget");
     if (config->hash != HUB_HASH_OFF)
-        HUB_TRY(hub_hasher_start(app->catalog, app->store, &app->hasher, err));
+        HUB_TRY(hub_hasher_start(app->catalog, app->store, config->hash == HUB_HASH_IDLE, &app->hasher, err));
     HUB_TRY(start_scanner(parts, config, false, err));
     HUB_TRY(start_http(parts, config, err));
     return start_control(parts, config, err);

@@ -289,7 +289,7 @@ struct hub_draft {
 };
 /** Publish one state of a dataset, all of it in one transaction, and a new snapshot with it (coalesced: at
  * most every 200 ms while many are published; hub_catalog_flush forces it). Old parts and their side data go
- * when the last reader is done. */
+ * at the first flush after the last reader is done. */
 HUB_MUST_USE enum hub_status hub_catalog_publish(struct hub_catalog *catalog, const struct hub_draft *draft,
                                                  struct hub_error *err);
 /** Keep one inspected part ahead of the publication that will show it (whose draft then has neither `found`

@@ -36,7 +36,6 @@ static void box_free(struct hub_lru_item *item)
         if (box->next)
             box->next->link = box->link;
         pthread_mutex_unlock(&catalog->lock);
-        hub_doomed_reap(catalog);
     }
     free_parts_of(box);
 }
@@ -295,6 +294,7 @@ static bool still_open(const struct hub_catalog *catalog, const struct hub_doome
 void hub_doomed_reap(struct hub_catalog *catalog)
 {
     char path[4096];
+    struct hub_doomed *gone = NULL;
     pthread_mutex_lock(&catalog->lock);
     for (struct hub_doomed **at = &catalog->doomed, *d; (d = *at);) {
         if (still_open(catalog, d)) {
@@ -302,11 +302,16 @@ void hub_doomed_reap(struct hub_catalog *catalog)
             continue;
         }
         *at = d->next;
-        snprintf(path, sizeof path, "%s/%s", catalog->state, d->path);
-        (void)unlink(path);
-        free(d);
+        d->next = gone;
+        gone = d;
     }
     pthread_mutex_unlock(&catalog->lock);
+    for (struct hub_doomed *next; gone; gone = next) { /* a large file takes its time */
+        next = gone->next;
+        snprintf(path, sizeof path, "%s/%s", catalog->state, gone->path);
+        (void)unlink(path);
+        free(gone);
+    }
 }
 
 /* ---- asking a dataset ---- */

@@ -133,7 +133,7 @@ static inline struct hub_ds_box *hub_ds_box_of(const struct hub_dataset *dataset
 
 /** A file's number today, or HUB_NONE. */
 uint32_t hub_part_file(const struct hub_part_files *map, uint32_t number);
-/** Unlink side data that nobody can ask for any more. */
+/** Unlink side data that nobody can ask for any more. No lock held, never on an event thread. */
 void hub_doomed_reap(struct hub_catalog *catalog);
 
 /* ---- digests.c ---- */

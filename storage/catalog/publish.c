@@ -365,7 +365,6 @@ static void retire(struct hub_publication *p, const struct hub_head *old)
         catalog->doomed = d;
     }
     pthread_mutex_unlock(&catalog->lock);
-    hub_doomed_reap(catalog);
 }
 
 static enum hub_status show_head(struct hub_publication *p, struct hub_error *err)
@@ -555,5 +554,6 @@ enum hub_status hub_catalog_flush(struct hub_catalog *catalog, struct hub_error 
     pthread_mutex_lock(&catalog->write_lock);
     const enum hub_status st = hub_heads_show(catalog, true, err);
     pthread_mutex_unlock(&catalog->write_lock);
+    hub_doomed_reap(catalog);
     return st;
 }

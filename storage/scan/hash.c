@@ -1,22 +1,25 @@
-/* Hashing on demand: one thread reads a file once and computes all three digests in that pass. They count
- * only if the file is the same before and after. What is wanted last is hashed first; what does not fit into
- * the queue is wanted again by the next request. */
+/* Hashing: one thread reads a file once and computes all three digests in that pass. They count only if the
+ * file is the same before and after. What is wanted last is hashed first; what does not fit into the queue is
+ * wanted again by the next request. Where it also hashes while it is idle, one pass over the catalogue
+ * follows each change of it, once there was none for a while; what is wanted comes before the next block of
+ * such a file. */
 #include "storage/base/digest.h"
 #include "storage/base/time.h"
-#include "storage/scan/scan.h"
+#include "storage/scan/state.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-enum { MAX_WANTED = 1024 };
+enum { MAX_WANTED = 1024, QUIET_MS = 1000 };
 #define BLOCK_BYTES (1 * MIB)
 
 struct wanted {
     uint32_t root;
     struct hub_stamp stamp;
     char *path;
+    bool unasked; /* others go first */
 };
 
 struct hub_hasher {
@@ -32,6 +35,12 @@ struct hub_hasher {
     int64_t started_ms;
     atomic_uint_fast64_t hashed; /* bytes of it */
     atomic_bool stop;
+
+    bool idle;           /* hashes what nobody asked for, too; what follows is the thread's own: */
+    uint64_t generation; /* of the snapshot this pass goes over */
+    uint32_t head, file; /* next */
+    int64_t since_ms;    /* the catalogue did not change */
+    bool through;
 };
 
 struct sums {
@@ -47,8 +56,10 @@ static enum hub_status add_block(struct sums *sums, struct hub_view block, struc
     return HUB_OK;
 }
 
-static enum hub_status read_all(struct hub_hasher *h, struct hub_file *file, struct sums *sums,
-                                struct hub_error *err)
+static void hash_wanted(struct hub_hasher *h);
+
+static enum hub_status read_all(struct hub_hasher *h, const struct wanted *w, struct hub_file *file,
+                                struct sums *sums, struct hub_error *err)
 {
     const uint64_t size = hub_file_stamp(file)->size;
     HUB_CLEANUP(hub_freep) char *block = malloc(BLOCK_BYTES);
@@ -56,6 +67,8 @@ static enum hub_status read_all(struct hub_hasher *h, struct hub_file *file, str
         return hub_fail(err, HUB_NO_MEMORY, "no memory to hash");
     for (uint64_t at = 0; at < size;) {
         const size_t n = (size_t)HUB_MIN(size - at, (uint64_t)BLOCK_BYTES);
+        if (w->unasked)
+            hash_wanted(h);
         if (h->stop)
             return hub_fail(err, HUB_CANCELLED, "stopped");
         HUB_TRY(hub_read_bytes(file, at, block, n, 0, err));
@@ -88,7 +101,7 @@ static enum hub_status hash_open(struct hub_hasher *h, const struct wanted *w, s
     if (!st)
         st = hub_digest_begin(&sums.md5, HUB_MD5, err);
     if (!st)
-        st = read_all(h, file, &sums, err);
+        st = read_all(h, w, file, &sums, err);
     if (!st)
         st = hub_file_unchanged(file, err);
     if (!st)
@@ -113,31 +126,115 @@ static void hash(struct hub_hasher *h, const struct wanted *w)
     hub_file_put(file);
 }
 
+/* One file, and what is told about it meanwhile. The lock is held before and after. */
+static void hash_one(struct hub_hasher *h, struct wanted w)
+{
+    const char *before = h->current;
+    const uint64_t before_size = h->current_size, before_hashed = atomic_load(&h->hashed);
+    const int64_t before_ms = h->started_ms;
+    h->current = w.path;
+    h->current_size = w.stamp.size;
+    h->started_ms = hub_time_now_ns() / 1000000;
+    atomic_store_explicit(&h->hashed, 0, memory_order_relaxed);
+    pthread_mutex_unlock(&h->lock);
+    hash(h, &w);
+    pthread_mutex_lock(&h->lock);
+    h->current = before;
+    h->current_size = before_size;
+    h->started_ms = before_ms;
+    atomic_store_explicit(&h->hashed, before_hashed, memory_order_relaxed);
+    free(w.path);
+}
+
+static void hash_wanted(struct hub_hasher *h)
+{
+    pthread_mutex_lock(&h->lock);
+    while (h->count && !h->stop)
+        hash_one(h, h->wanted[--h->count]);
+    pthread_mutex_unlock(&h->lock);
+}
+
+/* ---- what nobody asked for ---- */
+
+/* The next file of a dataset without digests. */
+static bool next_file(struct hub_hasher *h, const struct hub_head *head, struct wanted *out)
+{
+    const struct hub_dataset *dataset;
+    bool found = false;
+    if (hub_dataset_get(h->catalog, head, true, &dataset, NULL))
+        return false;
+    while (!found && h->file < dataset->file_count && !h->stop) {
+        const struct hub_ds_file *file = &dataset->files[h->file++];
+        struct hub_file_digests known;
+        *out = (struct wanted){.root = head->root,
+                               .stamp = file->stamp,
+                               .path = hub_walk_join(head->path, file->path),
+                               .unasked = true};
+        found = out->path &&
+                hub_digest_find(h->catalog, out->root, out->path, &out->stamp, &known, NULL) == HUB_NOT_FOUND;
+        if (!found)
+            free(out->path);
+    }
+    hub_dataset_put(h->catalog, dataset);
+    return found;
+}
+
+/* No lock held. */
+static bool next_unasked(struct hub_hasher *h, struct wanted *out)
+{
+    const struct hub_snapshot *snapshot = hub_catalog_snapshot(h->catalog);
+    const int64_t now_ms = hub_scan_now_ms();
+    if (snapshot->generation != h->generation) {
+        h->generation = snapshot->generation;
+        h->since_ms = now_ms;
+        h->head = h->file = 0;
+        h->through = false;
+    }
+    if (h->through || now_ms - h->since_ms < QUIET_MS)
+        return false;
+    for (; h->head < snapshot->count && !h->stop; h->head++, h->file = 0)
+        if (next_file(h, snapshot->heads[h->head], out))
+            return true;
+    h->through = true;
+    return false;
+}
+
+/* Until something is wanted; where it hashes while idle, a moment. */
+static void rest(struct hub_hasher *h)
+{
+    struct timespec until;
+    if (!h->idle) {
+        pthread_cond_wait(&h->wake, &h->lock);
+        return;
+    }
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec++;
+    pthread_cond_timedwait(&h->wake, &h->lock, &until);
+}
+
 static void *run(void *arg)
 {
     struct hub_hasher *h = arg;
+    struct wanted unasked;
     pthread_mutex_lock(&h->lock);
     while (!h->stop) {
-        if (!h->count) {
-            pthread_cond_wait(&h->wake, &h->lock);
+        if (h->count) {
+            hash_one(h, h->wanted[--h->count]);
             continue;
         }
-        struct wanted w = h->wanted[--h->count];
-        h->current = w.path;
-        h->current_size = w.stamp.size;
-        h->started_ms = hub_time_now_ns() / 1000000;
-        atomic_store_explicit(&h->hashed, 0, memory_order_relaxed);
         pthread_mutex_unlock(&h->lock);
-        hash(h, &w);
+        const bool found = h->idle && next_unasked(h, &unasked);
         pthread_mutex_lock(&h->lock);
-        h->current = NULL;
-        free(w.path);
+        if (found)
+            hash_one(h, unasked);
+        else if (!h->count && !h->stop)
+            rest(h);
     }
     pthread_mutex_unlock(&h->lock);
     return NULL;
 }
 
-enum hub_status hub_hasher_start(struct hub_catalog *catalog, struct hub_store *store,
+enum hub_status hub_hasher_start(struct hub_catalog *catalog, struct hub_store *store, bool idle,
                                  struct hub_hasher **out, struct hub_error *err)
 {
     struct hub_hasher *h = calloc(1, sizeof *h);
@@ -145,6 +242,7 @@ enum hub_status hub_hasher_start(struct hub_catalog *catalog, struct hub_store *
         return hub_fail(err, HUB_NO_MEMORY, "no memory to hash");
     h->catalog = catalog;
     h->store = store;
+    h->idle = idle;
     pthread_mutex_init(&h->lock, NULL);
     pthread_cond_init(&h->wake, NULL);
     if (pthread_create(&h->thread, NULL, run, h)) {

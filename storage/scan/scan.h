@@ -105,10 +105,11 @@ typedef void (*hub_scan_job_each)(void *user, const struct hub_scan_job *job);
 /** Inspections under way and waiting; `each` must not call the scanner. */
 void hub_scanner_jobs(struct hub_scanner *scanner, hub_scan_job_each each, void *user);
 
-/* ---- on-demand hashing (hash.c) ---- */
+/* ---- hashing (hash.c) ---- */
 
 struct hub_hasher;
-HUB_MUST_USE enum hub_status hub_hasher_start(struct hub_catalog *catalog, struct hub_store *store,
+/** @param idle  while nothing is wanted, hash the files of all datasets that have no digests yet */
+HUB_MUST_USE enum hub_status hub_hasher_start(struct hub_catalog *catalog, struct hub_store *store, bool idle,
                                               struct hub_hasher **out, struct hub_error *err);
 void hub_hasher_stop(struct hub_hasher *hasher);
 /** The file being hashed and those that wait. NULL is fine: there are none. */

@@ -109,7 +109,7 @@ Test(config, mistakes_are_named)
         {"--memory", "99999999999999999999G", "not a size"},
         {"--workers", "-1", "not a whole number"},
         {"--workers", NULL, "needs a value"},
-        {"--hash=maybe", NULL, "must be one of on-demand|off"},
+        {"--hash=maybe", NULL, "must be one of on-demand|idle|off"},
         {"--settle", "2 weeks", "not a time"},
         {"--access-log=perhaps", NULL, "on or off"},
         {"--root=", NULL, "has no value"},

@@ -335,8 +335,11 @@ Test(publish, side_data_goes_with_its_last_reader)
     part = (struct hub_draft_part){.name = "a", .signature = 2, .found = a, .side = "side/1-a-2"};
     touch("side/1-a-2");
     publish(&draft);
+    DRAFT_OK(hub_catalog_flush(catalog, err));
     cr_expect(exists("side/1-a-1"), "somebody reads the old state");
     hub_dataset_put(catalog, dataset);
+    cr_expect(exists("side/1-a-1"), "whoever puts it back need not wait for the disk");
+    DRAFT_OK(hub_catalog_flush(catalog, err));
     cr_expect_not(exists("side/1-a-1"));
     cr_expect(exists("side/1-a-2"));
     touch("side/orphan");

@@ -18,7 +18,7 @@ static void set_up(void)
     const struct hub_store_options store_options = {.roots = roots, .root_count = 1, .state = state};
     cr_assert_eq(hub_catalog_open(&catalog_options, &catalog, NULL), HUB_OK);
     cr_assert_eq(hub_store_open(&store_options, &store, NULL), HUB_OK);
-    cr_assert_eq(hub_hasher_start(catalog, store, &hasher, NULL), HUB_OK);
+    cr_assert_eq(hub_hasher_start(catalog, store, false, &hasher, NULL), HUB_OK);
 }
 
 static void tear_down(void)
@@ -44,7 +44,7 @@ static struct hub_stamp stamp_of(const char *name)
 static enum hub_status wait_for(const char *name, const struct hub_stamp *stamp, struct hub_file_digests *out)
 {
     enum hub_status st = HUB_NOT_FOUND;
-    for (int i = 0; i < 250 && st; i++) {
+    for (int i = 0; i < 2000 && st; i++) {
         usleep(10000);
         st = hub_digest_find(catalog, 0, name, stamp, out, NULL);
     }
@@ -83,4 +83,27 @@ Test(hash, not_of_another_state)
     }
     usleep(100000);
     cr_expect_eq(hub_digest_find(catalog, 0, "a.txt", &stamp, &found, NULL), HUB_NOT_FOUND);
+}
+
+Test(hash, what_nobody_asked_for_while_idle)
+{
+    struct hub_file_digests found;
+    hub_hasher_stop(hasher);
+    scan_write(root, "set/a.bin", "123456789");
+    scan_write(root, "set/b.bin", "");
+    const struct hub_ds_file files[] = {{"a.bin", stamp_of("set/a.bin")}, {"b.bin", stamp_of("set/b.bin")}};
+    const struct hub_draft draft = {.id = "set",
+                                    .path = "set",
+                                    .format = "files",
+                                    .reason = "",
+                                    .status = HUB_DATASET_READY,
+                                    .files = files,
+                                    .file_count = 2,
+                                    .revision = ""};
+    cr_assert_eq(hub_catalog_publish(catalog, &draft, NULL), HUB_OK);
+    cr_assert_eq(hub_catalog_flush(catalog, NULL), HUB_OK);
+    cr_assert_eq(hub_hasher_start(catalog, store, true, &hasher, NULL), HUB_OK);
+    cr_assert_eq(wait_for("set/b.bin", &files[1].stamp, &found), HUB_OK);
+    cr_assert_eq(wait_for("set/a.bin", &files[0].stamp, &found), HUB_OK);
+    cr_expect_str_eq(found.crc32c, "e3069283");
 }

@@ -63,7 +63,7 @@ static void set_up(void)
     root = scan_directory();
     state = scan_directory();
     limits = (struct hub_inspector_options)HUB_INSPECTOR_OPTIONS_INIT;
-    limits.wall_ms = 1000;
+    limits.wall_ms = 700;
     jobs = 2;
     turn_ms = 0;
 }
