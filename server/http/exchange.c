@@ -54,8 +54,9 @@ static void make_id(struct hub_http *http, char out[33])
 static void set_id(struct hub_exchange *x)
 {
     const char *id = hub_request_header(&x->request, "X-Request-Id");
-    if (id && is_sane_id(id))
-        snprintf(x->request.id, sizeof x->request.id, "%s", id);
+    x->named = id && is_sane_id(id);
+    if (x->named)
+        strcpy(x->request.id, id); /* its length was checked */
     else
         make_id(x->http, x->request.id);
 }

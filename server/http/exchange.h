@@ -51,6 +51,7 @@ struct hub_exchange {
     struct sockaddr_in6 peer; /* or a sockaddr_in, or neither */
     const char *misnamed;     /* what the client calls this server, where that is not allowed */
     bool proxied;             /* the peer is a proxy whose X-Forwarded-* fields are believed */
+    bool named;               /* the client gave the request its id */
     bool folded;              /* a header field went on in a second line */
     const char *method_name;
     const struct hub_route *route;

@@ -16,6 +16,9 @@
 #include <time.h>
 #include <unistd.h>
 
+/* What the library may use for a connection: the header of a request, its parts once more, and the header of
+ * the answer. It is zeroed for every request. */
+#define CONNECTION_BYTES (16 * KIB)
 #define WHOLE_FILE_BYTES (1 * MIB) /* up to here one read into one buffer beats blocks */
 
 enum { BACKLOG = 1024, DRAIN_TICK_MS = 5, FLUSH_MS = 1000 };
@@ -129,33 +132,78 @@ static struct MHD_Response *make_response(struct hub_exchange *x)
     return MHD_create_response_from_buffer(bytes.size, (void *)bytes.data, MHD_RESPMEM_PERSISTENT);
 }
 
-static bool add(struct MHD_Response *out, const char *name, const char *value)
+/* Header lines on their way to libmicrohttpd, which allocates three times for each field it is given: all are
+ * given as the value of the first. It refuses line ends in a value, so these stand for them until it has made
+ * its copy. No value holds them: control characters are refused. */
+#define FIRST_FIELD "X-Content-Type-Options"
+#define LINE_END "\1\2"
+
+struct lines {
+    size_t size;
+    char text[CONNECTION_BYTES];
+};
+
+static void add_text(struct lines *lines, const char *text)
 {
-    return MHD_add_response_header(out, name, value) == MHD_YES;
+    const size_t size = strlen(text);
+    if (size >= sizeof lines->text - lines->size) {
+        lines->size = sizeof lines->text; /* more than can be sent */
+        return;
+    }
+    memcpy(lines->text + lines->size, text, size);
+    lines->size += size;
+}
+
+static void add_line(struct lines *lines, const char *name, const char *value)
+{
+    add_text(lines, LINE_END);
+    add_text(lines, name);
+    add_text(lines, ": ");
+    add_text(lines, value);
+}
+
+static bool give(struct lines *lines, struct MHD_Response *out)
+{
+    if (lines->size == sizeof lines->text)
+        return false;
+    lines->text[lines->size] = '\0';
+    if (MHD_add_response_header(out, FIRST_FIELD, lines->text) != MHD_YES)
+        return false;
+    const char *copy = MHD_get_response_header(out, FIRST_FIELD);
+    for (char *at = copy ? strchr(copy, LINE_END[0]) : NULL; at; at = strchr(at, LINE_END[0]))
+        memcpy(at, "\r\n", 2);
+    return true;
 }
 
 /* What lets pages of other origins read this answer. Always, not only where an Origin asks: caches keep it.
  */
-static bool add_origin(const struct hub_exchange *x, struct MHD_Response *out)
+static void add_origin(struct lines *lines, const struct hub_exchange *x)
 {
     const struct hub_access *access = &x->http->access;
     const char *allowed = hub_access_origin(access, hub_request_header(&x->request, "Origin"));
-    return (!hub_access_varies(access) || add(out, "Vary", "Origin")) &&
-           (!allowed || (add(out, "Access-Control-Allow-Origin", allowed) &&
-                         add(out, "Access-Control-Expose-Headers", "*")));
+    if (hub_access_varies(access))
+        add_line(lines, "Vary", "Origin");
+    if (!allowed)
+        return;
+    add_line(lines, "Access-Control-Allow-Origin", allowed);
+    add_line(lines, "Access-Control-Expose-Headers", "*");
 }
 
 static bool add_headers(struct hub_exchange *x, struct MHD_Response *out)
 {
     const struct hub_response *response = &x->response;
-    bool ok = add(out, "X-Request-Id", x->request.id) && add(out, "X-Content-Type-Options", "nosniff");
+    struct lines lines;
+    lines.size = 0;
+    add_text(&lines, "nosniff");
+    if (response->status >= 400 || x->named)
+        add_line(&lines, "X-Request-Id", x->request.id);
     if (hub_access_shared(&x->request))
-        ok = ok && add_origin(x, out);
+        add_origin(&lines, x);
     for (unsigned i = 0; i < response->header_count; i++)
-        ok = ok && add(out, response->headers[i].name, response->headers[i].value);
-    if (x->close || atomic_load_explicit(&x->http->draining, memory_order_relaxed))
-        ok = ok && add(out, "Connection", "close");
-    return ok;
+        add_line(&lines, response->headers[i].name, response->headers[i].value);
+    return give(&lines, out) &&
+           ((!x->close && !atomic_load_explicit(&x->http->draining, memory_order_relaxed)) ||
+            MHD_add_response_header(out, "Connection", "close") == MHD_YES);
 }
 
 static enum MHD_Result queue(struct hub_exchange *x)
@@ -439,6 +487,7 @@ static enum hub_status start_daemon(struct hub_http *http, int fd, struct hub_er
     struct MHD_OptionItem items[] = {
         {MHD_OPTION_LISTEN_SOCKET, fd, NULL},
         {MHD_OPTION_CONNECTION_LIMIT, options->connections, NULL},
+        {MHD_OPTION_CONNECTION_MEMORY_LIMIT, CONNECTION_BYTES, NULL},
         {MHD_OPTION_PER_IP_CONNECTION_LIMIT, options->connections_per_client, NULL},
         {MHD_OPTION_CONNECTION_TIMEOUT, (options->idle_ms + 999) / 1000 + 1, NULL},
         {MHD_OPTION_NOTIFY_COMPLETED, (intptr_t)on_completed, http},

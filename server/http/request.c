@@ -94,12 +94,14 @@ static enum hub_status split_path(struct hub_request *request, struct hub_view p
  * not. NULL: it is text. */
 static const char *what_is_wrong(struct hub_view text)
 {
+    unsigned char all = 0;
     for (size_t i = 0; i < text.size; i++) {
         unsigned char c = (unsigned char)text.data[i];
         if ((c < 0x20 && c != '\t' && c != '\n' && c != '\r') || c == 0x7F)
             return "holds a control character";
+        all |= c;
     }
-    return hub_utf8_valid(text) ? NULL : "is not UTF-8";
+    return all < 0x80 || hub_utf8_valid(text) ? NULL : "is not UTF-8";
 }
 
 static enum hub_status check_param(const struct hub_param *param, struct hub_error *err)

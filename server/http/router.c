@@ -65,7 +65,7 @@ static bool match(struct hub_request *request, const char *pattern)
     const char *p = pattern;
     while (*p == '/' && p[1]) {
         p++;
-        size_t size = strcspn(p, "/");
+        size_t size = (size_t)(strchrnul(p, '/') - p);
         if (*p == '{') {
             struct hub_view name = {p + 1, size - 2};
             unsigned n = span(request, name, at);

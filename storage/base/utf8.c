@@ -86,8 +86,8 @@ bool hub_utf8_valid(struct hub_view text)
 bool hub_utf8_printable(struct hub_view text)
 {
     while (text.size) {
-        uint32_t code;
-        const size_t n = hub_utf8_decode(text, &code);
+        uint32_t code = (unsigned char)text.data[0];
+        const size_t n = code < 0x80 ? 1 : hub_utf8_decode(text, &code);
         if (!n || code < 0x20 || (code >= 0x7F && code < 0xA0))
             return false;
         text.data += n;
