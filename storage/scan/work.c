@@ -4,12 +4,12 @@
 #include "storage/scan/state.h"
 
 #include "storage/base/time.h"
+#include "storage/scan/locks.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/file.h>
 #include <unistd.h>
 
 enum { MAX_LOCK_PROBES = 10000, BUSY_MS = 2000, MAX_RETRIES = 3, MAX_LIMITED = 4 };
@@ -130,16 +130,16 @@ static enum hub_status open_file(void *user, uint32_t number, int *fd, struct hu
     return path ? hub_walk_open(&w->scanner->walk, w->root, path, O_RDONLY, fd, err) : no_memory(err);
 }
 
-/* A file that somebody holds locked for writing is not to be read yet. Our own lock is given back at once. */
+/* A file that somebody holds locked for writing is not to be read yet. */
 static enum hub_status check_locks(struct hub_work *w, struct hub_error *err)
 {
+    HUB_CLEANUP(hub_locks_dispose) struct hub_locks locks;
+    hub_locks_read(&locks);
     for (uint32_t i = 0; i < HUB_MIN(w->files.count, (uint32_t)MAX_LOCK_PROBES); i++) {
         HUB_CLEANUP(hub_closep) int fd = -1;
         if (open_file(w, i, &fd, NULL))
             continue; /* the driver will meet it */
-        if (flock(fd, LOCK_SH | LOCK_NB) == 0)
-            flock(fd, LOCK_UN);
-        else if (errno == EWOULDBLOCK)
+        if (hub_locks_writer(&locks, fd))
             return hub_fail(err, HUB_BUSY, "busy: somebody is writing %s", w->files.files[i].path);
     }
     return HUB_OK;

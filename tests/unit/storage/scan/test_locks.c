@@ -1,0 +1,74 @@
+/* storage/scan/locks.c: what others hold is found, and nothing is taken where the list is complete. */
+#include "storage/scan/locks.h"
+#include "tests/support/scan_root.h"
+
+#include <criterion/criterion.h>
+#include <sys/file.h>
+
+static char *root;
+static int held, asked;
+
+static void set_up(void)
+{
+    char path[4096];
+    root = scan_directory();
+    scan_write(root, "file", "x");
+    snprintf(path, sizeof path, "%s/file", root);
+    held = open(path, O_RDWR | O_CLOEXEC);
+    asked = open(path, O_RDONLY | O_CLOEXEC);
+    cr_assert(held >= 0 && asked >= 0);
+}
+
+static void tear_down(void)
+{
+    close(held);
+    close(asked);
+    scan_remove(root);
+}
+
+TestSuite(locks, .init = set_up, .fini = tear_down);
+
+static bool writer(void)
+{
+    struct hub_locks locks;
+    hub_locks_read(&locks);
+    const bool found = hub_locks_writer(&locks, asked);
+    hub_locks_dispose(&locks);
+    return found;
+}
+
+Test(locks, writers_are_found)
+{
+    cr_expect_not(writer());
+    cr_assert_eq(flock(held, LOCK_EX | LOCK_NB), 0);
+    cr_expect(writer());
+    cr_assert_eq(flock(held, LOCK_SH | LOCK_NB), 0);
+    cr_expect_not(writer(), "readers do not matter");
+    cr_assert_eq(flock(held, LOCK_UN), 0);
+    struct flock range = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = 1000, .l_len = 1};
+    cr_assert_eq(fcntl(held, F_OFD_SETLK, &range), 0);
+    cr_expect(writer(), "a range of it");
+    cr_assert_eq(flock(held, LOCK_EX | LOCK_NB), 0, "nothing of ours is left");
+}
+
+Test(locks, a_complete_list_is_trusted)
+{
+    struct hub_locks none = {.complete = true}, some = {.complete = false};
+    cr_assert_eq(flock(held, LOCK_EX | LOCK_NB), 0);
+    cr_expect_not(hub_locks_writer(&none, asked), "so the file is not touched");
+    cr_expect(hub_locks_writer(&some, asked));
+}
+
+Test(locks, the_list_names_who_holds_one)
+{
+    struct hub_locks locks;
+    struct stat st;
+    cr_assert_eq(fstat(held, &st), 0);
+    cr_assert_eq(flock(held, LOCK_EX | LOCK_NB), 0);
+    hub_locks_read(&locks);
+    bool listed = false;
+    for (size_t i = 0; i < locks.count; i++)
+        listed = listed || locks.inodes[i] == st.st_ino;
+    cr_expect(listed);
+    hub_locks_dispose(&locks);
+}
