@@ -20,6 +20,7 @@ struct hub_app {
     uint32_t root_count;
     const bool *read_only; /* by root */
     const char *state;
+    struct hub_log *log;
     int64_t started_ms;
 };
 

@@ -30,7 +30,8 @@ struct hub_config {
     uint64_t connections, connections_per_client;
     uint64_t settle_ms, sweep_ms, grace_ms;
     uint64_t inspect_ms, inspect_memory;
-    unsigned hash; /* enum hub_hash_mode */
+    unsigned hash;       /* enum hub_hash_mode */
+    unsigned log_format; /* 0: text, 1: JSON, as enum hub_log_format */
     bool unsafe_inspect, access_log;
 
     bool json; /* --json of status and problems: no setting */

@@ -24,7 +24,7 @@ static const struct hub_ds_field *pick_field(const struct hub_dataset *dataset)
 }
 
 static enum hub_status print_rows(struct hub_app *app, const struct hub_head *head, const char *id,
-                                  const char *base_url, FILE *out)
+                                  const char *base_url, struct hub_buf *out)
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf path = HUB_BUF_INIT(64 * KIB);
     const struct hub_dataset *dataset = NULL;
@@ -34,23 +34,24 @@ static enum hub_status print_rows(struct hub_app *app, const struct hub_head *he
     if (field && dataset->episode_count > 0)
         st = hub_uri_encode_path(hub_view_of(field->path), &path, NULL);
     if (!st)
-        fprintf(out, "  curl '%s/api/v1/datasets/%s/episodes/%" PRId64 "/%s?start=0&stop=3'\n", base_url, id,
-                dataset->episodes[0].number, path.data);
+        st =
+            hub_buf_addf(out, NULL, "  curl '%s/api/v1/datasets/%s/episodes/%" PRId64 "/%s?start=0&stop=3'\n",
+                         base_url, id, dataset->episodes[0].number, path.data);
     hub_dataset_put(app->catalog, dataset);
     return st;
 }
 
-bool hub_hints_print(struct hub_app *app, const char *base_url, FILE *out)
+enum hub_status hub_hints_write(struct hub_app *app, const char *base_url, struct hub_buf *out)
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf id = HUB_BUF_INIT(64 * KIB);
     const struct hub_snapshot *snapshot = hub_catalog_snapshot(app->catalog);
     const struct hub_head *head = pick_dataset(snapshot);
-    if (!head || hub_uri_encode_path(hub_view_of(head->id), &id, NULL))
-        return false;
-    fprintf(out, "Try:\n  curl '%s/api/v1/datasets'\n  curl '%s/api/v1/datasets/%s'\n", base_url, base_url,
-            id.data);
+    if (!head)
+        return HUB_NOT_FOUND;
+    HUB_TRY(hub_uri_encode_path(hub_view_of(head->id), &id, NULL));
+    HUB_TRY(hub_buf_addf(out, NULL, "Try:\n  curl '%s/api/v1/datasets'\n  curl '%s/api/v1/datasets/%s'\n",
+                         base_url, base_url, id.data));
     if (print_rows(app, head, id.data, base_url, out))
-        fprintf(out, "  curl '%s/api/v1/datasets/%s/episodes'\n", base_url, id.data);
-    fflush(out);
-    return true;
+        return hub_buf_addf(out, NULL, "  curl '%s/api/v1/datasets/%s/episodes'\n", base_url, id.data);
+    return HUB_OK;
 }

@@ -4,9 +4,7 @@
 
 #include "server/app.h"
 
-#include <stdio.h>
-
-/** Print them. False: no dataset is ready to be shown yet. */
-bool hub_hints_print(struct hub_app *app, const char *base_url, FILE *out);
+/** HUB_NOT_FOUND: no dataset is ready to be shown yet. */
+HUB_MUST_USE enum hub_status hub_hints_write(struct hub_app *app, const char *base_url, struct hub_buf *out);
 
 #endif

@@ -1,5 +1,6 @@
 /* Open the long-lived parts, serve until a signal, close them in the reverse order. */
 #include "server/serve.h"
+#include "server/announce.h"
 #include "server/api/documents.h"
 #include "server/app.h"
 #include "server/ask.h"
@@ -22,6 +23,7 @@ struct parts {
     struct hub_app app;
     struct hub_inspector *inspector;
     struct hub_limits limits;
+    struct hub_announcer *announcer;
 };
 
 /* ---- the process ---- */
@@ -109,7 +111,9 @@ static enum hub_status start_scanner(struct parts *parts, const struct hub_confi
                                                 .state = config->state,
                                                 .settle_ms = (unsigned)config->settle_ms,
                                                 .sweep_s = once ? 0 : (unsigned)sweep_s,
-                                                .watch = !once};
+                                                .watch = !once,
+                                                .tell = hub_announce_scan,
+                                                .user = app};
     return hub_scanner_start(&options, &app->scanner, err);
 }
 
@@ -136,7 +140,7 @@ static enum hub_status start_http(struct parts *parts, const struct hub_config *
                                                         .hosts = words_of(&config->hosts),
                                                         .proxies = words_of(&config->trusted_proxies),
                                                         .public_url = config->public_url},
-                                             .access_log = config->access_log};
+                                             .log = config->access_log ? app->log : NULL};
     return hub_http_start(&options, &app->http, err);
 }
 
@@ -159,6 +163,7 @@ static enum hub_status start_control(struct parts *parts, const struct hub_confi
 static enum hub_status open_all(struct parts *parts, const struct hub_config *config, struct hub_error *err)
 {
     struct hub_app *app = &parts->app;
+    HUB_TRY(hub_log_start(STDERR_FILENO, (enum hub_log_format)config->log_format, &app->log, err));
     HUB_TRY(open_storage(parts, config, err));
     HUB_TRY(hub_documents_new(DOCUMENT_BYTES, &app->documents, err));
     app->budget = hub_budget_new(config->memory);
@@ -168,7 +173,8 @@ static enum hub_status open_all(struct parts *parts, const struct hub_config *co
         HUB_TRY(hub_hasher_start(app->catalog, app->store, config->hash == HUB_HASH_IDLE, &app->hasher, err));
     HUB_TRY(start_scanner(parts, config, false, err));
     HUB_TRY(start_http(parts, config, err));
-    return start_control(parts, config, err);
+    HUB_TRY(start_control(parts, config, err));
+    return hub_announcer_start(app, &parts->announcer, err);
 }
 
 /* Each takes NULL, so this also cleans up after a start that failed half way. */
@@ -177,6 +183,7 @@ static void close_all(struct parts *parts, const struct hub_config *config)
     struct hub_app *app = &parts->app;
     hub_http_stop(app->http, (unsigned)config->grace_ms);
     hub_http_stop(app->control, (unsigned)config->grace_ms);
+    hub_announcer_stop(parts->announcer);
     if (app->scanner)
         hub_scanner_stop(app->scanner);
     if (app->hasher)
@@ -188,6 +195,8 @@ static void close_all(struct parts *parts, const struct hub_config *config)
         hub_store_close(app->store);
     if (app->catalog)
         hub_catalog_close(app->catalog);
+    hub_log_event(app->log, &(struct hub_log_event){HUB_LOG_INFO, "stopped", NULL}, "minari-hub has ended");
+    hub_log_stop(app->log);
 }
 
 /* ---- serve ---- */
@@ -202,41 +211,53 @@ struct watcher {
 static void end_line(struct watcher *watcher)
 {
     if (watcher->line_open)
-        fputs("\r\033[K", stderr);
+        hub_log_text(watcher->app->log, HUB_VIEW("\r\033[K"));
     watcher->line_open = false;
 }
 
 static void show_progress(struct watcher *watcher, const struct hub_scan_progress *progress)
 {
-    fprintf(stderr, "\r\033[Kindexed %" PRIu64 " of %" PRIu64 "  %.50s", progress->inspected,
-            progress->inspected + progress->to_inspect, progress->current);
+    char line[160];
+    const int n =
+        snprintf(line, sizeof line, "\r\033[Kindexed %" PRIu64 " of %" PRIu64 "  %.50s", progress->inspected,
+                 progress->inspected + progress->to_inspect, progress->current);
+    hub_log_text(watcher->app->log, (struct hub_view){line, (size_t)n});
     watcher->line_open = true;
 }
 
 static void tell_datasets(struct watcher *watcher)
 {
+    static const struct hub_log_event indexed = {HUB_LOG_INFO, "indexed", NULL};
     uint32_t ready = 0;
     const struct hub_snapshot *snapshot = hub_catalog_snapshot(watcher->app->catalog);
     for (uint32_t i = 0; i < snapshot->count; i++)
         ready += snapshot->heads[i]->status == HUB_DATASET_READY;
     end_line(watcher);
-    fprintf(stderr, "%u datasets, %u of them ready, at %s\n", snapshot->count, ready, watcher->base_url);
+    hub_log_event(watcher->app->log, &indexed, "%u datasets, %u of them ready, at %s%s", snapshot->count,
+                  ready, watcher->base_url,
+                  ready < snapshot->count ? "; `minari-hub problems` says what is wrong with the others"
+                                          : "");
     watcher->told = true;
 }
 
-/* Examples as soon as there is something to show: at once where everything is soon indexed, else while the
- * rest goes on. */
+/* Examples for people, as soon as there is something to show: at once where everything is soon indexed, else
+ * while the rest goes on. */
 static void give_hints(struct watcher *watcher, bool idle)
 {
     int64_t age_ms = hub_time_now_ns() / 1000000 - watcher->app->started_ms;
     if (!idle && age_ms < HINT_AFTER_MS)
         return;
+    watcher->hinted = hub_log_format(watcher->app->log) == HUB_LOG_JSON;
+    if (watcher->hinted)
+        return;
     end_line(watcher);
-    watcher->hinted = hub_hints_print(watcher->app, watcher->base_url, stderr);
-    if (!watcher->hinted && idle) {
-        fprintf(stderr, "Try:\n  curl '%s/api/v1/datasets'\n", watcher->base_url);
-        watcher->hinted = true;
-    }
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf text = HUB_BUF_INIT(256 * KIB);
+    enum hub_status st = hub_hints_write(watcher->app, watcher->base_url, &text);
+    if (st == HUB_NOT_FOUND && idle)
+        st = hub_buf_addf(&text, NULL, "Try:\n  curl '%s/api/v1/datasets'\n", watcher->base_url);
+    watcher->hinted = !st;
+    if (!st)
+        hub_log_text(watcher->app->log, hub_buf_view(&text));
 }
 
 static void watch(struct watcher *watcher)
@@ -251,24 +272,62 @@ static void watch(struct watcher *watcher)
         hub_notify("READY=1");
     watcher->ready = true;
     if (progress.idle && !watcher->told)
-        tell_datasets(watcher);
-    if (!watcher->hinted)
+        tell_datasets(watcher); /* the log writes it before the next tick */
+    else if (!watcher->hinted)
         give_hints(watcher, progress.idle);
     if (watcher->terminal && !progress.idle)
         show_progress(watcher, &progress);
 }
 
-static void run_until_signal(struct watcher *watcher, const sigset_t *signals)
+static void reload(struct hub_app *app)
 {
+    static const struct hub_log_event event = {HUB_LOG_INFO, "reload", NULL};
+    hub_log_event(app->log, &event, "SIGHUP: looking through the directories");
+    hub_scanner_sweep(app->scanner);
+}
+
+static void run_until_signal(struct watcher *watcher, const struct hub_config *config,
+                             const sigset_t *signals)
+{
+    static const struct hub_log_event stopping = {HUB_LOG_INFO, "stopping", NULL};
     const struct timespec tick = {.tv_nsec = TICK_MS * 1000000L};
-    for (;;) {
-        int number = sigtimedwait(signals, NULL, &tick);
-        if (number == SIGTERM || number == SIGINT)
-            return;
+    int number = 0;
+    while (number != SIGTERM && number != SIGINT) {
+        number = sigtimedwait(signals, NULL, &tick);
         if (number == SIGHUP)
-            hub_scanner_sweep(watcher->app->scanner);
+            reload(watcher->app);
         watch(watcher);
     }
+    end_line(watcher);
+    hub_log_event(watcher->app->log, &stopping,
+                  "%s: no new connections; running answers have %" PRIu64 " s to finish (--grace)",
+                  number == SIGTERM ? "SIGTERM" : "SIGINT", config->grace_ms / 1000);
+}
+
+/* "lab = /data (read only), /more". */
+static void roots_text(const struct hub_config *config, struct hub_buf *out)
+{
+    for (uint32_t i = 0; i < config->roots.count; i++)
+        if (hub_buf_addf(out, NULL, "%s%s%s%s%s", i ? ", " : "",
+                         config->root_names[i] ? config->root_names[i] : "",
+                         config->root_names[i] ? " = " : "", config->roots.items[i],
+                         config->read_only[i] ? " (read only)" : ""))
+            return; /* long enough */
+}
+
+static void tell_start(const struct watcher *watcher, const struct hub_config *config)
+{
+    static const struct hub_log_event started = {HUB_LOG_INFO, "started", NULL},
+                                      rebuilt = {HUB_LOG_WARNING, "index-rebuilt", NULL};
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf roots = HUB_BUF_INIT(1500);
+    const char *notice = hub_catalog_notice(watcher->app->catalog);
+    roots_text(config, &roots);
+    hub_log_event(watcher->app->log, &started,
+                  "minari-hub " HUB_VERSION " serves %u root%s at %s (%s; state in %s)", config->roots.count,
+                  config->roots.count == 1 ? "" : "s", watcher->base_url, roots.size ? roots.data : "",
+                  config->state);
+    if (*notice)
+        hub_log_event(watcher->app->log, &rebuilt, "%s", notice);
 }
 
 static void set_base_url(struct watcher *watcher, const struct hub_config *config)
@@ -279,20 +338,22 @@ static void set_base_url(struct watcher *watcher, const struct hub_config *confi
              any ? "127.0.0.1" : config->address, six ? "]" : "", hub_http_port(watcher->app->http));
 }
 
+/* Nothing runs yet that could write the log. */
 static int failed(const struct hub_error *err)
 {
     fprintf(stderr, "minari-hub: %s\n", err->detail);
     return 1;
 }
 
-static void tell_limits(const struct hub_limits *limits, const struct hub_config *config)
+static void tell_limits(const struct parts *parts, const struct hub_config *config)
 {
-    if (limits->connections < config->connections)
-        fprintf(stderr,
-                "minari-hub: at most %u connections instead of %" PRIu64
-                ": the system allows too few open files "
-                "(ulimit -n, or LimitNOFILE= of the service)\n",
-                limits->connections, config->connections);
+    static const struct hub_log_event event = {HUB_LOG_WARNING, "connections-limited", NULL};
+    if (parts->limits.connections < config->connections)
+        hub_log_event(parts->app.log, &event,
+                      "at most %u connections instead of %" PRIu64
+                      ": the system allows too few open files (ulimit "
+                      "-n, or LimitNOFILE= of the service)",
+                      parts->limits.connections, config->connections);
 }
 
 int hub_serve(const struct hub_config *config)
@@ -307,11 +368,9 @@ int hub_serve(const struct hub_config *config)
         code = failed(&err);
     } else {
         set_base_url(&watcher, config);
-        fprintf(stderr, "minari-hub " HUB_VERSION " serves %u root%s at %s\n", config->roots.count,
-                config->roots.count == 1 ? "" : "s", watcher.base_url);
-        tell_limits(&parts.limits, config);
-        run_until_signal(&watcher, &signals);
-        end_line(&watcher);
+        tell_start(&watcher, config);
+        tell_limits(&parts, config);
+        run_until_signal(&watcher, config, &signals);
         hub_notify("STOPPING=1");
     }
     close_all(&parts, config);

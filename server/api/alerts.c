@@ -21,6 +21,7 @@ static struct hub_alert *add(struct hub_alerts *out, const char *code, const cha
     va_list args;
     va_start(args, fmt);
     c->code = code;
+    c->key = "";
     c->local[0] = '\0';
     vsnprintf(c->detail, sizeof c->detail, fmt, args);
     va_end(args);

@@ -11,9 +11,9 @@
 enum { HUB_MAX_ALERTS = 72 }; /* a root each, and a few */
 
 struct hub_alert {
-    const char *code; /* a stable name */
-    char detail[400]; /* what, and what to do; without paths of this machine */
-    char local[600];  /* what only the admin of this machine is told: paths, system errors; or "" */
+    const char *code, *key; /* the key tells those of one code apart: a root's path */
+    char detail[400];       /* what, and what to do; without paths of this machine */
+    char local[600];        /* what only the admin of this machine is told: paths, system errors; or "" */
 };
 
 struct hub_alerts {

@@ -1,7 +1,9 @@
 /* Liveness, readiness, metrics, the contract: see health.h. */
 #include "server/api/health.h"
 
+#include "server/api/process.h"
 #include "server/api/reply.h"
+#include "server/http/log.h"
 
 #include <inttypes.h>
 
@@ -23,8 +25,14 @@ enum hub_status hub_readyz_get(struct hub_request *request, struct hub_response 
     hub_scanner_progress(request->app->scanner, &progress);
     if (hub_http_draining(request->app->http))
         return hub_fail_as(err, HUB_BUSY, "draining", "the hub is shutting down");
+    if (!progress.walked && progress.trouble[0])
+        return hub_fail_as(
+            err, HUB_BUSY, "starting",
+            "the roots could not be read to the end; it is tried again by itself, and the log says why");
     if (!progress.walked)
-        return hub_fail_as(err, HUB_BUSY, "starting", "the roots are being read");
+        return hub_fail_as(err, HUB_BUSY, "starting",
+                           "the roots are being read: %" PRIu64 " directories so far, now '%.200s'",
+                           progress.directories, progress.current);
     return hub_buf_add_text(hub_response_buffer(response, 200, "text/plain; charset=utf-8", KIB), "ready\n",
                             err);
 }
@@ -44,17 +52,46 @@ static enum hub_status scan_metrics(struct hub_app *app, struct hub_buf *out, st
                              hub_dataset_status_name(statuses[i]), counts[statuses[i]]));
     struct hub_scan_progress progress;
     hub_scanner_progress(app->scanner, &progress);
-    return hub_buf_addf(out, err,
-                        "# HELP minari_hub_inspections_total Parts inspected since the start.\n# TYPE "
-                        "minari_hub_inspections_total counter\n"
-                        "minari_hub_inspections_total %" PRIu64 "\n"
-                        "# HELP minari_hub_inspections_failed_total Inspections that failed.\n# TYPE "
-                        "minari_hub_inspections_failed_total counter\n"
-                        "minari_hub_inspections_failed_total %" PRIu64 "\n"
-                        "# HELP minari_hub_inspections_waiting Datasets waiting for inspection.\n# TYPE "
-                        "minari_hub_inspections_waiting gauge\n"
-                        "minari_hub_inspections_waiting %" PRIu64 "\n",
-                        progress.inspected, progress.failed, progress.to_inspect);
+    const struct {
+        const char *name, *type, *help;
+        uint64_t value;
+    } rows[] = {
+        {"inspections_total", "counter", "Datasets inspected since the start.", progress.inspected},
+        {"inspections_failed_total", "counter", "Of them: broken or unsupported.", progress.failed},
+        {"inspections_put_off_total", "counter", "Inspections that trouble of the machine ended.",
+         progress.put_off},
+        {"inspections_waiting", "gauge", "Datasets waiting for inspection.", progress.to_inspect},
+        {"inspections_given_up", "gauge", "Datasets that trouble of the machine keeps from inspection.",
+         progress.given_up},
+        {"sweeps_total", "counter", "Looks through the directories.", progress.sweeps},
+    };
+    for (size_t i = 0; i < HUB_COUNT(rows); i++)
+        HUB_TRY(hub_buf_addf(
+            out, err, "# HELP minari_hub_%s %s\n# TYPE minari_hub_%s %s\nminari_hub_%s %" PRIu64 "\n",
+            rows[i].name, rows[i].help, rows[i].name, rows[i].type, rows[i].name, rows[i].value));
+    return HUB_OK;
+}
+
+/* Names as Prometheus' own client libraries have them. */
+static enum hub_status process_metrics(const struct hub_app *app, struct hub_buf *out, struct hub_error *err)
+{
+    struct hub_process p;
+    hub_process_read(&p);
+    const struct {
+        const char *name, *type, *help;
+        double value;
+    } rows[] = {
+        {"process_cpu_seconds_total", "counter", "User and system time.", p.cpu_s},
+        {"process_resident_memory_bytes", "gauge", "Resident memory.", (double)p.resident_bytes},
+        {"process_virtual_memory_bytes", "gauge", "Virtual memory.", (double)p.virtual_bytes},
+        {"process_open_fds", "gauge", "Open file descriptors.", (double)p.open_files},
+        {"process_max_fds", "gauge", "Limit of open file descriptors.", (double)p.max_files},
+        {"process_start_time_seconds", "gauge", "Start, in Unix time.", (double)app->started_ms / 1000},
+    };
+    for (size_t i = 0; i < HUB_COUNT(rows); i++)
+        HUB_TRY(hub_buf_addf(out, err, "# HELP %s %s\n# TYPE %s %s\n%s %.16g\n", rows[i].name, rows[i].help,
+                             rows[i].name, rows[i].type, rows[i].name, rows[i].value));
+    return HUB_OK;
 }
 
 enum hub_status hub_metrics_get(struct hub_request *request, struct hub_response *response,
@@ -63,6 +100,8 @@ enum hub_status hub_metrics_get(struct hub_request *request, struct hub_response
     struct hub_buf *out =
         hub_response_buffer(response, 200, "text/plain; version=0.0.4; charset=utf-8", 4 * MIB);
     HUB_TRY(hub_http_metrics(request->app->http, out, err));
+    HUB_TRY(hub_log_metrics(request->app->log, out, err));
+    HUB_TRY(process_metrics(request->app, out, err));
     return scan_metrics(request->app, out, err);
 }
 

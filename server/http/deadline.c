@@ -342,3 +342,8 @@ uint64_t hub_deadline_ended(struct hub_deadline *deadline)
 {
     return atomic_load_explicit(&deadline->ended, memory_order_relaxed);
 }
+
+bool hub_deadline_acknowledged(const struct hub_watch *watch, uint64_t *bytes)
+{
+    return acknowledged(watch->fd, bytes);
+}

@@ -72,5 +72,7 @@ void hub_deadline_holds(struct hub_watch *watch, uint64_t bytes);
 void hub_deadline_abandon(struct hub_deadline *deadline);
 /** Connections ended since the start. */
 uint64_t hub_deadline_ended(struct hub_deadline *deadline);
+/** Bytes of the connection that its peer acknowledged, headers and all. False: not known (no TCP). */
+bool hub_deadline_acknowledged(const struct hub_watch *watch, uint64_t *bytes);
 
 #endif

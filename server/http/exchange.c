@@ -345,25 +345,41 @@ static uint64_t elapsed_us(const struct timespec *since)
     return us > 0 ? (uint64_t)us : 0;
 }
 
-static void account(struct hub_exchange *x)
+/* What really went out of an answer that broke off: at most what the peer acknowledged on this connection
+ * beyond earlier answers. */
+static uint64_t bytes_sent(const struct hub_exchange *x)
+{
+    uint64_t acknowledged = 0;
+    if (!hub_deadline_acknowledged(&x->watch, &acknowledged))
+        return x->bytes_out;
+    return HUB_MIN(x->bytes_out, acknowledged - HUB_MIN(acknowledged, x->bytes_before));
+}
+
+static void account(struct hub_exchange *x, bool complete)
 {
     struct hub_http *http = x->http;
-    uint64_t us = elapsed_us(&x->start);
-    char client[INET6_ADDRSTRLEN] = "";
-    if (http->log)
+    uint64_t us = elapsed_us(&x->start), bytes = complete ? x->bytes_out : bytes_sent(x);
+    hub_metrics_request(http->metrics, x->route, x->request.method, x->response.status, bytes, us);
+    if (http->options.log) {
+        char client[INET6_ADDRSTRLEN] = "";
+        const char *agent = hub_request_header(&x->request, "User-Agent");
         hub_access_client(&http->access, (const struct sockaddr *)&x->peer, forwarded(x, "X-Forwarded-For"),
                           client);
-    const struct hub_log_line line = {.id = x->request.id,
-                                      .client = client,
-                                      .detail = is_about_us(x->response.status) ? x->error.detail : NULL,
-                                      .method = x->method_name,
-                                      .route = x->route ? x->route->label : "none",
-                                      .target = x->request.target,
-                                      .status = x->response.status,
-                                      .bytes = x->bytes_out,
-                                      .duration_us = us};
-    hub_metrics_request(http->metrics, x->route, x->request.method, x->response.status, x->bytes_out, us);
-    hub_log_request(http->log, &line);
+        const struct hub_log_line line = {.id = x->request.id,
+                                          .client = client,
+                                          .method = x->method_name,
+                                          .route = x->route ? x->route->label : "none",
+                                          .target = x->request.target,
+                                          .query = x->request.query_text,
+                                          .agent = agent ? agent : "",
+                                          .detail = is_about_us(x->response.status) ? x->error.detail : NULL,
+                                          .status = x->response.status,
+                                          .bytes = bytes,
+                                          .duration_us = us,
+                                          .aborted = !complete};
+        hub_log_request(http->options.log, &line);
+    }
+    x->bytes_before += bytes;
     atomic_fetch_sub_explicit(&http->in_flight, 1, memory_order_release);
     x->counted = false;
 }
@@ -371,7 +387,7 @@ static void account(struct hub_exchange *x)
 void hub_exchange_end(struct hub_exchange *x, bool complete)
 {
     if (x->counted)
-        account(x);
+        account(x, complete);
     if (x->response.finished)
         x->response.finished(x->response.finished_user, complete);
     x->response.finished = NULL;

@@ -22,7 +22,6 @@ struct hub_http {
     struct hub_pool *pool;
     struct hub_deadline *deadline;
     struct hub_metrics *metrics;
-    struct hub_log *log;
     uint16_t port;
     uint64_t id_seed;
     atomic_uint_fast64_t ids, overloads;
@@ -65,6 +64,7 @@ struct hub_exchange {
     uint64_t stream_at; /* where the worker reads */
     struct timespec start;
     uint64_t bytes_out;
+    uint64_t bytes_before; /* of bodies, on this connection, before this answer */
 };
 
 /** The request line is there. */

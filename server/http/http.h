@@ -17,6 +17,7 @@
 
 struct hub_app;    /* the server's long-lived parts: server/app.h */
 struct hub_budget; /* below */
+struct hub_log;    /* log.h */
 
 enum hub_method { HUB_GET = 1, HUB_HEAD, HUB_POST, HUB_PUT, HUB_DELETE, HUB_OPTIONS };
 
@@ -254,7 +255,7 @@ struct hub_http_options {
     uint32_t min_rate;                    /* bytes a second of a body or a reader; default 1024 */
     unsigned rate_ms;                     /* ... over so long; default 10,000 */
     struct hub_access_options access;
-    bool access_log; /* one JSON line a request on stderr */
+    struct hub_log *log; /* a line a request; NULL: none. The caller's: it ends after the server */
 };
 struct hub_http;
 /** *out is written before the first request can come, so that it may be a member of the app. */

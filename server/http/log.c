@@ -1,4 +1,4 @@
-/* The access log: see log.h. */
+/* Requests and events, a line each: see log.h. */
 #include "server/http/log.h"
 #include "storage/base/json.h"
 
@@ -6,6 +6,8 @@
 #include <limits.h>
 #include <poll.h>
 #include <pthread.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -13,7 +15,12 @@
 
 #define KEPT_BYTES (1 * MIB) /* lines that wait for a slow reader */
 
-enum { LOOK_MS = 50, LAST_MS = 500 }; /* so long the last lines may take at the end */
+enum {
+    MAX_EVENTS = 32,
+    MESSAGE_BYTES = 2048,
+    LOOK_MS = 50,
+    LAST_MS = 500
+}; /* so long the last lines may take at the end */
 
 struct hub_log {
     int fd;
@@ -24,7 +31,12 @@ struct hub_log {
     struct hub_buf waiting;
     time_t second; /* that `when` says */
     char when[32];
-    uint64_t dropped;
+    enum hub_log_format format;
+    uint64_t dropped, dropped_in_all;
+    struct event_count {
+        const char *name;
+        uint64_t count;
+    } events[MAX_EVENTS];
     bool stopping;
     int64_t stopped_ms;
 };
@@ -74,6 +86,18 @@ static uint64_t write_lines(struct hub_log *log, const char *data, size_t size)
     return size > 0 ? count_lines(data, size) : 0;
 }
 
+static void tell_dropped(struct hub_log *log, uint64_t count)
+{
+    char line[120];
+    const int n =
+        snprintf(line, sizeof line,
+                 log->format == HUB_LOG_JSON
+                     ? "{\"level\":\"warning\",\"event\":\"log-lines-dropped\",\"count\":%llu}\n"
+                     : "warning log-lines-dropped: %llu lines: the reader of this log is too slow\n",
+                 (unsigned long long)count);
+    (void)write_lines(log, line, (size_t)n);
+}
+
 static void *writer(void *arg)
 {
     struct hub_log *log = arg;
@@ -93,12 +117,8 @@ static void *writer(void *arg)
         pthread_mutex_unlock(&log->mutex);
         dropped += write_lines(log, mine.data, mine.size);
         mine.size = 0;
-        if (dropped) {
-            char line[80];
-            int n = snprintf(line, sizeof line, "{\"event\":\"log-lines-dropped\",\"count\":%llu}\n",
-                             (unsigned long long)dropped);
-            (void)write_lines(log, line, (size_t)n);
-        }
+        if (dropped)
+            tell_dropped(log, dropped);
         if (!last) /* gather: one write for what comes meanwhile */
             nanosleep(&(struct timespec){.tv_nsec = 50000000}, NULL);
         pthread_mutex_lock(&log->mutex);
@@ -108,13 +128,14 @@ static void *writer(void *arg)
     return NULL;
 }
 
-enum hub_status hub_log_start(int fd, struct hub_log **out, struct hub_error *err)
+enum hub_status hub_log_start(int fd, enum hub_log_format format, struct hub_log **out, struct hub_error *err)
 {
     struct hub_log *log = calloc(1, sizeof *log);
     if (!log)
         return hub_fail(err, HUB_NO_MEMORY, "no memory for the log");
     struct stat st;
     log->fd = fd;
+    log->format = format;
     log->piece = fstat(fd, &st) == 0 && S_ISREG(st.st_mode) ? KEPT_BYTES : PIPE_BUF;
     log->waiting = HUB_BUF_INIT(KEPT_BYTES);
     pthread_mutex_init(&log->mutex, NULL);
@@ -155,26 +176,107 @@ static void set_second(struct hub_log *log, time_t second)
     strftime(log->when, sizeof log->when, "%Y-%m-%dT%H:%M:%S", &utc);
 }
 
-static enum hub_status add_line(struct hub_log *log, const struct hub_log_line *line)
+/* The time: how every line begins. */
+static enum hub_status add_time(struct hub_log *log)
 {
-    struct hub_buf *out = &log->waiting;
     struct timespec now;
     clock_gettime(CLOCK_REALTIME, &now);
     set_second(log, now.tv_sec);
-    HUB_TRY(hub_buf_addf(out, NULL,
-                         "{\"time\":\"%s.%03ldZ\",\"id\":\"%s\",\"client\":\"%s\",\"method\":\"%s\","
-                         "\"route\":\"%s\",\"target\":",
-                         log->when, now.tv_nsec / 1000000, line->id, line->client, line->method,
-                         line->route));
-    HUB_TRY(hub_json_add_string(out, hub_view_of(line->target), NULL));
-    if (line->detail) {
-        HUB_TRY(hub_buf_add_text(out, ",\"detail\":", NULL));
-        HUB_TRY(hub_json_add_string(out, hub_view_of(line->detail), NULL));
+    return hub_buf_addf(&log->waiting, NULL,
+                        log->format == HUB_LOG_JSON ? "{\"time\":\"%s.%03ldZ\"" : "%s.%03ldZ", log->when,
+                        now.tv_nsec / 1000000);
+}
+
+/* Text from outside, on one line of a terminal: what could move the cursor becomes '?'. */
+static enum hub_status add_clean(struct hub_buf *out, const char *text)
+{
+    const size_t from = out->size;
+    HUB_TRY(hub_buf_add_text(out, text, NULL));
+    for (size_t i = from; i < out->size; i++) {
+        const unsigned char c = (unsigned char)out->data[i];
+        const bool c1 = c == 0xc2 && i + 1 < out->size && (unsigned char)out->data[i + 1] < 0xa0;
+        if (c < 0x20 || c == 0x7f || c1)
+            out->data[i] = '?';
     }
-    return hub_buf_addf(out, NULL, ",\"status\":%u,\"bytes\":%llu,\"duration_ms\":%llu.%03llu}\n",
-                        line->status, (unsigned long long)line->bytes,
-                        (unsigned long long)(line->duration_us / 1000),
-                        (unsigned long long)(line->duration_us % 1000));
+    return HUB_OK;
+}
+
+static enum hub_status add_member(struct hub_buf *out, const char *key, const char *text)
+{
+    if (!text || !*text)
+        return HUB_OK;
+    HUB_TRY(hub_buf_addf(out, NULL, ",\"%s\":", key));
+    return hub_json_add_string(out, hub_view_of(text), NULL);
+}
+
+static enum hub_status request_json(struct hub_log *log, const struct hub_log_line *line)
+{
+    struct hub_buf *out = &log->waiting;
+    HUB_TRY(add_time(log));
+    HUB_TRY(hub_buf_addf(out, NULL, ",\"id\":\"%s\",\"client\":\"%s\",\"method\":\"%s\",\"route\":\"%s\"",
+                         line->id, line->client, line->method, line->route));
+    HUB_TRY(add_member(out, "target", line->target));
+    HUB_TRY(add_member(out, "query", line->query));
+    HUB_TRY(add_member(out, "agent", line->agent));
+    HUB_TRY(add_member(out, "detail", line->detail));
+    return hub_buf_addf(
+        out, NULL, ",\"status\":%u,\"bytes\":%llu,\"duration_ms\":%llu.%03llu%s}\n", line->status,
+        (unsigned long long)line->bytes, (unsigned long long)(line->duration_us / 1000),
+        (unsigned long long)(line->duration_us % 1000), line->aborted ? ",\"aborted\":true" : "");
+}
+
+static enum hub_status request_text(struct hub_log *log, const struct hub_log_line *line)
+{
+    struct hub_buf *out = &log->waiting;
+    HUB_TRY(add_time(log));
+    HUB_TRY(hub_buf_addf(out, NULL, " %s %s ", line->client, line->method));
+    HUB_TRY(add_clean(out, line->target));
+    if (*line->query) {
+        HUB_TRY(hub_buf_add_text(out, "?", NULL));
+        HUB_TRY(add_clean(out, line->query));
+    }
+    HUB_TRY(hub_buf_addf(out, NULL, " %u %llu bytes %llu.%03llu ms %s %s%s \"", line->status,
+                         (unsigned long long)line->bytes, (unsigned long long)(line->duration_us / 1000),
+                         (unsigned long long)(line->duration_us % 1000), line->route, line->id,
+                         line->aborted ? " aborted" : ""));
+    HUB_TRY(add_clean(out, line->agent));
+    HUB_TRY(hub_buf_add_text(out, line->detail && *line->detail ? "\": " : "\"", NULL));
+    HUB_TRY(add_clean(out, line->detail ? line->detail : ""));
+    return hub_buf_add_text(out, "\n", NULL);
+}
+
+static enum hub_status event_line(struct hub_log *log, const struct hub_log_event *event, const char *message)
+{
+    static const char *const levels[] = {"info", "warning", "error"};
+    struct hub_buf *out = &log->waiting;
+    HUB_TRY(add_time(log));
+    if (log->format == HUB_LOG_JSON) {
+        HUB_TRY(
+            hub_buf_addf(out, NULL, ",\"level\":\"%s\",\"event\":\"%s\"", levels[event->level], event->name));
+        HUB_TRY(add_member(out, "dataset", event->dataset));
+        HUB_TRY(add_member(out, "message", message));
+        return hub_buf_add_text(out, "}\n", NULL);
+    }
+    HUB_TRY(hub_buf_addf(out, NULL, " %s %s", levels[event->level], event->name));
+    if (event->dataset) {
+        HUB_TRY(hub_buf_add_text(out, " ", NULL));
+        HUB_TRY(add_clean(out, event->dataset));
+    }
+    HUB_TRY(hub_buf_add_text(out, ": ", NULL));
+    HUB_TRY(add_clean(out, message));
+    return hub_buf_add_text(out, "\n", NULL);
+}
+
+/* The mutex is held; what was begun from `before` on is a line, or is taken back. */
+static void end_line(struct hub_log *log, size_t before, enum hub_status st)
+{
+    if (st) {
+        log->waiting.size = before;
+        log->dropped++;
+        log->dropped_in_all++;
+    }
+    if (before == 0)
+        pthread_cond_signal(&log->more);
 }
 
 void hub_log_request(struct hub_log *log, const struct hub_log_line *line)
@@ -182,12 +284,70 @@ void hub_log_request(struct hub_log *log, const struct hub_log_line *line)
     if (!log)
         return;
     pthread_mutex_lock(&log->mutex);
-    size_t before = log->waiting.size;
-    if (add_line(log, line)) {
-        log->waiting.size = before;
-        log->dropped++;
-    }
-    if (before == 0)
-        pthread_cond_signal(&log->more);
+    const size_t before = log->waiting.size;
+    end_line(log, before, log->format == HUB_LOG_JSON ? request_json(log, line) : request_text(log, line));
     pthread_mutex_unlock(&log->mutex);
+}
+
+static void count_event(struct hub_log *log, const char *name)
+{
+    size_t i = 0;
+    while (i < MAX_EVENTS - 1 && log->events[i].name && strcmp(log->events[i].name, name) != 0)
+        i++;
+    if (!log->events[i].name)
+        log->events[i].name = name;
+    log->events[i].count++;
+}
+
+void hub_log_event(struct hub_log *log, const struct hub_log_event *event, const char *fmt, ...)
+{
+    char message[MESSAGE_BYTES];
+    va_list args;
+    if (!log)
+        return;
+    va_start(args, fmt);
+    vsnprintf(message, sizeof message, fmt, args);
+    va_end(args);
+    pthread_mutex_lock(&log->mutex);
+    const size_t before = log->waiting.size;
+    count_event(log, event->name);
+    end_line(log, before, event_line(log, event, message));
+    pthread_mutex_unlock(&log->mutex);
+}
+
+void hub_log_text(struct hub_log *log, struct hub_view text)
+{
+    if (!log)
+        return;
+    pthread_mutex_lock(&log->mutex);
+    const size_t before = log->waiting.size;
+    end_line(log, before, hub_buf_add(&log->waiting, text.data, text.size, NULL));
+    pthread_mutex_unlock(&log->mutex);
+}
+
+enum hub_log_format hub_log_format(const struct hub_log *log)
+{
+    return log ? log->format : HUB_LOG_TEXT;
+}
+
+enum hub_status hub_log_metrics(struct hub_log *log, struct hub_buf *out, struct hub_error *err)
+{
+    struct event_count events[MAX_EVENTS];
+    if (!log)
+        return HUB_OK;
+    pthread_mutex_lock(&log->mutex);
+    memcpy(events, log->events, sizeof events);
+    const uint64_t dropped = log->dropped_in_all;
+    pthread_mutex_unlock(&log->mutex);
+    HUB_TRY(hub_buf_addf(out, err,
+                         "# HELP minari_hub_log_lines_dropped_total Lines that the reader of the log was too "
+                         "slow for.\n# TYPE minari_hub_log_lines_dropped_total counter\n"
+                         "minari_hub_log_lines_dropped_total %llu\n"
+                         "# HELP minari_hub_events_total Events of the log by name.\n"
+                         "# TYPE minari_hub_events_total counter\n",
+                         (unsigned long long)dropped));
+    for (size_t i = 0; i < MAX_EVENTS && events[i].name; i++)
+        HUB_TRY(hub_buf_addf(out, err, "minari_hub_events_total{event=\"%s\"} %llu\n", events[i].name,
+                             (unsigned long long)events[i].count));
+    return HUB_OK;
 }

@@ -8,8 +8,10 @@
 #include "server/http/exchange.h"
 #include "server/http/listen.h"
 
+#include <arpa/inet.h>
 #include <microhttpd.h>
 #include <netinet/in.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/random.h>
 #include <sys/socket.h>
@@ -516,7 +518,6 @@ static void free_http(struct hub_http *http)
 {
     hub_pool_free(http->pool);
     hub_deadline_stop(http->deadline);
-    hub_log_stop(http->log);
     hub_metrics_free(http->metrics);
     hub_access_dispose(&http->access);
     free(http);
@@ -544,7 +545,7 @@ static enum hub_status start_parts(struct hub_http *http, struct hub_error *err)
     HUB_TRY(hub_deadline_start(&deadlines, &http->deadline, err));
     /* one more than may be heavy at once */
     HUB_TRY(hub_pool_new(options->workers + 1, options->queue, &http->pool, err));
-    return options->access_log ? hub_log_start(STDERR_FILENO, &http->log, err) : HUB_OK;
+    return HUB_OK;
 }
 
 enum hub_status hub_http_start(const struct hub_http_options *options, struct hub_http **out,

@@ -1,6 +1,7 @@
 /* A server with a few routes of its own, for tests that speak raw bytes to it and for measuring the HTTP
  * floor alone: http_server [--file PATH] [--set OPTION=NUMBER]...; prints its port, serves until SIGTERM. */
 #include "server/app.h"
+#include "server/http/log.h"
 
 #include <malloc.h>
 #include <pthread.h>
@@ -244,8 +245,8 @@ static void set(struct hub_http_options *options, const char *text_)
     for (size_t i = 0; i < HUB_COUNT(known); i++)
         if (strcmp(known[i].name, name) == 0)
             *known[i].to = n;
-    if (strcmp(name, "access_log") == 0)
-        options->access_log = n;
+    if (strcmp(name, "access_log") == 0 && n)
+        (void)!hub_log_start(STDERR_FILENO, HUB_LOG_JSON, &options->log, NULL);
     if (strcmp(name, "port") == 0)
         options->port = (uint16_t)n;
 }

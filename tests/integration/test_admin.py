@@ -8,6 +8,7 @@ import socket
 import stat
 import subprocess
 import tempfile
+import time
 
 import pytest
 
@@ -209,3 +210,84 @@ def test_man_page_and_completions_are_of_the_tables():
         assert made.returncode == 0
         for word in words:
             assert word in made.stdout.replace("\\-", "-"), (what, word)
+
+
+def until(what, seconds=30):
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        value = what()
+        if value:
+            return value
+        time.sleep(0.05)
+    raise AssertionError("not so in time")
+
+
+def events(hub):
+    lines = [line for line in hub.text_log().splitlines() if '"event"' in line]
+    return [json.loads(line) for line in lines]
+
+
+def test_what_turns_broken_is_told_once_with_a_remedy(trouble, state):
+    with serving("lab=" + trouble, state=state, args=["--log-format", "json", "--no-access-log"]) as hub:
+        def told(name, dataset):
+            return [e for e in events(hub) if e["event"] == name and e.get("dataset") == dataset]
+
+        line = until(lambda: told("dataset-broken", "lab/half-v0"))
+        assert len(line) == 1 and line[0]["level"] == "warning" and "minari-inspect" in line[0]["message"]
+        good = os.path.join(trouble, "door-human-v0", "data", "main_data.hdf5")
+        with open(good, "rb") as f:
+            whole = f.read()
+        with open(good, "wb") as f:
+            f.write(whole[:5000])
+        until(lambda: told("dataset-broken", "lab/door-human-v0"))
+        with open(good, "wb") as f:
+            f.write(whole)
+        until(lambda: told("dataset-well", "lab/door-human-v0"))
+        shutil.rmtree(os.path.join(trouble, "half-v0"))
+        until(lambda: told("dataset-gone", "lab/half-v0"))
+        assert 'minari_hub_events_total{event="dataset-broken"} 2' in hub.get("/metrics").body.decode()
+
+
+def test_alerts_begin_and_end(trouble, tmp_path):
+    """A root that goes away is an alert; it ends when the root is back."""
+    root = tmp_path / "lab"
+    os.rename(trouble, root)
+    with serving(str(root), args=["--log-format", "json", "--no-access-log", "--sweep", "0"]) as hub:
+        count = len(hub.datasets())
+        os.rename(root, tmp_path / "away")
+        until(lambda: [e for e in events(hub) if e["event"] == "root-unreadable"])
+        alerts = json.loads(ask(hub, "/api/v1/status")[1])["alerts"]
+        assert alerts[0]["code"] == "root-unreadable" and str(root) in alerts[0]["local"]
+        tcp = hub.get("/api/v1/problems").json()["items"]
+        assert tcp[0]["code"] == "root-unreadable" and str(tmp_path) not in json.dumps(tcp)
+        assert len(hub.datasets()) == count
+        os.rename(tmp_path / "away", root)
+        until(lambda: [e for e in events(hub) if e["event"] == "alert-over"])
+        assert hub.get("/api/v1/status").json()["alerts"] == []
+
+
+def test_process_metrics(trouble):
+    with serving(trouble) as hub:
+        metrics = dict(line.rsplit(" ", 1) for line in hub.get("/metrics").body.decode().splitlines() if not line.startswith("#"))
+        assert float(metrics["process_resident_memory_bytes"]) > 1 << 20
+        assert float(metrics["process_open_fds"]) > 3 and float(metrics["process_start_time_seconds"]) > 1.7e9
+        assert float(metrics["minari_hub_sweeps_total"]) >= 1
+
+
+def test_readyz_names_what_it_waits_for(tmp_path):
+    """The inspector answers nothing, so that no root is ever walked."""
+    lazy = tmp_path / "inspector"
+    lazy.write_text("#!/bin/sh\nexec sleep 600\n")
+    lazy.chmod(0o755)
+    os.makedirs(tmp_path / "root" / "door-v0" / "data")
+    (tmp_path / "root" / "door-v0" / "data" / "main_data.hdf5").write_bytes(b"x" * 10)
+    with Hub([str(tmp_path / "root")], args=["--inspector", str(lazy)]) as hub:
+        def asked():
+            try:
+                answer = hub.get("/readyz")
+                return answer if answer.status == 503 else None
+            except OSError:
+                return None
+
+        answer = until(asked)
+        assert answer.json()["type"] == "urn:minari-hub:starting" and "directories so far" in answer.json()["detail"]

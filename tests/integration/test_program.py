@@ -1,6 +1,7 @@
 """The program minari-hub as its admin meets it: what it prints, its signals, its settings. Run by ctest:
 test_program.py DIRECTORY_OF_THE_PROGRAMS; needs the standard library only."""
 import atexit
+import json
 import os
 import re
 import shutil
@@ -11,6 +12,7 @@ import sys
 import tempfile
 import time
 import unittest
+import urllib.error
 import urllib.request
 
 BIN = sys.argv.pop(1)
@@ -71,16 +73,66 @@ class Program(unittest.TestCase):
         manager.close()
         process.stderr.close()
 
-    def test_access_log(self):
-        process = self.serve("--root", SAMPLES)
-        base = re.search(r"http://\S+", "".join(self.lines_until(process, "serves 1 root")))[0]
-        request = urllib.request.Request(base + "/healthz", headers={"X-Request-Id": "mine-1"})
-        urllib.request.urlopen(request, timeout=30).close()
+    def test_access_log_as_json(self):
+        process = self.serve("--root", SAMPLES, "--log-format", "json")
+        start = json.loads(self.lines_until(process, "serves 1 root")[-1])
+        self.assertEqual((start["level"], start["event"]), ("info", "started"))
+        self.assertIn(os.path.realpath(SAMPLES), start["message"])
+        base = re.search(r"http://[^ ]+", start["message"])[0]
+        self.ask(base)
         line = self.lines_until(process, "mine-1")[-1]
-        self.assertRegex(line, r'^\{"time":"[^"]+Z","id":"mine-1","client":"127.0.0.1","method":"GET","route":"healthz","target":"/healthz","status":200,'
+        self.assertRegex(line, r'^\{"time":"[^"]+Z","id":"mine-1","client":"127.0.0.1","method":"GET","route":"none",'
+                               r'"target":"/api/v1/datasets","query":"limit=1&prefix=%1B","agent":"me/1","status":400,'
                                r'"bytes":\d+,"duration_ms":\d+\.\d{3}\}\n$')
         process.send_signal(signal.SIGINT)
         self.assertEqual(process.wait(timeout=30), 0)
+        events = [json.loads(line)["event"] for line in process.stderr if '"event"' in line]
+        self.assertEqual(events[-2:], ["stopping", "stopped"])
+        process.stderr.close()
+
+    def ask(self, base):
+        request = urllib.request.Request(base + "/api/v1/datasets?limit=1&prefix=%1B",
+                                         headers={"X-Request-Id": "mine-1", "User-Agent": "me/1"})
+        try:
+            urllib.request.urlopen(request, timeout=30).close()
+        except urllib.error.HTTPError as error:
+            error.close()
+
+    def test_access_log_as_text(self):
+        process = self.serve("--root", SAMPLES)
+        base = re.search(r"http://[^ ]+", self.lines_until(process, "serves 1 root")[-1])[0]
+        self.ask(base)
+        self.assertRegex(self.lines_until(process, "mine-1")[-1],
+                         r'^\S+Z 127\.0\.0\.1 GET /api/v1/datasets\?limit=1&prefix=%1B 400 \d+ bytes \d+\.\d{3} ms none mine-1 "me/1"\n$')
+        process.send_signal(signal.SIGHUP)
+        self.lines_until(process, " info reload: SIGHUP")
+        process.send_signal(signal.SIGTERM)
+        self.assertEqual(process.wait(timeout=30), 0)
+        rest = process.stderr.read()
+        self.assertRegex(rest, r"info stopping: SIGTERM: no new connections; .*\n\S+ info stopped: ")
+        process.stderr.close()
+
+    def test_an_answer_that_broke_off_is_logged_with_what_was_sent(self):
+        root = tempfile.mkdtemp(prefix="hub-root-")
+        self.addCleanup(shutil.rmtree, root)
+        os.mkdir(os.path.join(root, "set"))
+        with open(os.path.join(root, "set", "large.bin"), "wb") as f:
+            f.truncate(64 * 1024 * 1024)
+        process = self.serve("--root", root, "--log-format", "json")
+        lines = self.lines_until(process, '"event":"indexed"')
+        host = re.search(r"http://([^ /]+)", "".join(lines))[1].split(":")
+        with socket.create_connection((host[0], int(host[1])), timeout=30) as s:
+            s.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 65536)
+            s.sendall(b"GET /api/v1/datasets/set/files/large.bin HTTP/1.1\r\nHost: x\r\nX-Request-Id: cut-1\r\n\r\n")
+            self.assertIn(b"200", s.recv(1000))
+            got = len(s.recv(100000))
+        line = json.loads(self.lines_until(process, "cut-1")[-1])
+        self.assertTrue(line["aborted"], line)
+        self.assertGreater(line["bytes"], 0)
+        self.assertLess(line["bytes"], 32 * 1024 * 1024)
+        self.assertGreater(got, 0)
+        process.send_signal(signal.SIGTERM)
+        process.wait(timeout=30)
         process.stderr.close()
 
     def test_address_in_use(self):

@@ -16,7 +16,7 @@ static void open_pipe(void)
     cr_assert_eq(pipe(ends), 0);
     reader = ends[0];
     fd = ends[1];
-    cr_assert_eq(hub_log_start(fd, &hub_log, NULL), HUB_OK);
+    cr_assert_eq(hub_log_start(fd, HUB_LOG_JSON, &hub_log, NULL), HUB_OK);
 }
 
 static void close_pipe(void)
@@ -37,10 +37,12 @@ static void fill_pipe(void)
 static void log_requests(unsigned count)
 {
     const struct hub_log_line line = {.id = "0123456789abcdef",
-                                      .client = "10.0.0.1",
+                                      .client = "127.0.0.1",
                                       .method = "GET",
                                       .route = "hello",
                                       .target = "/hello",
+                                      .query = "",
+                                      .agent = "",
                                       .status = 200};
     for (unsigned i = 0; i < count; i++)
         hub_log_request(hub_log, &line);
