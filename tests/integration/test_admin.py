@@ -291,3 +291,37 @@ def test_readyz_names_what_it_waits_for(tmp_path):
 
         answer = until(asked)
         assert answer.json()["type"] == "urn:minari-hub:starting" and "directories so far" in answer.json()["detail"]
+
+
+def test_a_full_state_disk_is_an_alert_and_ends(tmp_path):
+    """A small file system of its own for the state; only root can make one."""
+    state = tmp_path / "state"
+    state.mkdir()
+    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=80M", "tmpfs", str(state)], capture_output=True)
+    if mounted.returncode:
+        pytest.skip(f"LOUD: no file system can be mounted here: {mounted.stderr.decode()}")
+    try:
+        with serving(SAMPLES, state=str(state), args=["--log-format", "json", "--no-access-log"]) as hub:
+            assert hub.get("/api/v1/status").json()["alerts"] == []
+            with open(state / "ballast", "wb") as f:
+                f.write(b"x" * (40 << 20))
+            until(lambda: [e for e in events(hub) if e["event"] == "state-disk-full"])
+            said = hub_command(str(state), "status").stdout
+            assert "state-disk-full" in said and str(state) in said
+            os.unlink(state / "ballast")
+            until(lambda: [e for e in events(hub) if e["event"] == "alert-over"])
+    finally:
+        subprocess.run(["umount", "-l", str(state)], check=True)
+
+
+def test_the_unit_of_the_service_is_sound(tmp_path):
+    """What is installed names the installed program and the directives that systemd must know."""
+    unit = os.path.join(BIN, "..", "server", "minari-hub.service")
+    with open(unit) as f:
+        text = f.read()
+    assert "Type=notify" in text and "minari-hub serve" in text and "@" not in text.replace("$MAINPID", "")
+    if shutil.which("systemd-analyze"):
+        here = tmp_path / "minari-hub.service"
+        here.write_text(re.sub(r"ExecStart=\S+", "ExecStart=" + os.path.join(BIN, "minari-hub"), text))
+        checked = subprocess.run(["systemd-analyze", "verify", "--man=no", str(here)], capture_output=True, text=True, timeout=60)
+        assert "minari-hub.service" not in checked.stderr, checked.stderr
