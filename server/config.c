@@ -128,25 +128,47 @@ static bool with_unit(const char *text, const struct unit *units, uint64_t *out)
     return false;
 }
 
+/* In the largest unit that leaves it whole. */
+static void in_units(uint64_t value, const struct unit *units, char out[32])
+{
+    const struct unit *best = &units[0];
+    for (const struct unit *unit = units; unit->name; unit++)
+        if (value > 0 && value % unit->factor == 0)
+            best = unit;
+    snprintf(out, 32, "%llu%s", (unsigned long long)(value / best->factor), best->name);
+}
+
+/* How values of an option are shown. */
+static const struct unit *shown_units(const struct option *option)
+{
+    static const struct unit plain[] = {{"", 1}, {NULL, 0}};
+    static const struct unit sizes[] = {{"", 1},    {"K", KIB},        {"M", MIB},
+                                        {"G", GIB}, {"T", 1024 * GIB}, {NULL, 0}};
+    static const struct unit times[] = {{"ms", 1}, {"s", 1000}, {"m", 60000}, {"h", 3600000}, {NULL, 0}};
+    return option->kind == SIZE ? sizes : option->kind == DURATION ? times : plain;
+}
+
 static enum hub_status set_number(const struct option *option, const char *value, uint64_t *to,
                                   struct hub_error *err)
 {
     static const struct unit plain[] = {{"", 1}, {NULL, 0}};
-    static const struct unit sizes[] = {{"", 1},      {"K", KIB},   {"M", MIB},   {"G", GIB},
-                                        {"KiB", KIB}, {"MiB", MIB}, {"GiB", GIB}, {NULL, 0}};
+    static const struct unit sizes[] = {
+        {"", 1},      {"K", KIB},   {"M", MIB},        {"G", GIB},          {"KiB", KIB},
+        {"MiB", MIB}, {"GiB", GIB}, {"T", 1024 * GIB}, {"TiB", 1024 * GIB}, {NULL, 0}};
     static const struct unit times[] = {{"", 1000},   {"ms", 1},      {"s", 1000},
                                         {"m", 60000}, {"h", 3600000}, {NULL, 0}};
     const struct unit *units = option->kind == SIZE ? sizes : option->kind == DURATION ? times : plain;
     uint64_t n = 0;
-    char why[120];
+    char why[120], least[32], most[32];
     if (!with_unit(value, units, &n))
         return wrong(err, option, value,
                      option->kind == SIZE       ? "not a size like 128M or 2G"
                      : option->kind == DURATION ? "not a time like 500ms, 2s or 5m"
                                                 : "not a whole number");
     if (n < option->least || n > option->most) {
-        snprintf(why, sizeof why, "must lie between %llu and %llu%s", (unsigned long long)option->least,
-                 (unsigned long long)option->most, option->kind == DURATION ? " ms" : "");
+        in_units(option->least, shown_units(option), least);
+        in_units(option->most, shown_units(option), most);
+        snprintf(why, sizeof why, "must lie between %s and %s", least, most);
         return wrong(err, option, value, why);
     }
     *to = n;
@@ -294,17 +316,32 @@ struct file_reader {
     bool failed;
 };
 
-static int on_line(void *user, const char *section, const char *name, const char *value)
+/* Without a comment at its end: " # ...", as inih does with " ; ...". */
+static struct hub_view without_comment(const char *value)
+{
+    struct hub_view out = hub_view_of(value);
+    const char *at = strstr(value, " #");
+    if (at)
+        out.size = (size_t)(at - value);
+    while (out.size && isspace((unsigned char)out.data[out.size - 1]))
+        out.size--;
+    return out;
+}
+
+static int on_line(void *user, const char *section, const char *name, const char *text)
 {
     struct file_reader *reader = user;
     (void)section;
+    HUB_CLEANUP(hub_freep) char *value = hub_view_dup(without_comment(text ? text : ""));
     if (reader->failed)
         return 1; /* the first error is the one to tell; inih reads on */
     const struct option *option = find(name, strlen(name));
     if (!option || strcmp(name, "config") == 0)
         hub_fail(reader->err, HUB_INVALID,
                  "there is no setting \"%.60s\"; `minari-hub config` prints them all", name);
-    else if (!set(reader->config, option, value ? value : "", FROM_FILE, reader->err))
+    else if (!value)
+        hub_fail(reader->err, HUB_NO_MEMORY, "no memory for the settings");
+    else if (!set(reader->config, option, value, FROM_FILE, reader->err))
         return 1;
     reader->failed = true;
     return 0;
@@ -328,10 +365,11 @@ static enum hub_status read_file(struct hub_config *config, const char *path, bo
     return HUB_OK;
 }
 
-static const char *from_environment(const struct option *option)
+enum { VARIABLE = 48 };
+
+static const char *from_environment(const struct option *option, char name[VARIABLE])
 {
-    char name[48] = "MINARI_HUB_";
-    size_t used = strlen(name);
+    size_t used = (size_t)snprintf(name, VARIABLE, "MINARI_HUB_");
     for (const char *c = option->name; *c; c++)
         name[used++] = *c == '-' ? '_' : (char)toupper((unsigned char)*c);
     name[used] = '\0';
@@ -339,22 +377,28 @@ static const char *from_environment(const struct option *option)
     return value && value[0] ? value : NULL;
 }
 
+/* Lists are separated by commas. */
+static enum hub_status set_from_text(struct hub_config *config, const struct option *option,
+                                     const char *value, struct hub_error *err)
+{
+    if (option->kind != LIST)
+        return set(config, option, value, FROM_ENVIRONMENT, err);
+    char *copy = strdup(value), *rest = copy;
+    enum hub_status st = copy ? HUB_OK : hub_fail(err, HUB_NO_MEMORY, "no memory for the settings");
+    for (char *item = strsep(&rest, ","); item && !st; item = strsep(&rest, ","))
+        st = set(config, option, item, FROM_ENVIRONMENT, err);
+    free(copy);
+    return st;
+}
+
 static enum hub_status read_environment(struct hub_config *config, struct hub_error *err)
 {
+    char name[VARIABLE];
     for (size_t i = 0; i < HUB_COUNT(options); i++) {
-        const char *value = from_environment(&options[i]);
-        if (!value)
-            continue;
-        if (options[i].kind != LIST) {
-            HUB_TRY(set(config, &options[i], value, FROM_ENVIRONMENT, err));
-            continue;
-        }
-        char *copy = strdup(value), *rest = copy; /* directories separated by commas */
-        enum hub_status st = copy ? HUB_OK : hub_fail(err, HUB_NO_MEMORY, "no memory for the settings");
-        for (char *item = strsep(&rest, ","); item && !st; item = strsep(&rest, ","))
-            st = set(config, &options[i], item, FROM_ENVIRONMENT, err);
-        free(copy);
-        HUB_TRY(st);
+        const char *value = from_environment(&options[i], name);
+        struct hub_error why = {0};
+        if (value && set_from_text(config, &options[i], value, &why))
+            return hub_fail(err, HUB_INVALID, "in the environment, %s: %s", name, why.detail);
     }
     return HUB_OK;
 }
@@ -453,32 +497,18 @@ size_t hub_config_usage(struct hub_usage_option *out, size_t max)
     return HUB_COUNT(options);
 }
 
-/* In the largest unit that leaves it whole. */
-static void print_in(FILE *out, uint64_t value, const struct unit *units)
-{
-    const struct unit *best = &units[0];
-    for (const struct unit *unit = units; unit->name; unit++)
-        if (value > 0 && value % unit->factor == 0)
-            best = unit;
-    fprintf(out, "%llu%s\n", (unsigned long long)(value / best->factor), best->name);
-}
-
 static void print_value(FILE *out, const struct option *option, const void *at)
 {
-    static const struct unit sizes[] = {{"", 1}, {"K", KIB}, {"M", MIB}, {"G", GIB}, {NULL, 0}};
-    static const struct unit times[] = {{"ms", 1}, {"s", 1000}, {"m", 60000}, {"h", 3600000}, {NULL, 0}};
+    char number[32];
     switch (option->kind) {
     case TEXT:
         fprintf(out, "%s\n", *(char *const *)at);
         break;
     case NUMBER:
-        fprintf(out, "%llu\n", (unsigned long long)*(const uint64_t *)at);
-        break;
     case SIZE:
-        print_in(out, *(const uint64_t *)at, sizes);
-        break;
     case DURATION:
-        print_in(out, *(const uint64_t *)at, times);
+        in_units(*(const uint64_t *)at, shown_units(option), number);
+        fprintf(out, "%s\n", number);
         break;
     case SWITCH:
         fprintf(out, "%s\n", *(const bool *)at ? "on" : "off");

@@ -105,7 +105,8 @@ Test(config, mistakes_are_named)
     static const struct bad_case cases[] = {
         {"--memry", "1", "no option --memry"},
         {"--memory", "lots", "not a size"},
-        {"--memory", "1", "must lie between"},
+        {"--memory", "1", "must lie between 8M and 1T"},
+        {"--grace", "11m", "must lie between 0ms and 10m"},
         {"--memory", "99999999999999999999G", "not a size"},
         {"--workers", "-1", "not a whole number"},
         {"--workers", NULL, "needs a value"},
@@ -249,4 +250,27 @@ Test(config, addresses)
         }
         hub_config_dispose(&config);
     }
+}
+
+Test(config, a_value_in_the_file_may_have_a_comment_behind_it)
+{
+    struct hub_config config;
+    struct hub_error err = {0};
+    const char *file = write_file("c.conf", "queue = 7 # seven\nsettle = 3s ; three\nstate = /a#b\n");
+    cr_assert_eq(read_flags(&config, &err, "--config", file, NULL), HUB_OK, "%s", err.detail);
+    cr_assert_eq(config.queue, 7);
+    cr_assert_eq(config.settle_ms, 3000);
+    cr_assert_str_eq(config.state, "/a#b");
+    hub_config_dispose(&config);
+}
+
+Test(config, a_mistake_in_the_environment_names_the_variable)
+{
+    struct hub_config config;
+    struct hub_error err = {0};
+    setenv("MINARI_HUB_QUEUE", "many", 1);
+    cr_assert_eq(read_flags(&config, &err, NULL, NULL, NULL), HUB_INVALID);
+    cr_assert_str_eq(err.detail, "in the environment, MINARI_HUB_QUEUE: queue \"many\": not a whole number");
+    unsetenv("MINARI_HUB_QUEUE");
+    hub_config_dispose(&config);
 }
