@@ -85,6 +85,8 @@ static enum hub_status status_of_errno(int errnum)
         return HUB_NO_MEMORY;
     case EAGAIN:
         return HUB_AGAIN;
+    case ENAMETOOLONG:
+        return HUB_INVALID;
     default:
         return HUB_IO;
     }

@@ -311,5 +311,9 @@ HUB_MUST_USE enum hub_status hub_catalog_note_put(struct hub_catalog *catalog, c
                                                   struct hub_view value, struct hub_error *err);
 HUB_MUST_USE enum hub_status hub_catalog_note_get(struct hub_catalog *catalog, const char *key,
                                                   struct hub_buf *value, struct hub_error *err);
+/** Forget those whose key begins with `prefix` and that `keep` does not want. */
+HUB_MUST_USE enum hub_status hub_catalog_notes_prune(struct hub_catalog *catalog, const char *prefix,
+                                                     bool (*keep)(void *user, const char *key), void *user,
+                                                     struct hub_error *err);
 
 #endif

@@ -27,7 +27,9 @@ struct hub_tree {
     struct hub_job_file *files;  /* sorted by path bytes */
     uint32_t count;
     uint64_t bytes;
-    char *leaving; /* the first link that leaves PATH and was not followed, or NULL */
+    struct hub_walk_problem
+        *problems; /* what the walk met: links that leave PATH, folders it may not enter */
+    uint32_t problem_count;
 };
 
 /** Take over a file set, which is empty then. */

@@ -1,5 +1,6 @@
 /* The datasets at a path: discovered as the hub does it, then reported on in order. */
 #include "storage/inspect/cli.h"
+#include "storage/scan/claim.h"
 
 #include <errno.h>
 #include <libgen.h>
@@ -13,6 +14,7 @@ enum { MAX_BIDS = 16 };
 struct found {
     char *id, *path; /* path: below PATH */
     char *name;      /* of a claim of single files, or NULL */
+    char *broken;    /* why it cannot be inspected, or NULL */
     char *formats[MAX_BIDS];
     uint32_t format_count;
     struct hub_fileset files;
@@ -27,6 +29,7 @@ static void found_dispose(struct found *f)
 {
     for (uint32_t i = 0; i < f->format_count; i++)
         free(f->formats[i]);
+    free(f->broken);
     free(f->id);
     free(f->path);
     free(f->name);
@@ -55,9 +58,14 @@ static enum hub_status gather(void *user, struct hub_found_dataset *dataset, str
     const char *slash = strrchr(dataset->id, '/');
     *f = (struct found){.id = strdup(dataset->id), .path = strdup(dataset->path), .files = *dataset->files};
     *dataset->files = (struct hub_fileset){0};
-    if (dataset->single_files)
+    /* loose files lie in the folder, and have no name of their own */
+    const bool named =
+        dataset->single_files && (dataset->broken || strcmp(dataset->formats[0], "files") != 0);
+    if (named)
         f->name = strdup(slash ? slash + 1 : dataset->id);
-    bool whole = f->id && f->path && (f->name || !dataset->single_files);
+    if (dataset->broken)
+        f->broken = strdup(dataset->broken);
+    bool whole = f->id && f->path && (f->name || !named) && (f->broken || !dataset->broken);
     while (whole && f->format_count < HUB_MIN(dataset->format_count, (uint32_t)MAX_BIDS)) {
         f->formats[f->format_count] = strdup(dataset->formats[f->format_count]);
         whole = f->formats[f->format_count++] != NULL;
@@ -84,6 +92,10 @@ static enum hub_status report(const struct hub_find *find, const struct hub_walk
     HUB_TRY(hub_tree_take(walk, f->path, &f->files, &tree, err));
     HUB_TRY(hub_report_make(find->inspector, path, f->id, (const char *const *)f->formats, f->format_count,
                             &tree, &r, err));
+    if (f->broken) {
+        r.status = "broken";
+        hub_fail(&r.why, HUB_DENIED, "%s", f->broken);
+    }
     const enum hub_status told = find->each(find->user, &r, err);
     hub_report_dispose(&r);
     return told;
@@ -102,14 +114,13 @@ static enum hub_status report_all(const struct hub_find *find, const struct hub_
 
 /* ---- folders ---- */
 
-/* Loose files right in PATH beside folders are nobody's dataset to a hub; a person who asks about them is
- * answered. */
+/* An empty folder is nothing to a hub; a person who asks about it is answered. */
 static enum hub_status gather_bare(const struct hub_walk *walk, struct gathering *g, struct hub_error *err)
 {
     static const char *const format = "files";
     HUB_CLEANUP(hub_fileset_dispose) struct hub_fileset files = {0};
     const char *slash = strrchr(walk->roots[0], '/');
-    HUB_TRY(hub_walk_collect(walk, 0, "", &files, err));
+    HUB_TRY(hub_walk_collect(walk, 0, "", NULL, &files, err));
     struct hub_found_dataset dataset = {.id = slash && slash[1] ? slash + 1 : walk->roots[0],
                                         .path = "",
                                         .formats = &format,
@@ -157,7 +168,7 @@ static enum hub_status find_claimed(const struct hub_find *find, const struct hu
     if (!*found)
         return HUB_OK;
     HUB_TRY(only ? hub_fileset_add(&files, "", &asked.entries[0], err)
-                 : hub_walk_collect(walk, 0, "", &files, err));
+                 : hub_walk_collect(walk, 0, "", NULL, &files, err));
     const char *formats[MAX_BIDS];
     const uint32_t count = only ? 1 : HUB_MIN(bids.count, (uint32_t)MAX_BIDS);
     for (uint32_t i = 0; i < count; i++)

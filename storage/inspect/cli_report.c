@@ -304,12 +304,10 @@ enum hub_status hub_report_make(struct hub_inspector *inspector, const char *pat
                            .problem_list = HUB_BUF_INIT(LIST_LIMIT),
                            .problem_text = HUB_BUF_INIT(LIST_LIMIT)};
     enum hub_status st = plan(inspector, &r, formats, format_count, err);
-    static char code[] = "link-leaves",
-                detail[] = "this link leads out of the folder: its end is not part of the dataset "
-                           "(--allow-target)";
-    const struct hub_found_problem leaves = {code, r.tree.leaving, detail};
-    if (!st && r.tree.leaving)
-        st = add_problem(&r, &leaves, err);
+    for (uint32_t i = 0; i < r.tree.problem_count && !st; i++) {
+        const struct hub_walk_problem *p = &r.tree.problems[i];
+        st = add_problem(&r, &(struct hub_found_problem){p->code, *p->path ? p->path : NULL, p->detail}, err);
+    }
     if (!st && strcmp(r.status, "ready") == 0)
         st = inspect(inspector, &r, err);
     if (st) {

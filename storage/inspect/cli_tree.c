@@ -10,7 +10,12 @@ void hub_tree_dispose(struct hub_tree *tree)
         free((void *)tree->files[i].path);
     free(tree->files);
     free(tree->path);
-    free(tree->leaving);
+    for (uint32_t i = 0; i < tree->problem_count; i++) {
+        free(tree->problems[i].code);
+        free(tree->problems[i].path);
+        free(tree->problems[i].detail);
+    }
+    free(tree->problems);
     *tree = (struct hub_tree){0};
 }
 
@@ -30,8 +35,10 @@ enum hub_status hub_tree_take(const struct hub_walk *walk, const char *path, str
         files->files[i].path = NULL; /* ours now */
     }
     out->count = files->count;
-    out->leaving = files->leaving;
-    files->leaving = NULL;
+    out->problems = files->problems;
+    out->problem_count = files->problem_count;
+    files->problems = NULL;
+    files->problem_count = 0;
     hub_fileset_dispose(files);
     return HUB_OK;
 }

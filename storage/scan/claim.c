@@ -1,7 +1,7 @@
-/* Asking the drivers about one directory. The answer is remembered under what the directory looked like
- * (names, sizes, times of its entries, and of those in "data" and "meta"), so that a restart asks nobody
- * about what did not change. */
-#include "storage/scan/discover.h"
+/* Asking the drivers about directories: who is asked is decided by names alone; one child answers about many.
+ * The answer is remembered under what the directory looked like (names, sizes, times of its entries, and of
+ * those in the folders that are looked into), so that a restart asks nobody about what did not change. */
+#include "storage/scan/claim.h"
 
 #include "storage/catalog/pack.h"
 
@@ -19,23 +19,31 @@ struct asked {
 };
 
 /* The listing as the drivers see it, sorted by path bytes. */
-struct question {
+struct hub_question {
     const struct hub_discovery *discovery;
+    const struct hub_format_table *formats;
     uint32_t root;
-    const char *path;
+    char *path;
     struct asked *entries;
-    struct hub_job_file *files; /* of the entries, for the job */
     uint32_t count, capacity;
     uint32_t own; /* entries of the directory itself */
     uint64_t signature;
 };
 
-static void question_dispose(struct question *q)
+void hub_question_free(struct hub_question *q)
 {
-    for (uint32_t i = 0; i < q->count; i++)
+    for (uint32_t i = 0; q && i < q->count; i++)
         free((void *)q->entries[i].file.path);
-    free(q->entries);
-    free(q->files);
+    if (q) {
+        free(q->entries);
+        free(q->path);
+    }
+    free(q);
+}
+
+uint32_t hub_question_size(const struct hub_question *q)
+{
+    return q->count;
 }
 
 void hub_bids_dispose(struct hub_bids *bids)
@@ -63,8 +71,8 @@ static uint64_t mix_uint(uint64_t h, uint64_t value)
     return h;
 }
 
-static enum hub_status add(struct question *q, const char *prefix, const struct hub_entry *entry, uint32_t of,
-                           struct hub_error *err)
+static enum hub_status add(struct hub_question *q, const char *prefix, const struct hub_entry *entry,
+                           uint32_t of, struct hub_error *err)
 {
     if (q->count == q->capacity) {
         const uint32_t capacity = q->capacity ? q->capacity * 2 : 32;
@@ -88,7 +96,7 @@ static enum hub_status add(struct question *q, const char *prefix, const struct 
     return HUB_OK;
 }
 
-static enum hub_status add_all(struct question *q, const char *prefix, const struct hub_listing *listing,
+static enum hub_status add_all(struct hub_question *q, const char *prefix, const struct hub_listing *listing,
                                struct hub_error *err)
 {
     for (uint32_t i = 0; i < listing->count; i++)
@@ -102,54 +110,80 @@ static int compare_entries(const void *a, const void *b)
 }
 
 /* Drivers look paths up by halving: "data/x" stands behind "data-old", not behind all of the folder's own. */
-static enum hub_status sort_entries(struct question *q, struct hub_error *err)
-{
-    q->files = malloc((q->count + (size_t)1) * sizeof *q->files);
-    if (!q->files)
-        return hub_fail(err, HUB_NO_MEMORY, "no memory for a listing");
-    if (q->count)
-        qsort(q->entries, q->count, sizeof *q->entries, compare_entries);
-    for (uint32_t i = 0; i < q->count; i++)
-        q->files[i] = q->entries[i].file;
-    return HUB_OK;
-}
-
-static bool matters(const struct hub_entry *entry)
-{
-    return entry->directory && (strcmp(entry->name, "data") == 0 || strcmp(entry->name, "meta") == 0);
-}
-
-static enum hub_status make_question(struct question *q, const struct hub_listing *listing,
-                                     struct hub_error *err)
+static enum hub_status fill(struct hub_question *q, const struct hub_listing *listing, struct hub_error *err)
 {
     q->signature = mix(0xCBF29CE484222325U, q->discovery->drivers, strlen(q->discovery->drivers) + 1);
     HUB_TRY(add_all(q, "", listing, err));
     q->own = q->count;
     for (uint32_t i = 0; i < listing->count; i++) {
         HUB_CLEANUP(hub_listing_dispose) struct hub_listing inner = {0};
-        if (!matters(&listing->entries[i]))
+        const struct hub_entry *e = &listing->entries[i];
+        if (!e->directory || !hub_format_table_looks_into(q->formats, e->name))
             continue;
-        HUB_CLEANUP(hub_freep) char *path = hub_walk_join(q->path, listing->entries[i].name);
+        HUB_CLEANUP(hub_freep) char *path = hub_walk_join(q->path, e->name);
         if (!path)
             return hub_fail(err, HUB_NO_MEMORY, "no memory for a listing");
         if (hub_walk_list(q->discovery->walk, q->root, path, &inner, NULL) == HUB_OK)
-            HUB_TRY(add_all(q, listing->entries[i].name, &inner, err));
+            HUB_TRY(add_all(q, e->name, &inner, err));
     }
-    return sort_entries(q, err);
+    if (q->count)
+        qsort(q->entries, q->count, sizeof *q->entries, compare_entries);
+    return HUB_OK;
+}
+
+static bool wanted(const struct hub_question *q, const struct hub_format_row *format)
+{
+    for (uint32_t i = 0; i < q->count; i++)
+        if (hub_format_table_wants(q->formats, format, q->entries[i].file.path, q->entries[i].file.directory))
+            return true;
+    return false;
+}
+
+/* Most directories have nothing that anybody looks for: no copy is made to find that out. */
+static bool may_be_wanted(const struct hub_format_table *formats, const struct hub_listing *listing)
+{
+    for (uint32_t i = 0; i < listing->count; i++) {
+        const struct hub_entry *e = &listing->entries[i];
+        if (hub_format_table_wants(formats, NULL, e->name, e->directory) ||
+            (e->directory && hub_format_table_looks_into(formats, e->name)))
+            return true;
+    }
+    return false;
 }
 
 /* ---- asking ---- */
 
+/* Several questions as one job: entry `first[i] + k` of the job is entry k of question i. */
+struct batch {
+    struct hub_question *const *questions;
+    uint32_t *first, count;
+};
+
+static const struct hub_question *question_of(const struct batch *b, uint32_t number, uint32_t *entry)
+{
+    uint32_t low = 0, high = b->count;
+    while (high - low > 1) {
+        const uint32_t middle = low + (high - low) / 2;
+        if (b->first[middle] <= number)
+            low = middle;
+        else
+            high = middle;
+    }
+    *entry = number - b->first[low];
+    return b->questions[low];
+}
+
 static enum hub_status open_entry(void *user, uint32_t number, int *fd, struct hub_error *err)
 {
-    const struct question *q = user;
-    HUB_CLEANUP(hub_freep) char *path = hub_walk_join(q->path, q->files[number].path);
+    uint32_t entry;
+    const struct hub_question *q = question_of(user, number, &entry);
+    HUB_CLEANUP(hub_freep) char *path = hub_walk_join(q->path, q->entries[entry].file.path);
     if (!path)
         return hub_fail(err, HUB_NO_MEMORY, "no memory for a path");
     return hub_walk_open(q->discovery->walk, q->root, path, O_RDONLY, fd, err);
 }
 
-static enum hub_status copy_bid(const struct question *q, struct hub_bid *bid,
+static enum hub_status copy_bid(const struct hub_question *q, uint32_t first, struct hub_bid *bid,
                                 const struct hub_found_claim *claim, struct hub_error *err)
 {
     bid->format = strdup(claim->format);
@@ -158,57 +192,81 @@ static enum hub_status copy_bid(const struct question *q, struct hub_bid *bid,
     if (!bid->format || !bid->files || (claim->name && !bid->name))
         return hub_fail(err, HUB_NO_MEMORY, "no memory for a claim");
     for (uint32_t i = 0; i < claim->file_count; i++)
-        if (q->entries[claim->files[i]].of != HUB_NONE)
-            bid->files[bid->file_count++] = q->entries[claim->files[i]].of;
+        if (q->entries[claim->files[i] - first].of != HUB_NONE)
+            bid->files[bid->file_count++] = q->entries[claim->files[i] - first].of;
     return HUB_OK;
 }
 
-static enum hub_status copy_bids(const struct question *q, const struct hub_findings *found,
-                                 struct hub_bids *out, struct hub_error *err)
+static void drop_bid(struct hub_bids *bids)
 {
-    out->bids = calloc(found->claim_count + (size_t)1, sizeof *out->bids);
+    struct hub_bid *bid = &bids->bids[--bids->count];
+    free(bid->format);
+    free(bid->name);
+    free(bid->files);
+    *bid = (struct hub_bid){0};
+}
+
+/* A bid counts where the names announced for its format occur: a child may err, or lie, about contents only.
+ */
+static enum hub_status copy_bids(const struct hub_question *q, uint32_t first,
+                                 const struct hub_found_claim *claims, uint32_t count, struct hub_bids *out,
+                                 struct hub_error *err)
+{
+    out->bids = calloc(count + (size_t)1, sizeof *out->bids);
     if (!out->bids)
         return hub_fail(err, HUB_NO_MEMORY, "no memory for claims");
-    for (uint32_t i = 0; i < found->claim_count; i++) {
-        const struct hub_found_claim *claim = &found->claims[i];
-        struct hub_bid *bid = &out->bids[out->count];
-        out->count++;
-        HUB_TRY(copy_bid(q, bid, claim, err));
-        if (claim->name && !bid->file_count) {
-            free(bid->format);
-            free(bid->name);
-            free(bid->files);
-            *bid = (struct hub_bid){0};
-            out->count--;
-        }
+    for (uint32_t i = 0; i < count; i++) {
+        const struct hub_format_row *format = hub_format_table_find(q->formats, claims[i].format);
+        if (!format || (!claims[i].name && !wanted(q, format)))
+            continue;
+        HUB_TRY(copy_bid(q, first, &out->bids[out->count++], &claims[i], err));
+        if (claims[i].name && !out->bids[out->count - 1].file_count)
+            drop_bid(out);
     }
     return HUB_OK;
 }
 
-static enum hub_status ask(struct question *q, struct hub_bids *out, struct hub_error *err)
+static enum hub_status share_out(const struct batch *b, const struct hub_findings *found,
+                                 struct hub_bids *bids, struct hub_error *err)
+{
+    uint32_t at = 0;
+    for (uint32_t i = 0; i < b->count; i++) {
+        const uint32_t begin = at;
+        while (at < found->claim_count && found->claims[at].listing == i)
+            at++;
+        HUB_TRY(copy_bids(b->questions[i], b->first[i], found->claims + begin, at - begin, &bids[i], err));
+    }
+    return HUB_OK;
+}
+
+static enum hub_status run(struct batch *b, struct hub_job_file *files, uint32_t file_count,
+                           struct hub_bids *bids, struct hub_error *err)
 {
     struct hub_findings found = {0};
+    const struct hub_discovery *discovery = b->questions[0]->discovery;
     const struct hub_job job = {.kind = HUB_JOB_CLAIM,
-                                .files = q->files,
-                                .file_count = q->count,
+                                .files = files,
+                                .file_count = file_count,
+                                .listings = b->first,
+                                .listing_count = b->count,
                                 .side_fd = -1,
                                 .open_file = open_entry,
-                                .user = q,
-                                .cancel = q->discovery->cancel};
-    HUB_TRY(hub_inspector_run(q->discovery->inspector, &job, &found, err));
-    const enum hub_status st = copy_bids(q, &found, out, err);
+                                .user = b,
+                                .cancel = discovery->cancel};
+    HUB_TRY(hub_inspector_run(discovery->inspector, &job, &found, err));
+    const enum hub_status st = share_out(b, &found, bids, err);
     hub_findings_dispose(&found);
     return st;
 }
 
 /* ---- remembering ---- */
 
-static enum hub_status key_of(const struct question *q, struct hub_buf *key, struct hub_error *err)
+static enum hub_status key_of(const struct hub_question *q, struct hub_buf *key, struct hub_error *err)
 {
     return hub_buf_addf(key, err, "claim:%s/%s", q->discovery->walk->roots[q->root], q->path);
 }
 
-static enum hub_status pack(const struct question *q, const struct hub_bids *bids, struct hub_buf *out,
+static enum hub_status pack(const struct hub_question *q, const struct hub_bids *bids, struct hub_buf *out,
                             struct hub_error *err)
 {
     HUB_TRY(hub_buf_add(out, &q->signature, sizeof q->signature, err));
@@ -223,7 +281,7 @@ static enum hub_status pack(const struct question *q, const struct hub_bids *bid
     return HUB_OK;
 }
 
-static bool unpack_bid(const struct question *q, struct hub_cursor *c, struct hub_bid *bid)
+static bool unpack_bid(const struct hub_question *q, struct hub_cursor *c, struct hub_bid *bid)
 {
     bid->format = hub_view_dup(hub_unpack_view(c));
     bid->name = hub_unpack_uint(c) ? hub_view_dup(hub_unpack_view(c)) : NULL;
@@ -240,7 +298,7 @@ static bool unpack_bid(const struct question *q, struct hub_cursor *c, struct hu
     return !c->failed;
 }
 
-static bool recall(const struct question *q, const char *key, struct hub_bids *out)
+static bool recall(const struct hub_question *q, const char *key, struct hub_bids *out)
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf note = HUB_BUF_INIT(MAX_NOTE_BYTES);
     if (!q->discovery->recall || q->discovery->recall(q->discovery->user, key, &note, NULL))
@@ -258,7 +316,7 @@ static bool recall(const struct question *q, const char *key, struct hub_bids *o
     return ok;
 }
 
-static void remember(const struct question *q, const char *key, const struct hub_bids *bids)
+static void remember(const struct hub_question *q, const char *key, const struct hub_bids *bids)
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf note = HUB_BUF_INIT(MAX_NOTE_BYTES);
     if (q->discovery->remember && pack(q, bids, &note, NULL) == HUB_OK &&
@@ -266,20 +324,72 @@ static void remember(const struct question *q, const char *key, const struct hub
         return; /* asked again next time */
 }
 
+enum hub_status hub_question_make(const struct hub_discovery *discovery, uint32_t root, const char *path,
+                                  const struct hub_listing *listing, struct hub_question **out,
+                                  struct hub_bids *bids, struct hub_error *err)
+{
+    const struct hub_format_table *formats = NULL;
+    *out = NULL;
+    *bids = (struct hub_bids){0};
+    HUB_TRY(hub_inspector_formats(discovery->inspector, &formats, err));
+    if (!may_be_wanted(formats, listing))
+        return HUB_OK;
+    struct hub_question *q = calloc(1, sizeof *q);
+    if (!q || !(q->path = strdup(path))) {
+        free(q);
+        return hub_fail(err, HUB_NO_MEMORY, "no memory for a listing");
+    }
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf key = HUB_BUF_INIT(64 * KIB);
+    q->discovery = discovery;
+    q->formats = formats;
+    q->root = root;
+    enum hub_status st = fill(q, listing, err);
+    const bool asked = !st && wanted(q, NULL);
+    if (asked)
+        st = key_of(q, &key, err);
+    if (st || !asked || recall(q, key.data, bids)) {
+        hub_question_free(q);
+        return st;
+    }
+    *out = q;
+    return HUB_OK;
+}
+
+enum hub_status hub_questions_ask(struct hub_question *const *questions, uint32_t count,
+                                  struct hub_bids *bids, struct hub_error *err)
+{
+    size_t entries = 0;
+    for (uint32_t i = 0; i < count; i++)
+        entries += questions[i]->count;
+    HUB_CLEANUP(hub_freep) struct hub_job_file *files = malloc((entries + 1) * sizeof *files);
+    HUB_CLEANUP(hub_freep) uint32_t *first = malloc((count + (size_t)1) * sizeof *first);
+    struct batch b = {questions, first, count};
+    if (!files || !first || entries > UINT32_MAX)
+        return hub_fail(err, HUB_NO_MEMORY, "no memory for %zu entries", entries);
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        first[i] = n;
+        for (uint32_t k = 0; k < questions[i]->count; k++)
+            files[n++] = questions[i]->entries[k].file;
+        bids[i] = (struct hub_bids){0};
+    }
+    const enum hub_status st = run(&b, files, n, bids, err);
+    for (uint32_t i = 0; i < count; i++) {
+        HUB_CLEANUP(hub_buf_dispose) struct hub_buf key = HUB_BUF_INIT(64 * KIB);
+        if (st)
+            hub_bids_dispose(&bids[i]);
+        else if (key_of(questions[i], &key, NULL) == HUB_OK)
+            remember(questions[i], key.data, &bids[i]);
+    }
+    return st;
+}
+
 enum hub_status hub_claim_ask(const struct hub_discovery *discovery, uint32_t root, const char *path,
                               const struct hub_listing *listing, struct hub_bids *out, struct hub_error *err)
 {
-    HUB_CLEANUP(question_dispose) struct question q = {.discovery = discovery, .root = root, .path = path};
-    HUB_CLEANUP(hub_buf_dispose) struct hub_buf key = HUB_BUF_INIT(64 * KIB);
-    *out = (struct hub_bids){0};
-    HUB_TRY(make_question(&q, listing, err));
-    HUB_TRY(key_of(&q, &key, err));
-    if (recall(&q, key.data, out))
-        return HUB_OK;
-    const enum hub_status st = ask(&q, out, err);
-    if (st)
-        hub_bids_dispose(out);
-    else
-        remember(&q, key.data, out);
+    struct hub_question *question = NULL;
+    HUB_TRY(hub_question_make(discovery, root, path, listing, &question, out, err));
+    const enum hub_status st = question ? hub_questions_ask(&question, 1, out, err) : HUB_OK;
+    hub_question_free(question);
     return st;
 }

@@ -1,214 +1,172 @@
-/* The walk: directories wait in a queue, several threads list them and ask about them. Claimed ones are
- * handed out at once; what nobody claimed is decided at the end, from the bottom up: a folder without any
- * recognised dataset in it is one dataset of format `files`, as shallow as can be, but not the root itself as
- * long as it has folders. */
+/* The walk: directories wait in a queue, several threads list them; those with a name that somebody looks for
+ * wait until one child is asked about many. Claimed ones are handed out at once; what nobody claimed is
+ * decided at the end (loose.c). Each directory is entered once, by its own name: links wait until all else
+ * was. */
 #include "storage/scan/discover.h"
 
-#include "storage/base/id.h"
-#include "storage/base/spell.h"
+#include "storage/scan/discover_state.h"
 
-#include <pthread.h>
+#include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-enum { MAX_THREADS = 64 };
+enum { MAX_THREADS = 64, BATCH_DIRECTORIES = 256, BATCH_ENTRIES = 20000, MAX_REFUSED = 1000 };
 
-struct node {
-    struct node *parent, *next; /* next: in the queue, then in the list of all */
-    struct node *all;
-    uint64_t device, inode;
-    uint32_t root;
-    unsigned depth;
-    bool recognised; /* a dataset here or below */
-    bool has_files;  /* a file nobody claimed, here or below */
-    bool unknown;    /* it could not be asked about: nothing is said about it */
-    bool has_folders;
-    char *leaving; /* links beside its datasets that are not followed, as in the listing */
-    char path[];
-};
+/* ---- nodes ---- */
 
-struct walk {
-    const struct hub_discovery *discovery;
-    struct hub_discovered *out;
-    pthread_mutex_t lock, each_lock;
-    pthread_cond_t wake;
-    struct node *first, *last, *all; /* `all` newest first: children before their parents */
-    unsigned busy;
-    enum hub_status status;
-    struct hub_error *err;
-    char **ids; /* open addressing: no id twice */
-    size_t id_slots, id_count;
-};
-
-/* ---- ids ---- */
-
-/* A path as a dataset id. NULL: no memory. */
-static char *make_id(const char *space, const char *path, const char *name)
-{
-    HUB_CLEANUP(hub_freep) char *below = hub_walk_join(path, name);
-    HUB_CLEANUP(hub_freep) char *whole = below ? hub_walk_join(space, below) : NULL;
-    HUB_CLEANUP(hub_buf_dispose) struct hub_buf id = HUB_BUF_INIT(64 * KIB);
-    return whole && hub_spell_id(hub_view_of(whole), &id, NULL) == HUB_OK ? hub_buf_take(&id, NULL) : NULL;
-}
-
-static uint64_t hash_of(const char *text)
-{
-    uint64_t h = 0xCBF29CE484222325U;
-    for (; *text; text++)
-        h = (h ^ (uint8_t)*text) * 0x100000001B3U;
-    return h ^ (h >> 31);
-}
-
-static char **slot_of(char **ids, size_t slots, const char *id)
-{
-    size_t slot = hash_of(id) & (slots - 1);
-    while (ids[slot] && strcmp(ids[slot], id) != 0)
-        slot = (slot + 1) & (slots - 1);
-    return &ids[slot];
-}
-
-static enum hub_status grow_ids(struct walk *w, struct hub_error *err)
-{
-    if (w->id_count * 2 < w->id_slots)
-        return HUB_OK;
-    const size_t slots = w->id_slots ? w->id_slots * 2 : 1024;
-    char **ids = calloc(slots, sizeof *ids);
-    if (!ids)
-        return hub_fail(err, HUB_NO_MEMORY, "no memory for %zu datasets", slots);
-    for (size_t i = 0; i < w->id_slots; i++)
-        if (w->ids[i])
-            *slot_of(ids, slots, w->ids[i]) = w->ids[i];
-    free(w->ids);
-    w->ids = ids;
-    w->id_slots = slots;
-    return HUB_OK;
-}
-
-/* Take an id: *taken is false when somebody has it. The text becomes the table's. */
-static enum hub_status take_id(struct walk *w, char *id, bool *taken, struct hub_error *err)
-{
-    HUB_TRY(grow_ids(w, err));
-    char **slot = slot_of(w->ids, w->id_slots, id);
-    *taken = !*slot;
-    if (*taken) {
-        *slot = id;
-        w->id_count++;
-    }
-    return HUB_OK;
-}
-
-/* ---- handing out ---- */
-
-struct finding {
-    const struct node *node;
-    const char *name; /* of a claim of files, or NULL */
-    const char *const *formats;
-    uint32_t format_count;
-};
-
-static const char *last_segment(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
-
-static enum hub_status hand_out_locked(struct walk *w, const struct finding *f, struct hub_fileset *files,
-                                       struct hub_error *err)
-{
-    const char *path = f->node->path;
-    const uint32_t root = f->node->root;
-    const char *space = w->discovery->names ? w->discovery->names[root] : NULL;
-    const bool nameless =
-        !*path && !f->name && !space; /* the root is a dataset: it is called as its directory is */
-    char *id = make_id(space ? space : "", nameless ? last_segment(w->discovery->walk->roots[root]) : path,
-                       f->name ? f->name : "");
-    bool taken = false;
-    if (!id)
-        return hub_fail(err, HUB_NO_MEMORY, "no memory for an id");
-    enum hub_status st = hub_id_check(hub_view_of(id), NULL) ? HUB_OK : take_id(w, id, &taken, err);
-    if (st || !taken) {
-        w->out->clashes += !st;
-        free(id);
-        return st;
-    }
-    struct hub_found_dataset dataset = {.root = root,
-                                        .id = id,
-                                        .path = path,
-                                        .single_files = f->name != NULL,
-                                        .formats = f->formats,
-                                        .format_count = f->format_count,
-                                        .files = files};
-    w->out->datasets++;
-    return w->discovery->each(w->discovery->user, &dataset, err);
-}
-
-static void fail_walk(struct walk *w, enum hub_status st, const struct hub_error *err)
-{
-    pthread_mutex_lock(&w->lock);
-    if (!w->status) {
-        w->status = st;
-        if (w->err)
-            *w->err = *err;
-    }
-    pthread_mutex_unlock(&w->lock);
-}
-
-/* A callback that fails ends the walk with its own error; nothing that is wrong with one dataset does. */
-static enum hub_status hand_out(struct walk *w, const struct finding *f, struct hub_fileset *files)
-{
-    struct hub_error err = {0};
-    pthread_mutex_lock(&w->each_lock);
-    const enum hub_status st = hand_out_locked(w, f, files, &err);
-    pthread_mutex_unlock(&w->each_lock);
-    if (st)
-        fail_walk(w, st, &err);
-    return st ? HUB_CANCELLED : HUB_OK;
-}
-
-/* ---- one directory ---- */
-
-static struct node *node_new(struct node *parent, uint32_t root, const char *directory, const char *name)
+static struct hub_node *node_new(struct hub_node *parent, uint32_t root, const char *directory,
+                                 const char *name)
 {
     const size_t a = strlen(directory), b = strlen(name);
-    struct node *node = calloc(1, sizeof *node + a + b + 2);
+    struct hub_node *node = calloc(1, sizeof *node + a + b + 2);
     if (!node)
         return NULL;
     node->parent = parent;
     node->root = root;
-    node->depth = parent ? parent->depth + 1 : 0;
     snprintf(node->path, a + b + 2, "%s%s%s", directory, a && b ? "/" : "", name);
     return node;
 }
 
-static void enqueue(struct walk *w, struct node *node)
+static void node_free(struct hub_node *node)
 {
-    pthread_mutex_lock(&w->lock);
+    free(node->leaving);
+    free(node->refused);
+    hub_fileset_dispose(&node->loose);
+    free(node);
+}
+
+/* Into the tree: the lock is held. */
+static void adopt(struct hub_walking *w, struct hub_node *node)
+{
     node->all = w->all;
     w->all = node;
+    if (node->parent) {
+        node->beside = node->parent->children;
+        node->parent->children = node;
+    }
+}
+
+static void push(struct hub_walking *w, struct hub_node *node)
+{
+    node->next = NULL;
     *(w->last ? &w->last->next : &w->first) = node;
     w->last = node;
     w->out->directories++;
+    w->directories++;
     pthread_cond_signal(&w->wake);
-    pthread_mutex_unlock(&w->lock);
 }
 
-static enum hub_status claim_directory(struct walk *w, struct node *node, const struct hub_bids *bids,
-                                       struct hub_error *err)
+static enum hub_status refuse(struct hub_walking *w, struct hub_node *node, const char *why)
+{
+    w->out->not_entered++;
+    node->refused = strdup(why);
+    return node->refused ? HUB_OK : HUB_NO_MEMORY;
+}
+
+/* A directory below another, unless it was entered already or there are too many. The lock is held. */
+static enum hub_status enqueue(struct hub_walking *w, struct hub_node *node, uint64_t device, uint64_t inode,
+                               struct hub_error *err)
+{
+    bool added = true;
+    char why[100];
+    if (w->directories < w->discovery->walk->max_directories) {
+        const enum hub_status st = hub_places_add(&w->entered, device, inode, &added, err);
+        if (st || !added) {
+            node_free(node);
+            return st;
+        }
+        adopt(w, node);
+        push(w, node);
+        return HUB_OK;
+    }
+    if (w->out->not_entered >= MAX_REFUSED) { /* counted, but no longer listed one by one */
+        w->out->not_entered++;
+        node->parent->recognised = true;
+        node_free(node);
+        return HUB_OK;
+    }
+    adopt(w, node);
+    snprintf(why, sizeof why, "not entered: its root has more than %" PRIu64 " directories",
+             w->discovery->walk->max_directories);
+    return refuse(w, node, why) ? hub_fail(err, HUB_NO_MEMORY, "no memory for a directory") : HUB_OK;
+}
+
+static enum hub_status enter_below(struct hub_walking *w, struct hub_node *node, const struct hub_entry *e,
+                                   bool holds_name, struct hub_error *err)
+{
+    if (e->elsewhere)
+        return HUB_OK; /* it is met under its own name */
+    struct hub_node *child = node_new(node, node->root, node->path, e->name);
+    if (!child)
+        return hub_fail(err, HUB_NO_MEMORY, "no memory for a directory");
+    child->holds_name = holds_name;
+    enum hub_status st = HUB_OK;
+    pthread_mutex_lock(&w->lock);
+    if (e->link) {
+        child->device = e->device;
+        child->inode = e->inode;
+        child->next = w->links;
+        w->links = child;
+    } else {
+        st = enqueue(w, child, e->device, e->inode, err);
+    }
+    pthread_mutex_unlock(&w->lock);
+    return st;
+}
+
+/* ---- one directory ---- */
+
+/* Minari 0.5 puts this into every namespace, also one that is empty: no data. */
+static bool describes_namespace(const char *name)
+{
+    return strcmp(name, "namespace_metadata.json") == 0;
+}
+
+static enum hub_status enter_nested(struct hub_walking *w, struct hub_node *node, const char *path,
+                                    struct hub_error *err)
+{
+    HUB_CLEANUP(hub_closep) int fd = -1;
+    HUB_CLEANUP(hub_freep) char *full = hub_walk_join(node->path, path);
+    struct stat st;
+    if (!full)
+        return hub_fail(err, HUB_NO_MEMORY, "no memory for a path");
+    if (hub_walk_open(w->discovery->walk, node->root, full, O_PATH | O_DIRECTORY, &fd, NULL) ||
+        fstat(fd, &st))
+        return HUB_OK;
+    struct hub_entry entry = hub_entry_of(path, &st);
+    return enter_below(w, node, &entry, false, err);
+}
+
+static enum hub_status claim_directory(struct hub_walking *w, struct hub_node *node,
+                                       const struct hub_bids *bids, struct hub_error *err)
 {
     HUB_CLEANUP(hub_fileset_dispose) struct hub_fileset files = {0};
     HUB_CLEANUP(hub_freep) const char **formats = calloc(bids->count, sizeof *formats);
+    struct hub_error why = {0};
     if (!formats)
         return hub_fail(err, HUB_NO_MEMORY, "no memory for claims");
     for (uint32_t i = 0; i < bids->count; i++)
         formats[i] = bids->bids[i].format;
     node->recognised = true;
-    HUB_TRY(hub_walk_collect(w->discovery->walk, node->root, node->path, &files, err));
-    return hand_out(w, &(struct finding){node, NULL, formats, bids->count}, &files);
+    const enum hub_status st =
+        hub_walk_collect(w->discovery->walk, node->root, node->path, w->formats, &files, &why);
+    if (st && st != HUB_TOO_BIG)
+        return hub_fail(err, st, "%s", why.detail);
+    for (uint32_t i = 0; i < files.nested_count; i++)
+        HUB_TRY(enter_nested(w, node, files.nested[i], err));
+    const struct hub_finding finding = {.node = node,
+                                        .formats = formats,
+                                        .format_count = bids->count,
+                                        .broken = st ? why.detail : NULL,
+                                        .clash = node->holds_name};
+    return hub_walking_hand_out(w, &finding, &files, err);
 }
 
-static enum hub_status claim_files(struct walk *w, struct node *node, const struct hub_listing *listing,
-                                   const struct hub_bid *bid, bool *claimed, struct hub_error *err)
+static enum hub_status claim_files(struct hub_walking *w, struct hub_node *node,
+                                   const struct hub_listing *listing, const struct hub_bid *bid,
+                                   const char *name, bool *claimed, struct hub_error *err)
 {
     HUB_CLEANUP(hub_fileset_dispose) struct hub_fileset files = {0};
     const char *format = bid->format;
@@ -223,44 +181,70 @@ static enum hub_status claim_files(struct walk *w, struct node *node, const stru
         return HUB_OK;
     hub_fileset_sort(&files);
     node->recognised = true;
-    return hand_out(w, &(struct finding){node, bid->name, &format, 1}, &files);
+    const struct hub_finding finding = {.node = node,
+                                        .name = name,
+                                        .single_files = true,
+                                        .formats = &format,
+                                        .format_count = 1,
+                                        .clash = strcmp(name, bid->name) != 0};
+    return hub_walking_hand_out(w, &finding, &files, err);
 }
 
-static bool comes_back(const struct node *node, const struct hub_entry *entry)
+/* Two series may want one name, and a folder beside them too: the folder's stays. */
+static enum hub_status claim_series(struct hub_walking *w, struct hub_node *node,
+                                    const struct hub_listing *listing, const struct hub_bids *bids,
+                                    bool *claimed, struct hub_error *err)
 {
-    for (; node; node = node->parent)
-        if (node->device == entry->device && node->inode == entry->inode)
+    HUB_CLEANUP(hub_freep) const char **names = calloc(bids->count + (size_t)1, sizeof *names);
+    enum hub_status st = names ? HUB_OK : hub_fail(err, HUB_NO_MEMORY, "no memory for claims");
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < bids->count && !st; i++) {
+        struct hub_buf name = HUB_BUF_INIT(KIB);
+        st = hub_walking_free_name(listing, names, count, bids->bids[i].name, &name, err);
+        if (!st)
+            st = claim_files(w, node, listing, &bids->bids[i], name.data, claimed, err);
+        names[count++] = hub_buf_take(&name, NULL);
+    }
+    while (count)
+        free((void *)names[--count]);
+    return st;
+}
+
+static bool wanted_by_series(const struct hub_bids *bids, const char *name)
+{
+    for (uint32_t i = 0; i < bids->count; i++)
+        if (bids->bids[i].name && strcmp(bids->bids[i].name, name) == 0)
             return true;
     return false;
 }
 
-/* Minari 0.5 puts this into every namespace, also one that is empty: no data. */
-static bool describes_namespace(const char *name)
-{
-    return strcmp(name, "namespace_metadata.json") == 0;
-}
-
-static enum hub_status descend(struct walk *w, struct node *node, const struct hub_listing *listing,
+static enum hub_status descend(struct hub_walking *w, struct hub_node *node,
+                               const struct hub_listing *listing, const struct hub_bids *bids,
                                const bool *claimed, struct hub_error *err)
 {
     for (uint32_t i = 0; i < listing->count; i++) {
         const struct hub_entry *e = &listing->entries[i];
-        if (!e->directory) {
-            node->has_files = node->has_files || (!claimed[i] && !describes_namespace(e->name));
-            continue;
-        }
-        node->has_folders = true;
-        if (node->depth >= HUB_MAX_DEPTH || comes_back(node, e))
-            continue;
-        struct node *child = node_new(node, node->root, node->path, e->name);
-        if (!child)
-            return hub_fail(err, HUB_NO_MEMORY, "no memory for a directory");
-        enqueue(w, child);
+        if (e->directory)
+            HUB_TRY(enter_below(w, node, e, wanted_by_series(bids, e->name), err));
+        else if (!claimed[i] && !describes_namespace(e->name))
+            HUB_TRY(hub_fileset_add(&node->loose, "", e, err));
     }
     return HUB_OK;
 }
 
-static enum hub_status look_at(struct walk *w, struct node *node, const struct hub_listing *listing,
+/* The id of a root's loose files: its name, else one that no folder in it has. */
+static enum hub_status name_root(struct hub_walking *w, const struct hub_node *node,
+                                 const struct hub_listing *listing, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf name = HUB_BUF_INIT(KIB);
+    if (node->parent || (w->discovery->names && w->discovery->names[node->root]))
+        return HUB_OK;
+    HUB_TRY(hub_walking_free_name(listing, NULL, 0, "root-files", &name, err));
+    w->root_name = hub_buf_take(&name, NULL);
+    return w->root_name ? HUB_OK : hub_fail(err, HUB_NO_MEMORY, "no memory for a name");
+}
+
+static enum hub_status look_at(struct hub_walking *w, struct hub_node *node, struct hub_listing *listing,
                                const struct hub_bids *bids, struct hub_error *err)
 {
     if (bids->count && !bids->bids[0].name)
@@ -268,9 +252,11 @@ static enum hub_status look_at(struct walk *w, struct node *node, const struct h
     HUB_CLEANUP(hub_freep) bool *claimed = calloc(listing->count + (size_t)1, sizeof *claimed);
     if (!claimed)
         return hub_fail(err, HUB_NO_MEMORY, "no memory for claims");
-    for (uint32_t i = 0; i < bids->count; i++)
-        HUB_TRY(claim_files(w, node, listing, &bids->bids[i], claimed, err));
-    return descend(w, node, listing, claimed, err);
+    node->leaving = listing->leaving;
+    listing->leaving = NULL;
+    HUB_TRY(name_root(w, node, listing, err));
+    HUB_TRY(claim_series(w, node, listing, bids, claimed, err));
+    return descend(w, node, listing, bids, claimed, err);
 }
 
 /* Whatever is wrong with one directory hides no other: only our own failures end the walk. */
@@ -292,99 +278,252 @@ static bool may_pass(enum hub_status st)
     return st == HUB_IO || st == HUB_BUSY || st == HUB_AGAIN || st == HUB_TIMEOUT;
 }
 
-static void miss(struct walk *w, const struct node *node)
+static void miss(struct hub_walking *w, struct hub_node *node)
 {
+    node->recognised = true;
     pthread_mutex_lock(&w->lock);
     if (w->out->root_missing)
         w->out->root_missing[node->root] = true;
     pthread_mutex_unlock(&w->lock);
 }
 
-/* Those beside datasets are told one by one; elsewhere they count as files of their folder. */
-static void keep_links(struct node *node, struct hub_listing *listing)
+static enum hub_status not_listed(struct hub_walking *w, struct hub_node *node, enum hub_status st,
+                                  const struct hub_error *why, struct hub_error *err)
 {
-    node->leaving = listing->leaving;
-    listing->leaving = NULL;
-    node->has_files = node->has_files || (node->leaving && node->parent);
+    if (ends_walk(st))
+        return hub_fail(err, st, "%s", why->detail);
+    if (may_pass(st) || (!node->parent && st == HUB_NOT_FOUND)) {
+        miss(w, node);
+        return HUB_OK;
+    }
+    if (st == HUB_NOT_FOUND)
+        return HUB_OK;
+    /* the dataset's path says which: the reason need not */
+    const size_t n = strlen(node->path);
+    const bool twice = strncmp(why->detail, node->path, n) == 0 && strncmp(why->detail + n, ": ", 2) == 0;
+    pthread_mutex_lock(&w->lock);
+    const enum hub_status kept = refuse(w, node, why->detail + (twice ? n + 2 : 0));
+    pthread_mutex_unlock(&w->lock);
+    return kept ? hub_fail(err, kept, "no memory for a directory") : HUB_OK;
 }
 
-static enum hub_status visit(struct walk *w, struct node *node, struct hub_error *err)
+/* Claimed or not: what is in it. */
+static enum hub_status settle(struct hub_walking *w, struct hub_node *node, struct hub_listing *listing,
+                              const struct hub_bids *bids, struct hub_error *err)
+{
+    struct hub_error why = {0};
+    const enum hub_status st = look_at(w, node, listing, bids, &why);
+    if (may_pass(st))
+        miss(w, node);
+    else if (st && !ends_walk(st))
+        return not_listed(w, node, st, &why, err);
+    return ends_walk(st) ? hub_fail(err, st, "%s", why.detail) : HUB_OK;
+}
+
+/* Listed; either settled at once, or put to those that wait for an answer. */
+static enum hub_status visit(struct hub_walking *w, struct hub_node *node, struct hub_error *err)
 {
     HUB_CLEANUP(hub_listing_dispose) struct hub_listing listing = {0};
     HUB_CLEANUP(hub_bids_dispose) struct hub_bids bids = {0};
-    if (w->discovery->cancel && *w->discovery->cancel)
+    struct hub_question *question = NULL;
+    struct hub_error why = {0};
+    if (hub_walk_stopped(w->discovery->walk))
         return hub_fail(err, HUB_CANCELLED, "stopped");
     if (w->discovery->progress)
         w->discovery->progress(w->discovery->user, node->root, node->path);
-    enum hub_status st = hub_walk_list(w->discovery->walk, node->root, node->path, &listing, err);
-    if (st) {
-        if (!node->parent || may_pass(st))
-            miss(w, node);
-        node->unknown = true;
-        return ends_walk(st) ? st : HUB_OK;
+    const enum hub_status st = hub_walk_list(w->discovery->walk, node->root, node->path, &listing, &why);
+    if (st)
+        return not_listed(w, node, st, &why, err);
+    HUB_TRY(hub_question_make(w->discovery, node->root, node->path, &listing, &question, &bids, err));
+    if (!question)
+        return settle(w, node, &listing, &bids, err);
+    struct hub_waiting *waiting = calloc(1, sizeof *waiting);
+    if (!waiting) {
+        hub_question_free(question);
+        return hub_fail(err, HUB_NO_MEMORY, "no memory for a directory");
     }
-    node->device = listing.device;
-    node->inode = listing.inode;
-    if (!listing.count) {
-        keep_links(node, &listing);
-        return HUB_OK;
-    }
-    st = hub_claim_ask(w->discovery, node->root, node->path, &listing, &bids, err);
-    if (nobody_to_ask(st))
+    *waiting = (struct hub_waiting){.node = node, .listing = listing, .question = question};
+    listing = (struct hub_listing){0};
+    pthread_mutex_lock(&w->lock);
+    waiting->next = w->waiting;
+    w->waiting = waiting;
+    w->waiting_count++;
+    w->waiting_entries += hub_question_size(question);
+    pthread_mutex_unlock(&w->lock);
+    return HUB_OK;
+}
+
+/* ---- asking about many ---- */
+
+static void waiting_free(struct hub_waiting *waiting)
+{
+    hub_listing_dispose(&waiting->listing);
+    hub_question_free(waiting->question);
+    free(waiting);
+}
+
+/* A listing that ends the child ends it for all that were asked about with it: each alone then. `failed` has
+ * what became of each. */
+static enum hub_status ask_all(struct hub_walking *w, struct hub_question **questions, uint32_t count,
+                               struct hub_bids *bids, enum hub_status *failed, struct hub_error *err)
+{
+    enum hub_status st = hub_questions_ask(questions, count, bids, err);
+    if (!st || nobody_to_ask(st))
         return st;
-    if (st) {
+    for (uint32_t i = 0; i < count; i++) {
+        if (count > 1)
+            st = hub_questions_ask(&questions[i], 1, &bids[i], err);
+        if (nobody_to_ask(st))
+            return st;
+        failed[i] = st;
         pthread_mutex_lock(&w->lock);
-        w->out->unasked++;
+        w->out->unasked += st != HUB_OK;
         pthread_mutex_unlock(&w->lock);
     }
-    if (may_pass(st)) { /* the child was killed or too slow: what is known about this place stays */
-        miss(w, node);
-        pthread_mutex_lock(&w->lock);
-        w->out->missed++;
-        pthread_mutex_unlock(&w->lock);
-        node->unknown = true;
-        return HUB_OK;
+    return HUB_OK;
+}
+
+static enum hub_status answer(struct hub_walking *w, struct hub_waiting *first, uint32_t count,
+                              struct hub_error *err)
+{
+    HUB_CLEANUP(hub_freep) struct hub_question **questions = calloc(count + (size_t)1, sizeof *questions);
+    HUB_CLEANUP(hub_freep) struct hub_bids *bids = calloc(count + (size_t)1, sizeof *bids);
+    HUB_CLEANUP(hub_freep) enum hub_status *failed = calloc(count + (size_t)1, sizeof *failed);
+    enum hub_status st = HUB_OK;
+    uint32_t n = 0;
+    if (!questions || !bids || !failed)
+        st = hub_fail(err, HUB_NO_MEMORY, "no memory for claims");
+    for (struct hub_waiting *at = first; at && !st; at = at->next)
+        questions[n++] = at->question;
+    if (!st)
+        st = ask_all(w, questions, count, bids, failed, err);
+    n = 0;
+    while (first) {
+        struct hub_waiting *at = first;
+        first = at->next;
+        if (!st && may_pass(failed[n])) { /* killed or too slow: what is known about this place stays */
+            miss(w, at->node);
+            pthread_mutex_lock(&w->lock);
+            w->out->missed++;
+            pthread_mutex_unlock(&w->lock);
+        } else if (!st) {
+            st = settle(w, at->node, &at->listing, &bids[n], err);
+        }
+        if (bids)
+            hub_bids_dispose(&bids[n]);
+        n++;
+        waiting_free(at);
     }
-    st = look_at(w, node, &listing, &bids, err);
-    if (!bids.count || bids.bids[0].name)
-        keep_links(node, &listing);
-    if (may_pass(st))
-        miss(w, node);
-    return ends_walk(st) ? st : HUB_OK;
+    return st;
+}
+
+/* Some of those that wait; the lock is held. */
+static struct hub_waiting *take_waiting(struct hub_walking *w, uint32_t *count)
+{
+    struct hub_waiting *first = NULL;
+    size_t entries = 0;
+    *count = 0;
+    while (w->waiting && *count < BATCH_DIRECTORIES && (!first || entries < BATCH_ENTRIES)) {
+        struct hub_waiting *at = w->waiting;
+        const uint32_t size = hub_question_size(at->question);
+        w->waiting = at->next;
+        w->waiting_count--;
+        w->waiting_entries -= size;
+        entries += size;
+        at->next = first;
+        first = at;
+        ++*count;
+    }
+    return first;
 }
 
 /* ---- threads ---- */
 
-static void *work(void *arg)
+static int compare_nodes(const void *a, const void *b)
 {
-    struct walk *w = arg;
-    pthread_mutex_lock(&w->lock);
-    for (;;) {
-        while (!w->first && w->busy && !w->status)
-            pthread_cond_wait(&w->wake, &w->lock);
-        if (!w->first || w->status)
-            break;
-        struct node *node = w->first;
+    return strcmp((*(struct hub_node *const *)a)->path, (*(struct hub_node *const *)b)->path);
+}
+
+/* All with a name of its own was entered: the links, in order, so that the same of several is entered each
+ * time. The lock is held. */
+static enum hub_status enter_links(struct hub_walking *w, struct hub_error *err)
+{
+    size_t count = 0, n = 0;
+    for (struct hub_node *node = w->links; node; node = node->next)
+        count++;
+    HUB_CLEANUP(hub_freep) struct hub_node **nodes = malloc((count + 1) * sizeof *nodes);
+    if (!nodes)
+        return hub_fail(err, HUB_NO_MEMORY, "no memory for links");
+    for (struct hub_node *node = w->links; node; node = node->next)
+        nodes[n++] = node;
+    w->links = NULL;
+    if (count)
+        qsort(nodes, count, sizeof *nodes, compare_nodes);
+    enum hub_status st = HUB_OK;
+    for (size_t i = 0; i < count; i++) {
+        if (st)
+            node_free(nodes[i]);
+        else
+            st = enqueue(w, nodes[i], nodes[i]->device, nodes[i]->inode, err);
+    }
+    return st;
+}
+
+/* One thing to do, or none is left: false. The lock is held, and again when it returns. */
+static bool work_once(struct hub_walking *w)
+{
+    struct hub_error err = {0};
+    enum hub_status st = HUB_OK;
+    while (!w->first && !w->waiting && w->busy && !w->status)
+        pthread_cond_wait(&w->wake, &w->lock);
+    if (w->status)
+        return false;
+    if (!w->first && !w->waiting) {
+        if (!w->links)
+            return false;
+        st = enter_links(w, &err);
+        if (st && !w->status) {
+            w->status = st;
+            if (w->err)
+                *w->err = err;
+        }
+        pthread_cond_broadcast(&w->wake);
+        return true;
+    }
+    w->busy++;
+    if (!w->first || w->waiting_count >= BATCH_DIRECTORIES || w->waiting_entries >= BATCH_ENTRIES) {
+        uint32_t count;
+        struct hub_waiting *waiting = take_waiting(w, &count);
+        pthread_mutex_unlock(&w->lock);
+        st = answer(w, waiting, count, &err);
+    } else {
+        struct hub_node *node = w->first;
         w->first = node->next;
         if (!w->first)
             w->last = NULL;
-        w->busy++;
         pthread_mutex_unlock(&w->lock);
-        struct hub_error err = {0};
-        const enum hub_status st = visit(w, node, &err);
-        if (st)
-            fail_walk(w, st, &err);
-        pthread_mutex_lock(&w->lock);
-        w->busy--;
-        if (!w->busy && !w->first)
-            pthread_cond_broadcast(&w->wake);
+        st = visit(w, node, &err);
     }
+    if (st)
+        hub_walking_fail(w, st, &err);
+    pthread_mutex_lock(&w->lock);
+    w->busy--;
+    pthread_cond_broadcast(&w->wake);
+    return true;
+}
+
+static void *work(void *arg)
+{
+    struct hub_walking *w = arg;
+    pthread_mutex_lock(&w->lock);
+    while (work_once(w))
+        continue;
     pthread_cond_broadcast(&w->wake);
     pthread_mutex_unlock(&w->lock);
     return NULL;
 }
 
-static void run_threads(struct walk *w)
+static void run_threads(struct hub_walking *w)
 {
     pthread_t threads[MAX_THREADS];
     const long cores = sysconf(_SC_NPROCESSORS_ONLN);
@@ -398,89 +537,64 @@ static void run_threads(struct walk *w)
         pthread_join(threads[--count], NULL);
 }
 
-/* ---- what nobody claimed ---- */
+/* ---- roots ---- */
 
-static bool is_unclaimed(const struct node *node)
-{
-    return node->has_files && !node->recognised && !node->unknown;
-}
-
-static enum hub_status hand_out_files(struct walk *w, const struct node *node, struct hub_error *err)
-{
-    static const char *const format = "files";
-    HUB_CLEANUP(hub_fileset_dispose) struct hub_fileset files = {0};
-    const enum hub_status st = hub_walk_collect(w->discovery->walk, node->root, node->path, &files, err);
-    if (st || (!files.count && !files.leaving))
-        return ends_walk(st) ? st : HUB_OK;
-    return hand_out(w, &(struct finding){node, NULL, &format, 1}, &files);
-}
-
-/* A link beside datasets that leads out of the roots, or nowhere now, may well be one: it is not followed,
- * but told. */
-static enum hub_status hand_out_links(struct walk *w, const struct node *node, struct hub_error *err)
-{
-    static const char *const format = "files";
-    for (const char *name = node->leaving; name && *name; name += strlen(name) + 1) {
-        struct hub_fileset none = {.leaving = strdup(name)};
-        if (!none.leaving)
-            return hub_fail(err, HUB_NO_MEMORY, "no memory for a link");
-        const enum hub_status st = hand_out(w, &(struct finding){node, name, &format, 1}, &none);
-        hub_fileset_dispose(&none);
-        HUB_TRY(st);
-    }
-    return HUB_OK;
-}
-
-/* Children come before their parents in the list, so one pass carries everything up. */
-static enum hub_status hand_out_unclaimed(struct walk *w, struct hub_error *err)
-{
-    for (struct node *n = w->all; n; n = n->all) {
-        if (!n->parent)
-            continue;
-        n->parent->recognised = n->parent->recognised || n->recognised || n->unknown;
-        n->parent->has_files = n->parent->has_files || n->has_files;
-    }
-    for (struct node *n = w->all; n; n = n->all) {
-        const bool is_root = !n->parent;
-        if (n->recognised || (is_root && (n->has_folders || !n->has_files)))
-            HUB_TRY(hand_out_links(w, n, err));
-        if (!is_unclaimed(n) || (is_root && n->has_folders))
-            continue;
-        if (is_root || n->parent->recognised || !n->parent->parent)
-            HUB_TRY(hand_out_files(w, n, err));
-    }
-    return HUB_OK;
-}
-
-static void free_nodes(struct walk *w)
+static void free_all(struct hub_walking *w)
 {
     while (w->all) {
-        struct node *node = w->all;
+        struct hub_node *node = w->all;
         w->all = node->all;
-        free(node->leaving);
-        free(node);
+        node_free(node);
     }
+    while (w->links) {
+        struct hub_node *node = w->links;
+        w->links = node->next;
+        node_free(node);
+    }
+    while (w->waiting) {
+        struct hub_waiting *waiting = w->waiting;
+        w->waiting = waiting->next;
+        waiting_free(waiting);
+    }
+    free(w->root_name);
+    w->root_name = NULL;
     w->first = w->last = NULL;
+    w->waiting_count = 0;
+    w->waiting_entries = 0;
+    w->directories = 0;
 }
 
-static enum hub_status walk_root(struct walk *w, uint32_t root, struct hub_error *err)
+static enum hub_status walk_root(struct hub_walking *w, uint32_t root, struct hub_error *err)
 {
-    struct node *top = node_new(NULL, root, "", "");
+    struct hub_node *top = node_new(NULL, root, "", "");
     if (!top)
         return hub_fail(err, HUB_NO_MEMORY, "no memory to walk the roots");
-    enqueue(w, top);
+    adopt(w, top);
+    push(w, top);
     run_threads(w);
-    const enum hub_status st = w->status ? w->status : hand_out_unclaimed(w, err);
-    free_nodes(w);
-    return st;
+    const enum hub_status st = w->status ? w->status : hub_walking_hand_out_loose(w, err);
+    free_all(w);
+    return w->status ? w->status : st;
+}
+
+static void dispose(struct hub_walking *w)
+{
+    for (size_t i = 0; i < w->id_slots; i++)
+        free(w->ids[i]);
+    free(w->ids);
+    hub_places_dispose(&w->entered);
+    pthread_cond_destroy(&w->wake);
+    pthread_mutex_destroy(&w->lock);
+    pthread_mutex_destroy(&w->each_lock);
 }
 
 enum hub_status hub_scan_discover(const struct hub_discovery *discovery, struct hub_discovered *out,
                                   struct hub_error *err)
 {
-    struct walk w = {.discovery = discovery, .out = out, .err = err};
+    struct hub_walking w = {.discovery = discovery, .out = out, .err = err};
     bool *const root_missing = out->root_missing;
     *out = (struct hub_discovered){.root_missing = root_missing};
+    HUB_TRY(hub_inspector_formats(discovery->inspector, &w.formats, err));
     pthread_mutex_init(&w.lock, NULL);
     pthread_mutex_init(&w.each_lock, NULL);
     pthread_cond_init(&w.wake, NULL);
@@ -488,11 +602,6 @@ enum hub_status hub_scan_discover(const struct hub_discovery *discovery, struct 
     for (uint32_t root = 0; root < discovery->walk->root_count && !st;
          root++) /* in order: the first root's ids stay */
         st = walk_root(&w, root, err);
-    for (size_t i = 0; i < w.id_slots; i++)
-        free(w.ids[i]);
-    free(w.ids);
-    pthread_cond_destroy(&w.wake);
-    pthread_mutex_destroy(&w.lock);
-    pthread_mutex_destroy(&w.each_lock);
+    dispose(&w);
     return st;
 }

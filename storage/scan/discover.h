@@ -13,12 +13,13 @@
  * zero). */
 struct hub_found_dataset {
     uint32_t root;
-    const char *id;             /* valid, unique in this discovery (the first of two stays) */
+    const char *id;             /* valid, unique in this discovery */
     const char *path;           /* below the root; "" the root itself */
     bool single_files;          /* a claim of files in `path`; else of all below it */
     const char *const *formats; /* bidders, best first; "files": nobody claimed it */
     uint32_t format_count;
-    struct hub_fileset *files; /* empty but for `leaving`: a link that is not followed */
+    const char *broken; /* why it cannot be inspected, whatever its files are; or NULL */
+    struct hub_fileset *files;
 };
 
 struct hub_discovery {
@@ -27,7 +28,11 @@ struct hub_discovery {
     struct hub_inspector *inspector;
     unsigned jobs;       /* directories asked about at once; 0: cores */
     const char *drivers; /* names the set of drivers; what is remembered counts only under the same */
-    atomic_bool *cancel; /* may be NULL */
+    atomic_bool *cancel; /* may be NULL; that of `walk` */
+    /** Whether two datasets had this id the last time: both are then told so. May be NULL. */
+    bool (*clashed)(void *user, const char *id);
+    /** Two datasets have this id. */
+    void (*clash)(void *user, const char *id);
     /** What is remembered about a directory, by a key; may be NULL. Called from several threads.
      * HUB_NOT_FOUND: nothing. */
     enum hub_status (*recall)(void *user, const char *key, struct hub_buf *value, struct hub_error *err);
@@ -42,33 +47,15 @@ struct hub_discovery {
 
 struct hub_discovered {
     uint64_t directories, datasets;
-    uint64_t clashes;   /* datasets left out because another has their id */
-    uint64_t missed;    /* directories whose claim job was killed or too slow: to be looked at again soon */
-    uint64_t unasked;   /* directories whose claim job failed: nothing below them is known this time */
-    bool *root_missing; /* by root number (caller's, may be NULL): it, or something below, could not be read
-                           now, so that what was not found may still be there */
+    uint64_t clashes;     /* datasets whose id another one had: they were given one of their own */
+    uint64_t missed;      /* directories whose claim job was killed or too slow: to be looked at again soon */
+    uint64_t unasked;     /* directories whose claim job failed: what is in them counts as plain files */
+    uint64_t not_entered; /* directories that could not be read, or were too many: listed as broken */
+    bool *root_missing;   /* by root number (caller's, may be NULL): it, or something below, could not be read
+                             now, so that what was not found may still be there */
 };
 
 HUB_MUST_USE enum hub_status hub_scan_discover(const struct hub_discovery *discovery,
                                                struct hub_discovered *out, struct hub_error *err);
-
-/* ---- claim.c ---- */
-
-struct hub_bid {
-    char *format, *name; /* name: single files; NULL: the directory */
-    uint32_t *files;     /* entries of the listing */
-    uint32_t file_count;
-};
-
-/** What the drivers bid on a directory, best first: either bids on all of it, or claims of files. */
-struct hub_bids {
-    struct hub_bid *bids;
-    uint32_t count;
-};
-
-HUB_MUST_USE enum hub_status hub_claim_ask(const struct hub_discovery *discovery, uint32_t root,
-                                           const char *path, const struct hub_listing *listing,
-                                           struct hub_bids *out, struct hub_error *err);
-void hub_bids_dispose(struct hub_bids *bids);
 
 #endif

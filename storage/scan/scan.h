@@ -5,9 +5,9 @@
  *
  * Rules (DESIGN 2): top-down; the highest bid on a directory owns its subtree; unclaimed directories are
  * descended and their files bid singly; what nobody claims is listed once, at the shallowest folder without a
- * recognised dataset, as format `files`. Hidden names are skipped. An inspection counts only if the stamps
- * agree before and after it and the newest is at least settle_ms old (until then `pending`); a file somebody
- * holds locked for writing (flock) is `pending: busy`.
+ * recognised dataset, as format `files`; what cannot be entered is listed as broken. Hidden names are
+ * skipped. An inspection counts only if the stamps agree before and after it and the newest is at least
+ * settle_ms old (until then `pending`); a file somebody holds locked for writing (flock) is `pending: busy`.
  */
 #ifndef HUB_SCAN_SCAN_H
 #define HUB_SCAN_SCAN_H
@@ -65,13 +65,15 @@ struct hub_scan_progress {
     bool walked; /* the roots have been walked by name once */
     bool idle;   /* nothing left to inspect */
     uint64_t directories, datasets, to_inspect, inspected, failed;
-    uint64_t clashes;   /* datasets left out because one of an earlier root has their id */
-    uint64_t sweeps;    /* completed */
-    uint64_t put_off;   /* inspections that trouble of this machine ended, since the start */
-    uint64_t postponed; /* datasets that wait for another try after such trouble */
-    uint64_t given_up;  /* datasets that were tried often enough for now */
-    char current[256];  /* a dataset being inspected, or the directory being looked at */
-    char trouble[256];  /* why the last sweep ended early, or empty */
+    uint64_t clashes;     /* datasets that were told apart from one of the same id */
+    uint64_t not_entered; /* directories that could not be read, or were too many: listed as broken */
+    uint64_t unwatched;   /* directories that only sweeps look at: there is no room to watch them */
+    uint64_t sweeps;      /* completed */
+    uint64_t put_off;     /* inspections that trouble of this machine ended, since the start */
+    uint64_t postponed;   /* datasets that wait for another try after such trouble */
+    uint64_t given_up;    /* datasets that were tried often enough for now */
+    char current[256];    /* a dataset being inspected, or the directory being looked at */
+    char trouble[256];    /* why the last sweep ended early, or empty */
 };
 
 HUB_MUST_USE enum hub_status hub_scanner_start(const struct hub_scanner_options *options,

@@ -202,6 +202,7 @@ static enum hub_status start(struct hub_scanner *s, const struct hub_scanner_opt
     HUB_TRY(copy_names(s, options, err));
     HUB_TRY(hub_walk_init(&s->walk, options->roots, options->root_count, options->allowed_targets,
                           options->allowed_count, err));
+    s->walk.stop = &s->stop;
     if (options->watch && hub_watch_new(&s->watch, NULL))
         s->watch = NULL; /* sweeps find everything too, only later */
     return start_threads(s, err);
@@ -252,6 +253,8 @@ void hub_scanner_stop(struct hub_scanner *s)
     for (uint32_t i = 0; s->names && i < s->root_count; i++)
         free(s->names[i]);
     free(s->names);
+    for (uint32_t i = 0; i < s->clash_count; i++)
+        free(s->clashes[i]);
     hub_walk_dispose(&s->walk);
     if (s->wake_fd >= 0)
         close(s->wake_fd);

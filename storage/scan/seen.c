@@ -31,6 +31,9 @@ uint64_t hub_scan_signature(const struct hub_scanner *s, const char *const *form
         h = mix_text(h, formats[i]);
     for (uint32_t i = 0; i < files->count; i++)
         h = mix_file(h, &files->files[i]);
+    for (uint32_t i = 0; i < files->problem_count; i++)
+        h = mix_text(mix_text(mix_text(h, files->problems[i].code), files->problems[i].path),
+                     files->problems[i].detail);
     return (h ^ h >> 29) | 1;
 }
 

@@ -3,6 +3,7 @@
 #define HUB_SCAN_STATE_H
 
 #include "storage/scan/discover.h"
+#include "storage/scan/places.h"
 #include "storage/scan/scan.h"
 
 #include <pthread.h>
@@ -88,6 +89,8 @@ struct hub_scanner {
     char **names; /* by root: what its ids begin with, or NULL */
     char *state, *drivers;
     char as_user[HUB_USER_BYTES]; /* whose permissions count */
+    char *clashes[1000]; /* ids that two datasets would have had in the last sweep; of the sweeping thread */
+    uint32_t clash_count;
     unsigned settle_ms, sweep_s, jobs, retry_ms, turn_ms;
     struct hub_watch *watch; /* NULL: sweeps only */
     void (*tell)(void *user, const struct hub_scan_event *event);
@@ -188,9 +191,13 @@ void *hub_scan_worker(void *scanner);
 HUB_MUST_USE enum hub_status hub_watch_new(struct hub_watch **out, struct hub_error *err);
 void hub_watch_free(struct hub_watch *watch);
 int hub_watch_fd(const struct hub_watch *watch);
-/** Watch a directory, if there is room. */
-void hub_watch_add(struct hub_watch *watch, const struct hub_walk *walk, uint32_t root, const char *path);
+/** A sweep begins: those without a watch are counted anew. */
+void hub_watch_begin(struct hub_watch *watch);
+/** Watch a directory. False: there is no room for it. */
+bool hub_watch_add(struct hub_watch *watch, const struct hub_walk *walk, uint32_t root, const char *path);
 /** Take what has happened: true when something did. */
 bool hub_watch_take(struct hub_watch *watch);
+/** Directories that are not watched for want of room. */
+uint64_t hub_watch_missed(const struct hub_watch *watch);
 
 #endif

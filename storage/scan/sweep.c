@@ -9,6 +9,21 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+enum { SHOW_MS = 200 };
+
+/* One sweep, as its callbacks know it. */
+struct hub_sweep {
+    struct hub_scanner *scanner;
+    _Atomic int64_t shown_ms;
+    /* behind the lock */
+    pthread_mutex_t lock;
+    struct hub_places notes; /* hashes of the keys that are remembered rightly */
+    bool partial;            /* ... are not all of them */
+    /* from one thread at a time */
+    uint32_t clash_count;
+    bool new_clash;
+};
+
 /* ---- what follows from the files ---- */
 
 int64_t hub_scan_unsettled_ms(const struct hub_scanner *s, const struct hub_fileset *files)
@@ -32,19 +47,18 @@ enum hub_status hub_scan_revision(const struct hub_fileset *files, char out[41],
 enum hub_status hub_scan_problems(const struct hub_findings *plan, const struct hub_fileset *files,
                                   struct hub_findings *out, struct hub_error *err)
 {
-    static char code
-        [] = "link-leaves",
-    detail[] =
-        "this link leads nowhere, or out of the roots: its end is not part of the dataset (--allow-target)";
     const uint32_t count = plan ? plan->problem_count : 0;
     *out = plan ? *plan : (struct hub_findings){0};
-    out->problems = calloc(count + (size_t)1, sizeof *out->problems);
+    out->problems = calloc(count + (size_t)files->problem_count + 1, sizeof *out->problems);
     if (!out->problems)
         return hub_fail(err, HUB_NO_MEMORY, "no memory for problems");
     if (count)
         memcpy(out->problems, plan->problems, count * sizeof *out->problems);
-    if (files->leaving)
-        out->problems[out->problem_count++] = (struct hub_found_problem){code, files->leaving, detail};
+    for (uint32_t i = 0; i < files->problem_count; i++) {
+        const struct hub_walk_problem *p = &files->problems[i];
+        out->problems[out->problem_count++] =
+            (struct hub_found_problem){p->code, *p->path ? p->path : NULL, p->detail};
+    }
     return HUB_OK;
 }
 
@@ -114,15 +128,95 @@ static void recall_seen(const struct hub_scanner *s, struct hub_seen *seen, uint
         seen->published = note[0] == hub_scan_limited(s, signature) ? signature : note[0];
 }
 
+/* ---- what is remembered of directories, while they are there ---- */
+
+static uint64_t hash_of(const char *text)
+{
+    uint64_t h = 0xCBF29CE484222325U;
+    for (; *text; text++)
+        h = (h ^ (uint8_t)*text) * 0x100000001B3U;
+    return h;
+}
+
+static void keep_note(struct hub_sweep *sweep, const char *key)
+{
+    bool added;
+    pthread_mutex_lock(&sweep->lock);
+    if (hub_places_add(&sweep->notes, 0, hash_of(key), &added, NULL))
+        sweep->partial = true; /* no memory to know: nothing is dropped this time */
+    pthread_mutex_unlock(&sweep->lock);
+}
+
 static enum hub_status note_recall(void *user, const char *key, struct hub_buf *value, struct hub_error *err)
 {
-    return hub_catalog_note_get(((struct hub_scanner *)user)->catalog, key, value, err);
+    struct hub_sweep *sweep = user;
+    keep_note(sweep, key);
+    return hub_catalog_note_get(sweep->scanner->catalog, key, value, err);
 }
 
 static enum hub_status note_remember(void *user, const char *key, struct hub_view value,
                                      struct hub_error *err)
 {
-    return hub_catalog_note_put(((struct hub_scanner *)user)->catalog, key, value, err);
+    struct hub_sweep *sweep = user;
+    return hub_catalog_note_put(sweep->scanner->catalog, key, value, err);
+}
+
+static bool note_is_kept(void *user, const char *key)
+{
+    const struct hub_sweep *sweep = user;
+    return hub_places_has(&sweep->notes, 0, hash_of(key));
+}
+
+/* A root that could not be read keeps what is remembered of it: then of all, for keys do not tell roots. */
+static void drop_notes(struct hub_sweep *sweep, const bool *root_missing)
+{
+    for (uint32_t i = 0; i < sweep->scanner->walk.root_count; i++)
+        sweep->partial = sweep->partial || root_missing[i];
+    if (!sweep->partial)
+        (void)!hub_catalog_notes_prune(sweep->scanner->catalog, "claim:", note_is_kept, sweep, NULL);
+}
+
+/* ---- ids that two datasets would have ---- */
+
+static bool clashed(void *user, const char *id)
+{
+    const struct hub_sweep *sweep = user;
+    const struct hub_scanner *s = sweep->scanner;
+    for (uint32_t i = 0; i < s->clash_count; i++)
+        if (strcmp(s->clashes[i], id) == 0)
+            return true;
+    return false;
+}
+
+/* The first of the two was handed out without knowing: the next sweep tells it too. */
+static void clash(void *user, const char *id)
+{
+    struct hub_sweep *sweep = user;
+    struct hub_scanner *s = sweep->scanner;
+    sweep->clash_count++;
+    if (clashed(user, id) || s->clash_count == HUB_COUNT(s->clashes))
+        return;
+    s->clashes[s->clash_count] = strdup(id);
+    if (s->clashes[s->clash_count]) {
+        s->clash_count++;
+        sweep->new_clash = true;
+    }
+}
+
+/* One of the two went: all are found out anew. */
+static void settle_clashes(struct hub_sweep *sweep)
+{
+    struct hub_scanner *s = sweep->scanner;
+    const bool fewer = sweep->clash_count < s->clash_count && s->clash_count < HUB_COUNT(s->clashes);
+    for (uint32_t i = 0; fewer && i < s->clash_count; i++)
+        free(s->clashes[i]);
+    if (fewer)
+        s->clash_count = 0;
+    if (!fewer && !sweep->new_clash)
+        return;
+    pthread_mutex_lock(&s->lock);
+    s->sweep_wanted = true;
+    pthread_mutex_unlock(&s->lock);
 }
 
 /* ---- one dataset ---- */
@@ -145,7 +239,7 @@ static void watch_files(struct hub_scanner *s, struct hub_seen *seen, const stru
 {
     const char *last = NULL;
     size_t last_size = 0;
-    seen->watched = true;
+    bool all = true;
     for (uint32_t i = 0; i < files->count; i++) {
         const char *slash = strrchr(files->files[i].path, '/');
         const size_t size = slash ? (size_t)(slash - files->files[i].path) : 0;
@@ -155,9 +249,9 @@ static void watch_files(struct hub_scanner *s, struct hub_seen *seen, const stru
         last_size = size;
         HUB_CLEANUP(hub_freep) char *inner = strndup(last, size);
         HUB_CLEANUP(hub_freep) char *path = inner ? hub_walk_join(seen->path, inner) : NULL;
-        if (path)
-            hub_watch_add(s->watch, &s->walk, seen->root, path);
+        all = path && hub_watch_add(s->watch, &s->walk, seen->root, path) && all;
     }
+    seen->watched = all; /* else there may be room the next time */
 }
 
 static enum hub_status show_pending(struct hub_scanner *s, struct hub_seen *seen,
@@ -172,14 +266,16 @@ static enum hub_status show_pending(struct hub_scanner *s, struct hub_seen *seen
     return HUB_OK;
 }
 
-static enum hub_status publish_files(struct hub_scanner *s, struct hub_seen *seen,
-                                     const struct hub_fileset *files, struct hub_error *err)
+/* What nobody has to inspect: plain files, and what cannot be inspected. */
+static enum hub_status publish_at_once(struct hub_scanner *s, struct hub_seen *seen,
+                                       const struct hub_found_dataset *found, struct hub_error *err)
 {
-    const bool is_link = !files->count && files->leaving;
-    HUB_TRY(hub_scan_publish_bare(
-        s, seen->root, seen->id, seen->path, "files", files, is_link ? HUB_DATASET_BROKEN : HUB_DATASET_READY,
-        is_link ? "a link that leads nowhere, or out of the roots: --allow-target DIR has it followed" : "",
-        NULL, err));
+    HUB_TRY(hub_scan_publish_bare(s, seen->root, seen->id, seen->path, found->formats[0], found->files,
+                                  found->broken ? HUB_DATASET_BROKEN : HUB_DATASET_READY,
+                                  found->broken ? found->broken : "", NULL, err));
+    if (seen->state == HUB_SEEN_QUEUED)
+        hub_seen_unqueue(s, seen);
+    seen->state = HUB_SEEN_IDLE;
     seen->shown = seen->ready = true;
     seen->published = seen->signature;
     hub_scan_remember(s, seen->root, seen->id, seen->signature);
@@ -234,26 +330,36 @@ static enum hub_status found_locked(struct hub_scanner *s, struct hub_found_data
         seen->state = HUB_SEEN_IDLE;
         return HUB_OK;
     }
-    if (strcmp(found->formats[0], "files") == 0)
-        return publish_files(s, seen, found->files, err);
+    if (found->broken || strcmp(found->formats[0], "files") == 0)
+        return publish_at_once(s, seen, found, err);
     return queue(s, seen, found->files, err);
 }
 
 static enum hub_status on_found(void *user, struct hub_found_dataset *found, struct hub_error *err)
 {
-    struct hub_scanner *s = user;
+    struct hub_scanner *s = ((struct hub_sweep *)user)->scanner;
     pthread_mutex_lock(&s->lock);
     const enum hub_status st = found_locked(s, found, err);
     pthread_mutex_unlock(&s->lock);
     return st;
 }
 
+/* What was published is shown within a moment, however long the sweep takes. */
+static void show_now_and_then(struct hub_sweep *sweep)
+{
+    const int64_t now_ms = hub_scan_now_ms();
+    int64_t shown_ms = atomic_load(&sweep->shown_ms);
+    if (now_ms - shown_ms >= SHOW_MS && atomic_compare_exchange_strong(&sweep->shown_ms, &shown_ms, now_ms))
+        (void)!hub_catalog_flush(sweep->scanner->catalog, NULL);
+}
+
 static void on_directory(void *user, uint32_t root, const char *path)
 {
-    struct hub_scanner *s = user;
+    struct hub_scanner *s = ((struct hub_sweep *)user)->scanner;
+    show_now_and_then(user);
     pthread_mutex_lock(&s->lock);
     if (s->watch)
-        hub_watch_add(s->watch, &s->walk, root, path);
+        (void)hub_watch_add(s->watch, &s->walk, root, path);
     s->progress.directories++;
     if (!s->running)
         snprintf(s->progress.current, sizeof s->progress.current, "%s", path);
@@ -321,6 +427,8 @@ static void end_sweep(struct hub_scanner *s, enum hub_status st, const struct hu
     s->progress.directories = out->directories;
     s->progress.datasets = s->seen_count;
     s->progress.clashes = out->clashes;
+    s->progress.not_entered = out->not_entered;
+    s->progress.unwatched = s->watch ? hub_watch_missed(s->watch) : 0;
     s->asked = s->asked && s->sweep_wanted;
     snprintf(s->progress.trouble, sizeof s->progress.trouble, "%.255s", st ? err->detail : "");
     /* files that keep changing must not keep us sweeping: rest a few times as long as a sweep takes */
@@ -341,6 +449,7 @@ static void end_sweep(struct hub_scanner *s, enum hub_status st, const struct hu
 void hub_scan_sweep(struct hub_scanner *s)
 {
     HUB_CLEANUP(hub_freep) bool *root_missing = calloc(s->walk.root_count + (size_t)1, sizeof *root_missing);
+    struct hub_sweep sweep = {.scanner = s, .lock = PTHREAD_MUTEX_INITIALIZER};
     const struct hub_discovery discovery = {
         .walk = &s->walk,
         .names = (const char *const *)s->names,
@@ -348,11 +457,13 @@ void hub_scan_sweep(struct hub_scanner *s)
         .jobs = s->jobs,
         .drivers = s->drivers,
         .cancel = &s->stop,
+        .clashed = clashed,
+        .clash = clash,
         .recall = note_recall,
         .remember = note_remember,
         .each = on_found,
         .progress = on_directory,
-        .user = s,
+        .user = &sweep,
     };
     struct hub_discovered out = {.root_missing = root_missing};
     struct hub_error err = {0};
@@ -363,10 +474,16 @@ void hub_scan_sweep(struct hub_scanner *s)
     s->sweep_wanted = false;
     s->sweep_at_ms = INT64_MAX;
     s->progress.directories = 0;
+    if (s->watch)
+        hub_watch_begin(s->watch);
     pthread_mutex_unlock(&s->lock);
     const enum hub_status st = root_missing ? hub_scan_discover(&discovery, &out, &err) : HUB_NO_MEMORY;
-    if (!st)
+    if (!st) {
         remove_gone(s, root_missing);
+        drop_notes(&sweep, root_missing);
+        settle_clashes(&sweep);
+    }
     (void)!hub_catalog_flush(s->catalog, NULL);
+    hub_places_dispose(&sweep.notes);
     end_sweep(s, st, &err, &out, began_ms);
 }

@@ -6,34 +6,56 @@
 #define HUB_SCAN_WALK_H
 
 #include "storage/catalog/catalog.h"
+#include "storage/inspect/formats.h"
 
-enum { HUB_MAX_DEPTH = 64, HUB_MAX_LISTED = 1000000, HUB_MAX_FILES = 4000000 };
+#include <stdatomic.h>
+
+enum {
+    HUB_MAX_LISTED = 1000000,
+    HUB_MAX_FILES = 4000000,
+    HUB_MAX_DIRECTORIES = 1000000,
+    HUB_MAX_NOTED = 100
+};
 
 struct hub_walk {
-    char **roots, **bases; /* bases: the roots and allowed targets, links resolved */
-    uint32_t root_count, base_count;
+    char **roots, **bases; /* bases: the roots, then the allowed targets; links resolved */
+    uint32_t root_count, base_count, root_bases;
+    uint64_t max_directories; /* of one dataset, and in one sweep of one root; HUB_MAX_DIRECTORIES */
+    const atomic_bool *stop;  /* may be NULL; set: whatever goes on ends as HUB_CANCELLED */
 };
 
 HUB_MUST_USE enum hub_status hub_walk_init(struct hub_walk *walk, const char *const *roots,
                                            uint32_t root_count, const char *const *allowed,
                                            uint32_t allowed_count, struct hub_error *err);
 void hub_walk_dispose(struct hub_walk *walk);
+bool hub_walk_stopped(const struct hub_walk *walk);
 
 /** Open a directory or file by its path below a root; "" is the root. */
 HUB_MUST_USE enum hub_status hub_walk_open(const struct hub_walk *walk, uint32_t root, const char *path,
                                            int flags, int *fd, struct hub_error *err);
+/** Where a path really is, links resolved; the caller frees it. HUB_DENIED: out of the roots and targets. */
+HUB_MUST_USE enum hub_status hub_walk_real(const struct hub_walk *walk, uint32_t root, const char *path,
+                                           char **out, struct hub_error *err);
 
 struct hub_entry {
     const char *name;
     bool directory;
+    bool link;              /* a symbolic link; what follows is of its end */
+    bool elsewhere;         /* ... to a directory that has a name of its own under a root */
     struct hub_stamp stamp; /* of the link's end, as the rest */
     uint64_t ctime_ns;
     uint64_t device, inode; /* tell directories apart within one run; not to be stored */
 };
 
+/** `name` is borrowed. */
+struct hub_entry hub_entry_of(const char *name, const struct stat *st);
+/** When it changed last; a time to come says nothing. */
+uint64_t hub_entry_newest_ns(const struct hub_entry *entry);
+
 /** One directory: its directories and regular files, sorted by name. */
 struct hub_listing {
     uint64_t device, inode; /* of the directory itself */
+    uint64_t newest_ns;     /* when it changed last; a time to come says nothing */
     struct hub_entry *entries;
     uint32_t count;
     char *names;
@@ -44,24 +66,51 @@ struct hub_listing {
 HUB_MUST_USE enum hub_status hub_walk_list(const struct hub_walk *walk, uint32_t root, const char *path,
                                            struct hub_listing *out, struct hub_error *err);
 void hub_listing_dispose(struct hub_listing *listing);
+/** The entry of this name, or NULL. */
+const struct hub_entry *hub_listing_find(const struct hub_listing *listing, const char *name);
+
+/* ---- collect.c ---- */
+
+/** Something that is wrong with a dataset's place on the disk. */
+struct hub_walk_problem {
+    char *code, *path, *detail; /* path "": about the whole */
+};
+
+/** The detail of "link-leaves". */
+extern const char hub_link_leaves[];
 
 /** The files of a dataset, sorted by path, and what was wrong on the way. */
 struct hub_fileset {
     struct hub_ds_file *files; /* paths are allocated one by one */
     uint32_t count, capacity;
-    uint64_t newest_ns; /* when one of them changed last; times to come say nothing */
-    char *leaving;      /* path of the first link that was not followed, or NULL */
+    uint64_t
+        newest_ns; /* when one of them, or a directory of theirs, changed last; times to come say nothing */
+    struct hub_walk_problem *problems;
+    uint32_t problem_count; /* the first HUB_MAX_NOTED are kept */
+    char **nested;          /* directories below that are datasets of their own: their files are not here */
+    uint32_t nested_count;
 };
 
-/** All files below a directory. HUB_TOO_BIG over HUB_MAX_FILES. */
+/**
+ * All files below a directory. Each directory is entered once, by its own name rather than by a link to it;
+ * what cannot be entered is a problem of the set. With `formats`, a directory below that has a name which
+ * makes a dataset ("x/data/main_data.hdf5") is left out and told as nested.
+ *
+ * @return HUB_TOO_BIG over HUB_MAX_FILES or the walk's directories: `out` has what was found until then;
+ *         HUB_CANCELLED
+ */
 HUB_MUST_USE enum hub_status hub_walk_collect(const struct hub_walk *walk, uint32_t root, const char *path,
-                                              struct hub_fileset *out, struct hub_error *err);
+                                              const struct hub_format_table *formats, struct hub_fileset *out,
+                                              struct hub_error *err);
 /** Stat the same files again; a missing one is HUB_NOT_FOUND. */
 HUB_MUST_USE enum hub_status hub_walk_restat(const struct hub_walk *walk, uint32_t root, const char *path,
                                              const struct hub_fileset *of, struct hub_fileset *out,
                                              struct hub_error *err);
 HUB_MUST_USE enum hub_status hub_fileset_add(struct hub_fileset *set, const char *prefix,
                                              const struct hub_entry *entry, struct hub_error *err);
+HUB_MUST_USE enum hub_status hub_fileset_problem(struct hub_fileset *set, const char *code, const char *path,
+                                                 struct hub_error *err, const char *fmt, ...)
+    HUB_PRINTF(5, 6);
 void hub_fileset_sort(struct hub_fileset *set);
 void hub_fileset_dispose(struct hub_fileset *set);
 

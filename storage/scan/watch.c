@@ -13,8 +13,9 @@ enum { MOST_WATCHES = 65536 };
 
 struct hub_watch {
     int fd;
-    unsigned limit;
-    int highest; /* watch descriptor: they count up, so it is also how many were made */
+    unsigned limit, living; /* watches */
+    int highest;            /* watch descriptor: they count up, so that a higher one is new */
+    uint64_t missed;        /* directories without a watch, in this sweep */
 };
 
 /* Half of what the user may have, so that editors and others keep theirs. */
@@ -59,19 +60,38 @@ int hub_watch_fd(const struct hub_watch *watch)
     return watch->fd;
 }
 
-void hub_watch_add(struct hub_watch *watch, const struct hub_walk *walk, uint32_t root, const char *path)
+void hub_watch_begin(struct hub_watch *watch)
+{
+    watch->missed = 0;
+}
+
+uint64_t hub_watch_missed(const struct hub_watch *watch)
+{
+    return watch->missed;
+}
+
+bool hub_watch_add(struct hub_watch *watch, const struct hub_walk *walk, uint32_t root, const char *path)
 {
     HUB_CLEANUP(hub_closep) int fd = -1;
     char name[64];
-    if (watch->highest >= (int)watch->limit ||
-        hub_walk_open(walk, root, path, O_RDONLY | O_DIRECTORY, &fd, NULL))
-        return;
+    if (hub_walk_open(walk, root, path, O_RDONLY | O_DIRECTORY, &fd, NULL))
+        return true; /* it went, or is not ours to read: there is nothing to watch */
     snprintf(name, sizeof name, "/proc/self/fd/%d",
              fd); /* the directory that was opened, whatever its name leads to now */
-    const int wd = inotify_add_watch(watch->fd, name,
-                                     IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO | IN_CLOSE_WRITE |
-                                         IN_DELETE_SELF | IN_ONLYDIR);
-    watch->highest = HUB_MAX(watch->highest, wd);
+    const uint32_t changes = IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO | IN_CLOSE_WRITE |
+                             IN_ATTRIB | IN_DELETE_SELF | IN_ONLYDIR;
+    const int wd = inotify_add_watch(watch->fd, name, changes);
+    bool watched = wd >= 0;
+    if (wd > watch->highest) {
+        watch->highest = wd;
+        watch->living++;
+        if (watch->living > watch->limit) { /* only now is it known not to have been watched before */
+            (void)inotify_rm_watch(watch->fd, wd);
+            watched = false;
+        }
+    }
+    watch->missed += !watched;
+    return watched;
 }
 
 /* Our own listing and reading raise none of these events, and hidden names are nobody's business. */
@@ -84,16 +104,19 @@ static bool counts(const struct inotify_event *event)
 
 bool hub_watch_take(struct hub_watch *watch)
 {
+    enum { MOST_READS = 64 }; /* the rest is there the next time */
     _Alignas(struct inotify_event) char events[16 * 1024];
     bool any = false;
-    for (;;) {
+    for (unsigned reads = 0; reads < MOST_READS; reads++) {
         const ssize_t n = read(watch->fd, events, sizeof events);
         if (n <= 0)
             return any;
         for (const char *at = events; at < events + n;) {
             const struct inotify_event *event = (const struct inotify_event *)(const void *)at;
+            watch->living -= (event->mask & IN_IGNORED) && watch->living > 0;
             any = any || counts(event);
             at += sizeof *event + event->len;
         }
     }
+    return any;
 }
