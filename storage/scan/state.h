@@ -28,6 +28,7 @@ struct hub_seen {
     char **formats;
     uint32_t format_count, root;
     bool single_files, watched;
+    bool outdated;             /* its inspection began before what was seen last */
     bool shown;                /* the catalogue has it, in whatever state */
     bool ready;                /* ... and not merely pending */
     enum hub_scan_queue queue; /* while queued */

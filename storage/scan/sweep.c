@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { SHOW_MS = 200 };
+enum { SHOW_MS = 200, OUTDATED_MS = 2000 };
 
 /* One sweep, as its callbacks know it. */
 struct hub_sweep {
@@ -316,10 +316,11 @@ static enum hub_status found_locked(struct hub_scanner *s, struct hub_found_data
     if (s->watch && (!seen->watched || seen->signature != signature))
         watch_files(s, seen, found->files);
     const bool same = seen->signature == signature;
+    seen->outdated = seen->state == HUB_SEEN_RUNNING && !same;
     const bool backing_off = same && seen->state == HUB_SEEN_WAITING && hub_scan_now_ms() < seen->due_ms;
     if (seen->state == HUB_SEEN_RUNNING || backing_off || (same && seen->state == HUB_SEEN_QUEUED) ||
         (same && seen->given_up && !s->asked))
-        return HUB_OK; /* a running inspection finds out by itself */
+        return HUB_OK; /* of a changed file a running inspection finds out by itself */
     if (!same && seen->signature)
         seen->troubles = seen->tries = 0;
     seen->given_up = seen->slow = false;
@@ -413,6 +414,8 @@ static int64_t next_due_ms(const struct hub_scanner *s, int64_t now_ms)
         for (const struct hub_seen *seen = s->slots[i]; seen; seen = seen->chain)
             if (seen->state == HUB_SEEN_WAITING)
                 due_ms = HUB_MIN(due_ms, seen->due_ms);
+            else if (seen->outdated)
+                due_ms = HUB_MIN(due_ms, now_ms + OUTDATED_MS);
     return due_ms;
 }
 

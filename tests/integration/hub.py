@@ -30,7 +30,7 @@ def quote(path):
 
 
 class Hub:
-    def __init__(self, roots, state=None, args=(), program="minari-hub"):
+    def __init__(self, roots, state=None, args=(), program="minari-hub", prefix=()):
         self.own_state = state is None
         self.state = state or tempfile.mkdtemp(prefix="hub-state-")
         self.log = open(os.path.join(self.state, "test.log"), "ab")
@@ -39,7 +39,7 @@ class Hub:
         command = [os.path.join(BIN, program), "serve", "--state", self.state, "--listen", f"127.0.0.1:{self.port}", "--settle", "0"]
         for root in roots:
             command += ["--root", root]
-        self.process = subprocess.Popen(command + list(args), stdout=self.log, stderr=self.log, stdin=subprocess.DEVNULL)
+        self.process = subprocess.Popen(list(prefix) + command + list(args), stdout=self.log, stderr=self.log, stdin=subprocess.DEVNULL)
         self.checker = None
 
     def get(self, path, headers=None, method="GET"):
