@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-static struct hub_place *slot_of(const struct hub_places *set, uint64_t device, uint64_t inode)
+static struct hub_place_slot *slot_of(const struct hub_places *set, uint64_t device, uint64_t inode)
 {
     uint64_t h = (inode ^ device * 0x9E3779B97F4A7C15U) * 0xFF51AFD7ED558CCDU;
     size_t slot = (h ^ h >> 32) & (set->capacity - 1);
@@ -32,10 +32,10 @@ enum hub_status hub_places_add(struct hub_places *set, uint64_t device, uint64_t
                                struct hub_error *err)
 {
     HUB_TRY(grow(set, err));
-    struct hub_place *slot = slot_of(set, device, inode);
+    struct hub_place_slot *slot = slot_of(set, device, inode);
     *added = !slot->used;
     if (!slot->used)
-        *slot = (struct hub_place){device, inode, true};
+        *slot = (struct hub_place_slot){device, inode, true};
     set->count += *added;
     return HUB_OK;
 }

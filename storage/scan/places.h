@@ -4,13 +4,13 @@
 
 #include "storage/base/error.h"
 
-struct hub_place {
+struct hub_place_slot {
     uint64_t device, inode;
     bool used;
 };
 
 struct hub_places {
-    struct hub_place *slots; /* open addressing */
+    struct hub_place_slot *slots; /* open addressing */
     size_t count, capacity;
 };
 

@@ -185,7 +185,6 @@ static enum hub_status start(struct hub_scanner *s, const struct hub_scanner_opt
     s->root_count = options->root_count;
     s->tell = options->tell;
     s->user = options->user;
-    hub_fs_user(s->as_user);
     s->settle_ms = options->settle_ms;
     s->retry_ms = options->retry_ms ? options->retry_ms : RETRY_MS;
     s->turn_ms = options->turn_ms ? options->turn_ms : TURN_MS;

@@ -89,7 +89,6 @@ struct hub_scanner {
     uint32_t root_count;
     char **names; /* by root: what its ids begin with, or NULL */
     char *state, *drivers;
-    char as_user[HUB_USER_BYTES]; /* whose permissions count */
     char *clashes[1000]; /* ids that two datasets would have had in the last sweep; of the sweeping thread */
     uint32_t clash_count;
     unsigned settle_ms, sweep_s, jobs, retry_ms, turn_ms;

@@ -1,12 +1,12 @@
 /* Listing and opening beneath the roots: see walk.h. */
 #include "storage/scan/walk.h"
 
+#include "storage/base/fs.h"
 #include "storage/base/time.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <pwd.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -80,13 +80,10 @@ static bool beneath(const char *path, const char *base)
 /* It is known under which user the hub may not: the first thing to look at. */
 static enum hub_status not_permitted(struct hub_error *err, const char *path)
 {
-    char room[1024];
-    struct passwd user, *found = NULL;
-    if (getpwuid_r(geteuid(), &user, room, sizeof room, &found) == 0 && found)
-        return hub_fail(err, HUB_DENIED, "%s%spermission denied (the hub runs as %s)", path,
-                        *path ? ": " : "", found->pw_name);
-    return hub_fail(err, HUB_DENIED, "%s%spermission denied (the hub runs as user %u)", path,
-                    *path ? ": " : "", (unsigned)geteuid());
+    char user[HUB_USER_BYTES];
+    hub_fs_user(user);
+    return hub_fail(err, HUB_DENIED, "%s%spermission denied (the hub runs as %s)", path, *path ? ": " : "",
+                    user);
 }
 
 /* Where a path with links really is, if that is allowed. */

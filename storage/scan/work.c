@@ -59,14 +59,6 @@ static enum hub_status ours(enum hub_status st, struct hub_error *err)
     return hub_fail_as(err, HUB_IO, why.problem, "%s", why.detail);
 }
 
-/* A permission that is missing is one that this user lacks. */
-static void name_user(const struct hub_scanner *s, enum hub_status st, struct hub_error *err)
-{
-    const struct hub_error why = *err;
-    if (st == HUB_DENIED && strstr(why.detail, strerror(EACCES)))
-        hub_fail_as(err, st, why.problem, "%.400s (minari-hub runs as user %s)", why.detail, s->as_user);
-}
-
 /* ---- making and freeing ---- */
 
 static void work_free(struct hub_work *w)
@@ -174,7 +166,6 @@ static enum hub_status ask_plan(struct hub_work *w, const char *format, struct h
                                 .cancel = &w->scanner->stop};
     w->format = format;
     const enum hub_status st = hub_inspector_run(w->scanner->inspector, &job, &w->plan, err);
-    name_user(w->scanner, st, err);
     w->has_plan = !st;
     return st;
 }
@@ -358,7 +349,6 @@ static enum hub_status inspect_part(struct hub_work *w, uint32_t number, struct 
     struct side side;
     HUB_TRY(ours(side_begin(s, w, number, &side, err), err));
     enum hub_status st = run_part(w, number, &side, &found, err);
-    name_user(s, st, err);
     const bool has_side = !st && found.side_size > 0;
     const enum hub_status kept = side_end(s, &side, has_side, &part->side_stamp, st ? NULL : err);
     if (is_verdict(st))
