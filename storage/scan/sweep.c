@@ -377,7 +377,7 @@ static bool is_gone(struct hub_scanner *s, const struct hub_head *head, const bo
     if (head->root >= s->walk.root_count)
         return true;
     const struct hub_seen *seen = hub_seen_find(s, head->id);
-    if (seen && seen->state == HUB_SEEN_RUNNING)
+    if (seen && seen->state == HUB_SEEN_RUNNING && seen->root == head->root)
         return false;
     if (seen && seen->sweep == s->sweep)
         return seen->root != head->root;
