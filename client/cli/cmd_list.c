@@ -32,15 +32,23 @@ static void print_json(const struct cli *cli, const struct minari_dataset_list *
     puts("\n]}");
 }
 
+/* Plain files are no dataset anybody loads: they are shown on request. What is wrong with them always is. */
+static bool shown(const struct cli *cli, const struct minari_summary *s)
+{
+    return cli->values[OPT_ALL] || strcmp(s->format, "files") != 0 || strcmp(s->status, "ready") != 0;
+}
+
 static int print_remote(const struct cli *cli, const struct minari_dataset_list *list)
 {
     char title[800];
-    const size_t n = minari_dataset_list_count(list);
-    const struct minari_summary **datasets = calloc(n + 1, sizeof *datasets);
+    const size_t count = minari_dataset_list_count(list);
+    const struct minari_summary **datasets = calloc(count + 1, sizeof *datasets);
+    size_t n = 0;
     if (!datasets)
         return cli_error(CLI_FAILED, "no memory for a list");
-    for (size_t i = 0; i < n; i++)
-        datasets[i] = minari_dataset_list_at(list, i);
+    for (size_t i = 0; i < count; i++)
+        if (shown(cli, minari_dataset_list_at(list, i)))
+            datasets[n++] = minari_dataset_list_at(list, i);
     snprintf(title, sizeof title, "Minari datasets in %s", cli_remote_name(cli));
     const int code = print_table(cli, datasets, n, title);
     free(datasets);

@@ -15,7 +15,7 @@ const struct hub_usage_option cli_options[OPT_COUNT] = {
     [OPT_REDIRECTS] = {0, "trust-redirects", NULL, NULL, "follow the hub's redirects to other hosts"},
     [OPT_VERBOSE] = {'v', "verbose", NULL, NULL, "say what is asked of the hub, on stderr"},
     [OPT_PREFIX] = {'p', "prefix", "PREFIX", NULL, "only ids that begin with it"},
-    [OPT_ALL] = {'a', "all", NULL, NULL, "all versions, not the newest of each name"},
+    [OPT_ALL] = {'a', "all", NULL, NULL, "all versions, not the newest of each name; plain files too"},
     [OPT_FOR] = {0, "for", "RELEASE", NULL, "only what this Minari release reads, such as 0.5.3"},
     [OPT_STATUS] = {0, "status", "STATUS", "ready|pending|broken|unsupported|remote",
                     "only datasets of this status"},

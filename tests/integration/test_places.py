@@ -7,6 +7,7 @@ import os
 import random
 import shutil
 import sqlite3
+import subprocess
 import sys
 import tempfile
 import time
@@ -14,7 +15,7 @@ import time
 import pytest
 
 sys.path.insert(0, os.path.dirname(__file__))
-from hub import FIXTURES, Hub, quote
+from hub import BIN, FIXTURES, Hub, quote
 
 DOOR = os.path.join(FIXTURES, "samples", "door-human-v0")
 FIXTURE_SETS = ["samples/door-human-v0", "lerobot/arm-v20", "lerobot/arm-v21", "webdataset/plain", "webdataset/ilr-shards"]
@@ -212,6 +213,21 @@ def test_a_dataset_that_is_being_removed_is_not_broken():
                 time.sleep(0.05)
             shutil.rmtree(os.path.join(root, "set-v0"))
             until(lambda: "set-v0" not in statuses(hub))
+
+
+def test_plain_files_are_listed_on_request():
+    with folder() as root:
+        copy(os.path.join(root, "set-v0"))
+        write(root, "logs/x.txt")
+        with Hub([root]) as hub:
+            hub.wait_indexed()
+
+            def listed(*options):
+                command = [os.path.join(BIN, "minari-cli"), "list", "remote", "--remote", hub.base, *options]
+                return subprocess.run(command, stdout=subprocess.PIPE, check=True, text=True).stdout
+
+            assert "set" in listed() and "logs" not in listed()
+            assert "logs" in listed("-a")
 
 
 # ---- as somebody who may not read everything ----
