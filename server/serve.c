@@ -165,10 +165,10 @@ static enum hub_status open_all(struct parts *parts, const struct hub_config *co
     struct hub_app *app = &parts->app;
     HUB_TRY(hub_log_start(STDERR_FILENO, (enum hub_log_format)config->log_format, &app->log, err));
     HUB_TRY(open_storage(parts, config, err));
-    HUB_TRY(hub_documents_new(DOCUMENT_BYTES, &app->documents, err));
     app->budget = hub_budget_new(config->memory);
     if (!app->budget)
         return hub_fail(err, HUB_NO_MEMORY, "no memory for the budget");
+    HUB_TRY(hub_documents_new(DOCUMENT_BYTES, app->budget, &app->documents, err));
     if (config->hash != HUB_HASH_OFF)
         HUB_TRY(hub_hasher_start(app->catalog, app->store, config->hash == HUB_HASH_IDLE, &app->hasher, err));
     HUB_TRY(start_scanner(parts, config, false, err));

@@ -11,6 +11,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+enum { INLINE_HEADS = 256 }; /* sorted in some 50 us */
+
 enum sort_key { BY_ID, BY_NAME, BY_EPISODES, BY_STEPS, BY_SIZE, BY_MODIFIED };
 
 static const char *const sort_names[] = {"id", "name", "episodes", "steps", "size", "modified"};
@@ -202,6 +204,9 @@ enum hub_status hub_datasets_list(struct hub_request *request, struct hub_respon
     if (text.data)
         HUB_TRY(hub_cursor_decode(text, l.scope, &cursor, err));
     HUB_TRY(hub_reply_on_worker(request));
+    const bool long_work = l.sort != BY_ID || l.descending || l.release;
+    if (!request->may_block && long_work && hub_catalog_snapshot(request->app->catalog)->count > INLINE_HEADS)
+        return HUB_AGAIN;
 
     const struct hub_snapshot *snapshot = hub_catalog_snapshot(request->app->catalog);
     HUB_CLEANUP(hub_freep) const struct hub_head **heads = calloc((size_t)snapshot->count + 1, sizeof *heads);
@@ -219,22 +224,7 @@ enum hub_status hub_dataset_show(struct hub_request *request, struct hub_respons
 {
     static const char *const parameters[] = {"for", "revision", NULL};
     struct hub_target target;
-    struct hub_bytes *bytes = NULL;
-    char etag[40];
-    bool done = false, gzip = hub_accepts_gzip(request);
     HUB_TRY(hub_request_known(request, parameters, err));
     HUB_TRY(hub_resolve(request, response, &target, err));
-    HUB_TRY(hub_document_get(request, &target, &gzip, &bytes, etag, err));
-    response->shared = bytes; /* the response's reference from here on */
-    HUB_TRY(hub_resolve_headers(request, &target, response, err));
-    HUB_TRY(hub_response_header(response, err, "Vary", "Accept-Encoding"));
-    HUB_TRY(hub_resolve_conditions(request, response, etag, -1, &done, err));
-    if (done)
-        return HUB_OK;
-    HUB_TRY(hub_response_header(response, err, "Content-Type", "application/json"));
-    if (gzip)
-        HUB_TRY(hub_response_header(response, err, "Content-Encoding", "gzip"));
-    response->status = 200;
-    response->kind = HUB_BODY_SHARED;
-    return HUB_OK;
+    return hub_document_answer(request, &target, HUB_DOCUMENT_DATASET, response, err);
 }

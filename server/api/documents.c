@@ -1,5 +1,6 @@
 /* Documents of datasets: see documents.h. */
 #include "server/api/documents.h"
+#include "server/api/files.h"
 #include "server/api/reply.h"
 
 #include "storage/base/digest.h"
@@ -18,8 +19,10 @@ enum { SLOTS = 4096 };
 
 struct slot {
     int64_t row;
+    enum hub_document which;
     bool gzip;           /* the bytes are coded */
-    uint64_t generation; /* of the snapshot: versions of other datasets are part of a document */
+    uint64_t generation; /* of the snapshot, as versions of other datasets are part of a document; FILES: the
+                            serial of the dataset */
     uint64_t digests;    /* generation of the digests; HASHED: they are all in it */
     struct hub_bytes *bytes;
     char etag[40], revision[41]; /* of the bytes */
@@ -29,10 +32,12 @@ struct hub_documents {
     pthread_mutex_t locks[64]; /* one for every 64th slot: held for a copy of a pointer */
     struct slot slots[SLOTS];
     size_t limit_bytes;
+    struct hub_budget *budget;
     _Atomic size_t used;
 };
 
-enum hub_status hub_documents_new(size_t limit_bytes, struct hub_documents **out, struct hub_error *err)
+enum hub_status hub_documents_new(size_t limit_bytes, struct hub_budget *budget, struct hub_documents **out,
+                                  struct hub_error *err)
 {
     struct hub_documents *d = calloc(1, sizeof *d);
     if (!d)
@@ -40,6 +45,7 @@ enum hub_status hub_documents_new(size_t limit_bytes, struct hub_documents **out
     for (size_t i = 0; i < HUB_COUNT(d->locks); i++)
         pthread_mutex_init(&d->locks[i], NULL);
     d->limit_bytes = limit_bytes;
+    d->budget = budget;
     *out = d;
     return HUB_OK;
 }
@@ -58,13 +64,14 @@ void hub_documents_free(struct hub_documents *d)
 
 static size_t slot_of(const struct slot *slot)
 {
-    return (size_t)(((uint64_t)slot->row * 2 + slot->gzip) * 0x9e3779b97f4a7c15u >> 52) % SLOTS;
+    return (size_t)(((uint64_t)slot->row * 4 + slot->which * 2 + slot->gzip) * 0x9e3779b97f4a7c15u >> 52) %
+           SLOTS;
 }
 
 static bool is_fresh(const struct slot *slot, const struct slot *wanted)
 {
-    return slot->bytes && slot->row == wanted->row && slot->gzip == wanted->gzip &&
-           slot->generation == wanted->generation &&
+    return slot->bytes && slot->row == wanted->row && slot->which == wanted->which &&
+           slot->gzip == wanted->gzip && slot->generation == wanted->generation &&
            (slot->digests == HASHED || slot->digests == wanted->digests);
 }
 
@@ -80,23 +87,28 @@ static void find(struct hub_documents *d, struct slot *slot)
     pthread_mutex_unlock(&d->locks[i % HUB_COUNT(d->locks)]);
 }
 
+/* What is no longer kept counts as memory of the answers that still send it. */
 static void put_slot(struct hub_documents *d, size_t i, const struct slot *with)
 {
     pthread_mutex_lock(&d->locks[i % HUB_COUNT(d->locks)]);
-    if (d->slots[i].bytes) {
-        d->used -= hub_bytes_view(d->slots[i].bytes).size;
-        hub_bytes_unref(d->slots[i].bytes);
-    }
+    struct hub_bytes *old = d->slots[i].bytes;
     d->slots[i] = *with;
     pthread_mutex_unlock(&d->locks[i % HUB_COUNT(d->locks)]);
+    if (!old)
+        return;
+    d->used -= hub_bytes_view(old).size;
+    hub_bytes_charge(old, d->budget);
+    hub_bytes_unref(old);
 }
 
 /* The bytes stay the caller's too. */
 static void keep(struct hub_documents *d, const struct slot *slot)
 {
     const size_t first = slot_of(slot), size = hub_bytes_view(slot->bytes).size;
-    if (size > d->limit_bytes)
+    if (size > d->limit_bytes) {
+        hub_bytes_charge(slot->bytes, d->budget);
         return;
+    }
     for (size_t i = 1; d->used + size > d->limit_bytes && i < SLOTS; i++) /* whatever is there makes room */
         put_slot(d, (first + i) % SLOTS, &(struct slot){0});
     hub_bytes_ref(slot->bytes);
@@ -206,23 +218,33 @@ static enum hub_status write_facts(struct hub_json *json, const struct hub_state
     return hub_json_status(json);
 }
 
-/* "content" names the data once all files are hashed; until then it is left out. */
-static enum hub_status write_content(struct hub_json *json, struct hub_catalog *catalog,
-                                     const struct hub_dataset *ds, bool *hashed, struct hub_error *err)
+/* The digests of all its files; with an empty sha256 where unknown. */
+static enum hub_status list_digests(const struct hub_state *state, struct hub_file_digests **out,
+                                    struct hub_error *err)
 {
-    char path[PATH_MAX], hex[HUB_CONTENT_CHARS + 1];
+    const struct hub_dataset *ds = state->dataset;
+    *out = calloc(ds->file_count + 1, sizeof **out);
+    if (!*out)
+        return hub_fail(err, HUB_NO_MEMORY, "no memory for %u digests", ds->file_count);
+    return hub_digest_list(state->catalog, ds->head->root, ds->head->path, ds->files, ds->file_count, *out,
+                           err);
+}
+
+/* "content" names the data once all files are hashed; until then it is left out. */
+static enum hub_status write_content(struct hub_json *json, const struct hub_state *state, bool *hashed,
+                                     struct hub_error *err)
+{
+    const struct hub_dataset *ds = state->dataset;
+    char hex[HUB_CONTENT_CHARS + 1];
+    HUB_CLEANUP(hub_freep) struct hub_file_digests *digests = NULL;
     HUB_CLEANUP(hub_freep) struct hub_file_fact *files = calloc(ds->file_count + 1, sizeof *files);
     HUB_CLEANUP(hub_freep) uint8_t *sums = calloc(ds->file_count + 1, HUB_SHA256_BYTES);
     if (!files || !sums)
         return hub_fail(err, HUB_NO_MEMORY, "no memory for %u digests", ds->file_count);
+    HUB_TRY(list_digests(state, &digests, err));
     for (uint32_t i = 0; i < ds->file_count; i++) {
-        struct hub_file_digests digests;
         uint8_t *sum = sums + (size_t)i * HUB_SHA256_BYTES;
-        const int n = snprintf(path, sizeof path, "%s%s%s", ds->head->path, *ds->head->path ? "/" : "",
-                               ds->files[i].path);
-        if (n >= (int)sizeof path ||
-            hub_digest_find(catalog, ds->head->root, path, &ds->files[i].stamp, &digests, NULL) ||
-            !hub_unhex(hub_view_of(digests.sha256), sum, HUB_SHA256_BYTES))
+        if (!hub_unhex(hub_view_of(digests[i].sha256), sum, HUB_SHA256_BYTES))
             return HUB_OK;
         files[i] =
             (struct hub_file_fact){.path = ds->files[i].path, .size = ds->files[i].stamp.size, .sha256 = sum};
@@ -243,7 +265,7 @@ static enum hub_status write_document(const struct hub_state *state, const struc
     hub_summary_write(&json, head);
     HUB_TRY(write_facts(&json, state, err));
     write_fields(&json, state->dataset);
-    HUB_TRY(write_content(&json, state->catalog, state->dataset, hashed, err));
+    HUB_TRY(write_content(&json, state, hashed, err));
     write_versions(&json, target);
     hub_json_put_uint(&json, "files", head->files);
     HUB_TRY(hub_dataset_problems(state, &problems, err));
@@ -253,25 +275,63 @@ static enum hub_status write_document(const struct hub_state *state, const struc
     return hub_buf_add_text(out, "\n", err);
 }
 
+static enum hub_status write_files(const struct hub_state *state, struct hub_buf *out, bool *hashed,
+                                   struct hub_error *err)
+{
+    const struct hub_dataset *ds = state->dataset;
+    HUB_CLEANUP(hub_freep) struct hub_file_digests *digests = NULL;
+    struct hub_json json = hub_json_to(out, err);
+    HUB_TRY(list_digests(state, &digests, err));
+    *hashed = true;
+    hub_json_object(&json);
+    hub_json_put_text(&json, "id", ds->head->id);
+    hub_json_put_text(&json, "revision", ds->head->revision);
+    hub_json_put_uint(&json, "size", ds->head->size);
+    hub_json_put_uint(&json, "total", ds->file_count);
+    hub_json_put_array(&json, "items");
+    for (uint32_t i = 0; i < ds->file_count; i++) {
+        hub_file_item(&json, &ds->files[i], &digests[i]);
+        *hashed = *hashed && *digests[i].sha256;
+    }
+    hub_json_end_array(&json);
+    hub_json_end_object(&json);
+    return hub_json_status(&json);
+}
+
+/* About what building takes: a listing and the digests, or a document. */
+static uint64_t memory_of(const struct hub_dataset *ds, enum hub_document which)
+{
+    enum { ITEM = 256, FIRST = 64 * 1024 };
+    uint64_t bytes = FIRST + ds->file_count * (uint64_t)sizeof(struct hub_file_digests);
+    for (uint32_t i = 0; which == HUB_DOCUMENT_FILES && i < ds->file_count; i++)
+        bytes += 2 * (ITEM + strlen(ds->files[i].path)); /* a buffer doubles */
+    return bytes;
+}
+
 static enum hub_status build(struct hub_request *request, struct hub_target *target, struct slot *slot,
-                             struct hub_error *err)
+                             struct hub_response *response, struct hub_error *err)
 {
     HUB_CLEANUP(hub_state_close) struct hub_state state = {0};
-    HUB_CLEANUP(hub_buf_dispose) struct hub_buf text = HUB_BUF_INIT(64 * MIB);
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf text = HUB_BUF_INIT(256 * MIB);
     bool hashed = false;
     HUB_TRY(hub_resolve_state(request, target, &state, err));
-    HUB_TRY(write_document(&state, target, &text, &hashed, err));
+    HUB_TRY(
+        hub_budget_take(request->app->budget, request, response, memory_of(state.dataset, slot->which), err));
+    HUB_TRY(slot->which == HUB_DOCUMENT_FILES ? write_files(&state, &text, &hashed, err)
+                                              : write_document(&state, target, &text, &hashed, err));
     hub_etag(slot->etag, &(struct hub_view){text.data, text.size}, 1);
     snprintf(slot->revision, sizeof slot->revision, "%s", target->head->revision);
     if (hashed)
         slot->digests = HASHED;
+    hub_buf_fit(&text, 4 * KIB);
     slot->bytes = hub_bytes_new(&text);
     return slot->bytes ? HUB_OK : hub_fail(err, HUB_NO_MEMORY, "no memory for the document of a dataset");
 }
 
 /* The document as JSON: kept, or built. */
 static enum hub_status get_plain(struct hub_request *request, const struct hub_target *target,
-                                 const struct slot *wanted, struct slot *slot, struct hub_error *err)
+                                 const struct slot *wanted, struct slot *slot, struct hub_response *response,
+                                 struct hub_error *err)
 {
     struct hub_documents *documents = request->app->documents;
     struct hub_target newest = *target; /* its head lives as long as the state that is opened */
@@ -281,7 +341,7 @@ static enum hub_status get_plain(struct hub_request *request, const struct hub_t
         return HUB_OK;
     hub_bytes_unref(slot->bytes); /* the newest state may be the one */
     *slot = *wanted;
-    HUB_TRY(build(request, &newest, slot, err));
+    HUB_TRY(build(request, &newest, slot, response, err));
     keep(documents, slot);
     return HUB_OK;
 }
@@ -302,7 +362,8 @@ static enum hub_status compress(struct slot *slot, struct hub_error *err)
 }
 
 static enum hub_status get_gzip(struct hub_request *request, const struct hub_target *target,
-                                const struct slot *wanted, struct slot *slot, struct hub_error *err)
+                                const struct slot *wanted, struct slot *slot, struct hub_response *response,
+                                struct hub_error *err)
 {
     *slot = *wanted;
     slot->gzip = true;
@@ -310,7 +371,7 @@ static enum hub_status get_gzip(struct hub_request *request, const struct hub_ta
     if (slot->bytes && hub_resolve_is_wanted(request, slot->revision))
         return HUB_OK;
     hub_bytes_unref(slot->bytes);
-    HUB_TRY(get_plain(request, target, wanted, slot, err));
+    HUB_TRY(get_plain(request, target, wanted, slot, response, err));
     if (!hub_reply_is_worth_gzip(hub_bytes_view(slot->bytes).size))
         return HUB_OK;
     enum hub_status st = hub_reply_on_worker(request);
@@ -323,17 +384,29 @@ static enum hub_status get_gzip(struct hub_request *request, const struct hub_ta
     return st;
 }
 
-enum hub_status hub_document_get(struct hub_request *request, const struct hub_target *target, bool *gzip,
-                                 struct hub_bytes **out, char etag[40], struct hub_error *err)
+enum hub_status hub_document_answer(struct hub_request *request, const struct hub_target *target,
+                                    enum hub_document which, struct hub_response *response,
+                                    struct hub_error *err)
 {
     const struct slot wanted = {.row = target->head->row,
-                                .generation = target->snapshot->generation,
+                                .which = which,
+                                .generation = which == HUB_DOCUMENT_FILES ? target->head->serial
+                                                                          : target->snapshot->generation,
                                 .digests = hub_digest_generation(request->app->catalog)};
     struct slot slot;
-    HUB_TRY(*gzip ? get_gzip(request, target, &wanted, &slot, err)
-                  : get_plain(request, target, &wanted, &slot, err));
-    memcpy(etag, slot.etag, sizeof slot.etag);
-    *gzip = slot.gzip;
-    *out = slot.bytes;
+    bool done = false;
+    HUB_TRY(hub_accepts_gzip(request) ? get_gzip(request, target, &wanted, &slot, response, err)
+                                      : get_plain(request, target, &wanted, &slot, response, err));
+    response->shared = slot.bytes; /* the response's reference from here on */
+    HUB_TRY(hub_resolve_headers(request, target, response, err));
+    HUB_TRY(hub_response_header(response, err, "Vary", "Accept-Encoding"));
+    HUB_TRY(hub_resolve_conditions(request, response, slot.etag, -1, &done, err));
+    if (done)
+        return HUB_OK;
+    HUB_TRY(hub_response_header(response, err, "Content-Type", "application/json"));
+    if (slot.gzip)
+        HUB_TRY(hub_response_header(response, err, "Content-Encoding", "gzip"));
+    response->status = 200;
+    response->kind = HUB_BODY_SHARED;
     return HUB_OK;
 }

@@ -1,7 +1,7 @@
 /**
- * Documents of datasets: the summary (a list item) and the whole document, DESIGN 4 "Documents". Whole
- * documents are kept ready as bytes while the snapshot is unchanged (and, as long as files are unhashed, the
- * digests), so that a hot one costs a lookup.
+ * Documents of datasets: the summary (a list item), the whole document and the listing of its files, DESIGN 4
+ * "Documents". The latter two are kept ready as bytes while what they tell is unchanged, so that a hot one
+ * costs a lookup and many slow readers of one share its memory.
  */
 #ifndef HUB_API_DOCUMENTS_H
 #define HUB_API_DOCUMENTS_H
@@ -9,18 +9,21 @@
 #include "server/api/resolve.h"
 #include "storage/base/json.h"
 
-HUB_MUST_USE enum hub_status hub_documents_new(size_t limit_bytes, struct hub_documents **out,
-                                               struct hub_error *err);
+/** `budget`: what is sent and no longer kept counts against it. */
+HUB_MUST_USE enum hub_status hub_documents_new(size_t limit_bytes, struct hub_budget *budget,
+                                               struct hub_documents **out, struct hub_error *err);
 void hub_documents_free(struct hub_documents *documents);
 
 /** The members of a summary, inside an object that the caller opened. */
 void hub_summary_write(struct hub_json *json, const struct hub_head *head);
 
-/** The ready document of a dataset and its ETag (40 bytes): a reference for the caller. `gzip`: coded so if
- * wanted (in) and worth it (out). Blocking on a miss: HUB_AGAIN on an event thread. */
-HUB_MUST_USE enum hub_status hub_document_get(struct hub_request *request, const struct hub_target *target,
-                                              bool *gzip, struct hub_bytes **out, char etag[40],
-                                              struct hub_error *err);
+enum hub_document { HUB_DOCUMENT_DATASET, HUB_DOCUMENT_FILES };
+
+/** Answer with a document of the dataset, ready or built; gzip where it is accepted and worth it. HUB_AGAIN
+ * on an event thread when it has to be built. */
+HUB_MUST_USE enum hub_status hub_document_answer(struct hub_request *request, const struct hub_target *target,
+                                                 enum hub_document which, struct hub_response *response,
+                                                 struct hub_error *err);
 /** A member with a time: RFC 3339 UTC. */
 void hub_put_time(struct hub_json *json, const char *key, int64_t unix_ns);
 /** A member with a text, left out when it is NULL or empty. */

@@ -488,6 +488,8 @@ static uint64_t peak_of(const struct ask *ask)
     uint64_t peak = s->bytes_out + s->scratch + 4096;
     if (ask->as == HUB_AS_NPZ || ask->as == HUB_AS_RAW)
         peak += s->bytes_out;
+    if (ask->as == HUB_AS_IMAGE) /* filtered, packed, and the answer */
+        peak += 3 * s->bytes_out;
     for (uint32_t i = 0; ask->as == HUB_AS_JSON && i < s->count; i++)
         peak += hub_json_bound(ask->dataset->fields[s->picks[i].field].type, s->picks[i].plan.variant,
                                s->picks[i].plan.slice.count, s->picks[i].plan.bytes_out);

@@ -52,50 +52,18 @@ static enum hub_status root_path(const struct hub_dataset *ds, const struct hub_
                                  : hub_fail(err, HUB_TOO_BIG, "the path of '%s' is too long", file->path);
 }
 
-static bool digests_of(struct hub_app *app, const struct hub_dataset *ds, const struct hub_ds_file *file,
-                       struct hub_file_digests *out)
+void hub_file_item(struct hub_json *json, const struct hub_ds_file *file,
+                   const struct hub_file_digests *digests)
 {
-    char path[PATH_MAX];
-    return !root_path(ds, file, path, NULL) &&
-           hub_digest_find(app->catalog, ds->head->root, path, &file->stamp, out, NULL) == HUB_OK;
-}
-
-static void list_item(struct hub_app *app, const struct hub_dataset *ds, const struct hub_ds_file *file,
-                      struct hub_json *json)
-{
-    struct hub_file_digests digests;
     hub_json_object(json);
     hub_put_path(json, "path", file->path);
     hub_json_put_uint(json, "size", file->stamp.size);
     hub_put_time(json, "modified", (int64_t)file->stamp.mtime_ns);
     hub_json_put_text(json, "type", type_of(file->path));
-    if (digests_of(app, ds, file, &digests)) {
-        hub_put_known(json, "sha256", digests.sha256);
-        hub_put_known(json, "crc32c", digests.crc32c);
-        hub_put_known(json, "md5", digests.md5);
-    }
+    hub_put_known(json, "sha256", digests->sha256);
+    hub_put_known(json, "crc32c", digests->crc32c);
+    hub_put_known(json, "md5", digests->md5);
     hub_json_end_object(json);
-}
-
-static enum hub_status write_list(struct hub_request *request, const struct hub_target *target,
-                                  const struct hub_dataset *ds, struct hub_response *response,
-                                  struct hub_error *err)
-{
-    struct hub_json json =
-        hub_json_to(hub_response_buffer(response, 200, "application/json", 256 * MIB), err);
-    HUB_TRY(hub_resolve_headers(request, target, response, err));
-    hub_json_object(&json);
-    hub_json_put_text(&json, "id", ds->head->id);
-    hub_json_put_text(&json, "revision", ds->head->revision);
-    hub_json_put_uint(&json, "size", ds->head->size);
-    hub_json_put_uint(&json, "total", ds->file_count);
-    hub_json_put_array(&json, "items");
-    for (uint32_t i = 0; i < ds->file_count; i++)
-        list_item(request->app, ds, &ds->files[i], &json);
-    hub_json_end_array(&json);
-    hub_json_end_object(&json);
-    HUB_TRY(hub_json_status(&json));
-    return hub_reply_document(request, response, err);
 }
 
 enum hub_status hub_files_list(struct hub_request *request, struct hub_response *response,
@@ -103,15 +71,9 @@ enum hub_status hub_files_list(struct hub_request *request, struct hub_response 
 {
     static const char *const parameters[] = {"for", "revision", NULL};
     struct hub_target target;
-    const struct hub_dataset *ds = NULL;
     HUB_TRY(hub_request_known(request, parameters, err));
     HUB_TRY(hub_resolve(request, response, &target, err));
-    if (!request->may_block)
-        return HUB_AGAIN;
-    HUB_TRY(hub_resolve_dataset(request, &target, &ds, err));
-    const enum hub_status st = write_list(request, &target, ds, response, err);
-    hub_dataset_put(request->app->catalog, ds);
-    return st;
+    return hub_document_answer(request, &target, HUB_DOCUMENT_FILES, response, err);
 }
 
 /* ---- bytes ---- */

@@ -11,6 +11,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+enum { INLINE_HEADS = 256 };
+
 static const struct hub_head *find(const struct hub_snapshot *snapshot, struct hub_view id,
                                    const char *minari, bool *alias)
 {
@@ -65,7 +67,10 @@ static enum hub_status not_found(struct hub_request *request, struct hub_respons
     if (!progress.walked)
         return hub_fail_as(err, HUB_BUSY, "starting", "the roots are still being read: '%s' may appear",
                            id.data);
-    response->problem_extra = alternatives(hub_catalog_snapshot(request->app->catalog), id);
+    const struct hub_snapshot *snapshot = hub_catalog_snapshot(request->app->catalog);
+    if (!request->may_block && snapshot->count > INLINE_HEADS) /* all are compared */
+        return HUB_AGAIN;
+    response->problem_extra = alternatives(snapshot, id);
     if (release.data)
         hub_fail_as(err, HUB_NOT_FOUND, "dataset-not-found", "no version of '%s' that Minari %s reads",
                     id.data, release.data);

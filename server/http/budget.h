@@ -24,6 +24,9 @@ HUB_MUST_USE bool hub_budget_wait(struct hub_budget *budget, struct hub_budget_w
 /** End the waits whose time is over or whose client is gone. True: somebody still waits. */
 bool hub_budget_expire(struct hub_budget *budget, int64_t now_ms);
 
+/** The client of what many share. */
+#define HUB_BUDGET_SHARED 0
+
 /** Take without waiting. */
 HUB_MUST_USE bool hub_budget_try(struct hub_budget *budget, uint32_t client, uint64_t bytes);
 /** Take what is there already, be there room for it or not. */

@@ -15,7 +15,6 @@ void hub_exchange_begin(struct hub_exchange *x, const char *target)
     x->request.app = x->http->options.app;
     x->request.local = x->http->options.control != NULL;
     x->route = NULL;
-    x->request.client = x->task.item.client;
     x->task.heavy = false;
     x->wait.until_ms = 0;
     atomic_store_explicit(&x->watch.gone, false, memory_order_relaxed);
@@ -95,6 +94,20 @@ static void set_base_url(struct hub_exchange *x, const char *host)
     request->text_used += (size_t)(at - to) + name.size + 1;
     request->base_url = access->public_url ? access->public_url : to;
     x->misnamed = !request->local && name.data != own && !hub_access_host(access, at) ? at : NULL;
+}
+
+/* Whose turn and whose memory it is: the peer's, or the client's that a trusted proxy tells of. */
+static void set_client(struct hub_exchange *x)
+{
+    const char *told = forwarded(x, "X-Forwarded-For");
+    char text[INET6_ADDRSTRLEN];
+    uint32_t client = x->address;
+    if (told) {
+        hub_access_client(&x->http->access, (const struct sockaddr *)&x->peer, told, text);
+        for (const char *c = text; *c; c++)
+            client = (client ^ (uint8_t)*c) * 0x01000193U; /* FNV-1a */
+    }
+    x->request.client = x->task.item.client = client;
 }
 
 static void count_in(struct hub_exchange *x)
@@ -225,6 +238,7 @@ bool hub_exchange_header(struct hub_exchange *x, const char *method, const char 
     x->method_name = "-"; /* until we know that it is one of ours */
     count_in(x);
     set_id(x);
+    set_client(x);
     hub_deadline_phase(&x->watch, HUB_PHASE_WORK);
     enum hub_status st = hub_guard(&raw, &facts, &why);
     if (st) {

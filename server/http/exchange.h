@@ -41,6 +41,7 @@ struct hub_exchange {
     struct hub_watch watch;
     struct hub_task task; /* the handler on a worker, or a cold block of `stream` */
     struct hub_parallel parallel;
+    uint32_t address;            /* a number made of the peer's */
     struct hub_budget_wait wait; /* for memory */
     struct hub_http *http;
     void *connection;

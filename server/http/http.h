@@ -93,6 +93,8 @@ struct hub_bytes;
 struct hub_bytes *hub_bytes_new(struct hub_buf *take); /* takes the buffer's bytes; NULL: no memory */
 struct hub_bytes *hub_bytes_ref(struct hub_bytes *bytes);
 void hub_bytes_unref(struct hub_bytes *bytes);
+/** From now on they count against the budget (once), until the last reference goes. */
+void hub_bytes_charge(struct hub_bytes *bytes, struct hub_budget *budget);
 struct hub_view hub_bytes_view(const struct hub_bytes *bytes);
 
 enum hub_body_kind { HUB_BODY_NONE, HUB_BODY_BUFFER, HUB_BODY_SHARED, HUB_BODY_FILE, HUB_BODY_UNSENT };

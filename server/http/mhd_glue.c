@@ -419,7 +419,7 @@ static void connected(struct hub_http *http, struct MHD_Connection *connection, 
         return;
     x->http = http;
     x->connection = connection;
-    x->task.item.client = client_of(connection);
+    x->address = client_of(connection);
     set_peer(x);
     hub_response_init(&x->response);
     atomic_fetch_add_explicit(&http->connections, 1, memory_order_relaxed);

@@ -259,6 +259,11 @@ HUB_MUST_USE enum hub_status hub_digest_find(struct hub_catalog *catalog, uint32
 /** The same from memory alone, for threads that must not block: HUB_AGAIN where hub.db has to be asked. */
 HUB_MUST_USE enum hub_status hub_digest_recall(struct hub_catalog *catalog, uint32_t root, const char *path,
                                                const struct hub_stamp *stamp, struct hub_file_digests *out);
+/** Those of many files at once, in the order of hub_dataset's: one question instead of one a file. What is
+ * not known has an empty sha256. `path` is of the folder they lie in. */
+HUB_MUST_USE enum hub_status hub_digest_list(struct hub_catalog *catalog, uint32_t root, const char *path,
+                                             const struct hub_ds_file *files, uint32_t count,
+                                             struct hub_file_digests *out, struct hub_error *err);
 /** How often digests were stored since the start: what is derived from them is as old as this number. */
 uint64_t hub_digest_generation(const struct hub_catalog *catalog);
 HUB_MUST_USE enum hub_status hub_digest_store(struct hub_catalog *catalog, uint32_t root, const char *path,

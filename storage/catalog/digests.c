@@ -143,6 +143,61 @@ enum hub_status hub_digest_recall(struct hub_catalog *catalog, uint32_t root, co
     return known ? HUB_OK : HUB_NOT_FOUND;
 }
 
+/* The columns from `first` on. */
+static void get_digests(struct hub_stmt *stmt, int first, struct hub_file_digests *out)
+{
+    get_text(stmt, first, out->sha256, sizeof out->sha256);
+    get_text(stmt, first + 1, out->md5, sizeof out->md5);
+    get_text(stmt, first + 2, out->crc32c, sizeof out->crc32c);
+}
+
+/* Both go through their paths in the same order. */
+static enum hub_status merge(struct hub_stmt *stmt, size_t prefix, const struct hub_ds_file *files,
+                             uint32_t count, struct hub_file_digests *out, struct hub_error *err)
+{
+    uint32_t at = 0;
+    for (;;) {
+        bool row;
+        HUB_TRY(hub_stmt_step(stmt, &row, err));
+        if (!row)
+            return HUB_OK;
+        const char *path = hub_stmt_text(stmt, 0) + prefix;
+        int order = 1;
+        while (at < count && (order = strcmp(files[at].path, path)) < 0)
+            at++;
+        const struct hub_stamp stamp = {.size = (uint64_t)hub_stmt_int(stmt, 1),
+                                        .mtime_ns = (uint64_t)hub_stmt_int(stmt, 2),
+                                        .tag = (uint64_t)hub_stmt_int(stmt, 3)};
+        if (at < count && order == 0 && hub_stamp_equal(&files[at].stamp, &stamp))
+            get_digests(stmt, 4, &out[at]);
+    }
+}
+
+enum hub_status hub_digest_list(struct hub_catalog *catalog, uint32_t root, const char *path,
+                                const struct hub_ds_file *files, uint32_t count, struct hub_file_digests *out,
+                                struct hub_error *err)
+{
+    HUB_CLEANUP(hub_stmt_resetp) struct hub_stmt *stmt = NULL;
+    char first[MAX_PATH_BYTES + 2], last[MAX_PATH_BYTES + 2];
+    struct hub_db *db;
+    memset(out, 0, count * sizeof *out);
+    const int size = snprintf(first, sizeof first, "%s%s", path, *path ? "/" : "");
+    if (size >= (int)sizeof first)
+        return hub_fail(err, HUB_TOO_BIG, "a path of over %d bytes", MAX_PATH_BYTES);
+    strcpy(last, *path ? first : "\xff"); /* behind all that begin so: no text has this byte */
+    if (*path)
+        last[size - 1] = '/' + 1;
+    HUB_TRY(hub_catalog_hub_reader(catalog, &db, err));
+    HUB_TRY(hub_db_prepare(db,
+                           "SELECT path, size, mtime_ns, tag, sha256, md5, crc32c FROM digests"
+                           " WHERE root = ? AND path >= ? AND path < ? ORDER BY path",
+                           &stmt, err));
+    hub_stmt_bind_int(stmt, 1, root);
+    hub_stmt_bind_text(stmt, 2, first);
+    hub_stmt_bind_text(stmt, 3, last);
+    return merge(stmt, (size_t)size, files, count, out, err);
+}
+
 uint64_t hub_digest_generation(const struct hub_catalog *catalog)
 {
     return atomic_load(&catalog->digests_stored);

@@ -126,6 +126,12 @@ struct hub_ds_box {
 
 enum { HUB_CACHE_DATASET = 1, HUB_CACHE_LAYOUT = 2 };
 
+/** The layouts of one state of a dataset: serials are never used again. */
+static inline uint64_t hub_cache_layouts(uint64_t serial)
+{
+    return HUB_CACHE_LAYOUT | serial << 8;
+}
+
 static inline struct hub_ds_box *hub_ds_box_of(const struct hub_dataset *dataset)
 {
     return (struct hub_ds_box *)((char *)dataset - offsetof(struct hub_ds_box, dataset));

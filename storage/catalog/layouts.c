@@ -94,7 +94,7 @@ enum hub_status hub_layout_get(struct hub_catalog *catalog, const struct hub_dat
                                struct hub_error *err)
 {
     const char *path = dataset->fields[field].path;
-    const struct hub_lru_key key = {HUB_CACHE_LAYOUT | dataset->head->serial << 8,
+    const struct hub_lru_key key = {hub_cache_layouts(dataset->head->serial),
                                     (uint64_t)dataset->parts[part].row, hub_text_hash(hub_view_of(path))};
     struct hub_layout_ref *ref = (struct hub_layout_ref *)hub_lru_get(catalog->lru, &key);
     if (ref && strcmp(ref->path, path) != 0) { /* another path of the same hash */

@@ -171,6 +171,35 @@ void hub_lru_drop(struct hub_lru *lru, const struct hub_lru_key *key)
     hub_lru_put(item);
 }
 
+static struct hub_lru_item *take_kind(struct hub_lru *lru, struct shard *s, uint64_t kind)
+{
+    struct hub_lru_item *taken = NULL, *next;
+    pthread_mutex_lock(&s->lock);
+    for (struct hub_lru_item *item = s->newest; item; item = next) {
+        next = item->older;
+        if (item->key.kind != kind)
+            continue;
+        struct hub_lru_item **at = slot_of(s, &item->key);
+        if (!*at)
+            continue; /* never: every item of the list has its slot */
+        unlink_item(lru, s, at);
+        item->chain = taken;
+        taken = item;
+    }
+    pthread_mutex_unlock(&s->lock);
+    return taken;
+}
+
+void hub_lru_drop_kind(struct hub_lru *lru, uint64_t kind)
+{
+    for (unsigned i = 0; i < SHARDS; i++)
+        for (struct hub_lru_item *item = take_kind(lru, &lru->shards[i], kind), *next; item; item = next) {
+            next = item->chain;
+            item->chain = NULL;
+            hub_lru_put(item);
+        }
+}
+
 size_t hub_lru_bytes(const struct hub_lru *lru)
 {
     return atomic_load(&lru->bytes);

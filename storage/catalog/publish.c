@@ -353,6 +353,7 @@ static void retire(struct hub_publication *p, const struct hub_head *old)
     if (old) {
         const struct hub_lru_key key = {HUB_CACHE_DATASET, (uint64_t)old->row, old->serial};
         hub_lru_drop(catalog->lru, &key);
+        hub_lru_drop_kind(catalog->lru, hub_cache_layouts(old->serial));
     }
     if (!p->doomed)
         return;

@@ -372,8 +372,10 @@ static enum hub_status take_layout(struct hub_findings_reader *r, struct hub_cur
     struct hub_found_field *field = &r->found->fields[number];
     if (field->layout || field->unreadable)
         return lie(err, "a second layout of a field, or one of an unreadable field");
-    if (size > HUB_MAX_LAYOUT_BYTES - r->layout_bytes)
-        return hub_fail(err, HUB_TOO_BIG, "more than %zu bytes of layouts", HUB_MAX_LAYOUT_BYTES);
+    if (size > HUB_MAX_LAYOUT_BYTES)
+        return lie(err, "a layout that is too large");
+    if (size > HUB_MAX_PART_LAYOUT_BYTES - r->layout_bytes)
+        return hub_fail(err, HUB_TOO_BIG, "more than %zu bytes of layouts", HUB_MAX_PART_LAYOUT_BYTES);
     field->layout = malloc((size_t)size);
     if (!field->layout)
         return hub_fail(err, HUB_NO_MEMORY, "no memory for a layout");

@@ -26,8 +26,9 @@ _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
 #define HUB_ABSENT UINT64_MAX /* offset of an absent chunk: its elements are the grid's fill value */
 
 #define HUB_MAX_FILTERS 8
-#define HUB_MAX_CHUNK_BYTES (256 * MIB) /* decoded size of one chunk or page */
-#define HUB_MAX_LAYOUT_BYTES (1 * GIB)
+#define HUB_MAX_CHUNK_BYTES (256 * MIB)     /* decoded size of one chunk or page */
+#define HUB_MAX_LAYOUT_BYTES (64 * MIB)     /* of one field: some four million chunks */
+#define HUB_MAX_PART_LAYOUT_BYTES (1 * GIB) /* of all fields of a part */
 
 enum hub_piece_kind {
     HUB_PIECE_STRIDED = 1, /* row i at offset + i * row_stride */

@@ -86,7 +86,7 @@ def status_of(sock):
 @pytest.fixture(scope="module")
 def bomb(tmp_path_factory):
     root = str(tmp_path_factory.mktemp("bomb"))
-    path = dataset(root, "bomb-v0", lambda g: zeros(g, "bomb", 1024, 16 * MiB, 1), lambda g: zeros(g, "long", 40, 16 * MiB),
+    path = dataset(root, "bomb-v0", lambda g: zeros(g, "bomb", 1024, 16 * MiB, 1), lambda g: zeros(g, "long", 128, 16 * MiB),
                    lambda g: zeros(g, "many", 200000, 1))
     with Hub([root]) as hub:
         yield hub.wait_indexed(), path
@@ -112,8 +112,8 @@ def test_head_does_no_work(bomb):
     for _ in range(20):
         for query in ("format=npy&step=65536", "step=65536", "format=raw&step=65536"):
             head = hub.get(f"{path}/long?{query}", method="HEAD")
-            assert head.status == 200 and head.headers["ETag"] and head.headers["X-Shape"] == "10240"
-    assert head.headers["Content-Length"] == "10240"
+            assert head.status == 200 and head.headers["ETag"] and head.headers["X-Shape"] == "32768"
+    assert head.headers["Content-Length"] == "32768"
     assert processor_s(hub.process.pid) - before < 2
     get = hub.get(f"{path}/long?format=raw&step=65536")
     assert {k: v for k, v in get.headers.items() if k not in ("Date", "X-Request-Id")} == \
@@ -151,7 +151,7 @@ def test_the_end_does_not_wait_for_long_work(tmp_path):
         with contextlib.ExitStack() as clients:
             for i in range(5):
                 clients.enter_context(asking(hub, f"{path}/long?format=npy&step=65536&stop=-{i + 1}"))
-            wait_for(lambda: metric(hub, "minari_hub_http_queue_depth") >= 3)
+            wait_for(lambda: metric(hub, "minari_hub_http_requests_in_flight") >= 3)
             begin = time.monotonic()
             hub.process.terminate()
             hub.process.wait(20)
@@ -161,14 +161,14 @@ def test_the_end_does_not_wait_for_long_work(tmp_path):
 def test_light_requests_go_on_beside_the_heavy_ones_of_another(bomb):
     hub, path = bomb
     with contextlib.ExitStack() as clients:
-        for i in range(80):
+        for i in range(40):
             clients.enter_context(asking(hub, f"{path}/long?format=npy&step=65536&stop=-{i + 1}", "127.0.0.2"))
-        wait_for(lambda: metric(hub, "minari_hub_http_queue_depth") >= 20)
+        wait_for(lambda: metric(hub, "minari_hub_http_requests_in_flight") >= 20)
         for _ in range(3):
             assert hub.get("/api/v1/datasets/bomb-v0/episodes").status == 200
-        assert metric(hub, "minari_hub_http_queue_depth") >= 4  # they still wait
+        assert metric(hub, "minari_hub_http_requests_in_flight") >= 4  # they still wait
         assert hub.get(f"{path}/long?format=npy&step=65536&stop=200000000").status == 200
-        assert metric(hub, "minari_hub_http_queue_depth") >= 2  # it had its turn before them
+        assert metric(hub, "minari_hub_http_requests_in_flight") >= 2  # it had its turn before them
 
 
 # ---- memory ----
@@ -230,3 +230,23 @@ def test_a_request_that_waits_in_vain_is_told(tmp_path):
             thread.join()
         assert answer.status == 503 and answer.json()["type"] == "urn:minari-hub:overloaded", answer.body[:300]
         assert answer.headers["Retry-After"] and 4 < took < 8
+
+
+def test_one_listing_is_shared_by_all_its_readers(tmp_path):
+    folder = dataset(str(tmp_path), "large-v0").split("/")[4]
+    more = os.path.join(str(tmp_path), folder, "more" * 40)
+    os.mkdir(more)
+    for i in range(20000):
+        open(os.path.join(more, f"{i:05}" * 10), "w").close()
+    url = "/api/v1/datasets/large-v0/files"
+    with Hub([str(tmp_path)]) as hub:
+        hub.wait_indexed(240)
+        first = hub.get(url)
+        assert first.status == 200 and first.json()["total"] > 20000
+        before, spent = resident(hub.process.pid), processor_s(hub.process.pid)
+        with contextlib.ExitStack() as clients:
+            readers = [clients.enter_context(asking(hub, url, f"127.0.0.{2 + i}", 4096)) for i in range(60)]
+            assert [status_of(r) for r in readers] == [200] * 60
+            assert resident(hub.process.pid) - before < 32 * MiB
+            assert processor_s(hub.process.pid) - spent < 1
+        assert hub.get(url, {"If-None-Match": first.headers["ETag"]}).status == 304

@@ -101,3 +101,22 @@ Test(pack, damage_fails)
     cr_expect_eq(hub_unpack_count(&c), 0);
     cr_expect(c.failed);
 }
+
+Test(lru, a_kind_is_forgotten_as_a_whole)
+{
+    struct hub_lru *lru;
+    cr_assert_eq(hub_lru_new(100000, &lru, NULL), HUB_OK);
+    for (uint64_t i = 0; i < 100; i++) {
+        struct hub_lru_item *item = item_new(i, 100);
+        item->key.kind = 1 + i % 2;
+        hub_lru_put(hub_lru_add(lru, item));
+    }
+    struct hub_lru_item *held = hub_lru_get(lru, &(struct hub_lru_key){2, 1, 0});
+    hub_lru_drop_kind(lru, 2);
+    cr_expect(alive == 51 && hub_lru_bytes(lru) == 5000);
+    hub_lru_put(held);
+    cr_expect_eq(alive, 50);
+    hub_lru_drop_kind(lru, 2);
+    hub_lru_free(lru);
+    cr_expect_eq(alive, 0);
+}

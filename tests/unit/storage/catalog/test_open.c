@@ -254,6 +254,32 @@ Test(open, digests_outlive_the_index)
     hub_catalog_close(catalog);
 }
 
+Test(open, digests_of_many_files_at_once)
+{
+    static const char *const paths[] = {"a", "a-b", "a/b", "b", "c"};
+    struct hub_catalog *catalog = open_it();
+    struct hub_file_digests found[HUB_COUNT(paths)], one = {.sha256 = "ab", .md5 = "cd", .crc32c = "ef"};
+    struct hub_ds_file files[HUB_COUNT(paths)];
+    for (size_t i = 0; i < HUB_COUNT(paths); i++)
+        files[i] = (struct hub_ds_file){paths[i], draft_file("x", 5 + i).stamp};
+    static const char *const stored[] = {"set",     "set-v1/z", "set/0", "set/a",
+                                         "set/a/b", "set/a/c",  "set/c", "set0"};
+    for (size_t i = 0; i < HUB_COUNT(stored); i++) {
+        const struct hub_stamp stamp = draft_file("x", i == 3 ? 5 : i == 4 ? 7 : 99).stamp;
+        DRAFT_OK(hub_digest_store(catalog, 0, stored[i], &stamp, &one, err));
+    }
+    DRAFT_OK(hub_digest_list(catalog, 0, "set", files, HUB_COUNT(paths), found, err));
+    for (size_t i = 0; i < HUB_COUNT(paths); i++)
+        cr_expect_eq(*found[i].sha256 != '\0', i == 0 || i == 2, "%s", paths[i]);
+    cr_expect_str_eq(found[2].crc32c, "ef");
+    DRAFT_OK(hub_digest_list(catalog, 1, "set", files, HUB_COUNT(paths), found, err));
+    cr_expect_eq(*found[0].sha256, '\0', "another root's");
+    DRAFT_OK(hub_digest_store(catalog, 0, "a/b", &files[2].stamp, &one, err));
+    DRAFT_OK(hub_digest_list(catalog, 0, "", files, HUB_COUNT(paths), found, err));
+    cr_expect(*found[2].sha256 && !*found[0].sha256);
+    hub_catalog_close(catalog);
+}
+
 /* As the first release wrote it: with the device, another one than today's. */
 static void write_first_hub_db(const struct stat *st, const char *path)
 {

@@ -378,3 +378,19 @@ Test(layout, entries_belong_to_one_piece)
     free(good.blob);
     hub_layout_builder_free(b);
 }
+
+Test(layout, one_of_too_many_chunks_is_refused_while_it_is_built)
+{
+    enum { MANY = 1000000 };
+    struct hub_layout_builder *b;
+    struct hub_error err = {0};
+    struct hub_chunk *chunks = calloc(MANY, sizeof *chunks);
+    uint32_t index;
+    cr_assert_eq(hub_layout_builder_new(SIZE_MAX, &b, NULL), HUB_OK);
+    for (int i = 0; i < 4; i++)
+        cr_assert_eq(hub_layout_chunks(b, chunks, MANY, &index, NULL), HUB_OK);
+    cr_expect_eq(hub_layout_chunks(b, chunks, MANY, &index, &err), HUB_TOO_BIG);
+    cr_expect(strstr(err.detail, "64 MiB"), "%s", err.detail);
+    hub_layout_builder_free(b);
+    free(chunks);
+}
