@@ -96,6 +96,8 @@ ParameterizedTestParameters(hdf5, counting)
         {"filters-standard-v0", "szip", 25, 7},            /* by libhdf5, through side data */
         {"filters-standard-v0", "scaleoffset_int", 25, 7}, /* the same */
         {"filters-standard-v0", "nbit", 25, 7},            /* the same, of 17 bits */
+        {"cache-image-v0", "new_0", 25, 3},
+        {"cache-image-v0", "new_11", 25, 3},
         {"types-members-v0", "contiguous/n", 25, 1},
         {"types-members-v0", "contiguous_2d/pose", 5, 9},
         {"types-members-v0", "compact/deep/grid", 5, 12},

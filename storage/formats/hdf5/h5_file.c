@@ -80,12 +80,9 @@ static enum hub_status load_page(struct hub_h5 *file, uint64_t offset, const uin
     return HUB_OK;
 }
 
-enum hub_status h5_get_raw(struct hub_h5 *file, uint64_t offset, void *out, size_t size,
-                           struct hub_error *err)
+static enum hub_status get_stored(struct hub_h5 *file, uint64_t offset, void *out, size_t size,
+                                  struct hub_error *err)
 {
-    if (offset > file->size || size > file->size - offset)
-        return hub_fail(err, HUB_CORRUPT, "%zu bytes at %" PRIu64 " are beyond the end of the file", size,
-                        offset);
     if (size > H5_PAGE)
         return read_exact(file, offset, out, size, err);
     for (size_t done = 0; done < size;) {
@@ -95,6 +92,18 @@ enum hub_status h5_get_raw(struct hub_h5 *file, uint64_t offset, void *out, size
         memcpy((uint8_t *)out + done, page + within, n);
         done += n;
     }
+    return HUB_OK;
+}
+
+enum hub_status h5_get_raw(struct hub_h5 *file, uint64_t offset, void *out, size_t size,
+                           struct hub_error *err)
+{
+    if (offset > file->size || size > file->size - offset)
+        return hub_fail(err, HUB_CORRUPT, "%zu bytes at %" PRIu64 " are beyond the end of the file", size,
+                        offset);
+    HUB_TRY(get_stored(file, offset, out, size, err));
+    if (file->image.count)
+        h5_image_apply(file, offset, out, size);
     return HUB_OK;
 }
 
@@ -154,14 +163,14 @@ static enum hub_status parse_old(struct hub_h5 *file, struct hub_cursor *c, uint
 }
 
 static enum hub_status parse_new(struct hub_h5 *file, struct hub_cursor *c, uint64_t *stated,
-                                 struct hub_error *err)
+                                 uint64_t *extension, struct hub_error *err)
 {
     file->offset_size = hub_cursor_u8(c);
     file->length_size = hub_cursor_u8(c);
     HUB_TRY(check_widths(file, err));
     file->flags = hub_cursor_u8(c);
     h5_offset(file, c); /* base address */
-    h5_offset(file, c); /* superblock extension */
+    *extension = h5_offset(file, c);
     *stated = h5_offset(file, c);
     file->root = h5_offset(file, c);
     return c->failed ? HUB_OK : h5_verify(file, "superblock", 0, (uint64_t)12 + 4 * file->offset_size, err);
@@ -170,7 +179,7 @@ static enum hub_status parse_new(struct hub_h5 *file, struct hub_cursor *c, uint
 static enum hub_status parse_superblock(struct hub_h5 *file, struct hub_error *err)
 {
     uint8_t block[128];
-    uint64_t stated = H5_UNDEFINED;
+    uint64_t stated = H5_UNDEFINED, extension = H5_UNDEFINED;
     const size_t size = (size_t)HUB_MIN(sizeof block, file->size - file->base);
     HUB_TRY(h5_get(file, 0, block, size, err));
     struct hub_cursor c = hub_cursor_of(block, size);
@@ -178,14 +187,15 @@ static enum hub_status parse_superblock(struct hub_h5 *file, struct hub_error *e
     file->version = hub_cursor_u8(&c);
     if (file->version > 3)
         return hub_fail(err, HUB_UNSUPPORTED, "superblock of version %u", file->version);
-    HUB_TRY(file->version < 2 ? parse_old(file, &c, &stated, err) : parse_new(file, &c, &stated, err));
+    HUB_TRY(file->version < 2 ? parse_old(file, &c, &stated, err)
+                              : parse_new(file, &c, &stated, &extension, err));
     if (c.failed || file->root == H5_UNDEFINED)
         return hub_fail(err, HUB_CORRUPT, "the superblock is cut short");
     if (stated != H5_UNDEFINED && stated > file->size)
         return hub_fail(err, HUB_CORRUPT,
                         "the file was cut short: %" PRIu64 " of %" PRIu64 " bytes are there", file->size,
                         stated);
-    return HUB_OK;
+    return extension == H5_UNDEFINED ? HUB_OK : h5_image_load(file, extension, err);
 }
 
 static enum hub_status fill_in(struct hub_h5 *file, struct hub_error *err)
@@ -226,6 +236,7 @@ void hub_h5_close(struct hub_h5 *file)
         return;
     h5_library_close(file);
     h5_heap_dispose(file);
+    h5_image_dispose(file);
     if (file->fd >= 0)
         file->files->close(file->files, file->number);
     free(file->pages);

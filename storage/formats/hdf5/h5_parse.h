@@ -29,7 +29,8 @@ enum h5_message_type {
     H5_MSG_ATTRIBUTE = 0x0C,
     H5_MSG_CONTINUE = 0x10,
     H5_MSG_SYMBOLS = 0x11,
-    H5_MSG_ATTRIBUTE_INFO = 0x15
+    H5_MSG_ATTRIBUTE_INFO = 0x15,
+    H5_MSG_CACHE_IMAGE = 0x18
 };
 
 #define H5_PAGE 4096u
@@ -67,6 +68,13 @@ struct h5_members {
     uint32_t last; /* found last: the next one asked for is likely the next */
 };
 
+/** Metadata that lies in one block instead of in its places. */
+struct h5_image {
+    struct h5_image_entry *entries; /* by offset; they do not overlap */
+    uint32_t count;
+    uint8_t *block;
+};
+
 struct hub_h5 {
     struct hub_files *files;
     uint32_t number;
@@ -84,7 +92,8 @@ struct hub_h5 {
     uint64_t grid_of;            /* its address */
     int64_t library;             /* its file handle, 0: not opened */
     struct h5_members members;   /* of the group a path was last looked for in */
-    bool unverified;             /* checksums are not looked at: for tests of the parsers behind them */
+    struct h5_image image;
+    bool unverified;                /* checksums are not looked at: for tests of the parsers behind them */
     uint64_t verified[H5_VERIFIED]; /* addresses + 1 of blocks whose checksum was right */
 };
 
@@ -99,6 +108,12 @@ HUB_MUST_USE enum hub_status h5_locate(const struct hub_h5 *file, uint64_t addre
                                        uint64_t *offset, struct hub_error *err);
 /** Count a tree node; HUB_TOO_BIG over the ceiling. */
 HUB_MUST_USE enum hub_status h5_count_node(struct hub_h5 *file, struct hub_error *err);
+
+/** Look for a metadata cache image in the superblock's extension; reads then see it. */
+HUB_MUST_USE enum hub_status h5_image_load(struct hub_h5 *file, uint64_t extension, struct hub_error *err);
+/** Put what the image says over bytes that were read at an absolute offset. */
+void h5_image_apply(const struct hub_h5 *file, uint64_t offset, uint8_t *out, size_t size);
+void h5_image_dispose(struct hub_h5 *file);
 
 /** HDF5's checksum of metadata. */
 uint32_t h5_checksum(const void *data, size_t size);
