@@ -21,21 +21,39 @@ static enum hub_status see_attribute(void *user, const struct hub_h5_attribute *
     return HUB_OK;
 }
 
+static void place(struct hub_h5 *file, const struct hub_h5_dataset *d)
+{
+    struct hub_buf text = HUB_BUF_INIT(64 * KIB);
+    uint32_t array;
+    const uint64_t row = hub_h5_row_bytes(d);
+    if (d->rows && row && row < 65536 && !d->unreadable[0]) {
+        uint8_t *out = malloc(row);
+        (void)!hub_h5_read(file, d, d->rows - 1, 1, out, NULL);
+        (void)!hub_h5_read_text(file, d, 0, &text, NULL);
+        free(out);
+    }
+    hub_buf_dispose(&text);
+    if (hub_h5_layout(file, d, builder, &array, NULL) == HUB_OK && d->unreadable[0])
+        abort();
+}
+
+static enum hub_status see_member(void *user, struct hub_view name, const struct hub_h5_dataset *member,
+                                  struct hub_error *err)
+{
+    (void)name, (void)err;
+    if (!member->library)
+        place(user, member);
+    return HUB_OK;
+}
+
 static void see_dataset(struct hub_h5 *file, const struct hub_h5_object *object)
 {
     struct hub_h5_dataset d;
-    uint32_t array;
     if (hub_h5_dataset(file, object, &d, NULL) || d.library)
         return;
-    const uint64_t row = hub_h5_row_bytes(&d);
-    if (d.rows && row && row < 65536 && !d.unreadable[0]) {
-        uint8_t *out = malloc(row);
-        (void)!hub_h5_read(file, &d, d.rows - 1, 1, out, NULL);
-        free(out);
-    }
-    const enum hub_status st = hub_h5_layout(file, &d, builder, &array, NULL);
-    if (st == HUB_OK && d.unreadable[0])
-        abort();
+    place(file, &d);
+    if (hub_h5_has_members(&d))
+        (void)!hub_h5_members(file, object, &d, see_member, file, NULL);
 }
 
 static void walk(struct hub_h5 *file, uint64_t address, unsigned depth)
