@@ -210,6 +210,9 @@ static void print(const struct cli *cli, const char *id, const json_t *doc, cons
     if (status && strcmp(status, "ready") != 0)
         printf("%s%s: %s%s\n", cli->colour ? "\033[31m" : "", cli_clean(status),
                cli_clean(text_of(doc, "reason")), cli->colour ? "\033[0m" : "");
+    if (json_is_false(json_object_get(doc, "loadable")))
+        printf("%snot loadable: its own library refuses it (not-loadable, below)%s\n",
+               cli->colour ? "\033[31m" : "", cli->colour ? "\033[0m" : "");
     if (description && *description) {
         heading(cli, "Description");
         printf("  %s\n", cli_clean(description));

@@ -20,6 +20,7 @@ static const char *const sort_names[] = {"id", "name", "episodes", "steps", "siz
 struct listing {
     const char *prefix, *format, *status, *release; /* NULL: any */
     bool latest;
+    struct hub_view loadable; /* "true", "false"; data NULL: any */
     enum sort_key sort;
     bool descending;
     char scope[33]; /* of cursors */
@@ -85,6 +86,9 @@ static enum hub_status read_filters(const struct hub_request *request, struct li
     l->latest = latest.data && !hub_view_is(latest, "false") && !hub_view_is(latest, "0");
     if (latest.data && l->latest && !hub_view_is(latest, "true") && !hub_view_is(latest, "1") && latest.size)
         return bad(err, "latest", latest, "true or false");
+    l->loadable = hub_request_query(request, "loadable");
+    if (l->loadable.data && !hub_view_is(l->loadable, "true") && !hub_view_is(l->loadable, "false"))
+        return bad(err, "loadable", l->loadable, "true or false");
     bool known = !l->status;
     for (size_t i = 0; i < HUB_COUNT(statuses) && !known; i++)
         known = strcmp(l->status, statuses[i]) == 0;
@@ -107,7 +111,8 @@ static enum hub_status read_filters(const struct hub_request *request, struct li
     const struct hub_view parts[] = {
         hub_view_of(l->prefix ? l->prefix : "\1"), hub_view_of(l->format ? l->format : "\1"),
         hub_view_of(l->status ? l->status : "\1"), hub_view_of(l->release ? l->release : "\1"),
-        hub_view_of(l->latest ? "1" : "0"),        sort.data ? sort : HUB_VIEW("id")};
+        hub_view_of(l->latest ? "1" : "0"),        l->loadable,
+        sort.data ? sort : HUB_VIEW("id")};
     hub_etag(etag, parts, HUB_COUNT(parts));
     snprintf(l->scope, sizeof l->scope, "%.32s", etag + 1);
     return HUB_OK;
@@ -119,6 +124,7 @@ static bool matches(const struct listing *l, const struct hub_head *head)
     return (!l->prefix || strncmp(head->id, l->prefix, strlen(l->prefix)) == 0) &&
            (!l->format || strcmp(head->format, l->format) == 0) &&
            (!l->status || strcmp(hub_dataset_status_name(head->status), l->status) == 0) &&
+           (!l->loadable.data || hub_view_is(l->loadable, hub_head_refused(head) ? "false" : "true")) &&
            (!l->release || hub_head_loadable(head, l->release));
 }
 
@@ -192,8 +198,8 @@ static enum hub_status write_page(struct hub_request *request, struct listing *l
 enum hub_status hub_datasets_list(struct hub_request *request, struct hub_response *response,
                                   struct hub_error *err)
 {
-    static const char *const parameters[] = {"prefix", "format", "latest", "for", "status",
-                                             "sort",   "limit",  "cursor", NULL};
+    static const char *const parameters[] = {"prefix",   "format", "latest", "for",    "status",
+                                             "loadable", "sort",   "limit",  "cursor", NULL};
     struct listing l = {0};
     uint32_t limit;
     HUB_TRY(hub_request_known(request, parameters, err));

@@ -162,6 +162,8 @@ void hub_summary_write(struct hub_json *json, const struct hub_head *head)
     hub_json_put_uint(json, "size", head->size);
     hub_put_known(json, "minari_version", head->minari_version);
     put_json(json, "loadable_by", hub_view_of(head->loadable_by));
+    if (hub_head_refused(head))
+        hub_json_put_bool(json, "loadable", false);
     hub_put_known(json, "description", head->description);
     hub_json_put_raw(json, "authors", *head->authors ? hub_view_of(head->authors) : HUB_VIEW("[]"));
     hub_put_known(json, "revision", head->revision);

@@ -58,10 +58,11 @@ struct hub_head {
     int64_t version;    /* -1: none */
     const char *format; /* "minari-hdf5", "lerobot", "webdataset", "files" */
     const char *era, *reason, *minari_version, *description;
-    const char *loadable_by; /* JSON array of Minari releases, or "" */
-    const char *authors;     /* JSON array */
-    const char *revision;    /* 40 hex, "" while pending */
-    uint32_t root;           /* number of the root it lies under */
+    const char
+        *loadable_by; /* JSON array of Minari releases; "[]" also where another library refuses it; or "" */
+    const char *authors;  /* JSON array */
+    const char *revision; /* 40 hex, "" while pending */
+    uint32_t root;        /* number of the root it lies under */
     const char
         *path; /* of its directory (or of the folder its files lie in) below the root; "" = the root itself */
     enum hub_dataset_status status;
@@ -92,6 +93,8 @@ uint32_t hub_snapshot_versions(const struct hub_snapshot *snapshot, struct hub_v
 /** Up to `limit` ids nearest in spelling (edit distance over key and name). Returns how many. */
 uint32_t hub_snapshot_nearest(const struct hub_snapshot *snapshot, struct hub_view id,
                               const struct hub_head **out, uint32_t limit);
+/** Ready, but its own library does not load it: its problem "not-loadable" says why. */
+bool hub_head_refused(const struct hub_head *head);
 bool hub_head_loadable(const struct hub_head *head, const char *minari_release);
 
 /* ---- one dataset ---- */

@@ -235,15 +235,40 @@ static enum hub_status check_parts(struct hub_publication *p, uint32_t *broken, 
     return HUB_OK;
 }
 
-static enum hub_status loadable_by(const char *format, const char *era, const char *version,
-                                   struct hub_buf *out, struct hub_error *err)
+static enum hub_status has_problem(struct hub_publication *p, const char *code, bool *has,
+                                   struct hub_error *err)
 {
-    if (strncmp(format, "minari", 6) != 0)
-        return hub_buf_add_text(out, "", err);
-    const uint32_t mask = hub_minari_loadable_mask(hub_view_of(version), strcmp(era, "E5") == 0);
+    HUB_CLEANUP(hub_stmt_resetp) struct hub_stmt *stmt = NULL;
+    HUB_TRY(hub_db_prepare(p->db,
+                           "SELECT 1 FROM problems WHERE code = ?2 AND ((source IN (0, 1) AND owner = ?1) OR "
+                           "(source = 2 AND owner IN (SELECT row FROM parts WHERE dataset = ?1))) LIMIT 1",
+                           &stmt, err));
+    hub_stmt_bind_int(stmt, 1, p->row);
+    hub_stmt_bind_text(stmt, 2, code);
+    return hub_stmt_step(stmt, has, err);
+}
+
+/* The Minari releases that load it, "" for formats without such a rule; "[]" where its own library refuses
+ * it, of whatever format: there is a problem that says why. */
+static enum hub_status loadable_by(struct hub_publication *p, const char *era, const char *version,
+                                   uint32_t broken, struct hub_buf *out, struct hub_error *err)
+{
+    const bool minari = strncmp(p->draft->format, "minari", 6) == 0;
+    const uint32_t mask = minari ? hub_minari_loadable_mask(hub_view_of(version), strcmp(era, "E5") == 0) : 0;
     const char *comma = "";
+    bool refused = false;
+    if (broken)
+        HUB_TRY(hub_publication_problem(p, "not-loadable", "", err, "%u of %u parts cannot be read", broken,
+                                        p->draft->part_count));
+    HUB_TRY(has_problem(p, "not-loadable", &refused, err));
+    if (minari && !mask && !refused)
+        HUB_TRY(hub_publication_problem(p, "not-loadable", "", err,
+                                        "no release of Minari reads a set of era %s with minari_version '%s'",
+                                        era, version));
+    if (!minari && !refused)
+        return HUB_OK;
     HUB_TRY(hub_buf_add_text(out, "[", err));
-    for (uint32_t i = 0; i < HUB_MINARI_RELEASES; i++) {
+    for (uint32_t i = 0; i < HUB_MINARI_RELEASES && !refused; i++) {
         if (!(mask & (uint32_t)1 << i))
             continue;
         HUB_TRY(hub_buf_addf(out, err, "%s\"%s\"", comma, hub_minari_releases[i]));
@@ -314,9 +339,8 @@ static enum hub_status write_head(struct hub_publication *p, uint64_t serial, st
     HUB_TRY(fact(p, "minari_version", &t.version, err));
     HUB_TRY(fact(p, "description", &t.description, err));
     HUB_TRY(fact(p, "authors", &t.authors, err));
-    if (p->draft->status == HUB_DATASET_READY &&
-        !broken) /* no release loads a set that lacks a file's data */
-        HUB_TRY(loadable_by(p->draft->format, t.era, t.version, &t.loadable, err));
+    if (p->draft->status == HUB_DATASET_READY && !t.reason)
+        HUB_TRY(loadable_by(p, t.era, t.version, broken, &t.loadable, err));
     return update_row(p, &t, serial, err);
 }
 

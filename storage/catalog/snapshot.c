@@ -405,10 +405,16 @@ uint32_t hub_snapshot_versions(const struct hub_snapshot *snapshot, struct hub_v
     return end - low;
 }
 
+bool hub_head_refused(const struct hub_head *head)
+{
+    return strcmp(head->loadable_by, "[]") == 0;
+}
+
 bool hub_head_loadable(const struct hub_head *head, const char *minari_release)
 {
     const bool is_e5 = strcmp(head->era, "E5") == 0;
     return strncmp(head->format, "minari", 6) == 0 && head->status != HUB_DATASET_PENDING &&
+           !hub_head_refused(head) &&
            hub_minari_loadable(hub_view_of(head->minari_version), is_e5, hub_view_of(minari_release));
 }
 

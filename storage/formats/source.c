@@ -69,11 +69,29 @@ enum hub_status hub_source_peek(struct hub_source *source, uint64_t offset, size
     return HUB_OK;
 }
 
-bool hub_source_is_lfs_pointer(struct hub_source *source)
+enum hub_status hub_source_usable(struct hub_source *source, struct hub_error *err)
 {
     static const char magic[] = "version https://git-lfs.github.com/spec/v1";
+    struct hub_error why = {0};
     const uint8_t *at;
     size_t got;
-    return source->size < 1024 && !hub_source_peek(source, 0, sizeof magic - 1, &at, &got, NULL) &&
-           got == sizeof magic - 1 && memcmp(at, magic, got) == 0;
+    const enum hub_status st = hub_source_peek(source, 0, sizeof magic - 1, &at, &got, &why);
+    if (st == HUB_DENIED)
+        return hub_fail_as(err, st, "permission-denied", "%s", why.detail);
+    if (st)
+        return hub_fail_as(err, st, why.problem, "%s", why.detail);
+    if (source->size < 1024 && got == sizeof magic - 1 && memcmp(at, magic, got) == 0)
+        return hub_fail_as(err, HUB_CORRUPT, "not-fetched",
+                           "a Git LFS pointer: the file itself was never fetched (git lfs pull)");
+    return HUB_OK;
+}
+
+enum hub_status hub_files_usable(struct hub_files *files, uint32_t number, struct hub_error *err)
+{
+    struct hub_source source;
+    struct hub_error why = {0};
+    hub_source_file(&source, files, number);
+    const enum hub_status st = hub_source_usable(&source, &why);
+    const struct hub_view path = files->entries[number].path;
+    return st ? hub_fail_as(err, st, why.problem, "%.*s: %s", (int)path.size, path.data, why.detail) : HUB_OK;
 }

@@ -33,7 +33,14 @@ HUB_MUST_USE enum hub_status hub_source_read(struct hub_source *source, uint64_t
 HUB_MUST_USE enum hub_status hub_source_peek(struct hub_source *source, uint64_t offset, size_t want,
                                              const uint8_t **at, size_t *got, struct hub_error *err);
 
-/** The file is a Git LFS pointer: its content was never fetched. */
-bool hub_source_is_lfs_pointer(struct hub_source *source);
+/**
+ * Whether a file of the job can be read and is not the pointer that Git LFS left in its place, the same words
+ * in all drivers. `err->problem` is then a problem's code: HUB_DENIED "permission-denied", HUB_CORRUPT
+ * "not-fetched". Anything else than these two is about this machine.
+ */
+HUB_MUST_USE enum hub_status hub_source_usable(struct hub_source *source, struct hub_error *err);
+/** The same of a file by its number; the detail names it. */
+HUB_MUST_USE enum hub_status hub_files_usable(struct hub_files *files, uint32_t number,
+                                              struct hub_error *err);
 
 #endif

@@ -65,6 +65,7 @@ struct hub_report {
     uint32_t field_count;
     size_t field_capacity;
     uint64_t episodes, steps, problems, broken_parts;
+    char *refused; /* why its own library does not load it, or NULL */
     /* members of the JSON lists, separated by commas; lines of text */
     struct hub_buf episode_list, part_list, media_list, problem_list, problem_text;
 };

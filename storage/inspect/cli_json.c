@@ -143,6 +143,8 @@ enum hub_status hub_report_json(const struct hub_report *r, struct hub_buf *out,
         if (r->why.problem[0])
             hub_json_put_text(&j, "problem", r->why.problem);
     }
+    if (r->refused)
+        hub_json_put_bool(&j, "loadable", false);
     put_facts(&j, r);
     hub_json_put_uint(&j, "episodes", r->episodes);
     hub_json_put_uint(&j, "steps", r->steps);

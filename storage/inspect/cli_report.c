@@ -29,6 +29,7 @@ void hub_report_dispose(struct hub_report *r)
     hub_buf_dispose(&r->episode_list);
     hub_buf_dispose(&r->part_list);
     hub_buf_dispose(&r->media_list);
+    free(r->refused);
     hub_buf_dispose(&r->problem_list);
     hub_buf_dispose(&r->problem_text);
 }
@@ -154,6 +155,9 @@ static enum hub_status add_problem(struct hub_report *r, const struct hub_found_
                                    struct hub_error *err)
 {
     r->problems++;
+    if (strcmp(p->code, "not-loadable") == 0 && !r->refused &&
+        asprintf(&r->refused, "%s%s%s", p->path ? p->path : "", p->path ? ": " : "", p->detail) < 0)
+        r->refused = NULL;
     HUB_TRY(comma(&r->problem_list, err));
     HUB_TRY(hub_report_json_problem(&r->problem_list, p, err));
     return hub_buf_addf(&r->problem_text, err, "  %-20s %s%s%s\n", p->code, p->path ? p->path : "",

@@ -1,11 +1,14 @@
 /* minari-inspect: what is this dataset? Also the hub's worker (--worker), which runs the same drivers in the
  * same sandbox. */
+#include "storage/base/fs.h"
 #include "storage/inspect/cli.h"
 #include "storage/inspect/worker.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 static const char help[] =
     "usage: minari-inspect [--json] [--strict] [OPTION]... PATH\n"
@@ -20,6 +23,8 @@ static const char help[] =
     "  --unsafe           go on where the system offers no seccomp sandbox\n"
     "  --version          print the version\n"
     "  --worker           serve a hub on descriptor 3; started by minari-hub\n"
+    "\n"
+    "An era says who wrote a set: E3 Minari 0.3, E4a 0.4.0 to 0.4.2, E4b 0.4.3, E5 0.5 and later.\n"
     "\n"
     "Exit codes: 0 ok, 1 failed or --strict, 2 usage, 3 not found, 8 a dataset is broken.\n";
 
@@ -55,10 +60,23 @@ static int exit_code(enum hub_status st, const struct run *run, const struct hub
     return run->broken ? HUB_EXIT_BROKEN : HUB_EXIT_OK;
 }
 
+/* It is there, and we may look into it. */
+static enum hub_status check_path(const char *path, struct hub_error *err)
+{
+    struct stat there;
+    char user[HUB_USER_BYTES];
+    const bool known = stat(path, &there) == 0;
+    if (!known && errno != EACCES)
+        return hub_fail(err, HUB_NOT_FOUND, "there is no %s", path);
+    if (known && access(path, S_ISDIR(there.st_mode) ? R_OK | X_OK : R_OK) == 0)
+        return HUB_OK;
+    hub_fs_user(user);
+    return hub_fail(err, HUB_DENIED, "%s: permission denied: user %s may not read it", path, user);
+}
+
 static int inspect(struct hub_find *find, char *path, struct hub_inspector_options options, struct run *run)
 {
     struct hub_error err = {0};
-    struct stat there;
     char *last = path + strlen(path);
     while (last - path > 1 && last[-1] == '/')
         *--last = '\0';
@@ -66,7 +84,7 @@ static int inspect(struct hub_find *find, char *path, struct hub_inspector_optio
     find->each = print;
     find->user = run;
     options.program = "/proc/self/exe";
-    enum hub_status st = stat(path, &there) ? hub_fail(&err, HUB_NOT_FOUND, "there is no %s", path) : HUB_OK;
+    enum hub_status st = check_path(path, &err);
     if (!st)
         st = hub_inspector_new(&options, &find->inspector, &err);
     if (!st) {

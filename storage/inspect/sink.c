@@ -36,6 +36,7 @@ void hub_sink_free(struct hub_sink *sink)
     }
     for (size_t i = 0; i < HUB_COUNT(sink->mended); i++)
         hub_buf_dispose(&sink->mended[i]);
+    hub_sink_kinds_free(sink);
     free(sink->fields);
     free(sink->slots);
     free(sink);
@@ -48,8 +49,8 @@ enum hub_status hub_sink_end_frame(struct hub_sink *sink, struct hub_error *err)
 }
 
 /* The text if it is valid and short enough, else a mended copy in scratch buffer `slot`. */
-static enum hub_status fit(struct hub_sink *sink, unsigned slot, struct hub_view *text, size_t limit,
-                           bool line, struct hub_error *err)
+enum hub_status hub_sink_fit(struct hub_sink *sink, unsigned slot, struct hub_view *text, size_t limit,
+                             bool line, struct hub_error *err)
 {
     if (text->size <= limit && (line ? hub_line_valid(*text) : hub_text_valid(*text)))
         return HUB_OK;
@@ -69,35 +70,6 @@ static void fit_python(struct hub_sink *sink, unsigned slot, struct hub_view *te
         *text = hub_buf_view(&sink->mended[slot]);
 }
 
-/* ---- problems ---- */
-
-enum hub_status hub_sink_put_problem(struct hub_sink *sink, const char *code, struct hub_view path,
-                                     struct hub_view detail, struct hub_error *err)
-{
-    HUB_TRY(fit(sink, 0, &path, HUB_MAX_PATH, true, err));
-    HUB_TRY(fit(sink, 1, &detail, HUB_MAX_SHORT, true, err));
-    hub_frame_begin(sink->w, HUB_FRAME_PROBLEM);
-    hub_frame_text(sink->w, hub_view_of(code));
-    hub_frame_text(sink->w, path);
-    hub_frame_text(sink->w, detail);
-    return hub_sink_end_frame(sink, err);
-}
-
-enum hub_status hub_sink_problem(struct hub_sink *sink, const char *code, struct hub_view path,
-                                 struct hub_error *err, const char *fmt, ...)
-{
-    char detail[HUB_MAX_SHORT];
-    if (++sink->problems >= HUB_MAX_PROBLEMS) /* the last one is kept for the count */
-        return HUB_OK;
-    va_list args;
-    va_start(args, fmt);
-    if (vsnprintf(detail, sizeof detail, fmt, args) < 0)
-        detail[0] = '\0';
-    va_end(args);
-    return hub_sink_put_problem(sink, hub_name_valid(hub_view_of(code)) ? code : "other", path,
-                                hub_view_of(detail), err);
-}
-
 /* ---- plan ---- */
 
 enum hub_status hub_sink_fact(struct hub_sink *sink, const char *key, struct hub_view text,
@@ -112,7 +84,7 @@ enum hub_status hub_sink_fact(struct hub_sink *sink, const char *key, struct hub
         return hub_sink_problem(sink, "repeated-metadata", hub_view_of(key), err,
                                 "stated twice; the first stands");
     if (kind == HUB_FACT_STRING)
-        HUB_TRY(fit(sink, 2, &text, HUB_MAX_TEXT, false, err));
+        HUB_TRY(hub_sink_fit(sink, 2, &text, HUB_MAX_TEXT, false, err));
     else if (kind == HUB_FACT_JSON)
         fit_python(sink, 2, &text, json);
     if (!hub_fact_valid(hub_view_of(key), text))
@@ -248,7 +220,7 @@ enum hub_status hub_sink_unreadable(struct hub_sink *sink, uint32_t field, struc
         strcpy(why, "unknown");
     va_end(args);
     struct hub_view text = hub_view_of(why);
-    HUB_TRY(fit(sink, 1, &text, HUB_MAX_SHORT, true, err));
+    HUB_TRY(hub_sink_fit(sink, 1, &text, HUB_MAX_SHORT, true, err));
     f->unreadable = hub_view_dup(text);
     if (!f->unreadable)
         return hub_fail(err, HUB_NO_MEMORY, "no memory for a field");
@@ -306,9 +278,9 @@ enum hub_status hub_sink_episode(struct hub_sink *sink, const struct hub_episode
     struct hub_episode e = *episode;
     if (sink->episodes == HUB_MAX_EPISODES)
         return hub_fail(err, HUB_TOO_BIG, "more than %d episodes in a part", HUB_MAX_EPISODES);
-    HUB_TRY(fit(sink, 2, &e.name, HUB_MAX_SHORT, true, err));
-    HUB_TRY(fit(sink, 3, &e.seed, HUB_MAX_SHORT, true, err));
-    HUB_TRY(fit(sink, 4, &e.task, HUB_MAX_TASK, false, err));
+    HUB_TRY(hub_sink_fit(sink, 2, &e.name, HUB_MAX_SHORT, true, err));
+    HUB_TRY(hub_sink_fit(sink, 3, &e.seed, HUB_MAX_SHORT, true, err));
+    HUB_TRY(hub_sink_fit(sink, 4, &e.task, HUB_MAX_TASK, false, err));
     HUB_TRY(fit_json(sink, 5, &e.splits, HUB_JSON_ARRAY, e.name, "splits", err));
     HUB_TRY(fit_json(sink, 6, &e.attributes, HUB_JSON_OBJECT, e.name, "attributes", err));
     HUB_TRY(fit_json(sink, 7, &e.statistics, HUB_JSON_OBJECT, e.name, "statistics", err));
@@ -332,8 +304,8 @@ enum hub_status hub_sink_episode(struct hub_sink *sink, const struct hub_episode
 enum hub_status hub_sink_media(struct hub_sink *sink, const struct hub_media *media, struct hub_error *err)
 {
     struct hub_view camera = media->camera, codec = media->codec;
-    HUB_TRY(fit(sink, 2, &camera, HUB_MAX_SHORT, true, err));
-    HUB_TRY(fit(sink, 3, &codec, HUB_MAX_SHORT, true, err));
+    HUB_TRY(hub_sink_fit(sink, 2, &camera, HUB_MAX_SHORT, true, err));
+    HUB_TRY(hub_sink_fit(sink, 3, &codec, HUB_MAX_SHORT, true, err));
     hub_frame_begin(sink->w, HUB_FRAME_MEDIA);
     hub_frame_u32(sink->w, media->episode);
     hub_frame_text(sink->w, camera);

@@ -75,10 +75,5 @@ enum hub_status hub_sink_finish(struct hub_sink *sink, struct hub_error *err)
         if (f->builder && f->wire != HUB_NONE && !f->unreadable)
             HUB_TRY(finish_field(sink, f, file_sizes, err));
     }
-    if (sink->problems < HUB_MAX_PROBLEMS)
-        return HUB_OK;
-    char text[64];
-    snprintf(text, sizeof text, "%llu further problems",
-             (unsigned long long)sink->problems - HUB_MAX_PROBLEMS + 1);
-    return hub_sink_put_problem(sink, "more-problems", (struct hub_view){"", 0}, hub_view_of(text), err);
+    return hub_sink_send_problems(sink, err);
 }

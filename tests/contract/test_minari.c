@@ -52,7 +52,7 @@ ParameterizedTestParameters(minari, sets)
         {"minari/root-0.5.3/dummy-options/test-v0", "E5", "dummy-options/test-v0", "0.5.3", 1, 4, 5, 0, ""},
         {"minari/root-0.5.3/dummy-odd/single-step-v0", "E5", "dummy-odd/single-step-v0", "0.5.3", 1, 2, 5, 0,
          ""},
-        {"minari/root-traps/D4RL/hammer/human-v2", "E5", "", "", 1, 1, 5, 1, "metadata-missing"},
+        {"minari/root-traps/D4RL/hammer/human-v2", "E5", "", "", 1, 1, 5, 2, "metadata-missing"},
         {"minari/root-traps/missing-link-v0", "E4a", "simple-links-v0", "~=0.4", 1, 2, 5, 2,
          "link-target-missing"},
     };

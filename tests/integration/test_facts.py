@@ -138,3 +138,108 @@ def test_words_and_pictures_of_a_dictionary_are_not_priced_at_all_of_it(tmp_path
         answer = hub.get(base + "/picture?start=50&stop=62")
         assert answer.status == 200 and answer.json()[10:] == [None, None]
         assert hub.get(base + "/maybe?start=0&stop=4").json() == [1, None, 3, None]
+
+
+# ---- sets that their own library refuses ----
+
+POINTER = b"version https://git-lfs.github.com/spec/v1\noid sha256:" + b"0" * 64 + b"\nsize 9999\n"
+
+
+def make_arm(root, name, episodes=3, frames=4):
+    """A small LeRobot v2.1 set without videos that LeRobot would load."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    meta, data = root / name / "meta", root / name / "data" / "chunk-000"
+    meta.mkdir(parents=True), data.mkdir(parents=True)
+    features = {"action": {"dtype": "float32", "shape": [2]}}
+    info = {"codebase_version": "v2.1", "total_episodes": episodes, "total_frames": episodes * frames, "fps": 10,
+            "total_tasks": 1, "features": features, "splits": {"train": f"0:{episodes}"}}
+    (meta / "info.json").write_text(json.dumps(info))
+    (meta / "tasks.jsonl").write_text('{"task_index": 0, "task": "lift"}\n')
+    lines = [{"episode_index": i, "tasks": ["lift"], "length": frames} for i in range(episodes)]
+    (meta / "episodes.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    (meta / "episodes_stats.jsonl").write_text("".join(json.dumps({"episode_index": i, "stats": {}}) + "\n" for i in range(episodes)))
+    for i in range(episodes):
+        table = pa.table({"action": pa.array([[0.0, 1.0]] * frames, pa.list_(pa.float32())),
+                          "episode_index": [i] * frames, "task_index": [0] * frames})
+        pq.write_table(table, data / f"episode_{i:06}.parquet")
+    return root / name
+
+
+def test_what_its_own_library_refuses_is_never_silently_ready(tmp_path):
+    pytest.importorskip("pyarrow")
+    h5py = pytest.importorskip("h5py")
+    make_arm(tmp_path, "good")
+    (make_arm(tmp_path, "no-info") / "meta" / "info.json").unlink()
+    (make_arm(tmp_path, "empty-info") / "meta" / "info.json").write_bytes(b"")
+    (make_arm(tmp_path, "pointer-info") / "meta" / "info.json").write_bytes(POINTER)
+    (make_arm(tmp_path, "cut-info") / "meta" / "info.json").write_bytes(b'{"codebase_ver')
+    (make_arm(tmp_path, "no-tasks") / "meta" / "tasks.jsonl").unlink()
+    (make_arm(tmp_path, "pointer-tasks") / "meta" / "tasks.jsonl").write_bytes(POINTER)
+    (make_arm(tmp_path, "no-stats") / "meta" / "episodes_stats.jsonl").unlink()
+    (make_arm(tmp_path, "lost-episode") / "data" / "chunk-000" / "episode_000001.parquet").unlink()
+    (make_arm(tmp_path, "bad-episode") / "data" / "chunk-000" / "episode_000001.parquet").write_bytes(b"PAR1")
+    make_arm(tmp_path, "fresh", episodes=0)
+    no_data = make_arm(tmp_path, "no-data")
+    for f in (no_data / "data" / "chunk-000").iterdir():
+        f.unlink()
+    for name, write in {"robo-v0": lambda f: f.create_group("data/demo_0"),
+                        "flat-v0": lambda f: f.create_dataset("observations", data=[1.0])}.items():
+        (tmp_path / name / "data").mkdir(parents=True)
+        with h5py.File(tmp_path / name / "data" / "main_data.hdf5", "w") as f:
+            write(f)
+    with serving(str(tmp_path)) as hub:
+        sets = {i["id"]: i for i in hub.datasets()}
+        assert sets["good"]["status"] == "ready" and "loadable" not in sets["good"]
+        assert hub.dataset("good")["problems"] == []
+        for name, reason in {"no-info": "info.json is missing", "empty-info": "info.json", "cut-info": "info.json",
+                             "pointer-info": "git lfs pull", "no-data": "there is no data file"}.items():
+            assert sets[name]["format"] == "lerobot" and sets[name]["status"] == "broken", (name, sets[name])
+            assert reason in sets[name]["reason"], sets[name]
+        refused = {"no-tasks": "missing", "pointer-tasks": "cannot be read", "no-stats": "missing", "lost-episode": "needs the data file",
+                   "bad-episode": "cannot be read", "fresh": "no data file", "robo-v0": "", "flat-v0": ""}
+        for name, reason in refused.items():
+            assert sets[name]["status"] == "ready" and sets[name]["loadable"] is False and sets[name]["loadable_by"] == []
+            assert any(p["code"] == "not-loadable" and reason in p["detail"] for p in hub.dataset(name)["problems"]), name
+        assert any("git lfs pull" in p["detail"] for p in hub.dataset("pointer-tasks")["problems"])
+        assert any("robomimic" in p["detail"] for p in hub.dataset("robo-v0")["problems"])
+        assert any("D4RL" in p["detail"] for p in hub.dataset("flat-v0")["problems"])
+        assert {i["id"] for i in hub.datasets("&loadable=false")} == set(refused)
+        assert {i["id"] for i in hub.datasets("&loadable=true")} == set(sets) - set(refused)
+        assert hub.get("/api/v1/datasets?loadable=no").json()["parameter"] == "loadable"
+
+
+# ---- problems ----
+
+
+def test_many_problems_of_one_kind_are_one_line(tmp_path):
+    pytest.importorskip("pyarrow")
+    arm = make_arm(tmp_path, "arm", episodes=40)
+    for i in range(1, 40):
+        (arm / "data" / "chunk-000" / f"episode_{i:06}.parquet").write_bytes(POINTER)
+    with serving(str(tmp_path)) as hub:
+        problems = [p for p in hub.dataset("arm")["problems"] if p["code"] == "not-fetched"]
+        assert len(problems) == 1 and problems[0]["path"].endswith("episode_000001.parquet"), problems
+        assert problems[0]["detail"].endswith("(git lfs pull) ... and 38 more")
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can make a file that another user may not read")
+def test_permission_denied_says_so_and_to_whom(tmp_path):
+    pytest.importorskip("pyarrow")
+    os.chmod(tmp_path, 0o755)
+    arm = make_arm(tmp_path, "arm")
+    os.chmod(arm / "data" / "chunk-000" / "episode_000001.parquet", 0o600)
+    os.chmod(make_arm(tmp_path, "shut") / "meta" / "info.json", 0o600)
+    for folder, _, _ in os.walk(tmp_path):
+        os.chmod(folder, 0o755)
+    parents = str(tmp_path).split("/")
+    for i in range(2, len(parents)):
+        os.chmod("/".join(parents[:i + 1]), os.stat("/".join(parents[:i + 1])).st_mode | 0o055)
+    command = [os.path.join(BIN, "minari-inspect"), "--json", str(tmp_path)]
+    p = subprocess.run(command, capture_output=True, text=True, user="nobody", timeout=60)
+    sets = {d["name"]: d for d in json.loads(p.stdout)["datasets"]}
+    denied = [x for x in sets["arm"]["problems"] if x["code"] == "permission-denied"]
+    assert len(denied) == 1 and denied[0]["detail"] == "permission denied: user nobody may not read it", sets["arm"]["problems"]
+    assert sets["arm"]["episodes"] == 2
+    assert sets["shut"]["format"] == "lerobot" and "permission denied: user nobody" in sets["shut"]["reason"]

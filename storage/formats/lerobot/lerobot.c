@@ -22,6 +22,13 @@ static bool has_directory(const struct hub_files *listing, const char *name)
     return i != HUB_NONE && listing->entries[i].directory;
 }
 
+/* LeRobot's other files are there: what stands in place of info.json is a broken one. */
+static bool has_company(const struct hub_files *listing)
+{
+    return hub_files_find(listing, LEROBOT_EPISODES) != HUB_NONE ||
+           hub_files_find(listing, LEROBOT_TASKS) != HUB_NONE;
+}
+
 static int claim(struct hub_files *listing)
 {
     char head[HEAD + 1];
@@ -33,16 +40,17 @@ static int claim(struct hub_files *listing)
                                    (has_directory(listing, "data") || has_directory(listing, "videos")))
                    ? 60
                : has_directory(listing, "meta_data") ? 30
+               : has_company(listing)                ? 60
                                                      : 0;
     }
     if (hub_files_read(listing, info, 0, head, HEAD, &got, NULL))
-        return 0;
+        return has_company(listing) || has_directory(listing, "data") ? 60 : 0;
     head[got] = '\0';
-    if (strlen(head) != got)
-        return 0;
     if (strstr(head, "\"codebase_version\""))
         return 95;
-    return strstr(head, "\"version\"") && strstr(head, "\"features\"") ? 70 : 0;
+    if (strstr(head, "\"version\"") && strstr(head, "\"features\""))
+        return 70;
+    return has_company(listing) ? 60 : 0;
 }
 
 /* ---- plan ---- */
@@ -248,13 +256,57 @@ static enum hub_status check_version(struct plan *p, struct hub_error *err)
 {
     const char *version = hub_lerobot_version(p->info);
     if (!version)
-        return hub_fail(err, HUB_NOT_ACCEPTABLE, LEROBOT_INFO " states no codebase_version");
+        return hub_fail(err, has_company(p->files) ? HUB_CORRUPT : HUB_NOT_ACCEPTABLE,
+                        LEROBOT_INFO " states no codebase_version");
     if (strncmp(version, "2.", 2) != 0)
         return hub_fail(err, HUB_UNSUPPORTED, "LeRobot v%.20s: only v2.0 and v2.1 are supported", version);
     if (!json_object_get(p->info, "codebase_version"))
         return hub_sink_problem(p->sink, "other-spelling", HUB_VIEW(LEROBOT_INFO), err,
                                 "\"version\" instead of \"codebase_version\"");
     return HUB_OK;
+}
+
+/* A file that LeRobot opens before anything else. */
+static enum hub_status check_needed(struct plan *p, const char *name, bool optional, struct hub_error *err)
+{
+    struct hub_source source;
+    struct hub_error why = {0};
+    const struct hub_view path = hub_view_of(name);
+    const uint32_t number = hub_files_find(p->files, name);
+    if (number == HUB_NONE)
+        return optional ? HUB_OK
+                        : hub_sink_problem(p->sink, "not-loadable", path, err,
+                                           "LeRobot needs it, and it is missing");
+    hub_source_file(&source, p->files, number);
+    const enum hub_status st = hub_source_usable(&source, &why);
+    if (!st)
+        return source.size ? HUB_OK
+                           : hub_sink_problem(p->sink, "not-loadable", path, err,
+                                              "LeRobot needs it, and it is empty");
+    if (st != HUB_CORRUPT && st != HUB_DENIED)
+        return hub_fail(err, st, "%s", why.detail);
+    HUB_TRY(hub_sink_problem(p->sink, why.problem, path, err, "%s", why.detail));
+    return hub_sink_problem(p->sink, "not-loadable", path, err, "LeRobot needs it, and it cannot be read");
+}
+
+static enum hub_status check_loadable(struct plan *p, struct hub_error *err)
+{
+    const json_int_t claimed = json_integer_value(json_object_get(p->info, "total_episodes"));
+    const char *version = hub_lerobot_version(p->info);
+    if (p->count == 0 && claimed > 0)
+        return hub_fail(err, HUB_CORRUPT, LEROBOT_INFO " states %lld episodes, but there is no data file",
+                        (long long)claimed);
+    if (p->count == 0)
+        HUB_TRY(hub_sink_problem(p->sink, "not-loadable", HUB_VIEW("data"), err, "there is no data file"));
+    if (!json_object_get(p->info, "codebase_version"))
+        HUB_TRY(hub_sink_problem(p->sink, "not-loadable", HUB_VIEW(LEROBOT_INFO), err,
+                                 "LeRobot looks for \"codebase_version\""));
+    HUB_TRY(check_needed(p, LEROBOT_EPISODES, false, err));
+    HUB_TRY(check_needed(p, LEROBOT_TASKS, false, err));
+    HUB_TRY(check_needed(p, LEROBOT_EPISODES_STATS, strcmp(version, "2.1") != 0, err));
+    return p->missing ? hub_sink_problem(p->sink, "not-loadable", HUB_VIEW(LEROBOT_EPISODES), err,
+                                         "LeRobot needs the data file of every episode that is listed")
+                      : HUB_OK;
 }
 
 static enum hub_status report(struct plan *p, struct hub_view info, struct hub_error *err)
@@ -265,6 +317,7 @@ static enum hub_status report(struct plan *p, struct hub_view info, struct hub_e
     HUB_TRY(send_count(p, "claimed_episodes", "total_episodes", err));
     HUB_TRY(send_count(p, "claimed_steps", "total_frames", err));
     HUB_TRY(check_listed(p, err));
+    HUB_TRY(check_loadable(p, err));
     HUB_TRY(send_splits(p, err));
     HUB_TRY(send_statistics(p, err));
     return send_parts(p, err);
@@ -279,8 +332,10 @@ static enum hub_status plan(struct hub_files *files, struct hub_sink *sink, stru
         if (!hub_lerobot_json(files, "meta_data/info.json", NULL, &old, NULL) && hub_lerobot_version(old))
             return hub_fail(err, HUB_UNSUPPORTED, "LeRobot v%.20s: only v2.0 and v2.1 are supported",
                             hub_lerobot_version(old));
-        return hub_fail(err, HUB_NOT_ACCEPTABLE, "there is no " LEROBOT_INFO);
+        return hub_fail(err, has_company(files) ? HUB_CORRUPT : HUB_NOT_ACCEPTABLE,
+                        LEROBOT_INFO " is missing");
     }
+    HUB_TRY(hub_files_usable(files, hub_files_find(files, LEROBOT_INFO), err));
     HUB_TRY(hub_lerobot_json(files, LEROBOT_INFO, &text, &info, err));
     if (!json_is_object(info))
         return hub_fail(err, HUB_CORRUPT, LEROBOT_INFO " is not an object");
@@ -290,7 +345,8 @@ static enum hub_status plan(struct hub_files *files, struct hub_sink *sink, stru
     return st;
 }
 
-static const char *const names[] = {LEROBOT_INFO, "meta_data/info.json", "meta_data/", NULL};
+static const char *const names[] = {LEROBOT_INFO,          LEROBOT_EPISODES, LEROBOT_TASKS,
+                                    "meta_data/info.json", "meta_data/",     NULL};
 
 const struct hub_format hub_format_lerobot = {
     .name = "lerobot",

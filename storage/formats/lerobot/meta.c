@@ -110,8 +110,16 @@ enum hub_status hub_lerobot_lines(struct hub_files *files, struct hub_sink *sink
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf buf = HUB_BUF_INIT(MAX_LINE + READ_AHEAD);
     const uint32_t file = hub_files_find(files, path);
+    struct hub_source source;
     if (file == HUB_NONE)
         return HUB_OK;
+    hub_source_file(&source, files, file);
+    struct hub_error why = {0};
+    const enum hub_status usable = hub_source_usable(&source, &why);
+    if (usable == HUB_CORRUPT || usable == HUB_DENIED) /* it has no lines then: the plan says so */
+        return HUB_OK;
+    if (usable)
+        return hub_fail(err, usable, "%s", why.detail);
     struct reader r = {files, sink, path, first, last, line, user, 0, HUB_BUF_INIT(2 * MAX_LINE)};
     enum hub_status st = HUB_OK;
     size_t got = 1;

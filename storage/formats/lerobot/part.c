@@ -502,16 +502,15 @@ static enum hub_status inspect_file(struct part *p, uint32_t file, struct hub_er
     struct hub_error why = {0};
     const struct hub_view path = p->files->entries[file].path;
     hub_source_file(&source, p->files, file);
-    if (hub_source_is_lfs_pointer(&source)) {
-        p->failed++;
-        return hub_sink_problem(p->sink, "not-fetched", path, err,
-                                "a Git LFS pointer: the file itself was never fetched");
-    }
-    const enum hub_status st = hub_parquet_open(&source, &parquet, &why);
-    if (st == HUB_CORRUPT || st == HUB_UNSUPPORTED || st == HUB_TOO_BIG) {
+    enum hub_status st = hub_source_usable(&source, &why);
+    if (!st)
+        st = hub_parquet_open(&source, &parquet, &why);
+    if (st == HUB_CORRUPT || st == HUB_UNSUPPORTED || st == HUB_TOO_BIG || st == HUB_DENIED) {
         if (p->failed++ == 0)
             p->first_failure = why;
-        return hub_sink_problem(p->sink, "unreadable-episode", path, err, "%s", why.detail);
+        HUB_TRY(hub_sink_problem(p->sink, "not-loadable", path, err, "a data file that cannot be read"));
+        return hub_sink_problem(p->sink, why.problem[0] ? why.problem : "unreadable-episode", path, err, "%s",
+                                why.detail);
     }
     if (st)
         return hub_fail(err, st, "%s", why.detail);
@@ -560,7 +559,7 @@ static enum hub_status inspect_files(struct part *p, const struct hub_part *part
         HUB_TRY(inspect_file(p, data[i].file, err));
     if (p->done == 0 && p->failed)
         return hub_fail(err, HUB_CORRUPT, "no episode file can be read; the first: %s",
-                        p->first_failure.detail[0] ? p->first_failure.detail : "never fetched from Git LFS");
+                        p->first_failure.detail);
     HUB_TRY(check_videos(p, err));
     return hub_lerobot_finish_columns(&p->columns, err);
 }

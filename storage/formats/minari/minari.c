@@ -183,11 +183,39 @@ static enum hub_status report_parts(struct hub_files *files, const struct target
 enum hub_status minari_tell_open(const struct hub_h5 *file, struct hub_view path, struct hub_sink *sink,
                                  struct hub_error *err)
 {
-    return hub_h5_left_open(file)
-               ? hub_sink_problem(
-                     sink, "file-not-closed", path, err,
-                     "its writer was killed or is still writing; h5py and Minari refuse to read it")
-               : HUB_OK;
+    if (!hub_h5_left_open(file))
+        return HUB_OK;
+    HUB_TRY(hub_sink_problem(sink, "not-loadable", path, err, "h5py and Minari refuse to read it"));
+    return hub_sink_problem(sink, "file-not-closed", path, err,
+                            "its writer was killed or is still writing; h5py and Minari refuse to read it");
+}
+
+/* A file without episodes: what else it may be, by the names in it. NULL: there is nothing in it. */
+static const char *looks_like(struct hub_h5 *file, const struct hub_h5_object *root)
+{
+    static const struct {
+        const char *name, *what;
+    } signs[] = {{"data", "robomimic (it has a group 'data')"},
+                 {"observations", "D4RL (it has 'observations' at its root)"},
+                 {"obs", "one trajectory (it has 'obs' at its root)"},
+                 {"traj_0", "ManiSkill (it has a group 'traj_0')"}};
+    HUB_CLEANUP(hub_h5_links_dispose) struct hub_h5_links links = {0};
+    (void)!hub_h5_links_load(file, root, &links, NULL);
+    for (size_t k = 0; k < HUB_COUNT(signs); k++)
+        for (uint32_t i = 0; i < links.count; i++)
+            if (hub_view_is(links.items[i].name, signs[k].name))
+                return signs[k].what;
+    return links.count ? "no format known here" : NULL;
+}
+
+static enum hub_status report_empty(struct hub_h5 *file, const struct hub_h5_object *root, bool described,
+                                    struct hub_sink *sink, struct hub_error *err)
+{
+    const char *what = looks_like(file, root);
+    return described && !what ? HUB_OK /* nothing was recorded yet */
+                              : hub_sink_problem(sink, "not-loadable", hub_view_of(main_path), err,
+                                                 "it holds no groups episode_N; it looks like %s",
+                                                 what ? what : "an empty file");
 }
 
 static enum hub_status plan_file(struct hub_files *files, uint32_t number, bool described,
@@ -211,27 +239,19 @@ static enum hub_status plan_file(struct hub_files *files, uint32_t number, bool 
         HUB_TRY(hub_sink_problem(
             sink, "metadata-missing", hub_view_of(metadata_path), err,
             "neither metadata.json nor root attributes describe the dataset; Minari does not list it"));
+        HUB_TRY(hub_sink_problem(sink, "not-loadable", hub_view_of(metadata_path), err,
+                                 "Minari needs it, and it is missing"));
     }
     if (!any) /* no space says where pictures are: their bytes must */
         HUB_TRY(hub_buf_add_text(hint, "image *\n", err));
     struct targets targets = {0};
     st = read_root(files, file, &root, sink, &targets, err);
+    if (!st && targets.own + targets.count == 0)
+        st = report_empty(file, &root, described, sink, err);
     if (!st)
         st = report_parts(files, &targets, number, hub_buf_view(hint), sink, err);
     free(targets.items);
     return st;
-}
-
-/* A file that Git LFS left behind instead of the data. */
-static enum hub_status check_pointer(struct hub_files *files, uint32_t number, struct hub_error *err)
-{
-    char head[48];
-    size_t got = 0;
-    HUB_TRY(hub_files_read(files, number, 0, head, sizeof head, &got, err));
-    if (hub_view_starts((struct hub_view){head, got}, "version https://git-lfs.github.com/spec/"))
-        return hub_fail(err, HUB_CORRUPT,
-                        "main_data.hdf5 is a Git LFS pointer: the data was not downloaded (git lfs pull)");
-    return HUB_OK;
 }
 
 static enum hub_status minari_plan(struct hub_files *files, struct hub_sink *sink, struct hub_error *err)
@@ -242,17 +262,22 @@ static enum hub_status minari_plan(struct hub_files *files, struct hub_sink *sin
     bool described = false;
     if (metadata != HUB_NONE) {
         struct hub_error why = {0};
-        const enum hub_status st = minari_facts_json(files, metadata, sink, &hint, &why);
+        enum hub_status st = hub_files_usable(files, metadata, &why);
+        if (!st)
+            st = minari_facts_json(files, metadata, sink, &hint, &why);
         described = !st;
-        if (st && (st != HUB_CORRUPT || main_number == HUB_NONE))
+        if (st && ((st != HUB_CORRUPT && st != HUB_DENIED) || main_number == HUB_NONE))
             return hub_fail(err, st, "%s", why.detail);
         if (st)
             HUB_TRY(hub_sink_problem(sink, "metadata-damaged", hub_view_of(metadata_path), err, "%s",
                                      why.detail));
+        if (st)
+            HUB_TRY(hub_sink_problem(sink, "not-loadable", hub_view_of(metadata_path), err,
+                                     "Minari needs it, and it cannot be read"));
     }
     if (main_number == HUB_NONE)
         return hub_fail(err, HUB_CORRUPT, "data/main_data.hdf5 is missing");
-    HUB_TRY(check_pointer(files, main_number, err));
+    HUB_TRY(hub_files_usable(files, main_number, err));
     return plan_file(files, main_number, described, sink, &hint, err);
 }
 

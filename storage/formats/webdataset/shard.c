@@ -305,8 +305,7 @@ enum hub_status hub_wds_inspect(struct hub_files *files, const struct hub_part *
                       .split = part->hint,
                       .key = HUB_BUF_INIT(HUB_TAR_MAX_NAME)};
     hub_source_file(&s.source, files, part->files[0]);
-    if (hub_source_is_lfs_pointer(&s.source))
-        return hub_fail(err, HUB_CORRUPT, "a Git LFS pointer: the file itself was never fetched");
+    HUB_TRY(hub_source_usable(&s.source, err));
     hub_tar_init(&s.tar, &s.source);
     hub_pickle_init(&s.pickle);
     enum hub_status st = walk(&s, err);

@@ -266,9 +266,14 @@ static enum hub_status send_part(struct plan *p, uint32_t file, struct hub_error
     if (shard.packing != HUB_WDS_TAR)
         return HUB_OK;
     hub_source_file(&source, p->files, file);
-    if (hub_source_is_lfs_pointer(&source))
-        return hub_sink_problem(p->sink, "not-fetched", path, err,
-                                "a Git LFS pointer: the file itself was never fetched");
+    struct hub_error why = {0};
+    const enum hub_status st = hub_source_usable(&source, &why);
+    if (st == HUB_CORRUPT || st == HUB_DENIED) {
+        HUB_TRY(hub_sink_problem(p->sink, "not-loadable", path, err, "a shard that cannot be read"));
+        return hub_sink_problem(p->sink, why.problem, path, err, "%s", why.detail);
+    }
+    if (st)
+        return hub_fail(err, st, "%s", why.detail);
     if (!p->several || !printable(split))
         split = HUB_VIEW("");
     return hub_sink_part(p->sink, &(struct hub_part){path, &file, 1, split}, err);

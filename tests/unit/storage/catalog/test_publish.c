@@ -245,10 +245,10 @@ Test(publish, parts_that_disagree)
     expect_problem("door-human-v1", "\"id-mismatch\"");
     expect_problem("door-human-v1", "\"part-broken\",\"path\":\"c\",\"detail\":\"not HDF5\"");
     expect_problem("door-human-v1", "seen by the plan");
-    cr_expect(hub_head_loadable(head_of("door-human-v1"), "0.4.3"));
-    cr_expect_not(hub_head_loadable(head_of("door-human-v1"), "0.5.3"), "it has no metadata.json");
-    cr_expect_str_eq(head_of("door-human-v1")->loadable_by, "",
-                     "nothing loads a set of which a part is broken");
+    cr_expect(hub_head_refused(head_of("door-human-v1")), "nothing loads a set of which a part is broken");
+    cr_expect_not(hub_head_loadable(head_of("door-human-v1"), "0.4.3"));
+    cr_expect_str_eq(head_of("door-human-v1")->loadable_by, "[]");
+    expect_problem("door-human-v1", "\"not-loadable\",\"detail\":\"1 of 3 parts cannot be read\"");
     draft.part_count = 2;
     publish(&draft);
     cr_expect(strstr(head_of("door-human-v1")->loadable_by, "\"0.4.3\""));
