@@ -240,6 +240,7 @@ def test_permission_denied_says_so_and_to_whom(tmp_path):
     p = subprocess.run(command, capture_output=True, text=True, user="nobody", timeout=60)
     sets = {d["name"]: d for d in json.loads(p.stdout)["datasets"]}
     denied = [x for x in sets["arm"]["problems"] if x["code"] == "permission-denied"]
-    assert len(denied) == 1 and denied[0]["detail"] == "permission denied: user nobody may not read it", sets["arm"]["problems"]
+    assert len(denied) == 1, sets["arm"]["problems"]
+    assert "permission denied" in denied[0]["detail"] and "nobody" in denied[0]["detail"]
     assert sets["arm"]["episodes"] == 2
-    assert sets["shut"]["format"] == "lerobot" and "permission denied: user nobody" in sets["shut"]["reason"]
+    assert sets["shut"]["format"] == "lerobot" and "permission denied" in sets["shut"]["reason"] and "nobody" in sets["shut"]["reason"]
