@@ -135,6 +135,12 @@ static uint32_t *find_slot(struct hub_sink *sink, struct hub_view path)
     return &sink->slots[at];
 }
 
+uint32_t hub_sink_find_field(struct hub_sink *sink, struct hub_view path)
+{
+    const uint32_t number = sink->slot_count ? *find_slot(sink, path) : 0;
+    return number ? number - 1 : HUB_NONE;
+}
+
 /* Room for one more field; the hash table is kept at most half full. */
 static enum hub_status grow(struct hub_sink *sink, struct hub_error *err)
 {

@@ -18,13 +18,16 @@ void hub_sink_kinds_free(struct hub_sink *sink)
     free(sink->kinds);
 }
 
-/* Problems of one code that are told in the same words are of one kind. NULL: there are too many kinds. */
-static enum hub_status find_kind(struct hub_sink *sink, const char *code, const char *fmt,
-                                 struct hub_sink_kind **out, struct hub_error *err)
+/* Problems of one code that are told in the same words are of one kind; but which fields have one is what
+ * people ask, so each field is a kind of its own. NULL: there are too many kinds. */
+static enum hub_status find_kind(struct hub_sink *sink, const char *code, struct hub_view path,
+                                 const char *fmt, struct hub_sink_kind **out, struct hub_error *err)
 {
+    const uint32_t number = hub_sink_find_field(sink, path), field = number == HUB_NONE ? 0 : number + 1;
     *out = NULL;
     for (uint32_t i = 0; i < sink->kind_count && !*out; i++)
-        if (sink->kinds[i].fmt == fmt && strcmp(sink->kinds[i].code, code) == 0)
+        if (sink->kinds[i].fmt == fmt && sink->kinds[i].field == field &&
+            strcmp(sink->kinds[i].code, code) == 0)
             *out = &sink->kinds[i];
     if (*out || sink->kind_count == MAX_KINDS)
         return HUB_OK;
@@ -34,6 +37,7 @@ static enum hub_status find_kind(struct hub_sink *sink, const char *code, const 
         return hub_fail(err, HUB_NO_MEMORY, "no memory for problems");
     *out = &sink->kinds[sink->kind_count++];
     (*out)->fmt = fmt;
+    (*out)->field = field;
     snprintf((*out)->code, sizeof(*out)->code, "%s", code);
     return HUB_OK;
 }
@@ -44,7 +48,7 @@ enum hub_status hub_sink_problem(struct hub_sink *sink, const char *code, struct
     char detail[HUB_MAX_SHORT];
     struct hub_sink_kind *kind;
     const bool named = strlen(code) < sizeof kind->code && hub_name_valid(hub_view_of(code));
-    HUB_TRY(find_kind(sink, named ? code : "other", fmt, &kind, err));
+    HUB_TRY(find_kind(sink, named ? code : "other", path, fmt, &kind, err));
     if (!kind) {
         sink->problems_beyond++;
         return HUB_OK;

@@ -40,7 +40,7 @@ HDF5 = {
     "truncated-half-v0": ("broken", "cut short", (), (), False),
     "truncated-superblock-v0": ("broken", "cut short", (), (), False),
     "truncated-tail-v0": ("broken", "cut short", (), (), False),
-    "types-user-v0": ("ready", "", {"field-unreadable", "link-user-defined"}, ("infos/reference", "infos/wide_compound"), True),
+    "types-user-v0": ("ready", "", {"field-unreadable", "link-user-defined"}, ("infos/reference", "infos/nested_compound"), True),
     "unclean-shutdown-v0": ("ready", "", {"file-not-closed"}, (), False),
 }
 WEBDATASET = {

@@ -29,6 +29,9 @@ TABLE = {
     "padded-json": {"json": "rows", "npy": "rows", "npz": "rows", "raw": "rows", "image": 406},
 }
 NO_DRIVER_YET = {"padded-json", "opaque"}  # no format of this version reports them readable: tests/unit/storage/encode covers their cells
+# What nobody can compare with: pickles that nobody should load, and a metadata cache image, which the library that wrote it
+# cannot open (its values are checked by contract_hdf5).
+NOT_COMPARED = {"ilr-evil", "cache-image-v0"}
 ROOTS = {
     "minari-0.3.1": "minari/root-0.3.1",
     "minari-0.4.2": "minari/root-0.4.2",
@@ -240,7 +243,9 @@ class Checker:
                 got, length = z[name], z[name + "__length"]
             assert got.tobytes() == bytes(self.rows[i]) and length.shape == (), (self.url, i, got, length, self.rows[i])
             return
-        got = np.load(io.BytesIO(self.fetch(f"row={i}", "npy").body), allow_pickle=False)
+        a = self.fetch(f"row={i}", "npy")
+        assert a.status == 200, (self.url, i, a.status, a.body[:300])
+        got = np.load(io.BytesIO(a.body), allow_pickle=False)
         if self.kind == "text":
             assert got.shape == () and got.item() == (self.rows[i] or ""), (self.url, i, got)
         else:
@@ -360,7 +365,7 @@ def test_values(name):
     root = os.path.join(FIXTURES, ROOTS[name])
     with serving(root) as hub:
         for item in hub.datasets():
-            if item["format"] == "files" or item["status"] == "unsupported" or item["id"] == "ilr-evil":  # nobody unpickles that one
+            if item["format"] == "files" or item["status"] == "unsupported" or item["id"] in NOT_COMPARED:
                 continue
             document = hub.dataset(item["id"])
             assert item["status"] == "ready", item
