@@ -64,8 +64,8 @@ enum hub_status hub_unspell(struct hub_view text, struct hub_buf *out, struct hu
             const bool whole = text.size - i >= 4 && text.data[i + 1] == 'x';
             const int high = whole ? hub_hex_digit(text.data[i + 2]) : -1;
             const int low = whole ? hub_hex_digit(text.data[i + 3]) : -1;
-            byte = (char)(high << 4 | low);
-            if (high < 0 || low < 0 || !byte || byte == '/')
+            byte = (char)(high < 0 || low < 0 ? 0 : high << 4 | low);
+            if (!byte || byte == '/')
                 return hub_fail(
                     err, HUB_INVALID,
                     "a backslash begins \\xhh, a byte that is written in hexadecimal (\\x5c is the "

@@ -20,6 +20,7 @@ struct parts {
     struct hub_store *store;
     const char *file;
     unsigned grace_ms;
+    bool access_log;
 };
 static struct parts parts;
 static atomic_uint executed; /* by any handler: a smuggled request would show here */
@@ -245,8 +246,8 @@ static void set(struct hub_http_options *options, const char *text_)
     for (size_t i = 0; i < HUB_COUNT(known); i++)
         if (strcmp(known[i].name, name) == 0)
             *known[i].to = n;
-    if (strcmp(name, "access_log") == 0 && n)
-        (void)!hub_log_start(STDERR_FILENO, HUB_LOG_JSON, &options->log, NULL);
+    if (strcmp(name, "access_log") == 0)
+        parts.access_log = n;
     if (strcmp(name, "port") == 0)
         options->port = (uint16_t)n;
 }
@@ -297,6 +298,8 @@ int main(int argc, char **argv)
     sigaddset(&signals, SIGINT);
     pthread_sigmask(SIG_BLOCK, &signals, NULL);
     signal(SIGPIPE, SIG_IGN);
+    if (parts.access_log && hub_log_start(STDERR_FILENO, HUB_LOG_JSON, &options.log, &err))
+        return 1;
     if (hub_http_start(&options, &parts.http, &err)) {
         fprintf(stderr, "%s\n", err.detail);
         return 1;
@@ -306,6 +309,7 @@ int main(int argc, char **argv)
     int number = 0;
     sigwait(&signals, &number);
     hub_http_stop(parts.http, parts.grace_ms);
+    hub_log_stop(options.log);
     hub_bytes_unref(parts.small);
     if (parts.store)
         hub_store_close(parts.store);
