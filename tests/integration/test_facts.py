@@ -210,6 +210,21 @@ def test_what_its_own_library_refuses_is_never_silently_ready(tmp_path):
         assert hub.get("/api/v1/datasets?loadable=no").json()["parameter"] == "loadable"
 
 
+def test_what_contradicts_info_json_is_named(tmp_path):
+    pytest.importorskip("pyarrow")
+    arm = make_arm(tmp_path, "arm")
+    info = json.loads((arm / "meta" / "info.json").read_text())
+    info["features"] = {"action": {"dtype": "float64", "shape": [3]}, "cam": {"dtype": "video", "shape": [2, 2, 3]}}
+    (arm / "meta" / "info.json").write_text(json.dumps({**info, "total_frames": 99}))
+    (arm / "meta" / "tasks.jsonl").write_text('{"task_index": 5, "task": "lift"}\n')
+    with serving(str(tmp_path)) as hub:
+        d = hub.dataset("arm")
+        told = {(p["code"], p.get("path", "").split("/")[-1]): p["detail"] for p in d["problems"]}
+        assert told["dtype-mismatch", "action"] == "info.json states float64, the files hold float32"
+        assert "shape-mismatch" in {c for c, _ in told} and "99 steps" in told["count-mismatch", ""]
+        assert "task_index 0 has no task" in told["unknown-task", "episode_000000.parquet"]
+
+
 # ---- problems ----
 
 

@@ -190,6 +190,23 @@ static enum hub_status compare_shape(struct lerobot_columns *c, struct lerobot_c
                             (unsigned long long)stated, (unsigned long long)hub_variant_row_items(v));
 }
 
+/* What info.json says of the type of a column of numbers. */
+static enum hub_status compare_dtype(struct lerobot_columns *c, struct lerobot_column *column,
+                                     const json_t *feature, const struct hub_variant *v,
+                                     struct hub_error *err)
+{
+    char found[24];
+    const char *stated = hub_lerobot_text(feature, "dtype");
+    if (column->dtype_told || !stated || v->kind == HUB_KIND_VAR || strcmp(stated, "image") == 0)
+        return HUB_OK;
+    hub_variant_name(v, column->type, found);
+    if (strcmp(stated, found) == 0)
+        return HUB_OK;
+    column->dtype_told = true;
+    return hub_sink_problem(c->sink, "dtype-mismatch", hub_view_of(column->path), err,
+                            "info.json states %.40s, the files hold %s", stated, found);
+}
+
 /* One piece a row group. Pages are appended, so the column's dictionary is the page put right before its data
  * pages. */
 static enum hub_status add_piece(struct hub_layout_builder *b, struct hub_parquet_pages *pages, uint32_t file,
@@ -282,6 +299,8 @@ static enum hub_status add_leaf(struct lerobot_columns *c, const struct hub_parq
             st = declare(c, column, l.type, err);
         if (!st)
             st = compare_shape(c, column, json_object_get(c->features, column->path), &l.variant, err);
+        if (!st)
+            st = compare_dtype(c, column, json_object_get(c->features, column->path), &l.variant, err);
         if (!st)
             st = add_array(c, column, parquet, d->source->number, &l, cuts, cut_count, err);
         column->given++;

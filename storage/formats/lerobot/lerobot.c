@@ -5,8 +5,9 @@
  * (meta_data/) and v3 (many episodes to a file) are recognised and refused by name.
  *
  * Problems: missing-file, unlisted-episodes, repeated-episode, bad-split, other-spelling, bad-json-line; of
- * an episode's file: not-fetched (Git LFS), unreadable-episode, no-episode-number, number-mismatch,
- * length-mismatch; of a field: missing-column, missing-video, shape-mismatch, nulls, unreadable-in-episodes.
+ * an episode's file: not-fetched (Git LFS), permission-denied, unreadable-episode, no-episode-number,
+ * number-mismatch, length-mismatch, unknown-task; of a field: missing-column, missing-video, shape-mismatch,
+ * dtype-mismatch, nulls, unreadable-in-episodes.
  */
 #include "storage/formats/lerobot/lerobot.h"
 

@@ -380,6 +380,20 @@ static const char *task_of(const struct part *p, const json_t *line, const struc
     return text ? text : json_string_value(json_array_get(json_object_get(line, "tasks"), 0));
 }
 
+/* A number in the data that tasks.jsonl does not have. */
+static enum hub_status check_task(struct part *p, uint32_t file, const struct small *s, uint64_t first,
+                                  struct hub_error *err)
+{
+    char key[24];
+    if (!s->tasks || first >= s->rows || json_object_size(p->tasks) == 0)
+        return HUB_OK;
+    snprintf(key, sizeof key, "%lld", (long long)s->tasks[first]);
+    return json_object_get(p->tasks, key)
+               ? HUB_OK
+               : hub_sink_problem(p->sink, "unknown-task", p->files->entries[file].path, err,
+                                  "task_index %s has no task in " LEROBOT_TASKS, key);
+}
+
 static void sum_rewards(const struct small *s, uint64_t first, uint64_t count, struct hub_episode *e)
 {
     if (s->rewards) {
@@ -413,6 +427,7 @@ static enum hub_status send_episode(struct part *p, uint32_t file, int64_t numbe
     e.name = hub_view_of(name);
     e.task = hub_view_of(task ? task : "");
     sum_rewards(s, cut->first, cut->count, &e);
+    HUB_TRY(check_task(p, file, s, cut->first, err));
     HUB_TRY(put_splits(p, number, &splits, err));
     HUB_TRY(put_attributes(line, &attributes, err));
     HUB_TRY(put_statistics(find_line(&p->stats, number), &stats, err));
