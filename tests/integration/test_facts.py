@@ -1,6 +1,7 @@
 """What is said about datasets: spaces of any size, sets that their own library refuses, problems, prices."""
 import json
 import os
+import shutil
 import subprocess
 import sys
 
@@ -142,6 +143,8 @@ def test_words_and_pictures_of_a_dictionary_are_not_priced_at_all_of_it(tmp_path
 
 # ---- sets that their own library refuses ----
 
+VIDEO = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "fixtures", "lerobot", "arm-v21", "videos", "chunk-000",
+                     "observation.images.top", "episode_000000.mp4")
 POINTER = b"version https://git-lfs.github.com/spec/v1\noid sha256:" + b"0" * 64 + b"\nsize 9999\n"
 
 
@@ -223,6 +226,42 @@ def test_what_contradicts_info_json_is_named(tmp_path):
         assert told["dtype-mismatch", "action"] == "info.json states float64, the files hold float32"
         assert "shape-mismatch" in {c for c, _ in told} and "99 steps" in told["count-mismatch", ""]
         assert "task_index 0 has no task" in told["unknown-task", "episode_000000.parquet"]
+
+
+def test_a_video_that_is_not_whole_is_named(tmp_path):
+    pytest.importorskip("pyarrow")
+    whole = open(VIDEO, "rb").read()
+    moov = whole.index(b"moov") - 4
+    endless = whole[:40] + b"\0\0\0\0" + whole[44:moov]  # as a writer leaves it that was killed
+    wide = b"\0\0\0\1mdat" + (1 << 62).to_bytes(8, "big")
+    cases = {"whole": (whole, None), "half": (whole[:moov // 2], "cut-video"), "tail": (whole[:-1], "cut-video"),
+             "no-index": (whole[:moov], "cut-video"), "endless": (endless, "cut-video"), "few": (b"abc", "cut-video"),
+             "wide": (whole[:40] + wide, "cut-video"), "zeros": (b"\0" * 4096, "bad-video"), "text": (b"<html>" * 99, "bad-video"),
+             "small-box": (whole[:40] + b"\0\0\0\3mdat" + whole[48:], "bad-video"), "padded": (whole + b"\0" * 5, None),
+             "empty": (b"", "bad-video"), "pointer": (POINTER, "not-fetched")}
+    for name, (data, _) in cases.items():
+        videos = make_arm(tmp_path, name, episodes=1) / "videos" / "chunk-000" / "cam"
+        videos.mkdir(parents=True)
+        (videos / "episode_000000.mp4").write_bytes(data)
+    with serving(str(tmp_path)) as hub:
+        for name, (_, code) in cases.items():
+            d = hub.dataset(name)
+            told = {p["code"] for p in d["problems"] if p["path"].startswith("videos")}
+            assert told == ({code, "not-loadable"} if code else set()), (name, d["problems"])
+            assert (d.get("loadable") is False) == bool(code), name
+            assert not code or "1 video files cannot be played" in {p["detail"] for p in d["problems"]}
+
+
+def test_not_every_video_of_many_is_opened(tmp_path):
+    pytest.importorskip("pyarrow")
+    videos = make_arm(tmp_path, "many", episodes=1) / "videos" / "chunk-000" / "cam"
+    videos.mkdir(parents=True)
+    shutil.copy(VIDEO, videos / "episode_000000.mp4")
+    for i in range(1, 10003):
+        os.link(videos / "episode_000000.mp4", videos / f"episode_{i:06}.mp4")
+    with serving(str(tmp_path)) as hub:
+        told = [p["detail"] for p in hub.dataset("many")["problems"] if p["code"] == "videos-not-checked"]
+        assert told == ["3 of 10003 videos were not looked at: the first 10000 of a dataset are"]
 
 
 # ---- problems ----

@@ -5,9 +5,10 @@
  * (meta_data/) and v3 (many episodes to a file) are recognised and refused by name.
  *
  * Problems: missing-file, unlisted-episodes, repeated-episode, bad-split, other-spelling, bad-json-line; of
- * an episode's file: not-fetched (Git LFS), permission-denied, unreadable-episode, no-episode-number,
- * number-mismatch, length-mismatch, unknown-task; of a field: missing-column, missing-video, shape-mismatch,
- * dtype-mismatch, nulls, unreadable-in-episodes.
+ * an episode's file or video: not-fetched (Git LFS), permission-denied; of a file: unreadable-episode,
+ * no-episode-number, number-mismatch, length-mismatch, unknown-task; of a video: bad-video, cut-video,
+ * videos-not-checked; of a field: missing-column, missing-video, shape-mismatch, dtype-mismatch, nulls,
+ * unreadable-in-episodes.
  */
 #include "storage/formats/lerobot/lerobot.h"
 
@@ -302,6 +303,8 @@ static enum hub_status check_loadable(struct plan *p, struct hub_error *err)
     if (!json_object_get(p->info, "codebase_version"))
         HUB_TRY(hub_sink_problem(p->sink, "not-loadable", HUB_VIEW(LEROBOT_INFO), err,
                                  "LeRobot looks for \"codebase_version\""));
+    uint64_t videos;
+    HUB_TRY(hub_lerobot_check_videos(p->files, p->sink, &videos, err));
     HUB_TRY(check_needed(p, LEROBOT_EPISODES, false, err));
     HUB_TRY(check_needed(p, LEROBOT_TASKS, false, err));
     HUB_TRY(check_needed(p, LEROBOT_EPISODES_STATS, strcmp(version, "2.1") != 0, err));

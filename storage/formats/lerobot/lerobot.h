@@ -88,6 +88,12 @@ HUB_MUST_USE enum hub_status hub_lerobot_add_columns(struct lerobot_columns *c,
 HUB_MUST_USE enum hub_status hub_lerobot_finish_columns(struct lerobot_columns *c, struct hub_error *err);
 void hub_lerobot_columns_dispose(struct lerobot_columns *c);
 
+/* ---- video.c ---- */
+
+/** Count the episodes' videos, and report those that are not there as a whole: of the first 10,000. */
+HUB_MUST_USE enum hub_status hub_lerobot_check_videos(struct hub_files *files, struct hub_sink *sink,
+                                                      uint64_t *count, struct hub_error *err);
+
 /* ---- part.c ---- */
 
 HUB_MUST_USE enum hub_status hub_lerobot_inspect(struct hub_files *files, const struct hub_part *part,

@@ -1,6 +1,6 @@
 /*
  * A run of LeRobot episodes: what episodes.jsonl, tasks.jsonl and episodes_stats.jsonl say about each, what
- * its Parquet file holds, and the videos that belong to it (named, never opened).
+ * its Parquet file holds, and the videos that belong to it (by their names).
  */
 #include "storage/formats/lerobot/lerobot.h"
 
