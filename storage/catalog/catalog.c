@@ -372,20 +372,24 @@ void hub_catalog_close(struct hub_catalog *catalog)
 
 /* ---- notes ---- */
 
-enum hub_status hub_catalog_note_put(struct hub_catalog *catalog, const char *key, struct hub_view value,
-                                     struct hub_error *err)
+enum hub_status hub_note_write(struct hub_db *db, const char *key, struct hub_view value,
+                               struct hub_error *err)
 {
     static const char *const put = "REPLACE INTO notes (key, value) VALUES (?, ?)";
     static const char *const forget = "DELETE FROM notes WHERE key = ?";
-    struct hub_stmt *stmt = NULL;
+    struct hub_stmt *stmt;
+    HUB_TRY(hub_db_prepare(db, value.size ? put : forget, &stmt, err));
+    hub_stmt_bind_text(stmt, 1, key);
+    if (value.size)
+        hub_stmt_bind_blob(stmt, 2, value.data, value.size);
+    return hub_stmt_run(stmt, err);
+}
+
+enum hub_status hub_catalog_note_put(struct hub_catalog *catalog, const char *key, struct hub_view value,
+                                     struct hub_error *err)
+{
     pthread_mutex_lock(&catalog->write_lock);
-    enum hub_status st = hub_db_prepare(catalog->index, value.size ? put : forget, &stmt, err);
-    if (!st) {
-        hub_stmt_bind_text(stmt, 1, key);
-        if (value.size)
-            hub_stmt_bind_blob(stmt, 2, value.data, value.size);
-        st = hub_stmt_run(stmt, err);
-    }
+    const enum hub_status st = hub_note_write(catalog->index, key, value, err);
     pthread_mutex_unlock(&catalog->write_lock);
     return st;
 }

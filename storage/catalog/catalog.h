@@ -294,12 +294,18 @@ struct hub_draft {
     const struct hub_draft_part *parts;
     uint32_t part_count;
     const char *revision;
+    const char *note; /* NULL, or the key of a note that is put down with it */
+    struct hub_view note_value;
 };
 /** Publish one state of a dataset, all of it in one transaction, and a new snapshot with it (coalesced: at
  * most every 200 ms while many are published; hub_catalog_flush forces it). Old parts and their side data go
  * at the first flush after the last reader is done. */
 HUB_MUST_USE enum hub_status hub_catalog_publish(struct hub_catalog *catalog, const struct hub_draft *draft,
                                                  struct hub_error *err);
+/** Publish several in one transaction: all of them or none, and no snapshot shows some alone. */
+HUB_MUST_USE enum hub_status hub_catalog_publish_all(struct hub_catalog *catalog,
+                                                     const struct hub_draft *drafts, uint32_t count,
+                                                     struct hub_error *err);
 /** Keep one inspected part ahead of the publication that will show it (whose draft then has neither `found`
  * nor `broken` for it). Bounds the memory of large datasets; an interrupted inspection goes on where it was.
  * Of the draft root, id, path, format and files are used. */

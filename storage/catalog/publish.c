@@ -1,8 +1,6 @@
-/* Publishing one state of a dataset: all of it in one transaction, then its head in the next snapshot. A
- * killed publication leaves the old state; side data it wrote is swept at the next start. */
+/* Publishing states of datasets: all of them in one transaction, then their heads in the next snapshot. A
+ * killed publication leaves the old states; side data it wrote is swept at the next start. */
 #include "storage/catalog/publish.h"
-
-#include "storage/base/version.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -21,6 +19,8 @@ void hub_publication_dispose(struct hub_publication *p)
         next = d->next;
         free(d);
     }
+    if (p->head)
+        hub_head_unref(&p->head->head);
 }
 
 /* ---- the dataset's row ---- */
@@ -172,177 +172,7 @@ static enum hub_status write_plan(struct hub_publication *p, struct hub_error *e
     return HUB_OK;
 }
 
-/* ---- what follows from all that ---- */
-
-static enum hub_status fact(struct hub_publication *p, const char *key, char **out, struct hub_error *err)
-{
-    HUB_CLEANUP(hub_stmt_resetp) struct hub_stmt *stmt = NULL;
-    bool row;
-    HUB_TRY(hub_db_prepare(p->db, "SELECT text FROM facts WHERE dataset = ? AND key = ?", &stmt, err));
-    hub_stmt_bind_int(stmt, 1, p->row);
-    hub_stmt_bind_text(stmt, 2, key);
-    HUB_TRY(hub_stmt_step(stmt, &row, err));
-    *out = strdup(row ? hub_stmt_text(stmt, 0) : "");
-    return *out ? HUB_OK : hub_fail(err, HUB_NO_MEMORY, "no memory to publish");
-}
-
-static enum hub_status check_count(struct hub_publication *p, const char *key, const char *what,
-                                   uint64_t found, struct hub_error *err)
-{
-    HUB_CLEANUP(hub_freep) char *claimed = NULL;
-    HUB_TRY(fact(p, key, &claimed, err));
-    if (!claimed[0] || strtoull(claimed, NULL, 10) == found)
-        return HUB_OK;
-    return hub_publication_problem(p, "count-mismatch", "", err, "the files claim %s %s, but hold %llu",
-                                   claimed, what, (unsigned long long)found);
-}
-
-static enum hub_status check_claims(struct hub_publication *p, struct hub_error *err)
-{
-    HUB_CLEANUP(hub_freep) char *id = NULL;
-    HUB_TRY(check_count(p, "claimed_episodes", "episodes", p->episode_count, err));
-    HUB_TRY(check_count(p, "claimed_steps", "steps", p->steps, err));
-    HUB_TRY(fact(p, "id", &id, err));
-    if (!id[0] || strcmp(id, p->draft->id) == 0 || strcmp(id, p->draft->path) == 0)
-        return HUB_OK; /* the path: a named root puts its name before the id */
-    return hub_publication_problem(p, "id-mismatch", "", err, "the files call themselves %s, but lie at %s",
-                                   id, p->draft->id);
-}
-
-/* Why each broken part is; the first reason is that of the dataset when nothing could be read. */
-static enum hub_status check_parts(struct hub_publication *p, uint32_t *broken, char **reason,
-                                   struct hub_error *err)
-{
-    for (uint32_t i = 0; i < p->draft->part_count; i++) {
-        HUB_CLEANUP(hub_stmt_resetp) struct hub_stmt *stmt = NULL;
-        bool row;
-        if (!p->parts[i].broken)
-            continue;
-        HUB_TRY(hub_db_prepare(p->db, "SELECT name, broken FROM parts WHERE row = ?", &stmt, err));
-        hub_stmt_bind_int(stmt, 1, p->parts[i].row);
-        HUB_TRY(hub_stmt_step(stmt, &row, err));
-        if (!row)
-            continue;
-        const char *name = hub_stmt_text(stmt, 0), *why = hub_stmt_text(stmt, 1);
-        HUB_TRY(hub_publication_problem(p, "part-broken", name, err, "%s", why));
-        if (!(*broken)++ && asprintf(reason, "%s: %s", name, why) < 0)
-            *reason = NULL;
-    }
-    if (*broken == 0 || *broken < p->draft->part_count) {
-        free(*reason);
-        *reason = NULL;
-    }
-    return HUB_OK;
-}
-
-static enum hub_status has_problem(struct hub_publication *p, const char *code, bool *has,
-                                   struct hub_error *err)
-{
-    HUB_CLEANUP(hub_stmt_resetp) struct hub_stmt *stmt = NULL;
-    HUB_TRY(hub_db_prepare(p->db,
-                           "SELECT 1 FROM problems WHERE code = ?2 AND ((source IN (0, 1) AND owner = ?1) OR "
-                           "(source = 2 AND owner IN (SELECT row FROM parts WHERE dataset = ?1))) LIMIT 1",
-                           &stmt, err));
-    hub_stmt_bind_int(stmt, 1, p->row);
-    hub_stmt_bind_text(stmt, 2, code);
-    return hub_stmt_step(stmt, has, err);
-}
-
-/* The Minari releases that load it, "" for formats without such a rule; "[]" where its own library refuses
- * it, of whatever format: there is a problem that says why. */
-static enum hub_status loadable_by(struct hub_publication *p, const char *era, const char *version,
-                                   uint32_t broken, struct hub_buf *out, struct hub_error *err)
-{
-    const bool minari = strncmp(p->draft->format, "minari", 6) == 0;
-    const uint32_t mask = minari ? hub_minari_loadable_mask(hub_view_of(version), strcmp(era, "E5") == 0) : 0;
-    const char *comma = "";
-    bool refused = false;
-    if (broken)
-        HUB_TRY(hub_publication_problem(p, "not-loadable", "", err, "%u of %u parts cannot be read", broken,
-                                        p->draft->part_count));
-    HUB_TRY(has_problem(p, "not-loadable", &refused, err));
-    if (minari && !mask && !refused)
-        HUB_TRY(hub_publication_problem(p, "not-loadable", "", err,
-                                        "no release of Minari reads a set of era %s with minari_version '%s'",
-                                        era, version));
-    if (!minari && !refused)
-        return HUB_OK;
-    HUB_TRY(hub_buf_add_text(out, "[", err));
-    for (uint32_t i = 0; i < HUB_MINARI_RELEASES && !refused; i++) {
-        if (!(mask & (uint32_t)1 << i))
-            continue;
-        HUB_TRY(hub_buf_addf(out, err, "%s\"%s\"", comma, hub_minari_releases[i]));
-        comma = ",";
-    }
-    return hub_buf_add_text(out, "]", err);
-}
-
-struct texts {
-    char *era, *version, *description, *authors, *reason;
-    struct hub_buf loadable;
-};
-
-static void texts_dispose(struct texts *t)
-{
-    free(t->era);
-    free(t->version);
-    free(t->description);
-    free(t->authors);
-    free(t->reason);
-    hub_buf_dispose(&t->loadable);
-}
-
-static enum hub_status update_row(struct hub_publication *p, const struct texts *t, uint64_t serial,
-                                  struct hub_error *err)
-{
-    struct hub_stmt *stmt;
-    uint64_t size = 0, newest = 0;
-    for (uint32_t i = 0; i < p->draft->file_count; i++) {
-        size += p->draft->files[i].stamp.size;
-        newest = HUB_MAX(newest, p->draft->files[i].stamp.mtime_ns);
-    }
-    HUB_TRY(hub_db_prepare(p->db,
-                           "UPDATE datasets SET serial = ?, path = ?, format = ?, status = ?, reason = ?, "
-                           "era = ?, minari_version = ?,"
-                           " description = ?, loadable_by = ?, authors = ?, revision = ?, episodes = ?, "
-                           "steps = ?, size = ?, files = ?,"
-                           " modified_ns = ? WHERE row = ?",
-                           &stmt, err));
-    hub_stmt_bind_int(stmt, 1, (int64_t)serial);
-    hub_stmt_bind_text(stmt, 2, p->draft->path);
-    hub_stmt_bind_text(stmt, 3, p->draft->format);
-    hub_stmt_bind_int(stmt, 4, t->reason ? HUB_DATASET_BROKEN : p->draft->status);
-    hub_stmt_bind_text(stmt, 5, t->reason ? t->reason : p->draft->reason ? p->draft->reason : "");
-    hub_stmt_bind_text(stmt, 6, t->era);
-    hub_stmt_bind_text(stmt, 7, t->version);
-    hub_stmt_bind_text(stmt, 8, t->description);
-    hub_stmt_bind_view(stmt, 9, hub_buf_view(&t->loadable));
-    hub_stmt_bind_text(stmt, 10, t->authors);
-    hub_stmt_bind_text(stmt, 11, p->draft->revision ? p->draft->revision : "");
-    hub_stmt_bind_int(stmt, 12, p->episode_count);
-    hub_stmt_bind_int(stmt, 13, (int64_t)p->steps);
-    hub_stmt_bind_int(stmt, 14, (int64_t)size);
-    hub_stmt_bind_int(stmt, 15, p->draft->file_count);
-    hub_stmt_bind_int(stmt, 16, (int64_t)newest);
-    hub_stmt_bind_int(stmt, 17, p->row);
-    return hub_stmt_run(stmt, err);
-}
-
-static enum hub_status write_head(struct hub_publication *p, uint64_t serial, struct hub_error *err)
-{
-    HUB_CLEANUP(texts_dispose) struct texts t = {.loadable = HUB_BUF_INIT(4096)};
-    uint32_t broken = 0;
-    HUB_TRY(check_parts(p, &broken, &t.reason, err));
-    if (p->draft->status == HUB_DATASET_READY)
-        HUB_TRY(check_claims(p, err));
-    HUB_TRY(fact(p, "era", &t.era, err));
-    HUB_TRY(fact(p, "minari_version", &t.version, err));
-    HUB_TRY(fact(p, "description", &t.description, err));
-    HUB_TRY(fact(p, "authors", &t.authors, err));
-    if (p->draft->status == HUB_DATASET_READY && !t.reason)
-        HUB_TRY(loadable_by(p, t.era, t.version, broken, &t.loadable, err));
-    return update_row(p, &t, serial, err);
-}
+/* ---- all of one dataset ---- */
 
 static enum hub_status count_splits(struct hub_publication *p, struct hub_error *err)
 {
@@ -354,7 +184,7 @@ static enum hub_status count_splits(struct hub_publication *p, struct hub_error 
         err);
 }
 
-static enum hub_status write_all(struct hub_publication *p, struct hub_error *err)
+static enum hub_status write_all(struct hub_publication *p, uint64_t serial, struct hub_error *err)
 {
     HUB_TRY(make_row(p, err));
     HUB_TRY(write_parts(p, err));
@@ -365,7 +195,10 @@ static enum hub_status write_all(struct hub_publication *p, struct hub_error *er
     HUB_TRY(hub_merge_episodes(p, err));
     HUB_TRY(count_splits(p, err));
     HUB_TRY(hub_directory_write(p, err));
-    return write_head(p, p->catalog->next_serial, err);
+    HUB_TRY(hub_head_write(p, serial, err));
+    if (p->draft->note)
+        HUB_TRY(hub_note_write(p->db, p->draft->note, p->draft->note_value, err));
+    return hub_head_read(p->db, p->row, &p->head, err);
 }
 
 /* ---- after the commit ---- */
@@ -392,17 +225,13 @@ static void retire(struct hub_publication *p, const struct hub_head *old)
     pthread_mutex_unlock(&catalog->lock);
 }
 
-static enum hub_status show_head(struct hub_publication *p, struct hub_error *err)
+static enum hub_status put_head(struct hub_publication *p, struct hub_error *err)
 {
-    struct hub_catalog *catalog = p->catalog;
-    struct hub_head_box *head = NULL;
-    HUB_TRY(hub_head_read(p->db, p->row, &head, err));
-    const enum hub_status st = hub_heads_put(catalog, head, err);
-    if (st) {
-        hub_head_unref(&head->head);
-        return st;
-    }
-    return hub_heads_show(catalog, false, err);
+    retire(p, hub_heads_find(p->catalog, p->draft->root, p->draft->id));
+    p->catalog->next_serial++;
+    HUB_TRY(hub_heads_put(p->catalog, p->head, err));
+    p->head = NULL;
+    return HUB_OK;
 }
 
 /* Rows go into indexes of random order: with too little cache each would be a read and a write. */
@@ -415,46 +244,72 @@ static enum hub_status make_room(struct hub_db *db, bool large, struct hub_error
     return hub_db_cache(db, large ? LARGE_CACHE_KIB : SMALL_CACHE_KIB, err);
 }
 
-static uint64_t count_found(const struct hub_draft *draft)
+static uint64_t count_found(const struct hub_draft *drafts, uint32_t count)
 {
-    uint64_t count = 0;
-    for (uint32_t i = 0; i < draft->part_count; i++)
-        count += draft->parts[i].found ? draft->parts[i].found->episode_count : 0;
-    return count;
+    uint64_t episodes = 0;
+    for (uint32_t i = 0; i < count; i++)
+        for (uint32_t k = 0; k < drafts[i].part_count; k++)
+            episodes += drafts[i].parts[k].found ? drafts[i].parts[k].found->episode_count : 0;
+    return episodes;
 }
 
-static enum hub_status publish(struct hub_catalog *catalog, const struct hub_draft *draft,
+static enum hub_status write_drafts(struct hub_publication *all, uint32_t count, struct hub_error *err)
+{
+    struct hub_db *db = all->db;
+    enum hub_status st = HUB_OK;
+    HUB_TRY(hub_db_begin(db, err));
+    for (uint32_t i = 0; i < count && !st; i++)
+        st = write_all(&all[i], all->catalog->next_serial + i, err);
+    if (!st)
+        st = hub_db_commit(db, err);
+    if (st)
+        hub_db_rollback(db);
+    return st;
+}
+
+static enum hub_status publish(struct hub_publication *all, const struct hub_draft *drafts, uint32_t count,
                                struct hub_error *err)
 {
-    HUB_CLEANUP(hub_publication_dispose)
-    struct hub_publication p = {.catalog = catalog, .db = catalog->index, .draft = draft};
-    HUB_TRY(check_draft(draft, err));
-    const bool large = count_found(draft) > LARGE_EPISODES;
+    struct hub_catalog *catalog = all->catalog;
+    for (uint32_t i = 0; i < count; i++)
+        HUB_TRY(check_draft(&drafts[i], err));
+    const bool large = count_found(drafts, count) > LARGE_EPISODES;
     if (large)
-        HUB_TRY(make_room(p.db, true, err));
-    HUB_TRY(hub_db_begin(p.db, err));
-    enum hub_status st = write_all(&p, err);
-    if (!st)
-        st = hub_db_commit(p.db, err);
-    if (st)
-        hub_db_rollback(p.db);
-    if (large && make_room(p.db, false, NULL))
+        HUB_TRY(make_room(catalog->index, true, err));
+    enum hub_status st = write_drafts(all, count, err);
+    if (large && make_room(catalog->index, false, NULL))
         return hub_fail(err, HUB_IO, "the catalogue's cache cannot be made small again");
     if (st)
         return st;
-    const struct hub_head *old = hub_heads_find(catalog, draft->root, draft->id);
-    retire(&p, old);
-    catalog->next_serial++;
-    return show_head(&p, err);
+    for (uint32_t i = 0; i < count; i++) {
+        const enum hub_status put = put_head(&all[i], err);
+        st = st ? st : put;
+    }
+    return st ? st : hub_heads_show(catalog, false, err);
+}
+
+enum hub_status hub_catalog_publish_all(struct hub_catalog *catalog, const struct hub_draft *drafts,
+                                        uint32_t count, struct hub_error *err)
+{
+    if (!count)
+        return HUB_OK;
+    HUB_CLEANUP(hub_freep) struct hub_publication *all = calloc(count, sizeof *all);
+    if (!all)
+        return hub_fail(err, HUB_NO_MEMORY, "no memory to publish %u datasets", count);
+    for (uint32_t i = 0; i < count; i++)
+        all[i] = (struct hub_publication){.catalog = catalog, .db = catalog->index, .draft = &drafts[i]};
+    pthread_mutex_lock(&catalog->write_lock);
+    const enum hub_status st = publish(all, drafts, count, err);
+    pthread_mutex_unlock(&catalog->write_lock);
+    for (uint32_t i = 0; i < count; i++)
+        hub_publication_dispose(&all[i]);
+    return st;
 }
 
 enum hub_status hub_catalog_publish(struct hub_catalog *catalog, const struct hub_draft *draft,
                                     struct hub_error *err)
 {
-    pthread_mutex_lock(&catalog->write_lock);
-    const enum hub_status st = publish(catalog, draft, err);
-    pthread_mutex_unlock(&catalog->write_lock);
-    return st;
+    return hub_catalog_publish_all(catalog, draft, 1, err);
 }
 
 static enum hub_status stage(struct hub_catalog *catalog, const struct hub_draft *draft,

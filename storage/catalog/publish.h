@@ -1,5 +1,5 @@
-/** The steps of a publication, shared by parts.c, merge.c, directory.c and publish.c. All run in the writer's
- * transaction. */
+/** The steps of a publication, shared by parts.c, merge.c, directory.c, head.c and publish.c. All run in the
+ * writer's transaction. */
 #ifndef HUB_CATALOG_PUBLISH_H
 #define HUB_CATALOG_PUBLISH_H
 
@@ -53,6 +53,7 @@ struct hub_publication {
     uint64_t steps;
     uint32_t problem_count;
     struct hub_doomed *doomed; /* side data of the parts that were deleted */
+    struct hub_head_box *head; /* as written, until it is in the list */
 };
 
 /* ---- parts.c ---- */
@@ -85,6 +86,12 @@ HUB_MUST_USE enum hub_status hub_merge_episodes(struct hub_publication *p, struc
 /* ---- directory.c ---- */
 
 HUB_MUST_USE enum hub_status hub_directory_write(struct hub_publication *p, struct hub_error *err);
+
+/* ---- head.c ---- */
+
+/** The dataset's row, after all else was written. */
+HUB_MUST_USE enum hub_status hub_head_write(struct hub_publication *p, uint64_t serial,
+                                            struct hub_error *err);
 
 void hub_publication_dispose(struct hub_publication *p);
 

@@ -572,7 +572,9 @@ static enum hub_status walk_root(struct hub_walking *w, uint32_t root, struct hu
     adopt(w, top);
     push(w, top);
     run_threads(w);
-    const enum hub_status st = w->status ? w->status : hub_walking_hand_out_loose(w, err);
+    enum hub_status st = w->status ? w->status : hub_walking_hand_out_loose(w, err);
+    if (!st && w->discovery->walked)
+        st = w->discovery->walked(w->discovery->user, err);
     free_all(w);
     return w->status ? w->status : st;
 }

@@ -40,6 +40,8 @@ struct hub_discovery {
     /** One dataset; never two at once, but from several threads, in no order. A failure ends the discovery.
      */
     enum hub_status (*each)(void *user, struct hub_found_dataset *dataset, struct hub_error *err);
+    /** All of one root was handed out; may be NULL. A failure ends the discovery. */
+    enum hub_status (*walked)(void *user, struct hub_error *err);
     /** A directory is looked at; may be NULL. */
     void (*progress)(void *user, uint32_t root, const char *path);
     void *user;

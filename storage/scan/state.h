@@ -164,6 +164,9 @@ uint64_t hub_scan_part_signature(const struct hub_scanner *s, const char *format
 void hub_scan_sweep(struct hub_scanner *s);
 /** Milliseconds until the files have been left alone for the settle time; 0: they have. */
 int64_t hub_scan_unsettled_ms(const struct hub_scanner *s, const struct hub_fileset *files);
+/** Of the note about a dataset: the signature that was inspected. */
+HUB_MUST_USE enum hub_status hub_seen_key(const struct hub_scanner *s, uint32_t root, const char *id,
+                                          struct hub_buf *key);
 /** Remember that this state of the dataset was inspected; 0: forget it. */
 void hub_scan_remember(struct hub_scanner *s, uint32_t root, const char *id, uint64_t signature);
 /** Remember how often trouble of this machine ended its inspection. */
@@ -171,16 +174,41 @@ void hub_scan_remember_trouble(struct hub_scanner *s, uint32_t root, const char 
                                unsigned troubles);
 HUB_MUST_USE enum hub_status hub_scan_revision(const struct hub_fileset *files, char out[41],
                                                struct hub_error *err);
+/** The plan's problems and what the walk met. `out` borrows both; free out->problems. */
+HUB_MUST_USE enum hub_status hub_scan_problems(const struct hub_findings *plan,
+                                               const struct hub_fileset *files, struct hub_findings *out,
+                                               struct hub_error *err);
+
+/* ---- bare.c ---- */
+
 /** Publish a dataset without parts: pending, broken, unsupported, or plain files. */
 HUB_MUST_USE enum hub_status hub_scan_publish_bare(struct hub_scanner *s, uint32_t root, const char *id,
                                                    const char *path, const char *format,
                                                    const struct hub_fileset *files,
                                                    enum hub_dataset_status status, const char *reason,
                                                    const struct hub_findings *plan, struct hub_error *err);
-/** The plan's problems and what the walk met. `out` borrows both; free out->problems. */
-HUB_MUST_USE enum hub_status hub_scan_problems(const struct hub_findings *plan,
-                                               const struct hub_fileset *files, struct hub_findings *out,
+
+/** Datasets without parts that go into the catalogue together. Of the sweeping thread. */
+struct hub_batch {
+    struct hub_batched *sets;
+    uint32_t count;
+    uint64_t file_count;
+    int64_t began_ms;
+    bool at_once;
+};
+
+/** Take a dataset with its files, and `reason` it is broken for or NULL. Lock held; it stays until the batch
+ * is published. */
+HUB_MUST_USE enum hub_status hub_batch_add(struct hub_scanner *s, struct hub_batch *batch,
+                                           struct hub_seen *seen, struct hub_fileset *files,
+                                           const char *reason, struct hub_error *err);
+/** It is full, or what is in it has waited long enough. */
+bool hub_batch_is_due(const struct hub_batch *batch);
+/** Publish what is in it, and empty it. What could not be published is found changed by the next sweep. No
+ * lock held. */
+HUB_MUST_USE enum hub_status hub_batch_publish(struct hub_scanner *s, struct hub_batch *batch,
                                                struct hub_error *err);
+void hub_batch_dispose(struct hub_batch *batch);
 
 /* ---- work.c ---- */
 

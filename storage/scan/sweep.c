@@ -22,6 +22,7 @@ struct hub_sweep {
     /* from one thread at a time */
     uint32_t clash_count;
     bool new_clash;
+    struct hub_batch batch;
 };
 
 /* ---- what follows from the files ---- */
@@ -62,35 +63,9 @@ enum hub_status hub_scan_problems(const struct hub_findings *plan, const struct 
     return HUB_OK;
 }
 
-enum hub_status hub_scan_publish_bare(struct hub_scanner *s, uint32_t root, const char *id, const char *path,
-                                      const char *format, const struct hub_fileset *files,
-                                      enum hub_dataset_status status, const char *reason,
-                                      const struct hub_findings *plan, struct hub_error *err)
-{
-    char revision[41] = "";
-    struct hub_findings all;
-    if (status != HUB_DATASET_PENDING)
-        HUB_TRY(hub_scan_revision(files, revision, err));
-    HUB_TRY(hub_scan_problems(plan, files, &all, err));
-    const struct hub_draft draft = {.id = id,
-                                    .path = path,
-                                    .format = format,
-                                    .reason = reason,
-                                    .root = root,
-                                    .status = status,
-                                    .files = files->files,
-                                    .file_count = files->count,
-                                    .plan = &all,
-                                    .revision = revision};
-    const enum hub_status st = hub_catalog_publish(s->catalog, &draft, err);
-    free(all.problems);
-    return st;
-}
-
 /* ---- notes ---- */
 
-static enum hub_status seen_key(const struct hub_scanner *s, uint32_t root, const char *id,
-                                struct hub_buf *key)
+enum hub_status hub_seen_key(const struct hub_scanner *s, uint32_t root, const char *id, struct hub_buf *key)
 {
     return hub_buf_addf(key, NULL, "seen:%s:%s", s->walk.roots[root], id);
 }
@@ -99,7 +74,7 @@ void hub_scan_remember(struct hub_scanner *s, uint32_t root, const char *id, uin
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf key = HUB_BUF_INIT(16 * KIB);
     const struct hub_view value = {(const char *)&signature, signature ? sizeof signature : 0};
-    if (seen_key(s, root, id, &key) || hub_catalog_note_put(s->catalog, key.data, value, NULL))
+    if (hub_seen_key(s, root, id, &key) || hub_catalog_note_put(s->catalog, key.data, value, NULL))
         return; /* it is inspected once more after a restart */
 }
 
@@ -108,7 +83,7 @@ void hub_scan_remember_trouble(struct hub_scanner *s, uint32_t root, const char 
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf key = HUB_BUF_INIT(16 * KIB);
     const uint64_t note[] = {signature, troubles};
-    if (seen_key(s, root, id, &key) ||
+    if (hub_seen_key(s, root, id, &key) ||
         hub_catalog_note_put(s->catalog, key.data, (struct hub_view){(const char *)note, sizeof note}, NULL))
         return; /* after a restart it is tried as often again */
 }
@@ -118,7 +93,8 @@ static void recall_seen(const struct hub_scanner *s, struct hub_seen *seen, uint
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf key = HUB_BUF_INIT(16 * KIB), value = HUB_BUF_INIT(64);
     uint64_t note[2] = {0};
-    if (seen_key(s, seen->root, seen->id, &key) || hub_catalog_note_get(s->catalog, key.data, &value, NULL) ||
+    if (hub_seen_key(s, seen->root, seen->id, &key) ||
+        hub_catalog_note_get(s->catalog, key.data, &value, NULL) ||
         (value.size != sizeof note[0] && value.size != sizeof note))
         return;
     memcpy(note, value.data, value.size);
@@ -267,19 +243,13 @@ static enum hub_status show_pending(struct hub_scanner *s, struct hub_seen *seen
 }
 
 /* What nobody has to inspect: plain files, and what cannot be inspected. */
-static enum hub_status publish_at_once(struct hub_scanner *s, struct hub_seen *seen,
-                                       const struct hub_found_dataset *found, struct hub_error *err)
+static enum hub_status publish_soon(struct hub_sweep *sweep, struct hub_seen *seen,
+                                    const struct hub_found_dataset *found, struct hub_error *err)
 {
-    HUB_TRY(hub_scan_publish_bare(s, seen->root, seen->id, seen->path, found->formats[0], found->files,
-                                  found->broken ? HUB_DATASET_BROKEN : HUB_DATASET_READY,
-                                  found->broken ? found->broken : "", NULL, err));
     if (seen->state == HUB_SEEN_QUEUED)
-        hub_seen_unqueue(s, seen);
+        hub_seen_unqueue(sweep->scanner, seen);
     seen->state = HUB_SEEN_IDLE;
-    seen->shown = seen->ready = true;
-    seen->published = seen->signature;
-    hub_scan_remember(s, seen->root, seen->id, seen->signature);
-    return HUB_OK;
+    return hub_batch_add(sweep->scanner, &sweep->batch, seen, found->files, found->broken, err);
 }
 
 static enum hub_status queue(struct hub_scanner *s, struct hub_seen *seen, struct hub_fileset *files,
@@ -303,9 +273,10 @@ static enum hub_status queue(struct hub_scanner *s, struct hub_seen *seen, struc
     return HUB_OK;
 }
 
-static enum hub_status found_locked(struct hub_scanner *s, struct hub_found_dataset *found,
+static enum hub_status found_locked(struct hub_sweep *sweep, struct hub_found_dataset *found,
                                     struct hub_error *err)
 {
+    struct hub_scanner *s = sweep->scanner;
     const uint64_t signature = hub_scan_signature(s, found->formats, found->format_count, found->files);
     struct hub_seen *seen = hub_seen_get(s, found);
     if (!seen)
@@ -332,17 +303,25 @@ static enum hub_status found_locked(struct hub_scanner *s, struct hub_found_data
         return HUB_OK;
     }
     if (found->broken || strcmp(found->formats[0], "files") == 0)
-        return publish_at_once(s, seen, found, err);
+        return publish_soon(sweep, seen, found, err);
     return queue(s, seen, found->files, err);
 }
 
 static enum hub_status on_found(void *user, struct hub_found_dataset *found, struct hub_error *err)
 {
-    struct hub_scanner *s = ((struct hub_sweep *)user)->scanner;
-    pthread_mutex_lock(&s->lock);
-    const enum hub_status st = found_locked(s, found, err);
-    pthread_mutex_unlock(&s->lock);
-    return st;
+    struct hub_sweep *sweep = user;
+    pthread_mutex_lock(&sweep->scanner->lock);
+    const enum hub_status st = found_locked(sweep, found, err);
+    pthread_mutex_unlock(&sweep->scanner->lock);
+    if (st || !hub_batch_is_due(&sweep->batch))
+        return st;
+    return hub_batch_publish(sweep->scanner, &sweep->batch, err);
+}
+
+static enum hub_status on_walked(void *user, struct hub_error *err)
+{
+    struct hub_sweep *sweep = user;
+    return hub_batch_publish(sweep->scanner, &sweep->batch, err);
 }
 
 /* What was published is shown within a moment, however long the sweep takes. */
@@ -465,6 +444,7 @@ void hub_scan_sweep(struct hub_scanner *s)
         .recall = note_recall,
         .remember = note_remember,
         .each = on_found,
+        .walked = on_walked,
         .progress = on_directory,
         .user = &sweep,
     };
@@ -486,7 +466,9 @@ void hub_scan_sweep(struct hub_scanner *s)
         drop_notes(&sweep, root_missing);
         settle_clashes(&sweep);
     }
+    (void)!hub_batch_publish(s, &sweep.batch, NULL); /* of a sweep that was ended */
     (void)!hub_catalog_flush(s->catalog, NULL);
+    hub_batch_dispose(&sweep.batch);
     hub_places_dispose(&sweep.notes);
     end_sweep(s, st, &err, &out, began_ms);
 }

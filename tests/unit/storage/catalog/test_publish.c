@@ -464,3 +464,65 @@ Test(publish, a_draft_that_makes_no_sense_changes_nothing)
     cr_expect_null(head_of("set"));
     cr_expect_eq(hub_catalog_remove(catalog, 0, "set", NULL), HUB_NOT_FOUND);
 }
+
+static struct hub_draft noted(const char *id, const struct hub_ds_file *file, const char *note)
+{
+    struct hub_draft draft = draft_of(id, file, 1, NULL, 0);
+    draft.format = "files";
+    draft.note = note;
+    draft.note_value = hub_view_of(id);
+    return draft;
+}
+
+static void expect_note(const char *key, const char *value)
+{
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf text = HUB_BUF_INIT(KIB);
+    DRAFT_OK(hub_catalog_note_get(catalog, key, &text, err));
+    cr_expect_str_eq(text.data, value);
+}
+
+Test(publish, several_are_published_together)
+{
+    const struct hub_ds_file file = draft_file("a.txt", 1);
+    publish_simple("b", 2);
+    const struct hub_snapshot *before = hub_catalog_snapshot(catalog);
+    const uint64_t generation = before->generation, serial = head_of("b")->serial;
+    const struct hub_draft drafts[] = {noted("c", &file, "note c"), noted("b", &file, "note b"),
+                                       noted("a", &file, "note a")};
+    DRAFT_OK(hub_catalog_publish_all(catalog, drafts, 3, err));
+    DRAFT_OK(hub_catalog_flush(catalog, err));
+    cr_expect_eq(hub_catalog_snapshot(catalog)->generation, generation + 1);
+    for (int again = 0; again < 2; again++) {
+        cr_assert_eq(hub_catalog_snapshot(catalog)->count, 3);
+        cr_expect_str_eq(head_of("b")->format, "files");
+        cr_expect_eq(head_of("b")->episodes, 0);
+        cr_expect_gt(head_of("c")->serial, serial);
+        cr_expect_gt(head_of("b")->serial, head_of("c")->serial);
+        cr_expect_gt(head_of("a")->serial, head_of("b")->serial);
+        expect_note("note a", "a");
+        expect_note("note b", "b");
+        expect_note("note c", "c");
+        hub_catalog_close(catalog);
+        open_it();
+    }
+    const struct hub_dataset *dataset = opened("b");
+    cr_expect_eq(dataset->part_count, 0);
+    hub_dataset_put(catalog, dataset);
+    DRAFT_OK(hub_catalog_publish_all(catalog, drafts, 0, err));
+}
+
+Test(publish, one_that_fails_leaves_all_as_they_were)
+{
+    const struct hub_ds_file file = draft_file("a.txt", 1);
+    const struct hub_draft_part kept = {.name = "never seen", .signature = 1};
+    const struct hub_draft drafts[] = {noted("a", &file, "note a"), draft_of("b", &file, 1, &kept, 1)};
+    publish_simple("a", 2);
+    const uint64_t serial = head_of("a")->serial;
+    cr_expect_eq(hub_catalog_publish_all(catalog, drafts, 2, NULL), HUB_NOT_FOUND);
+    DRAFT_OK(hub_catalog_flush(catalog, err));
+    cr_expect_eq(head_of("a")->serial, serial);
+    cr_expect_eq(head_of("a")->episodes, 2);
+    cr_expect_null(head_of("b"));
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf text = HUB_BUF_INIT(KIB);
+    cr_expect_eq(hub_catalog_note_get(catalog, "note a", &text, NULL), HUB_NOT_FOUND);
+}

@@ -148,6 +148,47 @@ Test(scanner, nothing_is_asked_twice)
     cr_expect_eq(hub_catalog_snapshot(hub.catalog)->count, count);
 }
 
+static uint64_t newest_serial(void)
+{
+    const struct hub_snapshot *s = hub_catalog_snapshot(hub.catalog);
+    uint64_t newest = 0;
+    for (uint32_t i = 0; i < s->count; i++)
+        newest = HUB_MAX(newest, s->heads[i]->serial);
+    return newest;
+}
+
+/* More than are published in one transaction. */
+Test(scanner, many_plain_folders_are_known_again)
+{
+    enum { FOLDERS = 600 };
+    char path[40];
+    for (unsigned i = 0; i < FOLDERS; i++) {
+        snprintf(path, sizeof path, "d%03u/notes.txt", i);
+        scan_write(root, path, "x");
+    }
+    start(0, false);
+    settle();
+    cr_assert_eq(hub_catalog_snapshot(hub.catalog)->count, FOLDERS);
+    for (unsigned i = 0; i < FOLDERS; i++) {
+        snprintf(path, sizeof path, "d%03u", i);
+        expect_status(path, HUB_DATASET_READY);
+        cr_expect_eq(head_of(path)->files, 1);
+    }
+    const uint64_t first = newest_serial();
+    sweep();
+    cr_expect_eq(newest_serial(), first);
+    scan_write(root, "d300/notes.txt", "changed");
+    sweep();
+    cr_expect_eq(head_of("d300")->serial, first + 1);
+    cr_expect_eq(head_of("d300")->size, strlen("changed"));
+    cr_expect_eq(newest_serial(), first + 1);
+    stop();
+    start(0, false);
+    settle();
+    cr_expect_eq(newest_serial(), first + 1, "after a restart");
+    cr_expect_eq(hub_catalog_snapshot(hub.catalog)->count, FOLDERS);
+}
+
 Test(scanner, what_comes_changes_and_goes)
 {
     char path[4096];

@@ -1,0 +1,148 @@
+/* Datasets without parts: one at a time, or many in one transaction, for a tree of plain folders has as many
+ * as it has folders. */
+#include "storage/scan/state.h"
+
+#include <stdlib.h>
+
+enum { BATCH_SETS = 256, BATCH_FILES = 20000, BATCH_MS = 100 };
+
+/* What a draft borrows; it stays where it is. */
+struct bare {
+    struct hub_findings problems;
+    char revision[41];
+};
+
+static enum hub_status complete(struct hub_draft *draft, struct bare *bare, const struct hub_fileset *files,
+                                const struct hub_findings *plan, struct hub_error *err)
+{
+    draft->files = files->files;
+    draft->file_count = files->count;
+    draft->plan = &bare->problems;
+    draft->revision = bare->revision;
+    if (draft->status != HUB_DATASET_PENDING)
+        HUB_TRY(hub_scan_revision(files, bare->revision, err));
+    return hub_scan_problems(plan, files, &bare->problems, err);
+}
+
+enum hub_status hub_scan_publish_bare(struct hub_scanner *s, uint32_t root, const char *id, const char *path,
+                                      const char *format, const struct hub_fileset *files,
+                                      enum hub_dataset_status status, const char *reason,
+                                      const struct hub_findings *plan, struct hub_error *err)
+{
+    struct bare bare = {0};
+    struct hub_draft draft = {
+        .id = id, .path = path, .format = format, .reason = reason, .root = root, .status = status};
+    HUB_TRY(complete(&draft, &bare, files, plan, err));
+    const enum hub_status st = hub_catalog_publish(s->catalog, &draft, err);
+    free(bare.problems.problems);
+    return st;
+}
+
+/* ---- many at a time ---- */
+
+struct hub_batched {
+    struct hub_seen *seen;
+    struct hub_fileset files;
+    char *reason, *note;
+    struct bare bare;
+};
+
+static void batched_dispose(struct hub_batched *set)
+{
+    hub_fileset_dispose(&set->files);
+    free(set->reason);
+    free(set->note);
+    free(set->bare.problems.problems);
+}
+
+enum hub_status hub_batch_add(struct hub_scanner *s, struct hub_batch *batch, struct hub_seen *seen,
+                              struct hub_fileset *files, const char *reason, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf note = HUB_BUF_INIT(16 * KIB);
+    if (!batch->sets)
+        batch->sets = calloc(BATCH_SETS, sizeof *batch->sets);
+    HUB_CLEANUP(hub_freep) char *why = reason ? strdup(reason) : NULL;
+    if (!batch->sets || (reason && !why))
+        return hub_fail(err, HUB_NO_MEMORY, "no memory to publish");
+    HUB_TRY(hub_seen_key(s, seen->root, seen->id, &note));
+    if (!batch->count)
+        batch->began_ms = hub_scan_now_ms();
+    batch->sets[batch->count++] =
+        (struct hub_batched){.seen = seen, .files = *files, .reason = why, .note = hub_buf_take(&note, NULL)};
+    why = NULL;
+    batch->file_count += files->count;
+    /* what a driver claimed is found while directories are asked about, which may take its time */
+    batch->at_once = batch->at_once || strcmp(seen->formats[0], "files") != 0;
+    *files = (struct hub_fileset){0};
+    return HUB_OK;
+}
+
+bool hub_batch_is_due(const struct hub_batch *batch)
+{
+    return batch->count &&
+           (batch->at_once || batch->count == BATCH_SETS || batch->file_count >= BATCH_FILES ||
+            hub_scan_now_ms() - batch->began_ms >= BATCH_MS);
+}
+
+static enum hub_status make_draft(struct hub_batched *set, struct hub_draft *draft, struct hub_error *err)
+{
+    const struct hub_seen *seen = set->seen;
+    *draft = (struct hub_draft){
+        .id = seen->id,
+        .path = seen->path,
+        .format = seen->formats[0],
+        .reason = set->reason ? set->reason : "",
+        .root = seen->root,
+        .status = set->reason ? HUB_DATASET_BROKEN : HUB_DATASET_READY,
+        .note = set->note,
+        .note_value = {(const char *)&seen->signature, sizeof seen->signature},
+    };
+    return complete(draft, &set->bare, &set->files, NULL, err);
+}
+
+/* One that cannot be published keeps none before it from being. */
+static enum hub_status publish(struct hub_scanner *s, const struct hub_batch *batch, struct hub_draft *drafts,
+                               uint32_t *done, struct hub_error *err)
+{
+    for (uint32_t i = 0; i < batch->count; i++)
+        HUB_TRY(make_draft(&batch->sets[i], &drafts[i], err));
+    if (hub_catalog_publish_all(s->catalog, drafts, batch->count, NULL) == HUB_OK) {
+        *done = batch->count;
+        return HUB_OK;
+    }
+    for (; *done < batch->count; ++*done)
+        HUB_TRY(hub_catalog_publish(s->catalog, &drafts[*done], err));
+    return HUB_OK;
+}
+
+static void clear(struct hub_batch *batch)
+{
+    for (uint32_t i = 0; i < batch->count; i++)
+        batched_dispose(&batch->sets[i]);
+    *batch = (struct hub_batch){.sets = batch->sets};
+}
+
+enum hub_status hub_batch_publish(struct hub_scanner *s, struct hub_batch *batch, struct hub_error *err)
+{
+    uint32_t done = 0;
+    if (!batch->count)
+        return HUB_OK;
+    HUB_CLEANUP(hub_freep) struct hub_draft *drafts = calloc(batch->count, sizeof *drafts);
+    const enum hub_status st =
+        drafts ? publish(s, batch, drafts, &done, err) : hub_fail(err, HUB_NO_MEMORY, "no memory to publish");
+    pthread_mutex_lock(&s->lock);
+    for (uint32_t i = 0; i < done; i++) {
+        struct hub_seen *seen = batch->sets[i].seen;
+        seen->shown = seen->ready = true;
+        seen->published = seen->signature;
+    }
+    pthread_mutex_unlock(&s->lock);
+    clear(batch);
+    return st;
+}
+
+void hub_batch_dispose(struct hub_batch *batch)
+{
+    clear(batch);
+    free(batch->sets);
+}
