@@ -143,8 +143,8 @@ def test_words_and_pictures_of_a_dictionary_are_not_priced_at_all_of_it(tmp_path
 
 # ---- sets that their own library refuses ----
 
-VIDEO = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "fixtures", "lerobot", "arm-v21", "videos", "chunk-000",
-                     "observation.images.top", "episode_000000.mp4")
+FIXTURES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "fixtures")
+VIDEO = os.path.join(FIXTURES, "lerobot", "arm-v21", "videos", "chunk-000", "observation.images.top", "episode_000000.mp4")
 POINTER = b"version https://git-lfs.github.com/spec/v1\noid sha256:" + b"0" * 64 + b"\nsize 9999\n"
 
 
@@ -218,14 +218,18 @@ def test_what_contradicts_info_json_is_named(tmp_path):
     arm = make_arm(tmp_path, "arm")
     info = json.loads((arm / "meta" / "info.json").read_text())
     info["features"] = {"action": {"dtype": "float64", "shape": [3]}, "cam": {"dtype": "video", "shape": [2, 2, 3]}}
-    (arm / "meta" / "info.json").write_text(json.dumps({**info, "total_frames": 99}))
-    (arm / "meta" / "tasks.jsonl").write_text('{"task_index": 5, "task": "lift"}\n')
+    totals = {"total_frames": 99, "total_tasks": 7, "total_videos": 3}
+    (arm / "meta" / "info.json").write_text(json.dumps({**info, **totals}))
+    (arm / "meta" / "tasks.jsonl").write_text('{"task_index": 5, "task": "lift"}\n{"task_index": 6, "task": "drop"}\n{"task_')
     with serving(str(tmp_path)) as hub:
         d = hub.dataset("arm")
         told = {(p["code"], p.get("path", "").split("/")[-1]): p["detail"] for p in d["problems"]}
         assert told["dtype-mismatch", "action"] == "info.json states float64, the files hold float32"
         assert "shape-mismatch" in {c for c, _ in told} and "99 steps" in told["count-mismatch", ""]
         assert "task_index 0 has no task" in told["unknown-task", "episode_000000.parquet"]
+        assert told["count-mismatch", "tasks.jsonl"] == "info.json states total_tasks 7, there are 2"
+        assert told["count-mismatch", "videos"] == "info.json states total_videos 3, there are 0"
+        assert told["bad-json-line", "tasks.jsonl"].startswith("line 3 is cut short") and " more" not in told["bad-json-line", "tasks.jsonl"]
 
 
 def test_a_video_that_is_not_whole_is_named(tmp_path):

@@ -4,11 +4,11 @@
  * episodes.jsonl say what is there; info.json is kept as a claim, for its counts are often wrong. v1
  * (meta_data/) and v3 (many episodes to a file) are recognised and refused by name.
  *
- * Problems: missing-file, unlisted-episodes, repeated-episode, bad-split, other-spelling, bad-json-line; of
- * an episode's file or video: not-fetched (Git LFS), permission-denied; of a file: unreadable-episode,
- * no-episode-number, number-mismatch, length-mismatch, unknown-task; of a video: bad-video, cut-video,
- * videos-not-checked; of a field: missing-column, missing-video, shape-mismatch, dtype-mismatch, nulls,
- * unreadable-in-episodes.
+ * Problems: missing-file, unlisted-episodes, repeated-episode, bad-split, other-spelling, bad-json-line,
+ * count-mismatch; of an episode's file or video: not-fetched (Git LFS), permission-denied; of a file:
+ * unreadable-episode, no-episode-number, number-mismatch, length-mismatch, unknown-task; of a video:
+ * bad-video, cut-video, videos-not-checked; of a field: missing-column, missing-video, shape-mismatch,
+ * dtype-mismatch, nulls, unreadable-in-episodes.
  */
 #include "storage/formats/lerobot/lerobot.h"
 
@@ -268,6 +268,40 @@ static enum hub_status check_version(struct plan *p, struct hub_error *err)
     return HUB_OK;
 }
 
+/* ---- totals ---- */
+
+static enum hub_status compare_total(struct plan *p, const char *key, const char *path, uint64_t found,
+                                     struct hub_error *err)
+{
+    const json_t *stated = json_object_get(p->info, key);
+    if (!json_is_integer(stated) || json_integer_value(stated) == (json_int_t)found)
+        return HUB_OK;
+    return hub_sink_problem(p->sink, "count-mismatch", hub_view_of(path), err,
+                            "info.json states %s %lld, there are %llu", key,
+                            (long long)json_integer_value(stated), (unsigned long long)found);
+}
+
+static enum hub_status count_line(void *user, json_t *line, uint32_t number, struct hub_error *err)
+{
+    (void)line;
+    (void)number;
+    (void)err;
+    ++*(uint64_t *)user;
+    return HUB_OK;
+}
+
+static enum hub_status check_totals(struct plan *p, struct hub_error *err)
+{
+    uint64_t tasks = 0, videos = 0;
+    HUB_TRY(hub_lerobot_lines(p->files, NULL, LEROBOT_TASKS, 0, INT64_MAX, count_line, &tasks, err));
+    if (tasks) /* else the file is missing, empty or unreadable, which is told of it */
+        HUB_TRY(compare_total(p, "total_tasks", LEROBOT_TASKS, tasks, err));
+    HUB_TRY(hub_lerobot_check_videos(p->files, p->sink, &videos, err));
+    return compare_total(p, "total_videos", "videos", videos, err);
+}
+
+/* ---- what LeRobot needs ---- */
+
 /* A file that LeRobot opens before anything else. */
 static enum hub_status check_needed(struct plan *p, const char *name, bool optional, struct hub_error *err)
 {
@@ -303,8 +337,6 @@ static enum hub_status check_loadable(struct plan *p, struct hub_error *err)
     if (!json_object_get(p->info, "codebase_version"))
         HUB_TRY(hub_sink_problem(p->sink, "not-loadable", HUB_VIEW(LEROBOT_INFO), err,
                                  "LeRobot looks for \"codebase_version\""));
-    uint64_t videos;
-    HUB_TRY(hub_lerobot_check_videos(p->files, p->sink, &videos, err));
     HUB_TRY(check_needed(p, LEROBOT_EPISODES, false, err));
     HUB_TRY(check_needed(p, LEROBOT_TASKS, false, err));
     HUB_TRY(check_needed(p, LEROBOT_EPISODES_STATS, strcmp(version, "2.1") != 0, err));
@@ -322,6 +354,7 @@ static enum hub_status report(struct plan *p, struct hub_view info, struct hub_e
     HUB_TRY(send_count(p, "claimed_steps", "total_frames", err));
     HUB_TRY(check_listed(p, err));
     HUB_TRY(check_loadable(p, err));
+    HUB_TRY(check_totals(p, err));
     HUB_TRY(send_splits(p, err));
     HUB_TRY(send_statistics(p, err));
     return send_parts(p, err);

@@ -25,8 +25,8 @@ typedef enum hub_status hub_lerobot_line(void *user, json_t *object, uint32_t nu
 
 /**
  * The lines of a .jsonl file; one that is not there has none. Empty lines are passed over, damaged ones are
- * reported to the sink as "bad-json-line". Lines that begin with an episode_index outside [first, last] are
- * passed over unread.
+ * reported to the sink (NULL: to nobody) as "bad-json-line". Lines that begin with an episode_index outside
+ * [first, last] are passed over unread.
  */
 HUB_MUST_USE enum hub_status hub_lerobot_lines(struct hub_files *files, struct hub_sink *sink,
                                                const char *path, int64_t first, int64_t last,

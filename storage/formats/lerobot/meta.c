@@ -79,6 +79,8 @@ static enum hub_status take_line(struct reader *r, struct hub_view line, bool wh
     const enum hub_status st = parse(line, &r->strict, &object, &why);
     if (st == HUB_NO_MEMORY)
         return hub_fail(err, st, "%s", why.detail);
+    if ((st || !json_is_object(object)) && !r->sink)
+        return HUB_OK;
     if (st || !json_is_object(object))
         return hub_sink_problem(r->sink, "bad-json-line", hub_view_of(r->path), err, "line %u %s: %s",
                                 r->number, whole ? "is not an object" : "is cut short",
