@@ -192,6 +192,9 @@ def test_what_its_own_library_refuses_is_never_silently_ready(tmp_path):
         (tmp_path / name / "data").mkdir(parents=True)
         with h5py.File(tmp_path / name / "data" / "main_data.hdf5", "w") as f:
             write(f)
+    shutil.copytree(os.path.join(FIXTURES, "hdf5-hostile", "unclean-shutdown-v0"), tmp_path / "open-v0")
+    with pytest.raises(OSError, match="consistency flags|already open"):
+        h5py.File(tmp_path / "open-v0" / "data" / "main_data.hdf5")
     with serving(str(tmp_path)) as hub:
         sets = {i["id"]: i for i in hub.datasets()}
         assert sets["good"]["status"] == "ready" and "loadable" not in sets["good"]
@@ -201,11 +204,12 @@ def test_what_its_own_library_refuses_is_never_silently_ready(tmp_path):
             assert sets[name]["format"] == "lerobot" and sets[name]["status"] == "broken", (name, sets[name])
             assert reason in sets[name]["reason"], sets[name]
         refused = {"no-tasks": "missing", "pointer-tasks": "cannot be read", "no-stats": "missing", "lost-episode": "needs the data file",
-                   "bad-episode": "cannot be read", "fresh": "no data file", "robo-v0": "", "flat-v0": ""}
+                   "bad-episode": "cannot be read", "fresh": "no data file", "robo-v0": "", "flat-v0": "", "open-v0": "refuse to read it"}
         for name, reason in refused.items():
             assert sets[name]["status"] == "ready" and sets[name]["loadable"] is False and sets[name]["loadable_by"] == []
             assert any(p["code"] == "not-loadable" and reason in p["detail"] for p in hub.dataset(name)["problems"]), name
         assert any("git lfs pull" in p["detail"] for p in hub.dataset("pointer-tasks")["problems"])
+        assert "file-not-closed" in {p["code"] for p in hub.dataset("open-v0")["problems"]}
         assert any("robomimic" in p["detail"] for p in hub.dataset("robo-v0")["problems"])
         assert any("D4RL" in p["detail"] for p in hub.dataset("flat-v0")["problems"])
         assert {i["id"] for i in hub.datasets("&loadable=false")} == set(refused)
