@@ -14,7 +14,7 @@ enum hub_status hub_cursor_encode(const struct hub_page_cursor *cursor, struct h
 {
     char text[2200];
     const int n =
-        snprintf(text, sizeof text, "%s\n%d%s\n%s", cursor->scope, cursor->is_null, cursor->key, cursor->tie);
+        snprintf(text, sizeof text, "%s\n%d%s\n%s", cursor->scope, cursor->behind, cursor->key, cursor->tie);
     return hub_base64_encode((struct hub_view){text, (size_t)n}, out, err);
 }
 
@@ -40,7 +40,7 @@ enum hub_status hub_cursor_decode(struct hub_view text, const char *scope, struc
         return hub_fail_about(err, "cursor", text.data);
     }
     snprintf(out->scope, sizeof out->scope, "%s", scope);
-    out->is_null = key[1] == '1';
+    out->behind = key[1] == '1';
     snprintf(out->key, sizeof out->key, "%s", key + 2);
     snprintf(out->tie, sizeof out->tie, "%s", tie + 1);
     return HUB_OK;

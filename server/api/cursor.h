@@ -11,7 +11,7 @@
 
 struct hub_page_cursor {
     char scope[33]; /* hash of sort and filters: a cursor of another question is refused */
-    bool is_null;   /* the key was missing */
+    bool behind;    /* among what sorts last in either direction: rows without the key, loose files */
     char key[1024];
     char tie[1024]; /* id or number */
 };

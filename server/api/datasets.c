@@ -46,6 +46,12 @@ static uint64_t number_of(const struct hub_head *head, enum sort_key sort)
     return 0;
 }
 
+/* Files that belong to no dataset come after all datasets, in either direction. */
+static bool is_loose(const struct hub_head *head)
+{
+    return strcmp(head->format, "files") == 0;
+}
+
 static int compare_keys(const struct listing *l, const struct hub_head *a, uint64_t number, const char *name)
 {
     if (l->sort == BY_NAME)
@@ -59,6 +65,9 @@ static int compare_heads(const void *a, const void *b, void *user)
 {
     const struct listing *l = user;
     const struct hub_head *x = *(const struct hub_head *const *)a, *y = *(const struct hub_head *const *)b;
+    const int by_kind = is_loose(x) - is_loose(y);
+    if (by_kind)
+        return by_kind;
     const int by_key = compare_keys(l, x, number_of(y, l->sort), y->name);
     if (by_key)
         return l->descending ? -by_key : by_key;
@@ -128,14 +137,16 @@ static bool matches(const struct listing *l, const struct hub_head *head)
            (!l->release || hub_head_loadable(head, l->release));
 }
 
-/* Heads of one key follow each other in version order, so the newest that matches is the last of its run. */
-static void filter(const struct hub_snapshot *snapshot, struct listing *l)
+/* Add the datasets or the loose files that match. Heads of one key follow each other in version order, so the
+ * newest that matches is the last of its run. */
+static void filter(const struct hub_snapshot *snapshot, bool loose, struct listing *l)
 {
+    const uint32_t before = l->count;
     for (uint32_t i = 0; i < snapshot->count; i++) {
         const struct hub_head *head = snapshot->heads[i];
-        if (!matches(l, head))
+        if (is_loose(head) != loose || !matches(l, head))
             continue;
-        const bool same = l->count && head->version >= 0 && l->heads[l->count - 1]->version >= 0 &&
+        const bool same = l->count > before && head->version >= 0 && l->heads[l->count - 1]->version >= 0 &&
                           strcmp(l->heads[l->count - 1]->key, head->key) == 0;
         if (l->latest && same)
             l->count--;
@@ -150,11 +161,12 @@ static uint32_t after(const struct listing *l, const struct hub_page_cursor *cur
     uint32_t low = 0, high = l->count;
     while (low < high) {
         const uint32_t middle = low + (high - low) / 2;
-        int order = compare_keys(l, l->heads[middle], number, cursor->key);
+        const int by_kind = is_loose(l->heads[middle]) - cursor->behind;
+        int order = by_kind ? by_kind : compare_keys(l, l->heads[middle], number, cursor->key);
         if (order == 0) {
             order = hub_id_compare(hub_view_of(l->heads[middle]->id), hub_view_of(cursor->tie));
             order = l->descending && l->sort == BY_ID ? -order : order;
-        } else if (l->descending) {
+        } else if (!by_kind && l->descending) {
             order = -order;
         }
         if (order <= 0)
@@ -183,6 +195,7 @@ static enum hub_status write_page(struct hub_request *request, struct listing *l
     const struct hub_head *last = end > 0 && end < l->count ? l->heads[end - 1] : NULL;
     if (last) {
         memcpy(next.scope, l->scope, sizeof next.scope);
+        next.behind = is_loose(last);
         if (l->sort == BY_NAME)
             snprintf(next.key, sizeof next.key, "%s", last->name);
         else
@@ -219,7 +232,8 @@ enum hub_status hub_datasets_list(struct hub_request *request, struct hub_respon
     if (!heads)
         return hub_fail(err, HUB_NO_MEMORY, "no memory for the list");
     l.heads = heads;
-    filter(snapshot, &l);
+    filter(snapshot, false, &l);
+    filter(snapshot, true, &l);
     if (l.sort != BY_ID || l.descending)
         qsort_r(l.heads, l.count, sizeof *l.heads, compare_heads, &l);
     return write_page(request, &l, text.data ? after(&l, &cursor) : 0, limit, response, err);

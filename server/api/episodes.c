@@ -110,7 +110,7 @@ static enum hub_status read_query(const struct hub_request *request, struct hub_
         return HUB_OK;
     HUB_TRY(hub_cursor_decode(text, scope, cursor, err));
     query->has_after = true;
-    query->after_is_null = cursor->is_null;
+    query->after_is_null = cursor->behind;
     query->after_key = hub_view_of(cursor->key);
     query->after_number = strtoll(cursor->tie, NULL, 10);
     return HUB_OK;
@@ -131,7 +131,7 @@ static enum hub_status write_page(struct hub_request *request, const struct hub_
     hub_json_put_array(&page.json, "items");
     HUB_TRY(hub_episode_page(state, query, add_item, &page, &key, &more, &total, err));
     hub_json_end_array(&page.json);
-    next.is_null = key.size == 0;
+    next.behind = key.size == 0;
     memcpy(next.scope, scope, sizeof next.scope);
     snprintf(next.key, sizeof next.key, "%s", key.data ? key.data : "");
     snprintf(next.tie, sizeof next.tie, "%" PRId64, page.last);

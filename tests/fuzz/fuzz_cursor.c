@@ -11,7 +11,7 @@ static void check(const struct hub_page_cursor *cursor)
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf text = HUB_BUF_INIT(8 * KIB);
     struct hub_page_cursor again;
     if (hub_cursor_encode(cursor, &text, NULL) ||
-        hub_cursor_decode(hub_buf_view(&text), SCOPE, &again, NULL) || again.is_null != cursor->is_null ||
+        hub_cursor_decode(hub_buf_view(&text), SCOPE, &again, NULL) || again.behind != cursor->behind ||
         strcmp(again.key, cursor->key) != 0 || strcmp(again.tie, cursor->tie) != 0)
         abort();
 }

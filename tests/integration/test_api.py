@@ -70,6 +70,32 @@ def test_paging_reaches_everything_once(traps):
         assert sorted(seen) == sorted(every), sort
 
 
+def test_loose_files_come_last_in_every_order(tmp_path):
+    for name in ("m-v0", "z-v0", "lab/p-v3"):
+        shutil.copytree(os.path.join(SAMPLES, "door-human-v0"), tmp_path / name)
+    for name in ("a-notes", "m-v1", "lab/b-notes", "zz"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "notes.txt").write_text("x" * len(name))
+    with serving(str(tmp_path)) as hub:
+        keys = {"id": None, "name": "name", "episodes": "episodes", "steps": "steps", "size": "size", "modified": "modified"}
+        for sort, key in keys.items():
+            for sign in "", "-":
+                seen, url = [], f"/api/v1/datasets?limit=2&sort={sign}{sort}"
+                while url:
+                    page = hub.get(url).json()
+                    seen += page["items"]
+                    url = page["next"] and page["next"].replace(hub.base, "")
+                loose = [i["format"] == "files" for i in seen]
+                assert loose == sorted(loose) and sum(loose) >= 3, (sort, sign, [i["id"] for i in seen])
+                assert len({i["id"] for i in seen}) == len(seen) == page["total"], (sort, sign)
+                assert seen == hub.get(f"/api/v1/datasets?sort={sign}{sort}").json()["items"], (sort, sign)
+                for kind in (True, False):
+                    values = [i[key] for i in seen if key and (i["format"] == "files") == kind]
+                    assert values == sorted(values, reverse=sign == "-"), (sort, sign, values)
+        newest = [i["id"] for i in hub.datasets("&latest=true")]
+        assert newest.index("z-v0") < newest.index("m-v1") and "m-v0" in newest, newest
+
+
 def test_versions_sort_as_numbers(traps):
     ids = [i["id"] for i in traps.datasets()]
     assert ids.index("door-human-v1") < ids.index("door-human-v10")
