@@ -304,7 +304,7 @@ static enum hub_status read_object(struct hub_json_stream *s, struct hub_error *
     if (!go_on)
         step(s);
     while (go_on) {
-        struct hub_view key;
+        struct hub_view key = {0};
         HUB_TRY(hub_json_stream_key(s, &key, err));
         const bool bounds = hub_view_is(key, "\"low\"") || hub_view_is(key, "\"high\"");
         HUB_TRY(put(s, key, err));

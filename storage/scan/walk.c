@@ -155,7 +155,7 @@ static enum hub_status follow_link(const struct hub_walk *walk, uint32_t root, c
 {
     HUB_CLEANUP(hub_freep) char *joined = hub_walk_join(path, name);
     HUB_CLEANUP(hub_freep) char *real = NULL;
-    uint32_t base;
+    uint32_t base = 0;
     if (!joined)
         return HUB_NO_MEMORY;
     HUB_TRY(resolve(walk, root, joined, &real, &base, NULL));
