@@ -4,6 +4,7 @@ import os
 import shutil
 import subprocess
 import sys
+import time
 
 import numpy as np
 import pytest
@@ -257,7 +258,12 @@ def test_a_video_that_is_not_whole_is_named(tmp_path):
             told = {p["code"] for p in d["problems"] if p["path"].startswith("videos")}
             assert told == ({code, "not-loadable"} if code else set()), (name, d["problems"])
             assert (d.get("loadable") is False) == bool(code), name
-            assert not code or "1 video files cannot be played" in {p["detail"] for p in d["problems"]}
+            assert not code or "1 of 1 videos cannot be played" in {p["detail"] for p in d["problems"]}
+        (tmp_path / "pointer" / "videos" / "chunk-000" / "cam" / "episode_000000.mp4").write_bytes(whole)
+        until = time.monotonic() + 30
+        while hub.dataset("pointer")["problems"]:
+            assert time.monotonic() < until, hub.dataset("pointer")["problems"]
+            time.sleep(0.05)
 
 
 def test_not_every_video_of_many_is_opened(tmp_path):

@@ -66,8 +66,7 @@ static enum hub_status check_boxes(struct hub_source *source, struct hub_error *
     }
     if (index || n == MAX_BOXES)
         return HUB_OK;
-    return hub_fail_as(err, HUB_CORRUPT, "cut-video",
-                       "cut short: its index (moov) is missing, which is written last");
+    return hub_fail_as(err, HUB_CORRUPT, "cut-video", "cut short: its index (moov) is missing");
 }
 
 static enum hub_status check_video(struct hub_files *files, uint32_t number, struct hub_error *err)
@@ -104,6 +103,7 @@ enum hub_status hub_lerobot_check_videos(struct hub_files *files, struct hub_sin
                                  (unsigned long long)(*count - MAX_LOOKED_AT), (unsigned long long)*count,
                                  MAX_LOOKED_AT));
     return bad ? hub_sink_problem(sink, "not-loadable", HUB_VIEW("videos"), err,
-                                  "%llu video files cannot be played", (unsigned long long)bad)
+                                  "%llu of %llu videos cannot be played", (unsigned long long)bad,
+                                  (unsigned long long)*count)
                : HUB_OK;
 }
