@@ -157,6 +157,28 @@ def inspection(x):
     b.bar("restart unchanged, s", statistics.median(again), 0.05, False)
 
 
+def first_walks(x):
+    """The first walk of folders that are no datasets"""
+    def folders(root, n):
+        for i in range(n):
+            os.makedirs(f"{root}/junk/d{i:05d}")
+            with open(f"{root}/junk/d{i:05d}/notes.txt", "w") as f:
+                f.write("x")
+
+    def parquet(root, n):
+        for i in range(n):
+            open(f"{root}/f{i:06d}.parquet", "w").close()
+
+    for what, make, n, limit in (("20,000 folders that are no datasets", folders, 20000, 2), ("100,000 empty Parquet files", parquet, 100000, 3)):
+        with tempfile.TemporaryDirectory() as root:
+            make(root, n)
+            seconds = []
+            for _ in range(3):
+                with tempfile.TemporaryDirectory() as state:
+                    seconds.append(scan(root, state))
+            b.bar(f"first walk of {what}, s", statistics.median(seconds), limit, False)
+
+
 def make_many_chunks(root):
     import h5py
     import numpy as np
