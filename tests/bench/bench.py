@@ -103,12 +103,21 @@ def curl_time(server, path):
     return Run({"req/s": size / 1e6 / seconds, "p50": seconds * 1e3, "p99": seconds * 1e3, "bad": 0}, (cpu_ns(server.pids()) - before) / 1000, 100 * (s1[7] - s0[7]) / total)
 
 
+def undisturbed(work):
+    """What a run gives; it is made again, up to twice, when the hypervisor took more than 5 % of its time for others."""
+    for _ in range(3):
+        before, result, after = stat_line(), work(), stat_line()
+        if 100 * (after[7] - before[7]) <= 5 * (sum(after) - sum(before)):
+            break
+    return result
+
+
 def alternate(works, runs):
     """works: name -> callable; one run of each in turn, `runs` times."""
     results = {name: [] for name in works}
     for _ in range(runs):
         for name, work in works.items():
-            results[name].append(work())
+            results[name].append(undisturbed(work))
     return results
 
 
@@ -130,22 +139,30 @@ def show(title, results, rows):
 bars = []
 
 
-def bar(what, value, limit, at_least):
-    ok = value >= limit if at_least else value <= limit
-    bars.append((what, value, limit, at_least, ok))
-    print(f"    {'pass' if ok else 'MISS'}  {what}: {value:.2f} ({'>=' if at_least else '<='} {limit:g})", flush=True)
+def bar(what, values, limit, at_least):
+    """Met where the median of the runs meets the limit, and the worst of them is within 1.15 of it."""
+    values = values if isinstance(values, list) else [values]
+    median, worst = middle(values), min(values) if at_least else max(values)
+    ok = median >= limit and worst * 1.15 >= limit if at_least else median <= limit and worst <= limit * 1.15
+    bars.append((what, median, worst, limit, at_least, ok))
+    print(f"    {'pass' if ok else 'MISS'}  {what}: {median:.2f}, worst {worst:.2f} ({'>=' if at_least else '<='} {limit:g})", flush=True)
 
 
-def rate(r):
-    return middle([x.rate for x in r])
+def rates(runs):
+    return [x.rate for x in runs]
 
 
-def cpu(r):
-    return middle([x.cpu for x in r])
+def cpus(runs):
+    return [x.cpu for x in runs]
 
 
-def p99(r):
-    return middle([x.p99 for x in r])
+def p99s(runs):
+    return [x.p99 for x in runs]
+
+
+def over(a, b):
+    """Run by run: those of one number were measured one after the other."""
+    return [x / y for x, y in zip(a, b)]
 
 
 def bad(r):
@@ -181,10 +198,10 @@ def main():
         for server in servers.values():
             server.stop()
         shutil.rmtree(WORK, ignore_errors=True)
-    missed = [b for b in bars if not b[4]]
+    missed = [b for b in bars if not b[5]]
     print(f"\n{len(bars) - len(missed)} of {len(bars)} bars met")
-    for what, value, limit, at_least, _ in missed:
-        print(f"missed: {what}: {value:.2f}, wanted {'>=' if at_least else '<='} {limit:g}")
+    for what, median, worst, limit, at_least, _ in missed:
+        print(f"missed: {what}: {median:.2f}, worst {worst:.2f}, wanted {'>=' if at_least else '<='} {limit:g}")
     if a.json:
         with open(a.json, "w") as f:
             json.dump({"rows": rows, "bars": bars}, f, indent=1)
