@@ -158,7 +158,9 @@ static enum hub_status follow_link(const struct hub_walk *walk, uint32_t root, c
     uint32_t base = 0;
     if (!joined)
         return HUB_NO_MEMORY;
-    HUB_TRY(resolve(walk, root, joined, &real, &base, NULL));
+    const enum hub_status st = resolve(walk, root, joined, &real, &base, NULL);
+    if (st || !real)
+        return st;
     const char *rest = real + strlen(walk->bases[base]);
     *elsewhere = base < walk->root_bases && rest[0] != '.' && !strstr(rest, "/.");
     return HUB_OK;
