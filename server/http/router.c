@@ -133,6 +133,6 @@ enum hub_status hub_route_find(struct hub_request *request, const struct hub_rou
     if (!allow[0])
         return hub_fail_as(err, HUB_NOT_FOUND, "route-not-found",
                            "there is nothing at %.200s; /openapi.json lists what is", request->target);
-    return hub_fail_as(err, HUB_INVALID, "method-not-allowed", "the method is not answered here; %s is",
+    return hub_fail_as(err, HUB_INVALID, "method-not-allowed", "this method is not allowed here; allowed: %s",
                        allow);
 }
