@@ -21,8 +21,6 @@
 /* What the library may use for a connection: the header of a request, its parts once more, and the header of
  * the answer. It is zeroed for every request. */
 #define CONNECTION_BYTES (16 * KIB)
-#define WHOLE_FILE_BYTES (1 * MIB) /* up to here one read into one buffer beats blocks */
-
 enum { BACKLOG = 1024, DRAIN_TICK_MS = 5, FLUSH_MS = 1000 };
 
 /* ---- answering ---- */
@@ -70,35 +68,18 @@ static bool reserve(struct hub_exchange *x, uint64_t bytes)
     return true;
 }
 
-/* A small range of warm pages goes out as one buffer. */
-static struct MHD_Response *small_file(struct hub_exchange *x)
+/* The library holds a block, and so does a worker's read. */
+static size_t block_of(struct hub_exchange *x, uint64_t length)
 {
-    struct hub_response *response = &x->response;
-    size_t size = (size_t)response->length;
-    if (!reserve(x, size))
-        return NULL;
-    struct hub_buf bytes = HUB_BUF_INIT(WHOLE_FILE_BYTES);
-    if (hub_buf_reserve(&bytes, size, NULL) || hub_file_unchanged(response->file, NULL) ||
-        hub_read_bytes(response->file, response->offset, bytes.data, size, HUB_READ_NOWAIT, NULL) ||
-        hub_file_unchanged(response->file, NULL)) {
-        hub_buf_dispose(&bytes);
-        return NULL; /* cold or changed: the stream knows what to do */
-    }
-    response->buffer = bytes;
-    response->buffer.size = size;
-    x->bytes_out = size;
-    return MHD_create_response_from_buffer(size, bytes.data, MHD_RESPMEM_PERSISTENT);
+    if (length > HUB_STREAM_MEDIUM_BLOCK && reserve(x, 2 * HUB_STREAM_BLOCK))
+        return HUB_STREAM_BLOCK;
+    return reserve(x, 2 * HUB_STREAM_MEDIUM_BLOCK) ? HUB_STREAM_MEDIUM_BLOCK : HUB_STREAM_SMALL_BLOCK;
 }
 
 static struct MHD_Response *file_response(struct hub_exchange *x)
 {
     struct hub_response *response = &x->response;
-    if (x->request.method != HUB_HEAD && !response->escaped && response->length <= WHOLE_FILE_BYTES) {
-        struct MHD_Response *small = small_file(x);
-        if (small)
-            return small;
-    }
-    size_t block = reserve(x, 2 * HUB_STREAM_BLOCK) ? HUB_STREAM_BLOCK : HUB_STREAM_SMALL_BLOCK;
+    const size_t block = block_of(x, response->length);
     hub_stream_init(&x->stream, response->file, response->offset, response->length, block);
     x->stream.escaped = response->escaped;
     x->task.run = fetch_block;

@@ -11,8 +11,11 @@
 
 #include <sys/types.h>
 
-#define HUB_STREAM_BLOCK (256 * KIB)
-#define HUB_STREAM_SMALL_BLOCK (16 * KIB) /* when the memory budget has no room for more */
+/* One read and one send of a block: the larger, the fewer times reader and kernel wake each other. The
+ * largest that the memory budget has room for is taken. */
+#define HUB_STREAM_BLOCK (1 * MIB)
+#define HUB_STREAM_MEDIUM_BLOCK (256 * KIB)
+#define HUB_STREAM_SMALL_BLOCK (16 * KIB)
 
 struct hub_stream {
     struct hub_file *file; /* borrowed from the response */
