@@ -72,6 +72,18 @@ static void look_at_scanner(const struct hub_app *app, struct hub_alerts *out)
             "%" PRIu64 " datasets could not be inspected for trouble of this machine (%" PRIu64
             " wait for another try): see the log; a sweep tries them again",
             p.given_up + p.postponed, p.postponed);
+    if (p.unwatched > 0)
+        add(out, "folders-not-watched",
+            "%" PRIu64
+            " folders are not watched, so that changes in them are seen by the next sweep only: raise "
+            "fs.inotify.max_user_watches (sysctl), or sweep more often (--sweep)",
+            p.unwatched);
+    if (p.not_entered > 0)
+        add(out, "folders-not-entered",
+            "%" PRIu64
+            " folders could not be entered; they are listed as broken, with the reason: let the user of "
+            "the hub read them, or move them out of the root",
+            p.not_entered);
     if (p.clashes > 0)
         add(out, "ids-collide",
             "%" PRIu64

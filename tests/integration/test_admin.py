@@ -325,3 +325,41 @@ def test_the_unit_of_the_service_is_sound(tmp_path):
         here.write_text(re.sub(r"ExecStart=\S+", "ExecStart=" + os.path.join(BIN, "minari-hub"), text))
         checked = subprocess.run(["systemd-analyze", "verify", "--man=no", str(here)], capture_output=True, text=True, timeout=60)
         assert "minari-hub.service" not in checked.stderr, checked.stderr
+
+
+def test_folders_that_are_not_watched_are_told(tmp_path):
+    """A user namespace of its own has a limit of inotify watches of its own."""
+    for i in range(10):
+        os.makedirs(tmp_path / "root" / f"a{i}" / "b")
+    limited = tmp_path / "limited"
+    limited.write_text('#!/bin/sh\nexec unshare -Ur sh -c \'echo 3 > /proc/sys/user/max_inotify_watches && exec "$0" "$@"\' '
+                       + os.path.join(BIN, "minari-hub") + ' "$@"\n')
+    limited.chmod(0o755)
+    if subprocess.run([str(limited), "version"], capture_output=True).returncode:
+        pytest.skip("LOUD: no user namespace with a limit of its own can be made here")
+    with Hub([str(tmp_path / "root")], program=str(limited), args=["--log-format", "json", "--no-access-log"]) as hub:
+        hub.wait_ready()
+        told = until(lambda: [e for e in events(hub) if e["event"] == "folders-not-watched"])
+        assert "max_user_watches" in told[0]["message"]
+        assert "folders-not-watched" in {a["code"] for a in hub.get("/api/v1/status").json()["alerts"]}
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="another user's process is started, which takes root")
+def test_folders_that_may_not_be_entered_are_told(tmp_path):
+    root = tmp_path / "root"
+    (root / "open-v0").mkdir(parents=True)
+    (root / "open-v0" / "x.txt").write_text("x")
+    (root / "closed").mkdir(mode=0o000)
+    for path in (tmp_path, *tmp_path.parents):
+        if path.stat().st_uid == 0 and path != path.parent and "pytest" in str(path):
+            path.chmod(0o755)
+    as_nobody = tmp_path / "as-nobody"
+    as_nobody.write_text(f'#!/bin/sh\nexec setpriv --reuid=65534 --regid=65534 --clear-groups {os.path.join(BIN, "minari-hub")} "$@"\n')
+    as_nobody.chmod(0o755)
+    state = tmp_path / "state"
+    state.mkdir()
+    os.chown(state, 65534, 65534)
+    with Hub([str(root)], state=str(state), program=str(as_nobody), args=["--log-format", "json", "--no-access-log"]) as hub:
+        hub.wait_ready()
+        until(lambda: [e for e in events(hub) if e["event"] == "folders-not-entered"])
+        assert [d["id"] for d in hub.datasets() if d["status"] == "broken"] == ["closed"]
