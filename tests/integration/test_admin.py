@@ -356,6 +356,8 @@ def test_folders_that_may_not_be_entered_are_told(tmp_path):
     as_nobody = tmp_path / "as-nobody"
     as_nobody.write_text(f'#!/bin/sh\nexec setpriv --reuid=65534 --regid=65534 --clear-groups {os.path.join(BIN, "minari-hub")} "$@"\n')
     as_nobody.chmod(0o755)
+    if subprocess.run([str(as_nobody), "version"], capture_output=True).returncode:
+        pytest.skip("LOUD: another user cannot run the programs where they were built")
     state = tmp_path / "state"
     state.mkdir()
     os.chown(state, 65534, 65534)
