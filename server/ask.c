@@ -41,11 +41,14 @@ static const char *plural(json_int_t n)
     return n == 1 ? "" : "s";
 }
 
-/* Text out of data may hold anything: what could move the cursor becomes '?'. */
+/* Text out of data may hold anything. */
 static void print_clean(const char *from)
 {
-    for (const unsigned char *c = (const unsigned char *)from; *c; c++)
-        putchar(*c < 0x20 || *c == 0x7f || (*c == 0xc2 && c[1] >= 0x80 && c[1] < 0xa0) ? '?' : *c);
+    HUB_CLEANUP(hub_freep) char *text = strdup(from);
+    if (!text)
+        return;
+    hub_utf8_clean(text, strlen(text));
+    fputs(text, stdout);
 }
 
 static void size_text(json_int_t bytes, char out[32])

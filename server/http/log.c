@@ -187,17 +187,12 @@ static enum hub_status add_time(struct hub_log *log)
                         now.tv_nsec / 1000000);
 }
 
-/* Text from outside, on one line of a terminal: what could move the cursor becomes '?'. */
+/* Text from outside, on one line of a terminal. */
 static enum hub_status add_clean(struct hub_buf *out, const char *text)
 {
     const size_t from = out->size;
     HUB_TRY(hub_buf_add_text(out, text, NULL));
-    for (size_t i = from; i < out->size; i++) {
-        const unsigned char c = (unsigned char)out->data[i];
-        const bool c1 = c == 0xc2 && i + 1 < out->size && (unsigned char)out->data[i + 1] < 0xa0;
-        if (c < 0x20 || c == 0x7f || c1)
-            out->data[i] = '?';
-    }
+    hub_utf8_clean(out->data + from, out->size - from);
     return HUB_OK;
 }
 

@@ -235,3 +235,10 @@ Test(utf8, valid)
         cr_assert(hub_utf8_decode((struct hub_view){text, n}, &back) == n && back == code, "%x", code);
     }
 }
+
+Test(utf8, clean)
+{
+    char text[] = "a\x1b[2J\xc2\x9b\x9b\xe2\x80\xae\xe6\x89\x89\xff\n";
+    hub_utf8_clean(text, sizeof text - 1);
+    cr_assert_str_eq(text, "a?[2J??????\xe6\x89\x89??");
+}
