@@ -27,18 +27,14 @@ static enum hub_status print_rows(struct hub_app *app, const struct hub_head *he
                                   const char *base_url, struct hub_buf *out)
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf path = HUB_BUF_INIT(64 * KIB);
-    const struct hub_dataset *dataset = NULL;
+    HUB_CLEANUP(hub_dataset_putp) const struct hub_dataset *dataset = NULL;
     HUB_TRY(hub_dataset_get(app->catalog, head, true, &dataset, NULL));
     const struct hub_ds_field *field = pick_field(dataset);
-    enum hub_status st = HUB_NOT_FOUND;
-    if (field && dataset->episode_count > 0)
-        st = hub_uri_encode_path(hub_view_of(field->path), &path, NULL);
-    if (!st)
-        st =
-            hub_buf_addf(out, NULL, "  curl '%s/api/v1/datasets/%s/episodes/%" PRId64 "/%s?start=0&stop=3'\n",
-                         base_url, id, dataset->episodes[0].number, path.data);
-    hub_dataset_put(app->catalog, dataset);
-    return st;
+    if (!field || dataset->episode_count == 0)
+        return HUB_NOT_FOUND;
+    HUB_TRY(hub_uri_encode_path(hub_view_of(field->path), &path, NULL));
+    return hub_buf_addf(out, NULL, "  curl '%s/api/v1/datasets/%s/episodes/%" PRId64 "/%s?start=0&stop=3'\n",
+                        base_url, id, dataset->episodes[0].number, path.data);
 }
 
 enum hub_status hub_hints_write(struct hub_app *app, const char *base_url, struct hub_buf *out)

@@ -187,60 +187,45 @@ static void write_window(struct hub_json *json, const struct hub_ds_field *field
     hub_json_end_object(json);
 }
 
-static void write_unreadable(struct hub_json *json, const struct hub_ds_field *field,
-                             const struct hub_error *why)
+/* One field of an episode, with its rows; one that cannot be read hides no other. */
+static enum hub_status write_field(struct hub_json *json, const struct hub_state *state,
+                                   const struct hub_ds_episode *episode, uint32_t number,
+                                   struct hub_error *err)
 {
+    HUB_CLEANUP(hub_layout_putp) struct hub_layout_ref *ref = NULL;
+    const struct hub_ds_field *field = &state->dataset->fields[number];
+    struct hub_error why = {0};
+    const enum hub_status st =
+        hub_layout_get(state->catalog, state->dataset, episode->part, number, true, &ref, &why);
+    if (!st) {
+        const struct hub_window *window = hub_layout_window(hub_layout_of(ref), episode->index);
+        if (window)
+            write_window(json, field, hub_layout_of(ref), window);
+        return HUB_OK;
+    }
+    if (st == HUB_NOT_FOUND) /* not in this part */
+        return HUB_OK;
+    if (st != HUB_UNSUPPORTED && st != HUB_CORRUPT) {
+        if (err)
+            *err = why;
+        return st;
+    }
     hub_json_object(json);
     hub_json_put_text(json, "path", field->path);
     hub_json_put_text(json, "axis", hub_axis_name(field->axis));
-    hub_json_put_text(json, "unreadable", field->unreadable ? field->unreadable : why->detail);
+    hub_json_put_text(json, "unreadable", field->unreadable ? field->unreadable : why.detail);
     hub_json_end_object(json);
+    return HUB_OK;
 }
 
-/* The fields this episode has, with their rows; one that cannot be read hides no other. */
-static enum hub_status write_fields(struct hub_json *json, struct hub_catalog *catalog,
-                                    const struct hub_dataset *ds, const struct hub_ds_episode *episode,
-                                    struct hub_error *err)
+static enum hub_status write_fields(struct hub_json *json, const struct hub_state *state,
+                                    const struct hub_ds_episode *episode, struct hub_error *err)
 {
     hub_json_put_array(json, "fields");
-    for (uint32_t i = 0; i < ds->field_count; i++) {
-        struct hub_layout_ref *ref = NULL;
-        struct hub_error why = {0};
-        const enum hub_status st = hub_layout_get(catalog, ds, episode->part, i, true, &ref, &why);
-        if (st == HUB_NOT_FOUND)
-            continue;
-        if (st == HUB_UNSUPPORTED || st == HUB_CORRUPT) {
-            write_unreadable(json, &ds->fields[i], &why);
-            continue;
-        }
-        if (st) {
-            if (err)
-                *err = why;
-            return st;
-        }
-        const struct hub_window *window = hub_layout_window(hub_layout_of(ref), episode->index);
-        if (window)
-            write_window(json, &ds->fields[i], hub_layout_of(ref), window);
-        hub_layout_put(catalog, ref);
-    }
+    for (uint32_t i = 0; i < state->dataset->field_count; i++)
+        HUB_TRY(write_field(json, state, episode, i, err));
     hub_json_end_array(json);
     return hub_json_status(json);
-}
-
-static enum hub_status show(struct hub_request *request, const struct hub_target *target,
-                            const struct hub_state *state, struct hub_response *response,
-                            struct hub_error *err)
-{
-    const struct hub_ds_episode *episode;
-    HUB_TRY(hub_find_episode(request, state->dataset, &episode, err));
-    struct hub_json json = hub_json_to(hub_response_buffer(response, 200, "application/json", 16 * MIB), err);
-    hub_json_object(&json);
-    HUB_TRY(hub_episode_one(state, episode->number, add_members, &json, err));
-    HUB_TRY(write_fields(&json, state->catalog, state->dataset, episode, err));
-    hub_json_end_object(&json);
-    HUB_TRY(hub_json_status(&json));
-    HUB_TRY(hub_resolve_headers(request, target, response, err));
-    return hub_reply_document(request, response, err);
 }
 
 /* What is about rows asks for their fields too. */
@@ -263,6 +248,7 @@ enum hub_status hub_episode_show(struct hub_request *request, struct hub_respons
     static const char *const parameters[] = {"for", "revision", "fields", NULL};
     HUB_CLEANUP(hub_state_close) struct hub_state state = {0};
     struct hub_target target;
+    const struct hub_ds_episode *episode;
     if (hub_request_query(request, "fields").data)
         return hub_fields_get(request, response, err);
     HUB_TRY(check_of_rows(request, err));
@@ -270,5 +256,13 @@ enum hub_status hub_episode_show(struct hub_request *request, struct hub_respons
     HUB_TRY(hub_resolve(request, response, &target, err));
     HUB_TRY(hub_resolve_state(request, &target, &state, err));
     HUB_TRY(hub_resolve_ready(request, response, &target, err));
-    return show(request, &target, &state, response, err);
+    HUB_TRY(hub_find_episode(request, state.dataset, &episode, err));
+    struct hub_json json = hub_json_to(hub_response_buffer(response, 200, "application/json", 16 * MIB), err);
+    hub_json_object(&json);
+    HUB_TRY(hub_episode_one(&state, episode->number, add_members, &json, err));
+    HUB_TRY(write_fields(&json, &state, episode, err));
+    hub_json_end_object(&json);
+    HUB_TRY(hub_json_status(&json));
+    HUB_TRY(hub_resolve_headers(request, &target, response, err));
+    return hub_reply_document(request, response, err);
 }

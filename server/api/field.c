@@ -40,7 +40,6 @@ struct ask {
     bool several;  /* ?fields=: rows are counted in steps where a slice is given */
     bool single;   /* one field, named exactly: the bare array; else an object or an archive of arrays */
     size_t prefix; /* group: bytes of the path that its members' names leave out */
-    struct hub_app *app;
     struct hub_response *response;        /* that carries the memory */
     struct hub_buf left_out;              /* names of a group's fields that this representation cannot hold */
     struct hub_error left_why;            /* of the first */
@@ -51,8 +50,7 @@ static void ask_dispose(struct ask *ask)
 {
     hub_selection_dispose(&ask->selection);
     hub_buf_dispose(&ask->left_out);
-    if (ask->dataset)
-        hub_dataset_put(ask->app->catalog, ask->dataset);
+    hub_dataset_put(ask->dataset);
 }
 
 static enum hub_status lone_row(const struct hub_request *request, struct hub_error *err)
@@ -176,7 +174,7 @@ static enum hub_status can_hold(struct hub_request *request, const struct ask *a
     if (window) /* of one row: how many there are is no matter of a group's members */
         st = hub_encode_check(f->type, &layout->variants[layout->arrays[window->array].variant],
                               ask->as == HUB_AS_NPZ ? HUB_AS_NPZ : HUB_AS_JSON, 1, err);
-    hub_layout_put(catalog, ref);
+    hub_layout_put(ref);
     return st;
 }
 
@@ -554,7 +552,6 @@ static enum hub_status read_steps(const struct hub_request *request, struct hub_
 static enum hub_status open_ask(struct hub_request *request, struct hub_response *response, struct ask *ask,
                                 const struct hub_ds_episode **episode, struct hub_error *err)
 {
-    ask->app = request->app;
     HUB_TRY(hub_represent(request, &ask->as, err));
     const struct hub_view format = hub_request_query(request, "format");
     ask->by_name = format.size > 0;

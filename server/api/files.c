@@ -114,6 +114,7 @@ enum hub_status hub_files_open(struct hub_request *request, const struct hub_dat
 
 /* An opened file and what its answer says about it. */
 struct bytes {
+    const struct hub_dataset *dataset;
     const struct hub_ds_file *entry;
     struct hub_file *file;
     char path[PATH_MAX];
@@ -121,39 +122,46 @@ struct bytes {
     bool partial;
 };
 
-static enum hub_status open_bytes(struct hub_request *request, const struct hub_target *target,
-                                  const struct hub_dataset *ds, struct bytes *b, struct hub_error *err)
+static void bytes_dispose(struct bytes *b)
+{
+    hub_file_put(b->file);
+    hub_dataset_put(b->dataset);
+}
+
+static enum hub_status open_bytes(struct hub_request *request, struct hub_target *target, struct bytes *b,
+                                  struct hub_error *err)
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf raw = HUB_BUF_INIT(64 * KIB);
     const struct hub_view path = hub_request_capture(request, "path");
-    b->entry = hub_unspell(path, &raw, NULL) ? NULL : find_file(ds, hub_buf_view(&raw));
+    HUB_TRY(hub_resolve_dataset(request, target, &b->dataset, err));
+    b->entry = hub_unspell(path, &raw, NULL) ? NULL : find_file(b->dataset, hub_buf_view(&raw));
     if (!b->entry) {
         hub_fail_as(err, HUB_NOT_FOUND, "file-not-found", "'%s' has no file '%s'", target->head->id,
                     path.data);
         return hub_fail_about(err, "path", path.data);
     }
-    HUB_TRY(root_path(ds, b->entry, b->path, err));
-    return hub_files_open(request, ds, b->entry, &b->file, err);
+    HUB_TRY(root_path(b->dataset, b->entry, b->path, err));
+    return hub_files_open(request, b->dataset, b->entry, &b->file, err);
 }
 
 /* RFC 9530 Repr-Digest when the digest is known; else the file is hashed soon. */
-static enum hub_status digest_header(struct hub_request *request, const struct hub_dataset *ds,
-                                     const struct bytes *b, struct hub_response *response,
-                                     struct hub_error *err)
+static enum hub_status digest_header(struct hub_request *request, const struct bytes *b,
+                                     struct hub_response *response, struct hub_error *err)
 {
     struct hub_file_digests digests;
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf text = HUB_BUF_INIT(KIB);
     uint8_t sum[HUB_SHA256_BYTES];
     struct hub_catalog *catalog = request->app->catalog;
     const struct hub_stamp *stamp = &b->entry->stamp;
-    enum hub_status st = hub_digest_recall(catalog, ds->head->root, b->path, stamp, &digests);
+    const uint32_t root = b->dataset->head->root;
+    enum hub_status st = hub_digest_recall(catalog, root, b->path, stamp, &digests);
     if (st == HUB_AGAIN && !request->may_block)
         return st;
     if (st == HUB_AGAIN)
-        st = hub_digest_find(catalog, ds->head->root, b->path, stamp, &digests, NULL);
+        st = hub_digest_find(catalog, root, b->path, stamp, &digests, NULL);
     if (st) {
         if (request->app->hasher)
-            hub_hasher_want(request->app->hasher, ds->head->root, b->path, stamp);
+            hub_hasher_want(request->app->hasher, root, b->path, stamp);
         return HUB_OK;
     }
     if (!hub_unhex(hub_view_of(digests.sha256), sum, sizeof sum))
@@ -163,8 +171,7 @@ static enum hub_status digest_header(struct hub_request *request, const struct h
 }
 
 static enum hub_status headers(struct hub_request *request, const struct hub_target *target,
-                               const struct hub_dataset *ds, const struct bytes *b,
-                               struct hub_response *response, struct hub_error *err)
+                               const struct bytes *b, struct hub_response *response, struct hub_error *err)
 {
     const char *type = type_of(b->entry->path), *name = strrchr(b->entry->path, '/');
     const bool shown =
@@ -178,7 +185,7 @@ static enum hub_status headers(struct hub_request *request, const struct hub_tar
     HUB_TRY(hub_uri_encode_segment(hub_buf_view(&text), &encoded, err));
     HUB_TRY(hub_response_header(response, err, "Content-Disposition", "%s; filename*=UTF-8''%s",
                                 shown ? "inline" : "attachment", encoded.data));
-    return digest_header(request, ds, b, response, err);
+    return digest_header(request, b, response, err);
 }
 
 static enum hub_status read_range(struct hub_request *request, struct bytes *b, struct hub_response *response,
@@ -194,16 +201,15 @@ static enum hub_status read_range(struct hub_request *request, struct bytes *b, 
     return hub_file_unchanged(b->file, err);
 }
 
-static enum hub_status send(struct hub_request *request, const struct hub_target *target,
-                            const struct hub_dataset *ds, struct bytes *b, struct hub_response *response,
-                            struct hub_error *err)
+static enum hub_status send(struct hub_request *request, const struct hub_target *target, struct bytes *b,
+                            struct hub_response *response, struct hub_error *err)
 {
     char etag[40];
     bool done = false;
     const int64_t modified_s = (int64_t)(b->entry->stamp.mtime_ns / 1000000000u);
     const struct hub_view parts[] = {hub_view_of(target->head->revision), hub_view_of(b->entry->path)};
     hub_etag(etag, parts, HUB_COUNT(parts));
-    HUB_TRY(headers(request, target, ds, b, response, err));
+    HUB_TRY(headers(request, target, b, response, err));
     HUB_TRY(hub_resolve_conditions(request, response, etag, modified_s, &done, err));
     if (done)
         return HUB_OK;
@@ -236,16 +242,9 @@ enum hub_status hub_files_get(struct hub_request *request, struct hub_response *
 {
     static const char *const parameters[] = {"for", "revision", NULL};
     struct hub_target target;
-    const struct hub_dataset *ds = NULL;
-    struct bytes b = {0};
+    HUB_CLEANUP(bytes_dispose) struct bytes b = {0};
     HUB_TRY(hub_request_known(request, parameters, err));
     HUB_TRY(hub_resolve(request, response, &target, err));
-    HUB_TRY(hub_resolve_dataset(request, &target, &ds, err));
-    enum hub_status st = open_bytes(request, &target, ds, &b, err);
-    if (!st)
-        st = send(request, &target, ds, &b, response, err);
-    if (b.file)
-        hub_file_put(b.file);
-    hub_dataset_put(request->app->catalog, ds);
-    return st;
+    HUB_TRY(open_bytes(request, &target, &b, err));
+    return send(request, &target, &b, response, err);
 }

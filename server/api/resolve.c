@@ -168,7 +168,7 @@ enum hub_status hub_resolve_dataset(struct hub_request *request, struct hub_targ
         target->head = (*out)->head;
         return HUB_OK;
     }
-    hub_dataset_put(catalog, *out); /* the newest state may be the one */
+    hub_dataset_put(*out); /* the newest state may be the one */
     struct hub_state state = {0};
     *out = NULL;
     HUB_TRY(hub_resolve_state(request, target, &state, err));

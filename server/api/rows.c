@@ -13,7 +13,7 @@ void hub_selection_dispose(struct hub_selection *s)
     for (uint32_t i = 0; i < s->opened_count; i++)
         hub_file_put(s->files[s->opened[i]]);
     for (uint32_t i = 0; i < s->count; i++)
-        hub_layout_put(s->app->catalog, s->picks[i].layout);
+        hub_layout_put(s->picks[i].layout);
     free(s->files);
     free(s->opened);
     free(s->picks);

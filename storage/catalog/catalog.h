@@ -145,7 +145,12 @@ struct hub_dataset {
 HUB_MUST_USE enum hub_status hub_dataset_get(struct hub_catalog *catalog, const struct hub_head *head,
                                              bool may_block, const struct hub_dataset **out,
                                              struct hub_error *err);
-void hub_dataset_put(struct hub_catalog *catalog, const struct hub_dataset *dataset);
+/** Of NULL: nothing. */
+void hub_dataset_put(const struct hub_dataset *dataset);
+static inline void hub_dataset_putp(const struct hub_dataset **dataset)
+{
+    hub_dataset_put(*dataset);
+}
 
 /**
  * The newest state of one dataset: all that is asked through it is of the moment it was opened, whatever is
@@ -176,7 +181,12 @@ HUB_MUST_USE enum hub_status hub_layout_get(struct hub_catalog *catalog, const s
                                             uint32_t part, uint32_t field, bool may_block,
                                             struct hub_layout_ref **out, struct hub_error *err);
 const struct hub_layout *hub_layout_of(const struct hub_layout_ref *ref);
-void hub_layout_put(struct hub_catalog *catalog, struct hub_layout_ref *ref);
+/** Of NULL: nothing. */
+void hub_layout_put(struct hub_layout_ref *ref);
+static inline void hub_layout_putp(struct hub_layout_ref **ref)
+{
+    hub_layout_put(*ref);
+}
 
 /** Texts of one dataset for its document: value of a fact ("metadata", "observation_space", ...) into `out`,
  * empty when unknown. Blocking. */

@@ -251,7 +251,7 @@ void hub_state_close(struct hub_state *state)
     if (!state->db)
         return;
     hub_db_rollback(state->db);
-    hub_dataset_put(state->catalog, state->dataset);
+    hub_dataset_put(state->dataset);
     *state = (struct hub_state){0};
 }
 
@@ -274,9 +274,8 @@ enum hub_status hub_dataset_get(struct hub_catalog *catalog, const struct hub_he
     return HUB_OK;
 }
 
-void hub_dataset_put(struct hub_catalog *catalog, const struct hub_dataset *dataset)
+void hub_dataset_put(const struct hub_dataset *dataset)
 {
-    (void)catalog;
     if (dataset)
         hub_lru_put(&hub_ds_box_of(dataset)->item);
 }

@@ -127,9 +127,8 @@ const struct hub_layout *hub_layout_of(const struct hub_layout_ref *ref)
     return &ref->layout;
 }
 
-void hub_layout_put(struct hub_catalog *catalog, struct hub_layout_ref *ref)
+void hub_layout_put(struct hub_layout_ref *ref)
 {
-    (void)catalog;
     if (ref)
         hub_lru_put(&ref->item);
 }

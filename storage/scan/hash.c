@@ -159,7 +159,7 @@ static void hash_wanted(struct hub_hasher *h)
 /* The next file of a dataset without digests. */
 static bool next_file(struct hub_hasher *h, const struct hub_head *head, struct wanted *out)
 {
-    const struct hub_dataset *dataset;
+    HUB_CLEANUP(hub_dataset_putp) const struct hub_dataset *dataset = NULL;
     bool found = false;
     if (hub_dataset_get(h->catalog, head, true, &dataset, NULL))
         return false;
@@ -175,7 +175,6 @@ static bool next_file(struct hub_hasher *h, const struct hub_head *head, struct 
         if (!found)
             free(out->path);
     }
-    hub_dataset_put(h->catalog, dataset);
     return found;
 }
 

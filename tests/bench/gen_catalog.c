@@ -241,8 +241,8 @@ static void measure_opening(struct hub_catalog *catalog)
         struct hub_layout_ref *layout = NULL;
         MUST(hub_dataset_get(catalog, s->heads[(uint64_t)i * s->count / count], true, &dataset, err));
         MUST(hub_layout_get(catalog, dataset, 0, 0, true, &layout, err));
-        hub_layout_put(catalog, layout);
-        hub_dataset_put(catalog, dataset);
+        hub_layout_put(layout);
+        hub_dataset_put(dataset);
     }
     printf("cold dataset and layout: %.1f us each\n", (double)(hub_time_mono_us() - began) / count);
     const struct hub_head *head = s->heads[0];
@@ -250,7 +250,7 @@ static void measure_opening(struct hub_catalog *catalog)
     for (uint32_t i = 0; i < 1000000; i++) {
         const struct hub_dataset *dataset = NULL;
         MUST(hub_dataset_get(catalog, head, true, &dataset, err));
-        hub_dataset_put(catalog, dataset);
+        hub_dataset_put(dataset);
     }
     printf("warm dataset: %.0f ns\n", (double)(hub_time_mono_us() - warm) / 1000);
     const uint64_t finding = hub_time_mono_us();

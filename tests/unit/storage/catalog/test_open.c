@@ -362,8 +362,8 @@ static void expect_whole(struct hub_catalog *catalog)
         cr_expect_eq(dataset->part_count, 1);
         DRAFT_OK(hub_layout_get(catalog, dataset, 0, 0, true, &ref, err));
         cr_expect_eq(hub_layout_of(ref)->counts[HUB_T_WINDOWS], head->episodes);
-        hub_layout_put(catalog, ref);
-        hub_dataset_put(catalog, dataset);
+        hub_layout_put(ref);
+        hub_dataset_put(dataset);
     }
 }
 

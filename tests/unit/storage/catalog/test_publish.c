@@ -88,7 +88,7 @@ static uint32_t file_of(const struct hub_dataset *dataset, uint32_t part, const 
     const uint32_t field = hub_dataset_field(dataset, hub_view_of(path));
     DRAFT_OK(hub_layout_get(catalog, dataset, part, field, true, &ref, err));
     const uint32_t file = hub_layout_of(ref)->pieces[0].file;
-    hub_layout_put(catalog, ref);
+    hub_layout_put(ref);
     return file;
 }
 
@@ -135,7 +135,7 @@ Test(publish, a_dataset_is_read_back)
     cr_expect_eq(hub_dataset_group(dataset, HUB_VIEW(""), &first), 2);
     cr_expect_eq(hub_dataset_field(dataset, HUB_VIEW("observations")), HUB_NONE);
     cr_expect_eq(file_of(dataset, 0, "actions"), 0);
-    hub_dataset_put(catalog, dataset);
+    hub_dataset_put(dataset);
 }
 
 Test(publish, all_is_there_after_reopening)
@@ -146,7 +146,7 @@ Test(publish, all_is_there_after_reopening)
     const struct hub_dataset *dataset = opened("door-human-v1");
     cr_expect_eq(dataset->episode_count, 3);
     cr_expect_eq(file_of(dataset, 0, "observations/qpos"), 0);
-    hub_dataset_put(catalog, dataset);
+    hub_dataset_put(dataset);
     cr_expect(hub_catalog_has_part(catalog, 0, "door-human-v1", "main_data.hdf5", 11));
     cr_expect_not(hub_catalog_has_part(catalog, 0, "door-human-v1", "main_data.hdf5", 12));
 }
@@ -157,13 +157,13 @@ Test(publish, nothing_blocks_when_warm)
     struct hub_layout_ref *ref = NULL;
     publish_simple("door-human-v1", 3);
     cr_expect_eq(hub_dataset_get(catalog, head_of("door-human-v1"), false, &dataset, NULL), HUB_AGAIN);
-    hub_dataset_put(catalog, opened("door-human-v1"));
+    hub_dataset_put(opened("door-human-v1"));
     cr_assert_eq(hub_dataset_get(catalog, head_of("door-human-v1"), false, &dataset, NULL), HUB_OK);
     cr_expect_eq(hub_layout_get(catalog, dataset, 0, 0, false, &ref, NULL), HUB_AGAIN);
     (void)file_of(dataset, 0, "actions");
     cr_assert_eq(hub_layout_get(catalog, dataset, 0, 0, false, &ref, NULL), HUB_OK);
-    hub_layout_put(catalog, ref);
-    hub_dataset_put(catalog, dataset);
+    hub_layout_put(ref);
+    hub_dataset_put(dataset);
 }
 
 /* A kept part's layouts follow their files when the numbers of those change; other parts' unnumbered episodes
@@ -198,8 +198,8 @@ Test(publish, a_kept_part_follows_its_files)
     cr_expect_eq(hub_dataset_episode(dataset, 4)->part, 1);
     cr_expect_eq(hub_dataset_episode(dataset, 4)->index, 0);
     cr_expect_eq(hub_dataset_episode(dataset, 8)->index, 1);
-    hub_dataset_put(catalog, dataset);
-    hub_dataset_put(catalog, old);
+    hub_dataset_put(dataset);
+    hub_dataset_put(old);
     draft_findings_free(a);
     draft_findings_free(b);
     draft_findings_free(c);
@@ -238,7 +238,7 @@ Test(publish, parts_that_disagree)
     cr_expect_str_eq(err.problem, "field-unreadable");
     cr_expect_eq(hub_layout_get(catalog, dataset, 2, 1, true, &ref, &err), HUB_NOT_FOUND);
     cr_expect_str_eq(dataset->parts[2].broken, "not HDF5");
-    hub_dataset_put(catalog, dataset);
+    hub_dataset_put(dataset);
     expect_problem("door-human-v1", "\"field-type-conflict\",\"path\":\"observations/qpos\"");
     expect_problem("door-human-v1", "\"duplicate-episode\",\"path\":\"b\"");
     expect_problem("door-human-v1", "claim 6 episodes, but hold 5");
@@ -272,7 +272,7 @@ Test(publish, a_dropped_episode_comes_back)
     const struct hub_dataset *dataset = opened("set-v0");
     cr_expect_not_null(hub_dataset_episode(dataset, 2));
     cr_expect_eq(file_of(dataset, 0, "actions"), 0);
-    hub_dataset_put(catalog, dataset);
+    hub_dataset_put(dataset);
     draft_findings_free(a);
     draft_findings_free(b);
 }
@@ -288,7 +288,7 @@ Test(publish, nothing_readable_is_broken)
     cr_expect_str_eq(head->reason, "a.h5: truncated");
     const struct hub_dataset *dataset = opened("bad-v0");
     cr_expect_eq(dataset->file_count, 1, "its files can be downloaded");
-    hub_dataset_put(catalog, dataset);
+    hub_dataset_put(dataset);
 }
 
 Test(publish, staged_parts_show_with_the_publication)
@@ -337,7 +337,7 @@ Test(publish, side_data_goes_with_its_last_reader)
     publish(&draft);
     DRAFT_OK(hub_catalog_flush(catalog, err));
     cr_expect(exists("side/1-a-1"), "somebody reads the old state");
-    hub_dataset_put(catalog, dataset);
+    hub_dataset_put(dataset);
     cr_expect(exists("side/1-a-1"), "whoever puts it back need not wait for the disk");
     DRAFT_OK(hub_catalog_flush(catalog, err));
     cr_expect_not(exists("side/1-a-1"));
@@ -364,7 +364,7 @@ Test(publish, an_old_head_opens_the_new_state)
     const struct hub_dataset *dataset = opened("set");
     cr_expect_eq(dataset->episode_count, 5);
     cr_expect_eq(dataset->head->episodes, 5);
-    hub_dataset_put(catalog, dataset);
+    hub_dataset_put(dataset);
 }
 
 Test(publish, facts_are_kept_until_the_next_plan)
@@ -507,7 +507,7 @@ Test(publish, several_are_published_together)
     }
     const struct hub_dataset *dataset = opened("b");
     cr_expect_eq(dataset->part_count, 0);
-    hub_dataset_put(catalog, dataset);
+    hub_dataset_put(dataset);
     DRAFT_OK(hub_catalog_publish_all(catalog, drafts, 0, err));
 }
 

@@ -139,7 +139,7 @@ static void *read_on(void *arg)
             const struct hub_dataset *dataset = NULL;
             if (hub_dataset_get(catalog, s->heads[i], true, &dataset, NULL) == HUB_OK) {
                 cr_assert_eq(dataset->file_count, 1);
-                hub_dataset_put(catalog, dataset);
+                hub_dataset_put(dataset);
             }
         }
     }
