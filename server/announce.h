@@ -6,7 +6,7 @@
 #ifndef HUB_SERVER_ANNOUNCE_H
 #define HUB_SERVER_ANNOUNCE_H
 
-#include "server/app.h"
+#include "server/api/app.h"
 #include "server/http/log.h"
 
 struct hub_announcer;

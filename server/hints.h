@@ -2,7 +2,7 @@
 #ifndef HUB_SERVER_HINTS_H
 #define HUB_SERVER_HINTS_H
 
-#include "server/app.h"
+#include "server/api/app.h"
 
 /** HUB_NOT_FOUND: no dataset is ready to be shown yet. */
 HUB_MUST_USE enum hub_status hub_hints_write(struct hub_app *app, const char *base_url, struct hub_buf *out);

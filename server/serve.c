@@ -1,13 +1,14 @@
 /* Open the long-lived parts, serve until a signal, close them in the reverse order. */
 #include "server/serve.h"
 #include "server/announce.h"
+#include "server/api/app.h"
 #include "server/api/documents.h"
-#include "server/app.h"
 #include "server/ask.h"
 #include "server/hints.h"
 #include "server/limits.h"
 #include "server/notify.h"
 #include "storage/base/time.h"
+#include "storage/inspect/inspect.h"
 
 #include <inttypes.h>
 #include <malloc.h>

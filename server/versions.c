@@ -1,7 +1,7 @@
 /* See versions.h. The libraries of floors that keep their headers to themselves are asked through those
  * floors. */
 #include "server/versions.h"
-#include "server/app.h"
+#include "server/api/app.h"
 
 #include <jansson.h>
 #include <openssl/crypto.h>

@@ -6,7 +6,7 @@
 #ifndef HUB_API_ALERTS_H
 #define HUB_API_ALERTS_H
 
-#include "server/app.h"
+#include "server/api/app.h"
 
 enum { HUB_MAX_ALERTS = 72 }; /* a root each, and a few */
 

@@ -2,7 +2,7 @@
 #ifndef HUB_API_DATASETS_H
 #define HUB_API_DATASETS_H
 
-#include "server/app.h"
+#include "server/api/app.h"
 
 enum hub_status hub_datasets_list(struct hub_request *request, struct hub_response *response,
                                   struct hub_error *err);

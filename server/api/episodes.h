@@ -2,7 +2,7 @@
 #ifndef HUB_API_EPISODES_H
 #define HUB_API_EPISODES_H
 
-#include "server/app.h"
+#include "server/api/app.h"
 
 enum hub_status hub_episodes_list(struct hub_request *request, struct hub_response *response,
                                   struct hub_error *err);

@@ -2,7 +2,7 @@
 #ifndef HUB_API_FIELD_H
 #define HUB_API_FIELD_H
 
-#include "server/app.h"
+#include "server/api/app.h"
 
 /** GET .../episodes/{n}/{path}: a field or a group of fields. */
 enum hub_status hub_field_get(struct hub_request *request, struct hub_response *response,

@@ -2,7 +2,7 @@
 #ifndef HUB_API_FILES_H
 #define HUB_API_FILES_H
 
-#include "server/app.h"
+#include "server/api/app.h"
 #include "storage/base/json.h"
 
 enum hub_status hub_files_list(struct hub_request *request, struct hub_response *response,

@@ -5,7 +5,7 @@
 #ifndef HUB_API_RESOLVE_H
 #define HUB_API_RESOLVE_H
 
-#include "server/app.h"
+#include "server/api/app.h"
 
 struct hub_target {
     const struct hub_snapshot *snapshot; /* the one it was found in: asking for another may free it */

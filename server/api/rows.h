@@ -5,7 +5,7 @@
 #ifndef HUB_API_ROWS_H
 #define HUB_API_ROWS_H
 
-#include "server/app.h"
+#include "server/api/app.h"
 
 /** One field's rows. */
 struct hub_pick {

@@ -15,7 +15,7 @@
 
 #include "storage/read/read.h"
 
-struct hub_app;    /* the server's long-lived parts: server/app.h */
+struct hub_app;    /* the server's long-lived parts: server/api/app.h */
 struct hub_budget; /* below */
 struct hub_log;    /* log.h */
 

@@ -330,6 +330,11 @@ enum hub_status hub_catalog_open(const struct hub_catalog_options *options, stru
     return HUB_OK;
 }
 
+const char *hub_catalog_library(void)
+{
+    return hub_db_library();
+}
+
 const char *hub_catalog_notice(const struct hub_catalog *catalog)
 {
     return catalog->notice;

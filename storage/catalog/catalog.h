@@ -18,8 +18,8 @@
 #ifndef HUB_CATALOG_CATALOG_H
 #define HUB_CATALOG_CATALOG_H
 
-#include "storage/inspect/inspect.h"
-#include "storage/read/read.h"
+#include "storage/model/findings.h"
+#include "storage/model/layout.h"
 
 struct hub_catalog;
 
@@ -99,10 +99,6 @@ bool hub_head_loadable(const struct hub_head *head, const char *minari_release);
 
 /* ---- one dataset ---- */
 
-struct hub_ds_file {
-    const char *path; /* below the dataset's directory */
-    struct hub_stamp stamp;
-};
 struct hub_ds_part {
     const char *name;
     int64_t row;

@@ -5,7 +5,7 @@
  *   directory = files parts fields episodes, each behind its count (see pack.h; written by directory.c) */
 #include "storage/catalog/internal.h"
 
-#include "storage/catalog/pack.h"
+#include "storage/base/pack.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,14 +1,13 @@
 /* SQLite connections and statements: see db.h. Every connection is defensive and trusts no schema; what a
  * damaged file answers is HUB_CORRUPT, so that the owner of a derived file can throw it away. */
 #include "storage/catalog/db.h"
-#include "storage/catalog/catalog.h"
 
 #include <sqlite3.h>
 #include <stdlib.h>
 
 enum { MAX_STATEMENTS = 128, BUSY_MS = 5000 };
 
-const char *hub_catalog_library(void)
+const char *hub_db_library(void)
 {
     return sqlite3_libversion();
 }

@@ -78,6 +78,9 @@ const char *hub_stmt_text(struct hub_stmt *stmt, int column); /* NULL: null */
 struct hub_view hub_stmt_view(struct hub_stmt *stmt, int column);
 struct hub_view hub_stmt_blob(struct hub_stmt *stmt, int column);
 
+/** Version of SQLite at run time. */
+const char *hub_db_library(void);
+
 int64_t hub_db_last_row(struct hub_db *db);
 int64_t hub_db_changes(struct hub_db *db);
 

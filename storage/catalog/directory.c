@@ -1,6 +1,6 @@
 /* The packed directory of a dataset, as dataset.c reads it: files, parts with their file numbers, fields,
  * episodes. */
-#include "storage/catalog/pack.h"
+#include "storage/base/pack.h"
 #include "storage/catalog/publish.h"
 
 #define MAX_DIRECTORY_BYTES (900 * MIB)

@@ -1,6 +1,6 @@
 /* Writing one part: its row, the files it names, its fields with their layouts, its episodes with their
  * splits, its problems. */
-#include "storage/catalog/pack.h"
+#include "storage/base/pack.h"
 #include "storage/catalog/publish.h"
 
 #include "storage/base/json.h"

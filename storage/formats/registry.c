@@ -1,5 +1,5 @@
-/* The formats the inspector knows. Order breaks ties between equal bids. */
-#include "storage/formats/format.h"
+/* The list of formats: see registry.h. */
+#include "storage/formats/registry.h"
 
 extern const struct hub_format hub_format_lerobot;
 extern const struct hub_format hub_format_minari_hdf5;

@@ -6,7 +6,7 @@
 #ifndef HUB_FORMATS_SOURCE_H
 #define HUB_FORMATS_SOURCE_H
 
-#include "storage/formats/format.h"
+#include "storage/worker/format.h"
 
 #define HUB_SOURCE_WINDOW 4096
 

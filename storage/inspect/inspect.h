@@ -10,8 +10,9 @@
 #ifndef HUB_INSPECT_INSPECT_H
 #define HUB_INSPECT_INSPECT_H
 
+#include "storage/inspect/protocol.h"
+#include "storage/model/findings.h"
 #include "storage/model/layout.h"
-#include "storage/model/record.h"
 
 #include <stdatomic.h>
 
@@ -37,8 +38,6 @@ HUB_MUST_USE enum hub_status hub_inspector_new(const struct hub_inspector_option
 void hub_inspector_free(struct hub_inspector *inspector);
 /** Names the limits of a child: what failed under others is worth another try. */
 uint64_t hub_inspector_limits(const struct hub_inspector *inspector);
-
-enum hub_job_kind { HUB_JOB_CLAIM = 1, HUB_JOB_PLAN, HUB_JOB_INSPECT };
 
 /** What minari-inspect announced at its start; the same until the inspector is freed. Waits for it, at most 5
  * s. HUB_IO: it ended, or is no minari-inspect. */
@@ -70,76 +69,6 @@ struct hub_job {
     void *user;
     atomic_bool *cancel; /* may be NULL; set: the child is killed and HUB_CANCELLED returned */
 };
-
-/* Results: owned by struct hub_findings, proven. Texts are terminated and valid UTF-8. */
-
-struct hub_found_claim {
-    char *format;
-    uint32_t listing;
-    int confidence;
-    char *name;      /* single files: the dataset's last id segment; directory: NULL */
-    uint32_t *files; /* single files: entry numbers */
-    uint32_t file_count;
-};
-
-struct hub_found_part {
-    char *name, *hint; /* hint: "" when there is none */
-    uint32_t *files;   /* ascending */
-    uint32_t file_count;
-};
-struct hub_found_fact {
-    char *key, *text;
-};
-struct hub_found_problem {
-    char *code, *path, *detail;
-}; /* path NULL: about the whole */
-
-struct hub_found_field {
-    char *path;
-    enum hub_field_type type;
-    enum hub_role role;
-    enum hub_axis axis;
-    char *unreadable; /* NULL: readable */
-    void *layout;     /* checked blob (malloc), or NULL: no rows in this part */
-    size_t layout_size;
-};
-
-struct hub_found_episode {
-    int64_t number;
-    char *name, *seed, *task, *splits, *attributes, *statistics; /* NULL: unknown */
-    uint32_t file;
-    uint64_t steps;
-    bool has_return, return_computed;
-    double episode_return;
-    int8_t success, terminated, truncated;
-};
-
-struct hub_found_media {
-    uint32_t episode, file;
-    char *camera, *codec;
-    double fps;
-};
-
-struct hub_findings {
-    struct hub_found_claim *claims;
-    uint32_t claim_count; /* CLAIM: by listing; the directory's best bid first, else file claims */
-    struct hub_found_fact *facts;
-    uint32_t fact_count; /* PLAN */
-    struct hub_found_part *parts;
-    uint32_t part_count; /* PLAN */
-    struct hub_found_problem *problems;
-    uint32_t problem_count;
-    struct hub_found_field *fields;
-    uint32_t field_count; /* INSPECT */
-    struct hub_found_episode *episodes;
-    uint32_t episode_count;
-    struct hub_found_media *media;
-    uint32_t media_count;
-    uint64_t side_size;
-    struct hub_findings_block *blocks; /* where all texts and lists lie; layouts are allocated one by one */
-};
-
-void hub_findings_dispose(struct hub_findings *findings);
 
 /**
  * Run one job in a fresh sandboxed child and wait for it. Blocking: never on an event thread.

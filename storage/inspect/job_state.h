@@ -2,7 +2,7 @@
 #ifndef HUB_INSPECT_JOB_STATE_H
 #define HUB_INSPECT_JOB_STATE_H
 
-#include "storage/inspect/findings.h"
+#include "storage/inspect/proof.h"
 
 struct hub_run {
     const struct hub_job *job;

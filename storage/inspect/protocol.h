@@ -21,6 +21,8 @@ enum {
     HUB_MAX_JOB_CLAIMS = 64 * 1024, /* of a job */
 };
 
+enum hub_job_kind { HUB_JOB_CLAIM = 1, HUB_JOB_PLAN, HUB_JOB_INSPECT };
+
 enum hub_frame_type {
     /* hub to child: the job, then answers */
     HUB_FRAME_JOB =

@@ -7,6 +7,7 @@
 #ifndef HUB_MODEL_RECORD_H
 #define HUB_MODEL_RECORD_H
 
+#include "storage/base/fs.h"
 #include "storage/model/dtype.h"
 
 /* Ceilings on what one inspection may say. */
@@ -49,6 +50,12 @@ struct hub_place {
 /** As a fact: "file offset stored decoded escaped". */
 void hub_place_write(const struct hub_place *place, char out[HUB_PLACE_CHARS]);
 bool hub_place_read(struct hub_view text, struct hub_place *out);
+
+/** A file of a dataset. */
+struct hub_ds_file {
+    const char *path; /* below the dataset's directory */
+    struct hub_stamp stamp;
+};
 
 /** A unit of inspection, named by the plan. */
 struct hub_part {

@@ -3,7 +3,7 @@
  * those in the folders that are looked into), so that a restart asks nobody about what did not change. */
 #include "storage/scan/claim.h"
 
-#include "storage/catalog/pack.h"
+#include "storage/base/pack.h"
 
 #include <fcntl.h>
 #include <stdio.h>

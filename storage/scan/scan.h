@@ -13,6 +13,7 @@
 #define HUB_SCAN_SCAN_H
 
 #include "storage/catalog/catalog.h"
+#include "storage/read/read.h"
 
 struct hub_scanner;
 

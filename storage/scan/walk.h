@@ -5,8 +5,8 @@
 #ifndef HUB_SCAN_WALK_H
 #define HUB_SCAN_WALK_H
 
-#include "storage/catalog/catalog.h"
 #include "storage/inspect/formats.h"
+#include "storage/model/record.h"
 
 #include <stdatomic.h>
 

@@ -4,8 +4,9 @@
  * name (1), length (4, little-endian), bytes; the last one may be cut. See make_corpus.py.
  */
 #include "storage/base/cursor.h"
-#include "storage/inspect/findings.h"
-#include "storage/inspect/sink.h"
+#include "storage/formats/registry.h"
+#include "storage/inspect/proof.h"
+#include "storage/worker/sink.h"
 #include "tests/fuzz/memory_files.h"
 
 #include <stdio.h>
@@ -132,7 +133,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     const struct kind *kind = size ? &kinds[data[0] % HUB_COUNT(kinds)] : NULL;
-    const struct hub_format *format = kind ? hub_format_find(kind->format) : NULL;
+    const struct hub_format *format = kind ? hub_format_find(hub_formats, kind->format) : NULL;
     if (!format)
         return 0;
     struct run r = {0};

@@ -1,6 +1,6 @@
 /* What a child sends: byte 0 is the kind of job, the rest is its side of the conversation. Whatever is
  * accepted must be true. */
-#include "storage/inspect/findings.h"
+#include "storage/inspect/proof.h"
 #include "storage/inspect/text.h"
 
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 #ifndef HUB_TESTS_MEMORY_FILES_H
 #define HUB_TESTS_MEMORY_FILES_H
 
-#include "storage/formats/format.h"
+#include "storage/worker/format.h"
 
 #include <stdlib.h>
 #include <sys/mman.h>

@@ -1,6 +1,6 @@
 /* A server with a few routes of its own, for tests that speak raw bytes to it and for measuring the HTTP
  * floor alone: http_server [--file PATH] [--set OPTION=NUMBER]...; prints its port, serves until SIGTERM. */
-#include "server/app.h"
+#include "server/api/app.h"
 #include "server/http/log.h"
 
 #include <malloc.h>

@@ -8,9 +8,9 @@
 #include "storage/base/number.h"
 #include "storage/codec/codec.h"
 #include "storage/formats/hdf5/h5_vfd.h"
-#include "storage/inspect/child_state.h"
 #include "storage/inspect/inspect.h"
-#include "storage/inspect/worker.h"
+#include "storage/worker/child_state.h"
+#include "storage/worker/worker.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -707,7 +707,7 @@ static const struct hub_format troubled = {.name = "troubled",
                                            .plan = plan_troubled,
                                            .inspect = inspect_troubled};
 
-const struct hub_format *const hub_formats[] = {
+static const struct hub_format *const formats[] = {
     &troubled,
     &low,
     &claimer,
@@ -735,5 +735,5 @@ static int forget_seccomp(void)
 
 int main(void)
 {
-    return forget_seccomp() ? 1 : hub_worker_main();
+    return forget_seccomp() ? 1 : hub_worker_main(formats);
 }

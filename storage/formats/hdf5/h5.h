@@ -11,7 +11,7 @@
 #ifndef HUB_FORMATS_H5_H
 #define HUB_FORMATS_H5_H
 
-#include "storage/formats/format.h"
+#include "storage/worker/format.h"
 
 struct hub_h5; /* an open file */
 

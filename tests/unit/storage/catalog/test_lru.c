@@ -1,6 +1,6 @@
 /* The cache and the packed numbers. */
+#include "storage/base/pack.h"
 #include "storage/catalog/lru.h"
-#include "storage/catalog/pack.h"
 
 #include <criterion/criterion.h>
 #include <stdlib.h>

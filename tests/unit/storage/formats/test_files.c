@@ -1,5 +1,5 @@
 /* The files' helpers over files in memory. */
-#include "storage/formats/format.h"
+#include "storage/formats/registry.h"
 
 #include <criterion/criterion.h>
 #include <sys/mman.h>
@@ -116,6 +116,6 @@ Test(files, side_data)
 Test(files, formats_are_found_by_name)
 {
     for (const struct hub_format *const *f = hub_formats; *f; f++)
-        cr_expect_eq(hub_format_find((*f)->name), *f);
-    cr_expect_null(hub_format_find("nothing"));
+        cr_expect_eq(hub_format_find(hub_formats, (*f)->name), *f);
+    cr_expect_null(hub_format_find(hub_formats, "nothing"));
 }

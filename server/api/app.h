@@ -1,0 +1,27 @@
+/** The long-lived parts of the server, made in main.c and borrowed by every handler. */
+#ifndef HUB_API_APP_H
+#define HUB_API_APP_H
+
+#include "server/http/http.h"
+#include "storage/catalog/catalog.h"
+#include "storage/scan/scan.h"
+
+struct hub_documents; /* server/api/documents.c: ready dataset documents */
+
+struct hub_app {
+    struct hub_catalog *catalog;
+    struct hub_store *store;
+    struct hub_scanner *scanner;
+    struct hub_hasher *hasher; /* NULL: hashing is off */
+    struct hub_budget *budget;
+    struct hub_documents *documents;
+    struct hub_http *http, *control;              /* over TCP; over the socket in the state directory */
+    const char *const *roots, *const *root_names; /* by root; a name is what its ids begin with, or NULL */
+    uint32_t root_count;
+    const bool *read_only; /* by root */
+    const char *state;
+    struct hub_log *log;
+    int64_t started_ms;
+};
+
+#endif

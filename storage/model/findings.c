@@ -1,0 +1,23 @@
+/* See findings.h. */
+#include "storage/model/findings.h"
+
+#include <stdlib.h>
+
+void hub_findings_dispose(struct hub_findings *findings)
+{
+    for (uint32_t i = 0; i < findings->field_count; i++)
+        free(findings->fields[i].layout);
+    while (findings->blocks) {
+        struct hub_findings_block *next = findings->blocks->next;
+        free(findings->blocks);
+        findings->blocks = next;
+    }
+    free(findings->claims);
+    free(findings->facts);
+    free(findings->parts);
+    free(findings->problems);
+    free(findings->fields);
+    free(findings->episodes);
+    free(findings->media);
+    *findings = (struct hub_findings){0};
+}

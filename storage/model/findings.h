@@ -1,0 +1,85 @@
+/**
+ * What an inspection found, as the hub keeps it: record.h with everything owned by struct hub_findings,
+ * proven (storage/inspect). Texts are terminated and valid UTF-8.
+ */
+#ifndef HUB_MODEL_FINDINGS_H
+#define HUB_MODEL_FINDINGS_H
+
+#include "storage/model/record.h"
+
+struct hub_found_claim {
+    char *format;
+    uint32_t listing;
+    int confidence;
+    char *name;      /* single files: the dataset's last id segment; directory: NULL */
+    uint32_t *files; /* single files: entry numbers */
+    uint32_t file_count;
+};
+
+struct hub_found_part {
+    char *name, *hint; /* hint: "" when there is none */
+    uint32_t *files;   /* ascending */
+    uint32_t file_count;
+};
+struct hub_found_fact {
+    char *key, *text;
+};
+struct hub_found_problem {
+    char *code, *path, *detail;
+}; /* path NULL: about the whole */
+
+struct hub_found_field {
+    char *path;
+    enum hub_field_type type;
+    enum hub_role role;
+    enum hub_axis axis;
+    char *unreadable; /* NULL: readable */
+    void *layout;     /* checked blob (malloc), or NULL: no rows in this part */
+    size_t layout_size;
+};
+
+struct hub_found_episode {
+    int64_t number;
+    char *name, *seed, *task, *splits, *attributes, *statistics; /* NULL: unknown */
+    uint32_t file;
+    uint64_t steps;
+    bool has_return, return_computed;
+    double episode_return;
+    int8_t success, terminated, truncated;
+};
+
+struct hub_found_media {
+    uint32_t episode, file;
+    char *camera, *codec;
+    double fps;
+};
+
+/** Where the texts and lists of findings lie, a chain. */
+struct hub_findings_block {
+    struct hub_findings_block *next;
+    size_t used, size;
+    _Alignas(16) char data[];
+};
+
+struct hub_findings {
+    struct hub_found_claim *claims;
+    uint32_t claim_count; /* CLAIM: by listing; the directory's best bid first, else file claims */
+    struct hub_found_fact *facts;
+    uint32_t fact_count; /* PLAN */
+    struct hub_found_part *parts;
+    uint32_t part_count; /* PLAN */
+    struct hub_found_problem *problems;
+    uint32_t problem_count;
+    struct hub_found_field *fields;
+    uint32_t field_count; /* INSPECT */
+    struct hub_found_episode *episodes;
+    uint32_t episode_count;
+    struct hub_found_media *media;
+    uint32_t media_count;
+    uint64_t side_size;
+    struct hub_findings_block *blocks; /* where all texts and lists lie; layouts are allocated one by one */
+};
+
+void hub_findings_dispose(struct hub_findings *findings);
+
+#endif

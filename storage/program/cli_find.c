@@ -1,0 +1,225 @@
+/* The datasets at a path: discovered as the hub does it, then reported on in order. */
+#include "storage/program/cli.h"
+#include "storage/scan/claim.h"
+
+#include <errno.h>
+#include <libgen.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+enum { MAX_BIDS = 16 };
+
+/* A dataset, from its discovery to its report. */
+struct found {
+    char *id, *path; /* path: below PATH */
+    char *name;      /* of a claim of single files, or NULL */
+    char *broken;    /* why it cannot be inspected, or NULL */
+    char *formats[MAX_BIDS];
+    uint32_t format_count;
+    struct hub_fileset files;
+};
+
+struct gathering {
+    struct found *items;
+    size_t count, capacity;
+};
+
+static void found_dispose(struct found *f)
+{
+    for (uint32_t i = 0; i < f->format_count; i++)
+        free(f->formats[i]);
+    free(f->broken);
+    free(f->id);
+    free(f->path);
+    free(f->name);
+    hub_fileset_dispose(&f->files);
+}
+
+static void gathering_dispose(struct gathering *g)
+{
+    for (size_t i = 0; i < g->count; i++)
+        found_dispose(&g->items[i]);
+    free(g->items);
+}
+
+static enum hub_status gather(void *user, struct hub_found_dataset *dataset, struct hub_error *err)
+{
+    struct gathering *g = user;
+    if (g->count == g->capacity) {
+        const size_t capacity = g->capacity ? g->capacity * 2 : 64;
+        struct found *items = realloc(g->items, capacity * sizeof *items);
+        if (!items)
+            return hub_fail(err, HUB_NO_MEMORY, "no memory for %zu datasets", capacity);
+        g->items = items;
+        g->capacity = capacity;
+    }
+    struct found *f = &g->items[g->count++];
+    const char *slash = strrchr(dataset->id, '/');
+    *f = (struct found){.id = strdup(dataset->id), .path = strdup(dataset->path), .files = *dataset->files};
+    *dataset->files = (struct hub_fileset){0};
+    /* loose files lie in the folder, and have no name of their own */
+    const bool named =
+        dataset->single_files && (dataset->broken || strcmp(dataset->formats[0], "files") != 0);
+    if (named)
+        f->name = strdup(slash ? slash + 1 : dataset->id);
+    if (dataset->broken)
+        f->broken = strdup(dataset->broken);
+    bool whole = f->id && f->path && (f->name || !named) && (f->broken || !dataset->broken);
+    while (whole && f->format_count < HUB_MIN(dataset->format_count, (uint32_t)MAX_BIDS)) {
+        f->formats[f->format_count] = strdup(dataset->formats[f->format_count]);
+        whole = f->formats[f->format_count++] != NULL;
+    }
+    return whole ? HUB_OK : hub_fail(err, HUB_NO_MEMORY, "no memory for a dataset");
+}
+
+static int compare_found(const void *a, const void *b)
+{
+    const struct found *x = a, *y = b;
+    const int order = strcmp(x->path, y->path);
+    return order ? order : strcmp(x->id, y->id);
+}
+
+static enum hub_status report(const struct hub_find *find, const struct hub_walk *walk, struct found *f,
+                              struct hub_error *err)
+{
+    struct hub_report r;
+    struct hub_tree tree;
+    HUB_CLEANUP(hub_freep) char *below = hub_walk_join(f->path, f->name ? f->name : "");
+    HUB_CLEANUP(hub_freep) char *path = below ? hub_walk_join(walk->roots[0], below) : NULL;
+    if (!path)
+        return hub_fail(err, HUB_NO_MEMORY, "no memory for a path");
+    HUB_TRY(hub_tree_take(walk, f->path, &f->files, &tree, err));
+    HUB_TRY(hub_report_make(find->inspector, path, f->id, (const char *const *)f->formats, f->format_count,
+                            &tree, &r, err));
+    if (f->broken) {
+        r.status = "broken";
+        hub_fail(&r.why, HUB_DENIED, "%s", f->broken);
+    }
+    const enum hub_status told = find->each(find->user, &r, err);
+    hub_report_dispose(&r);
+    return told;
+}
+
+static enum hub_status report_all(const struct hub_find *find, const struct hub_walk *walk,
+                                  struct gathering *g, struct hub_error *err)
+{
+    enum hub_status st = HUB_OK;
+    if (g->count)
+        qsort(g->items, g->count, sizeof *g->items, compare_found);
+    for (size_t i = 0; i < g->count && !st; i++)
+        st = report(find, walk, &g->items[i], err);
+    return st;
+}
+
+/* ---- folders ---- */
+
+/* An empty folder is nothing to a hub; a person who asks about it is answered. */
+static enum hub_status gather_bare(const struct hub_walk *walk, struct gathering *g, struct hub_error *err)
+{
+    static const char *const format = "files";
+    HUB_CLEANUP(hub_fileset_dispose) struct hub_fileset files = {0};
+    const char *slash = strrchr(walk->roots[0], '/');
+    HUB_TRY(hub_walk_collect(walk, 0, "", NULL, &files, err));
+    struct hub_found_dataset dataset = {.id = slash && slash[1] ? slash + 1 : walk->roots[0],
+                                        .path = "",
+                                        .formats = &format,
+                                        .format_count = 1,
+                                        .files = &files};
+    return gather(g, &dataset, err);
+}
+
+static enum hub_status find_folder(const struct hub_find *find, const struct hub_walk *walk,
+                                   struct hub_error *err)
+{
+    HUB_CLEANUP(gathering_dispose) struct gathering g = {0};
+    struct hub_discovered out = {0};
+    const struct hub_discovery discovery = {
+        .walk = walk, .inspector = find->inspector, .drivers = HUB_VERSION, .each = gather, .user = &g};
+    HUB_TRY(hub_scan_discover(&discovery, &out, err));
+    if (g.count == 0)
+        HUB_TRY(gather_bare(walk, &g, err));
+    return report_all(find, walk, &g, err);
+}
+
+/* ---- files ---- */
+
+/* What would be claimed of a folder, or of one file if it were alone in it. */
+static enum hub_status find_claimed(const struct hub_find *find, const struct hub_walk *walk,
+                                    const char *only, bool *found, struct hub_error *err)
+{
+    HUB_CLEANUP(gathering_dispose) struct gathering g = {0};
+    HUB_CLEANUP(hub_listing_dispose) struct hub_listing listing = {0};
+    HUB_CLEANUP(hub_bids_dispose) struct hub_bids bids = {0};
+    HUB_CLEANUP(hub_fileset_dispose) struct hub_fileset files = {0};
+    const struct hub_discovery discovery = {
+        .walk = walk, .inspector = find->inspector, .drivers = HUB_VERSION};
+    HUB_TRY(hub_walk_list(walk, 0, "", &listing, err));
+    struct hub_listing asked = listing; /* borrows */
+    for (asked.count = only ? 0 : listing.count;
+         only && asked.count == 0 && asked.entries < listing.entries + listing.count;) {
+        if (strcmp(asked.entries->name, only) == 0)
+            asked.count = 1;
+        else
+            asked.entries++;
+    }
+    HUB_TRY(hub_claim_ask(&discovery, 0, "", &asked, &bids, err));
+    *found = bids.count && (bids.bids[0].name != NULL) == (only != NULL);
+    if (!*found)
+        return HUB_OK;
+    HUB_TRY(only ? hub_fileset_add(&files, "", &asked.entries[0], err)
+                 : hub_walk_collect(walk, 0, "", NULL, &files, err));
+    const char *formats[MAX_BIDS];
+    const uint32_t count = only ? 1 : HUB_MIN(bids.count, (uint32_t)MAX_BIDS);
+    for (uint32_t i = 0; i < count; i++)
+        formats[i] = bids.bids[i].format;
+    const char *slash = strrchr(walk->roots[0], '/');
+    struct hub_found_dataset dataset = {.id = only                ? bids.bids[0].name
+                                              : slash && slash[1] ? slash + 1
+                                                                  : walk->roots[0],
+                                        .path = "",
+                                        .single_files = only != NULL,
+                                        .formats = formats,
+                                        .format_count = count,
+                                        .files = &files};
+    HUB_TRY(gather(&g, &dataset, err));
+    return report_all(find, walk, &g, err);
+}
+
+static enum hub_status find_at(const struct hub_find *find, const char *folder, const char *only, bool *found,
+                               struct hub_error *err)
+{
+    HUB_CLEANUP(hub_walk_dispose) struct hub_walk walk = {0};
+    HUB_TRY(hub_walk_init(&walk, &folder, 1, find->targets, find->target_count, err));
+    return find_claimed(find, &walk, only, found, err);
+}
+
+/* The file by itself, else the dataset it belongs to: its folder, or the one above ("data"). */
+static enum hub_status find_file(const struct hub_find *find, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_freep) char *name_copy = strdup(find->path);
+    HUB_CLEANUP(hub_freep) char *folder_copy = strdup(find->path);
+    HUB_CLEANUP(hub_freep) char *folder = folder_copy ? realpath(dirname(folder_copy), NULL) : NULL;
+    bool found = false;
+    if (!name_copy || !folder)
+        return hub_fail_errno(err, errno, "%s", find->path);
+    HUB_TRY(find_at(find, folder, basename(name_copy), &found, err));
+    for (int up = 0; up < 2 && !found; up++) {
+        HUB_TRY(find_at(find, folder, NULL, &found, err));
+        dirname(folder); /* cuts in place */
+    }
+    return found ? HUB_OK
+                 : hub_fail(err, HUB_NOT_FOUND, "%s is no dataset by itself, nor is its folder", find->path);
+}
+
+enum hub_status hub_find_datasets(const struct hub_find *find, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_walk_dispose) struct hub_walk walk = {0};
+    struct stat st;
+    if (stat(find->path, &st))
+        return hub_fail_errno(err, errno, "%s", find->path);
+    if (!S_ISDIR(st.st_mode))
+        return find_file(find, err);
+    HUB_TRY(hub_walk_init(&walk, &find->path, 1, find->targets, find->target_count, err));
+    return find_folder(find, &walk, err);
+}

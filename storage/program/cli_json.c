@@ -1,0 +1,171 @@
+/* Reports as JSON: the members of the REST API's documents under the same names, and what only an inspection
+ * knows. */
+#include "storage/program/cli.h"
+
+#include <stdio.h>
+
+static void tristate(struct hub_json *j, const char *key, int8_t value)
+{
+    if (value >= 0)
+        hub_json_put_bool(j, key, value);
+}
+
+enum hub_status hub_report_json_episode(struct hub_buf *out, const struct hub_found_episode *e,
+                                        int64_t number, const char *file, struct hub_error *err)
+{
+    struct hub_json j = hub_json_to(out, err);
+    hub_json_object(&j);
+    hub_json_put_int(&j, "number", number);
+    hub_json_put_text(&j, "name", e->name);
+    hub_json_put_text(&j, "file", file);
+    hub_json_put_uint(&j, "steps", e->steps);
+    hub_json_put_text(&j, "seed", e->seed);
+    if (e->has_return) {
+        hub_json_put_double(&j, "return", e->episode_return);
+        hub_json_put_bool(&j, "return_computed", e->return_computed);
+    }
+    tristate(&j, "success", e->success);
+    hub_json_put_text(&j, "task", e->task);
+    tristate(&j, "terminated", e->terminated);
+    tristate(&j, "truncated", e->truncated);
+    if (e->splits)
+        hub_json_put_raw(&j, "splits", hub_view_of(e->splits));
+    if (e->attributes)
+        hub_json_put_raw(&j, "attributes", hub_view_of(e->attributes));
+    if (e->statistics)
+        hub_json_put_raw(&j, "statistics", hub_view_of(e->statistics));
+    hub_json_end_object(&j);
+    return hub_json_status(&j);
+}
+
+enum hub_status hub_report_json_media(struct hub_buf *out, const struct hub_found_media *m, int64_t number,
+                                      const char *file, struct hub_error *err)
+{
+    struct hub_json j = hub_json_to(out, err);
+    hub_json_object(&j);
+    hub_json_put_int(&j, "episode", number);
+    hub_json_put_text(&j, "camera", m->camera);
+    hub_json_put_text(&j, "file", file);
+    hub_json_put_text(&j, "codec", m->codec);
+    if (m->fps > 0)
+        hub_json_put_double(&j, "fps", m->fps);
+    hub_json_end_object(&j);
+    return hub_json_status(&j);
+}
+
+enum hub_status hub_report_json_problem(struct hub_buf *out, const struct hub_found_problem *p,
+                                        struct hub_error *err)
+{
+    struct hub_json j = hub_json_to(out, err);
+    hub_json_object(&j);
+    hub_json_put_text(&j, "code", p->code);
+    hub_json_put_text(&j, "path", p->path);
+    hub_json_put_text(&j, "detail", p->detail);
+    hub_json_end_object(&j);
+    return hub_json_status(&j);
+}
+
+static void put_layout(struct hub_json *j, const struct hub_report_field *f)
+{
+    static const char *const kinds[HUB_PIECE_KIND_COUNT] = {NULL,    "strided", "chunked", "extents",
+                                                            "pages", "fill",    "inline"};
+    hub_json_put_object(j, "layout");
+    hub_json_put_uint(j, "stored", f->stored);
+    hub_json_put_uint(j, "bytes", f->layout_bytes);
+    hub_json_put_uint(j, "chunks", f->chunks);
+    hub_json_put_object(j, "pieces");
+    for (unsigned k = 1; k < HUB_PIECE_KIND_COUNT; k++)
+        if (f->pieces[k])
+            hub_json_put_uint(j, kinds[k], f->pieces[k]);
+    hub_json_end_object(j);
+    hub_json_end_object(j);
+}
+
+static void put_field(struct hub_json *j, const struct hub_report_field *f)
+{
+    char dtype[24], shape[96];
+    hub_json_object(j);
+    hub_json_put_text(j, "path", f->path);
+    hub_json_put_text(j, "type", hub_field_type_name(f->type));
+    if (f->variants) {
+        hub_report_dtype(f, dtype);
+        hub_json_put_text(j, "dtype", dtype);
+        hub_report_shape(f, "[", "null", "]", shape);
+        hub_json_put_raw(j, "shape", hub_view_of(shape));
+    }
+    hub_json_put_text(j, "axis", hub_axis_name(f->axis));
+    hub_json_put_text(j, "role", hub_role_name(f->role));
+    hub_json_put_uint(j, "episodes", f->episodes);
+    hub_json_put_uint(j, "rows", f->rows);
+    hub_json_put_text(j, "unreadable", f->unreadable);
+    if (f->layout_bytes)
+        put_layout(j, f);
+    hub_json_end_object(j);
+}
+
+/* Strings stay strings; JSON texts become values; counts numbers. */
+static void put_facts(struct hub_json *j, const struct hub_report *r)
+{
+    static const char *const strings[] = {
+        "era", "id", "minari_version", "description", "observation_space_text", "action_space_text"};
+    for (uint32_t i = 0; i < r->plan.fact_count; i++) {
+        const struct hub_found_fact *fact = &r->plan.facts[i];
+        bool string = false;
+        if (hub_view_ends(hub_view_of(fact->key), "_place"))
+            continue; /* of the hub's own use */
+        for (size_t k = 0; k < HUB_COUNT(strings); k++)
+            string = string || strcmp(fact->key, strings[k]) == 0;
+        if (string)
+            hub_json_put_text(j, fact->key, fact->text);
+        else
+            hub_json_put_raw(j, fact->key, hub_view_of(fact->text));
+    }
+}
+
+static void put_list(struct hub_json *j, const char *key, const struct hub_buf *members)
+{
+    hub_json_put_array(j, key);
+    if (members->size)
+        hub_json_raw(j, hub_buf_view(members));
+    hub_json_end_array(j);
+}
+
+enum hub_status hub_report_json(const struct hub_report *r, struct hub_buf *out, struct hub_error *err)
+{
+    struct hub_json j = hub_json_to(out, err);
+    hub_json_object(&j);
+    hub_json_put_text(&j, "path", r->path);
+    hub_json_put_text(&j, "name", r->id);
+    hub_json_put_text(&j, "format", r->format ? r->format : "files");
+    hub_json_put_text(&j, "status", r->status);
+    if (r->format && strcmp(r->status, "ready") != 0) {
+        hub_json_put_text(&j, "reason", r->why.detail);
+        if (r->why.problem[0])
+            hub_json_put_text(&j, "problem", r->why.problem);
+    }
+    if (r->refused)
+        hub_json_put_bool(&j, "loadable", false);
+    put_facts(&j, r);
+    hub_json_put_uint(&j, "episodes", r->episodes);
+    hub_json_put_uint(&j, "steps", r->steps);
+    hub_json_put_uint(&j, "size", r->tree.bytes);
+    hub_json_put_uint(&j, "files", r->tree.count);
+    hub_json_put_array(&j, "file_list");
+    for (uint32_t i = 0; i < r->tree.count; i++) {
+        hub_json_object(&j);
+        hub_json_put_text(&j, "path", r->tree.files[i].path);
+        hub_json_put_uint(&j, "size", r->tree.files[i].size);
+        hub_json_end_object(&j);
+    }
+    hub_json_end_array(&j);
+    put_list(&j, "parts", &r->part_list);
+    hub_json_put_array(&j, "fields");
+    for (uint32_t i = 0; i < r->field_count; i++)
+        put_field(&j, &r->fields[i]);
+    hub_json_end_array(&j);
+    put_list(&j, "episode_list", &r->episode_list);
+    put_list(&j, "media", &r->media_list);
+    put_list(&j, "problems", &r->problem_list);
+    hub_json_end_object(&j);
+    return hub_json_status(&j);
+}

@@ -1,0 +1,323 @@
+/* One dataset: plan, inspect part by part, sum up. Only the sums of a part are kept. */
+#include "storage/program/cli.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#define LIST_LIMIT (1 * GIB)
+
+const char *hub_report_fact(const struct hub_report *report, const char *key)
+{
+    for (uint32_t i = 0; i < report->plan.fact_count; i++)
+        if (strcmp(report->plan.facts[i].key, key) == 0)
+            return report->plan.facts[i].text;
+    return NULL;
+}
+
+void hub_report_dispose(struct hub_report *r)
+{
+    hub_tree_dispose(&r->tree);
+    hub_findings_dispose(&r->plan);
+    for (uint32_t i = 0; i < r->field_count; i++) {
+        free(r->fields[i].path);
+        free(r->fields[i].unreadable);
+    }
+    free(r->fields);
+    hub_buf_dispose(&r->episode_list);
+    hub_buf_dispose(&r->part_list);
+    hub_buf_dispose(&r->media_list);
+    free(r->refused);
+    hub_buf_dispose(&r->problem_list);
+    hub_buf_dispose(&r->problem_text);
+}
+
+/* ---- fields ---- */
+
+static enum hub_status find_field(struct hub_report *r, const struct hub_found_field *found,
+                                  struct hub_report_field **out, struct hub_error *err)
+{
+    for (uint32_t i = 0; i < r->field_count; i++) {
+        if (strcmp(r->fields[i].path, found->path) == 0) {
+            *out = &r->fields[i];
+            return HUB_OK;
+        }
+    }
+    if (r->field_count == HUB_MAX_FIELDS)
+        return hub_fail(err, HUB_TOO_BIG, "more than %d fields", HUB_MAX_FIELDS);
+    if (r->field_count == r->field_capacity) {
+        const size_t capacity = r->field_capacity ? r->field_capacity * 2 : 32;
+        struct hub_report_field *fields = realloc(r->fields, capacity * sizeof *fields);
+        if (!fields)
+            return hub_fail(err, HUB_NO_MEMORY, "no memory for fields");
+        r->fields = fields;
+        r->field_capacity = capacity;
+    }
+    *out = &r->fields[r->field_count];
+    **out = (struct hub_report_field){
+        .path = strdup(found->path), .type = found->type, .role = found->role, .axis = found->axis};
+    if (!(*out)->path)
+        return hub_fail(err, HUB_NO_MEMORY, "no memory for fields");
+    r->field_count++;
+    return HUB_OK;
+}
+
+static void add_variant(struct hub_report_field *field, const struct hub_variant *variant)
+{
+    if (field->variants++ == 0) {
+        field->variant = *variant;
+        return;
+    }
+    struct hub_variant other = *variant;
+    if (other.rank != field->variant.rank) {
+        field->varies |= UINT32_C(1) << 31;
+        return;
+    }
+    for (unsigned d = 0; d < other.rank; d++) {
+        if (other.dims[d] != field->variant.dims[d])
+            field->varies |= UINT32_C(1) << d;
+        other.dims[d] = field->variant.dims[d];
+    }
+    if (!hub_variant_equal(&other, &field->variant))
+        field->varies |= UINT32_C(1) << 31;
+}
+
+static uint64_t stored_bytes(const struct hub_layout *l, const struct hub_piece *p,
+                             const struct hub_variant *v)
+{
+    uint64_t bytes = 0;
+    switch ((enum hub_piece_kind)p->kind) {
+    case HUB_PIECE_STRIDED:
+    case HUB_PIECE_INLINE:
+        return p->rows * hub_variant_row_bytes(v);
+    case HUB_PIECE_CHUNKED:
+        for (uint32_t i = 0; i < p->count; i++)
+            bytes += l->chunks[p->table + i].offset == HUB_ABSENT ? 0 : l->chunks[p->table + i].size;
+        break;
+    case HUB_PIECE_EXTENTS:
+        for (uint32_t i = 0; i < p->count; i++)
+            bytes += l->extents[p->table + i].length;
+        break;
+    case HUB_PIECE_PAGES:
+        for (uint32_t i = 0; i < p->count; i++)
+            bytes += l->pages[p->table + i].stored;
+        break;
+    case HUB_PIECE_FILL:
+    case HUB_PIECE_KIND_COUNT:
+        break;
+    }
+    return bytes;
+}
+
+static enum hub_status add_layout(struct hub_report_field *field, const struct hub_found_field *found,
+                                  struct hub_error *err)
+{
+    struct hub_layout l;
+    HUB_TRY(hub_layout_open(found->layout, found->layout_size, &l, err));
+    field->layout_bytes += found->layout_size;
+    for (uint32_t a = 0; a < l.counts[HUB_T_ARRAYS]; a++) {
+        const struct hub_array *array = &l.arrays[a];
+        for (uint32_t p = 0; p < array->piece_count; p++) {
+            const struct hub_piece *piece = &l.pieces[array->first_piece + p];
+            field->pieces[piece->kind]++;
+            field->stored += stored_bytes(&l, piece, &l.variants[array->variant]);
+        }
+    }
+    for (uint32_t v = 0; v < l.counts[HUB_T_VARIANTS]; v++)
+        add_variant(field, &l.variants[v]);
+    for (uint32_t w = 0; w < l.counts[HUB_T_WINDOWS]; w++)
+        field->rows += l.windows[w].count;
+    field->episodes += l.counts[HUB_T_WINDOWS];
+    field->chunks += l.counts[HUB_T_CHUNKS];
+    return HUB_OK;
+}
+
+static enum hub_status add_field(struct hub_report *r, const struct hub_found_field *found,
+                                 struct hub_error *err)
+{
+    struct hub_report_field *field = NULL;
+    HUB_TRY(find_field(r, found, &field, err));
+    if (found->unreadable && !field->unreadable)
+        field->unreadable = strdup(found->unreadable);
+    return found->layout ? add_layout(field, found, err) : HUB_OK;
+}
+
+/* ---- lists ---- */
+
+static enum hub_status comma(struct hub_buf *list, struct hub_error *err)
+{
+    return list->size ? hub_buf_add_text(list, ",", err) : HUB_OK;
+}
+
+static enum hub_status add_problem(struct hub_report *r, const struct hub_found_problem *p,
+                                   struct hub_error *err)
+{
+    r->problems++;
+    if (strcmp(p->code, "not-loadable") == 0 && !r->refused &&
+        asprintf(&r->refused, "%s%s%s", p->path ? p->path : "", p->path ? ": " : "", p->detail) < 0)
+        r->refused = NULL;
+    HUB_TRY(comma(&r->problem_list, err));
+    HUB_TRY(hub_report_json_problem(&r->problem_list, p, err));
+    return hub_buf_addf(&r->problem_text, err, "  %-20s %s%s%s\n", p->code, p->path ? p->path : "",
+                        p->path && p->detail[0] ? ": " : "", p->detail);
+}
+
+static enum hub_status add_episodes(struct hub_report *r, const struct hub_findings *found,
+                                    struct hub_error *err)
+{
+    for (uint32_t i = 0; i < found->episode_count; i++) {
+        const struct hub_found_episode *e = &found->episodes[i];
+        HUB_TRY(comma(&r->episode_list, err));
+        HUB_TRY(hub_report_json_episode(&r->episode_list, e,
+                                        e->number < 0 ? (int64_t)(r->episodes + i) : e->number,
+                                        r->tree.files[e->file].path, err));
+        r->steps += e->steps;
+    }
+    for (uint32_t i = 0; i < found->media_count; i++) {
+        const struct hub_found_media *m = &found->media[i];
+        const int64_t number = found->episodes[m->episode].number;
+        HUB_TRY(comma(&r->media_list, err));
+        HUB_TRY(hub_report_json_media(&r->media_list, m,
+                                      number < 0 ? (int64_t)(r->episodes + m->episode) : number,
+                                      r->tree.files[m->file].path, err));
+    }
+    r->episodes += found->episode_count;
+    return HUB_OK;
+}
+
+/* ---- parts ---- */
+
+/* Side data goes to a file without a name: it is only there to be measured. */
+static int open_side(void)
+{
+    const char *folder = getenv("TMPDIR");
+    return open(folder && folder[0] ? folder : "/tmp", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+}
+
+static bool local_trouble(enum hub_status st)
+{
+    return st == HUB_IO || st == HUB_NO_MEMORY || st == HUB_CANCELLED;
+}
+
+static enum hub_status add_part(struct hub_report *r, const struct hub_found_part *part,
+                                const struct hub_findings *found, enum hub_status st,
+                                const struct hub_error *why, struct hub_error *err)
+{
+    HUB_TRY(comma(&r->part_list, err));
+    struct hub_json j = hub_json_to(&r->part_list, err);
+    hub_json_object(&j);
+    hub_json_put_text(&j, "name", part->name);
+    hub_json_put_text(&j, "status", st ? "broken" : "ready");
+    if (st)
+        hub_json_put_text(&j, "reason", why->detail);
+    hub_json_put_uint(&j, "episodes", found->episode_count);
+    hub_json_put_uint(&j, "side", found->side_size);
+    hub_json_end_object(&j);
+    HUB_TRY(hub_json_status(&j));
+    if (!st)
+        return HUB_OK;
+    r->broken_parts++;
+    r->why = *why;
+    static char code[] = "part-broken";
+    const struct hub_found_problem problem = {code, part->name, r->why.detail};
+    return add_problem(r, &problem, err);
+}
+
+static enum hub_status inspect_part(struct hub_inspector *inspector, struct hub_report *r,
+                                    const struct hub_found_part *part, struct hub_error *err)
+{
+    struct hub_findings found = {0};
+    struct hub_error why = {0};
+    HUB_CLEANUP(hub_closep) const int side = open_side();
+    const struct hub_job job = {.kind = HUB_JOB_INSPECT,
+                                .format = r->format,
+                                .files = r->tree.files,
+                                .file_count = r->tree.count,
+                                .part = part->name,
+                                .hint = part->hint,
+                                .part_files = part->files,
+                                .part_file_count = part->file_count,
+                                .side_fd = side,
+                                .open_file = hub_tree_open,
+                                .user = &r->tree};
+    enum hub_status st = hub_inspector_run(inspector, &job, &found, &why);
+    if (local_trouble(st))
+        return hub_fail_as(err, st, why.problem, "%s", why.detail);
+    enum hub_status told = add_part(r, part, &found, st, &why, err);
+    for (uint32_t i = 0; i < found.field_count && !told; i++)
+        told = add_field(r, &found.fields[i], err);
+    for (uint32_t i = 0; i < found.problem_count && !told; i++)
+        told = add_problem(r, &found.problems[i], err);
+    if (!told)
+        told = add_episodes(r, &found, err);
+    hub_findings_dispose(&found);
+    return told;
+}
+
+/* ---- the dataset ---- */
+
+static enum hub_status plan(struct hub_inspector *inspector, struct hub_report *r, const char *const *formats,
+                            uint32_t count, struct hub_error *err)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        if (strcmp(formats[i], "files") == 0)
+            continue;
+        const struct hub_job job = {.kind = HUB_JOB_PLAN,
+                                    .format = formats[i],
+                                    .files = r->tree.files,
+                                    .file_count = r->tree.count,
+                                    .side_fd = -1,
+                                    .open_file = hub_tree_open,
+                                    .user = &r->tree};
+        const enum hub_status st = hub_inspector_run(inspector, &job, &r->plan, &r->why);
+        if (local_trouble(st))
+            return hub_fail_as(err, st, r->why.problem, "%s", r->why.detail);
+        if (st == HUB_NOT_ACCEPTABLE)
+            continue; /* the claim was wrong: the next bidder is asked */
+        r->format = formats[i];
+        r->status = st == HUB_OK ? "ready" : st == HUB_UNSUPPORTED ? "unsupported" : "broken";
+        return HUB_OK;
+    }
+    return HUB_OK;
+}
+
+static enum hub_status inspect(struct hub_inspector *inspector, struct hub_report *r, struct hub_error *err)
+{
+    for (uint32_t i = 0; i < r->plan.problem_count; i++)
+        HUB_TRY(add_problem(r, &r->plan.problems[i], err));
+    for (uint32_t i = 0; i < r->plan.part_count; i++)
+        HUB_TRY(inspect_part(inspector, r, &r->plan.parts[i], err));
+    if (r->broken_parts && r->broken_parts == r->plan.part_count)
+        r->status = "broken";
+    return HUB_OK;
+}
+
+enum hub_status hub_report_make(struct hub_inspector *inspector, const char *path, const char *id,
+                                const char *const *formats, uint32_t format_count, struct hub_tree *tree,
+                                struct hub_report *out, struct hub_error *err)
+{
+    struct hub_report r = {.path = path,
+                           .id = id,
+                           .status = "files",
+                           .tree = *tree,
+                           .episode_list = HUB_BUF_INIT(LIST_LIMIT),
+                           .part_list = HUB_BUF_INIT(LIST_LIMIT),
+                           .media_list = HUB_BUF_INIT(LIST_LIMIT),
+                           .problem_list = HUB_BUF_INIT(LIST_LIMIT),
+                           .problem_text = HUB_BUF_INIT(LIST_LIMIT)};
+    enum hub_status st = plan(inspector, &r, formats, format_count, err);
+    for (uint32_t i = 0; i < r.tree.problem_count && !st; i++) {
+        const struct hub_walk_problem *p = &r.tree.problems[i];
+        st = add_problem(&r, &(struct hub_found_problem){p->code, *p->path ? p->path : NULL, p->detail}, err);
+    }
+    if (!st && strcmp(r.status, "ready") == 0)
+        st = inspect(inspector, &r, err);
+    if (st) {
+        hub_report_dispose(&r);
+        return st;
+    }
+    *out = r;
+    return HUB_OK;
+}

@@ -1,0 +1,53 @@
+/* The files of a dataset as a job's list. */
+#include "storage/program/cli.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+
+void hub_tree_dispose(struct hub_tree *tree)
+{
+    for (uint32_t i = 0; tree->files && i < tree->count; i++)
+        free((void *)tree->files[i].path);
+    free(tree->files);
+    free(tree->path);
+    for (uint32_t i = 0; i < tree->problem_count; i++) {
+        free(tree->problems[i].code);
+        free(tree->problems[i].path);
+        free(tree->problems[i].detail);
+    }
+    free(tree->problems);
+    *tree = (struct hub_tree){0};
+}
+
+enum hub_status hub_tree_take(const struct hub_walk *walk, const char *path, struct hub_fileset *files,
+                              struct hub_tree *out, struct hub_error *err)
+{
+    *out = (struct hub_tree){.walk = walk, .path = strdup(path)};
+    out->files = calloc(files->count + (size_t)1, sizeof *out->files);
+    if (!out->path || !out->files) {
+        hub_tree_dispose(out);
+        return hub_fail(err, HUB_NO_MEMORY, "no memory for %u files", files->count);
+    }
+    for (uint32_t i = 0; i < files->count; i++) {
+        out->files[i] =
+            (struct hub_job_file){.path = files->files[i].path, .size = files->files[i].stamp.size};
+        out->bytes += files->files[i].stamp.size;
+        files->files[i].path = NULL; /* ours now */
+    }
+    out->count = files->count;
+    out->problems = files->problems;
+    out->problem_count = files->problem_count;
+    files->problems = NULL;
+    files->problem_count = 0;
+    hub_fileset_dispose(files);
+    return HUB_OK;
+}
+
+enum hub_status hub_tree_open(void *user, uint32_t number, int *fd, struct hub_error *err)
+{
+    const struct hub_tree *tree = user;
+    HUB_CLEANUP(hub_freep) char *path = hub_walk_join(tree->path, tree->files[number].path);
+    if (!path)
+        return hub_fail(err, HUB_NO_MEMORY, "no memory for a path");
+    return hub_walk_open(tree->walk, 0, path, O_RDONLY, fd, err);
+}

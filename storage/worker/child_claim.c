@@ -1,0 +1,150 @@
+/*
+ * Who would own these directories? All formats bid on each as a whole; when none wants it, they bid on its
+ * files, best bid first, until none is left that anybody wants. A format's proposal stays valid until
+ * somebody took one of its files.
+ */
+#include "storage/worker/child_state.h"
+
+#include "storage/inspect/formats.h"
+
+#include <stdlib.h>
+
+struct bid {
+    int confidence;
+    bool stale; /* to be asked again */
+    struct hub_claim claim;
+};
+
+static size_t format_count(const struct hub_child *child)
+{
+    size_t n = 0;
+    while (n < HUB_MAX_FORMATS && child->formats[n])
+        n++;
+    return n;
+}
+
+static enum hub_status put_claim(struct hub_child *child, const char *format, int confidence,
+                                 const struct hub_claim *claim, struct hub_error *err)
+{
+    hub_frame_begin(&child->writer, HUB_FRAME_CLAIM);
+    hub_frame_u8(&child->writer, (uint8_t)HUB_MIN(confidence, 100));
+    hub_frame_text(&child->writer, hub_view_of(format));
+    hub_frame_text(&child->writer, claim ? hub_view_of(claim->name) : (struct hub_view){"", 0});
+    hub_frame_u32(&child->writer, child->listing);
+    hub_frame_u32(&child->writer, claim ? claim->file_count : 0);
+    for (uint32_t i = 0; claim && i < claim->file_count; i++)
+        hub_frame_u32(&child->writer, child->first + claim->files[i]);
+    return hub_frame_end(&child->writer, err);
+}
+
+/* The best of the bids not yet taken, first in order among equals; SIZE_MAX: none. */
+static size_t best_bid(const struct bid *bids, size_t count)
+{
+    size_t best = SIZE_MAX;
+    for (size_t i = 0; i < count; i++)
+        if (bids[i].confidence > 0 && (best == SIZE_MAX || bids[i].confidence > bids[best].confidence))
+            best = i;
+    return best;
+}
+
+static enum hub_status claim_directory(struct hub_child *child, size_t formats, bool *claimed,
+                                       struct hub_error *err)
+{
+    struct bid bids[HUB_MAX_FORMATS] = {0};
+    for (size_t i = 0; i < formats; i++)
+        bids[i].confidence =
+            child->formats[i]->claim_directory ? child->formats[i]->claim_directory(&child->files) : 0;
+    *claimed = false;
+    for (size_t best; (best = best_bid(bids, formats)) != SIZE_MAX; bids[best].confidence = 0) {
+        HUB_TRY(put_claim(child, child->formats[best]->name, bids[best].confidence, NULL, err));
+        *claimed = true;
+    }
+    return HUB_OK;
+}
+
+/* Blank the files of a claim and mark the proposals that wanted one of them. */
+static void take_files(struct hub_child *child, const struct hub_claim *taken, struct bid *bids,
+                       size_t formats)
+{
+    for (uint32_t i = 0; i < taken->file_count; i++) {
+        struct hub_file_entry *e = &child->entries[child->first + taken->files[i]];
+        free((void *)e->path.data);
+        *e = (struct hub_file_entry){.path = {NULL, 0}, .directory = e->directory};
+    }
+    for (size_t f = 0; f < formats; f++)
+        for (uint32_t i = 0; i < bids[f].claim.file_count && !bids[f].stale; i++)
+            bids[f].stale = child->files.entries[bids[f].claim.files[i]].path.size == 0;
+}
+
+static bool claim_sound(const struct hub_child *child, const struct hub_claim *claim)
+{
+    for (uint32_t i = 0; i < claim->file_count; i++)
+        if (claim->files[i] >= child->files.count || child->files.entries[claim->files[i]].path.size == 0)
+            return false;
+    return claim->file_count > 0 && claim->file_count <= child->files.count;
+}
+
+static void refresh(struct hub_child *child, const struct hub_format *format, struct bid *bid)
+{
+    bid->stale = false;
+    bid->claim.file_count = 0;
+    bid->claim.name[0] = '\0';
+    bid->confidence = format->claim_files(&child->files, &bid->claim);
+    if (bid->confidence > 0 && !claim_sound(child, &bid->claim))
+        bid->confidence = 0;
+}
+
+static enum hub_status claim_files(struct hub_child *child, struct bid *bids, size_t formats,
+                                   struct hub_error *err)
+{
+    for (unsigned claims = 0; claims < HUB_MAX_CLAIMS; claims++) {
+        for (size_t i = 0; i < formats; i++)
+            if (bids[i].stale)
+                refresh(child, child->formats[i], &bids[i]);
+        const size_t best = best_bid(bids, formats);
+        if (best == SIZE_MAX)
+            return HUB_OK;
+        HUB_TRY(put_claim(child, child->formats[best]->name, bids[best].confidence, &bids[best].claim, err));
+        take_files(child, &bids[best].claim, bids, formats);
+    }
+    return HUB_OK;
+}
+
+static enum hub_status claim_listing(struct hub_child *child, struct hub_error *err)
+{
+    const size_t formats = format_count(child);
+    bool claimed;
+    HUB_TRY(claim_directory(child, formats, &claimed, err));
+    if (claimed)
+        return HUB_OK;
+    struct bid bids[HUB_MAX_FORMATS] = {0};
+    enum hub_status st = HUB_OK;
+    for (size_t i = 0; i < formats && !st; i++) {
+        bids[i].stale = child->formats[i]->claim_files != NULL;
+        bids[i].claim.files = calloc(child->files.count + 1, sizeof(uint32_t));
+        if (!bids[i].claim.files)
+            st = hub_fail(err, HUB_NO_MEMORY, "no memory for %u files", child->files.count);
+    }
+    if (!st)
+        st = claim_files(child, bids, formats, err);
+    for (size_t i = 0; i < formats; i++)
+        free(bids[i].claim.files);
+    return st;
+}
+
+enum hub_status hub_child_claim(struct hub_child *child, struct hub_error *err)
+{
+    const uint32_t listings = HUB_MAX(child->part_file_count, 1U);
+    for (child->listing = 0; child->listing < listings; child->listing++) {
+        const uint32_t at = child->listing;
+        const uint32_t first = child->part_file_count ? child->part_files[at] : 0;
+        const uint32_t end = at + 1 < listings ? child->part_files[at + 1] : child->entry_count;
+        if (first > end || end > child->entry_count)
+            return hub_fail(err, HUB_INVALID, "listings that overlap");
+        child->first = first;
+        child->files.entries = child->entries + first;
+        child->files.count = end - first;
+        HUB_TRY(claim_listing(child, err));
+    }
+    return HUB_OK;
+}

@@ -1,0 +1,136 @@
+/**
+ * A dataset format. A driver explains a dataset once, in the sandboxed inspector; it never serves a request.
+ * It opens nothing: files are asked for by number and come as read-only descriptors. It reports through a
+ * sink and neither knows the catalogue nor decides what is kept. Single-threaded.
+ *
+ * To add a format: a .c (with real bulk, a folder) with a `const struct hub_format`, a row in registry.c, a
+ * folder in tests/fixtures, a fuzz target.
+ */
+#ifndef HUB_WORKER_FORMAT_H
+#define HUB_WORKER_FORMAT_H
+
+#include "storage/model/layout.h"
+#include "storage/model/record.h"
+
+struct hub_sink;
+
+/** One entry of a directory listing (claim) or one file of a dataset (plan, inspect). Paths are relative,
+ * '/'-separated. */
+struct hub_file_entry {
+    struct hub_view path;
+    uint64_t size;
+    bool directory; /* only in listings */
+};
+
+/**
+ * The files of the job. In a claim: the direct children of one directory (hidden names left out), and the
+ * grandchildren inside the child directories that name patterns look into ("data/main_data.hdf5": "data"). In
+ * plan and inspect: all files of the dataset; their index is the file number of records and layouts. Always
+ * sorted by path bytes.
+ */
+struct hub_files {
+    const struct hub_file_entry *entries;
+    uint32_t count;
+    /** A read-only descriptor that stays open until hub_files_close or the end of the job; at most 64 at
+     * once. HUB_NOT_FOUND, HUB_DENIED (leaves the root), HUB_TOO_BIG (too many open). */
+    enum hub_status (*open)(struct hub_files *files, uint32_t number, int *fd, struct hub_error *err);
+    void (*close)(struct hub_files *files, uint32_t number);
+    /** A writable descriptor for side data, asked for on first use; HUB_TOO_BIG when none is allowed. Use
+     * hub_files_side_add. */
+    enum hub_status (*side)(struct hub_files *files, int *fd, struct hub_error *err);
+    uint64_t side_size, side_budget; /* kept by hub_files_side_add */
+};
+
+/** Number of the file with this exact path, or HUB_NONE. Binary search; where entries of a listing are
+ * claimed, what is between them is looked through. */
+uint32_t hub_files_find(const struct hub_files *files, const char *path);
+/** Read at most `size` bytes at `offset`; short only at the end of the file. */
+HUB_MUST_USE enum hub_status hub_files_read(struct hub_files *files, uint32_t number, uint64_t offset,
+                                            void *out, size_t size, size_t *got, struct hub_error *err);
+/** The whole file into `buf` (its limit applies: HUB_TOO_BIG). */
+HUB_MUST_USE enum hub_status hub_files_load(struct hub_files *files, uint32_t number, struct hub_buf *buf,
+                                            struct hub_error *err);
+/** Append side data; `offset` (a multiple of 8) is where it begins in HUB_SIDE_FILE. HUB_TOO_BIG ("side-file
+ * budget"): nothing was added, and the field it was for is to be reported unreadable with that reason. */
+HUB_MUST_USE enum hub_status hub_files_side_add(struct hub_files *files, const void *data, size_t size,
+                                                uint64_t *offset, struct hub_error *err);
+
+/** What a claim answers: a bid on the directory, or on single files of an unclaimed directory. */
+struct hub_claim {
+    int confidence;  /* 0: not mine .. 100: certain. Highest wins; ties by registry order */
+    uint32_t *files; /* single-file claims: entries that together are one dataset (caller's array of `count`
+                        slots) */
+    uint32_t file_count;
+    uint32_t from;  /* single-file claims: kept between the calls on one listing, 0 at first; so that what was
+                       refused once is not looked at again */
+    char name[256]; /* single-file claims: last segment of the dataset's id ("train" for train-{000..009}.tar)
+                     */
+};
+
+struct hub_format {
+    const char *name; /* as stored in the catalogue, never renamed: "minari-hdf5", "lerobot", "webdataset" */
+
+    /** Must. What a listing has when it is worth asking about, NULL-terminated; '*' stands for any run of
+     * bytes.
+     * "*.tar": a file; "meta_data/": a directory; "data/main_data.hdf5": a file in a directory of the
+     * listing, which makes the entries of such directories part of the listing. A directory below a claimed
+     * one that has a name of the last kind is a dataset of its own. Announced to the hub, as are the next
+     * two. */
+    const char *const *names;
+    const char *loadable; /* whose rule says which releases load it: "minari", or NULL: none */
+    const char *ids;      /* "minari": ids have Minari's grammar; NULL: any path */
+
+    /** Must. Bid on a directory as one dataset: looks at names, sizes and heads (files->open; reads at most
+     * 64 KiB a file). */
+    int (*claim_directory)(struct hub_files *listing);
+
+    /** May. Called for a directory nobody claimed, again and again with the entries still free (claimed ones
+     * have size 0 and an empty path): fills the next series of files that is one dataset and returns its
+     * confidence, 0 when there is none. */
+    int (*claim_files)(struct hub_files *listing, struct hub_claim *claim);
+
+    /** Must. Reads what describes the whole dataset, reports facts and problems, and names the parts. May
+     * decline a claim that was wrong with HUB_NOT_ACCEPTABLE: the next bidder is asked. HUB_UNSUPPORTED:
+     * recognised, status `unsupported`. */
+    enum hub_status (*plan)(struct hub_files *files, struct hub_sink *sink, struct hub_error *err);
+
+    /** Must. Reports one part: fields, episodes, where their rows lie. Copies no rows that can be addressed
+     * in place. A first non-OK status from the sink is returned unchanged. */
+    enum hub_status (*inspect)(struct hub_files *files, const struct hub_part *part, struct hub_sink *sink,
+                               struct hub_error *err);
+};
+
+/** In a NULL-terminated list; NULL: none has this name. */
+const struct hub_format *hub_format_find(const struct hub_format *const *formats, const char *name);
+
+/* ---- the sink: implemented in sink.c over frames; a test may implement it over memory ----
+ */
+
+/* plan */
+HUB_MUST_USE enum hub_status hub_sink_fact(struct hub_sink *sink, const char *key, struct hub_view text,
+                                           struct hub_error *err);
+HUB_MUST_USE enum hub_status hub_sink_part(struct hub_sink *sink, const struct hub_part *part,
+                                           struct hub_error *err);
+
+/* plan and inspect */
+HUB_MUST_USE enum hub_status hub_sink_problem(struct hub_sink *sink, const char *code, struct hub_view path,
+                                              struct hub_error *err, const char *fmt, ...) HUB_PRINTF(5, 6);
+
+/* inspect */
+/** Declare a field; the same path again gives the same number (type, role and axis of the first declaration
+ * stand). */
+HUB_MUST_USE enum hub_status hub_sink_field(struct hub_sink *sink, const struct hub_field *field,
+                                            uint32_t *number, struct hub_error *err);
+/** The first `unreadable` reason given for a field stands; its layout is dropped. */
+HUB_MUST_USE enum hub_status hub_sink_unreadable(struct hub_sink *sink, uint32_t field, struct hub_error *err,
+                                                 const char *fmt, ...) HUB_PRINTF(4, 5);
+HUB_MUST_USE enum hub_status hub_sink_episode(struct hub_sink *sink, const struct hub_episode *episode,
+                                              uint32_t *index, struct hub_error *err);
+HUB_MUST_USE enum hub_status hub_sink_media(struct hub_sink *sink, const struct hub_media *media,
+                                            struct hub_error *err);
+/** The layout builder of a field: arrays, pieces and windows are put there directly. Finished and sent by the
+ * sink at the end. */
+HUB_MUST_USE enum hub_status hub_sink_layout(struct hub_sink *sink, uint32_t field,
+                                             struct hub_layout_builder **builder, struct hub_error *err);
+
+#endif
