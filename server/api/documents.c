@@ -14,7 +14,7 @@
 
 /* ---- the cache: direct-mapped; a dataset that loses its slot is simply built again ---- */
 
-enum { SLOTS = 4096 };
+enum { SLOTS = 4096, FIRST_BYTES = 64 * 1024 };
 #define HASHED UINT64_MAX
 
 struct slot {
@@ -300,25 +300,20 @@ static enum hub_status write_files(const struct hub_state *state, struct hub_buf
     return hub_json_status(&json);
 }
 
-/* About what building takes: a listing and the digests, or a document. */
-static uint64_t memory_of(const struct hub_dataset *ds, enum hub_document which)
-{
-    enum { ITEM = 256, FIRST = 64 * 1024 };
-    uint64_t bytes = FIRST + ds->file_count * (uint64_t)sizeof(struct hub_file_digests);
-    for (uint32_t i = 0; which == HUB_DOCUMENT_FILES && i < ds->file_count; i++)
-        bytes += 2 * (ITEM + strlen(ds->files[i].path)); /* a buffer doubles */
-    return bytes;
-}
-
 static enum hub_status build(struct hub_request *request, struct hub_target *target, struct slot *slot,
                              struct hub_response *response, struct hub_error *err)
 {
     HUB_CLEANUP(hub_state_close) struct hub_state state = {0};
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf text = HUB_BUF_INIT(256 * MIB);
+    struct hub_budget *budget = request->app->budget;
+    struct hub_meter meter;
     bool hashed = false;
     HUB_TRY(hub_resolve_state(request, target, &state, err));
+    const uint64_t of_file =
+        sizeof(struct hub_file_digests) + sizeof(struct hub_file_fact) + HUB_SHA256_BYTES;
     HUB_TRY(
-        hub_budget_take(request->app->budget, request, response, memory_of(state.dataset, slot->which), err));
+        hub_budget_take(budget, request, response, FIRST_BYTES + state.dataset->file_count * of_file, err));
+    hub_meter_buf(&meter, budget, request, response, &text);
     HUB_TRY(slot->which == HUB_DOCUMENT_FILES ? write_files(&state, &text, &hashed, err)
                                               : write_document(&state, target, &text, &hashed, err));
     hub_etag(slot->etag, &(struct hub_view){text.data, text.size}, 1);
@@ -348,10 +343,13 @@ static enum hub_status get_plain(struct hub_request *request, const struct hub_t
     return HUB_OK;
 }
 
-static enum hub_status compress(struct slot *slot, struct hub_error *err)
+static enum hub_status compress(struct hub_request *request, struct slot *slot, struct hub_response *response,
+                                struct hub_error *err)
 {
     const struct hub_view plain = hub_bytes_view(slot->bytes);
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf coded = HUB_BUF_INIT(2 * plain.size + KIB);
+    struct hub_meter meter;
+    hub_meter_buf(&meter, request->app->budget, request, response, &coded);
     HUB_TRY(hub_gzip(plain, &coded, err));
     struct hub_bytes *bytes = hub_bytes_new(&coded);
     if (!bytes)
@@ -378,7 +376,7 @@ static enum hub_status get_gzip(struct hub_request *request, const struct hub_ta
         return HUB_OK;
     enum hub_status st = hub_reply_on_worker(request);
     if (!st)
-        st = compress(slot, err);
+        st = compress(request, slot, response, err);
     if (st)
         hub_bytes_unref(slot->bytes);
     else

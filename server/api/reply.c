@@ -20,10 +20,14 @@ enum hub_status hub_reply_on_worker(const struct hub_request *request)
     return !request->may_block && hub_accepts_gzip(request) ? HUB_AGAIN : HUB_OK;
 }
 
-static enum hub_status compress(struct hub_response *response, struct hub_error *err)
+static enum hub_status compress(struct hub_request *request, struct hub_response *response,
+                                struct hub_error *err)
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf coded = HUB_BUF_INIT(2 * (size_t)MOST_BYTES);
+    struct hub_meter meter;
+    hub_meter_buf(&meter, request->app->budget, request, response, &coded);
     HUB_TRY(hub_gzip(hub_buf_view(&response->buffer), &coded, err));
+    coded.meter = NULL; /* complete */
     hub_buf_dispose(&response->buffer);
     response->buffer = coded;
     response->is_json = false;
@@ -47,5 +51,5 @@ enum hub_status hub_reply_document(struct hub_request *request, struct hub_respo
     if (done || !gzip)
         return HUB_OK;
     HUB_TRY(hub_reply_on_worker(request));
-    return compress(response, err);
+    return compress(request, response, err);
 }

@@ -191,6 +191,30 @@ bool hub_budget_expire(struct hub_budget *budget, int64_t now_ms)
     return waiting;
 }
 
+/* ---- buffers that grow ---- */
+
+static enum hub_status grow(struct hub_buf_meter *base, size_t capacity, struct hub_error *err)
+{
+    struct hub_meter *meter = (struct hub_meter *)base;
+    if (capacity <= meter->counted + SLACK)
+        return HUB_OK;
+    HUB_TRY(hub_budget_take(meter->budget, meter->request, meter->response, capacity - meter->counted, err));
+    meter->counted = capacity;
+    return HUB_OK;
+}
+
+void hub_meter_buf(struct hub_meter *meter, struct hub_budget *budget, struct hub_request *request,
+                   struct hub_response *response, struct hub_buf *buf)
+{
+    *meter = (struct hub_meter){{grow}, budget, request, response, 0};
+    buf->meter = budget ? &meter->base : NULL;
+}
+
+void hub_response_meter(struct hub_response *response, struct hub_budget *budget, struct hub_request *request)
+{
+    response->meter = (struct hub_meter){{grow}, budget, request, response, 0};
+}
+
 /* ---- a finished answer ---- */
 
 void hub_response_settle(struct hub_response *response, struct hub_budget *budget, uint32_t client)

@@ -33,6 +33,9 @@ HUB_MUST_USE bool hub_budget_try(struct hub_budget *budget, uint32_t client, uin
 void hub_budget_charge(struct hub_budget *budget, uint32_t client, uint64_t bytes);
 uint64_t hub_budget_used(struct hub_budget *budget, uint64_t *total);
 
+/** Meter what the handler writes: before it runs. */
+void hub_response_meter(struct hub_response *response, struct hub_budget *budget,
+                        struct hub_request *request);
 /** The answer is made: what its making took is given back, what it holds until it is sent is reserved. */
 void hub_response_settle(struct hub_response *response, struct hub_budget *budget, uint32_t client);
 

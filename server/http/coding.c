@@ -79,5 +79,7 @@ enum hub_status hub_gzip(struct hub_view plain, struct hub_buf *out, struct hub_
         out->size +=
             libdeflate_gzip_compress(compressor, plain.data, plain.size, out->data + out->size, room);
     libdeflate_free_compressor(compressor);
+    if (!st)
+        hub_buf_fit(out, 4 * KIB);
     return st;
 }

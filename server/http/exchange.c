@@ -335,6 +335,8 @@ enum hub_status hub_exchange_run(struct hub_exchange *x)
     x->error.problem[0] = x->error.detail[0] = x->error.parameter[0] = '\0';
     x->error.retry_after_s = 0;
     x->request.wants = 0;
+    if (!x->request.local) /* the admin is answered when memory is short, too */
+        hub_response_meter(&x->response, x->http->options.budget, &x->request);
     enum hub_status st = x->route->handler(&x->request, &x->response, &x->error);
     return_grant(x);
     if (st == HUB_AGAIN && (!x->request.may_block || x->request.heavy != x->task.heavy || x->request.wants))

@@ -97,6 +97,15 @@ void hub_bytes_unref(struct hub_bytes *bytes);
 void hub_bytes_charge(struct hub_bytes *bytes, struct hub_budget *budget);
 struct hub_view hub_bytes_view(const struct hub_bytes *bytes);
 
+/** A buffer that grows only by what the budget has. */
+struct hub_meter {
+    struct hub_buf_meter base; /* first */
+    struct hub_budget *budget;
+    struct hub_request *request;
+    struct hub_response *response;
+    size_t counted; /* of the buffer's capacity */
+};
+
 enum hub_body_kind { HUB_BODY_NONE, HUB_BODY_BUFFER, HUB_BODY_SHARED, HUB_BODY_FILE, HUB_BODY_UNSENT };
 
 #define HUB_LENGTH_UNKNOWN UINT64_MAX
@@ -119,6 +128,7 @@ struct hub_response {
     struct hub_budget *budget; /* that `reserved` was taken from */
     uint32_t client;           /* in whose name */
     uint64_t reserved;         /* bytes taken from the budget, returned when the response is finished */
+    struct hub_meter meter;    /* of `buffer`, where the handler reserves nothing itself */
     void (*finished)(void *user, bool complete); /* FILE: after the last byte or an abort; may be NULL */
     void *finished_user;
     size_t text_used; /* short header values lie in text, long ones on the heap */
@@ -133,7 +143,8 @@ void hub_response_dispose(struct hub_response *response);
  * with the same name adds one. */
 HUB_MUST_USE enum hub_status hub_response_header(struct hub_response *response, struct hub_error *err,
                                                  const char *name, const char *fmt, ...) HUB_PRINTF(4, 5);
-/** Set Content-Type and make the body a buffer to write into (ceiling `limit`). */
+/** Set Content-Type and make the body a buffer to write into (ceiling `limit`). It is metered, unless the
+ * handler has reserved memory before. */
 struct hub_buf *hub_response_buffer(struct hub_response *response, unsigned status, const char *content_type,
                                     size_t limit);
 
@@ -222,6 +233,12 @@ HUB_MUST_USE enum hub_status hub_budget_take(struct hub_budget *budget, struct h
                                              struct hub_response *response, uint64_t bytes,
                                              struct hub_error *err);
 void hub_budget_give(struct hub_budget *budget, uint32_t client, uint64_t bytes);
+
+/** From now on `buf` takes what it grows by from the budget before it has it, but for the first few KB:
+ * appending to it may say what hub_budget_take does. The meter has to live as long as the buffer grows.
+ * Without a budget nothing is counted. */
+void hub_meter_buf(struct hub_meter *meter, struct hub_budget *budget, struct hub_request *request,
+                   struct hub_response *response, struct hub_buf *buf);
 
 /* ---- the server ---- */
 

@@ -19,6 +19,7 @@ void hub_response_init(struct hub_response *response)
     response->budget = NULL;
     response->client = 0;
     response->reserved = 0;
+    response->meter.budget = NULL;
     response->finished = NULL;
     response->finished_user = NULL;
     response->text_used = 0;
@@ -113,6 +114,8 @@ struct hub_buf *hub_response_buffer(struct hub_response *response, unsigned stat
     response->kind = HUB_BODY_BUFFER;
     hub_buf_dispose(&response->buffer);
     response->buffer = HUB_BUF_INIT(limit);
+    if (response->meter.budget && !response->reserved)
+        response->buffer.meter = &response->meter.base;
     response->is_json = strcmp(content_type, "application/json") == 0;
     /* the first header of a document never fails: there is room for 32 */
     if (hub_response_header(response, NULL, "Content-Type", "%s", content_type))

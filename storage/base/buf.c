@@ -44,6 +44,8 @@ enum hub_status hub_buf_reserve(struct hub_buf *buf, size_t more, struct hub_err
     size_t capacity = HUB_MAX(HUB_MAX(need, 256), buf->capacity * 2);
     if (capacity - 1 > buf->limit)
         capacity = buf->limit + 1;
+    if (buf->meter)
+        HUB_TRY(buf->meter->grow(buf->meter, capacity, err));
     char *data = realloc(buf->data, capacity);
     if (!data)
         return hub_fail(err, HUB_NO_MEMORY, "no memory for %zu bytes", capacity);

@@ -38,12 +38,19 @@ bool hub_view_ends(struct hub_view view, const char *suffix);
 /** A terminated copy; NULL when out of memory. The caller frees it. */
 char *hub_view_dup(struct hub_view view);
 
+/** Is asked before a buffer grows. What it says instead of HUB_OK is passed on, and the buffer stays as it
+ * is. The first member of whatever counts. */
+struct hub_buf_meter {
+    enum hub_status (*grow)(struct hub_buf_meter *meter, size_t capacity, struct hub_error *err);
+};
+
 struct hub_buf {
     char *data; /* always terminated by a NUL that does not count once anything was appended */
     size_t size, capacity, limit;
+    struct hub_buf_meter *meter; /* borrowed; NULL: it grows freely up to its limit */
 };
 
-#define HUB_BUF_INIT(limit_bytes) ((struct hub_buf){NULL, 0, 0, (limit_bytes)})
+#define HUB_BUF_INIT(limit_bytes) ((struct hub_buf){.limit = (limit_bytes)})
 
 void hub_buf_dispose(struct hub_buf *buf);
 HUB_MUST_USE enum hub_status hub_buf_reserve(struct hub_buf *buf, size_t more, struct hub_error *err);

@@ -250,3 +250,49 @@ def test_one_listing_is_shared_by_all_its_readers(tmp_path):
             assert resident(hub.process.pid) - before < 32 * MiB
             assert processor_s(hub.process.pid) - spent < 1
         assert hub.get(url, {"If-None-Match": first.headers["ETag"]}).status == 304
+
+
+def talkative(root, id, episodes):
+    """A dataset whose episodes say much about themselves: some 60 KB each."""
+    space = '{"type":"Box","dtype":"float64","shape":[2],"low":[-1.0,-1.0],"high":[1.0,1.0]}'
+    folder = os.path.join(root, id, "data")
+    os.makedirs(folder)
+    with h5py.File(os.path.join(folder, "main_data.hdf5"), "w") as f:
+        for e in range(episodes):
+            g = f.create_group(f"episode_{e}")
+            g.attrs.update({"id": e, "total_steps": 1, **{f"note_{i}": "x" * 1000 for i in range(58)}})
+            g["observations"] = np.zeros((2, 2))
+            g["actions"] = np.zeros((1, 2))
+            g["rewards"] = np.zeros(1)
+            for name in ("terminations", "truncations"):
+                g[name] = np.zeros(1, bool)
+        f.attrs.update({"total_episodes": episodes, "total_steps": episodes, "dataset_id": id, "minari_version": "~=0.4",
+                        "observation_space": space, "action_space": space})
+    return f"/api/v1/datasets/{id}/episodes?limit=1000"
+
+
+def test_pages_wait_for_memory_before_they_are_written(tmp_path):
+    url = talkative(str(tmp_path), "talk-v0", 100)
+    with Hub([str(tmp_path)], args=["--memory", "32MiB"]) as hub:
+        hub.wait_indexed()
+        page = len(hub.get(url).body)
+        assert 5.5 * MiB < page < 7 * MiB
+        most, over = 0, threading.Event()
+
+        def watch():
+            nonlocal most
+            while not over.wait(0.01):
+                most = max(most, metric(hub, "minari_hub_memory_budget_used_bytes"))
+
+        watcher = threading.Thread(target=watch)
+        watcher.start()
+        with contextlib.ExitStack() as clients:
+            readers = [clients.enter_context(asking(hub, url, f"127.0.0.{2 + i}", 4096)) for i in range(20)]
+            time.sleep(2)
+            assert hub.get("/api/v1/datasets/talk-v0").status == 200, "small answers go on"
+            statuses = [status_of(r) for r in readers]
+        over.set()
+        watcher.join()
+        assert page <= most <= 32 * MiB, most
+        assert statuses.count(200) >= 2 and set(statuses) <= {200, 503}, statuses
+        assert hub.get(url).status == 200

@@ -152,3 +152,55 @@ Test(budget, an_answer_holds_what_is_sent)
     cr_assert_eq(hub_budget_used(budget, &total), 0);
     hub_budget_free(budget);
 }
+
+Test(budget, a_metered_buffer_grows_by_what_is_there)
+{
+    struct hub_budget *budget = hub_budget_new(MIB);
+    struct hub_request request = {.client = 1};
+    struct hub_response response;
+    struct hub_error err = {0};
+    static char text[64 * KIB];
+    uint64_t total, held = 0;
+    hub_response_init(&response);
+    hub_response_meter(&response, budget, &request);
+    struct hub_buf *out = hub_response_buffer(&response, 200, "text/plain", 64 * MIB);
+    cr_assert_eq(hub_buf_add(out, text, KIB, &err), HUB_OK);
+    cr_assert_eq(hub_budget_used(budget, &total), 0, "a small answer costs nothing");
+    enum hub_status st;
+    while (!(st = hub_buf_add(out, text, sizeof text, &err))) {
+        held = out->capacity;
+        cr_assert_eq(hub_budget_used(budget, &total), held);
+    }
+    cr_assert_eq(st, HUB_TOO_BIG, "more than there will ever be");
+    cr_assert_eq(out->capacity, held, "it is as it was");
+    hub_response_dispose(&response);
+    cr_assert_eq(hub_budget_used(budget, &total), 0);
+
+    hub_response_meter(&response, budget, &request);
+    out = hub_response_buffer(&response, 200, "text/plain", 64 * MIB);
+    cr_assert(hub_budget_try(budget, 2, total - 100 * KIB));
+    cr_assert_eq(hub_buf_add(out, text, sizeof text, &err), HUB_OK);
+    cr_assert_eq(hub_buf_add(out, text, sizeof text, &err), HUB_AGAIN);
+    cr_assert_geq(request.wants, 2 * sizeof text, "all of it, for it begins anew");
+    hub_response_dispose(&response);
+    hub_budget_give(budget, 2, total - 100 * KIB);
+    cr_assert_eq(hub_budget_used(budget, &total), 0);
+    hub_budget_free(budget);
+}
+
+Test(budget, who_reserved_before_is_not_metered)
+{
+    struct hub_budget *budget = hub_budget_new(MIB);
+    struct hub_request request = {.client = 1};
+    struct hub_response response;
+    static char text[512 * KIB];
+    uint64_t total;
+    hub_response_init(&response);
+    hub_response_meter(&response, budget, &request);
+    cr_assert_eq(hub_budget_take(budget, &request, &response, 600 * KIB, NULL), HUB_OK);
+    struct hub_buf *out = hub_response_buffer(&response, 200, "text/plain", MIB);
+    cr_assert_eq(hub_buf_add(out, text, sizeof text, NULL), HUB_OK);
+    cr_assert_eq(hub_budget_used(budget, &total), 600 * KIB);
+    hub_response_dispose(&response);
+    hub_budget_free(budget);
+}
