@@ -98,6 +98,7 @@ static void tell_well(struct hub_app *app, const struct hub_snapshot *snapshot, 
 
 static void announce_datasets(struct hub_announcer *a)
 {
+    HUB_CLEANUP(hub_snapshot_putp)
     const struct hub_snapshot *snapshot = hub_catalog_snapshot(a->app->catalog);
     struct blocked_list now = {0};
     if (snapshot->generation == a->generation || !list_blocked(snapshot, &now))

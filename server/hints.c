@@ -40,7 +40,7 @@ static enum hub_status print_rows(struct hub_app *app, const struct hub_head *he
 enum hub_status hub_hints_write(struct hub_app *app, const char *base_url, struct hub_buf *out)
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf id = HUB_BUF_INIT(64 * KIB);
-    const struct hub_snapshot *snapshot = hub_catalog_snapshot(app->catalog);
+    HUB_CLEANUP(hub_snapshot_putp) const struct hub_snapshot *snapshot = hub_catalog_snapshot(app->catalog);
     const struct hub_head *head = pick_dataset(snapshot);
     if (!head)
         return HUB_NOT_FOUND;

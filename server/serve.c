@@ -230,6 +230,7 @@ static void tell_datasets(struct watcher *watcher)
 {
     static const struct hub_log_event indexed = {HUB_LOG_INFO, "indexed", NULL};
     uint32_t ready = 0;
+    HUB_CLEANUP(hub_snapshot_putp)
     const struct hub_snapshot *snapshot = hub_catalog_snapshot(watcher->app->catalog);
     for (uint32_t i = 0; i < snapshot->count; i++)
         ready += snapshot->heads[i]->status == HUB_DATASET_READY;
@@ -383,7 +384,7 @@ int hub_serve(const struct hub_config *config)
 static void print_summary(struct hub_app *app)
 {
     uint64_t counts[HUB_DATASET_REMOTE + 1] = {0}, episodes = 0, steps = 0, size = 0;
-    const struct hub_snapshot *snapshot = hub_catalog_snapshot(app->catalog);
+    HUB_CLEANUP(hub_snapshot_putp) const struct hub_snapshot *snapshot = hub_catalog_snapshot(app->catalog);
     for (uint32_t i = 0; i < snapshot->count; i++) {
         const struct hub_head *head = snapshot->heads[i];
         counts[head->status]++;

@@ -223,11 +223,11 @@ enum hub_status hub_datasets_list(struct hub_request *request, struct hub_respon
     if (text.data)
         HUB_TRY(hub_cursor_decode(text, l.scope, &cursor, err));
     HUB_TRY(hub_reply_on_worker(request));
-    const bool long_work = l.sort != BY_ID || l.descending || l.release;
-    if (!request->may_block && long_work && hub_catalog_snapshot(request->app->catalog)->count > INLINE_HEADS)
-        return HUB_AGAIN;
-
+    HUB_CLEANUP(hub_snapshot_putp)
     const struct hub_snapshot *snapshot = hub_catalog_snapshot(request->app->catalog);
+    const bool long_work = l.sort != BY_ID || l.descending || l.release;
+    if (!request->may_block && long_work && snapshot->count > INLINE_HEADS)
+        return HUB_AGAIN;
     HUB_CLEANUP(hub_freep) const struct hub_head **heads = calloc((size_t)snapshot->count + 1, sizeof *heads);
     if (!heads)
         return hub_fail(err, HUB_NO_MEMORY, "no memory for the list");
@@ -243,7 +243,7 @@ enum hub_status hub_dataset_show(struct hub_request *request, struct hub_respons
                                  struct hub_error *err)
 {
     static const char *const parameters[] = {"for", "revision", NULL};
-    struct hub_target target;
+    HUB_CLEANUP(hub_target_dispose) struct hub_target target = {0};
     HUB_TRY(hub_request_known(request, parameters, err));
     HUB_TRY(hub_resolve(request, response, &target, err));
     return hub_document_answer(request, &target, HUB_DOCUMENT_DATASET, response, err);

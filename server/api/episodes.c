@@ -146,7 +146,7 @@ enum hub_status hub_episodes_list(struct hub_request *request, struct hub_respon
 {
     static const char *const parameters[] = {"sort", "split", "limit", "cursor", "for", "revision", NULL};
     HUB_CLEANUP(hub_state_close) struct hub_state state = {0};
-    struct hub_target target;
+    HUB_CLEANUP(hub_target_dispose) struct hub_target target = {0};
     struct hub_episode_query query = {0};
     struct hub_page_cursor cursor = {0};
     char scope[33];
@@ -247,7 +247,7 @@ enum hub_status hub_episode_show(struct hub_request *request, struct hub_respons
 {
     static const char *const parameters[] = {"for", "revision", "fields", NULL};
     HUB_CLEANUP(hub_state_close) struct hub_state state = {0};
-    struct hub_target target;
+    HUB_CLEANUP(hub_target_dispose) struct hub_target target = {0};
     const struct hub_ds_episode *episode;
     if (hub_request_query(request, "fields").data)
         return hub_fields_get(request, response, err);

@@ -51,6 +51,7 @@ static void ask_dispose(struct ask *ask)
     hub_selection_dispose(&ask->selection);
     hub_buf_dispose(&ask->left_out);
     hub_dataset_put(ask->dataset);
+    hub_target_dispose(&ask->target);
 }
 
 static enum hub_status lone_row(const struct hub_request *request, struct hub_error *err)

@@ -70,7 +70,7 @@ enum hub_status hub_files_list(struct hub_request *request, struct hub_response 
                                struct hub_error *err)
 {
     static const char *const parameters[] = {"for", "revision", NULL};
-    struct hub_target target;
+    HUB_CLEANUP(hub_target_dispose) struct hub_target target = {0};
     HUB_TRY(hub_request_known(request, parameters, err));
     HUB_TRY(hub_resolve(request, response, &target, err));
     return hub_document_answer(request, &target, HUB_DOCUMENT_FILES, response, err);
@@ -241,7 +241,7 @@ enum hub_status hub_files_get(struct hub_request *request, struct hub_response *
                               struct hub_error *err)
 {
     static const char *const parameters[] = {"for", "revision", NULL};
-    struct hub_target target;
+    HUB_CLEANUP(hub_target_dispose) struct hub_target target = {0};
     HUB_CLEANUP(bytes_dispose) struct bytes b = {0};
     HUB_TRY(hub_request_known(request, parameters, err));
     HUB_TRY(hub_resolve(request, response, &target, err));

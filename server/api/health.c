@@ -41,7 +41,7 @@ static enum hub_status scan_metrics(struct hub_app *app, struct hub_buf *out, st
 {
     static const enum hub_dataset_status statuses[] = {HUB_DATASET_READY, HUB_DATASET_PENDING,
                                                        HUB_DATASET_BROKEN, HUB_DATASET_UNSUPPORTED};
-    const struct hub_snapshot *snapshot = hub_catalog_snapshot(app->catalog);
+    HUB_CLEANUP(hub_snapshot_putp) const struct hub_snapshot *snapshot = hub_catalog_snapshot(app->catalog);
     uint64_t counts[HUB_DATASET_REMOTE + 1] = {0};
     for (uint32_t i = 0; i < snapshot->count; i++)
         counts[snapshot->heads[i]->status]++;
@@ -118,10 +118,12 @@ enum hub_status hub_openapi_get(struct hub_request *request, struct hub_response
 enum hub_status hub_front_get(struct hub_request *request, struct hub_response *response,
                               struct hub_error *err)
 {
+    HUB_CLEANUP(hub_snapshot_putp)
+    const struct hub_snapshot *snapshot = hub_catalog_snapshot(request->app->catalog);
     struct hub_buf *out = hub_response_buffer(response, 200, "application/json", 64 * KIB);
-    return hub_buf_addf(
-        out, err,
-        "{\"name\":\"minari-hub\",\"version\":\"" HUB_VERSION "\",\"datasets\":\"%s/api/v1/datasets\","
-        "\"openapi\":\"%s/openapi.json\",\"count\":%u}\n",
-        request->base_url, request->base_url, hub_catalog_snapshot(request->app->catalog)->count);
+    return hub_buf_addf(out, err,
+                        "{\"name\":\"minari-hub\",\"version\":\"" HUB_VERSION
+                        "\",\"datasets\":\"%s/api/v1/datasets\","
+                        "\"openapi\":\"%s/openapi.json\",\"count\":%u}\n",
+                        request->base_url, request->base_url, snapshot->count);
 }

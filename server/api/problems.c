@@ -143,10 +143,17 @@ static enum hub_status write_page(struct listing *l, const struct hub_page_curso
     return hub_json_status(&l->json);
 }
 
+static void listing_dispose(struct listing *l)
+{
+    hub_problem_counts_dispose(&l->counts);
+    hub_snapshot_put(l->snapshot);
+}
+
 enum hub_status hub_problems_list(struct hub_request *request, struct hub_response *response,
                                   struct hub_error *err)
 {
     static const char *const parameters[] = {"prefix", "limit", "cursor", NULL};
+    HUB_CLEANUP(listing_dispose)
     struct listing l = {.request = request, .prefix = hub_request_query(request, "prefix")};
     struct hub_page_cursor cursor;
     char etag[40];
@@ -165,9 +172,6 @@ enum hub_status hub_problems_list(struct hub_request *request, struct hub_respon
     l.snapshot = hub_catalog_snapshot(request->app->catalog);
     l.json = hub_json_to(hub_response_buffer(response, 200, "application/json", 16 * MIB), err);
     HUB_TRY(hub_response_header(response, err, "Cache-Control", "no-store"));
-    enum hub_status st = hub_catalog_problem_counts(request->app->catalog, &l.counts, err);
-    if (!st)
-        st = write_page(&l, text.data ? &cursor : NULL, response, err);
-    hub_problem_counts_dispose(&l.counts);
-    return st;
+    HUB_TRY(hub_catalog_problem_counts(request->app->catalog, &l.counts, err));
+    return write_page(&l, text.data ? &cursor : NULL, response, err);
 }

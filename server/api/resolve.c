@@ -60,14 +60,14 @@ static char *alternatives(const struct hub_snapshot *snapshot, struct hub_view i
 }
 
 static enum hub_status not_found(struct hub_request *request, struct hub_response *response,
-                                 struct hub_view id, struct hub_view release, struct hub_error *err)
+                                 const struct hub_snapshot *snapshot, struct hub_view id,
+                                 struct hub_view release, struct hub_error *err)
 {
     struct hub_scan_progress progress;
     hub_scanner_progress(request->app->scanner, &progress);
     if (!progress.walked)
         return hub_fail_as(err, HUB_BUSY, "starting", "the roots are still being read: '%s' may appear",
                            id.data);
-    const struct hub_snapshot *snapshot = hub_catalog_snapshot(request->app->catalog);
     if (!request->may_block && snapshot->count > INLINE_HEADS) /* all are compared */
         return HUB_AGAIN;
     response->problem_extra = alternatives(snapshot, id);
@@ -136,13 +136,20 @@ enum hub_status hub_resolve(struct hub_request *request, struct hub_response *re
     }
     HUB_TRY(hub_resolve_release(request, &release, err));
     HUB_TRY(check_revision(request, err));
-    const struct hub_snapshot *snapshot = hub_catalog_snapshot(request->app->catalog);
-    bool alias;
-    const struct hub_head *head = find(snapshot, id, release.data, &alias);
-    if (!head)
-        return not_found(request, response, id, release, err);
-    *out = (struct hub_target){snapshot, head, alias, hub_request_query(request, "revision").data != NULL};
+    HUB_CLEANUP(hub_target_dispose)
+    struct hub_target target = {.snapshot = hub_catalog_snapshot(request->app->catalog),
+                                .pinned = hub_request_query(request, "revision").data != NULL};
+    target.head = find(target.snapshot, id, release.data, &target.alias);
+    if (!target.head)
+        return not_found(request, response, target.snapshot, id, release, err);
+    *out = target;
+    target.snapshot = NULL;
     return HUB_OK;
+}
+
+void hub_target_dispose(struct hub_target *target)
+{
+    hub_snapshot_put(target->snapshot);
 }
 
 enum hub_status hub_resolve_state(struct hub_request *request, struct hub_target *target,

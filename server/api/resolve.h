@@ -1,6 +1,6 @@
 /**
  * From the {id} of a request to a dataset: exact id or alias of the newest version, pinned revision, status,
- * validators. Everything borrowed lives until the handler returns (the snapshot is this thread's).
+ * validators. What a target borrows lives until it is disposed, which the handler does at its end.
  */
 #ifndef HUB_API_RESOLVE_H
 #define HUB_API_RESOLVE_H
@@ -8,11 +8,14 @@
 #include "server/api/app.h"
 
 struct hub_target {
-    const struct hub_snapshot *snapshot; /* the one it was found in: asking for another may free it */
+    const struct hub_snapshot *snapshot; /* the one it was found in: the target's reference */
     const struct hub_head *head;         /* of the snapshot, then of the state that was opened */
     bool alias;                          /* the id had no version: Content-Location names the full one */
     bool pinned; /* ?revision= was given: what is opened is of that revision, and the answer immutable */
 };
+
+/** Of a zeroed one: nothing. */
+void hub_target_dispose(struct hub_target *target);
 
 /**
  * Find the dataset in the snapshot. HUB_NOT_FOUND "dataset-not-found" (the problem then lists versions and

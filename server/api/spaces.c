@@ -69,7 +69,7 @@ enum hub_status hub_space_get(struct hub_request *request, struct hub_response *
 {
     static const char *const parameters[] = {"of", "for", "revision", NULL};
     HUB_CLEANUP(hub_state_close) struct hub_state state = {0};
-    struct hub_target target;
+    HUB_CLEANUP(hub_target_dispose) struct hub_target target = {0};
     const char *space = NULL;
     char etag[40];
     bool done = false;

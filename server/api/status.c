@@ -138,7 +138,7 @@ enum hub_status hub_status_get(struct hub_request *request, struct hub_response 
     if (!request->may_block)
         return HUB_AGAIN; /* disks are asked */
     struct hub_app *app = request->app;
-    const struct hub_snapshot *snapshot = hub_catalog_snapshot(app->catalog);
+    HUB_CLEANUP(hub_snapshot_putp) const struct hub_snapshot *snapshot = hub_catalog_snapshot(app->catalog);
     struct hub_scan_progress progress;
     uint64_t hashing = 0;
     hub_scanner_progress(app->scanner, &progress);

@@ -60,7 +60,6 @@ static void close_index(const struct hub_catalog *catalog, struct hub_db *db)
 
 static void thread_free(struct hub_catalog_thread *thread)
 {
-    hub_snapshot_unref(thread->snapshot);
     close_index(thread->catalog, thread->index);
     hub_db_close(thread->hub);
     free(thread);
@@ -363,7 +362,7 @@ void hub_catalog_close(struct hub_catalog *catalog)
     hub_db_close(catalog->hub);
     if (catalog->snapshot && checked)
         (void)take_flag(catalog, "running");
-    hub_snapshot_unref(catalog->snapshot);
+    hub_heads_hide(catalog);
     forget_heads(catalog);
     free(catalog->heads);
     if (catalog->lock_fd >= 0)

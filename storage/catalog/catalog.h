@@ -78,9 +78,14 @@ struct hub_snapshot {
     uint64_t generation;
 };
 
-/** The current snapshot: borrowed by this thread until its next call of this function (each thread holds one
- * counted reference; no lock while nothing was published). */
+/** The current snapshot, counted: it and its heads live until the caller puts it. Takes no lock. */
 const struct hub_snapshot *hub_catalog_snapshot(struct hub_catalog *catalog);
+/** Of NULL: nothing. */
+void hub_snapshot_put(const struct hub_snapshot *snapshot);
+static inline void hub_snapshot_putp(const struct hub_snapshot **snapshot)
+{
+    hub_snapshot_put(*snapshot);
+}
 /** Exact id. NULL: none. */
 const struct hub_head *hub_snapshot_find(const struct hub_snapshot *snapshot, struct hub_view id);
 /** Newest version of a versionless id; `minari` (may be NULL) limits to those that release loads. NULL: none.

@@ -26,12 +26,10 @@ uint64_t hub_text_hash(struct hub_view text);
 
 struct hub_snapshot_box;
 
-/** What one thread keeps: its snapshot and its read-only connections. Freed when the thread or the catalogue
- * ends. */
+/** What one thread keeps: its read-only connections. Freed when the thread or the catalogue ends. */
 struct hub_catalog_thread {
     struct hub_catalog *catalog;
     struct hub_catalog_thread *next, **link;
-    struct hub_snapshot_box *snapshot;
     struct hub_db *index, *hub; /* opened on first use */
 };
 
@@ -71,11 +69,11 @@ struct hub_catalog {
 
     pthread_mutex_t lock; /* all below; held briefly */
     struct hub_catalog_thread *threads;
-    struct hub_snapshot_box *snapshot;
     struct hub_ds_box *opened; /* every dataset in memory */
     struct hub_doomed *doomed;
 
-    atomic_uint_fast64_t generation;     /* of the current snapshot */
+    struct hub_snapshot_box *_Atomic snapshot; /* replaced with write_lock held */
+    atomic_uint taking; /* threads between reading that pointer and counting their reference */
     atomic_uint_fast64_t digests_stored; /* since the start */
 };
 
@@ -105,7 +103,8 @@ HUB_MUST_USE enum hub_status hub_heads_put(struct hub_catalog *catalog, struct h
 void hub_heads_remove(struct hub_catalog *catalog, int64_t row);
 const struct hub_head *hub_heads_find(const struct hub_catalog *catalog, uint32_t root, const char *id);
 HUB_MUST_USE enum hub_status hub_heads_show(struct hub_catalog *catalog, bool force, struct hub_error *err);
-void hub_snapshot_unref(struct hub_snapshot_box *box);
+/** The catalogue ends: it holds no snapshot any more. */
+void hub_heads_hide(struct hub_catalog *catalog);
 
 /* ---- dataset.c ---- */
 

@@ -6,12 +6,13 @@
 #include "storage/base/id.h"
 #include "storage/base/version.h"
 
+#include <sched.h>
 #include <stdlib.h>
 
 enum { SHOW_EVERY_MS = 200 };
 
 struct hub_snapshot_box {
-    struct hub_snapshot snapshot;
+    struct hub_snapshot snapshot; /* first */
     atomic_uint refs;
     uint32_t mask;
     uint32_t *slots; /* index + 1 of a head, 0: free */
@@ -274,8 +275,9 @@ const struct hub_head *hub_heads_find(const struct hub_catalog *catalog, uint32_
 
 /* ---- snapshots ---- */
 
-void hub_snapshot_unref(struct hub_snapshot_box *box)
+void hub_snapshot_put(const struct hub_snapshot *snapshot)
 {
+    struct hub_snapshot_box *box = (struct hub_snapshot_box *)snapshot;
     if (!box || atomic_fetch_sub(&box->refs, 1) != 1)
         return;
     for (uint32_t i = 0; i < box->snapshot.count; i++)
@@ -312,41 +314,44 @@ static struct hub_snapshot_box *snapshot_new(const struct hub_catalog *catalog, 
     return box;
 }
 
+/* Readers take no lock: whoever read the old pointer has counted its reference once nobody is at it. */
+static void show(struct hub_catalog *catalog, struct hub_snapshot_box *box)
+{
+    struct hub_snapshot_box *old = atomic_exchange(&catalog->snapshot, box);
+    while (atomic_load(&catalog->taking))
+        sched_yield();
+    if (old)
+        hub_snapshot_put(&old->snapshot);
+}
+
 enum hub_status hub_heads_show(struct hub_catalog *catalog, bool force, struct hub_error *err)
 {
     const int64_t now = hub_catalog_now_ms();
-    if (catalog->snapshot && (!catalog->dirty || (!force && now - catalog->shown_ms < SHOW_EVERY_MS)))
+    if (atomic_load(&catalog->snapshot) &&
+        (!catalog->dirty || (!force && now - catalog->shown_ms < SHOW_EVERY_MS)))
         return HUB_OK;
-    const uint64_t generation = atomic_load(&catalog->generation) + 1;
-    struct hub_snapshot_box *box = snapshot_new(catalog, generation);
+    const struct hub_snapshot_box *shown = catalog->snapshot;
+    struct hub_snapshot_box *box = snapshot_new(catalog, shown ? shown->snapshot.generation + 1 : 1);
     if (!box)
         return hub_fail(err, HUB_NO_MEMORY, "no memory for a snapshot of %u datasets", catalog->head_count);
-    pthread_mutex_lock(&catalog->lock);
-    struct hub_snapshot_box *old = catalog->snapshot;
-    catalog->snapshot = box;
-    atomic_store(&catalog->generation, generation);
-    pthread_mutex_unlock(&catalog->lock);
-    hub_snapshot_unref(old);
+    show(catalog, box);
     catalog->dirty = false;
     catalog->shown_ms = now;
     return HUB_OK;
 }
 
+void hub_heads_hide(struct hub_catalog *catalog)
+{
+    show(catalog, NULL);
+}
+
 const struct hub_snapshot *hub_catalog_snapshot(struct hub_catalog *catalog)
 {
-    static const struct hub_snapshot nothing = {NULL, 0, 0};
-    struct hub_catalog_thread *thread = hub_catalog_thread_of(catalog);
-    if (!thread)
-        return &nothing;
-    if (thread->snapshot && thread->snapshot->snapshot.generation == atomic_load(&catalog->generation))
-        return &thread->snapshot->snapshot;
-    struct hub_snapshot_box *old = thread->snapshot;
-    pthread_mutex_lock(&catalog->lock);
-    thread->snapshot = catalog->snapshot;
-    atomic_fetch_add(&thread->snapshot->refs, 1);
-    pthread_mutex_unlock(&catalog->lock);
-    hub_snapshot_unref(old);
-    return &thread->snapshot->snapshot;
+    atomic_fetch_add(&catalog->taking, 1);
+    struct hub_snapshot_box *box = atomic_load(&catalog->snapshot);
+    atomic_fetch_add(&box->refs, 1);
+    atomic_fetch_sub(&catalog->taking, 1);
+    return &box->snapshot;
 }
 
 /* ---- asking a snapshot ---- */

@@ -181,7 +181,7 @@ static bool next_file(struct hub_hasher *h, const struct hub_head *head, struct 
 /* No lock held. */
 static bool next_unasked(struct hub_hasher *h, struct wanted *out)
 {
-    const struct hub_snapshot *snapshot = hub_catalog_snapshot(h->catalog);
+    HUB_CLEANUP(hub_snapshot_putp) const struct hub_snapshot *snapshot = hub_catalog_snapshot(h->catalog);
     const int64_t now_ms = hub_scan_now_ms();
     if (snapshot->generation != h->generation) {
         h->generation = snapshot->generation;

@@ -200,7 +200,7 @@ static void settle_clashes(struct hub_sweep *sweep)
 /* What the catalogue knows from the last run. */
 static void know_again(struct hub_scanner *s, struct hub_seen *seen, uint64_t signature)
 {
-    const struct hub_snapshot *snapshot = hub_catalog_snapshot(s->catalog);
+    HUB_CLEANUP(hub_snapshot_putp) const struct hub_snapshot *snapshot = hub_catalog_snapshot(s->catalog);
     const struct hub_head *head = hub_snapshot_find(snapshot, hub_view_of(seen->id));
     if (!head || head->root != seen->root || strcmp(head->path, seen->path) != 0)
         return;
@@ -367,7 +367,7 @@ static void remove_gone(struct hub_scanner *s, const bool *root_missing)
 {
     if (hub_catalog_flush(s->catalog, NULL))
         return;
-    const struct hub_snapshot *snapshot = hub_catalog_snapshot(s->catalog);
+    HUB_CLEANUP(hub_snapshot_putp) const struct hub_snapshot *snapshot = hub_catalog_snapshot(s->catalog);
     for (uint32_t i = 0; i < snapshot->count; i++) {
         const struct hub_head *head = snapshot->heads[i];
         pthread_mutex_lock(&s->lock);

@@ -6,6 +6,7 @@
  * measured apart with gen_catalog STATE 1 1000000 */
 #include "storage/base/time.h"
 #include "storage/catalog/catalog.h"
+#include "tests/support/snapshot.h"
 
 #include <malloc.h>
 #include <stdio.h>
@@ -159,7 +160,7 @@ static void fill(const char *state, uint32_t datasets, uint32_t episodes)
     struct model m;
     const struct hub_catalog_options options = {.state = state};
     MUST(hub_catalog_open(&options, &catalog, err));
-    if (hub_catalog_snapshot(catalog)->count < datasets) {
+    if (snapshot_now(catalog)->count < datasets) {
         const uint64_t began = hub_time_mono_ms();
         model_init(&m, episodes);
         for (uint32_t i = 0; i < datasets; i++)
@@ -201,7 +202,7 @@ static void measure_pages(struct hub_catalog *catalog, const char *split)
         uint64_t total = 0;
         struct hub_buf key = HUB_BUF_INIT(1000);
         for (unsigned i = 0; i < PAGES; i++) {
-            const struct hub_snapshot *s = hub_catalog_snapshot(catalog);
+            const struct hub_snapshot *s = snapshot_now(catalog);
             const struct hub_head *head = s->heads[random_number() % s->count];
             const struct hub_episode_query query = {.sort = (enum hub_episode_sort)sort,
                                                     .descending = i % 2,
@@ -233,7 +234,7 @@ static void measure_pages(struct hub_catalog *catalog, const char *split)
 
 static void measure_opening(struct hub_catalog *catalog)
 {
-    const struct hub_snapshot *s = hub_catalog_snapshot(catalog);
+    const struct hub_snapshot *s = snapshot_now(catalog);
     const uint32_t count = HUB_MIN(s->count, 1000U);
     const uint64_t began = hub_time_mono_us();
     for (uint32_t i = 0; i < count; i++) {
@@ -254,9 +255,11 @@ static void measure_opening(struct hub_catalog *catalog)
     }
     printf("warm dataset: %.0f ns\n", (double)(hub_time_mono_us() - warm) / 1000);
     const uint64_t finding = hub_time_mono_us();
-    for (uint32_t i = 0; i < 1000000; i++)
-        if (!hub_snapshot_find(hub_catalog_snapshot(catalog), hub_view_of(s->heads[i % s->count]->id)))
+    for (uint32_t i = 0; i < 1000000; i++) {
+        HUB_CLEANUP(hub_snapshot_putp) const struct hub_snapshot *now = hub_catalog_snapshot(catalog);
+        if (!hub_snapshot_find(now, hub_view_of(s->heads[i % s->count]->id)))
             abort();
+    }
     printf("snapshot and find: %.0f ns\n", (double)(hub_time_mono_us() - finding) / 1000);
     const struct hub_head *near[5];
     const uint64_t nearest = hub_time_mono_us();
@@ -281,7 +284,7 @@ int main(int argc, char **argv)
     const struct hub_catalog_options options = {.state = argv[1]};
     const uint64_t began = hub_time_mono_us();
     MUST(hub_catalog_open(&options, &catalog, err));
-    printf("opened %u datasets in %.1f ms\n", hub_catalog_snapshot(catalog)->count,
+    printf("opened %u datasets in %.1f ms\n", snapshot_now(catalog)->count,
            (double)(hub_time_mono_us() - began) / 1000);
     printf("RssAnon idle: %ld KiB (%ld before)\n", status_kib("RssAnon:"), before);
     measure_pages(catalog, NULL);

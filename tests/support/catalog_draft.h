@@ -4,6 +4,7 @@
 #define HUB_TESTS_CATALOG_DRAFT_H
 
 #include "storage/catalog/catalog.h"
+#include "tests/support/snapshot.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -127,8 +127,8 @@ static enum hub_status collect(void *user, const struct hub_episode_row *row, st
 static struct hub_state open_set(void)
 {
     struct hub_state of_set;
-    DRAFT_OK(hub_state_open(catalog, hub_snapshot_find(hub_catalog_snapshot(catalog), HUB_VIEW("set")),
-                            &of_set, err));
+    DRAFT_OK(
+        hub_state_open(catalog, hub_snapshot_find(snapshot_now(catalog), HUB_VIEW("set")), &of_set, err));
     return of_set;
 }
 
@@ -224,7 +224,7 @@ Test(episodes, long_texts_are_paged_too)
         struct rows all = {.sort = HUB_BY_TASK};
         HUB_CLEANUP(hub_buf_dispose) struct hub_buf key = HUB_BUF_INIT(1000), after = HUB_BUF_INIT(1000);
         struct hub_state of_long;
-        const struct hub_snapshot *snapshot = hub_catalog_snapshot(catalog);
+        const struct hub_snapshot *snapshot = snapshot_now(catalog);
         DRAFT_OK(hub_state_open(catalog, hub_snapshot_find(snapshot, HUB_VIEW("long")), &of_long, err));
         for (bool more = true; more;) {
             uint64_t total = 0;

@@ -85,7 +85,7 @@ Test(open, another_format_is_made_anew)
     DRAFT_OK(hub_db_set_user_version(db, 999, err));
     hub_db_close(db);
     catalog = open_it();
-    cr_expect_eq(hub_catalog_snapshot(catalog)->count, 0);
+    cr_expect_eq(snapshot_now(catalog)->count, 0);
     publish(catalog, "set-v0", 3);
     hub_catalog_close(catalog);
 }
@@ -115,7 +115,7 @@ Test(open, a_damaged_index_is_made_anew)
         close(open(path_of("running"), O_CREAT | O_WRONLY,
                    0600)); /* as after a crash: only then is all of it checked */
         catalog = open_it();
-        cr_expect_eq(hub_catalog_snapshot(catalog)->count, 0, "at %d", (int)places[i]);
+        cr_expect_eq(snapshot_now(catalog)->count, 0, "at %d", (int)places[i]);
         hub_catalog_close(catalog);
     }
 }
@@ -130,7 +130,7 @@ Test(open, damage_found_at_the_start_is_mended_at_that_start)
         hub_catalog_close(catalog);
         damage("index.db", places[i], 4096);
         catalog = open_it();
-        cr_expect_eq(hub_catalog_snapshot(catalog)->count, 0, "at %d", (int)places[i]);
+        cr_expect_eq(snapshot_now(catalog)->count, 0, "at %d", (int)places[i]);
         cr_expect(strstr(hub_catalog_notice(catalog), "built anew"), "%s", hub_catalog_notice(catalog));
         hub_catalog_close(catalog);
         catalog = open_it();
@@ -152,7 +152,7 @@ Test(open, damage_met_later_is_internal)
     DRAFT_OK(hub_db_exec(db, "UPDATE directories SET directory = x'ff'", err));
     hub_db_close(db);
     catalog = open_it();
-    const struct hub_snapshot *snapshot = hub_catalog_snapshot(catalog);
+    const struct hub_snapshot *snapshot = snapshot_now(catalog);
     cr_assert_eq(snapshot->count, 1);
     cr_expect_eq(hub_dataset_get(catalog, snapshot->heads[0], true, &dataset, &err), HUB_CORRUPT);
     cr_expect_str_eq(err.problem, "internal", "%s", err.detail);
@@ -176,7 +176,7 @@ Test(open, an_index_that_cannot_be_opened_now_is_kept)
         cr_assert_eq(setrlimit(RLIMIT_NOFILE, &files), 0);
         cr_expect_eq(access(path_of("index.db"), F_OK), 0);
         if (!st) {
-            cr_expect_eq(hub_catalog_snapshot(catalog)->count, 1, "with %d descriptors", (int)few);
+            cr_expect_eq(snapshot_now(catalog)->count, 1, "with %d descriptors", (int)few);
             cr_expect_str_eq(hub_catalog_notice(catalog), "");
             hub_catalog_close(catalog);
         }
@@ -202,7 +202,7 @@ Test(open, a_large_damaged_index_is_made_anew_later)
     hub_catalog_close(catalog);
     cr_expect_eq(access(path_of("damaged"), F_OK), 0);
     catalog = open_it();
-    cr_expect_eq(hub_catalog_snapshot(catalog)->count, 0);
+    cr_expect_eq(snapshot_now(catalog)->count, 0);
     hub_catalog_close(catalog);
     cr_expect_neq(access(path_of("damaged"), F_OK), 0);
     cr_expect_neq(access(path_of("running"), F_OK), 0);
@@ -352,7 +352,7 @@ static void publish_forever(void)
 /* Each dataset is of one publication: as many episodes in the head as in the directory and the table. */
 static void expect_whole(struct hub_catalog *catalog)
 {
-    const struct hub_snapshot *snapshot = hub_catalog_snapshot(catalog);
+    const struct hub_snapshot *snapshot = snapshot_now(catalog);
     for (uint32_t i = 0; i < snapshot->count; i++) {
         const struct hub_head *head = snapshot->heads[i];
         const struct hub_dataset *dataset = NULL;
@@ -379,7 +379,7 @@ Test(open, a_kill_at_any_moment_leaves_whole_datasets, .timeout = 60)
         waitpid(child, NULL, 0);
         struct hub_catalog *catalog = open_it();
         expect_whole(catalog);
-        seen = HUB_MAX(seen, hub_catalog_snapshot(catalog)->count);
+        seen = HUB_MAX(seen, snapshot_now(catalog)->count);
         hub_catalog_close(catalog);
     }
     cr_expect_eq(seen, 3);

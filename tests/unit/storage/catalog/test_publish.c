@@ -55,7 +55,7 @@ static void publish(const struct hub_draft *draft)
 
 static const struct hub_head *head_of(const char *id)
 {
-    return hub_snapshot_find(hub_catalog_snapshot(catalog), hub_view_of(id));
+    return hub_snapshot_find(snapshot_now(catalog), hub_view_of(id));
 }
 
 static const struct hub_dataset *opened(const char *id)
@@ -485,15 +485,15 @@ Test(publish, several_are_published_together)
 {
     const struct hub_ds_file file = draft_file("a.txt", 1);
     publish_simple("b", 2);
-    const struct hub_snapshot *before = hub_catalog_snapshot(catalog);
+    const struct hub_snapshot *before = snapshot_now(catalog);
     const uint64_t generation = before->generation, serial = head_of("b")->serial;
     const struct hub_draft drafts[] = {noted("c", &file, "note c"), noted("b", &file, "note b"),
                                        noted("a", &file, "note a")};
     DRAFT_OK(hub_catalog_publish_all(catalog, drafts, 3, err));
     DRAFT_OK(hub_catalog_flush(catalog, err));
-    cr_expect_eq(hub_catalog_snapshot(catalog)->generation, generation + 1);
+    cr_expect_eq(snapshot_now(catalog)->generation, generation + 1);
     for (int again = 0; again < 2; again++) {
-        cr_assert_eq(hub_catalog_snapshot(catalog)->count, 3);
+        cr_assert_eq(snapshot_now(catalog)->count, 3);
         cr_expect_str_eq(head_of("b")->format, "files");
         cr_expect_eq(head_of("b")->episodes, 0);
         cr_expect_gt(head_of("c")->serial, serial);

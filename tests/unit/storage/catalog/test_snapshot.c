@@ -58,7 +58,7 @@ static const struct hub_snapshot *published(void)
     for (size_t i = 0; i < HUB_COUNT(sets); i++)
         publish(sets[i][0], sets[i][1], sets[i][2]);
     DRAFT_OK(hub_catalog_flush(catalog, err));
-    return hub_catalog_snapshot(catalog);
+    return snapshot_now(catalog);
 }
 
 Test(snapshot, in_version_order)
@@ -111,18 +111,18 @@ Test(snapshot, nearest)
 
 Test(snapshot, many_publications_show_now_and_then)
 {
-    const uint64_t before = hub_catalog_snapshot(catalog)->generation;
+    const uint64_t before = snapshot_now(catalog)->generation;
     char id[32];
     for (int i = 0; i < 300; i++) {
         snprintf(id, sizeof id, "set-%d-v0", i);
         publish(id, "", "");
     }
-    cr_expect_lt(hub_catalog_snapshot(catalog)->generation - before, 100);
+    cr_expect_lt(snapshot_now(catalog)->generation - before, 100);
     DRAFT_OK(hub_catalog_flush(catalog, err));
-    cr_expect_eq(hub_catalog_snapshot(catalog)->count, 300);
+    cr_expect_eq(snapshot_now(catalog)->count, 300);
     for (int i = 0; i < 300; i++) {
         snprintf(id, sizeof id, "set-%d-v0", i);
-        cr_expect_not_null(hub_snapshot_find(hub_catalog_snapshot(catalog), hub_view_of(id)));
+        cr_expect_not_null(hub_snapshot_find(snapshot_now(catalog), hub_view_of(id)));
     }
 }
 
@@ -132,7 +132,7 @@ static void *read_on(void *arg)
 {
     uint64_t generation = 0;
     while (!atomic_load(&stop)) {
-        const struct hub_snapshot *s = hub_catalog_snapshot(catalog);
+        HUB_CLEANUP(hub_snapshot_putp) const struct hub_snapshot *s = hub_catalog_snapshot(catalog);
         cr_assert_geq(s->generation, generation);
         generation = s->generation;
         for (uint32_t i = 0; i < s->count; i++) {

@@ -3,6 +3,7 @@
 #include "storage/read/read.h"
 #include "storage/scan/scan.h"
 #include "tests/support/scan_root.h"
+#include "tests/support/snapshot.h"
 
 #include <criterion/criterion.h>
 #include <signal.h>
@@ -86,7 +87,7 @@ static uint64_t inspected(void)
 
 static const struct hub_head *head_of(const char *id)
 {
-    return hub_snapshot_find(hub_catalog_snapshot(hub.catalog), hub_view_of(id));
+    return hub_snapshot_find(snapshot_now(hub.catalog), hub_view_of(id));
 }
 
 static const char *in_root(const char *path)
@@ -120,7 +121,7 @@ Test(scanner, a_minari_root_is_listed)
     scan_copy("minari/root-traps", root);
     start(0, false);
     settle();
-    const struct hub_snapshot *s = hub_catalog_snapshot(hub.catalog);
+    const struct hub_snapshot *s = snapshot_now(hub.catalog);
     cr_expect_eq(s->count, 13); /* with the loose files of the root */
     expect_status("door-human-v1", HUB_DATASET_READY);
     expect_status("D4RL/pen/human-v2", HUB_DATASET_READY);
@@ -136,7 +137,7 @@ Test(scanner, nothing_is_asked_twice)
     scan_copy("minari/root-0.5.3", root);
     start(0, false);
     settle();
-    const uint32_t count = hub_catalog_snapshot(hub.catalog)->count;
+    const uint32_t count = snapshot_now(hub.catalog)->count;
     const uint64_t before = inspected();
     cr_expect_gt(before, 10);
     sweep();
@@ -145,12 +146,12 @@ Test(scanner, nothing_is_asked_twice)
     start(0, false);
     settle();
     cr_expect_eq(inspected(), 0, "after a restart");
-    cr_expect_eq(hub_catalog_snapshot(hub.catalog)->count, count);
+    cr_expect_eq(snapshot_now(hub.catalog)->count, count);
 }
 
 static uint64_t newest_serial(void)
 {
-    const struct hub_snapshot *s = hub_catalog_snapshot(hub.catalog);
+    const struct hub_snapshot *s = snapshot_now(hub.catalog);
     uint64_t newest = 0;
     for (uint32_t i = 0; i < s->count; i++)
         newest = HUB_MAX(newest, s->heads[i]->serial);
@@ -168,7 +169,7 @@ Test(scanner, many_plain_folders_are_known_again)
     }
     start(0, false);
     settle();
-    cr_assert_eq(hub_catalog_snapshot(hub.catalog)->count, FOLDERS);
+    cr_assert_eq(snapshot_now(hub.catalog)->count, FOLDERS);
     for (unsigned i = 0; i < FOLDERS; i++) {
         snprintf(path, sizeof path, "d%03u", i);
         expect_status(path, HUB_DATASET_READY);
@@ -186,7 +187,7 @@ Test(scanner, many_plain_folders_are_known_again)
     start(0, false);
     settle();
     cr_expect_eq(newest_serial(), first + 1, "after a restart");
-    cr_expect_eq(hub_catalog_snapshot(hub.catalog)->count, FOLDERS);
+    cr_expect_eq(snapshot_now(hub.catalog)->count, FOLDERS);
 }
 
 Test(scanner, what_comes_changes_and_goes)
@@ -266,7 +267,7 @@ Test(scanner, hostile_files_hide_no_other)
     start(0, false);
     settle();
     expect_status("door-human-v0", HUB_DATASET_READY);
-    const struct hub_snapshot *s = hub_catalog_snapshot(hub.catalog);
+    const struct hub_snapshot *s = snapshot_now(hub.catalog);
     for (uint32_t i = 0; i < s->count; i++) {
         cr_expect_neq(s->heads[i]->status, HUB_DATASET_PENDING, "%s", s->heads[i]->id);
         cr_expect(s->heads[i]->status != HUB_DATASET_BROKEN || s->heads[i]->reason[0], "%s", s->heads[i]->id);

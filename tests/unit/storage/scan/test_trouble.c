@@ -4,6 +4,7 @@
 #include "storage/read/read.h"
 #include "storage/scan/scan.h"
 #include "tests/support/scan_root.h"
+#include "tests/support/snapshot.h"
 
 #include <criterion/criterion.h>
 #include <stdatomic.h>
@@ -99,7 +100,7 @@ static const struct hub_head *head_of(const char *id)
     const struct hub_head *head = NULL;
     for (int i = 0; i < 3000 && !head; i++) {
         cr_assert_eq(hub_catalog_flush(catalog, NULL), HUB_OK);
-        head = hub_snapshot_find(hub_catalog_snapshot(catalog), hub_view_of(id));
+        head = hub_snapshot_find(snapshot_now(catalog), hub_view_of(id));
         if (!head)
             usleep(10000);
     }
