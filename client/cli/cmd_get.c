@@ -1,6 +1,7 @@
 /* get: rows of a field, straight to stdout or a file. */
 #include "client/cli/cli.h"
 #include "client/cli/slice.h"
+#include "storage/base/representations.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -41,16 +42,24 @@ static int on_rows(const void *data, size_t size, void *user)
     return t->failed || cli_interrupted(NULL);
 }
 
+/* Of suffixes with a blank between them. */
+static bool ends_with_one(const char *path, const char *suffixes)
+{
+    const char *dot = strrchr(path, '.');
+    const char *at = dot ? strstr(suffixes, dot) : NULL;
+    return at && (at[strlen(dot)] == ' ' || !at[strlen(dot)]);
+}
+
 /* The name's end says the format, as numpy and people expect. */
 static const char *format_of(const char *path, int fields)
 {
+#define FORMAT(name, type, writer, suffixes) {#name, suffixes},
     static const struct {
-        const char *suffix, *format;
-    } known[] = {{".npy", "npy"},   {".npz", "npz"},   {".bin", "raw"},    {".raw", "raw"},
-                 {".png", "image"}, {".jpg", "image"}, {".jpeg", "image"}, {".json", "json"}};
+        const char *name, *suffixes;
+    } known[] = {HUB_REPRESENTATIONS(FORMAT)};
     for (size_t i = 0; path && i < HUB_COUNT(known); i++)
-        if (hub_view_ends(hub_view_of(path), known[i].suffix))
-            return known[i].format;
+        if (ends_with_one(path, known[i].suffixes))
+            return known[i].name;
     return path && fields > 1 ? "npz" : "json";
 }
 

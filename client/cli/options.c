@@ -1,7 +1,11 @@
 /* Options: one table feeds the parser here, and help, manual and completions in usage.c. */
 #include "client/cli/cli.h"
 
+#include "storage/base/representations.h"
+
 #include <stdlib.h>
+
+#define WORD(name, type, writer, suffixes) "|" #name
 
 const struct hub_usage_option cli_options[OPT_COUNT] = {
     [OPT_HELP] = {'h', "help", NULL, NULL, "show this"},
@@ -33,7 +37,7 @@ const struct hub_usage_option cli_options[OPT_COUNT] = {
     [OPT_SPLIT] = {0, "split", "NAME", NULL, "only episodes of this split"},
     [OPT_LIMIT] = {'n', "limit", "N", NULL, "at most so many"},
     [OPT_ROWS] = {0, "rows", "A:B[:S]", NULL, "a slice as in Python, or one row"},
-    [OPT_FORMAT] = {0, "format", "FORMAT", "json|npy|npz|raw|image", "of the rows"},
+    [OPT_FORMAT] = {0, "format", "FORMAT", &HUB_REPRESENTATIONS(WORD)[1], "of the rows"},
 };
 
 const enum cli_option cli_common[CLI_COMMON] = {OPT_REMOTE,  OPT_TOKEN,     OPT_PROXY,   OPT_ATTEMPTS,

@@ -8,7 +8,7 @@
  */
 #include "server/api/field.h"
 
-#include "server/api/represent.h"
+#include "server/api/negotiate.h"
 #include "server/api/resolve.h"
 #include "server/api/rows.h"
 #include "server/api/work.h"
@@ -20,10 +20,8 @@
 #include <stdlib.h>
 
 enum {
-    MAX_JSON_VALUES = 5000000,
     MAX_LEFT_OUT = 2048, /* bytes of X-Left-Out */
 };
-#define MAX_ANSWER_BYTES (1 * GIB)
 #define ENCODER_VERSION                                                                                      \
     "2" /* part of every slice's ETag: changes when the same rows come out as other bytes */
 
@@ -33,17 +31,13 @@ struct ask {
     const struct hub_dataset *dataset;
     struct hub_selection selection;
     struct hub_rows_wanted wanted;
-    enum hub_format_id as;
-    bool by_name;        /* as ?format= says, not Accept */
-    const char *picture; /* the only media type that will do, or NULL */
-    enum hub_nonfinite nonfinite;
+    struct hub_encoding encoding;
     bool several;  /* ?fields=: rows are counted in steps where a slice is given */
-    bool single;   /* one field, named exactly: the bare array; else an object or an archive of arrays */
     size_t prefix; /* group: bytes of the path that its members' names leave out */
-    struct hub_response *response;        /* that carries the memory */
-    struct hub_buf left_out;              /* names of a group's fields that this representation cannot hold */
-    struct hub_error left_why;            /* of the first */
-    uint64_t nonfinite_count, null_count; /* in what was encoded */
+    struct hub_request *request;
+    struct hub_response *response; /* that carries the memory */
+    struct hub_buf left_out;       /* names of a group's fields that this representation cannot hold */
+    struct hub_error left_why;     /* of the first */
 };
 
 static void ask_dispose(struct ask *ask)
@@ -172,9 +166,10 @@ static enum hub_status can_hold(struct hub_request *request, const struct ask *a
     const struct hub_layout *layout = hub_layout_of(ref);
     const struct hub_window *window = hub_layout_window(layout, episode->index);
     enum hub_status st = HUB_NOT_FOUND;
+    const struct hub_representation *as =
+        ask->encoding.as->writer->several ? ask->encoding.as : hub_representations;
     if (window) /* of one row: how many there are is no matter of a group's members */
-        st = hub_encode_check(f->type, &layout->variants[layout->arrays[window->array].variant],
-                              ask->as == HUB_AS_NPZ ? HUB_AS_NPZ : HUB_AS_JSON, 1, err);
+        st = hub_encode_check(f->type, &layout->variants[layout->arrays[window->array].variant], as, 1, err);
     hub_layout_put(ref);
     return st;
 }
@@ -214,58 +209,13 @@ static uint32_t drop_doubles(uint32_t *fields, uint32_t before, uint32_t added)
     return count;
 }
 
-static const char *name_of(const struct ask *ask, const struct hub_pick *pick)
-{
-    return ask->dataset->fields[pick->field].path + ask->prefix;
-}
-
-/* The bytes of a stored picture are one, whoever asks for them raw; unless Accept names the type. */
-static const char *media_type(const struct ask *ask)
-{
-    const bool raw = ask->as == HUB_AS_RAW && ask->by_name && ask->single;
-    if (ask->as != HUB_AS_IMAGE && !raw)
-        return hub_represent_type(ask->as);
-    switch (ask->dataset->fields[ask->selection.picks[0].field].type) {
-    case HUB_FIELD_IMAGE_JPEG:
-        return "image/jpeg";
-    case HUB_FIELD_IMAGE_PNG:
-        return "image/png";
-    default:
-        return raw ? hub_represent_type(ask->as) : "image/png";
-    }
-}
-
-static enum hub_status check_representation(const struct ask *ask, struct hub_error *err)
-{
-    const struct hub_selection *s = &ask->selection;
-    if (!ask->single && ask->as != HUB_AS_JSON && ask->as != HUB_AS_NPZ)
-        return hub_fail_as(err, HUB_NOT_ACCEPTABLE, "not-acceptable",
-                           "several fields come as json or npz; %s is for one field",
-                           hub_represent_name(ask->as));
-    uint64_t values = 0;
-    for (uint32_t i = 0; i < s->count; i++) {
-        const struct hub_plan *plan = &s->picks[i].plan;
-        HUB_TRY(hub_encode_check(ask->dataset->fields[s->picks[i].field].type, plan->variant, ask->as,
-                                 plan->slice.count, err));
-        values += plan->slice.count * hub_variant_row_items(plan->variant);
-    }
-    if (ask->picture && strcmp(ask->picture, media_type(ask)) != 0)
-        return hub_fail_as(err, HUB_NOT_ACCEPTABLE, "needs-decoding",
-                           "these pictures come as %s: ask for format=image", media_type(ask));
-    if (ask->as == HUB_AS_JSON && values > MAX_JSON_VALUES)
-        return hub_fail_as(err, HUB_TOO_BIG, "too-large",
-                           "%" PRIu64 " values as JSON; at most %d: ask for format=%s or fewer rows", values,
-                           MAX_JSON_VALUES, ask->single ? "npy" : "npz");
-    return HUB_OK;
-}
-
 static enum hub_status check_size(const struct ask *ask, struct hub_error *err)
 {
     const struct hub_selection *s = &ask->selection;
-    if (s->bytes_out > MAX_ANSWER_BYTES)
+    if (s->bytes_out > HUB_ENCODE_MAX_BYTES)
         return hub_fail_as(err, HUB_TOO_BIG, "too-large",
                            "%" PRIu64 " MiB of rows in one answer; at most %zu: ask for fewer rows",
-                           s->bytes_out / MIB, MAX_ANSWER_BYTES / MIB);
+                           s->bytes_out / MIB, HUB_ENCODE_MAX_BYTES / MIB);
     return HUB_OK;
 }
 
@@ -274,13 +224,14 @@ static enum hub_status check_size(const struct ask *ask, struct hub_error *err)
 static void etag_of(const struct ask *ask, char out[40])
 {
     const struct hub_selection *s = &ask->selection;
-    struct hub_view parts[4 + 2 * HUB_MAX_PICKS];
+    struct hub_view parts[5 + 2 * HUB_MAX_PICKS];
     unsigned n = 0;
     parts[n++] = hub_view_of(ask->target.head->revision);
     parts[n++] = HUB_VIEW(ENCODER_VERSION);
     parts[n++] = hub_view_of(ask->dataset->head->id);
-    const int64_t how[] = {s->episode->number, (int64_t)ask->as, (int64_t)ask->nonfinite, ask->wanted.has_row,
+    const int64_t how[] = {s->episode->number, (int64_t)ask->encoding.nonfinite, ask->wanted.has_row,
                            (int64_t)ask->prefix};
+    parts[n++] = hub_view_of(ask->encoding.as->name);
     parts[n++] = (struct hub_view){(const char *)how, sizeof how};
     for (uint32_t i = 0; i < s->count; i++) {
         const struct hub_slice *slice = &s->picks[i].slice; /* three numbers of 8 bytes, no padding */
@@ -307,201 +258,40 @@ static enum hub_status describe(const struct ask *ask, const struct hub_pick *pi
 
 /* ---- encoding ---- */
 
-static enum hub_status read_pick(struct hub_request *request, struct ask *ask, const struct hub_pick *pick,
-                                 void *into, struct hub_rows *rows, struct hub_error *err)
+static enum hub_status read_encoded(struct hub_encoding *e, uint32_t field, void *into, struct hub_rows *rows,
+                                    struct hub_error *err)
 {
-    HUB_TRY(hub_selection_read(request, &ask->selection, pick, into, rows, err));
-    ask->null_count += hub_rows_nulls(rows);
+    const struct ask *ask = e->user;
+    HUB_TRY(hub_selection_read(ask->request, &ask->selection, &ask->selection.picks[field], into, rows, err));
+    e->null_count += hub_rows_nulls(rows);
     return HUB_OK;
 }
 
-/* Text and bytes are padded to their longest, which nobody knows before they are read: `copies` of the array
- * come on top of the memory that was reserved. */
-static enum hub_status reserve_padded(struct hub_request *request, struct ask *ask,
-                                      const struct hub_rows *rows, bool text, unsigned copies,
-                                      struct hub_error *err)
+static enum hub_status reserve(struct hub_encoding *e, uint64_t bytes, struct hub_error *err)
 {
-    const uint64_t padded = hub_npy_padded(rows, text);
-    if (padded > MAX_ANSWER_BYTES)
-        return hub_fail_as(err, HUB_TOO_BIG, "too-large",
-                           "rows padded to the longest are %" PRIu64 " MiB; at most %zu: ask for fewer rows",
-                           padded / MIB, MAX_ANSWER_BYTES / MIB);
-    return hub_budget_take(request->app->budget, request, ask->response, padded * copies, err);
+    const struct ask *ask = e->user;
+    return hub_budget_take(ask->request->app->budget, ask->request, ask->response, bytes, err);
 }
 
-/* A whole .npy at the end of `out`: numbers are gathered straight behind the header. */
-static enum hub_status npy(struct hub_request *request, struct ask *ask, const struct hub_pick *pick,
-                           struct hub_buf *out, struct hub_error *err)
+static enum hub_status encode(struct ask *ask, struct hub_response *response, struct hub_error *err)
 {
-    HUB_CLEANUP(hub_rows_dispose) struct hub_rows rows = {0};
-    if (ask->dataset->fields[pick->field].type == HUB_FIELD_TEXT) {
-        HUB_TRY(read_pick(request, ask, pick, NULL, &rows, err));
-        HUB_TRY(reserve_padded(request, ask, &rows, true, ask->as == HUB_AS_NPZ ? 2 : 1, err));
-        return hub_npy_text(&rows, pick->bare, out, err);
-    }
-    const size_t size = (size_t)pick->plan.bytes_out;
-    HUB_TRY(hub_buf_reserve(out, size + 256, err)); /* once, for header and rows together */
-    HUB_TRY(hub_npy_header(pick->plan.variant, pick->slice.count, pick->bare, out, err));
-    HUB_TRY(read_pick(request, ask, pick, out->data + out->size, &rows, err));
-    out->size += size;
-    return HUB_OK;
-}
-
-/* A field of the same answer may have the name of another's lengths. */
-static enum hub_status check_name(const struct ask *ask, const char *name, struct hub_error *err)
-{
-    for (uint32_t i = 0; i < ask->selection.count; i++)
-        if (strcmp(name_of(ask, &ask->selection.picks[i]), name) == 0)
-            return hub_fail_as(err, HUB_NOT_ACCEPTABLE, "not-acceptable",
-                               "'%.200s' would stand twice in one npz: ask for these fields apart", name);
-    return HUB_OK;
-}
-
-/* NAME and NAME__length. */
-static enum hub_status npz_bytes(struct hub_request *request, struct ask *ask, const struct hub_pick *pick,
-                                 struct hub_npz *zip, struct hub_buf *member, struct hub_error *err)
-{
-    HUB_CLEANUP(hub_rows_dispose) struct hub_rows rows = {0};
-    HUB_CLEANUP(hub_buf_dispose) struct hub_buf name = HUB_BUF_INIT(64 * KIB);
-    HUB_TRY(read_pick(request, ask, pick, NULL, &rows, err));
-    HUB_TRY(reserve_padded(request, ask, &rows, false, 2, err));
-    HUB_TRY(hub_npy_bytes(&rows, pick->bare, member, err));
-    HUB_TRY(hub_npz_add(zip, name_of(ask, pick), hub_buf_view(member), err));
-    member->size = 0;
-    HUB_TRY(hub_npy_lengths(&rows, pick->bare, member, err));
-    HUB_TRY(hub_buf_addf(&name, err, "%s__length", name_of(ask, pick)));
-    HUB_TRY(check_name(ask, name.data, err));
-    return hub_npz_add(zip, name.data, hub_buf_view(member), err);
-}
-
-static enum hub_status npz_pick(struct hub_request *request, struct ask *ask, const struct hub_pick *pick,
-                                struct hub_npz *zip, struct hub_buf *member, struct hub_error *err)
-{
-    member->size = 0;
-    if (hub_encode_as_bytes(ask->dataset->fields[pick->field].type, pick->plan.variant))
-        return npz_bytes(request, ask, pick, zip, member, err);
-    HUB_TRY(npy(request, ask, pick, member, err));
-    return hub_npz_add(zip, name_of(ask, pick), hub_buf_view(member), err);
-}
-
-static enum hub_status npz(struct hub_request *request, struct ask *ask, struct hub_buf *out,
-                           struct hub_error *err)
-{
-    HUB_CLEANUP(hub_buf_dispose) struct hub_buf member = HUB_BUF_INIT(out->limit);
-    struct hub_npz *zip = NULL;
-    HUB_TRY(hub_npz_begin(out, &zip, err));
-    enum hub_status st = HUB_OK;
-    for (uint32_t i = 0; i < ask->selection.count && !st; i++)
-        st = npz_pick(request, ask, &ask->selection.picks[i], zip, &member, err);
-    if (!st)
-        return hub_npz_end(zip, err);
-    hub_npz_free(zip);
-    return st;
-}
-
-static enum hub_status json_pick(struct hub_request *request, struct ask *ask, const struct hub_pick *pick,
-                                 struct hub_buf *out, struct hub_error *err)
-{
-    HUB_CLEANUP(hub_rows_dispose) struct hub_rows rows = {0};
-    HUB_TRY(read_pick(request, ask, pick, NULL, &rows, err));
-    const size_t at = out->size;
-    HUB_TRY(hub_json_rows(ask->dataset->fields[pick->field].type, &rows, ask->nonfinite,
-                          &ask->nonfinite_count, out, err));
-    if (pick->bare) { /* "[[1,2]]" -> "[1,2]" */
-        memmove(out->data + at, out->data + at + 1, out->size - at - 2);
-        out->size -= 2;
-        out->data[out->size] = '\0';
-    }
-    return HUB_OK;
-}
-
-static enum hub_status json(struct hub_request *request, struct ask *ask, struct hub_buf *out,
-                            struct hub_error *err)
-{
-    if (ask->single)
-        return json_pick(request, ask, &ask->selection.picks[0], out, err);
-    HUB_TRY(hub_buf_add_text(out, "{", err));
-    for (uint32_t i = 0; i < ask->selection.count; i++) {
-        const struct hub_pick *pick = &ask->selection.picks[i];
-        if (i)
-            HUB_TRY(hub_buf_add_text(out, ",", err));
-        HUB_TRY(hub_json_add_string(out, hub_view_of(name_of(ask, pick)), err));
-        HUB_TRY(hub_buf_add_text(out, ":", err));
-        HUB_TRY(json_pick(request, ask, pick, out, err));
-    }
-    return hub_buf_add_text(out, "}", err);
-}
-
-static enum hub_status raw(struct hub_request *request, struct ask *ask, struct hub_buf *out,
-                           struct hub_error *err)
-{
-    HUB_CLEANUP(hub_rows_dispose) struct hub_rows rows = {0};
-    HUB_TRY(read_pick(request, ask, &ask->selection.picks[0], NULL, &rows, err));
-    return hub_raw_rows(&rows, out, err);
-}
-
-static enum hub_status image(struct hub_request *request, struct ask *ask, struct hub_buf *out,
-                             struct hub_error *err)
-{
-    HUB_CLEANUP(hub_rows_dispose) struct hub_rows rows = {0};
-    const struct hub_pick *pick = &ask->selection.picks[0];
-    HUB_TRY(read_pick(request, ask, pick, NULL, &rows, err));
-    return ask->dataset->fields[pick->field].type == HUB_FIELD_IMAGE_RAW ? hub_png_row(&rows, out, err)
-                                                                         : hub_raw_rows(&rows, out, err);
-}
-
-static enum hub_status write_body(struct hub_request *request, struct ask *ask, struct hub_buf *out,
-                                  struct hub_error *err)
-{
-    switch (ask->as) {
-    case HUB_AS_JSON:
-        return json(request, ask, out, err);
-    case HUB_AS_NPY:
-        return npy(request, ask, &ask->selection.picks[0], out, err);
-    case HUB_AS_NPZ:
-        return npz(request, ask, out, err);
-    case HUB_AS_RAW:
-        return raw(request, ask, out, err);
-    case HUB_AS_IMAGE:
-        return image(request, ask, out, err);
-    }
-    return hub_fail(err, HUB_INVALID, "no such representation");
-}
-
-static enum hub_status encode(struct hub_request *request, struct ask *ask, struct hub_response *response,
-                              struct hub_error *err)
-{
+    struct hub_encoding *e = &ask->encoding;
+    struct hub_buf *out = hub_response_buffer(response, 200, hub_encoding_media_type(e), 2 * GIB);
     ask->response = response;
-    HUB_TRY(write_body(request, ask, hub_response_buffer(response, 200, media_type(ask), 2 * GIB), err));
-    if (ask->nonfinite_count)
-        HUB_TRY(hub_response_header(response, err, "X-Nonfinite", "%" PRIu64, ask->nonfinite_count));
-    if (ask->null_count)
-        HUB_TRY(hub_response_header(response, err, "X-Null-Count", "%" PRIu64, ask->null_count));
+    HUB_TRY(e->as->writer->write(e, out, err));
+    if (e->nonfinite_count)
+        HUB_TRY(hub_response_header(response, err, "X-Nonfinite", "%" PRIu64, e->nonfinite_count));
+    if (e->null_count)
+        HUB_TRY(hub_response_header(response, err, "X-Null-Count", "%" PRIu64, e->null_count));
     return hub_selection_unchanged(&ask->selection, err);
 }
 
-/* Peak of memory: rows, the encoded answer, scratch. npy gathers in place. */
+/* Peak of memory: rows, scratch, and what the representation takes besides. */
 static uint64_t peak_of(const struct ask *ask)
 {
-    const struct hub_selection *s = &ask->selection;
-    uint64_t peak = s->bytes_out + s->scratch + 4096;
-    if (ask->as == HUB_AS_NPZ || ask->as == HUB_AS_RAW)
-        peak += s->bytes_out;
-    if (ask->as == HUB_AS_IMAGE) /* filtered, packed, and the answer */
-        peak += 3 * s->bytes_out;
-    for (uint32_t i = 0; ask->as == HUB_AS_JSON && i < s->count; i++)
-        peak += hub_json_bound(ask->dataset->fields[s->picks[i].field].type, s->picks[i].plan.variant,
-                               s->picks[i].plan.slice.count, s->picks[i].plan.bytes_out);
-    return peak;
-}
-
-/* Bytes of the body where they are known without making it. */
-static uint64_t length_of(const struct ask *ask)
-{
-    const struct hub_pick *pick = &ask->selection.picks[0];
-    if (ask->as != HUB_AS_RAW || pick->plan.variant->kind == HUB_KIND_VAR)
-        return HUB_LENGTH_UNKNOWN;
-    return pick->plan.bytes_out;
+    const struct hub_writer *writer = ask->encoding.as->writer;
+    return ask->selection.bytes_out + ask->selection.scratch + 4096 +
+           (writer->memory ? writer->memory(&ask->encoding) : 0);
 }
 
 static enum hub_status answer(struct hub_request *request, struct ask *ask, struct hub_response *response,
@@ -509,7 +299,8 @@ static enum hub_status answer(struct hub_request *request, struct ask *ask, stru
 {
     char etag[40];
     bool done = false;
-    HUB_TRY(check_representation(ask, err));
+    const struct hub_encoding *e = &ask->encoding;
+    HUB_TRY(hub_encoding_check(e, err));
     HUB_TRY(hub_resolve_headers(request, &ask->target, response, err));
     HUB_TRY(hub_response_header(response, err, "Vary", "Accept")); /* of a 304 too */
     if (ask->left_out.size)
@@ -520,24 +311,35 @@ static enum hub_status answer(struct hub_request *request, struct ask *ask, stru
         return HUB_OK;
     HUB_TRY(hub_selection_price(request, &ask->selection, err));
     HUB_TRY(check_size(ask, err));
-    HUB_TRY(hub_work_admit(request, &ask->selection, ask->as, err));
+    HUB_TRY(hub_work_admit(request, &ask->selection, e, err));
     HUB_TRY(hub_selection_open(request, &ask->selection, err));
-    if (ask->single)
+    if (e->single)
         HUB_TRY(describe(ask, &ask->selection.picks[0], response, err));
-    if (request->method == HUB_HEAD && !hub_work_is_small(&ask->selection, ask->as))
-        return hub_response_unsent(response, 200, media_type(ask), length_of(ask), err);
+    if (request->method == HUB_HEAD && !hub_work_is_small(&ask->selection, e))
+        return hub_response_unsent(response, 200, hub_encoding_media_type(e),
+                                   e->as->writer->length ? e->as->writer->length(e) : HUB_LENGTH_UNKNOWN,
+                                   err);
     HUB_TRY(hub_budget_take(request->app->budget, request, response, peak_of(ask), err));
-    return encode(request, ask, response, err);
+    return encode(ask, response, err);
 }
 
 static enum hub_status select_and_answer(struct hub_request *request, struct ask *ask,
                                          const struct hub_ds_episode *episode, const uint32_t *fields,
                                          uint32_t count, struct hub_response *response, struct hub_error *err)
 {
-    ask->wanted.of_several = !ask->single;
+    struct hub_encoding_field encoded[HUB_MAX_PICKS];
+    ask->wanted.of_several = !ask->encoding.single;
     if (!count && ask->left_out.size)
         return pass_on(ask->left_why.status, &ask->left_why, err);
     HUB_TRY(hub_select(request, ask->dataset, episode, fields, count, &ask->wanted, &ask->selection, err));
+    for (uint32_t i = 0; i < ask->selection.count; i++) {
+        const struct hub_pick *pick = &ask->selection.picks[i];
+        const struct hub_ds_field *field = &ask->dataset->fields[pick->field];
+        encoded[i] =
+            (struct hub_encoding_field){field->path + ask->prefix, field->type, pick->bare, &pick->plan};
+    }
+    ask->encoding.fields = encoded;
+    ask->encoding.count = ask->selection.count;
     return answer(request, ask, response, err);
 }
 
@@ -553,13 +355,12 @@ static enum hub_status read_steps(const struct hub_request *request, struct hub_
 static enum hub_status open_ask(struct hub_request *request, struct hub_response *response, struct ask *ask,
                                 const struct hub_ds_episode **episode, struct hub_error *err)
 {
-    HUB_TRY(hub_represent(request, &ask->as, err));
-    const struct hub_view format = hub_request_query(request, "format");
-    ask->by_name = format.size > 0;
-    ask->picture = hub_view_is(format, "jpeg")  ? "image/jpeg"
-                   : hub_view_is(format, "png") ? "image/png"
-                                                : NULL;
-    HUB_TRY(read_wanted(request, &ask->wanted, &ask->nonfinite, err));
+    ask->request = request;
+    ask->encoding.user = ask;
+    ask->encoding.read = read_encoded;
+    ask->encoding.reserve = reserve;
+    HUB_TRY(hub_negotiate(request, &ask->encoding, err));
+    HUB_TRY(read_wanted(request, &ask->wanted, &ask->encoding.nonfinite, err));
     if (ask->several)
         HUB_TRY(read_steps(request, &ask->wanted, err));
     HUB_TRY(hub_resolve(request, response, &ask->target, err));
@@ -579,8 +380,8 @@ enum hub_status hub_field_get(struct hub_request *request, struct hub_response *
     HUB_TRY(open_ask(request, response, &ask, &episode, err));
     const struct hub_view path = hub_request_capture(request, "path");
     uint32_t fields[HUB_MAX_PICKS], count = 0;
-    HUB_TRY(fields_of(ask.dataset, path, fields, &count, &ask.single, err));
-    if (!ask.single) {
+    HUB_TRY(fields_of(ask.dataset, path, fields, &count, &ask.encoding.single, err));
+    if (!ask.encoding.single) {
         ask.prefix = path.size + 1;
         HUB_TRY(keep_what_fits(request, &ask, episode, fields, &count, err));
     }

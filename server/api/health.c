@@ -4,6 +4,7 @@
 #include "server/api/process.h"
 #include "server/api/reply.h"
 #include "server/http/log.h"
+#include "storage/encode/representation.h"
 
 #include <inttypes.h>
 
@@ -105,12 +106,43 @@ enum hub_status hub_metrics_get(struct hub_request *request, struct hub_response
     return scan_metrics(request->app, out, err);
 }
 
+/* Representations in place of a mark such as "@names@"; media types but the first, which the document
+ * describes. The last one ends where the mark does. */
+static enum hub_status put_representations(enum hub_representation_list which, struct hub_buf *out,
+                                           struct hub_error *err)
+{
+    const bool names = which == HUB_LIST_NAMES;
+    const char *between = names ? ", " : ": {\"schema\": {\"type\": \"string\", \"format\": \"binary\"}}, ";
+    const struct hub_representation *as = names ? NULL : hub_representations;
+    for (bool first = true; (as = hub_representations_next(which, as)); first = false)
+        HUB_TRY(hub_buf_addf(out, err, "%s\"%s\"", first ? "" : between, names ? as->name : as->media_type));
+    return HUB_OK;
+}
+
+static enum hub_status put_openapi(struct hub_buf *out, struct hub_error *err)
+{
+    static const char *const marks[] = {[HUB_LIST_NAMES] = "\"@names@\"",
+                                        [HUB_LIST_MEDIA_TYPES] = "\"@media-types@\"",
+                                        [HUB_LIST_OF_SEVERAL] = "\"@media-types-of-several@\""};
+    const char *text = (const char *)hub_openapi_json, *at;
+    while ((at = strstr(text, "\"@"))) {
+        size_t which = 0;
+        while (which < HUB_COUNT(marks) && strncmp(at, marks[which], strlen(marks[which])) != 0)
+            which++;
+        if (which == HUB_COUNT(marks))
+            return hub_fail(err, HUB_CORRUPT, "unknown mark in openapi.json");
+        HUB_TRY(hub_buf_add(out, text, (size_t)(at - text), err));
+        HUB_TRY(put_representations((enum hub_representation_list)which, out, err));
+        text = at + strlen(marks[which]);
+    }
+    return hub_buf_add_text(out, text, err);
+}
+
 enum hub_status hub_openapi_get(struct hub_request *request, struct hub_response *response,
                                 struct hub_error *err)
 {
     HUB_TRY(hub_reply_on_worker(request));
-    HUB_TRY(hub_buf_add(hub_response_buffer(response, 200, "application/json", 4 * MIB), hub_openapi_json,
-                        hub_openapi_json_size, err));
+    HUB_TRY(put_openapi(hub_response_buffer(response, 200, "application/json", 4 * MIB), err));
     HUB_TRY(hub_response_header(response, err, "Cache-Control", "no-cache"));
     return hub_reply_document(request, response, err);
 }

@@ -10,22 +10,16 @@ enum {
     INLINE_COST_US = 50,       /* more than this is a worker's */
     INLINE_BYTES = 256 * 1024, /* so is more than this to encode */
     HEAVY_COST_US = 20 * 1000, /* more than this waits in the queue of the heavy */
-    JSON_NS_BYTE = 6,          /* of numbers: about 50 ns each */
-    PICTURE_NS_BYTE = 25,      /* three filters a line, and deflate */
 };
 
-static uint64_t cost_of(const struct hub_selection *s, enum hub_format_id as)
+static uint64_t cost_of(const struct hub_selection *s, const struct hub_encoding *e)
 {
-    if (as == HUB_AS_JSON)
-        return s->cost_us + s->bytes_out * JSON_NS_BYTE / 1000;
-    const bool picture =
-        as == HUB_AS_IMAGE && s->count && s->dataset->fields[s->picks[0].field].type == HUB_FIELD_IMAGE_RAW;
-    return s->cost_us + (picture ? s->bytes_out * PICTURE_NS_BYTE / 1000 : 0);
+    return s->cost_us + (e->as->writer->nanoseconds ? e->as->writer->nanoseconds(e) / 1000 : 0);
 }
 
-bool hub_work_is_small(const struct hub_selection *s, enum hub_format_id as)
+bool hub_work_is_small(const struct hub_selection *s, const struct hub_encoding *e)
 {
-    return cost_of(s, as) <= INLINE_COST_US && s->bytes_out <= INLINE_BYTES;
+    return cost_of(s, e) <= INLINE_COST_US && s->bytes_out <= INLINE_BYTES;
 }
 
 /* The file that holds the first of the rows, for who would rather have all of it; NULL: not a file of the
@@ -71,14 +65,14 @@ static enum hub_status too_long(const struct hub_request *request, const struct 
 }
 
 enum hub_status hub_work_admit(struct hub_request *request, const struct hub_selection *s,
-                               enum hub_format_id as, struct hub_error *err)
+                               const struct hub_encoding *e, struct hub_error *err)
 {
-    const uint64_t cost_us = cost_of(s, as);
+    const uint64_t cost_us = cost_of(s, e);
     if (request->ceiling_ms && cost_us > request->ceiling_ms * UINT64_C(1000))
         return too_long(request, s, cost_us, err);
     if (cost_us > HEAVY_COST_US && !request->heavy && request->method != HUB_HEAD) {
         request->heavy = true;
         return HUB_AGAIN;
     }
-    return request->may_block || request->method == HUB_HEAD || hub_work_is_small(s, as) ? HUB_OK : HUB_AGAIN;
+    return request->may_block || request->method == HUB_HEAD || hub_work_is_small(s, e) ? HUB_OK : HUB_AGAIN;
 }

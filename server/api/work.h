@@ -5,8 +5,8 @@
 #ifndef HUB_API_WORK_H
 #define HUB_API_WORK_H
 
-#include "server/api/represent.h"
 #include "server/api/rows.h"
+#include "storage/encode/representation.h"
 
 /**
  * May a priced selection be read and encoded here and now? HUB_AGAIN: not on this thread, or not before
@@ -14,10 +14,10 @@
  * what to ask for instead.
  */
 HUB_MUST_USE enum hub_status hub_work_admit(struct hub_request *request,
-                                            const struct hub_selection *selection, enum hub_format_id as,
-                                            struct hub_error *err);
+                                            const struct hub_selection *selection,
+                                            const struct hub_encoding *encoding, struct hub_error *err);
 
 /** It is made in no time, so that even a HEAD makes it, for its length. */
-bool hub_work_is_small(const struct hub_selection *selection, enum hub_format_id as);
+bool hub_work_is_small(const struct hub_selection *selection, const struct hub_encoding *encoding);
 
 #endif

@@ -8,25 +8,14 @@
 
 #include "storage/read/read.h"
 
-enum hub_format_id {
-    HUB_AS_JSON = 1,
-    HUB_AS_NPY,
-    HUB_AS_NPZ,
-    HUB_AS_RAW,
-    HUB_AS_IMAGE /* one stored JPEG/PNG or raw row as PNG */
-};
-
-/** The table of representations (DESIGN 4): HUB_OK, or HUB_NOT_ACCEPTABLE "not-acceptable"/"needs-decoding"
- * with what would do. */
-HUB_MUST_USE enum hub_status hub_encode_check(enum hub_field_type type, const struct hub_variant *variant,
-                                              enum hub_format_id as, uint64_t rows, struct hub_error *err);
 /** Rows that are runs of bytes to npz: padded to the longest, with their lengths. */
 bool hub_encode_as_bytes(enum hub_field_type type, const struct hub_variant *variant);
 
 enum hub_nonfinite { HUB_NONFINITE_NULL = 0, HUB_NONFINITE_STRING, HUB_NONFINITE_LITERAL };
 
-/* .npy, version 1.0, 64-byte aligned; all append. `bare`: one row without the leading axis, as x[i] in numpy.
- */
+/* `bare`, here and below: one row without the leading axis, as x[i] in numpy. */
+
+/* .npy, version 1.0, 64-byte aligned; all append. */
 
 /** The header for `rows` rows of the variant: shape (rows, *dims). */
 HUB_MUST_USE enum hub_status hub_npy_header(const struct hub_variant *variant, uint64_t rows, bool bare,
@@ -44,10 +33,10 @@ HUB_MUST_USE enum hub_status hub_npy_lengths(const struct hub_rows *rows, bool b
 /** What text or bytes take once padded to the longest: only known when they were read. */
 uint64_t hub_npy_padded(const struct hub_rows *rows, bool text);
 
-/** The bare nested array of a field. `nonfinite_count` grows by the non-finite numbers met, and by
+/** The nested array of a field. `nonfinite_count` grows by the non-finite numbers met, and by
  * padded-json rows that are no JSON (both written as null). Text is made UTF-8 with U+FFFD; fixed text ends
  * before its NULs. */
-HUB_MUST_USE enum hub_status hub_json_rows(enum hub_field_type type, const struct hub_rows *rows,
+HUB_MUST_USE enum hub_status hub_json_rows(enum hub_field_type type, const struct hub_rows *rows, bool bare,
                                            enum hub_nonfinite how, uint64_t *nonfinite_count,
                                            struct hub_buf *out, struct hub_error *err);
 /** Upper bound of its size in bytes, for the memory budget. */

@@ -3,12 +3,18 @@
 #include "storage/base/json.h"
 #include "storage/base/base64.h"
 #include "storage/base/number.h"
-#include "storage/encode/encode.h"
+#include "storage/encode/representation.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 
-enum { STAGE_BYTES = 4096, ITEM_CHARS = 2 * HUB_NUMBER_CHARS + 8 /* a complex number */ };
+enum {
+    STAGE_BYTES = 4096,
+    ITEM_CHARS = 2 * HUB_NUMBER_CHARS + 8, /* a complex number */
+    MAX_VALUES = 5000000,                  /* of one answer */
+    NS_BYTE = 6,                           /* of numbers: about 50 ns each */
+};
 
 struct writer {
     const struct hub_rows *rows;
@@ -277,8 +283,9 @@ static enum hub_status put_row(struct writer *w, enum shape shape, uint64_t i)
     return HUB_OK;
 }
 
-enum hub_status hub_json_rows(enum hub_field_type type, const struct hub_rows *rows, enum hub_nonfinite how,
-                              uint64_t *nonfinite_count, struct hub_buf *out, struct hub_error *err)
+enum hub_status hub_json_rows(enum hub_field_type type, const struct hub_rows *rows, bool bare,
+                              enum hub_nonfinite how, uint64_t *nonfinite_count, struct hub_buf *out,
+                              struct hub_error *err)
 {
     struct writer w;
     w.rows = rows;
@@ -290,7 +297,8 @@ enum hub_status hub_json_rows(enum hub_field_type type, const struct hub_rows *r
     w.err = err;
     w.staged = 0;
     const enum shape shape = shape_of(type, &rows->variant);
-    put_char(&w, '[');
+    if (!bare)
+        put_char(&w, '[');
     for (uint64_t i = 0; i < rows->rows; i++) {
         HUB_TRY(room(&w));
         if (i)
@@ -298,7 +306,8 @@ enum hub_status hub_json_rows(enum hub_field_type type, const struct hub_rows *r
         HUB_TRY(put_row(&w, shape, i));
     }
     HUB_TRY(room(&w));
-    put_char(&w, ']');
+    if (!bare)
+        put_char(&w, ']');
     HUB_TRY(flush(&w));
     *nonfinite_count += w.nonfinite;
     return HUB_OK;
@@ -369,3 +378,69 @@ uint64_t hub_json_bound(enum hub_field_type type, const struct hub_variant *vari
     const uint64_t growth = type == HUB_FIELD_TEXT ? 6 : 2;
     return plus(plus(brackets, times(data_bytes, growth)), times(plus(items, rows), 8));
 }
+
+/* ---- the representation ---- */
+
+static enum hub_fit fit(enum hub_field_type type, const struct hub_variant *variant)
+{
+    (void)type, (void)variant;
+    return HUB_FIT_ROWS;
+}
+
+static enum hub_status check(const struct hub_encoding *e, struct hub_error *err)
+{
+    uint64_t values = 0;
+    for (uint32_t i = 0; i < e->count; i++)
+        values += e->fields[i].plan->slice.count * hub_variant_row_items(e->fields[i].plan->variant);
+    if (values <= MAX_VALUES)
+        return HUB_OK;
+    return hub_fail_as(err, HUB_TOO_BIG, "too-large",
+                       "%" PRIu64 " values as JSON; at most %d: ask for format=%s or fewer rows", values,
+                       MAX_VALUES, e->single ? "npy" : "npz");
+}
+
+static uint64_t memory(const struct hub_encoding *e)
+{
+    uint64_t bytes = 0;
+    for (const struct hub_encoding_field *c = e->fields; c < e->fields + e->count; c++)
+        bytes += hub_json_bound(c->type, c->plan->variant, c->plan->slice.count, c->plan->bytes_out);
+    return bytes;
+}
+
+static uint64_t nanoseconds(const struct hub_encoding *e)
+{
+    return hub_encoding_bytes(e) * NS_BYTE;
+}
+
+static enum hub_status write_field(struct hub_encoding *e, uint32_t i, struct hub_buf *out,
+                                   struct hub_error *err)
+{
+    HUB_CLEANUP(hub_rows_dispose) struct hub_rows rows = {0};
+    HUB_TRY(e->read(e, i, NULL, &rows, err));
+    return hub_json_rows(e->fields[i].type, &rows, e->fields[i].bare, e->nonfinite, &e->nonfinite_count, out,
+                         err);
+}
+
+static enum hub_status write_json(struct hub_encoding *e, struct hub_buf *out, struct hub_error *err)
+{
+    if (e->single)
+        return write_field(e, 0, out, err);
+    HUB_TRY(hub_buf_add_text(out, "{", err));
+    for (uint32_t i = 0; i < e->count; i++) {
+        if (i)
+            HUB_TRY(hub_buf_add_text(out, ",", err));
+        HUB_TRY(hub_json_add_string(out, hub_view_of(e->fields[i].name), err));
+        HUB_TRY(hub_buf_add_text(out, ":", err));
+        HUB_TRY(write_field(e, i, out, err));
+    }
+    return hub_buf_add_text(out, "}", err);
+}
+
+const struct hub_writer hub_write_json = {
+    .several = true,
+    .fit = fit,
+    .check = check,
+    .memory = memory,
+    .nanoseconds = nanoseconds,
+    .write = write_json,
+};

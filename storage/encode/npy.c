@@ -3,7 +3,7 @@
  * dimension to grow, as numpy's do. */
 #include "storage/base/number.h"
 #include "storage/base/utf8.h"
-#include "storage/encode/encode.h"
+#include "storage/encode/representation.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -219,3 +219,48 @@ enum hub_status hub_npy_lengths(const struct hub_rows *rows, bool bare, struct h
     }
     return HUB_OK;
 }
+
+/* ---- the representation ---- */
+
+enum hub_status hub_encode_reserve_padded(struct hub_encoding *e, const struct hub_rows *rows, bool text,
+                                          unsigned copies, struct hub_error *err)
+{
+    const uint64_t padded = hub_npy_padded(rows, text);
+    if (padded > HUB_ENCODE_MAX_BYTES)
+        return hub_fail_as(err, HUB_TOO_BIG, "too-large",
+                           "rows padded to the longest are %" PRIu64 " MiB; at most %zu: ask for fewer rows",
+                           padded / MIB, HUB_ENCODE_MAX_BYTES / MIB);
+    return e->reserve(e, padded * copies, err);
+}
+
+enum hub_status hub_npy_field(struct hub_encoding *e, uint32_t i, unsigned copies, struct hub_buf *out,
+                              struct hub_error *err)
+{
+    HUB_CLEANUP(hub_rows_dispose) struct hub_rows rows = {0};
+    const struct hub_encoding_field *c = &e->fields[i];
+    if (c->type == HUB_FIELD_TEXT) {
+        HUB_TRY(e->read(e, i, NULL, &rows, err));
+        HUB_TRY(hub_encode_reserve_padded(e, &rows, true, copies, err));
+        return hub_npy_text(&rows, c->bare, out, err);
+    }
+    const size_t size = (size_t)c->plan->bytes_out;
+    HUB_TRY(hub_buf_reserve(out, size + 256, err)); /* once, for header and rows together */
+    HUB_TRY(hub_npy_header(c->plan->variant, c->plan->slice.count, c->bare, out, err));
+    HUB_TRY(e->read(e, i, out->data + out->size, &rows, err));
+    out->size += size;
+    return HUB_OK;
+}
+
+static enum hub_fit fit(enum hub_field_type type, const struct hub_variant *variant)
+{
+    if (type == HUB_FIELD_IMAGE_JPEG || type == HUB_FIELD_IMAGE_PNG)
+        return HUB_FIT_DECODED;
+    return hub_encode_as_bytes(type, variant) ? HUB_FIT_NONE : HUB_FIT_ROWS;
+}
+
+static enum hub_status write_npy(struct hub_encoding *e, struct hub_buf *out, struct hub_error *err)
+{
+    return hub_npy_field(e, 0, 1, out, err);
+}
+
+const struct hub_writer hub_write_npy = {.fit = fit, .write = write_npy};

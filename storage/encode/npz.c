@@ -1,6 +1,6 @@
 /* .npz: a ZIP of stored .npy members (PKWARE APPNOTE 6.3.10), all of them dated 1980-01-01 so that equal
  * arrays give equal bytes. Sizes, offsets and counts that do not fit 32 or 16 bits go to ZIP64 records. */
-#include "storage/encode/encode.h"
+#include "storage/encode/representation.h"
 
 #include <libdeflate.h>
 #include <stdlib.h>
@@ -227,3 +227,71 @@ enum hub_status hub_npz_end(struct hub_npz *npz, struct hub_error *err)
     hub_npz_free(npz);
     return st;
 }
+
+/* ---- the representation ---- */
+
+static enum hub_fit fit(enum hub_field_type type, const struct hub_variant *variant)
+{
+    (void)type, (void)variant;
+    return HUB_FIT_ROWS;
+}
+
+/* A field of the same answer may have the name of another's lengths. */
+static enum hub_status check_name(const struct hub_encoding *e, const char *name, struct hub_error *err)
+{
+    for (uint32_t i = 0; i < e->count; i++)
+        if (strcmp(e->fields[i].name, name) == 0)
+            return hub_fail_as(err, HUB_NOT_ACCEPTABLE, "not-acceptable",
+                               "'%.200s' would stand twice in one npz: ask for these fields apart", name);
+    return HUB_OK;
+}
+
+/* NAME and NAME__length. */
+static enum hub_status write_bytes(struct hub_encoding *e, uint32_t i, struct hub_npz *zip,
+                                   struct hub_buf *member, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_rows_dispose) struct hub_rows rows = {0};
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf name = HUB_BUF_INIT(64 * KIB);
+    const struct hub_encoding_field *c = &e->fields[i];
+    HUB_TRY(e->read(e, i, NULL, &rows, err));
+    HUB_TRY(hub_encode_reserve_padded(e, &rows, false, 2, err));
+    HUB_TRY(hub_npy_bytes(&rows, c->bare, member, err));
+    HUB_TRY(hub_npz_add(zip, c->name, hub_buf_view(member), err));
+    member->size = 0;
+    HUB_TRY(hub_npy_lengths(&rows, c->bare, member, err));
+    HUB_TRY(hub_buf_addf(&name, err, "%s__length", c->name));
+    HUB_TRY(check_name(e, name.data, err));
+    return hub_npz_add(zip, name.data, hub_buf_view(member), err);
+}
+
+static enum hub_status write_field(struct hub_encoding *e, uint32_t i, struct hub_npz *zip,
+                                   struct hub_buf *member, struct hub_error *err)
+{
+    const struct hub_encoding_field *c = &e->fields[i];
+    member->size = 0;
+    if (hub_encode_as_bytes(c->type, c->plan->variant))
+        return write_bytes(e, i, zip, member, err);
+    HUB_TRY(hub_npy_field(e, i, 2, member, err));
+    return hub_npz_add(zip, c->name, hub_buf_view(member), err);
+}
+
+static enum hub_status write_npz(struct hub_encoding *e, struct hub_buf *out, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf member = HUB_BUF_INIT(out->limit);
+    struct hub_npz *zip = NULL;
+    HUB_TRY(hub_npz_begin(out, &zip, err));
+    enum hub_status st = HUB_OK;
+    for (uint32_t i = 0; i < e->count && !st; i++)
+        st = write_field(e, i, zip, &member, err);
+    if (!st)
+        return hub_npz_end(zip, err);
+    hub_npz_free(zip);
+    return st;
+}
+
+const struct hub_writer hub_write_npz = {
+    .several = true,
+    .fit = fit,
+    .memory = hub_encoding_bytes, /* a member, and its copy in the archive */
+    .write = write_npz,
+};

@@ -1,5 +1,5 @@
 /* Rows as bare bytes: little-endian, C order. */
-#include "storage/encode/encode.h"
+#include "storage/encode/representation.h"
 
 static void swap_bytes(uint8_t *item, size_t size)
 {
@@ -34,3 +34,43 @@ enum hub_status hub_raw_rows(struct hub_rows *rows, struct hub_buf *out, struct 
     v->big_endian = 0;
     return hub_buf_add(out, data, (size_t)bytes, err);
 }
+
+/* ---- the representation ---- */
+
+static enum hub_fit fit(enum hub_field_type type, const struct hub_variant *variant)
+{
+    if (type == HUB_FIELD_TEXT)
+        return HUB_FIT_NONE;
+    return hub_encode_as_bytes(type, variant) ? HUB_FIT_ONE_ROW : HUB_FIT_ROWS;
+}
+
+/* A stored picture that was asked for by ?format=raw is one nevertheless; an Accept gets the type it names.
+ */
+static const char *media_type(const struct hub_encoding *e)
+{
+    const enum hub_field_type type = e->fields[0].type;
+    if (e->by_name && (type == HUB_FIELD_IMAGE_JPEG || type == HUB_FIELD_IMAGE_PNG))
+        return type == HUB_FIELD_IMAGE_JPEG ? "image/jpeg" : "image/png";
+    return e->as->media_type;
+}
+
+static uint64_t length(const struct hub_encoding *e)
+{
+    const struct hub_plan *plan = e->fields[0].plan;
+    return plan->variant->kind == HUB_KIND_VAR ? UINT64_MAX : plan->bytes_out;
+}
+
+static enum hub_status write_raw(struct hub_encoding *e, struct hub_buf *out, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_rows_dispose) struct hub_rows rows = {0};
+    HUB_TRY(e->read(e, 0, NULL, &rows, err));
+    return hub_raw_rows(&rows, out, err);
+}
+
+const struct hub_writer hub_write_raw = {
+    .fit = fit,
+    .media_type = media_type,
+    .memory = hub_encoding_bytes,
+    .length = length,
+    .write = write_raw,
+};

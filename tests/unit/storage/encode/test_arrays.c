@@ -318,7 +318,8 @@ Test(arrays, sequences)
     cr_expect_eq(memcmp(out.data + out.size - 24, (int64_t[]){2, 0, 1}, 24), 0);
     out.size = 0;
     uint64_t nonfinite = 0;
-    cr_assert_eq(hub_json_rows(HUB_FIELD_NUMBER, &r, HUB_NONFINITE_NULL, &nonfinite, &out, NULL), HUB_OK);
+    cr_assert_eq(hub_json_rows(HUB_FIELD_NUMBER, &r, false, HUB_NONFINITE_NULL, &nonfinite, &out, NULL),
+                 HUB_OK);
     cr_expect(hub_view_is(hub_buf_view(&out), "[[1,2],[],[3]]"), "%s", out.data);
     out.size = 0;
     uint8_t own[] = {0, 1, 0, 2};

@@ -13,7 +13,7 @@ static void expect_json(enum hub_field_type type, const struct hub_rows *rows, e
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf out = HUB_BUF_INIT(MIB);
     uint64_t count = 0, bytes = rows->offsets ? rows->offsets[rows->rows]
                                               : rows->rows * hub_variant_row_bytes(&rows->variant);
-    cr_assert_eq(hub_json_rows(type, rows, how, &count, &out, NULL), HUB_OK);
+    cr_assert_eq(hub_json_rows(type, rows, false, how, &count, &out, NULL), HUB_OK);
     cr_expect_str_eq(out.data, want);
     cr_expect_eq(count, want_count, "%s: %lu", want, (unsigned long)count);
     const uint64_t bound = hub_json_bound(type, &rows->variant, rows->rows, bytes);
@@ -134,7 +134,7 @@ Test(json_rows, every_nesting_and_many_rows)
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf out = HUB_BUF_INIT(MIB);
     HUB_CLEANUP(hub_json_decrefp) json_t *parsed = NULL;
     uint64_t count = 0;
-    cr_assert_eq(hub_json_rows(HUB_FIELD_NUMBER, &r, HUB_NONFINITE_NULL, &count, &out, NULL), HUB_OK);
+    cr_assert_eq(hub_json_rows(HUB_FIELD_NUMBER, &r, false, HUB_NONFINITE_NULL, &count, &out, NULL), HUB_OK);
     cr_assert_leq(out.size, hub_json_bound(HUB_FIELD_NUMBER, &r.variant, r.rows, sizeof(data)));
     cr_assert_eq(hub_json_parse(hub_buf_view(&out), MIB, &parsed, NULL), HUB_OK);
     size_t seen = 0;
@@ -155,11 +155,13 @@ Test(json_rows, the_ceiling_holds)
     const struct hub_rows r = fixed_rows(HUB_KIND_FLOAT, 8, NULL, 3, d);
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf exact = HUB_BUF_INIT(13), less = HUB_BUF_INIT(12);
     uint64_t count = 0, offsets[] = {0, 8};
-    cr_expect_eq(hub_json_rows(HUB_FIELD_NUMBER, &r, HUB_NONFINITE_NULL, &count, &exact, NULL), HUB_OK);
-    cr_expect_eq(hub_json_rows(HUB_FIELD_NUMBER, &r, HUB_NONFINITE_NULL, &count, &less, NULL), HUB_TOO_BIG);
+    cr_expect_eq(hub_json_rows(HUB_FIELD_NUMBER, &r, false, HUB_NONFINITE_NULL, &count, &exact, NULL),
+                 HUB_OK);
+    cr_expect_eq(hub_json_rows(HUB_FIELD_NUMBER, &r, false, HUB_NONFINITE_NULL, &count, &less, NULL),
+                 HUB_TOO_BIG);
     const struct hub_rows json = var_rows(1, "[1,2,3,4]", offsets);
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf small = HUB_BUF_INIT(4);
-    cr_expect_eq(hub_json_rows(HUB_FIELD_PADDED_JSON, &json, HUB_NONFINITE_NULL, &count, &small, NULL),
+    cr_expect_eq(hub_json_rows(HUB_FIELD_PADDED_JSON, &json, false, HUB_NONFINITE_NULL, &count, &small, NULL),
                  HUB_TOO_BIG);
     struct hub_variant v = r.variant;
     cr_expect_eq(hub_json_bound(HUB_FIELD_NUMBER, &v, UINT64_MAX, UINT64_MAX), UINT64_MAX);

@@ -1,7 +1,8 @@
-/* storage/encode/represent.c, png.c */
+/* storage/encode/table.c, png.c */
 #include "rows.h"
 
 #include "storage/base/cursor.h"
+#include "storage/encode/representation.h"
 
 #include <criterion/criterion.h>
 #include <stdlib.h>
@@ -30,22 +31,34 @@ Test(represent, the_table)
     };
     for (size_t i = 0; i < HUB_COUNT(cases); i++) {
         for (int many = 0; many < 2; many++) {
-            for (enum hub_format_id as = HUB_AS_JSON; as <= HUB_AS_IMAGE; as++) {
+            const char *want = many ? cases[i].many : cases[i].one;
+            for (const struct hub_representation *as = hub_representations; *want; as++, want++) {
                 struct hub_error err = {0};
-                const char want = (many ? cases[i].many : cases[i].one)[as - HUB_AS_JSON];
                 const enum hub_status st =
                     hub_encode_check(cases[i].type, cases[i].variant, as, many ? 2 : 1, &err);
                 const char got = !st ? 'y' : strcmp(err.problem, "needs-decoding") == 0 ? 'd' : 'n';
-                cr_expect_eq(got, want, "case %zu as %d: %s", i, (int)as, err.detail);
+                cr_expect_eq(got, *want, "case %zu as %s: %s", i, as->name, err.detail);
                 cr_expect(st == HUB_OK || st == HUB_NOT_ACCEPTABLE);
             }
         }
     }
+    const struct hub_representation *npy = &hub_representations[1];
     struct hub_error err = {0};
-    cr_expect_eq(hub_encode_check(HUB_FIELD_BYTES, &var, HUB_AS_NPY, 2, &err), HUB_NOT_ACCEPTABLE);
+    cr_expect_eq(hub_encode_check(HUB_FIELD_BYTES, &var, npy, 2, &err), HUB_NOT_ACCEPTABLE);
     cr_expect_str_eq(err.detail, "bytes rows are not available as npy, but as json, npz, raw (one row)");
-    cr_expect_eq(hub_encode_check(HUB_FIELD_TYPE_COUNT, &var, HUB_AS_NPY, 2, &err), HUB_INVALID);
-    cr_expect_eq(hub_encode_check(HUB_FIELD_BYTES, &var, (enum hub_format_id)0, 2, &err), HUB_INVALID);
+    cr_expect_eq(hub_encode_check(HUB_FIELD_TYPE_COUNT, &var, npy, 2, &err), HUB_INVALID);
+}
+
+Test(represent, lists)
+{
+    char list[HUB_REPRESENTATIONS_CHARS];
+    hub_representations_list(HUB_LIST_NAMES, list);
+    cr_expect_str_eq(list, "json, npy, npz, raw, image, jpeg, png");
+    hub_representations_list(HUB_LIST_MEDIA_TYPES, list);
+    cr_expect_str_eq(list, "application/json, application/x-npy, application/x-npz, "
+                           "application/octet-stream, image/jpeg, image/png");
+    hub_representations_list(HUB_LIST_OF_SEVERAL, list);
+    cr_expect_str_eq(list, "json, npz");
 }
 
 static uint32_t be32(struct hub_cursor *c)

@@ -1,0 +1,73 @@
+/* Negotiation for rows: see negotiate.h. q-values order, specificity is not needed for a list this short. */
+#include "server/api/negotiate.h"
+
+#include <stdlib.h>
+
+static bool is_type(struct hub_view type, const char *known)
+{
+    return strlen(known) == type.size && strncasecmp(known, type.data, type.size) == 0;
+}
+
+/* One element of Accept: its representation (false: not ours) and its weight in thousandths. */
+static bool read_range(struct hub_view range, const struct hub_representation **as, unsigned *weight)
+{
+    const char *semicolon = memchr(range.data, ';', range.size);
+    struct hub_view type = {range.data, semicolon ? (size_t)(semicolon - range.data) : range.size};
+    while (type.size && (type.data[0] == ' ' || type.data[0] == '\t'))
+        type = (struct hub_view){type.data + 1, type.size - 1};
+    while (type.size && (type.data[type.size - 1] == ' ' || type.data[type.size - 1] == '\t'))
+        type.size--;
+    *weight = 1000;
+    for (const char *p = semicolon; p && p + 3 < range.data + range.size; p++)
+        if ((p[0] == ';' || p[0] == ' ') && (p[1] == 'q' || p[1] == 'Q') && p[2] == '=') {
+            const double q = strtod(p + 3, NULL); /* the header is terminated, so this cannot run away */
+            *weight = !(q > 0) ? 0 : q >= 1 ? 1000 : (unsigned)(q * 1000); /* "nan" is a number to strtod */
+        }
+    *as = hub_representations;
+    if (is_type(type, "application/*") || is_type(type, "*/*"))
+        return true;
+    while ((*as)->name && !is_type(type, (*as)->media_type))
+        (*as)++;
+    return (*as)->name;
+}
+
+static enum hub_status from_accept(const char *accept, const struct hub_representation **out,
+                                   struct hub_error *err)
+{
+    char list[HUB_REPRESENTATIONS_CHARS];
+    unsigned best = 0;
+    for (const char *p = accept; *p;) {
+        const size_t n = strcspn(p, ",");
+        const struct hub_representation *as;
+        unsigned weight;
+        if (read_range((struct hub_view){p, n}, &as, &weight) && weight > best) {
+            best = weight;
+            *out = as;
+        }
+        p += n + (p[n] == ',');
+    }
+    if (best)
+        return HUB_OK;
+    hub_representations_list(HUB_LIST_MEDIA_TYPES, list);
+    hub_fail_as(err, HUB_NOT_ACCEPTABLE, "not-acceptable", "rows come as %s", list);
+    return hub_fail_about(err, "Accept", accept);
+}
+
+enum hub_status hub_negotiate(const struct hub_request *request, struct hub_encoding *e,
+                              struct hub_error *err)
+{
+    const struct hub_view format = hub_request_query(request, "format");
+    const char *accept = hub_request_header(request, "Accept");
+    e->as = hub_representations;
+    e->by_name = format.data;
+    if (!format.data)
+        return accept && *accept ? from_accept(accept, &e->as, err) : HUB_OK;
+    while (e->as->name && !hub_view_is(format, e->as->name))
+        e->as++;
+    if (e->as->name)
+        return HUB_OK;
+    char list[HUB_REPRESENTATIONS_CHARS];
+    hub_representations_list(HUB_LIST_NAMES, list);
+    hub_fail_as(err, HUB_INVALID, "bad-parameter", "format is one of %s", list);
+    return hub_fail_about(err, "format", format.data);
+}

@@ -1,0 +1,20 @@
+/**
+ * What rows may come as: the one list. Negotiation, refusals, openapi.json and minari-cli know no others; the
+ * first is the default. A writer W is the `hub_write_W` of storage/encode.
+ */
+#ifndef HUB_BASE_REPRESENTATIONS_H
+#define HUB_BASE_REPRESENTATIONS_H
+
+/* clang-format off */
+#define HUB_REPRESENTATIONS(ROW) \
+    /*  name   media type                  writer  ends of the names of such files */ \
+    ROW(json,  "application/json",         json,   ".json") \
+    ROW(npy,   "application/x-npy",        npy,    ".npy") \
+    ROW(npz,   "application/x-npz",        npz,    ".npz") \
+    ROW(raw,   "application/octet-stream", raw,    ".raw .bin") \
+    ROW(image, "image/*",                  image,  ".png .jpg .jpeg") \
+    ROW(jpeg,  "image/jpeg",               image,  "") \
+    ROW(png,   "image/png",                image,  "")
+/* clang-format on */
+
+#endif

@@ -1,0 +1,57 @@
+/* One picture: the stored JPEG or PNG, or a row of pixels as PNG. */
+#include "storage/encode/representation.h"
+
+enum { PNG_NS_BYTE = 25 /* three filters a line, and deflate */ };
+
+static bool is_pixels(const struct hub_encoding *e)
+{
+    return e->fields[0].type == HUB_FIELD_IMAGE_RAW;
+}
+
+static enum hub_fit fit(enum hub_field_type type, const struct hub_variant *variant)
+{
+    const bool stored = type == HUB_FIELD_IMAGE_JPEG || type == HUB_FIELD_IMAGE_PNG;
+    return stored || (type == HUB_FIELD_IMAGE_RAW && hub_png_possible(variant)) ? HUB_FIT_ONE_ROW
+                                                                                : HUB_FIT_NONE;
+}
+
+static const char *media_type(const struct hub_encoding *e)
+{
+    return e->fields[0].type == HUB_FIELD_IMAGE_JPEG ? "image/jpeg" : "image/png";
+}
+
+/* A kind of picture that ?format= names is meant; one that Accept names is only liked. */
+static enum hub_status check(const struct hub_encoding *e, struct hub_error *err)
+{
+    const bool any = !e->by_name || strchr(e->as->media_type, '*');
+    if (any || strcmp(e->as->media_type, media_type(e)) == 0)
+        return HUB_OK;
+    return hub_fail_as(err, HUB_NOT_ACCEPTABLE, "needs-decoding",
+                       "these pictures come as %s: ask for format=image", media_type(e));
+}
+
+static uint64_t memory(const struct hub_encoding *e)
+{
+    return 3 * hub_encoding_bytes(e); /* filtered, packed, and the answer */
+}
+
+static uint64_t nanoseconds(const struct hub_encoding *e)
+{
+    return is_pixels(e) ? hub_encoding_bytes(e) * PNG_NS_BYTE : 0;
+}
+
+static enum hub_status write_image(struct hub_encoding *e, struct hub_buf *out, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_rows_dispose) struct hub_rows rows = {0};
+    HUB_TRY(e->read(e, 0, NULL, &rows, err));
+    return is_pixels(e) ? hub_png_row(&rows, out, err) : hub_raw_rows(&rows, out, err);
+}
+
+const struct hub_writer hub_write_image = {
+    .fit = fit,
+    .check = check,
+    .media_type = media_type,
+    .memory = memory,
+    .nanoseconds = nanoseconds,
+    .write = write_image,
+};

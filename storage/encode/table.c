@@ -1,0 +1,110 @@
+/* The table of representations, and the words of a refusal. */
+#include "storage/encode/representation.h"
+
+#include "storage/base/representations.h"
+
+#include <stdio.h>
+
+#define DECLARE(name, type, writer, suffixes) extern const struct hub_writer hub_write_##writer;
+HUB_REPRESENTATIONS(DECLARE)
+
+#define ROW(name, type, writer, suffixes) {#name, type, &hub_write_##writer},
+const struct hub_representation hub_representations[] = {HUB_REPRESENTATIONS(ROW){NULL, NULL, NULL}};
+
+static bool is_listed(enum hub_representation_list which, const struct hub_representation *as)
+{
+    if (which == HUB_LIST_OF_SEVERAL)
+        return as->writer->several;
+    return which == HUB_LIST_NAMES || !strchr(as->media_type, '*');
+}
+
+const struct hub_representation *hub_representations_next(enum hub_representation_list which,
+                                                          const struct hub_representation *as)
+{
+    as = as ? as + 1 : hub_representations;
+    while (as->name && !is_listed(which, as))
+        as++;
+    return as->name ? as : NULL;
+}
+
+void hub_representations_list(enum hub_representation_list which, char out[HUB_REPRESENTATIONS_CHARS])
+{
+    const struct hub_representation *as = NULL;
+    size_t n = 0;
+    out[0] = '\0';
+    while ((as = hub_representations_next(which, as)) && n < HUB_REPRESENTATIONS_CHARS)
+        n += (size_t)snprintf(out + n, HUB_REPRESENTATIONS_CHARS - n, "%s%s", n ? ", " : "",
+                              which == HUB_LIST_MEDIA_TYPES ? as->media_type : as->name);
+}
+
+bool hub_encode_as_bytes(enum hub_field_type type, const struct hub_variant *variant)
+{
+    switch (type) {
+    case HUB_FIELD_BYTES:
+    case HUB_FIELD_OPAQUE:
+    case HUB_FIELD_IMAGE_JPEG:
+    case HUB_FIELD_IMAGE_PNG:
+        return true;
+    default:
+        return variant->kind == HUB_KIND_VAR && type != HUB_FIELD_TEXT;
+    }
+}
+
+/* What would do instead: each writer once, by its first name. */
+static void list_others(enum hub_field_type type, const struct hub_variant *variant, char out[256])
+{
+    const struct hub_writer *last = NULL;
+    size_t n = 0;
+    out[0] = '\0';
+    for (const struct hub_representation *as = hub_representations; as->name; last = as++->writer) {
+        const enum hub_fit fit = as->writer->fit(type, variant);
+        if (as->writer != last && n < 256 && (fit == HUB_FIT_ROWS || fit == HUB_FIT_ONE_ROW))
+            n += (size_t)snprintf(out + n, 256 - n, "%s%s%s", n ? ", " : "", as->name,
+                                  fit == HUB_FIT_ONE_ROW ? " (one row)" : "");
+    }
+}
+
+enum hub_status hub_encode_check(enum hub_field_type type, const struct hub_variant *variant,
+                                 const struct hub_representation *as, uint64_t rows, struct hub_error *err)
+{
+    char others[256];
+    if (type < HUB_FIELD_NUMBER || type >= HUB_FIELD_TYPE_COUNT)
+        return hub_fail(err, HUB_INVALID, "no such representation");
+    const enum hub_fit fit = as->writer->fit(type, variant);
+    if (fit == HUB_FIT_ROWS || (fit == HUB_FIT_ONE_ROW && rows == 1))
+        return HUB_OK;
+    if (fit == HUB_FIT_ONE_ROW)
+        return hub_fail_as(
+            err, HUB_NOT_ACCEPTABLE, "not-acceptable",
+            "%s rows are available as %s one at a time: ask with row=", hub_field_type_name(type), as->name);
+    list_others(type, variant, others);
+    return hub_fail_as(err, HUB_NOT_ACCEPTABLE, fit == HUB_FIT_DECODED ? "needs-decoding" : "not-acceptable",
+                       "%s rows are not available as %s, but as %s", hub_field_type_name(type), as->name,
+                       others);
+}
+
+enum hub_status hub_encoding_check(const struct hub_encoding *e, struct hub_error *err)
+{
+    if (!e->single && !e->as->writer->several) {
+        char list[HUB_REPRESENTATIONS_CHARS];
+        hub_representations_list(HUB_LIST_OF_SEVERAL, list);
+        return hub_fail_as(err, HUB_NOT_ACCEPTABLE, "not-acceptable",
+                           "several fields come as one of %s; %s is for one field", list, e->as->name);
+    }
+    for (const struct hub_encoding_field *c = e->fields; c < e->fields + e->count; c++)
+        HUB_TRY(hub_encode_check(c->type, c->plan->variant, e->as, c->plan->slice.count, err));
+    return e->as->writer->check ? e->as->writer->check(e, err) : HUB_OK;
+}
+
+const char *hub_encoding_media_type(const struct hub_encoding *e)
+{
+    return e->as->writer->media_type ? e->as->writer->media_type(e) : e->as->media_type;
+}
+
+uint64_t hub_encoding_bytes(const struct hub_encoding *e)
+{
+    uint64_t bytes = 0;
+    for (uint32_t i = 0; i < e->count; i++)
+        bytes += e->fields[i].plan->bytes_out;
+    return bytes;
+}
