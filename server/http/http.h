@@ -13,7 +13,8 @@
 #ifndef HUB_HTTP_HTTP_H
 #define HUB_HTTP_HTTP_H
 
-#include "storage/read/read.h"
+#include "storage/base/file.h"
+#include "storage/base/parallel.h"
 
 struct hub_app;    /* the server's long-lived parts: server/api/app.h */
 struct hub_budget; /* below */

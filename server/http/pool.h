@@ -7,7 +7,7 @@
 #define HUB_HTTP_POOL_H
 
 #include "server/http/lanes.h"
-#include "storage/read/read.h"
+#include "storage/base/parallel.h"
 
 struct hub_pool;
 

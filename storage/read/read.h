@@ -7,18 +7,11 @@
 #ifndef HUB_READ_READ_H
 #define HUB_READ_READ_H
 
-#include "storage/base/fs.h"
+#include "storage/base/file.h"
+#include "storage/base/parallel.h"
 #include "storage/model/layout.h"
 
-#include <stdatomic.h>
-
 /* ---- file stores ---- */
-
-/**
- * An open file of a local store: shared, counted. The store keeps recently used ones open (an LRU of
- * descriptors). A file whose stamp is not the expected one is HUB_CHANGED ("dataset-changing").
- */
-struct hub_file;
 
 struct hub_file_ref {
     uint32_t
@@ -44,17 +37,14 @@ HUB_MUST_USE enum hub_status hub_store_open(const struct hub_store_options *opti
                                             struct hub_error *err);
 void hub_store_close(struct hub_store *store);
 
-/** Open beneath the root (openat2 RESOLVE_BENEATH, else a walk with O_NOFOLLOW; a link is followed only to a
- * root or an allowed target). Blocking only on a cold directory entry. HUB_NOT_FOUND, HUB_DENIED,
- * HUB_CHANGED, HUB_BUSY (too many open files). */
+/**
+ * A file, counted: the store keeps recently used ones open (an LRU of descriptors). One whose stamp is not
+ * the expected one is HUB_CHANGED ("dataset-changing"). Opened beneath the root (openat2 RESOLVE_BENEATH,
+ * else a walk with O_NOFOLLOW; a link is followed only to a root or an allowed target). Blocking only on a
+ * cold directory entry. HUB_NOT_FOUND, HUB_DENIED, HUB_CHANGED, HUB_BUSY (too many open files).
+ */
 HUB_MUST_USE enum hub_status hub_file_get(struct hub_store *store, const struct hub_file_ref *ref,
                                           struct hub_file **out, struct hub_error *err);
-void hub_file_put(struct hub_file *file);
-int hub_file_fd(const struct hub_file *file);
-const struct hub_stamp *hub_file_stamp(const struct hub_file *file);
-/** fstat now: HUB_OK, or HUB_CHANGED when it differs from the stamp at open. Called before and after every
- * buffered answer. */
-HUB_MUST_USE enum hub_status hub_file_unchanged(const struct hub_file *file, struct hub_error *err);
 /** Drop cached descriptors of a path prefix (a dataset was replaced). */
 void hub_store_forget(struct hub_store *store, uint32_t root, const char *prefix);
 
@@ -118,21 +108,6 @@ void hub_rows_dispose(struct hub_rows *rows);
 /** How many values are null. */
 uint64_t hub_rows_nulls(const struct hub_rows *rows);
 
-/** How a gather may spread its chunks over other threads, and when it stops early; NULL: it runs alone, to
- * its end. */
-struct hub_parallel {
-    /** NULL: nobody helps. Run work(arg, i) for every i in 0..count-1, on this thread and on helpers, and
-     * return when all are done. */
-    void (*run)(void *pool, void (*work)(void *arg, uint32_t i), void *arg, uint32_t count);
-    void *pool;
-    /** Looked at between reads: true, and the gather ends with HUB_CANCELLED. NULL: never. */
-    const atomic_bool *cancelled;
-};
-
-enum {
-    HUB_READ_NOWAIT = 1
-}; /* answer from the page cache only: HUB_AGAIN when a page is cold (preadv2 RWF_NOWAIT) */
-
 /**
  * Gather the rows of a priced plan.
  * @param into  where fixed-size rows go (plan->bytes_out bytes), e.g. behind an npy header; NULL: allocated.
@@ -141,9 +116,5 @@ enum {
 HUB_MUST_USE enum hub_status hub_read(const struct hub_plan *plan, unsigned flags,
                                       const struct hub_parallel *parallel, void *into, struct hub_rows *out,
                                       struct hub_error *err);
-
-/** Plain bytes of a file with the same flags: for range answers. HUB_CORRUPT when the file ends early. */
-HUB_MUST_USE enum hub_status hub_read_bytes(struct hub_file *file, uint64_t offset, void *out, size_t size,
-                                            unsigned flags, struct hub_error *err);
 
 #endif

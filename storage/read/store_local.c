@@ -3,7 +3,7 @@
  * is shared by all requests. A descriptor counts for the stamp it was opened with: who expects another one
  * opens the file anew. Roots are opened by name each time, so that one that is mounted later is found.
  */
-#include "storage/read/store.h"
+#include "storage/read/read.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -14,10 +14,18 @@
 
 enum { SHARDS = 16, DEFAULT_OPEN = 512 };
 
+struct cached {
+    struct hub_file file; /* first; one of its references is the cache's while it is in there */
+    uint64_t hash;
+    uint32_t root;
+    struct cached *chain, *newer, *older; /* the cache's, under its shard's lock */
+    char path[];
+};
+
 struct shard {
     pthread_mutex_t lock;
-    struct hub_file **buckets;
-    struct hub_file *newest, *oldest;
+    struct cached **buckets;
+    struct cached *newest, *oldest;
     uint32_t count;
 };
 
@@ -30,52 +38,13 @@ struct hub_store {
     struct shard shards[SHARDS];
 };
 
-/* ---- files ---- */
-
-int hub_file_fd(const struct hub_file *file)
-{
-    return file->fd;
-}
-
-const struct hub_stamp *hub_file_stamp(const struct hub_file *file)
-{
-    return &file->stamp;
-}
-
-void hub_file_put(struct hub_file *file)
-{
-    if (!file || atomic_fetch_sub_explicit(&file->refs, 1, memory_order_acq_rel) != 1)
-        return;
-    close(file->fd);
-    free(file);
-}
-
-static enum hub_status changed(const char *path, struct hub_error *err)
-{
-    return hub_fail_as(err, HUB_CHANGED, "dataset-changing", "'%s' is no longer what was indexed", path);
-}
-
-/* Of the hub's own files it is their seal: they may come from a backup. */
-static enum hub_status stamp_of(uint32_t root, const char *path, int fd, struct hub_stamp *out,
-                                struct hub_error *err)
-{
-    struct stat st;
-    if (root == HUB_ROOT_STATE)
-        return hub_fs_sealed_stamp(fd, out, err);
-    if (fstat(fd, &st) != 0)
-        return hub_fail_errno(err, errno, "'%s'", path);
-    *out = hub_stamp_of(&st);
-    return HUB_OK;
-}
-
-enum hub_status hub_file_unchanged(const struct hub_file *file, struct hub_error *err)
-{
-    struct hub_stamp now;
-    HUB_TRY(stamp_of(file->root, file->path, file->fd, &now, err));
-    return hub_stamp_equal(&now, &file->stamp) ? HUB_OK : changed(file->path, err);
-}
-
 /* ---- the cache ---- */
+
+static void put(struct cached *file)
+{
+    if (file)
+        hub_file_put(&file->file);
+}
 
 static uint64_t hash_of(uint32_t root, const char *path)
 {
@@ -92,28 +61,28 @@ static struct shard *shard_of(struct hub_store *store, uint64_t hash)
     return &store->shards[hash >> 60];
 }
 
-static struct hub_file **bucket_of(const struct hub_store *store, const struct shard *shard, uint64_t hash)
+static struct cached **bucket_of(const struct hub_store *store, const struct shard *shard, uint64_t hash)
 {
     return &shard->buckets[(hash >> 28) & (store->bucket_count - 1)];
 }
 
-static struct hub_file *find(const struct hub_store *store, const struct shard *shard, uint64_t hash,
-                             uint32_t root, const char *path)
+static struct cached *find(const struct hub_store *store, const struct shard *shard, uint64_t hash,
+                           uint32_t root, const char *path)
 {
-    struct hub_file *file = *bucket_of(store, shard, hash);
+    struct cached *file = *bucket_of(store, shard, hash);
     while (file && (file->hash != hash || file->root != root || strcmp(file->path, path) != 0))
         file = file->chain;
     return file;
 }
 
-static void unlink_age(struct shard *shard, struct hub_file *file)
+static void unlink_age(struct shard *shard, struct cached *file)
 {
     *(file->newer ? &file->newer->older : &shard->newest) = file->older;
     *(file->older ? &file->older->newer : &shard->oldest) = file->newer;
     file->newer = file->older = NULL;
 }
 
-static void make_newest(struct shard *shard, struct hub_file *file)
+static void make_newest(struct shard *shard, struct cached *file)
 {
     file->older = shard->newest;
     file->newer = NULL;
@@ -122,11 +91,11 @@ static void make_newest(struct shard *shard, struct hub_file *file)
 }
 
 /* Out of the cache; the caller gives up the cache's reference once the lock is released. */
-static struct hub_file *take_out(struct hub_store *store, struct shard *shard, struct hub_file *file)
+static struct cached *take_out(struct hub_store *store, struct shard *shard, struct cached *file)
 {
     if (!file)
         return NULL;
-    struct hub_file **at = bucket_of(store, shard, file->hash);
+    struct cached **at = bucket_of(store, shard, file->hash);
     while (*at != file)
         at = &(*at)->chain;
     *at = file->chain;
@@ -135,21 +104,21 @@ static struct hub_file *take_out(struct hub_store *store, struct shard *shard, s
     return file;
 }
 
-static struct hub_file *hold(struct hub_file *file)
+static struct cached *hold(struct cached *file)
 {
-    atomic_fetch_add_explicit(&file->refs, 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&file->file.refs, 1, memory_order_relaxed);
     return file;
 }
 
 /* The cached file with this stamp. One with another stamp is stale or about to be asked for by nobody: it
  * goes. */
-static struct hub_file *find_cached(struct hub_store *store, const struct hub_file_ref *ref, uint64_t hash)
+static struct cached *find_cached(struct hub_store *store, const struct hub_file_ref *ref, uint64_t hash)
 {
     struct shard *shard = shard_of(store, hash);
-    struct hub_file *found = NULL, *stale = NULL;
+    struct cached *found = NULL, *stale = NULL;
     pthread_mutex_lock(&shard->lock);
-    struct hub_file *file = find(store, shard, hash, ref->root, ref->path);
-    if (file && hub_stamp_equal(&file->stamp, ref->expect)) {
+    struct cached *file = find(store, shard, hash, ref->root, ref->path);
+    if (file && hub_stamp_equal(&file->file.stamp, ref->expect)) {
         if (file != shard->newest) {
             unlink_age(shard, file);
             make_newest(shard, file);
@@ -159,34 +128,34 @@ static struct hub_file *find_cached(struct hub_store *store, const struct hub_fi
         stale = take_out(store, shard, file);
     }
     pthread_mutex_unlock(&shard->lock);
-    hub_file_put(stale);
+    put(stale);
     return found;
 }
 
 /* Keep a file just opened; of two with one stamp that were opened at once, the first stays. Returns the one
  * to use. */
-static struct hub_file *keep(struct hub_store *store, struct hub_file *file)
+static struct cached *keep(struct hub_store *store, struct cached *file)
 {
     struct shard *shard = shard_of(store, file->hash);
-    struct hub_file *dropped[2] = {NULL, NULL}, *use = file;
+    struct cached *dropped[2] = {NULL, NULL}, *use = file;
     pthread_mutex_lock(&shard->lock);
-    struct hub_file *there = find(store, shard, file->hash, file->root, file->path);
-    if (there && hub_stamp_equal(&there->stamp, &file->stamp)) {
+    struct cached *there = find(store, shard, file->hash, file->root, file->path);
+    if (there && hub_stamp_equal(&there->file.stamp, &file->file.stamp)) {
         use = hold(there);
         dropped[0] = file;
     } else {
         dropped[0] = take_out(store, shard, there);
         if (shard->count >= store->shard_limit)
             dropped[1] = take_out(store, shard, shard->oldest);
-        struct hub_file **bucket = bucket_of(store, shard, file->hash);
+        struct cached **bucket = bucket_of(store, shard, file->hash);
         file->chain = *bucket;
         *bucket = hold(file);
         make_newest(shard, file);
         shard->count++;
     }
     pthread_mutex_unlock(&shard->lock);
-    hub_file_put(dropped[0]);
-    hub_file_put(dropped[1]);
+    put(dropped[0]);
+    put(dropped[1]);
     return use;
 }
 
@@ -200,9 +169,9 @@ static void forget(struct hub_store *store, bool every_root, uint32_t root, cons
 {
     for (unsigned i = 0; i < SHARDS; i++) {
         struct shard *shard = &store->shards[i];
-        struct hub_file *dropped = NULL;
+        struct cached *dropped = NULL;
         pthread_mutex_lock(&shard->lock);
-        for (struct hub_file *file = shard->newest, *next; file; file = next) {
+        for (struct cached *file = shard->newest, *next; file; file = next) {
             next = file->older;
             if (!every_root && (file->root != root || !beneath_prefix(file->path, prefix)))
                 continue;
@@ -212,8 +181,8 @@ static void forget(struct hub_store *store, bool every_root, uint32_t root, cons
         }
         pthread_mutex_unlock(&shard->lock);
         while (dropped) {
-            struct hub_file *next = dropped->chain;
-            hub_file_put(dropped);
+            struct cached *next = dropped->chain;
+            put(dropped);
             dropped = next;
         }
     }
@@ -310,7 +279,7 @@ static enum hub_status open_file(struct hub_store *store, const struct hub_file_
     return st;
 }
 
-static enum hub_status new_file(const struct hub_file_ref *ref, uint64_t hash, int fd, struct hub_file **out,
+static enum hub_status new_file(const struct hub_file_ref *ref, uint64_t hash, int fd, struct cached **out,
                                 struct hub_error *err)
 {
     struct stat st;
@@ -319,18 +288,20 @@ static enum hub_status new_file(const struct hub_file_ref *ref, uint64_t hash, i
     if (!S_ISREG(st.st_mode))
         return hub_fail(err, HUB_DENIED, "'%s' is not a regular file", ref->path);
     struct hub_stamp stamp;
-    HUB_TRY(stamp_of(ref->root, ref->path, fd, &stamp, err));
+    HUB_TRY(hub_file_stamp_of(fd, ref->root == HUB_ROOT_STATE, ref->path, &stamp, err));
     if (ref->expect && !hub_stamp_equal(&stamp, ref->expect))
-        return changed(ref->path, err);
-    struct hub_file *file = calloc(1, sizeof *file + strlen(ref->path) + 1);
+        return hub_file_changed(ref->path, err);
+    struct cached *file = calloc(1, sizeof *file + strlen(ref->path) + 1);
     if (!file)
         return hub_fail(err, HUB_NO_MEMORY, "no memory for a file");
-    atomic_init(&file->refs, 1);
-    file->fd = fd;
-    file->stamp = stamp;
+    memcpy(file->path, ref->path, strlen(ref->path) + 1);
+    atomic_init(&file->file.refs, 1);
+    file->file.fd = fd;
+    file->file.sealed = ref->root == HUB_ROOT_STATE;
+    file->file.stamp = stamp;
+    file->file.path = file->path;
     file->hash = hash;
     file->root = ref->root;
-    memcpy(file->path, ref->path, strlen(ref->path) + 1);
     *out = file;
     return HUB_OK;
 }
@@ -339,7 +310,7 @@ enum hub_status hub_file_get(struct hub_store *store, const struct hub_file_ref 
                              struct hub_error *err)
 {
     const uint64_t hash = hash_of(ref->root, ref->path);
-    struct hub_file *file = ref->expect ? find_cached(store, ref, hash) : NULL;
+    struct cached *file = ref->expect ? find_cached(store, ref, hash) : NULL;
     if (!file && ref->if_open)
         return hub_fail(err, HUB_AGAIN, "'%s' is not open", ref->path);
     if (!file) {
@@ -352,7 +323,7 @@ enum hub_status hub_file_get(struct hub_store *store, const struct hub_file_ref 
         }
         file = keep(store, file);
     }
-    *out = file;
+    *out = &file->file;
     return HUB_OK;
 }
 
@@ -390,7 +361,7 @@ static enum hub_status fill_store(struct hub_store *store, const struct hub_stor
     while (store->bucket_count < store->shard_limit && store->bucket_count < 1u << 16)
         store->bucket_count *= 2;
     for (unsigned i = 0; i < SHARDS; i++) {
-        store->shards[i].buckets = calloc(store->bucket_count, sizeof(struct hub_file *));
+        store->shards[i].buckets = calloc(store->bucket_count, sizeof(struct cached *));
         if (!store->shards[i].buckets)
             return hub_fail(err, HUB_NO_MEMORY, "no memory for a file store");
     }

@@ -1,4 +1,5 @@
 #include "server/http/stream.h"
+#include "storage/read/read.h"
 
 #include <criterion/criterion.h>
 #include <fcntl.h>

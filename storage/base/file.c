@@ -1,10 +1,49 @@
-/* Plain reads of an open file: all of the bytes or a reason, never a part and never a mapping. */
-#include "storage/read/store.h"
+/* Shared open files: see file.h. Reads give all of the bytes or a reason, never a part and never a mapping.
+ */
+#include "storage/base/file.h"
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdlib.h>
 #include <sys/uio.h>
 #include <unistd.h>
+
+void hub_file_put(struct hub_file *file)
+{
+    if (!file || atomic_fetch_sub_explicit(&file->refs, 1, memory_order_acq_rel) != 1)
+        return;
+    close(file->fd);
+    free(file);
+}
+
+enum hub_status hub_file_stamp_of(int fd, bool sealed, const char *path, struct hub_stamp *out,
+                                  struct hub_error *err)
+{
+    struct stat st;
+    if (sealed)
+        return hub_fs_sealed_stamp(fd, out, err);
+    if (fstat(fd, &st) != 0)
+        return hub_fail_errno(err, errno, "'%s'", path);
+    *out = hub_stamp_of(&st);
+    return HUB_OK;
+}
+
+const struct hub_stamp *hub_file_stamp(const struct hub_file *file)
+{
+    return &file->stamp;
+}
+
+enum hub_status hub_file_changed(const char *path, struct hub_error *err)
+{
+    return hub_fail_as(err, HUB_CHANGED, "dataset-changing", "'%s' is no longer what was indexed", path);
+}
+
+enum hub_status hub_file_unchanged(const struct hub_file *file, struct hub_error *err)
+{
+    struct hub_stamp now;
+    HUB_TRY(hub_file_stamp_of(file->fd, file->sealed, file->path, &now, err));
+    return hub_stamp_equal(&now, &file->stamp) ? HUB_OK : hub_file_changed(file->path, err);
+}
 
 static ssize_t read_some(struct hub_file *file, uint64_t offset, void *out, size_t size, bool nowait)
 {
