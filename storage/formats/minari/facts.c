@@ -5,21 +5,7 @@
 #include "storage/base/json.h"
 #include "storage/formats/minari/minari.h"
 
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-
 enum { MAX_METADATA = 2 * 1024 * 1024, MAX_VALUE = 1024 * 1024, MAX_KEPT_TEXT = 64 * 1024 };
-
-static enum hub_status number_fact(struct hub_sink *sink, const char *key, int64_t value,
-                                   struct hub_error *err)
-{
-    char digits[24];
-    if (value < 0)
-        return hub_sink_problem(sink, "bad-metadata", hub_view_of(key), err, "a negative count");
-    const int n = snprintf(digits, sizeof digits, "%" PRId64, value);
-    return hub_sink_fact(sink, key, (struct hub_view){digits, (size_t)n}, err);
-}
 
 /* The environment's specification is JSON inside a text. */
 static enum hub_status spec_fact(struct hub_sink *sink, struct hub_view text, struct hub_error *err)
@@ -77,7 +63,7 @@ static enum hub_status put_facts(const json_t *root, struct hub_sink *sink, stru
     for (size_t i = 0; i < HUB_COUNT(counts); i++) {
         const json_t *value = json_object_get(root, counts[i].key);
         if (json_is_integer(value))
-            HUB_TRY(number_fact(sink, counts[i].fact, json_integer_value(value), err));
+            HUB_TRY(hub_sink_count(sink, counts[i].fact, json_integer_value(value), err));
     }
     const json_t *spec = json_object_get(root, "env_spec");
     HUB_CLEANUP(hub_freep) char *written = json_is_object(spec) ? json_dumps(spec, JSON_COMPACT) : NULL;
@@ -240,9 +226,9 @@ static enum hub_status known_attribute(struct gather *g, const struct hub_h5_att
     const struct hub_view name = a->name;
     if (hub_view_is(name, "total_episodes") || hub_view_is(name, "total_steps"))
         return hub_h5_attribute_int(a, &count)
-                   ? number_fact(g->sink,
-                                 hub_view_is(name, "total_steps") ? "claimed_steps" : "claimed_episodes",
-                                 count, err)
+                   ? hub_sink_count(g->sink,
+                                    hub_view_is(name, "total_steps") ? "claimed_steps" : "claimed_episodes",
+                                    count, err)
                    : hub_sink_problem(g->sink, "bad-metadata", name, err, "not an integer");
     if (hub_view_is(name, "combined_datasets"))
         return combined_fact(g, a, err);
@@ -308,7 +294,7 @@ static enum hub_status take_attribute(void *user, const struct hub_h5_attribute 
 static enum hub_status era_of_episodes(struct gather *g, const struct hub_h5_object *root, const char **era,
                                        struct hub_error *err)
 {
-    struct minari_tree tree = {.file = g->file, .sink = g->sink, .quiet = true};
+    struct hub_h5_tree tree = {.file = g->file, .sink = g->sink, .quiet = true};
     struct minari_episode episode = {0};
     HUB_CLEANUP(hub_h5_links_dispose) struct hub_h5_links links = {0};
     enum hub_status st = HUB_OK;
@@ -317,21 +303,22 @@ static enum hub_status era_of_episodes(struct gather *g, const struct hub_h5_obj
     if (hub_h5_links_load(g->file, root, &links, NULL) == HUB_NO_MEMORY)
         return hub_fail(err, HUB_NO_MEMORY, "out of memory");
     for (uint32_t i = 0; i < links.count; i++)
-        if (links.items[i].kind == HUB_H5_EXTERNAL && minari_episode_number(links.items[i].name, &number)) {
+        if (links.items[i].kind == HUB_H5_EXTERNAL &&
+            hub_numbered(links.items[i].name, MINARI_EPISODE, &number)) {
             *era = "E4a";
             return HUB_OK;
         }
     for (uint32_t i = 0; !st && i < links.count; i++) {
-        if (links.items[i].kind != HUB_H5_HARD || !minari_episode_number(links.items[i].name, &number))
+        if (links.items[i].kind != HUB_H5_HARD || !hub_numbered(links.items[i].name, MINARI_EPISODE, &number))
             continue;
-        st = minari_tree_load(&tree, links.items[i].address, NULL);
+        st = hub_h5_tree_load(&tree, links.items[i].address, NULL);
         if (!st)
             st = minari_episode_load(&tree, &episode, NULL);
         if (!st && episode.has_stat[0])
             *era = episode.stats_on_rewards ? "E4a" : "E4b";
         break; /* the first says it for all */
     }
-    minari_tree_dispose(&tree);
+    hub_h5_tree_dispose(&tree);
     minari_episode_dispose(&episode);
     return st == HUB_NO_MEMORY ? hub_fail(err, st, "out of memory") : HUB_OK;
 }

@@ -17,22 +17,6 @@
 
 static const char main_path[] = "data/main_data.hdf5", metadata_path[] = "data/metadata.json";
 
-bool minari_episode_number(struct hub_view name, int64_t *out)
-{
-    if (!hub_view_starts(name, "episode_") || name.size < 9 || name.size > 26)
-        return false;
-    int64_t value = 0;
-    for (size_t i = 8; i < name.size; i++) {
-        if (name.data[i] < '0' || name.data[i] > '9')
-            return false;
-        value = value * 10 + (name.data[i] - '0');
-    }
-    if (name.data[8] == '0' && name.size > 9)
-        return false;
-    *out = value;
-    return true;
-}
-
 enum minari_link minari_link_target(const struct hub_files *files, struct hub_view name, uint32_t *number)
 {
     char path[HUB_MAX_PATH];
@@ -125,7 +109,7 @@ static enum hub_status read_root(struct hub_files *files, struct hub_h5 *file,
                                  "the list of episodes: %s", why.detail));
     for (uint32_t i = 0; i < links.count; i++) {
         const struct hub_h5_link *link = &links.items[i];
-        if (!minari_episode_number(link->name, &number))
+        if (!hub_numbered(link->name, MINARI_EPISODE, &number))
             continue;
         if (link->kind == HUB_H5_EXTERNAL)
             HUB_TRY(take_external(files, targets, link, err));

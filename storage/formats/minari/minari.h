@@ -1,15 +1,13 @@
-/** What the files of the Minari driver share: the plan's note to inspect, episode names, and the table of a
- * part's fields. */
+/** What the files of the Minari driver share: facts, spaces, the plan's note to inspect, the attributes of an
+ * episode. */
 #ifndef HUB_FORMATS_MINARI_H
 #define HUB_FORMATS_MINARI_H
 
-#include "storage/formats/hdf5/h5.h"
 #include "storage/formats/json_stream.h"
+#include "storage/formats/kit/h5_kit.h"
 
-enum { MINARI_MAX_HINT = 4096, MINARI_MAX_DEPTH = 16, MINARI_VOTERS = 16 };
-
-/** "episode_12" -> 12. No sign, no leading zeros, at most 18 digits. */
-bool minari_episode_number(struct hub_view name, int64_t *out);
+enum { MINARI_MAX_HINT = 4096 };
+#define MINARI_EPISODE "episode_"
 
 /** Where an external link leads. */
 enum minari_link { MINARI_LINK_GOOD = 0, MINARI_LINK_LEAVES, MINARI_LINK_MISSING };
@@ -73,44 +71,7 @@ HUB_MUST_USE enum hub_status minari_tell_open(const struct hub_h5 *file, struct 
 HUB_MUST_USE enum hub_status minari_inspect(struct hub_files *files, const struct hub_part *part,
                                             struct hub_sink *sink, struct hub_error *err);
 
-/* ---- one episode's datasets ---- */
-
-struct minari_leaf {
-    struct hub_view path; /* below the episode; in minari_tree.text */
-    size_t path_at;
-    struct hub_h5_object object;
-    struct hub_h5_dataset dataset;
-};
-
-/** Datasets below a group, reused from episode to episode. */
-struct minari_tree {
-    struct hub_h5 *file;
-    struct hub_sink *sink;
-    struct hub_view episode; /* its name, for problems */
-    bool quiet;              /* problems were or will be reported by another walk */
-    struct minari_leaf *leaves;
-    uint32_t count, capacity;
-    struct hub_buf text, path;
-    struct hub_h5_object groups[MINARI_MAX_DEPTH];
-    struct hub_h5_links links[MINARI_MAX_DEPTH];
-    uint64_t above[MINARI_MAX_DEPTH]; /* addresses on the way down, against cycles */
-};
-
-/** Gather the datasets below the group at `address`; groups[0] then holds its header. What is wrong with one
- * link or dataset is a problem; only what is wrong with the group itself, the sink or memory is returned. */
-HUB_MUST_USE enum hub_status minari_tree_load(struct minari_tree *tree, uint64_t address,
-                                              struct hub_error *err);
-const struct minari_leaf *minari_tree_find(const struct minari_tree *tree, const char *path);
-void minari_tree_dispose(struct minari_tree *tree);
-/** Report "episode/path" under a code; a failure to report is passed up. */
-HUB_MUST_USE enum hub_status minari_problem(struct minari_tree *tree, const char *code, struct hub_view path,
-                                            struct hub_error *err, const char *detail);
-
 /* ---- the attributes of one episode ---- */
-
-struct minari_note {
-    struct hub_buf key, value; /* value is JSON */
-};
 
 struct minari_episode {
     char seed[64];
@@ -118,47 +79,16 @@ struct minari_episode {
     int64_t id, steps;
     double stats[5]; /* sum mean std min max */
     bool has_stat[5], stats_on_rewards;
-    struct hub_buf statistics, attributes; /* JSON */
-    struct minari_note *notes;             /* other attributes, by name */
-    uint32_t note_count, note_capacity;
+    struct hub_buf statistics; /* JSON */
+    struct hub_h5_notes notes; /* other attributes */
 };
 
 /** Read the attributes of the episode's group and of its rewards. Reusable. */
-HUB_MUST_USE enum hub_status minari_episode_load(struct minari_tree *tree, struct minari_episode *out,
+HUB_MUST_USE enum hub_status minari_episode_load(struct hub_h5_tree *tree, struct minari_episode *out,
                                                  struct hub_error *err);
 void minari_episode_dispose(struct minari_episode *episode);
 /** Rows of rewards, else of actions, else of the first dataset along the steps; else the attribute, else 0.
  */
-uint64_t minari_episode_steps(const struct minari_tree *tree, const struct minari_episode *episode);
-
-/* ---- the fields of a part ---- */
-
-struct minari_field {
-    char *path;
-    uint32_t number; /* HUB_NONE: not declared yet */
-    enum hub_field_type type;
-    enum hub_axis axis;
-    uint32_t votes[HUB_AXIS_COUNT];
-    uint32_t readable, unreadable, odd; /* episodes */
-    char reason[200], odd_first[200];
-};
-
-struct minari_fields {
-    struct hub_view hint;
-    struct minari_field *items;
-    uint32_t count, capacity, last; /* last: the field found last; the next is likely asked for next */
-    bool full;
-};
-
-/** Count how the rows of an episode's datasets relate to its steps. */
-HUB_MUST_USE enum hub_status minari_fields_vote(struct minari_fields *fields, const struct minari_tree *tree,
-                                                uint64_t steps, struct hub_error *err);
-/** Declare and place all datasets of an episode that was reported as `index`. */
-HUB_MUST_USE enum hub_status minari_fields_place(struct minari_fields *fields, struct minari_tree *tree,
-                                                 uint32_t index, uint64_t steps, struct hub_error *err);
-/** Tell what no episode could show, and the exceptions. */
-HUB_MUST_USE enum hub_status minari_fields_finish(struct minari_fields *fields, struct hub_sink *sink,
-                                                  struct hub_error *err);
-void minari_fields_dispose(struct minari_fields *fields);
+uint64_t minari_episode_steps(const struct hub_h5_tree *tree, const struct minari_episode *episode);
 
 #endif

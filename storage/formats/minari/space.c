@@ -45,7 +45,7 @@ static enum hub_status walk_space(const json_t *space, struct path *path, unsign
 {
     const char *type = json_string_value(json_object_get(space, "type"));
     const json_t *children = json_object_get(space, "subspaces");
-    if (!type || depth > MINARI_MAX_DEPTH)
+    if (!type || depth > HUB_H5_MAX_DEPTH)
         return HUB_OK;
     if (strcmp(type, "Box") == 0 && is_pixels(space))
         return hub_buf_addf(hint, NULL, "image %s\n", path->text);

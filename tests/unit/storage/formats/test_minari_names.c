@@ -26,7 +26,7 @@ Test(minari_names, episodes)
     };
     for (size_t i = 0; i < HUB_COUNT(cases); i++) {
         int64_t number = -1;
-        const bool good = minari_episode_number(hub_view_of(cases[i].name), &number);
+        const bool good = hub_numbered(hub_view_of(cases[i].name), "episode_", &number);
         cr_expect(good == (cases[i].number >= 0) && number == cases[i].number, "%s: %lld", cases[i].name,
                   (long long)number);
     }

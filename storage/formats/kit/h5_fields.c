@@ -3,37 +3,21 @@
  * the first episodes say (n+1 rows: state, n rows: step); episodes that differ are reported and served as
  * they are.
  */
-#include "storage/formats/minari/minari.h"
+#include "storage/formats/kit/h5_kit.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
 enum { MIN_PICTURE = 32 };
 
-static enum hub_role role_of(struct hub_view path)
+static enum hub_axis axis_of(const struct hub_h5_leaf *leaf, uint64_t steps)
 {
-    static const struct {
-        const char *top;
-        enum hub_role role;
-    } tops[] = {{"observations", HUB_ROLE_OBSERVATION}, {"actions", HUB_ROLE_ACTION},
-                {"rewards", HUB_ROLE_REWARD},           {"terminations", HUB_ROLE_DONE},
-                {"truncations", HUB_ROLE_DONE},         {"infos", HUB_ROLE_INFO}};
-    const char *slash = path.size ? memchr(path.data, '/', path.size) : NULL;
-    const struct hub_view top = {path.data, slash ? (size_t)(slash - path.data) : path.size};
-    for (size_t i = 0; i < HUB_COUNT(tops); i++)
-        if (hub_view_is(top, tops[i].top))
-            return tops[i].role;
-    return HUB_ROLE_OTHER;
-}
-
-static enum hub_axis axis_of(const struct hub_h5_dataset *d, uint64_t steps)
-{
-    if (d->rank == HUB_NONE || d->rank == 0)
+    if (leaf->dataset.rank == HUB_NONE || leaf->dataset.rank == 0)
         return HUB_AXIS_NONE;
-    return d->rows == steps ? HUB_AXIS_STEP : d->rows == steps + 1 ? HUB_AXIS_STATE : HUB_AXIS_NONE;
+    return leaf->rows == steps ? HUB_AXIS_STEP : leaf->rows == steps + 1 ? HUB_AXIS_STATE : HUB_AXIS_NONE;
 }
 
-static enum hub_status find(struct minari_fields *fields, struct hub_view path, struct minari_field **out,
+static enum hub_status find(struct hub_h5_fields *fields, struct hub_view path, struct hub_h5_field **out,
                             struct hub_error *err)
 {
     *out = NULL;
@@ -52,14 +36,14 @@ static enum hub_status find(struct minari_fields *fields, struct hub_view path, 
     }
     if (fields->count == fields->capacity) {
         const uint32_t capacity = fields->capacity ? fields->capacity * 2 : 16;
-        struct minari_field *grown = realloc(fields->items, capacity * sizeof *grown);
+        struct hub_h5_field *grown = realloc(fields->items, capacity * sizeof *grown);
         if (!grown)
             return hub_fail(err, HUB_NO_MEMORY, "out of memory for fields");
         fields->items = grown;
         fields->capacity = capacity;
     }
-    struct minari_field *field = &fields->items[fields->count];
-    *field = (struct minari_field){.path = hub_view_dup(path), .number = HUB_NONE};
+    struct hub_h5_field *field = &fields->items[fields->count];
+    *field = (struct hub_h5_field){.path = hub_view_dup(path), .number = HUB_NONE};
     if (!field->path)
         return hub_fail(err, HUB_NO_MEMORY, "out of memory for fields");
     fields->last = fields->count++;
@@ -67,21 +51,21 @@ static enum hub_status find(struct minari_fields *fields, struct hub_view path, 
     return HUB_OK;
 }
 
-enum hub_status minari_fields_vote(struct minari_fields *fields, const struct minari_tree *tree,
+enum hub_status hub_h5_fields_vote(struct hub_h5_fields *fields, const struct hub_h5_tree *tree,
                                    uint64_t steps, struct hub_error *err)
 {
     for (uint32_t i = 0; i < tree->count; i++) {
-        struct minari_field *field;
+        struct hub_h5_field *field;
         HUB_TRY(find(fields, tree->leaves[i].path, &field, err));
         if (field)
-            field->votes[axis_of(&tree->leaves[i].dataset, steps)]++;
+            field->votes[axis_of(&tree->leaves[i], steps)]++;
     }
     return HUB_OK;
 }
 
 /* The vote; where it is even, state wins for observations and infos, since their extra row is what is
  * expected. */
-static enum hub_axis elected(const struct minari_field *field, enum hub_role role, enum hub_axis here)
+static enum hub_axis elected(const struct hub_h5_field *field, enum hub_role role, enum hub_axis here)
 {
     const uint32_t step = field->votes[HUB_AXIS_STEP], state = field->votes[HUB_AXIS_STATE],
                    none = field->votes[HUB_AXIS_NONE];
@@ -126,13 +110,13 @@ static bool is_picture(const struct hub_variant *v, bool expected)
     return expected && v->dims[0] >= MIN_PICTURE && v->dims[1] >= MIN_PICTURE;
 }
 
-/* `expected`: the space says that this is a uint8 Box of 2 or 3 dimensions. Minari stores its frames as JPEG
- * files: rows of bytes when all have one length, else items of varying length. */
-static enum hub_field_type type_of(const struct minari_fields *fields, struct hub_h5 *file,
-                                   const struct minari_leaf *leaf)
+/* `expected`: the dataset says that this is a picture. Stored as JPEG files these are rows of bytes when all
+ * have one length, else items of varying length. */
+static enum hub_field_type type_of(const struct hub_h5_fields *fields, struct hub_h5 *file,
+                                   const struct hub_h5_leaf *leaf)
 {
     const struct hub_h5_dataset *d = &leaf->dataset;
-    const bool expected = minari_hint_image(fields->hint, leaf->path);
+    const bool expected = fields->pictured(fields->user, leaf->path);
     const bool jpeg_like =
         d->type.field == HUB_FIELD_BYTES || (is_u8(&d->variant) && d->variant.rank == 1 && d->rank == 2);
     if (jpeg_like && expected && starts_jpeg(file, d))
@@ -144,62 +128,51 @@ static enum hub_field_type type_of(const struct minari_fields *fields, struct hu
 
 /* ---- placing ---- */
 
-static enum hub_status declare(struct minari_fields *fields, struct minari_tree *tree,
-                               struct minari_field *field, const struct minari_leaf *leaf, uint64_t steps,
+static enum hub_status declare(struct hub_h5_fields *fields, struct hub_h5_tree *tree,
+                               struct hub_h5_field *field, const struct hub_h5_leaf *leaf, uint64_t steps,
                                struct hub_error *err)
 {
-    const enum hub_role role = role_of(leaf->path);
+    const enum hub_role role = hub_role_of(leaf->path);
     field->type = type_of(fields, tree->file, leaf);
-    field->axis = elected(field, role, axis_of(&leaf->dataset, steps));
+    field->axis = elected(field, role, axis_of(leaf, steps));
     const struct hub_field declared = {
         .path = leaf->path, .type = field->type, .role = role, .axis = field->axis};
     return hub_sink_field(tree->sink, &declared, &field->number, err);
 }
 
-static void note_odd(struct minari_field *field, const struct minari_tree *tree,
-                     const struct minari_leaf *leaf, uint64_t steps)
+static void note_odd(struct hub_h5_field *field, const struct hub_h5_tree *tree,
+                     const struct hub_h5_leaf *leaf, uint64_t steps)
 {
-    if (field->axis == HUB_AXIS_NONE || axis_of(&leaf->dataset, steps) == field->axis)
-        return;
-    if (field->odd++ == 0)
-        snprintf(field->odd_first, sizeof field->odd_first, "%.*s has %llu rows for %llu steps",
-                 (int)HUB_MIN(tree->episode.size, 60), tree->episode.data,
-                 (unsigned long long)leaf->dataset.rows, (unsigned long long)steps);
+    if (field->axis != HUB_AXIS_NONE && axis_of(leaf, steps) != field->axis)
+        hub_tally_add(&field->odd, "%.*s has %llu rows for %llu steps", (int)HUB_MIN(tree->episode.size, 60),
+                      tree->episode.data, (unsigned long long)leaf->rows, (unsigned long long)steps);
 }
 
-static void note_unreadable(struct minari_field *field, const char *why)
-{
-    if (field->unreadable++ == 0)
-        snprintf(field->reason, sizeof field->reason, "%.190s", why);
-}
-
-static enum hub_status add_window(struct minari_tree *tree, struct minari_field *field,
-                                  const struct minari_leaf *leaf, uint32_t index, struct hub_error *err)
+static enum hub_status add_window(struct hub_h5_tree *tree, struct hub_h5_field *field,
+                                  const struct hub_h5_leaf *leaf, uint32_t index, struct hub_error *err)
 {
     struct hub_layout_builder *builder;
     struct hub_error why = {0};
-    struct hub_window window = {.episode = index, .count = leaf->dataset.rows};
+    struct hub_window window = {.episode = index, .count = leaf->rows};
     HUB_TRY(hub_sink_layout(tree->sink, field->number, &builder, err));
     const enum hub_status st = hub_h5_layout(tree->file, &leaf->dataset, builder, &window.array, &why);
-    if (st == HUB_UNSUPPORTED || (st == HUB_TOO_BIG && !hub_h5_exhausted(tree->file))) {
-        note_unreadable(field, why.detail);
-        return HUB_OK;
-    }
-    if (st == HUB_CORRUPT) {
-        note_unreadable(field, why.detail);
-        return minari_problem(tree, "dataset-damaged", leaf->path, err, why.detail);
-    }
+    if (st && !hub_h5_is_local(tree->file, st))
+        return hub_pass(st, &why, err);
     if (st)
-        return hub_fail(err, st, "%s", why.detail);
-    field->readable++;
+        hub_tally_add(&field->readings.unreadable, "%s", why.detail);
+    if (st == HUB_CORRUPT)
+        return hub_h5_tree_problem(tree, "dataset-damaged", leaf->path, err, why.detail);
+    if (st)
+        return HUB_OK;
+    field->readings.readable++;
     return hub_layout_add_window(builder, &window, err);
 }
 
-static enum hub_status place(struct minari_fields *fields, struct minari_tree *tree,
-                             const struct minari_leaf *leaf, uint32_t index, uint64_t steps,
+static enum hub_status place(struct hub_h5_fields *fields, struct hub_h5_tree *tree,
+                             const struct hub_h5_leaf *leaf, uint32_t index, uint64_t steps,
                              struct hub_error *err)
 {
-    struct minari_field *field;
+    struct hub_h5_field *field;
     HUB_TRY(find(fields, leaf->path, &field, err));
     if (!field)
         return HUB_OK;
@@ -207,22 +180,23 @@ static enum hub_status place(struct minari_fields *fields, struct minari_tree *t
         HUB_TRY(declare(fields, tree, field, leaf, steps, err));
     note_odd(field, tree, leaf, steps);
     if (leaf->dataset.unreadable[0]) {
-        note_unreadable(field, leaf->dataset.unreadable);
+        hub_tally_add(&field->readings.unreadable, "%s", leaf->dataset.unreadable);
         return HUB_OK;
     }
-    const enum hub_field_type type =
-        field->readable + field->unreadable == 0 ? field->type : type_of(fields, tree->file, leaf);
+    const enum hub_field_type type = field->readings.readable + field->readings.unreadable.count == 0
+                                         ? field->type
+                                         : type_of(fields, tree->file, leaf);
     if (type != field->type) {
         char detail[128];
         snprintf(detail, sizeof detail, "%s here, %s in the episodes before; left out",
                  hub_field_type_name(type), hub_field_type_name(field->type));
-        note_unreadable(field, detail);
-        return minari_problem(tree, "type-differs", leaf->path, err, detail);
+        hub_tally_add(&field->readings.unreadable, "%s", detail);
+        return hub_h5_tree_problem(tree, "type-differs", leaf->path, err, detail);
     }
     return add_window(tree, field, leaf, index, err);
 }
 
-enum hub_status minari_fields_place(struct minari_fields *fields, struct minari_tree *tree, uint32_t index,
+enum hub_status hub_h5_fields_place(struct hub_h5_fields *fields, struct hub_h5_tree *tree, uint32_t index,
                                     uint64_t steps, struct hub_error *err)
 {
     for (uint32_t i = 0; i < tree->count; i++)
@@ -230,24 +204,20 @@ enum hub_status minari_fields_place(struct minari_fields *fields, struct minari_
     return HUB_OK;
 }
 
-static enum hub_status finish(const struct minari_field *field, struct hub_sink *sink, struct hub_error *err)
+static enum hub_status finish(const struct hub_h5_field *field, struct hub_sink *sink, struct hub_error *err)
 {
     const struct hub_view path = hub_view_of(field->path);
     if (field->number == HUB_NONE)
         return HUB_OK;
-    if (field->readable == 0 && field->unreadable)
-        HUB_TRY(hub_sink_unreadable(sink, field->number, err, "%s", field->reason));
-    else if (field->unreadable)
-        HUB_TRY(hub_sink_problem(sink, "unreadable-in-episodes", path, err, "in %u of %u episodes: %s",
-                                 field->unreadable, field->readable + field->unreadable, field->reason));
-    if (field->odd)
+    HUB_TRY(hub_readings_tell(&field->readings, sink, field->number, path, "episodes", err));
+    if (field->odd.count)
         return hub_sink_problem(sink, "rows-differ", path, err,
                                 "%u episodes have another number of rows than the field's axis (%s) says: %s",
-                                field->odd, hub_axis_name(field->axis), field->odd_first);
+                                field->odd.count, hub_axis_name(field->axis), field->odd.first);
     return HUB_OK;
 }
 
-enum hub_status minari_fields_finish(struct minari_fields *fields, struct hub_sink *sink,
+enum hub_status hub_h5_fields_finish(struct hub_h5_fields *fields, struct hub_sink *sink,
                                      struct hub_error *err)
 {
     for (uint32_t i = 0; i < fields->count; i++)
@@ -258,7 +228,7 @@ enum hub_status minari_fields_finish(struct minari_fields *fields, struct hub_si
     return HUB_OK;
 }
 
-void minari_fields_dispose(struct minari_fields *fields)
+void hub_h5_fields_dispose(struct hub_h5_fields *fields)
 {
     for (uint32_t i = 0; i < fields->count; i++)
         free(fields->items[i].path);

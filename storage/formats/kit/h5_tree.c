@@ -1,18 +1,17 @@
 /*
- * The datasets below one episode: Dict spaces are groups, Tuple spaces groups of _index_N, infos nest at
- * will. Soft links are followed inside the file; external and user-defined ones, cycles and depths beyond
- * reason are problems, by name.
+ * The datasets below one episode's group, nested at will. Soft links are followed inside the file; external
+ * and user-defined ones, cycles and depths beyond reason are problems, by name.
  */
 #include "storage/base/utf8.h"
-#include "storage/formats/minari/minari.h"
+#include "storage/formats/kit/h5_kit.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
 enum { MAX_LEAVES = 8192 };
 
-enum hub_status minari_problem(struct minari_tree *tree, const char *code, struct hub_view path,
-                               struct hub_error *err, const char *detail)
+enum hub_status hub_h5_tree_problem(struct hub_h5_tree *tree, const char *code, struct hub_view path,
+                                    struct hub_error *err, const char *detail)
 {
     char whole[HUB_MAX_PATH];
     if (tree->quiet)
@@ -22,20 +21,23 @@ enum hub_status minari_problem(struct minari_tree *tree, const char *code, struc
     return hub_sink_problem(tree->sink, code, (struct hub_view){whole, (size_t)n}, err, "%s", detail);
 }
 
-/* What one object got wrong; anything else (memory, I/O, a file with too many objects) ends the part. */
-static bool is_local(const struct minari_tree *tree, enum hub_status st)
+bool hub_h5_is_local(const struct hub_h5 *file, enum hub_status st)
 {
-    return st == HUB_CORRUPT || st == HUB_UNSUPPORTED || st == HUB_NOT_FOUND || st == HUB_DENIED ||
-           (st == HUB_TOO_BIG && !hub_h5_exhausted(tree->file));
+    return hub_is_local(st) && (st != HUB_TOO_BIG || !hub_h5_exhausted(file));
 }
 
-static enum hub_status new_leaf(struct minari_tree *tree, struct minari_leaf **out, struct hub_error *err)
+static bool is_local(const struct hub_h5_tree *tree, enum hub_status st)
+{
+    return hub_h5_is_local(tree->file, st);
+}
+
+static enum hub_status new_leaf(struct hub_h5_tree *tree, struct hub_h5_leaf **out, struct hub_error *err)
 {
     if (tree->count >= MAX_LEAVES)
         return hub_fail(err, HUB_TOO_BIG, "an episode of more than %d datasets", MAX_LEAVES);
     if (tree->count == tree->capacity) {
         const uint32_t capacity = tree->capacity ? tree->capacity * 2 : 16;
-        struct minari_leaf *grown = realloc(tree->leaves, capacity * sizeof *grown);
+        struct hub_h5_leaf *grown = realloc(tree->leaves, capacity * sizeof *grown);
         if (!grown)
             return hub_fail(err, HUB_NO_MEMORY, "out of memory listing an episode");
         memset(grown + tree->capacity, 0, (capacity - tree->capacity) * sizeof *grown);
@@ -47,7 +49,7 @@ static enum hub_status new_leaf(struct minari_tree *tree, struct minari_leaf **o
 }
 
 /* The object a link leads to, or a problem and false. */
-static enum hub_status target_of(struct minari_tree *tree, uint64_t group, const struct hub_h5_link *link,
+static enum hub_status target_of(struct hub_h5_tree *tree, uint64_t group, const struct hub_h5_link *link,
                                  uint64_t *address, bool *good, struct hub_error *err)
 {
     struct hub_error why = {0};
@@ -62,33 +64,34 @@ static enum hub_status target_of(struct minari_tree *tree, uint64_t group, const
         const enum hub_status st = hub_h5_resolve(tree->file, group, link->path, address, &why);
         *good = !st;
         if (st && !is_local(tree, st))
-            return hub_fail(err, st, "%s", why.detail);
-        return st ? minari_problem(tree, st == HUB_DENIED ? "link-leaves-dataset" : "link-target-missing",
-                                   path, err, why.detail)
+            return hub_pass(st, &why, err);
+        return st ? hub_h5_tree_problem(tree,
+                                        st == HUB_DENIED ? "link-leaves-dataset" : "link-target-missing",
+                                        path, err, why.detail)
                   : HUB_OK;
     }
     case HUB_H5_EXTERNAL:
         snprintf(why.detail, sizeof why.detail, "a link into the file '%.*s'; not followed",
                  (int)HUB_MIN(link->file.size, 200), link->file.data);
-        return minari_problem(tree, "link-leaves-dataset", path, err, why.detail);
+        return hub_h5_tree_problem(tree, "link-leaves-dataset", path, err, why.detail);
     case HUB_H5_USER:
         break;
     }
-    return minari_problem(tree, "link-user-defined", path, err, "a user-defined link; not followed");
+    return hub_h5_tree_problem(tree, "link-user-defined", path, err, "a user-defined link; not followed");
 }
 
-static enum hub_status walk(struct minari_tree *tree, unsigned depth, struct hub_error *err);
+static enum hub_status walk(struct hub_h5_tree *tree, unsigned depth, struct hub_error *err);
 
-static enum hub_status descend(struct minari_tree *tree, struct minari_leaf *leaf, unsigned depth,
+static enum hub_status descend(struct hub_h5_tree *tree, struct hub_h5_leaf *leaf, unsigned depth,
                                struct hub_error *err)
 {
-    if (depth + 1 >= MINARI_MAX_DEPTH)
-        return minari_problem(tree, "too-deep", hub_buf_view(&tree->path), err,
-                              "groups are nested more than 16 deep");
+    if (depth + 1 >= HUB_H5_MAX_DEPTH)
+        return hub_h5_tree_problem(tree, "too-deep", hub_buf_view(&tree->path), err,
+                                   "groups are nested more than 16 deep");
     for (unsigned i = 0; i <= depth; i++)
         if (tree->above[i] == leaf->object.address)
-            return minari_problem(tree, "link-cycle", hub_buf_view(&tree->path), err,
-                                  "the group contains itself");
+            return hub_h5_tree_problem(tree, "link-cycle", hub_buf_view(&tree->path), err,
+                                       "the group contains itself");
     const struct hub_h5_object object = leaf->object;
     leaf->object = tree->groups[depth + 1];
     tree->groups[depth + 1] = object;
@@ -115,9 +118,10 @@ static bool good_path(struct hub_view path)
 }
 
 /* The leaf, which is the next one, gets the path of the moment. */
-static enum hub_status keep_leaf(struct minari_tree *tree, struct minari_leaf *leaf, struct hub_error *err)
+static enum hub_status keep_leaf(struct hub_h5_tree *tree, struct hub_h5_leaf *leaf, struct hub_error *err)
 {
     leaf->path_at = tree->text.size;
+    leaf->rows = leaf->dataset.rows;
     leaf->path.size = tree->path.size;
     HUB_TRY(hub_buf_add_view(&tree->text, hub_buf_view(&tree->path), err));
     tree->count++;
@@ -127,12 +131,12 @@ static enum hub_status keep_leaf(struct minari_tree *tree, struct minari_leaf *l
 static enum hub_status take_member(void *user, struct hub_view name, const struct hub_h5_dataset *member,
                                    struct hub_error *err)
 {
-    struct minari_tree *tree = user;
+    struct hub_h5_tree *tree = user;
     const size_t before = tree->path.size;
-    struct minari_leaf *leaf;
+    struct hub_h5_leaf *leaf;
     if (!good_path(name) || before + name.size + 1 > HUB_MAX_PATH)
-        return minari_problem(tree, "bad-name", hub_buf_view(&tree->path), err,
-                              "a member whose name is empty, too long or not UTF-8");
+        return hub_h5_tree_problem(tree, "bad-name", hub_buf_view(&tree->path), err,
+                                   "a member whose name is empty, too long or not UTF-8");
     HUB_TRY(new_leaf(tree, &leaf, err));
     leaf->dataset = *member;
     HUB_TRY(hub_buf_add_text(&tree->path, "/", err));
@@ -144,7 +148,7 @@ static enum hub_status take_member(void *user, struct hub_view name, const struc
 
 /* Members of a compound become leaves; all of them borrow from the header, which the first one's leaf holds.
  */
-static enum hub_status take_members(struct minari_tree *tree, const struct minari_leaf *leaf,
+static enum hub_status take_members(struct hub_h5_tree *tree, const struct hub_h5_leaf *leaf,
                                     struct hub_error *err)
 {
     struct hub_error why = {0};
@@ -152,11 +156,11 @@ static enum hub_status take_members(struct minari_tree *tree, const struct minar
     const struct hub_h5_dataset whole = leaf->dataset;
     const enum hub_status st = hub_h5_members(tree->file, &object, &whole, take_member, tree, &why);
     if (st && is_local(tree, st))
-        return minari_problem(tree, "dataset-damaged", hub_buf_view(&tree->path), err, why.detail);
-    return st ? hub_fail(err, st, "%s", why.detail) : HUB_OK;
+        return hub_h5_tree_problem(tree, "dataset-damaged", hub_buf_view(&tree->path), err, why.detail);
+    return st ? hub_pass(st, &why, err) : HUB_OK;
 }
 
-static enum hub_status take_dataset(struct minari_tree *tree, struct minari_leaf *leaf, struct hub_error *err)
+static enum hub_status take_dataset(struct hub_h5_tree *tree, struct hub_h5_leaf *leaf, struct hub_error *err)
 {
     struct hub_error why = {0};
     const enum hub_status st = hub_h5_dataset(tree->file, &leaf->object, &leaf->dataset, &why);
@@ -164,26 +168,26 @@ static enum hub_status take_dataset(struct minari_tree *tree, struct minari_leaf
         leaf->dataset.type.field = HUB_FIELD_OPAQUE;
         snprintf(leaf->dataset.unreadable, sizeof leaf->dataset.unreadable, "%.150s", why.detail);
     } else if (st && is_local(tree, st)) {
-        return minari_problem(tree, "dataset-damaged", hub_buf_view(&tree->path), err, why.detail);
+        return hub_h5_tree_problem(tree, "dataset-damaged", hub_buf_view(&tree->path), err, why.detail);
     } else if (st) {
-        return hub_fail(err, st, "%s", why.detail);
+        return hub_pass(st, &why, err);
     }
     if (!st && hub_h5_has_members(&leaf->dataset))
         return take_members(tree, leaf, err);
     return keep_leaf(tree, leaf, err);
 }
 
-static enum hub_status take_object(struct minari_tree *tree, uint64_t address, unsigned depth,
+static enum hub_status take_object(struct hub_h5_tree *tree, uint64_t address, unsigned depth,
                                    struct hub_error *err)
 {
-    struct minari_leaf *leaf = NULL;
+    struct hub_h5_leaf *leaf = NULL;
     struct hub_error why = {0};
     HUB_TRY(new_leaf(tree, &leaf, err));
     const enum hub_status st = hub_h5_object_load(tree->file, address, &leaf->object, &why);
     if (st)
         return is_local(tree, st)
-                   ? minari_problem(tree, "object-damaged", hub_buf_view(&tree->path), err, why.detail)
-                   : hub_fail(err, st, "%s", why.detail);
+                   ? hub_h5_tree_problem(tree, "object-damaged", hub_buf_view(&tree->path), err, why.detail)
+                   : hub_pass(st, &why, err);
     switch (leaf->object.kind) {
     case HUB_H5_GROUP:
         return descend(tree, leaf, depth, err);
@@ -194,19 +198,19 @@ static enum hub_status take_object(struct minari_tree *tree, uint64_t address, u
     case HUB_H5_OTHER:
         break;
     }
-    return minari_problem(tree, "object-damaged", hub_buf_view(&tree->path), err,
-                          "neither a group nor a dataset");
+    return hub_h5_tree_problem(tree, "object-damaged", hub_buf_view(&tree->path), err,
+                               "neither a group nor a dataset");
 }
 
-static enum hub_status take_link(struct minari_tree *tree, const struct hub_h5_link *link, unsigned depth,
+static enum hub_status take_link(struct hub_h5_tree *tree, const struct hub_h5_link *link, unsigned depth,
                                  struct hub_error *err)
 {
     const size_t before = tree->path.size;
     uint64_t address;
     bool good;
     if (!good_name(link->name) || before + link->name.size + 1 > HUB_MAX_PATH)
-        return minari_problem(tree, "bad-name", hub_buf_view(&tree->path), err,
-                              "a name that is empty, too long or not UTF-8");
+        return hub_h5_tree_problem(tree, "bad-name", hub_buf_view(&tree->path), err,
+                                   "a name that is empty, too long or not UTF-8");
     if (before)
         HUB_TRY(hub_buf_add_text(&tree->path, "/", err));
     HUB_TRY(hub_buf_add_view(&tree->path, link->name, err));
@@ -218,21 +222,21 @@ static enum hub_status take_link(struct minari_tree *tree, const struct hub_h5_l
 }
 
 /* The members of groups[depth], which is loaded. */
-static enum hub_status walk(struct minari_tree *tree, unsigned depth, struct hub_error *err)
+static enum hub_status walk(struct hub_h5_tree *tree, unsigned depth, struct hub_error *err)
 {
     struct hub_error why = {0};
     tree->above[depth] = tree->groups[depth].address;
     const enum hub_status st = hub_h5_links_load(tree->file, &tree->groups[depth], &tree->links[depth], &why);
     if (st && !is_local(tree, st))
-        return hub_fail(err, st, "%s", why.detail);
+        return hub_pass(st, &why, err);
     if (st)
-        HUB_TRY(minari_problem(tree, "group-damaged", hub_buf_view(&tree->path), err, why.detail));
+        HUB_TRY(hub_h5_tree_problem(tree, "group-damaged", hub_buf_view(&tree->path), err, why.detail));
     for (uint32_t i = 0; i < tree->links[depth].count; i++)
         HUB_TRY(take_link(tree, &tree->links[depth].items[i], depth, err));
     return HUB_OK;
 }
 
-enum hub_status minari_tree_load(struct minari_tree *tree, uint64_t address, struct hub_error *err)
+enum hub_status hub_h5_tree_load(struct hub_h5_tree *tree, uint64_t address, struct hub_error *err)
 {
     tree->count = 0;
     tree->text.size = tree->path.size = 0;
@@ -247,7 +251,7 @@ enum hub_status minari_tree_load(struct minari_tree *tree, uint64_t address, str
     return HUB_OK;
 }
 
-const struct minari_leaf *minari_tree_find(const struct minari_tree *tree, const char *path)
+const struct hub_h5_leaf *hub_h5_tree_find(const struct hub_h5_tree *tree, const char *path)
 {
     for (uint32_t i = 0; i < tree->count; i++)
         if (hub_view_is(tree->leaves[i].path, path))
@@ -255,11 +259,26 @@ const struct minari_leaf *minari_tree_find(const struct minari_tree *tree, const
     return NULL;
 }
 
-void minari_tree_dispose(struct minari_tree *tree)
+bool hub_h5_tree_rows(const struct hub_h5_tree *tree, const char *name, uint64_t *rows)
+{
+    const size_t n = strlen(name);
+    for (uint32_t i = 0; i < tree->count; i++) {
+        const struct hub_h5_leaf *leaf = &tree->leaves[i];
+        const bool below =
+            hub_view_starts(leaf->path, name) && (leaf->path.size == n || leaf->path.data[n] == '/');
+        if (below && leaf->dataset.rank != HUB_NONE && leaf->dataset.rank > 0) {
+            *rows = leaf->dataset.rows;
+            return true;
+        }
+    }
+    return false;
+}
+
+void hub_h5_tree_dispose(struct hub_h5_tree *tree)
 {
     for (uint32_t i = 0; i < tree->capacity; i++)
         hub_h5_object_dispose(&tree->leaves[i].object);
-    for (unsigned i = 0; i < MINARI_MAX_DEPTH; i++) {
+    for (unsigned i = 0; i < HUB_H5_MAX_DEPTH; i++) {
         hub_h5_object_dispose(&tree->groups[i]);
         hub_h5_links_dispose(&tree->links[i]);
     }

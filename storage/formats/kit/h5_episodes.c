@@ -1,0 +1,142 @@
+/* The episodes of an HDF5 file, told in the order of their numbers: see h5_kit.h. */
+#include "storage/formats/kit/h5_kit.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { VOTERS = 16 }; /* the first episodes decide how each field's rows relate to steps */
+
+static enum hub_status add_entry(struct hub_h5_episodes *e, const struct hub_h5_entry *entry,
+                                 struct hub_error *err)
+{
+    if (e->count >= HUB_MAX_EPISODES)
+        return hub_fail(err, HUB_TOO_BIG, "more than %d episodes", HUB_MAX_EPISODES);
+    if (e->count == e->capacity) {
+        const uint32_t capacity = e->capacity ? e->capacity * 2 : 256;
+        struct hub_h5_entry *grown = realloc(e->entries, capacity * sizeof *grown);
+        if (!grown)
+            return hub_fail(err, HUB_NO_MEMORY, "out of memory listing episodes");
+        e->entries = grown;
+        e->capacity = capacity;
+    }
+    e->entries[e->count++] = *entry;
+    return HUB_OK;
+}
+
+/* The path of a soft link begins at its group, that of an external one at the root of the file it leads to.
+ */
+static enum hub_status list_link(struct hub_h5_episodes *e, uint64_t group, const struct hub_h5_link *link,
+                                 struct hub_error *err)
+{
+    const bool external = link->kind == HUB_H5_EXTERNAL;
+    struct hub_h5 *file = e->tree.file;
+    struct hub_h5_entry entry = {.address = link->address};
+    struct hub_error why = {0};
+    if (!hub_numbered(link->name, e->dialect->prefix, &entry.number) ||
+        (e->dialect->takes && !e->dialect->takes(e->user, link)))
+        return HUB_OK;
+    snprintf(entry.name, sizeof entry.name, "%.*s", (int)link->name.size, link->name.data);
+    if (link->kind == HUB_H5_HARD)
+        return add_entry(e, &entry, err);
+    if (link->kind == HUB_H5_USER)
+        return hub_sink_problem(e->tree.sink, "link-user-defined", link->name, err,
+                                "a user-defined link; not followed");
+    if (external && !e->dialect->takes)
+        return hub_sink_problem(e->tree.sink, "link-leaves-dataset", link->name, err,
+                                "a link into another file; not followed");
+    const enum hub_status st =
+        hub_h5_resolve(file, external ? hub_h5_root(file) : group, link->path, &entry.address, &why);
+    if (st && !hub_h5_is_local(file, st))
+        return hub_pass(st, &why, err);
+    if (st)
+        return hub_sink_problem(e->tree.sink,
+                                st == HUB_DENIED ? "link-leaves-dataset" : "link-target-missing", link->name,
+                                err, "%s", why.detail);
+    return add_entry(e, &entry, err);
+}
+
+static int by_number(const void *a, const void *b)
+{
+    const struct hub_h5_entry *x = a, *y = b;
+    return (x->number > y->number) - (x->number < y->number);
+}
+
+enum hub_status hub_h5_episodes_list(struct hub_h5_episodes *e, struct hub_h5 *index,
+                                     const struct hub_h5_object *group, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_h5_links_dispose) struct hub_h5_links links = {0};
+    struct hub_error why = {0};
+    const enum hub_status st = hub_h5_links_load(index, group, &links, &why);
+    if (st && st != HUB_CORRUPT && st != HUB_UNSUPPORTED)
+        return hub_pass(st, &why, err);
+    if (st)
+        HUB_TRY(hub_sink_problem(e->tree.sink, "group-damaged", HUB_VIEW("/"), err,
+                                 "the list of episodes: %s", why.detail));
+    for (uint32_t i = 0; i < links.count; i++)
+        HUB_TRY(list_link(e, group->address, &links.items[i], err));
+    if (e->count)
+        qsort(e->entries, e->count, sizeof *e->entries, by_number);
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < e->count; i++) /* a damaged group may name an episode twice */
+        if (i == 0 || e->entries[i].number != e->entries[kept - 1].number)
+            e->entries[kept++] = e->entries[i];
+    e->count = kept;
+    return HUB_OK;
+}
+
+/* Load an episode; a bad one is a problem and false. */
+static enum hub_status load(struct hub_h5_episodes *e, const struct hub_h5_entry *entry, bool quiet,
+                            uint64_t *steps, bool *good, struct hub_error *err)
+{
+    struct hub_error why = {0};
+    e->tree.episode = hub_view_of(entry->name);
+    e->tree.quiet = quiet;
+    enum hub_status st = hub_h5_tree_load(&e->tree, entry->address, &why);
+    if (!st)
+        st = e->dialect->load(e->user, &e->tree, steps, &why);
+    *good = !st;
+    if (st && hub_h5_is_local(e->tree.file, st))
+        return hub_h5_tree_problem(&e->tree, "unreadable-episode", HUB_VIEW(""), err, why.detail);
+    return st ? hub_pass(st, &why, err) : HUB_OK;
+}
+
+static enum hub_status report_one(struct hub_h5_episodes *e, const struct hub_h5_entry *entry,
+                                  struct hub_error *err)
+{
+    struct hub_episode episode = {.number = entry->number,
+                                  .name = hub_view_of(entry->name),
+                                  .file = hub_h5_number(e->tree.file),
+                                  .success = -1,
+                                  .terminated = -1,
+                                  .truncated = -1};
+    bool good;
+    uint32_t index;
+    HUB_TRY(load(e, entry, false, &episode.steps, &good, err));
+    if (!good)
+        return HUB_OK;
+    HUB_TRY(e->dialect->describe(e->user, &e->tree, &episode, err));
+    HUB_TRY(hub_sink_episode(e->tree.sink, &episode, &index, err));
+    HUB_TRY(hub_h5_fields_place(&e->fields, &e->tree, index, episode.steps, err));
+    return e->dialect->told ? e->dialect->told(e->user, &e->tree, index, err) : HUB_OK;
+}
+
+enum hub_status hub_h5_episodes_report(struct hub_h5_episodes *e, struct hub_error *err)
+{
+    for (uint32_t i = 0; i < e->count && i < VOTERS; i++) {
+        uint64_t steps = 0;
+        bool good;
+        HUB_TRY(load(e, &e->entries[i], true, &steps, &good, err));
+        if (good)
+            HUB_TRY(hub_h5_fields_vote(&e->fields, &e->tree, steps, err));
+    }
+    for (uint32_t i = 0; i < e->count; i++)
+        HUB_TRY(report_one(e, &e->entries[i], err));
+    return HUB_OK;
+}
+
+void hub_h5_episodes_dispose(struct hub_h5_episodes *e)
+{
+    hub_h5_fields_dispose(&e->fields);
+    hub_h5_tree_dispose(&e->tree);
+    free(e->entries);
+}

@@ -1,0 +1,155 @@
+/**
+ * HDF5 files that hold one group an episode: their datasets as fields, their attributes as JSON, in the order
+ * of their numbers. A driver says which groups are episodes and what their attributes mean; all else is here.
+ */
+#ifndef HUB_FORMATS_H5_KIT_H
+#define HUB_FORMATS_H5_KIT_H
+
+#include "storage/formats/hdf5/h5.h"
+#include "storage/formats/kit/kit.h"
+
+enum { HUB_H5_MAX_DEPTH = 16 };
+
+/** hub_is_local, but for a file that asked for too much, which is at its end. */
+bool hub_h5_is_local(const struct hub_h5 *file, enum hub_status st);
+
+/* ---- h5_tree.c: the datasets below a group ---- */
+
+struct hub_h5_leaf {
+    struct hub_view path; /* below the group; in the tree's text */
+    size_t path_at;
+    struct hub_h5_object object;
+    struct hub_h5_dataset dataset;
+    uint64_t rows; /* of them the episode's: those of the dataset, where the driver does not lower it */
+};
+
+/** Reused from episode to episode. */
+struct hub_h5_tree {
+    struct hub_h5 *file;
+    struct hub_sink *sink;
+    struct hub_view episode; /* its name, for problems */
+    bool quiet;              /* problems were or will be reported by another walk */
+    struct hub_h5_leaf *leaves;
+    uint32_t count, capacity;
+    struct hub_buf text, path;
+    struct hub_h5_object groups[HUB_H5_MAX_DEPTH];
+    struct hub_h5_links links[HUB_H5_MAX_DEPTH];
+    uint64_t above[HUB_H5_MAX_DEPTH]; /* addresses on the way down, against cycles */
+};
+
+/** Gather the datasets below the group at `address`; groups[0] then holds its header. What is wrong with one
+ * link or dataset is a problem; only what is wrong with the group itself, the sink or memory is returned. */
+HUB_MUST_USE enum hub_status hub_h5_tree_load(struct hub_h5_tree *tree, uint64_t address,
+                                              struct hub_error *err);
+const struct hub_h5_leaf *hub_h5_tree_find(const struct hub_h5_tree *tree, const char *path);
+/** Rows of the dataset at `path`, or of the first one below; false: there is none with rows. */
+bool hub_h5_tree_rows(const struct hub_h5_tree *tree, const char *path, uint64_t *rows);
+void hub_h5_tree_dispose(struct hub_h5_tree *tree);
+/** Report "episode/path" under a code; a failure to report is passed up. */
+HUB_MUST_USE enum hub_status hub_h5_tree_problem(struct hub_h5_tree *tree, const char *code,
+                                                 struct hub_view path, struct hub_error *err,
+                                                 const char *detail);
+
+/* ---- h5_column.c: a column of single numbers ---- */
+
+/** The sum, row by row in the order Python's sum takes them; false when it is not finite, or no such column.
+ */
+bool hub_h5_sum(const struct hub_h5_tree *tree, const char *path, double *out);
+/** Is the last number true? 1, 0, or -1 for unknown. */
+int8_t hub_h5_last_flag(const struct hub_h5_tree *tree, const char *path);
+
+/* ---- h5_notes.c: attributes as JSON ---- */
+
+struct hub_h5_note {
+    struct hub_buf key, value; /* value is JSON */
+};
+
+/** Attributes of one episode; keys with '/' become nested objects. Reused. */
+struct hub_h5_notes {
+    struct hub_h5_note *items;
+    uint32_t count, capacity;
+    struct hub_buf json;
+};
+void hub_h5_notes_clear(struct hub_h5_notes *notes);
+/** Keep an attribute; long ones by their length and digest. A damaged one is a problem. */
+HUB_MUST_USE enum hub_status hub_h5_notes_take(struct hub_h5_notes *notes, struct hub_h5_tree *tree,
+                                               const struct hub_h5_attribute *attribute,
+                                               struct hub_error *err);
+/** Write `json`, empty where nothing was kept. More than an episode may have is a problem, and left out. */
+HUB_MUST_USE enum hub_status hub_h5_notes_write(struct hub_h5_notes *notes, struct hub_h5_tree *tree,
+                                                struct hub_error *err);
+void hub_h5_notes_dispose(struct hub_h5_notes *notes);
+
+/* ---- h5_fields.c: the fields of a part ---- */
+
+struct hub_h5_field {
+    char *path;
+    uint32_t number; /* HUB_NONE: not declared yet */
+    enum hub_field_type type;
+    enum hub_axis axis;
+    uint32_t votes[HUB_AXIS_COUNT];
+    struct hub_readings readings;
+    struct hub_tally odd; /* episodes with another number of rows than the axis says */
+};
+
+struct hub_h5_fields {
+    bool (*pictured)(const void *user,
+                     struct hub_view path); /* does the dataset say that these are pictures? */
+    const void *user;
+    struct hub_h5_field *items;
+    uint32_t count, capacity, last; /* last: the field found last; the next is likely asked for next */
+    bool full;
+};
+
+/** Count how the rows of an episode's datasets relate to its steps. */
+HUB_MUST_USE enum hub_status hub_h5_fields_vote(struct hub_h5_fields *fields, const struct hub_h5_tree *tree,
+                                                uint64_t steps, struct hub_error *err);
+/** Declare and place all datasets of an episode that was reported as `index`. */
+HUB_MUST_USE enum hub_status hub_h5_fields_place(struct hub_h5_fields *fields, struct hub_h5_tree *tree,
+                                                 uint32_t index, uint64_t steps, struct hub_error *err);
+/** Tell what no episode could show, and the exceptions. */
+HUB_MUST_USE enum hub_status hub_h5_fields_finish(struct hub_h5_fields *fields, struct hub_sink *sink,
+                                                  struct hub_error *err);
+void hub_h5_fields_dispose(struct hub_h5_fields *fields);
+
+/* ---- h5_episodes.c: the episodes of a file ---- */
+
+struct hub_h5_entry {
+    int64_t number;
+    uint64_t address;
+    char name[32];
+};
+
+/** What a format makes of an episode; `user` is its own. */
+struct hub_h5_dialect {
+    const char *prefix; /* of the names of groups that are episodes; a number follows */
+    /** May. Is this link, whose name fits, one of the part's? NULL: all are, and external ones a problem. */
+    bool (*takes)(void *user, const struct hub_h5_link *link);
+    /** Must. The tree is loaded: read the attributes, and say how many steps the episode has. */
+    enum hub_status (*load)(void *user, struct hub_h5_tree *tree, uint64_t *steps, struct hub_error *err);
+    /** Must. Complete what is told of an episode: its number, name, file, steps are there, the rest unknown.
+     */
+    enum hub_status (*describe)(void *user, struct hub_h5_tree *tree, struct hub_episode *episode,
+                                struct hub_error *err);
+    /** May. The episode was told as number `index` of the part. */
+    enum hub_status (*told)(void *user, struct hub_h5_tree *tree, uint32_t index, struct hub_error *err);
+};
+
+struct hub_h5_episodes {
+    const struct hub_h5_dialect *dialect;
+    void *user;
+    struct hub_h5_entry *entries; /* by number, once listed */
+    uint32_t count, capacity;
+    struct hub_h5_tree tree; /* its file, where the episodes are, and sink are the caller's to set */
+    struct hub_h5_fields fields;
+};
+
+/** List the episodes that the links of a group name, in `index`, which may be another file than they are in.
+ */
+HUB_MUST_USE enum hub_status hub_h5_episodes_list(struct hub_h5_episodes *e, struct hub_h5 *index,
+                                                  const struct hub_h5_object *group, struct hub_error *err);
+/** Report all that were listed, with their fields. A bad one is a problem. */
+HUB_MUST_USE enum hub_status hub_h5_episodes_report(struct hub_h5_episodes *e, struct hub_error *err);
+void hub_h5_episodes_dispose(struct hub_h5_episodes *e);
+
+#endif

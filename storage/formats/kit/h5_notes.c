@@ -1,0 +1,114 @@
+/* Attributes of an episode as JSON, long ones by length and digest; keys with '/' become nested objects. */
+#include "storage/base/json.h"
+#include "storage/formats/kit/h5_kit.h"
+
+#include <stdlib.h>
+
+enum { MAX_VALUE_TEXT = 1024, MAX_NOTES = 1024 };
+
+void hub_h5_notes_clear(struct hub_h5_notes *notes)
+{
+    notes->count = 0;
+    notes->json.size = 0;
+    notes->json.limit = HUB_MAX_ATTRIBUTES;
+}
+
+enum hub_status hub_h5_notes_take(struct hub_h5_notes *notes, struct hub_h5_tree *tree,
+                                  const struct hub_h5_attribute *a, struct hub_error *err)
+{
+    struct hub_error why = {0};
+    if (notes->count >= MAX_NOTES)
+        return HUB_OK;
+    if (notes->count == notes->capacity) {
+        const uint32_t capacity = notes->capacity ? notes->capacity * 2 : 8;
+        struct hub_h5_note *grown = realloc(notes->items, capacity * sizeof *grown);
+        if (!grown)
+            return hub_fail(err, HUB_NO_MEMORY, "out of memory reading attributes");
+        memset(grown + notes->capacity, 0, (capacity - notes->capacity) * sizeof *grown);
+        notes->items = grown;
+        notes->capacity = capacity;
+    }
+    struct hub_h5_note *note = &notes->items[notes->count];
+    note->key.size = note->value.size = 0;
+    note->key.limit = HUB_MAX_ATTRIBUTES;
+    note->value.limit = HUB_MAX_ATTRIBUTES;
+    HUB_TRY(hub_buf_add_view(&note->key, a->name, err));
+    const enum hub_status st = hub_h5_attribute_json(tree->file, a, MAX_VALUE_TEXT, &note->value, &why);
+    if (st)
+        return hub_h5_tree_problem(tree, "attribute-damaged", a->name, err, why.detail);
+    notes->count++;
+    return HUB_OK;
+}
+
+static int compare_notes(const void *a, const void *b)
+{
+    const struct hub_h5_note *x = a, *y = b;
+    const size_t n = HUB_MIN(x->key.size, y->key.size);
+    const int order = n ? memcmp(x->key.data, y->key.data, n) : 0;
+    return order ? order : (x->key.size > y->key.size) - (x->key.size < y->key.size);
+}
+
+/* The key's segment from `at` on. */
+static struct hub_view segment(const struct hub_h5_note *note, size_t at)
+{
+    const char *start = note->key.data + at;
+    const size_t left = note->key.size - at;
+    const char *end = left ? memchr(start, '/', left) : NULL;
+    return (struct hub_view){start, end ? (size_t)(end - start) : left};
+}
+
+/* Notes low .. high-1, sorted, which agree in the first `at` bytes of their keys, as members of the open
+ * object. */
+static void write_notes(const struct hub_h5_note *notes, uint32_t low, uint32_t high, size_t at,
+                        unsigned depth, struct hub_json *json)
+{
+    struct hub_view written = {NULL, 0};
+    for (uint32_t i = low; i < high;) {
+        const struct hub_view name = segment(&notes[i], at);
+        const bool leaf = at + name.size == notes[i].key.size || depth >= HUB_H5_MAX_DEPTH;
+        uint32_t end = i + 1;
+        while (!leaf && end < high && hub_view_equal(segment(&notes[end], at), name) &&
+               at + name.size < notes[end].key.size)
+            end++;
+        if (!written.data || !hub_view_equal(written, name)) { /* "a" hides "a/b": one key, once */
+            hub_json_key(json, name);
+            if (leaf) {
+                hub_json_raw(json, hub_buf_view(&notes[i].value));
+            } else {
+                hub_json_object(json);
+                write_notes(notes, i, end, at + name.size + 1, depth + 1, json);
+                hub_json_end_object(json);
+            }
+        }
+        written = name;
+        i = end;
+    }
+}
+
+enum hub_status hub_h5_notes_write(struct hub_h5_notes *notes, struct hub_h5_tree *tree,
+                                   struct hub_error *err)
+{
+    struct hub_error why = {0};
+    struct hub_json json = hub_json_to(&notes->json, &why);
+    if (notes->count == 0)
+        return HUB_OK;
+    qsort(notes->items, notes->count, sizeof *notes->items, compare_notes);
+    hub_json_object(&json);
+    write_notes(notes->items, 0, notes->count, 0, 0, &json);
+    hub_json_end_object(&json);
+    if (hub_json_status(&json) == HUB_OK)
+        return HUB_OK;
+    notes->json.size = 0;
+    return hub_h5_tree_problem(tree, "attributes-too-big", HUB_VIEW(""), err,
+                               "more than 64 KiB of attributes; left out");
+}
+
+void hub_h5_notes_dispose(struct hub_h5_notes *notes)
+{
+    for (uint32_t i = 0; i < notes->capacity; i++) {
+        hub_buf_dispose(&notes->items[i].key);
+        hub_buf_dispose(&notes->items[i].value);
+    }
+    free(notes->items);
+    hub_buf_dispose(&notes->json);
+}

@@ -1,0 +1,107 @@
+/* What all drivers share: see kit.h. */
+#include "storage/formats/kit/kit.h"
+
+#include <stdio.h>
+
+bool hub_is_local(enum hub_status st)
+{
+    return st == HUB_CORRUPT || st == HUB_UNSUPPORTED || st == HUB_TOO_BIG || st == HUB_NOT_FOUND ||
+           st == HUB_DENIED || st == HUB_INVALID || st == HUB_OUT_OF_RANGE || st == HUB_NOT_ACCEPTABLE;
+}
+
+enum hub_role hub_role_of(struct hub_view path)
+{
+    static const struct {
+        const char *word;
+        enum hub_role role;
+    } words[] = {{"obs", HUB_ROLE_OBSERVATION},  {"observation", HUB_ROLE_OBSERVATION},
+                 {"act", HUB_ROLE_ACTION},       {"action", HUB_ROLE_ACTION},
+                 {"rew", HUB_ROLE_REWARD},       {"reward", HUB_ROLE_REWARD},
+                 {"done", HUB_ROLE_DONE},        {"terminated", HUB_ROLE_DONE},
+                 {"termination", HUB_ROLE_DONE}, {"truncated", HUB_ROLE_DONE},
+                 {"truncation", HUB_ROLE_DONE},  {"success", HUB_ROLE_DONE},
+                 {"info", HUB_ROLE_INFO}};
+    if (hub_view_starts(path, "next_") || hub_view_starts(path, "next."))
+        path = (struct hub_view){path.data + 5, path.size - 5};
+    struct hub_view word = {path.data, 0};
+    while (word.size < path.size && path.data[word.size] >= 'a' && path.data[word.size] <= 'z')
+        word.size++;
+    if (word.size && word.data[word.size - 1] == 's' && !hub_view_is(word, "obs") &&
+        !hub_view_is(word, "success"))
+        word.size--; /* its plural */
+    for (size_t i = 0; i < HUB_COUNT(words); i++)
+        if (hub_view_is(word, words[i].word))
+            return words[i].role;
+    return HUB_ROLE_OTHER;
+}
+
+enum hub_field_type hub_image_type(const uint8_t *head, size_t size)
+{
+    if (size >= 8 && memcmp(head, "\x89PNG\r\n\x1a\n", 8) == 0)
+        return HUB_FIELD_IMAGE_PNG;
+    return size >= 3 && memcmp(head, "\xff\xd8\xff", 3) == 0 ? HUB_FIELD_IMAGE_JPEG : HUB_FIELD_BYTES;
+}
+
+bool hub_numbered(struct hub_view name, const char *prefix, int64_t *out)
+{
+    const size_t start = strlen(prefix);
+    int64_t value = 0;
+    if (!hub_view_starts(name, prefix) || name.size == start || name.size > start + 18 ||
+        (name.data[start] == '0' && name.size > start + 1))
+        return false;
+    for (size_t i = start; i < name.size; i++) {
+        if (name.data[i] < '0' || name.data[i] > '9')
+            return false;
+        value = value * 10 + (name.data[i] - '0');
+    }
+    *out = value;
+    return true;
+}
+
+void hub_tally_add(struct hub_tally *tally, const char *fmt, ...)
+{
+    va_list args;
+    if (tally->count++)
+        return;
+    va_start(args, fmt);
+    vsnprintf(tally->first, sizeof tally->first, fmt, args);
+    va_end(args);
+}
+
+enum hub_status hub_readings_tell(const struct hub_readings *readings, struct hub_sink *sink, uint32_t number,
+                                  struct hub_view path, const char *of, struct hub_error *err)
+{
+    const struct hub_tally *bad = &readings->unreadable;
+    if (!bad->count)
+        return HUB_OK;
+    if (!readings->readable)
+        return hub_sink_unreadable(sink, number, err, "%s", bad->first);
+    return hub_sink_problem(sink, "unreadable-in-episodes", path, err, "in %u of %u %s: %s", bad->count,
+                            readings->readable + bad->count, of, bad->first);
+}
+
+enum hub_status hub_tell_unusable(struct hub_files *files, uint32_t number, struct hub_sink *sink,
+                                  const char *consequence, bool *usable, struct hub_error *err)
+{
+    struct hub_source source;
+    struct hub_error why = {0};
+    const struct hub_view path = files->entries[number].path;
+    hub_source_file(&source, files, number);
+    const enum hub_status st = hub_source_usable(&source, &why);
+    *usable = !st;
+    if (!st)
+        return HUB_OK;
+    if (st != HUB_CORRUPT && st != HUB_DENIED)
+        return hub_pass(st, &why, err);
+    HUB_TRY(hub_sink_problem(sink, why.problem, path, err, "%s", why.detail));
+    return hub_sink_problem(sink, "not-loadable", path, err, "%s", consequence);
+}
+
+enum hub_status hub_sink_count(struct hub_sink *sink, const char *key, int64_t count, struct hub_error *err)
+{
+    char digits[24];
+    if (count < 0)
+        return hub_sink_problem(sink, "bad-metadata", hub_view_of(key), err, "a negative count");
+    snprintf(digits, sizeof digits, "%lld", (long long)count);
+    return hub_sink_fact(sink, key, hub_view_of(digits), err);
+}

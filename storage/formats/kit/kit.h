@@ -1,0 +1,57 @@
+/** What all drivers share: which failures concern one thing alone, roles by name, counts with their first
+ * case, files that cannot be used, facts that are numbers. Single-threaded. */
+#ifndef HUB_FORMATS_KIT_H
+#define HUB_FORMATS_KIT_H
+
+#include "storage/formats/source.h"
+
+/** Does a failure concern the object at hand alone (damaged, refused, too big, missing, not allowed)? Then it
+ * is told and the rest goes on. Everything else is about this machine, and ends the part. */
+bool hub_is_local(enum hub_status st);
+
+/** Pass up a failure that was looked at, as it is. */
+static inline enum hub_status hub_pass(enum hub_status st, const struct hub_error *why, struct hub_error *err)
+{
+    if (err)
+        *err = *why;
+    return st;
+}
+
+/** The role that a field's first word says, behind "next": observations/x, next.reward, obs, acts, dones. */
+enum hub_role hub_role_of(struct hub_view path);
+
+/** What a row's first bytes say it is: a PNG or JPEG file, else bytes. */
+enum hub_field_type hub_image_type(const uint8_t *head, size_t size);
+
+/** "demo_12" behind "demo_" -> 12. No sign, no leading zeros, at most 18 digits. */
+bool hub_numbered(struct hub_view name, const char *prefix, int64_t *out);
+
+/** How often something happened, and how it was at first. */
+struct hub_tally {
+    uint32_t count;
+    char first[200];
+};
+void hub_tally_add(struct hub_tally *tally, const char *fmt, ...) HUB_PRINTF(2, 3);
+
+/** In how many episodes a field could be read, and why not in the others. */
+struct hub_readings {
+    uint32_t readable;
+    struct hub_tally unreadable;
+};
+/** Tell it of the field `number`, once all were seen: as unreadable where no episode has it, else as a
+ * problem. `of`: what was counted ("episodes"). */
+HUB_MUST_USE enum hub_status hub_readings_tell(const struct hub_readings *readings, struct hub_sink *sink,
+                                               uint32_t number, struct hub_view path, const char *of,
+                                               struct hub_error *err);
+
+/** A file that its library needs. False in `usable` when it is a Git LFS pointer or may not be read, which is
+ * then told, with "not-loadable" and `consequence`. */
+HUB_MUST_USE enum hub_status hub_tell_unusable(struct hub_files *files, uint32_t number,
+                                               struct hub_sink *sink, const char *consequence, bool *usable,
+                                               struct hub_error *err);
+
+/** A fact that is a count; a negative one is a problem. */
+HUB_MUST_USE enum hub_status hub_sink_count(struct hub_sink *sink, const char *key, int64_t count,
+                                            struct hub_error *err);
+
+#endif
