@@ -24,22 +24,6 @@ static void leaf_dispose(struct leaf_pages *l)
     free(l->groups);
 }
 
-/* ---- roles ---- */
-
-static enum hub_role role_of(struct hub_view path)
-{
-    if (hub_view_starts(path, "observation.") || hub_view_is(path, "observation"))
-        return HUB_ROLE_OBSERVATION;
-    if (hub_view_is(path, "action") || hub_view_starts(path, "action."))
-        return HUB_ROLE_ACTION;
-    if (hub_view_is(path, "next.reward"))
-        return HUB_ROLE_REWARD;
-    if (hub_view_is(path, "next.done") || hub_view_is(path, "next.success") ||
-        hub_view_is(path, "next.terminated") || hub_view_is(path, "next.truncated"))
-        return HUB_ROLE_DONE;
-    return HUB_ROLE_OTHER;
-}
-
 /* ---- reading one leaf ---- */
 
 static enum hub_status walk_groups(const struct hub_parquet *parquet, uint32_t leaf,
@@ -67,15 +51,6 @@ static enum hub_status walk_groups(const struct hub_parquet *parquet, uint32_t l
     return HUB_OK;
 }
 
-static enum hub_field_type image_type(const uint8_t *head, size_t size)
-{
-    if (size >= 8 && memcmp(head, "\x89PNG\r\n\x1a\n", 8) == 0)
-        return HUB_FIELD_IMAGE_PNG;
-    if (size >= 3 && memcmp(head, "\xff\xd8\xff", 3) == 0)
-        return HUB_FIELD_IMAGE_JPEG;
-    return HUB_FIELD_BYTES;
-}
-
 static enum hub_status strings_type(const struct hub_parquet_leaf *leaf, struct hub_parquet_decoder *d,
                                     struct leaf_pages *l, struct hub_error *err)
 {
@@ -89,7 +64,7 @@ static enum hub_status strings_type(const struct hub_parquet_leaf *leaf, struct 
             HUB_TRY(hub_parquet_first_bytes(d, leaf, &l->groups[g], head, sizeof head, &got, err));
     if (got == 0 && leaf->image && l->count)
         return hub_fail(err, HUB_UNSUPPORTED, "the images are not in the file");
-    l->type = image_type(head, got);
+    l->type = hub_image_type(head, got);
     return HUB_OK;
 }
 
@@ -167,7 +142,7 @@ static enum hub_status declare(struct lerobot_columns *c, struct lerobot_column 
     column->type = type;
     return hub_sink_field(
         c->sink,
-        &(struct hub_field){.path = path, .type = type, .role = role_of(path), .axis = HUB_AXIS_STEP},
+        &(struct hub_field){.path = path, .type = type, .role = hub_role_of(path), .axis = HUB_AXIS_STEP},
         &column->field, err);
 }
 
@@ -242,13 +217,6 @@ static enum hub_status add_array(struct lerobot_columns *c, const struct lerobot
     return HUB_OK;
 }
 
-/* What concerns this column of this file alone, as opposed to the machine. */
-static bool is_local(enum hub_status st)
-{
-    return st == HUB_CORRUPT || st == HUB_UNSUPPORTED || st == HUB_TOO_BIG || st == HUB_INVALID ||
-           st == HUB_OUT_OF_RANGE;
-}
-
 /* One picture whose first bytes are damaged does not change what the column is. */
 static void settle_type(const struct lerobot_column *column, const struct hub_parquet_leaf *leaf,
                         const json_t *feature, struct leaf_pages *l)
@@ -256,7 +224,8 @@ static void settle_type(const struct lerobot_column *column, const struct hub_pa
     const char *dtype = hub_lerobot_text(feature, "dtype");
     const bool unknown = l->type == HUB_FIELD_BYTES,
                picture = l->type == HUB_FIELD_IMAGE_PNG || l->type == HUB_FIELD_IMAGE_JPEG;
-    if (column->given && ((leaf->image && unknown) || (picture && column->type == HUB_FIELD_BYTES)))
+    if (column->readings.readable &&
+        ((leaf->image && unknown) || (picture && column->type == HUB_FIELD_BYTES)))
         l->type = column->type;
     else if (leaf->image && unknown && dtype && strcmp(dtype, "image") == 0)
         l->type = HUB_FIELD_IMAGE_PNG; /* what LeRobot writes */
@@ -272,7 +241,7 @@ static enum hub_status read_leaf(struct lerobot_columns *c, struct lerobot_colum
     HUB_TRY(walk_groups(parquet, leaf, d, l, why));
     HUB_TRY(describe(schema, json_object_get(c->features, column->path), d, l, why));
     settle_type(column, schema, json_object_get(c->features, column->path), l);
-    if (column->given && column->type != l->type)
+    if (column->readings.readable && column->type != l->type)
         return hub_fail(why, HUB_UNSUPPORTED, "its type differs from the first episode's");
     return HUB_OK;
 }
@@ -288,12 +257,12 @@ static enum hub_status add_leaf(struct lerobot_columns *c, const struct hub_parq
     l.groups = calloc((size_t)l.count + 1, sizeof *l.groups);
     enum hub_status st = l.groups ? read_leaf(c, column, parquet, leaf, d, &l, &why)
                                   : hub_fail(&why, HUB_NO_MEMORY, "no memory");
-    if (is_local(st)) {
-        if (parquet->rows && column->lacking++ == 0) /* an episode without rows lacks nothing */
-            snprintf(column->lack, sizeof column->lack, "%.*s", (int)sizeof column->lack - 1, why.detail);
+    if (hub_is_local(st)) {
+        if (parquet->rows) /* an episode without rows lacks nothing */
+            hub_tally_add(&column->readings.unreadable, "%s", why.detail);
         st = HUB_OK;
     } else if (st) {
-        st = hub_fail(err, st, "%s", why.detail);
+        st = hub_pass(st, &why, err);
     } else {
         if (column->field == HUB_NONE)
             st = declare(c, column, l.type, err);
@@ -303,7 +272,7 @@ static enum hub_status add_leaf(struct lerobot_columns *c, const struct hub_parq
             st = compare_dtype(c, column, json_object_get(c->features, column->path), &l.variant, err);
         if (!st)
             st = add_array(c, column, parquet, d->source->number, &l, cuts, cut_count, err);
-        column->given++;
+        column->readings.readable++;
         if (l.variant.kind != HUB_KIND_FLOAT && l.variant.kind != HUB_KIND_VAR)
             column->nulls += l.shape.nulls;
     }
@@ -329,14 +298,9 @@ static enum hub_status finish_column(struct lerobot_columns *c, struct lerobot_c
         HUB_TRY(hub_sink_problem(c->sink, "nulls", path, err,
                                  "%llu nulls in a column of numbers: null in JSON, 0 in arrays",
                                  (unsigned long long)column->nulls));
-    if (column->lacking == 0)
-        return HUB_OK;
-    if (column->given)
-        return hub_sink_problem(c->sink, "unreadable-in-episodes", path, err,
-                                "not readable in %u of %u episode files: %s", column->lacking,
-                                column->lacking + column->given, column->lack);
-    HUB_TRY(declare(c, column, HUB_FIELD_OPAQUE, err));
-    return hub_sink_unreadable(c->sink, column->field, err, "%s", column->lack);
+    if (!column->readings.readable && column->readings.unreadable.count)
+        HUB_TRY(declare(c, column, HUB_FIELD_OPAQUE, err));
+    return hub_readings_tell(&column->readings, c->sink, column->field, path, "episode files", err);
 }
 
 enum hub_status hub_lerobot_finish_columns(struct lerobot_columns *c, struct hub_error *err)

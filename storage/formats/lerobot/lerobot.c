@@ -158,12 +158,10 @@ static enum hub_status check_listed(struct plan *p, struct hub_error *err)
 
 static enum hub_status send_count(struct plan *p, const char *fact, const char *key, struct hub_error *err)
 {
-    char digits[24];
     const json_t *count = json_object_get(p->info, key);
-    if (!json_is_integer(count) || json_integer_value(count) < 0)
-        return HUB_OK;
-    snprintf(digits, sizeof digits, "%lld", (long long)json_integer_value(count));
-    return hub_sink_fact(p->sink, fact, hub_view_of(digits), err);
+    return json_is_integer(count) && json_integer_value(count) >= 0
+               ? hub_sink_count(p->sink, fact, json_integer_value(count), err)
+               : HUB_OK;
 }
 
 static uint64_t episodes_within(const struct plan *p, int64_t from, int64_t to)
@@ -305,24 +303,18 @@ static enum hub_status check_totals(struct plan *p, struct hub_error *err)
 /* A file that LeRobot opens before anything else. */
 static enum hub_status check_needed(struct plan *p, const char *name, bool optional, struct hub_error *err)
 {
-    struct hub_source source;
-    struct hub_error why = {0};
+    bool usable;
     const struct hub_view path = hub_view_of(name);
     const uint32_t number = hub_files_find(p->files, name);
     if (number == HUB_NONE)
         return optional ? HUB_OK
                         : hub_sink_problem(p->sink, "not-loadable", path, err,
                                            "LeRobot needs it, and it is missing");
-    hub_source_file(&source, p->files, number);
-    const enum hub_status st = hub_source_usable(&source, &why);
-    if (!st)
-        return source.size ? HUB_OK
-                           : hub_sink_problem(p->sink, "not-loadable", path, err,
-                                              "LeRobot needs it, and it is empty");
-    if (st != HUB_CORRUPT && st != HUB_DENIED)
-        return hub_fail(err, st, "%s", why.detail);
-    HUB_TRY(hub_sink_problem(p->sink, why.problem, path, err, "%s", why.detail));
-    return hub_sink_problem(p->sink, "not-loadable", path, err, "LeRobot needs it, and it cannot be read");
+    HUB_TRY(hub_tell_unusable(p->files, number, p->sink, "LeRobot needs it, and it cannot be read", &usable,
+                              err));
+    return usable && !p->files->entries[number].size
+               ? hub_sink_problem(p->sink, "not-loadable", path, err, "LeRobot needs it, and it is empty")
+               : HUB_OK;
 }
 
 static enum hub_status check_loadable(struct plan *p, struct hub_error *err)

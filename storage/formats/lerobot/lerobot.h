@@ -4,6 +4,7 @@
 #define HUB_FORMATS_LEROBOT_H
 
 #include "storage/base/json.h"
+#include "storage/formats/kit/kit.h"
 #include "storage/formats/parquet/decode.h"
 
 #define LEROBOT_INFO "meta/info.json"
@@ -57,10 +58,9 @@ struct lerobot_column {
     char *path;
     uint32_t field;
     enum hub_field_type type;
-    uint64_t nulls;              /* in columns that have no way to say so */
-    uint32_t given, lacking;     /* episode files that have it readable, and not */
-    char lack[160];              /* why, of the first */
-    bool shape_told, dtype_told; /* the difference to info.json was reported */
+    uint64_t nulls;               /* in columns that have no way to say so */
+    struct hub_readings readings; /* of episode files */
+    bool shape_told, dtype_told;  /* the difference to info.json was reported */
 };
 
 struct lerobot_columns {

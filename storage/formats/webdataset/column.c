@@ -224,21 +224,6 @@ void hub_wds_trim(struct hub_wds_columns *c, uint32_t samples)
 
 /* ---- reporting ---- */
 
-static enum hub_role role_of(struct hub_view path)
-{
-    static const struct {
-        const char *prefix;
-        enum hub_role role;
-    } words[] = {{"obs", HUB_ROLE_OBSERVATION}, {"next_obs", HUB_ROLE_OBSERVATION},
-                 {"act", HUB_ROLE_ACTION},      {"rew", HUB_ROLE_REWARD},
-                 {"done", HUB_ROLE_DONE},       {"terminated", HUB_ROLE_DONE},
-                 {"truncated", HUB_ROLE_DONE},  {"info", HUB_ROLE_INFO}};
-    for (size_t i = 0; i < HUB_COUNT(words); i++)
-        if (hub_view_starts(path, words[i].prefix))
-            return words[i].role;
-    return HUB_ROLE_OTHER;
-}
-
 static enum hub_status add_scalars(struct hub_layout_builder *b, struct hub_wds_column *column,
                                    struct hub_files *files, struct hub_error *err)
 {
@@ -294,7 +279,7 @@ static enum hub_status add_array(struct hub_wds_column *column, uint32_t field, 
     if (st == HUB_TOO_BIG)
         return hub_sink_unreadable(sink, field, err, "%s", why.detail);
     if (st)
-        return hub_fail(err, st, "%s", why.detail);
+        return hub_pass(st, &why, err);
     for (uint32_t i = 0; i < window_count; i++)
         if (hub_wds_has(column, windows[i].first, windows[i].count, &row))
             HUB_TRY(hub_layout_add_window(
@@ -309,7 +294,7 @@ static enum hub_status finish_column(struct hub_wds_column *column, struct hub_f
 {
     const struct hub_view path = hub_view_of(column->path);
     struct hub_field f = {
-        .path = path, .type = column->sample.type, .role = role_of(path), .axis = HUB_AXIS_STEP};
+        .path = path, .type = column->sample.type, .role = hub_role_of(path), .axis = HUB_AXIS_STEP};
     uint32_t field, row, whole = 0;
     for (uint32_t i = 0; i < window_count; i++)
         whole += hub_wds_has(column, windows[i].first, windows[i].count, &row);

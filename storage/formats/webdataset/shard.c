@@ -10,8 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { MAX_TOLD = 10 }; /* members of a kind of trouble that are named */
-
 struct shard {
     struct hub_files *files;
     struct hub_sink *sink;
@@ -25,7 +23,7 @@ struct shard {
     uint32_t samples;
     uint64_t *hashes; /* of the samples' keys */
     uint32_t hash_capacity;
-    uint32_t repeated, skipped, bad;
+    uint32_t skipped;
     struct hub_error cut; /* why the archive ends early */
 };
 
@@ -58,17 +56,10 @@ static enum hub_status begin_sample(struct shard *s, struct hub_view key, struct
 }
 
 static enum hub_status tell_member(struct shard *s, const struct hub_tar_member *m, const char *code,
-                                   uint32_t *count, const char *why, struct hub_error *err)
+                                   const char *why, struct hub_error *err)
 {
-    if (++*count > MAX_TOLD)
-        return HUB_OK;
     return hub_sink_problem(s->sink, code, s->path, err, "%.*s: %s", (int)HUB_MIN(m->name.size, 200),
                             m->name.data, why);
-}
-
-static bool is_local(enum hub_status st)
-{
-    return st == HUB_CORRUPT || st == HUB_UNSUPPORTED || st == HUB_TOO_BIG || st == HUB_NOT_ACCEPTABLE;
 }
 
 static enum hub_status take_pickle(struct shard *s, struct hub_view field, const struct hub_tar_member *m,
@@ -79,9 +70,9 @@ static enum hub_status take_pickle(struct shard *s, struct hub_view field, const
     const struct hub_view name = {field.data, field.size - end};
     const enum hub_status st =
         hub_wds_pickle_values(&s->columns, s->files, &s->source, &s->pickle, name, s->samples - 1, m, &why);
-    if (is_local(st))
-        return tell_member(s, m, "bad-pickle", &s->bad, why.detail, err);
-    return st ? hub_fail(err, st, "%s", why.detail) : HUB_OK;
+    if (hub_is_local(st))
+        return tell_member(s, m, "bad-pickle", why.detail, err);
+    return st ? hub_pass(st, &why, err) : HUB_OK;
 }
 
 static enum hub_status take_plain(struct shard *s, struct hub_view field, const struct hub_tar_member *m,
@@ -93,12 +84,12 @@ static enum hub_status take_plain(struct shard *s, struct hub_view field, const 
     uint32_t row;
     HUB_TRY(hub_wds_column(&s->columns, field, &column, err));
     if (hub_wds_has(column, s->samples - 1, 1, &row))
-        return tell_member(s, m, "repeated-field", &s->repeated, "the sample has this field already", err);
+        return tell_member(s, m, "repeated-field", "the sample has this field already", err);
     const enum hub_status st = hub_wds_member_value(&s->source, field, m, &value, &why);
     if (!st)
         return hub_wds_give(&s->columns, column, s->samples - 1, &value, err);
-    if (!is_local(st))
-        return hub_fail(err, st, "%s", why.detail);
+    if (!hub_is_local(st))
+        return hub_pass(st, &why, err);
     hub_wds_spoil(column, "%.100s", why.detail);
     return HUB_OK;
 }
@@ -132,7 +123,7 @@ static enum hub_status walk(struct shard *s, struct hub_error *err)
         struct hub_tar_member m;
         bool end = false;
         const enum hub_status st = hub_tar_next(&s->tar, &m, &end, &s->cut);
-        if (st && !is_local(st))
+        if (st && !hub_is_local(st))
             return hub_fail(err, st, "%s", s->cut.detail);
         if (st || end)
             return HUB_OK;
@@ -179,9 +170,6 @@ static enum hub_status tell_shard(struct shard *s, struct hub_error *err)
     if (s->skipped)
         HUB_TRY(hub_sink_problem(s->sink, "skipped-members", s->path, err, "%u members belong to no sample",
                                  s->skipped));
-    if (s->repeated > MAX_TOLD || s->bad > MAX_TOLD)
-        HUB_TRY(hub_sink_problem(s->sink, "more-members", s->path, err,
-                                 "%u repeated fields and %u bad pickles in all", s->repeated, s->bad));
     return HUB_OK;
 }
 

@@ -33,11 +33,9 @@ static enum hub_field_type image_type(struct hub_source *source, const struct hu
 {
     const uint8_t *at;
     size_t got;
-    if (hub_source_peek(source, m->offset, (size_t)HUB_MIN(m->size, 8), &at, &got, NULL))
-        return HUB_FIELD_BYTES;
-    if (got == 8 && memcmp(at, "\x89PNG\r\n\x1a\n", 8) == 0)
-        return HUB_FIELD_IMAGE_PNG;
-    return got >= 3 && memcmp(at, "\xff\xd8\xff", 3) == 0 ? HUB_FIELD_IMAGE_JPEG : HUB_FIELD_BYTES;
+    return hub_source_peek(source, m->offset, (size_t)HUB_MIN(m->size, 8), &at, &got, NULL)
+               ? HUB_FIELD_BYTES
+               : hub_image_type(at, got);
 }
 
 static enum hub_field_type number_type(const struct hub_variant *v)
@@ -95,11 +93,6 @@ struct reading {
     uint32_t row;
     const struct hub_tar_member *member;
 };
-
-static bool is_local(enum hub_status st)
-{
-    return st == HUB_CORRUPT || st == HUB_UNSUPPORTED || st == HUB_TOO_BIG;
-}
 
 /* Rows that do not lie in the file as they are to be served. */
 static enum hub_status copy_row(struct reading *r, const struct hub_pickle_data *data,
@@ -209,8 +202,8 @@ static enum hub_status give_leaf(struct reading *r, struct hub_view path, uint32
     const enum hub_status st = leaf_value(r, value, &out, &why);
     if (!st)
         return hub_wds_give(r->columns, column, r->row, &out, err);
-    if (!is_local(st))
-        return hub_fail(err, st, "%s", why.detail);
+    if (!hub_is_local(st))
+        return hub_pass(st, &why, err);
     if (depth == 0 && st == HUB_UNSUPPORTED) { /* a whole member that is no row is kept as the pickle it is */
         out = (struct hub_wds_value){.type = HUB_FIELD_OPAQUE,
                                      .variant = {.kind = HUB_KIND_VAR},

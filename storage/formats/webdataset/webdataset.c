@@ -4,7 +4,7 @@
  * are recognised and refused: their members have no place of their own in the file.
  *
  * Problems: compressed-shard, not-fetched, bad-metadata; of a shard: damaged-shard, unterminated-shard,
- * trailing-bytes, repeated-key, repeated-field, skipped-members, bad-pickle, more-members, boundary-unknown;
+ * trailing-bytes, repeated-key, repeated-field, skipped-members, bad-pickle, boundary-unknown;
  * of a field: uneven-field.
  */
 #include "storage/formats/webdataset/webdataset.h"
@@ -256,7 +256,7 @@ static bool printable(struct hub_view text)
 
 static enum hub_status send_part(struct plan *p, uint32_t file, struct hub_error *err)
 {
-    struct hub_source source;
+    bool usable;
     const struct hub_view path = p->files->entries[file].path;
     const struct hub_wds_shard shard = hub_wds_shard_of(path);
     struct hub_view split = series_name(shard.series);
@@ -265,15 +265,9 @@ static enum hub_status send_part(struct plan *p, uint32_t file, struct hub_error
                                 "its members cannot be addressed in place");
     if (shard.packing != HUB_WDS_TAR)
         return HUB_OK;
-    hub_source_file(&source, p->files, file);
-    struct hub_error why = {0};
-    const enum hub_status st = hub_source_usable(&source, &why);
-    if (st == HUB_CORRUPT || st == HUB_DENIED) {
-        HUB_TRY(hub_sink_problem(p->sink, "not-loadable", path, err, "a shard that cannot be read"));
-        return hub_sink_problem(p->sink, why.problem, path, err, "%s", why.detail);
-    }
-    if (st)
-        return hub_fail(err, st, "%s", why.detail);
+    HUB_TRY(hub_tell_unusable(p->files, file, p->sink, "a shard that cannot be read", &usable, err));
+    if (!usable)
+        return HUB_OK;
     if (!p->several || !printable(split))
         split = HUB_VIEW("");
     return hub_sink_part(p->sink, &(struct hub_part){path, &file, 1, split}, err);

@@ -2,6 +2,7 @@
 #ifndef HUB_FORMATS_WEBDATASET_H
 #define HUB_FORMATS_WEBDATASET_H
 
+#include "storage/formats/kit/kit.h"
 #include "storage/formats/pickle/pickle.h"
 #include "storage/formats/tar.h"
 
