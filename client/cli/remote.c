@@ -152,14 +152,16 @@ int cli_connect(struct cli *cli, const char *chosen, const char **id)
 
 void cli_offer_new_name(struct cli *cli, const char *id)
 {
-    struct hub_id old;
+    const char *dash = strchr(id, '-'); /* environment-name-vN */
+    struct hub_view alias;
+    uint32_t version;
     char name[1200];
     struct minari_dataset *ds = NULL;
-    if (strchr(id, '/') || hub_id_parse(hub_view_of(id), HUB_ID_E4, &old) != HUB_ID_OK ||
-        !old.environment.size)
+    if (!dash || dash == id || strchr(id, '/') || !hub_id_split_alias(hub_view_of(id), &alias, &version) ||
+        dash + 1 >= alias.data + alias.size)
         return;
-    snprintf(name, sizeof name, "D4RL/%.*s/%.*s-v%u", (int)old.environment.size, old.environment.data,
-             (int)old.name.size, old.name.data, old.version);
+    snprintf(name, sizeof name, "D4RL/%.*s/%.*s-v%u", (int)(dash - id), id,
+             (int)(alias.data + alias.size - dash - 1), dash + 1, version);
     if (minari_dataset_get(cli->client, name, NULL, &ds, NULL))
         return;
     cli_hint("since Minari 0.5 it has another name, and the hub has that: %s",

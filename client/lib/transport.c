@@ -101,11 +101,6 @@ void hub_transport_free(struct hub_transport *t)
     free(t);
 }
 
-const char *hub_transport_library(void)
-{
-    return curl_version();
-}
-
 static uint32_t next_random(struct hub_transport *t)
 {
     t->random ^= t->random << 13;

@@ -79,7 +79,4 @@ HUB_MUST_USE enum hub_status hub_transport_run(struct hub_transport *transport,
 HUB_MUST_USE enum hub_status hub_transport_get(struct hub_transport *transport, struct hub_fetch *fetch,
                                                struct hub_error *err);
 
-/** The version line of the HTTP library. */
-const char *hub_transport_library(void);
-
 #endif

@@ -404,9 +404,6 @@ void hub_exchange_end(struct hub_exchange *x, bool complete)
 {
     if (x->counted)
         account(x, complete);
-    if (x->response.finished)
-        x->response.finished(x->response.finished_user, complete);
-    x->response.finished = NULL;
     hub_stream_dispose(&x->stream);
     hub_response_dispose(&x->response);
     hub_request_end(&x->request);

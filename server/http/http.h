@@ -130,9 +130,7 @@ struct hub_response {
     uint32_t client;           /* in whose name */
     uint64_t reserved;         /* bytes taken from the budget, returned when the response is finished */
     struct hub_meter meter;    /* of `buffer`, where the handler reserves nothing itself */
-    void (*finished)(void *user, bool complete); /* FILE: after the last byte or an abort; may be NULL */
-    void *finished_user;
-    size_t text_used; /* short header values lie in text, long ones on the heap */
+    size_t text_used;          /* short header values lie in text, long ones on the heap */
     char text[1024];
 };
 

@@ -20,8 +20,6 @@ void hub_response_init(struct hub_response *response)
     response->client = 0;
     response->reserved = 0;
     response->meter.budget = NULL;
-    response->finished = NULL;
-    response->finished_user = NULL;
     response->text_used = 0;
 }
 
@@ -35,8 +33,6 @@ void hub_response_dispose(struct hub_response *response)
     for (unsigned i = 0; i < response->header_count; i++)
         if (!in_text(response, response->headers[i].value))
             free(response->headers[i].value);
-    if (response->finished)
-        response->finished(response->finished_user, false);
     hub_buf_dispose(&response->buffer);
     hub_bytes_unref(response->shared);
     if (response->file)

@@ -1,33 +1,7 @@
-/* Dataset ids of both Minari eras and the hub's own path rule: see id.h. The grammars are regular and end in
- * a suffix that can match in one place only, so each is parsed by cutting at fixed characters instead of by a
- * regular expression. */
+/* Dataset ids: see id.h. */
 #include "storage/base/id.h"
 
 #include "storage/base/utf8.h"
-
-static bool is_letter(uint32_t code)
-{
-    if (code < 0x80)
-        return (code >= '0' && code <= '9') || (code >= 'A' && code <= 'Z') || (code >= 'a' && code <= 'z') ||
-               code == '_';
-    return code >= 0xAA && code != 0x1680 && !(code >= 0x2000 && code < 0x2070) &&
-           !(code >= 0x3000 && code < 0x3040) && !(code >= 0xE000 && code < 0xF900) && code != 0xFEFF &&
-           code < 0xF0000;
-}
-
-/* Letters and the ASCII characters of `also`. */
-static bool all_of(struct hub_view text, const char *also)
-{
-    while (text.size) {
-        uint32_t code;
-        const size_t n = hub_utf8_decode(text, &code);
-        if (!n || !(is_letter(code) || (code && code < 0x80 && strchr(also, (int)code))))
-            return false;
-        text.data += n;
-        text.size -= n;
-    }
-    return true;
-}
 
 static struct hub_view head_of(struct hub_view text, size_t size)
 {
@@ -68,91 +42,6 @@ static bool parse_version(struct hub_view digits, uint32_t *out)
     }
     *out = (uint32_t)value;
     return true;
-}
-
-/* The common end of both grammars: name, then "-vN". */
-static enum hub_id_verdict parse_name(struct hub_view text, struct hub_id *out)
-{
-    const size_t at = version_at(text);
-    out->name = at == SIZE_MAX ? text : head_of(text, at);
-    if (at == SIZE_MAX)
-        return HUB_ID_MISSING_VERSION;
-    out->has_version = true;
-    return parse_version(tail_of(text, at + 2), &out->version) ? HUB_ID_OK : HUB_ID_VERSION_TOO_BIG;
-}
-
-static enum hub_id_verdict parse_e4(struct hub_view text, struct hub_id *out)
-{
-    const char *dash = text.size ? memchr(text.data, '-', text.size) : NULL;
-    if (!dash)
-        return HUB_ID_MALFORMED;
-    out->environment = head_of(text, (size_t)(dash - text.data));
-    const struct hub_view rest = tail_of(text, out->environment.size + 1);
-    if (!rest.size || !all_of(out->environment, "") || !all_of(rest, ":.-"))
-        return HUB_ID_MALFORMED;
-    return parse_name(rest, out);
-}
-
-bool hub_id_namespace_valid(struct hub_view text)
-{
-    return text.size >= 2 && text.data[0] != '/' && text.data[text.size - 1] != '/' && all_of(text, "-/") &&
-           ((uint8_t)text.data[0] < 0x80 || hub_utf8_decode(text, &(uint32_t){0}) < text.size);
-}
-
-static enum hub_id_verdict parse_e5(struct hub_view text, struct hub_id *out)
-{
-    const size_t slash = last_slash(text);
-    struct hub_view name = text;
-    if (slash != SIZE_MAX) {
-        out->ns = head_of(text, slash);
-        name = tail_of(text, slash + 1);
-        if (!hub_id_namespace_valid(out->ns))
-            return HUB_ID_MALFORMED;
-    }
-    if (!name.size || !all_of(name, "-"))
-        return HUB_ID_MALFORMED;
-    return parse_name(name, out);
-}
-
-enum hub_id_verdict hub_id_parse(struct hub_view text, enum hub_id_era era, struct hub_id *out)
-{
-    struct hub_id id = {0};
-    const enum hub_id_verdict verdict = era == HUB_ID_E4 ? parse_e4(text, &id) : parse_e5(text, &id);
-    if (verdict == HUB_ID_OK || verdict == HUB_ID_MISSING_VERSION)
-        *out = id;
-    return verdict;
-}
-
-enum hub_status hub_id_explain(enum hub_id_verdict verdict, struct hub_view text, struct hub_error *err)
-{
-    const int shown = (int)HUB_MIN(text.size, (size_t)200);
-    switch (verdict) {
-    case HUB_ID_OK:
-        return HUB_OK;
-    case HUB_ID_MALFORMED:
-        return hub_fail_as(err, HUB_INVALID, "bad-id", "'%.*s' is not a Minari dataset id", shown, text.data);
-    case HUB_ID_MISSING_VERSION:
-        return hub_fail_as(err, HUB_INVALID, "bad-id",
-                           "'%.*s' lacks its version: an id ends in -v and a number", shown, text.data);
-    case HUB_ID_VERSION_TOO_BIG:
-        return hub_fail_as(err, HUB_INVALID, "bad-id", "the version of '%.*s' is over %u", shown, text.data,
-                           HUB_MAX_VERSION);
-    }
-    return hub_fail_as(err, HUB_INVALID, "bad-id", "not a dataset id");
-}
-
-enum hub_status hub_id_format(const struct hub_id *id, enum hub_id_era era, struct hub_buf *out,
-                              struct hub_error *err)
-{
-    if (era == HUB_ID_E4) {
-        HUB_TRY(hub_buf_add_view(out, id->environment, err));
-        HUB_TRY(hub_buf_add_text(out, "-", err));
-    } else if (id->ns.size) {
-        HUB_TRY(hub_buf_add_view(out, id->ns, err));
-        HUB_TRY(hub_buf_add_text(out, "/", err));
-    }
-    HUB_TRY(hub_buf_add_view(out, id->name, err));
-    return id->has_version ? hub_buf_addf(out, err, "-v%u", id->version) : HUB_OK;
 }
 
 bool hub_id_segment_safe(struct hub_view segment)

@@ -148,59 +148,6 @@ static void clock_time(struct reader *r, struct moment *m)
     m->second = number(r, 2);
 }
 
-static int64_t fraction_ns(struct reader *r)
-{
-    int64_t ns = 0, unit = 100000000;
-    r->at++;
-    if (r->at == r->end || *r->at < '0' || *r->at > '9')
-        r->failed = true;
-    for (; r->at < r->end && *r->at >= '0' && *r->at <= '9'; r->at++, unit /= 10)
-        ns += unit * (*r->at - '0');
-    return ns;
-}
-
-static int64_t offset_s(struct reader *r)
-{
-    if (next_is(r, 'Z') || next_is(r, 'z')) {
-        r->at++;
-        return 0;
-    }
-    const int sign = next_is(r, '-') ? -1 : 1;
-    if (!next_is(r, '-') && !next_is(r, '+'))
-        r->failed = true;
-    else
-        r->at++;
-    const int hours = number(r, 2);
-    literal(r, ":");
-    const int minutes = number(r, 2);
-    if (hours > 23 || minutes > 59)
-        r->failed = true;
-    return (int64_t)sign * (hours * 3600 + minutes * 60);
-}
-
-enum hub_status hub_time_parse_rfc3339(struct hub_view text, int64_t *unix_ns, struct hub_error *err)
-{
-    struct reader r = reader_of(text);
-    struct moment m = {0};
-    m.year = number(&r, 4);
-    literal(&r, "-");
-    m.month = number(&r, 2);
-    literal(&r, "-");
-    m.day = number(&r, 2);
-    if (next_is(&r, 'T') || next_is(&r, 't') || next_is(&r, ' '))
-        r.at++;
-    else
-        r.failed = true;
-    clock_time(&r, &m);
-    const int64_t ns = next_is(&r, '.') ? fraction_ns(&r) : 0;
-    const int64_t offset = offset_s(&r);
-    if (r.failed || r.at != r.end || !valid(&m) || m.year < 1678 || m.year > 2261)
-        return hub_fail(err, HUB_INVALID, "'%.*s' is not an RFC 3339 time",
-                        (int)HUB_MIN(text.size, (size_t)40), text.data);
-    *unix_ns = (seconds_of(&m) - offset) * 1000000000 + ns;
-    return HUB_OK;
-}
-
 /* "Sun, 06 Nov 1994 08:49:37 GMT" */
 static bool parse_fixdate(struct hub_view text, struct moment *m)
 {

@@ -11,10 +11,6 @@ enum { HUB_TIME_CHARS = 40 };
 void hub_time_rfc3339(int64_t unix_s, char out[HUB_TIME_CHARS]);
 /** "2026-11-20T19:19:06.123Z" */
 void hub_time_rfc3339_ms(int64_t unix_ms, char out[HUB_TIME_CHARS]);
-/** Any RFC 3339 time, with fraction (nanoseconds kept) and offset. HUB_INVALID otherwise, and beyond years
- * 1678 to 2261. */
-HUB_MUST_USE enum hub_status hub_time_parse_rfc3339(struct hub_view text, int64_t *unix_ns,
-                                                    struct hub_error *err);
 
 /** "Fri, 20 Nov 2026 19:19:06 GMT" */
 void hub_time_http(int64_t unix_s, char out[HUB_TIME_CHARS]);

@@ -29,22 +29,6 @@ size_t hub_utf8_decode(struct hub_view text, uint32_t *out)
     return n;
 }
 
-size_t hub_utf8_encode(uint32_t code, char out[4])
-{
-    if (code < 0x80) {
-        out[0] = (char)code;
-        return 1;
-    }
-    const size_t n = code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
-    static const uint8_t lead[5] = {0, 0, 0xC0, 0xE0, 0xF0};
-    for (size_t i = n - 1; i > 0; i--) {
-        out[i] = (char)(0x80 | (code & 0x3F));
-        code >>= 6;
-    }
-    out[0] = (char)(lead[n] | code);
-    return n;
-}
-
 uint32_t hub_utf8_next(struct hub_view *text)
 {
     uint32_t code = 0xFFFD;

@@ -7,9 +7,6 @@
 /** Decode the character at `text`. Returns its bytes (1 to 4), or 0 when there is none or it is malformed. */
 size_t hub_utf8_decode(struct hub_view text, uint32_t *out);
 
-/** Encode a code point that is not a surrogate and at most 0x10FFFF. Returns the bytes written (1 to 4). */
-size_t hub_utf8_encode(uint32_t code, char out[4]);
-
 /** The next character of a text that is not empty, taken off it: U+FFFD for a byte that belongs to none. */
 uint32_t hub_utf8_next(struct hub_view *text);
 

@@ -261,14 +261,6 @@ static void print_version(const struct hub_version *v, char out[VERSION_CHARS])
         snprintf(out + n, VERSION_CHARS - (size_t)n, "+%s", v->local);
 }
 
-enum hub_status hub_version_format(const struct hub_version *version, struct hub_buf *out,
-                                   struct hub_error *err)
-{
-    char text[VERSION_CHARS];
-    print_version(version, text);
-    return hub_buf_add_text(out, text, err);
-}
-
 /* ---- specifiers ---- */
 
 static const struct {

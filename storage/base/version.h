@@ -1,6 +1,6 @@
 /**
  * Versions and specifier sets of PEP 440, as far as Minari's minari_version needs them, and which Minari
- * releases can load a dataset. Not supported: "===" in intersections, wildcards behind a pre- or
+ * releases can load a dataset. Not supported: wildcards behind a pre- or
  * post-release, more than 8 release numbers.
  */
 #ifndef HUB_BASE_VERSION_H
@@ -26,9 +26,6 @@ HUB_MUST_USE enum hub_status hub_version_parse(struct hub_view text, struct hub_
 /** Like strcmp, in PEP 440 order. */
 int hub_version_compare(const struct hub_version *a, const struct hub_version *b);
 bool hub_version_is_prerelease(const struct hub_version *version);
-/** The normal form ("0.4.3.post1+local"). Appends. */
-HUB_MUST_USE enum hub_status hub_version_format(const struct hub_version *version, struct hub_buf *out,
-                                                struct hub_error *err);
 
 enum hub_spec_op {
     HUB_SPEC_COMPATIBLE, /* ~= */
@@ -60,10 +57,6 @@ HUB_MUST_USE enum hub_status hub_spec_parse(struct hub_view text, struct hub_spe
                                             struct hub_error *err);
 /** Prereleases only count when a spec names one, as pip and Minari do it. */
 bool hub_spec_contains(const struct hub_spec_set *set, const struct hub_version *version);
-/** The intersection of two sets as the shortest equal text (">3.2,<=3.2.5"). HUB_INVALID when nothing is
- * left. Appends. */
-HUB_MUST_USE enum hub_status hub_spec_intersect(const struct hub_spec_set *a, const struct hub_spec_set *b,
-                                                struct hub_buf *out, struct hub_error *err);
 
 /** The Minari releases the hub knows, oldest first; bit i of a mask is release i. */
 enum { HUB_MINARI_RELEASES = 10 };

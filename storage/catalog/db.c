@@ -351,8 +351,3 @@ int64_t hub_db_last_row(struct hub_db *db)
 {
     return sqlite3_last_insert_rowid(db->handle);
 }
-
-int64_t hub_db_changes(struct hub_db *db)
-{
-    return sqlite3_changes64(db->handle);
-}

@@ -82,6 +82,5 @@ struct hub_view hub_stmt_blob(struct hub_stmt *stmt, int column);
 const char *hub_db_library(void);
 
 int64_t hub_db_last_row(struct hub_db *db);
-int64_t hub_db_changes(struct hub_db *db);
 
 #endif

@@ -199,8 +199,3 @@ void hub_lru_drop_kind(struct hub_lru *lru, uint64_t kind)
             hub_lru_put(item);
         }
 }
-
-size_t hub_lru_bytes(const struct hub_lru *lru)
-{
-    return atomic_load(&lru->bytes);
-}

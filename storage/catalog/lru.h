@@ -39,6 +39,5 @@ void hub_lru_put(struct hub_lru_item *item);
 void hub_lru_drop(struct hub_lru *lru, const struct hub_lru_key *key);
 /** Forget all objects of a kind. */
 void hub_lru_drop_kind(struct hub_lru *lru, uint64_t kind);
-size_t hub_lru_bytes(const struct hub_lru *lru);
 
 #endif

@@ -15,9 +15,6 @@
 
 struct hub_h5; /* an open file */
 
-/** Is this an HDF5 file (a user block of up to 2 MiB is allowed)? Reads 8 bytes at each place. */
-bool hub_h5_is(struct hub_files *files, uint32_t number);
-
 /** HUB_CORRUPT for a file that was cut short: it says how long it should be. */
 HUB_MUST_USE enum hub_status hub_h5_open(struct hub_files *files, uint32_t number, struct hub_h5 **out,
                                          struct hub_error *err);
