@@ -383,7 +383,7 @@ int hub_serve(const struct hub_config *config)
 
 static void print_summary(struct hub_app *app)
 {
-    uint64_t counts[HUB_DATASET_REMOTE + 1] = {0}, episodes = 0, steps = 0, size = 0;
+    uint64_t counts[HUB_DATASET_UNSUPPORTED + 1] = {0}, episodes = 0, steps = 0, size = 0;
     HUB_CLEANUP(hub_snapshot_putp) const struct hub_snapshot *snapshot = hub_catalog_snapshot(app->catalog);
     for (uint32_t i = 0; i < snapshot->count; i++) {
         const struct hub_head *head = snapshot->heads[i];

@@ -21,7 +21,7 @@ const struct hub_usage_option cli_options[OPT_COUNT] = {
     [OPT_PREFIX] = {'p', "prefix", "PREFIX", NULL, "only ids that begin with it"},
     [OPT_ALL] = {'a', "all", NULL, NULL, "all versions, not the newest of each name; plain files too"},
     [OPT_FOR] = {0, "for", "RELEASE", NULL, "only what this Minari release reads, such as 0.5.3"},
-    [OPT_STATUS] = {0, "status", "STATUS", "ready|pending|broken|unsupported|remote",
+    [OPT_STATUS] = {0, "status", "STATUS", "ready|pending|broken|unsupported",
                     "only datasets of this status"},
     [OPT_SORT] = {0, "sort", "KEY", NULL, "the order; -KEY for descending"},
     [OPT_FORCE] = {'f', "force", NULL, NULL, "replace what is there, take what is refused otherwise"},

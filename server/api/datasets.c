@@ -84,7 +84,7 @@ static enum hub_status bad(struct hub_error *err, const char *name, struct hub_v
 static enum hub_status read_filters(const struct hub_request *request, struct listing *l,
                                     struct hub_error *err)
 {
-    static const char *const statuses[] = {"ready", "pending", "broken", "unsupported", "remote"};
+    static const char *const statuses[] = {"ready", "pending", "broken", "unsupported"};
     l->prefix = hub_request_query(request, "prefix").data;
     l->format = hub_request_query(request, "format").data;
     l->status = hub_request_query(request, "status").data;
@@ -102,8 +102,7 @@ static enum hub_status read_filters(const struct hub_request *request, struct li
     for (size_t i = 0; i < HUB_COUNT(statuses) && !known; i++)
         known = strcmp(l->status, statuses[i]) == 0;
     if (!known)
-        return bad(err, "status", hub_view_of(l->status),
-                   "one of ready, pending, broken, unsupported, remote");
+        return bad(err, "status", hub_view_of(l->status), "one of ready, pending, broken, unsupported");
 
     struct hub_view sort = hub_request_query(request, "sort");
     l->descending = sort.size && sort.data[0] == '-';

@@ -206,7 +206,6 @@ enum hub_status hub_resolve_ready(struct hub_request *request, struct hub_respon
         return pending(request->app->scanner, response, head, err);
     case HUB_DATASET_BROKEN:
     case HUB_DATASET_UNSUPPORTED:
-    case HUB_DATASET_REMOTE:
         break;
     }
     return hub_fail_as(err, HUB_UNSUPPORTED, "dataset-broken", "'%s' is %s (%s); its files can be downloaded",

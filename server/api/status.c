@@ -8,7 +8,7 @@
 #include "storage/base/time.h"
 
 struct totals {
-    uint64_t by_status[HUB_DATASET_REMOTE + 1], episodes, steps, size;
+    uint64_t by_status[HUB_DATASET_UNSUPPORTED + 1], episodes, steps, size;
 };
 
 static void put_datasets(struct hub_json *json, const struct hub_snapshot *snapshot)

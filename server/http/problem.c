@@ -12,16 +12,14 @@ struct problem {
     const char *title;
 };
 
-/* Every name of DESIGN 4 "Errors". A name never changes; an error that carries one answers with its status.
- */
+/* The names of DESIGN 4 "Errors" that something answers with. A name never changes; an error that carries one
+ * answers with its status. */
 static const struct problem problems[] = {
     {"bad-request", 400, 0, "The request is malformed"},
     {"bad-parameter", 400, 0, "A query parameter is wrong"},
     {"bad-id", 400, 0, "This cannot be a dataset id"},
-    {"bad-where", 400, 0, "The where expression is wrong"},
     {"bad-cursor", 400, 0, "The cursor is not one of ours"},
     {"bad-slice", 400, 0, "The slice is wrong"},
-    {"token-required", 401, 0, "A token is needed"},
     {"forbidden", 403, 0, "Not allowed"},
     {"dataset-not-found", 404, 0, "There is no such dataset"},
     {"episode-missing", 404, 0, "There is no such episode"},
@@ -35,19 +33,15 @@ static const struct problem problems[] = {
     {"revision-gone", 410, 0, "This revision is no longer here"},
     {"precondition-failed", 412, 0, "A precondition is not met"},
     {"too-large", 413, 0, "It is too large"},
-    {"media-type", 415, 0, "The media type is not supported"},
     {"range-not-satisfiable", 416, 0, "The range lies outside"},
     {"dataset-broken", 422, 0, "The dataset is broken"},
     {"field-unreadable", 422, 0, "The field cannot be read"},
-    {"too-many", 429, 1, "Too many requests"},
     {"internal", 500, 0, "The server failed"},
-    {"upstream-failed", 502, 0, "The upstream failed"},
     {"dataset-changing", 503, 2, "The dataset is being changed"},
     {"pending", 503, 2, "The dataset is still being inspected"},
     {"overloaded", 503, 1, "The server is overloaded"},
     {"starting", 503, 1, "The server is starting"},
     {"draining", 503, 5, "The server is shutting down"},
-    {"upstream-unavailable", 503, 30, "The upstream cannot be reached"},
     {"no-space", 507, 0, "The disk is full"},
 };
 

@@ -8,9 +8,10 @@
 
 #include "storage/base/buf.h"
 
-#define HUB_MAX_ID 1024            /* bytes of an id */
-#define HUB_MAX_VERSION 999999999U /* Minari knows no bound; this one keeps versions in 32 bits everywhere   \
-                                    */
+/* bytes of an id */
+#define HUB_MAX_ID 1024
+/* Minari knows no bound; this one keeps versions in 32 bits everywhere. */
+#define HUB_MAX_VERSION 999999999U
 
 /** One path segment the hub accepts: 1 to 255 bytes of UTF-8, no control character, no '/', no leading dot.
  */

@@ -42,8 +42,7 @@ enum hub_dataset_status {
     HUB_DATASET_READY = 1,
     HUB_DATASET_PENDING,
     HUB_DATASET_BROKEN,
-    HUB_DATASET_UNSUPPORTED,
-    HUB_DATASET_REMOTE
+    HUB_DATASET_UNSUPPORTED
 };
 const char *hub_dataset_status_name(enum hub_dataset_status status);
 

@@ -30,8 +30,6 @@ const char *hub_dataset_status_name(enum hub_dataset_status status)
         return "broken";
     case HUB_DATASET_UNSUPPORTED:
         return "unsupported";
-    case HUB_DATASET_REMOTE:
-        return "remote";
     }
     return "broken";
 }

@@ -351,8 +351,6 @@ static void on_directory(void *user, uint32_t root, const char *path)
 /* True when the dataset of this head was not seen by the sweep, though its root was. */
 static bool is_gone(struct hub_scanner *s, const struct hub_head *head, const bool *root_missing)
 {
-    if (head->status == HUB_DATASET_REMOTE)
-        return false;
     if (head->root >= s->walk.root_count)
         return true;
     const struct hub_seen *seen = hub_seen_find(s, head->id);
