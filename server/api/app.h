@@ -24,4 +24,7 @@ struct hub_app {
     int64_t started_ms;
 };
 
+/** The whole API: routes.c. */
+extern const struct hub_route hub_routes[];
+
 #endif

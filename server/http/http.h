@@ -175,7 +175,6 @@ struct hub_route {
     uint32_t ceiling_ms; /* what one answer may take of a processor, planned before it is made; 0: its work is
                             small, or streamed */
 };
-extern const struct hub_route hub_routes[]; /* server/api/routes.c; ends with a NULL pattern */
 
 /** Match segments: HUB_OK and the captures; HUB_NOT_FOUND "route-not-found"; HUB_INVALID "method-not-allowed"
  * with `allow` filled. */
@@ -259,7 +258,7 @@ struct hub_access_options {
 
 struct hub_http_options {
     struct hub_app *app;
-    const struct hub_route *routes;       /* hub_routes; tests bring their own */
+    const struct hub_route *routes;       /* ends with a NULL pattern */
     struct hub_budget *budget;            /* for blocks of streamed files and for metrics; may be NULL */
     const char *address;                  /* "127.0.0.1", "::1", "0.0.0.0" */
     uint16_t port;                        /* 0: any free one */

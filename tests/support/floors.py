@@ -1,0 +1,120 @@
+"""Nothing runs up: floors.py [BUILD]
+
+Holds includes and links against the table of storage/README.md: a file includes, and a library links, only what its
+folder stands on. With BUILD, a build directory, the same of every symbol that a library of ours takes from another, so
+that nothing is declared below and defined above. Ends with 1 and a line for each arrow that is not in the table.
+"""
+import pathlib
+import re
+import subprocess
+import sys
+
+top = pathlib.Path(__file__).resolve().parents[2]
+wrong = []
+
+
+def table():
+    """Folder -> all it stands on, itself included, in the order of the table."""
+    rows = re.findall(r"^\| `([\w/]+)` \|((?: `[\w/]+`)*) \|", (top / "storage/README.md").read_text(), re.M)
+    reach = {}
+    for folder, on in reversed(rows):
+        reach[folder] = {folder}
+        for below in re.findall(r"`(.+?)`", on):
+            if below in reach:
+                reach[folder] |= reach[below]
+            else:
+                wrong.append(f"storage/README.md: {folder} stands on {below}, which is no row beneath it")
+        if not (top / folder).is_dir():
+            wrong.append(f"storage/README.md: there is no folder {folder}")
+    return reach
+
+
+reach = table()
+
+
+def row_of(path):
+    """The row that a path belongs to, or None."""
+    for folder in (path, *path.parents):
+        if str(folder) in reach:
+            return str(folder)
+    return None
+
+
+def arrow(where, start, end):
+    if end not in reach[start]:
+        wrong.append(f"{where}: {start} does not stand on {end}")
+
+
+def check_includes():
+    """Includes by table; and no circle between folders, those below a row included."""
+    folders = {}
+    for part in ("storage", "server", "client"):
+        for path in sorted((top / part).rglob("*.[ch]")):
+            path = path.relative_to(top)
+            if path.parts[1] == "example":
+                continue
+            if not row_of(path):
+                wrong.append(f"{path}: its folder is no row of storage/README.md")
+                continue
+            for name in re.findall(r'^\s*#\s*include\s+"([^"]+)"', (top / path).read_text(), re.M):
+                if row_of(pathlib.Path(name)):
+                    arrow(path, row_of(path), row_of(pathlib.Path(name)))
+                    folders.setdefault(path.parent, set()).add(pathlib.Path(name).parent)
+    for folder in folders:
+        seen, todo = set(), [f for f in folders[folder] if f != folder]
+        while todo:
+            if (at := todo.pop()) not in seen:
+                seen.add(at)
+                todo += folders.get(at, ())
+        if folder in seen:
+            wrong.append(f"{folder}: includes lead from it back to it")
+
+
+def libraries():
+    """Target -> (its row, what it links, where that is said, where it is built), of every hub_library."""
+    found = {}
+    for path in sorted(top.glob("*/**/CMakeLists.txt")):
+        if path.relative_to(top).parts[0] not in ("storage", "server", "client"):
+            continue
+        for body in re.findall(r"^hub_library\(([^)]*)\)", re.sub(r"#.*", "", path.read_text()), re.M):
+            words = body.split()
+            first, last = words.index("SOURCES") + 1, words.index("LIBS")
+            rows = {row_of((path.parent / s).relative_to(top)) for s in words[first:last] if s.endswith(".c") and s[0] != "$"}
+            if len(rows) != 1:
+                wrong.append(f"{path.relative_to(top)}: {words[0]} is of several rows: {rows}")
+            found[words[0]] = (rows.pop(), words[last + 1 :], path.relative_to(top))
+    return found
+
+
+def check_links(targets):
+    for row, links, where in targets.values():
+        for link in links:
+            if link in targets:
+                arrow(f"{where}: {link}", row, targets[link][0])
+
+
+def check_symbols(targets, build):
+    defined, wanted = {}, []
+    for target, (row, _, where) in targets.items():
+        archive = build / where.parent / f"lib{target}.a"
+        if not archive.exists():
+            wrong.append(f"{archive}: not built")
+            continue
+        for line in subprocess.check_output(["nm", "-g", archive], text=True).splitlines():
+            *_, kind, symbol = line.split() if len(line.split()) > 1 else ("", "")
+            if kind == "U":
+                wanted.append((target, row, symbol))
+            elif kind:
+                defined.setdefault(symbol, set()).add(row)
+    for target, row, symbol in wanted:
+        if symbol in defined and not defined[symbol] & reach[row]:
+            wrong.append(f"{target} takes {symbol} from {min(defined[symbol])}, which {row} does not stand on")
+
+
+check_includes()
+targets = libraries()
+check_links(targets)
+if len(sys.argv) > 1:
+    check_symbols(targets, pathlib.Path(sys.argv[1]))
+print("\n".join(wrong) or f"{len(reach)} folders, {len(targets)} libraries: nothing runs up")
+sys.exit(bool(wrong))
