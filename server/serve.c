@@ -5,6 +5,7 @@
 #include "server/api/documents.h"
 #include "server/ask.h"
 #include "server/hints.h"
+#include "server/http/budget.h"
 #include "server/limits.h"
 #include "server/notify.h"
 #include "storage/base/time.h"
@@ -71,12 +72,26 @@ static enum hub_status open_inspector(struct parts *parts, const struct hub_conf
     return hub_inspector_new(&options, &parts->inspector, err);
 }
 
+static bool take_memory(void *budget, uint64_t bytes)
+{
+    return hub_budget_try(budget, HUB_BUDGET_SHARED, bytes);
+}
+
+static void give_memory(void *budget, uint64_t bytes)
+{
+    hub_budget_give(budget, HUB_BUDGET_SHARED, bytes);
+}
+
 static enum hub_status open_storage(struct parts *parts, const struct hub_config *config,
                                     struct hub_error *err)
 {
     struct hub_app *app = &parts->app;
     const char *const *roots = (const char *const *)config->roots.items;
-    const struct hub_catalog_options catalog = {.state = config->state, .cache_bytes = 64 * MIB};
+    const struct hub_catalog_options catalog = {.state = config->state,
+                                                .cache_bytes = 64 * MIB,
+                                                .take = app->budget ? take_memory : NULL,
+                                                .give = give_memory,
+                                                .memory = app->budget};
     const struct hub_store_options store = {.roots = roots,
                                             .root_count = config->roots.count,
                                             .state = config->state,
@@ -165,10 +180,10 @@ static enum hub_status open_all(struct parts *parts, const struct hub_config *co
 {
     struct hub_app *app = &parts->app;
     HUB_TRY(hub_log_start(STDERR_FILENO, (enum hub_log_format)config->log_format, &app->log, err));
-    HUB_TRY(open_storage(parts, config, err));
     app->budget = hub_budget_new(config->memory);
     if (!app->budget)
         return hub_fail(err, HUB_NO_MEMORY, "no memory for the budget");
+    HUB_TRY(open_storage(parts, config, err));
     HUB_TRY(hub_documents_new(DOCUMENT_BYTES, app->budget, &app->documents, err));
     if (config->hash != HUB_HASH_OFF)
         HUB_TRY(hub_hasher_start(app->catalog, app->store, config->hash == HUB_HASH_IDLE, &app->hasher, err));
@@ -191,11 +206,11 @@ static void close_all(struct parts *parts, const struct hub_config *config)
         hub_hasher_stop(app->hasher);
     hub_inspector_free(parts->inspector);
     hub_documents_free(app->documents);
-    hub_budget_free(app->budget);
     if (app->store)
         hub_store_close(app->store);
     if (app->catalog)
         hub_catalog_close(app->catalog);
+    hub_budget_free(app->budget);
     hub_log_event(app->log, &(struct hub_log_event){HUB_LOG_INFO, "stopped", NULL}, "minari-hub has ended");
     hub_log_stop(app->log);
 }

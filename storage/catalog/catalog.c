@@ -297,8 +297,10 @@ static enum hub_status open_all(struct hub_catalog *catalog, const struct hub_ca
     HUB_TRY(make_directory(catalog->state, err));
     HUB_TRY(take_lock(catalog, err));
     HUB_TRY(open_databases(catalog, err));
-    HUB_TRY(
-        hub_lru_new(options->cache_bytes ? options->cache_bytes : DEFAULT_CACHE_BYTES, &catalog->lru, err));
+    catalog->options = *options;
+    if (!options->cache_bytes)
+        catalog->options.cache_bytes = DEFAULT_CACHE_BYTES;
+    HUB_TRY(hub_lru_new(catalog->options.cache_bytes, &catalog->lru, err));
     HUB_TRY(hub_digest_cache_new(&catalog->digests, err));
     enum hub_status st = read_index(catalog, err);
     if (st == HUB_CORRUPT)

@@ -26,6 +26,11 @@ struct hub_catalog;
 struct hub_catalog_options {
     const char *state;  /* directory: hub.db, index.db, side/ */
     size_t cache_bytes; /* opened datasets and layouts; default 64 MiB */
+    /** Memory for layouts that are in use at the same time and find no room in that. False: there is none
+     * now. From any thread; until the catalogue is closed. NULL: as much as it takes. */
+    bool (*take)(void *memory, uint64_t bytes);
+    void (*give)(void *memory, uint64_t bytes);
+    void *memory;
 };
 
 HUB_MUST_USE enum hub_status hub_catalog_open(const struct hub_catalog_options *options,

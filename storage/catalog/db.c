@@ -351,3 +351,16 @@ int64_t hub_db_last_row(struct hub_db *db)
 {
     return sqlite3_last_insert_rowid(db->handle);
 }
+
+enum hub_status hub_db_read_blob(struct hub_db *db, const char *table, const char *column, int64_t row,
+                                 void *into, size_t size, struct hub_error *err)
+{
+    sqlite3_blob *blob = NULL;
+    int code = sqlite3_blob_open(db->handle, "main", table, column, row, 0, &blob);
+    if (code == SQLITE_OK)
+        code = (size_t)sqlite3_blob_bytes(blob) == size ? sqlite3_blob_read(blob, into, (int)size, 0)
+                                                        : SQLITE_CORRUPT;
+    const enum hub_status st = code == SQLITE_OK ? HUB_OK : fail(db, code, err);
+    sqlite3_blob_close(blob);
+    return st;
+}

@@ -78,6 +78,11 @@ const char *hub_stmt_text(struct hub_stmt *stmt, int column); /* NULL: null */
 struct hub_view hub_stmt_view(struct hub_stmt *stmt, int column);
 struct hub_view hub_stmt_blob(struct hub_stmt *stmt, int column);
 
+/** Read a whole value of a row into memory of exactly its size, without a copy in between. While a statement
+ * stands on that row, it is the same value. */
+HUB_MUST_USE enum hub_status hub_db_read_blob(struct hub_db *db, const char *table, const char *column,
+                                              int64_t row, void *into, size_t size, struct hub_error *err);
+
 /** Version of SQLite at run time. */
 const char *hub_db_library(void);
 

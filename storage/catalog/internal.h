@@ -49,7 +49,9 @@ struct hub_catalog {
     int lock_fd;
     pthread_key_t thread_key;
     bool has_thread_key;
+    struct hub_catalog_options options; /* `state` is not to be used */
     struct hub_lru *lru;
+    atomic_size_t layout_bytes; /* of all in memory: in the cache or in use */
     struct hub_digest_cache *digests;
 
     pthread_t checker; /* of a large index after an unclean stop */

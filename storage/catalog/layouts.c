@@ -1,6 +1,9 @@
 /* Layouts on first use: read from index.db, file numbers brought to today's, proven again against today's
  * file sizes, kept in the cache under (part, field path, state of the dataset): the same part may be kept in
- * a later state with other file numbers. */
+ * a later state with other file numbers.
+ *
+ * Memory: those in the cache and those in use share what the cache may have. What finds no room there is
+ * taken from the memory of requests before it is read, and not kept. */
 #include "storage/catalog/internal.h"
 
 #include <stdlib.h>
@@ -9,16 +12,44 @@ enum { NO_FILE = INT32_MAX }; /* past every file table: the proof refuses it */
 
 struct hub_layout_ref {
     struct hub_lru_item item; /* first */
+    struct hub_catalog *catalog;
     struct hub_layout layout;
     void *blob;
+    size_t taken; /* of the memory of requests */
     char path[];
 };
 
 static void ref_free(struct hub_lru_item *item)
 {
     struct hub_layout_ref *ref = (struct hub_layout_ref *)item;
+    const struct hub_catalog_options *options = &ref->catalog->options;
+    atomic_fetch_sub(&ref->catalog->layout_bytes, item->bytes);
+    if (ref->taken)
+        options->give(options->memory, ref->taken);
     free(ref->blob);
     free(ref);
+}
+
+static enum hub_status reserve(struct hub_layout_ref *ref, size_t size, struct hub_error *err)
+{
+    struct hub_catalog *catalog = ref->catalog;
+    const struct hub_catalog_options *options = &catalog->options;
+    const size_t bytes = sizeof *ref + size + strlen(ref->path);
+    hub_lru_make_room(catalog->lru, bytes);
+    ref->item.bytes = bytes;
+    const size_t all = atomic_fetch_add(&catalog->layout_bytes, bytes) + bytes;
+    if (all <= options->cache_bytes || all == bytes || !options->take)
+        return HUB_OK;
+    const size_t over = HUB_MIN(bytes, all - options->cache_bytes);
+    if (!options->take(options->memory, over)) {
+        hub_fail_as(err, HUB_BUSY, "overloaded",
+                    "no memory is free now to look up the rows of '%s' (%zu KiB): ask again, or for fewer "
+                    "fields at once",
+                    ref->path, bytes / KIB);
+        return HUB_BUSY;
+    }
+    ref->taken = over;
+    return HUB_OK;
 }
 
 /* The layout was written with the file numbers of its inspection. */
@@ -41,13 +72,9 @@ static enum hub_status unreadable(const struct hub_ds_field *field, const struct
 }
 
 static enum hub_status prove(struct hub_layout_ref *ref, const struct hub_ds_box *box, uint32_t part,
-                             struct hub_view blob, struct hub_error *err)
+                             size_t size, struct hub_error *err)
 {
-    ref->blob = malloc(blob.size ? blob.size : 1);
-    if (!ref->blob)
-        return hub_fail(err, HUB_NO_MEMORY, "no memory for a layout of %zu bytes", blob.size);
-    memcpy(ref->blob, blob.data, blob.size);
-    HUB_TRY(hub_layout_open(ref->blob, blob.size, &ref->layout, err));
+    HUB_TRY(hub_layout_open(ref->blob, size, &ref->layout, err));
     renumber(&ref->layout, &box->maps[part]);
     const struct hub_ds_part *p = &box->dataset.parts[part];
     const uint64_t side_size =
@@ -66,8 +93,8 @@ static enum hub_status load(struct hub_catalog *catalog, const struct hub_ds_box
     bool row;
     HUB_TRY(hub_catalog_reader(catalog, &db, err));
     HUB_TRY(hub_db_prepare(db,
-                           "SELECT p.row, f.type, f.unreadable, f.layout FROM parts p LEFT JOIN part_fields f"
-                           " ON f.part = p.row AND f.path = ? WHERE p.row = ?",
+                           "SELECT f.row, f.type, f.unreadable, length(f.layout) FROM parts p LEFT JOIN"
+                           " part_fields f ON f.part = p.row AND f.path = ? WHERE p.row = ?",
                            &stmt, err));
     hub_stmt_bind_text(stmt, 1, f->path);
     hub_stmt_bind_int(stmt, 2, p->row);
@@ -81,9 +108,13 @@ static enum hub_status load(struct hub_catalog *catalog, const struct hub_ds_box
         return hub_fail_as(err, HUB_NOT_FOUND, "field-not-found", "%s has no rows in %s", f->path, p->name);
     if (hub_stmt_int(stmt, 1) != (int64_t)f->type)
         return unreadable(f, p, "it has another type there", err);
-    const struct hub_view blob = hub_stmt_blob(stmt, 3);
-    ref->item.bytes = sizeof *ref + blob.size + strlen(f->path);
-    const enum hub_status st = prove(ref, box, part, blob, err);
+    const size_t size = (size_t)hub_stmt_int(stmt, 3);
+    HUB_TRY(reserve(ref, size, err));
+    ref->blob = malloc(size ? size : 1);
+    if (!ref->blob)
+        return hub_fail(err, HUB_NO_MEMORY, "no memory for a layout of %zu bytes", size);
+    HUB_TRY(hub_db_read_blob(db, "part_fields", "layout", hub_stmt_int(stmt, 0), ref->blob, size, err));
+    const enum hub_status st = prove(ref, box, part, size, err);
     if (st == HUB_CORRUPT) /* it was proven when it was stored */
         return hub_fail_as(err, st, "internal", "the catalogue's layout of %s is damaged", f->path);
     return st;
@@ -110,13 +141,17 @@ enum hub_status hub_layout_get(struct hub_catalog *catalog, const struct hub_dat
             return hub_fail(err, HUB_NO_MEMORY, "no memory for a layout");
         ref->item.key = key;
         ref->item.free = ref_free;
+        ref->catalog = catalog;
         strcpy(ref->path, path);
         const enum hub_status st = load(catalog, hub_ds_box_of(dataset), part, field, ref, err);
         if (st) {
             ref_free(&ref->item);
             return st;
         }
-        ref = (struct hub_layout_ref *)hub_lru_add(catalog->lru, &ref->item);
+        if (ref->taken)
+            atomic_store(&ref->item.refs, 1);
+        else
+            ref = (struct hub_layout_ref *)hub_lru_add(catalog->lru, &ref->item);
     }
     *out = ref;
     return HUB_OK;

@@ -116,16 +116,17 @@ struct hub_lru_item *hub_lru_get(struct hub_lru *lru, const struct hub_lru_key *
     return item;
 }
 
-/* Drop old items until the budget holds, beginning with the shard of the newcomer, which itself stays. */
-static void evict(struct hub_lru *lru, const struct hub_lru_item *keep)
+/* Drop old items until so many bytes are left, beginning with the shard of the newcomer, which itself stays.
+ */
+static void evict(struct hub_lru *lru, size_t most, const struct hub_lru_item *keep)
 {
-    const unsigned first = (unsigned)(hash_of(&keep->key) % SHARDS);
-    for (unsigned i = 0; i < SHARDS && atomic_load(&lru->bytes) > lru->budget; i++) {
+    const unsigned first = keep ? (unsigned)(hash_of(&keep->key) % SHARDS) : 0;
+    for (unsigned i = 0; i < SHARDS && atomic_load(&lru->bytes) > most; i++) {
         struct shard *s = &lru->shards[(first + i) % SHARDS];
-        while (atomic_load(&lru->bytes) > lru->budget) {
+        while (atomic_load(&lru->bytes) > most) {
             pthread_mutex_lock(&s->lock);
             struct hub_lru_item *item = s->oldest;
-            if (item == keep)
+            if (item && item == keep)
                 item = NULL;
             if (item)
                 unlink_item(lru, s, slot_of(s, &item->key));
@@ -156,8 +157,13 @@ struct hub_lru_item *hub_lru_add(struct hub_lru *lru, struct hub_lru_item *item)
         item->free(item);
         return known;
     }
-    evict(lru, item);
+    evict(lru, lru->budget, item);
     return item;
+}
+
+void hub_lru_make_room(struct hub_lru *lru, size_t bytes)
+{
+    evict(lru, bytes < lru->budget ? lru->budget - bytes : 0, NULL);
 }
 
 void hub_lru_drop(struct hub_lru *lru, const struct hub_lru_key *key)

@@ -34,6 +34,8 @@ struct hub_lru_item *hub_lru_get(struct hub_lru *lru, const struct hub_lru_key *
  * thread was faster, its object, and the new one is freed. The newest object is kept even when it alone is
  * over the budget. */
 struct hub_lru_item *hub_lru_add(struct hub_lru *lru, struct hub_lru_item *item);
+/** Drop old objects until there is room for so many bytes more, or nothing is left. */
+void hub_lru_make_room(struct hub_lru *lru, size_t bytes);
 void hub_lru_put(struct hub_lru_item *item);
 /** Forget the object of this key. */
 void hub_lru_drop(struct hub_lru *lru, const struct hub_lru_key *key);

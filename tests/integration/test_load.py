@@ -171,6 +171,56 @@ def test_light_requests_go_on_beside_the_heavy_ones_of_another(bomb):
         assert metric(hub, "minari_hub_http_requests_in_flight") >= 2  # it had its turn before them
 
 
+def bytes_in_chunks_of_one(root, id, count, fields):
+    """Fields that HDF5 keeps as `count` chunks of one byte each; they are not written, only placed."""
+    path = dataset(root, id)
+    with h5py.File(os.path.join(root, id, "data", "main_data.hdf5"), "r+", libver="latest") as f:
+        for name in fields:
+            how = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+            how.set_chunk((1,))
+            how.set_alloc_time(h5py.h5d.ALLOC_TIME_EARLY)
+            how.set_fill_time(h5py.h5d.FILL_TIME_NEVER)
+            space = h5py.h5s.create_simple((count,))
+            h5py.h5d.create(f["episode_0"].require_group("infos").id, name.encode(), h5py.h5t.NATIVE_UINT8, space, how)
+    return path
+
+
+def test_four_million_chunks_are_bounded_work(tmp_path):
+    names = [f"many{i}" for i in range(4)]
+    path = bytes_in_chunks_of_one(str(tmp_path), "many-v0", 4190000, names)
+    with Hub([str(tmp_path)]) as hub:
+        hub.wait_indexed(120)
+        worst, over = 0, threading.Event()
+
+        def beside():
+            nonlocal worst
+            while not over.wait(0.005):
+                begin = time.monotonic()
+                assert hub.get("/healthz").status == 200
+                worst = max(worst, time.monotonic() - begin)
+
+        other = threading.Thread(target=beside)
+        other.start()
+        for query in ("format=npy", "format=raw&step=-1", "format=json", "format=npy&step=2"):
+            before = processor_s(hub.process.pid)
+            answer = hub.get(f"{path}/many0?{query}")
+            assert answer.status in (200, 413) and processor_s(hub.process.pid) - before < 5, query
+        before = processor_s(hub.process.pid)
+        for _ in range(10):
+            with asking(hub, f"{path}/many0?format=npy"):
+                pass
+        wait_for(lambda: metric(hub, "minari_hub_http_requests_in_flight") <= 1)
+        assert processor_s(hub.process.pid) - before < 10
+        # each field takes 64 MiB to look up its rows: all at once are more than there is
+        answer = hub.get(f"{path}?stop=1")
+        assert answer.status == 503 and answer.headers["Retry-After"] and "fewer fields" in answer.json()["detail"], answer.body
+        assert [hub.get(f"{path}/{name}?stop=1").status for name in names] == [200] * 4
+        over.set()
+        other.join()
+        assert worst < 1
+        assert metric(hub, "minari_hub_memory_budget_used_bytes") == 0
+
+
 # ---- memory ----
 
 

@@ -8,10 +8,11 @@
 
 static char *state;
 static struct hub_catalog *catalog;
+static struct hub_catalog_options options;
 
 static void open_it(void)
 {
-    const struct hub_catalog_options options = {.state = state};
+    options.state = state;
     DRAFT_OK(hub_catalog_open(&options, &catalog, err));
 }
 
@@ -163,6 +164,68 @@ Test(publish, nothing_blocks_when_warm)
     (void)file_of(dataset, 0, "actions");
     cr_assert_eq(hub_layout_get(catalog, dataset, 0, 0, false, &ref, NULL), HUB_OK);
     hub_layout_put(ref);
+    hub_dataset_put(dataset);
+}
+
+struct memory {
+    uint64_t used, most;
+};
+
+static bool take(void *user, uint64_t bytes)
+{
+    struct memory *m = user;
+    if (m->used + bytes > m->most)
+        return false;
+    m->used += bytes;
+    return true;
+}
+
+static void give(void *user, uint64_t bytes)
+{
+    ((struct memory *)user)->used -= bytes;
+}
+
+Test(publish, layouts_in_use_have_a_ceiling)
+{
+    struct draft_field fields[6];
+    struct hub_layout_ref *refs[6] = {0};
+    struct memory memory = {.most = 70 * KIB};
+    const struct hub_ds_file files[] = {draft_file("data/main_data.hdf5", 1 << 20)};
+    char names[6][8];
+    for (uint32_t i = 0; i < 6; i++) {
+        snprintf(names[i], sizeof names[i], "f%u", i);
+        fields[i] = (struct draft_field){names[i], HUB_FIELD_NUMBER, 1};
+    }
+    hub_catalog_close(catalog);
+    options =
+        (struct hub_catalog_options){.cache_bytes = 150 * KIB, .take = take, .give = give, .memory = &memory};
+    open_it();
+    struct hub_findings *found = draft_findings(fields, 6, 0, 0, 2000, 1); /* 24 bytes an episode and field */
+    const struct hub_draft_part part = {.name = "main_data.hdf5", .signature = 11, .found = found};
+    const struct hub_draft draft = draft_of("many-v0", files, 1, &part, 1);
+    publish(&draft);
+    draft_findings_free(found);
+
+    const struct hub_dataset *dataset = opened("many-v0");
+    struct hub_error err = {0};
+    uint32_t i = 0;
+    enum hub_status st = HUB_OK;
+    while (i < 6 && !(st = hub_layout_get(catalog, dataset, 0, i, true, &refs[i], &err)))
+        i++;
+    cr_assert_eq(st, HUB_BUSY);
+    cr_expect_str_eq(err.problem, "overloaded");
+    cr_expect(strstr(err.detail, "fewer fields"), "%s", err.detail);
+    cr_expect_geq(i, 3);
+    cr_expect_lt(i, 6);
+    cr_expect_gt(memory.used, 0);
+    while (i > 0)
+        hub_layout_put(refs[--i]);
+    cr_expect_eq(memory.used, 0, "what found no room is not kept");
+    for (i = 0; i < 6; i++) {
+        DRAFT_OK(hub_layout_get(catalog, dataset, 0, i, true, &refs[i], err));
+        hub_layout_put(refs[i]);
+    }
+    cr_expect_eq(memory.used, 0, "one after the other they fit");
     hub_dataset_put(dataset);
 }
 
