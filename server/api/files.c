@@ -104,12 +104,7 @@ enum hub_status hub_files_open(struct hub_request *request, const struct hub_dat
     const enum hub_status st = hub_file_get(request->app->store, &ref, out, err);
     if (st != HUB_CHANGED && st != HUB_NOT_FOUND)
         return st;
-    hub_scanner_hurry(request->app->scanner, ds->head->id);
-    hub_fail_as(err, HUB_CHANGED, "dataset-changing",
-                "'%s' is not the file that was indexed; it is being inspected again", entry->path);
-    if (err)
-        err->retry_after_s = 3;
-    return HUB_CHANGED;
+    return hub_resolve_changed(request->app, ds->head, err);
 }
 
 /* An opened file and what its answer says about it. */

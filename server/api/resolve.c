@@ -89,11 +89,15 @@ static enum hub_status not_inspected(struct hub_scanner *scanner, const struct h
                                      struct hub_error *err)
 {
     hub_scanner_hurry(scanner, head->id);
-    hub_fail_as(err, HUB_BUSY, "pending", "'%s' is not inspected yet%s%s", head->id,
-                *head->reason ? ": " : "", head->reason);
-    if (err)
-        err->retry_after_s = 2;
-    return HUB_BUSY;
+    return hub_fail_as(err, HUB_BUSY, "pending", "'%s' is not inspected yet%s%s", head->id,
+                       *head->reason ? ": " : "", head->reason);
+}
+
+enum hub_status hub_resolve_changed(struct hub_app *app, const struct hub_head *head, struct hub_error *err)
+{
+    hub_scanner_hurry(app->scanner, head->id);
+    return hub_fail_as(err, HUB_CHANGED, "dataset-changing",
+                       "a file of '%s' is not what was indexed; it is being inspected again", head->id);
 }
 
 static enum hub_status revision_gone(const struct hub_request *request, const struct hub_head *head,

@@ -61,4 +61,7 @@ HUB_MUST_USE enum hub_status hub_resolve_conditions(struct hub_request *request,
                                                     struct hub_response *response, const char *etag,
                                                     int64_t modified_s, bool *done, struct hub_error *err);
 
+/** HUB_CHANGED "dataset-changing": a file is not what was indexed. The dataset is inspected next. */
+enum hub_status hub_resolve_changed(struct hub_app *app, const struct hub_head *head, struct hub_error *err);
+
 #endif

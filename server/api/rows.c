@@ -1,8 +1,9 @@
 /* Rows of fields of one episode: see rows.h. */
 #include "server/api/rows.h"
 
-#include <limits.h>
-#include <stdio.h>
+#include "server/api/files.h"
+#include "server/api/resolve.h"
+
 #include <stdlib.h>
 
 /* Chunks, extents or pages that may be looked at on an event thread: some 50 us. */
@@ -10,12 +11,9 @@ enum { INLINE_STEPS = 2048 };
 
 void hub_selection_dispose(struct hub_selection *s)
 {
-    for (uint32_t i = 0; i < s->opened_count; i++)
-        hub_file_put(s->files[s->opened[i]]);
+    hub_plan_files_dispose(&s->files);
     for (uint32_t i = 0; i < s->count; i++)
         hub_layout_put(s->picks[i].layout);
-    free(s->files);
-    free(s->opened);
     free(s->picks);
     *s = (struct hub_selection){0};
 }
@@ -64,43 +62,21 @@ static enum hub_status cut(const struct hub_rows_wanted *wanted, enum hub_axis a
     return HUB_OK;
 }
 
-static enum hub_status open_file(struct hub_selection *s, uint32_t number, bool may_block,
-                                 struct hub_error *err)
+static enum hub_status open_side(struct hub_request *request, const struct hub_selection *s,
+                                 struct hub_file **out, struct hub_error *err)
 {
-    const struct hub_dataset *ds = s->dataset;
-    const struct hub_ds_part *part = &ds->parts[s->episode->part];
-    char path[PATH_MAX];
-    struct hub_file_ref ref = {.root = ds->head->root, .path = path, .if_open = !may_block};
-    if (number == ds->file_count) {
-        if (!part->side)
-            return hub_fail(err, HUB_CORRUPT, "part '%s' has no side data", part->name);
-        ref.root = HUB_ROOT_STATE;
-        ref.path = part->side;
-        ref.expect = &part->side_stamp;
-    } else {
-        const struct hub_ds_file *file = &ds->files[number];
-        const int n =
-            snprintf(path, sizeof path, "%s%s%s", ds->head->path, *ds->head->path ? "/" : "", file->path);
-        if (n < 0 || (size_t)n >= sizeof path)
-            return hub_fail(err, HUB_TOO_BIG, "the path of '%s' is too long", file->path);
-        ref.expect = &file->stamp;
-    }
-    const enum hub_status st = hub_file_get(s->app->store, &ref, &s->files[number], err);
-    if (st == HUB_CHANGED || st == HUB_NOT_FOUND) {
-        if (ref.root == HUB_ROOT_STATE)
-            hub_scanner_lost(s->app->scanner, ds->head->id);
-        else
-            hub_scanner_hurry(s->app->scanner, ds->head->id);
-        hub_fail_as(err, HUB_CHANGED, "dataset-changing",
-                    "a file of '%s' is not what was indexed; it is being inspected again", ds->head->id);
-        if (err)
-            err->retry_after_s = 3;
-        return HUB_CHANGED;
-    }
-    if (st)
+    const struct hub_ds_part *part = &s->dataset->parts[s->episode->part];
+    if (!part->side)
+        return hub_fail(err, HUB_CORRUPT, "part '%s' has no side data", part->name);
+    const struct hub_file_ref ref = {.root = HUB_ROOT_STATE,
+                                     .path = part->side,
+                                     .expect = &part->side_stamp,
+                                     .if_open = !request->may_block};
+    const enum hub_status st = hub_file_get(s->app->store, &ref, out, err);
+    if (st != HUB_CHANGED && st != HUB_NOT_FOUND)
         return st;
-    s->opened[s->opened_count++] = number;
-    return HUB_OK;
+    hub_scanner_lost(s->app->scanner, s->dataset->head->id);
+    return hub_resolve_changed(s->app, s->dataset->head, err);
 }
 
 static enum hub_status pick_field(struct hub_request *request, struct hub_selection *s, uint32_t field,
@@ -131,7 +107,6 @@ static enum hub_status pick_field(struct hub_request *request, struct hub_select
                    : cut(wanted, f->axis, s->episode->steps, window->count, &pick->slice, err));
     pick->bare = wanted->has_row || scalar;
     plan->variant = &layout->variants[plan->array->variant];
-    plan->file_count = s->dataset->file_count;
     plan->slice = pick->slice;
     plan->slice.start += window->first;
     return HUB_OK;
@@ -160,14 +135,13 @@ enum hub_status hub_selection_price(struct hub_request *request, struct hub_sele
                                     struct hub_error *err)
 {
     uint64_t steps = 0;
-    for (uint32_t i = 0; !request->may_block && i < s->count && steps <= INLINE_STEPS; i++)
-        steps += hub_plan_steps(&s->picks[i].plan, INLINE_STEPS);
-    if (steps > INLINE_STEPS)
-        return HUB_AGAIN;
     s->bytes_out = s->scratch = s->cost_us = 0;
     for (uint32_t i = 0; i < s->count; i++) {
         struct hub_plan *plan = &s->picks[i].plan;
+        plan->files = &s->files;
+        plan->step_limit = request->may_block ? 0 : INLINE_STEPS + 1 - steps;
         HUB_TRY(hub_plan_price(plan, err));
+        steps += plan->steps;
         s->bytes_out += plan->bytes_out;
         s->scratch = HUB_MAX(s->scratch, plan->scratch_peak);
         s->cost_us += plan->cost_us;
@@ -175,34 +149,15 @@ enum hub_status hub_selection_price(struct hub_request *request, struct hub_sele
     return HUB_OK;
 }
 
-/* Open what the plan touches, and no more: a dataset may have thousands of files. */
-static enum hub_status open_files(struct hub_selection *s, const struct hub_plan *plan, bool may_block,
-                                  uint64_t *bitmap, struct hub_error *err)
-{
-    const uint32_t words = (s->dataset->file_count + 1 + 63) / 64;
-    memset(bitmap, 0, words * sizeof *bitmap);
-    hub_plan_files(plan->layout, plan->array, &plan->slice, s->dataset->file_count, bitmap);
-    for (uint32_t w = 0; w < words; w++)
-        for (uint64_t bits = bitmap[w]; bits; bits &= bits - 1) {
-            const uint32_t number = w * 64 + (uint32_t)__builtin_ctzll(bits);
-            if (!s->files[number])
-                HUB_TRY(open_file(s, number, may_block, err));
-        }
-    return HUB_OK;
-}
-
 enum hub_status hub_selection_open(struct hub_request *request, struct hub_selection *s,
                                    struct hub_error *err)
 {
-    const uint32_t file_count = s->dataset->file_count;
-    HUB_CLEANUP(hub_freep) uint64_t *bitmap = calloc((file_count + 1 + 63) / 64, sizeof *bitmap);
-    s->files = calloc(file_count + 1, sizeof *s->files);
-    s->opened = calloc(file_count + 1, sizeof *s->opened);
-    if (!bitmap || !s->files || !s->opened)
-        return hub_fail(err, HUB_NO_MEMORY, "no memory for a plan");
-    for (uint32_t i = 0; i < s->count; i++) {
-        s->picks[i].plan.files = s->files;
-        HUB_TRY(open_files(s, &s->picks[i].plan, request->may_block, bitmap, err));
+    for (uint32_t i = 0; i < s->files.count; i++) {
+        struct hub_plan_file *wanted = &s->files.items[i];
+        HUB_TRY(wanted->number == HUB_SIDE_FILE
+                    ? open_side(request, s, &wanted->file, err)
+                    : hub_files_open(request, s->dataset, &s->dataset->files[wanted->number], &wanted->file,
+                                     err));
     }
     return HUB_OK;
 }
@@ -213,20 +168,14 @@ enum hub_status hub_selection_read(struct hub_request *request, const struct hub
 {
     const enum hub_status st =
         hub_read(&pick->plan, request->may_block ? 0 : HUB_READ_NOWAIT, request->parallel, into, rows, err);
-    if (st == HUB_CORRUPT &&
-        hub_selection_unchanged(selection, NULL) == HUB_CHANGED) /* short because it was cut meanwhile */
-        return hub_selection_unchanged(selection, err);
-    return st;
+    /* short because it was cut meanwhile? */
+    return st == HUB_CORRUPT && hub_selection_unchanged(selection, err) ? HUB_CHANGED : st;
 }
 
 enum hub_status hub_selection_unchanged(const struct hub_selection *selection, struct hub_error *err)
 {
-    for (uint32_t i = 0; i < selection->opened_count; i++) {
-        const enum hub_status st = hub_file_unchanged(selection->files[selection->opened[i]], err);
-        if (st) {
-            hub_scanner_hurry(selection->app->scanner, selection->dataset->head->id);
-            return st;
-        }
-    }
+    for (uint32_t i = 0; i < selection->files.count; i++)
+        if (hub_file_unchanged(selection->files.items[i].file, NULL))
+            return hub_resolve_changed(selection->app, selection->dataset->head, err);
     return HUB_OK;
 }

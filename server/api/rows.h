@@ -24,9 +24,7 @@ struct hub_selection {
     const struct hub_ds_episode *episode;
     struct hub_pick *picks;
     uint32_t count;
-    struct hub_file **files; /* by file number, the part's side file last */
-    uint32_t *opened;        /* the numbers that are not NULL */
-    uint32_t opened_count;
+    struct hub_plan_files files; /* that the priced picks read */
     uint64_t bytes_out, scratch, cost_us;
 };
 

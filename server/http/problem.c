@@ -37,7 +37,7 @@ static const struct problem problems[] = {
     {"dataset-broken", 422, 0, "The dataset is broken"},
     {"field-unreadable", 422, 0, "The field cannot be read"},
     {"internal", 500, 0, "The server failed"},
-    {"dataset-changing", 503, 2, "The dataset is being changed"},
+    {"dataset-changing", 503, 3, "The dataset is being changed"},
     {"pending", 503, 2, "The dataset is still being inspected"},
     {"overloaded", 503, 1, "The server is overloaded"},
     {"starting", 503, 1, "The server is starting"},

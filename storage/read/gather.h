@@ -12,6 +12,8 @@
  * call costs about what copying 10 KiB does, which is also an automatic chunk of h5py. */
 enum { HUB_READ_GAP = 10 * 1024, HUB_READ_RUN = 256 * 1024 };
 
+#define HUB_MAX_OUT (2 * GIB) /* of one slice */
+
 /** What of a slice lies in one piece, lowest row first whatever the slice's direction. */
 struct hub_cut {
     const struct hub_piece *piece;
@@ -30,7 +32,7 @@ struct hub_cuts {
 struct hub_cuts hub_cuts_of(const struct hub_plan *plan);
 bool hub_cuts_next(struct hub_cuts *cuts, struct hub_cut *out);
 
-/** One call of hub_read. */
+/** One call of hub_read. `offsets`, `pool` and `pooled` are for rows of varying length (VAR). */
 struct hub_gather {
     const struct hub_plan *plan;
     unsigned flags;
@@ -38,22 +40,45 @@ struct hub_gather {
     uint64_t row_bytes;
     uint8_t *data;
     uint8_t *valid;      /* one byte a value, made where the first null is met */
-    uint64_t *offsets;   /* VAR: offsets[i + 1] is the length of row i until all are known */
-    struct hub_buf pool; /* VAR: items of pages, decoded while their lengths were asked for ... */
+    uint64_t *offsets;   /* offsets[i + 1] is the length of row i until all are known */
+    struct hub_buf pool; /* rows that had to be decoded when their lengths were asked for ... */
     uint64_t *pooled;    /* ... and where each is */
 };
 
 struct hub_price {
     uint64_t bytes_out, bytes_read, bytes_decode, reads, scratch;
+    uint64_t steps, limit;
     double ns;
     bool nulls; /* there may be some */
 };
 
+/** May `n` more chunks, extents or pages be looked at? Else the price ends here. */
+static inline bool hub_price_steps(struct hub_price *price, uint64_t n)
+{
+    price->steps += n;
+    return price->steps < price->limit;
+}
+
+/** A piece kind: one const instance each, listed in plan.c. */
+struct hub_piece_ops {
+    bool in_file; /* the piece's; else its rows lie in the layout */
+    /** Must. What a cut takes. */
+    void (*price)(const struct hub_plan *plan, const struct hub_cut *cut, struct hub_price *price);
+    /** How long the rows of a cut are, into g->offsets. NULL: rows of varying length cannot lie so. */
+    enum hub_status (*lengths)(struct hub_gather *g, const struct hub_cut *cut, struct hub_error *err);
+    /** Must. The rows of a cut into place; those of varying length when all lengths are known. */
+    enum hub_status (*gather)(struct hub_gather *g, const struct hub_cut *cut, struct hub_error *err);
+};
+extern const struct hub_piece_ops hub_piece_strided, hub_piece_chunked, hub_piece_extents, hub_piece_pages,
+    hub_piece_fill, hub_piece_inline;
+const struct hub_piece_ops *hub_piece_ops(const struct hub_piece *piece);
+
 /** Bytes of a file into memory: block by block, so that a gather that was cancelled ends within one. */
 HUB_MUST_USE enum hub_status hub_gather_read(const struct hub_gather *g, struct hub_file *file,
                                              uint64_t offset, void *out, size_t size, struct hub_error *err);
-/** The file of a piece: never NULL for a plan whose files are open. */
-struct hub_file *hub_gather_file(const struct hub_gather *g, const struct hub_piece *piece);
+/** The file of a piece. HUB_INVALID: nobody opened it. */
+HUB_MUST_USE enum hub_status hub_gather_file(const struct hub_gather *g, const struct hub_piece *piece,
+                                             struct hub_file **out, struct hub_error *err);
 
 /** Where the lowest row of a cut goes, and how far it is from there to the next. */
 static inline uint8_t *hub_cut_out(const struct hub_gather *g, const struct hub_cut *cut, int64_t *stride)
@@ -68,31 +93,10 @@ static inline uint64_t hub_cut_index(const struct hub_cut *cut, uint64_t i)
 }
 
 /* gather_strided.c */
-HUB_MUST_USE enum hub_status hub_strided_gather(const struct hub_gather *g, const struct hub_cut *cut,
-                                                struct hub_error *err);
-void hub_strided_price(const struct hub_plan *plan, const struct hub_cut *cut, struct hub_price *price);
 /** Read a simplified box whose `from` strides are a file's, its first element at `offset`. */
 HUB_MUST_USE enum hub_status hub_box_read(const struct hub_gather *g, struct hub_file *file, uint64_t offset,
                                           const struct hub_box *box, uint8_t *to, struct hub_error *err);
 void hub_box_price(const struct hub_box *box, struct hub_price *price);
-
-/* gather_chunked.c */
-HUB_MUST_USE enum hub_status hub_chunked_gather(const struct hub_gather *g, const struct hub_cut *cut,
-                                                struct hub_error *err);
-void hub_chunked_price(const struct hub_plan *plan, const struct hub_cut *cut, struct hub_price *price);
-uint64_t hub_chunked_count(const struct hub_plan *plan, const struct hub_cut *cut);
-
-/* gather_extents.c: fixed-size rows, or VAR rows once offsets are known */
-HUB_MUST_USE enum hub_status hub_extents_gather(const struct hub_gather *g, const struct hub_cut *cut,
-                                                struct hub_error *err);
-void hub_extents_lengths(const struct hub_gather *g, const struct hub_cut *cut);
-void hub_extents_price(const struct hub_plan *plan, const struct hub_cut *cut, struct hub_price *price);
-
-/* gather_pages.c: fixed-size rows, or the lengths and pooled items of VAR rows */
-HUB_MUST_USE enum hub_status hub_pages_gather(struct hub_gather *g, const struct hub_cut *cut,
-                                              struct hub_error *err);
-void hub_pages_price(const struct hub_plan *plan, const struct hub_cut *cut, struct hub_price *price);
-uint64_t hub_pages_count(const struct hub_plan *plan, const struct hub_cut *cut);
 
 /* What things take on warm pages, in nanoseconds; measured by tests/bench/micro_gather.c, rounded up. */
 #define HUB_NS_PLAN 300.0       /* a plan, its checks and its output */

@@ -254,6 +254,7 @@ static enum hub_status read_range(struct run *run, uint64_t from, uint64_t to, s
 struct shared {
     const struct hub_gather *g;
     const struct walk *walk;
+    struct hub_file *file;
     uint64_t chunks_each;
     uint8_t *out;
     atomic_int status; /* the first failure's */
@@ -271,7 +272,7 @@ static void run_unit(void *arg, uint32_t unit)
     run.out = shared->out;
     run.count = 0;
     run.start = run.end = 0;
-    run.file = hub_gather_file(shared->g, shared->walk->cut->piece);
+    run.file = shared->file;
     struct hub_error err;
     const uint64_t from = unit * shared->chunks_each,
                    to = HUB_MIN(from + shared->chunks_each, shared->walk->count);
@@ -282,13 +283,13 @@ static void run_unit(void *arg, uint32_t unit)
     hub_scratch_trim();
 }
 
-enum hub_status hub_chunked_gather(const struct hub_gather *g, const struct hub_cut *cut,
-                                   struct hub_error *err)
+static enum hub_status gather(struct hub_gather *g, const struct hub_cut *cut, struct hub_error *err)
 {
     struct walk walk;
     start_walk(g->plan, cut, &walk);
     int64_t stride;
     struct shared shared = {.g = g, .walk = &walk, .err = err, .out = hub_cut_out(g, cut, &stride)};
+    HUB_TRY(hub_gather_file(g, cut->piece, &shared.file, err));
     const uint64_t per = HUB_MAX(UNIT_BYTES / HUB_MAX(walk.chunk_bytes, 1), 1);
     const uint64_t units = (walk.count + per - 1) / per;
     if (!g->parallel || !g->parallel->run || !walk.pipeline->count || units < 2 || units > UINT32_MAX) {
@@ -317,18 +318,13 @@ static double decode_ns(const struct walk *w, const struct hub_chunk *chunk)
     return ns;
 }
 
-uint64_t hub_chunked_count(const struct hub_plan *plan, const struct hub_cut *cut)
-{
-    struct walk w;
-    start_walk(plan, cut, &w);
-    return w.count;
-}
-
-void hub_chunked_price(const struct hub_plan *plan, const struct hub_cut *cut, struct hub_price *price)
+static void price(const struct hub_plan *plan, const struct hub_cut *cut, struct hub_price *price)
 {
     struct walk w;
     start_walk(plan, cut, &w);
     uint64_t end = 0, start = 0, collected = 0, stored = 0;
+    if (!hub_price_steps(price, w.count))
+        return;
     for (uint64_t number = 0; number < w.count; number++) {
         struct visit visit;
         uint64_t offset, size;
@@ -364,3 +360,5 @@ void hub_chunked_price(const struct hub_plan *plan, const struct hub_cut *cut, s
         price->bytes_decode ? w.chunk_bytes + 2 * (HUB_MAX(w.chunk_bytes, stored) + 64) : 0;
     price->scratch = HUB_MAX(price->scratch, stored + decode);
 }
+
+const struct hub_piece_ops hub_piece_chunked = {.in_file = true, .price = price, .gather = gather};

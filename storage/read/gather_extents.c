@@ -70,11 +70,10 @@ static const struct hub_extent *extent_of(const struct hub_plan *plan, const str
     return &plan->layout->extents[cut->piece->table + cut->row + i * cut->step];
 }
 
-enum hub_status hub_extents_gather(const struct hub_gather *g, const struct hub_cut *cut,
-                                   struct hub_error *err)
+static enum hub_status gather(struct hub_gather *g, const struct hub_cut *cut, struct hub_error *err)
 {
     struct batch b;
-    b.file = hub_gather_file(g, cut->piece);
+    HUB_TRY(hub_gather_file(g, cut->piece, &b.file, err));
     b.g = g;
     b.count = 0;
     b.start = b.end = 0;
@@ -87,16 +86,20 @@ enum hub_status hub_extents_gather(const struct hub_gather *g, const struct hub_
     return flush(&b, err);
 }
 
-void hub_extents_lengths(const struct hub_gather *g, const struct hub_cut *cut)
+static enum hub_status lengths(struct hub_gather *g, const struct hub_cut *cut, struct hub_error *err)
 {
+    (void)err;
     for (uint64_t i = 0; i < cut->count; i++)
         g->offsets[hub_cut_index(cut, i) + 1] = extent_of(g->plan, cut, i)->length;
+    return HUB_OK;
 }
 
-void hub_extents_price(const struct hub_plan *plan, const struct hub_cut *cut, struct hub_price *price)
+static void price(const struct hub_plan *plan, const struct hub_cut *cut, struct hub_price *price)
 {
     uint64_t start = 0, end = 0, reads = 0, bytes = 0, wanted = 0;
     const bool forward = cut->step == 1 && cut->direction > 0;
+    if (!hub_price_steps(price, cut->count))
+        return;
     for (uint64_t i = 0; i < cut->count; i++) {
         const struct hub_extent *e = extent_of(plan, cut, i);
         if (reads && i % BATCH && may_join(start, end, forward, e->offset, e->length, forward)) {
@@ -117,3 +120,6 @@ void hub_extents_price(const struct hub_plan *plan, const struct hub_cut *cut, s
     if (plan->variant->kind == HUB_KIND_VAR)
         price->bytes_out += wanted;
 }
+
+const struct hub_piece_ops hub_piece_extents = {
+    .in_file = true, .price = price, .lengths = lengths, .gather = gather};

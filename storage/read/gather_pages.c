@@ -160,7 +160,7 @@ static enum hub_status note_nulls(const struct reader *r, const struct part *par
 
 /* ---- rows of fixed size ---- */
 
-static enum hub_status gather_fixed(struct reader *r, const struct hub_page *page, const struct part *part,
+static enum hub_status decode_fixed(struct reader *r, const struct hub_page *page, const struct part *part,
                                     struct hub_error *err)
 {
     const struct hub_cut *cut = r->cut;
@@ -184,7 +184,7 @@ static enum hub_status gather_fixed(struct reader *r, const struct hub_page *pag
 
 /* ---- rows of varying length: their bytes are pooled, their lengths noted ---- */
 
-static enum hub_status gather_var(struct reader *r, const struct hub_page *page, const struct part *part,
+static enum hub_status decode_var(struct reader *r, const struct hub_page *page, const struct part *part,
                                   struct hub_error *err)
 {
     struct hub_gather *g = r->g;
@@ -208,29 +208,47 @@ static enum hub_status gather_var(struct reader *r, const struct hub_page *page,
     return r->column->max_def ? note_nulls(r, part, valid, err) : HUB_OK;
 }
 
-enum hub_status hub_pages_gather(struct hub_gather *g, const struct hub_cut *cut, struct hub_error *err)
+static enum hub_status decode_cut(struct hub_gather *g, const struct hub_cut *cut, struct hub_error *err)
 {
     struct reader r = reader_of(g->plan, cut);
     r.g = g;
-    r.file = hub_gather_file(g, cut->piece);
+    HUB_TRY(hub_gather_file(g, cut->piece, &r.file, err));
     const uint64_t end = r.low + ((cut->count - 1) * cut->step + 1) * r.items;
     for (uint32_t i = page_with(&r, r.low); i < r.page_count && r.pages[i].first_value < end; i++) {
         struct part part;
         if (!part_of(&r, &r.pages[i], &part))
             continue;
-        HUB_TRY(g->offsets ? gather_var(&r, &r.pages[i], &part, err)
-                           : gather_fixed(&r, &r.pages[i], &part, err));
+        HUB_TRY(g->offsets ? decode_var(&r, &r.pages[i], &part, err)
+                           : decode_fixed(&r, &r.pages[i], &part, err));
+    }
+    return HUB_OK;
+}
+
+static enum hub_status lengths(struct hub_gather *g, const struct hub_cut *cut, struct hub_error *err)
+{
+    if (!g->pooled)
+        g->pooled = malloc(g->plan->slice.count * sizeof *g->pooled);
+    return g->pooled ? decode_cut(g, cut, err) : hub_fail(err, HUB_NO_MEMORY, "no memory for rows of pages");
+}
+
+static enum hub_status gather(struct hub_gather *g, const struct hub_cut *cut, struct hub_error *err)
+{
+    if (!g->offsets)
+        return decode_cut(g, cut, err);
+    for (uint64_t i = 0; i < cut->count; i++) {
+        const uint64_t index = hub_cut_index(cut, i), size = g->offsets[index + 1] - g->offsets[index];
+        if (size)
+            memcpy(g->data + g->offsets[index], g->pool.data + g->pooled[index], size);
     }
     return HUB_OK;
 }
 
 /* ---- the price ---- */
 
-uint64_t hub_pages_count(const struct hub_plan *plan, const struct hub_cut *cut)
+static uint64_t pages_of(const struct reader *r)
 {
-    const struct reader r = reader_of(plan, cut);
-    const uint64_t last = r.low + ((cut->count - 1) * cut->step + 1) * r.items - 1;
-    return r.items ? page_with(&r, last) - page_with(&r, r.low) + 1 : 1;
+    const uint64_t last = r->low + ((r->cut->count - 1) * r->cut->step + 1) * r->items - 1;
+    return r->items ? page_with(r, last) - page_with(r, r->low) + 1 : 1;
 }
 
 static void price_page(const struct reader *r, const struct hub_page *page, struct hub_price *price)
@@ -255,7 +273,7 @@ static uint64_t var_bound(const struct hub_column *column, const struct hub_page
     return HUB_MIN(rows * column->longest, sum);
 }
 
-void hub_pages_price(const struct hub_plan *plan, const struct hub_cut *cut, struct hub_price *price)
+static void price(const struct hub_plan *plan, const struct hub_cut *cut, struct hub_price *price)
 {
     const struct reader r = reader_of(plan, cut);
     const struct hub_page *dictionary =
@@ -264,6 +282,8 @@ void hub_pages_price(const struct hub_plan *plan, const struct hub_cut *cut, str
                    end = r.low + ((cut->count - 1) * cut->step + 1) * r.items;
     const bool var = plan->variant->kind == HUB_KIND_VAR, straight = cut->step == 1 && cut->direction > 0;
     uint64_t most = 0, words = 0;
+    if (!hub_price_steps(price, pages_of(&r)))
+        return;
     for (uint32_t i = page_with(&r, r.low); i < r.page_count && r.pages[i].first_value < end; i++) {
         const struct hub_page *page = &r.pages[i];
         struct part part;
@@ -290,3 +310,6 @@ void hub_pages_price(const struct hub_plan *plan, const struct hub_cut *cut, str
     price->nulls |= r.column->max_def != 0;
     price->scratch = HUB_MAX(price->scratch, most + words + (var ? price->bytes_out : 0));
 }
+
+const struct hub_piece_ops hub_piece_pages = {
+    .in_file = true, .price = price, .lengths = lengths, .gather = gather};

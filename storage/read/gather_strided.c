@@ -171,19 +171,23 @@ static struct hub_box box_of(const struct hub_plan *plan, const struct hub_cut *
     return box;
 }
 
-enum hub_status hub_strided_gather(const struct hub_gather *g, const struct hub_cut *cut,
-                                   struct hub_error *err)
+static enum hub_status gather(struct hub_gather *g, const struct hub_cut *cut, struct hub_error *err)
 {
     int64_t out_stride;
     uint8_t *to = hub_cut_out(g, cut, &out_stride);
     const struct hub_box box = box_of(g->plan, cut, out_stride);
     const uint64_t offset = cut->piece->offset + cut->row * (uint64_t)cut->piece->row_stride;
-    return hub_box_read(g, hub_gather_file(g, cut->piece), offset, &box, to, err);
+    struct hub_file *file;
+    HUB_TRY(hub_gather_file(g, cut->piece, &file, err));
+    return hub_box_read(g, file, offset, &box, to, err);
 }
 
-void hub_strided_price(const struct hub_plan *plan, const struct hub_cut *cut, struct hub_price *price)
+static void price(const struct hub_plan *plan, const struct hub_cut *cut, struct hub_price *price)
 {
     const struct hub_box box =
         box_of(plan, cut, cut->direction * (int64_t)hub_variant_row_bytes(plan->variant));
-    hub_box_price(&box, price);
+    if (hub_price_steps(price, 1))
+        hub_box_price(&box, price);
 }
+
+const struct hub_piece_ops hub_piece_strided = {.in_file = true, .price = price, .gather = gather};

@@ -1,9 +1,9 @@
-/* Slices by Python's rules, the pieces a slice falls on, the files it needs and what it will cost. */
+/* Slices by Python's rules, the pieces a slice falls on, and the walk over them that finds its price and its
+ * files. */
 #include "storage/read/gather.h"
 
 #include <math.h>
-
-#define MAX_OUT (2 * GIB)
+#include <stdlib.h>
 
 /* ---- slices ---- */
 
@@ -74,18 +74,20 @@ static uint32_t piece_of(const struct hub_layout *layout, const struct hub_array
     return low;
 }
 
+static uint64_t stride_of(const struct hub_slice *s)
+{
+    return s->count < 2 ? 1 : s->step < 0 ? 0 - (uint64_t)s->step : (uint64_t)s->step;
+}
+
+static uint64_t lowest(const struct hub_slice *s)
+{
+    return s->step < 0 && s->count ? s->start - (s->count - 1) * stride_of(s) : s->start;
+}
+
 struct hub_cuts hub_cuts_of(const struct hub_plan *plan)
 {
-    const struct hub_slice *s = &plan->slice;
-    struct hub_cuts cuts = {.plan = plan, .low = s->start, .step = 1};
-    if (s->count > 1) {
-        cuts.step = s->step < 0 ? 0 - (uint64_t)s->step : (uint64_t)s->step;
-        if (s->step < 0)
-            cuts.low = s->start - (s->count - 1) * cuts.step;
-    }
-    if (s->count)
-        cuts.piece = piece_of(plan->layout, plan->array, cuts.low);
-    return cuts;
+    return (struct hub_cuts){
+        .plan = plan, .low = lowest(&plan->slice), .step = stride_of(&plan->slice), .piece = plan->piece};
 }
 
 bool hub_cuts_next(struct hub_cuts *cuts, struct hub_cut *out)
@@ -113,75 +115,94 @@ bool hub_cuts_next(struct hub_cuts *cuts, struct hub_cut *out)
     return true;
 }
 
-void hub_plan_files(const struct hub_layout *layout, const struct hub_array *array,
-                    const struct hub_slice *slice, uint32_t file_count, uint64_t *bitmap)
+/* ---- files ---- */
+
+/* Where a number stands in the list, or would. */
+static uint32_t place_of(const struct hub_plan_files *files, uint32_t number)
 {
-    const struct hub_plan plan = {.layout = layout, .array = array, .slice = *slice};
-    memset(bitmap, 0, ((uint64_t)file_count + 1 + 63) / 64 * sizeof *bitmap);
-    if (!slice_fits(slice, array->rows))
-        return;
-    struct hub_cuts cuts = hub_cuts_of(&plan);
-    struct hub_cut cut;
-    while (hub_cuts_next(&cuts, &cut)) {
-        if (cut.piece->kind == HUB_PIECE_FILL || cut.piece->kind == HUB_PIECE_INLINE)
-            continue;
-        const uint32_t file = cut.piece->file == HUB_SIDE_FILE ? file_count : cut.piece->file;
-        if (file <= file_count)
-            bitmap[file / 64] |= UINT64_C(1) << file % 64;
+    uint32_t low = 0, high = files->count;
+    while (low < high) {
+        const uint32_t middle = low + (high - low) / 2;
+        if (files->items[middle].number < number)
+            low = middle + 1;
+        else
+            high = middle;
     }
+    return low;
+}
+
+static enum hub_status note_file(struct hub_plan_files *files, uint32_t number, struct hub_error *err)
+{
+    const uint32_t at = place_of(files, number);
+    if (at < files->count && files->items[at].number == number)
+        return HUB_OK;
+    if (files->count == files->capacity) {
+        const uint32_t more = files->capacity ? 2 * files->capacity : 2;
+        struct hub_plan_file *items = realloc(files->items, more * sizeof *items);
+        if (!items)
+            return hub_fail(err, HUB_NO_MEMORY, "no memory for a plan");
+        files->items = items;
+        files->capacity = more;
+    }
+    memmove(&files->items[at + 1], &files->items[at], (files->count - at) * sizeof *files->items);
+    files->items[at] = (struct hub_plan_file){.number = number};
+    files->count++;
+    return HUB_OK;
+}
+
+enum hub_status hub_gather_file(const struct hub_gather *g, const struct hub_piece *piece,
+                                struct hub_file **out, struct hub_error *err)
+{
+    const struct hub_plan_files *files = g->plan->files;
+    const uint32_t at = files ? place_of(files, piece->file) : 0;
+    if (!files || at == files->count || files->items[at].number != piece->file || !files->items[at].file)
+        return hub_fail(err, HUB_INVALID, "file %u of the plan is not open", piece->file);
+    *out = files->items[at].file;
+    return HUB_OK;
+}
+
+void hub_plan_files_close(struct hub_plan_files *files)
+{
+    for (uint32_t i = 0; i < files->count; i++) {
+        hub_file_put(files->items[i].file);
+        files->items[i].file = NULL;
+    }
+}
+
+void hub_plan_files_dispose(struct hub_plan_files *files)
+{
+    hub_plan_files_close(files);
+    free(files->items);
+    *files = (struct hub_plan_files){0};
 }
 
 /* ---- the price ---- */
 
-static uint64_t steps_of(const struct hub_plan *plan, const struct hub_cut *cut)
+const struct hub_piece_ops *hub_piece_ops(const struct hub_piece *piece)
 {
-    switch (cut->piece->kind) {
-    case HUB_PIECE_CHUNKED:
-        return hub_chunked_count(plan, cut);
-    case HUB_PIECE_EXTENTS:
-        return cut->count;
-    case HUB_PIECE_PAGES:
-        return hub_pages_count(plan, cut);
-    default:
-        return 1;
-    }
+    static const struct hub_piece_ops *const kinds[HUB_PIECE_KIND_COUNT] = {
+        [HUB_PIECE_STRIDED] = &hub_piece_strided, [HUB_PIECE_CHUNKED] = &hub_piece_chunked,
+        [HUB_PIECE_EXTENTS] = &hub_piece_extents, [HUB_PIECE_PAGES] = &hub_piece_pages,
+        [HUB_PIECE_FILL] = &hub_piece_fill,       [HUB_PIECE_INLINE] = &hub_piece_inline,
+    };
+    return kinds[piece->kind];
 }
 
-uint64_t hub_plan_steps(const struct hub_plan *plan, uint64_t limit)
+static enum hub_status walk(struct hub_plan *plan, struct hub_price *price, struct hub_error *err)
 {
-    if (!slice_fits(&plan->slice, plan->array->rows))
-        return 0;
     struct hub_cuts cuts = hub_cuts_of(plan);
     struct hub_cut cut;
-    uint64_t steps = 0;
-    while (steps <= limit && hub_cuts_next(&cuts, &cut))
-        steps += HUB_MIN(steps_of(plan, &cut), limit + 1);
-    return steps;
-}
-
-static void price_cut(const struct hub_plan *plan, const struct hub_cut *cut, struct hub_price *price)
-{
-    switch (cut->piece->kind) {
-    case HUB_PIECE_STRIDED:
-        hub_strided_price(plan, cut, price);
-        break;
-    case HUB_PIECE_CHUNKED:
-        hub_chunked_price(plan, cut, price);
-        break;
-    case HUB_PIECE_EXTENTS:
-        hub_extents_price(plan, cut, price);
-        break;
-    case HUB_PIECE_PAGES:
-        hub_pages_price(plan, cut, price);
-        break;
-    default: { /* FILL, INLINE */
-        const uint64_t each =
-            plan->variant->kind == HUB_KIND_VAR ? cut->piece->count : hub_variant_row_bytes(plan->variant);
-        price->ns += (double)cut->count * (HUB_NS_MOVE + (double)each * HUB_NS_COPY_BYTE);
-        if (plan->variant->kind == HUB_KIND_VAR) /* checked here, so that the sum cannot overflow */
-            price->bytes_out += each && cut->count > MAX_OUT / each ? MAX_OUT + 1 : cut->count * each;
+    while (hub_cuts_next(&cuts, &cut)) {
+        const struct hub_piece_ops *ops = hub_piece_ops(cut.piece);
+        if (ops->in_file && plan->files)
+            HUB_TRY(note_file(plan->files, cut.piece->file, err));
+        ops->price(plan, &cut, price);
+        if (price->steps >= price->limit)
+            return HUB_AGAIN;
+        if (price->bytes_out > HUB_MAX_OUT)
+            return hub_fail(err, HUB_TOO_BIG, "more than 2 GiB of rows");
     }
-    }
+    return HUB_OK;
 }
 
 enum hub_status hub_plan_price(struct hub_plan *plan, struct hub_error *err)
@@ -192,16 +213,15 @@ enum hub_status hub_plan_price(struct hub_plan *plan, struct hub_error *err)
     if (!slice_fits(s, plan->array->rows))
         return hub_fail(err, HUB_OUT_OF_RANGE, "rows beyond the end");
     /* A row without bytes counts for one, so that nobody walks 2^48 of them. */
-    if (s->count > MAX_OUT / HUB_MAX(row_bytes, var ? 9 : 1))
+    if (s->count > HUB_MAX_OUT / HUB_MAX(row_bytes, var ? 9 : 1))
         return hub_fail(err, HUB_TOO_BIG, "more than 2 GiB of rows");
-    struct hub_price price = {.ns = HUB_NS_PLAN, .bytes_out = var ? 0 : s->count * row_bytes};
-    struct hub_cuts cuts = hub_cuts_of(plan);
-    struct hub_cut cut;
-    while ((var || row_bytes) && hub_cuts_next(&cuts, &cut)) {
-        price_cut(plan, &cut, &price);
-        if (price.bytes_out > MAX_OUT)
-            return hub_fail(err, HUB_TOO_BIG, "more than 2 GiB of rows");
-    }
+    struct hub_price price = {.ns = HUB_NS_PLAN,
+                              .bytes_out = var ? 0 : s->count * row_bytes,
+                              .limit = plan->step_limit ? plan->step_limit : UINT64_MAX};
+    plan->piece = s->count ? piece_of(plan->layout, plan->array, lowest(s)) : 0;
+    if (var || row_bytes)
+        HUB_TRY(walk(plan, &price, err));
+    plan->steps = price.steps;
     plan->bytes_out = price.bytes_out;
     plan->bytes_read = price.bytes_read;
     plan->bytes_decode = price.bytes_decode;

@@ -1,5 +1,4 @@
-/* hub_read: where the rows go, which piece kind reads them, and for rows of varying length their lengths
- * first. */
+/* hub_read: where the rows go, and for rows of varying length their lengths first. */
 #include "storage/read/gather.h"
 #include "storage/read/scratch.h"
 
@@ -25,11 +24,6 @@ enum hub_status hub_gather_read(const struct hub_gather *g, struct hub_file *fil
     return HUB_OK;
 }
 
-struct hub_file *hub_gather_file(const struct hub_gather *g, const struct hub_piece *piece)
-{
-    return g->plan->files[piece->file == HUB_SIDE_FILE ? g->plan->file_count : piece->file];
-}
-
 void hub_rows_dispose(struct hub_rows *rows)
 {
     if (rows->owned)
@@ -48,98 +42,26 @@ uint64_t hub_rows_nulls(const struct hub_rows *rows)
     return nulls;
 }
 
-/* ---- rows that lie in the layout itself ---- */
+/* ---- the call ---- */
 
-/* The same element over and over: rows of a fill lie together whatever the slice's direction. */
-static void gather_fill(const struct hub_gather *g, const struct hub_cut *cut)
-{
-    const size_t item = g->plan->variant->item_size, size = cut->count * g->row_bytes;
-    uint8_t *to = g->data + (cut->direction > 0 ? cut->first : cut->first - (cut->count - 1)) * g->row_bytes;
-    if (cut->piece->offset == HUB_NONE) {
-        memset(to, 0, size);
-        return;
-    }
-    memcpy(to, g->plan->layout->bytes + cut->piece->offset, item);
-    for (size_t done = item; done < size;) {
-        const size_t n = HUB_MIN(done, size - done);
-        memcpy(to + done, to, n);
-        done += n;
-    }
-}
-
-static void gather_inline(const struct hub_gather *g, const struct hub_cut *cut)
-{
-    int64_t out_stride;
-    uint8_t *to = hub_cut_out(g, cut, &out_stride);
-    struct hub_box box = {.rank = 1, .item = g->row_bytes};
-    box.dim[0] = (struct hub_box_dim){cut->count, (int64_t)(cut->step * g->row_bytes), out_stride};
-    hub_box_simplify(&box);
-    hub_box_copy(&box, to, g->plan->layout->bytes + cut->piece->offset + cut->row * g->row_bytes);
-}
-
-static enum hub_status gather_fixed(struct hub_gather *g, struct hub_error *err)
+static enum hub_status gather_cuts(struct hub_gather *g, struct hub_error *err)
 {
     struct hub_cuts cuts = hub_cuts_of(g->plan);
     struct hub_cut cut;
-    while (g->row_bytes && hub_cuts_next(&cuts, &cut)) {
-        switch (cut.piece->kind) {
-        case HUB_PIECE_STRIDED:
-            HUB_TRY(hub_strided_gather(g, &cut, err));
-            break;
-        case HUB_PIECE_CHUNKED:
-            HUB_TRY(hub_chunked_gather(g, &cut, err));
-            break;
-        case HUB_PIECE_EXTENTS:
-            HUB_TRY(hub_extents_gather(g, &cut, err));
-            break;
-        case HUB_PIECE_PAGES:
-            HUB_TRY(hub_pages_gather(g, &cut, err));
-            break;
-        case HUB_PIECE_FILL:
-            gather_fill(g, &cut);
-            break;
-        default:
-            gather_inline(g, &cut);
-        }
-    }
+    while (hub_cuts_next(&cuts, &cut))
+        HUB_TRY(hub_piece_ops(cut.piece)->gather(g, &cut, err));
     return HUB_OK;
 }
-
-/* ---- rows of varying length ---- */
 
 static enum hub_status find_lengths(struct hub_gather *g, struct hub_error *err)
 {
     struct hub_cuts cuts = hub_cuts_of(g->plan);
     struct hub_cut cut;
     while (hub_cuts_next(&cuts, &cut)) {
-        if (cut.piece->kind == HUB_PIECE_EXTENTS)
-            hub_extents_lengths(g, &cut);
-        else if (cut.piece->kind == HUB_PIECE_PAGES)
-            HUB_TRY(hub_pages_gather(g, &cut, err));
-        else
-            for (uint64_t i = 0; i < cut.count; i++)
-                g->offsets[hub_cut_index(&cut, i) + 1] = cut.piece->count;
-    }
-    return HUB_OK;
-}
-
-static enum hub_status fill_var(const struct hub_gather *g, struct hub_error *err)
-{
-    struct hub_cuts cuts = hub_cuts_of(g->plan);
-    struct hub_cut cut;
-    while (hub_cuts_next(&cuts, &cut)) {
-        if (cut.piece->kind == HUB_PIECE_EXTENTS) {
-            HUB_TRY(hub_extents_gather(g, &cut, err));
-            continue;
-        }
-        for (uint64_t i = 0; i < cut.count; i++) {
-            const uint64_t index = hub_cut_index(&cut, i), size = g->offsets[index + 1] - g->offsets[index];
-            const uint8_t *from = cut.piece->kind == HUB_PIECE_PAGES && g->pooled
-                                      ? (const uint8_t *)g->pool.data + g->pooled[index]
-                                      : g->plan->layout->bytes + cut.piece->offset;
-            if (size)
-                memcpy(g->data + g->offsets[index], from, size);
-        }
+        const struct hub_piece_ops *ops = hub_piece_ops(cut.piece);
+        if (!ops->lengths)
+            return hub_fail(err, HUB_CORRUPT, "rows without a size");
+        HUB_TRY(ops->lengths(g, &cut, err));
     }
     return HUB_OK;
 }
@@ -157,31 +79,10 @@ static enum hub_status gather_var(struct hub_gather *g, struct hub_error *err)
     g->data = malloc(HUB_MAX(g->offsets[count], 1));
     if (!g->data)
         return hub_fail(err, HUB_NO_MEMORY, "no memory for %" PRIu64 " bytes", g->offsets[count]);
-    return fill_var(g, err);
+    return gather_cuts(g, err);
 }
 
-/* ---- the call ---- */
-
-/* Are there pages? Also: does a piece lie in a file that is not open? Bugs of the caller are told, not
- * hidden.
- */
-static enum hub_status look_ahead(const struct hub_plan *plan, bool *pages, struct hub_error *err)
-{
-    struct hub_cuts cuts = hub_cuts_of(plan);
-    struct hub_cut cut;
-    while (hub_cuts_next(&cuts, &cut)) {
-        const uint32_t kind = cut.piece->kind;
-        if (kind == HUB_PIECE_FILL || kind == HUB_PIECE_INLINE)
-            continue;
-        const uint32_t file = cut.piece->file == HUB_SIDE_FILE ? plan->file_count : cut.piece->file;
-        if (file > plan->file_count || !plan->files || !plan->files[file])
-            return hub_fail(err, HUB_INVALID, "file %u of the plan is not open", cut.piece->file);
-        *pages = *pages || kind == HUB_PIECE_PAGES;
-    }
-    return HUB_OK;
-}
-
-static enum hub_status gather_rows(struct hub_gather *g, void *into, bool pages, struct hub_error *err)
+static enum hub_status gather_rows(struct hub_gather *g, void *into, struct hub_error *err)
 {
     const struct hub_plan *plan = g->plan;
     const uint64_t count = plan->slice.count;
@@ -190,12 +91,10 @@ static enum hub_status gather_rows(struct hub_gather *g, void *into, bool pages,
         g->offsets = calloc(count + 1, sizeof *g->offsets);
     else
         g->data = into ? into : malloc(HUB_MAX(count * g->row_bytes, 1));
-    if (var && pages)
-        g->pooled = malloc(HUB_MAX(count, 1) * sizeof *g->pooled);
-    if ((var ? !g->offsets : !g->data) || (var && pages && !g->pooled))
+    if (var ? !g->offsets : !g->data)
         return hub_fail(err, HUB_NO_MEMORY, "no memory for %" PRIu64 " rows", count);
     if (!var)
-        return gather_fixed(g, err);
+        return g->row_bytes ? gather_cuts(g, err) : HUB_OK;
     g->pool = HUB_BUF_INIT(plan->bytes_out);
     return gather_var(g, err);
 }
@@ -204,12 +103,10 @@ enum hub_status hub_read(const struct hub_plan *plan, unsigned flags, const stru
                          void *into, struct hub_rows *out, struct hub_error *err)
 {
     struct hub_gather g = {.plan = plan, .flags = flags, .parallel = parallel};
-    bool pages = false;
-    HUB_TRY(look_ahead(plan, &pages, err));
     g.row_bytes = hub_variant_row_bytes(plan->variant);
     if (plan->variant->kind == HUB_KIND_VAR)
         into = NULL;
-    const enum hub_status st = gather_rows(&g, into, pages, err);
+    const enum hub_status st = gather_rows(&g, into, err);
     hub_buf_dispose(&g.pool);
     free(g.pooled);
     hub_scratch_trim();

@@ -63,16 +63,31 @@ HUB_MUST_USE enum hub_status hub_slice_resolve(const int64_t *start, const int64
 /** Of the rows that a slice names, those below `rows`. */
 void hub_slice_within(struct hub_slice *slice, uint64_t rows);
 
+/** A file that a plan reads. */
+struct hub_plan_file {
+    uint32_t number;       /* of the layout, or HUB_SIDE_FILE */
+    struct hub_file *file; /* NULL until somebody opens it; then the list's reference */
+};
+
+/** The files of all plans of one answer, each once, by number. Zeroed at first; grows as plans are priced. */
+struct hub_plan_files {
+    struct hub_plan_file *items;
+    uint32_t count, capacity;
+};
+void hub_plan_files_close(struct hub_plan_files *files); /* the list stays */
+void hub_plan_files_dispose(struct hub_plan_files *files);
+
 struct hub_plan {
     const struct hub_layout *layout; /* checked; must outlive the plan */
     const struct hub_array *array;
     const struct hub_variant *variant;
-    struct hub_file *
-        *files; /* by file number of the layout; NULL where not needed; [file_count] is the side file */
-    uint32_t file_count;
-    struct hub_slice slice; /* in rows of the array: window already added */
+    struct hub_plan_files *files; /* where those that it reads are noted, and found open; NULL: only priced */
+    struct hub_slice slice;       /* in rows of the array: window already added */
+    uint64_t step_limit;          /* 0: none; else fewer chunks, extents and pages than that are looked at */
 
     /* filled by hub_plan_price */
+    uint32_t piece;        /* of the array, that holds the lowest row */
+    uint64_t steps;        /* chunks, extents and pages that were looked at */
     uint64_t bytes_out;    /* of the gathered rows (VAR: upper bound) */
     uint64_t bytes_read;   /* stored bytes to be read */
     uint64_t bytes_decode; /* decoded bytes of filtered chunks and pages */
@@ -81,17 +96,9 @@ struct hub_plan {
     uint32_t cost_us;      /* estimate for warm pages, one thread */
 };
 
-/** About how many chunks, extents and pages hub_plan_price looks at; counted no further than a little above
- * `limit`. */
-uint64_t hub_plan_steps(const struct hub_plan *plan, uint64_t limit);
-
-/** Fill the price. No I/O. HUB_TOO_BIG over 2 GiB out. */
+/** Walk the slice: fill the price and note the files. No I/O. HUB_TOO_BIG over 2 GiB out; HUB_AGAIN at the
+ * limit of steps. */
 HUB_MUST_USE enum hub_status hub_plan_price(struct hub_plan *plan, struct hub_error *err);
-
-/** Which file numbers a plan touches (bitmap of (file_count + 1 + 63) / 64 words, the side file last), so
- * that only those are opened. */
-void hub_plan_files(const struct hub_layout *layout, const struct hub_array *array,
-                    const struct hub_slice *slice, uint32_t file_count, uint64_t *bitmap);
 
 /** Gathered rows. Fixed-size variants: `data` holds rows * row_bytes, C order, file byte order, `offsets` is
  * NULL. VAR: row i is data[offsets[i] .. offsets[i+1]]. */
@@ -109,7 +116,7 @@ void hub_rows_dispose(struct hub_rows *rows);
 uint64_t hub_rows_nulls(const struct hub_rows *rows);
 
 /**
- * Gather the rows of a priced plan.
+ * Gather the rows of a priced plan whose files are open.
  * @param into  where fixed-size rows go (plan->bytes_out bytes), e.g. behind an npy header; NULL: allocated.
  * VAR always allocates.
  */

@@ -240,9 +240,9 @@ static void measure(const char *what, uint32_t array, uint64_t rows, int64_t ste
                     bool threads)
 {
     static const struct hub_parallel two = {.run = run_on_two};
-    struct hub_file *files[2] = {file, NULL};
-    struct hub_plan plan = {
-        .layout = &layout, .array = &layout.arrays[array], .files = files, .file_count = 1};
+    struct hub_plan_file opened = {.file = file};
+    struct hub_plan_files files = {&opened, 1, 1};
+    struct hub_plan plan = {.layout = &layout, .array = &layout.arrays[array], .files = &files};
     plan.variant = &layout.variants[plan.array->variant];
     const uint64_t span = (rows - 1) * (uint64_t)step + 1;
     const bool var = plan.variant->kind == HUB_KIND_VAR;

@@ -35,15 +35,15 @@ static struct hub_file *open_file(void)
     return file;
 }
 
-static void read_rows(struct hub_plan *plan, struct hub_slice slice)
+static void read_rows(struct hub_plan *plan, struct hub_slice slice, struct hub_file *file)
 {
     struct hub_rows rows;
-    uint64_t bitmap;
     plan->slice = slice;
-    hub_plan_files(plan->layout, plan->array, &slice, FILES, &bitmap);
     if (hub_plan_price(plan, NULL) || plan->bytes_out > 4 * MIB || plan->scratch_peak > 64 * MIB ||
         plan->cost_us > 20000)
         return;
+    for (uint32_t i = 0; i < plan->files->count; i++)
+        plan->files->items[i].file = file;
     if (hub_read(plan, 0, NULL, NULL, &rows, NULL))
         return;
     static volatile unsigned zeros; /* a decision on every byte: valgrind tells of those that nobody wrote */
@@ -56,20 +56,20 @@ static void read_rows(struct hub_plan *plan, struct hub_slice slice)
 
 static void read_all(const struct hub_layout *layout, struct hub_file *file)
 {
-    struct hub_file *files[FILES + 1] = {file, file, file, file};
     for (uint32_t i = 0; i < layout->counts[HUB_T_ARRAYS] && i < 8; i++) {
-        struct hub_plan plan = {
-            .layout = layout, .array = &layout->arrays[i], .files = files, .file_count = FILES};
+        struct hub_plan_files files = {0};
+        struct hub_plan plan = {.layout = layout, .array = &layout->arrays[i], .files = &files};
         plan.variant = &layout->variants[plan.array->variant];
         const uint64_t rows = plan.array->rows, some = HUB_MIN(rows, 3000);
-        read_rows(&plan, (struct hub_slice){0, rows, 1});
-        read_rows(&plan, (struct hub_slice){0, some, 1});
-        if (!rows)
-            continue;
-        read_rows(&plan, (struct hub_slice){rows - 1, some, -1});
-        read_rows(&plan, (struct hub_slice){rows / 2, (rows - rows / 2 + 2) / 3, 3});
-        read_rows(&plan, (struct hub_slice){rows - 1, 1, INT64_MAX});
-        read_rows(&plan, (struct hub_slice){rows, 1, 1});
+        read_rows(&plan, (struct hub_slice){0, rows, 1}, file);
+        read_rows(&plan, (struct hub_slice){0, some, 1}, file);
+        if (rows) {
+            read_rows(&plan, (struct hub_slice){rows - 1, some, -1}, file);
+            read_rows(&plan, (struct hub_slice){rows / 2, (rows - rows / 2 + 2) / 3, 3}, file);
+            read_rows(&plan, (struct hub_slice){rows - 1, 1, INT64_MAX}, file);
+            read_rows(&plan, (struct hub_slice){rows, 1, 1}, file);
+        }
+        free(files.items);
     }
 }
 

@@ -24,48 +24,34 @@ static enum hub_status copy_side(int fd, char *path, struct hub_error *err)
 }
 
 static enum hub_status open_files(const struct inspected *d, uint32_t part, struct hub_store *store,
-                                  uint32_t root, const uint64_t *wanted, char *side, struct hub_file **files,
-                                  struct hub_error *err)
+                                  struct hub_plan_files *files, char *side, struct hub_error *err)
 {
-    const uint32_t n = d->file_count;
-    for (uint32_t i = 0; i < n; i++) {
-        const struct hub_file_ref ref = {.root = root, .path = d->files[i].path};
-        if (wanted[i / 64] >> (i % 64) & 1)
-            HUB_TRY(hub_file_get(store, &ref, &files[i], err));
+    for (uint32_t i = 0; i < files->count; i++) {
+        struct hub_plan_file *wanted = &files->items[i];
+        struct hub_file_ref ref = {.root = HUB_ROOT_STATE, .path = strrchr(side, '/') + 1};
+        if (wanted->number == HUB_SIDE_FILE)
+            HUB_TRY(copy_side(d->side[part], side, err));
+        else
+            ref = (struct hub_file_ref){.path = d->files[wanted->number].path};
+        HUB_TRY(hub_file_get(store, &ref, &wanted->file, err));
     }
-    if (!(wanted[n / 64] >> (n % 64) & 1))
-        return HUB_OK;
-    HUB_TRY(copy_side(d->side[part], side, err));
-    const struct hub_file_ref ref = {.root = HUB_ROOT_STATE, .path = strrchr(side, '/') + 1};
-    return hub_file_get(store, &ref, &files[n], err);
+    return HUB_OK;
 }
 
 static enum hub_status gather(const struct inspected *d, uint32_t part, const struct hub_layout *layout,
                               const struct hub_window *window, struct hub_store *store, char *side,
                               struct hub_rows *rows, struct hub_error *err)
 {
-    const uint32_t n = d->file_count;
     const struct hub_array *array = &layout->arrays[window->array];
-    struct hub_file **files = calloc(n + 1, sizeof(struct hub_file *));
-    uint64_t *wanted = calloc((n + 64) / 64 + 1, sizeof *wanted);
+    HUB_CLEANUP(hub_plan_files_dispose) struct hub_plan_files files = {0};
     struct hub_plan plan = {.layout = layout,
                             .array = array,
                             .variant = &layout->variants[array->variant],
-                            .files = files,
-                            .file_count = n,
+                            .files = &files,
                             .slice = {.start = window->first, .count = window->count, .step = 1}};
-    hub_plan_files(layout, array, &plan.slice, n, wanted);
-    enum hub_status st = open_files(d, part, store, 0, wanted, side, files, err);
-    if (!st)
-        st = hub_plan_price(&plan, err);
-    if (!st)
-        st = hub_read(&plan, 0, NULL, NULL, rows, err);
-    for (uint32_t i = 0; i <= n; i++)
-        if (files[i])
-            hub_file_put(files[i]);
-    free(files);
-    free(wanted);
-    return st;
+    HUB_TRY(hub_plan_price(&plan, err));
+    HUB_TRY(open_files(d, part, store, &files, side, err));
+    return hub_read(&plan, 0, NULL, NULL, rows, err);
 }
 
 enum hub_status rows_read(const struct inspected *d, uint32_t part, const struct hub_layout *layout,

@@ -47,21 +47,18 @@ struct reading {
     const struct hub_layout *layout;
     const struct hub_found_field *field;
     char side[32];
-    struct hub_file **files; /* [count] is the side file */
+    struct hub_plan_files files;
 };
 
-static enum hub_status open_files(struct reading *r, const struct hub_plan *plan, struct hub_error *err)
+static enum hub_status open_files(struct reading *r, struct hub_error *err)
 {
-    uint64_t wanted[64] = {0};
-    const uint32_t n = r->folder->count;
-    if (n >= 64 * 64 - 1)
-        die("%s has too many files", r->folder->path);
-    hub_plan_files(plan->layout, plan->array, &plan->slice, n, wanted);
-    for (uint32_t i = 0; i <= n; i++) {
-        const struct hub_file_ref ref = {.root = i < n ? 0 : HUB_ROOT_STATE,
-                                         .path = i < n ? r->folder->files[i].path : r->side};
-        if ((wanted[i / 64] >> (i % 64) & 1) && !r->files[i])
-            HUB_TRY(hub_file_get(r->stage->store, &ref, &r->files[i], err));
+    for (uint32_t i = 0; i < r->files.count; i++) {
+        struct hub_plan_file *wanted = &r->files.items[i];
+        const bool side = wanted->number == HUB_SIDE_FILE;
+        const struct hub_file_ref ref = {.root = side ? HUB_ROOT_STATE : 0,
+                                         .path = side ? r->side : r->folder->files[wanted->number].path};
+        if (!wanted->file)
+            HUB_TRY(hub_file_get(r->stage->store, &ref, &wanted->file, err));
     }
     return HUB_OK;
 }
@@ -83,8 +80,7 @@ static enum hub_status read_window(struct reading *r, const struct hub_window *w
     struct hub_plan plan = {.layout = r->layout,
                             .array = array,
                             .variant = &r->layout->variants[array->variant],
-                            .files = r->files,
-                            .file_count = r->folder->count,
+                            .files = &r->files,
                             .slice = {w->first, w->count, 1}};
     view->variant = *plan.variant;
     view->rows = w->count;
@@ -97,7 +93,7 @@ static enum hub_status read_window(struct reading *r, const struct hub_window *w
             return HUB_TOO_BIG;
         view->rows = 1;
     }
-    HUB_TRY(open_files(r, &plan, &err));
+    HUB_TRY(open_files(r, &err));
     memory_poison(plan.bytes_out);
     const enum hub_status st = hub_read(&plan, 0, NULL, NULL, &rows, &err);
     if (st) {
@@ -163,9 +159,6 @@ static void take_part(struct stage *stage, const struct folder *folder, const ch
 {
     struct hub_layout layout;
     struct reading r = {.stage = stage, .folder = folder, .layout = &layout};
-    r.files = calloc(folder->count + 1, sizeof(struct hub_file *));
-    if (!r.files)
-        die("out of memory");
     snprintf(r.side, sizeof r.side, "%s", side);
     if (findings_leak(found))
         stage_fail(stage, "findings of %s hold foreign bytes", part);
@@ -176,9 +169,7 @@ static void take_part(struct stage *stage, const struct folder *folder, const ch
         prove_again(stage, folder, found, r.field, &layout);
         take_field(&r, part, found, ranges, out);
     }
-    for (uint32_t i = 0; i <= folder->count; i++)
-        hub_file_put(r.files[i]);
-    free(r.files);
+    hub_plan_files_dispose(&r.files);
 }
 
 /* ---- inspection ---- */

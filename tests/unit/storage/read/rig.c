@@ -112,23 +112,33 @@ static void run_on_two(void *pool, void (*work)(void *arg, uint32_t i), void *ar
     pthread_join(helper, NULL);
 }
 
+void rig_give_files(struct rig *rig)
+{
+    for (uint32_t i = 0; i < rig->opened.count; i++) {
+        const uint32_t number = rig->opened.items[i].number;
+        cr_assert(number == HUB_SIDE_FILE || number < RIG_FILES);
+        rig->opened.items[i].file = rig->files[number == HUB_SIDE_FILE ? RIG_FILES : number];
+    }
+}
+
+void rig_take_files(struct rig *rig)
+{
+    free(rig->opened.items);
+    rig->opened = (struct hub_plan_files){0};
+}
+
 enum hub_status rig_read(struct rig *rig, uint32_t array, struct hub_slice slice, unsigned flags,
                          bool threads, void *into, struct hub_rows *out, struct hub_error *err)
 {
     static const struct hub_parallel two = {.run = run_on_two};
-    struct hub_plan plan = {
-        .layout = &rig->layout, .files = rig->files, .file_count = RIG_FILES, .slice = slice};
+    struct hub_plan plan = {.layout = &rig->layout, .files = &rig->opened, .slice = slice};
     plan.array = &rig->layout.arrays[array];
     plan.variant = &rig->layout.variants[plan.array->variant];
     HUB_TRY(hub_plan_price(&plan, err));
-    uint64_t bitmap;
-    hub_plan_files(&rig->layout, plan.array, &slice, RIG_FILES, &bitmap);
-    struct hub_file *files[RIG_FILES + 1] = {NULL}; /* only those named may be needed */
-    for (unsigned i = 0; i <= RIG_FILES; i++)
-        if (bitmap >> i & 1)
-            files[i] = rig->files[i];
-    plan.files = files;
-    HUB_TRY(hub_read(&plan, flags, threads ? &two : NULL, into, out, err));
+    rig_give_files(rig);
+    const enum hub_status st = hub_read(&plan, flags, threads ? &two : NULL, into, out, err);
+    rig_take_files(rig);
+    HUB_TRY(st);
     if (plan.variant->kind == HUB_KIND_VAR)
         cr_assert_leq(out->offsets[slice.count], plan.bytes_out);
     return HUB_OK;

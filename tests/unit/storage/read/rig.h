@@ -17,6 +17,7 @@ struct rig {
     void *blob;
     struct hub_layout layout;
     struct hub_file *files[RIG_FILES + 1];
+    struct hub_plan_files opened; /* for a plan */
 };
 
 void rig_open(struct rig *rig);
@@ -28,6 +29,10 @@ uint32_t rig_file_number(unsigned file); /* as a layout says it */
 
 /** Write the files, finish and check the layout, open the files. */
 void rig_finish(struct rig *rig);
+
+/** Those that were noted in `opened` are open, and are no more. */
+void rig_give_files(struct rig *rig);
+void rig_take_files(struct rig *rig);
 
 /** Plan rows start, start + step, ... of an array and read them. */
 enum hub_status rig_read(struct rig *rig, uint32_t array, struct hub_slice slice, unsigned flags,

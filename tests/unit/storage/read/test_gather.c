@@ -529,11 +529,13 @@ Test(gather, a_file_that_is_not_open_is_told)
     struct hub_plan plan = {.layout = &rig.layout,
                             .array = rig.layout.arrays,
                             .variant = rig.layout.variants,
-                            .file_count = RIG_FILES,
+                            .files = &rig.opened,
                             .slice = {0, 10, 1}};
-    struct hub_file *none[RIG_FILES + 1] = {NULL};
-    plan.files = none;
     cr_assert_eq(hub_plan_price(&plan, NULL), HUB_OK);
+    cr_assert_eq(rig.opened.count, 1);
+    cr_expect_eq(hub_read(&plan, 0, NULL, NULL, &rows, NULL), HUB_INVALID);
+    rig_take_files(&rig);
+    plan.files = NULL;
     cr_expect_eq(hub_read(&plan, 0, NULL, NULL, &rows, NULL), HUB_INVALID);
     rig_close(&rig);
     free(w.data);
@@ -555,7 +557,7 @@ static void run_then_leave(void *pool, void (*work)(void *arg, uint32_t i), void
 
 static struct hub_plan whole_plan(struct rig *rig)
 {
-    struct hub_plan plan = {.layout = &rig->layout, .files = rig->files, .file_count = RIG_FILES};
+    struct hub_plan plan = {.layout = &rig->layout, .files = &rig->opened};
     plan.array = rig->layout.arrays;
     plan.variant = rig->layout.variants;
     plan.slice = (struct hub_slice){0, plan.array->rows, 1};
@@ -574,7 +576,9 @@ Test(gather, a_departed_client_costs_no_more_than_what_was_begun)
     ((struct hub_chunk *)(uintptr_t)rig.layout.chunks)[9].offset += 1; /* nobody gets so far */
     struct hub_plan plan = whole_plan(&rig);
     cr_assert_eq(hub_plan_price(&plan, NULL), HUB_OK);
+    rig_give_files(&rig);
     cr_expect_eq(hub_read(&plan, 0, &leaving, NULL, &rows, NULL), HUB_CANCELLED);
+    rig_take_files(&rig);
     rig_close(&rig);
     free(w.data);
 }
@@ -600,27 +604,37 @@ Test(gather, every_kind_of_piece_looks_at_the_flag)
         rig_finish(&rig);
         struct hub_plan plan = whole_plan(&rig);
         cr_assert_eq(hub_plan_price(&plan, NULL), HUB_OK);
+        rig_give_files(&rig);
         cr_expect_eq(hub_read(&plan, 0, &leaving, NULL, &rows, NULL), HUB_CANCELLED, "writer %zu", i);
+        rig_take_files(&rig);
         rig_close(&rig);
         free(w.data);
     }
 }
 
-Test(gather, the_steps_of_a_price_are_known_before_it)
+Test(gather, a_price_ends_at_the_limit_of_its_steps)
 {
     static const struct hub_variant v = {.kind = HUB_KIND_UINT, .item_size = 1};
     struct rig rig;
     struct want w;
     build_chunks(&rig, &w, v, 1000, (const uint32_t[]){10}, (struct hub_pipeline){0});
     struct hub_plan plan = whole_plan(&rig);
-    cr_expect_eq(hub_plan_steps(&plan, 1000), 100);
-    cr_expect_gt(hub_plan_steps(&plan, 20), 20, "no more than that is needed");
+    plan.files = NULL;
+    plan.step_limit = 101;
+    cr_expect_eq(hub_plan_price(&plan, NULL), HUB_OK);
+    cr_expect_eq(plan.steps, 100);
+    plan.step_limit = 100;
+    cr_expect_eq(hub_plan_price(&plan, NULL), HUB_AGAIN);
     plan.slice = (struct hub_slice){995, 100, -5};
-    cr_expect_eq(hub_plan_steps(&plan, 1000), 50);
+    cr_expect_eq(hub_plan_price(&plan, NULL), HUB_OK);
+    cr_expect_eq(plan.steps, 50);
+    plan.step_limit = 50;
+    cr_expect_eq(hub_plan_price(&plan, NULL), HUB_AGAIN);
     plan.slice.count = 0;
-    cr_expect_eq(hub_plan_steps(&plan, 1000), 0);
+    cr_expect_eq(hub_plan_price(&plan, NULL), HUB_OK);
+    cr_expect_eq(plan.steps, 0);
     plan.slice = (struct hub_slice){900, 200, 1};
-    cr_expect_eq(hub_plan_steps(&plan, 1000), 0, "rows that are not there");
+    cr_expect_eq(hub_plan_price(&plan, NULL), HUB_OUT_OF_RANGE, "rows that are not there");
     rig_close(&rig);
     free(w.data);
 }

@@ -316,7 +316,6 @@ static void price_of_words(uint32_t words, uint32_t longest, uint64_t *bytes_out
     struct hub_plan plan = {.layout = &rig.layout,
                             .array = rig.layout.arrays,
                             .variant = rig.layout.variants,
-                            .file_count = RIG_FILES,
                             .slice = {0, words, 1}};
     cr_assert_eq(hub_plan_price(&plan, NULL), HUB_OK);
     *bytes_out = plan.bytes_out;

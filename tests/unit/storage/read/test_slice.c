@@ -72,8 +72,7 @@ Test(slice, within)
 
 static struct hub_plan plan_of(struct rig *rig, struct hub_slice slice)
 {
-    struct hub_plan plan = {
-        .layout = &rig->layout, .array = &rig->layout.arrays[0], .file_count = RIG_FILES, .slice = slice};
+    struct hub_plan plan = {.layout = &rig->layout, .array = &rig->layout.arrays[0], .slice = slice};
     plan.variant = &rig->layout.variants[plan.array->variant];
     return plan;
 }
