@@ -2,8 +2,8 @@
  * its name must be short. */
 #include "server/control.h"
 
-#include "client/lib/transport.h"
 #include "server/http/http.h"
+#include "storage/net/transport.h"
 
 #include <errno.h>
 #include <fcntl.h>

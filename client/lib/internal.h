@@ -2,8 +2,8 @@
 #ifndef HUB_CLIENT_INTERNAL_H
 #define HUB_CLIENT_INTERNAL_H
 
-#include "client/lib/transport.h"
 #include "storage/base/json.h"
+#include "storage/net/transport.h"
 
 #include <minari/minari.h>
 

@@ -2,7 +2,7 @@
  * first byte chooses. */
 #include "client/lib/internal.h"
 #include "client/lib/journal.h"
-#include "client/lib/problem.h"
+#include "storage/net/problem.h"
 
 #include <stdlib.h>
 

@@ -1,6 +1,6 @@
 /** Where redirects may lead: pure decisions. */
-#ifndef HUB_CLIENT_REDIRECT_H
-#define HUB_CLIENT_REDIRECT_H
+#ifndef HUB_NET_REDIRECT_H
+#define HUB_NET_REDIRECT_H
 
 #include <stdbool.h>
 

@@ -1,5 +1,5 @@
-#include "client/lib/retry.h"
 #include "storage/base/error.h"
+#include "storage/net/retry.h"
 
 #include <criterion/criterion.h>
 #include <criterion/parameterized.h>

@@ -1,5 +1,5 @@
 /* Redirects: see redirect.h. */
-#include "client/lib/redirect.h"
+#include "storage/net/redirect.h"
 
 #include "storage/base/buf.h"
 

@@ -1,5 +1,5 @@
 /* Heads of answers: see answer.h. */
-#include "client/lib/answer.h"
+#include "storage/net/answer.h"
 
 #include "storage/base/base64.h"
 #include "storage/base/time.h"

@@ -1,5 +1,5 @@
 /* Error answers: see problem.h. */
-#include "client/lib/problem.h"
+#include "storage/net/problem.h"
 
 #include "storage/base/json.h"
 

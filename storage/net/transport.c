@@ -1,9 +1,9 @@
 /* HTTP over libcurl: see transport.h. One curl multi handle a run, one easy handle a connection. */
-#include "client/lib/transport.h"
+#include "storage/net/transport.h"
 
-#include "client/lib/problem.h"
-#include "client/lib/redirect.h"
 #include "storage/base/time.h"
+#include "storage/net/problem.h"
+#include "storage/net/redirect.h"
 
 #include <curl/curl.h>
 #include <inttypes.h>

@@ -1,5 +1,5 @@
 /* Retry decisions: see retry.h. */
-#include "client/lib/retry.h"
+#include "storage/net/retry.h"
 
 static bool may_pass(const struct hub_attempt *a)
 {

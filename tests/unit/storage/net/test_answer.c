@@ -1,5 +1,5 @@
-#include "client/lib/answer.h"
-#include "client/lib/problem.h"
+#include "storage/net/answer.h"
+#include "storage/net/problem.h"
 
 #include <criterion/criterion.h>
 #include <criterion/parameterized.h>

@@ -1,5 +1,5 @@
-#include "client/lib/redirect.h"
 #include "storage/base/error.h"
+#include "storage/net/redirect.h"
 
 #include <criterion/criterion.h>
 #include <criterion/parameterized.h>

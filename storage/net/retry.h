@@ -1,6 +1,6 @@
 /** When to ask again: pure decisions, without a clock or a socket. */
-#ifndef HUB_CLIENT_RETRY_H
-#define HUB_CLIENT_RETRY_H
+#ifndef HUB_NET_RETRY_H
+#define HUB_NET_RETRY_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -2,11 +2,11 @@
  * HTTP: requests over one or more connections, with limits, retries and resumption. Only transport.c knows
  * libcurl. One thread at a time.
  */
-#ifndef HUB_CLIENT_TRANSPORT_H
-#define HUB_CLIENT_TRANSPORT_H
+#ifndef HUB_NET_TRANSPORT_H
+#define HUB_NET_TRANSPORT_H
 
-#include "client/lib/answer.h"
-#include "client/lib/retry.h"
+#include "storage/net/answer.h"
+#include "storage/net/retry.h"
 
 struct hub_transport;
 

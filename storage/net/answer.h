@@ -1,7 +1,7 @@
 /** What the head of an HTTP answer says, as far as we use it. Every number in it is foreign and proven here.
  */
-#ifndef HUB_CLIENT_ANSWER_H
-#define HUB_CLIENT_ANSWER_H
+#ifndef HUB_NET_ANSWER_H
+#define HUB_NET_ANSWER_H
 
 #include "storage/base/buf.h"
 #include "storage/base/digest.h"
