@@ -8,6 +8,7 @@
 #include "server/http/budget.h"
 #include "server/limits.h"
 #include "server/notify.h"
+#include "storage/base/lru.h"
 #include "storage/base/time.h"
 #include "storage/inspect/inspect.h"
 
@@ -184,7 +185,7 @@ static enum hub_status open_all(struct parts *parts, const struct hub_config *co
     if (!app->budget)
         return hub_fail(err, HUB_NO_MEMORY, "no memory for the budget");
     HUB_TRY(open_storage(parts, config, err));
-    HUB_TRY(hub_documents_new(DOCUMENT_BYTES, app->budget, &app->documents, err));
+    HUB_TRY(hub_lru_new(DOCUMENT_BYTES, &app->documents, err));
     if (config->hash != HUB_HASH_OFF)
         HUB_TRY(hub_hasher_start(app->catalog, app->store, config->hash == HUB_HASH_IDLE, &app->hasher, err));
     HUB_TRY(start_scanner(parts, config, false, err));
@@ -205,7 +206,7 @@ static void close_all(struct parts *parts, const struct hub_config *config)
     if (app->hasher)
         hub_hasher_stop(app->hasher);
     hub_inspector_free(parts->inspector);
-    hub_documents_free(app->documents);
+    hub_lru_free(app->documents);
     if (app->store)
         hub_store_close(app->store);
     if (app->catalog)

@@ -6,7 +6,7 @@
 #include "storage/catalog/catalog.h"
 #include "storage/scan/scan.h"
 
-struct hub_documents; /* server/api/documents.c: ready dataset documents */
+struct hub_lru;
 
 struct hub_app {
     struct hub_catalog *catalog;
@@ -14,7 +14,7 @@ struct hub_app {
     struct hub_scanner *scanner;
     struct hub_hasher *hasher; /* NULL: hashing is off */
     struct hub_budget *budget;
-    struct hub_documents *documents;
+    struct hub_lru *documents;                    /* ready ones: documents.c */
     struct hub_http *http, *control;              /* over TCP; over the socket in the state directory */
     const char *const *roots, *const *root_names; /* by root; a name is what its ids begin with, or NULL */
     uint32_t root_count;

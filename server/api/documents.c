@@ -4,116 +4,87 @@
 #include "server/api/reply.h"
 
 #include "storage/base/digest.h"
+#include "storage/base/lru.h"
 #include "storage/base/spell.h"
 #include "storage/base/time.h"
 
 #include <limits.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-/* ---- the cache: direct-mapped; a dataset that loses its slot is simply built again ---- */
+/* ---- kept documents ---- */
 
-enum { SLOTS = 4096, FIRST_BYTES = 64 * 1024 };
+enum { FIRST_BYTES = 64 * 1024 };
 #define HASHED UINT64_MAX
 
-struct slot {
-    int64_t row;
+/* What is asked for, and when a kept one will do. */
+struct wanted {
     enum hub_document which;
-    bool gzip;           /* the bytes are coded */
+    int64_t row;
     uint64_t generation; /* of the snapshot, as versions of other datasets are part of a document; FILES: the
                             serial of the dataset */
-    uint64_t digests;    /* generation of the digests; HASHED: they are all in it */
+    uint64_t digests;    /* generation of the digests */
+};
+
+struct document {
+    struct hub_lru_item item; /* first */
+    uint64_t generation;
+    uint64_t digests; /* HASHED: they are all in it */
     struct hub_bytes *bytes;
+    struct hub_budget *budget;
     char etag[40], revision[41]; /* of the bytes */
 };
 
-struct hub_documents {
-    pthread_mutex_t locks[64]; /* one for every 64th slot: held for a copy of a pointer */
-    struct slot slots[SLOTS];
-    size_t limit_bytes;
-    struct hub_budget *budget;
-    _Atomic size_t used;
-};
-
-enum hub_status hub_documents_new(size_t limit_bytes, struct hub_budget *budget, struct hub_documents **out,
-                                  struct hub_error *err)
+/* What is no longer kept counts as memory of the answers that still send it. */
+static void document_free(struct hub_lru_item *item)
 {
-    struct hub_documents *d = calloc(1, sizeof *d);
-    if (!d)
-        return hub_fail(err, HUB_NO_MEMORY, "no memory for the document cache");
-    for (size_t i = 0; i < HUB_COUNT(d->locks); i++)
-        pthread_mutex_init(&d->locks[i], NULL);
-    d->limit_bytes = limit_bytes;
-    d->budget = budget;
-    *out = d;
-    return HUB_OK;
-}
-
-void hub_documents_free(struct hub_documents *d)
-{
-    if (!d)
-        return;
-    for (size_t i = 0; i < SLOTS; i++)
-        if (d->slots[i].bytes)
-            hub_bytes_unref(d->slots[i].bytes);
-    for (size_t i = 0; i < HUB_COUNT(d->locks); i++)
-        pthread_mutex_destroy(&d->locks[i]);
+    struct document *d = (struct document *)item;
+    hub_bytes_charge(d->bytes, d->budget);
+    hub_bytes_unref(d->bytes);
     free(d);
 }
 
-static size_t slot_of(const struct slot *slot)
+static void document_putp(struct document **d)
 {
-    return (size_t)(((uint64_t)slot->row * 4 + slot->which * 2 + slot->gzip) * 0x9e3779b97f4a7c15u >> 52) %
-           SLOTS;
+    hub_lru_put(*d ? &(*d)->item : NULL);
 }
 
-static bool is_fresh(const struct slot *slot, const struct slot *wanted)
+static struct hub_lru_key key_of(const struct wanted *wanted, bool gzip)
 {
-    return slot->bytes && slot->row == wanted->row && slot->which == wanted->which &&
-           slot->gzip == wanted->gzip && slot->generation == wanted->generation &&
-           (slot->digests == HASHED || slot->digests == wanted->digests);
+    return (struct hub_lru_key){wanted->which * 2U + gzip, (uint64_t)wanted->row, 0};
 }
 
-/* With a reference for the caller; `bytes` stays NULL when it has to be built. */
-static void find(struct hub_documents *d, struct slot *slot)
+/* Takes the text. */
+static struct document *document_new(const struct hub_request *request, const struct wanted *wanted,
+                                     bool gzip, struct hub_buf *text)
 {
-    const size_t i = slot_of(slot);
-    pthread_mutex_lock(&d->locks[i % HUB_COUNT(d->locks)]);
-    if (is_fresh(&d->slots[i], slot)) {
-        *slot = d->slots[i];
-        hub_bytes_ref(slot->bytes);
+    struct document *d = calloc(1, sizeof *d);
+    struct hub_bytes *bytes = d ? hub_bytes_new(text) : NULL;
+    if (!bytes) {
+        free(d);
+        return NULL;
     }
-    pthread_mutex_unlock(&d->locks[i % HUB_COUNT(d->locks)]);
+    d->item.key = key_of(wanted, gzip);
+    d->item.bytes = hub_bytes_view(bytes).size;
+    d->item.free = document_free;
+    atomic_init(&d->item.refs, 1);
+    d->generation = wanted->generation;
+    d->digests = wanted->digests;
+    d->bytes = bytes;
+    d->budget = request->app->budget;
+    return d;
 }
 
-/* What is no longer kept counts as memory of the answers that still send it. */
-static void put_slot(struct hub_documents *d, size_t i, const struct slot *with)
+/* A kept one that is still true, with a reference for the caller, or NULL. */
+static struct document *find(const struct hub_request *request, const struct wanted *wanted, bool gzip)
 {
-    pthread_mutex_lock(&d->locks[i % HUB_COUNT(d->locks)]);
-    struct hub_bytes *old = d->slots[i].bytes;
-    d->slots[i] = *with;
-    pthread_mutex_unlock(&d->locks[i % HUB_COUNT(d->locks)]);
-    if (!old)
-        return;
-    d->used -= hub_bytes_view(old).size;
-    hub_bytes_charge(old, d->budget);
-    hub_bytes_unref(old);
-}
-
-/* The bytes stay the caller's too. */
-static void keep(struct hub_documents *d, const struct slot *slot)
-{
-    const size_t first = slot_of(slot), size = hub_bytes_view(slot->bytes).size;
-    if (size > d->limit_bytes) {
-        hub_bytes_charge(slot->bytes, d->budget);
-        return;
-    }
-    for (size_t i = 1; d->used + size > d->limit_bytes && i < SLOTS; i++) /* whatever is there makes room */
-        put_slot(d, (first + i) % SLOTS, &(struct slot){0});
-    hub_bytes_ref(slot->bytes);
-    d->used += size;
-    put_slot(d, first, slot);
+    const struct hub_lru_key key = key_of(wanted, gzip);
+    struct document *d = (struct document *)hub_lru_get(request->app->documents, &key);
+    if (d && d->generation == wanted->generation && (d->digests == HASHED || d->digests == wanted->digests) &&
+        hub_resolve_is_wanted(request, d->revision))
+        return d;
+    document_putp(&d);
+    return NULL;
 }
 
 /* ---- writing ---- */
@@ -300,111 +271,99 @@ static enum hub_status write_files(const struct hub_state *state, struct hub_buf
     return hub_json_status(&json);
 }
 
-static enum hub_status build(struct hub_request *request, struct hub_target *target, struct slot *slot,
-                             struct hub_response *response, struct hub_error *err)
+static enum hub_status build(struct hub_request *request, struct hub_target target,
+                             const struct wanted *wanted, struct hub_response *response,
+                             struct document **out, struct hub_error *err)
 {
     HUB_CLEANUP(hub_state_close) struct hub_state state = {0};
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf text = HUB_BUF_INIT(256 * MIB);
     struct hub_budget *budget = request->app->budget;
     struct hub_meter meter;
+    char etag[40];
     bool hashed = false;
-    HUB_TRY(hub_resolve_state(request, target, &state, err));
+    HUB_TRY(hub_resolve_state(request, &target, &state, err)); /* the newest, which may be the one */
     const uint64_t of_file =
         sizeof(struct hub_file_digests) + sizeof(struct hub_file_fact) + HUB_SHA256_BYTES;
     HUB_TRY(
         hub_budget_take(budget, request, response, FIRST_BYTES + state.dataset->file_count * of_file, err));
     hub_meter_buf(&meter, budget, request, response, &text);
-    HUB_TRY(slot->which == HUB_DOCUMENT_FILES ? write_files(&state, &text, &hashed, err)
-                                              : write_document(&state, target, &text, &hashed, err));
-    hub_etag(slot->etag, &(struct hub_view){text.data, text.size}, 1);
-    snprintf(slot->revision, sizeof slot->revision, "%s", target->head->revision);
-    if (hashed)
-        slot->digests = HASHED;
+    HUB_TRY(wanted->which == HUB_DOCUMENT_FILES ? write_files(&state, &text, &hashed, err)
+                                                : write_document(&state, &target, &text, &hashed, err));
+    hub_etag(etag, &(struct hub_view){text.data, text.size}, 1);
     hub_buf_fit(&text, 4 * KIB);
-    slot->bytes = hub_bytes_new(&text);
-    return slot->bytes ? HUB_OK : hub_fail(err, HUB_NO_MEMORY, "no memory for the document of a dataset");
+    struct document *d = document_new(request, wanted, false, &text);
+    if (!d)
+        return hub_fail(err, HUB_NO_MEMORY, "no memory for the document of a dataset");
+    snprintf(d->etag, sizeof d->etag, "%s", etag);
+    snprintf(d->revision, sizeof d->revision, "%s", target.head->revision);
+    if (hashed)
+        d->digests = HASHED;
+    *out = d;
+    return HUB_OK;
 }
 
 /* The document as JSON: kept, or built. */
 static enum hub_status get_plain(struct hub_request *request, const struct hub_target *target,
-                                 const struct slot *wanted, struct slot *slot, struct hub_response *response,
-                                 struct hub_error *err)
+                                 const struct wanted *wanted, struct hub_response *response,
+                                 struct document **out, struct hub_error *err)
 {
-    struct hub_documents *documents = request->app->documents;
-    struct hub_target newest = *target; /* its head lives as long as the state that is opened */
-    *slot = *wanted;
-    find(documents, slot);
-    if (slot->bytes && hub_resolve_is_wanted(request, slot->revision))
+    *out = find(request, wanted, false);
+    if (*out)
         return HUB_OK;
-    hub_bytes_unref(slot->bytes); /* the newest state may be the one */
-    *slot = *wanted;
-    HUB_TRY(build(request, &newest, slot, response, err));
-    keep(documents, slot);
-    return HUB_OK;
-}
-
-static enum hub_status compress(struct hub_request *request, struct slot *slot, struct hub_response *response,
-                                struct hub_error *err)
-{
-    const struct hub_view plain = hub_bytes_view(slot->bytes);
-    HUB_CLEANUP(hub_buf_dispose) struct hub_buf coded = HUB_BUF_INIT(2 * plain.size + KIB);
-    struct hub_meter meter;
-    hub_meter_buf(&meter, request->app->budget, request, response, &coded);
-    HUB_TRY(hub_gzip(plain, &coded, err));
-    struct hub_bytes *bytes = hub_bytes_new(&coded);
-    if (!bytes)
-        return hub_fail(err, HUB_NO_MEMORY, "no memory to compress a document");
-    hub_bytes_unref(slot->bytes);
-    slot->bytes = bytes;
-    slot->gzip = true;
-    hub_reply_gzip_etag(slot->etag);
+    HUB_TRY(build(request, *target, wanted, response, out, err));
+    hub_lru_replace(request->app->documents, &(*out)->item);
     return HUB_OK;
 }
 
 static enum hub_status get_gzip(struct hub_request *request, const struct hub_target *target,
-                                const struct slot *wanted, struct slot *slot, struct hub_response *response,
-                                struct hub_error *err)
+                                const struct wanted *wanted, struct hub_response *response,
+                                struct document **out, struct hub_error *err)
 {
-    *slot = *wanted;
-    slot->gzip = true;
-    find(request->app->documents, slot);
-    if (slot->bytes && hub_resolve_is_wanted(request, slot->revision))
+    *out = find(request, wanted, true);
+    if (*out)
         return HUB_OK;
-    hub_bytes_unref(slot->bytes);
-    HUB_TRY(get_plain(request, target, wanted, slot, response, err));
-    if (!hub_reply_is_worth_gzip(hub_bytes_view(slot->bytes).size))
+    HUB_TRY(get_plain(request, target, wanted, response, out, err));
+    const struct hub_view text = hub_bytes_view((*out)->bytes);
+    if (!hub_reply_is_worth_gzip(text.size))
         return HUB_OK;
-    enum hub_status st = hub_reply_on_worker(request);
-    if (!st)
-        st = compress(request, slot, response, err);
-    if (st)
-        hub_bytes_unref(slot->bytes);
-    else
-        keep(request->app->documents, slot);
-    return st;
+    HUB_TRY(hub_reply_on_worker(request));
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf coded = HUB_BUF_INIT(2 * text.size + KIB);
+    struct hub_meter meter;
+    hub_meter_buf(&meter, request->app->budget, request, response, &coded);
+    HUB_TRY(hub_gzip(text, &coded, err));
+    HUB_CLEANUP(document_putp) struct document *plain = *out;
+    *out = document_new(request, wanted, true, &coded);
+    if (!*out)
+        return hub_fail(err, HUB_NO_MEMORY, "no memory to compress a document");
+    memcpy((*out)->etag, plain->etag, sizeof plain->etag);
+    memcpy((*out)->revision, plain->revision, sizeof plain->revision);
+    (*out)->digests = plain->digests;
+    hub_reply_gzip_etag((*out)->etag);
+    hub_lru_replace(request->app->documents, &(*out)->item);
+    return HUB_OK;
 }
 
 enum hub_status hub_document_answer(struct hub_request *request, const struct hub_target *target,
                                     enum hub_document which, struct hub_response *response,
                                     struct hub_error *err)
 {
-    const struct slot wanted = {.row = target->head->row,
-                                .which = which,
-                                .generation = which == HUB_DOCUMENT_FILES ? target->head->serial
-                                                                          : target->snapshot->generation,
-                                .digests = hub_digest_generation(request->app->catalog)};
-    struct slot slot;
+    const bool gzip = hub_accepts_gzip(request);
+    const struct wanted wanted = {.row = target->head->row,
+                                  .which = which,
+                                  .generation = which == HUB_DOCUMENT_FILES ? target->head->serial
+                                                                            : target->snapshot->generation,
+                                  .digests = hub_digest_generation(request->app->catalog)};
+    HUB_CLEANUP(document_putp) struct document *d = NULL;
     bool done = false;
-    HUB_TRY(hub_accepts_gzip(request) ? get_gzip(request, target, &wanted, &slot, response, err)
-                                      : get_plain(request, target, &wanted, &slot, response, err));
-    response->shared = slot.bytes; /* the response's reference from here on */
+    HUB_TRY((gzip ? get_gzip : get_plain)(request, target, &wanted, response, &d, err));
+    response->shared = hub_bytes_ref(d->bytes); /* the response's reference */
     HUB_TRY(hub_resolve_headers(request, target, response, err));
     HUB_TRY(hub_response_header(response, err, "Vary", "Accept-Encoding"));
-    HUB_TRY(hub_resolve_conditions(request, response, slot.etag, -1, &done, err));
+    HUB_TRY(hub_resolve_conditions(request, response, d->etag, -1, &done, err));
     if (done)
         return HUB_OK;
     HUB_TRY(hub_response_header(response, err, "Content-Type", "application/json"));
-    if (slot.gzip)
+    if (d->item.key.kind & 1)
         HUB_TRY(hub_response_header(response, err, "Content-Encoding", "gzip"));
     response->status = 200;
     response->kind = HUB_BODY_SHARED;

@@ -9,11 +9,6 @@
 #include "server/api/resolve.h"
 #include "storage/base/json.h"
 
-/** `budget`: what is sent and no longer kept counts against it. */
-HUB_MUST_USE enum hub_status hub_documents_new(size_t limit_bytes, struct hub_budget *budget,
-                                               struct hub_documents **out, struct hub_error *err);
-void hub_documents_free(struct hub_documents *documents);
-
 /** The members of a summary, inside an object that the caller opened. */
 void hub_summary_write(struct hub_json *json, const struct hub_head *head);
 

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #define DEFAULT_CACHE_BYTES (64 * MIB)
+#define DIGEST_BYTES (2 * MIB)              /* of some 8,000 files */
 #define CHECKED_AT_ONCE ((off_t)(32 * MIB)) /* some 100 ms */
 
 int64_t hub_catalog_now_ms(void)
@@ -301,7 +302,7 @@ static enum hub_status open_all(struct hub_catalog *catalog, const struct hub_ca
     if (!options->cache_bytes)
         catalog->options.cache_bytes = DEFAULT_CACHE_BYTES;
     HUB_TRY(hub_lru_new(catalog->options.cache_bytes, &catalog->lru, err));
-    HUB_TRY(hub_digest_cache_new(&catalog->digests, err));
+    HUB_TRY(hub_lru_new(DIGEST_BYTES, &catalog->digests, err));
     enum hub_status st = read_index(catalog, err);
     if (st == HUB_CORRUPT)
         st = rebuild_index(catalog, err);
@@ -354,7 +355,7 @@ void hub_catalog_close(struct hub_catalog *catalog)
         thread_free(thread);
     }
     hub_lru_free(catalog->lru);
-    hub_digest_cache_free(catalog->digests);
+    hub_lru_free(catalog->digests);
     hub_doomed_reap(catalog);
     for (struct hub_doomed *d = catalog->doomed, *next; d; d = next) {
         next = d->next;

@@ -5,9 +5,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { CACHE_SLOTS = 8192, MAX_PATH_BYTES = 4096 };
+enum { MAX_PATH_BYTES = 4096 };
 
+/* What hub.db said of one file at one stamp. */
 struct entry {
+    struct hub_lru_item item; /* first */
     struct hub_stamp stamp;
     struct hub_file_digests digests;
     bool known;
@@ -15,34 +17,14 @@ struct entry {
     char path[];
 };
 
-/* Direct-mapped: a newcomer takes the place of whoever had its slot. */
-struct hub_digest_cache {
-    pthread_mutex_t lock;
-    struct entry *slots[CACHE_SLOTS];
-};
-
-enum hub_status hub_digest_cache_new(struct hub_digest_cache **out, struct hub_error *err)
+static void entry_free(struct hub_lru_item *item)
 {
-    *out = calloc(1, sizeof **out);
-    if (!*out)
-        return hub_fail(err, HUB_NO_MEMORY, "no memory for the digests");
-    pthread_mutex_init(&(*out)->lock, NULL);
-    return HUB_OK;
+    free(item);
 }
 
-void hub_digest_cache_free(struct hub_digest_cache *cache)
+static struct hub_lru_key key_of(uint32_t root, const char *path)
 {
-    if (!cache)
-        return;
-    for (unsigned i = 0; i < CACHE_SLOTS; i++)
-        free(cache->slots[i]);
-    pthread_mutex_destroy(&cache->lock);
-    free(cache);
-}
-
-static struct entry **slot_of(struct hub_digest_cache *cache, uint32_t root, const char *path)
-{
-    return &cache->slots[(hub_text_hash(hub_view_of(path)) + root * 7919U) % CACHE_SLOTS];
+    return (struct hub_lru_key){0, root, hub_text_hash(hub_view_of(path))};
 }
 
 static void remember(struct hub_catalog *catalog, uint32_t root, const char *path,
@@ -52,31 +34,33 @@ static void remember(struct hub_catalog *catalog, uint32_t root, const char *pat
     struct entry *entry = calloc(1, sizeof *entry + size);
     if (!entry)
         return;
+    entry->item.key = key_of(root, path);
+    entry->item.bytes = sizeof *entry + size;
+    entry->item.free = entry_free;
+    atomic_init(&entry->item.refs, 1);
     entry->stamp = *stamp;
     entry->root = root;
     entry->known = digests != NULL;
     if (digests)
         entry->digests = *digests;
     memcpy(entry->path, path, size);
-    pthread_mutex_lock(&catalog->digests->lock);
-    struct entry **slot = slot_of(catalog->digests, root, path), *old = *slot;
-    *slot = entry;
-    pthread_mutex_unlock(&catalog->digests->lock);
-    free(old);
+    hub_lru_replace(catalog->digests, &entry->item);
+    hub_lru_put(&entry->item);
 }
 
 /* True when the memory answers, then *known says what. */
 static bool recall(struct hub_catalog *catalog, uint32_t root, const char *path,
                    const struct hub_stamp *stamp, struct hub_file_digests *out, bool *known)
 {
-    pthread_mutex_lock(&catalog->digests->lock);
-    const struct entry *entry = *slot_of(catalog->digests, root, path);
+    const struct hub_lru_key key = key_of(root, path);
+    struct hub_lru_item *item = hub_lru_get(catalog->digests, &key);
+    const struct entry *entry = (const struct entry *)item;
     const bool hit = entry && entry->root == root && strcmp(entry->path, path) == 0 &&
                      hub_stamp_equal(&entry->stamp, stamp);
     *known = hit && entry->known;
     if (*known)
         *out = entry->digests;
-    pthread_mutex_unlock(&catalog->digests->lock);
+    hub_lru_put(item);
     return hit;
 }
 
@@ -87,6 +71,14 @@ static void get_text(struct hub_stmt *stmt, int column, char *out, size_t size)
     if (n)
         memcpy(out, text.data, n);
     out[n] = '\0';
+}
+
+/* The columns from `first` on. */
+static void get_digests(struct hub_stmt *stmt, int first, struct hub_file_digests *out)
+{
+    get_text(stmt, first, out->sha256, sizeof out->sha256);
+    get_text(stmt, first + 1, out->md5, sizeof out->md5);
+    get_text(stmt, first + 2, out->crc32c, sizeof out->crc32c);
 }
 
 /* Parameters 1 to 5 of both statements: which file, in which state. */
@@ -112,11 +104,8 @@ static enum hub_status look_up(struct hub_catalog *catalog, uint32_t root, const
                            &stmt, err));
     bind_file(stmt, root, path, stamp);
     HUB_TRY(hub_stmt_step(stmt, known, err));
-    if (!*known)
-        return HUB_OK;
-    get_text(stmt, 0, out->sha256, sizeof out->sha256);
-    get_text(stmt, 1, out->md5, sizeof out->md5);
-    get_text(stmt, 2, out->crc32c, sizeof out->crc32c);
+    if (*known)
+        get_digests(stmt, 0, out);
     return HUB_OK;
 }
 
@@ -141,14 +130,6 @@ enum hub_status hub_digest_recall(struct hub_catalog *catalog, uint32_t root, co
     if (!recall(catalog, root, path, stamp, out, &known))
         return HUB_AGAIN;
     return known ? HUB_OK : HUB_NOT_FOUND;
-}
-
-/* The columns from `first` on. */
-static void get_digests(struct hub_stmt *stmt, int first, struct hub_file_digests *out)
-{
-    get_text(stmt, first, out->sha256, sizeof out->sha256);
-    get_text(stmt, first + 1, out->md5, sizeof out->md5);
-    get_text(stmt, first + 2, out->crc32c, sizeof out->crc32c);
 }
 
 /* Both go through their paths in the same order. */

@@ -3,9 +3,9 @@
 #ifndef HUB_CATALOG_INTERNAL_H
 #define HUB_CATALOG_INTERNAL_H
 
+#include "storage/base/lru.h"
 #include "storage/catalog/catalog.h"
 #include "storage/catalog/db.h"
-#include "storage/catalog/lru.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -41,8 +41,6 @@ struct hub_doomed {
     char path[];
 };
 
-struct hub_digest_cache;
-
 struct hub_catalog {
     char *state;
     char notice[256]; /* what opening had to do, for the operator */
@@ -50,9 +48,9 @@ struct hub_catalog {
     pthread_key_t thread_key;
     bool has_thread_key;
     struct hub_catalog_options options; /* `state` is not to be used */
-    struct hub_lru *lru;
-    atomic_size_t layout_bytes; /* of all in memory: in the cache or in use */
-    struct hub_digest_cache *digests;
+    struct hub_lru *lru;                /* opened datasets, layouts */
+    atomic_size_t layout_bytes;         /* of all in memory: in the cache or in use */
+    struct hub_lru *digests;            /* apart: a walk over all files would leave room for nothing else */
 
     pthread_t checker; /* of a large index after an unclean stop */
     struct hub_db *checked;
@@ -145,10 +143,5 @@ static inline struct hub_ds_box *hub_ds_box_of(const struct hub_dataset *dataset
 uint32_t hub_part_file(const struct hub_part_files *map, uint32_t number);
 /** Unlink side data that nobody can ask for any more. No lock held, never on an event thread. */
 void hub_doomed_reap(struct hub_catalog *catalog);
-
-/* ---- digests.c ---- */
-
-HUB_MUST_USE enum hub_status hub_digest_cache_new(struct hub_digest_cache **out, struct hub_error *err);
-void hub_digest_cache_free(struct hub_digest_cache *cache);
 
 #endif

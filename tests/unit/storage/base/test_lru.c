@@ -1,6 +1,6 @@
 /* The cache and the packed numbers. */
+#include "storage/base/lru.h"
 #include "storage/base/pack.h"
-#include "storage/catalog/lru.h"
 
 #include <criterion/criterion.h>
 #include <stdlib.h>
@@ -57,6 +57,25 @@ Test(lru, what_is_in_use_outlives_the_cache)
     cr_expect_eq(alive, 1);
     hub_lru_free(lru);
     hub_lru_put(big);
+    cr_expect_eq(alive, 0);
+}
+
+Test(lru, one_is_put_in_place_of_another)
+{
+    struct hub_lru *lru;
+    cr_assert_eq(hub_lru_new(100, &lru, NULL), HUB_OK);
+    struct hub_lru_item *items[4];
+    for (size_t i = 0; i < HUB_COUNT(items); i++) {
+        items[i] = item_new(i == 2 ? 7 : 1, i == 3 ? 101 : 50);
+        atomic_init(&items[i]->refs, 1);
+        hub_lru_replace(lru, items[i]);
+    }
+    cr_expect_eq(get(lru, 1), items[1]);
+    hub_lru_put(items[1]);
+    for (size_t i = 0; i < HUB_COUNT(items); i++)
+        hub_lru_put(items[i]);
+    cr_expect_eq(alive, 2, "the second and the third; the last is too large");
+    hub_lru_free(lru);
     cr_expect_eq(alive, 0);
 }
 

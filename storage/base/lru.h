@@ -2,8 +2,8 @@
  * A cache of counted objects by a 192-bit key, sharded, with one budget in bytes. What is in use stays alive
  * when it is dropped from the cache; it then no longer counts against the budget. Safe from any thread.
  */
-#ifndef HUB_CATALOG_LRU_H
-#define HUB_CATALOG_LRU_H
+#ifndef HUB_BASE_LRU_H
+#define HUB_BASE_LRU_H
 
 #include "storage/base/error.h"
 
@@ -36,6 +36,10 @@ struct hub_lru_item *hub_lru_get(struct hub_lru *lru, const struct hub_lru_key *
 struct hub_lru_item *hub_lru_add(struct hub_lru *lru, struct hub_lru_item *item);
 /** Drop old objects until there is room for so many bytes more, or nothing is left. */
 void hub_lru_make_room(struct hub_lru *lru, size_t bytes);
+/** Put an object of the caller's (key, bytes, free, and `refs` 1 for him) in place of the one of its key.
+ * What alone is over the budget is not kept. */
+void hub_lru_replace(struct hub_lru *lru, struct hub_lru_item *item);
+/** Of NULL: nothing. */
 void hub_lru_put(struct hub_lru_item *item);
 /** Forget the object of this key. */
 void hub_lru_drop(struct hub_lru *lru, const struct hub_lru_key *key);

@@ -1,6 +1,6 @@
 /* The sharded cache: see lru.h. A shard is a small chained hash table and a list from newest to oldest,
  * behind one mutex held for a few instructions. Freeing happens outside the locks. */
-#include "storage/catalog/lru.h"
+#include "storage/base/lru.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -138,20 +138,27 @@ static void evict(struct hub_lru *lru, size_t most, const struct hub_lru_item *k
     }
 }
 
+/* With a reference for the cache, which has no other of its key. The lock is held. */
+static void link_item(struct hub_lru *lru, struct shard *s, struct hub_lru_item **at,
+                      struct hub_lru_item *item)
+{
+    atomic_fetch_add(&item->refs, 1);
+    item->chain = *at;
+    *at = item;
+    list_push(s, item);
+    atomic_fetch_add(&lru->bytes, item->bytes);
+}
+
 struct hub_lru_item *hub_lru_add(struct hub_lru *lru, struct hub_lru_item *item)
 {
     struct shard *s = &lru->shards[hash_of(&item->key) % SHARDS];
+    atomic_store(&item->refs, 1);
     pthread_mutex_lock(&s->lock);
     struct hub_lru_item **at = slot_of(s, &item->key), *known = *at;
-    if (known) {
+    if (known)
         atomic_fetch_add(&known->refs, 1);
-    } else {
-        atomic_store(&item->refs, 2); /* the cache's and the caller's */
-        item->chain = NULL;
-        *at = item;
-        list_push(s, item);
-        atomic_fetch_add(&lru->bytes, item->bytes);
-    }
+    else
+        link_item(lru, s, at, item);
     pthread_mutex_unlock(&s->lock);
     if (known) {
         item->free(item);
@@ -164,6 +171,21 @@ struct hub_lru_item *hub_lru_add(struct hub_lru *lru, struct hub_lru_item *item)
 void hub_lru_make_room(struct hub_lru *lru, size_t bytes)
 {
     evict(lru, bytes < lru->budget ? lru->budget - bytes : 0, NULL);
+}
+
+void hub_lru_replace(struct hub_lru *lru, struct hub_lru_item *item)
+{
+    struct shard *s = &lru->shards[hash_of(&item->key) % SHARDS];
+    if (item->bytes > lru->budget)
+        return;
+    pthread_mutex_lock(&s->lock);
+    struct hub_lru_item **at = slot_of(s, &item->key), *old = *at;
+    if (old)
+        unlink_item(lru, s, at);
+    link_item(lru, s, at, item);
+    pthread_mutex_unlock(&s->lock);
+    hub_lru_put(old);
+    evict(lru, lru->budget, item);
 }
 
 void hub_lru_drop(struct hub_lru *lru, const struct hub_lru_key *key)
