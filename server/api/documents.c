@@ -7,6 +7,7 @@
 #include "storage/base/lru.h"
 #include "storage/base/spell.h"
 #include "storage/base/time.h"
+#include "storage/base/version.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -119,6 +120,7 @@ static void put_json(struct hub_json *json, const char *key, struct hub_view tex
 
 void hub_summary_write(struct hub_json *json, const struct hub_head *head)
 {
+    const struct hub_load_rule *rule = hub_load_rule_find(head->rule);
     hub_json_put_text(json, "id", head->id);
     hub_put_known(json, "namespace", head->space);
     hub_json_put_text(json, "name", head->name);
@@ -131,7 +133,8 @@ void hub_summary_write(struct hub_json *json, const struct hub_head *head)
     hub_json_put_uint(json, "episodes", head->episodes);
     hub_json_put_uint(json, "steps", head->steps);
     hub_json_put_uint(json, "size", head->size);
-    hub_put_known(json, "minari_version", head->minari_version);
+    if (rule)
+        hub_put_known(json, rule->version_key, head->stated_version);
     put_json(json, "loadable_by", hub_view_of(head->loadable_by));
     if (hub_head_refused(head))
         hub_json_put_bool(json, "loadable", false);

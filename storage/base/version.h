@@ -58,21 +58,25 @@ HUB_MUST_USE enum hub_status hub_spec_parse(struct hub_view text, struct hub_spe
 /** Prereleases only count when a spec names one, as pip and Minari do it. */
 bool hub_spec_contains(const struct hub_spec_set *set, const struct hub_version *version);
 
-/** The Minari releases the hub knows, oldest first; bit i of a mask is release i. */
-enum { HUB_MINARI_RELEASES = 10 };
-extern const char *const hub_minari_releases[HUB_MINARI_RELEASES];
-
 /**
- * Which of them can load a dataset.
+ * Can a release of Minari, known or not ("0.4.3", "0.6.1"), load a dataset?
  *
  * @param minari_version     as stored: a specifier (releases up to 0.4.3 wrote one), a bare version (0.5.0
  * on), or empty (0.3: then only 0.3 loads it, if there is no metadata.json)
  * @param has_metadata_json  without it no 0.5 release loads the set
- * @return a mask; 0 for text that is neither
+ * @return false for text that is neither, and for a release that is not a version
  */
-uint32_t hub_minari_loadable_mask(struct hub_view minari_version, bool has_metadata_json);
-
-/** The same about one release, known or not ("0.4.3", "0.6.1"). False for what is not a version. */
 bool hub_minari_loadable(struct hub_view minari_version, bool has_metadata_json, struct hub_view release);
+
+/** Which releases of a format's own library load a dataset. Formats name their rule
+ * (storage/worker/format.h). */
+struct hub_load_rule {
+    const char *name, *library;
+    const char *version_key;     /* what documents call the version that a dataset states */
+    const char *const *releases; /* those the hub knows, oldest first, NULL-terminated */
+    bool (*loads)(struct hub_view stated_version, struct hub_view era, struct hub_view release);
+};
+/** NULL for "" and any name that is none. */
+const struct hub_load_rule *hub_load_rule_find(const char *name);
 
 #endif

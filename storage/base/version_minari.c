@@ -1,9 +1,6 @@
 /* Which releases of Minari load a dataset. */
 #include "storage/base/version.h"
 
-const char *const hub_minari_releases[HUB_MINARI_RELEASES] = {"0.3.0", "0.3.1", "0.4.0", "0.4.1", "0.4.2",
-                                                              "0.4.3", "0.5.0", "0.5.1", "0.5.2", "0.5.3"};
-
 static struct hub_version version_of(uint32_t major, uint32_t minor)
 {
     return (struct hub_version){.release = {major, minor}, .release_count = 2};
@@ -26,12 +23,23 @@ bool hub_minari_loadable(struct hub_view minari_version, bool has_metadata_json,
     return hub_spec_parse(minari_version, &specs, NULL) == HUB_OK && hub_spec_contains(&specs, &asked);
 }
 
-uint32_t hub_minari_loadable_mask(struct hub_view minari_version, bool has_metadata_json)
+/* Sets of era E5 have a metadata.json. */
+static bool minari_loads(struct hub_view stated_version, struct hub_view era, struct hub_view release)
 {
-    uint32_t mask = 0;
-    for (uint32_t i = 0; i < HUB_MINARI_RELEASES; i++) {
-        if (hub_minari_loadable(minari_version, has_metadata_json, hub_view_of(hub_minari_releases[i])))
-            mask |= 1U << i;
-    }
-    return mask;
+    return hub_minari_loadable(stated_version, hub_view_is(era, "E5"), release);
+}
+
+static const char *const minari_releases[] = {"0.3.0", "0.3.1", "0.4.0", "0.4.1", "0.4.2", "0.4.3",
+                                              "0.5.0", "0.5.1", "0.5.2", "0.5.3", NULL};
+
+static const struct hub_load_rule rules[] = {
+    {"minari", "Minari", "minari_version", minari_releases, minari_loads},
+};
+
+const struct hub_load_rule *hub_load_rule_find(const char *name)
+{
+    for (size_t i = 0; i < HUB_COUNT(rules); i++)
+        if (strcmp(rules[i].name, name) == 0)
+            return &rules[i];
+    return NULL;
 }

@@ -61,10 +61,11 @@ struct hub_head {
     const char *name;   /* last segment without -vN */
     int64_t version;    /* -1: none */
     const char *format; /* "minari-hdf5", "lerobot", "webdataset", "files" */
-    const char *era, *reason, *minari_version, *description;
+    const char *era, *reason, *stated_version, *description;
+    const char *rule; /* whose releases load it (hub_load_rule_find), or "" */
     const char
-        *loadable_by; /* JSON array of Minari releases; "[]" also where another library refuses it; or "" */
-    const char *authors;  /* JSON array */
+        *loadable_by;    /* JSON array of those; "[]" also where a library without a rule refuses it; or "" */
+    const char *authors; /* JSON array */
     const char *revision; /* 40 hex, "" while pending */
     uint32_t root;        /* number of the root it lies under */
     const char
@@ -92,10 +93,11 @@ static inline void hub_snapshot_putp(const struct hub_snapshot **snapshot)
 }
 /** Exact id. NULL: none. */
 const struct hub_head *hub_snapshot_find(const struct hub_snapshot *snapshot, struct hub_view id);
-/** Newest version of a versionless id; `minari` (may be NULL) limits to those that release loads. NULL: none.
+/** Newest version of a versionless id; `release` (may be NULL) limits to those that release loads. NULL:
+ * none.
  */
 const struct hub_head *hub_snapshot_newest(const struct hub_snapshot *snapshot, struct hub_view key,
-                                           const char *minari);
+                                           const char *release);
 /** First and number of the heads with this key: its versions, ascending. */
 uint32_t hub_snapshot_versions(const struct hub_snapshot *snapshot, struct hub_view key,
                                const struct hub_head *const **first);
@@ -104,7 +106,8 @@ uint32_t hub_snapshot_nearest(const struct hub_snapshot *snapshot, struct hub_vi
                               const struct hub_head **out, uint32_t limit);
 /** Ready, but its own library does not load it: its problem "not-loadable" says why. */
 bool hub_head_refused(const struct hub_head *head);
-bool hub_head_loadable(const struct hub_head *head, const char *minari_release);
+/** Does this release of its library load it? False where its format has no rule. */
+bool hub_head_loadable(const struct hub_head *head, const char *release);
 
 /* ---- one dataset ---- */
 
@@ -301,6 +304,7 @@ struct hub_draft_part {
 };
 struct hub_draft {
     const char *id, *path, *format, *reason;
+    const char *rule; /* of the format's row; NULL: none */
     uint32_t root;
     enum hub_dataset_status status;
     const struct hub_ds_file *files;

@@ -81,32 +81,27 @@ static enum hub_status has_problem(struct hub_publication *p, const char *code, 
     return hub_stmt_step(stmt, has, err);
 }
 
-/* The Minari releases that load it, "" for formats without such a rule; "[]" where its own library refuses
- * it, of whatever format: there is a problem that says why. */
+/* The releases of its library that load it, "" for formats without such a rule; "[]" where its own library
+ * refuses it, of whatever format: there is a problem that says why. */
 static enum hub_status loadable_by(struct hub_publication *p, const char *era, const char *version,
                                    uint32_t broken, struct hub_buf *out, struct hub_error *err)
 {
-    const bool minari = strncmp(p->draft->format, "minari", 6) == 0;
-    const uint32_t mask = minari ? hub_minari_loadable_mask(hub_view_of(version), strcmp(era, "E5") == 0) : 0;
-    const char *comma = "";
+    const struct hub_load_rule *rule = hub_load_rule_find(p->draft->rule ? p->draft->rule : "");
     bool refused = false;
     if (broken)
         HUB_TRY(hub_publication_problem(p, "not-loadable", "", err, "%u of %u parts cannot be read", broken,
                                         p->draft->part_count));
     HUB_TRY(has_problem(p, "not-loadable", &refused, err));
-    if (minari && !mask && !refused)
-        HUB_TRY(hub_publication_problem(p, "not-loadable", "", err,
-                                        "no release of Minari reads a set of era %s with minari_version '%s'",
-                                        era, version));
-    if (!minari && !refused)
+    if (!rule && !refused)
         return HUB_OK;
     HUB_TRY(hub_buf_add_text(out, "[", err));
-    for (uint32_t i = 0; i < HUB_MINARI_RELEASES && !refused; i++) {
-        if (!(mask & (uint32_t)1 << i))
-            continue;
-        HUB_TRY(hub_buf_addf(out, err, "%s\"%s\"", comma, hub_minari_releases[i]));
-        comma = ",";
-    }
+    for (const char *const *r = refused ? NULL : rule->releases; r && *r; r++)
+        if (rule->loads(hub_view_of(version), hub_view_of(era), hub_view_of(*r)))
+            HUB_TRY(hub_buf_addf(out, err, "%s\"%s\"", out->size > 1 ? "," : "", *r));
+    if (!refused && out->size == 1)
+        HUB_TRY(hub_publication_problem(p, "not-loadable", "", err,
+                                        "no release of %s reads a set of era %s with %s '%s'", rule->library,
+                                        era, rule->version_key, version));
     return hub_buf_add_text(out, "]", err);
 }
 
@@ -136,10 +131,10 @@ static enum hub_status update_row(struct hub_publication *p, const struct texts 
     }
     HUB_TRY(hub_db_prepare(p->db,
                            "UPDATE datasets SET serial = ?, path = ?, format = ?, status = ?, reason = ?, "
-                           "era = ?, minari_version = ?,"
+                           "era = ?, stated_version = ?,"
                            " description = ?, loadable_by = ?, authors = ?, revision = ?, episodes = ?, "
                            "steps = ?, size = ?, files = ?,"
-                           " modified_ns = ? WHERE row = ?",
+                           " modified_ns = ?, rule = ? WHERE row = ?",
                            &stmt, err));
     hub_stmt_bind_int(stmt, 1, (int64_t)serial);
     hub_stmt_bind_text(stmt, 2, p->draft->path);
@@ -157,7 +152,8 @@ static enum hub_status update_row(struct hub_publication *p, const struct texts 
     hub_stmt_bind_int(stmt, 14, (int64_t)size);
     hub_stmt_bind_int(stmt, 15, p->draft->file_count);
     hub_stmt_bind_int(stmt, 16, (int64_t)newest);
-    hub_stmt_bind_int(stmt, 17, p->row);
+    hub_stmt_bind_text(stmt, 17, p->draft->rule ? p->draft->rule : "");
+    hub_stmt_bind_int(stmt, 18, p->row);
     return hub_stmt_run(stmt, err);
 }
 
@@ -169,7 +165,7 @@ enum hub_status hub_head_write(struct hub_publication *p, uint64_t serial, struc
     if (p->draft->status == HUB_DATASET_READY)
         HUB_TRY(check_claims(p, err));
     HUB_TRY(fact(p, "era", &t.era, err));
-    HUB_TRY(fact(p, "minari_version", &t.version, err));
+    HUB_TRY(fact(p, "stated_version", &t.version, err));
     HUB_TRY(fact(p, "description", &t.description, err));
     HUB_TRY(fact(p, "authors", &t.authors, err));
     if (p->draft->status == HUB_DATASET_READY && !t.reason)

@@ -49,9 +49,9 @@ static enum hub_status make_row(struct hub_publication *p, struct hub_error *err
         return known;
     HUB_TRY(hub_db_prepare(p->db,
                            "INSERT INTO datasets (root, id, serial, path, format, status, reason, era, "
-                           "minari_version, description,"
+                           "stated_version, description, rule,"
                            " loadable_by, authors, revision, episodes, steps, size, files, modified_ns)"
-                           " VALUES (?, ?, 0, ?, ?, 2, '', '', '', '', '', '', '', 0, 0, 0, 0, 0)",
+                           " VALUES (?, ?, 0, ?, ?, 2, '', '', '', '', '', '', '', '', 0, 0, 0, 0, 0)",
                            &stmt, err));
     hub_stmt_bind_int(stmt, 1, p->draft->root);
     hub_stmt_bind_text(stmt, 2, p->draft->id);

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-enum { INDEX_FORMAT = 6 };
+enum { INDEX_FORMAT = 7 };
 
 static const char index_sql[] =
     "CREATE TABLE datasets ("
@@ -16,7 +16,8 @@ static const char index_sql[] =
     "NULL,"
     " path TEXT NOT NULL, format TEXT NOT NULL, status INTEGER NOT NULL, reason TEXT NOT NULL, era TEXT NOT "
     "NULL,"
-    " minari_version TEXT NOT NULL, description TEXT NOT NULL, loadable_by TEXT NOT NULL, authors TEXT NOT "
+    " stated_version TEXT NOT NULL, description TEXT NOT NULL, rule TEXT NOT NULL, loadable_by TEXT NOT "
+    "NULL, authors TEXT NOT "
     "NULL,"
     " revision TEXT NOT NULL, episodes INTEGER NOT NULL, steps INTEGER NOT NULL, size INTEGER NOT NULL,"
     " files INTEGER NOT NULL, modified_ns INTEGER NOT NULL, UNIQUE (root, id)) STRICT;"

@@ -70,8 +70,8 @@ int hub_head_compare(const struct hub_head *a, const struct hub_head *b)
 
 #define HEAD_COLUMNS                                                                                         \
     "row, root, serial, status, episodes, steps, size, files, modified_ns,"                                  \
-    " id, path, format, reason, era, minari_version, description, loadable_by, authors, revision"
-enum { TEXT_COLUMN = 9, TEXT_COUNT = 10 };
+    " id, path, format, reason, era, stated_version, description, loadable_by, authors, revision, rule"
+enum { TEXT_COLUMN = 9, TEXT_COUNT = 11 };
 
 static const char *put_text(char **at, struct hub_view view)
 {
@@ -126,11 +126,12 @@ static enum hub_status head_of_row(struct hub_stmt *stmt, struct hub_head_box **
         .format = put_text(&at, texts[2]),
         .reason = put_text(&at, texts[3]),
         .era = put_text(&at, texts[4]),
-        .minari_version = put_text(&at, texts[5]),
+        .stated_version = put_text(&at, texts[5]),
         .description = put_text(&at, texts[6]),
         .loadable_by = put_text(&at, texts[7]),
         .authors = put_text(&at, texts[8]),
         .revision = put_text(&at, texts[9]),
+        .rule = put_text(&at, texts[10]),
     };
     split_id(box, &at);
     *out = box;
@@ -413,20 +414,19 @@ bool hub_head_refused(const struct hub_head *head)
     return strcmp(head->loadable_by, "[]") == 0;
 }
 
-bool hub_head_loadable(const struct hub_head *head, const char *minari_release)
+bool hub_head_loadable(const struct hub_head *head, const char *release)
 {
-    const bool is_e5 = strcmp(head->era, "E5") == 0;
-    return strncmp(head->format, "minari", 6) == 0 && head->status != HUB_DATASET_PENDING &&
-           !hub_head_refused(head) &&
-           hub_minari_loadable(hub_view_of(head->minari_version), is_e5, hub_view_of(minari_release));
+    const struct hub_load_rule *rule = hub_load_rule_find(head->rule);
+    return rule && head->status != HUB_DATASET_PENDING && !hub_head_refused(head) &&
+           rule->loads(hub_view_of(head->stated_version), hub_view_of(head->era), hub_view_of(release));
 }
 
 const struct hub_head *hub_snapshot_newest(const struct hub_snapshot *snapshot, struct hub_view key,
-                                           const char *minari)
+                                           const char *release)
 {
     const struct hub_head *const *first;
     for (uint32_t i = hub_snapshot_versions(snapshot, key, &first); i > 0; i--)
-        if (first[i - 1]->version >= 0 && (!minari || hub_head_loadable(first[i - 1], minari)))
+        if (first[i - 1]->version >= 0 && (!release || hub_head_loadable(first[i - 1], release)))
             return first[i - 1];
     return NULL;
 }

@@ -8,13 +8,19 @@
 
 /* ---- reading ---- */
 
+static void names_free(char **names)
+{
+    for (char **name = names; name && *name; name++)
+        free(*name);
+    free(names);
+}
+
 void hub_format_table_free(struct hub_format_table *table)
 {
     for (uint32_t i = 0; table && i < table->count; i++) {
         struct hub_format_row *row = &table->rows[i];
-        for (char **name = row->names; name && *name; name++)
-            free(*name);
-        free(row->names);
+        names_free(row->names);
+        names_free(row->asides);
         free(row->name);
         free(row->loadable);
         free(row->ids);
@@ -30,26 +36,37 @@ static bool pattern_valid(struct hub_view pattern)
            (!slash || !memchr(slash + 1, '/', pattern.size - (size_t)(slash + 1 - pattern.data)));
 }
 
+static enum hub_status read_names(struct hub_cursor *c, char ***out, struct hub_error *err)
+{
+    const uint32_t count = hub_cursor_u32(c);
+    if (c->failed || count > HUB_MAX_FORMAT_NAMES)
+        return hub_fail(err, HUB_CORRUPT, "a malformed format");
+    char **names = *out = calloc(count + (size_t)1, sizeof *names);
+    for (uint32_t i = 0; names && i < count; i++) {
+        const struct hub_view pattern = hub_cursor_text(c, 255);
+        if (c->failed || !pattern_valid(pattern))
+            return hub_fail(err, HUB_CORRUPT, "a malformed name pattern");
+        names[i] = hub_view_dup(pattern);
+        if (!names[i])
+            names = NULL;
+    }
+    return names ? HUB_OK : hub_fail(err, HUB_NO_MEMORY, "no memory for the table of formats");
+}
+
 static enum hub_status read_row(struct hub_cursor *c, struct hub_format_row *row, struct hub_error *err)
 {
     const struct hub_view name = hub_cursor_text(c, 32);
     const struct hub_view loadable = hub_cursor_text(c, 32), ids = hub_cursor_text(c, 32);
-    const uint32_t count = hub_cursor_u32(c);
-    if (c->failed || !hub_name_valid(name) || count == 0 || count > HUB_MAX_FORMAT_NAMES)
+    if (c->failed || !hub_name_valid(name))
         return hub_fail(err, HUB_CORRUPT, "a malformed format");
     row->name = hub_view_dup(name);
     row->loadable = hub_view_dup(loadable);
     row->ids = hub_view_dup(ids);
-    row->names = calloc(count + (size_t)1, sizeof *row->names);
-    bool whole = row->name && row->loadable && row->ids && row->names;
-    for (uint32_t i = 0; whole && i < count; i++) {
-        const struct hub_view pattern = hub_cursor_text(c, 255);
-        if (c->failed || !pattern_valid(pattern))
-            return hub_fail(err, HUB_CORRUPT, "a malformed name pattern");
-        row->names[i] = hub_view_dup(pattern);
-        whole = row->names[i] != NULL;
-    }
-    return whole ? HUB_OK : hub_fail(err, HUB_NO_MEMORY, "no memory for the table of formats");
+    if (!row->name || !row->loadable || !row->ids)
+        return hub_fail(err, HUB_NO_MEMORY, "no memory for the table of formats");
+    HUB_TRY(read_names(c, &row->names, err));
+    HUB_TRY(read_names(c, &row->asides, err));
+    return row->names[0] ? HUB_OK : hub_fail(err, HUB_CORRUPT, "a malformed format");
 }
 
 static enum hub_status read_rows(struct hub_frame_reader *r, struct hub_format_table *table,
@@ -162,5 +179,14 @@ bool hub_format_table_looks_into(const struct hub_format_table *table, const cha
             if (slash && slash[1] && matches(*pattern, (size_t)(slash - *pattern), name, size))
                 return true;
         }
+    return false;
+}
+
+bool hub_format_table_is_aside(const struct hub_format_table *table, const char *name)
+{
+    for (uint32_t i = 0; i < table->count; i++)
+        for (char **aside = table->rows[i].asides; *aside; aside++)
+            if (strcmp(*aside, name) == 0)
+                return true;
     return false;
 }

@@ -13,6 +13,7 @@ enum { HUB_MAX_FORMATS = 32, HUB_MAX_FORMAT_NAMES = 64, HUB_MAX_TABLE = 64 * 102
 struct hub_format_row {
     char *name;
     char **names;         /* patterns, NULL-terminated: see storage/worker/format.h */
+    char **asides;        /* names of files that are no data, NULL-terminated */
     char *loadable, *ids; /* "": none */
 };
 
@@ -34,5 +35,7 @@ bool hub_format_table_wants(const struct hub_format_table *table, const struct h
                             const char *path, bool directory);
 /** Whether the entries of a directory of this name belong to the listing of the one above it. */
 bool hub_format_table_looks_into(const struct hub_format_table *table, const char *name);
+/** Whether a file of this name describes a folder and is no data. */
+bool hub_format_table_is_aside(const struct hub_format_table *table, const char *name);
 
 #endif

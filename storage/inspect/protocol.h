@@ -49,7 +49,8 @@ enum hub_frame_type {
     HUB_FRAME_END, /* u8 status, text problem, detail: the last one */
 
     /* worker to hub, one packet on the control socket at its start */
-    HUB_FRAME_FORMAT = 64, /* text name, loadable, ids, u32 count, text... name patterns */
+    HUB_FRAME_FORMAT = 64, /* text name, loadable, ids, u32 count, text... name patterns,
+                              u32 count, text... asides */
 };
 
 /** A message while it is written. Appending to a failed writer does nothing; hub_frame_end tells. */

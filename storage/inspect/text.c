@@ -81,7 +81,7 @@ static const struct fact_row {
 } facts[] = {
     {"era", HUB_FACT_STRING, 0},
     {"id", HUB_FACT_STRING, 0},
-    {"minari_version", HUB_FACT_STRING, 0},
+    {"stated_version", HUB_FACT_STRING, 0},
     {"description", HUB_FACT_STRING, 0},
     {"observation_space_text", HUB_FACT_STRING, 0},
     {"action_space_text", HUB_FACT_STRING, 0},

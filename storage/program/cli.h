@@ -7,8 +7,10 @@
 #define HUB_PROGRAM_CLI_H
 
 #include "storage/base/json.h"
+#include "storage/base/version.h"
 #include "storage/inspect/inspect.h"
 #include "storage/scan/discover.h"
+#include "storage/worker/format.h"
 
 enum {
     HUB_EXIT_OK = 0,
@@ -72,6 +74,9 @@ struct hub_report {
 
 /** The value of a fact, or NULL. */
 const char *hub_report_fact(const struct hub_report *report, const char *key);
+/** The driver, or NULL; the rule by which releases of its library load it, or NULL. */
+const struct hub_format *hub_report_format(const struct hub_report *report);
+const struct hub_load_rule *hub_report_rule(const struct hub_report *report);
 void hub_report_dispose(struct hub_report *report);
 /**
  * Plan with the first format that does not decline, then inspect every part. What is wrong with the dataset

@@ -194,7 +194,7 @@ static enum hub_status find_at(const struct hub_find *find, const char *folder, 
     return find_claimed(find, &walk, only, found, err);
 }
 
-/* The file by itself, else the dataset it belongs to: its folder, or the one above ("data"). */
+/* The file by itself, else the dataset it belongs to: its folder, or the one above. */
 static enum hub_status find_file(const struct hub_find *find, struct hub_error *err)
 {
     HUB_CLEANUP(hub_freep) char *name_copy = strdup(find->path);

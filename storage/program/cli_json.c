@@ -107,7 +107,8 @@ static void put_field(struct hub_json *j, const struct hub_report_field *f)
 static void put_facts(struct hub_json *j, const struct hub_report *r)
 {
     static const char *const strings[] = {
-        "era", "id", "minari_version", "description", "observation_space_text", "action_space_text"};
+        "era", "id", "stated_version", "description", "observation_space_text", "action_space_text"};
+    const struct hub_load_rule *rule = hub_report_rule(r);
     for (uint32_t i = 0; i < r->plan.fact_count; i++) {
         const struct hub_found_fact *fact = &r->plan.facts[i];
         bool string = false;
@@ -116,7 +117,9 @@ static void put_facts(struct hub_json *j, const struct hub_report *r)
         for (size_t k = 0; k < HUB_COUNT(strings); k++)
             string = string || strcmp(fact->key, strings[k]) == 0;
         if (string)
-            hub_json_put_text(j, fact->key, fact->text);
+            hub_json_put_text(
+                j, rule && strcmp(fact->key, "stated_version") == 0 ? rule->version_key : fact->key,
+                fact->text);
         else
             hub_json_put_raw(j, fact->key, hub_view_of(fact->text));
     }

@@ -1,4 +1,5 @@
 /* One dataset: plan, inspect part by part, sum up. Only the sums of a part are kept. */
+#include "storage/formats/registry.h"
 #include "storage/program/cli.h"
 
 #include <errno.h>
@@ -15,6 +16,17 @@ const char *hub_report_fact(const struct hub_report *report, const char *key)
         if (strcmp(report->plan.facts[i].key, key) == 0)
             return report->plan.facts[i].text;
     return NULL;
+}
+
+const struct hub_format *hub_report_format(const struct hub_report *report)
+{
+    return report->format ? hub_format_find(hub_formats, report->format) : NULL;
+}
+
+const struct hub_load_rule *hub_report_rule(const struct hub_report *report)
+{
+    const struct hub_format *format = hub_report_format(report);
+    return format && format->loadable ? hub_load_rule_find(format->loadable) : NULL;
 }
 
 void hub_report_dispose(struct hub_report *r)

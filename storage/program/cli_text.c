@@ -44,23 +44,22 @@ static enum hub_status put_line(struct hub_buf *out, const char *label, const ch
     return value ? hub_buf_addf(out, err, "  %-12s %.200s\n", label, value) : HUB_OK;
 }
 
-/* What a dialect of a format means; NULL: its name says it. */
-static const char *era_text(const char *era)
+/* What a dialect of a format means, else its name. */
+static const char *era_text(const struct hub_report *r)
 {
-    static const char *const eras[][2] = {{"E3", "E3: written by Minari 0.3"},
-                                          {"E4a", "E4a: written by Minari 0.4.0 to 0.4.2"},
-                                          {"E4b", "E4b: written by Minari 0.4.3"},
-                                          {"E5", "E5: written by Minari 0.5 or later"}};
-    for (size_t i = 0; era && i < HUB_COUNT(eras); i++)
-        if (strcmp(era, eras[i][0]) == 0)
-            return eras[i][1];
+    const char *era = hub_report_fact(r, "era");
+    const struct hub_format *format = hub_report_format(r);
+    for (const char *const *e = era && format ? format->eras : NULL; e && *e; e++)
+        if (strncmp(*e, era, strlen(era)) == 0 && (*e)[strlen(era)] == ':')
+            return *e;
     return era;
 }
 
 static enum hub_status put_head(const struct hub_report *r, struct hub_buf *out, struct hub_error *err)
 {
     char size[24], count[64];
-    const char *era = era_text(hub_report_fact(r, "era")), *claimed = hub_report_fact(r, "claimed_episodes");
+    const struct hub_load_rule *rule = hub_report_rule(r);
+    const char *era = era_text(r), *claimed = hub_report_fact(r, "claimed_episodes");
     HUB_TRY(hub_buf_addf(out, err, "%s\n  %-12s %s%s%s%s\n", r->path, "format",
                          r->format ? r->format : "none known (plain files)", era ? " (" : "", era ? era : "",
                          era ? ")" : ""));
@@ -68,7 +67,8 @@ static enum hub_status put_head(const struct hub_report *r, struct hub_buf *out,
         HUB_TRY(hub_buf_addf(out, err, "  %-12s %s: %s\n", "status", r->status, r->why.detail));
     HUB_TRY(put_line(out, "not loadable", r->refused, err));
     HUB_TRY(put_line(out, "id", hub_report_fact(r, "id"), err));
-    HUB_TRY(put_line(out, "minari", hub_report_fact(r, "minari_version"), err));
+    if (rule)
+        HUB_TRY(put_line(out, rule->name, hub_report_fact(r, "stated_version"), err));
     if (r->format) {
         snprintf(count, sizeof count, "%llu", (unsigned long long)r->episodes);
         const bool differs = claimed && strcmp(claimed, count) != 0;

@@ -24,14 +24,27 @@ static enum hub_status complete(struct hub_draft *draft, struct bare *bare, cons
     return hub_scan_problems(plan, files, &bare->problems, err);
 }
 
+const char *hub_scan_rule(struct hub_scanner *s, const char *format)
+{
+    const struct hub_format_table *formats = NULL;
+    const struct hub_format_row *row =
+        hub_inspector_formats(s->inspector, &formats, NULL) ? NULL : hub_format_table_find(formats, format);
+    return row ? row->loadable : NULL;
+}
+
 enum hub_status hub_scan_publish_bare(struct hub_scanner *s, uint32_t root, const char *id, const char *path,
                                       const char *format, const struct hub_fileset *files,
                                       enum hub_dataset_status status, const char *reason,
                                       const struct hub_findings *plan, struct hub_error *err)
 {
     struct bare bare = {0};
-    struct hub_draft draft = {
-        .id = id, .path = path, .format = format, .reason = reason, .root = root, .status = status};
+    struct hub_draft draft = {.id = id,
+                              .path = path,
+                              .format = format,
+                              .rule = hub_scan_rule(s, format),
+                              .reason = reason,
+                              .root = root,
+                              .status = status};
     HUB_TRY(complete(&draft, &bare, files, plan, err));
     const enum hub_status st = hub_catalog_publish(s->catalog, &draft, err);
     free(bare.problems.problems);
@@ -84,13 +97,15 @@ bool hub_batch_is_due(const struct hub_batch *batch)
             hub_scan_now_ms() - batch->began_ms >= BATCH_MS);
 }
 
-static enum hub_status make_draft(struct hub_batched *set, struct hub_draft *draft, struct hub_error *err)
+static enum hub_status make_draft(struct hub_scanner *s, struct hub_batched *set, struct hub_draft *draft,
+                                  struct hub_error *err)
 {
     const struct hub_seen *seen = set->seen;
     *draft = (struct hub_draft){
         .id = seen->id,
         .path = seen->path,
         .format = seen->formats[0],
+        .rule = hub_scan_rule(s, seen->formats[0]),
         .reason = set->reason ? set->reason : "",
         .root = seen->root,
         .status = set->reason ? HUB_DATASET_BROKEN : HUB_DATASET_READY,
@@ -105,7 +120,7 @@ static enum hub_status publish(struct hub_scanner *s, const struct hub_batch *ba
                                uint32_t *done, struct hub_error *err)
 {
     for (uint32_t i = 0; i < batch->count; i++)
-        HUB_TRY(make_draft(&batch->sets[i], &drafts[i], err));
+        HUB_TRY(make_draft(s, &batch->sets[i], &drafts[i], err));
     if (hub_catalog_publish_all(s->catalog, drafts, batch->count, NULL) == HUB_OK) {
         *done = batch->count;
         return HUB_OK;

@@ -12,7 +12,7 @@
 #define MAX_NOTE_BYTES (16 * MIB)
 
 /* One entry of what the drivers see: `of` is its number in the directory's own listing, HUB_NONE for those
- * inside "data" and "meta", which are claimed with their directory or not at all. */
+ * inside its folders that are looked into, which are claimed with their directory or not at all. */
 struct asked {
     struct hub_job_file file;
     uint32_t of;

@@ -118,12 +118,6 @@ static enum hub_status enter_below(struct hub_walking *w, struct hub_node *node,
 
 /* ---- one directory ---- */
 
-/* Minari 0.5 puts this into every namespace, also one that is empty: no data. */
-static bool describes_namespace(const char *name)
-{
-    return strcmp(name, "namespace_metadata.json") == 0;
-}
-
 static enum hub_status enter_nested(struct hub_walking *w, struct hub_node *node, const char *path,
                                     struct hub_error *err)
 {
@@ -226,7 +220,7 @@ static enum hub_status descend(struct hub_walking *w, struct hub_node *node,
         const struct hub_entry *e = &listing->entries[i];
         if (e->directory)
             HUB_TRY(enter_below(w, node, e, wanted_by_series(bids, e->name), err));
-        else if (!claimed[i] && !describes_namespace(e->name))
+        else if (!claimed[i] && !hub_format_table_is_aside(w->formats, e->name))
             HUB_TRY(hub_fileset_add(&node->loose, "", e, err));
     }
     return HUB_OK;

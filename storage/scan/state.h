@@ -182,6 +182,8 @@ HUB_MUST_USE enum hub_status hub_scan_problems(const struct hub_findings *plan,
 /* ---- bare.c ---- */
 
 /** Publish a dataset without parts: pending, broken, unsupported, or plain files. */
+/** The rule by which releases load datasets of a format; NULL: it has none. */
+const char *hub_scan_rule(struct hub_scanner *s, const char *format);
 HUB_MUST_USE enum hub_status hub_scan_publish_bare(struct hub_scanner *s, uint32_t root, const char *id,
                                                    const char *path, const char *format,
                                                    const struct hub_fileset *files,

@@ -287,6 +287,7 @@ static struct hub_draft draft_of(const struct hub_work *w, const struct hub_find
     return (struct hub_draft){.id = w->id,
                               .path = w->path,
                               .format = w->format,
+                              .rule = hub_scan_rule(w->scanner, w->format),
                               .reason = "",
                               .root = w->root,
                               .status = HUB_DATASET_READY,

@@ -75,10 +75,14 @@ struct hub_format {
      * "*.tar": a file; "meta_data/": a directory; "data/main_data.hdf5": a file in a directory of the
      * listing, which makes the entries of such directories part of the listing. A directory below a claimed
      * one that has a name of the last kind is a dataset of its own. Announced to the hub, as are the next
-     * two. */
+     * three. */
     const char *const *names;
-    const char *loadable; /* whose rule says which releases load it: "minari", or NULL: none */
-    const char *ids;      /* "minari": ids have Minari's grammar; NULL: any path */
+    const char *loadable; /* rule that says which releases load it (hub_load_rule_find), or NULL: none */
+    const char *ids;      /* grammar of its ids, or NULL: any path */
+    /** May. Names of files that describe a folder of its datasets: they are no data. NULL-terminated. */
+    const char *const *asides;
+    /** May. Its dialects, for people: "E3: written by Minari 0.3". NULL-terminated; not announced. */
+    const char *const *eras;
 
     /** Must. Bid on a directory as one dataset: looks at names, sizes and heads (files->open; reads at most
      * 64 KiB a file). */

@@ -222,24 +222,30 @@ static void wake_libraries(void)
     tzset();
 }
 
+static void put_names(struct hub_frame_writer *w, const char *const *names)
+{
+    uint32_t count = 0;
+    while (names && names[count])
+        count++;
+    hub_frame_u32(w, count);
+    for (uint32_t i = 0; i < count; i++)
+        hub_frame_text(w, hub_view_of(names[i]));
+}
+
 /* Which formats there are: said once, before any file was seen. */
 static void announce(const struct hub_format *const *formats)
 {
     struct hub_frame_writer w;
     hub_frame_writer_init(&w, HUB_MAX_TABLE);
     for (const struct hub_format *const *f = formats; *f; f++) {
-        uint32_t count = 0;
-        while ((*f)->names && (*f)->names[count])
-            count++;
-        if (!count)
+        if (!(*f)->names || !(*f)->names[0])
             continue;
         hub_frame_begin(&w, HUB_FRAME_FORMAT);
         hub_frame_text(&w, hub_view_of((*f)->name));
         hub_frame_text(&w, hub_view_of((*f)->loadable ? (*f)->loadable : ""));
         hub_frame_text(&w, hub_view_of((*f)->ids ? (*f)->ids : ""));
-        hub_frame_u32(&w, count);
-        for (uint32_t i = 0; i < count; i++)
-            hub_frame_text(&w, hub_view_of((*f)->names[i]));
+        put_names(&w, (*f)->names);
+        put_names(&w, (*f)->asides);
         if (hub_frame_end(&w, NULL))
             break;
     }

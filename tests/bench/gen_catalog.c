@@ -132,7 +132,7 @@ static void publish(struct hub_catalog *catalog, struct model *m, uint32_t numbe
              number);
     struct hub_found_fact facts[] = {
         {"era", "E5"},
-        {"minari_version", "0.5.3"},
+        {"stated_version", "0.5.3"},
         {"description", description},
         {"authors", "[\"A. Person\",\"B. Person\"]"},
         {"id", id},
@@ -144,6 +144,7 @@ static void publish(struct hub_catalog *catalog, struct model *m, uint32_t numbe
     const struct hub_draft draft = {.id = id,
                                     .path = id,
                                     .format = "minari-hdf5",
+                                    .rule = "minari",
                                     .status = HUB_DATASET_READY,
                                     .files = files,
                                     .file_count = 2,

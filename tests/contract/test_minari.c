@@ -68,7 +68,7 @@ ParameterizedTest(struct set_case *c, minari, sets, .timeout = 60)
         episodes += d.parts[i].episode_count;
     cr_expect_str_eq(inspected_fact(&d, "era"), c->era, "%s", c->name);
     cr_expect_str_eq(inspected_fact(&d, "id"), c->id);
-    cr_expect_str_eq(inspected_fact(&d, "minari_version"), c->version);
+    cr_expect_str_eq(inspected_fact(&d, "stated_version"), c->version);
     cr_expect_eq(d.plan.part_count, c->parts, "%s: %u parts", c->name, d.plan.part_count);
     cr_expect_eq(episodes, c->episodes, "%s: %u episodes", c->name, episodes);
     if (d.plan.part_count)

@@ -49,7 +49,7 @@ static enum hub_status put_facts(const json_t *root, struct hub_sink *sink, stru
     static const struct {
         const char *key, *fact;
     } strings[] = {{"dataset_id", "id"},
-                   {"minari_version", "minari_version"},
+                   {"minari_version", "stated_version"},
                    {"description", "description"}},
       lists[] = {{"author", "authors"}, {"combined_datasets", "combined"}, {"requirements", "requirements"}},
       counts[] = {{"total_episodes", "claimed_episodes"}, {"total_steps", "claimed_steps"}};
@@ -238,7 +238,7 @@ static enum hub_status known_attribute(struct gather *g, const struct hub_h5_att
     if (hub_view_is(name, "dataset_id"))
         return hub_sink_fact(g->sink, "id", value, err);
     if (hub_view_is(name, "minari_version") || hub_view_is(name, "description"))
-        return hub_sink_fact(g->sink, hub_view_is(name, "description") ? "description" : "minari_version",
+        return hub_sink_fact(g->sink, hub_view_is(name, "description") ? "description" : "stated_version",
                              value, err);
     if (hub_view_is(name, "author"))
         return authors_fact(g, value, err);

@@ -267,9 +267,16 @@ static enum hub_status minari_plan(struct hub_files *files, struct hub_sink *sin
 
 static const char *const names[] = {"data/main_data.hdf5", "data/metadata.json", NULL};
 
+static const char *const asides[] = {"namespace_metadata.json", NULL}; /* of every namespace since 0.5 */
+static const char *const eras[] = {"E3: written by Minari 0.3", "E4a: written by Minari 0.4.0 to 0.4.2",
+                                   "E4b: written by Minari 0.4.3", "E5: written by Minari 0.5 or later",
+                                   NULL};
+
 const struct hub_format hub_format_minari_hdf5 = {
     .name = "minari-hdf5",
     .names = names,
+    .asides = asides,
+    .eras = eras,
     .loadable = "minari",
     .ids = "minari",
     .claim_directory = minari_claim,

@@ -452,12 +452,15 @@ Test(version, loadable)
          "0000"
          "0000"},
     };
+    const struct hub_load_rule *rule = hub_load_rule_find("minari");
+    cr_assert_not_null(rule);
+    cr_expect_null(hub_load_rule_find(""));
     for (size_t i = 0; i < HUB_COUNT(cases); i++) {
-        const uint32_t mask =
-            hub_minari_loadable_mask(hub_view_of(cases[i].minari_version), cases[i].metadata_json);
-        for (uint32_t j = 0; j < HUB_MINARI_RELEASES; j++) {
-            cr_expect_eq(mask >> j & 1, cases[i].loadable[j] == '1', "%s by %s", cases[i].minari_version,
-                         hub_minari_releases[j]);
+        const struct hub_view stated = hub_view_of(cases[i].minari_version),
+                              era = cases[i].metadata_json ? HUB_VIEW("E5") : HUB_VIEW("E4b");
+        for (uint32_t j = 0; rule->releases[j]; j++) {
+            cr_expect_eq(rule->loads(stated, era, hub_view_of(rule->releases[j])),
+                         cases[i].loadable[j] == '1', "%s by %s", cases[i].minari_version, rule->releases[j]);
         }
     }
     cr_expect(hub_minari_loadable(HUB_VIEW("0.5.2"), true, HUB_VIEW("0.6.1")), "a release yet unknown");

@@ -281,12 +281,13 @@ Test(publish, parts_that_disagree)
                                      {"claimed_episodes", "6"},
                                      {"claimed_steps", "25"},
                                      {"era", "E4b"},
-                                     {"minari_version", "~=0.4"}};
+                                     {"stated_version", "~=0.4"}};
     struct hub_found_problem declared[] = {{"odd", "", "seen by the plan"}};
     const struct hub_findings plan = {
         .facts = facts, .fact_count = 5, .problems = declared, .problem_count = 1};
     struct hub_draft draft = draft_of("door-human-v1", files, 2, parts, 3);
     draft.plan = &plan;
+    draft.rule = "minari";
     publish(&draft);
     const struct hub_dataset *dataset = opened("door-human-v1");
     cr_expect_eq(dataset->head->status, HUB_DATASET_READY);

@@ -66,6 +66,8 @@ static struct hub_buf row(const char *name, const char *pattern)
     hub_frame_text(&w, HUB_VIEW(""));
     hub_frame_u32(&w, 1);
     hub_frame_text(&w, hub_view_of(pattern));
+    hub_frame_u32(&w, 1);
+    hub_frame_text(&w, HUB_VIEW("about.json"));
     cr_assert_eq(hub_frame_end(&w, NULL), HUB_OK);
     cr_assert_eq(hub_buf_add_view(&out, hub_buf_view(&w.out), NULL), HUB_OK);
     hub_frame_writer_dispose(&w);
@@ -103,6 +105,8 @@ ParameterizedTest(struct name_case *c, formats, names)
     cr_assert_eq(hub_format_table_read(bytes.data, bytes.size, &table, NULL), HUB_OK);
     cr_assert_eq(hub_format_table_wants(table, NULL, c->path, c->directory), c->wanted, "%s: %s", c->pattern,
                  c->path);
+    cr_expect(hub_format_table_is_aside(table, "about.json"));
+    cr_expect_not(hub_format_table_is_aside(table, c->path));
     hub_format_table_free(table);
 }
 
