@@ -174,17 +174,13 @@ static void write_window(struct hub_json *json, const struct hub_ds_field *field
     const struct hub_variant *v = &layout->variants[array->variant];
     char dtype[24];
     hub_variant_name(v, field->type, dtype);
-    hub_json_object(json);
-    hub_json_put_text(json, "path", field->path);
     hub_json_put_text(json, "dtype", dtype);
-    hub_json_put_text(json, "axis", hub_axis_name(field->axis));
     hub_json_put_array(json, "shape");
     if (!(array->flags & HUB_ARRAY_SCALAR))
         hub_json_uint(json, window->count);
     for (unsigned d = 0; d < v->rank; d++)
         hub_json_uint(json, v->dims[d]);
     hub_json_end_array(json);
-    hub_json_end_object(json);
 }
 
 /* One field of an episode, with its rows; one that cannot be read hides no other. */
@@ -197,23 +193,21 @@ static enum hub_status write_field(struct hub_json *json, const struct hub_state
     struct hub_error why = {0};
     const enum hub_status st =
         hub_layout_get(state->catalog, state->dataset, episode->part, number, true, &ref, &why);
-    if (!st) {
-        const struct hub_window *window = hub_layout_window(hub_layout_of(ref), episode->index);
-        if (window)
-            write_window(json, field, hub_layout_of(ref), window);
-        return HUB_OK;
-    }
-    if (st == HUB_NOT_FOUND) /* not in this part */
-        return HUB_OK;
-    if (st != HUB_UNSUPPORTED && st != HUB_CORRUPT) {
+    if (st && st != HUB_NOT_FOUND && st != HUB_CORRUPT) {
         if (err)
             *err = why;
         return st;
     }
+    const struct hub_window *window = st ? NULL : hub_layout_window(hub_layout_of(ref), episode->index);
+    if (!window && st != HUB_CORRUPT)
+        return HUB_OK;
+    const char *unreadable = window ? hub_layout_why(ref, window) : why.detail;
     hub_json_object(json);
     hub_json_put_text(json, "path", field->path);
     hub_json_put_text(json, "axis", hub_axis_name(field->axis));
-    hub_json_put_text(json, "unreadable", field->unreadable ? field->unreadable : why.detail);
+    hub_json_put_text(json, "unreadable", unreadable);
+    if (!unreadable)
+        write_window(json, field, hub_layout_of(ref), window);
     hub_json_end_object(json);
     return HUB_OK;
 }

@@ -159,16 +159,13 @@ static enum hub_status can_hold(struct hub_request *request, const struct ask *a
     struct hub_catalog *catalog = request->app->catalog;
     const struct hub_ds_field *f = &ask->dataset->fields[field];
     struct hub_layout_ref *ref = NULL;
-    if (f->unreadable)
-        return hub_fail_as(err, HUB_UNSUPPORTED, "field-unreadable", "'%s' cannot be read: %s", f->path,
-                           f->unreadable);
+    const struct hub_window *window;
     HUB_TRY(hub_layout_get(catalog, ask->dataset, episode->part, field, request->may_block, &ref, err));
     const struct hub_layout *layout = hub_layout_of(ref);
-    const struct hub_window *window = hub_layout_window(layout, episode->index);
-    enum hub_status st = HUB_NOT_FOUND;
     const struct hub_representation *as =
         ask->encoding.as->writer->several ? ask->encoding.as : hub_representations;
-    if (window) /* of one row: how many there are is no matter of a group's members */
+    enum hub_status st = hub_layout_find(ref, episode, &window, err);
+    if (!st) /* of one row: how many there are is no matter of a group's members */
         st = hub_encode_check(f->type, &layout->variants[layout->arrays[window->array].variant], as, 1, err);
     hub_layout_put(ref);
     return st;

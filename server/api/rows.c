@@ -83,22 +83,14 @@ static enum hub_status pick_field(struct hub_request *request, struct hub_select
                                   const struct hub_rows_wanted *wanted, struct hub_error *err)
 {
     const struct hub_ds_field *f = &s->dataset->fields[field];
-    if (f->unreadable)
-        return hub_fail_as(err, HUB_UNSUPPORTED, "field-unreadable", "'%s' cannot be read: %s", f->path,
-                           f->unreadable);
     struct hub_pick *pick = &s->picks[s->count];
     pick->field = field;
-    const enum hub_status st = hub_layout_get(request->app->catalog, s->dataset, s->episode->part, field,
-                                              request->may_block, &pick->layout, err);
-    if (st && st != HUB_NOT_FOUND)
-        return st;
-    const struct hub_layout *layout = st ? NULL : hub_layout_of(pick->layout);
-    if (!st)
-        s->count++;
-    const struct hub_window *window = layout ? hub_layout_window(layout, s->episode->index) : NULL;
-    if (!window)
-        return hub_fail_as(err, HUB_NOT_FOUND, "field-not-found", "episode %lld has no '%s'",
-                           (long long)s->episode->number, f->path);
+    HUB_TRY(hub_layout_get(request->app->catalog, s->dataset, s->episode->part, field, request->may_block,
+                           &pick->layout, err));
+    s->count++;
+    const struct hub_layout *layout = hub_layout_of(pick->layout);
+    const struct hub_window *window;
+    HUB_TRY(hub_layout_find(pick->layout, s->episode, &window, err));
     struct hub_plan *plan = &pick->plan;
     plan->layout = layout;
     plan->array = &layout->arrays[window->array];

@@ -183,12 +183,19 @@ uint32_t hub_dataset_group(const struct hub_dataset *dataset, struct hub_view pa
 const struct hub_ds_episode *hub_dataset_episode(const struct hub_dataset *dataset, int64_t number);
 
 /** The checked layout of a field in a part: counted, from the LRU, else loaded and proven (blocking;
- * HUB_AGAIN as above). HUB_NOT_FOUND: the field has no rows in that part. */
+ * HUB_AGAIN as above). HUB_NOT_FOUND: no episode of that part has the field. */
 struct hub_layout_ref;
 HUB_MUST_USE enum hub_status hub_layout_get(struct hub_catalog *catalog, const struct hub_dataset *dataset,
                                             uint32_t part, uint32_t field, bool may_block,
                                             struct hub_layout_ref **out, struct hub_error *err);
 const struct hub_layout *hub_layout_of(const struct hub_layout_ref *ref);
+/** Why the rows of a window cannot be read, NULL: they can. */
+const char *hub_layout_why(const struct hub_layout_ref *ref, const struct hub_window *window);
+/** The rows of an episode of that part. HUB_NOT_FOUND "field-not-found": it does not have the field;
+ * HUB_UNSUPPORTED "field-unreadable". */
+HUB_MUST_USE enum hub_status hub_layout_find(const struct hub_layout_ref *ref,
+                                             const struct hub_ds_episode *episode,
+                                             const struct hub_window **out, struct hub_error *err);
 /** Of NULL: nothing. */
 void hub_layout_put(struct hub_layout_ref *ref);
 static inline void hub_layout_putp(struct hub_layout_ref **ref)

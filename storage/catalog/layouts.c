@@ -14,6 +14,7 @@ struct hub_layout_ref {
     struct hub_lru_item item; /* first */
     struct hub_catalog *catalog;
     struct hub_layout layout;
+    bool other_type; /* than the parts before say: none of it can be read */
     void *blob;
     size_t taken; /* of the memory of requests */
     char path[];
@@ -64,13 +65,6 @@ static void renumber(struct hub_layout *layout, const struct hub_part_files *map
     }
 }
 
-static enum hub_status unreadable(const struct hub_ds_field *field, const struct hub_ds_part *part,
-                                  const char *why, struct hub_error *err)
-{
-    return hub_fail_as(err, HUB_UNSUPPORTED, "field-unreadable", "%s cannot be read in %s: %s", field->path,
-                       part->name, why);
-}
-
 static enum hub_status prove(struct hub_layout_ref *ref, const struct hub_ds_box *box, uint32_t part,
                              size_t size, struct hub_error *err)
 {
@@ -93,7 +87,7 @@ static enum hub_status load(struct hub_catalog *catalog, const struct hub_ds_box
     bool row;
     HUB_TRY(hub_catalog_reader(catalog, &db, err));
     HUB_TRY(hub_db_prepare(db,
-                           "SELECT f.row, f.type, f.unreadable, length(f.layout) FROM parts p LEFT JOIN"
+                           "SELECT f.row, f.type, length(f.layout) FROM parts p LEFT JOIN"
                            " part_fields f ON f.part = p.row AND f.path = ? WHERE p.row = ?",
                            &stmt, err));
     hub_stmt_bind_text(stmt, 1, f->path);
@@ -102,13 +96,10 @@ static enum hub_status load(struct hub_catalog *catalog, const struct hub_ds_box
     if (!row)
         return hub_fail_as(err, HUB_CHANGED, "dataset-changing", "%s was published anew: ask again",
                            box->dataset.head->id);
-    if (!hub_stmt_is_null(stmt, 2))
-        return unreadable(f, p, hub_stmt_text(stmt, 2), err);
-    if (hub_stmt_is_null(stmt, 3))
+    if (hub_stmt_is_null(stmt, 2))
         return hub_fail_as(err, HUB_NOT_FOUND, "field-not-found", "%s has no rows in %s", f->path, p->name);
-    if (hub_stmt_int(stmt, 1) != (int64_t)f->type)
-        return unreadable(f, p, "it has another type there", err);
-    const size_t size = (size_t)hub_stmt_int(stmt, 3);
+    ref->other_type = hub_stmt_int(stmt, 1) != (int64_t)f->type;
+    const size_t size = (size_t)hub_stmt_int(stmt, 2);
     HUB_TRY(reserve(ref, size, err));
     ref->blob = malloc(size ? size : 1);
     if (!ref->blob)
@@ -160,6 +151,27 @@ enum hub_status hub_layout_get(struct hub_catalog *catalog, const struct hub_dat
 const struct hub_layout *hub_layout_of(const struct hub_layout_ref *ref)
 {
     return &ref->layout;
+}
+
+const char *hub_layout_why(const struct hub_layout_ref *ref, const struct hub_window *window)
+{
+    const char *why = hub_layout_refusal(&ref->layout, window);
+    return why || !ref->other_type ? why : "it has another type in the parts before";
+}
+
+enum hub_status hub_layout_find(const struct hub_layout_ref *ref, const struct hub_ds_episode *episode,
+                                const struct hub_window **out, struct hub_error *err)
+{
+    const struct hub_window *window = hub_layout_window(&ref->layout, episode->index);
+    if (!window)
+        return hub_fail_as(err, HUB_NOT_FOUND, "field-not-found", "episode %lld has no '%s'",
+                           (long long)episode->number, ref->path);
+    const char *why = hub_layout_why(ref, window);
+    if (why)
+        return hub_fail_as(err, HUB_UNSUPPORTED, "field-unreadable", "'%s' cannot be read: %s", ref->path,
+                           why);
+    *out = window;
+    return HUB_OK;
 }
 
 void hub_layout_put(struct hub_layout_ref *ref)

@@ -119,6 +119,7 @@ static enum hub_status merge_row(struct hub_publication *p, uint32_t part, struc
     }
     struct hub_merged_field *f = &p->fields[at];
     HUB_TRY(check_agreement(p, f, part, type, role, axis, err));
+    f->episodes += (uint32_t)hub_stmt_int(row, 7);
     if (unreadable) {
         if (!f->unreadable)
             f->unreadable = strdup(unreadable);
@@ -135,7 +136,6 @@ static enum hub_status merge_row(struct hub_publication *p, uint32_t part, struc
         memcpy(shape.dims, dims.data, shape.rank * sizeof(uint32_t));
     hub_shape_add(&f->shape, &shape);
     f->readable = true;
-    f->episodes += (uint32_t)hub_stmt_int(row, 7);
     return HUB_OK;
 }
 

@@ -11,7 +11,6 @@
 
 enum { FLAG_RETURN_COMPUTED = 1, FLAG_RETURN_NAN = 2 };
 #define MAX_PART_FILES_BYTES (64 * MIB)
-#define MAX_LAYOUT_ROW (900 * MIB) /* SQLite's own limit is 10^9 */
 
 uint32_t hub_draft_file(const struct hub_draft *draft, struct hub_view path)
 {
@@ -166,16 +165,10 @@ static enum hub_status write_field(struct hub_db *db, int64_t part, const struct
 {
     struct hub_stmt *stmt;
     struct hub_shape shape = {.dtype = ""};
-    const char *unreadable = field->unreadable;
-    const void *layout = field->layout;
     uint32_t windows = 0;
-    if (layout && field->layout_size > MAX_LAYOUT_ROW) {
-        unreadable = "its layout is over 900 MiB";
-        layout = NULL;
-    }
-    if (layout) {
+    if (field->layout) {
         struct hub_layout opened;
-        HUB_TRY(hub_layout_open(layout, field->layout_size, &opened, err));
+        HUB_TRY(hub_layout_open(field->layout, field->layout_size, &opened, err));
         hub_shape_of_layout(&opened, field->type, &shape);
         windows = opened.counts[HUB_T_WINDOWS];
     }
@@ -189,13 +182,13 @@ static enum hub_status write_field(struct hub_db *db, int64_t part, const struct
     hub_stmt_bind_int(stmt, 3, field->type);
     hub_stmt_bind_int(stmt, 4, field->role);
     hub_stmt_bind_int(stmt, 5, field->axis);
-    hub_stmt_bind_text(stmt, 6, unreadable);
+    hub_stmt_bind_text(stmt, 6, field->unreadable);
     hub_stmt_bind_text(stmt, 7, shape.dtype);
     if (shape.known)
         hub_stmt_bind_blob(stmt, 8, shape.dims, shape.rank * sizeof shape.dims[0]);
     hub_stmt_bind_int(stmt, 9, windows);
-    if (layout && !unreadable)
-        hub_stmt_bind_blob(stmt, 10, layout, field->layout_size);
+    if (field->layout)
+        hub_stmt_bind_blob(stmt, 10, field->layout, field->layout_size);
     return hub_stmt_run(stmt, err);
 }
 

@@ -261,19 +261,6 @@ static enum hub_status take_field(struct hub_findings_reader *r, struct hub_curs
     return keep(r, path, &field->path, err);
 }
 
-static enum hub_status take_unreadable(struct hub_findings_reader *r, struct hub_cursor *c,
-                                       struct hub_error *err)
-{
-    const uint32_t number = hub_cursor_u32(c);
-    const struct hub_view why = line(c, HUB_MAX_SHORT);
-    if (!whole(c) || why.size == 0 || number >= r->found->field_count)
-        return lie(err, "a malformed reason for an unreadable field");
-    struct hub_found_field *field = &r->found->fields[number];
-    if (field->unreadable || field->layout)
-        return lie(err, "a field that is unreadable twice, or readable too");
-    return keep(r, why, &field->unreadable, err);
-}
-
 /* 0, 1, 2 on the wire: unknown, no, yes. */
 static int8_t tristate(struct hub_cursor *c)
 {
@@ -345,8 +332,8 @@ static enum hub_status take_layout(struct hub_findings_reader *r, struct hub_cur
     if (!whole(c) || number >= r->found->field_count || size < sizeof(struct hub_layout_head))
         return lie(err, "a malformed layout");
     struct hub_found_field *field = &r->found->fields[number];
-    if (field->layout || field->unreadable)
-        return lie(err, "a second layout of a field, or one of an unreadable field");
+    if (field->layout)
+        return lie(err, "a second layout of a field");
     if (size > HUB_MAX_LAYOUT_BYTES)
         return lie(err, "a layout that is too large");
     if (size > HUB_MAX_PART_LAYOUT_BYTES - r->layout_bytes)
@@ -383,7 +370,6 @@ static const struct record {
     {HUB_FRAME_PART, HUB_JOB_PLAN, 0, take_part},
     {HUB_FRAME_PROBLEM, HUB_JOB_PLAN, HUB_JOB_INSPECT, take_problem},
     {HUB_FRAME_FIELD, HUB_JOB_INSPECT, 0, take_field},
-    {HUB_FRAME_UNREADABLE, HUB_JOB_INSPECT, 0, take_unreadable},
     {HUB_FRAME_EPISODE, HUB_JOB_INSPECT, 0, take_episode},
     {HUB_FRAME_MEDIA, HUB_JOB_INSPECT, 0, take_media},
     {HUB_FRAME_LAYOUT, HUB_JOB_INSPECT, 0, take_layout},

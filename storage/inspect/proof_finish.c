@@ -86,7 +86,7 @@ static enum hub_status layouts_true(const struct hub_job *job, const struct hub_
     for (uint32_t i = 0; i < job->file_count; i++)
         sizes[i] = job->files[i].size;
     for (uint32_t i = 0; i < f->field_count; i++) {
-        struct hub_layout layout;
+        struct hub_layout layout = {0};
         struct hub_error why = {0};
         if (!f->fields[i].layout)
             continue;
@@ -96,6 +96,7 @@ static enum hub_status layouts_true(const struct hub_job *job, const struct hub_
         if (st)
             return hub_fail(err, st == HUB_NO_MEMORY ? st : HUB_CORRUPT, "a layout of %s: %s",
                             f->fields[i].path, why.detail);
+        f->fields[i].unreadable = hub_layout_unreadable(&layout);
     }
     return HUB_OK;
 }

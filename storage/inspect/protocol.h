@@ -33,18 +33,17 @@ enum hub_frame_type {
     HUB_FRAME_FD,         /* u8 status, text detail; a descriptor travels along when the status is HUB_OK */
 
     /* child to hub */
-    HUB_FRAME_OPEN = 32,  /* u32 file */
-    HUB_FRAME_CLOSE,      /* u32 file */
-    HUB_FRAME_SIDE,       /* nothing */
-    HUB_FRAME_CLAIM,      /* u8 confidence, text format, name, u32 listing, u32 count, u32... */
-    HUB_FRAME_FACT,       /* text key, text */
-    HUB_FRAME_PART,       /* text name, text hint, u32 count, u32... */
-    HUB_FRAME_PROBLEM,    /* text code, path, detail */
-    HUB_FRAME_FIELD,      /* text path, u8 type, role, axis: numbered in order */
-    HUB_FRAME_UNREADABLE, /* u32 field, text why */
-    HUB_FRAME_EPISODE,    /* see sink.c:put_episode */
-    HUB_FRAME_MEDIA,      /* u32 episode, text camera, u32 file, text codec, f64 fps */
-    HUB_FRAME_LAYOUT,     /* u32 field, u64 bytes: that many follow in LAYOUT_DATA */
+    HUB_FRAME_OPEN = 32, /* u32 file */
+    HUB_FRAME_CLOSE,     /* u32 file */
+    HUB_FRAME_SIDE,      /* nothing */
+    HUB_FRAME_CLAIM,     /* u8 confidence, text format, name, u32 listing, u32 count, u32... */
+    HUB_FRAME_FACT,      /* text key, text */
+    HUB_FRAME_PART,      /* text name, text hint, u32 count, u32... */
+    HUB_FRAME_PROBLEM,   /* text code, path, detail */
+    HUB_FRAME_FIELD,     /* text path, u8 type, role, axis: numbered in order */
+    HUB_FRAME_EPISODE,   /* see sink.c:put_episode */
+    HUB_FRAME_MEDIA,     /* u32 episode, text camera, u32 file, text codec, f64 fps */
+    HUB_FRAME_LAYOUT,    /* u32 field, u64 bytes: that many follow in LAYOUT_DATA */
     HUB_FRAME_LAYOUT_DATA,
     HUB_FRAME_END, /* u8 status, text problem, detail: the last one */
 

@@ -33,8 +33,8 @@ struct hub_found_field {
     enum hub_field_type type;
     enum hub_role role;
     enum hub_axis axis;
-    char *unreadable; /* NULL: readable */
-    void *layout;     /* checked blob (malloc), or NULL: no rows in this part */
+    const char *unreadable; /* why no episode's rows can be read, in the layout; NULL: some can */
+    void *layout;           /* checked blob (malloc), or NULL: no episode of this part has the field */
     size_t layout_size;
 };
 

@@ -70,3 +70,16 @@ const struct hub_window *hub_layout_window(const struct hub_layout *layout, uint
     const bool found = low < layout->counts[HUB_T_WINDOWS] && layout->windows[low].episode == episode;
     return found ? &layout->windows[low] : NULL;
 }
+
+const char *hub_layout_refusal(const struct hub_layout *layout, const struct hub_window *window)
+{
+    return window->array == HUB_NONE ? (const char *)layout->bytes + window->first : NULL;
+}
+
+const char *hub_layout_unreadable(const struct hub_layout *layout)
+{
+    for (uint32_t i = 0; i < layout->counts[HUB_T_WINDOWS]; i++)
+        if (layout->windows[i].array != HUB_NONE)
+            return NULL;
+    return layout->counts[HUB_T_WINDOWS] ? hub_layout_refusal(layout, layout->windows) : NULL;
+}

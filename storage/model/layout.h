@@ -26,6 +26,7 @@ _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
 #define HUB_ABSENT UINT64_MAX /* offset of an absent chunk: its elements are the grid's fill value */
 
 #define HUB_MAX_FILTERS 8
+#define HUB_MAX_REFUSAL 1024                /* bytes of a reason */
 #define HUB_MAX_CHUNK_BYTES (256 * MIB)     /* decoded size of one chunk or page */
 #define HUB_MAX_LAYOUT_BYTES (64 * MIB)     /* of one field: some four million chunks */
 #define HUB_MAX_PART_LAYOUT_BYTES (1 * GIB) /* of all fields of a part */
@@ -160,7 +161,9 @@ struct hub_array {
     uint64_t rows;
 };
 
-/** The rows of one episode. At most one window an episode, ordered by episode. */
+/** The rows of one episode. At most one window an episode, ordered by episode. An `array` of HUB_NONE: the
+ * episode has the field, but its rows cannot be read; why stands in `bytes`, `count` bytes at `first` and a
+ * NUL behind them. */
 struct hub_window {
     uint32_t episode; /* index within the part */
     uint32_t array;
@@ -234,6 +237,11 @@ HUB_MUST_USE enum hub_status hub_layout_check(const struct hub_layout *layout, c
 /** The window of an episode, or NULL: binary search. */
 const struct hub_window *hub_layout_window(const struct hub_layout *layout, uint32_t episode);
 
+/** Why the rows of a window cannot be read: one line of UTF-8 that lives in the layout. NULL: they can. */
+const char *hub_layout_refusal(const struct hub_layout *layout, const struct hub_window *window);
+/** The first refusal of a layout none of whose windows can be read, else NULL. */
+const char *hub_layout_unreadable(const struct hub_layout *layout);
+
 /* ---- building (inspector only) ---- */
 
 struct hub_layout_builder;
@@ -277,6 +285,12 @@ HUB_MUST_USE enum hub_status hub_layout_piece(struct hub_layout_builder *b, cons
                                               struct hub_error *err);
 HUB_MUST_USE enum hub_status hub_layout_add_window(struct hub_layout_builder *b,
                                                    const struct hub_window *window, struct hub_error *err);
+/** An episode that has the field, but whose rows cannot be read: `why` is one line of UTF-8, not empty. */
+HUB_MUST_USE enum hub_status hub_layout_refuse(struct hub_layout_builder *b, uint32_t episode,
+                                               struct hub_view why, struct hub_error *err);
+/** Refuse all episodes that were given a window; of the rows nothing is kept. */
+HUB_MUST_USE enum hub_status hub_layout_refuse_all(struct hub_layout_builder *b, struct hub_view why,
+                                                   struct hub_error *err);
 
 /** The finished blob, owned by the caller (free). Windows are sorted here. */
 HUB_MUST_USE enum hub_status hub_layout_finish(struct hub_layout_builder *b, void **data, size_t *size,

@@ -216,6 +216,41 @@ enum hub_status hub_layout_add_window(struct hub_layout_builder *b, const struct
     return append(b, HUB_T_WINDOWS, window, 1, NULL, err);
 }
 
+enum hub_status hub_layout_refuse(struct hub_layout_builder *b, uint32_t episode, struct hub_view why,
+                                  struct hub_error *err)
+{
+    const struct table *windows = &b->tables[HUB_T_WINDOWS], *bytes = &b->tables[HUB_T_BYTES];
+    struct hub_window own = {.episode = episode, .array = HUB_NONE, .count = why.size};
+    const struct hub_window *last =
+        windows->count ? (struct hub_window *)(void *)windows->data + (windows->count - 1) : NULL;
+    uint32_t first;
+    if (last && last->array == HUB_NONE && last->count == why.size && /* most are refused for one reason */
+        memcmp(bytes->data + last->first, why.data, why.size) == 0) {
+        own.first = last->first;
+        return hub_layout_add_window(b, &own, err);
+    }
+    HUB_TRY(hub_layout_bytes(b, why.data, (uint32_t)why.size, &first, err));
+    HUB_TRY(hub_layout_bytes(b, "", 1, NULL, err));
+    own.first = first;
+    return hub_layout_add_window(b, &own, err);
+}
+
+enum hub_status hub_layout_refuse_all(struct hub_layout_builder *b, struct hub_view why,
+                                      struct hub_error *err)
+{
+    for (unsigned t = 0; t < HUB_T_COUNT; t++)
+        if (t != HUB_T_WINDOWS) {
+            b->size -= b->tables[t].count * (size_t)hub_layout_entry_bytes[t];
+            b->tables[t].count = 0;
+        }
+    HUB_TRY(hub_layout_bytes(b, why.data, (uint32_t)why.size, NULL, err));
+    HUB_TRY(hub_layout_bytes(b, "", 1, NULL, err));
+    struct hub_window *windows = (struct hub_window *)(void *)b->tables[HUB_T_WINDOWS].data;
+    for (uint32_t i = 0; i < b->tables[HUB_T_WINDOWS].count; i++)
+        windows[i] = (struct hub_window){windows[i].episode, HUB_NONE, 0, why.size};
+    return HUB_OK;
+}
+
 static int by_episode(const void *a, const void *b)
 {
     const uint32_t x = ((const struct hub_window *)a)->episode, y = ((const struct hub_window *)b)->episode;

@@ -4,6 +4,7 @@
  * their table, and the entries that pieces name are counted, so that no small blob can make the check (or a
  * reader) visit the same table again and again.
  */
+#include "storage/base/utf8.h"
 #include "storage/model/layout_table.h"
 
 #include <inttypes.h>
@@ -398,6 +399,16 @@ static enum hub_status check_arrays(struct check *c)
     return HUB_OK;
 }
 
+static enum hub_status check_refusal(const struct check *c, const struct hub_window *w, uint32_t number)
+{
+    const char *why = (const char *)c->layout->bytes + w->first;
+    if (w->count == 0 || w->count > HUB_MAX_REFUSAL || !inside(c, HUB_T_BYTES, w->first, w->count + 1) ||
+        memchr(why, '\0', w->count + 1) != why + w->count ||
+        !hub_utf8_valid((struct hub_view){why, w->count}))
+        return lie(c, "reason of window", number);
+    return HUB_OK;
+}
+
 static enum hub_status check_windows(const struct check *c, uint32_t episodes)
 {
     const struct hub_layout *layout = c->layout;
@@ -405,6 +416,10 @@ static enum hub_status check_windows(const struct check *c, uint32_t episodes)
         const struct hub_window *w = &layout->windows[i];
         if (w->episode >= episodes || (i > 0 && w->episode <= w[-1].episode))
             return lie(c, "episode of window", i);
+        if (w->array == HUB_NONE) {
+            HUB_TRY(check_refusal(c, w, i));
+            continue;
+        }
         if (w->array >= layout->counts[HUB_T_ARRAYS])
             return lie(c, "array of window", i);
         if (!range_fits(w->first, w->count, layout->arrays[w->array].rows))

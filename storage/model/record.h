@@ -73,8 +73,6 @@ struct hub_field {
     enum hub_field_type type;
     enum hub_role role;
     enum hub_axis axis;
-    struct hub_view
-        unreadable; /* empty: readable. Else why, by name: "filter 32001 (blosc)"; it then has no layout */
 };
 
 struct hub_episode {

@@ -140,7 +140,8 @@ static enum hub_status add_layout(struct hub_report_field *field, const struct h
     for (uint32_t v = 0; v < l.counts[HUB_T_VARIANTS]; v++)
         add_variant(field, &l.variants[v]);
     for (uint32_t w = 0; w < l.counts[HUB_T_WINDOWS]; w++)
-        field->rows += l.windows[w].count;
+        if (!hub_layout_refusal(&l, &l.windows[w]))
+            field->rows += l.windows[w].count;
     field->episodes += l.counts[HUB_T_WINDOWS];
     field->chunks += l.counts[HUB_T_CHUNKS];
     return HUB_OK;

@@ -89,7 +89,7 @@ static enum hub_status put_field(const struct hub_report_field *f, int width, st
         hub_report_shape(f, "(", "*", ")", shape);
     }
     size_text(f->stored, size);
-    if (f->unreadable && f->episodes == 0)
+    if (f->unreadable && f->variants == 0)
         return hub_buf_addf(out, err, "  %-*s %-11s unreadable: %s\n", width, f->path,
                             hub_field_type_name(f->type), f->unreadable);
     return hub_buf_addf(out, err, "  %-*s %-11s %-9s %-14s %-8s %9llu %10llu %11s%s%s\n", width, f->path,

@@ -51,7 +51,7 @@ HUB_MUST_USE enum hub_status hub_files_read(struct hub_files *files, uint32_t nu
 HUB_MUST_USE enum hub_status hub_files_load(struct hub_files *files, uint32_t number, struct hub_buf *buf,
                                             struct hub_error *err);
 /** Append side data; `offset` (a multiple of 8) is where it begins in HUB_SIDE_FILE. HUB_TOO_BIG ("side-file
- * budget"): nothing was added, and the field it was for is to be reported unreadable with that reason. */
+ * budget"): nothing was added, and the field it was for is to be refused with that reason. */
 HUB_MUST_USE enum hub_status hub_files_side_add(struct hub_files *files, const void *data, size_t size,
                                                 uint64_t *offset, struct hub_error *err);
 
@@ -125,9 +125,10 @@ HUB_MUST_USE enum hub_status hub_sink_problem(struct hub_sink *sink, const char 
  * stand). */
 HUB_MUST_USE enum hub_status hub_sink_field(struct hub_sink *sink, const struct hub_field *field,
                                             uint32_t *number, struct hub_error *err);
-/** The first `unreadable` reason given for a field stands; its layout is dropped. */
-HUB_MUST_USE enum hub_status hub_sink_unreadable(struct hub_sink *sink, uint32_t field, struct hub_error *err,
-                                                 const char *fmt, ...) HUB_PRINTF(4, 5);
+/** An episode has the field, but its rows cannot be read: why, by name ("filter 32001 (blosc)"). Instead of
+ * its window. */
+HUB_MUST_USE enum hub_status hub_sink_refuse(struct hub_sink *sink, uint32_t field, uint32_t episode,
+                                             const char *why, struct hub_error *err);
 HUB_MUST_USE enum hub_status hub_sink_episode(struct hub_sink *sink, const struct hub_episode *episode,
                                               uint32_t *index, struct hub_error *err);
 HUB_MUST_USE enum hub_status hub_sink_media(struct hub_sink *sink, const struct hub_media *media,

@@ -32,7 +32,6 @@ void hub_sink_free(struct hub_sink *sink)
     for (uint32_t i = 0; i < sink->field_count; i++) {
         hub_layout_builder_free(sink->fields[i].builder);
         free(sink->fields[i].path);
-        free(sink->fields[i].unreadable);
     }
     for (size_t i = 0; i < HUB_COUNT(sink->mended); i++)
         hub_buf_dispose(&sink->mended[i]);
@@ -205,37 +204,7 @@ enum hub_status hub_sink_field(struct hub_sink *sink, const struct hub_field *fi
         HUB_TRY(admit(sink, field, &f->wire, err));
     }
     *number = *slot - 1;
-    if (field->unreadable.size)
-        return hub_sink_unreadable(sink, *number, err, "%.*s", (int)field->unreadable.size,
-                                   field->unreadable.data);
     return HUB_OK;
-}
-
-enum hub_status hub_sink_unreadable(struct hub_sink *sink, uint32_t field, struct hub_error *err,
-                                    const char *fmt, ...)
-{
-    char why[HUB_MAX_SHORT];
-    if (field >= sink->field_count)
-        return hub_fail(err, HUB_INVALID, "there is no field %u", field);
-    struct hub_sink_field *f = &sink->fields[field];
-    if (f->unreadable)
-        return HUB_OK;
-    va_list args;
-    va_start(args, fmt);
-    if (vsnprintf(why, sizeof why, fmt, args) <= 0)
-        strcpy(why, "unknown");
-    va_end(args);
-    struct hub_view text = hub_view_of(why);
-    HUB_TRY(hub_sink_fit(sink, 1, &text, HUB_MAX_SHORT, true, err));
-    f->unreadable = hub_view_dup(text);
-    if (!f->unreadable)
-        return hub_fail(err, HUB_NO_MEMORY, "no memory for a field");
-    if (f->wire == HUB_NONE)
-        return HUB_OK;
-    hub_frame_begin(sink->w, HUB_FRAME_UNREADABLE);
-    hub_frame_u32(sink->w, f->wire);
-    hub_frame_text(sink->w, text);
-    return hub_sink_end_frame(sink, err);
 }
 
 /* ---- episodes ---- */

@@ -7,8 +7,7 @@
 struct hub_sink_field {
     char *path;
     size_t path_size;
-    uint32_t wire;    /* the number the hub knows it by, or HUB_NONE: it was not told */
-    char *unreadable; /* NULL: readable so far */
+    uint32_t wire; /* the number the hub knows it by, or HUB_NONE: it was not told */
     struct hub_layout_builder *builder;
 };
 

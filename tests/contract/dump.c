@@ -31,7 +31,7 @@ static void dump_windows(struct inspected *d, uint32_t part, const struct hub_fo
         return;
     for (uint32_t i = 0; i < f->episode_count; i++) {
         const struct hub_window *w = hub_layout_window(&layout, i);
-        if (!w)
+        if (!w || hub_layout_refusal(&layout, w))
             continue;
         const struct hub_variant *v = &layout.variants[layout.arrays[w->array].variant];
         char npy[16], shape[128] = "";

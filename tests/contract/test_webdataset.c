@@ -196,7 +196,7 @@ Test(webdataset, one_bad_pickle)
     const struct hub_found_field *f = inspected_field(&d.parts[0], "acts");
     cr_assert_null(f->unreadable);
     cr_assert_eq(hub_layout_open(f->layout, f->layout_size, &layout, NULL), HUB_OK);
-    cr_assert_null(hub_layout_window(&layout, 0));
-    cr_assert_not_null(hub_layout_window(&layout, 1));
+    cr_assert_not_null(hub_layout_refusal(&layout, hub_layout_window(&layout, 0)));
+    cr_assert_null(hub_layout_refusal(&layout, hub_layout_window(&layout, 1)));
     inspected_close(&d);
 }

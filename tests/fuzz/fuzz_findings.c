@@ -18,7 +18,7 @@ static void check(const struct hub_findings *f)
     for (uint32_t i = 0; i < f->field_count; i++) {
         struct hub_layout layout;
         require(hub_path_valid(hub_view_of(f->fields[i].path)));
-        require(!f->fields[i].layout || !f->fields[i].unreadable);
+        require(f->fields[i].layout || !f->fields[i].unreadable);
         if (f->fields[i].layout)
             require(hub_layout_open(f->fields[i].layout, f->fields[i].layout_size, &layout, NULL) == HUB_OK);
     }

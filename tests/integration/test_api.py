@@ -420,6 +420,31 @@ def test_an_unreadable_field_hides_no_episode():
         assert h.get(url + "/infos/good").status == 200
 
 
+def test_an_episode_lists_what_it_has():
+    root = tempfile.mkdtemp(prefix="hub-lists-")
+    try:
+        shutil.copytree(os.path.join(SAMPLES, "door-human-v0"), os.path.join(root, "door-human-v0"))
+        with h5py.File(os.path.join(root, "door-human-v0", "data", "main_data.hdf5"), "r+") as f:
+            f["episode_1"]["infos/odd"] = f["episode_2"]["infos/mixed"] = np.zeros(3, "V4")
+            f["episode_1"]["infos/mixed"] = np.arange(3)
+        with serving(root) as h:
+            fields = {f["path"]: f for f in h.dataset("door-human-v0")["fields"]}
+            assert "opaque" in fields["infos/odd"]["unreadable"] and fields["infos/odd"]["episodes"] == 1
+            assert "unreadable" not in fields["infos/mixed"] and fields["infos/mixed"]["episodes"] == 2
+            listed = [{f["path"]: f for f in h.get(f"{DOOR}/episodes/{n}").json()["fields"]} for n in range(3)]
+            assert not {"infos/odd", "infos/mixed"} & set(listed[0]) and "infos/odd" not in listed[2]
+            assert "opaque" in listed[1]["infos/odd"]["unreadable"] and "opaque" in listed[2]["infos/mixed"]["unreadable"]
+            assert listed[1]["infos/mixed"]["shape"] == [3] and h.get(f"{DOOR}/episodes/1/infos/mixed").json() == [0, 1, 2]
+            for n, path in ((0, "infos/odd"), (0, "infos/mixed"), (2, "infos/odd")):
+                assert path in problem(h.get(f"{DOOR}/episodes/{n}/{path}"), 404, "field-not-found")["detail"]
+            for n, path in ((1, "infos/odd"), (2, "infos/mixed")):
+                assert path in problem(h.get(f"{DOOR}/episodes/{n}/{path}"), 422, "field-unreadable")["detail"]
+            assert h.get(f"{DOOR}/episodes/1/infos").headers["X-Left-Out"] == "odd"
+            problem(h.get(f"{DOOR}/episodes/2/infos"), 422, "field-unreadable")
+    finally:
+        shutil.rmtree(root)
+
+
 def test_images(hub):
     d = next(i for i in hub.datasets() if i["id"].startswith("pictures/"))
     field = next(f for f in hub.dataset(d["id"])["fields"] if f["type"] == "image")

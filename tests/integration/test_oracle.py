@@ -350,7 +350,7 @@ def check_dataset(hub, folder, document, rng):
                 continue
             if any(p["code"] == "unreadable-in-episodes" and p["path"] == path for p in document["problems"]):
                 a = hub.get(f"/api/v1/datasets/{quote(document['id'])}/episodes/{number}/{quote(path)}?stop=0")
-                if a.status == 404:
+                if a.status == 422:
                     counts["unreadable"] += 1
                     continue
             if fields[path]["type"] == "text" and isinstance(stored, list) and stored and isinstance(stored[0], bytes):

@@ -89,7 +89,6 @@ static inline void draft_findings_free(struct hub_findings *found)
 {
     for (uint32_t i = 0; i < found->field_count; i++) {
         free(found->fields[i].path);
-        free(found->fields[i].unreadable);
         free(found->fields[i].layout);
     }
     for (uint32_t i = 0; i < found->episode_count; i++) {

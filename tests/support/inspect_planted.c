@@ -391,11 +391,10 @@ INSPECT(do_mended)
     (void)part;
     uint32_t number;
     static const struct hub_field odd = {.path = {"a//b", 4}, .type = HUB_FIELD_NUMBER},
-                                  blosc = {.path = {"c", 1},
-                                           .type = HUB_FIELD_NUMBER,
-                                           .unreadable = {"filter 32001", 12}};
+                                  blosc = {.path = {"c", 1}, .type = HUB_FIELD_NUMBER};
     HUB_TRY(hub_sink_field(sink, &odd, &number, err));
     HUB_TRY(hub_sink_field(sink, &blosc, &number, err));
+    HUB_TRY(hub_sink_refuse(sink, number, 0, "filter 32001", err));
     for (int i = 0; i < 300; i++)
         HUB_TRY(hub_sink_problem(sink, "many", HUB_VIEW(""), err, "number %d", i));
     const struct hub_episode episode = {.number = INT64_MAX,

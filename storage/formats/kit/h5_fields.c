@@ -148,6 +148,13 @@ static void note_odd(struct hub_h5_field *field, const struct hub_h5_tree *tree,
                       tree->episode.data, (unsigned long long)leaf->rows, (unsigned long long)steps);
 }
 
+static enum hub_status refuse(struct hub_h5_tree *tree, struct hub_h5_field *field, uint32_t index,
+                              const char *why, struct hub_error *err)
+{
+    hub_tally_add(&field->readings.unreadable, "%s", why);
+    return hub_sink_refuse(tree->sink, field->number, index, why, err);
+}
+
 static enum hub_status add_window(struct hub_h5_tree *tree, struct hub_h5_field *field,
                                   const struct hub_h5_leaf *leaf, uint32_t index, struct hub_error *err)
 {
@@ -159,7 +166,7 @@ static enum hub_status add_window(struct hub_h5_tree *tree, struct hub_h5_field 
     if (st && !hub_h5_is_local(tree->file, st))
         return hub_pass(st, &why, err);
     if (st)
-        hub_tally_add(&field->readings.unreadable, "%s", why.detail);
+        HUB_TRY(refuse(tree, field, index, why.detail, err));
     if (st == HUB_CORRUPT)
         return hub_h5_tree_problem(tree, "dataset-damaged", leaf->path, err, why.detail);
     if (st)
@@ -179,10 +186,8 @@ static enum hub_status place(struct hub_h5_fields *fields, struct hub_h5_tree *t
     if (field->number == HUB_NONE)
         HUB_TRY(declare(fields, tree, field, leaf, steps, err));
     note_odd(field, tree, leaf, steps);
-    if (leaf->dataset.unreadable[0]) {
-        hub_tally_add(&field->readings.unreadable, "%s", leaf->dataset.unreadable);
-        return HUB_OK;
-    }
+    if (leaf->dataset.unreadable[0])
+        return refuse(tree, field, index, leaf->dataset.unreadable, err);
     const enum hub_field_type type = field->readings.readable + field->readings.unreadable.count == 0
                                          ? field->type
                                          : type_of(fields, tree->file, leaf);
@@ -190,7 +195,7 @@ static enum hub_status place(struct hub_h5_fields *fields, struct hub_h5_tree *t
         char detail[128];
         snprintf(detail, sizeof detail, "%s here, %s in the episodes before; left out",
                  hub_field_type_name(type), hub_field_type_name(field->type));
-        hub_tally_add(&field->readings.unreadable, "%s", detail);
+        HUB_TRY(refuse(tree, field, index, detail, err));
         return hub_h5_tree_problem(tree, "type-differs", leaf->path, err, detail);
     }
     return add_window(tree, field, leaf, index, err);
@@ -209,7 +214,7 @@ static enum hub_status finish(const struct hub_h5_field *field, struct hub_sink 
     const struct hub_view path = hub_view_of(field->path);
     if (field->number == HUB_NONE)
         return HUB_OK;
-    HUB_TRY(hub_readings_tell(&field->readings, sink, field->number, path, "episodes", err));
+    HUB_TRY(hub_readings_tell(&field->readings, sink, path, "episodes", err));
     if (field->odd.count)
         return hub_sink_problem(sink, "rows-differ", path, err,
                                 "%u episodes have another number of rows than the field's axis (%s) says: %s",

@@ -68,14 +68,12 @@ void hub_tally_add(struct hub_tally *tally, const char *fmt, ...)
     va_end(args);
 }
 
-enum hub_status hub_readings_tell(const struct hub_readings *readings, struct hub_sink *sink, uint32_t number,
+enum hub_status hub_readings_tell(const struct hub_readings *readings, struct hub_sink *sink,
                                   struct hub_view path, const char *of, struct hub_error *err)
 {
     const struct hub_tally *bad = &readings->unreadable;
-    if (!bad->count)
+    if (!bad->count || !readings->readable)
         return HUB_OK;
-    if (!readings->readable)
-        return hub_sink_unreadable(sink, number, err, "%s", bad->first);
     return hub_sink_problem(sink, "unreadable-in-episodes", path, err, "in %u of %u %s: %s", bad->count,
                             readings->readable + bad->count, of, bad->first);
 }

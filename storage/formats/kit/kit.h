@@ -38,11 +38,10 @@ struct hub_readings {
     uint32_t readable;
     struct hub_tally unreadable;
 };
-/** Tell it of the field `number`, once all were seen: as unreadable where no episode has it, else as a
- * problem. `of`: what was counted ("episodes"). */
+/** Tell of a field that can be read in some episodes only, once all were seen. `of`: what was counted
+ * ("episodes"). */
 HUB_MUST_USE enum hub_status hub_readings_tell(const struct hub_readings *readings, struct hub_sink *sink,
-                                               uint32_t number, struct hub_view path, const char *of,
-                                               struct hub_error *err);
+                                               struct hub_view path, const char *of, struct hub_error *err);
 
 /** A file that its library needs. False in `usable` when it is a Git LFS pointer or may not be read, which is
  * then told, with "not-loadable" and `consequence`. */

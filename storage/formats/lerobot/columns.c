@@ -246,6 +246,18 @@ static enum hub_status read_leaf(struct lerobot_columns *c, struct lerobot_colum
     return HUB_OK;
 }
 
+/* Told at the end: what the field is, may still be found. */
+static enum hub_status refuse(struct lerobot_column *column, const struct lerobot_cut *cuts,
+                              uint32_t cut_count, const char *why, struct hub_error *err)
+{
+    if (!column->why[0])
+        snprintf(column->why, sizeof column->why, "%.*s", (int)sizeof column->why - 1, why);
+    column->refused.limit = HUB_MAX_EPISODES * sizeof cuts->episode;
+    for (uint32_t i = 0; i < cut_count; i++)
+        HUB_TRY(hub_buf_add(&column->refused, &cuts[i].episode, sizeof cuts[i].episode, err));
+    return HUB_OK;
+}
+
 static enum hub_status add_leaf(struct lerobot_columns *c, const struct hub_parquet *parquet, uint32_t leaf,
                                 struct hub_parquet_decoder *d, const struct lerobot_cut *cuts,
                                 uint32_t cut_count, struct hub_error *err)
@@ -260,7 +272,7 @@ static enum hub_status add_leaf(struct lerobot_columns *c, const struct hub_parq
     if (hub_is_local(st)) {
         if (parquet->rows) /* an episode without rows lacks nothing */
             hub_tally_add(&column->readings.unreadable, "%s", why.detail);
-        st = HUB_OK;
+        st = refuse(column, cuts, cut_count, why.detail, err);
     } else if (st) {
         st = hub_pass(st, &why, err);
     } else {
@@ -298,9 +310,15 @@ static enum hub_status finish_column(struct lerobot_columns *c, struct lerobot_c
         HUB_TRY(hub_sink_problem(c->sink, "nulls", path, err,
                                  "%llu nulls in a column of numbers: null in JSON, 0 in arrays",
                                  (unsigned long long)column->nulls));
-    if (!column->readings.readable && column->readings.unreadable.count)
+    HUB_TRY(hub_readings_tell(&column->readings, c->sink, path, "episode files", err));
+    if (column->field == HUB_NONE)
         HUB_TRY(declare(c, column, HUB_FIELD_OPAQUE, err));
-    return hub_readings_tell(&column->readings, c->sink, column->field, path, "episode files", err);
+    for (size_t at = 0; at < column->refused.size; at += sizeof(uint32_t)) {
+        uint32_t episode;
+        memcpy(&episode, column->refused.data + at, sizeof episode);
+        HUB_TRY(hub_sink_refuse(c->sink, column->field, episode, column->why, err));
+    }
+    return HUB_OK;
 }
 
 enum hub_status hub_lerobot_finish_columns(struct lerobot_columns *c, struct hub_error *err)
@@ -324,7 +342,9 @@ enum hub_status hub_lerobot_finish_columns(struct lerobot_columns *c, struct hub
 
 void hub_lerobot_columns_dispose(struct lerobot_columns *c)
 {
-    for (uint32_t i = 0; i < c->count; i++)
+    for (uint32_t i = 0; i < c->count; i++) {
         free(c->items[i].path);
+        hub_buf_dispose(&c->items[i].refused);
+    }
     free(c->items);
 }

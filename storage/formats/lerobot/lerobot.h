@@ -60,6 +60,8 @@ struct lerobot_column {
     enum hub_field_type type;
     uint64_t nulls;               /* in columns that have no way to say so */
     struct hub_readings readings; /* of episode files */
+    struct hub_buf refused;       /* uint32: the episodes in those it cannot be read in */
+    char why[200];                /* not, in the first of them */
     bool shape_told, dtype_told;  /* the difference to info.json was reported */
 };
 

@@ -36,20 +36,44 @@ static enum hub_status new_column(struct hub_wds_columns *c, struct hub_view pat
     return HUB_OK;
 }
 
-enum hub_status hub_wds_column(struct hub_wds_columns *c, struct hub_view path, struct hub_wds_column **out,
-                               struct hub_error *err)
+/* From this row on, it is `at`. */
+static enum hub_status add_run(struct hub_wds_runs *runs, uint32_t row, uint32_t at, struct hub_error *err)
+{
+    if (runs->count == runs->capacity) {
+        const uint32_t capacity = runs->capacity ? runs->capacity * 2 : 2;
+        struct hub_wds_run *items = realloc(runs->items, capacity * sizeof *items);
+        if (!items)
+            return hub_fail(err, HUB_NO_MEMORY, "no memory for %u runs", capacity);
+        runs->items = items;
+        runs->capacity = capacity;
+    }
+    runs->items[runs->count++] = (struct hub_wds_run){row, at};
+    return HUB_OK;
+}
+
+static enum hub_status find_column(struct hub_wds_columns *c, struct hub_view path, struct hub_error *err)
 {
     for (uint32_t i = 0; i < c->count; i++) {
         const uint32_t at = (c->hint + 1 + i) % c->count;
         if (!hub_view_is(path, c->items[at].path))
             continue;
         c->hint = at;
-        *out = &c->items[at];
         return HUB_OK;
     }
     HUB_TRY(new_column(c, path, err));
     c->hint = c->count - 1;
+    return HUB_OK;
+}
+
+enum hub_status hub_wds_column(struct hub_wds_columns *c, struct hub_view path, uint32_t sample,
+                               struct hub_wds_column **out, struct hub_error *err)
+{
+    HUB_TRY(find_column(c, path, err));
     *out = &c->items[c->hint];
+    struct hub_wds_runs *seen = &(*out)->seen;
+    if (seen->count == 0 || seen->items[seen->count - 1].at < sample)
+        return add_run(seen, sample, sample + 1, err);
+    seen->items[seen->count - 1].at = sample + 1;
     return HUB_OK;
 }
 
@@ -92,21 +116,6 @@ static enum hub_status make_room(struct hub_wds_column *column, struct hub_error
         column->extents = extents;
     }
     column->capacity = capacity;
-    return HUB_OK;
-}
-
-/* From this row on, it is `at`. */
-static enum hub_status add_run(struct hub_wds_runs *runs, uint32_t row, uint32_t at, struct hub_error *err)
-{
-    if (runs->count == runs->capacity) {
-        const uint32_t capacity = runs->capacity ? runs->capacity * 2 : 2;
-        struct hub_wds_run *items = realloc(runs->items, capacity * sizeof *items);
-        if (!items)
-            return hub_fail(err, HUB_NO_MEMORY, "no memory for %u runs", capacity);
-        runs->items = items;
-        runs->capacity = capacity;
-    }
-    runs->items[runs->count++] = (struct hub_wds_run){row, at};
     return HUB_OK;
 }
 
@@ -178,6 +187,20 @@ bool hub_wds_has(const struct hub_wds_column *column, uint32_t first, uint32_t c
         return false;
     *row = run->row + (uint32_t)skip;
     return true;
+}
+
+/* Does any of these samples have a value, be it one that cannot be read? */
+static bool seen_in(const struct hub_wds_column *column, const struct hub_wds_window *window)
+{
+    uint32_t low = 0, high = column->seen.count;
+    while (low < high) { /* the first run that ends behind the window's begin */
+        const uint32_t middle = low + (high - low) / 2;
+        if (column->seen.items[middle].at <= window->first)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < column->seen.count && column->seen.items[low].row < window->first + window->count;
 }
 
 double hub_wds_number(const struct hub_wds_column *column, uint32_t sample)
@@ -264,26 +287,34 @@ static enum hub_status add_extents(struct hub_layout_builder *b, const struct hu
     return HUB_OK;
 }
 
-static enum hub_status add_array(struct hub_wds_column *column, uint32_t field, struct hub_files *files,
-                                 struct hub_sink *sink, const struct hub_wds_window *windows,
-                                 uint32_t window_count, struct hub_error *err)
+/* HUB_TOO_BIG: there is no room for them. */
+static enum hub_status add_array(struct hub_wds_column *column, struct hub_files *files,
+                                 struct hub_layout_builder *b, uint32_t *array, struct hub_error *err)
+{
+    uint32_t variant;
+    HUB_TRY(hub_layout_variant(b, &column->sample.variant, &variant, err));
+    HUB_TRY(hub_layout_array(b, variant, array, err));
+    return column->sample.held ? add_scalars(b, column, files, err) : add_extents(b, column, err);
+}
+
+static enum hub_status add_windows(struct hub_wds_column *column, uint32_t field, struct hub_files *files,
+                                   struct hub_sink *sink, const struct hub_wds_window *windows,
+                                   uint32_t window_count, struct hub_error *err)
 {
     struct hub_layout_builder *b;
     struct hub_error why = {0};
-    uint32_t variant, array, row;
+    uint32_t array = 0, row;
     HUB_TRY(hub_sink_layout(sink, field, &b, err));
-    HUB_TRY(hub_layout_variant(b, &column->sample.variant, &variant, err));
-    HUB_TRY(hub_layout_array(b, variant, &array, err));
-    const enum hub_status st =
-        column->sample.held ? add_scalars(b, column, files, &why) : add_extents(b, column, &why);
-    if (st == HUB_TOO_BIG)
-        return hub_sink_unreadable(sink, field, err, "%s", why.detail);
-    if (st)
+    const enum hub_status st = column->rows ? add_array(column, files, b, &array, &why) : HUB_OK;
+    if (st && st != HUB_TOO_BIG)
         return hub_pass(st, &why, err);
-    for (uint32_t i = 0; i < window_count; i++)
-        if (hub_wds_has(column, windows[i].first, windows[i].count, &row))
+    for (uint32_t i = 0; i < window_count; i++) {
+        if (!st && hub_wds_has(column, windows[i].first, windows[i].count, &row))
             HUB_TRY(hub_layout_add_window(
                 b, &(struct hub_window){windows[i].episode, array, row, windows[i].count}, err));
+        else if (seen_in(column, &windows[i]))
+            HUB_TRY(hub_sink_refuse(sink, field, windows[i].episode, st ? why.detail : column->reason, err));
+    }
     return HUB_OK;
 }
 
@@ -300,15 +331,13 @@ static enum hub_status finish_column(struct hub_wds_column *column, struct hub_f
         whole += hub_wds_has(column, windows[i].first, windows[i].count, &row);
     if (whole < window_count)
         hub_wds_spoil(column, "only %u of %u samples have it", column->rows, samples);
-    if (whole == 0)
-        f.unreadable = hub_view_of(column->reason);
     if (!f.type)
         f.type = HUB_FIELD_OPAQUE;
     HUB_TRY(hub_sink_field(sink, &f, &field, err));
     if (whole < window_count)
         HUB_TRY(hub_sink_problem(sink, "uneven-field", path, err, "not in %u of %u episodes: %s",
                                  window_count - whole, window_count, column->reason));
-    return whole ? add_array(column, field, files, sink, windows, window_count, err) : HUB_OK;
+    return add_windows(column, field, files, sink, windows, window_count, err);
 }
 
 enum hub_status hub_wds_finish(struct hub_wds_columns *c, struct hub_files *files, struct hub_sink *sink,
@@ -326,6 +355,7 @@ void hub_wds_dispose(struct hub_wds_columns *c)
         free(c->items[i].path);
         free(c->items[i].extents);
         free(c->items[i].samples.items);
+        free(c->items[i].seen.items);
         free(c->items[i].files.items);
         free(c->items[i].scalars);
     }

@@ -82,7 +82,7 @@ static enum hub_status take_plain(struct shard *s, struct hub_view field, const 
     struct hub_wds_value value;
     struct hub_error why = {0};
     uint32_t row;
-    HUB_TRY(hub_wds_column(&s->columns, field, &column, err));
+    HUB_TRY(hub_wds_column(&s->columns, field, s->samples - 1, &column, err));
     if (hub_wds_has(column, s->samples - 1, 1, &row))
         return tell_member(s, m, "repeated-field", "the sample has this field already", err);
     const enum hub_status st = hub_wds_member_value(&s->source, field, m, &value, &why);

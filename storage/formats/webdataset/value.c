@@ -198,7 +198,7 @@ static enum hub_status give_leaf(struct reading *r, struct hub_view path, uint32
     struct hub_wds_column *column;
     struct hub_wds_value out;
     struct hub_error why = {0};
-    HUB_TRY(hub_wds_column(r->columns, path, &column, err));
+    HUB_TRY(hub_wds_column(r->columns, path, r->row, &column, err));
     const enum hub_status st = leaf_value(r, value, &out, &why);
     if (!st)
         return hub_wds_give(r->columns, column, r->row, &out, err);

@@ -51,6 +51,7 @@ struct hub_wds_column {
     char reason[160];            /* why a sample has none, of the first */
     struct hub_wds_value sample; /* the first value: all others are of its kind */
     struct hub_wds_runs samples; /* which samples the rows belong to */
+    struct hub_wds_runs seen;    /* which samples have a value, be it one without a row: from `row` to `at` */
     struct hub_wds_runs files;   /* which files the extents lie in */
     struct hub_extent *extents;
     uint8_t *scalars;
@@ -64,8 +65,9 @@ struct hub_wds_columns {
     uint32_t hint; /* where the last one was found: members come in the same order again and again */
 };
 
-/** The column of this path, made when it is new. HUB_TOO_BIG over WDS_MAX_COLUMNS. */
-HUB_MUST_USE enum hub_status hub_wds_column(struct hub_wds_columns *c, struct hub_view path,
+/** The column of this path, made when it is new, of which a sample has a value. Samples come in order.
+ * HUB_TOO_BIG over WDS_MAX_COLUMNS. */
+HUB_MUST_USE enum hub_status hub_wds_column(struct hub_wds_columns *c, struct hub_view path, uint32_t sample,
                                             struct hub_wds_column **out, struct hub_error *err);
 /** Give a sample its value; samples come in order. A value of another kind than the first, or a second one,
  * is not kept. */

@@ -131,6 +131,8 @@ static void take_field(struct reading *r, const char *part, const struct hub_fin
 {
     for (uint32_t i = 0; i < r->layout->counts[HUB_T_WINDOWS] && out->view_count < MAX_VIEWS; i++) {
         const struct hub_window *w = &r->layout->windows[i];
+        if (hub_layout_refusal(r->layout, w))
+            continue;
         struct view *view = new_view(out);
         view->part = part;
         view->field = r->field->path;

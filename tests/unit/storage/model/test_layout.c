@@ -166,6 +166,49 @@ Test(layout, builder_interns_and_refuses)
     hub_layout_builder_free(b);
 }
 
+static struct hub_layout finished(struct hub_layout_builder *b, void **blob)
+{
+    struct hub_layout layout;
+    size_t size;
+    cr_assert_eq(hub_layout_finish(b, blob, &size, NULL), HUB_OK);
+    cr_assert_eq(hub_layout_open(*blob, size, &layout, NULL), HUB_OK);
+    cr_assert_eq(check(&layout, NULL), HUB_OK);
+    return layout;
+}
+
+/* Who has a field is known, also of those whose rows cannot be read. */
+Test(layout, refused_windows)
+{
+    struct hub_layout_builder *b;
+    struct hub_layout layout;
+    void *blob;
+    cr_assert_eq(hub_layout_builder_new(MIB, &b, NULL), HUB_OK);
+    build_fixed(b);
+    cr_assert_eq(hub_layout_refuse(b, 3, HUB_VIEW("blosc"), NULL), HUB_OK);
+    cr_assert_eq(hub_layout_refuse(b, 2, HUB_VIEW("blosc"), NULL), HUB_OK);
+    cr_assert_eq(hub_layout_add_window(b, &(struct hub_window){1, 0, 2, 28}, NULL), HUB_OK);
+    cr_assert_eq(hub_layout_refuse(b, 0, HUB_VIEW("lz5"), NULL), HUB_OK);
+    layout = finished(b, &blob);
+    cr_expect_str_eq(hub_layout_refusal(&layout, hub_layout_window(&layout, 0)), "lz5");
+    cr_expect_null(hub_layout_refusal(&layout, hub_layout_window(&layout, 1)));
+    cr_expect_str_eq(hub_layout_refusal(&layout, hub_layout_window(&layout, 2)), "blosc");
+    cr_expect_eq(hub_layout_window(&layout, 2)->first, hub_layout_window(&layout, 3)->first, "told once");
+    cr_expect_null(hub_layout_unreadable(&layout));
+    struct hub_window *window = (struct hub_window *)(void *)layout.windows;
+    window->count--;
+    cr_expect_eq(check(&layout, NULL), HUB_CORRUPT, "does not end there");
+    window->count = UINT64_MAX;
+    cr_expect_eq(check(&layout, NULL), HUB_CORRUPT);
+    free(blob);
+    cr_assert_eq(hub_layout_refuse_all(b, HUB_VIEW("damaged"), NULL), HUB_OK);
+    layout = finished(b, &blob);
+    hub_layout_builder_free(b);
+    cr_expect_eq(layout.counts[HUB_T_ARRAYS], 0);
+    cr_expect_eq(layout.counts[HUB_T_WINDOWS], 4);
+    cr_expect_str_eq(hub_layout_unreadable(&layout), "damaged");
+    free(blob);
+}
+
 /* A lie: `width` bytes of entry `index` of a table (HUB_T_COUNT: the head), at `offset` in it, become
  * `value`. */
 struct lie_case {
