@@ -61,6 +61,7 @@ static enum hub_status list_again(struct hub_check *c, struct hub_error *err)
 struct question {
     struct hub_fetch fetch;
     struct hub_buf url;
+    struct asking *asking;
     size_t file;
     bool used;
 };
@@ -82,43 +83,46 @@ static enum hub_status question_url(const struct hub_check *c, const char *path,
     return hub_client_parameter(url, "revision", c->plan->revision, NULL);
 }
 
-static struct hub_fetch *next_question(void *user)
+static enum hub_status answered(struct hub_fetch *fetch, enum hub_status st, struct hub_error *err);
+
+static void ask_more(struct asking *a)
 {
-    struct asking *a = user;
     const struct hub_remote_files *plan = a->check->plan;
-    struct question *q = NULL;
-    for (size_t i = 0; i < ASK_AT_ONCE && !q; i++)
-        q = a->questions[i].used ? NULL : &a->questions[i];
-    while (a->next < plan->count && plan->items[a->next].has_sha256)
-        a->next++;
-    if (!q || a->next >= plan->count || a->asked >= ASK_MOST ||
-        question_url(a->check, plan->items[a->next].path, &q->url))
-        return NULL;
-    q->file = a->next++;
-    q->used = true;
-    q->fetch = (struct hub_fetch){.url = q->url.data, .head_only = true, .user = q};
-    a->asked++;
-    return &q->fetch;
+    for (size_t i = 0; i < ASK_AT_ONCE; i++) {
+        struct question *q = &a->questions[i];
+        while (a->next < plan->count && plan->items[a->next].has_sha256)
+            a->next++;
+        if (a->next >= plan->count || a->asked >= ASK_MOST)
+            return;
+        if (q->used || question_url(a->check, plan->items[a->next].path, &q->url))
+            continue;
+        *q = (struct question){.url = q->url, .asking = a, .file = a->next++, .used = true};
+        q->fetch = (struct hub_fetch){.url = q->url.data, .head_only = true, .finished = answered, .user = q};
+        a->asked++;
+        hub_transport_submit(a->check->client->transport, &q->fetch);
+    }
 }
 
-static enum hub_status answered(void *user, struct hub_fetch *fetch, enum hub_status st,
-                                struct hub_error *err)
+static enum hub_status answered(struct hub_fetch *fetch, enum hub_status st, struct hub_error *err)
 {
-    const struct asking *a = user;
     struct question *q = fetch->user;
+    struct hub_remote_file *file = &q->asking->check->plan->items[q->file];
     q->used = false;
-    if (!st && fetch->answer.has_sha256)
-        learn(&a->check->plan->items[q->file], fetch->answer.sha256);
-    return st == HUB_NOT_FOUND
-               ? hub_fail_as(err, HUB_CHANGED, "changed", "'%s' is gone", a->check->plan->items[q->file].path)
-               : st;
+    if (st == HUB_NOT_FOUND)
+        return hub_fail_as(err, HUB_CHANGED, "changed", "'%s' is gone", file->path);
+    if (st)
+        return st;
+    if (fetch->answer.has_sha256)
+        learn(file, fetch->answer.sha256);
+    ask_more(q->asking);
+    return HUB_OK;
 }
 
 static enum hub_status ask(struct hub_check *c, struct hub_error *err)
 {
     struct asking a = {.check = c};
-    const struct hub_fetch_source source = {next_question, answered, NULL, &a};
-    const enum hub_status st = hub_transport_run(c->client->transport, &source, ASK_AT_ONCE, err);
+    ask_more(&a);
+    const enum hub_status st = hub_transport_drive(c->client->transport, &(struct hub_drive){0}, err);
     for (size_t i = 0; i < ASK_AT_ONCE; i++)
         hub_buf_dispose(&a.questions[i].url);
     return st;

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-enum { MAX_PIECES = 32, WHOLE = 0xFFFFFFFF };
+enum { MAX_PIECES = HUB_MAX_CONNECTIONS, WHOLE = 0xFFFFFFFF };
 
 /* One request under way. */
 struct piece {
@@ -38,9 +38,7 @@ struct run {
     struct hub_transfer *transfer;
     struct piece pieces[MAX_PIECES];
     struct open_file open[MAX_PIECES + 1];
-    uint32_t next_file;     /* all before it are finished or open */
-    enum hub_status status; /* of `next`, which cannot fail by itself */
-    struct hub_error error;
+    uint32_t next_file; /* all before it are finished or open */
 };
 
 /* ---- files ---- */
@@ -115,17 +113,20 @@ static bool take_segment(struct run *r, struct open_file *f, uint32_t *segment)
     return true;
 }
 
-/* An open file with work left, or the next one. NULL: nothing now (or `r->status`). */
-static struct open_file *choose(struct run *r, uint32_t *segment)
+/* An open file with work left, or the next one. NULL: nothing now. */
+static enum hub_status choose(struct run *r, struct open_file **out, uint32_t *segment, struct hub_error *err)
 {
     struct hub_transfer *t = r->transfer;
-    while (!r->status) {
+    *out = NULL;
+    while (true) {
         struct open_file *room = NULL;
         for (size_t i = 0; i < HUB_COUNT(r->open); i++) {
             if (r->open[i].fd < 0)
                 room = &r->open[i];
-            else if (take_segment(r, &r->open[i], segment))
-                return &r->open[i];
+            else if (take_segment(r, &r->open[i], segment)) {
+                *out = &r->open[i];
+                return HUB_OK;
+            }
         }
         while (r->next_file < t->plan->count && !t->staging->files[r->next_file].missing &&
                t->plan->items[r->next_file].size) {
@@ -133,16 +134,17 @@ static struct open_file *choose(struct run *r, uint32_t *segment)
             t->files_done++;
         }
         if (!room || r->next_file >= t->plan->count)
-            return NULL;
-        r->status = open_next(r, room, &r->error);
+            return HUB_OK;
+        HUB_TRY(open_next(r, room, err));
     }
-    return NULL;
 }
 
 static enum hub_status piece_head(struct hub_fetch *fetch, const struct hub_answer *a, struct hub_error *err);
 static enum hub_status piece_body(struct hub_fetch *fetch, struct hub_view bytes, struct hub_error *err);
+static enum hub_status piece_finished(struct hub_fetch *fetch, enum hub_status st, struct hub_error *err);
 
-static enum hub_status aim(struct run *r, struct piece *p, struct open_file *f, uint32_t segment)
+static enum hub_status aim(struct run *r, struct piece *p, struct open_file *f, uint32_t segment,
+                           struct hub_error *err)
 {
     struct hub_transfer *t = r->transfer;
     const struct hub_remote_file *item = &t->plan->items[f->file];
@@ -154,15 +156,16 @@ static enum hub_status aim(struct run *r, struct piece *p, struct open_file *f, 
     p->crc = 0;
     p->url.limit = 64 * KIB;
     p->url.size = 0;
-    HUB_TRY(hub_buf_add_text(&rest, "files/", &r->error));
-    HUB_TRY(hub_uri_encode_path(hub_view_of(item->path), &rest, &r->error));
-    HUB_TRY(hub_client_url(t->client, t->plan->id, rest.data, &p->url, &r->error));
-    HUB_TRY(hub_client_parameter(&p->url, "revision", t->plan->revision, &r->error));
+    HUB_TRY(hub_buf_add_text(&rest, "files/", err));
+    HUB_TRY(hub_uri_encode_path(hub_view_of(item->path), &rest, err));
+    HUB_TRY(hub_client_url(t->client, t->plan->id, rest.data, &p->url, err));
+    HUB_TRY(hub_client_parameter(&p->url, "revision", t->plan->revision, err));
     p->fetch = (struct hub_fetch){.url = p->url.data,
                                   .resumable = true,
                                   .count = item->size,
                                   .head = piece_head,
                                   .body = piece_body,
+                                  .finished = piece_finished,
                                   .user = p};
     if (segment != WHOLE)
         hub_segment_range(item->size, t->staging->segment_bytes, segment, &p->fetch.first, &p->fetch.count);
@@ -172,19 +175,23 @@ static enum hub_status aim(struct run *r, struct piece *p, struct open_file *f, 
     return HUB_OK;
 }
 
-static struct hub_fetch *next_piece(void *user)
+/* As many requests as there may be, each for what is missing. */
+static enum hub_status ask_for_more(struct run *r, struct hub_error *err)
 {
-    struct run *r = user;
-    struct piece *p = NULL;
-    uint32_t segment = 0;
-    for (size_t i = 0; i < MAX_PIECES && !p; i++)
-        if (!r->pieces[i].used)
-            p = &r->pieces[i];
-    struct open_file *f = p ? choose(r, &segment) : NULL;
-    if (!f)
-        return NULL;
-    r->status = aim(r, p, f, segment);
-    return r->status ? NULL : &p->fetch;
+    const unsigned most = HUB_MAX(1u, HUB_MIN(r->transfer->connections, (unsigned)MAX_PIECES));
+    for (unsigned i = 0; i < most; i++) {
+        struct piece *p = &r->pieces[i];
+        struct open_file *f;
+        uint32_t segment = 0;
+        if (p->used)
+            continue;
+        HUB_TRY(choose(r, &f, &segment, err));
+        if (!f)
+            return HUB_OK;
+        HUB_TRY(aim(r, p, f, segment, err));
+        hub_transport_submit(r->transfer->client->transport, &p->fetch);
+    }
+    return HUB_OK;
 }
 
 /* ---- what comes ---- */
@@ -337,11 +344,10 @@ static enum hub_status part_finished(struct run *r, struct piece *p, struct open
     return HUB_OK;
 }
 
-static enum hub_status piece_finished(void *user, struct hub_fetch *fetch, enum hub_status st,
-                                      struct hub_error *err)
+static enum hub_status piece_finished(struct hub_fetch *fetch, enum hub_status st, struct hub_error *err)
 {
-    struct run *r = user;
     struct piece *p = fetch->user;
+    struct run *r = p->run;
     struct open_file *f = find_open(r, p->file);
     p->used = false;
     f->in_flight--;
@@ -355,16 +361,8 @@ static enum hub_status piece_finished(void *user, struct hub_fetch *fetch, enum 
     else
         HUB_TRY(part_finished(r, p, f, err));
     if (f->fd >= 0 && f->whole && !f->whole_asked && !f->in_flight)
-        return drop_parts(r, f, err);
-    return HUB_OK;
-}
-
-static enum hub_status run_tick(void *user, struct hub_error *err)
-{
-    struct run *r = user;
-    if (r->status && err)
-        *err = r->error;
-    return r->status ? r->status : r->transfer->tick(r->transfer->user, err);
+        HUB_TRY(drop_parts(r, f, err));
+    return ask_for_more(r, err);
 }
 
 enum hub_status hub_transfer_run(struct hub_transfer *t, struct hub_error *err)
@@ -377,13 +375,12 @@ enum hub_status hub_transfer_run(struct hub_transfer *t, struct hub_error *err)
     t->files_done = 0;
     for (size_t i = 0; i < HUB_COUNT(r->open); i++)
         r->open[i].fd = -1;
-    const struct hub_fetch_source source = {next_piece, piece_finished, run_tick, r};
-    enum hub_status st = hub_transport_run(t->client->transport, &source, t->connections, err);
-    if (!st && r->status) {
-        st = r->status;
-        if (err)
-            *err = r->error;
-    }
+    enum hub_status st = ask_for_more(r, err);
+    if (st)
+        hub_transport_drop(t->client->transport);
+    else
+        st = hub_transport_drive(t->client->transport, &(struct hub_drive){.tick = t->tick, .user = t->user},
+                                 err);
     for (size_t i = 0; i < HUB_COUNT(r->open); i++)
         hub_closep(&r->open[i].fd);
     for (size_t i = 0; i < MAX_PIECES; i++)

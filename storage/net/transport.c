@@ -1,4 +1,4 @@
-/* HTTP over libcurl: see transport.h. One curl multi handle a run, one easy handle a connection. */
+/* HTTP over libcurl: see transport.h. One curl multi handle, one easy handle a connection. */
 #include "storage/net/transport.h"
 
 #include "storage/base/time.h"
@@ -13,7 +13,7 @@
 #include <sys/random.h>
 #include <time.h>
 
-enum { MAX_PARALLEL = 32, POLL_MS = 100, PROBLEM_BYTES = 64 * 1024, MAX_REDIRECTS = 5 };
+enum { POLL_MS = 100, PROBLEM_BYTES = 64 * 1024, MAX_REDIRECTS = 5 };
 enum { LOW_SPEED = 1024 };            /* bytes a second: what is slower for the stall timeout is given up */
 enum { PROGRESS_BYTES = 256 * 1024 }; /* an attempt that brought so much was not in vain: it does not count */
 
@@ -41,10 +41,12 @@ struct hub_transport {
     CURLM *multi;
     char *token, *user_agent, *proxy, *unix_socket;
     struct hub_transport_options options;
-    struct slot slots[MAX_PARALLEL];
+    struct slot slots[HUB_MAX_CONNECTIONS];
+    pthread_mutex_t lock;
+    struct hub_fetch *first, *last; /* submitted and not begun; by the lock */
     bool met;
     uint64_t random;
-    uint64_t began_ms, came; /* of a run, for the limit of the rate */
+    uint64_t began_ms, came; /* of a drive, for the limit of the rate */
 };
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -76,6 +78,7 @@ enum hub_status hub_transport_new(const struct hub_transport_options *options, s
     if (getrandom(&t->random, sizeof t->random, GRND_NONBLOCK) != sizeof t->random)
         t->random = hub_time_mono_us();
     t->random |= 1;
+    pthread_mutex_init(&t->lock, NULL);
     *out = t;
     return HUB_OK;
 }
@@ -84,7 +87,7 @@ void hub_transport_free(struct hub_transport *t)
 {
     if (!t)
         return;
-    for (size_t i = 0; i < MAX_PARALLEL; i++) {
+    for (size_t i = 0; i < HUB_MAX_CONNECTIONS; i++) {
         struct slot *s = &t->slots[i];
         if (s->easy && s->state == RUNNING)
             curl_multi_remove_handle(t->multi, s->easy);
@@ -94,6 +97,7 @@ void hub_transport_free(struct hub_transport *t)
         free(s->location);
     }
     curl_multi_cleanup(t->multi);
+    pthread_mutex_destroy(&t->lock);
     free(t->token);
     free(t->user_agent);
     free(t->proxy);
@@ -435,30 +439,54 @@ static enum hub_status conclude(struct slot *s, CURLcode code, bool *again)
     return st;
 }
 
-/* ---- a run ---- */
+/* ---- submission and completion ---- */
 
-static enum hub_status finish(struct slot *s, const struct hub_fetch_source *source, enum hub_status st,
-                              struct hub_error *err)
+void hub_transport_submit(struct hub_transport *t, struct hub_fetch *fetch)
+{
+    fetch->behind = NULL;
+    pthread_mutex_lock(&t->lock);
+    *(t->first ? &t->last->behind : &t->first) = fetch;
+    t->last = fetch;
+    pthread_mutex_unlock(&t->lock);
+    (void)curl_multi_wakeup(t->multi);
+}
+
+static struct hub_fetch *take_submitted(struct hub_transport *t)
+{
+    pthread_mutex_lock(&t->lock);
+    struct hub_fetch *fetch = t->first;
+    if (fetch)
+        t->first = fetch->behind;
+    pthread_mutex_unlock(&t->lock);
+    return fetch;
+}
+
+void hub_transport_drop(struct hub_transport *t)
+{
+    while (take_submitted(t))
+        continue;
+}
+
+static enum hub_status finish(struct slot *s, enum hub_status st, struct hub_error *err)
 {
     struct hub_fetch *fetch = s->fetch;
     s->state = IDLE;
     s->fetch = NULL;
     if (st && err)
         *err = s->error;
-    return source->finished(source->user, fetch, st, err);
+    return fetch->finished ? fetch->finished(fetch, st, err) : st;
 }
 
 /* Put idle connections to work and wake those whose wait is over. `busy` counts what is then under way. */
-static enum hub_status fill(struct hub_transport *t, const struct hub_fetch_source *source, unsigned parallel,
-                            unsigned *busy, struct hub_error *err)
+static enum hub_status fill(struct hub_transport *t, unsigned *busy, struct hub_error *err)
 {
     const uint64_t now = hub_time_mono_ms();
     *busy = 0;
-    for (unsigned i = 0; i < parallel; i++) {
+    for (unsigned i = 0; i < HUB_MAX_CONNECTIONS; i++) {
         struct slot *s = &t->slots[i];
         s->transport = t;
         if (s->state == IDLE) {
-            s->fetch = source->next(source->user);
+            s->fetch = take_submitted(t);
             if (!s->fetch)
                 continue;
             s->attempt = s->redirects = 0;
@@ -473,13 +501,12 @@ static enum hub_status fill(struct hub_transport *t, const struct hub_fetch_sour
             continue;
         const enum hub_status st = start(s);
         if (st)
-            HUB_TRY(finish(s, source, st, err));
+            HUB_TRY(finish(s, st, err));
     }
     return HUB_OK;
 }
 
-static enum hub_status collect(struct hub_transport *t, const struct hub_fetch_source *source, bool *any,
-                               struct hub_error *err)
+static enum hub_status collect(struct hub_transport *t, bool *any, struct hub_error *err)
 {
     CURLMsg *message;
     int left;
@@ -495,12 +522,12 @@ static enum hub_status collect(struct hub_transport *t, const struct hub_fetch_s
         bool again = false;
         const enum hub_status st = conclude(s, code, &again);
         if (!again)
-            HUB_TRY(finish(s, source, st, err));
+            HUB_TRY(finish(s, st, err));
     }
     return HUB_OK;
 }
 
-static enum hub_status tick(struct hub_transport *t, const struct hub_fetch_source *source, uint64_t *last,
+static enum hub_status tick(struct hub_transport *t, const struct hub_drive *drive, uint64_t *last,
                             struct hub_error *err)
 {
     const uint64_t now = hub_time_mono_ms();
@@ -509,15 +536,15 @@ static enum hub_status tick(struct hub_transport *t, const struct hub_fetch_sour
     *last = now;
     if (t->options.interrupted && t->options.interrupted(t->options.user))
         return hub_fail(err, HUB_CANCELLED, "interrupted");
-    return source->tick ? source->tick(source->user, err) : HUB_OK;
+    return drive->tick ? drive->tick(drive->user, err) : HUB_OK;
 }
 
 /* How long to sleep at most: until the next wake-up or tick. */
-static int pause_ms(const struct hub_transport *t, unsigned parallel)
+static int pause_ms(const struct hub_transport *t)
 {
     const uint64_t now = hub_time_mono_ms();
     uint64_t ms = POLL_MS;
-    for (unsigned i = 0; i < parallel; i++)
+    for (unsigned i = 0; i < HUB_MAX_CONNECTIONS; i++)
         if (t->slots[i].state == WAITING)
             ms = HUB_MIN(ms, t->slots[i].wake_ms > now ? t->slots[i].wake_ms - now : 0);
     return (int)ms;
@@ -538,68 +565,47 @@ static bool too_fast(const struct hub_transport *t)
     return true;
 }
 
-static enum hub_status loop(struct hub_transport *t, const struct hub_fetch_source *source, unsigned parallel,
-                            struct hub_error *err)
+static enum hub_status loop(struct hub_transport *t, const struct hub_drive *drive, struct hub_error *err)
 {
     uint64_t last_tick = 0;
     while (true) {
         unsigned busy = 0;
         int running = 0;
         bool any = false;
-        HUB_TRY(tick(t, source, &last_tick, err));
-        HUB_TRY(fill(t, source, parallel, &busy, err));
+        HUB_TRY(tick(t, drive, &last_tick, err));
+        HUB_TRY(fill(t, &busy, err));
         if (too_fast(t))
             continue;
-        if (!busy)
+        if (!busy && !drive->stays)
             return HUB_OK;
         if (curl_multi_perform(t->multi, &running))
             return hub_fail(err, HUB_IO, "the HTTP library failed");
-        HUB_TRY(collect(t, source, &any, err));
+        HUB_TRY(collect(t, &any, err));
         if (!any)
-            (void)curl_multi_poll(t->multi, NULL, 0, pause_ms(t, parallel), NULL);
+            (void)curl_multi_poll(t->multi, NULL, 0, pause_ms(t), NULL);
     }
 }
 
-enum hub_status hub_transport_run(struct hub_transport *t, const struct hub_fetch_source *source,
-                                  unsigned parallel, struct hub_error *err)
+enum hub_status hub_transport_drive(struct hub_transport *t, const struct hub_drive *drive,
+                                    struct hub_error *err)
 {
-    parallel = HUB_MAX(1u, HUB_MIN(parallel, (unsigned)MAX_PARALLEL));
     t->began_ms = hub_time_mono_ms();
     t->came = 0;
-    const enum hub_status st = loop(t, source, parallel, err);
-    for (unsigned i = 0; i < parallel; i++) {
+    const enum hub_status st = loop(t, drive, err);
+    for (unsigned i = 0; i < HUB_MAX_CONNECTIONS; i++) {
         struct slot *s = &t->slots[i];
         if (s->state == RUNNING)
             curl_multi_remove_handle(t->multi, s->easy);
         s->state = IDLE;
         s->fetch = NULL;
     }
+    if (st)
+        hub_transport_drop(t);
     return st;
-}
-
-struct single {
-    struct hub_fetch *fetch;
-    enum hub_status status;
-};
-
-static struct hub_fetch *single_next(void *user)
-{
-    struct single *one = user;
-    struct hub_fetch *fetch = one->fetch;
-    one->fetch = NULL;
-    return fetch;
-}
-
-static enum hub_status single_finished(void *user, struct hub_fetch *fetch, enum hub_status status,
-                                       struct hub_error *err)
-{
-    (void)user, (void)fetch, (void)err;
-    return status;
 }
 
 enum hub_status hub_transport_get(struct hub_transport *t, struct hub_fetch *fetch, struct hub_error *err)
 {
-    struct single one = {fetch, HUB_OK};
-    const struct hub_fetch_source source = {.next = single_next, .finished = single_finished, .user = &one};
-    return hub_transport_run(t, &source, 1, err);
+    hub_transport_submit(t, fetch);
+    return hub_transport_drive(t, &(struct hub_drive){0}, err);
 }

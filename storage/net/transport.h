@@ -1,6 +1,6 @@
 /**
- * HTTP: requests over one or more connections, with limits, retries and resumption. Only transport.c knows
- * libcurl. One thread at a time.
+ * HTTP: requests over parallel connections, with limits, retries and resumption. Only transport.c knows
+ * libcurl. Requests are submitted from any thread and told finished on the one that drives.
  */
 #ifndef HUB_NET_TRANSPORT_H
 #define HUB_NET_TRANSPORT_H
@@ -26,6 +26,8 @@ struct hub_transport_options {
     void *user;
 };
 
+enum { HUB_MAX_CONNECTIONS = 32 }; /* at once; what is submitted beyond them waits */
+
 HUB_MUST_USE enum hub_status hub_transport_new(const struct hub_transport_options *options,
                                                struct hub_transport **out, struct hub_error *err);
 void hub_transport_free(struct hub_transport *transport);
@@ -50,32 +52,39 @@ struct hub_fetch {
     char if_range[160];    /* the ETag that must hold for a part, or empty */
     enum hub_status (*head)(struct hub_fetch *fetch, const struct hub_answer *answer, struct hub_error *err);
     enum hub_status (*body)(struct hub_fetch *fetch, struct hub_view bytes, struct hub_error *err);
+    /** It is over, told on the thread that drives; may submit more, this one too. Anything but HUB_OK ends
+     * the drive with it. NULL: what is no success ends the drive. */
+    enum hub_status (*finished)(struct hub_fetch *fetch, enum hub_status status, struct hub_error *err);
     void *user;
 
+    struct hub_fetch *behind; /* the transport's, while it waits for a connection */
     struct hub_answer answer;
     uint64_t done;       /* body bytes handed to `body` that count */
     uint64_t bytes_seen; /* all that came, over all attempts */
 };
 
-/** Where parallel fetches come from and go to. */
-struct hub_fetch_source {
-    /** The next one, or NULL when there is none now; asked again whenever one finished. */
-    struct hub_fetch *(*next)(void *user);
-    /** One is finished. Anything but HUB_OK ends the whole run with it. */
-    enum hub_status (*finished)(void *user, struct hub_fetch *fetch, enum hub_status status,
-                                struct hub_error *err);
-    /** Several times a second; anything but HUB_OK ends the run. May be NULL. */
+/**
+ * Hand a fetch in, from any thread; it is begun by whoever drives, over a connection of its own, as soon as
+ * one of them is free. It stays the caller's, untouched until it is finished.
+ */
+void hub_transport_submit(struct hub_transport *transport, struct hub_fetch *fetch);
+
+/** Forget what is submitted and not begun. */
+void hub_transport_drop(struct hub_transport *transport);
+
+struct hub_drive {
+    bool stays; /* also while there is nothing to do, until `tick` or a fetch ends it */
+    /** Several times a second; anything but HUB_OK ends the drive with it. May be NULL. */
     enum hub_status (*tick)(void *user, struct hub_error *err);
     void *user;
 };
 
-/** Run all of a source over at most `parallel` connections. Fetches under way when it ends early are dropped
- * unfinished. */
-HUB_MUST_USE enum hub_status hub_transport_run(struct hub_transport *transport,
-                                               const struct hub_fetch_source *source, unsigned parallel,
-                                               struct hub_error *err);
+/** Work on all that is submitted, here and now, until it is finished. Fetches under way when the drive ends
+ * early are dropped unfinished. */
+HUB_MUST_USE enum hub_status hub_transport_drive(struct hub_transport *transport,
+                                                 const struct hub_drive *drive, struct hub_error *err);
 
-/** One fetch. HTTP errors are statuses with the problem document's name and detail. */
+/** One fetch, begun and awaited. HTTP errors are statuses with the problem document's name and detail. */
 HUB_MUST_USE enum hub_status hub_transport_get(struct hub_transport *transport, struct hub_fetch *fetch,
                                                struct hub_error *err);
 
