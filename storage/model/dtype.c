@@ -2,7 +2,7 @@
  * headers. */
 #include "storage/model/dtype.h"
 
-#include <stdio.h>
+#include "storage/base/number.h"
 
 #define MAX_ROW_BYTES GIB
 
@@ -98,6 +98,15 @@ static char kind_letter(uint8_t kind)
     return kind < HUB_KIND_COUNT ? letters[kind] : 'V';
 }
 
+/* Without printf, which is a good part of what a small answer costs. */
+static void put_number(char *out, uint32_t value)
+{
+    char digits[HUB_NUMBER_CHARS];
+    const size_t size = hub_number_u64(value, digits);
+    memcpy(out, digits, size);
+    out[size] = '\0';
+}
+
 void hub_variant_npy(const struct hub_variant *v, char out[16])
 {
     if (v->kind == HUB_KIND_VAR) {
@@ -106,7 +115,9 @@ void hub_variant_npy(const struct hub_variant *v, char out[16])
     }
     const bool ordered = v->item_size > 1 && v->kind != HUB_KIND_FIXED;
     const char order = !ordered ? '|' : v->big_endian ? '>' : '<';
-    snprintf(out, 16, "%c%c%u", order, kind_letter(v->kind), v->item_size);
+    out[0] = order;
+    out[1] = kind_letter(v->kind);
+    put_number(out + 2, v->item_size);
 }
 
 void hub_variant_name(const struct hub_variant *v, enum hub_field_type type, char out[24])
@@ -114,7 +125,7 @@ void hub_variant_name(const struct hub_variant *v, enum hub_field_type type, cha
     const char *word = NULL;
     switch (hub_variant_item(v).kind) {
     case HUB_KIND_BOOL:
-        snprintf(out, 24, "bool");
+        strcpy(out, "bool");
         return;
     case HUB_KIND_INT:
         word = "int";
@@ -131,12 +142,11 @@ void hub_variant_name(const struct hub_variant *v, enum hub_field_type type, cha
     default:
         break;
     }
-    if (type == HUB_FIELD_PADDED_JSON)
-        snprintf(out, 24, "json");
-    else if (word)
-        snprintf(out, 24, "%s%u", word, v->item_size * 8);
-    else
-        snprintf(out, 24, "%s", type == HUB_FIELD_TEXT ? "text" : "bytes");
+    if (type == HUB_FIELD_PADDED_JSON || !word) {
+        strcpy(out, type == HUB_FIELD_PADDED_JSON ? "json" : type == HUB_FIELD_TEXT ? "text" : "bytes");
+        return;
+    }
+    put_number(stpcpy(out, word), v->item_size * 8);
 }
 
 const char *hub_field_type_name(enum hub_field_type type)

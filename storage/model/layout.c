@@ -60,6 +60,9 @@ enum hub_status hub_layout_open(const void *data, size_t size, struct hub_layout
 const struct hub_window *hub_layout_window(const struct hub_layout *layout, uint32_t episode)
 {
     uint32_t low = 0, high = layout->counts[HUB_T_WINDOWS];
+    /* mostly every episode has one */
+    if (episode < high && layout->windows[episode].episode == episode)
+        return &layout->windows[episode];
     while (low < high) {
         const uint32_t middle = low + (high - low) / 2;
         if (layout->windows[middle].episode < episode)

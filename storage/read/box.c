@@ -40,11 +40,12 @@ uint64_t hub_box_moves(const struct hub_box *box)
     return moves;
 }
 
-/* Up to some cache lines: 16 bytes at a time, the last ones overlapping. Cheaper than calling memcpy for each
- * row. */
+/* Up to some cache lines, the last bytes overlapping. Cheaper than calling memcpy for each row. */
 static inline void copy_short(uint8_t *to, const uint8_t *from, size_t size)
 {
     size_t i = 0;
+    for (; i + 64 <= size; i += 64)
+        memcpy(to + i, from + i, 64);
     for (; i + 16 <= size; i += 16)
         memcpy(to + i, from + i, 16);
     if (i < size)
