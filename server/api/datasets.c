@@ -243,7 +243,6 @@ enum hub_status hub_dataset_show(struct hub_request *request, struct hub_respons
 {
     static const char *const parameters[] = {"for", "revision", NULL};
     HUB_CLEANUP(hub_target_dispose) struct hub_target target = {0};
-    HUB_TRY(hub_request_known(request, parameters, err));
-    HUB_TRY(hub_resolve(request, response, &target, err));
+    HUB_TRY(hub_resolve(request, response, parameters, HUB_TO_HEAD, &target, err));
     return hub_document_answer(request, &target, HUB_DOCUMENT_DATASET, response, err);
 }

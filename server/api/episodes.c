@@ -117,8 +117,8 @@ static enum hub_status read_query(const struct hub_request *request, struct hub_
 }
 
 static enum hub_status write_page(struct hub_request *request, const struct hub_target *target,
-                                  const struct hub_state *state, const struct hub_episode_query *query,
-                                  const char scope[33], struct hub_response *response, struct hub_error *err)
+                                  const struct hub_episode_query *query, const char scope[33],
+                                  struct hub_response *response, struct hub_error *err)
 {
     struct hub_page_cursor next = {0};
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf key = HUB_BUF_INIT(sizeof next.key - 1);
@@ -129,7 +129,7 @@ static enum hub_status write_page(struct hub_request *request, const struct hub_
     HUB_TRY(hub_resolve_headers(request, target, response, err));
     hub_json_object(&page.json);
     hub_json_put_array(&page.json, "items");
-    HUB_TRY(hub_episode_page(state, query, add_item, &page, &key, &more, &total, err));
+    HUB_TRY(hub_episode_page(&target->state, query, add_item, &page, &key, &more, &total, err));
     hub_json_end_array(&page.json);
     next.behind = key.size == 0;
     memcpy(next.scope, scope, sizeof next.scope);
@@ -145,17 +145,13 @@ enum hub_status hub_episodes_list(struct hub_request *request, struct hub_respon
                                   struct hub_error *err)
 {
     static const char *const parameters[] = {"sort", "split", "limit", "cursor", "for", "revision", NULL};
-    HUB_CLEANUP(hub_state_close) struct hub_state state = {0};
     HUB_CLEANUP(hub_target_dispose) struct hub_target target = {0};
     struct hub_episode_query query = {0};
     struct hub_page_cursor cursor = {0};
     char scope[33];
-    HUB_TRY(hub_request_known(request, parameters, err));
     HUB_TRY(read_query(request, &query, &cursor, scope, err));
-    HUB_TRY(hub_resolve(request, response, &target, err));
-    HUB_TRY(hub_resolve_state(request, &target, &state, err));
-    HUB_TRY(hub_resolve_ready(request, response, &target, err));
-    return write_page(request, &target, &state, &query, scope, response, err);
+    HUB_TRY(hub_resolve(request, response, parameters, HUB_TO_STATE | HUB_TO_READY, &target, err));
+    return write_page(request, &target, &query, scope, response, err);
 }
 
 /* ---- one ---- */
@@ -240,21 +236,17 @@ enum hub_status hub_episode_show(struct hub_request *request, struct hub_respons
                                  struct hub_error *err)
 {
     static const char *const parameters[] = {"for", "revision", "fields", NULL};
-    HUB_CLEANUP(hub_state_close) struct hub_state state = {0};
     HUB_CLEANUP(hub_target_dispose) struct hub_target target = {0};
     const struct hub_ds_episode *episode;
     if (hub_request_query(request, "fields").data)
         return hub_fields_get(request, response, err);
     HUB_TRY(check_of_rows(request, err));
-    HUB_TRY(hub_request_known(request, parameters, err));
-    HUB_TRY(hub_resolve(request, response, &target, err));
-    HUB_TRY(hub_resolve_state(request, &target, &state, err));
-    HUB_TRY(hub_resolve_ready(request, response, &target, err));
-    HUB_TRY(hub_find_episode(request, state.dataset, &episode, err));
+    HUB_TRY(hub_resolve(request, response, parameters, HUB_TO_STATE | HUB_TO_READY, &target, err));
+    HUB_TRY(hub_find_episode(request, target.state.dataset, &episode, err));
     struct hub_json json = hub_json_to(hub_response_buffer(response, 200, "application/json", 16 * MIB), err);
     hub_json_object(&json);
-    HUB_TRY(hub_episode_one(&state, episode->number, add_members, &json, err));
-    HUB_TRY(write_fields(&json, &state, episode, err));
+    HUB_TRY(hub_episode_one(&target.state, episode->number, add_members, &json, err));
+    HUB_TRY(write_fields(&json, &target.state, episode, err));
     hub_json_end_object(&json);
     HUB_TRY(hub_json_status(&json));
     HUB_TRY(hub_resolve_headers(request, &target, response, err));

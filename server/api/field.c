@@ -13,14 +13,17 @@
 #include "server/api/rows.h"
 #include "server/api/work.h"
 #include "storage/base/json.h"
+#include "storage/base/number.h"
 #include "storage/base/uri.h"
 
 #include <inttypes.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 enum {
     MAX_LEFT_OUT = 2048, /* bytes of X-Left-Out */
+    MAX_KEPT = 32,       /* asks of requests that wait for a worker */
 };
 #define ENCODER_VERSION                                                                                      \
     "2" /* part of every slice's ETag: changes when the same rows come out as other bytes */
@@ -28,10 +31,11 @@ enum {
 /* What a request for rows is about, from its start to its answer. */
 struct ask {
     struct hub_target target;
-    const struct hub_dataset *dataset;
+    const struct hub_dataset *dataset; /* the target's */
     struct hub_selection selection;
     struct hub_rows_wanted wanted;
     struct hub_encoding encoding;
+    bool priced;   /* it is known how much is read and what that costs */
     bool several;  /* ?fields=: rows are counted in steps where a slice is given */
     size_t prefix; /* group: bytes of the path that its members' names leave out */
     struct hub_request *request;
@@ -44,7 +48,6 @@ static void ask_dispose(struct ask *ask)
 {
     hub_selection_dispose(&ask->selection);
     hub_buf_dispose(&ask->left_out);
-    hub_dataset_put(ask->dataset);
     hub_target_dispose(&ask->target);
 }
 
@@ -241,12 +244,15 @@ static void etag_of(const struct ask *ask, char out[40])
 static enum hub_status describe(const struct ask *ask, const struct hub_pick *pick,
                                 struct hub_response *response, struct hub_error *err)
 {
-    char dtype[24], shape[HUB_MAX_RANK * 12 + 24];
+    char dtype[24], shape[HUB_MAX_RANK * 12 + HUB_NUMBER_CHARS + 24];
     const struct hub_variant *v = pick->plan.variant;
     hub_variant_name(v, ask->dataset->fields[pick->field].type, dtype);
-    int n = pick->bare ? 0 : snprintf(shape, sizeof shape, "%" PRIu64, pick->slice.count);
-    for (unsigned i = 0; i < v->rank; i++)
-        n += snprintf(shape + n, sizeof shape - (size_t)n, "%s%u", n ? "," : "", v->dims[i]);
+    size_t n = pick->bare ? 0 : hub_number_u64(pick->slice.count, shape);
+    for (unsigned i = 0; i < v->rank; i++) {
+        if (n)
+            shape[n++] = ',';
+        n += hub_number_u64(v->dims[i], shape + n);
+    }
     shape[n] = '\0';
     if (n) /* a lone element has no shape to tell */
         HUB_TRY(hub_response_header(response, err, "X-Shape", "%s", shape));
@@ -274,7 +280,6 @@ static enum hub_status encode(struct ask *ask, struct hub_response *response, st
 {
     struct hub_encoding *e = &ask->encoding;
     struct hub_buf *out = hub_response_buffer(response, 200, hub_encoding_media_type(e), 2 * GIB);
-    ask->response = response;
     HUB_TRY(e->as->writer->write(e, out, err));
     if (e->nonfinite_count)
         HUB_TRY(hub_response_header(response, err, "X-Nonfinite", "%" PRIu64, e->nonfinite_count));
@@ -306,7 +311,9 @@ static enum hub_status answer(struct hub_request *request, struct ask *ask, stru
     HUB_TRY(hub_resolve_conditions(request, response, etag, -1, &done, err));
     if (done)
         return HUB_OK;
-    HUB_TRY(hub_selection_price(request, &ask->selection, err));
+    if (!ask->priced)
+        HUB_TRY(hub_selection_price(request, &ask->selection, err));
+    ask->priced = true;
     HUB_TRY(check_size(ask, err));
     HUB_TRY(hub_work_admit(request, &ask->selection, e, err));
     HUB_TRY(hub_selection_open(request, &ask->selection, err));
@@ -320,25 +327,24 @@ static enum hub_status answer(struct hub_request *request, struct ask *ask, stru
     return encode(ask, response, err);
 }
 
-static enum hub_status select_and_answer(struct hub_request *request, struct ask *ask,
-                                         const struct hub_ds_episode *episode, const uint32_t *fields,
-                                         uint32_t count, struct hub_response *response, struct hub_error *err)
+static enum hub_status answer_encoded(struct hub_request *request, struct ask *ask,
+                                      struct hub_response *response, struct hub_error *err)
 {
     struct hub_encoding_field encoded[HUB_MAX_PICKS];
-    ask->wanted.of_several = !ask->encoding.single;
-    if (!count && ask->left_out.size)
-        return pass_on(ask->left_why.status, &ask->left_why, err);
-    HUB_TRY(hub_select(request, ask->dataset, episode, fields, count, &ask->wanted, &ask->selection, err));
     for (uint32_t i = 0; i < ask->selection.count; i++) {
         const struct hub_pick *pick = &ask->selection.picks[i];
         const struct hub_ds_field *field = &ask->dataset->fields[pick->field];
         encoded[i] =
             (struct hub_encoding_field){field->path + ask->prefix, field->type, pick->bare, &pick->plan};
     }
+    ask->response = response;
+    ask->encoding.user = ask;
     ask->encoding.fields = encoded;
     ask->encoding.count = ask->selection.count;
     return answer(request, ask, response, err);
 }
+
+/* ---- what is asked for ---- */
 
 /* Several fields are cut by steps as soon as steps are spoken of; otherwise each comes whole. */
 static enum hub_status read_steps(const struct hub_request *request, struct hub_rows_wanted *wanted,
@@ -349,62 +355,123 @@ static enum hub_status read_steps(const struct hub_request *request, struct hub_
     return read_final(request, &wanted->final_row, err);
 }
 
-static enum hub_status open_ask(struct hub_request *request, struct hub_response *response, struct ask *ask,
-                                const struct hub_ds_episode **episode, struct hub_error *err)
+/* Field numbers of what the path or ?fields= name, each once. */
+static enum hub_status named_fields(struct hub_request *request, struct ask *ask,
+                                    const struct hub_ds_episode *episode, uint32_t *fields, uint32_t *count,
+                                    struct hub_error *err)
 {
-    ask->request = request;
-    ask->encoding.user = ask;
+    const struct hub_view path = hub_request_capture(request, "path");
+    if (!ask->several) {
+        HUB_TRY(fields_of(ask->dataset, path, fields, count, &ask->encoding.single, err));
+        ask->prefix = ask->encoding.single ? 0 : path.size + 1;
+        return ask->encoding.single ? HUB_OK : keep_what_fits(request, ask, episode, fields, count, err);
+    }
+    for (unsigned i = 0; i < request->query_count; i++) {
+        bool single;
+        if (!hub_view_is(request->query[i].name, "fields"))
+            continue;
+        const uint32_t before = *count;
+        HUB_TRY(fields_of(ask->dataset, request->query[i].value, fields, count, &single, err));
+        uint32_t added = *count - before;
+        if (!single)
+            HUB_TRY(keep_what_fits(request, ask, episode, fields + before, &added, err));
+        *count = drop_doubles(fields, before, added);
+    }
+    return HUB_OK;
+}
+
+static enum hub_status choose(struct hub_request *request, struct hub_response *response, struct ask *ask,
+                              struct hub_error *err)
+{
+    static const char *const of_field[] = {"start",     "stop",     "step", "row", "format",
+                                           "nonfinite", "revision", "for",  NULL};
+    static const char *const of_several[] = {"fields...", "start",     "stop",     "step", "final",
+                                             "format",    "nonfinite", "revision", "for",  NULL};
+    const struct hub_ds_episode *episode;
+    uint32_t fields[HUB_MAX_PICKS], count = 0;
     ask->encoding.read = read_encoded;
     ask->encoding.reserve = reserve;
     HUB_TRY(hub_negotiate(request, &ask->encoding, err));
     HUB_TRY(read_wanted(request, &ask->wanted, &ask->encoding.nonfinite, err));
     if (ask->several)
         HUB_TRY(read_steps(request, &ask->wanted, err));
-    HUB_TRY(hub_resolve(request, response, &ask->target, err));
-    HUB_TRY(hub_resolve_dataset(request, &ask->target, &ask->dataset, err));
-    HUB_TRY(hub_resolve_ready(request, response, &ask->target, err));
-    return hub_find_episode(request, ask->dataset, episode, err);
+    HUB_TRY(hub_resolve(request, response, ask->several ? of_several : of_field,
+                        HUB_TO_DATASET | HUB_TO_READY, &ask->target, err));
+    ask->dataset = ask->target.state.dataset;
+    HUB_TRY(hub_find_episode(request, ask->dataset, &episode, err));
+    HUB_TRY(named_fields(request, ask, episode, fields, &count, err));
+    ask->wanted.of_several = !ask->encoding.single;
+    if (!count && ask->left_out.size)
+        return pass_on(ask->left_why.status, &ask->left_why, err);
+    return hub_select(request, ask->dataset, episode, fields, count, &ask->wanted, &ask->selection, err);
+}
+
+/* ---- the handlers ---- */
+
+static atomic_uint kept_asks;
+
+static void free_kept(void *state)
+{
+    ask_dispose(state);
+    free(state);
+    atomic_fetch_sub(&kept_asks, 1);
+}
+
+/* What was chosen and priced serves again on a worker. Of those that wait only a few may hold layouts, none
+ * may that waits for memory, and no file stays open: the others do all of it again. */
+static void keep(struct hub_request *request, struct ask *ask)
+{
+    const bool may = ask->priced && ask->selection.count == 1 && !request->wants;
+    struct ask *kept = may && atomic_load(&kept_asks) < MAX_KEPT ? malloc(sizeof *kept) : NULL;
+    if (!kept) {
+        ask_dispose(ask);
+        return;
+    }
+    hub_plan_files_close(&ask->selection.files);
+    *kept = *ask;
+    request->state = kept;
+    request->free_state = free_kept;
+    atomic_fetch_add(&kept_asks, 1);
+}
+
+static bool take_kept(struct hub_request *request, struct ask *ask)
+{
+    struct ask *kept = request->state;
+    if (!kept)
+        return false;
+    *ask = *kept;
+    free(kept);
+    request->state = NULL;
+    atomic_fetch_sub(&kept_asks, 1);
+    return true;
+}
+
+static enum hub_status get(struct hub_request *request, bool several, struct hub_response *response,
+                           struct hub_error *err)
+{
+    struct ask ask = {.request = request, .several = several};
+    const bool kept = take_kept(request, &ask);
+    enum hub_status st = kept ? HUB_OK : choose(request, response, &ask, err);
+    if (!st)
+        st = answer_encoded(request, &ask, response, err);
+    if (st == HUB_AGAIN)
+        keep(request, &ask);
+    else
+        ask_dispose(&ask);
+    if (st != HUB_CHANGED || !kept)
+        return st;
+    hub_response_dispose(response); /* published anew while it waited: from the start */
+    return get(request, several, response, err);
 }
 
 enum hub_status hub_field_get(struct hub_request *request, struct hub_response *response,
                               struct hub_error *err)
 {
-    static const char *const parameters[] = {"start",     "stop",     "step", "row", "format",
-                                             "nonfinite", "revision", "for",  NULL};
-    HUB_CLEANUP(ask_dispose) struct ask ask = {0};
-    const struct hub_ds_episode *episode;
-    HUB_TRY(hub_request_known(request, parameters, err));
-    HUB_TRY(open_ask(request, response, &ask, &episode, err));
-    const struct hub_view path = hub_request_capture(request, "path");
-    uint32_t fields[HUB_MAX_PICKS], count = 0;
-    HUB_TRY(fields_of(ask.dataset, path, fields, &count, &ask.encoding.single, err));
-    if (!ask.encoding.single) {
-        ask.prefix = path.size + 1;
-        HUB_TRY(keep_what_fits(request, &ask, episode, fields, &count, err));
-    }
-    return select_and_answer(request, &ask, episode, fields, count, response, err);
+    return get(request, false, response, err);
 }
 
 enum hub_status hub_fields_get(struct hub_request *request, struct hub_response *response,
                                struct hub_error *err)
 {
-    static const char *const parameters[] = {"fields...", "start",     "stop",     "step", "final",
-                                             "format",    "nonfinite", "revision", "for",  NULL};
-    HUB_CLEANUP(ask_dispose) struct ask ask = {.several = true};
-    const struct hub_ds_episode *episode;
-    HUB_TRY(hub_request_known(request, parameters, err));
-    HUB_TRY(open_ask(request, response, &ask, &episode, err));
-    uint32_t fields[HUB_MAX_PICKS], count = 0;
-    for (unsigned i = 0; i < request->query_count; i++) {
-        bool single;
-        if (!hub_view_is(request->query[i].name, "fields"))
-            continue;
-        const uint32_t before = count;
-        HUB_TRY(fields_of(ask.dataset, request->query[i].value, fields, &count, &single, err));
-        uint32_t added = count - before;
-        if (!single)
-            HUB_TRY(keep_what_fits(request, &ask, episode, fields + before, &added, err));
-        count = drop_doubles(fields, before, added);
-    }
-    return select_and_answer(request, &ask, episode, fields, count, response, err);
+    return get(request, true, response, err);
 }

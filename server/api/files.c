@@ -47,9 +47,14 @@ static const char *type_of(const char *path)
 static enum hub_status root_path(const struct hub_dataset *ds, const struct hub_ds_file *file,
                                  char out[PATH_MAX], struct hub_error *err)
 {
-    const int n = snprintf(out, PATH_MAX, "%s%s%s", ds->head->path, *ds->head->path ? "/" : "", file->path);
-    return n > 0 && n < PATH_MAX ? HUB_OK
-                                 : hub_fail(err, HUB_TOO_BIG, "the path of '%s' is too long", file->path);
+    const size_t above = strlen(ds->head->path), size = strlen(file->path);
+    if (above + size + 2 > PATH_MAX)
+        return hub_fail(err, HUB_TOO_BIG, "the path of '%s' is too long", file->path);
+    memcpy(out, ds->head->path, above);
+    if (above)
+        out[above] = '/';
+    memcpy(out + above + (above > 0), file->path, size + 1);
+    return HUB_OK;
 }
 
 void hub_file_item(struct hub_json *json, const struct hub_ds_file *file,
@@ -71,8 +76,7 @@ enum hub_status hub_files_list(struct hub_request *request, struct hub_response 
 {
     static const char *const parameters[] = {"for", "revision", NULL};
     HUB_CLEANUP(hub_target_dispose) struct hub_target target = {0};
-    HUB_TRY(hub_request_known(request, parameters, err));
-    HUB_TRY(hub_resolve(request, response, &target, err));
+    HUB_TRY(hub_resolve(request, response, parameters, HUB_TO_HEAD, &target, err));
     return hub_document_answer(request, &target, HUB_DOCUMENT_FILES, response, err);
 }
 
@@ -120,15 +124,14 @@ struct bytes {
 static void bytes_dispose(struct bytes *b)
 {
     hub_file_put(b->file);
-    hub_dataset_put(b->dataset);
 }
 
-static enum hub_status open_bytes(struct hub_request *request, struct hub_target *target, struct bytes *b,
-                                  struct hub_error *err)
+static enum hub_status open_bytes(struct hub_request *request, const struct hub_target *target,
+                                  struct bytes *b, struct hub_error *err)
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf raw = HUB_BUF_INIT(64 * KIB);
     const struct hub_view path = hub_request_capture(request, "path");
-    HUB_TRY(hub_resolve_dataset(request, target, &b->dataset, err));
+    b->dataset = target->state.dataset;
     b->entry = hub_unspell(path, &raw, NULL) ? NULL : find_file(b->dataset, hub_buf_view(&raw));
     if (!b->entry) {
         hub_fail_as(err, HUB_NOT_FOUND, "file-not-found", "'%s' has no file '%s'", target->head->id,
@@ -238,8 +241,7 @@ enum hub_status hub_files_get(struct hub_request *request, struct hub_response *
     static const char *const parameters[] = {"for", "revision", NULL};
     HUB_CLEANUP(hub_target_dispose) struct hub_target target = {0};
     HUB_CLEANUP(bytes_dispose) struct bytes b = {0};
-    HUB_TRY(hub_request_known(request, parameters, err));
-    HUB_TRY(hub_resolve(request, response, &target, err));
+    HUB_TRY(hub_resolve(request, response, parameters, HUB_TO_DATASET, &target, err));
     HUB_TRY(open_bytes(request, &target, &b, err));
     return send(request, &target, &b, response, err);
 }

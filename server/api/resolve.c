@@ -129,8 +129,8 @@ enum hub_status hub_resolve_release(const struct hub_request *request, struct hu
     return hub_fail_about(err, "for", out->data);
 }
 
-enum hub_status hub_resolve(struct hub_request *request, struct hub_response *response,
-                            struct hub_target *out, struct hub_error *err)
+static enum hub_status find_head(struct hub_request *request, struct hub_response *response,
+                                 struct hub_target *out, struct hub_error *err)
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf spelled = HUB_BUF_INIT(64 * KIB);
     struct hub_view id = hub_request_capture(request, "id"), release;
@@ -140,19 +140,15 @@ enum hub_status hub_resolve(struct hub_request *request, struct hub_response *re
     }
     HUB_TRY(hub_resolve_release(request, &release, err));
     HUB_TRY(check_revision(request, err));
-    HUB_CLEANUP(hub_target_dispose)
-    struct hub_target target = {.snapshot = hub_catalog_snapshot(request->app->catalog),
-                                .pinned = hub_request_query(request, "revision").data != NULL};
-    target.head = find(target.snapshot, id, release.data, &target.alias);
-    if (!target.head)
-        return not_found(request, response, target.snapshot, id, release, err);
-    *out = target;
-    target.snapshot = NULL;
-    return HUB_OK;
+    out->snapshot = hub_catalog_snapshot(request->app->catalog);
+    out->pinned = hub_request_query(request, "revision").data != NULL;
+    out->head = find(out->snapshot, id, release.data, &out->alias);
+    return out->head ? HUB_OK : not_found(request, response, out->snapshot, id, release, err);
 }
 
 void hub_target_dispose(struct hub_target *target)
 {
+    hub_state_close(&target->state);
     hub_snapshot_put(target->snapshot);
 }
 
@@ -170,22 +166,20 @@ enum hub_status hub_resolve_state(struct hub_request *request, struct hub_target
     return st;
 }
 
-enum hub_status hub_resolve_dataset(struct hub_request *request, struct hub_target *target,
-                                    const struct hub_dataset **out, struct hub_error *err)
+static enum hub_status open_dataset(struct hub_request *request, struct hub_target *target,
+                                    struct hub_error *err)
 {
-    struct hub_catalog *catalog = request->app->catalog;
-    HUB_TRY(hub_dataset_get(catalog, target->head, request->may_block, out, err));
-    if (hub_resolve_is_wanted(request, (*out)->head->revision)) {
-        target->head = (*out)->head;
+    struct hub_state *state = &target->state;
+    HUB_TRY(hub_dataset_get(request->app->catalog, target->head, request->may_block, &state->dataset, err));
+    if (hub_resolve_is_wanted(request, state->dataset->head->revision)) {
+        target->head = state->dataset->head;
         return HUB_OK;
     }
-    hub_dataset_put(*out); /* the newest state may be the one */
-    struct hub_state state = {0};
-    *out = NULL;
-    HUB_TRY(hub_resolve_state(request, target, &state, err));
-    *out = state.dataset; /* the state's reference */
-    state.dataset = NULL;
-    hub_state_close(&state);
+    hub_state_close(state); /* the newest state may be the one */
+    HUB_CLEANUP(hub_state_close) struct hub_state newest = {0};
+    HUB_TRY(hub_resolve_state(request, target, &newest, err));
+    state->dataset = newest.dataset;
+    newest.dataset = NULL;
     return HUB_OK;
 }
 
@@ -199,10 +193,9 @@ static enum hub_status pending(struct hub_scanner *scanner, struct hub_response 
     return not_inspected(scanner, head, err);
 }
 
-enum hub_status hub_resolve_ready(struct hub_request *request, struct hub_response *response,
-                                  const struct hub_target *target, struct hub_error *err)
+static enum hub_status check_ready(struct hub_request *request, struct hub_response *response,
+                                   const struct hub_head *head, struct hub_error *err)
 {
-    const struct hub_head *head = target->head;
     switch (head->status) {
     case HUB_DATASET_READY:
         return HUB_OK;
@@ -215,6 +208,19 @@ enum hub_status hub_resolve_ready(struct hub_request *request, struct hub_respon
     return hub_fail_as(err, HUB_UNSUPPORTED, "dataset-broken", "'%s' is %s (%s); its files can be downloaded",
                        head->id, hub_dataset_status_name(head->status),
                        *head->reason ? head->reason : head->format);
+}
+
+enum hub_status hub_resolve(struct hub_request *request, struct hub_response *response,
+                            const char *const *parameters, unsigned to, struct hub_target *out,
+                            struct hub_error *err)
+{
+    HUB_TRY(hub_request_known(request, parameters, err));
+    HUB_TRY(find_head(request, response, out, err));
+    if (to & HUB_TO_DATASET)
+        HUB_TRY(open_dataset(request, out, err));
+    if (to & HUB_TO_STATE)
+        HUB_TRY(hub_resolve_state(request, out, &out->state, err));
+    return to & HUB_TO_READY ? check_ready(request, response, out->head, err) : HUB_OK;
 }
 
 /* What stands behind the id in the path, as it was sent. A segment of the id may itself hold slashes (%2F),

@@ -10,6 +10,7 @@
 struct hub_target {
     const struct hub_snapshot *snapshot; /* the one it was found in: the target's reference */
     const struct hub_head *head;         /* of the snapshot, then of the state that was opened */
+    struct hub_state state;              /* as far as it was asked for: hub_resolve */
     bool alias;                          /* the id had no version: Content-Location names the full one */
     bool pinned; /* ?revision= was given: what is opened is of that revision, and the answer immutable */
 };
@@ -17,30 +18,31 @@ struct hub_target {
 /** Of a zeroed one: nothing. */
 void hub_target_dispose(struct hub_target *target);
 
+/** How far a target is opened. */
+enum hub_resolve_to {
+    HUB_TO_HEAD,      /* state: nothing */
+    HUB_TO_DATASET,   /* state.dataset */
+    HUB_TO_STATE,     /* the database too: HUB_AGAIN on an event thread */
+    HUB_TO_READY = 4, /* beside these: it can answer for its episodes */
+};
+
 /**
- * Find the dataset in the snapshot. HUB_NOT_FOUND "dataset-not-found" (the problem then lists versions and
- * nearest ids), HUB_INVALID "bad-id". What is said of the dataset is of the state opened after it.
+ * What every handler of a dataset begins with: hub_request_known, then find the dataset in the snapshot
+ * (HUB_NOT_FOUND "dataset-not-found", whose problem lists versions and nearest ids; HUB_INVALID "bad-id") and
+ * open it. The catalogue may be a little ahead of the snapshot; the target is then brought to the state that
+ * was opened, so that validators never name another state than the bytes. HUB_CHANGED "revision-gone" when
+ * that is not the pinned one. Not ready: HUB_BUSY "pending" (it is inspected next, and the problem says how
+ * far that is), HUB_UNSUPPORTED "dataset-broken".
  */
 HUB_MUST_USE enum hub_status hub_resolve(struct hub_request *request, struct hub_response *response,
-                                         struct hub_target *out, struct hub_error *err);
+                                         const char *const *parameters, unsigned to, struct hub_target *out,
+                                         struct hub_error *err);
 
 /** ?for=, a Minari release: data NULL when absent. HUB_INVALID "bad-parameter" when it is no version. */
 HUB_MUST_USE enum hub_status hub_resolve_release(const struct hub_request *request, struct hub_view *out,
                                                  struct hub_error *err);
 
-/** The dataset can answer for its episodes: else HUB_BUSY "pending" (it is inspected next, and the problem
- * says how far that is), HUB_UNSUPPORTED "dataset-broken". */
-HUB_MUST_USE enum hub_status hub_resolve_ready(struct hub_request *request, struct hub_response *response,
-                                               const struct hub_target *target, struct hub_error *err);
-
-/**
- * The dataset of the target: hub_dataset_get. The catalogue may be a little ahead of the snapshot; the target
- * is then brought to the state that was opened, so that validators never name another state than the bytes.
- * HUB_CHANGED "revision-gone" when that is not the pinned one.
- */
-HUB_MUST_USE enum hub_status hub_resolve_dataset(struct hub_request *request, struct hub_target *target,
-                                                 const struct hub_dataset **out, struct hub_error *err);
-/** The same for answers that ask the database: HUB_AGAIN on an event thread. */
+/** The newest state of a target's dataset, for answers that may not need it: as HUB_TO_STATE. */
 HUB_MUST_USE enum hub_status hub_resolve_state(struct hub_request *request, struct hub_target *target,
                                                struct hub_state *out, struct hub_error *err);
 /** A state of this revision ("" or NULL: none) may answer the request. */

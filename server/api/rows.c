@@ -144,6 +144,8 @@ enum hub_status hub_selection_price(struct hub_request *request, struct hub_sele
 enum hub_status hub_selection_open(struct hub_request *request, struct hub_selection *s,
                                    struct hub_error *err)
 {
+    for (uint32_t i = 0; i < s->count; i++)
+        s->picks[i].plan.files = &s->files; /* the selection may have moved */
     for (uint32_t i = 0; i < s->files.count; i++) {
         struct hub_plan_file *wanted = &s->files.items[i];
         HUB_TRY(wanted->number == HUB_SIDE_FILE

@@ -68,19 +68,16 @@ enum hub_status hub_space_get(struct hub_request *request, struct hub_response *
                               struct hub_error *err)
 {
     static const char *const parameters[] = {"of", "for", "revision", NULL};
-    HUB_CLEANUP(hub_state_close) struct hub_state state = {0};
     HUB_CLEANUP(hub_target_dispose) struct hub_target target = {0};
     const char *space = NULL;
     char etag[40];
     bool done = false;
-    HUB_TRY(hub_request_known(request, parameters, err));
     HUB_TRY(which(request, &space, err));
-    HUB_TRY(hub_resolve(request, response, &target, err));
-    HUB_TRY(hub_resolve_state(request, &target, &state, err));
+    HUB_TRY(hub_resolve(request, response, parameters, HUB_TO_STATE, &target, err));
     const struct hub_view parts[] = {hub_view_of(target.head->revision), HUB_VIEW("~spaces"),
                                      hub_view_of(space)};
     hub_etag(etag, parts, HUB_COUNT(parts));
     HUB_TRY(hub_resolve_headers(request, &target, response, err));
     HUB_TRY(hub_resolve_conditions(request, response, etag, -1, &done, err));
-    return done ? HUB_OK : send(request, &state, space, response, err);
+    return done ? HUB_OK : send(request, &target.state, space, response, err);
 }

@@ -248,9 +248,8 @@ enum hub_status hub_state_open(struct hub_catalog *catalog, const struct hub_hea
 
 void hub_state_close(struct hub_state *state)
 {
-    if (!state->db)
-        return;
-    hub_db_rollback(state->db);
+    if (state->db)
+        hub_db_rollback(state->db);
     hub_dataset_put(state->dataset);
     *state = (struct hub_state){0};
 }
