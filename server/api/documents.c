@@ -22,14 +22,13 @@ enum { FIRST_BYTES = 64 * 1024 };
 struct wanted {
     enum hub_document which;
     int64_t row;
-    uint64_t generation; /* of the snapshot, as versions of other datasets are part of a document; FILES: the
-                            serial of the dataset */
-    uint64_t digests;    /* generation of the digests */
+    uint64_t states;  /* hub_document_states */
+    uint64_t digests; /* generation of the digests */
 };
 
 struct document {
     struct hub_lru_item item; /* first */
-    uint64_t generation;
+    uint64_t states;
     uint64_t digests; /* HASHED: they are all in it */
     struct hub_bytes *bytes;
     struct hub_budget *budget;
@@ -69,11 +68,24 @@ static struct document *document_new(const struct hub_request *request, const st
     d->item.bytes = hub_bytes_view(bytes).size;
     d->item.free = document_free;
     atomic_init(&d->item.refs, 1);
-    d->generation = wanted->generation;
+    d->states = wanted->states;
     d->digests = wanted->digests;
     d->bytes = bytes;
     d->budget = request->app->budget;
     return d;
+}
+
+uint64_t hub_document_states(enum hub_document which, const struct hub_snapshot *snapshot,
+                             const struct hub_head *head)
+{
+    const struct hub_head *const *first = NULL;
+    uint64_t states = head->serial;
+    if (which == HUB_DOCUMENT_FILES)
+        return states;
+    const uint32_t n = hub_snapshot_versions(snapshot, hub_view_of(head->key), &first);
+    for (uint32_t i = 0; i < n; i++)
+        states = (states ^ first[i]->serial) * UINT64_C(0x9e3779b97f4a7c15);
+    return states;
 }
 
 /* A kept one that is still true, with a reference for the caller, or NULL. */
@@ -81,7 +93,7 @@ static struct document *find(const struct hub_request *request, const struct wan
 {
     const struct hub_lru_key key = key_of(wanted, gzip);
     struct document *d = (struct document *)hub_lru_get(request->app->documents, &key);
-    if (d && d->generation == wanted->generation && (d->digests == HASHED || d->digests == wanted->digests) &&
+    if (d && d->states == wanted->states && (d->digests == HASHED || d->digests == wanted->digests) &&
         hub_resolve_is_wanted(request, d->revision))
         return d;
     document_putp(&d);
@@ -353,8 +365,7 @@ enum hub_status hub_document_answer(struct hub_request *request, const struct hu
     const bool gzip = hub_accepts_gzip(request);
     const struct wanted wanted = {.row = target->head->row,
                                   .which = which,
-                                  .generation = which == HUB_DOCUMENT_FILES ? target->head->serial
-                                                                            : target->snapshot->generation,
+                                  .states = hub_document_states(which, target->snapshot, target->head),
                                   .digests = hub_digest_generation(request->app->catalog)};
     HUB_CLEANUP(document_putp) struct document *d = NULL;
     bool done = false;
