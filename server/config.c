@@ -301,9 +301,7 @@ void hub_config_dispose(struct hub_config *config)
         else if (options[i].kind == TEXT)
             free(*(char **)place(config, &options[i]));
     }
-    for (uint32_t i = 0; i < config->roots.count; i++)
-        free(config->root_names[i]);
-    clear(&config->roots);
+    hub_roots_dispose(&config->roots);
     free(config->address);
     memset(config, 0, sizeof *config);
 }

@@ -6,11 +6,10 @@
 #ifndef HUB_SERVER_CONFIG_H
 #define HUB_SERVER_CONFIG_H
 
+#include "storage/base/roots.h"
 #include "storage/base/usage.h"
 
 #include <stdio.h>
-
-enum { HUB_MAX_ROOTS = 64 };
 
 struct hub_list {
     char *items[HUB_MAX_ROOTS];
@@ -37,9 +36,7 @@ struct hub_config {
     bool json; /* --json of status and problems: no setting */
 
     /* filled by hub_config_finish */
-    struct hub_list roots; /* absolute directories */
-    char *root_names[HUB_MAX_ROOTS];
-    bool read_only[HUB_MAX_ROOTS];
+    struct hub_roots roots; /* absolute directories; allow_targets among them */
     char *address;
     uint16_t port;
 

@@ -44,33 +44,21 @@ static enum hub_status absolute(const char *what, const char *dir, char out[PATH
     return HUB_OK;
 }
 
-static bool is_beneath(const char *path, const char *root)
-{
-    size_t size = strlen(root);
-    return strncmp(path, root, size) == 0 &&
-           (path[size] == '\0' || path[size] == '/' || strcmp(root, "/") == 0);
-}
-
 static enum hub_status add_root(struct hub_config *config, const char *text, struct hub_error *err)
 {
     char dir[PATH_MAX], whole[PATH_MAX];
-    uint32_t n = config->roots.count;
-    char *name = NULL;
-    enum hub_status st = split_root(text, &name, dir, &config->read_only[n], err);
-    if (!st)
-        st = absolute("the root", dir, whole, err);
-    for (uint32_t i = 0; i < n && !st; i++)
-        if (is_beneath(whole, config->roots.items[i]) || is_beneath(config->roots.items[i], whole))
-            st = hub_fail(err, HUB_INVALID, "the roots %s and %s overlap: every dataset would be there twice",
-                          config->roots.items[i], whole);
-    char *copy = st ? NULL : strdup(whole);
-    if (!copy) {
-        free(name);
-        return st ? st : hub_fail(err, HUB_NO_MEMORY, "no memory for the settings");
-    }
-    config->roots.items[n] = copy;
-    config->root_names[n] = name;
-    config->roots.count++;
+    HUB_CLEANUP(hub_freep) char *name = NULL;
+    struct hub_roots *roots = &config->roots;
+    bool read_only = false;
+    HUB_TRY(split_root(text, &name, dir, &read_only, err));
+    HUB_TRY(absolute("the root", dir, whole, err));
+    for (uint32_t i = 0; i < roots->count; i++)
+        if (hub_path_below(whole, roots->roots[i].path) || hub_path_below(roots->roots[i].path, whole))
+            return hub_fail(err, HUB_INVALID,
+                            "the roots %s and %s overlap: every dataset would be there twice",
+                            roots->roots[i].path, whole);
+    HUB_TRY(hub_roots_add(roots, whole, name, err));
+    roots->roots[roots->count - 1].read_only = read_only;
     return HUB_OK;
 }
 
@@ -130,10 +118,10 @@ static enum hub_status find_state(struct hub_config *config, struct hub_error *e
         return hub_fail_errno(
             err, errno, "the state directory %s cannot be written: give another with --state DIR", whole);
     for (uint32_t i = 0; i < config->roots.count; i++)
-        if (is_beneath(whole, config->roots.items[i]))
+        if (hub_path_below(whole, config->roots.roots[i].path))
             return hub_fail(err, HUB_INVALID,
                             "the state directory %s lies in the root %s: give another with --state DIR",
-                            whole, config->roots.items[i]);
+                            whole, config->roots.roots[i].path);
     free(config->state);
     config->state = strdup(whole);
     return config->state ? HUB_OK : hub_fail(err, HUB_NO_MEMORY, "no memory for the settings");
@@ -184,11 +172,7 @@ static enum hub_status check_targets(struct hub_config *config, struct hub_error
     char whole[PATH_MAX];
     for (uint32_t i = 0; i < config->allow_targets.count; i++) {
         HUB_TRY(absolute("allow-target", config->allow_targets.items[i], whole, err));
-        char *copy = strdup(whole);
-        if (!copy)
-            return hub_fail(err, HUB_NO_MEMORY, "no memory for the settings");
-        free(config->allow_targets.items[i]);
-        config->allow_targets.items[i] = copy;
+        HUB_TRY(hub_roots_allow(&config->roots, whole, err));
     }
     return HUB_OK;
 }

@@ -87,24 +87,15 @@ static enum hub_status open_storage(struct parts *parts, const struct hub_config
                                     struct hub_error *err)
 {
     struct hub_app *app = &parts->app;
-    const char *const *roots = (const char *const *)config->roots.items;
     const struct hub_catalog_options catalog = {.state = config->state,
                                                 .cache_bytes = 64 * MIB,
                                                 .take = app->budget ? take_memory : NULL,
                                                 .give = give_memory,
                                                 .memory = app->budget};
-    const struct hub_store_options store = {.roots = roots,
-                                            .root_count = config->roots.count,
-                                            .state = config->state,
-                                            .allowed_targets =
-                                                (const char *const *)config->allow_targets.items,
-                                            .allowed_count = config->allow_targets.count,
-                                            .max_open = parts->limits.files};
-    app->roots = roots;
-    app->root_names = (const char *const *)config->root_names;
-    app->read_only = config->read_only;
+    const struct hub_store_options store = {
+        .roots = &config->roots, .state = config->state, .max_open = parts->limits.files};
+    app->roots = &config->roots;
     app->state = config->state;
-    app->root_count = config->roots.count;
     app->started_ms = hub_time_now_ns() / 1000000;
     HUB_TRY(hub_catalog_open(&catalog, &app->catalog, err));
     HUB_TRY(hub_store_open(&store, &app->store, err));
@@ -120,11 +111,6 @@ static enum hub_status start_scanner(struct parts *parts, const struct hub_confi
                                                 .store = app->store,
                                                 .inspector = parts->inspector,
                                                 .roots = app->roots,
-                                                .root_names = (const char *const *)config->root_names,
-                                                .allowed_targets =
-                                                    (const char *const *)config->allow_targets.items,
-                                                .allowed_count = config->allow_targets.count,
-                                                .root_count = app->root_count,
                                                 .state = config->state,
                                                 .settle_ms = (unsigned)config->settle_ms,
                                                 .sweep_s = once ? 0 : (unsigned)sweep_s,
@@ -325,12 +311,12 @@ static void run_until_signal(struct watcher *watcher, const struct hub_config *c
 /* "lab = /data (read only), /more". */
 static void roots_text(const struct hub_config *config, struct hub_buf *out)
 {
-    for (uint32_t i = 0; i < config->roots.count; i++)
-        if (hub_buf_addf(out, NULL, "%s%s%s%s%s", i ? ", " : "",
-                         config->root_names[i] ? config->root_names[i] : "",
-                         config->root_names[i] ? " = " : "", config->roots.items[i],
-                         config->read_only[i] ? " (read only)" : ""))
+    for (uint32_t i = 0; i < config->roots.count; i++) {
+        const struct hub_root *root = &config->roots.roots[i];
+        if (hub_buf_addf(out, NULL, "%s%s%s%s%s", i ? ", " : "", root->name ? root->name : "",
+                         root->name ? " = " : "", root->path, root->read_only ? " (read only)" : ""))
             return; /* long enough */
+    }
 }
 
 static void tell_start(const struct watcher *watcher, const struct hub_config *config)

@@ -30,18 +30,18 @@ static struct hub_alert *add(struct hub_alerts *out, const char *code, const cha
 
 static void look_at_roots(const struct hub_app *app, struct hub_alerts *out)
 {
-    for (uint32_t i = 0; i < app->root_count; i++) {
-        if (access(app->roots[i], R_OK | X_OK) == 0)
+    for (uint32_t i = 0; i < app->roots->count; i++) {
+        if (access(app->roots->roots[i].path, R_OK | X_OK) == 0)
             continue;
         const int errnum = errno;
-        const char *name = app->root_names && app->root_names[i] ? app->root_names[i] : "root";
+        const char *name = app->roots->roots[i].name ? app->roots->roots[i].name : "root";
         struct hub_alert *c = add(
             out, "root-unreadable",
             "root %u (%s) cannot be read; its datasets stay listed as they were: mount it, or let the user "
             "of the hub read it",
             i + 1, name);
-        snprintf(c->local, sizeof c->local, "%.500s: %s (as user %u)", app->roots[i], strerror(errnum),
-                 (unsigned)geteuid());
+        snprintf(c->local, sizeof c->local, "%.500s: %s (as user %u)", app->roots->roots[i].path,
+                 strerror(errnum), (unsigned)geteuid());
     }
 }
 

@@ -14,11 +14,9 @@ struct hub_app {
     struct hub_scanner *scanner;
     struct hub_hasher *hasher; /* NULL: hashing is off */
     struct hub_budget *budget;
-    struct hub_lru *documents;                    /* ready ones: documents.c */
-    struct hub_http *http, *control;              /* over TCP; over the socket in the state directory */
-    const char *const *roots, *const *root_names; /* by root; a name is what its ids begin with, or NULL */
-    uint32_t root_count;
-    const bool *read_only; /* by root */
+    struct hub_lru *documents;       /* ready ones: documents.c */
+    struct hub_http *http, *control; /* over TCP; over the socket in the state directory */
+    const struct hub_roots *roots;
     const char *state;
     struct hub_log *log;
     int64_t started_ms;

@@ -36,7 +36,8 @@ static void put_roots(struct hub_json *json, const struct hub_request *request,
 {
     const struct hub_app *app = request->app;
     hub_json_put_array(json, "roots");
-    for (uint32_t root = 0; root < app->root_count; root++) {
+    for (uint32_t root = 0; root < app->roots->count; root++) {
+        const struct hub_root *where = &app->roots->roots[root];
         uint64_t datasets = 0, size = 0;
         for (uint32_t i = 0; i < snapshot->count; i++) {
             if (snapshot->heads[i]->root != root)
@@ -45,10 +46,10 @@ static void put_roots(struct hub_json *json, const struct hub_request *request,
             size += snapshot->heads[i]->size;
         }
         hub_json_object(json);
-        hub_put_known(json, "name", app->root_names[root]);
+        hub_put_known(json, "name", where->name);
         if (request->local)
-            hub_json_put_text(json, "path", app->roots[root]);
-        hub_json_put_bool(json, "read_only", app->read_only[root]);
+            hub_json_put_text(json, "path", where->path);
+        hub_json_put_bool(json, "read_only", where->read_only);
         hub_json_put_uint(json, "datasets", datasets);
         hub_json_put_uint(json, "size", size);
         hub_json_end_object(json);

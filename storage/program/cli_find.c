@@ -80,13 +80,22 @@ static int compare_found(const void *a, const void *b)
     return order ? order : strcmp(x->id, y->id);
 }
 
+static enum hub_status take_roots(const struct hub_find *find, const char *path, struct hub_roots *out,
+                                  struct hub_error *err)
+{
+    HUB_TRY(hub_roots_add(out, path, NULL, err));
+    for (uint32_t i = 0; i < find->target_count; i++)
+        HUB_TRY(hub_roots_allow(out, find->targets[i], err));
+    return HUB_OK;
+}
+
 static enum hub_status report(const struct hub_find *find, const struct hub_walk *walk, struct found *f,
                               struct hub_error *err)
 {
     struct hub_report r;
     struct hub_tree tree;
-    HUB_CLEANUP(hub_freep) char *below = hub_walk_join(f->path, f->name ? f->name : "");
-    HUB_CLEANUP(hub_freep) char *path = below ? hub_walk_join(walk->roots[0], below) : NULL;
+    HUB_CLEANUP(hub_freep) char *below = hub_path_join(f->path, f->name ? f->name : "");
+    HUB_CLEANUP(hub_freep) char *path = below ? hub_path_join(walk->roots->roots[0].path, below) : NULL;
     if (!path)
         return hub_fail(err, HUB_NO_MEMORY, "no memory for a path");
     HUB_TRY(hub_tree_take(walk, f->path, &f->files, &tree, err));
@@ -119,9 +128,9 @@ static enum hub_status gather_bare(const struct hub_walk *walk, struct gathering
 {
     static const char *const format = "files";
     HUB_CLEANUP(hub_fileset_dispose) struct hub_fileset files = {0};
-    const char *slash = strrchr(walk->roots[0], '/');
+    const char *slash = strrchr(walk->roots->roots[0].path, '/');
     HUB_TRY(hub_walk_collect(walk, 0, "", NULL, &files, err));
-    struct hub_found_dataset dataset = {.id = slash && slash[1] ? slash + 1 : walk->roots[0],
+    struct hub_found_dataset dataset = {.id = slash && slash[1] ? slash + 1 : walk->roots->roots[0].path,
                                         .path = "",
                                         .formats = &format,
                                         .format_count = 1,
@@ -173,10 +182,10 @@ static enum hub_status find_claimed(const struct hub_find *find, const struct hu
     const uint32_t count = only ? 1 : HUB_MIN(bids.count, (uint32_t)MAX_BIDS);
     for (uint32_t i = 0; i < count; i++)
         formats[i] = bids.bids[i].format;
-    const char *slash = strrchr(walk->roots[0], '/');
+    const char *slash = strrchr(walk->roots->roots[0].path, '/');
     struct hub_found_dataset dataset = {.id = only                ? bids.bids[0].name
                                               : slash && slash[1] ? slash + 1
-                                                                  : walk->roots[0],
+                                                                  : walk->roots->roots[0].path,
                                         .path = "",
                                         .single_files = only != NULL,
                                         .formats = formats,
@@ -189,8 +198,9 @@ static enum hub_status find_claimed(const struct hub_find *find, const struct hu
 static enum hub_status find_at(const struct hub_find *find, const char *folder, const char *only, bool *found,
                                struct hub_error *err)
 {
-    HUB_CLEANUP(hub_walk_dispose) struct hub_walk walk = {0};
-    HUB_TRY(hub_walk_init(&walk, &folder, 1, find->targets, find->target_count, err));
+    HUB_CLEANUP(hub_roots_dispose) struct hub_roots roots = {0};
+    HUB_TRY(take_roots(find, folder, &roots, err));
+    const struct hub_walk walk = {.roots = &roots, .max_directories = HUB_MAX_DIRECTORIES};
     return find_claimed(find, &walk, only, found, err);
 }
 
@@ -214,12 +224,13 @@ static enum hub_status find_file(const struct hub_find *find, struct hub_error *
 
 enum hub_status hub_find_datasets(const struct hub_find *find, struct hub_error *err)
 {
-    HUB_CLEANUP(hub_walk_dispose) struct hub_walk walk = {0};
+    HUB_CLEANUP(hub_roots_dispose) struct hub_roots roots = {0};
+    const struct hub_walk walk = {.roots = &roots, .max_directories = HUB_MAX_DIRECTORIES};
     struct stat st;
     if (stat(find->path, &st))
         return hub_fail_errno(err, errno, "%s", find->path);
     if (!S_ISDIR(st.st_mode))
         return find_file(find, err);
-    HUB_TRY(hub_walk_init(&walk, &find->path, 1, find->targets, find->target_count, err));
+    HUB_TRY(take_roots(find, find->path, &roots, err));
     return find_folder(find, &walk, err);
 }

@@ -46,8 +46,8 @@ enum hub_status hub_tree_take(const struct hub_walk *walk, const char *path, str
 enum hub_status hub_tree_open(void *user, uint32_t number, int *fd, struct hub_error *err)
 {
     const struct hub_tree *tree = user;
-    HUB_CLEANUP(hub_freep) char *path = hub_walk_join(tree->path, tree->files[number].path);
+    HUB_CLEANUP(hub_freep) char *path = hub_path_join(tree->path, tree->files[number].path);
     if (!path)
         return hub_fail(err, HUB_NO_MEMORY, "no memory for a path");
-    return hub_walk_open(tree->walk, 0, path, O_RDONLY, fd, err);
+    return hub_roots_open(tree->walk->roots, 0, path, O_RDONLY, fd, err);
 }

@@ -9,6 +9,7 @@
 
 #include "storage/base/file.h"
 #include "storage/base/parallel.h"
+#include "storage/base/roots.h"
 #include "storage/model/layout.h"
 
 /* ---- file stores ---- */
@@ -25,12 +26,9 @@ struct hub_file_ref {
 struct hub_store;
 
 struct hub_store_options {
-    const char *const *roots; /* absolute directories, by number */
-    uint32_t root_count;
-    const char *state;                  /* state directory */
-    const char *const *allowed_targets; /* directories that symbolic links may lead to, besides the roots */
-    uint32_t allowed_count;
-    uint32_t max_open; /* cached descriptors; default 512 */
+    const struct hub_roots *roots; /* borrowed until the store is closed */
+    const char *state;             /* state directory */
+    uint32_t max_open;             /* cached descriptors; default 512 */
 };
 
 HUB_MUST_USE enum hub_status hub_store_open(const struct hub_store_options *options, struct hub_store **out,

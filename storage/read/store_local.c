@@ -30,8 +30,7 @@ struct shard {
 };
 
 struct hub_store {
-    char **roots, **allowed;
-    uint32_t root_count, allowed_count;
+    const struct hub_roots *roots;
     char *state;
     uint32_t bucket_count; /* of a shard, a power of two */
     uint32_t shard_limit;
@@ -159,12 +158,6 @@ static struct cached *keep(struct hub_store *store, struct cached *file)
     return use;
 }
 
-static bool beneath_prefix(const char *path, const char *prefix)
-{
-    const size_t n = strlen(prefix);
-    return n == 0 || (strncmp(path, prefix, n) == 0 && (path[n] == '/' || path[n] == '\0'));
-}
-
 static void forget(struct hub_store *store, bool every_root, uint32_t root, const char *prefix)
 {
     for (unsigned i = 0; i < SHARDS; i++) {
@@ -173,7 +166,7 @@ static void forget(struct hub_store *store, bool every_root, uint32_t root, cons
         pthread_mutex_lock(&shard->lock);
         for (struct cached *file = shard->newest, *next; file; file = next) {
             next = file->older;
-            if (!every_root && (file->root != root || !beneath_prefix(file->path, prefix)))
+            if (!every_root && (file->root != root || !hub_path_below(file->path, prefix)))
                 continue;
             take_out(store, shard, file);
             file->chain = dropped;
@@ -195,73 +188,14 @@ void hub_store_forget(struct hub_store *store, uint32_t root, const char *prefix
 
 /* ---- opening ---- */
 
-static const char *root_path(const struct hub_store *store, uint32_t root)
-{
-    if (root == HUB_ROOT_STATE)
-        return store->state;
-    return root < store->root_count ? store->roots[root] : NULL;
-}
-
-static enum hub_status open_at(const char *directory, const char *path, unsigned options, int *fd,
-                               struct hub_error *err)
-{
-    const int at = open(directory, O_PATH | O_DIRECTORY | O_CLOEXEC);
-    if (at < 0)
-        return hub_fail_errno(err, errno, "root '%s'", directory);
-    /* O_NONBLOCK: a pipe or a device must not hold a request; it is refused by its type afterwards. */
-    const enum hub_status st =
-        hub_fs_open_beneath(at, path, O_RDONLY | O_NONBLOCK | O_NOCTTY, options, fd, err);
-    const int saved = errno;
-    close(at);
-    errno = saved;
-    return st;
-}
-
-/* What of `target` lies beneath `directory`, both resolved; NULL: it does not. */
-static const char *within(const char *target, const char *directory)
-{
-    HUB_CLEANUP(hub_freep) char *real = realpath(directory, NULL);
-    if (!real || !beneath_prefix(target, real))
-        return NULL;
-    const char *rest = target + strlen(real);
-    return *rest == '/' ? rest + 1 : NULL;
-}
-
-/*
- * A link on the way leaves the root: allowed when its end lies under any root or an allowed target. The end
- * is opened beneath that directory without following anything, so that what was checked is what is opened.
- */
-static enum hub_status open_linked(const struct hub_store *store, const char *directory, const char *path,
-                                   int *fd, struct hub_error *err)
-{
-    HUB_CLEANUP(hub_freep) char *joined = NULL;
-    if (asprintf(&joined, "%s/%s", directory, path) < 0)
-        return hub_fail(err, HUB_NO_MEMORY, "no memory for a path");
-    HUB_CLEANUP(hub_freep) char *target = realpath(joined, NULL);
-    if (!target)
-        return hub_fail_errno(err, errno, "'%s'", path);
-    for (uint32_t i = 0; i < store->root_count + store->allowed_count; i++) {
-        const char *base = i < store->root_count ? store->roots[i] : store->allowed[i - store->root_count];
-        const char *rest = within(target, base);
-        if (rest)
-            return open_at(base, rest, HUB_FS_NO_LINKS, fd, err);
-    }
-    return hub_fail(err, HUB_DENIED, "'%s' is a link to '%s', outside the roots: --allow-target permits it",
-                    path, target);
-}
-
 static enum hub_status open_once(const struct hub_store *store, const struct hub_file_ref *ref, int *fd,
                                  struct hub_error *err)
 {
-    const char *directory = root_path(store, ref->root);
-    if (!directory)
-        return hub_fail(err, HUB_NOT_FOUND, "no root %u", ref->root);
-    const enum hub_status st = open_at(directory, ref->path, 0, fd, err);
-    /* The path itself was fine if it can only be the links on it: "..", "." and empty segments stay refused.
-     */
-    if (st != HUB_DENIED || ref->root == HUB_ROOT_STATE || (errno != EXDEV && errno != ELOOP))
-        return st;
-    return open_linked(store, directory, ref->path, fd, err);
+    if (ref->root != HUB_ROOT_STATE)
+        return hub_roots_open(store->roots, ref->root, ref->path, O_RDONLY, fd, err);
+    if (!store->state)
+        return hub_fail(err, HUB_NOT_FOUND, "no state directory");
+    return hub_open_below(store->state, ref->path, O_RDONLY, 0, fd, err);
 }
 
 static enum hub_status open_file(struct hub_store *store, const struct hub_file_ref *ref, int *fd,
@@ -329,30 +263,10 @@ enum hub_status hub_file_get(struct hub_store *store, const struct hub_file_ref 
 
 /* ---- the store ---- */
 
-static enum hub_status copy_paths(const char *const *paths, uint32_t count, char ***out,
-                                  struct hub_error *err)
-{
-    *out = calloc(count + 1u, sizeof **out);
-    bool whole = *out != NULL;
-    for (uint32_t i = 0; whole && i < count; i++)
-        whole = ((*out)[i] = strdup(paths[i])) != NULL;
-    return whole ? HUB_OK : hub_fail(err, HUB_NO_MEMORY, "no memory for a file store");
-}
-
-static void free_paths(char **paths, uint32_t count)
-{
-    for (uint32_t i = 0; paths && i < count; i++)
-        free(paths[i]);
-    free(paths);
-}
-
 static enum hub_status fill_store(struct hub_store *store, const struct hub_store_options *options,
                                   struct hub_error *err)
 {
-    store->root_count = options->root_count;
-    store->allowed_count = options->allowed_count;
-    HUB_TRY(copy_paths(options->roots, options->root_count, &store->roots, err));
-    HUB_TRY(copy_paths(options->allowed_targets, options->allowed_count, &store->allowed, err));
+    store->roots = options->roots;
     store->state = options->state ? strdup(options->state) : NULL;
     if (options->state && !store->state)
         return hub_fail(err, HUB_NO_MEMORY, "no memory for a file store");
@@ -394,8 +308,6 @@ void hub_store_close(struct hub_store *store)
         free(store->shards[i].buckets);
         pthread_mutex_destroy(&store->shards[i].lock);
     }
-    free_paths(store->roots, store->root_count);
-    free_paths(store->allowed, store->allowed_count);
     free(store->state);
     free(store);
 }

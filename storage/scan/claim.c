@@ -82,7 +82,7 @@ static enum hub_status add(struct hub_question *q, const char *prefix, const str
         q->entries = entries;
         q->capacity = capacity;
     }
-    char *path = hub_walk_join(prefix, entry->name);
+    char *path = hub_path_join(prefix, entry->name);
     if (!path)
         return hub_fail(err, HUB_NO_MEMORY, "no memory for a listing");
     q->entries[q->count++] =
@@ -120,7 +120,7 @@ static enum hub_status fill(struct hub_question *q, const struct hub_listing *li
         const struct hub_entry *e = &listing->entries[i];
         if (!e->directory || !hub_format_table_looks_into(q->formats, e->name))
             continue;
-        HUB_CLEANUP(hub_freep) char *path = hub_walk_join(q->path, e->name);
+        HUB_CLEANUP(hub_freep) char *path = hub_path_join(q->path, e->name);
         if (!path)
             return hub_fail(err, HUB_NO_MEMORY, "no memory for a listing");
         if (hub_walk_list(q->discovery->walk, q->root, path, &inner, NULL) == HUB_OK)
@@ -177,10 +177,10 @@ static enum hub_status open_entry(void *user, uint32_t number, int *fd, struct h
 {
     uint32_t entry;
     const struct hub_question *q = question_of(user, number, &entry);
-    HUB_CLEANUP(hub_freep) char *path = hub_walk_join(q->path, q->entries[entry].file.path);
+    HUB_CLEANUP(hub_freep) char *path = hub_path_join(q->path, q->entries[entry].file.path);
     if (!path)
         return hub_fail(err, HUB_NO_MEMORY, "no memory for a path");
-    return hub_walk_open(q->discovery->walk, q->root, path, O_RDONLY, fd, err);
+    return hub_roots_open(q->discovery->walk->roots, q->root, path, O_RDONLY, fd, err);
 }
 
 static enum hub_status copy_bid(const struct hub_question *q, uint32_t first, struct hub_bid *bid,
@@ -263,7 +263,7 @@ static enum hub_status run(struct batch *b, struct hub_job_file *files, uint32_t
 
 static enum hub_status key_of(const struct hub_question *q, struct hub_buf *key, struct hub_error *err)
 {
-    return hub_buf_addf(key, err, "claim:%s/%s", q->discovery->walk->roots[q->root], q->path);
+    return hub_buf_addf(key, err, "claim:%s/%s", q->discovery->walk->roots->roots[q->root].path, q->path);
 }
 
 static enum hub_status pack(const struct hub_question *q, const struct hub_bids *bids, struct hub_buf *out,

@@ -53,7 +53,7 @@ enum hub_status hub_fileset_add(struct hub_fileset *set, const char *prefix, con
         set->files = files;
         set->capacity = capacity;
     }
-    char *path = hub_walk_join(prefix, entry->name);
+    char *path = hub_path_join(prefix, entry->name);
     if (!path)
         return no_memory(err);
     set->files[set->count++] = (struct hub_ds_file){path, entry->stamp};
@@ -131,7 +131,7 @@ static enum hub_status keep_link(struct collecting *c, const char *below, const 
         c->links = links;
         c->link_capacity = capacity;
     }
-    char *path = hub_walk_join(below, e->name);
+    char *path = hub_path_join(below, e->name);
     if (!path)
         return no_memory(err);
     c->links[c->link_count++] = (struct link){path, e->device, e->inode};
@@ -145,7 +145,7 @@ static bool makes_nested(const struct collecting *c, const char *below, const st
     if (!c->formats || !name || !hub_format_table_looks_into(c->formats, name + 1))
         return false;
     for (uint32_t i = 0; i < listing->count; i++) {
-        HUB_CLEANUP(hub_freep) char *path = hub_walk_join(name + 1, listing->entries[i].name);
+        HUB_CLEANUP(hub_freep) char *path = hub_path_join(name + 1, listing->entries[i].name);
         if (path && hub_format_table_wants(c->formats, NULL, path, listing->entries[i].directory))
             return true;
     }
@@ -163,7 +163,7 @@ static enum hub_status list_below(struct collecting *c, const char *below, struc
                                   struct hub_error *err)
 {
     struct hub_error why = {0};
-    HUB_CLEANUP(hub_freep) char *path = hub_walk_join(c->top, below);
+    HUB_CLEANUP(hub_freep) char *path = hub_path_join(c->top, below);
     if (!path)
         return no_memory(err);
     const enum hub_status st = hub_walk_list(c->walk, c->root, path, listing, &why);
@@ -180,7 +180,7 @@ static enum hub_status collect_entries(struct collecting *c, const char *below,
                                        const struct hub_listing *listing, bool *nested, struct hub_error *err)
 {
     for (const char *name = listing->leaving; name && *name; name += strlen(name) + 1) {
-        HUB_CLEANUP(hub_freep) char *path = hub_walk_join(below, name);
+        HUB_CLEANUP(hub_freep) char *path = hub_path_join(below, name);
         if (!path)
             return no_memory(err);
         HUB_TRY(hub_fileset_problem(c->out, "link-leaves", path, err, "%s", hub_link_leaves));
@@ -195,7 +195,7 @@ static enum hub_status collect_entries(struct collecting *c, const char *below,
             HUB_TRY(keep_link(c, below, e, err));
             continue;
         }
-        HUB_CLEANUP(hub_freep) char *next = hub_walk_join(below, e->name);
+        HUB_CLEANUP(hub_freep) char *next = hub_path_join(below, e->name);
         if (!next)
             return no_memory(err);
         HUB_TRY(collect(c, next, nested, err));
@@ -234,10 +234,10 @@ static enum hub_status collect(struct collecting *c, const char *below, bool *ne
 /* A link to a directory above the dataset would bring in all its neighbours. */
 static bool leads_above(const struct collecting *c, const char *path)
 {
-    HUB_CLEANUP(hub_freep) char *joined = hub_walk_join(c->top, path);
+    HUB_CLEANUP(hub_freep) char *joined = hub_path_join(c->top, path);
     HUB_CLEANUP(hub_freep) char *end = NULL, *top = NULL;
-    if (!joined || hub_walk_real(c->walk, c->root, joined, &end, NULL) ||
-        hub_walk_real(c->walk, c->root, c->top, &top, NULL))
+    if (!joined || hub_roots_real(c->walk->roots, c->root, joined, &end, NULL) ||
+        hub_roots_real(c->walk->roots, c->root, c->top, &top, NULL))
         return true;
     const size_t n = strlen(end);
     return strncmp(top, end, n) == 0 && (top[n] == '\0' || top[n] == '/' || (n && end[n - 1] == '/'));
@@ -285,10 +285,10 @@ enum hub_status hub_walk_restat(const struct hub_walk *walk, uint32_t root, cons
     *out = (struct hub_fileset){0};
     enum hub_status st = HUB_OK;
     for (uint32_t i = 0; i < of->count && !st; i++) {
-        HUB_CLEANUP(hub_freep) char *full = hub_walk_join(path, of->files[i].path);
+        HUB_CLEANUP(hub_freep) char *full = hub_path_join(path, of->files[i].path);
         HUB_CLEANUP(hub_closep) int fd = -1;
         struct stat now;
-        st = full ? hub_walk_open(walk, root, full, O_PATH, &fd, err) : no_memory(err);
+        st = full ? hub_roots_open(walk->roots, root, full, O_PATH, &fd, err) : no_memory(err);
         if (!st && fstat(fd, &now))
             st = hub_fail_errno(err, errno, "%s", full);
         if (!st) {

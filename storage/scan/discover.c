@@ -122,11 +122,11 @@ static enum hub_status enter_nested(struct hub_walking *w, struct hub_node *node
                                     struct hub_error *err)
 {
     HUB_CLEANUP(hub_closep) int fd = -1;
-    HUB_CLEANUP(hub_freep) char *full = hub_walk_join(node->path, path);
+    HUB_CLEANUP(hub_freep) char *full = hub_path_join(node->path, path);
     struct stat st;
     if (!full)
         return hub_fail(err, HUB_NO_MEMORY, "no memory for a path");
-    if (hub_walk_open(w->discovery->walk, node->root, full, O_PATH | O_DIRECTORY, &fd, NULL) ||
+    if (hub_roots_open(w->discovery->walk->roots, node->root, full, O_PATH | O_DIRECTORY, &fd, NULL) ||
         fstat(fd, &st))
         return HUB_OK;
     struct hub_entry entry = hub_entry_of(path, &st);
@@ -231,7 +231,7 @@ static enum hub_status name_root(struct hub_walking *w, const struct hub_node *n
                                  const struct hub_listing *listing, struct hub_error *err)
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf name = HUB_BUF_INIT(KIB);
-    if (node->parent || (w->discovery->names && w->discovery->names[node->root]))
+    if (node->parent || w->discovery->walk->roots->roots[node->root].name)
         return HUB_OK;
     HUB_TRY(hub_walking_free_name(listing, NULL, 0, "root-files", &name, err));
     w->root_name = hub_buf_take(&name, NULL);
@@ -595,7 +595,7 @@ enum hub_status hub_scan_discover(const struct hub_discovery *discovery, struct 
     pthread_mutex_init(&w.each_lock, NULL);
     pthread_cond_init(&w.wake, NULL);
     enum hub_status st = HUB_OK;
-    for (uint32_t root = 0; root < discovery->walk->root_count && !st;
+    for (uint32_t root = 0; root < discovery->walk->roots->count && !st;
          root++) /* in order: the first root's ids stay */
         st = walk_root(&w, root, err);
     dispose(&w);

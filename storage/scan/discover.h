@@ -24,7 +24,6 @@ struct hub_found_dataset {
 
 struct hub_discovery {
     const struct hub_walk *walk;
-    const char *const *names; /* by root number: what its ids begin with, or NULL; may be NULL itself */
     struct hub_inspector *inspector;
     unsigned jobs;       /* directories asked about at once; 0: cores */
     const char *drivers; /* names the set of drivers; what is remembered counts only under the same */

@@ -36,8 +36,8 @@ static enum hub_status shorten(struct hub_buf *id, struct hub_error *err)
 static enum hub_status spell_id(const char *space, const char *path, const char *name, struct hub_buf *id,
                                 bool *shortened, struct hub_error *err)
 {
-    HUB_CLEANUP(hub_freep) char *below = hub_walk_join(path, name);
-    HUB_CLEANUP(hub_freep) char *whole = below ? hub_walk_join(space, below) : NULL;
+    HUB_CLEANUP(hub_freep) char *below = hub_path_join(path, name);
+    HUB_CLEANUP(hub_freep) char *whole = below ? hub_path_join(space, below) : NULL;
     if (!whole)
         return hub_fail(err, HUB_NO_MEMORY, "no memory for an id");
     id->size = 0;
@@ -120,8 +120,8 @@ static enum hub_status find_id(struct hub_walking *w, const struct hub_finding *
                                bool *clash, bool *shortened, struct hub_error *err)
 {
     const uint32_t root = f->node->root;
-    const char *folder = last_segment(w->discovery->walk->roots[root]);
-    const char *space = w->discovery->names ? w->discovery->names[root] : NULL;
+    const char *folder = last_segment(w->discovery->walk->roots->roots[root].path);
+    const char *space = w->discovery->walk->roots->roots[root].name;
     const bool nameless = !*f->node->path && !f->name && !space; /* the root is a dataset: called as it is */
     const char *path = nameless ? folder : f->node->path, *name = f->name ? f->name : "";
     bool taken = false;

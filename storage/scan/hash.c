@@ -168,7 +168,7 @@ static bool next_file(struct hub_hasher *h, const struct hub_head *head, struct 
         struct hub_file_digests known;
         *out = (struct wanted){.root = head->root,
                                .stamp = file->stamp,
-                               .path = hub_walk_join(head->path, file->path),
+                               .path = hub_path_join(head->path, file->path),
                                .unasked = true};
         found = out->path &&
                 hub_digest_find(h->catalog, out->root, out->path, &out->stamp, &known, NULL) == HUB_NOT_FOUND;

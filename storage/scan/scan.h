@@ -38,16 +38,12 @@ struct hub_scanner_options {
     struct hub_catalog *catalog;
     struct hub_store *store;
     struct hub_inspector *inspector;
-    const char *const *roots;      /* absolute directories, numbers as in the store */
-    const char *const *root_names; /* what the ids of each root begin with, or NULL; may be NULL itself */
-    uint32_t root_count;
+    const struct hub_roots *roots; /* the store's; borrowed until the scanner stops */
     const char *state;
-    unsigned settle_ms;                 /* as it is: 0 trusts files of this very moment */
-    unsigned sweep_s;                   /* 0: only at start and on request */
-    bool watch;                         /* inotify */
-    unsigned jobs;                      /* inspections at once; default: cores */
-    const char *const *allowed_targets; /* as in the store */
-    uint32_t allowed_count;
+    unsigned settle_ms;  /* as it is: 0 trusts files of this very moment */
+    unsigned sweep_s;    /* 0: only at start and on request */
+    bool watch;          /* inotify */
+    unsigned jobs;       /* inspections at once; default: cores */
     const char *drivers; /* names the set of format drivers: under another name all is inspected anew;
                             default: the version */
     unsigned retry_ms;   /* first pause after trouble of this machine; default 10 s */

@@ -164,16 +164,6 @@ static enum hub_status start_threads(struct hub_scanner *s, struct hub_error *er
     return HUB_OK;
 }
 
-static enum hub_status copy_names(struct hub_scanner *s, const struct hub_scanner_options *options,
-                                  struct hub_error *err)
-{
-    s->names = calloc(options->root_count + (size_t)1, sizeof *s->names);
-    bool whole = s->names != NULL;
-    for (uint32_t i = 0; whole && options->root_names && i < options->root_count; i++)
-        whole = !options->root_names[i] || (s->names[i] = strdup(options->root_names[i])) != NULL;
-    return whole ? HUB_OK : hub_fail(err, HUB_NO_MEMORY, "no memory to scan");
-}
-
 static enum hub_status start(struct hub_scanner *s, const struct hub_scanner_options *options,
                              struct hub_error *err)
 {
@@ -182,7 +172,6 @@ static enum hub_status start(struct hub_scanner *s, const struct hub_scanner_opt
     s->catalog = options->catalog;
     s->store = options->store;
     s->inspector = options->inspector;
-    s->root_count = options->root_count;
     s->tell = options->tell;
     s->user = options->user;
     s->settle_ms = options->settle_ms;
@@ -198,10 +187,8 @@ static enum hub_status start(struct hub_scanner *s, const struct hub_scanner_opt
     s->wake_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
     if (s->wake_fd < 0)
         return hub_fail_errno(err, errno, "eventfd");
-    HUB_TRY(copy_names(s, options, err));
-    HUB_TRY(hub_walk_init(&s->walk, options->roots, options->root_count, options->allowed_targets,
-                          options->allowed_count, err));
-    s->walk.stop = &s->stop;
+    s->walk =
+        (struct hub_walk){.roots = options->roots, .max_directories = HUB_MAX_DIRECTORIES, .stop = &s->stop};
     if (options->watch && hub_watch_new(&s->watch, NULL))
         s->watch = NULL; /* sweeps find everything too, only later */
     return start_threads(s, err);
@@ -249,12 +236,8 @@ void hub_scanner_stop(struct hub_scanner *s)
     free(s->workers);
     hub_seen_free_all(s);
     hub_watch_free(s->watch);
-    for (uint32_t i = 0; s->names && i < s->root_count; i++)
-        free(s->names[i]);
-    free(s->names);
     for (uint32_t i = 0; i < s->clash_count; i++)
         free(s->clashes[i]);
-    hub_walk_dispose(&s->walk);
     if (s->wake_fd >= 0)
         close(s->wake_fd);
     pthread_cond_destroy(&s->work_wake);

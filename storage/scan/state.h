@@ -86,8 +86,6 @@ struct hub_scanner {
     struct hub_store *store;
     struct hub_inspector *inspector;
     struct hub_walk walk;
-    uint32_t root_count;
-    char **names; /* by root: what its ids begin with, or NULL */
     char *state, *drivers;
     char *clashes[1000]; /* ids that two datasets would have had in the last sweep; of the sweeping thread */
     uint32_t clash_count;

@@ -67,7 +67,7 @@ enum hub_status hub_scan_problems(const struct hub_findings *plan, const struct 
 
 enum hub_status hub_seen_key(const struct hub_scanner *s, uint32_t root, const char *id, struct hub_buf *key)
 {
-    return hub_buf_addf(key, NULL, "seen:%s:%s", s->walk.roots[root], id);
+    return hub_buf_addf(key, NULL, "seen:%s:%s", s->walk.roots->roots[root].path, id);
 }
 
 void hub_scan_remember(struct hub_scanner *s, uint32_t root, const char *id, uint64_t signature)
@@ -146,7 +146,7 @@ static bool note_is_kept(void *user, const char *key)
 /* A root that could not be read keeps what is remembered of it: then of all, for keys do not tell roots. */
 static void drop_notes(struct hub_sweep *sweep, const bool *root_missing)
 {
-    for (uint32_t i = 0; i < sweep->scanner->walk.root_count; i++)
+    for (uint32_t i = 0; i < sweep->scanner->walk.roots->count; i++)
         sweep->partial = sweep->partial || root_missing[i];
     if (!sweep->partial)
         (void)!hub_catalog_notes_prune(sweep->scanner->catalog, "claim:", note_is_kept, sweep, NULL);
@@ -224,7 +224,7 @@ static void watch_files(struct hub_scanner *s, struct hub_seen *seen, const stru
         last = files->files[i].path;
         last_size = size;
         HUB_CLEANUP(hub_freep) char *inner = strndup(last, size);
-        HUB_CLEANUP(hub_freep) char *path = inner ? hub_walk_join(seen->path, inner) : NULL;
+        HUB_CLEANUP(hub_freep) char *path = inner ? hub_path_join(seen->path, inner) : NULL;
         all = path && hub_watch_add(s->watch, &s->walk, seen->root, path) && all;
     }
     seen->watched = all; /* else there may be room the next time */
@@ -351,7 +351,7 @@ static void on_directory(void *user, uint32_t root, const char *path)
 /* True when the dataset of this head was not seen by the sweep, though its root was. */
 static bool is_gone(struct hub_scanner *s, const struct hub_head *head, const bool *root_missing)
 {
-    if (head->root >= s->walk.root_count)
+    if (head->root >= s->walk.roots->count)
         return true;
     const struct hub_seen *seen = hub_seen_find(s, head->id);
     if (seen && seen->state == HUB_SEEN_RUNNING && seen->root == head->root)
@@ -374,7 +374,7 @@ static void remove_gone(struct hub_scanner *s, const bool *root_missing)
         if (!gone)
             continue;
         if (hub_catalog_remove(s->catalog, head->root, head->id, NULL) == HUB_OK &&
-            head->root < s->walk.root_count)
+            head->root < s->walk.roots->count)
             hub_scan_remember(s, head->root, head->id, 0);
     }
     pthread_mutex_lock(&s->lock);
@@ -428,11 +428,11 @@ static void end_sweep(struct hub_scanner *s, enum hub_status st, const struct hu
 
 void hub_scan_sweep(struct hub_scanner *s)
 {
-    HUB_CLEANUP(hub_freep) bool *root_missing = calloc(s->walk.root_count + (size_t)1, sizeof *root_missing);
+    HUB_CLEANUP(hub_freep)
+    bool *root_missing = calloc(s->walk.roots->count + (size_t)1, sizeof *root_missing);
     struct hub_sweep sweep = {.scanner = s, .lock = PTHREAD_MUTEX_INITIALIZER};
     const struct hub_discovery discovery = {
         .walk = &s->walk,
-        .names = (const char *const *)s->names,
         .inspector = s->inspector,
         .jobs = s->jobs,
         .drivers = s->drivers,

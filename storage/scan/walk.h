@@ -1,10 +1,8 @@
-/**
- * Listing and opening beneath the roots, with the one rule about links: a link is followed only when its end
- * lies under a root or an allowed target. Hidden names are not seen at all. Safe from any thread once made.
- */
+/** Listing what lies beneath the roots. Hidden names are not seen at all. Safe from any thread once made. */
 #ifndef HUB_SCAN_WALK_H
 #define HUB_SCAN_WALK_H
 
+#include "storage/base/roots.h"
 #include "storage/inspect/formats.h"
 #include "storage/model/record.h"
 
@@ -18,24 +16,12 @@ enum {
 };
 
 struct hub_walk {
-    char **roots, **bases; /* bases: the roots, then the allowed targets; links resolved */
-    uint32_t root_count, base_count, root_bases;
+    const struct hub_roots *roots;
     uint64_t max_directories; /* of one dataset, and in one sweep of one root; HUB_MAX_DIRECTORIES */
     const atomic_bool *stop;  /* may be NULL; set: whatever goes on ends as HUB_CANCELLED */
 };
 
-HUB_MUST_USE enum hub_status hub_walk_init(struct hub_walk *walk, const char *const *roots,
-                                           uint32_t root_count, const char *const *allowed,
-                                           uint32_t allowed_count, struct hub_error *err);
-void hub_walk_dispose(struct hub_walk *walk);
 bool hub_walk_stopped(const struct hub_walk *walk);
-
-/** Open a directory or file by its path below a root; "" is the root. */
-HUB_MUST_USE enum hub_status hub_walk_open(const struct hub_walk *walk, uint32_t root, const char *path,
-                                           int flags, int *fd, struct hub_error *err);
-/** Where a path really is, links resolved; the caller frees it. HUB_DENIED: out of the roots and targets. */
-HUB_MUST_USE enum hub_status hub_walk_real(const struct hub_walk *walk, uint32_t root, const char *path,
-                                           char **out, struct hub_error *err);
 
 struct hub_entry {
     const char *name;
@@ -113,8 +99,5 @@ HUB_MUST_USE enum hub_status hub_fileset_problem(struct hub_fileset *set, const 
     HUB_PRINTF(5, 6);
 void hub_fileset_sort(struct hub_fileset *set);
 void hub_fileset_dispose(struct hub_fileset *set);
-
-/** "a/b" of "a" and "b"; either may be empty. The caller frees it. */
-char *hub_walk_join(const char *directory, const char *name);
 
 #endif

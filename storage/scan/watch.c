@@ -74,7 +74,7 @@ bool hub_watch_add(struct hub_watch *watch, const struct hub_walk *walk, uint32_
 {
     HUB_CLEANUP(hub_closep) int fd = -1;
     char name[64];
-    if (hub_walk_open(walk, root, path, O_RDONLY | O_DIRECTORY, &fd, NULL))
+    if (hub_roots_open(walk->roots, root, path, O_RDONLY | O_DIRECTORY, &fd, NULL))
         return true; /* it went, or is not ours to read: there is nothing to watch */
     snprintf(name, sizeof name, "/proc/self/fd/%d",
              fd); /* the directory that was opened, whatever its name leads to now */

@@ -118,8 +118,8 @@ static struct hub_work *work_new(struct hub_scanner *s, struct hub_seen *seen)
 static enum hub_status open_file(void *user, uint32_t number, int *fd, struct hub_error *err)
 {
     const struct hub_work *w = user;
-    HUB_CLEANUP(hub_freep) char *path = hub_walk_join(w->path, w->files.files[number].path);
-    return path ? hub_walk_open(&w->scanner->walk, w->root, path, O_RDONLY, fd, err) : no_memory(err);
+    HUB_CLEANUP(hub_freep) char *path = hub_path_join(w->path, w->files.files[number].path);
+    return path ? hub_roots_open(w->scanner->walk.roots, w->root, path, O_RDONLY, fd, err) : no_memory(err);
 }
 
 /* A file that somebody holds locked for writing is not to be read yet. */

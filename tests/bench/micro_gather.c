@@ -309,8 +309,9 @@ int main(int argc, char **argv)
     must(hub_layout_open(blob, size, &layout, NULL));
     must(hub_layout_check(&layout, &written, 1, 0, 1, NULL));
     struct hub_store *store;
-    const char *root = folder;
-    must(hub_store_open(&(struct hub_store_options){.roots = &root, .root_count = 1}, &store, NULL));
+    static struct hub_roots roots;
+    must(hub_roots_add(&roots, folder, NULL, NULL));
+    must(hub_store_open(&(struct hub_store_options){.roots = &roots}, &store, NULL));
     must(hub_file_get(store, &(struct hub_file_ref){.path = "data"}, &file, NULL));
 
     measure("obs (1001,39) f8, chunks (126,10): 100 rows", split, 100, 1, HUB_READ_NOWAIT, false);

@@ -23,11 +23,11 @@ static struct hub_file *open_file(void)
     char folder[] = "/tmp/hub-fuzz-XXXXXX", path[64];
     if (!mkdtemp(folder))
         abort();
-    const char *root = folder;
-    const struct hub_store_options options = {.roots = &root, .root_count = 1};
+    static struct hub_roots roots;
+    const struct hub_store_options options = {.roots = &roots};
     snprintf(path, sizeof path, "%s/data", folder);
     fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-    if (fd < 0 || hub_store_open(&options, &store, NULL) ||
+    if (fd < 0 || hub_roots_add(&roots, folder, NULL, NULL) || hub_store_open(&options, &store, NULL) ||
         hub_file_get(store, &(struct hub_file_ref){.path = "data"}, &file, NULL))
         abort();
     unlink(path);

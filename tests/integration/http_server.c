@@ -259,11 +259,10 @@ static void open_store(const char *path)
     if (!slash || (size_t)(slash - path) >= sizeof folder)
         exit(2);
     memcpy(folder, path, (size_t)(slash - path));
-    static const char *const roots[] = {folder};
-    const struct hub_store_options options = {
-        .roots = roots, .root_count = 1, .state = folder, .max_open = 16};
+    static struct hub_roots roots;
+    const struct hub_store_options options = {.roots = &roots, .state = folder, .max_open = 16};
     struct hub_error err = {0};
-    if (hub_store_open(&options, &parts.store, &err)) {
+    if (hub_roots_add(&roots, folder, NULL, &err) || hub_store_open(&options, &parts.store, &err)) {
         fprintf(stderr, "%s\n", err.detail);
         exit(1);
     }

@@ -58,9 +58,10 @@ enum hub_status rows_read(const struct inspected *d, uint32_t part, const struct
                           const struct hub_window *window, struct hub_rows *rows, struct hub_error *err)
 {
     char root[PATH_MAX], side[] = "/tmp/hub-side-XXXXXX";
-    const char *roots[] = {realpath(d->dir, root)};
-    const struct hub_store_options options = {.roots = roots, .root_count = 1, .state = "/tmp"};
+    HUB_CLEANUP(hub_roots_dispose) struct hub_roots roots = {0};
+    const struct hub_store_options options = {.roots = &roots, .state = "/tmp"};
     struct hub_store *store = NULL;
+    HUB_TRY(hub_roots_add(&roots, realpath(d->dir, root), NULL, err));
     HUB_TRY(hub_store_open(&options, &store, err));
     const enum hub_status st = gather(d, part, layout, window, store, side, rows, err);
     hub_store_close(store);

@@ -319,9 +319,9 @@ static void set_up(struct run *run)
     options.side_budget = 64 * MIB;
     if (hub_inspector_new(&options, &run->stage.inspector, &err))
         die("%s: %s", run->program, err.detail);
-    const char *roots[] = {run->stage.root};
-    const struct hub_store_options store = {.roots = roots, .root_count = 1, .state = run->stage.state};
-    if (hub_store_open(&store, &run->stage.store, &err))
+    static struct hub_roots roots;
+    const struct hub_store_options store = {.roots = &roots, .state = run->stage.state};
+    if (hub_roots_add(&roots, run->stage.root, NULL, &err) || hub_store_open(&store, &run->stage.store, &err))
         die("%s", err.detail);
     mallopt(M_MMAP_THRESHOLD, 128 << 20); /* so that the poison comes back */
     mallopt(M_TRIM_THRESHOLD, 256 << 20);

@@ -186,9 +186,9 @@ Test(config, roots_and_state)
     snprintf(flag, sizeof flag, "--root=lab=%s:ro", path("x=y"));
     cr_assert_eq(finish(&config, &err, "--root", path("a"), flag), HUB_OK, "%s", err.detail);
     cr_assert_eq(config.roots.count, 2);
-    cr_assert_str_eq(config.roots.items[1], path("x=y"));
-    cr_assert_str_eq(config.root_names[1], "lab");
-    cr_assert(config.read_only[1] && !config.read_only[0]);
+    cr_assert_str_eq(config.roots.roots[1].path, path("x=y"));
+    cr_assert_str_eq(config.roots.roots[1].name, "lab");
+    cr_assert(config.roots.roots[1].read_only && !config.roots.roots[0].read_only);
     cr_assert_str_eq(config.state, path(".local/state/minari-hub"));
     hub_config_dispose(&config);
 
@@ -213,7 +213,7 @@ Test(config, roots_and_state)
 
     setenv("MINARI_DATASETS_PATH", path("a"), 1);
     cr_assert_eq(finish(&config, &err, NULL, NULL, NULL), HUB_OK);
-    cr_assert_str_eq(config.roots.items[0], path("a"));
+    cr_assert_str_eq(config.roots.roots[0].path, path("a"));
     hub_config_dispose(&config);
 }
 

@@ -23,9 +23,10 @@ static void open_file(void)
     int fd = open(path, O_CREAT | O_WRONLY, 0600);
     cr_assert_eq(write(fd, content, sizeof content), (ssize_t)sizeof content);
     close(fd);
-    static const char *const roots[] = {folder};
-    const struct hub_store_options options = {
-        .roots = roots, .root_count = 1, .state = folder, .max_open = 4};
+    static struct hub_roots roots;
+    const struct hub_store_options options = {.roots = &roots, .state = folder, .max_open = 4};
+    hub_roots_dispose(&roots);
+    cr_assert_eq(hub_roots_add(&roots, folder, NULL, NULL), HUB_OK);
     const struct hub_file_ref ref = {.root = 0, .path = "f"};
     cr_assert_eq(hub_store_open(&options, &store, NULL), HUB_OK);
     cr_assert_eq(hub_file_get(store, &ref, &file, NULL), HUB_OK);

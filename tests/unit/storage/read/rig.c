@@ -23,8 +23,10 @@ void rig_open(struct rig *rig)
     memset(rig, 0, sizeof *rig);
     strcpy(rig->folder, "/tmp/hub-read-XXXXXX");
     cr_assert(mkdtemp(rig->folder));
-    const char *root = rig->folder;
-    const struct hub_store_options options = {.roots = &root, .root_count = 1, .state = root};
+    static struct hub_roots roots;
+    const struct hub_store_options options = {.roots = &roots, .state = rig->folder};
+    hub_roots_dispose(&roots);
+    cr_assert_eq(hub_roots_add(&roots, rig->folder, NULL, NULL), HUB_OK);
     cr_assert_eq(hub_store_open(&options, &rig->store, NULL), HUB_OK);
     cr_assert_eq(hub_layout_builder_new(64 * MIB, &rig->builder, NULL), HUB_OK);
     for (unsigned i = 0; i <= RIG_FILES; i++)

@@ -60,13 +60,12 @@ static void open_store(uint32_t max_open)
     link_to(at("outside"), "allowed/onward");
     link_to(at("root/data"), "state/away");
     cr_assert_eq(mkfifo(at("root/pipe"), 0666), 0);
-    const char *roots[] = {at("root"), at("other")}, *allowed[] = {at("allowed")};
-    const struct hub_store_options options = {.roots = roots,
-                                              .root_count = 2,
-                                              .allowed_targets = allowed,
-                                              .allowed_count = 1,
-                                              .state = at("state"),
-                                              .max_open = max_open};
+    static struct hub_roots roots;
+    const struct hub_store_options options = {.roots = &roots, .state = at("state"), .max_open = max_open};
+    hub_roots_dispose(&roots);
+    cr_assert_eq(hub_roots_add(&roots, at("root"), NULL, NULL), HUB_OK);
+    cr_assert_eq(hub_roots_add(&roots, at("other"), NULL, NULL), HUB_OK);
+    cr_assert_eq(hub_roots_allow(&roots, at("allowed"), NULL), HUB_OK);
     cr_assert_eq(hub_store_open(&options, &store, NULL), HUB_OK);
 }
 

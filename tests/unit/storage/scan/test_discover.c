@@ -60,11 +60,13 @@ static bool as_nobody;
 
 static struct hub_discovered discover(const char *const *roots, uint32_t count, struct found *found)
 {
-    struct hub_walk walk;
+    struct hub_roots where = {0};
+    struct hub_walk walk = {.roots = &where, .max_directories = HUB_MAX_DIRECTORIES};
     struct hub_inspector *inspector = scan_inspector();
     struct hub_discovered out = {0};
     struct hub_error err = {0};
-    cr_assert_eq(hub_walk_init(&walk, roots, count, NULL, 0, &err), HUB_OK);
+    for (uint32_t i = 0; i < count; i++)
+        cr_assert_eq(hub_roots_add(&where, roots[i], NULL, &err), HUB_OK);
     if (most_directories)
         walk.max_directories = most_directories;
     const struct hub_discovery discovery = {.walk = &walk,
@@ -81,7 +83,7 @@ static struct hub_discovered discover(const char *const *roots, uint32_t count, 
     if (as_nobody)
         cr_assert_eq(seteuid(0), 0);
     sort(found);
-    hub_walk_dispose(&walk);
+    hub_roots_dispose(&where);
     hub_inspector_free(inspector);
     return out;
 }
@@ -245,17 +247,18 @@ Test(discover, odd_names_get_ids)
 
 Test(discover, a_missing_root_is_told)
 {
-    struct hub_walk walk;
+    struct hub_roots where = {0};
+    const struct hub_walk walk = {.roots = &where, .max_directories = HUB_MAX_DIRECTORIES};
     bool missing[1] = {false};
     struct hub_inspector *inspector = scan_inspector();
-    cr_assert_eq(hub_walk_init(&walk, (const char *const[]){"/nowhere/at/all"}, 1, NULL, 0, NULL), HUB_OK);
+    cr_assert_eq(hub_roots_add(&where, "/nowhere/at/all", NULL, NULL), HUB_OK);
     const struct hub_discovery discovery = {
         .walk = &walk, .inspector = inspector, .drivers = "1", .each = keep, .user = &found};
     struct hub_discovered out = {.root_missing = missing};
     cr_expect_eq(hub_scan_discover(&discovery, &out, NULL), HUB_OK);
     cr_expect(missing[0]);
     cr_expect_eq(out.datasets, 0);
-    hub_walk_dispose(&walk);
+    hub_roots_dispose(&where);
     hub_inspector_free(inspector);
 }
 

@@ -13,9 +13,11 @@ static void set_up(void)
 {
     root = scan_directory();
     state = scan_directory();
-    const char *const roots[] = {root};
+    static struct hub_roots roots;
     const struct hub_catalog_options catalog_options = {.state = state};
-    const struct hub_store_options store_options = {.roots = roots, .root_count = 1, .state = state};
+    const struct hub_store_options store_options = {.roots = &roots, .state = state};
+    hub_roots_dispose(&roots);
+    cr_assert_eq(hub_roots_add(&roots, root, NULL, NULL), HUB_OK);
     cr_assert_eq(hub_catalog_open(&catalog_options, &catalog, NULL), HUB_OK);
     cr_assert_eq(hub_store_open(&store_options, &store, NULL), HUB_OK);
     cr_assert_eq(hub_hasher_start(catalog, store, false, &hasher, NULL), HUB_OK);

@@ -24,17 +24,18 @@ static struct hub hub;
 static void start(unsigned settle_ms, bool watch)
 {
     struct hub_error err = {0};
-    const char *const roots[] = {root};
+    static struct hub_roots roots;
+    hub_roots_dispose(&roots);
+    cr_assert_eq(hub_roots_add(&roots, root, NULL, NULL), HUB_OK);
     const struct hub_catalog_options catalog = {.state = state};
-    const struct hub_store_options store = {.roots = roots, .root_count = 1, .state = state};
+    const struct hub_store_options store = {.roots = &roots, .state = state};
     cr_assert_eq(hub_catalog_open(&catalog, &hub.catalog, &err), HUB_OK, "%s", err.detail);
     cr_assert_eq(hub_store_open(&store, &hub.store, &err), HUB_OK, "%s", err.detail);
     hub.inspector = scan_inspector();
     const struct hub_scanner_options options = {.catalog = hub.catalog,
                                                 .store = hub.store,
                                                 .inspector = hub.inspector,
-                                                .roots = roots,
-                                                .root_count = 1,
+                                                .roots = &roots,
                                                 .state = state,
                                                 .settle_ms = settle_ms,
                                                 .watch = watch,

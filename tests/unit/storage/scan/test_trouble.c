@@ -29,19 +29,19 @@ static void tell(void *user, const struct hub_scan_event *event)
 static void start(void)
 {
     struct hub_error err = {0};
-    const char *const roots[] = {root};
+    static struct hub_roots roots;
+    hub_roots_dispose(&roots);
+    cr_assert_eq(hub_roots_add(&roots, root, NULL, NULL), HUB_OK);
     limits.program = HUB_PLANTED;
     cr_assert_eq(hub_catalog_open(&(struct hub_catalog_options){.state = state}, &catalog, &err), HUB_OK,
                  "%s", err.detail);
-    cr_assert_eq(hub_store_open(&(struct hub_store_options){.roots = roots, .root_count = 1, .state = state},
-                                &store, &err),
+    cr_assert_eq(hub_store_open(&(struct hub_store_options){.roots = &roots, .state = state}, &store, &err),
                  HUB_OK);
     cr_assert_eq(hub_inspector_new(&limits, &inspector, &err), HUB_OK, "%s", err.detail);
     const struct hub_scanner_options options = {.catalog = catalog,
                                                 .store = store,
                                                 .inspector = inspector,
-                                                .roots = roots,
-                                                .root_count = 1,
+                                                .roots = &roots,
                                                 .state = state,
                                                 .jobs = jobs,
                                                 .retry_ms = 20,
