@@ -11,9 +11,18 @@
 int hub_ask_failed(enum hub_status st, const struct hub_error *err)
 {
     fprintf(stderr, "minari-hub: %s\n", err->detail);
-    return st == HUB_NOT_FOUND ? HUB_EXIT_NOT_RUNNING
-           : st == HUB_DENIED  ? HUB_EXIT_NOT_ALLOWED
-                               : HUB_EXIT_FAILED;
+    return st == HUB_NOT_FOUND  ? HUB_EXIT_NOT_RUNNING
+           : st == HUB_DENIED   ? HUB_EXIT_NOT_ALLOWED
+           : st == HUB_NO_SPACE ? HUB_EXIT_NO_SPACE
+                                : HUB_EXIT_FAILED;
+}
+
+enum hub_status hub_ask_no_space(const char *state, uint64_t free_bytes, struct hub_error *err)
+{
+    return hub_fail(err, HUB_NO_SPACE,
+                    "the disk of %s is full (%" PRIu64 " KiB are free), so that not all that is found can be "
+                    "kept: make room there, or keep the state elsewhere with --state DIR, and scan again",
+                    state, free_bytes / KIB);
 }
 
 /* ---- reading documents ---- */
@@ -272,7 +281,9 @@ static enum hub_status sweep(const char *state, json_t **status, struct hub_erro
     HUB_TRY(hub_control_ask(state, true, "/api/v1/sweep", &before, err));
     for (;;) {
         HUB_TRY(hub_control_ask(state, false, "/api/v1/status", status, err));
-        const json_t *now = json_object_get(*status, "inspection");
+        const json_t *now = json_object_get(*status, "inspection"), *disk = json_object_get(*status, "state");
+        if (truth(disk, "full"))
+            return hub_ask_no_space(text(disk, "path"), (uint64_t)number(disk, "free"), err);
         if (number(now, "sweeps") > number(before, "sweeps") && truth(now, "idle"))
             return HUB_OK;
         hub_json_decrefp(status);

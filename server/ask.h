@@ -5,13 +5,21 @@
 #include "server/config.h"
 
 /* Exit codes, as those of minari-cli. */
-enum { HUB_EXIT_FAILED = 1, HUB_EXIT_USAGE = 2, HUB_EXIT_NOT_RUNNING = 4, HUB_EXIT_NOT_ALLOWED = 7 };
+enum {
+    HUB_EXIT_FAILED = 1,
+    HUB_EXIT_USAGE = 2,
+    HUB_EXIT_NOT_RUNNING = 4,
+    HUB_EXIT_NO_SPACE = 6,
+    HUB_EXIT_NOT_ALLOWED = 7
+};
 
 int hub_ask_status(const struct hub_config *config);
 int hub_ask_problems(const struct hub_config *config);
 /** Have the hub on this state directory look through its directories, wait until it has, print the summary.
  *  HUB_NOT_FOUND: none runs there. */
 HUB_MUST_USE enum hub_status hub_ask_scan(const char *state, struct hub_error *err);
+/** HUB_NO_SPACE: what a scan says when the state's disk is full. */
+HUB_MUST_USE enum hub_status hub_ask_no_space(const char *state, uint64_t free_bytes, struct hub_error *err);
 /** The code for an error, which is printed. */
 int hub_ask_failed(enum hub_status st, const struct hub_error *err);
 

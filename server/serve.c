@@ -8,6 +8,7 @@
 #include "server/http/budget.h"
 #include "server/limits.h"
 #include "server/notify.h"
+#include "storage/base/fs.h"
 #include "storage/base/lru.h"
 #include "storage/base/time.h"
 #include "storage/inspect/inspect.h"
@@ -343,10 +344,10 @@ static void set_base_url(struct watcher *watcher, const struct hub_config *confi
 }
 
 /* Nothing runs yet that could write the log. */
-static int failed(const struct hub_error *err)
+static int failed(enum hub_status st, const struct hub_error *err)
 {
-    fprintf(stderr, "minari-hub: %s\n", err->detail);
-    return 1;
+    const int code = hub_ask_failed(st, err);
+    return code == HUB_EXIT_NO_SPACE ? code : HUB_EXIT_FAILED;
 }
 
 static void tell_limits(const struct parts *parts, const struct hub_config *config)
@@ -368,8 +369,9 @@ int hub_serve(const struct hub_config *config)
     const sigset_t signals = block_signals();
     parts.limits = prepare_process(config);
     int code = 0;
-    if (open_all(&parts, config, &err)) {
-        code = failed(&err);
+    const enum hub_status st = open_all(&parts, config, &err);
+    if (st) {
+        code = failed(st, &err);
     } else {
         set_base_url(&watcher, config);
         tell_start(&watcher, config);
@@ -402,6 +404,15 @@ static void print_summary(struct hub_app *app)
            counts[HUB_DATASET_UNSUPPORTED], counts[HUB_DATASET_PENDING], episodes, steps, size);
 }
 
+static enum hub_status check_space(const struct hub_app *app, struct hub_error *err)
+{
+    struct hub_scan_progress progress;
+    uint64_t free_bytes = 0;
+    hub_scanner_progress(app->scanner, &progress);
+    (void)!hub_fs_free_bytes(app->state, &free_bytes, NULL);
+    return progress.no_space ? hub_ask_no_space(app->state, free_bytes, err) : HUB_OK;
+}
+
 int hub_scan(const struct hub_config *config)
 {
     struct parts parts = {0};
@@ -416,11 +427,15 @@ int hub_scan(const struct hub_config *config)
     st = open_storage(&parts, config, &err);
     if (!st)
         st = start_scanner(&parts, config, true, &err);
-    while (!st && code == 0 && !hub_scanner_wait(parts.app.scanner, TICK_MS))
+    bool over = false;
+    while (!st && code == 0 && !over) {
+        over = hub_scanner_wait(parts.app.scanner, TICK_MS);
+        st = check_space(&parts.app, &err);
         if (sigtimedwait(&signals, NULL, &now) > 0)
             code = 130;
+    }
     if (st)
-        code = failed(&err);
+        code = failed(st, &err);
     else if (code == 0)
         print_summary(&parts.app);
     close_all(&parts, config);

@@ -38,7 +38,8 @@ static const char signals[] =
     "SIGHUP looks through the directories now; SIGTERM lets running answers finish.\n";
 
 static const char exit_codes[] =
-    "0 ok, 1 failed, 2 usage, 4 no hub runs on the state directory, 7 not allowed, 130 interrupted.\n";
+    "0 ok, 1 failed, 2 usage, 4 no hub runs on the state directory, 6 no space on its disk, 7 not allowed,\n"
+    "130 interrupted.\n";
 
 void hub_help(FILE *out)
 {

@@ -47,8 +47,10 @@ static void look_at_roots(const struct hub_app *app, struct hub_alerts *out)
 
 static void look_at_state(const struct hub_app *app, struct hub_alerts *out)
 {
+    struct hub_scan_progress p;
     uint64_t free_bytes = 0;
-    if (hub_fs_free_bytes(app->state, &free_bytes, NULL) || free_bytes >= STATE_LOW_BYTES)
+    hub_scanner_progress(app->scanner, &p);
+    if (hub_fs_free_bytes(app->state, &free_bytes, NULL) || (free_bytes >= STATE_LOW_BYTES && !p.no_space))
         return;
     struct hub_alert *c = add(out, "state-disk-full",
                               "%" PRIu64 " KiB are free for the hub's state; below 64 MiB what is found may "

@@ -97,7 +97,8 @@ static void put_http(struct hub_json *json, struct hub_http *http)
     hub_json_end_object(json);
 }
 
-static void put_disk(struct hub_json *json, const struct hub_request *request)
+static void put_disk(struct hub_json *json, const struct hub_request *request,
+                     const struct hub_scan_progress *p)
 {
     uint64_t free_bytes = 0;
     hub_json_put_object(json, "state");
@@ -105,6 +106,7 @@ static void put_disk(struct hub_json *json, const struct hub_request *request)
         hub_json_put_text(json, "path", request->app->state);
     if (hub_fs_free_bytes(request->app->state, &free_bytes, NULL) == HUB_OK)
         hub_json_put_uint(json, "free", free_bytes);
+    hub_json_put_bool(json, "full", p->no_space);
     hub_json_end_object(json);
 }
 
@@ -157,7 +159,7 @@ enum hub_status hub_status_get(struct hub_request *request, struct hub_response 
     put_inspection(&json, &progress);
     hub_json_put_uint(&json, "hashing", hashing);
     put_http(&json, app->http);
-    put_disk(&json, request);
+    put_disk(&json, request, &progress);
     put_alerts(&json, request);
     hub_json_end_object(&json);
     return hub_json_status(&json);

@@ -295,6 +295,7 @@ void hub_scanner_sweep(struct hub_scanner *s)
 {
     pthread_mutex_lock(&s->lock);
     s->sweep_wanted = s->asked = true;
+    s->progress.no_space = false; /* found out anew */
     pthread_mutex_unlock(&s->lock);
     hub_scan_wake(s);
 }

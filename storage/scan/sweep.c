@@ -288,7 +288,8 @@ static enum hub_status found_locked(struct hub_sweep *sweep, struct hub_found_da
         watch_files(s, seen, found->files);
     const bool same = seen->signature == signature;
     seen->outdated = seen->state == HUB_SEEN_RUNNING && !same;
-    const bool backing_off = same && seen->state == HUB_SEEN_WAITING && hub_scan_now_ms() < seen->due_ms;
+    const bool backing_off = same && seen->state == HUB_SEEN_WAITING && hub_scan_now_ms() < seen->due_ms &&
+                             !(s->asked && seen->troubles);
     if (seen->state == HUB_SEEN_RUNNING || backing_off || (same && seen->state == HUB_SEEN_QUEUED) ||
         (same && seen->given_up && !s->asked))
         return HUB_OK; /* of a changed file a running inspection finds out by itself */
@@ -410,6 +411,7 @@ static void end_sweep(struct hub_scanner *s, enum hub_status st, const struct hu
     s->progress.not_entered = out->not_entered;
     s->progress.unwatched = s->watch ? hub_watch_missed(s->watch) : 0;
     s->asked = s->asked && s->sweep_wanted;
+    s->progress.no_space = st == HUB_NO_SPACE || (st && s->progress.no_space);
     snprintf(s->progress.trouble, sizeof s->progress.trouble, "%.255s", st ? err->detail : "");
     /* files that keep changing must not keep us sweeping: rest a few times as long as a sweep takes */
     s->missed = out->missed ? s->missed + 1 : 0;

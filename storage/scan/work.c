@@ -413,6 +413,7 @@ static bool note_trouble(struct hub_work *w, const struct hub_error *why)
     const unsigned troubles = ++w->seen->troubles;
     const bool give_up = may_give_up(why) && troubles > MAX_RETRIES;
     s->progress.put_off++;
+    s->progress.no_space = why->status == HUB_NO_SPACE;
     pthread_mutex_unlock(&s->lock);
     hub_scan_remember_trouble(s, w->root, w->id, w->signature, troubles);
     hub_scan_tell(s, give_up ? HUB_SCAN_GAVE_UP : HUB_SCAN_PUT_OFF, w->id, why->detail);
@@ -477,6 +478,7 @@ static void done(struct hub_work *w, bool failed, bool limited)
     w->seen->published = w->signature;
     w->seen->tries = w->seen->troubles = w->seen->limited = 0;
     s->progress.inspected++;
+    s->progress.no_space = false;
     s->progress.failed += failed;
     pthread_mutex_unlock(&s->lock);
 }

@@ -1,5 +1,6 @@
 """The hub as the admin of its machine asks it: over the control socket in the state directory."""
 import http.client
+import contextlib
 import json
 import os
 import re
@@ -310,6 +311,41 @@ def test_a_full_state_disk_is_an_alert_and_ends(tmp_path):
             assert "state-disk-full" in said and str(state) in said
             os.unlink(state / "ballast")
             until(lambda: [e for e in events(hub) if e["event"] == "alert-over"])
+    finally:
+        subprocess.run(["umount", "-l", str(state)], check=True)
+
+
+@pytest.mark.parametrize("beside", [False, True])
+def test_a_scan_ends_when_the_state_disk_is_full(tmp_path, beside):
+    """More datasets than a small disk has room for: `scan` names the disk and the remedy, alone and beside a running hub."""
+    root, state = tmp_path / "root", tmp_path / "state"
+    state.mkdir()
+    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=8M", "tmpfs", str(state)], capture_output=True)
+    if mounted.returncode:
+        pytest.skip(f"LOUD: no file system can be mounted here: {mounted.stderr.decode()}")
+
+    def scan():
+        return subprocess.run([os.path.join(BIN, "minari-hub"), "scan", "--root", str(root), "--state", str(state), "--settle", "0"],
+                              capture_output=True, text=True, timeout=60)
+
+    def add(first, last):
+        for i in range(first, last):
+            shutil.copytree(os.path.join(SAMPLES, "door-human-v0"), root / f"door-{i:02}-v0")
+
+    try:
+        add(0, 1)
+        with serving(str(root), state=str(state)) if beside else contextlib.nullcontext():
+            assert scan().returncode == 0
+            with open(state / "ballast", "wb", buffering=0) as ballast, contextlib.suppress(OSError):
+                while True:
+                    ballast.write(bytes(4096))
+            os.truncate(state / "ballast", os.path.getsize(state / "ballast") - (256 << 10))
+            add(1, 60)
+            said = scan()
+            assert said.returncode == 6, said
+            assert f"the disk of {os.path.realpath(state)} is full" in said.stderr and "--state DIR" in said.stderr, said.stderr
+            os.unlink(state / "ballast")
+            until(lambda: re.search(r"60 datasets \(60 ready|datasets +60: 60 ready", scan().stdout))
     finally:
         subprocess.run(["umount", "-l", str(state)], check=True)
 
