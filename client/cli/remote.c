@@ -68,7 +68,7 @@ static int choose(struct cli *cli, const char *chosen)
         return cli_report(cli, &err);
     if (chosen)
         snprintf(cli->remote.origin, sizeof cli->remote.origin, "argument");
-    if (cli->remote.kind == MINARI_REMOTE_HUB)
+    if (minari_remote_is_spoken(&cli->remote))
         return CLI_OK;
     cli_error(CLI_FAILED,
               "the remote is %s (%s), which is no hub; this version lists and downloads from hubs only",

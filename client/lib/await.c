@@ -50,7 +50,7 @@ static enum hub_status take_over(struct hub_remote_files *plan, const struct hub
 static enum hub_status list_again(struct hub_check *c, struct hub_error *err)
 {
     struct hub_remote_files now;
-    HUB_TRY(hub_remote_files_get(c->client, c->plan->id, c->plan->revision, &now, err));
+    HUB_TRY(c->client->remote.kind->files(&c->client->remote, c->plan->id, c->plan->revision, &now, err));
     const enum hub_status st = take_over(c->plan, &now, err);
     hub_remote_files_dispose(&now);
     return st;
@@ -72,35 +72,30 @@ struct asking {
     size_t next, asked;
 };
 
-static enum hub_status question_url(const struct hub_check *c, const char *path, struct hub_buf *url)
-{
-    HUB_CLEANUP(hub_buf_dispose) struct hub_buf rest = HUB_BUF_INIT(32 * KIB);
-    url->limit = 64 * KIB;
-    url->size = 0;
-    HUB_TRY(hub_buf_add_text(&rest, "files/", NULL));
-    HUB_TRY(hub_uri_encode_path(hub_view_of(path), &rest, NULL));
-    HUB_TRY(hub_client_url(c->client, c->plan->id, rest.data, url, NULL));
-    return hub_client_parameter(url, "revision", c->plan->revision, NULL);
-}
-
 static enum hub_status answered(struct hub_fetch *fetch, enum hub_status st, struct hub_error *err);
 
-static void ask_more(struct asking *a)
+static enum hub_status ask_more(struct asking *a, struct hub_error *err)
 {
+    const struct hub_remote *remote = &a->check->client->remote;
     const struct hub_remote_files *plan = a->check->plan;
     for (size_t i = 0; i < ASK_AT_ONCE; i++) {
         struct question *q = &a->questions[i];
         while (a->next < plan->count && plan->items[a->next].has_sha256)
             a->next++;
         if (a->next >= plan->count || a->asked >= ASK_MOST)
-            return;
-        if (q->used || question_url(a->check, plan->items[a->next].path, &q->url))
+            return HUB_OK;
+        if (q->used)
             continue;
+        q->url.limit = 64 * KIB;
+        q->url.size = 0;
         *q = (struct question){.url = q->url, .asking = a, .file = a->next++, .used = true};
-        q->fetch = (struct hub_fetch){.url = q->url.data, .head_only = true, .finished = answered, .user = q};
+        q->fetch = (struct hub_fetch){.head_only = true, .finished = answered, .user = q};
+        HUB_TRY(remote->kind->open(remote, plan, plan->items[q->file].path, &q->url, &q->fetch, err));
+        q->fetch.url = q->url.data;
         a->asked++;
-        hub_transport_submit(a->check->client->transport, &q->fetch);
+        hub_transport_submit(remote->transport, &q->fetch);
     }
+    return HUB_OK;
 }
 
 static enum hub_status answered(struct hub_fetch *fetch, enum hub_status st, struct hub_error *err)
@@ -114,15 +109,18 @@ static enum hub_status answered(struct hub_fetch *fetch, enum hub_status st, str
         return st;
     if (fetch->answer.has_sha256)
         learn(file, fetch->answer.sha256);
-    ask_more(q->asking);
-    return HUB_OK;
+    return ask_more(q->asking, err);
 }
 
 static enum hub_status ask(struct hub_check *c, struct hub_error *err)
 {
     struct asking a = {.check = c};
-    ask_more(&a);
-    const enum hub_status st = hub_transport_drive(c->client->transport, &(struct hub_drive){0}, err);
+    struct hub_transport *transport = c->client->remote.transport;
+    enum hub_status st = ask_more(&a, err);
+    if (st)
+        hub_transport_drop(transport);
+    else
+        st = hub_transport_drive(transport, &(struct hub_drive){0}, err);
     for (size_t i = 0; i < ASK_AT_ONCE; i++)
         hub_buf_dispose(&a.questions[i].url);
     return st;

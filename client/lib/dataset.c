@@ -68,7 +68,7 @@ struct entry {
 
 struct minari_dataset_list {
     struct entry *entries;
-    size_t count, capacity;
+    size_t count, capacity, bytes;
 };
 
 static enum hub_status grow(struct minari_dataset_list *list, size_t more, struct hub_error *err)
@@ -86,59 +86,35 @@ static enum hub_status grow(struct minari_dataset_list *list, size_t more, struc
     return HUB_OK;
 }
 
-static enum hub_status take_page(struct minari_dataset_list *list, const struct hub_page *page,
-                                 struct hub_error *err)
+/* A listing has ceilings: in datasets, in bytes of all of them together. */
+static enum hub_status take_item(json_t *item, struct hub_view text, void *user, struct hub_error *err)
 {
-    HUB_TRY(grow(list, page->count, err));
-    for (size_t i = 0; i < page->count; i++) {
-        struct entry *e = &list->entries[list->count];
-        *e = (struct entry){0};
-        json_t *object = json_array_get(page->items, i);
-        HUB_TRY(hub_summary_read(object, &e->summary, &e->texts, err));
-        e->object = json_incref(object);
-        e->json = hub_view_dup(page->raw[i]);
-        list->count++;
-        if (!e->json)
-            return hub_fail(err, HUB_NO_MEMORY, "no memory for a list");
-    }
-    return HUB_OK;
+    struct minari_dataset_list *list = user;
+    HUB_TRY(grow(list, 1, err));
+    list->bytes += text.size;
+    if (list->bytes > LISTING_BYTES)
+        return hub_fail_as(err, HUB_TOO_BIG, "too-long",
+                           "the hub's list does not end after %zu MB: ask with a prefix",
+                           list->bytes / 1000000);
+    struct entry *e = &list->entries[list->count];
+    *e = (struct entry){0};
+    HUB_TRY(hub_summary_read(item, &e->summary, &e->texts, err));
+    e->object = json_incref(item);
+    e->json = hub_view_dup(text);
+    list->count++;
+    return e->json ? HUB_OK : hub_fail(err, HUB_NO_MEMORY, "no memory for a list");
 }
 
-static enum hub_status first_url(const struct minari_client *client, const struct minari_dataset_query *q,
-                                 struct hub_buf *url, struct hub_error *err)
-{
-    HUB_TRY(hub_client_url(client, NULL, NULL, url, err));
-    HUB_TRY(hub_client_parameter(url, "limit", "1000", err));
-    HUB_TRY(hub_client_parameter(url, "prefix", q->prefix, err));
-    HUB_TRY(hub_client_parameter(url, "format", q->format, err));
-    HUB_TRY(hub_client_parameter(url, "status", q->status, err));
-    HUB_TRY(hub_client_parameter(url, "for", q->loadable_by, err));
-    HUB_TRY(hub_client_parameter(url, "sort", q->sort, err));
-    return hub_client_parameter(url, "latest", q->latest ? "true" : NULL, err);
-}
-
-/* A hub's listing has ceilings: in pages, in datasets, in bytes of all pages together. */
-static enum hub_status list_all(struct minari_client *client, const struct minari_dataset_query *query,
+static enum hub_status list_all(struct minari_client *client, const struct minari_dataset_query *q,
                                 struct minari_dataset_list *list, struct hub_error *err)
 {
-    HUB_CLEANUP(hub_buf_dispose) struct hub_buf url = HUB_BUF_INIT(64 * KIB);
-    HUB_CLEANUP(hub_page_dispose) struct hub_page page = {0};
-    size_t bytes = 0;
-    HUB_TRY(first_url(client, query, &url, err));
-    for (unsigned pages = 1;; pages++) {
-        HUB_TRY(hub_page_get(client, url.data, &page, err));
-        HUB_TRY(take_page(list, &page, err));
-        if (!page.next)
-            return HUB_OK;
-        bytes += page.text.size;
-        if (bytes > LISTING_BYTES || pages == HUB_MAX_PAGES)
-            return hub_fail_as(err, HUB_TOO_BIG, "too-long",
-                               "the hub's list does not end after %u pages and %zu MB: ask with a prefix",
-                               pages, bytes / 1000000);
-        url.size = 0;
-        HUB_TRY(hub_client_url(client, NULL, NULL, &url, err));
-        HUB_TRY(hub_buf_add_text(&url, page.next, err));
-    }
+    const struct hub_remote_query query = {.prefix = q->prefix,
+                                           .format = q->format,
+                                           .status = q->status,
+                                           .release = q->loadable_by,
+                                           .sort = q->sort,
+                                           .latest = q->latest};
+    return client->remote.kind->list(&client->remote, &query, take_item, list, err);
 }
 
 enum minari_status minari_dataset_list_get(struct minari_client *client,
@@ -220,13 +196,10 @@ static enum hub_status read_versions(struct minari_dataset *ds, struct hub_error
 static enum hub_status read_dataset(struct minari_client *client, const char *id, const char *release,
                                     struct minari_dataset *ds, struct hub_error *err)
 {
-    HUB_CLEANUP(hub_buf_dispose) struct hub_buf url = HUB_BUF_INIT(16 * KIB);
     ds->text = HUB_BUF_INIT(DOCUMENT_BYTES);
-    HUB_TRY(hub_client_url(client, id, NULL, &url, err));
-    HUB_TRY(hub_client_parameter(&url, "for", release, err));
-    HUB_TRY(hub_client_document(client, url.data, DOCUMENT_BYTES, &ds->text, &ds->document, err));
+    HUB_TRY(client->remote.kind->describe(&client->remote, id, release, &ds->text, &ds->document, err));
     HUB_TRY(hub_summary_read(ds->document, &ds->summary, &ds->texts, err));
-    if (!hub_client_same_id(id, ds->summary.id))
+    if (!hub_api_same_id(id, ds->summary.id))
         return hub_fail_as(err, HUB_CORRUPT, "protocol", "asked for '%.200s', the hub answers about '%.200s'",
                            id, ds->summary.id);
     HUB_TRY(read_versions(ds, err));

@@ -100,7 +100,7 @@ static enum hub_status fetch(struct job *j, struct hub_error *err)
     hub_remote_files_dispose(&j->plan);
     free(j->check.sums);
     j->check = (struct hub_check){0};
-    HUB_TRY(hub_remote_files_get(j->client, j->id, NULL, &j->plan, err));
+    HUB_TRY(j->client->remote.kind->files(&j->client->remote, j->id, NULL, &j->plan, err));
     if (strcmp(j->plan.id, j->id) != 0)
         return hub_fail_as(err, HUB_CORRUPT, "protocol",
                            "asked for the files of '%.200s', the hub lists those of '%.200s'", j->id,
@@ -159,8 +159,8 @@ static enum hub_status publish(struct job *j, struct hub_error *err)
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf record = HUB_BUF_INIT(1 * GIB);
     char tree[64];
     j->phase = MINARI_PHASE_PUBLISH;
-    HUB_TRY(hub_record_write(&j->plan, j->client->base, (const uint8_t(*)[HUB_SHA256_BYTES])j->check.sums,
-                             &record, err));
+    HUB_TRY(hub_record_write(&j->plan, j->client->remote.base,
+                             (const uint8_t(*)[HUB_SHA256_BYTES])j->check.sums, &record, err));
     HUB_TRY(hub_fs_write(j->staging.tree, HUB_RECORD_FILE, hub_buf_view(&record), 0644, err));
     HUB_TRY(hub_staging_sync(&j->staging, err));
     snprintf(tree, sizeof tree, "incoming/%s/tree", j->staging.key);

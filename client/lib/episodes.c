@@ -10,18 +10,24 @@ static enum hub_status first_url(const struct minari_client *client, const char 
                                  struct hub_error *err)
 {
     char limit[24] = "1000";
-    HUB_TRY(hub_client_url(client, id, "episodes", url, err));
+    HUB_TRY(hub_api_url(&client->remote, id, "episodes", url, err));
     if (q->limit && q->limit < 1000)
         snprintf(limit, sizeof limit, "%" PRIu64, q->limit);
-    HUB_TRY(hub_client_parameter(url, "limit", limit, err));
-    HUB_TRY(hub_client_parameter(url, "sort", q->sort, err));
-    return hub_client_parameter(url, "split", q->split, err);
+    HUB_TRY(hub_api_parameter(url, "limit", limit, err));
+    HUB_TRY(hub_api_parameter(url, "sort", q->sort, err));
+    return hub_api_parameter(url, "split", q->split, err);
 }
 
+struct listing {
+    minari_episode_fn fn;
+    void *user;
+    uint64_t left; /* that are wanted */
+};
+
 /* The item's own text is terminated for the callback. */
-static enum hub_status hand_over(const json_t *item, struct hub_view raw, minari_episode_fn fn, void *user,
-                                 struct hub_error *err)
+static enum hub_status hand_over(json_t *item, struct hub_view raw, void *user, struct hub_error *err)
 {
+    struct listing *listing = user;
     char seed[32] = "";
     const json_t *seed_value = json_object_get(item, "seed"), *ret = json_object_get(item, "return");
     if (!json_is_integer(json_object_get(item, "number")))
@@ -40,7 +46,9 @@ static enum hub_status hand_over(const json_t *item, struct hub_view raw, minari
                                            .has_return = json_is_number(ret),
                                            .total_return = json_number_value(ret),
                                            .json = json};
-    return fn(&episode, user) ? hub_fail(err, HUB_CANCELLED, "stopped") : HUB_OK;
+    if (listing->fn(&episode, listing->user))
+        return hub_fail(err, HUB_CANCELLED, "stopped");
+    return --listing->left ? HUB_OK : HUB_CANCELLED; /* enough */
 }
 
 static enum hub_status each(struct minari_client *client, const char *id,
@@ -48,22 +56,10 @@ static enum hub_status each(struct minari_client *client, const char *id,
                             struct hub_error *err)
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf url = HUB_BUF_INIT(64 * KIB);
-    HUB_CLEANUP(hub_page_dispose) struct hub_page page = {0};
-    uint64_t left = query->limit ? query->limit : UINT64_MAX;
+    struct listing listing = {fn, user, query->limit ? query->limit : UINT64_MAX};
     HUB_TRY(first_url(client, id, query, &url, err));
-    for (unsigned pages = 1;; pages++) {
-        HUB_TRY(hub_page_get(client, url.data, &page, err));
-        for (size_t i = 0; i < page.count && left; i++, left--)
-            HUB_TRY(hand_over(json_array_get(page.items, i), page.raw[i], fn, user, err));
-        if (!page.next || !left)
-            return HUB_OK;
-        if (pages == HUB_MAX_PAGES)
-            return hub_fail_as(err, HUB_TOO_BIG, "too-long", "the hub's list does not end after %u pages",
-                               pages);
-        url.size = 0;
-        HUB_TRY(hub_client_url(client, id, "episodes", &url, err));
-        HUB_TRY(hub_buf_add_text(&url, page.next, err));
-    }
+    const enum hub_status st = hub_api_each(&client->remote, id, "episodes", &url, hand_over, &listing, err);
+    return listing.left ? st : HUB_OK;
 }
 
 enum minari_status minari_episodes_each(struct minari_client *client, const char *id,
@@ -85,8 +81,8 @@ static enum hub_status get(struct minari_client *client, const char *id, uint64_
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf url = HUB_BUF_INIT(16 * KIB), text = HUB_BUF_INIT(64 * MIB);
     HUB_CLEANUP(hub_json_decrefp) json_t *document = NULL;
     snprintf(rest, sizeof rest, "episodes/%" PRIu64, number);
-    HUB_TRY(hub_client_url(client, id, rest, &url, err));
-    HUB_TRY(hub_client_document(client, url.data, text.limit, &text, &document, err));
+    HUB_TRY(hub_api_url(&client->remote, id, rest, &url, err));
+    HUB_TRY(hub_remote_document(&client->remote, url.data, text.limit, &text, &document, err));
     *json = hub_buf_take(&text, NULL);
     return HUB_OK;
 }

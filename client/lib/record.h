@@ -2,7 +2,7 @@
 #ifndef HUB_CLIENT_RECORD_H
 #define HUB_CLIENT_RECORD_H
 
-#include "client/lib/files.h"
+#include "client/lib/internal.h"
 
 /** One file as it was downloaded. */
 struct hub_record_file {

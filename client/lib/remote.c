@@ -2,46 +2,12 @@
 #include "client/lib/internal.h"
 
 #include <stdio.h>
-#include <strings.h>
-
-static const struct {
-    const char *scheme;
-    enum minari_remote_kind kind;
-} schemes[] = {
-    {"http://", MINARI_REMOTE_HUB},
-    {"https://", MINARI_REMOTE_HUB},
-    {"gcp://", MINARI_REMOTE_GCP},
-    {"hf://", MINARI_REMOTE_HF},
-};
-
-/* HOST[:PORT] or [IPV6][:PORT] before the first slash. */
-static bool authority_is_good(struct hub_view rest)
-{
-    const char *end = memchr(rest.data, '/', rest.size);
-    struct hub_view left = {rest.data, end ? (size_t)(end - rest.data) : rest.size};
-    size_t host = 0;
-    if (left.size && left.data[0] == '[') {
-        const size_t inner = strspn(left.data + 1, "0123456789abcdefABCDEF:.%");
-        host = inner && inner + 1 < left.size && left.data[inner + 1] == ']' ? inner + 2 : 0;
-    } else {
-        while (host < left.size && !strchr(":[]", left.data[host]))
-            host++;
-    }
-    if (!host || host == left.size)
-        return host;
-    const struct hub_view digits = {left.data + host + 1, left.size - host - 1};
-    unsigned port = 0;
-    for (size_t i = 0; i < digits.size && port <= 65535; i++)
-        port = digits.data[i] >= '0' && digits.data[i] <= '9' ? port * 10 + (unsigned)(digits.data[i] - '0')
-                                                              : 65536;
-    return left.data[host] == ':' && port > 0 && port <= 65535;
-}
 
 /* "hub:8080", "127.0.0.1:8080", "hub.example.org": what people write when they mean a hub. */
 static bool looks_like_a_host(const char *text)
 {
     const struct hub_view rest = hub_view_of(text);
-    return rest.size < 200 && strpbrk(text, ":.") && !strchr(text, '/') && authority_is_good(rest);
+    return rest.size < 200 && strpbrk(text, ":.") && !strchr(text, '/') && hub_remote_hub.is_address(rest);
 }
 
 static enum hub_status parse(const char *text, struct minari_remote *out, struct hub_error *err)
@@ -49,16 +15,12 @@ static enum hub_status parse(const char *text, struct minari_remote *out, struct
     size_t size = strlen(text);
     while (size && text[size - 1] == '/')
         size--;
-    for (size_t i = 0; i < HUB_COUNT(schemes); i++) {
-        const size_t head = strlen(schemes[i].scheme);
-        if (size <= head || strncasecmp(text, schemes[i].scheme, head) != 0)
-            continue;
-        const struct hub_view rest = {text + head, size - head};
-        if (rest.data[0] == '/' || rest.size >= 400 || strcspn(rest.data, " ?#\"<>\\^`{|}@") < rest.size ||
-            !hub_utf8_printable(rest) || (schemes[i].kind == MINARI_REMOTE_HUB && !authority_is_good(rest)))
-            break;
-        *out = (struct minari_remote){.kind = schemes[i].kind};
-        snprintf(out->text, sizeof out->text, "%s%.*s", schemes[i].scheme, (int)rest.size, rest.data);
+    struct hub_view rest;
+    const struct hub_remote_row *row = hub_remote_find((struct hub_view){text, size}, &rest);
+    if (row && rest.data[0] != '/' && rest.size < 400 && strcspn(rest.data, " ?#\"<>\\^`{|}@") >= rest.size &&
+        hub_utf8_printable(rest) && (!row->kind || row->kind->is_address(rest))) {
+        *out = (struct minari_remote){.kind = (enum minari_remote_kind)row->number};
+        snprintf(out->text, sizeof out->text, "%s%.*s", row->scheme, (int)rest.size, rest.data);
         return HUB_OK;
     }
     if (looks_like_a_host(text))
@@ -75,6 +37,13 @@ enum minari_status minari_remote_parse(const char *text, struct minari_remote *o
     struct hub_error error = {0};
     struct minari_remote own;
     return hub_client_report(parse(text ? text : "", out ? out : &own, &error), &error, err);
+}
+
+bool minari_remote_is_spoken(const struct minari_remote *remote)
+{
+    struct hub_view rest;
+    const struct hub_remote_row *row = hub_remote_find(hub_view_of(remote->text), &rest);
+    return row && row->kind;
 }
 
 static enum hub_status choose(const char *option, const char *hub_url, const char *minari_remote,

@@ -75,7 +75,7 @@ static enum hub_status add_slice(struct hub_buf *url, const struct minari_slice 
     char text[24];
     for (size_t i = 0; i < HUB_COUNT(parts); i++) {
         snprintf(text, sizeof text, "%" PRId64, parts[i].value);
-        HUB_TRY(hub_client_parameter(url, parts[i].name, parts[i].has ? text : NULL, err));
+        HUB_TRY(hub_api_parameter(url, parts[i].name, parts[i].has ? text : NULL, err));
     }
     return HUB_OK;
 }
@@ -94,10 +94,10 @@ static enum hub_status rows_url(const struct minari_client *client, const char *
         HUB_TRY(hub_buf_add_text(&rest, "/", err));
         HUB_TRY(hub_uri_encode_path(hub_view_of(fields[0]), &rest, err));
     }
-    HUB_TRY(hub_client_url(client, id, rest.data, url, err));
+    HUB_TRY(hub_api_url(&client->remote, id, rest.data, url, err));
     for (size_t i = 0; count > 1 && i < count; i++)
-        HUB_TRY(hub_client_parameter(url, "fields", fields[i], err));
-    HUB_TRY(hub_client_parameter(url, "format", format ? format : "json", err));
+        HUB_TRY(hub_api_parameter(url, "fields", fields[i], err));
+    HUB_TRY(hub_api_parameter(url, "format", format ? format : "json", err));
     return slice ? add_slice(url, slice, err) : HUB_OK;
 }
 
@@ -110,7 +110,7 @@ static enum hub_status fetch_rows(struct minari_client *client, const char *url,
                               .head = rows_head,
                               .body = rows_body,
                               .user = rows};
-    HUB_TRY(hub_transport_get(client->transport, &fetch, err));
+    HUB_TRY(hub_transport_get(client->remote.transport, &fetch, err));
     if (rows->info)
         rows->info->bytes = fetch.done;
     return HUB_OK;

@@ -5,7 +5,7 @@
 #ifndef HUB_CLIENT_STAGING_H
 #define HUB_CLIENT_STAGING_H
 
-#include "client/lib/files.h"
+#include "client/lib/internal.h"
 #include "client/lib/journal.h"
 #include "client/lib/private.h"
 #include "storage/base/id.h"

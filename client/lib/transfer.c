@@ -148,7 +148,7 @@ static enum hub_status aim(struct run *r, struct piece *p, struct open_file *f, 
 {
     struct hub_transfer *t = r->transfer;
     const struct hub_remote_file *item = &t->plan->items[f->file];
-    HUB_CLEANUP(hub_buf_dispose) struct hub_buf rest = HUB_BUF_INIT(32 * KIB);
+    const struct hub_remote *remote = &t->client->remote;
     p->run = r;
     p->used = true;
     p->file = f->file;
@@ -156,17 +156,14 @@ static enum hub_status aim(struct run *r, struct piece *p, struct open_file *f, 
     p->crc = 0;
     p->url.limit = 64 * KIB;
     p->url.size = 0;
-    HUB_TRY(hub_buf_add_text(&rest, "files/", err));
-    HUB_TRY(hub_uri_encode_path(hub_view_of(item->path), &rest, err));
-    HUB_TRY(hub_client_url(t->client, t->plan->id, rest.data, &p->url, err));
-    HUB_TRY(hub_client_parameter(&p->url, "revision", t->plan->revision, err));
-    p->fetch = (struct hub_fetch){.url = p->url.data,
-                                  .resumable = true,
+    p->fetch = (struct hub_fetch){.resumable = true,
                                   .count = item->size,
                                   .head = piece_head,
                                   .body = piece_body,
                                   .finished = piece_finished,
                                   .user = p};
+    HUB_TRY(remote->kind->open(remote, t->plan, item->path, &p->url, &p->fetch, err));
+    p->fetch.url = p->url.data;
     if (segment != WHOLE)
         hub_segment_range(item->size, t->staging->segment_bytes, segment, &p->fetch.first, &p->fetch.count);
     p->fetch.by_range = p->fetch.count != item->size;
@@ -189,7 +186,7 @@ static enum hub_status ask_for_more(struct run *r, struct hub_error *err)
         if (!f)
             return HUB_OK;
         HUB_TRY(aim(r, p, f, segment, err));
-        hub_transport_submit(r->transfer->client->transport, &p->fetch);
+        hub_transport_submit(r->transfer->client->remote.transport, &p->fetch);
     }
     return HUB_OK;
 }
@@ -377,10 +374,10 @@ enum hub_status hub_transfer_run(struct hub_transfer *t, struct hub_error *err)
         r->open[i].fd = -1;
     enum hub_status st = ask_for_more(r, err);
     if (st)
-        hub_transport_drop(t->client->transport);
+        hub_transport_drop(t->client->remote.transport);
     else
-        st = hub_transport_drive(t->client->transport, &(struct hub_drive){.tick = t->tick, .user = t->user},
-                                 err);
+        st = hub_transport_drive(t->client->remote.transport,
+                                 &(struct hub_drive){.tick = t->tick, .user = t->user}, err);
     for (size_t i = 0; i < HUB_COUNT(r->open); i++)
         hub_closep(&r->open[i].fd);
     for (size_t i = 0; i < MAX_PIECES; i++)

@@ -155,7 +155,7 @@ static enum hub_status against_hub(struct verifier *v, struct minari_client *cli
                                    const char *directory, struct hub_error *err)
 {
     HUB_CLEANUP(hub_remote_files_dispose) struct hub_remote_files plan = {0};
-    HUB_TRY(hub_remote_files_get(client, id, NULL, &plan, err));
+    HUB_TRY(client->remote.kind->files(&client->remote, id, NULL, &plan, err));
     HUB_CLEANUP(hub_freep) struct expected *files = calloc(plan.count + 1, sizeof *files);
     if (!files)
         return hub_fail(err, HUB_NO_MEMORY, "no memory to verify");

@@ -4,6 +4,8 @@
 
 #include <minari/error.h>
 
+#include <stdbool.h>
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -19,6 +21,9 @@ struct minari_remote {
 /** MINARI_INVALID with what is accepted, for anything else. */
 MINARI_API enum minari_status minari_remote_parse(const char *text, struct minari_remote *out,
                                                   struct minari_error *err);
+
+/** Whether this version can talk to such a remote; others are known by name only. */
+MINARI_API bool minari_remote_is_spoken(const struct minari_remote *remote);
 
 /**
  * The remote to use: the option, then MINARI_HUB_URL, then MINARI_REMOTE (gcp and hf only, as Python Minari

@@ -1,0 +1,220 @@
+/* A hub as a remote: see hub.h. */
+#include "storage/remote/hub.h"
+
+#include "storage/base/id.h"
+#include "storage/base/uri.h"
+
+#include <stdlib.h>
+
+enum { DOCUMENT_BYTES = 64 * 1024 * 1024, LISTING_BYTES = 256 * 1024 * 1024 /* what a hub sends at most */ };
+
+/* ---- URLs ---- */
+
+enum hub_status hub_api_url(const struct hub_remote *remote, const char *id, const char *rest,
+                            struct hub_buf *out, struct hub_error *err)
+{
+    if (remote->kind != &hub_remote_hub)
+        return hub_fail(err, HUB_UNSUPPORTED, "'%.200s' is no hub: it has datasets and files only",
+                        remote->base);
+    HUB_TRY(hub_buf_addf(out, err, "%s/api/v1/datasets", remote->base));
+    if (!id)
+        return HUB_OK;
+    HUB_TRY(hub_id_check(hub_view_of(id), err));
+    HUB_TRY(hub_buf_add_text(out, "/", err));
+    HUB_TRY(hub_uri_encode_path(hub_view_of(id), out, err));
+    return rest ? hub_buf_addf(out, err, "/%s", rest) : HUB_OK;
+}
+
+enum hub_status hub_api_parameter(struct hub_buf *url, const char *name, const char *value,
+                                  struct hub_error *err)
+{
+    if (!value)
+        return HUB_OK;
+    HUB_TRY(hub_buf_addf(url, err, "%s%s=", memchr(url->data, '?', url->size) ? "&" : "?", name));
+    return hub_uri_encode_segment(hub_view_of(value), url, err);
+}
+
+bool hub_api_same_id(const char *asked, const char *got)
+{
+    struct hub_view name;
+    uint32_t version;
+    return strcmp(asked, got) == 0 ||
+           (hub_id_split_alias(hub_view_of(got), &name, &version) && hub_view_is(name, asked));
+}
+
+/* ---- pages ---- */
+
+enum { PAGE_BYTES = 64 * 1024 * 1024, MAX_PAGES = 100 * 1000 /* of up to 1000 items */ };
+
+/* One page of a listing: its items both parsed and as they came. */
+struct page {
+    struct hub_buf text;
+    json_t *document;
+    json_t *items;
+    struct hub_view *raw; /* as many as items */
+    size_t count;
+    char *next; /* the query of the next page, or NULL */
+};
+
+static void dispose_page(struct page *page)
+{
+    hub_buf_dispose(&page->text);
+    json_decref(page->document);
+    free(page->raw);
+    free(page->next);
+    *page = (struct page){0};
+}
+
+static enum hub_status get_page(struct hub_remote *remote, const char *url, struct page *page,
+                                struct hub_error *err)
+{
+    dispose_page(page);
+    page->text = HUB_BUF_INIT(PAGE_BYTES);
+    HUB_TRY(hub_remote_document(remote, url, PAGE_BYTES, &page->text, &page->document, err));
+    page->items = json_object_get(page->document, "items");
+    if (!json_is_array(page->items))
+        return hub_fail_as(err, HUB_CORRUPT, "protocol", "the answer of %.200s has no items: is it a hub?",
+                           url);
+    HUB_TRY(hub_raw_items(hub_buf_view(&page->text), "items", json_array_size(page->items), &page->raw,
+                          &page->count, err));
+    if (page->count != json_array_size(page->items))
+        return hub_fail_as(err, HUB_CORRUPT, "protocol", "the answer of %.200s cannot be read", url);
+    /* Only the query is taken over: another host, or the hub's name for itself behind a proxy, is of no use
+     * here. */
+    const char *next = hub_member_text(page->document, "next");
+    const char *query = next ? strchr(next, '?') : NULL;
+    if (query && page->count && !(page->next = strdup(query)))
+        return hub_fail(err, HUB_NO_MEMORY, "no memory for a page");
+    return HUB_OK;
+}
+
+enum hub_status hub_api_each(struct hub_remote *remote, const char *id, const char *rest, struct hub_buf *url,
+                             hub_remote_item_fn fn, void *user, struct hub_error *err)
+{
+    HUB_CLEANUP(dispose_page) struct page page = {0};
+    for (unsigned pages = 1;; pages++) {
+        HUB_TRY(get_page(remote, url->data, &page, err));
+        for (size_t i = 0; i < page.count; i++)
+            HUB_TRY(fn(json_array_get(page.items, i), page.raw[i], user, err));
+        if (!page.next)
+            return HUB_OK;
+        if (pages == MAX_PAGES)
+            return hub_fail_as(err, HUB_TOO_BIG, "too-long", "the hub's list does not end after %u pages",
+                               pages);
+        url->size = 0;
+        HUB_TRY(hub_api_url(remote, id, rest, url, err));
+        HUB_TRY(hub_buf_add_text(url, page.next, err));
+    }
+}
+
+/* ---- the row ---- */
+
+/* HOST[:PORT] or [IPV6][:PORT] before the first slash. */
+static bool is_address(struct hub_view rest)
+{
+    const char *end = memchr(rest.data, '/', rest.size);
+    struct hub_view left = {rest.data, end ? (size_t)(end - rest.data) : rest.size};
+    size_t host = 0;
+    if (left.size && left.data[0] == '[') {
+        const size_t inner = strspn(left.data + 1, "0123456789abcdefABCDEF:.%");
+        host = inner && inner + 1 < left.size && left.data[inner + 1] == ']' ? inner + 2 : 0;
+    } else {
+        while (host < left.size && !strchr(":[]", left.data[host]))
+            host++;
+    }
+    if (!host || host == left.size)
+        return host;
+    const struct hub_view digits = {left.data + host + 1, left.size - host - 1};
+    unsigned port = 0;
+    for (size_t i = 0; i < digits.size && port <= 65535; i++)
+        port = digits.data[i] >= '0' && digits.data[i] <= '9' ? port * 10 + (unsigned)(digits.data[i] - '0')
+                                                              : 65536;
+    return left.data[host] == ':' && port > 0 && port <= 65535;
+}
+
+static enum hub_status list(struct hub_remote *remote, const struct hub_remote_query *q,
+                            hub_remote_item_fn fn, void *user, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf url = HUB_BUF_INIT(64 * KIB);
+    HUB_TRY(hub_api_url(remote, NULL, NULL, &url, err));
+    HUB_TRY(hub_api_parameter(&url, "limit", "1000", err));
+    HUB_TRY(hub_api_parameter(&url, "prefix", q->prefix, err));
+    HUB_TRY(hub_api_parameter(&url, "format", q->format, err));
+    HUB_TRY(hub_api_parameter(&url, "status", q->status, err));
+    HUB_TRY(hub_api_parameter(&url, "for", q->release, err));
+    HUB_TRY(hub_api_parameter(&url, "sort", q->sort, err));
+    HUB_TRY(hub_api_parameter(&url, "latest", q->latest ? "true" : NULL, err));
+    return hub_api_each(remote, NULL, NULL, &url, fn, user, err);
+}
+
+static enum hub_status describe(struct hub_remote *remote, const char *id, const char *release,
+                                struct hub_buf *text, json_t **out, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf url = HUB_BUF_INIT(16 * KIB);
+    HUB_TRY(hub_api_url(remote, id, NULL, &url, err));
+    HUB_TRY(hub_api_parameter(&url, "for", release, err));
+    return hub_remote_document(remote, url.data, DOCUMENT_BYTES, text, out, err);
+}
+
+static enum hub_status read_files(const json_t *document, const char *id, const char *revision,
+                                  struct hub_remote_files *out, struct hub_error *err)
+{
+    const json_t *items = json_object_get(document, "items"), *item;
+    const char *full = hub_member_text(document, "id"), *now = hub_member_text(document, "revision");
+    size_t i;
+    if (!full || !now || !json_is_array(items))
+        return hub_fail_as(err, HUB_CORRUPT, "protocol", "the list of files of '%s' is not a hub's", id);
+    if (!hub_api_same_id(id, full))
+        return hub_fail_as(err, HUB_CORRUPT, "protocol",
+                           "asked for the files of '%.200s', the hub lists those of '%.200s'", id, full);
+    if (revision && strcmp(now, revision) != 0)
+        return hub_fail_as(err, HUB_CHANGED, "revision-gone", "'%s' is now at revision %.40s", id, now);
+    if (!(out->id = strdup(full)) || !(out->revision = strdup(now)))
+        return hub_fail(err, HUB_NO_MEMORY, "no memory for a list of files");
+    json_array_foreach(items, i, item)
+    {
+        const char *path = hub_member_text(item, "path");
+        const json_t *size = json_object_get(item, "size");
+        HUB_TRY(hub_path_check(path, err));
+        if (!json_is_integer(size) || json_integer_value(size) < 0)
+            return hub_fail_as(err, HUB_CORRUPT, "protocol", "the hub gives no size of '%s'", path);
+        HUB_TRY(hub_remote_files_add(out, path, (uint64_t)json_integer_value(size),
+                                     hub_member_text(item, "sha256"), err));
+    }
+    return hub_remote_files_finish(out, err);
+}
+
+static enum hub_status files(struct hub_remote *remote, const char *id, const char *revision,
+                             struct hub_remote_files *out, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf url = HUB_BUF_INIT(16 * KIB);
+    HUB_CLEANUP(hub_json_decrefp) json_t *document = NULL;
+    *out = (struct hub_remote_files){0};
+    HUB_TRY(hub_api_url(remote, id, "files", &url, err));
+    HUB_TRY(hub_api_parameter(&url, "revision", revision, err));
+    HUB_TRY(hub_remote_document(remote, url.data, LISTING_BYTES, NULL, &document, err));
+    const enum hub_status st = read_files(document, id, revision, out, err);
+    if (st)
+        hub_remote_files_dispose(out);
+    return st;
+}
+
+static enum hub_status open_file(const struct hub_remote *remote, const struct hub_remote_files *files_of,
+                                 const char *path, struct hub_buf *url, struct hub_fetch *fetch,
+                                 struct hub_error *err)
+{
+    (void)fetch;
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf rest = HUB_BUF_INIT(32 * KIB);
+    HUB_TRY(hub_buf_add_text(&rest, "files/", err));
+    HUB_TRY(hub_uri_encode_path(hub_view_of(path), &rest, err));
+    HUB_TRY(hub_api_url(remote, files_of->id, rest.data, url, err));
+    return hub_api_parameter(url, "revision", files_of->revision, err);
+}
+
+const struct hub_remote_kind hub_remote_hub = {
+    .is_address = is_address,
+    .list = list,
+    .describe = describe,
+    .files = files,
+    .open = open_file,
+};

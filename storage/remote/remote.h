@@ -1,0 +1,101 @@
+/**
+ * Where datasets come from. A kind of remote is a row: how its addresses begin, and four questions that its
+ * file answers. Documents have the shape that a hub's API gives them, whoever answers, so that who reads them
+ * need not know who answered. For the client and for mirrors of the server. One thread at a time.
+ */
+#ifndef HUB_REMOTE_REMOTE_H
+#define HUB_REMOTE_REMOTE_H
+
+#include "storage/base/json.h"
+#include "storage/net/transport.h"
+
+struct hub_remote {
+    const struct hub_remote_kind *kind;
+    char *base; /* its address, "http://hub:8080", without a trailing slash */
+    struct hub_transport *transport;
+};
+
+/** Which datasets, and in which order, as a hub's listing has it. NULL and false: no limit. */
+struct hub_remote_query {
+    const char *prefix, *format, *status, *release, *sort;
+    bool latest;
+};
+
+/** A summary of a listing, parsed and as it came. */
+typedef enum hub_status (*hub_remote_item_fn)(json_t *item, struct hub_view text, void *user,
+                                              struct hub_error *err);
+
+enum { HUB_MAX_FILES = 4 * 1000 * 1000 };
+
+struct hub_remote_file {
+    char *path; /* proven safe to create */
+    uint64_t size;
+    bool has_sha256;
+    uint8_t sha256[HUB_SHA256_BYTES];
+};
+
+struct hub_remote_files {
+    char *id, *revision;
+    struct hub_remote_file *items; /* sorted by path bytes; no two alike */
+    size_t count, capacity;
+    uint64_t bytes; /* in total */
+};
+
+struct hub_remote_kind {
+    /** Whether what stands behind the scheme of an address can be one. */
+    bool (*is_address)(struct hub_view rest);
+    /** Hand each dataset to `fn`; what it returns ends the listing. HUB_TOO_BIG "too-long". */
+    enum hub_status (*list)(struct hub_remote *remote, const struct hub_remote_query *query,
+                            hub_remote_item_fn fn, void *user, struct hub_error *err);
+    /** The document of a dataset; without "-vN" of its newest version, that `release` of Minari reads unless
+     * it is NULL. HUB_NOT_FOUND. json_decref `*out`. */
+    enum hub_status (*describe)(struct hub_remote *remote, const char *id, const char *release,
+                                struct hub_buf *text, json_t **out, struct hub_error *err);
+    /** @param revision  NULL, or the one it must still have: HUB_CHANGED "revision-gone" otherwise */
+    enum hub_status (*files)(struct hub_remote *remote, const char *id, const char *revision,
+                             struct hub_remote_files *out, struct hub_error *err);
+    /** Where a file's bytes are asked for: fills `url`, and what of `fetch` (but for its url) that takes. */
+    enum hub_status (*open)(const struct hub_remote *remote, const struct hub_remote_files *files,
+                            const char *path, struct hub_buf *url, struct hub_fetch *fetch,
+                            struct hub_error *err);
+};
+
+/** The table. It ends with a row without a scheme. */
+struct hub_remote_row {
+    const char *scheme;                 /* "http://" */
+    const struct hub_remote_kind *kind; /* NULL: known by name, not spoken yet */
+    unsigned number;                    /* enum minari_remote_kind */
+};
+extern const struct hub_remote_row hub_remotes[];
+extern const struct hub_remote_kind hub_remote_hub;
+
+/** The row whose scheme an address begins with, and what stands behind it; NULL: none. */
+const struct hub_remote_row *hub_remote_find(struct hub_view address, struct hub_view *rest);
+
+HUB_MUST_USE enum hub_status hub_remote_open(const char *address, const struct hub_transport_options *options,
+                                             struct hub_remote *out, struct hub_error *err);
+void hub_remote_close(struct hub_remote *remote);
+
+/* ---- for kinds ---- */
+
+/** GET a JSON object. `text` also keeps it as it came; may be NULL. json_decref the result. */
+HUB_MUST_USE enum hub_status hub_remote_document(struct hub_remote *remote, const char *url, size_t max_bytes,
+                                                 struct hub_buf *text, json_t **out, struct hub_error *err);
+
+/** One more file. HUB_CORRUPT "protocol": it cannot be created safely, or the sizes overflow.
+ * @param sha256  in hex; NULL, or anything else: not known */
+HUB_MUST_USE enum hub_status hub_remote_files_add(struct hub_remote_files *files, const char *path,
+                                                  uint64_t size, const char *sha256, struct hub_error *err);
+/** All are there: sort them. HUB_CORRUPT "protocol": one is listed twice. */
+HUB_MUST_USE enum hub_status hub_remote_files_finish(struct hub_remote_files *files, struct hub_error *err);
+void hub_remote_files_dispose(struct hub_remote_files *files);
+
+/** A relative path of a file of a dataset that is safe to create: segments without tricks. */
+HUB_MUST_USE enum hub_status hub_path_check(const char *path, struct hub_error *err);
+
+/** A member as text, or NULL. */
+const char *hub_member_text(const json_t *object, const char *key);
+/** A member as a number that is not negative, or 0. */
+uint64_t hub_member_uint(const json_t *object, const char *key);
+
+#endif
