@@ -84,7 +84,7 @@ uint64_t hub_document_states(enum hub_document which, const struct hub_snapshot 
         return states;
     const uint32_t n = hub_snapshot_versions(snapshot, hub_view_of(head->key), &first);
     for (uint32_t i = 0; i < n; i++)
-        states = (states ^ first[i]->serial) * UINT64_C(0x9e3779b97f4a7c15);
+        states = states * UINT64_C(0x9e3779b97f4a7c15) + first[i]->serial;
     return states;
 }
 

@@ -70,6 +70,15 @@ ParameterizedTest(struct change_case *c, documents, go_stale_by_the_states_they_
     cr_expect_eq(states(HUB_DOCUMENT_FILES) != files, c->files, "%s", c->id);
 }
 
+Test(documents, a_new_state_of_the_only_version_is_shown)
+{
+    publish("door/human-v1");
+    const uint64_t document = states(HUB_DOCUMENT_DATASET), files = states(HUB_DOCUMENT_FILES);
+    publish("door/human-v1");
+    cr_expect_neq(states(HUB_DOCUMENT_DATASET), document);
+    cr_expect_neq(states(HUB_DOCUMENT_FILES), files);
+}
+
 Test(documents, a_version_that_goes_is_no_longer_shown)
 {
     publish("door/human-v1");
