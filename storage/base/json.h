@@ -1,7 +1,7 @@
 /**
- * JSON text. Three things: a writer that puts commas and escapes where they belong; hub_json_strict, which
- * turns what Python's json module writes into strict RFC 8259; and a parser of strict text (jansson) with a
- * ceiling.
+ * JSON text. Three things: a writer that puts commas and escapes where they belong; a scanner that turns what
+ * Python's json module writes into strict RFC 8259, checks a text or finds its parts; and a parser of strict
+ * text (jansson) with a ceiling.
  */
 #ifndef HUB_BASE_JSON_H
 #define HUB_BASE_JSON_H
@@ -75,6 +75,18 @@ enum { HUB_JSON_DEPTH = 64 };
  */
 HUB_MUST_USE enum hub_status hub_json_strict(struct hub_view text, struct hub_buf *out,
                                              struct hub_error *err);
+
+enum hub_json_kind { HUB_JSON_VALUE = 0, HUB_JSON_OBJECT, HUB_JSON_ARRAY };
+/** Would hub_json_strict leave it as it is, but for spaces? Uses no memory. What it passes, jansson parses.
+ */
+bool hub_json_valid(struct hub_view text, enum hub_json_kind kind);
+
+/**
+ * The next part of an object or array whose text parses: `rest` is the container's text at first, and loses
+ * what was taken. False at its end. Keys are as written, between their quotes.
+ * @param key  NULL: of an array
+ */
+bool hub_json_take(struct hub_view *rest, struct hub_view *key, struct hub_view *value);
 
 /**
  * The text that a JSON string stands for, piece by piece: what lies between its quotes goes in, UTF-8 comes

@@ -1,6 +1,6 @@
 /* Reading JSON of foreign origin: see json.h. Python's json.dumps writes NaN and Infinity bare, integers of
  * any length and lone surrogates; jansson and browsers refuse those. The tokens are checked by RFC 8259 and
- * copied, so that digits stay as written. */
+ * copied, so that digits stay as written; or only checked; or passed over. */
 #include "storage/base/json.h"
 
 #include "storage/base/hex.h"
@@ -8,13 +8,16 @@
 #include <math.h>
 #include <stdlib.h>
 
+enum { DEEPEST = 2048 }; /* that jansson parses */
+
 struct reader {
     struct hub_view text;
     size_t at;
-    struct hub_buf *out;
+    struct hub_buf *out; /* NULL: nothing is copied */
+    bool strict;         /* what would be written in another way is refused */
     struct hub_error *err;
-    unsigned depth;
-    bool array[HUB_JSON_DEPTH]; /* what each open container is */
+    unsigned depth, deepest;
+    bool array[DEEPEST]; /* what each open container is */
 };
 
 static enum hub_status bad(const struct reader *r, const char *what)
@@ -39,9 +42,18 @@ static void skip_spaces(struct reader *r)
 
 static enum hub_status copy(struct reader *r, size_t size)
 {
-    HUB_TRY(hub_buf_add(r->out, r->text.data + r->at, size, r->err));
+    if (r->out)
+        HUB_TRY(hub_buf_add(r->out, r->text.data + r->at, size, r->err));
     r->at += size;
     return HUB_OK;
+}
+
+/* What Python wrote goes out in another way. */
+static enum hub_status put(struct reader *r, struct hub_view text)
+{
+    if (r->strict)
+        return bad(r, "not strict");
+    return r->out ? hub_buf_add_view(r->out, text, r->err) : HUB_OK;
 }
 
 static bool at_word(const struct reader *r, const char *word)
@@ -86,7 +98,7 @@ static enum hub_status read_escape(struct reader *r, bool key)
         return copy(r, 12);
     if ((code >= 0xD800 && code < 0xE000) || (code == 0 && key)) {
         r->at += 6;
-        return hub_buf_add_text(r->out, "\\ufffd", r->err);
+        return put(r, HUB_VIEW("\\ufffd"));
     }
     return copy(r, 6);
 }
@@ -155,9 +167,9 @@ static bool overflows(struct hub_view number)
 
 static enum hub_status add_quoted(struct reader *r, struct hub_view text)
 {
-    HUB_TRY(hub_buf_add(r->out, "\"", 1, r->err));
-    HUB_TRY(hub_buf_add_view(r->out, text, r->err));
-    return hub_buf_add(r->out, "\"", 1, r->err);
+    HUB_TRY(put(r, HUB_VIEW("\"")));
+    HUB_TRY(put(r, text));
+    return put(r, HUB_VIEW("\""));
 }
 
 static enum hub_status read_number(struct reader *r)
@@ -189,8 +201,8 @@ static enum hub_status read_number(struct reader *r)
     if (integer && unsafe_integer(r->text.data + whole_at, whole))
         return add_quoted(r, number);
     if (!integer && (exponent || whole > 300) && overflows(number))
-        return hub_buf_add_text(r->out, negative ? "\"-Infinity\"" : "\"Infinity\"", r->err);
-    return hub_buf_add_view(r->out, number, r->err);
+        return add_quoted(r, negative ? HUB_VIEW("-Infinity") : HUB_VIEW("Infinity"));
+    return r->out ? hub_buf_add_view(r->out, number, r->err) : HUB_OK;
 }
 
 /* A value that is no container. */
@@ -236,7 +248,7 @@ static enum hub_status read_value(struct reader *r)
         const char c = peek(r);
         if (c != '[' && c != '{')
             return read_scalar(r);
-        if (r->depth == HUB_JSON_DEPTH)
+        if (r->depth == r->deepest)
             return bad(r, "nested too deeply");
         HUB_TRY(copy(r, 1));
         r->array[r->depth++] = c == '[';
@@ -250,7 +262,8 @@ static enum hub_status read_value(struct reader *r)
     }
 }
 
-static enum hub_status read_all(struct reader *r)
+/* One value, nested ones included. */
+static enum hub_status read_whole(struct reader *r)
 {
     HUB_TRY(read_value(r));
     while (r->depth) {
@@ -269,6 +282,12 @@ static enum hub_status read_all(struct reader *r)
             return bad(r, r->at == r->text.size ? "unfinished" : "',' or an end was expected");
         }
     }
+    return HUB_OK;
+}
+
+static enum hub_status read_all(struct reader *r)
+{
+    HUB_TRY(read_whole(r));
     skip_spaces(r);
     return r->at == r->text.size ? HUB_OK : bad(r, "something follows the value");
 }
@@ -276,13 +295,45 @@ static enum hub_status read_all(struct reader *r)
 enum hub_status hub_json_strict(struct hub_view text, struct hub_buf *out, struct hub_error *err)
 {
     const size_t start = out->size;
-    struct reader r = {.text = text, .out = out, .err = err};
+    struct reader r = {.text = text, .out = out, .err = err, .deepest = HUB_JSON_DEPTH};
     const enum hub_status st = read_all(&r);
     if (st && out->data) {
         out->size = start;
         out->data[start] = '\0';
     }
     return st;
+}
+
+bool hub_json_valid(struct hub_view text, enum hub_json_kind kind)
+{
+    struct reader r = {.text = text, .strict = true, .deepest = HUB_JSON_DEPTH};
+    skip_spaces(&r);
+    if ((kind == HUB_JSON_OBJECT && peek(&r) != '{') || (kind == HUB_JSON_ARRAY && peek(&r) != '['))
+        return false;
+    return read_all(&r) == HUB_OK;
+}
+
+bool hub_json_take(struct hub_view *rest, struct hub_view *key, struct hub_view *value)
+{
+    struct reader r = {.text = *rest, .deepest = DEEPEST};
+    skip_spaces(&r);
+    r.at += r.at < r.text.size; /* the opening bracket, or the comma behind the one before */
+    skip_spaces(&r);
+    size_t from = r.at;
+    if (key) {
+        if (peek(&r) != '"' || read_string(&r, true))
+            return false;
+        *key = (struct hub_view){r.text.data + from + 1, r.at - from - 2};
+        skip_spaces(&r);
+        r.at += r.at < r.text.size; /* ':' */
+        skip_spaces(&r);
+        from = r.at;
+    }
+    if (read_whole(&r))
+        return false;
+    *value = (struct hub_view){r.text.data + from, r.at - from};
+    *rest = (struct hub_view){r.text.data + r.at, r.text.size - r.at};
+    return true;
 }
 
 enum hub_status hub_json_parse(struct hub_view text, size_t max_bytes, json_t **out, struct hub_error *err)

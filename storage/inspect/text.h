@@ -6,9 +6,7 @@
 #ifndef HUB_INSPECT_TEXT_H
 #define HUB_INSPECT_TEXT_H
 
-#include "storage/base/buf.h"
-
-enum hub_json_kind { HUB_JSON_VALUE = 0, HUB_JSON_OBJECT, HUB_JSON_ARRAY };
+#include "storage/base/json.h"
 
 /** Well-formed UTF-8 (no surrogates, no overlong forms) without NUL. */
 bool hub_text_valid(struct hub_view text);
@@ -18,12 +16,6 @@ bool hub_line_valid(struct hub_view text);
 bool hub_path_valid(struct hub_view text);
 /** Lower-case letters, digits and '-'. */
 bool hub_name_valid(struct hub_view text);
-
-/**
- * Strict RFC 8259, at most 64 levels deep, no NUL in keys, no lone surrogates, integers within 2^53-1, finite
- * numbers. Uses no memory. What it passes, jansson parses.
- */
-bool hub_json_valid(struct hub_view text, enum hub_json_kind kind);
 
 /** A copy that is valid, with U+FFFD where the text was not, cut to `limit` bytes; for one line, blanks for
  * control characters. */
