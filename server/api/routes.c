@@ -11,14 +11,15 @@
 enum { ROWS_MS = 5000 };
 
 const struct hub_route hub_routes[] = {
+    /* asked for most, so found first */
+    {"GET", "/api/v1/datasets/{id}/episodes/{n}/{path}", hub_field_get, "field", 0, false, ROWS_MS},
+    {"GET", "/api/v1/datasets/{id}/files/{path}", hub_files_get, "file", 0, false, 0},
     {"GET", "/api/v1/datasets", hub_datasets_list, "datasets", 0, false, 0},
     {"GET", "/api/v1/datasets/{id}", hub_dataset_show, "dataset", 0, false, 0},
     {"GET", "/api/v1/datasets/{id}/~spaces", hub_space_get, "space", 0, false, 0},
     {"GET", "/api/v1/datasets/{id}/episodes", hub_episodes_list, "episodes", 0, false, 0},
     {"GET", "/api/v1/datasets/{id}/episodes/{n}", hub_episode_show, "episode", 0, false, ROWS_MS},
-    {"GET", "/api/v1/datasets/{id}/episodes/{n}/{path}", hub_field_get, "field", 0, false, ROWS_MS},
     {"GET", "/api/v1/datasets/{id}/files", hub_files_list, "files", 0, false, 0},
-    {"GET", "/api/v1/datasets/{id}/files/{path}", hub_files_get, "file", 0, false, 0},
     {"GET", "/api/v1/status", hub_status_get, "status", 0, false, 0},
     {"GET", "/api/v1/jobs", hub_jobs_list, "jobs", 0, false, 0},
     {"GET", "/api/v1/problems", hub_problems_list, "problems", 0, false, 0},

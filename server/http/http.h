@@ -114,7 +114,7 @@ enum hub_body_kind { HUB_BODY_NONE, HUB_BODY_BUFFER, HUB_BODY_SHARED, HUB_BODY_F
 struct hub_response {
     unsigned status; /* 200 at first */
     struct {
-        char name[40];
+        const char *name; /* a literal */
         char *value;
     } headers[32];
     unsigned header_count;

@@ -126,23 +126,19 @@ struct lines {
     char text[CONNECTION_BYTES];
 };
 
-static void add_text(struct lines *lines, const char *text)
+static void add_line(struct lines *lines, const char *name, const char *value)
 {
-    const size_t size = strlen(text);
-    if (size >= sizeof lines->text - lines->size) {
+    const size_t name_size = strlen(name), value_size = strlen(value);
+    if (name_size + value_size + 4 >= sizeof lines->text - lines->size) {
         lines->size = sizeof lines->text; /* more than can be sent */
         return;
     }
-    memcpy(lines->text + lines->size, text, size);
-    lines->size += size;
-}
-
-static void add_line(struct lines *lines, const char *name, const char *value)
-{
-    add_text(lines, LINE_END);
-    add_text(lines, name);
-    add_text(lines, ": ");
-    add_text(lines, value);
+    char *at = lines->text + lines->size;
+    at = mempcpy(at, LINE_END, 2);
+    at = mempcpy(at, name, name_size);
+    at = mempcpy(at, ": ", 2);
+    at = mempcpy(at, value, value_size);
+    lines->size = (size_t)(at - lines->text);
 }
 
 static bool give(struct lines *lines, struct MHD_Response *out)
@@ -176,8 +172,7 @@ static bool add_headers(struct hub_exchange *x, struct MHD_Response *out)
 {
     const struct hub_response *response = &x->response;
     struct lines lines;
-    lines.size = 0;
-    add_text(&lines, "nosniff");
+    lines.size = (size_t)(stpcpy(lines.text, "nosniff") - lines.text);
     if (response->status >= 400 || x->named)
         add_line(&lines, "X-Request-Id", x->request.id);
     if (hub_access_shared(&x->request))

@@ -44,8 +44,7 @@ uint64_t hub_box_moves(const struct hub_box *box)
 static inline void copy_short(uint8_t *to, const uint8_t *from, size_t size)
 {
     size_t i = 0;
-    for (; i + 64 <= size; i += 64)
-        memcpy(to + i, from + i, 64);
+#pragma GCC unroll 4
     for (; i + 16 <= size; i += 16)
         memcpy(to + i, from + i, 16);
     if (i < size)
