@@ -44,7 +44,7 @@ enum hub_status hub_source_read(struct hub_source *source, uint64_t offset, void
     size_t got = 0;
     HUB_TRY(hub_files_read(source->files, source->number, offset, out, size, &got, err));
     if (got != size)
-        return hub_fail(err, HUB_CORRUPT, "the file ends %zu bytes early", size - got);
+        return hub_fail(err, HUB_CHANGED, "the file became shorter while it was read");
     return HUB_OK;
 }
 

@@ -19,7 +19,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             (extent.offset > size || extent.length > size - extent.offset))
             abort();
     }
-    if (h5_heap_reference(file, data + size - 16, 1, &extent, NULL) == HUB_OK &&
+    const struct hub_h5_type text = {.field = HUB_FIELD_TEXT, .vlen_item = 1};
+    if (h5_heap_item(file, &text, data + size - 16, &extent, NULL) == HUB_OK &&
         (extent.offset > size || extent.length > size - extent.offset))
         abort();
     struct hub_buf out = HUB_BUF_INIT(1 * MIB);

@@ -513,8 +513,10 @@ INSPECT(do_hdf5)
     (void)sink;
     int fd;
     HUB_TRY(files->open(files, part->files[0], &fd, err));
-    return h5_vfd_open(fd, files->entries[part->files[0]].size) < 0 ? HUB_OK
-                                                                    : hub_fail(err, HUB_CORRUPT, "opened");
+    int trouble = 0;
+    return h5_vfd_open(fd, files->entries[part->files[0]].size, &trouble) < 0 && !trouble
+               ? HUB_OK
+               : hub_fail(err, HUB_CORRUPT, "opened");
 }
 
 INSPECT(do_numbers)

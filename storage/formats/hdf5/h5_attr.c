@@ -160,11 +160,10 @@ enum hub_status hub_h5_attribute_text(struct hub_h5 *file, const struct hub_h5_a
     struct hub_extent extent;
     if (t->size != 8u + file->offset_size)
         return hub_fail(err, HUB_CORRUPT, "references of %u bytes", t->size);
-    HUB_TRY(h5_heap_reference(file, (const uint8_t *)at, t->vlen_item, &extent, err));
+    HUB_TRY(h5_heap_item(file, t, (const uint8_t *)at, &extent, err));
     HUB_TRY(hub_buf_reserve(out, extent.length, err));
     HUB_TRY(h5_get_raw(file, extent.offset, out->data + out->size, extent.length, err));
-    const size_t n = strnlen(out->data + out->size, extent.length);
-    out->size += n;
+    out->size += extent.length;
     out->data[out->size] = '\0';
     return HUB_OK;
 }
@@ -177,12 +176,7 @@ enum hub_status hub_h5_attribute_place(struct hub_h5 *file, const struct hub_h5_
     if (t->unreadable[0] || t->field != HUB_FIELD_TEXT || t->variant.rank || attribute->items != 1 ||
         t->class != HUB_H5_VLEN || t->size != 8u + file->offset_size)
         return hub_fail(err, HUB_NOT_ACCEPTABLE, "no text of variable length");
-    HUB_TRY(h5_heap_reference(file, (const uint8_t *)attribute->data.data, t->vlen_item, &extent, err));
-    for (char last = 0; extent.length; extent.length--) { /* some writers store the terminator too */
-        HUB_TRY(h5_get_raw(file, extent.offset + extent.length - 1, &last, 1, err));
-        if (last)
-            break;
-    }
+    HUB_TRY(h5_heap_item(file, t, (const uint8_t *)attribute->data.data, &extent, err));
     *out = (struct hub_place){
         .file = file->number, .offset = extent.offset, .stored = extent.length, .decoded = extent.length};
     return HUB_OK;

@@ -93,11 +93,25 @@ enum hub_status h5_heap_find(struct hub_h5 *file, uint64_t collection, uint32_t 
     return HUB_OK;
 }
 
-enum hub_status h5_heap_reference(struct hub_h5 *file, const uint8_t *reference, uint32_t item,
-                                  struct hub_extent *out, struct hub_error *err)
+/* Text ends at the first NUL, as the library hands it out. */
+static enum hub_status cut_text(struct hub_h5 *file, struct hub_extent *text, struct hub_error *err)
+{
+    char block[1024];
+    for (uint32_t at = 0; at < text->length; at += sizeof block) {
+        const uint32_t n = HUB_MIN((uint32_t)sizeof block, text->length - at);
+        HUB_TRY(h5_get_raw(file, text->offset + at, block, n, err));
+        const char *end = memchr(block, '\0', n);
+        if (end)
+            text->length = at + (uint32_t)(end - block);
+    }
+    return HUB_OK;
+}
+
+enum hub_status h5_heap_item(struct hub_h5 *file, const struct hub_h5_type *type, const uint8_t *reference,
+                             struct hub_extent *out, struct hub_error *err)
 {
     struct hub_cursor c = hub_cursor_of(reference, 8u + file->offset_size);
-    const uint64_t bytes = (uint64_t)hub_cursor_u32(&c) * item;
+    const uint64_t bytes = (uint64_t)hub_cursor_u32(&c) * type->vlen_item;
     const uint64_t address = h5_offset(file, &c);
     const uint32_t index = hub_cursor_u32(&c);
     *out = (struct hub_extent){0};
@@ -108,7 +122,7 @@ enum hub_status h5_heap_reference(struct hub_h5 *file, const uint8_t *reference,
         return hub_fail(err, HUB_CORRUPT, "an item of %" PRIu64 " bytes in a heap object of %u", bytes,
                         out->length);
     out->length = (uint32_t)bytes;
-    return HUB_OK;
+    return type->field == HUB_FIELD_TEXT ? cut_text(file, out, err) : HUB_OK;
 }
 
 void h5_heap_dispose(struct hub_h5 *file)

@@ -267,7 +267,7 @@ static enum hub_status find_items(struct hub_h5 *file, const struct hub_h5_datas
         const uint64_t n = HUB_MIN(d->rows - row, slab_rows);
         st = hub_h5_read(file, d, row, n, slab, err);
         for (uint64_t i = 0; !st && i < n; i++)
-            st = h5_heap_reference(file, slab + i * width + d->at, d->type.vlen_item, &extents[row + i], err);
+            st = h5_heap_item(file, &d->type, slab + i * width + d->at, &extents[row + i], err);
     }
     free(slab);
     return st;

@@ -7,7 +7,9 @@
 #include "storage/formats/hdf5/h5_parse.h"
 #include "storage/formats/hdf5/h5_vfd.h"
 
+#include <errno.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 enum { SLAB_BYTES = 8 * 1024 * 1024 };
@@ -58,11 +60,25 @@ static size_t unlzf(unsigned flags, size_t count, const unsigned *values, size_t
 static const H5Z_class2_t lzf = {
     .version = H5Z_CLASS_T_VERS, .id = HUB_FILTER_LZF, .decoder_present = 1, .name = "lzf", .filter = unlzf};
 
+/* What the library could not do, unless it was this machine that could not read. */
+static enum hub_status failed(struct hub_h5 *file, enum hub_status st, struct hub_error *err,
+                              const char *what)
+{
+    const int trouble = file->library_trouble;
+    file->library_trouble = 0;
+    if (trouble == ESTALE)
+        return hub_fail(err, HUB_CHANGED, "the file became shorter while it was read");
+    return trouble ? hub_fail_errno(err, trouble, "reading for libhdf5") : hub_fail(err, st, "%s", what);
+}
+
 static enum hub_status open_library(struct hub_h5 *file, struct hub_error *err)
 {
     if (file->library == 0 && H5Zregister(&lzf) >= 0)
-        file->library = h5_vfd_open(file->fd, file->size);
-    return file->library > 0 ? HUB_OK : hub_fail(err, HUB_UNSUPPORTED, "libhdf5 cannot open the file");
+        file->library = h5_vfd_open(file->fd, file->size, &file->library_trouble);
+    if (file->library > 0)
+        return HUB_OK;
+    file->library = 0;
+    return failed(file, HUB_UNSUPPORTED, err, "libhdf5 cannot open the file");
 }
 
 /* Does the library see the extent that we parsed? */
@@ -99,12 +115,12 @@ static enum hub_status open_reader(struct hub_h5 *file, const struct hub_h5_data
     HUB_TRY(open_library(file, err));
     r->dataset = H5Oopen_by_addr(file->library, d->address);
     if (r->dataset < 0 || H5Iget_type(r->dataset) != H5I_DATASET)
-        return hub_fail(err, HUB_UNSUPPORTED,
-                        "HDF5 " H5_VERSION ", which is to decode it, cannot open the dataset");
+        return failed(file, HUB_UNSUPPORTED, err,
+                      "HDF5 " H5_VERSION ", which is to decode it, cannot open the dataset");
     r->space = H5Dget_space(r->dataset);
     r->type = memory_type(&d->variant, r->dataset);
     if (r->space < 0 || r->type < 0 || !same_extent(d, r->space) || H5Tget_size(r->type) != d->type.size)
-        return hub_fail(err, HUB_CORRUPT, "libhdf5 sees another dataset than its header describes");
+        return failed(file, HUB_CORRUPT, err, "libhdf5 sees another dataset than its header describes");
     return HUB_OK;
 }
 
@@ -138,8 +154,11 @@ static enum hub_status copy_rows(struct hub_h5 *file, const struct hub_h5_datase
     for (uint64_t first = 0; !st && first < d->rows; first += rows) {
         const uint64_t n = HUB_MIN(rows, d->rows - first);
         uint64_t at;
-        if (!read_slab(r, d, first, n, slab))
-            st = hub_fail(err, HUB_CORRUPT, "libhdf5 cannot decode rows %" PRIu64 " and on", first);
+        if (!read_slab(r, d, first, n, slab)) {
+            char what[80];
+            snprintf(what, sizeof what, "libhdf5 cannot decode rows %" PRIu64 " and on", first);
+            st = failed(file, HUB_CORRUPT, err, what);
+        }
         if (!st)
             st = hub_files_side_add(file->files, slab, n * row, &at, err);
         if (!st && first == 0)

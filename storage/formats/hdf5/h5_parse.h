@@ -91,6 +91,7 @@ struct hub_h5 {
     struct h5_grid grid;         /* chunks of the dataset looked at last */
     uint64_t grid_of;            /* its address */
     int64_t library;             /* its file handle, 0: not opened */
+    int library_trouble;         /* errno of its last read that failed; ESTALE: the file became shorter */
     struct h5_members members;   /* of the group a path was last looked for in */
     struct h5_image image;
     bool unverified;                /* checksums are not looked at: for tests of the parsers behind them */
@@ -217,10 +218,11 @@ HUB_MUST_USE enum hub_status h5_fractal_get(struct hub_h5 *file, const struct h5
 /** Absolute offset and length of a heap object. Index 0 or an undefined address: an empty item. */
 HUB_MUST_USE enum hub_status h5_heap_find(struct hub_h5 *file, uint64_t collection, uint32_t index,
                                           struct hub_extent *out, struct hub_error *err);
-/** A variable-length reference (4 bytes count, address, 4 bytes index) of items of `item` bytes: where its
- * bytes lie. */
-HUB_MUST_USE enum hub_status h5_heap_reference(struct hub_h5 *file, const uint8_t *reference, uint32_t item,
-                                               struct hub_extent *out, struct hub_error *err);
+/** A variable-length reference (4 bytes count, address, 4 bytes index): where the bytes of its items lie, of
+ * text those before the first NUL. */
+HUB_MUST_USE enum hub_status h5_heap_item(struct hub_h5 *file, const struct hub_h5_type *type,
+                                          const uint8_t *reference, struct hub_extent *out,
+                                          struct hub_error *err);
 void h5_heap_dispose(struct hub_h5 *file);
 
 /* ---- the library, for what has no codec here ---- */

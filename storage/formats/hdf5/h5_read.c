@@ -203,7 +203,7 @@ enum hub_status hub_h5_read_text(struct hub_h5 *file, const struct hub_h5_datase
     if (!element)
         return hub_fail(err, HUB_NO_MEMORY, "out of memory reading text");
     HUB_TRY(hub_h5_read(file, dataset, row, 1, element, err));
-    HUB_TRY(h5_heap_reference(file, element + dataset->at, dataset->type.vlen_item, &extent, err));
+    HUB_TRY(h5_heap_item(file, &dataset->type, element + dataset->at, &extent, err));
     HUB_TRY(hub_buf_reserve(out, extent.length, err));
     HUB_TRY(h5_get_raw(file, extent.offset, out->data + out->size, extent.length, err));
     out->size += extent.length;

@@ -9,6 +9,7 @@
 struct source {
     int fd;
     uint64_t size;
+    int *trouble;
 };
 
 struct vfd_file {
@@ -68,7 +69,8 @@ static haddr_t vfd_get_eof(const H5FD_t *file, H5FD_mem_t type)
     return ((const struct vfd_file *)file)->source.size;
 }
 
-/* Bytes past the end of the file read as zeros, as the library's own drivers do. */
+/* Bytes past the end of the file read as zeros, as the library's own drivers do. The library makes all
+ * failures its own, so those of the machine are put down. */
 static herr_t vfd_read(H5FD_t *base, H5FD_mem_t type, hid_t dxpl, haddr_t address, size_t size, void *out)
 {
     (void)type;
@@ -80,8 +82,10 @@ static herr_t vfd_read(H5FD_t *base, H5FD_mem_t type, hid_t dxpl, haddr_t addres
         const ssize_t n = pread(file->source.fd, (char *)out + done, size - done, (off_t)(address + done));
         if (n < 0 && errno == EINTR)
             continue;
-        if (n < 0)
+        if (n < 0 || (n == 0 && address + done < file->source.size)) {
+            *file->source.trouble = n < 0 ? errno : ESTALE;
             return -1;
+        }
         if (n == 0) {
             memset((char *)out + done, 0, size - done);
             break;
@@ -120,9 +124,9 @@ static const H5FD_class_t vfd_class = {
     .fl_map = H5FD_FLMAP_DICHOTOMY,
 };
 
-hid_t h5_vfd_open(int fd, uint64_t size)
+hid_t h5_vfd_open(int fd, uint64_t size, int *trouble)
 {
-    const struct source source = {fd, size};
+    const struct source source = {fd, size, trouble};
     /* No messages on stderr, and no filter plugin loaded because a file names it. */
     if (H5open() < 0 || H5Eset_auto2(H5E_DEFAULT, NULL, NULL) < 0 || H5PLset_loading_state(0) < 0)
         return -1;

@@ -6,7 +6,8 @@
 #include <hdf5.h>
 #include <stdint.h>
 
-/** A file handle of the library, or negative. The descriptor stays the caller's. */
-hid_t h5_vfd_open(int fd, uint64_t size);
+/** A file handle of the library, or negative. The descriptor stays the caller's. `trouble`: where the errno
+ * of a read that fails is put, ESTALE for a file that became shorter; it outlives the handle. */
+hid_t h5_vfd_open(int fd, uint64_t size, int *trouble);
 
 #endif

@@ -4,6 +4,7 @@
 
 #include <criterion/criterion.h>
 #include <criterion/parameterized.h>
+#include <fcntl.h>
 
 enum { VERSION = 8, FLAGS = 11, SUM = 44 };
 
@@ -123,4 +124,69 @@ Test(h5_file, widths)
             else if (width != 8 && width != 4 && width != 2)
                 cr_expect_eq(st, HUB_CORRUPT, "%u: %s", width, err.detail);
         }
+}
+
+static void describe(struct hub_h5 *file, const char *path, struct hub_h5_object *object,
+                     struct hub_h5_dataset *out)
+{
+    uint64_t address = 0;
+    cr_assert_eq(hub_h5_resolve(file, hub_h5_root(file), hub_view_of(path), &address, NULL), HUB_OK);
+    cr_assert_eq(hub_h5_object_load(file, address, object, NULL), HUB_OK);
+    cr_assert_eq(hub_h5_dataset(file, object, out, NULL), HUB_OK);
+}
+
+/* What libhdf5 makes of bytes it does not get is no verdict about the data. */
+Test(h5_file, trouble_of_the_machine_under_the_library)
+{
+    HUB_CLEANUP(image_dispose) struct image image = load("filters-standard-v0");
+    for (unsigned shorter = 0; shorter < 2; shorter++) {
+        struct memory *m = memory_of(image.bytes, image.size);
+        HUB_CLEANUP(hub_h5_closep) struct hub_h5 *file = NULL;
+        HUB_CLEANUP(hub_h5_object_dispose) struct hub_h5_object object = {0};
+        struct hub_h5_dataset d;
+        struct hub_piece piece;
+        struct hub_error err = {0};
+        m->files.side_budget = MIB;
+        cr_assert_eq(hub_h5_open(&m->files, 0, &file, NULL), HUB_OK);
+        describe(file, "/episode_0/infos/szip", &object, &d);
+        const int fd = dup(m->fd), closed = open("/dev/null", O_WRONLY | O_CLOEXEC);
+        if (shorter)
+            cr_assert_eq(ftruncate(fd, 600), 0);
+        else
+            cr_assert_geq(dup2(closed, m->fd), 0);
+        cr_expect_eq(h5_library_rows(file, &d, &piece, &err), shorter ? HUB_CHANGED : HUB_IO, "%s",
+                     err.detail);
+        cr_assert_geq(dup2(fd, m->fd), 0);
+        close(fd);
+        close(closed);
+    }
+}
+
+/* As h5py hands it out: nothing of what stands behind a NUL. */
+Test(h5_file, text_of_varying_length_ends_at_a_nul)
+{
+    HUB_CLEANUP(image_dispose) struct image image = load("filters-standard-v0");
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf text = HUB_BUF_INIT(KIB);
+    HUB_CLEANUP(hub_h5_closep) struct hub_h5 *file = NULL;
+    HUB_CLEANUP(hub_h5_object_dispose) struct hub_h5_object object = {0};
+    HUB_CLEANUP(hub_freep) void *blob = NULL;
+    struct hub_h5_dataset d;
+    struct hub_layout_builder *b;
+    struct hub_layout layout;
+    uint32_t array;
+    size_t size;
+    char *seventh = memmem(image.bytes, image.size, "frame 7", 7);
+    cr_assert_not_null(seventh);
+    seventh[3] = '\0';
+    cr_assert_eq(hub_h5_open(&memory_of(image.bytes, image.size)->files, 0, &file, NULL), HUB_OK);
+    describe(file, "/episode_0/infos/text_gzip", &object, &d);
+    cr_assert_eq(hub_h5_read_text(file, &d, 7, &text, NULL), HUB_OK);
+    cr_expect(hub_view_is(hub_buf_view(&text), "fra"));
+    cr_assert_eq(hub_layout_builder_new(MIB, &b, NULL), HUB_OK);
+    cr_assert_eq(hub_h5_layout(file, &d, b, &array, NULL), HUB_OK);
+    cr_assert_eq(hub_layout_finish(b, &blob, &size, NULL), HUB_OK);
+    hub_layout_builder_free(b);
+    cr_assert_eq(hub_layout_open(blob, size, &layout, NULL), HUB_OK);
+    cr_expect_eq(layout.extents[6].length, 7);
+    cr_expect_eq(layout.extents[7].length, 3);
 }
