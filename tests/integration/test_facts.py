@@ -237,6 +237,33 @@ def test_what_contradicts_info_json_is_named(tmp_path):
         assert told["bad-json-line", "tasks.jsonl"].startswith("line 3 is cut short") and " more" not in told["bad-json-line", "tasks.jsonl"]
 
 
+def test_tasks_of_an_episode_are_a_set(tmp_path):
+    pa = pytest.importorskip("pyarrow")
+    import pyarrow.parquet as pq
+
+    arm = make_arm(tmp_path, "arm")
+    info = json.loads((arm / "meta" / "info.json").read_text())
+    info["features"] = {"action": {"dtype": "float32", "shape": [1, 2]}, "note": {"dtype": "float32", "shape": [1]},
+                        "label": {"dtype": "string", "shape": [1]}}
+    (arm / "meta" / "info.json").write_text(json.dumps(info))
+    (arm / "meta" / "tasks.jsonl").write_text('{"task_index": 0, "task": "lift"}\n{"task_index": 1, "task": "drop"}\n')
+    with open(arm / "meta" / "episodes.jsonl", "a") as f:
+        f.write('{"episode_index": 3, "ta')
+    for i, tasks in enumerate(([0, 0, 1, 0], [1, 1, 7, 8], [0] * 4)):
+        text = pa.array(["a", "b", "c", "d"])
+        pq.write_table(pa.table({"action": pa.array([[0.0, 1.0]] * 4, pa.list_(pa.float32())), "note": text, "label": text,
+                                 "episode_index": [i] * 4, "task_index": tasks}), arm / "data" / "chunk-000" / f"episode_{i:06}.parquet")
+    with serving(str(tmp_path)) as hub:
+        episodes = list(hub.episodes("arm"))
+        assert [e["task"] for e in episodes] == ["lift", "drop", "lift"]
+        assert [e["attributes"].get("tasks") for e in episodes] == [["lift", "drop"], None, None]
+        problems = [(p["code"], p.get("path", "").split("/")[-1], p["detail"]) for p in hub.dataset("arm")["problems"]]
+        assert {d for c, _, d in problems if c == "unknown-task"} == {f"task_index {n} has no task in meta/tasks.jsonl" for n in (7, 8)}
+        assert [p for p in problems if p[0] == "shape-mismatch"] == [("shape-mismatch", "action", "info.json states [1,2], the files hold [2]")]
+        assert [p for p in problems if p[0] == "dtype-mismatch"] == [("dtype-mismatch", "note", "info.json states float32, the files hold string")]
+        assert len([p for p in problems if p[0] == "bad-json-line"]) == 1
+
+
 def test_a_video_that_is_not_whole_is_named(tmp_path):
     pytest.importorskip("pyarrow")
     whole = open(VIDEO, "rb").read()

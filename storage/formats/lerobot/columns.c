@@ -6,6 +6,7 @@
  */
 #include "storage/formats/lerobot/lerobot.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 /* A leaf on its way to a layout. */
@@ -146,40 +147,52 @@ static enum hub_status declare(struct lerobot_columns *c, struct lerobot_column 
         &column->field, err);
 }
 
+/* LeRobot states (1,) of a column of single numbers. */
+static bool same_shape(const json_t *shape, const struct hub_variant *v)
+{
+    const size_t rank = json_array_size(shape);
+    if (v->rank == 0)
+        return rank == 0 || (rank == 1 && json_integer_value(json_array_get(shape, 0)) == 1);
+    bool same = rank == v->rank;
+    for (size_t i = 0; same && i < rank; i++)
+        same = json_integer_value(json_array_get(shape, i)) == (json_int_t)v->dims[i];
+    return same;
+}
+
 static enum hub_status compare_shape(struct lerobot_columns *c, struct lerobot_column *column,
                                      const json_t *feature, const struct hub_variant *v,
                                      struct hub_error *err)
 {
-    uint64_t stated = 1;
     const json_t *shape = json_object_get(feature, "shape");
-    if (column->shape_told || !json_is_array(shape) || v->kind == HUB_KIND_VAR)
-        return HUB_OK;
-    for (size_t i = 0; i < json_array_size(shape); i++)
-        if (__builtin_mul_overflow(stated, (uint64_t)json_integer_value(json_array_get(shape, i)), &stated))
-            stated = UINT64_MAX;
-    if (stated == hub_variant_row_items(v))
+    char found[HUB_MAX_RANK * 12 + 4] = "";
+    size_t n = 0;
+    if (column->shape_told || !json_is_array(shape) || v->kind == HUB_KIND_VAR || same_shape(shape, v))
         return HUB_OK;
     column->shape_told = true;
+    for (unsigned i = 0; i < v->rank; i++)
+        n += (size_t)snprintf(found + n, sizeof found - n, "%s%u", i ? "," : "", v->dims[i]);
+    HUB_CLEANUP(hub_freep) char *stated = json_dumps(shape, JSON_COMPACT);
     return hub_sink_problem(c->sink, "shape-mismatch", hub_view_of(column->path), err,
-                            "info.json states %llu values a row, the files hold %llu",
-                            (unsigned long long)stated, (unsigned long long)hub_variant_row_items(v));
+                            "info.json states %.100s, the files hold [%s]", stated ? stated : "?", found);
 }
 
-/* What info.json says of the type of a column of numbers. */
+/* What info.json says of the type of a column. */
 static enum hub_status compare_dtype(struct lerobot_columns *c, struct lerobot_column *column,
                                      const json_t *feature, const struct hub_variant *v,
                                      struct hub_error *err)
 {
     char found[24];
     const char *stated = hub_lerobot_text(feature, "dtype");
-    if (column->dtype_told || !stated || v->kind == HUB_KIND_VAR || strcmp(stated, "image") == 0)
-        return HUB_OK;
+    const bool picture = column->type == HUB_FIELD_IMAGE_PNG || column->type == HUB_FIELD_IMAGE_JPEG;
     hub_variant_name(v, column->type, found);
-    if (strcmp(stated, found) == 0)
+    const char *name = picture ? "image" : column->type == HUB_FIELD_TEXT ? "string" : found;
+    const bool image = stated && strcmp(stated, "image") == 0; /* also where the pixels are numbers */
+    if (column->dtype_told || !stated || strcmp(stated, name) == 0 ||
+        (image && (column->type == HUB_FIELD_IMAGE_RAW || column->type == HUB_FIELD_BYTES)))
         return HUB_OK;
     column->dtype_told = true;
     return hub_sink_problem(c->sink, "dtype-mismatch", hub_view_of(column->path), err,
-                            "info.json states %.40s, the files hold %s", stated, found);
+                            "info.json states %.40s, the files hold %s", stated, name);
 }
 
 /* One piece a row group. Pages are appended, so the column's dictionary is the page put right before its data

@@ -141,9 +141,11 @@ static enum hub_status listed_episode(void *user, json_t *line, uint32_t number,
 
 static enum hub_status check_listed(struct plan *p, struct hub_error *err)
 {
-    if (p->count && p->episodes[0].number < 0)
-        return HUB_OK;
     HUB_TRY(hub_lerobot_lines(p->files, p->sink, LEROBOT_EPISODES, 0, INT64_MAX, listed_episode, p, err));
+    if (p->count && p->episodes[0].number < 0) { /* the files do not say which they are */
+        p->missing = 0;
+        return HUB_OK;
+    }
     if (p->missing)
         HUB_TRY(hub_sink_problem(p->sink, "missing-file", HUB_VIEW(LEROBOT_EPISODES), err,
                                  "%llu of %llu listed episodes have no data file; the first is %lld",
@@ -291,7 +293,7 @@ static enum hub_status count_line(void *user, json_t *line, uint32_t number, str
 static enum hub_status check_totals(struct plan *p, struct hub_error *err)
 {
     uint64_t tasks = 0, videos = 0;
-    HUB_TRY(hub_lerobot_lines(p->files, NULL, LEROBOT_TASKS, 0, INT64_MAX, count_line, &tasks, err));
+    HUB_TRY(hub_lerobot_lines(p->files, p->sink, LEROBOT_TASKS, 0, INT64_MAX, count_line, &tasks, err));
     if (tasks) /* else the file is missing, empty or unreadable, which is told of it */
         HUB_TRY(compare_total(p, "total_tasks", LEROBOT_TASKS, tasks, err));
     HUB_TRY(hub_lerobot_check_videos(p->files, p->sink, &videos, err));

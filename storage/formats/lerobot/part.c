@@ -10,6 +10,8 @@
 #define MAX_BOOKKEEPING_ROWS                                                                                 \
     16000000 /* rows up to which small columns are decoded: rewards, task and episode numbers */
 
+enum { MAX_TASKS = 64 }; /* of one episode */
+
 struct said { /* a line of a .jsonl file */
     int64_t episode;
     json_t *line;
@@ -99,6 +101,7 @@ static void list_dispose(struct said_list *list)
     free(list->items);
 }
 
+/* What is damaged in the lists of episodes and tasks the plan has told. */
 static enum hub_status load_metadata(struct part *p, int64_t first, int64_t last, struct hub_error *err)
 {
     struct range episodes = {&p->episodes, first, last}, stats = {&p->stats, first, last};
@@ -106,8 +109,8 @@ static enum hub_status load_metadata(struct part *p, int64_t first, int64_t last
     p->tasks = json_object();
     if (!p->tasks)
         return hub_fail(err, HUB_NO_MEMORY, "no memory for tasks");
-    HUB_TRY(hub_lerobot_lines(p->files, p->sink, LEROBOT_TASKS, 0, INT64_MAX, keep_task, p->tasks, err));
-    HUB_TRY(hub_lerobot_lines(p->files, p->sink, LEROBOT_EPISODES, first, last, keep_within, &episodes, err));
+    HUB_TRY(hub_lerobot_lines(p->files, NULL, LEROBOT_TASKS, 0, INT64_MAX, keep_task, p->tasks, err));
+    HUB_TRY(hub_lerobot_lines(p->files, NULL, LEROBOT_EPISODES, first, last, keep_within, &episodes, err));
     HUB_TRY(
         hub_lerobot_lines(p->files, p->sink, LEROBOT_EPISODES_STATS, first, last, keep_within, &stats, err));
     if (p->episodes.count)
@@ -296,37 +299,6 @@ static enum hub_status put_splits(const struct part *p, int64_t number, struct h
     return hub_json_status(&json);
 }
 
-/* The line's own keys that are not said elsewhere. */
-static bool own_key(const char *key, const json_t *value)
-{
-    static const char *const known[] = {"episode_index", "episode_id", "length", "task"};
-    for (size_t i = 0; i < HUB_COUNT(known); i++)
-        if (strcmp(key, known[i]) == 0)
-            return false;
-    return strcmp(key, "tasks") != 0 || json_array_size(value) > 1;
-}
-
-static enum hub_status put_attributes(const json_t *line, struct hub_buf *out, struct hub_error *err)
-{
-    struct hub_json json = hub_json_to(out, err);
-    const char *key;
-    json_t *value;
-    unsigned kept = 0;
-    hub_json_object(&json);
-    json_object_foreach((json_t *)line, key, value)
-    {
-        if (!own_key(key, value))
-            continue;
-        hub_json_key(&json, hub_view_of(key));
-        hub_lerobot_write(&json, value);
-        kept++;
-    }
-    hub_json_end_object(&json);
-    if (kept == 0)
-        out->size = 0;
-    return hub_json_status(&json);
-}
-
 /* A list of one number is that number. */
 static const json_t *plain(const json_t *value)
 {
@@ -368,30 +340,105 @@ static enum hub_status put_statistics(const json_t *line, struct hub_buf *out, s
     return hub_json_status(&json);
 }
 
-static const char *task_of(const struct part *p, const json_t *line, const struct small *s, uint64_t first)
+/* The tasks of an episode's rows, in the order they come: numbers and their texts, of those that have one. */
+struct episode_tasks {
+    int64_t numbers[MAX_TASKS];
+    const char *texts[MAX_TASKS];
+    uint32_t count, known;
+};
+
+static const char *task_text(const struct part *p, int64_t number)
 {
     char key[24];
-    const char *text = hub_lerobot_text(line, "task");
-    if (s->tasks && first < s->rows) {
-        snprintf(key, sizeof key, "%lld", (long long)s->tasks[first]);
-        if (hub_lerobot_text(p->tasks, key))
-            return hub_lerobot_text(p->tasks, key);
+    snprintf(key, sizeof key, "%lld", (long long)number);
+    return hub_lerobot_text(p->tasks, key);
+}
+
+static void find_tasks(const struct part *p, const struct small *s, const struct lerobot_cut *cut,
+                       struct episode_tasks *out)
+{
+    *out = (struct episode_tasks){0};
+    for (uint64_t i = 0; s->tasks && i < cut->count && out->count < MAX_TASKS; i++) {
+        const int64_t number = s->tasks[cut->first + i];
+        uint32_t at = out->count; /* runs are long: the last one first */
+        while (at > 0 && out->numbers[at - 1] != number)
+            at--;
+        if (at)
+            continue;
+        out->numbers[out->count] = number;
+        out->texts[out->count] = task_text(p, number);
+        out->known += out->texts[out->count++] != NULL;
     }
+}
+
+static const char *task_of(const json_t *line, const struct episode_tasks *tasks)
+{
+    const char *text = hub_lerobot_text(line, "task");
+    if (tasks->count && tasks->texts[0])
+        return tasks->texts[0];
     return text ? text : json_string_value(json_array_get(json_object_get(line, "tasks"), 0));
 }
 
-/* A number in the data that tasks.jsonl does not have. */
-static enum hub_status check_task(struct part *p, uint32_t file, const struct small *s, uint64_t first,
-                                  struct hub_error *err)
+/* Numbers in the data that tasks.jsonl does not have. */
+static enum hub_status check_tasks(struct part *p, uint32_t file, const struct episode_tasks *tasks,
+                                   struct hub_error *err)
 {
-    char key[24];
-    if (!s->tasks || first >= s->rows || json_object_size(p->tasks) == 0)
-        return HUB_OK;
-    snprintf(key, sizeof key, "%lld", (long long)s->tasks[first]);
-    return json_object_get(p->tasks, key)
-               ? HUB_OK
-               : hub_sink_problem(p->sink, "unknown-task", p->files->entries[file].path, err,
-                                  "task_index %s has no task in " LEROBOT_TASKS, key);
+    for (uint32_t i = 0; i < tasks->count && json_object_size(p->tasks); i++)
+        if (!tasks->texts[i])
+            HUB_TRY(hub_sink_problem(p->sink, "unknown-task", p->files->entries[file].path, err,
+                                     "task_index %lld has no task in " LEROBOT_TASKS,
+                                     (long long)tasks->numbers[i]));
+    return HUB_OK;
+}
+
+/* The line's own keys that are not said elsewhere. */
+static bool own_key(const char *key)
+{
+    static const char *const known[] = {"episode_index", "episode_id", "length", "task", "tasks"};
+    for (size_t i = 0; i < HUB_COUNT(known); i++)
+        if (strcmp(key, known[i]) == 0)
+            return false;
+    return true;
+}
+
+/* An episode's tasks where it has several: as its line has them, else as its rows do. */
+static bool put_tasks(struct hub_json *json, const json_t *line, const struct episode_tasks *tasks)
+{
+    const json_t *listed = json_object_get(line, "tasks");
+    const bool several = json_array_size(listed) > 1;
+    if (several) {
+        hub_json_key(json, HUB_VIEW("tasks"));
+        hub_lerobot_write(json, listed);
+    } else if (tasks->known > 1) {
+        hub_json_put_array(json, "tasks");
+        for (uint32_t i = 0; i < tasks->count; i++)
+            if (tasks->texts[i])
+                hub_json_string(json, hub_view_of(tasks->texts[i]));
+        hub_json_end_array(json);
+    }
+    return several || tasks->known > 1;
+}
+
+static enum hub_status put_attributes(const json_t *line, const struct episode_tasks *tasks,
+                                      struct hub_buf *out, struct hub_error *err)
+{
+    struct hub_json json = hub_json_to(out, err);
+    const char *key;
+    json_t *value;
+    hub_json_object(&json);
+    unsigned kept = put_tasks(&json, line, tasks);
+    json_object_foreach((json_t *)line, key, value)
+    {
+        if (!own_key(key))
+            continue;
+        hub_json_key(&json, hub_view_of(key));
+        hub_lerobot_write(&json, value);
+        kept++;
+    }
+    hub_json_end_object(&json);
+    if (kept == 0)
+        out->size = 0;
+    return hub_json_status(&json);
 }
 
 static void sum_rewards(const struct small *s, uint64_t first, uint64_t count, struct hub_episode *e)
@@ -416,7 +463,9 @@ static enum hub_status send_episode(struct part *p, uint32_t file, int64_t numbe
     struct hub_buf splits = HUB_BUF_INIT(MIB), attributes = HUB_BUF_INIT(MIB), stats = HUB_BUF_INIT(4 * MIB);
     char name[40];
     const json_t *line = find_line(&p->episodes, number), *length = json_object_get(line, "length");
-    const char *task = task_of(p, line, s, cut->first);
+    struct episode_tasks tasks;
+    find_tasks(p, s, cut, &tasks);
+    const char *task = task_of(line, &tasks);
     struct hub_episode e = {.number = number,
                             .file = file,
                             .steps = cut->count,
@@ -427,9 +476,9 @@ static enum hub_status send_episode(struct part *p, uint32_t file, int64_t numbe
     e.name = hub_view_of(name);
     e.task = hub_view_of(task ? task : "");
     sum_rewards(s, cut->first, cut->count, &e);
-    HUB_TRY(check_task(p, file, s, cut->first, err));
+    HUB_TRY(check_tasks(p, file, &tasks, err));
     HUB_TRY(put_splits(p, number, &splits, err));
-    HUB_TRY(put_attributes(line, &attributes, err));
+    HUB_TRY(put_attributes(line, &tasks, &attributes, err));
     HUB_TRY(put_statistics(find_line(&p->stats, number), &stats, err));
     e.splits = hub_buf_view(&splits);
     e.attributes = hub_buf_view(&attributes);
