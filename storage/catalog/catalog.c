@@ -115,7 +115,7 @@ enum hub_status hub_catalog_reader(struct hub_catalog *catalog, struct hub_db **
     struct hub_catalog_thread *thread = hub_catalog_thread_of(catalog);
     if (!thread)
         return hub_fail(err, HUB_NO_MEMORY, "no memory for a thread's catalogue state");
-    HUB_TRY(reader(catalog, "index.db", &thread->index, err));
+    HUB_TRY(reader(catalog, hub_index_name, &thread->index, err));
     *out = thread->index;
     return HUB_OK;
 }
@@ -184,7 +184,7 @@ static enum hub_status check_aside(struct hub_catalog *catalog, const char *path
 
 static void note_rebuilt(struct hub_catalog *catalog, const char *why)
 {
-    snprintf(catalog->notice, sizeof catalog->notice, "index.db is built anew from the datasets: %.200s",
+    snprintf(catalog->notice, sizeof catalog->notice, "the index is built anew from the datasets: %.200s",
              why);
 }
 
@@ -197,7 +197,10 @@ static enum hub_status open_databases(struct hub_catalog *catalog, struct hub_er
     HUB_TRY(put_flag(catalog, "running", err));
     flag_path(catalog, "hub.db", path);
     HUB_TRY(hub_schema_open_hub(path, unclean, &catalog->hub, err));
-    flag_path(catalog, "index.db", path);
+    flag_path(catalog, hub_index_name, path);
+    catalog->older = hub_schema_older(catalog->state, false);
+    if (catalog->older && access(path, F_OK))
+        note_rebuilt(catalog, "the old one is of another version, and stays until the new one is complete");
     if (take_flag(catalog, "damaged")) {
         hub_schema_remove(path);
         note_rebuilt(catalog, "it was found damaged");
@@ -227,6 +230,8 @@ static enum hub_status sweep_side_data(struct hub_catalog *catalog, struct hub_e
     char path[4096];
     snprintf(path, sizeof path, "%s/side", catalog->state);
     HUB_TRY(make_directory(path, err));
+    if (catalog->older)
+        return HUB_OK; /* it may own them */
     DIR *dir = opendir(path);
     if (!dir)
         return hub_fail_errno(err, errno, "listing %s", path);
@@ -272,7 +277,7 @@ static enum hub_status rebuild_index(struct hub_catalog *catalog, struct hub_err
 {
     char path[4096];
     struct hub_error rebuilt;
-    flag_path(catalog, "index.db", path);
+    flag_path(catalog, hub_index_name, path);
     (void)end_check(catalog);
     catalog->checked = NULL;
     hub_db_close(catalog->index);
@@ -340,6 +345,17 @@ const char *hub_catalog_library(void)
 const char *hub_catalog_notice(const struct hub_catalog *catalog)
 {
     return catalog->notice;
+}
+
+bool hub_catalog_has_older(const struct hub_catalog *catalog)
+{
+    return catalog->older;
+}
+
+void hub_catalog_complete(struct hub_catalog *catalog)
+{
+    (void)hub_schema_older(catalog->state, true);
+    catalog->older = false;
 }
 
 void hub_catalog_close(struct hub_catalog *catalog)

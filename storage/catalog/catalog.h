@@ -1,14 +1,14 @@
 /**
- * The catalogue: what every dataset holds. index.db is derived (another format number: deleted and rebuilt),
- * hub.db is truth (digests; later tokens, mirrors). One connection writes; readers are read-only, one a
- * thread.
+ * The catalogue: what every dataset holds. index-N.db is derived (another format number N: built beside the
+ * old one), hub.db is truth (digests; later tokens, mirrors). One connection writes; readers are read-only,
+ * one a thread.
  *
  * Three levels, from hot to cold:
  * - snapshot: all dataset heads, in memory, immutable, counted; replaced as a whole when something is
  * published;
- * - dataset: files, parts, fields, the episode directory of one dataset; opened from index.db, kept in an
+ * - dataset: files, parts, fields, the episode directory of one dataset; opened from the index, kept in an
  * LRU;
- * - layout: the checked layout of one field of one part; read from index.db on first use, kept in the same
+ * - layout: the checked layout of one field of one part; read from the index on first use, kept in the same
  * LRU.
  *
  * No SQL runs where all three are warm. Listing datasets works on the snapshot alone.
@@ -24,7 +24,7 @@
 struct hub_catalog;
 
 struct hub_catalog_options {
-    const char *state;  /* directory: hub.db, index.db, side/ */
+    const char *state;  /* directory: hub.db, index-N.db, side/ */
     size_t cache_bytes; /* opened datasets and layouts; default 64 MiB */
     /** Memory for layouts that are in use at the same time and find no room in that. False: there is none
      * now. From any thread; until the catalogue is closed. NULL: as much as it takes. */
@@ -36,7 +36,7 @@ struct hub_catalog_options {
 HUB_MUST_USE enum hub_status hub_catalog_open(const struct hub_catalog_options *options,
                                               struct hub_catalog **out, struct hub_error *err);
 void hub_catalog_close(struct hub_catalog *catalog);
-/** One line for the operator about what opening had to do (a damaged index.db is built anew), or "". */
+/** One line for the operator about what opening had to do (a damaged index is built anew), or "". */
 const char *hub_catalog_notice(const struct hub_catalog *catalog);
 /** Version of SQLite at run time. */
 const char *hub_catalog_library(void);
@@ -53,7 +53,7 @@ const char *hub_dataset_status_name(enum hub_dataset_status status);
 
 /** Everything a summary shows (DESIGN 4 "Documents"). Immutable; texts are never NULL ("" = unknown). */
 struct hub_head {
-    int64_t row;        /* of index.db */
+    int64_t row;        /* of the index */
     uint64_t serial;    /* grows with every publication of this dataset: (row, serial) names one state */
     const char *id;     /* "D4RL/door/human-v2" */
     const char *key;    /* id without -vN */
@@ -344,6 +344,10 @@ HUB_MUST_USE enum hub_status hub_catalog_remove(struct hub_catalog *catalog, uin
 bool hub_catalog_has_part(struct hub_catalog *catalog, uint32_t root, const char *id, const char *part,
                           uint64_t signature);
 HUB_MUST_USE enum hub_status hub_catalog_flush(struct hub_catalog *catalog, struct hub_error *err);
+/** An index of another format lies beside this one: kept, with its side data, until hub_catalog_complete says
+ * that this one has all the datasets. */
+bool hub_catalog_has_older(const struct hub_catalog *catalog);
+void hub_catalog_complete(struct hub_catalog *catalog);
 
 /** The scanner's own memory between runs: what a directory looked like and who claimed it. Keys and values
  * are opaque; an empty value forgets the key. */

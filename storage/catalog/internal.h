@@ -47,6 +47,7 @@ struct hub_catalog {
     int lock_fd;
     pthread_key_t thread_key;
     bool has_thread_key;
+    atomic_bool older;                  /* an index of another format lies beside this one */
     struct hub_catalog_options options; /* `state` is not to be used */
     struct hub_lru *lru;                /* opened datasets, layouts */
     atomic_size_t layout_bytes;         /* of all in memory: in the cache or in use */
@@ -56,7 +57,7 @@ struct hub_catalog {
     struct hub_db *checked;
     atomic_bool check_ended;
 
-    pthread_mutex_t write_lock; /* index.db's connection and all down to `dirty` */
+    pthread_mutex_t write_lock; /* the index's connection and all down to `dirty` */
     struct hub_db *index;
     uint64_t next_serial;
     struct hub_head_box **heads; /* all, in snapshot order: what the next snapshot will show */
@@ -79,7 +80,7 @@ struct hub_catalog {
 
 /** This thread's state; NULL only when out of memory. */
 struct hub_catalog_thread *hub_catalog_thread_of(struct hub_catalog *catalog);
-/** This thread's read-only connection to index.db. */
+/** This thread's read-only connection to the index. */
 HUB_MUST_USE enum hub_status hub_catalog_reader(struct hub_catalog *catalog, struct hub_db **out,
                                                 struct hub_error *err);
 HUB_MUST_USE enum hub_status hub_catalog_hub_reader(struct hub_catalog *catalog, struct hub_db **out,

@@ -1,14 +1,19 @@
-/* The tables of index.db, and the opening of both databases: see schema.h.
+/* The tables of the index, and the opening of both databases: see schema.h.
  *
- * index.db holds what inspection found. Rows of parts are never reused (AUTOINCREMENT), so that a part's row
+ * The index holds what inspection found. Rows of parts are never reused (AUTOINCREMENT), so that a part's row
  * names one state of it. An episode's row belongs to its part; `dataset` and `number` say where it shows: 0
  * and null for one that was dropped. */
 #include "storage/catalog/schema.h"
 
+#include <dirent.h>
 #include <stdio.h>
 #include <unistd.h>
 
-enum { INDEX_FORMAT = 7 };
+#define INDEX_FORMAT 8 /* raised with every change of what follows */
+#define TEXT_OF_(number) #number
+#define TEXT_OF(number) TEXT_OF_(number)
+
+const char hub_index_name[] = "index-" TEXT_OF(INDEX_FORMAT) ".db";
 
 static const char index_sql[] =
     "CREATE TABLE datasets ("
@@ -159,6 +164,31 @@ static enum hub_status try_index(const char *path, bool check, struct hub_db **o
     }
     *out = db;
     return HUB_OK;
+}
+
+static bool is_older(const char *name)
+{
+    const struct hub_view text = hub_view_of(name);
+    return strcmp(name, "index.db") == 0 || /* as it was called before it had a number */
+           (hub_view_starts(text, "index-") && hub_view_ends(text, ".db") &&
+            strcmp(name, hub_index_name) != 0);
+}
+
+bool hub_schema_older(const char *state, bool remove)
+{
+    char path[4096];
+    bool found = false;
+    DIR *dir = opendir(state);
+    for (const struct dirent *entry; dir && (entry = readdir(dir));) {
+        if (!is_older(entry->d_name))
+            continue;
+        found = true;
+        if (remove && snprintf(path, sizeof path, "%s/%s", state, entry->d_name) < (int)sizeof path)
+            hub_schema_remove(path);
+    }
+    if (dir)
+        closedir(dir);
+    return found;
 }
 
 void hub_schema_remove(const char *path)

@@ -129,6 +129,14 @@ static bool time_to_sweep(struct hub_scanner *s)
     return due;
 }
 
+static bool is_idle(struct hub_scanner *s)
+{
+    pthread_mutex_lock(&s->lock);
+    const bool idle = hub_scan_is_idle(s);
+    pthread_mutex_unlock(&s->lock);
+    return idle;
+}
+
 static void *run(void *arg)
 {
     struct hub_scanner *s = arg;
@@ -144,6 +152,8 @@ static void *run(void *arg)
         }
         take_hurried(s);
         (void)!hub_catalog_flush(s->catalog, NULL);
+        if (hub_catalog_has_older(s->catalog) && is_idle(s))
+            hub_catalog_complete(s->catalog);
     }
     return NULL;
 }

@@ -1,4 +1,5 @@
 """kill -9 at random moments: of the hub, of the inspector. Afterwards everything is served again, quickly and right."""
+import glob
 import json
 import os
 import random
@@ -69,8 +70,8 @@ def test_hub_is_killed(place):
             hub.wait_ready()
             assert time.monotonic() - began < (2 if "asan" not in os.environ.get("HUB_BIN", "") else 10), f"round {round}"
             assert picture(hub.wait_indexed()) == want, f"round {round}"
-        for name in ("hub.db", "index.db"):
-            with sqlite3.connect(os.path.join(state, name)) as db:
+        for name in [os.path.join(state, "hub.db"), *glob.glob(os.path.join(state, "index-*.db"))]:
+            with sqlite3.connect(name) as db:
                 assert db.execute("PRAGMA quick_check").fetchone()[0] == "ok", (round, name)
         leftovers = [f for _, _, files in os.walk(os.path.join(state, "side")) for f in files if f.endswith(".tmp")]
         assert not leftovers, leftovers

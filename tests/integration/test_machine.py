@@ -1,4 +1,5 @@
 """Trouble of the machine: it is named with a remedy, and is never a verdict about the data."""
+import glob
 import os
 import shutil
 import subprocess
@@ -108,12 +109,27 @@ def test_a_missing_permission_is_named_and_tried_again(place):
     assert scan(root, state) == {}
 
 
+def test_the_index_of_another_version_goes_when_the_new_one_is_complete(place):
+    root, state = copy_root(place), os.path.join(place, "state")
+    os.makedirs(state)
+    with open(os.path.join(state, "index-1.db"), "w") as f:
+        f.write("of another version")
+    with Hub([root], state=state) as hub:
+        hub.wait_indexed()
+        end = time.monotonic() + 20
+        while os.path.exists(f.name):
+            assert time.monotonic() < end, hub.text_log()
+            time.sleep(0.05)
+        assert "of another version" in hub.text_log()
+        assert len(glob.glob(os.path.join(state, "index-*.db"))) == 1
+
+
 def test_a_damaged_state_says_what_to_do(place):
     root, state = copy_root(place), os.path.join(place, "state")
     os.makedirs(state)
     with serving(root, state=state) as hub:
         want = fields(hub)
-    with open(os.path.join(state, "index.db"), "r+b") as f:
+    with open(glob.glob(os.path.join(state, "index-*.db"))[0], "r+b") as f:
         f.seek(4096)
         f.write(b"\xa5" * 4096)
     with serving(root, state=state) as hub:

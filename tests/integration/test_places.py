@@ -2,6 +2,7 @@
 are; and what the hub may not see is listed with the reason."""
 import collections
 import contextlib
+import glob
 import hashlib
 import os
 import random
@@ -195,7 +196,7 @@ def test_what_is_remembered_goes_with_its_directory():
                 until(lambda: f"goes-{n}-v0" not in statuses(hub))
 
             def notes():
-                with contextlib.closing(sqlite3.connect(f"file:{hub.state}/index.db?mode=ro", uri=True)) as db:
+                with contextlib.closing(sqlite3.connect(f"file:{glob.glob(hub.state + '/index-*.db')[0]}?mode=ro", uri=True)) as db:
                     return sorted(key for (key,) in db.execute("SELECT key FROM notes WHERE key LIKE 'claim:%'"))
 
             until(lambda: notes() == [f"claim:{root}/stays-v0"])

@@ -2,7 +2,7 @@
 #include "tests/support/catalog_draft.h"
 
 #include "storage/base/fs.h"
-#include "storage/catalog/db.h"
+#include "storage/catalog/schema.h"
 
 #include <criterion/criterion.h>
 #include <fcntl.h>
@@ -81,12 +81,54 @@ Test(open, another_format_is_made_anew)
     publish(catalog, "set-v0", 3);
     hub_catalog_close(catalog);
     struct hub_db *db;
-    DRAFT_OK(hub_db_open(path_of("index.db"), HUB_DB_WRITE, &db, err));
+    DRAFT_OK(hub_db_open(path_of(hub_index_name), HUB_DB_WRITE, &db, err));
     DRAFT_OK(hub_db_set_user_version(db, 999, err));
     hub_db_close(db);
     catalog = open_it();
     cr_expect_eq(snapshot_now(catalog)->count, 0);
     publish(catalog, "set-v0", 3);
+    hub_catalog_close(catalog);
+}
+
+static void add_file(const char *name)
+{
+    const int fd = open(path_of(name), O_WRONLY | O_CREAT, 0600);
+    cr_assert_geq(fd, 0);
+    cr_assert_eq(write(fd, "old", 3), 3);
+    close(fd);
+}
+
+static bool is_there(const char *name)
+{
+    return access(path_of(name), F_OK) == 0;
+}
+
+/* Nothing is known of its format: it is left alone, with what it may own, until there is another. */
+Test(open, an_index_of_another_format_stays_until_the_new_one_is_complete)
+{
+    static const char *const older[] = {"index.db", "index-3.db", "index-3.db-wal", "index-999.db",
+                                        "side/some"};
+    hub_catalog_close(open_it());
+    DRAFT_OK(hub_fs_remove(AT_FDCWD, path_of(hub_index_name), err));
+    for (size_t i = 0; i < HUB_COUNT(older); i++)
+        add_file(older[i]);
+    struct hub_catalog *catalog = open_it();
+    cr_expect(strstr(hub_catalog_notice(catalog), "of another version"), "%s", hub_catalog_notice(catalog));
+    publish(catalog, "set-v0", 3);
+    hub_catalog_close(catalog);
+    catalog = open_it();
+    cr_expect_eq(snapshot_now(catalog)->count, 1);
+    cr_expect_str_eq(hub_catalog_notice(catalog), "");
+    cr_expect(hub_catalog_has_older(catalog));
+    for (size_t i = 0; i < HUB_COUNT(older); i++)
+        cr_expect(is_there(older[i]), "%s", older[i]);
+    hub_catalog_complete(catalog);
+    cr_expect_not(hub_catalog_has_older(catalog));
+    hub_catalog_close(catalog);
+    catalog = open_it(); /* what no part owns goes now */
+    for (size_t i = 0; i < HUB_COUNT(older); i++)
+        cr_expect_not(is_there(older[i]), "%s", older[i]);
+    cr_expect_eq(snapshot_now(catalog)->count, 1);
     hub_catalog_close(catalog);
 }
 
@@ -111,7 +153,7 @@ Test(open, a_damaged_index_is_made_anew)
             publish(catalog, id, 30);
         }
         hub_catalog_close(catalog);
-        damage("index.db", places[i], 4096);
+        damage(hub_index_name, places[i], 4096);
         close(open(path_of("running"), O_CREAT | O_WRONLY,
                    0600)); /* as after a crash: only then is all of it checked */
         catalog = open_it();
@@ -128,7 +170,7 @@ Test(open, damage_found_at_the_start_is_mended_at_that_start)
         struct hub_catalog *catalog = open_it();
         publish(catalog, "set-v0", 30);
         hub_catalog_close(catalog);
-        damage("index.db", places[i], 4096);
+        damage(hub_index_name, places[i], 4096);
         catalog = open_it();
         cr_expect_eq(snapshot_now(catalog)->count, 0, "at %d", (int)places[i]);
         cr_expect(strstr(hub_catalog_notice(catalog), "built anew"), "%s", hub_catalog_notice(catalog));
@@ -148,7 +190,7 @@ Test(open, damage_met_later_is_internal)
     publish(catalog, "set-v0", 3);
     hub_catalog_close(catalog);
     struct hub_db *db;
-    DRAFT_OK(hub_db_open(path_of("index.db"), HUB_DB_WRITE, &db, err));
+    DRAFT_OK(hub_db_open(path_of(hub_index_name), HUB_DB_WRITE, &db, err));
     DRAFT_OK(hub_db_exec(db, "UPDATE directories SET directory = x'ff'", err));
     hub_db_close(db);
     catalog = open_it();
@@ -174,7 +216,7 @@ Test(open, an_index_that_cannot_be_opened_now_is_kept)
         const enum hub_status st = try_open(&catalog, &err);
         files.rlim_cur = most;
         cr_assert_eq(setrlimit(RLIMIT_NOFILE, &files), 0);
-        cr_expect_eq(access(path_of("index.db"), F_OK), 0);
+        cr_expect_eq(access(path_of(hub_index_name), F_OK), 0);
         if (!st) {
             cr_expect_eq(snapshot_now(catalog)->count, 1, "with %d descriptors", (int)few);
             cr_expect_str_eq(hub_catalog_notice(catalog), "");
@@ -191,10 +233,10 @@ Test(open, a_large_damaged_index_is_made_anew_later)
     publish(catalog, "other-v0", 100000);
     hub_catalog_close(catalog);
     struct stat index;
-    cr_assert_eq(stat(path_of("index.db"), &index), 0);
+    cr_assert_eq(stat(path_of(hub_index_name), &index), 0);
     cr_assert_gt(index.st_size, 33 << 20);
     for (off_t at = index.st_size / 2 / 4096 * 4096; at < index.st_size - 4096; at += 4096)
-        damage("index.db", at, 4096);
+        damage(hub_index_name, at, 4096);
     close(open(path_of("running"), O_CREAT | O_WRONLY, 0600));
     catalog = open_it();
     for (int i = 0; i < 500 && access(path_of("damaged"), F_OK); i++)
@@ -246,7 +288,7 @@ Test(open, digests_outlive_the_index)
     cr_expect_str_eq(found.sha256, "ab");
     cr_expect_eq(hub_digest_find(catalog, 1, "a/b.h5", &stamp, &found, NULL), HUB_NOT_FOUND);
     hub_catalog_close(catalog);
-    DRAFT_OK(hub_fs_remove(AT_FDCWD, path_of("index.db"), err));
+    DRAFT_OK(hub_fs_remove(AT_FDCWD, path_of(hub_index_name), err));
     catalog = open_it();
     DRAFT_OK(hub_digest_find(catalog, 0, "a/b.h5", &stamp, &found, err));
     cr_expect_str_eq(found.crc32c, "ef");
