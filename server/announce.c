@@ -6,6 +6,7 @@
 #include "storage/base/id.h"
 
 #include <errno.h>
+#include <netinet/in.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <time.h>
@@ -146,6 +147,18 @@ static void announce_alerts(struct hub_announcer *a)
     a->alerts = a->now;
 }
 
+static void announce_proxy(struct hub_announcer *a)
+{
+    static const struct hub_log_event event = {HUB_LOG_WARNING, "proxy-not-trusted", NULL};
+    char proxy[INET6_ADDRSTRLEN];
+    if (hub_http_untrusted_proxy(a->app->http, proxy))
+        hub_log_event(
+            a->app->log, &event,
+            "%s passes on the requests of several clients (X-Forwarded-For), which share one turn and one "
+            "share of the memory, because it is not trusted: if it is your proxy, say --trusted-proxies %s",
+            proxy, proxy);
+}
+
 static void *run(void *arg)
 {
     struct hub_announcer *a = arg;
@@ -156,6 +169,7 @@ static void *run(void *arg)
         announce_datasets(a);
         if (tick++ % ALERT_TICKS == 0)
             announce_alerts(a);
+        announce_proxy(a);
         struct timespec until;
         clock_gettime(CLOCK_REALTIME, &until);
         until.tv_nsec += TICK_MS * 1000000L;

@@ -110,6 +110,43 @@ static void set_client(struct hub_exchange *x)
     x->request.client = x->task.item.client = client;
 }
 
+/* Behind a proxy that is not believed all clients share one turn: its admin should know. Looked at once a
+ * connection. */
+static void look_for_proxy(struct hub_exchange *x)
+{
+    enum { ENOUGH = 8 };
+    struct hub_untrusted_proxy *p = &x->http->proxy;
+    const char *told =
+        x->proxied || x->introduced ? NULL : hub_request_header(&x->request, "X-Forwarded-For");
+    x->introduced = true;
+    if (!told)
+        return;
+    uint32_t client = 0x811C9DC5U;
+    for (const char *c = told; *c; c++)
+        client = (client ^ (uint8_t)*c) * 0x01000193U; /* FNV-1a */
+    pthread_mutex_lock(&p->lock);
+    if (p->address != x->address)
+        p->changes = 0;
+    else
+        p->changes += p->client != client;
+    p->address = x->address;
+    p->client = client;
+    if (p->changes == ENOUGH && !p->known) {
+        hub_access_client(&x->http->access, (const struct sockaddr *)&x->peer, NULL, p->text);
+        p->known = true;
+    }
+    pthread_mutex_unlock(&p->lock);
+}
+
+bool hub_http_untrusted_proxy(struct hub_http *http, char *out)
+{
+    pthread_mutex_lock(&http->proxy.lock);
+    memcpy(out, http->proxy.text, INET6_ADDRSTRLEN);
+    http->proxy.text[0] = '\0';
+    pthread_mutex_unlock(&http->proxy.lock);
+    return out[0] != '\0';
+}
+
 static void count_in(struct hub_exchange *x)
 {
     atomic_fetch_add_explicit(&x->http->in_flight, 1, memory_order_relaxed);
@@ -239,6 +276,7 @@ bool hub_exchange_header(struct hub_exchange *x, const char *method, const char 
     count_in(x);
     set_id(x);
     set_client(x);
+    look_for_proxy(x);
     hub_deadline_phase(&x->watch, HUB_PHASE_WORK);
     enum hub_status st = hub_guard(&raw, &facts, &why);
     if (st) {

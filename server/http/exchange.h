@@ -15,6 +15,18 @@
 #include "server/http/pool.h"
 #include "server/http/stream.h"
 
+#include <pthread.h>
+
+/** A peer that passes on what several clients ask, and is not believed. */
+struct hub_untrusted_proxy {
+    pthread_mutex_t lock;
+    uint32_t address,
+        client;       /* the last connection that told of one: numbers made of the peer's and its client's */
+    unsigned changes; /* of the client, from one connection of that peer to the next */
+    bool known;
+    char text[INET6_ADDRSTRLEN]; /* the peer; empty once it was told */
+};
+
 struct hub_http {
     struct hub_http_options options;
     struct hub_access access;
@@ -27,6 +39,7 @@ struct hub_http {
     atomic_uint_fast64_t ids, overloads;
     atomic_uint connections, in_flight;
     atomic_bool draining;
+    struct hub_untrusted_proxy proxy;
 };
 
 enum hub_step {
@@ -51,6 +64,7 @@ struct hub_exchange {
     struct sockaddr_in6 peer; /* or a sockaddr_in, or neither */
     const char *misnamed;     /* what the client calls this server, where that is not allowed */
     bool proxied;             /* the peer is a proxy whose X-Forwarded-* fields are believed */
+    bool introduced;          /* a request came on this connection before */
     bool named;               /* the client gave the request its id */
     bool folded;              /* a header field went on in a second line */
     const char *method_name;

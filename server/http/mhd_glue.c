@@ -496,6 +496,7 @@ static void free_http(struct hub_http *http)
     hub_deadline_stop(http->deadline);
     hub_metrics_free(http->metrics);
     hub_access_dispose(&http->access);
+    pthread_mutex_destroy(&http->proxy.lock);
     free(http);
 }
 
@@ -531,6 +532,7 @@ enum hub_status hub_http_start(const struct hub_http_options *options, struct hu
     if (!http)
         return hub_fail(err, HUB_NO_MEMORY, "no memory for the HTTP server");
     http->options = *options;
+    pthread_mutex_init(&http->proxy.lock, NULL);
     fill_defaults(&http->options);
     if (getrandom(&http->id_seed, sizeof http->id_seed, 0) != sizeof http->id_seed)
         http->id_seed = (uint64_t)time(NULL);

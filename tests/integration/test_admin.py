@@ -401,3 +401,25 @@ def test_folders_that_may_not_be_entered_are_told(tmp_path):
         hub.wait_ready()
         until(lambda: [e for e in events(hub) if e["event"] == "folders-not-entered"])
         assert [d["id"] for d in hub.datasets() if d["status"] == "broken"] == ["closed"]
+
+
+def test_a_proxy_that_is_not_trusted_is_told_of_once(tmp_path):
+    """Its clients share one turn: the admin is told the address and the option. One client with one address is no proxy."""
+    with serving(SAMPLES, args=["--log-format", "json", "--no-access-log", "--trusted-proxies", "off"]) as hub:
+        def told():
+            return [e for e in events(hub) if e["event"] == "proxy-not-trusted"]
+
+        for _ in range(20):
+            hub.get("/healthz", {"X-Forwarded-For": "192.0.2.1"})
+        time.sleep(0.5)
+        assert not told()
+        for i in range(40):
+            hub.get("/healthz", {"X-Forwarded-For": f"192.0.2.{i % 10}"})
+        until(told)
+        time.sleep(0.5)
+        assert len(told()) == 1 and "--trusted-proxies 127.0.0.1" in json.dumps(told()[0]), told()
+    with serving(SAMPLES, args=["--log-format", "json", "--no-access-log"]) as hub:  # loopback is trusted
+        for i in range(40):
+            hub.get("/healthz", {"X-Forwarded-For": f"192.0.2.{i % 10}"})
+        time.sleep(0.5)
+        assert not [e for e in events(hub) if e["event"] == "proxy-not-trusted"]

@@ -2,6 +2,7 @@
 against openapi.json by hub.py."""
 import gzip
 import hashlib
+import http.client
 import io
 import json
 import os
@@ -16,7 +17,7 @@ import numpy as np
 import pytest
 
 sys.path.insert(0, os.path.dirname(__file__))
-from hub import FIXTURES, Hub, serving
+from hub import Answer, FIXTURES, Hub, serving
 
 SAMPLES = os.path.join(FIXTURES, "samples")
 TRAPS = os.path.join(FIXTURES, "minari", "root-traps")
@@ -648,3 +649,14 @@ def test_the_contract_is_a_valid_document(hub):
 
     validate(hub.get("/openapi.json").json())
     assert hub.checker.checked > 30
+
+
+def test_a_slash_at_the_end_leads_to_the_path_without_it(hub):
+    for path in (DOOR, f"{DOOR}/episodes", f"{DOOR}/episodes/0", f"{DOOR}/episodes/0/actions", f"{DOOR}/files", "/api/v1/status", "/healthz"):
+        for query in ("", "?limit=3"):
+            connection = http.client.HTTPConnection("127.0.0.1", hub.port)
+            connection.request("GET", f"{path}/{query}")
+            answer = connection.getresponse()
+            told = Answer(answer.status, answer.headers, answer.read())
+            assert told.status == 308, path
+            hub.checker("GET", f"{path}/{query}", told)
