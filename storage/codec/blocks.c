@@ -90,3 +90,13 @@ enum hub_status hub_unlz4(const void *in, size_t in_size, void *out, size_t out_
     const int made = LZ4_decompress_safe(in, out, (int)in_size, (int)out_size);
     return made < 0 || (size_t)made != out_size ? damaged("lz4", err) : HUB_OK;
 }
+
+enum hub_status hub_undo_lzf(struct hub_stage *stage, uint32_t param, uint8_t *out, size_t capacity,
+                             bool exact, struct hub_error *err)
+{
+    (void)param;
+    size_t made = capacity;
+    HUB_TRY(hub_unlzf_upto(stage->data, stage->size, out, capacity, exact ? NULL : &made, err));
+    *stage = (struct hub_stage){out, made};
+    return HUB_OK;
+}

@@ -11,6 +11,23 @@ HUB_MUST_USE enum hub_status hub_inflate_upto(const void *in, size_t in_size, vo
 HUB_MUST_USE enum hub_status hub_unlzf_upto(const void *in, size_t in_size, void *out, size_t capacity,
                                             size_t *out_size, struct hub_error *err);
 
+/** A chunk on its way through its filters. */
+struct hub_stage {
+    const uint8_t *data;
+    size_t size;
+};
+
+/** Undo one filter: from the stage into `out`, which becomes the stage; or in place, and `out` stays as it
+ * is. At most `capacity` bytes; `exact`: all of them must come out. */
+typedef enum hub_status (*hub_undo_fn)(struct hub_stage *stage, uint32_t param, uint8_t *out, size_t capacity,
+                                       bool exact, struct hub_error *err);
+
+#define HUB_DECLARE_UNDO(name, number, effect, by_element, ns_byte, undo)                                    \
+    enum hub_status hub_undo_##undo(struct hub_stage *stage, uint32_t param, uint8_t *out, size_t capacity,  \
+                                    bool exact, struct hub_error *err);
+HUB_FILTERS(HUB_DECLARE_UNDO)
+#undef HUB_DECLARE_UNDO
+
 /** RLE / bit-packed hybrid of Parquet, read a batch at a time. */
 struct hub_rle {
     const uint8_t *at, *end;

@@ -83,3 +83,13 @@ enum hub_status hub_gunzip(const void *in, size_t in_size, void *out, size_t out
     } while (in_size > 0 && out_size > 0);
     return out_size ? explain(LIBDEFLATE_SHORT_OUTPUT, "gzip", err) : HUB_OK;
 }
+
+enum hub_status hub_undo_deflate(struct hub_stage *stage, uint32_t param, uint8_t *out, size_t capacity,
+                                 bool exact, struct hub_error *err)
+{
+    (void)param;
+    size_t made = capacity;
+    HUB_TRY(hub_inflate_upto(stage->data, stage->size, out, capacity, exact ? NULL : &made, err));
+    *stage = (struct hub_stage){out, made};
+    return HUB_OK;
+}

@@ -2,7 +2,7 @@
  * HDF5's byte shuffle undone: plane j holds byte j of every element. Sizes 2, 4 and 8 are woven 16 elements
  * at a time; other sizes go plane by plane over blocks that stay in the first-level cache.
  */
-#include "storage/codec/codec.h"
+#include "storage/codec/decode.h"
 
 #ifdef __SSE2__
 #include <emmintrin.h>
@@ -109,4 +109,14 @@ void hub_unshuffle(const uint8_t *in, uint8_t *out, size_t size, uint32_t elemen
         }
     }
     memcpy(out + n * element, in + n * element, size - n * element);
+}
+
+enum hub_status hub_undo_shuffle(struct hub_stage *stage, uint32_t param, uint8_t *out, size_t capacity,
+                                 bool exact, struct hub_error *err)
+{
+    if (exact ? stage->size != capacity : stage->size > capacity)
+        return hub_fail(err, HUB_CORRUPT, "chunk decodes to another length than declared");
+    hub_unshuffle(stage->data, out, stage->size, param);
+    stage->data = out;
+    return HUB_OK;
 }

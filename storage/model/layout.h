@@ -17,6 +17,7 @@
 #define HUB_MODEL_LAYOUT_H
 
 #include "storage/model/dtype.h"
+#include "storage/model/filters.h"
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
                "layouts are used in place: the host must be little-endian");
@@ -41,17 +42,10 @@ enum hub_piece_kind {
     HUB_PIECE_KIND_COUNT
 };
 
-/** Filters by their HDF5 numbers. A chunk is decoded by running its pipeline backwards. */
-enum hub_filter_id {
-    HUB_FILTER_DEFLATE = 1,
-    HUB_FILTER_SHUFFLE = 2,
-    HUB_FILTER_FLETCHER32 = 3,
-    HUB_FILTER_LZF = 32000
-};
-
+/** A chunk is decoded by running its pipeline backwards. */
 struct hub_filter {
     uint32_t id;    /* enum hub_filter_id */
-    uint32_t param; /* shuffle: element size in bytes; else 0 */
+    uint32_t param; /* filters by element: its size in bytes; else 0 */
 };
 
 struct hub_pipeline {

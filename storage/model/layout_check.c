@@ -46,6 +46,18 @@ static bool range_fits(uint64_t offset, uint64_t length, uint64_t size)
     return offset <= size && length <= size - offset;
 }
 
+#define HUB_FILTER_KIND(name, number, effect, by_element, ns_byte, undo)                                     \
+    {HUB_FILTER_##name, HUB_FILTER_##effect, by_element, ns_byte},
+static const struct hub_filter_kind filters[] = {HUB_FILTERS(HUB_FILTER_KIND)};
+
+const struct hub_filter_kind *hub_filter_find(uint32_t id)
+{
+    for (size_t i = 0; i < HUB_COUNT(filters); i++)
+        if (filters[i].id == id)
+            return &filters[i];
+    return NULL;
+}
+
 static enum hub_status check_pipeline(const struct check *c, uint32_t number)
 {
     const struct hub_pipeline *p = &c->layout->pipelines[number];
@@ -53,13 +65,9 @@ static enum hub_status check_pipeline(const struct check *c, uint32_t number)
         return lie(c, "filter count of pipeline", number);
     for (uint32_t i = 0; i < HUB_MAX_FILTERS; i++) {
         const struct hub_filter *f = &p->filters[i];
-        bool good = false;
-        if (i >= p->count)
-            good = !f->id && !f->param;
-        else if (f->id == HUB_FILTER_SHUFFLE)
-            good = f->param >= 1 && f->param <= HUB_MAX_CHUNK_BYTES;
-        else if (f->id == HUB_FILTER_DEFLATE || f->id == HUB_FILTER_FLETCHER32 || f->id == HUB_FILTER_LZF)
-            good = !f->param;
+        const struct hub_filter_kind *kind = i < p->count ? hub_filter_find(f->id) : NULL;
+        const bool good = kind && kind->by_element ? f->param >= 1 && f->param <= HUB_MAX_CHUNK_BYTES
+                                                   : !f->param && (kind || (i >= p->count && !f->id));
         if (!good)
             return lie(c, "unknown filter in pipeline", number);
     }
@@ -161,9 +169,10 @@ bool hub_layout_stored_size_fits(const struct hub_pipeline *pipeline, const stru
     for (uint32_t i = 0; i < pipeline->count; i++) {
         if (chunk->mask >> i & 1)
             continue;
-        if (pipeline->filters[i].id == HUB_FILTER_DEFLATE || pipeline->filters[i].id == HUB_FILTER_LZF)
+        const struct hub_filter_kind *kind = hub_filter_find(pipeline->filters[i].id);
+        if (kind && kind->effect == HUB_FILTER_RESIZES)
             return chunk->size <= 2 * HUB_MAX_CHUNK_BYTES;
-        if (pipeline->filters[i].id == HUB_FILTER_FLETCHER32)
+        if (kind && kind->effect == HUB_FILTER_SUMS)
             expected += 4;
     }
     return chunk->size == expected;

@@ -105,8 +105,7 @@ void hub_box_price(const struct hub_box *box, struct hub_price *price);
 #define HUB_NS_COPY_BYTE 0.04   /* memory to memory */
 #define HUB_NS_MOVE 0.8         /* one element or run of a scatter */
 #define HUB_NS_INFLATE_BYTE 2.2 /* decoded by deflate */
-#define HUB_NS_UNPACK_BYTE 0.8  /* decoded by lzf, snappy, zstd, lz4 */
-#define HUB_NS_FILTER_BYTE 0.25 /* shuffled or summed */
+#define HUB_NS_UNPACK_BYTE 0.8  /* decoded by snappy, zstd, lz4 */
 #define HUB_NS_CHUNK 60.0       /* finding and preparing a chunk, page or extent */
 #define HUB_NS_VALUE 1.5        /* a Parquet value taken */
 #define HUB_NS_SKIP 1.2         /* a Parquet level or length passed over */

@@ -310,10 +310,8 @@ static double decode_ns(const struct walk *w, const struct hub_chunk *chunk)
     for (uint32_t i = 0; i < w->pipeline->count; i++) {
         if (chunk->mask >> i & 1)
             continue;
-        const uint32_t id = w->pipeline->filters[i].id;
-        ns += (double)w->chunk_bytes * (id == HUB_FILTER_DEFLATE ? HUB_NS_INFLATE_BYTE
-                                        : id == HUB_FILTER_LZF   ? HUB_NS_UNPACK_BYTE
-                                                                 : HUB_NS_FILTER_BYTE);
+        const struct hub_filter_kind *kind = hub_filter_find(w->pipeline->filters[i].id);
+        ns += kind ? (double)w->chunk_bytes * kind->ns_byte : 0;
     }
     return ns;
 }

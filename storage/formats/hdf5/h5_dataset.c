@@ -232,21 +232,15 @@ static void take_filter(struct hub_h5_dataset *d, uint32_t id, uint32_t first_va
 {
     const uint32_t i = d->pipeline.count++;
     struct hub_filter *f = &d->pipeline.filters[i];
-    switch (id) {
-    case HUB_FILTER_SHUFFLE:
-        *f = (struct hub_filter){id, first_value ? first_value : d->element};
-        if (f->param == 0 || f->param > HUB_MAX_CHUNK_BYTES)
+    const struct hub_filter_kind *kind = hub_filter_find(id);
+    if (kind) {
+        *f = (struct hub_filter){id, !kind->by_element ? 0 : first_value ? first_value : d->element};
+        if (kind->by_element && (f->param == 0 || f->param > HUB_MAX_CHUNK_BYTES))
             refuse(d, "shuffle of %u-byte elements", f->param);
         return;
-    case HUB_FILTER_DEFLATE:
-    case HUB_FILTER_FLETCHER32:
-    case HUB_FILTER_LZF:
-        *f = (struct hub_filter){id, 0};
-        return;
-    default:
-        d->unknown_filters |= 1u << i;
-        d->library = true; /* undone below when any is not the library's own */
     }
+    d->unknown_filters |= 1u << i;
+    d->library = true; /* undone below when any is not the library's own */
     const char *title = filter_title(id);
     if (!d->filter_name[0])
         snprintf(d->filter_name, sizeof d->filter_name, title ? "filter %u (%s)" : "filter %u", id, title);

@@ -1,0 +1,36 @@
+/**
+ * Filters of HDF5 chunks that we can undo: the one list. Layouts are proven, plans priced and chunks decoded
+ * by it. A row's NAME is HUB_FILTER_NAME; what undoes it is `hub_undo_...` of storage/codec.
+ */
+#ifndef HUB_MODEL_FILTERS_H
+#define HUB_MODEL_FILTERS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* clang-format off */
+#define HUB_FILTERS(ROW) \
+    /*  name        number of HDF5  stored bytes  by element  ns a byte  undone by */ \
+    ROW(DEFLATE,    1,              RESIZES,      false,      2.2,       deflate) \
+    ROW(SHUFFLE,    2,              KEEPS,        true,       0.25,      shuffle) \
+    ROW(FLETCHER32, 3,              SUMS,         false,      0.25,      fletcher32) \
+    ROW(LZF,        32000,          RESIZES,      false,      0.8,       lzf)
+/* clang-format on */
+
+#define HUB_FILTER_ID(name, number, ...) HUB_FILTER_##name = (number),
+enum hub_filter_id { HUB_FILTERS(HUB_FILTER_ID) };
+#undef HUB_FILTER_ID
+
+struct hub_filter_kind {
+    uint32_t id;
+    /** What it does to the number of bytes: anything; nothing; a sum of 4 bytes behind them, stripped in
+     * place. */
+    enum hub_filter_effect { HUB_FILTER_RESIZES, HUB_FILTER_KEEPS, HUB_FILTER_SUMS } effect;
+    bool by_element; /* has the element's size as its parameter; others have none */
+    double ns_byte;  /* of a processor, to undo it */
+};
+
+/** NULL: not one of ours. */
+const struct hub_filter_kind *hub_filter_find(uint32_t id);
+
+#endif
