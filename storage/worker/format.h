@@ -84,7 +84,7 @@ struct hub_format {
     /** May. Its dialects, for people: "E3: written by Minari 0.3". NULL-terminated; not announced. */
     const char *const *eras;
 
-    /** Must. Bid on a directory as one dataset: looks at names, sizes and heads (files->open; reads at most
+    /** May. Bid on a directory as one dataset: looks at names, sizes and heads (files->open; reads at most
      * 64 KiB a file). */
     int (*claim_directory)(struct hub_files *listing);
 

@@ -23,6 +23,7 @@ static const struct kind {
      {"data/chunk-000/episode_000000.parquet", "data/chunk-000/episode_000001.parquet", "meta/episodes.jsonl",
       "meta/episodes_stats.jsonl", "meta/info.json", "meta/tasks.jsonl"}},
     {"webdataset", {"a-000.tar", "a-001.tar", "b.tar", "c.tar", "d.tar", "e.tar"}},
+    {"robomimic", {"a.hdf5", "b.hdf5", "c.hdf5", "d.hdf5", "e.hdf5", "f.hdf5"}},
 };
 
 struct run {

@@ -10,6 +10,7 @@ NAMES = {  # fuzz_driver.c: formats and the names of their files
     1: ["data/chunk-000/episode_000000.parquet", "data/chunk-000/episode_000001.parquet", "meta/episodes.jsonl",
         "meta/episodes_stats.jsonl", "meta/info.json", "meta/tasks.jsonl"],
     2: ["a-000.tar", "a-001.tar"],
+    3: ["a.hdf5"],
 }
 
 
@@ -51,3 +52,4 @@ dataset("compound", 0, "hdf5", "types-compound-v0")
 dataset("lerobot", 1, "lerobot", "arm-spec-spelling")
 shards("plain", "plain-traps/traps.tar")
 shards("ilr", "ilr-protocol4/demos.tar")
+write("driver", "robomimic", pack(3, [(0, read("robomimic", "hopper", "medium.h5"))]))

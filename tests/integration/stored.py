@@ -20,7 +20,7 @@ codecs.register_error("each", lambda e: ("\ufffd", e.start + 1))  # U+FFFD for e
 
 
 def stored_episodes(folder, document):
-    reader = {"minari-hdf5": minari, "lerobot": lerobot, "webdataset": webdataset}[document["format"]]
+    reader = {"minari-hdf5": minari, "lerobot": lerobot, "webdataset": webdataset, "robomimic": robomimic}[document["format"]]
     yield from reader(folder, document)
 
 
@@ -88,6 +88,27 @@ def minari(folder, document):
 
             group.visititems(visit)
             yield int(name[8:]), values
+
+
+# ---- robomimic: HDF5 ----
+
+
+def robomimic(folder, document):
+    """`folder`: the file without its ending. A demo whose num_samples is less than its actions is cut to it."""
+    with h5py.File(glob.glob(folder + ".h*5")[0], "r") as f:
+        for name in sorted((n for n in f["data"] if n.startswith("demo_")), key=lambda n: int(n[5:])):
+            group, values = f["data"][name], {}
+            rows = len(group["actions"])
+            steps = min(rows, group.attrs.get("num_samples", rows))
+
+            def visit(path, item):
+                if isinstance(item, h5py.Dataset):
+                    values[path] = item[:steps] if len(item) == rows else item[()]
+
+            group.visititems(visit)
+            if "model_file" in group.attrs:
+                values["model_file"] = [group.attrs["model_file"]]
+            yield int(name[5:]), values
 
 
 # ---- LeRobot: Parquet ----

@@ -40,6 +40,7 @@ ROOTS = {
     "hdf5": "hdf5",
     "lerobot": "lerobot",
     "webdataset": "webdataset",
+    "robomimic": "robomimic",
 }
 seen = {}  # (type, representation) -> answers compared
 counts = {"answers": 0, "single": 0, "fields": 0, "episodes": 0, "unreadable": 0}

@@ -23,6 +23,12 @@ static enum hub_status add_entry(struct hub_h5_episodes *e, const struct hub_h5_
     return HUB_OK;
 }
 
+static enum hub_status tell(const struct hub_h5_episodes *e, const char *code, struct hub_view path,
+                            const char *detail, struct hub_error *err)
+{
+    return e->tree.quiet ? HUB_OK : hub_sink_problem(e->tree.sink, code, path, err, "%s", detail);
+}
+
 /* The path of a soft link begins at its group, that of an external one at the root of the file it leads to.
  */
 static enum hub_status list_link(struct hub_h5_episodes *e, uint64_t group, const struct hub_h5_link *link,
@@ -39,19 +45,16 @@ static enum hub_status list_link(struct hub_h5_episodes *e, uint64_t group, cons
     if (link->kind == HUB_H5_HARD)
         return add_entry(e, &entry, err);
     if (link->kind == HUB_H5_USER)
-        return hub_sink_problem(e->tree.sink, "link-user-defined", link->name, err,
-                                "a user-defined link; not followed");
+        return tell(e, "link-user-defined", link->name, "a user-defined link; not followed", err);
     if (external && !e->dialect->takes)
-        return hub_sink_problem(e->tree.sink, "link-leaves-dataset", link->name, err,
-                                "a link into another file; not followed");
+        return tell(e, "link-leaves-dataset", link->name, "a link into another file; not followed", err);
     const enum hub_status st =
         hub_h5_resolve(file, external ? hub_h5_root(file) : group, link->path, &entry.address, &why);
     if (st && !hub_h5_is_local(file, st))
         return hub_pass(st, &why, err);
     if (st)
-        return hub_sink_problem(e->tree.sink,
-                                st == HUB_DENIED ? "link-leaves-dataset" : "link-target-missing", link->name,
-                                err, "%s", why.detail);
+        return tell(e, st == HUB_DENIED ? "link-leaves-dataset" : "link-target-missing", link->name,
+                    why.detail, err);
     return add_entry(e, &entry, err);
 }
 

@@ -75,6 +75,10 @@ void hub_h5_notes_clear(struct hub_h5_notes *notes);
 HUB_MUST_USE enum hub_status hub_h5_notes_take(struct hub_h5_notes *notes, struct hub_h5_tree *tree,
                                                const struct hub_h5_attribute *attribute,
                                                struct hub_error *err);
+/** The same of a text that holds JSON: its value. What is no JSON stays the text it is. */
+HUB_MUST_USE enum hub_status hub_h5_notes_take_json(struct hub_h5_notes *notes, struct hub_h5_tree *tree,
+                                                    const struct hub_h5_attribute *attribute,
+                                                    struct hub_error *err);
 /** Write `json`, empty where nothing was kept. More than an episode may have is a problem, and left out. */
 HUB_MUST_USE enum hub_status hub_h5_notes_write(struct hub_h5_notes *notes, struct hub_h5_tree *tree,
                                                 struct hub_error *err);
@@ -151,5 +155,32 @@ HUB_MUST_USE enum hub_status hub_h5_episodes_list(struct hub_h5_episodes *e, str
 /** Report all that were listed, with their fields. A bad one is a problem. */
 HUB_MUST_USE enum hub_status hub_h5_episodes_report(struct hub_h5_episodes *e, struct hub_error *err);
 void hub_h5_episodes_dispose(struct hub_h5_episodes *e);
+
+/* ---- h5_splits.c: splits by lists of names ---- */
+
+struct hub_h5_split {
+    char *name;
+    int64_t *numbers; /* of the episodes that are there, sorted */
+    uint32_t count;
+    struct hub_tally missing;
+};
+
+struct hub_h5_splits {
+    bool quiet; /* problems were told before */
+    struct hub_h5_split *items;
+    uint32_t count;
+};
+
+/** Read the datasets of text below the group at `address`, each a split by its path. The episodes are listed.
+ */
+HUB_MUST_USE enum hub_status hub_h5_splits_load(struct hub_h5_splits *splits, const struct hub_h5_episodes *e,
+                                                uint64_t address, struct hub_error *err);
+/** Report how many episodes each has, and names that are not there. */
+HUB_MUST_USE enum hub_status hub_h5_splits_tell(const struct hub_h5_splits *splits, struct hub_sink *sink,
+                                                struct hub_error *err);
+/** Those of one episode, as a JSON array; nothing where there are none at all. */
+HUB_MUST_USE enum hub_status hub_h5_splits_of(const struct hub_h5_splits *splits, int64_t number,
+                                              struct hub_buf *out, struct hub_error *err);
+void hub_h5_splits_dispose(struct hub_h5_splits *splits);
 
 #endif

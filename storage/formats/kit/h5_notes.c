@@ -13,12 +13,10 @@ void hub_h5_notes_clear(struct hub_h5_notes *notes)
     notes->json.limit = HUB_MAX_ATTRIBUTES;
 }
 
-enum hub_status hub_h5_notes_take(struct hub_h5_notes *notes, struct hub_h5_tree *tree,
-                                  const struct hub_h5_attribute *a, struct hub_error *err)
+/* The next one, with its key and no value. */
+static enum hub_status next_note(struct hub_h5_notes *notes, struct hub_view key, struct hub_h5_note **out,
+                                 struct hub_error *err)
 {
-    struct hub_error why = {0};
-    if (notes->count >= MAX_NOTES)
-        return HUB_OK;
     if (notes->count == notes->capacity) {
         const uint32_t capacity = notes->capacity ? notes->capacity * 2 : 8;
         struct hub_h5_note *grown = realloc(notes->items, capacity * sizeof *grown);
@@ -28,14 +26,36 @@ enum hub_status hub_h5_notes_take(struct hub_h5_notes *notes, struct hub_h5_tree
         notes->items = grown;
         notes->capacity = capacity;
     }
-    struct hub_h5_note *note = &notes->items[notes->count];
-    note->key.size = note->value.size = 0;
-    note->key.limit = HUB_MAX_ATTRIBUTES;
-    note->value.limit = HUB_MAX_ATTRIBUTES;
-    HUB_TRY(hub_buf_add_view(&note->key, a->name, err));
-    const enum hub_status st = hub_h5_attribute_json(tree->file, a, MAX_VALUE_TEXT, &note->value, &why);
-    if (st)
-        return hub_h5_tree_problem(tree, "attribute-damaged", a->name, err, why.detail);
+    *out = &notes->items[notes->count];
+    (*out)->key.size = (*out)->value.size = 0;
+    (*out)->key.limit = (*out)->value.limit = HUB_MAX_ATTRIBUTES;
+    return hub_buf_add_view(&(*out)->key, key, err);
+}
+
+enum hub_status hub_h5_notes_take(struct hub_h5_notes *notes, struct hub_h5_tree *tree,
+                                  const struct hub_h5_attribute *attribute, struct hub_error *err)
+{
+    struct hub_h5_note *note;
+    struct hub_error why = {0};
+    if (notes->count >= MAX_NOTES)
+        return HUB_OK;
+    HUB_TRY(next_note(notes, attribute->name, &note, err));
+    if (hub_h5_attribute_json(tree->file, attribute, MAX_VALUE_TEXT, &note->value, &why))
+        return hub_h5_tree_problem(tree, "attribute-damaged", attribute->name, err, why.detail);
+    notes->count++;
+    return HUB_OK;
+}
+
+enum hub_status hub_h5_notes_take_json(struct hub_h5_notes *notes, struct hub_h5_tree *tree,
+                                       const struct hub_h5_attribute *attribute, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf text = HUB_BUF_INIT(HUB_MAX_ATTRIBUTES);
+    struct hub_h5_note *note;
+    if (notes->count >= MAX_NOTES || hub_h5_attribute_text(tree->file, attribute, 0, &text, NULL))
+        return hub_h5_notes_take(notes, tree, attribute, err);
+    HUB_TRY(next_note(notes, attribute->name, &note, err));
+    if (hub_json_strict(hub_buf_view(&text), &note->value, NULL))
+        return hub_h5_notes_take(notes, tree, attribute, err);
     notes->count++;
     return HUB_OK;
 }

@@ -1,0 +1,289 @@
+/*
+ * robomimic (https://robomimic.github.io/docs/datasets/overview.html): one HDF5 file is a dataset, its
+ * episodes are the groups data/demo_N, its splits the lists of names in mask/ (in early descriptions
+ * data/mask/). Files that robosuite recorded and nobody converted have no env_args and no num_samples; era
+ * "robosuite".
+ *
+ * Problems: not-fetched, permission-denied, not-loadable, bad-split, attribute-damaged, attributes-too-big;
+ * of demos: length-mismatch, and those of storage/formats/kit.
+ */
+#include "storage/base/json.h"
+#include "storage/formats/kit/h5_kit.h"
+
+#include <stdio.h>
+
+#define DEMO "demo_"
+
+struct robomimic {
+    struct hub_h5_object root, data;
+    struct hub_h5_episodes episodes;
+    struct hub_h5_splits splits;
+    struct hub_h5_notes notes;
+    struct hub_buf split_names;
+    bool converted, raw; /* of the file: who wrote its attributes */
+    int64_t samples;     /* of the demo: -1 unknown */
+    int8_t success;
+    struct hub_place model; /* where its model_file lies; size 0: nowhere */
+    uint32_t model_field;
+    struct hub_tally lengths;
+};
+
+static void dispose(struct robomimic *r)
+{
+    struct hub_h5 *file = r->episodes.tree.file;
+    hub_h5_episodes_dispose(&r->episodes);
+    hub_h5_splits_dispose(&r->splits);
+    hub_h5_notes_dispose(&r->notes);
+    hub_buf_dispose(&r->split_names);
+    hub_h5_object_dispose(&r->root);
+    hub_h5_object_dispose(&r->data);
+    hub_h5_close(file);
+}
+
+/* The file, its root and its group "data". */
+static enum hub_status open_data(struct robomimic *r, struct hub_files *files, uint32_t number,
+                                 struct hub_error *err)
+{
+    uint64_t address;
+    struct hub_h5 **file = &r->episodes.tree.file;
+    HUB_TRY(hub_h5_open(files, number, file, err));
+    HUB_TRY(hub_h5_object_load(*file, hub_h5_root(*file), &r->root, err));
+    HUB_TRY(hub_h5_resolve(*file, r->root.address, HUB_VIEW("data"), &address, err));
+    HUB_TRY(hub_h5_object_load(*file, address, &r->data, err));
+    return r->data.kind == HUB_H5_GROUP ? HUB_OK : hub_fail(err, HUB_NOT_ACCEPTABLE, "data is no group");
+}
+
+/* ---- claim ---- */
+
+static enum hub_status look_at_attribute(void *user, const struct hub_h5_attribute *a, struct hub_error *err)
+{
+    struct robomimic *r = user;
+    (void)err;
+    r->converted |= hub_view_is(a->name, "env_args") || hub_view_is(a->name, "total");
+    r->raw |= hub_view_is(a->name, "env_info") || hub_view_is(a->name, "repository_version");
+    return HUB_OK;
+}
+
+/* A demo has actions; a file without demos says by its attributes what it is. */
+static bool is_mine(struct robomimic *r)
+{
+    HUB_CLEANUP(hub_h5_links_dispose) struct hub_h5_links links = {0};
+    struct hub_h5 *file = r->episodes.tree.file;
+    char path[64];
+    int64_t number;
+    uint64_t address;
+    if (hub_h5_attributes(file, &r->data, look_at_attribute, r, NULL) == HUB_OK && r->converted)
+        return true;
+    (void)!hub_h5_links_load(file, &r->data, &links, NULL);
+    for (uint32_t i = 0; i < links.count; i++) {
+        if (!hub_numbered(links.items[i].name, DEMO, &number))
+            continue;
+        snprintf(path, sizeof path, DEMO "%lld/actions", (long long)number);
+        return hub_h5_resolve(file, r->data.address, hub_view_of(path), &address, NULL) == HUB_OK;
+    }
+    return false;
+}
+
+static bool holds_demos(struct hub_files *listing, uint32_t number)
+{
+    HUB_CLEANUP(dispose) struct robomimic r = {0};
+    return !open_data(&r, listing, number, NULL) && is_mine(&r);
+}
+
+/* One file is a dataset, named as the file without its ending. */
+static int claim_files(struct hub_files *listing, struct hub_claim *claim)
+{
+    for (; claim->from < listing->count; claim->from++) {
+        const struct hub_file_entry *e = &listing->entries[claim->from];
+        const size_t end = hub_view_ends(e->path, ".hdf5") ? 5 : hub_view_ends(e->path, ".h5") ? 3 : 0;
+        if (e->directory || !end || e->path.size == end || memchr(e->path.data, '/', e->path.size) ||
+            !holds_demos(listing, claim->from))
+            continue;
+        claim->files[0] = claim->from;
+        claim->file_count = 1;
+        snprintf(claim->name, sizeof claim->name, "%.*s", (int)(e->path.size - end), e->path.data);
+        return 75;
+    }
+    return 0;
+}
+
+/* ---- one demo ---- */
+
+static enum hub_status take_attribute(void *user, const struct hub_h5_attribute *a, struct hub_error *err)
+{
+    struct robomimic *r = user;
+    struct hub_h5_tree *tree = &r->episodes.tree;
+    int64_t value;
+    if (hub_view_is(a->name, "num_samples") && hub_h5_attribute_int(a, &value) && value >= 0) {
+        r->samples = value;
+        return HUB_OK;
+    }
+    if (hub_view_is(a->name, "success") && hub_h5_attribute_int(a, &value)) {
+        r->success = value != 0;
+        return HUB_OK;
+    }
+    if (hub_view_is(a->name, "model_file") && !hub_h5_attribute_place(tree->file, a, &r->model, NULL))
+        return HUB_OK;
+    return hub_h5_notes_take_json(&r->notes, tree, a, err);
+}
+
+/* num_samples and the rows of actions should agree; where they do not, what both have is served. */
+static enum hub_status load(void *user, struct hub_h5_tree *tree, uint64_t *steps, struct hub_error *err)
+{
+    struct robomimic *r = user;
+    uint64_t rows;
+    r->samples = r->success = -1;
+    r->model = (struct hub_place){0};
+    hub_h5_notes_clear(&r->notes);
+    HUB_TRY(hub_h5_attributes(tree->file, &tree->groups[0], take_attribute, r, err));
+    HUB_TRY(hub_h5_notes_write(&r->notes, tree, err));
+    const bool acted = hub_h5_tree_rows(tree, "actions", &rows), told = r->samples >= 0;
+    *steps = acted ? rows : told ? (uint64_t)r->samples : 0;
+    if (!acted || !told || rows == (uint64_t)r->samples)
+        return HUB_OK;
+    if (!tree->quiet)
+        hub_tally_add(&r->lengths, "%.*s says %lld and has %llu", (int)tree->episode.size, tree->episode.data,
+                      (long long)r->samples, (unsigned long long)rows);
+    *steps = HUB_MIN(rows, (uint64_t)r->samples);
+    for (uint32_t i = 0; i < tree->count; i++)
+        if (tree->leaves[i].rows == rows)
+            tree->leaves[i].rows = *steps;
+    return HUB_OK;
+}
+
+static enum hub_status describe(void *user, struct hub_h5_tree *tree, struct hub_episode *episode,
+                                struct hub_error *err)
+{
+    struct robomimic *r = user;
+    HUB_TRY(hub_h5_splits_of(&r->splits, episode->number, &r->split_names, err));
+    episode->splits = hub_buf_view(&r->split_names);
+    episode->attributes = hub_buf_view(&r->notes.json);
+    episode->success = r->success;
+    episode->has_return = episode->return_computed = hub_h5_sum(tree, "rewards", &episode->episode_return);
+    return HUB_OK;
+}
+
+/* The simulator's model, up to 200 KB of XML an episode, is a field of one row: read where it is asked for.
+ */
+static enum hub_status place_model(void *user, struct hub_h5_tree *tree, uint32_t index,
+                                   struct hub_error *err)
+{
+    struct robomimic *r = user;
+    const struct hub_field field = {.path = HUB_VIEW("model_file"),
+                                    .type = HUB_FIELD_TEXT,
+                                    .role = HUB_ROLE_OTHER,
+                                    .axis = HUB_AXIS_NONE};
+    const struct hub_extent extent = {.offset = r->model.offset, .length = (uint32_t)r->model.stored};
+    struct hub_piece piece = {
+        .kind = HUB_PIECE_EXTENTS, .file = r->model.file, .rows = 1, .count = 1, .geometry = HUB_NONE};
+    struct hub_window window = {.episode = index, .count = 1};
+    struct hub_layout_builder *b;
+    uint32_t variant;
+    if (!r->model.stored || hub_h5_tree_find(tree, "model_file"))
+        return HUB_OK;
+    if (r->model_field == HUB_NONE)
+        HUB_TRY(hub_sink_field(tree->sink, &field, &r->model_field, err));
+    HUB_TRY(hub_sink_layout(tree->sink, r->model_field, &b, err));
+    HUB_TRY(hub_layout_variant(b, &(struct hub_variant){.kind = HUB_KIND_VAR}, &variant, err));
+    HUB_TRY(hub_layout_array(b, variant, &window.array, err));
+    HUB_TRY(hub_layout_extents(b, &extent, 1, &piece.table, err));
+    HUB_TRY(hub_layout_piece(b, &piece, err));
+    return hub_layout_add_window(b, &window, err);
+}
+
+/* ---- the file ---- */
+
+static bool pictured(const void *user, struct hub_view path)
+{
+    (void)user;
+    return hub_role_of(path) == HUB_ROLE_OBSERVATION;
+}
+
+static enum hub_status load_file(struct robomimic *r, struct hub_files *files, struct hub_sink *sink,
+                                 bool quiet, struct hub_error *err)
+{
+    static const struct hub_h5_dialect dialect = {DEMO, NULL, load, describe, place_model};
+    static const char *const masks[] = {"mask", "data/mask"};
+    struct hub_h5 **file = &r->episodes.tree.file;
+    uint64_t address;
+    r->episodes.dialect = &dialect;
+    r->episodes.user = r;
+    r->episodes.tree.sink = sink;
+    r->episodes.fields.pictured = pictured;
+    r->episodes.tree.quiet = r->splits.quiet = quiet;
+    r->model_field = HUB_NONE;
+    r->split_names.limit = HUB_MAX_ATTRIBUTES;
+    if (files->count == 0)
+        return hub_fail(err, HUB_NOT_ACCEPTABLE, "there is no file");
+    HUB_TRY(hub_files_usable(files, 0, err));
+    HUB_TRY(open_data(r, files, 0, err));
+    HUB_TRY(hub_h5_episodes_list(&r->episodes, *file, &r->data, err));
+    for (size_t i = 0; i < HUB_COUNT(masks); i++)
+        if (hub_h5_resolve(*file, r->root.address, hub_view_of(masks[i]), &address, NULL) == HUB_OK)
+            return hub_h5_splits_load(&r->splits, &r->episodes, address, err);
+    return HUB_OK;
+}
+
+/* An attribute of data/. */
+static enum hub_status take_fact(void *user, const struct hub_h5_attribute *a, struct hub_error *err)
+{
+    struct robomimic *r = user;
+    int64_t total;
+    HUB_TRY(look_at_attribute(r, a, err));
+    if (hub_view_is(a->name, "total") && hub_h5_attribute_int(a, &total))
+        HUB_TRY(hub_sink_count(r->episodes.tree.sink, "claimed_steps", total, err));
+    const uint32_t before = r->notes.count;
+    HUB_TRY(hub_h5_notes_take_json(&r->notes, &r->episodes.tree, a, err));
+    if (!hub_view_is(a->name, "env_args") || r->notes.count == before)
+        return HUB_OK;
+    return hub_sink_fact(r->episodes.tree.sink, "env_spec", hub_buf_view(&r->notes.items[before].value), err);
+}
+
+static enum hub_status tell_facts(struct robomimic *r, struct hub_sink *sink, struct hub_error *err)
+{
+    hub_h5_notes_clear(&r->notes);
+    r->converted = r->raw = false;
+    HUB_TRY(hub_h5_attributes(r->episodes.tree.file, &r->data, take_fact, r, err));
+    HUB_TRY(hub_h5_notes_write(&r->notes, &r->episodes.tree, err));
+    if (r->notes.json.size)
+        HUB_TRY(hub_sink_fact(sink, "metadata", hub_buf_view(&r->notes.json), err));
+    if (r->raw && !r->converted)
+        HUB_TRY(hub_sink_fact(sink, "era", HUB_VIEW("robosuite"), err));
+    return hub_h5_splits_tell(&r->splits, sink, err);
+}
+
+static enum hub_status plan(struct hub_files *files, struct hub_sink *sink, struct hub_error *err)
+{
+    static const uint32_t first = 0;
+    HUB_CLEANUP(dispose) struct robomimic r = {0};
+    HUB_TRY(load_file(&r, files, sink, false, err));
+    HUB_TRY(tell_facts(&r, sink, err));
+    return hub_sink_part(sink, &(struct hub_part){files->entries[0].path, &first, 1, HUB_VIEW("")}, err);
+}
+
+static enum hub_status inspect(struct hub_files *files, const struct hub_part *part, struct hub_sink *sink,
+                               struct hub_error *err)
+{
+    HUB_CLEANUP(dispose) struct robomimic r = {0};
+    (void)part;
+    HUB_TRY(load_file(&r, files, sink, true, err));
+    HUB_TRY(hub_h5_episodes_report(&r.episodes, err));
+    if (r.lengths.count)
+        HUB_TRY(hub_sink_problem(
+            sink, "length-mismatch", HUB_VIEW(""), err,
+            "num_samples of %u demos is not their number of actions, the smaller one counts: %s",
+            r.lengths.count, r.lengths.first));
+    return hub_h5_fields_finish(&r.episodes.fields, sink, err);
+}
+
+static const char *const names[] = {"*.hdf5", "*.h5", NULL};
+static const char *const eras[] = {"robosuite: recorded by robosuite, not converted by robomimic", NULL};
+
+const struct hub_format hub_format_robomimic = {
+    .name = "robomimic",
+    .names = names,
+    .eras = eras,
+    .claim_files = claim_files,
+    .plan = plan,
+    .inspect = inspect,
+};

@@ -1,0 +1,145 @@
+/* The robomimic driver over files written as robomimic writes them: what each is said to hold. */
+#include <criterion/criterion.h>
+#include <criterion/parameterized.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "tests/support/rows.h"
+
+static enum hub_status open_set(struct inspected *d, const char *name)
+{
+    char path[1000];
+    struct hub_error err = {0};
+    snprintf(path, sizeof path, "%s/robomimic/%s", HUB_FIXTURES, name);
+    const enum hub_status st = inspected_open(d, HUB_INSPECT, path, &err);
+    cr_assert(st == HUB_OK || st == HUB_NOT_FOUND, "%s: %s", name, err.detail);
+    for (uint32_t i = 0; !st && i < d->plan.part_count; i++)
+        cr_assert_eq(d->part_status[i], HUB_OK, "%s: %s", name, d->part_errors[i].detail);
+    return st;
+}
+
+struct set_case {
+    char name[16], era[16];
+    uint32_t episodes, fields, problems;
+    char splits[80];
+};
+
+ParameterizedTestParameters(robomimic, sets)
+{
+    static struct set_case cases[] = {
+        {"lift-ph", "", 5, 15, 2, "{\"20_percent\":1,\"better\":2,\"nobody\":0,\"train\":4,\"valid\":1}"},
+        {"lift-mh", "", 3, 10, 0, "{\"train\":2}"},
+        {"lift-raw", "robosuite", 3, 3, 0, ""},
+        {"empty", "", 0, 0, 0, ""},
+        {"hopper", "", 2, 5, 0, ""},
+    };
+    return cr_make_param_array(struct set_case, cases, HUB_COUNT(cases));
+}
+
+ParameterizedTest(struct set_case *c, robomimic, sets, .timeout = 60)
+{
+    struct inspected d;
+    cr_assert_eq(open_set(&d, c->name), HUB_OK);
+    cr_assert_str_eq(d.format, "robomimic");
+    cr_assert_eq(d.plan.part_count, 1);
+    cr_expect_str_eq(inspected_fact(&d, "era"), c->era, "%s", c->name);
+    cr_expect_str_eq(inspected_fact(&d, "splits"), c->splits, "%s: %s", c->name,
+                     inspected_fact(&d, "splits"));
+    cr_expect_eq(d.parts[0].episode_count, c->episodes, "%s: %u episodes", c->name, d.parts[0].episode_count);
+    cr_expect_eq(d.parts[0].field_count, c->fields, "%s: %u fields", c->name, d.parts[0].field_count);
+    const uint32_t problems = d.plan.problem_count + d.parts[0].problem_count;
+    cr_expect_eq(problems, c->problems, "%s: %u problems", c->name, problems);
+    inspected_close(&d);
+}
+
+Test(robomimic, neighbours_are_nobodys, .timeout = 60)
+{
+    struct inspected d;
+    cr_expect_eq(open_set(&d, "neighbours"), HUB_NOT_FOUND);
+    inspected_close(&d);
+}
+
+struct field_case {
+    char set[16], path[56];
+    enum hub_field_type type;
+    enum hub_role role;
+    enum hub_axis axis;
+};
+
+ParameterizedTestParameters(robomimic, fields)
+{
+    static struct field_case cases[] = {
+        {"lift-ph", "actions", HUB_FIELD_NUMBER, HUB_ROLE_ACTION, HUB_AXIS_STEP},
+        {"lift-ph", "action_dict/rel_pos", HUB_FIELD_NUMBER, HUB_ROLE_ACTION, HUB_AXIS_STEP},
+        {"lift-ph", "obs/object", HUB_FIELD_NUMBER, HUB_ROLE_OBSERVATION, HUB_AXIS_STEP},
+        {"lift-ph", "next_obs/object", HUB_FIELD_NUMBER, HUB_ROLE_OBSERVATION, HUB_AXIS_STEP},
+        {"lift-ph", "rewards", HUB_FIELD_NUMBER, HUB_ROLE_REWARD, HUB_AXIS_STEP},
+        {"lift-ph", "dones", HUB_FIELD_NUMBER, HUB_ROLE_DONE, HUB_AXIS_STEP},
+        {"lift-ph", "states", HUB_FIELD_NUMBER, HUB_ROLE_OTHER, HUB_AXIS_STEP},
+        {"lift-ph", "initial_state/articulation/robot/joint_position", HUB_FIELD_NUMBER, HUB_ROLE_OTHER,
+         HUB_AXIS_NONE},
+        {"lift-ph", "src_demo_inds", HUB_FIELD_NUMBER, HUB_ROLE_OTHER, HUB_AXIS_NONE},
+        {"lift-ph", "model_file", HUB_FIELD_TEXT, HUB_ROLE_OTHER, HUB_AXIS_NONE},
+        {"lift-mh", "obs/agentview_image", HUB_FIELD_IMAGE_RAW, HUB_ROLE_OBSERVATION, HUB_AXIS_STEP},
+        {"lift-mh", "obs/agentview_depth", HUB_FIELD_NUMBER, HUB_ROLE_OBSERVATION, HUB_AXIS_STEP},
+    };
+    return cr_make_param_array(struct field_case, cases, HUB_COUNT(cases));
+}
+
+ParameterizedTest(struct field_case *c, robomimic, fields, .timeout = 60)
+{
+    struct inspected d;
+    cr_assert_eq(open_set(&d, c->set), HUB_OK);
+    const struct hub_found_field *field = inspected_field(&d.parts[0], c->path);
+    cr_assert_not_null(field, "%s has no %s", c->set, c->path);
+    cr_expect_eq(field->type, c->type, "%s: %s", c->path, hub_field_type_name(field->type));
+    cr_expect_eq(field->role, c->role, "%s: %s", c->path, hub_role_name(field->role));
+    cr_expect_eq(field->axis, c->axis, "%s: %s", c->path, hub_axis_name(field->axis));
+    cr_expect_null(field->unreadable);
+    cr_expect_not_null(field->layout);
+    inspected_close(&d);
+}
+
+Test(robomimic, demos_come_in_number_order_with_gaps, .timeout = 60)
+{
+    static const struct {
+        int64_t number;
+        uint64_t steps;
+        int8_t success;
+        const char *name, *splits;
+    } demos[] = {{0, 5, 0, "demo_0", "[\"better\",\"train\"]"},
+                 {2, 9, -1, "demo_2", "[\"20_percent\",\"train\"]"},
+                 {3, 5, -1, "demo_3", "[\"valid\"]"}, /* of 7 actions: num_samples says 5 */
+                 {10, 4, 1, "demo_10", "[\"better\",\"train\"]"},
+                 {11, 6, -1, "demo_11", "[\"train\"]"}}; /* num_samples says 8 */
+    struct inspected d;
+    cr_assert_eq(open_set(&d, "lift-ph"), HUB_OK);
+    cr_assert_eq(d.parts[0].episode_count, HUB_COUNT(demos));
+    for (size_t i = 0; i < HUB_COUNT(demos); i++) {
+        const struct hub_found_episode *e = &d.parts[0].episodes[i];
+        cr_expect_eq(e->number, demos[i].number);
+        cr_expect_eq(e->steps, demos[i].steps, "%s", e->name);
+        cr_expect_eq(e->success, demos[i].success, "%s", e->name);
+        cr_expect_str_eq(e->name, demos[i].name);
+        cr_expect_str_eq(e->splits, demos[i].splits);
+        cr_expect(e->has_return && e->return_computed);
+        cr_expect_float_eq(e->episode_return, i == 2 ? 0 : 1, 1e-12, "%s", e->name);
+    }
+    cr_expect_str_eq(d.parts[0].episodes[1].attributes,
+                     "{\"ep_meta\":{\"lang\":\"lift the cube 2\",\"layout_id\":2}}");
+    cr_expect_not_null(inspected_problem(&d, "bad-split", "better"));
+    cr_expect_not_null(inspected_problem(&d, "length-mismatch", NULL));
+    inspected_close(&d);
+}
+
+Test(robomimic, env_args_are_facts, .timeout = 60)
+{
+    struct inspected d;
+    cr_assert_eq(open_set(&d, "empty"), HUB_OK);
+    cr_expect_str_eq(inspected_fact(&d, "env_spec"),
+                     "{\"env_name\":\"Isaac-Stack-Cube-Franka-v0\",\"type\":2}");
+    cr_expect_str_eq(inspected_fact(&d, "claimed_steps"), "0");
+    cr_expect_str_eq(inspected_fact(&d, "metadata"),
+                     "{\"env_args\":{\"env_name\":\"Isaac-Stack-Cube-Franka-v0\",\"type\":2},\"total\":0}");
+    inspected_close(&d);
+}
