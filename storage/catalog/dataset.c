@@ -177,8 +177,7 @@ static enum hub_status load(struct hub_db *db, struct hub_ds_box *box, struct hu
     HUB_CLEANUP(hub_stmt_resetp) struct hub_stmt *stmt = NULL;
     const struct hub_head *head = box->dataset.head;
     bool found;
-    HUB_TRY(hub_db_prepare(db, "SELECT directory FROM directories WHERE dataset = ?", &stmt, err));
-    hub_stmt_bind_int(stmt, 1, head->row);
+    HUB_TRY(hub_db_ask(db, "SELECT directory FROM directories WHERE dataset = ?", head->row, &stmt, err));
     HUB_TRY(hub_stmt_step(stmt, &found, err));
     if (!found)
         return hub_fail_as(err, HUB_CORRUPT, "internal", "the catalogue has no directory of %s", head->id);
@@ -398,8 +397,8 @@ enum hub_status hub_dataset_fact(const struct hub_state *state, const char *key,
 {
     HUB_CLEANUP(hub_stmt_resetp) struct hub_stmt *stmt = NULL;
     bool row;
-    HUB_TRY(hub_db_prepare(state->db, "SELECT text FROM facts WHERE dataset = ? AND key = ?", &stmt, err));
-    hub_stmt_bind_int(stmt, 1, state->dataset->head->row);
+    HUB_TRY(hub_db_ask(state->db, "SELECT text FROM facts WHERE dataset = ? AND key = ?",
+                       state->dataset->head->row, &stmt, err));
     hub_stmt_bind_text(stmt, 2, key);
     HUB_TRY(hub_stmt_step(stmt, &row, err));
     return row ? hub_buf_add_view(out, hub_stmt_view(stmt, 0), err) : HUB_OK;

@@ -240,6 +240,21 @@ enum hub_status hub_db_prepare(struct hub_db *db, const char *sql, struct hub_st
     return HUB_OK;
 }
 
+enum hub_status hub_db_ask(struct hub_db *db, const char *sql, int64_t about, struct hub_stmt **out,
+                           struct hub_error *err)
+{
+    HUB_TRY(hub_db_prepare(db, sql, out, err));
+    hub_stmt_bind_int(*out, 1, about);
+    return HUB_OK;
+}
+
+enum hub_status hub_db_run(struct hub_db *db, const char *sql, int64_t about, struct hub_error *err)
+{
+    struct hub_stmt *stmt;
+    HUB_TRY(hub_db_ask(db, sql, about, &stmt, err));
+    return hub_stmt_run(stmt, err);
+}
+
 static void bound(struct hub_stmt *stmt, int code)
 {
     if (code != SQLITE_OK && !stmt->bind_failed)

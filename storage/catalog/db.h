@@ -45,11 +45,23 @@ HUB_MUST_USE enum hub_status hub_db_begin(struct hub_db *db, struct hub_error *e
 HUB_MUST_USE enum hub_status hub_db_commit(struct hub_db *db, struct hub_error *err);
 /** Does nothing outside a transaction. */
 void hub_db_rollback(struct hub_db *db);
+/** For HUB_CLEANUP: what was begun and not committed is undone. */
+static inline void hub_db_rollbackp(struct hub_db **db)
+{
+    hub_db_rollback(*db);
+}
 
 /** The statement of this text, reset and without values; prepared once and kept by the connection. One user
  * at a time. */
 HUB_MUST_USE enum hub_status hub_db_prepare(struct hub_db *db, const char *sql, struct hub_stmt **out,
                                             struct hub_error *err);
+
+/** The same with a number as its first parameter. */
+HUB_MUST_USE enum hub_status hub_db_ask(struct hub_db *db, const char *sql, int64_t about,
+                                        struct hub_stmt **out, struct hub_error *err);
+/** Run a statement that has no other parameter and returns nothing. */
+HUB_MUST_USE enum hub_status hub_db_run(struct hub_db *db, const char *sql, int64_t about,
+                                        struct hub_error *err);
 
 /* Parameters count from 1. Texts and blobs are borrowed until the statement is reset. A failure shows in the
  * next step. */

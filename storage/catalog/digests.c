@@ -169,11 +169,10 @@ enum hub_status hub_digest_list(struct hub_catalog *catalog, uint32_t root, cons
     if (*path)
         last[size - 1] = '/' + 1;
     HUB_TRY(hub_catalog_hub_reader(catalog, &db, err));
-    HUB_TRY(hub_db_prepare(db,
-                           "SELECT path, size, mtime_ns, tag, sha256, md5, crc32c FROM digests"
-                           " WHERE root = ? AND path >= ? AND path < ? ORDER BY path",
-                           &stmt, err));
-    hub_stmt_bind_int(stmt, 1, root);
+    HUB_TRY(hub_db_ask(db,
+                       "SELECT path, size, mtime_ns, tag, sha256, md5, crc32c FROM digests"
+                       " WHERE root = ? AND path >= ? AND path < ? ORDER BY path",
+                       root, &stmt, err));
     hub_stmt_bind_text(stmt, 2, first);
     hub_stmt_bind_text(stmt, 3, last);
     return merge(stmt, (size_t)size, files, count, out, err);

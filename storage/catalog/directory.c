@@ -3,6 +3,8 @@
 #include "storage/base/pack.h"
 #include "storage/catalog/publish.h"
 
+#include <stdio.h>
+
 #define MAX_DIRECTORY_BYTES (900 * MIB)
 
 static enum hub_status put_stamp(struct hub_buf *out, const struct hub_stamp *stamp, struct hub_error *err)
@@ -47,27 +49,33 @@ static enum hub_status map_files(struct hub_publication *p, struct hub_view blob
                : HUB_OK;
 }
 
+static enum hub_status note_broken(struct hub_publication *p, const char *name, const char *why,
+                                   struct hub_error *err)
+{
+    if (!p->broken_parts++ && asprintf(&p->broken_why, "%s: %s", name, why) < 0)
+        p->broken_why = NULL;
+    return hub_publication_problem(p, "part-broken", name, err, "%s", why);
+}
+
 static enum hub_status put_part(struct hub_publication *p, uint32_t part, struct hub_buf *out,
                                 uint32_t *entries, struct hub_error *err)
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf from = HUB_BUF_INIT(MAX_DIRECTORY_BYTES);
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf to = HUB_BUF_INIT(MAX_DIRECTORY_BYTES);
     HUB_CLEANUP(hub_stmt_resetp) struct hub_stmt *stmt = NULL;
-    struct hub_merged_part *mine = &p->parts[part];
     struct hub_stamp stamp = {0};
     uint32_t count = 0;
     bool row;
-    HUB_TRY(hub_db_prepare(p->db,
-                           "SELECT name, broken, side, side_stamp, files, episodes FROM parts WHERE row = ?",
-                           &stmt, err));
-    hub_stmt_bind_int(stmt, 1, mine->row);
+    HUB_TRY(hub_db_ask(p->db,
+                       "SELECT name, broken, side, side_stamp, files, episodes FROM parts WHERE row = ?",
+                       p->part_rows[part], &stmt, err));
     HUB_TRY(hub_stmt_step(stmt, &row, err));
     if (!row)
         return hub_fail(err, HUB_CORRUPT, "a part of %s is gone from the catalogue", p->draft->id);
     HUB_TRY(map_files(p, hub_stmt_blob(stmt, 4), &from, &to, &count, err));
-    mine->broken = !hub_stmt_is_null(stmt, 1);
-    mine->episodes = (uint32_t)hub_stmt_int(stmt, 5);
-    HUB_TRY(hub_pack_int(out, mine->row, err));
+    if (!hub_stmt_is_null(stmt, 1))
+        HUB_TRY(note_broken(p, hub_stmt_text(stmt, 0), hub_stmt_text(stmt, 1), err));
+    HUB_TRY(hub_pack_int(out, p->part_rows[part], err));
     HUB_TRY(hub_pack_text(out, hub_stmt_text(stmt, 0), err));
     HUB_TRY(hub_pack_option(out, hub_stmt_text(stmt, 1), err));
     HUB_TRY(hub_pack_option(out, hub_stmt_text(stmt, 2), err));
@@ -76,7 +84,7 @@ static enum hub_status put_part(struct hub_publication *p, uint32_t part, struct
         memcpy(&stamp, stored.data, sizeof stamp);
     if (!hub_stmt_is_null(stmt, 2))
         HUB_TRY(put_stamp(out, &stamp, err));
-    HUB_TRY(hub_pack_uint(out, mine->episodes, err));
+    HUB_TRY(hub_pack_uint(out, (uint64_t)hub_stmt_int(stmt, 5), err));
     HUB_TRY(hub_pack_uint(out, count, err));
     *entries += count;
     if (!count)
@@ -161,8 +169,8 @@ enum hub_status hub_directory_write(struct hub_publication *p, struct hub_error 
     HUB_TRY(put_parts(p, &blob, err));
     HUB_TRY(put_fields(p, &blob, err));
     HUB_TRY(put_episodes(p, &blob, err));
-    HUB_TRY(hub_db_prepare(p->db, "REPLACE INTO directories (dataset, directory) VALUES (?, ?)", &stmt, err));
-    hub_stmt_bind_int(stmt, 1, p->row);
+    HUB_TRY(
+        hub_db_ask(p->db, "REPLACE INTO directories (dataset, directory) VALUES (?, ?)", p->row, &stmt, err));
     hub_stmt_bind_blob(stmt, 2, blob.data, blob.size);
     return hub_stmt_run(stmt, err);
 }

@@ -1,10 +1,14 @@
-/* Pages of episodes, by key: every sort has an index (dataset, key, number), and a page begins strictly after
+/* The table of episodes: written part by part, read by pages.
+ *
+ * Pages go by key: every sort has an index (dataset, key, number), and a page begins strictly after
  * the last key, so that the thousandth page costs what the first does. Episodes without the key come last in
  * both directions; ties are in order of number, reversed with the direction.
  *
  * A key in a cursor is a letter and the value: "i12", "r3fe8..." (bits of the double), "tTEXT", "pTEXT" for
  * the first bytes of a long text, whose rest the episode itself tells; empty: the key was null. */
-#include "storage/catalog/internal.h"
+#include "storage/catalog/publish.h"
+
+#include "storage/base/json.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -56,6 +60,116 @@ static const struct {
     [HUB_BY_TASK] = {"task", C_TASK},       [HUB_BY_SUCCESS] = {"success", C_SUCCESS},
 };
 
+/* ---- writing ---- */
+
+/* A seed is kept so that seeds sort as numbers: within int64 as one, up to uint64 as 20 digits, else as the
+ * text it is. */
+static void bind_seed(struct hub_stmt *stmt, int parameter, const char *seed, char padded[24])
+{
+    const size_t size = seed ? strlen(seed) : 0;
+    const bool negative = size && seed[0] == '-';
+    const char *digits = seed ? seed + negative : "";
+    const size_t count = strlen(digits);
+    const bool canonical = count && count <= 20 && strspn(digits, "0123456789") == count &&
+                           (digits[0] != '0' || (count == 1 && !negative));
+    if (!seed) {
+        hub_stmt_bind_null(stmt, parameter);
+    } else if (canonical && (count < 19 || (count == 19 && strcmp(digits, "9223372036854775807") <= 0))) {
+        hub_stmt_bind_int(stmt, parameter, strtoll(seed, NULL, 10));
+    } else if (canonical && !negative) {
+        snprintf(padded, 24, "%020llu", strtoull(seed, NULL, 10));
+        hub_stmt_bind_text(stmt, parameter, count == 20 ? seed : padded);
+    } else {
+        hub_stmt_bind_text(stmt, parameter, seed);
+    }
+}
+
+static void bind_flag(struct hub_stmt *stmt, int parameter, int8_t value)
+{
+    if (value < 0)
+        hub_stmt_bind_null(stmt, parameter);
+    else
+        hub_stmt_bind_int(stmt, parameter, value != 0);
+}
+
+static enum hub_status write_episode(struct hub_db *db, int64_t part, uint32_t position, int64_t dataset,
+                                     int64_t number, const struct hub_found_episode *e, struct hub_error *err)
+{
+    struct hub_stmt *stmt;
+    char padded[24];
+    const bool nan = e->has_return && e->episode_return != e->episode_return;
+    HUB_TRY(hub_db_ask(
+        db,
+        "INSERT INTO episodes (part, position, dataset, number, own, steps, return, flags, seed, success,"
+        " terminated, truncated, task, file, name, splits, attributes, statistics)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        part, &stmt, err));
+    hub_stmt_bind_int(stmt, 2, position);
+    hub_stmt_bind_int(stmt, 3, dataset);
+    if (dataset)
+        hub_stmt_bind_int(stmt, 4, number);
+    hub_stmt_bind_int(stmt, 5, e->number);
+    hub_stmt_bind_int(stmt, 6, (int64_t)e->steps);
+    if (e->has_return && !nan)
+        hub_stmt_bind_real(stmt, 7, e->episode_return);
+    hub_stmt_bind_int(stmt, 8, (e->return_computed ? FLAG_RETURN_COMPUTED : 0) | (nan ? FLAG_RETURN_NAN : 0));
+    bind_seed(stmt, 9, e->seed, padded);
+    bind_flag(stmt, 10, e->success);
+    bind_flag(stmt, 11, e->terminated);
+    bind_flag(stmt, 12, e->truncated);
+    hub_stmt_bind_text(stmt, 13, e->task);
+    hub_stmt_bind_int(stmt, 14, e->file);
+    hub_stmt_bind_text(stmt, 15, e->name);
+    hub_stmt_bind_text(stmt, 16, e->splits);
+    hub_stmt_bind_text(stmt, 17, e->attributes);
+    hub_stmt_bind_text(stmt, 18, e->statistics);
+    return hub_stmt_run(stmt, err);
+}
+
+/* The episode's row once more, for each of its splits. */
+static enum hub_status write_split(struct hub_db *db, int64_t part, uint32_t position, const char *split,
+                                   struct hub_error *err)
+{
+    struct hub_stmt *stmt;
+    HUB_TRY(
+        hub_db_ask(db,
+                   "INSERT OR IGNORE INTO episode_splits (part, position, split, dataset, number, steps,"
+                   " return, seed, success, task) SELECT part, position, ?3, dataset, number, steps, return,"
+                   " seed, success, task FROM episodes WHERE part = ?1 AND position = ?2",
+                   part, &stmt, err));
+    hub_stmt_bind_int(stmt, 2, position);
+    hub_stmt_bind_text(stmt, 3, split);
+    return hub_stmt_run(stmt, err);
+}
+
+static enum hub_status write_splits(struct hub_db *db, int64_t part, uint32_t position, const char *splits,
+                                    struct hub_error *err)
+{
+    HUB_CLEANUP(hub_json_decrefp) json_t *array = NULL;
+    size_t i;
+    json_t *split;
+    HUB_TRY(hub_json_parse(hub_view_of(splits), HUB_MAX_ATTRIBUTES, &array, err));
+    json_array_foreach(array, i, split) if (json_is_string(split))
+        HUB_TRY(write_split(db, part, position, json_string_value(split), err));
+    return HUB_OK;
+}
+
+enum hub_status hub_episodes_write(struct hub_publication *p, int64_t part, const struct hub_findings *found,
+                                   bool show, uint64_t base, struct hub_error *err)
+{
+    const int64_t dataset = show ? p->row : 0;
+    for (uint32_t i = 0; i < found->episode_count; i++) {
+        const struct hub_found_episode *e = &found->episodes[i];
+        const int64_t number = e->number >= 0 ? e->number : (int64_t)(base + i);
+        if (e->steps > INT64_MAX)
+            return hub_fail(err, HUB_CORRUPT, "an episode of %llu steps", (unsigned long long)e->steps);
+        HUB_TRY(write_episode(p->db, part, i, dataset, number, e, err));
+        if (e->splits)
+            HUB_TRY(write_splits(p->db, part, i, e->splits, err));
+    }
+    return HUB_OK;
+}
+
 /* ---- rows ---- */
 
 static const char *file_of(const struct hub_dataset *dataset, int64_t part, uint32_t number)
@@ -80,7 +194,7 @@ static const char *seed_of(struct hub_stmt *stmt)
     const char *seed = hub_stmt_text(stmt, C_SEED);
     if (!seed || hub_stmt_is_int(stmt, C_SEED) || strlen(seed) != 20 || strspn(seed, "0123456789") != 20)
         return seed;
-    return seed + (seed[0] == '0'); /* see bind_seed in parts.c */
+    return seed + (seed[0] == '0'); /* see bind_seed */
 }
 
 static enum hub_status give(const struct hub_dataset *dataset, struct hub_stmt *stmt, each_fn *each,
@@ -147,8 +261,7 @@ static enum hub_status whole_key(const struct page *page, struct hub_buf *out, s
     bool row;
     snprintf(sql, sizeof sql, "SELECT %s FROM episodes WHERE dataset = ? AND number = ?",
              sorts[q->sort].column);
-    HUB_TRY(hub_db_prepare(page->db, sql, &stmt, err));
-    hub_stmt_bind_int(stmt, 1, page->dataset->head->row);
+    HUB_TRY(hub_db_ask(page->db, sql, page->dataset->head->row, &stmt, err));
     hub_stmt_bind_int(stmt, 2, q->after_number);
     HUB_TRY(hub_stmt_step(stmt, &row, err));
     const struct hub_view text = row ? hub_stmt_view(stmt, 0) : known;
@@ -229,8 +342,7 @@ static enum hub_status run(struct page *page, bool nulls, bool after, struct hub
         key = hub_buf_view(&whole);
     }
     write_sql(page, nulls, after, sql, sizeof sql);
-    HUB_TRY(hub_db_prepare(page->db, sql, &stmt, err));
-    hub_stmt_bind_int(stmt, 1, page->dataset->head->row);
+    HUB_TRY(hub_db_ask(page->db, sql, page->dataset->head->row, &stmt, err));
     if (after && !nulls && sorts[q->sort].column)
         HUB_TRY(bind_key(stmt, 2, key, err));
     if (after)
@@ -272,9 +384,8 @@ static enum hub_status count(struct page *page, uint64_t *total, struct hub_erro
         *total = page->dataset->episode_count;
         return HUB_OK;
     }
-    HUB_TRY(
-        hub_db_prepare(page->db, "SELECT episodes FROM splits WHERE dataset = ? AND split = ?", &stmt, err));
-    hub_stmt_bind_int(stmt, 1, page->dataset->head->row);
+    HUB_TRY(hub_db_ask(page->db, "SELECT episodes FROM splits WHERE dataset = ? AND split = ?",
+                       page->dataset->head->row, &stmt, err));
     hub_stmt_bind_text(stmt, 2, page->query->split);
     HUB_TRY(hub_stmt_step(stmt, &row, err));
     *total = row ? (uint64_t)hub_stmt_int(stmt, 0) : 0;

@@ -11,8 +11,7 @@ static enum hub_status fact(struct hub_publication *p, const char *key, char **o
 {
     HUB_CLEANUP(hub_stmt_resetp) struct hub_stmt *stmt = NULL;
     bool row;
-    HUB_TRY(hub_db_prepare(p->db, "SELECT text FROM facts WHERE dataset = ? AND key = ?", &stmt, err));
-    hub_stmt_bind_int(stmt, 1, p->row);
+    HUB_TRY(hub_db_ask(p->db, "SELECT text FROM facts WHERE dataset = ? AND key = ?", p->row, &stmt, err));
     hub_stmt_bind_text(stmt, 2, key);
     HUB_TRY(hub_stmt_step(stmt, &row, err));
     *out = strdup(row ? hub_stmt_text(stmt, 0) : "");
@@ -42,56 +41,17 @@ static enum hub_status check_claims(struct hub_publication *p, struct hub_error 
                                    id, p->draft->id);
 }
 
-/* Why each broken part is; the first reason is that of the dataset when nothing could be read. */
-static enum hub_status check_parts(struct hub_publication *p, uint32_t *broken, char **reason,
-                                   struct hub_error *err)
-{
-    for (uint32_t i = 0; i < p->draft->part_count; i++) {
-        HUB_CLEANUP(hub_stmt_resetp) struct hub_stmt *stmt = NULL;
-        bool row;
-        if (!p->parts[i].broken)
-            continue;
-        HUB_TRY(hub_db_prepare(p->db, "SELECT name, broken FROM parts WHERE row = ?", &stmt, err));
-        hub_stmt_bind_int(stmt, 1, p->parts[i].row);
-        HUB_TRY(hub_stmt_step(stmt, &row, err));
-        if (!row)
-            continue;
-        const char *name = hub_stmt_text(stmt, 0), *why = hub_stmt_text(stmt, 1);
-        HUB_TRY(hub_publication_problem(p, "part-broken", name, err, "%s", why));
-        if (!(*broken)++ && asprintf(reason, "%s: %s", name, why) < 0)
-            *reason = NULL;
-    }
-    if (*broken == 0 || *broken < p->draft->part_count) {
-        free(*reason);
-        *reason = NULL;
-    }
-    return HUB_OK;
-}
-
-static enum hub_status has_problem(struct hub_publication *p, const char *code, bool *has,
-                                   struct hub_error *err)
-{
-    HUB_CLEANUP(hub_stmt_resetp) struct hub_stmt *stmt = NULL;
-    HUB_TRY(hub_db_prepare(p->db,
-                           "SELECT 1 FROM problems WHERE code = ?2 AND ((source IN (0, 1) AND owner = ?1) OR "
-                           "(source = 2 AND owner IN (SELECT row FROM parts WHERE dataset = ?1))) LIMIT 1",
-                           &stmt, err));
-    hub_stmt_bind_int(stmt, 1, p->row);
-    hub_stmt_bind_text(stmt, 2, code);
-    return hub_stmt_step(stmt, has, err);
-}
-
 /* The releases of its library that load it, "" for formats without such a rule; "[]" where its own library
  * refuses it, of whatever format: there is a problem that says why. */
 static enum hub_status loadable_by(struct hub_publication *p, const char *era, const char *version,
-                                   uint32_t broken, struct hub_buf *out, struct hub_error *err)
+                                   struct hub_buf *out, struct hub_error *err)
 {
     const struct hub_load_rule *rule = hub_load_rule_find(p->draft->rule ? p->draft->rule : "");
     bool refused = false;
-    if (broken)
-        HUB_TRY(hub_publication_problem(p, "not-loadable", "", err, "%u of %u parts cannot be read", broken,
-                                        p->draft->part_count));
-    HUB_TRY(has_problem(p, "not-loadable", &refused, err));
+    if (p->broken_parts)
+        HUB_TRY(hub_publication_problem(p, "not-loadable", "", err, "%u of %u parts cannot be read",
+                                        p->broken_parts, p->draft->part_count));
+    HUB_TRY(hub_problems_have(p->db, p->row, "not-loadable", &refused, err));
     if (!rule && !refused)
         return HUB_OK;
     HUB_TRY(hub_buf_add_text(out, "[", err));
@@ -106,7 +66,8 @@ static enum hub_status loadable_by(struct hub_publication *p, const char *era, c
 }
 
 struct texts {
-    char *era, *version, *description, *authors, *reason;
+    char *era, *version, *description, *authors;
+    const char *reason; /* why it is broken, or NULL */
     struct hub_buf loadable;
 };
 
@@ -116,7 +77,6 @@ static void texts_dispose(struct texts *t)
     free(t->version);
     free(t->description);
     free(t->authors);
-    free(t->reason);
     hub_buf_dispose(&t->loadable);
 }
 
@@ -129,14 +89,13 @@ static enum hub_status update_row(struct hub_publication *p, const struct texts 
         size += p->draft->files[i].stamp.size;
         newest = HUB_MAX(newest, p->draft->files[i].stamp.mtime_ns);
     }
-    HUB_TRY(hub_db_prepare(p->db,
-                           "UPDATE datasets SET serial = ?, path = ?, format = ?, status = ?, reason = ?, "
-                           "era = ?, stated_version = ?,"
-                           " description = ?, loadable_by = ?, authors = ?, revision = ?, episodes = ?, "
-                           "steps = ?, size = ?, files = ?,"
-                           " modified_ns = ?, rule = ? WHERE row = ?",
-                           &stmt, err));
-    hub_stmt_bind_int(stmt, 1, (int64_t)serial);
+    HUB_TRY(hub_db_ask(p->db,
+                       "UPDATE datasets SET serial = ?, path = ?, format = ?, status = ?, reason = ?, "
+                       "era = ?, stated_version = ?,"
+                       " description = ?, loadable_by = ?, authors = ?, revision = ?, episodes = ?, "
+                       "steps = ?, size = ?, files = ?,"
+                       " modified_ns = ?, rule = ? WHERE row = ?",
+                       (int64_t)serial, &stmt, err));
     hub_stmt_bind_text(stmt, 2, p->draft->path);
     hub_stmt_bind_text(stmt, 3, p->draft->format);
     hub_stmt_bind_int(stmt, 4, t->reason ? HUB_DATASET_BROKEN : p->draft->status);
@@ -160,8 +119,8 @@ static enum hub_status update_row(struct hub_publication *p, const struct texts 
 enum hub_status hub_head_write(struct hub_publication *p, uint64_t serial, struct hub_error *err)
 {
     HUB_CLEANUP(texts_dispose) struct texts t = {.loadable = HUB_BUF_INIT(4096)};
-    uint32_t broken = 0;
-    HUB_TRY(check_parts(p, &broken, &t.reason, err));
+    if (p->broken_parts == p->draft->part_count)
+        t.reason = p->broken_why;
     if (p->draft->status == HUB_DATASET_READY)
         HUB_TRY(check_claims(p, err));
     HUB_TRY(fact(p, "era", &t.era, err));
@@ -169,6 +128,6 @@ enum hub_status hub_head_write(struct hub_publication *p, uint64_t serial, struc
     HUB_TRY(fact(p, "description", &t.description, err));
     HUB_TRY(fact(p, "authors", &t.authors, err));
     if (p->draft->status == HUB_DATASET_READY && !t.reason)
-        HUB_TRY(loadable_by(p, t.era, t.version, broken, &t.loadable, err));
+        HUB_TRY(loadable_by(p, t.era, t.version, &t.loadable, err));
     return update_row(p, &t, serial, err);
 }

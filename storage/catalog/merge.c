@@ -144,12 +144,10 @@ enum hub_status hub_merge_fields(struct hub_publication *p, struct hub_error *er
     for (uint32_t i = 0; i < p->draft->part_count; i++) {
         HUB_CLEANUP(hub_stmt_resetp) struct hub_stmt *stmt = NULL;
         bool row;
-        HUB_TRY(
-            hub_db_prepare(p->db,
+        HUB_TRY(hub_db_ask(p->db,
                            "SELECT path, type, role, axis, unreadable, dtype, dims, episodes FROM part_fields"
                            " WHERE part = ? ORDER BY row",
-                           &stmt, err));
-        hub_stmt_bind_int(stmt, 1, p->parts[i].row);
+                           p->part_rows[i], &stmt, err));
         for (;;) {
             HUB_TRY(hub_stmt_step(stmt, &row, err));
             if (!row)
@@ -183,10 +181,9 @@ static enum hub_status read_part(struct hub_publication *p, uint32_t part, struc
 {
     HUB_CLEANUP(hub_stmt_resetp) struct hub_stmt *stmt = NULL;
     bool row;
-    HUB_TRY(hub_db_prepare(
+    HUB_TRY(hub_db_ask(
         p->db, "SELECT position, own, steps, dataset, number FROM episodes WHERE part = ? ORDER BY position",
-        &stmt, err));
-    hub_stmt_bind_int(stmt, 1, p->parts[part].row);
+        p->part_rows[part], &stmt, err));
     for (;;) {
         HUB_TRY(hub_stmt_step(stmt, &row, err));
         if (!row)
@@ -226,7 +223,7 @@ static enum hub_status show(struct hub_publication *p, const struct hub_merged_e
         hub_stmt_bind_int(stmt, 1, shown ? p->row : 0);
         if (shown)
             hub_stmt_bind_int(stmt, 2, e->number);
-        hub_stmt_bind_int(stmt, 3, p->parts[e->part].row);
+        hub_stmt_bind_int(stmt, 3, p->part_rows[e->part]);
         hub_stmt_bind_int(stmt, 4, e->position);
         HUB_TRY(hub_stmt_run(stmt, err));
     }

@@ -1,15 +1,10 @@
-/* Writing one part: its row, the files it names, its fields with their layouts, its episodes with their
- * splits, its problems. */
+/* Writing one part: its row, the files it names, its fields with their layouts, its episodes
+ * (episodes.c) and problems. */
 #include "storage/base/pack.h"
 #include "storage/catalog/publish.h"
 
-#include "storage/base/json.h"
-
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 
-enum { FLAG_RETURN_COMPUTED = 1, FLAG_RETURN_NAN = 2 };
 #define MAX_PART_FILES_BYTES (64 * MIB)
 
 uint32_t hub_draft_file(const struct hub_draft *draft, struct hub_view path)
@@ -36,9 +31,8 @@ enum hub_status hub_part_find(struct hub_db *db, int64_t dataset, const char *na
 {
     HUB_CLEANUP(hub_stmt_resetp) struct hub_stmt *stmt = NULL;
     bool found;
-    HUB_TRY(hub_db_prepare(db, "SELECT row FROM parts WHERE dataset = ? AND name = ? AND signature = ?",
-                           &stmt, err));
-    hub_stmt_bind_int(stmt, 1, dataset);
+    HUB_TRY(hub_db_ask(db, "SELECT row FROM parts WHERE dataset = ? AND name = ? AND signature = ?", dataset,
+                       &stmt, err));
     hub_stmt_bind_text(stmt, 2, name);
     hub_stmt_bind_int(stmt, 3, (int64_t)signature);
     HUB_TRY(hub_stmt_step(stmt, &found, err));
@@ -48,21 +42,12 @@ enum hub_status hub_part_find(struct hub_db *db, int64_t dataset, const char *na
     return HUB_OK;
 }
 
-static enum hub_status delete_from(struct hub_db *db, const char *sql, int64_t row, struct hub_error *err)
-{
-    struct hub_stmt *stmt;
-    HUB_TRY(hub_db_prepare(db, sql, &stmt, err));
-    hub_stmt_bind_int(stmt, 1, row);
-    return hub_stmt_run(stmt, err);
-}
-
 /* Remember the side data of a part that goes; it is unlinked once the transaction stands. */
 static enum hub_status doom_side(struct hub_publication *p, int64_t row, struct hub_error *err)
 {
     HUB_CLEANUP(hub_stmt_resetp) struct hub_stmt *stmt = NULL;
     bool found;
-    HUB_TRY(hub_db_prepare(p->db, "SELECT side FROM parts WHERE row = ? AND side IS NOT NULL", &stmt, err));
-    hub_stmt_bind_int(stmt, 1, row);
+    HUB_TRY(hub_db_ask(p->db, "SELECT side FROM parts WHERE row = ? AND side IS NOT NULL", row, &stmt, err));
     HUB_TRY(hub_stmt_step(stmt, &found, err));
     if (!found)
         return HUB_OK;
@@ -80,43 +65,11 @@ static enum hub_status doom_side(struct hub_publication *p, int64_t row, struct 
 enum hub_status hub_part_delete(struct hub_publication *p, int64_t row, struct hub_error *err)
 {
     HUB_TRY(doom_side(p, row, err));
-    HUB_TRY(delete_from(p->db, "DELETE FROM episode_splits WHERE part = ?", row, err));
-    HUB_TRY(delete_from(p->db, "DELETE FROM episodes WHERE part = ?", row, err));
-    HUB_TRY(delete_from(p->db, "DELETE FROM part_fields WHERE part = ?", row, err));
-    HUB_TRY(delete_from(p->db, "DELETE FROM problems WHERE source = 2 AND owner = ?", row, err));
-    return delete_from(p->db, "DELETE FROM parts WHERE row = ?", row, err);
-}
-
-/* ---- problems ---- */
-
-enum hub_status hub_part_problem(struct hub_publication *p, enum hub_problem_source source, int64_t owner,
-                                 uint32_t position, const char *code, const char *path, const char *detail,
-                                 struct hub_error *err)
-{
-    struct hub_stmt *stmt;
-    HUB_TRY(hub_db_prepare(
-        p->db, "INSERT INTO problems (source, owner, position, code, path, detail) VALUES (?, ?, ?, ?, ?, ?)",
-        &stmt, err));
-    hub_stmt_bind_int(stmt, 1, source);
-    hub_stmt_bind_int(stmt, 2, owner);
-    hub_stmt_bind_int(stmt, 3, position);
-    hub_stmt_bind_text(stmt, 4, code ? code : "");
-    hub_stmt_bind_text(stmt, 5, path ? path : "");
-    hub_stmt_bind_text(stmt, 6, detail ? detail : "");
-    return hub_stmt_run(stmt, err);
-}
-
-enum hub_status hub_publication_problem(struct hub_publication *p, const char *code, const char *path,
-                                        struct hub_error *err, const char *fmt, ...)
-{
-    char detail[1024];
-    va_list args;
-    if (p->problem_count == HUB_MAX_PROBLEMS)
-        return HUB_OK;
-    va_start(args, fmt);
-    vsnprintf(detail, sizeof detail, fmt, args);
-    va_end(args);
-    return hub_part_problem(p, HUB_PROBLEM_PUBLISH, p->row, p->problem_count++, code, path, detail, err);
+    HUB_TRY(hub_db_run(p->db, "DELETE FROM episode_splits WHERE part = ?", row, err));
+    HUB_TRY(hub_db_run(p->db, "DELETE FROM episodes WHERE part = ?", row, err));
+    HUB_TRY(hub_db_run(p->db, "DELETE FROM part_fields WHERE part = ?", row, err));
+    HUB_TRY(hub_problems_delete(p->db, HUB_PROBLEM_PART, row, err));
+    return hub_db_run(p->db, "DELETE FROM parts WHERE row = ?", row, err);
 }
 
 /* ---- the files a part names ---- */
@@ -172,12 +125,11 @@ static enum hub_status write_field(struct hub_db *db, int64_t part, const struct
         hub_shape_of_layout(&opened, field->type, &shape);
         windows = opened.counts[HUB_T_WINDOWS];
     }
-    HUB_TRY(hub_db_prepare(
+    HUB_TRY(hub_db_ask(
         db,
         "INSERT INTO part_fields (part, path, type, role, axis, unreadable, dtype, dims, episodes, layout)"
         " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        &stmt, err));
-    hub_stmt_bind_int(stmt, 1, part);
+        part, &stmt, err));
     hub_stmt_bind_text(stmt, 2, field->path);
     hub_stmt_bind_int(stmt, 3, field->type);
     hub_stmt_bind_int(stmt, 4, field->role);
@@ -192,131 +144,17 @@ static enum hub_status write_field(struct hub_db *db, int64_t part, const struct
     return hub_stmt_run(stmt, err);
 }
 
-/* ---- episodes ---- */
-
-/* A seed is kept so that seeds sort as numbers: within int64 as one, up to uint64 as 20 digits, else as the
- * text it is. */
-static void bind_seed(struct hub_stmt *stmt, int parameter, const char *seed, char padded[24])
-{
-    const size_t size = seed ? strlen(seed) : 0;
-    const bool negative = size && seed[0] == '-';
-    const char *digits = seed ? seed + negative : "";
-    const size_t count = strlen(digits);
-    const bool canonical = count && count <= 20 && strspn(digits, "0123456789") == count &&
-                           (digits[0] != '0' || (count == 1 && !negative));
-    if (!seed) {
-        hub_stmt_bind_null(stmt, parameter);
-    } else if (canonical && (count < 19 || (count == 19 && strcmp(digits, "9223372036854775807") <= 0))) {
-        hub_stmt_bind_int(stmt, parameter, strtoll(seed, NULL, 10));
-    } else if (canonical && !negative) {
-        snprintf(padded, 24, "%020llu", strtoull(seed, NULL, 10));
-        hub_stmt_bind_text(stmt, parameter, count == 20 ? seed : padded);
-    } else {
-        hub_stmt_bind_text(stmt, parameter, seed);
-    }
-}
-
-static void bind_flag(struct hub_stmt *stmt, int parameter, int8_t value)
-{
-    if (value < 0)
-        hub_stmt_bind_null(stmt, parameter);
-    else
-        hub_stmt_bind_int(stmt, parameter, value != 0);
-}
-
-static enum hub_status write_episode(struct hub_db *db, int64_t part, uint32_t position, int64_t dataset,
-                                     int64_t number, const struct hub_found_episode *e, struct hub_error *err)
-{
-    struct hub_stmt *stmt;
-    char padded[24];
-    const bool nan = e->has_return && e->episode_return != e->episode_return;
-    HUB_TRY(hub_db_prepare(
-        db,
-        "INSERT INTO episodes (part, position, dataset, number, own, steps, return, flags, seed, success,"
-        " terminated, truncated, task, file, name, splits, attributes, statistics)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        &stmt, err));
-    hub_stmt_bind_int(stmt, 1, part);
-    hub_stmt_bind_int(stmt, 2, position);
-    hub_stmt_bind_int(stmt, 3, dataset);
-    if (dataset)
-        hub_stmt_bind_int(stmt, 4, number);
-    hub_stmt_bind_int(stmt, 5, e->number);
-    hub_stmt_bind_int(stmt, 6, (int64_t)e->steps);
-    if (e->has_return && !nan)
-        hub_stmt_bind_real(stmt, 7, e->episode_return);
-    hub_stmt_bind_int(stmt, 8, (e->return_computed ? FLAG_RETURN_COMPUTED : 0) | (nan ? FLAG_RETURN_NAN : 0));
-    bind_seed(stmt, 9, e->seed, padded);
-    bind_flag(stmt, 10, e->success);
-    bind_flag(stmt, 11, e->terminated);
-    bind_flag(stmt, 12, e->truncated);
-    hub_stmt_bind_text(stmt, 13, e->task);
-    hub_stmt_bind_int(stmt, 14, e->file);
-    hub_stmt_bind_text(stmt, 15, e->name);
-    hub_stmt_bind_text(stmt, 16, e->splits);
-    hub_stmt_bind_text(stmt, 17, e->attributes);
-    hub_stmt_bind_text(stmt, 18, e->statistics);
-    return hub_stmt_run(stmt, err);
-}
-
-/* The episode's row once more, for each of its splits. */
-static enum hub_status write_split(struct hub_db *db, int64_t part, uint32_t position, const char *split,
-                                   struct hub_error *err)
-{
-    struct hub_stmt *stmt;
-    HUB_TRY(hub_db_prepare(
-        db,
-        "INSERT OR IGNORE INTO episode_splits (part, position, split, dataset, number, steps,"
-        " return, seed, success, task) SELECT part, position, ?3, dataset, number, steps, return,"
-        " seed, success, task FROM episodes WHERE part = ?1 AND position = ?2",
-        &stmt, err));
-    hub_stmt_bind_int(stmt, 1, part);
-    hub_stmt_bind_int(stmt, 2, position);
-    hub_stmt_bind_text(stmt, 3, split);
-    return hub_stmt_run(stmt, err);
-}
-
-static enum hub_status write_splits(struct hub_db *db, int64_t part, uint32_t position, const char *splits,
-                                    struct hub_error *err)
-{
-    HUB_CLEANUP(hub_json_decrefp) json_t *array = NULL;
-    size_t i;
-    json_t *split;
-    HUB_TRY(hub_json_parse(hub_view_of(splits), HUB_MAX_ATTRIBUTES, &array, err));
-    json_array_foreach(array, i, split) if (json_is_string(split))
-        HUB_TRY(write_split(db, part, position, json_string_value(split), err));
-    return HUB_OK;
-}
-
-static enum hub_status write_episodes(struct hub_publication *p, int64_t part,
-                                      const struct hub_findings *found, bool show, uint64_t base,
-                                      struct hub_error *err)
-{
-    const int64_t dataset = show ? p->row : 0;
-    for (uint32_t i = 0; i < found->episode_count; i++) {
-        const struct hub_found_episode *e = &found->episodes[i];
-        const int64_t number = e->number >= 0 ? e->number : (int64_t)(base + i);
-        if (e->steps > INT64_MAX)
-            return hub_fail(err, HUB_CORRUPT, "an episode of %llu steps", (unsigned long long)e->steps);
-        HUB_TRY(write_episode(p->db, part, i, dataset, number, e, err));
-        if (e->splits)
-            HUB_TRY(write_splits(p->db, part, i, e->splits, err));
-    }
-    return HUB_OK;
-}
-
 /* ---- the part ---- */
 
 static enum hub_status write_row(struct hub_publication *p, const struct hub_draft_part *part,
                                  const struct hub_buf *files, int64_t *row, struct hub_error *err)
 {
     struct hub_stmt *stmt;
-    HUB_TRY(hub_db_prepare(
-        p->db,
-        "INSERT INTO parts (dataset, name, signature, broken, side, side_stamp, files, episodes)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-        &stmt, err));
-    hub_stmt_bind_int(stmt, 1, p->row);
+    HUB_TRY(
+        hub_db_ask(p->db,
+                   "INSERT INTO parts (dataset, name, signature, broken, side, side_stamp, files, episodes)"
+                   " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+                   p->row, &stmt, err));
     hub_stmt_bind_text(stmt, 2, part->name);
     hub_stmt_bind_int(stmt, 3, (int64_t)part->signature);
     hub_stmt_bind_text(stmt, 4, part->broken);
@@ -347,7 +185,6 @@ enum hub_status hub_part_write(struct hub_publication *p, const struct hub_draft
     for (uint32_t i = 0; i < found->field_count; i++)
         HUB_TRY(write_field(p->db, *row, &found->fields[i], err));
     for (uint32_t i = 0; i < found->problem_count; i++)
-        HUB_TRY(hub_part_problem(p, HUB_PROBLEM_PART, *row, i, found->problems[i].code,
-                                 found->problems[i].path, found->problems[i].detail, err));
-    return write_episodes(p, *row, found, show, base, err);
+        HUB_TRY(hub_problem_store(p->db, HUB_PROBLEM_PART, *row, i, &found->problems[i], err));
+    return hub_episodes_write(p, *row, found, show, base, err);
 }

@@ -14,7 +14,8 @@ void hub_publication_dispose(struct hub_publication *p)
     }
     free(p->fields);
     free(p->episodes);
-    free(p->parts);
+    free(p->part_rows);
+    free(p->broken_why);
     for (struct hub_doomed *d = p->doomed, *next; d; d = next) {
         next = d->next;
         free(d);
@@ -30,8 +31,7 @@ static enum hub_status find_row(struct hub_db *db, uint32_t root, const char *id
 {
     HUB_CLEANUP(hub_stmt_resetp) struct hub_stmt *stmt = NULL;
     bool found;
-    HUB_TRY(hub_db_prepare(db, "SELECT row FROM datasets WHERE root = ? AND id = ?", &stmt, err));
-    hub_stmt_bind_int(stmt, 1, root);
+    HUB_TRY(hub_db_ask(db, "SELECT row FROM datasets WHERE root = ? AND id = ?", root, &stmt, err));
     hub_stmt_bind_text(stmt, 2, id);
     HUB_TRY(hub_stmt_step(stmt, &found, err));
     if (!found)
@@ -47,23 +47,21 @@ static enum hub_status make_row(struct hub_publication *p, struct hub_error *err
     const enum hub_status known = find_row(p->db, p->draft->root, p->draft->id, &p->row, err);
     if (known != HUB_NOT_FOUND)
         return known;
-    HUB_TRY(hub_db_prepare(p->db,
-                           "INSERT INTO datasets (root, id, serial, path, format, status, reason, era, "
-                           "stated_version, description, rule,"
-                           " loadable_by, authors, revision, episodes, steps, size, files, modified_ns)"
-                           " VALUES (?, ?, 0, ?, ?, 2, '', '', '', '', '', '', '', '', 0, 0, 0, 0, 0)",
-                           &stmt, err));
-    hub_stmt_bind_int(stmt, 1, p->draft->root);
+    HUB_TRY(hub_db_ask(p->db,
+                       "INSERT INTO datasets (root, id, serial, path, format, status, reason, era, "
+                       "stated_version, description, rule,"
+                       " loadable_by, authors, revision, episodes, steps, size, files, modified_ns)"
+                       " VALUES (?, ?, 0, ?, ?, ?, '', '', '', '', '', '', '', '', 0, 0, 0, 0, 0)",
+                       p->draft->root, &stmt, err));
     hub_stmt_bind_text(stmt, 2, p->draft->id);
     hub_stmt_bind_text(stmt, 3, p->draft->path);
     hub_stmt_bind_text(stmt, 4, p->draft->format);
+    hub_stmt_bind_int(stmt, 5, HUB_DATASET_PENDING);
     HUB_TRY(hub_stmt_run(stmt, err));
     p->row = hub_db_last_row(p->db);
     /* a directory of its own at once: a staged dataset can be opened too */
-    HUB_TRY(hub_db_prepare(p->db, "INSERT INTO directories (dataset, directory) VALUES (?, x'0000000000')",
-                           &stmt, err));
-    hub_stmt_bind_int(stmt, 1, p->row);
-    return hub_stmt_run(stmt, err);
+    return hub_db_run(p->db, "INSERT INTO directories (dataset, directory) VALUES (?, x'0000000000')", p->row,
+                      err);
 }
 
 static enum hub_status check_draft(const struct hub_draft *draft, struct hub_error *err)
@@ -79,12 +77,12 @@ static enum hub_status check_draft(const struct hub_draft *draft, struct hub_err
 static enum hub_status write_parts(struct hub_publication *p, struct hub_error *err)
 {
     uint64_t base = 0;
-    p->parts = calloc((size_t)p->draft->part_count + 1, sizeof *p->parts);
-    if (!p->parts)
+    p->part_rows = calloc((size_t)p->draft->part_count + 1, sizeof *p->part_rows);
+    if (!p->part_rows)
         return hub_fail(err, HUB_NO_MEMORY, "no memory for %u parts", p->draft->part_count);
     for (uint32_t i = 0; i < p->draft->part_count; i++) {
         const struct hub_draft_part *part = &p->draft->parts[i];
-        int64_t *row = &p->parts[i].row;
+        int64_t *row = &p->part_rows[i];
         if (part->found || part->broken)
             HUB_TRY(hub_part_write(p, part, true, base, row, err));
         else
@@ -106,8 +104,7 @@ static enum hub_status parts_of(struct hub_publication *p, int64_t **out, size_t
     HUB_CLEANUP(hub_stmt_resetp) struct hub_stmt *stmt = NULL;
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf rows = HUB_BUF_INIT(64 * MIB);
     bool row;
-    HUB_TRY(hub_db_prepare(p->db, "SELECT row FROM parts WHERE dataset = ?", &stmt, err));
-    hub_stmt_bind_int(stmt, 1, p->row);
+    HUB_TRY(hub_db_ask(p->db, "SELECT row FROM parts WHERE dataset = ?", p->row, &stmt, err));
     for (;;) {
         HUB_TRY(hub_stmt_step(stmt, &row, err));
         if (!row)
@@ -131,7 +128,7 @@ static enum hub_status drop_parts(struct hub_publication *p, struct hub_error *e
     if (!kept)
         return hub_fail(err, HUB_NO_MEMORY, "no memory to publish");
     for (size_t i = 0; i < kept_count; i++)
-        kept[i] = p->parts[i].row;
+        kept[i] = p->part_rows[i];
     qsort(kept, kept_count, sizeof *kept, compare_rows);
     for (size_t i = 0; i < count; i++)
         if (!bsearch(&rows[i], kept, kept_count, sizeof *kept, compare_rows))
@@ -141,34 +138,24 @@ static enum hub_status drop_parts(struct hub_publication *p, struct hub_error *e
 
 /* ---- facts and problems of the plan ---- */
 
-static enum hub_status run_about(struct hub_publication *p, const char *sql, struct hub_error *err)
-{
-    struct hub_stmt *stmt;
-    HUB_TRY(hub_db_prepare(p->db, sql, &stmt, err));
-    hub_stmt_bind_int(stmt, 1, p->row);
-    return hub_stmt_run(stmt, err);
-}
-
 static enum hub_status write_plan(struct hub_publication *p, struct hub_error *err)
 {
     const struct hub_findings *plan = p->draft->plan;
-    HUB_TRY(run_about(p, "DELETE FROM problems WHERE source = 0 AND owner = ?", err));
+    HUB_TRY(hub_problems_delete(p->db, HUB_PROBLEM_PUBLISH, p->row, err));
     if (!plan)
         return HUB_OK;
-    HUB_TRY(run_about(p, "DELETE FROM facts WHERE dataset = ?", err));
-    HUB_TRY(run_about(p, "DELETE FROM problems WHERE source = 1 AND owner = ?", err));
+    HUB_TRY(hub_db_run(p->db, "DELETE FROM facts WHERE dataset = ?", p->row, err));
+    HUB_TRY(hub_problems_delete(p->db, HUB_PROBLEM_PLAN, p->row, err));
     for (uint32_t i = 0; i < plan->fact_count; i++) {
         struct hub_stmt *stmt;
-        HUB_TRY(
-            hub_db_prepare(p->db, "REPLACE INTO facts (dataset, key, text) VALUES (?, ?, ?)", &stmt, err));
-        hub_stmt_bind_int(stmt, 1, p->row);
+        HUB_TRY(hub_db_ask(p->db, "REPLACE INTO facts (dataset, key, text) VALUES (?, ?, ?)", p->row, &stmt,
+                           err));
         hub_stmt_bind_text(stmt, 2, plan->facts[i].key);
         hub_stmt_bind_text(stmt, 3, plan->facts[i].text);
         HUB_TRY(hub_stmt_run(stmt, err));
     }
     for (uint32_t i = 0; i < plan->problem_count; i++)
-        HUB_TRY(hub_part_problem(p, HUB_PROBLEM_PLAN, p->row, i, plan->problems[i].code,
-                                 plan->problems[i].path, plan->problems[i].detail, err));
+        HUB_TRY(hub_problem_store(p->db, HUB_PROBLEM_PLAN, p->row, i, &plan->problems[i], err));
     return HUB_OK;
 }
 
@@ -176,12 +163,12 @@ static enum hub_status write_plan(struct hub_publication *p, struct hub_error *e
 
 static enum hub_status count_splits(struct hub_publication *p, struct hub_error *err)
 {
-    HUB_TRY(run_about(p, "DELETE FROM splits WHERE dataset = ?", err));
-    return run_about(
-        p,
+    HUB_TRY(hub_db_run(p->db, "DELETE FROM splits WHERE dataset = ?", p->row, err));
+    return hub_db_run(
+        p->db,
         "INSERT INTO splits (dataset, split, episodes) SELECT dataset, split, count(*) FROM episode_splits"
         " WHERE dataset = ? GROUP BY dataset, split",
-        err);
+        p->row, err);
 }
 
 static enum hub_status write_all(struct hub_publication *p, uint64_t serial, struct hub_error *err)
@@ -255,16 +242,11 @@ static uint64_t count_found(const struct hub_draft *drafts, uint32_t count)
 
 static enum hub_status write_drafts(struct hub_publication *all, uint32_t count, struct hub_error *err)
 {
-    struct hub_db *db = all->db;
-    enum hub_status st = HUB_OK;
+    HUB_CLEANUP(hub_db_rollbackp) struct hub_db *db = all->db;
     HUB_TRY(hub_db_begin(db, err));
-    for (uint32_t i = 0; i < count && !st; i++)
-        st = write_all(&all[i], all->catalog->next_serial + i, err);
-    if (!st)
-        st = hub_db_commit(db, err);
-    if (st)
-        hub_db_rollback(db);
-    return st;
+    for (uint32_t i = 0; i < count; i++)
+        HUB_TRY(write_all(&all[i], all->catalog->next_serial + i, err));
+    return hub_db_commit(db, err);
 }
 
 static enum hub_status publish(struct hub_publication *all, const struct hub_draft *drafts, uint32_t count,
@@ -315,21 +297,17 @@ enum hub_status hub_catalog_publish(struct hub_catalog *catalog, const struct hu
 static enum hub_status stage(struct hub_catalog *catalog, const struct hub_draft *draft,
                              const struct hub_draft_part *part, struct hub_error *err)
 {
+    HUB_CLEANUP(hub_db_rollbackp) struct hub_db *db = catalog->index;
     HUB_CLEANUP(hub_publication_dispose)
-    struct hub_publication p = {.catalog = catalog, .db = catalog->index, .draft = draft};
+    struct hub_publication p = {.catalog = catalog, .db = db, .draft = draft};
     int64_t row;
     HUB_TRY(check_draft(draft, err));
-    HUB_TRY(hub_db_begin(p.db, err));
-    enum hub_status st = make_row(&p, err);
-    if (!st)
-        st = hub_part_write(&p, part, false, 0, &row, err);
-    if (!st)
-        st = hub_db_commit(p.db, err);
-    if (st)
-        hub_db_rollback(p.db);
-    else
-        retire(&p, NULL);
-    return st;
+    HUB_TRY(hub_db_begin(db, err));
+    HUB_TRY(make_row(&p, err));
+    HUB_TRY(hub_part_write(&p, part, false, 0, &row, err));
+    HUB_TRY(hub_db_commit(db, err));
+    retire(&p, NULL);
+    return HUB_OK;
 }
 
 enum hub_status hub_catalog_stage(struct hub_catalog *catalog, const struct hub_draft *draft,
@@ -344,7 +322,6 @@ enum hub_status hub_catalog_stage(struct hub_catalog *catalog, const struct hub_
 static enum hub_status remove_rows(struct hub_publication *p, struct hub_error *err)
 {
     static const char *const tables[] = {
-        "DELETE FROM problems WHERE source < 2 AND owner = ?",
         "DELETE FROM facts WHERE dataset = ?",
         "DELETE FROM splits WHERE dataset = ?",
         "DELETE FROM directories WHERE dataset = ?",
@@ -355,25 +332,22 @@ static enum hub_status remove_rows(struct hub_publication *p, struct hub_error *
     HUB_TRY(parts_of(p, &rows, &count, err));
     for (size_t i = 0; i < count; i++)
         HUB_TRY(hub_part_delete(p, rows[i], err));
+    HUB_TRY(hub_problems_delete(p->db, HUB_PROBLEM_PUBLISH, p->row, err));
+    HUB_TRY(hub_problems_delete(p->db, HUB_PROBLEM_PLAN, p->row, err));
     for (size_t i = 0; i < HUB_COUNT(tables); i++)
-        HUB_TRY(run_about(p, tables[i], err));
+        HUB_TRY(hub_db_run(p->db, tables[i], p->row, err));
     return HUB_OK;
 }
 
 static enum hub_status remove_dataset(struct hub_catalog *catalog, uint32_t root, const char *id,
                                       struct hub_error *err)
 {
-    HUB_CLEANUP(hub_publication_dispose)
-    struct hub_publication p = {.catalog = catalog, .db = catalog->index};
-    HUB_TRY(find_row(p.db, root, id, &p.row, err));
-    HUB_TRY(hub_db_begin(p.db, err));
-    enum hub_status st = remove_rows(&p, err);
-    if (!st)
-        st = hub_db_commit(p.db, err);
-    if (st) {
-        hub_db_rollback(p.db);
-        return st;
-    }
+    HUB_CLEANUP(hub_db_rollbackp) struct hub_db *db = catalog->index;
+    HUB_CLEANUP(hub_publication_dispose) struct hub_publication p = {.catalog = catalog, .db = db};
+    HUB_TRY(find_row(db, root, id, &p.row, err));
+    HUB_TRY(hub_db_begin(db, err));
+    HUB_TRY(remove_rows(&p, err));
+    HUB_TRY(hub_db_commit(db, err));
     retire(&p, hub_heads_find(catalog, root, id));
     hub_heads_remove(catalog, p.row);
     return hub_heads_show(catalog, false, err);
@@ -397,8 +371,7 @@ static enum hub_status find_side(struct hub_catalog *catalog, uint32_t root, con
     bool found;
     HUB_TRY(find_row(catalog->index, root, id, &dataset, NULL));
     HUB_TRY(hub_part_find(catalog->index, dataset, part, signature, &row, NULL));
-    HUB_TRY(hub_db_prepare(catalog->index, "SELECT side, side_stamp FROM parts WHERE row = ?", &stmt, NULL));
-    hub_stmt_bind_int(stmt, 1, row);
+    HUB_TRY(hub_db_ask(catalog->index, "SELECT side, side_stamp FROM parts WHERE row = ?", row, &stmt, NULL));
     HUB_TRY(hub_stmt_step(stmt, &found, NULL));
     if (!found)
         return HUB_NOT_FOUND;

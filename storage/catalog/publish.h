@@ -5,7 +5,13 @@
 
 #include "storage/catalog/internal.h"
 
-enum hub_problem_source { HUB_PROBLEM_PUBLISH = 0, HUB_PROBLEM_PLAN = 1, HUB_PROBLEM_PART = 2 };
+/* Who found a problem: the owner is the dataset's row, of PART the part's. Macros, for they stand in SQL too.
+ */
+#define HUB_PROBLEM_PUBLISH 0
+#define HUB_PROBLEM_PLAN 1
+#define HUB_PROBLEM_PART 2
+#define HUB_SQL_(number) #number
+#define HUB_SQL(number) HUB_SQL_(number)
 
 #define HUB_DIMS_VARIES UINT32_MAX
 
@@ -34,18 +40,14 @@ struct hub_merged_episode {
     uint32_t part, position;
 };
 
-struct hub_merged_part {
-    int64_t row;
-    uint32_t episodes;
-    uint32_t broken; /* 1: yes */
-};
-
 struct hub_publication {
     struct hub_catalog *catalog;
     struct hub_db *db;
     const struct hub_draft *draft;
-    int64_t row;                     /* of the dataset */
-    struct hub_merged_part *parts;   /* draft->part_count */
+    int64_t row;        /* of the dataset */
+    int64_t *part_rows; /* draft->part_count */
+    uint32_t broken_parts;
+    char *broken_why;                /* of the first of them */
     struct hub_merged_field *fields; /* sorted by path */
     uint32_t field_count, field_capacity;
     struct hub_merged_episode *episodes;
@@ -66,15 +68,30 @@ HUB_MUST_USE enum hub_status hub_part_find(struct hub_db *db, int64_t dataset, c
 HUB_MUST_USE enum hub_status hub_part_write(struct hub_publication *p, const struct hub_draft_part *part,
                                             bool show, uint64_t base, int64_t *row, struct hub_error *err);
 HUB_MUST_USE enum hub_status hub_part_delete(struct hub_publication *p, int64_t row, struct hub_error *err);
-HUB_MUST_USE enum hub_status hub_part_problem(struct hub_publication *p, enum hub_problem_source source,
-                                              int64_t owner, uint32_t position, const char *code,
-                                              const char *path, const char *detail, struct hub_error *err);
+/** Number of a file of the draft by its path, or HUB_NONE. */
+uint32_t hub_draft_file(const struct hub_draft *draft, struct hub_view path);
+
+/* ---- problems.c ---- */
+
+HUB_MUST_USE enum hub_status hub_problem_store(struct hub_db *db, unsigned source, int64_t owner,
+                                               uint32_t position, const struct hub_found_problem *problem,
+                                               struct hub_error *err);
 /** A problem found while publishing. */
 HUB_MUST_USE enum hub_status hub_publication_problem(struct hub_publication *p, const char *code,
                                                      const char *path, struct hub_error *err, const char *fmt,
                                                      ...) HUB_PRINTF(5, 6);
-/** Number of a file of the draft by its path, or HUB_NONE. */
-uint32_t hub_draft_file(const struct hub_draft *draft, struct hub_view path);
+HUB_MUST_USE enum hub_status hub_problems_delete(struct hub_db *db, unsigned source, int64_t owner,
+                                                 struct hub_error *err);
+/** Is there one of this name in the dataset or its parts? */
+HUB_MUST_USE enum hub_status hub_problems_have(struct hub_db *db, int64_t dataset, const char *code,
+                                               bool *have, struct hub_error *err);
+
+/* ---- episodes.c ---- */
+
+/** Write what a part found, with its splits; `show` and `base` as of hub_part_write. */
+HUB_MUST_USE enum hub_status hub_episodes_write(struct hub_publication *p, int64_t part,
+                                                const struct hub_findings *found, bool show, uint64_t base,
+                                                struct hub_error *err);
 
 /* ---- merge.c ---- */
 

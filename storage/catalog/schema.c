@@ -75,15 +75,11 @@ static const char index_sql[] =
 
 static enum hub_status run_step(struct hub_db *db, const char *sql, int version, struct hub_error *err)
 {
-    HUB_TRY(hub_db_begin(db, err));
-    enum hub_status st = hub_db_exec(db, sql, err);
-    if (!st)
-        st = hub_db_set_user_version(db, version, err);
-    if (!st)
-        st = hub_db_commit(db, err);
-    if (st)
-        hub_db_rollback(db);
-    return st;
+    HUB_CLEANUP(hub_db_rollbackp) struct hub_db *open = db;
+    HUB_TRY(hub_db_begin(open, err));
+    HUB_TRY(hub_db_exec(open, sql, err));
+    HUB_TRY(hub_db_set_user_version(open, version, err));
+    return hub_db_commit(open, err);
 }
 
 /* What to do about a database that cannot be opened, besides why. */

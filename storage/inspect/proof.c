@@ -27,7 +27,7 @@ static enum hub_status store(struct hub_findings_reader *r, size_t size, void **
     return HUB_OK;
 }
 
-static enum hub_status keep(struct hub_findings_reader *r, struct hub_view text, char **out,
+static enum hub_status keep(struct hub_findings_reader *r, struct hub_view text, const char **out,
                             struct hub_error *err)
 {
     void *copy;
@@ -40,7 +40,7 @@ static enum hub_status keep(struct hub_findings_reader *r, struct hub_view text,
 }
 
 /* Empty: NULL. */
-static enum hub_status keep_some(struct hub_findings_reader *r, struct hub_view text, char **out,
+static enum hub_status keep_some(struct hub_findings_reader *r, struct hub_view text, const char **out,
                                  struct hub_error *err)
 {
     *out = NULL;

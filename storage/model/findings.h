@@ -8,28 +8,28 @@
 #include "storage/model/record.h"
 
 struct hub_found_claim {
-    char *format;
+    const char *format;
     uint32_t listing;
     int confidence;
-    char *name;      /* single files: the dataset's last id segment; directory: NULL */
-    uint32_t *files; /* single files: entry numbers */
+    const char *name; /* single files: the dataset's last id segment; directory: NULL */
+    uint32_t *files;  /* single files: entry numbers */
     uint32_t file_count;
 };
 
 struct hub_found_part {
-    char *name, *hint; /* hint: "" when there is none */
-    uint32_t *files;   /* ascending */
+    const char *name, *hint; /* hint: "" when there is none */
+    uint32_t *files;         /* ascending */
     uint32_t file_count;
 };
 struct hub_found_fact {
-    char *key, *text;
+    const char *key, *text;
 };
 struct hub_found_problem {
-    char *code, *path, *detail;
-}; /* path NULL: about the whole */
+    const char *code, *path, *detail; /* path NULL or "": about the whole */
+};
 
 struct hub_found_field {
-    char *path;
+    const char *path;
     enum hub_field_type type;
     enum hub_role role;
     enum hub_axis axis;
@@ -40,7 +40,7 @@ struct hub_found_field {
 
 struct hub_found_episode {
     int64_t number;
-    char *name, *seed, *task, *splits, *attributes, *statistics; /* NULL: unknown */
+    const char *name, *seed, *task, *splits, *attributes, *statistics; /* NULL: unknown */
     uint32_t file;
     uint64_t steps;
     bool has_return, return_computed;
@@ -50,7 +50,7 @@ struct hub_found_episode {
 
 struct hub_found_media {
     uint32_t episode, file;
-    char *camera, *codec;
+    const char *camera, *codec;
     double fps;
 };
 

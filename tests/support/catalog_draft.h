@@ -79,8 +79,10 @@ static inline struct hub_findings *draft_findings(const struct draft_field *fiel
                                         .success = -1,
                                         .terminated = -1,
                                         .truncated = -1};
-        if (asprintf(&e->name, "episode_%lld", first < 0 ? (long long)i : (long long)(first + i)) < 0)
+        char *name = NULL;
+        if (asprintf(&name, "episode_%lld", first < 0 ? (long long)i : (long long)(first + i)) < 0)
             abort();
+        e->name = name;
     }
     return found;
 }
@@ -88,14 +90,14 @@ static inline struct hub_findings *draft_findings(const struct draft_field *fiel
 static inline void draft_findings_free(struct hub_findings *found)
 {
     for (uint32_t i = 0; i < found->field_count; i++) {
-        free(found->fields[i].path);
+        free((void *)found->fields[i].path);
         free(found->fields[i].layout);
     }
     for (uint32_t i = 0; i < found->episode_count; i++) {
         struct hub_found_episode *e = &found->episodes[i];
-        char *const texts[] = {e->name, e->seed, e->task, e->splits, e->attributes, e->statistics};
+        const char *const texts[] = {e->name, e->seed, e->task, e->splits, e->attributes, e->statistics};
         for (size_t j = 0; j < HUB_COUNT(texts); j++)
-            free(texts[j]);
+            free((void *)texts[j]);
     }
     free(found->fields);
     free(found->episodes);

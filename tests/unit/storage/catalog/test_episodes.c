@@ -189,8 +189,9 @@ static void publish_long_tasks(const char *id)
     struct hub_findings *found = draft_findings(fields, 1, 0, 0, EPISODES, 5);
     for (uint32_t i = 0; i < EPISODES; i++) { /* what tells them apart comes late, and some are equal */
         found->episodes[i].task = malloc(3000);
-        memset(found->episodes[i].task, 'x', 2990);
-        snprintf(found->episodes[i].task + 2990, 10, "%02u", i * 7 % 20);
+        char *task = (char *)found->episodes[i].task;
+        memset(task, 'x', 2990);
+        snprintf(task + 2990, 10, "%02u", i * 7 % 20);
     }
     const struct hub_draft_part part = {.name = "a", .found = found};
     const struct hub_draft draft = {.id = id,
@@ -279,9 +280,9 @@ static enum hub_status expect_one(void *user, const struct hub_episode_row *row,
     cr_expect(e.task ? strcmp(row->task, e.task) == 0 : !row->task);
     cr_expect_str_eq(row->splits, e.splits);
     cr_expect_null(row->attributes);
-    free(e.seed);
-    free(e.task);
-    free(e.splits);
+    free((void *)e.seed);
+    free((void *)e.task);
+    free((void *)e.splits);
     return HUB_OK;
 }
 
