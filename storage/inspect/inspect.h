@@ -85,4 +85,16 @@ struct hub_job {
 HUB_MUST_USE enum hub_status hub_inspector_run(struct hub_inspector *inspector, const struct hub_job *job,
                                                struct hub_findings *out, struct hub_error *err);
 
+/**
+ * Plan with the first of the formats, best bidder first, whose driver does not decline. Of the job files and
+ * how to open them are used.
+ *
+ * @param[out] format  the one asked last
+ * @return as above; HUB_NOT_ACCEPTABLE: all decline
+ */
+HUB_MUST_USE enum hub_status hub_inspector_plan(struct hub_inspector *inspector, struct hub_job job,
+                                                const char *const *formats, uint32_t count,
+                                                const char **format, struct hub_findings *out,
+                                                struct hub_error *err);
+
 #endif

@@ -321,3 +321,17 @@ enum hub_status hub_inspector_run(struct hub_inspector *inspector, const struct 
     *out = found;
     return HUB_OK;
 }
+
+enum hub_status hub_inspector_plan(struct hub_inspector *inspector, struct hub_job job,
+                                   const char *const *formats, uint32_t count, const char **format,
+                                   struct hub_findings *out, struct hub_error *err)
+{
+    enum hub_status st = HUB_NOT_ACCEPTABLE;
+    job.kind = HUB_JOB_PLAN;
+    job.side_fd = -1;
+    for (uint32_t i = 0; i < count && st == HUB_NOT_ACCEPTABLE; i++) {
+        job.format = *format = formats[i];
+        st = hub_inspector_run(inspector, &job, out, err);
+    }
+    return st;
+}

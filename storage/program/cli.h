@@ -26,12 +26,9 @@ enum {
 struct hub_tree {
     const struct hub_walk *walk; /* borrowed */
     char *path;                  /* below the walk's root: what the files' paths are relative to */
-    struct hub_job_file *files;  /* sorted by path bytes */
-    uint32_t count;
+    struct hub_fileset set;
+    struct hub_job_file *files; /* the same as `set`, in its order */
     uint64_t bytes;
-    struct hub_walk_problem
-        *problems; /* what the walk met: links that leave PATH, folders it may not enter */
-    uint32_t problem_count;
 };
 
 /** Take over a file set, which is empty then. */

@@ -59,7 +59,7 @@ enum hub_status hub_report_json_problem(struct hub_buf *out, const struct hub_fo
     struct hub_json j = hub_json_to(out, err);
     hub_json_object(&j);
     hub_json_put_text(&j, "code", p->code);
-    hub_json_put_text(&j, "path", p->path);
+    hub_json_put_text(&j, "path", p->path && *p->path ? p->path : NULL);
     hub_json_put_text(&j, "detail", p->detail);
     hub_json_end_object(&j);
     return hub_json_status(&j);
@@ -152,9 +152,9 @@ enum hub_status hub_report_json(const struct hub_report *r, struct hub_buf *out,
     hub_json_put_uint(&j, "episodes", r->episodes);
     hub_json_put_uint(&j, "steps", r->steps);
     hub_json_put_uint(&j, "size", r->tree.bytes);
-    hub_json_put_uint(&j, "files", r->tree.count);
+    hub_json_put_uint(&j, "files", r->tree.set.count);
     hub_json_put_array(&j, "file_list");
-    for (uint32_t i = 0; i < r->tree.count; i++) {
+    for (uint32_t i = 0; i < r->tree.set.count; i++) {
         hub_json_object(&j);
         hub_json_put_text(&j, "path", r->tree.files[i].path);
         hub_json_put_uint(&j, "size", r->tree.files[i].size);

@@ -167,14 +167,15 @@ static enum hub_status comma(struct hub_buf *list, struct hub_error *err)
 static enum hub_status add_problem(struct hub_report *r, const struct hub_found_problem *p,
                                    struct hub_error *err)
 {
+    const char *path = p->path ? p->path : "";
     r->problems++;
     if (strcmp(p->code, "not-loadable") == 0 && !r->refused &&
-        asprintf(&r->refused, "%s%s%s", p->path ? p->path : "", p->path ? ": " : "", p->detail) < 0)
+        asprintf(&r->refused, "%s%s%s", path, *path ? ": " : "", p->detail) < 0)
         r->refused = NULL;
     HUB_TRY(comma(&r->problem_list, err));
     HUB_TRY(hub_report_json_problem(&r->problem_list, p, err));
-    return hub_buf_addf(&r->problem_text, err, "  %-20s %s%s%s\n", p->code, p->path ? p->path : "",
-                        p->path && p->detail[0] ? ": " : "", p->detail);
+    return hub_buf_addf(&r->problem_text, err, "  %-20s %s%s%s\n", p->code, path,
+                        *path && p->detail[0] ? ": " : "", p->detail);
 }
 
 static enum hub_status add_episodes(struct hub_report *r, const struct hub_findings *found,
@@ -233,9 +234,15 @@ static enum hub_status add_part(struct hub_report *r, const struct hub_found_par
         return HUB_OK;
     r->broken_parts++;
     r->why = *why;
-    static char code[] = "part-broken";
-    const struct hub_found_problem problem = {code, part->name, r->why.detail};
-    return add_problem(r, &problem, err);
+    return add_problem(r, &(struct hub_found_problem){"part-broken", part->name, r->why.detail}, err);
+}
+
+static struct hub_job job_of(struct hub_report *r)
+{
+    return (struct hub_job){.files = r->tree.files,
+                            .file_count = r->tree.set.count,
+                            .open_file = hub_tree_open,
+                            .user = &r->tree};
 }
 
 static enum hub_status inspect_part(struct hub_inspector *inspector, struct hub_report *r,
@@ -244,17 +251,14 @@ static enum hub_status inspect_part(struct hub_inspector *inspector, struct hub_
     struct hub_findings found = {0};
     struct hub_error why = {0};
     HUB_CLEANUP(hub_closep) const int side = open_side();
-    const struct hub_job job = {.kind = HUB_JOB_INSPECT,
-                                .format = r->format,
-                                .files = r->tree.files,
-                                .file_count = r->tree.count,
-                                .part = part->name,
-                                .hint = part->hint,
-                                .part_files = part->files,
-                                .part_file_count = part->file_count,
-                                .side_fd = side,
-                                .open_file = hub_tree_open,
-                                .user = &r->tree};
+    struct hub_job job = job_of(r);
+    job.kind = HUB_JOB_INSPECT;
+    job.format = r->format;
+    job.part = part->name;
+    job.hint = part->hint;
+    job.part_files = part->files;
+    job.part_file_count = part->file_count;
+    job.side_fd = side;
     enum hub_status st = hub_inspector_run(inspector, &job, &found, &why);
     if (local_trouble(st))
         return hub_fail_as(err, st, why.problem, "%s", why.detail);
@@ -274,25 +278,17 @@ static enum hub_status inspect_part(struct hub_inspector *inspector, struct hub_
 static enum hub_status plan(struct hub_inspector *inspector, struct hub_report *r, const char *const *formats,
                             uint32_t count, struct hub_error *err)
 {
-    for (uint32_t i = 0; i < count; i++) {
-        if (strcmp(formats[i], "files") == 0)
-            continue;
-        const struct hub_job job = {.kind = HUB_JOB_PLAN,
-                                    .format = formats[i],
-                                    .files = r->tree.files,
-                                    .file_count = r->tree.count,
-                                    .side_fd = -1,
-                                    .open_file = hub_tree_open,
-                                    .user = &r->tree};
-        const enum hub_status st = hub_inspector_run(inspector, &job, &r->plan, &r->why);
-        if (local_trouble(st))
-            return hub_fail_as(err, st, r->why.problem, "%s", r->why.detail);
-        if (st == HUB_NOT_ACCEPTABLE)
-            continue; /* the claim was wrong: the next bidder is asked */
-        r->format = formats[i];
-        r->status = st == HUB_OK ? "ready" : st == HUB_UNSUPPORTED ? "unsupported" : "broken";
+    const char *format = NULL;
+    if (strcmp(formats[0], "files") == 0)
         return HUB_OK;
-    }
+    const enum hub_status st =
+        hub_inspector_plan(inspector, job_of(r), formats, count, &format, &r->plan, &r->why);
+    if (local_trouble(st))
+        return hub_fail_as(err, st, r->why.problem, "%s", r->why.detail);
+    if (st == HUB_NOT_ACCEPTABLE)
+        return HUB_OK; /* no bidder wants it after a closer look */
+    r->format = format;
+    r->status = st == HUB_OK ? "ready" : st == HUB_UNSUPPORTED ? "unsupported" : "broken";
     return HUB_OK;
 }
 
@@ -321,10 +317,8 @@ enum hub_status hub_report_make(struct hub_inspector *inspector, const char *pat
                            .problem_list = HUB_BUF_INIT(LIST_LIMIT),
                            .problem_text = HUB_BUF_INIT(LIST_LIMIT)};
     enum hub_status st = plan(inspector, &r, formats, format_count, err);
-    for (uint32_t i = 0; i < r.tree.problem_count && !st; i++) {
-        const struct hub_walk_problem *p = &r.tree.problems[i];
-        st = add_problem(&r, &(struct hub_found_problem){p->code, *p->path ? p->path : NULL, p->detail}, err);
-    }
+    for (uint32_t i = 0; i < r.tree.set.problem_count && !st; i++)
+        st = add_problem(&r, &r.tree.set.problems[i], err);
     if (!st && strcmp(r.status, "ready") == 0)
         st = inspect(inspector, &r, err);
     if (st) {

@@ -77,7 +77,7 @@ static enum hub_status put_head(const struct hub_report *r, struct hub_buf *out,
         HUB_TRY(hub_buf_addf(out, err, "  %-12s %llu\n", "steps", (unsigned long long)r->steps));
     }
     size_text(r->tree.bytes, size);
-    return hub_buf_addf(out, err, "  %-12s %u, %s\n", "files", r->tree.count, size);
+    return hub_buf_addf(out, err, "  %-12s %u, %s\n", "files", r->tree.set.count, size);
 }
 
 static enum hub_status put_field(const struct hub_report_field *f, int width, struct hub_buf *out,

@@ -6,16 +6,9 @@
 
 void hub_tree_dispose(struct hub_tree *tree)
 {
-    for (uint32_t i = 0; tree->files && i < tree->count; i++)
-        free((void *)tree->files[i].path);
+    hub_fileset_dispose(&tree->set);
     free(tree->files);
     free(tree->path);
-    for (uint32_t i = 0; i < tree->problem_count; i++) {
-        free(tree->problems[i].code);
-        free(tree->problems[i].path);
-        free(tree->problems[i].detail);
-    }
-    free(tree->problems);
     *tree = (struct hub_tree){0};
 }
 
@@ -32,14 +25,9 @@ enum hub_status hub_tree_take(const struct hub_walk *walk, const char *path, str
         out->files[i] =
             (struct hub_job_file){.path = files->files[i].path, .size = files->files[i].stamp.size};
         out->bytes += files->files[i].stamp.size;
-        files->files[i].path = NULL; /* ours now */
     }
-    out->count = files->count;
-    out->problems = files->problems;
-    out->problem_count = files->problem_count;
-    files->problems = NULL;
-    files->problem_count = 0;
-    hub_fileset_dispose(files);
+    out->set = *files;
+    *files = (struct hub_fileset){0};
     return HUB_OK;
 }
 

@@ -12,9 +12,20 @@ struct bare {
     char revision[41];
 };
 
-static enum hub_status complete(struct hub_draft *draft, struct bare *bare, const struct hub_fileset *files,
-                                const struct hub_findings *plan, struct hub_error *err)
+/* By which releases load datasets of a format; NULL: it has none. */
+static const char *rule_of(const struct hub_scanner *s, const char *format)
 {
+    const struct hub_format_table *formats = NULL;
+    const struct hub_format_row *row =
+        hub_inspector_formats(s->inspector, &formats, NULL) ? NULL : hub_format_table_find(formats, format);
+    return row ? row->loadable : NULL;
+}
+
+static enum hub_status complete(struct hub_scanner *s, struct hub_draft *draft, struct bare *bare,
+                                const struct hub_fileset *files, const struct hub_findings *plan,
+                                struct hub_error *err)
+{
+    draft->rule = rule_of(s, draft->format);
     draft->files = files->files;
     draft->file_count = files->count;
     draft->plan = &bare->problems;
@@ -24,28 +35,12 @@ static enum hub_status complete(struct hub_draft *draft, struct bare *bare, cons
     return hub_scan_problems(plan, files, &bare->problems, err);
 }
 
-const char *hub_scan_rule(struct hub_scanner *s, const char *format)
-{
-    const struct hub_format_table *formats = NULL;
-    const struct hub_format_row *row =
-        hub_inspector_formats(s->inspector, &formats, NULL) ? NULL : hub_format_table_find(formats, format);
-    return row ? row->loadable : NULL;
-}
-
-enum hub_status hub_scan_publish_bare(struct hub_scanner *s, uint32_t root, const char *id, const char *path,
-                                      const char *format, const struct hub_fileset *files,
-                                      enum hub_dataset_status status, const char *reason,
-                                      const struct hub_findings *plan, struct hub_error *err)
+enum hub_status hub_scan_publish(struct hub_scanner *s, struct hub_draft draft,
+                                 const struct hub_fileset *files, const struct hub_findings *plan,
+                                 struct hub_error *err)
 {
     struct bare bare = {0};
-    struct hub_draft draft = {.id = id,
-                              .path = path,
-                              .format = format,
-                              .rule = hub_scan_rule(s, format),
-                              .reason = reason,
-                              .root = root,
-                              .status = status};
-    HUB_TRY(complete(&draft, &bare, files, plan, err));
+    HUB_TRY(complete(s, &draft, &bare, files, plan, err));
     const enum hub_status st = hub_catalog_publish(s->catalog, &draft, err);
     free(bare.problems.problems);
     return st;
@@ -105,14 +100,13 @@ static enum hub_status make_draft(struct hub_scanner *s, struct hub_batched *set
         .id = seen->id,
         .path = seen->path,
         .format = seen->formats[0],
-        .rule = hub_scan_rule(s, seen->formats[0]),
         .reason = set->reason ? set->reason : "",
         .root = seen->root,
         .status = set->reason ? HUB_DATASET_BROKEN : HUB_DATASET_READY,
         .note = set->note,
         .note_value = {(const char *)&seen->signature, sizeof seen->signature},
     };
-    return complete(draft, &set->bare, &set->files, NULL, err);
+    return complete(s, draft, &set->bare, &set->files, NULL, err);
 }
 
 /* One that cannot be published keeps none before it from being. */

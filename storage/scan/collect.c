@@ -29,9 +29,9 @@ void hub_fileset_dispose(struct hub_fileset *set)
     drop_files(set, 0);
     free(set->files);
     for (uint32_t i = 0; i < set->problem_count; i++) {
-        free(set->problems[i].code);
-        free(set->problems[i].path);
-        free(set->problems[i].detail);
+        free((void *)set->problems[i].code);
+        free((void *)set->problems[i].path);
+        free((void *)set->problems[i].detail);
     }
     free(set->problems);
     for (uint32_t i = 0; i < set->nested_count; i++)
@@ -82,12 +82,12 @@ enum hub_status hub_fileset_problem(struct hub_fileset *set, const char *code, c
     va_start(args, fmt);
     vsnprintf(detail, sizeof detail, fmt, args);
     va_end(args);
-    struct hub_walk_problem *problems = realloc(set->problems, (set->problem_count + 1) * sizeof *problems);
+    struct hub_found_problem *problems = realloc(set->problems, (set->problem_count + 1) * sizeof *problems);
     if (!problems)
         return no_memory(err);
     set->problems = problems;
-    struct hub_walk_problem *p = &problems[set->problem_count++];
-    *p = (struct hub_walk_problem){strdup(code), strdup(path), strdup(detail)};
+    struct hub_found_problem *p = &problems[set->problem_count++];
+    *p = (struct hub_found_problem){strdup(code), strdup(path), strdup(detail)};
     return p->code && p->path && p->detail ? HUB_OK : no_memory(err);
 }
 

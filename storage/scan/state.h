@@ -65,7 +65,6 @@ struct hub_work {
     struct hub_job_file *job_files;
     const char *format;
     struct hub_findings plan;
-    bool has_plan;
     struct hub_draft_part *parts;
     char **broken, **sides;     /* by part: what the draft borrows */
     struct hub_findings *found; /* of the only part */
@@ -179,14 +178,11 @@ HUB_MUST_USE enum hub_status hub_scan_problems(const struct hub_findings *plan,
 
 /* ---- bare.c ---- */
 
-/** Publish a dataset without parts: pending, broken, unsupported, or plain files. */
-/** The rule by which releases load datasets of a format; NULL: it has none. */
-const char *hub_scan_rule(struct hub_scanner *s, const char *format);
-HUB_MUST_USE enum hub_status hub_scan_publish_bare(struct hub_scanner *s, uint32_t root, const char *id,
-                                                   const char *path, const char *format,
-                                                   const struct hub_fileset *files,
-                                                   enum hub_dataset_status status, const char *reason,
-                                                   const struct hub_findings *plan, struct hub_error *err);
+/** Publish a dataset: who and what it is stands in the draft; its files, problems and revision are filled in
+ * here. `plan` may be NULL. */
+HUB_MUST_USE enum hub_status hub_scan_publish(struct hub_scanner *s, struct hub_draft draft,
+                                              const struct hub_fileset *files,
+                                              const struct hub_findings *plan, struct hub_error *err);
 
 /** Datasets without parts that go into the catalogue together. Of the sweeping thread. */
 struct hub_batch {

@@ -55,11 +55,8 @@ enum hub_status hub_scan_problems(const struct hub_findings *plan, const struct 
         return hub_fail(err, HUB_NO_MEMORY, "no memory for problems");
     if (count)
         memcpy(out->problems, plan->problems, count * sizeof *out->problems);
-    for (uint32_t i = 0; i < files->problem_count; i++) {
-        const struct hub_walk_problem *p = &files->problems[i];
-        out->problems[out->problem_count++] =
-            (struct hub_found_problem){p->code, *p->path ? p->path : NULL, p->detail};
-    }
+    for (uint32_t i = 0; i < files->problem_count; i++)
+        out->problems[out->problem_count++] = files->problems[i];
     return HUB_OK;
 }
 
@@ -236,8 +233,13 @@ static enum hub_status show_pending(struct hub_scanner *s, struct hub_seen *seen
 {
     if (seen->shown)
         return HUB_OK; /* the state before stays until the new one is inspected */
-    HUB_TRY(hub_scan_publish_bare(s, seen->root, seen->id, seen->path, seen->formats[0], files,
-                                  HUB_DATASET_PENDING, reason, NULL, err));
+    const struct hub_draft draft = {.id = seen->id,
+                                    .path = seen->path,
+                                    .format = seen->formats[0],
+                                    .reason = reason,
+                                    .root = seen->root,
+                                    .status = HUB_DATASET_PENDING};
+    HUB_TRY(hub_scan_publish(s, draft, files, NULL, err));
     seen->shown = true;
     return HUB_OK;
 }

@@ -4,7 +4,7 @@
 
 #include "storage/base/roots.h"
 #include "storage/inspect/formats.h"
-#include "storage/model/record.h"
+#include "storage/model/findings.h"
 
 #include <stdatomic.h>
 
@@ -57,11 +57,6 @@ const struct hub_entry *hub_listing_find(const struct hub_listing *listing, cons
 
 /* ---- collect.c ---- */
 
-/** Something that is wrong with a dataset's place on the disk. */
-struct hub_walk_problem {
-    char *code, *path, *detail; /* path "": about the whole */
-};
-
 /** The detail of "link-leaves". */
 extern const char hub_link_leaves[];
 
@@ -71,9 +66,9 @@ struct hub_fileset {
     uint32_t count, capacity;
     uint64_t
         newest_ns; /* when one of them, or a directory of theirs, changed last; times to come say nothing */
-    struct hub_walk_problem *problems;
-    uint32_t problem_count; /* the first HUB_MAX_NOTED are kept */
-    char **nested;          /* directories below that are datasets of their own: their files are not here */
+    struct hub_found_problem *problems; /* texts are allocated one by one */
+    uint32_t problem_count;             /* the first HUB_MAX_NOTED are kept */
+    char **nested; /* directories below that are datasets of their own: their files are not here */
     uint32_t nested_count;
 };
 

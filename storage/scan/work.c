@@ -71,8 +71,7 @@ static void work_free(struct hub_work *w)
         hub_findings_dispose(w->found);
         free(w->found);
     }
-    if (w->has_plan)
-        hub_findings_dispose(&w->plan);
+    hub_findings_dispose(&w->plan);
     hub_fileset_dispose(&w->files);
     free(w->job_files);
     free(w->parts);
@@ -154,29 +153,19 @@ static enum hub_status check_unchanged(const struct hub_work *w, struct hub_erro
 
 /* ---- the plan ---- */
 
-static enum hub_status ask_plan(struct hub_work *w, const char *format, struct hub_error *err)
+static struct hub_job job_of(struct hub_work *w)
 {
-    const struct hub_job job = {.kind = HUB_JOB_PLAN,
-                                .format = format,
-                                .files = w->job_files,
-                                .file_count = w->files.count,
-                                .side_fd = -1,
-                                .open_file = open_file,
-                                .user = w,
-                                .cancel = &w->scanner->stop};
-    w->format = format;
-    const enum hub_status st = hub_inspector_run(w->scanner->inspector, &job, &w->plan, err);
-    w->has_plan = !st;
-    return st;
+    return (struct hub_job){.files = w->job_files,
+                            .file_count = w->files.count,
+                            .open_file = open_file,
+                            .user = w,
+                            .cancel = &w->scanner->stop};
 }
 
-/* The first bidder that does not decline. HUB_NOT_ACCEPTABLE: all do. */
 static enum hub_status plan(struct hub_work *w, struct hub_error *err)
 {
-    enum hub_status st = HUB_NOT_ACCEPTABLE;
-    for (uint32_t i = 0; i < w->seen->format_count && st == HUB_NOT_ACCEPTABLE; i++)
-        st = ask_plan(w, w->seen->formats[i], err);
-    return st;
+    return hub_inspector_plan(w->scanner->inspector, job_of(w), (const char *const *)w->seen->formats,
+                              w->seen->format_count, &w->format, &w->plan, err);
 }
 
 /* As it was found, or failed under the limits of today. */
@@ -266,37 +255,30 @@ static enum hub_status run_part(struct hub_work *w, uint32_t number, struct side
                                 struct hub_findings *found, struct hub_error *err)
 {
     const struct hub_found_part *part = &w->plan.parts[number];
-    const struct hub_job job = {.kind = HUB_JOB_INSPECT,
-                                .format = w->format,
-                                .files = w->job_files,
-                                .file_count = w->files.count,
-                                .part = part->name,
-                                .hint = part->hint,
-                                .part_files = part->files,
-                                .part_file_count = part->file_count,
-                                .side_fd = side->fd,
-                                .open_file = open_file,
-                                .user = w,
-                                .cancel = &w->scanner->stop};
+    struct hub_job job = job_of(w);
+    job.kind = HUB_JOB_INSPECT;
+    job.format = w->format;
+    job.part = part->name;
+    job.hint = part->hint;
+    job.part_files = part->files;
+    job.part_file_count = part->file_count;
+    job.side_fd = side->fd;
     return hub_inspector_run(w->scanner->inspector, &job, found, err);
 }
 
-static struct hub_draft draft_of(const struct hub_work *w, const struct hub_findings *plan,
-                                 const char *revision)
+static struct hub_draft draft_of(const struct hub_work *w)
 {
     return (struct hub_draft){.id = w->id,
                               .path = w->path,
                               .format = w->format,
-                              .rule = hub_scan_rule(w->scanner, w->format),
                               .reason = "",
                               .root = w->root,
                               .status = HUB_DATASET_READY,
                               .files = w->files.files,
                               .file_count = w->files.count,
-                              .plan = plan,
                               .parts = w->parts,
                               .part_count = w->plan.part_count,
-                              .revision = revision};
+                              .revision = ""};
 }
 
 /* The only part waits for the publication; of several each is put away at once, so that memory stays bounded.
@@ -316,7 +298,7 @@ static enum hub_status keep_part(struct hub_work *w, uint32_t number, struct hub
     }
     struct hub_draft_part staged = *part;
     staged.found = found;
-    const struct hub_draft draft = draft_of(w, NULL, "");
+    const struct hub_draft draft = draft_of(w);
     return ours(hub_catalog_stage(w->scanner->catalog, &draft, &staged, err), err);
 }
 
@@ -336,7 +318,7 @@ static enum hub_status keep_broken(struct hub_work *w, uint32_t number, struct h
         return part->broken ? HUB_OK : no_memory(err);
     }
     struct hub_draft_part staged = *part;
-    const struct hub_draft draft = draft_of(w, NULL, "");
+    const struct hub_draft draft = draft_of(w);
     const struct hub_error why = *err;
     staged.broken = why.detail;
     return ours(hub_catalog_stage(w->scanner->catalog, &draft, &staged, err), err);
@@ -369,32 +351,23 @@ static enum hub_status inspect_part(struct hub_work *w, uint32_t number, struct 
 
 /* ---- the end ---- */
 
-static enum hub_status publish_ready(struct hub_work *w, struct hub_error *err)
+/* Without what its parts hold. */
+static struct hub_draft bare_draft_of(const struct hub_work *w, const char *format,
+                                      enum hub_dataset_status status, const char *reason)
 {
-    char revision[41];
-    struct hub_findings all;
-    HUB_TRY(hub_scan_revision(&w->files, revision, err));
-    HUB_TRY(hub_scan_problems(&w->plan, &w->files, &all, err));
-    const struct hub_draft draft = draft_of(w, &all, revision);
-    const enum hub_status st = hub_catalog_publish(w->scanner->catalog, &draft, err);
-    free(all.problems);
-    return st;
+    return (struct hub_draft){
+        .id = w->id, .path = w->path, .format = format, .reason = reason, .root = w->root, .status = status};
 }
 
 static enum hub_status publish_verdict(struct hub_work *w, enum hub_status verdict, struct hub_error *err)
 {
     const struct hub_error why = *err;
-    enum hub_dataset_status status = HUB_DATASET_BROKEN;
-    const char *format = w->format, *reason = why.detail;
+    struct hub_draft draft = bare_draft_of(w, w->format, HUB_DATASET_BROKEN, why.detail);
     if (verdict == HUB_UNSUPPORTED)
-        status = HUB_DATASET_UNSUPPORTED;
-    if (verdict == HUB_NOT_ACCEPTABLE) { /* no bidder wants it after a closer look: plain files */
-        status = HUB_DATASET_READY;
-        format = "files";
-        reason = "";
-    }
-    return hub_scan_publish_bare(w->scanner, w->root, w->id, w->path, format, &w->files, status, reason, NULL,
-                                 err);
+        draft.status = HUB_DATASET_UNSUPPORTED;
+    if (verdict == HUB_NOT_ACCEPTABLE) /* no bidder wants it after a closer look: plain files */
+        draft = bare_draft_of(w, "files", HUB_DATASET_READY, "");
+    return hub_scan_publish(w->scanner, draft, &w->files, NULL, err);
 }
 
 static int64_t pause_ms(const struct hub_scanner *s, enum hub_status st, unsigned tries)
@@ -428,9 +401,9 @@ static void show_pending(struct hub_work *w, const struct hub_error *why, bool g
                  ? " (given up for now: it is tried again when its files change, when a scan is asked for, "
                    "and at the next start)"
                  : "");
-    (void)!hub_scan_publish_bare(w->scanner, w->root, w->id, w->path,
-                                 w->format ? w->format : w->seen->formats[0], &w->files, HUB_DATASET_PENDING,
-                                 reason, NULL, NULL);
+    const struct hub_draft draft =
+        bare_draft_of(w, w->format ? w->format : w->seen->formats[0], HUB_DATASET_PENDING, reason);
+    (void)!hub_scan_publish(w->scanner, draft, &w->files, NULL, NULL);
 }
 
 /* Not an end: it is looked at again later, and listed as pending until then unless an older state is there.
@@ -512,7 +485,8 @@ static void finish(struct hub_work *w, enum hub_status st, struct hub_error *err
             st = unchanged;
             *err = changed;
         } else {
-            st = verdict ? publish_verdict(w, st, err) : publish_ready(w, err);
+            st = verdict ? publish_verdict(w, st, err)
+                         : hub_scan_publish(w->scanner, draft_of(w), &w->files, &w->plan, err);
         }
     }
     if (st)
@@ -544,17 +518,75 @@ static void unlist_work(struct hub_work *w)
         w->next->link = w->link;
 }
 
-/* Take a dataset as far as its parts. Called and returns with the lock held. */
-static void begin(struct hub_scanner *s, struct hub_seen *seen)
+static bool turn_is_over(const struct hub_scanner *s, const struct hub_work *w)
+{
+    return hub_seen_next(s) && hub_scan_now_ms() - w->began_ms > (int64_t)s->turn_ms;
+}
+
+/* Parts that are over: true when they were the last of those begun. The lock is held. */
+static bool count_down(struct hub_work *w, uint32_t parts)
+{
+    w->unfinished -= parts;
+    w->seen->unfinished = w->unfinished;
+    if (w->unfinished)
+        return false;
+    w->seen->parts = 0;
+    return true;
+}
+
+/* What is next for a thread: to take a dataset as far as its parts, one part, or the end of a dataset. */
+enum step { STEP_NONE = 0, STEP_BEGIN, STEP_PART, STEP_END };
+
+struct task {
+    enum step step;
+    struct hub_work *work;
+    uint32_t part;
+    bool skip; /* of a work that failed: the part is only counted */
+};
+
+/* The lock is held. */
+static struct task take_dataset(struct hub_scanner *s, struct hub_seen *seen)
 {
     hub_seen_unqueue(s, seen);
     struct hub_work *w = work_new(s, seen);
     if (!w) {
         hub_seen_wait(s, seen, s->retry_ms);
-        return;
+        return (struct task){0};
     }
     snprintf(s->progress.current, sizeof s->progress.current, "%s", w->id);
-    pthread_mutex_unlock(&s->lock);
+    return (struct task){.step = STEP_BEGIN, .work = w};
+}
+
+/* Of a work that has parts left. The lock is held. */
+static struct task take_part(struct hub_scanner *s, struct hub_work *w)
+{
+    if (w->next_part && !w->failed && turn_is_over(s, w)) { /* what is left waits for the next turn */
+        w->turned = true;
+        unlist_work(w);
+        /* else whoever ends the last part that was begun goes on */
+        return (struct task){.step = count_down(w, w->todo_count - w->next_part) ? STEP_END : STEP_NONE,
+                             .work = w};
+    }
+    const struct task task = {STEP_PART, w, w->todo[w->next_part++], w->failed != HUB_OK};
+    if (w->next_part == w->todo_count)
+        unlist_work(w);
+    return task;
+}
+
+/* The lock is held. */
+static struct task take_task(struct hub_scanner *s, bool *any)
+{
+    struct hub_seen *seen = s->stop ? NULL : hub_seen_next(s);
+    *any = seen || s->works;
+    if (seen && (seen->queue == HUB_QUEUE_URGENT || !s->works))
+        return take_dataset(s, seen);
+    return s->works ? take_part(s, s->works) : (struct task){0};
+}
+
+/* No lock held. */
+static void begin(struct hub_work *w)
+{
+    struct hub_scanner *s = w->scanner;
     struct hub_error err = {0};
     enum hub_status st = check_locks(w, &err);
     if (!st)
@@ -563,48 +595,20 @@ static void begin(struct hub_scanner *s, struct hub_seen *seen)
         st = sort_parts(w, &err);
     if (st || !w->todo_count) {
         finish(w, st, &err);
-        pthread_mutex_lock(&s->lock);
         return;
     }
     pthread_mutex_lock(&s->lock);
     list_work(w);
-}
-
-static bool turn_is_over(const struct hub_scanner *s, const struct hub_work *w)
-{
-    return hub_seen_next(s) && hub_scan_now_ms() - w->began_ms > (int64_t)s->turn_ms;
-}
-
-/* What is left of the parts waits for the next turn. Called and returns with the lock held. */
-static void take_turns(struct hub_scanner *s, struct hub_work *w)
-{
-    w->turned = true;
-    unlist_work(w);
-    w->unfinished -= w->todo_count - w->next_part;
-    w->seen->unfinished = w->unfinished;
-    if (w->unfinished)
-        return; /* whoever ends the last part that was begun goes on */
-    w->seen->parts = 0;
     pthread_mutex_unlock(&s->lock);
-    struct hub_error err = {0};
-    finish(w, HUB_OK, &err);
-    pthread_mutex_lock(&s->lock);
 }
 
-/* One part of a work that has parts left. Called and returns with the lock held. */
-static void go_on(struct hub_scanner *s, struct hub_work *w)
+/* No lock held. */
+static void run(const struct task *task)
 {
-    if (w->next_part && !w->failed && turn_is_over(s, w)) {
-        take_turns(s, w);
-        return;
-    }
-    const uint32_t part = w->todo[w->next_part++];
-    const bool skip = w->failed != HUB_OK;
+    struct hub_work *w = task->work;
+    struct hub_scanner *s = w->scanner;
     struct hub_error err = {0};
-    if (w->next_part == w->todo_count)
-        unlist_work(w);
-    pthread_mutex_unlock(&s->lock);
-    const enum hub_status st = skip ? HUB_OK : inspect_part(w, part, &err);
+    const enum hub_status st = task->skip ? HUB_OK : inspect_part(w, task->part, &err);
     pthread_mutex_lock(&s->lock);
     if (st && !w->failed) {
         w->failed = st;
@@ -615,14 +619,10 @@ static void go_on(struct hub_scanner *s, struct hub_work *w)
                              "%u of its parts used up the time or memory an inspection may have "
                              "(--inspect-time, --inspect-memory)",
                              w->seen->limited);
-    w->seen->unfinished = --w->unfinished;
-    if (w->unfinished)
-        return;
-    w->seen->parts = 0;
+    const bool over = count_down(w, 1);
     pthread_mutex_unlock(&s->lock);
-    err = w->err;
-    finish(w, w->failed, &err);
-    pthread_mutex_lock(&s->lock);
+    if (over)
+        finish(w, w->failed, &w->err);
 }
 
 void *hub_scan_worker(void *scanner)
@@ -630,15 +630,20 @@ void *hub_scan_worker(void *scanner)
     struct hub_scanner *s = scanner;
     pthread_mutex_lock(&s->lock);
     while (!s->stop || s->works) {
-        struct hub_seen *seen = hub_seen_next(s);
-        if (seen && seen->queue == HUB_QUEUE_URGENT && !s->stop)
-            begin(s, seen);
-        else if (s->works)
-            go_on(s, s->works);
-        else if (seen && !s->stop)
-            begin(s, seen);
-        else
+        bool any;
+        const struct task task = take_task(s, &any);
+        if (!any) {
             pthread_cond_wait(&s->work_wake, &s->lock);
+            continue;
+        }
+        pthread_mutex_unlock(&s->lock);
+        if (task.step == STEP_BEGIN)
+            begin(task.work);
+        else if (task.step == STEP_PART)
+            run(&task);
+        else if (task.step == STEP_END)
+            finish(task.work, HUB_OK, &(struct hub_error){0});
+        pthread_mutex_lock(&s->lock);
     }
     pthread_mutex_unlock(&s->lock);
     return NULL;
