@@ -185,9 +185,9 @@ static enum hub_status open_all(struct parts *parts, const struct hub_config *co
 static void close_all(struct parts *parts, const struct hub_config *config)
 {
     struct hub_app *app = &parts->app;
+    hub_announcer_stop(parts->announcer); /* first: it looks at all the others */
     hub_http_stop(app->http, (unsigned)config->grace_ms);
     hub_http_stop(app->control, (unsigned)config->grace_ms);
-    hub_announcer_stop(parts->announcer);
     if (app->scanner)
         hub_scanner_stop(app->scanner);
     if (app->hasher)

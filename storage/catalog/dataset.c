@@ -30,13 +30,11 @@ static void box_free(struct hub_lru_item *item)
 {
     struct hub_ds_box *box = (struct hub_ds_box *)item;
     struct hub_catalog *catalog = box->catalog;
-    if (catalog && box->link) {
-        pthread_mutex_lock(&catalog->lock);
-        *box->link = box->next;
-        if (box->next)
-            box->next->link = box->link;
-        pthread_mutex_unlock(&catalog->lock);
-    }
+    pthread_mutex_lock(&catalog->lock);
+    *box->link = box->next;
+    if (box->next)
+        box->next->link = box->link;
+    pthread_mutex_unlock(&catalog->lock);
     free_parts_of(box);
 }
 
