@@ -22,15 +22,11 @@ bool hub_work_is_small(const struct hub_selection *s, const struct hub_encoding 
     return cost_of(s, e) <= INLINE_COST_US && s->bytes_out <= INLINE_BYTES;
 }
 
-/* The file that holds the first of the rows, for who would rather have all of it; NULL: not a file of the
- * dataset. */
+/* A file that holds the rows, for who would rather have all of it; NULL: not a file of the dataset. */
 static const char *file_of(const struct hub_selection *s)
 {
-    const struct hub_plan *plan = &s->picks[0].plan;
-    const struct hub_piece *piece = &plan->layout->pieces[plan->array->first_piece];
-    const bool stored = plan->array->piece_count && piece->kind != HUB_PIECE_FILL &&
-                        piece->kind != HUB_PIECE_INLINE && piece->file < s->dataset->file_count;
-    return stored ? s->dataset->files[piece->file].path : NULL;
+    const uint32_t number = s->files.count ? s->files.items[0].number : HUB_SIDE_FILE;
+    return number == HUB_SIDE_FILE ? NULL : s->dataset->files[number].path;
 }
 
 /* What of the question decided how much is read. */

@@ -228,7 +228,15 @@ HUB_MUST_USE enum hub_status hub_layout_check(const struct hub_layout *layout, c
                                               uint32_t file_count, uint64_t side_size, uint32_t episodes,
                                               struct hub_error *err);
 
-/** The window of an episode, or NULL: binary search. */
+/** "strided": of a kind that is one. */
+const char *hub_piece_kind_name(unsigned kind);
+/** Its rows lie in a file, not in the layout. Only for pieces of checked layouts. */
+bool hub_piece_in_file(const struct hub_piece *piece);
+/** Bytes that are stored for its rows. */
+uint64_t hub_piece_stored(const struct hub_layout *layout, const struct hub_piece *piece,
+                          const struct hub_variant *variant);
+
+/** The window of an episode, or NULL. */
 const struct hub_window *hub_layout_window(const struct hub_layout *layout, uint32_t episode);
 
 /** Why the rows of a window cannot be read: one line of UTF-8 that lives in the layout. NULL: they can. */

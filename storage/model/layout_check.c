@@ -140,8 +140,8 @@ static enum hub_status check_column(const struct check *c, uint32_t number)
     return HUB_OK;
 }
 
-static enum hub_status check_strided(const struct check *c, const struct hub_piece *p,
-                                     const struct hub_variant *v, uint64_t file_size)
+static enum hub_status check_strided(struct check *c, const struct hub_piece *p, const struct hub_variant *v,
+                                     uint64_t file_size)
 {
     if (v->kind == HUB_KIND_VAR)
         return lie(c, "strided rows without a size", p->first_row);
@@ -335,9 +335,10 @@ static enum hub_status check_pages(struct check *c, const struct hub_piece *p, c
     return HUB_OK;
 }
 
-static enum hub_status check_bytes(const struct check *c, const struct hub_piece *p,
-                                   const struct hub_variant *v)
+static enum hub_status check_bytes(struct check *c, const struct hub_piece *p, const struct hub_variant *v,
+                                   uint64_t file_size)
 {
+    (void)file_size;
     uint64_t bytes = v->kind == HUB_KIND_VAR ? p->count : v->item_size;
     if (v->kind == HUB_KIND_VAR && !whole_items(v, bytes))
         return lie(c, "length of row", p->first_row);
@@ -356,27 +357,85 @@ static enum hub_status check_bytes(const struct check *c, const struct hub_piece
     return inside(c, HUB_T_BYTES, p->offset, bytes) ? HUB_OK : lie(c, "bytes of piece", p->first_row);
 }
 
+/* ---- piece kinds ---- */
+
+static uint64_t whole_rows(const struct hub_layout *l, const struct hub_piece *p, const struct hub_variant *v)
+{
+    (void)l;
+    return p->rows * hub_variant_row_bytes(v);
+}
+
+static uint64_t of_chunks(const struct hub_layout *l, const struct hub_piece *p, const struct hub_variant *v)
+{
+    uint64_t bytes = 0;
+    (void)v;
+    for (uint32_t i = 0; i < p->count; i++)
+        bytes += l->chunks[p->table + i].offset == HUB_ABSENT ? 0 : l->chunks[p->table + i].size;
+    return bytes;
+}
+
+static uint64_t of_extents(const struct hub_layout *l, const struct hub_piece *p, const struct hub_variant *v)
+{
+    uint64_t bytes = 0;
+    (void)v;
+    for (uint32_t i = 0; i < p->count; i++)
+        bytes += l->extents[p->table + i].length;
+    return bytes;
+}
+
+static uint64_t of_pages(const struct hub_layout *l, const struct hub_piece *p, const struct hub_variant *v)
+{
+    uint64_t bytes = 0;
+    (void)v;
+    for (uint32_t i = 0; i < p->count; i++)
+        bytes += l->pages[p->table + i].stored;
+    return bytes;
+}
+
+/* How each is read is told by a row in storage/read/plan.c. */
+static const struct kind {
+    const char *name;
+    bool in_file; /* the piece's; else its rows lie in the layout */
+    enum hub_status (*check)(struct check *c, const struct hub_piece *p, const struct hub_variant *v,
+                             uint64_t file_size);
+    /* Bytes that are stored for its rows; NULL: none */
+    uint64_t (*stored)(const struct hub_layout *l, const struct hub_piece *p, const struct hub_variant *v);
+} kinds[HUB_PIECE_KIND_COUNT] = {
+    [HUB_PIECE_STRIDED] = {"strided", true, check_strided, whole_rows},
+    [HUB_PIECE_CHUNKED] = {"chunked", true, check_chunked, of_chunks},
+    [HUB_PIECE_EXTENTS] = {"extents", true, check_extents, of_extents},
+    [HUB_PIECE_PAGES] = {"pages", true, check_pages, of_pages},
+    [HUB_PIECE_FILL] = {"fill", false, check_bytes, NULL},
+    [HUB_PIECE_INLINE] = {"inline", false, check_bytes, whole_rows},
+};
+
+const char *hub_piece_kind_name(unsigned kind)
+{
+    return kinds[kind].name;
+}
+
+bool hub_piece_in_file(const struct hub_piece *piece)
+{
+    return kinds[piece->kind].in_file;
+}
+
+uint64_t hub_piece_stored(const struct hub_layout *layout, const struct hub_piece *piece,
+                          const struct hub_variant *variant)
+{
+    const struct kind *kind = &kinds[piece->kind];
+    return kind->stored ? kind->stored(layout, piece, variant) : 0;
+}
+
 static enum hub_status check_piece(struct check *c, const struct hub_piece *p, const struct hub_variant *v)
 {
+    uint64_t file_size = 0;
     if (p->zero)
         return lie(c, "piece at row", p->first_row);
-    if (p->kind == HUB_PIECE_FILL || p->kind == HUB_PIECE_INLINE)
-        return check_bytes(c, p, v);
-    uint64_t file_size;
-    if (!file_known(c, p->file, &file_size))
-        return lie(c, "file number", p->file);
-    switch (p->kind) {
-    case HUB_PIECE_STRIDED:
-        return check_strided(c, p, v, file_size);
-    case HUB_PIECE_CHUNKED:
-        return check_chunked(c, p, v, file_size);
-    case HUB_PIECE_EXTENTS:
-        return check_extents(c, p, v, file_size);
-    case HUB_PIECE_PAGES:
-        return check_pages(c, p, v, file_size);
-    default:
+    if (p->kind >= HUB_PIECE_KIND_COUNT || !kinds[p->kind].check)
         return lie(c, "piece kind", p->kind);
-    }
+    if (kinds[p->kind].in_file && !file_known(c, p->file, &file_size))
+        return lie(c, "file number", p->file);
+    return kinds[p->kind].check(c, p, v, file_size);
 }
 
 static enum hub_status check_arrays(struct check *c)

@@ -67,8 +67,6 @@ enum hub_status hub_report_json_problem(struct hub_buf *out, const struct hub_fo
 
 static void put_layout(struct hub_json *j, const struct hub_report_field *f)
 {
-    static const char *const kinds[HUB_PIECE_KIND_COUNT] = {NULL,    "strided", "chunked", "extents",
-                                                            "pages", "fill",    "inline"};
     hub_json_put_object(j, "layout");
     hub_json_put_uint(j, "stored", f->stored);
     hub_json_put_uint(j, "bytes", f->layout_bytes);
@@ -76,7 +74,7 @@ static void put_layout(struct hub_json *j, const struct hub_report_field *f)
     hub_json_put_object(j, "pieces");
     for (unsigned k = 1; k < HUB_PIECE_KIND_COUNT; k++)
         if (f->pieces[k])
-            hub_json_put_uint(j, kinds[k], f->pieces[k]);
+            hub_json_put_uint(j, hub_piece_kind_name(k), f->pieces[k]);
     hub_json_end_object(j);
     hub_json_end_object(j);
 }

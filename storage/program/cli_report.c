@@ -96,33 +96,6 @@ static void add_variant(struct hub_report_field *field, const struct hub_variant
         field->varies |= UINT32_C(1) << 31;
 }
 
-static uint64_t stored_bytes(const struct hub_layout *l, const struct hub_piece *p,
-                             const struct hub_variant *v)
-{
-    uint64_t bytes = 0;
-    switch ((enum hub_piece_kind)p->kind) {
-    case HUB_PIECE_STRIDED:
-    case HUB_PIECE_INLINE:
-        return p->rows * hub_variant_row_bytes(v);
-    case HUB_PIECE_CHUNKED:
-        for (uint32_t i = 0; i < p->count; i++)
-            bytes += l->chunks[p->table + i].offset == HUB_ABSENT ? 0 : l->chunks[p->table + i].size;
-        break;
-    case HUB_PIECE_EXTENTS:
-        for (uint32_t i = 0; i < p->count; i++)
-            bytes += l->extents[p->table + i].length;
-        break;
-    case HUB_PIECE_PAGES:
-        for (uint32_t i = 0; i < p->count; i++)
-            bytes += l->pages[p->table + i].stored;
-        break;
-    case HUB_PIECE_FILL:
-    case HUB_PIECE_KIND_COUNT:
-        break;
-    }
-    return bytes;
-}
-
 static enum hub_status add_layout(struct hub_report_field *field, const struct hub_found_field *found,
                                   struct hub_error *err)
 {
@@ -134,7 +107,7 @@ static enum hub_status add_layout(struct hub_report_field *field, const struct h
         for (uint32_t p = 0; p < array->piece_count; p++) {
             const struct hub_piece *piece = &l.pieces[array->first_piece + p];
             field->pieces[piece->kind]++;
-            field->stored += stored_bytes(&l, piece, &l.variants[array->variant]);
+            field->stored += hub_piece_stored(&l, piece, &l.variants[array->variant]);
         }
     }
     for (uint32_t v = 0; v < l.counts[HUB_T_VARIANTS]; v++)

@@ -61,7 +61,6 @@ static inline bool hub_price_steps(struct hub_price *price, uint64_t n)
 
 /** A piece kind: one const instance each, listed in plan.c. */
 struct hub_piece_ops {
-    bool in_file; /* the piece's; else its rows lie in the layout */
     /** Must. What a cut takes. */
     void (*price)(const struct hub_plan *plan, const struct hub_cut *cut, struct hub_price *price);
     /** How long the rows of a cut are, into g->offsets. NULL: rows of varying length cannot lie so. */

@@ -359,4 +359,4 @@ static void price(const struct hub_plan *plan, const struct hub_cut *cut, struct
     price->scratch = HUB_MAX(price->scratch, stored + decode);
 }
 
-const struct hub_piece_ops hub_piece_chunked = {.in_file = true, .price = price, .gather = gather};
+const struct hub_piece_ops hub_piece_chunked = {.price = price, .gather = gather};

@@ -121,5 +121,4 @@ static void price(const struct hub_plan *plan, const struct hub_cut *cut, struct
         price->bytes_out += wanted;
 }
 
-const struct hub_piece_ops hub_piece_extents = {
-    .in_file = true, .price = price, .lengths = lengths, .gather = gather};
+const struct hub_piece_ops hub_piece_extents = {.price = price, .lengths = lengths, .gather = gather};

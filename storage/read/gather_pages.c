@@ -311,5 +311,4 @@ static void price(const struct hub_plan *plan, const struct hub_cut *cut, struct
     price->scratch = HUB_MAX(price->scratch, most + words + (var ? price->bytes_out : 0));
 }
 
-const struct hub_piece_ops hub_piece_pages = {
-    .in_file = true, .price = price, .lengths = lengths, .gather = gather};
+const struct hub_piece_ops hub_piece_pages = {.price = price, .lengths = lengths, .gather = gather};

@@ -190,4 +190,4 @@ static void price(const struct hub_plan *plan, const struct hub_cut *cut, struct
         hub_box_price(&box, price);
 }
 
-const struct hub_piece_ops hub_piece_strided = {.in_file = true, .price = price, .gather = gather};
+const struct hub_piece_ops hub_piece_strided = {.price = price, .gather = gather};

@@ -194,7 +194,7 @@ static enum hub_status walk(struct hub_plan *plan, struct hub_price *price, stru
     struct hub_cut cut;
     while (hub_cuts_next(&cuts, &cut)) {
         const struct hub_piece_ops *ops = hub_piece_ops(cut.piece);
-        if (ops->in_file && plan->files)
+        if (plan->files && hub_piece_in_file(cut.piece))
             HUB_TRY(note_file(plan->files, cut.piece->file, err));
         ops->price(plan, &cut, price);
         if (price->steps >= price->limit)
