@@ -1,80 +1,43 @@
-/* Times as text: see time.h. Own calendar arithmetic (proleptic Gregorian), so that neither locale nor zone
- * matters. */
+/* Times as text: see time.h. strftime is not used: names of days and months depend on the locale. */
 #include "storage/base/time.h"
 
 #include <stdio.h>
 #include <time.h>
 
-#define DAY_S 86400
 #define FIRST_S (-62135596800LL) /* 0001-01-01 */
 #define LAST_S 253402300799LL    /* 9999-12-31T23:59:59 */
 
-struct moment {
-    int year, month, day, hour, minute, second;
-};
-
-/* Days from 1970-01-01, counting years from March so that the leap day is the last. */
-static int64_t days_from(int year, int month, int day)
+static struct tm moment_of(int64_t unix_s)
 {
-    const int64_t y = year - (month <= 2);
-    const int64_t era = (y >= 0 ? y : y - 399) / 400;
-    const int64_t year_of_era = y - era * 400;
-    const int64_t day_of_year = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1;
-    return era * 146097 + year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year - 719468;
+    const time_t s = HUB_MIN(HUB_MAX(unix_s, FIRST_S), LAST_S);
+    struct tm m = {0};
+    gmtime_r(&s, &m);
+    return m;
 }
 
-static struct moment moment_of(int64_t unix_s)
+/* False for a day or an hour that there is not. */
+static bool seconds_of(const struct tm *m, int64_t *out)
 {
-    unix_s = unix_s < FIRST_S ? FIRST_S : unix_s > LAST_S ? LAST_S : unix_s;
-    int64_t days = unix_s / DAY_S, rest = unix_s % DAY_S;
-    if (rest < 0) {
-        rest += DAY_S;
-        days--;
-    }
-    const int64_t shifted = days + 719468; /* from 0000-03-01 */
-    const int64_t era = shifted / 146097;
-    const int64_t day_of_era = shifted % 146097;
-    const int64_t year_of_era =
-        (day_of_era - day_of_era / 1460 + day_of_era / 36524 - day_of_era / 146096) / 365;
-    const int64_t day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    const int64_t month = (5 * day_of_year + 2) / 153; /* from March */
-    return (struct moment){.year = (int)(year_of_era + era * 400 + (month >= 10)),
-                           .month = (int)(month < 10 ? month + 3 : month - 9),
-                           .day = (int)(day_of_year - (153 * month + 2) / 5 + 1),
-                           .hour = (int)(rest / 3600),
-                           .minute = (int)(rest / 60 % 60),
-                           .second = (int)(rest % 60)};
-}
-
-static bool valid(const struct moment *m)
-{
-    static const int lengths[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
-    if (m->year < 1 || m->month < 1 || m->month > 12 || m->day < 1 || m->hour > 23 || m->minute > 59 ||
-        m->second > 60)
-        return false;
-    const bool leap = m->year % 4 == 0 && (m->year % 100 != 0 || m->year % 400 == 0);
-    return m->day <= lengths[m->month - 1] + (m->month == 2 && leap);
-}
-
-static int64_t seconds_of(const struct moment *m)
-{
-    const int second = m->second == 60 ? 59 : m->second; /* a leap second is the second before it */
-    return days_from(m->year, m->month, m->day) * DAY_S + m->hour * 3600 + m->minute * 60 + second;
+    struct tm made = *m;
+    made.tm_sec = HUB_MIN(m->tm_sec, 59); /* a leap second is the second before it */
+    *out = timegm(&made);                 /* puts right what is beyond its range */
+    return m->tm_year > -1900 && m->tm_sec <= 60 && made.tm_mday == m->tm_mday && made.tm_mon == m->tm_mon &&
+           made.tm_hour == m->tm_hour && made.tm_min == m->tm_min;
 }
 
 void hub_time_rfc3339(int64_t unix_s, char out[HUB_TIME_CHARS])
 {
-    const struct moment m = moment_of(unix_s);
-    snprintf(out, HUB_TIME_CHARS, "%04d-%02d-%02dT%02d:%02d:%02dZ", m.year % 10000, m.month % 100,
-             m.day % 100, m.hour % 100, m.minute % 100, m.second % 100);
+    const struct tm m = moment_of(unix_s);
+    snprintf(out, HUB_TIME_CHARS, "%04d-%02d-%02dT%02d:%02d:%02dZ", m.tm_year + 1900, m.tm_mon + 1, m.tm_mday,
+             m.tm_hour, m.tm_min, m.tm_sec);
 }
 
 void hub_time_rfc3339_ms(int64_t unix_ms, char out[HUB_TIME_CHARS])
 {
     const int64_t ms = (unix_ms % 1000 + 1000) % 1000;
-    const struct moment m = moment_of((unix_ms - ms) / 1000);
-    snprintf(out, HUB_TIME_CHARS, "%04d-%02d-%02dT%02d:%02d:%02d.%03dZ", m.year % 10000, m.month % 100,
-             m.day % 100, m.hour % 100, m.minute % 100, m.second % 100, (int)ms % 1000);
+    char text[HUB_TIME_CHARS];
+    hub_time_rfc3339((unix_ms - ms) / 1000, text);
+    snprintf(out, HUB_TIME_CHARS, "%.19s.%03dZ", text, (int)ms);
 }
 
 static const char months[] = "JanFebMarAprMayJunJulAugSepOctNovDec";
@@ -82,10 +45,9 @@ static const char days[] = "SunMonTueWedThuFriSat";
 
 void hub_time_http(int64_t unix_s, char out[HUB_TIME_CHARS])
 {
-    const struct moment m = moment_of(unix_s);
-    const int64_t weekday = (days_from(m.year, m.month, m.day) % 7 + 11) % 7; /* 1970-01-01 was a Thursday */
-    snprintf(out, HUB_TIME_CHARS, "%.3s, %02d %.3s %04d %02d:%02d:%02d GMT", days + 3 * weekday, m.day % 100,
-             months + 3 * (m.month - 1), m.year % 10000, m.hour % 100, m.minute % 100, m.second % 100);
+    const struct tm m = moment_of(unix_s);
+    snprintf(out, HUB_TIME_CHARS, "%.3s, %02d %.3s %04d %02d:%02d:%02d GMT", days + 3 * m.tm_wday, m.tm_mday,
+             months + 3 * m.tm_mon, m.tm_year + 1900, m.tm_hour, m.tm_min, m.tm_sec);
 }
 
 /* ---- parsing: a pattern of digits and literals ---- */
@@ -132,35 +94,35 @@ static int month(struct reader *r)
     for (int i = 0; r->end - r->at >= 3 && i < 12; i++) {
         if (memcmp(r->at, months + 3 * i, 3) == 0) {
             r->at += 3;
-            return i + 1;
+            return i;
         }
     }
     r->failed = true;
     return 0;
 }
 
-static void clock_time(struct reader *r, struct moment *m)
+static void clock_time(struct reader *r, struct tm *m)
 {
-    m->hour = number(r, 2);
+    m->tm_hour = number(r, 2);
     literal(r, ":");
-    m->minute = number(r, 2);
+    m->tm_min = number(r, 2);
     literal(r, ":");
-    m->second = number(r, 2);
+    m->tm_sec = number(r, 2);
 }
 
 /* "Sun, 06 Nov 1994 08:49:37 GMT" */
-static bool parse_fixdate(struct hub_view text, struct moment *m)
+static bool parse_fixdate(struct hub_view text, struct tm *m)
 {
     struct reader r = reader_of(text);
     if (text.size != 29)
         return false;
     r.at += 3;
     literal(&r, ", ");
-    m->day = number(&r, 2);
+    m->tm_mday = number(&r, 2);
     literal(&r, " ");
-    m->month = month(&r);
+    m->tm_mon = month(&r);
     literal(&r, " ");
-    m->year = number(&r, 4);
+    m->tm_year = number(&r, 4) - 1900;
     literal(&r, " ");
     clock_time(&r, m);
     literal(&r, " GMT");
@@ -168,7 +130,7 @@ static bool parse_fixdate(struct hub_view text, struct moment *m)
 }
 
 /* "Sunday, 06-Nov-94 08:49:37 GMT" */
-static bool parse_rfc850(struct hub_view text, int this_year, struct moment *m)
+static bool parse_rfc850(struct hub_view text, int this_year, struct tm *m)
 {
     const char *comma = text.size ? memchr(text.data, ',', text.size) : NULL;
     struct reader r = reader_of(text);
@@ -176,13 +138,14 @@ static bool parse_rfc850(struct hub_view text, int this_year, struct moment *m)
         return false;
     r.at = comma;
     literal(&r, ", ");
-    m->day = number(&r, 2);
+    m->tm_mday = number(&r, 2);
     literal(&r, "-");
-    m->month = month(&r);
+    m->tm_mon = month(&r);
     literal(&r, "-");
-    m->year = this_year - this_year % 100 + number(&r, 2);
-    if (m->year > this_year + 50) /* RFC 9110: then it is the most recent year with those digits */
-        m->year -= 100;
+    m->tm_year = this_year - this_year % 100 + number(&r, 2);
+    if (m->tm_year > this_year + 50) /* RFC 9110: then it is the most recent year with those digits */
+        m->tm_year -= 100;
+    m->tm_year -= 1900;
     literal(&r, " ");
     clock_time(&r, m);
     literal(&r, " GMT");
@@ -190,38 +153,35 @@ static bool parse_rfc850(struct hub_view text, int this_year, struct moment *m)
 }
 
 /* "Sun Nov  6 08:49:37 1994" */
-static bool parse_asctime(struct hub_view text, struct moment *m)
+static bool parse_asctime(struct hub_view text, struct tm *m)
 {
     struct reader r = reader_of(text);
     if (text.size != 24)
         return false;
     r.at += 3;
     literal(&r, " ");
-    m->month = month(&r);
+    m->tm_mon = month(&r);
     literal(&r, " ");
     if (next_is(&r, ' ')) {
         r.at++;
-        m->day = number(&r, 1);
+        m->tm_mday = number(&r, 1);
     } else {
-        m->day = number(&r, 2);
+        m->tm_mday = number(&r, 2);
     }
     literal(&r, " ");
     clock_time(&r, m);
     literal(&r, " ");
-    m->year = number(&r, 4);
+    m->tm_year = number(&r, 4) - 1900;
     return !r.failed && r.at == r.end;
 }
 
 bool hub_time_parse_http(struct hub_view text, int64_t now_s, int64_t *unix_s)
 {
-    struct moment m = {0};
+    struct tm m = {0};
     if (!parse_fixdate(text, &m) && !parse_asctime(text, &m) &&
-        !parse_rfc850(text, moment_of(now_s).year, &m))
+        !parse_rfc850(text, moment_of(now_s).tm_year + 1900, &m))
         return false;
-    if (!valid(&m))
-        return false;
-    *unix_s = seconds_of(&m);
-    return true;
+    return seconds_of(&m, unix_s);
 }
 
 static int64_t clock_ns(clockid_t clock)
