@@ -4,6 +4,7 @@
 
 #include "server/api/alerts.h"
 #include "storage/base/id.h"
+#include "storage/base/time.h"
 
 #include <errno.h>
 #include <netinet/in.h>
@@ -170,11 +171,7 @@ static void *run(void *arg)
         if (tick++ % ALERT_TICKS == 0)
             announce_alerts(a);
         announce_proxy(a);
-        struct timespec until;
-        clock_gettime(CLOCK_REALTIME, &until);
-        until.tv_nsec += TICK_MS * 1000000L;
-        until.tv_sec += until.tv_nsec / 1000000000L;
-        until.tv_nsec %= 1000000000L;
+        const struct timespec until = hub_time_ahead(CLOCK_REALTIME, TICK_MS);
         pthread_mutex_lock(&a->lock);
         if (!a->stop)
             pthread_cond_timedwait(&a->wake, &a->lock, &until);
@@ -203,15 +200,13 @@ enum hub_status hub_announcer_start(struct hub_app *app, struct hub_announcer **
 
 void hub_announcer_stop(struct hub_announcer *a)
 {
-    struct timespec until;
     if (!a)
         return;
     pthread_mutex_lock(&a->lock);
     a->stop = true;
     pthread_cond_signal(&a->wake);
     pthread_mutex_unlock(&a->lock);
-    clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_sec += 1;
+    const struct timespec until = hub_time_ahead(CLOCK_REALTIME, 1000);
     if (pthread_timedjoin_np(a->thread, NULL, &until) == ETIMEDOUT) {
         pthread_detach(a->thread); /* it hangs on a disk: what it holds goes with the process */
         return;

@@ -1,5 +1,6 @@
 /* The reaper of slow connections: see deadline.h. */
 #include "server/http/deadline.h"
+#include "storage/base/time.h"
 
 #include <linux/sockios.h>
 #include <linux/tcp.h> /* not netinet/tcp.h: its struct tcp_info ends before tcpi_bytes_acked */
@@ -252,12 +253,8 @@ static void *reaper(void *arg)
             pthread_mutex_lock(&deadline->mutex);
         }
         look_at_all(deadline);
-        struct timespec until;
-        clock_gettime(CLOCK_MONOTONIC, &until);
         bool crowded = deadline->count > deadline->options.crowded / 4 * 3;
-        until.tv_nsec += (crowded ? CROWDED_TICK_MS : TICK_MS) * 1000000L;
-        until.tv_sec += until.tv_nsec / 1000000000L;
-        until.tv_nsec %= 1000000000L;
+        const struct timespec until = hub_time_ahead(CLOCK_MONOTONIC, crowded ? CROWDED_TICK_MS : TICK_MS);
         pthread_cond_timedwait(&deadline->wake, &deadline->mutex, &until);
     }
     pthread_mutex_unlock(&deadline->mutex);

@@ -1,5 +1,6 @@
 /* From a complete header to a response: see exchange.h. */
 #include "server/http/exchange.h"
+#include "storage/base/time.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -151,7 +152,7 @@ static void count_in(struct hub_exchange *x)
 {
     atomic_fetch_add_explicit(&x->http->in_flight, 1, memory_order_relaxed);
     x->counted = true;
-    clock_gettime(CLOCK_MONOTONIC, &x->start);
+    x->start_us = hub_time_mono_us();
 }
 
 /* Not about what the client wrote, but about what became of it. */
@@ -327,10 +328,8 @@ static bool must_shed(const struct hub_exchange *x)
 
 bool hub_exchange_wait(struct hub_exchange *x)
 {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
     if (!x->wait.until_ms) /* once a request, however often it waits */
-        x->wait.until_ms = (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000 + MEMORY_WAIT_MS;
+        x->wait.until_ms = hub_time_mono_ms() + MEMORY_WAIT_MS;
     x->wait.item.client = x->request.client;
     x->wait.bytes = x->request.wants;
     x->wait.gone = &x->watch.gone;
@@ -391,14 +390,6 @@ enum hub_status hub_exchange_run(struct hub_exchange *x)
     return HUB_OK;
 }
 
-static uint64_t elapsed_us(const struct timespec *since)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    int64_t us = (now.tv_sec - since->tv_sec) * 1000000LL + (now.tv_nsec - since->tv_nsec) / 1000;
-    return us > 0 ? (uint64_t)us : 0;
-}
-
 /* What really went out of an answer that broke off: at most what the peer acknowledged on this connection
  * beyond earlier answers. */
 static uint64_t bytes_sent(const struct hub_exchange *x)
@@ -412,7 +403,8 @@ static uint64_t bytes_sent(const struct hub_exchange *x)
 static void account(struct hub_exchange *x, bool complete)
 {
     struct hub_http *http = x->http;
-    uint64_t us = elapsed_us(&x->start), bytes = complete ? x->bytes_out : bytes_sent(x);
+    uint64_t us = (uint64_t)(hub_time_mono_us() - x->start_us),
+             bytes = complete ? x->bytes_out : bytes_sent(x);
     hub_metrics_request(http->metrics, x->route, x->request.method, x->response.status, bytes, us);
     if (http->options.log) {
         char client[INET6_ADDRSTRLEN] = "";

@@ -77,7 +77,7 @@ struct hub_exchange {
     struct hub_buf body;
     struct hub_stream stream;
     uint64_t stream_at; /* where the worker reads */
-    struct timespec start;
+    int64_t start_us;
     uint64_t bytes_out;
     uint64_t bytes_before; /* of bodies, on this connection, before this answer */
 };

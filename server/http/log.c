@@ -1,6 +1,7 @@
 /* Requests and events, a line each: see log.h. */
 #include "server/http/log.h"
 #include "storage/base/json.h"
+#include "storage/base/time.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -41,17 +42,10 @@ struct hub_log {
     int64_t stopped_ms;
 };
 
-static int64_t now_ms(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
-
 static bool gives_up(struct hub_log *log)
 {
     pthread_mutex_lock(&log->mutex);
-    bool over = log->stopping && now_ms() - log->stopped_ms >= LAST_MS;
+    bool over = log->stopping && hub_time_mono_ms() - log->stopped_ms >= LAST_MS;
     pthread_mutex_unlock(&log->mutex);
     return over;
 }
@@ -155,7 +149,7 @@ void hub_log_stop(struct hub_log *log)
         return;
     pthread_mutex_lock(&log->mutex);
     log->stopping = true;
-    log->stopped_ms = now_ms();
+    log->stopped_ms = hub_time_mono_ms();
     pthread_cond_signal(&log->more);
     pthread_mutex_unlock(&log->mutex);
     pthread_join(log->thread, NULL);

@@ -2,7 +2,6 @@
 #include "storage/base/time.h"
 
 #include <stdio.h>
-#include <time.h>
 
 #define FIRST_S (-62135596800LL) /* 0001-01-01 */
 #define LAST_S 253402300799LL    /* 9999-12-31T23:59:59 */
@@ -201,12 +200,23 @@ int64_t hub_time_now_ns(void)
     return clock_ns(CLOCK_REALTIME);
 }
 
-uint64_t hub_time_mono_ms(void)
+int64_t hub_time_mono_ms(void)
 {
-    return (uint64_t)clock_ns(CLOCK_MONOTONIC) / 1000000;
+    return clock_ns(CLOCK_MONOTONIC) / 1000000;
 }
 
-uint64_t hub_time_mono_us(void)
+int64_t hub_time_mono_us(void)
 {
-    return (uint64_t)clock_ns(CLOCK_MONOTONIC) / 1000;
+    return clock_ns(CLOCK_MONOTONIC) / 1000;
+}
+
+struct timespec hub_time_ahead(clockid_t clock, uint64_t ms)
+{
+    struct timespec t;
+    clock_gettime(clock, &t);
+    t.tv_sec += (time_t)(ms / 1000);
+    t.tv_nsec += (long)(ms % 1000) * 1000000;
+    t.tv_sec += t.tv_nsec / 1000000000;
+    t.tv_nsec %= 1000000000;
+    return t;
 }

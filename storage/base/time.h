@@ -5,6 +5,8 @@
 
 #include "storage/base/buf.h"
 
+#include <time.h>
+
 enum { HUB_TIME_CHARS = 40 };
 
 /** "2026-11-20T19:19:06Z". Times outside the years are clamped. */
@@ -21,7 +23,9 @@ bool hub_time_parse_http(struct hub_view text, int64_t now_s, int64_t *unix_s);
 int64_t hub_time_now_s(void);
 int64_t hub_time_now_ns(void);
 /** A clock that never goes back, from an arbitrary start. */
-uint64_t hub_time_mono_ms(void);
-uint64_t hub_time_mono_us(void);
+int64_t hub_time_mono_ms(void);
+int64_t hub_time_mono_us(void);
+/** The moment so far ahead, for functions that wait until one. */
+struct timespec hub_time_ahead(clockid_t clock, uint64_t ms);
 
 #endif

@@ -20,13 +20,6 @@
 #define DIGEST_BYTES (2 * MIB)              /* of some 8,000 files */
 #define CHECKED_AT_ONCE ((off_t)(32 * MIB)) /* some 100 ms */
 
-int64_t hub_catalog_now_ms(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
 /* ---- what a thread keeps ---- */
 
 static void flag_path(const struct hub_catalog *catalog, const char *name, char out[4096])

@@ -85,7 +85,6 @@ HUB_MUST_USE enum hub_status hub_catalog_reader(struct hub_catalog *catalog, str
                                                 struct hub_error *err);
 HUB_MUST_USE enum hub_status hub_catalog_hub_reader(struct hub_catalog *catalog, struct hub_db **out,
                                                     struct hub_error *err);
-int64_t hub_catalog_now_ms(void);
 /** Put a note down, or forget it; write_lock held. */
 HUB_MUST_USE enum hub_status hub_note_write(struct hub_db *db, const char *key, struct hub_view value,
                                             struct hub_error *err);

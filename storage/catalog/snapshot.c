@@ -4,6 +4,7 @@
 #include "storage/catalog/internal.h"
 
 #include "storage/base/id.h"
+#include "storage/base/time.h"
 #include "storage/base/version.h"
 
 #include <sched.h>
@@ -325,7 +326,7 @@ static void show(struct hub_catalog *catalog, struct hub_snapshot_box *box)
 
 enum hub_status hub_heads_show(struct hub_catalog *catalog, bool force, struct hub_error *err)
 {
-    const int64_t now = hub_catalog_now_ms();
+    const int64_t now = hub_time_mono_ms();
     if (atomic_load(&catalog->snapshot) &&
         (!catalog->dirty || (!force && now - catalog->shown_ms < SHOW_EVERY_MS)))
         return HUB_OK;

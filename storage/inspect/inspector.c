@@ -1,5 +1,6 @@
 /* The worker's process as the hub sees it: started with an empty environment and no descriptors but its own,
  * restarted when it died, not too often. */
+#include "storage/base/time.h"
 #include "storage/inspect/inspector_state.h"
 
 #include <errno.h>
@@ -13,13 +14,6 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
-
-int64_t hub_now_ms(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
 
 /* What a worker may know of the hub's environment: where libraries are and how to sanitize. */
 static void pick_environment(char *out[], size_t room)
@@ -93,9 +87,9 @@ static void stop_worker(struct hub_inspector *i)
     if (i->worker == 0)
         return;
     close(i->control);
-    const int64_t deadline = hub_now_ms() + 2000;
+    const int64_t deadline = hub_time_mono_ms() + 2000;
     while (waitpid(i->worker, NULL, WNOHANG) == 0) {
-        if (hub_now_ms() > deadline)
+        if (hub_time_mono_ms() > deadline)
             kill(i->worker, SIGKILL);
         poll(NULL, 0, 2);
     }
@@ -105,7 +99,7 @@ static void stop_worker(struct hub_inspector *i)
 
 static enum hub_status restart_worker(struct hub_inspector *i, struct hub_error *err)
 {
-    const int64_t now = hub_now_ms();
+    const int64_t now = hub_time_mono_ms();
     int64_t *oldest = &i->restarts_ms[i->restart % HUB_MAX_RESTARTS];
     if (i->restart >= HUB_MAX_RESTARTS && now - *oldest < HUB_RESTART_WINDOW_S * 1000)
         return hub_fail(err, HUB_IO, "%s ended %d times within a minute: not started again for now",
@@ -165,9 +159,9 @@ static enum hub_status hear_formats(struct hub_inspector *i, struct hub_error *e
     HUB_CLEANUP(hub_freep) char *packet = malloc(HUB_MAX_TABLE);
     if (!packet)
         return hub_fail(err, HUB_NO_MEMORY, "no memory for the table of formats");
-    const int64_t deadline = hub_now_ms() + PATIENCE_MS;
+    const int64_t deadline = hub_time_mono_ms() + PATIENCE_MS;
     ssize_t n = -1;
-    for (int64_t left; n < 0 && (left = deadline - hub_now_ms()) > 0;) {
+    for (int64_t left; n < 0 && (left = deadline - hub_time_mono_ms()) > 0;) {
         struct pollfd fd = {.fd = i->control, .events = POLLIN};
         if (poll(&fd, 1, (int)left) > 0)
             n = recv(i->control, packet, HUB_MAX_TABLE, MSG_DONTWAIT);
@@ -209,11 +203,7 @@ enum hub_status hub_inspector_reserve(struct hub_inspector *i, uint64_t bytes, a
     pthread_mutex_lock(&i->lock);
     /* one child may always be at work, whatever it may take */
     while (!st && i->memory_used && i->memory_used + bytes > i->options.total_bytes) {
-        struct timespec until;
-        clock_gettime(CLOCK_REALTIME, &until);
-        until.tv_nsec += CANCEL_POLL_MS * 1000000L;
-        until.tv_sec += until.tv_nsec / 1000000000;
-        until.tv_nsec %= 1000000000;
+        const struct timespec until = hub_time_ahead(CLOCK_REALTIME, CANCEL_POLL_MS);
         pthread_cond_timedwait(&i->room, &i->lock, &until);
         if (cancel && *cancel)
             st = hub_fail(err, HUB_CANCELLED, "the inspection was cancelled");

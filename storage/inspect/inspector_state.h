@@ -24,8 +24,6 @@ struct hub_inspector {
     struct hub_format_table *formats; /* NULL: not heard yet */
 };
 
-int64_t hub_now_ms(void);
-
 /** Wait until a child of so much memory may be started beside the others. HUB_CANCELLED. */
 HUB_MUST_USE enum hub_status hub_inspector_reserve(struct hub_inspector *inspector, uint64_t bytes,
                                                    atomic_bool *cancel, struct hub_error *err);

@@ -2,6 +2,7 @@
  * One job with its child: sends the job, hands out descriptors, proves what comes back, keeps the time.
  * Whatever the child does wrong ends it, and nothing of the job is kept.
  */
+#include "storage/base/time.h"
 #include "storage/inspect/inspector_state.h"
 #include "storage/inspect/job_state.h"
 #include "storage/inspect/proof.h"
@@ -117,7 +118,7 @@ static enum hub_status check_time(struct hub_run *run, struct hub_error *err)
 {
     if (run->job->cancel && *run->job->cancel)
         return hub_fail(err, HUB_CANCELLED, "the inspection was cancelled");
-    const int64_t now = hub_now_ms();
+    const int64_t now = hub_time_mono_ms();
     if (run->eof && run->eof_ms == 0)
         run->eof_ms = now;
     if (now >= run->deadline_ms)
@@ -131,9 +132,9 @@ static enum hub_status check_time(struct hub_run *run, struct hub_error *err)
 
 static int wait_ms(const struct hub_run *run)
 {
-    int64_t left = run->deadline_ms - hub_now_ms();
+    int64_t left = run->deadline_ms - hub_time_mono_ms();
     if (run->eof && !run->ended)
-        left = HUB_MIN(left, run->eof_ms + GRACE_MS - hub_now_ms());
+        left = HUB_MIN(left, run->eof_ms + GRACE_MS - hub_time_mono_ms());
     if (run->job->cancel)
         left = HUB_MIN(left, CANCEL_POLL_MS);
     return (int)HUB_MAX(left, 0) + 1;
@@ -175,9 +176,9 @@ static enum hub_status converse(struct hub_run *run, struct hub_error *err)
 /* The child must be gone before its side data and files are anybody else's. */
 static void kill_child(struct hub_run *run)
 {
-    const int64_t deadline = hub_now_ms() + GRACE_MS;
+    const int64_t deadline = hub_time_mono_ms() + GRACE_MS;
     (void)!send(run->status, "K", 1, MSG_NOSIGNAL | MSG_DONTWAIT);
-    while (!run->gone && hub_now_ms() < deadline) {
+    while (!run->gone && hub_time_mono_ms() < deadline) {
         struct pollfd fd = {.fd = run->status, .events = POLLIN};
         if (poll(&fd, 1, GRACE_MS) > 0)
             receive_status(run);
@@ -277,7 +278,7 @@ static enum hub_status conclude(struct hub_run *run, struct hub_error *err)
 /* One child from its order to its end. */
 static enum hub_status attend(struct hub_run *run, struct hub_inspector *inspector, struct hub_error *err)
 {
-    run->deadline_ms = hub_now_ms() + run->wall_ms;
+    run->deadline_ms = hub_time_mono_ms() + run->wall_ms;
     HUB_TRY(order_child(run, inspector, err));
     const enum hub_status st = converse(run, err);
     if (!st)

@@ -1,5 +1,6 @@
 /* Datasets without parts: one at a time, or many in one transaction, for a tree of plain folders has as many
  * as it has folders. */
+#include "storage/base/time.h"
 #include "storage/scan/state.h"
 
 #include <stdlib.h>
@@ -74,7 +75,7 @@ enum hub_status hub_batch_add(struct hub_scanner *s, struct hub_batch *batch, st
         return hub_fail(err, HUB_NO_MEMORY, "no memory to publish");
     HUB_TRY(hub_seen_key(s, seen->root, seen->id, &note));
     if (!batch->count)
-        batch->began_ms = hub_scan_now_ms();
+        batch->began_ms = hub_time_mono_ms();
     batch->sets[batch->count++] =
         (struct hub_batched){.seen = seen, .files = *files, .reason = why, .note = hub_buf_take(&note, NULL)};
     why = NULL;
@@ -89,7 +90,7 @@ bool hub_batch_is_due(const struct hub_batch *batch)
 {
     return batch->count &&
            (batch->at_once || batch->count == BATCH_SETS || batch->file_count >= BATCH_FILES ||
-            hub_scan_now_ms() - batch->began_ms >= BATCH_MS);
+            hub_time_mono_ms() - batch->began_ms >= BATCH_MS);
 }
 
 static enum hub_status make_draft(struct hub_scanner *s, struct hub_batched *set, struct hub_draft *draft,

@@ -182,7 +182,7 @@ static bool next_file(struct hub_hasher *h, const struct hub_head *head, struct 
 static bool next_unasked(struct hub_hasher *h, struct wanted *out)
 {
     HUB_CLEANUP(hub_snapshot_putp) const struct hub_snapshot *snapshot = hub_catalog_snapshot(h->catalog);
-    const int64_t now_ms = hub_scan_now_ms();
+    const int64_t now_ms = hub_time_mono_ms();
     if (snapshot->generation != h->generation) {
         h->generation = snapshot->generation;
         h->since_ms = now_ms;
@@ -201,13 +201,11 @@ static bool next_unasked(struct hub_hasher *h, struct wanted *out)
 /* Until something is wanted; where it hashes while idle, a moment. */
 static void rest(struct hub_hasher *h)
 {
-    struct timespec until;
     if (!h->idle) {
         pthread_cond_wait(&h->wake, &h->lock);
         return;
     }
-    clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_sec++;
+    const struct timespec until = hub_time_ahead(CLOCK_REALTIME, 1000);
     pthread_cond_timedwait(&h->wake, &h->lock, &until);
 }
 

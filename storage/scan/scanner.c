@@ -13,11 +13,6 @@
 
 enum { SHOW_MS = 200, QUIET_MS = 300, MAX_JOBS = 64, RETRY_MS = 10000, TURN_MS = 10000 };
 
-int64_t hub_scan_now_ms(void)
-{
-    return (int64_t)hub_time_mono_ms();
-}
-
 void hub_scan_tell(const struct hub_scanner *s, enum hub_scan_event_kind kind, const char *id,
                    const char *detail)
 {
@@ -94,7 +89,7 @@ void hub_scanner_lost(struct hub_scanner *s, const char *id)
 static int wait_ms(struct hub_scanner *s)
 {
     pthread_mutex_lock(&s->lock);
-    const int64_t now_ms = hub_scan_now_ms();
+    const int64_t now_ms = hub_time_mono_ms();
     int64_t ms = s->sweep_wanted               ? 0
                  : s->sweep_at_ms == INT64_MAX ? -1
                                                : HUB_MAX(s->sweep_at_ms - now_ms, (int64_t)0);
@@ -116,7 +111,7 @@ static void note_events(struct hub_scanner *s)
     if (!s->watch || !hub_watch_take(s->watch))
         return;
     pthread_mutex_lock(&s->lock);
-    const int64_t soon_ms = HUB_MAX(hub_scan_now_ms() + QUIET_MS, s->rest_until_ms);
+    const int64_t soon_ms = HUB_MAX(hub_time_mono_ms() + QUIET_MS, s->rest_until_ms);
     s->sweep_at_ms = HUB_MIN(s->sweep_at_ms, soon_ms);
     pthread_mutex_unlock(&s->lock);
 }
@@ -124,7 +119,7 @@ static void note_events(struct hub_scanner *s)
 static bool time_to_sweep(struct hub_scanner *s)
 {
     pthread_mutex_lock(&s->lock);
-    const bool due = s->sweep_wanted || hub_scan_now_ms() >= s->sweep_at_ms;
+    const bool due = s->sweep_wanted || hub_time_mono_ms() >= s->sweep_at_ms;
     pthread_mutex_unlock(&s->lock);
     return due;
 }
@@ -312,14 +307,7 @@ void hub_scanner_sweep(struct hub_scanner *s)
 
 bool hub_scanner_wait(struct hub_scanner *s, unsigned timeout_ms)
 {
-    struct timespec until;
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_sec += timeout_ms / 1000;
-    until.tv_nsec += (long)(timeout_ms % 1000) * 1000000;
-    if (until.tv_nsec >= 1000000000) {
-        until.tv_sec++;
-        until.tv_nsec -= 1000000000;
-    }
+    const struct timespec until = hub_time_ahead(CLOCK_MONOTONIC, timeout_ms);
     pthread_mutex_lock(&s->lock);
     bool idle;
     while (!(idle = hub_scan_is_idle(s)))

@@ -1,5 +1,6 @@
 /* The datasets that were seen: a table by id, the queue of those to inspect, and what names a state of one.
  */
+#include "storage/base/time.h"
 #include "storage/scan/state.h"
 
 #include <stdlib.h>
@@ -224,7 +225,7 @@ void hub_seen_unqueue(struct hub_scanner *s, struct hub_seen *seen)
 void hub_seen_wait(struct hub_scanner *s, struct hub_seen *seen, int64_t after_ms)
 {
     seen->state = HUB_SEEN_WAITING;
-    seen->due_ms = hub_scan_now_ms() + HUB_MAX(after_ms, (int64_t)20);
+    seen->due_ms = hub_time_mono_ms() + HUB_MAX(after_ms, (int64_t)20);
     const int64_t sweep_at_ms = HUB_MAX(seen->due_ms, s->rest_until_ms);
     s->sweep_at_ms = HUB_MIN(s->sweep_at_ms, sweep_at_ms);
     hub_scan_wake(s);

@@ -122,7 +122,6 @@ struct hub_scanner {
     struct hub_scan_progress last_progress;
 };
 
-int64_t hub_scan_now_ms(void);
 /** No lock held. */
 void hub_scan_tell(const struct hub_scanner *s, enum hub_scan_event_kind kind, const char *id,
                    const char *detail);

@@ -290,7 +290,7 @@ static enum hub_status found_locked(struct hub_sweep *sweep, struct hub_found_da
         watch_files(s, seen, found->files);
     const bool same = seen->signature == signature;
     seen->outdated = seen->state == HUB_SEEN_RUNNING && !same;
-    const bool backing_off = same && seen->state == HUB_SEEN_WAITING && hub_scan_now_ms() < seen->due_ms &&
+    const bool backing_off = same && seen->state == HUB_SEEN_WAITING && hub_time_mono_ms() < seen->due_ms &&
                              !(s->asked && seen->troubles);
     if (seen->state == HUB_SEEN_RUNNING || backing_off || (same && seen->state == HUB_SEEN_QUEUED) ||
         (same && seen->given_up && !s->asked))
@@ -330,7 +330,7 @@ static enum hub_status on_walked(void *user, struct hub_error *err)
 /* What was published is shown within a moment, however long the sweep takes. */
 static void show_now_and_then(struct hub_sweep *sweep)
 {
-    const int64_t now_ms = hub_scan_now_ms();
+    const int64_t now_ms = hub_time_mono_ms();
     int64_t shown_ms = atomic_load(&sweep->shown_ms);
     if (now_ms - shown_ms >= SHOW_MS && atomic_compare_exchange_strong(&sweep->shown_ms, &shown_ms, now_ms))
         (void)!hub_catalog_flush(sweep->scanner->catalog, NULL);
@@ -402,7 +402,7 @@ static int64_t next_due_ms(const struct hub_scanner *s, int64_t now_ms)
 static void end_sweep(struct hub_scanner *s, enum hub_status st, const struct hub_error *err,
                       const struct hub_discovered *out, int64_t began_ms)
 {
-    const int64_t now_ms = hub_scan_now_ms(), took_ms = now_ms - began_ms;
+    const int64_t now_ms = hub_time_mono_ms(), took_ms = now_ms - began_ms;
     pthread_mutex_lock(&s->lock);
     s->sweeping = false;
     s->progress.sweeps++;
@@ -452,7 +452,7 @@ void hub_scan_sweep(struct hub_scanner *s)
     };
     struct hub_discovered out = {.root_missing = root_missing};
     struct hub_error err = {0};
-    const int64_t began_ms = hub_scan_now_ms();
+    const int64_t began_ms = hub_time_mono_ms();
     pthread_mutex_lock(&s->lock);
     s->sweep++;
     s->sweeping = true;

@@ -96,7 +96,7 @@ static struct hub_work *work_new(struct hub_scanner *s, struct hub_seen *seen)
     w->root = seen->root;
     w->single_files = seen->single_files;
     w->signature = seen->signature;
-    w->began_ms = hub_scan_now_ms();
+    w->began_ms = hub_time_mono_ms();
     w->job_files = calloc(seen->files.count + (size_t)1, sizeof *w->job_files);
     if (!w->id || !w->path || !w->job_files) {
         work_free(w);
@@ -520,7 +520,7 @@ static void unlist_work(struct hub_work *w)
 
 static bool turn_is_over(const struct hub_scanner *s, const struct hub_work *w)
 {
-    return hub_seen_next(s) && hub_scan_now_ms() - w->began_ms > (int64_t)s->turn_ms;
+    return hub_seen_next(s) && hub_time_mono_ms() - w->began_ms > (int64_t)s->turn_ms;
 }
 
 /* Parts that are over: true when they were the last of those begun. The lock is held. */
