@@ -112,25 +112,8 @@ static enum hub_status restart_worker(struct hub_inspector *i, struct hub_error 
 
 static int send_order(int control, const struct hub_job_order *order, int sock, int status)
 {
-    union {
-        struct cmsghdr align;
-        char space[CMSG_SPACE(2 * sizeof(int))];
-    } control_data = {0};
-    struct iovec part = {(void *)order, sizeof *order};
-    struct msghdr message = {.msg_iov = &part,
-                             .msg_iovlen = 1,
-                             .msg_control = &control_data,
-                             .msg_controllen = sizeof control_data};
-    struct cmsghdr *c = CMSG_FIRSTHDR(&message);
-    c->cmsg_level = SOL_SOCKET;
-    c->cmsg_type = SCM_RIGHTS;
-    c->cmsg_len = CMSG_LEN(2 * sizeof(int));
-    memcpy(CMSG_DATA(c), (int[]){sock, status}, 2 * sizeof(int));
-    ssize_t n;
-    do
-        n = sendmsg(control, &message, MSG_NOSIGNAL);
-    while (n < 0 && errno == EINTR);
-    return n < 0 ? errno : 0;
+    const int fds[2] = {sock, status};
+    return hub_send_fds(control, order, sizeof *order, 0, fds, 2) < 0 ? errno : 0;
 }
 
 enum hub_status hub_inspector_order(struct hub_inspector *i, const struct hub_job_order *order, int sock,

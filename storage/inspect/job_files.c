@@ -129,27 +129,13 @@ enum hub_status hub_run_send_job(struct hub_run *run, struct hub_error *err)
 static enum hub_status answer(struct hub_run *run, enum hub_status status, const char *detail, int fd,
                               struct hub_error *err)
 {
-    union {
-        struct cmsghdr align;
-        char space[CMSG_SPACE(sizeof(int))];
-    } control = {0};
     run->writer.out.size = 0;
     hub_frame_begin(&run->writer, HUB_FRAME_FD);
     hub_frame_u8(&run->writer, (uint8_t)status);
     hub_frame_text(&run->writer, hub_view_of(detail));
     HUB_TRY(hub_frame_end(&run->writer, err));
-    struct iovec part = {run->writer.out.data, run->writer.out.size};
-    struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
-    if (fd >= 0) {
-        message.msg_control = &control;
-        message.msg_controllen = sizeof control;
-        struct cmsghdr *c = CMSG_FIRSTHDR(&message);
-        c->cmsg_level = SOL_SOCKET;
-        c->cmsg_type = SCM_RIGHTS;
-        c->cmsg_len = CMSG_LEN(sizeof(int));
-        memcpy(CMSG_DATA(c), &fd, sizeof fd);
-    }
-    const ssize_t n = sendmsg(run->sock, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
+    const struct hub_buf *out = &run->writer.out;
+    const ssize_t n = hub_send_fds(run->sock, out->data, out->size, MSG_DONTWAIT, &fd, fd >= 0);
     run->out_at = run->writer.out.size;
     if (n < 0 && errno == EAGAIN)
         return hub_fail(err, HUB_CORRUPT, "questions without listening to the answers");

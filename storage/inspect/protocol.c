@@ -1,6 +1,10 @@
 /* Frames: see protocol.h. */
 #include "storage/inspect/protocol.h"
 
+#include <errno.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
 #define MORE 0x80000000u
 #define HEAD 5
 
@@ -145,4 +149,58 @@ enum hub_status hub_frame_next(struct hub_frame_reader *r, struct hub_frame *fra
         }
     }
     return HUB_OK;
+}
+
+/* ---- descriptors ---- */
+
+union passed {
+    struct cmsghdr align;
+    char space[CMSG_SPACE(HUB_MAX_PASSED * sizeof(int))];
+};
+
+ssize_t hub_send_fds(int sock, const void *data, size_t size, int flags, const int *fds, unsigned count)
+{
+    union passed control = {0};
+    struct iovec part = {(void *)data, size};
+    struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
+    if (count) {
+        message.msg_control = &control;
+        message.msg_controllen = CMSG_SPACE(count * sizeof(int));
+        struct cmsghdr *c = CMSG_FIRSTHDR(&message);
+        c->cmsg_level = SOL_SOCKET;
+        c->cmsg_type = SCM_RIGHTS;
+        c->cmsg_len = CMSG_LEN(count * sizeof(int));
+        memcpy(CMSG_DATA(c), fds, count * sizeof(int));
+    }
+    ssize_t n;
+    do
+        n = sendmsg(sock, &message, flags | MSG_NOSIGNAL);
+    while (n < 0 && errno == EINTR);
+    return n;
+}
+
+ssize_t hub_receive_fds(int sock, void *data, size_t size, int flags, int *fds, unsigned count)
+{
+    union passed control;
+    struct iovec part = {data, size};
+    struct msghdr message = {
+        .msg_iov = &part, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control};
+    ssize_t n;
+    do
+        n = recvmsg(sock, &message, flags | MSG_CMSG_CLOEXEC);
+    while (n < 0 && errno == EINTR);
+    for (unsigned i = 0; i < count; i++)
+        fds[i] = -1;
+    const struct cmsghdr *c = n < 0 ? NULL : CMSG_FIRSTHDR(&message);
+    if (!c || c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS)
+        return n;
+    int came[HUB_MAX_PASSED];
+    const size_t held = HUB_MIN((c->cmsg_len - CMSG_LEN(0)) / sizeof(int), (size_t)HUB_MAX_PASSED);
+    memcpy(came, CMSG_DATA(c), held * sizeof(int));
+    for (size_t i = 0; i < held; i++)
+        if (held == count)
+            fds[i] = came[i];
+        else
+            close(came[i]);
+    return n;
 }

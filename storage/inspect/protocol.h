@@ -9,6 +9,8 @@
 
 #include "storage/base/cursor.h"
 
+#include <sys/types.h>
+
 enum {
     HUB_MAX_FRAME = 1024 * 1024 - 5, /* payload */
     HUB_MAX_MESSAGE = 8 * 1024 * 1024,
@@ -101,6 +103,15 @@ static inline double hub_cursor_f64(struct hub_cursor *c)
     memcpy(&value, &bits, sizeof value);
     return value;
 }
+
+/* ---- descriptors, which travel along with bytes ---- */
+
+enum { HUB_MAX_PASSED = 2 };
+/** sendmsg, again after a signal; `count` up to HUB_MAX_PASSED, 0: none. */
+ssize_t hub_send_fds(int sock, const void *data, size_t size, int flags, const int *fds, unsigned count);
+/** recvmsg, again after a signal. Exactly `count` descriptors came along and are the caller's; else all are
+ * -1 and what came is closed. */
+ssize_t hub_receive_fds(int sock, void *data, size_t size, int flags, int *fds, unsigned count);
 
 /* ---- worker control: one SEQPACKET message a job, with the child's socket and the job's status socket ----
  */

@@ -54,36 +54,22 @@ enum hub_status hub_child_flush(struct hub_child *child, struct hub_error *err)
     return HUB_OK;
 }
 
-static void keep_descriptor(struct hub_child *child, struct msghdr *message)
-{
-    struct cmsghdr *c = CMSG_FIRSTHDR(message);
-    if (!c || c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS ||
-        c->cmsg_len != CMSG_LEN(sizeof(int)))
-        return;
-    if (child->received >= 0)
-        close(child->received);
-    memcpy(&child->received, CMSG_DATA(c), sizeof(int));
-}
-
 static enum hub_status receive(struct hub_child *child, struct hub_error *err)
 {
-    union {
-        struct cmsghdr align;
-        char space[CMSG_SPACE(sizeof(int))];
-    } control;
-    struct iovec part;
-    HUB_TRY(hub_frame_room(&child->reader, &part.iov_base, &part.iov_len, err));
-    struct msghdr message = {
-        .msg_iov = &part, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control};
-    ssize_t n;
-    do
-        n = recvmsg(child->sock, &message, MSG_CMSG_CLOEXEC);
-    while (n < 0 && errno == EINTR);
+    void *to;
+    size_t size;
+    int fd;
+    HUB_TRY(hub_frame_room(&child->reader, &to, &size, err));
+    const ssize_t n = hub_receive_fds(child->sock, to, size, 0, &fd, 1);
     if (n < 0)
         return hub_fail_errno(err, errno, "listening to the hub");
     if (n == 0)
         return hub_fail(err, HUB_CANCELLED, "the hub closed the connection");
-    keep_descriptor(child, &message);
+    if (fd >= 0) {
+        if (child->received >= 0)
+            close(child->received);
+        child->received = fd;
+    }
     hub_frame_filled(&child->reader, (size_t)n);
     return HUB_OK;
 }

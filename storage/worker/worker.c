@@ -96,35 +96,15 @@ static void start_job(struct worker *w, const struct hub_job_order *order, int s
     w->jobs++;
 }
 
-/* Exactly two descriptors, or none are kept. */
-static bool two_descriptors(struct msghdr *message, int fds[2])
-{
-    struct cmsghdr *c = CMSG_FIRSTHDR(message);
-    if (!c || c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS)
-        return false;
-    const size_t count = (c->cmsg_len - CMSG_LEN(0)) / sizeof(int);
-    memcpy(fds, CMSG_DATA(c), HUB_MIN(count, (size_t)2) * sizeof(int));
-    if (count == 1)
-        close(fds[0]);
-    return count == 2;
-}
-
 /* One order. False: the hub is gone. */
 static bool take_order(struct worker *w)
 {
-    union {
-        struct cmsghdr align;
-        char space[CMSG_SPACE(2 * sizeof(int))];
-    } control;
     struct hub_job_order order;
-    struct iovec part = {&order, sizeof order};
-    struct msghdr message = {
-        .msg_iov = &part, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control};
-    const ssize_t n = recvmsg(HUB_CONTROL_FD, &message, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
-    if (n < 0)
-        return errno == EINTR || errno == EAGAIN || errno == EMFILE;
     int fds[2];
-    if (!two_descriptors(&message, fds))
+    const ssize_t n = hub_receive_fds(HUB_CONTROL_FD, &order, sizeof order, MSG_DONTWAIT, fds, 2);
+    if (n < 0)
+        return errno == EAGAIN || errno == EMFILE;
+    if (fds[0] < 0)
         return n > 0;
     if (n == sizeof order && order.magic == HUB_ORDER_MAGIC) {
         start_job(w, &order, fds[0], fds[1]);
