@@ -309,6 +309,15 @@ struct hub_draft_part {
     const char *side;   /* side data just written, below the state directory, or NULL */
     struct hub_stamp side_stamp;
 };
+/**
+ * The right to publish the next state of a dataset: taken before work on it begins, and lost to whoever takes
+ * it later or publishes meanwhile.
+ */
+struct hub_turn {
+    uint64_t expect;  /* serial of the state to be replaced; 0: there is none */
+    uint64_t fence;   /* grows with each turn of the dataset */
+    uint64_t attempt; /* random: what is published again because the answer was lost counts once */
+};
 struct hub_draft {
     const char *id, *path, *format, *reason;
     const char *rule; /* of the format's row; NULL: none */
@@ -322,7 +331,12 @@ struct hub_draft {
     const char *revision;
     const char *note; /* NULL, or the key of a note that is put down with it */
     struct hub_view note_value;
+    const struct hub_turn
+        *turn; /* HUB_CHANGED when it was lost; NULL: whatever was there before is replaced */
 };
+/** Of the draft root, id, path and format are used. */
+HUB_MUST_USE enum hub_status hub_catalog_take_turn(struct hub_catalog *catalog, const struct hub_draft *draft,
+                                                   struct hub_turn *out, struct hub_error *err);
 /** Publish one state of a dataset, all of it in one transaction, and a new snapshot with it (coalesced: at
  * most every 200 ms while many are published; hub_catalog_flush forces it). Old parts and their side data go
  * at the first flush after the last reader is done. */
@@ -334,7 +348,7 @@ HUB_MUST_USE enum hub_status hub_catalog_publish_all(struct hub_catalog *catalog
                                                      struct hub_error *err);
 /** Keep one inspected part ahead of the publication that will show it (whose draft then has neither `found`
  * nor `broken` for it). Bounds the memory of large datasets; an interrupted inspection goes on where it was.
- * Of the draft root, id, path, format and files are used. */
+ * Of the draft root, id, path, format, files and turn are used. */
 HUB_MUST_USE enum hub_status hub_catalog_stage(struct hub_catalog *catalog, const struct hub_draft *draft,
                                                const struct hub_draft_part *part, struct hub_error *err);
 HUB_MUST_USE enum hub_status hub_catalog_remove(struct hub_catalog *catalog, uint32_t root, const char *id,

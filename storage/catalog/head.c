@@ -94,7 +94,7 @@ static enum hub_status update_row(struct hub_publication *p, const struct texts 
                        "era = ?, stated_version = ?,"
                        " description = ?, loadable_by = ?, authors = ?, revision = ?, episodes = ?, "
                        "steps = ?, size = ?, files = ?,"
-                       " modified_ns = ?, rule = ? WHERE row = ?",
+                       " modified_ns = ?, rule = ?, attempt = ? WHERE row = ?",
                        (int64_t)serial, &stmt, err));
     hub_stmt_bind_text(stmt, 2, p->draft->path);
     hub_stmt_bind_text(stmt, 3, p->draft->format);
@@ -112,7 +112,8 @@ static enum hub_status update_row(struct hub_publication *p, const struct texts 
     hub_stmt_bind_int(stmt, 15, p->draft->file_count);
     hub_stmt_bind_int(stmt, 16, (int64_t)newest);
     hub_stmt_bind_text(stmt, 17, p->draft->rule ? p->draft->rule : "");
-    hub_stmt_bind_int(stmt, 18, p->row);
+    hub_stmt_bind_int(stmt, 18, p->draft->turn ? (int64_t)p->draft->turn->attempt : 0);
+    hub_stmt_bind_int(stmt, 19, p->row);
     return hub_stmt_run(stmt, err);
 }
 

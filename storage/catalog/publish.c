@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/random.h>
 
 void hub_publication_dispose(struct hub_publication *p)
 {
@@ -62,6 +63,58 @@ static enum hub_status make_row(struct hub_publication *p, struct hub_error *err
     /* a directory of its own at once: a staged dataset can be opened too */
     return hub_db_run(p->db, "INSERT INTO directories (dataset, directory) VALUES (?, x'0000000000')", p->row,
                       err);
+}
+
+/* What the row says about turns: see struct hub_turn. */
+static enum hub_status turn_of(struct hub_publication *p, struct hub_turn *out, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_stmt_resetp) struct hub_stmt *stmt = NULL;
+    bool found;
+    HUB_TRY(
+        hub_db_ask(p->db, "SELECT serial, fence, attempt FROM datasets WHERE row = ?", p->row, &stmt, err));
+    HUB_TRY(hub_stmt_step(stmt, &found, err));
+    *out = (struct hub_turn){.expect = (uint64_t)hub_stmt_int(stmt, 0),
+                             .fence = (uint64_t)hub_stmt_int(stmt, 1),
+                             .attempt = (uint64_t)hub_stmt_int(stmt, 2)};
+    return HUB_OK;
+}
+
+static enum hub_status check_turn(struct hub_publication *p, struct hub_error *err)
+{
+    const struct hub_turn *turn = p->draft->turn;
+    struct hub_turn now;
+    if (!turn)
+        return HUB_OK;
+    HUB_TRY(turn_of(p, &now, err));
+    p->applied = now.fence == turn->fence && now.attempt == turn->attempt;
+    if (p->applied || (now.fence == turn->fence && now.expect == turn->expect))
+        return HUB_OK;
+    return hub_fail(err, HUB_CHANGED, "another state of %s is published, or about to be", p->draft->id);
+}
+
+static enum hub_status take_turn(struct hub_catalog *catalog, const struct hub_draft *draft,
+                                 struct hub_turn *out, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_db_rollbackp) struct hub_db *db = catalog->index;
+    struct hub_publication p = {.catalog = catalog, .db = db, .draft = draft};
+    HUB_TRY(hub_db_begin(db, err));
+    HUB_TRY(make_row(&p, err));
+    HUB_TRY(hub_db_run(db, "UPDATE datasets SET fence = fence + 1 WHERE row = ?", p.row, err));
+    HUB_TRY(turn_of(&p, out, err));
+    do {
+        if (getrandom(&out->attempt, sizeof out->attempt, 0) != sizeof out->attempt)
+            return hub_fail(err, HUB_IO, "no random number for an attempt");
+    } while (!out->attempt); /* 0: published without a turn */
+    return hub_db_commit(db, err);
+}
+
+enum hub_status hub_catalog_take_turn(struct hub_catalog *catalog, const struct hub_draft *draft,
+                                      struct hub_turn *out, struct hub_error *err)
+{
+    pthread_mutex_lock(&catalog->write_lock);
+    const enum hub_status st = take_turn(catalog, draft, out, err);
+    pthread_mutex_unlock(&catalog->write_lock);
+    return st;
 }
 
 static enum hub_status check_draft(const struct hub_draft *draft, struct hub_error *err)
@@ -174,6 +227,9 @@ static enum hub_status count_splits(struct hub_publication *p, struct hub_error 
 static enum hub_status write_all(struct hub_publication *p, uint64_t serial, struct hub_error *err)
 {
     HUB_TRY(make_row(p, err));
+    HUB_TRY(check_turn(p, err));
+    if (p->applied)
+        return hub_head_read(p->db, p->row, &p->head, err);
     HUB_TRY(write_parts(p, err));
     if (p->draft->status != HUB_DATASET_PENDING) /* what was staged so far is kept for the state to come */
         HUB_TRY(drop_parts(p, err));
@@ -304,7 +360,9 @@ static enum hub_status stage(struct hub_catalog *catalog, const struct hub_draft
     HUB_TRY(check_draft(draft, err));
     HUB_TRY(hub_db_begin(db, err));
     HUB_TRY(make_row(&p, err));
-    HUB_TRY(hub_part_write(&p, part, false, 0, &row, err));
+    HUB_TRY(check_turn(&p, err));
+    if (!p.applied)
+        HUB_TRY(hub_part_write(&p, part, false, 0, &row, err));
     HUB_TRY(hub_db_commit(db, err));
     retire(&p, NULL);
     return HUB_OK;

@@ -45,6 +45,7 @@ struct hub_publication {
     struct hub_db *db;
     const struct hub_draft *draft;
     int64_t row;        /* of the dataset */
+    bool applied;       /* by an earlier call with the same attempt */
     int64_t *part_rows; /* draft->part_count */
     uint32_t broken_parts;
     char *broken_why;                /* of the first of them */

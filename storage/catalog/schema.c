@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#define INDEX_FORMAT 8 /* raised with every change of what follows */
+#define INDEX_FORMAT 9 /* raised with every change of what follows */
 #define TEXT_OF_(number) #number
 #define TEXT_OF(number) TEXT_OF_(number)
 
@@ -25,7 +25,8 @@ static const char index_sql[] =
     "NULL, authors TEXT NOT "
     "NULL,"
     " revision TEXT NOT NULL, episodes INTEGER NOT NULL, steps INTEGER NOT NULL, size INTEGER NOT NULL,"
-    " files INTEGER NOT NULL, modified_ns INTEGER NOT NULL, UNIQUE (root, id)) STRICT;"
+    " files INTEGER NOT NULL, modified_ns INTEGER NOT NULL, fence INTEGER NOT NULL DEFAULT 0,"
+    " attempt INTEGER NOT NULL DEFAULT 0, UNIQUE (root, id)) STRICT;"
     "CREATE TABLE directories (dataset INTEGER PRIMARY KEY, directory BLOB NOT NULL) STRICT;"
     "CREATE TABLE facts (dataset INTEGER NOT NULL, key TEXT NOT NULL, text TEXT NOT NULL, PRIMARY KEY "
     "(dataset, key)) STRICT;"

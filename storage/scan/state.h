@@ -61,6 +61,7 @@ struct hub_work {
     uint32_t root;
     bool single_files;
     uint64_t signature;
+    struct hub_turn turn;
     struct hub_fileset files;
     struct hub_job_file *job_files;
     const char *format;

@@ -278,7 +278,8 @@ static struct hub_draft draft_of(const struct hub_work *w)
                               .file_count = w->files.count,
                               .parts = w->parts,
                               .part_count = w->plan.part_count,
-                              .revision = ""};
+                              .revision = "",
+                              .turn = &w->turn};
 }
 
 /* The only part waits for the publication; of several each is put away at once, so that memory stays bounded.
@@ -355,8 +356,13 @@ static enum hub_status inspect_part(struct hub_work *w, uint32_t number, struct 
 static struct hub_draft bare_draft_of(const struct hub_work *w, const char *format,
                                       enum hub_dataset_status status, const char *reason)
 {
-    return (struct hub_draft){
-        .id = w->id, .path = w->path, .format = format, .reason = reason, .root = w->root, .status = status};
+    return (struct hub_draft){.id = w->id,
+                              .path = w->path,
+                              .format = format,
+                              .reason = reason,
+                              .root = w->root,
+                              .status = status,
+                              .turn = &w->turn};
 }
 
 static enum hub_status publish_verdict(struct hub_work *w, enum hub_status verdict, struct hub_error *err)
@@ -583,12 +589,21 @@ static struct task take_task(struct hub_scanner *s, bool *any)
     return s->works ? take_part(s, s->works) : (struct task){0};
 }
 
+static enum hub_status take_turn(struct hub_work *w, struct hub_error *err)
+{
+    const struct hub_draft draft = {
+        .id = w->id, .path = w->path, .format = w->seen->formats[0], .root = w->root};
+    return ours(hub_catalog_take_turn(w->scanner->catalog, &draft, &w->turn, err), err);
+}
+
 /* No lock held. */
 static void begin(struct hub_work *w)
 {
     struct hub_scanner *s = w->scanner;
     struct hub_error err = {0};
-    enum hub_status st = check_locks(w, &err);
+    enum hub_status st = take_turn(w, &err);
+    if (!st)
+        st = check_locks(w, &err);
     if (!st)
         st = plan(w, &err);
     if (!st)
