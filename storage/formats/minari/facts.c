@@ -5,7 +5,7 @@
 #include "storage/base/json.h"
 #include "storage/formats/minari/minari.h"
 
-enum { MAX_METADATA = 2 * 1024 * 1024, MAX_VALUE = 1024 * 1024, MAX_KEPT_TEXT = 64 * 1024 };
+enum { MAX_METADATA = 2 * 1024 * 1024, MAX_VALUE = 1024 * 1024 };
 
 /* The environment's specification is JSON inside a text. */
 static enum hub_status spec_fact(struct hub_sink *sink, struct hub_view text, struct hub_error *err)
@@ -17,15 +17,28 @@ static enum hub_status spec_fact(struct hub_sink *sink, struct hub_view text, st
     return hub_sink_fact(sink, "env_spec", hub_buf_view(&strict), err);
 }
 
-/* ---- metadata.json ---- */
-
 static struct hub_view string_of(const json_t *value)
 {
     return json_is_string(value) ? (struct hub_view){json_string_value(value), json_string_length(value)}
                                  : (struct hub_view){NULL, 0};
 }
 
-/* A list as it is; a lone string becomes a list of one. */
+/* "a; b" -> "a","b"; the text "None" means nobody. */
+static void put_authors(struct hub_json *json, struct hub_view text)
+{
+    for (size_t at = 0; at < text.size;) {
+        const char *end = memchr(text.data + at, ';', text.size - at);
+        size_t n = end ? (size_t)(end - text.data) - at : text.size - at, skip = 0;
+        while (skip < n && text.data[at + skip] == ' ')
+            skip++;
+        const struct hub_view name = {text.data + at + skip, n - skip};
+        if (name.size && !hub_view_is(name, "None"))
+            hub_json_string(json, name);
+        at += n + 1;
+    }
+}
+
+/* A list as it is; a lone string becomes a list of one, or of all authors in it. */
 static enum hub_status list_fact(struct hub_sink *sink, const char *key, const json_t *value,
                                  struct hub_error *err)
 {
@@ -34,7 +47,9 @@ static enum hub_status list_fact(struct hub_sink *sink, const char *key, const j
     if (!json_is_array(value) && !json_is_string(value))
         return HUB_OK;
     hub_json_array(&json);
-    if (json_is_string(value))
+    if (json_is_string(value) && strcmp(key, "authors") == 0)
+        put_authors(&json, string_of(value));
+    else if (json_is_string(value))
         hub_json_string(&json, string_of(value));
     for (size_t i = 0; i < json_array_size(value); i++)
         if (json_is_string(json_array_get(value, i)))
@@ -64,6 +79,8 @@ static enum hub_status put_facts(const json_t *root, struct hub_sink *sink, stru
         const json_t *value = json_object_get(root, counts[i].key);
         if (json_is_integer(value))
             HUB_TRY(hub_sink_count(sink, counts[i].fact, json_integer_value(value), err));
+        else if (value && !json_is_null(value))
+            HUB_TRY(hub_sink_problem(sink, "bad-metadata", hub_view_of(counts[i].key), err, "not a count"));
     }
     const json_t *spec = json_object_get(root, "env_spec");
     HUB_CLEANUP(hub_freep) char *written = json_is_object(spec) ? json_dumps(spec, JSON_COMPACT) : NULL;
@@ -72,7 +89,9 @@ static enum hub_status put_facts(const json_t *root, struct hub_sink *sink, stru
                                 : HUB_OK;
 }
 
-/* What metadata.json says, but for its spaces; and those. */
+/* ---- metadata.json ---- */
+
+/* What it says, but for its spaces; and those. */
 struct metadata {
     struct hub_json_stream *stream;
     struct hub_sink *sink;
@@ -167,83 +186,8 @@ struct gather {
     struct hub_buf *hint;
     struct hub_buf metadata;
     struct hub_json json;
-    bool any, flattened, version, size, none, action_space; /* what tells the eras apart */
+    bool any, flattened, version, size, action_space; /* what tells the eras apart */
 };
-
-static enum hub_status read_text(const struct gather *g, const struct hub_h5_attribute *a,
-                                 struct hub_buf *out)
-{
-    out->size = 0;
-    return hub_h5_attribute_text(g->file, a, 0, out, NULL);
-}
-
-/* "a; b" -> ["a","b"]; the text "None" means nobody. */
-static enum hub_status authors_fact(struct gather *g, struct hub_view text, struct hub_error *err)
-{
-    HUB_CLEANUP(hub_buf_dispose) struct hub_buf out = HUB_BUF_INIT(HUB_MAX_TEXT);
-    struct hub_json json = hub_json_to(&out, err);
-    g->none |= hub_view_is(text, "None");
-    hub_json_array(&json);
-    for (size_t at = 0; at < text.size;) {
-        const char *end = memchr(text.data + at, ';', text.size - at);
-        size_t n = end ? (size_t)(end - text.data) - at : text.size - at, skip = 0;
-        while (skip < n && text.data[at + skip] == ' ')
-            skip++;
-        const struct hub_view name = {text.data + at + skip, n - skip};
-        if (name.size && !hub_view_is(name, "None"))
-            hub_json_string(&json, name);
-        at += n + 1;
-    }
-    hub_json_end_array(&json);
-    HUB_TRY(hub_json_status(&json));
-    return hub_sink_fact(g->sink, "authors", hub_buf_view(&out), err);
-}
-
-static enum hub_status combined_fact(struct gather *g, const struct hub_h5_attribute *a,
-                                     struct hub_error *err)
-{
-    HUB_CLEANUP(hub_buf_dispose)
-    struct hub_buf out = HUB_BUF_INIT(HUB_MAX_TEXT), text = HUB_BUF_INIT(MAX_KEPT_TEXT);
-    struct hub_json json = hub_json_to(&out, err);
-    hub_json_array(&json);
-    for (uint64_t i = 0; i < a->items; i++) {
-        text.size = 0;
-        if (hub_h5_attribute_text(g->file, a, i, &text, NULL))
-            return hub_sink_problem(g->sink, "bad-metadata", a->name, err, "not a list of texts");
-        hub_json_string(&json, hub_buf_view(&text));
-    }
-    hub_json_end_array(&json);
-    HUB_TRY(hub_json_status(&json));
-    return hub_sink_fact(g->sink, "combined", hub_buf_view(&out), err);
-}
-
-/* Attributes that are facts of their own. */
-static enum hub_status known_attribute(struct gather *g, const struct hub_h5_attribute *a,
-                                       struct hub_error *err)
-{
-    HUB_CLEANUP(hub_buf_dispose) struct hub_buf text = HUB_BUF_INIT(MAX_METADATA);
-    int64_t count;
-    const struct hub_view name = a->name;
-    if (hub_view_is(name, "total_episodes") || hub_view_is(name, "total_steps"))
-        return hub_h5_attribute_int(a, &count)
-                   ? hub_sink_count(g->sink,
-                                    hub_view_is(name, "total_steps") ? "claimed_steps" : "claimed_episodes",
-                                    count, err)
-                   : hub_sink_problem(g->sink, "bad-metadata", name, err, "not an integer");
-    if (hub_view_is(name, "combined_datasets"))
-        return combined_fact(g, a, err);
-    if (read_text(g, a, &text))
-        return HUB_OK;
-    const struct hub_view value = hub_buf_view(&text);
-    if (hub_view_is(name, "dataset_id"))
-        return hub_sink_fact(g->sink, "id", value, err);
-    if (hub_view_is(name, "minari_version") || hub_view_is(name, "description"))
-        return hub_sink_fact(g->sink, hub_view_is(name, "description") ? "description" : "stated_version",
-                             value, err);
-    if (hub_view_is(name, "author"))
-        return authors_fact(g, value, err);
-    return hub_view_is(name, "env_spec") ? spec_fact(g->sink, value, err) : HUB_OK;
-}
 
 /* A space is told as such, not among the metadata; false in `is` when this attribute is none. */
 static enum hub_status take_space(struct gather *g, const struct hub_h5_attribute *a, bool *is,
@@ -287,19 +231,19 @@ static enum hub_status take_attribute(void *user, const struct hub_h5_attribute 
         return hub_sink_problem(g->sink, "attribute-damaged", a->name, err, "%s", why.detail);
     }
     g->json.comma = true;
-    return known_attribute(g, a, err);
+    return HUB_OK;
 }
 
 /* Statistics on the rewards dataset are E4a, on the episode E4b; links were written by E3 and E4a only. */
-static enum hub_status era_of_episodes(struct gather *g, const struct hub_h5_object *root, const char **era,
-                                       struct hub_error *err)
+static enum hub_status era_of_episodes(struct gather *g, const struct hub_h5_object *root, bool nobody,
+                                       const char **era, struct hub_error *err)
 {
     struct hub_h5_tree tree = {.file = g->file, .sink = g->sink, .quiet = true};
     struct minari_episode episode = {0};
     HUB_CLEANUP(hub_h5_links_dispose) struct hub_h5_links links = {0};
     enum hub_status st = HUB_OK;
     int64_t number;
-    *era = g->none ? "E4a" : "E4b";
+    *era = nobody ? "E4a" : "E4b";
     if (hub_h5_links_load(g->file, root, &links, NULL) == HUB_NO_MEMORY)
         return hub_fail(err, HUB_NO_MEMORY, "out of memory");
     for (uint32_t i = 0; i < links.count; i++)
@@ -323,6 +267,17 @@ static enum hub_status era_of_episodes(struct gather *g, const struct hub_h5_obj
     return st == HUB_NO_MEMORY ? hub_fail(err, st, "out of memory") : HUB_OK;
 }
 
+static enum hub_status tell_metadata(struct gather *g, bool *nobody, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_json_decrefp) json_t *root = NULL;
+    struct hub_error why = {0};
+    HUB_TRY(hub_sink_fact(g->sink, "metadata", hub_buf_view(&g->metadata), err));
+    if (hub_json_parse(hub_buf_view(&g->metadata), g->metadata.limit, &root, &why))
+        return hub_sink_problem(g->sink, "bad-metadata", HUB_VIEW(""), err, "%s", why.detail);
+    *nobody = hub_view_is(string_of(json_object_get(root, "author")), "None");
+    return put_facts(root, g->sink, err);
+}
+
 enum hub_status minari_facts_attributes(struct hub_files *files, struct hub_h5 *file,
                                         const struct hub_h5_object *root, struct hub_sink *sink,
                                         struct hub_buf *hint, bool *any, struct hub_error *err)
@@ -333,6 +288,7 @@ enum hub_status minari_facts_attributes(struct hub_files *files, struct hub_h5 *
                        .hint = hint,
                        .metadata = HUB_BUF_INIT(2 * (size_t)HUB_MAX_TEXT)};
     struct hub_error why = {0};
+    bool nobody = false;
     g.json = hub_json_to(&g.metadata, &why);
     hub_json_object(&g.json);
     enum hub_status st = hub_h5_attributes(file, root, take_attribute, &g, err);
@@ -341,13 +297,13 @@ enum hub_status minari_facts_attributes(struct hub_files *files, struct hub_h5 *
                               "root attributes: %s", err ? err->detail : "damaged");
     hub_json_end_object(&g.json);
     if (!st && g.any && !hub_json_status(&g.json))
-        st = hub_sink_fact(sink, "metadata", hub_buf_view(&g.metadata), err);
+        st = tell_metadata(&g, &nobody, err);
     const char *era = "E3";
     if (!st && g.any && !g.flattened && (g.version || g.action_space)) {
         if (g.size)
             era = "E4b";
         else
-            st = era_of_episodes(&g, root, &era, err);
+            st = era_of_episodes(&g, root, nobody, &era, err);
     }
     if (!st && g.any)
         st = hub_sink_fact(sink, "era", hub_view_of(era), err);
