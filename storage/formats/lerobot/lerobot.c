@@ -57,28 +57,15 @@ static int claim(struct hub_files *listing)
 
 /* ---- plan ---- */
 
-struct episode_file {
-    int64_t number; /* -1: the name does not say */
-    uint32_t file;
-};
-
 struct plan {
     struct hub_files *files;
     struct hub_sink *sink;
     const json_t *info;
-    struct episode_file *episodes; /* by number */
+    struct lerobot_file *episodes; /* by number */
     uint32_t count;
     uint64_t listed, missing; /* lines of episodes.jsonl, and those without a file */
     int64_t first_missing;
 };
-
-static int by_number(const void *a, const void *b)
-{
-    const struct episode_file *x = a, *y = b;
-    if (x->number != y->number)
-        return x->number < y->number ? -1 : 1;
-    return (x->file > y->file) - (x->file < y->file);
-}
 
 static bool is_data(struct hub_view path)
 {
@@ -96,20 +83,20 @@ static enum hub_status find_episodes(struct plan *p, struct hub_error *err)
         const struct hub_view path = p->files->entries[i].path;
         if (!is_data(path))
             continue;
-        p->episodes[p->count] = (struct episode_file){hub_lerobot_episode_of(path, ".parquet"), i};
-        numbered += p->episodes[p->count++].number >= 0;
+        p->episodes[p->count] = (struct lerobot_file){hub_lerobot_episode_of(path, ".parquet"), i};
+        numbered += p->episodes[p->count++].episode >= 0;
     }
-    qsort(p->episodes, p->count, sizeof *p->episodes, by_number);
+    qsort(p->episodes, p->count, sizeof *p->episodes, hub_lerobot_by_file);
     if (numbered) { /* then a table of another name is no episode */
         memmove(p->episodes, p->episodes + (p->count - numbered), numbered * sizeof *p->episodes);
         p->count = numbered;
     }
     uint32_t kept = 0;
     for (uint32_t i = 0; i < p->count; i++) {
-        const struct episode_file *e = &p->episodes[i];
-        if (kept && e->number >= 0 && p->episodes[kept - 1].number == e->number)
+        const struct lerobot_file *e = &p->episodes[i];
+        if (kept && e->episode >= 0 && p->episodes[kept - 1].episode == e->episode)
             HUB_TRY(hub_sink_problem(p->sink, "repeated-episode", p->files->entries[e->file].path, err,
-                                     "episode %lld has another file already", (long long)e->number));
+                                     "episode %lld has another file already", (long long)e->episode));
         else
             p->episodes[kept++] = *e;
     }
@@ -120,29 +107,23 @@ static enum hub_status find_episodes(struct plan *p, struct hub_error *err)
 static enum hub_status listed_episode(void *user, json_t *line, uint32_t number, struct hub_error *err)
 {
     struct plan *p = user;
-    const struct episode_file wanted = {hub_lerobot_line_episode(line), 0};
+    const int64_t wanted = hub_lerobot_line_episode(line);
     (void)number;
     (void)err;
-    if (wanted.number < 0)
+    if (wanted < 0)
         return HUB_OK;
-    uint32_t low = 0, high = p->count;
-    while (low < high) {
-        const uint32_t middle = low + (high - low) / 2;
-        if (p->episodes[middle].number < wanted.number)
-            low = middle + 1;
-        else
-            high = middle;
-    }
     p->listed++;
-    if ((low == p->count || p->episodes[low].number != wanted.number) && p->missing++ == 0)
-        p->first_missing = wanted.number;
+    const bool found =
+        p->count && bsearch(&wanted, p->episodes, p->count, sizeof *p->episodes, hub_lerobot_by_episode);
+    if (!found && p->missing++ == 0)
+        p->first_missing = wanted;
     return HUB_OK;
 }
 
 static enum hub_status check_listed(struct plan *p, struct hub_error *err)
 {
     HUB_TRY(hub_lerobot_lines(p->files, p->sink, LEROBOT_EPISODES, 0, INT64_MAX, listed_episode, p, err));
-    if (p->count && p->episodes[0].number < 0) { /* the files do not say which they are */
+    if (p->count && p->episodes[0].episode < 0) { /* the files do not say which they are */
         p->missing = 0;
         return HUB_OK;
     }
@@ -170,7 +151,7 @@ static uint64_t episodes_within(const struct plan *p, int64_t from, int64_t to)
 {
     uint64_t n = 0;
     for (uint32_t i = 0; i < p->count; i++)
-        n += p->episodes[i].number >= from && p->episodes[i].number < to;
+        n += p->episodes[i].episode >= from && p->episodes[i].episode < to;
     return n;
 }
 
@@ -216,7 +197,7 @@ static enum hub_status send_statistics(struct plan *p, struct hub_error *err)
     return hub_sink_fact(p->sink, "statistics", hub_buf_view(&text), err);
 }
 
-static enum hub_status send_part(struct plan *p, const char *name, const struct episode_file *episodes,
+static enum hub_status send_part(struct plan *p, const char *name, const struct lerobot_file *episodes,
                                  uint32_t count, struct hub_error *err)
 {
     static const char *const meta[] = {LEROBOT_INFO, LEROBOT_EPISODES, LEROBOT_TASKS, LEROBOT_EPISODES_STATS};
@@ -230,8 +211,8 @@ static enum hub_status send_part(struct plan *p, const char *name, const struct 
     for (size_t i = 0; i < HUB_COUNT(meta); i++)
         if (hub_files_find(p->files, meta[i]) != HUB_NONE)
             files[n++] = hub_files_find(p->files, meta[i]);
-    snprintf(hint, sizeof hint, "%lld:%lld", (long long)episodes[0].number,
-             (long long)episodes[count - 1].number);
+    snprintf(hint, sizeof hint, "%lld:%lld", (long long)episodes[0].episode,
+             (long long)episodes[count - 1].episode);
     return hub_sink_part(p->sink, &(struct hub_part){hub_view_of(name), files, n, hub_view_of(hint)}, err);
 }
 
@@ -240,12 +221,12 @@ static enum hub_status send_parts(struct plan *p, struct hub_error *err)
 {
     char name[64];
     for (uint32_t i = 0, n; i < p->count; i += n) {
-        const int64_t run = p->episodes[i].number / LEROBOT_RUN;
-        for (n = 1;
-             i + n < p->count && p->episodes[i].number >= 0 && p->episodes[i + n].number / LEROBOT_RUN == run;
+        const int64_t run = p->episodes[i].episode / LEROBOT_RUN;
+        for (n = 1; i + n < p->count && p->episodes[i].episode >= 0 &&
+                    p->episodes[i + n].episode / LEROBOT_RUN == run;
              n++)
             ;
-        if (p->episodes[i].number >= 0)
+        if (p->episodes[i].episode >= 0)
             snprintf(name, sizeof name, "episodes-%06lld", (long long)(run * LEROBOT_RUN));
         else
             snprintf(name, sizeof name, "file-%06u", i);

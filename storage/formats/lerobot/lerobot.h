@@ -51,6 +51,16 @@ void hub_lerobot_write(struct hub_json *json, const json_t *value);
 /** "from:to" as two numbers. */
 bool hub_lerobot_range(const json_t *split, int64_t *from, int64_t *to);
 
+/** A file that belongs to an episode. */
+struct lerobot_file {
+    int64_t episode; /* -1: its name does not say */
+    uint32_t file;
+};
+/** Order by episode; by episode, then file. Of structs that begin with an episode, and with a lerobot_file.
+ */
+int hub_lerobot_by_episode(const void *a, const void *b);
+int hub_lerobot_by_file(const void *a, const void *b);
+
 /* ---- columns.c ---- */
 
 /** A column of the part, by its first file. */

@@ -235,3 +235,16 @@ bool hub_lerobot_range(const json_t *split, int64_t *from, int64_t *to)
     *to = strtoll(colon + 1, &end, 10);
     return *end == '\0' && *from >= 0 && *to >= *from;
 }
+
+int hub_lerobot_by_episode(const void *a, const void *b)
+{
+    const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x > y) - (x < y);
+}
+
+int hub_lerobot_by_file(const void *a, const void *b)
+{
+    const struct lerobot_file *x = a, *y = b;
+    const int order = hub_lerobot_by_episode(a, b);
+    return order ? order : (x->file > y->file) - (x->file < y->file);
+}

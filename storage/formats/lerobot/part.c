@@ -23,9 +23,8 @@ struct said_list {
 };
 
 struct video {
-    int64_t episode;
+    struct lerobot_file of; /* first, to be sorted by */
     struct hub_view camera;
-    uint32_t file;
 };
 
 struct part {
@@ -80,17 +79,11 @@ static enum hub_status keep_task(void *user, json_t *line, uint32_t number, stru
     return HUB_OK;
 }
 
-static int by_episode(const void *a, const void *b)
-{
-    const struct said *x = a, *y = b;
-    return (x->episode > y->episode) - (x->episode < y->episode);
-}
-
 static const json_t *find_line(const struct said_list *list, int64_t episode)
 {
     const struct said key = {episode, NULL};
     const struct said *found =
-        list->count ? bsearch(&key, list->items, list->count, sizeof key, by_episode) : NULL;
+        list->count ? bsearch(&key, list->items, list->count, sizeof key, hub_lerobot_by_episode) : NULL;
     return found ? found->line : NULL;
 }
 
@@ -114,22 +107,14 @@ static enum hub_status load_metadata(struct part *p, int64_t first, int64_t last
     HUB_TRY(
         hub_lerobot_lines(p->files, p->sink, LEROBOT_EPISODES_STATS, first, last, keep_within, &stats, err));
     if (p->episodes.count)
-        qsort(p->episodes.items, p->episodes.count, sizeof(struct said), by_episode);
+        qsort(p->episodes.items, p->episodes.count, sizeof(struct said), hub_lerobot_by_episode);
     if (p->stats.count)
-        qsort(p->stats.items, p->stats.count, sizeof(struct said), by_episode);
+        qsort(p->stats.items, p->stats.count, sizeof(struct said), hub_lerobot_by_episode);
     p->columns.features = json_object_get(p->info, "features");
     return HUB_OK;
 }
 
 /* ---- videos ---- */
-
-static int by_video(const void *a, const void *b)
-{
-    const struct video *x = a, *y = b;
-    if (x->episode != y->episode)
-        return x->episode < y->episode ? -1 : 1;
-    return (x->file > y->file) - (x->file < y->file);
-}
 
 /* The camera is the folder a video lies in. */
 static struct hub_view camera_of(struct hub_view path)
@@ -154,10 +139,10 @@ static enum hub_status find_videos(struct part *p, int64_t first, int64_t last, 
                 return hub_fail(err, HUB_NO_MEMORY, "no memory for %u videos", capacity);
             p->videos = videos;
         }
-        p->videos[p->video_count++] = (struct video){episode, camera_of(path), i};
+        p->videos[p->video_count++] = (struct video){{episode, i}, camera_of(path)};
     }
     if (p->video_count)
-        qsort(p->videos, p->video_count, sizeof *p->videos, by_video);
+        qsort(p->videos, p->video_count, sizeof *p->videos, hub_lerobot_by_file);
     return HUB_OK;
 }
 
@@ -175,12 +160,12 @@ static enum hub_status send_videos(struct part *p, int64_t number, uint32_t inde
     uint32_t low = 0, high = p->video_count;
     while (low < high) {
         const uint32_t middle = low + (high - low) / 2;
-        if (p->videos[middle].episode < number)
+        if (p->videos[middle].of.episode < number)
             low = middle + 1;
         else
             high = middle;
     }
-    for (; low < p->video_count && p->videos[low].episode == number; low++) {
+    for (; low < p->video_count && p->videos[low].of.episode == number; low++) {
         const struct video *v = &p->videos[low];
         const json_t *info = video_info(p, v->camera);
         const char *codec = hub_lerobot_text(info, "video.codec");
@@ -188,7 +173,7 @@ static enum hub_status send_videos(struct part *p, int64_t number, uint32_t inde
         if (fps <= 0)
             fps = json_number_value(json_object_get(p->info, "fps"));
         HUB_TRY(hub_sink_media(
-            p->sink, &(struct hub_media){index, v->camera, v->file, hub_view_of(codec ? codec : ""), fps},
+            p->sink, &(struct hub_media){index, v->camera, v->of.file, hub_view_of(codec ? codec : ""), fps},
             err));
     }
     return HUB_OK;
@@ -587,22 +572,9 @@ static enum hub_status inspect_file(struct part *p, uint32_t file, struct hub_er
 
 /* ---- the part ---- */
 
-struct data_file {
-    int64_t number;
-    uint32_t file;
-};
-
-static int by_number(const void *a, const void *b)
-{
-    const struct data_file *x = a, *y = b;
-    if (x->number != y->number)
-        return x->number < y->number ? -1 : 1;
-    return (x->file > y->file) - (x->file < y->file);
-}
-
 static enum hub_status inspect_files(struct part *p, const struct hub_part *part, struct hub_error *err)
 {
-    HUB_CLEANUP(hub_freep) struct data_file *data = calloc((size_t)part->file_count + 1, sizeof *data);
+    HUB_CLEANUP(hub_freep) struct lerobot_file *data = calloc((size_t)part->file_count + 1, sizeof *data);
     uint32_t count = 0;
     int64_t first = 0, last = INT64_MAX;
     if (!data)
@@ -610,12 +582,12 @@ static enum hub_status inspect_files(struct part *p, const struct hub_part *part
     for (uint32_t i = 0; i < part->file_count; i++) {
         const struct hub_view path = p->files->entries[part->files[i]].path;
         if (hub_view_ends(path, ".parquet") && !hub_view_starts(path, "meta/"))
-            data[count++] = (struct data_file){hub_lerobot_episode_of(path, ".parquet"), part->files[i]};
+            data[count++] = (struct lerobot_file){hub_lerobot_episode_of(path, ".parquet"), part->files[i]};
     }
-    qsort(data, count, sizeof *data, by_number);
-    if (count && data[0].number >= 0) {
-        first = data[0].number;
-        last = data[count - 1].number;
+    qsort(data, count, sizeof *data, hub_lerobot_by_file);
+    if (count && data[0].episode >= 0) {
+        first = data[0].episode;
+        last = data[count - 1].episode;
     }
     HUB_TRY(load_metadata(p, first, last, err));
     HUB_TRY(find_videos(p, first, last, err));
