@@ -12,18 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-TABLE = []
-for n in range(256):
-    for _ in range(8):
-        n = n >> 1 ^ (0x82F63B78 if n & 1 else 0)
-    TABLE.append(n)
-
-
-def crc32c(data, crc=0):
-    crc ^= 0xFFFFFFFF
-    for byte in data:
-        crc = TABLE[(crc ^ byte) & 255] ^ crc >> 8
-    return crc ^ 0xFFFFFFFF
+from crc32c import crc32c
 
 
 def expected(column):

@@ -81,6 +81,9 @@ class Hub:
             url = page["next"] and page["next"].replace(self.base, "")
         return items
 
+    def statuses(self):
+        return {d["id"]: d["status"] for d in self.datasets()}
+
     def wait_indexed(self, timeout=120):
         """Until nothing is pending."""
         self.wait_ready()
@@ -136,6 +139,17 @@ def free_port():
     with socket.socket() as s:
         s.bind(("127.0.0.1", 0))
         return s.getsockname()[1]
+
+
+def until(what, seconds=30):
+    """What `what` returns as soon as that is true."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        got = what()
+        if got:
+            return got
+        time.sleep(0.02)
+    raise AssertionError("it did not come about")
 
 
 @contextlib.contextmanager

@@ -13,7 +13,7 @@ import time
 
 import pytest
 
-from hub import BIN, FIXTURES, Hub, serving
+from hub import BIN, FIXTURES, Hub, serving, until
 
 SAMPLES = os.path.join(FIXTURES, "samples")
 
@@ -211,16 +211,6 @@ def test_man_page_and_completions_are_of_the_tables():
         assert made.returncode == 0
         for word in words:
             assert word in made.stdout.replace("\\-", "-"), (what, word)
-
-
-def until(what, seconds=30):
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        value = what()
-        if value:
-            return value
-        time.sleep(0.05)
-    raise AssertionError("not so in time")
 
 
 def events(hub):

@@ -16,7 +16,7 @@ import time
 import pytest
 
 sys.path.insert(0, os.path.dirname(__file__))
-from hub import BIN, FIXTURES, Hub, quote
+from hub import BIN, FIXTURES, Hub, quote, until
 
 DOOR = os.path.join(FIXTURES, "samples", "door-human-v0")
 FIXTURE_SETS = ["samples/door-human-v0", "lerobot/arm-v20", "lerobot/arm-v21", "webdataset/plain", "webdataset/ilr-shards"]
@@ -33,20 +33,6 @@ def folder():
         yield root
     finally:
         shutil.rmtree(root, ignore_errors=True)
-
-
-def until(what, seconds=20):
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        got = what()
-        if got:
-            return got
-        time.sleep(0.05)
-    raise AssertionError("it did not come about")
-
-
-def statuses(hub):
-    return {d["id"]: d["status"] for d in hub.datasets()}
 
 
 def write(root, path, text="x"):
@@ -140,7 +126,7 @@ def test_spelling_both_ways():
                 f.write(name)
         with Hub([root]) as hub:
             hub.wait_indexed()
-            assert sorted(statuses(hub)) == sorted(["\\x66iles", "\\x7ex", "tab\\x09x", "a\\x5cx41", "\\xff"])
+            assert sorted(hub.statuses()) == sorted(["\\x66iles", "\\x7ex", "tab\\x09x", "a\\x5cx41", "\\xff"])
             assert hub.get("/api/v1/datasets/%5CxFF").status == 200  # digits of either case
             assert hub.get("/api/v1/datasets/%5Cx66iles/files/files/files").body == b"files"
             assert hub.get("/api/v1/datasets/%5Cx66iles/files/%5Cx66iles/files").body == b"files"
@@ -161,7 +147,7 @@ def test_links_do_not_multiply():
         with Hub([root]) as hub:
             hub.wait_indexed()
             assert time.monotonic() - started < 20
-            assert statuses(hub)["good-v0"] == "ready"
+            assert hub.statuses()["good-v0"] == "ready"
             assert hub.dataset("good-v0")["files"] == sum(on_disk(os.path.join(root, "good-v0")).values())
             started = time.monotonic()
         assert time.monotonic() - started < 10
@@ -174,14 +160,14 @@ def test_shared_ids_are_told_apart():
         other = os.path.basename(two) + "/door-human-v0"
         with Hub([one, two]) as hub:
             hub.wait_indexed()
-            assert set(statuses(hub)) == {"door-human-v0", other}
+            assert set(hub.statuses()) == {"door-human-v0", other}
 
             def both_say_so():
                 return all("id-shared" in [p["code"] for p in hub.dataset(id)["problems"]] for id in ("door-human-v0", other))
 
             until(both_say_so)
             shutil.rmtree(os.path.join(one, "door-human-v0"))
-            until(lambda: set(statuses(hub)) == {"door-human-v0"} and not hub.dataset("door-human-v0")["problems"])
+            until(lambda: set(hub.statuses()) == {"door-human-v0"} and not hub.dataset("door-human-v0")["problems"])
 
 
 def test_what_is_remembered_goes_with_its_directory():
@@ -191,9 +177,9 @@ def test_what_is_remembered_goes_with_its_directory():
             hub.wait_indexed()
             for n in range(3):
                 copy(os.path.join(root, f"goes-{n}-v0"))
-                until(lambda: statuses(hub).get(f"goes-{n}-v0") == "ready")
+                until(lambda: hub.statuses().get(f"goes-{n}-v0") == "ready")
                 shutil.rmtree(os.path.join(root, f"goes-{n}-v0"))
-                until(lambda: f"goes-{n}-v0" not in statuses(hub))
+                until(lambda: f"goes-{n}-v0" not in hub.statuses())
 
             def notes():
                 with contextlib.closing(sqlite3.connect(f"file:{glob.glob(hub.state + '/index-*.db')[0]}?mode=ro", uri=True)) as db:
@@ -210,10 +196,10 @@ def test_a_dataset_that_is_being_removed_is_not_broken():
             os.unlink(os.path.join(root, "set-v0", "data", "main_data.hdf5"))
             end = time.monotonic() + 0.9
             while time.monotonic() < end:
-                assert statuses(hub).get("set-v0") in ("ready", "pending")
+                assert hub.statuses().get("set-v0") in ("ready", "pending")
                 time.sleep(0.05)
             shutil.rmtree(os.path.join(root, "set-v0"))
-            until(lambda: "set-v0" not in statuses(hub))
+            until(lambda: "set-v0" not in hub.statuses())
 
 
 def test_plain_files_are_listed_on_request():
@@ -253,12 +239,12 @@ def test_chmod_is_noticed_in_both_directions():
         copy(os.path.join(root, "set-v0"))
         file = os.path.join(root, "set-v0", "data", "main_data.hdf5")
         with unprivileged(root, "--sweep", "1h") as hub:
-            assert statuses(hub) == {"set-v0": "ready"}
+            assert hub.statuses() == {"set-v0": "ready"}
             os.chmod(file, 0)
-            until(lambda: statuses(hub) == {"set-v0": "broken"})
+            until(lambda: hub.statuses() == {"set-v0": "broken"})
             assert "permission denied (the hub runs as " in hub.dataset("set-v0")["reason"]
             os.chmod(file, 0o644)
-            until(lambda: statuses(hub) == {"set-v0": "ready"})
+            until(lambda: hub.statuses() == {"set-v0": "ready"})
 
 
 def test_what_may_not_be_read_is_listed():
@@ -267,9 +253,9 @@ def test_what_may_not_be_read_is_listed():
         copy(os.path.join(root, "lab", "inner-v0"))
         write(root, "lab/notes.txt")
         with unprivileged(root, "--sweep", "1h") as hub:
-            assert statuses(hub) == {"set-v0": "ready", "lab": "ready", "lab/inner-v0": "ready"}
+            assert hub.statuses() == {"set-v0": "ready", "lab": "ready", "lab/inner-v0": "ready"}
             os.chmod(os.path.join(root, "lab"), 0)
-            until(lambda: statuses(hub) == {"set-v0": "ready", "lab": "broken"})
+            until(lambda: hub.statuses() == {"set-v0": "ready", "lab": "broken"})
             assert hub.dataset("lab")["reason"].startswith("permission denied (the hub runs as ")
             os.chmod(os.path.join(root, "lab"), 0o755)
-            until(lambda: statuses(hub) == {"set-v0": "ready", "lab": "ready", "lab/inner-v0": "ready"})
+            until(lambda: hub.statuses() == {"set-v0": "ready", "lab": "ready", "lab/inner-v0": "ready"})

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 sys.path.insert(0, os.path.dirname(__file__))
-from hub import FIXTURES, Hub
+from hub import FIXTURES, Hub, until
 
 SAMPLES = os.path.join(FIXTURES, "samples")
 DOOR = os.path.join(SAMPLES, "door-human-v0")
@@ -46,22 +46,8 @@ def watching(*arguments, settle="200ms"):
         shutil.rmtree(root)
 
 
-def until(what, seconds=20):
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        got = what()
-        if got:
-            return got
-        time.sleep(0.05)
-    raise AssertionError("it did not come about")
-
-
-def statuses(hub):
-    return {d["id"]: d["status"] for d in hub.datasets()}
-
-
 def is_ready(hub, id):
-    return lambda: statuses(hub).get(id) == "ready"
+    return lambda: hub.statuses().get(id) == "ready"
 
 
 def observations(hub, id, more=""):
@@ -74,9 +60,9 @@ def test_added_and_deleted():
         until(is_ready(hub, "door-human-v0"))
         assert observations(hub, "door-human-v0").status == 200
         shutil.rmtree(os.path.join(root, "door-human-v0"))
-        until(lambda: "door-human-v0" not in statuses(hub))
+        until(lambda: "door-human-v0" not in hub.statuses())
         assert observations(hub, "door-human-v0").status == 404
-        assert statuses(hub) == {"D4RL/door/human-v2": "ready"}
+        assert hub.statuses() == {"D4RL/door/human-v2": "ready"}
 
 
 def test_renamed():
@@ -84,7 +70,7 @@ def test_renamed():
         copy(os.path.join(root, "door-human-v0"))
         until(is_ready(hub, "door-human-v0"))
         os.rename(os.path.join(root, "door-human-v0"), os.path.join(root, "door-human-v3"))
-        until(lambda: is_ready(hub, "door-human-v3")() and "door-human-v0" not in statuses(hub))
+        until(lambda: is_ready(hub, "door-human-v3")() and "door-human-v0" not in hub.statuses())
         assert hub.get("/api/v1/datasets/door-human").json()["id"] == "door-human-v3"
 
 
@@ -99,7 +85,7 @@ def test_half_copied_is_pending_and_then_ready():
                 f.write(data[len(data) * part // 8 : len(data) * (part + 1) // 8])
                 f.flush()
                 time.sleep(0.3)
-                assert statuses(hub).get("door-human-v0", "pending") == "pending"
+                assert hub.statuses().get("door-human-v0", "pending") == "pending"
         waiting = until(lambda: next((d for d in hub.datasets() if d["id"] == "door-human-v0"), None))
         if waiting["status"] == "pending":
             assert waiting["reason"]
@@ -233,7 +219,7 @@ def test_a_link_that_leaves_the_root_and_one_that_may():
             os.symlink(main_file(os.path.join(outside, "door-human-v0")), main_file(os.path.join(root, "door-human-v5")))
             os.remove(main_file(os.path.join(root, "door-human-v5")) + ".away")
             os.symlink(os.path.join(outside, "door-human-v0"), os.path.join(root, "door-human-v0"))
-            until(lambda: statuses(hub).get("door-human-v5", "pending") != "pending")
+            until(lambda: hub.statuses().get("door-human-v5", "pending") != "pending")
             problems = hub.dataset("door-human-v5")["problems"]
             assert {"link-leaves"} <= {p["code"] for p in problems} and any(p.get("path") == "data/main_data.hdf5" for p in problems)
             assert hub.get("/api/v1/datasets/door-human-v5/files/data/main_data.hdf5").status == 404
@@ -265,7 +251,7 @@ def test_named_roots_keep_equal_ids_apart():
             copy(os.path.join(state, name, "door-human-v0"))
         with Hub([os.path.join(state, "a"), "lab=" + os.path.join(state, "b")]) as hub:
             hub.wait_indexed()
-            assert statuses(hub) == {"door-human-v0": "ready", "lab/door-human-v0": "ready"}
+            assert hub.statuses() == {"door-human-v0": "ready", "lab/door-human-v0": "ready"}
             d = hub.dataset("lab/door-human-v0")
             assert d["namespace"] == "lab" and d["problems"] == []
             assert hub.get("/api/v1/datasets/lab/door-human/episodes/0/rewards?stop=1").status == 200

@@ -1,22 +1,8 @@
 #include "client/lib/staging.h"
 
-#include "folder.h"
+#include "place.h"
 
 #include <sys/wait.h>
-
-static struct hub_private place;
-
-static void set_up(void)
-{
-    make_folder();
-    cr_assert_eq(hub_private_open(folder, true, &place, NULL), HUB_OK);
-}
-
-static void tear_down(void)
-{
-    hub_private_close(&place);
-    remove_folder();
-}
 
 TestSuite(staging, .init = set_up, .fini = tear_down);
 
