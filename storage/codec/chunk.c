@@ -1,7 +1,7 @@
 /* One HDF5 chunk decoded: its filters backwards, the last of them straight into the caller's memory. */
 #include "storage/codec/decode.h"
 
-#define UNDO(name, number, effect, by_element, ns_byte, undo) {HUB_FILTER_##name, hub_undo_##undo},
+#define UNDO(name, number, effect, by_element, ns_byte, ns_stored, undo) {HUB_FILTER_##name, hub_undo_##undo},
 static const struct {
     uint32_t id;
     hub_undo_fn undo;

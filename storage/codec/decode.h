@@ -22,7 +22,7 @@ struct hub_stage {
 typedef enum hub_status (*hub_undo_fn)(struct hub_stage *stage, uint32_t param, uint8_t *out, size_t capacity,
                                        bool exact, struct hub_error *err);
 
-#define HUB_DECLARE_UNDO(name, number, effect, by_element, ns_byte, undo)                                    \
+#define HUB_DECLARE_UNDO(name, number, effect, by_element, ns_byte, ns_stored, undo)                         \
     enum hub_status hub_undo_##undo(struct hub_stage *stage, uint32_t param, uint8_t *out, size_t capacity,  \
                                     bool exact, struct hub_error *err);
 HUB_FILTERS(HUB_DECLARE_UNDO)

@@ -46,8 +46,8 @@ static bool range_fits(uint64_t offset, uint64_t length, uint64_t size)
     return offset <= size && length <= size - offset;
 }
 
-#define HUB_FILTER_KIND(name, number, effect, by_element, ns_byte, undo)                                     \
-    {HUB_FILTER_##name, HUB_FILTER_##effect, by_element, ns_byte},
+#define HUB_FILTER_KIND(name, number, effect, by_element, ns_byte, ns_stored, undo)                          \
+    {HUB_FILTER_##name, HUB_FILTER_##effect, by_element, ns_byte, ns_stored},
 static const struct hub_filter_kind filters[] = {HUB_FILTERS(HUB_FILTER_KIND)};
 
 const struct hub_filter_kind *hub_filter_find(uint32_t id)

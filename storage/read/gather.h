@@ -98,15 +98,14 @@ HUB_MUST_USE enum hub_status hub_box_read(const struct hub_gather *g, struct hub
 void hub_box_price(const struct hub_box *box, struct hub_price *price);
 
 /* What things take on warm pages, in nanoseconds; measured by tests/bench/micro_gather.c, rounded up. */
-#define HUB_NS_PLAN 300.0       /* a plan, its checks and its output */
-#define HUB_NS_READ 350.0       /* a system call */
-#define HUB_NS_READ_BYTE 0.05   /* page cache to memory */
-#define HUB_NS_COPY_BYTE 0.04   /* memory to memory */
-#define HUB_NS_MOVE 0.8         /* one element or run of a scatter */
-#define HUB_NS_INFLATE_BYTE 2.2 /* decoded by deflate */
-#define HUB_NS_UNPACK_BYTE 0.8  /* decoded by snappy, zstd, lz4 */
-#define HUB_NS_CHUNK 60.0       /* finding and preparing a chunk, page or extent */
-#define HUB_NS_VALUE 1.5        /* a Parquet value taken */
-#define HUB_NS_SKIP 1.2         /* a Parquet level or length passed over */
+#define HUB_NS_PLAN 300.0      /* a plan, its checks and its output */
+#define HUB_NS_READ 350.0      /* a system call */
+#define HUB_NS_READ_BYTE 0.05  /* page cache to memory */
+#define HUB_NS_COPY_BYTE 0.04  /* memory to memory */
+#define HUB_NS_MOVE 0.8        /* one element or run of a scatter */
+#define HUB_NS_UNPACK_BYTE 0.8 /* decoded by snappy, zstd, lz4 */
+#define HUB_NS_CHUNK 60.0      /* finding and preparing a chunk, page or extent */
+#define HUB_NS_VALUE 1.5       /* a Parquet value taken */
+#define HUB_NS_SKIP 1.2        /* a Parquet level or length passed over */
 
 #endif

@@ -311,7 +311,8 @@ static double decode_ns(const struct walk *w, const struct hub_chunk *chunk)
         if (chunk->mask >> i & 1)
             continue;
         const struct hub_filter_kind *kind = hub_filter_find(w->pipeline->filters[i].id);
-        ns += kind ? (double)w->chunk_bytes * kind->ns_byte : 0;
+        if (kind)
+            ns += (double)w->chunk_bytes * kind->ns_byte + (double)chunk->size * kind->ns_stored;
     }
     return ns;
 }

@@ -253,15 +253,15 @@ static uint64_t pages_of(const struct reader *r)
 
 static void price_page(const struct reader *r, const struct hub_page *page, struct hub_price *price)
 {
-    const bool plain = r->column->codec == HUB_PAGE_PLAIN;
-    const double each = r->column->codec == HUB_PAGE_GZIP ? HUB_NS_INFLATE_BYTE
-                        : plain                           ? 0
-                                                          : HUB_NS_UNPACK_BYTE;
+    const struct hub_filter_kind *deflate =
+        r->column->codec == HUB_PAGE_GZIP ? hub_filter_find(HUB_FILTER_DEFLATE) : NULL;
+    const double unpack = r->column->codec == HUB_PAGE_PLAIN ? 0 : HUB_NS_UNPACK_BYTE,
+                 written = deflate ? deflate->ns_byte : unpack,
+                 stored = HUB_NS_READ_BYTE + (deflate ? deflate->ns_stored : 0);
     price->reads++;
     price->bytes_read += page->stored;
     price->bytes_decode += page->decoded;
-    price->ns +=
-        HUB_NS_CHUNK + HUB_NS_READ + (double)page->stored * HUB_NS_READ_BYTE + (double)page->decoded * each;
+    price->ns += HUB_NS_CHUNK + HUB_NS_READ + (double)page->stored * stored + (double)page->decoded * written;
 }
 
 /* VAR: a page holds its values, or names those of a dictionary. Reading more than this is HUB_TOO_BIG. */

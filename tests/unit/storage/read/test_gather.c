@@ -612,6 +612,30 @@ Test(gather, every_kind_of_piece_looks_at_the_flag)
     }
 }
 
+/* Zeros, a thousandth of their size when stored, are inflated fifteen times as fast. */
+Test(gather, what_compresses_well_is_cheap)
+{
+    static const struct hub_variant v = {.kind = HUB_KIND_UINT, .item_size = 8};
+    const struct hub_pipeline deflate = {1, 0, {{HUB_FILTER_DEFLATE, 0}}};
+    struct rig rig;
+    struct want w;
+    build_chunks(&rig, &w, v, 400000, (const uint32_t[]){40000}, deflate);
+    struct hub_plan plan = whole_plan(&rig);
+    plan.files = NULL;
+    struct hub_chunk *chunks = (struct hub_chunk *)(uintptr_t)rig.layout.chunks;
+    for (unsigned i = 0; i < 10; i++)
+        chunks[i].size = 320000;
+    cr_assert_eq(hub_plan_price(&plan, NULL), HUB_OK);
+    const uint32_t dense = plan.cost_us;
+    for (unsigned i = 0; i < 10; i++)
+        chunks[i].size = 320;
+    cr_assert_eq(hub_plan_price(&plan, NULL), HUB_OK);
+    cr_expect_lt(plan.cost_us, dense / 6, "%u us, %u us", plan.cost_us, dense);
+    cr_expect_gt(plan.cost_us, 400);
+    rig_close(&rig);
+    free(w.data);
+}
+
 Test(gather, a_price_ends_at_the_limit_of_its_steps)
 {
     static const struct hub_variant v = {.kind = HUB_KIND_UINT, .item_size = 1};
