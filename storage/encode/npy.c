@@ -222,14 +222,17 @@ enum hub_status hub_npy_lengths(const struct hub_rows *rows, bool bare, struct h
 
 /* ---- the representation ---- */
 
-enum hub_status hub_encode_reserve_padded(struct hub_encoding *e, const struct hub_rows *rows, bool text,
-                                          unsigned copies, struct hub_error *err)
+enum hub_status hub_encode_reserve_padded(struct hub_encoding *e, uint32_t i, const struct hub_rows *rows,
+                                          bool text, unsigned copies, struct hub_error *err)
 {
     const uint64_t padded = hub_npy_padded(rows, text);
-    if (padded > HUB_ENCODE_MAX_BYTES)
+    const size_t limit = text ? TEXT_LIMIT : HUB_ENCODE_MAX_BYTES;
+    if (padded > limit)
         return hub_fail_as(err, HUB_TOO_BIG, "too-large",
-                           "rows padded to the longest are %" PRIu64 " MiB; at most %zu: ask for fewer rows",
-                           padded / MIB, HUB_ENCODE_MAX_BYTES / MIB);
+                           "'%s' with its rows padded to the longest is %" PRIu64
+                           " MiB; at most %zu: ask for "
+                           "fewer rows, for json, or for other fields",
+                           e->fields[i].name, padded / MIB, limit / MIB);
     return e->reserve(e, padded * copies, err);
 }
 
@@ -240,7 +243,7 @@ enum hub_status hub_npy_field(struct hub_encoding *e, uint32_t i, unsigned copie
     const struct hub_encoding_field *c = &e->fields[i];
     if (c->type == HUB_FIELD_TEXT) {
         HUB_TRY(e->read(e, i, NULL, &rows, err));
-        HUB_TRY(hub_encode_reserve_padded(e, &rows, true, copies, err));
+        HUB_TRY(hub_encode_reserve_padded(e, i, &rows, true, copies, err));
         return hub_npy_text(&rows, c->bare, out, err);
     }
     const size_t size = (size_t)c->plan->bytes_out;

@@ -254,7 +254,7 @@ static enum hub_status write_bytes(struct hub_encoding *e, uint32_t i, struct hu
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf name = HUB_BUF_INIT(64 * KIB);
     const struct hub_encoding_field *c = &e->fields[i];
     HUB_TRY(e->read(e, i, NULL, &rows, err));
-    HUB_TRY(hub_encode_reserve_padded(e, &rows, false, 2, err));
+    HUB_TRY(hub_encode_reserve_padded(e, i, &rows, false, 2, err));
     HUB_TRY(hub_npy_bytes(&rows, c->bare, member, err));
     HUB_TRY(hub_npz_add(zip, c->name, hub_buf_view(member), err));
     member->size = 0;

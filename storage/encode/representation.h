@@ -86,8 +86,9 @@ HUB_MUST_USE enum hub_status hub_npy_field(struct hub_encoding *e, uint32_t i, u
                                            struct hub_buf *out, struct hub_error *err);
 /** Text and bytes are padded to their longest, which nobody knows before they are read: `copies` of the array
  * come on top of the memory that was reserved. */
-HUB_MUST_USE enum hub_status hub_encode_reserve_padded(struct hub_encoding *e, const struct hub_rows *rows,
-                                                       bool text, unsigned copies, struct hub_error *err);
+HUB_MUST_USE enum hub_status hub_encode_reserve_padded(struct hub_encoding *e, uint32_t field,
+                                                       const struct hub_rows *rows, bool text,
+                                                       unsigned copies, struct hub_error *err);
 uint64_t hub_encoding_bytes(const struct hub_encoding *e); /* of all rows, as they are gathered */
 
 #endif

@@ -446,6 +446,23 @@ def test_an_episode_lists_what_it_has():
         shutil.rmtree(root)
 
 
+def test_text_too_wide_for_numpy_is_named():
+    root = tempfile.mkdtemp(prefix="hub-wide-")
+    try:
+        shutil.copytree(os.path.join(SAMPLES, "door-human-v0"), os.path.join(root, "door-human-v0"))
+        with h5py.File(os.path.join(root, "door-human-v0", "data", "main_data.hdf5"), "r+") as f:
+            f["episode_0"].create_dataset("infos/prompt", data=["x" * 1_000_000] + ["y"] * 19, dtype=h5py.string_dtype())
+            f["episode_0"]["infos/other"] = np.arange(20)
+        with serving(root) as h:
+            for url in (f"{DOOR}/episodes/0/infos?format=npz", f"{DOOR}/episodes/0?fields=infos/prompt&format=npz"):
+                detail = problem(h.get(url), 413, "too-large")["detail"]
+                assert "prompt' with its rows padded to the longest is 76 MiB; at most 64" in detail, detail
+            assert [len(t) for t in h.get(f"{DOOR}/episodes/0/infos").json()["prompt"]] == [1_000_000] + [1] * 19
+            assert h.get(f"{DOOR}/episodes/0?fields=infos/other&format=npz").status == 200
+    finally:
+        shutil.rmtree(root)
+
+
 def test_images(hub):
     d = next(i for i in hub.datasets() if i["id"].startswith("pictures/"))
     field = next(f for f in hub.dataset(d["id"])["fields"] if f["type"] == "image")
