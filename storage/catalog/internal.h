@@ -6,6 +6,7 @@
 #include "storage/base/lru.h"
 #include "storage/catalog/catalog.h"
 #include "storage/catalog/db.h"
+#include "storage/catalog/write.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -78,13 +79,26 @@ struct hub_catalog {
     atomic_uint_fast64_t digests_stored; /* since the start */
 };
 
-/** This thread's state; NULL only when out of memory. */
-struct hub_catalog_thread *hub_catalog_thread_of(struct hub_catalog *catalog);
+/* ---- thread.c ---- */
+
+/** The path of something in the state directory. */
+void hub_catalog_path(const struct hub_catalog *catalog, const char *name, char out[4096]);
+/** Put an empty file there, for the next start to find. */
+HUB_MUST_USE enum hub_status hub_catalog_put_flag(const struct hub_catalog *catalog, const char *name,
+                                                  struct hub_error *err);
+/** Close a connection to the index; what it says of damage is put down. NULL: nothing. */
+void hub_catalog_close_index(const struct hub_catalog *catalog, struct hub_db *db);
+/** Out of no list; and for pthread_key_create, out of the catalogue's. */
+void hub_catalog_thread_free(struct hub_catalog_thread *thread);
+void hub_catalog_thread_ended(void *thread);
 /** This thread's read-only connection to the index. */
 HUB_MUST_USE enum hub_status hub_catalog_reader(struct hub_catalog *catalog, struct hub_db **out,
                                                 struct hub_error *err);
 HUB_MUST_USE enum hub_status hub_catalog_hub_reader(struct hub_catalog *catalog, struct hub_db **out,
                                                     struct hub_error *err);
+
+/* ---- notes.c ---- */
+
 /** Put a note down, or forget it; write_lock held. */
 HUB_MUST_USE enum hub_status hub_note_write(struct hub_db *db, const char *key, struct hub_view value,
                                             struct hub_error *err);

@@ -2,6 +2,7 @@
 #ifndef HUB_SCAN_STATE_H
 #define HUB_SCAN_STATE_H
 
+#include "storage/catalog/write.h"
 #include "storage/scan/discover.h"
 #include "storage/scan/places.h"
 #include "storage/scan/scan.h"

@@ -6,6 +6,7 @@
  * measured apart with gen_catalog STATE 1 1000000 */
 #include "storage/base/time.h"
 #include "storage/catalog/catalog.h"
+#include "storage/catalog/write.h"
 #include "tests/support/snapshot.h"
 
 #include <malloc.h>

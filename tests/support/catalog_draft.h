@@ -4,6 +4,7 @@
 #define HUB_TESTS_CATALOG_DRAFT_H
 
 #include "storage/catalog/catalog.h"
+#include "storage/catalog/write.h"
 #include "tests/support/snapshot.h"
 
 #include <stdio.h>

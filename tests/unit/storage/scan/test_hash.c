@@ -1,4 +1,5 @@
 /* Hashing on demand. */
+#include "storage/catalog/write.h"
 #include "storage/scan/scan.h"
 #include "tests/support/scan_root.h"
 

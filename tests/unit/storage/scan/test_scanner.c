@@ -1,5 +1,6 @@
 /* The scanner with the real inspector over temporary roots: what is listed, what is inspected again, what
  * waits. */
+#include "storage/catalog/write.h"
 #include "storage/read/read.h"
 #include "storage/scan/scan.h"
 #include "tests/support/scan_root.h"

@@ -1,4 +1,4 @@
-/* Opening and closing: the state directory's lock, both databases, and what each thread keeps.
+/* Opening and closing: the state directory's lock and both databases.
  *
  * `running` lies in the state directory while a catalogue is open; found at the start, the last run ended
  * uncleanly and both databases are checked, a large index beside the first answers. Where an answer says that
@@ -7,124 +7,23 @@
 #include "storage/catalog/internal.h"
 #include "storage/catalog/schema.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/file.h>
-#include <time.h>
 #include <unistd.h>
 
 #define DEFAULT_CACHE_BYTES (64 * MIB)
 #define DIGEST_BYTES (2 * MIB)              /* of some 8,000 files */
 #define CHECKED_AT_ONCE ((off_t)(32 * MIB)) /* some 100 ms */
 
-/* ---- what a thread keeps ---- */
-
-static void flag_path(const struct hub_catalog *catalog, const char *name, char out[4096])
-{
-    snprintf(out, 4096, "%s/%s", catalog->state, name);
-}
-
-static enum hub_status put_flag(const struct hub_catalog *catalog, const char *name, struct hub_error *err)
-{
-    char path[4096];
-    flag_path(catalog, name, path);
-    const int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0640);
-    if (fd < 0)
-        return hub_fail_errno(err, errno, "writing %s", path);
-    close(fd);
-    return HUB_OK;
-}
-
 static bool take_flag(const struct hub_catalog *catalog, const char *name)
 {
     char path[4096];
-    flag_path(catalog, name, path);
+    hub_catalog_path(catalog, name, path);
     return unlink(path) == 0;
 }
-
-static void close_index(const struct hub_catalog *catalog, struct hub_db *db)
-{
-    if (db && hub_db_is_damaged(db))
-        (void)!put_flag(catalog, "damaged", NULL);
-    hub_db_close(db);
-}
-
-static void thread_free(struct hub_catalog_thread *thread)
-{
-    close_index(thread->catalog, thread->index);
-    hub_db_close(thread->hub);
-    free(thread);
-}
-
-static void thread_ended(void *arg)
-{
-    struct hub_catalog_thread *thread = arg;
-    pthread_mutex_lock(&thread->catalog->lock);
-    *thread->link = thread->next;
-    if (thread->next)
-        thread->next->link = thread->link;
-    pthread_mutex_unlock(&thread->catalog->lock);
-    thread_free(thread);
-}
-
-struct hub_catalog_thread *hub_catalog_thread_of(struct hub_catalog *catalog)
-{
-    struct hub_catalog_thread *thread = pthread_getspecific(catalog->thread_key);
-    if (thread)
-        return thread;
-    thread = calloc(1, sizeof *thread);
-    if (!thread)
-        return NULL;
-    thread->catalog = catalog;
-    if (pthread_setspecific(catalog->thread_key, thread)) {
-        free(thread);
-        return NULL;
-    }
-    pthread_mutex_lock(&catalog->lock);
-    thread->next = catalog->threads;
-    thread->link = &catalog->threads;
-    if (thread->next)
-        thread->next->link = &thread->next;
-    catalog->threads = thread;
-    pthread_mutex_unlock(&catalog->lock);
-    return thread;
-}
-
-static enum hub_status reader(struct hub_catalog *catalog, const char *name, struct hub_db **slot,
-                              struct hub_error *err)
-{
-    char path[4096];
-    if (*slot)
-        return HUB_OK;
-    snprintf(path, sizeof path, "%s/%s", catalog->state, name);
-    return hub_db_open(path, HUB_DB_READ, slot, err);
-}
-
-enum hub_status hub_catalog_reader(struct hub_catalog *catalog, struct hub_db **out, struct hub_error *err)
-{
-    struct hub_catalog_thread *thread = hub_catalog_thread_of(catalog);
-    if (!thread)
-        return hub_fail(err, HUB_NO_MEMORY, "no memory for a thread's catalogue state");
-    HUB_TRY(reader(catalog, hub_index_name, &thread->index, err));
-    *out = thread->index;
-    return HUB_OK;
-}
-
-enum hub_status hub_catalog_hub_reader(struct hub_catalog *catalog, struct hub_db **out,
-                                       struct hub_error *err)
-{
-    struct hub_catalog_thread *thread = hub_catalog_thread_of(catalog);
-    if (!thread)
-        return hub_fail(err, HUB_NO_MEMORY, "no memory for a thread's catalogue state");
-    HUB_TRY(reader(catalog, "hub.db", &thread->hub, err));
-    *out = thread->hub;
-    return HUB_OK;
-}
-
-/* ---- opening ---- */
 
 static enum hub_status make_directory(const char *path, struct hub_error *err)
 {
@@ -160,7 +59,7 @@ static void *check(void *arg)
     struct hub_catalog *catalog = arg;
     const enum hub_status st = hub_db_quick_check(catalog->checked, NULL);
     if (st == HUB_CORRUPT)
-        (void)!put_flag(catalog, "damaged", NULL);
+        (void)!hub_catalog_put_flag(catalog, "damaged", NULL);
     atomic_store(&catalog->check_ended, st == HUB_OK || st == HUB_CORRUPT);
     return NULL;
 }
@@ -185,12 +84,12 @@ static enum hub_status open_databases(struct hub_catalog *catalog, struct hub_er
 {
     char path[4096];
     struct stat index;
-    flag_path(catalog, "running", path);
+    hub_catalog_path(catalog, "running", path);
     const bool unclean = access(path, F_OK) == 0;
-    HUB_TRY(put_flag(catalog, "running", err));
-    flag_path(catalog, "hub.db", path);
+    HUB_TRY(hub_catalog_put_flag(catalog, "running", err));
+    hub_catalog_path(catalog, "hub.db", path);
     HUB_TRY(hub_schema_open_hub(path, unclean, &catalog->hub, err));
-    flag_path(catalog, hub_index_name, path);
+    hub_catalog_path(catalog, hub_index_name, path);
     catalog->older = hub_schema_older(catalog->state, false);
     if (catalog->older && access(path, F_OK))
         note_rebuilt(catalog, "the old one is of another version, and stays until the new one is complete");
@@ -220,25 +119,21 @@ static enum hub_status owned(struct hub_catalog *catalog, const char *name, bool
 
 static enum hub_status sweep_side_data(struct hub_catalog *catalog, struct hub_error *err)
 {
+    HUB_CLEANUP(hub_names_dispose) struct hub_names names = {0};
     char path[4096];
-    snprintf(path, sizeof path, "%s/side", catalog->state);
+    hub_catalog_path(catalog, "side", path);
     HUB_TRY(make_directory(path, err));
     if (catalog->older)
         return HUB_OK; /* it may own them */
-    DIR *dir = opendir(path);
-    if (!dir)
-        return hub_fail_errno(err, errno, "listing %s", path);
-    enum hub_status st = HUB_OK;
-    const struct dirent *entry;
-    while (!st && (entry = readdir(dir))) {
-        bool keep = strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0;
+    HUB_TRY(hub_fs_list(AT_FDCWD, path, UINT32_MAX, &names, err));
+    for (size_t i = 0; i < names.count; i++) {
+        bool keep;
+        HUB_TRY(owned(catalog, names.items[i].text, &keep, err));
+        snprintf(path, sizeof path, "%s/side/%s", catalog->state, names.items[i].text);
         if (!keep)
-            st = owned(catalog, entry->d_name, &keep, err);
-        if (!st && !keep)
-            (void)unlinkat(dirfd(dir), entry->d_name, 0);
+            (void)unlink(path);
     }
-    closedir(dir);
-    return st;
+    return HUB_OK;
 }
 
 /* A check that did not come to its end is made by the next start. */
@@ -270,7 +165,7 @@ static enum hub_status rebuild_index(struct hub_catalog *catalog, struct hub_err
 {
     char path[4096];
     struct hub_error rebuilt;
-    flag_path(catalog, hub_index_name, path);
+    hub_catalog_path(catalog, hub_index_name, path);
     (void)end_check(catalog);
     catalog->checked = NULL;
     hub_db_close(catalog->index);
@@ -290,7 +185,7 @@ static enum hub_status open_all(struct hub_catalog *catalog, const struct hub_ca
         return hub_fail(err, HUB_NO_MEMORY, "no memory for the catalogue");
     if (strlen(options->state) > 3500)
         return hub_fail(err, HUB_INVALID, "the state directory's path is too long");
-    if (pthread_key_create(&catalog->thread_key, thread_ended))
+    if (pthread_key_create(&catalog->thread_key, hub_catalog_thread_ended))
         return hub_fail(err, HUB_NO_MEMORY, "no thread keys left");
     catalog->has_thread_key = true;
     HUB_TRY(make_directory(catalog->state, err));
@@ -361,7 +256,7 @@ void hub_catalog_close(struct hub_catalog *catalog)
     while (catalog->threads) {
         struct hub_catalog_thread *thread = catalog->threads;
         catalog->threads = thread->next;
-        thread_free(thread);
+        hub_catalog_thread_free(thread);
     }
     hub_lru_free(catalog->lru);
     hub_lru_free(catalog->digests);
@@ -370,7 +265,7 @@ void hub_catalog_close(struct hub_catalog *catalog)
         next = d->next;
         free(d);
     }
-    close_index(catalog, catalog->index);
+    hub_catalog_close_index(catalog, catalog->index);
     hub_db_close(catalog->hub);
     if (catalog->snapshot && checked)
         (void)take_flag(catalog, "running");
@@ -384,71 +279,4 @@ void hub_catalog_close(struct hub_catalog *catalog)
     pthread_mutex_destroy(&catalog->lock);
     free(catalog->state);
     free(catalog);
-}
-
-/* ---- notes ---- */
-
-enum hub_status hub_note_write(struct hub_db *db, const char *key, struct hub_view value,
-                               struct hub_error *err)
-{
-    static const char *const put = "REPLACE INTO notes (key, value) VALUES (?, ?)";
-    static const char *const forget = "DELETE FROM notes WHERE key = ?";
-    struct hub_stmt *stmt;
-    HUB_TRY(hub_db_prepare(db, value.size ? put : forget, &stmt, err));
-    hub_stmt_bind_text(stmt, 1, key);
-    if (value.size)
-        hub_stmt_bind_blob(stmt, 2, value.data, value.size);
-    return hub_stmt_run(stmt, err);
-}
-
-enum hub_status hub_catalog_note_put(struct hub_catalog *catalog, const char *key, struct hub_view value,
-                                     struct hub_error *err)
-{
-    pthread_mutex_lock(&catalog->write_lock);
-    const enum hub_status st = hub_note_write(catalog->index, key, value, err);
-    pthread_mutex_unlock(&catalog->write_lock);
-    return st;
-}
-
-enum hub_status hub_catalog_note_get(struct hub_catalog *catalog, const char *key, struct hub_buf *value,
-                                     struct hub_error *err)
-{
-    struct hub_db *db;
-    HUB_CLEANUP(hub_stmt_resetp) struct hub_stmt *stmt = NULL;
-    bool row;
-    HUB_TRY(hub_catalog_reader(catalog, &db, err));
-    HUB_TRY(hub_db_prepare(db, "SELECT value FROM notes WHERE key = ?", &stmt, err));
-    hub_stmt_bind_text(stmt, 1, key);
-    HUB_TRY(hub_stmt_step(stmt, &row, err));
-    if (!row)
-        return hub_fail(err, HUB_NOT_FOUND, "no note %s", key);
-    value->size = 0;
-    return hub_buf_add_view(value, hub_stmt_blob(stmt, 0), err);
-}
-
-enum hub_status hub_catalog_notes_prune(struct hub_catalog *catalog, const char *prefix,
-                                        bool (*keep)(void *user, const char *key), void *user,
-                                        struct hub_error *err)
-{
-    HUB_CLEANUP(hub_buf_dispose) struct hub_buf gone = HUB_BUF_INIT(64 * MIB);
-    struct hub_db *db;
-    HUB_TRY(hub_catalog_reader(catalog, &db, err));
-    {
-        HUB_CLEANUP(hub_stmt_resetp) struct hub_stmt *stmt = NULL;
-        bool row;
-        HUB_TRY(
-            hub_db_prepare(db, "SELECT key FROM notes WHERE substr(key, 1, length(?1)) = ?1", &stmt, err));
-        hub_stmt_bind_text(stmt, 1, prefix);
-        for (;;) {
-            HUB_TRY(hub_stmt_step(stmt, &row, err));
-            if (!row)
-                break;
-            const struct hub_view key = hub_stmt_view(stmt, 0);
-            if (!keep(user, key.data))
-                HUB_TRY(hub_buf_add(&gone, key.data, key.size + 1, err));
-        }
-    }
-    for (const char *key = gone.data; key && key < gone.data + gone.size; key += strlen(key) + 1)
-        HUB_TRY(hub_catalog_note_put(catalog, key, (struct hub_view){NULL, 0}, err));
-    return HUB_OK;
 }

@@ -1,0 +1,199 @@
+/**
+ * One dataset of the catalogue: its files, parts, fields and episodes, the layouts of its fields, its facts,
+ * problems and digests.
+ */
+#ifndef HUB_CATALOG_DATASET_H
+#define HUB_CATALOG_DATASET_H
+
+#include "storage/catalog/summary.h"
+#include "storage/model/layout.h"
+#include "storage/model/record.h"
+
+struct hub_ds_part {
+    const char *name;
+    int64_t row;
+    const char *broken;          /* NULL: fine; else why */
+    const char *side;            /* path of its side data below the state directory, or NULL */
+    struct hub_stamp side_stamp; /* of a sealed file */
+};
+struct hub_ds_field {
+    const char *path;
+    enum hub_field_type type;
+    enum hub_role role;
+    enum hub_axis axis;
+    const char *unreadable; /* NULL: readable */
+    const char *dtype;      /* of its first variant, as hub_variant_name says */
+    const char *shape; /* JSON array of the trailing shape, null for a dimension that varies; "" unknown */
+    uint32_t episodes;
+};
+/** Where an episode lies. Sorted by number. */
+struct hub_ds_episode {
+    int64_t number;
+    uint32_t part;  /* index in parts */
+    uint32_t index; /* within the part: the window's `episode` */
+    uint64_t steps;
+};
+
+struct hub_dataset {
+    const struct hub_head *head; /* counted with the dataset */
+    const struct hub_ds_file *files;
+    uint32_t file_count; /* all files, sorted by path: file numbers of layouts */
+    const struct hub_ds_part *parts;
+    uint32_t part_count;
+    const struct hub_ds_field *fields;
+    uint32_t field_count; /* sorted by path */
+    const struct hub_ds_episode *episodes;
+    uint32_t episode_count;
+};
+
+/** Counted; from the LRU, else the newest state is loaded (blocking), which may be ahead of `head`. HUB_AGAIN
+ * when it would have to be loaded and `may_block` is false. */
+HUB_MUST_USE enum hub_status hub_dataset_get(struct hub_catalog *catalog, const struct hub_head *head,
+                                             bool may_block, const struct hub_dataset **out,
+                                             struct hub_error *err);
+/** Of NULL: nothing. */
+void hub_dataset_put(const struct hub_dataset *dataset);
+static inline void hub_dataset_putp(const struct hub_dataset **dataset)
+{
+    hub_dataset_put(*dataset);
+}
+
+/**
+ * The newest state of one dataset: all that is asked through it is of the moment it was opened, whatever is
+ * published meanwhile. It holds a read transaction of this thread, so a thread has one at a time, loads
+ * datasets before it, and closes it soon. Blocking.
+ */
+struct hub_state {
+    const struct hub_dataset *dataset; /* its head too may be ahead of the snapshot's */
+    struct hub_catalog *catalog;
+    struct hub_db *db;
+};
+/** HUB_NOT_FOUND: the dataset of `head` is no longer there. */
+HUB_MUST_USE enum hub_status hub_state_open(struct hub_catalog *catalog, const struct hub_head *head,
+                                            struct hub_state *out, struct hub_error *err);
+/** Of a zeroed one: nothing. */
+void hub_state_close(struct hub_state *state);
+
+/** Index of a field, or HUB_NONE. */
+uint32_t hub_dataset_field(const struct hub_dataset *dataset, struct hub_view path);
+/** Fields strictly below a group path: [first, first+count). */
+uint32_t hub_dataset_group(const struct hub_dataset *dataset, struct hub_view path, uint32_t *first);
+const struct hub_ds_episode *hub_dataset_episode(const struct hub_dataset *dataset, int64_t number);
+
+/** The checked layout of a field in a part: counted, from the LRU, else loaded and proven (blocking;
+ * HUB_AGAIN as above). HUB_NOT_FOUND: no episode of that part has the field. */
+struct hub_layout_ref;
+HUB_MUST_USE enum hub_status hub_layout_get(struct hub_catalog *catalog, const struct hub_dataset *dataset,
+                                            uint32_t part, uint32_t field, bool may_block,
+                                            struct hub_layout_ref **out, struct hub_error *err);
+const struct hub_layout *hub_layout_of(const struct hub_layout_ref *ref);
+/** Why the rows of a window cannot be read, NULL: they can. */
+const char *hub_layout_why(const struct hub_layout_ref *ref, const struct hub_window *window);
+/** The rows of an episode of that part. HUB_NOT_FOUND "field-not-found": it does not have the field;
+ * HUB_UNSUPPORTED "field-unreadable". */
+HUB_MUST_USE enum hub_status hub_layout_find(const struct hub_layout_ref *ref,
+                                             const struct hub_ds_episode *episode,
+                                             const struct hub_window **out, struct hub_error *err);
+/** Of NULL: nothing. */
+void hub_layout_put(struct hub_layout_ref *ref);
+static inline void hub_layout_putp(struct hub_layout_ref **ref)
+{
+    hub_layout_put(*ref);
+}
+
+/** Texts of one dataset for its document: value of a fact ("metadata", "observation_space", ...) into `out`,
+ * empty when unknown. Blocking. */
+HUB_MUST_USE enum hub_status hub_dataset_fact(const struct hub_state *state, const char *key,
+                                              struct hub_buf *out, struct hub_error *err);
+/** The problems as a JSON array of {"code","path"?,"detail"}. Blocking. */
+HUB_MUST_USE enum hub_status hub_dataset_problems(const struct hub_state *state, struct hub_buf *out,
+                                                  struct hub_error *err);
+
+typedef enum hub_status (*hub_problem_each)(void *user, const struct hub_problem *problem,
+                                            struct hub_error *err);
+/** Calls `each` for up to `limit` problems of one dataset, behind the first `skip`. Blocking. */
+HUB_MUST_USE enum hub_status hub_dataset_each_problem(struct hub_catalog *catalog,
+                                                      const struct hub_head *head, uint32_t skip,
+                                                      uint32_t limit, hub_problem_each each, void *user,
+                                                      struct hub_error *err);
+
+/** How many problems each dataset has that has any. Zero it first, dispose it. Blocking. */
+struct hub_problem_counts {
+    struct hub_problem_count {
+        int64_t row;
+        uint32_t count;
+    } * items; /* ascending by row */
+    uint32_t size, capacity;
+};
+HUB_MUST_USE enum hub_status hub_catalog_problem_counts(struct hub_catalog *catalog,
+                                                        struct hub_problem_counts *out,
+                                                        struct hub_error *err);
+uint32_t hub_problem_count_of(const struct hub_problem_counts *counts, const struct hub_head *head);
+void hub_problem_counts_dispose(struct hub_problem_counts *counts);
+
+/* ---- episodes (SQL, blocking) ---- */
+
+/** One row of the episodes table; texts live until the callback returns. */
+struct hub_episode_row {
+    int64_t number;
+    const char *name, *file, *seed, *task, *splits, *attributes, *statistics; /* NULL: unknown */
+    uint64_t steps;
+    bool has_return, return_computed;
+    double episode_return;
+    int success, terminated, truncated; /* -1 unknown */
+};
+enum hub_episode_sort {
+    HUB_BY_NUMBER = 0,
+    HUB_BY_STEPS,
+    HUB_BY_RETURN,
+    HUB_BY_SEED,
+    HUB_BY_TASK,
+    HUB_BY_SUCCESS
+};
+struct hub_episode_query {
+    enum hub_episode_sort sort;
+    bool descending;
+    const char *split; /* NULL: all */
+    uint32_t limit;    /* 1..1000 */
+    /* keyset: rows strictly after this key (ties by number); has_after false: from the start. Episodes
+     * without the key come last in both directions. */
+    bool has_after,
+        after_is_null;         /* after_is_null is the same as an empty after_key; not for HUB_BY_NUMBER */
+    struct hub_view after_key; /* as hub_episode_page wrote it: empty when the row has none, and by number */
+    int64_t after_number;
+};
+/** Calls `each` for up to limit rows, in order. `key` receives the last row's sort key for the cursor; `more`
+ * whether rows remain; `total` the exact number the filters match. */
+HUB_MUST_USE enum hub_status hub_episode_page(
+    const struct hub_state *state, const struct hub_episode_query *query,
+    enum hub_status (*each)(void *user, const struct hub_episode_row *row, struct hub_error *err), void *user,
+    struct hub_buf *key, bool *more, uint64_t *total, struct hub_error *err);
+HUB_MUST_USE enum hub_status
+hub_episode_one(const struct hub_state *state, int64_t number,
+                enum hub_status (*each)(void *user, const struct hub_episode_row *row, struct hub_error *err),
+                void *user, struct hub_error *err);
+
+/* ---- digests (hub.db) ---- */
+
+struct hub_file_digests {
+    char sha256[65], md5[33], crc32c[9];
+};
+/** Digests verified at exactly this stamp. HUB_NOT_FOUND: unknown. Cheap (in memory after the first use). */
+HUB_MUST_USE enum hub_status hub_digest_find(struct hub_catalog *catalog, uint32_t root, const char *path,
+                                             const struct hub_stamp *stamp, struct hub_file_digests *out,
+                                             struct hub_error *err);
+/** The same from memory alone, for threads that must not block: HUB_AGAIN where hub.db has to be asked. */
+HUB_MUST_USE enum hub_status hub_digest_recall(struct hub_catalog *catalog, uint32_t root, const char *path,
+                                               const struct hub_stamp *stamp, struct hub_file_digests *out);
+/** Those of many files at once, in the order of hub_dataset's: one question instead of one a file. What is
+ * not known has an empty sha256. `path` is of the folder they lie in. */
+HUB_MUST_USE enum hub_status hub_digest_list(struct hub_catalog *catalog, uint32_t root, const char *path,
+                                             const struct hub_ds_file *files, uint32_t count,
+                                             struct hub_file_digests *out, struct hub_error *err);
+/** How often digests were stored since the start: what is derived from them is as old as this number. */
+uint64_t hub_digest_generation(const struct hub_catalog *catalog);
+HUB_MUST_USE enum hub_status hub_digest_store(struct hub_catalog *catalog, uint32_t root, const char *path,
+                                              const struct hub_stamp *stamp,
+                                              const struct hub_file_digests *digests, struct hub_error *err);
+
+#endif
