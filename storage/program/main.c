@@ -25,9 +25,18 @@ static const char help[] =
     "  --version          print the version\n"
     "  --worker           serve a hub on descriptor 3; started by minari-hub\n"
     "\n"
-    "An era says who wrote a set: E3 Minari 0.3, E4a 0.4.0 to 0.4.2, E4b 0.4.3, E5 0.5 and later.\n"
+    "Exit codes: 0 ok, 1 failed or --strict, 2 usage, 3 not found, 8 a dataset is broken.\n"
     "\n"
-    "Exit codes: 0 ok, 1 failed or --strict, 2 usage, 3 not found, 8 a dataset is broken.\n";
+    "An era says who wrote a set:\n";
+
+static int print_help(void)
+{
+    fputs(help, stdout);
+    for (const struct hub_format *const *f = hub_formats; *f; f++)
+        for (const char *const *era = (*f)->eras; era && *era; era++)
+            printf("  %s\n", *era);
+    return ferror(stdout) != 0;
+}
 
 struct run {
     bool json, strict, broken, flawed;
@@ -142,7 +151,7 @@ int main(int argc, char **argv)
         return hub_worker_main(hub_formats);
     for (int i = 1; i < argc; i++) {
         if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0)
-            return fputs(help, stdout) < 0;
+            return print_help();
         if (strcmp(argv[i], "--version") == 0)
             return puts("minari-inspect " HUB_VERSION) < 0;
         if (strcmp(argv[i], "--json") == 0) {

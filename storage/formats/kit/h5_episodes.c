@@ -58,12 +58,6 @@ static enum hub_status list_link(struct hub_h5_episodes *e, uint64_t group, cons
     return add_entry(e, &entry, err);
 }
 
-static int by_number(const void *a, const void *b)
-{
-    const struct hub_h5_entry *x = a, *y = b;
-    return (x->number > y->number) - (x->number < y->number);
-}
-
 enum hub_status hub_h5_episodes_list(struct hub_h5_episodes *e, struct hub_h5 *index,
                                      const struct hub_h5_object *group, struct hub_error *err)
 {
@@ -78,7 +72,7 @@ enum hub_status hub_h5_episodes_list(struct hub_h5_episodes *e, struct hub_h5 *i
     for (uint32_t i = 0; i < links.count; i++)
         HUB_TRY(list_link(e, group->address, &links.items[i], err));
     if (e->count)
-        qsort(e->entries, e->count, sizeof *e->entries, by_number);
+        qsort(e->entries, e->count, sizeof *e->entries, hub_by_number);
     uint32_t kept = 0;
     for (uint32_t i = 0; i < e->count; i++) /* a damaged group may name an episode twice */
         if (i == 0 || e->entries[i].number != e->entries[kept - 1].number)

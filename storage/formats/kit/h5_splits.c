@@ -6,32 +6,14 @@
 
 enum { MAX_NAMED = 16 * 1024 * 1024 }; /* names in all splits of a file */
 
-static int by_number(const void *a, const void *b)
-{
-    const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return (x > y) - (x < y);
-}
-
-static bool is_listed(const struct hub_h5_episodes *e, int64_t number)
-{
-    uint32_t low = 0, high = e->count;
-    while (low < high) {
-        const uint32_t middle = low + (high - low) / 2;
-        if (e->entries[middle].number < number)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < e->count && e->entries[low].number == number;
-}
-
 static enum hub_status take_name(struct hub_h5_split *split, const struct hub_h5_episodes *e,
                                  const struct hub_h5_leaf *leaf, uint64_t row, struct hub_error *err)
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf name = HUB_BUF_INIT(4 * KIB);
     int64_t number;
     HUB_TRY(hub_h5_read_text(e->tree.file, &leaf->dataset, row, &name, err));
-    if (hub_numbered(hub_buf_view(&name), e->dialect->prefix, &number) && is_listed(e, number))
+    if (hub_numbered(hub_buf_view(&name), e->dialect->prefix, &number) && e->count &&
+        bsearch(&number, e->entries, e->count, sizeof *e->entries, hub_by_number))
         split->numbers[split->count++] = number;
     else
         hub_tally_add(&split->missing, "%.*s", (int)HUB_MIN(name.size, (size_t)100),
@@ -47,7 +29,7 @@ static enum hub_status read_split(struct hub_h5_split *split, const struct hub_h
     for (uint64_t row = 0; row < leaf->rows; row++)
         HUB_TRY(take_name(split, e, leaf, row, err));
     if (split->count)
-        qsort(split->numbers, split->count, sizeof *split->numbers, by_number);
+        qsort(split->numbers, split->count, sizeof *split->numbers, hub_by_number);
     uint32_t kept = 0;
     for (uint32_t i = 0; i < split->count; i++) /* some lists name an episode twice */
         if (i == 0 || split->numbers[i] != split->numbers[kept - 1])
@@ -124,7 +106,7 @@ enum hub_status hub_h5_splits_of(const struct hub_h5_splits *splits, int64_t num
     hub_json_array(&json);
     for (uint32_t i = 0; i < splits->count; i++) {
         const struct hub_h5_split *s = &splits->items[i];
-        if (s->count && bsearch(&number, s->numbers, s->count, sizeof number, by_number))
+        if (s->count && bsearch(&number, s->numbers, s->count, sizeof number, hub_by_number))
             hub_json_string(&json, hub_view_of(s->name));
     }
     hub_json_end_array(&json);

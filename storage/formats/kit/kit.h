@@ -26,6 +26,9 @@ enum hub_field_type hub_image_type(const uint8_t *head, size_t size);
 /** "demo_12" behind "demo_" -> 12. No sign, no leading zeros, at most 18 digits. */
 bool hub_numbered(struct hub_view name, const char *prefix, int64_t *out);
 
+/** Order of structs that begin with an int64_t, and of such numbers: for qsort and bsearch. */
+int hub_by_number(const void *a, const void *b);
+
 /** How often something happened, and how it was at first. */
 struct hub_tally {
     uint32_t count;

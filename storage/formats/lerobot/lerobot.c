@@ -114,7 +114,7 @@ static enum hub_status listed_episode(void *user, json_t *line, uint32_t number,
         return HUB_OK;
     p->listed++;
     const bool found =
-        p->count && bsearch(&wanted, p->episodes, p->count, sizeof *p->episodes, hub_lerobot_by_episode);
+        p->count && bsearch(&wanted, p->episodes, p->count, sizeof *p->episodes, hub_by_number);
     if (!found && p->missing++ == 0)
         p->first_missing = wanted;
     return HUB_OK;

@@ -56,9 +56,7 @@ struct lerobot_file {
     int64_t episode; /* -1: its name does not say */
     uint32_t file;
 };
-/** Order by episode; by episode, then file. Of structs that begin with an episode, and with a lerobot_file.
- */
-int hub_lerobot_by_episode(const void *a, const void *b);
+/** Order by episode, then file, of structs that begin with a lerobot_file. */
 int hub_lerobot_by_file(const void *a, const void *b);
 
 /* ---- columns.c ---- */

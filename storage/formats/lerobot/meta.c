@@ -236,15 +236,9 @@ bool hub_lerobot_range(const json_t *split, int64_t *from, int64_t *to)
     return *end == '\0' && *from >= 0 && *to >= *from;
 }
 
-int hub_lerobot_by_episode(const void *a, const void *b)
-{
-    const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return (x > y) - (x < y);
-}
-
 int hub_lerobot_by_file(const void *a, const void *b)
 {
     const struct lerobot_file *x = a, *y = b;
-    const int order = hub_lerobot_by_episode(a, b);
+    const int order = hub_by_number(a, b);
     return order ? order : (x->file > y->file) - (x->file < y->file);
 }

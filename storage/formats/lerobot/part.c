@@ -83,7 +83,7 @@ static const json_t *find_line(const struct said_list *list, int64_t episode)
 {
     const struct said key = {episode, NULL};
     const struct said *found =
-        list->count ? bsearch(&key, list->items, list->count, sizeof key, hub_lerobot_by_episode) : NULL;
+        list->count ? bsearch(&key, list->items, list->count, sizeof key, hub_by_number) : NULL;
     return found ? found->line : NULL;
 }
 
@@ -107,9 +107,9 @@ static enum hub_status load_metadata(struct part *p, int64_t first, int64_t last
     HUB_TRY(
         hub_lerobot_lines(p->files, p->sink, LEROBOT_EPISODES_STATS, first, last, keep_within, &stats, err));
     if (p->episodes.count)
-        qsort(p->episodes.items, p->episodes.count, sizeof(struct said), hub_lerobot_by_episode);
+        qsort(p->episodes.items, p->episodes.count, sizeof(struct said), hub_by_number);
     if (p->stats.count)
-        qsort(p->stats.items, p->stats.count, sizeof(struct said), hub_lerobot_by_episode);
+        qsort(p->stats.items, p->stats.count, sizeof(struct said), hub_by_number);
     p->columns.features = json_object_get(p->info, "features");
     return HUB_OK;
 }
