@@ -51,15 +51,22 @@ check() { # NAME COMMAND...: one check that is not a ctest
     fi
 }
 
+run_tests() { # PRESET OPTION...: ctest, what it says of each test, and the totals
+    log=build/$1$2.log
+    ctest --preset "$@" -j "$(nproc)" >"$log" 2>&1 || true
+    grep -E 'Test +#|\*\*\*|tests passed|The following|Total Test time' "$log" || true
+    grep -q ' 0 tests failed' "$log" || tail -n 200 "$log"
+    count "$log"
+}
+retried="^($(cut -d ' ' -f 1 tests/support/retried.txt | paste -sd '|'))\$"
+
 for preset in dev asan; do
     say "== $preset: configure and build"
     cmake --preset $preset >/dev/null
     cmake --build --preset $preset
     say "== $preset: test"
-    ctest --preset $preset -j "$(nproc)" --repeat until-pass:2 >build/$preset.log 2>&1 || true
-    grep -E 'Test +#|\*\*\*|tests passed|The following|Total Test time' build/$preset.log || true
-    grep -q '0 tests failed' build/$preset.log || tail -n 200 build/$preset.log
-    count build/$preset.log
+    run_tests "$preset" -E "$retried"
+    run_tests "$preset" -R "$retried" --repeat until-pass:2 # only these: see there
 done
 
 check "clang-format" sh tests/support/check_format.sh
