@@ -1,5 +1,6 @@
 """Raw sockets against tests/integration/http_server.c: no HTTP library stands between a test and the bytes it sends."""
 import atexit
+import re
 import signal
 import socket
 import subprocess
@@ -47,6 +48,16 @@ class Server:
             assert time.monotonic() - begin < timeout, f"{target} never became {value}"
             time.sleep(0.02)
         return time.monotonic() - begin
+
+    def gauge(self, name):
+        return int(re.search(rb"minari_hub_http_%s (\d+)\n" % name.encode(), self.get("/metrics")[2])[1])
+
+    def until(self, what, timeout=5):
+        """Until `what` is true."""
+        end = time.monotonic() + timeout
+        while not what():
+            assert time.monotonic() < end, "it did not come about"
+            time.sleep(0.02)
 
     def stop(self, number=signal.SIGTERM):
         self.process.send_signal(number)

@@ -14,7 +14,7 @@ import pytest
 sys.path.insert(0, os.path.dirname(__file__))
 from cli import CLI, Cli, on_terminal, tree
 from hostile import HostileHub
-from hub import FIXTURES, quote, serving
+from hub import FIXTURES, quote, serving, until
 from stored import minari as stored_minari
 
 E4, E5 = os.path.join(FIXTURES, "minari", "root-0.4.3"), os.path.join(FIXTURES, "minari", "root-0.5.3")
@@ -442,7 +442,7 @@ def test_python_minari_lists_while_a_download_is_going_on(tmp_path):
         shutil.copytree(os.path.join(E5, "cartpole"), cli.path("cartpole"))
         slow.fault = lambda request, path: "/files/" in path and time.sleep(60)
         p = cli.start("download", "slow-v0")
-        time.sleep(1)
+        until(slow.file_requests)
         assert os.listdir(cli.path(".minari-hub", "incoming"))
         for python, wanted in ((sys.executable, ["cartpole/test-v0"]), (os.environ.get("HUB_TEST_PYTHON_043"), [])):
             if python:

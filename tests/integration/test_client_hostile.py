@@ -15,6 +15,7 @@ import pytest
 sys.path.insert(0, os.path.dirname(__file__))
 from cli import CLI, Cli, on_terminal, tree
 from hostile import PREFIX, HostileHub, endless
+from hub import until
 
 ID = "door-human-v0"
 MAIN = "data/main_data.hdf5"
@@ -324,7 +325,7 @@ def test_a_stalled_server_is_given_up(small, tmp_path):
     small.fault = lambda request, path: time.sleep(20) or True
     cli = Cli(tmp_path, small.url)
     p = cli.start("list", "remote")
-    time.sleep(0.5)
+    until(lambda: small.requests)
     p.send_signal(signal.SIGINT)
     assert p.wait(3) == 130
     p.communicate()
@@ -453,7 +454,7 @@ def test_an_interrupt_keeps_what_came(big, tmp_path):
     big.fault = lambda request, path: is_main(path) and time.sleep(0.2)
     cli = Cli(tmp_path, big.url)
     p = cli.start("download", ID, "--connections", "1")
-    time.sleep(0.9)
+    until(lambda: len(big.file_requests()) >= 4)
     p.send_signal(signal.SIGINT)
     out, err = p.communicate(timeout=10)
     assert p.returncode == 130 and "goes on from there" in err
@@ -470,7 +471,7 @@ def test_one_download_at_a_time(big, tmp_path):
     big.fault = lambda request, path: is_main(path) and time.sleep(0.3)
     cli = Cli(tmp_path, big.url)
     p = cli.start("download", ID)
-    time.sleep(0.4)
+    until(big.file_requests)
     assert "another process" in cli.run("download", ID, expect=1).err
     p.communicate()
     assert p.returncode == 0
