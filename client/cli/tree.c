@@ -129,19 +129,13 @@ static bool add_row(struct table *t, const struct node *n, struct shape shape)
 
 struct walk {
     const struct node **items; /* NULL: a rule */
-    size_t count, capacity;
+    uint32_t count, capacity;
 };
 
 static bool push(struct walk *w, const struct node *n)
 {
-    if (w->count == w->capacity) {
-        const size_t capacity = w->capacity ? w->capacity * 2 : 256;
-        const struct node **more = reallocarray(w->items, capacity, sizeof *more);
-        if (!more)
-            return false;
-        w->items = more;
-        w->capacity = capacity;
-    }
+    if (hub_grow(&w->items, w->count, &w->capacity, sizeof *w->items, NULL))
+        return false;
     w->items[w->count++] = n;
     return true;
 }

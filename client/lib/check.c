@@ -70,7 +70,7 @@ static enum hub_status compare(struct hub_check *c, struct hub_error *err)
     hub_hex(c->sums[first_bad], HUB_SHA256_BYTES, got);
     return hub_fail_as(
         err, HUB_CORRUPT, "digest-mismatch",
-        "'%s' is not what the hub has: its SHA-256 is %.16s..., the hub says %.16s... (%zu of %zu files)",
+        "'%s' is not what the hub has: its SHA-256 is %.16s..., the hub says %.16s... (%zu of %u files)",
         c->plan->items[first_bad].path, got, want, bad, c->plan->count);
 }
 

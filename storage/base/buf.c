@@ -110,3 +110,21 @@ char *hub_buf_take(struct hub_buf *buf, size_t *size)
     *buf = HUB_BUF_INIT(buf->limit);
     return data;
 }
+
+enum hub_status hub_grow(void *array, uint32_t count, uint32_t *capacity, size_t item_size,
+                         struct hub_error *err)
+{
+    if (count < *capacity)
+        return HUB_OK;
+    if (count > UINT32_MAX / 2)
+        return hub_fail(err, HUB_TOO_BIG, "more than %u in a list", count);
+    const uint32_t more = HUB_MAX(2 * count, 16U);
+    void *items;
+    memcpy(&items, array, sizeof items); /* a pointer of any type */
+    items = realloc(items, more * item_size);
+    if (!items)
+        return hub_fail(err, HUB_NO_MEMORY, "no memory for a list of %u", more);
+    memcpy(array, &items, sizeof items);
+    *capacity = more;
+    return HUB_OK;
+}

@@ -73,4 +73,12 @@ void hub_buf_fit(struct hub_buf *buf, size_t slack);
 /** The bytes become the caller's (free with free); the buffer is empty again. */
 char *hub_buf_take(struct hub_buf *buf, size_t *size);
 
+/**
+ * Room for one more in an array of `count` items on the heap: it doubles when it is full.
+ *
+ * @param array  address of the pointer to the items, NULL at first
+ */
+HUB_MUST_USE enum hub_status hub_grow(void *array, uint32_t count, uint32_t *capacity, size_t item_size,
+                                      struct hub_error *err);
+
 #endif

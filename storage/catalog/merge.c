@@ -59,14 +59,7 @@ static uint32_t field_place(const struct hub_publication *p, const char *path)
 static enum hub_status insert_field(struct hub_publication *p, uint32_t at, const char *path,
                                     struct hub_error *err)
 {
-    if (p->field_count == p->field_capacity) {
-        const uint32_t capacity = p->field_capacity ? p->field_capacity * 2 : 32;
-        struct hub_merged_field *fields = realloc(p->fields, capacity * sizeof *fields);
-        if (!fields)
-            return hub_fail(err, HUB_NO_MEMORY, "no memory for %u fields", capacity);
-        p->fields = fields;
-        p->field_capacity = capacity;
-    }
+    HUB_TRY(hub_grow(&p->fields, p->field_count, &p->field_capacity, sizeof *p->fields, err));
     char *copy = strdup(path);
     if (!copy)
         return hub_fail(err, HUB_NO_MEMORY, "no memory for a field");
@@ -163,16 +156,7 @@ enum hub_status hub_merge_fields(struct hub_publication *p, struct hub_error *er
 static enum hub_status add_episode(struct hub_publication *p, const struct hub_merged_episode *episode,
                                    struct hub_error *err)
 {
-    if (p->episode_count == p->episode_capacity) {
-        if (p->episode_capacity > UINT32_MAX / 4)
-            return hub_fail(err, HUB_TOO_BIG, "more than %u episodes", p->episode_capacity);
-        const uint32_t capacity = p->episode_capacity ? p->episode_capacity * 2 : 1024;
-        struct hub_merged_episode *episodes = realloc(p->episodes, capacity * sizeof *episodes);
-        if (!episodes)
-            return hub_fail(err, HUB_NO_MEMORY, "no memory for %u episodes", capacity);
-        p->episodes = episodes;
-        p->episode_capacity = capacity;
-    }
+    HUB_TRY(hub_grow(&p->episodes, p->episode_count, &p->episode_capacity, sizeof *p->episodes, err));
     p->episodes[p->episode_count++] = *episode;
     return HUB_OK;
 }

@@ -178,14 +178,7 @@ enum hub_status hub_dataset_problems(const struct hub_state *state, struct hub_b
 static enum hub_status add_count(struct hub_problem_counts *counts, int64_t row, uint32_t count,
                                  struct hub_error *err)
 {
-    if (counts->size == counts->capacity) {
-        const uint32_t capacity = counts->capacity ? counts->capacity * 2 : 64;
-        void *grown = realloc(counts->items, capacity * sizeof *counts->items);
-        if (!grown)
-            return hub_fail(err, HUB_NO_MEMORY, "no memory for the problems");
-        counts->items = grown;
-        counts->capacity = capacity;
-    }
+    HUB_TRY(hub_grow(&counts->items, counts->size, &counts->capacity, sizeof *counts->items, err));
     counts->items[counts->size++] = (struct hub_problem_count){row, count};
     return HUB_OK;
 }

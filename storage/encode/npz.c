@@ -24,7 +24,7 @@ struct hub_npz {
     struct hub_buf *out;
     size_t start; /* of the ZIP in `out` */
     struct member *members;
-    size_t count, capacity;
+    uint32_t count, capacity;
 };
 
 enum hub_status hub_npz_begin(struct hub_buf *out, struct hub_npz **npz, struct hub_error *err)
@@ -187,14 +187,7 @@ static enum hub_status remember(struct hub_npz *z, const char *name, struct hub_
         return hub_fail(err, HUB_INVALID, "an npz member's name has 1 to %d bytes", MAX_NAME);
     if (z->count == MAX_MEMBERS)
         return hub_fail(err, HUB_TOO_BIG, "more than %d arrays in an npz", MAX_MEMBERS);
-    if (z->count == z->capacity) {
-        const size_t capacity = z->capacity ? 2 * z->capacity : 16;
-        struct member *members = realloc(z->members, capacity * sizeof(*members));
-        if (!members)
-            return hub_fail(err, HUB_NO_MEMORY, "no memory for an npz");
-        z->members = members;
-        z->capacity = capacity;
-    }
+    HUB_TRY(hub_grow(&z->members, z->count, &z->capacity, sizeof *z->members, err));
     struct member *m = &z->members[z->count];
     *m = (struct member){.name = malloc(size + sizeof(".npy"))};
     if (!m->name)

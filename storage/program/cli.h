@@ -62,7 +62,7 @@ struct hub_report {
     struct hub_findings plan;
     struct hub_report_field *fields;
     uint32_t field_count;
-    size_t field_capacity;
+    uint32_t field_capacity;
     uint64_t episodes, steps, problems, broken_parts;
     char *refused; /* why its own library does not load it, or NULL */
     /* members of the JSON lists, separated by commas; lines of text */

@@ -22,7 +22,7 @@ struct found {
 
 struct gathering {
     struct found *items;
-    size_t count, capacity;
+    uint32_t count, capacity;
 };
 
 static void found_dispose(struct found *f)
@@ -46,14 +46,7 @@ static void gathering_dispose(struct gathering *g)
 static enum hub_status gather(void *user, struct hub_found_dataset *dataset, struct hub_error *err)
 {
     struct gathering *g = user;
-    if (g->count == g->capacity) {
-        const size_t capacity = g->capacity ? g->capacity * 2 : 64;
-        struct found *items = realloc(g->items, capacity * sizeof *items);
-        if (!items)
-            return hub_fail(err, HUB_NO_MEMORY, "no memory for %zu datasets", capacity);
-        g->items = items;
-        g->capacity = capacity;
-    }
+    HUB_TRY(hub_grow(&g->items, g->count, &g->capacity, sizeof *g->items, err));
     struct found *f = &g->items[g->count++];
     const char *slash = strrchr(dataset->id, '/');
     *f = (struct found){.id = strdup(dataset->id), .path = strdup(dataset->path), .files = *dataset->files};

@@ -59,14 +59,7 @@ static enum hub_status find_field(struct hub_report *r, const struct hub_found_f
     }
     if (r->field_count == HUB_MAX_FIELDS)
         return hub_fail(err, HUB_TOO_BIG, "more than %d fields", HUB_MAX_FIELDS);
-    if (r->field_count == r->field_capacity) {
-        const size_t capacity = r->field_capacity ? r->field_capacity * 2 : 32;
-        struct hub_report_field *fields = realloc(r->fields, capacity * sizeof *fields);
-        if (!fields)
-            return hub_fail(err, HUB_NO_MEMORY, "no memory for fields");
-        r->fields = fields;
-        r->field_capacity = capacity;
-    }
+    HUB_TRY(hub_grow(&r->fields, r->field_count, &r->field_capacity, sizeof *r->fields, err));
     *out = &r->fields[r->field_count];
     **out = (struct hub_report_field){
         .path = strdup(found->path), .type = found->type, .role = found->role, .axis = found->axis};

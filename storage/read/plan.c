@@ -136,14 +136,7 @@ static enum hub_status note_file(struct hub_plan_files *files, uint32_t number, 
     const uint32_t at = place_of(files, number);
     if (at < files->count && files->items[at].number == number)
         return HUB_OK;
-    if (files->count == files->capacity) {
-        const uint32_t more = files->capacity ? 2 * files->capacity : 2;
-        struct hub_plan_file *items = realloc(files->items, more * sizeof *items);
-        if (!items)
-            return hub_fail(err, HUB_NO_MEMORY, "no memory for a plan");
-        files->items = items;
-        files->capacity = more;
-    }
+    HUB_TRY(hub_grow(&files->items, files->count, &files->capacity, sizeof *files->items, err));
     memmove(&files->items[at + 1], &files->items[at], (files->count - at) * sizeof *files->items);
     files->items[at] = (struct hub_plan_file){.number = number};
     files->count++;

@@ -127,14 +127,7 @@ enum hub_status hub_remote_files_add(struct hub_remote_files *files, const char 
     HUB_TRY(hub_path_check(path, err));
     if (files->count == HUB_MAX_FILES)
         return hub_fail(err, HUB_TOO_BIG, "a dataset of more than %d files", HUB_MAX_FILES);
-    if (files->count == files->capacity) {
-        const size_t capacity = HUB_MAX((size_t)64, 2 * files->capacity);
-        struct hub_remote_file *items = reallocarray(files->items, capacity, sizeof *items);
-        if (!items)
-            return hub_fail(err, HUB_NO_MEMORY, "no memory for a list of files");
-        files->items = items;
-        files->capacity = capacity;
-    }
+    HUB_TRY(hub_grow(&files->items, files->count, &files->capacity, sizeof *files->items, err));
     struct hub_remote_file *file = &files->items[files->count];
     *file = (struct hub_remote_file){.path = strdup(path), .size = size};
     if (!file->path)

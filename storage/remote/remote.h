@@ -37,7 +37,7 @@ struct hub_remote_file {
 struct hub_remote_files {
     char *id, *revision;
     struct hub_remote_file *items; /* sorted by path bytes; no two alike */
-    size_t count, capacity;
+    uint32_t count, capacity;
     uint64_t bytes; /* in total */
 };
 

@@ -74,14 +74,7 @@ static uint64_t mix_uint(uint64_t h, uint64_t value)
 static enum hub_status add(struct hub_question *q, const char *prefix, const struct hub_entry *entry,
                            uint32_t of, struct hub_error *err)
 {
-    if (q->count == q->capacity) {
-        const uint32_t capacity = q->capacity ? q->capacity * 2 : 32;
-        struct asked *entries = realloc(q->entries, capacity * sizeof *entries);
-        if (!entries)
-            return hub_fail(err, HUB_NO_MEMORY, "no memory for a listing");
-        q->entries = entries;
-        q->capacity = capacity;
-    }
+    HUB_TRY(hub_grow(&q->entries, q->count, &q->capacity, sizeof *q->entries, err));
     char *path = hub_path_join(prefix, entry->name);
     if (!path)
         return hub_fail(err, HUB_NO_MEMORY, "no memory for a listing");

@@ -45,14 +45,7 @@ enum hub_status hub_fileset_add(struct hub_fileset *set, const char *prefix, con
 {
     if (set->count == HUB_MAX_FILES)
         return hub_fail(err, HUB_TOO_BIG, "a dataset of more than %d files", HUB_MAX_FILES);
-    if (set->count == set->capacity) {
-        const uint32_t capacity = set->capacity ? set->capacity * 2 : 8;
-        struct hub_ds_file *files = realloc(set->files, capacity * sizeof *files);
-        if (!files)
-            return no_memory(err);
-        set->files = files;
-        set->capacity = capacity;
-    }
+    HUB_TRY(hub_grow(&set->files, set->count, &set->capacity, sizeof *set->files, err));
     char *path = hub_path_join(prefix, entry->name);
     if (!path)
         return no_memory(err);
@@ -117,20 +110,13 @@ struct collecting {
     struct hub_fileset *out;
     struct hub_places seen;
     struct link *links;
-    size_t link_count, link_capacity;
+    uint32_t link_count, link_capacity;
 };
 
 static enum hub_status keep_link(struct collecting *c, const char *below, const struct hub_entry *e,
                                  struct hub_error *err)
 {
-    if (c->link_count == c->link_capacity) {
-        const size_t capacity = c->link_capacity ? c->link_capacity * 2 : 8;
-        struct link *links = realloc(c->links, capacity * sizeof *links);
-        if (!links)
-            return no_memory(err);
-        c->links = links;
-        c->link_capacity = capacity;
-    }
+    HUB_TRY(hub_grow(&c->links, c->link_count, &c->link_capacity, sizeof *c->links, err));
     char *path = hub_path_join(below, e->name);
     if (!path)
         return no_memory(err);

@@ -5,6 +5,8 @@
  * outside: there all are tried. */
 #include "storage/scan/locks.h"
 
+#include "storage/base/buf.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -34,14 +36,8 @@ static bool parse_line(const char *line, uint64_t *inode)
 
 static bool add(struct hub_locks *locks, uint64_t inode)
 {
-    if (locks->count == locks->capacity) {
-        const size_t capacity = locks->capacity ? locks->capacity * 2 : 32;
-        uint64_t *inodes = realloc(locks->inodes, capacity * sizeof *inodes);
-        if (!inodes)
-            return false;
-        locks->inodes = inodes;
-        locks->capacity = capacity;
-    }
+    if (hub_grow(&locks->inodes, locks->count, &locks->capacity, sizeof *locks->inodes, NULL))
+        return false;
     locks->inodes[locks->count++] = inode;
     return true;
 }

@@ -9,7 +9,7 @@
 /** The files that somebody has locked for writing by flock(2), as of one moment. */
 struct hub_locks {
     uint64_t *inodes;
-    size_t count, capacity;
+    uint32_t count, capacity;
     bool complete; /* nobody is missing: who is not listed holds none */
 };
 

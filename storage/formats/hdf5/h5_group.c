@@ -42,14 +42,7 @@ static enum hub_status add(struct collect *w, struct hub_h5_link link, struct hu
     struct hub_h5_links *links = w->links;
     if (links->count >= H5_MAX_LINKS)
         return hub_fail(err, HUB_TOO_BIG, "a group has more than %u links", H5_MAX_LINKS);
-    if (links->count == links->capacity) {
-        const uint32_t capacity = links->capacity ? links->capacity * 2 : 32;
-        struct hub_h5_link *grown = realloc(links->items, capacity * sizeof *grown);
-        if (!grown)
-            return hub_fail(err, HUB_NO_MEMORY, "out of memory reading a group");
-        links->items = grown;
-        links->capacity = capacity;
-    }
+    HUB_TRY(hub_grow(&links->items, links->count, &links->capacity, sizeof *links->items, err));
     HUB_TRY(keep(links, link.name, &link.at[0], err));
     HUB_TRY(keep(links, link.file, &link.at[1], err));
     HUB_TRY(keep(links, link.path, &link.at[2], err));

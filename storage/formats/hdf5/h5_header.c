@@ -37,14 +37,7 @@ static enum hub_status add_block(struct walk *w, uint64_t address, uint64_t size
 {
     if (w->block_count >= MAX_BLOCKS)
         return hub_fail(err, HUB_CORRUPT, "an object header has more than %d blocks", MAX_BLOCKS);
-    if (w->block_count == w->block_capacity) {
-        const uint32_t capacity = w->block_capacity ? w->block_capacity * 2 : 8;
-        struct block *grown = realloc(w->blocks, capacity * sizeof *grown);
-        if (!grown)
-            return hub_fail(err, HUB_NO_MEMORY, "out of memory reading an object header");
-        w->blocks = grown;
-        w->block_capacity = capacity;
-    }
+    HUB_TRY(hub_grow(&w->blocks, w->block_count, &w->block_capacity, sizeof *w->blocks, err));
     for (uint32_t i = 0; i < w->block_count; i++)
         if (w->blocks[i].address == address)
             return hub_fail(err, HUB_CORRUPT, "the blocks of an object header form a cycle at %" PRIu64,
@@ -59,14 +52,7 @@ static enum hub_status add_message(struct walk *w, const struct hub_h5_message *
     struct hub_h5_object *o = w->object;
     if (o->count >= MAX_MESSAGES)
         return hub_fail(err, HUB_CORRUPT, "an object header has more than %d messages", MAX_MESSAGES);
-    if (o->count == o->capacity) {
-        const uint32_t capacity = o->capacity ? o->capacity * 2 : 32;
-        struct hub_h5_message *grown = realloc(o->messages, capacity * sizeof *grown);
-        if (!grown)
-            return hub_fail(err, HUB_NO_MEMORY, "out of memory reading an object header");
-        o->messages = grown;
-        o->capacity = capacity;
-    }
+    HUB_TRY(hub_grow(&o->messages, o->count, &o->capacity, sizeof *o->messages, err));
     o->messages[o->count++] = *message;
     return HUB_OK;
 }

@@ -11,14 +11,7 @@ static enum hub_status add_entry(struct hub_h5_episodes *e, const struct hub_h5_
 {
     if (e->count >= HUB_MAX_EPISODES)
         return hub_fail(err, HUB_TOO_BIG, "more than %d episodes", HUB_MAX_EPISODES);
-    if (e->count == e->capacity) {
-        const uint32_t capacity = e->capacity ? e->capacity * 2 : 256;
-        struct hub_h5_entry *grown = realloc(e->entries, capacity * sizeof *grown);
-        if (!grown)
-            return hub_fail(err, HUB_NO_MEMORY, "out of memory listing episodes");
-        e->entries = grown;
-        e->capacity = capacity;
-    }
+    HUB_TRY(hub_grow(&e->entries, e->count, &e->capacity, sizeof *e->entries, err));
     e->entries[e->count++] = *entry;
     return HUB_OK;
 }

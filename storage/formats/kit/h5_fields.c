@@ -34,14 +34,7 @@ static enum hub_status find(struct hub_h5_fields *fields, struct hub_view path, 
         fields->full = true;
         return HUB_OK;
     }
-    if (fields->count == fields->capacity) {
-        const uint32_t capacity = fields->capacity ? fields->capacity * 2 : 16;
-        struct hub_h5_field *grown = realloc(fields->items, capacity * sizeof *grown);
-        if (!grown)
-            return hub_fail(err, HUB_NO_MEMORY, "out of memory for fields");
-        fields->items = grown;
-        fields->capacity = capacity;
-    }
+    HUB_TRY(hub_grow(&fields->items, fields->count, &fields->capacity, sizeof *fields->items, err));
     struct hub_h5_field *field = &fields->items[fields->count];
     *field = (struct hub_h5_field){.path = hub_view_dup(path), .number = HUB_NONE};
     if (!field->path)

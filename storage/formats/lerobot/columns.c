@@ -120,14 +120,7 @@ static enum hub_status find_column(struct lerobot_columns *c, const struct hub_p
             *out = &c->items[(hint + i) % c->count];
     if (*out)
         return HUB_OK;
-    if (c->count == c->capacity) {
-        const uint32_t capacity = c->capacity ? c->capacity * 2 : 32;
-        struct lerobot_column *items = realloc(c->items, capacity * sizeof *items);
-        if (!items)
-            return hub_fail(err, HUB_NO_MEMORY, "no memory for %u columns", capacity);
-        c->items = items;
-        c->capacity = capacity;
-    }
+    HUB_TRY(hub_grow(&c->items, c->count, &c->capacity, sizeof *c->items, err));
     char *path = strdup(leaf->path);
     if (!path)
         return hub_fail(err, HUB_NO_MEMORY, "no memory for a column");

@@ -43,14 +43,7 @@ struct part {
 
 static enum hub_status keep_line(struct said_list *list, json_t *line, struct hub_error *err)
 {
-    if (list->count == list->capacity) {
-        const uint32_t capacity = list->capacity ? list->capacity * 2 : 256;
-        struct said *items = realloc(list->items, capacity * sizeof *items);
-        if (!items)
-            return hub_fail(err, HUB_NO_MEMORY, "no memory for %u lines", capacity);
-        list->items = items;
-        list->capacity = capacity;
-    }
+    HUB_TRY(hub_grow(&list->items, list->count, &list->capacity, sizeof *list->items, err));
     list->items[list->count++] = (struct said){hub_lerobot_line_episode(line), json_incref(line)};
     return HUB_OK;
 }

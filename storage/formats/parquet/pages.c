@@ -127,14 +127,7 @@ static enum hub_status add_page(struct hub_parquet_pages *out, const struct hub_
 {
     if (out->count == HUB_PARQUET_MAX_PAGES)
         return hub_fail(err, HUB_TOO_BIG, "more than %d pages in a column", HUB_PARQUET_MAX_PAGES);
-    if (out->count == out->capacity) {
-        const uint32_t capacity = out->capacity ? out->capacity * 2 : 4;
-        struct hub_page *pages = realloc(out->pages, capacity * sizeof *pages);
-        if (!pages)
-            return hub_fail(err, HUB_NO_MEMORY, "no memory for %u pages", capacity);
-        out->pages = pages;
-        out->capacity = capacity;
-    }
+    HUB_TRY(hub_grow(&out->pages, out->count, &out->capacity, sizeof *out->pages, err));
     out->pages[out->count++] = *page;
     return HUB_OK;
 }

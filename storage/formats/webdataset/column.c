@@ -21,14 +21,7 @@ static enum hub_status new_column(struct hub_wds_columns *c, struct hub_view pat
 {
     if (c->count == WDS_MAX_COLUMNS)
         return hub_fail(err, HUB_TOO_BIG, "more than %d fields in a shard", WDS_MAX_COLUMNS);
-    if (c->count == c->capacity) {
-        const uint32_t capacity = c->capacity ? c->capacity * 2 : 16;
-        struct hub_wds_column *items = realloc(c->items, capacity * sizeof *items);
-        if (!items)
-            return hub_fail(err, HUB_NO_MEMORY, "no memory for %u fields", capacity);
-        c->items = items;
-        c->capacity = capacity;
-    }
+    HUB_TRY(hub_grow(&c->items, c->count, &c->capacity, sizeof *c->items, err));
     char *copy = hub_view_dup(path);
     if (!copy)
         return hub_fail(err, HUB_NO_MEMORY, "no memory for a field");
@@ -39,14 +32,7 @@ static enum hub_status new_column(struct hub_wds_columns *c, struct hub_view pat
 /* From this row on, it is `at`. */
 static enum hub_status add_run(struct hub_wds_runs *runs, uint32_t row, uint32_t at, struct hub_error *err)
 {
-    if (runs->count == runs->capacity) {
-        const uint32_t capacity = runs->capacity ? runs->capacity * 2 : 2;
-        struct hub_wds_run *items = realloc(runs->items, capacity * sizeof *items);
-        if (!items)
-            return hub_fail(err, HUB_NO_MEMORY, "no memory for %u runs", capacity);
-        runs->items = items;
-        runs->capacity = capacity;
-    }
+    HUB_TRY(hub_grow(&runs->items, runs->count, &runs->capacity, sizeof *runs->items, err));
     runs->items[runs->count++] = (struct hub_wds_run){row, at};
     return HUB_OK;
 }

@@ -41,14 +41,7 @@ static enum hub_status begin_sample(struct shard *s, struct hub_view key, struct
 {
     if (s->samples == WDS_MAX_SAMPLES)
         return hub_fail(err, HUB_TOO_BIG, "more than %d samples in a shard", WDS_MAX_SAMPLES);
-    if (s->samples == s->hash_capacity) {
-        const uint32_t capacity = s->hash_capacity ? s->hash_capacity * 2 : 256;
-        uint64_t *hashes = realloc(s->hashes, capacity * sizeof *hashes);
-        if (!hashes)
-            return hub_fail(err, HUB_NO_MEMORY, "no memory for %u samples", capacity);
-        s->hashes = hashes;
-        s->hash_capacity = capacity;
-    }
+    HUB_TRY(hub_grow(&s->hashes, s->samples, &s->hash_capacity, sizeof *s->hashes, err));
     s->key.size = 0;
     HUB_TRY(hub_buf_add_view(&s->key, key, err));
     s->hashes[s->samples++] = hash_of(key);
