@@ -541,6 +541,41 @@ Test(gather, a_file_that_is_not_open_is_told)
     free(w.data);
 }
 
+/* All plans of an answer note what they read in one list. */
+Test(gather, files_are_noted_once_and_by_number)
+{
+    static const unsigned order[] = {2, 0, 1, 0, 2}; /* 2: the side file */
+    struct want w = {.variant = {.kind = HUB_KIND_UINT, .item_size = 8}, .items = 1, .row_bytes = 8};
+    struct rig rig;
+    uint32_t index;
+    w.data = malloc(1 << 16);
+    rig_open(&rig);
+    cr_assert_eq(hub_layout_variant(rig.builder, &w.variant, &index, NULL), HUB_OK);
+    cr_assert_eq(hub_layout_array(rig.builder, index, &index, NULL), HUB_OK);
+    for (size_t i = 0; i < HUB_COUNT(order); i++)
+        put_rows(&rig, &w, 10, order[i]);
+    rig_finish(&rig);
+    struct hub_plan plan = {.layout = &rig.layout,
+                            .array = rig.layout.arrays,
+                            .variant = rig.layout.variants,
+                            .files = &rig.opened};
+    plan.slice = (struct hub_slice){29, 10, -1};
+    cr_assert_eq(hub_plan_price(&plan, NULL), HUB_OK);
+    cr_assert_eq(rig.opened.count, 1);
+    cr_expect_eq(rig.opened.items[0].number, 1);
+    plan.slice = (struct hub_slice){0, 50, 1};
+    for (unsigned i = 0; i < 2; i++) {
+        cr_assert_eq(hub_plan_price(&plan, NULL), HUB_OK);
+        cr_assert_eq(rig.opened.count, 3);
+        cr_expect_eq(rig.opened.items[0].number, 0);
+        cr_expect_eq(rig.opened.items[1].number, 1);
+        cr_expect_eq(rig.opened.items[2].number, HUB_SIDE_FILE);
+    }
+    rig_take_files(&rig);
+    rig_close(&rig);
+    free(w.data);
+}
+
 /* ---- work that stops, and work that is foreseen ---- */
 
 static atomic_bool nobody_waits;
