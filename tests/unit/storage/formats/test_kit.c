@@ -1,0 +1,58 @@
+/* What all drivers share: roles by name, numbered names, tallies. */
+#include "storage/formats/kit/kit.h"
+
+#include <criterion/criterion.h>
+
+Test(kit, roles)
+{
+    static const struct {
+        const char *path;
+        enum hub_role role;
+    } cases[] = {
+        {"observations", HUB_ROLE_OBSERVATION},
+        {"observations/achieved_goal", HUB_ROLE_OBSERVATION},
+        {"observation.state", HUB_ROLE_OBSERVATION},
+        {"obs", HUB_ROLE_OBSERVATION},
+        {"obs.npy", HUB_ROLE_OBSERVATION},
+        {"next_obs/flat", HUB_ROLE_OBSERVATION},
+        {"obstacles", HUB_ROLE_OTHER},
+        {"actions", HUB_ROLE_ACTION},
+        {"acts", HUB_ROLE_ACTION},
+        {"action_dict/rel_pos", HUB_ROLE_ACTION},
+        {"actuators", HUB_ROLE_OTHER},
+        {"rewards", HUB_ROLE_REWARD},
+        {"rews", HUB_ROLE_REWARD},
+        {"next.reward", HUB_ROLE_REWARD},
+        {"dones", HUB_ROLE_DONE},
+        {"terminations", HUB_ROLE_DONE},
+        {"truncated", HUB_ROLE_DONE},
+        {"next.success", HUB_ROLE_DONE},
+        {"infos/qpos", HUB_ROLE_INFO},
+        {"information", HUB_ROLE_OTHER},
+        {"states", HUB_ROLE_OTHER},
+        {"next_", HUB_ROLE_OTHER},
+        {"s", HUB_ROLE_OTHER},
+        {"", HUB_ROLE_OTHER},
+    };
+    for (size_t i = 0; i < HUB_COUNT(cases); i++)
+        cr_expect_eq(hub_role_of(hub_view_of(cases[i].path)), cases[i].role, "%s: %s", cases[i].path,
+                     hub_role_name(hub_role_of(hub_view_of(cases[i].path))));
+}
+
+Test(kit, the_first_of_many_is_kept)
+{
+    struct hub_tally tally = {0};
+    hub_tally_add(&tally, "%s has %d rows", "demo_3", 7);
+    hub_tally_add(&tally, "%s has %d rows", "demo_4", 8);
+    cr_expect_eq(tally.count, 2);
+    cr_expect_str_eq(tally.first, "demo_3 has 7 rows");
+}
+
+Test(kit, what_concerns_the_machine_is_not_local)
+{
+    static const enum hub_status machine[] = {HUB_OK, HUB_CHANGED,  HUB_BUSY,      HUB_AGAIN,    HUB_TIMEOUT,
+                                              HUB_IO, HUB_NO_SPACE, HUB_NO_MEMORY, HUB_CANCELLED};
+    for (size_t i = 0; i < HUB_COUNT(machine); i++)
+        cr_expect_not(hub_is_local(machine[i]), "%s", hub_status_name(machine[i]));
+    cr_expect(hub_is_local(HUB_CORRUPT) && hub_is_local(HUB_UNSUPPORTED) && hub_is_local(HUB_TOO_BIG));
+}
