@@ -279,9 +279,11 @@ bool hub_exchange_header(struct hub_exchange *x, const char *method, const char 
     set_client(x);
     look_for_proxy(x);
     hub_deadline_phase(&x->watch, HUB_PHASE_WORK);
-    enum hub_status st = hub_guard(&raw, &facts, &why);
+    const bool too_many = x->close; /* fields: there is nothing to look at */
+    enum hub_status st = too_many ? x->parsed : hub_guard(&raw, &facts, &why);
     if (st) {
-        x->error = why;
+        if (!too_many)
+            x->error = why;
         x->close = true;
         answer_problem(x, st);
         return true;

@@ -94,6 +94,11 @@ class Smuggling(unittest.TestCase):
                     self.assertTrue(closed, "the connection stays open")
                 self.assertEqual(self.server.executed(), before)
 
+    def test_a_number_of_headers_is_told(self):
+        data, closed = self.server.exchange(self.refused["a number of headers"])
+        self.assertIn(b"more than 100 header fields", data)
+        self.assertTrue(closed)
+
     # Not seen by the guard, or harmless: one request each, whatever the library makes of the rest.
     accepted = {
         "bare LF line ends": b"GET /hello HTTP/1.1\nHost: x\n\n",
