@@ -1,0 +1,168 @@
+/* See api_kit.h. The datasets are inspected by the real inspector. */
+#include "tests/support/api_kit.h"
+#include "storage/base/lru.h"
+#include "storage/base/roots.h"
+#include "storage/read/read.h"
+#include "tests/support/scan_root.h"
+
+#include <criterion/criterion.h>
+
+enum { PATIENCE_MS = 60000 };
+
+static char *root, *state;
+static struct hub_roots roots;
+static struct hub_inspector *inspector;
+static struct hub_app app;
+static struct hub_request request;
+static struct hub_response response;
+
+static void must(enum hub_status st, const struct hub_error *err)
+{
+    cr_assert_eq(st, HUB_OK, "%s", err->detail);
+}
+
+static void make_root(void)
+{
+    char path[4096];
+    root = scan_directory();
+    snprintf(path, sizeof path, "%s/door-human-v0", root);
+    scan_copy("samples/door-human-v0", path);
+    snprintf(path, sizeof path, "%s/cut-v0", root);
+    scan_copy("samples/door-human-v0", path);
+    snprintf(path, sizeof path, "%s/cut-v0/data/main_data.hdf5", root);
+    cr_assert_eq(truncate(path, 5000), 0);
+    scan_write(root, "notes.txt", "hello");
+}
+
+void api_kit_open(void)
+{
+    struct hub_error err = {0};
+    make_root();
+    state = scan_directory();
+    must(hub_roots_add(&roots, root, NULL, &err), &err);
+    app = (struct hub_app){.roots = &roots, .state = state, .started_ms = 1};
+    app.budget = hub_budget_new(64 * MIB);
+    must(hub_catalog_open(&(struct hub_catalog_options){.state = state}, &app.catalog, &err), &err);
+    must(hub_store_open(&(struct hub_store_options){.roots = &roots, .state = state}, &app.store, &err),
+         &err);
+    must(hub_lru_new(4 * MIB, &app.documents, &err), &err);
+    inspector = scan_inspector();
+    must(hub_scanner_start(&(struct hub_scanner_options){.catalog = app.catalog,
+                                                         .store = app.store,
+                                                         .inspector = inspector,
+                                                         .roots = &roots,
+                                                         .state = state,
+                                                         .jobs = 2},
+                           &app.scanner, &err),
+         &err);
+    must(hub_http_start(&(struct hub_http_options){.app = &app, .routes = hub_routes, .budget = app.budget},
+                        &app.http, &err),
+         &err); /* for what /status tells of it */
+    cr_assert(hub_scanner_wait(app.scanner, PATIENCE_MS));
+    hub_response_init(&response);
+}
+
+void api_kit_close(void)
+{
+    hub_response_dispose(&response);
+    hub_request_end(&request);
+    hub_request_dispose(&request);
+    hub_http_stop(app.http, 0);
+    hub_scanner_stop(app.scanner);
+    hub_inspector_free(inspector);
+    hub_lru_free(app.documents);
+    hub_store_close(app.store);
+    hub_catalog_close(app.catalog);
+    hub_budget_free(app.budget);
+    hub_roots_dispose(&roots);
+    scan_remove(root);
+    scan_remove(state);
+}
+
+struct hub_app *api_kit_app(void)
+{
+    return &app;
+}
+
+/* As the server does: first where nothing may block, then on a worker, there perhaps once more as heavy. */
+static enum hub_status ask(const char *target, enum hub_method method, struct hub_error *err)
+{
+    const struct hub_route *route;
+    char allow[64];
+    *err = (struct hub_error){0};
+    hub_response_dispose(&response);
+    hub_request_end(&request);
+    HUB_TRY(hub_request_init(&request, method ? method : HUB_GET, target, err));
+    request.app = &app;
+    request.base_url = "http://hub";
+    HUB_TRY(hub_route_find(&request, hub_routes, &route, allow, err));
+    request.ceiling_ms = route->ceiling_ms;
+    enum hub_status st = HUB_AGAIN;
+    for (unsigned calls = 0; st == HUB_AGAIN && calls < 3; calls++) {
+        hub_response_dispose(&response);
+        request.may_block = calls > 0;
+        request.wants = 0;
+        st = route->handler(&request, &response, err);
+        cr_assert_eq(request.wants, 0, "%s: memory is short", target);
+    }
+    cr_assert_neq(st, HUB_AGAIN, "%s would block where it may", target);
+    return st;
+}
+
+static struct hub_view body(void)
+{
+    if (response.kind == HUB_BODY_BUFFER && response.buffer.size)
+        return hub_buf_view(&response.buffer);
+    return response.kind == HUB_BODY_SHARED ? hub_bytes_view(response.shared) : HUB_VIEW("");
+}
+
+static bool has_header(const char *wanted)
+{
+    for (unsigned i = 0; i < response.header_count; i++) {
+        const char *name = response.headers[i].name;
+        const size_t size = strlen(name);
+        if (strncmp(wanted, name, size) == 0 && strncmp(wanted + size, ": ", 2) == 0 &&
+            strcmp(wanted + size + 2, response.headers[i].value) == 0)
+            return true;
+    }
+    return false;
+}
+
+static void expect(const struct api_case *c)
+{
+    struct hub_error err;
+    const enum hub_status st = ask(c->target, c->method, &err);
+    const unsigned status = st ? hub_problem_status(&err) : response.status;
+    const struct hub_view text = st ? hub_view_of(err.detail) : body();
+    cr_expect_eq(status, c->status, "%s: %u, not %u: %.300s", c->target, status, c->status,
+                 text.data ? text.data : "");
+    if (c->problem)
+        cr_expect_str_eq(err.problem, c->problem, "%s: %s", c->target, err.problem);
+    else
+        cr_expect_eq(st, HUB_OK, "%s: %s", c->target, err.detail);
+    if (c->body)
+        cr_expect(memmem(text.data, text.size, c->body, strlen(c->body)), "%s: no %s in %.*s", c->target,
+                  c->body, (int)HUB_MIN(text.size, (size_t)1500), text.data);
+    if (c->header)
+        cr_expect(has_header(c->header), "%s: no %s", c->target, c->header);
+}
+
+void api_kit_expect(const struct api_case *cases, size_t count)
+{
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < count; i++)
+        expect(&cases[i]);
+    hub_response_dispose(&response);
+    struct hub_http_gauges gauges;
+    hub_http_gauges(app.http, &gauges);
+    bytes = gauges.budget_used;
+    cr_expect_eq(bytes, 0, "%llu bytes of memory are not given back", (unsigned long long)bytes);
+}
+
+struct hub_view api_kit_body(const char *target)
+{
+    struct hub_error err;
+    const enum hub_status st = ask(target, HUB_GET, &err);
+    cr_expect_eq(st, HUB_OK, "%s: %s", target, err.detail);
+    return st ? HUB_VIEW("") : body();
+}

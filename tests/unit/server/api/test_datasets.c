@@ -1,0 +1,67 @@
+/* The list of datasets, one dataset, its spaces. */
+#include "tests/support/api_kit.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+
+TestSuite(datasets, .init = api_kit_open, .fini = api_kit_close, .timeout = 60);
+
+Test(datasets, the_list)
+{
+    static const struct api_case cases[] = {
+        {"/api/v1/datasets", 200, NULL, "\"total\":3,\"next\":null"},
+        {"/api/v1/datasets", 200, NULL, "{\"items\":[{\"id\":\"cut-v0\"", "Content-Type: application/json"},
+        {"/api/v1/datasets?prefix=door", 200, NULL, "\"total\":1,"},
+        {"/api/v1/datasets?prefix=nothing", 200, NULL, "{\"items\":[],\"total\":0,\"next\":null}"},
+        {"/api/v1/datasets?status=broken", 200, NULL, "\"total\":1,"},
+        {"/api/v1/datasets?status=ready&format=minari-hdf5", 200, NULL, "\"total\":1,"},
+        {"/api/v1/datasets?format=files", 200, NULL, "\"total\":1,"},
+        {"/api/v1/datasets?sort=-episodes&limit=1", 200, NULL, "{\"items\":[{\"id\":\"door-human-v0\""},
+        {"/api/v1/datasets?limit=1", 200, NULL, "\"next\":\"http://hub/api/v1/datasets?"},
+        {"/api/v1/datasets?limit=0", 400, "bad-parameter", "limit"},
+        {"/api/v1/datasets?limit=1001", 400, "bad-parameter", "limit"},
+        {"/api/v1/datasets?sort=size,id", 400, "bad-parameter", "sort is one of id, name"},
+        {"/api/v1/datasets?status=ill", 400, "bad-parameter", "status is one of"},
+        {"/api/v1/datasets?latest=perhaps", 400, "bad-parameter", "true or false"},
+        {"/api/v1/datasets?cursor=x", 400, "bad-cursor", NULL},
+        {"/api/v1/datasets?colour=red", 400, "bad-parameter", "unknown parameter"},
+        {"/api/v1/datasets?limit=1&limit=2", 400, "bad-parameter", NULL},
+    };
+    api_kit_expect(cases, HUB_COUNT(cases));
+}
+
+Test(datasets, pages_follow_each_other)
+{
+    char next[4096] = "/api/v1/datasets?limit=1";
+    unsigned pages = 0;
+    while (*next && pages < 5) {
+        const struct hub_view body = api_kit_body(next);
+        char text[8192];
+        snprintf(text, sizeof text, "%.*s", (int)body.size, body.data);
+        const char *link = strstr(text, "\"next\":\"http://hub"), *end = link ? strchr(link + 18, '"') : NULL;
+        snprintf(next, sizeof next, "%.*s", link ? (int)(end - link - 18) : 0, link ? link + 18 : "");
+        pages++;
+    }
+    cr_expect_eq(pages, 3);
+}
+
+Test(datasets, one)
+{
+    static const struct api_case cases[] = {
+        {"/api/v1/datasets/door-human-v0", 200, NULL, "\"episodes\":12,", "Cache-Control: no-cache"},
+        {"/api/v1/datasets/door-human", 200, NULL, "\"id\":\"door-human-v0\"",
+         "Content-Location: /api/v1/datasets/door-human-v0"},
+        {"/api/v1/datasets/cut-v0", 200, NULL, "\"status\":\"broken\""},
+        {"/api/v1/datasets/door-human-v1", 404, "dataset-not-found", NULL},
+        {"/api/v1/datasets/nothing", 404, "dataset-not-found", "no dataset 'nothing'"},
+        {"/api/v1/datasets/door-human-v0?revision=0123456789012345678901234567890123456789", 410,
+         "revision-gone", NULL},
+        {"/api/v1/datasets/door-human-v0?revision=0123", 400, "bad-parameter", "40 digits"},
+        {"/api/v1/datasets/door-human-v0?for=new", 400, "bad-parameter", NULL},
+        {"/api/v1/datasets/door-human-v0/~spaces?of=observation", 200, NULL, NULL,
+         "Content-Type: text/plain; charset=utf-8"},
+        {"/api/v1/datasets/door-human-v0/~spaces?of=reward", 400, "bad-parameter", NULL},
+        {"/api/v1/datasets/door-human-v0/~spaces", 400, "bad-parameter", NULL},
+    };
+    api_kit_expect(cases, HUB_COUNT(cases));
+}

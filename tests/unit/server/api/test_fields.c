@@ -1,0 +1,32 @@
+/* Rows of fields in every representation. */
+#include "tests/support/api_kit.h"
+
+#include <criterion/criterion.h>
+
+TestSuite(fields, .init = api_kit_open, .fini = api_kit_close, .timeout = 60);
+
+#define ZERO "/api/v1/datasets/door-human-v0/episodes/0"
+
+Test(fields, rows)
+{
+    static const struct api_case cases[] = {
+        {ZERO "/rewards?start=0&stop=2", 200, NULL, "[", "X-Shape: 2"},
+        {ZERO "/rewards?row=0", 200, NULL, NULL, "X-Dtype: float64"},
+        {ZERO "/rewards?start=5&stop=5", 200, NULL, "[]", "X-Shape: 0"},
+        {ZERO "/rewards?stop=3&step=-1", 200, NULL, "[", "Content-Type: application/json"},
+        {ZERO "/rewards?format=npy", 200, NULL, "\x93NUMPY", "Content-Type: application/x-npy"},
+        {ZERO "/rewards?format=npz", 200, NULL, "PK", NULL},
+        {ZERO "/rewards?format=raw&stop=1", 200, NULL, NULL, "Content-Type: application/octet-stream"},
+        {ZERO "/rewards?format=raw&stop=1", 200, NULL, NULL, NULL, HUB_HEAD},
+        {ZERO "/rewards?row=1000000", 400, "bad-slice", "outside"},
+        {ZERO "/rewards?step=0", 400, "bad-slice", NULL},
+        {ZERO "/rewards?start=x", 400, "bad-parameter", NULL},
+        {ZERO "/rewards?format=tea", 400, "bad-parameter", "format is one of json"},
+        {ZERO "/rewards?format=png", 406, "not-acceptable", NULL},
+        {ZERO "/nothing", 404, "field-not-found", NULL},
+        {"/api/v1/datasets/door-human-v0/episodes/99/rewards", 404, "episode-missing", NULL},
+        {"/api/v1/datasets/nothing/episodes/0/rewards", 404, "dataset-not-found", NULL},
+        {"/api/v1/datasets/cut-v0/episodes/0/rewards", 422, "dataset-broken", NULL},
+    };
+    api_kit_expect(cases, HUB_COUNT(cases));
+}
