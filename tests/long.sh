@@ -1,0 +1,90 @@
+#!/bin/sh
+# What takes too long for every run: sh tests/long.sh [--only tsan|damage|oracle|memory|drain|kills]... Packages and Pythons are those of
+# tests/run.sh, which comes first. Ends with "N passed, N failed".
+set -eu
+cd "$(dirname "$0")/.."
+. tests/support/install.sh
+
+[ -n "${HUB_TEST_PYTHON:-}" ] || HUB_TEST_PYTHON=$PWD/build/venv/bin/python
+export HUB_TEST_PYTHON
+wanted=" "
+while [ $# -gt 0 ]; do
+    case "$1 ${2:-}" in
+    "--only tsan" | "--only damage" | "--only oracle" | "--only memory" | "--only drain" | "--only kills") wanted="$wanted$2 " ;;
+    *) sed -n 2,3p "$0" >&2 && exit 2 ;;
+    esac
+    shift 2
+done
+
+passed=0
+failed=0
+check() { # NAME COMMAND...
+    name=$1
+    shift
+    say "== $name"
+    if "$@" >"build/long-$name.log" 2>&1; then
+        passed=$((passed + 1))
+        say "ok    $name"
+    else
+        failed=$((failed + 1))
+        say "FAIL  $name: build/long-$name.log"
+        tail -n 40 "build/long-$name.log" >&2
+    fi
+}
+is_wanted() { case $wanted in " " | *" $1 "*) return 0 ;; esac; return 1; }
+build() { # PRESET [TARGET]...
+    preset=$1
+    shift
+    cmake --preset "$preset" >/dev/null && cmake --build --preset "$preset" ${1:+--target} "$@" >/dev/null
+}
+
+# Threads under ThreadSanitizer. Criterion cannot run there: tests/support/plain stands in for it.
+tsan_units="base_lru catalog_snapshot scan_hash scan_scanner scan_trouble http_pool http_budget http_lanes http_stream http_log"
+tsan_tests="replaced or leaves_others or slow_readers or the_end_does_not or pages_wait or departed or light or proxy"
+tsan() {
+    build tsan minari-hub minari-inspect inspect_planted http_server $(printf 'test_%s ' $tsan_units) || return 1
+    rm -f build/tsan/report.*
+    export TSAN_OPTIONS="log_path=$PWD/build/tsan/report:halt_on_error=0"
+    ctest --preset tsan -R "^($(printf '%s|' $tsan_units)raw_requests)\$" || return 1
+    HUB_BIN=$PWD/build/tsan/bin "$HUB_TEST_PYTHON" -m pytest -q -p no:cacheprovider tests/integration/test_watch.py \
+        tests/integration/test_load.py tests/integration/test_admin.py -k "$tsan_tests" || return 1
+    ! cat build/tsan/report.* 2>/dev/null
+}
+
+# Every kind of fixture, damaged at random, read by a sanitized inspector.
+damage() {
+    build asan damage minari-inspect || return 1
+    for kind in tests/fixtures/minari/root-* tests/fixtures/hdf5 tests/fixtures/lerobot tests/fixtures/webdataset tests/fixtures/robomimic; do
+        build/asan/bin/damage build/asan/bin/minari-inspect "$kind" --mutations "${HUB_MUTATIONS:-5000}" || return 1
+    done
+}
+
+# Random files and random slices against h5py, for half an hour.
+oracle() {
+    build dev || return 1
+    HUB_BIN=$PWD/build/dev/bin "$HUB_TEST_PYTHON" -m pytest -q -p no:cacheprovider tests/integration/test_oracle.py || return 1
+    HUB_BIN=$PWD/build/dev/bin "$HUB_TEST_PYTHON" tests/integration/test_property.py "${HUB_PROPERTY_SECONDS:-1800}"
+}
+
+# 1,000 connections and 60 slow readers over a million episodes. A bar that is missed is a line of its own.
+memory() {
+    sh tests/bench/run.sh --only memory >build/long-bench.log 2>&1 || { cat build/long-bench.log; return 1; }
+    cat build/long-bench.log
+    ! grep 'MISS.*RssAnon' build/long-bench.log
+}
+
+# Ends of the server and of the hub at any moment.
+drain() {
+    build dev http_server && HUB_DRAIN_ROUNDS=1000 /usr/bin/python3 tests/integration/test_raw_requests.py build/dev/bin/http_server
+}
+kills() {
+    build dev || return 1
+    HUB_KILL_ROUNDS=200 HUB_BIN=$PWD/build/dev/bin "$HUB_TEST_PYTHON" -m pytest -q -p no:cacheprovider tests/integration/test_kill.py
+}
+
+mkdir -p build
+for name in tsan damage oracle memory drain kills; do
+    if is_wanted $name; then check $name $name; fi
+done
+printf '%s passed, %s failed\n' "$passed" "$failed"
+[ "$failed" = 0 ]
