@@ -43,11 +43,11 @@ static void put_seed(struct hub_json *json, const char *seed)
         hub_json_string(json, hub_view_of(seed));
 }
 
-static void write_episode(struct hub_json *json, const struct hub_episode_row *row)
+static void write_episode(struct hub_json *json, const struct hub_found_episode *row, const char *file)
 {
     hub_json_put_int(json, "number", row->number);
     hub_json_put_text(json, "name", row->name);
-    hub_put_path(json, "file", row->file);
+    hub_put_path(json, "file", file);
     hub_json_put_uint(json, "steps", row->steps);
     if (row->seed)
         put_seed(json, row->seed);
@@ -71,12 +71,13 @@ struct page {
     int64_t last;
 };
 
-static enum hub_status add_item(void *user, const struct hub_episode_row *row, struct hub_error *err)
+static enum hub_status add_item(void *user, const struct hub_found_episode *row, const char *file,
+                                struct hub_error *err)
 {
     struct page *page = user;
     (void)err; /* the writer has the same one */
     hub_json_object(&page->json);
-    write_episode(&page->json, row);
+    write_episode(&page->json, row, file);
     hub_json_end_object(&page->json);
     page->last = row->number;
     return hub_json_status(&page->json);
@@ -116,26 +117,29 @@ static enum hub_status read_query(const struct hub_request *request, struct hub_
     return HUB_OK;
 }
 
+static void end_dispose(struct hub_episode_page *end)
+{
+    hub_buf_dispose(&end->key);
+}
+
 static enum hub_status write_page(struct hub_request *request, const struct hub_target *target,
                                   const struct hub_episode_query *query, const char scope[33],
                                   struct hub_response *response, struct hub_error *err)
 {
     struct hub_page_cursor next = {0};
-    HUB_CLEANUP(hub_buf_dispose) struct hub_buf key = HUB_BUF_INIT(sizeof next.key - 1);
+    HUB_CLEANUP(end_dispose) struct hub_episode_page end = {.key = HUB_BUF_INIT(sizeof next.key - 1)};
     struct page page = {
         .json = hub_json_to(hub_response_buffer(response, 200, "application/json", 64 * MIB), err)};
-    bool more = false;
-    uint64_t total = 0;
     HUB_TRY(hub_resolve_headers(request, target, response, err));
     hub_json_object(&page.json);
     hub_json_put_array(&page.json, "items");
-    HUB_TRY(hub_episode_page(&target->state, query, add_item, &page, &key, &more, &total, err));
+    HUB_TRY(hub_episode_page(&target->state, query, add_item, &page, &end, err));
     hub_json_end_array(&page.json);
-    next.behind = key.size == 0;
+    next.behind = end.key.size == 0;
     memcpy(next.scope, scope, sizeof next.scope);
-    snprintf(next.key, sizeof next.key, "%s", key.data ? key.data : "");
+    snprintf(next.key, sizeof next.key, "%s", end.key.data ? end.key.data : "");
     snprintf(next.tie, sizeof next.tie, "%" PRId64, page.last);
-    HUB_TRY(hub_page_end(request, response, &page.json, total, more ? &next : NULL, err));
+    HUB_TRY(hub_page_end(request, response, &page.json, end.total, end.more ? &next : NULL, err));
     hub_json_end_object(&page.json);
     HUB_TRY(hub_json_status(&page.json));
     return hub_reply_document(request, response, err);
@@ -156,10 +160,11 @@ enum hub_status hub_episodes_list(struct hub_request *request, struct hub_respon
 
 /* ---- one ---- */
 
-static enum hub_status add_members(void *user, const struct hub_episode_row *row, struct hub_error *err)
+static enum hub_status add_members(void *user, const struct hub_found_episode *row, const char *file,
+                                   struct hub_error *err)
 {
     (void)err;
-    write_episode(user, row);
+    write_episode(user, row, file);
     return hub_json_status(user);
 }
 

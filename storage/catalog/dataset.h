@@ -6,8 +6,8 @@
 #define HUB_CATALOG_DATASET_H
 
 #include "storage/catalog/summary.h"
+#include "storage/model/findings.h"
 #include "storage/model/layout.h"
-#include "storage/model/record.h"
 
 struct hub_ds_part {
     const char *name;
@@ -133,15 +133,10 @@ void hub_problem_counts_dispose(struct hub_problem_counts *counts);
 
 /* ---- episodes (SQL, blocking) ---- */
 
-/** One row of the episodes table; texts live until the callback returns. */
-struct hub_episode_row {
-    int64_t number;
-    const char *name, *file, *seed, *task, *splits, *attributes, *statistics; /* NULL: unknown */
-    uint64_t steps;
-    bool has_return, return_computed;
-    double episode_return;
-    int success, terminated, truncated; /* -1 unknown */
-};
+/** Is given one row of the table: what was found, with the number it is shown under, and the path of its file
+ * instead of its number (NULL: not known). Texts live until it returns. */
+typedef enum hub_status hub_episode_each(void *user, const struct hub_found_episode *episode,
+                                         const char *file, struct hub_error *err);
 enum hub_episode_sort {
     HUB_BY_NUMBER = 0,
     HUB_BY_STEPS,
@@ -162,16 +157,20 @@ struct hub_episode_query {
     struct hub_view after_key; /* as hub_episode_page wrote it: empty when the row has none, and by number */
     int64_t after_number;
 };
-/** Calls `each` for up to limit rows, in order. `key` receives the last row's sort key for the cursor; `more`
- * whether rows remain; `total` the exact number the filters match. */
-HUB_MUST_USE enum hub_status hub_episode_page(
-    const struct hub_state *state, const struct hub_episode_query *query,
-    enum hub_status (*each)(void *user, const struct hub_episode_row *row, struct hub_error *err), void *user,
-    struct hub_buf *key, bool *more, uint64_t *total, struct hub_error *err);
-HUB_MUST_USE enum hub_status
-hub_episode_one(const struct hub_state *state, int64_t number,
-                enum hub_status (*each)(void *user, const struct hub_episode_row *row, struct hub_error *err),
-                void *user, struct hub_error *err);
+/** What follows a page. */
+struct hub_episode_page {
+    struct hub_buf
+        key;        /* the last row's sort key, for the cursor; the caller sets its ceiling and disposes */
+    bool more;      /* rows remain */
+    uint64_t total; /* the exact number the filters match */
+};
+/** Calls `each` for up to limit rows, in order. */
+HUB_MUST_USE enum hub_status hub_episode_page(const struct hub_state *state,
+                                              const struct hub_episode_query *query, hub_episode_each *each,
+                                              void *user, struct hub_episode_page *out,
+                                              struct hub_error *err);
+HUB_MUST_USE enum hub_status hub_episode_one(const struct hub_state *state, int64_t number,
+                                             hub_episode_each *each, void *user, struct hub_error *err);
 
 /* ---- digests (hub.db) ---- */
 

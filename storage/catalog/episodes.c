@@ -38,17 +38,14 @@ enum {
     C_STATISTICS
 };
 
-typedef enum hub_status each_fn(void *user, const struct hub_episode_row *row, struct hub_error *err);
-
 struct page {
     struct hub_db *db;
     const struct hub_dataset *dataset;
     const struct hub_episode_query *query;
-    each_fn *each;
+    hub_episode_each *each;
     void *user;
-    struct hub_buf *key;
+    struct hub_episode_page *out;
     uint32_t left;
-    bool more;
 };
 
 static const struct {
@@ -184,9 +181,9 @@ static const char *file_of(const struct hub_dataset *dataset, int64_t part, uint
     return NULL;
 }
 
-static int flag_of(struct hub_stmt *stmt, int column)
+static int8_t flag_of(struct hub_stmt *stmt, int column)
 {
-    return hub_stmt_is_null(stmt, column) ? -1 : (int)hub_stmt_int(stmt, column);
+    return hub_stmt_is_null(stmt, column) ? -1 : (int8_t)hub_stmt_int(stmt, column);
 }
 
 static const char *seed_of(struct hub_stmt *stmt)
@@ -197,13 +194,14 @@ static const char *seed_of(struct hub_stmt *stmt)
     return seed + (seed[0] == '0'); /* see bind_seed */
 }
 
-static enum hub_status give(const struct hub_dataset *dataset, struct hub_stmt *stmt, each_fn *each,
+static enum hub_status give(const struct hub_dataset *dataset, struct hub_stmt *stmt, hub_episode_each *each,
                             void *user, struct hub_error *err)
 {
     const int64_t flags = hub_stmt_int(stmt, C_FLAGS);
     const bool nan = flags & FLAG_RETURN_NAN;
-    const struct hub_episode_row row = {
+    const struct hub_found_episode episode = {
         .number = hub_stmt_int(stmt, C_NUMBER),
+        .file = HUB_NONE,
         .steps = (uint64_t)hub_stmt_int(stmt, C_STEPS),
         .has_return = nan || !hub_stmt_is_null(stmt, C_RETURN),
         .return_computed = flags & FLAG_RETURN_COMPUTED,
@@ -213,13 +211,13 @@ static enum hub_status give(const struct hub_dataset *dataset, struct hub_stmt *
         .truncated = flag_of(stmt, C_TRUNCATED),
         .seed = hub_stmt_is_null(stmt, C_SEED) ? NULL : seed_of(stmt),
         .task = hub_stmt_text(stmt, C_TASK),
-        .file = file_of(dataset, hub_stmt_int(stmt, C_PART), (uint32_t)hub_stmt_int(stmt, C_FILE)),
         .name = hub_stmt_text(stmt, C_NAME),
         .splits = hub_stmt_text(stmt, C_SPLITS),
         .attributes = hub_stmt_text(stmt, C_ATTRIBUTES),
         .statistics = hub_stmt_text(stmt, C_STATISTICS),
     };
-    return each(user, &row, err);
+    return each(user, &episode,
+                file_of(dataset, hub_stmt_int(stmt, C_PART), (uint32_t)hub_stmt_int(stmt, C_FILE)), err);
 }
 
 /* ---- keys ---- */
@@ -355,12 +353,12 @@ static enum hub_status run(struct page *page, bool nulls, bool after, struct hub
         if (!row)
             return HUB_OK;
         if (!page->left) {
-            page->more = true;
+            page->out->more = true;
             return HUB_OK;
         }
         page->left--;
         HUB_TRY(give(page->dataset, stmt, page->each, page->user, err));
-        HUB_TRY(write_key(stmt, sorts[q->sort].index, page->key, err));
+        HUB_TRY(write_key(stmt, sorts[q->sort].index, &page->out->key, err));
     }
 }
 
@@ -371,7 +369,7 @@ static enum hub_status run_both(struct page *page, struct hub_error *err)
     const bool in_nulls = has_key && q->has_after && (q->after_is_null || !q->after_key.size);
     if (!in_nulls)
         HUB_TRY(run(page, false, q->has_after, err));
-    if (has_key && !page->more)
+    if (has_key && !page->out->more)
         return run(page, true, in_nulls, err);
     return HUB_OK;
 }
@@ -402,7 +400,7 @@ static enum hub_status check_query(const struct hub_episode_query *q, struct hub
 }
 
 enum hub_status hub_episode_page(const struct hub_state *state, const struct hub_episode_query *query,
-                                 each_fn *each, void *user, struct hub_buf *key, bool *more, uint64_t *total,
+                                 hub_episode_each *each, void *user, struct hub_episode_page *out,
                                  struct hub_error *err)
 {
     struct page page = {.db = state->db,
@@ -410,17 +408,16 @@ enum hub_status hub_episode_page(const struct hub_state *state, const struct hub
                         .query = query,
                         .each = each,
                         .user = user,
-                        .key = key,
+                        .out = out,
                         .left = query->limit};
+    out->more = false;
     HUB_TRY(check_query(query, err));
-    HUB_TRY(count(&page, total, err));
-    HUB_TRY(run_both(&page, err));
-    *more = page.more;
-    return HUB_OK;
+    HUB_TRY(count(&page, &out->total, err));
+    return run_both(&page, err);
 }
 
-enum hub_status hub_episode_one(const struct hub_state *state, int64_t number, each_fn *each, void *user,
-                                struct hub_error *err)
+enum hub_status hub_episode_one(const struct hub_state *state, int64_t number, hub_episode_each *each,
+                                void *user, struct hub_error *err)
 {
     HUB_CLEANUP(hub_stmt_resetp) struct hub_stmt *stmt = NULL;
     const struct hub_head *head = state->dataset->head;

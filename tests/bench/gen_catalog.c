@@ -178,8 +178,10 @@ static void fill(const char *state, uint32_t datasets, uint32_t episodes)
     hub_catalog_close(catalog);
 }
 
-static enum hub_status ignore(void *user, const struct hub_episode_row *row, struct hub_error *err)
+static enum hub_status ignore(void *user, const struct hub_found_episode *row, const char *file,
+                              struct hub_error *err)
 {
+    (void)file;
     (void)err;
     *(int64_t *)user = row->number;
     return HUB_OK;
@@ -201,8 +203,7 @@ static void measure_pages(struct hub_catalog *catalog, const char *split)
                                        "i1"};
     static uint64_t times[PAGES], cpu[PAGES];
     for (int sort = HUB_BY_NUMBER; sort <= HUB_BY_SUCCESS; sort++) {
-        uint64_t total = 0;
-        struct hub_buf key = HUB_BUF_INIT(1000);
+        struct hub_episode_page page = {.key = HUB_BUF_INIT(1000)};
         for (unsigned i = 0; i < PAGES; i++) {
             const struct hub_snapshot *s = snapshot_now(catalog);
             const struct hub_head *head = s->heads[random_number() % s->count];
@@ -215,16 +216,15 @@ static void measure_pages(struct hub_catalog *catalog, const char *split)
                                                     .after_number =
                                                         (int64_t)(random_number() % head->episodes)};
             int64_t last = 0;
-            bool more;
             const uint64_t began = hub_time_mono_us(), cpu_began = cpu_us();
             struct hub_state state;
             MUST(hub_state_open(catalog, head, &state, err));
-            MUST(hub_episode_page(&state, &query, ignore, &last, &key, &more, &total, err));
+            MUST(hub_episode_page(&state, &query, ignore, &last, &page, err));
             hub_state_close(&state);
             times[i] = hub_time_mono_us() - began;
             cpu[i] = cpu_us() - cpu_began;
         }
-        hub_buf_dispose(&key);
+        hub_buf_dispose(&page.key);
         qsort(times, PAGES, sizeof times[0], compare);
         qsort(cpu, PAGES, sizeof cpu[0], compare);
         printf("page of 100 by %-8s%s%s p50 %6llu us  p99 %6llu us  p99 of its own time %6llu us\n",

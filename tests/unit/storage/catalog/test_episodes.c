@@ -90,7 +90,8 @@ static double seed_order(const char *seed)
     return strcmp(seed, "None") == 0 ? INFINITY : strtod(seed, NULL);
 }
 
-static enum hub_status collect(void *user, const struct hub_episode_row *row, struct hub_error *err)
+static enum hub_status collect(void *user, const struct hub_found_episode *row, const char *file,
+                               struct hub_error *err)
 {
     struct rows *all = user;
     (void)err;
@@ -120,7 +121,7 @@ static enum hub_status collect(void *user, const struct hub_episode_row *row, st
         r->key = row->success;
         break;
     }
-    cr_assert_str_eq(row->file, "a.h5");
+    cr_assert_str_eq(file, "a.h5");
     return HUB_OK;
 }
 
@@ -137,22 +138,21 @@ static void walk(struct rows *all, enum hub_episode_sort sort, bool descending, 
 {
     struct hub_episode_query query = {.sort = sort, .descending = descending, .split = split, .limit = limit};
     HUB_CLEANUP(hub_state_close) struct hub_state set = open_set();
-    struct hub_buf key = HUB_BUF_INIT(1000), after = HUB_BUF_INIT(1000);
-    bool more = true;
+    struct hub_episode_page page = {.key = HUB_BUF_INIT(1000), .more = true};
+    struct hub_buf after = HUB_BUF_INIT(1000);
     *all = (struct rows){.sort = sort};
-    while (more) {
-        uint64_t total = 0;
+    while (page.more) {
         const uint32_t before = all->count;
-        DRAFT_OK(hub_episode_page(&set, &query, collect, all, &key, &more, &total, err));
-        cr_assert_eq(total, expected);
-        cr_assert(!more || all->count - before == limit);
+        DRAFT_OK(hub_episode_page(&set, &query, collect, all, &page, err));
+        cr_assert_eq(page.total, expected);
+        cr_assert(!page.more || all->count - before == limit);
         after.size = 0;
-        DRAFT_OK(hub_buf_add_view(&after, hub_buf_view(&key), err));
+        DRAFT_OK(hub_buf_add_view(&after, hub_buf_view(&page.key), err));
         query.has_after = true;
         query.after_key = hub_buf_view(&after);
         query.after_number = all->rows[all->count - 1].number;
     }
-    hub_buf_dispose(&key);
+    hub_buf_dispose(&page.key);
     hub_buf_dispose(&after);
 }
 
@@ -208,9 +208,11 @@ static void publish_long_tasks(const char *id)
     draft_findings_free(found);
 }
 
-static enum hub_status collect_long(void *user, const struct hub_episode_row *row, struct hub_error *err)
+static enum hub_status collect_long(void *user, const struct hub_found_episode *row, const char *file,
+                                    struct hub_error *err)
 {
     struct rows *all = user;
+    (void)file;
     (void)err;
     all->rows[all->count++] =
         (struct row){.number = row->number, .key = strtod(row->task + strspn(row->task, "x"), NULL)};
@@ -223,21 +225,22 @@ Test(episodes, long_texts_are_paged_too)
     for (unsigned turn = 0; turn < 2; turn++) {
         struct hub_episode_query query = {.sort = HUB_BY_TASK, .descending = turn, .limit = 5};
         struct rows all = {.sort = HUB_BY_TASK};
-        HUB_CLEANUP(hub_buf_dispose) struct hub_buf key = HUB_BUF_INIT(1000), after = HUB_BUF_INIT(1000);
+        HUB_CLEANUP(hub_buf_dispose) struct hub_buf after = HUB_BUF_INIT(1000);
+        struct hub_episode_page page = {.key = HUB_BUF_INIT(1000), .more = true};
         struct hub_state of_long;
         const struct hub_snapshot *snapshot = snapshot_now(catalog);
         DRAFT_OK(hub_state_open(catalog, hub_snapshot_find(snapshot, HUB_VIEW("long")), &of_long, err));
-        for (bool more = true; more;) {
-            uint64_t total = 0;
-            DRAFT_OK(hub_episode_page(&of_long, &query, collect_long, &all, &key, &more, &total, err));
+        while (page.more) {
+            DRAFT_OK(hub_episode_page(&of_long, &query, collect_long, &all, &page, err));
             after.size = 0;
-            DRAFT_OK(hub_buf_add_view(&after, hub_buf_view(&key), err));
+            DRAFT_OK(hub_buf_add_view(&after, hub_buf_view(&page.key), err));
             query.has_after = true;
             query.after_key = hub_buf_view(&after);
             query.after_number = all.rows[all.count - 1].number;
             cr_assert_leq(all.count, EPISODES);
         }
         hub_state_close(&of_long);
+        hub_buf_dispose(&page.key);
         cr_assert_eq(all.count, EPISODES);
         expect_order(&all, turn);
     }
@@ -254,17 +257,17 @@ Test(episodes, of_one_split)
             cr_expect_eq(all.rows[i].number % 2, 1);
     }
     struct rows all = {.count = 0};
-    struct hub_buf key = HUB_BUF_INIT(1000);
+    struct hub_episode_page page = {.key = HUB_BUF_INIT(1000), .more = true, .total = 9};
     const struct hub_episode_query query = {.split = "test", .limit = 5};
     HUB_CLEANUP(hub_state_close) struct hub_state set = open_set();
-    bool more;
-    uint64_t total = 9;
-    DRAFT_OK(hub_episode_page(&set, &query, collect, &all, &key, &more, &total, err));
-    cr_expect(all.count == 0 && total == 0 && !more);
+    DRAFT_OK(hub_episode_page(&set, &query, collect, &all, &page, err));
+    cr_expect(all.count == 0 && page.total == 0 && !page.more);
 }
 
-static enum hub_status expect_one(void *user, const struct hub_episode_row *row, struct hub_error *err)
+static enum hub_status expect_one(void *user, const struct hub_found_episode *row, const char *file,
+                                  struct hub_error *err)
 {
+    (void)file;
     (void)err;
     struct hub_found_episode e = {.success = -1};
     decorate(&e, *(const uint32_t *)user);
@@ -300,17 +303,14 @@ Test(episodes, a_foreign_cursor_is_refused)
 {
     static const char *const keys[] = {"x1", "i", "i1x", "rzz", "i99999999999999999999999999999999999999"};
     struct rows all = {.count = 0};
-    struct hub_buf key = HUB_BUF_INIT(1000);
+    struct hub_episode_page page = {.key = HUB_BUF_INIT(1000)};
     HUB_CLEANUP(hub_state_close) struct hub_state set = open_set();
-    bool more;
-    uint64_t total;
     for (size_t i = 0; i < HUB_COUNT(keys); i++) {
         const struct hub_episode_query query = {
             .sort = HUB_BY_STEPS, .limit = 5, .has_after = true, .after_key = hub_view_of(keys[i])};
-        cr_expect_eq(hub_episode_page(&set, &query, collect, &all, &key, &more, &total, NULL), HUB_INVALID,
-                     "%s", keys[i]);
+        cr_expect_eq(hub_episode_page(&set, &query, collect, &all, &page, NULL), HUB_INVALID, "%s", keys[i]);
     }
     const struct hub_episode_query none = {.limit = 0}, many = {.limit = 1001};
-    cr_expect_eq(hub_episode_page(&set, &none, collect, &all, &key, &more, &total, NULL), HUB_INVALID);
-    cr_expect_eq(hub_episode_page(&set, &many, collect, &all, &key, &more, &total, NULL), HUB_INVALID);
+    cr_expect_eq(hub_episode_page(&set, &none, collect, &all, &page, NULL), HUB_INVALID);
+    cr_expect_eq(hub_episode_page(&set, &many, collect, &all, &page, NULL), HUB_INVALID);
 }

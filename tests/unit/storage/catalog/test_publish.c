@@ -469,9 +469,11 @@ static void publish_described(const char *description, const char *revision, uin
     draft_findings_free(found);
 }
 
-static enum hub_status count_one(void *user, const struct hub_episode_row *row, struct hub_error *err)
+static enum hub_status count_one(void *user, const struct hub_found_episode *row, const char *file,
+                                 struct hub_error *err)
 {
     (void)row;
+    (void)file;
     (void)err;
     ++*(uint32_t *)user;
     return HUB_OK;
@@ -480,17 +482,17 @@ static enum hub_status count_one(void *user, const struct hub_episode_row *row, 
 static void expect_state(const struct hub_state *of, const char *revision, const char *description,
                          uint32_t episodes)
 {
-    HUB_CLEANUP(hub_buf_dispose) struct hub_buf text = HUB_BUF_INIT(KIB), key = HUB_BUF_INIT(KIB);
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf text = HUB_BUF_INIT(KIB);
+    struct hub_episode_page page = {.key = HUB_BUF_INIT(KIB)};
     const struct hub_episode_query query = {.limit = 100};
     uint32_t rows = 0;
-    uint64_t total = 0;
-    bool more = false;
     cr_expect_str_eq(of->dataset->head->revision, revision);
     cr_expect_eq(of->dataset->episode_count, episodes);
     DRAFT_OK(hub_dataset_fact(of, "description", &text, err));
     cr_expect_str_eq(text.data, description);
-    DRAFT_OK(hub_episode_page(of, &query, count_one, &rows, &key, &more, &total, err));
-    cr_expect(rows == episodes && total == episodes, "%u of %u episodes", rows, episodes);
+    DRAFT_OK(hub_episode_page(of, &query, count_one, &rows, &page, err));
+    hub_buf_dispose(&page.key);
+    cr_expect(rows == episodes && page.total == episodes, "%u of %u episodes", rows, episodes);
 }
 
 Test(publish, a_state_stays_one_while_others_are_published)
