@@ -116,6 +116,7 @@ bool memory_poison_works(void);
 unsigned show_rows(enum hub_field_type type, struct hub_rows *rows, bool *leaks);
 bool findings_leak(const struct hub_findings *findings);
 
+void write_file(const char *path, const void *bytes, size_t size);
 void die(const char *fmt, ...) HUB_PRINTF(1, 2) __attribute__((noreturn));
 
 #endif

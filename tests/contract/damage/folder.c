@@ -135,25 +135,11 @@ void folder_walk(struct hub_inspector *inspector, const char *path, const char *
 
 /* ---- copies ---- */
 
-static void write_file(const struct folder *f, uint32_t file, const void *bytes, size_t size)
+void write_file(const char *path, const void *bytes, size_t size)
 {
-    char path[4096];
-    struct hub_error err = {0};
-    snprintf(path, sizeof path, "%s/%s", f->path, f->files[file].path);
-    const int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-    if (fd < 0 || hub_fs_write_fd(fd, (struct hub_view){bytes, size}, &err))
-        die("writing %s: %s", path, fd < 0 ? strerror(errno) : err.detail);
-    close(fd);
-}
-
-static void make_parents(char *path)
-{
-    for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
-        *slash = '\0';
-        if (mkdir(path, 0700) && errno != EEXIST)
-            die("%s: %s", path, strerror(errno));
-        *slash = '/';
-    }
+    HUB_CLEANUP(hub_closep) int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    if (fd < 0 || hub_fs_write_fd(fd, (struct hub_view){bytes, size}, NULL))
+        die("writing %s: %s", path, strerror(errno));
 }
 
 void folder_copy(const struct folder *from, const char *to, struct folder *out)
@@ -172,14 +158,19 @@ void folder_copy(const struct folder *from, const char *to, struct folder *out)
             die("%s: %s", path, err.detail);
         add_file(out, from->files[i].path, out->bytes[i].size, false);
         snprintf(path, sizeof path, "%s/%s", to, from->files[i].path);
-        make_parents(path);
-        write_file(out, i, out->bytes[i].data, out->bytes[i].size);
+        char *name = strrchr(path, '/');
+        *name = '\0';
+        if (hub_fs_make_dirs(AT_FDCWD, path, 0700, &err))
+            die("%s: %s", path, err.detail);
+        folder_mend(out, i);
     }
 }
 
 void folder_write(struct folder *folder, uint32_t file, const void *bytes, size_t size)
 {
-    write_file(folder, file, bytes, size);
+    char path[4096];
+    snprintf(path, sizeof path, "%s/%s", folder->path, folder->files[file].path);
+    write_file(path, bytes, size);
     folder->files[file].size = size;
 }
 

@@ -14,6 +14,7 @@
 #include "tests/contract/damage/damage.h"
 
 #include "storage/base/fs.h"
+#include "storage/base/time.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -23,7 +24,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 #ifdef HUB_SANITIZED
 #include <sanitizer/common_interface_defs.h>
@@ -192,10 +192,7 @@ static void keep_file(const struct run *run, const struct folder *folder, uint64
     for (char *c = name; *c; c++)
         if (*c == '/' || *c == ' ')
             *c = '_';
-    const int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-    if (fd < 0 || hub_fs_write_fd(fd, (struct hub_view){(const char *)m->bytes, m->size}, NULL))
-        die("cannot write %s", path);
-    close(fd);
+    write_file(path, m->bytes, m->size);
 }
 
 static void damage_once(struct run *run, struct folder *folder, const struct picture *before,
@@ -220,8 +217,9 @@ static void damage_once(struct run *run, struct folder *folder, const struct pic
     mutation_dispose(&m);
 }
 
-static void print_counts(const char *name, const struct counts *c, double seconds)
+static void print_counts(const char *name, const struct counts *c, uint64_t began_ms)
 {
+    const double seconds = (double)(hub_time_mono_ms() - began_ms) / 1000;
     printf("%s: %" PRIu64 " mutations, %.1f s; plans %" PRIu64 " ok %" PRIu64 " refused; parts %" PRIu64
            " ok %" PRIu64 " broken; children %" PRIu64 " crashed %" PRIu64 " killed %" PRIu64
            " timed out %" PRIu64 " stopped %" PRIu64 " refused by the proofs; fields %" PRIu64 ": %" PRIu64
@@ -244,20 +242,13 @@ static void add_counts(struct counts *total, const struct counts *more)
         to[i] += from[i];
 }
 
-static double seconds_now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 static void on_dataset(void *user, const struct folder *original)
 {
     struct run *run = user;
     struct folder folder;
     struct picture before;
     struct ranges raw = {0}, metadata = {0};
-    const double began = seconds_now();
+    const uint64_t began = hub_time_mono_ms();
     uint64_t bytes = 0;
     for (uint32_t i = 0; i < original->count; i++)
         bytes += original->files[i].size;
@@ -279,7 +270,7 @@ static void on_dataset(void *user, const struct folder *original)
     check_mended(&run->stage, &folder, &before);
     run->stage.counts = (struct counts){.failures = run->stage.counts.failures - counts.failures};
     add_counts(&run->stage.counts, &counts);
-    print_counts(folder.shown, &run->stage.counts, seconds_now() - began);
+    print_counts(folder.shown, &run->stage.counts, began);
     add_counts(&run->total, &run->stage.counts);
     picture_dispose(&before);
     ranges_dispose(&raw);
@@ -291,13 +282,11 @@ static void on_dataset(void *user, const struct folder *original)
 
 static void plant(const struct run *run, const char *name)
 {
-    char path[512];
+    char path[512], text[64 * 1024];
+    for (size_t i = 0; i < sizeof text; i++)
+        text[i] = MARKER[i % (sizeof MARKER - 1)];
     snprintf(path, sizeof path, "%s/%s", run->work, name);
-    FILE *file = fopen(path, "w");
-    for (unsigned i = 0; file && i < 4096; i++)
-        fputs(MARKER, file);
-    if (!file || fclose(file))
-        die("cannot write %s: %s", path, strerror(errno));
+    write_file(path, text, sizeof text);
 }
 
 static void set_up(struct run *run)
@@ -372,13 +361,13 @@ int main(int argc, char **argv)
     if (run.only != UINT64_MAX)
         run.mutations = HUB_MAX(run.mutations, run.only + 1);
     set_up(&run);
-    const double began = seconds_now();
+    const uint64_t began = hub_time_mono_ms();
     for (unsigned i = 0; i < count; i++) {
         const char *name = strrchr(folders[i], '/');
         folder_walk(run.stage.inspector, folders[i], name ? name + 1 : folders[i], on_dataset, &run);
     }
     printf("seed %" PRIu64 ", %u datasets\n", run.seed, run.datasets);
-    print_counts("all", &run.total, seconds_now() - began);
+    print_counts("all", &run.total, began);
     tear_down(&run);
     return run.total.failures || !run.datasets ? 1 : 0;
 }
