@@ -3,7 +3,7 @@
 
 #include "storage/base/fs.h"
 #include "storage/base/id.h"
-#include "storage/base/json.h"
+#include "storage/remote/remote.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -90,23 +90,12 @@ static int run(const char *path, struct hub_buf *out)
                : cli_error(CLI_FAILED, "minari-inspect failed on '%s'", path);
 }
 
-static const char *text(const json_t *object, const char *key)
-{
-    return json_string_value(json_object_get(object, key));
-}
-
-static uint64_t number(const json_t *object, const char *key)
-{
-    const json_int_t n = json_integer_value(json_object_get(object, key));
-    return n > 0 ? (uint64_t)n : 0;
-}
-
 /* The id is where it lies, as for Minari; what the dataset says of itself does not count. */
 static bool read_item(const char *root, json_t *object, struct local_dataset *d)
 {
-    const char *path = text(object, "path");
+    const char *path = hub_member_text(object, "path");
     const size_t n = strlen(root);
-    if (!path || !text(object, "format") || !text(object, "status"))
+    if (!path || !hub_member_text(object, "format") || !hub_member_text(object, "status"))
         return false;
     if (strncmp(path, root, n) == 0 && path[n] == '/')
         path += n + 1;
@@ -127,14 +116,14 @@ static bool read_item(const char *root, json_t *object, struct local_dataset *d)
                                          .ns = d->ns,
                                          .name = d->name,
                                          .version = versioned ? (int64_t)version : -1,
-                                         .format = text(object, "format"),
-                                         .status = text(object, "status"),
-                                         .reason = text(object, "reason"),
-                                         .episodes = number(object, "episodes"),
-                                         .steps = number(object, "steps"),
-                                         .size = number(object, "size"),
-                                         .minari_version = text(object, "minari_version"),
-                                         .description = text(object, "description"),
+                                         .format = hub_member_text(object, "format"),
+                                         .status = hub_member_text(object, "status"),
+                                         .reason = hub_member_text(object, "reason"),
+                                         .episodes = hub_member_uint(object, "episodes"),
+                                         .steps = hub_member_uint(object, "steps"),
+                                         .size = hub_member_uint(object, "size"),
+                                         .minari_version = hub_member_text(object, "minari_version"),
+                                         .description = hub_member_text(object, "description"),
                                          .unloadable = json_is_false(json_object_get(object, "loadable")),
                                          .authors = d->authors};
     for (size_t i = 0; i < json_array_size(authors); i++)
@@ -167,7 +156,7 @@ int local_inspect(const char *root, const char *below, struct local_list *out)
     out->items = calloc(json_array_size(datasets) + 1, sizeof *out->items);
     for (size_t i = 0; out->items && i < json_array_size(datasets); i++) {
         json_t *object = json_array_get(datasets, i);
-        const char *format = text(object, "format");
+        const char *format = hub_member_text(object, "format");
         if (!format || strcmp(format, "files") == 0) /* nothing a person would call a dataset */
             continue;
         if (!read_item(root, object, &out->items[out->count++]))

@@ -6,45 +6,27 @@
 
 const char *minari_status_name(enum minari_status status)
 {
-    switch (status) {
-    case MINARI_OK:
-        return "ok";
-    case MINARI_INVALID:
-        return "invalid";
-    case MINARI_NOT_FOUND:
-        return "not-found";
-    case MINARI_EXISTS:
-        return "exists";
-    case MINARI_UNREACHABLE:
-        return "unreachable";
-    case MINARI_PROTOCOL:
-        return "protocol";
-    case MINARI_BUSY:
-        return "busy";
-    case MINARI_DENIED:
-        return "denied";
-    case MINARI_BROKEN:
-        return "broken";
-    case MINARI_UNSUPPORTED:
-        return "unsupported";
-    case MINARI_INCOMPATIBLE:
-        return "incompatible";
-    case MINARI_CHANGED:
-        return "changed";
-    case MINARI_VERIFY:
-        return "verify";
-    case MINARI_NO_SPACE:
-        return "no-space";
-    case MINARI_TOO_BIG:
-        return "too-big";
-    case MINARI_CANCELLED:
-        return "cancelled";
-    case MINARI_NO_MEMORY:
-        return "no-memory";
-    case MINARI_FAILED:
-        return "failed";
-    }
-    return "unknown";
+    static const char *const names[] = {
+        [MINARI_OK] = "ok",
+        [MINARI_INVALID] = "invalid",
+        [MINARI_NOT_FOUND] = "not-found",
+        [MINARI_EXISTS] = "exists",
+        [MINARI_UNREACHABLE] = "unreachable",
+        [MINARI_PROTOCOL] = "protocol",
+        [MINARI_BUSY] = "busy",
+        [MINARI_DENIED] = "denied",
+        [MINARI_BROKEN] = "broken",
+        [MINARI_UNSUPPORTED] = "unsupported",
+        [MINARI_INCOMPATIBLE] = "incompatible",
+        [MINARI_CHANGED] = "changed",
+        [MINARI_VERIFY] = "verify",
+        [MINARI_NO_SPACE] = "no-space",
+        [MINARI_TOO_BIG] = "too-big",
+        [MINARI_CANCELLED] = "cancelled",
+        [MINARI_NO_MEMORY] = "no-memory",
+        [MINARI_FAILED] = "failed",
+    };
+    return (size_t)status < HUB_COUNT(names) && names[status] ? names[status] : "unknown";
 }
 
 const char *minari_version(void)

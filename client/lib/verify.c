@@ -40,26 +40,12 @@ static enum hub_status tell(const struct verifier *v, const char *path, enum min
                             struct hub_error *err)
 {
     struct minari_verify_result *r = v->result;
-    switch (state) {
-    case MINARI_FILE_VERIFIED:
-        r->verified++;
-        break;
-    case MINARI_FILE_UNCHANGED:
-        r->unchanged++;
-        break;
-    case MINARI_FILE_SIZE_ONLY:
-        r->size_only++;
-        break;
-    case MINARI_FILE_MISSING:
-        r->missing++;
-        break;
-    case MINARI_FILE_CHANGED:
-        r->changed++;
-        break;
-    case MINARI_FILE_EXTRA:
-        r->extra++;
-        break;
-    }
+    uint64_t *const counts[] = {
+        [MINARI_FILE_VERIFIED] = &r->verified,   [MINARI_FILE_UNCHANGED] = &r->unchanged,
+        [MINARI_FILE_SIZE_ONLY] = &r->size_only, [MINARI_FILE_MISSING] = &r->missing,
+        [MINARI_FILE_CHANGED] = &r->changed,     [MINARI_FILE_EXTRA] = &r->extra,
+    };
+    ++*counts[state];
     return v->fn && v->fn(path, state, v->user) ? hub_fail(err, HUB_CANCELLED, "stopped") : HUB_OK;
 }
 

@@ -381,12 +381,6 @@ uint64_t hub_json_bound(enum hub_field_type type, const struct hub_variant *vari
 
 /* ---- the representation ---- */
 
-static enum hub_fit fit(enum hub_field_type type, const struct hub_variant *variant)
-{
-    (void)type, (void)variant;
-    return HUB_FIT_ROWS;
-}
-
 static enum hub_status check(const struct hub_encoding *e, struct hub_error *err)
 {
     uint64_t values = 0;
@@ -438,7 +432,6 @@ static enum hub_status write_json(struct hub_encoding *e, struct hub_buf *out, s
 
 const struct hub_writer hub_write_json = {
     .several = true,
-    .fit = fit,
     .check = check,
     .memory = memory,
     .nanoseconds = nanoseconds,

@@ -223,12 +223,6 @@ enum hub_status hub_npz_end(struct hub_npz *npz, struct hub_error *err)
 
 /* ---- the representation ---- */
 
-static enum hub_fit fit(enum hub_field_type type, const struct hub_variant *variant)
-{
-    (void)type, (void)variant;
-    return HUB_FIT_ROWS;
-}
-
 /* A field of the same answer may have the name of another's lengths. */
 static enum hub_status check_name(const struct hub_encoding *e, const char *name, struct hub_error *err)
 {
@@ -284,7 +278,6 @@ static enum hub_status write_npz(struct hub_encoding *e, struct hub_buf *out, st
 
 const struct hub_writer hub_write_npz = {
     .several = true,
-    .fit = fit,
     .memory = hub_encoding_bytes, /* a member, and its copy in the archive */
     .write = write_npz,
 };

@@ -52,7 +52,7 @@ struct hub_encoding {
 /** What a representation takes, costs and how it is written; NULL members have the default in brackets. */
 struct hub_writer {
     bool several; /* holds more than one field */
-    enum hub_fit (*fit)(enum hub_field_type type, const struct hub_variant *variant);
+    enum hub_fit (*fit)(enum hub_field_type type, const struct hub_variant *variant); /* [all rows] */
     /** What else speaks against this answer [nothing]. */
     enum hub_status (*check)(const struct hub_encoding *e, struct hub_error *err);
     const char *(*media_type)(const struct hub_encoding *e); /* [the row's] */

@@ -50,6 +50,12 @@ bool hub_encode_as_bytes(enum hub_field_type type, const struct hub_variant *var
     }
 }
 
+static enum hub_fit fit_of(const struct hub_representation *as, enum hub_field_type type,
+                           const struct hub_variant *variant)
+{
+    return as->writer->fit ? as->writer->fit(type, variant) : HUB_FIT_ROWS;
+}
+
 /* What would do instead: each writer once, by its first name. */
 static void list_others(enum hub_field_type type, const struct hub_variant *variant, char out[256])
 {
@@ -57,7 +63,7 @@ static void list_others(enum hub_field_type type, const struct hub_variant *vari
     size_t n = 0;
     out[0] = '\0';
     for (const struct hub_representation *as = hub_representations; as->name; last = as++->writer) {
-        const enum hub_fit fit = as->writer->fit(type, variant);
+        const enum hub_fit fit = fit_of(as, type, variant);
         if (as->writer != last && n < 256 && (fit == HUB_FIT_ROWS || fit == HUB_FIT_ONE_ROW))
             n += (size_t)snprintf(out + n, 256 - n, "%s%s%s", n ? ", " : "", as->name,
                                   fit == HUB_FIT_ONE_ROW ? " (one row)" : "");
@@ -70,7 +76,7 @@ enum hub_status hub_encode_check(enum hub_field_type type, const struct hub_vari
     char others[256];
     if (type < HUB_FIELD_NUMBER || type >= HUB_FIELD_TYPE_COUNT)
         return hub_fail(err, HUB_INVALID, "no such representation");
-    const enum hub_fit fit = as->writer->fit(type, variant);
+    const enum hub_fit fit = fit_of(as, type, variant);
     if (fit == HUB_FIT_ROWS || (fit == HUB_FIT_ONE_ROW && rows == 1))
         return HUB_OK;
     if (fit == HUB_FIT_ONE_ROW)
