@@ -438,8 +438,9 @@ def test_kill_9_and_go_on(big, tmp_path):
     cli = Cli(tmp_path, big.url)
     big.fault = lambda request, path: "/files/" in path and time.sleep(0.35)
     for round in range(5):
+        before = len(big.file_requests())
         p = cli.start("download", ID, "--connections", "2")
-        time.sleep(0.15 + 0.1 * round)
+        until(lambda: len(big.file_requests()) > before + round)
         p.kill()
         p.communicate()
         nothing_published(cli)
