@@ -89,6 +89,7 @@ static enum hub_status open_storage(struct parts *parts, const struct hub_config
 {
     struct hub_app *app = &parts->app;
     const struct hub_catalog_options catalog = {.state = config->state,
+                                                .roots = &config->roots,
                                                 .cache_bytes = 64 * MIB,
                                                 .take = app->budget ? take_memory : NULL,
                                                 .give = give_memory,

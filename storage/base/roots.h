@@ -16,6 +16,13 @@ struct hub_root {
     bool read_only;    /* the admin's word that the hub never writes there */
 };
 
+/** What it is called in all that is stored: its name, else its path. Its number may be another at the next
+ * start. */
+static inline const char *hub_root_key(const struct hub_root *root)
+{
+    return root->name ? root->name : root->path;
+}
+
 struct hub_roots {
     struct hub_root roots[HUB_MAX_ROOTS];
     struct hub_root targets[HUB_MAX_ROOTS]; /* that links may lead to */

@@ -20,11 +20,14 @@
 #ifndef HUB_CATALOG_CATALOG_H
 #define HUB_CATALOG_CATALOG_H
 
+#include "storage/base/roots.h"
 #include "storage/catalog/dataset.h"
 #include "storage/catalog/summary.h"
 
 struct hub_catalog_options {
-    const char *state;  /* directory: hub.db, index-N.db, side/ */
+    const char *state; /* directory: hub.db, index-N.db, side/ */
+    const struct hub_roots
+        *roots;         /* borrowed: what lies under one is kept by what it is called; NULL: by number */
     size_t cache_bytes; /* opened datasets and layouts; default 64 MiB */
     /** Memory for layouts that are in use at the same time and find no room in that. False: there is none
      * now. From any thread; until the catalogue is closed. NULL: as much as it takes. */

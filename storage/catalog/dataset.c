@@ -232,7 +232,7 @@ enum hub_status hub_state_open(struct hub_catalog *catalog, const struct hub_hea
     HUB_TRY(hub_catalog_reader(catalog, &state.db, err));
     HUB_TRY(hub_db_exec(state.db, "BEGIN", err));
     enum hub_status st =
-        hub_head_read(state.db, head->row, &now, err); /* the transaction sees what this does */
+        hub_head_read(catalog, state.db, head->row, &now, err); /* the transaction sees what this does */
     if (!st)
         st = open_dataset(catalog, state.db, &now->head, &state.dataset, err);
     if (st) {

@@ -82,9 +82,10 @@ static void get_digests(struct hub_stmt *stmt, int first, struct hub_file_digest
 }
 
 /* Parameters 1 to 5 of both statements: which file, in which state. */
-static void bind_file(struct hub_stmt *stmt, uint32_t root, const char *path, const struct hub_stamp *stamp)
+static void bind_file(struct hub_stmt *stmt, const char *root, const char *path,
+                      const struct hub_stamp *stamp)
 {
-    hub_stmt_bind_int(stmt, 1, root);
+    hub_stmt_bind_text(stmt, 1, root);
     hub_stmt_bind_text(stmt, 2, path);
     hub_stmt_bind_int(stmt, 3, (int64_t)stamp->size);
     hub_stmt_bind_int(stmt, 4, (int64_t)stamp->mtime_ns);
@@ -96,13 +97,14 @@ static enum hub_status look_up(struct hub_catalog *catalog, uint32_t root, const
                                struct hub_error *err)
 {
     HUB_CLEANUP(hub_stmt_resetp) struct hub_stmt *stmt = NULL;
+    char number[16];
     struct hub_db *db;
     HUB_TRY(hub_catalog_hub_reader(catalog, &db, err));
     HUB_TRY(hub_db_prepare(db,
                            "SELECT sha256, md5, crc32c FROM digests WHERE root = ? AND path = ? AND size = ?"
                            " AND mtime_ns = ? AND tag = ?",
                            &stmt, err));
-    bind_file(stmt, root, path, stamp);
+    bind_file(stmt, hub_catalog_root(catalog, root, number), path, stamp);
     HUB_TRY(hub_stmt_step(stmt, known, err));
     if (*known)
         get_digests(stmt, 0, out);
@@ -159,7 +161,7 @@ enum hub_status hub_digest_list(struct hub_catalog *catalog, uint32_t root, cons
                                 struct hub_error *err)
 {
     HUB_CLEANUP(hub_stmt_resetp) struct hub_stmt *stmt = NULL;
-    char first[MAX_PATH_BYTES + 2], last[MAX_PATH_BYTES + 2];
+    char first[MAX_PATH_BYTES + 2], last[MAX_PATH_BYTES + 2], number[16];
     struct hub_db *db;
     memset(out, 0, count * sizeof *out);
     const int size = snprintf(first, sizeof first, "%s%s", path, *path ? "/" : "");
@@ -169,10 +171,11 @@ enum hub_status hub_digest_list(struct hub_catalog *catalog, uint32_t root, cons
     if (*path)
         last[size - 1] = '/' + 1;
     HUB_TRY(hub_catalog_hub_reader(catalog, &db, err));
-    HUB_TRY(hub_db_ask(db,
-                       "SELECT path, size, mtime_ns, tag, sha256, md5, crc32c FROM digests"
-                       " WHERE root = ? AND path >= ? AND path < ? ORDER BY path",
-                       root, &stmt, err));
+    HUB_TRY(hub_db_prepare(db,
+                           "SELECT path, size, mtime_ns, tag, sha256, md5, crc32c FROM digests"
+                           " WHERE root = ? AND path >= ? AND path < ? ORDER BY path",
+                           &stmt, err));
+    hub_stmt_bind_text(stmt, 1, hub_catalog_root(catalog, root, number));
     hub_stmt_bind_text(stmt, 2, first);
     hub_stmt_bind_text(stmt, 3, last);
     return merge(stmt, (size_t)size, files, count, out, err);
@@ -183,7 +186,7 @@ uint64_t hub_digest_generation(const struct hub_catalog *catalog)
     return atomic_load(&catalog->digests_stored);
 }
 
-static enum hub_status store(struct hub_db *db, uint32_t root, const char *path,
+static enum hub_status store(struct hub_db *db, const char *root, const char *path,
                              const struct hub_stamp *stamp, const struct hub_file_digests *digests,
                              struct hub_error *err)
 {
@@ -203,10 +206,12 @@ enum hub_status hub_digest_store(struct hub_catalog *catalog, uint32_t root, con
                                  const struct hub_stamp *stamp, const struct hub_file_digests *digests,
                                  struct hub_error *err)
 {
+    char number[16];
     if (strlen(path) >= MAX_PATH_BYTES)
         return hub_fail(err, HUB_TOO_BIG, "a path of over %d bytes", MAX_PATH_BYTES);
     pthread_mutex_lock(&catalog->hub_lock);
-    const enum hub_status st = store(catalog->hub, root, path, stamp, digests, err);
+    const enum hub_status st =
+        store(catalog->hub, hub_catalog_root(catalog, root, number), path, stamp, digests, err);
     pthread_mutex_unlock(&catalog->hub_lock);
     if (st)
         return st;

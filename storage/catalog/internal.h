@@ -46,6 +46,8 @@ struct hub_catalog {
     char *state;
     char notice[256]; /* what opening had to do, for the operator */
     int lock_fd;
+    char **gone; /* roots that datasets of the index lie under and that are none now: HUB_MAX_ROOTS and on */
+    uint32_t gone_count;
     pthread_key_t thread_key;
     bool has_thread_key;
     atomic_bool older;                  /* an index of another format lies beside this one */
@@ -79,6 +81,16 @@ struct hub_catalog {
     atomic_uint_fast64_t digests_stored; /* since the start */
 };
 
+/* ---- roots.c ---- */
+
+/** What a root is called in both databases; `number` is for one without a name. */
+const char *hub_catalog_root(const struct hub_catalog *catalog, uint32_t root, char number[16]);
+/** The other way round. A root that is none now gets a number while the heads are loaded, so that what lies
+ * under it can be removed; later HUB_NONE. */
+uint32_t hub_catalog_root_number(const struct hub_catalog *catalog, const char *key);
+HUB_MUST_USE enum hub_status hub_catalog_know_root(struct hub_catalog *catalog, const char *key,
+                                                   struct hub_error *err);
+
 /* ---- thread.c ---- */
 
 /** The path of something in the state directory. */
@@ -108,8 +120,8 @@ HUB_MUST_USE enum hub_status hub_note_write(struct hub_db *db, const char *key, 
 /** Read all heads at open. */
 HUB_MUST_USE enum hub_status hub_heads_load(struct hub_catalog *catalog, struct hub_error *err);
 /** Read the head of one row from a connection. HUB_NOT_FOUND. */
-HUB_MUST_USE enum hub_status hub_head_read(struct hub_db *db, int64_t row, struct hub_head_box **out,
-                                           struct hub_error *err);
+HUB_MUST_USE enum hub_status hub_head_read(const struct hub_catalog *catalog, struct hub_db *db, int64_t row,
+                                           struct hub_head_box **out, struct hub_error *err);
 /** Put a head in place of the one with its row (or anew) / take one away; then show it, unless shown a moment
  * ago. write_lock held. */
 HUB_MUST_USE enum hub_status hub_heads_put(struct hub_catalog *catalog, struct hub_head_box *head,

@@ -25,6 +25,23 @@ static bool take_flag(const struct hub_catalog *catalog, const char *name)
     return unlink(path) == 0;
 }
 
+/* What was stored before roots were called anything, or by a program that did not call them. */
+static enum hub_status name_roots(const struct hub_catalog *catalog, struct hub_db *db, const char *sql,
+                                  struct hub_error *err)
+{
+    const struct hub_roots *roots = catalog->options.roots;
+    for (uint32_t i = 0; roots && i < roots->count; i++) {
+        struct hub_stmt *stmt;
+        char number[16];
+        snprintf(number, sizeof number, "#%u", i);
+        HUB_TRY(hub_db_prepare(db, sql, &stmt, err));
+        hub_stmt_bind_text(stmt, 1, hub_root_key(&roots->roots[i]));
+        hub_stmt_bind_text(stmt, 2, number);
+        HUB_TRY(hub_stmt_run(stmt, err));
+    }
+    return HUB_OK;
+}
+
 static enum hub_status make_directory(const char *path, struct hub_error *err)
 {
     if (mkdir(path, 0750) && errno != EEXIST)
@@ -89,6 +106,8 @@ static enum hub_status open_databases(struct hub_catalog *catalog, struct hub_er
     HUB_TRY(hub_catalog_put_flag(catalog, "running", err));
     hub_catalog_path(catalog, "hub.db", path);
     HUB_TRY(hub_schema_open_hub(path, unclean, &catalog->hub, err));
+    /* a failure shows again where digests are asked for */
+    (void)!name_roots(catalog, catalog->hub, "UPDATE OR IGNORE digests SET root = ? WHERE root = ?", NULL);
     hub_catalog_path(catalog, hub_index_name, path);
     catalog->older = hub_schema_older(catalog->state, false);
     if (catalog->older && access(path, F_OK))
@@ -157,6 +176,8 @@ static void forget_heads(struct hub_catalog *catalog)
 static enum hub_status read_index(struct hub_catalog *catalog, struct hub_error *err)
 {
     HUB_TRY(sweep_side_data(catalog, err));
+    HUB_TRY(
+        name_roots(catalog, catalog->index, "UPDATE OR IGNORE datasets SET root = ? WHERE root = ?", err));
     return hub_heads_load(catalog, err);
 }
 
@@ -180,6 +201,9 @@ static enum hub_status rebuild_index(struct hub_catalog *catalog, struct hub_err
 static enum hub_status open_all(struct hub_catalog *catalog, const struct hub_catalog_options *options,
                                 struct hub_error *err)
 {
+    catalog->options = *options;
+    if (!options->cache_bytes)
+        catalog->options.cache_bytes = DEFAULT_CACHE_BYTES;
     catalog->state = strdup(options->state);
     if (!catalog->state)
         return hub_fail(err, HUB_NO_MEMORY, "no memory for the catalogue");
@@ -191,9 +215,6 @@ static enum hub_status open_all(struct hub_catalog *catalog, const struct hub_ca
     HUB_TRY(make_directory(catalog->state, err));
     HUB_TRY(take_lock(catalog, err));
     HUB_TRY(open_databases(catalog, err));
-    catalog->options = *options;
-    if (!options->cache_bytes)
-        catalog->options.cache_bytes = DEFAULT_CACHE_BYTES;
     HUB_TRY(hub_lru_new(catalog->options.cache_bytes, &catalog->lru, err));
     HUB_TRY(hub_lru_new(DIGEST_BYTES, &catalog->digests, err));
     enum hub_status st = read_index(catalog, err);
@@ -277,6 +298,9 @@ void hub_catalog_close(struct hub_catalog *catalog)
     pthread_mutex_destroy(&catalog->write_lock);
     pthread_mutex_destroy(&catalog->hub_lock);
     pthread_mutex_destroy(&catalog->lock);
+    for (uint32_t i = 0; i < catalog->gone_count; i++)
+        free(catalog->gone[i]);
+    free(catalog->gone);
     free(catalog->state);
     free(catalog);
 }

@@ -27,12 +27,14 @@ void hub_publication_dispose(struct hub_publication *p)
 
 /* ---- the dataset's row ---- */
 
-static enum hub_status find_row(struct hub_db *db, uint32_t root, const char *id, int64_t *row,
-                                struct hub_error *err)
+static enum hub_status find_row(const struct hub_catalog *catalog, uint32_t root, const char *id,
+                                int64_t *row, struct hub_error *err)
 {
     HUB_CLEANUP(hub_stmt_resetp) struct hub_stmt *stmt = NULL;
+    char number[16];
     bool found;
-    HUB_TRY(hub_db_ask(db, "SELECT row FROM datasets WHERE root = ? AND id = ?", root, &stmt, err));
+    HUB_TRY(hub_db_prepare(catalog->index, "SELECT row FROM datasets WHERE root = ? AND id = ?", &stmt, err));
+    hub_stmt_bind_text(stmt, 1, hub_catalog_root(catalog, root, number));
     hub_stmt_bind_text(stmt, 2, id);
     HUB_TRY(hub_stmt_step(stmt, &found, err));
     if (!found)
@@ -45,15 +47,17 @@ static enum hub_status find_row(struct hub_db *db, uint32_t root, const char *id
 static enum hub_status make_row(struct hub_publication *p, struct hub_error *err)
 {
     struct hub_stmt *stmt;
-    const enum hub_status known = find_row(p->db, p->draft->root, p->draft->id, &p->row, err);
+    char number[16];
+    const enum hub_status known = find_row(p->catalog, p->draft->root, p->draft->id, &p->row, err);
     if (known != HUB_NOT_FOUND)
         return known;
-    HUB_TRY(hub_db_ask(p->db,
-                       "INSERT INTO datasets (root, id, serial, path, format, status, reason, era, "
-                       "stated_version, description, rule,"
-                       " loadable_by, authors, revision, episodes, steps, size, files, modified_ns)"
-                       " VALUES (?, ?, 0, ?, ?, ?, '', '', '', '', '', '', '', '', 0, 0, 0, 0, 0)",
-                       p->draft->root, &stmt, err));
+    HUB_TRY(hub_db_prepare(p->db,
+                           "INSERT INTO datasets (root, id, serial, path, format, status, reason, era, "
+                           "stated_version, description, rule,"
+                           " loadable_by, authors, revision, episodes, steps, size, files, modified_ns)"
+                           " VALUES (?, ?, 0, ?, ?, ?, '', '', '', '', '', '', '', '', 0, 0, 0, 0, 0)",
+                           &stmt, err));
+    hub_stmt_bind_text(stmt, 1, hub_catalog_root(p->catalog, p->draft->root, number));
     hub_stmt_bind_text(stmt, 2, p->draft->id);
     hub_stmt_bind_text(stmt, 3, p->draft->path);
     hub_stmt_bind_text(stmt, 4, p->draft->format);
@@ -229,7 +233,7 @@ static enum hub_status write_all(struct hub_publication *p, uint64_t serial, str
     HUB_TRY(make_row(p, err));
     HUB_TRY(check_turn(p, err));
     if (p->applied)
-        return hub_head_read(p->db, p->row, &p->head, err);
+        return hub_head_read(p->catalog, p->db, p->row, &p->head, err);
     HUB_TRY(write_parts(p, err));
     if (p->draft->status != HUB_DATASET_PENDING) /* what was staged so far is kept for the state to come */
         HUB_TRY(drop_parts(p, err));
@@ -241,7 +245,7 @@ static enum hub_status write_all(struct hub_publication *p, uint64_t serial, str
     HUB_TRY(hub_head_write(p, serial, err));
     if (p->draft->note)
         HUB_TRY(hub_note_write(p->db, p->draft->note, p->draft->note_value, err));
-    return hub_head_read(p->db, p->row, &p->head, err);
+    return hub_head_read(p->catalog, p->db, p->row, &p->head, err);
 }
 
 /* ---- after the commit ---- */
@@ -402,7 +406,7 @@ static enum hub_status remove_dataset(struct hub_catalog *catalog, uint32_t root
 {
     HUB_CLEANUP(hub_db_rollbackp) struct hub_db *db = catalog->index;
     HUB_CLEANUP(hub_publication_dispose) struct hub_publication p = {.catalog = catalog, .db = db};
-    HUB_TRY(find_row(db, root, id, &p.row, err));
+    HUB_TRY(find_row(catalog, root, id, &p.row, err));
     HUB_TRY(hub_db_begin(db, err));
     HUB_TRY(remove_rows(&p, err));
     HUB_TRY(hub_db_commit(db, err));
@@ -427,7 +431,7 @@ static enum hub_status find_side(struct hub_catalog *catalog, uint32_t root, con
     HUB_CLEANUP(hub_stmt_resetp) struct hub_stmt *stmt = NULL;
     int64_t dataset, row;
     bool found;
-    HUB_TRY(find_row(catalog->index, root, id, &dataset, NULL));
+    HUB_TRY(find_row(catalog, root, id, &dataset, NULL));
     HUB_TRY(hub_part_find(catalog->index, dataset, part, signature, &row, NULL));
     HUB_TRY(hub_db_ask(catalog->index, "SELECT side, side_stamp FROM parts WHERE row = ?", row, &stmt, NULL));
     HUB_TRY(hub_stmt_step(stmt, &found, NULL));

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#define INDEX_FORMAT 9 /* raised with every change of what follows */
+#define INDEX_FORMAT 10 /* raised with every change of what follows */
 #define TEXT_OF_(number) #number
 #define TEXT_OF(number) TEXT_OF_(number)
 
@@ -17,7 +17,7 @@ const char hub_index_name[] = "index-" TEXT_OF(INDEX_FORMAT) ".db";
 
 static const char index_sql[] =
     "CREATE TABLE datasets ("
-    " row INTEGER PRIMARY KEY AUTOINCREMENT, root INTEGER NOT NULL, id TEXT NOT NULL, serial INTEGER NOT "
+    " row INTEGER PRIMARY KEY AUTOINCREMENT, root TEXT NOT NULL, id TEXT NOT NULL, serial INTEGER NOT "
     "NULL,"
     " path TEXT NOT NULL, format TEXT NOT NULL, status INTEGER NOT NULL, reason TEXT NOT NULL, era TEXT NOT "
     "NULL,"

@@ -99,7 +99,8 @@ static void split_id(struct hub_head_box *box, char **at)
     box->hash = hub_text_hash(id);
 }
 
-static enum hub_status head_of_row(struct hub_stmt *stmt, struct hub_head_box **out, struct hub_error *err)
+static enum hub_status head_of_row(const struct hub_catalog *catalog, struct hub_stmt *stmt,
+                                   struct hub_head_box **out, struct hub_error *err)
 {
     struct hub_view texts[TEXT_COUNT];
     size_t size = 0;
@@ -114,7 +115,7 @@ static enum hub_status head_of_row(struct hub_stmt *stmt, struct hub_head_box **
     atomic_init(&box->refs, 1);
     box->head = (struct hub_head){
         .row = hub_stmt_int(stmt, 0),
-        .root = (uint32_t)hub_stmt_int(stmt, 1),
+        .root = hub_catalog_root_number(catalog, hub_stmt_text(stmt, 1)),
         .serial = (uint64_t)hub_stmt_int(stmt, 2),
         .status = (enum hub_dataset_status)hub_stmt_int(stmt, 3),
         .episodes = (uint64_t)hub_stmt_int(stmt, 4),
@@ -139,8 +140,8 @@ static enum hub_status head_of_row(struct hub_stmt *stmt, struct hub_head_box **
     return HUB_OK;
 }
 
-enum hub_status hub_head_read(struct hub_db *db, int64_t row, struct hub_head_box **out,
-                              struct hub_error *err)
+enum hub_status hub_head_read(const struct hub_catalog *catalog, struct hub_db *db, int64_t row,
+                              struct hub_head_box **out, struct hub_error *err)
 {
     HUB_CLEANUP(hub_stmt_resetp) struct hub_stmt *stmt = NULL;
     bool found;
@@ -149,7 +150,7 @@ enum hub_status hub_head_read(struct hub_db *db, int64_t row, struct hub_head_bo
     HUB_TRY(hub_stmt_step(stmt, &found, err));
     if (!found)
         return hub_fail_as(err, HUB_NOT_FOUND, "dataset-not-found", "the dataset is no longer there");
-    return head_of_row(stmt, out, err);
+    return head_of_row(catalog, stmt, out, err);
 }
 
 static int compare_boxes(const void *a, const void *b)
@@ -182,7 +183,8 @@ enum hub_status hub_heads_load(struct hub_catalog *catalog, struct hub_error *er
             break;
         HUB_TRY(grow_heads(catalog, err));
         struct hub_head_box *box;
-        HUB_TRY(head_of_row(stmt, &box, err));
+        HUB_TRY(hub_catalog_know_root(catalog, hub_stmt_text(stmt, 1), err));
+        HUB_TRY(head_of_row(catalog, stmt, &box, err));
         catalog->heads[catalog->head_count++] = box;
         catalog->next_serial = HUB_MAX(catalog->next_serial, box->head.serial + 1);
     }

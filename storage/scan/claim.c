@@ -256,7 +256,8 @@ static enum hub_status run(struct batch *b, struct hub_job_file *files, uint32_t
 
 static enum hub_status key_of(const struct hub_question *q, struct hub_buf *key, struct hub_error *err)
 {
-    return hub_buf_addf(key, err, "claim:%s/%s", q->discovery->walk->roots->roots[q->root].path, q->path);
+    return hub_buf_addf(key, err, "claim:%s/%s", hub_root_key(&q->discovery->walk->roots->roots[q->root]),
+                        q->path);
 }
 
 static enum hub_status pack(const struct hub_question *q, const struct hub_bids *bids, struct hub_buf *out,

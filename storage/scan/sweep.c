@@ -64,7 +64,7 @@ enum hub_status hub_scan_problems(const struct hub_findings *plan, const struct 
 
 enum hub_status hub_seen_key(const struct hub_scanner *s, uint32_t root, const char *id, struct hub_buf *key)
 {
-    return hub_buf_addf(key, NULL, "seen:%s:%s", s->walk.roots->roots[root].path, id);
+    return hub_buf_addf(key, NULL, "seen:%s:%s", hub_root_key(&s->walk.roots->roots[root]), id);
 }
 
 void hub_scan_remember(struct hub_scanner *s, uint32_t root, const char *id, uint64_t signature)

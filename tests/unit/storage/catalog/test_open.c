@@ -132,6 +132,89 @@ Test(open, an_index_of_another_format_stays_until_the_new_one_is_complete)
     hub_catalog_close(catalog);
 }
 
+/* ---- roots ---- */
+
+static struct hub_catalog *open_with(const struct hub_roots *roots)
+{
+    const struct hub_catalog_options options = {.state = state, .roots = roots};
+    struct hub_catalog *catalog = NULL;
+    DRAFT_OK(hub_catalog_open(&options, &catalog, err));
+    return catalog;
+}
+
+static void add_root(struct hub_roots *roots, const char *path, const char *name)
+{
+    DRAFT_OK(hub_roots_add(roots, path, name, err));
+}
+
+static void publish_in(struct hub_catalog *catalog, uint32_t root, const char *id)
+{
+    const struct hub_ds_file files[] = {draft_file("a", 1)};
+    const struct hub_draft draft = {.id = id,
+                                    .path = id,
+                                    .root = root,
+                                    .format = "files",
+                                    .status = HUB_DATASET_READY,
+                                    .files = files,
+                                    .file_count = 1,
+                                    .revision = ""};
+    const struct hub_file_digests digests = {.sha256 = "ab"};
+    DRAFT_OK(hub_catalog_publish(catalog, &draft, err));
+    DRAFT_OK(hub_digest_store(catalog, root, id, &files[0].stamp, &digests, err));
+}
+
+static void expect_under(const struct hub_roots *roots, const char *id, uint32_t root)
+{
+    struct hub_file_digests found;
+    const struct hub_stamp stamp = draft_file("a", 1).stamp;
+    struct hub_catalog *catalog = open_with(roots);
+    const struct hub_head *head = hub_snapshot_find(snapshot_now(catalog), hub_view_of(id));
+    cr_assert_not_null(head);
+    cr_expect_eq(head->root, root, "%s lies under %u", id, head->root);
+    cr_expect_eq(hub_digest_find(catalog, root, id, &stamp, &found, NULL), HUB_OK, "%s", id);
+    hub_catalog_close(catalog);
+}
+
+Test(open, roots_are_known_by_what_they_are_called)
+{
+    HUB_CLEANUP(hub_roots_dispose) struct hub_roots first = {0}, swapped = {0}, other = {0};
+    add_root(&first, "/no/lab", "lab");
+    add_root(&first, "/no/plain", NULL);
+    add_root(&swapped, "/no/plain", NULL);
+    add_root(&swapped, "/no/moved", "lab");
+    add_root(&other, "/no/other", NULL);
+    struct hub_catalog *catalog = open_with(&first);
+    publish_in(catalog, 0, "of-lab");
+    publish_in(catalog, 1, "of-plain");
+    hub_catalog_close(catalog);
+    expect_under(&swapped, "of-lab", 1);
+    expect_under(&swapped, "of-plain", 0);
+    catalog = open_with(&other); /* neither is a root now: they can still be removed */
+    for (uint32_t i = 0; i < 2; i++) {
+        const struct hub_head *head = snapshot_now(catalog)->heads[0];
+        cr_expect_geq(head->root, other.count);
+        DRAFT_OK(hub_catalog_remove(catalog, head->root, head->id, err));
+        DRAFT_OK(hub_catalog_flush(catalog, err));
+    }
+    cr_expect_eq(snapshot_now(catalog)->count, 0);
+    hub_catalog_close(catalog);
+}
+
+Test(open, what_was_stored_by_number_is_of_the_root_that_had_it)
+{
+    HUB_CLEANUP(hub_roots_dispose) struct hub_roots roots = {0}, swapped = {0};
+    struct hub_catalog *catalog = open_it();
+    publish_in(catalog, 1, "of-second");
+    hub_catalog_close(catalog);
+    add_root(&roots, "/no/one", NULL);
+    add_root(&roots, "/no/two", "two");
+    add_root(&swapped, "/no/two", "two");
+    expect_under(&roots, "of-second", 1);
+    expect_under(&swapped, "of-second", 0);
+}
+
+/* ---- damage ---- */
+
 static void damage(const char *name, off_t offset, size_t size)
 {
     char noise[4096];
