@@ -116,8 +116,13 @@ static bool is_compressed(struct hub_files *files, uint32_t number)
             memcmp(head, "BZh", 3) == 0);
 }
 
+/* One of a numbered series that was never fetched may be a shard; a real one beside it knows better. */
 static int bid_on(struct hub_files *listing, uint32_t number, enum hub_wds_packing packing)
 {
+    struct hub_error why = {0};
+    if (hub_wds_shard_of(listing->entries[number].path).numbered &&
+        hub_files_usable(listing, number, &why) == HUB_CORRUPT)
+        return 20;
     if (packing == HUB_WDS_TAR)
         return holds_samples(listing, number) ? 55 : 0;
     return is_compressed(listing, number) ? 40 : 0;
@@ -201,7 +206,7 @@ static int claim_files(struct hub_files *listing, struct hub_claim *claim)
 struct plan {
     struct hub_files *files;
     struct hub_sink *sink;
-    uint32_t shards, compressed, first;
+    uint32_t shards, compressed, first, parts;
     bool several; /* series: each is a split */
 };
 
@@ -270,6 +275,7 @@ static enum hub_status send_part(struct plan *p, uint32_t file, struct hub_error
         return HUB_OK;
     if (!p->several || !printable(split))
         split = HUB_VIEW("");
+    p->parts++;
     return hub_sink_part(p->sink, &(struct hub_part){path, &file, 1, split}, err);
 }
 
@@ -285,7 +291,7 @@ static enum hub_status plan(struct hub_files *files, struct hub_sink *sink, stru
     HUB_TRY(send_metadata(&p, err));
     for (uint32_t i = 0; i < files->count; i++)
         HUB_TRY(send_part(&p, i, err));
-    return HUB_OK;
+    return p.parts ? HUB_OK : hub_files_usable(files, p.first, err);
 }
 
 static const char *const names[] = {"*.tar", "*.tar.gz", "*.tgz", "*.tar.zst", "*.tar.xz", "*.tar.bz2", NULL};
