@@ -1,9 +1,11 @@
 """What is said about datasets: spaces of any size, sets that their own library refuses, problems, prices."""
+import io
 import json
 import os
 import shutil
 import subprocess
 import sys
+import tarfile
 import time
 
 import numpy as np
@@ -237,6 +239,16 @@ def test_what_contradicts_info_json_is_named(tmp_path):
         assert told["bad-json-line", "tasks.jsonl"].startswith("line 3 is cut short") and " more" not in told["bad-json-line", "tasks.jsonl"]
 
 
+def plain_tar():
+    out = io.BytesIO()
+    with tarfile.open(fileobj=out, mode="w") as tar:
+        for name in ("0001.txt", "0002.txt"):
+            member = tarfile.TarInfo(name)
+            member.size = 5
+            tar.addfile(member, io.BytesIO(b"hello"))
+    return out.getvalue()
+
+
 def test_tasks_of_an_episode_are_a_set(tmp_path):
     pa = pytest.importorskip("pyarrow")
     import pyarrow.parquet as pq
@@ -262,6 +274,30 @@ def test_tasks_of_an_episode_are_a_set(tmp_path):
         assert [p for p in problems if p[0] == "shape-mismatch"] == [("shape-mismatch", "action", "info.json states [1,2], the files hold [2]")]
         assert [p for p in problems if p[0] == "dtype-mismatch"] == [("dtype-mismatch", "note", "info.json states float32, the files hold string")]
         assert len([p for p in problems if p[0] == "bad-json-line"]) == 1
+
+
+def test_what_was_never_fetched_or_is_not_in_all_files(tmp_path):
+    pytest.importorskip("pyarrow")
+    import pyarrow.parquet as pq
+
+    arm = make_arm(tmp_path, "arm")
+    file = arm / "data" / "chunk-000" / "episode_000001.parquet"
+    pq.write_table(pq.read_table(file).drop(["action"]), file)
+    for name, pointers in (("first", 1), ("all", 2)):
+        (tmp_path / name).mkdir()
+        for i in range(2):
+            (tmp_path / name / f"a-{i:06}.tar").write_bytes(POINTER if i < pointers else plain_tar())
+    make_cameras(tmp_path, "spoilt-v0")
+    (tmp_path / "spoilt-v0" / "data" / "metadata.json").write_bytes(POINTER)
+    with serving(str(tmp_path)) as hub:
+        sets = {i["id"]: i for i in hub.datasets()}
+        told = {name: [(p["code"], p["path"].split("/")[-1], p["detail"]) for p in hub.dataset(name)["problems"]] for name in sets}
+        assert ("missing-column", "action", "1 of 3 episode files lack it") in told["arm"]
+        assert "action" not in {f["path"] for f in hub.get("/api/v1/datasets/arm/episodes/1").json()["fields"]}
+        assert (sets["first"]["format"], sets["first"]["status"], sets["first"]["episodes"]) == ("webdataset", "ready", 1)
+        assert ("not-fetched", "a-000000.tar") in {t[:2] for t in told["first"]}
+        assert (sets["all"]["format"], sets["all"]["status"]) == ("webdataset", "broken") and "git lfs pull" in sets["all"]["reason"]
+        assert [t[0] for t in told["spoilt-v0"]] == ["metadata-damaged", "not-loadable"]
 
 
 def test_a_video_that_is_not_whole_is_named(tmp_path):

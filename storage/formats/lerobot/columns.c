@@ -272,6 +272,7 @@ static enum hub_status add_leaf(struct lerobot_columns *c, const struct hub_parq
     struct hub_error why = {0};
     struct leaf_pages l = {.count = parquet->group_count};
     HUB_TRY(find_column(c, &parquet->leaves[leaf], leaf, &column, err));
+    column->files++;
     l.groups = calloc((size_t)l.count + 1, sizeof *l.groups);
     enum hub_status st = l.groups ? read_leaf(c, column, parquet, leaf, d, &l, &why)
                                   : hub_fail(&why, HUB_NO_MEMORY, "no memory");
@@ -302,6 +303,7 @@ enum hub_status hub_lerobot_add_columns(struct lerobot_columns *c, const struct 
                                         struct hub_parquet_decoder *d, const struct lerobot_cut *cuts,
                                         uint32_t cut_count, struct hub_error *err)
 {
+    c->files_seen++;
     for (uint32_t i = 0; i < parquet->leaf_count; i++)
         if (!parquet->leaves[i].image_path)
             HUB_TRY(add_leaf(c, parquet, i, d, cuts, cut_count, err));
@@ -316,6 +318,9 @@ static enum hub_status finish_column(struct lerobot_columns *c, struct lerobot_c
         HUB_TRY(hub_sink_problem(c->sink, "nulls", path, err,
                                  "%llu nulls in a column of numbers: null in JSON, 0 in arrays",
                                  (unsigned long long)column->nulls));
+    if (column->files < c->files_seen)
+        HUB_TRY(hub_sink_problem(c->sink, "missing-column", path, err, "%u of %u episode files lack it",
+                                 c->files_seen - column->files, c->files_seen));
     HUB_TRY(hub_readings_tell(&column->readings, c->sink, path, "episode files", err));
     if (column->field == HUB_NONE)
         HUB_TRY(declare(c, column, HUB_FIELD_OPAQUE, err));

@@ -67,7 +67,8 @@ struct lerobot_column {
     uint32_t field;
     enum hub_field_type type;
     uint64_t nulls;               /* in columns that have no way to say so */
-    struct hub_readings readings; /* of episode files */
+    uint32_t files;               /* episode files that have it */
+    struct hub_readings readings; /* of them */
     struct hub_buf refused;       /* uint32: the episodes in those it cannot be read in */
     char why[200];                /* not, in the first of them */
     bool shape_told, dtype_told;  /* the difference to info.json was reported */
@@ -75,7 +76,7 @@ struct lerobot_column {
 
 struct lerobot_columns {
     struct lerobot_column *items;
-    uint32_t count, capacity;
+    uint32_t count, capacity, files_seen;
     struct hub_files *files;
     struct hub_sink *sink;
     const json_t *features; /* of info.json; may be NULL */
