@@ -6,6 +6,17 @@
 
 enum { VOTERS = 16 }; /* the first episodes decide how each field's rows relate to steps */
 
+enum hub_status hub_h5_tell_open(const struct hub_h5 *file, const struct hub_files *files,
+                                 struct hub_sink *sink, const char *readers, struct hub_error *err)
+{
+    const struct hub_view path = files->entries[hub_h5_number(file)].path;
+    if (!hub_h5_left_open(file))
+        return HUB_OK;
+    HUB_TRY(hub_sink_problem(sink, "not-loadable", path, err, "%s refuse to read it", readers));
+    return hub_sink_problem(sink, "file-not-closed", path, err,
+                            "its writer was killed or is still writing; %s refuse to read it", readers);
+}
+
 static enum hub_status add_entry(struct hub_h5_episodes *e, const struct hub_h5_entry *entry,
                                  struct hub_error *err)
 {

@@ -1,6 +1,11 @@
 /**
  * HDF5 files that hold one group an episode: their datasets as fields, their attributes as JSON, in the order
  * of their numbers. A driver says which groups are episodes and what their attributes mean; all else is here.
+ *
+ * Problems told here: of a file file-not-closed, not-loadable; of links link-leaves-dataset,
+ * link-target-missing, link-user-defined, link-cycle; of an episode unreadable-episode, attribute-damaged,
+ * attributes-too-big; below it group-damaged, object-damaged, dataset-damaged, bad-name, too-deep; of a field
+ * rows-differ, type-differs, unreadable-in-episodes; of a split bad-split.
  */
 #ifndef HUB_FORMATS_H5_KIT_H
 #define HUB_FORMATS_H5_KIT_H
@@ -12,6 +17,11 @@ enum { HUB_H5_MAX_DEPTH = 16 };
 
 /** hub_is_local, but for a file that asked for too much, which is at its end. */
 bool hub_h5_is_local(const struct hub_h5 *file, enum hub_status st);
+
+/** Report a file whose writer did not close it; `readers` are those that refuse it: "h5py and Minari". */
+HUB_MUST_USE enum hub_status hub_h5_tell_open(const struct hub_h5 *file, const struct hub_files *files,
+                                              struct hub_sink *sink, const char *readers,
+                                              struct hub_error *err);
 
 /* ---- h5_tree.c: the datasets below a group ---- */
 

@@ -4,11 +4,9 @@
  * E4b: statistics on the episode) or in data/metadata.json (E5). Each HDF5 file is a part. Arrow and Parquet
  * storage of E5 is recognised and not supported.
  *
- * Problems: metadata-missing, metadata-damaged, bad-metadata, file-not-closed; of links:
- * link-leaves-dataset, link-target-missing, link-user-defined, link-cycle; of an episode: unreadable-episode,
- * number-mismatch, length-mismatch, attribute-damaged, attributes-too-big; below it: group-damaged,
- * object-damaged, dataset-damaged, bad-name, too-deep; of a field: rows-differ, type-differs,
- * unreadable-in-episodes.
+ * Problems: metadata-missing, metadata-damaged, bad-metadata, file-not-closed, not-loadable; of links between
+ * files link-leaves-dataset, link-target-missing, link-cycle; of an episode number-mismatch, length-mismatch;
+ * and those of storage/formats/kit/h5_kit.h.
  */
 #include "storage/formats/minari/minari.h"
 
@@ -164,16 +162,6 @@ static enum hub_status report_parts(struct hub_files *files, const struct target
     return HUB_OK;
 }
 
-enum hub_status minari_tell_open(const struct hub_h5 *file, struct hub_view path, struct hub_sink *sink,
-                                 struct hub_error *err)
-{
-    if (!hub_h5_left_open(file))
-        return HUB_OK;
-    HUB_TRY(hub_sink_problem(sink, "not-loadable", path, err, "h5py and Minari refuse to read it"));
-    return hub_sink_problem(sink, "file-not-closed", path, err,
-                            "its writer was killed or is still writing; h5py and Minari refuse to read it");
-}
-
 /* A file without episodes: what else it may be, by the names in it. NULL: there is nothing in it. */
 static const char *looks_like(struct hub_h5 *file, const struct hub_h5_object *root)
 {
@@ -211,7 +199,7 @@ static enum hub_status plan_file(struct hub_files *files, uint32_t number, bool 
     enum hub_status st = hub_h5_open(files, number, &file, &why);
     if (st)
         return hub_fail(err, st, "%s: %s", main_path, why.detail);
-    HUB_TRY(minari_tell_open(file, files->entries[number].path, sink, err));
+    HUB_TRY(hub_h5_tell_open(file, files, sink, MINARI_READERS, err));
     HUB_TRY(hub_h5_object_load(file, hub_h5_root(file), &root, err));
     if (root.kind != HUB_H5_GROUP)
         return hub_fail(err, HUB_CORRUPT, "the root of main_data.hdf5 is no group");

@@ -8,6 +8,7 @@
 
 enum { MINARI_MAX_HINT = 4096 };
 #define MINARI_EPISODE "episode_"
+#define MINARI_READERS "h5py and Minari"
 
 /** Where an external link leads. */
 enum minari_link { MINARI_LINK_GOOD = 0, MINARI_LINK_LEAVES, MINARI_LINK_MISSING };
@@ -62,10 +63,6 @@ HUB_MUST_USE enum hub_status minari_image_paths(const char *space_json, size_t s
                                                 struct hub_buf *hint, struct hub_error *err);
 /** Does the note say that this path holds images? A note that was cut says yes to everything. */
 bool minari_hint_image(struct hub_view hint, struct hub_view path);
-
-/** Report a file whose writer did not close it. */
-HUB_MUST_USE enum hub_status minari_tell_open(const struct hub_h5 *file, struct hub_view path,
-                                              struct hub_sink *sink, struct hub_error *err);
 
 /** The driver's inspect function. */
 HUB_MUST_USE enum hub_status minari_inspect(struct hub_files *files, const struct hub_part *part,

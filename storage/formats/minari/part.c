@@ -92,7 +92,7 @@ static enum hub_status inspect_part(struct part *p, const struct hub_part *part,
     struct hub_h5_tree *tree = &p->episodes.tree;
     HUB_TRY(hub_h5_open(p->files, part->files[0], &tree->file, err));
     if (p->linked) {
-        HUB_TRY(minari_tell_open(tree->file, p->files->entries[part->files[0]].path, tree->sink, err));
+        HUB_TRY(hub_h5_tell_open(tree->file, p->files, tree->sink, MINARI_READERS, err));
         HUB_TRY(hub_h5_open(p->files, part->files[1], &index, err));
     }
     struct hub_h5 *lists = index ? index : tree->file;

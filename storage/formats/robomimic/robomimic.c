@@ -4,8 +4,7 @@
  * data/mask/). Files that robosuite recorded and nobody converted have no env_args and no num_samples; era
  * "robosuite".
  *
- * Problems: not-fetched, permission-denied, not-loadable, bad-split, attribute-damaged, attributes-too-big;
- * of demos: length-mismatch, and those of storage/formats/kit.
+ * Problems: not-fetched, permission-denied, length-mismatch, and those of storage/formats/kit/h5_kit.h.
  */
 #include "storage/base/json.h"
 #include "storage/formats/kit/h5_kit.h"
@@ -257,6 +256,7 @@ static enum hub_status plan(struct hub_files *files, struct hub_sink *sink, stru
     static const uint32_t first = 0;
     HUB_CLEANUP(dispose) struct robomimic r = {0};
     HUB_TRY(load_file(&r, files, sink, false, err));
+    HUB_TRY(hub_h5_tell_open(r.episodes.tree.file, files, sink, "h5py and robomimic", err));
     HUB_TRY(tell_facts(&r, sink, err));
     return hub_sink_part(sink, &(struct hub_part){files->entries[0].path, &first, 1, HUB_VIEW("")}, err);
 }
