@@ -73,6 +73,16 @@ void hub_buf_fit(struct hub_buf *buf, size_t slack);
 /** The bytes become the caller's (free with free); the buffer is empty again. */
 char *hub_buf_take(struct hub_buf *buf, size_t *size);
 
+#define HUB_HASH_START UINT64_C(0xcbf29ce484222325)
+/** FNV-1a of more bytes, from HUB_HASH_START on: quick, and no match for one who chooses the bytes. */
+static inline uint64_t hub_hash(uint64_t hash, const void *data, size_t size)
+{
+    const uint8_t *at = data;
+    for (size_t i = 0; i < size; i++)
+        hash = (hash ^ at[i]) * UINT64_C(0x100000001b3);
+    return hash;
+}
+
 /**
  * Room for one more in an array of `count` items on the heap: it doubles when it is full.
  *

@@ -32,6 +32,9 @@ HUB_MUST_USE enum hub_status hub_fs_seal(int fd, struct hub_stamp *stamp, struct
 /** Of a sealed file; HUB_CHANGED where no seal is at its end. */
 HUB_MUST_USE enum hub_status hub_fs_sealed_stamp(int fd, struct hub_stamp *stamp, struct hub_error *err);
 
+/** Segments between '/', none of them empty, "." or "..": so it cannot lead up. */
+bool hub_path_plain(struct hub_view path);
+
 /** Options of hub_fs_open_beneath, besides those of open(2). */
 enum hub_fs_option {
     HUB_FS_NO_LINKS = 1, /* refuse every symbolic link, also those that stay beneath */

@@ -16,18 +16,16 @@ static enum hub_status failed(struct hub_error *err, int errnum, const char *pat
     return hub_fail_errno(err, errnum, "'%s' cannot be opened", path);
 }
 
-/* Relative, and every segment a real name: so ".." cannot even be asked for. */
-static bool plain_path(const char *path)
+bool hub_path_plain(struct hub_view path)
 {
-    if (!*path)
-        return true;
     while (true) {
-        const size_t n = strcspn(path, "/");
-        if (n == 0 || (n == 1 && path[0] == '.') || (n == 2 && path[0] == '.' && path[1] == '.'))
+        const char *slash = path.size ? memchr(path.data, '/', path.size) : NULL;
+        const struct hub_view segment = {path.data, slash ? (size_t)(slash - path.data) : path.size};
+        if (segment.size == 0 || hub_view_is(segment, ".") || hub_view_is(segment, ".."))
             return false;
-        if (!path[n])
+        if (!slash)
             return true;
-        path += n + 1;
+        path = (struct hub_view){slash + 1, path.size - segment.size - 1};
     }
 }
 
@@ -93,7 +91,7 @@ enum hub_status hub_fs_open_beneath(int directory, const char *path, int flags, 
                                     struct hub_error *err)
 {
     flags |= O_CLOEXEC;
-    if (!plain_path(path))
+    if (*path && !hub_path_plain(hub_view_of(path)))
         return hub_fail(err, HUB_DENIED, "'%s' is not a plain relative path", path);
     const char *target = *path ? path : ".";
     int opened = -1;

@@ -37,9 +37,7 @@ const char *hub_dataset_status_name(enum hub_dataset_status status)
 
 uint64_t hub_text_hash(struct hub_view text)
 {
-    uint64_t h = 0xCBF29CE484222325U;
-    for (size_t i = 0; i < text.size; i++)
-        h = (h ^ (uint8_t)text.data[i]) * 0x100000001B3U;
+    const uint64_t h = hub_hash(HUB_HASH_START, text.data, text.size);
     return h ^ (h >> 31);
 }
 

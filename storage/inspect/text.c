@@ -1,6 +1,7 @@
 /* UTF-8, one-line texts, paths, facts: see text.h. */
 #include "storage/inspect/text.h"
 
+#include "storage/base/fs.h"
 #include "storage/base/utf8.h"
 #include "storage/model/record.h"
 
@@ -32,16 +33,7 @@ bool hub_line_valid(struct hub_view text)
 
 bool hub_path_valid(struct hub_view text)
 {
-    size_t start = 0;
-    for (size_t i = 0; i <= text.size; i++) {
-        if (i < text.size && text.data[i] != '/')
-            continue;
-        const struct hub_view segment = {text.data + start, i - start};
-        if (segment.size == 0 || hub_view_is(segment, ".") || hub_view_is(segment, ".."))
-            return false;
-        start = i + 1;
-    }
-    return hub_text_valid(text);
+    return hub_path_plain(text) && hub_text_valid(text);
 }
 
 bool hub_name_valid(struct hub_view text)

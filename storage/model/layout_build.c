@@ -69,10 +69,7 @@ static enum hub_status append(struct hub_layout_builder *b, unsigned t, const vo
 
 static uint32_t hash_of(const void *data, size_t size)
 {
-    const uint8_t *p = data;
-    uint64_t h = UINT64_C(0xcbf29ce484222325); /* FNV-1a */
-    for (size_t i = 0; i < size; i++)
-        h = (h ^ p[i]) * UINT64_C(0x100000001b3);
+    const uint64_t h = hub_hash(HUB_HASH_START, data, size);
     return (uint32_t)(h ^ h >> 32);
 }
 

@@ -47,11 +47,8 @@ static void put(struct cached *file)
 
 static uint64_t hash_of(uint32_t root, const char *path)
 {
-    uint64_t h =
-        UINT64_C(0xcbf29ce484222325) ^ root; /* FNV-1a, then mixed: shard and bucket take different bits */
-    for (const char *p = path; *p; p++)
-        h = (h ^ (unsigned char)*p) * UINT64_C(0x100000001b3);
-    h ^= h >> 32;
+    uint64_t h = hub_hash(HUB_HASH_START ^ root, path, strlen(path));
+    h ^= h >> 32; /* shard and bucket take different bits */
     return h * UINT64_C(0x9E3779B97F4A7C15);
 }
 

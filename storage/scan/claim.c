@@ -57,18 +57,9 @@ void hub_bids_dispose(struct hub_bids *bids)
     *bids = (struct hub_bids){0};
 }
 
-static uint64_t mix(uint64_t h, const char *data, size_t size)
-{
-    for (size_t i = 0; i < size; i++)
-        h = (h ^ (uint8_t)data[i]) * 0x100000001B3U;
-    return h;
-}
-
 static uint64_t mix_uint(uint64_t h, uint64_t value)
 {
-    for (unsigned shift = 0; shift < 64; shift += 8)
-        h = (h ^ (value >> shift & 0xFF)) * 0x100000001B3U;
-    return h;
+    return hub_hash(h, &value, sizeof value);
 }
 
 static enum hub_status add(struct hub_question *q, const char *prefix, const struct hub_entry *entry,
@@ -80,7 +71,7 @@ static enum hub_status add(struct hub_question *q, const char *prefix, const str
         return hub_fail(err, HUB_NO_MEMORY, "no memory for a listing");
     q->entries[q->count++] =
         (struct asked){{path, entry->directory ? 0 : entry->stamp.size, entry->directory}, of};
-    q->signature = mix(q->signature, path, strlen(path) + 1);
+    q->signature = hub_hash(q->signature, path, strlen(path) + 1);
     if (!entry->directory) {
         q->signature = mix_uint(q->signature, entry->stamp.size);
         q->signature = mix_uint(q->signature, entry->stamp.mtime_ns);
@@ -105,7 +96,7 @@ static int compare_entries(const void *a, const void *b)
 /* Drivers look paths up by halving: "data/x" stands behind "data-old", not behind all of the folder's own. */
 static enum hub_status fill(struct hub_question *q, const struct hub_listing *listing, struct hub_error *err)
 {
-    q->signature = mix(0xCBF29CE484222325U, q->discovery->drivers, strlen(q->discovery->drivers) + 1);
+    q->signature = hub_hash(HUB_HASH_START, q->discovery->drivers, strlen(q->discovery->drivers) + 1);
     HUB_TRY(add_all(q, "", listing, err));
     q->own = q->count;
     for (uint32_t i = 0; i < listing->count; i++) {

@@ -11,9 +11,7 @@
 
 static uint64_t hash_of(const char *text)
 {
-    uint64_t h = 0xCBF29CE484222325U;
-    for (; *text; text++)
-        h = (h ^ (uint8_t)*text) * 0x100000001B3U;
+    const uint64_t h = hub_hash(HUB_HASH_START, text, strlen(text));
     return h ^ (h >> 31);
 }
 

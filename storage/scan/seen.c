@@ -7,27 +7,20 @@
 
 /* ---- signatures ---- */
 
-static uint64_t mix(uint64_t h, const void *data, size_t size)
-{
-    for (size_t i = 0; i < size; i++)
-        h = (h ^ ((const uint8_t *)data)[i]) * 0x100000001B3U;
-    return h;
-}
-
 static uint64_t mix_text(uint64_t h, const char *text)
 {
-    return mix(h, text, strlen(text) + 1);
+    return hub_hash(h, text, strlen(text) + 1);
 }
 
 static uint64_t mix_file(uint64_t h, const struct hub_ds_file *file)
 {
-    return mix(mix_text(h, file->path), &file->stamp, sizeof file->stamp);
+    return hub_hash(mix_text(h, file->path), &file->stamp, sizeof file->stamp);
 }
 
 uint64_t hub_scan_signature(const struct hub_scanner *s, const char *const *formats, uint32_t format_count,
                             const struct hub_fileset *files)
 {
-    uint64_t h = mix_text(0xCBF29CE484222325U, s->drivers);
+    uint64_t h = mix_text(HUB_HASH_START, s->drivers);
     for (uint32_t i = 0; i < format_count; i++)
         h = mix_text(h, formats[i]);
     for (uint32_t i = 0; i < files->count; i++)
@@ -41,7 +34,7 @@ uint64_t hub_scan_signature(const struct hub_scanner *s, const char *const *form
 uint64_t hub_scan_part_signature(const struct hub_scanner *s, const char *format,
                                  const struct hub_found_part *part, const struct hub_fileset *files)
 {
-    uint64_t h = mix_text(mix_text(0xCBF29CE484222325U, s->drivers), format);
+    uint64_t h = mix_text(mix_text(HUB_HASH_START, s->drivers), format);
     h = mix_text(mix_text(h, part->name), part->hint ? part->hint : "");
     for (uint32_t i = 0; i < part->file_count; i++)
         if (part->files[i] < files->count)
@@ -52,7 +45,8 @@ uint64_t hub_scan_part_signature(const struct hub_scanner *s, const char *format
 uint64_t hub_scan_limited(const struct hub_scanner *s, uint64_t signature)
 {
     const uint64_t limits = hub_inspector_limits(s->inspector);
-    const uint64_t h = mix(mix(0xCBF29CE484222325U, &signature, sizeof signature), &limits, sizeof limits);
+    const uint64_t h =
+        hub_hash(hub_hash(HUB_HASH_START, &signature, sizeof signature), &limits, sizeof limits);
     return (h ^ h >> 29) | 1;
 }
 
@@ -60,7 +54,7 @@ uint64_t hub_scan_limited(const struct hub_scanner *s, uint64_t signature)
 
 static struct hub_seen **slot_of(const struct hub_scanner *s, const char *id)
 {
-    const uint64_t h = mix_text(0xCBF29CE484222325U, id);
+    const uint64_t h = mix_text(HUB_HASH_START, id);
     return &s->slots[(h ^ h >> 31) & (s->slot_count - 1)];
 }
 

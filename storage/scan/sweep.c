@@ -105,10 +105,7 @@ static void recall_seen(const struct hub_scanner *s, struct hub_seen *seen, uint
 
 static uint64_t hash_of(const char *text)
 {
-    uint64_t h = 0xCBF29CE484222325U;
-    for (; *text; text++)
-        h = (h ^ (uint8_t)*text) * 0x100000001B3U;
-    return h;
+    return hub_hash(HUB_HASH_START, text, strlen(text));
 }
 
 static void keep_note(struct hub_sweep *sweep, const char *key)

@@ -29,14 +29,6 @@ struct shard {
 
 /* ---- samples ---- */
 
-static uint64_t hash_of(struct hub_view text)
-{
-    uint64_t h = 14695981039346656037u; /* FNV-1a */
-    for (size_t i = 0; i < text.size; i++)
-        h = (h ^ (uint8_t)text.data[i]) * 1099511628211u;
-    return h;
-}
-
 static enum hub_status begin_sample(struct shard *s, struct hub_view key, struct hub_error *err)
 {
     if (s->samples == WDS_MAX_SAMPLES)
@@ -44,7 +36,7 @@ static enum hub_status begin_sample(struct shard *s, struct hub_view key, struct
     HUB_TRY(hub_grow(&s->hashes, s->samples, &s->hash_capacity, sizeof *s->hashes, err));
     s->key.size = 0;
     HUB_TRY(hub_buf_add_view(&s->key, key, err));
-    s->hashes[s->samples++] = hash_of(key);
+    s->hashes[s->samples++] = hub_hash(HUB_HASH_START, key.data, key.size);
     return HUB_OK;
 }
 
