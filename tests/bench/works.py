@@ -277,6 +277,11 @@ def memory(x):
         r = x.compare("lab: mixed c=1000 + 60 slow readers", {"hub": lambda: sampled(hub, run, peaks)})
     b.bar("lab: RssAnon under 1,000 connections with 60 slow readers of large listings, MiB", max(peaks), 256, False)
     b.bar("lab: mixed c=1000 + 60 slow readers, errors", b.bad(r["hub"]) + len(cut), 0, False)
+    peaks.clear()
+    large = x.urls(hub, 1000, urls["large"])
+    with slow_readers(60):
+        x.compare("lab: large listings c=1000 + 60 slow readers (503 where memory is short)", {"hub": lambda: sampled(hub, large, peaks)})
+    b.bar("lab: RssAnon while 1,000 connections ask for large listings beside 60 slow readers of such, MiB", max(peaks), 256, False)
 
 
 LISTINGS = 3
@@ -370,7 +375,9 @@ def lab_urls(x):
     whole = f"/api/v1/datasets/{named}/files/data/main_data.hdf5"
     mixed += [f"{whole} {size}" for size in (4096, 65536, 1048576) for _ in range(30)]
     found = {"datasets": len(items), "episodes": sum(i["episodes"] for i in items)}
-    for name, lines in (("list", pages), ("episode", episodes), ("mixed", mixed)):
+    large = ["/api/v1/datasets?limit=1000"] + [f"/api/v1/datasets/{i}/episodes?limit=1000" for i in some[:10]]
+    large += [f"/api/v1/datasets/listings/set-{n}/files" for n in range(LISTINGS)]
+    for name, lines in (("list", pages), ("episode", episodes), ("mixed", mixed), ("large", large)):
         found[name] = os.path.join(b.WORK, f"{name}.urls")
         with open(found[name], "w") as f:
             f.write("\n".join(lines) + "\n")
