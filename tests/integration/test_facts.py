@@ -48,6 +48,19 @@ minari.create_dataset_from_buffers({id!r}, [episode], observation_space=space, a
     return os.path.join(root, id, "data", "metadata.json")
 
 
+def test_text_in_a_file_of_narrow_addresses(tmp_path):
+    h5py = pytest.importorskip("h5py")
+    (tmp_path / "narrow-v0" / "data").mkdir(parents=True)
+    sizes = h5py.h5p.create(h5py.h5p.FILE_CREATE)
+    sizes.set_sizes(4, 4)
+    path = str(tmp_path / "narrow-v0" / "data" / "main_data.hdf5")
+    with h5py.File(h5py.h5f.create(path.encode(), h5py.h5f.ACC_TRUNC, sizes)) as f:
+        f["episode_0/rewards"] = np.zeros(3)
+        f["episode_0"].create_dataset("infos/s", data=["é0", "b", "c" * 99], dtype=h5py.string_dtype())
+    with serving(str(tmp_path)) as hub:
+        assert hub.get("/api/v1/datasets/narrow-v0/episodes/0/infos/s").json() == ["é0", "b", "c" * 99]
+
+
 def test_two_cameras(tmp_path):
     with open(make_cameras(tmp_path, "robot/two-cameras-v0"), encoding="utf-8") as f:
         stored = json.load(f)

@@ -31,10 +31,16 @@ static enum hub_status keep(struct h5_collection *c, uint32_t index, struct hub_
     return HUB_OK;
 }
 
+/* Of a collection and of an object, padded like their data. */
+static unsigned head_bytes(const struct hub_h5 *file)
+{
+    return (8u + file->length_size + 7) & ~7u;
+}
+
 static enum hub_status parse_objects(struct hub_h5 *file, uint64_t at, uint64_t end,
                                      struct h5_collection *out, struct hub_error *err)
 {
-    const unsigned head = 8u + file->length_size;
+    const unsigned head = head_bytes(file);
     while (end - at >= head) {
         uint8_t bytes[16];
         HUB_TRY(h5_get_raw(file, at, bytes, head, err));
@@ -57,7 +63,7 @@ static enum hub_status parse_collection(struct hub_h5 *file, uint64_t address, s
                                         struct hub_error *err)
 {
     uint8_t bytes[16];
-    const unsigned head = 8u + file->length_size;
+    const unsigned head = head_bytes(file);
     HUB_TRY(h5_count_node(file, err));
     HUB_TRY(h5_get(file, address, bytes, head, err));
     struct hub_cursor c = hub_cursor_of(bytes + 8, head - 8);
