@@ -32,14 +32,9 @@ static void gather(void *user, const struct hub_scan_job *from)
     struct listing *l = user;
     if (l->count == MAX_JOBS || l->failed)
         return;
-    if (l->count == l->capacity) {
-        const uint32_t capacity = l->capacity ? 2 * l->capacity : 64;
-        struct job *grown = realloc(l->jobs, capacity * sizeof *grown);
-        l->failed = !grown;
-        if (!grown)
-            return;
-        l->jobs = grown;
-        l->capacity = capacity;
+    if (hub_grow(&l->jobs, l->count, &l->capacity, sizeof *l->jobs, NULL)) {
+        l->failed = true;
+        return;
     }
     char *target = strdup(from->target);
     l->failed = !target;

@@ -159,15 +159,8 @@ static int compare_boxes(const void *a, const void *b)
 
 static enum hub_status grow_heads(struct hub_catalog *catalog, struct hub_error *err)
 {
-    if (catalog->head_count < catalog->head_capacity)
-        return HUB_OK;
-    const uint32_t capacity = catalog->head_capacity ? catalog->head_capacity * 2 : 64;
-    struct hub_head_box **heads = realloc(catalog->heads, capacity * sizeof *heads);
-    if (!heads)
-        return hub_fail(err, HUB_NO_MEMORY, "no memory for %u datasets", capacity);
-    catalog->heads = heads;
-    catalog->head_capacity = capacity;
-    return HUB_OK;
+    return hub_grow(&catalog->heads, catalog->head_count, &catalog->head_capacity, sizeof *catalog->heads,
+                    err);
 }
 
 enum hub_status hub_heads_load(struct hub_catalog *catalog, struct hub_error *err)
