@@ -189,6 +189,7 @@ static enum hub_status start(struct hub_scanner *s, const struct hub_scanner_opt
     s->sweep_wanted = true;
     if (!s->state || !s->drivers)
         return hub_fail(err, HUB_NO_MEMORY, "no memory to scan");
+    s->born_ns = (uint64_t)hub_time_now_ns();
     s->wake_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
     if (s->wake_fd < 0)
         return hub_fail_errno(err, errno, "eventfd");

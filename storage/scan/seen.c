@@ -50,6 +50,13 @@ uint64_t hub_scan_limited(const struct hub_scanner *s, uint64_t signature)
     return (h ^ h >> 29) | 1;
 }
 
+uint64_t hub_scan_refused(const struct hub_scanner *s, const struct hub_seen *seen, uint64_t signature)
+{
+    const uint64_t of[] = {signature, s->born_ns, seen->rounds};
+    const uint64_t h = hub_hash(HUB_HASH_START, of, sizeof of);
+    return (h ^ h >> 29) | 1;
+}
+
 /* ---- the table ---- */
 
 static struct hub_seen **slot_of(const struct hub_scanner *s, const char *id)

@@ -35,6 +35,8 @@ struct hub_seen {
     enum hub_scan_queue queue; /* while queued */
     bool slow;                 /* it has had a turn and is not through: requests do not hurry it */
     bool given_up;     /* after trouble of this machine: idle until it changes or a sweep is asked for */
+    bool refused;      /* what is shown is of files that we may not read: looked at again without a change */
+    unsigned rounds;   /* inspections that came to their end */
     unsigned limited;  /* parts that used up what an inspection may have, since the last pause */
     unsigned troubles; /* inspections that trouble of this machine ended, in a row */
     enum hub_seen_state state;
@@ -63,6 +65,7 @@ struct hub_work {
     bool single_files;
     uint64_t signature;
     struct hub_turn turn;
+    atomic_bool refused; /* a file of the plan or of a part */
     struct hub_fileset files;
     struct hub_job_file *job_files;
     const char *format;
@@ -116,6 +119,7 @@ struct hub_scanner {
     int64_t rest_until_ms; /* events ask for no sweep before */
     struct hub_scan_progress progress;
     atomic_uint side_serial;
+    uint64_t born_ns;
 
     pthread_mutex_t hurry_lock; /* all below; never held for long */
     char hurry_ids[16][HUB_HURRY_ID];
@@ -152,6 +156,8 @@ uint64_t hub_scan_signature(const struct hub_scanner *s, const char *const *form
                             const struct hub_fileset *files);
 /** Another signature, for what failed under today's limits of an inspection. */
 uint64_t hub_scan_limited(const struct hub_scanner *s, uint64_t signature);
+/** Another one, for what was refused to us: found again in this round of this dataset alone. */
+uint64_t hub_scan_refused(const struct hub_scanner *s, const struct hub_seen *seen, uint64_t signature);
 /** The same of a part: its name, hint and files. */
 uint64_t hub_scan_part_signature(const struct hub_scanner *s, const char *format,
                                  const struct hub_found_part *part, const struct hub_fileset *files);

@@ -296,7 +296,8 @@ static enum hub_status found_locked(struct hub_sweep *sweep, struct hub_found_da
         seen->troubles = seen->tries = 0;
     seen->given_up = seen->slow = false;
     seen->signature = signature;
-    if (seen->published == signature) {
+    const bool again = seen->refused && (s->asked || hub_time_mono_ms() >= seen->due_ms);
+    if (seen->published == signature && !again) {
         if (seen->state == HUB_SEEN_QUEUED)
             hub_seen_unqueue(s, seen);
         seen->state = HUB_SEEN_IDLE;

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-enum { MAX_LOCK_PROBES = 10000, BUSY_MS = 2000, MAX_RETRIES = 3, MAX_LIMITED = 4 };
+enum { MAX_LOCK_PROBES = 10000, BUSY_MS = 2000, MAX_RETRIES = 3, MAX_LIMITED = 4, REFUSED_PAUSES = 30 };
 
 static enum hub_status no_memory(struct hub_error *err)
 {
@@ -114,11 +114,21 @@ static struct hub_work *work_new(struct hub_scanner *s, struct hub_seen *seen)
 
 /* ---- files ---- */
 
+struct opener {
+    struct hub_work *work;
+    bool refused; /* we may not read a file: that says nothing about the data */
+};
+
 static enum hub_status open_file(void *user, uint32_t number, int *fd, struct hub_error *err)
 {
-    const struct hub_work *w = user;
+    struct opener *opener = user;
+    const struct hub_work *w = opener->work;
     HUB_CLEANUP(hub_freep) char *path = hub_path_join(w->path, w->files.files[number].path);
-    return path ? hub_roots_open(w->scanner->walk.roots, w->root, path, O_RDONLY, fd, err) : no_memory(err);
+    if (!path)
+        return no_memory(err);
+    const enum hub_status st = hub_roots_open(w->scanner->walk.roots, w->root, path, O_RDONLY, fd, err);
+    opener->refused = opener->refused || st == HUB_DENIED;
+    return st;
 }
 
 /* A file that somebody holds locked for writing is not to be read yet. */
@@ -128,7 +138,7 @@ static enum hub_status check_locks(struct hub_work *w, struct hub_error *err)
     hub_locks_read(&locks);
     for (uint32_t i = 0; i < HUB_MIN(w->files.count, (uint32_t)MAX_LOCK_PROBES); i++) {
         HUB_CLEANUP(hub_closep) int fd = -1;
-        if (open_file(w, i, &fd, NULL))
+        if (open_file(&(struct opener){.work = w}, i, &fd, NULL))
             continue; /* the driver will meet it */
         if (hub_locks_writer(&locks, fd))
             return hub_fail(err, HUB_BUSY, "busy: somebody is writing %s", w->files.files[i].path);
@@ -153,19 +163,23 @@ static enum hub_status check_unchanged(const struct hub_work *w, struct hub_erro
 
 /* ---- the plan ---- */
 
-static struct hub_job job_of(struct hub_work *w)
+static struct hub_job job_of(struct hub_work *w, struct opener *opener)
 {
     return (struct hub_job){.files = w->job_files,
                             .file_count = w->files.count,
                             .open_file = open_file,
-                            .user = w,
+                            .user = opener,
                             .cancel = &w->scanner->stop};
 }
 
 static enum hub_status plan(struct hub_work *w, struct hub_error *err)
 {
-    return hub_inspector_plan(w->scanner->inspector, job_of(w), (const char *const *)w->seen->formats,
-                              w->seen->format_count, &w->format, &w->plan, err);
+    struct opener opener = {.work = w};
+    const enum hub_status st =
+        hub_inspector_plan(w->scanner->inspector, job_of(w, &opener), (const char *const *)w->seen->formats,
+                           w->seen->format_count, &w->format, &w->plan, err);
+    w->refused = opener.refused;
+    return st;
 }
 
 /* As it was found, or failed under the limits of today. */
@@ -175,6 +189,12 @@ static bool has_part(struct hub_work *w, struct hub_draft_part *part)
     const uint64_t limited = hub_scan_limited(w->scanner, part->signature);
     if (hub_catalog_has_part(catalog, w->root, w->id, part->name, part->signature))
         return true;
+    const uint64_t refused = hub_scan_refused(w->scanner, w->seen, part->signature);
+    if (hub_catalog_has_part(catalog, w->root, w->id, part->name, refused)) {
+        part->signature = refused;
+        w->refused = true;
+        return true;
+    }
     if (!hub_catalog_has_part(catalog, w->root, w->id, part->name, limited))
         return false;
     part->signature = limited;
@@ -255,7 +275,8 @@ static enum hub_status run_part(struct hub_work *w, uint32_t number, struct side
                                 struct hub_findings *found, struct hub_error *err)
 {
     const struct hub_found_part *part = &w->plan.parts[number];
-    struct hub_job job = job_of(w);
+    struct opener opener = {.work = w};
+    struct hub_job job = job_of(w, &opener);
     job.kind = HUB_JOB_INSPECT;
     job.format = w->format;
     job.part = part->name;
@@ -263,7 +284,12 @@ static enum hub_status run_part(struct hub_work *w, uint32_t number, struct side
     job.part_files = part->files;
     job.part_file_count = part->file_count;
     job.side_fd = side->fd;
-    return hub_inspector_run(w->scanner->inspector, &job, found, err);
+    const enum hub_status st = hub_inspector_run(w->scanner->inspector, &job, found, err);
+    if (opener.refused) {
+        w->refused = true;
+        w->parts[number].signature = hub_scan_refused(w->scanner, w->seen, w->parts[number].signature);
+    }
+    return st;
 }
 
 static struct hub_draft draft_of(const struct hub_work *w)
@@ -449,12 +475,18 @@ static void queue_again(struct hub_work *w)
 static void done(struct hub_work *w, bool failed, bool limited)
 {
     struct hub_scanner *s = w->scanner;
-    hub_scan_remember(s, w->root, w->id, limited ? hub_scan_limited(s, w->signature) : w->signature);
+    hub_scan_remember(s, w->root, w->id,
+                      w->refused ? 0
+                      : limited  ? hub_scan_limited(s, w->signature)
+                                 : w->signature);
     hub_store_forget(s->store, w->root, w->path);
     pthread_mutex_lock(&s->lock);
     w->seen->state = HUB_SEEN_IDLE;
     w->seen->shown = w->seen->ready = true;
     w->seen->published = w->signature;
+    w->seen->refused = w->refused;
+    w->seen->due_ms = hub_time_mono_ms() + (int64_t)s->retry_ms * REFUSED_PAUSES;
+    w->seen->rounds++;
     w->seen->tries = w->seen->troubles = w->seen->limited = 0;
     s->progress.inspected++;
     s->progress.no_space = false;

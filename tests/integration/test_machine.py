@@ -88,9 +88,9 @@ def test_a_copied_state_answers(place):
             time.sleep(0.2)
 
 
-def scan(root, state):
+def scan(root, state, user=NOBODY):
     command = [os.path.join(BIN, "minari-hub"), "scan", "--root", root, "--state", state, "--settle", "0"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60, cwd="/", **NOBODY)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, cwd="/", **user)
     assert done.returncode == 0, done
     return {line.split()[1].rstrip(":"): line for line in done.stdout.splitlines() if line.startswith(("broken", "pending"))}
 
@@ -107,6 +107,22 @@ def test_a_missing_permission_is_named_and_tried_again(place):
     assert said.startswith("broken") and "permission denied (the hub runs as " in said, said
     os.chmod(file, 0o644)
     assert scan(root, state) == {}
+
+
+@pytest.mark.skipif(not NOBODY, reason="only root can be somebody else")
+def test_a_right_that_comes_without_a_change_of_the_file(place):
+    """What this user may not read is told, but it is no verdict that stays: mounts and users change without a change of the files."""
+    root, state = copy_root(place), os.path.join(place, "state")
+    os.makedirs(state)
+    shutil.copytree(os.path.join(FIXTURES, "hdf5", "types-numbers-v0"), os.path.join(root, "types-numbers-v0"))
+    file = os.path.join(root, "types-numbers-v0", "data", "main_data.hdf5")
+    os.chown(state, NOBODY["user"], NOBODY["group"])
+    os.chmod(file, 0)
+    assert "permission denied" in scan(root, state)["types-numbers-v0"]
+    assert "permission denied" in scan(root, state)["types-numbers-v0"]
+    before = os.stat(file)
+    assert scan(root, state, user={}) == {}
+    assert os.stat(file).st_ctime_ns == before.st_ctime_ns
 
 
 def test_the_index_of_another_version_goes_when_the_new_one_is_complete(place):
