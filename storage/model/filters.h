@@ -11,7 +11,7 @@
 /* clang-format off */
 #define HUB_FILTERS(ROW) \
     /*  name        number of HDF5  stored bytes  by element  ns a byte  and a stored one  undone by */ \
-    ROW(DEFLATE,    1,              RESIZES,      false,      0.15,      3.0,              deflate) \
+    ROW(DEFLATE,    1,              RESIZES,      false,      0.5,       3.0,              deflate) \
     ROW(SHUFFLE,    2,              KEEPS,        true,       0.25,      0,                shuffle) \
     ROW(FLETCHER32, 3,              SUMS,         false,      0.25,      0,                fletcher32) \
     ROW(LZF,        32000,          RESIZES,      false,      0.8,       0,                lzf)
