@@ -28,7 +28,7 @@ def slice_npy(x):
     size = os.path.getsize(x.big)
     r = x.compare("npy slice c=8", {
         "hub": x.slices(x.hub(), 8, NPY), "aiohttp": x.slices(x.aiohttp(), 8, PEER_NPY), "flask": x.slices(x.flask(), 8, PEER_NPY),
-        "nginx 31,200 B range": x.ranges(x.nginx(8081), 8, BIG, size, LEN=31200), "nginx copy, same": x.ranges(x.nginx(8082), 8, BIG, size, LEN=31200)})
+        "nginx 31,200 B range": x.ranges(x.nginx(8081), 8, BIG, size, LEN=31200), "nginx copy, same": x.ranges(x.nginx(8082), 8, BIG, size, LEN=31200)}, x.big)
     nginx = min((b.cpus(r["nginx 31,200 B range"]), b.cpus(r["nginx copy, same"])), key=statistics.median)
     b.bar("npy slice c=8, req/s over aiohttp", b.over(b.rates(r["hub"]), b.rates(r["aiohttp"])), 8, True)
     b.bar("npy slice c=8, CPU over nginx sending the same bytes", b.over(b.cpus(r["hub"]), nginx), 1.7, False)
@@ -40,12 +40,12 @@ def slice_npy_64(x):
     # nginx tells what this machine allows: its clients wait for the same cores
     peer = "nginx copy, 31,200 B"
     works = {"hub": x.slices(x.hub(), 64, NPY), peer: x.ranges(x.nginx(8082), 64, BIG, os.path.getsize(x.big), LEN=31200)}
-    r = x.compare("npy slice c=64", works)
+    r = x.compare("npy slice c=64", works, x.big)
     b.bar("npy slice c=64, p99 ms", b.p99s(r["hub"]), 10, False)
     b.bar("npy slice c=64, errors", b.bad(r["hub"]), 0, False)
     cold = cold_readers(x, 8)
     try:
-        r = x.compare("npy slice c=64 + 8 cold readers", works)
+        r = x.compare("npy slice c=64 + 8 cold readers", works, x.big)
     finally:
         for p in cold:
             p.terminate()
@@ -114,11 +114,11 @@ def file_ranges(x):
     wait_hashed(x, HUB_BIG)
     for c, rate in ((8, 0.9), (64, 0.95)):
         r = x.compare(f"1 MiB ranges c={c}", {"hub": x.ranges(x.hub(), c, HUB_BIG, size), "nginx sendfile": x.ranges(x.nginx(8081), c, BIG, size),
-                                             "nginx copy": x.ranges(x.nginx(8082), c, BIG, size)})
+                                             "nginx copy": x.ranges(x.nginx(8082), c, BIG, size)}, x.big)
         best = faster_nginx(r)
         b.bar(f"1 MiB ranges c={c}, CPU over nginx", b.over(b.cpus(r["hub"]), b.cpus(best)), 1.1, False)
         b.bar(f"1 MiB ranges c={c}, req/s over nginx", b.over(b.rates(r["hub"]), b.rates(best)), rate, True)
-    r = x.compare("whole file, MB/s", {"hub": x.whole(x.hub(), HUB_BIG), "nginx sendfile": x.whole(x.nginx(8081), BIG), "nginx copy": x.whole(x.nginx(8082), BIG)})
+    r = x.compare("whole file, MB/s", {"hub": x.whole(x.hub(), HUB_BIG), "nginx sendfile": x.whole(x.nginx(8081), BIG), "nginx copy": x.whole(x.nginx(8082), BIG)}, x.big)
     best = faster_nginx(r)
     b.bar("whole file, MB/s over nginx", b.over(b.rates(r["hub"]), b.rates(best)), 0.95, True)
     b.bar("whole file, CPU over nginx", b.over(b.cpus(r["hub"]), b.cpus(best)), 1.15, False)
