@@ -1,5 +1,6 @@
 """What is measured, and the bars. Each function is one table of the report."""
 import contextlib
+import glob
 import json
 import os
 import re
@@ -250,9 +251,11 @@ def memory(x):
     x.wait_indexed(LAB, 1800)
     if first:
         print(f"    every dataset inspected after {time.perf_counter() - began:.0f} s", flush=True)
+    (index,) = glob.glob(f"{state}/index-*.db")
     starts = []
     for _ in range(x.args.runs):
         hub.stop()
+        b.read_through(index)
         began = time.perf_counter()
         hub = b.Server("hub-lab", command, f"http://127.0.0.1:{LAB}/readyz", 0.005)
         starts.append(time.perf_counter() - began)
@@ -264,17 +267,17 @@ def memory(x):
     b.bar("lab: start, s", starts, 1, False)
     b.bar("lab: RssAnon idle, MiB", idle, 64, False)
     for name in ("list", "episode"):
-        r = x.compare(f"lab: pages of the {name}s c=8", {"hub": x.urls(hub, 8, urls[name])})
+        r = x.compare(f"lab: pages of the {name}s c=8", {"hub": x.urls(hub, 8, urls[name])}, index)
         b.bar(f"lab: {name} pages, p99 ms", b.p99s(r["hub"]), 10, False)
         b.bar(f"lab: {name} pages, errors", b.bad(r["hub"]), 0, False)
     peaks = []
     run = x.urls(hub, 1000, urls["mixed"])
-    r = x.compare("lab: mixed c=1000", {"hub": lambda: sampled(hub, run, peaks)})
+    r = x.compare("lab: mixed c=1000", {"hub": lambda: sampled(hub, run, peaks)}, index)
     b.bar("lab: RssAnon under 1,000 connections, MiB", max(peaks), 256, False)
     b.bar("lab: mixed c=1000, errors", b.bad(r["hub"]), 0, False)
     peaks.clear()
     with slow_readers(60) as cut:
-        r = x.compare("lab: mixed c=1000 + 60 slow readers", {"hub": lambda: sampled(hub, run, peaks)})
+        r = x.compare("lab: mixed c=1000 + 60 slow readers", {"hub": lambda: sampled(hub, run, peaks)}, index)
     b.bar("lab: RssAnon under 1,000 connections with 60 slow readers of large listings, MiB", max(peaks), 256, False)
     b.bar("lab: mixed c=1000 + 60 slow readers, errors", b.bad(r["hub"]) + len(cut), 0, False)
     peaks.clear()
