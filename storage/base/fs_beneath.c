@@ -44,12 +44,19 @@ static int open_at_once(int directory, const char *path, int flags, unsigned opt
     return (int)fd;
 }
 
+/* A link is ELOOP, also where O_PATH would open the link itself. */
 static int open_segment(int directory, const char *name, int flags)
 {
     int fd;
+    struct stat st;
     do
         fd = openat(directory, name, flags | O_NOFOLLOW, 0666);
     while (fd < 0 && errno == EINTR);
+    if (fd >= 0 && (flags & O_PATH) && fstat(fd, &st) == 0 && S_ISLNK(st.st_mode)) {
+        close(fd);
+        errno = ELOOP;
+        return -1;
+    }
     return fd;
 }
 

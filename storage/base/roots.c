@@ -131,7 +131,9 @@ enum hub_status hub_open_below(const char *directory, const char *path, int flag
     HUB_CLEANUP(hub_closep) const int at = open(directory, O_PATH | O_DIRECTORY | O_CLOEXEC);
     if (at < 0) /* opened anew each time: it may be mounted later */
         return hub_fail_errno(err, errno, "the root %s", directory);
-    return hub_fs_open_beneath(at, path, flags | O_NONBLOCK | O_NOCTTY, options, fd, err);
+    if (!(flags & O_PATH)) /* openat2 takes nothing beside that it does not heed */
+        flags |= O_NONBLOCK | O_NOCTTY;
+    return hub_fs_open_beneath(at, path, flags, options, fd, err);
 }
 
 /* A link on the way leaves the root. Its end is opened beneath what holds it without following anything, so

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static char base[32]; /* base/root, base/allowed, base/outside, each with a file "data" */
@@ -40,6 +41,8 @@ static void set_up(void)
     cr_assert_eq(symlink(at("allowed-not/data"), at("root/to-neighbour")), 0);
     cr_assert_eq(symlink(at("outside"), at("root/to-outside")), 0);
     cr_assert_eq(symlink(at("root"), at("root/to-itself")), 0);
+    cr_assert_eq(symlink("data", at("root/to-data")), 0);
+    cr_assert_eq(symlink(at("allowed/data"), at("root/to-file")), 0);
     cr_assert_eq(symlink("/", at("root/to-all")), 0);
 }
 
@@ -59,6 +62,12 @@ static void expect(uint32_t root, const char *path, enum hub_status want)
     cr_expect_eq(st, want, "%s: %d %s", path, (int)st, err.detail);
     if (st == HUB_OK)
         close(fd);
+    struct stat end = {0};
+    cr_expect_eq(hub_roots_open(&roots, root, path, O_PATH, &fd, &err), want, "%s to look at: %s", path,
+                 err.detail);
+    cr_expect(st || (fstat(fd, &end) == 0 && !S_ISLNK(end.st_mode)), "%s: the link itself", path);
+    if (st == HUB_OK)
+        close(fd);
     cr_expect_eq(hub_roots_real(&roots, root, path, &real, &err), want, "%s: %s", path, err.detail);
     free(real);
 }
@@ -71,6 +80,8 @@ Test(roots, links_lead_into_roots_and_targets_only, .init = set_up, .fini = tear
     expect(0, "data", HUB_OK);
     expect(0, "to-allowed/data", HUB_OK);
     expect(0, "to-allowed", HUB_OK); /* the target itself */
+    expect(0, "to-data", HUB_OK);
+    expect(0, "to-file", HUB_OK);
     expect(0, "to-itself", HUB_OK);
     expect(0, "to-itself/to-allowed/data", HUB_OK);
     expect(0, "to-neighbour", HUB_DENIED); /* its name only begins like the target's */
