@@ -28,6 +28,8 @@ struct hub_question {
     uint32_t count, capacity;
     uint32_t own; /* entries of the directory itself */
     uint64_t signature;
+    bool unread; /* something of it could not be opened: the answer is about us, not about the data, and is
+                    not kept */
 };
 
 void hub_question_free(struct hub_question *q)
@@ -143,7 +145,7 @@ struct batch {
     uint32_t *first, count;
 };
 
-static const struct hub_question *question_of(const struct batch *b, uint32_t number, uint32_t *entry)
+static struct hub_question *question_of(const struct batch *b, uint32_t number, uint32_t *entry)
 {
     uint32_t low = 0, high = b->count;
     while (high - low > 1) {
@@ -160,11 +162,13 @@ static const struct hub_question *question_of(const struct batch *b, uint32_t nu
 static enum hub_status open_entry(void *user, uint32_t number, int *fd, struct hub_error *err)
 {
     uint32_t entry;
-    const struct hub_question *q = question_of(user, number, &entry);
+    struct hub_question *q = question_of(user, number, &entry);
     HUB_CLEANUP(hub_freep) char *path = hub_path_join(q->path, q->entries[entry].file.path);
     if (!path)
         return hub_fail(err, HUB_NO_MEMORY, "no memory for a path");
-    return hub_roots_open(q->discovery->walk->roots, q->root, path, O_RDONLY, fd, err);
+    const enum hub_status st = hub_roots_open(q->discovery->walk->roots, q->root, path, O_RDONLY, fd, err);
+    q->unread |= st != HUB_OK;
+    return st;
 }
 
 static enum hub_status copy_bid(const struct hub_question *q, uint32_t first, struct hub_bid *bid,
@@ -363,7 +367,7 @@ enum hub_status hub_questions_ask(struct hub_question *const *questions, uint32_
         HUB_CLEANUP(hub_buf_dispose) struct hub_buf key = HUB_BUF_INIT(64 * KIB);
         if (st)
             hub_bids_dispose(&bids[i]);
-        else if (key_of(questions[i], &key, NULL) == HUB_OK)
+        else if (!questions[i]->unread && key_of(questions[i], &key, NULL) == HUB_OK)
             remember(questions[i], key.data, &bids[i]);
     }
     return st;

@@ -271,6 +271,18 @@ static enum hub_status side_end(struct hub_scanner *s, struct side *side, bool k
     return status;
 }
 
+/* No row says that it is there: a next turn makes another. */
+static void side_drop(struct hub_work *w, uint32_t number)
+{
+    char path[4096];
+    if (!w->sides || !w->sides[number])
+        return;
+    snprintf(path, sizeof path, "%s/%s", w->scanner->state, w->sides[number]);
+    (void)unlink(path);
+    free(w->sides[number]);
+    w->parts[number].side = w->sides[number] = NULL;
+}
+
 static enum hub_status run_part(struct hub_work *w, uint32_t number, struct side *side,
                                 struct hub_findings *found, struct hub_error *err)
 {
@@ -372,6 +384,8 @@ static enum hub_status inspect_part(struct hub_work *w, uint32_t number, struct 
     }
     if (!st)
         st = keep_part(w, number, &found, err);
+    if (st)
+        side_drop(w, number);
     hub_findings_dispose(&found);
     return st;
 }
@@ -388,7 +402,7 @@ static struct hub_draft bare_draft_of(const struct hub_work *w, const char *form
                               .reason = reason,
                               .root = w->root,
                               .status = status,
-                              .turn = &w->turn};
+                              .turn = w->turn.attempt ? &w->turn : NULL}; /* none was to be had */
 }
 
 static enum hub_status publish_verdict(struct hub_work *w, enum hub_status verdict, struct hub_error *err)
@@ -527,6 +541,8 @@ static void finish(struct hub_work *w, enum hub_status st, struct hub_error *err
                          : hub_scan_publish(w->scanner, draft_of(w), &w->files, &w->plan, err);
         }
     }
+    if (st && w->plan.part_count == 1)
+        side_drop(w, 0);
     if (st)
         put_off(w, st, err);
     else

@@ -125,6 +125,31 @@ def test_a_right_that_comes_without_a_change_of_the_file(place):
     assert os.stat(file).st_ctime_ns == before.st_ctime_ns
 
 
+@pytest.mark.skipif(not NOBODY, reason="only root can be somebody else")
+def test_a_claim_that_could_not_read_is_asked_again(place):
+    """Whose a file is stands in it: while it could not be opened, nobody has said that it is nobody's."""
+    root, state = os.path.join(place, "root"), os.path.join(place, "state")
+    os.makedirs(root)
+    os.makedirs(state)
+    file = shutil.copy(os.path.join(FIXTURES, "robomimic", "lift-ph", "low_dim_v15.hdf5"), root)
+    os.chown(state, NOBODY["user"], NOBODY["group"])
+    os.chmod(file, 0)
+    scan(root, state)
+    with serving(root, state=state) as hub:
+        assert [(d["format"], d["status"]) for d in hub.datasets()] == [("robomimic", "ready")]
+
+
+def test_a_dataset_of_one_file_that_is_a_link(place):
+    root, state = os.path.join(place, "root"), os.path.join(place, "state")
+    os.makedirs(os.path.join(root, "blobs"))
+    os.makedirs(state)
+    shutil.copy(os.path.join(FIXTURES, "robomimic", "lift-ph", "low_dim_v15.hdf5"), os.path.join(root, "blobs", "0a1b"))
+    os.symlink("blobs/0a1b", os.path.join(root, "lift.hdf5"))
+    with serving(root, state=state) as hub:
+        found = {d["id"]: (d["format"], d["status"]) for d in hub.datasets()}
+        assert found["lift"] == ("robomimic", "ready"), found
+
+
 def test_the_index_of_another_version_goes_when_the_new_one_is_complete(place):
     root, state = copy_root(place), os.path.join(place, "state")
     os.makedirs(state)
