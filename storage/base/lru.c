@@ -118,9 +118,10 @@ struct hub_lru_item *hub_lru_get(struct hub_lru *lru, const struct hub_lru_key *
 
 /* Drop old items until so many bytes are left, beginning with the shard of the newcomer, which itself stays.
  */
-static void evict(struct hub_lru *lru, size_t most, const struct hub_lru_item *keep)
+static void evict(struct hub_lru *lru, size_t most, const struct hub_lru_key *newcomer,
+                  const struct hub_lru_item *keep)
 {
-    const unsigned first = keep ? (unsigned)(hash_of(&keep->key) % SHARDS) : 0;
+    const unsigned first = (unsigned)(hash_of(newcomer) % SHARDS);
     for (unsigned i = 0; i < SHARDS && atomic_load(&lru->bytes) > most; i++) {
         struct shard *s = &lru->shards[(first + i) % SHARDS];
         while (atomic_load(&lru->bytes) > most) {
@@ -164,13 +165,13 @@ struct hub_lru_item *hub_lru_add(struct hub_lru *lru, struct hub_lru_item *item)
         item->free(item);
         return known;
     }
-    evict(lru, lru->budget, item);
+    evict(lru, lru->budget, &item->key, item);
     return item;
 }
 
-void hub_lru_make_room(struct hub_lru *lru, size_t bytes)
+void hub_lru_make_room(struct hub_lru *lru, const struct hub_lru_key *key, size_t bytes)
 {
-    evict(lru, bytes < lru->budget ? lru->budget - bytes : 0, NULL);
+    evict(lru, bytes < lru->budget ? lru->budget - bytes : 0, key, NULL);
 }
 
 void hub_lru_replace(struct hub_lru *lru, struct hub_lru_item *item)
@@ -185,7 +186,7 @@ void hub_lru_replace(struct hub_lru *lru, struct hub_lru_item *item)
     link_item(lru, s, at, item);
     pthread_mutex_unlock(&s->lock);
     hub_lru_put(old);
-    evict(lru, lru->budget, item);
+    evict(lru, lru->budget, &item->key, item);
 }
 
 void hub_lru_drop(struct hub_lru *lru, const struct hub_lru_key *key)

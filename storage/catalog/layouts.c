@@ -36,7 +36,7 @@ static enum hub_status reserve(struct hub_layout_ref *ref, size_t size, struct h
     struct hub_catalog *catalog = ref->catalog;
     const struct hub_catalog_options *options = &catalog->options;
     const size_t bytes = sizeof *ref + size + strlen(ref->path);
-    hub_lru_make_room(catalog->lru, bytes);
+    hub_lru_make_room(catalog->lru, &ref->item.key, bytes);
     ref->item.bytes = bytes;
     const size_t all = atomic_fetch_add(&catalog->layout_bytes, bytes) + bytes;
     if (all <= options->cache_bytes || all == bytes || !options->take)
