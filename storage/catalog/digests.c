@@ -118,8 +118,10 @@ enum hub_status hub_digest_find(struct hub_catalog *catalog, uint32_t root, cons
     bool known = false;
     memset(out, 0, sizeof *out);
     if (!recall(catalog, root, path, stamp, out, &known)) {
+        const uint64_t stored = atomic_load(&catalog->digests_stored);
         HUB_TRY(look_up(catalog, root, path, stamp, out, &known, err));
-        remember(catalog, root, path, stamp, known ? out : NULL);
+        if (known || stored == atomic_load(&catalog->digests_stored)) /* else they may have come meanwhile */
+            remember(catalog, root, path, stamp, known ? out : NULL);
     }
     return known ? HUB_OK : hub_fail(err, HUB_NOT_FOUND, "the digests of %s are not known", path);
 }
@@ -215,7 +217,7 @@ enum hub_status hub_digest_store(struct hub_catalog *catalog, uint32_t root, con
     pthread_mutex_unlock(&catalog->hub_lock);
     if (st)
         return st;
-    remember(catalog, root, path, stamp, digests);
     atomic_fetch_add(&catalog->digests_stored, 1);
+    remember(catalog, root, path, stamp, digests);
     return HUB_OK;
 }

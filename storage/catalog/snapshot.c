@@ -279,6 +279,19 @@ void hub_snapshot_put(const struct hub_snapshot *snapshot)
     free(box);
 }
 
+static bool root_is_here(const struct hub_catalog *catalog, const struct hub_head *head)
+{
+    return !catalog->options.roots || head->root < catalog->options.roots->count;
+}
+
+static void put_slot(uint32_t *table, uint32_t mask, uint64_t hash, uint32_t number)
+{
+    uint32_t slot = (uint32_t)hash & mask;
+    while (table[slot])
+        slot = (slot + 1) & mask;
+    table[slot] = number + 1;
+}
+
 static struct hub_snapshot_box *snapshot_new(const struct hub_catalog *catalog, uint64_t generation)
 {
     const uint32_t count = catalog->head_count;
@@ -295,11 +308,13 @@ static struct hub_snapshot_box *snapshot_new(const struct hub_catalog *catalog, 
     for (uint32_t i = 0; i < count; i++) {
         box->heads[i] = &catalog->heads[i]->head;
         hub_head_ref(box->heads[i]);
-        uint32_t slot = (uint32_t)catalog->heads[i]->hash & (slots - 1);
-        while (table[slot])
-            slot = (slot + 1) & (slots - 1);
-        table[slot] = i + 1;
     }
+    /* Who looks for an id finds the first of it: what lies in a root that is gone stands behind what is here.
+     */
+    for (unsigned gone = 0; gone < 2; gone++)
+        for (uint32_t i = 0; i < count; i++)
+            if (root_is_here(catalog, box->heads[i]) == !gone)
+                put_slot(table, slots - 1, catalog->heads[i]->hash, i);
     atomic_init(&box->refs, 1);
     box->mask = slots - 1;
     box->slots = table;
