@@ -49,7 +49,7 @@ static enum hub_status append(struct hub_layout_builder *b, unsigned t, const vo
         return hub_fail(err, HUB_TOO_BIG,
                         "too many pieces: where they lie takes more than %zu MiB (larger chunks are fewer)",
                         b->limit / MIB);
-    if (table->count + count > table->capacity) {
+    if (!table->data || table->count + count > table->capacity) {
         const uint64_t want = HUB_MAX((uint64_t)table->count + count, (uint64_t)table->capacity * 2);
         const uint32_t capacity = (uint32_t)HUB_MIN(HUB_MAX(want, 8), HUB_NONE);
         uint8_t *data = realloc(table->data, capacity * entry);

@@ -480,12 +480,15 @@ static enum hub_status check_refusal(const struct check *c, const struct hub_win
 static enum hub_status check_windows(const struct check *c, uint32_t episodes)
 {
     const struct hub_layout *layout = c->layout;
+    const struct hub_window *proven = NULL; /* the last reason: many episodes share one */
     for (uint32_t i = 0; i < layout->counts[HUB_T_WINDOWS]; i++) {
         const struct hub_window *w = &layout->windows[i];
         if (w->episode >= episodes || (i > 0 && w->episode <= w[-1].episode))
             return lie(c, "episode of window", i);
         if (w->array == HUB_NONE) {
-            HUB_TRY(check_refusal(c, w, i));
+            if (!proven || w->first != proven->first || w->count != proven->count)
+                HUB_TRY(check_refusal(c, w, i));
+            proven = w;
             continue;
         }
         if (w->array >= layout->counts[HUB_T_ARRAYS])
