@@ -70,7 +70,7 @@ enum hub_status hub_h5_episodes_list(struct hub_h5_episodes *e, struct hub_h5 *i
     const enum hub_status st = hub_h5_links_load(index, group, &links, &why);
     if (st && st != HUB_CORRUPT && st != HUB_UNSUPPORTED)
         return hub_pass(st, &why, err);
-    if (st)
+    if (st && !e->tree.quiet)
         HUB_TRY(hub_sink_problem(e->tree.sink, "group-damaged", HUB_VIEW("/"), err,
                                  "the list of episodes: %s", why.detail));
     for (uint32_t i = 0; i < links.count; i++)

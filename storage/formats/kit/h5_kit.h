@@ -85,9 +85,10 @@ void hub_h5_notes_clear(struct hub_h5_notes *notes);
 HUB_MUST_USE enum hub_status hub_h5_notes_take(struct hub_h5_notes *notes, struct hub_h5_tree *tree,
                                                const struct hub_h5_attribute *attribute,
                                                struct hub_error *err);
-/** The same of a text that holds JSON: its value. What is no JSON stays the text it is. */
+/** The same of one text that holds an object or a list of JSON: its value, and `*parsed` (may be NULL). What
+ * is neither stays the text it is. */
 HUB_MUST_USE enum hub_status hub_h5_notes_take_json(struct hub_h5_notes *notes, struct hub_h5_tree *tree,
-                                                    const struct hub_h5_attribute *attribute,
+                                                    const struct hub_h5_attribute *attribute, bool *parsed,
                                                     struct hub_error *err);
 /** Write `json`, empty where nothing was kept. More than an episode may have is a problem, and left out. */
 HUB_MUST_USE enum hub_status hub_h5_notes_write(struct hub_h5_notes *notes, struct hub_h5_tree *tree,

@@ -46,26 +46,45 @@ enum hub_status hub_h5_notes_take(struct hub_h5_notes *notes, struct hub_h5_tree
     return HUB_OK;
 }
 
+/* An object or a list. A number or a word alone is text: "1.10" is a version. */
+static bool is_structure(struct hub_view text)
+{
+    size_t at = 0;
+    while (at < text.size && strchr(" \t\r\n", text.data[at]))
+        at++;
+    return at < text.size && (text.data[at] == '{' || text.data[at] == '[');
+}
+
 enum hub_status hub_h5_notes_take_json(struct hub_h5_notes *notes, struct hub_h5_tree *tree,
-                                       const struct hub_h5_attribute *attribute, struct hub_error *err)
+                                       const struct hub_h5_attribute *attribute, bool *parsed,
+                                       struct hub_error *err)
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf text = HUB_BUF_INIT(HUB_MAX_ATTRIBUTES);
     struct hub_h5_note *note;
-    if (notes->count >= MAX_NOTES || hub_h5_attribute_text(tree->file, attribute, 0, &text, NULL))
+    bool unused;
+    *(parsed ? parsed : (parsed = &unused)) = false;
+    if (notes->count >= MAX_NOTES || attribute->rank != 0 ||
+        hub_h5_attribute_text(tree->file, attribute, 0, &text, NULL) || !is_structure(hub_buf_view(&text)))
         return hub_h5_notes_take(notes, tree, attribute, err);
     HUB_TRY(next_note(notes, attribute->name, &note, err));
     if (hub_json_strict(hub_buf_view(&text), &note->value, NULL))
         return hub_h5_notes_take(notes, tree, attribute, err);
     notes->count++;
+    *parsed = true;
     return HUB_OK;
 }
 
+/* By segments: "a/b" stands beside "a", before "a-b". */
 static int compare_notes(const void *a, const void *b)
 {
     const struct hub_h5_note *x = a, *y = b;
     const size_t n = HUB_MIN(x->key.size, y->key.size);
-    const int order = n ? memcmp(x->key.data, y->key.data, n) : 0;
-    return order ? order : (x->key.size > y->key.size) - (x->key.size < y->key.size);
+    for (size_t i = 0; i < n; i++) {
+        const unsigned char p = (unsigned char)x->key.data[i], q = (unsigned char)y->key.data[i];
+        if (p != q)
+            return p == '/' ? -1 : q == '/' ? 1 : p < q ? -1 : 1;
+    }
+    return (x->key.size > y->key.size) - (x->key.size < y->key.size);
 }
 
 /* The key's segment from `at` on. */

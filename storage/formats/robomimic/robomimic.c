@@ -58,12 +58,14 @@ static enum hub_status look_at_attribute(void *user, const struct hub_h5_attribu
 {
     struct robomimic *r = user;
     (void)err;
-    r->converted |= hub_view_is(a->name, "env_args") || hub_view_is(a->name, "total");
+    r->converted |= hub_view_is(a->name, "env_args");
     r->raw |= hub_view_is(a->name, "env_info") || hub_view_is(a->name, "repository_version");
     return HUB_OK;
 }
 
-/* A demo has actions; a file without demos says by its attributes what it is. */
+enum { MAX_TRIED = 16 };
+
+/* A demo has actions, but for one that is damaged; a file without demos says by its attributes what it is. */
 static bool is_mine(struct robomimic *r)
 {
     HUB_CLEANUP(hub_h5_links_dispose) struct hub_h5_links links = {0};
@@ -74,11 +76,13 @@ static bool is_mine(struct robomimic *r)
     if (hub_h5_attributes(file, &r->data, look_at_attribute, r, NULL) == HUB_OK && r->converted)
         return true;
     (void)!hub_h5_links_load(file, &r->data, &links, NULL);
-    for (uint32_t i = 0; i < links.count; i++) {
+    for (uint32_t i = 0, tried = 0; i < links.count && tried < MAX_TRIED; i++) {
         if (!hub_numbered(links.items[i].name, DEMO, &number))
             continue;
         snprintf(path, sizeof path, DEMO "%lld/actions", (long long)number);
-        return hub_h5_resolve(file, r->data.address, hub_view_of(path), &address, NULL) == HUB_OK;
+        if (hub_h5_resolve(file, r->data.address, hub_view_of(path), &address, NULL) == HUB_OK)
+            return true;
+        tried++;
     }
     return false;
 }
@@ -108,6 +112,17 @@ static int claim_files(struct hub_files *listing, struct hub_claim *claim)
 
 /* ---- one demo ---- */
 
+/* Attributes that are damaged as a whole are a problem of their own: the rows can be read. */
+static enum hub_status read_attributes(struct hub_h5_tree *tree, const struct hub_h5_object *object,
+                                       hub_h5_attribute_fn take, struct robomimic *r, struct hub_error *err)
+{
+    struct hub_error why = {0};
+    const enum hub_status st = hub_h5_attributes(tree->file, object, take, r, &why);
+    if (st && hub_h5_is_local(tree->file, st))
+        return hub_h5_tree_problem(tree, "attribute-damaged", HUB_VIEW(""), err, why.detail);
+    return hub_pass(st, &why, err);
+}
+
 static enum hub_status take_attribute(void *user, const struct hub_h5_attribute *a, struct hub_error *err)
 {
     struct robomimic *r = user;
@@ -123,7 +138,7 @@ static enum hub_status take_attribute(void *user, const struct hub_h5_attribute 
     }
     if (hub_view_is(a->name, "model_file") && !hub_h5_attribute_place(tree->file, a, &r->model, NULL))
         return HUB_OK;
-    return hub_h5_notes_take_json(&r->notes, tree, a, err);
+    return hub_h5_notes_take_json(&r->notes, tree, a, NULL, err);
 }
 
 /* num_samples and the rows of actions should agree; where they do not, what both have is served. */
@@ -131,10 +146,11 @@ static enum hub_status load(void *user, struct hub_h5_tree *tree, uint64_t *step
 {
     struct robomimic *r = user;
     uint64_t rows;
-    r->samples = r->success = -1;
+    r->samples = -1;
+    r->success = -1;
     r->model = (struct hub_place){0};
     hub_h5_notes_clear(&r->notes);
-    HUB_TRY(hub_h5_attributes(tree->file, &tree->groups[0], take_attribute, r, err));
+    HUB_TRY(read_attributes(tree, &tree->groups[0], take_attribute, r, err));
     HUB_TRY(hub_h5_notes_write(&r->notes, tree, err));
     const bool acted = hub_h5_tree_rows(tree, "actions", &rows), told = r->samples >= 0;
     *steps = acted ? rows : told ? (uint64_t)r->samples : 0;
@@ -198,6 +214,17 @@ static bool pictured(const void *user, struct hub_view path)
     return hub_role_of(path) == HUB_ROLE_OBSERVATION;
 }
 
+/* Masks that cannot be read hide no demo. */
+static enum hub_status load_splits(struct robomimic *r, const char *mask, uint64_t address,
+                                   struct hub_error *err)
+{
+    struct hub_error why = {0};
+    const enum hub_status st = hub_h5_splits_load(&r->splits, &r->episodes, address, &why);
+    if (st && hub_h5_is_local(r->episodes.tree.file, st))
+        return hub_h5_tree_problem(&r->episodes.tree, "bad-split", hub_view_of(mask), err, why.detail);
+    return hub_pass(st, &why, err);
+}
+
 static enum hub_status load_file(struct robomimic *r, struct hub_files *files, struct hub_sink *sink,
                                  bool quiet, struct hub_error *err)
 {
@@ -219,7 +246,7 @@ static enum hub_status load_file(struct robomimic *r, struct hub_files *files, s
     HUB_TRY(hub_h5_episodes_list(&r->episodes, *file, &r->data, err));
     for (size_t i = 0; i < HUB_COUNT(masks); i++)
         if (hub_h5_resolve(*file, r->root.address, hub_view_of(masks[i]), &address, NULL) == HUB_OK)
-            return hub_h5_splits_load(&r->splits, &r->episodes, address, err);
+            return load_splits(r, masks[i], address, err);
     return HUB_OK;
 }
 
@@ -232,8 +259,9 @@ static enum hub_status take_fact(void *user, const struct hub_h5_attribute *a, s
     if (hub_view_is(a->name, "total") && hub_h5_attribute_int(a, &total))
         HUB_TRY(hub_sink_count(r->episodes.tree.sink, "claimed_steps", total, err));
     const uint32_t before = r->notes.count;
-    HUB_TRY(hub_h5_notes_take_json(&r->notes, &r->episodes.tree, a, err));
-    if (!hub_view_is(a->name, "env_args") || r->notes.count == before)
+    bool parsed;
+    HUB_TRY(hub_h5_notes_take_json(&r->notes, &r->episodes.tree, a, &parsed, err));
+    if (!parsed || !hub_view_is(a->name, "env_args"))
         return HUB_OK;
     return hub_sink_fact(r->episodes.tree.sink, "env_spec", hub_buf_view(&r->notes.items[before].value), err);
 }
@@ -242,7 +270,7 @@ static enum hub_status tell_facts(struct robomimic *r, struct hub_sink *sink, st
 {
     hub_h5_notes_clear(&r->notes);
     r->converted = r->raw = false;
-    HUB_TRY(hub_h5_attributes(r->episodes.tree.file, &r->data, take_fact, r, err));
+    HUB_TRY(read_attributes(&r->episodes.tree, &r->data, take_fact, r, err));
     HUB_TRY(hub_h5_notes_write(&r->notes, &r->episodes.tree, err));
     if (r->notes.json.size)
         HUB_TRY(hub_sink_fact(sink, "metadata", hub_buf_view(&r->notes.json), err));
