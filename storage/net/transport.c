@@ -333,7 +333,7 @@ static enum hub_status check_complete(struct slot *s)
 static bool may_repeat(const struct slot *s)
 {
     const struct hub_fetch *f = s->fetch;
-    return f->resumable || f->restartable || f->done == 0;
+    return f->resumable || f->restartable || (!f->post && f->done == 0);
 }
 
 /* An answer that sends us elsewhere: the next request goes there, if it may. */
