@@ -268,7 +268,7 @@ static enum hub_status admit(struct hub_exchange *x, const struct hub_guard_fact
 
 bool hub_exchange_header(struct hub_exchange *x, const char *method, const char *version)
 {
-    struct hub_guard_facts facts;
+    struct hub_guard_facts facts = {0};
     struct hub_guard_request raw = {method,   version, x->request.target, x->headers, x->request.header_count,
                                     x->folded};
     struct hub_error why = {0};
@@ -280,7 +280,7 @@ bool hub_exchange_header(struct hub_exchange *x, const char *method, const char 
     look_for_proxy(x);
     hub_deadline_phase(&x->watch, HUB_PHASE_WORK);
     const bool too_many = x->close; /* fields: there is nothing to look at */
-    enum hub_status st = too_many ? x->parsed : hub_guard(&raw, &facts, &why);
+    enum hub_status st = too_many ? HUB_INVALID : hub_guard(&raw, &facts, &why);
     if (st) {
         if (!too_many)
             x->error = why;

@@ -231,7 +231,8 @@ enum hub_status hub_db_prepare(struct hub_db *db, const char *sql, struct hub_st
     const int code = sqlite3_prepare_v3(db->handle, sql, -1, SQLITE_PREPARE_PERSISTENT, &stmt->handle, NULL);
     if (code != SQLITE_OK) {
         free(stmt);
-        return fail(db, code, err);
+        const enum hub_status st = fail(db, code, err);
+        return st ? st : HUB_IO; /* never: the analyzer does not look that far */
     }
     stmt->sql = sqlite3_sql(stmt->handle);
     stmt->key = sql;

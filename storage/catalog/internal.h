@@ -102,7 +102,7 @@ HUB_MUST_USE enum hub_status hub_catalog_put_flag(const struct hub_catalog *cata
 void hub_catalog_close_index(const struct hub_catalog *catalog, struct hub_db *db);
 /** Out of no list; and for pthread_key_create, out of the catalogue's. */
 void hub_catalog_thread_free(struct hub_catalog_thread *thread);
-void hub_catalog_thread_ended(void *thread);
+void hub_catalog_thread_ended(void *arg);
 /** This thread's read-only connection to the index. */
 HUB_MUST_USE enum hub_status hub_catalog_reader(struct hub_catalog *catalog, struct hub_db **out,
                                                 struct hub_error *err);
