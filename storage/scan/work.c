@@ -1,12 +1,12 @@
 /* Inspecting: a thread takes a dataset, asks for its plan, and its parts are then inspected by all threads
  * that have nothing better to do. Whoever ends the last part compares the files once more and publishes.
  * Parts that the index has already (same name, files, hint and drivers) are kept. */
+#include "storage/scan/side.h"
 #include "storage/scan/state.h"
 
 #include "storage/base/time.h"
 #include "storage/scan/locks.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -225,65 +225,7 @@ static enum hub_status sort_parts(struct hub_work *w, struct hub_error *err)
 
 /* ---- a part ---- */
 
-struct side {
-    char temporary[64], name[64]; /* below the state directory */
-    int fd;
-};
-
-static enum hub_status side_begin(struct hub_scanner *s, const struct hub_work *w, uint32_t part,
-                                  struct side *side, struct hub_error *err)
-{
-    char path[4096];
-    const unsigned serial = atomic_fetch_add(&s->side_serial, 1);
-    snprintf(side->temporary, sizeof side->temporary, "side/.new-%u", serial);
-    snprintf(side->name, sizeof side->name, "side/%016llx-%llx-%u",
-             (unsigned long long)w->parts[part].signature, (unsigned long long)hub_time_now_ns(), serial);
-    snprintf(path, sizeof path, "%s/%s", s->state, side->temporary);
-    side->fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0640);
-    return side->fd < 0 ? hub_fail_errno(err, errno, "making %s", path) : HUB_OK;
-}
-
-/* Seal side data, and see to it that they and their name last before a row says that they are there. */
-static enum hub_status side_keep(const struct hub_scanner *s, int fd, const char *from, const char *to,
-                                 struct hub_stamp *stamp, struct hub_error *err)
-{
-    char folder[4096];
-    snprintf(folder, sizeof folder, "%s/side", s->state);
-    HUB_TRY(hub_fs_seal(fd, stamp, err));
-    if (fdatasync(fd) || rename(from, to))
-        return hub_fail_errno(err, errno, "keeping %s", to);
-    return hub_fs_sync_dir(AT_FDCWD, folder, err);
-}
-
-/* Give side data its name, or drop what was not needed. */
-static enum hub_status side_end(struct hub_scanner *s, struct side *side, bool keep, struct hub_stamp *stamp,
-                                struct hub_error *err)
-{
-    char from[4096], to[4096];
-    enum hub_status status = HUB_OK;
-    snprintf(from, sizeof from, "%s/%s", s->state, side->temporary);
-    snprintf(to, sizeof to, "%s/%s", s->state, side->name);
-    if (keep)
-        status = side_keep(s, side->fd, from, to, stamp, err);
-    if (!keep || status)
-        (void)unlink(from);
-    close(side->fd);
-    return status;
-}
-
-/* No row says that it is there: a next turn makes another. */
-static void side_drop(struct hub_work *w, uint32_t number)
-{
-    char path[4096];
-    if (!w->sides || !w->sides[number])
-        return;
-    snprintf(path, sizeof path, "%s/%s", w->scanner->state, w->sides[number]);
-    (void)unlink(path);
-    free(w->sides[number]);
-    w->parts[number].side = w->sides[number] = NULL;
-}
-
-static enum hub_status run_part(struct hub_work *w, uint32_t number, struct side *side,
+static enum hub_status run_part(struct hub_work *w, uint32_t number, struct hub_side *side,
                                 struct hub_findings *found, struct hub_error *err)
 {
     const struct hub_found_part *part = &w->plan.parts[number];
@@ -368,11 +310,11 @@ static enum hub_status inspect_part(struct hub_work *w, uint32_t number, struct 
     struct hub_scanner *s = w->scanner;
     struct hub_draft_part *part = &w->parts[number];
     struct hub_findings found = {0};
-    struct side side;
-    HUB_TRY(ours(side_begin(s, w, number, &side, err), err));
+    struct hub_side side;
+    HUB_TRY(ours(hub_side_begin(s, w, number, &side, err), err));
     enum hub_status st = run_part(w, number, &side, &found, err);
     const bool has_side = !st && found.side_size > 0;
-    const enum hub_status kept = side_end(s, &side, has_side, &part->side_stamp, st ? NULL : err);
+    const enum hub_status kept = hub_side_end(s, &side, has_side, &part->side_stamp, st ? NULL : err);
     if (is_verdict(st))
         return keep_broken(w, number, err);
     if (!st)
@@ -385,7 +327,7 @@ static enum hub_status inspect_part(struct hub_work *w, uint32_t number, struct 
     if (!st)
         st = keep_part(w, number, &found, err);
     if (st)
-        side_drop(w, number);
+        hub_side_drop(w, number);
     hub_findings_dispose(&found);
     return st;
 }
@@ -542,7 +484,7 @@ static void finish(struct hub_work *w, enum hub_status st, struct hub_error *err
         }
     }
     if (st && w->plan.part_count == 1)
-        side_drop(w, 0);
+        hub_side_drop(w, 0);
     if (st)
         put_off(w, st, err);
     else
