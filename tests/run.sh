@@ -56,6 +56,7 @@ run_tests() { # PRESET OPTION...: ctest, what it says of each test, and the tota
     ctest --preset "$@" -j "$(nproc)" >"$log" 2>&1 || true
     grep -E 'Test +#|\*\*\*|tests passed|The following|Total Test time' "$log" || true
     grep -q ' 0 tests failed' "$log" || tail -n 200 "$log"
+    sed -n 's/^SKIPPED/LEFT OUT/p' "build/$1/Testing/Temporary/LastTest.log" # a test that this machine cannot run is named
     count "$log"
 }
 retried="^($(cut -d ' ' -f 1 tests/support/retried.txt | paste -sd '|'))\$"
