@@ -47,8 +47,7 @@ enum hub_status hub_buf_reserve(struct hub_buf *buf, size_t more, struct hub_err
     if (buf->meter)
         HUB_TRY(buf->meter->grow(buf->meter, capacity, err));
     char *data = realloc(buf->data, capacity);
-    if (!data)
-        return hub_fail(err, HUB_NO_MEMORY, "no memory for %zu bytes", capacity);
+    HUB_TRY(hub_allocated(data, err));
     buf->data = data;
     buf->capacity = capacity;
     return HUB_OK;
@@ -122,8 +121,7 @@ enum hub_status hub_grow(void *array, uint32_t count, uint32_t *capacity, size_t
     void *items;
     memcpy(&items, array, sizeof items); /* a pointer of any type */
     items = realloc(items, more * item_size);
-    if (!items)
-        return hub_fail(err, HUB_NO_MEMORY, "no memory for a list of %u", more);
+    HUB_TRY(hub_allocated(items, err));
     memcpy(array, &items, sizeof items);
     *capacity = more;
     return HUB_OK;

@@ -5,6 +5,7 @@
 #undef hub_fail_as
 #undef hub_fail_errno
 #undef hub_fail_about
+#undef hub_no_memory
 
 #include <errno.h>
 #include <stdio.h>
@@ -102,6 +103,11 @@ enum hub_status hub_fail_errno(struct hub_error *err, int errnum, const char *fm
     return status;
 }
 
+enum hub_status hub_no_memory(struct hub_error *err)
+{
+    return hub_fail(err, HUB_NO_MEMORY, "out of memory");
+}
+
 enum hub_status hub_fail_about(struct hub_error *err, const char *parameter, const char *value)
 {
     if (!err)
@@ -152,6 +158,22 @@ const char *hub_status_name(enum hub_status status)
         return "cancelled";
     }
     return "unknown";
+}
+
+enum hub_status hub_new(void *out, size_t count, size_t size, struct hub_error *err)
+{
+    void *made = calloc(HUB_MAX(count, 1), size);
+    HUB_TRY(hub_allocated(made, err));
+    memcpy(out, &made, sizeof made); /* a pointer of any type */
+    return HUB_OK;
+}
+
+enum hub_status hub_dup(char **out, const char *text, struct hub_error *err)
+{
+    char *made = strdup(text);
+    HUB_TRY(hub_allocated(made, err));
+    *out = made;
+    return HUB_OK;
 }
 
 void hub_freep(void *pointer_to_pointer)

@@ -66,6 +66,9 @@ enum hub_status hub_fail_as(struct hub_error *err, enum hub_status status, const
  * ENOMEM, EAGAIN get their own status, all others HUB_IO. */
 enum hub_status hub_fail_errno(struct hub_error *err, int errnum, const char *fmt, ...) HUB_PRINTF(3, 4);
 
+/** HUB_NO_MEMORY, in the one text that all of it has. */
+enum hub_status hub_no_memory(struct hub_error *err);
+
 /** Say which parameter and value an error already filled is about. Returns err->status. */
 enum hub_status hub_fail_about(struct hub_error *err, const char *parameter, const char *value);
 
@@ -76,6 +79,7 @@ const char *hub_status_name(enum hub_status status);
 #define hub_fail(err, status, ...) ((void)hub_fail(err, status, __VA_ARGS__), (status))
 #define hub_fail_as(err, status, ...) ((void)hub_fail_as(err, status, __VA_ARGS__), (status))
 #define hub_fail_errno(err, errnum, ...) ((void)hub_fail_errno(err, errnum, __VA_ARGS__), HUB_IO)
+#define hub_no_memory(err) ((void)hub_no_memory(err), HUB_NO_MEMORY)
 #define hub_fail_about(err, parameter, value) ((void)hub_fail_about(err, parameter, value), HUB_INVALID)
 #endif
 
@@ -85,6 +89,19 @@ const char *hub_status_name(enum hub_status status);
         if (try_status_)                                                                                     \
             return try_status_;                                                                              \
     } while (0)
+
+/** What an allocation, or several joined by &&, came to: HUB_OK or HUB_NO_MEMORY. */
+HUB_MUST_USE static inline enum hub_status hub_allocated(bool all, struct hub_error *err)
+{
+    return all ? HUB_OK : hub_no_memory(err);
+}
+
+/**
+ * `count` zeroed elements (never none) for the pointer of any type that `out` points to: free() it.
+ * Written on success only, like the copy of a text that follows. HUB_OK or HUB_NO_MEMORY.
+ */
+HUB_MUST_USE enum hub_status hub_new(void *out, size_t count, size_t size, struct hub_error *err);
+HUB_MUST_USE enum hub_status hub_dup(char **out, const char *text, struct hub_error *err);
 
 /** Cleanup helpers for HUB_CLEANUP. */
 void hub_freep(void *pointer_to_pointer);

@@ -286,9 +286,7 @@ enum hub_status hub_fs_list(int directory, const char *path, size_t max, struct 
         return hub_fail_errno(err, why, "'%s' cannot be listed", path);
     }
     HUB_TRY(read_names(dir, path, max, &bytes, &names.count, err));
-    names.items = calloc(names.count + 1, sizeof(*names.items));
-    if (!names.items)
-        return hub_fail(err, HUB_NO_MEMORY, "no memory for %zu names", names.count);
+    HUB_TRY(hub_new(&names.items, names.count + 1, sizeof(*names.items), err));
     names.bytes = hub_buf_take(&bytes, NULL);
     const char *at = names.bytes;
     for (size_t i = 0; i < names.count; i++) {

@@ -36,8 +36,7 @@ static bool same_key(const struct hub_lru_key *a, const struct hub_lru_key *b)
 enum hub_status hub_lru_new(size_t budget_bytes, struct hub_lru **out, struct hub_error *err)
 {
     struct hub_lru *lru = calloc(1, sizeof *lru);
-    if (!lru)
-        return hub_fail(err, HUB_NO_MEMORY, "no memory for the catalogue's cache");
+    HUB_TRY(hub_allocated(lru, err));
     lru->budget = budget_bytes;
     for (unsigned i = 0; i < SHARDS; i++)
         pthread_mutex_init(&lru->shards[i].lock, NULL);

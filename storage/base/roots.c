@@ -42,9 +42,7 @@ static enum hub_status add(struct hub_root *to, uint32_t *count, const char *pat
         root.real = strdup(path);
     root.name = name ? strdup(name) : NULL;
     to[(*count)++] = root;
-    return root.path && root.real && (root.name || !name)
-               ? HUB_OK
-               : hub_fail(err, HUB_NO_MEMORY, "no memory for the roots");
+    return root.path && root.real && (root.name || !name) ? HUB_OK : hub_no_memory(err);
 }
 
 enum hub_status hub_roots_add(struct hub_roots *roots, const char *path, const char *name,
@@ -113,8 +111,7 @@ enum hub_status hub_roots_real(const struct hub_roots *roots, uint32_t root, con
     const char *below;
     HUB_CLEANUP(hub_freep) char *full = hub_path_join(roots->roots[root].path, path);
     HUB_CLEANUP(hub_freep) char *end = full ? realpath(full, NULL) : NULL;
-    if (!full)
-        return hub_fail(err, HUB_NO_MEMORY, "no memory for a path");
+    HUB_TRY(hub_allocated(full, err));
     if (!end)
         return errno == EACCES ? not_permitted(err, path) : hub_fail_errno(err, errno, "'%s'", path);
     if (!holder(roots, end, &below))

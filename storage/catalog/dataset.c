@@ -152,7 +152,7 @@ static enum hub_status unpack(struct hub_ds_box *box, struct hub_view blob, stru
     char *arena = box->arena;
     if (!arena || !get_files(&c, box, &arena) || !get_parts(&c, box, &arena) ||
         !get_fields(&c, box, &arena) || !get_episodes(&c, box))
-        return hub_fail(err, HUB_NO_MEMORY, "no memory to open a dataset");
+        return hub_no_memory(err);
     if (c.failed)
         return hub_fail_as(err, HUB_CORRUPT, "internal", "the catalogue's directory of %s is damaged",
                            box->dataset.head->id);
@@ -208,7 +208,7 @@ static enum hub_status open_dataset(struct hub_catalog *catalog, struct hub_db *
     box = calloc(1, sizeof *box);
     if (!box) {
         hub_head_unref(head);
-        return hub_fail(err, HUB_NO_MEMORY, "no memory to open a dataset");
+        return hub_no_memory(err);
     }
     box->item.free = box_free;
     box->item.key = key;

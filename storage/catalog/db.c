@@ -92,8 +92,7 @@ enum hub_status hub_db_open(const char *path, enum hub_db_mode mode, struct hub_
                             struct hub_error *err)
 {
     struct hub_db *db = calloc(1, sizeof *db);
-    if (!db)
-        return hub_fail(err, HUB_NO_MEMORY, "no memory for a database connection");
+    HUB_TRY(hub_allocated(db, err));
     const int access =
         mode == HUB_DB_READ ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
     const int code =
@@ -225,8 +224,7 @@ enum hub_status hub_db_prepare(struct hub_db *db, const char *sql, struct hub_st
     if (db->statement_count == MAX_STATEMENTS)
         return hub_fail(err, HUB_TOO_BIG, "more than %d prepared statements", MAX_STATEMENTS);
     struct hub_stmt *stmt = calloc(1, sizeof *stmt);
-    if (!stmt)
-        return hub_fail(err, HUB_NO_MEMORY, "no memory for a statement");
+    HUB_TRY(hub_allocated(stmt, err));
     stmt->db = db;
     const int code = sqlite3_prepare_v3(db->handle, sql, -1, SQLITE_PREPARE_PERSISTENT, &stmt->handle, NULL);
     if (code != SQLITE_OK) {

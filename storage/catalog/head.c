@@ -15,7 +15,7 @@ static enum hub_status fact(struct hub_publication *p, const char *key, char **o
     hub_stmt_bind_text(stmt, 2, key);
     HUB_TRY(hub_stmt_step(stmt, &row, err));
     *out = strdup(row ? hub_stmt_text(stmt, 0) : "");
-    return *out ? HUB_OK : hub_fail(err, HUB_NO_MEMORY, "no memory to publish");
+    return hub_allocated(*out, err);
 }
 
 static enum hub_status check_count(struct hub_publication *p, const char *key, const char *what,

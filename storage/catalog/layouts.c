@@ -102,8 +102,7 @@ static enum hub_status load(struct hub_catalog *catalog, const struct hub_ds_box
     const size_t size = (size_t)hub_stmt_int(stmt, 2);
     HUB_TRY(reserve(ref, size, err));
     ref->blob = malloc(size ? size : 1);
-    if (!ref->blob)
-        return hub_fail(err, HUB_NO_MEMORY, "no memory for a layout of %zu bytes", size);
+    HUB_TRY(hub_allocated(ref->blob, err));
     HUB_TRY(hub_db_read_blob(db, "part_fields", "layout", hub_stmt_int(stmt, 0), ref->blob, size, err));
     const enum hub_status st = prove(ref, box, part, size, err);
     if (st == HUB_CORRUPT) /* it was proven when it was stored */
@@ -127,9 +126,7 @@ enum hub_status hub_layout_get(struct hub_catalog *catalog, const struct hub_dat
     if (!ref && !may_block)
         return hub_fail(err, HUB_AGAIN, "the layout of %s is not in memory", path);
     if (!ref) {
-        ref = calloc(1, sizeof *ref + strlen(path) + 1);
-        if (!ref)
-            return hub_fail(err, HUB_NO_MEMORY, "no memory for a layout");
+        HUB_TRY(hub_new(&ref, 1, sizeof *ref + strlen(path) + 1, err));
         ref->item.key = key;
         ref->item.free = ref_free;
         ref->catalog = catalog;

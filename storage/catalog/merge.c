@@ -61,8 +61,7 @@ static enum hub_status insert_field(struct hub_publication *p, uint32_t at, cons
 {
     HUB_TRY(hub_grow(&p->fields, p->field_count, &p->field_capacity, sizeof *p->fields, err));
     char *copy = strdup(path);
-    if (!copy)
-        return hub_fail(err, HUB_NO_MEMORY, "no memory for a field");
+    HUB_TRY(hub_allocated(copy, err));
     memmove(&p->fields[at + 1], &p->fields[at], (p->field_count - at) * sizeof *p->fields);
     memset(&p->fields[at], 0, sizeof *p->fields);
     p->fields[at].path = copy;
@@ -254,8 +253,7 @@ enum hub_status hub_merge_episodes(struct hub_publication *p, struct hub_error *
     const size_t parts = p->draft->part_count;
     HUB_CLEANUP(hub_freep) uint32_t *dropped = calloc(parts + 1, sizeof *dropped);
     HUB_CLEANUP(hub_freep) int64_t *example = calloc(parts + 1, sizeof *example);
-    if (!dropped || !example)
-        return hub_fail(err, HUB_NO_MEMORY, "no memory to publish");
+    HUB_TRY(hub_allocated(dropped && example, err));
     for (uint32_t i = 0; i < parts; i++)
         HUB_TRY(read_part(p, i, err));
     bool sorted = true;

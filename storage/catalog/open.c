@@ -204,9 +204,7 @@ static enum hub_status open_all(struct hub_catalog *catalog, const struct hub_ca
     catalog->options = *options;
     if (!options->cache_bytes)
         catalog->options.cache_bytes = DEFAULT_CACHE_BYTES;
-    catalog->state = strdup(options->state);
-    if (!catalog->state)
-        return hub_fail(err, HUB_NO_MEMORY, "no memory for the catalogue");
+    HUB_TRY(hub_dup(&catalog->state, options->state, err));
     if (strlen(options->state) > 3500)
         return hub_fail(err, HUB_INVALID, "the state directory's path is too long");
     if (pthread_key_create(&catalog->thread_key, hub_catalog_thread_ended))
@@ -231,8 +229,7 @@ enum hub_status hub_catalog_open(const struct hub_catalog_options *options, stru
                                  struct hub_error *err)
 {
     struct hub_catalog *catalog = calloc(1, sizeof *catalog);
-    if (!catalog)
-        return hub_fail(err, HUB_NO_MEMORY, "no memory for the catalogue");
+    HUB_TRY(hub_allocated(catalog, err));
     catalog->lock_fd = -1;
     pthread_mutex_init(&catalog->write_lock, NULL);
     pthread_mutex_init(&catalog->hub_lock, NULL);

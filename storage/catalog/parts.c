@@ -53,8 +53,7 @@ static enum hub_status doom_side(struct hub_publication *p, int64_t row, struct 
         return HUB_OK;
     const struct hub_view side = hub_stmt_view(stmt, 0);
     struct hub_doomed *doomed = calloc(1, sizeof *doomed + side.size + 1);
-    if (!doomed)
-        return hub_fail(err, HUB_NO_MEMORY, "no memory to publish");
+    HUB_TRY(hub_allocated(doomed, err));
     memcpy(doomed->path, side.data, side.size);
     doomed->row = p->row;
     doomed->next = p->doomed;
@@ -84,8 +83,7 @@ static enum hub_status pack_files(const struct hub_draft *draft, const struct hu
                                   struct hub_buf *out, struct hub_error *err)
 {
     HUB_CLEANUP(hub_freep) uint8_t *used = calloc(draft->file_count + 1, 1);
-    if (!used)
-        return hub_fail(err, HUB_NO_MEMORY, "no memory to publish");
+    HUB_TRY(hub_allocated(used, err));
     for (uint32_t i = 0; i < found->episode_count; i++)
         mark(used, draft->file_count, found->episodes[i].file);
     for (uint32_t i = 0; i < found->media_count; i++)

@@ -134,9 +134,7 @@ static enum hub_status check_draft(const struct hub_draft *draft, struct hub_err
 static enum hub_status write_parts(struct hub_publication *p, struct hub_error *err)
 {
     uint64_t base = 0;
-    p->part_rows = calloc((size_t)p->draft->part_count + 1, sizeof *p->part_rows);
-    if (!p->part_rows)
-        return hub_fail(err, HUB_NO_MEMORY, "no memory for %u parts", p->draft->part_count);
+    HUB_TRY(hub_new(&p->part_rows, (size_t)p->draft->part_count + 1, sizeof *p->part_rows, err));
     for (uint32_t i = 0; i < p->draft->part_count; i++) {
         const struct hub_draft_part *part = &p->draft->parts[i];
         int64_t *row = &p->part_rows[i];
@@ -182,8 +180,7 @@ static enum hub_status drop_parts(struct hub_publication *p, struct hub_error *e
     const size_t kept_count = p->draft->part_count;
     HUB_TRY(parts_of(p, &rows, &count, err));
     HUB_CLEANUP(hub_freep) int64_t *kept = calloc(kept_count + 1, sizeof *kept);
-    if (!kept)
-        return hub_fail(err, HUB_NO_MEMORY, "no memory to publish");
+    HUB_TRY(hub_allocated(kept, err));
     for (size_t i = 0; i < kept_count; i++)
         kept[i] = p->part_rows[i];
     qsort(kept, kept_count, sizeof *kept, compare_rows);
@@ -336,8 +333,7 @@ enum hub_status hub_catalog_publish_all(struct hub_catalog *catalog, const struc
     if (!count)
         return HUB_OK;
     HUB_CLEANUP(hub_freep) struct hub_publication *all = calloc(count, sizeof *all);
-    if (!all)
-        return hub_fail(err, HUB_NO_MEMORY, "no memory to publish %u datasets", count);
+    HUB_TRY(hub_allocated(all, err));
     for (uint32_t i = 0; i < count; i++)
         all[i] = (struct hub_publication){.catalog = catalog, .db = catalog->index, .draft = &drafts[i]};
     pthread_mutex_lock(&catalog->write_lock);

@@ -32,7 +32,7 @@ enum hub_status hub_catalog_know_root(struct hub_catalog *catalog, const char *k
     if (gone)
         catalog->gone = gone;
     if (!gone || !(gone[catalog->gone_count] = strdup(key)))
-        return hub_fail(err, HUB_NO_MEMORY, "no memory for a root");
+        return hub_no_memory(err);
     catalog->gone_count++;
     return HUB_OK;
 }

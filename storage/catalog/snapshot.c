@@ -107,8 +107,7 @@ static enum hub_status head_of_row(const struct hub_catalog *catalog, struct hub
         size += texts[i].size + 1;
     }
     struct hub_head_box *box = malloc(sizeof *box + size + 2 * (texts[0].size + 1));
-    if (!box)
-        return hub_fail(err, HUB_NO_MEMORY, "no memory for a dataset's head");
+    HUB_TRY(hub_allocated(box, err));
     char *at = box->text;
     atomic_init(&box->refs, 1);
     box->head = (struct hub_head){
@@ -340,8 +339,7 @@ enum hub_status hub_heads_show(struct hub_catalog *catalog, bool force, struct h
         return HUB_OK;
     const struct hub_snapshot_box *shown = catalog->snapshot;
     struct hub_snapshot_box *box = snapshot_new(catalog, shown ? shown->snapshot.generation + 1 : 1);
-    if (!box)
-        return hub_fail(err, HUB_NO_MEMORY, "no memory for a snapshot of %u datasets", catalog->head_count);
+    HUB_TRY(hub_allocated(box, err));
     show(catalog, box);
     catalog->dirty = false;
     catalog->shown_ms = now;

@@ -79,8 +79,7 @@ static enum hub_status reader(struct hub_catalog *catalog, bool truth, struct hu
 {
     char path[4096];
     struct hub_catalog_thread *thread = thread_of(catalog);
-    if (!thread)
-        return hub_fail(err, HUB_NO_MEMORY, "no memory for a thread's catalogue state");
+    HUB_TRY(hub_allocated(thread, err));
     struct hub_db **slot = truth ? &thread->hub : &thread->index;
     hub_catalog_path(catalog, truth ? "hub.db" : hub_index_name, path);
     if (!*slot)

@@ -77,8 +77,7 @@ static ZSTD_DCtx *own_zstd(void)
 enum hub_status hub_unzstd(const void *in, size_t in_size, void *out, size_t out_size, struct hub_error *err)
 {
     ZSTD_DCtx *context = own_zstd();
-    if (!context)
-        return hub_fail(err, HUB_NO_MEMORY, "no memory for a decompressor");
+    HUB_TRY(hub_allocated(context, err));
     const size_t made = ZSTD_decompressDCtx(context, out, out_size, in, in_size);
     return ZSTD_isError(made) || made != out_size ? damaged("zstd", err) : HUB_OK;
 }

@@ -52,8 +52,7 @@ enum hub_status hub_inflate_upto(const void *in, size_t in_size, void *out, size
                                  struct hub_error *err)
 {
     struct libdeflate_decompressor *d = own_decompressor();
-    if (!d)
-        return hub_fail(err, HUB_NO_MEMORY, "no memory for a decompressor");
+    HUB_TRY(hub_allocated(d, err));
     return explain(libdeflate_zlib_decompress(d, in, in_size, out, capacity, out_size), "deflate", err);
 }
 
@@ -70,8 +69,7 @@ enum hub_status hub_gunzip(const void *in, size_t in_size, void *out, size_t out
     if (in_size >= 2 && (at[0] != 0x1f || at[1] != 0x8b))
         return hub_inflate(in, in_size, out, out_size, err);
     struct libdeflate_decompressor *d = own_decompressor();
-    if (!d)
-        return hub_fail(err, HUB_NO_MEMORY, "no memory for a decompressor");
+    HUB_TRY(hub_allocated(d, err));
     do {
         size_t used = 0, made = 0;
         HUB_TRY(

@@ -30,8 +30,7 @@ struct hub_npz {
 enum hub_status hub_npz_begin(struct hub_buf *out, struct hub_npz **npz, struct hub_error *err)
 {
     struct hub_npz *z = calloc(1, sizeof(*z));
-    if (!z)
-        return hub_fail(err, HUB_NO_MEMORY, "no memory for an npz");
+    HUB_TRY(hub_allocated(z, err));
     z->out = out;
     z->start = out->size;
     *npz = z;
@@ -190,8 +189,7 @@ static enum hub_status remember(struct hub_npz *z, const char *name, struct hub_
     HUB_TRY(hub_grow(&z->members, z->count, &z->capacity, sizeof *z->members, err));
     struct member *m = &z->members[z->count];
     *m = (struct member){.name = malloc(size + sizeof(".npy"))};
-    if (!m->name)
-        return hub_fail(err, HUB_NO_MEMORY, "no memory for an npz");
+    HUB_TRY(hub_allocated(m->name, err));
     memcpy(m->name, name, size);
     memcpy(m->name + size, ".npy", sizeof(".npy"));
     z->count++;

@@ -90,13 +90,11 @@ static enum hub_status put_pixels(const struct picture *p, struct hub_buf *out, 
     const size_t size = line * p->height;
     HUB_CLEANUP(compressor_freep)
     struct libdeflate_compressor *compressor = libdeflate_alloc_compressor(LEVEL);
-    if (!compressor)
-        return hub_fail(err, HUB_NO_MEMORY, "no memory for a picture");
+    HUB_TRY(hub_allocated(compressor, err));
     const size_t bound = libdeflate_zlib_compress_bound(compressor, size);
     HUB_CLEANUP(hub_freep) uint8_t *filtered = malloc(size + line);
     HUB_CLEANUP(hub_freep) uint8_t *packed = malloc(bound);
-    if (!filtered || !packed)
-        return hub_fail(err, HUB_NO_MEMORY, "no memory for a picture");
+    HUB_TRY(hub_allocated(filtered && packed, err));
     filter_all(p, filtered);
     const size_t n = libdeflate_zlib_compress(compressor, filtered, size, packed, bound);
     return put_chunk("IDAT", packed, n, out, err);

@@ -36,8 +36,7 @@ enum hub_status hub_json_stream_new(struct hub_source *source, uint64_t first, u
                                     struct hub_json_stream **out, struct hub_error *err)
 {
     struct hub_json_stream *s = calloc(1, sizeof *s);
-    if (!s)
-        return hub_fail(err, HUB_NO_MEMORY, "no memory to read JSON");
+    HUB_TRY(hub_allocated(s, err));
     s->source = source;
     s->at = first;
     s->end = end;

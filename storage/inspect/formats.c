@@ -50,7 +50,7 @@ static enum hub_status read_names(struct hub_cursor *c, char ***out, struct hub_
         if (!names[i])
             names = NULL;
     }
-    return names ? HUB_OK : hub_fail(err, HUB_NO_MEMORY, "no memory for the table of formats");
+    return hub_allocated(names, err);
 }
 
 static enum hub_status read_row(struct hub_cursor *c, struct hub_format_row *row, struct hub_error *err)
@@ -62,8 +62,7 @@ static enum hub_status read_row(struct hub_cursor *c, struct hub_format_row *row
     row->name = hub_view_dup(name);
     row->loadable = hub_view_dup(loadable);
     row->ids = hub_view_dup(ids);
-    if (!row->name || !row->loadable || !row->ids)
-        return hub_fail(err, HUB_NO_MEMORY, "no memory for the table of formats");
+    HUB_TRY(hub_allocated(row->name && row->loadable && row->ids, err));
     HUB_TRY(read_names(c, &row->names, err));
     HUB_TRY(read_names(c, &row->asides, err));
     return row->names[0] ? HUB_OK : hub_fail(err, HUB_CORRUPT, "a malformed format");
@@ -93,8 +92,7 @@ enum hub_status hub_format_table_read(const void *data, size_t size, struct hub_
     struct hub_format_table *table = calloc(1, sizeof *table);
     void *room = NULL;
     size_t room_size = 0;
-    if (!table)
-        return hub_fail(err, HUB_NO_MEMORY, "no memory for the table of formats");
+    HUB_TRY(hub_allocated(table, err));
     hub_frame_reader_init(&reader);
     enum hub_status st = hub_frame_room(&reader, &room, &room_size, err);
     if (!st && size > room_size)

@@ -140,8 +140,7 @@ static enum hub_status hear_formats(struct hub_inspector *i, struct hub_error *e
 {
     enum { PATIENCE_MS = 5000 };
     HUB_CLEANUP(hub_freep) char *packet = malloc(HUB_MAX_TABLE);
-    if (!packet)
-        return hub_fail(err, HUB_NO_MEMORY, "no memory for the table of formats");
+    HUB_TRY(hub_allocated(packet, err));
     const int64_t deadline = hub_time_mono_ms() + PATIENCE_MS;
     ssize_t n = -1;
     for (int64_t left; n < 0 && (left = deadline - hub_time_mono_ms()) > 0;) {
@@ -225,7 +224,7 @@ enum hub_status hub_inspector_new(const struct hub_inspector_options *options, s
     if (!i || !program) {
         free(i);
         free(program);
-        return hub_fail(err, HUB_NO_MEMORY, "no memory for an inspector");
+        return hub_no_memory(err);
     }
     i->options = *options;
     i->options.program = i->program = program;

@@ -44,8 +44,7 @@ static enum hub_status make_head(struct hub_run *run, struct hub_error *err)
     const uint32_t *numbers = claim ? job->listings : job->part_files;
     run->part_file_count = claim ? job->listing_count : job->part_file_count;
     run->part_files = malloc((run->part_file_count + (size_t)1) * sizeof *run->part_files);
-    if (!run->part_files)
-        return hub_fail(err, HUB_NO_MEMORY, "no memory for a job");
+    HUB_TRY(hub_allocated(run->part_files, err));
     if (run->part_file_count) {
         memcpy(run->part_files, numbers, run->part_file_count * sizeof *run->part_files);
         qsort(run->part_files, run->part_file_count, sizeof *run->part_files, compare_numbers);

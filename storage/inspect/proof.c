@@ -17,8 +17,7 @@ static enum hub_status store(struct hub_findings_reader *r, size_t size, void **
     if (!b || b->size - b->used < rounded) {
         const size_t space = HUB_MAX(rounded, 64 * KIB);
         b = malloc(sizeof *b + space);
-        if (!b)
-            return hub_fail(err, HUB_NO_MEMORY, "no memory for findings");
+        HUB_TRY(hub_allocated(b, err));
         *b = (struct hub_findings_block){.next = r->found->blocks, .size = space};
         r->found->blocks = b;
     }
@@ -59,8 +58,7 @@ static enum hub_status append(struct hub_findings_reader *r, unsigned which, voi
     if (*count == r->capacity[which]) {
         const size_t capacity = r->capacity[which] ? r->capacity[which] * 2 : 16;
         void *grown = realloc(*elements, capacity * size);
-        if (!grown)
-            return hub_fail(err, HUB_NO_MEMORY, "no memory for findings");
+        HUB_TRY(hub_allocated(grown, err));
         *elements = grown;
         r->capacity[which] = capacity;
     }
@@ -339,8 +337,7 @@ static enum hub_status take_layout(struct hub_findings_reader *r, struct hub_cur
     if (size > HUB_MAX_PART_LAYOUT_BYTES - r->layout_bytes)
         return hub_fail(err, HUB_TOO_BIG, "more than %zu bytes of layouts", HUB_MAX_PART_LAYOUT_BYTES);
     field->layout = malloc((size_t)size);
-    if (!field->layout)
-        return hub_fail(err, HUB_NO_MEMORY, "no memory for a layout");
+    HUB_TRY(hub_allocated(field->layout, err));
     field->layout_size = (size_t)size;
     r->layout_bytes += size;
     r->layout_field = number + 1;

@@ -18,8 +18,7 @@ static int compare_texts(const void *a, const void *b)
 static enum hub_status numbers_unique(const struct hub_findings *f, struct hub_error *err)
 {
     HUB_CLEANUP(hub_freep) int64_t *numbers = malloc((f->episode_count + (size_t)1) * sizeof *numbers);
-    if (!numbers)
-        return hub_fail(err, HUB_NO_MEMORY, "no memory for %u episodes", f->episode_count);
+    HUB_TRY(hub_allocated(numbers, err));
     bool ascending = true;
     for (uint32_t i = 0; i < f->episode_count; i++) {
         numbers[i] = f->episodes[i].number;
@@ -50,8 +49,7 @@ static enum hub_status names_unique(const struct hub_findings *f, struct hub_err
 {
     HUB_CLEANUP(hub_freep)
     const char **texts = malloc((f->field_count + f->part_count + (size_t)1) * sizeof *texts);
-    if (!texts)
-        return hub_fail(err, HUB_NO_MEMORY, "no memory for names");
+    HUB_TRY(hub_allocated(texts, err));
     for (uint32_t i = 0; i < f->field_count; i++)
         texts[i] = f->fields[i].path;
     HUB_TRY(texts_unique(texts, f->field_count, "fields", err));
@@ -65,8 +63,7 @@ static enum hub_status claims_disjoint(const struct hub_job *job, const struct h
                                        struct hub_error *err)
 {
     HUB_CLEANUP(hub_freep) bool *taken = calloc(job->file_count + (size_t)1, sizeof *taken);
-    if (!taken)
-        return hub_fail(err, HUB_NO_MEMORY, "no memory for %u files", job->file_count);
+    HUB_TRY(hub_allocated(taken, err));
     for (uint32_t i = 0; i < f->claim_count; i++) {
         for (uint32_t k = 0; k < f->claims[i].file_count; k++) {
             if (taken[f->claims[i].files[k]])
@@ -81,8 +78,7 @@ static enum hub_status layouts_true(const struct hub_job *job, const struct hub_
                                     struct hub_error *err)
 {
     HUB_CLEANUP(hub_freep) uint64_t *sizes = calloc(job->file_count + (size_t)1, sizeof *sizes);
-    if (!sizes)
-        return hub_fail(err, HUB_NO_MEMORY, "no memory for %u files", job->file_count);
+    HUB_TRY(hub_allocated(sizes, err));
     for (uint32_t i = 0; i < job->file_count; i++)
         sizes[i] = job->files[i].size;
     for (uint32_t i = 0; i < f->field_count; i++) {

@@ -21,8 +21,7 @@ enum hub_status hub_layout_builder_new(size_t limit_bytes, struct hub_layout_bui
                                        struct hub_error *err)
 {
     struct hub_layout_builder *b = calloc(1, sizeof *b);
-    if (!b)
-        return hub_fail(err, HUB_NO_MEMORY, "no memory for a layout");
+    HUB_TRY(hub_allocated(b, err));
     b->limit = HUB_MIN(limit_bytes, HUB_MAX_LAYOUT_BYTES);
     b->size = sizeof(struct hub_layout_head) + HUB_T_COUNT * 8;
     *out = b;
@@ -53,8 +52,7 @@ static enum hub_status append(struct hub_layout_builder *b, unsigned t, const vo
         const uint64_t want = HUB_MAX((uint64_t)table->count + count, (uint64_t)table->capacity * 2);
         const uint32_t capacity = (uint32_t)HUB_MIN(HUB_MAX(want, 8), HUB_NONE);
         uint8_t *data = realloc(table->data, capacity * entry);
-        if (!data)
-            return hub_fail(err, HUB_NO_MEMORY, "no memory for a layout");
+        HUB_TRY(hub_allocated(data, err));
         table->data = data;
         table->capacity = capacity;
     }
@@ -77,8 +75,7 @@ static enum hub_status grow_slots(struct table *table, size_t entry, struct hub_
 {
     const uint32_t slot_count = table->slot_count ? table->slot_count * 2 : 16;
     uint32_t *slots = calloc(slot_count, sizeof *slots);
-    if (!slots)
-        return hub_fail(err, HUB_NO_MEMORY, "no memory for a layout");
+    HUB_TRY(hub_allocated(slots, err));
     for (uint32_t i = 0; i < table->count; i++) {
         uint32_t at = hash_of(table->data + i * entry, entry) & (slot_count - 1);
         while (slots[at])
@@ -284,8 +281,7 @@ enum hub_status hub_layout_finish(struct hub_layout_builder *b, void **data, siz
     if (end > HUB_MAX_LAYOUT_BYTES)
         return hub_fail(err, HUB_TOO_BIG, "layout of %zu bytes", end);
     uint8_t *blob = calloc(1, end);
-    if (!blob)
-        return hub_fail(err, HUB_NO_MEMORY, "no memory for a layout of %zu bytes", end);
+    HUB_TRY(hub_allocated(blob, err));
     memcpy(blob, &head, sizeof head);
     for (unsigned t = 0; t < HUB_T_COUNT; t++)
         if (b->tables[t].count)

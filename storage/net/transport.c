@@ -68,7 +68,7 @@ enum hub_status hub_transport_new(const struct hub_transport_options *options, s
     struct hub_transport *t = calloc(1, sizeof *t);
     if (!t || !(t->multi = curl_multi_init())) {
         free(t);
-        return hub_fail(err, HUB_NO_MEMORY, "no memory for a client");
+        return hub_no_memory(err);
     }
     t->options = *options;
     t->token = copy_of(options->token);
@@ -176,7 +176,7 @@ static enum hub_status set_up(struct slot *s)
     const struct hub_transport *t = s->transport;
     const struct hub_transport_options *o = &t->options;
     if (!s->easy && !(s->easy = curl_easy_init()))
-        return hub_fail(&s->error, HUB_NO_MEMORY, "no memory for a connection");
+        return hub_no_memory(&s->error);
     CURL *e = s->easy;
     curl_easy_reset(e); /* connections and the DNS cache stay */
     curl_easy_setopt(e, CURLOPT_PROTOCOLS_STR, "http,https");
@@ -213,8 +213,7 @@ static enum hub_status add_header(struct slot *s, const char *name, const char *
     char line[2048];
     const int n = snprintf(line, sizeof line, "%s: %s", name, value);
     struct curl_slist *list = n > 0 && n < (int)sizeof line ? curl_slist_append(s->headers, line) : NULL;
-    if (!list)
-        return hub_fail(&s->error, HUB_NO_MEMORY, "no memory for a header");
+    HUB_TRY(hub_allocated(list, &s->error));
     s->headers = list;
     return HUB_OK;
 }
@@ -245,7 +244,7 @@ static enum hub_status set_request(struct slot *s)
     }
     curl_easy_setopt(s->easy, CURLOPT_HTTPHEADER, s->headers);
     if (curl_easy_setopt(s->easy, CURLOPT_URL, s->location ? s->location : f->url))
-        return hub_fail(&s->error, HUB_NO_MEMORY, "no memory for a URL");
+        return hub_no_memory(&s->error);
     return HUB_OK;
 }
 
@@ -265,7 +264,7 @@ static enum hub_status start(struct slot *s)
     if (!st)
         st = set_request(s);
     if (!st && curl_multi_add_handle(s->transport->multi, s->easy))
-        st = hub_fail(&s->error, HUB_NO_MEMORY, "no memory for a request");
+        st = hub_no_memory(&s->error);
     if (st)
         s->state = IDLE;
     return st;
@@ -313,7 +312,7 @@ static enum hub_status transport_error(struct slot *s, CURLcode code)
         break;
     }
     if (code == CURLE_OUT_OF_MEMORY)
-        return hub_fail(e, HUB_NO_MEMORY, "no memory for a request");
+        return hub_no_memory(e);
     if (code == CURLE_PEER_FAILED_VERIFICATION || code == CURLE_SSL_CERTPROBLEM)
         return hub_fail_as(e, HUB_IO, "unreachable", "the certificate of %.200s does not hold: %s", url,
                            curl_easy_strerror(code));
@@ -353,9 +352,7 @@ static enum hub_status redirect(struct slot *s)
     if (elsewhere && !s->transport->options.other_hosts)
         return hub_fail_as(&s->error, HUB_DENIED, "other-host",
                            "the hub sends us to another host, which is not followed unasked: %.200s", to);
-    copy = strdup(to);
-    if (!copy)
-        return hub_fail(&s->error, HUB_NO_MEMORY, "no memory for a redirect");
+    HUB_TRY(hub_dup(&copy, to, &s->error));
     free(s->location);
     s->location = copy;
     s->elsewhere = s->elsewhere || elsewhere;

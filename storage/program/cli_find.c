@@ -63,7 +63,7 @@ static enum hub_status gather(void *user, struct hub_found_dataset *dataset, str
         f->formats[f->format_count] = strdup(dataset->formats[f->format_count]);
         whole = f->formats[f->format_count++] != NULL;
     }
-    return whole ? HUB_OK : hub_fail(err, HUB_NO_MEMORY, "no memory for a dataset");
+    return hub_allocated(whole, err);
 }
 
 static int compare_found(const void *a, const void *b)
@@ -89,8 +89,7 @@ static enum hub_status report(const struct hub_find *find, const struct hub_walk
     struct hub_tree tree;
     HUB_CLEANUP(hub_freep) char *below = hub_path_join(f->path, f->name ? f->name : "");
     HUB_CLEANUP(hub_freep) char *path = below ? hub_path_join(walk->roots->roots[0].path, below) : NULL;
-    if (!path)
-        return hub_fail(err, HUB_NO_MEMORY, "no memory for a path");
+    HUB_TRY(hub_allocated(path, err));
     HUB_TRY(hub_tree_take(walk, f->path, &f->files, &tree, err));
     HUB_TRY(hub_report_make(find->inspector, path, f->id, (const char *const *)f->formats, f->format_count,
                             &tree, &r, err));

@@ -64,7 +64,7 @@ static enum hub_status find_field(struct hub_report *r, const struct hub_found_f
     **out = (struct hub_report_field){
         .path = strdup(found->path), .type = found->type, .role = found->role, .axis = found->axis};
     if (!(*out)->path)
-        return hub_fail(err, HUB_NO_MEMORY, "no memory for fields");
+        return hub_no_memory(err);
     r->field_count++;
     return HUB_OK;
 }

@@ -19,7 +19,7 @@ enum hub_status hub_tree_take(const struct hub_walk *walk, const char *path, str
     out->files = calloc(files->count + (size_t)1, sizeof *out->files);
     if (!out->path || !out->files) {
         hub_tree_dispose(out);
-        return hub_fail(err, HUB_NO_MEMORY, "no memory for %u files", files->count);
+        return hub_no_memory(err);
     }
     for (uint32_t i = 0; i < files->count; i++) {
         out->files[i] =
@@ -35,7 +35,6 @@ enum hub_status hub_tree_open(void *user, uint32_t number, int *fd, struct hub_e
 {
     const struct hub_tree *tree = user;
     HUB_CLEANUP(hub_freep) char *path = hub_path_join(tree->path, tree->files[number].path);
-    if (!path)
-        return hub_fail(err, HUB_NO_MEMORY, "no memory for a path");
+    HUB_TRY(hub_allocated(path, err));
     return hub_roots_open(tree->walk->roots, 0, path, O_RDONLY, fd, err);
 }

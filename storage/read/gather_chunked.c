@@ -184,8 +184,7 @@ static enum hub_status scatter(const struct run *run, const struct visit *visit,
     uint8_t *filter = hub_scratch(HUB_SCRATCH_FILTER, 2 * half);
     const bool whole = visit->box.rank == 0 && visit->box.item == w->chunk_bytes;
     uint8_t *decoded = whole ? to : hub_scratch(HUB_SCRATCH_DECODED, w->chunk_bytes);
-    if (!filter || !decoded)
-        return hub_fail(err, HUB_NO_MEMORY, "no memory to decode a chunk");
+    HUB_TRY(hub_allocated(filter && decoded, err));
     HUB_TRY(hub_chunk_decode(w->pipeline, visit->chunk->mask, stored, visit->chunk->size, decoded,
                              w->chunk_bytes, filter, err));
     if (!whole)
@@ -201,8 +200,7 @@ static enum hub_status flush(struct run *run, struct hub_error *err)
     if (!count)
         return HUB_OK;
     uint8_t *stored = hub_scratch(HUB_SCRATCH_STORED, size);
-    if (!stored)
-        return hub_fail(err, HUB_NO_MEMORY, "no memory to read %llu bytes", (unsigned long long)size);
+    HUB_TRY(hub_allocated(stored, err));
     HUB_TRY(hub_gather_read(run->g, run->file, run->start, stored, size, err));
     for (uint32_t i = 0; i < count; i++) {
         const struct visit *visit = &run->visits[i];

@@ -28,8 +28,7 @@ static enum hub_status flush(struct batch *b, struct hub_error *err)
     if (b->straight)
         return hub_gather_read(b->g, b->file, b->start, b->item[0].to, size, err);
     uint8_t *data = hub_scratch(HUB_SCRATCH_STORED, size);
-    if (!data)
-        return hub_fail(err, HUB_NO_MEMORY, "no memory to read %llu bytes", (unsigned long long)size);
+    HUB_TRY(hub_allocated(data, err));
     HUB_TRY(hub_gather_read(b->g, b->file, b->start, data, size, err));
     for (uint32_t i = 0; i < count; i++)
         memcpy(b->item[i].to, data + (b->item[i].offset - b->start), b->item[i].length);

@@ -83,8 +83,7 @@ static enum hub_status unpack(const struct reader *r, const struct hub_page *pag
     const bool plain = r->column->codec == HUB_PAGE_PLAIN || (page->version == 2 && !page->compressed);
     uint8_t *decoded = hub_scratch(slot, page->decoded),
             *stored = plain ? decoded : hub_scratch(HUB_SCRATCH_STORED, page->stored);
-    if (!decoded || !stored)
-        return hub_fail(err, HUB_NO_MEMORY, "no memory to decode a page");
+    HUB_TRY(hub_allocated(decoded && stored, err));
     HUB_TRY(hub_gather_read(r->g, r->file, page->offset, stored, page->stored, err));
     if (!plain)
         HUB_TRY(hub_page_unpack(r->column, page, stored, decoded, err));
@@ -99,8 +98,7 @@ static enum hub_status open_dictionary(struct reader *r, const struct hub_page *
     if (r->column->physical != HUB_PHYS_BYTE_ARRAY)
         return HUB_OK;
     struct hub_page_view *views = hub_scratch(HUB_SCRATCH_INDEX, (page->values + (size_t)1) * sizeof *views);
-    if (!views)
-        return hub_fail(err, HUB_NO_MEMORY, "no memory for a dictionary of %u values", page->values);
+    HUB_TRY(hub_allocated(views, err));
     r->views = views;
     return hub_page_index(page, r->dictionary, r->column->longest, views, err);
 }
@@ -149,9 +147,7 @@ static enum hub_status note_nulls(const struct reader *r, const struct part *par
         return HUB_OK;
     if (!r->g->valid) {
         r->g->valid = malloc(HUB_MAX(all, 1));
-        if (!r->g->valid)
-            return hub_fail(err, HUB_NO_MEMORY, "no memory for the nulls of %llu values",
-                            (unsigned long long)all);
+        HUB_TRY(hub_allocated(r->g->valid, err));
         memset(r->g->valid, 1, all);
     }
     place_rows(r, part, valid, 1, r->g->valid);
@@ -170,8 +166,7 @@ static enum hub_status decode_fixed(struct reader *r, const struct hub_page *pag
     if (!straight && count > VALUES_LIMIT / size)
         return hub_fail(err, HUB_TOO_BIG, "page of %llu values", (unsigned long long)count);
     uint8_t *temporary = hub_scratch(HUB_SCRATCH_VALUES, (straight ? 0 : count * size) + (nulls ? count : 0));
-    if (!temporary)
-        return hub_fail(err, HUB_NO_MEMORY, "no memory for the values of a page");
+    HUB_TRY(hub_allocated(temporary, err));
     uint8_t *values =
         straight ? r->g->data + cut->first * r->g->row_bytes + (part->from - r->low) * size : temporary;
     uint8_t *valid = nulls ? temporary + (straight ? 0 : count * size) : NULL;
@@ -192,8 +187,7 @@ static enum hub_status decode_var(struct reader *r, const struct hub_page *page,
     if (count > VALUES_LIMIT / sizeof(struct hub_page_view))
         return hub_fail(err, HUB_TOO_BIG, "page of %llu values", (unsigned long long)count);
     struct hub_page_view *views = hub_scratch(HUB_SCRATCH_VALUES, count * (sizeof *views + 1));
-    if (!views)
-        return hub_fail(err, HUB_NO_MEMORY, "no memory for the values of a page");
+    HUB_TRY(hub_allocated(views, err));
     uint8_t *valid = (uint8_t *)(views + count);
     struct hub_page_job job;
     HUB_TRY(decode(r, page, part, &job, NULL, views, valid, err));
@@ -228,7 +222,7 @@ static enum hub_status lengths(struct hub_gather *g, const struct hub_cut *cut, 
 {
     if (!g->pooled)
         g->pooled = malloc(g->plan->slice.count * sizeof *g->pooled);
-    return g->pooled ? decode_cut(g, cut, err) : hub_fail(err, HUB_NO_MEMORY, "no memory for rows of pages");
+    return g->pooled ? decode_cut(g, cut, err) : hub_no_memory(err);
 }
 
 static enum hub_status gather(struct hub_gather *g, const struct hub_cut *cut, struct hub_error *err)

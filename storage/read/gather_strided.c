@@ -82,8 +82,7 @@ static enum hub_status read_span(const struct hub_gather *g, struct hub_file *fi
         if (inner->dim[i].from < 0)
             low += (inner->dim[i].n - 1) * width_of(inner->dim[i].from);
     uint8_t *data = hub_scratch(HUB_SCRATCH_STORED, span);
-    if (!data)
-        return hub_fail(err, HUB_NO_MEMORY, "no memory to read %llu bytes", (unsigned long long)span);
+    HUB_TRY(hub_allocated(data, err));
     HUB_TRY(hub_gather_read(g, file, offset - low, data, span, err));
     struct hub_box box = *inner;
     hub_box_simplify(&box);

@@ -77,8 +77,7 @@ static enum hub_status gather_var(struct hub_gather *g, struct hub_error *err)
         g->offsets[i + 1] += g->offsets[i];
     }
     g->data = malloc(HUB_MAX(g->offsets[count], 1));
-    if (!g->data)
-        return hub_fail(err, HUB_NO_MEMORY, "no memory for %" PRIu64 " bytes", g->offsets[count]);
+    HUB_TRY(hub_allocated(g->data, err));
     return gather_cuts(g, err);
 }
 
@@ -92,7 +91,7 @@ static enum hub_status gather_rows(struct hub_gather *g, void *into, struct hub_
     else
         g->data = into ? into : malloc(HUB_MAX(count * g->row_bytes, 1));
     if (var ? !g->offsets : !g->data)
-        return hub_fail(err, HUB_NO_MEMORY, "no memory for %" PRIu64 " rows", count);
+        return hub_no_memory(err);
     if (!var)
         return g->row_bytes ? gather_cuts(g, err) : HUB_OK;
     g->pool = HUB_BUF_INIT(plan->bytes_out);

@@ -223,8 +223,7 @@ static enum hub_status new_file(const struct hub_file_ref *ref, uint64_t hash, i
     if (ref->expect && !hub_stamp_equal(&stamp, ref->expect))
         return hub_file_changed(ref->path, err);
     struct cached *file = calloc(1, sizeof *file + strlen(ref->path) + 1);
-    if (!file)
-        return hub_fail(err, HUB_NO_MEMORY, "no memory for a file");
+    HUB_TRY(hub_allocated(file, err));
     memcpy(file->path, ref->path, strlen(ref->path) + 1);
     atomic_init(&file->file.refs, 1);
     file->file.fd = fd;
@@ -266,15 +265,13 @@ static enum hub_status fill_store(struct hub_store *store, const struct hub_stor
     store->roots = options->roots;
     store->state = options->state ? strdup(options->state) : NULL;
     if (options->state && !store->state)
-        return hub_fail(err, HUB_NO_MEMORY, "no memory for a file store");
+        return hub_no_memory(err);
     store->shard_limit = ((options->max_open ? options->max_open : DEFAULT_OPEN) + SHARDS - 1) / SHARDS;
     store->bucket_count = 16;
     while (store->bucket_count < store->shard_limit && store->bucket_count < 1u << 16)
         store->bucket_count *= 2;
     for (unsigned i = 0; i < SHARDS; i++) {
-        store->shards[i].buckets = calloc(store->bucket_count, sizeof(struct cached *));
-        if (!store->shards[i].buckets)
-            return hub_fail(err, HUB_NO_MEMORY, "no memory for a file store");
+        HUB_TRY(hub_new(&store->shards[i].buckets, store->bucket_count, sizeof(struct cached *), err));
     }
     return HUB_OK;
 }
@@ -283,8 +280,7 @@ enum hub_status hub_store_open(const struct hub_store_options *options, struct h
                                struct hub_error *err)
 {
     struct hub_store *store = calloc(1, sizeof *store);
-    if (!store)
-        return hub_fail(err, HUB_NO_MEMORY, "no memory for a file store");
+    HUB_TRY(hub_allocated(store, err));
     for (unsigned i = 0; i < SHARDS; i++)
         pthread_mutex_init(&store->shards[i].lock, NULL);
     const enum hub_status st = fill_store(store, options, err);

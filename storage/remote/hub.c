@@ -84,7 +84,7 @@ static enum hub_status get_page(struct hub_remote *remote, const char *url, stru
     const char *next = hub_member_text(page->document, "next");
     const char *query = next ? strchr(next, '?') : NULL;
     if (query && page->count && !(page->next = strdup(query)))
-        return hub_fail(err, HUB_NO_MEMORY, "no memory for a page");
+        return hub_no_memory(err);
     return HUB_OK;
 }
 
@@ -170,7 +170,7 @@ static enum hub_status read_files(const json_t *document, const char *id, const 
     if (revision && strcmp(now, revision) != 0)
         return hub_fail_as(err, HUB_CHANGED, "revision-gone", "'%s' is now at revision %.40s", id, now);
     if (!(out->id = strdup(full)) || !(out->revision = strdup(now)))
-        return hub_fail(err, HUB_NO_MEMORY, "no memory for a list of files");
+        return hub_no_memory(err);
     json_array_foreach(items, i, item)
     {
         const char *path = hub_member_text(item, "path");

@@ -18,8 +18,7 @@ enum hub_status hub_raw_items(struct hub_view object, const char *key, size_t ma
     struct hub_view rest = member_of(object, key);
     struct hub_view *items = calloc(max + 1, sizeof *items);
     size_t n = 0;
-    if (!items)
-        return hub_fail(err, HUB_NO_MEMORY, "no memory for a page");
+    HUB_TRY(hub_allocated(items, err));
     if (rest.size && rest.data[0] == '[')
         while (n < max && hub_json_take(&rest, NULL, &items[n]))
             n++;

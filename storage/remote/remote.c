@@ -34,8 +34,7 @@ enum hub_status hub_remote_open(const char *address, const struct hub_transport_
     if (!row || !row->kind)
         return hub_fail(err, HUB_UNSUPPORTED, "'%.200s' is no remote that can be spoken to", address);
     *out = (struct hub_remote){.kind = row->kind, .base = strdup(address)};
-    if (!out->base)
-        return hub_fail(err, HUB_NO_MEMORY, "no memory for a client");
+    HUB_TRY(hub_allocated(out->base, err));
     return hub_transport_new(options, &out->transport, err);
 }
 
@@ -130,8 +129,7 @@ enum hub_status hub_remote_files_add(struct hub_remote_files *files, const char 
     HUB_TRY(hub_grow(&files->items, files->count, &files->capacity, sizeof *files->items, err));
     struct hub_remote_file *file = &files->items[files->count];
     *file = (struct hub_remote_file){.path = strdup(path), .size = size};
-    if (!file->path)
-        return hub_fail(err, HUB_NO_MEMORY, "no memory for a list of files");
+    HUB_TRY(hub_allocated(file->path, err));
     files->count++;
     file->has_sha256 = sha256 && hub_unhex(hub_view_of(sha256), file->sha256, HUB_SHA256_BYTES);
     if (__builtin_add_overflow(files->bytes, size, &files->bytes))

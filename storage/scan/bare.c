@@ -72,7 +72,7 @@ enum hub_status hub_batch_add(struct hub_scanner *s, struct hub_batch *batch, st
         batch->sets = calloc(BATCH_SETS, sizeof *batch->sets);
     HUB_CLEANUP(hub_freep) char *why = reason ? strdup(reason) : NULL;
     if (!batch->sets || (reason && !why))
-        return hub_fail(err, HUB_NO_MEMORY, "no memory to publish");
+        return hub_no_memory(err);
     HUB_TRY(hub_seen_key(s, seen->root, seen->id, &note));
     if (!batch->count)
         batch->began_ms = hub_time_mono_ms();
@@ -138,8 +138,7 @@ enum hub_status hub_batch_publish(struct hub_scanner *s, struct hub_batch *batch
     if (!batch->count)
         return HUB_OK;
     HUB_CLEANUP(hub_freep) struct hub_draft *drafts = calloc(batch->count, sizeof *drafts);
-    const enum hub_status st =
-        drafts ? publish(s, batch, drafts, &done, err) : hub_fail(err, HUB_NO_MEMORY, "no memory to publish");
+    const enum hub_status st = drafts ? publish(s, batch, drafts, &done, err) : hub_no_memory(err);
     pthread_mutex_lock(&s->lock);
     for (uint32_t i = 0; i < done; i++) {
         struct hub_seen *seen = batch->sets[i].seen;

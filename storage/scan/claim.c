@@ -69,8 +69,7 @@ static enum hub_status add(struct hub_question *q, const char *prefix, const str
 {
     HUB_TRY(hub_grow(&q->entries, q->count, &q->capacity, sizeof *q->entries, err));
     char *path = hub_path_join(prefix, entry->name);
-    if (!path)
-        return hub_fail(err, HUB_NO_MEMORY, "no memory for a listing");
+    HUB_TRY(hub_allocated(path, err));
     q->entries[q->count++] =
         (struct asked){{path, entry->directory ? 0 : entry->stamp.size, entry->directory}, of};
     q->signature = hub_hash(q->signature, path, strlen(path) + 1);
@@ -107,8 +106,7 @@ static enum hub_status fill(struct hub_question *q, const struct hub_listing *li
         if (!e->directory || !hub_format_table_looks_into(q->formats, e->name))
             continue;
         HUB_CLEANUP(hub_freep) char *path = hub_path_join(q->path, e->name);
-        if (!path)
-            return hub_fail(err, HUB_NO_MEMORY, "no memory for a listing");
+        HUB_TRY(hub_allocated(path, err));
         if (hub_walk_list(q->discovery->walk, q->root, path, &inner, NULL) == HUB_OK)
             HUB_TRY(add_all(q, e->name, &inner, err));
     }
@@ -164,8 +162,7 @@ static enum hub_status open_entry(void *user, uint32_t number, int *fd, struct h
     uint32_t entry;
     struct hub_question *q = question_of(user, number, &entry);
     HUB_CLEANUP(hub_freep) char *path = hub_path_join(q->path, q->entries[entry].file.path);
-    if (!path)
-        return hub_fail(err, HUB_NO_MEMORY, "no memory for a path");
+    HUB_TRY(hub_allocated(path, err));
     const enum hub_status st = hub_roots_open(q->discovery->walk->roots, q->root, path, O_RDONLY, fd, err);
     q->unread |= st != HUB_OK;
     return st;
@@ -178,7 +175,7 @@ static enum hub_status copy_bid(const struct hub_question *q, uint32_t first, st
     bid->name = claim->name ? strdup(claim->name) : NULL;
     bid->files = malloc((claim->file_count + (size_t)1) * sizeof *bid->files);
     if (!bid->format || !bid->files || (claim->name && !bid->name))
-        return hub_fail(err, HUB_NO_MEMORY, "no memory for a claim");
+        return hub_no_memory(err);
     for (uint32_t i = 0; i < claim->file_count; i++)
         if (q->entries[claim->files[i] - first].of != HUB_NONE)
             bid->files[bid->file_count++] = q->entries[claim->files[i] - first].of;
@@ -200,9 +197,7 @@ static enum hub_status copy_bids(const struct hub_question *q, uint32_t first,
                                  const struct hub_found_claim *claims, uint32_t count, struct hub_bids *out,
                                  struct hub_error *err)
 {
-    out->bids = calloc(count + (size_t)1, sizeof *out->bids);
-    if (!out->bids)
-        return hub_fail(err, HUB_NO_MEMORY, "no memory for claims");
+    HUB_TRY(hub_new(&out->bids, count + (size_t)1, sizeof *out->bids, err));
     for (uint32_t i = 0; i < count; i++) {
         const struct hub_format_row *format = hub_format_table_find(q->formats, claims[i].format);
         if (!format || (!claims[i].name && !wanted(q, format)))
@@ -326,7 +321,7 @@ enum hub_status hub_question_make(const struct hub_discovery *discovery, uint32_
     struct hub_question *q = calloc(1, sizeof *q);
     if (!q || !(q->path = strdup(path))) {
         free(q);
-        return hub_fail(err, HUB_NO_MEMORY, "no memory for a listing");
+        return hub_no_memory(err);
     }
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf key = HUB_BUF_INIT(64 * KIB);
     q->discovery = discovery;
@@ -354,7 +349,7 @@ enum hub_status hub_questions_ask(struct hub_question *const *questions, uint32_
     HUB_CLEANUP(hub_freep) uint32_t *first = malloc((count + (size_t)1) * sizeof *first);
     struct batch b = {questions, first, count};
     if (!files || !first || entries > UINT32_MAX)
-        return hub_fail(err, HUB_NO_MEMORY, "no memory for %zu entries", entries);
+        return hub_no_memory(err);
     uint32_t n = 0;
     for (uint32_t i = 0; i < count; i++) {
         first[i] = n;

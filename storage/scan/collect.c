@@ -11,11 +11,6 @@
 const char hub_link_leaves[] =
     "this link leads nowhere, or out of the roots: its end is not part of the dataset (--allow-target)";
 
-static enum hub_status no_memory(struct hub_error *err)
-{
-    return hub_fail(err, HUB_NO_MEMORY, "no memory to walk the roots");
-}
-
 /* ---- the set ---- */
 
 static void drop_files(struct hub_fileset *set, uint32_t from)
@@ -47,8 +42,7 @@ enum hub_status hub_fileset_add(struct hub_fileset *set, const char *prefix, con
         return hub_fail(err, HUB_TOO_BIG, "a dataset of more than %d files", HUB_MAX_FILES);
     HUB_TRY(hub_grow(&set->files, set->count, &set->capacity, sizeof *set->files, err));
     char *path = hub_path_join(prefix, entry->name);
-    if (!path)
-        return no_memory(err);
+    HUB_TRY(hub_allocated(path, err));
     set->files[set->count++] = (struct hub_ds_file){path, entry->stamp};
     set->newest_ns = HUB_MAX(set->newest_ns, hub_entry_newest_ns(entry));
     return HUB_OK;
@@ -76,22 +70,20 @@ enum hub_status hub_fileset_problem(struct hub_fileset *set, const char *code, c
     vsnprintf(detail, sizeof detail, fmt, args);
     va_end(args);
     struct hub_found_problem *problems = realloc(set->problems, (set->problem_count + 1) * sizeof *problems);
-    if (!problems)
-        return no_memory(err);
+    HUB_TRY(hub_allocated(problems, err));
     set->problems = problems;
     struct hub_found_problem *p = &problems[set->problem_count++];
     *p = (struct hub_found_problem){strdup(code), strdup(path), strdup(detail)};
-    return p->code && p->path && p->detail ? HUB_OK : no_memory(err);
+    return hub_allocated(p->code && p->path && p->detail, err);
 }
 
 static enum hub_status add_nested(struct hub_fileset *set, const char *path, struct hub_error *err)
 {
     char **nested = realloc(set->nested, (set->nested_count + 1) * sizeof *nested);
-    if (!nested)
-        return no_memory(err);
+    HUB_TRY(hub_allocated(nested, err));
     set->nested = nested;
     nested[set->nested_count] = strdup(path);
-    return nested[set->nested_count++] ? HUB_OK : no_memory(err);
+    return nested[set->nested_count++] ? HUB_OK : hub_no_memory(err);
 }
 
 /* ---- collecting ---- */
@@ -118,8 +110,7 @@ static enum hub_status keep_link(struct collecting *c, const char *below, const 
 {
     HUB_TRY(hub_grow(&c->links, c->link_count, &c->link_capacity, sizeof *c->links, err));
     char *path = hub_path_join(below, e->name);
-    if (!path)
-        return no_memory(err);
+    HUB_TRY(hub_allocated(path, err));
     c->links[c->link_count++] = (struct link){path, e->device, e->inode};
     return HUB_OK;
 }
@@ -150,8 +141,7 @@ static enum hub_status list_below(struct collecting *c, const char *below, struc
 {
     struct hub_error why = {0};
     HUB_CLEANUP(hub_freep) char *path = hub_path_join(c->top, below);
-    if (!path)
-        return no_memory(err);
+    HUB_TRY(hub_allocated(path, err));
     const enum hub_status st = hub_walk_list(c->walk, c->root, path, listing, &why);
     if (!st || st == HUB_NOT_FOUND)
         return HUB_OK; /* it may have gone meanwhile */
@@ -167,8 +157,7 @@ static enum hub_status collect_entries(struct collecting *c, const char *below,
 {
     for (const char *name = listing->leaving; name && *name; name += strlen(name) + 1) {
         HUB_CLEANUP(hub_freep) char *path = hub_path_join(below, name);
-        if (!path)
-            return no_memory(err);
+        HUB_TRY(hub_allocated(path, err));
         HUB_TRY(hub_fileset_problem(c->out, "link-leaves", path, err, "%s", hub_link_leaves));
     }
     for (uint32_t i = 0; i < listing->count && !*nested; i++) {
@@ -182,8 +171,7 @@ static enum hub_status collect_entries(struct collecting *c, const char *below,
             continue;
         }
         HUB_CLEANUP(hub_freep) char *next = hub_path_join(below, e->name);
-        if (!next)
-            return no_memory(err);
+        HUB_TRY(hub_allocated(next, err));
         HUB_TRY(collect(c, next, nested, err));
     }
     return HUB_OK;
@@ -274,7 +262,7 @@ enum hub_status hub_walk_restat(const struct hub_walk *walk, uint32_t root, cons
         HUB_CLEANUP(hub_freep) char *full = hub_path_join(path, of->files[i].path);
         HUB_CLEANUP(hub_closep) int fd = -1;
         struct stat now;
-        st = full ? hub_roots_open(walk->roots, root, full, O_PATH, &fd, err) : no_memory(err);
+        st = full ? hub_roots_open(walk->roots, root, full, O_PATH, &fd, err) : hub_no_memory(err);
         if (!st && fstat(fd, &now))
             st = hub_fail_errno(err, errno, "%s", full);
         if (!st) {

@@ -90,7 +90,7 @@ static enum hub_status enqueue(struct hub_walking *w, struct hub_node *node, uin
     adopt(w, node);
     snprintf(why, sizeof why, "not entered: its root has more than %" PRIu64 " directories",
              w->discovery->walk->max_directories);
-    return refuse(w, node, why) ? hub_fail(err, HUB_NO_MEMORY, "no memory for a directory") : HUB_OK;
+    return refuse(w, node, why) ? hub_no_memory(err) : HUB_OK;
 }
 
 static enum hub_status enter_below(struct hub_walking *w, struct hub_node *node, const struct hub_entry *e,
@@ -99,8 +99,7 @@ static enum hub_status enter_below(struct hub_walking *w, struct hub_node *node,
     if (e->elsewhere)
         return HUB_OK; /* it is met under its own name */
     struct hub_node *child = node_new(node, node->root, node->path, e->name);
-    if (!child)
-        return hub_fail(err, HUB_NO_MEMORY, "no memory for a directory");
+    HUB_TRY(hub_allocated(child, err));
     child->holds_name = holds_name;
     enum hub_status st = HUB_OK;
     pthread_mutex_lock(&w->lock);
@@ -124,8 +123,7 @@ static enum hub_status enter_nested(struct hub_walking *w, struct hub_node *node
     HUB_CLEANUP(hub_closep) int fd = -1;
     HUB_CLEANUP(hub_freep) char *full = hub_path_join(node->path, path);
     struct stat st;
-    if (!full)
-        return hub_fail(err, HUB_NO_MEMORY, "no memory for a path");
+    HUB_TRY(hub_allocated(full, err));
     if (hub_roots_open(w->discovery->walk->roots, node->root, full, O_PATH | O_DIRECTORY, &fd, NULL) ||
         fstat(fd, &st))
         return HUB_OK;
@@ -139,8 +137,7 @@ static enum hub_status claim_directory(struct hub_walking *w, struct hub_node *n
     HUB_CLEANUP(hub_fileset_dispose) struct hub_fileset files = {0};
     HUB_CLEANUP(hub_freep) const char **formats = calloc(bids->count, sizeof *formats);
     struct hub_error why = {0};
-    if (!formats)
-        return hub_fail(err, HUB_NO_MEMORY, "no memory for claims");
+    HUB_TRY(hub_allocated(formats, err));
     for (uint32_t i = 0; i < bids->count; i++)
         formats[i] = bids->bids[i].format;
     node->recognised = true;
@@ -190,7 +187,7 @@ static enum hub_status claim_series(struct hub_walking *w, struct hub_node *node
                                     bool *claimed, struct hub_error *err)
 {
     HUB_CLEANUP(hub_freep) const char **names = calloc(bids->count + (size_t)1, sizeof *names);
-    enum hub_status st = names ? HUB_OK : hub_fail(err, HUB_NO_MEMORY, "no memory for claims");
+    enum hub_status st = names ? HUB_OK : hub_no_memory(err);
     uint32_t count = 0;
     for (uint32_t i = 0; i < bids->count && !st; i++) {
         struct hub_buf name = HUB_BUF_INIT(KIB);
@@ -235,7 +232,7 @@ static enum hub_status name_root(struct hub_walking *w, const struct hub_node *n
         return HUB_OK;
     HUB_TRY(hub_walking_free_name(listing, NULL, 0, "root-files", &name, err));
     w->root_name = hub_buf_take(&name, NULL);
-    return w->root_name ? HUB_OK : hub_fail(err, HUB_NO_MEMORY, "no memory for a name");
+    return hub_allocated(w->root_name, err);
 }
 
 static enum hub_status look_at(struct hub_walking *w, struct hub_node *node, struct hub_listing *listing,
@@ -244,8 +241,7 @@ static enum hub_status look_at(struct hub_walking *w, struct hub_node *node, str
     if (bids->count && !bids->bids[0].name)
         return claim_directory(w, node, bids, err);
     HUB_CLEANUP(hub_freep) bool *claimed = calloc(listing->count + (size_t)1, sizeof *claimed);
-    if (!claimed)
-        return hub_fail(err, HUB_NO_MEMORY, "no memory for claims");
+    HUB_TRY(hub_allocated(claimed, err));
     node->leaving = listing->leaving;
     listing->leaving = NULL;
     HUB_TRY(name_root(w, node, listing, err));
@@ -334,7 +330,7 @@ static enum hub_status visit(struct hub_walking *w, struct hub_node *node, struc
     struct hub_waiting *waiting = calloc(1, sizeof *waiting);
     if (!waiting) {
         hub_question_free(question);
-        return hub_fail(err, HUB_NO_MEMORY, "no memory for a directory");
+        return hub_no_memory(err);
     }
     *waiting = (struct hub_waiting){.node = node, .listing = listing, .question = question};
     listing = (struct hub_listing){0};
@@ -386,7 +382,7 @@ static enum hub_status answer(struct hub_walking *w, struct hub_waiting *first, 
     enum hub_status st = HUB_OK;
     uint32_t n = 0;
     if (!questions || !bids || !failed)
-        st = hub_fail(err, HUB_NO_MEMORY, "no memory for claims");
+        st = hub_no_memory(err);
     for (struct hub_waiting *at = first; at && !st; at = at->next)
         questions[n++] = at->question;
     if (!st)
@@ -446,8 +442,7 @@ static enum hub_status enter_links(struct hub_walking *w, struct hub_error *err)
     for (struct hub_node *node = w->links; node; node = node->next)
         count++;
     HUB_CLEANUP(hub_freep) struct hub_node **nodes = malloc((count + 1) * sizeof *nodes);
-    if (!nodes)
-        return hub_fail(err, HUB_NO_MEMORY, "no memory for links");
+    HUB_TRY(hub_allocated(nodes, err));
     for (struct hub_node *node = w->links; node; node = node->next)
         nodes[n++] = node;
     w->links = NULL;
@@ -561,8 +556,7 @@ static void free_all(struct hub_walking *w)
 static enum hub_status walk_root(struct hub_walking *w, uint32_t root, struct hub_error *err)
 {
     struct hub_node *top = node_new(NULL, root, "", "");
-    if (!top)
-        return hub_fail(err, HUB_NO_MEMORY, "no memory to walk the roots");
+    HUB_TRY(hub_allocated(top, err));
     adopt(w, top);
     push(w, top);
     run_threads(w);

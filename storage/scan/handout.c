@@ -36,8 +36,7 @@ static enum hub_status spell_id(const char *space, const char *path, const char 
 {
     HUB_CLEANUP(hub_freep) char *below = hub_path_join(path, name);
     HUB_CLEANUP(hub_freep) char *whole = below ? hub_path_join(space, below) : NULL;
-    if (!whole)
-        return hub_fail(err, HUB_NO_MEMORY, "no memory for an id");
+    HUB_TRY(hub_allocated(whole, err));
     id->size = 0;
     HUB_TRY(hub_spell_id(hub_view_of(whole), id, err));
     *shortened = hub_id_check(hub_buf_view(id), NULL) != HUB_OK;
@@ -58,8 +57,7 @@ static enum hub_status grow_ids(struct hub_walking *w, struct hub_error *err)
         return HUB_OK;
     const size_t slots = w->id_slots ? w->id_slots * 2 : 256;
     char **ids = calloc(slots, sizeof *ids);
-    if (!ids)
-        return hub_fail(err, HUB_NO_MEMORY, "no memory for %zu datasets", slots);
+    HUB_TRY(hub_allocated(ids, err));
     for (size_t i = 0; i < w->id_slots; i++)
         if (w->ids[i])
             *slot_of(ids, slots, w->ids[i]) = w->ids[i];
@@ -79,7 +77,7 @@ static enum hub_status take_id(struct hub_walking *w, const char *id, bool *take
         return HUB_OK;
     *slot = strdup(id);
     w->id_count += *slot != NULL;
-    return *slot ? HUB_OK : hub_fail(err, HUB_NO_MEMORY, "no memory for an id");
+    return hub_allocated(*slot, err);
 }
 
 static bool name_taken(const struct hub_listing *listing, const char *const *taken, size_t taken_count,

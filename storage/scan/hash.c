@@ -63,8 +63,7 @@ static enum hub_status read_all(struct hub_hasher *h, const struct wanted *w, st
 {
     const uint64_t size = hub_file_stamp(file)->size;
     HUB_CLEANUP(hub_freep) char *block = malloc(BLOCK_BYTES);
-    if (!block)
-        return hub_fail(err, HUB_NO_MEMORY, "no memory to hash");
+    HUB_TRY(hub_allocated(block, err));
     for (uint64_t at = 0; at < size;) {
         const size_t n = (size_t)HUB_MIN(size - at, (uint64_t)BLOCK_BYTES);
         if (w->unasked)
@@ -235,8 +234,7 @@ enum hub_status hub_hasher_start(struct hub_catalog *catalog, struct hub_store *
                                  struct hub_hasher **out, struct hub_error *err)
 {
     struct hub_hasher *h = calloc(1, sizeof *h);
-    if (!h)
-        return hub_fail(err, HUB_NO_MEMORY, "no memory to hash");
+    HUB_TRY(hub_allocated(h, err));
     h->catalog = catalog;
     h->store = store;
     h->idle = idle;

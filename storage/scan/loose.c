@@ -14,8 +14,7 @@ static enum hub_status note_links(const struct hub_node *node, const char *below
 {
     for (const char *name = node->leaving; name && *name; name += strlen(name) + 1) {
         HUB_CLEANUP(hub_freep) char *path = hub_path_join(below, name);
-        if (!path)
-            return hub_fail(err, HUB_NO_MEMORY, "no memory for a link");
+        HUB_TRY(hub_allocated(path, err));
         HUB_TRY(hub_fileset_problem(out, "link-leaves", path, err, "%s", hub_link_leaves));
     }
     return HUB_OK;
@@ -35,8 +34,7 @@ static enum hub_status gather(const struct hub_node *node, const char *below, st
     for (const struct hub_node *child = node->children; child; child = child->beside) {
         const char *name = strrchr(child->path, '/');
         HUB_CLEANUP(hub_freep) char *path = hub_path_join(below, name ? name + 1 : child->path);
-        if (!path)
-            return hub_fail(err, HUB_NO_MEMORY, "no memory for a path");
+        HUB_TRY(hub_allocated(path, err));
         HUB_TRY(gather(child, path, out, err));
     }
     return HUB_OK;

@@ -17,9 +17,7 @@ static enum hub_status grow(struct hub_places *set, struct hub_error *err)
     if (set->count * 2 < set->capacity)
         return HUB_OK;
     struct hub_places larger = {.count = set->count, .capacity = set->capacity ? set->capacity * 2 : 64};
-    larger.slots = calloc(larger.capacity, sizeof *larger.slots);
-    if (!larger.slots)
-        return hub_fail(err, HUB_NO_MEMORY, "no memory for %zu directories", larger.capacity);
+    HUB_TRY(hub_new(&larger.slots, larger.capacity, sizeof *larger.slots, err));
     for (size_t i = 0; i < set->capacity; i++)
         if (set->slots[i].used)
             *slot_of(&larger, set->slots[i].device, set->slots[i].inode) = set->slots[i];

@@ -157,9 +157,7 @@ static void *run(void *arg)
 
 static enum hub_status start_threads(struct hub_scanner *s, struct hub_error *err)
 {
-    s->workers = calloc(s->jobs, sizeof *s->workers);
-    if (!s->workers)
-        return hub_fail(err, HUB_NO_MEMORY, "no memory to scan");
+    HUB_TRY(hub_new(&s->workers, s->jobs, sizeof *s->workers, err));
     while (s->worker_count < s->jobs &&
            pthread_create(&s->workers[s->worker_count], NULL, hub_scan_worker, s) == 0)
         s->worker_count++;
@@ -187,8 +185,7 @@ static enum hub_status start(struct hub_scanner *s, const struct hub_scanner_opt
     s->state = strdup(options->state);
     s->drivers = strdup(options->drivers ? options->drivers : HUB_VERSION);
     s->sweep_wanted = true;
-    if (!s->state || !s->drivers)
-        return hub_fail(err, HUB_NO_MEMORY, "no memory to scan");
+    HUB_TRY(hub_allocated(s->state && s->drivers, err));
     s->born_ns = (uint64_t)hub_time_now_ns();
     s->wake_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
     if (s->wake_fd < 0)
@@ -204,8 +201,7 @@ enum hub_status hub_scanner_start(const struct hub_scanner_options *options, str
                                   struct hub_error *err)
 {
     struct hub_scanner *s = calloc(1, sizeof *s);
-    if (!s)
-        return hub_fail(err, HUB_NO_MEMORY, "no memory to scan");
+    HUB_TRY(hub_allocated(s, err));
     s->wake_fd = -1;
     s->sweep_at_ms = INT64_MAX;
     pthread_mutex_init(&s->lock, NULL);

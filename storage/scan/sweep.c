@@ -36,8 +36,7 @@ int64_t hub_scan_unsettled_ms(const struct hub_scanner *s, const struct hub_file
 enum hub_status hub_scan_revision(const struct hub_fileset *files, char out[41], struct hub_error *err)
 {
     HUB_CLEANUP(hub_freep) struct hub_file_fact *facts = calloc(files->count + (size_t)1, sizeof *facts);
-    if (!facts)
-        return hub_fail(err, HUB_NO_MEMORY, "no memory for a revision");
+    HUB_TRY(hub_allocated(facts, err));
     for (uint32_t i = 0; i < files->count; i++)
         facts[i] = (struct hub_file_fact){.path = files->files[i].path,
                                           .size = files->files[i].stamp.size,
@@ -50,9 +49,7 @@ enum hub_status hub_scan_problems(const struct hub_findings *plan, const struct 
 {
     const uint32_t count = plan ? plan->problem_count : 0;
     *out = plan ? *plan : (struct hub_findings){0};
-    out->problems = calloc(count + (size_t)files->problem_count + 1, sizeof *out->problems);
-    if (!out->problems)
-        return hub_fail(err, HUB_NO_MEMORY, "no memory for problems");
+    HUB_TRY(hub_new(&out->problems, count + (size_t)files->problem_count + 1, sizeof *out->problems, err));
     if (count)
         memcpy(out->problems, plan->problems, count * sizeof *out->problems);
     for (uint32_t i = 0; i < files->problem_count; i++)
@@ -278,8 +275,7 @@ static enum hub_status found_locked(struct hub_sweep *sweep, struct hub_found_da
     struct hub_scanner *s = sweep->scanner;
     const uint64_t signature = hub_scan_signature(s, found->formats, found->format_count, found->files);
     struct hub_seen *seen = hub_seen_get(s, found);
-    if (!seen)
-        return hub_fail(err, HUB_NO_MEMORY, "no memory for a dataset");
+    HUB_TRY(hub_allocated(seen, err));
     if (!seen->sweep)
         know_again(s, seen, signature);
     seen->sweep = s->sweep;

@@ -12,11 +12,6 @@
 
 #define MAX_NAMES_BYTES (256 * MIB)
 
-static enum hub_status no_memory(struct hub_error *err)
-{
-    return hub_fail(err, HUB_NO_MEMORY, "no memory to walk the roots");
-}
-
 bool hub_walk_stopped(const struct hub_walk *walk)
 {
     return walk->stop && atomic_load(walk->stop);
@@ -160,7 +155,7 @@ enum hub_status hub_walk_list(const struct hub_walk *walk, uint32_t root, const 
     DIR *dir = fdopendir(fd);
     if (!dir) {
         close(fd);
-        return no_memory(err);
+        return hub_no_memory(err);
     }
     enum hub_status st = read_all(&r, dir, err);
     if (!st && hub_walk_stopped(walk))

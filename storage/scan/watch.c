@@ -35,8 +35,7 @@ static unsigned limit_of_user(void)
 enum hub_status hub_watch_new(struct hub_watch **out, struct hub_error *err)
 {
     struct hub_watch *watch = calloc(1, sizeof *watch);
-    if (!watch)
-        return hub_fail(err, HUB_NO_MEMORY, "no memory to watch");
+    HUB_TRY(hub_allocated(watch, err));
     watch->fd = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
     if (watch->fd < 0) {
         free(watch);

@@ -14,11 +14,6 @@
 
 enum { MAX_LOCK_PROBES = 10000, BUSY_MS = 2000, MAX_RETRIES = 3, MAX_LIMITED = 4, REFUSED_PAUSES = 30 };
 
-static enum hub_status no_memory(struct hub_error *err)
-{
-    return hub_fail(err, HUB_NO_MEMORY, "no memory to inspect a dataset");
-}
-
 /* A failure that says something about the dataset's files, and not about this machine at this moment. */
 static bool is_verdict(enum hub_status st)
 {
@@ -124,8 +119,7 @@ static enum hub_status open_file(void *user, uint32_t number, int *fd, struct hu
     struct opener *opener = user;
     const struct hub_work *w = opener->work;
     HUB_CLEANUP(hub_freep) char *path = hub_path_join(w->path, w->files.files[number].path);
-    if (!path)
-        return no_memory(err);
+    HUB_TRY(hub_allocated(path, err));
     const enum hub_status st = hub_roots_open(w->scanner->walk.roots, w->root, path, O_RDONLY, fd, err);
     opener->refused = opener->refused || st == HUB_DENIED;
     return st;
@@ -210,8 +204,7 @@ static enum hub_status sort_parts(struct hub_work *w, struct hub_error *err)
     w->broken = calloc(count + 1, sizeof *w->broken);
     w->sides = calloc(count + 1, sizeof *w->sides);
     w->todo = calloc(count + 1, sizeof *w->todo);
-    if (!w->parts || !w->broken || !w->sides || !w->todo)
-        return no_memory(err);
+    HUB_TRY(hub_allocated(w->parts && w->broken && w->sides && w->todo, err));
     for (uint32_t i = 0; i < count; i++) {
         const struct hub_found_part *part = &w->plan.parts[i];
         w->parts[i].name = part->name;
@@ -270,8 +263,7 @@ static enum hub_status keep_part(struct hub_work *w, uint32_t number, struct hub
     struct hub_draft_part *part = &w->parts[number];
     if (w->plan.part_count == 1) {
         w->found = malloc(sizeof *w->found);
-        if (!w->found)
-            return no_memory(err);
+        HUB_TRY(hub_allocated(w->found, err));
         *w->found = *found;
         *found = (struct hub_findings){0};
         part->found = w->found;
@@ -296,7 +288,7 @@ static enum hub_status keep_broken(struct hub_work *w, uint32_t number, struct h
     }
     if (w->plan.part_count == 1) {
         part->broken = w->broken[number] = strdup(err->detail);
-        return part->broken ? HUB_OK : no_memory(err);
+        return hub_allocated(part->broken, err);
     }
     struct hub_draft_part staged = *part;
     const struct hub_draft draft = draft_of(w);
@@ -322,7 +314,7 @@ static enum hub_status inspect_part(struct hub_work *w, uint32_t number, struct 
     if (!st && has_side) {
         w->sides[number] = strdup(side.name);
         part->side = w->sides[number];
-        st = w->sides[number] ? HUB_OK : no_memory(err);
+        st = w->sides[number] ? HUB_OK : hub_no_memory(err);
     }
     if (!st)
         st = keep_part(w, number, &found, err);

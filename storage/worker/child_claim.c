@@ -123,7 +123,7 @@ static enum hub_status claim_listing(struct hub_child *child, struct hub_error *
         bids[i].stale = child->formats[i]->claim_files != NULL;
         bids[i].claim.files = calloc(child->files.count + 1, sizeof(uint32_t));
         if (!bids[i].claim.files)
-            st = hub_fail(err, HUB_NO_MEMORY, "no memory for %u files", child->files.count);
+            st = hub_no_memory(err);
     }
     if (!st)
         st = claim_files(child, bids, formats, err);

@@ -218,7 +218,7 @@ static enum hub_status open_side(struct hub_files *files, int *fd, struct hub_er
 static enum hub_status dup_text(struct hub_view text, char **out, struct hub_error *err)
 {
     *out = hub_view_dup(text);
-    return *out ? HUB_OK : hub_fail(err, HUB_NO_MEMORY, "no memory for the job");
+    return hub_allocated(*out, err);
 }
 
 static enum hub_status read_head(struct hub_child *child, struct hub_cursor *c, struct hub_error *err)
@@ -236,9 +236,7 @@ static enum hub_status read_head(struct hub_child *child, struct hub_cursor *c, 
     child->entries = calloc(child->entry_want + 1, sizeof *child->entries);
     child->part_files = calloc(child->part_file_want + 1, sizeof *child->part_files);
     child->files.entries = child->entries;
-    return child->entries && child->part_files
-               ? HUB_OK
-               : hub_fail(err, HUB_NO_MEMORY, "no memory for %u files", child->entry_want);
+    return hub_allocated(child->entries && child->part_files, err);
 }
 
 static enum hub_status read_files(struct hub_child *child, struct hub_cursor *c, struct hub_error *err)

@@ -13,8 +13,7 @@ enum hub_status hub_sink_new(const struct hub_files *files, struct hub_frame_wri
                              hub_sink_flush *flush, void *user, struct hub_sink **out, struct hub_error *err)
 {
     struct hub_sink *sink = calloc(1, sizeof *sink);
-    if (!sink)
-        return hub_fail(err, HUB_NO_MEMORY, "no memory for a sink");
+    HUB_TRY(hub_allocated(sink, err));
     sink->files = files;
     sink->w = writer;
     sink->flush = flush;
@@ -154,7 +153,7 @@ static enum hub_status grow(struct hub_sink *sink, struct hub_error *err)
     uint32_t *table = calloc(slots, sizeof *table);
     if (!fields || !table) {
         free(table);
-        return hub_fail(err, HUB_NO_MEMORY, "no memory for %u fields", slots / 2);
+        return hub_no_memory(err);
     }
     free(sink->slots);
     sink->slots = table;
@@ -198,8 +197,7 @@ enum hub_status hub_sink_field(struct hub_sink *sink, const struct hub_field *fi
     if (*slot == 0) {
         struct hub_sink_field *f = &sink->fields[sink->field_count];
         *f = (struct hub_sink_field){.path = hub_view_dup(field->path), .path_size = field->path.size};
-        if (!f->path)
-            return hub_fail(err, HUB_NO_MEMORY, "no memory for a field");
+        HUB_TRY(hub_allocated(f->path, err));
         *slot = ++sink->field_count;
         HUB_TRY(admit(sink, field, &f->wire, err));
     }

@@ -85,8 +85,7 @@ static enum hub_status finish_field(struct hub_sink *sink, struct hub_sink_field
 enum hub_status hub_sink_finish(struct hub_sink *sink, struct hub_error *err)
 {
     HUB_CLEANUP(hub_freep) uint64_t *file_sizes = calloc(sink->files->count + 1, sizeof *file_sizes);
-    if (!file_sizes)
-        return hub_fail(err, HUB_NO_MEMORY, "no memory for %u files", sink->files->count);
+    HUB_TRY(hub_allocated(file_sizes, err));
     for (uint32_t i = 0; i < sink->files->count; i++)
         file_sizes[i] = sink->files->entries[i].size;
     for (uint32_t i = 0; i < sink->field_count; i++) {

@@ -32,9 +32,7 @@ static enum hub_status find_kind(struct hub_sink *sink, const char *code, struct
     if (*out || sink->kind_count == MAX_KINDS)
         return HUB_OK;
     if (!sink->kinds)
-        sink->kinds = calloc(MAX_KINDS, sizeof *sink->kinds);
-    if (!sink->kinds)
-        return hub_fail(err, HUB_NO_MEMORY, "no memory for problems");
+        HUB_TRY(hub_new(&sink->kinds, MAX_KINDS, sizeof *sink->kinds, err));
     *out = &sink->kinds[sink->kind_count++];
     (*out)->fmt = fmt;
     (*out)->field = field;
@@ -64,9 +62,7 @@ enum hub_status hub_sink_problem(struct hub_sink *sink, const char *code, struct
     kind->paths[kind->count - 1] = hub_view_dup(path);
     kind->path_sizes[kind->count - 1] = path.size;
     kind->details[kind->count - 1] = strdup(detail);
-    return kind->paths[kind->count - 1] && kind->details[kind->count - 1]
-               ? HUB_OK
-               : hub_fail(err, HUB_NO_MEMORY, "no memory for problems");
+    return hub_allocated(kind->paths[kind->count - 1] && kind->details[kind->count - 1], err);
 }
 
 static enum hub_status put_problem(struct hub_sink *sink, const char *code, struct hub_view path,

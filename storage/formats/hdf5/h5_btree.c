@@ -38,8 +38,7 @@ static enum hub_status read_node(struct hub_h5 *file, uint64_t address, uint8_t 
     uint64_t offset = 0;
     HUB_TRY(h5_locate(file, start, out->size, &offset, err));
     out->body = malloc(out->size);
-    if (!out->body)
-        return hub_fail(err, HUB_NO_MEMORY, "out of memory reading an index node");
+    HUB_TRY(hub_allocated(out->body, err));
     const enum hub_status st = h5_get_raw(file, offset, out->body, out->size, err);
     if (st)
         free(out->body);

@@ -95,8 +95,7 @@ static enum hub_status walk_node(struct tree *t, uint64_t address, uint64_t reco
     HUB_TRY(h5_count_node(t->file, err));
     HUB_TRY(h5_locate(t->file, address, t->node_size, &offset, err));
     uint8_t *bytes = malloc(t->node_size);
-    if (!bytes)
-        return hub_fail(err, HUB_NO_MEMORY, "out of memory reading a tree");
+    HUB_TRY(hub_allocated(bytes, err));
     enum hub_status st = h5_get_raw(t->file, offset, bytes, t->node_size, err);
     struct hub_cursor c = hub_cursor_of(bytes, t->node_size);
     if (!st && (memcmp(bytes, level ? "BTIN" : "BTLF", 4) != 0 || bytes[5] != t->type))

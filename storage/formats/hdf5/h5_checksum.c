@@ -131,8 +131,7 @@ enum hub_status h5_verify_around(struct hub_h5 *file, const char *what, uint64_t
     if (size > H5_MAX_HEADER || at + sizeof stored > size)
         return hub_fail(err, HUB_UNSUPPORTED, "a %s of %" PRIu64 " bytes", what, size);
     uint8_t *bytes = malloc((size_t)size);
-    if (!bytes)
-        return hub_fail(err, HUB_NO_MEMORY, "out of memory reading a %s", what);
+    HUB_TRY(hub_allocated(bytes, err));
     enum hub_status st = h5_get_raw(file, offset, bytes, (size_t)size, err);
     if (!st) {
         memcpy(&stored, bytes + at, sizeof stored);

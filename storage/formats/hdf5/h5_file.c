@@ -201,8 +201,7 @@ static enum hub_status fill_in(struct hub_h5 *file, struct hub_error *err)
     file->pages = malloc((size_t)H5_PAGES * H5_PAGE);
     file->page_tags = calloc(H5_PAGES, sizeof *file->page_tags);
     file->heaps = calloc(H5_HEAPS, sizeof *file->heaps);
-    if (!file->pages || !file->page_tags || !file->heaps)
-        return hub_fail(err, HUB_NO_MEMORY, "out of memory opening an HDF5 file");
+    HUB_TRY(hub_allocated(file->pages && file->page_tags && file->heaps, err));
     return parse_superblock(file, err);
 }
 
@@ -212,8 +211,7 @@ enum hub_status hub_h5_open(struct hub_files *files, uint32_t number, struct hub
     if (number >= files->count)
         return hub_fail(err, HUB_NOT_FOUND, "there is no file %u", number);
     struct hub_h5 *file = calloc(1, sizeof *file);
-    if (!file)
-        return hub_fail(err, HUB_NO_MEMORY, "out of memory opening an HDF5 file");
+    HUB_TRY(hub_allocated(file, err));
     *file = (struct hub_h5){.files = files, .number = number, .fd = -1};
     const enum hub_status st = fill_in(file, err);
     if (st) {

@@ -310,8 +310,7 @@ static enum hub_status step(struct resolve *r, uint64_t group, struct hub_view n
         return hub_fail(err, HUB_UNSUPPORTED, "soft links lead in a circle");
     const size_t size = link->path.size;
     path = hub_view_dup(link->path); /* the members may be another group's before its end is reached */
-    if (!path)
-        return hub_fail(err, HUB_NO_MEMORY, "out of memory following a link");
+    HUB_TRY(hub_allocated(path, err));
     return follow(r, group, (struct hub_view){path, size}, address, err);
 }
 

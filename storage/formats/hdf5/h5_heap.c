@@ -19,8 +19,7 @@ static enum hub_status keep(struct h5_collection *c, uint32_t index, struct hub_
         while (count <= index)
             count *= 2;
         struct hub_extent *grown = realloc(c->objects, count * sizeof *grown);
-        if (!grown)
-            return hub_fail(err, HUB_NO_MEMORY, "out of memory reading a heap");
+        HUB_TRY(hub_allocated(grown, err));
         memset(grown + c->count, 0, (count - c->count) * sizeof *grown);
         c->objects = grown;
         c->count = count;

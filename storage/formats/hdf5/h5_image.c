@@ -58,17 +58,14 @@ static enum hub_status load(struct hub_h5 *file, uint64_t address, uint64_t size
         return hub_fail(err, HUB_UNSUPPORTED, "a metadata cache image of %" PRIu64 " bytes", size);
     HUB_TRY(h5_verify(file, "metadata cache image", address, size - 4, err));
     image->block = malloc((size_t)size);
-    if (!image->block)
-        return hub_fail(err, HUB_NO_MEMORY, "out of memory for a metadata cache image");
+    HUB_TRY(hub_allocated(image->block, err));
     HUB_TRY(h5_get(file, address, image->block, (size_t)size, err));
     struct hub_cursor c = hub_cursor_of(image->block, (size_t)size - 4);
     hub_cursor_skip(&c, 6 + file->length_size);
     const uint32_t count = hub_cursor_u32(&c);
     if (memcmp(image->block, "MDCI", 4) != 0 || image->block[4] != 0 || count > MAX_ENTRIES)
         return hub_fail(err, HUB_CORRUPT, "no metadata cache image at address %" PRIu64, address);
-    image->entries = calloc(HUB_MAX(count, 1u), sizeof *image->entries);
-    if (!image->entries)
-        return hub_fail(err, HUB_NO_MEMORY, "out of memory for a metadata cache image");
+    HUB_TRY(hub_new(&image->entries, HUB_MAX(count, 1u), sizeof *image->entries, err));
     image->count = count;
     const enum hub_status st = parse_entries(file, &c, err);
     if (st)

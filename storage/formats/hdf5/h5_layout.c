@@ -42,8 +42,7 @@ static enum hub_status fill_grid(struct hub_h5 *file, const struct hub_h5_datase
 {
     HUB_TRY(measure(d, g, err));
     g->chunks = malloc(HUB_MAX(g->count, 1) * sizeof *g->chunks);
-    if (!g->chunks)
-        return hub_fail(err, HUB_NO_MEMORY, "out of memory for %" PRIu64 " chunks", g->count);
+    HUB_TRY(hub_allocated(g->chunks, err));
     for (uint64_t i = 0; i < g->count; i++)
         g->chunks[i] = (struct hub_chunk){.offset = HUB_ABSENT};
     if (d->data == H5_UNDEFINED || g->count == 0)
@@ -100,8 +99,7 @@ static enum hub_status put_fill(const struct hub_h5_dataset *d, struct hub_layou
         if (item <= sizeof zeros)
             return hub_layout_bytes(b, zeros, item, at, err);
         uint8_t *bytes = calloc(1, item);
-        const enum hub_status st =
-            bytes ? hub_layout_bytes(b, bytes, item, at, err) : hub_fail(err, HUB_NO_MEMORY, "out of memory");
+        const enum hub_status st = bytes ? hub_layout_bytes(b, bytes, item, at, err) : hub_no_memory(err);
         free(bytes);
         return st;
     }
@@ -136,8 +134,7 @@ static enum hub_status add_compact(const struct hub_h5_dataset *d, struct hub_la
         return hub_fail(err, HUB_CORRUPT, "%zu bytes where %" PRIu64 " elements of %u belong",
                         d->compact.size, elements, d->element);
     HUB_CLEANUP(hub_freep) uint8_t *items = malloc((size_t)(elements * item));
-    if (!items)
-        return hub_fail(err, HUB_NO_MEMORY, "out of memory for %" PRIu64 " rows", d->rows);
+    HUB_TRY(hub_allocated(items, err));
     for (uint64_t i = 0; i < elements; i++)
         memcpy(items + i * item, d->compact.data + i * d->element + d->at, item);
     HUB_TRY(hub_layout_bytes(b, items, (uint32_t)(elements * item), &at, err));
@@ -245,8 +242,7 @@ static enum hub_status add_chunked(struct hub_h5 *file, const struct hub_h5_data
         return hub_fail(err, HUB_UNSUPPORTED, "%" PRIu64 " chunks stored of %" PRIu64, grid->stored,
                         grid->count);
     struct hub_chunk *chunks = malloc(grid->count * sizeof *chunks);
-    if (!chunks)
-        return hub_fail(err, HUB_NO_MEMORY, "out of memory for %" PRIu64 " chunks", grid->count);
+    HUB_TRY(hub_allocated(chunks, err));
     memcpy(chunks, grid->chunks, grid->count * sizeof *chunks);
     const enum hub_status st = put_chunks(file, d, chunks, grid->count, b, array, err);
     free(chunks);
@@ -262,7 +258,7 @@ static enum hub_status find_items(struct hub_h5 *file, const struct hub_h5_datas
     if (d->type.size != 8u + file->offset_size)
         return hub_fail(err, HUB_CORRUPT, "references of %u bytes", d->type.size);
     uint8_t *slab = malloc(slab_rows * width);
-    enum hub_status st = slab ? HUB_OK : hub_fail(err, HUB_NO_MEMORY, "out of memory reading references");
+    enum hub_status st = slab ? HUB_OK : hub_no_memory(err);
     for (uint64_t row = 0; !st && row < d->rows; row += slab_rows) {
         const uint64_t n = HUB_MIN(d->rows - row, slab_rows);
         st = hub_h5_read(file, d, row, n, slab, err);
@@ -279,8 +275,7 @@ static enum hub_status add_items(struct hub_h5 *file, const struct hub_h5_datase
     if (d->rows > MAX_VAR_ROWS)
         return hub_fail(err, HUB_TOO_BIG, "%" PRIu64 " variable-length items", d->rows);
     struct hub_extent *extents = calloc(HUB_MAX(d->rows, 1), sizeof *extents);
-    if (!extents)
-        return hub_fail(err, HUB_NO_MEMORY, "out of memory for %" PRIu64 " items", d->rows);
+    HUB_TRY(hub_allocated(extents, err));
     struct hub_piece piece = {
         .kind = HUB_PIECE_EXTENTS, .file = file->number, .rows = d->rows, .count = (uint32_t)d->rows};
     enum hub_status st = find_items(file, d, extents, err);

@@ -150,7 +150,7 @@ static enum hub_status copy_rows(struct hub_h5 *file, const struct hub_h5_datase
     if (rows > MAX_SLAB / row)
         return hub_fail(err, HUB_TOO_BIG, "rows of %" PRIu64 " bytes that only libhdf5 decodes", row);
     uint8_t *slab = malloc(rows * row);
-    enum hub_status st = slab ? HUB_OK : hub_fail(err, HUB_NO_MEMORY, "out of memory decoding rows");
+    enum hub_status st = slab ? HUB_OK : hub_no_memory(err);
     for (uint64_t first = 0; !st && first < d->rows; first += rows) {
         const uint64_t n = HUB_MIN(rows, d->rows - first);
         uint64_t at;

@@ -50,7 +50,7 @@ static enum hub_status reserve_stored(struct job *job, size_t size, struct hub_e
     job->stored = malloc(size);
     job->scratch = malloc(2 * (HUB_MAX(size, (size_t)job->d->chunk_bytes) + 64));
     job->stored_capacity = job->stored && job->scratch ? size : 0;
-    return job->stored_capacity ? HUB_OK : hub_fail(err, HUB_NO_MEMORY, "out of memory reading a chunk");
+    return hub_allocated(job->stored_capacity, err);
 }
 
 /* Bring one chunk, decoded, into job->chunk. */
@@ -139,8 +139,7 @@ static enum hub_status read_chunked(struct job *job, struct hub_error *err)
     if (job->grid->count == 0)
         return HUB_OK;
     job->chunk = malloc((size_t)job->d->chunk_bytes);
-    const enum hub_status st =
-        job->chunk ? read_chunks(job, err) : hub_fail(err, HUB_NO_MEMORY, "out of memory reading a chunk");
+    const enum hub_status st = job->chunk ? read_chunks(job, err) : hub_no_memory(err);
     free(job->chunk);
     free(job->stored);
     free(job->scratch);
@@ -200,8 +199,7 @@ enum hub_status hub_h5_read_text(struct hub_h5 *file, const struct hub_h5_datase
     if (dataset->variant.kind != HUB_KIND_VAR || dataset->type.size != 8u + file->offset_size)
         return hub_fail(err, HUB_NOT_ACCEPTABLE, "a dataset that is not text");
     HUB_CLEANUP(hub_freep) uint8_t *element = malloc(dataset->element);
-    if (!element)
-        return hub_fail(err, HUB_NO_MEMORY, "out of memory reading text");
+    HUB_TRY(hub_allocated(element, err));
     HUB_TRY(hub_h5_read(file, dataset, row, 1, element, err));
     HUB_TRY(h5_heap_item(file, &dataset->type, element + dataset->at, &extent, err));
     HUB_TRY(hub_buf_reserve(out, extent.length, err));

@@ -37,8 +37,7 @@ static enum hub_status find(struct hub_h5_fields *fields, struct hub_view path, 
     HUB_TRY(hub_grow(&fields->items, fields->count, &fields->capacity, sizeof *fields->items, err));
     struct hub_h5_field *field = &fields->items[fields->count];
     *field = (struct hub_h5_field){.path = hub_view_dup(path), .number = HUB_NONE};
-    if (!field->path)
-        return hub_fail(err, HUB_NO_MEMORY, "out of memory for fields");
+    HUB_TRY(hub_allocated(field->path, err));
     fields->last = fields->count++;
     *out = field;
     return HUB_OK;

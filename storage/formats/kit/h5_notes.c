@@ -20,8 +20,7 @@ static enum hub_status next_note(struct hub_h5_notes *notes, struct hub_view key
     if (notes->count == notes->capacity) {
         const uint32_t capacity = notes->capacity ? notes->capacity * 2 : 8;
         struct hub_h5_note *grown = realloc(notes->items, capacity * sizeof *grown);
-        if (!grown)
-            return hub_fail(err, HUB_NO_MEMORY, "out of memory reading attributes");
+        HUB_TRY(hub_allocated(grown, err));
         memset(grown + notes->capacity, 0, (capacity - notes->capacity) * sizeof *grown);
         notes->items = grown;
         notes->capacity = capacity;

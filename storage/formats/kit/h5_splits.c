@@ -50,8 +50,7 @@ static enum hub_status take_leaf(struct hub_h5_splits *splits, const struct hub_
     split->name = hub_view_dup(leaf->path);
     split->numbers = calloc((size_t)leaf->rows + 1, sizeof *split->numbers);
     splits->count++;
-    if (!split->name || !split->numbers)
-        return hub_fail(err, HUB_NO_MEMORY, "out of memory reading splits");
+    HUB_TRY(hub_allocated(split->name && split->numbers, err));
     const enum hub_status st = read_split(split, e, leaf, &why);
     if (!st)
         return HUB_OK;
@@ -69,9 +68,7 @@ enum hub_status hub_h5_splits_load(struct hub_h5_splits *splits, const struct hu
     struct hub_h5_tree tree = {.file = e->tree.file, .sink = e->tree.sink, .quiet = splits->quiet};
     uint64_t named = 0;
     HUB_TRY(hub_h5_tree_load(&tree, group, err));
-    splits->items = calloc((size_t)tree.count + 1, sizeof *splits->items);
-    if (!splits->items)
-        return hub_fail(err, HUB_NO_MEMORY, "out of memory reading splits");
+    HUB_TRY(hub_new(&splits->items, (size_t)tree.count + 1, sizeof *splits->items, err));
     for (uint32_t i = 0; i < tree.count; i++)
         HUB_TRY(take_leaf(splits, e, &tree, &tree.leaves[i], &named, err));
     return HUB_OK;

@@ -38,8 +38,7 @@ static enum hub_status new_leaf(struct hub_h5_tree *tree, struct hub_h5_leaf **o
     if (tree->count == tree->capacity) {
         const uint32_t capacity = tree->capacity ? tree->capacity * 2 : 16;
         struct hub_h5_leaf *grown = realloc(tree->leaves, capacity * sizeof *grown);
-        if (!grown)
-            return hub_fail(err, HUB_NO_MEMORY, "out of memory listing an episode");
+        HUB_TRY(hub_allocated(grown, err));
         memset(grown + tree->capacity, 0, (capacity - tree->capacity) * sizeof *grown);
         tree->leaves = grown;
         tree->capacity = capacity;

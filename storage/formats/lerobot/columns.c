@@ -122,8 +122,7 @@ static enum hub_status find_column(struct lerobot_columns *c, const struct hub_p
         return HUB_OK;
     HUB_TRY(hub_grow(&c->items, c->count, &c->capacity, sizeof *c->items, err));
     char *path = strdup(leaf->path);
-    if (!path)
-        return hub_fail(err, HUB_NO_MEMORY, "no memory for a column");
+    HUB_TRY(hub_allocated(path, err));
     *out = &c->items[c->count++];
     **out = (struct lerobot_column){.path = path, .field = HUB_NONE};
     return HUB_OK;
@@ -274,8 +273,7 @@ static enum hub_status add_leaf(struct lerobot_columns *c, const struct hub_parq
     HUB_TRY(find_column(c, &parquet->leaves[leaf], leaf, &column, err));
     column->files++;
     l.groups = calloc((size_t)l.count + 1, sizeof *l.groups);
-    enum hub_status st = l.groups ? read_leaf(c, column, parquet, leaf, d, &l, &why)
-                                  : hub_fail(&why, HUB_NO_MEMORY, "no memory");
+    enum hub_status st = l.groups ? read_leaf(c, column, parquet, leaf, d, &l, &why) : hub_no_memory(&why);
     if (hub_is_local(st)) {
         if (parquet->rows) /* an episode without rows lacks nothing */
             hub_tally_add(&column->readings.unreadable, "%s", why.detail);

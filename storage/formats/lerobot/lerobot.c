@@ -76,9 +76,7 @@ static bool is_data(struct hub_view path)
 static enum hub_status find_episodes(struct plan *p, struct hub_error *err)
 {
     uint32_t numbered = 0;
-    p->episodes = calloc((size_t)p->files->count + 1, sizeof *p->episodes);
-    if (!p->episodes)
-        return hub_fail(err, HUB_NO_MEMORY, "no memory for %u files", p->files->count);
+    HUB_TRY(hub_new(&p->episodes, (size_t)p->files->count + 1, sizeof *p->episodes, err));
     for (uint32_t i = 0; i < p->files->count; i++) {
         const struct hub_view path = p->files->entries[i].path;
         if (!is_data(path))
@@ -204,8 +202,7 @@ static enum hub_status send_part(struct plan *p, const char *name, const struct 
     HUB_CLEANUP(hub_freep) uint32_t *files = calloc((size_t)count + HUB_COUNT(meta), sizeof *files);
     char hint[64];
     uint32_t n = 0;
-    if (!files)
-        return hub_fail(err, HUB_NO_MEMORY, "no memory for a part");
+    HUB_TRY(hub_allocated(files, err));
     for (uint32_t i = 0; i < count; i++)
         files[n++] = episodes[i].file;
     for (size_t i = 0; i < HUB_COUNT(meta); i++)

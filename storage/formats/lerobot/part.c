@@ -68,7 +68,7 @@ static enum hub_status keep_task(void *user, json_t *line, uint32_t number, stru
     snprintf(key, sizeof key, "%lld",
              json_is_integer(index) ? (long long)json_integer_value(index) : (long long)number - 1);
     if (json_is_string(text) && json_object_set(user, key, text))
-        return hub_fail(err, HUB_NO_MEMORY, "no memory for tasks");
+        return hub_no_memory(err);
     return HUB_OK;
 }
 
@@ -93,8 +93,7 @@ static enum hub_status load_metadata(struct part *p, int64_t first, int64_t last
     struct range episodes = {&p->episodes, first, last}, stats = {&p->stats, first, last};
     HUB_TRY(hub_lerobot_json(p->files, LEROBOT_INFO, NULL, &p->info, err));
     p->tasks = json_object();
-    if (!p->tasks)
-        return hub_fail(err, HUB_NO_MEMORY, "no memory for tasks");
+    HUB_TRY(hub_allocated(p->tasks, err));
     HUB_TRY(hub_lerobot_lines(p->files, NULL, LEROBOT_TASKS, 0, INT64_MAX, keep_task, p->tasks, err));
     HUB_TRY(hub_lerobot_lines(p->files, NULL, LEROBOT_EPISODES, first, last, keep_within, &episodes, err));
     HUB_TRY(
@@ -128,8 +127,7 @@ static enum hub_status find_videos(struct part *p, int64_t first, int64_t last, 
         if (p->video_count == capacity) {
             capacity = capacity ? capacity * 2 : 256;
             struct video *videos = realloc(p->videos, capacity * sizeof *videos);
-            if (!videos)
-                return hub_fail(err, HUB_NO_MEMORY, "no memory for %u videos", capacity);
+            HUB_TRY(hub_allocated(videos, err));
             p->videos = videos;
         }
         p->videos[p->video_count++] = (struct video){{episode, i}, camera_of(path)};
@@ -241,16 +239,13 @@ static enum hub_status read_small(const struct hub_parquet *parquet, struct hub_
         if (hub_parquet_find(parquet, names[i]) == HUB_NONE)
             continue;
         *targets[i] = calloc((size_t)s->rows + 1, sizeof **targets[i]);
-        if (!*targets[i])
-            return hub_fail(err, HUB_NO_MEMORY, "no memory for %llu rows", (unsigned long long)s->rows);
+        HUB_TRY(hub_allocated(*targets[i], err));
         if (!column_numbers(parquet, d, names[i], *targets[i], NULL)) {
             free(*targets[i]);
             *targets[i] = NULL;
         }
     }
-    s->rewards = calloc((size_t)s->rows + 1, sizeof *s->rewards);
-    if (!s->rewards)
-        return hub_fail(err, HUB_NO_MEMORY, "no memory for %llu rows", (unsigned long long)s->rows);
+    HUB_TRY(hub_new(&s->rewards, (size_t)s->rows + 1, sizeof *s->rewards, err));
     if (!column_numbers(parquet, d, "next.reward", NULL, s->rewards)) {
         free(s->rewards);
         s->rewards = NULL;
@@ -487,8 +482,7 @@ static enum hub_status send_cuts(struct part *p, uint32_t file, const struct sma
     if (changes >= HUB_MAX_EPISODES)
         return hub_fail(err, HUB_TOO_BIG, "%llu episodes in one file", (unsigned long long)changes);
     *cuts = calloc((size_t)changes + 1, sizeof **cuts);
-    if (!*cuts)
-        return hub_fail(err, HUB_NO_MEMORY, "no memory for episodes");
+    HUB_TRY(hub_allocated(*cuts, err));
     for (uint64_t i = 1; i <= s->rows; i++) {
         if (i < s->rows && s->episodes[i] == s->episodes[i - 1])
             continue;
@@ -525,9 +519,7 @@ static enum hub_status send_file(struct part *p, uint32_t file, const struct hub
     if (number < 0) {
         HUB_TRY(send_cuts(p, file, &s, &cuts, &count, err));
     } else {
-        cuts = calloc(1, sizeof *cuts);
-        if (!cuts)
-            return hub_fail(err, HUB_NO_MEMORY, "no memory for an episode");
+        HUB_TRY(hub_new(&cuts, 1, sizeof *cuts, err));
         cuts->count = parquet->rows;
         count = 1;
         HUB_TRY(check_number(p, file, number, &s, err));
@@ -570,8 +562,7 @@ static enum hub_status inspect_files(struct part *p, const struct hub_part *part
     HUB_CLEANUP(hub_freep) struct lerobot_file *data = calloc((size_t)part->file_count + 1, sizeof *data);
     uint32_t count = 0;
     int64_t first = 0, last = INT64_MAX;
-    if (!data)
-        return hub_fail(err, HUB_NO_MEMORY, "no memory for %u files", part->file_count);
+    HUB_TRY(hub_allocated(data, err));
     for (uint32_t i = 0; i < part->file_count; i++) {
         const struct hub_view path = p->files->entries[part->files[i]].path;
         if (hub_view_ends(path, ".parquet") && !hub_view_starts(path, "meta/"))

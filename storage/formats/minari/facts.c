@@ -245,7 +245,7 @@ static enum hub_status era_of_episodes(struct gather *g, const struct hub_h5_obj
     int64_t number;
     *era = nobody ? "E4a" : "E4b";
     if (hub_h5_links_load(g->file, root, &links, NULL) == HUB_NO_MEMORY)
-        return hub_fail(err, HUB_NO_MEMORY, "out of memory");
+        return hub_no_memory(err);
     for (uint32_t i = 0; i < links.count; i++)
         if (links.items[i].kind == HUB_H5_EXTERNAL &&
             hub_numbered(links.items[i].name, MINARI_EPISODE, &number)) {

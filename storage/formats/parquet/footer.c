@@ -170,8 +170,7 @@ static enum hub_status read_groups(struct hub_thrift *t, const struct hub_thrift
         return hub_fail(err, HUB_TOO_BIG, "%u row groups of %u columns", count, out->leaf_count);
     out->group_rows = calloc((size_t)count + 1, sizeof *out->group_rows);
     out->chunks = calloc((size_t)count * out->leaf_count + 1, sizeof *out->chunks);
-    if (!out->group_rows || !out->chunks)
-        return hub_fail(err, HUB_NO_MEMORY, "no memory for %u row groups", count);
+    HUB_TRY(hub_allocated(out->group_rows && out->chunks, err));
     for (uint32_t i = 0; i < count; i++)
         HUB_TRY(read_group(t, &element, out, i, data_end, err));
     out->group_count = count;

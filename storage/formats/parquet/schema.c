@@ -195,9 +195,7 @@ static enum hub_status add_leaf(struct walk *w, const struct element *e, const s
     leaf->trouble = at->trouble ? at->trouble : trouble;
     leaf->image = at->image && hub_view_is(e->name, "bytes");
     leaf->image_path = at->image && !leaf->image;
-    leaf->path = strdup(at->path);
-    if (!leaf->path)
-        return hub_fail(err, HUB_NO_MEMORY, "no memory for a column");
+    HUB_TRY(hub_dup(&leaf->path, at->path, err));
     out->leaf_count++;
     return HUB_OK;
 }
@@ -294,8 +292,7 @@ enum hub_status hub_parquet_read_schema(struct hub_thrift *t, const struct hub_t
         return hub_fail(err, HUB_TOO_BIG, "a schema of %u elements", count);
     HUB_CLEANUP(hub_freep) struct element *elements = calloc(count, sizeof *elements);
     out->leaves = calloc(HUB_MIN(count, HUB_PARQUET_MAX_LEAVES), sizeof *out->leaves);
-    if (!elements || !out->leaves)
-        return hub_fail(err, HUB_NO_MEMORY, "no memory for a schema of %u elements", count);
+    HUB_TRY(hub_allocated(elements && out->leaves, err));
     for (uint32_t i = 0; i < count && !hub_thrift_failed(t); i++) {
         read_element(t, &element, &elements[i]);
         merge_converted(&elements[i]);

@@ -65,8 +65,7 @@ static enum hub_status write_array(struct writer *w, const struct hub_pickle_dat
     HUB_CLEANUP(hub_freep) uint8_t *raw = NULL;
     if (plain_number(v) && bytes <= LONG_ARRAY) {
         raw = malloc((size_t)bytes + 1);
-        if (!raw)
-            return hub_fail(w->err, HUB_NO_MEMORY, "no memory for an array");
+        HUB_TRY(hub_allocated(raw, w->err));
         HUB_TRY(hub_pickle_copy(w->source, data, raw, w->err));
         if (v->rank == 0) {
             write_element(w, v, raw);

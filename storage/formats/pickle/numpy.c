@@ -222,8 +222,7 @@ enum hub_status hub_pickle_copy(struct hub_source *source, const struct hub_pick
     if (!data->latin1 && !data->fortran)
         return hub_source_read(source, data->offset, out, (size_t)bytes, err);
     HUB_CLEANUP(hub_freep) uint8_t *raw = malloc((size_t)data->size + 1);
-    if (!raw)
-        return hub_fail(err, HUB_NO_MEMORY, "no memory for an array");
+    HUB_TRY(hub_allocated(raw, err));
     HUB_TRY(hub_source_read(source, data->offset, raw, (size_t)data->size, err));
     if (data->latin1 && !decode_latin1(raw, (size_t)data->size, bytes))
         return hub_fail(err, HUB_CORRUPT, "an array's bytes are not as long as its shape asks");

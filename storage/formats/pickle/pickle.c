@@ -97,8 +97,7 @@ static enum hub_status grow(void *array, uint32_t count, uint32_t *capacity, siz
     void *old, *bigger;
     memcpy(&old, array, sizeof old);
     bigger = realloc(old, more * item);
-    if (!bigger)
-        return hub_fail(err, HUB_NO_MEMORY, "no memory for a pickle of %u values", more);
+    HUB_TRY(hub_allocated(bigger, err));
     memcpy(array, &bigger, sizeof bigger);
     *capacity = more;
     return HUB_OK;

@@ -23,8 +23,7 @@ static enum hub_status new_column(struct hub_wds_columns *c, struct hub_view pat
         return hub_fail(err, HUB_TOO_BIG, "more than %d fields in a shard", WDS_MAX_COLUMNS);
     HUB_TRY(hub_grow(&c->items, c->count, &c->capacity, sizeof *c->items, err));
     char *copy = hub_view_dup(path);
-    if (!copy)
-        return hub_fail(err, HUB_NO_MEMORY, "no memory for a field");
+    HUB_TRY(hub_allocated(copy, err));
     c->items[c->count++] = (struct hub_wds_column){.path = copy};
     return HUB_OK;
 }
@@ -92,13 +91,11 @@ static enum hub_status make_room(struct hub_wds_column *column, struct hub_error
     const size_t capacity = column->capacity ? column->capacity * 2 : 64;
     if (column->sample.held) {
         uint8_t *scalars = realloc(column->scalars, capacity * column->sample.variant.item_size);
-        if (!scalars)
-            return hub_fail(err, HUB_NO_MEMORY, "no memory for %zu rows", capacity);
+        HUB_TRY(hub_allocated(scalars, err));
         column->scalars = scalars;
     } else {
         struct hub_extent *extents = realloc(column->extents, capacity * sizeof *extents);
-        if (!extents)
-            return hub_fail(err, HUB_NO_MEMORY, "no memory for %zu rows", capacity);
+        HUB_TRY(hub_allocated(extents, err));
         column->extents = extents;
     }
     column->capacity = capacity;

@@ -251,8 +251,7 @@ static enum hub_status report(struct shard *s, struct hub_error *err)
 {
     HUB_CLEANUP(hub_freep) struct hub_wds_window *windows = calloc((size_t)s->samples + 1, sizeof *windows);
     uint32_t count = 0;
-    if (!windows)
-        return hub_fail(err, HUB_NO_MEMORY, "no memory for episodes");
+    HUB_TRY(hub_allocated(windows, err));
     if (s->samples == 0 && s->cut.detail[0])
         return hub_fail(err, HUB_CORRUPT, "%s", s->cut.detail);
     drop_half_sample(s);

@@ -100,8 +100,7 @@ static enum hub_status copy_row(struct reading *r, const struct hub_pickle_data 
 {
     const uint64_t bytes = hub_variant_row_bytes(&data->variant);
     HUB_CLEANUP(hub_freep) uint8_t *row = malloc((size_t)bytes + 1);
-    if (!row)
-        return hub_fail(err, HUB_NO_MEMORY, "no memory for an array");
+    HUB_TRY(hub_allocated(row, err));
     HUB_TRY(hub_pickle_copy(r->source, data, row, err));
     out->file = HUB_SIDE_FILE;
     return hub_files_side_add(r->files, row, (size_t)bytes, &out->offset, err);
