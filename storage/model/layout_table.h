@@ -8,9 +8,8 @@
 #include "storage/model/layout.h"
 
 #define HUB_LAYOUT_MAGIC "HLY1"
-#define HUB_MAX_ROWS                                                                                         \
-    (UINT64_C(1) << 48) /* of an array: far above anything stored, far below any overflow                    \
-                         */
+/* Rows of an array: far above anything stored, far below any overflow. */
+#define HUB_MAX_ROWS (UINT64_C(1) << 48)
 
 extern const uint32_t hub_layout_entry_bytes[HUB_T_COUNT];
 
