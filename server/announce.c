@@ -1,5 +1,5 @@
-/* The log's view of the catalogue: what changed between two snapshots, and between two looks at the alerts.
- */
+/* The log's view of the catalogue: what changed between two snapshots, and between two looks at the
+ * alerts. */
 #include "server/announce.h"
 
 #include "server/api/alerts.h"
@@ -46,9 +46,9 @@ static void list_free(struct blocked_list *list)
     *list = (struct blocked_list){0};
 }
 
-static bool is_blocked(const struct hub_head *head)
+static bool is_blocked(const struct hub_summary *summary)
 {
-    return head->status == HUB_DATASET_BROKEN || head->status == HUB_DATASET_UNSUPPORTED;
+    return summary->status == HUB_DATASET_BROKEN || summary->status == HUB_DATASET_UNSUPPORTED;
 }
 
 /* False: out of memory; the next tick tries again. */
@@ -56,14 +56,14 @@ static bool list_blocked(const struct hub_snapshot *snapshot, struct blocked_lis
 {
     uint32_t count = 0;
     for (uint32_t i = 0; i < snapshot->count; i++)
-        count += is_blocked(snapshot->heads[i]);
+        count += is_blocked(snapshot->summaries[i]);
     out->items = calloc(count + (size_t)1, sizeof *out->items);
     for (uint32_t i = 0; out->items && i < snapshot->count && out->count < count; i++) {
-        const struct hub_head *head = snapshot->heads[i];
-        if (!is_blocked(head))
+        const struct hub_summary *summary = snapshot->summaries[i];
+        if (!is_blocked(summary))
             continue;
         struct blocked *b = &out->items[out->count++];
-        *b = (struct blocked){strdup(head->id), strdup(head->reason), head->root};
+        *b = (struct blocked){strdup(summary->id), strdup(summary->reason), summary->root};
         if (!b->id || !b->reason)
             break;
     }
@@ -81,8 +81,8 @@ static int compare(const struct blocked *a, const struct blocked *b)
 
 static void tell_blocked(struct hub_app *app, const struct hub_snapshot *snapshot, const struct blocked *b)
 {
-    const struct hub_head *head = hub_snapshot_find(snapshot, hub_view_of(b->id));
-    const bool broken = !head || head->status == HUB_DATASET_BROKEN;
+    const struct hub_summary *summary = hub_snapshot_find(snapshot, hub_view_of(b->id));
+    const bool broken = !summary || summary->status == HUB_DATASET_BROKEN;
     const struct hub_log_event event = {HUB_LOG_WARNING, broken ? "dataset-broken" : "dataset-unsupported",
                                         b->id};
     hub_log_event(app->log, &event,
@@ -91,11 +91,11 @@ static void tell_blocked(struct hub_app *app, const struct hub_snapshot *snapsho
 
 static void tell_well(struct hub_app *app, const struct hub_snapshot *snapshot, const struct blocked *b)
 {
-    const struct hub_head *head = hub_snapshot_find(snapshot, hub_view_of(b->id));
-    const struct hub_log_event event = {HUB_LOG_INFO, head ? "dataset-well" : "dataset-gone", b->id};
+    const struct hub_summary *summary = hub_snapshot_find(snapshot, hub_view_of(b->id));
+    const struct hub_log_event event = {HUB_LOG_INFO, summary ? "dataset-well" : "dataset-gone", b->id};
     hub_log_event(app->log, &event,
-                  head ? "it is no longer broken, but %s" : "it was broken, and is no longer there",
-                  head ? hub_dataset_status_name(head->status) : "");
+                  summary ? "it is no longer broken, but %s" : "it was broken, and is no longer there",
+                  summary ? hub_dataset_status_name(summary->status) : "");
 }
 
 static void announce_datasets(struct hub_announcer *a)

@@ -5,11 +5,11 @@
 #include <inttypes.h>
 
 /* The first dataset with episodes; nested ids show more of how addresses look, but any will do. */
-static const struct hub_head *pick_dataset(const struct hub_snapshot *snapshot)
+static const struct hub_summary *pick_dataset(const struct hub_snapshot *snapshot)
 {
     for (uint32_t i = 0; i < snapshot->count; i++)
-        if (snapshot->heads[i]->status == HUB_DATASET_READY && snapshot->heads[i]->episodes > 0)
-            return snapshot->heads[i];
+        if (snapshot->summaries[i]->status == HUB_DATASET_READY && snapshot->summaries[i]->episodes > 0)
+            return snapshot->summaries[i];
     return NULL;
 }
 
@@ -23,12 +23,12 @@ static const struct hub_ds_field *pick_field(const struct hub_dataset *dataset)
     return NULL;
 }
 
-static enum hub_status print_rows(struct hub_app *app, const struct hub_head *head, const char *id,
+static enum hub_status print_rows(struct hub_app *app, const struct hub_summary *summary, const char *id,
                                   const char *base_url, struct hub_buf *out)
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf path = HUB_BUF_INIT(64 * KIB);
     HUB_CLEANUP(hub_dataset_putp) const struct hub_dataset *dataset = NULL;
-    HUB_TRY(hub_dataset_get(app->catalog, head, true, &dataset, NULL));
+    HUB_TRY(hub_dataset_get(app->catalog, summary, true, &dataset, NULL));
     const struct hub_ds_field *field = pick_field(dataset);
     if (!field || dataset->episode_count == 0)
         return HUB_NOT_FOUND;
@@ -41,13 +41,13 @@ enum hub_status hub_hints_write(struct hub_app *app, const char *base_url, struc
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf id = HUB_BUF_INIT(64 * KIB);
     HUB_CLEANUP(hub_snapshot_putp) const struct hub_snapshot *snapshot = hub_catalog_snapshot(app->catalog);
-    const struct hub_head *head = pick_dataset(snapshot);
-    if (!head)
+    const struct hub_summary *summary = pick_dataset(snapshot);
+    if (!summary)
         return HUB_NOT_FOUND;
-    HUB_TRY(hub_uri_encode_path(hub_view_of(head->id), &id, NULL));
+    HUB_TRY(hub_uri_encode_path(hub_view_of(summary->id), &id, NULL));
     HUB_TRY(hub_buf_addf(out, NULL, "Try:\n  curl '%s/api/v1/datasets'\n  curl '%s/api/v1/datasets/%s'\n",
                          base_url, base_url, id.data));
-    if (print_rows(app, head, id.data, base_url, out))
+    if (print_rows(app, summary, id.data, base_url, out))
         return hub_buf_addf(out, NULL, "  curl '%s/api/v1/datasets/%s/episodes'\n", base_url, id.data);
     return HUB_OK;
 }

@@ -237,7 +237,7 @@ static void tell_datasets(struct watcher *watcher)
     HUB_CLEANUP(hub_snapshot_putp)
     const struct hub_snapshot *snapshot = hub_catalog_snapshot(watcher->app->catalog);
     for (uint32_t i = 0; i < snapshot->count; i++)
-        ready += snapshot->heads[i]->status == HUB_DATASET_READY;
+        ready += snapshot->summaries[i]->status == HUB_DATASET_READY;
     end_line(watcher);
     hub_log_event(watcher->app->log, &indexed, "%u datasets, %u of them ready, at %s%s", snapshot->count,
                   ready, watcher->base_url,
@@ -391,13 +391,13 @@ static void print_summary(struct hub_app *app)
     uint64_t counts[HUB_DATASET_UNSUPPORTED + 1] = {0}, episodes = 0, steps = 0, size = 0;
     HUB_CLEANUP(hub_snapshot_putp) const struct hub_snapshot *snapshot = hub_catalog_snapshot(app->catalog);
     for (uint32_t i = 0; i < snapshot->count; i++) {
-        const struct hub_head *head = snapshot->heads[i];
-        counts[head->status]++;
-        episodes += head->episodes;
-        steps += head->steps;
-        size += head->size;
-        if (head->status != HUB_DATASET_READY)
-            printf("%-11s %s: %s\n", hub_dataset_status_name(head->status), head->id, head->reason);
+        const struct hub_summary *summary = snapshot->summaries[i];
+        counts[summary->status]++;
+        episodes += summary->episodes;
+        steps += summary->steps;
+        size += summary->size;
+        if (summary->status != HUB_DATASET_READY)
+            printf("%-11s %s: %s\n", hub_dataset_status_name(summary->status), summary->id, summary->reason);
     }
     printf("%u datasets (%" PRIu64 " ready, %" PRIu64 " broken, %" PRIu64 " unsupported, %" PRIu64
            " pending), %" PRIu64 " episodes, %" PRIu64 " steps, %" PRIu64 " bytes\n",

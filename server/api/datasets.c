@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { INLINE_HEADS = 256 }; /* sorted in some 50 us */
+enum { INLINE_SUMMARIES = 256 }; /* sorted in some 50 us */
 
 enum sort_key { BY_ID, BY_NAME, BY_EPISODES, BY_STEPS, BY_SIZE, BY_MODIFIED };
 
@@ -24,21 +24,21 @@ struct listing {
     enum sort_key sort;
     bool descending;
     char scope[33]; /* of cursors */
-    const struct hub_head **heads;
+    const struct hub_summary **summaries;
     uint32_t count;
 };
 
-static uint64_t number_of(const struct hub_head *head, enum sort_key sort)
+static uint64_t number_of(const struct hub_summary *summary, enum sort_key sort)
 {
     switch (sort) {
     case BY_EPISODES:
-        return head->episodes;
+        return summary->episodes;
     case BY_STEPS:
-        return head->steps;
+        return summary->steps;
     case BY_SIZE:
-        return head->size;
+        return summary->size;
     case BY_MODIFIED:
-        return (uint64_t)HUB_MAX(head->modified_ns, 0);
+        return (uint64_t)HUB_MAX(summary->modified_ns, 0);
     case BY_ID:
     case BY_NAME:
         break;
@@ -47,12 +47,13 @@ static uint64_t number_of(const struct hub_head *head, enum sort_key sort)
 }
 
 /* Files that belong to no dataset come after all datasets, in either direction. */
-static bool is_loose(const struct hub_head *head)
+static bool is_loose(const struct hub_summary *summary)
 {
-    return strcmp(head->format, "files") == 0;
+    return strcmp(summary->format, "files") == 0;
 }
 
-static int compare_keys(const struct listing *l, const struct hub_head *a, uint64_t number, const char *name)
+static int compare_keys(const struct listing *l, const struct hub_summary *a, uint64_t number,
+                        const char *name)
 {
     if (l->sort == BY_NAME)
         return strcmp(a->name, name);
@@ -61,10 +62,11 @@ static int compare_keys(const struct listing *l, const struct hub_head *a, uint6
 }
 
 /* Keys, then ids; ids go upwards in both directions. */
-static int compare_heads(const void *a, const void *b, void *user)
+static int compare_summaries(const void *a, const void *b, void *user)
 {
     const struct listing *l = user;
-    const struct hub_head *x = *(const struct hub_head *const *)a, *y = *(const struct hub_head *const *)b;
+    const struct hub_summary *x = *(const struct hub_summary *const *)a,
+                             *y = *(const struct hub_summary *const *)b;
     const int by_kind = is_loose(x) - is_loose(y);
     if (by_kind)
         return by_kind;
@@ -127,43 +129,44 @@ static enum hub_status read_filters(const struct hub_request *request, struct li
 }
 
 /* A prefix ends at a boundary only if it says so: "door" also finds door-human, "D4RL/" the namespace. */
-static bool matches(const struct listing *l, const struct hub_head *head)
+static bool matches(const struct listing *l, const struct hub_summary *summary)
 {
-    return (!l->prefix || strncmp(head->id, l->prefix, strlen(l->prefix)) == 0) &&
-           (!l->format || strcmp(head->format, l->format) == 0) &&
-           (!l->status || strcmp(hub_dataset_status_name(head->status), l->status) == 0) &&
-           (!l->loadable.data || hub_view_is(l->loadable, hub_head_refused(head) ? "false" : "true")) &&
-           (!l->release || hub_head_loadable(head, l->release));
+    return (!l->prefix || strncmp(summary->id, l->prefix, strlen(l->prefix)) == 0) &&
+           (!l->format || strcmp(summary->format, l->format) == 0) &&
+           (!l->status || strcmp(hub_dataset_status_name(summary->status), l->status) == 0) &&
+           (!l->loadable.data || hub_view_is(l->loadable, hub_summary_refused(summary) ? "false" : "true")) &&
+           (!l->release || hub_summary_loadable(summary, l->release));
 }
 
-/* Add the datasets or the loose files that match. Heads of one key follow each other in version order, so the
- * newest that matches is the last of its run. */
+/* Add the datasets or the loose files that match. Summaries of one key follow each other in version order, so
+ * the newest that matches is the last of its run. */
 static void filter(const struct hub_snapshot *snapshot, bool loose, struct listing *l)
 {
     const uint32_t before = l->count;
     for (uint32_t i = 0; i < snapshot->count; i++) {
-        const struct hub_head *head = snapshot->heads[i];
-        if (is_loose(head) != loose || !matches(l, head))
+        const struct hub_summary *summary = snapshot->summaries[i];
+        if (is_loose(summary) != loose || !matches(l, summary))
             continue;
-        const bool same = l->count > before && head->version >= 0 && l->heads[l->count - 1]->version >= 0 &&
-                          strcmp(l->heads[l->count - 1]->key, head->key) == 0;
+        const bool same = l->count > before && summary->version >= 0 &&
+                          l->summaries[l->count - 1]->version >= 0 &&
+                          strcmp(l->summaries[l->count - 1]->key, summary->key) == 0;
         if (l->latest && same)
             l->count--;
-        l->heads[l->count++] = head;
+        l->summaries[l->count++] = summary;
     }
 }
 
-/* The first head strictly after the cursor's key and id. */
+/* The first summary strictly after the cursor's key and id. */
 static uint32_t after(const struct listing *l, const struct hub_page_cursor *cursor)
 {
     const uint64_t number = strtoull(cursor->key, NULL, 10);
     uint32_t low = 0, high = l->count;
     while (low < high) {
         const uint32_t middle = low + (high - low) / 2;
-        const int by_kind = is_loose(l->heads[middle]) - cursor->behind;
-        int order = by_kind ? by_kind : compare_keys(l, l->heads[middle], number, cursor->key);
+        const int by_kind = is_loose(l->summaries[middle]) - cursor->behind;
+        int order = by_kind ? by_kind : compare_keys(l, l->summaries[middle], number, cursor->key);
         if (order == 0) {
-            order = hub_id_compare(hub_view_of(l->heads[middle]->id), hub_view_of(cursor->tie));
+            order = hub_id_compare(hub_view_of(l->summaries[middle]->id), hub_view_of(cursor->tie));
             order = l->descending && l->sort == BY_ID ? -order : order;
         } else if (!by_kind && l->descending) {
             order = -order;
@@ -186,12 +189,12 @@ static enum hub_status write_page(struct hub_request *request, struct listing *l
     const uint32_t end = HUB_MIN(l->count, first + limit);
     for (uint32_t i = first; i < end; i++) {
         hub_json_object(&json);
-        hub_summary_write(&json, l->heads[i]);
+        hub_summary_write(&json, l->summaries[i]);
         hub_json_end_object(&json);
     }
     hub_json_end_array(&json);
     struct hub_page_cursor next = {0};
-    const struct hub_head *last = end > 0 && end < l->count ? l->heads[end - 1] : NULL;
+    const struct hub_summary *last = end > 0 && end < l->count ? l->summaries[end - 1] : NULL;
     if (last) {
         memcpy(next.scope, l->scope, sizeof next.scope);
         next.behind = is_loose(last);
@@ -225,16 +228,17 @@ enum hub_status hub_datasets_list(struct hub_request *request, struct hub_respon
     HUB_CLEANUP(hub_snapshot_putp)
     const struct hub_snapshot *snapshot = hub_catalog_snapshot(request->app->catalog);
     const bool long_work = l.sort != BY_ID || l.descending || l.release;
-    if (!request->may_block && long_work && snapshot->count > INLINE_HEADS)
+    if (!request->may_block && long_work && snapshot->count > INLINE_SUMMARIES)
         return HUB_AGAIN;
-    HUB_CLEANUP(hub_freep) const struct hub_head **heads = calloc((size_t)snapshot->count + 1, sizeof *heads);
-    if (!heads)
+    HUB_CLEANUP(hub_freep)
+    const struct hub_summary **summaries = calloc((size_t)snapshot->count + 1, sizeof *summaries);
+    if (!summaries)
         return hub_fail(err, HUB_NO_MEMORY, "no memory for the list");
-    l.heads = heads;
+    l.summaries = summaries;
     filter(snapshot, false, &l);
     filter(snapshot, true, &l);
     if (l.sort != BY_ID || l.descending)
-        qsort_r(l.heads, l.count, sizeof *l.heads, compare_heads, &l);
+        qsort_r(l.summaries, l.count, sizeof *l.summaries, compare_summaries, &l);
     return write_page(request, &l, text.data ? after(&l, &cursor) : 0, limit, response, err);
 }
 
@@ -243,6 +247,6 @@ enum hub_status hub_dataset_show(struct hub_request *request, struct hub_respons
 {
     static const char *const parameters[] = {"for", "revision", NULL};
     HUB_CLEANUP(hub_target_dispose) struct hub_target target = {0};
-    HUB_TRY(hub_resolve(request, response, parameters, HUB_TO_HEAD, &target, err));
+    HUB_TRY(hub_resolve(request, response, parameters, HUB_TO_SUMMARY, &target, err));
     return hub_document_answer(request, &target, HUB_DOCUMENT_DATASET, response, err);
 }

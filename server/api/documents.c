@@ -76,13 +76,13 @@ static struct document *document_new(const struct hub_request *request, const st
 }
 
 uint64_t hub_document_states(enum hub_document which, const struct hub_snapshot *snapshot,
-                             const struct hub_head *head)
+                             const struct hub_summary *summary)
 {
-    const struct hub_head *const *first = NULL;
-    uint64_t states = head->serial;
+    const struct hub_summary *const *first = NULL;
+    uint64_t states = summary->serial;
     if (which == HUB_DOCUMENT_FILES)
         return states;
-    const uint32_t n = hub_snapshot_versions(snapshot, hub_view_of(head->key), &first);
+    const uint32_t n = hub_snapshot_versions(snapshot, hub_view_of(summary->key), &first);
     for (uint32_t i = 0; i < n; i++)
         states = states * UINT64_C(0x9e3779b97f4a7c15) + first[i]->serial;
     return states;
@@ -130,31 +130,31 @@ static void put_json(struct hub_json *json, const char *key, struct hub_view tex
         hub_json_put_raw(json, key, text);
 }
 
-void hub_summary_write(struct hub_json *json, const struct hub_head *head)
+void hub_summary_write(struct hub_json *json, const struct hub_summary *summary)
 {
-    const struct hub_load_rule *rule = hub_load_rule_find(head->rule);
-    hub_json_put_text(json, "id", head->id);
-    hub_put_known(json, "namespace", head->space);
-    hub_json_put_text(json, "name", head->name);
-    if (head->version >= 0)
-        hub_json_put_int(json, "version", head->version);
-    hub_json_put_text(json, "format", head->format);
-    hub_put_known(json, "era", head->era);
-    hub_json_put_text(json, "status", hub_dataset_status_name(head->status));
-    hub_put_known(json, "reason", head->reason);
-    hub_json_put_uint(json, "episodes", head->episodes);
-    hub_json_put_uint(json, "steps", head->steps);
-    hub_json_put_uint(json, "size", head->size);
+    const struct hub_load_rule *rule = hub_load_rule_find(summary->rule);
+    hub_json_put_text(json, "id", summary->id);
+    hub_put_known(json, "namespace", summary->ns);
+    hub_json_put_text(json, "name", summary->name);
+    if (summary->version >= 0)
+        hub_json_put_int(json, "version", summary->version);
+    hub_json_put_text(json, "format", summary->format);
+    hub_put_known(json, "era", summary->era);
+    hub_json_put_text(json, "status", hub_dataset_status_name(summary->status));
+    hub_put_known(json, "reason", summary->reason);
+    hub_json_put_uint(json, "episodes", summary->episodes);
+    hub_json_put_uint(json, "steps", summary->steps);
+    hub_json_put_uint(json, "size", summary->size);
     if (rule)
-        hub_put_known(json, rule->version_key, head->stated_version);
-    put_json(json, "loadable_by", hub_view_of(head->loadable_by));
-    if (hub_head_refused(head))
+        hub_put_known(json, rule->version_key, summary->stated_version);
+    put_json(json, "loadable_by", hub_view_of(summary->loadable_by));
+    if (hub_summary_refused(summary))
         hub_json_put_bool(json, "loadable", false);
-    hub_put_known(json, "description", head->description);
-    hub_json_put_raw(json, "authors", *head->authors ? hub_view_of(head->authors) : HUB_VIEW("[]"));
-    hub_put_known(json, "revision", head->revision);
-    if (head->modified_ns > 0)
-        hub_put_time(json, "modified", head->modified_ns);
+    hub_put_known(json, "description", summary->description);
+    hub_json_put_raw(json, "authors", *summary->authors ? hub_view_of(summary->authors) : HUB_VIEW("[]"));
+    hub_put_known(json, "revision", summary->revision);
+    if (summary->modified_ns > 0)
+        hub_put_time(json, "modified", summary->modified_ns);
 }
 
 static void write_fields(struct hub_json *json, const struct hub_dataset *ds)
@@ -178,12 +178,12 @@ static void write_fields(struct hub_json *json, const struct hub_dataset *ds)
 
 static void write_versions(struct hub_json *json, const struct hub_target *target)
 {
-    const struct hub_head *const *first = NULL;
-    const uint32_t n = hub_snapshot_versions(target->snapshot, hub_view_of(target->head->key), &first);
+    const struct hub_summary *const *first = NULL;
+    const uint32_t n = hub_snapshot_versions(target->snapshot, hub_view_of(target->summary->key), &first);
     hub_json_put_array(json, "versions");
     for (uint32_t i = 0; i < n; i++) {
         hub_json_object(json);
-        hub_summary_write(json, first[i]->row == target->head->row ? target->head : first[i]);
+        hub_summary_write(json, first[i]->row == target->summary->row ? target->summary : first[i]);
         hub_json_end_object(json);
     }
     hub_json_end_array(json);
@@ -214,8 +214,8 @@ static enum hub_status list_digests(const struct hub_state *state, struct hub_fi
     *out = calloc(ds->file_count + 1, sizeof **out);
     if (!*out)
         return hub_fail(err, HUB_NO_MEMORY, "no memory for %u digests", ds->file_count);
-    return hub_digest_list(state->catalog, ds->head->root, ds->head->path, ds->files, ds->file_count, *out,
-                           err);
+    return hub_digest_list(state->catalog, ds->summary->root, ds->summary->path, ds->files, ds->file_count,
+                           *out, err);
 }
 
 /* "content" names the data once all files are hashed; until then it is left out. */
@@ -246,16 +246,16 @@ static enum hub_status write_content(struct hub_json *json, const struct hub_sta
 static enum hub_status write_document(const struct hub_state *state, const struct hub_target *target,
                                       struct hub_buf *out, bool *hashed, struct hub_error *err)
 {
-    const struct hub_head *head = target->head;
+    const struct hub_summary *summary = target->summary;
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf problems = HUB_BUF_INIT(16 * MIB);
     struct hub_json json = hub_json_to(out, err);
     hub_json_object(&json);
-    hub_summary_write(&json, head);
+    hub_summary_write(&json, summary);
     HUB_TRY(write_facts(&json, state, err));
     write_fields(&json, state->dataset);
     HUB_TRY(write_content(&json, state, hashed, err));
     write_versions(&json, target);
-    hub_json_put_uint(&json, "files", head->files);
+    hub_json_put_uint(&json, "files", summary->files);
     HUB_TRY(hub_dataset_problems(state, &problems, err));
     hub_json_put_raw(&json, "problems", hub_buf_view(&problems));
     hub_json_end_object(&json);
@@ -272,9 +272,9 @@ static enum hub_status write_files(const struct hub_state *state, struct hub_buf
     HUB_TRY(list_digests(state, &digests, err));
     *hashed = true;
     hub_json_object(&json);
-    hub_json_put_text(&json, "id", ds->head->id);
-    hub_json_put_text(&json, "revision", ds->head->revision);
-    hub_json_put_uint(&json, "size", ds->head->size);
+    hub_json_put_text(&json, "id", ds->summary->id);
+    hub_json_put_text(&json, "revision", ds->summary->revision);
+    hub_json_put_uint(&json, "size", ds->summary->size);
     hub_json_put_uint(&json, "total", ds->file_count);
     hub_json_put_array(&json, "items");
     for (uint32_t i = 0; i < ds->file_count; i++) {
@@ -310,7 +310,7 @@ static enum hub_status build(struct hub_request *request, struct hub_target targ
     if (!d)
         return hub_fail(err, HUB_NO_MEMORY, "no memory for the document of a dataset");
     snprintf(d->etag, sizeof d->etag, "%s", etag);
-    snprintf(d->revision, sizeof d->revision, "%s", target.head->revision);
+    snprintf(d->revision, sizeof d->revision, "%s", target.summary->revision);
     if (hashed)
         d->digests = HASHED;
     *out = d;
@@ -363,9 +363,9 @@ enum hub_status hub_document_answer(struct hub_request *request, const struct hu
                                     struct hub_error *err)
 {
     const bool gzip = hub_accepts_gzip(request);
-    const struct wanted wanted = {.row = target->head->row,
+    const struct wanted wanted = {.row = target->summary->row,
                                   .which = which,
-                                  .states = hub_document_states(which, target->snapshot, target->head),
+                                  .states = hub_document_states(which, target->snapshot, target->summary),
                                   .digests = hub_digest_generation(request->app->catalog)};
     HUB_CLEANUP(document_putp) struct document *d = NULL;
     bool done = false;

@@ -10,14 +10,14 @@
 #include "storage/base/json.h"
 
 /** The members of a summary, inside an object that the caller opened. */
-void hub_summary_write(struct hub_json *json, const struct hub_head *head);
+void hub_summary_write(struct hub_json *json, const struct hub_summary *summary);
 
 enum hub_document { HUB_DOCUMENT_DATASET, HUB_DOCUMENT_FILES };
 
 /** Names the states that a document shows, by their serials: of the dataset, and unless it is the listing of
  * its files those of its other versions. What is published elsewhere leaves it as it is. */
 uint64_t hub_document_states(enum hub_document which, const struct hub_snapshot *snapshot,
-                             const struct hub_head *head);
+                             const struct hub_summary *summary);
 
 /** Answer with a document of the dataset, ready or built; gzip where it is accepted and worth it. HUB_AGAIN
  * on an event thread when it has to be built. */

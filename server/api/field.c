@@ -97,7 +97,8 @@ enum hub_status hub_find_episode(const struct hub_request *request, const struct
     *out = digits ? hub_dataset_episode(dataset, number) : NULL;
     if (*out)
         return HUB_OK;
-    hub_fail_as(err, HUB_NOT_FOUND, "episode-missing", "'%s' has no episode %s", dataset->head->id, n.data);
+    hub_fail_as(err, HUB_NOT_FOUND, "episode-missing", "'%s' has no episode %s", dataset->summary->id,
+                n.data);
     return hub_fail_about(err, "n", n.data);
 }
 
@@ -109,7 +110,7 @@ static enum hub_status no_field(const struct hub_dataset *dataset, const char *p
     for (uint32_t i = 0; i < dataset->field_count && n + 80 < sizeof names; i++)
         n += (size_t)snprintf(names + n, sizeof names - n, "%s%.70s", i ? ", " : "", dataset->fields[i].path);
     hub_fail_as(err, HUB_NOT_FOUND, "field-not-found", "'%s' has no field '%.80s'; it has %s",
-                dataset->head->id, path, names);
+                dataset->summary->id, path, names);
     return hub_fail_about(err, "field", path);
 }
 
@@ -226,9 +227,9 @@ static void etag_of(const struct ask *ask, char out[40])
     const struct hub_selection *s = &ask->selection;
     struct hub_view parts[5 + 2 * HUB_MAX_PICKS];
     unsigned n = 0;
-    parts[n++] = hub_view_of(ask->target.head->revision);
+    parts[n++] = hub_view_of(ask->target.summary->revision);
     parts[n++] = HUB_VIEW(ENCODER_VERSION);
-    parts[n++] = hub_view_of(ask->dataset->head->id);
+    parts[n++] = hub_view_of(ask->dataset->summary->id);
     const int64_t how[] = {s->episode->number, (int64_t)ask->encoding.nonfinite, ask->wanted.has_row,
                            (int64_t)ask->prefix};
     parts[n++] = hub_view_of(ask->encoding.as->name);

@@ -47,10 +47,10 @@ static const char *type_of(const char *path)
 static enum hub_status root_path(const struct hub_dataset *ds, const struct hub_ds_file *file,
                                  char out[PATH_MAX], struct hub_error *err)
 {
-    const size_t above = strlen(ds->head->path), size = strlen(file->path);
+    const size_t above = strlen(ds->summary->path), size = strlen(file->path);
     if (above + size + 2 > PATH_MAX)
         return hub_fail(err, HUB_TOO_BIG, "the path of '%s' is too long", file->path);
-    memcpy(out, ds->head->path, above);
+    memcpy(out, ds->summary->path, above);
     if (above)
         out[above] = '/';
     memcpy(out + above + (above > 0), file->path, size + 1);
@@ -76,7 +76,7 @@ enum hub_status hub_files_list(struct hub_request *request, struct hub_response 
 {
     static const char *const parameters[] = {"for", "revision", NULL};
     HUB_CLEANUP(hub_target_dispose) struct hub_target target = {0};
-    HUB_TRY(hub_resolve(request, response, parameters, HUB_TO_HEAD, &target, err));
+    HUB_TRY(hub_resolve(request, response, parameters, HUB_TO_SUMMARY, &target, err));
     return hub_document_answer(request, &target, HUB_DOCUMENT_FILES, response, err);
 }
 
@@ -104,11 +104,11 @@ enum hub_status hub_files_open(struct hub_request *request, const struct hub_dat
     char path[PATH_MAX];
     HUB_TRY(root_path(ds, entry, path, err));
     const struct hub_file_ref ref = {
-        .root = ds->head->root, .path = path, .expect = &entry->stamp, .if_open = !request->may_block};
+        .root = ds->summary->root, .path = path, .expect = &entry->stamp, .if_open = !request->may_block};
     const enum hub_status st = hub_file_get(request->app->store, &ref, out, err);
     if (st != HUB_CHANGED && st != HUB_NOT_FOUND)
         return st;
-    return hub_resolve_changed(request->app, ds->head, err);
+    return hub_resolve_changed(request->app, ds->summary, err);
 }
 
 /* An opened file and what its answer says about it. */
@@ -134,7 +134,7 @@ static enum hub_status open_bytes(struct hub_request *request, const struct hub_
     b->dataset = target->state.dataset;
     b->entry = hub_unspell(path, &raw, NULL) ? NULL : find_file(b->dataset, hub_buf_view(&raw));
     if (!b->entry) {
-        hub_fail_as(err, HUB_NOT_FOUND, "file-not-found", "'%s' has no file '%s'", target->head->id,
+        hub_fail_as(err, HUB_NOT_FOUND, "file-not-found", "'%s' has no file '%s'", target->summary->id,
                     path.data);
         return hub_fail_about(err, "path", path.data);
     }
@@ -151,7 +151,7 @@ static enum hub_status digest_header(struct hub_request *request, const struct b
     uint8_t sum[HUB_SHA256_BYTES];
     struct hub_catalog *catalog = request->app->catalog;
     const struct hub_stamp *stamp = &b->entry->stamp;
-    const uint32_t root = b->dataset->head->root;
+    const uint32_t root = b->dataset->summary->root;
     enum hub_status st = hub_digest_recall(catalog, root, b->path, stamp, &digests);
     if (st == HUB_AGAIN && !request->may_block)
         return st;
@@ -205,7 +205,7 @@ static enum hub_status send(struct hub_request *request, const struct hub_target
     char etag[40];
     bool done = false;
     const int64_t modified_s = (int64_t)(b->entry->stamp.mtime_ns / 1000000000u);
-    const struct hub_view parts[] = {hub_view_of(target->head->revision), hub_view_of(b->entry->path)};
+    const struct hub_view parts[] = {hub_view_of(target->summary->revision), hub_view_of(b->entry->path)};
     hub_etag(etag, parts, HUB_COUNT(parts));
     HUB_TRY(headers(request, target, b, response, err));
     HUB_TRY(hub_resolve_conditions(request, response, etag, modified_s, &done, err));

@@ -45,7 +45,7 @@ static enum hub_status scan_metrics(struct hub_app *app, struct hub_buf *out, st
     HUB_CLEANUP(hub_snapshot_putp) const struct hub_snapshot *snapshot = hub_catalog_snapshot(app->catalog);
     uint64_t counts[HUB_DATASET_UNSUPPORTED + 1] = {0};
     for (uint32_t i = 0; i < snapshot->count; i++)
-        counts[snapshot->heads[i]->status]++;
+        counts[snapshot->summaries[i]->status]++;
     HUB_TRY(hub_buf_add_text(
         out, "# HELP minari_hub_datasets Datasets by status.\n# TYPE minari_hub_datasets gauge\n", err));
     for (size_t i = 0; i < HUB_COUNT(statuses); i++)

@@ -24,16 +24,16 @@ struct listing {
     struct hub_page_cursor next;
 };
 
-static bool blocks(const struct hub_head *head)
+static bool blocks(const struct hub_summary *summary)
 {
-    return head->status == HUB_DATASET_BROKEN || head->status == HUB_DATASET_UNSUPPORTED;
+    return summary->status == HUB_DATASET_BROKEN || summary->status == HUB_DATASET_UNSUPPORTED;
 }
 
-static uint32_t count_of(const struct listing *l, const struct hub_head *head)
+static uint32_t count_of(const struct listing *l, const struct hub_summary *summary)
 {
-    if (strncmp(head->id, l->prefix.data, l->prefix.size) != 0)
+    if (strncmp(summary->id, l->prefix.data, l->prefix.size) != 0)
         return 0;
-    return hub_problem_count_of(&l->counts, head) + blocks(head);
+    return hub_problem_count_of(&l->counts, summary) + blocks(summary);
 }
 
 static void put(struct listing *l, const char *dataset, struct hub_view code, struct hub_view path,
@@ -58,26 +58,27 @@ static enum hub_status put_found(void *user, const struct hub_problem *problem, 
 }
 
 /* The problems of one dataset behind the first `skip`, as far as the page goes. */
-static enum hub_status put_dataset(struct listing *l, const struct hub_head *head, uint32_t skip,
+static enum hub_status put_dataset(struct listing *l, const struct hub_summary *summary, uint32_t skip,
                                    struct hub_error *err)
 {
-    const uint32_t all = count_of(l, head), from = skip, left = l->left;
-    if (blocks(head) && skip == 0 && l->left) {
-        const struct hub_view code =
-            head->status == HUB_DATASET_BROKEN ? HUB_VIEW("dataset-broken") : HUB_VIEW("dataset-unsupported");
-        put(l, head->id, code, HUB_VIEW(""), hub_view_of(head->reason));
+    const uint32_t all = count_of(l, summary), from = skip, left = l->left;
+    if (blocks(summary) && skip == 0 && l->left) {
+        const struct hub_view code = summary->status == HUB_DATASET_BROKEN ? HUB_VIEW("dataset-broken")
+                                                                           : HUB_VIEW("dataset-unsupported");
+        put(l, summary->id, code, HUB_VIEW(""), hub_view_of(summary->reason));
         hub_json_end_object(&l->json);
         l->left--;
     }
-    l->dataset = head->id;
-    skip = skip > blocks(head) ? skip - blocks(head) : 0;
+    l->dataset = summary->id;
+    skip = skip > blocks(summary) ? skip - blocks(summary) : 0;
     if (l->left && from + (left - l->left) < all)
-        HUB_TRY(hub_dataset_each_problem(l->request->app->catalog, head, skip, l->left, put_found, l, err));
+        HUB_TRY(
+            hub_dataset_each_problem(l->request->app->catalog, summary, skip, l->left, put_found, l, err));
     const uint32_t written = from + (left - l->left);
     if (l->left == 0) { /* continue here, or behind it */
         memcpy(l->next.scope, l->scope, sizeof l->scope);
         snprintf(l->next.key, sizeof l->next.key, "%" PRIu32, written < all ? written : UINT32_MAX);
-        snprintf(l->next.tie, sizeof l->next.tie, "%s", head->id);
+        snprintf(l->next.tie, sizeof l->next.tie, "%s", summary->id);
     }
     return hub_json_status(&l->json);
 }
@@ -99,7 +100,7 @@ static enum hub_status put_alerts(struct listing *l, bool show, uint64_t *count,
     return hub_json_status(&l->json);
 }
 
-/* First head from which on the page goes, and how many of its problems were shown. */
+/* First summary from which on the page goes, and how many of its problems were shown. */
 static uint32_t start(const struct listing *l, const struct hub_page_cursor *after, uint32_t *skip)
 {
     uint32_t i = 0;
@@ -107,9 +108,9 @@ static uint32_t start(const struct listing *l, const struct hub_page_cursor *aft
     if (!after)
         return 0;
     const struct hub_view id = hub_view_of(after->tie);
-    while (i < l->snapshot->count && hub_id_compare(hub_view_of(l->snapshot->heads[i]->id), id) < 0)
+    while (i < l->snapshot->count && hub_id_compare(hub_view_of(l->snapshot->summaries[i]->id), id) < 0)
         i++;
-    if (i < l->snapshot->count && hub_view_is(id, l->snapshot->heads[i]->id))
+    if (i < l->snapshot->count && hub_view_is(id, l->snapshot->summaries[i]->id))
         *skip = (uint32_t)strtoul(after->key, NULL, 10);
     return i;
 }
@@ -125,15 +126,15 @@ static enum hub_status write_page(struct listing *l, const struct hub_page_curso
         HUB_TRY(put_alerts(l, !after, &total, err));
     const uint32_t first = start(l, after, &skip);
     for (uint32_t i = 0; i < l->snapshot->count; i++) {
-        const uint32_t count = count_of(l, l->snapshot->heads[i]);
+        const uint32_t count = count_of(l, l->snapshot->summaries[i]);
         total += count;
         if (i < first || !count || (i == first && skip >= count))
             continue;
         if (l->left)
-            HUB_TRY(put_dataset(l, l->snapshot->heads[i], i == first ? skip : 0, err));
+            HUB_TRY(put_dataset(l, l->snapshot->summaries[i], i == first ? skip : 0, err));
         else
             rest += count;
-        if (l->next.key[0] && strcmp(l->next.tie, l->snapshot->heads[i]->id) == 0 &&
+        if (l->next.key[0] && strcmp(l->next.tie, l->snapshot->summaries[i]->id) == 0 &&
             strtoul(l->next.key, NULL, 10) < count)
             rest++;
     }

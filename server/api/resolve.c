@@ -11,22 +11,22 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-enum { INLINE_HEADS = 256 };
+enum { INLINE_SUMMARIES = 256 };
 
-static const struct hub_head *find(const struct hub_snapshot *snapshot, struct hub_view id,
-                                   const char *minari, bool *alias)
+static const struct hub_summary *find(const struct hub_snapshot *snapshot, struct hub_view id,
+                                      const char *minari, bool *alias)
 {
-    const struct hub_head *head = hub_snapshot_find(snapshot, id);
-    *alias = !head;
-    return head ? head : hub_snapshot_newest(snapshot, id, minari);
+    const struct hub_summary *summary = hub_snapshot_find(snapshot, id);
+    *alias = !summary;
+    return summary ? summary : hub_snapshot_newest(snapshot, id, minari);
 }
 
-static void id_list(struct hub_json *json, const char *key, const struct hub_head *const *heads,
+static void id_list(struct hub_json *json, const char *key, const struct hub_summary *const *summaries,
                     uint32_t count)
 {
     hub_json_put_array(json, key);
     for (uint32_t i = 0; i < count; i++)
-        hub_json_string(json, hub_view_of(heads[i]->id));
+        hub_json_string(json, hub_view_of(summaries[i]->id));
     hub_json_end_array(json);
 }
 
@@ -51,7 +51,7 @@ static char *alternatives(const struct hub_snapshot *snapshot, struct hub_view i
     struct hub_json json = hub_json_to(&out, NULL);
     struct hub_view key;
     uint32_t version;
-    const struct hub_head *const *first = NULL, *nearest[5];
+    const struct hub_summary *const *first = NULL, *nearest[5];
     (void)hub_id_split_alias(id, &key, &version);
     const uint32_t versions = hub_snapshot_versions(snapshot, key, &first);
     id_list(&json, "versions", first, versions);
@@ -68,7 +68,7 @@ static enum hub_status not_found(struct hub_request *request, struct hub_respons
     if (!progress.walked)
         return hub_fail_as(err, HUB_BUSY, "starting", "the roots are still being read: '%s' may appear",
                            id.data);
-    if (!request->may_block && snapshot->count > INLINE_HEADS) /* all are compared */
+    if (!request->may_block && snapshot->count > INLINE_SUMMARIES) /* all are compared */
         return HUB_AGAIN;
     response->problem_extra = alternatives(snapshot, id);
     if (release.data)
@@ -85,27 +85,29 @@ bool hub_resolve_is_wanted(const struct hub_request *request, const char *revisi
     return !wanted.data || hub_view_is(wanted, revision);
 }
 
-static enum hub_status not_inspected(struct hub_scanner *scanner, const struct hub_head *head,
+static enum hub_status not_inspected(struct hub_scanner *scanner, const struct hub_summary *summary,
                                      struct hub_error *err)
 {
-    hub_scanner_hurry(scanner, head->id);
-    return hub_fail_as(err, HUB_BUSY, "pending", "'%s' is not inspected yet%s%s", head->id,
-                       *head->reason ? ": " : "", head->reason);
+    hub_scanner_hurry(scanner, summary->id);
+    return hub_fail_as(err, HUB_BUSY, "pending", "'%s' is not inspected yet%s%s", summary->id,
+                       *summary->reason ? ": " : "", summary->reason);
 }
 
-enum hub_status hub_resolve_changed(struct hub_app *app, const struct hub_head *head, struct hub_error *err)
+enum hub_status hub_resolve_changed(struct hub_app *app, const struct hub_summary *summary,
+                                    struct hub_error *err)
 {
-    hub_scanner_hurry(app->scanner, head->id);
+    hub_scanner_hurry(app->scanner, summary->id);
     return hub_fail_as(err, HUB_CHANGED, "dataset-changing",
-                       "a file of '%s' is not what was indexed; it is being inspected again", head->id);
+                       "a file of '%s' is not what was indexed; it is being inspected again", summary->id);
 }
 
-static enum hub_status revision_gone(const struct hub_request *request, const struct hub_head *head,
+static enum hub_status revision_gone(const struct hub_request *request, const struct hub_summary *summary,
                                      struct hub_error *err)
 {
-    if (!*head->revision) /* it may yet be the one */
-        return not_inspected(request->app->scanner, head, err);
-    hub_fail_as(err, HUB_CHANGED, "revision-gone", "'%s' is now at revision %s", head->id, head->revision);
+    if (!*summary->revision) /* it may yet be the one */
+        return not_inspected(request->app->scanner, summary, err);
+    hub_fail_as(err, HUB_CHANGED, "revision-gone", "'%s' is now at revision %s", summary->id,
+                summary->revision);
     return hub_fail_about(err, "revision", hub_request_query(request, "revision").data);
 }
 
@@ -129,8 +131,8 @@ enum hub_status hub_resolve_release(const struct hub_request *request, struct hu
     return hub_fail_about(err, "for", out->data);
 }
 
-static enum hub_status find_head(struct hub_request *request, struct hub_response *response,
-                                 struct hub_target *out, struct hub_error *err)
+static enum hub_status find_summary(struct hub_request *request, struct hub_response *response,
+                                    struct hub_target *out, struct hub_error *err)
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf spelled = HUB_BUF_INIT(64 * KIB);
     struct hub_view id = hub_request_capture(request, "id"), release;
@@ -142,8 +144,8 @@ static enum hub_status find_head(struct hub_request *request, struct hub_respons
     HUB_TRY(check_revision(request, err));
     out->snapshot = hub_catalog_snapshot(request->app->catalog);
     out->pinned = hub_request_query(request, "revision").data != NULL;
-    out->head = find(out->snapshot, id, release.data, &out->alias);
-    return out->head ? HUB_OK : not_found(request, response, out->snapshot, id, release, err);
+    out->summary = find(out->snapshot, id, release.data, &out->alias);
+    return out->summary ? HUB_OK : not_found(request, response, out->snapshot, id, release, err);
 }
 
 void hub_target_dispose(struct hub_target *target)
@@ -157,11 +159,11 @@ enum hub_status hub_resolve_state(struct hub_request *request, struct hub_target
 {
     if (!request->may_block)
         return HUB_AGAIN;
-    HUB_TRY(hub_state_open(request->app->catalog, target->head, out, err));
-    target->head = out->dataset->head;
-    if (hub_resolve_is_wanted(request, target->head->revision))
+    HUB_TRY(hub_state_open(request->app->catalog, target->summary, out, err));
+    target->summary = out->dataset->summary;
+    if (hub_resolve_is_wanted(request, target->summary->revision))
         return HUB_OK;
-    const enum hub_status st = revision_gone(request, target->head, err);
+    const enum hub_status st = revision_gone(request, target->summary, err);
     hub_state_close(out);
     return st;
 }
@@ -170,9 +172,10 @@ static enum hub_status open_dataset(struct hub_request *request, struct hub_targ
                                     struct hub_error *err)
 {
     struct hub_state *state = &target->state;
-    HUB_TRY(hub_dataset_get(request->app->catalog, target->head, request->may_block, &state->dataset, err));
-    if (hub_resolve_is_wanted(request, state->dataset->head->revision)) {
-        target->head = state->dataset->head;
+    HUB_TRY(
+        hub_dataset_get(request->app->catalog, target->summary, request->may_block, &state->dataset, err));
+    if (hub_resolve_is_wanted(request, state->dataset->summary->revision)) {
+        target->summary = state->dataset->summary;
         return HUB_OK;
     }
     hub_state_close(state); /* the newest state may be the one */
@@ -184,30 +187,30 @@ static enum hub_status open_dataset(struct hub_request *request, struct hub_targ
 }
 
 static enum hub_status pending(struct hub_scanner *scanner, struct hub_response *response,
-                               const struct hub_head *head, struct hub_error *err)
+                               const struct hub_summary *summary, struct hub_error *err)
 {
     uint32_t parts, done;
-    if (hub_scanner_parts(scanner, head->id, &parts, &done) &&
+    if (hub_scanner_parts(scanner, summary->id, &parts, &done) &&
         asprintf(&response->problem_extra, "\"parts\":%" PRIu32 ",\"done\":%" PRIu32, parts, done) < 0)
         response->problem_extra = NULL; /* the answer is worth giving without it */
-    return not_inspected(scanner, head, err);
+    return not_inspected(scanner, summary, err);
 }
 
 static enum hub_status check_ready(struct hub_request *request, struct hub_response *response,
-                                   const struct hub_head *head, struct hub_error *err)
+                                   const struct hub_summary *summary, struct hub_error *err)
 {
-    switch (head->status) {
+    switch (summary->status) {
     case HUB_DATASET_READY:
         return HUB_OK;
     case HUB_DATASET_PENDING:
-        return pending(request->app->scanner, response, head, err);
+        return pending(request->app->scanner, response, summary, err);
     case HUB_DATASET_BROKEN:
     case HUB_DATASET_UNSUPPORTED:
         break;
     }
     return hub_fail_as(err, HUB_UNSUPPORTED, "dataset-broken", "'%s' is %s (%s); its files can be downloaded",
-                       head->id, hub_dataset_status_name(head->status),
-                       *head->reason ? head->reason : head->format);
+                       summary->id, hub_dataset_status_name(summary->status),
+                       *summary->reason ? summary->reason : summary->format);
 }
 
 enum hub_status hub_resolve(struct hub_request *request, struct hub_response *response,
@@ -215,12 +218,12 @@ enum hub_status hub_resolve(struct hub_request *request, struct hub_response *re
                             struct hub_error *err)
 {
     HUB_TRY(hub_request_known(request, parameters, err));
-    HUB_TRY(find_head(request, response, out, err));
+    HUB_TRY(find_summary(request, response, out, err));
     if (to & HUB_TO_DATASET)
         HUB_TRY(open_dataset(request, out, err));
     if (to & HUB_TO_STATE)
         HUB_TRY(hub_resolve_state(request, out, &out->state, err));
-    return to & HUB_TO_READY ? check_ready(request, response, out->head, err) : HUB_OK;
+    return to & HUB_TO_READY ? check_ready(request, response, out->summary, err) : HUB_OK;
 }
 
 /* What stands behind the id in the path, as it was sent. A segment of the id may itself hold slashes (%2F),
@@ -238,13 +241,13 @@ static const char *behind_id(const struct hub_request *request, size_t id_size)
 }
 
 /* The path of this request with the alias replaced by the full id. */
-static enum hub_status content_location(const struct hub_request *request, const struct hub_head *head,
+static enum hub_status content_location(const struct hub_request *request, const struct hub_summary *summary,
                                         struct hub_response *response, struct hub_error *err)
 {
     const char *rest = behind_id(request, hub_request_capture(request, "id").size);
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf text = HUB_BUF_INIT(8 * KIB);
     HUB_TRY(hub_buf_add_text(&text, "/api/v1/datasets/", err));
-    HUB_TRY(hub_uri_encode_path(hub_view_of(head->id), &text, err));
+    HUB_TRY(hub_uri_encode_path(hub_view_of(summary->id), &text, err));
     HUB_TRY(hub_buf_add_text(&text, rest, err));
     return hub_response_header(response, err, "Content-Location", "%s", text.data);
 }
@@ -254,7 +257,7 @@ enum hub_status hub_resolve_headers(struct hub_request *request, const struct hu
 {
     HUB_TRY(hub_response_header(response, err, "Cache-Control", "%s",
                                 target->pinned ? "public, max-age=31536000, immutable" : "no-cache"));
-    return target->alias ? content_location(request, target->head, response, err) : HUB_OK;
+    return target->alias ? content_location(request, target->summary, response, err) : HUB_OK;
 }
 
 static void put_hex(char *out, uint64_t value)

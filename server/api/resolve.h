@@ -9,7 +9,7 @@
 
 struct hub_target {
     const struct hub_snapshot *snapshot; /* the one it was found in: the target's reference */
-    const struct hub_head *head;         /* of the snapshot, then of the state that was opened */
+    const struct hub_summary *summary;   /* of the snapshot, then of the state that was opened */
     struct hub_state state;              /* as far as it was asked for: hub_resolve */
     bool alias;                          /* the id had no version: Content-Location names the full one */
     bool pinned; /* ?revision= was given: what is opened is of that revision, and the answer immutable */
@@ -20,7 +20,7 @@ void hub_target_dispose(struct hub_target *target);
 
 /** How far a target is opened. */
 enum hub_resolve_to {
-    HUB_TO_HEAD,      /* state: nothing */
+    HUB_TO_SUMMARY,   /* state: nothing */
     HUB_TO_DATASET,   /* state.dataset */
     HUB_TO_STATE,     /* the database too: HUB_AGAIN on an event thread */
     HUB_TO_READY = 4, /* beside these: it can answer for its episodes */
@@ -53,8 +53,8 @@ bool hub_resolve_is_wanted(const struct hub_request *request, const char *revisi
 HUB_MUST_USE enum hub_status hub_resolve_headers(struct hub_request *request, const struct hub_target *target,
                                                  struct hub_response *response, struct hub_error *err);
 
-/** Strong ETag (with quotes) over any number of texts; `out` of 40 bytes. Not a digest: 128 bits of FNV-1a.
- */
+/** Strong ETag (with quotes) over any number of texts; `out` of 40 bytes. Not a digest: 128 bits of
+ * FNV-1a. */
 void hub_etag(char out[40], const struct hub_view *parts, unsigned count);
 
 /** Answer 304 or 412 where the request's conditions say so: true when `response` is complete. Sets ETag (and
@@ -64,6 +64,7 @@ HUB_MUST_USE enum hub_status hub_resolve_conditions(struct hub_request *request,
                                                     int64_t modified_s, bool *done, struct hub_error *err);
 
 /** HUB_CHANGED "dataset-changing": a file is not what was indexed. The dataset is inspected next. */
-enum hub_status hub_resolve_changed(struct hub_app *app, const struct hub_head *head, struct hub_error *err);
+enum hub_status hub_resolve_changed(struct hub_app *app, const struct hub_summary *summary,
+                                    struct hub_error *err);
 
 #endif

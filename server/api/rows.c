@@ -75,8 +75,8 @@ static enum hub_status open_side(struct hub_request *request, const struct hub_s
     const enum hub_status st = hub_file_get(s->app->store, &ref, out, err);
     if (st != HUB_CHANGED && st != HUB_NOT_FOUND)
         return st;
-    hub_scanner_lost(s->app->scanner, s->dataset->head->id);
-    return hub_resolve_changed(s->app, s->dataset->head, err);
+    hub_scanner_lost(s->app->scanner, s->dataset->summary->id);
+    return hub_resolve_changed(s->app, s->dataset->summary, err);
 }
 
 static enum hub_status pick_field(struct hub_request *request, struct hub_selection *s, uint32_t field,
@@ -170,6 +170,6 @@ enum hub_status hub_selection_unchanged(const struct hub_selection *selection, s
 {
     for (uint32_t i = 0; i < selection->files.count; i++)
         if (hub_file_unchanged(selection->files.items[i].file, NULL))
-            return hub_resolve_changed(selection->app, selection->dataset->head, err);
+            return hub_resolve_changed(selection->app, selection->dataset->summary, err);
     return HUB_OK;
 }

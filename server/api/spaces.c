@@ -36,7 +36,7 @@ static enum hub_status send_file(struct hub_request *request, const struct hub_d
         place.offset > ds->files[place.file].stamp.size ||
         place.stored > ds->files[place.file].stamp.size - place.offset)
         return hub_fail(err, HUB_CORRUPT, "the catalogue does not know where the space of '%s' lies",
-                        ds->head->id);
+                        ds->summary->id);
     HUB_TRY(hub_files_open(request, ds, &ds->files[place.file], &response->file, err));
     response->kind = HUB_BODY_FILE;
     response->offset = place.offset;
@@ -60,7 +60,7 @@ static enum hub_status send(struct hub_request *request, const struct hub_state 
         return hub_buf_add_view(hub_response_buffer(response, 200, type, HUB_MAX_TEXT), hub_buf_view(&text),
                                 err);
     hub_fail_as(err, HUB_NOT_FOUND, "field-not-found", "'%s' does not state its %s space",
-                state->dataset->head->id, space);
+                state->dataset->summary->id, space);
     return hub_fail_about(err, "of", space);
 }
 
@@ -74,7 +74,7 @@ enum hub_status hub_space_get(struct hub_request *request, struct hub_response *
     bool done = false;
     HUB_TRY(which(request, &space, err));
     HUB_TRY(hub_resolve(request, response, parameters, HUB_TO_STATE, &target, err));
-    const struct hub_view parts[] = {hub_view_of(target.head->revision), HUB_VIEW("~spaces"),
+    const struct hub_view parts[] = {hub_view_of(target.summary->revision), HUB_VIEW("~spaces"),
                                      hub_view_of(space)};
     hub_etag(etag, parts, HUB_COUNT(parts));
     HUB_TRY(hub_resolve_headers(request, &target, response, err));

@@ -15,11 +15,11 @@ static void put_datasets(struct hub_json *json, const struct hub_snapshot *snaps
 {
     struct totals t = {0};
     for (uint32_t i = 0; i < snapshot->count; i++) {
-        const struct hub_head *head = snapshot->heads[i];
-        t.by_status[head->status]++;
-        t.episodes += head->episodes;
-        t.steps += head->steps;
-        t.size += head->size;
+        const struct hub_summary *summary = snapshot->summaries[i];
+        t.by_status[summary->status]++;
+        t.episodes += summary->episodes;
+        t.steps += summary->steps;
+        t.size += summary->size;
     }
     hub_json_put_object(json, "datasets");
     hub_json_put_uint(json, "total", snapshot->count);
@@ -40,10 +40,10 @@ static void put_roots(struct hub_json *json, const struct hub_request *request,
         const struct hub_root *where = &app->roots->roots[root];
         uint64_t datasets = 0, size = 0;
         for (uint32_t i = 0; i < snapshot->count; i++) {
-            if (snapshot->heads[i]->root != root)
+            if (snapshot->summaries[i]->root != root)
                 continue;
             datasets++;
-            size += snapshot->heads[i]->size;
+            size += snapshot->summaries[i]->size;
         }
         hub_json_object(json);
         hub_put_known(json, "name", where->name);

@@ -47,7 +47,7 @@ static enum hub_status too_long(const struct hub_request *request, const struct 
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf url = HUB_BUF_INIT(16 * KIB);
     const char *file = file_of(s);
     HUB_TRY(hub_buf_add_text(&url, "/api/v1/datasets/", err));
-    HUB_TRY(hub_uri_encode_path(hub_view_of(s->dataset->head->id), &url, err));
+    HUB_TRY(hub_uri_encode_path(hub_view_of(s->dataset->summary->id), &url, err));
     HUB_TRY(hub_buf_add_text(&url, "/files", err));
     if (file) {
         HUB_TRY(hub_buf_add_text(&url, "/", err));

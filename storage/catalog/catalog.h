@@ -4,7 +4,8 @@
  * one a thread.
  *
  * Three levels, from hot to cold:
- * - snapshot: all dataset heads, in memory, immutable, counted; replaced as a whole when something is
+ * - snapshot: the summaries of all datasets, in memory, immutable, counted; replaced as a whole when
+ *   something is
  * published;
  * - dataset: files, parts, fields, the episode directory of one dataset; opened from the index, kept in an
  * LRU;

@@ -22,7 +22,7 @@ static void free_parts_of(struct hub_ds_box *box)
     free(box->file_sizes);
     free(box->numbers);
     free(box->arena);
-    hub_head_unref(box->dataset.head);
+    hub_summary_unref(box->dataset.summary);
     free(box);
 }
 
@@ -155,7 +155,7 @@ static enum hub_status unpack(struct hub_ds_box *box, struct hub_view blob, stru
         return hub_no_memory(err);
     if (c.failed)
         return hub_fail_as(err, HUB_CORRUPT, "internal", "the catalogue's directory of %s is damaged",
-                           box->dataset.head->id);
+                           box->dataset.summary->id);
     const struct hub_dataset *d = &box->dataset;
     box->item.bytes = sizeof *box + blob.size + d->file_count * (sizeof d->files[0] + 8) +
                       d->part_count * (sizeof d->parts[0] + 24) + d->field_count * sizeof d->fields[0] +
@@ -165,20 +165,20 @@ static enum hub_status unpack(struct hub_ds_box *box, struct hub_view blob, stru
 
 /* ---- opening ---- */
 
-static struct hub_lru_key key_of(const struct hub_head *head)
+static struct hub_lru_key key_of(const struct hub_summary *summary)
 {
-    return (struct hub_lru_key){HUB_CACHE_DATASET, (uint64_t)head->row, head->serial};
+    return (struct hub_lru_key){HUB_CACHE_DATASET, (uint64_t)summary->row, summary->serial};
 }
 
 static enum hub_status load(struct hub_db *db, struct hub_ds_box *box, struct hub_error *err)
 {
     HUB_CLEANUP(hub_stmt_resetp) struct hub_stmt *stmt = NULL;
-    const struct hub_head *head = box->dataset.head;
+    const struct hub_summary *summary = box->dataset.summary;
     bool found;
-    HUB_TRY(hub_db_ask(db, "SELECT directory FROM directories WHERE dataset = ?", head->row, &stmt, err));
+    HUB_TRY(hub_db_ask(db, "SELECT directory FROM directories WHERE dataset = ?", summary->row, &stmt, err));
     HUB_TRY(hub_stmt_step(stmt, &found, err));
     if (!found)
-        return hub_fail_as(err, HUB_CORRUPT, "internal", "the catalogue has no directory of %s", head->id);
+        return hub_fail_as(err, HUB_CORRUPT, "internal", "the catalogue has no directory of %s", summary->id);
     return unpack(box, hub_stmt_blob(stmt, 0), err);
 }
 
@@ -193,27 +193,27 @@ static void enlist(struct hub_catalog *catalog, struct hub_ds_box *box)
     pthread_mutex_unlock(&catalog->lock);
 }
 
-/* The dataset of a head that was just read in the same transaction. The head is taken over. */
+/* The dataset of a summary that was just read in the same transaction. The summary is taken over. */
 static enum hub_status open_dataset(struct hub_catalog *catalog, struct hub_db *db,
-                                    const struct hub_head *head, const struct hub_dataset **out,
+                                    const struct hub_summary *summary, const struct hub_dataset **out,
                                     struct hub_error *err)
 {
-    const struct hub_lru_key key = key_of(head);
+    const struct hub_lru_key key = key_of(summary);
     struct hub_ds_box *box = (struct hub_ds_box *)hub_lru_get(catalog->lru, &key);
     if (box) {
-        hub_head_unref(head);
+        hub_summary_unref(summary);
         *out = &box->dataset;
         return HUB_OK;
     }
     box = calloc(1, sizeof *box);
     if (!box) {
-        hub_head_unref(head);
+        hub_summary_unref(summary);
         return hub_no_memory(err);
     }
     box->item.free = box_free;
     box->item.key = key;
     box->catalog = catalog;
-    box->dataset.head = head;
+    box->dataset.summary = summary;
     const enum hub_status st = load(db, box, err);
     if (st) {
         free_parts_of(box);
@@ -224,17 +224,17 @@ static enum hub_status open_dataset(struct hub_catalog *catalog, struct hub_db *
     return HUB_OK;
 }
 
-enum hub_status hub_state_open(struct hub_catalog *catalog, const struct hub_head *head,
+enum hub_status hub_state_open(struct hub_catalog *catalog, const struct hub_summary *summary,
                                struct hub_state *out, struct hub_error *err)
 {
     struct hub_state state = {.catalog = catalog};
-    struct hub_head_box *now = NULL;
+    struct hub_summary_box *now = NULL;
     HUB_TRY(hub_catalog_reader(catalog, &state.db, err));
     HUB_TRY(hub_db_exec(state.db, "BEGIN", err));
-    enum hub_status st =
-        hub_head_read(catalog, state.db, head->row, &now, err); /* the transaction sees what this does */
+    enum hub_status st = hub_summary_read(catalog, state.db, summary->row, &now,
+                                          err); /* the transaction sees what this does */
     if (!st)
-        st = open_dataset(catalog, state.db, &now->head, &state.dataset, err);
+        st = open_dataset(catalog, state.db, &now->summary, &state.dataset, err);
     if (st) {
         hub_db_rollback(state.db);
         return st;
@@ -251,19 +251,19 @@ void hub_state_close(struct hub_state *state)
     *state = (struct hub_state){0};
 }
 
-enum hub_status hub_dataset_get(struct hub_catalog *catalog, const struct hub_head *head, bool may_block,
-                                const struct hub_dataset **out, struct hub_error *err)
+enum hub_status hub_dataset_get(struct hub_catalog *catalog, const struct hub_summary *summary,
+                                bool may_block, const struct hub_dataset **out, struct hub_error *err)
 {
-    const struct hub_lru_key key = key_of(head);
+    const struct hub_lru_key key = key_of(summary);
     struct hub_ds_box *box = (struct hub_ds_box *)hub_lru_get(catalog->lru, &key);
     if (box) {
         *out = &box->dataset;
         return HUB_OK;
     }
     if (!may_block)
-        return hub_fail(err, HUB_AGAIN, "%s is not open", head->id);
+        return hub_fail(err, HUB_AGAIN, "%s is not open", summary->id);
     struct hub_state state;
-    HUB_TRY(hub_state_open(catalog, head, &state, err));
+    HUB_TRY(hub_state_open(catalog, summary, &state, err));
     *out = state.dataset; /* the state's reference */
     state.dataset = NULL;
     hub_state_close(&state);
@@ -281,7 +281,7 @@ void hub_dataset_put(const struct hub_dataset *dataset)
 static bool still_open(const struct hub_catalog *catalog, const struct hub_doomed *doomed)
 {
     for (const struct hub_ds_box *box = catalog->opened; box; box = box->next)
-        if (box->dataset.head->row == doomed->row && box->dataset.head->serial <= doomed->serial)
+        if (box->dataset.summary->row == doomed->row && box->dataset.summary->serial <= doomed->serial)
             return true;
     return false;
 }
@@ -396,7 +396,7 @@ enum hub_status hub_dataset_fact(const struct hub_state *state, const char *key,
     HUB_CLEANUP(hub_stmt_resetp) struct hub_stmt *stmt = NULL;
     bool row;
     HUB_TRY(hub_db_ask(state->db, "SELECT text FROM facts WHERE dataset = ? AND key = ?",
-                       state->dataset->head->row, &stmt, err));
+                       state->dataset->summary->row, &stmt, err));
     hub_stmt_bind_text(stmt, 2, key);
     HUB_TRY(hub_stmt_step(stmt, &row, err));
     return row ? hub_buf_add_view(out, hub_stmt_view(stmt, 0), err) : HUB_OK;

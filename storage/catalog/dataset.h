@@ -35,7 +35,7 @@ struct hub_ds_episode {
 };
 
 struct hub_dataset {
-    const struct hub_head *head; /* counted with the dataset */
+    const struct hub_summary *summary; /* counted with the dataset */
     const struct hub_ds_file *files;
     uint32_t file_count; /* all files, sorted by path: file numbers of layouts */
     const struct hub_ds_part *parts;
@@ -46,9 +46,9 @@ struct hub_dataset {
     uint32_t episode_count;
 };
 
-/** Counted; from the LRU, else the newest state is loaded (blocking), which may be ahead of `head`. HUB_AGAIN
- * when it would have to be loaded and `may_block` is false. */
-HUB_MUST_USE enum hub_status hub_dataset_get(struct hub_catalog *catalog, const struct hub_head *head,
+/** Counted; from the LRU, else the newest state is loaded (blocking), which may be ahead of `summary`.
+ * HUB_AGAIN when it would have to be loaded and `may_block` is false. */
+HUB_MUST_USE enum hub_status hub_dataset_get(struct hub_catalog *catalog, const struct hub_summary *summary,
                                              bool may_block, const struct hub_dataset **out,
                                              struct hub_error *err);
 /** Of NULL: nothing. */
@@ -64,12 +64,12 @@ static inline void hub_dataset_putp(const struct hub_dataset **dataset)
  * datasets before it, and closes it soon. Blocking.
  */
 struct hub_state {
-    const struct hub_dataset *dataset; /* its head too may be ahead of the snapshot's */
+    const struct hub_dataset *dataset; /* its summary too may be ahead of the snapshot's */
     struct hub_catalog *catalog;
     struct hub_db *db;
 };
-/** HUB_NOT_FOUND: the dataset of `head` is no longer there. */
-HUB_MUST_USE enum hub_status hub_state_open(struct hub_catalog *catalog, const struct hub_head *head,
+/** HUB_NOT_FOUND: the dataset of `summary` is no longer there. */
+HUB_MUST_USE enum hub_status hub_state_open(struct hub_catalog *catalog, const struct hub_summary *summary,
                                             struct hub_state *out, struct hub_error *err);
 /** Of a zeroed one: nothing. */
 void hub_state_close(struct hub_state *state);
@@ -113,7 +113,7 @@ typedef enum hub_status (*hub_problem_each)(void *user, const struct hub_problem
                                             struct hub_error *err);
 /** Calls `each` for up to `limit` problems of one dataset, behind the first `skip`. Blocking. */
 HUB_MUST_USE enum hub_status hub_dataset_each_problem(struct hub_catalog *catalog,
-                                                      const struct hub_head *head, uint32_t skip,
+                                                      const struct hub_summary *summary, uint32_t skip,
                                                       uint32_t limit, hub_problem_each each, void *user,
                                                       struct hub_error *err);
 
@@ -128,7 +128,7 @@ struct hub_problem_counts {
 HUB_MUST_USE enum hub_status hub_catalog_problem_counts(struct hub_catalog *catalog,
                                                         struct hub_problem_counts *out,
                                                         struct hub_error *err);
-uint32_t hub_problem_count_of(const struct hub_problem_counts *counts, const struct hub_head *head);
+uint32_t hub_problem_count_of(const struct hub_problem_counts *counts, const struct hub_summary *summary);
 void hub_problem_counts_dispose(struct hub_problem_counts *counts);
 
 /* ---- episodes (SQL, blocking) ---- */

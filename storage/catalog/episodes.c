@@ -259,7 +259,7 @@ static enum hub_status whole_key(const struct page *page, struct hub_buf *out, s
     bool row;
     snprintf(sql, sizeof sql, "SELECT %s FROM episodes WHERE dataset = ? AND number = ?",
              sorts[q->sort].column);
-    HUB_TRY(hub_db_ask(page->db, sql, page->dataset->head->row, &stmt, err));
+    HUB_TRY(hub_db_ask(page->db, sql, page->dataset->summary->row, &stmt, err));
     hub_stmt_bind_int(stmt, 2, q->after_number);
     HUB_TRY(hub_stmt_step(stmt, &row, err));
     const struct hub_view text = row ? hub_stmt_view(stmt, 0) : known;
@@ -294,8 +294,8 @@ static enum hub_status bind_key(struct hub_stmt *stmt, int parameter, struct hub
 
 /* ---- one run over an index ---- */
 
-/* Parameters: 1 dataset, 2 key, 3 number, 4 limit, 5 split. Built from fixed words only; no value is pasted.
- */
+/* Parameters: 1 dataset, 2 key, 3 number, 4 limit, 5 split. Built from fixed words only; no value is
+ * pasted. */
 static void write_sql(const struct page *page, bool nulls, bool after, char *sql, size_t size)
 {
     const struct hub_episode_query *q = page->query;
@@ -340,7 +340,7 @@ static enum hub_status run(struct page *page, bool nulls, bool after, struct hub
         key = hub_buf_view(&whole);
     }
     write_sql(page, nulls, after, sql, sizeof sql);
-    HUB_TRY(hub_db_ask(page->db, sql, page->dataset->head->row, &stmt, err));
+    HUB_TRY(hub_db_ask(page->db, sql, page->dataset->summary->row, &stmt, err));
     if (after && !nulls && sorts[q->sort].column)
         HUB_TRY(bind_key(stmt, 2, key, err));
     if (after)
@@ -383,7 +383,7 @@ static enum hub_status count(struct page *page, uint64_t *total, struct hub_erro
         return HUB_OK;
     }
     HUB_TRY(hub_db_ask(page->db, "SELECT episodes FROM splits WHERE dataset = ? AND split = ?",
-                       page->dataset->head->row, &stmt, err));
+                       page->dataset->summary->row, &stmt, err));
     hub_stmt_bind_text(stmt, 2, page->query->split);
     HUB_TRY(hub_stmt_step(stmt, &row, err));
     *total = row ? (uint64_t)hub_stmt_int(stmt, 0) : 0;
@@ -420,15 +420,15 @@ enum hub_status hub_episode_one(const struct hub_state *state, int64_t number, h
                                 void *user, struct hub_error *err)
 {
     HUB_CLEANUP(hub_stmt_resetp) struct hub_stmt *stmt = NULL;
-    const struct hub_head *head = state->dataset->head;
+    const struct hub_summary *summary = state->dataset->summary;
     bool row;
     HUB_TRY(hub_db_prepare(
         state->db, "SELECT " COLUMNS " FROM episodes e WHERE e.dataset = ? AND e.number = ?", &stmt, err));
-    hub_stmt_bind_int(stmt, 1, head->row);
+    hub_stmt_bind_int(stmt, 1, summary->row);
     hub_stmt_bind_int(stmt, 2, number);
     HUB_TRY(hub_stmt_step(stmt, &row, err));
     if (!row)
-        return hub_fail_as(err, HUB_NOT_FOUND, "episode-missing", "%s has no episode %lld", head->id,
+        return hub_fail_as(err, HUB_NOT_FOUND, "episode-missing", "%s has no episode %lld", summary->id,
                            (long long)number);
     return give(state->dataset, stmt, each, user, err);
 }

@@ -1,4 +1,4 @@
-/** What the files of the catalogue share: the open catalogue, a thread's own state, heads and the opened
+/** What the files of the catalogue share: the open catalogue, a thread's own state, summaries and the opened
  * dataset. */
 #ifndef HUB_CATALOG_INTERNAL_H
 #define HUB_CATALOG_INTERNAL_H
@@ -11,18 +11,18 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-/** A head with its count; all its texts are behind it. */
-struct hub_head_box {
-    struct hub_head head; /* first: heads are turned into boxes by a cast */
+/** A summary with its count; all its texts are behind it. */
+struct hub_summary_box {
+    struct hub_summary summary; /* first: summaries are turned into boxes by a cast */
     atomic_uint refs;
     uint64_t hash; /* of the id */
     char text[];
 };
 
-void hub_head_ref(const struct hub_head *head);
-void hub_head_unref(const struct hub_head *head);
+void hub_summary_ref(const struct hub_summary *summary);
+void hub_summary_unref(const struct hub_summary *summary);
 /** Order of a snapshot, and hash of an id. */
-int hub_head_compare(const struct hub_head *a, const struct hub_head *b);
+int hub_summary_compare(const struct hub_summary *a, const struct hub_summary *b);
 uint64_t hub_text_hash(struct hub_view text);
 
 struct hub_snapshot_box;
@@ -63,10 +63,10 @@ struct hub_catalog {
     pthread_mutex_t write_lock; /* the index's connection and all down to `dirty` */
     struct hub_db *index;
     uint64_t next_serial;
-    struct hub_head_box **heads; /* all, in snapshot order: what the next snapshot will show */
-    uint32_t head_count, head_capacity;
+    struct hub_summary_box **summaries; /* all, in snapshot order: what the next snapshot will show */
+    uint32_t summary_count, summary_capacity;
     int64_t shown_ms; /* when the current snapshot was made */
-    bool dirty;       /* heads differ from it */
+    bool dirty;       /* summaries differ from it */
 
     pthread_mutex_t hub_lock; /* hub.db's connection */
     struct hub_db *hub;
@@ -85,8 +85,8 @@ struct hub_catalog {
 
 /** What a root is called in both databases; `number` is for one without a name. */
 const char *hub_catalog_root(const struct hub_catalog *catalog, uint32_t root, char number[16]);
-/** The other way round. A root that is none now gets a number while the heads are loaded, so that what lies
- * under it can be removed; later HUB_NONE. */
+/** The other way round. A root that is none now gets a number while the summaries are loaded, so that what
+ * lies under it can be removed; later HUB_NONE. */
 uint32_t hub_catalog_root_number(const struct hub_catalog *catalog, const char *key);
 HUB_MUST_USE enum hub_status hub_catalog_know_root(struct hub_catalog *catalog, const char *key,
                                                    struct hub_error *err);
@@ -117,20 +117,23 @@ HUB_MUST_USE enum hub_status hub_note_write(struct hub_db *db, const char *key, 
 
 /* ---- snapshot.c ---- */
 
-/** Read all heads at open. */
-HUB_MUST_USE enum hub_status hub_heads_load(struct hub_catalog *catalog, struct hub_error *err);
-/** Read the head of one row from a connection. HUB_NOT_FOUND. */
-HUB_MUST_USE enum hub_status hub_head_read(const struct hub_catalog *catalog, struct hub_db *db, int64_t row,
-                                           struct hub_head_box **out, struct hub_error *err);
-/** Put a head in place of the one with its row (or anew) / take one away; then show it, unless shown a moment
- * ago. write_lock held. */
-HUB_MUST_USE enum hub_status hub_heads_put(struct hub_catalog *catalog, struct hub_head_box *head,
-                                           struct hub_error *err);
-void hub_heads_remove(struct hub_catalog *catalog, int64_t row);
-const struct hub_head *hub_heads_find(const struct hub_catalog *catalog, uint32_t root, const char *id);
-HUB_MUST_USE enum hub_status hub_heads_show(struct hub_catalog *catalog, bool force, struct hub_error *err);
+/** Read all summaries at open. */
+HUB_MUST_USE enum hub_status hub_summaries_load(struct hub_catalog *catalog, struct hub_error *err);
+/** Read the summary of one row from a connection. HUB_NOT_FOUND. */
+HUB_MUST_USE enum hub_status hub_summary_read(const struct hub_catalog *catalog, struct hub_db *db,
+                                              int64_t row, struct hub_summary_box **out,
+                                              struct hub_error *err);
+/** Put a summary in place of the one with its row (or anew) / take one away; then show it, unless shown a
+ * moment ago. write_lock held. */
+HUB_MUST_USE enum hub_status hub_summaries_put(struct hub_catalog *catalog, struct hub_summary_box *summary,
+                                               struct hub_error *err);
+void hub_summaries_remove(struct hub_catalog *catalog, int64_t row);
+const struct hub_summary *hub_summaries_find(const struct hub_catalog *catalog, uint32_t root,
+                                             const char *id);
+HUB_MUST_USE enum hub_status hub_summaries_show(struct hub_catalog *catalog, bool force,
+                                                struct hub_error *err);
 /** The catalogue ends: it holds no snapshot any more. */
-void hub_heads_hide(struct hub_catalog *catalog);
+void hub_summaries_hide(struct hub_catalog *catalog);
 
 /* ---- dataset.c ---- */
 

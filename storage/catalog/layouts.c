@@ -95,7 +95,7 @@ static enum hub_status load(struct hub_catalog *catalog, const struct hub_ds_box
     HUB_TRY(hub_stmt_step(stmt, &row, err));
     if (!row)
         return hub_fail_as(err, HUB_CHANGED, "dataset-changing", "%s was published anew: ask again",
-                           box->dataset.head->id);
+                           box->dataset.summary->id);
     if (hub_stmt_is_null(stmt, 2))
         return hub_fail_as(err, HUB_NOT_FOUND, "field-not-found", "%s has no rows in %s", f->path, p->name);
     ref->other_type = hub_stmt_int(stmt, 1) != (int64_t)f->type;
@@ -115,7 +115,7 @@ enum hub_status hub_layout_get(struct hub_catalog *catalog, const struct hub_dat
                                struct hub_error *err)
 {
     const char *path = dataset->fields[field].path;
-    const struct hub_lru_key key = {hub_cache_layouts(dataset->head->serial),
+    const struct hub_lru_key key = {hub_cache_layouts(dataset->summary->serial),
                                     (uint64_t)dataset->parts[part].row, hub_text_hash(hub_view_of(path))};
     struct hub_layout_ref *ref = (struct hub_layout_ref *)hub_lru_get(catalog->lru, &key);
     if (ref && strcmp(ref->path, path) != 0) { /* another path of the same hash */

@@ -74,7 +74,7 @@ static unsigned nearest_of(const struct pattern *p, struct hub_view text, const 
 }
 
 uint32_t hub_snapshot_nearest(const struct hub_snapshot *snapshot, struct hub_view id,
-                              const struct hub_head **out, uint32_t limit)
+                              const struct hub_summary **out, uint32_t limit)
 {
     struct hub_view key;
     uint32_t version, count = 0;
@@ -87,11 +87,11 @@ uint32_t hub_snapshot_nearest(const struct hub_snapshot *snapshot, struct hub_vi
     limit = HUB_MIN(limit, (uint32_t)MAX_NEAREST);
     const unsigned ceiling = HUB_MAX(2, (unsigned)key.size / 3);
     for (uint32_t i = 0; i < snapshot->count && limit; i++) {
-        const struct hub_head *head = snapshot->heads[i];
+        const struct hub_summary *summary = snapshot->summaries[i];
         /* of several versions the newest, which comes last */
-        if (i + 1 < snapshot->count && strcmp(head->key, snapshot->heads[i + 1]->key) == 0)
+        if (i + 1 < snapshot->count && strcmp(summary->key, snapshot->summaries[i + 1]->key) == 0)
             continue;
-        const unsigned score = nearest_of(&p, key, head->key, ceiling);
+        const unsigned score = nearest_of(&p, key, summary->key, ceiling);
         if (score > ceiling || (count == limit && score >= scores[count - 1]))
             continue;
         uint32_t at = count < limit ? count++ : count - 1;
@@ -100,7 +100,7 @@ uint32_t hub_snapshot_nearest(const struct hub_snapshot *snapshot, struct hub_vi
             out[at] = out[at - 1];
         }
         scores[at] = score;
-        out[at] = head;
+        out[at] = summary;
     }
     return count;
 }

@@ -166,11 +166,11 @@ static bool end_check(struct hub_catalog *catalog)
     return atomic_load(&catalog->check_ended);
 }
 
-static void forget_heads(struct hub_catalog *catalog)
+static void forget_summaries(struct hub_catalog *catalog)
 {
-    for (uint32_t i = 0; i < catalog->head_count; i++)
-        hub_head_unref(&catalog->heads[i]->head);
-    catalog->head_count = 0;
+    for (uint32_t i = 0; i < catalog->summary_count; i++)
+        hub_summary_unref(&catalog->summaries[i]->summary);
+    catalog->summary_count = 0;
 }
 
 static enum hub_status read_index(struct hub_catalog *catalog, struct hub_error *err)
@@ -178,7 +178,7 @@ static enum hub_status read_index(struct hub_catalog *catalog, struct hub_error 
     HUB_TRY(sweep_side_data(catalog, err));
     HUB_TRY(
         name_roots(catalog, catalog->index, "UPDATE OR IGNORE datasets SET root = ? WHERE root = ?", err));
-    return hub_heads_load(catalog, err);
+    return hub_summaries_load(catalog, err);
 }
 
 /* Damage that shows only now: nothing was served from it yet. */
@@ -191,7 +191,7 @@ static enum hub_status rebuild_index(struct hub_catalog *catalog, struct hub_err
     catalog->checked = NULL;
     hub_db_close(catalog->index);
     catalog->index = NULL;
-    forget_heads(catalog);
+    forget_summaries(catalog);
     hub_schema_remove(path);
     note_rebuilt(catalog, err ? err->detail : "");
     HUB_TRY(hub_schema_open_index(path, false, &catalog->index, &rebuilt, err));
@@ -220,7 +220,7 @@ static enum hub_status open_all(struct hub_catalog *catalog, const struct hub_ca
         st = rebuild_index(catalog, err);
     if (st)
         return st;
-    HUB_TRY(hub_heads_show(catalog, true, err));
+    HUB_TRY(hub_summaries_show(catalog, true, err));
     hub_db_shrink(catalog->index);
     return HUB_OK;
 }
@@ -287,9 +287,9 @@ void hub_catalog_close(struct hub_catalog *catalog)
     hub_db_close(catalog->hub);
     if (catalog->snapshot && checked)
         (void)take_flag(catalog, "running");
-    hub_heads_hide(catalog);
-    forget_heads(catalog);
-    free(catalog->heads);
+    hub_summaries_hide(catalog);
+    forget_summaries(catalog);
+    free(catalog->summaries);
     if (catalog->lock_fd >= 0)
         close(catalog->lock_fd);
     pthread_mutex_destroy(&catalog->write_lock);

@@ -10,8 +10,8 @@
 
 enum { MAX_LISTED = 1000 };
 
-/* Who found a problem, as SQL spells it: a value that stands in the text lets the index of the table serve.
- */
+/* Who found a problem, as SQL spells it: a value that stands in the text lets the index of the table
+ * serve. */
 #define OF_DATASET "(" HUB_SQL(HUB_PROBLEM_PUBLISH) ", " HUB_SQL(HUB_PROBLEM_PLAN) ")"
 #define OF_PARTS HUB_SQL(HUB_PROBLEM_PART)
 
@@ -125,13 +125,13 @@ static enum hub_status each_problem(struct hub_db *db, int64_t row, struct listi
     return list.limit ? each_row(db, of_parts, row, &list, err) : HUB_OK;
 }
 
-enum hub_status hub_dataset_each_problem(struct hub_catalog *catalog, const struct hub_head *head,
+enum hub_status hub_dataset_each_problem(struct hub_catalog *catalog, const struct hub_summary *summary,
                                          uint32_t skip, uint32_t limit, hub_problem_each each, void *user,
                                          struct hub_error *err)
 {
     struct hub_db *db;
     HUB_TRY(hub_catalog_reader(catalog, &db, err));
-    return each_problem(db, head->row, (struct listing){skip, limit, each, user}, err);
+    return each_problem(db, summary->row, (struct listing){skip, limit, each, user}, err);
 }
 
 static enum hub_status write_problem(void *user, const struct hub_problem *problem, struct hub_error *err)
@@ -158,7 +158,7 @@ static enum hub_status only_count(void *user, const struct hub_problem *problem,
 enum hub_status hub_dataset_problems(const struct hub_state *state, struct hub_buf *out,
                                      struct hub_error *err)
 {
-    const int64_t row = state->dataset->head->row;
+    const int64_t row = state->dataset->summary->row;
     struct hub_json json = hub_json_to(out, err);
     unsigned omitted = 0;
     hub_json_array(&json);
@@ -204,17 +204,17 @@ enum hub_status hub_catalog_problem_counts(struct hub_catalog *catalog, struct h
     }
 }
 
-uint32_t hub_problem_count_of(const struct hub_problem_counts *counts, const struct hub_head *head)
+uint32_t hub_problem_count_of(const struct hub_problem_counts *counts, const struct hub_summary *summary)
 {
     uint32_t low = 0, high = counts->size;
     while (low < high) {
         const uint32_t middle = low + (high - low) / 2;
-        if (counts->items[middle].row < head->row)
+        if (counts->items[middle].row < summary->row)
             low = middle + 1;
         else
             high = middle;
     }
-    return low < counts->size && counts->items[low].row == head->row ? counts->items[low].count : 0;
+    return low < counts->size && counts->items[low].row == summary->row ? counts->items[low].count : 0;
 }
 
 void hub_problem_counts_dispose(struct hub_problem_counts *counts)

@@ -1,4 +1,4 @@
-/* Publishing states of datasets: all of them in one transaction, then their heads in the next snapshot. A
+/* Publishing states of datasets: all of them in one transaction, then their summaries in the next snapshot. A
  * killed publication leaves the old states; side data it wrote is swept at the next start. */
 #include "storage/catalog/publish.h"
 
@@ -21,8 +21,8 @@ void hub_publication_dispose(struct hub_publication *p)
         next = d->next;
         free(d);
     }
-    if (p->head)
-        hub_head_unref(&p->head->head);
+    if (p->summary)
+        hub_summary_unref(&p->summary->summary);
 }
 
 /* ---- the dataset's row ---- */
@@ -230,7 +230,7 @@ static enum hub_status write_all(struct hub_publication *p, uint64_t serial, str
     HUB_TRY(make_row(p, err));
     HUB_TRY(check_turn(p, err));
     if (p->applied)
-        return hub_head_read(p->catalog, p->db, p->row, &p->head, err);
+        return hub_summary_read(p->catalog, p->db, p->row, &p->summary, err);
     HUB_TRY(write_parts(p, err));
     if (p->draft->status != HUB_DATASET_PENDING) /* what was staged so far is kept for the state to come */
         HUB_TRY(drop_parts(p, err));
@@ -239,16 +239,16 @@ static enum hub_status write_all(struct hub_publication *p, uint64_t serial, str
     HUB_TRY(hub_merge_episodes(p, err));
     HUB_TRY(count_splits(p, err));
     HUB_TRY(hub_directory_write(p, err));
-    HUB_TRY(hub_head_write(p, serial, err));
+    HUB_TRY(hub_summary_write(p, serial, err));
     if (p->draft->note)
         HUB_TRY(hub_note_write(p->db, p->draft->note, p->draft->note_value, err));
-    return hub_head_read(p->catalog, p->db, p->row, &p->head, err);
+    return hub_summary_read(p->catalog, p->db, p->row, &p->summary, err);
 }
 
 /* ---- after the commit ---- */
 
 /* What the old state alone had may go when nobody has it open: not from the cache either. */
-static void retire(struct hub_publication *p, const struct hub_head *old)
+static void retire(struct hub_publication *p, const struct hub_summary *old)
 {
     struct hub_catalog *catalog = p->catalog;
     if (old) {
@@ -269,12 +269,12 @@ static void retire(struct hub_publication *p, const struct hub_head *old)
     pthread_mutex_unlock(&catalog->lock);
 }
 
-static enum hub_status put_head(struct hub_publication *p, struct hub_error *err)
+static enum hub_status put_summary(struct hub_publication *p, struct hub_error *err)
 {
-    retire(p, hub_heads_find(p->catalog, p->draft->root, p->draft->id));
+    retire(p, hub_summaries_find(p->catalog, p->draft->root, p->draft->id));
     p->catalog->next_serial++;
-    HUB_TRY(hub_heads_put(p->catalog, p->head, err));
-    p->head = NULL;
+    HUB_TRY(hub_summaries_put(p->catalog, p->summary, err));
+    p->summary = NULL;
     return HUB_OK;
 }
 
@@ -321,10 +321,10 @@ static enum hub_status publish(struct hub_publication *all, const struct hub_dra
     if (st)
         return st;
     for (uint32_t i = 0; i < count; i++) {
-        const enum hub_status put = put_head(&all[i], err);
+        const enum hub_status put = put_summary(&all[i], err);
         st = st ? st : put;
     }
-    return st ? st : hub_heads_show(catalog, false, err);
+    return st ? st : hub_summaries_show(catalog, false, err);
 }
 
 enum hub_status hub_catalog_publish_all(struct hub_catalog *catalog, const struct hub_draft *drafts,
@@ -406,9 +406,9 @@ static enum hub_status remove_dataset(struct hub_catalog *catalog, uint32_t root
     HUB_TRY(hub_db_begin(db, err));
     HUB_TRY(remove_rows(&p, err));
     HUB_TRY(hub_db_commit(db, err));
-    retire(&p, hub_heads_find(catalog, root, id));
-    hub_heads_remove(catalog, p.row);
-    return hub_heads_show(catalog, false, err);
+    retire(&p, hub_summaries_find(catalog, root, id));
+    hub_summaries_remove(catalog, p.row);
+    return hub_summaries_show(catalog, false, err);
 }
 
 enum hub_status hub_catalog_remove(struct hub_catalog *catalog, uint32_t root, const char *id,
@@ -463,7 +463,7 @@ bool hub_catalog_has_part(struct hub_catalog *catalog, uint32_t root, const char
 enum hub_status hub_catalog_flush(struct hub_catalog *catalog, struct hub_error *err)
 {
     pthread_mutex_lock(&catalog->write_lock);
-    const enum hub_status st = hub_heads_show(catalog, true, err);
+    const enum hub_status st = hub_summaries_show(catalog, true, err);
     pthread_mutex_unlock(&catalog->write_lock);
     hub_doomed_reap(catalog);
     return st;

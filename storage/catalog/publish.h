@@ -1,12 +1,12 @@
-/** The steps of a publication, shared by parts.c, merge.c, directory.c, head.c and publish.c. All run in the
- * writer's transaction. */
+/** The steps of a publication, shared by parts.c, merge.c, directory.c, summary.c and publish.c. All run in
+ * the writer's transaction. */
 #ifndef HUB_CATALOG_PUBLISH_H
 #define HUB_CATALOG_PUBLISH_H
 
 #include "storage/catalog/internal.h"
 
-/* Who found a problem: the owner is the dataset's row, of PART the part's. Macros, for they stand in SQL too.
- */
+/* Who found a problem: the owner is the dataset's row, of PART the part's. Macros, for they stand in SQL
+ * too. */
 #define HUB_PROBLEM_PUBLISH 0
 #define HUB_PROBLEM_PLAN 1
 #define HUB_PROBLEM_PART 2
@@ -55,8 +55,8 @@ struct hub_publication {
     uint32_t episode_count, episode_capacity;
     uint64_t steps;
     uint32_t problem_count;
-    struct hub_doomed *doomed; /* side data of the parts that were deleted */
-    struct hub_head_box *head; /* as written, until it is in the list */
+    struct hub_doomed *doomed;       /* side data of the parts that were deleted */
+    struct hub_summary_box *summary; /* as written, until it is in the list */
 };
 
 /* ---- parts.c ---- */
@@ -105,11 +105,11 @@ HUB_MUST_USE enum hub_status hub_merge_episodes(struct hub_publication *p, struc
 
 HUB_MUST_USE enum hub_status hub_directory_write(struct hub_publication *p, struct hub_error *err);
 
-/* ---- head.c ---- */
+/* ---- summary.c ---- */
 
 /** The dataset's row, after all else was written. */
-HUB_MUST_USE enum hub_status hub_head_write(struct hub_publication *p, uint64_t serial,
-                                            struct hub_error *err);
+HUB_MUST_USE enum hub_status hub_summary_write(struct hub_publication *p, uint64_t serial,
+                                               struct hub_error *err);
 
 void hub_publication_dispose(struct hub_publication *p);
 

@@ -1,6 +1,6 @@
-/* Heads and snapshots. A head is one allocation with its texts behind it; a snapshot is an array of counted
- * heads in order, with an open-addressing table of their ids. Readers compare one atomic number and otherwise
- * touch only what their thread holds. */
+/* Summaries and snapshots. A summary is one allocation with its texts behind it; a snapshot is an array of
+ * counted summaries in order, with an open-addressing table of their ids. Readers compare one atomic number
+ * and otherwise touch only what their thread holds. */
 #include "storage/catalog/internal.h"
 
 #include "storage/base/id.h"
@@ -16,8 +16,8 @@ struct hub_snapshot_box {
     struct hub_snapshot snapshot; /* first */
     atomic_uint refs;
     uint32_t mask;
-    uint32_t *slots; /* index + 1 of a head, 0: free */
-    const struct hub_head *heads[];
+    uint32_t *slots; /* index + 1 of a summary, 0: free */
+    const struct hub_summary *summaries[];
 };
 
 const char *hub_dataset_status_name(enum hub_dataset_status status)
@@ -41,21 +41,21 @@ uint64_t hub_text_hash(struct hub_view text)
     return h ^ (h >> 31);
 }
 
-void hub_head_ref(const struct hub_head *head)
+void hub_summary_ref(const struct hub_summary *summary)
 {
-    atomic_fetch_add(&((struct hub_head_box *)head)->refs, 1);
+    atomic_fetch_add(&((struct hub_summary_box *)summary)->refs, 1);
 }
 
-void hub_head_unref(const struct hub_head *head)
+void hub_summary_unref(const struct hub_summary *summary)
 {
-    struct hub_head_box *box = (struct hub_head_box *)head;
+    struct hub_summary_box *box = (struct hub_summary_box *)summary;
     if (box && atomic_fetch_sub(&box->refs, 1) == 1)
         free(box);
 }
 
-int hub_head_compare(const struct hub_head *a, const struct hub_head *b)
+int hub_summary_compare(const struct hub_summary *a, const struct hub_summary *b)
 {
-    int order = strcmp(a->space, b->space);
+    int order = strcmp(a->ns, b->ns);
     if (!order)
         order = strcmp(a->name, b->name);
     if (!order)
@@ -65,9 +65,9 @@ int hub_head_compare(const struct hub_head *a, const struct hub_head *b)
     return order ? order : (a->row > b->row) - (a->row < b->row);
 }
 
-/* ---- reading heads ---- */
+/* ---- reading summaries ---- */
 
-#define HEAD_COLUMNS                                                                                         \
+#define SUMMARY_COLUMNS                                                                                      \
     "row, root, serial, status, episodes, steps, size, files, modified_ns,"                                  \
     " id, path, format, reason, era, stated_version, description, loadable_by, authors, revision, rule"
 enum { TEXT_COLUMN = 9, TEXT_COUNT = 11 };
@@ -82,23 +82,23 @@ static const char *put_text(char **at, struct hub_view view)
     return text;
 }
 
-/* key, space and name are cut out of the id; "" is shared. */
-static void split_id(struct hub_head_box *box, char **at)
+/* key, namespace and name are cut out of the id; "" is shared. */
+static void split_id(struct hub_summary_box *box, char **at)
 {
-    const struct hub_view id = hub_view_of(box->head.id);
+    const struct hub_view id = hub_view_of(box->summary.id);
     struct hub_view key;
     uint32_t version = 0;
-    box->head.version = hub_id_split_alias(id, &key, &version) ? (int64_t)version : -1;
-    box->head.key = box->head.version < 0 ? box->head.id : put_text(at, key);
-    const char *slash = strrchr(box->head.key, '/');
-    box->head.space =
-        slash ? put_text(at, (struct hub_view){box->head.key, (size_t)(slash - box->head.key)}) : "";
-    box->head.name = slash ? slash + 1 : box->head.key;
+    box->summary.version = hub_id_split_alias(id, &key, &version) ? (int64_t)version : -1;
+    box->summary.key = box->summary.version < 0 ? box->summary.id : put_text(at, key);
+    const char *slash = strrchr(box->summary.key, '/');
+    box->summary.ns =
+        slash ? put_text(at, (struct hub_view){box->summary.key, (size_t)(slash - box->summary.key)}) : "";
+    box->summary.name = slash ? slash + 1 : box->summary.key;
     box->hash = hub_text_hash(id);
 }
 
-static enum hub_status head_of_row(const struct hub_catalog *catalog, struct hub_stmt *stmt,
-                                   struct hub_head_box **out, struct hub_error *err)
+static enum hub_status summary_of_row(const struct hub_catalog *catalog, struct hub_stmt *stmt,
+                                      struct hub_summary_box **out, struct hub_error *err)
 {
     struct hub_view texts[TEXT_COUNT];
     size_t size = 0;
@@ -106,11 +106,11 @@ static enum hub_status head_of_row(const struct hub_catalog *catalog, struct hub
         texts[i] = hub_stmt_view(stmt, TEXT_COLUMN + i);
         size += texts[i].size + 1;
     }
-    struct hub_head_box *box = malloc(sizeof *box + size + 2 * (texts[0].size + 1));
+    struct hub_summary_box *box = malloc(sizeof *box + size + 2 * (texts[0].size + 1));
     HUB_TRY(hub_allocated(box, err));
     char *at = box->text;
     atomic_init(&box->refs, 1);
-    box->head = (struct hub_head){
+    box->summary = (struct hub_summary){
         .row = hub_stmt_int(stmt, 0),
         .root = hub_catalog_root_number(catalog, hub_stmt_text(stmt, 1)),
         .serial = (uint64_t)hub_stmt_int(stmt, 2),
@@ -137,62 +137,62 @@ static enum hub_status head_of_row(const struct hub_catalog *catalog, struct hub
     return HUB_OK;
 }
 
-enum hub_status hub_head_read(const struct hub_catalog *catalog, struct hub_db *db, int64_t row,
-                              struct hub_head_box **out, struct hub_error *err)
+enum hub_status hub_summary_read(const struct hub_catalog *catalog, struct hub_db *db, int64_t row,
+                                 struct hub_summary_box **out, struct hub_error *err)
 {
     HUB_CLEANUP(hub_stmt_resetp) struct hub_stmt *stmt = NULL;
     bool found;
-    HUB_TRY(hub_db_prepare(db, "SELECT " HEAD_COLUMNS " FROM datasets WHERE row = ?", &stmt, err));
+    HUB_TRY(hub_db_prepare(db, "SELECT " SUMMARY_COLUMNS " FROM datasets WHERE row = ?", &stmt, err));
     hub_stmt_bind_int(stmt, 1, row);
     HUB_TRY(hub_stmt_step(stmt, &found, err));
     if (!found)
         return hub_fail_as(err, HUB_NOT_FOUND, "dataset-not-found", "the dataset is no longer there");
-    return head_of_row(catalog, stmt, out, err);
+    return summary_of_row(catalog, stmt, out, err);
 }
 
 static int compare_boxes(const void *a, const void *b)
 {
-    return hub_head_compare(&(*(struct hub_head_box *const *)a)->head,
-                            &(*(struct hub_head_box *const *)b)->head);
+    return hub_summary_compare(&(*(struct hub_summary_box *const *)a)->summary,
+                               &(*(struct hub_summary_box *const *)b)->summary);
 }
 
-static enum hub_status grow_heads(struct hub_catalog *catalog, struct hub_error *err)
+static enum hub_status grow_summaries(struct hub_catalog *catalog, struct hub_error *err)
 {
-    return hub_grow(&catalog->heads, catalog->head_count, &catalog->head_capacity, sizeof *catalog->heads,
-                    err);
+    return hub_grow(&catalog->summaries, catalog->summary_count, &catalog->summary_capacity,
+                    sizeof *catalog->summaries, err);
 }
 
-enum hub_status hub_heads_load(struct hub_catalog *catalog, struct hub_error *err)
+enum hub_status hub_summaries_load(struct hub_catalog *catalog, struct hub_error *err)
 {
     HUB_CLEANUP(hub_stmt_resetp) struct hub_stmt *stmt = NULL;
     bool row;
-    HUB_TRY(hub_db_prepare(catalog->index, "SELECT " HEAD_COLUMNS " FROM datasets", &stmt, err));
+    HUB_TRY(hub_db_prepare(catalog->index, "SELECT " SUMMARY_COLUMNS " FROM datasets", &stmt, err));
     for (;;) {
         HUB_TRY(hub_stmt_step(stmt, &row, err));
         if (!row)
             break;
-        HUB_TRY(grow_heads(catalog, err));
-        struct hub_head_box *box;
+        HUB_TRY(grow_summaries(catalog, err));
+        struct hub_summary_box *box;
         HUB_TRY(hub_catalog_know_root(catalog, hub_stmt_text(stmt, 1), err));
-        HUB_TRY(head_of_row(catalog, stmt, &box, err));
-        catalog->heads[catalog->head_count++] = box;
-        catalog->next_serial = HUB_MAX(catalog->next_serial, box->head.serial + 1);
+        HUB_TRY(summary_of_row(catalog, stmt, &box, err));
+        catalog->summaries[catalog->summary_count++] = box;
+        catalog->next_serial = HUB_MAX(catalog->next_serial, box->summary.serial + 1);
     }
-    if (catalog->head_count)
-        qsort(catalog->heads, catalog->head_count, sizeof(struct hub_head_box *), compare_boxes);
+    if (catalog->summary_count)
+        qsort(catalog->summaries, catalog->summary_count, sizeof(struct hub_summary_box *), compare_boxes);
     catalog->next_serial = HUB_MAX(catalog->next_serial, 1);
     return HUB_OK;
 }
 
 /* ---- the writer's list ---- */
 
-/* First index whose head is not before `head`. */
-static uint32_t place_of(const struct hub_catalog *catalog, const struct hub_head *head)
+/* First index whose summary is not before `summary`. */
+static uint32_t place_of(const struct hub_catalog *catalog, const struct hub_summary *summary)
 {
-    uint32_t low = 0, high = catalog->head_count;
+    uint32_t low = 0, high = catalog->summary_count;
     while (low < high) {
         const uint32_t middle = low + (high - low) / 2;
-        if (hub_head_compare(&catalog->heads[middle]->head, head) < 0)
+        if (hub_summary_compare(&catalog->summaries[middle]->summary, summary) < 0)
             low = middle + 1;
         else
             high = middle;
@@ -200,67 +200,68 @@ static uint32_t place_of(const struct hub_catalog *catalog, const struct hub_hea
     return low;
 }
 
-enum hub_status hub_heads_put(struct hub_catalog *catalog, struct hub_head_box *head, struct hub_error *err)
+enum hub_status hub_summaries_put(struct hub_catalog *catalog, struct hub_summary_box *summary,
+                                  struct hub_error *err)
 {
-    const uint32_t at = place_of(catalog, &head->head);
+    const uint32_t at = place_of(catalog, &summary->summary);
     catalog->dirty = true;
-    if (at < catalog->head_count && catalog->heads[at]->head.row == head->head.row) {
-        hub_head_unref(&catalog->heads[at]->head);
-        catalog->heads[at] = head;
+    if (at < catalog->summary_count && catalog->summaries[at]->summary.row == summary->summary.row) {
+        hub_summary_unref(&catalog->summaries[at]->summary);
+        catalog->summaries[at] = summary;
         return HUB_OK;
     }
-    HUB_TRY(grow_heads(catalog, err));
-    memmove(&catalog->heads[at + 1], &catalog->heads[at],
-            (catalog->head_count - at) * sizeof *catalog->heads);
-    catalog->heads[at] = head;
-    catalog->head_count++;
+    HUB_TRY(grow_summaries(catalog, err));
+    memmove(&catalog->summaries[at + 1], &catalog->summaries[at],
+            (catalog->summary_count - at) * sizeof *catalog->summaries);
+    catalog->summaries[at] = summary;
+    catalog->summary_count++;
     return HUB_OK;
 }
 
-void hub_heads_remove(struct hub_catalog *catalog, int64_t row)
+void hub_summaries_remove(struct hub_catalog *catalog, int64_t row)
 {
-    for (uint32_t i = 0; i < catalog->head_count; i++) {
-        if (catalog->heads[i]->head.row != row)
+    for (uint32_t i = 0; i < catalog->summary_count; i++) {
+        if (catalog->summaries[i]->summary.row != row)
             continue;
-        hub_head_unref(&catalog->heads[i]->head);
-        catalog->head_count--;
-        memmove(&catalog->heads[i], &catalog->heads[i + 1],
-                (catalog->head_count - i) * sizeof *catalog->heads);
+        hub_summary_unref(&catalog->summaries[i]->summary);
+        catalog->summary_count--;
+        memmove(&catalog->summaries[i], &catalog->summaries[i + 1],
+                (catalog->summary_count - i) * sizeof *catalog->summaries);
         catalog->dirty = true;
         return;
     }
 }
 
-/* A head with the sort key of an id, on the caller's stack. */
-static struct hub_head probe_of(const char *id, char key[HUB_MAX_ID + 1], char space[HUB_MAX_ID + 1])
+/* A summary with the sort key of an id, on the caller's stack. */
+static struct hub_summary probe_of(const char *id, char key[HUB_MAX_ID + 1], char ns[HUB_MAX_ID + 1])
 {
     struct hub_view alias;
     uint32_t version = 0;
-    struct hub_head probe = {.id = id, .space = "", .row = INT64_MIN};
+    struct hub_summary probe = {.id = id, .ns = "", .row = INT64_MIN};
     probe.version = hub_id_split_alias(hub_view_of(id), &alias, &version) ? (int64_t)version : -1;
     const size_t size = HUB_MIN(alias.size, (size_t)HUB_MAX_ID);
     memcpy(key, alias.data, size);
     key[size] = '\0';
     const char *slash = strrchr(key, '/');
     if (slash) {
-        memcpy(space, key, (size_t)(slash - key));
-        space[slash - key] = '\0';
-        probe.space = space;
+        memcpy(ns, key, (size_t)(slash - key));
+        ns[slash - key] = '\0';
+        probe.ns = ns;
     }
     probe.name = slash ? slash + 1 : key;
     return probe;
 }
 
-const struct hub_head *hub_heads_find(const struct hub_catalog *catalog, uint32_t root, const char *id)
+const struct hub_summary *hub_summaries_find(const struct hub_catalog *catalog, uint32_t root, const char *id)
 {
-    char key[HUB_MAX_ID + 1], space[HUB_MAX_ID + 1];
-    const struct hub_head probe = probe_of(id, key, space);
-    for (uint32_t i = place_of(catalog, &probe); i < catalog->head_count; i++) {
-        const struct hub_head *head = &catalog->heads[i]->head;
-        if (strcmp(head->id, id) != 0)
+    char key[HUB_MAX_ID + 1], ns[HUB_MAX_ID + 1];
+    const struct hub_summary probe = probe_of(id, key, ns);
+    for (uint32_t i = place_of(catalog, &probe); i < catalog->summary_count; i++) {
+        const struct hub_summary *summary = &catalog->summaries[i]->summary;
+        if (strcmp(summary->id, id) != 0)
             break;
-        if (head->root == root)
-            return head;
+        if (summary->root == root)
+            return summary;
     }
     return NULL;
 }
@@ -273,14 +274,14 @@ void hub_snapshot_put(const struct hub_snapshot *snapshot)
     if (!box || atomic_fetch_sub(&box->refs, 1) != 1)
         return;
     for (uint32_t i = 0; i < box->snapshot.count; i++)
-        hub_head_unref(box->heads[i]);
+        hub_summary_unref(box->summaries[i]);
     free(box->slots);
     free(box);
 }
 
-static bool root_is_here(const struct hub_catalog *catalog, const struct hub_head *head)
+static bool root_is_here(const struct hub_catalog *catalog, const struct hub_summary *summary)
 {
-    return !catalog->options.roots || head->root < catalog->options.roots->count;
+    return !catalog->options.roots || summary->root < catalog->options.roots->count;
 }
 
 static void put_slot(uint32_t *table, uint32_t mask, uint64_t hash, uint32_t number)
@@ -293,8 +294,8 @@ static void put_slot(uint32_t *table, uint32_t mask, uint64_t hash, uint32_t num
 
 static struct hub_snapshot_box *snapshot_new(const struct hub_catalog *catalog, uint64_t generation)
 {
-    const uint32_t count = catalog->head_count;
-    struct hub_snapshot_box *box = malloc(sizeof *box + count * sizeof box->heads[0]);
+    const uint32_t count = catalog->summary_count;
+    struct hub_snapshot_box *box = malloc(sizeof *box + count * sizeof box->summaries[0]);
     uint32_t slots = 16;
     while (slots < count * 2)
         slots *= 2;
@@ -305,19 +306,19 @@ static struct hub_snapshot_box *snapshot_new(const struct hub_catalog *catalog, 
         return NULL;
     }
     for (uint32_t i = 0; i < count; i++) {
-        box->heads[i] = &catalog->heads[i]->head;
-        hub_head_ref(box->heads[i]);
+        box->summaries[i] = &catalog->summaries[i]->summary;
+        hub_summary_ref(box->summaries[i]);
     }
-    /* Who looks for an id finds the first of it: what lies in a root that is gone stands behind what is here.
-     */
+    /* Who looks for an id finds the first of it: what lies in a root that is gone stands behind what is
+     * here. */
     for (unsigned gone = 0; gone < 2; gone++)
         for (uint32_t i = 0; i < count; i++)
-            if (root_is_here(catalog, box->heads[i]) == !gone)
-                put_slot(table, slots - 1, catalog->heads[i]->hash, i);
+            if (root_is_here(catalog, box->summaries[i]) == !gone)
+                put_slot(table, slots - 1, catalog->summaries[i]->hash, i);
     atomic_init(&box->refs, 1);
     box->mask = slots - 1;
     box->slots = table;
-    box->snapshot = (struct hub_snapshot){box->heads, count, generation};
+    box->snapshot = (struct hub_snapshot){box->summaries, count, generation};
     return box;
 }
 
@@ -331,7 +332,7 @@ static void show(struct hub_catalog *catalog, struct hub_snapshot_box *box)
         hub_snapshot_put(&old->snapshot);
 }
 
-enum hub_status hub_heads_show(struct hub_catalog *catalog, bool force, struct hub_error *err)
+enum hub_status hub_summaries_show(struct hub_catalog *catalog, bool force, struct hub_error *err)
 {
     const int64_t now = hub_time_mono_ms();
     if (atomic_load(&catalog->snapshot) &&
@@ -346,7 +347,7 @@ enum hub_status hub_heads_show(struct hub_catalog *catalog, bool force, struct h
     return HUB_OK;
 }
 
-void hub_heads_hide(struct hub_catalog *catalog)
+void hub_summaries_hide(struct hub_catalog *catalog)
 {
     show(catalog, NULL);
 }
@@ -362,24 +363,24 @@ const struct hub_snapshot *hub_catalog_snapshot(struct hub_catalog *catalog)
 
 /* ---- asking a snapshot ---- */
 
-const struct hub_head *hub_snapshot_find(const struct hub_snapshot *snapshot, struct hub_view id)
+const struct hub_summary *hub_snapshot_find(const struct hub_snapshot *snapshot, struct hub_view id)
 {
     if (!snapshot->count)
         return NULL;
     const struct hub_snapshot_box *box = (const struct hub_snapshot_box *)snapshot;
     for (uint32_t slot = (uint32_t)hub_text_hash(id) & box->mask; box->slots[slot];
          slot = (slot + 1) & box->mask) {
-        const struct hub_head *head = box->heads[box->slots[slot] - 1];
-        if (hub_view_is(id, head->id))
-            return head;
+        const struct hub_summary *summary = box->summaries[box->slots[slot] - 1];
+        if (hub_view_is(id, summary->id))
+            return summary;
     }
     return NULL;
 }
 
-static int compare_key(const struct hub_head *head, struct hub_view space, struct hub_view name)
+static int compare_key(const struct hub_summary *summary, struct hub_view ns, struct hub_view name)
 {
-    const struct hub_view texts[2] = {space, name};
-    const char *const mine[2] = {head->space, head->name};
+    const struct hub_view texts[2] = {ns, name};
+    const char *const mine[2] = {summary->ns, summary->name};
     for (int i = 0; i < 2; i++) {
         const int order = strncmp(mine[i], texts[i].data ? texts[i].data : "", texts[i].size);
         if (order)
@@ -391,49 +392,49 @@ static int compare_key(const struct hub_head *head, struct hub_view space, struc
 }
 
 uint32_t hub_snapshot_versions(const struct hub_snapshot *snapshot, struct hub_view key,
-                               const struct hub_head *const **first)
+                               const struct hub_summary *const **first)
 {
-    struct hub_view space = {"", 0}, name = key;
+    struct hub_view ns = {"", 0}, name = key;
     for (size_t i = key.size; i > 0; i--) {
         if (key.data[i - 1] != '/')
             continue;
-        space = (struct hub_view){key.data, i - 1};
+        ns = (struct hub_view){key.data, i - 1};
         name = (struct hub_view){key.data + i, key.size - i};
         break;
     }
     uint32_t low = 0, high = snapshot->count;
     while (low < high) {
         const uint32_t middle = low + (high - low) / 2;
-        if (compare_key(snapshot->heads[middle], space, name) < 0)
+        if (compare_key(snapshot->summaries[middle], ns, name) < 0)
             low = middle + 1;
         else
             high = middle;
     }
     uint32_t end = low;
-    while (end < snapshot->count && compare_key(snapshot->heads[end], space, name) == 0)
+    while (end < snapshot->count && compare_key(snapshot->summaries[end], ns, name) == 0)
         end++;
-    *first = snapshot->heads + low;
+    *first = snapshot->summaries + low;
     return end - low;
 }
 
-bool hub_head_refused(const struct hub_head *head)
+bool hub_summary_refused(const struct hub_summary *summary)
 {
-    return strcmp(head->loadable_by, "[]") == 0;
+    return strcmp(summary->loadable_by, "[]") == 0;
 }
 
-bool hub_head_loadable(const struct hub_head *head, const char *release)
+bool hub_summary_loadable(const struct hub_summary *summary, const char *release)
 {
-    const struct hub_load_rule *rule = hub_load_rule_find(head->rule);
-    return rule && head->status != HUB_DATASET_PENDING && !hub_head_refused(head) &&
-           rule->loads(hub_view_of(head->stated_version), hub_view_of(head->era), hub_view_of(release));
+    const struct hub_load_rule *rule = hub_load_rule_find(summary->rule);
+    return rule && summary->status != HUB_DATASET_PENDING && !hub_summary_refused(summary) &&
+           rule->loads(hub_view_of(summary->stated_version), hub_view_of(summary->era), hub_view_of(release));
 }
 
-const struct hub_head *hub_snapshot_newest(const struct hub_snapshot *snapshot, struct hub_view key,
-                                           const char *release)
+const struct hub_summary *hub_snapshot_newest(const struct hub_snapshot *snapshot, struct hub_view key,
+                                              const char *release)
 {
-    const struct hub_head *const *first;
+    const struct hub_summary *const *first;
     for (uint32_t i = hub_snapshot_versions(snapshot, key, &first); i > 0; i--)
-        if (first[i - 1]->version >= 0 && (!release || hub_head_loadable(first[i - 1], release)))
+        if (first[i - 1]->version >= 0 && (!release || hub_summary_loadable(first[i - 1], release)))
             return first[i - 1];
     return NULL;
 }

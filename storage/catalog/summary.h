@@ -18,12 +18,12 @@ enum hub_dataset_status {
 const char *hub_dataset_status_name(enum hub_dataset_status status);
 
 /** Everything a summary shows (DESIGN 4 "Documents"). Immutable; texts are never NULL ("" = unknown). */
-struct hub_head {
+struct hub_summary {
     int64_t row;        /* of the index */
     uint64_t serial;    /* grows with every publication of this dataset: (row, serial) names one state */
     const char *id;     /* "D4RL/door/human-v2" */
     const char *key;    /* id without -vN */
-    const char *space;  /* namespace, or "" */
+    const char *ns;     /* namespace, or "" */
     const char *name;   /* last segment without -vN */
     int64_t version;    /* -1: none */
     const char *format; /* "minari-hdf5", "lerobot", "webdataset", "files" */
@@ -43,13 +43,13 @@ struct hub_head {
 };
 
 struct hub_snapshot {
-    const struct hub_head *const
-        *heads; /* sorted by id in version order: namespace, name, integer version, then bytes */
+    const struct hub_summary *const
+        *summaries; /* sorted by id in version order: namespace, name, integer version, then bytes */
     uint32_t count;
     uint64_t generation;
 };
 
-/** The current snapshot, counted: it and its heads live until the caller puts it. Takes no lock. */
+/** The current snapshot, counted: it and its summaries live until the caller puts it. Takes no lock. */
 const struct hub_snapshot *hub_catalog_snapshot(struct hub_catalog *catalog);
 /** Of NULL: nothing. */
 void hub_snapshot_put(const struct hub_snapshot *snapshot);
@@ -58,21 +58,20 @@ static inline void hub_snapshot_putp(const struct hub_snapshot **snapshot)
     hub_snapshot_put(*snapshot);
 }
 /** Exact id. NULL: none. */
-const struct hub_head *hub_snapshot_find(const struct hub_snapshot *snapshot, struct hub_view id);
+const struct hub_summary *hub_snapshot_find(const struct hub_snapshot *snapshot, struct hub_view id);
 /** Newest version of a versionless id; `release` (may be NULL) limits to those that release loads. NULL:
- * none.
- */
-const struct hub_head *hub_snapshot_newest(const struct hub_snapshot *snapshot, struct hub_view key,
-                                           const char *release);
-/** First and number of the heads with this key: its versions, ascending. */
+ * none. */
+const struct hub_summary *hub_snapshot_newest(const struct hub_snapshot *snapshot, struct hub_view key,
+                                              const char *release);
+/** First and number of the summaries with this key: its versions, ascending. */
 uint32_t hub_snapshot_versions(const struct hub_snapshot *snapshot, struct hub_view key,
-                               const struct hub_head *const **first);
+                               const struct hub_summary *const **first);
 /** Up to `limit` ids nearest in spelling (edit distance over key and name). Returns how many. */
 uint32_t hub_snapshot_nearest(const struct hub_snapshot *snapshot, struct hub_view id,
-                              const struct hub_head **out, uint32_t limit);
+                              const struct hub_summary **out, uint32_t limit);
 /** Ready, but its own library does not load it: its problem "not-loadable" says why. */
-bool hub_head_refused(const struct hub_head *head);
+bool hub_summary_refused(const struct hub_summary *summary);
 /** Does this release of its library load it? False where its format has no rule. */
-bool hub_head_loadable(const struct hub_head *head, const char *release);
+bool hub_summary_loadable(const struct hub_summary *summary, const char *release);
 
 #endif

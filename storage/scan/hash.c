@@ -36,10 +36,10 @@ struct hub_hasher {
     atomic_uint_fast64_t hashed; /* bytes of it */
     atomic_bool stop;
 
-    bool idle;           /* hashes what nobody asked for, too; what follows is the thread's own: */
-    uint64_t generation; /* of the snapshot this pass goes over */
-    uint32_t head, file; /* next */
-    int64_t since_ms;    /* the catalogue did not change */
+    bool idle;              /* hashes what nobody asked for, too; what follows is the thread's own: */
+    uint64_t generation;    /* of the snapshot this pass goes over */
+    uint32_t summary, file; /* next */
+    int64_t since_ms;       /* the catalogue did not change */
     bool through;
 };
 
@@ -156,18 +156,18 @@ static void hash_wanted(struct hub_hasher *h)
 /* ---- what nobody asked for ---- */
 
 /* The next file of a dataset without digests. */
-static bool next_file(struct hub_hasher *h, const struct hub_head *head, struct wanted *out)
+static bool next_file(struct hub_hasher *h, const struct hub_summary *summary, struct wanted *out)
 {
     HUB_CLEANUP(hub_dataset_putp) const struct hub_dataset *dataset = NULL;
     bool found = false;
-    if (hub_dataset_get(h->catalog, head, true, &dataset, NULL))
+    if (hub_dataset_get(h->catalog, summary, true, &dataset, NULL))
         return false;
     while (!found && h->file < dataset->file_count && !h->stop) {
         const struct hub_ds_file *file = &dataset->files[h->file++];
         struct hub_file_digests known;
-        *out = (struct wanted){.root = head->root,
+        *out = (struct wanted){.root = summary->root,
                                .stamp = file->stamp,
-                               .path = hub_path_join(head->path, file->path),
+                               .path = hub_path_join(summary->path, file->path),
                                .unasked = true};
         found = out->path &&
                 hub_digest_find(h->catalog, out->root, out->path, &out->stamp, &known, NULL) == HUB_NOT_FOUND;
@@ -185,13 +185,13 @@ static bool next_unasked(struct hub_hasher *h, struct wanted *out)
     if (snapshot->generation != h->generation) {
         h->generation = snapshot->generation;
         h->since_ms = now_ms;
-        h->head = h->file = 0;
+        h->summary = h->file = 0;
         h->through = false;
     }
     if (h->through || now_ms - h->since_ms < QUIET_MS)
         return false;
-    for (; h->head < snapshot->count && !h->stop; h->head++, h->file = 0)
-        if (next_file(h, snapshot->heads[h->head], out))
+    for (; h->summary < snapshot->count && !h->stop; h->summary++, h->file = 0)
+        if (next_file(h, snapshot->summaries[h->summary], out))
             return true;
     h->through = true;
     return false;

@@ -192,11 +192,11 @@ static void settle_clashes(struct hub_sweep *sweep)
 static void know_again(struct hub_scanner *s, struct hub_seen *seen, uint64_t signature)
 {
     HUB_CLEANUP(hub_snapshot_putp) const struct hub_snapshot *snapshot = hub_catalog_snapshot(s->catalog);
-    const struct hub_head *head = hub_snapshot_find(snapshot, hub_view_of(seen->id));
-    if (!head || head->root != seen->root || strcmp(head->path, seen->path) != 0)
+    const struct hub_summary *summary = hub_snapshot_find(snapshot, hub_view_of(seen->id));
+    if (!summary || summary->root != seen->root || strcmp(summary->path, seen->path) != 0)
         return;
     seen->shown = true;
-    seen->ready = head->status != HUB_DATASET_PENDING;
+    seen->ready = summary->status != HUB_DATASET_PENDING;
     recall_seen(s, seen, signature);
     if (!seen->ready)
         seen->published = 0;
@@ -345,17 +345,17 @@ static void on_directory(void *user, uint32_t root, const char *path)
 
 /* ---- what is gone ---- */
 
-/* True when the dataset of this head was not seen by the sweep, though its root was. */
-static bool is_gone(struct hub_scanner *s, const struct hub_head *head, const bool *root_missing)
+/* True when the dataset of this summary was not seen by the sweep, though its root was. */
+static bool is_gone(struct hub_scanner *s, const struct hub_summary *summary, const bool *root_missing)
 {
-    if (head->root >= s->walk.roots->count)
+    if (summary->root >= s->walk.roots->count)
         return true;
-    const struct hub_seen *seen = hub_seen_find(s, head->id);
-    if (seen && seen->state == HUB_SEEN_RUNNING && seen->root == head->root)
+    const struct hub_seen *seen = hub_seen_find(s, summary->id);
+    if (seen && seen->state == HUB_SEEN_RUNNING && seen->root == summary->root)
         return false;
     if (seen && seen->sweep == s->sweep)
-        return seen->root != head->root;
-    return !root_missing[head->root];
+        return seen->root != summary->root;
+    return !root_missing[summary->root];
 }
 
 static void remove_gone(struct hub_scanner *s, const bool *root_missing)
@@ -364,15 +364,15 @@ static void remove_gone(struct hub_scanner *s, const bool *root_missing)
         return;
     HUB_CLEANUP(hub_snapshot_putp) const struct hub_snapshot *snapshot = hub_catalog_snapshot(s->catalog);
     for (uint32_t i = 0; i < snapshot->count; i++) {
-        const struct hub_head *head = snapshot->heads[i];
+        const struct hub_summary *summary = snapshot->summaries[i];
         pthread_mutex_lock(&s->lock);
-        const bool gone = is_gone(s, head, root_missing);
+        const bool gone = is_gone(s, summary, root_missing);
         pthread_mutex_unlock(&s->lock);
         if (!gone)
             continue;
-        if (hub_catalog_remove(s->catalog, head->root, head->id, NULL) == HUB_OK &&
-            head->root < s->walk.roots->count)
-            hub_scan_remember(s, head->root, head->id, 0);
+        if (hub_catalog_remove(s->catalog, summary->root, summary->id, NULL) == HUB_OK &&
+            summary->root < s->walk.roots->count)
+            hub_scan_remember(s, summary->root, summary->id, 0);
     }
     pthread_mutex_lock(&s->lock);
     hub_seen_forget_gone(s, root_missing);

@@ -206,7 +206,7 @@ static void measure_pages(struct hub_catalog *catalog, const char *split)
         struct hub_episode_page page = {.key = HUB_BUF_INIT(1000)};
         for (unsigned i = 0; i < PAGES; i++) {
             const struct hub_snapshot *s = snapshot_now(catalog);
-            const struct hub_head *head = s->heads[random_number() % s->count];
+            const struct hub_summary *summary = s->summaries[random_number() % s->count];
             const struct hub_episode_query query = {.sort = (enum hub_episode_sort)sort,
                                                     .descending = i % 2,
                                                     .limit = 100,
@@ -214,11 +214,11 @@ static void measure_pages(struct hub_catalog *catalog, const char *split)
                                                     .has_after = i % 8 != 0,
                                                     .after_key = hub_view_of(keys[sort]),
                                                     .after_number =
-                                                        (int64_t)(random_number() % head->episodes)};
+                                                        (int64_t)(random_number() % summary->episodes)};
             int64_t last = 0;
             const uint64_t began = hub_time_mono_us(), cpu_began = cpu_us();
             struct hub_state state;
-            MUST(hub_state_open(catalog, head, &state, err));
+            MUST(hub_state_open(catalog, summary, &state, err));
             MUST(hub_episode_page(&state, &query, ignore, &last, &page, err));
             hub_state_close(&state);
             times[i] = hub_time_mono_us() - began;
@@ -242,28 +242,28 @@ static void measure_opening(struct hub_catalog *catalog)
     for (uint32_t i = 0; i < count; i++) {
         const struct hub_dataset *dataset = NULL;
         struct hub_layout_ref *layout = NULL;
-        MUST(hub_dataset_get(catalog, s->heads[(uint64_t)i * s->count / count], true, &dataset, err));
+        MUST(hub_dataset_get(catalog, s->summaries[(uint64_t)i * s->count / count], true, &dataset, err));
         MUST(hub_layout_get(catalog, dataset, 0, 0, true, &layout, err));
         hub_layout_put(layout);
         hub_dataset_put(dataset);
     }
     printf("cold dataset and layout: %.1f us each\n", (double)(hub_time_mono_us() - began) / count);
-    const struct hub_head *head = s->heads[0];
+    const struct hub_summary *summary = s->summaries[0];
     const uint64_t warm = hub_time_mono_us();
     for (uint32_t i = 0; i < 1000000; i++) {
         const struct hub_dataset *dataset = NULL;
-        MUST(hub_dataset_get(catalog, head, true, &dataset, err));
+        MUST(hub_dataset_get(catalog, summary, true, &dataset, err));
         hub_dataset_put(dataset);
     }
     printf("warm dataset: %.0f ns\n", (double)(hub_time_mono_us() - warm) / 1000);
     const uint64_t finding = hub_time_mono_us();
     for (uint32_t i = 0; i < 1000000; i++) {
         HUB_CLEANUP(hub_snapshot_putp) const struct hub_snapshot *now = hub_catalog_snapshot(catalog);
-        if (!hub_snapshot_find(now, hub_view_of(s->heads[i % s->count]->id)))
+        if (!hub_snapshot_find(now, hub_view_of(s->summaries[i % s->count]->id)))
             abort();
     }
     printf("snapshot and find: %.0f ns\n", (double)(hub_time_mono_us() - finding) / 1000);
-    const struct hub_head *near[5];
+    const struct hub_summary *near[5];
     const uint64_t nearest = hub_time_mono_us();
     for (uint32_t i = 0; i < 100; i++)
         (void)hub_snapshot_nearest(s, HUB_VIEW("lab3/robto-12/task77"), near, 5);

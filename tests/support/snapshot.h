@@ -4,7 +4,7 @@
 
 #include "storage/catalog/catalog.h"
 
-/** The current snapshot: it and its heads live until this thread's next call. */
+/** The current snapshot: it and its summaries live until this thread's next call. */
 static inline const struct hub_snapshot *snapshot_now(struct hub_catalog *catalog)
 {
     static _Thread_local const struct hub_snapshot *held;

@@ -168,9 +168,9 @@ static void expect_under(const struct hub_roots *roots, const char *id, uint32_t
     struct hub_file_digests found;
     const struct hub_stamp stamp = draft_file("a", 1).stamp;
     struct hub_catalog *catalog = open_with(roots);
-    const struct hub_head *head = hub_snapshot_find(snapshot_now(catalog), hub_view_of(id));
-    cr_assert_not_null(head);
-    cr_expect_eq(head->root, root, "%s lies under %u", id, head->root);
+    const struct hub_summary *summary = hub_snapshot_find(snapshot_now(catalog), hub_view_of(id));
+    cr_assert_not_null(summary);
+    cr_expect_eq(summary->root, root, "%s lies under %u", id, summary->root);
     cr_expect_eq(hub_digest_find(catalog, root, id, &stamp, &found, NULL), HUB_OK, "%s", id);
     hub_catalog_close(catalog);
 }
@@ -191,9 +191,9 @@ Test(open, roots_are_known_by_what_they_are_called)
     expect_under(&swapped, "of-plain", 0);
     catalog = open_with(&other); /* neither is a root now: they can still be removed */
     for (uint32_t i = 0; i < 2; i++) {
-        const struct hub_head *head = snapshot_now(catalog)->heads[0];
-        cr_expect_geq(head->root, other.count);
-        DRAFT_OK(hub_catalog_remove(catalog, head->root, head->id, err));
+        const struct hub_summary *summary = snapshot_now(catalog)->summaries[0];
+        cr_expect_geq(summary->root, other.count);
+        DRAFT_OK(hub_catalog_remove(catalog, summary->root, summary->id, err));
         DRAFT_OK(hub_catalog_flush(catalog, err));
     }
     cr_expect_eq(snapshot_now(catalog)->count, 0);
@@ -279,7 +279,7 @@ Test(open, damage_met_later_is_internal)
     catalog = open_it();
     const struct hub_snapshot *snapshot = snapshot_now(catalog);
     cr_assert_eq(snapshot->count, 1);
-    cr_expect_eq(hub_dataset_get(catalog, snapshot->heads[0], true, &dataset, &err), HUB_CORRUPT);
+    cr_expect_eq(hub_dataset_get(catalog, snapshot->summaries[0], true, &dataset, &err), HUB_CORRUPT);
     cr_expect_str_eq(err.problem, "internal", "%s", err.detail);
     hub_catalog_close(catalog);
 }
@@ -474,19 +474,19 @@ static void publish_forever(void)
     }
 }
 
-/* Each dataset is of one publication: as many episodes in the head as in the directory and the table. */
+/* Each dataset is of one publication: as many episodes in the summary as in the directory and the table. */
 static void expect_whole(struct hub_catalog *catalog)
 {
     const struct hub_snapshot *snapshot = snapshot_now(catalog);
     for (uint32_t i = 0; i < snapshot->count; i++) {
-        const struct hub_head *head = snapshot->heads[i];
+        const struct hub_summary *summary = snapshot->summaries[i];
         const struct hub_dataset *dataset = NULL;
         struct hub_layout_ref *ref = NULL;
-        DRAFT_OK(hub_dataset_get(catalog, head, true, &dataset, err));
-        cr_expect_eq(dataset->episode_count, head->episodes);
+        DRAFT_OK(hub_dataset_get(catalog, summary, true, &dataset, err));
+        cr_expect_eq(dataset->episode_count, summary->episodes);
         cr_expect_eq(dataset->part_count, 1);
         DRAFT_OK(hub_layout_get(catalog, dataset, 0, 0, true, &ref, err));
-        cr_expect_eq(hub_layout_of(ref)->counts[HUB_T_WINDOWS], head->episodes);
+        cr_expect_eq(hub_layout_of(ref)->counts[HUB_T_WINDOWS], summary->episodes);
         hub_layout_put(ref);
         hub_dataset_put(dataset);
     }

@@ -54,7 +54,7 @@ static void publish(const struct hub_draft *draft)
     DRAFT_OK(hub_catalog_flush(catalog, err));
 }
 
-static const struct hub_head *head_of(const char *id)
+static const struct hub_summary *summary_of(const char *id)
 {
     return hub_snapshot_find(snapshot_now(catalog), hub_view_of(id));
 }
@@ -62,14 +62,14 @@ static const struct hub_head *head_of(const char *id)
 static const struct hub_dataset *opened(const char *id)
 {
     const struct hub_dataset *dataset = NULL;
-    DRAFT_OK(hub_dataset_get(catalog, head_of(id), true, &dataset, err));
+    DRAFT_OK(hub_dataset_get(catalog, summary_of(id), true, &dataset, err));
     return dataset;
 }
 
 static struct hub_state state_of(const char *id)
 {
     struct hub_state of_id;
-    DRAFT_OK(hub_state_open(catalog, head_of(id), &of_id, err));
+    DRAFT_OK(hub_state_open(catalog, summary_of(id), &of_id, err));
     return of_id;
 }
 
@@ -106,17 +106,17 @@ static void publish_simple(const char *id, uint32_t episodes)
 Test(publish, a_dataset_is_read_back)
 {
     publish_simple("D4RL/door/human-v2", 4);
-    const struct hub_head *head = head_of("D4RL/door/human-v2");
-    cr_assert_not_null(head);
-    cr_expect_str_eq(head->space, "D4RL/door");
-    cr_expect_str_eq(head->name, "human");
-    cr_expect_str_eq(head->key, "D4RL/door/human");
-    cr_expect_eq(head->version, 2);
-    cr_expect_eq(head->episodes, 4);
-    cr_expect_eq(head->steps, 20);
-    cr_expect_eq(head->size, 1 << 20);
-    cr_expect_eq(head->status, HUB_DATASET_READY);
-    cr_expect_str_eq(head->description, "");
+    const struct hub_summary *summary = summary_of("D4RL/door/human-v2");
+    cr_assert_not_null(summary);
+    cr_expect_str_eq(summary->ns, "D4RL/door");
+    cr_expect_str_eq(summary->name, "human");
+    cr_expect_str_eq(summary->key, "D4RL/door/human");
+    cr_expect_eq(summary->version, 2);
+    cr_expect_eq(summary->episodes, 4);
+    cr_expect_eq(summary->steps, 20);
+    cr_expect_eq(summary->size, 1 << 20);
+    cr_expect_eq(summary->status, HUB_DATASET_READY);
+    cr_expect_str_eq(summary->description, "");
     const struct hub_dataset *dataset = opened("D4RL/door/human-v2");
     cr_expect_eq(dataset->file_count, 1);
     cr_expect_str_eq(dataset->files[0].path, "data/main_data.hdf5");
@@ -157,9 +157,9 @@ Test(publish, nothing_blocks_when_warm)
     const struct hub_dataset *dataset = NULL;
     struct hub_layout_ref *ref = NULL;
     publish_simple("door-human-v1", 3);
-    cr_expect_eq(hub_dataset_get(catalog, head_of("door-human-v1"), false, &dataset, NULL), HUB_AGAIN);
+    cr_expect_eq(hub_dataset_get(catalog, summary_of("door-human-v1"), false, &dataset, NULL), HUB_AGAIN);
     hub_dataset_put(opened("door-human-v1"));
-    cr_assert_eq(hub_dataset_get(catalog, head_of("door-human-v1"), false, &dataset, NULL), HUB_OK);
+    cr_assert_eq(hub_dataset_get(catalog, summary_of("door-human-v1"), false, &dataset, NULL), HUB_OK);
     cr_expect_eq(hub_layout_get(catalog, dataset, 0, 0, false, &ref, NULL), HUB_AGAIN);
     (void)file_of(dataset, 0, "actions");
     cr_assert_eq(hub_layout_get(catalog, dataset, 0, 0, false, &ref, NULL), HUB_OK);
@@ -290,8 +290,8 @@ Test(publish, parts_that_disagree)
     draft.rule = "minari";
     publish(&draft);
     const struct hub_dataset *dataset = opened("door-human-v1");
-    cr_expect_eq(dataset->head->status, HUB_DATASET_READY);
-    cr_expect_eq(dataset->head->episodes, 5);
+    cr_expect_eq(dataset->summary->status, HUB_DATASET_READY);
+    cr_expect_eq(dataset->summary->episodes, 5);
     cr_expect_str_eq(dataset->fields[0].shape, "[null]");
     cr_expect_eq(hub_dataset_episode(dataset, 2)->part, 0, "the first of two stays");
     cr_expect_eq(hub_dataset_episode(dataset, 3)->part, 1);
@@ -312,13 +312,14 @@ Test(publish, parts_that_disagree)
     expect_problem("door-human-v1", "\"id-mismatch\"");
     expect_problem("door-human-v1", "\"part-broken\",\"path\":\"c\",\"detail\":\"not HDF5\"");
     expect_problem("door-human-v1", "seen by the plan");
-    cr_expect(hub_head_refused(head_of("door-human-v1")), "nothing loads a set of which a part is broken");
-    cr_expect_not(hub_head_loadable(head_of("door-human-v1"), "0.4.3"));
-    cr_expect_str_eq(head_of("door-human-v1")->loadable_by, "[]");
+    cr_expect(hub_summary_refused(summary_of("door-human-v1")),
+              "nothing loads a set of which a part is broken");
+    cr_expect_not(hub_summary_loadable(summary_of("door-human-v1"), "0.4.3"));
+    cr_expect_str_eq(summary_of("door-human-v1")->loadable_by, "[]");
     expect_problem("door-human-v1", "\"not-loadable\",\"detail\":\"1 of 3 parts cannot be read\"");
     draft.part_count = 2;
     publish(&draft);
-    cr_expect(strstr(head_of("door-human-v1")->loadable_by, "\"0.4.3\""));
+    cr_expect(strstr(summary_of("door-human-v1")->loadable_by, "\"0.4.3\""));
     draft_findings_free(a);
     draft_findings_free(b);
 }
@@ -333,9 +334,9 @@ Test(publish, a_dropped_episode_comes_back)
     const struct hub_draft both = draft_of("set-v0", files, 2, parts, 2),
                            one = draft_of("set-v0", files + 1, 1, kept, 1);
     publish(&both);
-    cr_expect_eq(head_of("set-v0")->episodes, 5);
+    cr_expect_eq(summary_of("set-v0")->episodes, 5);
     publish(&one);
-    cr_expect_eq(head_of("set-v0")->episodes, 3);
+    cr_expect_eq(summary_of("set-v0")->episodes, 3);
     const struct hub_dataset *dataset = opened("set-v0");
     cr_expect_not_null(hub_dataset_episode(dataset, 2));
     cr_expect_eq(file_of(dataset, 0, "actions"), 0);
@@ -350,9 +351,9 @@ Test(publish, nothing_readable_is_broken)
     const struct hub_draft_part parts[] = {{.name = "a.h5", .broken = "truncated"}};
     const struct hub_draft draft = draft_of("bad-v0", files, 1, parts, 1);
     publish(&draft);
-    const struct hub_head *head = head_of("bad-v0");
-    cr_expect_eq(head->status, HUB_DATASET_BROKEN);
-    cr_expect_str_eq(head->reason, "a.h5: truncated");
+    const struct hub_summary *summary = summary_of("bad-v0");
+    cr_expect_eq(summary->status, HUB_DATASET_BROKEN);
+    cr_expect_str_eq(summary->reason, "a.h5: truncated");
     const struct hub_dataset *dataset = opened("bad-v0");
     cr_expect_eq(dataset->file_count, 1, "its files can be downloaded");
     hub_dataset_put(dataset);
@@ -366,10 +367,10 @@ Test(publish, staged_parts_show_with_the_publication)
                                 kept = {.name = "a", .signature = 9};
     const struct hub_draft draft = draft_of("set", files, 1, &kept, 1);
     DRAFT_OK(hub_catalog_stage(catalog, &draft, &part, err));
-    cr_expect_null(head_of("set"));
+    cr_expect_null(summary_of("set"));
     cr_expect(hub_catalog_has_part(catalog, 0, "set", "a", 9));
     publish(&draft);
-    cr_expect_eq(head_of("set")->episodes, 3);
+    cr_expect_eq(summary_of("set")->episodes, 3);
     draft_findings_free(a);
 }
 
@@ -416,21 +417,21 @@ Test(publish, side_data_goes_with_its_last_reader)
     cr_expect_not(exists("side/orphan"));
     DRAFT_OK(hub_catalog_remove(catalog, 0, "set", err));
     DRAFT_OK(hub_catalog_flush(catalog, err));
-    cr_expect_null(head_of("set"));
+    cr_expect_null(summary_of("set"));
     cr_expect_not(exists("side/1-a-2"));
     draft_findings_free(a);
 }
 
-Test(publish, an_old_head_opens_the_new_state)
+Test(publish, an_old_summary_opens_the_new_state)
 {
     publish_simple("set", 3);
-    const struct hub_head *old = head_of("set");
+    const struct hub_summary *old = summary_of("set");
     publish_simple("other", 1);
     publish_simple("set", 5);
     (void)old;
     const struct hub_dataset *dataset = opened("set");
     cr_expect_eq(dataset->episode_count, 5);
-    cr_expect_eq(dataset->head->episodes, 5);
+    cr_expect_eq(dataset->summary->episodes, 5);
     hub_dataset_put(dataset);
 }
 
@@ -448,7 +449,7 @@ Test(publish, facts_are_kept_until_the_next_plan)
     HUB_CLEANUP(hub_state_close) struct hub_state now = state_of("set");
     DRAFT_OK(hub_dataset_fact(&now, "metadata", &text, err));
     cr_expect_str_eq(text.data, "{\"a\":1}");
-    cr_expect_str_eq(head_of("set")->description, "a door");
+    cr_expect_str_eq(summary_of("set")->description, "a door");
     text.size = 0;
     DRAFT_OK(hub_dataset_fact(&now, "env_spec", &text, err));
     cr_expect_eq(text.size, 0);
@@ -486,7 +487,7 @@ static void expect_state(const struct hub_state *of, const char *revision, const
     struct hub_episode_page page = {.key = HUB_BUF_INIT(KIB)};
     const struct hub_episode_query query = {.limit = 100};
     uint32_t rows = 0;
-    cr_expect_str_eq(of->dataset->head->revision, revision);
+    cr_expect_str_eq(of->dataset->summary->revision, revision);
     cr_expect_eq(of->dataset->episode_count, episodes);
     DRAFT_OK(hub_dataset_fact(of, "description", &text, err));
     cr_expect_str_eq(text.data, description);
@@ -514,10 +515,10 @@ Test(publish, no_state_of_what_is_gone)
 {
     publish_described("old", "1111111111111111111111111111111111111111", 3);
     DRAFT_OK(hub_catalog_flush(catalog, err));
-    const struct hub_head *head = head_of("set"); /* this thread's snapshot keeps it */
+    const struct hub_summary *summary = summary_of("set"); /* this thread's snapshot keeps it */
     DRAFT_OK(hub_catalog_remove(catalog, 0, "set", err));
     struct hub_state gone = {0};
-    cr_expect_eq(hub_state_open(catalog, head, &gone, NULL), HUB_NOT_FOUND);
+    cr_expect_eq(hub_state_open(catalog, summary, &gone, NULL), HUB_NOT_FOUND);
     hub_state_close(&gone);
 }
 
@@ -530,7 +531,7 @@ Test(publish, a_draft_that_makes_no_sense_changes_nothing)
     cr_expect_eq(hub_catalog_publish(catalog, &unsorted, NULL), HUB_INVALID);
     cr_expect_eq(hub_catalog_publish(catalog, &unknown, NULL), HUB_NOT_FOUND);
     DRAFT_OK(hub_catalog_flush(catalog, err));
-    cr_expect_null(head_of("set"));
+    cr_expect_null(summary_of("set"));
     cr_expect_eq(hub_catalog_remove(catalog, 0, "set", NULL), HUB_NOT_FOUND);
 }
 
@@ -555,7 +556,7 @@ Test(publish, several_are_published_together)
     const struct hub_ds_file file = draft_file("a.txt", 1);
     publish_simple("b", 2);
     const struct hub_snapshot *before = snapshot_now(catalog);
-    const uint64_t generation = before->generation, serial = head_of("b")->serial;
+    const uint64_t generation = before->generation, serial = summary_of("b")->serial;
     const struct hub_draft drafts[] = {noted("c", &file, "note c"), noted("b", &file, "note b"),
                                        noted("a", &file, "note a")};
     DRAFT_OK(hub_catalog_publish_all(catalog, drafts, 3, err));
@@ -563,11 +564,11 @@ Test(publish, several_are_published_together)
     cr_expect_eq(snapshot_now(catalog)->generation, generation + 1);
     for (int again = 0; again < 2; again++) {
         cr_assert_eq(snapshot_now(catalog)->count, 3);
-        cr_expect_str_eq(head_of("b")->format, "files");
-        cr_expect_eq(head_of("b")->episodes, 0);
-        cr_expect_gt(head_of("c")->serial, serial);
-        cr_expect_gt(head_of("b")->serial, head_of("c")->serial);
-        cr_expect_gt(head_of("a")->serial, head_of("b")->serial);
+        cr_expect_str_eq(summary_of("b")->format, "files");
+        cr_expect_eq(summary_of("b")->episodes, 0);
+        cr_expect_gt(summary_of("c")->serial, serial);
+        cr_expect_gt(summary_of("b")->serial, summary_of("c")->serial);
+        cr_expect_gt(summary_of("a")->serial, summary_of("b")->serial);
         expect_note("note a", "a");
         expect_note("note b", "b");
         expect_note("note c", "c");
@@ -586,12 +587,12 @@ Test(publish, one_that_fails_leaves_all_as_they_were)
     const struct hub_draft_part kept = {.name = "never seen", .signature = 1};
     const struct hub_draft drafts[] = {noted("a", &file, "note a"), draft_of("b", &file, 1, &kept, 1)};
     publish_simple("a", 2);
-    const uint64_t serial = head_of("a")->serial;
+    const uint64_t serial = summary_of("a")->serial;
     cr_expect_eq(hub_catalog_publish_all(catalog, drafts, 2, NULL), HUB_NOT_FOUND);
     DRAFT_OK(hub_catalog_flush(catalog, err));
-    cr_expect_eq(head_of("a")->serial, serial);
-    cr_expect_eq(head_of("a")->episodes, 2);
-    cr_expect_null(head_of("b"));
+    cr_expect_eq(summary_of("a")->serial, serial);
+    cr_expect_eq(summary_of("a")->episodes, 2);
+    cr_expect_null(summary_of("b"));
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf text = HUB_BUF_INIT(KIB);
     cr_expect_eq(hub_catalog_note_get(catalog, "note a", &text, NULL), HUB_NOT_FOUND);
 }
@@ -625,14 +626,14 @@ Test(publish, whoever_lost_his_turn_cannot_overwrite)
     cr_expect_eq(publish_in(&slow, "set-v0", 1), HUB_CHANGED, "before the other one published");
     cr_expect_eq(publish_in(&quick, "set-v0", 2), HUB_OK);
     cr_expect_eq(publish_in(&slow, "set-v0", 1), HUB_CHANGED, "and after");
-    cr_expect_eq(head_of("set-v0")->files, 2);
+    cr_expect_eq(summary_of("set-v0")->files, 2);
     hub_catalog_close(catalog); /* also by a later process */
     open_it();
     const struct hub_turn later = turn_of("set-v0");
     cr_expect_gt(later.fence, quick.fence);
     cr_expect_eq(publish_in(&slow, "set-v0", 1), HUB_CHANGED);
     cr_expect_eq(publish_in(&later, "set-v0", 3), HUB_OK);
-    cr_expect_eq(head_of("set-v0")->files, 3);
+    cr_expect_eq(summary_of("set-v0")->files, 3);
 }
 
 Test(publish, a_turn_is_for_the_state_it_was_taken_on)
@@ -641,22 +642,22 @@ Test(publish, a_turn_is_for_the_state_it_was_taken_on)
     cr_expect_eq(publish_in(NULL, "set-v0", 1), HUB_OK);
     cr_expect_eq(publish_in(&turn, "set-v0", 2), HUB_CHANGED);
     const struct hub_turn next = turn_of("set-v0");
-    cr_expect_eq(next.expect, head_of("set-v0")->serial);
+    cr_expect_eq(next.expect, summary_of("set-v0")->serial);
     DRAFT_OK(hub_catalog_remove(catalog, 0, "set-v0", err));
     cr_expect_eq(publish_in(&next, "set-v0", 2), HUB_CHANGED, "it was removed");
-    cr_expect_null(head_of("set-v0"));
+    cr_expect_null(summary_of("set-v0"));
 }
 
 Test(publish, an_attempt_that_is_repeated_counts_once)
 {
     const struct hub_turn turn = turn_of("set-v0");
     cr_expect_eq(publish_in(&turn, "set-v0", 1), HUB_OK);
-    const uint64_t serial = head_of("set-v0")->serial;
+    const uint64_t serial = summary_of("set-v0")->serial;
     cr_expect_eq(publish_in(&turn, "set-v0", 1), HUB_OK);
-    cr_expect_eq(head_of("set-v0")->serial, serial);
+    cr_expect_eq(summary_of("set-v0")->serial, serial);
     cr_expect_eq(publish_in(NULL, "set-v0", 2), HUB_OK);
     cr_expect_eq(publish_in(&turn, "set-v0", 1), HUB_CHANGED, "another state followed it");
-    cr_expect_eq(head_of("set-v0")->files, 2);
+    cr_expect_eq(summary_of("set-v0")->files, 2);
 }
 
 Test(publish, whoever_lost_his_turn_stages_nothing)

@@ -70,13 +70,13 @@ Test(snapshot, in_version_order)
     const struct hub_snapshot *s = published();
     cr_assert_eq(s->count, HUB_COUNT(order));
     for (size_t i = 0; i < HUB_COUNT(order); i++)
-        cr_expect_str_eq(s->heads[i]->id, order[i]);
+        cr_expect_str_eq(s->summaries[i]->id, order[i]);
 }
 
 Test(snapshot, versions_and_newest)
 {
     const struct hub_snapshot *s = published();
-    const struct hub_head *const *first;
+    const struct hub_summary *const *first;
     cr_expect_eq(hub_snapshot_versions(s, HUB_VIEW("door-human"), &first), 4);
     cr_expect_str_eq(first[0]->id, "door-human-v1");
     cr_expect_eq(hub_snapshot_versions(s, HUB_VIEW("D4RL/door/human"), &first), 1);
@@ -100,7 +100,7 @@ Test(snapshot, nearest)
         {"dmo", "demo"},
     };
     const struct hub_snapshot *s = published();
-    const struct hub_head *near[3];
+    const struct hub_summary *near[3];
     for (size_t i = 0; i < HUB_COUNT(cases); i++) {
         cr_assert_geq(hub_snapshot_nearest(s, hub_view_of(cases[i][0]), near, 3), 1, "%s", cases[i][0]);
         cr_expect_str_eq(near[0]->id, cases[i][1], "%s: %s", cases[i][0], near[0]->id);
@@ -138,7 +138,7 @@ static void *read_on(void *arg)
         generation = s->generation;
         for (uint32_t i = 0; i < s->count; i++) {
             const struct hub_dataset *dataset = NULL;
-            if (hub_dataset_get(catalog, s->heads[i], true, &dataset, NULL) == HUB_OK) {
+            if (hub_dataset_get(catalog, s->summaries[i], true, &dataset, NULL) == HUB_OK) {
                 cr_assert_eq(dataset->file_count, 1);
                 hub_dataset_put(dataset);
             }

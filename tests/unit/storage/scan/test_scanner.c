@@ -87,7 +87,7 @@ static uint64_t inspected(void)
     return progress.inspected;
 }
 
-static const struct hub_head *head_of(const char *id)
+static const struct hub_summary *summary_of(const char *id)
 {
     return hub_snapshot_find(snapshot_now(hub.catalog), hub_view_of(id));
 }
@@ -101,17 +101,17 @@ static const char *in_root(const char *path)
 
 static void expect_status(const char *id, enum hub_dataset_status status)
 {
-    const struct hub_head *head = head_of(id);
-    cr_assert_not_null(head, "%s is not listed", id);
-    cr_expect_eq(head->status, status, "%s is %s: %s", id, hub_dataset_status_name(head->status),
-                 head->reason);
+    const struct hub_summary *summary = summary_of(id);
+    cr_assert_not_null(summary, "%s is not listed", id);
+    cr_expect_eq(summary->status, status, "%s is %s: %s", id, hub_dataset_status_name(summary->status),
+                 summary->reason);
 }
 
 static void expect_problem(const char *id, const char *text)
 {
     struct hub_buf out = HUB_BUF_INIT(MIB);
     struct hub_state now;
-    cr_assert_eq(hub_state_open(hub.catalog, head_of(id), &now, NULL), HUB_OK);
+    cr_assert_eq(hub_state_open(hub.catalog, summary_of(id), &now, NULL), HUB_OK);
     cr_assert_eq(hub_dataset_problems(&now, &out, NULL), HUB_OK);
     hub_state_close(&now);
     cr_expect(strstr(out.data, text), "%s: no %s in %s", id, text, out.data);
@@ -128,8 +128,8 @@ Test(scanner, a_minari_root_is_listed)
     expect_status("door-human-v1", HUB_DATASET_READY);
     expect_status("D4RL/pen/human-v2", HUB_DATASET_READY);
     expect_status("tmpq3k7x_1a", HUB_DATASET_READY);
-    cr_expect_str_eq(head_of("tmpq3k7x_1a")->format, "files");
-    cr_expect_gt(head_of("door-human-v1")->episodes, 0);
+    cr_expect_str_eq(summary_of("tmpq3k7x_1a")->format, "files");
+    cr_expect_gt(summary_of("door-human-v1")->episodes, 0);
     expect_problem("other-id-v0", "\"id-mismatch\"");
     expect_problem("wrong-counts-v0", "\"count-mismatch\"");
 }
@@ -156,7 +156,7 @@ static uint64_t newest_serial(void)
     const struct hub_snapshot *s = snapshot_now(hub.catalog);
     uint64_t newest = 0;
     for (uint32_t i = 0; i < s->count; i++)
-        newest = HUB_MAX(newest, s->heads[i]->serial);
+        newest = HUB_MAX(newest, s->summaries[i]->serial);
     return newest;
 }
 
@@ -175,15 +175,15 @@ Test(scanner, many_plain_folders_are_known_again)
     for (unsigned i = 0; i < FOLDERS; i++) {
         snprintf(path, sizeof path, "d%03u", i);
         expect_status(path, HUB_DATASET_READY);
-        cr_expect_eq(head_of(path)->files, 1);
+        cr_expect_eq(summary_of(path)->files, 1);
     }
     const uint64_t first = newest_serial();
     sweep();
     cr_expect_eq(newest_serial(), first);
     scan_write(root, "d300/notes.txt", "changed");
     sweep();
-    cr_expect_eq(head_of("d300")->serial, first + 1);
-    cr_expect_eq(head_of("d300")->size, strlen("changed"));
+    cr_expect_eq(summary_of("d300")->serial, first + 1);
+    cr_expect_eq(summary_of("d300")->size, strlen("changed"));
     cr_expect_eq(newest_serial(), first + 1);
     stop();
     start(0, false);
@@ -200,16 +200,16 @@ Test(scanner, what_comes_changes_and_goes)
     start(0, false);
     settle();
     char revision[41];
-    strcpy(revision, head_of("door-human-v0")->revision);
+    strcpy(revision, summary_of("door-human-v0")->revision);
     cr_expect_eq(strlen(revision), 40);
     scan_copy("minari/root-0.4.3/door-human-v10", path); /* another file in its place */
     sweep();
-    cr_expect_str_neq(head_of("door-human-v0")->revision, revision);
+    cr_expect_str_neq(summary_of("door-human-v0")->revision, revision);
     expect_problem("door-human-v0", "id-mismatch");
     scan_copy("samples/door-human-v0", (char *)in_root("new-v0"));
     cr_assert_eq(hub_fs_remove(AT_FDCWD, path, NULL), HUB_OK);
     sweep();
-    cr_expect_null(head_of("door-human-v0"));
+    cr_expect_null(summary_of("door-human-v0"));
     expect_status("new-v0", HUB_DATASET_READY);
 }
 
@@ -237,7 +237,7 @@ Test(scanner, a_locked_file_is_busy)
     cr_expect_not(hub_scanner_wait(hub.scanner, 1000));
     cr_assert_eq(hub_catalog_flush(hub.catalog, NULL), HUB_OK);
     expect_status("door-human-v0", HUB_DATASET_PENDING);
-    cr_expect(strstr(head_of("door-human-v0")->reason, "busy"), "%s", head_of("door-human-v0")->reason);
+    cr_expect(strstr(summary_of("door-human-v0")->reason, "busy"), "%s", summary_of("door-human-v0")->reason);
     close(fd);
     settle();
     expect_status("door-human-v0", HUB_DATASET_READY);
@@ -250,8 +250,9 @@ Test(scanner, changes_are_noticed)
     char path[4096];
     snprintf(path, sizeof path, "%s", in_root("door-human-v0"));
     scan_copy("samples/door-human-v0", path);
-    for (int i = 0;
-         i < 300 && !(head_of("door-human-v0") && head_of("door-human-v0")->status == HUB_DATASET_READY); i++)
+    for (int i = 0; i < 300 && !(summary_of("door-human-v0") &&
+                                 summary_of("door-human-v0")->status == HUB_DATASET_READY);
+         i++)
         usleep(20000);
     expect_status("door-human-v0", HUB_DATASET_READY);
     settle();
@@ -271,8 +272,9 @@ Test(scanner, hostile_files_hide_no_other)
     expect_status("door-human-v0", HUB_DATASET_READY);
     const struct hub_snapshot *s = snapshot_now(hub.catalog);
     for (uint32_t i = 0; i < s->count; i++) {
-        cr_expect_neq(s->heads[i]->status, HUB_DATASET_PENDING, "%s", s->heads[i]->id);
-        cr_expect(s->heads[i]->status != HUB_DATASET_BROKEN || s->heads[i]->reason[0], "%s", s->heads[i]->id);
+        cr_expect_neq(s->summaries[i]->status, HUB_DATASET_PENDING, "%s", s->summaries[i]->id);
+        cr_expect(s->summaries[i]->status != HUB_DATASET_BROKEN || s->summaries[i]->reason[0], "%s",
+                  s->summaries[i]->id);
     }
     expect_status("garbage-zeros-v0", HUB_DATASET_BROKEN);
 }

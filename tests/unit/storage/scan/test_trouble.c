@@ -96,25 +96,25 @@ static void settle(void)
 }
 
 /* On a busy machine the question who claims it may be too slow as well: it is asked again soon. */
-static const struct hub_head *head_of(const char *id)
+static const struct hub_summary *summary_of(const char *id)
 {
-    const struct hub_head *head = NULL;
-    for (int i = 0; i < 3000 && !head; i++) {
+    const struct hub_summary *summary = NULL;
+    for (int i = 0; i < 3000 && !summary; i++) {
         cr_assert_eq(hub_catalog_flush(catalog, NULL), HUB_OK);
-        head = hub_snapshot_find(snapshot_now(catalog), hub_view_of(id));
-        if (!head)
+        summary = hub_snapshot_find(snapshot_now(catalog), hub_view_of(id));
+        if (!summary)
             usleep(10000);
     }
-    cr_assert_not_null(head, "%s is not listed", id);
-    return head;
+    cr_assert_not_null(summary, "%s is not listed", id);
+    return summary;
 }
 
 static void expect(const char *id, enum hub_dataset_status status, const char *reason)
 {
-    const struct hub_head *head = head_of(id);
-    cr_expect_eq(head->status, status, "%s is %s: %s", id, hub_dataset_status_name(head->status),
-                 head->reason);
-    cr_expect(strstr(head->reason, reason), "%s: no '%s' in '%s'", id, reason, head->reason);
+    const struct hub_summary *summary = summary_of(id);
+    cr_expect_eq(summary->status, status, "%s is %s: %s", id, hub_dataset_status_name(summary->status),
+                 summary->reason);
+    cr_expect(strstr(summary->reason, reason), "%s: no '%s' in '%s'", id, reason, summary->reason);
 }
 
 Test(trouble, what_is_too_slow_is_tried_again_and_given_up_for_now)
@@ -153,7 +153,7 @@ Test(trouble, a_dataset_that_is_served_stays_as_it_was)
     hub_scanner_sweep(scanner);
     settle();
     expect("a", HUB_DATASET_READY, "");
-    cr_expect_eq(head_of("a")->files, 1);
+    cr_expect_eq(summary_of("a")->files, 1);
     cr_expect_eq(progress().given_up, 1);
     cr_expect_eq(progress().put_off, 4);
 }
@@ -225,5 +225,5 @@ Test(trouble, one_dataset_of_many_slow_parts_starves_no_other)
     expect("d", HUB_DATASET_READY, "");
     settle();
     expect("a", HUB_DATASET_READY, "");
-    cr_expect_eq(head_of("a")->episodes, 30, "what was found before a turn ended is kept");
+    cr_expect_eq(summary_of("a")->episodes, 30, "what was found before a turn ended is kept");
 }
