@@ -13,7 +13,7 @@ static const struct hub_summary *pick_dataset(const struct hub_snapshot *snapsho
     return NULL;
 }
 
-static const struct hub_ds_field *pick_field(const struct hub_dataset *dataset)
+static const struct hub_dataset_field *pick_field(const struct hub_dataset *dataset)
 {
     static const enum hub_role wanted[] = {HUB_ROLE_OBSERVATION, HUB_ROLE_ACTION, HUB_ROLE_REWARD};
     for (size_t w = 0; w < HUB_COUNT(wanted); w++)
@@ -29,7 +29,7 @@ static enum hub_status print_rows(struct hub_app *app, const struct hub_summary 
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf path = HUB_BUF_INIT(64 * KIB);
     HUB_CLEANUP(hub_dataset_putp) const struct hub_dataset *dataset = NULL;
     HUB_TRY(hub_dataset_get(app->catalog, summary, true, &dataset, NULL));
-    const struct hub_ds_field *field = pick_field(dataset);
+    const struct hub_dataset_field *field = pick_field(dataset);
     if (!field || dataset->episode_count == 0)
         return HUB_NOT_FOUND;
     HUB_TRY(hub_uri_encode_path(hub_view_of(field->path), &path, NULL));

@@ -130,19 +130,19 @@ static void say_what_is_kept(const char *root, const char *id)
 static int one(struct download *d, const struct minari_download_options *options, const char *id)
 {
     struct minari_error err;
-    struct minari_dataset *ds = NULL;
+    struct minari_dataset *dataset = NULL;
     char full[1100];
     int code = cli_connect(d->cli, NULL, &id);
     if (code)
         return code;
     d->cli->subject = id;
     snprintf(full, sizeof full, "%s", id);
-    if (!minari_dataset_get(d->cli->client, id, options->loadable_by, &ds, &err)) {
+    if (!minari_dataset_get(d->cli->client, id, options->loadable_by, &dataset, &err)) {
         snprintf(full, sizeof full, "%s", /* the newest version, or the newest one that release reads */
-                 minari_dataset_summary(ds)->id);
+                 minari_dataset_summary(dataset)->id);
         if (strcmp(full, id) != 0)
             cli_note(d->cli, "%s: the newest version is '%s'", cli_clean(id), cli_clean(full));
-        minari_dataset_free(ds);
+        minari_dataset_free(dataset);
     } else if (!options->loadable_by) {
         full[0] = '\0';
     }

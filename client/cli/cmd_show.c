@@ -231,23 +231,23 @@ static void print(const struct cli *cli, const char *id, const json_t *doc, cons
 
 static int show_remote(struct cli *cli, const char *id)
 {
-    struct minari_dataset *ds = NULL;
+    struct minari_dataset *dataset = NULL;
     struct minari_error err;
     HUB_CLEANUP(hub_json_decrefp) json_t *doc = NULL;
     int code = cli_connect(cli, NULL, &id);
     if (code)
         return code;
-    if (minari_dataset_get(cli->client, id, cli->values[OPT_FOR], &ds, &err)) {
+    if (minari_dataset_get(cli->client, id, cli->values[OPT_FOR], &dataset, &err)) {
         code = cli_report(cli, &err);
         if (err.status == MINARI_NOT_FOUND)
             cli_offer_new_name(cli, id);
         return code;
     }
-    const struct minari_summary *s = minari_dataset_summary(ds);
+    const struct minari_summary *s = minari_dataset_summary(dataset);
     if (cli->values[OPT_JSON]) {
-        cli_put(cli, minari_dataset_json(ds), strlen(minari_dataset_json(ds)));
+        cli_put(cli, minari_dataset_json(dataset), strlen(minari_dataset_json(dataset)));
         putchar('\n');
-    } else if (hub_json_parse(hub_view_of(minari_dataset_json(ds)), 64 * MIB, &doc, NULL)) {
+    } else if (hub_json_parse(hub_view_of(minari_dataset_json(dataset)), 64 * MIB, &doc, NULL)) {
         code = cli_error(CLI_UNREACHABLE, "the hub's document cannot be read");
     } else {
         char where[800], download[1400];
@@ -256,7 +256,7 @@ static int show_remote(struct cli *cli, const char *id)
                  strncmp(s->format, "minari", 6) == 0 ? "" : " -o DIR");
         print(cli, s->id, doc, where, download);
     }
-    minari_dataset_free(ds);
+    minari_dataset_free(dataset);
     return code;
 }
 

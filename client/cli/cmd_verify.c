@@ -101,11 +101,11 @@ static int find_id(const struct cli *cli, const char *directory, char id[1100])
         ends[n++] = slash + 1;
     }
     for (; n > 0; n--) {
-        struct minari_dataset *ds = NULL;
+        struct minari_dataset *dataset = NULL;
         struct minari_error err;
-        if (!minari_dataset_get(cli->client, ends[n - 1], NULL, &ds, &err)) {
-            snprintf(id, 1100, "%s", minari_dataset_summary(ds)->id);
-            minari_dataset_free(ds);
+        if (!minari_dataset_get(cli->client, ends[n - 1], NULL, &dataset, &err)) {
+            snprintf(id, 1100, "%s", minari_dataset_summary(dataset)->id);
+            minari_dataset_free(dataset);
             return CLI_OK;
         }
         if (err.status != MINARI_NOT_FOUND && err.status != MINARI_INVALID)

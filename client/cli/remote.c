@@ -156,15 +156,15 @@ void cli_offer_new_name(struct cli *cli, const char *id)
     struct hub_view alias;
     uint32_t version;
     char name[1200];
-    struct minari_dataset *ds = NULL;
+    struct minari_dataset *dataset = NULL;
     if (!dash || dash == id || strchr(id, '/') || !hub_id_split_alias(hub_view_of(id), &alias, &version) ||
         dash + 1 >= alias.data + alias.size)
         return;
     snprintf(name, sizeof name, "D4RL/%.*s/%.*s-v%u", (int)(dash - id), id,
              (int)(alias.data + alias.size - dash - 1), dash + 1, version);
-    if (minari_dataset_get(cli->client, name, NULL, &ds, NULL))
+    if (minari_dataset_get(cli->client, name, NULL, &dataset, NULL))
         return;
     cli_hint("since Minari 0.5 it has another name, and the hub has that: %s",
-             cli_clean(minari_dataset_summary(ds)->id));
-    minari_dataset_free(ds);
+             cli_clean(minari_dataset_summary(dataset)->id));
+    minari_dataset_free(dataset);
 }

@@ -178,36 +178,38 @@ struct minari_dataset {
     size_t combined_count;
 };
 
-static enum hub_status read_versions(struct minari_dataset *ds, struct hub_error *err)
+static enum hub_status read_versions(struct minari_dataset *dataset, struct hub_error *err)
 {
-    const json_t *array = json_object_get(ds->document, "versions");
+    const json_t *array = json_object_get(dataset->document, "versions");
     const size_t n = json_array_size(array);
-    ds->versions = calloc(n + 1, sizeof *ds->versions);
-    ds->version_texts = calloc(n + 1, sizeof *ds->version_texts);
-    if (!ds->versions || !ds->version_texts)
+    dataset->versions = calloc(n + 1, sizeof *dataset->versions);
+    dataset->version_texts = calloc(n + 1, sizeof *dataset->version_texts);
+    if (!dataset->versions || !dataset->version_texts)
         return hub_fail(err, HUB_NO_MEMORY, "no memory for a dataset");
     for (size_t i = 0; i < n; i++) {
-        HUB_TRY(hub_summary_read(json_array_get(array, i), &ds->versions[i], &ds->version_texts[i], err));
-        ds->version_count++;
+        HUB_TRY(hub_summary_read(json_array_get(array, i), &dataset->versions[i], &dataset->version_texts[i],
+                                 err));
+        dataset->version_count++;
     }
     return HUB_OK;
 }
 
 static enum hub_status read_dataset(struct minari_client *client, const char *id, const char *release,
-                                    struct minari_dataset *ds, struct hub_error *err)
+                                    struct minari_dataset *dataset, struct hub_error *err)
 {
-    ds->text = HUB_BUF_INIT(DOCUMENT_BYTES);
-    HUB_TRY(client->remote.kind->describe(&client->remote, id, release, &ds->text, &ds->document, err));
-    HUB_TRY(hub_summary_read(ds->document, &ds->summary, &ds->texts, err));
-    if (!hub_api_same_id(id, ds->summary.id))
+    dataset->text = HUB_BUF_INIT(DOCUMENT_BYTES);
+    HUB_TRY(
+        client->remote.kind->describe(&client->remote, id, release, &dataset->text, &dataset->document, err));
+    HUB_TRY(hub_summary_read(dataset->document, &dataset->summary, &dataset->texts, err));
+    if (!hub_api_same_id(id, dataset->summary.id))
         return hub_fail_as(err, HUB_CORRUPT, "protocol", "asked for '%.200s', the hub answers about '%.200s'",
-                           id, ds->summary.id);
-    HUB_TRY(read_versions(ds, err));
-    const json_t *combined = json_object_get(ds->document, "combined");
-    ds->combined = calloc(json_array_size(combined) + 1, sizeof *ds->combined);
-    if (!ds->combined)
+                           id, dataset->summary.id);
+    HUB_TRY(read_versions(dataset, err));
+    const json_t *combined = json_object_get(dataset->document, "combined");
+    dataset->combined = calloc(json_array_size(combined) + 1, sizeof *dataset->combined);
+    if (!dataset->combined)
         return hub_fail(err, HUB_NO_MEMORY, "no memory for a dataset");
-    ds->combined_count = texts_of(combined, ds->combined);
+    dataset->combined_count = texts_of(combined, dataset->combined);
     return HUB_OK;
 }
 
@@ -216,14 +218,14 @@ enum hub_status hub_dataset_get(struct minari_client *client, const char *id, co
 {
     if (!client || !out)
         return hub_client_missing(err);
-    struct minari_dataset *ds = calloc(1, sizeof *ds);
-    if (!ds)
+    struct minari_dataset *dataset = calloc(1, sizeof *dataset);
+    if (!dataset)
         return hub_fail(err, HUB_NO_MEMORY, "no memory for a dataset");
-    const enum hub_status st = read_dataset(client, id, release, ds, err);
+    const enum hub_status st = read_dataset(client, id, release, dataset, err);
     if (st)
-        minari_dataset_free(ds);
+        minari_dataset_free(dataset);
     else
-        *out = ds;
+        *out = dataset;
     return st;
 }
 
@@ -277,17 +279,17 @@ const char *minari_dataset_combined_at(const struct minari_dataset *dataset, siz
     return index < dataset->combined_count ? dataset->combined[index] : NULL;
 }
 
-void minari_dataset_free(struct minari_dataset *ds)
+void minari_dataset_free(struct minari_dataset *dataset)
 {
-    if (!ds)
+    if (!dataset)
         return;
-    for (size_t i = 0; i < ds->version_count; i++)
-        free(ds->version_texts[i]);
-    free(ds->version_texts);
-    free(ds->versions);
-    free(ds->combined);
-    free(ds->texts);
-    json_decref(ds->document);
-    hub_buf_dispose(&ds->text);
-    free(ds);
+    for (size_t i = 0; i < dataset->version_count; i++)
+        free(dataset->version_texts[i]);
+    free(dataset->version_texts);
+    free(dataset->versions);
+    free(dataset->combined);
+    free(dataset->texts);
+    json_decref(dataset->document);
+    hub_buf_dispose(&dataset->text);
+    free(dataset);
 }

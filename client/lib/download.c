@@ -231,25 +231,25 @@ static void report_skipped(const struct minari_download_options *o, const struct
 }
 
 /* Why the files of a dataset would be of no use here; NULL: they are. */
-static const char *obstacle(const struct minari_dataset *ds, char word[64])
+static const char *obstacle(const struct minari_dataset *dataset, char word[64])
 {
-    const struct minari_summary *s = minari_dataset_summary(ds);
+    const struct minari_summary *s = minari_dataset_summary(dataset);
     const bool ready = strcmp(s->status, "ready") == 0;
     snprintf(word, 64, "%s", ready ? "not loadable" : s->status);
     if (ready)
-        return s->unloadable ? s->reason ? s->reason : hub_dataset_problem(ds, "not-loadable") : NULL;
+        return s->unloadable ? s->reason ? s->reason : hub_dataset_problem(dataset, "not-loadable") : NULL;
     return s->reason ? s->reason : "";
 }
 
-static enum hub_status decide(const struct minari_dataset *ds, const struct minari_download_options *o,
+static enum hub_status decide(const struct minari_dataset *dataset, const struct minari_download_options *o,
                               struct hub_error *err)
 {
-    const struct minari_summary *s = minari_dataset_summary(ds);
+    const struct minari_summary *s = minari_dataset_summary(dataset);
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf notices = HUB_BUF_INIT(16 * KIB);
     char word[64];
-    const char *why = obstacle(ds, word);
-    HUB_TRY(hub_decide(s, minari_dataset_version_at(ds, 0), minari_dataset_version_count(ds), o->loadable_by,
-                       o->force, &notices, err));
+    const char *why = obstacle(dataset, word);
+    HUB_TRY(hub_decide(s, minari_dataset_version_at(dataset, 0), minari_dataset_version_count(dataset),
+                       o->loadable_by, o->force, &notices, err));
     if (notices.size)
         say(o, "%s: %.*s", s->id, (int)notices.size - 1, notices.data);
     if (!o->any_format && strncmp(s->format, "minari", 6) != 0)
@@ -278,20 +278,20 @@ static enum hub_status enqueue(struct queue *q, const char *id, struct hub_error
     return q->ids[q->count++] ? HUB_OK : hub_fail(err, HUB_NO_MEMORY, "no memory for a download");
 }
 
-static enum hub_status one(const struct queue *q, const struct minari_dataset *ds, bool asked,
+static enum hub_status one(const struct queue *q, const struct minari_dataset *dataset, bool asked,
                            struct hub_error *err)
 {
     const struct minari_download_options *o = q->options;
     char path[PATH_MAX];
     struct stat st;
-    const char *id = minari_dataset_summary(ds)->id;
+    const char *id = minari_dataset_summary(dataset)->id;
     const bool replace = o->force && asked;
     HUB_TRY(hub_id_check(hub_view_of(id), err));
     if (snprintf(path, sizeof path, "%s/%s", o->root, id) >= (int)sizeof path)
         return hub_fail(err, HUB_INVALID, "the root's path is too long");
-    HUB_TRY(decide(ds, o, err));
+    HUB_TRY(decide(dataset, o, err));
     if (!replace && lstat(path, &st) == 0) {
-        report_skipped(o, minari_dataset_summary(ds), path);
+        report_skipped(o, minari_dataset_summary(dataset), path);
         return HUB_OK;
     }
     return transfer_dataset(q, id, path, replace, err);
@@ -300,16 +300,16 @@ static enum hub_status one(const struct queue *q, const struct minari_dataset *d
 /* The next of the queue, and what it was combined from behind it. */
 static enum hub_status step(struct queue *q, struct hub_error *err)
 {
-    struct minari_dataset *ds = NULL;
+    struct minari_dataset *dataset = NULL;
     const bool asked = q->next == 0;
     const char *id = q->ids[q->next++];
-    HUB_TRY(hub_dataset_get(q->client, id, NULL, &ds, err));
-    if (strcmp(id, minari_dataset_summary(ds)->id) != 0)
-        say(q->options, "%s: the newest version is '%s'", id, minari_dataset_summary(ds)->id);
-    enum hub_status st = one(q, ds, asked, err);
-    for (size_t i = 0; !st && !q->options->alone && i < minari_dataset_combined_count(ds); i++)
-        st = enqueue(q, minari_dataset_combined_at(ds, i), err);
-    minari_dataset_free(ds);
+    HUB_TRY(hub_dataset_get(q->client, id, NULL, &dataset, err));
+    if (strcmp(id, minari_dataset_summary(dataset)->id) != 0)
+        say(q->options, "%s: the newest version is '%s'", id, minari_dataset_summary(dataset)->id);
+    enum hub_status st = one(q, dataset, asked, err);
+    for (size_t i = 0; !st && !q->options->alone && i < minari_dataset_combined_count(dataset); i++)
+        st = enqueue(q, minari_dataset_combined_at(dataset, i), err);
+    minari_dataset_free(dataset);
     return st;
 }
 

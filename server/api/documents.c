@@ -157,11 +157,11 @@ void hub_summary_write(struct hub_json *json, const struct hub_summary *summary)
         hub_put_time(json, "modified", summary->modified_ns);
 }
 
-static void write_fields(struct hub_json *json, const struct hub_dataset *ds)
+static void write_fields(struct hub_json *json, const struct hub_dataset *dataset)
 {
     hub_json_put_array(json, "fields");
-    for (uint32_t i = 0; i < ds->field_count; i++) {
-        const struct hub_ds_field *f = &ds->fields[i];
+    for (uint32_t i = 0; i < dataset->field_count; i++) {
+        const struct hub_dataset_field *f = &dataset->fields[i];
         hub_json_object(json);
         hub_json_put_text(json, "path", f->path);
         hub_json_put_text(json, "type", hub_field_type_name(f->type));
@@ -210,34 +210,34 @@ static enum hub_status write_facts(struct hub_json *json, const struct hub_state
 static enum hub_status list_digests(const struct hub_state *state, struct hub_file_digests **out,
                                     struct hub_error *err)
 {
-    const struct hub_dataset *ds = state->dataset;
-    *out = calloc(ds->file_count + 1, sizeof **out);
+    const struct hub_dataset *dataset = state->dataset;
+    *out = calloc(dataset->file_count + 1, sizeof **out);
     if (!*out)
-        return hub_fail(err, HUB_NO_MEMORY, "no memory for %u digests", ds->file_count);
-    return hub_digest_list(state->catalog, ds->summary->root, ds->summary->path, ds->files, ds->file_count,
-                           *out, err);
+        return hub_fail(err, HUB_NO_MEMORY, "no memory for %u digests", dataset->file_count);
+    return hub_digest_list(state->catalog, dataset->summary->root, dataset->summary->path, dataset->files,
+                           dataset->file_count, *out, err);
 }
 
 /* "content" names the data once all files are hashed; until then it is left out. */
 static enum hub_status write_content(struct hub_json *json, const struct hub_state *state, bool *hashed,
                                      struct hub_error *err)
 {
-    const struct hub_dataset *ds = state->dataset;
+    const struct hub_dataset *dataset = state->dataset;
     char hex[HUB_CONTENT_CHARS + 1];
     HUB_CLEANUP(hub_freep) struct hub_file_digests *digests = NULL;
-    HUB_CLEANUP(hub_freep) struct hub_file_fact *files = calloc(ds->file_count + 1, sizeof *files);
-    HUB_CLEANUP(hub_freep) uint8_t *sums = calloc(ds->file_count + 1, HUB_SHA256_BYTES);
+    HUB_CLEANUP(hub_freep) struct hub_file_fact *files = calloc(dataset->file_count + 1, sizeof *files);
+    HUB_CLEANUP(hub_freep) uint8_t *sums = calloc(dataset->file_count + 1, HUB_SHA256_BYTES);
     if (!files || !sums)
-        return hub_fail(err, HUB_NO_MEMORY, "no memory for %u digests", ds->file_count);
+        return hub_fail(err, HUB_NO_MEMORY, "no memory for %u digests", dataset->file_count);
     HUB_TRY(list_digests(state, &digests, err));
-    for (uint32_t i = 0; i < ds->file_count; i++) {
+    for (uint32_t i = 0; i < dataset->file_count; i++) {
         uint8_t *sum = sums + (size_t)i * HUB_SHA256_BYTES;
         if (!hub_unhex(hub_view_of(digests[i].sha256), sum, HUB_SHA256_BYTES))
             return HUB_OK;
-        files[i] =
-            (struct hub_file_fact){.path = ds->files[i].path, .size = ds->files[i].stamp.size, .sha256 = sum};
+        files[i] = (struct hub_file_fact){
+            .path = dataset->files[i].path, .size = dataset->files[i].stamp.size, .sha256 = sum};
     }
-    HUB_TRY(hub_content(files, ds->file_count, hex, err));
+    HUB_TRY(hub_content(files, dataset->file_count, hex, err));
     *hashed = true;
     hub_json_put_text(json, "content", hex);
     return HUB_OK;
@@ -266,19 +266,19 @@ static enum hub_status write_document(const struct hub_state *state, const struc
 static enum hub_status write_files(const struct hub_state *state, struct hub_buf *out, bool *hashed,
                                    struct hub_error *err)
 {
-    const struct hub_dataset *ds = state->dataset;
+    const struct hub_dataset *dataset = state->dataset;
     HUB_CLEANUP(hub_freep) struct hub_file_digests *digests = NULL;
     struct hub_json json = hub_json_to(out, err);
     HUB_TRY(list_digests(state, &digests, err));
     *hashed = true;
     hub_json_object(&json);
-    hub_json_put_text(&json, "id", ds->summary->id);
-    hub_json_put_text(&json, "revision", ds->summary->revision);
-    hub_json_put_uint(&json, "size", ds->summary->size);
-    hub_json_put_uint(&json, "total", ds->file_count);
+    hub_json_put_text(&json, "id", dataset->summary->id);
+    hub_json_put_text(&json, "revision", dataset->summary->revision);
+    hub_json_put_uint(&json, "size", dataset->summary->size);
+    hub_json_put_uint(&json, "total", dataset->file_count);
     hub_json_put_array(&json, "items");
-    for (uint32_t i = 0; i < ds->file_count; i++) {
-        hub_file_item(&json, &ds->files[i], &digests[i]);
+    for (uint32_t i = 0; i < dataset->file_count; i++) {
+        hub_file_item(&json, &dataset->files[i], &digests[i]);
         *hashed = *hashed && *digests[i].sha256;
     }
     hub_json_end_array(&json);

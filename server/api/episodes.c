@@ -168,7 +168,7 @@ static enum hub_status add_members(void *user, const struct hub_found_episode *r
     return hub_json_status(user);
 }
 
-static void write_window(struct hub_json *json, const struct hub_ds_field *field,
+static void write_window(struct hub_json *json, const struct hub_dataset_field *field,
                          const struct hub_layout *layout, const struct hub_window *window)
 {
     const struct hub_array *array = &layout->arrays[window->array];
@@ -186,11 +186,11 @@ static void write_window(struct hub_json *json, const struct hub_ds_field *field
 
 /* One field of an episode, with its rows; one that cannot be read hides no other. */
 static enum hub_status write_field(struct hub_json *json, const struct hub_state *state,
-                                   const struct hub_ds_episode *episode, uint32_t number,
+                                   const struct hub_dataset_episode *episode, uint32_t number,
                                    struct hub_error *err)
 {
     HUB_CLEANUP(hub_layout_putp) struct hub_layout_ref *ref = NULL;
-    const struct hub_ds_field *field = &state->dataset->fields[number];
+    const struct hub_dataset_field *field = &state->dataset->fields[number];
     struct hub_error why = {0};
     const enum hub_status st =
         hub_layout_get(state->catalog, state->dataset, episode->part, number, true, &ref, &why);
@@ -214,7 +214,7 @@ static enum hub_status write_field(struct hub_json *json, const struct hub_state
 }
 
 static enum hub_status write_fields(struct hub_json *json, const struct hub_state *state,
-                                    const struct hub_ds_episode *episode, struct hub_error *err)
+                                    const struct hub_dataset_episode *episode, struct hub_error *err)
 {
     hub_json_put_array(json, "fields");
     for (uint32_t i = 0; i < state->dataset->field_count; i++)
@@ -242,7 +242,7 @@ enum hub_status hub_episode_show(struct hub_request *request, struct hub_respons
 {
     static const char *const parameters[] = {"for", "revision", "fields", NULL};
     HUB_CLEANUP(hub_target_dispose) struct hub_target target = {0};
-    const struct hub_ds_episode *episode;
+    const struct hub_dataset_episode *episode;
     if (hub_request_query(request, "fields").data)
         return hub_fields_get(request, response, err);
     HUB_TRY(check_of_rows(request, err));

@@ -88,13 +88,13 @@ static enum hub_status read_final(const struct hub_request *request, bool *out, 
 }
 
 enum hub_status hub_find_episode(const struct hub_request *request, const struct hub_dataset *dataset,
-                                 const struct hub_ds_episode **out, struct hub_error *err)
+                                 const struct hub_dataset_episode **out, struct hub_error *err)
 {
     const struct hub_view n = hub_request_capture(request, "n");
     char *end = NULL;
     const int64_t number = n.size && n.size < 20 ? strtoll(n.data, &end, 10) : -1;
     const bool digits = end && *end == '\0' && n.data[0] >= '0' && n.data[0] <= '9';
-    *out = digits ? hub_dataset_episode(dataset, number) : NULL;
+    *out = digits ? hub_dataset_find_episode(dataset, number) : NULL;
     if (*out)
         return HUB_OK;
     hub_fail_as(err, HUB_NOT_FOUND, "episode-missing", "'%s' has no episode %s", dataset->summary->id,
@@ -118,11 +118,11 @@ static enum hub_status no_field(const struct hub_dataset *dataset, const char *p
 static enum hub_status fields_of(const struct hub_dataset *dataset, struct hub_view path, uint32_t *fields,
                                  uint32_t *count, bool *single, struct hub_error *err)
 {
-    const uint32_t exact = hub_dataset_field(dataset, path);
+    const uint32_t exact = hub_dataset_find_field(dataset, path);
     uint32_t first = exact, n = 1;
     *single = exact != HUB_NONE;
     if (!*single)
-        n = hub_dataset_group(dataset, path, &first);
+        n = hub_dataset_find_group(dataset, path, &first);
     if (n == 0)
         return no_field(dataset, path.data, err);
     if (*count + n > HUB_MAX_PICKS)
@@ -158,10 +158,11 @@ static enum hub_status leave_out(struct ask *ask, const char *name, const struct
 
 /* Can the field stand in the answer? HUB_NOT_FOUND: this episode does not have it. */
 static enum hub_status can_hold(struct hub_request *request, const struct ask *ask,
-                                const struct hub_ds_episode *episode, uint32_t field, struct hub_error *err)
+                                const struct hub_dataset_episode *episode, uint32_t field,
+                                struct hub_error *err)
 {
     struct hub_catalog *catalog = request->app->catalog;
-    const struct hub_ds_field *f = &ask->dataset->fields[field];
+    const struct hub_dataset_field *f = &ask->dataset->fields[field];
     struct hub_layout_ref *ref = NULL;
     const struct hub_window *window;
     HUB_TRY(hub_layout_get(catalog, ask->dataset, episode->part, field, request->may_block, &ref, err));
@@ -178,8 +179,8 @@ static enum hub_status can_hold(struct hub_request *request, const struct ask *a
 /* Of a group an episode may lack some fields (infos that came later), and some may not fit the
  * representation: neither is an error, and the latter are told. */
 static enum hub_status keep_what_fits(struct hub_request *request, struct ask *ask,
-                                      const struct hub_ds_episode *episode, uint32_t *fields, uint32_t *count,
-                                      struct hub_error *err)
+                                      const struct hub_dataset_episode *episode, uint32_t *fields,
+                                      uint32_t *count, struct hub_error *err)
 {
     uint32_t kept = 0;
     for (uint32_t i = 0; i < *count; i++) {
@@ -334,7 +335,7 @@ static enum hub_status answer_encoded(struct hub_request *request, struct ask *a
     struct hub_encoding_field encoded[HUB_MAX_PICKS];
     for (uint32_t i = 0; i < ask->selection.count; i++) {
         const struct hub_pick *pick = &ask->selection.picks[i];
-        const struct hub_ds_field *field = &ask->dataset->fields[pick->field];
+        const struct hub_dataset_field *field = &ask->dataset->fields[pick->field];
         encoded[i] =
             (struct hub_encoding_field){field->path + ask->prefix, field->type, pick->bare, &pick->plan};
     }
@@ -358,8 +359,8 @@ static enum hub_status read_steps(const struct hub_request *request, struct hub_
 
 /* Field numbers of what the path or ?fields= name, each once. */
 static enum hub_status named_fields(struct hub_request *request, struct ask *ask,
-                                    const struct hub_ds_episode *episode, uint32_t *fields, uint32_t *count,
-                                    struct hub_error *err)
+                                    const struct hub_dataset_episode *episode, uint32_t *fields,
+                                    uint32_t *count, struct hub_error *err)
 {
     const struct hub_view path = hub_request_capture(request, "path");
     if (!ask->several) {
@@ -388,7 +389,7 @@ static enum hub_status choose(struct hub_request *request, struct hub_response *
                                            "nonfinite", "revision", "for",  NULL};
     static const char *const of_several[] = {"fields...", "start",     "stop",     "step", "final",
                                              "format",    "nonfinite", "revision", "for",  NULL};
-    const struct hub_ds_episode *episode;
+    const struct hub_dataset_episode *episode;
     uint32_t fields[HUB_MAX_PICKS], count = 0;
     ask->encoding.read = read_encoded;
     ask->encoding.reserve = reserve;

@@ -8,13 +8,12 @@
 enum hub_status hub_field_get(struct hub_request *request, struct hub_response *response,
                               struct hub_error *err);
 /** GET .../episodes/{n}?fields=a&fields=b: several, aligned by steps when start, stop, step or final is
- * given.
- */
+ * given. */
 enum hub_status hub_fields_get(struct hub_request *request, struct hub_response *response,
                                struct hub_error *err);
 /** The episode that {n} names: HUB_NOT_FOUND "episode-missing". */
 HUB_MUST_USE enum hub_status hub_find_episode(const struct hub_request *request,
                                               const struct hub_dataset *dataset,
-                                              const struct hub_ds_episode **out, struct hub_error *err);
+                                              const struct hub_dataset_episode **out, struct hub_error *err);
 
 #endif

@@ -44,20 +44,20 @@ static const char *type_of(const char *path)
 }
 
 /* Path below the root. */
-static enum hub_status root_path(const struct hub_dataset *ds, const struct hub_ds_file *file,
+static enum hub_status root_path(const struct hub_dataset *dataset, const struct hub_dataset_file *file,
                                  char out[PATH_MAX], struct hub_error *err)
 {
-    const size_t above = strlen(ds->summary->path), size = strlen(file->path);
+    const size_t above = strlen(dataset->summary->path), size = strlen(file->path);
     if (above + size + 2 > PATH_MAX)
         return hub_fail(err, HUB_TOO_BIG, "the path of '%s' is too long", file->path);
-    memcpy(out, ds->summary->path, above);
+    memcpy(out, dataset->summary->path, above);
     if (above)
         out[above] = '/';
     memcpy(out + above + (above > 0), file->path, size + 1);
     return HUB_OK;
 }
 
-void hub_file_item(struct hub_json *json, const struct hub_ds_file *file,
+void hub_file_item(struct hub_json *json, const struct hub_dataset_file *file,
                    const struct hub_file_digests *digests)
 {
     hub_json_object(json);
@@ -82,14 +82,14 @@ enum hub_status hub_files_list(struct hub_request *request, struct hub_response 
 
 /* ---- bytes ---- */
 
-static const struct hub_ds_file *find_file(const struct hub_dataset *ds, struct hub_view path)
+static const struct hub_dataset_file *find_file(const struct hub_dataset *dataset, struct hub_view path)
 {
-    uint32_t low = 0, high = ds->file_count;
+    uint32_t low = 0, high = dataset->file_count;
     while (low < high) {
         const uint32_t middle = low + (high - low) / 2;
-        const int order = strcmp(ds->files[middle].path, path.data);
+        const int order = strcmp(dataset->files[middle].path, path.data);
         if (order == 0)
-            return &ds->files[middle];
+            return &dataset->files[middle];
         if (order < 0)
             low = middle + 1;
         else
@@ -98,23 +98,26 @@ static const struct hub_ds_file *find_file(const struct hub_dataset *ds, struct 
     return NULL;
 }
 
-enum hub_status hub_files_open(struct hub_request *request, const struct hub_dataset *ds,
-                               const struct hub_ds_file *entry, struct hub_file **out, struct hub_error *err)
+enum hub_status hub_files_open(struct hub_request *request, const struct hub_dataset *dataset,
+                               const struct hub_dataset_file *entry, struct hub_file **out,
+                               struct hub_error *err)
 {
     char path[PATH_MAX];
-    HUB_TRY(root_path(ds, entry, path, err));
-    const struct hub_file_ref ref = {
-        .root = ds->summary->root, .path = path, .expect = &entry->stamp, .if_open = !request->may_block};
+    HUB_TRY(root_path(dataset, entry, path, err));
+    const struct hub_file_ref ref = {.root = dataset->summary->root,
+                                     .path = path,
+                                     .expect = &entry->stamp,
+                                     .if_open = !request->may_block};
     const enum hub_status st = hub_file_get(request->app->store, &ref, out, err);
     if (st != HUB_CHANGED && st != HUB_NOT_FOUND)
         return st;
-    return hub_resolve_changed(request->app, ds->summary, err);
+    return hub_resolve_changed(request->app, dataset->summary, err);
 }
 
 /* An opened file and what its answer says about it. */
 struct bytes {
     const struct hub_dataset *dataset;
-    const struct hub_ds_file *entry;
+    const struct hub_dataset_file *entry;
     struct hub_file *file;
     char path[PATH_MAX];
     uint64_t first, count;

@@ -65,7 +65,7 @@ static enum hub_status cut(const struct hub_rows_wanted *wanted, enum hub_axis a
 static enum hub_status open_side(struct hub_request *request, const struct hub_selection *s,
                                  struct hub_file **out, struct hub_error *err)
 {
-    const struct hub_ds_part *part = &s->dataset->parts[s->episode->part];
+    const struct hub_dataset_part *part = &s->dataset->parts[s->episode->part];
     if (!part->side)
         return hub_fail(err, HUB_CORRUPT, "part '%s' has no side data", part->name);
     const struct hub_file_ref ref = {.root = HUB_ROOT_STATE,
@@ -82,7 +82,7 @@ static enum hub_status open_side(struct hub_request *request, const struct hub_s
 static enum hub_status pick_field(struct hub_request *request, struct hub_selection *s, uint32_t field,
                                   const struct hub_rows_wanted *wanted, struct hub_error *err)
 {
-    const struct hub_ds_field *f = &s->dataset->fields[field];
+    const struct hub_dataset_field *f = &s->dataset->fields[field];
     struct hub_pick *pick = &s->picks[s->count];
     pick->field = field;
     HUB_TRY(hub_layout_get(request->app->catalog, s->dataset, s->episode->part, field, request->may_block,
@@ -105,7 +105,7 @@ static enum hub_status pick_field(struct hub_request *request, struct hub_select
 }
 
 enum hub_status hub_select(struct hub_request *request, const struct hub_dataset *dataset,
-                           const struct hub_ds_episode *episode, const uint32_t *fields, uint32_t count,
+                           const struct hub_dataset_episode *episode, const uint32_t *fields, uint32_t count,
                            const struct hub_rows_wanted *wanted, struct hub_selection *out,
                            struct hub_error *err)
 {

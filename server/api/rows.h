@@ -21,7 +21,7 @@ struct hub_pick {
 struct hub_selection {
     struct hub_app *app;
     const struct hub_dataset *dataset;
-    const struct hub_ds_episode *episode;
+    const struct hub_dataset_episode *episode;
     struct hub_pick *picks;
     uint32_t count;
     struct hub_plan_files files; /* that the priced picks read */
@@ -43,7 +43,7 @@ struct hub_rows_wanted {
  * episode), HUB_UNSUPPORTED "field-unreadable", HUB_INVALID "bad-slice".
  */
 HUB_MUST_USE enum hub_status hub_select(struct hub_request *request, const struct hub_dataset *dataset,
-                                        const struct hub_ds_episode *episode, const uint32_t *fields,
+                                        const struct hub_dataset_episode *episode, const uint32_t *fields,
                                         uint32_t count, const struct hub_rows_wanted *wanted,
                                         struct hub_selection *out, struct hub_error *err);
 void hub_selection_dispose(struct hub_selection *selection);
@@ -53,8 +53,8 @@ void hub_selection_dispose(struct hub_selection *selection);
 HUB_MUST_USE enum hub_status hub_selection_price(struct hub_request *request, struct hub_selection *selection,
                                                  struct hub_error *err);
 
-/** Open the files they lie in. HUB_CHANGED: one is not what was indexed; the dataset is inspected again soon.
- */
+/** Open the files they lie in. HUB_CHANGED: one is not what was indexed; the dataset is inspected again
+ * soon. */
 HUB_MUST_USE enum hub_status hub_selection_open(struct hub_request *request, struct hub_selection *selection,
                                                 struct hub_error *err);
 

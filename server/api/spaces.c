@@ -27,17 +27,17 @@ static enum hub_status read_fact(const struct hub_state *state, const char *spac
     return hub_dataset_fact(state, key, out, err);
 }
 
-static enum hub_status send_file(struct hub_request *request, const struct hub_dataset *ds,
+static enum hub_status send_file(struct hub_request *request, const struct hub_dataset *dataset,
                                  struct hub_view place_text, struct hub_response *response,
                                  struct hub_error *err)
 {
     struct hub_place place;
-    if (!hub_place_read(place_text, &place) || place.file >= ds->file_count ||
-        place.offset > ds->files[place.file].stamp.size ||
-        place.stored > ds->files[place.file].stamp.size - place.offset)
+    if (!hub_place_read(place_text, &place) || place.file >= dataset->file_count ||
+        place.offset > dataset->files[place.file].stamp.size ||
+        place.stored > dataset->files[place.file].stamp.size - place.offset)
         return hub_fail(err, HUB_CORRUPT, "the catalogue does not know where the space of '%s' lies",
-                        ds->summary->id);
-    HUB_TRY(hub_files_open(request, ds, &ds->files[place.file], &response->file, err));
+                        dataset->summary->id);
+    HUB_TRY(hub_files_open(request, dataset, &dataset->files[place.file], &response->file, err));
     response->kind = HUB_BODY_FILE;
     response->offset = place.offset;
     response->length = place.decoded;

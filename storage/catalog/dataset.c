@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-static void free_parts_of(struct hub_ds_box *box)
+static void free_parts_of(struct hub_dataset_box *box)
 {
     free((void *)box->dataset.files);
     free((void *)box->dataset.parts);
@@ -28,7 +28,7 @@ static void free_parts_of(struct hub_ds_box *box)
 
 static void box_free(struct hub_lru_item *item)
 {
-    struct hub_ds_box *box = (struct hub_ds_box *)item;
+    struct hub_dataset_box *box = (struct hub_dataset_box *)item;
     struct hub_catalog *catalog = box->catalog;
     pthread_mutex_lock(&catalog->lock);
     *box->link = box->next;
@@ -49,10 +49,10 @@ static struct hub_stamp get_stamp(struct hub_cursor *c)
     return stamp;
 }
 
-static bool get_files(struct hub_cursor *c, struct hub_ds_box *box, char **arena)
+static bool get_files(struct hub_cursor *c, struct hub_dataset_box *box, char **arena)
 {
     const uint32_t count = hub_unpack_count(c);
-    struct hub_ds_file *files = calloc(count + 1, sizeof *files);
+    struct hub_dataset_file *files = calloc(count + 1, sizeof *files);
     box->dataset.files = files;
     box->file_sizes = calloc(count + 1, sizeof *box->file_sizes);
     if (!files || !box->file_sizes)
@@ -66,10 +66,10 @@ static bool get_files(struct hub_cursor *c, struct hub_ds_box *box, char **arena
     return true;
 }
 
-static bool get_parts(struct hub_cursor *c, struct hub_ds_box *box, char **arena)
+static bool get_parts(struct hub_cursor *c, struct hub_dataset_box *box, char **arena)
 {
     const uint32_t count = hub_unpack_count(c), entries = hub_unpack_count(c);
-    struct hub_ds_part *parts = calloc(count + 1, sizeof *parts);
+    struct hub_dataset_part *parts = calloc(count + 1, sizeof *parts);
     box->dataset.parts = parts;
     box->maps = calloc(count + 1, sizeof *box->maps);
     box->part_episodes = calloc(count + 1, sizeof *box->part_episodes);
@@ -102,10 +102,10 @@ static bool get_parts(struct hub_cursor *c, struct hub_ds_box *box, char **arena
     return true;
 }
 
-static bool get_fields(struct hub_cursor *c, struct hub_ds_box *box, char **arena)
+static bool get_fields(struct hub_cursor *c, struct hub_dataset_box *box, char **arena)
 {
     const uint32_t count = hub_unpack_count(c);
-    struct hub_ds_field *fields = calloc(count + 1, sizeof *fields);
+    struct hub_dataset_field *fields = calloc(count + 1, sizeof *fields);
     box->dataset.fields = fields;
     if (!fields)
         return false;
@@ -124,15 +124,15 @@ static bool get_fields(struct hub_cursor *c, struct hub_ds_box *box, char **aren
 }
 
 /* Each episode relative to the one before it: mostly one byte a column. */
-static bool get_episodes(struct hub_cursor *c, struct hub_ds_box *box)
+static bool get_episodes(struct hub_cursor *c, struct hub_dataset_box *box)
 {
     const uint32_t count = hub_unpack_count(c);
-    struct hub_ds_episode *episodes = malloc(((size_t)count + 1) * sizeof *episodes);
+    struct hub_dataset_episode *episodes = malloc(((size_t)count + 1) * sizeof *episodes);
     box->dataset.episodes = episodes;
     if (!episodes)
         return false;
     box->dataset.episode_count = count;
-    struct hub_ds_episode last = {.number = -1, .index = UINT32_MAX};
+    struct hub_dataset_episode last = {.number = -1, .index = UINT32_MAX};
     for (uint32_t i = 0; i < count && !c->failed; i++) {
         last.number += hub_unpack_int(c) + 1;
         last.part += (uint32_t)hub_unpack_int(c);
@@ -145,7 +145,7 @@ static bool get_episodes(struct hub_cursor *c, struct hub_ds_box *box)
     return true;
 }
 
-static enum hub_status unpack(struct hub_ds_box *box, struct hub_view blob, struct hub_error *err)
+static enum hub_status unpack(struct hub_dataset_box *box, struct hub_view blob, struct hub_error *err)
 {
     struct hub_cursor c = hub_cursor_of(blob.data, blob.size);
     box->arena = malloc(blob.size + 1);
@@ -170,7 +170,7 @@ static struct hub_lru_key key_of(const struct hub_summary *summary)
     return (struct hub_lru_key){HUB_CACHE_DATASET, (uint64_t)summary->row, summary->serial};
 }
 
-static enum hub_status load(struct hub_db *db, struct hub_ds_box *box, struct hub_error *err)
+static enum hub_status load(struct hub_db *db, struct hub_dataset_box *box, struct hub_error *err)
 {
     HUB_CLEANUP(hub_stmt_resetp) struct hub_stmt *stmt = NULL;
     const struct hub_summary *summary = box->dataset.summary;
@@ -182,7 +182,7 @@ static enum hub_status load(struct hub_db *db, struct hub_ds_box *box, struct hu
     return unpack(box, hub_stmt_blob(stmt, 0), err);
 }
 
-static void enlist(struct hub_catalog *catalog, struct hub_ds_box *box)
+static void enlist(struct hub_catalog *catalog, struct hub_dataset_box *box)
 {
     pthread_mutex_lock(&catalog->lock);
     box->next = catalog->opened;
@@ -199,7 +199,7 @@ static enum hub_status open_dataset(struct hub_catalog *catalog, struct hub_db *
                                     struct hub_error *err)
 {
     const struct hub_lru_key key = key_of(summary);
-    struct hub_ds_box *box = (struct hub_ds_box *)hub_lru_get(catalog->lru, &key);
+    struct hub_dataset_box *box = (struct hub_dataset_box *)hub_lru_get(catalog->lru, &key);
     if (box) {
         hub_summary_unref(summary);
         *out = &box->dataset;
@@ -220,7 +220,7 @@ static enum hub_status open_dataset(struct hub_catalog *catalog, struct hub_db *
         return st;
     }
     enlist(catalog, box);
-    *out = &((struct hub_ds_box *)hub_lru_add(catalog->lru, &box->item))->dataset;
+    *out = &((struct hub_dataset_box *)hub_lru_add(catalog->lru, &box->item))->dataset;
     return HUB_OK;
 }
 
@@ -255,7 +255,7 @@ enum hub_status hub_dataset_get(struct hub_catalog *catalog, const struct hub_su
                                 bool may_block, const struct hub_dataset **out, struct hub_error *err)
 {
     const struct hub_lru_key key = key_of(summary);
-    struct hub_ds_box *box = (struct hub_ds_box *)hub_lru_get(catalog->lru, &key);
+    struct hub_dataset_box *box = (struct hub_dataset_box *)hub_lru_get(catalog->lru, &key);
     if (box) {
         *out = &box->dataset;
         return HUB_OK;
@@ -273,14 +273,14 @@ enum hub_status hub_dataset_get(struct hub_catalog *catalog, const struct hub_su
 void hub_dataset_put(const struct hub_dataset *dataset)
 {
     if (dataset)
-        hub_lru_put(&hub_ds_box_of(dataset)->item);
+        hub_lru_put(&hub_dataset_box_of(dataset)->item);
 }
 
 /* ---- side data that goes ---- */
 
 static bool still_open(const struct hub_catalog *catalog, const struct hub_doomed *doomed)
 {
-    for (const struct hub_ds_box *box = catalog->opened; box; box = box->next)
+    for (const struct hub_dataset_box *box = catalog->opened; box; box = box->next)
         if (box->dataset.summary->row == doomed->row && box->dataset.summary->serial <= doomed->serial)
             return true;
     return false;
@@ -331,7 +331,7 @@ static uint32_t field_place(const struct hub_dataset *dataset, struct hub_view p
     return low;
 }
 
-uint32_t hub_dataset_field(const struct hub_dataset *dataset, struct hub_view path)
+uint32_t hub_dataset_find_field(const struct hub_dataset *dataset, struct hub_view path)
 {
     const uint32_t at = field_place(dataset, path);
     return at < dataset->field_count && compare_path(dataset->fields[at].path, path) == 0 ? at : HUB_NONE;
@@ -342,7 +342,7 @@ static bool below(const char *path, struct hub_view group)
     return group.size == 0 || (strncmp(path, group.data, group.size) == 0 && path[group.size] == '/');
 }
 
-uint32_t hub_dataset_group(const struct hub_dataset *dataset, struct hub_view path, uint32_t *first)
+uint32_t hub_dataset_find_group(const struct hub_dataset *dataset, struct hub_view path, uint32_t *first)
 {
     uint32_t at = field_place(dataset, path), count = 0;
     /* names such as "a-b" sort between "a" and "a/x": '-' comes before '/' */
@@ -356,7 +356,7 @@ uint32_t hub_dataset_group(const struct hub_dataset *dataset, struct hub_view pa
     return count;
 }
 
-const struct hub_ds_episode *hub_dataset_episode(const struct hub_dataset *dataset, int64_t number)
+const struct hub_dataset_episode *hub_dataset_find_episode(const struct hub_dataset *dataset, int64_t number)
 {
     uint32_t low = 0, high = dataset->episode_count;
     /* mostly numbers are positions */

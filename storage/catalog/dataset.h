@@ -9,14 +9,14 @@
 #include "storage/model/findings.h"
 #include "storage/model/layout.h"
 
-struct hub_ds_part {
+struct hub_dataset_part {
     const char *name;
     int64_t row;
     const char *broken;          /* NULL: fine; else why */
     const char *side;            /* path of its side data below the state directory, or NULL */
     struct hub_stamp side_stamp; /* of a sealed file */
 };
-struct hub_ds_field {
+struct hub_dataset_field {
     const char *path;
     enum hub_field_type type;
     enum hub_role role;
@@ -27,7 +27,7 @@ struct hub_ds_field {
     uint32_t episodes;
 };
 /** Where an episode lies. Sorted by number. */
-struct hub_ds_episode {
+struct hub_dataset_episode {
     int64_t number;
     uint32_t part;  /* index in parts */
     uint32_t index; /* within the part: the window's `episode` */
@@ -36,13 +36,13 @@ struct hub_ds_episode {
 
 struct hub_dataset {
     const struct hub_summary *summary; /* counted with the dataset */
-    const struct hub_ds_file *files;
+    const struct hub_dataset_file *files;
     uint32_t file_count; /* all files, sorted by path: file numbers of layouts */
-    const struct hub_ds_part *parts;
+    const struct hub_dataset_part *parts;
     uint32_t part_count;
-    const struct hub_ds_field *fields;
+    const struct hub_dataset_field *fields;
     uint32_t field_count; /* sorted by path */
-    const struct hub_ds_episode *episodes;
+    const struct hub_dataset_episode *episodes;
     uint32_t episode_count;
 };
 
@@ -75,10 +75,10 @@ HUB_MUST_USE enum hub_status hub_state_open(struct hub_catalog *catalog, const s
 void hub_state_close(struct hub_state *state);
 
 /** Index of a field, or HUB_NONE. */
-uint32_t hub_dataset_field(const struct hub_dataset *dataset, struct hub_view path);
+uint32_t hub_dataset_find_field(const struct hub_dataset *dataset, struct hub_view path);
 /** Fields strictly below a group path: [first, first+count). */
-uint32_t hub_dataset_group(const struct hub_dataset *dataset, struct hub_view path, uint32_t *first);
-const struct hub_ds_episode *hub_dataset_episode(const struct hub_dataset *dataset, int64_t number);
+uint32_t hub_dataset_find_group(const struct hub_dataset *dataset, struct hub_view path, uint32_t *first);
+const struct hub_dataset_episode *hub_dataset_find_episode(const struct hub_dataset *dataset, int64_t number);
 
 /** The checked layout of a field in a part: counted, from the LRU, else loaded and proven (blocking;
  * HUB_AGAIN as above). HUB_NOT_FOUND: no episode of that part has the field. */
@@ -92,7 +92,7 @@ const char *hub_layout_why(const struct hub_layout_ref *ref, const struct hub_wi
 /** The rows of an episode of that part. HUB_NOT_FOUND "field-not-found": it does not have the field;
  * HUB_UNSUPPORTED "field-unreadable". */
 HUB_MUST_USE enum hub_status hub_layout_find(const struct hub_layout_ref *ref,
-                                             const struct hub_ds_episode *episode,
+                                             const struct hub_dataset_episode *episode,
                                              const struct hub_window **out, struct hub_error *err);
 /** Of NULL: nothing. */
 void hub_layout_put(struct hub_layout_ref *ref);
@@ -187,7 +187,7 @@ HUB_MUST_USE enum hub_status hub_digest_recall(struct hub_catalog *catalog, uint
 /** Those of many files at once, in the order of hub_dataset's: one question instead of one a file. What is
  * not known has an empty sha256. `path` is of the folder they lie in. */
 HUB_MUST_USE enum hub_status hub_digest_list(struct hub_catalog *catalog, uint32_t root, const char *path,
-                                             const struct hub_ds_file *files, uint32_t count,
+                                             const struct hub_dataset_file *files, uint32_t count,
                                              struct hub_file_digests *out, struct hub_error *err);
 /** How often digests were stored since the start: what is derived from them is as old as this number. */
 uint64_t hub_digest_generation(const struct hub_catalog *catalog);

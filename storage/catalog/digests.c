@@ -137,7 +137,7 @@ enum hub_status hub_digest_recall(struct hub_catalog *catalog, uint32_t root, co
 }
 
 /* Both go through their paths in the same order. */
-static enum hub_status merge(struct hub_stmt *stmt, size_t prefix, const struct hub_ds_file *files,
+static enum hub_status merge(struct hub_stmt *stmt, size_t prefix, const struct hub_dataset_file *files,
                              uint32_t count, struct hub_file_digests *out, struct hub_error *err)
 {
     uint32_t at = 0;
@@ -159,8 +159,8 @@ static enum hub_status merge(struct hub_stmt *stmt, size_t prefix, const struct 
 }
 
 enum hub_status hub_digest_list(struct hub_catalog *catalog, uint32_t root, const char *path,
-                                const struct hub_ds_file *files, uint32_t count, struct hub_file_digests *out,
-                                struct hub_error *err)
+                                const struct hub_dataset_file *files, uint32_t count,
+                                struct hub_file_digests *out, struct hub_error *err)
 {
     HUB_CLEANUP(hub_stmt_resetp) struct hub_stmt *stmt = NULL;
     char first[MAX_PATH_BYTES + 2], last[MAX_PATH_BYTES + 2], number[16];

@@ -171,7 +171,7 @@ enum hub_status hub_episodes_write(struct hub_publication *p, int64_t part, cons
 
 static const char *file_of(const struct hub_dataset *dataset, int64_t part, uint32_t number)
 {
-    const struct hub_ds_box *box = hub_ds_box_of(dataset);
+    const struct hub_dataset_box *box = hub_dataset_box_of(dataset);
     for (uint32_t i = 0; i < dataset->part_count; i++) {
         if (dataset->parts[i].row != part)
             continue;

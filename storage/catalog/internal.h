@@ -73,7 +73,7 @@ struct hub_catalog {
 
     pthread_mutex_t lock; /* all below; held briefly */
     struct hub_catalog_thread *threads;
-    struct hub_ds_box *opened; /* every dataset in memory */
+    struct hub_dataset_box *opened; /* every dataset in memory */
     struct hub_doomed *doomed;
 
     struct hub_snapshot_box *_Atomic snapshot; /* replaced with write_lock held */
@@ -143,11 +143,11 @@ struct hub_part_files {
     const uint32_t *from, *to; /* `from` ascending */
 };
 
-struct hub_ds_box {
+struct hub_dataset_box {
     struct hub_lru_item item; /* first */
     struct hub_dataset dataset;
     struct hub_catalog *catalog;
-    struct hub_ds_box *next, **link;
+    struct hub_dataset_box *next, **link;
     struct hub_part_files *maps; /* by part; count 0: numbers are today's */
     uint32_t *part_episodes;     /* by part */
     uint64_t *file_sizes;
@@ -163,9 +163,9 @@ static inline uint64_t hub_cache_layouts(uint64_t serial)
     return HUB_CACHE_LAYOUT | serial << 8;
 }
 
-static inline struct hub_ds_box *hub_ds_box_of(const struct hub_dataset *dataset)
+static inline struct hub_dataset_box *hub_dataset_box_of(const struct hub_dataset *dataset)
 {
-    return (struct hub_ds_box *)((char *)dataset - offsetof(struct hub_ds_box, dataset));
+    return (struct hub_dataset_box *)((char *)dataset - offsetof(struct hub_dataset_box, dataset));
 }
 
 /** A file's number today, or HUB_NONE. */

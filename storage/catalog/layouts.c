@@ -65,24 +65,24 @@ static void renumber(struct hub_layout *layout, const struct hub_part_files *map
     }
 }
 
-static enum hub_status prove(struct hub_layout_ref *ref, const struct hub_ds_box *box, uint32_t part,
+static enum hub_status prove(struct hub_layout_ref *ref, const struct hub_dataset_box *box, uint32_t part,
                              size_t size, struct hub_error *err)
 {
     HUB_TRY(hub_layout_open(ref->blob, size, &ref->layout, err));
     renumber(&ref->layout, &box->maps[part]);
-    const struct hub_ds_part *p = &box->dataset.parts[part];
+    const struct hub_dataset_part *p = &box->dataset.parts[part];
     const uint64_t side_size =
         p->side && p->side_stamp.size > HUB_SEAL_BYTES ? p->side_stamp.size - HUB_SEAL_BYTES : 0;
     return hub_layout_check(&ref->layout, box->file_sizes, box->dataset.file_count, side_size,
                             box->part_episodes[part], err);
 }
 
-static enum hub_status load(struct hub_catalog *catalog, const struct hub_ds_box *box, uint32_t part,
+static enum hub_status load(struct hub_catalog *catalog, const struct hub_dataset_box *box, uint32_t part,
                             uint32_t field, struct hub_layout_ref *ref, struct hub_error *err)
 {
     HUB_CLEANUP(hub_stmt_resetp) struct hub_stmt *stmt = NULL;
-    const struct hub_ds_part *p = &box->dataset.parts[part];
-    const struct hub_ds_field *f = &box->dataset.fields[field];
+    const struct hub_dataset_part *p = &box->dataset.parts[part];
+    const struct hub_dataset_field *f = &box->dataset.fields[field];
     struct hub_db *db;
     bool row;
     HUB_TRY(hub_catalog_reader(catalog, &db, err));
@@ -131,7 +131,7 @@ enum hub_status hub_layout_get(struct hub_catalog *catalog, const struct hub_dat
         ref->item.free = ref_free;
         ref->catalog = catalog;
         strcpy(ref->path, path);
-        const enum hub_status st = load(catalog, hub_ds_box_of(dataset), part, field, ref, err);
+        const enum hub_status st = load(catalog, hub_dataset_box_of(dataset), part, field, ref, err);
         if (st) {
             ref_free(&ref->item);
             return st;
@@ -156,7 +156,7 @@ const char *hub_layout_why(const struct hub_layout_ref *ref, const struct hub_wi
     return why || !ref->other_type ? why : "it has another type in the parts before";
 }
 
-enum hub_status hub_layout_find(const struct hub_layout_ref *ref, const struct hub_ds_episode *episode,
+enum hub_status hub_layout_find(const struct hub_layout_ref *ref, const struct hub_dataset_episode *episode,
                                 const struct hub_window **out, struct hub_error *err)
 {
     const struct hub_window *window = hub_layout_window(&ref->layout, episode->index);

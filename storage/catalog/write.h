@@ -30,7 +30,7 @@ struct hub_draft {
     const char *rule; /* of the format's row; NULL: none */
     uint32_t root;
     enum hub_dataset_status status;
-    const struct hub_ds_file *files;
+    const struct hub_dataset_file *files;
     uint32_t file_count;
     const struct hub_findings *plan; /* facts and problems; NULL: keep what is known */
     const struct hub_draft_part *parts;

@@ -52,7 +52,7 @@ void hub_place_write(const struct hub_place *place, char out[HUB_PLACE_CHARS]);
 bool hub_place_read(struct hub_view text, struct hub_place *out);
 
 /** A file of a dataset. */
-struct hub_ds_file {
+struct hub_dataset_file {
     const char *path; /* below the dataset's directory */
     struct hub_stamp stamp;
 };

@@ -43,14 +43,14 @@ enum hub_status hub_fileset_add(struct hub_fileset *set, const char *prefix, con
     HUB_TRY(hub_grow(&set->files, set->count, &set->capacity, sizeof *set->files, err));
     char *path = hub_path_join(prefix, entry->name);
     HUB_TRY(hub_allocated(path, err));
-    set->files[set->count++] = (struct hub_ds_file){path, entry->stamp};
+    set->files[set->count++] = (struct hub_dataset_file){path, entry->stamp};
     set->newest_ns = HUB_MAX(set->newest_ns, hub_entry_newest_ns(entry));
     return HUB_OK;
 }
 
 static int compare_files(const void *a, const void *b)
 {
-    return strcmp(((const struct hub_ds_file *)a)->path, ((const struct hub_ds_file *)b)->path);
+    return strcmp(((const struct hub_dataset_file *)a)->path, ((const struct hub_dataset_file *)b)->path);
 }
 
 void hub_fileset_sort(struct hub_fileset *set)

@@ -163,7 +163,7 @@ static bool next_file(struct hub_hasher *h, const struct hub_summary *summary, s
     if (hub_dataset_get(h->catalog, summary, true, &dataset, NULL))
         return false;
     while (!found && h->file < dataset->file_count && !h->stop) {
-        const struct hub_ds_file *file = &dataset->files[h->file++];
+        const struct hub_dataset_file *file = &dataset->files[h->file++];
         struct hub_file_digests known;
         *out = (struct wanted){.root = summary->root,
                                .stamp = file->stamp,

@@ -1,5 +1,5 @@
-/* The datasets that were seen: a table by id, the queue of those to inspect, and what names a state of one.
- */
+/* The datasets that were seen: a table by id, the queue of those to inspect, and what names a state of
+ * one. */
 #include "storage/base/time.h"
 #include "storage/scan/state.h"
 
@@ -12,7 +12,7 @@ static uint64_t mix_text(uint64_t h, const char *text)
     return hub_hash(h, text, strlen(text) + 1);
 }
 
-static uint64_t mix_file(uint64_t h, const struct hub_ds_file *file)
+static uint64_t mix_file(uint64_t h, const struct hub_dataset_file *file)
 {
     return hub_hash(mix_text(h, file->path), &file->stamp, sizeof file->stamp);
 }

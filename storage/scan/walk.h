@@ -62,7 +62,7 @@ extern const char hub_link_leaves[];
 
 /** The files of a dataset, sorted by path, and what was wrong on the way. */
 struct hub_fileset {
-    struct hub_ds_file *files; /* paths are allocated one by one */
+    struct hub_dataset_file *files; /* paths are allocated one by one */
     uint32_t count, capacity;
     uint64_t
         newest_ns; /* when one of them, or a directory of theirs, changed last; times to come say nothing */

@@ -140,7 +140,7 @@ static void publish(struct hub_catalog *catalog, struct model *m, uint32_t numbe
         {"metadata", "{\"algorithm_name\":\"PPO\",\"code_permalink\":\"https://example.org/code\"}"}};
     const struct hub_findings plan = {.facts = facts, .fact_count = HUB_COUNT(facts)};
     const struct hub_stamp stamp = {UINT64_C(1) << 40, 1700000000000000000U + number, number};
-    const struct hub_ds_file files[] = {{"data/main_data.hdf5", stamp}, {"data/metadata.json", stamp}};
+    const struct hub_dataset_file files[] = {{"data/main_data.hdf5", stamp}, {"data/metadata.json", stamp}};
     const struct hub_draft_part part = {.name = "main_data.hdf5", .signature = number, .found = &m->found};
     const struct hub_draft draft = {.id = id,
                                     .path = id,

@@ -105,9 +105,9 @@ static inline void draft_findings_free(struct hub_findings *found)
     free(found);
 }
 
-static inline struct hub_ds_file draft_file(const char *path, uint64_t size)
+static inline struct hub_dataset_file draft_file(const char *path, uint64_t size)
 {
-    return (struct hub_ds_file){
+    return (struct hub_dataset_file){
         path, {.size = size, .mtime_ns = 1700000000000000000U, .tag = 1700000000000000001U}};
 }
 

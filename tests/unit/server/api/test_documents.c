@@ -28,7 +28,7 @@ TestSuite(documents, .init = set_up, .fini = tear_down);
 
 static void publish(const char *id)
 {
-    const struct hub_ds_file files[] = {draft_file("a", 1)};
+    const struct hub_dataset_file files[] = {draft_file("a", 1)};
     const struct hub_draft draft = {.id = id,
                                     .path = id,
                                     .format = "files",

@@ -35,7 +35,7 @@ static void decorate(struct hub_found_episode *e, uint32_t i)
 static void publish(const char *id)
 {
     static const struct draft_field fields[] = {{"actions", HUB_FIELD_NUMBER, 2}};
-    const struct hub_ds_file files[] = {draft_file("a.h5", 1 << 20)};
+    const struct hub_dataset_file files[] = {draft_file("a.h5", 1 << 20)};
     struct hub_findings *found = draft_findings(fields, 1, 0, 0, EPISODES, 5);
     for (uint32_t i = 0; i < EPISODES; i++)
         decorate(&found->episodes[i], i);
@@ -185,7 +185,7 @@ Test(episodes, each_once_in_order)
 static void publish_long_tasks(const char *id)
 {
     static const struct draft_field fields[] = {{"actions", HUB_FIELD_NUMBER, 2}};
-    const struct hub_ds_file files[] = {draft_file("a.h5", 1 << 20)};
+    const struct hub_dataset_file files[] = {draft_file("a.h5", 1 << 20)};
     struct hub_findings *found = draft_findings(fields, 1, 0, 0, EPISODES, 5);
     for (uint32_t i = 0; i < EPISODES; i++) { /* what tells them apart comes late, and some are equal */
         found->episodes[i].task = malloc(3000);

@@ -48,7 +48,7 @@ static const char *path_of(const char *name)
 static void publish(struct hub_catalog *catalog, const char *id, uint32_t episodes)
 {
     static const struct draft_field fields[] = {{"actions", HUB_FIELD_NUMBER, 2}};
-    const struct hub_ds_file files[] = {draft_file("data/main_data.hdf5", 1 << 20)};
+    const struct hub_dataset_file files[] = {draft_file("data/main_data.hdf5", 1 << 20)};
     struct hub_findings *found = draft_findings(fields, 1, 0, 0, episodes, 5);
     const struct hub_draft_part part = {.name = "main", .signature = episodes, .found = found};
     const struct hub_draft draft = {.id = id,
@@ -149,7 +149,7 @@ static void add_root(struct hub_roots *roots, const char *path, const char *name
 
 static void publish_in(struct hub_catalog *catalog, uint32_t root, const char *id)
 {
-    const struct hub_ds_file files[] = {draft_file("a", 1)};
+    const struct hub_dataset_file files[] = {draft_file("a", 1)};
     const struct hub_draft draft = {.id = id,
                                     .path = id,
                                     .root = root,
@@ -384,9 +384,9 @@ Test(open, digests_of_many_files_at_once)
     static const char *const paths[] = {"a", "a-b", "a/b", "b", "c"};
     struct hub_catalog *catalog = open_it();
     struct hub_file_digests found[HUB_COUNT(paths)], one = {.sha256 = "ab", .md5 = "cd", .crc32c = "ef"};
-    struct hub_ds_file files[HUB_COUNT(paths)];
+    struct hub_dataset_file files[HUB_COUNT(paths)];
     for (size_t i = 0; i < HUB_COUNT(paths); i++)
-        files[i] = (struct hub_ds_file){paths[i], draft_file("x", 5 + i).stamp};
+        files[i] = (struct hub_dataset_file){paths[i], draft_file("x", 5 + i).stamp};
     static const char *const stored[] = {"set",     "set-v1/z", "set/0", "set/a",
                                          "set/a/b", "set/a/c",  "set/c", "set0"};
     for (size_t i = 0; i < HUB_COUNT(stored); i++) {

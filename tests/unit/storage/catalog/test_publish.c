@@ -34,7 +34,7 @@ TestSuite(publish, .init = set_up, .fini = tear_down);
 static const struct draft_field two_fields[] = {{"actions", HUB_FIELD_NUMBER, 2},
                                                 {"observations/qpos", HUB_FIELD_NUMBER, 3}};
 
-static struct hub_draft draft_of(const char *id, const struct hub_ds_file *files, uint32_t file_count,
+static struct hub_draft draft_of(const char *id, const struct hub_dataset_file *files, uint32_t file_count,
                                  const struct hub_draft_part *parts, uint32_t part_count)
 {
     return (struct hub_draft){.id = id,
@@ -86,7 +86,7 @@ static void expect_problem(const char *id, const char *part_of_it)
 static uint32_t file_of(const struct hub_dataset *dataset, uint32_t part, const char *path)
 {
     struct hub_layout_ref *ref = NULL;
-    const uint32_t field = hub_dataset_field(dataset, hub_view_of(path));
+    const uint32_t field = hub_dataset_find_field(dataset, hub_view_of(path));
     DRAFT_OK(hub_layout_get(catalog, dataset, part, field, true, &ref, err));
     const uint32_t file = hub_layout_of(ref)->pieces[0].file;
     hub_layout_put(ref);
@@ -95,7 +95,7 @@ static uint32_t file_of(const struct hub_dataset *dataset, uint32_t part, const 
 
 static void publish_simple(const char *id, uint32_t episodes)
 {
-    const struct hub_ds_file files[] = {draft_file("data/main_data.hdf5", 1 << 20)};
+    const struct hub_dataset_file files[] = {draft_file("data/main_data.hdf5", 1 << 20)};
     struct hub_findings *found = draft_findings(two_fields, 2, 0, 0, episodes, 5);
     const struct hub_draft_part part = {.name = "main_data.hdf5", .signature = 11, .found = found};
     const struct hub_draft draft = draft_of(id, files, 1, &part, 1);
@@ -126,15 +126,15 @@ Test(publish, a_dataset_is_read_back)
     cr_expect_str_eq(dataset->fields[1].dtype, "float32");
     cr_expect_str_eq(dataset->fields[1].shape, "[3]");
     cr_expect_eq(dataset->fields[1].episodes, 4);
-    cr_expect_eq(hub_dataset_episode(dataset, 3)->index, 3);
-    cr_expect_null(hub_dataset_episode(dataset, 4));
-    cr_expect_null(hub_dataset_episode(dataset, -1));
+    cr_expect_eq(hub_dataset_find_episode(dataset, 3)->index, 3);
+    cr_expect_null(hub_dataset_find_episode(dataset, 4));
+    cr_expect_null(hub_dataset_find_episode(dataset, -1));
     uint32_t first;
-    cr_expect_eq(hub_dataset_group(dataset, HUB_VIEW("observations"), &first), 1);
+    cr_expect_eq(hub_dataset_find_group(dataset, HUB_VIEW("observations"), &first), 1);
     cr_expect_eq(first, 1);
-    cr_expect_eq(hub_dataset_group(dataset, HUB_VIEW("obs"), &first), 0);
-    cr_expect_eq(hub_dataset_group(dataset, HUB_VIEW(""), &first), 2);
-    cr_expect_eq(hub_dataset_field(dataset, HUB_VIEW("observations")), HUB_NONE);
+    cr_expect_eq(hub_dataset_find_group(dataset, HUB_VIEW("obs"), &first), 0);
+    cr_expect_eq(hub_dataset_find_group(dataset, HUB_VIEW(""), &first), 2);
+    cr_expect_eq(hub_dataset_find_field(dataset, HUB_VIEW("observations")), HUB_NONE);
     cr_expect_eq(file_of(dataset, 0, "actions"), 0);
     hub_dataset_put(dataset);
 }
@@ -190,7 +190,7 @@ Test(publish, layouts_in_use_have_a_ceiling)
     struct draft_field fields[6];
     struct hub_layout_ref *refs[6] = {0};
     struct memory memory = {.most = 70 * KIB};
-    const struct hub_ds_file files[] = {draft_file("data/main_data.hdf5", 1 << 20)};
+    const struct hub_dataset_file files[] = {draft_file("data/main_data.hdf5", 1 << 20)};
     char names[6][8];
     for (uint32_t i = 0; i < 6; i++) {
         snprintf(names[i], sizeof names[i], "f%u", i);
@@ -233,9 +233,9 @@ Test(publish, layouts_in_use_have_a_ceiling)
  * move up. */
 Test(publish, a_kept_part_follows_its_files)
 {
-    const struct hub_ds_file before[] = {draft_file("b.h5", 1 << 20), draft_file("c.h5", 1 << 20)};
-    const struct hub_ds_file after[] = {draft_file("a.h5", 1 << 20), draft_file("b.h5", 1 << 20),
-                                        draft_file("c.h5", 1 << 20)};
+    const struct hub_dataset_file before[] = {draft_file("b.h5", 1 << 20), draft_file("c.h5", 1 << 20)};
+    const struct hub_dataset_file after[] = {draft_file("a.h5", 1 << 20), draft_file("b.h5", 1 << 20),
+                                             draft_file("c.h5", 1 << 20)};
     struct hub_findings *b = draft_findings(two_fields, 2, 0, -1, 3, 5),
                         *c = draft_findings(two_fields, 2, 1, -1, 2, 5),
                         *a = draft_findings(two_fields, 2, 0, -1, 4, 5);
@@ -258,9 +258,9 @@ Test(publish, a_kept_part_follows_its_files)
     cr_expect_eq(file_of(dataset, 2, "actions"), 2);
     cr_expect_eq(file_of(old, 1, "actions"), 1, "the old state still reads");
     cr_expect_eq(dataset->episode_count, 9);
-    cr_expect_eq(hub_dataset_episode(dataset, 4)->part, 1);
-    cr_expect_eq(hub_dataset_episode(dataset, 4)->index, 0);
-    cr_expect_eq(hub_dataset_episode(dataset, 8)->index, 1);
+    cr_expect_eq(hub_dataset_find_episode(dataset, 4)->part, 1);
+    cr_expect_eq(hub_dataset_find_episode(dataset, 4)->index, 0);
+    cr_expect_eq(hub_dataset_find_episode(dataset, 8)->index, 1);
     hub_dataset_put(dataset);
     hub_dataset_put(old);
     draft_findings_free(a);
@@ -272,7 +272,7 @@ Test(publish, parts_that_disagree)
 {
     static const struct draft_field longer[] = {{"actions", HUB_FIELD_NUMBER, 7},
                                                 {"observations/qpos", HUB_FIELD_BYTES, 3}};
-    const struct hub_ds_file files[] = {draft_file("a.h5", 1 << 20), draft_file("b.h5", 1 << 20)};
+    const struct hub_dataset_file files[] = {draft_file("a.h5", 1 << 20), draft_file("b.h5", 1 << 20)};
     struct hub_findings *a = draft_findings(two_fields, 2, 0, 0, 3, 5),
                         *b = draft_findings(longer, 2, 1, 2, 3, 5);
     const struct hub_draft_part parts[] = {
@@ -293,14 +293,14 @@ Test(publish, parts_that_disagree)
     cr_expect_eq(dataset->summary->status, HUB_DATASET_READY);
     cr_expect_eq(dataset->summary->episodes, 5);
     cr_expect_str_eq(dataset->fields[0].shape, "[null]");
-    cr_expect_eq(hub_dataset_episode(dataset, 2)->part, 0, "the first of two stays");
-    cr_expect_eq(hub_dataset_episode(dataset, 3)->part, 1);
-    cr_expect_eq(hub_dataset_episode(dataset, 3)->index, 1);
+    cr_expect_eq(hub_dataset_find_episode(dataset, 2)->part, 0, "the first of two stays");
+    cr_expect_eq(hub_dataset_find_episode(dataset, 3)->part, 1);
+    cr_expect_eq(hub_dataset_find_episode(dataset, 3)->index, 1);
     struct hub_layout_ref *ref;
     struct hub_error err;
     const struct hub_window *window;
     cr_assert_eq(hub_layout_get(catalog, dataset, 1, 1, true, &ref, &err), HUB_OK);
-    cr_expect_eq(hub_layout_find(ref, hub_dataset_episode(dataset, 3), &window, &err), HUB_UNSUPPORTED);
+    cr_expect_eq(hub_layout_find(ref, hub_dataset_find_episode(dataset, 3), &window, &err), HUB_UNSUPPORTED);
     cr_expect_str_eq(err.problem, "field-unreadable");
     hub_layout_put(ref);
     cr_expect_eq(hub_layout_get(catalog, dataset, 2, 1, true, &ref, &err), HUB_NOT_FOUND);
@@ -326,7 +326,7 @@ Test(publish, parts_that_disagree)
 
 Test(publish, a_dropped_episode_comes_back)
 {
-    const struct hub_ds_file files[] = {draft_file("a.h5", 1 << 20), draft_file("b.h5", 1 << 20)};
+    const struct hub_dataset_file files[] = {draft_file("a.h5", 1 << 20), draft_file("b.h5", 1 << 20)};
     struct hub_findings *a = draft_findings(two_fields, 2, 0, 0, 3, 5),
                         *b = draft_findings(two_fields, 2, 1, 2, 3, 5);
     const struct hub_draft_part parts[] = {{.name = "a", .found = a}, {.name = "b", .found = b}};
@@ -338,7 +338,7 @@ Test(publish, a_dropped_episode_comes_back)
     publish(&one);
     cr_expect_eq(summary_of("set-v0")->episodes, 3);
     const struct hub_dataset *dataset = opened("set-v0");
-    cr_expect_not_null(hub_dataset_episode(dataset, 2));
+    cr_expect_not_null(hub_dataset_find_episode(dataset, 2));
     cr_expect_eq(file_of(dataset, 0, "actions"), 0);
     hub_dataset_put(dataset);
     draft_findings_free(a);
@@ -347,7 +347,7 @@ Test(publish, a_dropped_episode_comes_back)
 
 Test(publish, nothing_readable_is_broken)
 {
-    const struct hub_ds_file files[] = {draft_file("a.h5", 10)};
+    const struct hub_dataset_file files[] = {draft_file("a.h5", 10)};
     const struct hub_draft_part parts[] = {{.name = "a.h5", .broken = "truncated"}};
     const struct hub_draft draft = draft_of("bad-v0", files, 1, parts, 1);
     publish(&draft);
@@ -361,7 +361,7 @@ Test(publish, nothing_readable_is_broken)
 
 Test(publish, staged_parts_show_with_the_publication)
 {
-    const struct hub_ds_file files[] = {draft_file("a.h5", 1 << 20)};
+    const struct hub_dataset_file files[] = {draft_file("a.h5", 1 << 20)};
     struct hub_findings *a = draft_findings(two_fields, 2, 0, 0, 3, 5);
     const struct hub_draft_part part = {.name = "a", .signature = 9, .found = a},
                                 kept = {.name = "a", .signature = 9};
@@ -392,7 +392,7 @@ static bool exists(const char *path)
 
 Test(publish, side_data_goes_with_its_last_reader)
 {
-    const struct hub_ds_file files[] = {draft_file("a.h5", 1 << 20)};
+    const struct hub_dataset_file files[] = {draft_file("a.h5", 1 << 20)};
     struct hub_findings *a = draft_findings(two_fields, 2, 0, 0, 1, 5);
     struct hub_draft_part part = {.name = "a", .signature = 1, .found = a, .side = "side/1-a-1"};
     const struct hub_draft draft = draft_of("set", files, 1, &part, 1);
@@ -439,7 +439,7 @@ Test(publish, facts_are_kept_until_the_next_plan)
 {
     struct hub_found_fact facts[] = {{"metadata", "{\"a\":1}"}, {"description", "a door"}};
     const struct hub_findings plan = {.facts = facts, .fact_count = 2};
-    const struct hub_ds_file files[] = {draft_file("a.h5", 10)};
+    const struct hub_dataset_file files[] = {draft_file("a.h5", 10)};
     struct hub_draft draft = draft_of("set", files, 1, NULL, 0);
     struct hub_buf text = HUB_BUF_INIT(MIB);
     draft.plan = &plan;
@@ -460,7 +460,7 @@ static void publish_described(const char *description, const char *revision, uin
 {
     struct hub_found_fact facts[] = {{"description", (char *)description}};
     const struct hub_findings plan = {.facts = facts, .fact_count = 1};
-    const struct hub_ds_file files[] = {draft_file("data/main_data.hdf5", 1 << 20)};
+    const struct hub_dataset_file files[] = {draft_file("data/main_data.hdf5", 1 << 20)};
     struct hub_findings *found = draft_findings(two_fields, 2, 0, 0, episodes, 5);
     const struct hub_draft_part part = {.name = "main_data.hdf5", .signature = episodes, .found = found};
     struct hub_draft draft = draft_of("set", files, 1, &part, 1);
@@ -524,7 +524,7 @@ Test(publish, no_state_of_what_is_gone)
 
 Test(publish, a_draft_that_makes_no_sense_changes_nothing)
 {
-    const struct hub_ds_file files[] = {draft_file("b", 1), draft_file("a", 1)};
+    const struct hub_dataset_file files[] = {draft_file("b", 1), draft_file("a", 1)};
     const struct hub_draft_part kept = {.name = "never seen", .signature = 1};
     const struct hub_draft unsorted = draft_of("set", files, 2, NULL, 0),
                            unknown = draft_of("set", files, 1, &kept, 1);
@@ -535,7 +535,7 @@ Test(publish, a_draft_that_makes_no_sense_changes_nothing)
     cr_expect_eq(hub_catalog_remove(catalog, 0, "set", NULL), HUB_NOT_FOUND);
 }
 
-static struct hub_draft noted(const char *id, const struct hub_ds_file *file, const char *note)
+static struct hub_draft noted(const char *id, const struct hub_dataset_file *file, const char *note)
 {
     struct hub_draft draft = draft_of(id, file, 1, NULL, 0);
     draft.format = "files";
@@ -553,7 +553,7 @@ static void expect_note(const char *key, const char *value)
 
 Test(publish, several_are_published_together)
 {
-    const struct hub_ds_file file = draft_file("a.txt", 1);
+    const struct hub_dataset_file file = draft_file("a.txt", 1);
     publish_simple("b", 2);
     const struct hub_snapshot *before = snapshot_now(catalog);
     const uint64_t generation = before->generation, serial = summary_of("b")->serial;
@@ -583,7 +583,7 @@ Test(publish, several_are_published_together)
 
 Test(publish, one_that_fails_leaves_all_as_they_were)
 {
-    const struct hub_ds_file file = draft_file("a.txt", 1);
+    const struct hub_dataset_file file = draft_file("a.txt", 1);
     const struct hub_draft_part kept = {.name = "never seen", .signature = 1};
     const struct hub_draft drafts[] = {noted("a", &file, "note a"), draft_of("b", &file, 1, &kept, 1)};
     publish_simple("a", 2);
@@ -610,7 +610,7 @@ static struct hub_turn turn_of(const char *id)
 /* "files" is what each publication shows, to tell them apart. */
 static enum hub_status publish_in(const struct hub_turn *turn, const char *id, uint32_t files)
 {
-    const struct hub_ds_file of[] = {draft_file("a", 1), draft_file("b", 1), draft_file("c", 1)};
+    const struct hub_dataset_file of[] = {draft_file("a", 1), draft_file("b", 1), draft_file("c", 1)};
     struct hub_draft draft = draft_of(id, of, files, NULL, 0);
     draft.turn = turn;
     const enum hub_status st = hub_catalog_publish(catalog, &draft, NULL);
@@ -662,7 +662,7 @@ Test(publish, an_attempt_that_is_repeated_counts_once)
 
 Test(publish, whoever_lost_his_turn_stages_nothing)
 {
-    const struct hub_ds_file files[] = {draft_file("data/main_data.hdf5", 1 << 20)};
+    const struct hub_dataset_file files[] = {draft_file("data/main_data.hdf5", 1 << 20)};
     struct hub_findings *found = draft_findings(two_fields, 2, 0, 0, 3, 5);
     const struct hub_draft_part part = {.name = "main_data.hdf5", .signature = 11, .found = found};
     struct hub_draft draft = draft_of("set-v0", files, 1, &part, 1);

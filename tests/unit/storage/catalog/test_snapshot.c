@@ -31,7 +31,7 @@ static void publish(const char *id, const char *minari_version, const char *era)
 {
     struct hub_found_fact facts[] = {{"stated_version", (char *)minari_version}, {"era", (char *)era}};
     const struct hub_findings plan = {.facts = facts, .fact_count = 2};
-    const struct hub_ds_file files[] = {draft_file("data/main_data.hdf5", 10)};
+    const struct hub_dataset_file files[] = {draft_file("data/main_data.hdf5", 10)};
     const struct hub_draft draft = {.id = id,
                                     .path = id,
                                     .format = "minari-hdf5",

@@ -94,7 +94,8 @@ Test(hash, what_nobody_asked_for_while_idle)
     hub_hasher_stop(hasher);
     scan_write(root, "set/a.bin", "123456789");
     scan_write(root, "set/b.bin", "");
-    const struct hub_ds_file files[] = {{"a.bin", stamp_of("set/a.bin")}, {"b.bin", stamp_of("set/b.bin")}};
+    const struct hub_dataset_file files[] = {{"a.bin", stamp_of("set/a.bin")},
+                                             {"b.bin", stamp_of("set/b.bin")}};
     const struct hub_draft draft = {.id = "set",
                                     .path = "set",
                                     .format = "files",
