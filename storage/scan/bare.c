@@ -50,7 +50,7 @@ enum hub_status hub_scan_publish(struct hub_scanner *s, struct hub_draft draft,
 /* ---- many at a time ---- */
 
 struct hub_batched {
-    struct hub_seen *seen;
+    struct hub_known_dataset *known;
     struct hub_fileset files;
     char *reason, *note;
     struct bare bare;
@@ -64,7 +64,7 @@ static void batched_dispose(struct hub_batched *set)
     free(set->bare.problems.problems);
 }
 
-enum hub_status hub_batch_add(struct hub_scanner *s, struct hub_batch *batch, struct hub_seen *seen,
+enum hub_status hub_batch_add(struct hub_scanner *s, struct hub_batch *batch, struct hub_known_dataset *known,
                               struct hub_fileset *files, const char *reason, struct hub_error *err)
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf note = HUB_BUF_INIT(16 * KIB);
@@ -73,15 +73,15 @@ enum hub_status hub_batch_add(struct hub_scanner *s, struct hub_batch *batch, st
     HUB_CLEANUP(hub_freep) char *why = reason ? strdup(reason) : NULL;
     if (!batch->sets || (reason && !why))
         return hub_no_memory(err);
-    HUB_TRY(hub_seen_key(s, seen->root, seen->id, &note));
+    HUB_TRY(hub_known_key(s, known->root, known->id, &note));
     if (!batch->count)
         batch->began_ms = hub_time_mono_ms();
-    batch->sets[batch->count++] =
-        (struct hub_batched){.seen = seen, .files = *files, .reason = why, .note = hub_buf_take(&note, NULL)};
+    batch->sets[batch->count++] = (struct hub_batched){
+        .known = known, .files = *files, .reason = why, .note = hub_buf_take(&note, NULL)};
     why = NULL;
     batch->file_count += files->count;
     /* what a driver claimed is found while directories are asked about, which may take its time */
-    batch->at_once = batch->at_once || strcmp(seen->formats[0], "files") != 0;
+    batch->at_once = batch->at_once || strcmp(known->formats[0], "files") != 0;
     *files = (struct hub_fileset){0};
     return HUB_OK;
 }
@@ -96,16 +96,16 @@ bool hub_batch_is_due(const struct hub_batch *batch)
 static enum hub_status make_draft(struct hub_scanner *s, struct hub_batched *set, struct hub_draft *draft,
                                   struct hub_error *err)
 {
-    const struct hub_seen *seen = set->seen;
+    const struct hub_known_dataset *known = set->known;
     *draft = (struct hub_draft){
-        .id = seen->id,
-        .path = seen->path,
-        .format = seen->formats[0],
+        .id = known->id,
+        .path = known->path,
+        .format = known->formats[0],
         .reason = set->reason ? set->reason : "",
-        .root = seen->root,
+        .root = known->root,
         .status = set->reason ? HUB_DATASET_BROKEN : HUB_DATASET_READY,
         .note = set->note,
-        .note_value = {(const char *)&seen->signature, sizeof seen->signature},
+        .note_value = {(const char *)&known->signature, sizeof known->signature},
     };
     return complete(s, draft, &set->bare, &set->files, NULL, err);
 }
@@ -141,9 +141,9 @@ enum hub_status hub_batch_publish(struct hub_scanner *s, struct hub_batch *batch
     const enum hub_status st = drafts ? publish(s, batch, drafts, &done, err) : hub_no_memory(err);
     pthread_mutex_lock(&s->lock);
     for (uint32_t i = 0; i < done; i++) {
-        struct hub_seen *seen = batch->sets[i].seen;
-        seen->shown = seen->ready = true;
-        seen->published = seen->signature;
+        struct hub_known_dataset *known = batch->sets[i].known;
+        known->shown = known->ready = true;
+        known->published = known->signature;
     }
     pthread_mutex_unlock(&s->lock);
     clear(batch);

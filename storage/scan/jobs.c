@@ -5,17 +5,17 @@ void hub_scanner_jobs(struct hub_scanner *s, hub_scan_job_each each, void *user)
 {
     pthread_mutex_lock(&s->lock);
     for (size_t i = 0; i < s->slot_count; i++) {
-        for (const struct hub_seen *seen = s->slots[i]; seen; seen = seen->chain) {
-            if (seen->state == HUB_SEEN_IDLE)
+        for (const struct hub_known_dataset *known = s->slots[i]; known; known = known->chain) {
+            if (known->state == HUB_KNOWN_IDLE)
                 continue;
-            const bool running = seen->state == HUB_SEEN_RUNNING;
-            const struct hub_scan_job job = {.target = seen->id,
-                                             .running = running,
-                                             .done =
-                                                 running && seen->parts ? seen->parts - seen->unfinished : 0,
-                                             .of = running ? seen->parts : 0,
-                                             .started_ms = running ? seen->started_ms : 0,
-                                             .attempts = seen->tries};
+            const bool running = known->state == HUB_KNOWN_RUNNING;
+            const struct hub_scan_job job = {
+                .target = known->id,
+                .running = running,
+                .done = running && known->parts ? known->parts - known->unfinished : 0,
+                .of = running ? known->parts : 0,
+                .started_ms = running ? known->started_ms : 0,
+                .attempts = known->tries};
             each(user, &job);
         }
     }

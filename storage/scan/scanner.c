@@ -41,13 +41,13 @@ static void take_hurried(struct hub_scanner *s)
     pthread_mutex_unlock(&s->hurry_lock);
     pthread_mutex_lock(&s->lock);
     for (unsigned i = 0; i < count; i++) {
-        struct hub_seen *seen = hub_seen_find(s, ids[i]);
-        if (seen && seen->state == HUB_SEEN_QUEUED && seen->queue == HUB_QUEUE_NORMAL) {
-            hub_seen_unqueue(s, seen);
-            hub_seen_push(s, seen, HUB_QUEUE_URGENT);
-        } else if (seen && seen->state == HUB_SEEN_IDLE) {
+        struct hub_known_dataset *known = hub_known_find(s, ids[i]);
+        if (known && known->state == HUB_KNOWN_QUEUED && known->queue == HUB_QUEUE_NORMAL) {
+            hub_known_unqueue(s, known);
+            hub_known_push(s, known, HUB_QUEUE_URGENT);
+        } else if (known && known->state == HUB_KNOWN_IDLE) {
             if (lost[i])
-                seen->published = 0;
+                known->published = 0;
             /* its files are not what was indexed; requests alone must not keep us sweeping */
             s->sweep_at_ms = HUB_MIN(s->sweep_at_ms, s->rest_until_ms);
         }
@@ -93,7 +93,7 @@ static int wait_ms(struct hub_scanner *s)
     int64_t ms = s->sweep_wanted               ? 0
                  : s->sweep_at_ms == INT64_MAX ? -1
                                                : HUB_MAX(s->sweep_at_ms - now_ms, (int64_t)0);
-    if (s->running || hub_seen_next(s))
+    if (s->running || hub_known_next(s))
         ms = ms < 0 ? SHOW_MS : HUB_MIN(ms, (int64_t)SHOW_MS);
     pthread_mutex_unlock(&s->lock);
     return (int)HUB_MIN(ms, (int64_t)3600000);
@@ -236,7 +236,7 @@ void hub_scanner_stop(struct hub_scanner *s)
     for (unsigned i = 0; i < s->worker_count; i++)
         pthread_join(s->workers[i], NULL);
     free(s->workers);
-    hub_seen_free_all(s);
+    hub_known_free_all(s);
     hub_watch_free(s->watch);
     for (uint32_t i = 0; i < s->clash_count; i++)
         free(s->clashes[i]);
@@ -256,10 +256,10 @@ void hub_scanner_stop(struct hub_scanner *s)
 static void count_states(const struct hub_scanner *s, struct hub_scan_progress *out)
 {
     for (size_t i = 0; i < s->slot_count; i++) {
-        for (const struct hub_seen *seen = s->slots[i]; seen; seen = seen->chain) {
-            out->to_inspect += seen->state == HUB_SEEN_QUEUED;
-            out->postponed += seen->state == HUB_SEEN_WAITING && seen->troubles;
-            out->given_up += seen->given_up;
+        for (const struct hub_known_dataset *known = s->slots[i]; known; known = known->chain) {
+            out->to_inspect += known->state == HUB_KNOWN_QUEUED;
+            out->postponed += known->state == HUB_KNOWN_WAITING && known->troubles;
+            out->given_up += known->given_up;
         }
     }
 }
@@ -286,9 +286,9 @@ bool hub_scanner_parts(struct hub_scanner *s, const char *id, uint32_t *parts, u
 {
     if (pthread_mutex_trylock(&s->lock) != 0)
         return false; /* held while something is published: not worth the wait */
-    const struct hub_seen *seen = hub_seen_find(s, id);
-    *parts = seen ? seen->parts : 0;
-    *done = *parts ? *parts - seen->unfinished : 0;
+    const struct hub_known_dataset *known = hub_known_find(s, id);
+    *parts = known ? known->parts : 0;
+    *done = *parts ? *parts - known->unfinished : 0;
     pthread_mutex_unlock(&s->lock);
     return *parts > 0;
 }

@@ -1,4 +1,4 @@
-/** What the scanner's files share: the datasets that were seen, the queue, the inspections under way. */
+/** What the scanner's files share: the datasets that were known, the queue, the inspections under way. */
 #ifndef HUB_SCAN_STATE_H
 #define HUB_SCAN_STATE_H
 
@@ -10,11 +10,11 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-enum hub_seen_state {
-    HUB_SEEN_IDLE = 0, /* published as it was seen last */
-    HUB_SEEN_WAITING,  /* changed a moment ago, or locked: looked at again when due */
-    HUB_SEEN_QUEUED,
-    HUB_SEEN_RUNNING,
+enum hub_known_state {
+    HUB_KNOWN_IDLE = 0, /* published as it was seen last */
+    HUB_KNOWN_WAITING,  /* changed a moment ago, or locked: looked at again when due */
+    HUB_KNOWN_QUEUED,
+    HUB_KNOWN_RUNNING,
 };
 
 /** Which dataset is next: one that a request waits for, one that is new or changed, one that has had its
@@ -22,9 +22,9 @@ enum hub_seen_state {
 enum hub_scan_queue { HUB_QUEUE_URGENT = 0, HUB_QUEUE_NORMAL, HUB_QUEUE_SLOW, HUB_QUEUES };
 
 /** A dataset that the last sweeps saw. Behind the scanner's lock. */
-struct hub_seen {
-    struct hub_seen *chain;          /* of its slot */
-    struct hub_seen *before, *after; /* in the queue */
+struct hub_known_dataset {
+    struct hub_known_dataset *chain;          /* of its slot */
+    struct hub_known_dataset *before, *after; /* in the queue */
     char *id, *path;
     char **formats;
     uint32_t format_count, root;
@@ -39,7 +39,7 @@ struct hub_seen {
     unsigned rounds;   /* inspections that came to their end */
     unsigned limited;  /* parts that used up what an inspection may have, since the last pause */
     unsigned troubles; /* inspections that trouble of this machine ended, in a row */
-    enum hub_seen_state state;
+    enum hub_known_state state;
     unsigned tries; /* inspections that ended in a change or failure of ours, in a row */
     uint32_t parts; /* of the inspection under way; 0: none, or its plan is not made yet */
     uint32_t unfinished;
@@ -51,15 +51,15 @@ struct hub_seen {
     struct hub_fileset files; /* while queued */
 };
 
-struct hub_seen_list {
-    struct hub_seen *first, *last;
+struct hub_known_queue {
+    struct hub_known_dataset *first, *last;
 };
 
 /** An inspection under way. `next_part` and `unfinished` are behind the scanner's lock. */
 struct hub_work {
     struct hub_work *next, **link; /* in the list of those with parts left */
     struct hub_scanner *scanner;
-    struct hub_seen *seen; /* stays while it runs */
+    struct hub_known_dataset *known; /* stays while it runs */
     char *id, *path;
     uint32_t root;
     bool single_files;
@@ -106,9 +106,9 @@ struct hub_scanner {
 
     pthread_mutex_t lock; /* all below */
     pthread_cond_t work_wake, idle_wake;
-    struct hub_seen **slots;
-    size_t slot_count, seen_count;
-    struct hub_seen_list queues[HUB_QUEUES];
+    struct hub_known_dataset **slots;
+    size_t slot_count, known_count;
+    struct hub_known_queue queues[HUB_QUEUES];
     struct hub_work *works;
     unsigned running; /* datasets */
     unsigned missed;  /* sweeps in a row that could not look everywhere */
@@ -134,21 +134,21 @@ void hub_scan_tell(const struct hub_scanner *s, enum hub_scan_event_kind kind, c
 /** Wake the scanner's own thread. */
 void hub_scan_wake(struct hub_scanner *s);
 
-/* ---- seen.c (lock held) ---- */
+/* ---- known.c (lock held) ---- */
 
-struct hub_seen *hub_seen_find(const struct hub_scanner *s, const char *id);
+struct hub_known_dataset *hub_known_find(const struct hub_scanner *s, const char *id);
 /** The dataset of this id, made if need be. NULL: no memory. */
-struct hub_seen *hub_seen_get(struct hub_scanner *s, const struct hub_found_dataset *found);
-void hub_seen_remove(struct hub_scanner *s, struct hub_seen *seen);
-void hub_seen_free_all(struct hub_scanner *s);
+struct hub_known_dataset *hub_known_get(struct hub_scanner *s, const struct hub_found_dataset *found);
+void hub_known_remove(struct hub_scanner *s, struct hub_known_dataset *known);
+void hub_known_free_all(struct hub_scanner *s);
 /** After a sweep: forget what it did not see, unless its root could not be read. */
-void hub_seen_forget_gone(struct hub_scanner *s, const bool *root_missing);
-void hub_seen_push(struct hub_scanner *s, struct hub_seen *seen, enum hub_scan_queue queue);
+void hub_known_forget_gone(struct hub_scanner *s, const bool *root_missing);
+void hub_known_push(struct hub_scanner *s, struct hub_known_dataset *known, enum hub_scan_queue queue);
 /** Whose turn it is; NULL: nobody waits. */
-struct hub_seen *hub_seen_next(const struct hub_scanner *s);
-void hub_seen_unqueue(struct hub_scanner *s, struct hub_seen *seen);
+struct hub_known_dataset *hub_known_next(const struct hub_scanner *s);
+void hub_known_unqueue(struct hub_scanner *s, struct hub_known_dataset *known);
 /** Look at it again in `after_ms`. */
-void hub_seen_wait(struct hub_scanner *s, struct hub_seen *seen, int64_t after_ms);
+void hub_known_wait(struct hub_scanner *s, struct hub_known_dataset *known, int64_t after_ms);
 bool hub_scan_is_idle(const struct hub_scanner *s);
 
 /** Over bidders, files and drivers: the same means there is nothing to inspect. Never 0. */
@@ -157,7 +157,8 @@ uint64_t hub_scan_signature(const struct hub_scanner *s, const char *const *form
 /** Another signature, for what failed under today's limits of an inspection. */
 uint64_t hub_scan_limited(const struct hub_scanner *s, uint64_t signature);
 /** Another one, for what was refused to us: found again in this round of this dataset alone. */
-uint64_t hub_scan_refused(const struct hub_scanner *s, const struct hub_seen *seen, uint64_t signature);
+uint64_t hub_scan_refused(const struct hub_scanner *s, const struct hub_known_dataset *known,
+                          uint64_t signature);
 /** The same of a part: its name, hint and files. */
 uint64_t hub_scan_part_signature(const struct hub_scanner *s, const char *format,
                                  const struct hub_found_part *part, const struct hub_fileset *files);
@@ -169,8 +170,8 @@ void hub_scan_sweep(struct hub_scanner *s);
 /** Milliseconds until the files have been left alone for the settle time; 0: they have. */
 int64_t hub_scan_unsettled_ms(const struct hub_scanner *s, const struct hub_fileset *files);
 /** Of the note about a dataset: the signature that was inspected. */
-HUB_MUST_USE enum hub_status hub_seen_key(const struct hub_scanner *s, uint32_t root, const char *id,
-                                          struct hub_buf *key);
+HUB_MUST_USE enum hub_status hub_known_key(const struct hub_scanner *s, uint32_t root, const char *id,
+                                           struct hub_buf *key);
 /** Remember that this state of the dataset was inspected; 0: forget it. */
 void hub_scan_remember(struct hub_scanner *s, uint32_t root, const char *id, uint64_t signature);
 /** Remember how often trouble of this machine ended its inspection. */
@@ -203,7 +204,7 @@ struct hub_batch {
 /** Take a dataset with its files, and `reason` it is broken for or NULL. Lock held; it stays until the batch
  * is published. */
 HUB_MUST_USE enum hub_status hub_batch_add(struct hub_scanner *s, struct hub_batch *batch,
-                                           struct hub_seen *seen, struct hub_fileset *files,
+                                           struct hub_known_dataset *known, struct hub_fileset *files,
                                            const char *reason, struct hub_error *err);
 /** It is full, or what is in it has waited long enough. */
 bool hub_batch_is_due(const struct hub_batch *batch);

@@ -59,7 +59,7 @@ enum hub_status hub_scan_problems(const struct hub_findings *plan, const struct 
 
 /* ---- notes ---- */
 
-enum hub_status hub_seen_key(const struct hub_scanner *s, uint32_t root, const char *id, struct hub_buf *key)
+enum hub_status hub_known_key(const struct hub_scanner *s, uint32_t root, const char *id, struct hub_buf *key)
 {
     return hub_buf_addf(key, NULL, "seen:%s:%s", hub_root_key(&s->walk.roots->roots[root]), id);
 }
@@ -68,7 +68,7 @@ void hub_scan_remember(struct hub_scanner *s, uint32_t root, const char *id, uin
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf key = HUB_BUF_INIT(16 * KIB);
     const struct hub_view value = {(const char *)&signature, signature ? sizeof signature : 0};
-    if (hub_seen_key(s, root, id, &key) || hub_catalog_note_put(s->catalog, key.data, value, NULL))
+    if (hub_known_key(s, root, id, &key) || hub_catalog_note_put(s->catalog, key.data, value, NULL))
         return; /* it is inspected once more after a restart */
 }
 
@@ -77,25 +77,25 @@ void hub_scan_remember_trouble(struct hub_scanner *s, uint32_t root, const char 
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf key = HUB_BUF_INIT(16 * KIB);
     const uint64_t note[] = {signature, troubles};
-    if (hub_seen_key(s, root, id, &key) ||
+    if (hub_known_key(s, root, id, &key) ||
         hub_catalog_note_put(s->catalog, key.data, (struct hub_view){(const char *)note, sizeof note}, NULL))
         return; /* after a restart it is tried as often again */
 }
 
 /* What is remembered of the state with this signature: that it was inspected, or what kept it from being. */
-static void recall_seen(const struct hub_scanner *s, struct hub_seen *seen, uint64_t signature)
+static void recall_known(const struct hub_scanner *s, struct hub_known_dataset *known, uint64_t signature)
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf key = HUB_BUF_INIT(16 * KIB), value = HUB_BUF_INIT(64);
     uint64_t note[2] = {0};
-    if (hub_seen_key(s, seen->root, seen->id, &key) ||
+    if (hub_known_key(s, known->root, known->id, &key) ||
         hub_catalog_note_get(s->catalog, key.data, &value, NULL) ||
         (value.size != sizeof note[0] && value.size != sizeof note))
         return;
     memcpy(note, value.data, value.size);
     if (value.size == sizeof note)
-        seen->troubles = note[0] == signature ? (unsigned)note[1] : 0;
+        known->troubles = note[0] == signature ? (unsigned)note[1] : 0;
     else
-        seen->published = note[0] == hub_scan_limited(s, signature) ? signature : note[0];
+        known->published = note[0] == hub_scan_limited(s, signature) ? signature : note[0];
 }
 
 /* ---- what is remembered of directories, while they are there ---- */
@@ -189,20 +189,21 @@ static void settle_clashes(struct hub_sweep *sweep)
 /* ---- one dataset ---- */
 
 /* What the catalogue knows from the last run. */
-static void know_again(struct hub_scanner *s, struct hub_seen *seen, uint64_t signature)
+static void know_again(struct hub_scanner *s, struct hub_known_dataset *known, uint64_t signature)
 {
     HUB_CLEANUP(hub_snapshot_putp) const struct hub_snapshot *snapshot = hub_catalog_snapshot(s->catalog);
-    const struct hub_summary *summary = hub_snapshot_find(snapshot, hub_view_of(seen->id));
-    if (!summary || summary->root != seen->root || strcmp(summary->path, seen->path) != 0)
+    const struct hub_summary *summary = hub_snapshot_find(snapshot, hub_view_of(known->id));
+    if (!summary || summary->root != known->root || strcmp(summary->path, known->path) != 0)
         return;
-    seen->shown = true;
-    seen->ready = summary->status != HUB_DATASET_PENDING;
-    recall_seen(s, seen, signature);
-    if (!seen->ready)
-        seen->published = 0;
+    known->shown = true;
+    known->ready = summary->status != HUB_DATASET_PENDING;
+    recall_known(s, known, signature);
+    if (!known->ready)
+        known->published = 0;
 }
 
-static void watch_files(struct hub_scanner *s, struct hub_seen *seen, const struct hub_fileset *files)
+static void watch_files(struct hub_scanner *s, struct hub_known_dataset *known,
+                        const struct hub_fileset *files)
 {
     const char *last = NULL;
     size_t last_size = 0;
@@ -215,57 +216,57 @@ static void watch_files(struct hub_scanner *s, struct hub_seen *seen, const stru
         last = files->files[i].path;
         last_size = size;
         HUB_CLEANUP(hub_freep) char *inner = strndup(last, size);
-        HUB_CLEANUP(hub_freep) char *path = inner ? hub_path_join(seen->path, inner) : NULL;
-        all = path && hub_watch_add(s->watch, &s->walk, seen->root, path) && all;
+        HUB_CLEANUP(hub_freep) char *path = inner ? hub_path_join(known->path, inner) : NULL;
+        all = path && hub_watch_add(s->watch, &s->walk, known->root, path) && all;
     }
-    seen->watched = all; /* else there may be room the next time */
+    known->watched = all; /* else there may be room the next time */
 }
 
-static enum hub_status show_pending(struct hub_scanner *s, struct hub_seen *seen,
+static enum hub_status show_pending(struct hub_scanner *s, struct hub_known_dataset *known,
                                     const struct hub_fileset *files, const char *reason,
                                     struct hub_error *err)
 {
-    if (seen->shown)
+    if (known->shown)
         return HUB_OK; /* the state before stays until the new one is inspected */
-    const struct hub_draft draft = {.id = seen->id,
-                                    .path = seen->path,
-                                    .format = seen->formats[0],
+    const struct hub_draft draft = {.id = known->id,
+                                    .path = known->path,
+                                    .format = known->formats[0],
                                     .reason = reason,
-                                    .root = seen->root,
+                                    .root = known->root,
                                     .status = HUB_DATASET_PENDING};
     HUB_TRY(hub_scan_publish(s, draft, files, NULL, err));
-    seen->shown = true;
+    known->shown = true;
     return HUB_OK;
 }
 
 /* What nobody has to inspect: plain files, and what cannot be inspected. */
-static enum hub_status publish_soon(struct hub_sweep *sweep, struct hub_seen *seen,
+static enum hub_status publish_soon(struct hub_sweep *sweep, struct hub_known_dataset *known,
                                     const struct hub_found_dataset *found, struct hub_error *err)
 {
-    if (seen->state == HUB_SEEN_QUEUED)
-        hub_seen_unqueue(sweep->scanner, seen);
-    seen->state = HUB_SEEN_IDLE;
-    return hub_batch_add(sweep->scanner, &sweep->batch, seen, found->files, found->broken, err);
+    if (known->state == HUB_KNOWN_QUEUED)
+        hub_known_unqueue(sweep->scanner, known);
+    known->state = HUB_KNOWN_IDLE;
+    return hub_batch_add(sweep->scanner, &sweep->batch, known, found->files, found->broken, err);
 }
 
-static enum hub_status queue(struct hub_scanner *s, struct hub_seen *seen, struct hub_fileset *files,
-                             struct hub_error *err)
+static enum hub_status queue(struct hub_scanner *s, struct hub_known_dataset *known,
+                             struct hub_fileset *files, struct hub_error *err)
 {
     const int64_t left_ms = hub_scan_unsettled_ms(s, files);
-    const bool queued = seen->state == HUB_SEEN_QUEUED;
-    if (seen->state == HUB_SEEN_QUEUED)
-        hub_seen_unqueue(s, seen);
-    seen->state = HUB_SEEN_IDLE;
+    const bool queued = known->state == HUB_KNOWN_QUEUED;
+    if (known->state == HUB_KNOWN_QUEUED)
+        hub_known_unqueue(s, known);
+    known->state = HUB_KNOWN_IDLE;
     if (left_ms > 0) {
-        HUB_TRY(show_pending(s, seen, files, "its files changed a moment ago", err));
-        hub_seen_wait(s, seen, left_ms + 1);
+        HUB_TRY(show_pending(s, known, files, "its files changed a moment ago", err));
+        hub_known_wait(s, known, left_ms + 1);
         return HUB_OK;
     }
-    HUB_TRY(show_pending(s, seen, files, "waiting to be inspected", err));
-    hub_fileset_dispose(&seen->files);
-    seen->files = *files;
+    HUB_TRY(show_pending(s, known, files, "waiting to be inspected", err));
+    hub_fileset_dispose(&known->files);
+    known->files = *files;
     *files = (struct hub_fileset){0};
-    hub_seen_push(s, seen, queued ? seen->queue : HUB_QUEUE_NORMAL);
+    hub_known_push(s, known, queued ? known->queue : HUB_QUEUE_NORMAL);
     return HUB_OK;
 }
 
@@ -274,34 +275,34 @@ static enum hub_status found_locked(struct hub_sweep *sweep, struct hub_found_da
 {
     struct hub_scanner *s = sweep->scanner;
     const uint64_t signature = hub_scan_signature(s, found->formats, found->format_count, found->files);
-    struct hub_seen *seen = hub_seen_get(s, found);
-    HUB_TRY(hub_allocated(seen, err));
-    if (!seen->sweep)
-        know_again(s, seen, signature);
-    seen->sweep = s->sweep;
-    if (s->watch && (!seen->watched || seen->signature != signature))
-        watch_files(s, seen, found->files);
-    const bool same = seen->signature == signature;
-    seen->outdated = seen->state == HUB_SEEN_RUNNING && !same;
-    const bool backing_off = same && seen->state == HUB_SEEN_WAITING && hub_time_mono_ms() < seen->due_ms &&
-                             !(s->asked && seen->troubles);
-    if (seen->state == HUB_SEEN_RUNNING || backing_off || (same && seen->state == HUB_SEEN_QUEUED) ||
-        (same && seen->given_up && !s->asked))
+    struct hub_known_dataset *known = hub_known_get(s, found);
+    HUB_TRY(hub_allocated(known, err));
+    if (!known->sweep)
+        know_again(s, known, signature);
+    known->sweep = s->sweep;
+    if (s->watch && (!known->watched || known->signature != signature))
+        watch_files(s, known, found->files);
+    const bool same = known->signature == signature;
+    known->outdated = known->state == HUB_KNOWN_RUNNING && !same;
+    const bool backing_off = same && known->state == HUB_KNOWN_WAITING &&
+                             hub_time_mono_ms() < known->due_ms && !(s->asked && known->troubles);
+    if (known->state == HUB_KNOWN_RUNNING || backing_off || (same && known->state == HUB_KNOWN_QUEUED) ||
+        (same && known->given_up && !s->asked))
         return HUB_OK; /* of a changed file a running inspection finds out by itself */
-    if (!same && seen->signature)
-        seen->troubles = seen->tries = 0;
-    seen->given_up = seen->slow = false;
-    seen->signature = signature;
-    const bool again = seen->refused && (s->asked || hub_time_mono_ms() >= seen->due_ms);
-    if (seen->published == signature && !again) {
-        if (seen->state == HUB_SEEN_QUEUED)
-            hub_seen_unqueue(s, seen);
-        seen->state = HUB_SEEN_IDLE;
+    if (!same && known->signature)
+        known->troubles = known->tries = 0;
+    known->given_up = known->slow = false;
+    known->signature = signature;
+    const bool again = known->refused && (s->asked || hub_time_mono_ms() >= known->due_ms);
+    if (known->published == signature && !again) {
+        if (known->state == HUB_KNOWN_QUEUED)
+            hub_known_unqueue(s, known);
+        known->state = HUB_KNOWN_IDLE;
         return HUB_OK;
     }
     if (found->broken || strcmp(found->formats[0], "files") == 0)
-        return publish_soon(sweep, seen, found, err);
-    return queue(s, seen, found->files, err);
+        return publish_soon(sweep, known, found, err);
+    return queue(s, known, found->files, err);
 }
 
 static enum hub_status on_found(void *user, struct hub_found_dataset *found, struct hub_error *err)
@@ -350,11 +351,11 @@ static bool is_gone(struct hub_scanner *s, const struct hub_summary *summary, co
 {
     if (summary->root >= s->walk.roots->count)
         return true;
-    const struct hub_seen *seen = hub_seen_find(s, summary->id);
-    if (seen && seen->state == HUB_SEEN_RUNNING && seen->root == summary->root)
+    const struct hub_known_dataset *known = hub_known_find(s, summary->id);
+    if (known && known->state == HUB_KNOWN_RUNNING && known->root == summary->root)
         return false;
-    if (seen && seen->sweep == s->sweep)
-        return seen->root != summary->root;
+    if (known && known->sweep == s->sweep)
+        return known->root != summary->root;
     return !root_missing[summary->root];
 }
 
@@ -375,7 +376,7 @@ static void remove_gone(struct hub_scanner *s, const bool *root_missing)
             hub_scan_remember(s, summary->root, summary->id, 0);
     }
     pthread_mutex_lock(&s->lock);
-    hub_seen_forget_gone(s, root_missing);
+    hub_known_forget_gone(s, root_missing);
     pthread_mutex_unlock(&s->lock);
 }
 
@@ -385,10 +386,10 @@ static int64_t next_due_ms(const struct hub_scanner *s, int64_t now_ms)
 {
     int64_t due_ms = s->sweep_s ? now_ms + (int64_t)s->sweep_s * 1000 : INT64_MAX;
     for (size_t i = 0; i < s->slot_count; i++)
-        for (const struct hub_seen *seen = s->slots[i]; seen; seen = seen->chain)
-            if (seen->state == HUB_SEEN_WAITING)
-                due_ms = HUB_MIN(due_ms, seen->due_ms);
-            else if (seen->outdated)
+        for (const struct hub_known_dataset *known = s->slots[i]; known; known = known->chain)
+            if (known->state == HUB_KNOWN_WAITING)
+                due_ms = HUB_MIN(due_ms, known->due_ms);
+            else if (known->outdated)
                 due_ms = HUB_MIN(due_ms, now_ms + OUTDATED_MS);
     return due_ms;
 }
@@ -402,7 +403,7 @@ static void end_sweep(struct hub_scanner *s, enum hub_status st, const struct hu
     s->progress.sweeps++;
     s->progress.walked = s->progress.walked || !st;
     s->progress.directories = out->directories;
-    s->progress.datasets = s->seen_count;
+    s->progress.datasets = s->known_count;
     s->progress.clashes = out->clashes;
     s->progress.not_entered = out->not_entered;
     s->progress.unwatched = s->watch ? hub_watch_missed(s->watch) : 0;

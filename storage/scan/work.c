@@ -79,30 +79,30 @@ static void work_free(struct hub_work *w)
 }
 
 /* Take over what the queue held. The scanner's lock is held. */
-static struct hub_work *work_new(struct hub_scanner *s, struct hub_seen *seen)
+static struct hub_work *work_new(struct hub_scanner *s, struct hub_known_dataset *known)
 {
     struct hub_work *w = calloc(1, sizeof *w);
     if (!w)
         return NULL;
     w->scanner = s;
-    w->seen = seen;
-    w->id = strdup(seen->id);
-    w->path = strdup(seen->path);
-    w->root = seen->root;
-    w->single_files = seen->single_files;
-    w->signature = seen->signature;
+    w->known = known;
+    w->id = strdup(known->id);
+    w->path = strdup(known->path);
+    w->root = known->root;
+    w->single_files = known->single_files;
+    w->signature = known->signature;
     w->began_ms = hub_time_mono_ms();
-    w->job_files = calloc(seen->files.count + (size_t)1, sizeof *w->job_files);
+    w->job_files = calloc(known->files.count + (size_t)1, sizeof *w->job_files);
     if (!w->id || !w->path || !w->job_files) {
         work_free(w);
         return NULL;
     }
-    w->files = seen->files;
-    seen->files = (struct hub_fileset){0};
+    w->files = known->files;
+    known->files = (struct hub_fileset){0};
     for (uint32_t i = 0; i < w->files.count; i++)
         w->job_files[i] = (struct hub_job_file){w->files.files[i].path, w->files.files[i].stamp.size, false};
-    seen->state = HUB_SEEN_RUNNING;
-    seen->started_ms = hub_time_now_ns() / 1000000;
+    known->state = HUB_KNOWN_RUNNING;
+    known->started_ms = hub_time_now_ns() / 1000000;
     s->running++;
     return w;
 }
@@ -170,8 +170,8 @@ static enum hub_status plan(struct hub_work *w, struct hub_error *err)
 {
     struct opener opener = {.work = w};
     const enum hub_status st =
-        hub_inspector_plan(w->scanner->inspector, job_of(w, &opener), (const char *const *)w->seen->formats,
-                           w->seen->format_count, &w->format, &w->plan, err);
+        hub_inspector_plan(w->scanner->inspector, job_of(w, &opener), (const char *const *)w->known->formats,
+                           w->known->format_count, &w->format, &w->plan, err);
     w->refused = opener.refused;
     return st;
 }
@@ -183,7 +183,7 @@ static bool has_part(struct hub_work *w, struct hub_draft_part *part)
     const uint64_t limited = hub_scan_limited(w->scanner, part->signature);
     if (hub_catalog_has_part(catalog, w->root, w->id, part->name, part->signature))
         return true;
-    const uint64_t refused = hub_scan_refused(w->scanner, w->seen, part->signature);
+    const uint64_t refused = hub_scan_refused(w->scanner, w->known, part->signature);
     if (hub_catalog_has_part(catalog, w->root, w->id, part->name, refused)) {
         part->signature = refused;
         w->refused = true;
@@ -234,7 +234,7 @@ static enum hub_status run_part(struct hub_work *w, uint32_t number, struct hub_
     const enum hub_status st = hub_inspector_run(w->scanner->inspector, &job, found, err);
     if (opener.refused) {
         w->refused = true;
-        w->parts[number].signature = hub_scan_refused(w->scanner, w->seen, w->parts[number].signature);
+        w->parts[number].signature = hub_scan_refused(w->scanner, w->known, w->parts[number].signature);
     }
     return st;
 }
@@ -255,8 +255,8 @@ static struct hub_draft draft_of(const struct hub_work *w)
                               .turn = &w->turn};
 }
 
-/* The only part waits for the publication; of several each is put away at once, so that memory stays bounded.
- */
+/* The only part waits for the publication; of several each is put away at once, so that memory stays
+ * bounded. */
 static enum hub_status keep_part(struct hub_work *w, uint32_t number, struct hub_findings *found,
                                  struct hub_error *err)
 {
@@ -283,7 +283,7 @@ static enum hub_status keep_broken(struct hub_work *w, uint32_t number, struct h
         part->signature = hub_scan_limited(w->scanner, part->signature);
         pthread_mutex_lock(&w->scanner->lock);
         w->has_limited = true;
-        w->seen->limited++;
+        w->known->limited++;
         pthread_mutex_unlock(&w->scanner->lock);
     }
     if (w->plan.part_count == 1) {
@@ -363,7 +363,7 @@ static bool note_trouble(struct hub_work *w, const struct hub_error *why)
 {
     struct hub_scanner *s = w->scanner;
     pthread_mutex_lock(&s->lock);
-    const unsigned troubles = ++w->seen->troubles;
+    const unsigned troubles = ++w->known->troubles;
     const bool give_up = may_give_up(why) && troubles > MAX_RETRIES;
     s->progress.put_off++;
     s->progress.no_space = why->status == HUB_NO_SPACE;
@@ -382,28 +382,28 @@ static void show_pending(struct hub_work *w, const struct hub_error *why, bool g
                    "and at the next start)"
                  : "");
     const struct hub_draft draft =
-        bare_draft_of(w, w->format ? w->format : w->seen->formats[0], HUB_DATASET_PENDING, reason);
+        bare_draft_of(w, w->format ? w->format : w->known->formats[0], HUB_DATASET_PENDING, reason);
     (void)!hub_scan_publish(w->scanner, draft, &w->files, NULL, NULL);
 }
 
-/* Not an end: it is looked at again later, and listed as pending until then unless an older state is there.
- */
+/* Not an end: it is looked at again later, and listed as pending until then unless an older state is
+ * there. */
 static void put_off(struct hub_work *w, enum hub_status st, const struct hub_error *why)
 {
     struct hub_scanner *s = w->scanner;
-    struct hub_seen *seen = w->seen; /* stays while it runs */
+    struct hub_known_dataset *known = w->known; /* stays while it runs */
     const bool trouble = st != HUB_CHANGED && st != HUB_BUSY && st != HUB_CANCELLED;
     const bool give_up = trouble && note_trouble(w, why);
-    if (!seen->ready && !s->stop)
+    if (!known->ready && !s->stop)
         show_pending(w, why, give_up);
     pthread_mutex_lock(&s->lock);
-    seen->given_up = give_up;
+    known->given_up = give_up;
     if (give_up)
-        seen->state = HUB_SEEN_IDLE;
+        known->state = HUB_KNOWN_IDLE;
     else if (!s->stop)
-        hub_seen_wait(s, seen, pause_ms(s, st, seen->tries));
-    seen->tries++;
-    seen->limited = 0;
+        hub_known_wait(s, known, pause_ms(s, st, known->tries));
+    known->tries++;
+    known->limited = 0;
     pthread_mutex_unlock(&s->lock);
 }
 
@@ -412,11 +412,11 @@ static void queue_again(struct hub_work *w)
 {
     struct hub_scanner *s = w->scanner;
     pthread_mutex_lock(&s->lock);
-    hub_fileset_dispose(&w->seen->files);
-    w->seen->files = w->files;
+    hub_fileset_dispose(&w->known->files);
+    w->known->files = w->files;
     w->files = (struct hub_fileset){0};
-    w->seen->slow = true;
-    hub_seen_push(s, w->seen, HUB_QUEUE_SLOW);
+    w->known->slow = true;
+    hub_known_push(s, w->known, HUB_QUEUE_SLOW);
     pthread_mutex_unlock(&s->lock);
 }
 
@@ -429,13 +429,13 @@ static void done(struct hub_work *w, bool failed, bool limited)
                                  : w->signature);
     hub_store_forget(s->store, w->root, w->path);
     pthread_mutex_lock(&s->lock);
-    w->seen->state = HUB_SEEN_IDLE;
-    w->seen->shown = w->seen->ready = true;
-    w->seen->published = w->signature;
-    w->seen->refused = w->refused;
-    w->seen->due_ms = hub_time_mono_ms() + (int64_t)s->retry_ms * REFUSED_PAUSES;
-    w->seen->rounds++;
-    w->seen->tries = w->seen->troubles = w->seen->limited = 0;
+    w->known->state = HUB_KNOWN_IDLE;
+    w->known->shown = w->known->ready = true;
+    w->known->published = w->signature;
+    w->known->refused = w->refused;
+    w->known->due_ms = hub_time_mono_ms() + (int64_t)s->retry_ms * REFUSED_PAUSES;
+    w->known->rounds++;
+    w->known->tries = w->known->troubles = w->known->limited = 0;
     s->progress.inspected++;
     s->progress.no_space = false;
     s->progress.failed += failed;
@@ -448,7 +448,7 @@ static void leave(struct hub_work *w)
     struct hub_scanner *s = w->scanner;
     pthread_mutex_lock(&s->lock);
     s->running--;
-    if (!s->running && !hub_seen_next(s))
+    if (!s->running && !hub_known_next(s))
         hub_scan_wake(s); /* the last one: show it at once */
     pthread_cond_broadcast(&s->idle_wake);
     pthread_mutex_unlock(&s->lock);
@@ -494,8 +494,8 @@ static void list_work(struct hub_work *w)
     if (w->next)
         w->next->link = &w->next;
     s->works = w;
-    w->seen->parts = w->plan.part_count;
-    w->seen->unfinished = w->unfinished;
+    w->known->parts = w->plan.part_count;
+    w->known->unfinished = w->unfinished;
     pthread_cond_broadcast(&s->work_wake);
 }
 
@@ -508,17 +508,17 @@ static void unlist_work(struct hub_work *w)
 
 static bool turn_is_over(const struct hub_scanner *s, const struct hub_work *w)
 {
-    return hub_seen_next(s) && hub_time_mono_ms() - w->began_ms > (int64_t)s->turn_ms;
+    return hub_known_next(s) && hub_time_mono_ms() - w->began_ms > (int64_t)s->turn_ms;
 }
 
 /* Parts that are over: true when they were the last of those begun. The lock is held. */
 static bool count_down(struct hub_work *w, uint32_t parts)
 {
     w->unfinished -= parts;
-    w->seen->unfinished = w->unfinished;
+    w->known->unfinished = w->unfinished;
     if (w->unfinished)
         return false;
-    w->seen->parts = 0;
+    w->known->parts = 0;
     return true;
 }
 
@@ -533,12 +533,12 @@ struct task {
 };
 
 /* The lock is held. */
-static struct task take_dataset(struct hub_scanner *s, struct hub_seen *seen)
+static struct task take_dataset(struct hub_scanner *s, struct hub_known_dataset *known)
 {
-    hub_seen_unqueue(s, seen);
-    struct hub_work *w = work_new(s, seen);
+    hub_known_unqueue(s, known);
+    struct hub_work *w = work_new(s, known);
     if (!w) {
-        hub_seen_wait(s, seen, s->retry_ms);
+        hub_known_wait(s, known, s->retry_ms);
         return (struct task){0};
     }
     snprintf(s->progress.current, sizeof s->progress.current, "%s", w->id);
@@ -564,17 +564,17 @@ static struct task take_part(struct hub_scanner *s, struct hub_work *w)
 /* The lock is held. */
 static struct task take_task(struct hub_scanner *s, bool *any)
 {
-    struct hub_seen *seen = s->stop ? NULL : hub_seen_next(s);
-    *any = seen || s->works;
-    if (seen && (seen->queue == HUB_QUEUE_URGENT || !s->works))
-        return take_dataset(s, seen);
+    struct hub_known_dataset *known = s->stop ? NULL : hub_known_next(s);
+    *any = known || s->works;
+    if (known && (known->queue == HUB_QUEUE_URGENT || !s->works))
+        return take_dataset(s, known);
     return s->works ? take_part(s, s->works) : (struct task){0};
 }
 
 static enum hub_status take_turn(struct hub_work *w, struct hub_error *err)
 {
     const struct hub_draft draft = {
-        .id = w->id, .path = w->path, .format = w->seen->formats[0], .root = w->root};
+        .id = w->id, .path = w->path, .format = w->known->formats[0], .root = w->root};
     return ours(hub_catalog_take_turn(w->scanner->catalog, &draft, &w->turn, err), err);
 }
 
@@ -611,11 +611,11 @@ static void run(const struct task *task)
         w->failed = st;
         w->err = err;
     }
-    if (!w->failed && w->seen->limited >= MAX_LIMITED && w->next_part < w->todo_count)
+    if (!w->failed && w->known->limited >= MAX_LIMITED && w->next_part < w->todo_count)
         w->failed = hub_fail(&w->err, HUB_TIMEOUT,
                              "%u of its parts used up the time or memory an inspection may have "
                              "(--inspect-time, --inspect-memory)",
-                             w->seen->limited);
+                             w->known->limited);
     const bool over = count_down(w, 1);
     pthread_mutex_unlock(&s->lock);
     if (over)
