@@ -88,7 +88,7 @@ bool hub_resolve_is_wanted(const struct hub_request *request, const char *revisi
 static enum hub_status not_inspected(struct hub_scanner *scanner, const struct hub_summary *summary,
                                      struct hub_error *err)
 {
-    hub_scanner_hurry(scanner, summary->id);
+    hub_scanner_prioritize(scanner, summary->id);
     return hub_fail_as(err, HUB_BUSY, "pending", "'%s' is not inspected yet%s%s", summary->id,
                        *summary->reason ? ": " : "", summary->reason);
 }
@@ -96,7 +96,7 @@ static enum hub_status not_inspected(struct hub_scanner *scanner, const struct h
 enum hub_status hub_resolve_changed(struct hub_app *app, const struct hub_summary *summary,
                                     struct hub_error *err)
 {
-    hub_scanner_hurry(app->scanner, summary->id);
+    hub_scanner_prioritize(app->scanner, summary->id);
     return hub_fail_as(err, HUB_CHANGED, "dataset-changing",
                        "a file of '%s' is not what was indexed; it is being inspected again", summary->id);
 }

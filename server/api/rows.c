@@ -75,7 +75,7 @@ static enum hub_status open_side(struct hub_request *request, const struct hub_s
     const enum hub_status st = hub_file_get(s->app->store, &ref, out, err);
     if (st != HUB_CHANGED && st != HUB_NOT_FOUND)
         return st;
-    hub_scanner_lost(s->app->scanner, s->dataset->summary->id);
+    hub_scanner_reinspect(s->app->scanner, s->dataset->summary->id);
     return hub_resolve_changed(s->app, s->dataset->summary, err);
 }
 

@@ -81,10 +81,10 @@ void hub_scanner_progress(struct hub_scanner *scanner, struct hub_scan_progress 
 /** How far the inspection of a dataset is: false when none is under way or its parts are not known yet. */
 bool hub_scanner_parts(struct hub_scanner *scanner, const char *id, uint32_t *parts, uint32_t *done);
 /** A request met a pending or changed dataset: inspect it next. Cheap, any thread. */
-void hub_scanner_hurry(struct hub_scanner *scanner, const char *id);
+void hub_scanner_prioritize(struct hub_scanner *scanner, const char *id);
 /** The side data of a dataset are not those that were published (of a state directory only some was
  * restored): its parts are looked at again, the sound ones kept. Cheap, any thread. */
-void hub_scanner_lost(struct hub_scanner *scanner, const char *id);
+void hub_scanner_reinspect(struct hub_scanner *scanner, const char *id);
 /** Sweep now (tests, SIGHUP); what was given up is tried once more. */
 void hub_scanner_sweep(struct hub_scanner *scanner);
 /** Wait until idle or the timeout: true when idle. */

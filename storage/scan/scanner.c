@@ -27,18 +27,18 @@ void hub_scan_wake(struct hub_scanner *s)
         return; /* it is full: it will wake */
 }
 
-/* ---- hurried datasets, by ids that any thread may put down ---- */
+/* ---- urgent datasets, by ids that any thread may put down ---- */
 
-static void take_hurried(struct hub_scanner *s)
+static void take_urgent(struct hub_scanner *s)
 {
-    char ids[HUB_COUNT(s->hurry_ids)][HUB_HURRY_ID];
-    bool lost[HUB_COUNT(s->hurry_lost)];
-    pthread_mutex_lock(&s->hurry_lock);
-    const unsigned count = s->hurry_count;
-    memcpy(ids, s->hurry_ids, count * sizeof ids[0]);
-    memcpy(lost, s->hurry_lost, count * sizeof lost[0]);
-    s->hurry_count = 0;
-    pthread_mutex_unlock(&s->hurry_lock);
+    char ids[HUB_COUNT(s->urgent_ids)][HUB_URGENT_ID];
+    bool reinspect[HUB_COUNT(s->urgent_reinspect)];
+    pthread_mutex_lock(&s->urgent_lock);
+    const unsigned count = s->urgent_count;
+    memcpy(ids, s->urgent_ids, count * sizeof ids[0]);
+    memcpy(reinspect, s->urgent_reinspect, count * sizeof reinspect[0]);
+    s->urgent_count = 0;
+    pthread_mutex_unlock(&s->urgent_lock);
     pthread_mutex_lock(&s->lock);
     for (unsigned i = 0; i < count; i++) {
         struct hub_known_dataset *known = hub_known_find(s, ids[i]);
@@ -46,7 +46,7 @@ static void take_hurried(struct hub_scanner *s)
             hub_known_unqueue(s, known);
             hub_known_push(s, known, HUB_QUEUE_URGENT);
         } else if (known && known->state == HUB_KNOWN_IDLE) {
-            if (lost[i])
+            if (reinspect[i])
                 known->published = 0;
             /* its files are not what was indexed; requests alone must not keep us sweeping */
             s->sweep_at_ms = HUB_MIN(s->sweep_at_ms, s->rest_until_ms);
@@ -55,32 +55,32 @@ static void take_hurried(struct hub_scanner *s)
     pthread_mutex_unlock(&s->lock);
 }
 
-static void hurry(struct hub_scanner *s, const char *id, bool lost)
+static void put_urgent(struct hub_scanner *s, const char *id, bool reinspect)
 {
-    pthread_mutex_lock(&s->hurry_lock);
+    pthread_mutex_lock(&s->urgent_lock);
     unsigned i = 0;
-    while (i < s->hurry_count && strcmp(s->hurry_ids[i], id) != 0)
+    while (i < s->urgent_count && strcmp(s->urgent_ids[i], id) != 0)
         i++;
-    const bool added = i == s->hurry_count && i < HUB_COUNT(s->hurry_ids) && strlen(id) < HUB_HURRY_ID;
+    const bool added = i == s->urgent_count && i < HUB_COUNT(s->urgent_ids) && strlen(id) < HUB_URGENT_ID;
     if (added) {
-        strcpy(s->hurry_ids[s->hurry_count++], id);
-        s->hurry_lost[i] = false;
+        strcpy(s->urgent_ids[s->urgent_count++], id);
+        s->urgent_reinspect[i] = false;
     }
-    if (i < s->hurry_count)
-        s->hurry_lost[i] = s->hurry_lost[i] || lost;
-    pthread_mutex_unlock(&s->hurry_lock);
+    if (i < s->urgent_count)
+        s->urgent_reinspect[i] = s->urgent_reinspect[i] || reinspect;
+    pthread_mutex_unlock(&s->urgent_lock);
     if (added)
         hub_scan_wake(s);
 }
 
-void hub_scanner_hurry(struct hub_scanner *s, const char *id)
+void hub_scanner_prioritize(struct hub_scanner *s, const char *id)
 {
-    hurry(s, id, false);
+    put_urgent(s, id, false);
 }
 
-void hub_scanner_lost(struct hub_scanner *s, const char *id)
+void hub_scanner_reinspect(struct hub_scanner *s, const char *id)
 {
-    hurry(s, id, true);
+    put_urgent(s, id, true);
 }
 
 /* ---- the thread ---- */
@@ -145,7 +145,7 @@ static void *run(void *arg)
                 drain_wake(s);
             note_events(s);
         }
-        take_hurried(s);
+        take_urgent(s);
         (void)!hub_catalog_flush(s->catalog, NULL);
         if (hub_catalog_has_older(s->catalog) && is_idle(s))
             hub_catalog_complete(s->catalog);
@@ -205,7 +205,7 @@ enum hub_status hub_scanner_start(const struct hub_scanner_options *options, str
     s->wake_fd = -1;
     s->sweep_at_ms = INT64_MAX;
     pthread_mutex_init(&s->lock, NULL);
-    pthread_mutex_init(&s->hurry_lock, NULL);
+    pthread_mutex_init(&s->urgent_lock, NULL);
     pthread_cond_init(&s->work_wake, NULL);
     pthread_condattr_t monotonic;
     pthread_condattr_init(&monotonic);
@@ -245,7 +245,7 @@ void hub_scanner_stop(struct hub_scanner *s)
     pthread_cond_destroy(&s->work_wake);
     pthread_cond_destroy(&s->idle_wake);
     pthread_mutex_destroy(&s->lock);
-    pthread_mutex_destroy(&s->hurry_lock);
+    pthread_mutex_destroy(&s->urgent_lock);
     free(s->state);
     free(s->drivers);
     free(s);
@@ -273,13 +273,13 @@ void hub_scanner_progress(struct hub_scanner *s, struct hub_scan_progress *out)
         out->to_inspect = s->running;
         count_states(s, out);
         pthread_mutex_unlock(&s->lock);
-        pthread_mutex_lock(&s->hurry_lock);
+        pthread_mutex_lock(&s->urgent_lock);
         s->last_progress = *out;
     } else {
-        pthread_mutex_lock(&s->hurry_lock);
+        pthread_mutex_lock(&s->urgent_lock);
         *out = s->last_progress;
     }
-    pthread_mutex_unlock(&s->hurry_lock);
+    pthread_mutex_unlock(&s->urgent_lock);
 }
 
 bool hub_scanner_parts(struct hub_scanner *s, const char *id, uint32_t *parts, uint32_t *done)
@@ -297,7 +297,7 @@ void hub_scanner_sweep(struct hub_scanner *s)
 {
     pthread_mutex_lock(&s->lock);
     s->sweep_wanted = s->asked = true;
-    s->progress.no_space = false; /* found out anew */
+    s->progress.no_space = false; /* found out reinspect */
     pthread_mutex_unlock(&s->lock);
     hub_scan_wake(s);
 }

@@ -33,7 +33,7 @@ struct hub_known_dataset {
     bool shown;                /* the catalogue has it, in whatever state */
     bool ready;                /* ... and not merely pending */
     enum hub_scan_queue queue; /* while queued */
-    bool slow;                 /* it has had a turn and is not through: requests do not hurry it */
+    bool slow;                 /* it has had a turn and is not through: requests give it no priority */
     bool given_up;     /* after trouble of this machine: idle until it changes or a sweep is asked for */
     bool refused;      /* what is shown is of files that we may not read: looked at again without a change */
     unsigned rounds;   /* inspections that came to their end */
@@ -83,7 +83,7 @@ struct hub_work {
 
 struct hub_watch;
 
-enum { HUB_HURRY_ID = 1025 };
+enum { HUB_URGENT_ID = 1025 };
 
 struct hub_scanner {
     struct hub_catalog *catalog;
@@ -121,10 +121,10 @@ struct hub_scanner {
     atomic_uint side_serial;
     uint64_t born_ns;
 
-    pthread_mutex_t hurry_lock; /* all below; never held for long */
-    char hurry_ids[16][HUB_HURRY_ID];
-    bool hurry_lost[16]; /* their side data */
-    unsigned hurry_count;
+    pthread_mutex_t urgent_lock; /* all below; never held for long */
+    char urgent_ids[16][HUB_URGENT_ID];
+    bool urgent_reinspect[16]; /* what was published does not count: their side data were lost */
+    unsigned urgent_count;
     struct hub_scan_progress last_progress;
 };
 

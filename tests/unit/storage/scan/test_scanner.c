@@ -297,7 +297,7 @@ Test(scanner, stops_in_the_middle)
     for (unsigned i = 0; i < 4; i++) {
         start(0, true);
         usleep(20000 + i * 60000);
-        hub_scanner_hurry(hub.scanner, "D4RL/door/human-v2");
+        hub_scanner_prioritize(hub.scanner, "D4RL/door/human-v2");
         stop();
     }
     start(0, false);
