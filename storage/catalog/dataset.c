@@ -278,20 +278,20 @@ void hub_dataset_put(const struct hub_dataset *dataset)
 
 /* ---- side data that goes ---- */
 
-static bool still_open(const struct hub_catalog *catalog, const struct hub_doomed *doomed)
+static bool still_open(const struct hub_catalog *catalog, const struct hub_retired *retired)
 {
     for (const struct hub_dataset_box *box = catalog->opened; box; box = box->next)
-        if (box->dataset.summary->row == doomed->row && box->dataset.summary->serial <= doomed->serial)
+        if (box->dataset.summary->row == retired->row && box->dataset.summary->serial <= retired->serial)
             return true;
     return false;
 }
 
-void hub_doomed_reap(struct hub_catalog *catalog)
+void hub_retired_delete(struct hub_catalog *catalog)
 {
     char path[4096];
-    struct hub_doomed *gone = NULL;
+    struct hub_retired *gone = NULL;
     pthread_mutex_lock(&catalog->lock);
-    for (struct hub_doomed **at = &catalog->doomed, *d; (d = *at);) {
+    for (struct hub_retired **at = &catalog->retired, *d; (d = *at);) {
         if (still_open(catalog, d)) {
             at = &d->next;
             continue;
@@ -301,7 +301,7 @@ void hub_doomed_reap(struct hub_catalog *catalog)
         gone = d;
     }
     pthread_mutex_unlock(&catalog->lock);
-    for (struct hub_doomed *next; gone; gone = next) { /* a large file takes its time */
+    for (struct hub_retired *next; gone; gone = next) { /* a large file takes its time */
         next = gone->next;
         snprintf(path, sizeof path, "%s/%s", catalog->state, gone->path);
         (void)unlink(path);

@@ -35,8 +35,8 @@ struct hub_catalog_thread {
 };
 
 /** Side data whose part is gone: unlinked when no dataset opened at or before that state is left. */
-struct hub_doomed {
-    struct hub_doomed *next;
+struct hub_retired {
+    struct hub_retired *next;
     int64_t row;
     uint64_t serial;
     char path[];
@@ -74,7 +74,7 @@ struct hub_catalog {
     pthread_mutex_t lock; /* all below; held briefly */
     struct hub_catalog_thread *threads;
     struct hub_dataset_box *opened; /* every dataset in memory */
-    struct hub_doomed *doomed;
+    struct hub_retired *retired;
 
     struct hub_snapshot_box *_Atomic snapshot; /* replaced with write_lock held */
     atomic_uint taking; /* threads between reading that pointer and counting their reference */
@@ -171,6 +171,6 @@ static inline struct hub_dataset_box *hub_dataset_box_of(const struct hub_datase
 /** A file's number today, or HUB_NONE. */
 uint32_t hub_part_file(const struct hub_part_files *map, uint32_t number);
 /** Unlink side data that nobody can ask for any more. No lock held, never on an event thread. */
-void hub_doomed_reap(struct hub_catalog *catalog);
+void hub_retired_delete(struct hub_catalog *catalog);
 
 #endif

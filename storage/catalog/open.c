@@ -278,8 +278,8 @@ void hub_catalog_close(struct hub_catalog *catalog)
     }
     hub_lru_free(catalog->lru);
     hub_lru_free(catalog->digests);
-    hub_doomed_reap(catalog);
-    for (struct hub_doomed *d = catalog->doomed, *next; d; d = next) {
+    hub_retired_delete(catalog);
+    for (struct hub_retired *d = catalog->retired, *next; d; d = next) {
         next = d->next;
         free(d);
     }

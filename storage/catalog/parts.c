@@ -52,12 +52,12 @@ static enum hub_status doom_side(struct hub_publication *p, int64_t row, struct 
     if (!found)
         return HUB_OK;
     const struct hub_view side = hub_stmt_view(stmt, 0);
-    struct hub_doomed *doomed = calloc(1, sizeof *doomed + side.size + 1);
-    HUB_TRY(hub_allocated(doomed, err));
-    memcpy(doomed->path, side.data, side.size);
-    doomed->row = p->row;
-    doomed->next = p->doomed;
-    p->doomed = doomed;
+    struct hub_retired *retired = calloc(1, sizeof *retired + side.size + 1);
+    HUB_TRY(hub_allocated(retired, err));
+    memcpy(retired->path, side.data, side.size);
+    retired->row = p->row;
+    retired->next = p->retired;
+    p->retired = retired;
     return HUB_OK;
 }
 

@@ -17,7 +17,7 @@ void hub_publication_dispose(struct hub_publication *p)
     free(p->episodes);
     free(p->part_rows);
     free(p->broken_why);
-    for (struct hub_doomed *d = p->doomed, *next; d; d = next) {
+    for (struct hub_retired *d = p->retired, *next; d; d = next) {
         next = d->next;
         free(d);
     }
@@ -256,15 +256,15 @@ static void retire(struct hub_publication *p, const struct hub_summary *old)
         hub_lru_drop(catalog->lru, &key);
         hub_lru_drop_kind(catalog->lru, hub_cache_layouts(old->serial));
     }
-    if (!p->doomed)
+    if (!p->retired)
         return;
     pthread_mutex_lock(&catalog->lock);
-    while (p->doomed) {
-        struct hub_doomed *d = p->doomed;
-        p->doomed = d->next;
+    while (p->retired) {
+        struct hub_retired *d = p->retired;
+        p->retired = d->next;
         d->serial = catalog->next_serial - 1;
-        d->next = catalog->doomed;
-        catalog->doomed = d;
+        d->next = catalog->retired;
+        catalog->retired = d;
     }
     pthread_mutex_unlock(&catalog->lock);
 }
@@ -465,6 +465,6 @@ enum hub_status hub_catalog_flush(struct hub_catalog *catalog, struct hub_error 
     pthread_mutex_lock(&catalog->write_lock);
     const enum hub_status st = hub_summaries_show(catalog, true, err);
     pthread_mutex_unlock(&catalog->write_lock);
-    hub_doomed_reap(catalog);
+    hub_retired_delete(catalog);
     return st;
 }

@@ -55,7 +55,7 @@ struct hub_publication {
     uint32_t episode_count, episode_capacity;
     uint64_t steps;
     uint32_t problem_count;
-    struct hub_doomed *doomed;       /* side data of the parts that were deleted */
+    struct hub_retired *retired;     /* side data of the parts that were deleted */
     struct hub_summary_box *summary; /* as written, until it is in the list */
 };
 
