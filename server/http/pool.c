@@ -1,4 +1,4 @@
-/* The worker pool: see pool.h. Spreading work (hub_parallel): the caller puts a gang on a list, takes indices
+/* The worker pool: see pool.h. Spreading work (hub_parallel): the caller puts a job on a list, takes indices
  * itself, and idle workers join in until a task waits; it waits only for helpers that have begun, so it can
  * never wait for a worker that is not there. */
 #include "server/http/pool.h"
@@ -7,8 +7,8 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-struct gang {
-    struct gang *next;
+struct parallel_job {
+    struct parallel_job *next;
     void (*work)(void *arg, uint32_t i);
     void *arg;
     uint32_t count;
@@ -25,7 +25,7 @@ struct hub_pool {
     unsigned limit;
     unsigned heavy_running;
     bool heavy_next; /* they take turns while both wait */
-    struct gang *gangs;
+    struct parallel_job *jobs;
     bool stopping;
     struct hub_parallel parallel;
     unsigned started;
@@ -33,34 +33,34 @@ struct hub_pool {
     pthread_t threads[];
 };
 
-static bool take_index(struct gang *gang)
+static bool take_index(struct parallel_job *job)
 {
-    const uint_fast32_t i = atomic_fetch_add_explicit(&gang->taken, 1, memory_order_relaxed);
-    if (i >= gang->count)
+    const uint_fast32_t i = atomic_fetch_add_explicit(&job->taken, 1, memory_order_relaxed);
+    if (i >= job->count)
         return false;
-    gang->work(gang->arg, (uint32_t)i);
+    job->work(job->arg, (uint32_t)i);
     return true;
 }
 
-/* A gang with indices left; the mutex is held. */
-static struct gang *open_gang(struct hub_pool *pool)
+/* A job with indices left; the mutex is held. */
+static struct parallel_job *open_job(struct hub_pool *pool)
 {
-    for (struct gang *gang = pool->gangs; gang; gang = gang->next)
-        if (atomic_load_explicit(&gang->taken, memory_order_relaxed) < gang->count)
-            return gang;
+    for (struct parallel_job *job = pool->jobs; job; job = job->next)
+        if (atomic_load_explicit(&job->taken, memory_order_relaxed) < job->count)
+            return job;
     return NULL;
 }
 
 /* Until there are no indices left, or a task waits. */
-static void help(struct hub_pool *pool, struct gang *gang)
+static void help(struct hub_pool *pool, struct parallel_job *job)
 {
-    gang->helpers++;
+    job->helpers++;
     pthread_mutex_unlock(&pool->mutex);
-    while (!atomic_load_explicit(&pool->depth, memory_order_relaxed) && take_index(gang))
+    while (!atomic_load_explicit(&pool->depth, memory_order_relaxed) && take_index(job))
         ;
     pthread_mutex_lock(&pool->mutex);
-    if (--gang->helpers == 0)
-        pthread_cond_signal(&gang->idle);
+    if (--job->helpers == 0)
+        pthread_cond_signal(&job->idle);
 }
 
 /* The next task that may run now, or NULL. */
@@ -92,11 +92,11 @@ static void *worker(void *arg)
     pthread_mutex_lock(&pool->mutex);
     while (!pool->stopping) {
         struct hub_task *task = shift(pool);
-        struct gang *gang = task || atomic_load(&pool->depth) ? NULL : open_gang(pool);
+        struct parallel_job *job = task || atomic_load(&pool->depth) ? NULL : open_job(pool);
         if (task)
             run_task(pool, task);
-        else if (gang)
-            help(pool, gang);
+        else if (job)
+            help(pool, job);
         else
             pthread_cond_wait(&pool->more, &pool->mutex);
     }
@@ -107,23 +107,23 @@ static void *worker(void *arg)
 static void run_gang(void *pool_, void (*work)(void *arg, uint32_t i), void *arg, uint32_t count)
 {
     struct hub_pool *pool = pool_;
-    struct gang gang = {.work = work, .arg = arg, .count = count, .idle = PTHREAD_COND_INITIALIZER};
+    struct parallel_job job = {.work = work, .arg = arg, .count = count, .idle = PTHREAD_COND_INITIALIZER};
     pthread_mutex_lock(&pool->mutex);
-    gang.next = pool->gangs;
-    pool->gangs = &gang;
+    job.next = pool->jobs;
+    pool->jobs = &job;
     pthread_cond_broadcast(&pool->more);
     pthread_mutex_unlock(&pool->mutex);
-    while (take_index(&gang))
+    while (take_index(&job))
         ;
     pthread_mutex_lock(&pool->mutex);
-    struct gang **at = &pool->gangs;
-    while (*at != &gang)
+    struct parallel_job **at = &pool->jobs;
+    while (*at != &job)
         at = &(*at)->next;
-    *at = gang.next;
-    while (gang.helpers > 0)
-        pthread_cond_wait(&gang.idle, &pool->mutex);
+    *at = job.next;
+    while (job.helpers > 0)
+        pthread_cond_wait(&job.idle, &pool->mutex);
     pthread_mutex_unlock(&pool->mutex);
-    pthread_cond_destroy(&gang.idle);
+    pthread_cond_destroy(&job.idle);
 }
 
 enum hub_status hub_pool_new(unsigned workers, unsigned queue, struct hub_pool **out, struct hub_error *err)
