@@ -2,6 +2,7 @@
 #include "storage/base/digest.h"
 
 #include "storage/base/hex.h"
+#include "storage/base/order.h"
 
 #include <inttypes.h>
 #include <openssl/crypto.h>
@@ -99,11 +100,6 @@ bool hub_unhex(struct hub_view text, void *out, size_t size)
     return true;
 }
 
-static int by_path(const void *a, const void *b)
-{
-    return strcmp(((const struct hub_file_fact *)a)->path, ((const struct hub_file_fact *)b)->path);
-}
-
 static bool hidden(const char *path)
 {
     return path[0] == '.' || strstr(path, "/.");
@@ -128,7 +124,7 @@ static enum hub_status name_files(struct hub_file_fact *files, size_t count, boo
     char text[2 * HUB_DIGEST_MAX + 1];
     uint8_t bytes[HUB_DIGEST_MAX];
     if (count)
-        qsort(files, count, sizeof(*files), by_path);
+        qsort(files, count, sizeof(*files), hub_by_text);
     HUB_TRY(hub_digest_begin(&digest, HUB_SHA256, err));
     for (size_t i = 0; i < count; i++) {
         if (hidden(files[i].path))

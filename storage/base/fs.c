@@ -1,5 +1,6 @@
 /* File helpers: see fs.h. */
 #include "storage/base/fs.h"
+#include "storage/base/order.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -233,11 +234,6 @@ enum hub_status hub_fs_make_dirs(int directory, const char *path, unsigned mode,
     return HUB_OK;
 }
 
-static int by_text(const void *a, const void *b)
-{
-    return strcmp(((const struct hub_name *)a)->text, ((const struct hub_name *)b)->text);
-}
-
 void hub_names_dispose(struct hub_names *names)
 {
     free(names->items);
@@ -293,7 +289,7 @@ enum hub_status hub_fs_list(int directory, const char *path, size_t max, struct 
         names.items[i] = (struct hub_name){.text = at + 1, .type = (uint8_t)*at};
         at += strlen(at + 1) + 2;
     }
-    qsort(names.items, names.count, sizeof(*names.items), by_text);
+    qsort(names.items, names.count, sizeof(*names.items), hub_by_text);
     *out = names;
     return HUB_OK;
 }

@@ -5,6 +5,7 @@
  *   directory = files parts fields episodes, each behind its count (see pack.h; written by directory.c) */
 #include "storage/catalog/internal.h"
 
+#include "storage/base/order.h"
 #include "storage/base/pack.h"
 
 #include <stdio.h>
@@ -311,30 +312,17 @@ void hub_retired_delete(struct hub_catalog *catalog)
 
 /* ---- asking a dataset ---- */
 
-static int compare_path(const char *path, struct hub_view view)
-{
-    const int order = strncmp(path, view.data ? view.data : "", view.size);
-    return order ? order : path[view.size] != '\0';
-}
-
 /* First field whose path is not before `path`. */
 static uint32_t field_place(const struct hub_dataset *dataset, struct hub_view path)
 {
-    uint32_t low = 0, high = dataset->field_count;
-    while (low < high) {
-        const uint32_t middle = low + (high - low) / 2;
-        if (compare_path(dataset->fields[middle].path, path) < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return hub_lower_bound(&path, dataset->fields, dataset->field_count, sizeof *dataset->fields,
+                           hub_view_by_text);
 }
 
 uint32_t hub_dataset_find_field(const struct hub_dataset *dataset, struct hub_view path)
 {
     const uint32_t at = field_place(dataset, path);
-    return at < dataset->field_count && compare_path(dataset->fields[at].path, path) == 0 ? at : HUB_NONE;
+    return at < dataset->field_count && hub_view_is(path, dataset->fields[at].path) ? at : HUB_NONE;
 }
 
 static bool below(const char *path, struct hub_view group)
@@ -358,34 +346,19 @@ uint32_t hub_dataset_find_group(const struct hub_dataset *dataset, struct hub_vi
 
 const struct hub_dataset_episode *hub_dataset_find_episode(const struct hub_dataset *dataset, int64_t number)
 {
-    uint32_t low = 0, high = dataset->episode_count;
+    const uint32_t count = dataset->episode_count;
     /* mostly numbers are positions */
-    if (number >= 0 && number < (int64_t)high && dataset->episodes[number].number == number)
+    if (number >= 0 && number < (int64_t)count && dataset->episodes[number].number == number)
         return &dataset->episodes[number];
-    while (low < high) {
-        const uint32_t middle = low + (high - low) / 2;
-        if (dataset->episodes[middle].number < number)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < dataset->episode_count && dataset->episodes[low].number == number ? &dataset->episodes[low]
-                                                                                   : NULL;
+    return count ? bsearch(&number, dataset->episodes, count, sizeof *dataset->episodes, hub_by_i64) : NULL;
 }
 
 uint32_t hub_part_file(const struct hub_part_files *map, uint32_t number)
 {
     if (!map->count)
         return number;
-    uint32_t low = 0, high = map->count;
-    while (low < high) {
-        const uint32_t middle = low + (high - low) / 2;
-        if (map->from[middle] < number)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < map->count && map->from[low] == number ? map->to[low] : HUB_NONE;
+    const uint32_t at = hub_lower_bound(&number, map->from, map->count, sizeof *map->from, hub_by_u32);
+    return at < map->count && map->from[at] == number ? map->to[at] : HUB_NONE;
 }
 
 /* ---- its texts ---- */

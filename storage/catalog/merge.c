@@ -1,6 +1,7 @@
 /* What the parts say together: one list of fields (where they disagree, the first part's word stands and a
  * problem says so), and one list of episodes by number, in which the later of two with the same number is
  * dropped. */
+#include "storage/base/order.h"
 #include "storage/catalog/publish.h"
 
 #include <stdlib.h>
@@ -45,15 +46,7 @@ void hub_shape_of_layout(const struct hub_layout *layout, enum hub_field_type ty
 
 static uint32_t field_place(const struct hub_publication *p, const char *path)
 {
-    uint32_t low = 0, high = p->field_count;
-    while (low < high) {
-        const uint32_t middle = low + (high - low) / 2;
-        if (strcmp(p->fields[middle].path, path) < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return hub_lower_bound(&path, p->fields, p->field_count, sizeof *p->fields, hub_by_text);
 }
 
 static enum hub_status insert_field(struct hub_publication *p, uint32_t at, const char *path,

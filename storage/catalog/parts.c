@@ -1,5 +1,6 @@
 /* Writing one part: its row, the files it names, its fields with their layouts, its episodes
  * (episodes.c) and problems. */
+#include "storage/base/order.h"
 #include "storage/base/pack.h"
 #include "storage/catalog/publish.h"
 
@@ -9,21 +10,9 @@
 
 uint32_t hub_draft_file(const struct hub_draft *draft, struct hub_view path)
 {
-    uint32_t low = 0, high = draft->file_count;
-    while (low < high) {
-        const uint32_t middle = low + (high - low) / 2;
-        const char *at = draft->files[middle].path;
-        int order = strncmp(at, path.data ? path.data : "", path.size);
-        if (!order && at[path.size])
-            order = 1;
-        if (!order)
-            return middle;
-        if (order < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return HUB_NONE;
+    const uint32_t at =
+        hub_lower_bound(&path, draft->files, draft->file_count, sizeof *draft->files, hub_view_by_text);
+    return at < draft->file_count && hub_view_is(path, draft->files[at].path) ? at : HUB_NONE;
 }
 
 enum hub_status hub_part_find(struct hub_db *db, int64_t dataset, const char *name, uint64_t signature,

@@ -2,6 +2,7 @@
 #include "storage/catalog/publish.h"
 
 #include "storage/base/json.h"
+#include "storage/base/order.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -206,15 +207,9 @@ enum hub_status hub_catalog_problem_counts(struct hub_catalog *catalog, struct h
 
 uint32_t hub_problem_count_of(const struct hub_problem_counts *counts, const struct hub_summary *summary)
 {
-    uint32_t low = 0, high = counts->size;
-    while (low < high) {
-        const uint32_t middle = low + (high - low) / 2;
-        if (counts->items[middle].row < summary->row)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < counts->size && counts->items[low].row == summary->row ? counts->items[low].count : 0;
+    const struct hub_problem_count *found =
+        counts->size ? bsearch(&summary->row, counts->items, counts->size, sizeof *found, hub_by_i64) : NULL;
+    return found ? found->count : 0;
 }
 
 void hub_problem_counts_dispose(struct hub_problem_counts *counts)

@@ -1,6 +1,7 @@
 /* Publishing states of datasets: all of them in one transaction, then their summaries in the next snapshot. A
  * killed publication leaves the old states; side data it wrote is swept at the next start. */
 #include "storage/catalog/publish.h"
+#include "storage/base/order.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -147,12 +148,6 @@ static enum hub_status write_parts(struct hub_publication *p, struct hub_error *
     return HUB_OK;
 }
 
-static int compare_rows(const void *a, const void *b)
-{
-    const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return (x > y) - (x < y);
-}
-
 static enum hub_status parts_of(struct hub_publication *p, int64_t **out, size_t *count,
                                 struct hub_error *err)
 {
@@ -183,9 +178,9 @@ static enum hub_status drop_parts(struct hub_publication *p, struct hub_error *e
     HUB_TRY(hub_allocated(kept, err));
     for (size_t i = 0; i < kept_count; i++)
         kept[i] = p->part_rows[i];
-    qsort(kept, kept_count, sizeof *kept, compare_rows);
+    qsort(kept, kept_count, sizeof *kept, hub_by_i64);
     for (size_t i = 0; i < count; i++)
-        if (!bsearch(&rows[i], kept, kept_count, sizeof *kept, compare_rows))
+        if (!bsearch(&rows[i], kept, kept_count, sizeof *kept, hub_by_i64))
             HUB_TRY(hub_part_delete(p, rows[i], err));
     return HUB_OK;
 }

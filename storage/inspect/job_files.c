@@ -1,6 +1,7 @@
 /* What the hub sends to a child: the job, then the descriptors it asks for, one at a time. */
 #include "storage/inspect/job_state.h"
 
+#include "storage/base/order.h"
 #include "storage/inspect/text.h"
 
 #include <errno.h>
@@ -31,12 +32,6 @@ void hub_run_end_text(struct hub_view text, char *out, size_t size)
 
 /* ---- the job ---- */
 
-static int compare_numbers(const void *a, const void *b)
-{
-    const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    return (x > y) - (x < y);
-}
-
 static enum hub_status make_head(struct hub_run *run, struct hub_error *err)
 {
     const struct hub_job *job = run->job;
@@ -47,7 +42,7 @@ static enum hub_status make_head(struct hub_run *run, struct hub_error *err)
     HUB_TRY(hub_allocated(run->part_files, err));
     if (run->part_file_count) {
         memcpy(run->part_files, numbers, run->part_file_count * sizeof *run->part_files);
-        qsort(run->part_files, run->part_file_count, sizeof *run->part_files, compare_numbers);
+        qsort(run->part_files, run->part_file_count, sizeof *run->part_files, hub_by_u32);
     }
     struct hub_frame_writer *w = &run->writer;
     hub_frame_begin(w, HUB_FRAME_JOB);
@@ -160,7 +155,7 @@ static enum hub_status check_file(const struct hub_run *run, uint32_t number, in
 static bool of_part(const struct hub_run *run, uint32_t number)
 {
     return run->job->kind != HUB_JOB_INSPECT ||
-           bsearch(&number, run->part_files, run->part_file_count, sizeof number, compare_numbers);
+           bsearch(&number, run->part_files, run->part_file_count, sizeof number, hub_by_u32);
 }
 
 static uint32_t find_open(const struct hub_run *run, uint32_t number)

@@ -1,6 +1,7 @@
 /* Records from a child, proven: see proof.h. What spans records is proven in proof_finish.c. */
 #include "storage/inspect/proof.h"
 
+#include "storage/base/order.h"
 #include "storage/inspect/text.h"
 
 #include <stdlib.h>
@@ -96,12 +97,6 @@ static struct hub_view json(struct hub_cursor *c, size_t limit, enum hub_json_ki
     return text;
 }
 
-static int compare_numbers(const void *a, const void *b)
-{
-    const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    return (x > y) - (x < y);
-}
-
 /* A list of the job's files: distinct, in range; sorted. */
 static enum hub_status file_list(struct hub_findings_reader *r, struct hub_cursor *c, uint32_t **out,
                                  uint32_t *count, struct hub_error *err)
@@ -115,7 +110,7 @@ static enum hub_status file_list(struct hub_findings_reader *r, struct hub_curso
     HUB_TRY(store(r, n * sizeof(uint32_t), &list, err));
     memcpy(list, hub_cursor_bytes(c, n * sizeof(uint32_t)), n * sizeof(uint32_t));
     uint32_t *files = list;
-    qsort(files, n, sizeof *files, compare_numbers);
+    qsort(files, n, sizeof *files, hub_by_u32);
     for (uint32_t i = 0; i < n; i++) {
         if (files[i] >= r->job->file_count || r->job->files[files[i]].directory)
             return hub_fail(err, HUB_CORRUPT, "a file with the number %u, which there is not", files[i]);

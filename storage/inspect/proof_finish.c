@@ -1,19 +1,9 @@
 /* What can only be proven when all records are in: uniqueness, and layouts against the sizes files really
  * have. */
+#include "storage/base/order.h"
 #include "storage/inspect/proof.h"
 
 #include <stdlib.h>
-
-static int compare_int64(const void *a, const void *b)
-{
-    const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return (x > y) - (x < y);
-}
-
-static int compare_texts(const void *a, const void *b)
-{
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
 
 static enum hub_status numbers_unique(const struct hub_findings *f, struct hub_error *err)
 {
@@ -26,7 +16,7 @@ static enum hub_status numbers_unique(const struct hub_findings *f, struct hub_e
     }
     if (ascending)
         return HUB_OK;
-    qsort(numbers, f->episode_count, sizeof *numbers, compare_int64);
+    qsort(numbers, f->episode_count, sizeof *numbers, hub_by_i64);
     for (uint32_t i = 1; i < f->episode_count; i++)
         if (numbers[i] == numbers[i - 1] && numbers[i] != -1)
             return hub_fail(err, HUB_CORRUPT, "two episodes with the number %lld", (long long)numbers[i]);
@@ -38,7 +28,7 @@ static enum hub_status texts_unique(const char **texts, uint32_t count, const ch
                                     struct hub_error *err)
 {
     if (count > 1)
-        qsort(texts, count, sizeof *texts, compare_texts);
+        qsort(texts, count, sizeof *texts, hub_by_text);
     for (uint32_t i = 1; i < count; i++)
         if (strcmp(texts[i], texts[i - 1]) == 0)
             return hub_fail(err, HUB_CORRUPT, "two %s named %s", what, texts[i]);

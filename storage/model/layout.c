@@ -2,6 +2,7 @@
  * layout_check.c. */
 #include "storage/model/layout.h"
 
+#include "storage/base/order.h"
 #include "storage/model/layout_table.h"
 
 const uint32_t hub_layout_entry_bytes[HUB_T_COUNT] = {
@@ -59,19 +60,11 @@ enum hub_status hub_layout_open(const void *data, size_t size, struct hub_layout
 
 const struct hub_window *hub_layout_window(const struct hub_layout *layout, uint32_t episode)
 {
-    uint32_t low = 0, high = layout->counts[HUB_T_WINDOWS];
+    const uint32_t count = layout->counts[HUB_T_WINDOWS];
     /* mostly every episode has one */
-    if (episode < high && layout->windows[episode].episode == episode)
+    if (episode < count && layout->windows[episode].episode == episode)
         return &layout->windows[episode];
-    while (low < high) {
-        const uint32_t middle = low + (high - low) / 2;
-        if (layout->windows[middle].episode < episode)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    const bool found = low < layout->counts[HUB_T_WINDOWS] && layout->windows[low].episode == episode;
-    return found ? &layout->windows[low] : NULL;
+    return count ? bsearch(&episode, layout->windows, count, sizeof *layout->windows, hub_by_u32) : NULL;
 }
 
 const char *hub_layout_refusal(const struct hub_layout *layout, const struct hub_window *window)

@@ -1,5 +1,6 @@
 /* Building a layout: growing tables, equal geometry interned through a small hash, written out as one blob at
  * the end. */
+#include "storage/base/order.h"
 #include "storage/model/layout_table.h"
 
 #include <assert.h>
@@ -245,12 +246,6 @@ enum hub_status hub_layout_refuse_all(struct hub_layout_builder *b, struct hub_v
     return HUB_OK;
 }
 
-static int by_episode(const void *a, const void *b)
-{
-    const uint32_t x = ((const struct hub_window *)a)->episode, y = ((const struct hub_window *)b)->episode;
-    return x < y ? -1 : x > y;
-}
-
 static enum hub_status sort_windows(const struct table *table, struct hub_error *err)
 {
     struct hub_window *windows = (struct hub_window *)(void *)table->data;
@@ -259,7 +254,7 @@ static enum hub_status sort_windows(const struct table *table, struct hub_error 
         sorted = sorted && windows[i - 1].episode < windows[i].episode;
     if (sorted)
         return HUB_OK;
-    qsort(windows, table->count, sizeof *windows, by_episode);
+    qsort(windows, table->count, sizeof *windows, hub_by_u32);
     for (uint32_t i = 1; i < table->count; i++)
         if (windows[i - 1].episode == windows[i].episode)
             return hub_fail(err, HUB_INVALID, "layout: two windows of episode %u", windows[i].episode);

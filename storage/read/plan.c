@@ -1,5 +1,6 @@
 /* Slices by Python's rules, the pieces a slice falls on, and the walk over them that finds its price and its
  * files. */
+#include "storage/base/order.h"
 #include "storage/read/gather.h"
 
 #include <math.h>
@@ -120,15 +121,7 @@ bool hub_cuts_next(struct hub_cuts *cuts, struct hub_cut *out)
 /* Where a number stands in the list, or would. */
 static uint32_t place_of(const struct hub_plan_files *files, uint32_t number)
 {
-    uint32_t low = 0, high = files->count;
-    while (low < high) {
-        const uint32_t middle = low + (high - low) / 2;
-        if (files->items[middle].number < number)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return hub_lower_bound(&number, files->items, files->count, sizeof *files->items, hub_by_u32);
 }
 
 static enum hub_status note_file(struct hub_plan_files *files, uint32_t number, struct hub_error *err)

@@ -2,6 +2,7 @@
 #include "storage/remote/remote.h"
 
 #include "storage/base/id.h"
+#include "storage/base/order.h"
 
 #include <stdlib.h>
 #include <strings.h>
@@ -137,15 +138,10 @@ enum hub_status hub_remote_files_add(struct hub_remote_files *files, const char 
     return HUB_OK;
 }
 
-static int by_path(const void *a, const void *b)
-{
-    return strcmp(((const struct hub_remote_file *)a)->path, ((const struct hub_remote_file *)b)->path);
-}
-
 enum hub_status hub_remote_files_finish(struct hub_remote_files *files, struct hub_error *err)
 {
     if (files->count)
-        qsort(files->items, files->count, sizeof *files->items, by_path);
+        qsort(files->items, files->count, sizeof *files->items, hub_by_text);
     for (size_t i = 1; i < files->count; i++)
         if (strcmp(files->items[i - 1].path, files->items[i].path) == 0)
             return hub_fail_as(err, HUB_CORRUPT, "protocol", "the hub lists '%s' twice",

@@ -3,6 +3,7 @@
  * those in the folders that are looked into), so that a restart asks nobody about what did not change. */
 #include "storage/scan/claim.h"
 
+#include "storage/base/order.h"
 #include "storage/base/pack.h"
 
 #include <fcntl.h>
@@ -89,11 +90,6 @@ static enum hub_status add_all(struct hub_question *q, const char *prefix, const
     return HUB_OK;
 }
 
-static int compare_entries(const void *a, const void *b)
-{
-    return strcmp(((const struct asked *)a)->file.path, ((const struct asked *)b)->file.path);
-}
-
 /* Drivers look paths up by halving: "data/x" stands behind "data-old", not behind all of the folder's own. */
 static enum hub_status fill(struct hub_question *q, const struct hub_listing *listing, struct hub_error *err)
 {
@@ -111,7 +107,7 @@ static enum hub_status fill(struct hub_question *q, const struct hub_listing *li
             HUB_TRY(add_all(q, e->name, &inner, err));
     }
     if (q->count)
-        qsort(q->entries, q->count, sizeof *q->entries, compare_entries);
+        qsort(q->entries, q->count, sizeof *q->entries, hub_by_text);
     return HUB_OK;
 }
 
@@ -145,16 +141,10 @@ struct batch {
 
 static struct hub_question *question_of(const struct batch *b, uint32_t number, uint32_t *entry)
 {
-    uint32_t low = 0, high = b->count;
-    while (high - low > 1) {
-        const uint32_t middle = low + (high - low) / 2;
-        if (b->first[middle] <= number)
-            low = middle;
-        else
-            high = middle;
-    }
-    *entry = number - b->first[low];
-    return b->questions[low];
+    const uint32_t next = number + 1;
+    const uint32_t at = hub_lower_bound(&next, b->first, b->count, sizeof *b->first, hub_by_u32) - 1;
+    *entry = number - b->first[at];
+    return b->questions[at];
 }
 
 static enum hub_status open_entry(void *user, uint32_t number, int *fd, struct hub_error *err)

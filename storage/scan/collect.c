@@ -1,4 +1,5 @@
 /* All files of a dataset, and what keeps it from having more: see walk.h. */
+#include "storage/base/order.h"
 #include "storage/scan/places.h"
 #include "storage/scan/walk.h"
 
@@ -48,15 +49,10 @@ enum hub_status hub_fileset_add(struct hub_fileset *set, const char *prefix, con
     return HUB_OK;
 }
 
-static int compare_files(const void *a, const void *b)
-{
-    return strcmp(((const struct hub_dataset_file *)a)->path, ((const struct hub_dataset_file *)b)->path);
-}
-
 void hub_fileset_sort(struct hub_fileset *set)
 {
     if (set->count)
-        qsort(set->files, set->count, sizeof *set->files, compare_files);
+        qsort(set->files, set->count, sizeof *set->files, hub_by_text);
 }
 
 enum hub_status hub_fileset_problem(struct hub_fileset *set, const char *code, const char *path,

@@ -2,6 +2,7 @@
 #include "storage/scan/walk.h"
 
 #include "storage/base/fs.h"
+#include "storage/base/order.h"
 #include "storage/base/time.h"
 
 #include <dirent.h>
@@ -100,16 +101,11 @@ static enum hub_status read_entry(struct reading *r, int fd, const struct dirent
                : HUB_OK;
 }
 
-static int compare_entries(const void *a, const void *b)
-{
-    return strcmp(((const struct hub_entry *)a)->name, ((const struct hub_entry *)b)->name);
-}
-
 const struct hub_entry *hub_listing_find(const struct hub_listing *listing, const char *name)
 {
-    const struct hub_entry wanted = {.name = name};
-    return listing->count ? bsearch(&wanted, listing->entries, listing->count, sizeof wanted, compare_entries)
-                          : NULL;
+    return listing->count
+               ? bsearch(&name, listing->entries, listing->count, sizeof *listing->entries, hub_by_text)
+               : NULL;
 }
 
 static enum hub_status read_all(struct reading *r, DIR *dir, struct hub_error *err)
@@ -135,7 +131,7 @@ static enum hub_status read_all(struct reading *r, DIR *dir, struct hub_error *e
         name += strlen(name) + 1;
     }
     if (out->count)
-        qsort(out->entries, out->count, sizeof *out->entries, compare_entries);
+        qsort(out->entries, out->count, sizeof *out->entries, hub_by_text);
     return HUB_OK;
 }
 

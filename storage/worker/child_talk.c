@@ -1,5 +1,6 @@
 /* A child's conversation with the hub: reads the job, asks for descriptors, sends what the sink has gathered.
  */
+#include "storage/base/order.h"
 #include "storage/worker/child_state.h"
 
 #include <errno.h>
@@ -123,19 +124,8 @@ static struct hub_child *child_of(struct hub_files *files)
 
 static bool may_open(const struct hub_child *child, uint32_t number)
 {
-    if (child->kind != HUB_JOB_INSPECT)
-        return true;
-    uint32_t low = 0, high = child->part_file_count;
-    while (low < high) {
-        const uint32_t middle = low + (high - low) / 2;
-        if (child->part_files[middle] == number)
-            return true;
-        if (child->part_files[middle] < number)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return false;
+    return child->kind != HUB_JOB_INSPECT ||
+           bsearch(&number, child->part_files, child->part_file_count, sizeof number, hub_by_u32);
 }
 
 static enum hub_status close_slot(struct hub_child *child, struct hub_child_open *slot, struct hub_error *err)

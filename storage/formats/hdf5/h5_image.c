@@ -4,6 +4,7 @@
  * place. "MDCI", 0, flags u8, bytes of the entries, entries u32 | type, flags, ring, age u8, children, dirty
  * children, parents u16, rank u32, address, bytes, addresses of the parents, the bytes | checksum
  */
+#include "storage/base/order.h"
 #include "storage/formats/hdf5/h5_parse.h"
 
 #include <inttypes.h>
@@ -16,6 +17,13 @@ struct h5_image_entry {
     uint64_t size;
     const uint8_t *bytes; /* in the block */
 };
+
+/* An offset comes before what ends behind it. */
+static int by_end(const void *key, const void *item)
+{
+    const struct h5_image_entry *e = item;
+    return *(const uint64_t *)key < e->offset + e->size ? -1 : 1;
+}
 
 static int by_offset(const void *a, const void *b)
 {
@@ -91,16 +99,9 @@ enum hub_status h5_image_load(struct hub_h5 *file, uint64_t extension, struct hu
 void h5_image_apply(const struct hub_h5 *file, uint64_t offset, uint8_t *out, size_t size)
 {
     const struct h5_image *image = &file->image;
-    uint32_t low = 0, high = image->count; /* the first entry that ends behind the offset */
-    while (low < high) {
-        const uint32_t middle = low + (high - low) / 2;
-        if (image->entries[middle].offset + image->entries[middle].size <= offset)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    for (; low < image->count && image->entries[low].offset < offset + size; low++) {
-        const struct h5_image_entry *e = &image->entries[low];
+    uint32_t i = hub_lower_bound(&offset, image->entries, image->count, sizeof *image->entries, by_end);
+    for (; i < image->count && image->entries[i].offset < offset + size; i++) {
+        const struct h5_image_entry *e = &image->entries[i];
         const uint64_t from = HUB_MAX(e->offset, offset), to = HUB_MIN(e->offset + e->size, offset + size);
         memcpy(out + (from - offset), e->bytes + (from - e->offset), (size_t)(to - from));
     }

@@ -76,7 +76,7 @@ enum hub_status hub_h5_episodes_list(struct hub_h5_episodes *e, struct hub_h5 *i
     for (uint32_t i = 0; i < links.count; i++)
         HUB_TRY(list_link(e, group->address, &links.items[i], err));
     if (e->count)
-        qsort(e->entries, e->count, sizeof *e->entries, hub_by_number);
+        qsort(e->entries, e->count, sizeof *e->entries, hub_by_i64);
     uint32_t kept = 0;
     for (uint32_t i = 0; i < e->count; i++) /* a damaged group may name an episode twice */
         if (i == 0 || e->entries[i].number != e->entries[kept - 1].number)

@@ -13,7 +13,7 @@ static enum hub_status take_name(struct hub_h5_split *split, const struct hub_h5
     int64_t number;
     HUB_TRY(hub_h5_read_text(e->tree.file, &leaf->dataset, row, &name, err));
     if (hub_numbered(hub_buf_view(&name), e->dialect->prefix, &number) && e->count &&
-        bsearch(&number, e->entries, e->count, sizeof *e->entries, hub_by_number))
+        bsearch(&number, e->entries, e->count, sizeof *e->entries, hub_by_i64))
         split->numbers[split->count++] = number;
     else
         hub_tally_add(&split->missing, "%.*s", (int)HUB_MIN(name.size, (size_t)100),
@@ -29,7 +29,7 @@ static enum hub_status read_split(struct hub_h5_split *split, const struct hub_h
     for (uint64_t row = 0; row < leaf->rows; row++)
         HUB_TRY(take_name(split, e, leaf, row, err));
     if (split->count)
-        qsort(split->numbers, split->count, sizeof *split->numbers, hub_by_number);
+        qsort(split->numbers, split->count, sizeof *split->numbers, hub_by_i64);
     uint32_t kept = 0;
     for (uint32_t i = 0; i < split->count; i++) /* some lists name an episode twice */
         if (i == 0 || split->numbers[i] != split->numbers[kept - 1])
@@ -103,7 +103,7 @@ enum hub_status hub_h5_splits_of(const struct hub_h5_splits *splits, int64_t num
     hub_json_array(&json);
     for (uint32_t i = 0; i < splits->count; i++) {
         const struct hub_h5_split *s = &splits->items[i];
-        if (s->count && bsearch(&number, s->numbers, s->count, sizeof number, hub_by_number))
+        if (s->count && bsearch(&number, s->numbers, s->count, sizeof number, hub_by_i64))
             hub_json_string(&json, hub_view_of(s->name));
     }
     hub_json_end_array(&json);

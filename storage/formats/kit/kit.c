@@ -58,12 +58,6 @@ bool hub_numbered(struct hub_view name, const char *prefix, int64_t *out)
     return true;
 }
 
-int hub_by_number(const void *a, const void *b)
-{
-    const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return (x > y) - (x < y);
-}
-
 void hub_tally_add(struct hub_tally *tally, const char *fmt, ...)
 {
     va_list args;

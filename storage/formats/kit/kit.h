@@ -3,6 +3,7 @@
 #ifndef HUB_FORMATS_KIT_H
 #define HUB_FORMATS_KIT_H
 
+#include "storage/base/order.h"
 #include "storage/formats/source.h"
 
 /** Does a failure concern the object at hand alone (damaged, refused, too big, missing, not allowed)? Then it
@@ -25,9 +26,6 @@ enum hub_field_type hub_image_type(const uint8_t *head, size_t size);
 
 /** "demo_12" behind "demo_" -> 12. No sign, no leading zeros, at most 18 digits. */
 bool hub_numbered(struct hub_view name, const char *prefix, int64_t *out);
-
-/** Order of structs that begin with an int64_t, and of such numbers: for qsort and bsearch. */
-int hub_by_number(const void *a, const void *b);
 
 /** How often something happened, and how it was at first. */
 struct hub_tally {

@@ -111,8 +111,7 @@ static enum hub_status listed_episode(void *user, json_t *line, uint32_t number,
     if (wanted < 0)
         return HUB_OK;
     p->listed++;
-    const bool found =
-        p->count && bsearch(&wanted, p->episodes, p->count, sizeof *p->episodes, hub_by_number);
+    const bool found = p->count && bsearch(&wanted, p->episodes, p->count, sizeof *p->episodes, hub_by_i64);
     if (!found && p->missing++ == 0)
         p->first_missing = wanted;
     return HUB_OK;

@@ -239,6 +239,6 @@ bool hub_lerobot_range(const json_t *split, int64_t *from, int64_t *to)
 int hub_lerobot_by_file(const void *a, const void *b)
 {
     const struct lerobot_file *x = a, *y = b;
-    const int order = hub_by_number(a, b);
+    const int order = hub_by_i64(a, b);
     return order ? order : (x->file > y->file) - (x->file < y->file);
 }

@@ -76,7 +76,7 @@ static const json_t *find_line(const struct said_list *list, int64_t episode)
 {
     const struct said key = {episode, NULL};
     const struct said *found =
-        list->count ? bsearch(&key, list->items, list->count, sizeof key, hub_by_number) : NULL;
+        list->count ? bsearch(&key, list->items, list->count, sizeof key, hub_by_i64) : NULL;
     return found ? found->line : NULL;
 }
 
@@ -99,9 +99,9 @@ static enum hub_status load_metadata(struct part *p, int64_t first, int64_t last
     HUB_TRY(
         hub_lerobot_lines(p->files, p->sink, LEROBOT_EPISODES_STATS, first, last, keep_within, &stats, err));
     if (p->episodes.count)
-        qsort(p->episodes.items, p->episodes.count, sizeof(struct said), hub_by_number);
+        qsort(p->episodes.items, p->episodes.count, sizeof(struct said), hub_by_i64);
     if (p->stats.count)
-        qsort(p->stats.items, p->stats.count, sizeof(struct said), hub_by_number);
+        qsort(p->stats.items, p->stats.count, sizeof(struct said), hub_by_i64);
     p->columns.features = json_object_get(p->info, "features");
     return HUB_OK;
 }
@@ -148,16 +148,9 @@ static const json_t *video_info(const struct part *p, struct hub_view camera)
 
 static enum hub_status send_videos(struct part *p, int64_t number, uint32_t index, struct hub_error *err)
 {
-    uint32_t low = 0, high = p->video_count;
-    while (low < high) {
-        const uint32_t middle = low + (high - low) / 2;
-        if (p->videos[middle].of.episode < number)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    for (; low < p->video_count && p->videos[low].of.episode == number; low++) {
-        const struct video *v = &p->videos[low];
+    uint32_t at = hub_lower_bound(&number, p->videos, p->video_count, sizeof *p->videos, hub_by_i64);
+    for (; at < p->video_count && p->videos[at].of.episode == number; at++) {
+        const struct video *v = &p->videos[at];
         const json_t *info = video_info(p, v->camera);
         const char *codec = hub_lerobot_text(info, "video.codec");
         double fps = json_number_value(json_object_get(info, "video.fps"));

@@ -28,11 +28,18 @@ static enum hub_status new_column(struct hub_wds_columns *c, struct hub_view pat
     return HUB_OK;
 }
 
+/* The first run whose `at` lies behind. */
+static uint32_t run_behind(const struct hub_wds_runs *runs, uint32_t at)
+{
+    const uint32_t next = at + 1;
+    return hub_lower_bound(&next, runs->items, runs->count, sizeof *runs->items, hub_by_u32);
+}
+
 /* From this row on, it is `at`. */
 static enum hub_status add_run(struct hub_wds_runs *runs, uint32_t row, uint32_t at, struct hub_error *err)
 {
     HUB_TRY(hub_grow(&runs->items, runs->count, &runs->capacity, sizeof *runs->items, err));
-    runs->items[runs->count++] = (struct hub_wds_run){row, at};
+    runs->items[runs->count++] = (struct hub_wds_run){at, row};
     return HUB_OK;
 }
 
@@ -153,18 +160,12 @@ enum hub_status hub_wds_give(struct hub_wds_columns *c, struct hub_wds_column *c
 
 bool hub_wds_has(const struct hub_wds_column *column, uint32_t first, uint32_t count, uint32_t *row)
 {
-    uint32_t low = 0, high = column->samples.count;
-    while (low < high) { /* the last run that begins at or before the first sample */
-        const uint32_t middle = low + (high - low) / 2;
-        if (column->samples.items[middle].at <= first)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    if (low == 0)
+    const uint32_t behind = run_behind(&column->samples, first);
+    if (behind == 0)
         return false;
-    const struct hub_wds_run *run = &column->samples.items[low - 1];
-    const uint32_t end = low < column->samples.count ? run[1].row : column->rows;
+    const struct hub_wds_run *run =
+        &column->samples.items[behind - 1]; /* begins at or before the first sample */
+    const uint32_t end = behind < column->samples.count ? run[1].row : column->rows;
     const uint64_t skip = first - run->at;
     if (skip + count > end - run->row)
         return false;
@@ -175,15 +176,8 @@ bool hub_wds_has(const struct hub_wds_column *column, uint32_t first, uint32_t c
 /* Does any of these samples have a value, be it one that cannot be read? */
 static bool seen_in(const struct hub_wds_column *column, const struct hub_wds_window *window)
 {
-    uint32_t low = 0, high = column->seen.count;
-    while (low < high) { /* the first run that ends behind the window's begin */
-        const uint32_t middle = low + (high - low) / 2;
-        if (column->seen.items[middle].at <= window->first)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < column->seen.count && column->seen.items[low].row < window->first + window->count;
+    const uint32_t at = run_behind(&column->seen, window->first); /* ends behind the window's begin */
+    return at < column->seen.count && column->seen.items[at].row < window->first + window->count;
 }
 
 double hub_wds_number(const struct hub_wds_column *column, uint32_t sample)

@@ -4,6 +4,7 @@
  * holds frames of pickles: episodes end where `dones` is true, arrays are rows where they lie in the file,
  * scalars are gathered in side data.
  */
+#include "storage/base/order.h"
 #include "storage/formats/webdataset/webdataset.h"
 
 #include <math.h>
@@ -121,17 +122,11 @@ static enum hub_status walk(struct shard *s, struct hub_error *err)
 
 /* ---- problems of the whole shard ---- */
 
-static int by_hash(const void *a, const void *b)
-{
-    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return (x > y) - (x < y);
-}
-
 static uint32_t repeated_keys(struct shard *s)
 {
     uint32_t n = 0;
     if (s->samples)
-        qsort(s->hashes, s->samples, sizeof *s->hashes, by_hash);
+        qsort(s->hashes, s->samples, sizeof *s->hashes, hub_by_i64);
     for (uint32_t i = 1; i < s->samples; i++)
         n += s->hashes[i] == s->hashes[i - 1];
     return n;

@@ -37,7 +37,7 @@ struct hub_wds_value {
 };
 
 struct hub_wds_run {
-    uint32_t row, at; /* rows from here on: of file `at`, or of samples from `at` on */
+    uint32_t at, row; /* rows from here on: of file `at`, or of samples from `at` on */
 };
 
 struct hub_wds_runs {
