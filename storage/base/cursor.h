@@ -29,6 +29,16 @@ uint8_t hub_cursor_u8(struct hub_cursor *c);
 uint16_t hub_cursor_u16(struct hub_cursor *c);
 uint32_t hub_cursor_u32(struct hub_cursor *c);
 uint64_t hub_cursor_u64(struct hub_cursor *c);
+static inline uint32_t hub_cursor_be32(struct hub_cursor *c)
+{
+    return __builtin_bswap32(hub_cursor_u32(c));
+}
+
+static inline uint64_t hub_cursor_be64(struct hub_cursor *c)
+{
+    return __builtin_bswap64(hub_cursor_u64(c));
+}
+
 /** An unsigned integer of 1 to 8 bytes (HDF5 offsets and lengths). */
 uint64_t hub_cursor_uint(struct hub_cursor *c, unsigned width);
 /** Text behind a 32-bit length; a longer one than `limit` fails. Not checked for UTF-8. */

@@ -1,6 +1,6 @@
 /*
- * Block compressors, each behind the same exact-length door: LZF (h5py's filter), and Snappy, Zstandard and
- * LZ4 (Parquet).
+ * Block compressors, each behind the same exact-length door: LZF (h5py's filter), Snappy (Parquet),
+ * Zstandard and LZ4 (both; as a filter, LZ4 comes in blocks).
  */
 #include "storage/codec/decode.h"
 
@@ -74,12 +74,22 @@ static ZSTD_DCtx *own_zstd(void)
 }
 
 /* Decoding in one step uses the output as its window: no frame can make it allocate one. */
-enum hub_status hub_unzstd(const void *in, size_t in_size, void *out, size_t out_size, struct hub_error *err)
+static enum hub_status unzstd_upto(const void *in, size_t in_size, void *out, size_t capacity,
+                                   size_t *out_size, struct hub_error *err)
 {
     ZSTD_DCtx *context = own_zstd();
     HUB_TRY(hub_allocated(context, err));
-    const size_t made = ZSTD_decompressDCtx(context, out, out_size, in, in_size);
-    return ZSTD_isError(made) || made != out_size ? damaged("zstd", err) : HUB_OK;
+    const size_t made = ZSTD_decompressDCtx(context, out, capacity, in, in_size);
+    if (ZSTD_isError(made) || (!out_size && made != capacity))
+        return damaged("zstd", err);
+    if (out_size)
+        *out_size = made;
+    return HUB_OK;
+}
+
+enum hub_status hub_unzstd(const void *in, size_t in_size, void *out, size_t out_size, struct hub_error *err)
+{
+    return unzstd_upto(in, in_size, out, out_size, NULL, err);
 }
 
 enum hub_status hub_unlz4(const void *in, size_t in_size, void *out, size_t out_size, struct hub_error *err)
@@ -97,5 +107,39 @@ enum hub_status hub_undo_lzf(struct hub_stage *stage, uint32_t param, uint8_t *o
     size_t made = capacity;
     HUB_TRY(hub_unlzf_upto(stage->data, stage->size, out, capacity, exact ? NULL : &made, err));
     *stage = (struct hub_stage){out, made};
+    return HUB_OK;
+}
+
+enum hub_status hub_undo_zstd(struct hub_stage *stage, uint32_t param, uint8_t *out, size_t capacity,
+                              bool exact, struct hub_error *err)
+{
+    (void)param;
+    size_t made = capacity;
+    HUB_TRY(unzstd_upto(stage->data, stage->size, out, capacity, exact ? NULL : &made, err));
+    *stage = (struct hub_stage){out, made};
+    return HUB_OK;
+}
+
+/* Filter 32004, big-endian: bytes u64, block u32, then for each block its stored bytes u32 and those; a block
+ * that did not shrink is stored as it is. https://github.com/nexusformat/HDF5-External-Filter-Plugins */
+enum hub_status hub_undo_lz4(struct hub_stage *stage, uint32_t param, uint8_t *out, size_t capacity,
+                             bool exact, struct hub_error *err)
+{
+    (void)param;
+    struct hub_cursor c = hub_cursor_of(stage->data, stage->size);
+    const uint64_t size = hub_cursor_be64(&c), block = hub_cursor_be32(&c);
+    if (c.failed || size > capacity || (exact && size != capacity) || (block == 0 && size))
+        return damaged("lz4", err);
+    for (uint64_t done = 0; done < size; done += block) {
+        const size_t want = (size_t)HUB_MIN(block, size - done), stored = hub_cursor_be32(&c);
+        const uint8_t *in = hub_cursor_bytes(&c, stored);
+        if (!in)
+            return damaged("lz4", err);
+        if (stored == want)
+            memcpy(out + done, in, want);
+        else
+            HUB_TRY(hub_unlz4(in, stored, out + done, want, err));
+    }
+    *stage = (struct hub_stage){out, (size_t)size};
     return HUB_OK;
 }

@@ -12,6 +12,11 @@ import sys
 import h5py
 import numpy as np
 
+try:
+    import hdf5plugin  # noqa: F401  its filters, for h5py
+except ImportError:
+    pass
+
 from crc32c import crc32c
 
 

@@ -108,7 +108,23 @@ ParameterizedTestParameters(hdf5, counting)
         {"filters-mixed-v0", "scaleoffset_lzf", 25, 7},
         {"filters-mixed-v0", "scaleoffset_shuffle_lzf", 25, 7},
         {"filters-unknown-v0", "good", 5, 3},
-        {"filters-unknown-v0", "blosc_skipped", 5, 3}, /* an unknown filter that no chunk needs */
+        {"filters-unknown-v0", "zfp_skipped", 5, 3}, /* an unknown filter that no chunk needs */
+        {"filters-plugins-v0", "blosc_blosclz_plain", 25, 7},
+        {"filters-plugins-v0", "blosc_lz4_bytes", 25, 7},
+        {"filters-plugins-v0", "blosc_zstd_bits", 25, 7},
+        {"filters-plugins-v0", "blosc_long", 5000, 3},
+        {"filters-plugins-v0", "blosc_level_0", 25, 7},
+        {"filters-plugins-v0", "blosc_skipped", 5, 3},
+        {"filters-plugins-v0", "lz4_i2", 25, 7},
+        {"filters-plugins-v0", "lz4_blocks", 5000, 3},
+        {"filters-plugins-v0", "zstd_long", 5000, 3},
+        {"filters-plugins-v0", "shuffle_zstd_fletcher32", 25, 7},
+        {"filters-plugins-v0", "bits_u1", 25, 7},
+        {"filters-plugins-v0", "bits_long", 5000, 3},
+        {"filters-plugins-v0", "bits_few", 3, 1},
+        {"filters-plugins-v0", "bits_lz4_f8", 25, 7},
+        {"filters-plugins-v0", "bits_lz4_long", 5000, 3},
+        {"filters-plugins-v0", "bits_zstd_long", 5000, 3},
         {"types-numbers-v0", "bits_12", 5, 1},
         {"types-compound-v0", "array_type", 5, 6},
         {"chunks-btree-v0", "tiny", 4200, 1},
@@ -248,16 +264,17 @@ Test(hdf5, long_attributes_are_summed_up, .timeout = 60)
 }
 
 struct refused_case {
-    char set[32], path[28], why[48];
+    char set[32], path[28], why[56];
 };
 
 ParameterizedTestParameters(hdf5, refused)
 {
     static struct refused_case cases[] = {
-        {"hdf5/filters-unknown-v0", "blosc", "filter 32001 (blosc)"},
-        {"hdf5/filters-unknown-v0", "bitshuffle", "filter 32008 (bitshuffle)"},
-        {"hdf5/filters-unknown-v0", "zstd", "filter 32015 (zstd)"},
+        {"hdf5/filters-unknown-v0", "zfp", "filter 32013 (zfp)"},
+        {"hdf5/filters-unknown-v0", "bzip2", "filter 307 (bzip2)"},
+        {"hdf5/filters-unknown-v0", "jpeg", "filter 32019 (jpeg)"},
         {"hdf5/filters-unknown-v0", "nobody", "filter 511"},
+        {"hdf5/filters-plugins-v0", "bits_own_blocks", "bitshuffle in blocks of 16 elements, not compressed"},
         {"hdf5/types-members-v0", "nbit/n", "a member of a compound that only libhdf5 decodes"},
         {"hdf5/types-members-v0", "texts/ref", "reference type"},
         {"hdf5/types-compound-v0", "opaque", "opaque type"},

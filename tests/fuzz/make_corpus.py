@@ -53,3 +53,24 @@ dataset("lerobot", 1, "lerobot", "arm-spec-spelling")
 shards("plain", "plain-traps/traps.tar")
 shards("ilr", "ilr-protocol4/demos.tar")
 write("driver", "robomimic", pack(3, [(0, read("robomimic", "hopper", "medium.h5"))]))
+
+
+def chunks():
+    """Chunks as hdf5plugin stored them: of each compressor the first, with the length that it unpacks to. Wants h5py."""
+    import h5py
+
+    filters = {32001: 0, 32004: 1, 32015: 2, (32008, 0): 3, (32008, 2): 4, (32008, 3): 5}  # fuzz_codec.c
+    with h5py.File(os.path.join(FIXTURES, "hdf5", "filters-plugins-v0", "data", "main_data.hdf5")) as f:
+        for name, dataset in f["episode_0/infos"].items():
+            if not name.endswith(("_bytes", "_bits", "_plain", "_i2", "_f8", "_few", "_level_0")) or name == "bits_own_blocks":
+                continue
+            number, _, values, _ = dataset.id.get_create_plist().get_filter(0)
+            mask, data = dataset.id.read_direct_chunk((0,) * dataset.ndim)
+            size = dataset.dtype.itemsize
+            for n in dataset.chunks:
+                size *= n
+            which = filters[(number, values[4]) if number == 32008 else number]
+            write("codec", "plugin-" + name, struct.pack("<BHBB", 7, size, which, dataset.dtype.itemsize - 1) + data)
+
+
+chunks()

@@ -13,6 +13,7 @@ import re
 import tarfile
 
 import h5py
+import hdf5plugin  # noqa: F401  its filters, for h5py
 import numpy as np
 
 

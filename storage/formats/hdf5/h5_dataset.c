@@ -228,17 +228,32 @@ static const char *filter_title(uint32_t id)
     return NULL;
 }
 
-static void take_filter(struct hub_h5_dataset *d, uint32_t id, uint32_t first_value)
+/* The first parameters of a filter; those that are not stored are 0. */
+enum { MOST_VALUES = 5 };
+
+/* Bitshuffle's are its version (two), the element's bytes, elements of a block and the compressor. */
+static struct hub_filter filter_of(const struct hub_h5_dataset *d, uint32_t id,
+                                   const uint32_t values[MOST_VALUES])
+{
+    const bool bits = id == HUB_FILTER_BITSHUFFLE && values[4] < UINT16_MAX;
+    const struct hub_filter f = {bits ? id | values[4] << 16 : id, values[bits ? 2 : 0]};
+    const struct hub_filter_kind *kind = hub_filter_find(f.id);
+    return (struct hub_filter){f.id, !kind || !kind->by_element ? 0 : f.param ? f.param : d->element};
+}
+
+static void take_filter(struct hub_h5_dataset *d, uint32_t id, const uint32_t values[MOST_VALUES])
 {
     const uint32_t i = d->pipeline.count++;
     struct hub_filter *f = &d->pipeline.filters[i];
-    const struct hub_filter_kind *kind = hub_filter_find(id);
-    if (kind) {
-        *f = (struct hub_filter){id, !kind->by_element ? 0 : first_value ? first_value : d->element};
-        if (kind->by_element && (f->param == 0 || f->param > HUB_MAX_CHUNK_BYTES))
-            refuse(d, "shuffle of %u-byte elements", f->param);
+    *f = filter_of(d, id, values);
+    const struct hub_filter_kind *kind = hub_filter_find(f->id);
+    if (kind && kind->by_element && (f->param == 0 || f->param > HUB_MAX_CHUNK_BYTES))
+        refuse(d, "shuffle of %u-byte elements", f->param);
+    if (f->id == HUB_FILTER_BITSHUFFLE && values[3])
+        refuse(d, "bitshuffle in blocks of %u elements, not compressed", values[3]);
+    if (kind)
         return;
-    }
+    *f = (struct hub_filter){0};
     d->unknown_filters |= 1u << i;
     d->library = true; /* undone below when any is not the library's own */
     const char *title = filter_title(id);
@@ -272,10 +287,11 @@ static enum hub_status read_filters(const struct hub_h5_object *o, struct hub_h5
         hub_cursor_skip(&c, 2);
         const uint16_t values = hub_cursor_u16(&c);
         hub_cursor_skip(&c, version == 1 ? (name + 7u) / 8 * 8 : name);
-        uint32_t first = 0;
+        uint32_t first[MOST_VALUES] = {0};
         for (unsigned k = 0; k < values && !c.failed; k++) {
             const uint32_t value = hub_cursor_u32(&c);
-            first = k == 0 ? value : first;
+            if (k < MOST_VALUES)
+                first[k] = value;
         }
         if (version == 1 && values % 2)
             hub_cursor_skip(&c, 4);

@@ -67,7 +67,7 @@ ParameterizedTestParameters(chunk, stored)
          {0, 0, 0, 0, 1, 0, 0, 0, 2}},
         {{3, 0, {SHUFFLE(4), LZF, FLETCHER}}, 0, "010000e0f300010000e0f582e3", 256, HUB_OK, {0}},
         {{3, 0, {SHUFFLE(4), LZF, FLETCHER}}, 0, "010000e0f300010000e0f582e3", 255, HUB_CORRUPT, {0}},
-        {{1, 0, {{32001, 0}}}, 0, "00", 1, HUB_UNSUPPORTED, {0}},
+        {{1, 0, {{32013, 0}}}, 0, "00", 1, HUB_UNSUPPORTED, {0}},
     };
     return cr_make_param_array(struct stored_case, cases, HUB_COUNT(cases));
 }
