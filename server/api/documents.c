@@ -94,7 +94,7 @@ static struct document *find(const struct hub_request *request, const struct wan
     const struct hub_lru_key key = key_of(wanted, gzip);
     struct document *d = (struct document *)hub_lru_get(request->app->documents, &key);
     if (d && d->states == wanted->states && (d->digests == HASHED || d->digests == wanted->digests) &&
-        hub_resolve_is_wanted(request, d->revision))
+        hub_resolve_has_revision(request, d->revision))
         return d;
     document_putp(&d);
     return NULL;

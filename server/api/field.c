@@ -23,17 +23,17 @@
 
 enum {
     MAX_LEFT_OUT = 2048, /* bytes of X-Left-Out */
-    MAX_KEPT = 32,       /* asks of requests that wait for a worker */
+    MAX_KEPT = 32,       /* requests that wait for a worker */
 };
 #define ENCODER_VERSION                                                                                      \
     "2" /* part of every slice's ETag: changes when the same rows come out as other bytes */
 
 /* What a request for rows is about, from its start to its answer. */
-struct ask {
+struct field_request {
     struct hub_target target;
     const struct hub_dataset *dataset; /* the target's */
     struct hub_selection selection;
-    struct hub_rows_wanted wanted;
+    struct hub_row_range range;
     struct hub_encoding encoding;
     bool priced;   /* it is known how much is read and what that costs */
     bool several;  /* ?fields=: rows are counted in steps where a slice is given */
@@ -44,11 +44,11 @@ struct ask {
     struct hub_error left_why;     /* of the first */
 };
 
-static void ask_dispose(struct ask *ask)
+static void field_request_dispose(struct field_request *fr)
 {
-    hub_selection_dispose(&ask->selection);
-    hub_buf_dispose(&ask->left_out);
-    hub_target_dispose(&ask->target);
+    hub_selection_dispose(&fr->selection);
+    hub_buf_dispose(&fr->left_out);
+    hub_target_dispose(&fr->target);
 }
 
 static enum hub_status lone_row(const struct hub_request *request, struct hub_error *err)
@@ -57,14 +57,14 @@ static enum hub_status lone_row(const struct hub_request *request, struct hub_er
     return hub_fail_about(err, "row", hub_request_query(request, "row").data);
 }
 
-static enum hub_status read_wanted(const struct hub_request *request, struct hub_rows_wanted *wanted,
-                                   enum hub_nonfinite *nonfinite, struct hub_error *err)
+static enum hub_status read_range(const struct hub_request *request, struct hub_row_range *range,
+                                  enum hub_nonfinite *nonfinite, struct hub_error *err)
 {
-    HUB_TRY(hub_request_int(request, "start", &wanted->start, &wanted->has_start, err));
-    HUB_TRY(hub_request_int(request, "stop", &wanted->stop, &wanted->has_stop, err));
-    HUB_TRY(hub_request_int(request, "step", &wanted->step, &wanted->has_step, err));
-    HUB_TRY(hub_request_int(request, "row", &wanted->row, &wanted->has_row, err));
-    if (wanted->has_row && (wanted->has_start || wanted->has_stop || wanted->has_step))
+    HUB_TRY(hub_request_int(request, "start", &range->start, &range->has_start, err));
+    HUB_TRY(hub_request_int(request, "stop", &range->stop, &range->has_stop, err));
+    HUB_TRY(hub_request_int(request, "step", &range->step, &range->has_step, err));
+    HUB_TRY(hub_request_int(request, "row", &range->row, &range->has_row, err));
+    if (range->has_row && (range->has_start || range->has_stop || range->has_step))
         return lone_row(request, err);
     const struct hub_view how = hub_request_query(request, "nonfinite");
     *nonfinite = hub_view_is(how, "string")    ? HUB_NONFINITE_STRING
@@ -125,8 +125,8 @@ static enum hub_status fields_of(const struct hub_dataset *dataset, struct hub_v
         n = hub_dataset_find_group(dataset, path, &first);
     if (n == 0)
         return no_field(dataset, path.data, err);
-    if (*count + n > HUB_MAX_PICKS)
-        return hub_fail(err, HUB_TOO_BIG, "more than %d fields at once", HUB_MAX_PICKS);
+    if (*count + n > HUB_MAX_SELECTED)
+        return hub_fail(err, HUB_TOO_BIG, "more than %d fields at once", HUB_MAX_SELECTED);
     for (uint32_t i = 0; i < n; i++)
         fields[(*count)++] = first + i;
     return HUB_OK;
@@ -140,14 +140,14 @@ static enum hub_status pass_on(enum hub_status st, const struct hub_error *why, 
 }
 
 /* "a, b/c": percent-coded, so that a comma in a name separates nothing. What is too long ends in "...". */
-static enum hub_status leave_out(struct ask *ask, const char *name, const struct hub_error *why,
+static enum hub_status leave_out(struct field_request *fr, const char *name, const struct hub_error *why,
                                  struct hub_error *err)
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf coded = HUB_BUF_INIT(64 * KIB);
-    struct hub_buf *out = &ask->left_out;
+    struct hub_buf *out = &fr->left_out;
     out->limit = MAX_LEFT_OUT + 8;
     if (!out->size)
-        ask->left_why = *why;
+        fr->left_why = *why;
     else if (hub_view_ends(hub_buf_view(out), "..."))
         return HUB_OK;
     HUB_TRY(hub_uri_encode_path(hub_view_of(name), &coded, err));
@@ -157,18 +157,18 @@ static enum hub_status leave_out(struct ask *ask, const char *name, const struct
 }
 
 /* Can the field stand in the answer? HUB_NOT_FOUND: this episode does not have it. */
-static enum hub_status can_hold(struct hub_request *request, const struct ask *ask,
+static enum hub_status can_hold(struct hub_request *request, const struct field_request *fr,
                                 const struct hub_dataset_episode *episode, uint32_t field,
                                 struct hub_error *err)
 {
     struct hub_catalog *catalog = request->app->catalog;
-    const struct hub_dataset_field *f = &ask->dataset->fields[field];
+    const struct hub_dataset_field *f = &fr->dataset->fields[field];
     struct hub_layout_ref *ref = NULL;
     const struct hub_window *window;
-    HUB_TRY(hub_layout_get(catalog, ask->dataset, episode->part, field, request->may_block, &ref, err));
+    HUB_TRY(hub_layout_get(catalog, fr->dataset, episode->part, field, request->may_block, &ref, err));
     const struct hub_layout *layout = hub_layout_of(ref);
     const struct hub_representation *as =
-        ask->encoding.as->writer->several ? ask->encoding.as : hub_representations;
+        fr->encoding.as->writer->several ? fr->encoding.as : hub_representations;
     enum hub_status st = hub_layout_find(ref, episode, &window, err);
     if (!st) /* of one row: how many there are is no matter of a group's members */
         st = hub_encode_check(f->type, &layout->variants[layout->arrays[window->array].variant], as, 1, err);
@@ -178,18 +178,18 @@ static enum hub_status can_hold(struct hub_request *request, const struct ask *a
 
 /* Of a group an episode may lack some fields (infos that came later), and some may not fit the
  * representation: neither is an error, and the latter are told. */
-static enum hub_status keep_what_fits(struct hub_request *request, struct ask *ask,
+static enum hub_status keep_what_fits(struct hub_request *request, struct field_request *fr,
                                       const struct hub_dataset_episode *episode, uint32_t *fields,
                                       uint32_t *count, struct hub_error *err)
 {
     uint32_t kept = 0;
     for (uint32_t i = 0; i < *count; i++) {
         struct hub_error why = {0};
-        const enum hub_status st = can_hold(request, ask, episode, fields[i], &why);
+        const enum hub_status st = can_hold(request, fr, episode, fields[i], &why);
         if (!st)
             fields[kept++] = fields[i];
         else if (st == HUB_UNSUPPORTED || st == HUB_CORRUPT || st == HUB_NOT_ACCEPTABLE)
-            HUB_TRY(leave_out(ask, ask->dataset->fields[fields[i]].path + ask->prefix, &why, err));
+            HUB_TRY(leave_out(fr, fr->dataset->fields[fields[i]].path + fr->prefix, &why, err));
         else if (st != HUB_NOT_FOUND)
             return pass_on(st, &why, err);
     }
@@ -211,9 +211,9 @@ static uint32_t drop_doubles(uint32_t *fields, uint32_t before, uint32_t added)
     return count;
 }
 
-static enum hub_status check_size(const struct ask *ask, struct hub_error *err)
+static enum hub_status check_size(const struct field_request *fr, struct hub_error *err)
 {
-    const struct hub_selection *s = &ask->selection;
+    const struct hub_selection *s = &fr->selection;
     if (s->bytes_out > HUB_ENCODE_MAX_BYTES)
         return hub_fail_as(err, HUB_TOO_BIG, "too-large",
                            "%" PRIu64 " MiB of rows in one answer; at most %zu: ask for fewer rows",
@@ -223,33 +223,33 @@ static enum hub_status check_size(const struct ask *ask, struct hub_error *err)
 
 /* ETag over what decides the bytes: revision, encoder, fields, resolved rows, representation. The rows of
  * each field count: cut by steps they differ from field to field. */
-static void etag_of(const struct ask *ask, char out[40])
+static void etag_of(const struct field_request *fr, char out[40])
 {
-    const struct hub_selection *s = &ask->selection;
-    struct hub_view parts[5 + 2 * HUB_MAX_PICKS];
+    const struct hub_selection *s = &fr->selection;
+    struct hub_view parts[5 + 2 * HUB_MAX_SELECTED];
     unsigned n = 0;
-    parts[n++] = hub_view_of(ask->target.summary->revision);
+    parts[n++] = hub_view_of(fr->target.summary->revision);
     parts[n++] = HUB_VIEW(ENCODER_VERSION);
-    parts[n++] = hub_view_of(ask->dataset->summary->id);
-    const int64_t how[] = {s->episode->number, (int64_t)ask->encoding.nonfinite, ask->wanted.has_row,
-                           (int64_t)ask->prefix};
-    parts[n++] = hub_view_of(ask->encoding.as->name);
+    parts[n++] = hub_view_of(fr->dataset->summary->id);
+    const int64_t how[] = {s->episode->number, (int64_t)fr->encoding.nonfinite, fr->range.has_row,
+                           (int64_t)fr->prefix};
+    parts[n++] = hub_view_of(fr->encoding.as->name);
     parts[n++] = (struct hub_view){(const char *)how, sizeof how};
     for (uint32_t i = 0; i < s->count; i++) {
-        const struct hub_slice *slice = &s->picks[i].slice; /* three numbers of 8 bytes, no padding */
+        const struct hub_slice *slice = &s->fields[i].slice; /* three numbers of 8 bytes, no padding */
         parts[n++] = (struct hub_view){(const char *)slice, sizeof *slice};
-        parts[n++] = hub_view_of(ask->dataset->fields[s->picks[i].field].path);
+        parts[n++] = hub_view_of(fr->dataset->fields[s->fields[i].field].path);
     }
     hub_etag(out, parts, n);
 }
 
-static enum hub_status describe(const struct ask *ask, const struct hub_pick *pick,
+static enum hub_status describe(const struct field_request *fr, const struct hub_selected_field *selected,
                                 struct hub_response *response, struct hub_error *err)
 {
     char dtype[24], shape[HUB_MAX_RANK * 12 + HUB_NUMBER_CHARS + 24];
-    const struct hub_variant *v = pick->plan.variant;
-    hub_variant_name(v, ask->dataset->fields[pick->field].type, dtype);
-    size_t n = pick->bare ? 0 : hub_number_u64(pick->slice.count, shape);
+    const struct hub_variant *v = selected->plan.variant;
+    hub_variant_name(v, fr->dataset->fields[selected->field].type, dtype);
+    size_t n = selected->bare ? 0 : hub_number_u64(selected->slice.count, shape);
     for (unsigned i = 0; i < v->rank; i++) {
         if (n)
             shape[n++] = ',';
@@ -266,200 +266,200 @@ static enum hub_status describe(const struct ask *ask, const struct hub_pick *pi
 static enum hub_status read_encoded(struct hub_encoding *e, uint32_t field, void *into, struct hub_rows *rows,
                                     struct hub_error *err)
 {
-    const struct ask *ask = e->user;
-    HUB_TRY(hub_selection_read(ask->request, &ask->selection, &ask->selection.picks[field], into, rows, err));
+    const struct field_request *fr = e->user;
+    HUB_TRY(hub_selection_read(fr->request, &fr->selection, &fr->selection.fields[field], into, rows, err));
     e->null_count += hub_rows_nulls(rows);
     return HUB_OK;
 }
 
 static enum hub_status reserve(struct hub_encoding *e, uint64_t bytes, struct hub_error *err)
 {
-    const struct ask *ask = e->user;
-    return hub_budget_take(ask->request->app->budget, ask->request, ask->response, bytes, err);
+    const struct field_request *fr = e->user;
+    return hub_budget_take(fr->request->app->budget, fr->request, fr->response, bytes, err);
 }
 
-static enum hub_status encode(struct ask *ask, struct hub_response *response, struct hub_error *err)
+static enum hub_status encode(struct field_request *fr, struct hub_response *response, struct hub_error *err)
 {
-    struct hub_encoding *e = &ask->encoding;
+    struct hub_encoding *e = &fr->encoding;
     struct hub_buf *out = hub_response_buffer(response, 200, hub_encoding_media_type(e), 2 * GIB);
     HUB_TRY(e->as->writer->write(e, out, err));
     if (e->nonfinite_count)
         HUB_TRY(hub_response_header(response, err, "X-Nonfinite", "%" PRIu64, e->nonfinite_count));
     if (e->null_count)
         HUB_TRY(hub_response_header(response, err, "X-Null-Count", "%" PRIu64, e->null_count));
-    return hub_selection_unchanged(&ask->selection, err);
+    return hub_selection_unchanged(&fr->selection, err);
 }
 
 /* Peak of memory: rows, scratch, and what the representation takes besides. */
-static uint64_t peak_of(const struct ask *ask)
+static uint64_t peak_of(const struct field_request *fr)
 {
-    const struct hub_writer *writer = ask->encoding.as->writer;
-    return ask->selection.bytes_out + ask->selection.scratch + 4096 +
-           (writer->memory ? writer->memory(&ask->encoding) : 0);
+    const struct hub_writer *writer = fr->encoding.as->writer;
+    return fr->selection.bytes_out + fr->selection.scratch + 4096 +
+           (writer->memory ? writer->memory(&fr->encoding) : 0);
 }
 
-static enum hub_status answer(struct hub_request *request, struct ask *ask, struct hub_response *response,
-                              struct hub_error *err)
+static enum hub_status answer(struct hub_request *request, struct field_request *fr,
+                              struct hub_response *response, struct hub_error *err)
 {
     char etag[40];
     bool done = false;
-    const struct hub_encoding *e = &ask->encoding;
+    const struct hub_encoding *e = &fr->encoding;
     HUB_TRY(hub_encoding_check(e, err));
-    HUB_TRY(hub_resolve_headers(request, &ask->target, response, err));
+    HUB_TRY(hub_resolve_headers(request, &fr->target, response, err));
     HUB_TRY(hub_response_header(response, err, "Vary", "Accept")); /* of a 304 too */
-    if (ask->left_out.size)
-        HUB_TRY(hub_response_header(response, err, "X-Left-Out", "%s", ask->left_out.data));
-    etag_of(ask, etag);
+    if (fr->left_out.size)
+        HUB_TRY(hub_response_header(response, err, "X-Left-Out", "%s", fr->left_out.data));
+    etag_of(fr, etag);
     HUB_TRY(hub_resolve_conditions(request, response, etag, -1, &done, err));
     if (done)
         return HUB_OK;
-    if (!ask->priced)
-        HUB_TRY(hub_selection_price(request, &ask->selection, err));
-    ask->priced = true;
-    HUB_TRY(check_size(ask, err));
-    HUB_TRY(hub_work_admit(request, &ask->selection, e, err));
-    HUB_TRY(hub_selection_open(request, &ask->selection, err));
+    if (!fr->priced)
+        HUB_TRY(hub_selection_price(request, &fr->selection, err));
+    fr->priced = true;
+    HUB_TRY(check_size(fr, err));
+    HUB_TRY(hub_work_admit(request, &fr->selection, e, err));
+    HUB_TRY(hub_selection_open(request, &fr->selection, err));
     if (e->single)
-        HUB_TRY(describe(ask, &ask->selection.picks[0], response, err));
-    if (request->method == HUB_HEAD && !hub_work_is_small(&ask->selection, e))
+        HUB_TRY(describe(fr, &fr->selection.fields[0], response, err));
+    if (request->method == HUB_HEAD && !hub_work_is_small(&fr->selection, e))
         return hub_response_unsent(response, 200, hub_encoding_media_type(e),
                                    e->as->writer->length ? e->as->writer->length(e) : HUB_LENGTH_UNKNOWN,
                                    err);
-    HUB_TRY(hub_budget_take(request->app->budget, request, response, peak_of(ask), err));
-    return encode(ask, response, err);
+    HUB_TRY(hub_budget_take(request->app->budget, request, response, peak_of(fr), err));
+    return encode(fr, response, err);
 }
 
-static enum hub_status answer_encoded(struct hub_request *request, struct ask *ask,
+static enum hub_status answer_encoded(struct hub_request *request, struct field_request *fr,
                                       struct hub_response *response, struct hub_error *err)
 {
-    struct hub_encoding_field encoded[HUB_MAX_PICKS];
-    for (uint32_t i = 0; i < ask->selection.count; i++) {
-        const struct hub_pick *pick = &ask->selection.picks[i];
-        const struct hub_dataset_field *field = &ask->dataset->fields[pick->field];
-        encoded[i] =
-            (struct hub_encoding_field){field->path + ask->prefix, field->type, pick->bare, &pick->plan};
+    struct hub_encoding_field encoded[HUB_MAX_SELECTED];
+    for (uint32_t i = 0; i < fr->selection.count; i++) {
+        const struct hub_selected_field *selected = &fr->selection.fields[i];
+        const struct hub_dataset_field *field = &fr->dataset->fields[selected->field];
+        encoded[i] = (struct hub_encoding_field){field->path + fr->prefix, field->type, selected->bare,
+                                                 &selected->plan};
     }
-    ask->response = response;
-    ask->encoding.user = ask;
-    ask->encoding.fields = encoded;
-    ask->encoding.count = ask->selection.count;
-    return answer(request, ask, response, err);
+    fr->response = response;
+    fr->encoding.user = fr;
+    fr->encoding.fields = encoded;
+    fr->encoding.count = fr->selection.count;
+    return answer(request, fr, response, err);
 }
 
 /* ---- what is asked for ---- */
 
 /* Several fields are cut by steps as soon as steps are spoken of; otherwise each comes whole. */
-static enum hub_status read_steps(const struct hub_request *request, struct hub_rows_wanted *wanted,
+static enum hub_status read_steps(const struct hub_request *request, struct hub_row_range *range,
                                   struct hub_error *err)
 {
-    wanted->by_steps =
-        wanted->has_start || wanted->has_stop || wanted->has_step || hub_request_query(request, "final").data;
-    return read_final(request, &wanted->final_row, err);
+    range->by_steps =
+        range->has_start || range->has_stop || range->has_step || hub_request_query(request, "final").data;
+    return read_final(request, &range->final_row, err);
 }
 
 /* Field numbers of what the path or ?fields= name, each once. */
-static enum hub_status named_fields(struct hub_request *request, struct ask *ask,
+static enum hub_status named_fields(struct hub_request *request, struct field_request *fr,
                                     const struct hub_dataset_episode *episode, uint32_t *fields,
                                     uint32_t *count, struct hub_error *err)
 {
     const struct hub_view path = hub_request_capture(request, "path");
-    if (!ask->several) {
-        HUB_TRY(fields_of(ask->dataset, path, fields, count, &ask->encoding.single, err));
-        ask->prefix = ask->encoding.single ? 0 : path.size + 1;
-        return ask->encoding.single ? HUB_OK : keep_what_fits(request, ask, episode, fields, count, err);
+    if (!fr->several) {
+        HUB_TRY(fields_of(fr->dataset, path, fields, count, &fr->encoding.single, err));
+        fr->prefix = fr->encoding.single ? 0 : path.size + 1;
+        return fr->encoding.single ? HUB_OK : keep_what_fits(request, fr, episode, fields, count, err);
     }
     for (unsigned i = 0; i < request->query_count; i++) {
         bool single;
         if (!hub_view_is(request->query[i].name, "fields"))
             continue;
         const uint32_t before = *count;
-        HUB_TRY(fields_of(ask->dataset, request->query[i].value, fields, count, &single, err));
+        HUB_TRY(fields_of(fr->dataset, request->query[i].value, fields, count, &single, err));
         uint32_t added = *count - before;
         if (!single)
-            HUB_TRY(keep_what_fits(request, ask, episode, fields + before, &added, err));
+            HUB_TRY(keep_what_fits(request, fr, episode, fields + before, &added, err));
         *count = drop_doubles(fields, before, added);
     }
     return HUB_OK;
 }
 
-static enum hub_status choose(struct hub_request *request, struct hub_response *response, struct ask *ask,
-                              struct hub_error *err)
+static enum hub_status choose(struct hub_request *request, struct hub_response *response,
+                              struct field_request *fr, struct hub_error *err)
 {
     static const char *const of_field[] = {"start",     "stop",     "step", "row", "format",
                                            "nonfinite", "revision", "for",  NULL};
     static const char *const of_several[] = {"fields...", "start",     "stop",     "step", "final",
                                              "format",    "nonfinite", "revision", "for",  NULL};
     const struct hub_dataset_episode *episode;
-    uint32_t fields[HUB_MAX_PICKS], count = 0;
-    ask->encoding.read = read_encoded;
-    ask->encoding.reserve = reserve;
-    HUB_TRY(hub_negotiate(request, &ask->encoding, err));
-    HUB_TRY(read_wanted(request, &ask->wanted, &ask->encoding.nonfinite, err));
-    if (ask->several)
-        HUB_TRY(read_steps(request, &ask->wanted, err));
-    HUB_TRY(hub_resolve(request, response, ask->several ? of_several : of_field,
-                        HUB_TO_DATASET | HUB_TO_READY, &ask->target, err));
-    ask->dataset = ask->target.state.dataset;
-    HUB_TRY(hub_find_episode(request, ask->dataset, &episode, err));
-    HUB_TRY(named_fields(request, ask, episode, fields, &count, err));
-    ask->wanted.of_several = !ask->encoding.single;
-    if (!count && ask->left_out.size)
-        return pass_on(ask->left_why.status, &ask->left_why, err);
-    return hub_select(request, ask->dataset, episode, fields, count, &ask->wanted, &ask->selection, err);
+    uint32_t fields[HUB_MAX_SELECTED], count = 0;
+    fr->encoding.read = read_encoded;
+    fr->encoding.reserve = reserve;
+    HUB_TRY(hub_negotiate(request, &fr->encoding, err));
+    HUB_TRY(read_range(request, &fr->range, &fr->encoding.nonfinite, err));
+    if (fr->several)
+        HUB_TRY(read_steps(request, &fr->range, err));
+    HUB_TRY(hub_resolve(request, response, fr->several ? of_several : of_field, HUB_TO_DATASET | HUB_TO_READY,
+                        &fr->target, err));
+    fr->dataset = fr->target.state.dataset;
+    HUB_TRY(hub_find_episode(request, fr->dataset, &episode, err));
+    HUB_TRY(named_fields(request, fr, episode, fields, &count, err));
+    fr->range.of_several = !fr->encoding.single;
+    if (!count && fr->left_out.size)
+        return pass_on(fr->left_why.status, &fr->left_why, err);
+    return hub_select(request, fr->dataset, episode, fields, count, &fr->range, &fr->selection, err);
 }
 
 /* ---- the handlers ---- */
 
-static atomic_uint kept_asks;
+static atomic_uint kept_requests;
 
 static void free_kept(void *state)
 {
-    ask_dispose(state);
+    field_request_dispose(state);
     free(state);
-    atomic_fetch_sub(&kept_asks, 1);
+    atomic_fetch_sub(&kept_requests, 1);
 }
 
 /* What was chosen and priced serves again on a worker. Of those that wait only a few may hold layouts, none
  * may that waits for memory, and no file stays open: the others do all of it again. */
-static void keep(struct hub_request *request, struct ask *ask)
+static void keep(struct hub_request *request, struct field_request *fr)
 {
-    const bool may = ask->priced && ask->selection.count == 1 && !request->wants;
-    struct ask *kept = may && atomic_load(&kept_asks) < MAX_KEPT ? malloc(sizeof *kept) : NULL;
+    const bool may = fr->priced && fr->selection.count == 1 && !request->wants;
+    struct field_request *kept = may && atomic_load(&kept_requests) < MAX_KEPT ? malloc(sizeof *kept) : NULL;
     if (!kept) {
-        ask_dispose(ask);
+        field_request_dispose(fr);
         return;
     }
-    hub_plan_files_close(&ask->selection.files);
-    *kept = *ask;
+    hub_plan_files_close(&fr->selection.files);
+    *kept = *fr;
     request->state = kept;
     request->free_state = free_kept;
-    atomic_fetch_add(&kept_asks, 1);
+    atomic_fetch_add(&kept_requests, 1);
 }
 
-static bool take_kept(struct hub_request *request, struct ask *ask)
+static bool take_kept(struct hub_request *request, struct field_request *fr)
 {
-    struct ask *kept = request->state;
+    struct field_request *kept = request->state;
     if (!kept)
         return false;
-    *ask = *kept;
+    *fr = *kept;
     free(kept);
     request->state = NULL;
-    atomic_fetch_sub(&kept_asks, 1);
+    atomic_fetch_sub(&kept_requests, 1);
     return true;
 }
 
 static enum hub_status get(struct hub_request *request, bool several, struct hub_response *response,
                            struct hub_error *err)
 {
-    struct ask ask = {.request = request, .several = several};
-    const bool kept = take_kept(request, &ask);
-    enum hub_status st = kept ? HUB_OK : choose(request, response, &ask, err);
+    struct field_request fr = {.request = request, .several = several};
+    const bool kept = take_kept(request, &fr);
+    enum hub_status st = kept ? HUB_OK : choose(request, response, &fr, err);
     if (!st)
-        st = answer_encoded(request, &ask, response, err);
+        st = answer_encoded(request, &fr, response, err);
     if (st == HUB_AGAIN)
-        keep(request, &ask);
+        keep(request, &fr);
     else
-        ask_dispose(&ask);
+        field_request_dispose(&fr);
     if (st != HUB_CHANGED || !kept)
         return st;
     hub_response_dispose(response); /* published anew while it waited: from the start */

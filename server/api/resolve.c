@@ -79,7 +79,7 @@ static enum hub_status not_found(struct hub_request *request, struct hub_respons
     return hub_fail_about(err, "id", id.data);
 }
 
-bool hub_resolve_is_wanted(const struct hub_request *request, const char *revision)
+bool hub_resolve_has_revision(const struct hub_request *request, const char *revision)
 {
     const struct hub_view wanted = hub_request_query(request, "revision");
     return !wanted.data || hub_view_is(wanted, revision);
@@ -161,7 +161,7 @@ enum hub_status hub_resolve_state(struct hub_request *request, struct hub_target
         return HUB_AGAIN;
     HUB_TRY(hub_state_open(request->app->catalog, target->summary, out, err));
     target->summary = out->dataset->summary;
-    if (hub_resolve_is_wanted(request, target->summary->revision))
+    if (hub_resolve_has_revision(request, target->summary->revision))
         return HUB_OK;
     const enum hub_status st = revision_gone(request, target->summary, err);
     hub_state_close(out);
@@ -174,7 +174,7 @@ static enum hub_status open_dataset(struct hub_request *request, struct hub_targ
     struct hub_state *state = &target->state;
     HUB_TRY(
         hub_dataset_get(request->app->catalog, target->summary, request->may_block, &state->dataset, err));
-    if (hub_resolve_is_wanted(request, state->dataset->summary->revision)) {
+    if (hub_resolve_has_revision(request, state->dataset->summary->revision)) {
         target->summary = state->dataset->summary;
         return HUB_OK;
     }

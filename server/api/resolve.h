@@ -46,7 +46,7 @@ HUB_MUST_USE enum hub_status hub_resolve_release(const struct hub_request *reque
 HUB_MUST_USE enum hub_status hub_resolve_state(struct hub_request *request, struct hub_target *target,
                                                struct hub_state *out, struct hub_error *err);
 /** A state of this revision ("" or NULL: none) may answer the request. */
-bool hub_resolve_is_wanted(const struct hub_request *request, const char *revision);
+bool hub_resolve_has_revision(const struct hub_request *request, const char *revision);
 
 /** Cache-Control, and Content-Location where an alias was used (`suffix`: what follows the id in the path, or
  * NULL). */

@@ -13,28 +13,28 @@ void hub_selection_dispose(struct hub_selection *s)
 {
     hub_plan_files_dispose(&s->files);
     for (uint32_t i = 0; i < s->count; i++)
-        hub_layout_put(s->picks[i].layout);
-    free(s->picks);
+        hub_layout_put(s->fields[i].layout);
+    free(s->fields);
     *s = (struct hub_selection){0};
 }
 
-static enum hub_status one_row(const struct hub_rows_wanted *wanted, uint64_t rows, struct hub_slice *out,
+static enum hub_status one_row(const struct hub_row_range *range, uint64_t rows, struct hub_slice *out,
                                struct hub_error *err)
 {
-    const int64_t row = wanted->row < 0 ? wanted->row + (int64_t)rows : wanted->row;
+    const int64_t row = range->row < 0 ? range->row + (int64_t)rows : range->row;
     if (row < 0 || (uint64_t)row >= rows)
         return hub_fail_as(err, HUB_INVALID, "bad-slice", "row %lld is outside of the %llu rows there",
-                           (long long)wanted->row, (unsigned long long)rows);
+                           (long long)range->row, (unsigned long long)rows);
     *out = (struct hub_slice){(uint64_t)row, 1, 1};
     return HUB_OK;
 }
 
 /* A field of shape () has nothing to cut. */
-static enum hub_status whole_value(const struct hub_rows_wanted *wanted, struct hub_slice *out,
+static enum hub_status whole_value(const struct hub_row_range *range, struct hub_slice *out,
                                    struct hub_error *err)
 {
-    const bool cut = wanted->has_row || wanted->has_start || wanted->has_stop || wanted->has_step;
-    if (cut && !wanted->of_several)
+    const bool cut = range->has_row || range->has_start || range->has_stop || range->has_step;
+    if (cut && !range->of_several)
         return hub_fail_as(err, HUB_INVALID, "bad-slice",
                            "this is a single value: ask without start, stop, step and row");
     *out = (struct hub_slice){0, 1, 1};
@@ -42,21 +42,21 @@ static enum hub_status whole_value(const struct hub_rows_wanted *wanted, struct 
 }
 
 /* Steps -> rows of one field. `state` rows precede their action, `shifted` rows follow it. */
-static enum hub_status cut(const struct hub_rows_wanted *wanted, enum hub_axis axis, uint64_t steps,
+static enum hub_status cut(const struct hub_row_range *range, enum hub_axis axis, uint64_t steps,
                            uint64_t rows, struct hub_slice *out, struct hub_error *err)
 {
-    const int64_t *start = wanted->has_start ? &wanted->start : NULL,
-                  *stop = wanted->has_stop ? &wanted->stop : NULL;
-    const int64_t *step = wanted->has_step ? &wanted->step : NULL;
-    if (wanted->has_row)
-        return one_row(wanted, rows, out, err);
-    if (!wanted->by_steps || axis == HUB_AXIS_NONE)
-        return wanted->by_steps ? hub_slice_resolve(NULL, NULL, NULL, rows, out, err)
-                                : hub_slice_resolve(start, stop, step, rows, out, err);
+    const int64_t *start = range->has_start ? &range->start : NULL,
+                  *stop = range->has_stop ? &range->stop : NULL;
+    const int64_t *step = range->has_step ? &range->step : NULL;
+    if (range->has_row)
+        return one_row(range, rows, out, err);
+    if (!range->by_steps || axis == HUB_AXIS_NONE)
+        return range->by_steps ? hub_slice_resolve(NULL, NULL, NULL, rows, out, err)
+                               : hub_slice_resolve(start, stop, step, rows, out, err);
     HUB_TRY(hub_slice_resolve(start, stop, step, steps, out, err));
     if (axis == HUB_AXIS_SHIFTED)
         out->start++;
-    if (axis == HUB_AXIS_STATE && wanted->final_row && out->step > 0 && out->count)
+    if (axis == HUB_AXIS_STATE && range->final_row && out->step > 0 && out->count)
         out->count++;
     hub_slice_within(out, rows); /* a field may be shorter than its episode */
     return HUB_OK;
@@ -79,45 +79,45 @@ static enum hub_status open_side(struct hub_request *request, const struct hub_s
     return hub_resolve_changed(s->app, s->dataset->summary, err);
 }
 
-static enum hub_status pick_field(struct hub_request *request, struct hub_selection *s, uint32_t field,
-                                  const struct hub_rows_wanted *wanted, struct hub_error *err)
+static enum hub_status select_field(struct hub_request *request, struct hub_selection *s, uint32_t field,
+                                    const struct hub_row_range *range, struct hub_error *err)
 {
     const struct hub_dataset_field *f = &s->dataset->fields[field];
-    struct hub_pick *pick = &s->picks[s->count];
-    pick->field = field;
+    struct hub_selected_field *selected = &s->fields[s->count];
+    selected->field = field;
     HUB_TRY(hub_layout_get(request->app->catalog, s->dataset, s->episode->part, field, request->may_block,
-                           &pick->layout, err));
+                           &selected->layout, err));
     s->count++;
-    const struct hub_layout *layout = hub_layout_of(pick->layout);
+    const struct hub_layout *layout = hub_layout_of(selected->layout);
     const struct hub_window *window;
-    HUB_TRY(hub_layout_find(pick->layout, s->episode, &window, err));
-    struct hub_plan *plan = &pick->plan;
+    HUB_TRY(hub_layout_find(selected->layout, s->episode, &window, err));
+    struct hub_plan *plan = &selected->plan;
     plan->layout = layout;
     plan->array = &layout->arrays[window->array];
     const bool scalar = plan->array->flags & HUB_ARRAY_SCALAR;
-    HUB_TRY(scalar ? whole_value(wanted, &pick->slice, err)
-                   : cut(wanted, f->axis, s->episode->steps, window->count, &pick->slice, err));
-    pick->bare = wanted->has_row || scalar;
+    HUB_TRY(scalar ? whole_value(range, &selected->slice, err)
+                   : cut(range, f->axis, s->episode->steps, window->count, &selected->slice, err));
+    selected->bare = range->has_row || scalar;
     plan->variant = &layout->variants[plan->array->variant];
-    plan->slice = pick->slice;
+    plan->slice = selected->slice;
     plan->slice.start += window->first;
     return HUB_OK;
 }
 
 enum hub_status hub_select(struct hub_request *request, const struct hub_dataset *dataset,
                            const struct hub_dataset_episode *episode, const uint32_t *fields, uint32_t count,
-                           const struct hub_rows_wanted *wanted, struct hub_selection *out,
+                           const struct hub_row_range *range, struct hub_selection *out,
                            struct hub_error *err)
 {
-    if (count > HUB_MAX_PICKS)
-        return hub_fail(err, HUB_TOO_BIG, "%u fields at once; at most %d", count, HUB_MAX_PICKS);
+    if (count > HUB_MAX_SELECTED)
+        return hub_fail(err, HUB_TOO_BIG, "%u fields at once; at most %d", count, HUB_MAX_SELECTED);
     HUB_CLEANUP(hub_selection_dispose)
     struct hub_selection s = {.app = request->app, .dataset = dataset, .episode = episode};
-    s.picks = calloc(count ? count : 1, sizeof *s.picks);
-    if (!s.picks)
+    s.fields = calloc(count ? count : 1, sizeof *s.fields);
+    if (!s.fields)
         return hub_fail(err, HUB_NO_MEMORY, "no memory for a plan");
     for (uint32_t i = 0; i < count; i++)
-        HUB_TRY(pick_field(request, &s, fields[i], wanted, err));
+        HUB_TRY(select_field(request, &s, fields[i], range, err));
     *out = s;
     s = (struct hub_selection){.app = request->app};
     return HUB_OK;
@@ -129,7 +129,7 @@ enum hub_status hub_selection_price(struct hub_request *request, struct hub_sele
     uint64_t steps = 0;
     s->bytes_out = s->scratch = s->cost_us = 0;
     for (uint32_t i = 0; i < s->count; i++) {
-        struct hub_plan *plan = &s->picks[i].plan;
+        struct hub_plan *plan = &s->fields[i].plan;
         plan->files = &s->files;
         plan->step_limit = request->may_block ? 0 : INLINE_STEPS + 1 - steps;
         HUB_TRY(hub_plan_price(plan, err));
@@ -145,23 +145,23 @@ enum hub_status hub_selection_open(struct hub_request *request, struct hub_selec
                                    struct hub_error *err)
 {
     for (uint32_t i = 0; i < s->count; i++)
-        s->picks[i].plan.files = &s->files; /* the selection may have moved */
+        s->fields[i].plan.files = &s->files; /* the selection may have moved */
     for (uint32_t i = 0; i < s->files.count; i++) {
-        struct hub_plan_file *wanted = &s->files.items[i];
-        HUB_TRY(wanted->number == HUB_SIDE_FILE
-                    ? open_side(request, s, &wanted->file, err)
-                    : hub_files_open(request, s->dataset, &s->dataset->files[wanted->number], &wanted->file,
-                                     err));
+        struct hub_plan_file *file = &s->files.items[i];
+        HUB_TRY(
+            file->number == HUB_SIDE_FILE
+                ? open_side(request, s, &file->file, err)
+                : hub_files_open(request, s->dataset, &s->dataset->files[file->number], &file->file, err));
     }
     return HUB_OK;
 }
 
 enum hub_status hub_selection_read(struct hub_request *request, const struct hub_selection *selection,
-                                   const struct hub_pick *pick, void *into, struct hub_rows *rows,
-                                   struct hub_error *err)
+                                   const struct hub_selected_field *selected, void *into,
+                                   struct hub_rows *rows, struct hub_error *err)
 {
-    const enum hub_status st =
-        hub_read(&pick->plan, request->may_block ? 0 : HUB_READ_NOWAIT, request->parallel, into, rows, err);
+    const enum hub_status st = hub_read(&selected->plan, request->may_block ? 0 : HUB_READ_NOWAIT,
+                                        request->parallel, into, rows, err);
     /* short because it was cut meanwhile? */
     return st == HUB_CORRUPT && hub_selection_unchanged(selection, err) ? HUB_CHANGED : st;
 }

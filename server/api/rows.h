@@ -8,7 +8,7 @@
 #include "server/api/app.h"
 
 /** One field's rows. */
-struct hub_pick {
+struct hub_selected_field {
     uint32_t field;
     struct hub_layout_ref *layout;
     struct hub_plan plan;
@@ -16,20 +16,20 @@ struct hub_pick {
     bool bare;              /* one row, without the leading axis: ?row=, or a single value */
 };
 
-#define HUB_MAX_PICKS 256
+#define HUB_MAX_SELECTED 256
 
 struct hub_selection {
     struct hub_app *app;
     const struct hub_dataset *dataset;
     const struct hub_dataset_episode *episode;
-    struct hub_pick *picks;
+    struct hub_selected_field *fields;
     uint32_t count;
-    struct hub_plan_files files; /* that the priced picks read */
+    struct hub_plan_files files; /* that the priced fields read */
     uint64_t bytes_out, scratch, cost_us;
 };
 
 /** Which rows: as given, before resolution. */
-struct hub_rows_wanted {
+struct hub_row_range {
     bool has_start, has_stop, has_step, has_row;
     int64_t start, stop, step, row;
     bool by_steps;   /* aligned: cut in steps, then mapped to each field's axis */
@@ -44,7 +44,7 @@ struct hub_rows_wanted {
  */
 HUB_MUST_USE enum hub_status hub_select(struct hub_request *request, const struct hub_dataset *dataset,
                                         const struct hub_dataset_episode *episode, const uint32_t *fields,
-                                        uint32_t count, const struct hub_rows_wanted *wanted,
+                                        uint32_t count, const struct hub_row_range *range,
                                         struct hub_selection *out, struct hub_error *err);
 void hub_selection_dispose(struct hub_selection *selection);
 
@@ -58,10 +58,10 @@ HUB_MUST_USE enum hub_status hub_selection_price(struct hub_request *request, st
 HUB_MUST_USE enum hub_status hub_selection_open(struct hub_request *request, struct hub_selection *selection,
                                                 struct hub_error *err);
 
-/** Read one pick. On an event thread only from warm pages (HUB_AGAIN). */
+/** Read one field. On an event thread only from warm pages (HUB_AGAIN). */
 HUB_MUST_USE enum hub_status hub_selection_read(struct hub_request *request,
                                                 const struct hub_selection *selection,
-                                                const struct hub_pick *pick, void *into,
+                                                const struct hub_selected_field *selected, void *into,
                                                 struct hub_rows *rows, struct hub_error *err);
 /** After the last read: every file is still the one that was indexed. */
 HUB_MUST_USE enum hub_status hub_selection_unchanged(const struct hub_selection *selection,
