@@ -123,7 +123,7 @@ static enum hub_status read_filters(const struct hub_request *request, struct li
         hub_view_of(l->status ? l->status : "\1"), hub_view_of(l->release ? l->release : "\1"),
         hub_view_of(l->latest ? "1" : "0"),        l->loadable,
         sort.data ? sort : HUB_VIEW("id")};
-    hub_etag(etag, parts, HUB_COUNT(parts));
+    hub_fingerprint(etag, parts, HUB_COUNT(parts));
     snprintf(l->scope, sizeof l->scope, "%.32s", etag + 1);
     return HUB_OK;
 }

@@ -304,7 +304,7 @@ static enum hub_status build(struct hub_request *request, struct hub_target targ
     hub_meter_buf(&meter, budget, request, response, &text);
     HUB_TRY(wanted->which == HUB_DOCUMENT_FILES ? write_files(&state, &text, &hashed, err)
                                                 : write_document(&state, &target, &text, &hashed, err));
-    hub_etag(etag, &(struct hub_view){text.data, text.size}, 1);
+    hub_fingerprint(etag, &(struct hub_view){text.data, text.size}, 1);
     hub_buf_fit(&text, 4 * KIB);
     struct document *d = document_new(request, wanted, false, &text);
     if (!d)

@@ -105,7 +105,7 @@ static enum hub_status read_query(const struct hub_request *request, struct hub_
     char etag[40];
     const struct hub_view parts[] = {hub_view_of(name), query->descending ? HUB_VIEW("-") : HUB_VIEW("+"),
                                      hub_view_of(query->split ? query->split : "\1")};
-    hub_etag(etag, parts, HUB_COUNT(parts));
+    hub_fingerprint(etag, parts, HUB_COUNT(parts));
     snprintf(scope, 33, "%.32s", etag + 1);
     if (!text.data)
         return HUB_OK;
@@ -244,7 +244,7 @@ enum hub_status hub_episode_show(struct hub_request *request, struct hub_respons
     HUB_CLEANUP(hub_target_dispose) struct hub_target target = {0};
     const struct hub_dataset_episode *episode;
     if (hub_request_query(request, "fields").data)
-        return hub_fields_get(request, response, err);
+        return hub_fields_data(request, response, err);
     HUB_TRY(check_of_rows(request, err));
     HUB_TRY(hub_resolve(request, response, parameters, HUB_TO_STATE | HUB_TO_READY, &target, err));
     HUB_TRY(hub_find_episode(request, target.state.dataset, &episode, err));

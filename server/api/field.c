@@ -240,7 +240,7 @@ static void etag_of(const struct field_request *fr, char out[40])
         parts[n++] = (struct hub_view){(const char *)slice, sizeof *slice};
         parts[n++] = hub_view_of(fr->dataset->fields[s->fields[i].field].path);
     }
-    hub_etag(out, parts, n);
+    hub_fingerprint(out, parts, n);
 }
 
 static enum hub_status describe(const struct field_request *fr, const struct hub_selected_field *selected,
@@ -466,14 +466,14 @@ static enum hub_status get(struct hub_request *request, bool several, struct hub
     return get(request, several, response, err);
 }
 
-enum hub_status hub_field_get(struct hub_request *request, struct hub_response *response,
-                              struct hub_error *err)
+enum hub_status hub_field_data(struct hub_request *request, struct hub_response *response,
+                               struct hub_error *err)
 {
     return get(request, false, response, err);
 }
 
-enum hub_status hub_fields_get(struct hub_request *request, struct hub_response *response,
-                               struct hub_error *err)
+enum hub_status hub_fields_data(struct hub_request *request, struct hub_response *response,
+                                struct hub_error *err)
 {
     return get(request, true, response, err);
 }

@@ -209,7 +209,7 @@ static enum hub_status send(struct hub_request *request, const struct hub_target
     bool done = false;
     const int64_t modified_s = (int64_t)(b->entry->stamp.mtime_ns / 1000000000u);
     const struct hub_view parts[] = {hub_view_of(target->summary->revision), hub_view_of(b->entry->path)};
-    hub_etag(etag, parts, HUB_COUNT(parts));
+    hub_fingerprint(etag, parts, HUB_COUNT(parts));
     HUB_TRY(headers(request, target, b, response, err));
     HUB_TRY(hub_resolve_conditions(request, response, etag, modified_s, &done, err));
     if (done)
@@ -238,7 +238,7 @@ static enum hub_status send(struct hub_request *request, const struct hub_target
     return HUB_OK;
 }
 
-enum hub_status hub_files_get(struct hub_request *request, struct hub_response *response,
+enum hub_status hub_file_data(struct hub_request *request, struct hub_response *response,
                               struct hub_error *err)
 {
     static const char *const parameters[] = {"for", "revision", NULL};

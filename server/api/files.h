@@ -7,7 +7,7 @@
 
 enum hub_status hub_files_list(struct hub_request *request, struct hub_response *response,
                                struct hub_error *err);
-enum hub_status hub_files_get(struct hub_request *request, struct hub_response *response,
+enum hub_status hub_file_data(struct hub_request *request, struct hub_response *response,
                               struct hub_error *err);
 
 /** Its item in the listing; digests with an empty sha256 are not known. */

@@ -11,16 +11,16 @@
 extern const unsigned char hub_openapi_json[]; /* embedded from server/api/openapi.json */
 extern const unsigned long hub_openapi_json_size;
 
-enum hub_status hub_healthz_get(struct hub_request *request, struct hub_response *response,
-                                struct hub_error *err)
+enum hub_status hub_healthz_show(struct hub_request *request, struct hub_response *response,
+                                 struct hub_error *err)
 {
     (void)request;
     return hub_buf_add_text(hub_response_buffer(response, 200, "text/plain; charset=utf-8", KIB), "ok\n",
                             err);
 }
 
-enum hub_status hub_readyz_get(struct hub_request *request, struct hub_response *response,
-                               struct hub_error *err)
+enum hub_status hub_readyz_show(struct hub_request *request, struct hub_response *response,
+                                struct hub_error *err)
 {
     struct hub_scan_progress progress;
     hub_scanner_progress(request->app->scanner, &progress);
@@ -95,8 +95,8 @@ static enum hub_status process_metrics(const struct hub_app *app, struct hub_buf
     return HUB_OK;
 }
 
-enum hub_status hub_metrics_get(struct hub_request *request, struct hub_response *response,
-                                struct hub_error *err)
+enum hub_status hub_metrics_show(struct hub_request *request, struct hub_response *response,
+                                 struct hub_error *err)
 {
     struct hub_buf *out =
         hub_response_buffer(response, 200, "text/plain; version=0.0.4; charset=utf-8", 4 * MIB);
@@ -138,8 +138,8 @@ static enum hub_status put_openapi(struct hub_buf *out, struct hub_error *err)
     return hub_buf_add_text(out, text, err);
 }
 
-enum hub_status hub_openapi_get(struct hub_request *request, struct hub_response *response,
-                                struct hub_error *err)
+enum hub_status hub_openapi_show(struct hub_request *request, struct hub_response *response,
+                                 struct hub_error *err)
 {
     HUB_TRY(hub_reply_on_worker(request));
     HUB_TRY(put_openapi(hub_response_buffer(response, 200, "application/json", 4 * MIB), err));
@@ -147,8 +147,8 @@ enum hub_status hub_openapi_get(struct hub_request *request, struct hub_response
     return hub_reply_document(request, response, err);
 }
 
-enum hub_status hub_front_get(struct hub_request *request, struct hub_response *response,
-                              struct hub_error *err)
+enum hub_status hub_front_show(struct hub_request *request, struct hub_response *response,
+                               struct hub_error *err)
 {
     HUB_CLEANUP(hub_snapshot_putp)
     const struct hub_snapshot *snapshot = hub_catalog_snapshot(request->app->catalog);

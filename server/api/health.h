@@ -4,15 +4,15 @@
 
 #include "server/api/app.h"
 
-enum hub_status hub_healthz_get(struct hub_request *request, struct hub_response *response,
+enum hub_status hub_healthz_show(struct hub_request *request, struct hub_response *response,
+                                 struct hub_error *err);
+enum hub_status hub_readyz_show(struct hub_request *request, struct hub_response *response,
                                 struct hub_error *err);
-enum hub_status hub_readyz_get(struct hub_request *request, struct hub_response *response,
+enum hub_status hub_metrics_show(struct hub_request *request, struct hub_response *response,
+                                 struct hub_error *err);
+enum hub_status hub_openapi_show(struct hub_request *request, struct hub_response *response,
+                                 struct hub_error *err);
+enum hub_status hub_front_show(struct hub_request *request, struct hub_response *response,
                                struct hub_error *err);
-enum hub_status hub_metrics_get(struct hub_request *request, struct hub_response *response,
-                                struct hub_error *err);
-enum hub_status hub_openapi_get(struct hub_request *request, struct hub_response *response,
-                                struct hub_error *err);
-enum hub_status hub_front_get(struct hub_request *request, struct hub_response *response,
-                              struct hub_error *err);
 
 #endif

@@ -97,7 +97,7 @@ static enum hub_status read_filters(const struct hub_request *request, struct hu
     char etag[40];
     const struct hub_view parts[] = {HUB_VIEW("jobs"), kind->data ? *kind : HUB_VIEW("\1"),
                                      state->data ? *state : HUB_VIEW("\1")};
-    hub_etag(etag, parts, HUB_COUNT(parts));
+    hub_fingerprint(etag, parts, HUB_COUNT(parts));
     snprintf(scope, 33, "%.32s", etag + 1);
     return HUB_OK;
 }

@@ -163,7 +163,7 @@ enum hub_status hub_problems_list(struct hub_request *request, struct hub_respon
     if (!l.prefix.data)
         l.prefix = HUB_VIEW("");
     const struct hub_view parts[] = {HUB_VIEW("problems"), l.prefix};
-    hub_etag(etag, parts, HUB_COUNT(parts));
+    hub_fingerprint(etag, parts, HUB_COUNT(parts));
     snprintf(l.scope, sizeof l.scope, "%.32s", etag + 1);
     const struct hub_view text = hub_request_query(request, "cursor");
     if (text.data)

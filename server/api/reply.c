@@ -43,7 +43,7 @@ enum hub_status hub_reply_document(struct hub_request *request, struct hub_respo
     const bool gzip = hub_reply_is_worth_gzip(body.size) && hub_accepts_gzip(request);
     char etag[40];
     bool done = false;
-    hub_etag(etag, &body, 1);
+    hub_fingerprint(etag, &body, 1);
     if (gzip)
         hub_reply_gzip_etag(etag);
     HUB_TRY(hub_response_header(response, err, "Vary", "Accept-Encoding"));

@@ -266,7 +266,7 @@ static void put_hex(char *out, uint64_t value)
         out[i] = "0123456789abcdef"[value & 15];
 }
 
-void hub_etag(char out[40], const struct hub_view *parts, unsigned count)
+void hub_fingerprint(char out[40], const struct hub_view *parts, unsigned count)
 {
     uint64_t a = 0xcbf29ce484222325u, b = 0x9ae16a3b2f90404fu;
     for (unsigned i = 0; i < count; i++) {

@@ -55,7 +55,7 @@ HUB_MUST_USE enum hub_status hub_resolve_headers(struct hub_request *request, co
 
 /** Strong ETag (with quotes) over any number of texts; `out` of 40 bytes. Not a digest: 128 bits of
  * FNV-1a. */
-void hub_etag(char out[40], const struct hub_view *parts, unsigned count);
+void hub_fingerprint(char out[40], const struct hub_view *parts, unsigned count);
 
 /** Answer 304 or 412 where the request's conditions say so: true when `response` is complete. Sets ETag (and
  * Last-Modified) always. */

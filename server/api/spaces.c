@@ -64,8 +64,8 @@ static enum hub_status send(struct hub_request *request, const struct hub_state 
     return hub_fail_about(err, "of", space);
 }
 
-enum hub_status hub_space_get(struct hub_request *request, struct hub_response *response,
-                              struct hub_error *err)
+enum hub_status hub_space_data(struct hub_request *request, struct hub_response *response,
+                               struct hub_error *err)
 {
     static const char *const parameters[] = {"of", "for", "revision", NULL};
     HUB_CLEANUP(hub_target_dispose) struct hub_target target = {0};
@@ -76,7 +76,7 @@ enum hub_status hub_space_get(struct hub_request *request, struct hub_response *
     HUB_TRY(hub_resolve(request, response, parameters, HUB_TO_STATE, &target, err));
     const struct hub_view parts[] = {hub_view_of(target.summary->revision), HUB_VIEW("~spaces"),
                                      hub_view_of(space)};
-    hub_etag(etag, parts, HUB_COUNT(parts));
+    hub_fingerprint(etag, parts, HUB_COUNT(parts));
     HUB_TRY(hub_resolve_headers(request, &target, response, err));
     HUB_TRY(hub_resolve_conditions(request, response, etag, -1, &done, err));
     return done ? HUB_OK : send(request, &target.state, space, response, err);

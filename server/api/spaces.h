@@ -4,7 +4,7 @@
 
 #include "server/http/http.h"
 
-HUB_MUST_USE enum hub_status hub_space_get(struct hub_request *request, struct hub_response *response,
-                                           struct hub_error *err);
+HUB_MUST_USE enum hub_status hub_space_data(struct hub_request *request, struct hub_response *response,
+                                            struct hub_error *err);
 
 #endif

@@ -133,8 +133,8 @@ static void count_job(void *user, const struct hub_scan_job *job)
     ++*(uint64_t *)user;
 }
 
-enum hub_status hub_status_get(struct hub_request *request, struct hub_response *response,
-                               struct hub_error *err)
+enum hub_status hub_status_show(struct hub_request *request, struct hub_response *response,
+                                struct hub_error *err)
 {
     static const char *const parameters[] = {NULL};
     HUB_TRY(hub_request_known(request, parameters, err));

@@ -4,8 +4,8 @@
 
 #include "server/http/http.h"
 
-enum hub_status hub_status_get(struct hub_request *request, struct hub_response *response,
-                               struct hub_error *err);
+enum hub_status hub_status_show(struct hub_request *request, struct hub_response *response,
+                                struct hub_error *err);
 enum hub_status hub_jobs_list(struct hub_request *request, struct hub_response *response,
                               struct hub_error *err);
 enum hub_status hub_problems_list(struct hub_request *request, struct hub_response *response,
