@@ -1,5 +1,5 @@
 /* minari-hub: the commands. */
-#include "server/ask.h"
+#include "server/admin.h"
 #include "server/serve.h"
 #include "server/usage.h"
 #include "server/versions.h"
@@ -33,11 +33,16 @@ static const struct command {
     bool opens; /* its directories must be there */
     bool json;  /* takes --json */
 } commands[] = {
-    {"serve", hub_serve, true, false},        {"scan", hub_scan, true, false},
-    {"status", hub_ask_status, false, true},  {"problems", hub_ask_problems, false, true},
-    {"config", cmd_config, false, false},     {"version", cmd_version, false, false},
-    {"--version", cmd_version, false, false}, {"-V", cmd_version, false, false},
-    {"help", cmd_help, false, false},         {"--help", cmd_help, false, false},
+    {"serve", hub_serve, true, false},
+    {"scan", hub_scan, true, false},
+    {"status", hub_admin_status, false, true},
+    {"problems", hub_admin_problems, false, true},
+    {"config", cmd_config, false, false},
+    {"version", cmd_version, false, false},
+    {"--version", cmd_version, false, false},
+    {"-V", cmd_version, false, false},
+    {"help", cmd_help, false, false},
+    {"--help", cmd_help, false, false},
     {"-h", cmd_help, false, false},
 };
 

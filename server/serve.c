@@ -1,9 +1,9 @@
 /* Open the long-lived parts, serve until a signal, close them in the reverse order. */
 #include "server/serve.h"
+#include "server/admin.h"
 #include "server/announce.h"
 #include "server/api/app.h"
 #include "server/api/documents.h"
-#include "server/ask.h"
 #include "server/hints.h"
 #include "server/http/budget.h"
 #include "server/limits.h"
@@ -347,7 +347,7 @@ static void set_base_url(struct watcher *watcher, const struct hub_config *confi
 /* Nothing runs yet that could write the log. */
 static int failed(enum hub_status st, const struct hub_error *err)
 {
-    const int code = hub_ask_failed(st, err);
+    const int code = hub_admin_failed(st, err);
     return code == HUB_EXIT_NO_SPACE ? code : HUB_EXIT_FAILED;
 }
 
@@ -411,7 +411,7 @@ static enum hub_status check_space(const struct hub_app *app, struct hub_error *
     uint64_t free_bytes = 0;
     hub_scanner_progress(app->scanner, &progress);
     (void)!hub_fs_free_bytes(app->state, &free_bytes, NULL);
-    return progress.no_space ? hub_ask_no_space(app->state, free_bytes, err) : HUB_OK;
+    return progress.no_space ? hub_admin_no_space(app->state, free_bytes, err) : HUB_OK;
 }
 
 int hub_scan(const struct hub_config *config)
@@ -420,9 +420,9 @@ int hub_scan(const struct hub_config *config)
     struct hub_error err = {0};
     const sigset_t signals = block_signals();
     const struct timespec now = {0};
-    enum hub_status st = hub_ask_scan(config->state, &err);
+    enum hub_status st = hub_admin_scan(config->state, &err);
     if (st != HUB_NOT_FOUND)
-        return st ? hub_ask_failed(st, &err) : 0;
+        return st ? hub_admin_failed(st, &err) : 0;
     parts.limits = prepare_process(config);
     int code = 0;
     st = open_storage(&parts, config, &err);

@@ -1,7 +1,7 @@
 /* --help, the man page and the completions of minari-hub: one table of commands, and that of the settings. */
 #include "server/usage.h"
 
-#include "server/ask.h"
+#include "server/admin.h"
 
 static const char summary[] = "serves directories of offline-RL and robot-learning datasets over HTTP";
 

@@ -1,6 +1,6 @@
 /** The commands that ask the running hub: status and problems. They return an exit code. */
-#ifndef HUB_SERVER_ASK_H
-#define HUB_SERVER_ASK_H
+#ifndef HUB_SERVER_ADMIN_H
+#define HUB_SERVER_ADMIN_H
 
 #include "server/config.h"
 
@@ -13,14 +13,15 @@ enum {
     HUB_EXIT_NOT_ALLOWED = 7
 };
 
-int hub_ask_status(const struct hub_config *config);
-int hub_ask_problems(const struct hub_config *config);
+int hub_admin_status(const struct hub_config *config);
+int hub_admin_problems(const struct hub_config *config);
 /** Have the hub on this state directory look through its directories, wait until it has, print the summary.
  *  HUB_NOT_FOUND: none runs there. */
-HUB_MUST_USE enum hub_status hub_ask_scan(const char *state, struct hub_error *err);
+HUB_MUST_USE enum hub_status hub_admin_scan(const char *state, struct hub_error *err);
 /** HUB_NO_SPACE: what a scan says when the state's disk is full. */
-HUB_MUST_USE enum hub_status hub_ask_no_space(const char *state, uint64_t free_bytes, struct hub_error *err);
+HUB_MUST_USE enum hub_status hub_admin_no_space(const char *state, uint64_t free_bytes,
+                                                struct hub_error *err);
 /** The code for an error, which is printed. */
-int hub_ask_failed(enum hub_status st, const struct hub_error *err);
+int hub_admin_failed(enum hub_status st, const struct hub_error *err);
 
 #endif

@@ -1,5 +1,5 @@
-/* What the running hub says of itself, for its admin: see ask.h. */
-#include "server/ask.h"
+/* What the running hub says of itself, for its admin: see admin.h. */
+#include "server/admin.h"
 
 #include "server/control.h"
 #include "storage/base/time.h"
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-int hub_ask_failed(enum hub_status st, const struct hub_error *err)
+int hub_admin_failed(enum hub_status st, const struct hub_error *err)
 {
     fprintf(stderr, "minari-hub: %s\n", err->detail);
     return st == HUB_NOT_FOUND  ? HUB_EXIT_NOT_RUNNING
@@ -17,7 +17,7 @@ int hub_ask_failed(enum hub_status st, const struct hub_error *err)
                                 : HUB_EXIT_FAILED;
 }
 
-enum hub_status hub_ask_no_space(const char *state, uint64_t free_bytes, struct hub_error *err)
+enum hub_status hub_admin_no_space(const char *state, uint64_t free_bytes, struct hub_error *err)
 {
     return hub_fail(err, HUB_NO_SPACE,
                     "the disk of %s is full (%" PRIu64 " KiB are free), so that not all that is found can be "
@@ -196,21 +196,21 @@ static int print_json(const json_t *document)
 
 /* ---- the commands ---- */
 
-static enum hub_status ask(const struct hub_config *config, const char *target, json_t **out,
-                           struct hub_error *err)
+static enum hub_status fetch(const struct hub_config *config, const char *target, json_t **out,
+                             struct hub_error *err)
 {
     HUB_CLEANUP(hub_freep) char *state = NULL;
     HUB_TRY(hub_config_state(config, &state, err));
     return hub_control_ask(state, false, target, out, err);
 }
 
-int hub_ask_status(const struct hub_config *config)
+int hub_admin_status(const struct hub_config *config)
 {
     struct hub_error err = {0};
     HUB_CLEANUP(hub_json_decrefp) json_t *status = NULL;
-    const enum hub_status st = ask(config, "/api/v1/status", &status, &err);
+    const enum hub_status st = fetch(config, "/api/v1/status", &status, &err);
     if (st)
-        return hub_ask_failed(st, &err);
+        return hub_admin_failed(st, &err);
     if (config->json)
         return print_json(status);
     print_status(status);
@@ -249,7 +249,7 @@ static enum hub_status gather(const char *state, json_t *all, struct hub_error *
     return HUB_OK;
 }
 
-int hub_ask_problems(const struct hub_config *config)
+int hub_admin_problems(const struct hub_config *config)
 {
     struct hub_error err = {0};
     HUB_CLEANUP(hub_json_decrefp) json_t *all = json_array();
@@ -261,7 +261,7 @@ int hub_ask_problems(const struct hub_config *config)
     if (!st)
         st = gather(state, all, &err);
     if (st)
-        return hub_ask_failed(st, &err);
+        return hub_admin_failed(st, &err);
     if (config->json)
         return print_json(all);
     json_array_foreach(all, i, problem) print_problem(problem);
@@ -283,7 +283,7 @@ static enum hub_status sweep(const char *state, json_t **status, struct hub_erro
         HUB_TRY(hub_control_ask(state, false, "/api/v1/status", status, err));
         const json_t *now = json_object_get(*status, "inspection"), *disk = json_object_get(*status, "state");
         if (truth(disk, "full"))
-            return hub_ask_no_space(text(disk, "path"), (uint64_t)number(disk, "free"), err);
+            return hub_admin_no_space(text(disk, "path"), (uint64_t)number(disk, "free"), err);
         if (number(now, "sweeps") > number(before, "sweeps") && truth(now, "idle"))
             return HUB_OK;
         hub_json_decrefp(status);
@@ -292,7 +292,7 @@ static enum hub_status sweep(const char *state, json_t **status, struct hub_erro
     }
 }
 
-enum hub_status hub_ask_scan(const char *state, struct hub_error *err)
+enum hub_status hub_admin_scan(const char *state, struct hub_error *err)
 {
     HUB_CLEANUP(hub_json_decrefp) json_t *status = NULL, *all = json_array();
     size_t i;
