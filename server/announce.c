@@ -14,7 +14,7 @@
 
 enum { TICK_MS = 200, ALERT_TICKS = 10 };
 
-/* A dataset that cannot be served, as it was told last. Sorted as in a snapshot. */
+/* A dataset that cannot be served, as it was logged last. Sorted as in a snapshot. */
 struct blocked {
     char *id, *reason;
     uint32_t root;
@@ -32,7 +32,7 @@ struct hub_announcer {
     pthread_cond_t wake;
     bool stop;
     uint64_t generation;
-    struct blocked_list told;
+    struct blocked_list logged;
     struct hub_alerts alerts, now;
 };
 
@@ -79,7 +79,7 @@ static int compare(const struct blocked *a, const struct blocked *b)
     return by_id ? by_id : (a->root > b->root) - (a->root < b->root);
 }
 
-static void tell_blocked(struct hub_app *app, const struct hub_snapshot *snapshot, const struct blocked *b)
+static void log_blocked(struct hub_app *app, const struct hub_snapshot *snapshot, const struct blocked *b)
 {
     const struct hub_summary *summary = hub_snapshot_find(snapshot, hub_view_of(b->id));
     const bool broken = !summary || summary->status == HUB_DATASET_BROKEN;
@@ -89,7 +89,7 @@ static void tell_blocked(struct hub_app *app, const struct hub_snapshot *snapsho
                   "%s (its files can be downloaded all the same; `minari-inspect` tells more)", b->reason);
 }
 
-static void tell_well(struct hub_app *app, const struct hub_snapshot *snapshot, const struct blocked *b)
+static void log_recovered(struct hub_app *app, const struct hub_snapshot *snapshot, const struct blocked *b)
 {
     const struct hub_summary *summary = hub_snapshot_find(snapshot, hub_view_of(b->id));
     const struct hub_log_event event = {HUB_LOG_INFO, summary ? "dataset-well" : "dataset-gone", b->id};
@@ -106,19 +106,19 @@ static void announce_datasets(struct hub_announcer *a)
     if (snapshot->generation == a->generation || !list_blocked(snapshot, &now))
         return;
     a->generation = snapshot->generation;
-    for (uint32_t i = 0, j = 0; i < now.count || j < a->told.count;) {
-        const int order = i == now.count       ? 1
-                          : j == a->told.count ? -1
-                                               : compare(&now.items[i], &a->told.items[j]);
-        if (order < 0 || (order == 0 && strcmp(now.items[i].reason, a->told.items[j].reason) != 0))
-            tell_blocked(a->app, snapshot, &now.items[i]);
+    for (uint32_t i = 0, j = 0; i < now.count || j < a->logged.count;) {
+        const int order = i == now.count         ? 1
+                          : j == a->logged.count ? -1
+                                                 : compare(&now.items[i], &a->logged.items[j]);
+        if (order < 0 || (order == 0 && strcmp(now.items[i].reason, a->logged.items[j].reason) != 0))
+            log_blocked(a->app, snapshot, &now.items[i]);
         else if (order > 0)
-            tell_well(a->app, snapshot, &a->told.items[j]);
+            log_recovered(a->app, snapshot, &a->logged.items[j]);
         i += order <= 0;
         j += order >= 0;
     }
-    list_free(&a->told);
-    a->told = now;
+    list_free(&a->logged);
+    a->logged = now;
 }
 
 static const struct hub_alert *find(const struct hub_alerts *in, const struct hub_alert *like)
@@ -211,7 +211,7 @@ void hub_announcer_stop(struct hub_announcer *a)
         pthread_detach(a->thread); /* it hangs on a disk: what it holds goes with the process */
         return;
     }
-    list_free(&a->told);
+    list_free(&a->logged);
     pthread_cond_destroy(&a->wake);
     pthread_mutex_destroy(&a->lock);
     free(a);

@@ -104,9 +104,9 @@ static char *shape_of(const json_t *doc, const json_t *field)
     const json_t *shape = json_object_get(field, "shape");
     if (type && path && strcmp(type, "image") == 0 && !json_array_size(shape)) {
         const bool action = strncmp(path, "actions", 7) == 0;
-        const json_t *told =
+        const json_t *stated =
             space_shape(json_object_get(doc, action ? "action_space" : "observation_space"), path);
-        shape = told ? told : shape;
+        shape = stated ? stated : shape;
     }
     return flat(shape);
 }

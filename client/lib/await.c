@@ -128,7 +128,7 @@ static enum hub_status ask(struct hub_check *c, struct hub_error *err)
 
 /* ---- */
 
-static enum hub_status doze(const struct hub_check *c, unsigned ms, struct hub_error *err)
+static enum hub_status sleep_ms(const struct hub_check *c, unsigned ms, struct hub_error *err)
 {
     for (unsigned slept = 0; slept < ms; slept += 50) {
         nanosleep(&(struct timespec){.tv_nsec = 50 * 1000000}, NULL);
@@ -146,7 +146,7 @@ enum hub_status hub_await_digests(struct hub_check *c, struct hub_error *err)
     size_t left = unknown(c->plan);
     for (unsigned pause = 50; left && hub_time_mono_ms() - last_news < c->wait_ms;
          pause = HUB_MIN(pause * 2, (unsigned)LONGEST_PAUSE_MS)) {
-        HUB_TRY(doze(c, pause, err));
+        HUB_TRY(sleep_ms(c, pause, err));
         HUB_TRY(list_again(c, err));
         if (unknown(c->plan))
             HUB_TRY(ask(c, err));

@@ -36,8 +36,8 @@ static enum hub_status no_tick(void *user, struct hub_error *err)
     return HUB_OK;
 }
 
-static enum hub_status tell(const struct verifier *v, const char *path, enum minari_file_state state,
-                            struct hub_error *err)
+static enum hub_status report(const struct verifier *v, const char *path, enum minari_file_state state,
+                              struct hub_error *err)
 {
     struct minari_verify_result *r = v->result;
     uint64_t *const counts[] = {
@@ -57,17 +57,17 @@ static enum hub_status check_one(const struct verifier *v, const struct expected
     const enum hub_status opened =
         hub_fs_open_beneath(v->directory, e->path, O_RDONLY | O_NONBLOCK, 0, &fd, err); /* a pipe: no file */
     if (opened == HUB_NOT_FOUND)
-        return tell(v, e->path, MINARI_FILE_MISSING, err);
+        return report(v, e->path, MINARI_FILE_MISSING, err);
     if (opened)
         return opened;
     if (fstat(fd, &st) || !S_ISREG(st.st_mode) || (uint64_t)st.st_size != e->size)
-        return tell(v, e->path, MINARI_FILE_CHANGED, err);
+        return report(v, e->path, MINARI_FILE_CHANGED, err);
     if (!e->sha256)
-        return tell(v, e->path, MINARI_FILE_SIZE_ONLY, err);
+        return report(v, e->path, MINARI_FILE_SIZE_ONLY, err);
     HUB_TRY(hub_check_hash(fd, sum, NULL, no_tick, NULL, err));
     if (memcmp(sum, e->sha256, sizeof sum) != 0)
-        return tell(v, e->path, MINARI_FILE_CHANGED, err);
-    return tell(v, e->path, e->from_hub ? MINARI_FILE_VERIFIED : MINARI_FILE_UNCHANGED, err);
+        return report(v, e->path, MINARI_FILE_CHANGED, err);
+    return report(v, e->path, e->from_hub ? MINARI_FILE_VERIFIED : MINARI_FILE_UNCHANGED, err);
 }
 
 /* ---- files that should not be there ---- */
@@ -92,7 +92,7 @@ static enum hub_status find_extra(const struct verifier *v, const char *folder, 
         if (names.items[i].type == DT_DIR && depth < MAX_DEPTH)
             HUB_TRY(find_extra(v, path.data, depth + 1, err));
         else if (!bsearch(path.data, v->files, v->count, sizeof *v->files, compare_expected))
-            HUB_TRY(tell(v, path.data, MINARI_FILE_EXTRA, err));
+            HUB_TRY(report(v, path.data, MINARI_FILE_EXTRA, err));
     }
     return HUB_OK;
 }

@@ -70,7 +70,7 @@ static enum hub_status append(struct hub_findings_reader *r, unsigned which, voi
 
 /* ---- pieces of records ---- */
 
-static enum hub_status lie(struct hub_error *err, const char *what)
+static enum hub_status malformed(struct hub_error *err, const char *what)
 {
     return hub_fail(err, HUB_CORRUPT, "%s", what);
 }
@@ -103,7 +103,7 @@ static enum hub_status file_list(struct hub_findings_reader *r, struct hub_curso
 {
     const uint32_t n = hub_cursor_u32(c);
     if (c->failed || n > r->job->file_count || hub_cursor_left(c) != n * sizeof(uint32_t))
-        return lie(err, "a list of files that does not fit its frame or the job");
+        return malformed(err, "a list of files that does not fit its frame or the job");
     if (n == 0)
         return HUB_OK;
     void *list;
@@ -148,10 +148,10 @@ static enum hub_status take_claim(struct hub_findings_reader *r, struct hub_curs
     const struct hub_view format = hub_cursor_text(c, 32), name = hub_cursor_text(c, 255);
     const uint32_t listing = hub_cursor_u32(c);
     if (c->failed || confidence < 1 || confidence > 100 || !hub_name_valid(format))
-        return lie(err, "a malformed claim");
+        return malformed(err, "a malformed claim");
     if (listing >= HUB_MAX(r->job->listing_count, 1U) ||
         (f->claim_count && listing < f->claims[f->claim_count - 1].listing))
-        return lie(err, "claims on no listing of the job, or out of order");
+        return malformed(err, "claims on no listing of the job, or out of order");
     if (!f->claim_count || f->claims[f->claim_count - 1].listing != listing)
         r->listing_claim = f->claim_count;
     HUB_TRY(append(r, CLAIMS, &f->claims, &f->claim_count, sizeof *claim, HUB_MAX_JOB_CLAIMS, &claim, err));
@@ -161,14 +161,14 @@ static enum hub_status take_claim(struct hub_findings_reader *r, struct hub_curs
     HUB_TRY(keep(r, format, &claim->format, err));
     if ((claim->file_count == 0) != (name.size == 0) ||
         (f->claims[r->listing_claim].file_count == 0) != (claim->file_count == 0))
-        return lie(err, "claims on files and on the directory at once");
+        return malformed(err, "claims on files and on the directory at once");
     for (uint32_t i = 0; i < claim->file_count; i++)
         if (!in_listing(r->job, listing, claim->files[i]))
             return hub_fail(err, HUB_CORRUPT, "a claim on file %u of another listing", claim->files[i]);
     if (claim->file_count == 0)
         return HUB_OK;
     if (!claim_name_valid(name))
-        return lie(err, "a claim whose name cannot be part of an id");
+        return malformed(err, "a claim whose name cannot be part of an id");
     return keep(r, name, &claim->name, err);
 }
 
@@ -193,7 +193,7 @@ static enum hub_status take_fact(struct hub_findings_reader *r, struct hub_curso
     unsigned index = 0;
     const struct hub_view key = hub_cursor_text(c, 64), text = hub_cursor_text(c, HUB_MAX_TEXT);
     if (!whole(c) || hub_fact_find(key, NULL, &index) == HUB_FACT_UNKNOWN)
-        return lie(err, "a malformed or unknown fact");
+        return malformed(err, "a malformed or unknown fact");
     if (r->facts_seen >> index & 1)
         return hub_fail(err, HUB_CORRUPT, "the fact %.*s twice", (int)key.size, key.data);
     if (!hub_fact_valid(key, text))
@@ -212,7 +212,7 @@ static enum hub_status take_part(struct hub_findings_reader *r, struct hub_curso
     struct hub_found_part *part;
     const struct hub_view name = line(c, HUB_MAX_SHORT), hint = hub_cursor_text(c, HUB_MAX_NOTE);
     if (c->failed || name.size == 0 || !hub_text_valid(hint))
-        return lie(err, "a malformed part");
+        return malformed(err, "a malformed part");
     HUB_TRY(append(r, PARTS, &f->parts, &f->part_count, sizeof *part, HUB_MAX_PARTS, &part, err));
     HUB_TRY(keep(r, name, &part->name, err));
     HUB_TRY(keep(r, hint, &part->hint, err));
@@ -227,7 +227,7 @@ static enum hub_status take_problem(struct hub_findings_reader *r, struct hub_cu
     const struct hub_view code = hub_cursor_text(c, 48), path = line(c, HUB_MAX_PATH),
                           detail = line(c, HUB_MAX_SHORT);
     if (!whole(c) || !hub_name_valid(code))
-        return lie(err, "a malformed problem");
+        return malformed(err, "a malformed problem");
     HUB_TRY(append(r, PROBLEMS, &f->problems, &f->problem_count, sizeof *problem, HUB_MAX_PROBLEMS, &problem,
                    err));
     HUB_TRY(keep(r, code, &problem->code, err));
@@ -244,9 +244,9 @@ static enum hub_status take_field(struct hub_findings_reader *r, struct hub_curs
     const struct hub_view path = hub_cursor_text(c, HUB_MAX_PATH);
     const uint8_t type = hub_cursor_u8(c), role = hub_cursor_u8(c), axis = hub_cursor_u8(c);
     if (!whole(c) || !hub_path_valid(path))
-        return lie(err, "a malformed field");
+        return malformed(err, "a malformed field");
     if (type == 0 || type >= HUB_FIELD_TYPE_COUNT || role >= HUB_ROLE_COUNT || axis >= HUB_AXIS_COUNT)
-        return lie(err, "a field of an unknown type, role or axis");
+        return malformed(err, "a field of an unknown type, role or axis");
     HUB_TRY(append(r, FIELDS, &f->fields, &f->field_count, sizeof *field, HUB_MAX_FIELDS, &field, err));
     field->type = type;
     field->role = role;
@@ -285,10 +285,10 @@ static enum hub_status take_episode(struct hub_findings_reader *r, struct hub_cu
     const struct hub_view attributes = json(c, HUB_MAX_ATTRIBUTES, HUB_JSON_OBJECT);
     const struct hub_view statistics = json(c, HUB_MAX_ATTRIBUTES, HUB_JSON_OBJECT);
     if (!whole(c) || flags > 3 || !hub_text_valid(task))
-        return lie(err, "a malformed episode");
+        return malformed(err, "a malformed episode");
     if (e->number < -1 || e->number > HUB_MAX_NUMBER || e->file >= r->job->file_count ||
         e->steps > HUB_MAX_STEPS)
-        return lie(err, "an episode with an impossible number, file or length");
+        return malformed(err, "an episode with an impossible number, file or length");
     HUB_TRY(keep_some(r, name, &e->name, err));
     HUB_TRY(keep_some(r, seed, &e->seed, err));
     HUB_TRY(keep_some(r, task, &e->task, err));
@@ -307,7 +307,7 @@ static enum hub_status take_media(struct hub_findings_reader *r, struct hub_curs
     const struct hub_view codec = line(c, HUB_MAX_SHORT);
     const double fps = hub_cursor_f64(c);
     if (!whole(c) || episode >= f->episode_count || file >= r->job->file_count || !(fps >= 0 && fps < 1e9))
-        return lie(err, "malformed media");
+        return malformed(err, "malformed media");
     HUB_TRY(append(r, MEDIA, &f->media, &f->media_count, sizeof *media, HUB_MAX_EPISODES, &media, err));
     media->episode = episode;
     media->file = file;
@@ -323,12 +323,12 @@ static enum hub_status take_layout(struct hub_findings_reader *r, struct hub_cur
     const uint32_t number = hub_cursor_u32(c);
     const uint64_t size = hub_cursor_u64(c);
     if (!whole(c) || number >= r->found->field_count || size < sizeof(struct hub_layout_head))
-        return lie(err, "a malformed layout");
+        return malformed(err, "a malformed layout");
     struct hub_found_field *field = &r->found->fields[number];
     if (field->layout)
-        return lie(err, "a second layout of a field");
+        return malformed(err, "a second layout of a field");
     if (size > HUB_MAX_LAYOUT_BYTES)
-        return lie(err, "a layout that is too large");
+        return malformed(err, "a layout that is too large");
     if (size > HUB_MAX_PART_LAYOUT_BYTES - r->layout_bytes)
         return hub_fail(err, HUB_TOO_BIG, "more than %zu bytes of layouts", HUB_MAX_PART_LAYOUT_BYTES);
     field->layout = malloc((size_t)size);
@@ -345,7 +345,7 @@ static enum hub_status take_layout_data(struct hub_findings_reader *r, const str
 {
     struct hub_found_field *field = &r->found->fields[r->layout_field - 1];
     if (frame->size == 0 || frame->size > field->layout_size - r->layout_got)
-        return lie(err, "more of a layout than was announced");
+        return malformed(err, "more of a layout than was announced");
     memcpy((char *)field->layout + r->layout_got, frame->data, frame->size);
     r->layout_got += frame->size;
     if (r->layout_got == field->layout_size)
@@ -371,7 +371,7 @@ enum hub_status hub_findings_take(struct hub_findings_reader *r, const struct hu
                                   struct hub_error *err)
 {
     if ((frame->type == HUB_FRAME_LAYOUT_DATA) != (r->layout_field != 0))
-        return lie(err, r->layout_field ? "an unfinished layout" : "a layout that was not announced");
+        return malformed(err, r->layout_field ? "an unfinished layout" : "a layout that was not announced");
     if (frame->type == HUB_FRAME_LAYOUT_DATA)
         return take_layout_data(r, frame, err);
     for (size_t i = 0; i < HUB_COUNT(records); i++) {

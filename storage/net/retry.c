@@ -1,7 +1,7 @@
 /* Retry decisions: see retry.h. */
 #include "storage/net/retry.h"
 
-static bool may_pass(const struct hub_attempt *a)
+static bool is_transient(const struct hub_attempt *a)
 {
     switch (a->failure) {
     case HUB_FAILURE_STATUS:
@@ -29,10 +29,10 @@ static bool may_pass(const struct hub_attempt *a)
 
 bool hub_retry_decide(const struct hub_retry *policy, const struct hub_attempt *a, uint64_t *wait_ms)
 {
-    const bool stranger = a->failure == HUB_FAILURE_CONNECT && !a->met;
-    const unsigned most =
-        stranger && policy->first_attempts < policy->attempts ? policy->first_attempts : policy->attempts;
-    if (!may_pass(a) || a->number >= most || a->retry_after_s > policy->longest_advice_s)
+    const bool never_answered = a->failure == HUB_FAILURE_CONNECT && !a->answered_before;
+    const unsigned most = never_answered && policy->first_attempts < policy->attempts ? policy->first_attempts
+                                                                                      : policy->attempts;
+    if (!is_transient(a) || a->number >= most || a->retry_after_s > policy->longest_advice_s)
         return false;
     uint64_t ceiling = policy->base_ms;
     for (unsigned i = 1; i < a->number && ceiling < policy->cap_ms; i++)

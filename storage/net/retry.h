@@ -32,7 +32,7 @@ struct hub_attempt {
     enum hub_failure failure;
     unsigned http_status;
     unsigned retry_after_s; /* 0: no advice */
-    bool met;               /* the peer has answered something before */
+    bool answered_before;   /* the peer has answered something before */
     uint32_t random;
 };
 

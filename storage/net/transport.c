@@ -44,7 +44,7 @@ struct hub_transport {
     struct slot slots[HUB_MAX_CONNECTIONS];
     pthread_mutex_t lock;
     struct hub_fetch *first, *last; /* submitted and not begun; by the lock */
-    bool met;
+    bool answered_before;
     uint64_t random;
     uint64_t began_ms, came; /* of a drive, for the limit of the rate */
 };
@@ -132,7 +132,7 @@ static enum hub_status begin_body(struct slot *s)
 {
     struct hub_fetch *f = s->fetch;
     s->head_done = true;
-    s->transport->met = true;
+    s->transport->answered_before = true;
     if (!is_success(f->answer.status) || !f->head)
         return HUB_OK;
     return f->head(f, &f->answer, &s->error);
@@ -296,7 +296,7 @@ static enum hub_status transport_error(struct slot *s, CURLcode code)
 {
     const char *url = s->location ? s->location : s->fetch->url;
     struct hub_error *e = &s->error;
-    if (code == CURLE_SSL_CONNECT_ERROR && !s->transport->met)
+    if (code == CURLE_SSL_CONNECT_ERROR && !s->transport->answered_before)
         return hub_fail_as(e, HUB_IO, "no-tls",
                            "no secure connection to %.200s (%s): does it speak https there? A hub itself "
                            "speaks http://",
@@ -306,7 +306,8 @@ static enum hub_status transport_error(struct slot *s, CURLcode code)
     case HUB_FAILURE_CONNECT:
     case HUB_FAILURE_BROKEN:
         return hub_fail_as(e, HUB_IO, "unreachable", "%s: %s (%.200s)",
-                           s->transport->met ? "the hub stopped answering" : "the hub cannot be reached",
+                           s->transport->answered_before ? "the hub stopped answering"
+                                                         : "the hub cannot be reached",
                            curl_easy_strerror(code), url);
     case HUB_FAILURE_FATAL:
         break;
@@ -408,7 +409,7 @@ static enum hub_status conclude(struct slot *s, CURLcode code, bool *again)
     }
     if (code != CURLE_OK) {
         st = transport_error(s, code);
-        if (code == CURLE_SSL_CONNECT_ERROR && !t->met)
+        if (code == CURLE_SSL_CONNECT_ERROR && !t->answered_before)
             failure = HUB_FAILURE_FATAL;
     } else if (!is_success(s->fetch->answer.status)) {
         st = hub_problem_read(&s->fetch->answer, hub_buf_view(&s->problem), &s->error);
@@ -424,7 +425,7 @@ static enum hub_status conclude(struct slot *s, CURLcode code, bool *again)
                                         .failure = failure,
                                         .http_status = s->fetch->answer.status,
                                         .retry_after_s = s->fetch->answer.retry_after_s,
-                                        .met = t->met,
+                                        .answered_before = t->answered_before,
                                         .random = next_random(t)};
     uint64_t wait_ms = 0;
     if (!hub_retry_decide(&t->options.retry, &attempt, &wait_ms))

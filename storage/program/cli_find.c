@@ -97,9 +97,9 @@ static enum hub_status report(const struct hub_find *find, const struct hub_walk
         r.status = "broken";
         hub_fail(&r.why, HUB_DENIED, "%s", f->broken);
     }
-    const enum hub_status told = find->each(find->user, &r, err);
+    const enum hub_status st = find->each(find->user, &r, err);
     hub_report_dispose(&r);
-    return told;
+    return st;
 }
 
 static enum hub_status report_all(const struct hub_find *find, const struct hub_walk *walk,

@@ -228,15 +228,15 @@ static enum hub_status inspect_part(struct hub_inspector *inspector, struct hub_
     enum hub_status st = hub_inspector_run(inspector, &job, &found, &why);
     if (local_trouble(st))
         return hub_fail_as(err, st, why.problem, "%s", why.detail);
-    enum hub_status told = add_part(r, part, &found, st, &why, err);
-    for (uint32_t i = 0; i < found.field_count && !told; i++)
-        told = add_field(r, &found.fields[i], err);
-    for (uint32_t i = 0; i < found.problem_count && !told; i++)
-        told = add_problem(r, &found.problems[i], err);
-    if (!told)
-        told = add_episodes(r, &found, err);
+    enum hub_status reported = add_part(r, part, &found, st, &why, err);
+    for (uint32_t i = 0; i < found.field_count && !reported; i++)
+        reported = add_field(r, &found.fields[i], err);
+    for (uint32_t i = 0; i < found.problem_count && !reported; i++)
+        reported = add_problem(r, &found.problems[i], err);
+    if (!reported)
+        reported = add_episodes(r, &found, err);
     hub_findings_dispose(&found);
-    return told;
+    return reported;
 }
 
 /* ---- the dataset ---- */

@@ -99,7 +99,7 @@ static enum hub_status put_field(const struct hub_report_field *f, int width, st
 }
 
 /* Control characters, those of ISO 6429's upper set (C2 80 .. C2 9F) too, become question marks. */
-static void disarm(struct hub_buf *out)
+static void escape_controls(struct hub_buf *out)
 {
     for (size_t i = 0; i < out->size; i++) {
         const unsigned char c = (unsigned char)out->data[i];
@@ -127,6 +127,6 @@ enum hub_status hub_report_text(const struct hub_report *r, struct hub_buf *out,
                              r->problems == 1 ? "" : "s"));
     HUB_TRY(hub_buf_add_view(out, hub_buf_view(&r->problem_text), err));
     HUB_TRY(hub_buf_add_text(out, "\n", err));
-    disarm(out);
+    escape_controls(out);
     return HUB_OK;
 }

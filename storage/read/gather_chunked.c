@@ -24,12 +24,12 @@ struct walk {
     const struct hub_grid *grid;
     const struct hub_pipeline *pipeline;
     const struct hub_chunk *chunks;
-    uint64_t across;      /* chunks beside each other, of one range of rows */
-    uint64_t first_range; /* of chunk rows */
-    uint64_t count;       /* chunks touched */
-    uint64_t element;     /* bytes from one item, or element that it is a part of, to the next */
-    unsigned outer;       /* inner axes along which elements lie; the others lie within one */
-    uint64_t row_stored;  /* bytes of a row within a chunk */
+    uint64_t chunks_per_row; /* chunks beside each other, of one range of rows */
+    uint64_t first_range;    /* of chunk rows */
+    uint64_t count;          /* chunks touched */
+    uint64_t element;        /* bytes from one item, or element that it is a part of, to the next */
+    unsigned outer;          /* inner axes along which elements lie; the others lie within one */
+    uint64_t row_stored;     /* bytes of a row within a chunk */
     uint64_t chunk_bytes;
     uint64_t row_bytes; /* of a whole row */
     int64_t out_stride;
@@ -49,7 +49,7 @@ static void start_walk(const struct hub_plan *plan, const struct hub_cut *cut, s
 {
     const struct hub_variant *v = plan->variant;
     *w = (struct walk){
-        .plan = plan, .cut = cut, .grid = &plan->layout->grids[cut->piece->geometry], .across = 1};
+        .plan = plan, .cut = cut, .grid = &plan->layout->grids[cut->piece->geometry], .chunks_per_row = 1};
     w->pipeline = &plan->layout->pipelines[w->grid->pipeline];
     w->chunks = plan->layout->chunks + cut->piece->table;
     w->element = w->grid->element ? w->grid->element : v->item_size;
@@ -57,44 +57,44 @@ static void start_walk(const struct hub_plan *plan, const struct hub_cut *cut, s
     w->row_stored = w->element;
     for (unsigned i = 0; i < v->rank; i++) {
         w->along[i] = (uint32_t)(((uint64_t)v->dims[i] + w->grid->chunk[i + 1] - 1) / w->grid->chunk[i + 1]);
-        w->across *= w->along[i];
+        w->chunks_per_row *= w->along[i];
         if (i < w->outer)
             w->row_stored *= w->grid->chunk[i + 1];
     }
     w->chunk_bytes = w->row_stored * w->grid->chunk[0];
     w->row_bytes = hub_variant_row_bytes(v);
     w->out_stride = cut->direction * (int64_t)w->row_bytes;
-    const uint64_t tall = w->grid->chunk[0], last = cut->row + (cut->count - 1) * cut->step;
-    w->first_range = cut->row / tall;
+    const uint64_t chunk_rows = w->grid->chunk[0], last = cut->row + (cut->count - 1) * cut->step;
+    w->first_range = cut->row / chunk_rows;
     /* A step over whole chunks leaves some out: then each row has its own. */
-    const uint64_t ranges = cut->step > tall ? cut->count : last / tall - w->first_range + 1;
-    w->count = ranges * w->across;
+    const uint64_t ranges = cut->step > chunk_rows ? cut->count : last / chunk_rows - w->first_range + 1;
+    w->count = ranges * w->chunks_per_row;
 }
 
 static void place_rows(const struct walk *w, uint64_t range, struct visit *visit, uint64_t *chunk_row)
 {
     const struct hub_cut *cut = w->cut;
-    const uint64_t tall = w->grid->chunk[0];
-    if (cut->step > tall) {
+    const uint64_t chunk_rows = w->grid->chunk[0];
+    if (cut->step > chunk_rows) {
         visit->first = range;
         visit->count = 1;
-        *chunk_row = (cut->row + range * cut->step) / tall;
+        *chunk_row = (cut->row + range * cut->step) / chunk_rows;
     } else {
         *chunk_row = w->first_range + range;
-        const uint64_t low = *chunk_row * tall, high = low + tall - 1;
+        const uint64_t low = *chunk_row * chunk_rows, high = low + chunk_rows - 1;
         visit->first = low <= cut->row ? 0 : (low - cut->row + cut->step - 1) / cut->step;
         const uint64_t last = HUB_MIN((high - cut->row) / cut->step, cut->count - 1);
         visit->count = last - visit->first + 1;
     }
-    visit->inner_row = cut->row + visit->first * cut->step - *chunk_row * tall;
+    visit->inner_row = cut->row + visit->first * cut->step - *chunk_row * chunk_rows;
 }
 
 static void visit_chunk(const struct walk *w, uint64_t number, struct visit *visit)
 {
     const struct hub_variant *v = w->plan->variant;
-    uint64_t chunk_row, beside = number % w->across;
-    place_rows(w, number / w->across, visit, &chunk_row);
-    visit->chunk = &w->chunks[chunk_row * w->across + beside];
+    uint64_t chunk_row, beside = number % w->chunks_per_row;
+    place_rows(w, number / w->chunks_per_row, visit, &chunk_row);
+    visit->chunk = &w->chunks[chunk_row * w->chunks_per_row + beside];
     visit->to = (int64_t)visit->first * w->out_stride;
     struct hub_box *box = &visit->box;
     box->rank = v->rank + 1u;

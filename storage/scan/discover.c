@@ -263,7 +263,7 @@ static bool nobody_to_ask(enum hub_status st)
 }
 
 /* A disk or a server that does not answer now says nothing about what is there. */
-static bool may_pass(enum hub_status st)
+static bool is_transient(enum hub_status st)
 {
     return st == HUB_IO || st == HUB_BUSY || st == HUB_AGAIN || st == HUB_TIMEOUT;
 }
@@ -282,7 +282,7 @@ static enum hub_status not_listed(struct hub_walking *w, struct hub_node *node, 
 {
     if (ends_walk(st))
         return hub_fail(err, st, "%s", why->detail);
-    if (may_pass(st) || (!node->parent && st == HUB_NOT_FOUND)) {
+    if (is_transient(st) || (!node->parent && st == HUB_NOT_FOUND)) {
         miss(w, node);
         return HUB_OK;
     }
@@ -303,7 +303,7 @@ static enum hub_status settle(struct hub_walking *w, struct hub_node *node, stru
 {
     struct hub_error why = {0};
     const enum hub_status st = look_at(w, node, listing, bids, &why);
-    if (may_pass(st))
+    if (is_transient(st))
         miss(w, node);
     else if (st && !ends_walk(st))
         return not_listed(w, node, st, &why, err);
@@ -391,7 +391,7 @@ static enum hub_status answer(struct hub_walking *w, struct hub_waiting *first, 
     while (first) {
         struct hub_waiting *at = first;
         first = at->next;
-        if (!st && may_pass(failed[n])) { /* killed or too slow: what is known about this place stays */
+        if (!st && is_transient(failed[n])) { /* killed or too slow: what is known about this place stays */
             miss(w, at->node);
             pthread_mutex_lock(&w->lock);
             w->out->missed++;

@@ -78,8 +78,8 @@ enum hub_status hub_readings_tell(const struct hub_readings *readings, struct hu
                             readings->readable + bad->count, of, bad->first);
 }
 
-enum hub_status hub_tell_unusable(struct hub_files *files, uint32_t number, struct hub_sink *sink,
-                                  const char *consequence, bool *usable, struct hub_error *err)
+enum hub_status hub_report_unusable(struct hub_files *files, uint32_t number, struct hub_sink *sink,
+                                    const char *consequence, bool *usable, struct hub_error *err)
 {
     struct hub_source source;
     struct hub_error why = {0};

@@ -46,9 +46,9 @@ HUB_MUST_USE enum hub_status hub_readings_tell(const struct hub_readings *readin
 
 /** A file that its library needs. False in `usable` when it is a Git LFS pointer or may not be read, which is
  * then told, with "not-loadable" and `consequence`. */
-HUB_MUST_USE enum hub_status hub_tell_unusable(struct hub_files *files, uint32_t number,
-                                               struct hub_sink *sink, const char *consequence, bool *usable,
-                                               struct hub_error *err);
+HUB_MUST_USE enum hub_status hub_report_unusable(struct hub_files *files, uint32_t number,
+                                                 struct hub_sink *sink, const char *consequence, bool *usable,
+                                                 struct hub_error *err);
 
 /** A fact that is a count; a negative one is a problem. */
 HUB_MUST_USE enum hub_status hub_sink_count(struct hub_sink *sink, const char *key, int64_t count,

@@ -289,8 +289,8 @@ static enum hub_status check_needed(struct plan *p, const char *name, bool optio
         return optional ? HUB_OK
                         : hub_sink_problem(p->sink, "not-loadable", path, err,
                                            "LeRobot needs it, and it is missing");
-    HUB_TRY(hub_tell_unusable(p->files, number, p->sink, "LeRobot needs it, and it cannot be read", &usable,
-                              err));
+    HUB_TRY(hub_report_unusable(p->files, number, p->sink, "LeRobot needs it, and it cannot be read", &usable,
+                                err));
     return usable && !p->files->entries[number].size
                ? hub_sink_problem(p->sink, "not-loadable", path, err, "LeRobot needs it, and it is empty")
                : HUB_OK;

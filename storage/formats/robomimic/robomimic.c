@@ -152,9 +152,9 @@ static enum hub_status load(void *user, struct hub_h5_tree *tree, uint64_t *step
     hub_h5_notes_clear(&r->notes);
     HUB_TRY(read_attributes(tree, &tree->groups[0], take_attribute, r, err));
     HUB_TRY(hub_h5_notes_write(&r->notes, tree, err));
-    const bool acted = hub_h5_tree_rows(tree, "actions", &rows), told = r->samples >= 0;
-    *steps = acted ? rows : told ? (uint64_t)r->samples : 0;
-    if (!acted || !told || rows == (uint64_t)r->samples)
+    const bool acted = hub_h5_tree_rows(tree, "actions", &rows), stated = r->samples >= 0;
+    *steps = acted ? rows : stated ? (uint64_t)r->samples : 0;
+    if (!acted || !stated || rows == (uint64_t)r->samples)
         return HUB_OK;
     if (!tree->quiet)
         hub_tally_add(&r->lengths, "%.*s says %lld and has %llu", (int)tree->episode.size, tree->episode.data,
@@ -178,8 +178,8 @@ static enum hub_status describe(void *user, struct hub_h5_tree *tree, struct hub
     return HUB_OK;
 }
 
-/* The simulator's model, up to 200 KB of XML an episode, is a field of one row: read where it is asked for.
- */
+/* The simulator's model, up to 200 KB of XML an episode, is a field of one row: read where it is asked
+ * for. */
 static enum hub_status place_model(void *user, struct hub_h5_tree *tree, uint32_t index,
                                    struct hub_error *err)
 {

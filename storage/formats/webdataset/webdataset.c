@@ -270,7 +270,7 @@ static enum hub_status send_part(struct plan *p, uint32_t file, struct hub_error
                                 "its members cannot be addressed in place");
     if (shard.packing != HUB_WDS_TAR)
         return HUB_OK;
-    HUB_TRY(hub_tell_unusable(p->files, file, p->sink, "a shard that cannot be read", &usable, err));
+    HUB_TRY(hub_report_unusable(p->files, file, p->sink, "a shard that cannot be read", &usable, err));
     if (!usable)
         return HUB_OK;
     if (!p->several || !printable(split))

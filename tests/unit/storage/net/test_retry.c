@@ -42,7 +42,7 @@ ParameterizedTestParameters(retry, decisions)
         /* nobody there: less patience while nobody ever was */
         {{.number = 2, .failure = HUB_FAILURE_CONNECT}, true, 0, 500},
         {{.number = 3, .failure = HUB_FAILURE_CONNECT}, false, 0, 0},
-        {{.number = 3, .failure = HUB_FAILURE_CONNECT, .met = true}, true, 0, 1000},
+        {{.number = 3, .failure = HUB_FAILURE_CONNECT, .answered_before = true}, true, 0, 1000},
     };
     return cr_make_param_array(struct retry_case, cases, HUB_COUNT(cases));
 }
