@@ -3,6 +3,7 @@
 #include "client/lib/publish.h"
 #include "client/lib/record.h"
 #include "storage/base/fs.h"
+#include "storage/base/id.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -85,7 +86,7 @@ static enum hub_status find_extra(const struct verifier *v, const char *folder, 
     HUB_TRY(hub_fs_list(v->directory, *folder ? folder : ".", MAX_NAMES, &names, err));
     for (size_t i = 0; i < names.count; i++) {
         const char *name = names.items[i].text;
-        if (name[0] == '.') /* hidden names are not part of a dataset */
+        if (hub_name_hidden(hub_view_of(name)))
             continue;
         path.size = 0;
         HUB_TRY(hub_buf_addf(&path, err, "%s%s%s", folder, *folder ? "/" : "", name));

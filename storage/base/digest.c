@@ -2,6 +2,7 @@
 #include "storage/base/digest.h"
 
 #include "storage/base/hex.h"
+#include "storage/base/id.h"
 #include "storage/base/order.h"
 
 #include <inttypes.h>
@@ -100,11 +101,6 @@ bool hub_unhex(struct hub_view text, void *out, size_t size)
     return true;
 }
 
-static bool hidden(const char *path)
-{
-    return path[0] == '.' || strstr(path, "/.");
-}
-
 /* "path NUL number NUL third LF" */
 static enum hub_status add_fact(struct hub_digest *digest, const struct hub_file_fact *file,
                                 const char *third, struct hub_error *err)
@@ -127,7 +123,7 @@ static enum hub_status name_files(struct hub_file_fact *files, size_t count, boo
         qsort(files, count, sizeof(*files), hub_by_text);
     HUB_TRY(hub_digest_begin(&digest, HUB_SHA256, err));
     for (size_t i = 0; i < count; i++) {
-        if (hidden(files[i].path))
+        if (hub_path_hidden(hub_view_of(files[i].path)))
             continue;
         if (!content)
             snprintf(text, sizeof(text), "%" PRId64, files[i].mtime_ns);

@@ -44,9 +44,30 @@ static bool parse_version(struct hub_view digits, uint32_t *out)
     return true;
 }
 
+bool hub_name_hidden(struct hub_view name)
+{
+    static const char *const zarr[] = {".zgroup", ".zarray", ".zattrs", ".zmetadata"};
+    for (size_t i = 0; i < HUB_COUNT(zarr); i++)
+        if (hub_view_is(name, zarr[i]))
+            return false;
+    return name.size && name.data[0] == '.';
+}
+
+bool hub_path_hidden(struct hub_view path)
+{
+    const char *slash = memchr(path.data, '/', path.size);
+    for (; slash; slash = memchr(path.data, '/', path.size)) {
+        const size_t size = (size_t)(slash - path.data);
+        if (hub_name_hidden((struct hub_view){path.data, size}))
+            return true;
+        path = (struct hub_view){slash + 1, path.size - size - 1};
+    }
+    return hub_name_hidden(path);
+}
+
 bool hub_id_segment_safe(struct hub_view segment)
 {
-    return segment.size >= 1 && segment.size <= 255 && segment.data[0] != '.' &&
+    return segment.size >= 1 && segment.size <= 255 && !hub_name_hidden(segment) &&
            !memchr(segment.data, '/', segment.size) && hub_utf8_printable(segment);
 }
 

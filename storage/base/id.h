@@ -13,8 +13,13 @@
 /* Minari knows no bound; this one keeps versions in 32 bits everywhere. */
 #define HUB_MAX_VERSION 999999999U
 
-/** One path segment the hub accepts: 1 to 255 bytes of UTF-8, no control character, no '/', no leading dot.
- */
+/** Is this name no part of a dataset? Those with a leading dot are not, but for those that hold the metadata of
+ * a Zarr store: .zgroup, .zarray, .zattrs, .zmetadata. */
+bool hub_name_hidden(struct hub_view name);
+/** Has a path a segment that is? */
+bool hub_path_hidden(struct hub_view path);
+
+/** One path segment the hub accepts: 1 to 255 bytes of UTF-8, no control character, no '/', not hidden. */
 bool hub_id_segment_safe(struct hub_view segment);
 
 /** The hub's own rule: safe segments joined by '/', at most HUB_MAX_ID bytes, none of them reserved.

@@ -2,6 +2,7 @@
 #include "storage/scan/walk.h"
 
 #include "storage/base/fs.h"
+#include "storage/base/id.h"
 #include "storage/base/order.h"
 #include "storage/base/time.h"
 
@@ -41,7 +42,7 @@ static enum hub_status follow_link(const struct hub_walk *walk, uint32_t root, c
     if (st || !real)
         return st;
     const char *below = hub_roots_below(walk->roots, real);
-    *elsewhere = below && below[0] != '.' && !strstr(below, "/.");
+    *elsewhere = below && !hub_path_hidden(hub_view_of(below));
     return HUB_OK;
 }
 
@@ -79,7 +80,7 @@ uint64_t hub_entry_newest_ns(const struct hub_entry *entry)
 static enum hub_status read_entry(struct reading *r, int fd, const struct dirent *d, struct hub_error *err)
 {
     struct stat st;
-    if (d->d_name[0] == '.' || fstatat(fd, d->d_name, &st, AT_SYMLINK_NOFOLLOW))
+    if (hub_name_hidden(hub_view_of(d->d_name)) || fstatat(fd, d->d_name, &st, AT_SYMLINK_NOFOLLOW))
         return HUB_OK; /* gone meanwhile */
     const bool link = S_ISLNK(st.st_mode);
     bool elsewhere = false;

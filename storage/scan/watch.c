@@ -2,6 +2,8 @@
  * sweep is worth while. What does not fit, and network file systems, wait for the next regular sweep. */
 #include "storage/scan/state.h"
 
+#include "storage/base/id.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -98,7 +100,7 @@ static bool counts(const struct inotify_event *event)
 {
     if (event->mask & IN_IGNORED)
         return false;
-    return !event->len || event->name[0] != '.';
+    return !event->len || !hub_name_hidden(hub_view_of(event->name));
 }
 
 bool hub_watch_take(struct hub_watch *watch)
