@@ -52,10 +52,13 @@ ParameterizedTest(struct set_case *c, robomimic, sets, .timeout = 60)
     inspected_close(&d);
 }
 
-Test(robomimic, neighbours_are_nobodys, .timeout = 60)
+Test(robomimic, neighbours_are_not_ours, .timeout = 60)
 {
     struct inspected d;
-    cr_expect_eq(open_set(&d, "neighbours"), HUB_NOT_FOUND);
+    struct hub_error err = {0};
+    cr_expect_eq(inspected_open(&d, HUB_INSPECT, HUB_FIXTURES "/robomimic/neighbours", &err),
+                 HUB_NOT_ACCEPTABLE);
+    cr_expect_str_eq(d.format, "generic");
     inspected_close(&d);
 }
 

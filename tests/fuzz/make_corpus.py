@@ -11,6 +11,7 @@ NAMES = {  # fuzz_driver.c: formats and the names of their files
         "meta/episodes_stats.jsonl", "meta/info.json", "meta/tasks.jsonl"],
     2: ["a-000.tar", "a-001.tar"],
     3: ["a.hdf5"],
+    4: ["a.npz", "b.npy", "c.h5"],
 }
 
 
@@ -52,6 +53,8 @@ dataset("compound", 0, "hdf5", "types-compound-v0")
 dataset("lerobot", 1, "lerobot", "arm-spec-spelling")
 shards("plain", "plain-traps/traps.tar")
 shards("ilr", "ilr-protocol4/demos.tar")
+for i, name in enumerate(("numpy/mixed.npz", "numpy/fortran.npy", "hdf5/trace.h5")):
+    write("driver", "generic-" + name.rpartition(".")[2], pack(4, [(i, read("generic", *name.split("/")))]))
 write("driver", "robomimic", pack(3, [(0, read("robomimic", "hopper", "medium.h5"))]))
 
 

@@ -21,7 +21,7 @@ codecs.register_error("each", lambda e: ("\ufffd", e.start + 1))  # U+FFFD for e
 
 
 def stored_episodes(folder, document):
-    reader = {"minari-hdf5": minari, "lerobot": lerobot, "webdataset": webdataset, "robomimic": robomimic}[document["format"]]
+    reader = {"minari-hdf5": minari, "lerobot": lerobot, "webdataset": webdataset, "robomimic": robomimic, "generic": generic}[document["format"]]
     yield from reader(folder, document)
 
 
@@ -110,6 +110,33 @@ def robomimic(folder, document):
             if "model_file" in group.attrs:
                 values["model_file"] = [group.attrs["model_file"]]
             yield int(name[5:]), values
+
+
+# ---- any HDF5 file, .npy, .npz ----
+
+
+def generic(folder, document):
+    """`folder`: the file without its ending. Arrays of objects, texts of numpy and structs are refused."""
+    (path,) = glob.glob(glob.escape(folder) + ".*")
+    values = {}
+    if path.endswith((".npy", ".npz")):
+        loaded = np.load(path, allow_pickle=True)
+        arrays = {"array": loaded} if path.endswith(".npy") else {n: loaded[n] for n in loaded.files if isinstance(loaded[n], np.ndarray)}
+        for name, array in arrays.items():
+            if array.dtype.kind == "S":  # fixed length: as they are stored, with the NULs behind them
+                values[name] = [bytes(array[i : i + 1].tobytes()) for i in range(len(array))]
+            else:
+                values[name] = None if array.dtype.kind in "OUV" else array
+    else:
+        with h5py.File(path, "r") as f:
+
+            def visit(name, item):
+                if isinstance(item, h5py.Dataset):
+                    for leaf, data in leaves(name, item, item.dtype):
+                        values[leaf] = h5_value(data)
+
+            f.visititems(visit)
+    yield 0, values
 
 
 # ---- LeRobot: Parquet ----

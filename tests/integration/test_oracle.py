@@ -41,6 +41,8 @@ ROOTS = {
     "lerobot": "lerobot",
     "webdataset": "webdataset",
     "robomimic": "robomimic",
+    "generic-hdf5": "generic/hdf5",
+    "generic-numpy": "generic/numpy",
 }
 seen = {}  # (type, representation) -> answers compared
 counts = {"answers": 0, "single": 0, "fields": 0, "episodes": 0, "unreadable": 0}

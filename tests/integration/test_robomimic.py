@@ -39,7 +39,7 @@ def hub(tmp_path):
 def test_odd_files(hub):
     found = {d["id"]: (d["format"], d["status"]) for d in hub.datasets()}
     assert found["odd"] == found["raw"] == found["long"] == ("robomimic", "ready"), found
-    assert sorted(f for f, _ in found.values()) == ["files", "robomimic", "robomimic", "robomimic"], found
+    assert sorted(f for f, _ in found.values()) == ["generic", "robomimic", "robomimic", "robomimic"], found
     odd = hub.dataset("odd")
     assert odd["metadata"]["repository_version"] == "1.10" and odd["metadata"]["tags"] == ["1", "2"]
     assert "bad-split" in [p["code"] for p in odd["problems"]], odd["problems"]

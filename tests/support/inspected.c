@@ -1,6 +1,8 @@
 /* See inspected.h. */
 #include "tests/support/inspected.h"
 
+#include "storage/base/id.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -30,7 +32,7 @@ static void list(struct inspected *d, const char *below, int depth)
     const struct dirent *entry;
     while (handle && (entry = readdir(handle))) {
         struct stat st;
-        if (entry->d_name[0] == '.')
+        if (hub_name_hidden(hub_view_of(entry->d_name)) || (d->only && strcmp(entry->d_name, d->only) != 0))
             continue;
         snprintf(path, sizeof path, "%s%s%s", below, below[0] ? "/" : "", entry->d_name);
         if (fstatat(dirfd(handle), entry->d_name, &st, AT_SYMLINK_NOFOLLOW))
@@ -105,10 +107,8 @@ static enum hub_status inspect_parts(struct inspected *d, struct hub_error *err)
     return HUB_OK;
 }
 
-enum hub_status inspected_open(struct inspected *d, const char *program, const char *dir,
-                               struct hub_error *err)
+static enum hub_status open_dataset(struct inspected *d, const char *program, struct hub_error *err)
 {
-    *d = (struct inspected){.dir = strdup(dir)};
     struct hub_inspector_options options = HUB_INSPECTOR_OPTIONS_INIT;
     options.program = program;
     options.side_budget = 256 * MIB;
@@ -121,11 +121,27 @@ enum hub_status inspected_open(struct inspected *d, const char *program, const c
         snprintf(d->format, sizeof d->format, "%s", claim.claims[0].format);
     hub_findings_dispose(&claim);
     if (!d->format[0])
-        return hub_fail(err, HUB_NOT_FOUND, "nobody claims %s", dir);
+        return hub_fail(err, HUB_NOT_FOUND, "nobody claims %s", d->dir);
     relist(d, -1);
     job = job_of(d, HUB_JOB_PLAN);
     HUB_TRY(hub_inspector_run(d->inspector, &job, &d->plan, err));
     return inspect_parts(d, err);
+}
+
+enum hub_status inspected_open(struct inspected *d, const char *program, const char *dir,
+                               struct hub_error *err)
+{
+    *d = (struct inspected){.dir = strdup(dir)};
+    return open_dataset(d, program, err);
+}
+
+enum hub_status inspected_open_file(struct inspected *d, const char *program, const char *path,
+                                    struct hub_error *err)
+{
+    *d = (struct inspected){.dir = strdup(path)};
+    d->only = strrchr(d->dir, '/') + 1;
+    d->dir[d->only - d->dir - 1] = '\0';
+    return open_dataset(d, program, err);
 }
 
 void inspected_close(struct inspected *d)

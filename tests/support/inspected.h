@@ -9,6 +9,7 @@
 
 struct inspected {
     char *dir;
+    const char *only; /* not NULL: this file of it is all there is */
     struct hub_inspector *inspector;
     struct hub_job_file *files; /* all files of the dataset, by number */
     uint32_t file_count;
@@ -23,6 +24,9 @@ struct inspected {
  * errors kept. */
 HUB_MUST_USE enum hub_status inspected_open(struct inspected *d, const char *program, const char *dir,
                                             struct hub_error *err);
+/** The same of one file, which is a dataset alone. */
+HUB_MUST_USE enum hub_status inspected_open_file(struct inspected *d, const char *program, const char *path,
+                                                 struct hub_error *err);
 void inspected_close(struct inspected *d);
 
 /** The text of a fact, or "". */

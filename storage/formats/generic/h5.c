@@ -1,0 +1,94 @@
+/* Any HDF5 file: all its datasets are fields of one episode, the attributes of its root are metadata. */
+#include "storage/formats/generic/generic.h"
+#include "storage/formats/kit/array.h"
+#include "storage/formats/kit/h5_kit.h"
+
+struct plain {
+    struct hub_h5 *file;
+    struct hub_h5_tree tree;
+    struct hub_h5_fields fields;
+    struct hub_h5_notes notes;
+};
+
+static void dispose(struct plain *p)
+{
+    hub_h5_fields_dispose(&p->fields);
+    hub_h5_tree_dispose(&p->tree);
+    hub_h5_notes_dispose(&p->notes);
+    hub_h5_close(p->file);
+}
+
+static bool is_h5(const uint8_t *head, size_t size)
+{
+    static const uint8_t magic[8] = "\x89HDF\r\n\x1a\n"; /* behind a user block of 0, 512, 1024, ... bytes */
+    for (size_t at = 0; at + sizeof magic <= size; at = at ? at * 2 : 512)
+        if (memcmp(head + at, magic, sizeof magic) == 0)
+            return true;
+    return false;
+}
+
+static enum hub_status load(struct plain *p, struct hub_files *files, struct hub_sink *sink, bool quiet,
+                            struct hub_error *err)
+{
+    HUB_TRY(hub_files_usable(files, 0, err));
+    HUB_TRY(hub_h5_open(files, 0, &p->file, err));
+    p->tree = (struct hub_h5_tree){.file = p->file, .sink = sink, .quiet = quiet};
+    return HUB_OK;
+}
+
+static enum hub_status take(void *user, const struct hub_h5_attribute *attribute, struct hub_error *err)
+{
+    struct plain *p = user;
+    return hub_h5_notes_take_json(&p->notes, &p->tree, attribute, NULL, err);
+}
+
+static enum hub_status plan(struct hub_files *files, struct hub_sink *sink, struct hub_error *err)
+{
+    HUB_CLEANUP(dispose) struct plain p = {0};
+    HUB_CLEANUP(hub_h5_object_dispose) struct hub_h5_object root = {0};
+    HUB_TRY(load(&p, files, sink, false, err));
+    HUB_TRY(hub_h5_tell_open(p.file, files, sink, "h5py", err));
+    HUB_TRY(hub_h5_object_load(p.file, hub_h5_root(p.file), &root, err));
+    hub_h5_notes_clear(&p.notes);
+    struct hub_error why = {0};
+    const enum hub_status st = hub_h5_attributes(p.file, &root, take, &p, &why);
+    if (st && !hub_h5_is_local(p.file, st))
+        return hub_pass(st, &why, err);
+    if (st)
+        HUB_TRY(hub_h5_tree_problem(&p.tree, "attribute-damaged", HUB_VIEW(""), err, why.detail));
+    HUB_TRY(hub_h5_notes_write(&p.notes, &p.tree, err));
+    return p.notes.json.size ? hub_sink_fact(sink, "metadata", hub_buf_view(&p.notes.json), err) : HUB_OK;
+}
+
+static uint64_t steps_of(const struct hub_h5_tree *tree)
+{
+    uint64_t rows[HUB_MAX_FIELDS];
+    size_t count = 0;
+    for (uint32_t i = 0; i < tree->count && count < HUB_COUNT(rows); i++)
+        if (tree->leaves[i].dataset.rank != HUB_NONE && tree->leaves[i].dataset.rank > 0)
+            rows[count++] = tree->leaves[i].rows;
+    return hub_common_rows(rows, count);
+}
+
+static bool pictured(const void *user, struct hub_view path)
+{
+    (void)user;
+    (void)path;
+    return false; /* only what has the shape of pictures */
+}
+
+static enum hub_status inspect(struct hub_files *files, struct hub_sink *sink, struct hub_error *err)
+{
+    HUB_CLEANUP(dispose) struct plain p = {0};
+    uint32_t index;
+    HUB_TRY(load(&p, files, sink, false, err));
+    p.fields.pictured = pictured;
+    HUB_TRY(hub_h5_tree_load(&p.tree, hub_h5_root(p.file), err));
+    const uint64_t steps = steps_of(&p.tree);
+    HUB_TRY(generic_episode(sink, steps, &index, err));
+    HUB_TRY(hub_h5_fields_place(&p.fields, &p.tree, index, steps, err));
+    return hub_h5_fields_finish(&p.fields, sink, err);
+}
+
+static const char *const endings[] = {".hdf5", ".h5", ".hdf", ".he5", ".mat", NULL};
+const struct generic_container generic_h5 = {endings, is_h5, plan, inspect};

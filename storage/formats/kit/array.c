@@ -1,0 +1,180 @@
+/* numpy arrays as fields: see array.h. */
+#include "storage/formats/kit/array.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { HEAD_BYTES = 65536 + 12 }; /* the longest header of a .npy */
+
+/* ---- archives ---- */
+
+/* Deflated: unpacked to side data, where its header lies in front of it as in the archive. */
+static enum hub_status read_deflated(struct hub_npz *npz, struct hub_files *files,
+                                     const struct hub_zip_member *m, struct hub_npz_array *a,
+                                     struct hub_error *err)
+{
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf head = HUB_BUF_INIT(HEAD_BYTES);
+    struct hub_source source;
+    uint64_t offset;
+    HUB_TRY(hub_zip_unpack(&npz->zip, m, files, &offset, &head, err));
+    hub_source_memory(&source, head.data, head.size);
+    HUB_TRY(hub_npy_read(&source, 0, m->size, &a->npy, err));
+    a->npy.data_offset += offset;
+    a->file = HUB_SIDE_FILE;
+    return HUB_OK;
+}
+
+static enum hub_status read_array(struct hub_npz *npz, struct hub_files *files,
+                                  const struct hub_zip_member *m, struct hub_npz_array *a,
+                                  struct hub_error *err)
+{
+    uint64_t offset;
+    if (m->method == HUB_ZIP_DEFLATED)
+        return read_deflated(npz, files, m, a, err);
+    HUB_TRY(hub_zip_find(&npz->zip, m, &offset, err));
+    a->file = npz->source.number;
+    return hub_npy_read(&npz->source, offset, m->size, &a->npy, err);
+}
+
+static enum hub_status take_member(struct hub_npz *npz, struct hub_files *files, uint32_t number,
+                                   struct hub_error *err)
+{
+    const struct hub_zip_member *m = &npz->zip.members[number];
+    struct hub_npz_array *a = &npz->arrays[npz->count];
+    struct hub_error why = {0};
+    if (!hub_view_ends(m->name, ".npy") || m->name.size == 4) {
+        if (!hub_view_ends(m->name, "/"))
+            hub_tally_add(&npz->others, "%.*s", (int)HUB_MIN(m->name.size, 100), m->name.data);
+        return HUB_OK;
+    }
+    *a = (struct hub_npz_array){.path = {m->name.data, m->name.size - 4}, .member = number};
+    npz->count++;
+    const enum hub_status st = read_array(npz, files, m, a, &why);
+    if (st && !hub_is_local(st))
+        return hub_pass(st, &why, err);
+    if (st)
+        snprintf(a->reason, sizeof a->reason, "%.150s", why.detail);
+    return HUB_OK;
+}
+
+enum hub_status hub_npz_open(struct hub_npz *npz, struct hub_files *files, uint32_t number,
+                             struct hub_error *err)
+{
+    hub_source_file(&npz->source, files, number);
+    HUB_TRY(hub_zip_read(&npz->zip, &npz->source, err));
+    npz->arrays = calloc((size_t)npz->zip.count + 1, sizeof *npz->arrays);
+    if (!npz->arrays)
+        return hub_fail(err, HUB_NO_MEMORY, "no memory for %u arrays", npz->zip.count);
+    for (uint32_t i = 0; i < npz->zip.count; i++)
+        HUB_TRY(take_member(npz, files, i, err));
+    return HUB_OK;
+}
+
+void hub_npz_dispose(struct hub_npz *npz)
+{
+    hub_zip_dispose(&npz->zip);
+    free(npz->arrays);
+}
+
+/* ---- fields ---- */
+
+uint64_t hub_npy_rows(const struct hub_npy *npy)
+{
+    return npy->rank ? npy->shape[0] : 1;
+}
+
+static enum hub_field_type type_of(const struct hub_variant *v)
+{
+    const bool picture = v->kind == HUB_KIND_UINT && v->item_size == 1 && v->rank == 3 &&
+                         (v->dims[2] == 1 || v->dims[2] == 3 || v->dims[2] == 4);
+    return picture                     ? HUB_FIELD_IMAGE_RAW
+           : v->kind == HUB_KIND_BOOL  ? HUB_FIELD_BOOL
+           : v->kind == HUB_KIND_FIXED ? HUB_FIELD_BYTES
+                                       : HUB_FIELD_NUMBER;
+}
+
+/* Fortran order: the first axis is the one whose items adjoin. */
+static enum hub_status put_strides(struct hub_layout_builder *b, const struct hub_npy *npy,
+                                   const struct hub_variant *v, struct hub_piece *piece,
+                                   struct hub_error *err)
+{
+    int64_t strides[HUB_MAX_RANK], stride = (int64_t)(v->item_size * npy->shape[0]);
+    piece->row_stride = v->item_size;
+    for (uint32_t i = 0; i < v->rank; i++) {
+        strides[i] = stride;
+        stride *= v->dims[i];
+    }
+    return hub_layout_strides(b, strides, v->rank, &piece->geometry, err);
+}
+
+static enum hub_status add_piece(struct hub_layout_builder *b, const struct hub_npy *npy,
+                                 const struct hub_variant *v, uint32_t file, struct hub_error *err)
+{
+    const uint64_t rows = hub_npy_rows(npy);
+    struct hub_piece piece = {.kind = HUB_PIECE_STRIDED,
+                              .file = file,
+                              .rows = rows,
+                              .offset = npy->data_offset,
+                              .row_stride = (int64_t)hub_variant_row_bytes(v),
+                              .geometry = HUB_NONE};
+    if (npy->data_bytes == 0) /* no rows, or rows without items: nothing is stored */
+        piece =
+            (struct hub_piece){.kind = HUB_PIECE_FILL, .file = HUB_NONE, .rows = rows, .offset = HUB_NONE};
+    else if (npy->fortran && npy->rank > 1)
+        HUB_TRY(put_strides(b, npy, v, &piece, err));
+    return hub_layout_piece(b, &piece, err);
+}
+
+enum hub_status hub_tell_unreadable(struct hub_sink *sink, struct hub_view path, uint32_t index,
+                                    const char *why, struct hub_error *err)
+{
+    const struct hub_field field = {
+        .path = path, .type = HUB_FIELD_OPAQUE, .role = hub_role_of(path), .axis = HUB_AXIS_NONE};
+    uint32_t number;
+    HUB_TRY(hub_sink_field(sink, &field, &number, err));
+    return hub_sink_refuse(sink, number, index, why, err);
+}
+
+enum hub_status hub_npy_place(struct hub_sink *sink, struct hub_view path, const struct hub_npy *npy,
+                              uint32_t file, uint32_t index, uint64_t steps, struct hub_error *err)
+{
+    const uint64_t rows = hub_npy_rows(npy);
+    struct hub_field field = {.path = path,
+                              .role = hub_role_of(path),
+                              .axis = npy->rank == 0      ? HUB_AXIS_NONE
+                                      : rows == steps     ? HUB_AXIS_STEP
+                                      : rows == steps + 1 ? HUB_AXIS_STATE
+                                                          : HUB_AXIS_NONE};
+    struct hub_window window = {.episode = index, .count = rows};
+    struct hub_layout_builder *b;
+    struct hub_variant v;
+    struct hub_error why = {0};
+    uint32_t number, variant;
+    if (hub_npy_variant(&npy->item, npy->shape + (npy->rank > 0), npy->rank - (npy->rank > 0), &v, &why))
+        return hub_tell_unreadable(sink, path, index, why.detail, err);
+    field.type = type_of(&v);
+    HUB_TRY(hub_sink_field(sink, &field, &number, err));
+    HUB_TRY(hub_sink_layout(sink, number, &b, err));
+    HUB_TRY(hub_layout_variant(b, &v, &variant, err));
+    HUB_TRY(hub_layout_array(b, variant, &window.array, err));
+    HUB_TRY(add_piece(b, npy, &v, file, err));
+    if (npy->rank == 0)
+        hub_layout_scalar(b, window.array);
+    return hub_layout_add_window(b, &window, err);
+}
+
+uint64_t hub_common_rows(const uint64_t *rows, size_t count)
+{
+    uint64_t most = 0;
+    size_t best = 0;
+    for (size_t i = 0; i < count; i++) {
+        size_t votes = 0;
+        for (size_t j = i; j < count && count - i > best; j++)
+            votes += rows[j] == rows[i];
+        if (votes > best) {
+            best = votes;
+            most = rows[i];
+        }
+    }
+    return most;
+}

@@ -1,0 +1,48 @@
+/** numpy arrays as fields of one episode: rows along their first axis, where they lie, in C or Fortran order.
+ * From .npy files and the members of .npz archives. */
+#ifndef HUB_FORMATS_ARRAY_H
+#define HUB_FORMATS_ARRAY_H
+
+#include "storage/formats/kit/kit.h"
+#include "storage/formats/npy.h"
+#include "storage/formats/zip.h"
+
+struct hub_npz_array {
+    struct hub_view path; /* the member's name without ".npy" */
+    uint32_t member;
+    struct hub_npy npy;
+    uint32_t file;    /* where its data are: the archive, or HUB_SIDE_FILE */
+    char reason[160]; /* not empty: it cannot be read, and why */
+};
+
+struct hub_npz {
+    struct hub_source source;
+    struct hub_zip zip;
+    struct hub_npz_array *arrays;
+    uint32_t count;
+    struct hub_tally others; /* members that are no arrays */
+};
+
+/** Read all headers. Deflated arrays are unpacked to side data here. An array that cannot be read has a
+ * reason; what is wrong with the archive is the status. `npz` is zero before, and disposed of in any case. */
+HUB_MUST_USE enum hub_status hub_npz_open(struct hub_npz *npz, struct hub_files *files, uint32_t number,
+                                          struct hub_error *err);
+void hub_npz_dispose(struct hub_npz *npz);
+
+/** Rows of an array: its first dimension; 1 where it has none. */
+uint64_t hub_npy_rows(const struct hub_npy *npy);
+
+/** A field that is this array, as that of the part's episode `index`. `steps` says its axis. */
+HUB_MUST_USE enum hub_status hub_npy_place(struct hub_sink *sink, struct hub_view path,
+                                           const struct hub_npy *npy, uint32_t file, uint32_t index,
+                                           uint64_t steps, struct hub_error *err);
+
+/** A field that an episode has and that cannot be read. */
+HUB_MUST_USE enum hub_status hub_tell_unreadable(struct hub_sink *sink, struct hub_view path, uint32_t index,
+                                                 const char *why, struct hub_error *err);
+
+/** How many steps arrays of these numbers of rows say an episode has: the number that most have, the first
+ * among equals; 0 of none. */
+uint64_t hub_common_rows(const uint64_t *rows, size_t count);
+
+#endif

@@ -1,0 +1,258 @@
+/* Zip archives: see zip.h. The directory at the end is read whole; of each member's local header, which may
+ * have another extra field than the directory, only its length. */
+#include "storage/formats/zip.h"
+
+#include "storage/base/cursor.h"
+
+#include <stdlib.h>
+#include <zlib.h>
+
+#define MAX_DIRECTORY (64 * MIB)
+
+enum {
+    END_BYTES = 22,
+    END64_BYTES = 56,
+    LOCATOR_BYTES = 20,
+    ENTRY_BYTES = 46,
+    LOCAL_BYTES = 30,
+    MAX_COMMENT = 65535,
+    FLAG_ENCRYPTED = 1,
+    BLOCK = MIB, /* of what is unpacked: a multiple of 8, so that side data adjoin */
+};
+
+static const uint32_t ENTRY = 0x02014b50, LOCAL = 0x04034b50, END = 0x06054b50, END64 = 0x06064b50,
+                      LOCATOR = 0x07064b50;
+
+bool hub_zip_is(const uint8_t *head, size_t size)
+{
+    struct hub_cursor c = hub_cursor_of(head, size);
+    const uint32_t magic = hub_cursor_u32(&c);
+    return magic == LOCAL || magic == END;
+}
+
+/* ---- the directory ---- */
+
+struct directory {
+    uint64_t offset, size, count, end; /* end: where it must end in the file */
+};
+
+/* The last end record whose comment ends with the file. */
+static enum hub_status find_end(struct hub_source *s, struct hub_buf *tail, struct directory *d,
+                                struct hub_error *err)
+{
+    const size_t size = (size_t)HUB_MIN(s->size, END_BYTES + MAX_COMMENT);
+    HUB_TRY(hub_buf_reserve(tail, size, err));
+    HUB_TRY(hub_source_read(s, s->size - size, tail->data, size, err));
+    for (size_t at = size < END_BYTES ? SIZE_MAX : size - END_BYTES; at != SIZE_MAX; at--) {
+        struct hub_cursor c = hub_cursor_of(tail->data + at, size - at);
+        if (hub_cursor_u32(&c) != END)
+            continue;
+        const uint32_t disks = hub_cursor_u32(&c);
+        hub_cursor_u16(&c);
+        d->count = hub_cursor_u16(&c);
+        d->size = hub_cursor_u32(&c);
+        d->offset = hub_cursor_u32(&c);
+        if (hub_cursor_u16(&c) != hub_cursor_left(&c))
+            continue;
+        d->end = s->size - size + at;
+        return disks ? hub_fail(err, HUB_UNSUPPORTED, "an archive of several disks") : HUB_OK;
+    }
+    return hub_fail(err, HUB_CORRUPT, "no directory at the end of the archive: it is cut short");
+}
+
+/* The larger numbers of zip64, where there are any. */
+static enum hub_status find_end64(struct hub_source *s, struct directory *d, struct hub_error *err)
+{
+    uint8_t bytes[END64_BYTES];
+    if (d->end < LOCATOR_BYTES)
+        return HUB_OK;
+    HUB_TRY(hub_source_read(s, d->end - LOCATOR_BYTES, bytes, LOCATOR_BYTES, err));
+    struct hub_cursor c = hub_cursor_of(bytes, LOCATOR_BYTES);
+    if (hub_cursor_u32(&c) != LOCATOR)
+        return HUB_OK;
+    hub_cursor_u32(&c);
+    const uint64_t at = hub_cursor_u64(&c);
+    HUB_TRY(hub_source_read(s, at, bytes, END64_BYTES, err));
+    c = hub_cursor_of(bytes, END64_BYTES);
+    if (hub_cursor_u32(&c) != END64)
+        return hub_fail(err, HUB_CORRUPT, "no zip64 record where one is named");
+    hub_cursor_skip(&c, 28);
+    d->count = hub_cursor_u64(&c);
+    d->size = hub_cursor_u64(&c);
+    d->offset = hub_cursor_u64(&c);
+    d->end = at;
+    return HUB_OK;
+}
+
+/* Sizes and offset that do not fit into 32 bits stand in an extra field, in this order. */
+static void read_zip64(struct hub_cursor extra, struct hub_zip_member *m)
+{
+    while (!extra.failed && hub_cursor_left(&extra) >= 4) {
+        const uint16_t id = hub_cursor_u16(&extra), size = hub_cursor_u16(&extra);
+        const uint8_t *data = hub_cursor_bytes(&extra, size);
+        if (id != 1 || !data)
+            continue;
+        struct hub_cursor c = hub_cursor_of(data, size);
+        m->size = m->size == UINT32_MAX ? hub_cursor_u64(&c) : m->size;
+        m->stored = m->stored == UINT32_MAX ? hub_cursor_u64(&c) : m->stored;
+        m->header = m->header == UINT32_MAX ? hub_cursor_u64(&c) : m->header;
+    }
+}
+
+static bool read_entry(struct hub_cursor *c, struct hub_zip_member *m)
+{
+    const bool entry = hub_cursor_u32(c) == ENTRY;
+    hub_cursor_skip(c, 4);
+    m->flags = hub_cursor_u16(c);
+    m->method = hub_cursor_u16(c);
+    hub_cursor_skip(c, 4);
+    m->crc = hub_cursor_u32(c);
+    m->stored = hub_cursor_u32(c);
+    m->size = hub_cursor_u32(c);
+    const uint16_t name = hub_cursor_u16(c), extra = hub_cursor_u16(c), comment = hub_cursor_u16(c);
+    hub_cursor_skip(c, 8);
+    m->header = hub_cursor_u32(c);
+    const uint8_t *text = hub_cursor_bytes(c, name), *more = hub_cursor_bytes(c, extra);
+    hub_cursor_skip(c, comment);
+    if (!entry || c->failed)
+        return false;
+    m->name = (struct hub_view){(const char *)text, name};
+    read_zip64(hub_cursor_of(more, extra), m);
+    return true;
+}
+
+enum hub_status hub_zip_read(struct hub_zip *zip, struct hub_source *source, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf tail = HUB_BUF_INIT(END_BYTES + MAX_COMMENT);
+    struct directory d = {0};
+    zip->source = source;
+    zip->text.limit = MAX_DIRECTORY;
+    HUB_TRY(find_end(source, &tail, &d, err));
+    HUB_TRY(find_end64(source, &d, err));
+    if (d.size > d.end || d.count > d.size / ENTRY_BYTES)
+        return hub_fail(err, HUB_CORRUPT, "a directory of %llu members in %llu bytes",
+                        (unsigned long long)d.count, (unsigned long long)d.size);
+    const uint64_t before =
+        d.end - d.size - d.offset; /* bytes in front of the archive; wraps where it lies */
+    HUB_TRY(hub_buf_reserve(&zip->text, (size_t)d.size, err));
+    HUB_TRY(hub_source_read(source, d.end - d.size, zip->text.data, (size_t)d.size, err));
+    zip->members = calloc((size_t)d.count + 1, sizeof *zip->members);
+    if (!zip->members)
+        return hub_fail(err, HUB_NO_MEMORY, "no memory for %llu members", (unsigned long long)d.count);
+    struct hub_cursor c = hub_cursor_of(zip->text.data, (size_t)d.size);
+    for (; zip->count < d.count; zip->count++) {
+        if (!read_entry(&c, &zip->members[zip->count]))
+            return hub_fail(err, HUB_CORRUPT, "a damaged directory: entry %u", zip->count);
+        zip->members[zip->count].header += before;
+    }
+    return HUB_OK;
+}
+
+/* ---- a member ---- */
+
+enum hub_status hub_zip_find(struct hub_zip *zip, const struct hub_zip_member *m, uint64_t *offset,
+                             struct hub_error *err)
+{
+    uint8_t bytes[LOCAL_BYTES];
+    if (m->flags & FLAG_ENCRYPTED)
+        return hub_fail(err, HUB_UNSUPPORTED, "encrypted");
+    if (m->method != HUB_ZIP_STORED && m->method != HUB_ZIP_DEFLATED)
+        return hub_fail(err, HUB_UNSUPPORTED, "compressed by method %u, which numpy does not write",
+                        m->method);
+    HUB_TRY(hub_source_read(zip->source, m->header, bytes, sizeof bytes, err));
+    struct hub_cursor c = hub_cursor_of(bytes, sizeof bytes);
+    if (hub_cursor_u32(&c) != LOCAL)
+        return hub_fail(err, HUB_CORRUPT, "the directory points elsewhere");
+    hub_cursor_skip(&c, 22);
+    const uint32_t name = hub_cursor_u16(&c), extra = hub_cursor_u16(&c);
+    *offset = m->header + LOCAL_BYTES + name + extra;
+    if (*offset > zip->source->size || m->stored > zip->source->size - *offset)
+        return hub_fail(err, HUB_CORRUPT, "%llu bytes that reach beyond the file",
+                        (unsigned long long)m->stored);
+    if (m->method == HUB_ZIP_STORED && m->stored != m->size)
+        return hub_fail(err, HUB_CORRUPT, "stored, and %llu bytes are %llu", (unsigned long long)m->size,
+                        (unsigned long long)m->stored);
+    return HUB_OK;
+}
+
+struct unpacking {
+    z_stream stream;
+    uint8_t *in, *out;
+    uint64_t from, left, done;
+    uint32_t crc;
+};
+
+static void end_unpacking(struct unpacking *u)
+{
+    inflateEnd(&u->stream);
+    free(u->in);
+    free(u->out);
+}
+
+/* Fill `out`, but for the last block. */
+static enum hub_status unpack_block(struct hub_source *source, struct unpacking *u, bool *end,
+                                    struct hub_error *err)
+{
+    u->stream.next_out = u->out;
+    u->stream.avail_out = BLOCK;
+    for (int code = Z_OK; u->stream.avail_out && code != Z_STREAM_END;) {
+        if (u->stream.avail_in == 0 && u->left) {
+            const size_t n = (size_t)HUB_MIN(u->left, BLOCK);
+            HUB_TRY(hub_source_read(source, u->from, u->in, n, err));
+            u->from += n;
+            u->left -= n;
+            u->stream.next_in = u->in;
+            u->stream.avail_in = (uInt)n;
+        }
+        code = inflate(&u->stream, Z_NO_FLUSH);
+        if (code == Z_MEM_ERROR)
+            return hub_fail(err, HUB_NO_MEMORY, "no memory to unpack");
+        if (code != Z_OK && code != Z_STREAM_END)
+            return hub_fail(err, HUB_CORRUPT, "damaged deflated data");
+        *end = code == Z_STREAM_END;
+    }
+    return HUB_OK;
+}
+
+static enum hub_status unpack(struct hub_zip *zip, const struct hub_zip_member *m, struct unpacking *u,
+                              struct hub_files *files, uint64_t *offset, struct hub_buf *head,
+                              struct hub_error *err)
+{
+    for (bool end = false; !end;) {
+        uint64_t at;
+        HUB_TRY(unpack_block(zip->source, u, &end, err));
+        const size_t n = BLOCK - u->stream.avail_out;
+        if (n > m->size - u->done)
+            return hub_fail(err, HUB_CORRUPT, "more than the %llu bytes it claims",
+                            (unsigned long long)m->size);
+        u->crc = (uint32_t)crc32(u->crc, u->out, (uInt)n);
+        HUB_TRY(hub_files_side_add(files, u->out, n, &at, err));
+        HUB_TRY(hub_buf_add(head, u->out, HUB_MIN(n, head->limit - head->size), err));
+        *offset = u->done ? *offset : at;
+        u->done += n;
+    }
+    if (u->done != m->size || u->crc != m->crc)
+        return hub_fail(err, HUB_CORRUPT, "wrong checksum or length after unpacking");
+    return HUB_OK;
+}
+
+enum hub_status hub_zip_unpack(struct hub_zip *zip, const struct hub_zip_member *m, struct hub_files *files,
+                               uint64_t *offset, struct hub_buf *head, struct hub_error *err)
+{
+    HUB_CLEANUP(end_unpacking) struct unpacking u = {.left = m->stored};
+    HUB_TRY(hub_zip_find(zip, m, &u.from, err));
+    if (m->size > files->side_budget - HUB_MIN(files->side_size, files->side_budget))
+        return hub_fail(err, HUB_TOO_BIG, "side-file budget: %llu bytes when unpacked",
+                        (unsigned long long)m->size);
+    u.in = malloc(BLOCK);
+    u.out = malloc(BLOCK);
+    if (!u.in || !u.out || inflateInit2(&u.stream, -MAX_WBITS) != Z_OK)
+        return hub_fail(err, HUB_NO_MEMORY, "no memory to unpack");
+    return unpack(zip, m, &u, files, offset, head, err);
+}
+
+void hub_zip_dispose(struct hub_zip *zip)
+{
+    hub_buf_dispose(&zip->text);
+    free(zip->members);
+}
