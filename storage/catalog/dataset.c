@@ -232,7 +232,7 @@ enum hub_status hub_state_open(struct hub_catalog *catalog, const struct hub_sum
     struct hub_summary_box *now = NULL;
     HUB_TRY(hub_catalog_reader(catalog, &state.db, err));
     HUB_TRY(hub_db_exec(state.db, "BEGIN", err));
-    enum hub_status st = hub_summary_read(catalog, state.db, summary->row, &now,
+    enum hub_status st = hub_summary_load(catalog, state.db, summary->row, &now,
                                           err); /* the transaction sees what this does */
     if (!st)
         st = open_dataset(catalog, state.db, &now->summary, &state.dataset, err);

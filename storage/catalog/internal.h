@@ -120,7 +120,7 @@ HUB_MUST_USE enum hub_status hub_note_write(struct hub_db *db, const char *key, 
 /** Read all summaries at open. */
 HUB_MUST_USE enum hub_status hub_summaries_load(struct hub_catalog *catalog, struct hub_error *err);
 /** Read the summary of one row from a connection. HUB_NOT_FOUND. */
-HUB_MUST_USE enum hub_status hub_summary_read(const struct hub_catalog *catalog, struct hub_db *db,
+HUB_MUST_USE enum hub_status hub_summary_load(const struct hub_catalog *catalog, struct hub_db *db,
                                               int64_t row, struct hub_summary_box **out,
                                               struct hub_error *err);
 /** Put a summary in place of the one with its row (or anew) / take one away; then show it, unless shown a

@@ -225,7 +225,7 @@ static enum hub_status write_all(struct hub_publication *p, uint64_t serial, str
     HUB_TRY(make_row(p, err));
     HUB_TRY(check_turn(p, err));
     if (p->applied)
-        return hub_summary_read(p->catalog, p->db, p->row, &p->summary, err);
+        return hub_summary_load(p->catalog, p->db, p->row, &p->summary, err);
     HUB_TRY(write_parts(p, err));
     if (p->draft->status != HUB_DATASET_PENDING) /* what was staged so far is kept for the state to come */
         HUB_TRY(drop_parts(p, err));
@@ -234,10 +234,10 @@ static enum hub_status write_all(struct hub_publication *p, uint64_t serial, str
     HUB_TRY(hub_merge_episodes(p, err));
     HUB_TRY(count_splits(p, err));
     HUB_TRY(hub_directory_write(p, err));
-    HUB_TRY(hub_summary_write(p, serial, err));
+    HUB_TRY(hub_summary_store(p, serial, err));
     if (p->draft->note)
         HUB_TRY(hub_note_write(p->db, p->draft->note, p->draft->note_value, err));
-    return hub_summary_read(p->catalog, p->db, p->row, &p->summary, err);
+    return hub_summary_load(p->catalog, p->db, p->row, &p->summary, err);
 }
 
 /* ---- after the commit ---- */

@@ -108,7 +108,7 @@ HUB_MUST_USE enum hub_status hub_directory_write(struct hub_publication *p, stru
 /* ---- summary.c ---- */
 
 /** The dataset's row, after all else was written. */
-HUB_MUST_USE enum hub_status hub_summary_write(struct hub_publication *p, uint64_t serial,
+HUB_MUST_USE enum hub_status hub_summary_store(struct hub_publication *p, uint64_t serial,
                                                struct hub_error *err);
 
 void hub_publication_dispose(struct hub_publication *p);

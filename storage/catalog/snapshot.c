@@ -137,7 +137,7 @@ static enum hub_status summary_of_row(const struct hub_catalog *catalog, struct 
     return HUB_OK;
 }
 
-enum hub_status hub_summary_read(const struct hub_catalog *catalog, struct hub_db *db, int64_t row,
+enum hub_status hub_summary_load(const struct hub_catalog *catalog, struct hub_db *db, int64_t row,
                                  struct hub_summary_box **out, struct hub_error *err)
 {
     HUB_CLEANUP(hub_stmt_resetp) struct hub_stmt *stmt = NULL;

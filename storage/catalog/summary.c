@@ -117,7 +117,7 @@ static enum hub_status update_row(struct hub_publication *p, const struct texts 
     return hub_stmt_run(stmt, err);
 }
 
-enum hub_status hub_summary_write(struct hub_publication *p, uint64_t serial, struct hub_error *err)
+enum hub_status hub_summary_store(struct hub_publication *p, uint64_t serial, struct hub_error *err)
 {
     HUB_CLEANUP(texts_dispose) struct texts t = {.loadable = HUB_BUF_INIT(4096)};
     if (p->broken_parts == p->draft->part_count)
