@@ -119,45 +119,25 @@ enum hub_status hub_fail_about(struct hub_error *err, const char *parameter, con
 
 const char *hub_status_name(enum hub_status status)
 {
-    switch (status) {
-    case HUB_OK:
-        return "ok";
-    case HUB_NOT_FOUND:
-        return "not-found";
-    case HUB_EXISTS:
-        return "exists";
-    case HUB_INVALID:
-        return "invalid";
-    case HUB_OUT_OF_RANGE:
-        return "out-of-range";
-    case HUB_TOO_BIG:
-        return "too-big";
-    case HUB_NOT_ACCEPTABLE:
-        return "not-acceptable";
-    case HUB_UNSUPPORTED:
-        return "unsupported";
-    case HUB_CORRUPT:
-        return "corrupt";
-    case HUB_DENIED:
-        return "denied";
-    case HUB_CHANGED:
-        return "changed";
-    case HUB_BUSY:
-        return "busy";
-    case HUB_AGAIN:
-        return "again";
-    case HUB_TIMEOUT:
-        return "timeout";
-    case HUB_IO:
-        return "io";
-    case HUB_NO_SPACE:
-        return "no-space";
-    case HUB_NO_MEMORY:
-        return "no-memory";
-    case HUB_CANCELLED:
-        return "cancelled";
-    }
-    return "unknown";
+    static const char *const names[] = {[HUB_OK] = "ok",
+                                        [HUB_NOT_FOUND] = "not-found",
+                                        [HUB_EXISTS] = "exists",
+                                        [HUB_INVALID] = "invalid",
+                                        [HUB_OUT_OF_RANGE] = "out-of-range",
+                                        [HUB_TOO_BIG] = "too-big",
+                                        [HUB_NOT_ACCEPTABLE] = "not-acceptable",
+                                        [HUB_UNSUPPORTED] = "unsupported",
+                                        [HUB_CORRUPT] = "corrupt",
+                                        [HUB_DENIED] = "denied",
+                                        [HUB_CHANGED] = "changed",
+                                        [HUB_BUSY] = "busy",
+                                        [HUB_AGAIN] = "again",
+                                        [HUB_TIMEOUT] = "timeout",
+                                        [HUB_IO] = "io",
+                                        [HUB_NO_SPACE] = "no-space",
+                                        [HUB_NO_MEMORY] = "no-memory",
+                                        [HUB_CANCELLED] = "cancelled"};
+    return (size_t)status < HUB_COUNT(names) ? names[status] : "unknown";
 }
 
 enum hub_status hub_new(void *out, size_t count, size_t size, struct hub_error *err)

@@ -21,35 +21,9 @@ static bool digits(struct hub_view text, uint64_t limit, uint64_t *out)
     return true;
 }
 
-static bool size_fits(char letter, uint64_t size, struct hub_variant *out)
-{
-    const bool power = size == 1 || size == 2 || size == 4 || size == 8;
-    switch (letter) {
-    case 'b':
-        out->kind = HUB_KIND_BOOL;
-        return size == 1;
-    case 'i':
-        out->kind = HUB_KIND_INT;
-        return power;
-    case 'u':
-        out->kind = HUB_KIND_UINT;
-        return power;
-    case 'f':
-        out->kind = HUB_KIND_FLOAT;
-        return power && size > 1;
-    case 'c':
-        out->kind = HUB_KIND_COMPLEX;
-        return size == 8 || size == 16;
-    case 'S':
-        out->kind = HUB_KIND_FIXED;
-        return size > 0;
-    default:
-        return false;
-    }
-}
-
 enum hub_status hub_npy_dtype(struct hub_view text, struct hub_variant *out, struct hub_error *err)
 {
+    static const char letters[] = "biufcS"; /* in the order of enum hub_kind */
     struct hub_view rest = text;
     struct hub_variant v = {0};
     uint64_t size = 0;
@@ -57,10 +31,13 @@ enum hub_status hub_npy_dtype(struct hub_view text, struct hub_variant *out, str
         v.big_endian = rest.data[0] == '>';
         rest = (struct hub_view){rest.data + 1, rest.size - 1};
     }
-    if (rest.size < 2 || !digits((struct hub_view){rest.data + 1, rest.size - 1}, 1 << 30, &size) ||
-        !size_fits(rest.data[0], size, &v))
+    const char *letter = rest.size ? memchr(letters, rest.data[0], sizeof letters - 1) : NULL;
+    if (letter && digits((struct hub_view){rest.data + 1, rest.size - 1}, 1 << 30, &size)) {
+        v.kind = (uint8_t)(HUB_KIND_BOOL + (letter - letters));
+        v.item_size = (uint32_t)size;
+    }
+    if (!hub_variant_valid(&v))
         return hub_fail(err, HUB_UNSUPPORTED, "dtype %.*s", (int)HUB_MIN(text.size, 40), text.data);
-    v.item_size = (uint32_t)size;
     if (size == 1 || v.kind == HUB_KIND_FIXED)
         v.big_endian = 0;
     *out = v;

@@ -231,33 +231,18 @@ static enum hub_status judge_exit(const struct hub_run *run, struct hub_error *e
  * timeout. */
 static enum hub_status driver_verdict(const struct hub_error *end, struct hub_error *err)
 {
-    static const uint8_t meaning[] = {
-        [HUB_NOT_FOUND] = HUB_NOT_FOUND,
-        [HUB_EXISTS] = HUB_CORRUPT,
-        [HUB_INVALID] = HUB_CORRUPT,
-        [HUB_OUT_OF_RANGE] = HUB_CORRUPT,
-        [HUB_TOO_BIG] = HUB_TOO_BIG,
-        [HUB_NOT_ACCEPTABLE] = HUB_NOT_ACCEPTABLE,
-        [HUB_UNSUPPORTED] = HUB_UNSUPPORTED,
-        [HUB_CORRUPT] = HUB_CORRUPT,
-        [HUB_DENIED] = HUB_DENIED,
-        [HUB_CHANGED] = HUB_CHANGED,
-        [HUB_BUSY] = HUB_IO,
-        [HUB_AGAIN] = HUB_IO,
-        [HUB_TIMEOUT] = HUB_IO,
-        [HUB_IO] = HUB_IO,
-        [HUB_NO_SPACE] = HUB_NO_SPACE,
-        [HUB_NO_MEMORY] = HUB_TOO_BIG,
-        [HUB_CANCELLED] = HUB_IO,
-    };
+    static const uint8_t others[] = {
+        [HUB_EXISTS] = HUB_CORRUPT, [HUB_INVALID] = HUB_CORRUPT, [HUB_OUT_OF_RANGE] = HUB_CORRUPT,
+        [HUB_BUSY] = HUB_IO,        [HUB_AGAIN] = HUB_IO,        [HUB_TIMEOUT] = HUB_IO,
+        [HUB_CANCELLED] = HUB_IO};
+    const enum hub_status meant = others[end->status] ? others[end->status] : end->status;
     if (end->status == HUB_NO_MEMORY)
         return hub_fail_as(
             err, HUB_TOO_BIG, "inspection-limit",
             "the inspection needs more memory than it may have (--inspect-memory gives more): %s",
             end->detail);
-    const bool unread = meaning[end->status] == HUB_IO && !end->problem[0];
-    return hub_fail_as(err, (enum hub_status)meaning[end->status],
-                       unread ? "inspection-unread" : end->problem, "%s", end->detail);
+    const bool unread = meant == HUB_IO && !end->problem[0];
+    return hub_fail_as(err, meant, unread ? "inspection-unread" : end->problem, "%s", end->detail);
 }
 
 static enum hub_status conclude(struct hub_run *run, struct hub_error *err)

@@ -90,6 +90,53 @@ bool hub_variant_equal(const struct hub_variant *a, const struct hub_variant *b)
     return memcmp(a, b, sizeof *a) == 0;
 }
 
+/* ---- elements ---- */
+
+struct hub_scalar hub_variant_scalar(const struct hub_variant *v, const void *item)
+{
+    struct hub_scalar n = {0};
+    const uint8_t *at = item;
+    const unsigned unused = 64 - 8 * v->item_size;
+    float single;
+    if (!v->big_endian)
+        memcpy(&n.bits, at, v->item_size);
+    for (uint32_t i = 0; v->big_endian && i < v->item_size; i++)
+        n.bits = n.bits << 8 | at[i];
+    n.integer = v->kind == HUB_KIND_INT ? (int64_t)(n.bits << unused) >> unused : (int64_t)n.bits;
+    n.real = v->kind == HUB_KIND_INT ? (double)n.integer : (double)n.bits;
+    if (v->kind != HUB_KIND_FLOAT)
+        return n;
+    memcpy(&single, &n.bits, sizeof single); /* the host is little-endian */
+    memcpy(&n.real, &n.bits, sizeof n.real);
+    if (v->item_size < 8)
+        n.real = (double)(v->item_size == 4 ? single : hub_half_value((uint16_t)n.bits));
+    return n;
+}
+
+void hub_variant_json(const struct hub_variant *v, const void *item, struct hub_json *json)
+{
+    if (v->kind == HUB_KIND_COMPLEX) {
+        const struct hub_variant half = {
+            .kind = HUB_KIND_FLOAT, .big_endian = v->big_endian, .item_size = v->item_size / 2};
+        hub_json_array(json);
+        hub_variant_json(&half, item, json);
+        hub_variant_json(&half, (const uint8_t *)item + half.item_size, json);
+        hub_json_end_array(json);
+        return;
+    }
+    const struct hub_scalar n = hub_variant_scalar(v, item);
+    if (v->kind == HUB_KIND_BOOL)
+        hub_json_bool(json, n.bits != 0);
+    else if (v->kind == HUB_KIND_INT)
+        hub_json_safe_int(json, n.integer);
+    else if (v->kind == HUB_KIND_UINT)
+        hub_json_safe_uint(json, n.bits);
+    else
+        hub_json_double(json, n.real);
+}
+
+/* ---- names ---- */
+
 static char kind_letter(uint8_t kind)
 {
     static const char letters[HUB_KIND_COUNT] = {
@@ -122,89 +169,41 @@ void hub_variant_npy(const struct hub_variant *v, char out[16])
 
 void hub_variant_name(const struct hub_variant *v, enum hub_field_type type, char out[24])
 {
-    const char *word = NULL;
-    switch (hub_variant_item(v).kind) {
-    case HUB_KIND_BOOL:
-        strcpy(out, "bool");
-        return;
-    case HUB_KIND_INT:
-        word = "int";
-        break;
-    case HUB_KIND_UINT:
-        word = "uint";
-        break;
-    case HUB_KIND_FLOAT:
-        word = "float";
-        break;
-    case HUB_KIND_COMPLEX:
-        word = "complex";
-        break;
-    default:
-        break;
-    }
-    if (type == HUB_FIELD_PADDED_JSON || !word) {
+    static const char *const words[HUB_KIND_COUNT] = {[HUB_KIND_BOOL] = "bool",
+                                                      [HUB_KIND_INT] = "int",
+                                                      [HUB_KIND_UINT] = "uint",
+                                                      [HUB_KIND_FLOAT] = "float",
+                                                      [HUB_KIND_COMPLEX] = "complex"};
+    const uint8_t kind = hub_variant_item(v).kind;
+    const char *word = kind < HUB_KIND_COUNT ? words[kind] : NULL;
+    if (kind == HUB_KIND_BOOL)
+        strcpy(out, word);
+    else if (type == HUB_FIELD_PADDED_JSON || !word)
         strcpy(out, type == HUB_FIELD_PADDED_JSON ? "json" : type == HUB_FIELD_TEXT ? "text" : "bytes");
-        return;
-    }
-    put_number(stpcpy(out, word), v->item_size * 8);
+    else
+        put_number(stpcpy(out, word), v->item_size * 8);
 }
 
 const char *hub_field_type_name(enum hub_field_type type)
 {
-    switch (type) {
-    case HUB_FIELD_NUMBER:
-        return "number";
-    case HUB_FIELD_BOOL:
-        return "bool";
-    case HUB_FIELD_TEXT:
-        return "text";
-    case HUB_FIELD_BYTES:
-        return "bytes";
-    case HUB_FIELD_IMAGE_JPEG:
-    case HUB_FIELD_IMAGE_PNG:
-    case HUB_FIELD_IMAGE_RAW:
-        return "image";
-    case HUB_FIELD_PADDED_JSON:
-        return "padded-json";
-    case HUB_FIELD_OPAQUE:
-    case HUB_FIELD_TYPE_COUNT:
-        break;
-    }
-    return "opaque";
+    static const char *const names[HUB_FIELD_TYPE_COUNT] = {
+        [HUB_FIELD_NUMBER] = "number",    [HUB_FIELD_BOOL] = "bool",
+        [HUB_FIELD_TEXT] = "text",        [HUB_FIELD_BYTES] = "bytes",
+        [HUB_FIELD_IMAGE_JPEG] = "image", [HUB_FIELD_IMAGE_PNG] = "image",
+        [HUB_FIELD_IMAGE_RAW] = "image",  [HUB_FIELD_PADDED_JSON] = "padded-json",
+        [HUB_FIELD_OPAQUE] = "opaque"};
+    return type < HUB_FIELD_TYPE_COUNT && names[type] ? names[type] : "opaque";
 }
 
 const char *hub_role_name(enum hub_role role)
 {
-    switch (role) {
-    case HUB_ROLE_OBSERVATION:
-        return "observation";
-    case HUB_ROLE_ACTION:
-        return "action";
-    case HUB_ROLE_REWARD:
-        return "reward";
-    case HUB_ROLE_DONE:
-        return "done";
-    case HUB_ROLE_INFO:
-        return "info";
-    case HUB_ROLE_OTHER:
-    case HUB_ROLE_COUNT:
-        break;
-    }
-    return "other";
+    static const char *const names[HUB_ROLE_COUNT] = {"other",  "observation", "action",
+                                                      "reward", "done",        "info"};
+    return role < HUB_ROLE_COUNT ? names[role] : "other";
 }
 
 const char *hub_axis_name(enum hub_axis axis)
 {
-    switch (axis) {
-    case HUB_AXIS_STEP:
-        return "step";
-    case HUB_AXIS_STATE:
-        return "state";
-    case HUB_AXIS_SHIFTED:
-        return "shifted";
-    case HUB_AXIS_NONE:
-    case HUB_AXIS_COUNT:
-        break;
-    }
-    return "none";
+    static const char *const names[HUB_AXIS_COUNT] = {"none", "step", "state", "shifted"};
+    return axis < HUB_AXIS_COUNT ? names[axis] : "none";
 }

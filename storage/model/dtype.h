@@ -6,7 +6,7 @@
 #ifndef HUB_MODEL_DTYPE_H
 #define HUB_MODEL_DTYPE_H
 
-#include "storage/base/buf.h"
+#include "storage/base/json.h"
 
 #define HUB_MAX_RANK 8 /* trailing dimensions of a row */
 
@@ -88,6 +88,16 @@ struct hub_variant hub_variant_item(const struct hub_variant *variant);
 /** Bytes of the text in an item of HUB_KIND_FIXED. */
 size_t hub_variant_text_size(const struct hub_variant *variant, const void *item);
 bool hub_variant_equal(const struct hub_variant *a, const struct hub_variant *b);
+
+/** A stored bool, integer or float of at most 8 bytes: its bits as they are, and its value. */
+struct hub_scalar {
+    uint64_t bits;
+    int64_t integer; /* of a bool or an integer; of an unsigned one above 2^63 - 1 its bits */
+    double real;
+};
+struct hub_scalar hub_variant_scalar(const struct hub_variant *variant, const void *item);
+/** One element that is a number, complex ones too. */
+void hub_variant_json(const struct hub_variant *variant, const void *item, struct hub_json *json);
 
 /** numpy's short name with byte order as np.lib.format writes it ("<f8", "|b1", "|S5"); for VAR "|O". `out`
  * of 16 bytes. */

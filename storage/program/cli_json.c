@@ -1,5 +1,6 @@
 /* Reports as JSON: the members of the REST API's documents under the same names, and what only an inspection
  * knows. */
+#include "storage/inspect/text.h"
 #include "storage/program/cli.h"
 
 #include <stdio.h>
@@ -104,17 +105,13 @@ static void put_field(struct hub_json *j, const struct hub_report_field *f)
 /* Strings stay strings; JSON texts become values; counts numbers. */
 static void put_facts(struct hub_json *j, const struct hub_report *r)
 {
-    static const char *const strings[] = {
-        "era", "id", "stated_version", "description", "observation_space_text", "action_space_text"};
     const struct hub_load_rule *rule = hub_report_rule(r);
     for (uint32_t i = 0; i < r->plan.fact_count; i++) {
         const struct hub_found_fact *fact = &r->plan.facts[i];
-        bool string = false;
-        if (hub_view_ends(hub_view_of(fact->key), "_place"))
+        const enum hub_fact_kind kind = hub_fact_find(hub_view_of(fact->key), NULL, NULL);
+        if (kind == HUB_FACT_PLACE)
             continue; /* of the hub's own use */
-        for (size_t k = 0; k < HUB_COUNT(strings); k++)
-            string = string || strcmp(fact->key, strings[k]) == 0;
-        if (string)
+        if (kind == HUB_FACT_STRING)
             hub_json_put_text(
                 j, rule && strcmp(fact->key, "stated_version") == 0 ? rule->version_key : fact->key,
                 fact->text);

@@ -182,99 +182,34 @@ enum hub_status hub_h5_attribute_place(struct hub_h5 *file, const struct hub_h5_
     return HUB_OK;
 }
 
-/* Little-endian bits of an element of up to 8 bytes. */
-static uint64_t bits_of(const struct hub_variant *v, const uint8_t *at)
+/* Element 0 as a number; false when it is none. */
+static bool number_of(const struct hub_h5_attribute *a, struct hub_scalar *out)
 {
-    uint64_t bits = 0;
-    for (uint32_t i = 0; i < v->item_size && i < 8; i++)
-        bits |= (uint64_t)at[v->big_endian ? v->item_size - 1 - i : i] << (8 * i);
-    return bits;
-}
-
-static int64_t signed_of(const struct hub_variant *v, uint64_t bits)
-{
-    const unsigned unused = 64 - 8 * HUB_MIN(HUB_MAX(v->item_size, 1u), 8u);
-    return (int64_t)(bits << unused) >> unused;
-}
-
-static double float_of(const struct hub_variant *v, uint64_t bits)
-{
-    double d;
-    float f;
-    const uint32_t low = (uint32_t)bits;
-    if (v->item_size == 2)
-        return hub_half_value((uint16_t)bits);
-    if (v->item_size == 4) {
-        memcpy(&f, &low, sizeof f);
-        return f;
-    }
-    memcpy(&d, &bits, sizeof d);
-    return d;
-}
-
-static bool plain(const struct hub_h5_attribute *a)
-{
-    return !a->type.unreadable[0] && a->items > 0 && a->type.variant.rank == 0 &&
-           a->type.variant.item_size <= 8;
+    const struct hub_variant *v = &a->type.variant;
+    if (a->type.unreadable[0] || a->items == 0 || v->rank || v->item_size > 8 || v->kind < HUB_KIND_BOOL ||
+        v->kind > HUB_KIND_FLOAT)
+        return false;
+    *out = hub_variant_scalar(v, a->data.data);
+    return true;
 }
 
 bool hub_h5_attribute_int(const struct hub_h5_attribute *attribute, int64_t *out)
 {
-    const struct hub_variant *v = &attribute->type.variant;
-    if (!plain(attribute))
+    const uint8_t kind = attribute->type.variant.kind;
+    struct hub_scalar n;
+    if (kind == HUB_KIND_FLOAT || !number_of(attribute, &n) || (kind != HUB_KIND_INT && n.bits > INT64_MAX))
         return false;
-    const uint64_t bits = bits_of(v, (const uint8_t *)attribute->data.data);
-    if (v->kind == HUB_KIND_INT)
-        *out = signed_of(v, bits);
-    else if ((v->kind == HUB_KIND_UINT || v->kind == HUB_KIND_BOOL) && bits <= INT64_MAX)
-        *out = (int64_t)bits;
-    else
-        return false;
+    *out = n.integer;
     return true;
 }
 
 bool hub_h5_attribute_double(const struct hub_h5_attribute *attribute, double *out)
 {
-    const struct hub_variant *v = &attribute->type.variant;
-    if (!plain(attribute))
+    struct hub_scalar n;
+    if (!number_of(attribute, &n))
         return false;
-    const uint64_t bits = bits_of(v, (const uint8_t *)attribute->data.data);
-    if (v->kind == HUB_KIND_FLOAT)
-        *out = float_of(v, bits);
-    else if (v->kind == HUB_KIND_INT)
-        *out = (double)signed_of(v, bits);
-    else if (v->kind == HUB_KIND_UINT || v->kind == HUB_KIND_BOOL)
-        *out = (double)bits;
-    else
-        return false;
+    *out = n.real;
     return true;
-}
-
-static void put_number(struct hub_json *json, const struct hub_variant *v, const uint8_t *at)
-{
-    const uint64_t bits = bits_of(v, at);
-    switch (v->kind) {
-    case HUB_KIND_BOOL:
-        hub_json_bool(json, bits != 0);
-        break;
-    case HUB_KIND_INT:
-        hub_json_safe_int(json, signed_of(v, bits));
-        break;
-    case HUB_KIND_UINT:
-        hub_json_safe_uint(json, bits);
-        break;
-    case HUB_KIND_FLOAT:
-        hub_json_double(json, float_of(v, bits));
-        break;
-    default: {
-        const struct hub_variant half = {
-            .kind = HUB_KIND_FLOAT, .big_endian = v->big_endian, .item_size = v->item_size / 2};
-        hub_json_array(json);
-        hub_json_double(json, float_of(&half, bits_of(&half, at)));
-        hub_json_double(json, float_of(&half, bits_of(&half, at + half.item_size)));
-        hub_json_end_array(json);
-    }
-    }
 }
 
 static void put_summary(struct hub_json *json, struct hub_view bytes)
@@ -302,12 +237,11 @@ static enum hub_status put_text(struct hub_h5 *file, const struct hub_h5_attribu
     return HUB_OK;
 }
 
-static enum hub_status put_bytes(struct hub_json *json)
+static void put_unreadable(struct hub_json *json, const char *why)
 {
     hub_json_object(json);
-    hub_json_put_text(json, "unreadable", "bytes");
+    hub_json_put_text(json, "unreadable", why);
     hub_json_end_object(json);
-    return HUB_OK;
 }
 
 /* Nested arrays over the dataspace's dimensions and then those of an array type. */
@@ -326,8 +260,9 @@ static enum hub_status put_items(struct hub_h5 *file, const struct hub_h5_attrib
         if (a->type.field == HUB_FIELD_TEXT && v->rank == 0)
             return put_text(file, a, item, limit, json, err);
         if (v->kind == HUB_KIND_VAR || v->kind == HUB_KIND_FIXED)
-            return put_bytes(json);
-        put_number(json, v, (const uint8_t *)a->data.data + item * v->item_size);
+            put_unreadable(json, "bytes");
+        else
+            hub_variant_json(v, a->data.data + item * v->item_size, json);
         return HUB_OK;
     }
     hub_json_array(json);
@@ -335,13 +270,6 @@ static enum hub_status put_items(struct hub_h5 *file, const struct hub_h5_attrib
         HUB_TRY(put_items(file, a, shape, axis + 1, next, limit, json, err));
     hub_json_end_array(json);
     return HUB_OK;
-}
-
-static void put_unreadable(struct hub_json *json, const char *why)
-{
-    hub_json_object(json);
-    hub_json_put_text(json, "unreadable", why);
-    hub_json_end_object(json);
 }
 
 enum hub_status hub_h5_attribute_json(struct hub_h5 *file, const struct hub_h5_attribute *attribute,

@@ -28,7 +28,6 @@ static bool take_statistic(struct minari_episode *e, struct hub_view name, const
 static bool take_seed(struct gather *g, const struct hub_h5_attribute *a)
 {
     struct minari_episode *e = g->episode;
-    const uint8_t *bytes = (const uint8_t *)a->data.data;
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf text = HUB_BUF_INIT(sizeof e->seed - 1);
     int64_t value;
     size_t n = 0;
@@ -39,10 +38,7 @@ static bool take_seed(struct gather *g, const struct hub_h5_attribute *a)
         n = hub_number_i64(value, digits);
         memcpy(e->seed, digits, n);
     } else if (a->type.variant.kind == HUB_KIND_UINT && a->type.size == 8 && a->items == 1) {
-        uint64_t seed = 0;
-        for (unsigned i = 0; i < 8; i++)
-            seed |= (uint64_t)bytes[a->type.variant.big_endian ? 7 - i : i] << (8 * i);
-        n = hub_number_u64(seed, digits);
+        n = hub_number_u64(hub_variant_scalar(&a->type.variant, a->data.data).bits, digits);
         memcpy(e->seed, digits, n);
     } else if (!hub_h5_attribute_text(g->tree->file, a, 0, &text, NULL) && text.size &&
                !hub_view_is(hub_buf_view(&text), "None")) {

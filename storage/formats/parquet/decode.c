@@ -175,30 +175,11 @@ static struct hub_page_job job_of(const struct hub_parquet_decoder *d, const str
                                  .is_float = leaf->item.kind == HUB_KIND_FLOAT};
 }
 
-static void convert(const struct hub_variant *item, const uint8_t *from, int64_t *integer, double *real)
-{
-    uint64_t bits = 0;
-    memcpy(&bits, from, item->item_size);
-    if (item->kind == HUB_KIND_FLOAT) {
-        float single;
-        memcpy(&single, from, sizeof single);
-        memcpy(real, from, sizeof *real);
-        if (item->item_size == 4)
-            *real = (double)single;
-        *integer = isfinite(*real) && fabs(*real) < 9e18 ? (int64_t)*real : 0;
-        return;
-    }
-    const unsigned unused = 64 - 8 * item->item_size;
-    *integer = item->kind == HUB_KIND_INT ? (int64_t)(bits << unused) >> unused : (int64_t)bits;
-    *real = item->kind == HUB_KIND_INT ? (double)*integer : (double)bits;
-}
-
 static enum hub_status page_numbers(struct hub_parquet_decoder *d, const struct hub_parquet_leaf *leaf,
                                     struct hub_page_job *job, int64_t *integers, double *reals,
                                     struct hub_error *err)
 {
     const uint32_t item = leaf->item.item_size;
-    uint8_t padded[8] = {0};
     for (uint32_t at = 0; at < job->page->values; at += job->count) {
         job->skip = at;
         job->count = HUB_MIN(VALUES_AT_ONCE, job->page->values - at);
@@ -206,15 +187,14 @@ static enum hub_status page_numbers(struct hub_parquet_decoder *d, const struct 
         HUB_TRY(hub_buf_reserve(&d->values, (size_t)job->count * item, err));
         HUB_TRY(hub_page_values(job, d->values.data, NULL, NULL, err));
         for (uint32_t i = 0; i < job->count; i++) {
-            int64_t integer;
-            double real;
-            memcpy(padded, d->values.data + (size_t)i * item, item);
-            convert(&leaf->item, padded, &integer, &real);
+            struct hub_scalar n = hub_variant_scalar(&leaf->item, d->values.data + (size_t)i * item);
+            if (leaf->item.kind == HUB_KIND_FLOAT)
+                n.integer = fabs(n.real) < 9e18 ? (int64_t)n.real : 0;
             const size_t to = (size_t)job->page->first_value + at + i;
             if (integers)
-                integers[to] = integer;
+                integers[to] = n.integer;
             if (reals)
-                reals[to] = real;
+                reals[to] = n.real;
         }
     }
     return HUB_OK;

@@ -20,31 +20,6 @@ struct writer {
 
 static enum hub_status write_value(struct writer *w, uint32_t value, unsigned depth);
 
-static void write_element(struct writer *w, const struct hub_variant *item, const uint8_t *at)
-{
-    uint8_t bytes[8] = {0};
-    uint64_t bits;
-    for (uint32_t i = 0; i < item->item_size; i++)
-        bytes[i] = at[item->big_endian ? item->item_size - 1 - i : i];
-    memcpy(&bits, bytes, sizeof bits);
-    const unsigned unused = 64 - 8 * item->item_size;
-    if (item->kind == HUB_KIND_BOOL) {
-        hub_json_bool(&w->json, bits != 0);
-    } else if (item->kind == HUB_KIND_INT) {
-        hub_json_safe_int(&w->json, (int64_t)(bits << unused) >> unused);
-    } else if (item->kind == HUB_KIND_UINT) {
-        hub_json_safe_uint(&w->json, bits);
-    } else if (item->item_size == 4) {
-        float single;
-        memcpy(&single, bytes, sizeof single);
-        hub_json_double(&w->json, (double)single);
-    } else {
-        double real;
-        memcpy(&real, bytes, sizeof real);
-        hub_json_double(&w->json, real);
-    }
-}
-
 static bool plain_number(const struct hub_variant *item)
 {
     return (item->kind == HUB_KIND_BOOL || item->kind == HUB_KIND_INT || item->kind == HUB_KIND_UINT ||
@@ -68,7 +43,7 @@ static enum hub_status write_array(struct writer *w, const struct hub_pickle_dat
         HUB_TRY(hub_allocated(raw, w->err));
         HUB_TRY(hub_pickle_copy(w->source, data, raw, w->err));
         if (v->rank == 0) {
-            write_element(w, v, raw);
+            hub_variant_json(v, raw, &w->json);
             return HUB_OK;
         }
     }
@@ -81,11 +56,11 @@ static enum hub_status write_array(struct writer *w, const struct hub_pickle_dat
     hub_json_end_array(&w->json);
     if (raw && items > 1 && all_equal(raw, items, v->item_size)) {
         hub_json_key(&w->json, HUB_VIEW("value"));
-        write_element(w, v, raw);
+        hub_variant_json(v, raw, &w->json);
     } else if (raw && items <= SHORT_ARRAY) {
         hub_json_put_array(&w->json, "values");
         for (uint64_t i = 0; i < items; i++)
-            write_element(w, v, raw + i * v->item_size);
+            hub_variant_json(v, raw + i * v->item_size, &w->json);
         hub_json_end_array(&w->json);
     }
     hub_json_end_object(&w->json);

@@ -183,24 +183,10 @@ static bool seen_in(const struct hub_wds_column *column, const struct hub_wds_wi
 double hub_wds_number(const struct hub_wds_column *column, uint32_t sample)
 {
     const struct hub_variant *v = &column->sample.variant;
-    uint8_t bytes[8] = {0};
-    uint64_t bits;
     uint32_t row;
     if (!column->sample.held || v->item_size > 8 || !hub_wds_has(column, sample, 1, &row))
         return 0;
-    for (uint32_t i = 0; i < v->item_size; i++)
-        bytes[i] = column->scalars[(size_t)row * v->item_size + (v->big_endian ? v->item_size - 1 - i : i)];
-    memcpy(&bits, bytes, sizeof bits);
-    const unsigned unused = 64 - 8 * v->item_size;
-    if (v->kind == HUB_KIND_INT)
-        return (double)((int64_t)(bits << unused) >> unused);
-    if (v->kind != HUB_KIND_FLOAT)
-        return (double)bits;
-    float single;
-    double real;
-    memcpy(&single, bytes, sizeof single);
-    memcpy(&real, bytes, sizeof real);
-    return v->item_size == 4 ? (double)single : v->item_size == 8 ? real : 0;
+    return hub_variant_scalar(v, column->scalars + (size_t)row * v->item_size).real;
 }
 
 static void trim(struct hub_wds_column *column, uint32_t samples)
