@@ -104,9 +104,8 @@ static void *place(const struct hub_config *config, const struct option *option)
 static enum hub_status wrong(struct hub_error *err, const struct option *option, const char *value,
                              const char *what)
 {
-    hub_fail(err, HUB_INVALID, "%s \"%.80s\": %s", option->name, value, what);
-    hub_fail_about(err, option->name, value);
-    return HUB_INVALID;
+    return hub_fail_about(err, HUB_INVALID, "", option->name, value, "%s \"%.80s\": %s", option->name, value,
+                          what);
 }
 
 struct unit {

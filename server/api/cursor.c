@@ -29,16 +29,13 @@ enum hub_status hub_cursor_decode(struct hub_view text, const char *scope, struc
         tie = key ? strrchr(key + 1, '\n') : NULL;
     }
     if (!tie || (key[1] != '0' && key[1] != '1') || (size_t)(tie - key) > sizeof out->key ||
-        strlen(tie + 1) >= sizeof out->tie) {
-        hub_fail_as(err, HUB_INVALID, "bad-cursor", "this cursor was not made here; start again without one");
-        return hub_fail_about(err, "cursor", text.data);
-    }
+        strlen(tie + 1) >= sizeof out->tie)
+        return hub_fail_about(err, HUB_INVALID, "bad-cursor", "cursor", text.data,
+                              "this cursor was not made here; start again without one");
     *key = *tie = '\0';
-    if (strcmp(plain, scope) != 0) {
-        hub_fail_as(err, HUB_INVALID, "bad-cursor",
-                    "this cursor belongs to another sort or filter; keep both while paging");
-        return hub_fail_about(err, "cursor", text.data);
-    }
+    if (strcmp(plain, scope) != 0)
+        return hub_fail_about(err, HUB_INVALID, "bad-cursor", "cursor", text.data,
+                              "this cursor belongs to another sort or filter; keep both while paging");
     snprintf(out->scope, sizeof out->scope, "%s", scope);
     out->behind = key[1] == '1';
     snprintf(out->key, sizeof out->key, "%s", key + 2);
@@ -46,17 +43,50 @@ enum hub_status hub_cursor_decode(struct hub_view text, const char *scope, struc
     return HUB_OK;
 }
 
-enum hub_status hub_page_limit(const struct hub_request *request, uint32_t *limit, struct hub_error *err)
+static bool is_of_page(const char *name)
 {
-    int64_t value = 100;
-    bool present;
-    HUB_TRY(hub_request_int(request, "limit", &value, &present, err));
-    if (value < 1 || value > 1000) {
-        hub_fail_as(err, HUB_INVALID, "bad-parameter", "limit is 1 to 1000");
-        return hub_fail_about(err, "limit", hub_request_query(request, "limit").data);
+    return strcmp(name, "limit") == 0 || strcmp(name, "cursor") == 0 || strcmp(name, "revision") == 0;
+}
+
+static void set_scope(const struct hub_request *request, const char *const *parameters, char out[33])
+{
+    struct hub_view parts[HUB_MAX_QUERY];
+    unsigned n = 0;
+    char etag[40];
+    for (; *parameters && n + 2 <= HUB_MAX_QUERY; parameters++) {
+        const struct hub_view value = hub_request_query(request, *parameters);
+        if (is_of_page(*parameters))
+            continue;
+        parts[n++] = hub_view_of(*parameters);
+        parts[n++] = value.data ? value : HUB_VIEW("\1");
     }
-    *limit = (uint32_t)value;
-    return HUB_OK;
+    hub_fingerprint(etag, parts, n);
+    snprintf(out, 33, "%.32s", etag + 1);
+}
+
+enum hub_status hub_page_read(const struct hub_request *request, const char *const *parameters,
+                              struct hub_page_query *out, struct hub_error *err)
+{
+    int64_t limit = 100;
+    bool present;
+    HUB_TRY(hub_request_known(request, parameters, err));
+    HUB_TRY(hub_request_int(request, "limit", &limit, &present, err));
+    if (limit < 1 || limit > 1000)
+        return hub_request_wrong(request, "limit", err, "limit is 1 to 1000");
+    const struct hub_view cursor = hub_request_query(request, "cursor");
+    out->limit = (uint32_t)limit;
+    out->goes_on = cursor.data;
+    set_scope(request, parameters, out->scope);
+    return cursor.data ? hub_cursor_decode(cursor, out->scope, &out->after, err) : HUB_OK;
+}
+
+struct hub_json hub_page_begin(struct hub_response *response, size_t limit_bytes, struct hub_error *err)
+{
+    struct hub_json json =
+        hub_json_to(hub_response_buffer(response, 200, "application/json", limit_bytes), err);
+    hub_json_object(&json);
+    hub_json_put_array(&json, "items");
+    return json;
 }
 
 /* This request's URL with another cursor. */
@@ -78,19 +108,22 @@ static enum hub_status next_url(const struct hub_request *request, const struct 
     return hub_uri_encode_segment(hub_buf_view(&text), url, err);
 }
 
-enum hub_status hub_page_end(const struct hub_request *request, struct hub_response *response,
-                             struct hub_json *json, uint64_t total, const struct hub_page_cursor *cursor,
-                             struct hub_error *err)
+enum hub_status hub_page_end(const struct hub_request *request, const struct hub_page_query *page,
+                             struct hub_response *response, struct hub_json *json, uint64_t total,
+                             struct hub_page_cursor *next, struct hub_error *err)
 {
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf url = HUB_BUF_INIT(16 * KIB);
+    hub_json_end_array(json);
     hub_json_put_uint(json, "total", total);
     hub_json_key(json, HUB_VIEW("next"));
-    if (!cursor) {
+    if (next) {
+        memcpy(next->scope, page->scope, sizeof next->scope);
+        HUB_TRY(next_url(request, next, &url, err));
+        HUB_TRY(hub_response_header(response, err, "Link", "<%s>; rel=\"next\"", url.data));
+        hub_json_string(json, hub_buf_view(&url));
+    } else {
         hub_json_null(json);
-        return hub_json_status(json);
     }
-    HUB_CLEANUP(hub_buf_dispose) struct hub_buf url = HUB_BUF_INIT(16 * KIB);
-    HUB_TRY(next_url(request, cursor, &url, err));
-    HUB_TRY(hub_response_header(response, err, "Link", "<%s>; rel=\"next\"", url.data));
-    hub_json_string(json, hub_buf_view(&url));
+    hub_json_end_object(json);
     return hub_json_status(json);
 }

@@ -23,12 +23,25 @@ HUB_MUST_USE enum hub_status hub_cursor_encode(const struct hub_page_cursor *cur
 HUB_MUST_USE enum hub_status hub_cursor_decode(struct hub_view text, const char *scope,
                                                struct hub_page_cursor *out, struct hub_error *err);
 
-/** limit= 1..1000, default 100. */
-HUB_MUST_USE enum hub_status hub_page_limit(const struct hub_request *request, uint32_t *limit,
-                                            struct hub_error *err);
-/** The members "total" and "next", and the Link header; `cursor` NULL: the last page. */
-HUB_MUST_USE enum hub_status hub_page_end(const struct hub_request *request, struct hub_response *response,
-                                          struct hub_json *json, uint64_t total,
-                                          const struct hub_page_cursor *cursor, struct hub_error *err);
+/** What a request says of the page it wants. */
+struct hub_page_query {
+    uint32_t limit; /* 1..1000, default 100 */
+    char scope[33]; /* of the cursors of this listing */
+    bool goes_on;   /* behind `after`; else from the start */
+    struct hub_page_cursor after;
+};
+
+/** What every listing begins with: hub_request_known, then limit= and cursor=. All other parameters but
+ * revision= name the listing that a cursor is of. */
+HUB_MUST_USE enum hub_status hub_page_read(const struct hub_request *request, const char *const *parameters,
+                                           struct hub_page_query *out, struct hub_error *err);
+/** Open the document of a page, for its items. */
+struct hub_json hub_page_begin(struct hub_response *response, size_t limit_bytes, struct hub_error *err);
+/** Close it with "total" and "next", and set the Link header. `next`, whose scope is set here, says where the
+ * page ended; NULL: it is the last one. */
+HUB_MUST_USE enum hub_status hub_page_end(const struct hub_request *request,
+                                          const struct hub_page_query *page, struct hub_response *response,
+                                          struct hub_json *json, uint64_t total, struct hub_page_cursor *next,
+                                          struct hub_error *err);
 
 #endif

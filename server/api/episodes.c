@@ -11,14 +11,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static const struct {
-    const char *name;
-    enum hub_episode_sort sort;
-} sorts[] = {
-    {"number", HUB_BY_NUMBER}, {"steps", HUB_BY_STEPS}, {"return", HUB_BY_RETURN},
-    {"seed", HUB_BY_SEED},     {"task", HUB_BY_TASK},   {"success", HUB_BY_SUCCESS},
-};
-
 /* ---- the document of one episode ---- */
 
 static void put_bool(struct hub_json *json, const char *key, int value)
@@ -66,7 +58,7 @@ static void write_episode(struct hub_json *json, const struct hub_found_episode 
 
 /* ---- a page ---- */
 
-struct page {
+struct items {
     struct hub_json json;
     int64_t last;
 };
@@ -74,46 +66,32 @@ struct page {
 static enum hub_status add_item(void *user, const struct hub_found_episode *row, const char *file,
                                 struct hub_error *err)
 {
-    struct page *page = user;
+    struct items *items = user;
     (void)err; /* the writer has the same one */
-    hub_json_object(&page->json);
-    write_episode(&page->json, row, file);
-    hub_json_end_object(&page->json);
-    page->last = row->number;
-    return hub_json_status(&page->json);
+    hub_json_object(&items->json);
+    write_episode(&items->json, row, file);
+    hub_json_end_object(&items->json);
+    items->last = row->number;
+    return hub_json_status(&items->json);
 }
 
-static enum hub_status read_query(const struct hub_request *request, struct hub_episode_query *query,
-                                  struct hub_page_cursor *cursor, char scope[33], struct hub_error *err)
+static enum hub_status read_query(const struct hub_request *request, const struct hub_page_query *page,
+                                  struct hub_episode_query *query, struct hub_error *err)
 {
-    const struct hub_view sort = hub_request_query(request, "sort"),
-                          text = hub_request_query(request, "cursor");
-    HUB_TRY(hub_page_limit(request, &query->limit, err));
-    query->descending = sort.size && sort.data[0] == '-';
-    const char *name = sort.data ? sort.data + query->descending : "number";
-    size_t i = 0;
-    while (i < HUB_COUNT(sorts) && strcmp(sorts[i].name, name) != 0)
-        i++;
-    if (i == HUB_COUNT(sorts)) {
-        hub_fail_as(err, HUB_INVALID, "bad-parameter",
-                    "sort is one of number, steps, return, seed, task, success, with - for descending");
-        return hub_fail_about(err, "sort", sort.data);
-    }
-    query->sort = sorts[i].sort;
+    static const enum hub_episode_sort sorts[] = {HUB_BY_NUMBER, HUB_BY_STEPS, HUB_BY_RETURN,
+                                                  HUB_BY_SEED,   HUB_BY_TASK,  HUB_BY_SUCCESS};
+    static const char *const names[] = {"number", "steps", "return", "seed", "task", "success", NULL};
+    unsigned which;
+    HUB_TRY(hub_request_sort(request, names, &which, &query->descending, err));
+    query->sort = sorts[which];
     query->split = hub_request_query(request, "split").data;
-
-    char etag[40];
-    const struct hub_view parts[] = {hub_view_of(name), query->descending ? HUB_VIEW("-") : HUB_VIEW("+"),
-                                     hub_view_of(query->split ? query->split : "\1")};
-    hub_fingerprint(etag, parts, HUB_COUNT(parts));
-    snprintf(scope, 33, "%.32s", etag + 1);
-    if (!text.data)
+    query->limit = page->limit;
+    query->has_after = page->goes_on;
+    if (!page->goes_on)
         return HUB_OK;
-    HUB_TRY(hub_cursor_decode(text, scope, cursor, err));
-    query->has_after = true;
-    query->after_is_null = cursor->behind;
-    query->after_key = hub_view_of(cursor->key);
-    query->after_number = strtoll(cursor->tie, NULL, 10);
+    query->after_is_null = page->after.behind;
+    query->after_key = hub_view_of(page->after.key);
+    query->after_number = strtoll(page->after.tie, NULL, 10);
     return HUB_OK;
 }
 
@@ -123,25 +101,18 @@ static void end_dispose(struct hub_episode_page *end)
 }
 
 static enum hub_status write_page(struct hub_request *request, const struct hub_target *target,
-                                  const struct hub_episode_query *query, const char scope[33],
+                                  const struct hub_episode_query *query, const struct hub_page_query *page,
                                   struct hub_response *response, struct hub_error *err)
 {
     struct hub_page_cursor next = {0};
     HUB_CLEANUP(end_dispose) struct hub_episode_page end = {.key = HUB_BUF_INIT(sizeof next.key - 1)};
-    struct page page = {
-        .json = hub_json_to(hub_response_buffer(response, 200, "application/json", 64 * MIB), err)};
+    struct items items = {.json = hub_page_begin(response, 64 * MIB, err)};
     HUB_TRY(hub_resolve_headers(request, target, response, err));
-    hub_json_object(&page.json);
-    hub_json_put_array(&page.json, "items");
-    HUB_TRY(hub_episode_page(&target->state, query, add_item, &page, &end, err));
-    hub_json_end_array(&page.json);
+    HUB_TRY(hub_episode_page(&target->state, query, add_item, &items, &end, err));
     next.behind = end.key.size == 0;
-    memcpy(next.scope, scope, sizeof next.scope);
     snprintf(next.key, sizeof next.key, "%s", end.key.data ? end.key.data : "");
-    snprintf(next.tie, sizeof next.tie, "%" PRId64, page.last);
-    HUB_TRY(hub_page_end(request, response, &page.json, end.total, end.more ? &next : NULL, err));
-    hub_json_end_object(&page.json);
-    HUB_TRY(hub_json_status(&page.json));
+    snprintf(next.tie, sizeof next.tie, "%" PRId64, items.last);
+    HUB_TRY(hub_page_end(request, page, response, &items.json, end.total, end.more ? &next : NULL, err));
     return hub_reply_document(request, response, err);
 }
 
@@ -151,11 +122,11 @@ enum hub_status hub_episodes_list(struct hub_request *request, struct hub_respon
     static const char *const parameters[] = {"sort", "split", "limit", "cursor", "for", "revision", NULL};
     HUB_CLEANUP(hub_target_dispose) struct hub_target target = {0};
     struct hub_episode_query query = {0};
-    struct hub_page_cursor cursor = {0};
-    char scope[33];
-    HUB_TRY(read_query(request, &query, &cursor, scope, err));
+    struct hub_page_query page;
+    HUB_TRY(hub_page_read(request, parameters, &page, err));
+    HUB_TRY(read_query(request, &page, &query, err));
     HUB_TRY(hub_resolve(request, response, parameters, HUB_TO_STATE | HUB_TO_READY, &target, err));
-    return write_page(request, &target, &query, scope, response, err);
+    return write_page(request, &target, &query, &page, response, err);
 }
 
 /* ---- one ---- */
@@ -227,13 +198,10 @@ static enum hub_status write_fields(struct hub_json *json, const struct hub_stat
 static enum hub_status check_of_rows(const struct hub_request *request, struct hub_error *err)
 {
     static const char *const of_rows[] = {"start", "stop", "step", "final", "format", "nonfinite"};
-    for (size_t i = 0; i < HUB_COUNT(of_rows); i++) {
-        const struct hub_view value = hub_request_query(request, of_rows[i]);
-        if (!value.data)
-            continue;
-        hub_fail_as(err, HUB_INVALID, "bad-parameter", "%s goes with fields=: say whose rows", of_rows[i]);
-        return hub_fail_about(err, of_rows[i], value.data);
-    }
+    for (size_t i = 0; i < HUB_COUNT(of_rows); i++)
+        if (hub_request_query(request, of_rows[i]).data)
+            return hub_request_wrong(request, of_rows[i], err, "%s goes with fields=: say whose rows",
+                                     of_rows[i]);
     return HUB_OK;
 }
 

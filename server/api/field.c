@@ -51,40 +51,23 @@ static void field_request_dispose(struct field_request *fr)
     hub_target_dispose(&fr->target);
 }
 
-static enum hub_status lone_row(const struct hub_request *request, struct hub_error *err)
-{
-    hub_fail_as(err, HUB_INVALID, "bad-parameter", "row stands alone: without start, stop and step");
-    return hub_fail_about(err, "row", hub_request_query(request, "row").data);
-}
-
 static enum hub_status read_range(const struct hub_request *request, struct hub_row_range *range,
                                   enum hub_nonfinite *nonfinite, struct hub_error *err)
 {
+    static const char *const how[] = {[HUB_NONFINITE_NULL] = "null",
+                                      [HUB_NONFINITE_STRING] = "string",
+                                      [HUB_NONFINITE_LITERAL] = "literal",
+                                      NULL};
+    int which;
     HUB_TRY(hub_request_int(request, "start", &range->start, &range->has_start, err));
     HUB_TRY(hub_request_int(request, "stop", &range->stop, &range->has_stop, err));
     HUB_TRY(hub_request_int(request, "step", &range->step, &range->has_step, err));
     HUB_TRY(hub_request_int(request, "row", &range->row, &range->has_row, err));
     if (range->has_row && (range->has_start || range->has_stop || range->has_step))
-        return lone_row(request, err);
-    const struct hub_view how = hub_request_query(request, "nonfinite");
-    *nonfinite = hub_view_is(how, "string")    ? HUB_NONFINITE_STRING
-                 : hub_view_is(how, "literal") ? HUB_NONFINITE_LITERAL
-                                               : HUB_NONFINITE_NULL;
-    if (how.data && *nonfinite == HUB_NONFINITE_NULL && !hub_view_is(how, "null")) {
-        hub_fail_as(err, HUB_INVALID, "bad-parameter", "nonfinite is one of null, string, literal");
-        return hub_fail_about(err, "nonfinite", how.data);
-    }
+        return hub_request_wrong(request, "row", err, "row stands alone: without start, stop and step");
+    HUB_TRY(hub_request_choice(request, "nonfinite", how, &which, err));
+    *nonfinite = which < 0 ? HUB_NONFINITE_NULL : (enum hub_nonfinite)which;
     return HUB_OK;
-}
-
-static enum hub_status read_final(const struct hub_request *request, bool *out, struct hub_error *err)
-{
-    const struct hub_view text = hub_request_query(request, "final");
-    *out = hub_view_is(text, "1") || hub_view_is(text, "true");
-    if (!text.data || *out || hub_view_is(text, "0") || hub_view_is(text, "false"))
-        return HUB_OK;
-    hub_fail_as(err, HUB_INVALID, "bad-parameter", "final is 1 or 0");
-    return hub_fail_about(err, "final", text.data);
 }
 
 enum hub_status hub_find_episode(const struct hub_request *request, const struct hub_dataset *dataset,
@@ -95,11 +78,9 @@ enum hub_status hub_find_episode(const struct hub_request *request, const struct
     const int64_t number = n.size && n.size < 20 ? strtoll(n.data, &end, 10) : -1;
     const bool digits = end && *end == '\0' && n.data[0] >= '0' && n.data[0] <= '9';
     *out = digits ? hub_dataset_find_episode(dataset, number) : NULL;
-    if (*out)
-        return HUB_OK;
-    hub_fail_as(err, HUB_NOT_FOUND, "episode-missing", "'%s' has no episode %s", dataset->summary->id,
-                n.data);
-    return hub_fail_about(err, "n", n.data);
+    return *out ? HUB_OK
+                : hub_fail_about(err, HUB_NOT_FOUND, "episode-missing", "n", n.data, "'%s' has no episode %s",
+                                 dataset->summary->id, n.data);
 }
 
 /* The names nearest to a field that is not there, for the problem document. */
@@ -109,9 +90,8 @@ static enum hub_status no_field(const struct hub_dataset *dataset, const char *p
     size_t n = 0;
     for (uint32_t i = 0; i < dataset->field_count && n + 80 < sizeof names; i++)
         n += (size_t)snprintf(names + n, sizeof names - n, "%s%.70s", i ? ", " : "", dataset->fields[i].path);
-    hub_fail_as(err, HUB_NOT_FOUND, "field-not-found", "'%s' has no field '%.80s'; it has %s",
-                dataset->summary->id, path, names);
-    return hub_fail_about(err, "field", path);
+    return hub_fail_about(err, HUB_NOT_FOUND, "field-not-found", "field", path,
+                          "'%s' has no field '%.80s'; it has %s", dataset->summary->id, path, names);
 }
 
 /* Field numbers of a path: the field itself, or all below it. */
@@ -354,7 +334,7 @@ static enum hub_status read_steps(const struct hub_request *request, struct hub_
 {
     range->by_steps =
         range->has_start || range->has_stop || range->has_step || hub_request_query(request, "final").data;
-    return read_final(request, &range->final_row, err);
+    return hub_request_flag(request, "final", &range->final_row, err);
 }
 
 /* Field numbers of what the path or ?fields= name, each once. */

@@ -7,6 +7,7 @@
 #include "server/api/resolve.h"
 #include "storage/base/base64.h"
 #include "storage/base/digest.h"
+#include "storage/base/order.h"
 #include "storage/base/spell.h"
 #include "storage/base/uri.h"
 
@@ -82,22 +83,6 @@ enum hub_status hub_files_list(struct hub_request *request, struct hub_response 
 
 /* ---- bytes ---- */
 
-static const struct hub_dataset_file *find_file(const struct hub_dataset *dataset, struct hub_view path)
-{
-    uint32_t low = 0, high = dataset->file_count;
-    while (low < high) {
-        const uint32_t middle = low + (high - low) / 2;
-        const int order = strcmp(dataset->files[middle].path, path.data);
-        if (order == 0)
-            return &dataset->files[middle];
-        if (order < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return NULL;
-}
-
 enum hub_status hub_files_open(struct hub_request *request, const struct hub_dataset *dataset,
                                const struct hub_dataset_file *entry, struct hub_file **out,
                                struct hub_error *err)
@@ -135,12 +120,12 @@ static enum hub_status open_bytes(struct hub_request *request, const struct hub_
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf raw = HUB_BUF_INIT(64 * KIB);
     const struct hub_view path = hub_request_capture(request, "path");
     b->dataset = target->state.dataset;
-    b->entry = hub_unspell(path, &raw, NULL) ? NULL : find_file(b->dataset, hub_buf_view(&raw));
-    if (!b->entry) {
-        hub_fail_as(err, HUB_NOT_FOUND, "file-not-found", "'%s' has no file '%s'", target->summary->id,
-                    path.data);
-        return hub_fail_about(err, "path", path.data);
-    }
+    b->entry = hub_unspell(path, &raw, NULL) ? NULL
+                                             : bsearch(&raw.data, b->dataset->files, b->dataset->file_count,
+                                                       sizeof *b->dataset->files, hub_by_text);
+    if (!b->entry)
+        return hub_fail_about(err, HUB_NOT_FOUND, "file-not-found", "path", path.data,
+                              "'%s' has no file '%s'", target->summary->id, path.data);
     HUB_TRY(root_path(b->dataset, b->entry, b->path, err));
     return hub_files_open(request, b->dataset, b->entry, &b->file, err);
 }

@@ -49,8 +49,8 @@ static enum hub_status from_accept(const char *accept, const struct hub_represen
     if (best)
         return HUB_OK;
     hub_representations_list(HUB_LIST_MEDIA_TYPES, list);
-    hub_fail_as(err, HUB_NOT_ACCEPTABLE, "not-acceptable", "rows come as %s", list);
-    return hub_fail_about(err, "Accept", accept);
+    return hub_fail_about(err, HUB_NOT_ACCEPTABLE, "not-acceptable", "Accept", accept, "rows come as %s",
+                          list);
 }
 
 enum hub_status hub_negotiate(const struct hub_request *request, struct hub_encoding *e,
@@ -68,6 +68,5 @@ enum hub_status hub_negotiate(const struct hub_request *request, struct hub_enco
         return HUB_OK;
     char list[HUB_REPRESENTATIONS_CHARS];
     hub_representations_list(HUB_LIST_NAMES, list);
-    hub_fail_as(err, HUB_INVALID, "bad-parameter", "format is one of %s", list);
-    return hub_fail_about(err, "format", format.data);
+    return hub_request_wrong(request, "format", err, "format is one of %s", list);
 }

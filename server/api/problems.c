@@ -18,8 +18,7 @@ struct listing {
     const struct hub_snapshot *snapshot;
     struct hub_view prefix; /* of ids, or empty */
     struct hub_json json;
-    uint32_t left; /* of the page */
-    char scope[33];
+    uint32_t left;       /* of the page */
     const char *dataset; /* whose problems are being written */
     struct hub_page_cursor next;
 };
@@ -76,7 +75,6 @@ static enum hub_status put_dataset(struct listing *l, const struct hub_summary *
             hub_dataset_each_problem(l->request->app->catalog, summary, skip, l->left, put_found, l, err));
     const uint32_t written = from + (left - l->left);
     if (l->left == 0) { /* continue here, or behind it */
-        memcpy(l->next.scope, l->scope, sizeof l->scope);
         snprintf(l->next.key, sizeof l->next.key, "%" PRIu32, written < all ? written : UINT32_MAX);
         snprintf(l->next.tie, sizeof l->next.tie, "%s", summary->id);
     }
@@ -101,30 +99,28 @@ static enum hub_status put_alerts(struct listing *l, bool show, uint64_t *count,
 }
 
 /* First summary from which on the page goes, and how many of its problems were shown. */
-static uint32_t start(const struct listing *l, const struct hub_page_cursor *after, uint32_t *skip)
+static uint32_t start(const struct listing *l, const struct hub_page_query *page, uint32_t *skip)
 {
     uint32_t i = 0;
     *skip = 0;
-    if (!after)
+    if (!page->goes_on)
         return 0;
-    const struct hub_view id = hub_view_of(after->tie);
+    const struct hub_view id = hub_view_of(page->after.tie);
     while (i < l->snapshot->count && hub_id_compare(hub_view_of(l->snapshot->summaries[i]->id), id) < 0)
         i++;
     if (i < l->snapshot->count && hub_view_is(id, l->snapshot->summaries[i]->id))
-        *skip = (uint32_t)strtoul(after->key, NULL, 10);
+        *skip = (uint32_t)strtoul(page->after.key, NULL, 10);
     return i;
 }
 
-static enum hub_status write_page(struct listing *l, const struct hub_page_cursor *after,
+static enum hub_status write_page(struct listing *l, const struct hub_page_query *page,
                                   struct hub_response *response, struct hub_error *err)
 {
     uint64_t total = 0, rest = 0;
     uint32_t skip;
-    hub_json_object(&l->json);
-    hub_json_put_array(&l->json, "items");
     if (!l->prefix.size)
-        HUB_TRY(put_alerts(l, !after, &total, err));
-    const uint32_t first = start(l, after, &skip);
+        HUB_TRY(put_alerts(l, !page->goes_on, &total, err));
+    const uint32_t first = start(l, page, &skip);
     for (uint32_t i = 0; i < l->snapshot->count; i++) {
         const uint32_t count = count_of(l, l->snapshot->summaries[i]);
         total += count;
@@ -138,10 +134,7 @@ static enum hub_status write_page(struct listing *l, const struct hub_page_curso
             strtoul(l->next.key, NULL, 10) < count)
             rest++;
     }
-    hub_json_end_array(&l->json);
-    HUB_TRY(hub_page_end(l->request, response, &l->json, total, rest ? &l->next : NULL, err));
-    hub_json_end_object(&l->json);
-    return hub_json_status(&l->json);
+    return hub_page_end(l->request, page, response, &l->json, total, rest ? &l->next : NULL, err);
 }
 
 static void listing_dispose(struct listing *l)
@@ -156,23 +149,16 @@ enum hub_status hub_problems_list(struct hub_request *request, struct hub_respon
     static const char *const parameters[] = {"prefix", "limit", "cursor", NULL};
     HUB_CLEANUP(listing_dispose)
     struct listing l = {.request = request, .prefix = hub_request_query(request, "prefix")};
-    struct hub_page_cursor cursor;
-    char etag[40];
-    HUB_TRY(hub_request_known(request, parameters, err));
-    HUB_TRY(hub_page_limit(request, &l.left, err));
+    struct hub_page_query page;
+    HUB_TRY(hub_page_read(request, parameters, &page, err));
+    l.left = page.limit;
     if (!l.prefix.data)
         l.prefix = HUB_VIEW("");
-    const struct hub_view parts[] = {HUB_VIEW("problems"), l.prefix};
-    hub_fingerprint(etag, parts, HUB_COUNT(parts));
-    snprintf(l.scope, sizeof l.scope, "%.32s", etag + 1);
-    const struct hub_view text = hub_request_query(request, "cursor");
-    if (text.data)
-        HUB_TRY(hub_cursor_decode(text, l.scope, &cursor, err));
     if (!request->may_block)
         return HUB_AGAIN;
     l.snapshot = hub_catalog_snapshot(request->app->catalog);
-    l.json = hub_json_to(hub_response_buffer(response, 200, "application/json", 16 * MIB), err);
+    l.json = hub_page_begin(response, 16 * MIB, err);
     HUB_TRY(hub_response_header(response, err, "Cache-Control", "no-store"));
     HUB_TRY(hub_catalog_problem_counts(request->app->catalog, &l.counts, err));
-    return write_page(&l, text.data ? &cursor : NULL, response, err);
+    return write_page(&l, &page, response, err);
 }

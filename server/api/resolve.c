@@ -39,9 +39,8 @@ static enum hub_status respell(struct hub_view id, struct hub_buf *out, struct h
         st = hub_spell_id(hub_buf_view(&path), out, err);
     if (st != HUB_INVALID)
         return st;
-    hub_fail_as(err, HUB_INVALID, "bad-id",
-                "in an id a backslash begins \\xhh: \\x5c is the backslash itself");
-    return hub_fail_about(err, "id", id.data);
+    return hub_fail_about(err, HUB_INVALID, "bad-id", "id", id.data,
+                          "in an id a backslash begins \\xhh: \\x5c is the backslash itself");
 }
 
 /* Members of the problem: what there is instead. The versions of this name, and ids spelled nearly so. */
@@ -71,12 +70,10 @@ static enum hub_status not_found(struct hub_request *request, struct hub_respons
     if (!request->may_block && snapshot->count > INLINE_SUMMARIES) /* all are compared */
         return HUB_AGAIN;
     response->problem_extra = alternatives(snapshot, id);
-    if (release.data)
-        hub_fail_as(err, HUB_NOT_FOUND, "dataset-not-found", "no version of '%s' that Minari %s reads",
-                    id.data, release.data);
-    else
-        hub_fail_as(err, HUB_NOT_FOUND, "dataset-not-found", "no dataset '%s'", id.data);
-    return hub_fail_about(err, "id", id.data);
+    return release.data ? hub_fail_about(err, HUB_NOT_FOUND, "dataset-not-found", "id", id.data,
+                                         "no version of '%s' that Minari %s reads", id.data, release.data)
+                        : hub_fail_about(err, HUB_NOT_FOUND, "dataset-not-found", "id", id.data,
+                                         "no dataset '%s'", id.data);
 }
 
 bool hub_resolve_has_revision(const struct hub_request *request, const char *revision)
@@ -106,9 +103,9 @@ static enum hub_status revision_gone(const struct hub_request *request, const st
 {
     if (!*summary->revision) /* it may yet be the one */
         return not_inspected(request->app->scanner, summary, err);
-    hub_fail_as(err, HUB_CHANGED, "revision-gone", "'%s' is now at revision %s", summary->id,
-                summary->revision);
-    return hub_fail_about(err, "revision", hub_request_query(request, "revision").data);
+    return hub_fail_about(err, HUB_CHANGED, "revision-gone", "revision",
+                          hub_request_query(request, "revision").data, "'%s' is now at revision %s",
+                          summary->id, summary->revision);
 }
 
 static enum hub_status check_revision(const struct hub_request *request, struct hub_error *err)
@@ -116,8 +113,7 @@ static enum hub_status check_revision(const struct hub_request *request, struct 
     const struct hub_view revision = hub_request_query(request, "revision");
     if (!revision.data || (revision.size == 40 && strspn(revision.data, "0123456789abcdef") == 40))
         return HUB_OK;
-    hub_fail_as(err, HUB_INVALID, "bad-parameter", "revision is 40 digits of lower-case hexadecimal");
-    return hub_fail_about(err, "revision", revision.data);
+    return hub_request_wrong(request, "revision", err, "revision is 40 digits of lower-case hexadecimal");
 }
 
 enum hub_status hub_resolve_release(const struct hub_request *request, struct hub_view *out,
@@ -127,8 +123,7 @@ enum hub_status hub_resolve_release(const struct hub_request *request, struct hu
     *out = hub_request_query(request, "for");
     if (!out->data || hub_version_parse(*out, &version, NULL) == HUB_OK)
         return HUB_OK;
-    hub_fail_as(err, HUB_INVALID, "bad-parameter", "for is a release of Minari, such as 0.4.3");
-    return hub_fail_about(err, "for", out->data);
+    return hub_request_wrong(request, "for", err, "for is a release of Minari, such as 0.4.3");
 }
 
 static enum hub_status find_summary(struct hub_request *request, struct hub_response *response,
@@ -258,31 +253,6 @@ enum hub_status hub_resolve_headers(struct hub_request *request, const struct hu
     HUB_TRY(hub_response_header(response, err, "Cache-Control", "%s",
                                 target->pinned ? "public, max-age=31536000, immutable" : "no-cache"));
     return target->alias ? content_location(request, target->summary, response, err) : HUB_OK;
-}
-
-static void put_hex(char *out, uint64_t value)
-{
-    for (int i = 15; i >= 0; i--, value >>= 4)
-        out[i] = "0123456789abcdef"[value & 15];
-}
-
-void hub_fingerprint(char out[40], const struct hub_view *parts, unsigned count)
-{
-    uint64_t a = 0xcbf29ce484222325u, b = 0x9ae16a3b2f90404fu;
-    for (unsigned i = 0; i < count; i++) {
-        for (size_t k = 0; k < parts[i].size; k++) {
-            const uint8_t byte = (uint8_t)parts[i].data[k];
-            a = (a ^ byte) * 0x100000001b3u;
-            b = (b ^ byte) * 0x9e3779b97f4a7c15u;
-            b ^= b >> 29;
-        }
-        a = (a ^ 0xff) * 0x100000001b3u; /* parts end: "ab","c" differs from "a","bc" */
-        b = (b ^ 0xff) * 0x9e3779b97f4a7c15u;
-    }
-    out[0] = out[33] = '"';
-    put_hex(out + 1, a);
-    put_hex(out + 17, b);
-    out[34] = '\0';
 }
 
 enum hub_status hub_resolve_conditions(struct hub_request *request, struct hub_response *response,

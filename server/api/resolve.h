@@ -53,10 +53,6 @@ bool hub_resolve_has_revision(const struct hub_request *request, const char *rev
 HUB_MUST_USE enum hub_status hub_resolve_headers(struct hub_request *request, const struct hub_target *target,
                                                  struct hub_response *response, struct hub_error *err);
 
-/** Strong ETag (with quotes) over any number of texts; `out` of 40 bytes. Not a digest: 128 bits of
- * FNV-1a. */
-void hub_fingerprint(char out[40], const struct hub_view *parts, unsigned count);
-
 /** Answer 304 or 412 where the request's conditions say so: true when `response` is complete. Sets ETag (and
  * Last-Modified) always. */
 HUB_MUST_USE enum hub_status hub_resolve_conditions(struct hub_request *request,

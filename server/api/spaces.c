@@ -6,19 +6,6 @@
 
 #include <stdio.h>
 
-static enum hub_status which(const struct hub_request *request, const char **space, struct hub_error *err)
-{
-    static const char *const names[] = {"observation", "action"};
-    const struct hub_view of = hub_request_query(request, "of");
-    for (size_t i = 0; i < HUB_COUNT(names); i++)
-        if (of.data && hub_view_is(of, names[i])) {
-            *space = names[i];
-            return HUB_OK;
-        }
-    hub_fail_as(err, HUB_INVALID, "bad-parameter", "of is one of observation, action");
-    return hub_fail_about(err, "of", of.data);
-}
-
 static enum hub_status read_fact(const struct hub_state *state, const char *space, const char *what,
                                  struct hub_buf *out, struct hub_error *err)
 {
@@ -59,9 +46,8 @@ static enum hub_status send(struct hub_request *request, const struct hub_state 
     if (text.size)
         return hub_buf_add_view(hub_response_buffer(response, 200, type, HUB_MAX_TEXT), hub_buf_view(&text),
                                 err);
-    hub_fail_as(err, HUB_NOT_FOUND, "field-not-found", "'%s' does not state its %s space",
-                state->dataset->summary->id, space);
-    return hub_fail_about(err, "of", space);
+    return hub_fail_about(err, HUB_NOT_FOUND, "field-not-found", "of", space,
+                          "'%s' does not state its %s space", state->dataset->summary->id, space);
 }
 
 enum hub_status hub_space_data(struct hub_request *request, struct hub_response *response,
@@ -69,10 +55,14 @@ enum hub_status hub_space_data(struct hub_request *request, struct hub_response 
 {
     static const char *const parameters[] = {"of", "for", "revision", NULL};
     HUB_CLEANUP(hub_target_dispose) struct hub_target target = {0};
-    const char *space = NULL;
+    static const char *const spaces[] = {"observation", "action", NULL};
     char etag[40];
     bool done = false;
-    HUB_TRY(which(request, &space, err));
+    int which;
+    HUB_TRY(hub_request_choice(request, "of", spaces, &which, err));
+    if (which < 0)
+        return hub_request_wrong(request, "of", err, "say which with of=observation or of=action");
+    const char *space = spaces[which];
     HUB_TRY(hub_resolve(request, response, parameters, HUB_TO_STATE, &target, err));
     const struct hub_view parts[] = {hub_view_of(target.summary->revision), HUB_VIEW("~spaces"),
                                      hub_view_of(space)};

@@ -30,22 +30,20 @@ static const char *file_of(const struct hub_selection *s)
 }
 
 /* What of the question decided how much is read. */
-static enum hub_status about_rows(const struct hub_request *request, struct hub_error *err)
+static const char *about_rows(const struct hub_request *request)
 {
     static const char *const names[] = {"step", "stop", "start", "row", "fields"};
-    for (size_t i = 0; i < HUB_COUNT(names); i++) {
-        const struct hub_view value = hub_request_query(request, names[i]);
-        if (value.data)
-            return hub_fail_about(err, names[i], value.data);
-    }
-    return hub_fail_about(err, "stop", "");
+    for (size_t i = 0; i < HUB_COUNT(names); i++)
+        if (hub_request_query(request, names[i]).data)
+            return names[i];
+    return "stop";
 }
 
 static enum hub_status too_long(const struct hub_request *request, const struct hub_selection *s,
                                 uint64_t cost_us, struct hub_error *err)
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf url = HUB_BUF_INIT(16 * KIB);
-    const char *file = file_of(s);
+    const char *file = file_of(s), *about = about_rows(request);
     HUB_TRY(hub_buf_add_text(&url, "/api/v1/datasets/", err));
     HUB_TRY(hub_uri_encode_path(hub_view_of(s->dataset->summary->id), &url, err));
     HUB_TRY(hub_buf_add_text(&url, "/files", err));
@@ -53,11 +51,11 @@ static enum hub_status too_long(const struct hub_request *request, const struct 
         HUB_TRY(hub_buf_add_text(&url, "/", err));
         HUB_TRY(hub_uri_encode_path(hub_view_of(file), &url, err));
     }
-    hub_fail_as(err, HUB_TOO_BIG, "too-large",
-                "these rows take about %" PRIu64 " s to decode; one answer may take %u s: ask for a narrower "
-                "slice with start and stop, or download %s",
-                cost_us / 1000000, request->ceiling_ms / 1000, url.data);
-    return about_rows(request, err);
+    return hub_fail_about(err, HUB_TOO_BIG, "too-large", about, hub_request_query(request, about).data,
+                          "these rows take about %" PRIu64
+                          " s to decode; one answer may take %u s: ask for a "
+                          "narrower slice with start and stop, or download %s",
+                          cost_us / 1000000, request->ceiling_ms / 1000, url.data);
 }
 
 enum hub_status hub_work_admit(struct hub_request *request, const struct hub_selection *s,

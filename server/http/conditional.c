@@ -78,3 +78,28 @@ enum hub_condition hub_conditions(const struct hub_request *request, const struc
     }
     return HUB_SERVE;
 }
+
+static void put_hex(char *out, uint64_t value)
+{
+    for (int i = 15; i >= 0; i--, value >>= 4)
+        out[i] = "0123456789abcdef"[value & 15];
+}
+
+void hub_fingerprint(char out[40], const struct hub_view *parts, unsigned count)
+{
+    uint64_t a = 0xcbf29ce484222325u, b = 0x9ae16a3b2f90404fu;
+    for (unsigned i = 0; i < count; i++) {
+        for (size_t k = 0; k < parts[i].size; k++) {
+            const uint8_t byte = (uint8_t)parts[i].data[k];
+            a = (a ^ byte) * 0x100000001b3u;
+            b = (b ^ byte) * 0x9e3779b97f4a7c15u;
+            b ^= b >> 29;
+        }
+        a = (a ^ 0xff) * 0x100000001b3u; /* parts end: "ab","c" differs from "a","bc" */
+        b = (b ^ 0xff) * 0x9e3779b97f4a7c15u;
+    }
+    out[0] = out[33] = '"';
+    put_hex(out + 1, a);
+    put_hex(out + 17, b);
+    out[34] = '\0';
+}

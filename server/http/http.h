@@ -85,6 +85,19 @@ const char *hub_request_header(const struct hub_request *request, const char *na
  * ones) and for those that are repeated, unless the list says "name...". */
 HUB_MUST_USE enum hub_status hub_request_known(const struct hub_request *request, const char *const *names,
                                                struct hub_error *err);
+/** HUB_INVALID "bad-parameter" about the value of a query parameter. */
+enum hub_status hub_request_wrong(const struct hub_request *request, const char *name, struct hub_error *err,
+                                  const char *fmt, ...) HUB_PRINTF(4, 5);
+/** Which of the NULL-terminated words a query parameter is, or -1 when it is absent. Else HUB_INVALID
+ * "bad-parameter". */
+HUB_MUST_USE enum hub_status hub_request_choice(const struct hub_request *request, const char *name,
+                                                const char *const *words, int *out, struct hub_error *err);
+/** true, 1 or an empty one, false or 0; false when it is absent. */
+HUB_MUST_USE enum hub_status hub_request_flag(const struct hub_request *request, const char *name, bool *out,
+                                              struct hub_error *err);
+/** ?sort=: which of the words, the first when it is absent; "-word" is descending. */
+HUB_MUST_USE enum hub_status hub_request_sort(const struct hub_request *request, const char *const *words,
+                                              unsigned *which, bool *descending, struct hub_error *err);
 /** Absent: HUB_OK and *present false. Bad text: HUB_INVALID "bad-parameter". */
 HUB_MUST_USE enum hub_status hub_request_int(const struct hub_request *request, const char *name,
                                              int64_t *value, bool *present, struct hub_error *err);
@@ -183,6 +196,9 @@ HUB_MUST_USE enum hub_status hub_route_find(struct hub_request *request, const s
                                             struct hub_error *err);
 
 /* ---- ranges and conditionals (RFC 9110) ---- */
+
+/** Strong ETag (with quotes) over any number of texts; `out` of 40 bytes. Not a digest: two 64-bit hashes. */
+void hub_fingerprint(char out[40], const struct hub_view *parts, unsigned count);
 
 struct hub_validators {
     const char *etag;   /* strong, with quotes; NULL: none */

@@ -248,38 +248,91 @@ static struct hub_view known_name(const char *text, bool *repeats)
     return name;
 }
 
-static enum hub_status unknown(const struct hub_param *param, const char *const *names, struct hub_error *err)
+/* "a, b, c" */
+static const char *list_words(const char *const *words, char list[400])
 {
-    char list[400] = "";
     size_t used = 0;
-    for (; *names && used + strlen(*names) + 3 < sizeof list; names++) {
+    for (; *words && used + strlen(*words) + 3 < 400; words++) {
         bool repeats;
-        const struct hub_view name = known_name(*names, &repeats);
-        used += (size_t)snprintf(list + used, sizeof list - used, "%s%.*s", used ? ", " : "", (int)name.size,
-                                 name.data);
+        const struct hub_view word = known_name(*words, &repeats);
+        used +=
+            (size_t)snprintf(list + used, 400 - used, "%s%.*s", used ? ", " : "", (int)word.size, word.data);
     }
-    hub_fail_as(err, HUB_INVALID, "bad-parameter", "unknown parameter '%.80s'; this resource takes %s",
-                param->name.data, used ? list : "none");
-    return hub_fail_about(err, param->name.data, param->value.data);
+    return used ? list : "none";
 }
 
 enum hub_status hub_request_known(const struct hub_request *request, const char *const *names,
                                   struct hub_error *err)
 {
+    char list[400];
     for (unsigned i = 0; i < request->query_count; i++) {
         const struct hub_param *param = &request->query[i];
+        const char *text = param->name.data;
         bool known = false, repeats = false;
         for (const char *const *name = names; *name && !known; name++)
             known = hub_view_equal(param->name, known_name(*name, &repeats));
         if (!known)
-            return unknown(param, names, err);
-        if (repeats || hub_request_query(request, param->name.data).data == param->value.data)
-            continue;
-        hub_fail_as(err, HUB_INVALID, "bad-parameter", "parameter '%.80s' is given more than once",
-                    param->name.data);
-        return hub_fail_about(err, param->name.data, param->value.data);
+            return hub_request_wrong(request, text, err, "unknown parameter '%.80s'; this resource takes %s",
+                                     text, list_words(names, list));
+        if (!repeats && hub_request_query(request, text).data != param->value.data)
+            return hub_fail_about(err, HUB_INVALID, "bad-parameter", text, param->value.data,
+                                  "parameter '%.80s' is given more than once", text);
     }
     return HUB_OK;
+}
+
+enum hub_status hub_request_wrong(const struct hub_request *request, const char *name, struct hub_error *err,
+                                  const char *fmt, ...)
+{
+    char detail[sizeof err->detail];
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(detail, sizeof detail, fmt, args);
+    va_end(args);
+    return hub_fail_about(err, HUB_INVALID, "bad-parameter", name, hub_request_query(request, name).data,
+                          "%s", detail);
+}
+
+static int find_word(const char *const *words, const char *text)
+{
+    for (int i = 0; words[i]; i++)
+        if (strcmp(words[i], text) == 0)
+            return i;
+    return -1;
+}
+
+enum hub_status hub_request_choice(const struct hub_request *request, const char *name,
+                                   const char *const *words, int *out, struct hub_error *err)
+{
+    char list[400];
+    const struct hub_view text = hub_request_query(request, name);
+    *out = text.data ? find_word(words, text.data) : -1;
+    return *out >= 0 || !text.data
+               ? HUB_OK
+               : hub_request_wrong(request, name, err, "%s is one of %s", name, list_words(words, list));
+}
+
+enum hub_status hub_request_flag(const struct hub_request *request, const char *name, bool *out,
+                                 struct hub_error *err)
+{
+    static const char *const words[] = {"false", "0", "true", "1", "", NULL};
+    const struct hub_view text = hub_request_query(request, name);
+    const int which = text.data ? find_word(words, text.data) : 0;
+    *out = which > 1;
+    return which >= 0 ? HUB_OK : hub_request_wrong(request, name, err, "%s is true or false", name);
+}
+
+enum hub_status hub_request_sort(const struct hub_request *request, const char *const *words, unsigned *which,
+                                 bool *descending, struct hub_error *err)
+{
+    char list[400];
+    const struct hub_view sort = hub_request_query(request, "sort");
+    *descending = sort.size && sort.data[0] == '-';
+    const int found = sort.data ? find_word(words, sort.data + *descending) : 0;
+    *which = (unsigned)found;
+    return found >= 0 ? HUB_OK
+                      : hub_request_wrong(request, "sort", err, "sort is one of %s, with - for descending",
+                                          list_words(words, list));
 }
 
 enum hub_status hub_request_int(const struct hub_request *request, const char *name, int64_t *value,
@@ -295,11 +348,8 @@ enum hub_status hub_request_int(const struct hub_request *request, const char *n
     bool starts = text.size > 0 &&
                   ((text.data[0] >= '0' && text.data[0] <= '9') ||
                    (text.size > 1 && text.data[0] == '-' && text.data[1] >= '0' && text.data[1] <= '9'));
-    if (!starts || errno || end != text.data + text.size) {
-        hub_fail_as(err, HUB_INVALID, "bad-parameter", "%s must be a whole number", name);
-        hub_fail_about(err, name, text.data);
-        return HUB_INVALID;
-    }
+    if (!starts || errno || end != text.data + text.size)
+        return hub_request_wrong(request, name, err, "%s must be a whole number", name);
     *value = number;
     *present = true;
     return HUB_OK;

@@ -108,13 +108,18 @@ enum hub_status hub_no_memory(struct hub_error *err)
     return hub_fail(err, HUB_NO_MEMORY, "out of memory");
 }
 
-enum hub_status hub_fail_about(struct hub_error *err, const char *parameter, const char *value)
+enum hub_status hub_fail_about(struct hub_error *err, enum hub_status status, const char *problem,
+                               const char *parameter, const char *value, const char *fmt, ...)
 {
-    if (!err)
-        return HUB_INVALID;
-    copy_text(err->parameter, sizeof err->parameter, parameter ? parameter : "");
-    copy_text(err->value, sizeof err->value, value ? value : "");
-    return err->status;
+    va_list args;
+    va_start(args, fmt);
+    fill(err, status, problem, 0, fmt, args);
+    va_end(args);
+    if (err) {
+        copy_text(err->parameter, sizeof err->parameter, parameter);
+        copy_text(err->value, sizeof err->value, value ? value : "");
+    }
+    return status;
 }
 
 const char *hub_status_name(enum hub_status status)

@@ -69,8 +69,10 @@ enum hub_status hub_fail_errno(struct hub_error *err, int errnum, const char *fm
 /** HUB_NO_MEMORY, in the one text that all of it has. */
 enum hub_status hub_no_memory(struct hub_error *err);
 
-/** Say which parameter and value an error already filled is about. Returns err->status. */
-enum hub_status hub_fail_about(struct hub_error *err, const char *parameter, const char *value);
+/** hub_fail_as, saying also which parameter and value it is about. */
+enum hub_status hub_fail_about(struct hub_error *err, enum hub_status status, const char *problem,
+                               const char *parameter, const char *value, const char *fmt, ...)
+    HUB_PRINTF(6, 7);
 
 /** "not-found", "too-big": for logs and tests. */
 const char *hub_status_name(enum hub_status status);
@@ -80,7 +82,7 @@ const char *hub_status_name(enum hub_status status);
 #define hub_fail_as(err, status, ...) ((void)hub_fail_as(err, status, __VA_ARGS__), (status))
 #define hub_fail_errno(err, errnum, ...) ((void)hub_fail_errno(err, errnum, __VA_ARGS__), HUB_IO)
 #define hub_no_memory(err) ((void)hub_no_memory(err), HUB_NO_MEMORY)
-#define hub_fail_about(err, parameter, value) ((void)hub_fail_about(err, parameter, value), HUB_INVALID)
+#define hub_fail_about(err, status, ...) ((void)hub_fail_about(err, status, __VA_ARGS__), (status))
 #endif
 
 #define HUB_TRY(expression)                                                                                  \

@@ -122,8 +122,7 @@ Test(problem, members)
 {
     struct hub_error err = {0};
     struct hub_response response;
-    (void)hub_fail(&err, HUB_INVALID, "say \"it\"\n");
-    (void)hub_fail_about(&err, "limit", "x\x01");
+    (void)hub_fail_about(&err, HUB_INVALID, "", "limit", "x\x01", "say \"it\"\n");
     err.retry_after_s = 7;
     json_t *json = document(&response, &err, "\"nearest\":[\"a\"]");
     cr_assert_str_eq(json_string_value(json_object_get(json, "type")), "urn:minari-hub:bad-parameter");
