@@ -3,6 +3,7 @@
 #ifndef HUB_CATALOG_INTERNAL_H
 #define HUB_CATALOG_INTERNAL_H
 
+#include "storage/base/fs.h"
 #include "storage/base/lru.h"
 #include "storage/catalog/catalog.h"
 #include "storage/catalog/db.h"
@@ -50,7 +51,8 @@ struct hub_catalog {
     uint32_t gone_count;
     pthread_key_t thread_key;
     bool has_thread_key;
-    atomic_bool older;                  /* an index of another format lies beside this one */
+    atomic_bool older;                  /* an index of another format lies beside this one ... */
+    struct hub_names side_before;       /* ... and may own these side data, which were there before */
     struct hub_catalog_options options; /* `state` is not to be used */
     struct hub_lru *lru;                /* opened datasets, layouts */
     atomic_size_t layout_bytes;         /* of all in memory: in the cache or in use */

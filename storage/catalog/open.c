@@ -136,22 +136,31 @@ static enum hub_status owned(struct hub_catalog *catalog, const char *name, bool
     return HUB_OK;
 }
 
-static enum hub_status sweep_side_data(struct hub_catalog *catalog, struct hub_error *err)
+static enum hub_status drop_unowned(struct hub_catalog *catalog, const struct hub_names *side,
+                                    struct hub_error *err)
 {
-    HUB_CLEANUP(hub_names_dispose) struct hub_names names = {0};
     char path[4096];
-    hub_catalog_path(catalog, "side", path);
-    HUB_TRY(make_directory(path, err));
-    if (catalog->older)
-        return HUB_OK; /* it may own them */
-    HUB_TRY(hub_fs_list(AT_FDCWD, path, UINT32_MAX, &names, err));
-    for (size_t i = 0; i < names.count; i++) {
+    for (size_t i = 0; i < side->count; i++) {
         bool keep;
-        HUB_TRY(owned(catalog, names.items[i].text, &keep, err));
-        snprintf(path, sizeof path, "%s/side/%s", catalog->state, names.items[i].text);
+        HUB_TRY(owned(catalog, side->items[i].text, &keep, err));
+        snprintf(path, sizeof path, "%s/side/%s", catalog->state, side->items[i].text);
         if (!keep)
             (void)unlink(path);
     }
+    return HUB_OK;
+}
+
+static enum hub_status sweep_side_data(struct hub_catalog *catalog, struct hub_error *err)
+{
+    char path[4096];
+    hub_catalog_path(catalog, "side", path);
+    HUB_TRY(make_directory(path, err));
+    hub_names_dispose(&catalog->side_before);
+    HUB_TRY(hub_fs_list(AT_FDCWD, path, UINT32_MAX, &catalog->side_before, err));
+    if (catalog->older)
+        return HUB_OK; /* it may own them */
+    HUB_TRY(drop_unowned(catalog, &catalog->side_before, err));
+    hub_names_dispose(&catalog->side_before);
     return HUB_OK;
 }
 
@@ -261,6 +270,10 @@ bool hub_catalog_has_older(const struct hub_catalog *catalog)
 void hub_catalog_complete(struct hub_catalog *catalog)
 {
     (void)hub_schema_older(catalog->state, true);
+    pthread_mutex_lock(&catalog->write_lock);
+    (void)!drop_unowned(catalog, &catalog->side_before, NULL); /* the next start goes on */
+    hub_names_dispose(&catalog->side_before);
+    pthread_mutex_unlock(&catalog->write_lock);
     catalog->older = false;
 }
 
@@ -298,6 +311,7 @@ void hub_catalog_close(struct hub_catalog *catalog)
     for (uint32_t i = 0; i < catalog->gone_count; i++)
         free(catalog->gone[i]);
     free(catalog->gone);
+    hub_names_dispose(&catalog->side_before);
     free(catalog->state);
     free(catalog);
 }
