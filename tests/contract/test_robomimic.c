@@ -32,6 +32,11 @@ ParameterizedTestParameters(robomimic, sets)
         {"lift-raw", "robosuite", 3, 3, 0, ""},
         {"empty", "", 0, 0, 0, ""},
         {"hopper", "", 2, 5, 0, ""},
+        {"bare", "robosuite", 2, 2, 1, ""},
+        {"isaac", "isaac-lab", 2, 12, 0, ""},
+        {"mimicgen", "mimicgen", 2, 15, 0, ""},
+        {"libero", "libero", 2, 11, 0, ""},
+        {"robocasa", "", 2, 9, 0, ""},
     };
     return cr_make_param_array(struct set_case, cases, HUB_COUNT(cases));
 }
@@ -63,7 +68,7 @@ Test(robomimic, neighbours_are_not_ours, .timeout = 60)
 }
 
 struct field_case {
-    char set[16], path[56];
+    char set[16], path[64];
     enum hub_field_type type;
     enum hub_role role;
     enum hub_axis axis;
@@ -83,6 +88,14 @@ ParameterizedTestParameters(robomimic, fields)
          HUB_AXIS_NONE},
         {"lift-ph", "src_demo_inds", HUB_FIELD_NUMBER, HUB_ROLE_OTHER, HUB_AXIS_NONE},
         {"lift-ph", "model_file", HUB_FIELD_TEXT, HUB_ROLE_OTHER, HUB_AXIS_NONE},
+        {"isaac", "initial_state/rigid_object/cube_1/root_pose", HUB_FIELD_NUMBER, HUB_ROLE_OTHER,
+         HUB_AXIS_NONE},
+        {"isaac", "states/articulation/robot/root_pose", HUB_FIELD_NUMBER, HUB_ROLE_OTHER, HUB_AXIS_STEP},
+        {"isaac", "obs/datagen_info/subtask_term_signals/grasp_1", HUB_FIELD_BOOL, HUB_ROLE_OBSERVATION,
+         HUB_AXIS_STEP},
+        {"mimicgen", "datagen_info/object_poses/coffee_pod", HUB_FIELD_NUMBER, HUB_ROLE_OTHER, HUB_AXIS_STEP},
+        {"mimicgen", "src_demo_labels", HUB_FIELD_NUMBER, HUB_ROLE_OTHER, HUB_AXIS_STEP},
+        {"libero", "obs/agentview_rgb", HUB_FIELD_IMAGE_RAW, HUB_ROLE_OBSERVATION, HUB_AXIS_STEP},
         {"lift-mh", "obs/agentview_image", HUB_FIELD_IMAGE_RAW, HUB_ROLE_OBSERVATION, HUB_AXIS_STEP},
         {"lift-mh", "obs/agentview_depth", HUB_FIELD_NUMBER, HUB_ROLE_OBSERVATION, HUB_AXIS_STEP},
     };
@@ -144,5 +157,41 @@ Test(robomimic, env_args_are_facts, .timeout = 60)
     cr_expect_str_eq(inspected_fact(&d, "claimed_steps"), "0");
     cr_expect_str_eq(inspected_fact(&d, "metadata"),
                      "{\"env_args\":{\"env_name\":\"Isaac-Stack-Cube-Franka-v0\",\"type\":2},\"total\":0}");
+    inspected_close(&d);
+}
+
+struct told_case {
+    char set[16], task[32], seed[8];
+    int8_t success;
+};
+
+/* Of the last demo. */
+ParameterizedTestParameters(robomimic, told)
+{
+    static struct told_case cases[] = {
+        {"isaac", "", "41", 1},
+        {"libero", "put the bowl on the plate", "", -1},
+        {"robocasa", "open the right drawer", "", -1},
+        {"lift-ph", "lift the cube 11", "", -1},
+    };
+    return cr_make_param_array(struct told_case, cases, HUB_COUNT(cases));
+}
+
+ParameterizedTest(struct told_case *c, robomimic, told, .timeout = 60)
+{
+    struct inspected d;
+    cr_assert_eq(open_set(&d, c->set), HUB_OK);
+    const struct hub_found_episode *e = &d.parts[0].episodes[d.parts[0].episode_count - 1];
+    cr_expect_str_eq(e->task ? e->task : "", c->task, "%s: %s", c->set, e->task);
+    cr_expect_str_eq(e->seed ? e->seed : "", c->seed, "%s: %s", c->set, e->seed);
+    cr_expect_eq(e->success, c->success, "%s", c->set);
+    inspected_close(&d);
+}
+
+Test(robomimic, actions_beyond_one_are_told, .timeout = 60)
+{
+    struct inspected d;
+    cr_assert_eq(open_set(&d, "bare"), HUB_OK);
+    cr_expect_not_null(inspected_problem(&d, "actions-not-normalized", "actions"));
     inspected_close(&d);
 }

@@ -1,29 +1,35 @@
-/* A column of single numbers, whole or its last: see h5_kit.h. */
+/* Columns of numbers, read whole or at their end: see h5_kit.h. */
 #include "storage/formats/kit/h5_kit.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-enum { MAX_ROWS = 16 * 1024 * 1024, SLAB = 65536 };
+enum { MAX_ROWS = 16 * 1024 * 1024, SLAB_BYTES = 512 * 1024 };
 
 static double value_at(const struct hub_variant *v, const uint8_t *at)
 {
     struct hub_h5_attribute a = {.items = 1, .data = {(const char *)at, v->item_size}};
     double value = NAN;
-    a.type.variant = *v;
+    a.type.variant =
+        (struct hub_variant){.kind = v->kind, .item_size = v->item_size, .big_endian = v->big_endian};
     return hub_h5_attribute_double(&a, &value) ? value : NAN;
 }
 
-static const struct hub_h5_leaf *find_column(const struct hub_h5_tree *tree, const char *path)
+static const struct hub_h5_leaf *find_numbers(const struct hub_h5_tree *tree, const char *path)
 {
     const struct hub_h5_leaf *leaf = hub_h5_tree_find(tree, path);
     const struct hub_h5_dataset *d = leaf ? &leaf->dataset : NULL;
     return d && !d->unreadable[0] && !d->library && d->rank >= 1 && d->rank != HUB_NONE &&
                    d->element == d->type.size && d->variant.item_size > 0 && d->variant.item_size <= 8 &&
-                   d->variant.kind != HUB_KIND_FIXED && d->variant.kind != HUB_KIND_VAR &&
-                   hub_variant_row_items(&d->variant) == 1
+                   d->variant.kind != HUB_KIND_FIXED && d->variant.kind != HUB_KIND_VAR
                ? leaf
                : NULL;
+}
+
+static const struct hub_h5_leaf *find_column(const struct hub_h5_tree *tree, const char *path)
+{
+    const struct hub_h5_leaf *leaf = find_numbers(tree, path);
+    return leaf && hub_variant_row_items(&leaf->dataset.variant) == 1 ? leaf : NULL;
 }
 
 int8_t hub_h5_last_flag(const struct hub_h5_tree *tree, const char *path)
@@ -36,21 +42,51 @@ int8_t hub_h5_last_flag(const struct hub_h5_tree *tree, const char *path)
     return isnan(value) ? -1 : value != 0;
 }
 
+/* Hand on all numbers in their order; false when they cannot be read. */
+static bool each_number(const struct hub_h5_tree *tree, const struct hub_h5_leaf *leaf,
+                        void (*take)(void *user, double value), void *user)
+{
+    const struct hub_variant *v = &leaf->dataset.variant;
+    const uint64_t row = hub_h5_row_bytes(&leaf->dataset);
+    if (leaf->rows > MAX_ROWS || row == 0 || row > SLAB_BYTES)
+        return leaf->rows == 0;
+    const uint64_t most = HUB_MIN(leaf->rows, SLAB_BYTES / row);
+    HUB_CLEANUP(hub_freep) uint8_t *slab = malloc((size_t)(most * row) + 1);
+    for (uint64_t first = 0; first < leaf->rows; first += most) {
+        const uint64_t n = HUB_MIN(leaf->rows - first, most);
+        if (!slab || hub_h5_read(tree->file, &leaf->dataset, first, n, slab, NULL))
+            return false;
+        for (uint64_t at = 0; at < n * row; at += v->item_size)
+            take(user, value_at(v, slab + at));
+    }
+    return true;
+}
+
+static void add(void *user, double value)
+{
+    *(double *)user += value;
+}
+
 bool hub_h5_sum(const struct hub_h5_tree *tree, const char *path, double *out)
 {
     const struct hub_h5_leaf *leaf = find_column(tree, path);
-    if (!leaf || leaf->rows > MAX_ROWS)
-        return false;
-    const uint32_t item = leaf->dataset.variant.item_size;
-    HUB_CLEANUP(hub_freep) uint8_t *slab = malloc((size_t)HUB_MIN(leaf->rows, (uint64_t)SLAB) * item + 1);
     double sum = 0;
-    for (uint64_t first = 0; first < leaf->rows; first += SLAB) {
-        const uint64_t n = HUB_MIN(leaf->rows - first, (uint64_t)SLAB);
-        if (!slab || hub_h5_read(tree->file, &leaf->dataset, first, n, slab, NULL))
-            return false;
-        for (uint64_t i = 0; i < n; i++)
-            sum += value_at(&leaf->dataset.variant, slab + i * item);
-    }
+    if (!leaf || !each_number(tree, leaf, add, &sum))
+        return false;
     *out = isfinite(sum) ? sum : 0;
     return isfinite(sum);
+}
+
+static void widen(void *user, double value)
+{
+    double *most = user;
+    if (!(fabs(value) <= *most) && !isnan(*most)) /* what is no number is beyond all */
+        *most = fabs(value);
+}
+
+bool hub_h5_largest(const struct hub_h5_tree *tree, const char *path, double *out)
+{
+    const struct hub_h5_leaf *leaf = find_numbers(tree, path);
+    *out = 0;
+    return leaf && leaf->dataset.variant.kind != HUB_KIND_COMPLEX && each_number(tree, leaf, widen, out);
 }

@@ -60,13 +60,17 @@ HUB_MUST_USE enum hub_status hub_h5_tree_problem(struct hub_h5_tree *tree, const
                                                  struct hub_view path, struct hub_error *err,
                                                  const char *detail);
 
-/* ---- h5_column.c: a column of single numbers ---- */
+/* ---- h5_column.c: columns of numbers ---- */
 
 /** The sum, row by row in the order Python's sum takes them; false when it is not finite, or no such column.
  */
 bool hub_h5_sum(const struct hub_h5_tree *tree, const char *path, double *out);
 /** Is the last number true? 1, 0, or -1 for unknown. */
 int8_t hub_h5_last_flag(const struct hub_h5_tree *tree, const char *path);
+
+/** The largest magnitude in rows of numbers, NaN where one is none; 0 of no rows. False: they cannot be read.
+ */
+bool hub_h5_largest(const struct hub_h5_tree *tree, const char *path, double *out);
 
 /* ---- h5_notes.c: attributes as JSON ---- */
 

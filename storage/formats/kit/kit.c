@@ -1,6 +1,8 @@
 /* What all drivers share: see kit.h. */
 #include "storage/formats/kit/kit.h"
 
+#include "storage/base/json.h"
+
 #include <stdio.h>
 
 bool hub_is_local(enum hub_status st)
@@ -93,6 +95,22 @@ enum hub_status hub_report_unusable(struct hub_files *files, uint32_t number, st
         return hub_pass(st, &why, err);
     HUB_TRY(hub_sink_problem(sink, why.problem, path, err, "%s", why.detail));
     return hub_sink_problem(sink, "not-loadable", path, err, "%s", consequence);
+}
+
+enum hub_status hub_json_text_of(struct hub_view json, const char *key, struct hub_buf *out,
+                                 struct hub_error *err)
+{
+    HUB_CLEANUP(hub_json_decrefp) json_t *whole = NULL;
+    size_t i;
+    json_t *part;
+    if (hub_json_parse(json, HUB_MAX_ATTRIBUTES, &whole, NULL))
+        return HUB_OK;
+    json_t *value = key ? json_object_get(whole, key) : json_array_get(whole, 0);
+    if (json_is_string(value))
+        return hub_buf_add(out, json_string_value(value), json_string_length(value), err);
+    json_array_foreach(value, i, part) if (json_is_string(part))
+        HUB_TRY(hub_buf_add(out, json_string_value(part), json_string_length(part), err));
+    return HUB_OK;
 }
 
 enum hub_status hub_sink_count(struct hub_sink *sink, const char *key, int64_t count, struct hub_error *err)

@@ -1,14 +1,20 @@
 /*
  * robomimic (https://robomimic.github.io/docs/datasets/overview.html): one HDF5 file is a dataset, its
  * episodes are the groups data/demo_N, its splits the lists of names in mask/ (in early descriptions
- * data/mask/). Files that robosuite recorded and nobody converted have no env_args and no num_samples; era
- * "robosuite".
+ * data/mask/). Its relatives write the same, and more beside it, and are told as eras:
+ *   robosuite: recorded and not converted, without env_args, num_samples, or any attribute
+ *   libero: problem_info of data/ holds the instruction, which is the task; attributes of numbers
+ *   mimicgen: (DexMimicGen too) datagen_info/ and src_demo_* of each demo
+ *   isaac-lab: initial_state/ of one row, nested states/, seed and success of each demo
+ * RoboCasa (v0.x) and robosuite 1.5 keep the task in ep_meta of a demo.
  *
- * Problems: not-fetched, permission-denied, length-mismatch, and those of storage/formats/kit/h5_kit.h.
+ * Problems: not-fetched, permission-denied, length-mismatch, actions-not-normalized, and those of
+ * storage/formats/kit/h5_kit.h.
  */
 #include "storage/base/json.h"
 #include "storage/formats/kit/h5_kit.h"
 
+#include <math.h>
 #include <stdio.h>
 
 #define DEMO "demo_"
@@ -19,12 +25,14 @@ struct robomimic {
     struct hub_h5_splits splits;
     struct hub_h5_notes notes;
     struct hub_buf split_names;
-    bool converted, raw; /* of the file: who wrote its attributes */
-    int64_t samples;     /* of the demo: -1 unknown */
+    struct hub_buf task, demo_task; /* of the file, which holds for all demos; of the demo */
+    bool converted, raw, libero;    /* of the file: who wrote its attributes */
+    int64_t samples;                /* of the demo: -1 unknown */
     int8_t success;
+    char seed[24];
     struct hub_place model; /* where its model_file lies; size 0: nowhere */
     uint32_t model_field;
-    struct hub_tally lengths;
+    struct hub_tally lengths, wide;
 };
 
 static void dispose(struct robomimic *r)
@@ -34,6 +42,8 @@ static void dispose(struct robomimic *r)
     hub_h5_splits_dispose(&r->splits);
     hub_h5_notes_dispose(&r->notes);
     hub_buf_dispose(&r->split_names);
+    hub_buf_dispose(&r->task);
+    hub_buf_dispose(&r->demo_task);
     hub_h5_object_dispose(&r->root);
     hub_h5_object_dispose(&r->data);
     hub_h5_close(file);
@@ -60,6 +70,7 @@ static enum hub_status look_at_attribute(void *user, const struct hub_h5_attribu
     (void)err;
     r->converted |= hub_view_is(a->name, "env_args");
     r->raw |= hub_view_is(a->name, "env_info") || hub_view_is(a->name, "repository_version");
+    r->libero |= hub_view_is(a->name, "problem_info") || hub_view_is(a->name, "bddl_file_name");
     return HUB_OK;
 }
 
@@ -112,6 +123,19 @@ static int claim_files(struct hub_files *listing, struct hub_claim *claim)
 
 /* ---- one demo ---- */
 
+/* An attribute as a note. Does it tell the task? "lang" is in ep_meta, "language_instruction" in problem_info. */
+static enum hub_status take_note(struct robomimic *r, const struct hub_h5_attribute *a, struct hub_buf *task,
+                                 bool *parsed, struct hub_error *err)
+{
+    const uint32_t before = r->notes.count;
+    const char *key = hub_view_is(a->name, "ep_meta")        ? "lang"
+                      : hub_view_is(a->name, "problem_info") ? "language_instruction"
+                                                             : NULL;
+    HUB_TRY(hub_h5_notes_take_json(&r->notes, &r->episodes.tree, a, parsed, err));
+    return *parsed && key ? hub_json_text_of(hub_buf_view(&r->notes.items[before].value), key, task, err)
+                          : HUB_OK;
+}
+
 /* Attributes that are damaged as a whole are a problem of their own: the rows can be read. */
 static enum hub_status read_attributes(struct hub_h5_tree *tree, const struct hub_h5_object *object,
                                        hub_h5_attribute_fn take, struct robomimic *r, struct hub_error *err)
@@ -128,6 +152,7 @@ static enum hub_status take_attribute(void *user, const struct hub_h5_attribute 
     struct robomimic *r = user;
     struct hub_h5_tree *tree = &r->episodes.tree;
     int64_t value;
+    bool parsed;
     if (hub_view_is(a->name, "num_samples") && hub_h5_attribute_int(a, &value) && value >= 0) {
         r->samples = value;
         return HUB_OK;
@@ -136,9 +161,22 @@ static enum hub_status take_attribute(void *user, const struct hub_h5_attribute 
         r->success = value != 0;
         return HUB_OK;
     }
+    if (hub_view_is(a->name, "seed") && hub_h5_attribute_int(a, &value)) {
+        snprintf(r->seed, sizeof r->seed, "%lld", (long long)value);
+        return HUB_OK;
+    }
     if (hub_view_is(a->name, "model_file") && !hub_h5_attribute_place(tree->file, a, &r->model, NULL))
         return HUB_OK;
-    return hub_h5_notes_take_json(&r->notes, tree, a, NULL, err);
+    return take_note(r, a, &r->demo_task, &parsed, err);
+}
+
+/* Learning wants them between -1 and 1; nothing in a file says so, hence no more than a warning. */
+static void check_actions(struct robomimic *r, const struct hub_h5_tree *tree)
+{
+    double largest;
+    if (!tree->quiet && hub_h5_largest(tree, "actions", &largest) && !(largest <= 1))
+        hub_tally_add(&r->wide, "%.*s has %s%g", (int)tree->episode.size, tree->episode.data,
+                      isnan(largest) ? "" : "a magnitude of ", largest);
 }
 
 /* num_samples and the rows of actions should agree; where they do not, what both have is served. */
@@ -149,8 +187,11 @@ static enum hub_status load(void *user, struct hub_h5_tree *tree, uint64_t *step
     r->samples = -1;
     r->success = -1;
     r->model = (struct hub_place){0};
+    r->seed[0] = '\0';
+    r->demo_task.size = 0;
     hub_h5_notes_clear(&r->notes);
     HUB_TRY(read_attributes(tree, &tree->groups[0], take_attribute, r, err));
+    check_actions(r, tree);
     HUB_TRY(hub_h5_notes_write(&r->notes, tree, err));
     const bool acted = hub_h5_tree_rows(tree, "actions", &rows), stated = r->samples >= 0;
     *steps = acted ? rows : stated ? (uint64_t)r->samples : 0;
@@ -174,6 +215,8 @@ static enum hub_status describe(void *user, struct hub_h5_tree *tree, struct hub
     episode->splits = hub_buf_view(&r->split_names);
     episode->attributes = hub_buf_view(&r->notes.json);
     episode->success = r->success;
+    episode->seed = hub_view_of(r->seed);
+    episode->task = hub_buf_view(r->demo_task.size ? &r->demo_task : &r->task);
     episode->has_return = episode->return_computed = hub_h5_sum(tree, "rewards", &episode->episode_return);
     return HUB_OK;
 }
@@ -238,7 +281,7 @@ static enum hub_status load_file(struct robomimic *r, struct hub_files *files, s
     r->episodes.fields.pictured = pictured;
     r->episodes.tree.quiet = r->splits.quiet = quiet;
     r->model_field = HUB_NONE;
-    r->split_names.limit = HUB_MAX_ATTRIBUTES;
+    r->split_names.limit = r->task.limit = r->demo_task.limit = HUB_MAX_ATTRIBUTES;
     if (files->count == 0)
         return hub_fail(err, HUB_NOT_ACCEPTABLE, "there is no file");
     HUB_TRY(hub_files_usable(files, 0, err));
@@ -260,10 +303,42 @@ static enum hub_status take_fact(void *user, const struct hub_h5_attribute *a, s
         HUB_TRY(hub_sink_count(r->episodes.tree.sink, "claimed_steps", total, err));
     const uint32_t before = r->notes.count;
     bool parsed;
-    HUB_TRY(hub_h5_notes_take_json(&r->notes, &r->episodes.tree, a, &parsed, err));
+    HUB_TRY(take_note(r, a, &r->task, &parsed, err));
     if (!parsed || !hub_view_is(a->name, "env_args"))
         return HUB_OK;
     return hub_sink_fact(r->episodes.tree.sink, "env_spec", hub_buf_view(&r->notes.items[before].value), err);
+}
+
+/* An attribute of data/ that the demos share. */
+static enum hub_status take_shared(void *user, const struct hub_h5_attribute *a, struct hub_error *err)
+{
+    bool parsed;
+    return hub_view_is(a->name, "problem_info")
+               ? take_note(user, a, &((struct robomimic *)user)->task, &parsed, err)
+               : HUB_OK;
+}
+
+static bool demos_have(struct robomimic *r, const char *path)
+{
+    uint64_t address;
+    for (uint32_t i = 0; i < r->episodes.count && i < MAX_TRIED; i++)
+        if (hub_h5_resolve(r->episodes.tree.file, r->episodes.entries[i].address, hub_view_of(path), &address,
+                           NULL) == HUB_OK)
+            return true;
+    return false;
+}
+
+/* NULL: robomimic's own. What its scripts converted may have come from anywhere. */
+static const char *era_of(struct robomimic *r)
+{
+    if (r->libero)
+        return "libero";
+    if (demos_have(r, "datagen_info"))
+        return "mimicgen";
+    if (demos_have(r, "initial_state") && (!demos_have(r, "states") || demos_have(r, "states/articulation")))
+        return "isaac-lab";
+    const bool bare = demos_have(r, "states") && !demos_have(r, "obs");
+    return !r->converted && (r->raw || bare) ? "robosuite" : NULL;
 }
 
 static enum hub_status tell_facts(struct robomimic *r, struct hub_sink *sink, struct hub_error *err)
@@ -274,8 +349,9 @@ static enum hub_status tell_facts(struct robomimic *r, struct hub_sink *sink, st
     HUB_TRY(hub_h5_notes_write(&r->notes, &r->episodes.tree, err));
     if (r->notes.json.size)
         HUB_TRY(hub_sink_fact(sink, "metadata", hub_buf_view(&r->notes.json), err));
-    if (r->raw && !r->converted)
-        HUB_TRY(hub_sink_fact(sink, "era", HUB_VIEW("robosuite"), err));
+    const char *era = era_of(r);
+    if (era)
+        HUB_TRY(hub_sink_fact(sink, "era", hub_view_of(era), err));
     return hub_h5_splits_tell(&r->splits, sink, err);
 }
 
@@ -295,17 +371,28 @@ static enum hub_status inspect(struct hub_files *files, const struct hub_part *p
     HUB_CLEANUP(dispose) struct robomimic r = {0};
     (void)part;
     HUB_TRY(load_file(&r, files, sink, true, err));
+    hub_h5_notes_clear(&r.notes);
+    HUB_TRY(read_attributes(&r.episodes.tree, &r.data, take_shared, &r, err));
     HUB_TRY(hub_h5_episodes_report(&r.episodes, err));
     if (r.lengths.count)
         HUB_TRY(hub_sink_problem(
             sink, "length-mismatch", HUB_VIEW(""), err,
             "num_samples of %u demos is not their number of actions, the smaller one counts: %s",
             r.lengths.count, r.lengths.first));
+    if (r.wide.count)
+        HUB_TRY(hub_sink_problem(
+            sink, "actions-not-normalized", HUB_VIEW("actions"), err,
+            "those of %u demos are not all between -1 and 1, as learning with robomimic wants "
+            "them: %s",
+            r.wide.count, r.wide.first));
     return hub_h5_fields_finish(&r.episodes.fields, sink, err);
 }
 
 static const char *const names[] = {"*.hdf5", "*.h5", NULL};
-static const char *const eras[] = {"robosuite: recorded by robosuite, not converted by robomimic", NULL};
+static const char *const eras[] = {"robosuite: recorded by robosuite, not converted by robomimic",
+                                   "isaac-lab: recorded or generated by Isaac Lab",
+                                   "libero: a task of LIBERO",
+                                   "mimicgen: generated by MimicGen or DexMimicGen", NULL};
 
 const struct hub_format hub_format_robomimic = {
     .name = "robomimic",
