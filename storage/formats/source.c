@@ -11,6 +11,11 @@ void hub_source_file(struct hub_source *source, struct hub_files *files, uint32_
     source->window_size = 0;
 }
 
+void hub_source_side(struct hub_source *source, struct hub_files *files, uint64_t end)
+{
+    *source = (struct hub_source){.size = end, .files = files, .number = HUB_SIDE_FILE};
+}
+
 void hub_source_memory(struct hub_source *source, const void *data, size_t size)
 {
     static const uint8_t nothing[1];

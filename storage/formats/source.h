@@ -14,7 +14,7 @@ struct hub_source {
     uint64_t size;
     const uint8_t *memory;   /* not NULL: everything is here */
     struct hub_files *files; /* else this file of the job */
-    uint32_t number;
+    uint32_t number;         /* or HUB_SIDE_FILE */
     uint64_t window_offset;
     size_t window_size;
     uint8_t window[HUB_SOURCE_WINDOW];
@@ -22,6 +22,8 @@ struct hub_source {
 
 /** A file of the job; `files` must outlive the source. */
 void hub_source_file(struct hub_source *source, struct hub_files *files, uint32_t number);
+/** Side data of the job that was written, up to its byte `end`. */
+void hub_source_side(struct hub_source *source, struct hub_files *files, uint64_t end);
 void hub_source_memory(struct hub_source *source, const void *data, size_t size);
 
 /** Exactly `size` bytes; HUB_CORRUPT when the source ends before. */

@@ -3,9 +3,9 @@
 #include "storage/formats/zip.h"
 
 #include "storage/base/cursor.h"
+#include "storage/formats/unpack.h"
 
 #include <stdlib.h>
-#include <zlib.h>
 
 #define MAX_DIRECTORY (64 * MIB)
 
@@ -17,7 +17,6 @@ enum {
     LOCAL_BYTES = 30,
     MAX_COMMENT = 65535,
     FLAG_ENCRYPTED = 1,
-    BLOCK = MIB, /* of what is unpacked: a multiple of 8, so that side data adjoin */
 };
 
 static const uint32_t ENTRY = 0x02014b50, LOCAL = 0x04034b50, END = 0x06054b50, END64 = 0x06064b50,
@@ -175,80 +174,20 @@ enum hub_status hub_zip_find(struct hub_zip *zip, const struct hub_zip_member *m
     return HUB_OK;
 }
 
-struct unpacking {
-    z_stream stream;
-    uint8_t *in, *out;
-    uint64_t from, left, done;
-    uint32_t crc;
-};
-
-static void end_unpacking(struct unpacking *u)
-{
-    inflateEnd(&u->stream);
-    free(u->in);
-    free(u->out);
-}
-
-/* Fill `out`, but for the last block. */
-static enum hub_status unpack_block(struct hub_source *source, struct unpacking *u, bool *end,
-                                    struct hub_error *err)
-{
-    u->stream.next_out = u->out;
-    u->stream.avail_out = BLOCK;
-    for (int code = Z_OK; u->stream.avail_out && code != Z_STREAM_END;) {
-        if (u->stream.avail_in == 0 && u->left) {
-            const size_t n = (size_t)HUB_MIN(u->left, BLOCK);
-            HUB_TRY(hub_source_read(source, u->from, u->in, n, err));
-            u->from += n;
-            u->left -= n;
-            u->stream.next_in = u->in;
-            u->stream.avail_in = (uInt)n;
-        }
-        code = inflate(&u->stream, Z_NO_FLUSH);
-        if (code == Z_MEM_ERROR)
-            return hub_fail(err, HUB_NO_MEMORY, "no memory to unpack");
-        if (code != Z_OK && code != Z_STREAM_END)
-            return hub_fail(err, HUB_CORRUPT, "damaged deflated data");
-        *end = code == Z_STREAM_END;
-    }
-    return HUB_OK;
-}
-
-static enum hub_status unpack(struct hub_zip *zip, const struct hub_zip_member *m, struct unpacking *u,
-                              struct hub_files *files, uint64_t *offset, struct hub_buf *head,
-                              struct hub_error *err)
-{
-    for (bool end = false; !end;) {
-        uint64_t at;
-        HUB_TRY(unpack_block(zip->source, u, &end, err));
-        const size_t n = BLOCK - u->stream.avail_out;
-        if (n > m->size - u->done)
-            return hub_fail(err, HUB_CORRUPT, "more than the %llu bytes it claims",
-                            (unsigned long long)m->size);
-        u->crc = (uint32_t)crc32(u->crc, u->out, (uInt)n);
-        HUB_TRY(hub_files_side_add(files, u->out, n, &at, err));
-        HUB_TRY(hub_buf_add(head, u->out, HUB_MIN(n, head->limit - head->size), err));
-        *offset = u->done ? *offset : at;
-        u->done += n;
-    }
-    if (u->done != m->size || u->crc != m->crc)
-        return hub_fail(err, HUB_CORRUPT, "wrong checksum or length after unpacking");
-    return HUB_OK;
-}
-
 enum hub_status hub_zip_unpack(struct hub_zip *zip, const struct hub_zip_member *m, struct hub_files *files,
                                uint64_t *offset, struct hub_buf *head, struct hub_error *err)
 {
-    HUB_CLEANUP(end_unpacking) struct unpacking u = {.left = m->stored};
-    HUB_TRY(hub_zip_find(zip, m, &u.from, err));
+    struct hub_packed packed = {.source = zip->source, .size = m->stored, .packing = HUB_PACKED_DEFLATE};
+    struct hub_unpacked out;
+    HUB_TRY(hub_zip_find(zip, m, &packed.offset, err));
     if (m->size > files->side_budget - HUB_MIN(files->side_size, files->side_budget))
         return hub_fail(err, HUB_TOO_BIG, "side-file budget: %llu bytes when unpacked",
                         (unsigned long long)m->size);
-    u.in = malloc(BLOCK);
-    u.out = malloc(BLOCK);
-    if (!u.in || !u.out || inflateInit2(&u.stream, -MAX_WBITS) != Z_OK)
-        return hub_fail(err, HUB_NO_MEMORY, "no memory to unpack");
-    return unpack(zip, m, &u, files, offset, head, err);
+    HUB_TRY(hub_unpack(&packed, files, head, &out, err));
+    if (out.size != m->size || out.crc != m->crc)
+        return hub_fail(err, HUB_CORRUPT, "wrong checksum or length after unpacking");
+    *offset = out.offset;
+    return HUB_OK;
 }
 
 void hub_zip_dispose(struct hub_zip *zip)

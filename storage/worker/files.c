@@ -62,6 +62,10 @@ enum hub_status hub_files_read(struct hub_files *files, uint32_t number, uint64_
     if (offset > INT64_MAX - size)
         return hub_fail(err, HUB_OUT_OF_RANGE, "no file has a byte %llu", (unsigned long long)offset);
     int fd;
+    if (number == HUB_SIDE_FILE) {
+        HUB_TRY(files->side(files, &fd, err));
+        return read_at(fd, offset, out, size, got, err);
+    }
     HUB_TRY(files->open(files, number, &fd, err));
     const enum hub_status st = read_at(fd, offset, out, size, got, err);
     files->close(files, number);

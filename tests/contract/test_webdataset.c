@@ -29,7 +29,8 @@ ParameterizedTestParameters(webdataset, sets)
         {"plain-kinds", HUB_OK, 1, 1, 7, 0, 3, ""},
         {"plain-traps", HUB_OK, 1, 1, 3, 3, 7, "repeated-key"},
         {"plain-truncated", HUB_OK, 1, 1, 3, 0, 1, "unterminated-shard"},
-        {"plain-gz", HUB_UNSUPPORTED, 0, 0, 0, 0, 0, ""},
+        {"plain-gz", HUB_OK, 1, 1, 4, 0, 4, ""},
+        {"plain-xz", HUB_UNSUPPORTED, 0, 0, 0, 0, 0, ""},
         {"names-gnu", HUB_OK, 1, 1, 3, 2, 6, "uneven-field"},
         {"names-pax", HUB_OK, 1, 1, 3, 2, 6, "uneven-field"},
         {"names-ustar", HUB_OK, 1, 1, 2, 0, 2, ""},
@@ -40,8 +41,8 @@ ParameterizedTestParameters(webdataset, sets)
         {"ilr-shards", HUB_OK, 2, 2, 8, 0, 1, ""},
         {"ilr-opcodes", HUB_OK, 1, 4, 18, 5, 1, "uneven-field"},
         {"ilr-evil", HUB_OK, 1, 1, 8, 2, 2, "bad-pickle"},
-        {"ilr-no-dones", HUB_UNSUPPORTED, 0, 0, 0, 0, 0, ""},
-        {"ilr-open-tail", HUB_UNSUPPORTED, 0, 0, 0, 0, 0, ""},
+        {"ilr-no-dones", HUB_OK, 1, 1, 5, 0, 4, "boundary-unknown"},
+        {"ilr-open-tail", HUB_OK, 1, 2, 6, 0, 4, ""},
     };
     return cr_make_param_array(struct set_case, cases, HUB_COUNT(cases));
 }

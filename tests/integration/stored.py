@@ -194,7 +194,10 @@ def arrow_value(column, feature):
 
 
 def members(path):
-    with tarfile.open(path) as tar:
+    import pyarrow as pa
+
+    packing = "gzip" if path.endswith("gz") else "zstd" if path.endswith(".zst") else None
+    with pa.input_stream(path, compression=packing) as stream, tarfile.open(fileobj=io.BytesIO(stream.read())) as tar:
         for m in tar:
             if m.isreg():
                 yield m.name, tar.extractfile(m).read()
@@ -203,7 +206,7 @@ def members(path):
 def webdataset(folder, document):
     """A plain shard is one episode of samples; frames of il-representations are cut after each true `dones`, and at a shard's end."""
     number = 0
-    for path in sorted(glob.glob(os.path.join(folder, "*.tar"))):
+    for path in sorted(p for end in ("tar", "tar.gz", "tgz", "tar.zst") for p in glob.glob(os.path.join(folder, "*." + end))):
         samples = []  # [(key, {field: value})]
         try:
             for name, data in members(path):

@@ -15,6 +15,7 @@ struct shard {
     struct hub_files *files;
     struct hub_sink *sink;
     struct hub_view path, split;
+    uint32_t file; /* its number */
     struct hub_source source;
     struct hub_tar tar;
     struct hub_pickle pickle;
@@ -163,26 +164,14 @@ static const struct hub_wds_column *find_column(const struct shard *s, const cha
     return NULL;
 }
 
-static struct hub_view stem_of(struct hub_view path)
-{
-    const char *slash = memrchr(path.data, '/', path.size);
-    const struct hub_view name =
-        slash ? (struct hub_view){slash + 1, (size_t)(path.data + path.size - slash - 1)} : path;
-    return (struct hub_view){name.data, name.size - (hub_view_ends(name, ".tar") ? 4 : 0)};
-}
-
 static enum hub_status send_episode(struct shard *s, struct hub_wds_window *w, const char *attributes,
                                     unsigned number, struct hub_error *err)
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf name = HUB_BUF_INIT(4 * KIB), splits = HUB_BUF_INIT(4 * KIB);
     const struct hub_wds_column *rewards = s->frames ? find_column(s, "rews") : NULL;
-    const struct hub_view stem = stem_of(s->path);
-    struct hub_episode e = {.number = -1,
-                            .file = s->source.number,
-                            .steps = w->count,
-                            .success = -1,
-                            .terminated = -1,
-                            .truncated = -1};
+    const struct hub_view stem = hub_wds_stem(s->path);
+    struct hub_episode e = {
+        .number = -1, .file = s->file, .steps = w->count, .success = -1, .terminated = -1, .truncated = -1};
     uint32_t row;
     HUB_TRY(hub_buf_addf(&name, err, s->frames ? "%.*s/%u" : "%.*s", (int)HUB_MIN(stem.size, 200), stem.data,
                          number));
@@ -261,27 +250,55 @@ static enum hub_status report(struct shard *s, struct hub_error *err)
     return hub_wds_finish(&s->columns, s->files, s->sink, s->samples, windows, count, err);
 }
 
+/* What is compressed is unpacked to side data, whose tar is read like any other. */
+static enum hub_status open_shard(struct shard *s, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf head = HUB_BUF_INIT(0);
+    struct hub_source file;
+    struct hub_packed packed = {.source = &file};
+    struct hub_unpacked out = {0};
+    uint8_t magic[4];
+    size_t got;
+    hub_source_file(&file, s->files, s->file);
+    HUB_TRY(hub_source_usable(&file, err));
+    HUB_TRY(hub_files_read(s->files, s->file, 0, magic, sizeof magic, &got, err));
+    packed.size = file.size;
+    packed.packing = hub_packing_of(magic, got);
+    hub_source_file(&s->source, s->files, s->file);
+    if (packed.packing) {
+        const enum hub_status st = hub_unpack(&packed, s->files, &head, &out, err);
+        if (st == HUB_TOO_BIG)
+            return hub_fail(err, st,
+                            "too large to be unpacked here: unpack it to .tar, which is read in place");
+        HUB_TRY(st);
+        hub_source_side(&s->source, s->files, out.offset + out.size);
+    }
+    hub_tar_init(&s->tar, &s->source);
+    s->tar.at = out.offset;
+    return HUB_OK;
+}
+
+static void dispose(struct shard *s)
+{
+    hub_tar_dispose(&s->tar);
+    hub_pickle_dispose(&s->pickle);
+    hub_wds_dispose(&s->columns);
+    hub_buf_dispose(&s->key);
+    free(s->hashes);
+}
+
 enum hub_status hub_wds_inspect(struct hub_files *files, const struct hub_part *part, struct hub_sink *sink,
                                 struct hub_error *err)
 {
+    HUB_CLEANUP(dispose)
+    struct shard s = {
+        .files = files, .sink = sink, .split = part->hint, .key = HUB_BUF_INIT(HUB_TAR_MAX_NAME)};
+    hub_pickle_init(&s.pickle);
     if (part->file_count != 1)
         return hub_fail(err, HUB_INVALID, "a shard is one file");
-    struct shard s = {.files = files,
-                      .sink = sink,
-                      .path = files->entries[part->files[0]].path,
-                      .split = part->hint,
-                      .key = HUB_BUF_INIT(HUB_TAR_MAX_NAME)};
-    hub_source_file(&s.source, files, part->files[0]);
-    HUB_TRY(hub_source_usable(&s.source, err));
-    hub_tar_init(&s.tar, &s.source);
-    hub_pickle_init(&s.pickle);
-    enum hub_status st = walk(&s, err);
-    if (!st)
-        st = report(&s, err);
-    hub_tar_dispose(&s.tar);
-    hub_pickle_dispose(&s.pickle);
-    hub_wds_dispose(&s.columns);
-    hub_buf_dispose(&s.key);
-    free(s.hashes);
-    return st;
+    s.file = part->files[0];
+    s.path = files->entries[s.file].path;
+    HUB_TRY(open_shard(&s, err));
+    HUB_TRY(walk(&s, err));
+    return report(&s, err);
 }

@@ -1,7 +1,8 @@
 /*
  * Tar shards: plain webdataset (https://github.com/webdataset/webdataset) and the pickled frames of
- * il-representations. Here: which files are one dataset, and the plan (one part a shard). Compressed shards
- * are recognised and refused: their members have no place of their own in the file.
+ * il-representations. Here: which files are one dataset, and the plan (one part a shard). The members of a
+ * compressed shard have no place of their own in the file: those of gzip and zstd are unpacked to side data,
+ * others are refused.
  *
  * Problems: compressed-shard, not-fetched, bad-metadata; of a shard: damaged-shard, unterminated-shard,
  * trailing-bytes, repeated-key, repeated-field, skipped-members, bad-pickle, boundary-unknown;
@@ -13,6 +14,7 @@
 #include <stdlib.h>
 
 #define SMALL_FILE MIB /* beside shards there may be notes, indexes and lists */
+#define MAX_METADATA (4 * MIB)
 enum { MAX_SMALL_FILES = 32, MAX_LOOK = 16 };
 
 /* ---- names ---- */
@@ -43,20 +45,40 @@ static size_t digits_at_end(struct hub_view text)
     return n;
 }
 
-struct hub_wds_shard hub_wds_shard_of(struct hub_view path)
+/* Which packing a name promises, and the path without its ending. */
+static enum hub_wds_packing packing_of(struct hub_view path, struct hub_view *stem)
 {
     static const struct {
         const char *end;
         enum hub_wds_packing packing;
-    } ends[] = {{".tar", HUB_WDS_TAR},           {".tar.gz", HUB_WDS_COMPRESSED},
-                {".tgz", HUB_WDS_COMPRESSED},    {".tar.zst", HUB_WDS_COMPRESSED},
-                {".tar.xz", HUB_WDS_COMPRESSED}, {".tar.bz2", HUB_WDS_COMPRESSED}};
-    struct hub_wds_shard shard = {.packing = HUB_WDS_NOT};
+    } ends[] = {{".tar", HUB_WDS_TAR},        {".tar.gz", HUB_WDS_PACKED},  {".tgz", HUB_WDS_PACKED},
+                {".tar.zst", HUB_WDS_PACKED}, {".tar.xz", HUB_WDS_REFUSED}, {".tar.bz2", HUB_WDS_REFUSED}};
     for (size_t i = 0; i < HUB_COUNT(ends); i++)
         if (hub_view_ends(path, ends[i].end)) {
-            shard.packing = ends[i].packing;
-            shard.series = (struct hub_view){path.data, path.size - strlen(ends[i].end)};
+            *stem = (struct hub_view){path.data, path.size - strlen(ends[i].end)};
+            return ends[i].packing;
         }
+    *stem = (struct hub_view){NULL, 0};
+    return HUB_WDS_NOT;
+}
+
+static struct hub_view last_segment(struct hub_view path)
+{
+    const char *slash = memrchr(path.data, '/', path.size);
+    return slash ? (struct hub_view){slash + 1, (size_t)(path.data + path.size - slash - 1)} : path;
+}
+
+struct hub_view hub_wds_stem(struct hub_view path)
+{
+    struct hub_view stem;
+    return packing_of(path, &stem) ? last_segment(stem) : last_segment(path);
+}
+
+struct hub_wds_shard hub_wds_shard_of(struct hub_view path)
+{
+    struct hub_wds_shard shard;
+    shard.packing = packing_of(path, &shard.series);
+    shard.numbered = false;
     size_t digits = digits_at_end(shard.series);
     struct hub_view before = {shard.series.data, shard.series.size - digits};
     if (digits && hub_view_ends(before, "-of-")) { /* train-00003-of-00010 */
@@ -74,9 +96,7 @@ struct hub_wds_shard hub_wds_shard_of(struct hub_view path)
 /* "data/train-" -> "train", "" -> "" */
 static struct hub_view series_name(struct hub_view series)
 {
-    const char *slash = memrchr(series.data, '/', series.size);
-    if (slash)
-        series = (struct hub_view){slash + 1, (size_t)(series.data + series.size - slash - 1)};
+    series = last_segment(series);
     while (series.size && strchr("-_. ", series.data[series.size - 1]))
         series.size--;
     return series;
@@ -85,35 +105,58 @@ static struct hub_view series_name(struct hub_view series)
 /* ---- claims ---- */
 
 /* The first members look like samples: one of them is a file with a key and a field. */
-static bool holds_samples(struct hub_files *files, uint32_t number)
+static bool shows_samples(struct hub_source *source)
 {
-    struct hub_source source;
-    struct hub_tar tar;
+    HUB_CLEANUP(hub_tar_dispose) struct hub_tar tar;
     struct hub_tar_member m;
     struct hub_view key, field;
     bool end = false, found = false;
-    hub_source_file(&source, files, number);
-    hub_tar_init(&tar, &source);
+    hub_tar_init(&tar, source);
     for (unsigned i = 0; i < MAX_LOOK && !found; i++) {
         if (hub_tar_next(&tar, &m, &end, NULL) || end)
             break;
         found = m.regular && hub_wds_split(m.name, &key, &field);
     }
-    hub_tar_dispose(&tar);
     return found;
 }
 
-static bool is_compressed(struct hub_files *files, uint32_t number)
+static bool holds_samples(struct hub_files *files, uint32_t number)
 {
+    struct hub_source source;
+    hub_source_file(&source, files, number);
+    return shows_samples(&source);
+}
+
+/* How a file is packed: a shard's name promises it, its first bytes say it. */
+static struct hub_packed packed_of(struct hub_source *source)
+{
+    struct hub_packed packed = {.source = source, .size = source->size};
+    const uint8_t *head;
+    size_t got;
+    if (!hub_source_peek(source, 0, 4, &head, &got, NULL))
+        packed.packing = hub_packing_of(head, got);
+    return packed;
+}
+
+static bool unpacks_to_samples(struct hub_files *files, uint32_t number)
+{
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf head = HUB_BUF_INIT(64 * KIB);
+    struct hub_source file, memory;
+    hub_source_file(&file, files, number);
+    const struct hub_packed packed = packed_of(&file);
+    if (!packed.packing || hub_unpack_head(&packed, &head, NULL))
+        return false;
+    hub_source_memory(&memory, head.data, head.size);
+    return shows_samples(&memory);
+}
+
+static bool is_refused(struct hub_files *files, uint32_t number)
+{
+    static const uint8_t xz[] = {0xfd, '7', 'z', 'X'};
     uint8_t head[4];
     size_t got;
     return !hub_files_read(files, number, 0, head, sizeof head, &got, NULL) && got == sizeof head &&
-           (memcmp(head, "\x1f\x8b", 2) == 0 || memcmp(head, "\x28\xb5\x2f\xfd", 4) == 0 ||
-            memcmp(head,
-                   "\xfd"
-                   "7zX",
-                   4) == 0 ||
-            memcmp(head, "BZh", 3) == 0);
+           (memcmp(head, xz, sizeof xz) == 0 || memcmp(head, "BZh", 3) == 0);
 }
 
 /* One of a numbered series that was never fetched may be a shard; a real one beside it knows better. */
@@ -125,7 +168,9 @@ static int bid_on(struct hub_files *listing, uint32_t number, enum hub_wds_packi
         return 20;
     if (packing == HUB_WDS_TAR)
         return holds_samples(listing, number) ? 55 : 0;
-    return is_compressed(listing, number) ? 40 : 0;
+    if (packing == HUB_WDS_PACKED)
+        return unpacks_to_samples(listing, number) ? 45 : 0;
+    return is_refused(listing, number) ? 40 : 0;
 }
 
 /* A directory of nothing but shards. */
@@ -140,8 +185,7 @@ static int claim_directory(struct hub_files *listing)
             return 0;
         if (shard.packing == HUB_WDS_NOT && (e->size > SMALL_FILE || ++small > MAX_SMALL_FILES))
             return 0;
-        if (shard.packing != HUB_WDS_NOT &&
-            (first == HUB_NONE || (packing == HUB_WDS_COMPRESSED && shard.packing == HUB_WDS_TAR))) {
+        if (shard.packing != HUB_WDS_NOT && (first == HUB_NONE || shard.packing < packing)) {
             first = i;
             packing = shard.packing;
         }
@@ -206,7 +250,7 @@ static int claim_files(struct hub_files *listing, struct hub_claim *claim)
 struct plan {
     struct hub_files *files;
     struct hub_sink *sink;
-    uint32_t shards, compressed, first, parts;
+    uint32_t shards, refused, first, parts;
     bool several; /* series: each is a split */
 };
 
@@ -216,8 +260,8 @@ static void count_shards(struct plan *p)
     p->first = HUB_NONE;
     for (uint32_t i = 0; i < p->files->count; i++) {
         const struct hub_wds_shard shard = hub_wds_shard_of(p->files->entries[i].path);
-        p->compressed += shard.packing == HUB_WDS_COMPRESSED;
-        if (shard.packing != HUB_WDS_TAR)
+        p->refused += shard.packing == HUB_WDS_REFUSED;
+        if (shard.packing == HUB_WDS_NOT || shard.packing == HUB_WDS_REFUSED)
             continue;
         if (p->shards++ == 0)
             p->first = i;
@@ -227,28 +271,41 @@ static void count_shards(struct plan *p)
     }
 }
 
+/* The first member of the first shard, which may be packed. */
+static enum hub_status read_metadata(struct hub_source *source, struct hub_buf *json, bool *found,
+                                     struct hub_error *err)
+{
+    HUB_CLEANUP(hub_tar_dispose) struct hub_tar tar;
+    HUB_CLEANUP(hub_pickle_dispose) struct hub_pickle pickle;
+    struct hub_tar_member m;
+    bool end = false;
+    hub_tar_init(&tar, source);
+    hub_pickle_init(&pickle);
+    *found = !hub_tar_next(&tar, &m, &end, NULL) && !end && hub_view_is(m.name, WDS_METADATA);
+    if (!*found)
+        return HUB_OK;
+    HUB_TRY(hub_pickle_read(&pickle, source, m.offset, m.size, err));
+    return hub_pickle_json(&pickle, source, pickle.root, json, err);
+}
+
 static enum hub_status send_metadata(struct plan *p, struct hub_error *err)
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf json = HUB_BUF_INIT((size_t)HUB_MAX_TEXT);
-    HUB_CLEANUP(hub_tar_dispose) struct hub_tar tar;
-    HUB_CLEANUP(hub_pickle_dispose) struct hub_pickle pickle;
-    struct hub_source source;
-    struct hub_tar_member m;
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf head = HUB_BUF_INIT(MAX_METADATA);
+    struct hub_source source, memory;
     struct hub_error why = {0};
-    bool end = false;
+    bool found = false;
     hub_source_file(&source, p->files, p->first);
-    hub_tar_init(&tar, &source);
-    hub_pickle_init(&pickle);
-    if (hub_tar_next(&tar, &m, &end, NULL) || end || !hub_view_is(m.name, WDS_METADATA))
-        return HUB_OK;
-    enum hub_status st = hub_pickle_read(&pickle, &source, m.offset, m.size, &why);
+    const struct hub_packed packed = packed_of(&source);
+    enum hub_status st = packed.packing ? hub_unpack_head(&packed, &head, &why) : HUB_OK;
+    hub_source_memory(&memory, head.data, head.size);
     if (!st)
-        st = hub_pickle_json(&pickle, &source, pickle.root, &json, &why);
-    if (st == HUB_NO_MEMORY || st == HUB_IO)
-        return hub_fail(err, st, "%s", why.detail);
-    if (st)
+        st = read_metadata(packed.packing ? &memory : &source, &json, &found, &why);
+    if (st && !hub_is_local(st))
+        return hub_pass(st, &why, err);
+    if (st && found)
         return hub_sink_problem(p->sink, "bad-metadata", HUB_VIEW(WDS_METADATA), err, "%s", why.detail);
-    return hub_sink_fact(p->sink, "metadata", hub_buf_view(&json), err);
+    return found ? hub_sink_fact(p->sink, "metadata", hub_buf_view(&json), err) : HUB_OK;
 }
 
 static bool printable(struct hub_view text)
@@ -265,10 +322,10 @@ static enum hub_status send_part(struct plan *p, uint32_t file, struct hub_error
     const struct hub_view path = p->files->entries[file].path;
     const struct hub_wds_shard shard = hub_wds_shard_of(path);
     struct hub_view split = series_name(shard.series);
-    if (shard.packing == HUB_WDS_COMPRESSED)
+    if (shard.packing == HUB_WDS_REFUSED)
         return hub_sink_problem(p->sink, "compressed-shard", path, err,
-                                "its members cannot be addressed in place");
-    if (shard.packing != HUB_WDS_TAR)
+                                "bzip2 and xz are not read: unpack it to .tar");
+    if (shard.packing == HUB_WDS_NOT)
         return HUB_OK;
     HUB_TRY(hub_report_unusable(p->files, file, p->sink, "a shard that cannot be read", &usable, err));
     if (!usable)
@@ -283,9 +340,8 @@ static enum hub_status plan(struct hub_files *files, struct hub_sink *sink, stru
 {
     struct plan p = {.files = files, .sink = sink};
     count_shards(&p);
-    if (p.shards == 0 && p.compressed)
-        return hub_fail(err, HUB_UNSUPPORTED,
-                        "compressed shards: their members cannot be addressed in place; unpack them to .tar");
+    if (p.shards == 0 && p.refused)
+        return hub_fail(err, HUB_UNSUPPORTED, "shards compressed by bzip2 or xz: unpack them to .tar");
     if (p.shards == 0)
         return hub_fail(err, HUB_NOT_ACCEPTABLE, "there are no tar shards");
     HUB_TRY(send_metadata(&p, err));

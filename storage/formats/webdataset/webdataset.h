@@ -5,6 +5,7 @@
 #include "storage/formats/kit/kit.h"
 #include "storage/formats/pickle/pickle.h"
 #include "storage/formats/tar.h"
+#include "storage/formats/unpack.h"
 
 #define WDS_METADATA "_metadata.meta.pickle" /* the first member of a shard of il-representations */
 enum { WDS_MAX_SAMPLES = 4000000, WDS_MAX_COLUMNS = 4096, WDS_MAX_VALUES = 24000000 };
@@ -15,7 +16,8 @@ enum { WDS_MAX_SAMPLES = 4000000, WDS_MAX_COLUMNS = 4096, WDS_MAX_VALUES = 24000
  * it. False: it belongs to no sample (no dot, no key, __meta__). */
 bool hub_wds_split(struct hub_view name, struct hub_view *key, struct hub_view *field);
 
-enum hub_wds_packing { HUB_WDS_NOT, HUB_WDS_TAR, HUB_WDS_COMPRESSED };
+/* PACKED: by gzip or zstd, unpacked to side data; REFUSED: by another compressor. */
+enum hub_wds_packing { HUB_WDS_NOT, HUB_WDS_TAR, HUB_WDS_PACKED, HUB_WDS_REFUSED };
 struct hub_wds_shard {
     enum hub_wds_packing packing;
     struct hub_view series; /* the path before its number; the whole stem when it has none */
@@ -23,6 +25,8 @@ struct hub_wds_shard {
 };
 /** "train-000012.tar" -> tar, "train-" */
 struct hub_wds_shard hub_wds_shard_of(struct hub_view path);
+/** "data/train-000012.tar.gz" -> "train-000012" */
+struct hub_view hub_wds_stem(struct hub_view path);
 
 /* ---- column.c ---- */
 

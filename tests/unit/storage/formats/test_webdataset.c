@@ -55,9 +55,9 @@ ParameterizedTestParameters(webdataset, shards)
         {"000012.tar", HUB_WDS_TAR, true, ""},
         {"train-00003-of-00010.tar", HUB_WDS_TAR, true, "train-"},
         {"demos.tar", HUB_WDS_TAR, false, "demos"},
-        {"demos.tgz", HUB_WDS_COMPRESSED, false, "demos"},
-        {"a/b-1.tar.zst", HUB_WDS_COMPRESSED, true, "a/b-"},
-        {"x.tar.gz", HUB_WDS_COMPRESSED, false, "x"},
+        {"demos.tgz", HUB_WDS_PACKED, false, "demos"},
+        {"a/b-1.tar.zst", HUB_WDS_PACKED, true, "a/b-"},
+        {"x.tar.gz", HUB_WDS_PACKED, false, "x"},
         {"x.zip", HUB_WDS_NOT, false, ""},
         {"tar", HUB_WDS_NOT, false, ""},
     };

@@ -1,0 +1,39 @@
+/**
+ * Streams that are packed as a whole: read from the front, block by block, into memory or into the side data
+ * of the job. Deflate (RFC 1951), gzip of one or more members (RFC 1952), Zstandard of one or more frames (RFC
+ * 8878) with windows up to 64 MiB. What grows over HUB_UNPACK_RATIO times its size is refused.
+ */
+#ifndef HUB_FORMATS_UNPACK_H
+#define HUB_FORMATS_UNPACK_H
+
+#include "storage/formats/source.h"
+
+enum { HUB_UNPACK_RATIO = 1024 };
+
+enum hub_packing { HUB_PACKED_NOT, HUB_PACKED_DEFLATE, HUB_PACKED_GZIP, HUB_PACKED_ZSTD };
+
+struct hub_packed {
+    struct hub_source *source;
+    uint64_t offset, size; /* of the packed bytes */
+    enum hub_packing packing;
+};
+
+/** GZIP or ZSTD by the first 4 bytes, else NOT. */
+enum hub_packing hub_packing_of(const uint8_t *head, size_t size);
+
+/** The first bytes, up to the limit of `head`; fewer at the end. HUB_CORRUPT, HUB_UNSUPPORTED. */
+HUB_MUST_USE enum hub_status hub_unpack_head(const struct hub_packed *packed, struct hub_buf *head,
+                                             struct hub_error *err);
+
+struct hub_unpacked {
+    uint64_t offset, size; /* in HUB_SIDE_FILE */
+    uint32_t crc;          /* CRC-32 of all */
+};
+
+/** All of it as side data; `head` gets its first bytes, up to its limit. HUB_TOO_BIG: there is no room, or it
+ * grows too much. HUB_CORRUPT: what was unpacked before the damage is of no use. */
+HUB_MUST_USE enum hub_status hub_unpack(const struct hub_packed *packed, struct hub_files *files,
+                                        struct hub_buf *head, struct hub_unpacked *out,
+                                        struct hub_error *err);
+
+#endif
