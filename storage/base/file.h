@@ -10,9 +10,12 @@
 
 #include <stdatomic.h>
 
+struct hub_source; /* storage/base/fetch.h */
+
 struct hub_file {
     atomic_uint refs;
     int fd;
+    const struct hub_source *source; /* NULL: its bytes lie in place; else they have to be fetched */
     bool sealed;            /* one of the hub's own: its stamp is its seal, for it may come from a backup */
     atomic_bool blocking;   /* its file system knows no RWF_NOWAIT */
     struct hub_stamp stamp; /* when it was opened */
@@ -35,7 +38,7 @@ enum {
     HUB_READ_NOWAIT = 1
 }; /* answer from the page cache only: HUB_AGAIN when a page is cold (preadv2 RWF_NOWAIT) */
 
-/** Plain bytes of a file: all of them or a reason. HUB_CORRUPT when the file ends early. */
+/** Plain bytes of a file that lie in place: all of them or a reason. HUB_CORRUPT when the file ends early. */
 HUB_MUST_USE enum hub_status hub_read_bytes(struct hub_file *file, uint64_t offset, void *out, size_t size,
                                             unsigned flags, struct hub_error *err);
 

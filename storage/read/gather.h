@@ -49,7 +49,9 @@ struct hub_price {
     uint64_t bytes_out, bytes_read, bytes_decode, reads, scratch;
     uint64_t steps, limit;
     double ns;
-    bool nulls; /* there may be some */
+    bool nulls;              /* there may be some */
+    struct hub_wants *wants; /* NULL: not noted */
+    enum hub_status status;  /* of noting them */
 };
 
 /** May `n` more chunks, extents or pages be looked at? Else the price ends here. */
@@ -57,6 +59,14 @@ static inline bool hub_price_steps(struct hub_price *price, uint64_t n)
 {
     price->steps += n;
     return price->steps < price->limit;
+}
+
+/** Bytes that the gathering of a cut is going to read. */
+static inline void hub_price_want(struct hub_price *price, const struct hub_cut *cut, uint64_t offset,
+                                  uint64_t size)
+{
+    if (price->wants && !price->status)
+        price->status = hub_wants_add(price->wants, cut->piece->file, offset, size, NULL);
 }
 
 /** A piece kind: one const instance each, listed in plan.c. */
@@ -95,7 +105,9 @@ static inline uint64_t hub_cut_index(const struct hub_cut *cut, uint64_t i)
 /** Read a simplified box whose `from` strides are a file's, its first element at `offset`. */
 HUB_MUST_USE enum hub_status hub_box_read(const struct hub_gather *g, struct hub_file *file, uint64_t offset,
                                           const struct hub_box *box, uint8_t *to, struct hub_error *err);
-void hub_box_price(const struct hub_box *box, struct hub_price *price);
+/** What that takes; `offset` as there. */
+void hub_box_price(const struct hub_cut *cut, const struct hub_box *box, uint64_t offset,
+                   struct hub_price *price);
 
 /* What things take on warm pages, in nanoseconds; measured by tests/bench/micro_gather.c, rounded up. */
 #define HUB_NS_PLAN 300.0      /* a plan, its checks and its output */

@@ -336,9 +336,10 @@ static void price(const struct hub_plan *plan, const struct hub_cut *cut, struct
             price->bytes_decode += w.chunk_bytes;
             price->ns += decode_ns(&w, visit.chunk);
         } else if (read_alone(&w, &visit, size)) {
-            hub_box_price(&visit.box, price);
+            hub_box_price(cut, &visit.box, offset + w.grid->at, price);
             continue;
         }
+        hub_price_want(price, cut, offset, size);
         const bool joins = collected && collected < RUN_CHUNKS && offset >= end &&
                            offset - end <= HUB_READ_GAP && offset + size - start <= HUB_READ_RUN;
         if (!joins) {

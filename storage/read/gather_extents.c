@@ -110,6 +110,7 @@ static void price(const struct hub_plan *plan, const struct hub_cut *cut, struct
         }
         end = e->offset + e->length;
         wanted += e->length;
+        hub_price_want(price, cut, e->offset, e->length);
     }
     price->reads += reads;
     price->bytes_read += bytes;

@@ -252,6 +252,7 @@ static void price_page(const struct reader *r, const struct hub_page *page, stru
     const double unpack = r->column->codec == HUB_PAGE_PLAIN ? 0 : HUB_NS_UNPACK_BYTE,
                  written = deflate ? deflate->ns_byte : unpack,
                  stored = HUB_NS_READ_BYTE + (deflate ? deflate->ns_stored : 0);
+    hub_price_want(price, r->cut, page->offset, page->stored);
     price->reads++;
     price->bytes_read += page->stored;
     price->bytes_decode += page->decoded;

@@ -107,6 +107,22 @@ static enum hub_status read_tiles(const struct hub_gather *g, struct hub_file *f
     return HUB_OK;
 }
 
+/* On to the next of the outer axes; false: that was the last. */
+static inline bool turn(const struct reading *r, uint64_t *at, uint64_t *offset, uint8_t **to)
+{
+    for (unsigned i = r->outer_rank; i > 0;) {
+        const struct hub_box_dim *dim = &r->outer[--i];
+        *offset += (uint64_t)dim->from;
+        *to += dim->to;
+        if (++at[i] < dim->n)
+            return true;
+        at[i] = 0;
+        *offset -= (uint64_t)dim->from * dim->n;
+        *to -= dim->to * (int64_t)dim->n;
+    }
+    return false;
+}
+
 enum hub_status hub_box_read(const struct hub_gather *g, struct hub_file *file, uint64_t offset,
                              const struct hub_box *box, uint8_t *to, struct hub_error *err)
 {
@@ -116,27 +132,30 @@ enum hub_status hub_box_read(const struct hub_gather *g, struct hub_file *file, 
         if (!box->dim[i].n)
             return HUB_OK;
     plan_reading(box, &r);
-    for (;;) {
+    do
         HUB_TRY(read_tiles(g, file, offset, &r, to, err));
-        unsigned i = r.outer_rank;
-        while (i > 0) {
-            const struct hub_box_dim *dim = &r.outer[--i];
-            offset += (uint64_t)dim->from;
-            to += dim->to;
-            if (++at[i] < dim->n)
-                break;
-            at[i] = 0;
-            offset -= (uint64_t)dim->from * dim->n;
-            to -= dim->to * (int64_t)dim->n;
-            if (i == 0)
-                return HUB_OK;
-        }
-        if (r.outer_rank == 0)
-            return HUB_OK;
-    }
+    while (turn(&r, at, &offset, &to));
+    return HUB_OK;
 }
 
-void hub_box_price(const struct hub_box *box, struct hub_price *price)
+/* Tiles follow each other so closely that they are fetched as one. */
+static void want_reads(const struct hub_cut *cut, const struct reading *r, uint64_t offset,
+                       struct hub_price *price)
+{
+    uint64_t at[HUB_MAX_RANK + 2] = {0}, low = 0, size = r->inner.item;
+    uint8_t *nowhere = NULL;
+    for (unsigned i = 0; i < r->inner.rank; i++) {
+        const struct hub_box_dim *dim = &r->inner.dim[i];
+        size += (dim->n - 1) * width_of(dim->from);
+        low += dim->from < 0 ? (dim->n - 1) * width_of(dim->from) : 0;
+    }
+    do
+        hub_price_want(price, cut, offset - low, size);
+    while (turn(r, at, &offset, &nowhere));
+}
+
+void hub_box_price(const struct hub_cut *cut, const struct hub_box *box, uint64_t offset,
+                   struct hub_price *price)
 {
     struct reading r;
     plan_reading(box, &r);
@@ -152,6 +171,8 @@ void hub_box_price(const struct hub_box *box, struct hub_price *price)
         price->scratch = HUB_MAX(price->scratch, r.span);
         price->ns += moved * (HUB_NS_MOVE + (double)box->item * HUB_NS_COPY_BYTE);
     }
+    if (price->wants && moved > 0)
+        want_reads(cut, &r, offset, price);
 }
 
 static struct hub_box box_of(const struct hub_plan *plan, const struct hub_cut *cut, int64_t out_stride)
@@ -170,15 +191,20 @@ static struct hub_box box_of(const struct hub_plan *plan, const struct hub_cut *
     return box;
 }
 
+/* Of the lowest row. */
+static uint64_t offset_of(const struct hub_cut *cut)
+{
+    return cut->piece->offset + cut->row * (uint64_t)cut->piece->row_stride;
+}
+
 static enum hub_status gather(struct hub_gather *g, const struct hub_cut *cut, struct hub_error *err)
 {
     int64_t out_stride;
     uint8_t *to = hub_cut_out(g, cut, &out_stride);
     const struct hub_box box = box_of(g->plan, cut, out_stride);
-    const uint64_t offset = cut->piece->offset + cut->row * (uint64_t)cut->piece->row_stride;
     struct hub_file *file;
     HUB_TRY(hub_gather_file(g, cut->piece, &file, err));
-    return hub_box_read(g, file, offset, &box, to, err);
+    return hub_box_read(g, file, offset_of(cut), &box, to, err);
 }
 
 static void price(const struct hub_plan *plan, const struct hub_cut *cut, struct hub_price *price)
@@ -186,7 +212,7 @@ static void price(const struct hub_plan *plan, const struct hub_cut *cut, struct
     const struct hub_box box =
         box_of(plan, cut, cut->direction * (int64_t)hub_variant_row_bytes(plan->variant));
     if (hub_price_steps(price, 1))
-        hub_box_price(&box, price);
+        hub_box_price(cut, &box, offset_of(cut), price);
 }
 
 const struct hub_piece_ops hub_piece_strided = {.price = price, .gather = gather};

@@ -136,14 +136,19 @@ static enum hub_status note_file(struct hub_plan_files *files, uint32_t number, 
     return HUB_OK;
 }
 
+struct hub_file *hub_plan_files_get(const struct hub_plan_files *files, uint32_t number)
+{
+    const uint32_t at = files ? place_of(files, number) : 0;
+    return files && at < files->count && files->items[at].number == number ? files->items[at].file : NULL;
+}
+
 enum hub_status hub_gather_file(const struct hub_gather *g, const struct hub_piece *piece,
                                 struct hub_file **out, struct hub_error *err)
 {
-    const struct hub_plan_files *files = g->plan->files;
-    const uint32_t at = files ? place_of(files, piece->file) : 0;
-    if (!files || at == files->count || files->items[at].number != piece->file || !files->items[at].file)
+    struct hub_file *file = hub_plan_files_get(g->plan->files, piece->file);
+    if (!file)
         return hub_fail(err, HUB_INVALID, "file %u of the plan is not open", piece->file);
-    *out = files->items[at].file;
+    *out = file;
     return HUB_OK;
 }
 
@@ -183,6 +188,8 @@ static enum hub_status walk(struct hub_plan *plan, struct hub_price *price, stru
         if (plan->files && hub_piece_in_file(cut.piece))
             HUB_TRY(note_file(plan->files, cut.piece->file, err));
         ops->price(plan, &cut, price);
+        if (price->status)
+            return hub_fail(err, price->status, "no memory for what is to be fetched");
         if (price->steps >= price->limit)
             return HUB_AGAIN;
         if (price->bytes_out > HUB_MAX_OUT)
@@ -203,7 +210,8 @@ enum hub_status hub_plan_price(struct hub_plan *plan, struct hub_error *err)
         return hub_fail(err, HUB_TOO_BIG, "more than 2 GiB of rows");
     struct hub_price price = {.ns = HUB_NS_PLAN,
                               .bytes_out = var ? 0 : s->count * row_bytes,
-                              .limit = plan->step_limit ? plan->step_limit : UINT64_MAX};
+                              .limit = plan->step_limit ? plan->step_limit : UINT64_MAX,
+                              .wants = plan->wants};
     plan->piece = s->count ? piece_of(plan->layout, plan->array, lowest(s)) : 0;
     if (var || row_bytes)
         HUB_TRY(walk(plan, &price, err));

@@ -7,7 +7,7 @@
 #ifndef HUB_READ_READ_H
 #define HUB_READ_READ_H
 
-#include "storage/base/file.h"
+#include "storage/base/fetch.h"
 #include "storage/base/parallel.h"
 #include "storage/base/roots.h"
 #include "storage/model/layout.h"
@@ -31,9 +31,26 @@ struct hub_store_options {
     uint32_t max_open;             /* cached descriptors; default 512 */
 };
 
+/** A kind of store: one const instance each. What the functions do is said below. */
+struct hub_store_kind {
+    bool in_place; /* the bytes of all its files */
+    enum hub_status (*open)(const struct hub_store_options *options, struct hub_store **out,
+                            struct hub_error *err);
+    void (*close)(struct hub_store *store);
+    enum hub_status (*get)(struct hub_store *store, const struct hub_file_ref *ref, struct hub_file **out,
+                           struct hub_error *err);
+    void (*forget)(struct hub_store *store, uint32_t root, const char *prefix);
+};
+extern const struct hub_store_kind hub_store_local;
+/** The one of this program. */
+extern const struct hub_store_kind *const hub_store_kind;
+
 HUB_MUST_USE enum hub_status hub_store_open(const struct hub_store_options *options, struct hub_store **out,
                                             struct hub_error *err);
+/** After the last fetch of its files was done or failed. */
 void hub_store_close(struct hub_store *store);
+/** No file of this store has to be fetched: nobody needs to note what is read. */
+bool hub_store_in_place(void);
 
 /**
  * A file, counted: the store keeps recently used ones open (an LRU of descriptors). One whose stamp is not
@@ -72,6 +89,8 @@ struct hub_plan_files {
     struct hub_plan_file *items;
     uint32_t count, capacity;
 };
+/** One that is open, borrowed; else NULL. */
+struct hub_file *hub_plan_files_get(const struct hub_plan_files *files, uint32_t number);
 void hub_plan_files_close(struct hub_plan_files *files); /* the list stays */
 void hub_plan_files_dispose(struct hub_plan_files *files);
 
@@ -81,7 +100,9 @@ struct hub_plan {
     const struct hub_variant *variant;
     struct hub_plan_files *files; /* where those that it reads are noted, and found open; NULL: only priced */
     struct hub_slice slice;       /* in rows of the array: window already added */
-    uint64_t step_limit;          /* 0: none; else fewer chunks, extents and pages than that are looked at */
+    struct hub_wants *wants;      /* where what it reads is noted, to be fetched; NULL: all lies in place */
+    const struct hub_file_fetch *fetch; /* of these wants, once it is done */
+    uint64_t step_limit; /* 0: none; else fewer chunks, extents and pages than that are looked at */
 
     /* filled by hub_plan_price */
     uint32_t piece;        /* of the array, that holds the lowest row */

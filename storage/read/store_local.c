@@ -178,7 +178,7 @@ static void forget(struct hub_store *store, bool every_root, uint32_t root, cons
     }
 }
 
-void hub_store_forget(struct hub_store *store, uint32_t root, const char *prefix)
+static void forget_below(struct hub_store *store, uint32_t root, const char *prefix)
 {
     forget(store, false, root, prefix);
 }
@@ -236,8 +236,8 @@ static enum hub_status new_file(const struct hub_file_ref *ref, uint64_t hash, i
     return HUB_OK;
 }
 
-enum hub_status hub_file_get(struct hub_store *store, const struct hub_file_ref *ref, struct hub_file **out,
-                             struct hub_error *err)
+static enum hub_status get(struct hub_store *store, const struct hub_file_ref *ref, struct hub_file **out,
+                           struct hub_error *err)
 {
     const uint64_t hash = hash_of(ref->root, ref->path);
     struct cached *file = ref->expect ? find_cached(store, ref, hash) : NULL;
@@ -276,26 +276,8 @@ static enum hub_status fill_store(struct hub_store *store, const struct hub_stor
     return HUB_OK;
 }
 
-enum hub_status hub_store_open(const struct hub_store_options *options, struct hub_store **out,
-                               struct hub_error *err)
+static void close_store(struct hub_store *store)
 {
-    struct hub_store *store = calloc(1, sizeof *store);
-    HUB_TRY(hub_allocated(store, err));
-    for (unsigned i = 0; i < SHARDS; i++)
-        pthread_mutex_init(&store->shards[i].lock, NULL);
-    const enum hub_status st = fill_store(store, options, err);
-    if (st) {
-        hub_store_close(store);
-        return st;
-    }
-    *out = store;
-    return HUB_OK;
-}
-
-void hub_store_close(struct hub_store *store)
-{
-    if (!store)
-        return;
     forget(store, true, 0, "");
     for (unsigned i = 0; i < SHARDS; i++) {
         free(store->shards[i].buckets);
@@ -304,3 +286,22 @@ void hub_store_close(struct hub_store *store)
     free(store->state);
     free(store);
 }
+
+static enum hub_status open_store(const struct hub_store_options *options, struct hub_store **out,
+                                  struct hub_error *err)
+{
+    struct hub_store *store = calloc(1, sizeof *store);
+    HUB_TRY(hub_allocated(store, err));
+    for (unsigned i = 0; i < SHARDS; i++)
+        pthread_mutex_init(&store->shards[i].lock, NULL);
+    const enum hub_status st = fill_store(store, options, err);
+    if (st) {
+        close_store(store);
+        return st;
+    }
+    *out = store;
+    return HUB_OK;
+}
+
+const struct hub_store_kind hub_store_local = {
+    .in_place = true, .open = open_store, .close = close_store, .get = get, .forget = forget_below};

@@ -70,7 +70,7 @@ static enum hub_status read_all(struct hub_hasher *h, const struct wanted *w, st
             hash_wanted(h);
         if (h->stop)
             return hub_fail(err, HUB_CANCELLED, "stopped");
-        HUB_TRY(hub_read_bytes(file, at, block, n, 0, err));
+        HUB_TRY(hub_fetch_read(file, at, block, n, err));
         HUB_TRY(add_block(sums, (struct hub_view){block, n}, err));
         at += n;
         atomic_store_explicit(&h->hashed, at, memory_order_relaxed);
