@@ -270,11 +270,11 @@ static enum hub_status encode(struct field_request *fr, struct hub_response *res
     return hub_selection_unchanged(&fr->selection, err);
 }
 
-/* Peak of memory: rows, scratch, and what the representation takes besides. */
+/* Peak of memory: rows, what is fetched for them, scratch, and what the representation takes besides. */
 static uint64_t peak_of(const struct field_request *fr)
 {
     const struct hub_writer *writer = fr->encoding.as->writer;
-    return fr->selection.bytes_out + fr->selection.scratch + 4096 +
+    return fr->selection.bytes_out + fr->selection.bytes_fetched + fr->selection.scratch + 4096 +
            (writer->memory ? writer->memory(&fr->encoding) : 0);
 }
 
@@ -306,6 +306,7 @@ static enum hub_status answer(struct hub_request *request, struct field_request 
                                    e->as->writer->length ? e->as->writer->length(e) : HUB_LENGTH_UNKNOWN,
                                    err);
     HUB_TRY(hub_budget_take(request->app->budget, request, response, peak_of(fr), err));
+    HUB_TRY(hub_selection_fetch(request, &fr->selection, err));
     return encode(fr, response, err);
 }
 
@@ -400,16 +401,20 @@ static void free_kept(void *state)
 }
 
 /* What was chosen and priced serves again on a worker. Of those that wait only a few may hold layouts, none
- * may that waits for memory, and no file stays open: the others do all of it again. */
+ * may that waits for memory, and no file stays open: the others do all of it again. Who waits for bytes keeps
+ * all of it, for that is what they were fetched for. */
 static void keep(struct hub_request *request, struct field_request *fr)
 {
-    const bool may = fr->priced && fr->selection.count == 1 && !request->wants;
-    struct field_request *kept = may && atomic_load(&kept_requests) < MAX_KEPT ? malloc(sizeof *kept) : NULL;
+    const bool may =
+        fr->priced && fr->selection.count == 1 && !request->wants && atomic_load(&kept_requests) < MAX_KEPT;
+    struct field_request *kept = may || request->fetch ? malloc(sizeof *kept) : NULL;
     if (!kept) {
+        request->fetch = NULL;
         field_request_dispose(fr);
         return;
     }
-    hub_plan_files_close(&fr->selection.files);
+    if (!request->fetch)
+        hub_plan_files_close(&fr->selection.files);
     *kept = *fr;
     request->state = kept;
     request->free_state = free_kept;

@@ -174,15 +174,44 @@ static enum hub_status headers(struct hub_request *request, const struct hub_tar
     return digest_header(request, b, response, err);
 }
 
+static void put_fetch(void *fetch)
+{
+    hub_fetch_put(fetch);
+}
+
+/* The range where it does not lie in place. It may have been fetched for this request, from this very file.
+ */
+static enum hub_status fetch_range(struct hub_request *request, const struct bytes *b, void *out,
+                                   struct hub_error *err)
+{
+    struct hub_file_fetch *fetch = request->state;
+    enum hub_status st;
+    if (fetch && fetch->items->offset == b->first && fetch->items->size == b->count &&
+        hub_stamp_equal(&fetch->items->file->stamp, &b->file->stamp)) {
+        st = hub_fetch_result(fetch, err);
+    } else {
+        hub_fetch_put(fetch);
+        request->free_state = put_fetch;
+        st = hub_fetch_range(b->file, b->first, b->count, &fetch, err);
+        request->state = fetch;
+    }
+    request->fetch = st == HUB_AGAIN ? fetch : NULL;
+    if (!st)
+        memcpy(out, fetch->items->data, (size_t)b->count);
+    return st;
+}
+
 static enum hub_status read_range(struct hub_request *request, struct bytes *b, struct hub_response *response,
                                   struct hub_error *err)
 {
-    HUB_TRY(hub_budget_take(request->app->budget, request, response, b->count + 4096, err));
+    const uint64_t fetched = b->file->source ? b->count : 0;
+    HUB_TRY(hub_budget_take(request->app->budget, request, response, b->count + fetched + 4096, err));
     response->kind = HUB_BODY_BUFFER;
     response->buffer.limit = BUFFERED_RANGE + 4096;
     HUB_TRY(hub_buf_reserve(&response->buffer, (size_t)b->count, err));
-    HUB_TRY(hub_read_bytes(b->file, b->first, response->buffer.data, (size_t)b->count,
-                           request->may_block ? 0 : HUB_READ_NOWAIT, err));
+    HUB_TRY(fetched ? fetch_range(request, b, response->buffer.data, err)
+                    : hub_read_bytes(b->file, b->first, response->buffer.data, (size_t)b->count,
+                                     request->may_block ? 0 : HUB_READ_NOWAIT, err));
     response->buffer.size = (size_t)b->count;
     return hub_file_unchanged(b->file, err);
 }

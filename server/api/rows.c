@@ -12,6 +12,8 @@ enum { INLINE_STEPS = 2048 };
 void hub_selection_dispose(struct hub_selection *s)
 {
     hub_plan_files_dispose(&s->files);
+    hub_wants_dispose(&s->wants);
+    hub_fetch_put(s->fetch);
     for (uint32_t i = 0; i < s->count; i++)
         hub_layout_put(s->fields[i].layout);
     free(s->fields);
@@ -127,10 +129,11 @@ enum hub_status hub_selection_price(struct hub_request *request, struct hub_sele
                                     struct hub_error *err)
 {
     uint64_t steps = 0;
-    s->bytes_out = s->scratch = s->cost_us = 0;
+    s->bytes_out = s->scratch = s->cost_us = s->wants.count = 0;
     for (uint32_t i = 0; i < s->count; i++) {
         struct hub_plan *plan = &s->fields[i].plan;
         plan->files = &s->files;
+        plan->wants = hub_store_in_place() ? NULL : &s->wants;
         plan->step_limit = request->may_block ? 0 : INLINE_STEPS + 1 - steps;
         HUB_TRY(hub_plan_price(plan, err));
         steps += plan->steps;
@@ -138,6 +141,7 @@ enum hub_status hub_selection_price(struct hub_request *request, struct hub_sele
         s->scratch = HUB_MAX(s->scratch, plan->scratch_peak);
         s->cost_us += plan->cost_us;
     }
+    s->bytes_fetched = hub_wants_join(&s->wants);
     return HUB_OK;
 }
 
@@ -148,12 +152,30 @@ enum hub_status hub_selection_open(struct hub_request *request, struct hub_selec
         s->fields[i].plan.files = &s->files; /* the selection may have moved */
     for (uint32_t i = 0; i < s->files.count; i++) {
         struct hub_plan_file *file = &s->files.items[i];
+        if (file->file)
+            continue;
         HUB_TRY(
             file->number == HUB_SIDE_FILE
                 ? open_side(request, s, &file->file, err)
                 : hub_files_open(request, s->dataset, &s->dataset->files[file->number], &file->file, err));
     }
     return HUB_OK;
+}
+
+enum hub_status hub_selection_fetch(struct hub_request *request, struct hub_selection *s,
+                                    struct hub_error *err)
+{
+    enum hub_status st = HUB_OK;
+    for (uint32_t i = 0; i < s->wants.count; i++)
+        s->wants.items[i].file = hub_plan_files_get(&s->files, s->wants.items[i].number);
+    if (s->fetch)
+        st = hub_fetch_result(s->fetch, err);
+    else if (s->wants.count)
+        st = hub_fetch_start(&s->wants, &s->fetch, err);
+    request->fetch = st == HUB_AGAIN ? s->fetch : NULL;
+    for (uint32_t i = 0; i < s->count; i++)
+        s->fields[i].plan.fetch = s->fetch;
+    return st;
 }
 
 enum hub_status hub_selection_read(struct hub_request *request, const struct hub_selection *selection,

@@ -24,8 +24,10 @@ struct hub_selection {
     const struct hub_dataset_episode *episode;
     struct hub_selected_field *fields;
     uint32_t count;
-    struct hub_plan_files files; /* that the priced fields read */
-    uint64_t bytes_out, scratch, cost_us;
+    struct hub_plan_files files;  /* that the priced fields read */
+    struct hub_wants wants;       /* what they read, where that has to be fetched */
+    struct hub_file_fetch *fetch; /* of these, once it began */
+    uint64_t bytes_out, bytes_fetched, scratch, cost_us;
 };
 
 /** Which rows: as given, before resolution. */
@@ -57,6 +59,11 @@ HUB_MUST_USE enum hub_status hub_selection_price(struct hub_request *request, st
  * soon. */
 HUB_MUST_USE enum hub_status hub_selection_open(struct hub_request *request, struct hub_selection *selection,
                                                 struct hub_error *err);
+
+/** Have what they read fetched, where it does not lie in place. HUB_AGAIN: it is coming; to be asked again.
+ */
+HUB_MUST_USE enum hub_status hub_selection_fetch(struct hub_request *request, struct hub_selection *selection,
+                                                 struct hub_error *err);
 
 /** Read one field. On an event thread only from warm pages (HUB_AGAIN). */
 HUB_MUST_USE enum hub_status hub_selection_read(struct hub_request *request,

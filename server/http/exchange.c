@@ -7,7 +7,7 @@
 #include <strings.h>
 #include <time.h>
 
-enum { MEMORY_WAIT_MS = 5000 };
+enum { MEMORY_WAIT_MS = 5000, FETCH_WAIT_MS = 5000 };
 
 void hub_exchange_begin(struct hub_exchange *x, const char *target)
 {
@@ -17,7 +17,7 @@ void hub_exchange_begin(struct hub_exchange *x, const char *target)
     x->request.local = x->http->options.control != NULL;
     x->route = NULL;
     x->task.heavy = false;
-    x->wait.until_ms = 0;
+    x->wait.until_ms = x->fetch_wait.until_ms = 0;
     atomic_store_explicit(&x->watch.gone, false, memory_order_relaxed);
     x->close = x->folded = false;
     x->bytes_out = 0;
@@ -338,6 +338,23 @@ bool hub_exchange_wait(struct hub_exchange *x)
     return hub_budget_wait(x->http->options.budget, &x->wait);
 }
 
+bool hub_exchange_wait_for(struct hub_exchange *x, struct hub_file_fetch *fetch)
+{
+    /* once an answer, however often it waits; once a block of a stream */
+    if (!x->fetch_wait.until_ms || x->step == HUB_STEP_SENDING)
+        x->fetch_wait.until_ms = hub_time_mono_ms() + FETCH_WAIT_MS;
+    x->fetch_wait.fetch = fetch;
+    x->fetch_wait.gone = &x->watch.gone;
+    return hub_waits_add(&x->http->waits, &x->fetch_wait);
+}
+
+/* Who waits for bytes keeps the memory they come into, and all else it will take. */
+static void keep_memory(struct hub_exchange *x)
+{
+    x->request.granted += x->response.reserved;
+    x->response.reserved = 0;
+}
+
 static enum hub_status requeue(struct hub_exchange *x)
 {
     hub_response_dispose(&x->response);
@@ -374,11 +391,16 @@ enum hub_status hub_exchange_run(struct hub_exchange *x)
     x->error.problem[0] = x->error.detail[0] = x->error.parameter[0] = '\0';
     x->error.retry_after_s = 0;
     x->request.wants = 0;
+    x->request.fetch = NULL;
     if (!x->request.local) /* the admin is answered when memory is short, too */
         hub_response_meter(&x->response, x->http->options.budget, &x->request);
     enum hub_status st = x->route->handler(&x->request, &x->response, &x->error);
-    return_grant(x);
-    if (st == HUB_AGAIN && (!x->request.may_block || x->request.heavy != x->task.heavy || x->request.wants))
+    if (st == HUB_AGAIN && x->request.fetch)
+        keep_memory(x);
+    else
+        return_grant(x);
+    if (st == HUB_AGAIN &&
+        (!x->request.may_block || x->request.heavy != x->task.heavy || x->request.wants || x->request.fetch))
         return requeue(x);
     if (st == HUB_AGAIN)
         st = hub_fail_as(&x->error, HUB_IO, "internal", "the handler would block where it may");

@@ -14,6 +14,7 @@
 #include "server/http/metrics.h"
 #include "server/http/pool.h"
 #include "server/http/stream.h"
+#include "server/http/waits.h"
 
 #include <pthread.h>
 
@@ -40,6 +41,7 @@ struct hub_http {
     atomic_uint connections, in_flight;
     atomic_bool draining;
     struct hub_untrusted_proxy proxy;
+    struct hub_waits waits; /* for fetched bytes */
 };
 
 enum hub_step {
@@ -56,6 +58,7 @@ struct hub_exchange {
     struct hub_parallel parallel;
     uint32_t address;            /* a number made of the peer's */
     struct hub_budget_wait wait; /* for memory */
+    struct hub_wait fetch_wait;  /* for bytes, of the answer or of `stream` */
     struct hub_http *http;
     void *connection;
     enum hub_step step;
@@ -93,6 +96,9 @@ bool hub_exchange_body(struct hub_exchange *x, const char *data, size_t size);
 enum hub_status hub_exchange_run(struct hub_exchange *x);
 /** Wait for the memory the handler wants, without a thread; x->wait.end is set. False: too many do. */
 HUB_MUST_USE bool hub_exchange_wait(struct hub_exchange *x);
+/** Wait for what is fetched, without a thread; x->fetch_wait.end is set. False: there is nothing to wait for.
+ */
+HUB_MUST_USE bool hub_exchange_wait_for(struct hub_exchange *x, struct hub_file_fetch *fetch);
 /** Answer with an error instead of what the handler made. */
 void hub_exchange_fail(struct hub_exchange *x, enum hub_status status, const char *problem,
                        const char *detail);

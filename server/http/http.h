@@ -6,14 +6,15 @@
  * A handler runs first on an event thread with `may_block` false and must not block: where it would (cold
  * pages, cold catalogue, more than about 50 us of work, memory to wait for) it returns HUB_AGAIN and is
  * called again, from its start, on a worker thread with `may_block` true. There it may say HUB_AGAIN once
- * more, with `heavy` set: long work goes into a queue of its own; or because hub_budget_take does. State
- * worth keeping between the calls goes into `state`. Everything a handler borrows (params, headers) lives
- * until the response is finished.
+ * more, with `heavy` set: long work goes into a queue of its own; or because hub_budget_take does; or with
+ * `fetch`, to be called again when it is done, with the memory it has reserved. State worth keeping between
+ * the calls goes into `state`. Everything a handler borrows (params, headers) lives until the response is
+ * finished.
  */
 #ifndef HUB_HTTP_HTTP_H
 #define HUB_HTTP_HTTP_H
 
-#include "storage/base/file.h"
+#include "storage/base/fetch.h"
 #include "storage/base/parallel.h"
 
 struct hub_app;    /* the server's long-lived parts: server/api/app.h */
@@ -56,7 +57,9 @@ struct hub_request {
     uint32_t client;     /* a number made of its address */
     uint64_t wants;      /* memory that was not there: said with HUB_AGAIN by hub_budget_take */
     uint64_t granted;    /* memory that was waited for, to be taken now */
-    void *state;         /* the handler's; freed with free_state when the request ends */
+    struct hub_file_fetch
+        *fetch;  /* bytes that are coming: said with HUB_AGAIN; the handler keeps it in `state` */
+    void *state; /* the handler's; freed with free_state when the request ends */
     void (*free_state)(void *state);
     const struct hub_parallel
         *parallel; /* spread decoding over the pool (workers only; NULL on event threads) */

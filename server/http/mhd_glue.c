@@ -25,6 +25,24 @@ enum { BACKLOG = 1024, DRAIN_TICK_MS = 5, FLUSH_MS = 1000 };
 
 /* ---- answering ---- */
 
+/* The block is there, or it is too late. */
+static void end_block_wait(struct hub_wait *wait, bool there)
+{
+    struct hub_exchange *x =
+        (struct hub_exchange *)((char *)wait - offsetof(struct hub_exchange, fetch_wait));
+    x->stream.failed |= !there;
+    MHD_resume_connection(x->connection);
+}
+
+/* The connection is suspended. */
+static void wait_for_block(struct hub_exchange *x)
+{
+    struct hub_file_fetch *awaited = x->stream.awaited;
+    x->fetch_wait.end = end_block_wait;
+    if (!hub_exchange_wait_for(x, awaited))
+        end_block_wait(&x->fetch_wait, hub_fetch_result(awaited, NULL) != HUB_AGAIN);
+}
+
 static ssize_t read_block(void *cls, uint64_t at, char *out, size_t size)
 {
     struct hub_exchange *x = cls;
@@ -35,7 +53,9 @@ static ssize_t read_block(void *cls, uint64_t at, char *out, size_t size)
         return n > 0 ? n : MHD_CONTENT_READER_END_WITH_ERROR;
     x->stream_at = at;
     MHD_suspend_connection(x->connection);
-    if (!hub_pool_push(x->http->pool, &x->task, true)) {
+    if (x->stream.awaited) {
+        wait_for_block(x);
+    } else if (!hub_pool_push(x->http->pool, &x->task, true)) {
         x->stream.failed = true;
         MHD_resume_connection(x->connection);
     }
@@ -68,12 +88,13 @@ static bool reserve(struct hub_exchange *x, uint64_t bytes)
     return true;
 }
 
-/* The library holds a block, and so does a worker's read. */
+/* The library holds a block, and so does a worker's read, or the window holds some. */
 static size_t block_of(struct hub_exchange *x, uint64_t length)
 {
-    if (length > HUB_STREAM_MEDIUM_BLOCK && reserve(x, 2 * HUB_STREAM_BLOCK))
+    const unsigned blocks = x->response.file->source ? 1 + HUB_STREAM_WINDOW : 2;
+    if (length > HUB_STREAM_MEDIUM_BLOCK && reserve(x, blocks * HUB_STREAM_BLOCK))
         return HUB_STREAM_BLOCK;
-    return reserve(x, 2 * HUB_STREAM_MEDIUM_BLOCK) ? HUB_STREAM_MEDIUM_BLOCK : HUB_STREAM_SMALL_BLOCK;
+    return reserve(x, blocks * HUB_STREAM_MEDIUM_BLOCK) ? HUB_STREAM_MEDIUM_BLOCK : HUB_STREAM_SMALL_BLOCK;
 }
 
 static struct MHD_Response *file_response(struct hub_exchange *x)
@@ -221,9 +242,28 @@ static void end_wait(struct hub_budget_wait *wait, bool granted)
     MHD_resume_connection(x->connection);
 }
 
-/* Into the queue, or to those who wait for memory; the connection is suspended. False: no room there. */
+/* The bytes are there, or it is too late. */
+static void end_fetch_wait(struct hub_wait *wait, bool there)
+{
+    struct hub_exchange *x =
+        (struct hub_exchange *)((char *)wait - offsetof(struct hub_exchange, fetch_wait));
+    if (there && hub_pool_push(x->http->pool, &x->task, true))
+        return;
+    if (atomic_load(&x->http->draining))
+        hub_exchange_fail(x, HUB_BUSY, "draining", "the server is shutting down");
+    else
+        hub_exchange_fail(x, HUB_TIMEOUT, "storage-unavailable",
+                          "the storage did not answer within a few seconds");
+    MHD_resume_connection(x->connection);
+}
+
+/* Into the queue, or to those who wait for memory or bytes; the connection is suspended. False: no room
+ * there. */
 static bool put_in_queue(struct hub_exchange *x, bool beyond)
 {
+    x->fetch_wait.end = end_fetch_wait;
+    if (x->request.fetch && hub_exchange_wait_for(x, x->request.fetch))
+        return true;
     if (!x->request.wants)
         return hub_pool_push(x->http->pool, &x->task, beyond);
     x->wait.end = end_wait;
@@ -496,13 +536,17 @@ static void free_http(struct hub_http *http)
     hub_deadline_stop(http->deadline);
     hub_metrics_free(http->metrics);
     hub_access_dispose(&http->access);
+    hub_waits_dispose(&http->waits);
     pthread_mutex_destroy(&http->proxy.lock);
     free(http);
 }
 
-static bool expire_waits(void *budget, int64_t now_ms)
+/* True: memory is waited for. */
+static bool expire_waits(void *http_, int64_t now_ms)
 {
-    return hub_budget_expire(budget, now_ms);
+    struct hub_http *http = http_;
+    hub_waits_expire(&http->waits, now_ms);
+    return http->options.budget && hub_budget_expire(http->options.budget, now_ms);
 }
 
 static enum hub_status start_parts(struct hub_http *http, struct hub_error *err)
@@ -515,8 +559,8 @@ static enum hub_status start_parts(struct hub_http *http, struct hub_error *err)
                                                    .rate_ms = options->rate_ms,
                                                    .crowded =
                                                        options->connections - options->connections / 10,
-                                                   .tick = options->budget ? expire_waits : NULL,
-                                                   .user = options->budget};
+                                                   .tick = expire_waits,
+                                                   .user = http};
     HUB_TRY(hub_access_init(&http->access, &options->access, err));
     HUB_TRY(hub_metrics_new(options->routes, &http->metrics, err));
     HUB_TRY(hub_deadline_start(&deadlines, &http->deadline, err));
@@ -533,6 +577,7 @@ enum hub_status hub_http_start(const struct hub_http_options *options, struct hu
         return hub_fail(err, HUB_NO_MEMORY, "no memory for the HTTP server");
     http->options = *options;
     pthread_mutex_init(&http->proxy.lock, NULL);
+    hub_waits_init(&http->waits);
     fill_defaults(&http->options);
     if (getrandom(&http->id_seed, sizeof http->id_seed, 0) != sizeof http->id_seed)
         http->id_seed = (uint64_t)time(NULL);
@@ -589,8 +634,7 @@ void hub_http_stop(struct hub_http *http, unsigned grace_ms)
     wait_for_answers(http, grace_ms);
     hub_deadline_abandon(http->deadline); /* what is still being made ends at its next block */
     hub_pool_stop(http->pool);
-    if (http->options.budget)
-        hub_budget_expire(http->options.budget, 0);
+    expire_waits(http, 0);
     wait_for_answers(http, HUB_MIN(grace_ms, (unsigned)FLUSH_MS)); /* the 503s just made */
     MHD_stop_daemon(http->daemon);
     if (fd != MHD_INVALID_SOCKET)

@@ -39,6 +39,7 @@ static const struct problem problems[] = {
     {"internal", 500, 0, "The server failed"},
     {"dataset-changing", 503, 3, "The dataset is being changed"},
     {"pending", 503, 2, "The dataset is still being inspected"},
+    {"storage-unavailable", 503, 2, "The storage does not answer"},
     {"overloaded", 503, 1, "The server is overloaded"},
     {"starting", 503, 1, "The server is starting"},
     {"draining", 503, 5, "The server is shutting down"},

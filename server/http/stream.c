@@ -14,13 +14,49 @@ void hub_stream_init(struct hub_stream *stream, struct hub_file *file, uint64_t 
 void hub_stream_dispose(struct hub_stream *stream)
 {
     free(stream->cold);
+    for (unsigned i = 0; i < HUB_STREAM_WINDOW; i++)
+        hub_fetch_put(stream->window[i]);
     *stream = (struct hub_stream){0};
 }
 
+/* The window begins with the block of `at`; what of it is not begun is. */
+static enum hub_status move_window(struct hub_stream *stream, uint64_t at)
+{
+    const uint64_t block = at / stream->block, all = stream->escaped ? stream->escaped : stream->length;
+    for (; stream->window_block < block; stream->window_block++) {
+        struct hub_file_fetch **passed = &stream->window[stream->window_block % HUB_STREAM_WINDOW];
+        hub_fetch_put(*passed);
+        *passed = NULL;
+    }
+    for (uint64_t i = block; i < block + HUB_STREAM_WINDOW && i * stream->block < all; i++) {
+        struct hub_file_fetch **slot = &stream->window[i % HUB_STREAM_WINDOW];
+        const uint64_t begin = i * stream->block, size = HUB_MIN(stream->block, all - begin);
+        const enum hub_status st =
+            *slot ? HUB_OK : hub_fetch_range(stream->file, stream->offset + begin, size, slot, NULL);
+        if (st && st != HUB_AGAIN)
+            return i == block ? st : HUB_OK;
+    }
+    return HUB_OK;
+}
+
+/* Of one block: what was fetched, if the file is still the same. */
+static enum hub_status read_fetched(struct hub_stream *stream, uint64_t at, char *out, size_t size)
+{
+    HUB_TRY(move_window(stream, at));
+    struct hub_file_fetch *fetch = stream->window[at / stream->block % HUB_STREAM_WINDOW];
+    const enum hub_status st = hub_fetch_result(fetch, NULL);
+    stream->awaited = st == HUB_AGAIN ? fetch : NULL;
+    HUB_TRY(st);
+    HUB_TRY(hub_fetch_copy(fetch, stream->file, stream->offset + at, out, size, NULL));
+    return hub_file_unchanged(stream->file, NULL);
+}
+
 /* Stamp, bytes, stamp. */
-static enum hub_status read_checked(const struct hub_stream *stream, uint64_t at, char *out, size_t size,
+static enum hub_status read_checked(struct hub_stream *stream, uint64_t at, char *out, size_t size,
                                     unsigned flags)
 {
+    if (stream->file->source)
+        return read_fetched(stream, at, out, size);
     HUB_TRY(hub_file_unchanged(stream->file, NULL));
     HUB_TRY(hub_read_bytes(stream->file, stream->offset + at, out, size, flags, NULL));
     return hub_file_unchanged(stream->file, NULL);
@@ -67,6 +103,8 @@ ssize_t hub_stream_read(struct hub_stream *stream, uint64_t at, char *out, size_
     if (stream->cold && at >= stream->cold_at && at < stream->cold_at + stream->cold_size)
         return from_cold(stream, at, out, size);
     size_t n = (size_t)HUB_MIN((uint64_t)HUB_MIN(size, stream->block), stream->length - at);
+    if (stream->file->source)
+        n = HUB_MIN(n, stream->block - (size_t)(at % stream->block));
     enum hub_status st = stream->escaped ? read_text(stream, at, HUB_READ_NOWAIT)
                                          : read_checked(stream, at, out, n, HUB_READ_NOWAIT);
     if (st == HUB_AGAIN)

@@ -16,6 +16,8 @@
 #define HUB_STREAM_BLOCK (1 * MIB)
 #define HUB_STREAM_MEDIUM_BLOCK (256 * KIB)
 #define HUB_STREAM_SMALL_BLOCK (16 * KIB)
+/* Blocks that are fetched at once where they do not lie in place. */
+enum { HUB_STREAM_WINDOW = 4 };
 
 struct hub_stream {
     struct hub_file *file; /* borrowed from the response */
@@ -25,6 +27,9 @@ struct hub_stream {
     uint64_t cold_at;
     size_t cold_size;
     bool failed;
+    struct hub_file_fetch *window[HUB_STREAM_WINDOW]; /* by the number of the block */
+    uint64_t window_block;                            /* the first */
+    struct hub_file_fetch *awaited; /* the one in the window that has to be waited for, or NULL */
 
     /* not 0: the file's bytes are those of a JSON string, this many, and the text it stands for is sent */
     uint64_t escaped, taken; /* of it so far */
@@ -35,8 +40,8 @@ struct hub_stream {
 void hub_stream_init(struct hub_stream *stream, struct hub_file *file, uint64_t offset, uint64_t length,
                      size_t block);
 void hub_stream_dispose(struct hub_stream *stream);
-/** Bytes from `at` on without blocking: how many, 0 when hub_stream_fetch must be called first, -1: end the
- * connection. */
+/** Bytes from `at` on without blocking: how many, 0 when `awaited` must be done, or without one
+ * hub_stream_fetch be called, first, -1: end the connection. */
 ssize_t hub_stream_read(struct hub_stream *stream, uint64_t at, char *out, size_t size);
 /** Read the block at `at`; blocking. */
 void hub_stream_fetch(struct hub_stream *stream, uint64_t at);

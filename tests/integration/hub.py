@@ -14,6 +14,7 @@ import urllib.parse
 import urllib.request
 
 FIXTURES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "fixtures")
+PROGRAM = os.environ.get("HUB_PROGRAM", "minari-hub")  # or minari-hub-late: tests/support/late.c
 BIN = os.environ.get("HUB_BIN", os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "build", "bin"))
 
 
@@ -30,7 +31,7 @@ def quote(path):
 
 
 class Hub:
-    def __init__(self, roots, state=None, args=(), program="minari-hub", prefix=()):
+    def __init__(self, roots, state=None, args=(), program=PROGRAM, prefix=()):
         self.own_state = state is None
         self.state = state or tempfile.mkdtemp(prefix="hub-state-")
         self.log = open(os.path.join(self.state, "test.log"), "ab")

@@ -34,6 +34,7 @@ static const struct name_case names[] = {
     {"internal", 500, false},
     {"dataset-changing", 503, true},
     {"pending", 503, true},
+    {"storage-unavailable", 503, true},
     {"overloaded", 503, true},
     {"starting", 503, true},
     {"draining", 503, true},
