@@ -145,6 +145,11 @@ static enum hub_status put_central(const struct hub_npz *z, const struct member 
     return hub_buf_add(z->out, extra.bytes, extra.size, err);
 }
 
+static void npz_freep(struct hub_npz **npz)
+{
+    hub_npz_free(*npz);
+}
+
 static enum hub_status put_end(const struct hub_npz *z, uint64_t directory, struct hub_error *err)
 {
     struct record r = {.size = 0};
@@ -209,14 +214,11 @@ enum hub_status hub_npz_add(struct hub_npz *npz, const char *name, struct hub_vi
 
 enum hub_status hub_npz_end(struct hub_npz *npz, struct hub_error *err)
 {
-    const uint64_t directory = npz->out->size - npz->start;
-    enum hub_status st = HUB_OK;
-    for (size_t i = 0; i < npz->count && !st; i++)
-        st = put_central(npz, &npz->members[i], err);
-    if (!st)
-        st = put_end(npz, directory, err);
-    hub_npz_free(npz);
-    return st;
+    HUB_CLEANUP(npz_freep) struct hub_npz *z = npz;
+    const uint64_t directory = z->out->size - z->start;
+    for (size_t i = 0; i < z->count; i++)
+        HUB_TRY(put_central(z, &z->members[i], err));
+    return put_end(z, directory, err);
 }
 
 /* ---- the representation ---- */

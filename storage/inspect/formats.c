@@ -88,12 +88,12 @@ static enum hub_status read_rows(struct hub_frame_reader *r, struct hub_format_t
 enum hub_status hub_format_table_read(const void *data, size_t size, struct hub_format_table **out,
                                       struct hub_error *err)
 {
-    struct hub_frame_reader reader;
+    HUB_CLEANUP(hub_frame_reader_dispose) struct hub_frame_reader reader;
     struct hub_format_table *table = calloc(1, sizeof *table);
     void *room = NULL;
     size_t room_size = 0;
-    HUB_TRY(hub_allocated(table, err));
     hub_frame_reader_init(&reader);
+    HUB_TRY(hub_allocated(table, err));
     enum hub_status st = hub_frame_room(&reader, &room, &room_size, err);
     if (!st && size > room_size)
         st = hub_fail(err, HUB_CORRUPT, "a table of %zu bytes", size);
@@ -104,7 +104,6 @@ enum hub_status hub_format_table_read(const void *data, size_t size, struct hub_
     }
     if (!st && (reader.in.size != reader.at || table->count == 0))
         st = hub_fail(err, HUB_CORRUPT, "a table of formats that is cut short");
-    hub_frame_reader_dispose(&reader);
     if (st)
         hub_format_table_free(table);
     else

@@ -56,13 +56,7 @@ static enum hub_status append(struct hub_findings_reader *r, unsigned which, voi
     void **elements = array;
     if (*count >= limit)
         return hub_fail(err, HUB_CORRUPT, "more than %u records of a kind", limit);
-    if (*count == r->capacity[which]) {
-        const size_t capacity = r->capacity[which] ? r->capacity[which] * 2 : 16;
-        void *grown = realloc(*elements, capacity * size);
-        HUB_TRY(hub_allocated(grown, err));
-        *elements = grown;
-        r->capacity[which] = capacity;
-    }
+    HUB_TRY(hub_grow(array, *count, &r->capacity[which], size, err));
     *(void **)out = memset((char *)*elements + *count * size, 0, size);
     ++*count;
     return HUB_OK;

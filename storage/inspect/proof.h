@@ -11,7 +11,7 @@ enum { HUB_MAX_FINDINGS_TEXT = 512 * 1024 * 1024 }; /* bytes of texts and lists 
 struct hub_findings_reader {
     const struct hub_job *job;
     struct hub_findings *found;
-    size_t capacity[8]; /* of the arrays of `found`, see proof.c */
+    uint32_t capacity[8]; /* of the arrays of `found`, see proof.c */
     uint64_t text_bytes, layout_bytes;
     uint32_t layout_field; /* whose layout is on its way: field + 1, or 0 */
     size_t layout_got;

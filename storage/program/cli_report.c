@@ -214,7 +214,7 @@ static struct hub_job job_of(struct hub_report *r)
 static enum hub_status inspect_part(struct hub_inspector *inspector, struct hub_report *r,
                                     const struct hub_found_part *part, struct hub_error *err)
 {
-    struct hub_findings found = {0};
+    HUB_CLEANUP(hub_findings_dispose) struct hub_findings found = {0};
     struct hub_error why = {0};
     HUB_CLEANUP(hub_closep) const int side = open_side();
     struct hub_job job = job_of(r);
@@ -225,18 +225,15 @@ static enum hub_status inspect_part(struct hub_inspector *inspector, struct hub_
     job.part_files = part->files;
     job.part_file_count = part->file_count;
     job.side_fd = side;
-    enum hub_status st = hub_inspector_run(inspector, &job, &found, &why);
+    const enum hub_status st = hub_inspector_run(inspector, &job, &found, &why);
     if (local_trouble(st))
         return hub_fail_as(err, st, why.problem, "%s", why.detail);
-    enum hub_status reported = add_part(r, part, &found, st, &why, err);
-    for (uint32_t i = 0; i < found.field_count && !reported; i++)
-        reported = add_field(r, &found.fields[i], err);
-    for (uint32_t i = 0; i < found.problem_count && !reported; i++)
-        reported = add_problem(r, &found.problems[i], err);
-    if (!reported)
-        reported = add_episodes(r, &found, err);
-    hub_findings_dispose(&found);
-    return reported;
+    HUB_TRY(add_part(r, part, &found, st, &why, err));
+    for (uint32_t i = 0; i < found.field_count; i++)
+        HUB_TRY(add_field(r, &found.fields[i], err));
+    for (uint32_t i = 0; i < found.problem_count; i++)
+        HUB_TRY(add_problem(r, &found.problems[i], err));
+    return add_episodes(r, &found, err);
 }
 
 /* ---- the dataset ---- */

@@ -26,13 +26,10 @@ static enum hub_status run_driver(struct hub_child *child, struct hub_sink *sink
 
 static enum hub_status plan_or_inspect(struct hub_child *child, struct hub_error *err)
 {
-    struct hub_sink *sink = NULL;
+    HUB_CLEANUP(hub_sink_freep) struct hub_sink *sink = NULL;
     HUB_TRY(hub_sink_new(&child->files, &child->writer, flush_sink, child, &sink, err));
-    enum hub_status st = run_driver(child, sink, err);
-    if (!st)
-        st = hub_sink_finish(sink, err);
-    hub_sink_free(sink);
-    return st;
+    HUB_TRY(run_driver(child, sink, err));
+    return hub_sink_finish(sink, err);
 }
 
 static enum hub_status run(struct hub_child *child, struct hub_error *err)

@@ -223,10 +223,9 @@ static enum hub_status read_head(struct hub_child *child, struct hub_cursor *c, 
     child->files.side_budget = hub_cursor_u64(c);
     if (c->failed || child->entry_want > HUB_MAX_JOB_FILES || child->part_file_want > HUB_MAX_JOB_FILES)
         return hub_fail(err, HUB_INVALID, "a malformed job");
-    child->entries = calloc(child->entry_want + 1, sizeof *child->entries);
-    child->part_files = calloc(child->part_file_want + 1, sizeof *child->part_files);
+    HUB_TRY(hub_new(&child->entries, child->entry_want, sizeof *child->entries, err));
     child->files.entries = child->entries;
-    return hub_allocated(child->entries && child->part_files, err);
+    return hub_new(&child->part_files, child->part_file_want, sizeof *child->part_files, err);
 }
 
 static enum hub_status read_files(struct hub_child *child, struct hub_cursor *c, struct hub_error *err)

@@ -24,8 +24,9 @@ enum hub_status hub_sink_new(const struct hub_files *files, struct hub_frame_wri
     return HUB_OK;
 }
 
-void hub_sink_free(struct hub_sink *sink)
+void hub_sink_freep(struct hub_sink **pointer)
 {
+    struct hub_sink *sink = *pointer;
     if (!sink)
         return;
     for (uint32_t i = 0; i < sink->field_count; i++) {
@@ -115,17 +116,9 @@ enum hub_status hub_sink_part(struct hub_sink *sink, const struct hub_part *part
 
 /* ---- fields ---- */
 
-static uint32_t hash(struct hub_view text)
-{
-    uint32_t h = 2166136261u; /* FNV-1a */
-    for (size_t i = 0; i < text.size; i++)
-        h = (h ^ (uint8_t)text.data[i]) * 16777619u;
-    return h;
-}
-
 static uint32_t *find_slot(struct hub_sink *sink, struct hub_view path)
 {
-    uint32_t at = hash(path) & (sink->slot_count - 1);
+    uint32_t at = (uint32_t)hub_hash(HUB_HASH_START, path.data, path.size) & (sink->slot_count - 1);
     while (sink->slots[at] && !hub_view_equal((struct hub_view){sink->fields[sink->slots[at] - 1].path,
                                                                 sink->fields[sink->slots[at] - 1].path_size},
                                               path))

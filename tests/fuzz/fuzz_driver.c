@@ -87,7 +87,7 @@ static bool run_job(struct run *r, const struct hub_format *format, const struct
         fprintf(stderr, "a lie: %s\n", r->lie.detail);
         abort();
     }
-    hub_sink_free(sink);
+    hub_sink_freep(&sink);
     hub_frame_writer_dispose(&w);
     hub_frame_reader_dispose(&r->frames);
     return st == HUB_OK;

@@ -94,23 +94,18 @@ static enum hub_status walk_node(struct tree *t, uint64_t address, uint64_t reco
     uint64_t offset = 0;
     HUB_TRY(h5_count_node(t->file, err));
     HUB_TRY(h5_locate(t->file, address, t->node_size, &offset, err));
-    uint8_t *bytes = malloc(t->node_size);
+    HUB_CLEANUP(hub_freep) uint8_t *bytes = malloc(t->node_size);
     HUB_TRY(hub_allocated(bytes, err));
-    enum hub_status st = h5_get_raw(t->file, offset, bytes, t->node_size, err);
+    HUB_TRY(h5_get_raw(t->file, offset, bytes, t->node_size, err));
     struct hub_cursor c = hub_cursor_of(bytes, t->node_size);
-    if (!st && (memcmp(bytes, level ? "BTIN" : "BTLF", 4) != 0 || bytes[5] != t->type))
-        st = hub_fail(err, HUB_CORRUPT, "no tree node at address %" PRIu64, address);
+    if (memcmp(bytes, level ? "BTIN" : "BTLF", 4) != 0 || bytes[5] != t->type)
+        return hub_fail(err, HUB_CORRUPT, "no tree node at address %" PRIu64, address);
     hub_cursor_skip(&c, 6);
     const uint64_t used =
         6 + records * t->record_size + (level ? (records + 1) * pointer_bytes(t, level) : 0);
-    if (!st)
-        st = h5_verify(t->file, "tree node", address, used, err);
-    if (!st)
-        st = take_records(t, &c, records, err);
-    if (!st && level)
-        st = walk_children(t, &c, records, level, err);
-    free(bytes);
-    return st;
+    HUB_TRY(h5_verify(t->file, "tree node", address, used, err));
+    HUB_TRY(take_records(t, &c, records, err));
+    return level ? walk_children(t, &c, records, level, err) : HUB_OK;
 }
 
 enum hub_status h5_btree2_walk(struct hub_h5 *file, uint64_t header, uint8_t type, uint16_t *record_size,

@@ -130,14 +130,10 @@ enum hub_status h5_verify_around(struct hub_h5 *file, const char *what, uint64_t
     HUB_TRY(h5_locate(file, address, size, &offset, err));
     if (size > H5_MAX_HEADER || at + sizeof stored > size)
         return hub_fail(err, HUB_UNSUPPORTED, "a %s of %" PRIu64 " bytes", what, size);
-    uint8_t *bytes = malloc((size_t)size);
+    HUB_CLEANUP(hub_freep) uint8_t *bytes = malloc((size_t)size);
     HUB_TRY(hub_allocated(bytes, err));
-    enum hub_status st = h5_get_raw(file, offset, bytes, (size_t)size, err);
-    if (!st) {
-        memcpy(&stored, bytes + at, sizeof stored);
-        memset(bytes + at, 0, sizeof stored);
-        st = judge(file, what, address, h5_checksum(bytes, (size_t)size) == stored, err);
-    }
-    free(bytes);
-    return st;
+    HUB_TRY(h5_get_raw(file, offset, bytes, (size_t)size, err));
+    memcpy(&stored, bytes + at, sizeof stored);
+    memset(bytes + at, 0, sizeof stored);
+    return judge(file, what, address, h5_checksum(bytes, (size_t)size) == stored, err);
 }

@@ -206,13 +206,10 @@ enum hub_status h5_shared_type(struct hub_h5 *file, struct hub_cursor *c, struct
     const uint64_t address = h5_offset(file, c);
     if (c->failed)
         return hub_fail(err, HUB_CORRUPT, "a shared message is cut short");
-    struct hub_h5_object object = {0};
-    enum hub_status st = hub_h5_object_load(file, address, &object, err);
-    const struct hub_h5_message *m = st ? NULL : h5_find(&object, H5_MSG_TYPE);
-    if (!st && (!m || m->flags & 2))
-        st = hub_fail(err, HUB_CORRUPT, "no datatype at %" PRIu64, address);
-    if (!st)
-        st = hub_buf_add(out, object.bytes.data + m->offset, m->size, err);
-    hub_h5_object_dispose(&object);
-    return st;
+    HUB_CLEANUP(hub_h5_object_dispose) struct hub_h5_object object = {0};
+    HUB_TRY(hub_h5_object_load(file, address, &object, err));
+    const struct hub_h5_message *m = h5_find(&object, H5_MSG_TYPE);
+    if (!m || m->flags & 2)
+        return hub_fail(err, HUB_CORRUPT, "no datatype at %" PRIu64, address);
+    return hub_buf_add(out, object.bytes.data + m->offset, m->size, err);
 }

@@ -98,10 +98,9 @@ static enum hub_status put_fill(const struct hub_h5_dataset *d, struct hub_layou
             return HUB_OK;
         if (item <= sizeof zeros)
             return hub_layout_bytes(b, zeros, item, at, err);
-        uint8_t *bytes = calloc(1, item);
-        const enum hub_status st = bytes ? hub_layout_bytes(b, bytes, item, at, err) : hub_no_memory(err);
-        free(bytes);
-        return st;
+        HUB_CLEANUP(hub_freep) uint8_t *bytes = calloc(1, item);
+        HUB_TRY(hub_allocated(bytes, err));
+        return hub_layout_bytes(b, bytes, item, at, err);
     }
     for (size_t i = item; i + item <= d->fill.size; i += item)
         if (memcmp(fill, fill + i, item) != 0)
@@ -241,12 +240,10 @@ static enum hub_status add_chunked(struct hub_h5 *file, const struct hub_h5_data
     if (grid->count > 65536 && grid->count / 64 > grid->stored)
         return hub_fail(err, HUB_UNSUPPORTED, "%" PRIu64 " chunks stored of %" PRIu64, grid->stored,
                         grid->count);
-    struct hub_chunk *chunks = malloc(grid->count * sizeof *chunks);
+    HUB_CLEANUP(hub_freep) struct hub_chunk *chunks = malloc(grid->count * sizeof *chunks);
     HUB_TRY(hub_allocated(chunks, err));
     memcpy(chunks, grid->chunks, grid->count * sizeof *chunks);
-    const enum hub_status st = put_chunks(file, d, chunks, grid->count, b, array, err);
-    free(chunks);
-    return st;
+    return put_chunks(file, d, chunks, grid->count, b, array, err);
 }
 
 /* Where each variable-length item lies, straight into the global heaps. */
@@ -257,16 +254,15 @@ static enum hub_status find_items(struct hub_h5 *file, const struct hub_h5_datas
     const uint64_t slab_rows = HUB_MAX(SLAB_BYTES / width, 1);
     if (d->type.size != 8u + file->offset_size)
         return hub_fail(err, HUB_CORRUPT, "references of %u bytes", d->type.size);
-    uint8_t *slab = malloc(slab_rows * width);
-    enum hub_status st = slab ? HUB_OK : hub_no_memory(err);
-    for (uint64_t row = 0; !st && row < d->rows; row += slab_rows) {
+    HUB_CLEANUP(hub_freep) uint8_t *slab = malloc(slab_rows * width);
+    HUB_TRY(hub_allocated(slab, err));
+    for (uint64_t row = 0; row < d->rows; row += slab_rows) {
         const uint64_t n = HUB_MIN(d->rows - row, slab_rows);
-        st = hub_h5_read(file, d, row, n, slab, err);
-        for (uint64_t i = 0; !st && i < n; i++)
-            st = h5_heap_item(file, &d->type, slab + i * width + d->at, &extents[row + i], err);
+        HUB_TRY(hub_h5_read(file, d, row, n, slab, err));
+        for (uint64_t i = 0; i < n; i++)
+            HUB_TRY(h5_heap_item(file, &d->type, slab + i * width + d->at, &extents[row + i], err));
     }
-    free(slab);
-    return st;
+    return HUB_OK;
 }
 
 static enum hub_status add_items(struct hub_h5 *file, const struct hub_h5_dataset *d,
@@ -274,15 +270,13 @@ static enum hub_status add_items(struct hub_h5 *file, const struct hub_h5_datase
 {
     if (d->rows > MAX_VAR_ROWS)
         return hub_fail(err, HUB_TOO_BIG, "%" PRIu64 " variable-length items", d->rows);
-    struct hub_extent *extents = calloc(HUB_MAX(d->rows, 1), sizeof *extents);
+    HUB_CLEANUP(hub_freep) struct hub_extent *extents = calloc(HUB_MAX(d->rows, 1), sizeof *extents);
     HUB_TRY(hub_allocated(extents, err));
     struct hub_piece piece = {
         .kind = HUB_PIECE_EXTENTS, .file = file->number, .rows = d->rows, .count = (uint32_t)d->rows};
-    enum hub_status st = find_items(file, d, extents, err);
-    if (!st)
-        st = hub_layout_extents(b, extents, (uint32_t)d->rows, &piece.table, err);
-    free(extents);
-    return st ? st : one_piece(b, &d->variant, &piece, array, err);
+    HUB_TRY(find_items(file, d, extents, err));
+    HUB_TRY(hub_layout_extents(b, extents, (uint32_t)d->rows, &piece.table, err));
+    return one_piece(b, &d->variant, &piece, array, err);
 }
 
 static enum hub_status add_array(struct hub_h5 *file, const struct hub_h5_dataset *d,

@@ -149,23 +149,21 @@ static enum hub_status copy_rows(struct hub_h5 *file, const struct hub_h5_datase
         return HUB_OK;
     if (rows > MAX_SLAB / row)
         return hub_fail(err, HUB_TOO_BIG, "rows of %" PRIu64 " bytes that only libhdf5 decodes", row);
-    uint8_t *slab = malloc(rows * row);
-    enum hub_status st = slab ? HUB_OK : hub_no_memory(err);
-    for (uint64_t first = 0; !st && first < d->rows; first += rows) {
+    HUB_CLEANUP(hub_freep) uint8_t *slab = malloc(rows * row);
+    HUB_TRY(hub_allocated(slab, err));
+    for (uint64_t first = 0; first < d->rows; first += rows) {
         const uint64_t n = HUB_MIN(rows, d->rows - first);
         uint64_t at;
         if (!read_slab(r, d, first, n, slab)) {
             char what[80];
             snprintf(what, sizeof what, "libhdf5 cannot decode rows %" PRIu64 " and on", first);
-            st = failed(file, HUB_CORRUPT, err, what);
+            return failed(file, HUB_CORRUPT, err, what);
         }
-        if (!st)
-            st = hub_files_side_add(file->files, slab, n * row, &at, err);
-        if (!st && first == 0)
+        HUB_TRY(hub_files_side_add(file->files, slab, n * row, &at, err));
+        if (first == 0)
             *offset = at;
     }
-    free(slab);
-    return st;
+    return HUB_OK;
 }
 
 enum hub_status h5_library_rows(struct hub_h5 *file, const struct hub_h5_dataset *dataset,

@@ -17,14 +17,9 @@ void hub_h5_notes_clear(struct hub_h5_notes *notes)
 static enum hub_status next_note(struct hub_h5_notes *notes, struct hub_view key, struct hub_h5_note **out,
                                  struct hub_error *err)
 {
-    if (notes->count == notes->capacity) {
-        const uint32_t capacity = notes->capacity ? notes->capacity * 2 : 8;
-        struct hub_h5_note *grown = realloc(notes->items, capacity * sizeof *grown);
-        HUB_TRY(hub_allocated(grown, err));
-        memset(grown + notes->capacity, 0, (capacity - notes->capacity) * sizeof *grown);
-        notes->items = grown;
-        notes->capacity = capacity;
-    }
+    const uint32_t used = notes->capacity;
+    HUB_TRY(hub_grow(&notes->items, notes->count, &notes->capacity, sizeof *notes->items, err));
+    memset(notes->items + used, 0, (notes->capacity - used) * sizeof *notes->items);
     *out = &notes->items[notes->count];
     (*out)->key.size = (*out)->value.size = 0;
     (*out)->key.limit = (*out)->value.limit = HUB_MAX_ATTRIBUTES;

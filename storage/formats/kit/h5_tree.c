@@ -35,14 +35,9 @@ static enum hub_status new_leaf(struct hub_h5_tree *tree, struct hub_h5_leaf **o
 {
     if (tree->count >= MAX_LEAVES)
         return hub_fail(err, HUB_TOO_BIG, "an episode of more than %d datasets", MAX_LEAVES);
-    if (tree->count == tree->capacity) {
-        const uint32_t capacity = tree->capacity ? tree->capacity * 2 : 16;
-        struct hub_h5_leaf *grown = realloc(tree->leaves, capacity * sizeof *grown);
-        HUB_TRY(hub_allocated(grown, err));
-        memset(grown + tree->capacity, 0, (capacity - tree->capacity) * sizeof *grown);
-        tree->leaves = grown;
-        tree->capacity = capacity;
-    }
+    const uint32_t used = tree->capacity;
+    HUB_TRY(hub_grow(&tree->leaves, tree->count, &tree->capacity, sizeof *tree->leaves, err));
+    memset(tree->leaves + used, 0, (tree->capacity - used) * sizeof *tree->leaves);
     *out = &tree->leaves[tree->count];
     return HUB_OK;
 }

@@ -269,32 +269,28 @@ static enum hub_status add_leaf(struct lerobot_columns *c, const struct hub_parq
 {
     struct lerobot_column *column;
     struct hub_error why = {0};
-    struct leaf_pages l = {.count = parquet->group_count};
+    HUB_CLEANUP(leaf_dispose) struct leaf_pages l = {.count = parquet->group_count};
     HUB_TRY(find_column(c, &parquet->leaves[leaf], leaf, &column, err));
     column->files++;
     l.groups = calloc((size_t)l.count + 1, sizeof *l.groups);
-    enum hub_status st = l.groups ? read_leaf(c, column, parquet, leaf, d, &l, &why) : hub_no_memory(&why);
+    const json_t *feature = json_object_get(c->features, column->path);
+    HUB_TRY(hub_allocated(l.groups, err));
+    const enum hub_status st = read_leaf(c, column, parquet, leaf, d, &l, &why);
     if (hub_is_local(st)) {
         if (parquet->rows) /* an episode without rows lacks nothing */
             hub_tally_add(&column->readings.unreadable, "%s", why.detail);
-        st = refuse(column, cuts, cut_count, why.detail, err);
-    } else if (st) {
-        st = hub_pass(st, &why, err);
-    } else {
-        if (column->field == HUB_NONE)
-            st = declare(c, column, l.type, err);
-        if (!st)
-            st = compare_shape(c, column, json_object_get(c->features, column->path), &l.variant, err);
-        if (!st)
-            st = compare_dtype(c, column, json_object_get(c->features, column->path), &l.variant, err);
-        if (!st)
-            st = add_array(c, column, parquet, d->source->number, &l, cuts, cut_count, err);
-        column->readings.readable++;
-        if (l.variant.kind != HUB_KIND_FLOAT && l.variant.kind != HUB_KIND_VAR)
-            column->nulls += l.shape.nulls;
+        return refuse(column, cuts, cut_count, why.detail, err);
     }
-    leaf_dispose(&l);
-    return st;
+    if (st)
+        return hub_pass(st, &why, err);
+    if (column->field == HUB_NONE)
+        HUB_TRY(declare(c, column, l.type, err));
+    HUB_TRY(compare_shape(c, column, feature, &l.variant, err));
+    HUB_TRY(compare_dtype(c, column, feature, &l.variant, err));
+    column->readings.readable++;
+    if (l.variant.kind != HUB_KIND_FLOAT && l.variant.kind != HUB_KIND_VAR)
+        column->nulls += l.shape.nulls;
+    return add_array(c, column, parquet, d->source->number, &l, cuts, cut_count, err);
 }
 
 enum hub_status hub_lerobot_add_columns(struct lerobot_columns *c, const struct hub_parquet *parquet,

@@ -45,7 +45,7 @@ struct reader {
     hub_lerobot_line *line;
     void *user;
     uint32_t number;
-    struct hub_buf strict;
+    struct hub_buf *strict;
 };
 
 static bool integer_at(const char *at, const char *end, int64_t *out)
@@ -76,7 +76,7 @@ static enum hub_status take_line(struct reader *r, struct hub_view line, bool wh
         line.size--;
     if (line.size == 0 || outside(r, line))
         return HUB_OK;
-    const enum hub_status st = parse(line, &r->strict, &object, &why);
+    const enum hub_status st = parse(line, r->strict, &object, &why);
     if (st == HUB_NO_MEMORY)
         return hub_fail(err, st, "%s", why.detail);
     if ((st || !json_is_object(object)) && !r->sink)
@@ -122,20 +122,16 @@ enum hub_status hub_lerobot_lines(struct hub_files *files, struct hub_sink *sink
         return HUB_OK;
     if (usable)
         return hub_fail(err, usable, "%s", why.detail);
-    struct reader r = {files, sink, path, first, last, line, user, 0, HUB_BUF_INIT(2 * MAX_LINE)};
-    enum hub_status st = HUB_OK;
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf strict = HUB_BUF_INIT(2 * MAX_LINE);
+    struct reader r = {files, sink, path, first, last, line, user, 0, &strict};
     size_t got = 1;
-    for (uint64_t at = 0; !st && got; at += got) {
-        st = hub_buf_reserve(&buf, READ_AHEAD, err);
-        if (!st)
-            st = hub_files_read(files, file, at, buf.data + buf.size, READ_AHEAD, &got, err);
-        if (st)
-            break;
+    for (uint64_t at = 0; got; at += got) {
+        HUB_TRY(hub_buf_reserve(&buf, READ_AHEAD, err));
+        HUB_TRY(hub_files_read(files, file, at, buf.data + buf.size, READ_AHEAD, &got, err));
         buf.size += got;
-        st = take_lines(&r, &buf, got == 0, err);
+        HUB_TRY(take_lines(&r, &buf, got == 0, err));
     }
-    hub_buf_dispose(&r.strict);
-    return st;
+    return HUB_OK;
 }
 
 /* ---- small readings ---- */

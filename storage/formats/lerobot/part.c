@@ -124,12 +124,7 @@ static enum hub_status find_videos(struct part *p, int64_t first, int64_t last, 
         const int64_t episode = hub_lerobot_episode_of(path, ".mp4");
         if (episode < first || episode > last || camera_of(path).size == 0)
             continue;
-        if (p->video_count == capacity) {
-            capacity = capacity ? capacity * 2 : 256;
-            struct video *videos = realloc(p->videos, capacity * sizeof *videos);
-            HUB_TRY(hub_allocated(videos, err));
-            p->videos = videos;
-        }
+        HUB_TRY(hub_grow(&p->videos, p->video_count, &capacity, sizeof *p->videos, err));
         p->videos[p->video_count++] = (struct video){{episode, i}, camera_of(path)};
     }
     if (p->video_count)
@@ -524,8 +519,8 @@ static enum hub_status send_file(struct part *p, uint32_t file, const struct hub
 static enum hub_status inspect_file(struct part *p, uint32_t file, struct hub_error *err)
 {
     struct hub_source source;
-    struct hub_parquet parquet;
-    struct hub_parquet_decoder d;
+    HUB_CLEANUP(hub_parquet_dispose) struct hub_parquet parquet = {0};
+    HUB_CLEANUP(hub_parquet_decoder_dispose) struct hub_parquet_decoder d = {0};
     struct hub_error why = {0};
     const struct hub_view path = p->files->entries[file].path;
     hub_source_file(&source, p->files, file);
@@ -542,10 +537,7 @@ static enum hub_status inspect_file(struct part *p, uint32_t file, struct hub_er
     if (st)
         return hub_fail(err, st, "%s", why.detail);
     hub_parquet_decoder_init(&d, &source);
-    const enum hub_status sent = send_file(p, file, &parquet, &d, err);
-    hub_parquet_decoder_dispose(&d);
-    hub_parquet_dispose(&parquet);
-    return sent;
+    return send_file(p, file, &parquet, &d, err);
 }
 
 /* ---- the part ---- */

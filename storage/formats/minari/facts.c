@@ -194,18 +194,15 @@ static enum hub_status take_space(struct gather *g, const struct hub_h5_attribut
                                   struct hub_error *err)
 {
     static const struct minari_space kinds[] = {MINARI_OBSERVATION_SPACE, MINARI_ACTION_SPACE};
-    enum hub_status st = HUB_OK;
     *is = false;
-    for (size_t i = 0; !st && i < HUB_COUNT(kinds); i++) {
+    for (size_t i = 0; i < HUB_COUNT(kinds); i++) {
         if (!hub_view_is(a->name, kinds[i].key))
             continue;
-        struct minari_space space = kinds[i];
-        st = minari_space_attribute(&space, g->files, g->file, a, is, err);
-        if (!st && *is)
-            st = minari_space_send(&space, g->sink, g->hint, err);
-        minari_space_dispose(&space);
+        HUB_CLEANUP(minari_space_dispose) struct minari_space space = kinds[i];
+        HUB_TRY(minari_space_attribute(&space, g->files, g->file, a, is, err));
+        return *is ? minari_space_send(&space, g->sink, g->hint, err) : HUB_OK;
     }
-    return st;
+    return HUB_OK;
 }
 
 static enum hub_status take_attribute(void *user, const struct hub_h5_attribute *a, struct hub_error *err)

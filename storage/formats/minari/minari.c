@@ -81,14 +81,9 @@ static enum hub_status take_external(struct hub_files *files, struct targets *ta
             targets->items[i].episodes++;
             return HUB_OK;
         }
-    if (targets->count == targets->capacity) {
-        const uint32_t capacity = targets->capacity ? targets->capacity * 2 : 8;
-        struct target *grown = capacity > 4096 ? NULL : realloc(targets->items, capacity * sizeof *grown);
-        if (!grown)
-            return hub_fail(err, HUB_TOO_BIG, "external links to more than 4096 files");
-        targets->items = grown;
-        targets->capacity = capacity;
-    }
+    if (targets->count == 4096)
+        return hub_fail(err, HUB_TOO_BIG, "external links to more than 4096 files");
+    HUB_TRY(hub_grow(&targets->items, targets->count, &targets->capacity, sizeof *targets->items, err));
     targets->items[targets->count++] = t;
     return HUB_OK;
 }

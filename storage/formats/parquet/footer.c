@@ -11,49 +11,21 @@ struct column_meta {
     int64_t type, codec, values, compressed, data_offset, dictionary_offset, nulls;
 };
 
-static void read_statistics(struct hub_thrift *t, const struct hub_thrift_field *field, struct column_meta *m)
-{
-    if (!hub_thrift_enter(t, field))
-        return;
-    for (struct hub_thrift_field f = {0}; hub_thrift_next(t, &f);)
-        if (f.id == 3)
-            m->nulls = hub_thrift_int(t, &f);
-        else
-            hub_thrift_skip(t, &f);
-}
-
 static void read_column_meta(struct hub_thrift *t, const struct hub_thrift_field *field,
                              struct column_meta *m)
 {
+    int64_t *const statistics[] = {[3] = &m->nulls};
+    int64_t *const targets[] = {[1] = &m->type,       [4] = &m->codec,       [5] = &m->values,
+                                [7] = &m->compressed, [9] = &m->data_offset, [11] = &m->dictionary_offset};
     if (!hub_thrift_enter(t, field))
         return;
     m->present = true;
     for (struct hub_thrift_field f = {0}; hub_thrift_next(t, &f);)
-        switch (f.id) {
-        case 1:
-            m->type = hub_thrift_int(t, &f);
-            break;
-        case 4:
-            m->codec = hub_thrift_int(t, &f);
-            break;
-        case 5:
-            m->values = hub_thrift_int(t, &f);
-            break;
-        case 7:
-            m->compressed = hub_thrift_int(t, &f);
-            break;
-        case 9:
-            m->data_offset = hub_thrift_int(t, &f);
-            break;
-        case 11:
-            m->dictionary_offset = hub_thrift_int(t, &f);
-            break;
-        case 12:
-            read_statistics(t, &f, m);
-            break;
-        default:
-            hub_thrift_skip(t, &f);
-        }
+        if (f.id != 12)
+            hub_thrift_take(t, &f, targets, HUB_COUNT(targets));
+        else if (hub_thrift_enter(t, &f))
+            for (struct hub_thrift_field s = {0}; hub_thrift_next(t, &s);)
+                hub_thrift_take(t, &s, statistics, HUB_COUNT(statistics));
 }
 
 static const char *codec_trouble(int64_t codec)

@@ -16,32 +16,22 @@ struct header {
     bool plain; /* v2: not compressed */
 };
 
-/* DataPageHeader, DictionaryPageHeader and DataPageHeaderV2: `ids` are their field numbers in the order of
- * the targets. */
+/* DataPageHeader (5), DictionaryPageHeader (7) and DataPageHeaderV2 (8). */
 static void read_body(struct hub_thrift *t, const struct hub_thrift_field *field, struct header *h)
 {
-    const int16_t kind = field->id;
+    int64_t *const first[] = {
+        [1] = &h->values, [2] = &h->encoding, [3] = &h->def_encoding, [4] = &h->rep_encoding};
+    int64_t *const second[] = {
+        [1] = &h->values, [4] = &h->encoding, [5] = &h->def_bytes, [6] = &h->rep_bytes};
+    const bool is_second = field->id == 8;
     if (!hub_thrift_enter(t, field))
         return;
     h->has_body = true;
-    for (struct hub_thrift_field f = {0}; hub_thrift_next(t, &f);) {
-        if (f.id == 1)
-            h->values = hub_thrift_int(t, &f);
-        else if ((kind != 8 && f.id == 2) || (kind == 8 && f.id == 4))
-            h->encoding = hub_thrift_int(t, &f);
-        else if (kind == 5 && f.id == 3)
-            h->def_encoding = hub_thrift_int(t, &f);
-        else if (kind == 5 && f.id == 4)
-            h->rep_encoding = hub_thrift_int(t, &f);
-        else if (kind == 8 && f.id == 5)
-            h->def_bytes = hub_thrift_int(t, &f);
-        else if (kind == 8 && f.id == 6)
-            h->rep_bytes = hub_thrift_int(t, &f);
-        else if (kind == 8 && f.id == 7)
+    for (struct hub_thrift_field f = {0}; hub_thrift_next(t, &f);)
+        if (is_second && f.id == 7)
             h->plain = !hub_thrift_bool(t, &f);
         else
-            hub_thrift_skip(t, &f);
-    }
+            hub_thrift_take(t, &f, is_second ? second : first, is_second ? 7 : field->id == 5 ? 5 : 3);
 }
 
 static bool parse_header(const void *data, size_t size, struct header *h, size_t *used)
@@ -54,25 +44,12 @@ static bool parse_header(const void *data, size_t size, struct header *h, size_t
                          .encoding = -1,
                          .def_encoding = HUB_ENC_RLE,
                          .rep_encoding = HUB_ENC_RLE};
+    int64_t *const targets[] = {[1] = &h->type, [2] = &h->decoded, [3] = &h->stored};
     for (struct hub_thrift_field f = {0}; hub_thrift_next(&t, &f);)
-        switch (f.id) {
-        case 1:
-            h->type = hub_thrift_int(&t, &f);
-            break;
-        case 2:
-            h->decoded = hub_thrift_int(&t, &f);
-            break;
-        case 3:
-            h->stored = hub_thrift_int(&t, &f);
-            break;
-        case 5:
-        case 7:
-        case 8:
+        if (f.id == 5 || f.id == 7 || f.id == 8)
             read_body(&t, &f, h);
-            break;
-        default:
-            hub_thrift_skip(&t, &f);
-        }
+        else
+            hub_thrift_take(&t, &f, targets, HUB_COUNT(targets));
     *used = (size_t)(t.in.at - (const uint8_t *)data);
     return !hub_thrift_failed(&t);
 }

@@ -72,32 +72,15 @@ static void read_element(struct hub_thrift *t, const struct hub_thrift_field *fi
     *e = (struct element){.name = HUB_VIEW(""), .type = -1, .converted = -1, .is_signed = true};
     if (!hub_thrift_enter(t, field))
         return;
+    int64_t *const targets[] = {
+        [1] = &e->type, [2] = &e->type_length, [3] = &e->repetition, [5] = &e->children, [6] = &e->converted};
     for (struct hub_thrift_field f = {0}; hub_thrift_next(t, &f);)
-        switch (f.id) {
-        case 1:
-            e->type = hub_thrift_int(t, &f);
-            break;
-        case 2:
-            e->type_length = hub_thrift_int(t, &f);
-            break;
-        case 3:
-            e->repetition = hub_thrift_int(t, &f);
-            break;
-        case 4:
+        if (f.id == 4)
             e->name = hub_thrift_binary(t, &f);
-            break;
-        case 5:
-            e->children = hub_thrift_int(t, &f);
-            break;
-        case 6:
-            e->converted = hub_thrift_int(t, &f);
-            break;
-        case 10:
+        else if (f.id == 10)
             read_logical(t, &f, e);
-            break;
-        default:
-            hub_thrift_skip(t, &f);
-        }
+        else
+            hub_thrift_take(t, &f, targets, HUB_COUNT(targets));
 }
 
 /* The older converted types say the same as logical ones. */

@@ -55,6 +55,15 @@ int64_t hub_thrift_int(struct hub_thrift *t, const struct hub_thrift_field *fiel
     }
 }
 
+void hub_thrift_take(struct hub_thrift *t, const struct hub_thrift_field *field, int64_t *const *targets,
+                     size_t count)
+{
+    if (field->id >= 0 && (size_t)field->id < count && targets[field->id])
+        *targets[field->id] = hub_thrift_int(t, field);
+    else
+        hub_thrift_skip(t, field);
+}
+
 bool hub_thrift_bool(struct hub_thrift *t, const struct hub_thrift_field *field)
 {
     if (field->type != HUB_THRIFT_TRUE && field->type != HUB_THRIFT_FALSE)

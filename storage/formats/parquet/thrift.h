@@ -55,6 +55,9 @@ static inline bool hub_thrift_failed(const struct hub_thrift *t)
 bool hub_thrift_next(struct hub_thrift *t, struct hub_thrift_field *field);
 /** A value of another type than asked for is a failure. */
 int64_t hub_thrift_int(struct hub_thrift *t, const struct hub_thrift_field *field);
+/** Reads the field into the integer that `targets` has for its number, or passes over it. */
+void hub_thrift_take(struct hub_thrift *t, const struct hub_thrift_field *field, int64_t *const *targets,
+                     size_t count);
 bool hub_thrift_bool(struct hub_thrift *t, const struct hub_thrift_field *field);
 struct hub_view hub_thrift_binary(struct hub_thrift *t, const struct hub_thrift_field *field);
 /** Elements that follow, and their type in `element`. */

@@ -87,20 +87,9 @@ void hub_pickle_dispose(struct hub_pickle *p)
 static enum hub_status grow(void *array, uint32_t count, uint32_t *capacity, size_t item,
                             struct hub_error *err)
 {
-    if (count < *capacity)
-        return HUB_OK;
     if (count >= HUB_PICKLE_MAX_VALUES)
         return hub_fail(err, HUB_TOO_BIG, "a pickle of more than %d values", HUB_PICKLE_MAX_VALUES);
-    uint32_t more = *capacity ? *capacity : 32;
-    while (more <= count)
-        more *= 2;
-    void *old, *bigger;
-    memcpy(&old, array, sizeof old);
-    bigger = realloc(old, more * item);
-    HUB_TRY(hub_allocated(bigger, err));
-    memcpy(array, &bigger, sizeof bigger);
-    *capacity = more;
-    return HUB_OK;
+    return hub_grow(array, count, capacity, item, err);
 }
 
 enum hub_status hub_pickle_new(struct hub_pickle *p, enum hub_pickle_kind kind, uint32_t *out,

@@ -91,24 +91,6 @@ static bool alike(struct hub_wds_column *column, const struct hub_wds_value *val
     return first->variant.kind == HUB_KIND_VAR || first->type == value->type;
 }
 
-static enum hub_status make_room(struct hub_wds_column *column, struct hub_error *err)
-{
-    if (column->rows < column->capacity)
-        return HUB_OK;
-    const size_t capacity = column->capacity ? column->capacity * 2 : 64;
-    if (column->sample.held) {
-        uint8_t *scalars = realloc(column->scalars, capacity * column->sample.variant.item_size);
-        HUB_TRY(hub_allocated(scalars, err));
-        column->scalars = scalars;
-    } else {
-        struct hub_extent *extents = realloc(column->extents, capacity * sizeof *extents);
-        HUB_TRY(hub_allocated(extents, err));
-        column->extents = extents;
-    }
-    column->capacity = capacity;
-    return HUB_OK;
-}
-
 /* The sample behind the last one that has a value. */
 static uint32_t next_sample(const struct hub_wds_column *column)
 {
@@ -142,7 +124,9 @@ enum hub_status hub_wds_give(struct hub_wds_columns *c, struct hub_wds_column *c
         return HUB_OK;
     if (++c->values > WDS_MAX_VALUES)
         return hub_fail(err, HUB_TOO_BIG, "more than %d values in a shard", WDS_MAX_VALUES);
-    HUB_TRY(make_room(column, err));
+    HUB_TRY(column->sample.held
+                ? hub_grow(&column->scalars, column->rows, &column->capacity, value->variant.item_size, err)
+                : hub_grow(&column->extents, column->rows, &column->capacity, sizeof *column->extents, err));
     if (column->rows == 0 || sample != next_sample(column))
         HUB_TRY(add_run(&column->samples, column->rows, sample, err));
     if (value->held) {

@@ -59,7 +59,7 @@ struct hub_wds_column {
     struct hub_wds_runs files;   /* which files the extents lie in */
     struct hub_extent *extents;
     uint8_t *scalars;
-    size_t capacity; /* rows there is room for */
+    uint32_t capacity; /* rows there is room for */
 };
 
 struct hub_wds_columns {
