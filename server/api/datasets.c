@@ -1,5 +1,5 @@
 /* The list of datasets and one dataset: works on the snapshot in memory, without SQL. */
-#include "server/api/datasets.h"
+#include "server/api/handlers.h"
 
 #include "server/api/cursor.h"
 #include "server/api/documents.h"

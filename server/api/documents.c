@@ -211,9 +211,7 @@ static enum hub_status list_digests(const struct hub_state *state, struct hub_fi
                                     struct hub_error *err)
 {
     const struct hub_dataset *dataset = state->dataset;
-    *out = calloc(dataset->file_count + 1, sizeof **out);
-    if (!*out)
-        return hub_fail(err, HUB_NO_MEMORY, "no memory for %u digests", dataset->file_count);
+    HUB_TRY(hub_new(out, dataset->file_count + 1, sizeof **out, err));
     return hub_digest_list(state->catalog, dataset->summary->root, dataset->summary->path, dataset->files,
                            dataset->file_count, *out, err);
 }
@@ -227,8 +225,7 @@ static enum hub_status write_content(struct hub_json *json, const struct hub_sta
     HUB_CLEANUP(hub_freep) struct hub_file_digests *digests = NULL;
     HUB_CLEANUP(hub_freep) struct hub_file_fact *files = calloc(dataset->file_count + 1, sizeof *files);
     HUB_CLEANUP(hub_freep) uint8_t *sums = calloc(dataset->file_count + 1, HUB_SHA256_BYTES);
-    if (!files || !sums)
-        return hub_fail(err, HUB_NO_MEMORY, "no memory for %u digests", dataset->file_count);
+    HUB_TRY(hub_allocated(files && sums, err));
     HUB_TRY(list_digests(state, &digests, err));
     for (uint32_t i = 0; i < dataset->file_count; i++) {
         uint8_t *sum = sums + (size_t)i * HUB_SHA256_BYTES;
@@ -307,8 +304,7 @@ static enum hub_status build(struct hub_request *request, struct hub_target targ
     hub_fingerprint(etag, &(struct hub_view){text.data, text.size}, 1);
     hub_buf_fit(&text, 4 * KIB);
     struct document *d = document_new(request, wanted, false, &text);
-    if (!d)
-        return hub_fail(err, HUB_NO_MEMORY, "no memory for the document of a dataset");
+    HUB_TRY(hub_allocated(d, err));
     snprintf(d->etag, sizeof d->etag, "%s", etag);
     snprintf(d->revision, sizeof d->revision, "%s", target.summary->revision);
     if (hashed)
@@ -349,7 +345,7 @@ static enum hub_status get_gzip(struct hub_request *request, const struct hub_ta
     HUB_CLEANUP(document_putp) struct document *plain = *out;
     *out = document_new(request, wanted, true, &coded);
     if (!*out)
-        return hub_fail(err, HUB_NO_MEMORY, "no memory to compress a document");
+        return hub_no_memory(err);
     memcpy((*out)->etag, plain->etag, sizeof plain->etag);
     memcpy((*out)->revision, plain->revision, sizeof plain->revision);
     (*out)->digests = plain->digests;

@@ -1,8 +1,7 @@
 /* Pages of episodes and one episode's document. SQL: always on a worker. */
-#include "server/api/episodes.h"
 #include "server/api/cursor.h"
 #include "server/api/documents.h"
-#include "server/api/field.h"
+#include "server/api/handlers.h"
 #include "server/api/reply.h"
 #include "server/api/resolve.h"
 #include "storage/base/json.h"

@@ -6,7 +6,7 @@
  * or worker), files, memory, read, encode, look once more whether the files are still the ones that were
  * indexed.
  */
-#include "server/api/field.h"
+#include "server/api/handlers.h"
 
 #include "server/api/negotiate.h"
 #include "server/api/resolve.h"
@@ -68,19 +68,6 @@ static enum hub_status read_range(const struct hub_request *request, struct hub_
     HUB_TRY(hub_request_choice(request, "nonfinite", how, &which, err));
     *nonfinite = which < 0 ? HUB_NONFINITE_NULL : (enum hub_nonfinite)which;
     return HUB_OK;
-}
-
-enum hub_status hub_find_episode(const struct hub_request *request, const struct hub_dataset *dataset,
-                                 const struct hub_dataset_episode **out, struct hub_error *err)
-{
-    const struct hub_view n = hub_request_capture(request, "n");
-    char *end = NULL;
-    const int64_t number = n.size && n.size < 20 ? strtoll(n.data, &end, 10) : -1;
-    const bool digits = end && *end == '\0' && n.data[0] >= '0' && n.data[0] <= '9';
-    *out = digits ? hub_dataset_find_episode(dataset, number) : NULL;
-    return *out ? HUB_OK
-                : hub_fail_about(err, HUB_NOT_FOUND, "episode-missing", "n", n.data, "'%s' has no episode %s",
-                                 dataset->summary->id, n.data);
 }
 
 /* The names nearest to a field that is not there, for the problem document. */

@@ -1,6 +1,7 @@
 /* Files of a dataset: the listing and their bytes, by range, with every conditional. No status of a dataset
  * blocks its bytes. */
 #include "server/api/files.h"
+#include "server/api/handlers.h"
 
 #include "server/api/documents.h"
 #include "server/api/reply.h"

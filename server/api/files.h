@@ -1,14 +1,9 @@
-/** GET .../files and GET .../files/{path}: works whatever the status of the dataset. */
+/** Files of a dataset, for documents, rows and spaces. */
 #ifndef HUB_API_FILES_H
 #define HUB_API_FILES_H
 
 #include "server/api/app.h"
 #include "storage/base/json.h"
-
-enum hub_status hub_files_list(struct hub_request *request, struct hub_response *response,
-                               struct hub_error *err);
-enum hub_status hub_file_data(struct hub_request *request, struct hub_response *response,
-                              struct hub_error *err);
 
 /** Its item in the listing; digests with an empty sha256 are not known. */
 void hub_file_item(struct hub_json *json, const struct hub_dataset_file *file,

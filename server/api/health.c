@@ -1,5 +1,6 @@
-/* Liveness, readiness, metrics, the contract: see health.h. */
-#include "server/api/health.h"
+/* Liveness, readiness, metrics, the contract and a first page. */
+#include "server/api/app.h"
+#include "server/api/handlers.h"
 
 #include "server/api/process.h"
 #include "server/api/reply.h"

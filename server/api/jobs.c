@@ -1,6 +1,6 @@
 /* Background work as one listing: inspections and hashing, in order of kind and target. It changes while one
  * looks, so a page is a copy of that moment. */
-#include "server/api/status.h"
+#include "server/api/handlers.h"
 
 #include "server/api/cursor.h"
 #include "server/api/documents.h"
@@ -135,7 +135,7 @@ enum hub_status hub_jobs_list(struct hub_request *request, struct hub_response *
     l.unit = "bytes";
     hub_hasher_jobs(request->app->hasher, gather, &l);
     if (l.failed)
-        return hub_fail(err, HUB_NO_MEMORY, "no memory for the jobs");
+        return hub_no_memory(err);
     filter(&l, kind, state);
     return write_page(request, &l, &page, response, err);
 }

@@ -1,6 +1,6 @@
 /* What is wrong, in one place: the hub's own alerts, then datasets by id: why one cannot be served, and
  * what was found in it. */
-#include "server/api/status.h"
+#include "server/api/handlers.h"
 
 #include "server/api/alerts.h"
 #include "server/api/cursor.h"
@@ -84,9 +84,8 @@ static enum hub_status put_dataset(struct listing *l, const struct hub_summary *
 /* Alerts stand on the first page whole: they are few. */
 static enum hub_status put_alerts(struct listing *l, bool show, uint64_t *count, struct hub_error *err)
 {
-    HUB_CLEANUP(hub_freep) struct hub_alerts *now = calloc(1, sizeof *now);
-    if (!now)
-        return hub_fail(err, HUB_NO_MEMORY, "no memory for the problems");
+    HUB_CLEANUP(hub_freep) struct hub_alerts *now = NULL;
+    HUB_TRY(hub_new(&now, 1, sizeof *now, err));
     hub_alerts_read(l->request->app, now);
     *count = now->count;
     for (unsigned i = 0; show && i < now->count; i++) {

@@ -10,6 +10,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 enum { INLINE_SUMMARIES = 256 };
 
@@ -219,6 +220,19 @@ enum hub_status hub_resolve(struct hub_request *request, struct hub_response *re
     if (to & HUB_TO_STATE)
         HUB_TRY(hub_resolve_state(request, out, &out->state, err));
     return to & HUB_TO_READY ? check_ready(request, response, out->summary, err) : HUB_OK;
+}
+
+enum hub_status hub_find_episode(const struct hub_request *request, const struct hub_dataset *dataset,
+                                 const struct hub_dataset_episode **out, struct hub_error *err)
+{
+    const struct hub_view n = hub_request_capture(request, "n");
+    char *end = NULL;
+    const int64_t number = n.size && n.size < 20 ? strtoll(n.data, &end, 10) : -1;
+    const bool digits = end && *end == '\0' && n.data[0] >= '0' && n.data[0] <= '9';
+    *out = digits ? hub_dataset_find_episode(dataset, number) : NULL;
+    return *out ? HUB_OK
+                : hub_fail_about(err, HUB_NOT_FOUND, "episode-missing", "n", n.data, "'%s' has no episode %s",
+                                 dataset->summary->id, n.data);
 }
 
 /* What stands behind the id in the path, as it was sent. A segment of the id may itself hold slashes (%2F),

@@ -1,11 +1,6 @@
 /* The whole API on one page. */
-#include "server/api/datasets.h"
-#include "server/api/episodes.h"
-#include "server/api/field.h"
-#include "server/api/files.h"
-#include "server/api/health.h"
-#include "server/api/spaces.h"
-#include "server/api/status.h"
+#include "server/api/app.h"
+#include "server/api/handlers.h"
 
 /* All rows that one answer may hold, decoded from deflate, take less. */
 enum { ROWS_MS = 5000 };

@@ -115,9 +115,7 @@ enum hub_status hub_select(struct hub_request *request, const struct hub_dataset
         return hub_fail(err, HUB_TOO_BIG, "%u fields at once; at most %d", count, HUB_MAX_SELECTED);
     HUB_CLEANUP(hub_selection_dispose)
     struct hub_selection s = {.app = request->app, .dataset = dataset, .episode = episode};
-    s.fields = calloc(count ? count : 1, sizeof *s.fields);
-    if (!s.fields)
-        return hub_fail(err, HUB_NO_MEMORY, "no memory for a plan");
+    HUB_TRY(hub_new(&s.fields, count, sizeof *s.fields, err));
     for (uint32_t i = 0; i < count; i++)
         HUB_TRY(select_field(request, &s, fields[i], range, err));
     *out = s;

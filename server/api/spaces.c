@@ -1,5 +1,5 @@
 /* A space's text as the dataset's writer stored it, whatever its size: sent from the file where it lies. */
-#include "server/api/spaces.h"
+#include "server/api/handlers.h"
 
 #include "server/api/files.h"
 #include "server/api/resolve.h"

@@ -1,5 +1,5 @@
-/* The state of the hub as one document: see status.h. Over TCP it names roots, never paths of the machine. */
-#include "server/api/status.h"
+/* The state of the hub as one document. Over TCP it names roots, never paths of the machine. */
+#include "server/api/handlers.h"
 
 #include "server/api/alerts.h"
 #include "server/api/documents.h"

@@ -174,8 +174,8 @@ void hub_response_end_line(struct hub_response *response);
 
 /* ---- routes ---- */
 
-typedef enum hub_status (*hub_handler)(struct hub_request *request, struct hub_response *response,
-                                       struct hub_error *err);
+typedef enum hub_status hub_handler(struct hub_request *request, struct hub_response *response,
+                                    struct hub_error *err);
 
 /**
  * One row of the API. Pattern segments: literal, {id} (one or more segments up to a reserved one: DESIGN 4
@@ -184,7 +184,7 @@ typedef enum hub_status (*hub_handler)(struct hub_request *request, struct hub_r
 struct hub_route {
     const char *method; /* "GET" serves HEAD too */
     const char *pattern;
-    hub_handler handler;
+    hub_handler *handler;
     const char *label;   /* for logs and metrics: "dataset", "field" */
     size_t body_limit;   /* request body; 0: none */
     bool local;          /* only over the control socket */

@@ -1,0 +1,24 @@
+/** The handlers that routes.c lists, each in the file of its resource. */
+#ifndef HUB_API_HANDLERS_H
+#define HUB_API_HANDLERS_H
+
+#include "server/http/http.h"
+
+/* datasets.c */
+hub_handler hub_datasets_list, hub_dataset_show;
+/* episodes.c: an episode's attributes and fields; with ?fields= its rows */
+hub_handler hub_episodes_list, hub_episode_show;
+/* field.c: rows of a field or a group of them, under its path; of several, named by ?fields=, and then aligned
+ * by steps when start, stop, step or final is given */
+hub_handler hub_field_data, hub_fields_data;
+/* files.c: whatever the status of the dataset */
+hub_handler hub_files_list, hub_file_data;
+/* spaces.c: the stored text of a dataset's spaces */
+hub_handler hub_space_data;
+/* status.c, jobs.c, problems.c: what the hub is doing, for its admin and for scripts; and a look through the
+ * directories now, which is local, because it costs a walk of all roots */
+hub_handler hub_status_show, hub_jobs_list, hub_problems_list, hub_sweep_post;
+/* health.c: liveness, readiness, metrics, the contract and a first page */
+hub_handler hub_healthz_show, hub_readyz_show, hub_metrics_show, hub_openapi_show, hub_front_show;
+
+#endif
