@@ -2,6 +2,7 @@
 #ifndef HUB_CLI_H
 #define HUB_CLI_H
 
+#include "storage/base/json.h"
 #include "storage/base/usage.h"
 
 #include <minari/minari.h>
@@ -123,9 +124,9 @@ const struct cli_command *cli_find_command(const char *name);
 int cli_connect(struct cli *cli, const char *chosen, const char **id);
 /** "http://hub:8080 (MINARI_HUB_URL)" */
 const char *cli_remote_name(const struct cli *cli);
-/** After MINARI_NOT_FOUND: whether the remote has an old-style id ("door-human-v2") under its new name, and
- * say so. */
-void cli_offer_new_name(struct cli *cli, const char *id);
+/** Of a dataset that is not found: whether the remote has an old-style id ("door-human-v2") under its new
+ * name, and say so. */
+void cli_offer_new_name(const struct cli *cli, const char *id);
 /** Minari's folder of datasets: MINARI_DATASETS_PATH, else ~/.minari/datasets. */
 const char *cli_root(void);
 /** Nonzero once somebody pressed Ctrl-C. Also the library's callback. */
@@ -143,6 +144,8 @@ int cli_error(int code, const char *fmt, ...) HUB_PRINTF(2, 3);
 void cli_hint(const char *fmt, ...) HUB_PRINTF(1, 2);
 /** A hub's text to stdout; on a terminal without what it would obey. */
 void cli_put(const struct cli *cli, const char *text, size_t size);
+/** The next object of a list of them; the caller writes its members and ends it. */
+struct hub_json cli_json_item(struct hub_buf *list);
 /** A line on stderr that is no error; nothing with --quiet. */
 void cli_note(const struct cli *cli, const char *fmt, ...) HUB_PRINTF(2, 3);
 /** The library's error and what to do about it, on stderr. Returns the exit code. */

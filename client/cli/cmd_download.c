@@ -50,10 +50,7 @@ static void assurance(const struct minari_download *done, char *out, size_t room
 
 static void add_json(struct download *d, const struct minari_download *done)
 {
-    struct hub_json json = hub_json_to(&d->json, NULL);
-    if (d->json.size && hub_buf_add_text(&d->json, ",\n", NULL))
-        d->failed_json = true;
-    hub_json_object(&json);
+    struct hub_json json = cli_json_item(&d->json);
     hub_json_put_text(&json, "id", done->id);
     hub_json_put_text(&json, "path", done->path);
     hub_json_put_text(&json, "revision", done->revision);
@@ -93,10 +90,7 @@ static void on_done(const struct minari_download *done, void *user)
 
 static void add_failure(struct download *d, const char *id, int code, const struct minari_error *err)
 {
-    struct hub_json json = hub_json_to(&d->failed, NULL);
-    if (d->failed.size && hub_buf_add_text(&d->failed, ",\n", NULL))
-        d->failed_json = true;
-    hub_json_object(&json);
+    struct hub_json json = cli_json_item(&d->failed);
     hub_json_put_text(&json, "id", id);
     hub_json_put_int(&json, "exit", code);
     hub_json_put_text(&json, "status", minari_status_name(err->status));
@@ -150,8 +144,6 @@ static int one(struct download *d, const struct minari_download_options *options
         return CLI_OK;
     code = cli_report(d->cli, &err);
     add_failure(d, id, code, &err);
-    if (err.status == MINARI_NOT_FOUND)
-        cli_offer_new_name(d->cli, id);
     say_what_is_kept(options->root, *full ? full : id);
     return code;
 }

@@ -52,8 +52,6 @@ int cli_episodes(struct cli *cli)
         puts(s.count ? "\n]}" : "{\"items\":[]}");
     if (st) {
         code = cli_report(cli, &err);
-        if (st == MINARI_NOT_FOUND)
-            cli_offer_new_name(cli, id);
     } else if (!cli->values[OPT_JSON]) {
         snprintf(title, sizeof title, "Episodes of %s in %s", cli_clean(id), cli_remote_name(cli));
         snprintf(caption, sizeof caption, "Number of episodes: %" PRIu64, s.count);

@@ -88,12 +88,8 @@ static int fetch(struct cli *cli, const char *id, uint64_t episode, const struct
         return errno == EPIPE ? CLI_FAILED
                               : cli_error(errno == ENOSPC ? CLI_NO_SPACE : CLI_FAILED, "writing failed: %s",
                                           strerror(errno));
-    if (st) {
-        const int code = cli_report(cli, &err);
-        if (strcmp(err.problem, "dataset-not-found") == 0)
-            cli_offer_new_name(cli, id);
-        return code;
-    }
+    if (st)
+        return cli_report(cli, &err);
     if (info.nonfinite)
         cli_note(cli, "%llu values are not finite and stand as null; --format npy keeps them",
                  (unsigned long long)info.nonfinite);

@@ -237,12 +237,8 @@ static int show_remote(struct cli *cli, const char *id)
     int code = cli_connect(cli, NULL, &id);
     if (code)
         return code;
-    if (minari_dataset_get(cli->client, id, cli->values[OPT_FOR], &dataset, &err)) {
-        code = cli_report(cli, &err);
-        if (err.status == MINARI_NOT_FOUND)
-            cli_offer_new_name(cli, id);
-        return code;
-    }
+    if (minari_dataset_get(cli->client, id, cli->values[OPT_FOR], &dataset, &err))
+        return cli_report(cli, &err);
     const struct minari_summary *s = minari_dataset_summary(dataset);
     if (cli->values[OPT_JSON]) {
         cli_put(cli, minari_dataset_json(dataset), strlen(minari_dataset_json(dataset)));

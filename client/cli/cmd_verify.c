@@ -1,6 +1,6 @@
 /* verify: a dataset on disk against the record of its download, or against a hub. */
 #include "client/cli/cli.h"
-#include "storage/base/fs.h"
+#include "client/lib/record.h"
 #include "storage/base/json.h"
 
 #include <fcntl.h>
@@ -15,40 +15,24 @@ struct verify {
     struct hub_buf json;
 };
 
-static const char *name_of(enum minari_file_state state)
-{
-    switch (state) {
-    case MINARI_FILE_VERIFIED:
-        return "verified";
-    case MINARI_FILE_UNCHANGED:
-        return "unchanged";
-    case MINARI_FILE_SIZE_ONLY:
-        return "size-only";
-    case MINARI_FILE_MISSING:
-        return "missing";
-    case MINARI_FILE_CHANGED:
-        return "changed";
-    case MINARI_FILE_EXTRA:
-        return "extra";
-    }
-    return "unknown";
-}
+static const char *const names[] = {
+    [MINARI_FILE_VERIFIED] = "verified",   [MINARI_FILE_UNCHANGED] = "unchanged",
+    [MINARI_FILE_SIZE_ONLY] = "size-only", [MINARI_FILE_MISSING] = "missing",
+    [MINARI_FILE_CHANGED] = "changed",     [MINARI_FILE_EXTRA] = "extra",
+};
 
 static int on_file(const char *path, enum minari_file_state state, void *user)
 {
     struct verify *v = user;
     if (v->cli->values[OPT_JSON]) {
-        struct hub_json json = hub_json_to(&v->json, NULL);
-        if (v->json.size && hub_buf_add_text(&v->json, ",\n", NULL))
-            return 1;
-        hub_json_object(&json);
+        struct hub_json json = cli_json_item(&v->json);
         hub_json_put_text(&json, "path", path);
-        hub_json_put_text(&json, "state", name_of(state));
+        hub_json_put_text(&json, "state", names[state]);
         hub_json_end_object(&json);
         if (hub_json_status(&json))
             return 1;
     } else if (state >= MINARI_FILE_MISSING) {
-        printf("%s: %s\n", name_of(state), cli_clean(path));
+        printf("%s: %s\n", names[state], cli_clean(path));
     }
     return cli_interrupted(NULL);
 }
@@ -66,20 +50,6 @@ static void find(const char *argument, char path[PATH_MAX])
         snprintf(path, PATH_MAX, "%s", argument);
 }
 
-/* The id that a download recorded, or "". */
-static void read_id(const char *directory, char id[1100])
-{
-    HUB_CLEANUP(hub_buf_dispose) struct hub_buf text = HUB_BUF_INIT(1 * GIB);
-    HUB_CLEANUP(hub_json_decrefp) json_t *doc = NULL;
-    char record[PATH_MAX];
-    snprintf(record, sizeof record, "%.4000s/.minari-hub.json", directory);
-    *id = '\0';
-    if (!hub_fs_read(AT_FDCWD, record, &text, NULL) &&
-        !hub_json_parse(hub_buf_view(&text), 1 * GIB, &doc, NULL) &&
-        json_is_string(json_object_get(doc, "id")))
-        snprintf(id, 1100, "%s", json_string_value(json_object_get(doc, "id")));
-}
-
 /* The id to ask a hub about: what the record says, the argument, or, for a folder without a record, the
  * longest end of its path that the hub knows. An exit code. */
 static int find_id(const struct cli *cli, const char *directory, char id[1100])
@@ -88,10 +58,11 @@ static int find_id(const struct cli *cli, const char *directory, char id[1100])
     const char *ends[MOST_SEGMENTS], *argument = cli->arguments[0];
     char whole[PATH_MAX];
     size_t n = 0;
-    read_id(directory, id);
-    if (*id)
+    HUB_CLEANUP(hub_record_dispose) struct hub_record record = {0};
+    const bool recorded = !hub_record_read(directory, &record, NULL) && *record.id;
+    snprintf(id, 1100, "%.1099s", recorded ? record.id : argument);
+    if (recorded)
         return CLI_OK;
-    snprintf(id, 1100, "%.1099s", argument);
     if (!cli->client || !realpath(directory, whole) || strcmp(directory, argument) != 0)
         return CLI_OK;
     for (char *slash = whole + strlen(whole); n < MOST_SEGMENTS && slash > whole;) {

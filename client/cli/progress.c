@@ -23,18 +23,8 @@ void progress_time(double seconds, char out[32])
         snprintf(out, 32, "%u:%02u:%02u", s / 3600, s / 60 % 60, s % 60);
 }
 
-static const char *word_of(enum minari_phase phase)
-{
-    switch (phase) {
-    case MINARI_PHASE_TRANSFER:
-        return "";
-    case MINARI_PHASE_CHECK:
-        return "checking ";
-    case MINARI_PHASE_PUBLISH:
-        return "finishing ";
-    }
-    return "";
-}
+static const char *const words[] = {
+    [MINARI_PHASE_TRANSFER] = "", [MINARI_PHASE_CHECK] = "checking ", [MINARI_PHASE_PUBLISH] = "finishing "};
 
 static unsigned percent(const struct minari_progress *p)
 {
@@ -52,15 +42,15 @@ void progress_bar(const struct minari_progress *p, double rate, unsigned columns
     hub_number_size(rate > 0 ? (uint64_t)rate : 0, speed);
     progress_time(rate > 0 ? (double)missing / rate : -1, left);
     snprintf(tail, sizeof tail, "%3u%% %s/%s %s/s %s", percent(p), done, total, speed, left);
-    const unsigned taken = (unsigned)(strlen(tail) + 3 + strlen(word_of(p->phase)));
+    const unsigned taken = (unsigned)(strlen(tail) + 3 + strlen(words[p->phase]));
     unsigned cells = columns > taken + 30 ? HUB_MIN(columns - taken - 24, 40U) : 0;
     const unsigned full = cells * percent(p) / 100;
     for (unsigned i = 0; i < cells; i++)
         bar[i] = i < full ? '#' : '.';
     bar[cells] = '\0';
     const int name = columns > taken + cells + 8 ? (int)(columns - taken - cells - 4) : 0;
-    snprintf(out, room, "%s%.*s%s%s%s%s %s", word_of(p->phase), name, p->id, name ? " " : "",
-             cells ? "[" : "", bar, cells ? "]" : "", tail);
+    snprintf(out, room, "%s%.*s%s%s%s%s %s", words[p->phase], name, p->id, name ? " " : "", cells ? "[" : "",
+             bar, cells ? "]" : "", tail);
 }
 
 static void measure(struct progress *s, const struct minari_progress *p, uint64_t now)
@@ -107,7 +97,7 @@ void progress_show(struct progress *s, const struct minari_progress *p)
         hub_number_size(p->bytes_done, done);
         hub_number_size(p->bytes_total, total);
         hub_number_size((uint64_t)s->rate, speed);
-        fprintf(stderr, "%s: %s%u%%, %s of %s, %s/s\n", clean.id, word_of(p->phase), percent(p), done, total,
+        fprintf(stderr, "%s: %s%u%%, %s of %s, %s/s\n", clean.id, words[p->phase], percent(p), done, total,
                 speed);
         s->said_ms = now;
     }

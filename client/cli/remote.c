@@ -150,7 +150,7 @@ int cli_connect(struct cli *cli, const char *chosen, const char **id)
     return minari_client_new(&options, &cli->client, &err) ? cli_report(cli, &err) : CLI_OK;
 }
 
-void cli_offer_new_name(struct cli *cli, const char *id)
+void cli_offer_new_name(const struct cli *cli, const char *id)
 {
     const char *dash = strchr(id, '-'); /* environment-name-vN */
     struct hub_view alias;

@@ -86,6 +86,15 @@ void cli_put(const struct cli *cli, const char *text, size_t size)
     }
 }
 
+struct hub_json cli_json_item(struct hub_buf *list)
+{
+    struct hub_json json = hub_json_to(list, NULL);
+    if (list->size)
+        json.status = hub_buf_add_text(list, ",\n", NULL);
+    hub_json_object(&json);
+    return json;
+}
+
 void cli_note(const struct cli *cli, const char *fmt, ...)
 {
     va_list args;
@@ -158,40 +167,21 @@ int cli_flush(int code)
     return code;
 }
 
+/* What is not named is CLI_FAILED. */
 static int code_of(const struct minari_error *err)
 {
-    switch (err->status) {
-    case MINARI_OK:
+    static const int codes[] = {
+        [MINARI_INVALID] = CLI_USAGE,           [MINARI_NOT_FOUND] = CLI_NOT_FOUND,
+        [MINARI_UNREACHABLE] = CLI_UNREACHABLE, [MINARI_PROTOCOL] = CLI_UNREACHABLE,
+        [MINARI_BUSY] = CLI_UNREACHABLE,        [MINARI_DENIED] = CLI_NOT_ALLOWED,
+        [MINARI_BROKEN] = CLI_BROKEN,           [MINARI_VERIFY] = CLI_VERIFY,
+        [MINARI_NO_SPACE] = CLI_NO_SPACE,       [MINARI_CANCELLED] = CLI_INTERRUPTED,
+    };
+    if (!err->status)
         return CLI_OK;
-    case MINARI_INVALID:
-        return CLI_USAGE;
-    case MINARI_NOT_FOUND:
-        return CLI_NOT_FOUND;
-    case MINARI_UNREACHABLE:
-    case MINARI_PROTOCOL:
-        return CLI_UNREACHABLE;
-    case MINARI_BUSY:
-        return strcmp(err->problem, "download-running") == 0 ? CLI_FAILED : CLI_UNREACHABLE;
-    case MINARI_DENIED:
-        return CLI_NOT_ALLOWED;
-    case MINARI_BROKEN:
-        return CLI_BROKEN;
-    case MINARI_VERIFY:
-        return CLI_VERIFY;
-    case MINARI_NO_SPACE:
-        return CLI_NO_SPACE;
-    case MINARI_CANCELLED:
-        return CLI_INTERRUPTED;
-    case MINARI_EXISTS:
-    case MINARI_UNSUPPORTED:
-    case MINARI_INCOMPATIBLE:
-    case MINARI_CHANGED:
-    case MINARI_TOO_BIG:
-    case MINARI_NO_MEMORY:
-    case MINARI_FAILED:
-        break;
-    }
-    return CLI_FAILED;
+    if (strcmp(err->problem, "download-running") == 0 || (size_t)err->status >= HUB_COUNT(codes))
+        return CLI_FAILED;
+    return codes[err->status] ? codes[err->status] : CLI_FAILED;
 }
 
 /* What to do about it, by the problem's name first. %i is the id at hand, %r the hub. */
@@ -273,5 +263,7 @@ int cli_report(const struct cli *cli, const struct minari_error *err)
     if (cli->make_room)
         cli->make_room(cli->room);
     put_error(code, minari_status_name(err->status), err->problem, err->detail, remedy ? text : NULL);
+    if (cli->client && cli->subject && strcmp(err->problem, "dataset-not-found") == 0)
+        cli_offer_new_name(cli, cli->subject);
     return code;
 }

@@ -8,9 +8,9 @@ struct node {
     const struct minari_summary *dataset; /* a leaf */
     uint64_t count, episodes, steps, size;
     const char **authors;
-    size_t author_count;
+    uint32_t author_count, author_capacity;
     struct node **children;
-    size_t child_count;
+    uint32_t child_count, capacity;
 };
 
 static void free_node(struct node *n)
@@ -31,19 +31,12 @@ static void free_nodep(struct node **n)
 
 static struct node *add_child(struct node *parent, struct hub_view name)
 {
-    if ((parent->child_count & (parent->child_count - 1)) == 0) {
-        struct node **more =
-            reallocarray(parent->children, parent->child_count ? parent->child_count * 2 : 1, sizeof *more);
-        if (!more)
-            return NULL;
-        parent->children = more;
-    }
-    struct node *child = calloc(1, sizeof *child);
-    if (child) {
-        child->name = name;
-        parent->children[parent->child_count++] = child;
-    }
-    return child;
+    struct node *child = NULL;
+    if (hub_grow(&parent->children, parent->child_count, &parent->capacity, sizeof child, NULL) ||
+        hub_new(&child, 1, sizeof *child, NULL))
+        return NULL;
+    child->name = name;
+    return parent->children[parent->child_count++] = child;
 }
 
 /* The newest groups are the likeliest: listings come sorted. */
@@ -60,10 +53,8 @@ static bool add_author(struct node *n, const char *author)
     for (size_t i = 0; i < n->author_count; i++)
         if (strcmp(n->authors[i], author) == 0)
             return true;
-    const char **more = reallocarray(n->authors, n->author_count + 1, sizeof *more);
-    if (!more)
+    if (hub_grow(&n->authors, n->author_count, &n->author_capacity, sizeof author, NULL))
         return false;
-    n->authors = more;
     n->authors[n->author_count++] = author;
     return true;
 }

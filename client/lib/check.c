@@ -18,8 +18,7 @@ enum hub_status hub_check_hash(int fd, uint8_t out[HUB_SHA256_BYTES], uint64_t *
     HUB_CLEANUP(hub_freep) char *buffer = malloc(STEP);
     uint8_t sum[HUB_DIGEST_MAX];
     uint64_t at = 0;
-    if (!buffer)
-        return hub_fail(err, HUB_NO_MEMORY, "no memory to hash a file");
+    HUB_TRY(hub_allocated(buffer, err));
     HUB_TRY(hub_digest_begin(&digest, HUB_SHA256, err));
     while (true) {
         const ssize_t n = pread(fd, buffer, STEP, (off_t)at);
@@ -77,9 +76,7 @@ static enum hub_status compare(struct hub_check *c, struct hub_error *err)
 enum hub_status hub_check_run(struct hub_check *c, struct hub_error *err)
 {
     c->bytes_hashed = 0;
-    c->sums = calloc(c->plan->count + 1, sizeof *c->sums);
-    if (!c->sums)
-        return hub_fail(err, HUB_NO_MEMORY, "no memory for digests");
+    HUB_TRY(hub_new(&c->sums, c->plan->count + 1, sizeof *c->sums, err));
     for (size_t i = 0; i < c->plan->count; i++)
         HUB_TRY(hash_file(c, i, err));
     HUB_TRY(hub_await_digests(c, err));

@@ -39,8 +39,7 @@ enum minari_status minari_client_new(const struct minari_client_options *options
     if (!out)
         return hub_client_report(hub_client_missing(&error), &error, err);
     struct minari_client *c = calloc(1, sizeof *c);
-    enum hub_status st =
-        c ? make(&own, c, &error) : hub_fail(&error, HUB_NO_MEMORY, "no memory for a client");
+    enum hub_status st = c ? make(&own, c, &error) : hub_no_memory(&error);
     if (st)
         minari_client_free(c);
     else

@@ -18,8 +18,7 @@ static size_t texts_of(const json_t *array, const char **out)
     return n;
 }
 
-enum hub_status hub_summary_read(const json_t *object, struct minari_summary *out, const char ***texts,
-                                 struct hub_error *err)
+enum hub_status hub_summary_read(const json_t *object, struct minari_summary *out, struct hub_error *err)
 {
     const json_t *authors = json_object_get(object, "authors"),
                  *loadable = json_object_get(object, "loadable_by");
@@ -44,16 +43,13 @@ enum hub_status hub_summary_read(const json_t *object, struct minari_summary *ou
     if (!out->id || !out->format || !out->status)
         return hub_fail_as(err, HUB_CORRUPT, "protocol",
                            "a dataset without id, format or status: is it a hub?");
-    *texts = NULL;
-    if (room && !(list = calloc(room, sizeof *list)))
-        return hub_fail(err, HUB_NO_MEMORY, "no memory for a list");
-    if (list) {
-        out->authors = list;
-        out->author_count = texts_of(authors, list);
-        out->loadable_by = list + out->author_count;
-        out->loadable_count = texts_of(loadable, list + out->author_count);
-    }
-    *texts = list;
+    if (!room)
+        return HUB_OK;
+    HUB_TRY(hub_new(&list, room, sizeof *list, err));
+    out->authors = list;
+    out->author_count = texts_of(authors, list);
+    out->loadable_by = list + out->author_count;
+    out->loadable_count = texts_of(loadable, list + out->author_count);
     return HUB_OK;
 }
 
@@ -62,35 +58,22 @@ enum hub_status hub_summary_read(const json_t *object, struct minari_summary *ou
 struct entry {
     struct minari_summary summary;
     json_t *object;
-    const char **texts;
     char *json;
 };
 
 struct minari_dataset_list {
     struct entry *entries;
-    size_t count, capacity, bytes;
+    uint32_t count, capacity;
+    size_t bytes;
 };
-
-static enum hub_status grow(struct minari_dataset_list *list, size_t more, struct hub_error *err)
-{
-    if (list->count + more > MAX_DATASETS)
-        return hub_fail(err, HUB_TOO_BIG, "more than %d datasets: ask with a prefix", MAX_DATASETS);
-    if (list->count + more <= list->capacity)
-        return HUB_OK;
-    const size_t capacity = (list->count + more) * 2;
-    struct entry *entries = reallocarray(list->entries, capacity, sizeof *entries);
-    if (!entries)
-        return hub_fail(err, HUB_NO_MEMORY, "no memory for a list");
-    list->entries = entries;
-    list->capacity = capacity;
-    return HUB_OK;
-}
 
 /* A listing has ceilings: in datasets, in bytes of all of them together. */
 static enum hub_status take_item(json_t *item, struct hub_view text, void *user, struct hub_error *err)
 {
     struct minari_dataset_list *list = user;
-    HUB_TRY(grow(list, 1, err));
+    if (list->count >= MAX_DATASETS)
+        return hub_fail(err, HUB_TOO_BIG, "more than %d datasets: ask with a prefix", MAX_DATASETS);
+    HUB_TRY(hub_grow(&list->entries, list->count, &list->capacity, sizeof *list->entries, err));
     list->bytes += text.size;
     if (list->bytes > LISTING_BYTES)
         return hub_fail_as(err, HUB_TOO_BIG, "too-long",
@@ -98,11 +81,11 @@ static enum hub_status take_item(json_t *item, struct hub_view text, void *user,
                            list->bytes / 1000000);
     struct entry *e = &list->entries[list->count];
     *e = (struct entry){0};
-    HUB_TRY(hub_summary_read(item, &e->summary, &e->texts, err));
+    HUB_TRY(hub_summary_read(item, &e->summary, err));
     e->object = json_incref(item);
     e->json = hub_view_dup(text);
     list->count++;
-    return e->json ? HUB_OK : hub_fail(err, HUB_NO_MEMORY, "no memory for a list");
+    return hub_allocated(e->json, err);
 }
 
 static enum hub_status list_all(struct minari_client *client, const struct minari_dataset_query *q,
@@ -127,8 +110,7 @@ enum minari_status minari_dataset_list_get(struct minari_client *client,
     if (!client || !out)
         return hub_client_report(hub_client_missing(&error), &error, err);
     struct minari_dataset_list *list = calloc(1, sizeof *list);
-    const enum hub_status st =
-        list ? list_all(client, &own, list, &error) : hub_fail(&error, HUB_NO_MEMORY, "no memory for a list");
+    const enum hub_status st = list ? list_all(client, &own, list, &error) : hub_no_memory(&error);
     if (st)
         minari_dataset_list_free(list);
     else
@@ -157,7 +139,7 @@ void minari_dataset_list_free(struct minari_dataset_list *list)
         return;
     for (size_t i = 0; i < list->count; i++) {
         json_decref(list->entries[i].object);
-        free(list->entries[i].texts);
+        free((void *)list->entries[i].summary.authors);
         free(list->entries[i].json);
     }
     free(list->entries);
@@ -170,9 +152,7 @@ struct minari_dataset {
     struct hub_buf text;
     json_t *document;
     struct minari_summary summary;
-    const char **texts;
     struct minari_summary *versions;
-    const char ***version_texts;
     size_t version_count;
     const char **combined;
     size_t combined_count;
@@ -182,13 +162,9 @@ static enum hub_status read_versions(struct minari_dataset *dataset, struct hub_
 {
     const json_t *array = json_object_get(dataset->document, "versions");
     const size_t n = json_array_size(array);
-    dataset->versions = calloc(n + 1, sizeof *dataset->versions);
-    dataset->version_texts = calloc(n + 1, sizeof *dataset->version_texts);
-    if (!dataset->versions || !dataset->version_texts)
-        return hub_fail(err, HUB_NO_MEMORY, "no memory for a dataset");
+    HUB_TRY(hub_new(&dataset->versions, n, sizeof *dataset->versions, err));
     for (size_t i = 0; i < n; i++) {
-        HUB_TRY(hub_summary_read(json_array_get(array, i), &dataset->versions[i], &dataset->version_texts[i],
-                                 err));
+        HUB_TRY(hub_summary_read(json_array_get(array, i), &dataset->versions[i], err));
         dataset->version_count++;
     }
     return HUB_OK;
@@ -200,15 +176,13 @@ static enum hub_status read_dataset(struct minari_client *client, const char *id
     dataset->text = HUB_BUF_INIT(DOCUMENT_BYTES);
     HUB_TRY(
         client->remote.kind->describe(&client->remote, id, release, &dataset->text, &dataset->document, err));
-    HUB_TRY(hub_summary_read(dataset->document, &dataset->summary, &dataset->texts, err));
+    HUB_TRY(hub_summary_read(dataset->document, &dataset->summary, err));
     if (!hub_api_same_id(id, dataset->summary.id))
         return hub_fail_as(err, HUB_CORRUPT, "protocol", "asked for '%.200s', the hub answers about '%.200s'",
                            id, dataset->summary.id);
     HUB_TRY(read_versions(dataset, err));
     const json_t *combined = json_object_get(dataset->document, "combined");
-    dataset->combined = calloc(json_array_size(combined) + 1, sizeof *dataset->combined);
-    if (!dataset->combined)
-        return hub_fail(err, HUB_NO_MEMORY, "no memory for a dataset");
+    HUB_TRY(hub_new(&dataset->combined, json_array_size(combined) + 1, sizeof *dataset->combined, err));
     dataset->combined_count = texts_of(combined, dataset->combined);
     return HUB_OK;
 }
@@ -218,9 +192,8 @@ enum hub_status hub_dataset_get(struct minari_client *client, const char *id, co
 {
     if (!client || !out)
         return hub_client_missing(err);
-    struct minari_dataset *dataset = calloc(1, sizeof *dataset);
-    if (!dataset)
-        return hub_fail(err, HUB_NO_MEMORY, "no memory for a dataset");
+    struct minari_dataset *dataset;
+    HUB_TRY(hub_new(&dataset, 1, sizeof *dataset, err));
     const enum hub_status st = read_dataset(client, id, release, dataset, err);
     if (st)
         minari_dataset_free(dataset);
@@ -284,11 +257,10 @@ void minari_dataset_free(struct minari_dataset *dataset)
     if (!dataset)
         return;
     for (size_t i = 0; i < dataset->version_count; i++)
-        free(dataset->version_texts[i]);
-    free(dataset->version_texts);
+        free((void *)dataset->versions[i].authors);
     free(dataset->versions);
     free(dataset->combined);
-    free(dataset->texts);
+    free((void *)dataset->summary.authors);
     json_decref(dataset->document);
     hub_buf_dispose(&dataset->text);
     free(dataset);

@@ -271,11 +271,10 @@ static enum hub_status enqueue(struct queue *q, const char *id, struct hub_error
     if (q->count >= MAX_COMBINED)
         return hub_fail(err, HUB_TOO_BIG, "combined from more than %d datasets", MAX_COMBINED);
     char **ids = reallocarray(q->ids, q->count + 1, sizeof *ids);
-    if (!ids)
-        return hub_fail(err, HUB_NO_MEMORY, "no memory for a download");
+    HUB_TRY(hub_allocated(ids, err));
     q->ids = ids;
     q->ids[q->count] = strdup(id);
-    return q->ids[q->count++] ? HUB_OK : hub_fail(err, HUB_NO_MEMORY, "no memory for a download");
+    return hub_allocated(q->ids[q->count++], err);
 }
 
 static enum hub_status one(const struct queue *q, const struct minari_dataset *dataset, bool asked,

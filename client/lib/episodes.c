@@ -35,8 +35,7 @@ static enum hub_status hand_over(json_t *item, struct hub_view raw, void *user, 
     if (json_is_integer(seed_value))
         snprintf(seed, sizeof seed, "%" JSON_INTEGER_FORMAT, json_integer_value(seed_value));
     HUB_CLEANUP(hub_freep) char *json = hub_view_dup(raw);
-    if (!json)
-        return hub_fail(err, HUB_NO_MEMORY, "no memory for an episode");
+    HUB_TRY(hub_allocated(json, err));
     const struct minari_episode episode = {.number = hub_member_uint(item, "number"),
                                            .steps = hub_member_uint(item, "steps"),
                                            .name = hub_member_text(item, "name"),

@@ -54,49 +54,32 @@ static const struct {
     {"upstream-unavailable", MINARI_UNREACHABLE},
 };
 
-static enum minari_status of_status(enum hub_status status)
-{
-    switch (status) {
-    case HUB_OK:
-        return MINARI_OK;
-    case HUB_NOT_FOUND:
-        return MINARI_NOT_FOUND;
-    case HUB_EXISTS:
-        return MINARI_EXISTS;
-    case HUB_INVALID:
-    case HUB_OUT_OF_RANGE:
-        return MINARI_INVALID;
-    case HUB_TOO_BIG:
-        return MINARI_TOO_BIG;
-    case HUB_NOT_ACCEPTABLE:
-    case HUB_UNSUPPORTED:
-        return MINARI_UNSUPPORTED;
-    case HUB_CORRUPT:
-        return MINARI_PROTOCOL;
-    case HUB_DENIED:
-        return MINARI_DENIED;
-    case HUB_CHANGED:
-        return MINARI_CHANGED;
-    case HUB_BUSY:
-    case HUB_AGAIN:
-    case HUB_TIMEOUT:
-        return MINARI_BUSY;
-    case HUB_NO_SPACE:
-        return MINARI_NO_SPACE;
-    case HUB_NO_MEMORY:
-        return MINARI_NO_MEMORY;
-    case HUB_CANCELLED:
-        return MINARI_CANCELLED;
-    case HUB_IO:
-        break;
-    }
-    return MINARI_FAILED;
-}
+static const enum minari_status of_status[] = {
+    [HUB_OK] = MINARI_OK,
+    [HUB_NOT_FOUND] = MINARI_NOT_FOUND,
+    [HUB_EXISTS] = MINARI_EXISTS,
+    [HUB_INVALID] = MINARI_INVALID,
+    [HUB_OUT_OF_RANGE] = MINARI_INVALID,
+    [HUB_TOO_BIG] = MINARI_TOO_BIG,
+    [HUB_NOT_ACCEPTABLE] = MINARI_UNSUPPORTED,
+    [HUB_UNSUPPORTED] = MINARI_UNSUPPORTED,
+    [HUB_CORRUPT] = MINARI_PROTOCOL,
+    [HUB_DENIED] = MINARI_DENIED,
+    [HUB_CHANGED] = MINARI_CHANGED,
+    [HUB_BUSY] = MINARI_BUSY,
+    [HUB_AGAIN] = MINARI_BUSY,
+    [HUB_TIMEOUT] = MINARI_BUSY,
+    [HUB_IO] = MINARI_FAILED,
+    [HUB_NO_SPACE] = MINARI_NO_SPACE,
+    [HUB_NO_MEMORY] = MINARI_NO_MEMORY,
+    [HUB_CANCELLED] = MINARI_CANCELLED,
+};
+_Static_assert(HUB_COUNT(of_status) == HUB_CANCELLED + 1, "one of each");
 
 enum minari_status hub_client_report(enum hub_status status, const struct hub_error *error,
                                      struct minari_error *err)
 {
-    enum minari_status out = of_status(status);
+    enum minari_status out = of_status[status];
     for (size_t i = 0; status && i < HUB_COUNT(named); i++)
         if (strcmp(error->problem, named[i].problem) == 0)
             out = named[i].status;

@@ -15,8 +15,7 @@ static enum hub_status list_files(struct minari_client *client, const char *id, 
     HUB_TRY(client->remote.kind->files(&client->remote, id, NULL, &list->files, err));
     list->items = calloc(list->files.count + 1, sizeof *list->items);
     list->hex = calloc(list->files.count + 1, sizeof *list->hex);
-    if (!list->items || !list->hex)
-        return hub_fail(err, HUB_NO_MEMORY, "no memory for a list of files");
+    HUB_TRY(hub_allocated(list->items && list->hex, err));
     for (size_t i = 0; i < list->files.count; i++) {
         const struct hub_remote_file *f = &list->files.items[i];
         hub_hex(f->sha256, HUB_SHA256_BYTES, list->hex[i]);
@@ -32,8 +31,7 @@ enum minari_status minari_file_list_get(struct minari_client *client, const char
     if (!client || !out)
         return hub_client_report(hub_client_missing(&error), &error, err);
     struct minari_file_list *list = calloc(1, sizeof *list);
-    const enum hub_status st = list ? list_files(client, id ? id : "", list, &error)
-                                    : hub_fail(&error, HUB_NO_MEMORY, "no memory for a list of files");
+    const enum hub_status st = list ? list_files(client, id ? id : "", list, &error) : hub_no_memory(&error);
     if (st)
         minari_file_list_free(list);
     else

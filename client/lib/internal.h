@@ -35,10 +35,10 @@ enum minari_status hub_client_report(enum hub_status status, const struct hub_er
 /** HUB_INVALID: an argument that must not be NULL is. */
 enum hub_status hub_client_missing(struct hub_error *err);
 
-/** Fill a summary that borrows from `object`. `*texts` is an array to free with it, or NULL. HUB_CORRUPT
- * without an id. */
+/** Fill a summary that borrows from `object`, but for the list of its authors, which begins one allocation
+ * for all its lists: free it. HUB_CORRUPT without an id. */
 HUB_MUST_USE enum hub_status hub_summary_read(const json_t *object, struct minari_summary *out,
-                                              const char ***texts, struct hub_error *err);
+                                              struct hub_error *err);
 
 /** minari_dataset_get with our own statuses. */
 HUB_MUST_USE enum hub_status hub_dataset_get(struct minari_client *client, const char *id,

@@ -46,9 +46,7 @@ static int by_path(const void *a, const void *b)
 static enum hub_status read_files(const json_t *array, struct hub_record *r, struct hub_error *err)
 {
     const size_t n = json_array_size(array);
-    r->files = calloc(n + 1, sizeof *r->files);
-    if (!r->files)
-        return hub_fail(err, HUB_NO_MEMORY, "no memory for a record");
+    HUB_TRY(hub_new(&r->files, n + 1, sizeof *r->files, err));
     for (size_t i = 0; i < n; i++) {
         const json_t *item = json_array_get(array, i);
         struct hub_record_file *f = &r->files[i];
@@ -59,9 +57,7 @@ static enum hub_status read_files(const json_t *array, struct hub_record *r, str
             return hub_fail(err, HUB_CORRUPT, "'%s' has no digest in the record", path);
         f->size = hub_member_uint(item, "size");
         f->from_hub = origin && strcmp(origin, "hub") == 0;
-        f->path = strdup(path);
-        if (!f->path)
-            return hub_fail(err, HUB_NO_MEMORY, "no memory for a record");
+        HUB_TRY(hub_dup(&f->path, path, err));
         r->count++;
     }
     qsort(r->files, r->count, sizeof *r->files, by_path);
@@ -81,8 +77,7 @@ static enum hub_status read_record(const char *path, struct hub_record *out, str
     out->id = strdup(id ? id : "");
     out->remote = strdup(remote ? remote : "");
     out->revision = strdup(revision ? revision : "");
-    if (!out->id || !out->remote || !out->revision)
-        return hub_fail(err, HUB_NO_MEMORY, "no memory for a record");
+    HUB_TRY(hub_allocated(out->id && out->remote && out->revision, err));
     return read_files(json_object_get(doc, "files"), out, err);
 }
 

@@ -118,9 +118,7 @@ static enum hub_status describe(const struct hub_remote_files *plan, uint64_t se
 static enum hub_status allocate(struct hub_staging *s, struct hub_error *err)
 {
     const struct hub_remote_files *plan = s->plan;
-    s->files = calloc(plan->count + 1, sizeof *s->files);
-    if (!s->files)
-        return hub_fail(err, HUB_NO_MEMORY, "no memory for a download");
+    HUB_TRY(hub_new(&s->files, plan->count + 1, sizeof *s->files, err));
     s->segment_total = 0;
     for (size_t i = 0; i < plan->count; i++) {
         const uint64_t n = hub_segment_count(plan->items[i].size, s->segment_bytes);
@@ -132,7 +130,7 @@ static enum hub_status allocate(struct hub_staging *s, struct hub_error *err)
     }
     s->states = calloc(s->segment_total + 1, 1);
     s->checks = calloc(s->segment_total + 1, sizeof *s->checks);
-    return s->states && s->checks ? HUB_OK : hub_fail(err, HUB_NO_MEMORY, "no memory for a download");
+    return hub_allocated(s->states && s->checks, err);
 }
 
 static void claim(const struct hub_segment *segment, void *user)
@@ -199,8 +197,7 @@ static enum hub_status recover(struct hub_staging *s, enum hub_status (*tick)(vo
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf records = HUB_BUF_INIT(1 * GIB);
     HUB_CLEANUP(hub_freep) char *buffer = malloc(READ_STEP);
     size_t valid = 0;
-    if (!buffer)
-        return hub_fail(err, HUB_NO_MEMORY, "no memory for a download");
+    HUB_TRY(hub_allocated(buffer, err));
     HUB_TRY(hub_fs_read_fd(s->journal, &records, err));
     hub_journal_read(hub_buf_view(&records), claim, s, &valid);
     if (ftruncate(s->journal, (off_t)valid))

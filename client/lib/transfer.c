@@ -291,8 +291,7 @@ static enum hub_status enter_whole(struct run *r, const struct open_file *f, str
     struct hub_staging *s = r->transfer->staging;
     const uint64_t size = r->transfer->plan->items[f->file].size;
     HUB_CLEANUP(hub_freep) char *buffer = malloc(1 * MIB);
-    if (!buffer)
-        return hub_fail(err, HUB_NO_MEMORY, "no memory for a download");
+    HUB_TRY(hub_allocated(buffer, err));
     for (uint32_t i = 0; i < s->files[f->file].segments; i++) {
         uint64_t at, left;
         uint32_t crc = 0;
@@ -364,9 +363,8 @@ static enum hub_status piece_finished(struct hub_fetch *fetch, enum hub_status s
 
 enum hub_status hub_transfer_run(struct hub_transfer *t, struct hub_error *err)
 {
-    struct run *r = calloc(1, sizeof *r);
-    if (!r)
-        return hub_fail(err, HUB_NO_MEMORY, "no memory for a download");
+    struct run *r;
+    HUB_TRY(hub_new(&r, 1, sizeof *r, err));
     r->transfer = t;
     t->bytes_done = t->staging->bytes_kept;
     t->files_done = 0;

@@ -126,9 +126,8 @@ static enum hub_status against_record(struct verifier *v, const char *directory,
                            directory);
     if (st)
         return st;
-    HUB_CLEANUP(hub_freep) struct expected *files = calloc(record.count + 1, sizeof *files);
-    if (!files)
-        return hub_fail(err, HUB_NO_MEMORY, "no memory to verify");
+    HUB_CLEANUP(hub_freep) struct expected *files = NULL;
+    HUB_TRY(hub_new(&files, record.count + 1, sizeof *files, err));
     for (size_t i = 0; i < record.count; i++)
         files[i] = (struct expected){record.files[i].path, record.files[i].size, record.files[i].sha256,
                                      record.files[i].from_hub};
@@ -143,9 +142,8 @@ static enum hub_status against_hub(struct verifier *v, struct minari_client *cli
 {
     HUB_CLEANUP(hub_remote_files_dispose) struct hub_remote_files plan = {0};
     HUB_TRY(client->remote.kind->files(&client->remote, id, NULL, &plan, err));
-    HUB_CLEANUP(hub_freep) struct expected *files = calloc(plan.count + 1, sizeof *files);
-    if (!files)
-        return hub_fail(err, HUB_NO_MEMORY, "no memory to verify");
+    HUB_CLEANUP(hub_freep) struct expected *files = NULL;
+    HUB_TRY(hub_new(&files, plan.count + 1, sizeof *files, err));
     for (size_t i = 0; i < plan.count; i++)
         files[i] = (struct expected){plan.items[i].path, plan.items[i].size,
                                      plan.items[i].has_sha256 ? plan.items[i].sha256 : NULL, true};

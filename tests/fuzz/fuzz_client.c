@@ -43,11 +43,10 @@ static void items(struct hub_view text)
         return;
     for (size_t i = 0; i < count; i++) {
         struct minari_summary summary;
-        const char **texts = NULL;
         if (raw[i].data < text.data || raw[i].data + raw[i].size > text.data + text.size)
             abort();
-        if (!hub_summary_read(json_array_get(list, i), &summary, &texts, NULL))
-            free(texts);
+        if (!hub_summary_read(json_array_get(list, i), &summary, NULL))
+            free((void *)summary.authors);
     }
     free(raw);
 }
