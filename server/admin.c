@@ -242,7 +242,7 @@ static enum hub_status gather(const char *state, json_t *all, struct hub_error *
         HUB_CLEANUP(hub_json_decrefp) json_t *page = NULL;
         HUB_TRY(hub_control_ask(state, false, target, &page, err));
         if (json_array_extend(all, json_object_get(page, "items")))
-            return hub_fail(err, HUB_NO_MEMORY, "no memory for the problems");
+            return hub_no_memory(err);
         const char *next = text(page, "next"), *path = strstr(next, "/api/");
         snprintf(target, sizeof target, "%s", path ? path : "");
     }
@@ -256,8 +256,7 @@ int hub_admin_problems(const struct hub_config *config)
     HUB_CLEANUP(hub_freep) char *state = NULL;
     size_t i;
     const json_t *problem;
-    enum hub_status st =
-        all ? hub_config_state(config, &state, &err) : hub_fail(&err, HUB_NO_MEMORY, "no memory");
+    enum hub_status st = all ? hub_config_state(config, &state, &err) : hub_no_memory(&err);
     if (!st)
         st = gather(state, all, &err);
     if (st)
@@ -297,8 +296,7 @@ enum hub_status hub_admin_scan(const char *state, struct hub_error *err)
     HUB_CLEANUP(hub_json_decrefp) json_t *status = NULL, *all = json_array();
     size_t i;
     const json_t *problem;
-    if (!all)
-        return hub_fail(err, HUB_NO_MEMORY, "no memory for the summary");
+    HUB_TRY(hub_allocated(all, err));
     HUB_TRY(sweep(state, &status, err));
     HUB_TRY(gather(state, all, err));
     json_array_foreach(all, i, problem) if (blocks_dataset(problem)) print_problem(problem);

@@ -182,9 +182,8 @@ static void *run(void *arg)
 
 enum hub_status hub_announcer_start(struct hub_app *app, struct hub_announcer **out, struct hub_error *err)
 {
-    struct hub_announcer *a = calloc(1, sizeof *a);
-    if (!a)
-        return hub_fail(err, HUB_NO_MEMORY, "no memory to watch the catalogue");
+    struct hub_announcer *a;
+    HUB_TRY(hub_new(&a, 1, sizeof *a, err));
     a->app = app;
     a->generation = UINT64_MAX;
     pthread_mutex_init(&a->lock, NULL);

@@ -216,9 +216,7 @@ static enum hub_status append(struct hub_list *list, const char *value, struct h
 {
     if (list->count == HUB_MAX_ROOTS)
         return hub_fail(err, HUB_TOO_BIG, "a list has more than %d values", HUB_MAX_ROOTS);
-    list->items[list->count] = strdup(value);
-    if (!list->items[list->count])
-        return hub_fail(err, HUB_NO_MEMORY, "no memory for the settings");
+    HUB_TRY(hub_dup(&list->items[list->count], value, err));
     list->count++;
     return HUB_OK;
 }
@@ -227,7 +225,7 @@ static enum hub_status append(struct hub_list *list, const char *value, struct h
 static enum hub_status append_words(struct hub_list *list, const char *value, struct hub_error *err)
 {
     char *copy = strdup(value), *rest = copy;
-    enum hub_status st = copy ? HUB_OK : hub_fail(err, HUB_NO_MEMORY, "no memory for the settings");
+    enum hub_status st = copy ? HUB_OK : hub_no_memory(err);
     for (char *item = strsep(&rest, ", "); item && !st; item = strsep(&rest, ", "))
         if (item[0])
             st = append(list, item, err);
@@ -244,8 +242,7 @@ static void clear(struct hub_list *list)
 static enum hub_status set_text(char **to, const char *value, struct hub_error *err)
 {
     char *copy = strdup(value);
-    if (!copy)
-        return hub_fail(err, HUB_NO_MEMORY, "no memory for the settings");
+    HUB_TRY(hub_allocated(copy, err));
     free(*to);
     *to = copy;
     return HUB_OK;
@@ -355,7 +352,7 @@ static enum hub_status read_file(struct hub_config *config, const char *path, bo
     if (line == -1)
         return hub_fail_errno(err, errno ? errno : ENOENT, "cannot read %s", path);
     if (line < 0)
-        return hub_fail(err, HUB_NO_MEMORY, "no memory for %s", path);
+        return hub_no_memory(err);
     if (line > 0)
         return hub_fail(err, HUB_INVALID, "%s line %d: %s", path, line,
                         reader.failed ? why.detail : "not of the form `key = value`");
@@ -381,7 +378,7 @@ static enum hub_status set_from_text(struct hub_config *config, const struct opt
     if (option->kind != LIST)
         return set(config, option, value, FROM_ENVIRONMENT, err);
     char *copy = strdup(value), *rest = copy;
-    enum hub_status st = copy ? HUB_OK : hub_fail(err, HUB_NO_MEMORY, "no memory for the settings");
+    enum hub_status st = copy ? HUB_OK : hub_no_memory(err);
     for (char *item = strsep(&rest, ","); item && !st; item = strsep(&rest, ","))
         st = set(config, option, item, FROM_ENVIRONMENT, err);
     free(copy);

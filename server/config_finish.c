@@ -18,7 +18,7 @@ static enum hub_status split_root(const char *text, char **name, char dir[PATH_M
     if (name_size > 0 && text[name_size] == '=') {
         *name = strndup(text, name_size);
         if (!*name)
-            return hub_fail(err, HUB_NO_MEMORY, "no memory for the settings");
+            return hub_no_memory(err);
         text += name_size + 1;
     }
     struct hub_view rest = hub_view_of(text);
@@ -104,8 +104,7 @@ enum hub_status hub_config_state(const struct hub_config *config, char **out, st
 {
     char path[PATH_MAX];
     HUB_TRY(state_path(config, path, err));
-    *out = strdup(path);
-    return *out ? HUB_OK : hub_fail(err, HUB_NO_MEMORY, "no memory for the settings");
+    return hub_dup(out, path, err);
 }
 
 static enum hub_status find_state(struct hub_config *config, struct hub_error *err)
@@ -123,8 +122,8 @@ static enum hub_status find_state(struct hub_config *config, struct hub_error *e
                             "the state directory %s lies in the root %s: give another with --state DIR",
                             whole, config->roots.roots[i].path);
     free(config->state);
-    config->state = strdup(whole);
-    return config->state ? HUB_OK : hub_fail(err, HUB_NO_MEMORY, "no memory for the settings");
+    config->state = NULL;
+    return hub_dup(&config->state, whole, err);
 }
 
 /* "127.0.0.1:8080", "[::1]:8080", ":8080" (all addresses) or "8080" (this machine). */
@@ -145,7 +144,7 @@ static enum hub_status split_listen(struct hub_config *config, struct hub_error 
         address = colon ? HUB_VIEW("0.0.0.0") : HUB_VIEW("127.0.0.1");
     config->address = hub_view_dup(address);
     config->port = (uint16_t)n;
-    return config->address ? HUB_OK : hub_fail(err, HUB_NO_MEMORY, "no memory for the settings");
+    return hub_allocated(config->address, err);
 }
 
 static enum hub_status find_inspector(struct hub_config *config, struct hub_error *err)
@@ -157,9 +156,7 @@ static enum hub_status find_inspector(struct hub_config *config, struct hub_erro
         char *slash = strrchr(path, '/');
         size_t used = slash ? (size_t)(slash + 1 - path) : 0;
         snprintf(path + used, sizeof path - used, "minari-inspect");
-        config->inspector = strdup(path);
-        if (!config->inspector)
-            return hub_fail(err, HUB_NO_MEMORY, "no memory for the settings");
+        HUB_TRY(hub_dup(&config->inspector, path, err));
     }
     if (access(config->inspector, X_OK))
         return hub_fail_errno(err, errno, "the inspector %s (give another with --inspector PATH)",

@@ -170,8 +170,7 @@ static enum hub_status open_all(struct parts *parts, const struct hub_config *co
     struct hub_app *app = &parts->app;
     HUB_TRY(hub_log_start(STDERR_FILENO, (enum hub_log_format)config->log_format, &app->log, err));
     app->budget = hub_budget_new(config->memory);
-    if (!app->budget)
-        return hub_fail(err, HUB_NO_MEMORY, "no memory for the budget");
+    HUB_TRY(hub_allocated(app->budget, err));
     HUB_TRY(open_storage(parts, config, err));
     HUB_TRY(hub_lru_new(DOCUMENT_BYTES, &app->documents, err));
     if (config->hash != HUB_HASH_OFF)

@@ -213,9 +213,7 @@ static enum hub_status read_proxies(struct hub_access *access, struct hub_error 
     const struct hub_words *proxies = &access->options.proxies;
     if (proxies->count == 0 || is_one(proxies, "off"))
         return HUB_OK;
-    access->proxies = calloc(proxies->count, sizeof *access->proxies);
-    if (!access->proxies)
-        return hub_fail(err, HUB_NO_MEMORY, "no memory for the settings");
+    HUB_TRY(hub_new(&access->proxies, proxies->count, sizeof *access->proxies, err));
     for (unsigned i = 0; i < proxies->count; i++)
         if (!parse_network(proxies->items[i], &access->proxies[access->proxy_count++]))
             return wrong("trusted-proxies", proxies->items[i],
@@ -235,7 +233,7 @@ static enum hub_status read_public_url(struct hub_access *access, struct hub_err
     while (url[size - 1] == '/')
         size--;
     access->public_url = hub_view_dup((struct hub_view){url, size});
-    return access->public_url ? HUB_OK : hub_fail(err, HUB_NO_MEMORY, "no memory for the settings");
+    return hub_allocated(access->public_url, err);
 }
 
 enum hub_status hub_access_init(struct hub_access *access, const struct hub_access_options *options,

@@ -71,8 +71,7 @@ bool hub_accepts_gzip(const struct hub_request *request)
 enum hub_status hub_gzip(struct hub_view plain, struct hub_buf *out, struct hub_error *err)
 {
     struct libdeflate_compressor *compressor = libdeflate_alloc_compressor(LEVEL);
-    if (!compressor)
-        return hub_fail(err, HUB_NO_MEMORY, "no memory to compress an answer");
+    HUB_TRY(hub_allocated(compressor, err));
     const size_t room = libdeflate_gzip_compress_bound(compressor, plain.size);
     const enum hub_status st = hub_buf_reserve(out, room, err);
     if (!st)

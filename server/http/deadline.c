@@ -264,9 +264,8 @@ static void *reaper(void *arg)
 enum hub_status hub_deadline_start(const struct hub_deadline_options *options, struct hub_deadline **out,
                                    struct hub_error *err)
 {
-    struct hub_deadline *deadline = calloc(1, sizeof *deadline);
-    if (!deadline)
-        return hub_fail(err, HUB_NO_MEMORY, "no memory for the deadlines");
+    struct hub_deadline *deadline;
+    HUB_TRY(hub_new(&deadline, 1, sizeof *deadline, err));
     deadline->options = *options;
     pthread_condattr_t attributes;
     pthread_condattr_init(&attributes);

@@ -124,9 +124,8 @@ static void *writer(void *arg)
 
 enum hub_status hub_log_start(int fd, enum hub_log_format format, struct hub_log **out, struct hub_error *err)
 {
-    struct hub_log *log = calloc(1, sizeof *log);
-    if (!log)
-        return hub_fail(err, HUB_NO_MEMORY, "no memory for the log");
+    struct hub_log *log;
+    HUB_TRY(hub_new(&log, 1, sizeof *log, err));
     struct stat st;
     log->fd = fd;
     log->format = format;

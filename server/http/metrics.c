@@ -37,7 +37,7 @@ enum hub_status hub_metrics_new(const struct hub_route *routes, struct hub_metri
     if (!metrics || !row_of) {
         free(metrics);
         free(row_of);
-        return hub_fail(err, HUB_NO_MEMORY, "no memory for the counters");
+        return hub_no_memory(err);
     }
     for (uint32_t i = 0; i < count; i++) {
         uint32_t row = 0;

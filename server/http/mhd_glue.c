@@ -572,9 +572,8 @@ static enum hub_status start_parts(struct hub_http *http, struct hub_error *err)
 enum hub_status hub_http_start(const struct hub_http_options *options, struct hub_http **out,
                                struct hub_error *err)
 {
-    struct hub_http *http = calloc(1, sizeof *http);
-    if (!http)
-        return hub_fail(err, HUB_NO_MEMORY, "no memory for the HTTP server");
+    struct hub_http *http;
+    HUB_TRY(hub_new(&http, 1, sizeof *http, err));
     http->options = *options;
     pthread_mutex_init(&http->proxy.lock, NULL);
     hub_waits_init(&http->waits);

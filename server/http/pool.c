@@ -128,9 +128,8 @@ static void run_gang(void *pool_, void (*work)(void *arg, uint32_t i), void *arg
 
 enum hub_status hub_pool_new(unsigned workers, unsigned queue, struct hub_pool **out, struct hub_error *err)
 {
-    struct hub_pool *pool = calloc(1, sizeof *pool + workers * sizeof pool->threads[0]);
-    if (!pool)
-        return hub_fail(err, HUB_NO_MEMORY, "no memory for the worker pool");
+    struct hub_pool *pool;
+    HUB_TRY(hub_new(&pool, 1, sizeof *pool + workers * sizeof pool->threads[0], err));
     pthread_mutex_init(&pool->mutex, NULL);
     pthread_cond_init(&pool->more, NULL);
     hub_lanes_init(&pool->light);

@@ -46,46 +46,28 @@ static const struct problem problems[] = {
     {"no-space", 507, 0, "The disk is full"},
 };
 
-/* The name of an error that carries none: no default, so that the compiler names a forgotten status. */
-static const char *name_of_status(enum hub_status status)
-{
-    switch (status) {
-    case HUB_OK:
-        return "internal"; /* an error that says all is well is a bug */
-    case HUB_NOT_FOUND:
-        return "file-not-found";
-    case HUB_EXISTS:
-        return "exists";
-    case HUB_INVALID:
-        return "bad-request";
-    case HUB_OUT_OF_RANGE:
-        return "range-not-satisfiable";
-    case HUB_TOO_BIG:
-        return "too-large";
-    case HUB_NOT_ACCEPTABLE:
-        return "not-acceptable";
-    case HUB_UNSUPPORTED:
-        return "field-unreadable";
-    case HUB_CORRUPT:
-        return "dataset-broken";
-    case HUB_DENIED:
-        return "forbidden";
-    case HUB_CHANGED:
-        return "dataset-changing";
-    case HUB_BUSY:
-    case HUB_AGAIN:
-    case HUB_TIMEOUT:
-    case HUB_NO_MEMORY:
-        return "overloaded";
-    case HUB_IO:
-        return "internal";
-    case HUB_NO_SPACE:
-        return "no-space";
-    case HUB_CANCELLED:
-        return "draining";
-    }
-    return "internal";
-}
+/* The name of an error that carries none; one that says all is well is a bug. */
+static const char *const of_status[] = {
+    [HUB_OK] = "internal",
+    [HUB_NOT_FOUND] = "file-not-found",
+    [HUB_EXISTS] = "exists",
+    [HUB_INVALID] = "bad-request",
+    [HUB_OUT_OF_RANGE] = "range-not-satisfiable",
+    [HUB_TOO_BIG] = "too-large",
+    [HUB_NOT_ACCEPTABLE] = "not-acceptable",
+    [HUB_UNSUPPORTED] = "field-unreadable",
+    [HUB_CORRUPT] = "dataset-broken",
+    [HUB_DENIED] = "forbidden",
+    [HUB_CHANGED] = "dataset-changing",
+    [HUB_BUSY] = "overloaded",
+    [HUB_AGAIN] = "overloaded",
+    [HUB_TIMEOUT] = "overloaded",
+    [HUB_IO] = "internal",
+    [HUB_NO_SPACE] = "no-space",
+    [HUB_NO_MEMORY] = "overloaded",
+    [HUB_CANCELLED] = "draining",
+};
+_Static_assert(HUB_COUNT(of_status) == HUB_CANCELLED + 1, "one of each");
 
 static const struct problem *named(const char *name)
 {
@@ -100,7 +82,7 @@ static const struct problem *find(const struct hub_error *err)
     const struct problem *problem = err->problem[0] ? named(err->problem) : NULL;
     if (!problem && err->status == HUB_INVALID && err->parameter[0])
         problem = named("bad-parameter");
-    return problem ? problem : named(name_of_status(err->status));
+    return problem ? problem : named(of_status[err->status]);
 }
 
 unsigned hub_problem_status(const struct hub_error *err)

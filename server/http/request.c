@@ -22,7 +22,7 @@ static enum hub_status decode(struct hub_request *request, struct hub_view raw, 
                               struct hub_view *out, struct hub_error *err)
 {
     if (raw.size + 1 > request->text_size - request->text_used)
-        return hub_fail(err, HUB_NO_MEMORY, "no room for the decoded target");
+        return hub_no_memory(err);
     char *to = request->text + request->text_used;
     size_t n = 0;
     for (size_t i = 0; i < raw.size; i++) {
@@ -148,8 +148,7 @@ static enum hub_status make_room(struct hub_request *request, size_t target, str
     free(request->text);
     request->text_size = 0;
     request->text = malloc(need);
-    if (!request->text)
-        return hub_fail(err, HUB_NO_MEMORY, "no memory for a request");
+    HUB_TRY(hub_allocated(request->text, err));
     request->text_size = need;
     return HUB_OK;
 }

@@ -98,7 +98,7 @@ enum hub_status hub_response_header(struct hub_response *response, struct hub_er
     n = vasprintf(&value, fmt, args);
     va_end(args);
     if (n < 0)
-        return hub_fail(err, HUB_NO_MEMORY, "no memory for a header");
+        return hub_no_memory(err);
     return add(response, name, value, err);
 }
 
