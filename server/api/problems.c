@@ -14,7 +14,6 @@
 
 struct listing {
     struct hub_request *request;
-    struct hub_problem_counts counts;
     const struct hub_snapshot *snapshot;
     struct hub_view prefix; /* of ids, or empty */
     struct hub_json json;
@@ -32,7 +31,7 @@ static uint32_t count_of(const struct listing *l, const struct hub_summary *summ
 {
     if (strncmp(summary->id, l->prefix.data, l->prefix.size) != 0)
         return 0;
-    return hub_problem_count_of(&l->counts, summary) + blocks(summary);
+    return summary->problems + blocks(summary);
 }
 
 static void put(struct listing *l, const char *dataset, struct hub_view code, struct hub_view path,
@@ -138,7 +137,6 @@ static enum hub_status write_page(struct listing *l, const struct hub_page_query
 
 static void listing_dispose(struct listing *l)
 {
-    hub_problem_counts_dispose(&l->counts);
     hub_snapshot_put(l->snapshot);
 }
 
@@ -158,6 +156,5 @@ enum hub_status hub_problems_list(struct hub_request *request, struct hub_respon
     l.snapshot = hub_catalog_snapshot(request->app->catalog);
     l.json = hub_page_begin(response, 16 * MIB, err);
     HUB_TRY(hub_response_header(response, err, "Cache-Control", "no-store"));
-    HUB_TRY(hub_catalog_problem_counts(request->app->catalog, &l.counts, err));
     return write_page(&l, &page, response, err);
 }

@@ -3,7 +3,7 @@
  * differ the directory says so.
  *
  *   directory = files parts fields episodes, each behind its count (see pack.h; written by directory.c) */
-#include "storage/catalog/internal.h"
+#include "storage/catalog/blobs.h"
 
 #include "storage/base/order.h"
 #include "storage/base/pack.h"
@@ -175,12 +175,12 @@ static enum hub_status load(struct hub_db *db, struct hub_dataset_box *box, stru
 {
     HUB_CLEANUP(hub_stmt_resetp) struct hub_stmt *stmt = NULL;
     const struct hub_summary *summary = box->dataset.summary;
-    bool found;
-    HUB_TRY(hub_db_ask(db, "SELECT directory FROM directories WHERE dataset = ?", summary->row, &stmt, err));
-    HUB_TRY(hub_stmt_step(stmt, &found, err));
-    if (!found)
+    struct hub_view blob;
+    const enum hub_status st = hub_blob_read(box->catalog, db, hub_dataset_owner(summary->row),
+                                             HUB_BLOB_DIRECTORY, "", &stmt, &blob, err);
+    if (st == HUB_NOT_FOUND)
         return hub_fail_as(err, HUB_CORRUPT, "internal", "the catalogue has no directory of %s", summary->id);
-    return unpack(box, hub_stmt_blob(stmt, 0), err);
+    return st ? st : unpack(box, blob, err);
 }
 
 static void enlist(struct hub_catalog *catalog, struct hub_dataset_box *box)
@@ -367,10 +367,11 @@ enum hub_status hub_dataset_fact(const struct hub_state *state, const char *key,
                                  struct hub_error *err)
 {
     HUB_CLEANUP(hub_stmt_resetp) struct hub_stmt *stmt = NULL;
-    bool row;
-    HUB_TRY(hub_db_ask(state->db, "SELECT text FROM facts WHERE dataset = ? AND key = ?",
-                       state->dataset->summary->row, &stmt, err));
-    hub_stmt_bind_text(stmt, 2, key);
-    HUB_TRY(hub_stmt_step(stmt, &row, err));
-    return row ? hub_buf_add_view(out, hub_stmt_view(stmt, 0), err) : HUB_OK;
+    struct hub_view text;
+    const enum hub_status st =
+        hub_blob_read(state->catalog, state->db, hub_dataset_owner(state->dataset->summary->row),
+                      HUB_BLOB_FACT, key, &stmt, &text, err);
+    if (st)
+        return st == HUB_NOT_FOUND ? HUB_OK : st;
+    return hub_buf_add_view(out, text, err);
 }

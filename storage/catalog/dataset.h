@@ -117,21 +117,7 @@ HUB_MUST_USE enum hub_status hub_dataset_each_problem(struct hub_catalog *catalo
                                                       uint32_t limit, hub_problem_each each, void *user,
                                                       struct hub_error *err);
 
-/** How many problems each dataset has that has any. Zero it first, dispose it. Blocking. */
-struct hub_problem_counts {
-    struct hub_problem_count {
-        int64_t row;
-        uint32_t count;
-    } * items; /* ascending by row */
-    uint32_t size, capacity;
-};
-HUB_MUST_USE enum hub_status hub_catalog_problem_counts(struct hub_catalog *catalog,
-                                                        struct hub_problem_counts *out,
-                                                        struct hub_error *err);
-uint32_t hub_problem_count_of(const struct hub_problem_counts *counts, const struct hub_summary *summary);
-void hub_problem_counts_dispose(struct hub_problem_counts *counts);
-
-/* ---- episodes (SQL, blocking) ---- */
+/* ---- episodes (blocking) ---- */
 
 /** Is given one row of the table: what was found, with the number it is shown under, and the path of its file
  * instead of its number (NULL: not known). Texts live until it returns. */

@@ -24,10 +24,13 @@ static enum hub_status put_files(const struct hub_draft *draft, struct hub_buf *
     return HUB_OK;
 }
 
-/* The part's files by number then and now, in the order of then; *same when nothing moved. */
-static enum hub_status map_files(struct hub_publication *p, struct hub_view blob, struct hub_buf *from,
+/* The part's files by number then and now, in the order of then; none when nothing moved. */
+static enum hub_status map_files(struct hub_publication *p, int64_t part, struct hub_buf *from,
                                  struct hub_buf *to, uint32_t *count, struct hub_error *err)
 {
+    HUB_CLEANUP(hub_stmt_resetp) struct hub_stmt *stmt = NULL;
+    struct hub_view blob;
+    HUB_TRY(hub_blob_read(p->catalog, p->db, part, HUB_BLOB_FILES, "", &stmt, &blob, err));
     struct hub_cursor c = hub_cursor_of(blob.data, blob.size);
     const uint32_t n = hub_unpack_count(&c);
     bool same = true;
@@ -44,9 +47,7 @@ static enum hub_status map_files(struct hub_publication *p, struct hub_view blob
         HUB_TRY(hub_pack_uint(to, now, err));
     }
     *count = same || c.failed ? 0 : n;
-    return c.failed
-               ? hub_fail(err, HUB_CORRUPT, "the catalogue's files of a part of %s are damaged", p->draft->id)
-               : HUB_OK;
+    return c.failed ? hub_blob_damaged(p->catalog, p->db, part, err) : HUB_OK;
 }
 
 static enum hub_status note_broken(struct hub_publication *p, const char *name, const char *why,
@@ -66,13 +67,12 @@ static enum hub_status put_part(struct hub_publication *p, uint32_t part, struct
     struct hub_stamp stamp = {0};
     uint32_t count = 0;
     bool row;
-    HUB_TRY(hub_db_ask(p->db,
-                       "SELECT name, broken, side, side_stamp, files, episodes FROM parts WHERE row = ?",
+    HUB_TRY(hub_db_ask(p->db, "SELECT name, broken, side, side_stamp, episodes FROM parts WHERE row = ?",
                        p->part_rows[part], &stmt, err));
     HUB_TRY(hub_stmt_step(stmt, &row, err));
     if (!row)
         return hub_fail(err, HUB_CORRUPT, "a part of %s is gone from the catalogue", p->draft->id);
-    HUB_TRY(map_files(p, hub_stmt_blob(stmt, 4), &from, &to, &count, err));
+    HUB_TRY(map_files(p, p->part_rows[part], &from, &to, &count, err));
     if (!hub_stmt_is_null(stmt, 1))
         HUB_TRY(note_broken(p, hub_stmt_text(stmt, 0), hub_stmt_text(stmt, 1), err));
     HUB_TRY(hub_pack_int(out, p->part_rows[part], err));
@@ -84,7 +84,7 @@ static enum hub_status put_part(struct hub_publication *p, uint32_t part, struct
         memcpy(&stamp, stored.data, sizeof stamp);
     if (!hub_stmt_is_null(stmt, 2))
         HUB_TRY(put_stamp(out, &stamp, err));
-    HUB_TRY(hub_pack_uint(out, (uint64_t)hub_stmt_int(stmt, 5), err));
+    HUB_TRY(hub_pack_uint(out, (uint64_t)hub_stmt_int(stmt, 4), err));
     HUB_TRY(hub_pack_uint(out, count, err));
     *entries += count;
     if (!count)
@@ -129,7 +129,7 @@ static enum hub_status put_fields(const struct hub_publication *p, struct hub_bu
 {
     HUB_TRY(hub_pack_uint(out, p->field_count, err));
     for (uint32_t i = 0; i < p->field_count; i++) {
-        const struct hub_merged_field *f = &p->fields[i];
+        const struct hub_kept_field *f = &p->fields[i];
         HUB_TRY(hub_pack_text(out, f->path, err));
         HUB_TRY(hub_pack_uint(out, f->type, err));
         HUB_TRY(hub_pack_uint(out, f->role, err));
@@ -146,17 +146,17 @@ static enum hub_status put_episodes(const struct hub_publication *p, struct hub_
                                     struct hub_error *err)
 {
     int64_t number = -1;
-    uint32_t part = 0, position = UINT32_MAX;
+    uint32_t part = 0, index = UINT32_MAX;
     HUB_TRY(hub_pack_uint(out, p->episode_count, err));
     for (uint32_t i = 0; i < p->episode_count; i++) {
-        const struct hub_merged_episode *e = &p->episodes[i];
+        const struct hub_dataset_episode *e = &p->episodes[i];
         HUB_TRY(hub_pack_int(out, e->number - number - 1, err));
         HUB_TRY(hub_pack_int(out, (int32_t)(e->part - part), err));
-        HUB_TRY(hub_pack_int(out, (int32_t)(e->position - position - 1), err));
+        HUB_TRY(hub_pack_int(out, (int32_t)(e->index - index - 1), err));
         HUB_TRY(hub_pack_uint(out, e->steps, err));
         number = e->number;
         part = e->part;
-        position = e->position;
+        index = e->index;
     }
     return HUB_OK;
 }
@@ -164,13 +164,9 @@ static enum hub_status put_episodes(const struct hub_publication *p, struct hub_
 enum hub_status hub_directory_write(struct hub_publication *p, struct hub_error *err)
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf blob = HUB_BUF_INIT(MAX_DIRECTORY_BYTES);
-    struct hub_stmt *stmt;
     HUB_TRY(put_files(p->draft, &blob, err));
     HUB_TRY(put_parts(p, &blob, err));
     HUB_TRY(put_fields(p, &blob, err));
     HUB_TRY(put_episodes(p, &blob, err));
-    HUB_TRY(
-        hub_db_ask(p->db, "REPLACE INTO directories (dataset, directory) VALUES (?, ?)", p->row, &stmt, err));
-    hub_stmt_bind_blob(stmt, 2, blob.data, blob.size);
-    return hub_stmt_run(stmt, err);
+    return hub_blob_write(p->db, hub_dataset_owner(p->row), HUB_BLOB_DIRECTORY, "", hub_buf_view(&blob), err);
 }

@@ -1,398 +1,395 @@
-/* The table of episodes: written part by part, read by pages.
+/* Pages of episodes, over the dataset's directory and the columns of its parts.
  *
- * Pages go by key: every sort has an index (dataset, key, number), and a page begins strictly after
- * the last key, so that the thousandth page costs what the first does. Episodes without the key come last in
- * both directions; ties are in order of number, reversed with the direction.
+ * Pages go by key: a page begins strictly after the last key. By number it is found at once; by another key,
+ * or of one split, all rows are looked at, and those that the page may show are kept. Episodes without the
+ * key come last in both directions; ties are in order of number, reversed with the direction.
  *
  * A key in a cursor is a letter and the value: "i12", "r3fe8..." (bits of the double), "tTEXT", "pTEXT" for
- * the first bytes of a long text, whose rest the episode itself tells; empty: the key was null. */
-#include "storage/catalog/publish.h"
+ * the first bytes of a long text, whose rest the episode itself tells; empty: it has none. */
+#include "storage/catalog/columns.h"
 
 #include "storage/base/json.h"
+#include "storage/base/order.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { FLAG_RETURN_COMPUTED = 1, FLAG_RETURN_NAN = 2, MAX_PAGE = 1000, MAX_KEY_TEXT = 512 };
-
-#define COLUMNS                                                                                              \
-    "e.number, e.steps, e.return, e.flags, e.seed, e.success, e.terminated, e.truncated, e.task, e.part, "   \
-    "e.file,"                                                                                                \
-    " e.name, e.splits, e.attributes, e.statistics"
-
-enum {
-    C_NUMBER,
-    C_STEPS,
-    C_RETURN,
-    C_FLAGS,
-    C_SEED,
-    C_SUCCESS,
-    C_TERMINATED,
-    C_TRUNCATED,
-    C_TASK,
-    C_PART,
-    C_FILE,
-    C_NAME,
-    C_SPLITS,
-    C_ATTRIBUTES,
-    C_STATISTICS
-};
-
-struct page {
-    struct hub_db *db;
-    const struct hub_dataset *dataset;
-    const struct hub_episode_query *query;
-    hub_episode_each *each;
-    void *user;
-    struct hub_episode_page *out;
-    uint32_t left;
-};
-
-static const struct {
-    const char *column; /* NULL: the number itself */
-    int index;
-} sorts[] = {
-    [HUB_BY_NUMBER] = {NULL, C_NUMBER},     [HUB_BY_STEPS] = {"steps", C_STEPS},
-    [HUB_BY_RETURN] = {"return", C_RETURN}, [HUB_BY_SEED] = {"seed", C_SEED},
-    [HUB_BY_TASK] = {"task", C_TASK},       [HUB_BY_SUCCESS] = {"success", C_SUCCESS},
-};
-
-/* ---- writing ---- */
-
-/* A seed is kept so that seeds sort as numbers: within int64 as one, up to uint64 as 20 digits, else as the
- * text it is. */
-static void bind_seed(struct hub_stmt *stmt, int parameter, const char *seed, char padded[24])
-{
-    const size_t size = seed ? strlen(seed) : 0;
-    const bool negative = size && seed[0] == '-';
-    const char *digits = seed ? seed + negative : "";
-    const size_t count = strlen(digits);
-    const bool canonical = count && count <= 20 && strspn(digits, "0123456789") == count &&
-                           (digits[0] != '0' || (count == 1 && !negative));
-    if (!seed) {
-        hub_stmt_bind_null(stmt, parameter);
-    } else if (canonical && (count < 19 || (count == 19 && strcmp(digits, "9223372036854775807") <= 0))) {
-        hub_stmt_bind_int(stmt, parameter, strtoll(seed, NULL, 10));
-    } else if (canonical && !negative) {
-        snprintf(padded, 24, "%020llu", strtoull(seed, NULL, 10));
-        hub_stmt_bind_text(stmt, parameter, count == 20 ? seed : padded);
-    } else {
-        hub_stmt_bind_text(stmt, parameter, seed);
-    }
-}
-
-static void bind_flag(struct hub_stmt *stmt, int parameter, int8_t value)
-{
-    if (value < 0)
-        hub_stmt_bind_null(stmt, parameter);
-    else
-        hub_stmt_bind_int(stmt, parameter, value != 0);
-}
-
-static enum hub_status write_episode(struct hub_db *db, int64_t part, uint32_t position, int64_t dataset,
-                                     int64_t number, const struct hub_found_episode *e, struct hub_error *err)
-{
-    struct hub_stmt *stmt;
-    char padded[24];
-    const bool nan = e->has_return && e->episode_return != e->episode_return;
-    HUB_TRY(hub_db_ask(
-        db,
-        "INSERT INTO episodes (part, position, dataset, number, own, steps, return, flags, seed, success,"
-        " terminated, truncated, task, file, name, splits, attributes, statistics)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        part, &stmt, err));
-    hub_stmt_bind_int(stmt, 2, position);
-    hub_stmt_bind_int(stmt, 3, dataset);
-    if (dataset)
-        hub_stmt_bind_int(stmt, 4, number);
-    hub_stmt_bind_int(stmt, 5, e->number);
-    hub_stmt_bind_int(stmt, 6, (int64_t)e->steps);
-    if (e->has_return && !nan)
-        hub_stmt_bind_real(stmt, 7, e->episode_return);
-    hub_stmt_bind_int(stmt, 8, (e->return_computed ? FLAG_RETURN_COMPUTED : 0) | (nan ? FLAG_RETURN_NAN : 0));
-    bind_seed(stmt, 9, e->seed, padded);
-    bind_flag(stmt, 10, e->success);
-    bind_flag(stmt, 11, e->terminated);
-    bind_flag(stmt, 12, e->truncated);
-    hub_stmt_bind_text(stmt, 13, e->task);
-    hub_stmt_bind_int(stmt, 14, e->file);
-    hub_stmt_bind_text(stmt, 15, e->name);
-    hub_stmt_bind_text(stmt, 16, e->splits);
-    hub_stmt_bind_text(stmt, 17, e->attributes);
-    hub_stmt_bind_text(stmt, 18, e->statistics);
-    return hub_stmt_run(stmt, err);
-}
-
-/* The episode's row once more, for each of its splits. */
-static enum hub_status write_split(struct hub_db *db, int64_t part, uint32_t position, const char *split,
-                                   struct hub_error *err)
-{
-    struct hub_stmt *stmt;
-    HUB_TRY(
-        hub_db_ask(db,
-                   "INSERT OR IGNORE INTO episode_splits (part, position, split, dataset, number, steps,"
-                   " return, seed, success, task) SELECT part, position, ?3, dataset, number, steps, return,"
-                   " seed, success, task FROM episodes WHERE part = ?1 AND position = ?2",
-                   part, &stmt, err));
-    hub_stmt_bind_int(stmt, 2, position);
-    hub_stmt_bind_text(stmt, 3, split);
-    return hub_stmt_run(stmt, err);
-}
-
-static enum hub_status write_splits(struct hub_db *db, int64_t part, uint32_t position, const char *splits,
-                                    struct hub_error *err)
-{
-    HUB_CLEANUP(hub_json_decrefp) json_t *array = NULL;
-    size_t i;
-    json_t *split;
-    HUB_TRY(hub_json_parse(hub_view_of(splits), HUB_MAX_ATTRIBUTES, &array, err));
-    json_array_foreach(array, i, split) if (json_is_string(split))
-        HUB_TRY(write_split(db, part, position, json_string_value(split), err));
-    return HUB_OK;
-}
-
-enum hub_status hub_episodes_write(struct hub_publication *p, int64_t part, const struct hub_findings *found,
-                                   bool show, uint64_t base, struct hub_error *err)
-{
-    const int64_t dataset = show ? p->row : 0;
-    for (uint32_t i = 0; i < found->episode_count; i++) {
-        const struct hub_found_episode *e = &found->episodes[i];
-        const int64_t number = e->number >= 0 ? e->number : (int64_t)(base + i);
-        if (e->steps > INT64_MAX)
-            return hub_fail(err, HUB_CORRUPT, "an episode of %llu steps", (unsigned long long)e->steps);
-        HUB_TRY(write_episode(p->db, part, i, dataset, number, e, err));
-        if (e->splits)
-            HUB_TRY(write_splits(p->db, part, i, e->splits, err));
-    }
-    return HUB_OK;
-}
+enum { MAX_PAGE = 1000, MAX_KEY_TEXT = 512 };
 
 /* ---- rows ---- */
 
-static const char *file_of(const struct hub_dataset *dataset, int64_t part, uint32_t number)
+struct columns_ref {
+    struct hub_cached_blob blob; /* first */
+    struct hub_columns columns;
+};
+
+/* A walk over rows: the columns it is in stay at hand. */
+struct walk {
+    const struct hub_state *state;
+    struct columns_ref *at;
+    struct hub_lru_key key;
+    unsigned moves; /* counts the columns it was in */
+};
+
+static void walk_dispose(struct walk *walk)
 {
-    const struct hub_dataset_box *box = hub_dataset_box_of(dataset);
-    for (uint32_t i = 0; i < dataset->part_count; i++) {
-        if (dataset->parts[i].row != part)
-            continue;
-        const uint32_t today = hub_part_file(&box->maps[i], number);
-        return today < dataset->file_count ? dataset->files[today].path : NULL;
+    if (walk->at)
+        hub_lru_put(&walk->at->blob.item);
+    walk->at = NULL;
+}
+
+static enum hub_status make_columns(struct hub_cached_blob *blob, void *user, struct hub_error *err)
+{
+    const struct walk *walk = user;
+    if (hub_columns_open((struct hub_view){blob->data, blob->size}, &((struct columns_ref *)blob)->columns))
+        return HUB_OK;
+    return hub_blob_damaged(blob->catalog, walk->state->db, (int64_t)walk->key.a, err);
+}
+
+static enum hub_status get_row(struct walk *walk, const struct hub_dataset_episode *e,
+                               struct hub_found_episode *out, struct hub_error *err)
+{
+    const struct hub_state *state = walk->state;
+    const int64_t part = state->dataset->parts[e->part].row;
+    const struct hub_lru_key key = {HUB_CACHE_EPISODES, (uint64_t)part, e->index / HUB_COLUMNS_ROWS};
+    if (!walk->at || walk->key.a != key.a || walk->key.b != key.b) {
+        const struct hub_blob_maker maker = {sizeof(struct columns_ref), make_columns, walk};
+        struct hub_cached_blob *blob;
+        char name[16];
+        walk_dispose(walk);
+        walk->key = key;
+        walk->moves++;
+        hub_columns_name(e->index, name);
+        blob = hub_blob_cached(state->catalog, &key, name);
+        const enum hub_status st = blob ? HUB_OK
+                                        : hub_blob_load(state->catalog, state->db, part, HUB_BLOB_EPISODES,
+                                                        &key, name, &maker, &blob, err);
+        if (st)
+            return st == HUB_NOT_FOUND ? hub_blob_damaged(state->catalog, state->db, part, err) : st;
+        walk->at = (struct columns_ref *)blob;
     }
-    return NULL;
+    if (e->index % HUB_COLUMNS_ROWS >= walk->at->columns.count)
+        return hub_blob_damaged(state->catalog, state->db, part, err);
+    hub_columns_get(&walk->at->columns, e->index % HUB_COLUMNS_ROWS, out);
+    out->number = e->number;
+    return HUB_OK;
 }
 
-static int8_t flag_of(struct hub_stmt *stmt, int column)
-{
-    return hub_stmt_is_null(stmt, column) ? -1 : (int8_t)hub_stmt_int(stmt, column);
-}
-
-static const char *seed_of(struct hub_stmt *stmt)
-{
-    const char *seed = hub_stmt_text(stmt, C_SEED);
-    if (!seed || hub_stmt_is_int(stmt, C_SEED) || strlen(seed) != 20 || strspn(seed, "0123456789") != 20)
-        return seed;
-    return seed + (seed[0] == '0'); /* see bind_seed */
-}
-
-static enum hub_status give(const struct hub_dataset *dataset, struct hub_stmt *stmt, hub_episode_each *each,
+static enum hub_status give(struct walk *walk, const struct hub_dataset_episode *e, hub_episode_each *each,
                             void *user, struct hub_error *err)
 {
-    const int64_t flags = hub_stmt_int(stmt, C_FLAGS);
-    const bool nan = flags & FLAG_RETURN_NAN;
-    const struct hub_found_episode episode = {
-        .number = hub_stmt_int(stmt, C_NUMBER),
-        .file = HUB_NONE,
-        .steps = (uint64_t)hub_stmt_int(stmt, C_STEPS),
-        .has_return = nan || !hub_stmt_is_null(stmt, C_RETURN),
-        .return_computed = flags & FLAG_RETURN_COMPUTED,
-        .episode_return = nan ? __builtin_nan("") : hub_stmt_real(stmt, C_RETURN),
-        .success = flag_of(stmt, C_SUCCESS),
-        .terminated = flag_of(stmt, C_TERMINATED),
-        .truncated = flag_of(stmt, C_TRUNCATED),
-        .seed = hub_stmt_is_null(stmt, C_SEED) ? NULL : seed_of(stmt),
-        .task = hub_stmt_text(stmt, C_TASK),
-        .name = hub_stmt_text(stmt, C_NAME),
-        .splits = hub_stmt_text(stmt, C_SPLITS),
-        .attributes = hub_stmt_text(stmt, C_ATTRIBUTES),
-        .statistics = hub_stmt_text(stmt, C_STATISTICS),
-    };
-    return each(user, &episode,
-                file_of(dataset, hub_stmt_int(stmt, C_PART), (uint32_t)hub_stmt_int(stmt, C_FILE)), err);
+    const struct hub_dataset *dataset = walk->state->dataset;
+    struct hub_found_episode row;
+    HUB_TRY(get_row(walk, e, &row, err));
+    const uint32_t file = hub_part_file(&hub_dataset_box_of(dataset)->maps[e->part], row.file);
+    row.file = HUB_NONE;
+    return each(user, &row, file < dataset->file_count ? dataset->files[file].path : NULL, err);
 }
 
 /* ---- keys ---- */
 
-static enum hub_status write_key(struct hub_stmt *stmt, int column, struct hub_buf *out,
-                                 struct hub_error *err)
+struct key {
+    enum { KEY_INT, KEY_REAL, KEY_TEXT, KEY_NONE } kind; /* in this order */
+    union {
+        int64_t number;
+        double real;
+        struct hub_view text;
+    };
+};
+
+/* Where the digits of a seed are made longer. */
+struct digits {
+    char text[24];
+};
+
+/* Seeds sort as numbers: within int64 as one, up to uint64 as 20 digits, else as the text it is. */
+static void key_of_seed(const char *seed, struct digits *padded, struct key *key)
 {
-    out->size = 0;
-    if (column == C_NUMBER || hub_stmt_is_null(stmt, column))
-        return HUB_OK;
-    if (column == C_RETURN) {
-        uint64_t bits;
-        const double value = hub_stmt_real(stmt, column);
-        memcpy(&bits, &value, sizeof bits);
-        return hub_buf_addf(out, err, "r%016llx", (unsigned long long)bits);
+    const bool negative = seed[0] == '-';
+    const char *digits = seed + negative;
+    const size_t count = strlen(digits);
+    const bool canonical = count && count <= 20 && strspn(digits, "0123456789") == count &&
+                           (digits[0] != '0' || (count == 1 && !negative));
+    key->kind = KEY_TEXT;
+    key->text = hub_view_of(seed);
+    if (canonical && (count < 19 || (count == 19 && strcmp(digits, "9223372036854775807") <= 0))) {
+        key->kind = KEY_INT;
+        key->number = strtoll(seed, NULL, 10);
+    } else if (canonical && !negative && count < 20) {
+        snprintf(padded->text, sizeof padded->text, "0%s", seed);
+        key->text = hub_view_of(padded->text);
     }
-    if (hub_stmt_is_int(stmt, column))
-        return hub_buf_addf(out, err, "i%lld", (long long)hub_stmt_int(stmt, column));
-    struct hub_view text = hub_stmt_view(stmt, column);
-    const bool cut = text.size > MAX_KEY_TEXT;
-    text.size = cut ? MAX_KEY_TEXT : text.size;
-    HUB_TRY(hub_buf_add_text(out, cut ? "p" : "t", err));
-    return hub_buf_add_view(out, text, err);
 }
 
-static enum hub_status bad_key(struct hub_error *err)
+static void key_of(const struct hub_found_episode *row, enum hub_episode_sort sort, struct digits *padded,
+                   struct key *key)
 {
-    return hub_fail_as(err, HUB_INVALID, "bad-cursor", "the cursor does not belong to this listing");
+    key->kind = KEY_NONE;
+    switch (sort) {
+    case HUB_BY_NUMBER: /* the order of ties */
+        break;
+    case HUB_BY_STEPS:
+        key->kind = KEY_INT;
+        key->number = (int64_t)row->steps;
+        break;
+    case HUB_BY_RETURN:
+        if (row->has_return && row->episode_return == row->episode_return)
+            key->kind = KEY_REAL;
+        key->real = row->episode_return;
+        break;
+    case HUB_BY_SEED:
+        if (row->seed)
+            key_of_seed(row->seed, padded, key);
+        break;
+    case HUB_BY_TASK:
+        if (row->task)
+            key->kind = KEY_TEXT;
+        key->text = hub_view_of(row->task);
+        break;
+    case HUB_BY_SUCCESS:
+        if (row->success >= 0)
+            key->kind = KEY_INT;
+        key->number = row->success != 0;
+        break;
+    }
 }
 
-/* "pTEXT" -> "tTEXT" and the rest, as the episode has it. When it has another text by now, the page goes on
- * from the part that is known. */
-static enum hub_status whole_key(const struct page *page, struct hub_buf *out, struct hub_error *err)
+static int compare_text(struct hub_view a, struct hub_view b)
 {
-    HUB_CLEANUP(hub_stmt_resetp) struct hub_stmt *stmt = NULL;
-    const struct hub_episode_query *q = page->query;
-    const struct hub_view known = {q->after_key.data + 1, q->after_key.size - 1};
-    char sql[120];
-    bool row;
-    snprintf(sql, sizeof sql, "SELECT %s FROM episodes WHERE dataset = ? AND number = ?",
-             sorts[q->sort].column);
-    HUB_TRY(hub_db_ask(page->db, sql, page->dataset->summary->row, &stmt, err));
-    hub_stmt_bind_int(stmt, 2, q->after_number);
-    HUB_TRY(hub_stmt_step(stmt, &row, err));
-    const struct hub_view text = row ? hub_stmt_view(stmt, 0) : known;
-    const bool same = text.size >= known.size && memcmp(text.data, known.data, known.size) == 0;
-    HUB_TRY(hub_buf_add_text(out, "t", err));
-    return hub_buf_add_view(out, same ? text : known, err);
+    const size_t size = HUB_MIN(a.size, b.size);
+    const int order = size ? memcmp(a.data, b.data, size) : 0;
+    return order ? order : (a.size > b.size) - (a.size < b.size);
 }
 
-static enum hub_status bind_key(struct hub_stmt *stmt, int parameter, struct hub_view key,
-                                struct hub_error *err)
+static int compare_key(const struct key *a, const struct key *b)
+{
+    if (a->kind != b->kind)
+        return a->kind < b->kind ? -1 : 1;
+    switch (a->kind) {
+    case KEY_INT:
+        return (a->number > b->number) - (a->number < b->number);
+    case KEY_REAL:
+        return (a->real > b->real) - (a->real < b->real);
+    case KEY_TEXT:
+        return compare_text(a->text, b->text);
+    case KEY_NONE:
+        break;
+    }
+    return 0;
+}
+
+static enum hub_status write_key(const struct key *key, struct hub_buf *out, struct hub_error *err)
+{
+    uint64_t bits;
+    struct hub_view text;
+    bool cut;
+    out->size = 0;
+    switch (key->kind) {
+    case KEY_INT:
+        return hub_buf_addf(out, err, "i%" PRId64, key->number);
+    case KEY_REAL:
+        memcpy(&bits, &key->real, sizeof bits);
+        return hub_buf_addf(out, err, "r%016" PRIx64, bits);
+    case KEY_TEXT:
+        text = key->text;
+        cut = text.size > MAX_KEY_TEXT;
+        text.size = cut ? MAX_KEY_TEXT : text.size;
+        HUB_TRY(hub_buf_add_text(out, cut ? "p" : "t", err));
+        return hub_buf_add_view(out, text, err);
+    case KEY_NONE:
+        break;
+    }
+    return HUB_OK;
+}
+
+static enum hub_status read_key(struct hub_view text, struct key *key, struct hub_error *err)
 {
     char digits[32] = "", *end = digits;
-    if (!key.size)
-        return bad_key(err);
-    if (key.data[0] == 't') {
-        hub_stmt_bind_view(stmt, parameter, (struct hub_view){key.data + 1, key.size - 1});
+    const char letter = text.data[0];
+    key->text = (struct hub_view){text.data + 1, text.size - 1};
+    key->kind = KEY_TEXT;
+    if (letter == 't' || letter == 'p')
         return HUB_OK;
+    key->kind = letter == 'r' ? KEY_REAL : KEY_INT;
+    if (text.size >= 2 && text.size <= sizeof digits) {
+        memcpy(digits, text.data + 1, text.size - 1);
+        if (letter == 'i')
+            key->number = strtoll(digits, &end, 10);
+        else if (letter == 'r')
+            key->number = (int64_t)strtoull(digits, &end, 16); /* the bits of `real` */
     }
-    if (key.size < 2 || key.size > sizeof digits)
-        return bad_key(err);
-    memcpy(digits, key.data + 1, key.size - 1);
-    if (key.data[0] == 'r') {
-        const uint64_t bits = strtoull(digits, &end, 16);
-        double value;
-        memcpy(&value, &bits, sizeof value);
-        hub_stmt_bind_real(stmt, parameter, value);
-    } else if (key.data[0] == 'i') {
-        hub_stmt_bind_int(stmt, parameter, strtoll(digits, &end, 10));
-    }
-    return end == digits + key.size - 1 ? HUB_OK : bad_key(err);
+    return end > digits && end == digits + text.size - 1
+               ? HUB_OK
+               : hub_fail_as(err, HUB_INVALID, "bad-cursor", "the cursor does not belong to this listing");
 }
 
-/* ---- one run over an index ---- */
+/* ---- the page ---- */
 
-/* Parameters: 1 dataset, 2 key, 3 number, 4 limit, 5 split. Built from fixed words only; no value is
- * pasted. */
-static void write_sql(const struct page *page, bool nulls, bool after, char *sql, size_t size)
+struct item {
+    const struct hub_dataset_episode *episode;
+    struct key key;
+    char *text; /* the key's own */
+    bool descending;
+};
+
+/* What may be on the page, in no order until it is cut. */
+struct page {
+    const struct hub_episode_query *query;
+    struct walk walk;
+    struct item after, *items;
+    struct hub_dataset_episode after_episode;
+    uint32_t count, room;
+    bool full;              /* when it was last cut: what comes behind items[limit] is not on the page */
+    const char *split_text; /* of the row before, in the same columns, and whether the split is among them */
+    unsigned split_moves;
+    bool in_split;
+    uint64_t total;
+};
+
+static int compare_items(const void *a, const void *b)
 {
-    const struct hub_episode_query *q = page->query;
-    const char *column = sorts[q->sort].column, *order = q->descending ? "DESC" : "ASC";
-    const char *compare = q->descending ? "<" : ">", *t = q->split ? "s" : "e";
-    char from[320], range[200] = "";
-    if (q->split)
-        snprintf(from, sizeof from,
-                 "episode_splits s INDEXED BY splits_%s CROSS JOIN episodes e ON e.part = s.part AND "
-                 "e.position = s.position"
-                 " WHERE s.dataset = ?1 AND s.split = ?5",
-                 column ? column : "number");
-    else
-        snprintf(from, sizeof from, "episodes e INDEXED BY episodes_%s WHERE e.dataset = ?1",
-                 column ? column : "number");
-    const int n =
-        column ? snprintf(range, sizeof range, " AND %s.%s IS %s", t, column, nulls ? "NULL" : "NOT NULL")
-               : 0;
-    if (after && column && !nulls)
-        snprintf(range + n, sizeof range - (size_t)n, " AND (%s.%s, %s.number) %s (?2, ?3)", t, column, t,
-                 compare);
-    else if (after)
-        snprintf(range + n, sizeof range - (size_t)n, " AND %s.number %s ?3", t, compare);
-    const int m = snprintf(sql, size, "SELECT " COLUMNS " FROM %s%s ORDER BY ", from, range);
-    if (column && !nulls)
-        snprintf(sql + m, size - (size_t)m, "%s.%s %s, %s.number %s LIMIT ?4", t, column, order, t, order);
-    else
-        snprintf(sql + m, size - (size_t)m, "%s.number %s LIMIT ?4", t, order);
+    const struct item *x = a, *y = b;
+    if ((x->key.kind == KEY_NONE) != (y->key.kind == KEY_NONE))
+        return x->key.kind == KEY_NONE ? 1 : -1;
+    int order = compare_key(&x->key, &y->key);
+    if (!order)
+        order = (x->episode->number > y->episode->number) - (x->episode->number < y->episode->number);
+    return x->descending ? -order : order;
 }
 
-/* Rows with a key (or those without) after the given place, as many as the page still takes. */
-static enum hub_status run(struct page *page, bool nulls, bool after, struct hub_error *err)
+static void page_dispose(struct page *page)
 {
-    HUB_CLEANUP(hub_buf_dispose) struct hub_buf whole = HUB_BUF_INIT(64 * MIB);
-    HUB_CLEANUP(hub_stmt_resetp) struct hub_stmt *stmt = NULL;
-    const struct hub_episode_query *q = page->query;
-    struct hub_view key = q->after_key;
-    char sql[1400];
-    bool row;
-    if (after && !nulls && sorts[q->sort].column && key.size && key.data[0] == 'p') {
-        HUB_TRY(whole_key(page, &whole, err));
-        key = hub_buf_view(&whole);
-    }
-    write_sql(page, nulls, after, sql, sizeof sql);
-    HUB_TRY(hub_db_ask(page->db, sql, page->dataset->summary->row, &stmt, err));
-    if (after && !nulls && sorts[q->sort].column)
-        HUB_TRY(bind_key(stmt, 2, key, err));
-    if (after)
-        hub_stmt_bind_int(stmt, 3, q->after_number);
-    hub_stmt_bind_int(stmt, 4, (int64_t)page->left + 1);
-    if (q->split)
-        hub_stmt_bind_text(stmt, 5, q->split);
-    for (;;) {
-        HUB_TRY(hub_stmt_step(stmt, &row, err));
-        if (!row)
-            return HUB_OK;
-        if (!page->left) {
-            page->out->more = true;
-            return HUB_OK;
-        }
-        page->left--;
-        HUB_TRY(give(page->dataset, stmt, page->each, page->user, err));
-        HUB_TRY(write_key(stmt, sorts[q->sort].index, &page->out->key, err));
-    }
+    for (uint32_t i = 0; i < page->count; i++)
+        free(page->items[i].text);
+    free(page->items);
+    free(page->after.text);
+    walk_dispose(&page->walk);
 }
 
-static enum hub_status run_both(struct page *page, struct hub_error *err)
+/* Only the best, and one more that tells that there are more. */
+static void cut(struct page *page)
 {
-    const struct hub_episode_query *q = page->query;
-    const bool has_key = sorts[q->sort].column != NULL;
-    const bool in_nulls = has_key && q->has_after && (q->after_is_null || !q->after_key.size);
-    if (!in_nulls)
-        HUB_TRY(run(page, false, q->has_after, err));
-    if (has_key && !page->out->more)
-        return run(page, true, in_nulls, err);
+    qsort(page->items, page->count, sizeof *page->items, compare_items);
+    for (; page->count > page->query->limit + 1; page->count--)
+        free(page->items[page->count - 1].text);
+    page->full = page->count > page->query->limit;
+}
+
+/* Texts outlive the columns they lie in. */
+static enum hub_status own_text(struct item *item, struct hub_error *err)
+{
+    if (item->key.kind != KEY_TEXT)
+        return HUB_OK;
+    item->text = hub_view_dup(item->key.text);
+    item->key.text.data = item->text;
+    return hub_allocated(item->text, err);
+}
+
+static enum hub_status add_item(struct page *page, struct item *item, struct hub_error *err)
+{
+    if (page->query->has_after && compare_items(item, &page->after) <= 0)
+        return HUB_OK;
+    if (page->full && compare_items(item, &page->items[page->query->limit]) >= 0)
+        return HUB_OK;
+    if (page->count == page->room)
+        cut(page);
+    HUB_TRY(own_text(item, err));
+    page->items[page->count++] = *item;
     return HUB_OK;
 }
 
-static enum hub_status count(struct page *page, uint64_t *total, struct hub_error *err)
+static enum hub_status check_split(struct page *page, const char *splits, struct hub_error *err)
 {
-    HUB_CLEANUP(hub_stmt_resetp) struct hub_stmt *stmt = NULL;
-    bool row;
-    if (!page->query->split) {
-        *total = page->dataset->episode_count;
+    HUB_CLEANUP(hub_json_decrefp) json_t *array = NULL;
+    size_t i;
+    json_t *split;
+    if (splits && page->split_text == splits && page->split_moves == page->walk.moves)
         return HUB_OK;
-    }
-    HUB_TRY(hub_db_ask(page->db, "SELECT episodes FROM splits WHERE dataset = ? AND split = ?",
-                       page->dataset->summary->row, &stmt, err));
-    hub_stmt_bind_text(stmt, 2, page->query->split);
-    HUB_TRY(hub_stmt_step(stmt, &row, err));
-    *total = row ? (uint64_t)hub_stmt_int(stmt, 0) : 0;
+    page->split_text = splits;
+    page->split_moves = page->walk.moves;
+    page->in_split = false;
+    if (splits)
+        HUB_TRY(hub_json_parse(hub_view_of(splits), HUB_MAX_ATTRIBUTES, &array, err));
+    json_array_foreach(array, i, split) if (json_is_string(split)) page->in_split =
+        page->in_split || strcmp(json_string_value(split), page->query->split) == 0;
     return HUB_OK;
+}
+
+static enum hub_status look_at(struct page *page, const struct hub_dataset_episode *e, struct hub_error *err)
+{
+    const struct hub_episode_query *q = page->query;
+    struct hub_found_episode row;
+    struct digits padded;
+    struct item item = {.episode = e, .descending = q->descending};
+    row.steps = e->steps;
+    if (q->split || (q->sort != HUB_BY_NUMBER && q->sort != HUB_BY_STEPS))
+        HUB_TRY(get_row(&page->walk, e, &row, err));
+    if (q->split) {
+        HUB_TRY(check_split(page, row.splits, err));
+        if (!page->in_split)
+            return HUB_OK;
+    }
+    page->total++;
+    key_of(&row, q->sort, &padded, &item.key);
+    return add_item(page, &item, err);
+}
+
+/* First index whose number is not before `number`. */
+static uint32_t place_of(const struct hub_dataset *dataset, int64_t number)
+{
+    return hub_lower_bound(&number, dataset->episodes, dataset->episode_count, sizeof *dataset->episodes,
+                           hub_by_i64);
+}
+
+/* Those that come into question are looked at in the direction of the page, so that ties come in order. */
+static enum hub_status look_at_all(struct page *page, struct hub_error *err)
+{
+    const struct hub_dataset *dataset = page->walk.state->dataset;
+    const struct hub_episode_query *q = page->query;
+    uint32_t from = 0, to = dataset->episode_count;
+    const bool plain = q->sort == HUB_BY_NUMBER && !q->split;
+    if (plain && q->has_after && q->descending)
+        to = place_of(dataset, q->after_number);
+    else if (plain && q->has_after)
+        from = place_of(dataset, q->after_number);
+    for (uint32_t left = to - from; left && !(plain && page->count > q->limit); left--)
+        HUB_TRY(look_at(page, &dataset->episodes[q->descending ? from + left - 1 : to - left], err));
+    if (plain)
+        page->total = dataset->episode_count;
+    return HUB_OK;
+}
+
+/* Where the page begins. The rest of a long text is the episode's; when it has another by now, the page goes
+ * on from the part that is known. */
+static enum hub_status read_after(struct page *page, struct hub_error *err)
+{
+    const struct hub_episode_query *q = page->query;
+    struct item *after = &page->after;
+    struct key whole;
+    struct digits padded;
+    struct hub_found_episode row;
+    page->after_episode.number = q->after_number;
+    *after = (struct item){
+        .episode = &page->after_episode, .key = {.kind = KEY_NONE}, .descending = q->descending};
+    if (q->sort == HUB_BY_NUMBER || q->after_is_null || !q->after_key.size)
+        return HUB_OK;
+    HUB_TRY(read_key(q->after_key, &after->key, err));
+    const struct hub_dataset_episode *e =
+        hub_dataset_find_episode(page->walk.state->dataset, q->after_number);
+    if (q->after_key.data[0] == 'p' && e) {
+        HUB_TRY(get_row(&page->walk, e, &row, err));
+        key_of(&row, q->sort, &padded, &whole);
+        if (whole.kind == KEY_TEXT && whole.text.size >= after->key.text.size &&
+            memcmp(whole.text.data, after->key.text.data, after->key.text.size) == 0)
+            after->key = whole;
+    }
+    return own_text(after, err);
 }
 
 static enum hub_status check_query(const struct hub_episode_query *q, struct hub_error *err)
 {
-    if ((unsigned)q->sort >= HUB_COUNT(sorts))
+    if ((unsigned)q->sort > HUB_BY_SUCCESS)
         return hub_fail(err, HUB_INVALID, "unknown sort %d", (int)q->sort);
     if (!q->limit || q->limit > MAX_PAGE)
         return hub_fail(err, HUB_INVALID, "a page has 1 to %d episodes", MAX_PAGE);
@@ -403,32 +400,28 @@ enum hub_status hub_episode_page(const struct hub_state *state, const struct hub
                                  hub_episode_each *each, void *user, struct hub_episode_page *out,
                                  struct hub_error *err)
 {
-    struct page page = {.db = state->db,
-                        .dataset = state->dataset,
-                        .query = query,
-                        .each = each,
-                        .user = user,
-                        .out = out,
-                        .left = query->limit};
-    out->more = false;
+    HUB_CLEANUP(page_dispose) struct page page = {.query = query, .walk = {.state = state}};
     HUB_TRY(check_query(query, err));
-    HUB_TRY(count(&page, &out->total, err));
-    return run_both(&page, err);
+    page.room = 2 * (query->limit + 1);
+    HUB_TRY(hub_new(&page.items, page.room, sizeof *page.items, err));
+    if (query->has_after)
+        HUB_TRY(read_after(&page, err));
+    HUB_TRY(look_at_all(&page, err));
+    cut(&page);
+    out->more = page.full;
+    out->total = page.total;
+    const uint32_t shown = HUB_MIN(page.count, query->limit);
+    for (uint32_t i = 0; i < shown; i++)
+        HUB_TRY(give(&page.walk, page.items[i].episode, each, user, err));
+    return shown ? write_key(&page.items[shown - 1].key, &out->key, err) : HUB_OK;
 }
 
 enum hub_status hub_episode_one(const struct hub_state *state, int64_t number, hub_episode_each *each,
                                 void *user, struct hub_error *err)
 {
-    HUB_CLEANUP(hub_stmt_resetp) struct hub_stmt *stmt = NULL;
-    const struct hub_summary *summary = state->dataset->summary;
-    bool row;
-    HUB_TRY(hub_db_prepare(
-        state->db, "SELECT " COLUMNS " FROM episodes e WHERE e.dataset = ? AND e.number = ?", &stmt, err));
-    hub_stmt_bind_int(stmt, 1, summary->row);
-    hub_stmt_bind_int(stmt, 2, number);
-    HUB_TRY(hub_stmt_step(stmt, &row, err));
-    if (!row)
-        return hub_fail_as(err, HUB_NOT_FOUND, "episode-missing", "%s has no episode %lld", summary->id,
-                           (long long)number);
-    return give(state->dataset, stmt, each, user, err);
+    HUB_CLEANUP(walk_dispose) struct walk walk = {.state = state};
+    const struct hub_dataset_episode *e = hub_dataset_find_episode(state->dataset, number);
+    return e ? give(&walk, e, each, user, err)
+             : hub_fail_as(err, HUB_NOT_FOUND, "episode-missing", "%s has no episode %lld",
+                           state->dataset->summary->id, (long long)number);
 }

@@ -54,8 +54,8 @@ struct hub_catalog {
     atomic_bool older;                  /* an index of another format lies beside this one ... */
     struct hub_names side_before;       /* ... and may own these side data, which were there before */
     struct hub_catalog_options options; /* `state` is not to be used */
-    struct hub_lru *lru;                /* opened datasets, layouts */
-    atomic_size_t layout_bytes;         /* of all in memory: in the cache or in use */
+    struct hub_lru *lru;                /* opened datasets, layouts, columns of episodes */
+    atomic_size_t blob_bytes;           /* of all in memory: in the cache or in use */
     struct hub_lru *digests;            /* apart: a walk over all files would leave room for nothing else */
 
     pthread_t checker; /* of a large index after an unclean stop */
@@ -77,6 +77,8 @@ struct hub_catalog {
     struct hub_catalog_thread *threads;
     struct hub_dataset_box *opened; /* every dataset in memory */
     struct hub_retired *retired;
+    void (*on_damage)(void *user, const char *id);
+    void *on_damage_user;
 
     struct hub_snapshot_box *_Atomic snapshot; /* replaced with write_lock held */
     atomic_uint taking; /* threads between reading that pointer and counting their reference */
@@ -157,7 +159,7 @@ struct hub_dataset_box {
     char *arena;
 };
 
-enum { HUB_CACHE_DATASET = 1, HUB_CACHE_LAYOUT = 2 };
+enum { HUB_CACHE_DATASET = 1, HUB_CACHE_LAYOUT = 2, HUB_CACHE_EPISODES = 3 };
 
 /** The layouts of one state of a dataset: serials are never used again. */
 static inline uint64_t hub_cache_layouts(uint64_t serial)

@@ -1,7 +1,7 @@
-/* Writing one part: its row, the files it names, its fields with their layouts, its episodes
- * (episodes.c) and problems. */
+/* Writing one part: its row, and the blobs of what was found in it. */
 #include "storage/base/order.h"
 #include "storage/base/pack.h"
+#include "storage/catalog/columns.h"
 #include "storage/catalog/publish.h"
 
 #include <stdlib.h>
@@ -53,10 +53,7 @@ static enum hub_status doom_side(struct hub_publication *p, int64_t row, struct 
 enum hub_status hub_part_delete(struct hub_publication *p, int64_t row, struct hub_error *err)
 {
     HUB_TRY(doom_side(p, row, err));
-    HUB_TRY(hub_db_run(p->db, "DELETE FROM episode_splits WHERE part = ?", row, err));
-    HUB_TRY(hub_db_run(p->db, "DELETE FROM episodes WHERE part = ?", row, err));
-    HUB_TRY(hub_db_run(p->db, "DELETE FROM part_fields WHERE part = ?", row, err));
-    HUB_TRY(hub_problems_delete(p->db, HUB_PROBLEM_PART, row, err));
+    HUB_TRY(hub_blobs_delete(p->db, row, err));
     return hub_db_run(p->db, "DELETE FROM parts WHERE row = ?", row, err);
 }
 
@@ -68,9 +65,11 @@ static void mark(uint8_t *used, uint32_t file_count, uint32_t number)
         used[number] = 1;
 }
 
-static enum hub_status pack_files(const struct hub_draft *draft, const struct hub_findings *found,
-                                  struct hub_buf *out, struct hub_error *err)
+static enum hub_status write_files(struct hub_publication *p, const struct hub_findings *found, int64_t row,
+                                   struct hub_error *err)
 {
+    const struct hub_draft *draft = p->draft;
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf out = HUB_BUF_INIT(MAX_PART_FILES_BYTES);
     HUB_CLEANUP(hub_freep) uint8_t *used = calloc(draft->file_count + 1, 1);
     HUB_TRY(hub_allocated(used, err));
     for (uint32_t i = 0; i < found->episode_count; i++)
@@ -88,90 +87,52 @@ static enum hub_status pack_files(const struct hub_draft *draft, const struct hu
     uint32_t count = 0;
     for (uint32_t i = 0; i < draft->file_count; i++)
         count += used[i];
-    HUB_TRY(hub_pack_uint(out, count, err));
+    HUB_TRY(hub_pack_uint(&out, count, err));
     for (uint32_t i = 0; i < draft->file_count; i++) {
         if (!used[i])
             continue;
-        HUB_TRY(hub_pack_uint(out, i, err));
-        HUB_TRY(hub_pack_text(out, draft->files[i].path, err));
+        HUB_TRY(hub_pack_uint(&out, i, err));
+        HUB_TRY(hub_pack_text(&out, draft->files[i].path, err));
     }
-    return HUB_OK;
-}
-
-/* ---- fields ---- */
-
-static enum hub_status write_field(struct hub_db *db, int64_t part, const struct hub_found_field *field,
-                                   struct hub_error *err)
-{
-    struct hub_stmt *stmt;
-    struct hub_shape shape = {.dtype = ""};
-    uint32_t windows = 0;
-    if (field->layout) {
-        struct hub_layout opened;
-        HUB_TRY(hub_layout_open(field->layout, field->layout_size, &opened, err));
-        hub_shape_of_layout(&opened, field->type, &shape);
-        windows = opened.counts[HUB_T_WINDOWS];
-    }
-    HUB_TRY(hub_db_ask(
-        db,
-        "INSERT INTO part_fields (part, path, type, role, axis, unreadable, dtype, dims, episodes, layout)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        part, &stmt, err));
-    hub_stmt_bind_text(stmt, 2, field->path);
-    hub_stmt_bind_int(stmt, 3, field->type);
-    hub_stmt_bind_int(stmt, 4, field->role);
-    hub_stmt_bind_int(stmt, 5, field->axis);
-    hub_stmt_bind_text(stmt, 6, field->unreadable);
-    hub_stmt_bind_text(stmt, 7, shape.dtype);
-    if (shape.known)
-        hub_stmt_bind_blob(stmt, 8, shape.dims, shape.rank * sizeof shape.dims[0]);
-    hub_stmt_bind_int(stmt, 9, windows);
-    if (field->layout)
-        hub_stmt_bind_blob(stmt, 10, field->layout, field->layout_size);
-    return hub_stmt_run(stmt, err);
+    return hub_blob_write(p->db, row, HUB_BLOB_FILES, "", hub_buf_view(&out), err);
 }
 
 /* ---- the part ---- */
 
-static enum hub_status write_row(struct hub_publication *p, const struct hub_draft_part *part,
-                                 const struct hub_buf *files, int64_t *row, struct hub_error *err)
+static enum hub_status write_row(struct hub_publication *p, const struct hub_draft_part *part, int64_t *row,
+                                 struct hub_error *err)
 {
     struct hub_stmt *stmt;
-    HUB_TRY(
-        hub_db_ask(p->db,
-                   "INSERT INTO parts (dataset, name, signature, broken, side, side_stamp, files, episodes)"
-                   " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-                   p->row, &stmt, err));
+    HUB_TRY(hub_db_ask(p->db,
+                       "INSERT INTO parts (dataset, name, signature, broken, side, side_stamp, episodes)"
+                       " VALUES (?, ?, ?, ?, ?, ?, ?)",
+                       p->row, &stmt, err));
     hub_stmt_bind_text(stmt, 2, part->name);
     hub_stmt_bind_int(stmt, 3, (int64_t)part->signature);
     hub_stmt_bind_text(stmt, 4, part->broken);
     hub_stmt_bind_text(stmt, 5, part->side);
     if (part->side)
         hub_stmt_bind_blob(stmt, 6, &part->side_stamp, sizeof part->side_stamp);
-    hub_stmt_bind_blob(stmt, 7, files->data, files->size);
-    hub_stmt_bind_int(stmt, 8, part->found ? part->found->episode_count : 0);
+    hub_stmt_bind_int(stmt, 7, part->found ? part->found->episode_count : 0);
     HUB_TRY(hub_stmt_run(stmt, err));
     *row = hub_db_last_row(p->db);
     return HUB_OK;
 }
 
-enum hub_status hub_part_write(struct hub_publication *p, const struct hub_draft_part *part, bool show,
-                               uint64_t base, int64_t *row, struct hub_error *err)
+enum hub_status hub_part_write(struct hub_publication *p, const struct hub_draft_part *part, int64_t *row,
+                               struct hub_error *err)
 {
     static const struct hub_findings nothing;
     const struct hub_findings *found = part->found ? part->found : &nothing;
-    HUB_CLEANUP(hub_buf_dispose) struct hub_buf files = HUB_BUF_INIT(MAX_PART_FILES_BYTES);
     int64_t old;
     const enum hub_status known = hub_part_find(p->db, p->row, part->name, part->signature, &old, err);
     if (known && known != HUB_NOT_FOUND)
         return known;
     if (!known)
         HUB_TRY(hub_part_delete(p, old, err));
-    HUB_TRY(pack_files(p->draft, found, &files, err));
-    HUB_TRY(write_row(p, part, &files, row, err));
-    for (uint32_t i = 0; i < found->field_count; i++)
-        HUB_TRY(write_field(p->db, *row, &found->fields[i], err));
-    for (uint32_t i = 0; i < found->problem_count; i++)
-        HUB_TRY(hub_problem_store(p->db, HUB_PROBLEM_PART, *row, i, &found->problems[i], err));
-    return hub_episodes_write(p, *row, found, show, base, err);
+    HUB_TRY(write_row(p, part, row, err));
+    HUB_TRY(write_files(p, found, *row, err));
+    HUB_TRY(hub_fields_write(p->db, *row, found, err));
+    HUB_TRY(hub_columns_write(p->db, *row, found, err));
+    return hub_problems_write(p->db, *row, found, err);
 }

@@ -22,6 +22,7 @@ void hub_publication_dispose(struct hub_publication *p)
         next = d->next;
         free(d);
     }
+    hub_buf_dispose(&p->conflicts);
     if (p->summary)
         hub_summary_unref(&p->summary->summary);
 }
@@ -66,8 +67,8 @@ static enum hub_status make_row(struct hub_publication *p, struct hub_error *err
     HUB_TRY(hub_stmt_run(stmt, err));
     p->row = hub_db_last_row(p->db);
     /* a directory of its own at once: a staged dataset can be opened too */
-    return hub_db_run(p->db, "INSERT INTO directories (dataset, directory) VALUES (?, x'0000000000')", p->row,
-                      err);
+    return hub_blob_write(p->db, hub_dataset_owner(p->row), HUB_BLOB_DIRECTORY, "", HUB_VIEW("\0\0\0\0\0"),
+                          err);
 }
 
 /* What the row says about turns: see struct hub_turn. */
@@ -134,16 +135,14 @@ static enum hub_status check_draft(const struct hub_draft *draft, struct hub_err
 
 static enum hub_status write_parts(struct hub_publication *p, struct hub_error *err)
 {
-    uint64_t base = 0;
     HUB_TRY(hub_new(&p->part_rows, (size_t)p->draft->part_count + 1, sizeof *p->part_rows, err));
     for (uint32_t i = 0; i < p->draft->part_count; i++) {
         const struct hub_draft_part *part = &p->draft->parts[i];
         int64_t *row = &p->part_rows[i];
         if (part->found || part->broken)
-            HUB_TRY(hub_part_write(p, part, true, base, row, err));
+            HUB_TRY(hub_part_write(p, part, row, err));
         else
             HUB_TRY(hub_part_find(p->db, p->row, part->name, part->signature, row, err));
-        base += part->found ? part->found->episode_count : 0;
     }
     return HUB_OK;
 }
@@ -190,35 +189,19 @@ static enum hub_status drop_parts(struct hub_publication *p, struct hub_error *e
 static enum hub_status write_plan(struct hub_publication *p, struct hub_error *err)
 {
     const struct hub_findings *plan = p->draft->plan;
-    HUB_TRY(hub_problems_delete(p->db, HUB_PROBLEM_PUBLISH, p->row, err));
+    const int64_t owner = hub_dataset_owner(p->row);
+    HUB_TRY(hub_blobs_delete_kind(p->db, owner, HUB_BLOB_CONFLICTS, err));
     if (!plan)
         return HUB_OK;
-    HUB_TRY(hub_db_run(p->db, "DELETE FROM facts WHERE dataset = ?", p->row, err));
-    HUB_TRY(hub_problems_delete(p->db, HUB_PROBLEM_PLAN, p->row, err));
-    for (uint32_t i = 0; i < plan->fact_count; i++) {
-        struct hub_stmt *stmt;
-        HUB_TRY(hub_db_ask(p->db, "REPLACE INTO facts (dataset, key, text) VALUES (?, ?, ?)", p->row, &stmt,
-                           err));
-        hub_stmt_bind_text(stmt, 2, plan->facts[i].key);
-        hub_stmt_bind_text(stmt, 3, plan->facts[i].text);
-        HUB_TRY(hub_stmt_run(stmt, err));
-    }
-    for (uint32_t i = 0; i < plan->problem_count; i++)
-        HUB_TRY(hub_problem_store(p->db, HUB_PROBLEM_PLAN, p->row, i, &plan->problems[i], err));
-    return HUB_OK;
+    HUB_TRY(hub_blobs_delete_kind(p->db, owner, HUB_BLOB_FACT, err));
+    HUB_TRY(hub_blobs_delete_kind(p->db, owner, HUB_BLOB_PROBLEMS, err));
+    for (uint32_t i = 0; i < plan->fact_count; i++)
+        HUB_TRY(hub_blob_write(p->db, owner, HUB_BLOB_FACT, plan->facts[i].key,
+                               hub_view_of(plan->facts[i].text), err));
+    return hub_problems_write(p->db, owner, plan, err);
 }
 
 /* ---- all of one dataset ---- */
-
-static enum hub_status count_splits(struct hub_publication *p, struct hub_error *err)
-{
-    HUB_TRY(hub_db_run(p->db, "DELETE FROM splits WHERE dataset = ?", p->row, err));
-    return hub_db_run(
-        p->db,
-        "INSERT INTO splits (dataset, split, episodes) SELECT dataset, split, count(*) FROM episode_splits"
-        " WHERE dataset = ? GROUP BY dataset, split",
-        p->row, err);
-}
 
 static enum hub_status write_all(struct hub_publication *p, uint64_t serial, struct hub_error *err)
 {
@@ -232,7 +215,6 @@ static enum hub_status write_all(struct hub_publication *p, uint64_t serial, str
     HUB_TRY(write_plan(p, err));
     HUB_TRY(hub_merge_fields(p, err));
     HUB_TRY(hub_merge_episodes(p, err));
-    HUB_TRY(count_splits(p, err));
     HUB_TRY(hub_directory_write(p, err));
     HUB_TRY(hub_summary_store(p, serial, err));
     if (p->draft->note)
@@ -357,7 +339,7 @@ static enum hub_status stage(struct hub_catalog *catalog, const struct hub_draft
     HUB_TRY(make_row(&p, err));
     HUB_TRY(check_turn(&p, err));
     if (!p.applied)
-        HUB_TRY(hub_part_write(&p, part, false, 0, &row, err));
+        HUB_TRY(hub_part_write(&p, part, &row, err));
     HUB_TRY(hub_db_commit(db, err));
     retire(&p, NULL);
     return HUB_OK;
@@ -374,22 +356,13 @@ enum hub_status hub_catalog_stage(struct hub_catalog *catalog, const struct hub_
 
 static enum hub_status remove_rows(struct hub_publication *p, struct hub_error *err)
 {
-    static const char *const tables[] = {
-        "DELETE FROM facts WHERE dataset = ?",
-        "DELETE FROM splits WHERE dataset = ?",
-        "DELETE FROM directories WHERE dataset = ?",
-        "DELETE FROM datasets WHERE row = ?",
-    };
     HUB_CLEANUP(hub_freep) int64_t *rows = NULL;
     size_t count = 0;
     HUB_TRY(parts_of(p, &rows, &count, err));
     for (size_t i = 0; i < count; i++)
         HUB_TRY(hub_part_delete(p, rows[i], err));
-    HUB_TRY(hub_problems_delete(p->db, HUB_PROBLEM_PUBLISH, p->row, err));
-    HUB_TRY(hub_problems_delete(p->db, HUB_PROBLEM_PLAN, p->row, err));
-    for (size_t i = 0; i < HUB_COUNT(tables); i++)
-        HUB_TRY(hub_db_run(p->db, tables[i], p->row, err));
-    return HUB_OK;
+    HUB_TRY(hub_blobs_delete(p->db, hub_dataset_owner(p->row), err));
+    return hub_db_run(p->db, "DELETE FROM datasets WHERE row = ?", p->row, err);
 }
 
 static enum hub_status remove_dataset(struct hub_catalog *catalog, uint32_t root, const char *id,
@@ -415,7 +388,8 @@ enum hub_status hub_catalog_remove(struct hub_catalog *catalog, uint32_t root, c
     return st;
 }
 
-/* The path of a part's side data, "" when there are none, and their stamp. */
+/* The path of a part's side data, "" when there are none, and their stamp. HUB_NOT_FOUND also when something
+ * else that is kept of it is damaged. */
 static enum hub_status find_side(struct hub_catalog *catalog, uint32_t root, const char *id, const char *part,
                                  uint64_t signature, char path[4096], struct hub_stamp *stamp)
 {
@@ -426,7 +400,7 @@ static enum hub_status find_side(struct hub_catalog *catalog, uint32_t root, con
     HUB_TRY(hub_part_find(catalog->index, dataset, part, signature, &row, NULL));
     HUB_TRY(hub_db_ask(catalog->index, "SELECT side, side_stamp FROM parts WHERE row = ?", row, &stmt, NULL));
     HUB_TRY(hub_stmt_step(stmt, &found, NULL));
-    if (!found)
+    if (!found || !hub_blobs_whole(catalog->index, row))
         return HUB_NOT_FOUND;
     const struct hub_view blob = hub_stmt_blob(stmt, 1);
     path[0] = '\0';

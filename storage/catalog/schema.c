@@ -1,15 +1,14 @@
 /* The tables of the index, and the opening of both databases: see schema.h.
  *
  * The index holds what inspection found. Rows of parts are never reused (AUTOINCREMENT), so that a part's row
- * names one state of it. An episode's row belongs to its part; `dataset` and `number` say where it shows: 0
- * and null for one that was dropped. */
+ * names one state of it. */
 #include "storage/catalog/schema.h"
 
 #include <dirent.h>
 #include <stdio.h>
 #include <unistd.h>
 
-#define INDEX_FORMAT 10 /* raised with every change of what follows */
+#define INDEX_FORMAT 11 /* raised with every change of what follows */
 #define TEXT_OF_(number) #number
 #define TEXT_OF(number) TEXT_OF_(number)
 
@@ -26,52 +25,17 @@ static const char index_sql[] =
     "NULL,"
     " revision TEXT NOT NULL, episodes INTEGER NOT NULL, steps INTEGER NOT NULL, size INTEGER NOT NULL,"
     " files INTEGER NOT NULL, modified_ns INTEGER NOT NULL, fence INTEGER NOT NULL DEFAULT 0,"
-    " attempt INTEGER NOT NULL DEFAULT 0, UNIQUE (root, id)) STRICT;"
-    "CREATE TABLE directories (dataset INTEGER PRIMARY KEY, directory BLOB NOT NULL) STRICT;"
-    "CREATE TABLE facts (dataset INTEGER NOT NULL, key TEXT NOT NULL, text TEXT NOT NULL, PRIMARY KEY "
-    "(dataset, key)) STRICT;"
+    " attempt INTEGER NOT NULL DEFAULT 0, problems INTEGER NOT NULL DEFAULT 0, UNIQUE (root, id)) STRICT;"
     "CREATE TABLE parts ("
     " row INTEGER PRIMARY KEY AUTOINCREMENT, dataset INTEGER NOT NULL, name TEXT NOT NULL, signature INTEGER "
     "NOT NULL,"
-    " broken TEXT, side TEXT, side_stamp BLOB, files BLOB NOT NULL, episodes INTEGER NOT NULL,"
+    " broken TEXT, side TEXT, side_stamp BLOB, episodes INTEGER NOT NULL,"
     " UNIQUE (dataset, name, signature)) STRICT;"
-    "CREATE TABLE part_fields ("
-    " row INTEGER PRIMARY KEY, part INTEGER NOT NULL, path TEXT NOT NULL, type INTEGER NOT NULL, role "
+    /* see blobs.h */
+    "CREATE TABLE blobs ("
+    " row INTEGER PRIMARY KEY, owner INTEGER NOT NULL, kind INTEGER NOT NULL, name TEXT NOT NULL, version "
     "INTEGER NOT NULL,"
-    " axis INTEGER NOT NULL, unreadable TEXT, dtype TEXT NOT NULL, dims BLOB, episodes INTEGER NOT NULL, "
-    "layout BLOB,"
-    " UNIQUE (part, path)) STRICT;"
-    /* owner: of PUBLISH and PLAN the dataset, of PART the part */
-    "CREATE TABLE problems (source INTEGER NOT NULL, owner INTEGER NOT NULL, position INTEGER NOT NULL, code "
-    "TEXT NOT NULL,"
-    " path TEXT NOT NULL, detail TEXT NOT NULL, PRIMARY KEY (source, owner, position)) STRICT, WITHOUT ROWID;"
-    "CREATE TABLE episodes ("
-    " part INTEGER NOT NULL, position INTEGER NOT NULL, dataset INTEGER NOT NULL, number INTEGER, own "
-    "INTEGER NOT NULL,"
-    " steps INTEGER NOT NULL, return REAL, flags INTEGER NOT NULL, seed ANY, success INTEGER, terminated "
-    "INTEGER,"
-    " truncated INTEGER, task TEXT, file INTEGER NOT NULL, name TEXT, splits TEXT, attributes TEXT, "
-    "statistics TEXT,"
-    " PRIMARY KEY (part, position)) STRICT, WITHOUT ROWID;"
-    "CREATE INDEX episodes_number ON episodes (dataset, number);"
-    "CREATE INDEX episodes_steps ON episodes (dataset, steps, number);"
-    "CREATE INDEX episodes_return ON episodes (dataset, return, number);"
-    "CREATE INDEX episodes_seed ON episodes (dataset, seed, number);"
-    "CREATE INDEX episodes_task ON episodes (dataset, task, number);"
-    "CREATE INDEX episodes_success ON episodes (dataset, success, number);"
-    /* the sort keys once more, so that a page of one split is found as fast as one of all */
-    "CREATE TABLE episode_splits (part INTEGER NOT NULL, position INTEGER NOT NULL, split TEXT NOT NULL,"
-    " dataset INTEGER NOT NULL, number INTEGER, steps INTEGER NOT NULL, return REAL, seed ANY, success "
-    "INTEGER,"
-    " task TEXT, PRIMARY KEY (part, position, split)) STRICT, WITHOUT ROWID;"
-    "CREATE INDEX splits_number ON episode_splits (dataset, split, number);"
-    "CREATE INDEX splits_steps ON episode_splits (dataset, split, steps, number);"
-    "CREATE INDEX splits_return ON episode_splits (dataset, split, return, number);"
-    "CREATE INDEX splits_seed ON episode_splits (dataset, split, seed, number);"
-    "CREATE INDEX splits_task ON episode_splits (dataset, split, task, number);"
-    "CREATE INDEX splits_success ON episode_splits (dataset, split, success, number);"
-    "CREATE TABLE splits (dataset INTEGER NOT NULL, split TEXT NOT NULL, episodes INTEGER NOT NULL,"
-    " PRIMARY KEY (dataset, split)) STRICT, WITHOUT ROWID;"
+    " checksum INTEGER NOT NULL, data BLOB NOT NULL, UNIQUE (owner, kind, name)) STRICT;"
     "CREATE TABLE notes (key TEXT PRIMARY KEY, value BLOB NOT NULL) STRICT, WITHOUT ROWID;";
 
 static enum hub_status run_step(struct hub_db *db, const char *sql, int version, struct hub_error *err)

@@ -68,9 +68,9 @@ int hub_summary_compare(const struct hub_summary *a, const struct hub_summary *b
 /* ---- reading summaries ---- */
 
 #define SUMMARY_COLUMNS                                                                                      \
-    "row, root, serial, status, episodes, steps, size, files, modified_ns,"                                  \
+    "row, root, serial, status, episodes, steps, size, files, modified_ns, problems,"                        \
     " id, path, format, reason, era, stated_version, description, loadable_by, authors, revision, rule"
-enum { TEXT_COLUMN = 9, TEXT_COUNT = 11 };
+enum { TEXT_COLUMN = 10, TEXT_COUNT = 11 };
 
 static const char *put_text(char **at, struct hub_view view)
 {
@@ -120,6 +120,7 @@ static enum hub_status summary_of_row(const struct hub_catalog *catalog, struct 
         .size = (uint64_t)hub_stmt_int(stmt, 6),
         .files = (uint32_t)hub_stmt_int(stmt, 7),
         .modified_ns = hub_stmt_int(stmt, 8),
+        .problems = (uint32_t)hub_stmt_int(stmt, 9),
         .id = put_text(&at, texts[0]),
         .path = put_text(&at, texts[1]),
         .format = put_text(&at, texts[2]),

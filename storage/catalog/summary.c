@@ -10,11 +10,12 @@
 static enum hub_status fact(struct hub_publication *p, const char *key, char **out, struct hub_error *err)
 {
     HUB_CLEANUP(hub_stmt_resetp) struct hub_stmt *stmt = NULL;
-    bool row;
-    HUB_TRY(hub_db_ask(p->db, "SELECT text FROM facts WHERE dataset = ? AND key = ?", p->row, &stmt, err));
-    hub_stmt_bind_text(stmt, 2, key);
-    HUB_TRY(hub_stmt_step(stmt, &row, err));
-    *out = strdup(row ? hub_stmt_text(stmt, 0) : "");
+    struct hub_view text = {"", 0};
+    const enum hub_status st =
+        hub_blob_read(p->catalog, p->db, hub_dataset_owner(p->row), HUB_BLOB_FACT, key, &stmt, &text, err);
+    if (st && st != HUB_NOT_FOUND)
+        return st;
+    *out = hub_view_dup(text);
     return hub_allocated(*out, err);
 }
 
@@ -44,14 +45,13 @@ static enum hub_status check_claims(struct hub_publication *p, struct hub_error 
 /* The releases of its library that load it, "" for formats without such a rule; "[]" where its own library
  * refuses it, of whatever format: there is a problem that says why. */
 static enum hub_status loadable_by(struct hub_publication *p, const char *era, const char *version,
-                                   struct hub_buf *out, struct hub_error *err)
+                                   bool refused, struct hub_buf *out, struct hub_error *err)
 {
     const struct hub_load_rule *rule = hub_load_rule_find(p->draft->rule ? p->draft->rule : "");
-    bool refused = false;
+    refused = refused || p->broken_parts;
     if (p->broken_parts)
         HUB_TRY(hub_publication_problem(p, "not-loadable", "", err, "%u of %u parts cannot be read",
                                         p->broken_parts, p->draft->part_count));
-    HUB_TRY(hub_problems_have(p->db, p->row, "not-loadable", &refused, err));
     if (!rule && !refused)
         return HUB_OK;
     HUB_TRY(hub_buf_add_text(out, "[", err));
@@ -69,6 +69,7 @@ struct texts {
     char *era, *version, *description, *authors;
     const char *reason; /* why it is broken, or NULL */
     struct hub_buf loadable;
+    uint32_t problems; /* of the plan and the parts */
 };
 
 static void texts_dispose(struct texts *t)
@@ -94,7 +95,7 @@ static enum hub_status update_row(struct hub_publication *p, const struct texts 
                        "era = ?, stated_version = ?,"
                        " description = ?, loadable_by = ?, authors = ?, revision = ?, episodes = ?, "
                        "steps = ?, size = ?, files = ?,"
-                       " modified_ns = ?, rule = ?, attempt = ? WHERE row = ?",
+                       " modified_ns = ?, rule = ?, attempt = ?, problems = ? WHERE row = ?",
                        (int64_t)serial, &stmt, err));
     hub_stmt_bind_text(stmt, 2, p->draft->path);
     hub_stmt_bind_text(stmt, 3, p->draft->format);
@@ -113,13 +114,15 @@ static enum hub_status update_row(struct hub_publication *p, const struct texts 
     hub_stmt_bind_int(stmt, 16, (int64_t)newest);
     hub_stmt_bind_text(stmt, 17, p->draft->rule ? p->draft->rule : "");
     hub_stmt_bind_int(stmt, 18, p->draft->turn ? (int64_t)p->draft->turn->attempt : 0);
-    hub_stmt_bind_int(stmt, 19, p->row);
+    hub_stmt_bind_int(stmt, 19, t->problems + p->problem_count);
+    hub_stmt_bind_int(stmt, 20, p->row);
     return hub_stmt_run(stmt, err);
 }
 
 enum hub_status hub_summary_store(struct hub_publication *p, uint64_t serial, struct hub_error *err)
 {
     HUB_CLEANUP(texts_dispose) struct texts t = {.loadable = HUB_BUF_INIT(4096)};
+    bool refused;
     if (p->broken_parts == p->draft->part_count)
         t.reason = p->broken_why;
     if (p->draft->status == HUB_DATASET_READY)
@@ -128,7 +131,11 @@ enum hub_status hub_summary_store(struct hub_publication *p, uint64_t serial, st
     HUB_TRY(fact(p, "stated_version", &t.version, err));
     HUB_TRY(fact(p, "description", &t.description, err));
     HUB_TRY(fact(p, "authors", &t.authors, err));
+    HUB_TRY(hub_problems_count(p, "not-loadable", &refused, &t.problems, err));
     if (p->draft->status == HUB_DATASET_READY && !t.reason)
-        HUB_TRY(loadable_by(p, t.era, t.version, &t.loadable, err));
+        HUB_TRY(loadable_by(p, t.era, t.version, refused, &t.loadable, err));
+    if (p->problem_count)
+        HUB_TRY(hub_blob_write(p->db, hub_dataset_owner(p->row), HUB_BLOB_CONFLICTS, "",
+                               hub_buf_view(&p->conflicts), err));
     return update_row(p, &t, serial, err);
 }

@@ -39,6 +39,7 @@ struct hub_summary {
     enum hub_dataset_status status;
     uint64_t episodes, steps, size;
     uint32_t files;
+    uint32_t problems;   /* found in it: hub_dataset_each_problem */
     int64_t modified_ns; /* newest mtime */
 };
 

@@ -60,10 +60,14 @@ HUB_MUST_USE enum hub_status hub_catalog_stage(struct hub_catalog *catalog, cons
                                                const struct hub_draft_part *part, struct hub_error *err);
 HUB_MUST_USE enum hub_status hub_catalog_remove(struct hub_catalog *catalog, uint32_t root, const char *id,
                                                 struct hub_error *err);
-/** True when the part of that name and signature is in the index of this dataset and its side data are whole
- * (so it need not be inspected). */
+/** True when the part of that name and signature is in the index of this dataset, and all that is kept of it
+ * and its side data are whole (so it need not be inspected). */
 bool hub_catalog_has_part(struct hub_catalog *catalog, uint32_t root, const char *id, const char *part,
                           uint64_t signature);
+/** Who is told the id of a dataset of which something in the index is damaged, so that its parts are looked
+ * at again; from any thread, and without a call back into the catalogue. NULL: nobody. */
+void hub_catalog_on_damage(struct hub_catalog *catalog, void (*on_damage)(void *user, const char *id),
+                           void *user);
 HUB_MUST_USE enum hub_status hub_catalog_flush(struct hub_catalog *catalog, struct hub_error *err);
 /** An index of another format lies beside this one: kept, with its side data, until hub_catalog_complete says
  * that this one has all the datasets. */

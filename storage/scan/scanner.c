@@ -83,6 +83,11 @@ void hub_scanner_reinspect(struct hub_scanner *s, const char *id)
     put_urgent(s, id, true);
 }
 
+static void on_damage(void *user, const char *id)
+{
+    put_urgent(user, id, true);
+}
+
 /* ---- the thread ---- */
 
 /* Milliseconds until there is something to do; -1: nothing is due. */
@@ -194,6 +199,7 @@ static enum hub_status start(struct hub_scanner *s, const struct hub_scanner_opt
         (struct hub_walk){.roots = options->roots, .max_directories = HUB_MAX_DIRECTORIES, .stop = &s->stop};
     if (options->watch && hub_watch_new(&s->watch, NULL))
         s->watch = NULL; /* sweeps find everything too, only later */
+    hub_catalog_on_damage(s->catalog, on_damage, s);
     return start_threads(s, err);
 }
 
@@ -225,6 +231,8 @@ void hub_scanner_stop(struct hub_scanner *s)
 {
     if (!s)
         return;
+    if (s->catalog)
+        hub_catalog_on_damage(s->catalog, NULL, NULL);
     pthread_mutex_lock(&s->lock);
     s->stop = true; /* children at work are killed */
     pthread_cond_broadcast(&s->work_wake);

@@ -2,6 +2,7 @@
 #include "tests/support/catalog_draft.h"
 
 #include "storage/base/fs.h"
+#include "storage/catalog/blobs.h"
 #include "storage/catalog/schema.h"
 
 #include <criterion/criterion.h>
@@ -57,6 +58,32 @@ static void publish(struct hub_catalog *catalog, const char *id, uint32_t episod
                                     .status = HUB_DATASET_READY,
                                     .files = files,
                                     .file_count = 1,
+                                    .parts = &part,
+                                    .part_count = 1,
+                                    .revision = ""};
+    DRAFT_OK(hub_catalog_publish(catalog, &draft, err));
+    draft_findings_free(found);
+}
+
+/* With something of every kind. */
+static void publish_full(struct hub_catalog *catalog, const char *id)
+{
+    static const struct draft_field fields[] = {{"actions", HUB_FIELD_NUMBER, 2}};
+    const struct hub_dataset_file files[] = {draft_file("data/main_data.hdf5", 1 << 20)};
+    struct hub_found_problem odd[] = {{"odd", "", "seen"}};
+    struct hub_found_fact facts[] = {{"description", "a set"}, {"claimed_steps", "7"}};
+    struct hub_findings plan = {.facts = facts, .fact_count = 2, .problems = odd, .problem_count = 1};
+    struct hub_findings *found = draft_findings(fields, 1, 0, 0, 3, 5);
+    found->problems = odd;
+    found->problem_count = 1;
+    const struct hub_draft_part part = {.name = "main", .signature = 7, .found = found};
+    const struct hub_draft draft = {.id = id,
+                                    .path = id,
+                                    .format = "minari-hdf5",
+                                    .status = HUB_DATASET_READY,
+                                    .files = files,
+                                    .file_count = 1,
+                                    .plan = &plan,
                                     .parts = &part,
                                     .part_count = 1,
                                     .revision = ""};
@@ -277,7 +304,7 @@ Test(open, damage_met_later_is_internal)
     hub_catalog_close(catalog);
     struct hub_db *db;
     DRAFT_OK(hub_db_open(path_of(hub_index_name), HUB_DB_WRITE, &db, err));
-    DRAFT_OK(hub_db_exec(db, "UPDATE directories SET directory = x'ff'", err));
+    DRAFT_OK(hub_db_exec(db, "UPDATE blobs SET data = x'ff'", err));
     hub_db_close(db);
     catalog = open_it();
     const struct hub_snapshot *snapshot = snapshot_now(catalog);
@@ -285,6 +312,71 @@ Test(open, damage_met_later_is_internal)
     cr_expect_eq(hub_dataset_get(catalog, snapshot->summaries[0], true, &dataset, &err), HUB_CORRUPT);
     cr_expect_str_eq(err.problem, "internal", "%s", err.detail);
     hub_catalog_close(catalog);
+}
+
+static void on_damage(void *user, const char *id)
+{
+    snprintf(user, 16, "%s", id);
+}
+
+static enum hub_status ignore(void *user, const struct hub_found_episode *row, const char *file,
+                              struct hub_error *err)
+{
+    (void)user;
+    (void)row;
+    (void)file;
+    (void)err;
+    return HUB_OK;
+}
+
+/* Each way to what is kept of a dataset, first to last; the first failure. */
+static enum hub_status read_all(struct hub_catalog *catalog, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf text = HUB_BUF_INIT(MIB);
+    HUB_CLEANUP(hub_state_close) struct hub_state now = {0};
+    HUB_CLEANUP(hub_layout_putp) struct hub_layout_ref *layout = NULL;
+    HUB_TRY(hub_state_open(catalog, snapshot_now(catalog)->summaries[0], &now, err));
+    HUB_TRY(hub_dataset_fact(&now, "description", &text, err));
+    HUB_TRY(hub_dataset_problems(&now, &text, err));
+    HUB_TRY(hub_episode_one(&now, 1, ignore, NULL, err));
+    return hub_layout_get(catalog, now.dataset, 0, 0, true, &layout, err);
+}
+
+/* One byte of one blob of any kind: its data are not used, and who inspects is told; then it is whole again.
+ */
+Test(open, a_damaged_blob_is_told_and_written_anew)
+{
+    struct hub_db *db;
+    char sql[200];
+    for (int kind = HUB_BLOB_FILES; kind <= HUB_BLOB_DIRECTORY; kind++) {
+        const bool of_part = kind <= HUB_BLOB_PROBLEMS;
+        struct hub_error err = {0};
+        char told[16] = "";
+        struct hub_catalog *catalog = open_it();
+        publish_full(catalog, "set-v0");
+        hub_catalog_close(catalog);
+        DRAFT_OK(hub_db_open(path_of(hub_index_name), HUB_DB_WRITE, &db, err));
+        snprintf(
+            sql, sizeof sql,
+            "UPDATE blobs SET data = CAST(substr(data, 1, length(data) - 1) || x'7e' AS BLOB) WHERE kind = %d"
+            " AND (owner > 0) = %d",
+            kind, of_part);
+        DRAFT_OK(hub_db_exec(db, sql, err));
+        hub_db_close(db);
+        catalog = open_it();
+        hub_catalog_on_damage(catalog, on_damage, told);
+        cr_expect_eq(hub_catalog_has_part(catalog, 0, "set-v0", "main", 7), !of_part, "kind %d", kind);
+        if (kind != HUB_BLOB_FILES) { /* is read when the part is published once more */
+            cr_expect_eq(read_all(catalog, &err), HUB_CORRUPT, "kind %d", kind);
+            cr_expect_str_eq(err.problem, "internal");
+            cr_expect_str_eq(told, "set-v0", "kind %d", kind);
+        }
+        publish_full(catalog, "set-v0");
+        DRAFT_OK(hub_catalog_flush(catalog, err));
+        DRAFT_OK(read_all(catalog, err));
+        cr_expect(hub_catalog_has_part(catalog, 0, "set-v0", "main", 7));
+        hub_catalog_close(catalog);
+    }
 }
 
 Test(open, an_index_that_cannot_be_opened_now_is_kept)
@@ -315,8 +407,8 @@ Test(open, an_index_that_cannot_be_opened_now_is_kept)
 Test(open, a_large_damaged_index_is_made_anew_later)
 {
     struct hub_catalog *catalog = open_it();
-    publish(catalog, "set-v0", 100000);
-    publish(catalog, "other-v0", 100000);
+    publish(catalog, "set-v0", 300000);
+    publish(catalog, "other-v0", 300000);
     hub_catalog_close(catalog);
     struct stat index;
     cr_assert_eq(stat(path_of(hub_index_name), &index), 0);

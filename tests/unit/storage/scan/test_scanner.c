@@ -1,5 +1,7 @@
 /* The scanner with the real inspector over temporary roots: what is listed, what is inspected again, what
  * waits. */
+#include "storage/catalog/db.h"
+#include "storage/catalog/schema.h"
 #include "storage/catalog/write.h"
 #include "storage/read/read.h"
 #include "storage/scan/scan.h"
@@ -277,6 +279,48 @@ Test(scanner, hostile_files_hide_no_other)
                   s->summaries[i]->id);
     }
     expect_status("garbage-zeros-v0", HUB_DATASET_BROKEN);
+}
+
+static enum hub_status same_episode(void *user, const struct hub_found_episode *row, const char *file,
+                                    struct hub_error *err)
+{
+    (void)err;
+    cr_expect_eq(row->number, *(const int64_t *)user);
+    cr_expect_str_eq(file, "data/main_data.hdf5");
+    return HUB_OK;
+}
+
+static enum hub_status ask_episode(int64_t number)
+{
+    HUB_CLEANUP(hub_state_close) struct hub_state now = {0};
+    HUB_TRY(hub_state_open(hub.catalog, summary_of("door-human-v0"), &now, NULL));
+    return hub_episode_one(&now, number, same_episode, &number, NULL);
+}
+
+/* What was kept of a part is damaged on the disk: nothing is said of it, and it is inspected again. */
+Test(scanner, a_damaged_part_is_inspected_again)
+{
+    struct hub_db *db;
+    char path[4096];
+    scan_copy("samples/door-human-v0", in_root("door-human-v0"));
+    start(0, false);
+    settle();
+    cr_expect_eq(ask_episode(1), HUB_OK);
+    stop();
+    snprintf(path, sizeof path, "%s/%s", state, hub_index_name);
+    cr_assert_eq(hub_db_open(path, HUB_DB_WRITE, &db, NULL), HUB_OK);
+    cr_assert_eq(hub_db_exec(db, "UPDATE blobs SET data = zeroblob(length(data)) WHERE owner > 0", NULL),
+                 HUB_OK);
+    hub_db_close(db);
+    start(0, false);
+    settle();
+    cr_expect_eq(inspected(), 0);
+    expect_status("door-human-v0", HUB_DATASET_READY);
+    cr_expect_eq(ask_episode(1), HUB_CORRUPT);
+    for (unsigned i = 0; i < 600 && ask_episode(1); i++)
+        usleep(100000);
+    cr_expect_eq(ask_episode(1), HUB_OK);
+    cr_expect_eq(inspected(), 1);
 }
 
 Test(scanner, a_link_that_leaves_is_told)
