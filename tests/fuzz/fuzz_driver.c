@@ -25,6 +25,7 @@ static const struct kind {
     {"webdataset", {"a-000.tar", "a-001.tar", "b.tar", "c.tar", "d.tar", "e.tar"}},
     {"robomimic", {"a.hdf5", "b.hdf5", "c.hdf5", "d.hdf5", "e.hdf5", "f.hdf5"}},
     {"generic", {"a.npz", "b.npy", "c.h5", "d.npz", "e.npz", "f.npz"}},
+    {"d4rl", {"a.hdf5", "b.hdf5", "c.hdf5", "d.hdf5", "e.hdf5", "f.hdf5"}},
 };
 
 struct run {

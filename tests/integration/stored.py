@@ -21,7 +21,7 @@ codecs.register_error("each", lambda e: ("\ufffd", e.start + 1))  # U+FFFD for e
 
 
 def stored_episodes(folder, document):
-    reader = {"minari-hdf5": minari, "lerobot": lerobot, "webdataset": webdataset, "robomimic": robomimic, "generic": generic}[document["format"]]
+    reader = {"minari-hdf5": minari, "lerobot": lerobot, "webdataset": webdataset, "robomimic": robomimic, "d4rl": d4rl, "generic": generic}[document["format"]]
     yield from reader(folder, document)
 
 
@@ -137,6 +137,27 @@ def generic(folder, document):
 
             f.visititems(visit)
     yield 0, values
+
+
+# ---- D4RL: HDF5, flat ----
+
+
+def d4rl(folder, document):
+    """`folder`: the file without its ending. Rows are cut behind each end; what is not one value a row belongs to all."""
+    with h5py.File(glob.glob(folder + ".h*5")[0], "r") as f:
+        columns = {}
+        f.visititems(lambda path, item: columns.update({path: h5_value(item)}) if isinstance(item, h5py.Dataset) else None)
+        rows, ends = len(columns["actions"]), None
+        for name in ("terminals", "timeouts"):
+            if name in columns and len(columns[name]) == rows:
+                flags = columns[name].reshape(rows).astype(bool)
+                ends = flags if ends is None else ends | flags
+        if "timeouts" not in columns and "next_observations" in columns:
+            broken = (columns["observations"][1:] != columns["next_observations"][:-1]).any(axis=1)
+            ends = ends | np.append(broken, False)
+        starts = [0] + [int(i) + 1 for i in np.flatnonzero(ends) if i + 1 < rows] if rows else []
+        for number, (start, stop) in enumerate(zip(starts, starts[1:] + [rows])):
+            yield number, {k: v[start:stop] if np.ndim(v) and len(v) == rows else v for k, v in columns.items()}
 
 
 # ---- LeRobot: Parquet ----

@@ -41,6 +41,7 @@ ROOTS = {
     "lerobot": "lerobot",
     "webdataset": "webdataset",
     "robomimic": "robomimic",
+    "d4rl": "d4rl",
     "generic-hdf5": "generic/hdf5",
     "generic-numpy": "generic/numpy",
 }

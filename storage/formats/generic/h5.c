@@ -7,14 +7,12 @@ struct plain {
     struct hub_h5 *file;
     struct hub_h5_tree tree;
     struct hub_h5_fields fields;
-    struct hub_h5_notes notes;
 };
 
 static void dispose(struct plain *p)
 {
     hub_h5_fields_dispose(&p->fields);
     hub_h5_tree_dispose(&p->tree);
-    hub_h5_notes_dispose(&p->notes);
     hub_h5_close(p->file);
 }
 
@@ -36,12 +34,6 @@ static enum hub_status load(struct plain *p, struct hub_files *files, struct hub
     return HUB_OK;
 }
 
-static enum hub_status take(void *user, const struct hub_h5_attribute *attribute, struct hub_error *err)
-{
-    struct plain *p = user;
-    return hub_h5_notes_take_json(&p->notes, &p->tree, attribute, NULL, err);
-}
-
 static enum hub_status plan(struct hub_files *files, struct hub_sink *sink, struct hub_error *err)
 {
     HUB_CLEANUP(dispose) struct plain p = {0};
@@ -49,15 +41,7 @@ static enum hub_status plan(struct hub_files *files, struct hub_sink *sink, stru
     HUB_TRY(load(&p, files, sink, false, err));
     HUB_TRY(hub_h5_tell_open(p.file, files, sink, "h5py", err));
     HUB_TRY(hub_h5_object_load(p.file, hub_h5_root(p.file), &root, err));
-    hub_h5_notes_clear(&p.notes);
-    struct hub_error why = {0};
-    const enum hub_status st = hub_h5_attributes(p.file, &root, take, &p, &why);
-    if (st && !hub_h5_is_local(p.file, st))
-        return hub_pass(st, &why, err);
-    if (st)
-        HUB_TRY(hub_h5_tree_problem(&p.tree, "attribute-damaged", HUB_VIEW(""), err, why.detail));
-    HUB_TRY(hub_h5_notes_write(&p.notes, &p.tree, err));
-    return p.notes.json.size ? hub_sink_fact(sink, "metadata", hub_buf_view(&p.notes.json), err) : HUB_OK;
+    return hub_h5_notes_tell(&p.tree, &root, err);
 }
 
 static uint64_t steps_of(const struct hub_h5_tree *tree)

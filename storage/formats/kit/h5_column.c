@@ -84,9 +84,15 @@ static void widen(void *user, double value)
         *most = fabs(value);
 }
 
-bool hub_h5_largest(const struct hub_h5_tree *tree, const char *path, double *out)
+bool hub_h5_each(const struct hub_h5_tree *tree, const char *path, void (*take)(void *user, double value),
+                 void *user)
 {
     const struct hub_h5_leaf *leaf = find_numbers(tree, path);
+    return leaf && leaf->dataset.variant.kind != HUB_KIND_COMPLEX && each_number(tree, leaf, take, user);
+}
+
+bool hub_h5_largest(const struct hub_h5_tree *tree, const char *path, double *out)
+{
     *out = 0;
-    return leaf && leaf->dataset.variant.kind != HUB_KIND_COMPLEX && each_number(tree, leaf, widen, out);
+    return hub_h5_each(tree, path, widen, out);
 }

@@ -120,13 +120,21 @@ static enum hub_field_type type_of(const struct hub_h5_fields *fields, struct hu
 
 /* ---- placing ---- */
 
+/* The episodes that datasets are placed for, and the rows of a dataset that is cut into them. */
+struct cuts {
+    const struct hub_h5_cut *items;
+    uint32_t count;
+    uint64_t rows;
+};
+
 static enum hub_status declare(struct hub_h5_fields *fields, struct hub_h5_tree *tree,
-                               struct hub_h5_field *field, const struct hub_h5_leaf *leaf, uint64_t steps,
-                               struct hub_error *err)
+                               struct hub_h5_field *field, const struct hub_h5_leaf *leaf,
+                               const struct cuts *cuts, struct hub_error *err)
 {
     const enum hub_role role = hub_role_of(leaf->path);
     field->type = type_of(fields, tree->file, leaf);
-    field->axis = elected(field, role, axis_of(leaf, steps));
+    const bool shared = cuts->count > 1 && leaf->rows != cuts->rows; /* by episodes of other lengths */
+    field->axis = shared ? HUB_AXIS_NONE : elected(field, role, axis_of(leaf, cuts->rows));
     const struct hub_field declared = {
         .path = leaf->path, .type = field->type, .role = role, .axis = field->axis};
     return hub_sink_field(tree->sink, &declared, &field->number, err);
@@ -140,46 +148,56 @@ static void note_odd(struct hub_h5_field *field, const struct hub_h5_tree *tree,
                       tree->episode.data, (unsigned long long)leaf->rows, (unsigned long long)steps);
 }
 
-static enum hub_status refuse(struct hub_h5_tree *tree, struct hub_h5_field *field, uint32_t index,
+static enum hub_status refuse(struct hub_h5_tree *tree, struct hub_h5_field *field, const struct cuts *cuts,
                               const char *why, struct hub_error *err)
 {
-    hub_tally_add(&field->readings.unreadable, "%s", why);
-    return hub_sink_refuse(tree->sink, field->number, index, why, err);
+    for (uint32_t i = 0; i < cuts->count; i++) {
+        hub_tally_add(&field->readings.unreadable, "%s", why);
+        HUB_TRY(hub_sink_refuse(tree->sink, field->number, cuts->items[i].episode, why, err));
+    }
+    return HUB_OK;
 }
 
-static enum hub_status add_window(struct hub_h5_tree *tree, struct hub_h5_field *field,
-                                  const struct hub_h5_leaf *leaf, uint32_t index, struct hub_error *err)
+static enum hub_status add_windows(struct hub_h5_tree *tree, struct hub_h5_field *field,
+                                   const struct hub_h5_leaf *leaf, const struct cuts *cuts,
+                                   struct hub_error *err)
 {
     struct hub_layout_builder *builder;
     struct hub_error why = {0};
-    struct hub_window window = {.episode = index, .count = leaf->rows};
+    uint32_t array;
     HUB_TRY(hub_sink_layout(tree->sink, field->number, &builder, err));
-    const enum hub_status st = hub_h5_layout(tree->file, &leaf->dataset, builder, &window.array, &why);
+    const enum hub_status st = hub_h5_layout(tree->file, &leaf->dataset, builder, &array, &why);
     if (st && !hub_h5_is_local(tree->file, st))
         return hub_pass(st, &why, err);
     if (st)
-        HUB_TRY(refuse(tree, field, index, why.detail, err));
+        HUB_TRY(refuse(tree, field, cuts, why.detail, err));
     if (st == HUB_CORRUPT)
         return hub_h5_tree_problem(tree, "dataset-damaged", leaf->path, err, why.detail);
-    if (st)
-        return HUB_OK;
-    field->readings.readable++;
-    return hub_layout_add_window(builder, &window, err);
+    for (uint32_t i = 0; !st && i < cuts->count; i++) {
+        const struct hub_h5_cut *cut = &cuts->items[i];
+        const bool whole = leaf->dataset.rank == 0 || leaf->rows != cuts->rows;
+        const struct hub_window window = {.episode = cut->episode,
+                                          .array = array,
+                                          .first = whole ? 0 : cut->first,
+                                          .count = whole ? leaf->rows : cut->count};
+        field->readings.readable++;
+        HUB_TRY(hub_layout_add_window(builder, &window, err));
+    }
+    return HUB_OK;
 }
 
 static enum hub_status place(struct hub_h5_fields *fields, struct hub_h5_tree *tree,
-                             const struct hub_h5_leaf *leaf, uint32_t index, uint64_t steps,
-                             struct hub_error *err)
+                             const struct hub_h5_leaf *leaf, const struct cuts *cuts, struct hub_error *err)
 {
     struct hub_h5_field *field;
     HUB_TRY(find(fields, leaf->path, &field, err));
     if (!field)
         return HUB_OK;
     if (field->number == HUB_NONE)
-        HUB_TRY(declare(fields, tree, field, leaf, steps, err));
-    note_odd(field, tree, leaf, steps);
+        HUB_TRY(declare(fields, tree, field, leaf, cuts, err));
+    note_odd(field, tree, leaf, cuts->rows);
     if (leaf->dataset.unreadable[0])
-        return refuse(tree, field, index, leaf->dataset.unreadable, err);
+        return refuse(tree, field, cuts, leaf->dataset.unreadable, err);
     const enum hub_field_type type = field->readings.readable + field->readings.unreadable.count == 0
                                          ? field->type
                                          : type_of(fields, tree->file, leaf);
@@ -187,18 +205,27 @@ static enum hub_status place(struct hub_h5_fields *fields, struct hub_h5_tree *t
         char detail[128];
         snprintf(detail, sizeof detail, "%s here, %s in the episodes before; left out",
                  hub_field_type_name(type), hub_field_type_name(field->type));
-        HUB_TRY(refuse(tree, field, index, detail, err));
+        HUB_TRY(refuse(tree, field, cuts, detail, err));
         return hub_h5_tree_problem(tree, "type-differs", leaf->path, err, detail);
     }
-    return add_window(tree, field, leaf, index, err);
+    return add_windows(tree, field, leaf, cuts, err);
+}
+
+enum hub_status hub_h5_fields_cut(struct hub_h5_fields *fields, struct hub_h5_tree *tree,
+                                  const struct hub_h5_cut *cuts, uint32_t count, uint64_t rows,
+                                  struct hub_error *err)
+{
+    const struct cuts all = {cuts, count, rows};
+    for (uint32_t i = 0; i < tree->count; i++)
+        HUB_TRY(place(fields, tree, &tree->leaves[i], &all, err));
+    return HUB_OK;
 }
 
 enum hub_status hub_h5_fields_place(struct hub_h5_fields *fields, struct hub_h5_tree *tree, uint32_t index,
                                     uint64_t steps, struct hub_error *err)
 {
-    for (uint32_t i = 0; i < tree->count; i++)
-        HUB_TRY(place(fields, tree, &tree->leaves[i], index, steps, err));
-    return HUB_OK;
+    const struct hub_h5_cut whole = {index, 0, steps};
+    return hub_h5_fields_cut(fields, tree, &whole, 1, steps, err);
 }
 
 static enum hub_status finish(const struct hub_h5_field *field, struct hub_sink *sink, struct hub_error *err)

@@ -62,6 +62,10 @@ HUB_MUST_USE enum hub_status hub_h5_tree_problem(struct hub_h5_tree *tree, const
 
 /* ---- h5_column.c: columns of numbers ---- */
 
+/** Hand on all numbers of a dataset in C order. False: there is no such dataset of numbers, or it cannot be
+ * read (then some may have been handed on). */
+bool hub_h5_each(const struct hub_h5_tree *tree, const char *path, void (*take)(void *user, double value),
+                 void *user);
 /** The sum, row by row in the order Python's sum takes them; false when it is not finite, or no such column.
  */
 bool hub_h5_sum(const struct hub_h5_tree *tree, const char *path, double *out);
@@ -97,6 +101,9 @@ HUB_MUST_USE enum hub_status hub_h5_notes_take_json(struct hub_h5_notes *notes, 
 /** Write `json`, empty where nothing was kept. More than an episode may have is a problem, and left out. */
 HUB_MUST_USE enum hub_status hub_h5_notes_write(struct hub_h5_notes *notes, struct hub_h5_tree *tree,
                                                 struct hub_error *err);
+/** Tell all attributes of an object as the fact "metadata". Damaged ones are problems. */
+HUB_MUST_USE enum hub_status hub_h5_notes_tell(struct hub_h5_tree *tree, const struct hub_h5_object *object,
+                                               struct hub_error *err);
 void hub_h5_notes_dispose(struct hub_h5_notes *notes);
 
 /* ---- h5_fields.c: the fields of a part ---- */
@@ -126,6 +133,15 @@ HUB_MUST_USE enum hub_status hub_h5_fields_vote(struct hub_h5_fields *fields, co
 /** Declare and place all datasets of an episode that was reported as `index`. */
 HUB_MUST_USE enum hub_status hub_h5_fields_place(struct hub_h5_fields *fields, struct hub_h5_tree *tree,
                                                  uint32_t index, uint64_t steps, struct hub_error *err);
+/** An episode that is a run of the datasets' rows. */
+struct hub_h5_cut {
+    uint32_t episode; /* as it was reported */
+    uint64_t first, count;
+};
+/** The same of several episodes: datasets of `rows` rows are cut, others belong to each as they are. */
+HUB_MUST_USE enum hub_status hub_h5_fields_cut(struct hub_h5_fields *fields, struct hub_h5_tree *tree,
+                                               const struct hub_h5_cut *cuts, uint32_t count, uint64_t rows,
+                                               struct hub_error *err);
 /** Tell what no episode could show, and the exceptions. */
 HUB_MUST_USE enum hub_status hub_h5_fields_finish(struct hub_h5_fields *fields, struct hub_sink *sink,
                                                   struct hub_error *err);

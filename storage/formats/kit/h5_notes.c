@@ -136,6 +136,40 @@ enum hub_status hub_h5_notes_write(struct hub_h5_notes *notes, struct hub_h5_tre
                                "more than 64 KiB of attributes; left out");
 }
 
+struct told {
+    struct hub_h5_tree *tree;
+    struct hub_h5_notes notes;
+};
+
+static enum hub_status take_told(void *user, const struct hub_h5_attribute *attribute, struct hub_error *err)
+{
+    struct told *t = user;
+    return hub_h5_notes_take_json(&t->notes, t->tree, attribute, NULL, err);
+}
+
+static enum hub_status tell_all(struct told *t, const struct hub_h5_object *object, struct hub_error *err)
+{
+    struct hub_error why = {0};
+    const enum hub_status st = hub_h5_attributes(t->tree->file, object, take_told, t, &why);
+    if (st && !hub_h5_is_local(t->tree->file, st))
+        return hub_pass(st, &why, err);
+    if (st)
+        HUB_TRY(hub_h5_tree_problem(t->tree, "attribute-damaged", HUB_VIEW(""), err, why.detail));
+    HUB_TRY(hub_h5_notes_write(&t->notes, t->tree, err));
+    return t->notes.json.size ? hub_sink_fact(t->tree->sink, "metadata", hub_buf_view(&t->notes.json), err)
+                              : HUB_OK;
+}
+
+enum hub_status hub_h5_notes_tell(struct hub_h5_tree *tree, const struct hub_h5_object *object,
+                                  struct hub_error *err)
+{
+    struct told t = {.tree = tree};
+    hub_h5_notes_clear(&t.notes);
+    const enum hub_status st = tell_all(&t, object, err);
+    hub_h5_notes_dispose(&t.notes);
+    return st;
+}
+
 void hub_h5_notes_dispose(struct hub_h5_notes *notes)
 {
     for (uint32_t i = 0; i < notes->capacity; i++) {

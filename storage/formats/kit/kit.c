@@ -22,6 +22,7 @@ enum hub_role hub_role_of(struct hub_view path)
                  {"done", HUB_ROLE_DONE},        {"terminated", HUB_ROLE_DONE},
                  {"termination", HUB_ROLE_DONE}, {"truncated", HUB_ROLE_DONE},
                  {"truncation", HUB_ROLE_DONE},  {"success", HUB_ROLE_DONE},
+                 {"terminal", HUB_ROLE_DONE},    {"timeout", HUB_ROLE_DONE},
                  {"info", HUB_ROLE_INFO}};
     if (hub_view_starts(path, "next_") || hub_view_starts(path, "next."))
         path = (struct hub_view){path.data + 5, path.size - 5};

@@ -165,11 +165,22 @@ static void check_mended(struct stage *stage, const struct folder *folder, const
 
 /* ---- one dataset ---- */
 
+/* Rows that say where the episodes of all fields end are metadata. */
+static bool is_boundary(const struct folder *folder, const struct view *view)
+{
+    static const char *const columns[] = {"terminals", "timeouts", "observations", "next_observations"};
+    for (size_t i = 0; i < HUB_COUNT(columns) && strcmp(folder->format, "d4rl") == 0; i++)
+        if (strcmp(view->field, columns[i]) == 0)
+            return true;
+    return false;
+}
+
 static void find_raw(const struct folder *folder, const struct picture *before, struct ranges *raw,
                      struct ranges *metadata)
 {
     for (uint32_t i = 0; i < before->view_count; i++)
-        ranges_add_all(raw, &before->views[i].where);
+        if (!is_boundary(folder, &before->views[i]))
+            ranges_add_all(raw, &before->views[i].where);
     ranges_tidy(raw);
     uint32_t k = 0;
     for (uint32_t file = 0; file < folder->count; file++) {

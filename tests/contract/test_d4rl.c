@@ -1,0 +1,98 @@
+/* The D4RL driver over flat files: where episodes are cut, and what is told of it. */
+#include <criterion/criterion.h>
+#include <criterion/parameterized.h>
+#include <stdio.h>
+
+#include "tests/support/rows.h"
+
+/* One file of a folder of datasets. */
+static void open_set(struct inspected *d, const char *name)
+{
+    char path[1000];
+    struct hub_error err = {0};
+    snprintf(path, sizeof path, "%s/d4rl/%s", HUB_FIXTURES, name);
+    cr_assert_eq(inspected_open_file(d, HUB_INSPECT, path, &err), HUB_OK, "%s: %s", name, err.detail);
+    cr_assert_str_eq(d->format, "d4rl");
+    cr_assert_eq(d->part_status[0], HUB_OK, "%s: %s", name, d->part_errors[0].detail);
+}
+
+struct cut_case {
+    char name[32], problem[20];
+    uint32_t problems, episodes, fields;
+    uint64_t steps[5];
+    int8_t terminated[5], truncated[5];
+};
+
+ParameterizedTestParameters(d4rl, cuts)
+{
+    static struct cut_case cases[] = {
+        {"halfcheetah_medium-v2.hdf5",
+         "open-tail",
+         1,
+         5,
+         13,
+         {300, 150, 300, 300, 150},
+         {0, 1, 0, 0, 0},
+         {1, 0, 1, 1, 0}},
+        {"hopper_medium-v0.hdf5", "boundary-unknown", 2, 3, 4, {30, 30, 30}, {1, 1, 0}, {-1, -1, -1}},
+        {"walker2d_derived.hdf5", "", 0, 3, 5, {100, 150, 150}, {0, 1, 1}, {-1, -1, -1}},
+        {"antmaze_umaze-v2.h5", "", 0, 4, 6, {10, 10, 20, 20}, {1, 0, 1, 0}, {0, 1, 1, 1}},
+        {"empty.hdf5", "", 0, 0, 5, {0}, {0}, {0}},
+        {"odd.hdf5", "rows-differ", 1, 3, 6, {10, 10, 10}, {-1, -1, -1}, {1, 1, 1}},
+    };
+    return cr_make_param_array(struct cut_case, cases, HUB_COUNT(cases));
+}
+
+ParameterizedTest(struct cut_case *c, d4rl, cuts, .timeout = 60)
+{
+    struct inspected d;
+    open_set(&d, c->name);
+    cr_assert_eq(d.parts[0].episode_count, c->episodes, "%s: %u", c->name, d.parts[0].episode_count);
+    cr_expect_eq(d.parts[0].field_count, c->fields, "%s: %u fields", c->name, d.parts[0].field_count);
+    for (uint32_t i = 0; i < c->episodes; i++) {
+        const struct hub_found_episode *e = &d.parts[0].episodes[i];
+        cr_expect_eq(e->steps, c->steps[i], "%s %u: %u", c->name, i, (unsigned)e->steps);
+        cr_expect_eq(e->terminated, c->terminated[i], "%s %u", c->name, i);
+        cr_expect_eq(e->truncated, c->truncated[i], "%s %u", c->name, i);
+    }
+    cr_expect_eq(d.parts[0].problem_count, c->problems, "%s", c->name);
+    if (c->problem[0])
+        cr_expect_not_null(inspected_problem(&d, c->problem, NULL), "%s", c->name);
+    inspected_close(&d);
+}
+
+struct field_case {
+    char name[32], path[32];
+    enum hub_field_type type;
+    enum hub_role role;
+    enum hub_axis axis;
+};
+
+ParameterizedTestParameters(d4rl, fields)
+{
+    static struct field_case cases[] = {
+        {"halfcheetah_medium-v2.hdf5", "next_observations", HUB_FIELD_NUMBER, HUB_ROLE_OBSERVATION,
+         HUB_AXIS_STEP},
+        {"halfcheetah_medium-v2.hdf5", "timeouts", HUB_FIELD_BOOL, HUB_ROLE_DONE, HUB_AXIS_STEP},
+        {"halfcheetah_medium-v2.hdf5", "infos/qpos", HUB_FIELD_NUMBER, HUB_ROLE_INFO, HUB_AXIS_STEP},
+        {"halfcheetah_medium-v2.hdf5", "metadata/policy/fc0/weight", HUB_FIELD_NUMBER, HUB_ROLE_OTHER,
+         HUB_AXIS_NONE},
+        {"halfcheetah_medium-v2.hdf5", "metadata/algorithm", HUB_FIELD_TEXT, HUB_ROLE_OTHER, HUB_AXIS_NONE},
+        {"odd.hdf5", "observations/image", HUB_FIELD_IMAGE_RAW, HUB_ROLE_OBSERVATION, HUB_AXIS_STEP},
+        {"odd.hdf5", "terminals", HUB_FIELD_BOOL, HUB_ROLE_DONE, HUB_AXIS_NONE}, /* of another length */
+    };
+    return cr_make_param_array(struct field_case, cases, HUB_COUNT(cases));
+}
+
+ParameterizedTest(struct field_case *c, d4rl, fields, .timeout = 60)
+{
+    struct inspected d;
+    open_set(&d, c->name);
+    const struct hub_found_field *field = inspected_field(&d.parts[0], c->path);
+    cr_assert_not_null(field, "%s has no %s", c->name, c->path);
+    cr_expect_eq(field->type, c->type, "%s: %s", c->path, hub_field_type_name(field->type));
+    cr_expect_eq(field->role, c->role, "%s: %s", c->path, hub_role_name(field->role));
+    cr_expect_eq(field->axis, c->axis, "%s: %s", c->path, hub_axis_name(field->axis));
+    cr_expect_null(field->unreadable);
+    inspected_close(&d);
+}
