@@ -149,7 +149,6 @@ static int print_local_json(const char *root, const struct local_dataset *const 
         json_t *item = json_copy(datasets[i]->object);
         for (size_t k = 0; k < HUB_COUNT(left_out); k++)
             json_object_del(item, left_out[k]);
-        json_object_set_new(item, "id", json_string(datasets[i]->id));
         json_array_append_new(items, item);
     }
     for (size_t i = 0; i < partials->count; i++) {

@@ -263,10 +263,9 @@ static int show_local(const struct cli *cli, const char *id)
     if (hub_id_check(hub_view_of(id), NULL))
         return CLI_NOT_FOUND;
     int code = local_inspect(cli_root(), id, &list);
-    if (!code && (list.count != 1 || strcmp(list.items[0].id, id) != 0))
+    if (!code && (list.count != 1 || strcmp(list.items[0].summary.id, id) != 0))
         code = CLI_NOT_FOUND; /* a namespace, say */
     if (!code && cli->values[OPT_JSON]) {
-        json_object_set_new(list.items[0].object, "id", json_string(id));
         code = json_dumpf(list.items[0].object, stdout, JSON_COMPACT | JSON_REAL_PRECISION(17)) ? CLI_FAILED
                                                                                                 : CLI_OK;
         putchar('\n');

@@ -1,9 +1,9 @@
 /* Local datasets: see local.h. */
 #include "client/cli/local.h"
 
+#include "client/lib/internal.h"
 #include "storage/base/fs.h"
 #include "storage/base/id.h"
-#include "storage/remote/remote.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -95,47 +95,30 @@ static bool read_item(const char *root, json_t *object, struct local_dataset *d)
 {
     const char *path = hub_member_text(object, "path");
     const size_t n = strlen(root);
-    if (!path || !hub_member_text(object, "format") || !hub_member_text(object, "status"))
+    if (!path)
         return false;
     if (strncmp(path, root, n) == 0 && path[n] == '/')
         path += n + 1;
-    const json_t *authors = json_object_get(object, "authors");
     d->object = object;
-    d->id = strdup(path);
-    d->authors = calloc(json_array_size(authors) + 1, sizeof *d->authors);
-    if (!d->id || !d->authors)
+    if (json_object_set_new(object, "id", json_string(path)) || hub_summary_read(object, &d->summary, NULL))
         return false;
     uint32_t version = 0;
     struct hub_view alias;
-    const bool versioned = hub_id_split_alias(hub_view_of(d->id), &alias, &version);
+    const bool versioned = hub_id_split_alias(hub_view_of(d->summary.id), &alias, &version);
     const char *slash = memrchr(alias.data, '/', alias.size);
     d->ns = slash ? hub_view_dup((struct hub_view){alias.data, (size_t)(slash - alias.data)}) : NULL;
     const char *name = slash ? slash + 1 : alias.data;
     d->name = hub_view_dup((struct hub_view){name, (size_t)(alias.data + alias.size - name)});
-    d->summary = (struct minari_summary){.id = d->id,
-                                         .ns = d->ns,
-                                         .name = d->name,
-                                         .version = versioned ? (int64_t)version : -1,
-                                         .format = hub_member_text(object, "format"),
-                                         .status = hub_member_text(object, "status"),
-                                         .reason = hub_member_text(object, "reason"),
-                                         .episodes = hub_member_uint(object, "episodes"),
-                                         .steps = hub_member_uint(object, "steps"),
-                                         .size = hub_member_uint(object, "size"),
-                                         .minari_version = hub_member_text(object, "minari_version"),
-                                         .description = hub_member_text(object, "description"),
-                                         .unloadable = json_is_false(json_object_get(object, "loadable")),
-                                         .authors = d->authors};
-    for (size_t i = 0; i < json_array_size(authors); i++)
-        if (json_is_string(json_array_get(authors, i)))
-            d->authors[d->summary.author_count++] = json_string_value(json_array_get(authors, i));
+    d->summary.ns = d->ns;
+    d->summary.name = d->name;
+    d->summary.version = versioned ? (int64_t)version : -1;
     return d->name;
 }
 
 static int by_id(const void *a, const void *b)
 {
-    return hub_id_compare(hub_view_of(((const struct local_dataset *)a)->id),
-                          hub_view_of(((const struct local_dataset *)b)->id));
+    return hub_id_compare(hub_view_of(((const struct local_dataset *)a)->summary.id),
+                          hub_view_of(((const struct local_dataset *)b)->summary.id));
 }
 
 int local_inspect(const char *root, const char *below, struct local_list *out)
@@ -171,10 +154,9 @@ int local_inspect(const char *root, const char *below, struct local_list *out)
 void local_dispose(struct local_list *list)
 {
     for (size_t i = 0; list->items && i < list->count; i++) {
-        free(list->items[i].id);
         free(list->items[i].ns);
         free(list->items[i].name);
-        free(list->items[i].authors);
+        free((void *)list->items[i].summary.authors);
     }
     free(list->items);
     json_decref(list->document);

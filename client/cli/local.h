@@ -8,9 +8,8 @@
 
 struct local_dataset {
     struct minari_summary summary;
-    json_t *object; /* what minari-inspect says; borrowed from the listing */
-    char *id, *ns, *name;
-    const char **authors;
+    json_t *object; /* what minari-inspect says, with the id; borrowed from the listing */
+    char *ns, *name;
 };
 
 struct local_list {
