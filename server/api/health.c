@@ -5,6 +5,7 @@
 #include "server/api/process.h"
 #include "server/api/reply.h"
 #include "server/http/log.h"
+#include "server/http/metrics.h"
 #include "storage/encode/representation.h"
 
 #include <inttypes.h>
@@ -54,24 +55,20 @@ static enum hub_status scan_metrics(struct hub_app *app, struct hub_buf *out, st
                              hub_dataset_status_name(statuses[i]), counts[statuses[i]]));
     struct hub_scan_progress progress;
     hub_scanner_progress(app->scanner, &progress);
-    const struct {
-        const char *name, *type, *help;
-        uint64_t value;
-    } rows[] = {
-        {"inspections_total", "counter", "Datasets inspected since the start.", progress.inspected},
-        {"inspections_failed_total", "counter", "Of them: broken or unsupported.", progress.failed},
-        {"inspections_put_off_total", "counter", "Inspections that trouble of the machine ended.",
-         progress.put_off},
-        {"inspections_waiting", "gauge", "Datasets waiting for inspection.", progress.to_inspect},
-        {"inspections_given_up", "gauge", "Datasets that trouble of the machine keeps from inspection.",
-         progress.given_up},
-        {"sweeps_total", "counter", "Looks through the directories.", progress.sweeps},
+    const struct hub_metric rows[] = {
+        {"minari_hub_inspections_total", "counter", "Datasets inspected since the start.",
+         (double)progress.inspected},
+        {"minari_hub_inspections_failed_total", "counter", "Of them: broken or unsupported.",
+         (double)progress.failed},
+        {"minari_hub_inspections_put_off_total", "counter", "Inspections that trouble of the machine ended.",
+         (double)progress.put_off},
+        {"minari_hub_inspections_waiting", "gauge", "Datasets waiting for inspection.",
+         (double)progress.to_inspect},
+        {"minari_hub_inspections_given_up", "gauge",
+         "Datasets that trouble of the machine keeps from inspection.", (double)progress.given_up},
+        {"minari_hub_sweeps_total", "counter", "Looks through the directories.", (double)progress.sweeps},
     };
-    for (size_t i = 0; i < HUB_COUNT(rows); i++)
-        HUB_TRY(hub_buf_addf(
-            out, err, "# HELP minari_hub_%s %s\n# TYPE minari_hub_%s %s\nminari_hub_%s %" PRIu64 "\n",
-            rows[i].name, rows[i].help, rows[i].name, rows[i].type, rows[i].name, rows[i].value));
-    return HUB_OK;
+    return hub_metric_rows(rows, HUB_COUNT(rows), out, err);
 }
 
 /* Names as Prometheus' own client libraries have them. */
@@ -79,10 +76,7 @@ static enum hub_status process_metrics(const struct hub_app *app, struct hub_buf
 {
     struct hub_process p;
     hub_process_read(&p);
-    const struct {
-        const char *name, *type, *help;
-        double value;
-    } rows[] = {
+    const struct hub_metric rows[] = {
         {"process_cpu_seconds_total", "counter", "User and system time.", p.cpu_s},
         {"process_resident_memory_bytes", "gauge", "Resident memory.", (double)p.resident_bytes},
         {"process_virtual_memory_bytes", "gauge", "Virtual memory.", (double)p.virtual_bytes},
@@ -90,10 +84,7 @@ static enum hub_status process_metrics(const struct hub_app *app, struct hub_buf
         {"process_max_fds", "gauge", "Limit of open file descriptors.", (double)p.max_files},
         {"process_start_time_seconds", "gauge", "Start, in Unix time.", (double)app->started_ms / 1000},
     };
-    for (size_t i = 0; i < HUB_COUNT(rows); i++)
-        HUB_TRY(hub_buf_addf(out, err, "# HELP %s %s\n# TYPE %s %s\n%s %.16g\n", rows[i].name, rows[i].help,
-                             rows[i].name, rows[i].type, rows[i].name, rows[i].value));
-    return HUB_OK;
+    return hub_metric_rows(rows, HUB_COUNT(rows), out, err);
 }
 
 enum hub_status hub_metrics_show(struct hub_request *request, struct hub_response *response,

@@ -136,11 +136,14 @@ static enum hub_status write_histogram(const struct route_counters *row, struct 
                         (unsigned long long)total);
 }
 
-static enum hub_status one(struct hub_buf *out, const char *name, const char *type, const char *help,
-                           uint64_t n, struct hub_error *err)
+enum hub_status hub_metric_rows(const struct hub_metric *rows, size_t count, struct hub_buf *out,
+                                struct hub_error *err)
 {
-    HUB_TRY(head(out, name, type, help, err));
-    return hub_buf_addf(out, err, "%s %llu\n", name, (unsigned long long)n);
+    for (size_t i = 0; i < count; i++) {
+        HUB_TRY(head(out, rows[i].name, rows[i].type, rows[i].help, err));
+        HUB_TRY(hub_buf_addf(out, err, "%s %.16g\n", rows[i].name, rows[i].value));
+    }
+    return HUB_OK;
 }
 
 enum hub_status hub_metrics_write(const struct hub_metrics *metrics, const struct hub_http_gauges *gauges,
@@ -155,17 +158,19 @@ enum hub_status hub_metrics_write(const struct hub_metrics *metrics, const struc
                  "From the end of the header to the end of the answer.", err));
     for (uint32_t i = 0; i < metrics->count; i++)
         HUB_TRY(write_histogram(&metrics->rows[i], out, err));
-    HUB_TRY(one(out, "minari_hub_http_connections", "gauge", "Open connections.", gauges->connections, err));
-    HUB_TRY(one(out, "minari_hub_http_requests_in_flight", "gauge", "Requests being answered.",
-                gauges->in_flight, err));
-    HUB_TRY(one(out, "minari_hub_http_queue_depth", "gauge", "Requests that wait for a worker.",
-                gauges->queue_depth, err));
-    HUB_TRY(one(out, "minari_hub_http_overloads_total", "counter",
-                "Requests refused because the queue or the connections were full.", gauges->overloads, err));
-    HUB_TRY(one(out, "minari_hub_http_deadlines_total", "counter",
-                "Connections ended because they were too slow.", gauges->deadlines, err));
-    HUB_TRY(one(out, "minari_hub_memory_budget_used_bytes", "gauge", "Memory reserved by answers.",
-                gauges->budget_used, err));
-    return one(out, "minari_hub_memory_budget_bytes", "gauge", "The ceiling: --memory.", gauges->budget_total,
-               err);
+    const struct hub_metric rows[] = {
+        {"minari_hub_http_connections", "gauge", "Open connections.", (double)gauges->connections},
+        {"minari_hub_http_requests_in_flight", "gauge", "Requests being answered.",
+         (double)gauges->in_flight},
+        {"minari_hub_http_queue_depth", "gauge", "Requests that wait for a worker.",
+         (double)gauges->queue_depth},
+        {"minari_hub_http_overloads_total", "counter",
+         "Requests refused because the queue or the connections were full.", (double)gauges->overloads},
+        {"minari_hub_http_deadlines_total", "counter", "Connections ended because they were too slow.",
+         (double)gauges->deadlines},
+        {"minari_hub_memory_budget_used_bytes", "gauge", "Memory reserved by answers.",
+         (double)gauges->budget_used},
+        {"minari_hub_memory_budget_bytes", "gauge", "The ceiling: --memory.", (double)gauges->budget_total},
+    };
+    return hub_metric_rows(rows, HUB_COUNT(rows), out, err);
 }
