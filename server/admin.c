@@ -50,13 +50,20 @@ static const char *plural(json_int_t n)
     return n == 1 ? "" : "s";
 }
 
-/* Text out of data may hold anything. */
-static void print_clean(const char *from)
+/* A line, or a part of one: text out of data may hold anything. */
+static void print(const char *fmt, ...) HUB_PRINTF(1, 2);
+static void print(const char *fmt, ...)
 {
-    HUB_CLEANUP(hub_freep) char *text = strdup(from);
-    if (!text)
+    HUB_CLEANUP(hub_freep) char *text = NULL;
+    va_list args;
+    va_start(args, fmt);
+    const int n = vasprintf(&text, fmt, args);
+    va_end(args);
+    if (n < 0) {
+        text = NULL;
         return;
-    hub_utf8_clean(text, strlen(text));
+    }
+    hub_utf8_clean(text, (size_t)n);
     fputs(text, stdout);
 }
 
@@ -93,12 +100,10 @@ static void print_roots(const json_t *roots)
         char size[32];
         const char *name = text(root, "name");
         size_text(number(root, "size"), size);
-        printf("%-11s ", i == 0 ? "roots" : "");
-        if (*name)
-            printf("%s = ", name);
-        print_clean(text(root, "path"));
-        printf("%s: %" JSON_INTEGER_FORMAT " dataset%s, %s\n", truth(root, "read_only") ? " (read only)" : "",
-               number(root, "datasets"), plural(number(root, "datasets")), size);
+        print("%-11s %s%s%s%s: %" JSON_INTEGER_FORMAT " dataset%s, %s", i == 0 ? "roots" : "", name,
+              *name ? " = " : "", text(root, "path"), truth(root, "read_only") ? " (read only)" : "",
+              number(root, "datasets"), plural(number(root, "datasets")), size);
+        putchar('\n');
     }
 }
 
@@ -127,10 +132,8 @@ static void print_inspection(const json_t *status)
     else
         printf("%" JSON_INTEGER_FORMAT " dataset%s to go", number(i, "waiting"),
                plural(number(i, "waiting")));
-    if (*text(i, "current") && !truth(i, "idle")) {
-        printf(", now ");
-        print_clean(text(i, "current"));
-    }
+    if (*text(i, "current") && !truth(i, "idle"))
+        print(", now %s", text(i, "current"));
     printf("; %" JSON_INTEGER_FORMAT " inspected, %" JSON_INTEGER_FORMAT " failed; %" JSON_INTEGER_FORMAT
            " sweep%s; %" JSON_INTEGER_FORMAT " file%s to hash\n",
            number(i, "inspected"), number(i, "failed"), number(i, "sweeps"), plural(number(i, "sweeps")),
@@ -153,21 +156,16 @@ static void print_load(const json_t *status)
     printf("%-11s %s resident; answers hold %s of %s\n", "memory", resident, used, budget);
     printf("%-11s %" JSON_INTEGER_FORMAT " of %" JSON_INTEGER_FORMAT " open\n", "files",
            number(files, "open"), number(files, "limit"));
-    printf("%-11s ", "state");
-    print_clean(text(state, "path"));
-    printf(", %s free\n", free_text);
+    print("%-11s %s, %s free", "state", text(state, "path"), free_text);
+    putchar('\n');
 }
 
 static void print_alert(const json_t *alert)
 {
-    printf("%s: ", text(alert, "code"));
-    print_clean(text(alert, "detail"));
-    if (*text(alert, "local")) {
-        printf(" (");
-        print_clean(text(alert, "local"));
-        printf(")");
-    }
-    printf("\n");
+    const char *local = text(alert, "local");
+    print("%s: %s%s%s%s", text(alert, "code"), text(alert, "detail"), *local ? " (" : "", local,
+          *local ? ")" : "");
+    putchar('\n');
 }
 
 static void print_status(const json_t *status)
@@ -224,14 +222,8 @@ static void print_problem(const json_t *problem)
         print_alert(problem);
         return;
     }
-    print_clean(dataset);
-    printf(": %s: ", text(problem, "code"));
-    if (*path) {
-        print_clean(path);
-        printf(": ");
-    }
-    print_clean(text(problem, "detail"));
-    printf("\n");
+    print("%s: %s: %s%s%s", dataset, text(problem, "code"), path, *path ? ": " : "", text(problem, "detail"));
+    putchar('\n');
 }
 
 /* All pages into one array. `next` is an absolute URL; what follows the host is asked for. */
