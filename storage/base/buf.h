@@ -32,6 +32,13 @@ static inline bool hub_view_equal(struct hub_view a, struct hub_view b)
     return a.size == b.size && (a.size == 0 || memcmp(a.data, b.data, a.size) == 0);
 }
 
+/** What stands behind the last `c`; all of it where there is none. */
+static inline struct hub_view hub_view_behind(struct hub_view view, char c)
+{
+    const char *last = view.size ? memrchr(view.data, c, view.size) : NULL;
+    return last ? (struct hub_view){last + 1, (size_t)(view.data + view.size - last - 1)} : view;
+}
+
 bool hub_view_starts(struct hub_view view, const char *prefix);
 bool hub_view_ends(struct hub_view view, const char *suffix);
 

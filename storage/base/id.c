@@ -1,6 +1,7 @@
 /* Dataset ids: see id.h. */
 #include "storage/base/id.h"
 
+#include "storage/base/number.h"
 #include "storage/base/utf8.h"
 
 static struct hub_view head_of(struct hub_view text, size_t size)
@@ -29,19 +30,6 @@ static size_t version_at(struct hub_view text)
     if (i == text.size || i < 3 || text.data[i - 1] != 'v' || text.data[i - 2] != '-')
         return SIZE_MAX;
     return i - 2;
-}
-
-/* False when the number is over the limit. */
-static bool parse_version(struct hub_view digits, uint32_t *out)
-{
-    uint64_t value = 0;
-    for (size_t i = 0; i < digits.size; i++) {
-        value = value * 10 + (uint64_t)(digits.data[i] - '0');
-        if (value > HUB_MAX_VERSION)
-            return false;
-    }
-    *out = (uint32_t)value;
-    return true;
 }
 
 bool hub_name_hidden(struct hub_view name)
@@ -111,9 +99,11 @@ bool hub_id_split_alias(struct hub_view id, struct hub_view *alias, uint32_t *ve
     const size_t from = slash == SIZE_MAX ? 0 : slash + 1;
     const struct hub_view name = tail_of(id, from);
     const size_t at = version_at(name);
+    uint64_t number;
     *alias = id;
-    if (at == SIZE_MAX || !parse_version(tail_of(name, at + 2), version))
+    if (at == SIZE_MAX || !hub_number_read(tail_of(name, at + 2), HUB_MAX_VERSION, &number))
         return false;
+    *version = (uint32_t)number;
     *alias = head_of(id, from + at);
     return true;
 }

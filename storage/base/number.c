@@ -255,6 +255,19 @@ size_t hub_number_half(uint16_t bits, char out[HUB_NUMBER_CHARS])
     return sign + put_decimal(out, d);
 }
 
+bool hub_number_read(struct hub_view text, uint64_t most, uint64_t *out)
+{
+    uint64_t n = 0;
+    for (size_t i = 0; i < text.size; i++) {
+        const unsigned digit = (unsigned char)text.data[i] - (unsigned)'0';
+        if (digit > 9 || __builtin_mul_overflow(n, 10, &n) || __builtin_add_overflow(n, digit, &n) ||
+            n > most)
+            return false;
+    }
+    *out = n;
+    return text.size > 0;
+}
+
 float hub_half_value(uint16_t bits)
 {
     const uint32_t sign = (uint32_t)(bits >> 15) << 31;

@@ -6,6 +6,8 @@
 #ifndef HUB_BASE_NUMBER_H
 #define HUB_BASE_NUMBER_H
 
+#include "storage/base/buf.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -21,6 +23,9 @@ size_t hub_number_float(float value, char out[HUB_NUMBER_CHARS]);
 size_t hub_number_half(uint16_t bits, char out[HUB_NUMBER_CHARS]);
 size_t hub_number_u64(uint64_t value, char out[HUB_NUMBER_CHARS]);
 size_t hub_number_i64(int64_t value, char out[HUB_NUMBER_CHARS]);
+
+/** A text that is nothing but decimal digits, one at least, of a number up to `most`. */
+bool hub_number_read(struct hub_view text, uint64_t most, uint64_t *out);
 
 /** The half's value. */
 float hub_half_value(uint16_t bits);

@@ -1,5 +1,6 @@
 /* Times as text: see time.h. strftime is not used: names of days and months depend on the locale. */
 #include "storage/base/time.h"
+#include "storage/base/number.h"
 
 #include <stdio.h>
 
@@ -51,135 +52,75 @@ void hub_time_http(int64_t unix_s, char out[HUB_TIME_CHARS])
 
 /* ---- parsing: a pattern of digits and literals ---- */
 
-struct reader {
-    const char *at, *end;
-    bool failed;
-};
-
-static struct reader reader_of(struct hub_view text)
+static bool take_number(struct hub_view *text, size_t digits, int *out)
 {
-    return (struct reader){text.data, text.data + text.size, false};
-}
-
-static int number(struct reader *r, int count)
-{
-    int value = 0;
-    for (; count > 0; count--) {
-        if (r->at == r->end || *r->at < '0' || *r->at > '9') {
-            r->failed = true;
-            return 0;
-        }
-        value = value * 10 + (*r->at++ - '0');
-    }
-    return value;
-}
-
-static void literal(struct reader *r, const char *text)
-{
-    const size_t n = strlen(text);
-    if ((size_t)(r->end - r->at) < n || memcmp(r->at, text, n) != 0)
-        r->failed = true;
-    else
-        r->at += n;
-}
-
-static bool next_is(const struct reader *r, char c)
-{
-    return r->at < r->end && *r->at == c;
-}
-
-static int month(struct reader *r)
-{
-    for (int i = 0; r->end - r->at >= 3 && i < 12; i++) {
-        if (memcmp(r->at, months + 3 * i, 3) == 0) {
-            r->at += 3;
-            return i;
-        }
-    }
-    r->failed = true;
-    return 0;
-}
-
-static void clock_time(struct reader *r, struct tm *m)
-{
-    m->tm_hour = number(r, 2);
-    literal(r, ":");
-    m->tm_min = number(r, 2);
-    literal(r, ":");
-    m->tm_sec = number(r, 2);
-}
-
-/* "Sun, 06 Nov 1994 08:49:37 GMT" */
-static bool parse_fixdate(struct hub_view text, struct tm *m)
-{
-    struct reader r = reader_of(text);
-    if (text.size != 29)
+    uint64_t n;
+    if (text->size < digits || !hub_number_read((struct hub_view){text->data, digits}, INT32_MAX, &n))
         return false;
-    r.at += 3;
-    literal(&r, ", ");
-    m->tm_mday = number(&r, 2);
-    literal(&r, " ");
-    m->tm_mon = month(&r);
-    literal(&r, " ");
-    m->tm_year = number(&r, 4) - 1900;
-    literal(&r, " ");
-    clock_time(&r, m);
-    literal(&r, " GMT");
-    return !r.failed && r.at == r.end;
+    *out = (int)n;
+    *text = (struct hub_view){text->data + digits, text->size - digits};
+    return true;
 }
 
-/* "Sunday, 06-Nov-94 08:49:37 GMT" */
-static bool parse_rfc850(struct hub_view text, int this_year, struct tm *m)
+static bool take_month(struct hub_view *text, int *out)
+{
+    for (*out = 0; text->size >= 3 && *out < 12; ++*out)
+        if (memcmp(text->data, months + 3 * *out, 3) == 0) {
+            *text = (struct hub_view){text->data + 3, text->size - 3};
+            return true;
+        }
+    return false;
+}
+
+static bool take_literal(struct hub_view *text, char c)
+{
+    if (!text->size || (c != '?' && *text->data != c))
+        return false;
+    *text = (struct hub_view){text->data + 1, text->size - 1};
+    return true;
+}
+
+/* Of the pattern, d and e are a day of two digits (e: or of one behind a blank), b a month, y and c a year of
+ * four and of two digits, h, m and s the time; '?' is any character, all else itself. */
+static bool matches(struct hub_view text, const char *pattern, struct tm *m)
+{
+    bool good = true;
+    *m = (struct tm){0};
+    for (; good && *pattern; pattern++) {
+        static const char letters[] = "dehmscy";
+        const char *which = strchr(letters, *pattern);
+        int *const targets[] = {&m->tm_mday, &m->tm_mday, &m->tm_hour, &m->tm_min,
+                                &m->tm_sec,  &m->tm_year, &m->tm_year};
+        const bool blank = *pattern == 'e' && take_literal(&text, ' ');
+        if (*pattern == 'b')
+            good = take_month(&text, &m->tm_mon);
+        else if (which)
+            good = take_number(&text, *which == 'y' ? 4 : blank ? 1 : 2, targets[which - letters]);
+        else
+            good = take_literal(&text, *pattern);
+    }
+    return good && !text.size;
+}
+
+/* RFC 9110: a year of two digits is the most recent one, unless it is more than 50 years ahead. */
+static bool matches_old(struct hub_view text, int this_year, struct tm *m)
 {
     const char *comma = text.size ? memchr(text.data, ',', text.size) : NULL;
-    struct reader r = reader_of(text);
-    if (!comma)
+    if (!comma ||
+        !matches((struct hub_view){comma, text.size - (size_t)(comma - text.data)}, ", d-b-c h:m:s GMT", m))
         return false;
-    r.at = comma;
-    literal(&r, ", ");
-    m->tm_mday = number(&r, 2);
-    literal(&r, "-");
-    m->tm_mon = month(&r);
-    literal(&r, "-");
-    m->tm_year = this_year - this_year % 100 + number(&r, 2);
-    if (m->tm_year > this_year + 50) /* RFC 9110: then it is the most recent year with those digits */
-        m->tm_year -= 100;
-    m->tm_year -= 1900;
-    literal(&r, " ");
-    clock_time(&r, m);
-    literal(&r, " GMT");
-    return !r.failed && r.at == r.end;
-}
-
-/* "Sun Nov  6 08:49:37 1994" */
-static bool parse_asctime(struct hub_view text, struct tm *m)
-{
-    struct reader r = reader_of(text);
-    if (text.size != 24)
-        return false;
-    r.at += 3;
-    literal(&r, " ");
-    m->tm_mon = month(&r);
-    literal(&r, " ");
-    if (next_is(&r, ' ')) {
-        r.at++;
-        m->tm_mday = number(&r, 1);
-    } else {
-        m->tm_mday = number(&r, 2);
-    }
-    literal(&r, " ");
-    clock_time(&r, m);
-    literal(&r, " ");
-    m->tm_year = number(&r, 4) - 1900;
-    return !r.failed && r.at == r.end;
+    m->tm_year += this_year - this_year % 100;
+    m->tm_year -= m->tm_year > this_year + 50 ? 100 : 0;
+    return true;
 }
 
 bool hub_time_parse_http(struct hub_view text, int64_t now_s, int64_t *unix_s)
 {
-    struct tm m = {0};
-    if (!parse_fixdate(text, &m) && !parse_asctime(text, &m) &&
-        !parse_rfc850(text, moment_of(now_s).tm_year + 1900, &m))
+    struct tm m;
+    if (!matches(text, "???, d b y h:m:s GMT", &m) && !matches(text, "??? b e h:m:s y", &m) &&
+        !matches_old(text, moment_of(now_s).tm_year + 1900, &m))
         return false;
+    m.tm_year -= 1900;
     return seconds_of(&m, unix_s);
 }
 

@@ -78,24 +78,29 @@ static uint32_t clipped(uint64_t value)
     return beyond_32(value) ? UINT32_MAX : (uint32_t)value;
 }
 
+/* What the member's two records have in common. */
+static void put_member(struct record *r, const struct member *m, unsigned version, size_t extra)
+{
+    put(r, version, 2);
+    put(r, name_flags(m->name), 2);
+    put(r, 0, 2); /* stored */
+    put(r, 0, 2);
+    put(r, DATE_1980, 2);
+    put(r, m->crc, 4);
+    put(r, clipped(m->size), 4);
+    put(r, clipped(m->size), 4);
+    put(r, strlen(m->name), 2);
+    put(r, extra, 2);
+}
+
 static enum hub_status put_local(const struct hub_npz *z, const struct member *m, struct hub_error *err)
 {
     struct record r = {.size = 0};
     const bool big = beyond_32(m->size);
-    const size_t name_size = strlen(m->name);
     put(&r, 0x04034B50, 4);
-    put(&r, big ? VERSION_64 : VERSION_PLAIN, 2);
-    put(&r, name_flags(m->name), 2);
-    put(&r, 0, 2); /* stored */
-    put(&r, 0, 2);
-    put(&r, DATE_1980, 2);
-    put(&r, m->crc, 4);
-    put(&r, clipped(m->size), 4);
-    put(&r, clipped(m->size), 4);
-    put(&r, name_size, 2);
-    put(&r, big ? 20 : 0, 2);
+    put_member(&r, m, big ? VERSION_64 : VERSION_PLAIN, big ? 20 : 0);
     HUB_TRY(hub_buf_add(z->out, r.bytes, r.size, err));
-    HUB_TRY(hub_buf_add(z->out, m->name, name_size, err));
+    HUB_TRY(hub_buf_add_text(z->out, m->name, err));
     if (!big)
         return HUB_OK;
     r.size = 0;
@@ -109,7 +114,6 @@ static enum hub_status put_local(const struct hub_npz *z, const struct member *m
 static enum hub_status put_central(const struct hub_npz *z, const struct member *m, struct hub_error *err)
 {
     struct record r = {.size = 0}, extra = {.size = 0};
-    const size_t name_size = strlen(m->name);
     if (beyond_32(m->size)) {
         put(&extra, m->size, 8);
         put(&extra, m->size, 8);
@@ -119,23 +123,14 @@ static enum hub_status put_central(const struct hub_npz *z, const struct member 
     const unsigned version = extra.size ? VERSION_64 : VERSION_PLAIN;
     put(&r, 0x02014B50, 4);
     put(&r, 3 << 8 | version, 2); /* made on Unix: the mode below counts */
-    put(&r, version, 2);
-    put(&r, name_flags(m->name), 2);
-    put(&r, 0, 2);
-    put(&r, 0, 2);
-    put(&r, DATE_1980, 2);
-    put(&r, m->crc, 4);
-    put(&r, clipped(m->size), 4);
-    put(&r, clipped(m->size), 4);
-    put(&r, name_size, 2);
-    put(&r, extra.size ? extra.size + 4 : 0, 2);
+    put_member(&r, m, version, extra.size ? extra.size + 4 : 0);
     put(&r, 0, 2); /* comment, disk, attributes */
     put(&r, 0, 2);
     put(&r, 0, 2);
     put(&r, 0100644U << 16, 4);
     put(&r, clipped(m->offset), 4);
     HUB_TRY(hub_buf_add(z->out, r.bytes, r.size, err));
-    HUB_TRY(hub_buf_add(z->out, m->name, name_size, err));
+    HUB_TRY(hub_buf_add_text(z->out, m->name, err));
     if (!extra.size)
         return HUB_OK;
     r.size = 0;

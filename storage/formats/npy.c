@@ -2,24 +2,9 @@
 #include "storage/formats/npy.h"
 
 #include "storage/base/cursor.h"
+#include "storage/base/number.h"
 
 #define NPY_MAX_HEADER (64 * KIB)
-
-static bool digits(struct hub_view text, uint64_t limit, uint64_t *out)
-{
-    uint64_t n = 0;
-    if (text.size == 0)
-        return false;
-    for (size_t i = 0; i < text.size; i++) {
-        if (text.data[i] < '0' || text.data[i] > '9')
-            return false;
-        n = n * 10 + (uint64_t)(text.data[i] - '0');
-        if (n > limit)
-            return false;
-    }
-    *out = n;
-    return true;
-}
 
 enum hub_status hub_npy_dtype(struct hub_view text, struct hub_variant *out, struct hub_error *err)
 {
@@ -32,7 +17,7 @@ enum hub_status hub_npy_dtype(struct hub_view text, struct hub_variant *out, str
         rest = (struct hub_view){rest.data + 1, rest.size - 1};
     }
     const char *letter = rest.size ? memchr(letters, rest.data[0], sizeof letters - 1) : NULL;
-    if (letter && digits((struct hub_view){rest.data + 1, rest.size - 1}, 1 << 30, &size)) {
+    if (letter && hub_number_read((struct hub_view){rest.data + 1, rest.size - 1}, 1 << 30, &size)) {
         v.kind = (uint8_t)(HUB_KIND_BOOL + (letter - letters));
         v.item_size = (uint32_t)size;
     }
@@ -141,7 +126,7 @@ static void read_shape(struct literal *l, struct hub_npy *out)
             l->at++;
         uint64_t n = 0;
         if (out->rank == HUB_COUNT(out->shape) ||
-            !digits((struct hub_view){start, (size_t)(l->at - start)}, (uint64_t)1 << 48, &n)) {
+            !hub_number_read((struct hub_view){start, (size_t)(l->at - start)}, (uint64_t)1 << 48, &n)) {
             l->failed = true;
             return;
         }

@@ -1,6 +1,7 @@
 /* A tar indexer: see tar.h. POSIX.1-2001 pax interchange format and the GNU tar manual, "Basic Tar Format".
  */
 #include "storage/formats/tar.h"
+#include "storage/base/number.h"
 
 #define BLOCK 512
 #define MAX_PAX MIB
@@ -101,25 +102,13 @@ struct extension {
     uint64_t size;
 };
 
-static bool decimal(struct hub_view text, uint64_t *out)
-{
-    uint64_t n = 0;
-    for (size_t i = 0; i < text.size; i++) {
-        if (text.data[i] < '0' || text.data[i] > '9' || n > (uint64_t)1 << 58)
-            return false;
-        n = n * 10 + (uint64_t)(text.data[i] - '0');
-    }
-    *out = n;
-    return text.size > 0;
-}
-
 static enum hub_status pax_record(struct hub_tar *tar, struct hub_view key, struct hub_view value,
                                   struct extension *ext, struct hub_error *err)
 {
     if (hub_view_starts(key, "GNU.sparse."))
         return hub_fail(err, HUB_UNSUPPORTED, "a sparse member");
     if (hub_view_is(key, "size")) {
-        if (!decimal(value, &ext->size))
+        if (!hub_number_read(value, INT64_MAX, &ext->size))
             return hub_fail(err, HUB_CORRUPT, "malformed size in a pax header");
         ext->has_size = true;
     } else if (hub_view_is(key, "path")) {
@@ -140,8 +129,8 @@ static enum hub_status pax_header(struct hub_tar *tar, struct hub_view text, str
         const char *space = memchr(text.data, ' ', text.size);
         uint64_t length = 0;
         const size_t digits = space ? (size_t)(space - text.data) : 0;
-        if (!space || !decimal((struct hub_view){text.data, digits}, &length) || length > text.size ||
-            length < digits + 3 || text.data[length - 1] != '\n')
+        if (!space || !hub_number_read((struct hub_view){text.data, digits}, INT64_MAX, &length) ||
+            length > text.size || length < digits + 3 || text.data[length - 1] != '\n')
             return hub_fail(err, HUB_CORRUPT, "malformed pax header");
         const char *key = space + 1, *end = text.data + length - 1;
         const char *equals = memchr(key, '=', (size_t)(end - key));

@@ -2,6 +2,7 @@
 #include "storage/inspect/text.h"
 
 #include "storage/base/fs.h"
+#include "storage/base/number.h"
 #include "storage/base/utf8.h"
 #include "storage/model/record.h"
 
@@ -107,19 +108,11 @@ enum hub_fact_kind hub_fact_find(struct hub_view key, enum hub_json_kind *json, 
     return HUB_FACT_UNKNOWN;
 }
 
-/* Decimal digits of a number below 2^63, as the drivers print it. */
-static bool integer_valid(struct hub_view text)
-{
-    for (size_t i = 0; i < text.size; i++)
-        if (text.data[i] < '0' || text.data[i] > '9')
-            return false;
-    return text.size >= 1 && text.size <= 18;
-}
-
 bool hub_fact_valid(struct hub_view key, struct hub_view text)
 {
     enum hub_json_kind json = HUB_JSON_VALUE;
     struct hub_place place;
+    uint64_t number;
     if (text.size > HUB_MAX_TEXT)
         return false;
     switch (hub_fact_find(key, &json, NULL)) {
@@ -128,7 +121,7 @@ bool hub_fact_valid(struct hub_view key, struct hub_view text)
     case HUB_FACT_JSON:
         return hub_json_valid(text, json);
     case HUB_FACT_INTEGER:
-        return integer_valid(text);
+        return hub_number_read(text, 999999999999999999U, &number);
     case HUB_FACT_PLACE:
         return hub_place_read(text, &place);
     case HUB_FACT_UNKNOWN:

@@ -2,6 +2,7 @@
 #include "storage/formats/kit/kit.h"
 
 #include "storage/base/json.h"
+#include "storage/base/number.h"
 
 #include <stdio.h>
 
@@ -48,16 +49,12 @@ enum hub_field_type hub_image_type(const uint8_t *head, size_t size)
 bool hub_numbered(struct hub_view name, const char *prefix, int64_t *out)
 {
     const size_t start = strlen(prefix);
-    int64_t value = 0;
+    uint64_t value;
     if (!hub_view_starts(name, prefix) || name.size == start || name.size > start + 18 ||
-        (name.data[start] == '0' && name.size > start + 1))
+        (name.data[start] == '0' && name.size > start + 1) ||
+        !hub_number_read((struct hub_view){name.data + start, name.size - start}, INT64_MAX, &value))
         return false;
-    for (size_t i = start; i < name.size; i++) {
-        if (name.data[i] < '0' || name.data[i] > '9')
-            return false;
-        value = value * 10 + (name.data[i] - '0');
-    }
-    *out = value;
+    *out = (int64_t)value;
     return true;
 }
 

@@ -1,5 +1,6 @@
 /* LeRobot's metadata: JSON and JSON lines as Python writes them, whole or cut short, in both spellings that
  * are about. */
+#include "storage/base/number.h"
 #include "storage/formats/lerobot/lerobot.h"
 
 #include <stdio.h>
@@ -155,20 +156,14 @@ int64_t hub_lerobot_line_episode(const json_t *line)
 
 int64_t hub_lerobot_episode_of(struct hub_view path, const char *extension)
 {
-    static const char word[] = "episode_";
-    const char *slash = memrchr(path.data, '/', path.size);
-    const char *name = slash ? slash + 1 : path.data, *end = path.data + path.size;
-    int64_t n = 0;
-    if ((size_t)(end - name) < sizeof word || memcmp(name, word, sizeof word - 1) != 0 ||
-        !hub_view_ends(path, extension))
+    const size_t word = sizeof "episode_" - 1, end = strlen(extension);
+    const struct hub_view name = hub_view_behind(path, '/');
+    uint64_t n;
+    if (!hub_view_starts(name, "episode_") || !hub_view_ends(name, extension) || name.size > word + 12 + end)
         return -1;
-    const char *digits = name + sizeof word - 1, *stop = end - strlen(extension);
-    if (digits >= stop || stop - digits > 12 || !integer_at(digits, stop, &n))
-        return -1;
-    for (const char *c = digits; c < stop; c++)
-        if (*c < '0' || *c > '9')
-            return -1;
-    return n;
+    return hub_number_read((struct hub_view){name.data + word, name.size - word - end}, INT64_MAX, &n)
+               ? (int64_t)n
+               : -1;
 }
 
 const char *hub_lerobot_version(const json_t *info)

@@ -66,9 +66,7 @@ enum hub_status hub_wds_member_value(struct hub_source *source, struct hub_view 
     static const char *const texts[] = {"txt", "text", "transcript", "cls",  "cls2", "index",
                                         "inx", "id",   "count",      "json", "jsn",  NULL};
     static const char *const images[] = {"jpg", "jpeg", "png", NULL};
-    const char *dot = memrchr(field.data, '.', field.size);
-    const struct hub_view last =
-        dot ? (struct hub_view){dot + 1, (size_t)(field.data + field.size - dot - 1)} : field;
+    const struct hub_view last = hub_view_behind(field, '.');
     *out = (struct hub_wds_value){.type = HUB_FIELD_BYTES,
                                   .variant = {.kind = HUB_KIND_VAR},
                                   .file = source->number,

@@ -62,16 +62,10 @@ static enum hub_wds_packing packing_of(struct hub_view path, struct hub_view *st
     return HUB_WDS_NOT;
 }
 
-static struct hub_view last_segment(struct hub_view path)
-{
-    const char *slash = memrchr(path.data, '/', path.size);
-    return slash ? (struct hub_view){slash + 1, (size_t)(path.data + path.size - slash - 1)} : path;
-}
-
 struct hub_view hub_wds_stem(struct hub_view path)
 {
     struct hub_view stem;
-    return packing_of(path, &stem) ? last_segment(stem) : last_segment(path);
+    return packing_of(path, &stem) ? hub_view_behind(stem, '/') : hub_view_behind(path, '/');
 }
 
 struct hub_wds_shard hub_wds_shard_of(struct hub_view path)
@@ -96,7 +90,7 @@ struct hub_wds_shard hub_wds_shard_of(struct hub_view path)
 /* "data/train-" -> "train", "" -> "" */
 static struct hub_view series_name(struct hub_view series)
 {
-    series = last_segment(series);
+    series = hub_view_behind(series, '/');
     while (series.size && strchr("-_. ", series.data[series.size - 1]))
         series.size--;
     return series;
