@@ -265,11 +265,6 @@ void hub_stmt_bind_int(struct hub_stmt *stmt, int parameter, int64_t value)
     bound(stmt, sqlite3_bind_int64(stmt->handle, parameter, value));
 }
 
-void hub_stmt_bind_real(struct hub_stmt *stmt, int parameter, double value)
-{
-    bound(stmt, sqlite3_bind_double(stmt->handle, parameter, value));
-}
-
 void hub_stmt_bind_text(struct hub_stmt *stmt, int parameter, const char *text)
 {
     bound(stmt, sqlite3_bind_text(stmt->handle, parameter, text, -1, SQLITE_STATIC));
@@ -284,11 +279,6 @@ void hub_stmt_bind_view(struct hub_stmt *stmt, int parameter, struct hub_view te
 void hub_stmt_bind_blob(struct hub_stmt *stmt, int parameter, const void *data, size_t size)
 {
     bound(stmt, sqlite3_bind_blob64(stmt->handle, parameter, data, size, SQLITE_STATIC));
-}
-
-void hub_stmt_bind_null(struct hub_stmt *stmt, int parameter)
-{
-    bound(stmt, sqlite3_bind_null(stmt->handle, parameter));
 }
 
 enum hub_status hub_stmt_step(struct hub_stmt *stmt, bool *row, struct hub_error *err)
@@ -329,19 +319,9 @@ bool hub_stmt_is_null(struct hub_stmt *stmt, int column)
     return sqlite3_column_type(stmt->handle, column) == SQLITE_NULL;
 }
 
-bool hub_stmt_is_int(struct hub_stmt *stmt, int column)
-{
-    return sqlite3_column_type(stmt->handle, column) == SQLITE_INTEGER;
-}
-
 int64_t hub_stmt_int(struct hub_stmt *stmt, int column)
 {
     return sqlite3_column_int64(stmt->handle, column);
-}
-
-double hub_stmt_real(struct hub_stmt *stmt, int column)
-{
-    return sqlite3_column_double(stmt->handle, column);
 }
 
 const char *hub_stmt_text(struct hub_stmt *stmt, int column)

@@ -66,12 +66,10 @@ HUB_MUST_USE enum hub_status hub_db_run(struct hub_db *db, const char *sql, int6
 /* Parameters count from 1. Texts and blobs are borrowed until the statement is reset. A failure shows in the
  * next step. */
 void hub_stmt_bind_int(struct hub_stmt *stmt, int parameter, int64_t value);
-void hub_stmt_bind_real(struct hub_stmt *stmt, int parameter, double value);
 void hub_stmt_bind_text(struct hub_stmt *stmt, int parameter, const char *text); /* NULL: null */
 void hub_stmt_bind_view(struct hub_stmt *stmt, int parameter, struct hub_view text);
 void hub_stmt_bind_blob(struct hub_stmt *stmt, int parameter, const void *data,
                         size_t size); /* data NULL: null */
-void hub_stmt_bind_null(struct hub_stmt *stmt, int parameter);
 
 /** Next row: *row is false at the end (and the statement is then reset). */
 HUB_MUST_USE enum hub_status hub_stmt_step(struct hub_stmt *stmt, bool *row, struct hub_error *err);
@@ -83,9 +81,7 @@ void hub_stmt_resetp(struct hub_stmt **stmt);
 
 /* Columns of the current row, from 0; texts and blobs live until the next step or reset. */
 bool hub_stmt_is_null(struct hub_stmt *stmt, int column);
-bool hub_stmt_is_int(struct hub_stmt *stmt, int column);
 int64_t hub_stmt_int(struct hub_stmt *stmt, int column);
-double hub_stmt_real(struct hub_stmt *stmt, int column);
 const char *hub_stmt_text(struct hub_stmt *stmt, int column); /* NULL: null */
 struct hub_view hub_stmt_view(struct hub_stmt *stmt, int column);
 struct hub_view hub_stmt_blob(struct hub_stmt *stmt, int column);

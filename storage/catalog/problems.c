@@ -133,45 +133,35 @@ enum hub_status hub_problems_count(struct hub_publication *p, const char *code, 
     return HUB_OK;
 }
 
+struct written {
+    struct hub_json json;
+    uint32_t left;
+};
+
 static enum hub_status write_problem(void *user, const struct hub_problem *problem, struct hub_error *err)
 {
-    struct hub_json *json = user;
+    static const struct hub_problem more = {
+        {"more-problems", 13}, {"", 0}, {"further problems are not listed", 31}};
+    struct written *out = user;
     (void)err;
-    hub_json_object(json);
-    hub_json_put_string(json, "code", problem->code);
+    if (!out->left--)
+        problem = &more;
+    hub_json_object(&out->json);
+    hub_json_put_string(&out->json, "code", problem->code);
     if (problem->path.size)
-        hub_json_put_string(json, "path", problem->path);
-    hub_json_put_string(json, "detail", problem->detail);
-    hub_json_end_object(json);
-    return hub_json_status(json);
-}
-
-static enum hub_status only_count(void *user, const struct hub_problem *problem, struct hub_error *err)
-{
-    (void)problem;
-    (void)err;
-    ++*(unsigned *)user;
-    return HUB_OK;
+        hub_json_put_string(&out->json, "path", problem->path);
+    hub_json_put_string(&out->json, "detail", problem->detail);
+    hub_json_end_object(&out->json);
+    return hub_json_status(&out->json);
 }
 
 enum hub_status hub_dataset_problems(const struct hub_state *state, struct hub_buf *out,
                                      struct hub_error *err)
 {
-    const int64_t row = state->dataset->summary->row;
-    struct hub_json json = hub_json_to(out, err);
-    struct listing list = {state->catalog, state->db, 0, MAX_LISTED, write_problem, &json};
-    unsigned omitted = 0;
-    hub_json_array(&json);
-    HUB_TRY(each_problem(&list, row, err));
-    if (!list.limit) {
-        list = (struct listing){state->catalog, state->db, MAX_LISTED, 1, only_count, &omitted};
-        HUB_TRY(each_problem(&list, row, err));
-    }
-    if (omitted) {
-        const struct hub_problem more = {
-            HUB_VIEW("more-problems"), {"", 0}, HUB_VIEW("further problems are not listed")};
-        HUB_TRY(write_problem(&json, &more, err));
-    }
-    hub_json_end_array(&json);
-    return hub_json_status(&json);
+    struct written written = {hub_json_to(out, err), MAX_LISTED};
+    struct listing list = {state->catalog, state->db, 0, MAX_LISTED + 1, write_problem, &written};
+    hub_json_array(&written.json);
+    HUB_TRY(each_problem(&list, state->dataset->summary->row, err));
+    hub_json_end_array(&written.json);
+    return hub_json_status(&written.json);
 }
