@@ -128,10 +128,10 @@ enum hub_status hub_selection_price(struct hub_request *request, struct hub_sele
 {
     uint64_t steps = 0;
     s->bytes_out = s->scratch = s->cost_us = s->wants.count = 0;
+    s->files.wants = hub_store_in_place() ? NULL : &s->wants;
     for (uint32_t i = 0; i < s->count; i++) {
         struct hub_plan *plan = &s->fields[i].plan;
         plan->files = &s->files;
-        plan->wants = hub_store_in_place() ? NULL : &s->wants;
         plan->step_limit = request->may_block ? 0 : INLINE_STEPS + 1 - steps;
         HUB_TRY(hub_plan_price(plan, err));
         steps += plan->steps;
@@ -139,7 +139,7 @@ enum hub_status hub_selection_price(struct hub_request *request, struct hub_sele
         s->scratch = HUB_MAX(s->scratch, plan->scratch_peak);
         s->cost_us += plan->cost_us;
     }
-    s->bytes_fetched = hub_wants_join(&s->wants);
+    s->bytes_fetched = s->wants.count ? hub_wants_join(&s->wants) : 0;
     return HUB_OK;
 }
 
@@ -163,16 +163,17 @@ enum hub_status hub_selection_open(struct hub_request *request, struct hub_selec
 enum hub_status hub_selection_fetch(struct hub_request *request, struct hub_selection *s,
                                     struct hub_error *err)
 {
-    enum hub_status st = HUB_OK;
+    enum hub_status st;
+    if (!s->wants.count)
+        return HUB_OK;
     for (uint32_t i = 0; i < s->wants.count; i++)
         s->wants.items[i].file = hub_plan_files_get(&s->files, s->wants.items[i].number);
     if (s->fetch)
         st = hub_fetch_result(s->fetch, err);
-    else if (s->wants.count)
+    else
         st = hub_fetch_start(&s->wants, &s->fetch, err);
     request->fetch = st == HUB_AGAIN ? s->fetch : NULL;
-    for (uint32_t i = 0; i < s->count; i++)
-        s->fields[i].plan.fetch = s->fetch;
+    s->files.fetch = s->fetch;
     return st;
 }
 

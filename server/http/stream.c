@@ -13,6 +13,8 @@ void hub_stream_init(struct hub_stream *stream, struct hub_file *file, uint64_t 
 
 void hub_stream_dispose(struct hub_stream *stream)
 {
+    if (!stream->file)
+        return;
     free(stream->cold);
     for (unsigned i = 0; i < HUB_STREAM_WINDOW; i++)
         hub_fetch_put(stream->window[i]);

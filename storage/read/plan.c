@@ -211,7 +211,7 @@ enum hub_status hub_plan_price(struct hub_plan *plan, struct hub_error *err)
     struct hub_price price = {.ns = HUB_NS_PLAN,
                               .bytes_out = var ? 0 : s->count * row_bytes,
                               .limit = plan->step_limit ? plan->step_limit : UINT64_MAX,
-                              .wants = plan->wants};
+                              .wants = plan->files ? plan->files->wants : NULL};
     plan->piece = s->count ? piece_of(plan->layout, plan->array, lowest(s)) : 0;
     if (var || row_bytes)
         HUB_TRY(walk(plan, &price, err));

@@ -19,7 +19,7 @@ enum hub_status hub_gather_read(const struct hub_gather *g, struct hub_file *fil
             return hub_fail(err, HUB_CANCELLED, "nobody waits for these rows any more");
         const size_t n = HUB_MIN(size - done, BLOCK);
         if (file->source)
-            HUB_TRY(hub_fetch_copy(g->plan->fetch, file, offset + done, to + done, n, err));
+            HUB_TRY(hub_fetch_copy(g->plan->files->fetch, file, offset + done, to + done, n, err));
         else
             HUB_TRY(hub_read_bytes(file, offset + done, to + done, n, g->flags, err));
         done += n;

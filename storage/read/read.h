@@ -88,6 +88,8 @@ struct hub_plan_file {
 struct hub_plan_files {
     struct hub_plan_file *items;
     uint32_t count, capacity;
+    struct hub_wants *wants; /* where is noted what of them is read, to be fetched; NULL: all lies in place */
+    const struct hub_file_fetch *fetch; /* of these wants, once it is done */
 };
 /** One that is open, borrowed; else NULL. */
 struct hub_file *hub_plan_files_get(const struct hub_plan_files *files, uint32_t number);
@@ -100,9 +102,7 @@ struct hub_plan {
     const struct hub_variant *variant;
     struct hub_plan_files *files; /* where those that it reads are noted, and found open; NULL: only priced */
     struct hub_slice slice;       /* in rows of the array: window already added */
-    struct hub_wants *wants;      /* where what it reads is noted, to be fetched; NULL: all lies in place */
-    const struct hub_file_fetch *fetch; /* of these wants, once it is done */
-    uint64_t step_limit; /* 0: none; else fewer chunks, extents and pages than that are looked at */
+    uint64_t step_limit;          /* 0: none; else fewer chunks, extents and pages than that are looked at */
 
     /* filled by hub_plan_price */
     uint32_t piece;        /* of the array, that holds the lowest row */
