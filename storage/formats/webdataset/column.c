@@ -274,14 +274,17 @@ static enum hub_status finish_column(struct hub_wds_column *column, struct hub_f
     struct hub_field f = {
         .path = path, .type = column->sample.type, .role = hub_role_of(path), .axis = HUB_AXIS_STEP};
     uint32_t field, row, whole = 0;
-    for (uint32_t i = 0; i < window_count; i++)
+    bool seen = false;
+    for (uint32_t i = 0; i < window_count; i++) {
         whole += hub_wds_has(column, windows[i].first, windows[i].count, &row);
+        seen = seen || seen_in(column, &windows[i]);
+    }
     if (whole < window_count)
         hub_wds_spoil(column, "only %u of %u samples have it", column->rows, samples);
     if (!f.type)
         f.type = HUB_FIELD_OPAQUE;
     HUB_TRY(hub_sink_field(sink, &f, &field, err));
-    if (whole < window_count)
+    if (whole < window_count && (whole || !seen)) /* else it cannot be read at all, which is told of it */
         HUB_TRY(hub_sink_problem(sink, "uneven-field", path, err, "not in %u of %u episodes: %s",
                                  window_count - whole, window_count, column->reason));
     return add_windows(column, field, files, sink, windows, window_count, err);
