@@ -388,3 +388,13 @@ def test_permission_denied_says_so_and_to_whom(tmp_path):
     assert "permission denied" in denied[0]["detail"] and "nobody" in denied[0]["detail"]
     assert sets["arm"]["episodes"] == 2
     assert sets["shut"]["format"] == "lerobot" and "permission denied" in sets["shut"]["reason"] and "nobody" in sets["shut"]["reason"]
+
+
+def test_a_negative_count_of_lerobot_is_told(tmp_path):
+    arm = tmp_path / "arm"
+    shutil.copytree(os.path.join(os.path.dirname(__file__), "..", "fixtures", "lerobot", "arm-v21"), arm)
+    info = json.loads((arm / "meta" / "info.json").read_text())
+    (arm / "meta" / "info.json").write_text(json.dumps(dict(info, total_frames=-1)))
+    with serving(str(tmp_path)) as hub:
+        problems = [(p["code"], p["path"], p["detail"]) for p in hub.dataset("arm")["problems"]]
+        assert ("bad-metadata", "meta/info.json", "total_frames is negative: -1") in problems, problems

@@ -4,9 +4,9 @@
  * episodes.jsonl say what is there; info.json is kept as a claim, for its counts are often wrong. v1
  * (meta_data/) and v3 (many episodes to a file) are recognised and refused by name.
  *
- * Problems: missing-file, unlisted-episodes, repeated-episode, bad-split, other-spelling, bad-json-line,
- * count-mismatch; of an episode's file or video: not-fetched (Git LFS), permission-denied; of a file:
- * unreadable-episode, no-episode-number, number-mismatch, length-mismatch, unknown-task; of a video:
+ * Problems: bad-metadata, missing-file, unlisted-episodes, repeated-episode, bad-split, other-spelling,
+ * bad-json-line, count-mismatch; of an episode's file or video: not-fetched (Git LFS), permission-denied;
+ * of a file: unreadable-episode, no-episode-number, number-mismatch, length-mismatch, unknown-task; of a video:
  * bad-video, cut-video, videos-not-checked; of a field: missing-column, missing-video, shape-mismatch,
  * dtype-mismatch, nulls, unreadable-in-episodes.
  */
@@ -139,9 +139,10 @@ static enum hub_status check_listed(struct plan *p, struct hub_error *err)
 static enum hub_status send_count(struct plan *p, const char *fact, const char *key, struct hub_error *err)
 {
     const json_t *count = json_object_get(p->info, key);
-    return json_is_integer(count) && json_integer_value(count) >= 0
-               ? hub_sink_count(p->sink, fact, json_integer_value(count), err)
-               : HUB_OK;
+    if (json_integer_value(count) < 0)
+        return hub_sink_problem(p->sink, "bad-metadata", HUB_VIEW(LEROBOT_INFO), err, "%s is negative: %lld",
+                                key, (long long)json_integer_value(count));
+    return json_is_integer(count) ? hub_sink_count(p->sink, fact, json_integer_value(count), err) : HUB_OK;
 }
 
 static uint64_t episodes_within(const struct plan *p, int64_t from, int64_t to)
