@@ -59,7 +59,13 @@ static enum hub_status merge_field(struct hub_publication *p, uint32_t part,
         HUB_TRY(insert_field(p, at, more, err));
     }
     struct hub_kept_field *f = &p->fields[at];
-    HUB_TRY(check_agreement(p, f, part, more, err));
+    if (!f->readable && !more->unreadable) { /* the first part that can be read says what it is */
+        f->type = more->type;
+        f->role = more->role;
+        f->axis = more->axis;
+    }
+    if (!more->unreadable)
+        HUB_TRY(check_agreement(p, f, part, more, err));
     f->episodes += more->episodes;
     if (more->unreadable) {
         if (!f->unreadable)

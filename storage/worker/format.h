@@ -121,8 +121,8 @@ HUB_MUST_USE enum hub_status hub_sink_problem(struct hub_sink *sink, const char 
                                               struct hub_error *err, const char *fmt, ...) HUB_PRINTF(5, 6);
 
 /* inspect */
-/** Declare a field; the same path again gives the same number (type, role and axis of the first declaration
- * stand). */
+/** Declare a field; the same path again gives the same number, and replaces type, role and axis: episodes that
+ * cannot be read do not tell what it is. */
 HUB_MUST_USE enum hub_status hub_sink_field(struct hub_sink *sink, const struct hub_field *field,
                                             uint32_t *number, struct hub_error *err);
 /** An episode has the field, but its rows cannot be read: why, by name ("filter 32001 (blosc)"). Instead of

@@ -172,12 +172,6 @@ static enum hub_status admit(struct hub_sink *sink, const struct hub_field *fiel
         sink->too_many = true;
         return HUB_OK;
     }
-    hub_frame_begin(sink->w, HUB_FRAME_FIELD);
-    hub_frame_text(sink->w, field->path);
-    hub_frame_u8(sink->w, (uint8_t)field->type);
-    hub_frame_u8(sink->w, (uint8_t)field->role);
-    hub_frame_u8(sink->w, (uint8_t)field->axis);
-    HUB_TRY(hub_sink_end_frame(sink, err));
     *wire = sink->wire_count++;
     return HUB_OK;
 }
@@ -195,6 +189,26 @@ enum hub_status hub_sink_field(struct hub_sink *sink, const struct hub_field *fi
         HUB_TRY(admit(sink, field, &f->wire, err));
     }
     *number = *slot - 1;
+    struct hub_sink_field *f = &sink->fields[*number];
+    f->type = field->type;
+    f->role = field->role;
+    f->axis = field->axis;
+    return HUB_OK;
+}
+
+enum hub_status hub_sink_send_fields(struct hub_sink *sink, struct hub_error *err)
+{
+    for (uint32_t i = 0; i < sink->field_count; i++) {
+        const struct hub_sink_field *f = &sink->fields[i];
+        if (f->wire == HUB_NONE)
+            continue;
+        hub_frame_begin(sink->w, HUB_FRAME_FIELD);
+        hub_frame_text(sink->w, (struct hub_view){f->path, f->path_size});
+        hub_frame_u8(sink->w, (uint8_t)f->type);
+        hub_frame_u8(sink->w, (uint8_t)f->role);
+        hub_frame_u8(sink->w, (uint8_t)f->axis);
+        HUB_TRY(hub_sink_end_frame(sink, err));
+    }
     return HUB_OK;
 }
 

@@ -88,6 +88,7 @@ enum hub_status hub_sink_finish(struct hub_sink *sink, struct hub_error *err)
     HUB_TRY(hub_allocated(file_sizes, err));
     for (uint32_t i = 0; i < sink->files->count; i++)
         file_sizes[i] = sink->files->entries[i].size;
+    HUB_TRY(hub_sink_send_fields(sink, err));
     for (uint32_t i = 0; i < sink->field_count; i++) {
         struct hub_sink_field *f = &sink->fields[i];
         if (f->builder && f->wire != HUB_NONE)

@@ -7,7 +7,10 @@
 struct hub_sink_field {
     char *path;
     size_t path_size;
-    uint32_t wire; /* the number the hub knows it by, or HUB_NONE: it was not told */
+    uint32_t wire; /* the number the hub knows it by, or HUB_NONE: it is not told */
+    enum hub_field_type type;
+    enum hub_role role;
+    enum hub_axis axis;
     struct hub_layout_builder *builder;
 };
 
@@ -47,6 +50,7 @@ enum hub_status hub_sink_end_frame(struct hub_sink *sink, struct hub_error *err)
 /** The text if it is valid and short enough, else a mended copy in scratch buffer `slot`. */
 enum hub_status hub_sink_fit(struct hub_sink *sink, unsigned slot, struct hub_view *text, size_t limit,
                              bool line, struct hub_error *err);
+enum hub_status hub_sink_send_fields(struct hub_sink *sink, struct hub_error *err);
 enum hub_status hub_sink_send_problems(struct hub_sink *sink, struct hub_error *err);
 void hub_sink_kinds_free(struct hub_sink *sink);
 

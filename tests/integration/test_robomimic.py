@@ -45,3 +45,21 @@ def test_odd_files(hub):
     assert "bad-split" in [p["code"] for p in odd["problems"]], odd["problems"]
     assert len(hub.episodes("odd")) == 2
     assert hub.dataset("long")["env_spec"]["env_name"].startswith("xxx")
+
+
+def test_the_first_readable_demo_says_what_a_field_is(tmp_path):
+    for name, unreadable in (("first", ["demo_0"]), ("all", ["demo_0", "demo_1", "demo_2"])):
+        write(str(tmp_path), name + ".hdf5", {f"demo_{i}": ["states"] for i in range(3)}, {"env_args": '{"env_name": "Lift"}'})
+        with h5py.File(tmp_path / (name + ".hdf5"), "a") as f:
+            for i in range(3):
+                if f"demo_{i}" in unreadable:
+                    f[f"data/demo_{i}"].create_dataset("actions", data=[f.ref] * 3, dtype=h5py.ref_dtype)
+                else:
+                    f[f"data/demo_{i}/actions"] = np.arange(3.0) / 4
+    with serving(str(tmp_path)) as hub:
+        fields = {f["path"]: f for f in hub.dataset("first")["fields"]}
+        assert fields["actions"]["type"] == "number" and not fields["actions"].get("unreadable"), fields
+        codes = [p["code"] for p in hub.dataset("first")["problems"] if p["path"] == "actions"]
+        assert codes == ["unreadable-in-episodes"], codes
+        assert hub.get("/api/v1/datasets/first/episodes/2/actions?format=json").json() == [0, 0.25, 0.5]
+        assert {f["path"]: f for f in hub.dataset("all")["fields"]}["actions"]["unreadable"]

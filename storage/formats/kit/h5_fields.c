@@ -193,14 +193,13 @@ static enum hub_status place(struct hub_h5_fields *fields, struct hub_h5_tree *t
     HUB_TRY(find(fields, leaf->path, &field, err));
     if (!field)
         return HUB_OK;
-    if (field->number == HUB_NONE)
+    if (!field->readings.readable) /* what a field is, is what its first readable episode says */
         HUB_TRY(declare(fields, tree, field, leaf, cuts, err));
     note_odd(field, tree, leaf, cuts->rows);
     if (leaf->dataset.unreadable[0])
         return refuse(tree, field, cuts, leaf->dataset.unreadable, err);
-    const enum hub_field_type type = field->readings.readable + field->readings.unreadable.count == 0
-                                         ? field->type
-                                         : type_of(fields, tree->file, leaf);
+    const enum hub_field_type type =
+        field->readings.readable ? type_of(fields, tree->file, leaf) : field->type;
     if (type != field->type) {
         char detail[128];
         snprintf(detail, sizeof detail, "%s here, %s in the episodes before; left out",

@@ -251,15 +251,14 @@ static enum hub_status read_leaf(struct lerobot_columns *c, struct lerobot_colum
     return HUB_OK;
 }
 
-/* Told at the end: what the field is, may still be found. */
-static enum hub_status refuse(struct lerobot_column *column, const struct lerobot_cut *cuts,
-                              uint32_t cut_count, const char *why, struct hub_error *err)
+static enum hub_status refuse(struct lerobot_columns *c, struct lerobot_column *column,
+                              const struct lerobot_cut *cuts, uint32_t cut_count, const char *why,
+                              struct hub_error *err)
 {
-    if (!column->why[0])
-        snprintf(column->why, sizeof column->why, "%.*s", (int)sizeof column->why - 1, why);
-    column->refused.limit = HUB_MAX_EPISODES * sizeof cuts->episode;
+    if (column->field == HUB_NONE) /* what it is, may still be found */
+        HUB_TRY(declare(c, column, HUB_FIELD_OPAQUE, err));
     for (uint32_t i = 0; i < cut_count; i++)
-        HUB_TRY(hub_buf_add(&column->refused, &cuts[i].episode, sizeof cuts[i].episode, err));
+        HUB_TRY(hub_sink_refuse(c->sink, column->field, cuts[i].episode, why, err));
     return HUB_OK;
 }
 
@@ -279,11 +278,11 @@ static enum hub_status add_leaf(struct lerobot_columns *c, const struct hub_parq
     if (hub_is_local(st)) {
         if (parquet->rows) /* an episode without rows lacks nothing */
             hub_tally_add(&column->readings.unreadable, "%s", why.detail);
-        return refuse(column, cuts, cut_count, why.detail, err);
+        return refuse(c, column, cuts, cut_count, why.detail, err);
     }
     if (st)
         return hub_pass(st, &why, err);
-    if (column->field == HUB_NONE)
+    if (!column->readings.readable)
         HUB_TRY(declare(c, column, l.type, err));
     HUB_TRY(compare_shape(c, column, feature, &l.variant, err));
     HUB_TRY(compare_dtype(c, column, feature, &l.variant, err));
@@ -315,15 +314,7 @@ static enum hub_status finish_column(struct lerobot_columns *c, struct lerobot_c
     if (column->files < c->files_seen)
         HUB_TRY(hub_sink_problem(c->sink, "missing-column", path, err, "%u of %u episode files lack it",
                                  c->files_seen - column->files, c->files_seen));
-    HUB_TRY(hub_readings_tell(&column->readings, c->sink, path, "episode files", err));
-    if (column->field == HUB_NONE)
-        HUB_TRY(declare(c, column, HUB_FIELD_OPAQUE, err));
-    for (size_t at = 0; at < column->refused.size; at += sizeof(uint32_t)) {
-        uint32_t episode;
-        memcpy(&episode, column->refused.data + at, sizeof episode);
-        HUB_TRY(hub_sink_refuse(c->sink, column->field, episode, column->why, err));
-    }
-    return HUB_OK;
+    return hub_readings_tell(&column->readings, c->sink, path, "episode files", err);
 }
 
 enum hub_status hub_lerobot_finish_columns(struct lerobot_columns *c, struct hub_error *err)
@@ -347,9 +338,7 @@ enum hub_status hub_lerobot_finish_columns(struct lerobot_columns *c, struct hub
 
 void hub_lerobot_columns_dispose(struct lerobot_columns *c)
 {
-    for (uint32_t i = 0; i < c->count; i++) {
+    for (uint32_t i = 0; i < c->count; i++)
         free(c->items[i].path);
-        hub_buf_dispose(&c->items[i].refused);
-    }
     free(c->items);
 }

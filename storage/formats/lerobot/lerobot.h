@@ -69,8 +69,6 @@ struct lerobot_column {
     uint64_t nulls;               /* in columns that have no way to say so */
     uint32_t files;               /* episode files that have it */
     struct hub_readings readings; /* of them */
-    struct hub_buf refused;       /* uint32: the episodes in those it cannot be read in */
-    char why[200];                /* not, in the first of them */
     bool shape_told, dtype_told;  /* the difference to info.json was reported */
 };
 

@@ -268,6 +268,26 @@ Test(publish, a_kept_part_follows_its_files)
     draft_findings_free(c);
 }
 
+Test(publish, the_first_readable_part_says_what_a_field_is)
+{
+    static const struct draft_field odd[] = {{"actions", HUB_FIELD_NUMBER, 7},
+                                             {"observations/qpos", HUB_FIELD_OPAQUE, 3}};
+    const struct hub_dataset_file files[] = {draft_file("a.h5", 1 << 20), draft_file("b.h5", 1 << 20)};
+    struct hub_findings *a = draft_findings(odd, 2, 0, 0, 3, 5),
+                        *b = draft_findings(two_fields, 2, 1, 3, 2, 5);
+    a->fields[1].unreadable = "references";
+    const struct hub_draft_part parts[] = {{.name = "a", .found = a}, {.name = "b", .found = b}};
+    struct hub_draft draft = draft_of("door-human-v1", files, 2, parts, 2);
+    publish(&draft);
+    const struct hub_dataset *dataset = opened("door-human-v1");
+    cr_expect_eq(dataset->fields[1].type, HUB_FIELD_NUMBER);
+    cr_expect_null(dataset->fields[1].unreadable);
+    hub_dataset_put(dataset);
+    expect_problem("door-human-v1", "\"field-unreadable\",\"path\":\"observations/qpos\"");
+    draft_findings_free(a);
+    draft_findings_free(b);
+}
+
 Test(publish, parts_that_disagree)
 {
     static const struct draft_field longer[] = {{"actions", HUB_FIELD_NUMBER, 7},
