@@ -12,11 +12,8 @@ static bool is_type(struct hub_view type, const char *known)
 static bool read_range(struct hub_view range, const struct hub_representation **as, unsigned *weight)
 {
     const char *semicolon = memchr(range.data, ';', range.size);
-    struct hub_view type = {range.data, semicolon ? (size_t)(semicolon - range.data) : range.size};
-    while (type.size && (type.data[0] == ' ' || type.data[0] == '\t'))
-        type = (struct hub_view){type.data + 1, type.size - 1};
-    while (type.size && (type.data[type.size - 1] == ' ' || type.data[type.size - 1] == '\t'))
-        type.size--;
+    const struct hub_view type =
+        hub_trimmed((struct hub_view){range.data, semicolon ? (size_t)(semicolon - range.data) : range.size});
     *weight = 1000;
     for (const char *p = semicolon; p && p + 3 < range.data + range.size; p++)
         if ((p[0] == ';' || p[0] == ' ') && (p[1] == 'q' || p[1] == 'Q') && p[2] == '=') {

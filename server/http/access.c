@@ -98,14 +98,10 @@ void hub_access_client(const struct hub_access *access, const struct sockaddr *p
     while (size > 0 && is_proxy(access, &client)) {
         const char *comma = memrchr(forwarded_for, ',', size);
         const size_t first = comma ? (size_t)(comma - forwarded_for) + 1 : 0;
-        struct hub_view text = {forwarded_for + first, size - first};
+        const struct hub_view text = {forwarded_for + first, size - first};
         struct in6_addr before;
         unsigned bits;
-        for (; text.size && (text.data[0] == ' ' || text.data[0] == '\t'); text.size--)
-            text.data++;
-        while (text.size && (text.data[text.size - 1] == ' ' || text.data[text.size - 1] == '\t'))
-            text.size--;
-        if (!parse_address(text, &before, &bits))
+        if (!parse_address(hub_trimmed(text), &before, &bits))
             break;
         client = before;
         size = comma ? first - 1 : 0;

@@ -7,19 +7,10 @@
 
 enum { LEVEL = 4 }; /* about 150 MB/s, and nearly as small as the usual 6 */
 
-static struct hub_view trimmed(struct hub_view text)
-{
-    while (text.size && (text.data[0] == ' ' || text.data[0] == '\t'))
-        text = (struct hub_view){text.data + 1, text.size - 1};
-    while (text.size && (text.data[text.size - 1] == ' ' || text.data[text.size - 1] == '\t'))
-        text.size--;
-    return text;
-}
-
 /* "q=0.5" in thousandths; no weight is 1, a malformed one 0. */
 static unsigned weight_of(struct hub_view parameters)
 {
-    const struct hub_view text = trimmed(parameters);
+    const struct hub_view text = hub_trimmed(parameters);
     char digits[8] = "";
     if (!text.size)
         return 1000;
@@ -43,7 +34,7 @@ static void read_list(struct hub_view list, int *gzip, int *any, int *plain)
         const size_t size = comma ? (size_t)(comma - list.data) : list.size;
         const char *semicolon = memchr(list.data, ';', size);
         const size_t name_size = semicolon ? (size_t)(semicolon - list.data) : size;
-        const struct hub_view name = trimmed((struct hub_view){list.data, name_size});
+        const struct hub_view name = hub_trimmed((struct hub_view){list.data, name_size});
         const struct hub_view rest = {list.data + name_size + (semicolon != NULL),
                                       size - name_size - (semicolon != NULL)};
         const int weight = (int)weight_of(rest);
@@ -61,7 +52,7 @@ bool hub_accepts_gzip(const struct hub_request *request)
 {
     int gzip = -1, any = -1, plain = -1;
     for (unsigned i = 0; i < request->header_count; i++)
-        if (is(request->headers[i].name, "Accept-Encoding"))
+        if (hub_param_named(&request->headers[i], "Accept-Encoding"))
             read_list(request->headers[i].value, &gzip, &any, &plain);
     if (gzip < 0)
         gzip = any;

@@ -5,16 +5,11 @@
 
 #include <strings.h>
 
-static bool named(const struct hub_param *header, const char *name)
-{
-    return header->name.size == strlen(name) && strncasecmp(header->name.data, name, header->name.size) == 0;
-}
-
 unsigned hub_field_count(const struct hub_request *request, const char *name)
 {
     unsigned n = 0;
     for (unsigned i = 0; i < request->header_count; i++)
-        n += named(&request->headers[i], name);
+        n += hub_param_named(&request->headers[i], name);
     return n;
 }
 
@@ -45,7 +40,7 @@ static bool list_has(struct hub_view list, const char *etag, bool weak)
 static bool any_has(const struct hub_request *request, const char *name, const char *etag, bool weak)
 {
     for (unsigned i = 0; i < request->header_count; i++)
-        if (named(&request->headers[i], name) && list_has(request->headers[i].value, etag, weak))
+        if (hub_param_named(&request->headers[i], name) && list_has(request->headers[i].value, etag, weak))
             return true;
     return false;
 }

@@ -29,11 +29,6 @@ static bool has_control(struct hub_view text)
     return false;
 }
 
-static bool named(const struct hub_param *header, const char *name)
-{
-    return header->name.size == strlen(name) && strncasecmp(header->name.data, name, header->name.size) == 0;
-}
-
 static enum hub_status refuse(struct hub_error *err, const char *why)
 {
     return hub_fail_as(err, HUB_INVALID, "bad-request", "%s", why);
@@ -81,15 +76,15 @@ static enum hub_status look_at(const struct hub_param *header, struct counts *co
         return refuse(err, "a header name is not a token");
     if (has_control(header->value))
         return refuse(err, "a header value has a control character");
-    if (named(header, "Host")) {
+    if (hub_param_named(header, "Host")) {
         counts->host++;
         facts->host = header->value.data;
         if (!hub_is_host(header->value)) /* it becomes part of the links we write */
             return refuse(err, "Host is not a host name");
-    } else if (named(header, "Content-Length")) {
+    } else if (hub_param_named(header, "Content-Length")) {
         counts->length++;
         return content_length(header->value, &facts->content_length, err);
-    } else if (named(header, "Transfer-Encoding")) {
+    } else if (hub_param_named(header, "Transfer-Encoding")) {
         counts->encoding++;
         if (header->value.size != 7 || strncasecmp(header->value.data, "chunked", 7) != 0)
             return refuse(err, "Transfer-Encoding is not understood: only chunked is");

@@ -17,6 +17,8 @@
 #include "storage/base/fetch.h"
 #include "storage/base/parallel.h"
 
+#include <strings.h>
+
 struct hub_app;    /* the server's long-lived parts: server/api/app.h */
 struct hub_budget; /* below */
 struct hub_log;    /* log.h */
@@ -26,6 +28,22 @@ enum hub_method { HUB_GET = 1, HUB_HEAD, HUB_POST, HUB_PUT, HUB_DELETE, HUB_OPTI
 struct hub_param {
     struct hub_view name, value; /* decoded, NUL-terminated behind */
 };
+
+/** Names of header fields are the same in any case. */
+static inline bool hub_param_named(const struct hub_param *header, const char *name)
+{
+    return header->name.size == strlen(name) && strncasecmp(header->name.data, name, header->name.size) == 0;
+}
+
+/** Without blanks and tabs around it. */
+static inline struct hub_view hub_trimmed(struct hub_view text)
+{
+    for (; text.size && (text.data[0] == ' ' || text.data[0] == '\t'); text.size--)
+        text.data++;
+    while (text.size && (text.data[text.size - 1] == ' ' || text.data[text.size - 1] == '\t'))
+        text.size--;
+    return text;
+}
 
 #define HUB_MAX_SEGMENTS 64
 #define HUB_MAX_QUERY 64

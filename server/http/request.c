@@ -228,12 +228,9 @@ struct hub_view hub_request_query(const struct hub_request *request, const char 
 
 const char *hub_request_header(const struct hub_request *request, const char *name)
 {
-    size_t size = strlen(name);
-    for (unsigned i = 0; i < request->header_count; i++) {
-        const struct hub_param *header = &request->headers[i];
-        if (header->name.size == size && strncasecmp(header->name.data, name, size) == 0)
-            return header->value.data;
-    }
+    for (unsigned i = 0; i < request->header_count; i++)
+        if (hub_param_named(&request->headers[i], name))
+            return request->headers[i].value.data;
     return NULL;
 }
 
