@@ -20,30 +20,24 @@ void table_number(uint64_t n, char out[TABLE_NUMBER])
 
 bool table_add(struct table *t, const char *const *texts)
 {
-    if (t->rows == t->capacity) {
-        const size_t capacity = t->capacity ? t->capacity * 2 : 64;
-        struct table_cell *cells = reallocarray(t->cells, capacity * TABLE_COLUMNS, sizeof *cells);
-        if (!cells)
-            return false;
-        t->cells = cells;
-        t->capacity = capacity;
-    }
-    struct table_cell *row = &t->cells[t->rows++ * TABLE_COLUMNS];
-    for (unsigned i = 0; i < TABLE_COLUMNS; i++)
-        row[i].text = NULL;
+    if (hub_grow(&t->rows, t->row_count, &t->capacity, sizeof *t->rows, NULL))
+        return false;
+    struct table_row *row = &t->rows[t->row_count++];
+    *row = (struct table_row){0};
     for (unsigned i = 0; texts && i < t->count; i++)
-        if (!(row[i].text = strdup(cli_clean(texts[i] ? texts[i] : ""))))
+        if (hub_dup(&row->cells[i], cli_clean(texts[i] ? texts[i] : ""), NULL))
             return false;
     return true;
 }
 
 void table_dispose(struct table *t)
 {
-    for (size_t i = 0; i < t->rows * TABLE_COLUMNS; i++)
-        free(t->cells[i].text);
-    free(t->cells);
-    t->cells = NULL;
-    t->rows = t->capacity = 0;
+    for (uint32_t r = 0; r < t->row_count; r++)
+        for (unsigned i = 0; i < t->count; i++)
+            free(t->rows[r].cells[i]);
+    free(t->rows);
+    t->rows = NULL;
+    t->row_count = t->capacity = 0;
 }
 
 /* Columns of a terminal; text was cleaned, so it decodes. */
@@ -91,7 +85,7 @@ static void cell(const struct table *t, FILE *out, unsigned c, const char *text,
 static void row(const struct table *t, FILE *out, const int *widths, size_t r, const char *bar, bool colour)
 {
     for (unsigned c = 0; c < t->count; c++) {
-        const char *text = r == SIZE_MAX ? t->columns[c].name : t->cells[r * TABLE_COLUMNS + c].text;
+        const char *text = r == SIZE_MAX ? t->columns[c].name : t->rows[r].cells[c];
         fprintf(out, *bar ? "%s " : c ? "  " : "", bar);
         cell(t, out, c, text, widths[c], colour, r == SIZE_MAX, !*bar && c + 1 == t->count);
         fputs(*bar ? " " : "", out);
@@ -101,7 +95,7 @@ static void row(const struct table *t, FILE *out, const int *widths, size_t r, c
 
 static bool is_rule(const struct table *t, size_t r)
 {
-    return !t->cells[r * TABLE_COLUMNS].text;
+    return !t->rows[r].cells[0];
 }
 
 static void centred(FILE *out, const char *text, int width, bool colour)
@@ -121,10 +115,10 @@ static void print_boxed(const struct table *t, FILE *out, const int *widths, boo
     line(t, out, widths, "┏", "━", "┳", "┓");
     row(t, out, widths, SIZE_MAX, "┃", colour);
     line(t, out, widths, "┡", "━", "╇", "┩");
-    for (size_t r = 0; r < t->rows; r++) {
+    for (size_t r = 0; r < t->row_count; r++) {
         if (!is_rule(t, r))
             row(t, out, widths, r, "│", colour);
-        else if (r && r + 1 < t->rows && !is_rule(t, r - 1)) /* no rule at an end or behind another */
+        else if (r && r + 1 < t->row_count && !is_rule(t, r - 1)) /* no rule at an end or behind another */
             line(t, out, widths, "├", "─", "┼", "┤");
     }
     line(t, out, widths, "└", "─", "┴", "┘");
@@ -137,9 +131,9 @@ void table_print(const struct table *t, FILE *out, bool terminal, bool colour)
     int widths[TABLE_COLUMNS];
     for (unsigned c = 0; c < t->count; c++) {
         widths[c] = width_of(t->columns[c].name);
-        for (size_t r = 0; r < t->rows; r++)
+        for (size_t r = 0; r < t->row_count; r++)
             if (!is_rule(t, r))
-                widths[c] = HUB_MAX(widths[c], width_of(t->cells[r * TABLE_COLUMNS + c].text));
+                widths[c] = HUB_MAX(widths[c], width_of(t->rows[r].cells[c]));
     }
     if (terminal) {
         print_boxed(t, out, widths, colour);
@@ -148,7 +142,7 @@ void table_print(const struct table *t, FILE *out, bool terminal, bool colour)
     if (t->title)
         fprintf(stderr, "%s\n", t->title);
     row(t, out, widths, SIZE_MAX, "", false);
-    for (size_t r = 0; r < t->rows; r++)
+    for (size_t r = 0; r < t->row_count; r++)
         if (!is_rule(t, r))
             row(t, out, widths, r, "", false);
     fflush(out);

@@ -19,10 +19,10 @@ struct table {
         bool right;
     } columns[TABLE_COLUMNS];
     unsigned count;
-    struct table_cell {
-        char *text;
-    } * cells; /* row by row; a row of NULLs is a rule */
-    size_t rows, capacity;
+    struct table_row {
+        char *cells[TABLE_COLUMNS]; /* all NULL: a rule */
+    } * rows;
+    uint32_t row_count, capacity;
 };
 
 /** Append a row of `count` texts (copied, made safe for terminals), or NULL for a rule. */

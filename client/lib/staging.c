@@ -11,7 +11,7 @@
 #include <sys/file.h>
 #include <unistd.h>
 
-enum { READ_STEP = 1024 * 1024, MAX_SEGMENTS = 1 << 28 };
+enum { MAX_SEGMENTS = 1 << 28 };
 enum { SYNC_ALL_FROM = 64 }; /* more files than this are synced in one go, with all else on the file system */
 
 /* ---- the place ---- */
@@ -147,21 +147,29 @@ static void claim(const struct hub_segment *segment, void *user)
     }
 }
 
-/* Whether the bytes of a claimed segment are those the journal speaks of. */
-static bool holds(const struct hub_staging *s, int fd, uint32_t file, uint32_t segment, char *buffer)
+enum hub_status hub_staging_crc(const struct hub_staging *s, int fd, uint32_t file, uint32_t segment,
+                                char *buffer, uint32_t *crc, struct hub_error *err)
 {
     uint64_t at, left;
-    uint32_t crc = 0;
     hub_segment_range(s->plan->items[file].size, s->segment_bytes, segment, &at, &left);
+    *crc = 0;
     while (left) {
-        const ssize_t n = pread(fd, buffer, (size_t)HUB_MIN(left, (uint64_t)READ_STEP), (off_t)at);
+        const ssize_t n = pread(fd, buffer, (size_t)HUB_MIN(left, (uint64_t)HUB_STAGING_STEP), (off_t)at);
         if (n <= 0)
-            return false;
-        crc = hub_crc32c(crc, buffer, (size_t)n);
+            return hub_fail_errno(err, n ? errno : EIO, "a downloaded file cannot be read back");
+        *crc = hub_crc32c(*crc, buffer, (size_t)n);
         at += (uint64_t)n;
         left -= (uint64_t)n;
     }
-    return crc == s->checks[s->files[file].base + segment];
+    return HUB_OK;
+}
+
+/* Whether the bytes of a claimed segment are those the journal speaks of. */
+static bool holds(const struct hub_staging *s, int fd, uint32_t file, uint32_t segment, char *buffer)
+{
+    uint32_t crc;
+    return !hub_staging_crc(s, fd, file, segment, buffer, &crc, NULL) &&
+           crc == s->checks[s->files[file].base + segment];
 }
 
 static void prove_file(struct hub_staging *s, uint32_t file, char *buffer)
@@ -195,7 +203,7 @@ static enum hub_status recover(struct hub_staging *s, enum hub_status (*tick)(vo
                                void *user, struct hub_error *err)
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf records = HUB_BUF_INIT(1 * GIB);
-    HUB_CLEANUP(hub_freep) char *buffer = malloc(READ_STEP);
+    HUB_CLEANUP(hub_freep) char *buffer = malloc(HUB_STAGING_STEP);
     size_t valid = 0;
     HUB_TRY(hub_allocated(buffer, err));
     HUB_TRY(hub_fs_read_fd(s->journal, &records, err));

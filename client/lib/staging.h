@@ -72,6 +72,12 @@ HUB_MUST_USE enum hub_status hub_staging_plan(struct hub_staging *staging,
 HUB_MUST_USE enum hub_status hub_staging_file(const struct hub_staging *staging, const char *path, int *fd,
                                               struct hub_error *err);
 
+enum { HUB_STAGING_STEP = 1024 * 1024 };
+/** CRC-32C of a segment as it is on disk; `buffer` has HUB_STAGING_STEP bytes. */
+HUB_MUST_USE enum hub_status hub_staging_crc(const struct hub_staging *staging, int fd, uint32_t file,
+                                             uint32_t segment, char *buffer, uint32_t *crc,
+                                             struct hub_error *err);
+
 /** A segment is on disk. */
 HUB_MUST_USE enum hub_status hub_staging_done(struct hub_staging *staging, uint32_t file, uint32_t segment,
                                               uint32_t crc32c, struct hub_error *err);

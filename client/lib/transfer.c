@@ -289,21 +289,11 @@ static enum hub_status piece_body(struct hub_fetch *fetch, struct hub_view bytes
 static enum hub_status enter_whole(struct run *r, const struct open_file *f, struct hub_error *err)
 {
     struct hub_staging *s = r->transfer->staging;
-    const uint64_t size = r->transfer->plan->items[f->file].size;
-    HUB_CLEANUP(hub_freep) char *buffer = malloc(1 * MIB);
+    HUB_CLEANUP(hub_freep) char *buffer = malloc(HUB_STAGING_STEP);
     HUB_TRY(hub_allocated(buffer, err));
     for (uint32_t i = 0; i < s->files[f->file].segments; i++) {
-        uint64_t at, left;
-        uint32_t crc = 0;
-        hub_segment_range(size, s->segment_bytes, i, &at, &left);
-        while (left) {
-            const ssize_t n = pread(f->fd, buffer, (size_t)HUB_MIN(left, (uint64_t)MIB), (off_t)at);
-            if (n <= 0)
-                return hub_fail_errno(err, n ? errno : EIO, "a downloaded file cannot be read back");
-            crc = hub_crc32c(crc, buffer, (size_t)n);
-            at += (uint64_t)n;
-            left -= (uint64_t)n;
-        }
+        uint32_t crc;
+        HUB_TRY(hub_staging_crc(s, f->fd, f->file, i, buffer, &crc, err));
         HUB_TRY(hub_staging_done(s, f->file, i, crc, err));
     }
     return HUB_OK;

@@ -66,7 +66,7 @@ static struct minari_summary dataset(const char *id, const char *ns, const char 
 
 static const char *name_at(const struct table *t, size_t row)
 {
-    const char *text = t->cells[row * TABLE_COLUMNS].text;
+    const char *text = t->rows[row].cells[0];
     return text ? text : "--";
 }
 
@@ -91,14 +91,14 @@ Test(tree, big_groups_become_one_row)
     cr_assert(tree_fill(&t, list, 15, false, caption));
     cr_assert_str_eq(caption, "Number of datasets: 15, total size: 15.0 MB");
     cr_assert_str_eq(name_at(&t, 0), "atari/... (12 datasets)");
-    cr_assert_str_eq(t.cells[1].text, "120");
-    cr_assert_str_eq(t.cells[2].text, "12K");
-    cr_assert_str_eq(t.cells[3].text, "12.0 MB");
-    cr_assert_str_eq(t.cells[4].text, "someone");
+    cr_assert_str_eq(t.rows[0].cells[1], "120");
+    cr_assert_str_eq(t.rows[0].cells[2], "12K");
+    cr_assert_str_eq(t.rows[0].cells[3], "12.0 MB");
+    cr_assert_str_eq(t.rows[0].cells[4], "someone");
     cr_assert_str_eq(name_at(&t, 1), "--");
     cr_assert_str_eq(name_at(&t, 2), "alone-v0");
     bool opened = false;
-    for (size_t i = 3; i < t.rows; i++)
+    for (size_t i = 3; i < t.row_count; i++)
         opened = opened || !strcmp(name_at(&t, i), "D4RL/door/human-v2");
     cr_assert(opened);
     table_dispose(&t);
@@ -118,7 +118,7 @@ Test(tree, a_single_group_is_opened)
     cr_assert(tree_fill(&t, list, 12, false, caption));
     cr_assert_str_eq(name_at(&t, 0), "atari/game-00-v0");
     cr_assert_str_eq(name_at(&t, 11), "atari/game-11-v0");
-    cr_assert_str_eq(t.cells[4].text, "Unknown");
+    cr_assert_str_eq(t.rows[0].cells[4], "Unknown");
     table_dispose(&t);
 }
 
@@ -130,7 +130,7 @@ Test(tree, an_order_that_was_asked_for_stays)
     char caption[128];
     struct table t = {0};
     cr_assert(tree_fill(&t, list, 3, true, caption));
-    cr_assert_eq(t.rows, 3);
+    cr_assert_eq(t.row_count, 3);
     for (size_t i = 0; i < 3; i++)
         cr_assert_str_eq(name_at(&t, i), all[i].id);
     cr_assert_str_eq(caption, "Number of datasets: 3, total size: 3.0 MB");
@@ -149,13 +149,13 @@ Test(tree, columns_for_what_is_not_minaris)
     cr_assert_eq(t.count, 7);
     cr_assert_str_eq(t.columns[4].name, "Format");
     cr_assert_str_eq(t.columns[5].name, "Status");
-    cr_assert_str_eq(t.cells[TABLE_COLUMNS + 4].text, "lerobot");
-    cr_assert_str_eq(t.cells[TABLE_COLUMNS + 5].text, "broken");
+    cr_assert_str_eq(t.rows[1].cells[4], "lerobot");
+    cr_assert_str_eq(t.rows[1].cells[5], "broken");
     table_dispose(&t);
     a.unloadable = true;
     t = (struct table){0};
     cr_assert(tree_fill(&t, list, 1, false, caption));
-    cr_assert_str_eq(t.cells[4].text, "not loadable");
+    cr_assert_str_eq(t.rows[0].cells[4], "not loadable");
     table_dispose(&t);
 }
 
