@@ -106,8 +106,7 @@ static enum hub_status take_wants(struct hub_file_fetch *fetch, const struct hub
         bytes += wants->items[i].size;
     }
     fetch->bytes = fetch->items ? malloc(HUB_MAX(bytes, 1)) : NULL;
-    if (!fetch->bytes)
-        return hub_fail(err, HUB_NO_MEMORY, "no memory to fetch %" PRIu64 " bytes", bytes);
+    HUB_TRY(hub_allocated(fetch->bytes, err));
     qsort(fetch->items, fetch->count, sizeof *fetch->items, by_file);
     bytes = 0;
     for (uint32_t i = 0; i < fetch->count; i++) {

@@ -207,10 +207,7 @@ static struct hub_lru_item *take_kind(struct hub_lru *lru, struct shard *s, uint
         next = item->older;
         if (item->key.kind != kind)
             continue;
-        struct hub_lru_item **at = slot_of(s, &item->key);
-        if (!*at)
-            continue; /* never: every item of the list has its slot */
-        unlink_item(lru, s, at);
+        unlink_item(lru, s, slot_of(s, &item->key));
         item->chain = taken;
         taken = item;
     }

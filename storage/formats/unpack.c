@@ -41,7 +41,7 @@ static enum hub_status begin(struct unpacker *u, const struct hub_packed *packed
     else
         ready = ready &&
                 inflateInit2(&u->z, packed->packing == HUB_PACKED_GZIP ? GZIP_WINDOW : -MAX_WBITS) == Z_OK;
-    return ready ? HUB_OK : hub_fail(err, HUB_NO_MEMORY, "no memory to unpack");
+    return hub_allocated(ready, err);
 }
 
 static enum hub_status refill(struct unpacker *u, struct hub_error *err)
@@ -57,7 +57,7 @@ static enum hub_status refill(struct unpacker *u, struct hub_error *err)
 static enum hub_status step_zlib(struct unpacker *u, struct hub_error *err)
 {
     if (u->ended && inflateReset(&u->z) != Z_OK)
-        return hub_fail(err, HUB_NO_MEMORY, "no memory to unpack");
+        return hub_no_memory(err);
     u->z.next_in = u->in + u->in_at;
     u->z.avail_in = (uInt)(u->in_size - u->in_at);
     u->z.next_out = u->out + u->out_size;
@@ -67,7 +67,7 @@ static enum hub_status step_zlib(struct unpacker *u, struct hub_error *err)
     u->out_size = BLOCK - u->z.avail_out;
     u->ended = code == Z_STREAM_END;
     if (code == Z_MEM_ERROR)
-        return hub_fail(err, HUB_NO_MEMORY, "no memory to unpack");
+        return hub_no_memory(err);
     return code == Z_OK || code == Z_STREAM_END || code == Z_BUF_ERROR
                ? HUB_OK
                : hub_fail(err, HUB_CORRUPT, "damaged deflated data");

@@ -135,9 +135,7 @@ enum hub_status hub_zip_read(struct hub_zip *zip, struct hub_source *source, str
         d.end - d.size - d.offset; /* bytes in front of the archive; wraps where it lies */
     HUB_TRY(hub_buf_reserve(&zip->text, (size_t)d.size, err));
     HUB_TRY(hub_source_read(source, d.end - d.size, zip->text.data, (size_t)d.size, err));
-    zip->members = calloc((size_t)d.count + 1, sizeof *zip->members);
-    if (!zip->members)
-        return hub_fail(err, HUB_NO_MEMORY, "no memory for %llu members", (unsigned long long)d.count);
+    HUB_TRY(hub_new(&zip->members, (size_t)d.count + 1, sizeof *zip->members, err));
     struct hub_cursor c = hub_cursor_of(zip->text.data, (size_t)d.size);
     for (; zip->count < d.count; zip->count++) {
         if (!read_entry(&c, &zip->members[zip->count]))

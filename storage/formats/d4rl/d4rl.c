@@ -179,8 +179,7 @@ static enum hub_status tell_unknown(struct d4rl *d, struct hub_error *err)
 
 static enum hub_status find_ends(struct d4rl *d, struct hub_error *err)
 {
-    d->ends = calloc((size_t)d->rows + 1, 1);
-    HUB_TRY(hub_allocated(d->ends, err));
+    HUB_TRY(hub_new(&d->ends, (size_t)d->rows + 1, 1, err));
     HUB_TRY(read_flags(d, "terminals", TERMINAL, &d->terminals, err));
     HUB_TRY(read_flags(d, "timeouts", TIMEOUT, &d->timeouts, err));
     if (d->timeouts || d->rows == 0 || find_breaks(d))
@@ -260,8 +259,7 @@ static enum hub_status inspect(struct hub_files *files, const struct hub_part *p
         return hub_fail(err, HUB_TOO_BIG, "more than %d rows", MAX_ROWS);
     HUB_TRY(find_ends(&d, err));
     HUB_TRY(cut_rows(&d, err));
-    d.returns = calloc((size_t)d.count + 1, sizeof *d.returns);
-    HUB_TRY(hub_allocated(d.returns, err));
+    HUB_TRY(hub_new(&d.returns, (size_t)d.count + 1, sizeof *d.returns, err));
     d.at = 0;
     d.rewards = hub_h5_each(&d.tree, "rewards", take_reward, &d) && d.at == d.rows;
     for (uint32_t i = 0; i < d.count; i++)

@@ -62,9 +62,7 @@ enum hub_status hub_npz_open(struct hub_npz *npz, struct hub_files *files, uint3
 {
     hub_source_file(&npz->source, files, number);
     HUB_TRY(hub_zip_read(&npz->zip, &npz->source, err));
-    npz->arrays = calloc((size_t)npz->zip.count + 1, sizeof *npz->arrays);
-    if (!npz->arrays)
-        return hub_fail(err, HUB_NO_MEMORY, "no memory for %u arrays", npz->zip.count);
+    HUB_TRY(hub_new(&npz->arrays, (size_t)npz->zip.count + 1, sizeof *npz->arrays, err));
     for (uint32_t i = 0; i < npz->zip.count; i++)
         HUB_TRY(take_member(npz, files, i, err));
     return HUB_OK;

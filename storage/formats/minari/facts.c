@@ -235,8 +235,9 @@ static enum hub_status take_attribute(void *user, const struct hub_h5_attribute 
 static enum hub_status era_of_episodes(struct gather *g, const struct hub_h5_object *root, bool nobody,
                                        const char **era, struct hub_error *err)
 {
+    HUB_CLEANUP(hub_h5_tree_dispose)
     struct hub_h5_tree tree = {.file = g->file, .sink = g->sink, .quiet = true};
-    struct minari_episode episode = {0};
+    HUB_CLEANUP(minari_episode_dispose) struct minari_episode episode = {0};
     HUB_CLEANUP(hub_h5_links_dispose) struct hub_h5_links links = {0};
     enum hub_status st = HUB_OK;
     int64_t number;
@@ -259,8 +260,6 @@ static enum hub_status era_of_episodes(struct gather *g, const struct hub_h5_obj
             *era = episode.stats_on_rewards ? "E4a" : "E4b";
         break; /* the first says it for all */
     }
-    hub_h5_tree_dispose(&tree);
-    minari_episode_dispose(&episode);
     return st == HUB_NO_MEMORY ? hub_fail(err, st, "out of memory") : HUB_OK;
 }
 
