@@ -117,8 +117,9 @@ enum hub_status hub_unpack_head(const struct hub_packed *packed, struct hub_buf 
     HUB_CLEANUP(end_unpacking) struct unpacker u = {0};
     HUB_TRY(begin(&u, packed, err));
     for (bool end = false; !end && head->size < head->limit;) {
-        HUB_TRY(next_block(&u, &end, err));
-        HUB_TRY(hub_buf_add(head, u.out, HUB_MIN(u.out_size, head->limit - head->size), err));
+        const enum hub_status st = next_block(&u, &end, err);
+        HUB_TRY(hub_buf_add(head, u.out, HUB_MIN(u.out_size, head->limit - head->size), st ? NULL : err));
+        HUB_TRY(st);
     }
     return HUB_OK;
 }

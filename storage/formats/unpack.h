@@ -21,7 +21,7 @@ struct hub_packed {
 /** GZIP or ZSTD by the first 4 bytes, else NOT. */
 enum hub_packing hub_packing_of(const uint8_t *head, size_t size);
 
-/** The first bytes, up to the limit of `head`; fewer at the end. HUB_CORRUPT, HUB_UNSUPPORTED. */
+/** The first bytes, up to the limit of `head`; fewer at the end. HUB_CORRUPT: those before the damage. */
 HUB_MUST_USE enum hub_status hub_unpack_head(const struct hub_packed *packed, struct hub_buf *head,
                                              struct hub_error *err);
 

@@ -26,6 +26,7 @@ static const struct kind {
     {"robomimic", {"a.hdf5", "b.hdf5", "c.hdf5", "d.hdf5", "e.hdf5", "f.hdf5"}},
     {"generic", {"a.npz", "b.npy", "c.h5", "d.npz", "e.npz", "f.npz"}},
     {"d4rl", {"a.hdf5", "b.hdf5", "c.hdf5", "d.hdf5", "e.hdf5", "f.hdf5"}},
+    {"il-native", {"a.npz", "b.pkl", "c.pkl.gz", "d.pickle", "e.npz", "f.npz"}},
 };
 
 struct run {

@@ -13,6 +13,7 @@ NAMES = {  # fuzz_driver.c: formats and the names of their files
     3: ["a.hdf5"],
     4: ["a.npz", "b.npy", "c.h5"],
     5: ["a.hdf5"],
+    6: ["a.npz", "b.pkl", "c.pkl.gz", "d.pickle"],
 }
 
 
@@ -56,6 +57,7 @@ shards("plain", "plain-traps/traps.tar")
 shards("ilr", "ilr-protocol4/demos.tar")
 for i, name in enumerate(("numpy/mixed.npz", "numpy/fortran.npy", "hdf5/trace.h5")):
     write("driver", "generic-" + name.rpartition(".")[2], pack(4, [(i, read("generic", *name.split("/")))]))
+write("driver", "il", pack(6, [(0, read("il", "demos", "atari", "stored.npz")), (3, read("il", "demos", "procgen", "coinrun.pickle"))]))
 write("driver", "robomimic", pack(3, [(0, read("robomimic", "hopper", "medium.h5"))]))
 write("driver", "d4rl", pack(5, [(0, read("d4rl", "hopper_medium-v0.hdf5"))]))
 

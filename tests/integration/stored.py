@@ -5,12 +5,14 @@ a list of bytes (bytes and stored images), or a Mismatch for what these readers 
 """
 import codecs
 import glob
+import gzip
 import io
 import json
 import os
 import pickle
 import re
 import tarfile
+import zipfile
 
 import h5py
 import hdf5plugin  # noqa: F401  its filters, for h5py
@@ -21,7 +23,9 @@ codecs.register_error("each", lambda e: ("\ufffd", e.start + 1))  # U+FFFD for e
 
 
 def stored_episodes(folder, document):
-    reader = {"minari-hdf5": minari, "lerobot": lerobot, "webdataset": webdataset, "robomimic": robomimic, "d4rl": d4rl, "generic": generic}[document["format"]]
+    readers = {"minari-hdf5": minari, "lerobot": lerobot, "webdataset": webdataset, "robomimic": robomimic, "d4rl": d4rl,
+               "il-native": il_native, "generic": generic}
+    reader = readers[document["format"]]
     yield from reader(folder, document)
 
 
@@ -158,6 +162,54 @@ def d4rl(folder, document):
         starts = [0] + [int(i) + 1 for i in np.flatnonzero(ends) if i + 1 < rows] if rows else []
         for number, (start, stop) in enumerate(zip(starts, starts[1:] + [rows])):
             yield number, {k: v[start:stop] if np.ndim(v) and len(v) == rows else v for k, v in columns.items()}
+
+
+# ---- pickles of il-representations' benchmarks ----
+
+
+class Unpickler(pickle.Unpickler):
+    """numpy's own; every other class becomes one that keeps its arguments and attributes."""
+
+    def find_class(self, module, name):
+        if module.split(".")[0] in ("numpy", "collections", "_codecs", "builtins"):
+            return super().find_class(module, name)
+        return type(name, (), {"__new__": lambda cls, *a: Unpickler.made(cls, a), "__init__": lambda self, *a: None})
+
+    @staticmethod
+    def made(cls, arguments):
+        made = object.__new__(cls)
+        made.__dict__.update(zip(("acts", "obs", "infos"), arguments))
+        return made
+
+
+def il_native(folder, document):
+    number = 0
+    for path in sorted(glob.glob(os.path.join(glob.escape(folder), "*")) or glob.glob(glob.escape(folder) + ".*")):
+        if path.endswith(".npz"):
+            data = zipfile.ZipFile(path).read("arr_0.npy")
+            stream = io.BytesIO(data[data.index(b"\n") + 1 :])
+        else:
+            stream = gzip.open(path) if path.endswith(".gz") else open(path, "rb")
+        root = Unpickler(stream).load()
+        listed = root if isinstance(root, (list, np.ndarray)) else [root.get("trajectory", root)]
+        for demo in listed:
+            d = demo if isinstance(demo, dict) else demo.__dict__
+            obs, acts = d.get("obs", d.get("states")), d.get("acts", d.get("actions"))
+            steps = min(len(acts), len(obs) - 1)
+            dones = [bool(x) for x in d["dones"][:steps]] if "dones" in d else [i == steps - 1 for i in range(steps)]
+            first = 0
+            for end in [i + 1 for i in range(steps - 1) if dones[i]] + [steps]:
+                rows = {"obs": obs[first:end], "next_obs": obs[first + 1 : end + 1], "acts": acts[first:end], "dones": dones[first:end]}
+                rows.update({k: d[k][first:end] for k in ("rews", "infos") if k in d})
+                values = {}
+                for name, items in rows.items():
+                    if isinstance(items[0], dict):
+                        for key in items[0]:
+                            values[f"{name}/{key}"] = np.stack([i[key] for i in items]) if all(key in i for i in items) else None
+                    else:
+                        values[name] = np.stack([np.asarray(i) for i in items])
+                yield number, values
+                number, first = number + 1, end
 
 
 # ---- LeRobot: Parquet ----

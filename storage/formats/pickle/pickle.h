@@ -11,7 +11,7 @@
 #include "storage/formats/source.h"
 
 enum { HUB_PICKLE_MAX_VALUES = 1 << 20, HUB_PICKLE_MAX_DEPTH = 64, HUB_PICKLE_MAX_RANK = 32 };
-#define HUB_PICKLE_MAX_BYTES (256 * MIB)
+#define HUB_PICKLE_MAX_BYTES (4 * GIB)
 #define HUB_PICKLE_NONE UINT32_MAX
 
 enum hub_pickle_kind {

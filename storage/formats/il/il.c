@@ -1,0 +1,234 @@
+/*
+ * Demonstrations in the files that il-representations' benchmarks came with: pickles, packed by gzip, plain, or
+ * as the one array of objects of a .npz. Each file holds whole trajectories, which are episodes of obs,
+ * next_obs, acts, dones, and rews and infos where there are: the project's own view of them. A folder of such
+ * files is one dataset, a file a part. Read by the closed interpreter of pickles: nothing is imported or called.
+ *
+ * Problems: unreadable-episode, length-mismatch.
+ */
+#include "storage/formats/il/il.h"
+#include "storage/formats/unpack.h"
+#include "storage/formats/zip.h"
+
+#include <stdio.h>
+
+#define NPZ_MEMBER "arr_0.npy" /* np.savez(file, array) */
+enum { HEAD_BYTES = 16384, MAX_SMALL = 64 * 1024, MAX_PEEK = 64 * MIB };
+
+static const char *const endings[] = {".pkl.gz", ".pickle.gz", ".pkl", ".pickle", ".npz"};
+
+static size_t ending_of(struct hub_view path)
+{
+    for (size_t i = 0; i < HUB_COUNT(endings); i++)
+        if (hub_view_ends(path, endings[i]) && path.size > strlen(endings[i]))
+            return strlen(endings[i]);
+    return 0;
+}
+
+/* ---- where the pickle is ---- */
+
+/* The packed bytes of a file: all of it, or those of the archive's member. `found`: there are such. */
+static enum hub_status locate(struct hub_source *file, struct hub_packed *out, bool *npz,
+                              struct hub_error *err)
+{
+    HUB_CLEANUP(hub_zip_dispose) struct hub_zip zip = {0};
+    const uint8_t *head;
+    size_t got;
+    HUB_TRY(hub_source_peek(file, 0, 4, &head, &got, err));
+    *out = (struct hub_packed){.source = file, .size = file->size, .packing = hub_packing_of(head, got)};
+    *npz = hub_zip_is(head, got);
+    if (!*npz)
+        return HUB_OK;
+    HUB_TRY(hub_zip_read(&zip, file, err));
+    if (zip.count != 1 || !hub_view_is(zip.members[0].name, NPZ_MEMBER))
+        return hub_fail(err, HUB_NOT_ACCEPTABLE, "not one array of objects");
+    HUB_TRY(hub_zip_find(&zip, &zip.members[0], &out->offset, err));
+    out->size = zip.members[0].stored;
+    out->packing = zip.members[0].method == HUB_ZIP_DEFLATED ? HUB_PACKED_DEFLATE : HUB_PACKED_NOT;
+    return HUB_OK;
+}
+
+/* Behind the header of a .npy whose elements are objects lies a pickle. */
+static enum hub_status skip_header(const struct hub_buf *head, uint64_t *skip, struct hub_error *err)
+{
+    struct hub_source memory;
+    const uint8_t *at;
+    size_t got;
+    hub_source_memory(&memory, head->data, head->size);
+    HUB_TRY(hub_source_peek(&memory, 0, 12, &at, &got, err));
+    if (got < 12 || memcmp(at, "\x93NUMPY", 6) != 0)
+        return hub_fail(err, HUB_NOT_ACCEPTABLE, "not a npy file");
+    *skip = at[6] == 1 ? 10u + (at[8] | at[9] << 8)
+                       : 12u + (at[8] | at[9] << 8 | at[10] << 16 | (uint32_t)at[11] << 24);
+    const struct hub_view text = {head->data, (size_t)HUB_MIN(*skip, head->size)};
+    return memmem(text.data, text.size, "'|O'", 4)
+               ? HUB_OK
+               : hub_fail(err, HUB_NOT_ACCEPTABLE, "not an array of objects");
+}
+
+static enum hub_status read_head(const struct hub_packed *packed, struct hub_buf *head, struct hub_error *err)
+{
+    if (packed->packing)
+        return hub_unpack_head(packed, head, err);
+    const size_t size = (size_t)HUB_MIN(packed->size, head->limit);
+    HUB_TRY(hub_buf_reserve(head, size, err));
+    HUB_TRY(hub_source_read(packed->source, packed->offset, head->data, size, err));
+    head->size = size;
+    return HUB_OK;
+}
+
+/* Does it begin as such a pickle does: a protocol, numpy's arrays, and one of the words for observations and
+ * actions? */
+static bool looks_mine(struct hub_files *files, uint32_t number)
+{
+    static const char *const words[] = {"obs", "states", "acts", "trajectory"};
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf head = HUB_BUF_INIT(HEAD_BYTES);
+    struct hub_source file;
+    struct hub_packed packed;
+    uint64_t skip = 0;
+    bool npz, found = false;
+    hub_source_file(&file, files, number);
+    if (locate(&file, &packed, &npz, NULL))
+        return false;
+    (void)!read_head(&packed, &head, NULL); /* of one that is cut short its beginning will do */
+    if ((npz && skip_header(&head, &skip, NULL)) || skip + 2 > head.size)
+        return false;
+    const char *pickle = head.data + skip;
+    const size_t size = head.size - (size_t)skip;
+    for (size_t i = 0; i < HUB_COUNT(words); i++)
+        found |= memmem(pickle, size, words[i], strlen(words[i])) != NULL;
+    return (uint8_t)pickle[0] == 0x80 && pickle[1] >= 2 && pickle[1] <= 5 && found;
+}
+
+/* ---- claim ---- */
+
+/* A folder of such files, and small notes beside them; the first is looked at. */
+static int claim_directory(struct hub_files *listing)
+{
+    uint32_t first = HUB_NONE, count = 0;
+    for (uint32_t i = 0; i < listing->count; i++) {
+        const struct hub_file_entry *e = &listing->entries[i];
+        const bool fits = !e->directory && ending_of(e->path);
+        if (e->directory || (!fits && e->size > MAX_SMALL))
+            return 0;
+        first = fits && count++ == 0 ? i : first;
+    }
+    return count > 1 && looks_mine(listing, first) ? 50 : 0;
+}
+
+static int claim_files(struct hub_files *listing, struct hub_claim *claim)
+{
+    for (; claim->from < listing->count; claim->from++) {
+        const struct hub_file_entry *e = &listing->entries[claim->from];
+        const size_t ending = e->directory ? 0 : ending_of(e->path);
+        if (!ending || memchr(e->path.data, '/', e->path.size) || !looks_mine(listing, claim->from))
+            continue;
+        claim->files[0] = claim->from;
+        claim->file_count = 1;
+        snprintf(claim->name, sizeof claim->name, "%.*s", (int)(e->path.size - ending), e->path.data);
+        return 50;
+    }
+    return 0;
+}
+
+/* ---- a file ---- */
+
+static void dispose(struct il_file *f)
+{
+    hub_pickle_dispose(&f->pickle);
+}
+
+/* The pickle of a file, unpacked where it is packed; `demos` are what it holds. */
+static enum hub_status open_file(struct il_file *f, uint32_t number, struct il_demos *demos,
+                                 struct hub_error *err)
+{
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf head = HUB_BUF_INIT(HEAD_BYTES);
+    struct hub_source file;
+    struct hub_packed packed;
+    struct hub_unpacked side = {0};
+    uint64_t skip = 0;
+    bool npz;
+    hub_pickle_init(&f->pickle);
+    hub_source_file(&file, f->files, number);
+    HUB_TRY(hub_source_usable(&file, err));
+    HUB_TRY(locate(&file, &packed, &npz, err));
+    HUB_TRY(packed.packing ? hub_unpack(&packed, f->files, &head, &side, err)
+                           : read_head(&packed, &head, err));
+    if (npz)
+        HUB_TRY(skip_header(&head, &skip, err));
+    hub_source_file(&f->source, f->files, number);
+    if (packed.packing)
+        hub_source_side(&f->source, f->files, side.offset + side.size);
+    const uint64_t at = (packed.packing ? side.offset : packed.offset) + skip;
+    HUB_TRY(hub_pickle_read(&f->pickle, &f->source, at, f->source.size - at, err));
+    *demos = il_demos_of(&f->pickle);
+    return demos->era ? HUB_OK
+                      : hub_fail(err, HUB_UNSUPPORTED,
+                                 "a pickle that holds no trajectories of observations and actions");
+}
+
+/* The first file, where it is small enough to be read for this alone: whose way of writing it is. One that turns
+ * out to be another pickle is declined. */
+static enum hub_status tell_era(struct hub_files *files, uint32_t number, struct hub_sink *sink,
+                                struct hub_error *err)
+{
+    HUB_CLEANUP(dispose) struct il_file f = {.files = files, .sink = sink};
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf head = HUB_BUF_INIT(MAX_PEEK);
+    struct hub_source file;
+    struct hub_packed packed;
+    uint64_t skip = 0;
+    bool npz;
+    hub_pickle_init(&f.pickle);
+    hub_source_file(&file, files, number);
+    HUB_TRY(hub_source_usable(&file, err));
+    if (locate(&file, &packed, &npz, NULL) || read_head(&packed, &head, NULL) || head.size == head.limit ||
+        (npz && skip_header(&head, &skip, NULL)))
+        return HUB_OK; /* too large, or damaged: its part says so */
+    hub_source_memory(&f.source, head.data, head.size);
+    if (hub_pickle_read(&f.pickle, &f.source, skip, head.size - skip, NULL))
+        return HUB_OK;
+    const struct il_demos demos = il_demos_of(&f.pickle);
+    if (!demos.era)
+        return hub_fail(err, HUB_NOT_ACCEPTABLE, "a pickle without trajectories");
+    return hub_sink_fact(sink, "era", hub_view_of(demos.era), err);
+}
+
+static enum hub_status plan(struct hub_files *files, struct hub_sink *sink, struct hub_error *err)
+{
+    uint32_t parts = 0;
+    for (uint32_t i = 0; i < files->count; i++) {
+        if (!ending_of(files->entries[i].path))
+            continue;
+        if (parts++ == 0)
+            HUB_TRY(tell_era(files, i, sink, err));
+        HUB_TRY(hub_sink_part(sink, &(struct hub_part){files->entries[i].path, &i, 1, HUB_VIEW("")}, err));
+    }
+    return parts ? HUB_OK : hub_fail(err, HUB_NOT_ACCEPTABLE, "there are no pickles");
+}
+
+static enum hub_status inspect(struct hub_files *files, const struct hub_part *part, struct hub_sink *sink,
+                               struct hub_error *err)
+{
+    HUB_CLEANUP(dispose) struct il_file f = {.files = files, .sink = sink};
+    struct il_demos demos;
+    if (part->file_count != 1)
+        return hub_fail(err, HUB_INVALID, "a part is one file");
+    HUB_TRY(open_file(&f, part->files[0], &demos, err));
+    return il_demos_report(&f, &demos, err);
+}
+
+static const char *const eras[] = {"atari: lists of states, actions and dones in a .npz",
+                                   "dm_control: a list of imitation's Trajectory objects",
+                                   "magical: one trajectory with its score",
+                                   "procgen: lists of observations and actions", NULL};
+static const char *const names[] = {"*.pkl.gz", "*.pickle.gz", "*.pkl", "*.pickle", "*.npz", NULL};
+
+const struct hub_format hub_format_il = {
+    .name = "il-native",
+    .names = names,
+    .eras = eras,
+    .claim_directory = claim_directory,
+    .claim_files = claim_files,
+    .plan = plan,
+    .inspect = inspect,
+};

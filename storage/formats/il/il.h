@@ -1,0 +1,63 @@
+/* Shared by the files of the driver of il-representations' native demonstrations. */
+#ifndef HUB_FORMATS_IL_H
+#define HUB_FORMATS_IL_H
+
+#include "storage/formats/kit/kit.h"
+#include "storage/formats/pickle/pickle.h"
+
+/* ---- il.c: a file ---- */
+
+struct il_file {
+    struct hub_files *files;
+    struct hub_sink *sink;
+    struct hub_source source; /* of the pickle: the file, or what was unpacked to side data */
+    struct hub_pickle pickle;
+};
+
+/* ---- rows.c: values of a pickle as rows ---- */
+
+/** One value a step: an array whose first axis is the steps, or a list of arrays, numbers or dictionaries, of
+ * which the member under `keys` is meant. */
+struct il_rows {
+    uint32_t value;
+    struct hub_view keys[2];
+    uint32_t key_count;
+    uint64_t count;
+};
+
+/** False: the value holds no rows. */
+bool il_rows_of(const struct hub_pickle *p, uint32_t value, struct il_rows *out);
+
+struct il_window {
+    uint32_t episode;
+    uint64_t first, count; /* of the rows */
+};
+
+/** Place the rows of a window as those of field `path`; where the items are dictionaries, as fields below it.
+ * Rows that cannot be served make the field unreadable in this episode. */
+HUB_MUST_USE enum hub_status il_rows_place(struct il_file *f, struct hub_view path,
+                                           const struct il_rows *rows, const struct il_window *window,
+                                           struct hub_error *err);
+
+/** The first `count` rows as numbers; false when they are not single numbers. */
+bool il_rows_numbers(struct il_file *f, const struct il_rows *rows, uint64_t count, double *out);
+
+/** A field of the bytes given, `count` booleans. */
+HUB_MUST_USE enum hub_status il_flags_place(struct il_file *f, struct hub_view path, const uint8_t *flags,
+                                            const struct il_window *window, struct hub_error *err);
+
+/* ---- trajectory.c: what a file holds ---- */
+
+/** What the root of a pickle is: its trajectories, and whose way of writing it is. */
+struct il_demos {
+    const char *era; /* NULL: not one of these */
+    uint32_t value;  /* a list of trajectories, or one */
+    bool several;
+};
+struct il_demos il_demos_of(const struct hub_pickle *p);
+
+/** Report every trajectory as an episode of obs, next_obs, acts, dones, and rews and infos where there are. */
+HUB_MUST_USE enum hub_status il_demos_report(struct il_file *f, const struct il_demos *demos,
+                                             struct hub_error *err);
+
+#endif

@@ -1,0 +1,343 @@
+/* Values of a pickle as rows of a field: arrays where they lie, numbers gathered in side data. */
+#include "storage/formats/il/il.h"
+#include "storage/model/dtype.h"
+
+#include <stdlib.h>
+
+enum { SCALAR_BYTES = 16, MAX_ROWS = 4000000 };
+
+/* ---- items ---- */
+
+static uint32_t under_key(const struct hub_pickle *p, uint32_t dict, struct hub_view key)
+{
+    const struct hub_pickle_value *v = hub_pickle_at(p, dict);
+    uint32_t name, value;
+    if (!v || v->kind != HUB_PICKLE_DICT)
+        return HUB_PICKLE_NONE;
+    for (uint32_t cell = v->first; hub_pickle_next(p, &cell, &name) && hub_pickle_next(p, &cell, &value);)
+        if (hub_view_equal(hub_pickle_text(p, name), key))
+            return value;
+    return HUB_PICKLE_NONE;
+}
+
+/* The container whose items are the rows: of an array of objects its list. */
+static const struct hub_pickle_value *items_of(const struct hub_pickle *p, uint32_t value)
+{
+    const struct hub_pickle_value *v = hub_pickle_at(p, value);
+    if (v && v->kind == HUB_PICKLE_ARRAY)
+        v = hub_pickle_at(p, v->b);
+    return v && (v->kind == HUB_PICKLE_LIST || v->kind == HUB_PICKLE_TUPLE) ? v : NULL;
+}
+
+bool il_rows_of(const struct hub_pickle *p, uint32_t value, struct il_rows *out)
+{
+    struct hub_pickle_data data;
+    const struct hub_pickle_value *items = items_of(p, value);
+    *out = (struct il_rows){.value = value};
+    if (items)
+        out->count = items->count;
+    else if (!hub_pickle_array(p, value, &data, NULL) && data.variant.rank)
+        out->count = data.variant.dims[0];
+    else
+        return false;
+    return out->count <= MAX_ROWS;
+}
+
+/* The items of a window in their order, down to the member that is meant. */
+struct walk {
+    const struct hub_pickle *p;
+    const struct il_rows *rows;
+    uint32_t cell;
+};
+
+static struct walk walk_from(const struct hub_pickle *p, const struct il_rows *rows, uint64_t first)
+{
+    uint32_t value;
+    struct walk w = {p, rows, items_of(p, rows->value)->first};
+    while (first-- && hub_pickle_next(p, &w.cell, &value))
+        ;
+    return w;
+}
+
+static uint32_t next_item(struct walk *w)
+{
+    uint32_t value = HUB_PICKLE_NONE;
+    if (!hub_pickle_next(w->p, &w->cell, &value))
+        return HUB_PICKLE_NONE;
+    for (uint32_t i = 0; i < w->rows->key_count; i++)
+        value = under_key(w->p, value, w->rows->keys[i]);
+    return value;
+}
+
+/* ---- one item as a row ---- */
+
+struct item {
+    struct hub_pickle_data data;
+    bool held; /* a plain number, not an array: its bytes */
+    uint8_t bytes[8];
+};
+
+static void hold(struct item *out, enum hub_kind kind, uint32_t size, const void *bytes)
+{
+    out->held = true;
+    out->data.variant = (struct hub_variant){.kind = (uint8_t)kind, .item_size = size};
+    memcpy(out->bytes, bytes, size);
+}
+
+static enum hub_status item_of(const struct hub_pickle *p, uint32_t value, struct item *out,
+                               struct hub_error *err)
+{
+    const struct hub_pickle_value *v = hub_pickle_at(p, value);
+    *out = (struct item){0};
+    if (!v)
+        return hub_fail(err, HUB_UNSUPPORTED, "not every step has it");
+    const uint8_t truth = v->integer != 0;
+    if (v->kind == HUB_PICKLE_BOOL)
+        hold(out, HUB_KIND_BOOL, 1, &truth);
+    else if (v->kind == HUB_PICKLE_INT && v->known)
+        hold(out, HUB_KIND_INT, 8, &v->integer);
+    else if (v->kind == HUB_PICKLE_FLOAT)
+        hold(out, HUB_KIND_FLOAT, 8, &v->real);
+    else
+        return hub_pickle_array(p, value, &out->data, err);
+    return HUB_OK;
+}
+
+static enum hub_status copy_item(struct il_file *f, const struct item *item, uint8_t *out,
+                                 struct hub_error *err)
+{
+    if (!item->held)
+        return hub_pickle_copy(&f->source, &item->data, out, err);
+    memcpy(out, item->bytes, item->data.variant.item_size);
+    return HUB_OK;
+}
+
+/* ---- rows as a piece ---- */
+
+struct placed {
+    struct hub_variant variant;
+    struct hub_piece piece;
+    struct hub_extent *extents; /* of a piece of extents: put into the layout with it */
+};
+
+static void drop_extents(struct placed *p)
+{
+    free(p->extents);
+}
+
+static enum hub_status add_side(struct il_file *f, const void *bytes, size_t size, struct placed *out,
+                                struct hub_error *err)
+{
+    out->piece.kind = HUB_PIECE_STRIDED;
+    out->piece.file = HUB_SIDE_FILE;
+    out->piece.row_stride = (int64_t)hub_variant_row_bytes(&out->variant);
+    return hub_files_side_add(f->files, bytes, size, &out->piece.offset, err);
+}
+
+/* Rows that are not served as they lie: numbers, arrays in Fortran order, bytes of protocol 2. */
+static enum hub_status gather(struct il_file *f, const struct il_rows *rows, const struct il_window *w,
+                              struct placed *out, struct hub_error *err)
+{
+    const uint64_t row = hub_variant_row_bytes(&out->variant);
+    struct walk walk = walk_from(&f->pickle, rows, w->first);
+    struct item item;
+    if (row && w->count > f->files->side_budget / row)
+        return hub_fail(err, HUB_TOO_BIG, "side-file budget");
+    HUB_CLEANUP(hub_freep) uint8_t *bytes = malloc((size_t)(row * w->count) + 1);
+    HUB_TRY(hub_allocated(bytes, err));
+    for (uint64_t i = 0; i < w->count; i++) {
+        HUB_TRY(item_of(&f->pickle, next_item(&walk), &item, err));
+        HUB_TRY(copy_item(f, &item, bytes + i * row, err));
+    }
+    return add_side(f, bytes, (size_t)(row * w->count), out, err);
+}
+
+static enum hub_status point(struct il_file *f, const struct il_rows *rows, const struct il_window *w,
+                             struct placed *out, struct hub_error *err)
+{
+    struct walk walk = walk_from(&f->pickle, rows, w->first);
+    struct item item;
+    out->extents = calloc((size_t)w->count + 1, sizeof *out->extents);
+    HUB_TRY(hub_allocated(out->extents, err));
+    for (uint64_t i = 0; i < w->count; i++) {
+        HUB_TRY(item_of(&f->pickle, next_item(&walk), &item, err));
+        out->extents[i] = (struct hub_extent){.offset = item.data.offset, .length = (uint32_t)item.data.size};
+    }
+    out->piece.kind = HUB_PIECE_EXTENTS;
+    out->piece.count = (uint32_t)w->count;
+    return HUB_OK;
+}
+
+/* A list: all items alike. */
+static enum hub_status place_list(struct il_file *f, const struct il_rows *rows, const struct il_window *w,
+                                  struct placed *out, struct hub_error *err)
+{
+    struct walk walk = walk_from(&f->pickle, rows, w->first);
+    struct item item = {0};
+    bool in_place = w->count > 0;
+    for (uint64_t i = 0; i < w->count; i++) {
+        HUB_TRY(item_of(&f->pickle, next_item(&walk), &item, err));
+        if (i == 0)
+            out->variant = item.data.variant;
+        if (memcmp(&out->variant, &item.data.variant, sizeof out->variant) != 0)
+            return hub_fail(err, HUB_UNSUPPORTED, "step %llu has another shape or type",
+                            (unsigned long long)(w->first + i));
+        in_place &= !item.held && !item.data.fortran && !item.data.latin1;
+    }
+    in_place &= hub_variant_row_bytes(&out->variant) > SCALAR_BYTES;
+    return in_place ? point(f, rows, w, out, err) : gather(f, rows, w, out, err);
+}
+
+/* One array of all steps. */
+static enum hub_status place_array(struct il_file *f, const struct il_rows *rows, const struct il_window *w,
+                                   struct placed *out, struct hub_error *err)
+{
+    struct hub_pickle_data data;
+    HUB_TRY(hub_pickle_array(&f->pickle, rows->value, &data, err));
+    const struct hub_variant whole = data.variant;
+    out->variant = whole;
+    out->variant.rank--;
+    memmove(out->variant.dims, whole.dims + 1, out->variant.rank * sizeof whole.dims[0]);
+    out->variant.dims[out->variant.rank] = 0;
+    const uint64_t row = hub_variant_row_bytes(&out->variant);
+    out->piece.kind = HUB_PIECE_STRIDED;
+    out->piece.row_stride = (int64_t)row;
+    out->piece.offset = data.offset + w->first * row;
+    if (!data.fortran && !data.latin1)
+        return HUB_OK;
+    const uint64_t bytes = hub_variant_row_bytes(&whole);
+    HUB_CLEANUP(hub_freep) uint8_t *copy = malloc((size_t)bytes + 1);
+    HUB_TRY(hub_allocated(copy, err));
+    HUB_TRY(hub_pickle_copy(&f->source, &data, copy, err));
+    return add_side(f, copy + w->first * row, (size_t)(w->count * row), out, err);
+}
+
+/* ---- rows as numbers ---- */
+
+static bool number_of(struct il_file *f, const struct item *item, double *out)
+{
+    uint8_t bytes[SCALAR_BYTES];
+    if (item->data.variant.rank || item->data.variant.item_size > 8 || copy_item(f, item, bytes, NULL))
+        return false;
+    *out = hub_variant_scalar(&item->data.variant, bytes).real;
+    return true;
+}
+
+static bool array_numbers(struct il_file *f, uint32_t value, uint64_t count, double *out)
+{
+    struct item item = {0};
+    if (hub_pickle_array(&f->pickle, value, &item.data, NULL) || item.data.variant.rank != 1 ||
+        item.data.latin1)
+        return false;
+    item.data.variant.rank = 0;
+    item.data.variant.dims[0] = 0;
+    for (uint64_t i = 0; i < count; i++, item.data.offset += item.data.variant.item_size)
+        if (!number_of(f, &item, &out[i]))
+            return false;
+    return true;
+}
+
+bool il_rows_numbers(struct il_file *f, const struct il_rows *rows, uint64_t count, double *out)
+{
+    struct item item;
+    if (!items_of(&f->pickle, rows->value))
+        return array_numbers(f, rows->value, count, out);
+    struct walk walk = walk_from(&f->pickle, rows, 0);
+    for (uint64_t i = 0; i < count; i++)
+        if (item_of(&f->pickle, next_item(&walk), &item, NULL) || !number_of(f, &item, &out[i]))
+            return false;
+    return true;
+}
+
+/* ---- fields ---- */
+
+static enum hub_status add_window(struct hub_layout_builder *b, struct placed *p, const struct il_window *w,
+                                  struct hub_error *err)
+{
+    struct hub_window window = {.episode = w->episode, .count = w->count};
+    uint32_t variant;
+    HUB_TRY(hub_layout_variant(b, &p->variant, &variant, err));
+    HUB_TRY(hub_layout_array(b, variant, &window.array, err));
+    if (p->extents)
+        HUB_TRY(hub_layout_extents(b, p->extents, p->piece.count, &p->piece.table, err));
+    if (w->count)
+        HUB_TRY(hub_layout_piece(b, &p->piece, err));
+    return hub_layout_add_window(b, &window, err);
+}
+
+static enum hub_status declare(struct il_file *f, struct hub_view path, const struct hub_variant *v,
+                               uint32_t *field, struct hub_error *err)
+{
+    const struct hub_field declared = {.path = path,
+                                       .type = !v                          ? HUB_FIELD_OPAQUE
+                                               : v->kind == HUB_KIND_BOOL  ? HUB_FIELD_BOOL
+                                               : v->kind == HUB_KIND_FIXED ? HUB_FIELD_BYTES
+                                                                           : HUB_FIELD_NUMBER,
+                                       .role = hub_role_of(path),
+                                       .axis = HUB_AXIS_STEP};
+    return hub_sink_field(f->sink, &declared, field, err);
+}
+
+static enum hub_status place_leaf(struct il_file *f, struct hub_view path, const struct il_rows *rows,
+                                  const struct il_window *w, struct hub_error *err)
+{
+    HUB_CLEANUP(drop_extents)
+    struct placed p = {.piece = {.file = f->source.number, .rows = w->count, .geometry = HUB_NONE}};
+    struct hub_error why = {0};
+    struct hub_layout_builder *b;
+    uint32_t field;
+    const enum hub_status st = items_of(&f->pickle, rows->value) ? place_list(f, rows, w, &p, &why)
+                                                                 : place_array(f, rows, w, &p, &why);
+    if (st && !hub_is_local(st))
+        return hub_pass(st, &why, err);
+    HUB_TRY(declare(f, path, st ? NULL : &p.variant, &field, err));
+    if (st)
+        return hub_sink_refuse(f->sink, field, w->episode, why.detail, err);
+    HUB_TRY(hub_sink_layout(f->sink, field, &b, err));
+    return add_window(b, &p, w, err);
+}
+
+/* Dictionaries of one step are alike in all: the first one's keys are the fields. */
+static enum hub_status place_members(struct il_file *f, struct hub_view path, const struct il_rows *rows,
+                                     const struct hub_pickle_value *dict, const struct il_window *w,
+                                     struct hub_error *err)
+{
+    uint32_t key, value;
+    for (uint32_t cell = dict->first;
+         hub_pickle_next(&f->pickle, &cell, &key) && hub_pickle_next(&f->pickle, &cell, &value);) {
+        HUB_CLEANUP(hub_buf_dispose) struct hub_buf below = HUB_BUF_INIT(HUB_MAX_PATH);
+        struct il_rows member = *rows;
+        const struct hub_view name = hub_pickle_text(&f->pickle, key);
+        if (name.size == 0 || memchr(name.data, '\0', name.size) || path.size + name.size >= HUB_MAX_PATH)
+            continue; /* not a name */
+        member.keys[member.key_count++] = name;
+        HUB_TRY(hub_buf_addf(&below, err, "%.*s/%.*s", (int)path.size, path.data, (int)name.size, name.data));
+        HUB_TRY(il_rows_place(f, hub_buf_view(&below), &member, w, err));
+    }
+    return HUB_OK;
+}
+
+enum hub_status il_rows_place(struct il_file *f, struct hub_view path, const struct il_rows *rows,
+                              const struct il_window *window, struct hub_error *err)
+{
+    if (items_of(&f->pickle, rows->value) && window->count) {
+        struct walk walk = walk_from(&f->pickle, rows, window->first);
+        const struct hub_pickle_value *first = hub_pickle_at(&f->pickle, next_item(&walk));
+        if (first && first->kind == HUB_PICKLE_DICT && rows->key_count < HUB_COUNT(rows->keys))
+            return place_members(f, path, rows, first, window, err);
+    }
+    return place_leaf(f, path, rows, window, err);
+}
+
+enum hub_status il_flags_place(struct il_file *f, struct hub_view path, const uint8_t *flags,
+                               const struct il_window *window, struct hub_error *err)
+{
+    struct placed p = {.variant = {.kind = HUB_KIND_BOOL, .item_size = 1},
+                       .piece = {.rows = window->count, .geometry = HUB_NONE}};
+    struct hub_layout_builder *b;
+    uint32_t field;
+    HUB_TRY(add_side(f, flags, (size_t)window->count, &p, err));
+    HUB_TRY(declare(f, path, &p.variant, &field, err));
+    HUB_TRY(hub_sink_layout(f->sink, field, &b, err));
+    return add_window(b, &p, window, err);
+}
