@@ -331,8 +331,8 @@ static int on_line(void *user, const char *section, const char *name, const char
         return 1; /* the first error is the one to tell; inih reads on */
     const struct option *option = find(name, strlen(name));
     if (!option || strcmp(name, "config") == 0)
-        hub_fail(reader->err, HUB_INVALID,
-                 "there is no setting \"%.60s\"; `minari-hub config` prints them all", name);
+        hub_fail(reader->err, HUB_INVALID, "unknown setting \"%.60s\"; `minari-hub config` lists all of them",
+                 name);
     else if (!value)
         hub_fail(reader->err, HUB_NO_MEMORY, "no memory for the settings");
     else if (!set(reader->config, option, value, FROM_FILE, reader->err))
@@ -397,8 +397,8 @@ static enum hub_status read_environment(struct hub_config *config, struct hub_er
     return HUB_OK;
 }
 
-/* One flag: --name value, --name=value, and for switches --name and --no-name. `*used` arguments were taken.
- */
+/* One flag: --name value, --name=value, and for switches --name and --no-name. `*used` arguments were
+ * taken. */
 static enum hub_status read_flag(struct hub_config *config, char *const *argv, int *used, const char *only,
                                  struct hub_error *err)
 {
@@ -415,7 +415,7 @@ static enum hub_status read_flag(struct hub_config *config, char *const *argv, i
         value = "off";
     }
     if (!option)
-        return hub_fail(err, HUB_INVALID, "there is no option %.80s; see --help", flag);
+        return hub_fail(err, HUB_INVALID, "unknown option %.80s; see --help", flag);
     if (!value && option->kind == SWITCH)
         value = "on";
     if (!value) {

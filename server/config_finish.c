@@ -26,7 +26,7 @@ static enum hub_status split_root(const char *text, char **name, char dir[PATH_M
     if (*read_only)
         rest.size -= 3;
     if (rest.size == 0 || rest.size >= PATH_MAX)
-        return hub_fail(err, HUB_INVALID, "root \"%.80s\" names no directory", text);
+        return hub_fail(err, HUB_INVALID, "root \"%.80s\" does not name a directory", text);
     memcpy(dir, rest.data, rest.size);
     dir[rest.size] = '\0';
     return HUB_OK;
@@ -55,7 +55,7 @@ static enum hub_status add_root(struct hub_config *config, const char *text, str
     for (uint32_t i = 0; i < roots->count; i++)
         if (hub_path_below(whole, roots->roots[i].path) || hub_path_below(roots->roots[i].path, whole))
             return hub_fail(err, HUB_INVALID,
-                            "the roots %s and %s overlap: every dataset would be there twice",
+                            "the roots %s and %s overlap: datasets in both would be listed twice",
                             roots->roots[i].path, whole);
     HUB_TRY(hub_roots_add(roots, whole, name, err));
     roots->roots[roots->count - 1].read_only = read_only;
@@ -84,7 +84,7 @@ static enum hub_status find_roots(struct hub_config *config, struct hub_error *e
     HUB_TRY(home_path("MINARI_DATASETS_PATH", "", ".minari/datasets", path, err));
     if (access(path, F_OK) != 0)
         return hub_fail(err, HUB_NOT_FOUND,
-                        "there is no directory %s: say where the datasets are with --root DIR", path);
+                        "the directory %s does not exist: say where the datasets are with --root DIR", path);
     return add_root(config, path, err);
 }
 

@@ -26,14 +26,16 @@ static enum hub_status knock(const char *state, const struct sockaddr_un *at, st
     if (fd >= 0 && connect(fd, (const struct sockaddr *)at, sizeof *at) == 0)
         return HUB_OK;
     if (errno == ENOENT || errno == ECONNREFUSED)
-        return hub_fail(
-            err, HUB_NOT_FOUND,
-            "no minari-hub runs on the state directory %s: start one with `minari-hub serve`, or name "
-            "its state directory with --state DIR",
-            state);
+        return hub_fail(err, HUB_NOT_FOUND,
+                        "no minari-hub is running with the state directory %s: start one with `minari-hub "
+                        "serve`, or name "
+                        "its state directory with --state DIR",
+                        state);
     if (errno == EACCES)
         return hub_fail(err, HUB_DENIED,
-                        "the minari-hub on %s is another user's: ask as that user, or as root", state);
+                        "the minari-hub with the state directory %s belongs to another user: run this as "
+                        "that user, or as root",
+                        state);
     return hub_fail_errno(err, errno, "%s/%s", state, HUB_CONTROL_SOCKET);
 }
 

@@ -99,6 +99,6 @@ int main(int argc, char **argv)
     for (size_t i = 0; i < HUB_COUNT(commands); i++)
         if (strcmp(argv[1], commands[i].name) == 0)
             return run(&commands[i], argv + 2);
-    fprintf(stderr, "minari-hub: there is no command \"%s\"; see minari-hub help\n", argv[1]);
+    fprintf(stderr, "minari-hub: unknown command \"%s\"; see minari-hub help\n", argv[1]);
     return HUB_EXIT_USAGE;
 }

@@ -37,7 +37,7 @@ static int check(const char *root, const char *id)
     if (!minari_partial_each(root, on_partial, &search, NULL) && search.found)
         return CLI_OK;
     if (has(root, id, ""))
-        return cli_error(CLI_NOT_FOUND, "'%s' is no dataset: it has no data folder", cli_clean(id));
+        return cli_error(CLI_NOT_FOUND, "'%s' is not a dataset: it has no data folder", cli_clean(id));
     return cli_error(CLI_NOT_FOUND, "'%s' is not among the datasets of '%s'", cli_clean(id), cli_clean(root));
 }
 

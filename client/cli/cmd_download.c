@@ -218,7 +218,8 @@ static int all(struct download *d, const struct minari_download_options *o)
     struct cli *cli = d->cli;
     int code = CLI_OK;
     if (!cli->count && !cli->values[OPT_PREFIX])
-        return cli_error(CLI_USAGE, "say which: an ID, a pattern such as 'D4RL/door/*', or -p PREFIX");
+        return cli_error(CLI_USAGE,
+                         "name what to download: an ID, a pattern such as 'D4RL/door/*', or -p PREFIX");
     if (cli->count && cli->values[OPT_PREFIX])
         return cli_error(CLI_USAGE, "ids and --prefix cannot be combined");
     if (!cli->count)

@@ -78,7 +78,7 @@ static int fetch(struct cli *cli, const char *id, uint64_t episode, const struct
         const char *suffix = strcmp(info.media_type, "image/jpeg") == 0  ? ".jpg"
                              : strcmp(info.media_type, "image/png") == 0 ? ".png"
                                                                          : NULL;
-        cli_error(CLI_USAGE, "'%s' would not be what its name says: the rows come as %s",
+        cli_error(CLI_USAGE, "'%s' is not the name of such a file: the rows come as %s",
                   cli_clean(target->path), cli_clean(info.media_type));
         if (suffix)
             cli_hint("give it a name that ends in %s", suffix);
@@ -91,7 +91,7 @@ static int fetch(struct cli *cli, const char *id, uint64_t episode, const struct
     if (st)
         return cli_report(cli, &err);
     if (info.nonfinite)
-        cli_note(cli, "%llu values are not finite and stand as null; --format npy keeps them",
+        cli_note(cli, "%llu values are not finite and are written as null; --format npy keeps them",
                  (unsigned long long)info.nonfinite);
     return CLI_OK;
 }
@@ -138,17 +138,17 @@ static int find_episode(struct cli *cli, const char *id, const char *text, uint6
     const bool behind = text[0] == '-';
     const size_t digits = strspn(text + behind, "0123456789");
     if (!digits || digits > 18 || text[behind + digits])
-        return cli_error(CLI_USAGE, "'%s' is no episode number", cli_clean(text));
+        return cli_error(CLI_USAGE, "'%s' is not an episode number", cli_clean(text));
     *out = strtoull(text + behind, NULL, 10);
     if (!behind)
         return CLI_OK;
     const struct minari_episode_query query = {.sort = "-number", .limit = *out};
     if (!*out)
-        return cli_error(CLI_USAGE, "'%s' is no episode number", cli_clean(text));
+        return cli_error(CLI_USAGE, "'%s' is not an episode number", cli_clean(text));
     if (minari_episodes_each(cli->client, id, &query, on_last, &last, &err))
         return cli_report(cli, &err);
     if (last.seen < *out)
-        return cli_error(CLI_NOT_FOUND, "there is no episode %s: the dataset has %llu", cli_clean(text),
+        return cli_error(CLI_NOT_FOUND, "no episode %s: the dataset has %llu", cli_clean(text),
                          (unsigned long long)last.seen);
     *out = last.number;
     return CLI_OK;
@@ -163,10 +163,10 @@ int cli_get(struct cli *cli)
     struct minari_slice slice = {0};
     uint64_t episode = 0;
     if (cli->values[OPT_ROWS] && !slice_parse(cli->values[OPT_ROWS], &slice))
-        return cli_error(CLI_USAGE, "--rows is A:B, A:B:S or one row, as in Python, not '%s'",
+        return cli_error(CLI_USAGE, "--rows takes A:B, A:B:S or one row, as in Python, not '%s'",
                          cli_clean(cli->values[OPT_ROWS]));
     if (to_stdout && cli->terminal && strcmp(format, "json") != 0) {
-        cli_error(CLI_USAGE, "%s is not for a terminal", cli_clean(format));
+        cli_error(CLI_USAGE, "%s is binary: it is not written to a terminal", cli_clean(format));
         cli_hint("write it to a file with -o FILE, or to a pipe");
         return CLI_USAGE;
     }

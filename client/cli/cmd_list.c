@@ -196,14 +196,15 @@ static int list_local(struct cli *cli)
     struct partials partials = {.cli = cli};
     const char *root = cli_root();
     if (cli->values[OPT_REMOTE] || cli->values[OPT_SORT])
-        return cli_error(CLI_USAGE, "list local takes no --%s: it shows this machine, by name",
+        return cli_error(CLI_USAGE,
+                         "list local does not take --%s: it lists what is on this machine, by name",
                          cli->values[OPT_REMOTE] ? "remote" : "sort");
     int code = local_inspect(root, "", &list);
     const struct local_dataset **chosen = calloc(list.count + 1, sizeof *chosen);
     if (!chosen)
         code = cli_error(CLI_FAILED, "no memory for a list");
     if (code == CLI_NOT_FOUND) { /* no folder yet: an empty list, as for Minari */
-        cli_note(cli, "there is no folder '%s' yet: the first download makes it", cli_clean(root));
+        cli_note(cli, "the folder '%s' does not exist yet: the first download creates it", cli_clean(root));
         code = CLI_OK;
     }
     if (!code) {

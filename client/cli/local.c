@@ -58,7 +58,7 @@ static int run(const char *path, struct hub_buf *out)
     const char *argv[] = {program(), "--json", path, NULL};
     posix_spawn_file_actions_t actions;
     if (pipe2(ends, O_CLOEXEC))
-        return cli_error(CLI_FAILED, "no pipe: %s", strerror(errno));
+        return cli_error(CLI_FAILED, "cannot create a pipe: %s", strerror(errno));
     posix_spawn_file_actions_init(&actions);
     posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
     if (said >= 0)

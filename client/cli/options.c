@@ -174,7 +174,7 @@ bool cli_number(const struct cli *cli, enum cli_option option, uint64_t least, u
     *out = n;
     if (digits && !*end && n >= least && n <= most)
         return true;
-    cli_error(CLI_USAGE, "--%s is a number from %llu to %llu, not '%s'", cli_options[option].name,
+    cli_error(CLI_USAGE, "--%s must be a number from %llu to %llu, not '%s'", cli_options[option].name,
               (unsigned long long)least, (unsigned long long)most, cli_clean(text));
     return false;
 }

@@ -71,7 +71,7 @@ static int choose(struct cli *cli, const char *chosen)
     if (minari_remote_is_spoken(&cli->remote))
         return CLI_OK;
     cli_error(CLI_FAILED,
-              "the remote is %s (%s), which is no hub; this version lists and downloads from hubs only",
+              "the remote is %s (%s), which is not a hub; this version lists and downloads from hubs only",
               cli->remote.text, cli->remote.origin);
     cli_hint("point at one: --remote http://HOST[:PORT], or export MINARI_HUB_URL=http://HOST[:PORT]");
     cli_hint("a hub of your own over a folder of datasets: minari-hub serve --root DIR");
@@ -124,8 +124,9 @@ int cli_connect(struct cli *cli, const char *chosen, const char **id)
         !cli_number(cli, OPT_TIMEOUT, 1, 86400, 0, &timeout_s))
         return CLI_USAGE;
     if (!rate_of(cli->values[OPT_RATE], &rate))
-        return cli_error(CLI_USAGE,
-                         "--limit-rate is a number of bytes a second from 66K on, such as 500K or 20M");
+        return cli_error(
+            CLI_USAGE,
+            "--limit-rate must be a number of bytes per second, at least 66K, such as 500K or 20M");
     if (cli->client && !from_id)
         return CLI_OK;
     minari_client_free(cli->client);

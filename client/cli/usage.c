@@ -89,7 +89,7 @@ int cli_help_command(struct cli *cli)
 {
     const struct cli_command *command = cli->count ? cli_find_command(cli->arguments[0]) : NULL;
     if (cli->count && !command)
-        return cli_error(CLI_USAGE, "there is no command '%s': minari-cli help lists them",
+        return cli_error(CLI_USAGE, "unknown command '%s'; minari-cli help lists all commands",
                          cli_clean(cli->arguments[0]));
     cli_help(stdout, command);
     return CLI_OK;

@@ -36,11 +36,11 @@ static enum hub_status take_over(struct hub_remote_files *plan, const struct hub
                                  struct hub_error *err)
 {
     if (now->count != plan->count)
-        return hub_fail_as(err, HUB_CHANGED, "changed", "the files of '%s' are others now", plan->id);
+        return hub_fail_as(err, HUB_CHANGED, "changed", "the files of '%s' have changed", plan->id);
     for (size_t i = 0; i < plan->count; i++) {
         struct hub_remote_file *file = &plan->items[i];
         if (strcmp(file->path, now->items[i].path) != 0 || file->size != now->items[i].size)
-            return hub_fail_as(err, HUB_CHANGED, "changed", "'%s' is another file now", file->path);
+            return hub_fail_as(err, HUB_CHANGED, "changed", "'%s' has changed", file->path);
         if (now->items[i].has_sha256)
             learn(file, now->items[i].sha256);
     }
@@ -104,7 +104,7 @@ static enum hub_status answered(struct hub_fetch *fetch, enum hub_status st, str
     struct hub_remote_file *file = &q->asking->check->plan->items[q->file];
     q->used = false;
     if (st == HUB_NOT_FOUND)
-        return hub_fail_as(err, HUB_CHANGED, "changed", "'%s' is gone", file->path);
+        return hub_fail_as(err, HUB_CHANGED, "changed", "'%s' no longer exists", file->path);
     if (st)
         return st;
     if (fetch->answer.has_sha256)

@@ -67,10 +67,10 @@ static enum hub_status compare(struct hub_check *c, struct hub_error *err)
     char want[2 * HUB_SHA256_BYTES + 1], got[2 * HUB_SHA256_BYTES + 1];
     hub_hex(c->plan->items[first_bad].sha256, HUB_SHA256_BYTES, want);
     hub_hex(c->sums[first_bad], HUB_SHA256_BYTES, got);
-    return hub_fail_as(
-        err, HUB_CORRUPT, "digest-mismatch",
-        "'%s' is not what the hub has: its SHA-256 is %.16s..., the hub says %.16s... (%zu of %u files)",
-        c->plan->items[first_bad].path, got, want, bad, c->plan->count);
+    return hub_fail_as(err, HUB_CORRUPT, "digest-mismatch",
+                       "'%s' differs from the hub's file: its SHA-256 is %.16s..., the hub states %.16s... "
+                       "(%zu of %u files)",
+                       c->plan->items[first_bad].path, got, want, bad, c->plan->count);
 }
 
 enum hub_status hub_check_run(struct hub_check *c, struct hub_error *err)

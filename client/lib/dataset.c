@@ -77,7 +77,7 @@ static enum hub_status take_item(json_t *item, struct hub_view text, void *user,
     list->bytes += text.size;
     if (list->bytes > LISTING_BYTES)
         return hub_fail_as(err, HUB_TOO_BIG, "too-long",
-                           "the hub's list does not end after %zu MB: ask with a prefix",
+                           "the hub's list does not end after %zu MB: narrow it with a prefix",
                            list->bytes / 1000000);
     struct entry *e = &list->entries[list->count];
     *e = (struct entry){0};
@@ -178,8 +178,9 @@ static enum hub_status read_dataset(struct minari_client *client, const char *id
         client->remote.kind->describe(&client->remote, id, release, &dataset->text, &dataset->document, err));
     HUB_TRY(hub_summary_read(dataset->document, &dataset->summary, err));
     if (!hub_api_same_id(id, dataset->summary.id))
-        return hub_fail_as(err, HUB_CORRUPT, "protocol", "asked for '%.200s', the hub answers about '%.200s'",
-                           id, dataset->summary.id);
+        return hub_fail_as(err, HUB_CORRUPT, "protocol",
+                           "asked for '%.200s', but the hub answered about '%.200s'", id,
+                           dataset->summary.id);
     HUB_TRY(read_versions(dataset, err));
     const json_t *combined = json_object_get(dataset->document, "combined");
     HUB_TRY(hub_new(&dataset->combined, json_array_size(combined) + 1, sizeof *dataset->combined, err));

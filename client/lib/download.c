@@ -103,7 +103,7 @@ static enum hub_status fetch(struct job *j, struct hub_error *err)
     HUB_TRY(j->client->remote.kind->files(&j->client->remote, j->id, NULL, &j->plan, err));
     if (strcmp(j->plan.id, j->id) != 0)
         return hub_fail_as(err, HUB_CORRUPT, "protocol",
-                           "asked for the files of '%.200s', the hub lists those of '%.200s'", j->id,
+                           "asked for the files of '%.200s', but the hub listed those of '%.200s'", j->id,
                            j->plan.id);
     j->phase = MINARI_PHASE_TRANSFER;
     HUB_TRY(hub_staging_plan(&j->staging, &j->plan,
@@ -113,7 +113,7 @@ static enum hub_status fetch(struct job *j, struct hub_error *err)
         char kept[HUB_SIZE_CHARS], all[HUB_SIZE_CHARS];
         hub_number_size(j->staging.bytes_kept, kept);
         hub_number_size(j->plan.bytes, all);
-        say(o, "%s: going on, %s of %s are there from before", j->id, kept, all);
+        say(o, "%s: resuming, %s of %s are already here", j->id, kept, all);
     }
     j->transfer = (struct hub_transfer){.client = j->client,
                                         .staging = &j->staging,
@@ -254,12 +254,12 @@ static enum hub_status decide(const struct minari_dataset *dataset, const struct
         say(o, "%s: %.*s", s->id, (int)notices.size - 1, notices.data);
     if (!o->any_format && strncmp(s->format, "minari", 6) != 0)
         return hub_fail_as(err, HUB_INVALID, "not-a-minari-dataset",
-                           "'%s' is of format %.40s, which Minari does not read", s->id, s->format);
+                           "'%s' is in the format %.40s, which Minari does not read", s->id, s->format);
     if (why && !o->force)
         return hub_fail_as(err, HUB_UNSUPPORTED, "not-ready", "'%.200s' is %s%s%.200s", s->id, word,
                            *why ? ": " : "", why);
     if (why)
-        say(o, "%s: it is %s%s%s; its files come as they are", s->id, word, *why ? ": " : "", why);
+        say(o, "%s: it is %s%s%s; its files are downloaded as they are", s->id, word, *why ? ": " : "", why);
     return HUB_OK;
 }
 

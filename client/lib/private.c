@@ -93,8 +93,8 @@ enum hub_status hub_private_open(const char *root, bool make, struct hub_private
     if (why != EPERM && why != ENOTDIR && why != ELOOP)
         return hub_fail_errno(err, why, "'%s' cannot be opened", out->path);
     return hub_fail(err, HUB_DENIED,
-                    "'%s' is not a folder of ours alone, and without one nothing can be kept safely there: "
-                    "check who may write in '%s', or choose another folder",
+                    "'%s' is not private to this user, so nothing can be kept safely in it: check who may "
+                    "write in '%s', or choose another folder",
                     out->path, root);
 }
 

@@ -51,7 +51,7 @@ static enum hub_status not_a_dataset(const char *id, enum hub_status status, str
 {
     return hub_fail_as(
         err, status, "not-a-dataset",
-        "'%s' is there and is no dataset: it has neither a data folder nor the record of a download", id);
+        "'%s' exists but is not a dataset: it has neither a data folder nor the record of a download", id);
 }
 
 /* ---- the pair of renames: its journal is a file in "replace", of names relative to root and folder ---- */
@@ -201,7 +201,7 @@ enum hub_status hub_publish(const struct hub_private *place, const char *id, con
     const int why = errno;
     if (is_there(m.parent, m.name))
         return may_replace ? replace(place, id, tree, &m, pair, err)
-                           : hub_fail(err, HUB_EXISTS, "'%s' is there already", id);
+                           : hub_fail(err, HUB_EXISTS, "'%s' already exists", id);
     /* a file system without RENAME_NOREPLACE: rename(2) over nothing, or over an empty folder at worst */
     if ((why == EINVAL || why == ENOSYS || why == ENOTSUP) &&
         renameat(place->folder, tree, m.parent, m.name) == 0)

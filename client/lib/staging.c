@@ -123,7 +123,7 @@ static enum hub_status allocate(struct hub_staging *s, struct hub_error *err)
     for (size_t i = 0; i < plan->count; i++) {
         const uint64_t n = hub_segment_count(plan->items[i].size, s->segment_bytes);
         if (n > MAX_SEGMENTS || s->segment_total + n > MAX_SEGMENTS)
-            return hub_fail(err, HUB_TOO_BIG, "too many segments: ask for larger ones");
+            return hub_fail(err, HUB_TOO_BIG, "too many segments: choose larger ones");
         s->files[i] = (struct hub_staged_file){
             .base = s->segment_total, .segments = (uint32_t)n, .missing = (uint32_t)n};
         s->segment_total += n;
@@ -209,7 +209,7 @@ static enum hub_status recover(struct hub_staging *s, enum hub_status (*tick)(vo
     HUB_TRY(hub_fs_read_fd(s->journal, &records, err));
     hub_journal_read(hub_buf_view(&records), claim, s, &valid);
     if (ftruncate(s->journal, (off_t)valid))
-        return hub_fail_errno(err, errno, "'%s/journal' cannot be cut", s->path);
+        return hub_fail_errno(err, errno, "'%s/journal' cannot be truncated", s->path);
     for (size_t i = 0; i < s->plan->count; i++) {
         HUB_TRY(tick(user, err));
         prove_file(s, (uint32_t)i, buffer);

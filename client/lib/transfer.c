@@ -58,12 +58,12 @@ static enum hub_status reserve(int fd, const struct hub_remote_file *item, struc
     if (fstat(fd, &st) || !S_ISREG(st.st_mode))
         return hub_fail(err, HUB_DENIED, "'%s' is not a regular file in the staging place", item->path);
     if ((uint64_t)st.st_size > item->size && ftruncate(fd, (off_t)item->size))
-        return hub_fail_errno(err, errno, "'%s' cannot be cut", item->path);
+        return hub_fail_errno(err, errno, "'%s' cannot be truncated", item->path);
     if (item->size && fallocate(fd, 0, 0, (off_t)item->size) &&
         (errno == ENOSPC || errno == EDQUOT || errno == EFBIG))
         return hub_fail_errno(err, errno, "'%s' of %" PRIu64 " bytes", item->path, item->size);
     if (ftruncate(fd, (off_t)item->size))
-        return hub_fail_errno(err, errno, "'%s' cannot be made", item->path);
+        return hub_fail_errno(err, errno, "'%s' cannot be created", item->path);
     return HUB_OK;
 }
 

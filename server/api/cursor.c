@@ -31,11 +31,11 @@ enum hub_status hub_cursor_decode(struct hub_view text, const char *scope, struc
     if (!tie || (key[1] != '0' && key[1] != '1') || (size_t)(tie - key) > sizeof out->key ||
         strlen(tie + 1) >= sizeof out->tie)
         return hub_fail_about(err, HUB_INVALID, "bad-cursor", "cursor", text.data,
-                              "this cursor was not made here; start again without one");
+                              "invalid cursor for this listing; start again without one");
     *key = *tie = '\0';
     if (strcmp(plain, scope) != 0)
         return hub_fail_about(err, HUB_INVALID, "bad-cursor", "cursor", text.data,
-                              "this cursor belongs to another sort or filter; keep both while paging");
+                              "this cursor was made for another sort or filter; keep both while paging");
     snprintf(out->scope, sizeof out->scope, "%s", scope);
     out->behind = key[1] == '1';
     snprintf(out->key, sizeof out->key, "%s", key + 2);
@@ -72,7 +72,7 @@ enum hub_status hub_page_read(const struct hub_request *request, const char *con
     HUB_TRY(hub_request_known(request, parameters, err));
     HUB_TRY(hub_request_int(request, "limit", &limit, &present, err));
     if (limit < 1 || limit > 1000)
-        return hub_request_wrong(request, "limit", err, "limit is 1 to 1000");
+        return hub_request_wrong(request, "limit", err, "limit must be from 1 to 1000");
     const struct hub_view cursor = hub_request_query(request, "cursor");
     out->limit = (uint32_t)limit;
     out->goes_on = cursor.data;

@@ -199,7 +199,8 @@ static enum hub_status check_of_rows(const struct hub_request *request, struct h
     static const char *const of_rows[] = {"start", "stop", "step", "final", "format", "nonfinite"};
     for (size_t i = 0; i < HUB_COUNT(of_rows); i++)
         if (hub_request_query(request, of_rows[i]).data)
-            return hub_request_wrong(request, of_rows[i], err, "%s goes with fields=: say whose rows",
+            return hub_request_wrong(request, of_rows[i], err,
+                                     "%s needs fields=, which names the fields whose rows are meant",
                                      of_rows[i]);
     return HUB_OK;
 }

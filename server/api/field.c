@@ -64,7 +64,7 @@ static enum hub_status read_range(const struct hub_request *request, struct hub_
     HUB_TRY(hub_request_int(request, "step", &range->step, &range->has_step, err));
     HUB_TRY(hub_request_int(request, "row", &range->row, &range->has_row, err));
     if (range->has_row && (range->has_start || range->has_stop || range->has_step))
-        return hub_request_wrong(request, "row", err, "row stands alone: without start, stop and step");
+        return hub_request_wrong(request, "row", err, "row cannot be combined with start, stop or step");
     HUB_TRY(hub_request_choice(request, "nonfinite", how, &which, err));
     *nonfinite = which < 0 ? HUB_NONFINITE_NULL : (enum hub_nonfinite)which;
     return HUB_OK;

@@ -31,7 +31,7 @@ enum hub_status hub_readyz_show(struct hub_request *request, struct hub_response
     if (!progress.walked && progress.trouble[0])
         return hub_fail_as(
             err, HUB_BUSY, "starting",
-            "the roots could not be read to the end; it is tried again by itself, and the log says why");
+            "the roots could not be read completely; the hub tries again, and its log says why");
     if (!progress.walked)
         return hub_fail_as(err, HUB_BUSY, "starting",
                            "the roots are being read: %" PRIu64 " directories so far, now '%.200s'",

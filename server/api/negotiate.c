@@ -65,5 +65,5 @@ enum hub_status hub_negotiate(const struct hub_request *request, struct hub_enco
         return HUB_OK;
     char list[HUB_REPRESENTATIONS_CHARS];
     hub_representations_list(HUB_LIST_NAMES, list);
-    return hub_request_wrong(request, "format", err, "format is one of %s", list);
+    return hub_request_wrong(request, "format", err, "format must be one of %s", list);
 }

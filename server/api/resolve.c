@@ -41,7 +41,7 @@ static enum hub_status respell(struct hub_view id, struct hub_buf *out, struct h
     if (st != HUB_INVALID)
         return st;
     return hub_fail_about(err, HUB_INVALID, "bad-id", "id", id.data,
-                          "in an id a backslash begins \\xhh: \\x5c is the backslash itself");
+                          "in an id a backslash begins an escape \\xhh; the backslash itself is \\x5c");
 }
 
 /* Members of the problem: what there is instead. The versions of this name, and ids spelled nearly so. */
@@ -72,7 +72,8 @@ static enum hub_status not_found(struct hub_request *request, struct hub_respons
         return HUB_AGAIN;
     response->problem_extra = alternatives(snapshot, id);
     return release.data ? hub_fail_about(err, HUB_NOT_FOUND, "dataset-not-found", "id", id.data,
-                                         "no version of '%s' that Minari %s reads", id.data, release.data)
+                                         "no version of '%s' is read by release %s of its library", id.data,
+                                         release.data)
                         : hub_fail_about(err, HUB_NOT_FOUND, "dataset-not-found", "id", id.data,
                                          "no dataset '%s'", id.data);
 }
@@ -87,7 +88,7 @@ static enum hub_status not_inspected(struct hub_scanner *scanner, const struct h
                                      struct hub_error *err)
 {
     hub_scanner_prioritize(scanner, summary->id);
-    return hub_fail_as(err, HUB_BUSY, "pending", "'%s' is not inspected yet%s%s", summary->id,
+    return hub_fail_as(err, HUB_BUSY, "pending", "'%s' has not been inspected yet%s%s", summary->id,
                        *summary->reason ? ": " : "", summary->reason);
 }
 
@@ -96,7 +97,8 @@ enum hub_status hub_resolve_changed(struct hub_app *app, const struct hub_summar
 {
     hub_scanner_prioritize(app->scanner, summary->id);
     return hub_fail_as(err, HUB_CHANGED, "dataset-changing",
-                       "a file of '%s' is not what was indexed; it is being inspected again", summary->id);
+                       "a file of '%s' has changed since it was indexed; the dataset is inspected again",
+                       summary->id);
 }
 
 static enum hub_status revision_gone(const struct hub_request *request, const struct hub_summary *summary,
@@ -114,7 +116,7 @@ static enum hub_status check_revision(const struct hub_request *request, struct 
     const struct hub_view revision = hub_request_query(request, "revision");
     if (!revision.data || (revision.size == 40 && strspn(revision.data, "0123456789abcdef") == 40))
         return HUB_OK;
-    return hub_request_wrong(request, "revision", err, "revision is 40 digits of lower-case hexadecimal");
+    return hub_request_wrong(request, "revision", err, "revision must be 40 lower-case hexadecimal digits");
 }
 
 enum hub_status hub_resolve_release(const struct hub_request *request, struct hub_view *out,
@@ -124,7 +126,8 @@ enum hub_status hub_resolve_release(const struct hub_request *request, struct hu
     *out = hub_request_query(request, "for");
     if (!out->data || hub_version_parse(*out, &version, NULL) == HUB_OK)
         return HUB_OK;
-    return hub_request_wrong(request, "for", err, "for is a release of Minari, such as 0.4.3");
+    return hub_request_wrong(request, "for", err,
+                             "for must be a release of the dataset's library, such as 0.4.3");
 }
 
 static enum hub_status find_summary(struct hub_request *request, struct hub_response *response,
@@ -292,5 +295,6 @@ enum hub_status hub_resolve_conditions(struct hub_request *request, struct hub_r
     case HUB_PRECONDITION_FAILED:
         break;
     }
-    return hub_fail_as(err, HUB_INVALID, "precondition-failed", "the representation here is %s", etag);
+    return hub_fail_as(err, HUB_INVALID, "precondition-failed", "this resource is available only as %s",
+                       etag);
 }

@@ -25,7 +25,7 @@ static enum hub_status one_row(const struct hub_row_range *range, uint64_t rows,
 {
     const int64_t row = range->row < 0 ? range->row + (int64_t)rows : range->row;
     if (row < 0 || (uint64_t)row >= rows)
-        return hub_fail_as(err, HUB_INVALID, "bad-slice", "row %lld is outside of the %llu rows there",
+        return hub_fail_as(err, HUB_INVALID, "bad-slice", "row %lld is out of range: there are %llu rows",
                            (long long)range->row, (unsigned long long)rows);
     *out = (struct hub_slice){(uint64_t)row, 1, 1};
     return HUB_OK;
@@ -38,7 +38,7 @@ static enum hub_status whole_value(const struct hub_row_range *range, struct hub
     const bool cut = range->has_row || range->has_start || range->has_stop || range->has_step;
     if (cut && !range->of_several)
         return hub_fail_as(err, HUB_INVALID, "bad-slice",
-                           "this is a single value: ask without start, stop, step and row");
+                           "this field is a single value: ask without start, stop, step and row");
     *out = (struct hub_slice){0, 1, 1};
     return HUB_OK;
 }

@@ -254,15 +254,17 @@ static enum hub_status admit(struct hub_exchange *x, const struct hub_guard_fact
     x->request.ceiling_ms = x->route->ceiling_ms;
     if (!facts->announced && (facts->method == HUB_POST || facts->method == HUB_PUT)) {
         x->close = true; /* its length may have been lost on the way: what follows is nobody's request */
-        return hub_fail_as(&x->error, HUB_INVALID, "bad-request", "the body's length is not announced");
+        return hub_fail_as(&x->error, HUB_INVALID, "bad-request",
+                           "the request does not state the length of its body");
     }
     if (x->request.trailing_slash)
         return redirect(x);
     size_t limit = x->route->body_limit;
     if (facts->has_body && limit == 0)
-        return hub_fail(&x->error, HUB_TOO_BIG, "no request body is taken here");
+        return hub_fail(&x->error, HUB_TOO_BIG, "this resource takes no request body");
     if (facts->content_length > limit)
-        return hub_fail(&x->error, HUB_TOO_BIG, "a request body of at most %zu bytes is taken here", limit);
+        return hub_fail(&x->error, HUB_TOO_BIG, "this resource takes a request body of at most %zu bytes",
+                        limit);
     return HUB_OK;
 }
 
@@ -369,7 +371,7 @@ static enum hub_status requeue(struct hub_exchange *x)
 enum hub_status hub_exchange_run(struct hub_exchange *x)
 {
     if (atomic_load_explicit(&x->watch.gone, memory_order_relaxed)) {
-        hub_exchange_fail(x, HUB_CANCELLED, "draining", "nobody waits for the answer");
+        hub_exchange_fail(x, HUB_CANCELLED, "draining", "the client is gone");
         return HUB_OK;
     }
     if (!x->request.may_block) {

@@ -305,7 +305,7 @@ enum hub_status hub_request_choice(const struct hub_request *request, const char
     *out = text.data ? find_word(words, text.data) : -1;
     return *out >= 0 || !text.data
                ? HUB_OK
-               : hub_request_wrong(request, name, err, "%s is one of %s", name, list_words(words, list));
+               : hub_request_wrong(request, name, err, "%s must be one of %s", name, list_words(words, list));
 }
 
 enum hub_status hub_request_flag(const struct hub_request *request, const char *name, bool *out,
@@ -315,7 +315,7 @@ enum hub_status hub_request_flag(const struct hub_request *request, const char *
     const struct hub_view text = hub_request_query(request, name);
     const int which = text.data ? find_word(words, text.data) : 0;
     *out = which > 1;
-    return which >= 0 ? HUB_OK : hub_request_wrong(request, name, err, "%s is true or false", name);
+    return which >= 0 ? HUB_OK : hub_request_wrong(request, name, err, "%s must be true or false", name);
 }
 
 enum hub_status hub_request_sort(const struct hub_request *request, const char *const *words, unsigned *which,
@@ -326,9 +326,10 @@ enum hub_status hub_request_sort(const struct hub_request *request, const char *
     *descending = sort.size && sort.data[0] == '-';
     const int found = sort.data ? find_word(words, sort.data + *descending) : 0;
     *which = (unsigned)found;
-    return found >= 0 ? HUB_OK
-                      : hub_request_wrong(request, "sort", err, "sort is one of %s, with - for descending",
-                                          list_words(words, list));
+    return found >= 0
+               ? HUB_OK
+               : hub_request_wrong(request, "sort", err, "sort must be one of %s, with - for descending",
+                                   list_words(words, list));
 }
 
 enum hub_status hub_request_int(const struct hub_request *request, const char *name, int64_t *value,

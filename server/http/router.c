@@ -132,7 +132,7 @@ enum hub_status hub_route_find(struct hub_request *request, const struct hub_rou
     request->capture_count = 0;
     if (!allow[0])
         return hub_fail_as(err, HUB_NOT_FOUND, "route-not-found",
-                           "there is nothing at %.200s; /openapi.json lists what is", request->target);
+                           "no resource at %.200s; /openapi.json lists all resources", request->target);
     return hub_fail_as(err, HUB_INVALID, "method-not-allowed", "this method is not allowed here; allowed: %s",
                        allow);
 }

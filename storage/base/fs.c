@@ -210,9 +210,9 @@ static enum hub_status make_failed(const char *path, int why, struct hub_error *
 {
     char user[HUB_USER_BYTES];
     if (why != EACCES && why != EPERM)
-        return hub_fail_errno(err, why == EEXIST ? ENOTDIR : why, "directory '%s' cannot be made", path);
+        return hub_fail_errno(err, why == EEXIST ? ENOTDIR : why, "directory '%s' cannot be created", path);
     hub_fs_user(user);
-    return hub_fail_errno(err, why, "directory '%s' cannot be made by user %s", path, user);
+    return hub_fail_errno(err, why, "directory '%s' cannot be created by user %s", path, user);
 }
 
 enum hub_status hub_fs_make_dirs(int directory, const char *path, unsigned mode, struct hub_error *err)
@@ -220,7 +220,7 @@ enum hub_status hub_fs_make_dirs(int directory, const char *path, unsigned mode,
     char prefix[PATH_MAX];
     const size_t size = strlen(path);
     if (size >= sizeof(prefix))
-        return hub_fail_errno(err, ENAMETOOLONG, "a directory cannot be made");
+        return hub_fail_errno(err, ENAMETOOLONG, "a directory cannot be created");
     memcpy(prefix, path, size + 1);
     for (size_t i = 1; i <= size; i++) {
         if (path[i] != '/' && path[i] != '\0')
@@ -261,7 +261,7 @@ static enum hub_status read_names(DIR *dir, const char *path, size_t max, struct
         if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
             continue;
         if (*count == max)
-            return hub_fail(err, HUB_TOO_BIG, "'%s' holds more than %zu names", path, max);
+            return hub_fail(err, HUB_TOO_BIG, "'%s' contains more than %zu names", path, max);
         ++*count;
         HUB_TRY(hub_buf_add(out, &entry->d_type, 1, err));
         HUB_TRY(hub_buf_add(out, entry->d_name, strlen(entry->d_name) + 1, err));

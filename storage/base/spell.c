@@ -66,10 +66,9 @@ enum hub_status hub_unspell(struct hub_view text, struct hub_buf *out, struct hu
             const int low = whole ? hub_hex_digit(text.data[i + 3]) : -1;
             byte = (char)(high < 0 || low < 0 ? 0 : high << 4 | low);
             if (!byte || byte == '/')
-                return hub_fail(
-                    err, HUB_INVALID,
-                    "a backslash begins \\xhh, a byte that is written in hexadecimal (\\x5c is the "
-                    "backslash itself)");
+                return hub_fail(err, HUB_INVALID,
+                                "a backslash begins an escape \\xhh, a byte in hexadecimal; the backslash "
+                                "itself is \\x5c");
             i += 3;
         }
         HUB_TRY(hub_buf_add(out, &byte, 1, err));

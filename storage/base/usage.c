@@ -413,5 +413,5 @@ enum hub_status hub_usage_write(const struct hub_usage *usage, const char *what,
             kinds[i].write(&w);
             return w.status;
         }
-    return hub_fail(err, HUB_INVALID, "\"%.40s\" is none of man, bash, zsh and fish", what);
+    return hub_fail(err, HUB_INVALID, "\"%.40s\" is not one of man, bash, zsh and fish", what);
 }

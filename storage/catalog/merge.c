@@ -146,9 +146,10 @@ static enum hub_status report_duplicates(struct hub_publication *p, const uint32
 {
     for (uint32_t i = 0; i < p->draft->part_count; i++)
         if (dropped[i])
-            HUB_TRY(hub_publication_problem(p, "duplicate-episode", part_name(p, i), err,
-                                            "episode %lld is there already: %u of its episodes are left out",
-                                            (long long)example[i], dropped[i]));
+            HUB_TRY(hub_publication_problem(
+                p, "duplicate-episode", part_name(p, i), err,
+                "episode %lld is already in an earlier part: %u of its episodes are left out",
+                (long long)example[i], dropped[i]));
     return HUB_OK;
 }
 

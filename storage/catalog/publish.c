@@ -294,7 +294,7 @@ static enum hub_status publish(struct hub_publication *all, const struct hub_dra
         HUB_TRY(make_room(catalog->index, true, err));
     enum hub_status st = write_drafts(all, count, err);
     if (large && make_room(catalog->index, false, NULL))
-        return hub_fail(err, HUB_IO, "the catalogue's cache cannot be made small again");
+        return hub_fail(err, HUB_IO, "the catalogue's cache cannot be shrunk again");
     if (st)
         return st;
     for (uint32_t i = 0; i < count; i++) {

@@ -114,7 +114,8 @@ static enum hub_status try_index(const char *path, bool check, struct hub_db **o
     int version = 0;
     enum hub_status st = hub_db_user_version(db, &version, err);
     if (!st && version != 0 && version != INDEX_FORMAT)
-        st = hub_fail(err, HUB_CORRUPT, "it has format %d, this minari-hub writes %d", version, INDEX_FORMAT);
+        st =
+            hub_fail(err, HUB_CORRUPT, "it has version %d, this minari-hub writes %d", version, INDEX_FORMAT);
     if (!st && check)
         st = hub_db_quick_check(db, err);
     if (!st && version == 0)

@@ -16,8 +16,8 @@ enum {
 
 #define TEXT_LIMIT (64 * MIB)
 
-/* The axes of an array: rows (unless a single row stands `bare`), those of the variant, and perhaps one more.
- */
+/* The axes of an array: rows (unless a single row stands `bare`), those of the variant, and perhaps one
+ * more. */
 struct axes {
     uint64_t dims[HUB_MAX_RANK + 2];
     unsigned count;
@@ -124,7 +124,8 @@ static enum hub_status open_items(struct hub_buf *out, uint64_t items, uint64_t 
     uint64_t bytes;
     if (__builtin_mul_overflow(items, width, &bytes) || bytes >= out->limit)
         return hub_fail(err, HUB_TOO_BIG,
-                        "rows padded to their longest, %" PRIu64 " bytes, are too much: ask for fewer rows",
+                        "rows padded to the longest take %" PRIu64
+                        " bytes, which is too much: ask for fewer rows",
                         width);
     HUB_TRY(hub_buf_reserve(out, (size_t)bytes, err));
     *to = (uint8_t *)out->data + out->size;
@@ -145,7 +146,7 @@ enum hub_status hub_npy_text(const struct hub_rows *rows, bool bare, struct hub_
 {
     const struct hub_variant *v = &rows->variant;
     if (v->kind != HUB_KIND_FIXED && v->kind != HUB_KIND_VAR)
-        return hub_fail(err, HUB_INVALID, "these rows are no text");
+        return hub_fail(err, HUB_INVALID, "these rows are not text");
     const uint64_t items = item_count(rows),
                    width = HUB_MAX(longest(rows, true), 1); /* numpy has no <U0 data */
     if (items && width > TEXT_LIMIT / 4 / items)

@@ -224,7 +224,8 @@ static enum hub_status check_name(const struct hub_encoding *e, const char *name
     for (uint32_t i = 0; i < e->count; i++)
         if (strcmp(e->fields[i].name, name) == 0)
             return hub_fail_as(err, HUB_NOT_ACCEPTABLE, "not-acceptable",
-                               "'%.200s' would stand twice in one npz: ask for these fields apart", name);
+                               "two fields would be named '%.200s' in one npz: ask for them separately",
+                               name);
     return HUB_OK;
 }
 

@@ -126,7 +126,7 @@ static enum hub_status check_time(struct hub_run *run, struct hub_error *err)
                            run->wall_ms);
     if (run->eof && !run->ended && now >= run->eof_ms + GRACE_MS)
         return hub_fail_as(err, HUB_CORRUPT, "inspector-lied",
-                           "the inspector child stopped talking in the middle");
+                           "the inspector child broke off in the middle of its report");
     return HUB_OK;
 }
 
@@ -207,7 +207,7 @@ static enum hub_status judge_exit(const struct hub_run *run, struct hub_error *e
                                "the inspector child failed with exit code %d", WEXITSTATUS(run->exit_status));
         return run->ended ? HUB_OK
                           : hub_fail_as(err, HUB_CORRUPT, "inspector-lied",
-                                        "the inspector child stopped talking in the middle");
+                                        "the inspector child broke off in the middle of its report");
     case SIGSYS:
         return hub_fail_as(err, HUB_CORRUPT, "inspector-stopped",
                            "the sandbox stopped the inspector child: it made a system call that reading "

@@ -84,7 +84,7 @@ enum hub_status hub_problem_read(const struct hub_answer *answer, struct hub_vie
         !strcmp(answer->type, "application/problem+json") || !strcmp(answer->type, "application/json");
     if (!is_json || !read_document(body, status, e)) {
         if (answer->status == 0)
-            return hub_fail_as(e, HUB_CORRUPT, "protocol", "the answer is not HTTP as a hub speaks it");
+            return hub_fail_as(e, HUB_CORRUPT, "protocol", "the answer is not valid HTTP");
         hub_fail(e, status, "the server answered %u", answer->status);
         if (status == HUB_IO)
             snprintf(e->problem, sizeof e->problem, "upstream");

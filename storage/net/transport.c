@@ -315,7 +315,7 @@ static enum hub_status transport_error(struct slot *s, CURLcode code)
     if (code == CURLE_OUT_OF_MEMORY)
         return hub_no_memory(e);
     if (code == CURLE_PEER_FAILED_VERIFICATION || code == CURLE_SSL_CERTPROBLEM)
-        return hub_fail_as(e, HUB_IO, "unreachable", "the certificate of %.200s does not hold: %s", url,
+        return hub_fail_as(e, HUB_IO, "unreachable", "the certificate of %.200s is not valid: %s", url,
                            curl_easy_strerror(code));
     return hub_fail_as(e, HUB_CORRUPT, "protocol", "%s (%.200s)", curl_easy_strerror(code), url);
 }
@@ -343,8 +343,8 @@ static enum hub_status redirect(struct slot *s)
     bool elsewhere = true;
     const char *from = s->fetch->url;
     if (curl_easy_getinfo(s->easy, CURLINFO_REDIRECT_URL, &to) || !to)
-        return hub_fail_as(&s->error, HUB_CORRUPT, "protocol", "the server answered %u without a place to go",
-                           s->fetch->answer.status);
+        return hub_fail_as(&s->error, HUB_CORRUPT, "protocol",
+                           "the server answered %u without saying where to go", s->fetch->answer.status);
     if (s->redirects++ == MAX_REDIRECTS)
         return hub_fail_as(&s->error, HUB_CORRUPT, "protocol", "more than %d redirects from %.200s",
                            MAX_REDIRECTS, from);
@@ -352,7 +352,8 @@ static enum hub_status redirect(struct slot *s)
         return hub_fail_as(&s->error, HUB_CORRUPT, "protocol", "a redirect to %.200s is not followed", to);
     if (elsewhere && !s->transport->options.other_hosts)
         return hub_fail_as(&s->error, HUB_DENIED, "other-host",
-                           "the hub sends us to another host, which is not followed unasked: %.200s", to);
+                           "the hub redirects to another host, which is followed only when asked for: %.200s",
+                           to);
     HUB_TRY(hub_dup(&copy, to, &s->error));
     free(s->location);
     s->location = copy;

@@ -211,7 +211,8 @@ static enum hub_status find_file(const struct hub_find *find, struct hub_error *
         dirname(folder); /* cuts in place */
     }
     return found ? HUB_OK
-                 : hub_fail(err, HUB_NOT_FOUND, "%s is no dataset by itself, nor is its folder", find->path);
+                 : hub_fail(err, HUB_NOT_FOUND, "%s is not a dataset by itself, and neither is its folder",
+                            find->path);
 }
 
 enum hub_status hub_find_datasets(const struct hub_find *find, struct hub_error *err)

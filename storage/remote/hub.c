@@ -14,7 +14,7 @@ enum hub_status hub_api_url(const struct hub_remote *remote, const char *id, con
                             struct hub_buf *out, struct hub_error *err)
 {
     if (remote->kind != &hub_remote_hub)
-        return hub_fail(err, HUB_UNSUPPORTED, "'%.200s' is no hub: it has datasets and files only",
+        return hub_fail(err, HUB_UNSUPPORTED, "'%.200s' is not a hub: it has datasets and files only",
                         remote->base);
     HUB_TRY(hub_buf_addf(out, err, "%s/api/v1/datasets", remote->base));
     if (!id)
@@ -166,7 +166,7 @@ static enum hub_status read_files(const json_t *document, const char *id, const 
         return hub_fail_as(err, HUB_CORRUPT, "protocol", "the list of files of '%s' is not a hub's", id);
     if (!hub_api_same_id(id, full))
         return hub_fail_as(err, HUB_CORRUPT, "protocol",
-                           "asked for the files of '%.200s', the hub lists those of '%.200s'", id, full);
+                           "asked for the files of '%.200s', but the hub listed those of '%.200s'", id, full);
     if (revision && strcmp(now, revision) != 0)
         return hub_fail_as(err, HUB_CHANGED, "revision-gone", "'%s' is now at revision %.40s", id, now);
     if (!(out->id = strdup(full)) || !(out->revision = strdup(now)))
@@ -177,7 +177,7 @@ static enum hub_status read_files(const json_t *document, const char *id, const 
         const json_t *size = json_object_get(item, "size");
         HUB_TRY(hub_path_check(path, err));
         if (!json_is_integer(size) || json_integer_value(size) < 0)
-            return hub_fail_as(err, HUB_CORRUPT, "protocol", "the hub gives no size of '%s'", path);
+            return hub_fail_as(err, HUB_CORRUPT, "protocol", "the hub does not state the size of '%s'", path);
         HUB_TRY(hub_remote_files_add(out, path, (uint64_t)json_integer_value(size),
                                      hub_member_text(item, "sha256"), err));
     }

@@ -33,7 +33,7 @@ enum hub_status hub_remote_open(const char *address, const struct hub_transport_
     struct hub_view rest;
     const struct hub_remote_row *row = hub_remote_find(hub_view_of(address), &rest);
     if (!row || !row->kind)
-        return hub_fail(err, HUB_UNSUPPORTED, "'%.200s' is no remote that can be spoken to", address);
+        return hub_fail(err, HUB_UNSUPPORTED, "this version cannot talk to '%.200s'", address);
     *out = (struct hub_remote){.kind = row->kind, .base = strdup(address)};
     HUB_TRY(hub_allocated(out->base, err));
     return hub_transport_new(options, &out->transport, err);

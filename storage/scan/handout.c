@@ -147,13 +147,12 @@ static enum hub_status hand_out_locked(struct hub_walking *w, const struct hub_f
     bool clash = false, shortened = false;
     HUB_TRY(find_id(w, f, &id, &clash, &shortened, err));
     if (clash)
-        HUB_TRY(
-            hub_fileset_problem(files, "id-shared", "", err,
-                                "two datasets would have the id of this one: they are told apart by their "
-                                "names or those of their roots (--root NAME=DIR)"));
+        HUB_TRY(hub_fileset_problem(files, "id-shared", "", err,
+                                    "another dataset would have the same id: both are distinguished by their "
+                                    "names, or by those of their roots (--root NAME=DIR)"));
     if (shortened)
         HUB_TRY(hub_fileset_problem(files, "id-shortened", "", err,
-                                    "its path is too long for an id: a name was made of it"));
+                                    "its path is too long for an id: a shorter name was derived from it"));
     struct hub_found_dataset dataset = {.root = f->node->root,
                                         .id = id.data,
                                         .path = f->node->path,

@@ -81,7 +81,7 @@ enum hub_status hub_sink_fact(struct hub_sink *sink, const char *key, struct hub
         return hub_fail(err, HUB_INVALID, "the driver reports an unknown fact: %s", key);
     if (sink->facts_sent >> index & 1)
         return hub_sink_problem(sink, "repeated-metadata", hub_view_of(key), err,
-                                "stated twice; the first stands");
+                                "stated twice; the first one counts");
     if (kind == HUB_FACT_STRING)
         HUB_TRY(hub_sink_fit(sink, 2, &text, HUB_MAX_TEXT, false, err));
     else if (kind == HUB_FACT_JSON)

@@ -200,7 +200,7 @@ def test_the_commands_ask_the_running_hub(trouble, state):
 def test_without_a_hub_the_commands_say_so(tmp_path):
     for command in ("status", "problems"):
         said = hub_command(str(tmp_path), command)
-        assert said.returncode == 4 and "no minari-hub runs on the state directory" in said.stderr
+        assert said.returncode == 4 and "no minari-hub is running with the state directory" in said.stderr
         assert "minari-hub serve" in said.stderr
 
 

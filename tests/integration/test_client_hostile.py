@@ -306,7 +306,7 @@ def test_a_hub_that_went_away(big, tmp_path):
     assert "trying again in" in r.err and "attempt 2 failed" in r.err
     assert "trying again" not in cli.run("download", ID, "--attempts", "3", "--quiet", expect=4).err
     big.fault = None
-    assert re.search(r"going on, [12]\d\.\d MB of 42\.0 MB are there from before", cli.run("download", ID, expect=0).err)
+    assert re.search(r"resuming, [12]\d\.\d MB of 42\.0 MB are already here", cli.run("download", ID, expect=0).err)
 
 
 def test_answers_that_never_end(small, tmp_path):
@@ -445,7 +445,7 @@ def test_kill_9_and_go_on(big, tmp_path):
         p.communicate()
         nothing_published(cli)
     r = cli.run("download", ID, expect=0)
-    assert "going on" in r.err
+    assert "resuming" in r.err
     right(cli, big)
     asked = [r[1:3] for r in big.file_requests()]
     assert len(asked) - len(set(asked)) <= 5 * 2, "more was fetched twice than was under way"
@@ -600,7 +600,7 @@ def test_force_replaces_no_namespace_and_nothing_that_was_not_asked_for(small, t
         with open(cli.path(id, "data", "x"), "w") as f:
             f.write("mine")
     r = cli.run("download", "--force", "my-own", expect=1)
-    assert "is no dataset" in r.err and not small.file_requests(), "told before anything was fetched"
+    assert "is not a dataset" in r.err and not small.file_requests(), "told before anything was fetched"
     assert tree(cli.path("my-own")) == {"precious-v3/data/x": b"mine"}
 
     def fault(request, path):  # the dataset that was asked for says it was combined from the user's own
@@ -635,7 +635,7 @@ def test_what_is_of_no_use_is_not_downloaded_unasked(small, tmp_path, status):
     assert (status if status != "ready" else "not loadable") in r.err and "as told" in r.err and "--force" in r.err
     nothing_published(cli)
     r = cli.run("download", ID, "--force", expect=0)
-    assert "its files come as they are" in r.err
+    assert "its files are downloaded as they are" in r.err
     right(cli, small)
 
 
@@ -692,7 +692,7 @@ def test_the_private_folder_of_somebody_else_is_left_alone(small, tmp_path):
     assert os.path.isdir(cli.path(".minari-hub-0"))
     os.chown(cli.path(".minari-hub-0"), 12345, 12345)
     r = cli.run("download", ID, "--force", expect=7)
-    assert "not a folder of ours alone" in r.err
+    assert "not private to this user" in r.err
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="root may write everywhere: another user is needed")

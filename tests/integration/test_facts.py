@@ -305,7 +305,7 @@ def test_what_was_never_fetched_or_is_not_in_all_files(tmp_path):
     with serving(str(tmp_path)) as hub:
         sets = {i["id"]: i for i in hub.datasets()}
         told = {name: [(p["code"], p["path"].split("/")[-1], p["detail"]) for p in hub.dataset(name)["problems"]] for name in sets}
-        assert ("missing-column", "action", "1 of 3 episode files lack it") in told["arm"]
+        assert ("missing-column", "action", "1 of 3 episode files do not have it") in told["arm"]
         assert "action" not in {f["path"] for f in hub.get("/api/v1/datasets/arm/episodes/1").json()["fields"]}
         assert (sets["first"]["format"], sets["first"]["status"], sets["first"]["episodes"]) == ("webdataset", "ready", 1)
         assert ("not-fetched", "a-000000.tar") in {t[:2] for t in told["first"]}

@@ -35,7 +35,7 @@ def test_a_state_folder_that_cannot_be_made(place):
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, cwd="/", **NOBODY)
     os.chmod(place, 0o755)
     assert done.returncode != 0
-    assert "cannot be made by user" in done.stderr and "Permission denied" in done.stderr, done.stderr
+    assert "cannot be created by user" in done.stderr and "Permission denied" in done.stderr, done.stderr
 
 
 def test_a_folder_for_downloads_that_cannot_be_made(place):

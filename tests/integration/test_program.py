@@ -155,7 +155,7 @@ class Program(unittest.TestCase):
         self.assertIn("\nqueue = 7\n", run("config", MINARI_HUB_QUEUE="7").stdout)
 
     def test_mistakes(self):
-        for args, says in ((["serve", "--rot", "/x"], "there is no option --rot"), (["server"], 'no command "server"'),
+        for args, says in ((["serve", "--rot", "/x"], "unknown option --rot"), (["server"], 'unknown command "server"'),
                            ([], "say what to do"), (["serve", "--root", "/nowhere"], "/nowhere"),
                            (["serve", "--root", SAMPLES, "--inspector", "/nowhere"], "/nowhere")):
             hub = run(*args, "--state", self.state) if len(args) > 1 else run(*args)

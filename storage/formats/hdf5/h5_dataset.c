@@ -336,7 +336,8 @@ enum hub_status hub_h5_dataset(struct hub_h5 *file, const struct hub_h5_object *
                                struct hub_h5_dataset *out, struct hub_error *err)
 {
     if (object->kind != HUB_H5_DATASET)
-        return hub_fail(err, HUB_CORRUPT, "the object at address %" PRIu64 " is no dataset", object->address);
+        return hub_fail(err, HUB_CORRUPT, "the object at address %" PRIu64 " is not a dataset",
+                        object->address);
     *out = (struct hub_h5_dataset){.address = object->address, .data = H5_UNDEFINED};
     HUB_TRY(read_space(file, object, out, err));
     HUB_TRY(read_type(file, object, out, err));

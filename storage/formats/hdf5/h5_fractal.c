@@ -144,7 +144,7 @@ static enum hub_status find_block(struct hub_h5 *file, const struct h5_fractal *
         }
         rows = log2_of(row_block(h, row)) - log2_of(h->start_size * h->width) + 1;
     }
-    return hub_fail(err, HUB_CORRUPT, "a fractal heap is nested too deep");
+    return hub_fail(err, HUB_CORRUPT, "a fractal heap is nested too deeply");
 }
 
 static enum hub_status get_managed(struct hub_h5 *file, const struct h5_fractal *h, struct hub_cursor *c,

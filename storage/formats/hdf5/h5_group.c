@@ -294,7 +294,7 @@ static enum hub_status step(struct resolve *r, uint64_t group, struct hub_view n
     struct h5_members *m = &r->file->members;
     HUB_TRY(load_members(r->file, group, err));
     if (m->kind != HUB_H5_GROUP)
-        return hub_fail(err, HUB_NOT_FOUND, "'%.*s' is looked for in what is no group",
+        return hub_fail(err, HUB_NOT_FOUND, "'%.*s' was looked up in something that is not a group",
                         (int)HUB_MIN(name.size, 80), name.data);
     const struct hub_h5_link *link = find_member(m, name);
     if (!link)

@@ -54,7 +54,7 @@ static enum hub_status parse_entries(struct hub_h5 *file, struct hub_cursor *c, 
         qsort(image->entries, image->count, sizeof *image->entries, by_offset);
     for (uint32_t i = 1; i < image->count; i++)
         if (image->entries[i].offset - image->entries[i - 1].offset < image->entries[i - 1].size)
-            return hub_fail(err, HUB_CORRUPT, "a metadata cache image says two things of one place");
+            return hub_fail(err, HUB_CORRUPT, "a metadata cache image contradicts itself");
     return HUB_OK;
 }
 

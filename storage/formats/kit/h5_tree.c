@@ -140,8 +140,8 @@ static enum hub_status take_member(void *user, struct hub_view name, const struc
     return HUB_OK;
 }
 
-/* Members of a compound become leaves; all of them borrow from the header, which the first one's leaf holds.
- */
+/* Members of a compound become leaves; all of them borrow from the header, which the first one's leaf
+ * holds. */
 static enum hub_status take_members(struct hub_h5_tree *tree, const struct hub_h5_leaf *leaf,
                                     struct hub_error *err)
 {
@@ -238,7 +238,7 @@ enum hub_status hub_h5_tree_load(struct hub_h5_tree *tree, uint64_t address, str
     tree->path.limit = 2 * HUB_MAX_PATH;
     HUB_TRY(hub_h5_object_load(tree->file, address, &tree->groups[0], err));
     if (tree->groups[0].kind != HUB_H5_GROUP)
-        return hub_fail(err, HUB_CORRUPT, "the episode is no group");
+        return hub_fail(err, HUB_CORRUPT, "the episode is not a group");
     HUB_TRY(walk(tree, 0, err));
     for (uint32_t i = 0; i < tree->count; i++)
         tree->leaves[i].path.data = tree->text.data + tree->leaves[i].path_at;

@@ -331,7 +331,7 @@ enum hub_status hub_lerobot_finish_columns(struct lerobot_columns *c, struct hub
             found = strcmp(c->items[i].path, name) == 0;
         if (!found && c->count)
             HUB_TRY(hub_sink_problem(c->sink, "missing-column", hub_view_of(name), err,
-                                     "a feature of info.json that the files lack"));
+                                     "a feature of info.json that the files do not have"));
     }
     return HUB_OK;
 }

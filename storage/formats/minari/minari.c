@@ -197,7 +197,7 @@ static enum hub_status plan_file(struct hub_files *files, uint32_t number, bool 
     HUB_TRY(hub_h5_tell_open(file, files, sink, MINARI_READERS, err));
     HUB_TRY(hub_h5_object_load(file, hub_h5_root(file), &root, err));
     if (root.kind != HUB_H5_GROUP)
-        return hub_fail(err, HUB_CORRUPT, "the root of main_data.hdf5 is no group");
+        return hub_fail(err, HUB_CORRUPT, "the root of main_data.hdf5 is not a group");
     bool any = described;
     if (!described)
         HUB_TRY(minari_facts_attributes(files, file, &root, sink, hint, &any, err));

@@ -139,7 +139,7 @@ enum hub_status hub_parquet_scan(struct hub_parquet_decoder *d, const struct hub
     struct scan s = {.shape = shape, .max_rep = leaf->max_rep};
     const uint64_t before = shape->rows;
     if (leaf->max_rep > HUB_MAX_RANK)
-        return hub_fail(err, HUB_UNSUPPORTED, "lists nested too deep");
+        return hub_fail(err, HUB_UNSUPPORTED, "lists are nested too deeply");
     for (uint32_t i = hub_parquet_first_data(pages); i < pages->count; i++) {
         const struct hub_page *page = &pages->pages[i];
         d->levels.size = 0;

@@ -121,7 +121,7 @@ static const char *describe_leaf(struct hub_parquet_leaf *leaf, const struct ele
     if (e->logical == LOGICAL_DECIMAL)
         return "decimal numbers";
     if (leaf->max_rep > HUB_MAX_RANK)
-        return "lists nested too deep";
+        return "lists are nested too deeply";
     switch ((enum hub_physical)e->type) {
     case HUB_PHYS_BOOLEAN:
         leaf->item = (struct hub_variant){.kind = HUB_KIND_BOOL, .item_size = 1};
@@ -208,7 +208,7 @@ static const char *group_trouble(const struct element *e, const struct place *at
     if (e->logical == LOGICAL_MAP)
         return "a map";
     if (at->rep > HUB_MAX_RANK)
-        return "lists nested too deep";
+        return "lists are nested too deeply";
     if (at->rep > 0 && (e->children > 1 || is_struct(e, at)))
         return "a list of structs";
     return NULL;

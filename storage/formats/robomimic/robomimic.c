@@ -59,7 +59,7 @@ static enum hub_status open_data(struct robomimic *r, struct hub_files *files, u
     HUB_TRY(hub_h5_object_load(*file, hub_h5_root(*file), &r->root, err));
     HUB_TRY(hub_h5_resolve(*file, r->root.address, HUB_VIEW("data"), &address, err));
     HUB_TRY(hub_h5_object_load(*file, address, &r->data, err));
-    return r->data.kind == HUB_H5_GROUP ? HUB_OK : hub_fail(err, HUB_NOT_ACCEPTABLE, "data is no group");
+    return r->data.kind == HUB_H5_GROUP ? HUB_OK : hub_fail(err, HUB_NOT_ACCEPTABLE, "data is not a group");
 }
 
 /* ---- claim ---- */

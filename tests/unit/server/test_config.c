@@ -103,7 +103,7 @@ struct bad_case {
 Test(config, mistakes_are_named)
 {
     static const struct bad_case cases[] = {
-        {"--memry", "1", "no option --memry"},
+        {"--memry", "1", "unknown option --memry"},
         {"--memory", "lots", "not a size"},
         {"--memory", "1", "must lie between 8M and 1T"},
         {"--grace", "11m", "must lie between 0ms and 10m"},
@@ -114,7 +114,7 @@ Test(config, mistakes_are_named)
         {"--settle", "2 weeks", "not a time"},
         {"--access-log=perhaps", NULL, "on or off"},
         {"--root=", NULL, "has no value"},
-        {"--no-hash", NULL, "no option --no-hash"},
+        {"--no-hash", NULL, "unknown option --no-hash"},
         {"serve", NULL, "not an option"},
         {"--", NULL, "not an option"},
     };
@@ -129,11 +129,10 @@ Test(config, mistakes_are_named)
 
 Test(config, mistakes_in_the_file_have_a_line)
 {
-    static const char *const texts[][2] = {
-        {"queue = 5\n\nqueu = 6\n", "line 3: there is no setting \"queu\""},
-        {"queue = 5\nworkers = x\n", "line 2: workers \"x\""},
-        {"queue\n", "line 1: not of the form"},
-        {"config = x\n", "line 1: there is no setting"}};
+    static const char *const texts[][2] = {{"queue = 5\n\nqueu = 6\n", "line 3: unknown setting \"queu\""},
+                                           {"queue = 5\nworkers = x\n", "line 2: workers \"x\""},
+                                           {"queue\n", "line 1: not of the form"},
+                                           {"config = x\n", "line 1: unknown setting"}};
     for (size_t i = 0; i < HUB_COUNT(texts); i++) {
         struct hub_config config;
         struct hub_error err = {0};
