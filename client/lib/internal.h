@@ -10,12 +10,6 @@ struct minari_client {
     struct hub_remote remote;
 };
 
-/** For cleaning up behind something else that is being reported. */
-static inline void hub_best_effort(enum hub_status status)
-{
-    (void)status;
-}
-
 /** A caller's options as this version knows them: what a program of another version does not know is zero,
  * what only it knows is left out. */
 #define HUB_OPTIONS_COPY(own, theirs)                                                                        \

@@ -159,7 +159,7 @@ static enum hub_status recover(const struct hub_private *place, struct hub_error
     HUB_TRY(list_ours(place, "trash", &trash_fd, &trash, err));
     for (size_t i = 0; i < trash.count; i++)
         if (hub_private_name_is_ours(trash.items[i].text, ""))
-            hub_best_effort(hub_fs_remove(trash_fd, trash.items[i].text, NULL));
+            (void)!hub_fs_remove(trash_fd, trash.items[i].text, NULL);
     return HUB_OK;
 }
 

@@ -75,7 +75,7 @@ void hub_staging_close(struct hub_staging *s, bool remove)
 {
     release_plan(s);
     if (remove && s->incoming >= 0)
-        hub_best_effort(hub_fs_remove(s->incoming, s->key, NULL)); /* while it is locked */
+        (void)!hub_fs_remove(s->incoming, s->key, NULL); /* while it is locked */
     hub_closep(&s->lock);
     hub_closep(&s->directory);
     hub_closep(&s->incoming);
