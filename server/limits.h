@@ -10,8 +10,8 @@ struct hub_limits {
     unsigned files;       /* of datasets kept open */
 };
 
-/** At most `connections`, and so few that what answers them (files, databases, threads) has descriptors left.
- */
+/** At most `connections`, and so few that what answers them (files, databases, threads) has descriptors
+ * left. */
 struct hub_limits hub_limits_fit(uint64_t descriptors, unsigned cores, unsigned connections);
 
 #endif

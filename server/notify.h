@@ -1,5 +1,5 @@
-/** Telling systemd where we are (sd_notify(3)): one datagram, no library. Does nothing without NOTIFY_SOCKET.
- */
+/** Telling systemd where we are (sd_notify(3)): one datagram, no library. Does nothing without
+ * NOTIFY_SOCKET. */
 #ifndef HUB_SERVER_NOTIFY_H
 #define HUB_SERVER_NOTIFY_H
 

@@ -64,8 +64,8 @@ struct cli_command {
     const char *summary;   /* one line */
     const char *help;      /* paragraphs and examples */
     int least, most;       /* arguments; most -1: any number */
-    enum cli_option
-        options[16]; /* its own, ended by OPT_END; --json, --help and the connection's are everybody's */
+    /* its own, ended by OPT_END; --json, --help and the connection's are everybody's */
+    enum cli_option options[16];
 };
 
 struct cli {
@@ -101,8 +101,8 @@ extern const enum cli_option cli_common[CLI_COMMON]; /* of all commands */
 
 /** Sort argv into command, options and arguments. An exit code, or -1 to go on. */
 int cli_parse(struct cli *cli, int argc, char **argv);
-/** A whole number of an option within bounds; `otherwise` when it is not given. False after an error message.
- */
+/** A whole number of an option within bounds; `otherwise` when it is not given. False after an error
+ * message. */
 bool cli_number(const struct cli *cli, enum cli_option option, uint64_t least, uint64_t most,
                 uint64_t otherwise, uint64_t *out);
 

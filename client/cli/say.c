@@ -64,8 +64,8 @@ void cli_hint(const char *fmt, ...)
     va_end(args);
 }
 
-/* Control characters of one byte, and those of two in UTF-8 (C2 80 to C2 9F): C2 waits for what follows it.
- */
+/* Control characters of one byte, and those of two in UTF-8 (C2 80 to C2 9F): C2 waits for what follows
+ * it. */
 void cli_put(const struct cli *cli, const char *text, size_t size)
 {
     static unsigned char before;

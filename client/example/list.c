@@ -1,5 +1,5 @@
-/* What a hub has, and the first rewards of its first dataset: cc list.c $(pkg-config --cflags --libs minari)
- */
+/* What a hub has, and the first rewards of its first dataset:
+ * cc list.c $(pkg-config --cflags --libs minari) */
 #include <minari/minari.h>
 #include <stdio.h>
 #include <stdlib.h>

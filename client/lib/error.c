@@ -1,5 +1,5 @@
-/* From our own statuses to the public ones. The problem's name decides where one status has several causes.
- */
+/* From our own statuses to the public ones. The problem's name decides where one status has several
+ * causes. */
 #include "client/lib/internal.h"
 
 #include <stdio.h>

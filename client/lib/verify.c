@@ -55,8 +55,9 @@ static enum hub_status check_one(const struct verifier *v, const struct expected
     HUB_CLEANUP(hub_closep) int fd = -1;
     uint8_t sum[HUB_SHA256_BYTES];
     struct stat st;
+    /* a pipe: no file */
     const enum hub_status opened =
-        hub_fs_open_beneath(v->directory, e->path, O_RDONLY | O_NONBLOCK, 0, &fd, err); /* a pipe: no file */
+        hub_fs_open_beneath(v->directory, e->path, O_RDONLY | O_NONBLOCK, 0, &fd, err);
     if (opened == HUB_NOT_FOUND)
         return report(v, e->path, MINARI_FILE_MISSING, err);
     if (opened)

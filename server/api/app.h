@@ -1,4 +1,4 @@
-/** The long-lived parts of the server, made in main.c and borrowed by every handler. */
+/** The long-lived parts of the server, made in serve.c and borrowed by every handler. */
 #ifndef HUB_API_APP_H
 #define HUB_API_APP_H
 

@@ -1,7 +1,7 @@
 /**
- * Documents of datasets: the summary (a list item), the whole document and the listing of its files, DESIGN 4
- * "Documents". The latter two are kept ready as bytes while what they tell is unchanged, so that a hot one
- * costs a lookup and many slow readers of one share its memory.
+ * Documents of datasets: the summary (a list item), the whole document and the listing of its
+ * files. The latter two are kept ready as bytes while what they show is unchanged, so that a hot one costs a
+ * lookup and many slow readers of one share its memory.
  */
 #ifndef HUB_API_DOCUMENTS_H
 #define HUB_API_DOCUMENTS_H

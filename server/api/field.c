@@ -25,8 +25,8 @@ enum {
     MAX_LEFT_OUT = 2048, /* bytes of X-Left-Out */
     MAX_KEPT = 32,       /* requests that wait for a worker */
 };
-#define ENCODER_VERSION                                                                                      \
-    "2" /* part of every slice's ETag: changes when the same rows come out as other bytes */
+/* Part of every slice's ETag: changes when the same rows come out as other bytes. */
+#define ENCODER_VERSION "2"
 
 /* What a request for rows is about, from its start to its answer. */
 struct field_request {

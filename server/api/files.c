@@ -180,8 +180,8 @@ static void put_fetch(void *fetch)
     hub_fetch_put(fetch);
 }
 
-/* The range where it does not lie in place. It may have been fetched for this request, from this very file.
- */
+/* The range where it does not lie in place. It may have been fetched for this request, from this very
+ * file. */
 static enum hub_status fetch_range(struct hub_request *request, const struct bytes *b, void *out,
                                    struct hub_error *err)
 {

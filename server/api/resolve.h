@@ -53,13 +53,12 @@ HUB_MUST_USE enum hub_status hub_resolve_state(struct hub_request *request, stru
 /** A state of this revision ("" or NULL: none) may answer the request. */
 bool hub_resolve_has_revision(const struct hub_request *request, const char *revision);
 
-/** Cache-Control, and Content-Location where an alias was used (`suffix`: what follows the id in the path, or
- * NULL). */
+/** Cache-Control, and Content-Location where an alias was used. */
 HUB_MUST_USE enum hub_status hub_resolve_headers(struct hub_request *request, const struct hub_target *target,
                                                  struct hub_response *response, struct hub_error *err);
 
-/** Answer 304 or 412 where the request's conditions say so: true when `response` is complete. Sets ETag (and
- * Last-Modified) always. */
+/** Answer 304 or 412 where the request's conditions say so: sets `*done` when `response` is complete. Sets
+ * ETag (and Last-Modified) always. */
 HUB_MUST_USE enum hub_status hub_resolve_conditions(struct hub_request *request,
                                                     struct hub_response *response, const char *etag,
                                                     int64_t modified_s, bool *done, struct hub_error *err);

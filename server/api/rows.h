@@ -60,8 +60,8 @@ HUB_MUST_USE enum hub_status hub_selection_price(struct hub_request *request, st
 HUB_MUST_USE enum hub_status hub_selection_open(struct hub_request *request, struct hub_selection *selection,
                                                 struct hub_error *err);
 
-/** Have what they read fetched, where it does not lie in place. HUB_AGAIN: it is coming; to be asked again.
- */
+/** Have what they read fetched, where it does not lie in place. HUB_AGAIN: it is coming; to be asked
+ * again. */
 HUB_MUST_USE enum hub_status hub_selection_fetch(struct hub_request *request, struct hub_selection *selection,
                                                  struct hub_error *err);
 

@@ -96,8 +96,8 @@ bool hub_exchange_body(struct hub_exchange *x, const char *data, size_t size);
 enum hub_status hub_exchange_run(struct hub_exchange *x);
 /** Wait for the memory the handler wants, without a thread; x->wait.end is set. False: too many do. */
 HUB_MUST_USE bool hub_exchange_wait(struct hub_exchange *x);
-/** Wait for what is fetched, without a thread; x->fetch_wait.end is set. False: there is nothing to wait for.
- */
+/** Wait for what is fetched, without a thread; x->fetch_wait.end is set. False: there is nothing to wait
+ * for. */
 HUB_MUST_USE bool hub_exchange_wait_for(struct hub_exchange *x, struct hub_file_fetch *fetch);
 /** Answer with an error instead of what the handler made. */
 void hub_exchange_fail(struct hub_exchange *x, enum hub_status status, const char *problem,

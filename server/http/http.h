@@ -55,8 +55,8 @@ struct hub_request {
     const char *target;     /* raw path as sent, without the query */
     const char *query_text; /* raw, without the '?'; empty when there is none */
     bool trailing_slash;    /* the path ends with one, which belongs to no segment */
-    struct hub_view
-        segments[HUB_MAX_SEGMENTS]; /* decoded, non-empty, checked UTF-8 without control characters */
+    /* decoded, non-empty, checked UTF-8 without control characters */
+    struct hub_view segments[HUB_MAX_SEGMENTS];
     unsigned segment_count;
     struct hub_param query[HUB_MAX_QUERY];
     unsigned query_count;
@@ -65,9 +65,9 @@ struct hub_request {
     const struct hub_param *headers; /* as sent, in order; a name may come twice */
     unsigned header_count;
     struct hub_view body; /* complete before the handler runs; empty unless the route has a body_limit */
-    const char
-        *base_url; /* "http://host:8080", for absolute links: as asked, as a trusted proxy says, or as set */
-    char id[33];   /* X-Request-Id: the client's if sane, else random */
+    /* "http://host:8080", for absolute links: as asked, as a trusted proxy says, or as set */
+    const char *base_url;
+    char id[33]; /* X-Request-Id: the client's if sane, else random */
     bool may_block;
     bool local;          /* came over the control socket: the admin of this machine asks */
     bool heavy;          /* the handler's: said with HUB_AGAIN once it is known that the work is long */
@@ -79,9 +79,9 @@ struct hub_request {
         *fetch;  /* bytes that are coming: said with HUB_AGAIN; the handler keeps it in `state` */
     void *state; /* the handler's; freed with free_state when the request ends */
     void (*free_state)(void *state);
-    const struct hub_parallel
-        *parallel; /* spread decoding over the pool (workers only; NULL on event threads) */
-    char *text;    /* where decoded names and values lie: hub_request_init, hub_request_dispose */
+    /* spread decoding over the pool (workers only; NULL on event threads) */
+    const struct hub_parallel *parallel;
+    char *text; /* where decoded names and values lie: hub_request_init, hub_request_dispose */
     size_t text_used, text_size;
 };
 
@@ -196,8 +196,8 @@ typedef enum hub_status hub_handler(struct hub_request *request, struct hub_resp
                                     struct hub_error *err);
 
 /**
- * One row of the API. Pattern segments: literal, {id} (one or more segments up to a reserved one: DESIGN 4
- * "Paths"), {n} (one segment), {path} (all the rest, one or more).
+ * One row of the API. Pattern segments: literal, {id} (one or more segments, up to a reserved word or one
+ * that begins with ~), {n} (one segment), {path} (all the rest, one or more).
  */
 struct hub_route {
     const char *method; /* "GET" serves HEAD too */

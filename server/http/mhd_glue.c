@@ -175,8 +175,8 @@ static bool give(struct lines *lines, struct MHD_Response *out)
     return true;
 }
 
-/* What lets pages of other origins read this answer. Always, not only where an Origin asks: caches keep it.
- */
+/* What lets pages of other origins read this answer. Always, not only where an Origin asks: caches keep
+ * it. */
 static void add_origin(struct lines *lines, const struct hub_exchange *x)
 {
     const struct hub_access *access = &x->http->access;

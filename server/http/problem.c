@@ -12,7 +12,7 @@ struct problem {
     const char *title;
 };
 
-/* The names of DESIGN 4 "Errors" that something answers with. A name never changes; an error that carries one
+/* The names of all problems that something answers with. A name never changes; an error that carries one
  * answers with its status. */
 static const struct problem problems[] = {
     {"bad-request", 400, 0, "The request is malformed"},

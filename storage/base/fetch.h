@@ -74,8 +74,8 @@ bool hub_fetch_leave(struct hub_file_fetch *fetch);
 bool hub_fetch_left(const struct hub_file_fetch *fetch);
 /** The caller's share of it. NULL: nothing. */
 void hub_fetch_put(struct hub_file_fetch *fetch);
-/** For sources: all bytes are in place, or there is a reason, with fetch->err. The fetch is no longer theirs.
- */
+/** For sources: all bytes are in place, or there is a reason, with fetch->err. The fetch is no longer
+ * theirs. */
 void hub_fetch_done(struct hub_file_fetch *fetch, enum hub_status status);
 
 /** Copy fetched bytes. HUB_IO: they were not among the wants. */

@@ -1,5 +1,5 @@
-/* Shared open files: see file.h. Reads give all of the bytes or a reason, never a part and never a mapping.
- */
+/* Shared open files: see file.h. Reads give all of the bytes or a reason, never a part and never a
+ * mapping. */
 #include "storage/base/file.h"
 
 #include <errno.h>

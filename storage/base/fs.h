@@ -70,8 +70,8 @@ HUB_MUST_USE enum hub_status hub_fs_write(int directory, const char *path, struc
                                           unsigned mode, struct hub_error *err);
 
 enum { HUB_USER_BYTES = 64 };
-/** As whom this program runs, by name or number: for messages about permissions. May ask a directory service.
- */
+/** As whom this program runs, by name or number: for messages about permissions. May ask a directory
+ * service. */
 void hub_fs_user(char out[HUB_USER_BYTES]);
 
 /** Make a directory and what is missing above it. What is there already is fine if it is a directory. */

@@ -13,8 +13,8 @@
 /* Minari knows no bound; this one keeps versions in 32 bits everywhere. */
 #define HUB_MAX_VERSION 999999999U
 
-/** Is this name no part of a dataset? Those with a leading dot are not, but for those that hold the metadata of
- * a Zarr store: .zgroup, .zarray, .zattrs, .zmetadata. */
+/** Is this name no part of a dataset? Those with a leading dot are not, but for those that hold the metadata
+ * of a Zarr store: .zgroup, .zarray, .zattrs, .zmetadata. */
 bool hub_name_hidden(struct hub_view name);
 /** Has a path a segment that is? */
 bool hub_path_hidden(struct hub_view path);

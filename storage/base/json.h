@@ -77,8 +77,8 @@ HUB_MUST_USE enum hub_status hub_json_strict(struct hub_view text, struct hub_bu
                                              struct hub_error *err);
 
 enum hub_json_kind { HUB_JSON_VALUE = 0, HUB_JSON_OBJECT, HUB_JSON_ARRAY };
-/** Would hub_json_strict leave it as it is, but for spaces? Uses no memory. What it passes, jansson parses.
- */
+/** Would hub_json_strict leave it as it is, but for spaces? Uses no memory. What it passes, jansson
+ * parses. */
 bool hub_json_valid(struct hub_view text, enum hub_json_kind kind);
 
 /**

@@ -115,8 +115,8 @@ struct hub_lru_item *hub_lru_get(struct hub_lru *lru, const struct hub_lru_key *
     return item;
 }
 
-/* Drop old items until so many bytes are left, beginning with the shard of the newcomer, which itself stays.
- */
+/* Drop old items until so many bytes are left, beginning with the shard of the newcomer, which itself
+ * stays. */
 static void evict(struct hub_lru *lru, size_t most, const struct hub_lru_key *newcomer,
                   const struct hub_lru_item *keep)
 {

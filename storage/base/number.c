@@ -246,8 +246,8 @@ size_t hub_number_half(uint16_t bits, char out[HUB_NUMBER_CHARS])
     out[0] = '-';
     out += sign;
     const float magnitude = hub_half_value(bits & 0x7FFF);
-    if ((float)(uint32_t)magnitude ==
-        magnitude) /* every half from 1024 on is an integer: all its digits, not fewer */
+    /* every half from 1024 on is an integer: all its digits, not fewer */
+    if ((float)(uint32_t)magnitude == magnitude)
         return sign + put_integral(out, (uint32_t)magnitude);
     const struct decimal d =
         exponent ? shortest(fraction | 1U << 10, (int)exponent - 25, !fraction && exponent > 1)

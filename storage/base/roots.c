@@ -152,8 +152,8 @@ enum hub_status hub_roots_open(const struct hub_roots *roots, uint32_t root, con
         return hub_fail(err, HUB_NOT_FOUND, "no root %u", root);
     errno = 0;
     enum hub_status st = hub_open_below(roots->roots[root].path, path, flags, 0, fd, err);
-    /* the path itself was fine if it can only be the links on it: "..", "." and empty segments stay refused
-     */
+    /* the path itself was fine if it can only be the links on it: "..", "." and empty segments stay
+     * refused */
     if (st == HUB_DENIED && (errno == EXDEV || errno == ELOOP)) {
         errno = 0;
         st = open_linked(roots, root, path, flags, fd, err);

@@ -1,5 +1,5 @@
-/** Percent-encoding (RFC 3986) of what becomes part of a URL. Requests are decoded in server/http/request.c.
- */
+/** Percent-encoding (RFC 3986) of what becomes part of a URL. Requests are decoded in
+ * server/http/request.c. */
 #ifndef HUB_BASE_URI_H
 #define HUB_BASE_URI_H
 

@@ -11,8 +11,8 @@
 struct hub_usage_option {
     char letter;      /* 0: none */
     const char *name; /* without dashes */
-    const char
-        *value; /* "N"; NULL: a switch. DIR in it is completed by directories, FILE and PATH by files */
+    /* "N"; NULL: a switch. DIR in it is completed by directories, FILE and PATH by files */
+    const char *value;
     const char *words; /* "ready|broken": what the value may be; NULL: anything */
     const char *help;  /* one sentence, without a full stop */
 };

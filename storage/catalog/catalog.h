@@ -27,8 +27,8 @@
 
 struct hub_catalog_options {
     const char *state; /* directory: hub.db, index-N.db, side/ */
-    const struct hub_roots
-        *roots;         /* borrowed: what lies under one is kept by what it is called; NULL: by number */
+    /* borrowed: what lies under one is kept by what it is called; NULL: by number */
+    const struct hub_roots *roots;
     size_t cache_bytes; /* opened datasets and layouts; default 64 MiB */
     /** Memory for layouts that are in use at the same time and find no room in that. False: there is none
      * now. From any thread; until the catalogue is closed. NULL: as much as it takes. */

@@ -145,8 +145,8 @@ struct hub_episode_query {
 };
 /** What follows a page. */
 struct hub_episode_page {
-    struct hub_buf
-        key;        /* the last row's sort key, for the cursor; the caller sets its ceiling and disposes */
+    /* the last row's sort key, for the cursor; the caller sets its ceiling and disposes */
+    struct hub_buf key;
     bool more;      /* rows remain */
     uint64_t total; /* the exact number the filters match */
 };

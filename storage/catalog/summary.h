@@ -17,7 +17,7 @@ enum hub_dataset_status {
 };
 const char *hub_dataset_status_name(enum hub_dataset_status status);
 
-/** Everything a summary shows (DESIGN 4 "Documents"). Immutable; texts are never NULL ("" = unknown). */
+/** Everything a summary shows of a dataset in a list. Immutable; texts are never NULL ("" = unknown). */
 struct hub_summary {
     int64_t row;        /* of the index */
     uint64_t serial;    /* grows with every publication of this dataset: (row, serial) names one state */
@@ -29,13 +29,13 @@ struct hub_summary {
     const char *format; /* "minari-hdf5", "lerobot", "webdataset", "files" */
     const char *era, *reason, *stated_version, *description;
     const char *rule; /* whose releases load it (hub_load_rule_find), or "" */
-    const char
-        *loadable_by;    /* JSON array of those; "[]" also where a library without a rule refuses it; or "" */
-    const char *authors; /* JSON array */
+    /* JSON array of those; "[]" also where a library without a rule refuses it; or "" */
+    const char *loadable_by;
+    const char *authors;  /* JSON array */
     const char *revision; /* 40 hex, "" while pending */
     uint32_t root;        /* number of the root it lies under */
-    const char
-        *path; /* of its directory (or of the folder its files lie in) below the root; "" = the root itself */
+    /* of its directory (or of the folder its files lie in) below the root; "" = the root itself */
+    const char *path;
     enum hub_dataset_status status;
     uint64_t episodes, steps, size;
     uint32_t files;
@@ -44,8 +44,8 @@ struct hub_summary {
 };
 
 struct hub_snapshot {
-    const struct hub_summary *const
-        *summaries; /* sorted by id in version order: namespace, name, integer version, then bytes */
+    /* sorted by id in version order: namespace, name, integer version, then bytes */
+    const struct hub_summary *const *summaries;
     uint32_t count;
     uint64_t generation;
 };

@@ -10,8 +10,8 @@
 struct hub_draft_part {
     const char *name;
     uint64_t signature; /* over the names and stamps of its files, hint and driver version */
-    const struct hub_findings
-        *found;         /* NULL: keep the part of this name and signature that is in the index */
+    /* NULL: keep the part of this name and signature that is in the index */
+    const struct hub_findings *found;
     const char *broken; /* NULL, or why (found is then NULL) */
     const char *side;   /* side data just written, below the state directory, or NULL */
     struct hub_stamp side_stamp;
@@ -38,8 +38,8 @@ struct hub_draft {
     const char *revision;
     const char *note; /* NULL, or the key of a note that is put down with it */
     struct hub_view note_value;
-    const struct hub_turn
-        *turn; /* HUB_CHANGED when it was lost; NULL: whatever was there before is replaced */
+    /* HUB_CHANGED when it was lost; NULL: whatever was there before is replaced */
+    const struct hub_turn *turn;
 };
 /** Of the draft root, id, path and format are used. */
 HUB_MUST_USE enum hub_status hub_catalog_take_turn(struct hub_catalog *catalog, const struct hub_draft *draft,

@@ -1,8 +1,10 @@
 /*
  * Bitshuffle, filter 32008: a block of elements is stored as the first bit of all, then the second, and so
- * on; plain, or each block compressed by LZ4 or Zstandard. Behind a header, big-endian: bytes u64, block
- * bytes u32; then for each block its stored bytes u32 and those. Elements that fill no eight stay as they
- * are, at the end. https://github.com/kiyo-masui/bitshuffle
+ * on; plain, or each block compressed by LZ4 or Zstandard behind a header, all big-endian:
+ *
+ *   header: bytes u64, block bytes u32; then for each block its stored bytes u32, and those
+ *
+ * Elements that fill no eight stay as they are, at the end. https://github.com/kiyo-masui/bitshuffle
  */
 #include "storage/codec/decode.h"
 
@@ -25,7 +27,8 @@ static uint64_t transpose(uint64_t x)
     return x ^ t ^ t << 28;
 }
 
-/* The eight rows of bits of each byte become that byte of all elements; those are woven by the byte shuffle. */
+/* The eight rows of bits of each byte become that byte of all elements;
+ * those are woven by the byte shuffle. */
 static void weave_bits(const uint8_t *in, uint8_t *planes, uint8_t *out, size_t elements, uint32_t element)
 {
     for (uint32_t byte = 0; byte < element; byte++)

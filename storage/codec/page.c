@@ -40,8 +40,8 @@ static unsigned physical_width(const struct hub_column *column)
     }
 }
 
-/* v1 keeps each level run behind a 32-bit length; v2 says both lengths in the page header, repetition first.
- */
+/* v1 keeps each level run behind a 32-bit length; v2 says both lengths in the page header, repetition
+ * first. */
 static enum hub_status split_page(const struct hub_page_job *job, struct page_parts *out,
                                   struct hub_error *err)
 {
@@ -247,8 +247,8 @@ static void spread(const struct hub_page_job *job, const uint32_t *present, uint
     }
 }
 
-/* The next `count` entries' levels: present[i] is 1 where a value is stored. Returns how many are in `taken`.
- */
+/* The next `count` entries' levels: present[i] is 1 where a value is stored. Returns how many are in
+ * `taken`. */
 static enum hub_status take_levels(struct hub_rle *levels, unsigned max_def, uint32_t *present,
                                    uint32_t count, uint32_t *taken, struct hub_error *err)
 {

@@ -25,8 +25,8 @@ static enum hub_status next_run(struct hub_rle *rle, struct hub_error *err)
     }
     if (header & 1) {
         const uint64_t bytes = (uint64_t)(header >> 1) * rle->width;
-        const size_t have =
-            (size_t)HUB_MIN(bytes, hub_cursor_left(&c)); /* the padding of the last run may be missing */
+        /* the padding of the last run may be missing */
+        const size_t have = (size_t)HUB_MIN(bytes, hub_cursor_left(&c));
         rle->run = hub_cursor_bytes(&c, have);
         rle->bit = 0;
         left = (uint32_t)HUB_MIN((uint64_t)have * 8 / rle->width, UINT32_MAX);

@@ -1,6 +1,8 @@
-/* .npy, version 1.0, byte for byte as numpy writes it:
- * https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html Headers leave room for the first
- * dimension to grow, as numpy's do. */
+/*
+ * .npy, version 1.0, byte for byte as numpy writes it:
+ * https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html
+ * Headers leave room for the first dimension to grow, as numpy's do.
+ */
 #include "storage/base/number.h"
 #include "storage/base/utf8.h"
 #include "storage/encode/representation.h"

@@ -44,8 +44,8 @@ static enum hub_fit fit(enum hub_field_type type, const struct hub_variant *vari
     return hub_encode_as_bytes(type, variant) ? HUB_FIT_ONE_ROW : HUB_FIT_ROWS;
 }
 
-/* A stored picture that was asked for by ?format=raw is one nevertheless; an Accept gets the type it names.
- */
+/* A stored picture that was asked for by ?format=raw is one nevertheless; an Accept gets the type it
+ * names. */
 static const char *media_type(const struct hub_encoding *e)
 {
     const enum hub_field_type type = e->fields[0].type;

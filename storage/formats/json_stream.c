@@ -1,5 +1,5 @@
-/* JSON of any size: see json_stream.h. Tokens are found here and made strict one by one by hub_json_strict.
- */
+/* JSON of any size: see json_stream.h. Tokens are found here and made strict one by one by
+ * hub_json_strict. */
 #include "storage/formats/json_stream.h"
 
 #include <math.h>

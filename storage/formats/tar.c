@@ -1,5 +1,5 @@
-/* A tar indexer: see tar.h. POSIX.1-2001 pax interchange format and the GNU tar manual, "Basic Tar Format".
- */
+/* A tar indexer: see tar.h. POSIX.1-2001 pax interchange format and the GNU tar manual, "Basic Tar
+ * Format". */
 #include "storage/formats/tar.h"
 #include "storage/base/number.h"
 

@@ -1,7 +1,7 @@
 /**
  * Streams that are packed as a whole: read from the front, block by block, into memory or into the side data
- * of the job. Deflate (RFC 1951), gzip of one or more members (RFC 1952), Zstandard of one or more frames (RFC
- * 8878) with windows up to 64 MiB. What grows over HUB_UNPACK_RATIO times its size is refused.
+ * of the job. Deflate (RFC 1951), gzip of one or more members (RFC 1952), Zstandard of one or more frames
+ * (RFC 8878) with windows up to 64 MiB. What grows over HUB_UNPACK_RATIO times its size is refused.
  */
 #ifndef HUB_FORMATS_UNPACK_H
 #define HUB_FORMATS_UNPACK_H

@@ -131,8 +131,8 @@ enum hub_status hub_zip_read(struct hub_zip *zip, struct hub_source *source, str
     if (d.size > d.end || d.count > d.size / ENTRY_BYTES)
         return hub_fail(err, HUB_CORRUPT, "a directory of %llu members in %llu bytes",
                         (unsigned long long)d.count, (unsigned long long)d.size);
-    const uint64_t before =
-        d.end - d.size - d.offset; /* bytes in front of the archive; wraps where it lies */
+    /* bytes in front of the archive; wraps where it lies */
+    const uint64_t before = d.end - d.size - d.offset;
     HUB_TRY(hub_buf_reserve(&zip->text, (size_t)d.size, err));
     HUB_TRY(hub_source_read(source, d.end - d.size, zip->text.data, (size_t)d.size, err));
     HUB_TRY(hub_new(&zip->members, (size_t)d.count + 1, sizeof *zip->members, err));

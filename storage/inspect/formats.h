@@ -29,8 +29,8 @@ void hub_format_table_free(struct hub_format_table *table);
 
 const struct hub_format_row *hub_format_table_find(const struct hub_format_table *table, const char *name);
 
-/** Whether an entry of a listing ("x.tar", "data/main_data.hdf5") is one that a format (NULL: any) looks for.
- */
+/** Whether an entry of a listing ("x.tar", "data/main_data.hdf5") is one that a format (NULL: any) looks
+ * for. */
 bool hub_format_table_wants(const struct hub_format_table *table, const struct hub_format_row *format,
                             const char *path, bool directory);
 /** Whether the entries of a directory of this name belong to the listing of the one above it. */

@@ -57,8 +57,8 @@ struct hub_job {
     const char *format; /* PLAN, INSPECT */
     const struct hub_job_file *files;
     uint32_t file_count;
-    const uint32_t
-        *listings; /* CLAIM: the first entry of each listing, from 0 on, ascending; NULL: one listing */
+    /* CLAIM: the first entry of each listing, from 0 on, ascending; NULL: one listing */
+    const uint32_t *listings;
     uint32_t listing_count;
     const char *part, *hint;    /* INSPECT */
     const uint32_t *part_files; /* INSPECT: only these are handed out */

@@ -118,8 +118,8 @@ enum hub_status hub_run_send_job(struct hub_run *run, struct hub_error *err)
 
 /* ---- descriptors ---- */
 
-/* A child waits for its answer, so there is always room for it; `fd` travels along when it is not negative.
- */
+/* A child waits for its answer, so there is always room for it; `fd` travels along when it is not
+ * negative. */
 static enum hub_status answer(struct hub_run *run, enum hub_status status, const char *detail, int fd,
                               struct hub_error *err)
 {

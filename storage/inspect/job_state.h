@@ -23,8 +23,8 @@ struct hub_run {
 
     uint32_t open[HUB_MAX_OPEN], open_count; /* what the child holds */
     bool side_given;
-    struct hub_error
-        refused; /* a file was not what the job says: whatever the driver makes of it, this is the reason */
+    /* a file was not what the job says: whatever the driver makes of it, this is the reason */
+    struct hub_error refused;
 
     bool eof;  /* the child's socket is read to its end */
     bool gone; /* the status socket said its last: exit_status if exit_known, else the worker died */

@@ -27,8 +27,8 @@ enum hub_job_kind { HUB_JOB_CLAIM = 1, HUB_JOB_PLAN, HUB_JOB_INSPECT };
 
 enum hub_frame_type {
     /* hub to child: the job, then answers */
-    HUB_FRAME_JOB =
-        1, /* u8 kind, text format, part, hint, u32 files, u32 part files, u8 side allowed, u64 side budget */
+    /* u8 kind, text format, part, hint, u32 files, u32 part files, u8 side allowed, u64 side budget */
+    HUB_FRAME_JOB = 1,
     HUB_FRAME_FILES,      /* (u8 directory, u64 size, text path)... the next files */
     HUB_FRAME_PART_FILES, /* u32... the next numbers, ascending; of a claim: the first entries of listings */
     HUB_FRAME_GO,         /* nothing: the job is complete */
@@ -113,8 +113,8 @@ ssize_t hub_send_fds(int sock, const void *data, size_t size, int flags, const i
  * -1 and what came is closed. */
 ssize_t hub_receive_fds(int sock, void *data, size_t size, int flags, int *fds, unsigned count);
 
-/* ---- worker control: one SEQPACKET message a job, with the child's socket and the job's status socket ----
- */
+/* ---- worker control ----
+ * One SEQPACKET message a job, with the child's socket and the job's status socket. */
 
 struct hub_job_order {
     uint32_t magic; /* HUB_ORDER_MAGIC */

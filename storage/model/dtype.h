@@ -44,7 +44,7 @@ struct hub_variant {
     uint32_t dims[HUB_MAX_RANK];
 };
 
-/** What a field means to a reader; decides its representations (DESIGN 4). */
+/** What a field means to a reader; decides which representations it has (storage/encode). */
 enum hub_field_type {
     HUB_FIELD_NUMBER = 1, /* int, uint, float, complex */
     HUB_FIELD_BOOL,

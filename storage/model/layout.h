@@ -122,8 +122,8 @@ struct hub_page {
     uint32_t stored;  /* bytes there */
     uint32_t decoded; /* bytes once decompressed, levels included (v2: levels are never compressed) */
     uint32_t values;  /* level entries, nulls included; dictionary page: values in it */
-    uint32_t
-        first_value; /* of the piece: row r is values r * items .. (r + 1) * items, so a row may span pages */
+    /* of the piece: row r is values r * items .. (r + 1) * items, so a row may span pages */
+    uint32_t first_value;
     uint32_t sum; /* BYTE_ARRAY from a dictionary: bytes of its values together, UINT32_MAX for that or more;
                      else 0 */
     uint8_t encoding;   /* enum hub_page_encoding */
@@ -138,8 +138,8 @@ struct hub_piece {
     uint32_t file;      /* FILL, INLINE: HUB_NONE */
     uint64_t first_row; /* within the array */
     uint64_t rows;
-    uint64_t
-        offset; /* STRIDED: of the first row in the file; INLINE, FILL: in bytes (FILL: HUB_NONE is zeros) */
+    /* STRIDED: of the first row in the file; INLINE, FILL: in bytes (FILL: HUB_NONE is zeros) */
+    uint64_t offset;
     int64_t row_stride; /* STRIDED: bytes from one row to the next */
     uint32_t table;     /* CHUNKED: first chunk; EXTENTS: first extent; PAGES: first data page */
     uint32_t count;     /* entries there */
@@ -276,8 +276,8 @@ HUB_MUST_USE enum hub_status hub_layout_strides(struct hub_layout_builder *b, co
 HUB_MUST_USE enum hub_status hub_layout_bytes(struct hub_layout_builder *b, const void *data, uint32_t size,
                                               uint32_t *offset, struct hub_error *err);
 
-/** Begin an array; pieces added after it are its own until the next begins. Its rows are the sum of theirs.
- */
+/** Begin an array; pieces added after it are its own until the next begins. Its rows are the sum of
+ * theirs. */
 HUB_MUST_USE enum hub_status hub_layout_array(struct hub_layout_builder *b, uint32_t variant, uint32_t *index,
                                               struct hub_error *err);
 /** The one row of this array is a value of its own. */

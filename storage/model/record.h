@@ -59,10 +59,10 @@ struct hub_dataset_file {
 
 /** A unit of inspection, named by the plan. */
 struct hub_part {
-    struct hub_view
-        name; /* unique in the dataset; stable while its files are ("main_data.hdf5", "chunk-000") */
-    const uint32_t
-        *files; /* the dataset's files it depends on: only these may be opened while inspecting it */
+    /* unique in the dataset; stable while its files are ("main_data.hdf5", "chunk-000") */
+    struct hub_view name;
+    /* the dataset's files it depends on: only these may be opened while inspecting it */
+    const uint32_t *files;
     uint32_t file_count;
     struct hub_view hint; /* the driver's own note to its inspect function, at most 4 KiB */
 };

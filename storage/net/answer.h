@@ -1,5 +1,5 @@
-/** What the head of an HTTP answer says, as far as we use it. Every number in it is foreign and proven here.
- */
+/** What the head of an HTTP answer says, as far as we use it. Every number in it is foreign and proven
+ * here. */
 #ifndef HUB_NET_ANSWER_H
 #define HUB_NET_ANSWER_H
 

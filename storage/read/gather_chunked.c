@@ -11,9 +11,9 @@
 
 enum {
     RUN_CHUNKS = 32, /* chunks of one read */
-    SMALL_SPAN =
-        64 * 1024,    /* an unfiltered chunk's wanted rows are read with their neighbours up to here ... */
-    TINY_SPAN = 2048, /* ... or up to here where they could be read straight into place */
+    /* an unfiltered chunk's wanted rows are read with their neighbours up to here ... */
+    SMALL_SPAN = 64 * 1024,
+    TINY_SPAN = 2048,        /* ... or up to here where they could be read straight into place */
     UNIT_BYTES = 256 * 1024, /* decoded bytes that are worth handing to another thread */
 };
 

@@ -23,8 +23,8 @@ struct reader {
     const struct hub_page_view *views; /* ... and where its BYTE_ARRAY values lie */
 };
 
-/* Rows of the cut that have values in a page, and the values of the page from the first to the last of them.
- */
+/* Rows of the cut that have values in a page, and the values of the page from the first to the last of
+ * them. */
 struct part {
     uint64_t first, count;
     uint64_t from, to; /* values of the piece */

@@ -15,8 +15,8 @@
 /* ---- file stores ---- */
 
 struct hub_file_ref {
-    uint32_t
-        root; /* number of the root it lies under; HUB_ROOT_STATE: the state directory (sealed side data) */
+    /* number of the root it lies under; HUB_ROOT_STATE: the state directory (sealed side data) */
+    uint32_t root;
     const char *path;               /* relative to the root */
     const struct hub_stamp *expect; /* NULL: any */
     bool if_open; /* with `expect`, for threads that must not block: HUB_AGAIN unless it is open already */
@@ -71,8 +71,8 @@ struct hub_slice {
     int64_t step;
 };
 
-/** Python's rules: absent bounds, negative indices, clamping. HUB_INVALID for step 0. Never fails otherwise.
- */
+/** Python's rules: absent bounds, negative indices, clamping. HUB_INVALID for step 0. Never fails
+ * otherwise. */
 HUB_MUST_USE enum hub_status hub_slice_resolve(const int64_t *start, const int64_t *stop, const int64_t *step,
                                                uint64_t rows, struct hub_slice *out, struct hub_error *err);
 /** Of the rows that a slice names, those below `rows`. */

@@ -181,8 +181,8 @@ static void drop_bid(struct hub_bids *bids)
     *bid = (struct hub_bid){0};
 }
 
-/* A bid counts where the names announced for its format occur: a child may err, or lie, about contents only.
- */
+/* A bid counts where the names announced for its format occur: a child may err, or lie, about contents
+ * only. */
 static enum hub_status copy_bids(const struct hub_question *q, uint32_t first,
                                  const struct hub_found_claim *claims, uint32_t count, struct hub_bids *out,
                                  struct hub_error *err)

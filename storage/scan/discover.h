@@ -36,8 +36,8 @@ struct hub_discovery {
      * HUB_NOT_FOUND: nothing. */
     enum hub_status (*recall)(void *user, const char *key, struct hub_buf *value, struct hub_error *err);
     enum hub_status (*remember)(void *user, const char *key, struct hub_view value, struct hub_error *err);
-    /** One dataset; never two at once, but from several threads, in no order. A failure ends the discovery.
-     */
+    /** One dataset; never two at once, but from several threads, in no order. A failure ends the
+     * discovery. */
     enum hub_status (*each)(void *user, struct hub_found_dataset *dataset, struct hub_error *err);
     /** All of one root was handed out; may be NULL. A failure ends the discovery. */
     enum hub_status (*walked)(void *user, struct hub_error *err);

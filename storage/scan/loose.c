@@ -74,8 +74,8 @@ static enum hub_status hand_out_own(struct hub_walking *w, struct hub_node *node
     return hub_walking_hand_out(w, &finding, &node->loose, err);
 }
 
-/* Beside datasets a link that leads out of the roots, or nowhere now, may well be one: it is told by itself.
- */
+/* Beside datasets a link that leads out of the roots, or nowhere now, may well be one: it is told by
+ * itself. */
 static enum hub_status hand_out_links(struct hub_walking *w, const struct hub_node *node,
                                       struct hub_error *err)
 {

@@ -3,7 +3,7 @@
  * own threads behind a serving hub: ready as soon as the roots are walked by name. The sweep is the truth;
  * inotify only makes it sooner.
  *
- * Rules (DESIGN 2): top-down; the highest bid on a directory owns its subtree; unclaimed directories are
+ * Rules: top-down; the highest bid on a directory owns its subtree; unclaimed directories are
  * descended and their files bid singly; what nobody claims is listed once, at the shallowest folder without a
  * recognised dataset, as format `files`; what cannot be entered is listed as broken. Hidden names are
  * skipped. An inspection counts only if the stamps agree before and after it and the newest is at least

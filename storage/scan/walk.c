@@ -29,8 +29,8 @@ void hub_listing_dispose(struct hub_listing *listing)
     *listing = (struct hub_listing){0};
 }
 
-/* Is a link followed, and does its end have a name of its own below a root, where the walk meets it anyway?
- */
+/* Is a link followed, and does its end have a name of its own below a root, where the walk meets it
+ * anyway? */
 static enum hub_status follow_link(const struct hub_walk *walk, uint32_t root, const char *path,
                                    const char *name, bool *elsewhere)
 {

@@ -64,8 +64,8 @@ extern const char hub_link_leaves[];
 struct hub_fileset {
     struct hub_dataset_file *files; /* paths are allocated one by one */
     uint32_t count, capacity;
-    uint64_t
-        newest_ns; /* when one of them, or a directory of theirs, changed last; times to come say nothing */
+    /* when one of them, or a directory of theirs, changed last; times to come say nothing */
+    uint64_t newest_ns;
     struct hub_found_problem *problems; /* texts are allocated one by one */
     uint32_t problem_count;             /* the first HUB_MAX_NOTED are kept */
     char **nested; /* directories below that are datasets of their own: their files are not here */

@@ -1,5 +1,5 @@
-/* A child's conversation with the hub: reads the job, asks for descriptors, sends what the sink has gathered.
- */
+/* A child's conversation with the hub: reads the job, asks for descriptors, sends what the sink has
+ * gathered. */
 #include "storage/base/order.h"
 #include "storage/worker/child_state.h"
 

@@ -44,7 +44,8 @@ struct hub_files {
 /** Number of the file with this exact path, or HUB_NONE. Binary search; where entries of a listing are
  * claimed, what is between them is looked through. */
 uint32_t hub_files_find(const struct hub_files *files, const char *path);
-/** Read at most `size` bytes at `offset`; short only at the end of the file. HUB_SIDE_FILE: of the side data. */
+/** Read at most `size` bytes at `offset`; short only at the end of the file. HUB_SIDE_FILE: of the side
+ * data. */
 HUB_MUST_USE enum hub_status hub_files_read(struct hub_files *files, uint32_t number, uint64_t offset,
                                             void *out, size_t size, size_t *got, struct hub_error *err);
 /** The whole file into `buf` (its limit applies: HUB_TOO_BIG). */
@@ -107,8 +108,7 @@ struct hub_format {
 /** In a NULL-terminated list; NULL: none has this name. */
 const struct hub_format *hub_format_find(const struct hub_format *const *formats, const char *name);
 
-/* ---- the sink: implemented in sink.c over frames; a test may implement it over memory ----
- */
+/* ---- the sink: implemented in sink.c over frames; a test may implement it over memory ---- */
 
 /* plan */
 HUB_MUST_USE enum hub_status hub_sink_fact(struct hub_sink *sink, const char *key, struct hub_view text,

@@ -154,8 +154,8 @@ static void forbid_files(void)
     const long abi = syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION);
     if (abi < 1)
         return;
-    struct landlock_ruleset_attr attr = {.handled_access_fs =
-                                             (UINT64_C(1) << 13) - 1}; /* all rights of ABI 1 */
+    /* all rights of ABI 1 */
+    struct landlock_ruleset_attr attr = {.handled_access_fs = (UINT64_C(1) << 13) - 1};
     if (abi >= 2)
         attr.handled_access_fs |= LANDLOCK_ACCESS_FS_REFER;
     const long fd = syscall(SYS_landlock_create_ruleset, &attr, sizeof attr.handled_access_fs, 0);

@@ -1,5 +1,5 @@
-/* Header fields as lines "Name: value": the guard, and then ranges and conditions over what it lets through.
- */
+/* Header fields as lines "Name: value": the guard, and then ranges and conditions over what it lets
+ * through. */
 #include "server/http/guard.h"
 
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* Whole HDF5 files: every link followed, every attribute written as JSON, every dataset placed. What the
- * parser calls a good layout must pass the hub's proof. libhdf5 is not entered: side data is refused before.
- */
+ * parser calls a good layout must pass the hub's proof. libhdf5 is not entered: side data is refused
+ * before. */
 #include "tests/fuzz/h5_memory.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
-/* The zip indexer: the input is an archive. Members that are stored are read as arrays, the others unpacked.
- */
+/* The zip indexer: the input is an archive. Members that are stored are read as arrays, the others
+ * unpacked. */
 #include "storage/formats/npy.h"
 #include "storage/formats/zip.h"
 #include "tests/fuzz/memory_files.h"

@@ -17,7 +17,7 @@ sys.path.insert(0, os.path.dirname(__file__))
 from hub import FIXTURES, quote, serving
 from stored import stored_episodes
 
-# type -> representation -> what must happen (DESIGN: the table of representations; arrow and csv are not there yet)
+# type -> representation -> what must happen (arrow and csv are not there yet)
 TABLE = {
     "number": {"json": "rows", "npy": "rows", "npz": "rows", "raw": "rows", "image": 406},
     "bool": {"json": "rows", "npy": "rows", "npz": "rows", "raw": "rows", "image": 406},

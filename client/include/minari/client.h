@@ -26,8 +26,8 @@ struct minari_client_options {
     bool environment_proxy; /* honour http_proxy and its like */
     bool trust_redirects;   /* follow the hub's redirects to other hosts, without the token */
     unsigned connect_timeout_ms; /* default 10000 */
-    unsigned
-        stall_timeout_ms; /* give a connection up that was slower than 1 KiB/s for so long; default 30000 */
+    /* give a connection up that was slower than 1 KiB/s for so long; default 30000 */
+    unsigned stall_timeout_ms;
     unsigned attempts;    /* of one request, over failures that may pass; default 12 */
     uint64_t bytes_per_s; /* at most, of all connections together; default no limit; at least 64 KiB/s */
     /** Told before each wait for another attempt: why, the number of the attempt that failed, how long. */
@@ -54,8 +54,8 @@ static inline minari_client_options minari_client_options_init()
     }
 #endif
 
-/** MINARI_INVALID without options, or for a URL that is not http:// or https:// with a host. Free the result.
- */
+/** MINARI_INVALID without options, or for a URL that is not http:// or https:// with a host. Free the
+ * result. */
 MINARI_API enum minari_status minari_client_new(const struct minari_client_options *options,
                                                 struct minari_client **out, struct minari_error *err);
 MINARI_API void minari_client_free(struct minari_client *client);

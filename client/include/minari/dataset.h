@@ -146,8 +146,7 @@ MINARI_API enum minari_status minari_fields_get(struct minari_client *client, co
                                                 struct minari_rows_info *info, struct minari_error *err);
 
 /** One field into memory of at most `max_bytes`. `size` may be NULL. Free `*data` with free; a NUL follows
- * it.
- */
+ * it. */
 MINARI_API enum minari_status minari_rows_read(struct minari_client *client, const char *id, uint64_t episode,
                                                const char *field, const struct minari_slice *slice,
                                                const char *format, size_t max_bytes, char **data,

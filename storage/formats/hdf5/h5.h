@@ -73,8 +73,8 @@ struct hub_h5_links {
     struct hub_buf text;
 };
 
-/** A group whose links cannot be read to the end keeps those that were: HUB_CORRUPT, and `links` holds them.
- */
+/** A group whose links cannot be read to the end keeps those that were: HUB_CORRUPT, and `links` holds
+ * them. */
 HUB_MUST_USE enum hub_status hub_h5_links_load(struct hub_h5 *file, const struct hub_h5_object *group,
                                                struct hub_h5_links *links, struct hub_error *err);
 void hub_h5_links_dispose(struct hub_h5_links *links);
@@ -136,8 +136,8 @@ HUB_MUST_USE enum hub_status hub_h5_attributes(struct hub_h5 *file, const struct
 HUB_MUST_USE enum hub_status hub_h5_attribute_text(struct hub_h5 *file,
                                                    const struct hub_h5_attribute *attribute, uint64_t item,
                                                    struct hub_buf *out, struct hub_error *err);
-/** Where the text of a scalar attribute of variable length lies in the file. HUB_NOT_ACCEPTABLE for others.
- */
+/** Where the text of a scalar attribute of variable length lies in the file. HUB_NOT_ACCEPTABLE for
+ * others. */
 HUB_MUST_USE enum hub_status hub_h5_attribute_place(struct hub_h5 *file,
                                                     const struct hub_h5_attribute *attribute,
                                                     struct hub_place *out, struct hub_error *err);
@@ -185,8 +185,8 @@ struct hub_h5_dataset {
 HUB_MUST_USE enum hub_status hub_h5_dataset(struct hub_h5 *file, const struct hub_h5_object *object,
                                             struct hub_h5_dataset *out, struct hub_error *err);
 
-/** Does an element have members of its own? Complex numbers have not. Such a dataset is unreadable as it is.
- */
+/** Does an element have members of its own? Complex numbers have not. Such a dataset is unreadable as it
+ * is. */
 bool hub_h5_has_members(const struct hub_h5_dataset *dataset);
 /** Called for each member as a dataset of its own, `name` being its path within the element ("pose/x"). */
 typedef enum hub_status (*hub_h5_member_fn)(void *user, struct hub_view name,

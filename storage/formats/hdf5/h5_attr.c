@@ -1,8 +1,12 @@
 /*
  * Attributes, compact (messages in the header) and dense (in a fractal heap), and their values as text,
- * numbers and JSON. version 1: version, 0, name bytes, type bytes, space bytes (u16), then name, type, space
- * each padded to 8, then data version 2: version, flags (1: shared type), sizes as above, no padding; version
- * 3: and a character set before the name
+ * numbers and JSON.
+ *
+ *   version 1: version, 0, name bytes, type bytes, space bytes (u16), then name, type, space, each padded to
+ *   8,
+ *              then the data
+ *   version 2: version, flags (1: shared type), sizes as above, no padding version 3: and a character set
+ *   before the name
  */
 #include "storage/base/digest.h"
 #include "storage/base/json.h"

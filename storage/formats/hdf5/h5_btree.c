@@ -1,9 +1,12 @@
 /*
  * B-trees of version 1: of a group (keys are names, leaves point to symbol nodes) and of a dataset's chunks.
- *   "TREE", type u8, level u8, entries u16, left, right, then key, child, key, child, ..., key
+ *
+ *   node:      "TREE", type u8, level u8, entries u16, left, right, then key, child, key, child, ..., key
  *   chunk key: stored bytes u32, filter mask u32, element offsets u64 along each axis and within the element
- * (0) Levels must fall by one on the way down and chunk keys must rise, so no damaged tree makes the walk
- * visit a place twice.
+ *   (0)
+ *
+ * Levels must fall by one on the way down and chunk keys must rise, so no damaged tree makes the walk visit a
+ * place twice.
  */
 #include "storage/formats/hdf5/h5_parse.h"
 

@@ -1,9 +1,13 @@
 /*
  * B-trees of version 2, walked whole: link and attribute names, chunks of datasets with several unlimited
- * axes, huge objects. header "BTHD", 0, type, node size u32, record size u16, depth u16, split u8, merge u8,
- * root, records in root u16, records inner  "BTIN", 0, type, records, then for each child: address, records
- * in it, [records below it] leaf   "BTLF", 0, type, records The widths of the counts beside a child follow
- * from the node size: see the specification, III.A.2.
+ * axes, huge objects.
+ *
+ *   header "BTHD", 0, type, node size u32, record size u16, depth u16, split u8, merge u8, root,
+ *          records in root u16, records
+ *   inner  "BTIN", 0, type, records, then for each child: address, records in it, [records below it]
+ *   leaf   "BTLF", 0, type, records
+ *
+ * The widths of the counts beside a child follow from the node size: see the specification, III.A.2.
  */
 #include "storage/formats/hdf5/h5_parse.h"
 

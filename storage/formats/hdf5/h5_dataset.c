@@ -122,8 +122,8 @@ static enum hub_status read_chunked(struct hub_h5 *file, struct hub_cursor *c, u
                                     struct hub_h5_dataset *d, struct hub_error *err)
 {
     uint64_t dims[HUB_MAX_RANK + 1] = {0};
-    const bool indexed =
-        version >= 4; /* 5 differs from 4 in the width of sizes in the index, which tells it */
+    /* 5 differs from 4 in the width of sizes in the index, which tells it */
+    const bool indexed = version >= 4;
     d->layout_flags = indexed ? hub_cursor_u8(c) : 0;
     const uint8_t rank = hub_cursor_u8(c);
     if (!indexed)
@@ -261,8 +261,12 @@ static void take_filter(struct hub_h5_dataset *d, uint32_t id, const uint32_t va
         snprintf(d->filter_name, sizeof d->filter_name, title ? "filter %u (%s)" : "filter %u", id, title);
 }
 
-/* version 1: count, 6 zeros, then id, name bytes, flags, values (u16 each), name padded to 8, values u32,
- * padded to even version 2: count, then id, [name bytes if id >= 256], flags, values, name, values */
+/*
+ * version 1: count, 6 zeros, then id, name bytes, flags, values (u16 each), name padded to 8, values u32,
+ * padded
+ *            to an even number
+ * version 2: count, then id, [name bytes if id >= 256], flags, values, name, values
+ */
 static enum hub_status read_filters(const struct hub_h5_object *o, struct hub_h5_dataset *d,
                                     struct hub_error *err)
 {

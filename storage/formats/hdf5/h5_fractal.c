@@ -1,8 +1,10 @@
 /*
  * Fractal heaps: where dense links and attributes lie. An id names a managed object (offset in the heap's own
  * space), a huge one (through a tree of its own) or a tiny one (in the id itself). Blocks double in size from
- * row to row. direct block "FHDB", 0, heap, offset, [checksum], objects; indirect block "FHIB", 0, heap,
- * offset, child addresses
+ * row to row.
+ *
+ *   direct block   "FHDB", 0, heap, offset, [checksum], objects
+ *   indirect block "FHIB", 0, heap, offset, child addresses
  */
 #include "storage/formats/hdf5/h5_parse.h"
 

@@ -1,8 +1,11 @@
 /*
  * Object headers, versions 1 and 2, with their continuation blocks: gathered into one buffer and a table of
- * messages. version 1: version 1, 0, messages u16, references u32, bytes u32, pad to 8 | type u16, size u16,
- * flags u8, 3 zeros, body version 2: "OHDR", 2, flags, [times], [attribute limits], bytes | type u8, size
- * u16, flags u8, [order u16], body | checksum
+ * messages.
+ *
+ *   version 1: version 1, 0, messages u16, references u32, bytes u32, pad to 8
+ *              message: type u16, size u16, flags u8, 3 zeros, body
+ *   version 2: "OHDR", 2, flags, [times], [attribute limits], bytes
+ *              message: type u8, size u16, flags u8, [order u16], body; then a checksum
  */
 #include "storage/formats/hdf5/h5_parse.h"
 

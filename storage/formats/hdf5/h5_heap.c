@@ -1,6 +1,9 @@
 /*
- * Global heap collections, where variable-length items lie: "GCOL", 1, 3 zeros, bytes, then objects (index
- * u16, references u16, 4 zeros, bytes, data padded to 8) up to the end or to index 0, which is free space.
+ * Global heap collections, where variable-length items lie:
+ *
+ *   "GCOL", 1, 3 zeros, bytes, then objects up to the end or to index 0, which is free space
+ *   object: index u16, references u16, 4 zeros, bytes, data padded to 8
+ *
  * The library reads these without enough checks, which is where most damaged files crash it; so it never does
  * here. Recent collections are kept as tables.
  */

@@ -1,8 +1,11 @@
 /*
  * Metadata cache image: metadata that a writer kept together in one block at the end of the file instead of
  * in their places, named by a message of the superblock's extension. Reads see what the block says of a
- * place. "MDCI", 0, flags u8, bytes of the entries, entries u32 | type, flags, ring, age u8, children, dirty
- * children, parents u16, rank u32, address, bytes, addresses of the parents, the bytes | checksum
+ * place.
+ *
+ *   block: "MDCI", 0, flags u8, bytes of the entries, entries u32, the entries, checksum entry: type, flags,
+ *   ring, age u8, children, dirty children, parents u16, rank u32, address, bytes,
+ *          addresses of the parents, the bytes
  */
 #include "storage/base/order.h"
 #include "storage/formats/hdf5/h5_parse.h"

@@ -1,9 +1,11 @@
 /*
  * Chunk indexes of layout version 4 (files written with libver='latest'): single chunk, implicit, fixed
  * array, extensible array, B-tree of version 2. All become the same dense table. Array entries: address, and
- * with filters stored size and mask. "FAHD" / "FADB": header, data block (paged over 2^bits entries, a bitmap
- * says which pages were written) "EAHD" / "EAIB" / "EASB" / "EADB": header, index block, super blocks, data
- * blocks of doubling sizes
+ * with filters stored size and mask.
+ *
+ *   "FAHD", "FADB":                 header, data block (paged over 2^bits entries; a bitmap says which pages
+ *                                   were written)
+ *   "EAHD", "EAIB", "EASB", "EADB": header, index block, super blocks, data blocks of doubling sizes
  */
 #include "storage/formats/hdf5/h5_parse.h"
 

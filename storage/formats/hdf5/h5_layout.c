@@ -177,8 +177,8 @@ static enum hub_status add_contiguous(const struct hub_h5 *file, const struct hu
     return one_piece(b, &d->variant, &piece, array, err);
 }
 
-/* The pipeline less filters without a codec, and masks to match; false when a stored chunk needs one of them.
- */
+/* The pipeline less filters without a codec, and masks to match; false when a stored chunk needs one of
+ * them. */
 static bool known_pipeline(const struct hub_h5_dataset *d, struct hub_chunk *chunks, uint64_t count,
                            struct hub_pipeline *out)
 {

@@ -33,8 +33,8 @@ static enum hub_status tell(const struct hub_h5_episodes *e, const char *code, s
     return e->tree.quiet ? HUB_OK : hub_sink_problem(e->tree.sink, code, path, err, "%s", detail);
 }
 
-/* The path of a soft link begins at its group, that of an external one at the root of the file it leads to.
- */
+/* The path of a soft link begins at its group, that of an external one at the root of the file it leads
+ * to. */
 static enum hub_status list_link(struct hub_h5_episodes *e, uint64_t group, const struct hub_h5_link *link,
                                  struct hub_error *err)
 {

@@ -22,8 +22,8 @@ static enum hub_status find(struct hub_h5_fields *fields, struct hub_view path, 
 {
     *out = NULL;
     for (uint32_t i = 0; i < fields->count; i++) {
-        const uint32_t at =
-            (fields->last + 1 + i) % fields->count; /* fields come in the same order again and again */
+        /* fields come in the same order again and again */
+        const uint32_t at = (fields->last + 1 + i) % fields->count;
         if (hub_view_is(path, fields->items[at].path)) {
             fields->last = at;
             *out = &fields->items[at];

@@ -72,8 +72,8 @@ bool hub_h5_sum(const struct hub_h5_tree *tree, const char *path, double *out);
 /** Is the last number true? 1, 0, or -1 for unknown. */
 int8_t hub_h5_last_flag(const struct hub_h5_tree *tree, const char *path);
 
-/** The largest magnitude in rows of numbers, NaN where one is none; 0 of no rows. False: they cannot be read.
- */
+/** The largest magnitude in rows of numbers, NaN where one is none; 0 of no rows. False: they cannot be
+ * read. */
 bool hub_h5_largest(const struct hub_h5_tree *tree, const char *path, double *out);
 
 /* ---- h5_notes.c: attributes as JSON ---- */
@@ -162,8 +162,8 @@ struct hub_h5_dialect {
     bool (*takes)(void *user, const struct hub_h5_link *link);
     /** Must. The tree is loaded: read the attributes, and say how many steps the episode has. */
     enum hub_status (*load)(void *user, struct hub_h5_tree *tree, uint64_t *steps, struct hub_error *err);
-    /** Must. Complete what is told of an episode: its number, name, file, steps are there, the rest unknown.
-     */
+    /** Must. Complete what is told of an episode: its number, name, file, steps are there, the rest
+     * unknown. */
     enum hub_status (*describe)(void *user, struct hub_h5_tree *tree, struct hub_episode *episode,
                                 struct hub_error *err);
     /** May. The episode was told as number `index` of the part. */
@@ -179,8 +179,8 @@ struct hub_h5_episodes {
     struct hub_h5_fields fields;
 };
 
-/** List the episodes that the links of a group name, in `index`, which may be another file than they are in.
- */
+/** List the episodes that the links of a group name, in `index`, which may be another file than they are
+ * in. */
 HUB_MUST_USE enum hub_status hub_h5_episodes_list(struct hub_h5_episodes *e, struct hub_h5 *index,
                                                   const struct hub_h5_object *group, struct hub_error *err);
 /** Report all that were listed, with their fields. A bad one is a problem. */
@@ -202,8 +202,8 @@ struct hub_h5_splits {
     uint32_t count;
 };
 
-/** Read the datasets of text below the group at `address`, each a split by its path. The episodes are listed.
- */
+/** Read the datasets of text below the group at `address`, each a split by its path. The episodes are
+ * listed. */
 HUB_MUST_USE enum hub_status hub_h5_splits_load(struct hub_h5_splits *splits, const struct hub_h5_episodes *e,
                                                 uint64_t address, struct hub_error *err);
 /** Report how many episodes each has, and names that are not there. */

@@ -7,8 +7,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define MAX_BOOKKEEPING_ROWS                                                                                 \
-    16000000 /* rows up to which small columns are decoded: rewards, task and episode numbers */
+/* Rows up to which small columns are decoded: rewards, task and episode numbers. */
+#define MAX_BOOKKEEPING_ROWS 16000000
 
 enum { MAX_TASKS = 64 }; /* of one episode */
 

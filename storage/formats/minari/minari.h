@@ -12,8 +12,8 @@ enum { MINARI_MAX_HINT = 4096 };
 
 /** Where an external link leads. */
 enum minari_link { MINARI_LINK_GOOD = 0, MINARI_LINK_LEAVES, MINARI_LINK_MISSING };
-/** The file of the dataset that an external link in data/ names; only relative names inside data/ are good.
- */
+/** The file of the dataset that an external link in data/ names; only relative names inside data/ are
+ * good. */
 enum minari_link minari_link_target(const struct hub_files *files, struct hub_view name, uint32_t *number);
 
 /** Report the facts of metadata.json (era E5). `hint` gets the image paths. HUB_UNSUPPORTED for other data
@@ -84,8 +84,8 @@ struct minari_episode {
 HUB_MUST_USE enum hub_status minari_episode_load(struct hub_h5_tree *tree, struct minari_episode *out,
                                                  struct hub_error *err);
 void minari_episode_dispose(struct minari_episode *episode);
-/** Rows of rewards, else of actions, else of the first dataset along the steps; else the attribute, else 0.
- */
+/** Rows of rewards, else of actions, else of the first dataset along the steps; else the attribute, else
+ * 0. */
 uint64_t minari_episode_steps(const struct hub_h5_tree *tree, const struct minari_episode *episode);
 
 #endif

@@ -1,5 +1,5 @@
-/* Parquet's footer: see footer.h. FileMetaData, RowGroup, ColumnChunk and ColumnMetaData of parquet.thrift.
- */
+/* Parquet's footer: see footer.h. FileMetaData, RowGroup, ColumnChunk and ColumnMetaData of
+ * parquet.thrift. */
 #include "storage/formats/parquet/footer.h"
 
 #include "storage/formats/parquet/schema.h"

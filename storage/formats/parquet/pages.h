@@ -10,8 +10,8 @@
 enum { HUB_PARQUET_MAX_PAGES = 1000000 };
 
 struct hub_parquet_pages {
-    struct hub_column
-        column; /* `dictionary` is 0 (pages[0] is one) or HUB_NONE: the caller adds its layout's offset */
+    /* `dictionary` is 0 (pages[0] is one) or HUB_NONE: the caller adds its layout's offset */
+    struct hub_column column;
     struct hub_page *pages;
     uint32_t count; /* the dictionary counts */
     uint32_t capacity;

@@ -84,8 +84,8 @@ struct hub_view hub_pickle_text(const struct hub_pickle *p, uint32_t value);
 /** Walk a container: `cell` begins as value->first; false at the end. */
 bool hub_pickle_next(const struct hub_pickle *p, uint32_t *cell, uint32_t *value);
 
-/** An array or scalar as a row: its variant (rank 0 for scalars and 0-d arrays) and where its raw bytes lie.
- */
+/** An array or scalar as a row: its variant (rank 0 for scalars and 0-d arrays) and where its raw bytes
+ * lie. */
 struct hub_pickle_data {
     struct hub_variant variant;
     uint64_t offset, size; /* in the source; of LATIN1 data the size of the text */

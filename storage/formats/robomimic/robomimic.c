@@ -123,7 +123,8 @@ static int claim_files(struct hub_files *listing, struct hub_claim *claim)
 
 /* ---- one demo ---- */
 
-/* An attribute as a note. Does it tell the task? "lang" is in ep_meta, "language_instruction" in problem_info. */
+/* An attribute as a note. Does it tell the task? "lang" is in ep_meta, "language_instruction" in
+ * problem_info. */
 static enum hub_status take_note(struct robomimic *r, const struct hub_h5_attribute *a, struct hub_buf *task,
                                  bool *parsed, struct hub_error *err)
 {

@@ -147,8 +147,8 @@ bool hub_wds_has(const struct hub_wds_column *column, uint32_t first, uint32_t c
     const uint32_t behind = run_behind(&column->samples, first);
     if (behind == 0)
         return false;
-    const struct hub_wds_run *run =
-        &column->samples.items[behind - 1]; /* begins at or before the first sample */
+    /* begins at or before the first sample */
+    const struct hub_wds_run *run = &column->samples.items[behind - 1];
     const uint32_t end = behind < column->samples.count ? run[1].row : column->rows;
     const uint64_t skip = first - run->at;
     if (skip + count > end - run->row)

@@ -3,7 +3,7 @@
 
 #include <criterion/criterion.h>
 
-/* The list of DESIGN 4 "Errors" by status. */
+/* The names of all problems, by status. */
 struct name_case {
     const char *name;
     unsigned status;

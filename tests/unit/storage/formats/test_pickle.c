@@ -169,8 +169,8 @@ ParameterizedTest(struct bad_case *c, pickle, hostile)
     hub_pickle_dispose(&p);
 }
 
-/* A list of ten references to a list of ten references to ...: read in a moment, and cut when written down.
- */
+/* A list of ten references to a list of ten references to ...: read in a moment, and cut when written
+ * down. */
 Test(pickle, a_billion_laughs)
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf text = HUB_BUF_INIT(MIB), json = HUB_BUF_INIT(64 * KIB);

@@ -1,5 +1,5 @@
-/* Drivers that try what a driver must not be able to do: each is stopped, every time, and the reason is told.
- */
+/* Drivers that try what a driver must not be able to do: each is stopped, every time, and the reason is
+ * told. */
 #include "tests/support/inspect_job.h"
 #include "tests/support/inspect_planted.h"
 

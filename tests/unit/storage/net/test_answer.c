@@ -34,8 +34,8 @@ ParameterizedTest(const struct range_case *c, answer, content_range)
 {
     uint64_t first, last, total;
     const struct hub_view text = hub_view_of(c->text);
-    const bool trailing =
-        text.size && text.data[text.size - 1] == ' '; /* lines come trimmed; by itself it is no range */
+    /* lines come trimmed; by itself it is no range */
+    const bool trailing = text.size && text.data[text.size - 1] == ' ';
     cr_assert_eq(hub_answer_range(text, &first, &last, &total), c->good || trailing, "%s", c->text);
     if (c->good) {
         cr_assert_eq(first, c->first);

@@ -99,8 +99,8 @@ static struct hub_page page_of(uint32_t rows, uint64_t first, uint8_t encoding, 
         .values = rows, .first_value = (uint32_t)first, .encoding = encoding, .version = version};
 }
 
-/* Pages of an optional BYTE_ARRAY column; every other one takes its values from a dictionary of four words.
- */
+/* Pages of an optional BYTE_ARRAY column; every other one takes its values from a dictionary of four
+ * words. */
 static void put_pages(struct rig *rig, struct texts *t, uint32_t rows)
 {
     static const char *const words[] = {"", "a", "word", "longer"};
@@ -272,8 +272,8 @@ Test(gather_var, nulls_in_lists_are_told_one_by_one)
     nulls_in_lists(HUB_KIND_INT);
 }
 
-/* `words` values of a dictionary, one of them `longest` bytes and the others one; a page names all but that.
- */
+/* `words` values of a dictionary, one of them `longest` bytes and the others one; a page names all but
+ * that. */
 static void price_of_words(uint32_t words, uint32_t longest, uint64_t *bytes_out)
 {
     struct rig rig;
