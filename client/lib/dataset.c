@@ -72,7 +72,8 @@ static enum hub_status take_item(json_t *item, struct hub_view text, void *user,
 {
     struct minari_dataset_list *list = user;
     if (list->count >= MAX_DATASETS)
-        return hub_fail(err, HUB_TOO_BIG, "more than %d datasets: ask with a prefix", MAX_DATASETS);
+        return hub_fail(err, HUB_TOO_BIG, "more than %d datasets: narrow the list with a prefix",
+                        MAX_DATASETS);
     HUB_TRY(hub_grow(&list->entries, list->count, &list->capacity, sizeof *list->entries, err));
     list->bytes += text.size;
     if (list->bytes > LISTING_BYTES)

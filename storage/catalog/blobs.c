@@ -155,8 +155,8 @@ static enum hub_status reserve(struct hub_cached_blob *blob, struct hub_error *e
     const size_t over = HUB_MIN(bytes, all - options->cache_bytes);
     if (!options->take(options->memory, over))
         return hub_fail_as(err, HUB_BUSY, "overloaded",
-                           "no memory is free now to look up the rows of '%s' (%zu KiB): ask again, or for "
-                           "fewer fields at once",
+                           "not enough memory is free to look up the rows of '%s' (%zu KiB): try again, or "
+                           "ask for fewer fields at once",
                            blob->name, bytes / KIB);
     blob->taken = over;
     return HUB_OK;

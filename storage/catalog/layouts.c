@@ -53,7 +53,7 @@ static enum hub_status prove(struct hub_cached_blob *blob, void *user, struct hu
 
 static enum hub_status changing(const struct place *place, struct hub_error *err)
 {
-    return hub_fail_as(err, HUB_CHANGED, "dataset-changing", "%s was published anew: ask again",
+    return hub_fail_as(err, HUB_CHANGED, "dataset-changing", "%s has just been published again: retry",
                        place->box->dataset.summary->id);
 }
 
