@@ -312,8 +312,9 @@ static enum hub_status finish_column(struct lerobot_columns *c, struct lerobot_c
                                  "%llu nulls in a column of numbers: null in JSON, 0 in arrays",
                                  (unsigned long long)column->nulls));
     if (column->files < c->files_seen)
-        HUB_TRY(hub_sink_problem(c->sink, "missing-column", path, err, "%u of %u episode files lack it",
-                                 c->files_seen - column->files, c->files_seen));
+        HUB_TRY(hub_sink_problem(c->sink, "missing-column", path, err,
+                                 "%u of %u episode files do not have it", c->files_seen - column->files,
+                                 c->files_seen));
     return hub_readings_tell(&column->readings, c->sink, path, "episode files", err);
 }
 
