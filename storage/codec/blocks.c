@@ -1,6 +1,6 @@
 /*
  * Block compressors, each behind the same exact-length door: LZF (h5py's filter), Snappy (Parquet),
- * Zstandard and LZ4 (both; as a filter, LZ4 comes in blocks).
+ * Zstandard and LZ4 (both; as a filter, LZ4 comes in blocks, in Arrow in frames).
  */
 #include "storage/codec/decode.h"
 
@@ -8,6 +8,7 @@
 #include <liblzf/lzf.h>
 #include <limits.h>
 #include <lz4.h>
+#include <lz4frame.h>
 #include <pthread.h>
 #include <snappy-c.h>
 #include <zstd.h>
@@ -98,6 +99,36 @@ enum hub_status hub_unlz4(const void *in, size_t in_size, void *out, size_t out_
         return hub_fail(err, HUB_TOO_BIG, "lz4 data over 2 GiB");
     const int made = LZ4_decompress_safe(in, out, (int)in_size, (int)out_size);
     return made < 0 || (size_t)made != out_size ? damaged("lz4", err) : HUB_OK;
+}
+
+/* A frame's blocks decode straight into place; what it allocates besides is bounded by its block size, 4 MiB.
+ * Frames may follow one another. */
+static bool unframe(LZ4F_dctx *context, const uint8_t *in, size_t in_size, uint8_t *out, size_t out_size)
+{
+    const LZ4F_decompressOptions_t options = {.stableDst = 1};
+    size_t hint = 0;
+    do {
+        size_t made = out_size, taken = in_size;
+        hint = LZ4F_decompress(context, out, &made, in, &taken, &options);
+        if (LZ4F_isError(hint) || (made == 0 && taken == 0))
+            return false;
+        in += taken;
+        in_size -= taken;
+        out += made;
+        out_size -= made;
+    } while (in_size || out_size);
+    return hint == 0;
+}
+
+enum hub_status hub_unlz4_frame(const void *in, size_t in_size, void *out, size_t out_size,
+                                struct hub_error *err)
+{
+    LZ4F_dctx *context = NULL;
+    if (LZ4F_isError(LZ4F_createDecompressionContext(&context, LZ4F_VERSION)))
+        return hub_fail(err, HUB_NO_MEMORY, "no memory for a decompressor");
+    const bool good = unframe(context, in, in_size, out, out_size);
+    (void)LZ4F_freeDecompressionContext(context);
+    return good ? HUB_OK : damaged("lz4", err);
 }
 
 enum hub_status hub_undo_lzf(struct hub_stage *stage, uint32_t param, uint8_t *out, size_t capacity,

@@ -21,6 +21,8 @@ HUB_MUST_USE enum hub_status hub_unzstd(const void *in, size_t in_size, void *ou
                                         struct hub_error *err);
 HUB_MUST_USE enum hub_status hub_unlz4(const void *in, size_t in_size, void *out, size_t out_size,
                                        struct hub_error *err);
+HUB_MUST_USE enum hub_status hub_unlz4_frame(const void *in, size_t in_size, void *out, size_t out_size,
+                                             struct hub_error *err);
 /** HDF5 shuffle undone: bytes that do not fill an element stay at the tail. in and out must not overlap. */
 void hub_unshuffle(const uint8_t *in, uint8_t *out, size_t size, uint32_t element);
 /** HDF5 Fletcher-32 of `size` bytes as the library stores it. */

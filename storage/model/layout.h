@@ -96,7 +96,8 @@ enum hub_page_codec {
     HUB_PAGE_SNAPPY,
     HUB_PAGE_GZIP,
     HUB_PAGE_ZSTD = 6,
-    HUB_PAGE_LZ4_RAW = 7
+    HUB_PAGE_LZ4_RAW = 7,
+    HUB_PAGE_LZ4_FRAME = 8 /* Arrow's; none of Parquet's numbers */
 };
 
 struct hub_column {

@@ -127,7 +127,7 @@ static enum hub_status check_column(const struct check *c, uint32_t number)
     const struct hub_column *column = &c->layout->columns[number];
     const bool codec_known = column->codec == HUB_PAGE_PLAIN || column->codec == HUB_PAGE_SNAPPY ||
                              column->codec == HUB_PAGE_GZIP || column->codec == HUB_PAGE_ZSTD ||
-                             column->codec == HUB_PAGE_LZ4_RAW;
+                             column->codec == HUB_PAGE_LZ4_RAW || column->codec == HUB_PAGE_LZ4_FRAME;
     if (!codec_known)
         return lie(c, "codec of column", number);
     if (column->physical > HUB_PHYS_FIXED)

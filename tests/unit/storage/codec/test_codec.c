@@ -5,13 +5,14 @@
 #include <libdeflate.h>
 #include <liblzf/lzf.h>
 #include <lz4.h>
+#include <lz4frame.h>
 #include <snappy-c.h>
 #include <stdlib.h>
 #include <zstd.h>
 
 enum { SIZE = 5000 };
 
-enum codec { ZLIB, GZIP, LZF, SNAPPY, ZSTD, LZ4, CODECS };
+enum codec { ZLIB, GZIP, LZF, SNAPPY, ZSTD, LZ4, LZ4_FRAME, CODECS };
 
 static size_t compress(enum codec codec, const uint8_t *in, size_t size, uint8_t *out, size_t capacity)
 {
@@ -33,6 +34,9 @@ static size_t compress(enum codec codec, const uint8_t *in, size_t size, uint8_t
     case ZSTD:
         made = ZSTD_compress(out, capacity, in, size, 3);
         break;
+    case LZ4_FRAME:
+        made = LZ4F_compressFrame(out, capacity, in, size, NULL);
+        break;
     default:
         made = (size_t)LZ4_compress_default((const char *)in, (char *)out, (int)size, (int)capacity);
     }
@@ -53,6 +57,8 @@ static enum hub_status decompress(enum codec codec, const void *in, size_t in_si
         return hub_unsnappy(in, in_size, out, size, NULL);
     case ZSTD:
         return hub_unzstd(in, in_size, out, size, NULL);
+    case LZ4_FRAME:
+        return hub_unlz4_frame(in, in_size, out, size, NULL);
     default:
         return hub_unlz4(in, in_size, out, size, NULL);
     }
@@ -60,7 +66,7 @@ static enum hub_status decompress(enum codec codec, const void *in, size_t in_si
 
 ParameterizedTestParameters(codec, exact)
 {
-    static int codecs[CODECS] = {ZLIB, GZIP, LZF, SNAPPY, ZSTD, LZ4};
+    static int codecs[CODECS] = {ZLIB, GZIP, LZF, SNAPPY, ZSTD, LZ4, LZ4_FRAME};
     return cr_make_param_array(int, codecs, CODECS);
 }
 
