@@ -5,11 +5,22 @@ extern const struct hub_format hub_format_d4rl;
 extern const struct hub_format hub_format_generic;
 extern const struct hub_format hub_format_il;
 extern const struct hub_format hub_format_lerobot;
+extern const struct hub_format hub_format_minari_arrow;
 extern const struct hub_format hub_format_minari_hdf5;
+extern const struct hub_format hub_format_minari_parquet;
 extern const struct hub_format hub_format_robomimic;
 extern const struct hub_format hub_format_webdataset;
 
+/* clang-format off */
 const struct hub_format *const hub_formats[] = {
-    &hub_format_minari_hdf5, &hub_format_lerobot, &hub_format_robomimic, &hub_format_d4rl,
-    &hub_format_webdataset,  &hub_format_il,      &hub_format_generic,   NULL,
+    &hub_format_minari_hdf5,
+    &hub_format_minari_arrow,
+    &hub_format_minari_parquet,
+    &hub_format_lerobot,
+    &hub_format_robomimic,
+    &hub_format_d4rl,
+    &hub_format_webdataset,
+    &hub_format_il,
+    &hub_format_generic,
+    NULL,
 };

@@ -269,17 +269,17 @@ static void write_file(const char *dir, const char *name, const char *text)
     fclose(out);
 }
 
-Test(minari, arrow_and_parquet_storage_is_named_and_not_supported, .timeout = 60)
+Test(minari, storage_of_other_kinds_is_named_and_not_supported, .timeout = 60)
 {
     struct inspected d;
     struct hub_error err = {0};
     char dir[] = "/tmp/hub-minari-XXXXXX", command[64];
     cr_assert_not_null(mkdtemp(dir));
     write_file(dir, "metadata.json",
-               "{\"total_episodes\": 2, \"data_format\": \"arrow\", \"dataset_id\": \"a/b-v0\"}");
+               "{\"total_episodes\": 2, \"data_format\": \"lance\", \"dataset_id\": \"a/b-v0\"}");
     cr_expect_eq(inspected_open(&d, HUB_INSPECT, dir, &err), HUB_UNSUPPORTED);
     cr_expect_str_eq(d.format, "minari-hdf5");
-    cr_expect_not_null(strstr(err.detail, "'arrow'"), "%s", err.detail);
+    cr_expect_not_null(strstr(err.detail, "'lance'"), "%s", err.detail);
     inspected_close(&d);
     write_file(dir, "metadata.json", "{\"total_episodes\": 2, \"data_format\": \"hdf5\"}");
     cr_expect_eq(inspected_open(&d, HUB_INSPECT, dir, &err), HUB_CORRUPT);

@@ -27,6 +27,12 @@ static const struct kind {
     {"generic", {"a.npz", "b.npy", "c.h5", "d.npz", "e.npz", "f.npz"}},
     {"d4rl", {"a.hdf5", "b.hdf5", "c.hdf5", "d.hdf5", "e.hdf5", "f.hdf5"}},
     {"il-native", {"a.npz", "b.pkl", "c.pkl.gz", "d.pickle", "e.npz", "f.npz"}},
+    {"minari-arrow",
+     {"data/0/metadata.json", "data/0/part-0.arrow", "data/1/metadata.json", "data/1/part-0.arrow",
+      "data/metadata.json", "z"}},
+    {"minari-parquet",
+     {"data/0/metadata.json", "data/0/part-0.parquet", "data/1/metadata.json", "data/1/part-0.parquet",
+      "data/metadata.json", "z"}},
 };
 
 struct run {

@@ -14,6 +14,8 @@ NAMES = {  # fuzz_driver.c: formats and the names of their files
     4: ["a.npz", "b.npy", "c.h5"],
     5: ["a.hdf5"],
     6: ["a.npz", "b.pkl", "c.pkl.gz", "d.pickle"],
+    7: ["data/0/metadata.json", "data/0/part-0.arrow", "data/1/metadata.json", "data/1/part-0.arrow", "data/metadata.json"],
+    8: ["data/0/metadata.json", "data/0/part-0.parquet", "data/1/metadata.json", "data/1/part-0.parquet", "data/metadata.json"],
 }
 
 
@@ -53,6 +55,9 @@ dataset("e5", 0, "minari", "root-0.5.3", "dummy-odd", "single-step-v0")
 dataset("e4", 0, "hdf5", "groups-links-v0")
 dataset("compound", 0, "hdf5", "types-compound-v0")
 dataset("lerobot", 1, "lerobot", "arm-spec-spelling")
+dataset("arrow", 7, "minari", "root-0.5.3-columns", "arrow", "infos-v0")
+dataset("arrow-nulls", 7, "arrow", "nulls-v0")
+dataset("minari-parquet", 8, "minari", "root-0.5.3-columns", "parquet", "infos-v0")
 shards("plain", "plain-traps/traps.tar")
 shards("ilr", "ilr-protocol4/demos.tar")
 for i, name in enumerate(("numpy/mixed.npz", "numpy/fortran.npy", "hdf5/trace.h5")):

@@ -8,8 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { MIN_PICTURE = 32 };
-
 static enum hub_axis axis_of(const struct hub_h5_leaf *leaf, uint64_t steps)
 {
     if (leaf->dataset.rank == HUB_NONE || leaf->dataset.rank == 0)
@@ -92,16 +90,6 @@ static bool starts_jpeg(struct hub_h5 *file, const struct hub_h5_dataset *d)
     return !hub_h5_read(file, d, 0, 1, row.data, NULL) && memcmp(row.data, magic, 2) == 0;
 }
 
-/* Rows of uint8 that are a picture: (H,W,C) with 1, 3 or 4 channels, (H,W) large enough to be one. */
-static bool is_picture(const struct hub_variant *v, bool expected)
-{
-    if (!is_u8(v) || v->rank < 2 || v->rank > 3)
-        return false;
-    if (v->rank == 3)
-        return v->dims[2] == 1 || v->dims[2] == 3 || v->dims[2] == 4;
-    return expected && v->dims[0] >= MIN_PICTURE && v->dims[1] >= MIN_PICTURE;
-}
-
 /* `expected`: the dataset says that this is a picture. Stored as JPEG files these are rows of bytes when all
  * have one length, else items of varying length. */
 static enum hub_field_type type_of(const struct hub_h5_fields *fields, struct hub_h5 *file,
@@ -113,7 +101,7 @@ static enum hub_field_type type_of(const struct hub_h5_fields *fields, struct hu
         d->type.field == HUB_FIELD_BYTES || (is_u8(&d->variant) && d->variant.rank == 1 && d->rank == 2);
     if (jpeg_like && expected && starts_jpeg(file, d))
         return HUB_FIELD_IMAGE_JPEG;
-    if (is_picture(&d->variant, expected))
+    if (hub_is_picture(&d->variant, expected))
         return HUB_FIELD_IMAGE_RAW;
     return d->type.field;
 }

@@ -6,6 +6,8 @@
 
 #include <stdio.h>
 
+enum { MIN_PICTURE = 32 };
+
 bool hub_is_local(enum hub_status st)
 {
     return st == HUB_CORRUPT || st == HUB_UNSUPPORTED || st == HUB_TOO_BIG || st == HUB_NOT_FOUND ||
@@ -118,4 +120,52 @@ enum hub_status hub_sink_count(struct hub_sink *sink, const char *key, int64_t c
         return hub_sink_problem(sink, "bad-metadata", hub_view_of(key), err, "a negative count");
     snprintf(digits, sizeof digits, "%lld", (long long)count);
     return hub_sink_fact(sink, key, hub_view_of(digits), err);
+}
+
+void hub_json_parsed(struct hub_json *json, const json_t *value)
+{
+    const char *key;
+    json_t *item;
+    size_t i;
+    switch (json_typeof(value)) {
+    case JSON_OBJECT:
+        hub_json_object(json);
+        json_object_foreach((json_t *)value, key, item)
+        {
+            hub_json_key(json, hub_view_of(key));
+            hub_json_parsed(json, item);
+        }
+        hub_json_end_object(json);
+        return;
+    case JSON_ARRAY:
+        hub_json_array(json);
+        json_array_foreach(value, i, item) hub_json_parsed(json, item);
+        hub_json_end_array(json);
+        return;
+    case JSON_STRING:
+        hub_json_string(json, (struct hub_view){json_string_value(value), json_string_length(value)});
+        return;
+    case JSON_INTEGER:
+        hub_json_safe_int(json, json_integer_value(value));
+        return;
+    case JSON_REAL:
+        hub_json_double(json, json_real_value(value));
+        return;
+    case JSON_TRUE:
+    case JSON_FALSE:
+        hub_json_bool(json, json_is_true(value));
+        return;
+    case JSON_NULL:
+        hub_json_null(json);
+        return;
+    }
+}
+
+bool hub_is_picture(const struct hub_variant *v, bool expected)
+{
+    if (v->kind != HUB_KIND_UINT || v->item_size != 1 || v->rank < 2 || v->rank > 3)
+        return false;
+    if (v->rank == 3)
+        return v->dims[2] == 1 || v->dims[2] == 3 || v->dims[2] == 4;
+    return expected && v->dims[0] >= MIN_PICTURE && v->dims[1] >= MIN_PICTURE;
 }

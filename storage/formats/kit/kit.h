@@ -3,6 +3,7 @@
 #ifndef HUB_FORMATS_KIT_H
 #define HUB_FORMATS_KIT_H
 
+#include "storage/base/json.h"
 #include "storage/base/order.h"
 #include "storage/formats/source.h"
 
@@ -23,6 +24,13 @@ enum hub_role hub_role_of(struct hub_view path);
 
 /** What a row's first bytes say it is: a PNG or JPEG file, else bytes. */
 enum hub_field_type hub_image_type(const uint8_t *head, size_t size);
+
+/** Rows of uint8 that are a picture: (H,W,C) with 1, 3 or 4 channels; (H,W) large enough to be one where the
+ * dataset says that it is. */
+bool hub_is_picture(const struct hub_variant *variant, bool expected);
+
+/** A parsed value written again: the shortest digits instead of jansson's seventeen. */
+void hub_json_parsed(struct hub_json *json, const json_t *value);
 
 /** "demo_12" behind "demo_" -> 12. No sign, no leading zeros, at most 18 digits. */
 bool hub_numbered(struct hub_view name, const char *prefix, int64_t *out);

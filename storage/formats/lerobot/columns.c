@@ -9,66 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* A leaf on its way to a layout. */
-struct leaf_pages {
-    struct hub_parquet_pages *groups; /* by row group; those without rows stay empty */
-    uint32_t count;
-    struct hub_parquet_shape shape;
-    enum hub_field_type type;
-    struct hub_variant variant;
-};
-
-static void leaf_dispose(struct leaf_pages *l)
-{
-    for (uint32_t i = 0; l->groups && i < l->count; i++)
-        hub_parquet_pages_dispose(&l->groups[i]);
-    free(l->groups);
-}
-
-/* ---- reading one leaf ---- */
-
-static enum hub_status walk_groups(const struct hub_parquet *parquet, uint32_t leaf,
-                                   struct hub_parquet_decoder *d, struct leaf_pages *out,
-                                   struct hub_error *err)
-{
-    const struct hub_parquet_leaf *l = &parquet->leaves[leaf];
-    for (uint32_t g = 0; g < parquet->group_count; g++) {
-        const struct hub_parquet_chunk *chunk = &parquet->chunks[(size_t)g * parquet->leaf_count + leaf];
-        const uint64_t rows = parquet->group_rows[g];
-        if (rows == 0)
-            continue;
-        if (chunk->trouble)
-            return hub_fail(err, HUB_UNSUPPORTED, "%s", chunk->trouble);
-        HUB_TRY(hub_parquet_walk(d->source, l, chunk, &out->groups[g], err));
-        HUB_TRY(hub_parquet_measure(d, l, &out->groups[g], err));
-        if (l->max_rep == 0 && chunk->values != rows)
-            return hub_fail(err, HUB_CORRUPT, "%llu values in %llu rows", (unsigned long long)chunk->values,
-                            (unsigned long long)rows);
-        if (l->max_rep == 0 && chunk->nulls >= 0)
-            out->shape.nulls += (uint64_t)chunk->nulls;
-        else
-            HUB_TRY(hub_parquet_scan(d, l, &out->groups[g], rows, &out->shape, err));
-    }
-    return HUB_OK;
-}
-
-static enum hub_status strings_type(const struct hub_parquet_leaf *leaf, struct hub_parquet_decoder *d,
-                                    struct leaf_pages *l, struct hub_error *err)
-{
-    uint8_t head[8];
-    size_t got = 0;
-    l->type = leaf->text ? HUB_FIELD_TEXT : HUB_FIELD_BYTES;
-    if (leaf->text)
-        return HUB_OK;
-    for (uint32_t g = 0; g < l->count && got == 0; g++)
-        if (l->groups[g].count)
-            HUB_TRY(hub_parquet_first_bytes(d, leaf, &l->groups[g], head, sizeof head, &got, err));
-    if (got == 0 && leaf->image && l->count)
-        return hub_fail(err, HUB_UNSUPPORTED, "the images are not in the file");
-    l->type = hub_image_type(head, got);
-    return HUB_OK;
-}
-
 /* The shape of a column without rows is the one info.json states; false when it states none. */
 static bool stated_shape(const json_t *feature, unsigned rank, uint32_t *dims)
 {
@@ -84,17 +24,12 @@ static bool stated_shape(const json_t *feature, unsigned rank, uint32_t *dims)
     return true;
 }
 
-static enum hub_status describe(const struct hub_parquet_leaf *leaf, const json_t *feature,
-                                struct hub_parquet_decoder *d, struct leaf_pages *l, struct hub_error *err)
+/* What info.json adds to what was found. */
+static enum hub_status settle_feature(const struct hub_parquet_leaf *leaf, const json_t *feature,
+                                      struct hub_parquet_column *l, struct hub_error *err)
 {
-    l->variant = leaf->item;
     if (leaf->item.kind == HUB_KIND_VAR)
-        return strings_type(leaf, d, l, err);
-    l->type = leaf->item.kind == HUB_KIND_BOOL ? HUB_FIELD_BOOL : HUB_FIELD_NUMBER;
-    if (l->shape.ragged)
-        return hub_fail(err, HUB_UNSUPPORTED, "ragged list");
-    l->variant.rank = leaf->max_rep;
-    memcpy(l->variant.dims, l->shape.dims, leaf->max_rep * sizeof l->variant.dims[0]);
+        return HUB_OK;
     if (leaf->max_rep && !l->shape.known[0] && !stated_shape(feature, leaf->max_rep, l->variant.dims))
         return hub_fail(err, HUB_UNSUPPORTED, "no rows to tell its shape");
     if (!hub_variant_valid(&l->variant))
@@ -187,35 +122,17 @@ static enum hub_status compare_dtype(struct lerobot_columns *c, struct lerobot_c
                             "info.json states %.40s, the files hold %s", stated, name);
 }
 
-/* One piece a row group. Pages are appended, so the column's dictionary is the page put right before its data
- * pages. */
-static enum hub_status add_piece(struct hub_layout_builder *b, struct hub_parquet_pages *pages, uint32_t file,
-                                 uint64_t rows, struct hub_error *err)
-{
-    const uint32_t data = hub_parquet_first_data(pages);
-    struct hub_piece piece = {
-        .kind = HUB_PIECE_PAGES, .file = file, .rows = rows, .count = pages->count - data};
-    uint32_t first = 0;
-    HUB_TRY(hub_layout_pages(b, pages->pages, pages->count, &first, err));
-    if (data)
-        pages->column.dictionary = first;
-    HUB_TRY(hub_layout_column(b, &pages->column, &piece.geometry, err));
-    piece.table = first + data;
-    return hub_layout_piece(b, &piece, err);
-}
-
 static enum hub_status add_array(struct lerobot_columns *c, const struct lerobot_column *column,
-                                 const struct hub_parquet *parquet, uint32_t file, struct leaf_pages *l,
-                                 const struct lerobot_cut *cuts, uint32_t cut_count, struct hub_error *err)
+                                 const struct hub_parquet *parquet, uint32_t file,
+                                 struct hub_parquet_column *l, const struct lerobot_cut *cuts,
+                                 uint32_t cut_count, struct hub_error *err)
 {
     struct hub_layout_builder *b;
     uint32_t variant, array;
     HUB_TRY(hub_sink_layout(c->sink, column->field, &b, err));
     HUB_TRY(hub_layout_variant(b, &l->variant, &variant, err));
     HUB_TRY(hub_layout_array(b, variant, &array, err));
-    for (uint32_t g = 0; g < parquet->group_count; g++)
-        if (parquet->group_rows[g])
-            HUB_TRY(add_piece(b, &l->groups[g], file, parquet->group_rows[g], err));
+    HUB_TRY(hub_parquet_column_place(l, parquet, file, b, err));
     for (uint32_t i = 0; i < cut_count; i++)
         HUB_TRY(hub_layout_add_window(
             b, &(struct hub_window){cuts[i].episode, array, cuts[i].first, cuts[i].count}, err));
@@ -224,7 +141,7 @@ static enum hub_status add_array(struct lerobot_columns *c, const struct lerobot
 
 /* One picture whose first bytes are damaged does not change what the column is. */
 static void settle_type(const struct lerobot_column *column, const struct hub_parquet_leaf *leaf,
-                        const json_t *feature, struct leaf_pages *l)
+                        const json_t *feature, struct hub_parquet_column *l)
 {
     const char *dtype = hub_lerobot_text(feature, "dtype");
     const bool unknown = l->type == HUB_FIELD_BYTES,
@@ -238,13 +155,12 @@ static void settle_type(const struct lerobot_column *column, const struct hub_pa
 
 static enum hub_status read_leaf(struct lerobot_columns *c, struct lerobot_column *column,
                                  const struct hub_parquet *parquet, uint32_t leaf,
-                                 struct hub_parquet_decoder *d, struct leaf_pages *l, struct hub_error *why)
+                                 struct hub_parquet_decoder *d, struct hub_parquet_column *l,
+                                 struct hub_error *why)
 {
     const struct hub_parquet_leaf *schema = &parquet->leaves[leaf];
-    if (schema->trouble)
-        return hub_fail(why, HUB_UNSUPPORTED, "%s", schema->trouble);
-    HUB_TRY(walk_groups(parquet, leaf, d, l, why));
-    HUB_TRY(describe(schema, json_object_get(c->features, column->path), d, l, why));
+    HUB_TRY(hub_parquet_column_read(parquet, leaf, d, l, why));
+    HUB_TRY(settle_feature(schema, json_object_get(c->features, column->path), l, why));
     settle_type(column, schema, json_object_get(c->features, column->path), l);
     if (column->readings.readable && column->type != l->type)
         return hub_fail(why, HUB_UNSUPPORTED, "its type differs from the first episode's");
@@ -268,12 +184,10 @@ static enum hub_status add_leaf(struct lerobot_columns *c, const struct hub_parq
 {
     struct lerobot_column *column;
     struct hub_error why = {0};
-    HUB_CLEANUP(leaf_dispose) struct leaf_pages l = {.count = parquet->group_count};
+    HUB_CLEANUP(hub_parquet_column_dispose) struct hub_parquet_column l = {.count = 0};
     HUB_TRY(find_column(c, &parquet->leaves[leaf], leaf, &column, err));
     column->files++;
-    l.groups = calloc((size_t)l.count + 1, sizeof *l.groups);
     const json_t *feature = json_object_get(c->features, column->path);
-    HUB_TRY(hub_allocated(l.groups, err));
     const enum hub_status st = read_leaf(c, column, parquet, leaf, d, &l, &why);
     if (hub_is_local(st)) {
         if (parquet->rows) /* an episode without rows lacks nothing */

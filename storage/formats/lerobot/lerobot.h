@@ -5,7 +5,7 @@
 
 #include "storage/base/json.h"
 #include "storage/formats/kit/kit.h"
-#include "storage/formats/parquet/decode.h"
+#include "storage/formats/parquet/column.h"
 
 #define LEROBOT_INFO "meta/info.json"
 #define LEROBOT_EPISODES "meta/episodes.jsonl"
@@ -44,9 +44,6 @@ const char *hub_lerobot_text(const json_t *object, const char *key);
 
 /** "2.1" of codebase_version "v2.1" or version "2.1"; NULL: neither is there. */
 const char *hub_lerobot_version(const json_t *info);
-
-/** A parsed value written again: the shortest digits instead of jansson's seventeen. */
-void hub_lerobot_write(struct hub_json *json, const json_t *value);
 
 /** "from:to" as two numbers. */
 bool hub_lerobot_range(const json_t *split, int64_t *from, int64_t *to);

@@ -174,45 +174,6 @@ const char *hub_lerobot_version(const json_t *info)
     return version && version[0] == 'v' ? version + 1 : version;
 }
 
-void hub_lerobot_write(struct hub_json *json, const json_t *value)
-{
-    const char *key;
-    json_t *item;
-    size_t i;
-    switch (json_typeof(value)) {
-    case JSON_OBJECT:
-        hub_json_object(json);
-        json_object_foreach((json_t *)value, key, item)
-        {
-            hub_json_key(json, hub_view_of(key));
-            hub_lerobot_write(json, item);
-        }
-        hub_json_end_object(json);
-        return;
-    case JSON_ARRAY:
-        hub_json_array(json);
-        json_array_foreach(value, i, item) hub_lerobot_write(json, item);
-        hub_json_end_array(json);
-        return;
-    case JSON_STRING:
-        hub_json_string(json, (struct hub_view){json_string_value(value), json_string_length(value)});
-        return;
-    case JSON_INTEGER:
-        hub_json_safe_int(json, json_integer_value(value));
-        return;
-    case JSON_REAL:
-        hub_json_double(json, json_real_value(value));
-        return;
-    case JSON_TRUE:
-    case JSON_FALSE:
-        hub_json_bool(json, json_is_true(value));
-        return;
-    case JSON_NULL:
-        hub_json_null(json);
-        return;
-    }
-}
-
 bool hub_lerobot_range(const json_t *split, int64_t *from, int64_t *to)
 {
     const char *text = json_string_value(split);

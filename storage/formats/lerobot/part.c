@@ -277,7 +277,7 @@ static void put_feature_statistics(struct hub_json *json, const json_t *feature)
     json_object_foreach((json_t *)feature, key, value)
     {
         hub_json_key(json, hub_view_of(key));
-        hub_lerobot_write(json, plain(value));
+        hub_json_parsed(json, plain(value));
     }
     if (json_is_number(mean) && json_is_number(count) && !json_object_get(feature, "sum"))
         hub_json_put_double(json, "sum", json_number_value(mean) * json_number_value(count));
@@ -369,7 +369,7 @@ static bool put_tasks(struct hub_json *json, const json_t *line, const struct ep
     const bool several = json_array_size(listed) > 1;
     if (several) {
         hub_json_key(json, HUB_VIEW("tasks"));
-        hub_lerobot_write(json, listed);
+        hub_json_parsed(json, listed);
     } else if (tasks->known > 1) {
         hub_json_put_array(json, "tasks");
         for (uint32_t i = 0; i < tasks->count; i++)
@@ -393,7 +393,7 @@ static enum hub_status put_attributes(const json_t *line, const struct episode_t
         if (!own_key(key))
             continue;
         hub_json_key(&json, hub_view_of(key));
-        hub_lerobot_write(&json, value);
+        hub_json_parsed(&json, value);
         kept++;
     }
     hub_json_end_object(&json);

@@ -5,6 +5,8 @@
 #include "storage/base/json.h"
 #include "storage/formats/minari/minari.h"
 
+#include <stdio.h>
+
 enum { MAX_METADATA = 2 * 1024 * 1024, MAX_VALUE = 1024 * 1024 };
 
 /* The environment's specification is JSON inside a text. */
@@ -120,8 +122,9 @@ static enum hub_status read_member(struct metadata *m, uint32_t file, struct hub
     if (shown)
         return HUB_OK;
     m->text.size = start;
-    return hub_sink_problem(m->sink, "bad-metadata", hub_buf_view(&name), err,
-                            "not shown: longer than 1 MiB");
+    return !m->sink ? HUB_OK
+                    : hub_sink_problem(m->sink, "bad-metadata", hub_buf_view(&name), err,
+                                       "not shown: longer than 1 MiB");
 }
 
 static enum hub_status read_metadata(struct metadata *m, uint32_t file, struct hub_error *err)
@@ -151,28 +154,45 @@ static void metadata_dispose(struct metadata *m)
         minari_space_dispose(&m->spaces[i]);
 }
 
-enum hub_status minari_facts_json(struct hub_files *files, uint32_t number, struct hub_sink *sink,
-                                  struct hub_buf *hint, struct hub_error *err)
+static enum hub_status load_metadata(struct hub_files *files, uint32_t number, struct metadata *m,
+                                     struct hub_error *err)
 {
-    HUB_CLEANUP(metadata_dispose)
-    struct metadata m = {.sink = sink,
-                         .text = HUB_BUF_INIT(MAX_METADATA + MAX_VALUE),
-                         .spaces = {MINARI_OBSERVATION_SPACE, MINARI_ACTION_SPACE}};
-    HUB_CLEANUP(hub_json_decrefp) json_t *root = NULL;
     struct hub_source source;
+    m->text = HUB_BUF_INIT(MAX_METADATA + MAX_VALUE);
+    m->spaces[0] = (struct minari_space)MINARI_OBSERVATION_SPACE;
+    m->spaces[1] = (struct minari_space)MINARI_ACTION_SPACE;
     hub_source_file(&source, files, number);
-    HUB_TRY(hub_json_stream_new(&source, 0, source.size, &m.stream, err));
-    HUB_TRY(read_metadata(&m, number, err));
+    HUB_TRY(hub_json_stream_new(&source, 0, source.size, &m->stream, err));
+    return read_metadata(m, number, err);
+}
+
+enum hub_status minari_spaces_load(struct hub_files *files, uint32_t number, json_t *out[2],
+                                   struct hub_error *err)
+{
+    HUB_CLEANUP(metadata_dispose) struct metadata m = {.sink = NULL};
+    HUB_TRY(load_metadata(files, number, &m, err));
+    for (size_t i = 0; i < HUB_COUNT(m.spaces); i++) {
+        const struct hub_buf *shown = &m.spaces[i].shown;
+        if (m.spaces[i].there && m.spaces[i].fits && !m.spaces[i].trouble[0])
+            HUB_TRY(hub_json_parse(hub_buf_view(shown), shown->limit, &out[i], err));
+    }
+    return HUB_OK;
+}
+
+enum hub_status minari_facts_json(struct hub_files *files, uint32_t number, struct hub_sink *sink,
+                                  struct hub_buf *hint, char format[16], struct hub_error *err)
+{
+    HUB_CLEANUP(metadata_dispose) struct metadata m = {.sink = sink};
+    HUB_CLEANUP(hub_json_decrefp) json_t *root = NULL;
+    HUB_TRY(load_metadata(files, number, &m, err));
     HUB_TRY(hub_json_parse(hub_buf_view(&m.text), m.text.limit, &root, err));
     HUB_TRY(hub_sink_fact(sink, "era", HUB_VIEW("E5"), err));
     HUB_TRY(hub_sink_fact(sink, "metadata", hub_buf_view(&m.text), err));
     HUB_TRY(put_facts(root, sink, err));
     for (size_t i = 0; i < HUB_COUNT(m.spaces); i++)
         HUB_TRY(minari_space_send(&m.spaces[i], sink, hint, err));
-    const struct hub_view format = string_of(json_object_get(root, "data_format"));
-    if (format.data && !hub_view_is(format, "hdf5"))
-        return hub_fail(err, HUB_UNSUPPORTED, "Minari data_format '%.*s' is not supported, only hdf5",
-                        (int)HUB_MIN(format.size, 40), format.data);
+    const char *said = json_string_value(json_object_get(root, "data_format"));
+    snprintf(format, 16, "%s", said ? said : "hdf5");
     return HUB_OK;
 }
 

@@ -2,7 +2,7 @@
  * Minari datasets in HDF5, every era: <id>/data/main_data.hdf5 with one group an episode, metadata in root
  * attributes (E3: flattening flags; E4a: statistics on rewards, external links to additional_data_<k>.hdf5;
  * E4b: statistics on the episode) or in data/metadata.json (E5). Each HDF5 file is a part. Arrow and Parquet
- * storage of E5 is recognised and not supported.
+ * storage of E5 is columns.c.
  *
  * Problems: metadata-missing, metadata-damaged, bad-metadata, file-not-closed, not-loadable; of links between
  * files link-leaves-dataset, link-target-missing, link-cycle; of an episode number-mismatch, length-mismatch;
@@ -223,17 +223,29 @@ static enum hub_status plan_file(struct hub_files *files, uint32_t number, bool 
     return st;
 }
 
+/* Those of columns.c are theirs to explain. */
+static enum hub_status other_format(const char *format, struct hub_error *err)
+{
+    if (strcmp(format, "arrow") == 0 || strcmp(format, "parquet") == 0)
+        return hub_fail(err, HUB_NOT_ACCEPTABLE, "Minari data_format '%s'", format);
+    return hub_fail(err, HUB_UNSUPPORTED,
+                    "Minari data_format '%s' is not supported, only hdf5, arrow and parquet", format);
+}
+
 static enum hub_status minari_plan(struct hub_files *files, struct hub_sink *sink, struct hub_error *err)
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf hint = HUB_BUF_INIT(MINARI_MAX_HINT);
     const uint32_t main_number = hub_files_find(files, main_path),
                    metadata = hub_files_find(files, metadata_path);
     bool described = false;
+    char format[16];
     if (metadata != HUB_NONE) {
         struct hub_error why = {0};
         enum hub_status st = hub_files_usable(files, metadata, &why);
         if (!st)
-            st = minari_facts_json(files, metadata, sink, &hint, &why);
+            st = minari_facts_json(files, metadata, sink, &hint, format, &why);
+        if (!st && strcmp(format, "hdf5") != 0)
+            return other_format(format, err);
         described = !st;
         if (st && ((st != HUB_CORRUPT && st != HUB_DENIED) || main_number == HUB_NONE))
             return hub_fail(err, st, "%s", why.detail);

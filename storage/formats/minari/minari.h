@@ -16,11 +16,14 @@ enum minari_link { MINARI_LINK_GOOD = 0, MINARI_LINK_LEAVES, MINARI_LINK_MISSING
  * good. */
 enum minari_link minari_link_target(const struct hub_files *files, struct hub_view name, uint32_t *number);
 
-/** Report the facts of metadata.json (era E5). `hint` gets the image paths. HUB_UNSUPPORTED for other data
- * formats. */
+/** Report the facts of metadata.json (era E5). `hint` gets the image paths, `format` its data_format, "hdf5"
+ * where it has none. */
 HUB_MUST_USE enum hub_status minari_facts_json(struct hub_files *files, uint32_t number,
-                                               struct hub_sink *sink, struct hub_buf *hint,
+                                               struct hub_sink *sink, struct hub_buf *hint, char format[16],
                                                struct hub_error *err);
+/** Its spaces alone, observation and action, as they are shown; NULL where there is none to show. */
+HUB_MUST_USE enum hub_status minari_spaces_load(struct hub_files *files, uint32_t number, json_t *out[2],
+                                                struct hub_error *err);
 /** Report the facts of the root attributes (eras E3, E4). False in `any` when there are none. */
 HUB_MUST_USE enum hub_status minari_facts_attributes(struct hub_files *files, struct hub_h5 *file,
                                                      const struct hub_h5_object *root, struct hub_sink *sink,

@@ -2,6 +2,7 @@
  * parquet.thrift. */
 #include "storage/formats/parquet/footer.h"
 
+#include "storage/base/base64.h"
 #include "storage/formats/parquet/schema.h"
 
 #include <stdlib.h>
@@ -149,6 +150,36 @@ static enum hub_status read_groups(struct hub_thrift *t, const struct hub_thrift
     return HUB_OK;
 }
 
+/* It only adds to Parquet's own schema: a damaged one is none. */
+static enum hub_status keep_schema(struct hub_view text, struct hub_buf *out, struct hub_error *err)
+{
+    *out = HUB_BUF_INIT(HUB_PARQUET_MAX_FOOTER);
+    const enum hub_status st = hub_base64_decode(text, out, err);
+    if (st == HUB_NO_MEMORY)
+        return st;
+    if (st)
+        out->size = 0;
+    return HUB_OK;
+}
+
+static enum hub_status read_pairs(struct hub_thrift *t, const struct hub_thrift_field *field,
+                                  struct hub_parquet *out, struct hub_error *err)
+{
+    struct hub_thrift_field element;
+    const uint32_t count = hub_thrift_list(t, field, &element);
+    for (uint32_t i = 0; i < count && hub_thrift_enter(t, &element); i++) {
+        struct hub_view text[2] = {HUB_VIEW(""), HUB_VIEW("")};
+        for (struct hub_thrift_field f = {0}; hub_thrift_next(t, &f);)
+            if (f.id == 1 || f.id == 2)
+                text[f.id - 1] = hub_thrift_binary(t, &f);
+            else
+                hub_thrift_skip(t, &f);
+        if (hub_view_is(text[0], "ARROW:schema") && !out->arrow_schema.size)
+            HUB_TRY(keep_schema(text[1], &out->arrow_schema, err));
+    }
+    return HUB_OK;
+}
+
 static enum hub_status read_metadata(struct hub_view text, uint64_t data_end, struct hub_parquet *out,
                                      struct hub_error *err)
 {
@@ -164,6 +195,9 @@ static enum hub_status read_metadata(struct hub_view text, uint64_t data_end, st
             break;
         case 4:
             HUB_TRY(read_groups(&t, &f, out, data_end, err));
+            break;
+        case 5:
+            HUB_TRY(read_pairs(&t, &f, out, err));
             break;
         case 8:
             return hub_fail(err, HUB_UNSUPPORTED, "encrypted columns");
@@ -216,6 +250,7 @@ void hub_parquet_dispose(struct hub_parquet *parquet)
     free(parquet->leaves);
     free(parquet->group_rows);
     free(parquet->chunks);
+    hub_buf_dispose(&parquet->arrow_schema);
     *parquet = (struct hub_parquet){0};
 }
 

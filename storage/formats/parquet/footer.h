@@ -1,7 +1,7 @@
 /**
  * The footer of a Parquet file (https://github.com/apache/parquet-format): schema, row groups, column chunks.
- * Parsed into plain structs with every count bounded; statistics, indexes, key-values and unknown fields are
- * skipped. A column that cannot be read says why in `trouble`; it never fails the file.
+ * Parsed into plain structs with every count bounded; statistics, indexes, key-values but one and unknown
+ * fields are skipped. A column that cannot be read says why in `trouble`; it never fails the file.
  */
 #ifndef HUB_FORMATS_PARQUET_FOOTER_H
 #define HUB_FORMATS_PARQUET_FOOTER_H
@@ -45,6 +45,7 @@ struct hub_parquet {
     uint32_t group_count;
     struct hub_parquet_chunk *chunks; /* group * leaf_count + leaf */
     uint64_t rows;
+    struct hub_buf arrow_schema; /* the message that Arrow's writers keep under ARROW:schema, or empty */
 };
 
 /** HUB_CORRUPT, HUB_UNSUPPORTED (encrypted footer), HUB_TOO_BIG. */

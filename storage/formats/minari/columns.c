@@ -1,0 +1,683 @@
+/*
+ * Minari datasets in Arrow or Parquet, as releases from 0.5 on write them with data_format "arrow" and
+ * "parquet": data/<episode>/part-0.arrow (an IPC file) beside a metadata.json of the episode. A row is a step
+ * and one more: actions, rewards, terminations and truncations are padded by a last row that is none. Dicts
+ * are structs, tuples structs of "0", "1"...; arrays are lists of one length, whose shape the space or, of
+ * infos, a note of the column says; images are JPEG files. A part is a run of 1,000 episode numbers.
+ *
+ * Problems: metadata-missing, metadata-damaged, missing-file, extra-file, unreadable-episode, not-loadable; of
+ * an episode length-mismatch, number-mismatch, attributes-too-big; of a field type-differs, repeated-column,
+ * nulls, unreadable-in-episodes.
+ */
+#include "storage/formats/kit/table.h"
+#include "storage/formats/minari/minari.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { RUN = 1000, MAX_ROWS = 16 * 1024 * 1024, MAX_METADATA = 1024 * 1024 };
+static const char metadata_path[] = "data/metadata.json";
+
+/* An episode's folder, as the list of files has it. */
+struct entry {
+    int64_t number;          /* first, to be sorted by */
+    uint32_t data, metadata; /* files, or HUB_NONE */
+    uint32_t first, count;   /* all its files in the list */
+};
+
+/* ---- claim ---- */
+
+static int states_format(struct hub_files *listing, const char *format)
+{
+    const uint32_t number = hub_files_find(listing, metadata_path);
+    HUB_CLEANUP(hub_freep) char *head = malloc(64 * KIB);
+    size_t got = 0;
+    if (number == HUB_NONE || listing->entries[number].directory || !head ||
+        hub_files_read(listing, number, 0, head, 64 * KIB, &got, NULL))
+        return 0;
+    const char *at = memmem(head, got, "\"data_format\"", 13), *end = head + got;
+    if (!at)
+        return got == 64 * KIB ? -1 : 0;
+    for (at += 13; at < end && (*at == ' ' || *at == ':'); at++)
+        ;
+    const size_t size = strlen(format);
+    return (size_t)(end - at) >= size + 2 && *at == '"' && memcmp(at + 1, format, size) == 0 &&
+           at[size + 1] == '"';
+}
+
+static int claim(struct hub_files *listing, const char *format)
+{
+    const int states = states_format(listing, format);
+    return states > 0 ? 96 : states < 0 && hub_files_find(listing, "data/0") != HUB_NONE ? 60 : 0;
+}
+
+static int arrow_claim(struct hub_files *listing)
+{
+    return claim(listing, "arrow");
+}
+
+static int parquet_claim(struct hub_files *listing)
+{
+    return claim(listing, "parquet");
+}
+
+/* ---- the list of episodes ---- */
+
+/* "data/12/part-0.arrow" -> 12 and "part-0.arrow". */
+static bool in_episode(struct hub_view path, int64_t *number, struct hub_view *name)
+{
+    const char *slash = path.size > 5 ? memchr(path.data + 5, '/', path.size - 5) : NULL;
+    if (!slash || !hub_view_starts(path, "data/"))
+        return false;
+    *name = (struct hub_view){slash + 1, (size_t)(path.data + path.size - slash - 1)};
+    return hub_numbered((struct hub_view){path.data, (size_t)(slash - path.data)}, "data/", number);
+}
+
+/* Those among the given files, by number; all of them when `chosen` is NULL. Files of a folder adjoin. */
+static enum hub_status list_episodes(const struct hub_files *files, const uint32_t *chosen, uint32_t count,
+                                     const char *format, struct entry **out, uint32_t *out_count,
+                                     struct hub_error *err)
+{
+    HUB_CLEANUP(hub_freep) struct entry *entries = NULL;
+    uint32_t n = 0, capacity = 0;
+    char first[32];
+    snprintf(first, sizeof first, "part-0.%s", format);
+    for (uint32_t i = 0; i < count; i++) {
+        const uint32_t file = chosen ? chosen[i] : i;
+        struct hub_view name;
+        int64_t number;
+        if (!in_episode(files->entries[file].path, &number, &name))
+            continue;
+        if (n == 0 || entries[n - 1].number != number) {
+            HUB_TRY(hub_grow(&entries, n, &capacity, sizeof *entries, err));
+            entries[n++] = (struct entry){number, HUB_NONE, HUB_NONE, i, 0};
+        }
+        entries[n - 1].count++;
+        if (hub_view_is(name, first))
+            entries[n - 1].data = file;
+        else if (hub_view_is(name, "metadata.json"))
+            entries[n - 1].metadata = file;
+    }
+    if (n)
+        qsort(entries, n, sizeof *entries, hub_by_i64);
+    *out = entries;
+    *out_count = n;
+    entries = NULL;
+    return HUB_OK;
+}
+
+/* ---- plan ---- */
+
+static enum hub_status send_part(struct hub_sink *sink, const char *format, uint32_t metadata,
+                                 const struct entry *entries, uint32_t count, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_freep) uint32_t *numbers = NULL;
+    char name[40];
+    uint32_t total = 1, n = 0;
+    for (uint32_t i = 0; i < count; i++)
+        total += entries[i].count;
+    HUB_TRY(hub_new(&numbers, total, sizeof *numbers, err));
+    for (uint32_t i = 0; i < count; i++)
+        for (uint32_t k = 0; k < entries[i].count; k++)
+            numbers[n++] = entries[i].first + k;
+    numbers[n++] = metadata;
+    snprintf(name, sizeof name, "episodes-%06lld", (long long)(count ? entries[0].number / RUN * RUN : 0));
+    return hub_sink_part(sink, &(struct hub_part){hub_view_of(name), numbers, n, hub_view_of(format)}, err);
+}
+
+static enum hub_status plan(struct hub_files *files, struct hub_sink *sink, const char *format,
+                            struct hub_error *err)
+{
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf hint = HUB_BUF_INIT(MINARI_MAX_HINT);
+    HUB_CLEANUP(hub_freep) struct entry *entries = NULL;
+    const uint32_t metadata = hub_files_find(files, metadata_path);
+    uint32_t count = 0, n;
+    char stated[16];
+    if (metadata == HUB_NONE)
+        return hub_fail(err, HUB_CORRUPT, "%s is missing", metadata_path);
+    HUB_TRY(hub_files_usable(files, metadata, err));
+    HUB_TRY(minari_facts_json(files, metadata, sink, &hint, stated, err));
+    if (strcmp(stated, format) != 0)
+        return hub_fail(err, HUB_NOT_ACCEPTABLE, "Minari data_format '%s'", stated);
+    HUB_TRY(list_episodes(files, NULL, files->count, format, &entries, &count, err));
+    for (uint32_t i = 0; i < count; i += n) {
+        for (n = 1; i + n < count && entries[i + n].number / RUN == entries[i].number / RUN; n++)
+            ;
+        HUB_TRY(send_part(sink, format, metadata, &entries[i], n, err));
+    }
+    return count ? HUB_OK : send_part(sink, format, metadata, NULL, 0, err);
+}
+
+static enum hub_status arrow_plan(struct hub_files *files, struct hub_sink *sink, struct hub_error *err)
+{
+    return plan(files, sink, "arrow", err);
+}
+
+static enum hub_status parquet_plan(struct hub_files *files, struct hub_sink *sink, struct hub_error *err)
+{
+    return plan(files, sink, "parquet", err);
+}
+
+/* ---- a part ---- */
+
+struct field {
+    char *path;
+    uint32_t number; /* HUB_NONE: only unreadable until now */
+    uint32_t last;   /* episode that has it already */
+    enum hub_field_type type;
+    struct hub_readings readings;
+    struct hub_buf refused; /* uint32: episodes, while it has no number */
+    char why[200];
+    uint64_t nulls;
+};
+
+struct part {
+    struct hub_files *files;
+    struct hub_sink *sink;
+    json_t *spaces[2];
+    struct field *fields;
+    uint32_t field_count, field_capacity;
+    uint32_t done, failed;
+    struct hub_error first_failure;
+    struct hub_tally steps_differ, ids_differ;
+};
+
+/* ---- what an episode's metadata.json says ---- */
+
+struct said {
+    json_t *json;
+    struct hub_buf attributes, statistics;
+    char seed[64];
+    int64_t steps; /* -1: not said */
+};
+
+static void said_dispose(struct said *s)
+{
+    json_decref(s->json);
+    hub_buf_dispose(&s->attributes);
+    hub_buf_dispose(&s->statistics);
+}
+
+static enum hub_status load_said(struct part *p, const struct entry *e, struct said *s, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_buf_dispose)
+    struct hub_buf text = HUB_BUF_INIT(MAX_METADATA), strict = HUB_BUF_INIT(2 * (size_t)MAX_METADATA);
+    HUB_TRY(hub_files_usable(p->files, e->metadata, err));
+    HUB_TRY(hub_files_load(p->files, e->metadata, &text, err));
+    HUB_TRY(hub_json_strict(hub_buf_view(&text), &strict, err));
+    HUB_TRY(hub_json_parse(hub_buf_view(&strict), strict.limit, &s->json, err));
+    return json_is_object(s->json) ? HUB_OK : hub_fail(err, HUB_CORRUPT, "not a JSON object");
+}
+
+static bool number_said(const json_t *value, double *out)
+{
+    const char *text = json_string_value(value); /* what JSON has no number for, the strict text spells */
+    if (json_is_number(value))
+        *out = json_number_value(value);
+    else if (text && strcmp(text, "NaN") == 0)
+        *out = NAN;
+    else if (text && strcmp(text + (*text == '-'), "Infinity") == 0)
+        *out = *text == '-' ? -INFINITY : INFINITY;
+    else
+        return false;
+    return true;
+}
+
+static enum hub_status sort_said(struct said *s, struct hub_error *err)
+{
+    struct hub_json notes = hub_json_to(&s->attributes, err), stats = hub_json_to(&s->statistics, err);
+    const char *key;
+    json_t *value;
+    double number;
+    unsigned noted = 0, counted = 0;
+    s->attributes.limit = s->statistics.limit = MAX_METADATA;
+    hub_json_object(&notes);
+    hub_json_object(&stats);
+    hub_json_put_object(&stats, "rewards");
+    json_object_foreach(s->json, key, value)
+    {
+        if (strcmp(key, "id") == 0 || strcmp(key, "total_steps") == 0)
+            continue;
+        const char *text = json_string_value(value);
+        if (strcmp(key, "seed") == 0 && (json_is_integer(value) || (text && strcmp(text, "None") != 0))) {
+            if (text)
+                snprintf(s->seed, sizeof s->seed, "%.*s", (int)sizeof s->seed - 1, text);
+            else
+                snprintf(s->seed, sizeof s->seed, "%lld", (long long)json_integer_value(value));
+        } else if (strncmp(key, "rewards_", 8) == 0 && number_said(value, &number)) {
+            hub_json_put_double(&stats, key + 8, number);
+            counted++;
+        } else {
+            hub_json_key(&notes, hub_view_of(key));
+            hub_json_parsed(&notes, value);
+            noted++;
+        }
+    }
+    hub_json_end_object(&notes);
+    hub_json_end_object(&stats);
+    hub_json_end_object(&stats);
+    HUB_TRY(hub_json_status(&notes));
+    HUB_TRY(hub_json_status(&stats));
+    s->attributes.size = noted ? s->attributes.size : 0;
+    s->statistics.size = counted ? s->statistics.size : 0;
+    return HUB_OK;
+}
+
+static enum hub_status read_said(struct part *p, const struct entry *e, struct said *s, struct hub_error *err)
+{
+    char path[64];
+    struct hub_error why = {0};
+    snprintf(path, sizeof path, "data/%lld/metadata.json", (long long)e->number);
+    s->steps = -1;
+    if (e->metadata == HUB_NONE)
+        return hub_sink_problem(p->sink, "metadata-missing", hub_view_of(path), err,
+                                "no seed and no statistics of this episode are known");
+    const enum hub_status st = load_said(p, e, s, &why);
+    if (st && !hub_is_local(st))
+        return hub_pass(st, &why, err);
+    if (st) {
+        json_decref(s->json);
+        s->json = NULL;
+        return hub_sink_problem(p->sink, why.problem[0] ? why.problem : "metadata-damaged", hub_view_of(path),
+                                err, "%s", why.detail);
+    }
+    const json_t *steps = json_object_get(s->json, "total_steps"), *id = json_object_get(s->json, "id");
+    if (json_is_integer(steps))
+        s->steps = HUB_MAX(json_integer_value(steps), -1);
+    if (json_is_integer(id) && json_integer_value(id) != e->number)
+        hub_tally_add(&p->ids_differ, "%s says %lld", path, (long long)json_integer_value(id));
+    return sort_said(s, err);
+}
+
+/* ---- shapes ---- */
+
+/* The space of a field's path below its root, or NULL. A key of a Dict may hold '/'. */
+static const json_t *space_at(const json_t *space, const char *path)
+{
+    const json_t *below = json_object_get(space, "subspaces"), *child;
+    const char *key;
+    json_t *item;
+    size_t i;
+    if (*path == '\0')
+        return space;
+    json_object_foreach((json_t *)below, key, item)
+    {
+        const size_t n = strlen(key);
+        if (strncmp(path, key, n) == 0 && (path[n] == '/' || path[n] == '\0') &&
+            (child = space_at(item, path + n + (path[n] == '/'))))
+            return child;
+    }
+    json_array_foreach(below, i, item)
+    {
+        char name[24];
+        const size_t n = (size_t)snprintf(name, sizeof name, "%zu", i);
+        if (strncmp(path, name, n) == 0 && (path[n] == '/' || path[n] == '\0') &&
+            (child = space_at(item, path + n + (path[n] == '/'))))
+            return child;
+    }
+    return NULL;
+}
+
+static const json_t *space_of(const struct part *p, const char *path)
+{
+    static const char *const roots[] = {"observations", "actions"};
+    for (size_t i = 0; i < HUB_COUNT(roots); i++) {
+        const size_t n = strlen(roots[i]);
+        if (p->spaces[i] && strncmp(path, roots[i], n) == 0 && (path[n] == '/' || path[n] == '\0'))
+            return space_at(p->spaces[i], path + n + (path[n] == '/'));
+    }
+    return NULL;
+}
+
+/* Trailing dims of a Box, MultiBinary or MultiDiscrete; false: it says none. */
+static bool space_shape(const json_t *space, struct hub_variant *out)
+{
+    const char *type = json_string_value(json_object_get(space, "type"));
+    const json_t *dims = json_object_get(space, "shape"), *n = json_object_get(space, "n");
+    const json_t *nested = json_object_get(space, "nvec");
+    out->rank = 0;
+    if (!type || (strcmp(type, "Box") && strcmp(type, "MultiBinary") && strcmp(type, "MultiDiscrete")))
+        return false;
+    if (!dims && json_is_integer(n)) {
+        out->dims[out->rank++] = (uint32_t)json_integer_value(n);
+        return true;
+    }
+    for (; json_is_array(nested) && out->rank < HUB_MAX_RANK; nested = json_array_get(nested, 0))
+        out->dims[out->rank++] = (uint32_t)json_array_size(nested);
+    if (out->rank)
+        return true;
+    dims = dims ? dims : n;
+    for (size_t i = 0; i < json_array_size(dims) && i < HUB_MAX_RANK; i++)
+        out->dims[out->rank++] = (uint32_t)json_integer_value(json_array_get(dims, i));
+    return json_is_array(dims) && json_array_size(dims) <= HUB_MAX_RANK;
+}
+
+/* "2,3" as the writer of infos notes it; "" is a row of one number. */
+static bool noted_shape(const char *text, struct hub_variant *out)
+{
+    out->rank = 0;
+    while (text && *text) {
+        char *end;
+        const unsigned long n = strtoul(text, &end, 10);
+        if (end == text || (*end && *end != ',') || out->rank == HUB_MAX_RANK || n > UINT32_MAX)
+            return false;
+        out->dims[out->rank++] = (uint32_t)n;
+        text = *end ? end + 1 : end;
+    }
+    return text != NULL;
+}
+
+/* Arrays are stored flat: what was said of their shape counts when it comes to as many numbers. */
+static void reshape(const struct part *p, const struct hub_table *table, struct hub_table_column *c)
+{
+    const char *path = hub_table_path(table, c->index);
+    struct hub_variant shaped = c->variant;
+    if (c->variant.kind != HUB_KIND_VAR && c->variant.rank == 1 &&
+        (space_shape(space_of(p, path), &shaped) || noted_shape(hub_table_shape(table, c->index), &shaped))) {
+        memset(shaped.dims + shaped.rank, 0, (HUB_MAX_RANK - shaped.rank) * sizeof *shaped.dims);
+        if (hub_variant_valid(&shaped) && hub_variant_row_items(&shaped) == c->variant.dims[0])
+            c->variant = shaped;
+    }
+    if (c->type == HUB_FIELD_NUMBER && hub_is_picture(&c->variant, space_of(p, path) != NULL))
+        c->type = HUB_FIELD_IMAGE_RAW;
+}
+
+/* ---- fields ---- */
+
+static enum hub_status find_field(struct part *p, const char *path, uint32_t near, struct field **out,
+                                  struct hub_error *err)
+{
+    for (uint32_t i = 0; i < p->field_count; i++) { /* episodes have the same columns in the same order */
+        *out = &p->fields[(near + i) % p->field_count];
+        if (strcmp((*out)->path, path) == 0)
+            return HUB_OK;
+    }
+    HUB_TRY(hub_grow(&p->fields, p->field_count, &p->field_capacity, sizeof *p->fields, err));
+    *out = &p->fields[p->field_count];
+    **out = (struct field){.number = HUB_NONE, .last = HUB_NONE};
+    (*out)->refused.limit = HUB_MAX_EPISODES * sizeof(uint32_t);
+    HUB_TRY(hub_dup(&(*out)->path, path, err));
+    p->field_count++;
+    return HUB_OK;
+}
+
+static enum hub_status refuse(struct part *p, struct field *field, uint32_t episode, const char *why,
+                              struct hub_error *err)
+{
+    hub_tally_add(&field->readings.unreadable, "%s", why);
+    if (field->number != HUB_NONE)
+        return hub_sink_refuse(p->sink, field->number, episode, why, err);
+    if (!field->why[0])
+        snprintf(field->why, sizeof field->why, "%.*s", (int)sizeof field->why - 1, why);
+    return hub_buf_add(&field->refused, &episode, sizeof episode, err);
+}
+
+static bool is_padded(const char *path)
+{
+    static const char *const roots[] = {"actions", "rewards", "terminations", "truncations"};
+    for (size_t i = 0; i < HUB_COUNT(roots); i++) {
+        const size_t n = strlen(roots[i]);
+        if (strncmp(path, roots[i], n) == 0 && (path[n] == '/' || path[n] == '\0'))
+            return true;
+    }
+    return false;
+}
+
+static enum hub_status declare(struct part *p, struct field *field, enum hub_field_type type,
+                               struct hub_error *err)
+{
+    const struct hub_view path = hub_view_of(field->path);
+    const enum hub_role role = hub_role_of(path);
+    const bool state = role == HUB_ROLE_OBSERVATION || role == HUB_ROLE_INFO;
+    field->type = type;
+    return hub_sink_field(
+        p->sink,
+        &(struct hub_field){.path = path,
+                            .type = type,
+                            .role = role,
+                            .axis = state || !is_padded(field->path) ? HUB_AXIS_STATE : HUB_AXIS_STEP},
+        &field->number, err);
+}
+
+static enum hub_status place(struct part *p, struct hub_table *table, struct hub_table_column *c,
+                             struct field *field, uint32_t episode, uint64_t rows, struct hub_error *err)
+{
+    struct hub_layout_builder *builder;
+    struct hub_window window = {.episode = episode, .count = HUB_MIN(rows, c->rows)};
+    struct hub_error why = {0};
+    if (field->readings.readable && field->type != c->type)
+        return refuse(p, field, episode, "its type differs from the first episode's", err);
+    if (field->number == HUB_NONE)
+        HUB_TRY(declare(p, field, c->type, err));
+    HUB_TRY(hub_sink_layout(p->sink, field->number, &builder, err));
+    const enum hub_status st = hub_table_place(table, c, p->files, builder, &window.array, &why);
+    if (hub_is_local(st))
+        return refuse(p, field, episode, why.detail, err);
+    if (st)
+        return hub_pass(st, &why, err);
+    field->readings.readable++;
+    if (c->variant.kind != HUB_KIND_FLOAT && c->variant.kind != HUB_KIND_VAR)
+        field->nulls += c->nulls;
+    return hub_layout_add_window(builder, &window, err);
+}
+
+static enum hub_status add_column(struct part *p, struct hub_table *table, uint32_t index, uint32_t episode,
+                                  uint64_t steps, struct hub_error *err)
+{
+    const char *path = hub_table_path(table, index);
+    struct hub_error why = {0};
+    struct field *field;
+    if (!path)
+        return HUB_OK;
+    HUB_TRY(find_field(p, path, index, &field, err));
+    if (field->last == episode)
+        return hub_sink_problem(p->sink, "repeated-column", hub_view_of(path), err,
+                                "the first of this name is shown");
+    field->last = episode;
+    HUB_CLEANUP(hub_table_column_dispose) struct hub_table_column c = {.index = index};
+    const uint64_t rows = is_padded(path) ? steps : table->rows;
+    const enum hub_status st = hub_table_read(table, index, rows, &c, &why);
+    if (hub_is_local(st))
+        return refuse(p, field, episode, why.detail, err);
+    if (st)
+        return hub_pass(st, &why, err);
+    reshape(p, table, &c);
+    return place(p, table, &c, field, episode, rows, err);
+}
+
+static enum hub_status finish_field(struct part *p, struct field *field, struct hub_error *err)
+{
+    const struct hub_view path = hub_view_of(field->path);
+    if (field->nulls)
+        HUB_TRY(hub_sink_problem(p->sink, "nulls", path, err,
+                                 "%llu nulls in a column of numbers: null in JSON, 0 in arrays",
+                                 (unsigned long long)field->nulls));
+    HUB_TRY(hub_readings_tell(&field->readings, p->sink, path, "episodes", err));
+    if (field->number == HUB_NONE)
+        HUB_TRY(declare(p, field, HUB_FIELD_OPAQUE, err));
+    for (size_t at = 0; at < field->refused.size; at += sizeof(uint32_t)) {
+        uint32_t episode;
+        memcpy(&episode, field->refused.data + at, sizeof episode);
+        HUB_TRY(hub_sink_refuse(p->sink, field->number, episode, field->why, err));
+    }
+    return HUB_OK;
+}
+
+/* ---- an episode ---- */
+
+/* All rows but the padding. Where observations are as many as steps nothing was padded, and total_steps says so. */
+static uint64_t steps_of(struct part *p, const struct entry *e, const struct said *s, uint64_t rows)
+{
+    const uint64_t padded = rows ? rows - 1 : 0;
+    if (s->steps >= 0 && (uint64_t)s->steps == rows)
+        return rows;
+    if (s->steps >= 0 && (uint64_t)s->steps != padded)
+        hub_tally_add(&p->steps_differ, "episode %lld says %lld and has %llu", (long long)e->number,
+                      (long long)s->steps, (unsigned long long)padded);
+    return padded;
+}
+
+/* What the rewards come to, and how it ended. Columns that cannot be read so leave it unknown. */
+static enum hub_status sum_up(struct hub_table *table, struct hub_episode *episode, struct hub_error *err)
+{
+    static const char *const flags[] = {"terminations", "truncations"};
+    int8_t *const ends[] = {&episode->terminated, &episode->truncated};
+    HUB_CLEANUP(hub_freep) double *numbers = NULL;
+    if (table->rows > MAX_ROWS)
+        return HUB_OK;
+    HUB_TRY(hub_new(&numbers, (size_t)table->rows + 1, sizeof *numbers, err));
+    for (size_t i = 0; i < HUB_COUNT(flags); i++)
+        if (!hub_table_numbers(table, flags[i], numbers, NULL) && episode->steps)
+            *ends[i] = isnan(numbers[episode->steps - 1]) ? -1 : numbers[episode->steps - 1] != 0;
+    if (episode->has_return || hub_table_numbers(table, "rewards", numbers, NULL))
+        return HUB_OK;
+    double sum = 0;
+    for (uint64_t i = 0; i < episode->steps; i++)
+        sum += numbers[i];
+    episode->has_return = episode->return_computed = isfinite(sum);
+    episode->episode_return = isfinite(sum) ? sum : 0;
+    return HUB_OK;
+}
+
+static enum hub_status send_episode(struct part *p, const struct entry *e, struct hub_table *table,
+                                    struct hub_error *err)
+{
+    HUB_CLEANUP(said_dispose) struct said said = {.json = NULL};
+    char name[40];
+    uint32_t index;
+    double sum;
+    HUB_TRY(read_said(p, e, &said, err));
+    snprintf(name, sizeof name, "episode_%lld", (long long)e->number);
+    struct hub_episode episode = {.number = e->number,
+                                  .name = hub_view_of(name),
+                                  .file = e->data,
+                                  .steps = steps_of(p, e, &said, table->rows),
+                                  .success = -1,
+                                  .terminated = -1,
+                                  .truncated = -1,
+                                  .seed = hub_view_of(said.seed),
+                                  .attributes = hub_buf_view(&said.attributes),
+                                  .statistics = hub_buf_view(&said.statistics)};
+    const bool stated = number_said(json_object_get(said.json, "rewards_sum"), &sum);
+    if (stated && isfinite(sum))
+        episode.episode_return = sum;
+    episode.has_return = stated && isfinite(sum);
+    HUB_TRY(sum_up(table, &episode, err));
+    if (stated && !isfinite(sum)) /* as the file states it: none */
+        episode.has_return = episode.return_computed = false;
+    if (said.attributes.size > HUB_MAX_ATTRIBUTES) {
+        HUB_TRY(hub_sink_problem(p->sink, "attributes-too-big", hub_view_of(name), err,
+                                 "%zu bytes of attributes are left out", said.attributes.size));
+        episode.attributes = HUB_VIEW("");
+    }
+    HUB_TRY(hub_sink_episode(p->sink, &episode, &index, err));
+    for (uint32_t i = 0; i < table->count; i++)
+        HUB_TRY(add_column(p, table, i, index, episode.steps, err));
+    p->done++;
+    return HUB_OK;
+}
+
+static enum hub_status inspect_episode(struct part *p, const struct entry *e, const char *format,
+                                       struct hub_error *err)
+{
+    char path[64];
+    struct hub_error why = {0};
+    struct hub_table table;
+    snprintf(path, sizeof path, "data/%lld/part-0.%s", (long long)e->number, format);
+    if (e->count > 1u + (e->metadata != HUB_NONE))
+        HUB_TRY(hub_sink_problem(p->sink, "extra-file", hub_view_of(path), err,
+                                 "%u files beside it, which Minari does not write, are not read",
+                                 e->count - 1 - (e->metadata != HUB_NONE)));
+    if (e->data == HUB_NONE)
+        return hub_sink_problem(p->sink, "missing-file", hub_view_of(path), err, "the episode is left out");
+    const enum hub_status st = hub_table_open(p->files, e->data, &table, &why);
+    if (!st) {
+        const enum hub_status sent = send_episode(p, e, &table, err);
+        hub_table_dispose(&table);
+        return sent;
+    }
+    if (!hub_is_local(st))
+        return hub_pass(st, &why, err);
+    if (p->failed++ == 0)
+        p->first_failure = why;
+    HUB_TRY(hub_sink_problem(p->sink, "not-loadable", hub_view_of(path), err,
+                             "Minari needs it, and it cannot be read"));
+    return hub_sink_problem(p->sink, why.problem[0] ? why.problem : "unreadable-episode", hub_view_of(path),
+                            err, "%s", why.detail);
+}
+
+static enum hub_status finish(struct part *p, struct hub_error *err)
+{
+    for (uint32_t i = 0; i < p->field_count; i++)
+        HUB_TRY(finish_field(p, &p->fields[i], err));
+    if (p->steps_differ.count)
+        HUB_TRY(hub_sink_problem(p->sink, "length-mismatch", HUB_VIEW(""), err,
+                                 "total_steps of %u episodes is not their number of rewards: %s",
+                                 p->steps_differ.count, p->steps_differ.first));
+    if (p->ids_differ.count)
+        HUB_TRY(hub_sink_problem(p->sink, "number-mismatch", HUB_VIEW(""), err,
+                                 "the id of %u episodes is not that of their folder: %s", p->ids_differ.count,
+                                 p->ids_differ.first));
+    return HUB_OK;
+}
+
+static enum hub_status inspect_part(struct part *p, const struct hub_part *part, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_freep) struct entry *entries = NULL;
+    uint32_t count = 0;
+    char format[16];
+    snprintf(format, sizeof format, "%.*s", (int)HUB_MIN(part->hint.size, 15), part->hint.data);
+    HUB_TRY(minari_spaces_load(p->files, part->files[part->file_count - 1], p->spaces, err));
+    HUB_TRY(list_episodes(p->files, part->files, part->file_count, format, &entries, &count, err));
+    for (uint32_t i = 0; i < count; i++)
+        HUB_TRY(inspect_episode(p, &entries[i], format, err));
+    if (p->done == 0 && p->failed)
+        return hub_fail(err, HUB_CORRUPT, "no episode can be read; the first: %s", p->first_failure.detail);
+    return finish(p, err);
+}
+
+static enum hub_status inspect(struct hub_files *files, const struct hub_part *part, struct hub_sink *sink,
+                               struct hub_error *err)
+{
+    struct part p = {.files = files, .sink = sink};
+    if (part->file_count < 1)
+        return hub_fail(err, HUB_INVALID, "a part without a file");
+    const enum hub_status st = inspect_part(&p, part, err);
+    for (uint32_t i = 0; i < p.field_count; i++) {
+        free(p.fields[i].path);
+        hub_buf_dispose(&p.fields[i].refused);
+    }
+    free(p.fields);
+    json_decref(p.spaces[0]);
+    json_decref(p.spaces[1]);
+    return st;
+}
+
+static const char *const names[] = {"data/metadata.json", NULL};
+static const char *const asides[] = {"namespace_metadata.json", NULL};
+static const char *const eras[] = {"E5: written by Minari 0.5 or later", NULL};
+
+const struct hub_format hub_format_minari_arrow = {
+    .name = "minari-arrow",
+    .names = names,
+    .asides = asides,
+    .eras = eras,
+    .loadable = "minari",
+    .ids = "minari",
+    .claim_directory = arrow_claim,
+    .plan = arrow_plan,
+    .inspect = inspect,
+};
+
+const struct hub_format hub_format_minari_parquet = {
+    .name = "minari-parquet",
+    .names = names,
+    .asides = asides,
+    .eras = eras,
+    .loadable = "minari",
+    .ids = "minari",
+    .claim_directory = parquet_claim,
+    .plan = parquet_plan,
+    .inspect = inspect,
+};

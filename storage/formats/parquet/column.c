@@ -1,0 +1,110 @@
+/* Columns of Parquet files: see column.h. */
+#include "storage/formats/parquet/column.h"
+
+#include "storage/formats/kit/kit.h"
+
+#include <stdlib.h>
+
+static enum hub_status walk_groups(const struct hub_parquet *parquet, uint32_t leaf,
+                                   struct hub_parquet_decoder *d, struct hub_parquet_column *out,
+                                   struct hub_error *err)
+{
+    const struct hub_parquet_leaf *l = &parquet->leaves[leaf];
+    for (uint32_t g = 0; g < parquet->group_count; g++) {
+        const struct hub_parquet_chunk *chunk = &parquet->chunks[(size_t)g * parquet->leaf_count + leaf];
+        const uint64_t rows = parquet->group_rows[g];
+        if (rows == 0)
+            continue;
+        if (chunk->trouble)
+            return hub_fail(err, HUB_UNSUPPORTED, "%s", chunk->trouble);
+        HUB_TRY(hub_parquet_walk(d->source, l, chunk, &out->groups[g], err));
+        HUB_TRY(hub_parquet_measure(d, l, &out->groups[g], err));
+        if (l->max_rep == 0 && chunk->values != rows)
+            return hub_fail(err, HUB_CORRUPT, "%llu values in %llu rows", (unsigned long long)chunk->values,
+                            (unsigned long long)rows);
+        if (l->max_rep == 0 && chunk->nulls >= 0)
+            out->shape.nulls += (uint64_t)chunk->nulls;
+        else
+            HUB_TRY(hub_parquet_scan(d, l, &out->groups[g], rows, &out->shape, err));
+    }
+    return HUB_OK;
+}
+
+static enum hub_status strings_type(const struct hub_parquet_leaf *leaf, struct hub_parquet_decoder *d,
+                                    struct hub_parquet_column *l, struct hub_error *err)
+{
+    uint8_t head[8];
+    size_t got = 0;
+    l->type = leaf->text ? HUB_FIELD_TEXT : HUB_FIELD_BYTES;
+    if (leaf->text)
+        return HUB_OK;
+    for (uint32_t g = 0; g < l->count && got == 0; g++)
+        if (l->groups[g].count)
+            HUB_TRY(hub_parquet_first_bytes(d, leaf, &l->groups[g], head, sizeof head, &got, err));
+    if (got == 0 && leaf->image && l->count)
+        return hub_fail(err, HUB_UNSUPPORTED, "the images are not in the file");
+    l->type = hub_image_type(head, got);
+    return HUB_OK;
+}
+
+static enum hub_status describe(const struct hub_parquet_leaf *leaf, struct hub_parquet_decoder *d,
+                                struct hub_parquet_column *l, struct hub_error *err)
+{
+    l->variant = leaf->item;
+    if (leaf->item.kind == HUB_KIND_VAR)
+        return strings_type(leaf, d, l, err);
+    l->type = leaf->item.kind == HUB_KIND_BOOL ? HUB_FIELD_BOOL : HUB_FIELD_NUMBER;
+    if (l->shape.ragged)
+        return hub_fail(err, HUB_UNSUPPORTED, "ragged list");
+    l->variant.rank = leaf->max_rep;
+    memcpy(l->variant.dims, l->shape.dims, leaf->max_rep * sizeof l->variant.dims[0]);
+    return hub_variant_valid(&l->variant) ? HUB_OK : hub_fail(err, HUB_TOO_BIG, "a row of more than 1 GiB");
+}
+
+enum hub_status hub_parquet_column_read(const struct hub_parquet *parquet, uint32_t leaf,
+                                        struct hub_parquet_decoder *d, struct hub_parquet_column *out,
+                                        struct hub_error *err)
+{
+    const struct hub_parquet_leaf *l = &parquet->leaves[leaf];
+    *out = (struct hub_parquet_column){.count = parquet->group_count};
+    if (l->trouble)
+        return hub_fail(err, HUB_UNSUPPORTED, "%s", l->trouble);
+    HUB_TRY(hub_new(&out->groups, (size_t)out->count + 1, sizeof *out->groups, err));
+    HUB_TRY(walk_groups(parquet, leaf, d, out, err));
+    return describe(l, d, out, err);
+}
+
+/* One piece a row group. Pages are appended, so the column's dictionary is the page put right before its data
+ * pages. */
+static enum hub_status add_piece(struct hub_layout_builder *b, struct hub_parquet_pages *pages, uint32_t file,
+                                 uint64_t rows, struct hub_error *err)
+{
+    const uint32_t data = hub_parquet_first_data(pages);
+    struct hub_piece piece = {
+        .kind = HUB_PIECE_PAGES, .file = file, .rows = rows, .count = pages->count - data};
+    uint32_t first = 0;
+    HUB_TRY(hub_layout_pages(b, pages->pages, pages->count, &first, err));
+    if (data)
+        pages->column.dictionary = first;
+    HUB_TRY(hub_layout_column(b, &pages->column, &piece.geometry, err));
+    piece.table = first + data;
+    return hub_layout_piece(b, &piece, err);
+}
+
+enum hub_status hub_parquet_column_place(struct hub_parquet_column *column, const struct hub_parquet *parquet,
+                                         uint32_t file, struct hub_layout_builder *builder,
+                                         struct hub_error *err)
+{
+    for (uint32_t g = 0; g < column->count; g++)
+        if (parquet->group_rows[g])
+            HUB_TRY(add_piece(builder, &column->groups[g], file, parquet->group_rows[g], err));
+    return HUB_OK;
+}
+
+void hub_parquet_column_dispose(struct hub_parquet_column *column)
+{
+    for (uint32_t i = 0; column->groups && i < column->count; i++)
+        hub_parquet_pages_dispose(&column->groups[i]);
+    free(column->groups);
+    *column = (struct hub_parquet_column){0};
+}
