@@ -236,7 +236,9 @@ static enum hub_status read_encoded(struct hub_encoding *e, uint32_t field, void
     const struct field_request *fr = e->user;
     HUB_TRY(hub_selection_read(fr->request, &fr->selection, &fr->selection.fields[field], into, rows, err));
     e->null_count += hub_rows_nulls(rows);
-    return HUB_OK;
+    const enum hub_field_type type = e->fields[field].type;
+    const bool picture = type == HUB_FIELD_IMAGE_JPEG || type == HUB_FIELD_IMAGE_PNG;
+    return picture && !rows->offsets ? hub_rows_trim(rows, err) : HUB_OK;
 }
 
 static enum hub_status reserve(struct hub_encoding *e, uint64_t bytes, struct hub_error *err)

@@ -57,7 +57,9 @@ static const char *media_type(const struct hub_encoding *e)
 static uint64_t length(const struct hub_encoding *e)
 {
     const struct hub_plan *plan = e->fields[0].plan;
-    return plan->variant->kind == HUB_KIND_VAR ? UINT64_MAX : plan->bytes_out;
+    const enum hub_field_type type = e->fields[0].type;
+    const bool padded = type == HUB_FIELD_IMAGE_JPEG || type == HUB_FIELD_IMAGE_PNG;
+    return padded || plan->variant->kind == HUB_KIND_VAR ? UINT64_MAX : plan->bytes_out;
 }
 
 static enum hub_status write_raw(struct hub_encoding *e, struct hub_buf *out, struct hub_error *err)

@@ -1,6 +1,7 @@
 /* The list of formats: see registry.h. */
 #include "storage/formats/registry.h"
 
+extern const struct hub_format hub_format_aloha;
 extern const struct hub_format hub_format_d4rl;
 extern const struct hub_format hub_format_generic;
 extern const struct hub_format hub_format_il;
@@ -19,6 +20,7 @@ const struct hub_format *const hub_formats[] = {
     &hub_format_lerobot,
     &hub_format_robomimic,
     &hub_format_d4rl,
+    &hub_format_aloha,
     &hub_format_webdataset,
     &hub_format_il,
     &hub_format_generic,

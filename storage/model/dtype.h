@@ -50,7 +50,7 @@ enum hub_field_type {
     HUB_FIELD_BOOL,
     HUB_FIELD_TEXT,       /* UTF-8, FIXED or VAR */
     HUB_FIELD_BYTES,      /* FIXED or VAR */
-    HUB_FIELD_IMAGE_JPEG, /* a row is one JPEG file: VAR, or uint8 (length) */
+    HUB_FIELD_IMAGE_JPEG, /* a row is one JPEG file: VAR; or uint8 (length) or FIXED, padded with zeros */
     HUB_FIELD_IMAGE_PNG,
     HUB_FIELD_IMAGE_RAW,   /* uint8 (H,W,C) or (H,W) */
     HUB_FIELD_PADDED_JSON, /* a row is NUL-padded JSON text: uint8 (K) or FIXED */

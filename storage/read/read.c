@@ -36,6 +36,24 @@ void hub_rows_dispose(struct hub_rows *rows)
     *rows = (struct hub_rows){0};
 }
 
+enum hub_status hub_rows_trim(struct hub_rows *rows, struct hub_error *err)
+{
+    const uint64_t row = hub_variant_row_bytes(&rows->variant);
+    uint64_t *offsets = calloc((size_t)rows->rows + 1, sizeof *offsets);
+    HUB_TRY(hub_allocated(offsets, err));
+    for (uint64_t i = 0; i < rows->rows; i++) {
+        const uint8_t *from = rows->data + i * row;
+        uint64_t size = row;
+        while (size && !from[size - 1])
+            size--;
+        memmove(rows->data + offsets[i], from, (size_t)size);
+        offsets[i + 1] = offsets[i] + size;
+    }
+    rows->offsets = offsets;
+    rows->variant = (struct hub_variant){.kind = HUB_KIND_VAR};
+    return HUB_OK;
+}
+
 uint64_t hub_rows_nulls(const struct hub_rows *rows)
 {
     uint64_t nulls = 0;

@@ -131,6 +131,8 @@ struct hub_rows {
     bool owned;     /* data is freed by hub_rows_dispose */
 };
 void hub_rows_dispose(struct hub_rows *rows);
+/** Rows of one size that are files padded with zeros become rows of their own length. HUB_NO_MEMORY. */
+HUB_MUST_USE enum hub_status hub_rows_trim(struct hub_rows *rows, struct hub_error *err);
 /** How many values are null. */
 uint64_t hub_rows_nulls(const struct hub_rows *rows);
 

@@ -33,6 +33,8 @@ static const struct kind {
     {"minari-parquet",
      {"data/0/metadata.json", "data/0/part-0.parquet", "data/1/metadata.json", "data/1/part-0.parquet",
       "data/metadata.json", "z"}},
+    {"aloha",
+     {"data/x", "episode_0.hdf5", "episode_1.hdf5", "episode_2.hdf5", "instructions/episode0.json", "z"}},
 };
 
 struct run {

@@ -16,6 +16,7 @@ NAMES = {  # fuzz_driver.c: formats and the names of their files
     6: ["a.npz", "b.pkl", "c.pkl.gz", "d.pickle"],
     7: ["data/0/metadata.json", "data/0/part-0.arrow", "data/1/metadata.json", "data/1/part-0.arrow", "data/metadata.json"],
     8: ["data/0/metadata.json", "data/0/part-0.parquet", "data/1/metadata.json", "data/1/part-0.parquet", "data/metadata.json"],
+    9: ["data/x", "episode_0.hdf5", "episode_1.hdf5", "episode_2.hdf5", "instructions/episode0.json"],
 }
 
 
@@ -64,6 +65,8 @@ for i, name in enumerate(("numpy/mixed.npz", "numpy/fortran.npy", "hdf5/trace.h5
     write("driver", "generic-" + name.rpartition(".")[2], pack(4, [(i, read("generic", *name.split("/")))]))
 write("driver", "il", pack(6, [(0, read("il", "demos", "atari", "stored.npz")), (3, read("il", "demos", "procgen", "coinrun.pickle"))]))
 write("driver", "robomimic", pack(3, [(0, read("robomimic", "hopper", "medium.h5"))]))
+write("driver", "aloha", pack(9, [(1, read("aloha", "beside", "episode_0.hdf5")), (2, read("aloha", "twin", "data", "episode0.hdf5")),
+                                  (4, read("aloha", "twin", "instructions", "episode0.json"))]))
 write("driver", "d4rl", pack(5, [(0, read("d4rl", "hopper_medium-v0.hdf5"))]))
 
 

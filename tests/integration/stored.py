@@ -23,7 +23,7 @@ codecs.register_error("each", lambda e: ("\ufffd", e.start + 1))  # U+FFFD for e
 
 
 def stored_episodes(folder, document):
-    readers = {"minari-hdf5": minari, "minari-arrow": minari_columns, "minari-parquet": minari_columns, "lerobot": lerobot, "webdataset": webdataset, "robomimic": robomimic, "d4rl": d4rl,
+    readers = {"minari-hdf5": minari, "minari-arrow": minari_columns, "minari-parquet": minari_columns, "lerobot": lerobot, "webdataset": webdataset, "robomimic": robomimic, "d4rl": d4rl, "aloha": aloha,
                "il-native": il_native, "generic": generic}
     reader = readers[document["format"]]
     yield from reader(folder, document)
@@ -254,6 +254,30 @@ def d4rl(folder, document):
         starts = [0] + [int(i) + 1 for i in np.flatnonzero(ends) if i + 1 < rows] if rows else []
         for number, (start, stop) in enumerate(zip(starts, starts[1:] + [rows])):
             yield number, {k: v[start:stop] if np.ndim(v) and len(v) == rows else v for k, v in columns.items()}
+
+
+# ---- ALOHA, RoboTwin: an HDF5 file an episode ----
+
+
+def aloha(folder, document):
+    """Pictures that are stored as files end at their last byte that is not zero."""
+    folder = os.path.dirname(folder) if not os.path.isdir(folder) else folder  # a series beside other datasets
+    paths = glob.glob(os.path.join(folder, "episode*.h*5")) or glob.glob(os.path.join(folder, "data", "episode*.h*5"))
+    for path in sorted(paths):
+        values = {}
+        try:
+            with h5py.File(path, "r") as f:
+                f.visititems(lambda name, item: values.update({name: item[()]}) if isinstance(item, h5py.Dataset) else None)
+        except OSError:  # cut short
+            continue
+        for name, value in values.items():
+            if isinstance(value, bytes):
+                values[name] = value.decode()
+            elif value.dtype.kind == "S":
+                values[name] = [bytes(x) for x in value]
+            elif name.startswith("observations/images/") and value.ndim == 2:
+                values[name] = [r.tobytes().rstrip(b"\0") for r in value]
+        yield int(re.search(r"(\d+)\.h", path)[1]), values
 
 
 # ---- pickles of il-representations' benchmarks ----

@@ -44,6 +44,7 @@ ROOTS = {
     "webdataset": "webdataset",
     "robomimic": "robomimic",
     "d4rl": "d4rl",
+    "aloha": "aloha",
     "il-native": "il/demos",
     "generic-hdf5": "generic/hdf5",
     "generic-numpy": "generic/numpy",

@@ -74,33 +74,38 @@ static bool is_u8(const struct hub_variant *v)
     return v->kind == HUB_KIND_UINT && v->item_size == 1;
 }
 
-/* Is the first row a JPEG file? Only its head is looked at, but for 2-d data the row's chunk is decoded. */
-static bool starts_jpeg(struct hub_h5 *file, const struct hub_h5_dataset *d)
+/* Is the first row a picture's file? Only its head is looked at, but for rows of one size the row's chunk is
+ * decoded. */
+static enum hub_field_type picture_type(struct hub_h5 *file, const struct hub_h5_dataset *d)
 {
-    static const uint8_t magic[] = {0xFF, 0xD8};
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf row = HUB_BUF_INIT(64 * MIB);
-    if (d->rows == 0 || d->unreadable[0])
-        return false;
-    if (d->variant.kind == HUB_KIND_VAR)
-        return !hub_h5_read_text(file, d, 0, &row, NULL) && row.size >= 2 && memcmp(row.data, magic, 2) == 0;
-    const uint64_t size = hub_h5_row_bytes(d);
-    if (d->library || d->element != d->type.size || size < 2 || size > row.limit ||
-        hub_buf_reserve(&row, (size_t)size, NULL))
-        return false;
-    return !hub_h5_read(file, d, 0, 1, row.data, NULL) && memcmp(row.data, magic, 2) == 0;
+    const uint64_t size = d->variant.kind == HUB_KIND_VAR ? 0 : hub_h5_row_bytes(d);
+    if (d->rows == 0 || d->unreadable[0] || d->library || d->element != d->type.size || size > row.limit)
+        return HUB_FIELD_BYTES;
+    enum hub_status st;
+    if (d->variant.kind == HUB_KIND_VAR) {
+        st = hub_h5_read_text(file, d, 0, &row, NULL);
+    } else {
+        st = hub_buf_reserve(&row, (size_t)size, NULL);
+        st = st ? st : hub_h5_read(file, d, 0, 1, row.data, NULL);
+        row.size = (size_t)size;
+    }
+    return st ? HUB_FIELD_BYTES : hub_image_type((const uint8_t *)row.data, row.size);
 }
 
-/* `expected`: the dataset says that this is a picture. Stored as JPEG files these are rows of bytes when all
- * have one length, else items of varying length. */
+/* `expected`: the dataset says that this is a picture. Stored as files these are rows of bytes or texts when all
+ * have one length or are padded to it, else items of varying length. */
 static enum hub_field_type type_of(const struct hub_h5_fields *fields, struct hub_h5 *file,
                                    const struct hub_h5_leaf *leaf)
 {
     const struct hub_h5_dataset *d = &leaf->dataset;
     const bool expected = fields->pictured(fields->user, leaf->path);
-    const bool jpeg_like =
-        d->type.field == HUB_FIELD_BYTES || (is_u8(&d->variant) && d->variant.rank == 1 && d->rank == 2);
-    if (jpeg_like && expected && starts_jpeg(file, d))
-        return HUB_FIELD_IMAGE_JPEG;
+    const bool file_like = d->type.field == HUB_FIELD_BYTES ||
+                           (is_u8(&d->variant) && d->variant.rank == 1 && d->rank == 2) ||
+                           (d->variant.kind == HUB_KIND_FIXED && d->variant.rank == 0 && d->rank == 1);
+    const enum hub_field_type picture = file_like && expected ? picture_type(file, d) : HUB_FIELD_BYTES;
+    if (picture != HUB_FIELD_BYTES)
+        return picture;
     if (hub_is_picture(&d->variant, expected))
         return HUB_FIELD_IMAGE_RAW;
     return d->type.field;
@@ -119,7 +124,7 @@ static enum hub_status declare(struct hub_h5_fields *fields, struct hub_h5_tree 
                                struct hub_h5_field *field, const struct hub_h5_leaf *leaf,
                                const struct cuts *cuts, struct hub_error *err)
 {
-    const enum hub_role role = hub_role_of(leaf->path);
+    const enum hub_role role = fields->role ? fields->role(leaf->path) : hub_role_of(leaf->path);
     field->type = type_of(fields, tree->file, leaf);
     const bool shared = cuts->count > 1 && leaf->rows != cuts->rows; /* by episodes of other lengths */
     field->axis = shared ? HUB_AXIS_NONE : elected(field, role, axis_of(leaf, cuts->rows));

@@ -120,7 +120,8 @@ struct hub_h5_field {
 
 struct hub_h5_fields {
     bool (*pictured)(const void *user,
-                     struct hub_view path); /* does the dataset say that these are pictures? */
+                     struct hub_view path);      /* does the dataset say that these are pictures? */
+    enum hub_role (*role)(struct hub_view path); /* NULL: hub_role_of */
     const void *user;
     struct hub_h5_field *items;
     uint32_t count, capacity, last; /* last: the field found last; the next is likely asked for next */

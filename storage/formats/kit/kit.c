@@ -97,7 +97,7 @@ enum hub_status hub_report_unusable(struct hub_files *files, uint32_t number, st
     return hub_sink_problem(sink, "not-loadable", path, err, "%s", consequence);
 }
 
-enum hub_status hub_json_text_of(struct hub_view json, const char *key, struct hub_buf *out,
+enum hub_status hub_json_text_of(struct hub_view json, const char *key, bool first, struct hub_buf *out,
                                  struct hub_error *err)
 {
     HUB_CLEANUP(hub_json_decrefp) json_t *whole = NULL;
@@ -105,7 +105,9 @@ enum hub_status hub_json_text_of(struct hub_view json, const char *key, struct h
     json_t *part;
     if (hub_json_parse(json, HUB_MAX_ATTRIBUTES, &whole, NULL))
         return HUB_OK;
-    json_t *value = key ? json_object_get(whole, key) : json_array_get(whole, 0);
+    const json_t *value = key ? json_object_get(whole, key) : whole;
+    if (first && json_is_array(value))
+        value = json_array_get(value, 0);
     if (json_is_string(value))
         return hub_buf_add(out, json_string_value(value), json_string_length(value), err);
     json_array_foreach(value, i, part) if (json_is_string(part))

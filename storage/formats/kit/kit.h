@@ -58,10 +58,10 @@ HUB_MUST_USE enum hub_status hub_report_unusable(struct hub_files *files, uint32
                                                  struct hub_sink *sink, const char *consequence, bool *usable,
                                                  struct hub_error *err);
 
-/** The text under a key of a JSON object, or the first text of a list (`key` NULL); several texts under a key
- * are joined. Appended; nothing where there is none. */
-HUB_MUST_USE enum hub_status hub_json_text_of(struct hub_view json, const char *key, struct hub_buf *out,
-                                              struct hub_error *err);
+/** The text under a key of a JSON object, or of the value itself (`key` NULL); of a list of texts its first,
+ * or all of them joined. Appended; nothing where there is none. */
+HUB_MUST_USE enum hub_status hub_json_text_of(struct hub_view json, const char *key, bool first,
+                                              struct hub_buf *out, struct hub_error *err);
 
 /** A fact that is a count; a negative one is a problem. */
 HUB_MUST_USE enum hub_status hub_sink_count(struct hub_sink *sink, const char *key, int64_t count,

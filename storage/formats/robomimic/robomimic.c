@@ -133,8 +133,9 @@ static enum hub_status take_note(struct robomimic *r, const struct hub_h5_attrib
                       : hub_view_is(a->name, "problem_info") ? "language_instruction"
                                                              : NULL;
     HUB_TRY(hub_h5_notes_take_json(&r->notes, &r->episodes.tree, a, parsed, err));
-    return *parsed && key ? hub_json_text_of(hub_buf_view(&r->notes.items[before].value), key, task, err)
-                          : HUB_OK;
+    return *parsed && key
+               ? hub_json_text_of(hub_buf_view(&r->notes.items[before].value), key, false, task, err)
+               : HUB_OK;
 }
 
 /* Attributes that are damaged as a whole are a problem of their own: the rows can be read. */
