@@ -29,8 +29,8 @@ enum hub_status hub_npy_dtype(struct hub_view text, struct hub_variant *out, str
     return HUB_OK;
 }
 
-enum hub_status hub_npy_bytes(uint32_t item_size, const uint64_t *shape, uint32_t rank, uint64_t *out,
-                              struct hub_error *err)
+enum hub_status hub_npy_size(uint32_t item_size, const uint64_t *shape, uint32_t rank, uint64_t *out,
+                             struct hub_error *err)
 {
     uint64_t bytes = item_size;
     for (uint32_t i = 0; i < rank; i++)
@@ -47,7 +47,7 @@ enum hub_status hub_npy_variant(const struct hub_variant *item, const uint64_t *
     uint64_t bytes = 0;
     if (rank > HUB_MAX_RANK)
         return hub_fail(err, HUB_UNSUPPORTED, "%u dimensions", rank);
-    HUB_TRY(hub_npy_bytes(item->item_size, shape, rank, &bytes, err));
+    HUB_TRY(hub_npy_size(item->item_size, shape, rank, &bytes, err));
     if (bytes > GIB)
         return hub_fail(err, HUB_UNSUPPORTED, "a row of %llu bytes", (unsigned long long)bytes);
     v.rank = (uint8_t)rank;
@@ -197,7 +197,7 @@ enum hub_status hub_npy_read(struct hub_source *source, uint64_t offset, uint64_
     struct literal l = {text.data, text.data + length, false};
     *out = (struct hub_npy){.data_offset = offset + before};
     HUB_TRY(read_literal(&l, out, err));
-    HUB_TRY(hub_npy_bytes(out->item.item_size, out->shape, out->rank, &out->data_bytes, err));
+    HUB_TRY(hub_npy_size(out->item.item_size, out->shape, out->rank, &out->data_bytes, err));
     if (out->data_bytes > size - before)
         return hub_fail(err, HUB_CORRUPT, "an array of %llu bytes in %llu",
                         (unsigned long long)out->data_bytes, (unsigned long long)(size - before));

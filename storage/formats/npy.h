@@ -27,8 +27,8 @@ HUB_MUST_USE enum hub_status hub_npy_read(struct hub_source *source, uint64_t of
                                           struct hub_npy *out, struct hub_error *err);
 
 /** Bytes of item x shape, or HUB_CORRUPT on overflow. */
-HUB_MUST_USE enum hub_status hub_npy_bytes(uint32_t item_size, const uint64_t *shape, uint32_t rank,
-                                           uint64_t *out, struct hub_error *err);
+HUB_MUST_USE enum hub_status hub_npy_size(uint32_t item_size, const uint64_t *shape, uint32_t rank,
+                                          uint64_t *out, struct hub_error *err);
 
 /** The variant of a row that is a whole array of this shape. HUB_UNSUPPORTED over HUB_MAX_RANK dimensions or
  * 1 GiB. */

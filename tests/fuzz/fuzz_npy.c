@@ -16,7 +16,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (hub_npy_read(&source, 0, size, &npy, NULL))
         return 0;
     if (npy.data_offset > size || npy.data_bytes > size - npy.data_offset ||
-        hub_npy_bytes(npy.item.item_size, npy.shape, npy.rank, &bytes, NULL) || bytes != npy.data_bytes)
+        hub_npy_size(npy.item.item_size, npy.shape, npy.rank, &bytes, NULL) || bytes != npy.data_bytes)
         abort();
     if (hub_npy_variant(&npy.item, npy.shape, npy.rank, &variant, NULL))
         return 0;
