@@ -189,8 +189,8 @@ static enum hub_status read_dataset(struct minari_client *client, const char *id
     return HUB_OK;
 }
 
-enum hub_status hub_dataset_get(struct minari_client *client, const char *id, const char *release,
-                                struct minari_dataset **out, struct hub_error *err)
+enum hub_status hub_client_get_dataset(struct minari_client *client, const char *id, const char *release,
+                                       struct minari_dataset **out, struct hub_error *err)
 {
     if (!client || !out)
         return hub_client_missing(err);
@@ -208,7 +208,8 @@ enum minari_status minari_dataset_get(struct minari_client *client, const char *
                                       struct minari_dataset **out, struct minari_error *err)
 {
     struct hub_error error = {0};
-    return hub_client_report(hub_dataset_get(client, id ? id : "", loadable_by, out, &error), &error, err);
+    return hub_client_report(hub_client_get_dataset(client, id ? id : "", loadable_by, out, &error), &error,
+                             err);
 }
 
 const char *hub_dataset_problem(const struct minari_dataset *dataset, const char *code)

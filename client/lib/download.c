@@ -302,7 +302,7 @@ static enum hub_status step(struct queue *q, struct hub_error *err)
     struct minari_dataset *dataset = NULL;
     const bool asked = q->next == 0;
     const char *id = q->ids[q->next++];
-    HUB_TRY(hub_dataset_get(q->client, id, NULL, &dataset, err));
+    HUB_TRY(hub_client_get_dataset(q->client, id, NULL, &dataset, err));
     if (strcmp(id, minari_dataset_summary(dataset)->id) != 0)
         say(q->options, "%s: the newest version is '%s'", id, minari_dataset_summary(dataset)->id);
     enum hub_status st = one(q, dataset, asked, err);

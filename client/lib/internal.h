@@ -35,9 +35,9 @@ HUB_MUST_USE enum hub_status hub_summary_read(const json_t *object, struct minar
                                               struct hub_error *err);
 
 /** minari_dataset_get with our own statuses. */
-HUB_MUST_USE enum hub_status hub_dataset_get(struct minari_client *client, const char *id,
-                                             const char *release, struct minari_dataset **out,
-                                             struct hub_error *err);
+HUB_MUST_USE enum hub_status hub_client_get_dataset(struct minari_client *client, const char *id,
+                                                    const char *release, struct minari_dataset **out,
+                                                    struct hub_error *err);
 /** The detail of a dataset's problem of this code, or "". */
 const char *hub_dataset_problem(const struct minari_dataset *dataset, const char *code);
 

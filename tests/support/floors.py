@@ -2,7 +2,8 @@
 
 Holds includes and links against the table of storage/README.md: a file includes, and a library links, only what its
 folder stands on. With BUILD, a build directory, the same of every symbol that a library of ours takes from another, so
-that nothing is declared below and defined above. Ends with 1 and a line for each arrow that is not in the table.
+that nothing is declared below and defined above; and no function may be defined twice, of which the linker would take
+one and say nothing. Ends with 1 and a line for each that is wrong.
 """
 import pathlib
 import re
@@ -94,7 +95,7 @@ def check_links(targets):
 
 
 def check_symbols(targets, build):
-    defined, wanted = {}, []
+    defined, wanted, functions = {}, [], {}
     for target, (row, _, where) in targets.items():
         archive = build / where.parent / f"lib{target}.a"
         if not archive.exists():
@@ -106,9 +107,14 @@ def check_symbols(targets, build):
                 wanted.append((target, row, symbol))
             elif kind:
                 defined.setdefault(symbol, set()).add(row)
+            if kind == "T":
+                functions.setdefault(symbol, []).append(target)
     for target, row, symbol in wanted:
         if symbol in defined and not defined[symbol] & reach[row]:
             wrong.append(f"{target} takes {symbol} from {min(defined[symbol])}, which {row} does not stand on")
+    for symbol, where in functions.items():
+        if len(where) > 1:
+            wrong.append(f"{symbol} is defined in {' and in '.join(where)}")
 
 
 check_includes()
