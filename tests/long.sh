@@ -54,8 +54,8 @@ tsan() {
 # Every kind of fixture, damaged at random, read by a sanitized inspector.
 damage() {
     build asan damage minari-inspect || return 1
-    for kind in tests/fixtures/minari/root-* tests/fixtures/hdf5 tests/fixtures/lerobot tests/fixtures/webdataset tests/fixtures/robomimic; do
-        build/asan/bin/damage build/asan/bin/minari-inspect "$kind" --mutations "${HUB_MUTATIONS:-5000}" || return 1
+    for kind in $(sed -n 's/^hub_damage([a-z0-9_]* \(.*\))$/\1/p' tests/contract/damage/CMakeLists.txt); do
+        build/asan/bin/damage build/asan/bin/minari-inspect "tests/fixtures/$kind" --mutations "${HUB_MUTATIONS:-5000}" || return 1
     done
 }
 

@@ -2,7 +2,9 @@
 """The bench: real servers on loopback, alternated runs, medians with spread, server CPU per request, the hypervisor's steal. See
 tests/bench/README.md. A missed bar is reported, nothing is hidden: runs with errors are marked."""
 import argparse
+import ctypes
 import json
+import mmap
 import os
 import re
 import shutil
@@ -118,17 +120,29 @@ def alternate(works, runs, warm=None):
     for _ in range(runs):
         for name, work in works.items():
             if warm:
-                read_through(warm)
+                hold(warm)
             results[name].append(undisturbed(work))
     return results
 
 
-def read_through(path):
-    """A host may take pages of an idle guest away (several percent of a file within seconds); a warm run begins with all of them."""
-    block = bytearray(4 << 20)
-    with open(path, "rb", buffering=0) as f:
-        while f.readinto(block):
-            pass
+held = {}
+
+
+def hold(path):
+    """Keep a file's pages in memory until the end: a host may take those of an idle guest away (several percent of a file within
+    seconds), and a warm run is to be warm. Where they may not be locked (ulimit -l) they are read once more before each run."""
+    if path not in held:
+        libc = ctypes.CDLL(None, use_errno=True)
+        libc.mmap.restype = ctypes.c_void_p
+        with open(path, "rb") as f:
+            size = os.fstat(f.fileno()).st_size
+            at = libc.mmap(None, ctypes.c_size_t(size), mmap.PROT_READ, mmap.MAP_SHARED, f.fileno(), ctypes.c_long(0))
+        held[path] = libc.mlock(ctypes.c_void_p(at), ctypes.c_size_t(size)) == 0
+    if not held[path]:
+        block = bytearray(4 << 20)
+        with open(path, "rb", buffering=0) as f:
+            while f.readinto(block):
+                pass
 
 
 def middle(values):

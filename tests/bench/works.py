@@ -255,7 +255,7 @@ def memory(x):
     starts = []
     for _ in range(x.args.runs):
         hub.stop()
-        b.read_through(index)
+        b.hold(index)
         began = time.perf_counter()
         hub = b.Server("hub-lab", command, f"http://127.0.0.1:{LAB}/readyz", 0.005)
         starts.append(time.perf_counter() - began)
