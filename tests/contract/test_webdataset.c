@@ -42,6 +42,7 @@ ParameterizedTestParameters(webdataset, sets)
         {"ilr-opcodes", HUB_OK, 1, 4, 18, 5, 1, "uneven-field"},
         {"ilr-evil", HUB_OK, 1, 1, 8, 2, 2, "bad-pickle"},
         {"ilr-no-dones", HUB_OK, 1, 1, 5, 0, 4, "boundary-unknown"},
+        {"ilr-wide", HUB_OK, 1, 1, 6, 0, 2, ""},
         {"ilr-open-tail", HUB_OK, 1, 2, 6, 0, 4, ""},
     };
     return cr_make_param_array(struct set_case, cases, HUB_COUNT(cases));

@@ -134,7 +134,7 @@ static struct hub_packed packed_of(struct hub_source *source)
 
 static bool unpacks_to_samples(struct hub_files *files, uint32_t number)
 {
-    HUB_CLEANUP(hub_buf_dispose) struct hub_buf head = HUB_BUF_INIT(64 * KIB);
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf head = HUB_BUF_INIT(MIB); /* metadata have up to 250 KB */
     struct hub_source file, memory;
     hub_source_file(&file, files, number);
     const struct hub_packed packed = packed_of(&file);
