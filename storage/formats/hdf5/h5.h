@@ -47,6 +47,7 @@ struct hub_h5_object {
     struct hub_buf bytes;
     struct hub_h5_message *messages;
     uint32_t count, capacity;
+    char damaged[160]; /* of a group: empty, or why some of its links and attributes are missing */
 };
 
 HUB_MUST_USE enum hub_status hub_h5_object_load(struct hub_h5 *file, uint64_t address,

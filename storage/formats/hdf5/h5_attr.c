@@ -146,7 +146,7 @@ enum hub_status hub_h5_attributes(struct hub_h5 *file, const struct hub_h5_objec
         HUB_TRY(parse_attribute(file, h5_body(object, m), &a, err));
         HUB_TRY(fn(user, &a, err));
     }
-    return HUB_OK;
+    return object->damaged[0] ? hub_fail(err, HUB_CORRUPT, "%s", object->damaged) : HUB_OK;
 }
 
 /* ---- values ---- */

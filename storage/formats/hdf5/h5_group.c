@@ -6,6 +6,7 @@
 #include "storage/formats/hdf5/h5_parse.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 enum { MAX_LINK_TEXT = 64 * 1024 * 1024, MAX_HOPS = 32 };
@@ -227,7 +228,7 @@ static enum hub_status read_links(struct collect *w, const struct hub_h5_object 
         else if (m->type == H5_MSG_LINK_INFO)
             HUB_TRY(read_dense(w, c, err));
     }
-    return HUB_OK;
+    return group->damaged[0] ? hub_fail(err, HUB_CORRUPT, "%s", group->damaged) : HUB_OK;
 }
 
 enum hub_status hub_h5_links_load(struct hub_h5 *file, const struct hub_h5_object *group,
@@ -262,13 +263,20 @@ static enum hub_status load_members(struct hub_h5 *file, uint64_t group, struct 
 {
     HUB_CLEANUP(hub_h5_object_dispose) struct hub_h5_object object = {0};
     struct h5_members *m = &file->members;
+    struct hub_error why = {0};
     if (m->loaded && m->group == group)
         return HUB_OK;
     m->loaded = false;
     m->last = 0;
     HUB_TRY(hub_h5_object_load(file, group, &object, err));
-    if (object.kind == HUB_H5_GROUP)
-        HUB_TRY(hub_h5_links_load(file, &object, &m->links, err));
+    const enum hub_status st =
+        object.kind == HUB_H5_GROUP ? hub_h5_links_load(file, &object, &m->links, &why) : HUB_OK;
+    if (st && st != HUB_CORRUPT) {
+        if (err)
+            *err = why;
+        return st;
+    }
+    snprintf(m->damaged, sizeof m->damaged, "%.150s", why.detail);
     m->kind = object.kind;
     m->group = group;
     m->loaded = true;
@@ -297,6 +305,8 @@ static enum hub_status step(struct resolve *r, uint64_t group, struct hub_view n
         return hub_fail(err, HUB_NOT_FOUND, "'%.*s' was looked up in something that is not a group",
                         (int)HUB_MIN(name.size, 80), name.data);
     const struct hub_h5_link *link = find_member(m, name);
+    if (!link && m->damaged[0])
+        return hub_fail(err, HUB_CORRUPT, "%s", m->damaged);
     if (!link)
         return hub_fail(err, HUB_NOT_FOUND, "there is no '%.*s'", (int)HUB_MIN(name.size, 80), name.data);
     if (link->kind == HUB_H5_HARD) {

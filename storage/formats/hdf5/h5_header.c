@@ -10,6 +10,7 @@
 #include "storage/formats/hdf5/h5_parse.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 enum { MAX_BLOCKS = 4096, MAX_MESSAGES = 1 << 20 };
@@ -165,6 +166,24 @@ static enum hub_h5_kind kind_of(const struct hub_h5_object *o)
     return h5_find(o, H5_MSG_TYPE) ? HUB_H5_TYPE : HUB_H5_OTHER;
 }
 
+/* The blocks behind the first. One that is damaged costs what is in it: `why` is the first one's. */
+static enum hub_status read_others(struct walk *w, struct hub_error *why, struct hub_error *err)
+{
+    for (uint32_t i = 1; i < w->block_count; i++) {
+        const struct block block = w->blocks[i];
+        struct hub_error here = {0};
+        const enum hub_status st = read_block(w, &block, &here);
+        if (st && st != HUB_CORRUPT) {
+            if (err)
+                *err = here;
+            return st;
+        }
+        if (st && !why->detail[0])
+            *why = here;
+    }
+    return HUB_OK;
+}
+
 enum hub_status hub_h5_object_load(struct hub_h5 *file, uint64_t address, struct hub_h5_object *object,
                                    struct hub_error *err)
 {
@@ -174,15 +193,22 @@ enum hub_status hub_h5_object_load(struct hub_h5 *file, uint64_t address, struct
     object->count = 0;
     object->bytes.size = 0;
     object->bytes.limit = H5_MAX_HEADER;
+    object->damaged[0] = '\0';
     struct walk w = {.file = file, .object = object};
+    struct hub_error why = {0};
     enum hub_status st = read_first(&w, err);
-    for (uint32_t i = 1; !st && i < w.block_count; i++) {
-        const struct block block = w.blocks[i];
-        st = read_block(&w, &block, err);
-    }
+    if (!st)
+        st = read_others(&w, &why, err);
     free(w.blocks);
     object->kind = st ? HUB_H5_OTHER : kind_of(object);
-    return st;
+    if (st || !why.detail[0])
+        return st;
+    if (object->kind != HUB_H5_GROUP) { /* of a dataset nothing may be missing */
+        object->kind = HUB_H5_OTHER;
+        return hub_fail(err, HUB_CORRUPT, "%s", why.detail);
+    }
+    snprintf(object->damaged, sizeof object->damaged, "%.150s", why.detail);
+    return HUB_OK;
 }
 
 void hub_h5_object_dispose(struct hub_h5_object *object)

@@ -65,7 +65,8 @@ struct h5_members {
     uint64_t group;
     enum hub_h5_kind kind;
     struct hub_h5_links links;
-    uint32_t last; /* found last: the next one asked for is likely the next */
+    char damaged[160]; /* empty, or why some are missing */
+    uint32_t last;     /* found last: the next one asked for is likely the next */
 };
 
 /** Metadata that lies in one block instead of in its places. */
