@@ -283,14 +283,9 @@ static enum hub_status load(struct run *r, uint64_t *steps, struct hub_error *er
 static enum hub_status report(struct run *r, const struct episode_file *e, uint64_t steps,
                               struct hub_error *err)
 {
-    struct hub_error why = {0};
     uint32_t index;
     hub_h5_notes_clear(&r->notes);
-    const enum hub_status st = hub_h5_attributes(r->tree.file, &r->tree.groups[0], take_attribute, r, &why);
-    if (st && !hub_h5_is_local(r->tree.file, st))
-        return hub_pass(st, &why, err);
-    if (st)
-        HUB_TRY(hub_h5_tree_problem(&r->tree, "attribute-damaged", HUB_VIEW(""), err, why.detail));
+    HUB_TRY(hub_h5_tree_attributes(&r->tree, &r->tree.groups[0], take_attribute, r, err));
     HUB_TRY(hub_h5_notes_write(&r->notes, &r->tree, err));
     HUB_TRY(read_task(r, e, err));
     const struct hub_episode episode = {.number = e->number,

@@ -70,21 +70,9 @@ static bool is_mine(struct hub_files *listing, uint32_t number)
     return (found & 7) == 7 && found > 7;
 }
 
-/* One file is a dataset, named as the file without its ending. */
 static int claim_files(struct hub_files *listing, struct hub_claim *claim)
 {
-    for (; claim->from < listing->count; claim->from++) {
-        const struct hub_file_entry *e = &listing->entries[claim->from];
-        const size_t end = hub_view_ends(e->path, ".hdf5") ? 5 : hub_view_ends(e->path, ".h5") ? 3 : 0;
-        if (e->directory || !end || e->path.size == end || memchr(e->path.data, '/', e->path.size) ||
-            !is_mine(listing, claim->from))
-            continue;
-        claim->files[0] = claim->from;
-        claim->file_count = 1;
-        snprintf(claim->name, sizeof claim->name, "%.*s", (int)(e->path.size - end), e->path.data);
-        return 70;
-    }
-    return 0;
+    return hub_h5_claim_file(listing, claim, 70, is_mine);
 }
 
 static enum hub_status load_file(struct d4rl *d, struct hub_files *files, struct hub_sink *sink,

@@ -23,6 +23,11 @@ HUB_MUST_USE enum hub_status hub_h5_tell_open(const struct hub_h5 *file, const s
                                               struct hub_sink *sink, const char *readers,
                                               struct hub_error *err);
 
+/** A claim on single files (format.h): the next HDF5 file that `is_mine` is a dataset, named as the file
+ * without its ending. */
+int hub_h5_claim_file(struct hub_files *listing, struct hub_claim *claim, int confidence,
+                      bool (*is_mine)(struct hub_files *listing, uint32_t number));
+
 /* ---- h5_tree.c: the datasets below a group ---- */
 
 struct hub_h5_leaf {
@@ -59,6 +64,12 @@ void hub_h5_tree_dispose(struct hub_h5_tree *tree);
 HUB_MUST_USE enum hub_status hub_h5_tree_problem(struct hub_h5_tree *tree, const char *code,
                                                  struct hub_view path, struct hub_error *err,
                                                  const char *detail);
+
+/** hub_h5_attributes; those that are damaged are a problem, and hide nothing else. */
+HUB_MUST_USE enum hub_status hub_h5_tree_attributes(struct hub_h5_tree *tree,
+                                                    const struct hub_h5_object *object,
+                                                    hub_h5_attribute_fn fn, void *user,
+                                                    struct hub_error *err);
 
 /* ---- h5_column.c: columns of numbers ---- */
 

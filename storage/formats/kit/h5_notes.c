@@ -149,12 +149,7 @@ static enum hub_status take_told(void *user, const struct hub_h5_attribute *attr
 
 static enum hub_status tell_all(struct told *t, const struct hub_h5_object *object, struct hub_error *err)
 {
-    struct hub_error why = {0};
-    const enum hub_status st = hub_h5_attributes(t->tree->file, object, take_told, t, &why);
-    if (st && !hub_h5_is_local(t->tree->file, st))
-        return hub_pass(st, &why, err);
-    if (st)
-        HUB_TRY(hub_h5_tree_problem(t->tree, "attribute-damaged", HUB_VIEW(""), err, why.detail));
+    HUB_TRY(hub_h5_tree_attributes(t->tree, object, take_told, t, err));
     HUB_TRY(hub_h5_notes_write(&t->notes, t->tree, err));
     return t->notes.json.size ? hub_sink_fact(t->tree->sink, "metadata", hub_buf_view(&t->notes.json), err)
                               : HUB_OK;

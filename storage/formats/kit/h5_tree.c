@@ -268,6 +268,16 @@ bool hub_h5_tree_rows(const struct hub_h5_tree *tree, const char *name, uint64_t
     return false;
 }
 
+enum hub_status hub_h5_tree_attributes(struct hub_h5_tree *tree, const struct hub_h5_object *object,
+                                       hub_h5_attribute_fn fn, void *user, struct hub_error *err)
+{
+    struct hub_error why = {0};
+    const enum hub_status st = hub_h5_attributes(tree->file, object, fn, user, &why);
+    if (st && is_local(tree, st))
+        return hub_h5_tree_problem(tree, "attribute-damaged", HUB_VIEW(""), err, why.detail);
+    return hub_pass(st, &why, err);
+}
+
 void hub_h5_tree_dispose(struct hub_h5_tree *tree)
 {
     for (uint32_t i = 0; i < tree->capacity; i++)

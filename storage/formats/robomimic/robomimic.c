@@ -84,7 +84,8 @@ static bool is_mine(struct robomimic *r)
     char path[64];
     int64_t number;
     uint64_t address;
-    if (hub_h5_attributes(file, &r->data, look_at_attribute, r, NULL) == HUB_OK && r->converted)
+    (void)!hub_h5_attributes(file, &r->data, look_at_attribute, r, NULL);
+    if (r->converted)
         return true;
     (void)!hub_h5_links_load(file, &r->data, &links, NULL);
     for (uint32_t i = 0, tried = 0; i < links.count && tried < MAX_TRIED; i++) {
@@ -104,21 +105,9 @@ static bool holds_demos(struct hub_files *listing, uint32_t number)
     return !open_data(&r, listing, number, NULL) && is_mine(&r);
 }
 
-/* One file is a dataset, named as the file without its ending. */
 static int claim_files(struct hub_files *listing, struct hub_claim *claim)
 {
-    for (; claim->from < listing->count; claim->from++) {
-        const struct hub_file_entry *e = &listing->entries[claim->from];
-        const size_t end = hub_view_ends(e->path, ".hdf5") ? 5 : hub_view_ends(e->path, ".h5") ? 3 : 0;
-        if (e->directory || !end || e->path.size == end || memchr(e->path.data, '/', e->path.size) ||
-            !holds_demos(listing, claim->from))
-            continue;
-        claim->files[0] = claim->from;
-        claim->file_count = 1;
-        snprintf(claim->name, sizeof claim->name, "%.*s", (int)(e->path.size - end), e->path.data);
-        return 75;
-    }
-    return 0;
+    return hub_h5_claim_file(listing, claim, 75, holds_demos);
 }
 
 /* ---- one demo ---- */
@@ -136,17 +125,6 @@ static enum hub_status take_note(struct robomimic *r, const struct hub_h5_attrib
     return *parsed && key
                ? hub_json_text_of(hub_buf_view(&r->notes.items[before].value), key, false, task, err)
                : HUB_OK;
-}
-
-/* Attributes that are damaged as a whole are a problem of their own: the rows can be read. */
-static enum hub_status read_attributes(struct hub_h5_tree *tree, const struct hub_h5_object *object,
-                                       hub_h5_attribute_fn take, struct robomimic *r, struct hub_error *err)
-{
-    struct hub_error why = {0};
-    const enum hub_status st = hub_h5_attributes(tree->file, object, take, r, &why);
-    if (st && hub_h5_is_local(tree->file, st))
-        return hub_h5_tree_problem(tree, "attribute-damaged", HUB_VIEW(""), err, why.detail);
-    return hub_pass(st, &why, err);
 }
 
 static enum hub_status take_attribute(void *user, const struct hub_h5_attribute *a, struct hub_error *err)
@@ -192,7 +170,7 @@ static enum hub_status load(void *user, struct hub_h5_tree *tree, uint64_t *step
     r->seed[0] = '\0';
     r->demo_task.size = 0;
     hub_h5_notes_clear(&r->notes);
-    HUB_TRY(read_attributes(tree, &tree->groups[0], take_attribute, r, err));
+    HUB_TRY(hub_h5_tree_attributes(tree, &tree->groups[0], take_attribute, r, err));
     check_actions(r, tree);
     HUB_TRY(hub_h5_notes_write(&r->notes, tree, err));
     const bool acted = hub_h5_tree_rows(tree, "actions", &rows), stated = r->samples >= 0;
@@ -347,7 +325,7 @@ static enum hub_status tell_facts(struct robomimic *r, struct hub_sink *sink, st
 {
     hub_h5_notes_clear(&r->notes);
     r->converted = r->raw = false;
-    HUB_TRY(read_attributes(&r->episodes.tree, &r->data, take_fact, r, err));
+    HUB_TRY(hub_h5_tree_attributes(&r->episodes.tree, &r->data, take_fact, r, err));
     HUB_TRY(hub_h5_notes_write(&r->notes, &r->episodes.tree, err));
     if (r->notes.json.size)
         HUB_TRY(hub_sink_fact(sink, "metadata", hub_buf_view(&r->notes.json), err));
@@ -374,7 +352,7 @@ static enum hub_status inspect(struct hub_files *files, const struct hub_part *p
     (void)part;
     HUB_TRY(load_file(&r, files, sink, true, err));
     hub_h5_notes_clear(&r.notes);
-    HUB_TRY(read_attributes(&r.episodes.tree, &r.data, take_shared, &r, err));
+    HUB_TRY(hub_h5_tree_attributes(&r.episodes.tree, &r.data, take_shared, &r, err));
     HUB_TRY(hub_h5_episodes_report(&r.episodes, err));
     if (r.lengths.count)
         HUB_TRY(hub_sink_problem(
