@@ -697,3 +697,18 @@ Test(gather, a_price_ends_at_the_limit_of_its_steps)
     rig_close(&rig);
     free(w.data);
 }
+
+Test(gather, rows_that_are_padded_files_end_with_their_last_byte)
+{
+    struct hub_rows rows = {.variant = {.kind = HUB_KIND_UINT, .item_size = 1, .rank = 1, .dims = {4}},
+                            .rows = 3,
+                            .data = malloc(12),
+                            .owned = true};
+    const uint64_t offsets[] = {0, 2, 2, 6};
+    memcpy(rows.data, "ab\0\0\0\0\0\0a\0cd", 12);
+    cr_assert_eq(hub_rows_trim(&rows, NULL), HUB_OK);
+    cr_expect_eq(rows.variant.kind, HUB_KIND_VAR);
+    cr_expect_arr_eq(rows.offsets, offsets, sizeof offsets);
+    cr_expect_arr_eq(rows.data, "aba\0cd", 6);
+    hub_rows_dispose(&rows);
+}
