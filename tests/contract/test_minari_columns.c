@@ -39,7 +39,7 @@ ParameterizedTestParameters(minari_columns, sets)
         {COLUMNS "arrow/options-v0", "minari-arrow", 3, 5, {""}},
         {"arrow/types-v0", "minari-arrow", 6, 28, {""}},
         {"arrow/lists-v0", "minari-arrow", 3, 16, {""}},
-        {"arrow/nulls-v0", "minari-arrow", 3, 14, {"nulls"}},
+        {"arrow/nulls-v0", "minari-arrow", 3, 15, {"nulls"}},
         {"arrow/codecs-v0", "minari-arrow", 6, 12, {""}},
         {"arrow/refused-v0", "minari-arrow", 2, 17, {""}},
         {"arrow/damaged-v0", "minari-arrow", 1, 5, {"not-loadable", "unreadable-episode", "not-fetched"}},

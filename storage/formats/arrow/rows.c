@@ -33,7 +33,8 @@ struct shape {
     uint64_t dims[HUB_ARROW_MAX_DEPTH + 1];
     bool known[HUB_ARROW_MAX_DEPTH + 1];
     unsigned rank, varying; /* varying: how many are not of a fixed length by their type */
-    bool ragged;
+    bool ragged,
+        null_lists; /* null_lists: among the varying ones; they may have no items to count as nulls */
 };
 
 static bool is_list(uint8_t type)
@@ -261,6 +262,8 @@ static enum hub_status go_into_list(struct hub_arrow *a, struct run *r, const st
     HUB_CLEANUP(hub_freep) uint64_t *offsets = NULL;
     HUB_TRY(load_offsets(a, r, f, &offsets, err));
     const uint64_t items = offsets[r->count] - offsets[0];
+    if (s && r->valid)
+        s->null_lists = true;
     for (uint64_t i = 0; s && i < r->count; i++)
         note_length(s, level, offsets[i + 1] - offsets[i]);
     /* the items must be there before anything is made of their number */
@@ -353,7 +356,7 @@ static enum hub_status settle(struct hub_arrow_rows *rows, const struct hub_arro
     const char *trouble = list_trouble(leaf, s, sequences);
     if (trouble)
         return hub_fail(err, HUB_UNSUPPORTED, "%s", trouble);
-    if (sequences && rows->nulls)
+    if (sequences && (rows->nulls || s->null_lists))
         return hub_fail(err, HUB_UNSUPPORTED, "nulls in ragged lists");
     rows->sequences = sequences;
     rows->variant = leaf->item;
@@ -400,7 +403,8 @@ enum hub_status hub_arrow_describe(struct hub_arrow *a, struct hub_arrow_rows *r
 
 bool hub_arrow_is_list(const struct hub_arrow *a, uint32_t column)
 {
-    return is_list(a->fields[a->columns[column].top].type);
+    const struct hub_arrow_field *f = &a->fields[a->columns[column].top];
+    return is_list(f->type) && !f->trouble;
 }
 
 enum hub_status hub_arrow_offsets(struct hub_arrow *a, uint32_t column, uint64_t *out, struct hub_error *err)

@@ -19,7 +19,7 @@ enum {
     FIELD_METADATA
 };
 enum { KEY_VALUE_KEY, KEY_VALUE_VALUE };
-enum { MAX_SHAPE = 120 };
+enum { MAX_SHAPE = 120, MAX_PAIRS = 1000 };
 
 static void describe_integer(struct hub_arrow_field *f, bool is_signed, int64_t bits)
 {
@@ -135,7 +135,7 @@ static enum hub_status keep_shape(struct hub_arrow_field *f, const struct hub_fl
                                   struct hub_error *err)
 {
     const struct hub_flat_vector pairs = hub_flat_vector(field, FIELD_METADATA, 4);
-    for (uint32_t i = 0; i < pairs.count && !f->shape; i++) {
+    for (uint32_t i = 0; i < HUB_MIN(pairs.count, MAX_PAIRS) && !f->shape; i++) {
         const struct hub_flat_table pair = hub_flat_item(&pairs, i);
         const struct hub_view value = hub_flat_text(&pair, KEY_VALUE_VALUE);
         if (!hub_view_is(hub_flat_text(&pair, KEY_VALUE_KEY), "shape") || value.size > MAX_SHAPE)

@@ -138,6 +138,17 @@ ParameterizedTest(struct trouble_case *c, arrow, troubles)
     }
 }
 
+Test(arrow, lists_that_are_null_are_not_empty_ones)
+{
+    struct opened o;
+    struct hub_error err = {0};
+    cr_assert_eq(open_part(&o, "nulls-v0", 0, NULL), HUB_OK);
+    struct hub_arrow_rows rows = {.column = hub_arrow_find(&o.arrow, "infos/ragged"), .limit = UINT64_MAX};
+    cr_expect_eq(hub_arrow_describe(&o.arrow, &rows, &err), HUB_UNSUPPORTED);
+    cr_expect_str_eq(err.detail, "nulls in ragged lists");
+    close_part(&o);
+}
+
 /* The damaged parts, by their number; the first is good. */
 Test(arrow, damaged)
 {
