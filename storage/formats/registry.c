@@ -3,6 +3,7 @@
 
 extern const struct hub_format hub_format_aloha;
 extern const struct hub_format hub_format_d4rl;
+extern const struct hub_format hub_format_datasets;
 extern const struct hub_format hub_format_generic;
 extern const struct hub_format hub_format_il;
 extern const struct hub_format hub_format_lerobot;
@@ -18,6 +19,7 @@ const struct hub_format *const hub_formats[] = {
     &hub_format_minari_arrow,
     &hub_format_minari_parquet,
     &hub_format_lerobot,
+    &hub_format_datasets,
     &hub_format_robomimic,
     &hub_format_d4rl,
     &hub_format_aloha,

@@ -35,6 +35,9 @@ static const struct kind {
       "data/metadata.json", "z"}},
     {"aloha",
      {"data/x", "episode_0.hdf5", "episode_1.hdf5", "episode_2.hdf5", "instructions/episode0.json", "z"}},
+    {"datasets",
+     {"data-00000-of-00001.arrow", "dataset_dict.json", "dataset_info.json", "state.json",
+      "train/data-00000-of-00001.arrow", "train/state.json"}},
 };
 
 struct run {

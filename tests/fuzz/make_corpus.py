@@ -17,6 +17,8 @@ NAMES = {  # fuzz_driver.c: formats and the names of their files
     7: ["data/0/metadata.json", "data/0/part-0.arrow", "data/1/metadata.json", "data/1/part-0.arrow", "data/metadata.json"],
     8: ["data/0/metadata.json", "data/0/part-0.parquet", "data/1/metadata.json", "data/1/part-0.parquet", "data/metadata.json"],
     9: ["data/x", "episode_0.hdf5", "episode_1.hdf5", "episode_2.hdf5", "instructions/episode0.json"],
+    10: ["data-00000-of-00001.arrow", "dataset_dict.json", "dataset_info.json", "state.json", "train/data-00000-of-00001.arrow",
+        "train/state.json"],
 }
 
 
@@ -58,6 +60,9 @@ dataset("compound", 0, "hdf5", "types-compound-v0")
 dataset("lerobot", 1, "lerobot", "arm-spec-spelling")
 dataset("arrow", 7, "minari", "root-0.5.3-columns", "arrow", "infos-v0")
 dataset("arrow-nulls", 7, "arrow", "nulls-v0")
+dataset("datasets", 10, "datasets", "imitation-cartpole")
+dataset("datasets-steps", 10, "datasets", "steps")
+dataset("datasets-splits", 10, "datasets", "splits")
 dataset("minari-parquet", 8, "minari", "root-0.5.3-columns", "parquet", "infos-v0")
 shards("plain", "plain-traps/traps.tar")
 shards("ilr", "ilr-protocol4/demos.tar")

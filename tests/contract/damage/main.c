@@ -168,9 +168,15 @@ static void check_mended(struct stage *stage, const struct folder *folder, const
 /* Rows that say where the episodes of all fields end are metadata. */
 static bool is_boundary(const struct folder *folder, const struct view *view)
 {
-    static const char *const columns[] = {"terminals", "timeouts", "observations", "next_observations"};
-    for (size_t i = 0; i < HUB_COUNT(columns) && strcmp(folder->format, "d4rl") == 0; i++)
-        if (strcmp(view->field, columns[i]) == 0)
+    static const struct {
+        const char *format, *column;
+    } rows[] = {{"d4rl", "terminals"},
+                {"d4rl", "timeouts"},
+                {"d4rl", "observations"},
+                {"d4rl", "next_observations"},
+                {"datasets", "episode_index"}};
+    for (size_t i = 0; i < HUB_COUNT(rows); i++)
+        if (strcmp(folder->format, rows[i].format) == 0 && strcmp(view->field, rows[i].column) == 0)
             return true;
     return false;
 }
