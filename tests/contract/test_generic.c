@@ -27,6 +27,7 @@ ParameterizedTestParameters(generic, files)
         {"numpy/deflated.npz", 7, 20, ""},
         {"numpy/mixed.npz", 3, 4, "not-an-array"},
         {"numpy/nothing.npz", 0, 0, ""},
+        {"numpy/states.npz", 4, 5, ""},
     };
     return cr_make_param_array(struct file_case, cases, HUB_COUNT(cases));
 }

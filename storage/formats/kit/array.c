@@ -165,6 +165,7 @@ uint64_t hub_common_rows(const uint64_t *rows, size_t count)
 {
     uint64_t most = 0;
     size_t best = 0;
+    bool fewer = false;
     for (size_t i = 0; i < count; i++) {
         size_t votes = 0;
         for (size_t j = i; j < count && count - i > best; j++)
@@ -174,5 +175,7 @@ uint64_t hub_common_rows(const uint64_t *rows, size_t count)
             most = rows[i];
         }
     }
-    return most;
+    for (size_t i = 0; i < count; i++)
+        fewer |= most > 1 && rows[i] == most - 1;
+    return most - fewer;
 }

@@ -42,7 +42,8 @@ HUB_MUST_USE enum hub_status hub_tell_unreadable(struct hub_sink *sink, struct h
                                                  const char *why, struct hub_error *err);
 
 /** How many steps arrays of these numbers of rows say an episode has: the number that most have, the first
- * among equals; 0 of none. */
+ * among equals; one fewer where others have just one fewer, for there is one observation more than actions; 0 of
+ * none. */
 uint64_t hub_common_rows(const uint64_t *rows, size_t count);
 
 #endif
