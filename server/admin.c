@@ -160,11 +160,13 @@ static void print_load(const json_t *status)
     putchar('\n');
 }
 
-static void print_alert(const json_t *alert)
+/* Of a dataset, or of the hub itself. */
+static void print_problem(const json_t *problem)
 {
-    const char *local = text(alert, "local");
-    print("%s: %s%s%s%s", text(alert, "code"), text(alert, "detail"), *local ? " (" : "", local,
-          *local ? ")" : "");
+    const char *dataset = text(problem, "dataset"), *path = text(problem, "path"),
+               *local = text(problem, "local");
+    print("%s%s%s: %s%s%s%s%s%s", dataset, *dataset ? ": " : "", text(problem, "code"), path,
+          *path ? ": " : "", text(problem, "detail"), *local ? " (" : "", local, *local ? ")" : "");
     putchar('\n');
 }
 
@@ -182,7 +184,7 @@ static void print_status(const json_t *status)
     print_datasets(json_object_get(status, "datasets"));
     print_inspection(status);
     print_load(status);
-    json_array_foreach(json_object_get(status, "alerts"), i, alert) print_alert(alert);
+    json_array_foreach(json_object_get(status, "alerts"), i, alert) print_problem(alert);
 }
 
 static int print_json(const json_t *document)
@@ -213,17 +215,6 @@ int hub_admin_status(const struct hub_config *config)
         return print_json(status);
     print_status(status);
     return fflush(stdout) ? HUB_EXIT_FAILED : 0;
-}
-
-static void print_problem(const json_t *problem)
-{
-    const char *dataset = text(problem, "dataset"), *path = text(problem, "path");
-    if (!*dataset) {
-        print_alert(problem);
-        return;
-    }
-    print("%s: %s: %s%s%s", dataset, text(problem, "code"), path, *path ? ": " : "", text(problem, "detail"));
-    putchar('\n');
 }
 
 /* All pages into one array. `next` is an absolute URL; what follows the host is asked for. */

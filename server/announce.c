@@ -85,8 +85,11 @@ static void log_blocked(struct hub_app *app, const struct hub_snapshot *snapshot
     const bool broken = !summary || summary->status == HUB_DATASET_BROKEN;
     const struct hub_log_event event = {HUB_LOG_WARNING, broken ? "dataset-broken" : "dataset-unsupported",
                                         b->id};
+    char local[HUB_LOCAL_BYTES];
+    hub_reason_local(hub_view_of(b->reason), local);
     hub_log_event(app->log, &event,
-                  "%s (its files can be downloaded all the same; `minari-inspect` tells more)", b->reason);
+                  "%s (%s%sits files can be downloaded all the same; `minari-inspect` tells more)", b->reason,
+                  local, *local ? "; " : "");
 }
 
 static void log_recovered(struct hub_app *app, const struct hub_snapshot *snapshot, const struct blocked *b)

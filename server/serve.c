@@ -2,6 +2,7 @@
 #include "server/serve.h"
 #include "server/admin.h"
 #include "server/announce.h"
+#include "server/api/alerts.h"
 #include "server/api/app.h"
 #include "server/api/documents.h"
 #include "server/hints.h"
@@ -388,6 +389,7 @@ int hub_serve(const struct hub_config *config)
 static void print_summary(struct hub_app *app)
 {
     uint64_t counts[HUB_DATASET_UNSUPPORTED + 1] = {0}, episodes = 0, steps = 0, size = 0;
+    char local[HUB_LOCAL_BYTES];
     HUB_CLEANUP(hub_snapshot_putp) const struct hub_snapshot *snapshot = hub_catalog_snapshot(app->catalog);
     for (uint32_t i = 0; i < snapshot->count; i++) {
         const struct hub_summary *summary = snapshot->summaries[i];
@@ -395,8 +397,11 @@ static void print_summary(struct hub_app *app)
         episodes += summary->episodes;
         steps += summary->steps;
         size += summary->size;
-        if (summary->status != HUB_DATASET_READY)
-            printf("%-11s %s: %s\n", hub_dataset_status_name(summary->status), summary->id, summary->reason);
+        if (summary->status == HUB_DATASET_READY)
+            continue;
+        hub_reason_local(hub_view_of(summary->reason), local);
+        printf("%-11s %s: %s%s%s%s\n", hub_dataset_status_name(summary->status), summary->id, summary->reason,
+               *local ? " (" : "", local, *local ? ")" : "");
     }
     printf("%u datasets (%" PRIu64 " ready, %" PRIu64 " broken, %" PRIu64 " unsupported, %" PRIu64
            " pending), %" PRIu64 " episodes, %" PRIu64 " steps, %" PRIu64 " bytes\n",

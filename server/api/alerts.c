@@ -1,8 +1,6 @@
 /* What is wrong with the hub itself: see alerts.h. */
 #include "server/api/alerts.h"
 
-#include "storage/base/fs.h"
-
 #include <assert.h>
 #include <errno.h>
 #include <inttypes.h>
@@ -92,6 +90,16 @@ static void look_at_scanner(const struct hub_app *app, struct hub_alerts *out)
             " datasets are left out because one of an earlier root has their id: give the roots names "
             "(--root NAME=DIR)",
             p.clashes);
+}
+
+void hub_reason_local(struct hub_view reason, char out[HUB_LOCAL_BYTES])
+{
+    char user[HUB_USER_BYTES];
+    out[0] = '\0';
+    if (!memmem(reason.data, reason.size, "permission denied", 17))
+        return;
+    hub_fs_user(user);
+    snprintf(out, HUB_LOCAL_BYTES, "the hub runs as %s", user);
 }
 
 void hub_alerts_read(struct hub_app *app, struct hub_alerts *out)

@@ -7,6 +7,7 @@
 #define HUB_API_ALERTS_H
 
 #include "server/api/app.h"
+#include "storage/base/fs.h"
 
 enum { HUB_MAX_ALERTS = 72 }; /* a root each, and a few */
 
@@ -20,6 +21,11 @@ struct hub_alerts {
     struct hub_alert items[HUB_MAX_ALERTS];
     unsigned count;
 };
+
+enum { HUB_LOCAL_BYTES = HUB_USER_BYTES + 20 };
+/** What only the admin of this machine is told besides a reason: of a missing permission, as whom the hub
+ * runs; else "". May ask a directory service. */
+void hub_reason_local(struct hub_view reason, char out[HUB_LOCAL_BYTES]);
 
 /** Looks at disks: may block. */
 void hub_alerts_read(struct hub_app *app, struct hub_alerts *out);

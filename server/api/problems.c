@@ -34,23 +34,27 @@ static uint32_t count_of(const struct listing *l, const struct hub_summary *summ
     return summary->problems + blocks(summary);
 }
 
-static void put(struct listing *l, const char *dataset, struct hub_view code, struct hub_view path,
-                struct hub_view detail)
+static void put(struct listing *l, const char *dataset, const struct hub_problem *problem, const char *local)
 {
     hub_json_object(&l->json);
     hub_put_known(&l->json, "dataset", dataset);
-    hub_json_put_string(&l->json, "code", code);
-    if (path.size)
-        hub_json_put_string(&l->json, "path", path);
-    hub_json_put_string(&l->json, "detail", detail);
+    hub_json_put_string(&l->json, "code", problem->code);
+    if (problem->path.size)
+        hub_json_put_string(&l->json, "path", problem->path);
+    hub_json_put_string(&l->json, "detail", problem->detail);
+    if (l->request->local)
+        hub_put_known(&l->json, "local", local);
+    hub_json_end_object(&l->json);
 }
 
 static enum hub_status put_found(void *user, const struct hub_problem *problem, struct hub_error *err)
 {
     struct listing *l = user;
+    char local[HUB_LOCAL_BYTES] = "";
     (void)err;
-    put(l, l->dataset, problem->code, problem->path, problem->detail);
-    hub_json_end_object(&l->json);
+    if (l->request->local)
+        hub_reason_local(problem->detail, local);
+    put(l, l->dataset, problem, local);
     l->left--;
     return hub_json_status(&l->json);
 }
@@ -60,14 +64,14 @@ static enum hub_status put_dataset(struct listing *l, const struct hub_summary *
                                    struct hub_error *err)
 {
     const uint32_t all = count_of(l, summary), from = skip, left = l->left;
-    if (blocks(summary) && skip == 0 && l->left) {
-        const struct hub_view code = summary->status == HUB_DATASET_BROKEN ? HUB_VIEW("dataset-broken")
-                                                                           : HUB_VIEW("dataset-unsupported");
-        put(l, summary->id, code, HUB_VIEW(""), hub_view_of(summary->reason));
-        hub_json_end_object(&l->json);
-        l->left--;
-    }
     l->dataset = summary->id;
+    if (blocks(summary) && skip == 0 && l->left) {
+        const struct hub_problem problem = {.code = summary->status == HUB_DATASET_BROKEN
+                                                        ? HUB_VIEW("dataset-broken")
+                                                        : HUB_VIEW("dataset-unsupported"),
+                                            .detail = hub_view_of(summary->reason)};
+        HUB_TRY(put_found(l, &problem, err));
+    }
     skip = skip > blocks(summary) ? skip - blocks(summary) : 0;
     if (l->left && from + (left - l->left) < all)
         HUB_TRY(
@@ -88,10 +92,9 @@ static enum hub_status put_alerts(struct listing *l, bool show, uint64_t *count,
     hub_alerts_read(l->request->app, now);
     *count = now->count;
     for (unsigned i = 0; show && i < now->count; i++) {
-        put(l, NULL, hub_view_of(now->items[i].code), HUB_VIEW(""), hub_view_of(now->items[i].detail));
-        if (l->request->local)
-            hub_put_known(&l->json, "local", now->items[i].local);
-        hub_json_end_object(&l->json);
+        const struct hub_problem problem = {.code = hub_view_of(now->items[i].code),
+                                            .detail = hub_view_of(now->items[i].detail)};
+        put(l, NULL, &problem, now->items[i].local);
     }
     return hub_json_status(&l->json);
 }

@@ -96,13 +96,10 @@ const char *hub_roots_below(const struct hub_roots *roots, const char *real)
     return holder_of(roots->roots, roots->count, real, &below) ? below : NULL;
 }
 
-/* It is known under which user the hub may not: the first thing to look at. */
+/* As whom the hub runs is not said: it is stored, and told to strangers. */
 static enum hub_status not_permitted(struct hub_error *err, const char *path)
 {
-    char user[HUB_USER_BYTES];
-    hub_fs_user(user);
-    return hub_fail(err, HUB_DENIED, "%s%spermission denied (the hub runs as %s)", path, *path ? ": " : "",
-                    user);
+    return hub_fail(err, HUB_DENIED, "%s%spermission denied", path, *path ? ": " : "");
 }
 
 enum hub_status hub_roots_real(const struct hub_roots *roots, uint32_t root, const char *path, char **real,

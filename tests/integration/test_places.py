@@ -4,6 +4,7 @@ import collections
 import contextlib
 import glob
 import hashlib
+import json
 import os
 import random
 import shutil
@@ -234,6 +235,17 @@ def unprivileged(root, *arguments):
         shutil.rmtree(state, ignore_errors=True)
 
 
+def told_to_the_admin_only(hub, id):
+    """As whom the hub runs: by `minari-hub problems` and in the log, but never over TCP."""
+    said = subprocess.run([os.path.join(BIN, "minari-hub"), "problems", "--state", hub.state], capture_output=True, text=True, timeout=60)
+    line, = (line for line in said.stdout.splitlines() if line.startswith(f"{id}: dataset-broken: "))
+    assert "permission denied (the hub runs as " in line, said
+    until(lambda: "permission denied (the hub runs as " in hub.text_log())
+    page = hub.get("/api/v1/problems").json()["items"]
+    assert any(p.get("dataset") == id and "permission denied" in p["detail"] for p in page)
+    assert "the hub runs as" not in json.dumps([page, hub.datasets(), hub.dataset(id), hub.get("/api/v1/status").json()])
+
+
 def test_chmod_is_noticed_in_both_directions():
     with folder() as root:
         copy(os.path.join(root, "set-v0"))
@@ -242,7 +254,9 @@ def test_chmod_is_noticed_in_both_directions():
             assert hub.statuses() == {"set-v0": "ready"}
             os.chmod(file, 0)
             until(lambda: hub.statuses() == {"set-v0": "broken"})
-            assert "permission denied (the hub runs as " in hub.dataset("set-v0")["reason"]
+            reason = hub.dataset("set-v0")["reason"]
+            assert "permission denied" in reason and "the hub runs as" not in reason
+            told_to_the_admin_only(hub, "set-v0")
             os.chmod(file, 0o644)
             until(lambda: hub.statuses() == {"set-v0": "ready"})
 
@@ -256,6 +270,7 @@ def test_what_may_not_be_read_is_listed():
             assert hub.statuses() == {"set-v0": "ready", "lab": "ready", "lab/inner-v0": "ready"}
             os.chmod(os.path.join(root, "lab"), 0)
             until(lambda: hub.statuses() == {"set-v0": "ready", "lab": "broken"})
-            assert hub.dataset("lab")["reason"].startswith("permission denied (the hub runs as ")
+            assert hub.dataset("lab")["reason"] == "permission denied"
+            told_to_the_admin_only(hub, "lab")
             os.chmod(os.path.join(root, "lab"), 0o755)
             until(lambda: hub.statuses() == {"set-v0": "ready", "lab": "ready", "lab/inner-v0": "ready"})
