@@ -28,7 +28,7 @@ struct blocked_list {
 struct hub_announcer {
     struct hub_app *app;
     pthread_t thread;
-    pthread_mutex_t lock;
+    pthread_mutex_t lock; /* the thread holds it while it touches the app */
     pthread_cond_t wake;
     bool stop;
     uint64_t generation;
@@ -86,7 +86,7 @@ static void log_blocked(struct hub_app *app, const struct hub_snapshot *snapshot
     const struct hub_log_event event = {HUB_LOG_WARNING, broken ? "dataset-broken" : "dataset-unsupported",
                                         b->id};
     char local[HUB_LOCAL_BYTES];
-    hub_reason_local(hub_view_of(b->reason), local);
+    hub_reason_local(app, hub_view_of(b->reason), local);
     hub_log_event(app->log, &event,
                   "%s (%s%sits files can be downloaded all the same; `minari-inspect` tells more)", b->reason,
                   local, *local ? "; " : "");
@@ -132,9 +132,17 @@ static const struct hub_alert *find(const struct hub_alerts *in, const struct hu
     return NULL;
 }
 
+/* A look at a disk may take for ever: the lock is given back for it, and the app may be gone behind it. */
 static void announce_alerts(struct hub_announcer *a)
 {
-    hub_alerts_read(a->app, &a->now);
+    const struct hub_roots *roots = a->app->roots;
+    const char *state = a->app->state;
+    pthread_mutex_unlock(&a->lock);
+    hub_alerts_look(roots, state, &a->now);
+    pthread_mutex_lock(&a->lock);
+    if (a->stop)
+        return;
+    hub_alerts_add(a->app, &a->now);
     for (unsigned i = 0; i < a->now.count; i++) {
         const struct hub_alert *alert = &a->now.items[i];
         const struct hub_log_event event = {HUB_LOG_WARNING, alert->code, NULL};
@@ -166,16 +174,13 @@ static void announce_proxy(struct hub_announcer *a)
 static void *run(void *arg)
 {
     struct hub_announcer *a = arg;
-    unsigned tick = 0;
     pthread_mutex_lock(&a->lock);
-    while (!a->stop) {
-        pthread_mutex_unlock(&a->lock);
-        announce_datasets(a);
-        if (tick++ % ALERT_TICKS == 0)
-            announce_alerts(a);
-        announce_proxy(a);
+    for (unsigned tick = 0; !a->stop; tick++) {
         const struct timespec until = hub_time_ahead(CLOCK_REALTIME, TICK_MS);
-        pthread_mutex_lock(&a->lock);
+        announce_datasets(a);
+        announce_proxy(a);
+        if (tick % ALERT_TICKS == 0)
+            announce_alerts(a);
         if (!a->stop)
             pthread_cond_timedwait(&a->wake, &a->lock, &until);
     }
@@ -200,10 +205,10 @@ enum hub_status hub_announcer_start(struct hub_app *app, struct hub_announcer **
     return HUB_OK;
 }
 
-void hub_announcer_stop(struct hub_announcer *a)
+bool hub_announcer_stop(struct hub_announcer *a)
 {
     if (!a)
-        return;
+        return true;
     pthread_mutex_lock(&a->lock);
     a->stop = true;
     pthread_cond_signal(&a->wake);
@@ -211,12 +216,13 @@ void hub_announcer_stop(struct hub_announcer *a)
     const struct timespec until = hub_time_ahead(CLOCK_REALTIME, 1000);
     if (pthread_timedjoin_np(a->thread, NULL, &until) == ETIMEDOUT) {
         pthread_detach(a->thread); /* it hangs on a disk: what it holds goes with the process */
-        return;
+        return false;
     }
     list_free(&a->logged);
     pthread_cond_destroy(&a->wake);
     pthread_mutex_destroy(&a->lock);
     free(a);
+    return true;
 }
 
 void hub_announce_scan(void *user, const struct hub_scan_event *event)

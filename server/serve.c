@@ -100,6 +100,7 @@ static enum hub_status open_storage(struct parts *parts, const struct hub_config
     app->roots = &config->roots;
     app->state = config->state;
     app->started_ms = hub_time_now_ns() / 1000000;
+    hub_fs_user(app->user);
     HUB_TRY(hub_catalog_open(&catalog, &app->catalog, err));
     HUB_TRY(hub_store_open(&store, &app->store, err));
     return open_inspector(parts, config, err);
@@ -182,11 +183,12 @@ static enum hub_status open_all(struct parts *parts, const struct hub_config *co
     return hub_announcer_start(app, &parts->announcer, err);
 }
 
-/* Each takes NULL, so this also cleans up after a start that failed half way. */
-static void close_all(struct parts *parts, const struct hub_config *config)
+/* Each takes NULL, so this also cleans up after a start that failed half way. The process ends here where a
+ * thread hangs on a disk: it reads the configuration when the disk answers. */
+static void close_all(struct parts *parts, const struct hub_config *config, int code)
 {
     struct hub_app *app = &parts->app;
-    hub_announcer_stop(parts->announcer); /* first: it looks at all the others */
+    const bool hangs = !hub_announcer_stop(parts->announcer); /* first: it looks at all the others */
     hub_http_stop(app->http, (unsigned)config->grace_ms);
     hub_http_stop(app->control, (unsigned)config->grace_ms);
     if (app->scanner)
@@ -202,6 +204,8 @@ static void close_all(struct parts *parts, const struct hub_config *config)
     hub_budget_free(app->budget);
     hub_log_event(app->log, &(struct hub_log_event){HUB_LOG_INFO, "stopped", NULL}, "minari-hub has ended");
     hub_log_stop(app->log);
+    if (hangs)
+        _exit(code);
 }
 
 /* ---- serve ---- */
@@ -380,7 +384,7 @@ int hub_serve(const struct hub_config *config)
         run_until_signal(&watcher, config, &signals);
         hub_notify("STOPPING=1");
     }
-    close_all(&parts, config);
+    close_all(&parts, config, code);
     return code;
 }
 
@@ -399,7 +403,7 @@ static void print_summary(struct hub_app *app)
         size += summary->size;
         if (summary->status == HUB_DATASET_READY)
             continue;
-        hub_reason_local(hub_view_of(summary->reason), local);
+        hub_reason_local(app, hub_view_of(summary->reason), local);
         printf("%-11s %s: %s%s%s%s\n", hub_dataset_status_name(summary->status), summary->id, summary->reason,
                *local ? " (" : "", local, *local ? ")" : "");
     }
@@ -443,6 +447,6 @@ int hub_scan(const struct hub_config *config)
         code = failed(st, &err);
     else if (code == 0)
         print_summary(&parts.app);
-    close_all(&parts, config);
+    close_all(&parts, config, code);
     return code;
 }

@@ -26,86 +26,92 @@ static struct hub_alert *add(struct hub_alerts *out, const char *code, const cha
     return c;
 }
 
-static void look_at_roots(const struct hub_app *app, struct hub_alerts *out)
+static void look_at_roots(const struct hub_roots *roots, struct hub_alerts *out)
 {
-    for (uint32_t i = 0; i < app->roots->count; i++) {
-        if (access(app->roots->roots[i].path, R_OK | X_OK) == 0)
+    for (uint32_t i = 0; i < roots->count; i++) {
+        const struct hub_root *root = &roots->roots[i];
+        if (access(root->path, R_OK | X_OK) == 0)
             continue;
         const int errnum = errno;
-        const char *name = app->roots->roots[i].name ? app->roots->roots[i].name : "root";
         struct hub_alert *c = add(
             out, "root-unreadable",
             "root %u (%s) cannot be read; its datasets stay listed as they were: mount it, or let the user "
             "of the hub read it",
-            i + 1, name);
-        snprintf(c->local, sizeof c->local, "%.500s: %s (as user %u)", app->roots->roots[i].path,
-                 strerror(errnum), (unsigned)geteuid());
+            i + 1, root->name ? root->name : "root");
+        snprintf(c->local, sizeof c->local, "%.500s: %s (as user %u)", root->path, strerror(errnum),
+                 (unsigned)geteuid());
     }
 }
 
-static void look_at_state(const struct hub_app *app, struct hub_alerts *out)
+static void add_state(const struct hub_app *app, const struct hub_scan_progress *p, struct hub_alerts *out)
 {
-    struct hub_scan_progress p;
-    uint64_t free_bytes = 0;
-    hub_scanner_progress(app->scanner, &p);
-    if (hub_fs_free_bytes(app->state, &free_bytes, NULL) || (free_bytes >= STATE_LOW_BYTES && !p.no_space))
+    if (out->state_free == UINT64_MAX || (out->state_free >= STATE_LOW_BYTES && !p->no_space))
         return;
     struct hub_alert *c = add(out, "state-disk-full",
                               "%" PRIu64 " KiB are free for the hub's state; below 64 MiB what is found may "
                               "not be kept: free some, or move the state directory (--state)",
-                              free_bytes / KIB);
+                              out->state_free / KIB);
     snprintf(c->local, sizeof c->local, "%.590s", app->state);
 }
 
-static void look_at_scanner(const struct hub_app *app, struct hub_alerts *out)
+static void add_scanner(const struct hub_scan_progress *p, struct hub_alerts *out)
 {
-    struct hub_scan_progress p;
-    hub_scanner_progress(app->scanner, &p);
-    if (p.trouble[0]) {
+    if (p->trouble[0]) {
         struct hub_alert *c = add(out, "sweep-failed",
                                   "the last look through the directories ended early, so that changes may "
                                   "not be seen; it is repeated by itself");
-        snprintf(c->local, sizeof c->local, "%s", p.trouble);
+        snprintf(c->local, sizeof c->local, "%s", p->trouble);
     }
-    if (p.given_up + p.postponed > 0)
+    if (p->given_up + p->postponed > 0)
         add(out, "inspections-failed",
             "%" PRIu64 " datasets could not be inspected for trouble of this machine (%" PRIu64
             " wait for another try): see the log; a sweep tries them again",
-            p.given_up + p.postponed, p.postponed);
-    if (p.unwatched > 0)
+            p->given_up + p->postponed, p->postponed);
+    if (p->unwatched > 0)
         add(out, "folders-not-watched",
             "%" PRIu64
             " folders are not watched, so that changes in them are seen by the next sweep only: raise "
             "fs.inotify.max_user_watches (sysctl), or sweep more often (--sweep)",
-            p.unwatched);
-    if (p.not_entered > 0)
+            p->unwatched);
+    if (p->not_entered > 0)
         add(out, "folders-not-entered",
             "%" PRIu64
             " folders could not be entered; they are listed as broken, with the reason: let the user of "
             "the hub read them, or move them out of the root",
-            p.not_entered);
-    if (p.clashes > 0)
+            p->not_entered);
+    if (p->clashes > 0)
         add(out, "ids-collide",
             "%" PRIu64
             " datasets are left out because one of an earlier root has their id: give the roots names "
             "(--root NAME=DIR)",
-            p.clashes);
+            p->clashes);
 }
 
-void hub_reason_local(struct hub_view reason, char out[HUB_LOCAL_BYTES])
+void hub_reason_local(const struct hub_app *app, struct hub_view reason, char out[HUB_LOCAL_BYTES])
 {
-    char user[HUB_USER_BYTES];
     out[0] = '\0';
-    if (!memmem(reason.data, reason.size, "permission denied", 17))
-        return;
-    hub_fs_user(user);
-    snprintf(out, HUB_LOCAL_BYTES, "the hub runs as %s", user);
+    if (memmem(reason.data, reason.size, "permission denied", 17))
+        snprintf(out, HUB_LOCAL_BYTES, "the hub runs as %s", app->user);
 }
 
-void hub_alerts_read(struct hub_app *app, struct hub_alerts *out)
+void hub_alerts_look(const struct hub_roots *roots, const char *state, struct hub_alerts *out)
 {
     out->count = 0;
-    look_at_roots(app, out);
-    look_at_state(app, out);
-    look_at_scanner(app, out);
+    look_at_roots(roots, out);
+    if (hub_fs_free_bytes(state, &out->state_free, NULL))
+        out->state_free = UINT64_MAX;
+}
+
+void hub_alerts_add(const struct hub_app *app, struct hub_alerts *out)
+{
+    struct hub_scan_progress progress;
+    hub_scanner_progress(app->scanner, &progress);
+    add_state(app, &progress, out);
+    add_scanner(&progress, out);
+}
+
+void hub_alerts_read(const struct hub_app *app, struct hub_alerts *out)
+{
+    hub_alerts_look(app->roots, app->state, out);
+    hub_alerts_add(app, out);
 }

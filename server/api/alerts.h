@@ -7,7 +7,6 @@
 #define HUB_API_ALERTS_H
 
 #include "server/api/app.h"
-#include "storage/base/fs.h"
 
 enum { HUB_MAX_ALERTS = 72 }; /* a root each, and a few */
 
@@ -20,14 +19,19 @@ struct hub_alert {
 struct hub_alerts {
     struct hub_alert items[HUB_MAX_ALERTS];
     unsigned count;
+    uint64_t state_free; /* bytes; UINT64_MAX: not known */
 };
 
 enum { HUB_LOCAL_BYTES = HUB_USER_BYTES + 20 };
 /** What only the admin of this machine is told besides a reason: of a missing permission, as whom the hub
- * runs; else "". May ask a directory service. */
-void hub_reason_local(struct hub_view reason, char out[HUB_LOCAL_BYTES]);
+ * runs; else "". */
+void hub_reason_local(const struct hub_app *app, struct hub_view reason, char out[HUB_LOCAL_BYTES]);
 
-/** Looks at disks: may block. */
-void hub_alerts_read(struct hub_app *app, struct hub_alerts *out);
+/** Looks at disks: may block, for ever where one of another machine is gone. */
+void hub_alerts_read(const struct hub_app *app, struct hub_alerts *out);
+/** Its two halves. The first looks at the disks, and touches nothing but what it is given; the second adds
+ * what memory knows. */
+void hub_alerts_look(const struct hub_roots *roots, const char *state, struct hub_alerts *out);
+void hub_alerts_add(const struct hub_app *app, struct hub_alerts *out);
 
 #endif

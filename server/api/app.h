@@ -3,6 +3,7 @@
 #define HUB_API_APP_H
 
 #include "server/http/http.h"
+#include "storage/base/fs.h"
 #include "storage/catalog/catalog.h"
 #include "storage/scan/scan.h"
 
@@ -18,6 +19,7 @@ struct hub_app {
     struct hub_http *http, *control; /* over TCP; over the socket in the state directory */
     const struct hub_roots *roots;
     const char *state;
+    char user[HUB_USER_BYTES]; /* as whom the hub runs: looked up once, a directory service may not answer */
     struct hub_log *log;
     int64_t started_ms;
 };

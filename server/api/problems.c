@@ -53,7 +53,7 @@ static enum hub_status put_found(void *user, const struct hub_problem *problem, 
     char local[HUB_LOCAL_BYTES] = "";
     (void)err;
     if (l->request->local)
-        hub_reason_local(problem->detail, local);
+        hub_reason_local(l->request->app, problem->detail, local);
     put(l, l->dataset, problem, local);
     l->left--;
     return hub_json_status(&l->json);
