@@ -5,9 +5,11 @@
 #include "storage/net/problem.h"
 #include "storage/net/redirect.h"
 
+#include <assert.h>
 #include <curl/curl.h>
 #include <inttypes.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/random.h>
@@ -47,6 +49,7 @@ struct hub_transport {
     bool answered_before;
     uint64_t random;
     uint64_t began_ms, came; /* of a drive, for the limit of the rate */
+    atomic_bool driven;
 };
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -460,10 +463,24 @@ static struct hub_fetch *take_submitted(struct hub_transport *t)
     return fetch;
 }
 
+/* It will not be finished. */
+static void drop(struct hub_fetch *fetch)
+{
+    struct hub_error err = {0};
+    if (fetch->awaited)
+        (void)fetch->finished(fetch, hub_fail(&err, HUB_CANCELLED, "the transfer has ended"), &err);
+}
+
 void hub_transport_drop(struct hub_transport *t)
 {
-    while (take_submitted(t))
-        continue;
+    pthread_mutex_lock(&t->lock);
+    struct hub_fetch *fetch = t->first, *behind;
+    t->first = NULL;
+    pthread_mutex_unlock(&t->lock);
+    for (; fetch; fetch = behind) {
+        behind = fetch->behind; /* who is told may free it */
+        drop(fetch);
+    }
 }
 
 static enum hub_status finish(struct slot *s, enum hub_status st, struct hub_error *err)
@@ -588,18 +605,25 @@ static enum hub_status loop(struct hub_transport *t, const struct hub_drive *dri
 enum hub_status hub_transport_drive(struct hub_transport *t, const struct hub_drive *drive,
                                     struct hub_error *err)
 {
+    const bool driven = atomic_exchange(&t->driven, true);
+    assert(!driven);
+    (void)driven;
     t->began_ms = hub_time_mono_ms();
     t->came = 0;
     const enum hub_status st = loop(t, drive, err);
     for (unsigned i = 0; i < HUB_MAX_CONNECTIONS; i++) {
         struct slot *s = &t->slots[i];
+        struct hub_fetch *fetch = s->fetch;
         if (s->state == RUNNING)
             curl_multi_remove_handle(t->multi, s->easy);
         s->state = IDLE;
         s->fetch = NULL;
+        if (fetch)
+            drop(fetch);
     }
     if (st)
         hub_transport_drop(t);
+    atomic_store(&t->driven, false);
     return st;
 }
 

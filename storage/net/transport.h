@@ -50,6 +50,8 @@ struct hub_fetch {
     uint64_t first, count; /* the range wanted; count 0: everything, however long */
     uint64_t limit;        /* more body bytes than this are HUB_TOO_BIG; 0: `count`, or none */
     char if_range[160];    /* the ETag that must hold for a part, or empty */
+    bool awaited; /* `finished` is also told HUB_CANCELLED when the drive ends early: for those who submit on
+                   * another thread than the one that drives, and do not see its end */
     enum hub_status (*head)(struct hub_fetch *fetch, const struct hub_answer *answer, struct hub_error *err);
     enum hub_status (*body)(struct hub_fetch *fetch, struct hub_view bytes, struct hub_error *err);
     /** It is over, told on the thread that drives; may submit more, this one too. Anything but HUB_OK ends
@@ -69,7 +71,7 @@ struct hub_fetch {
  */
 void hub_transport_submit(struct hub_transport *transport, struct hub_fetch *fetch);
 
-/** Forget what is submitted and not begun. */
+/** Forget what is submitted and not begun; of what is `awaited` that is told. */
 void hub_transport_drop(struct hub_transport *transport);
 
 struct hub_drive {
@@ -79,8 +81,9 @@ struct hub_drive {
     void *user;
 };
 
-/** Work on all that is submitted, here and now, until it is finished. Fetches under way when the drive ends
- * early are dropped unfinished. */
+/** Work on all that is submitted, here and now, until it is finished; one thread at a time. What is under way
+ * or waits when the drive ends early is dropped unfinished, unless `awaited`; what is submitted later waits for
+ * the next drive. */
 HUB_MUST_USE enum hub_status hub_transport_drive(struct hub_transport *transport,
                                                  const struct hub_drive *drive, struct hub_error *err);
 

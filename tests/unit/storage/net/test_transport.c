@@ -158,6 +158,29 @@ Test(transport, a_verdict_ends_the_drive)
     hub_transport_free(transport);
 }
 
+Test(transport, who_awaits_is_told_of_the_end)
+{
+    static struct question questions[2 * HUB_MAX_CONNECTIONS]; /* under way, and not yet begun */
+    const unsigned port = begin_server();
+    struct hub_transport *transport = new_transport();
+    unsigned answered = 0;
+    for (size_t i = 0; i < HUB_COUNT(questions); i++) {
+        prepare(&questions[i], transport, port, "/x");
+        questions[i].verdict = HUB_CHANGED;
+        questions[i].fetch.awaited = i % 2;
+        hub_transport_submit(transport, &questions[i].fetch);
+    }
+    cr_assert_eq(hub_transport_drive(transport, &(struct hub_drive){0}, NULL), HUB_CHANGED);
+    for (size_t i = 0; i < HUB_COUNT(questions); i++) {
+        const bool ended = questions[i].told && questions[i].status == HUB_OK;
+        answered += ended;
+        cr_expect_eq(questions[i].told, ended || i % 2, "%zu", i);
+        cr_expect(ended || !questions[i].told || questions[i].status == HUB_CANCELLED, "%zu", i);
+    }
+    cr_expect_eq(answered, 1);
+    hub_transport_free(transport);
+}
+
 static void *drive_on(void *user)
 {
     const struct hub_drive drive = {.stays = true};
