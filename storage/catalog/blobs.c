@@ -89,17 +89,17 @@ static bool is_whole(struct hub_stmt *row, struct hub_view data)
            hub_stmt_int(row, 1) == hub_crc32c(0, data.data, data.size);
 }
 
-bool hub_blobs_whole(struct hub_db *db, int64_t owner)
+bool hub_blobs_whole(struct hub_db *db, int64_t owner, int64_t count)
 {
     HUB_CLEANUP(hub_stmt_resetp) struct hub_stmt *stmt = NULL;
     bool row;
     if (hub_db_ask(db, "SELECT version, checksum, data FROM blobs WHERE owner = ?", owner, &stmt, NULL))
         return false;
-    for (;;) {
+    for (;; count--) {
         if (hub_stmt_step(stmt, &row, NULL))
             return false;
         if (!row)
-            return true;
+            return count == 0;
         if (!is_whole(stmt, hub_stmt_blob(stmt, 2)))
             return false;
     }

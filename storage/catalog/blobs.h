@@ -32,8 +32,8 @@ HUB_MUST_USE enum hub_status hub_blob_write(struct hub_db *db, int64_t owner, en
 HUB_MUST_USE enum hub_status hub_blobs_delete(struct hub_db *db, int64_t owner, struct hub_error *err);
 HUB_MUST_USE enum hub_status hub_blobs_delete_kind(struct hub_db *db, int64_t owner, enum hub_blob_kind kind,
                                                    struct hub_error *err);
-/** All of them match their checksums. */
-bool hub_blobs_whole(struct hub_db *db, int64_t owner);
+/** So many are there, and all of them match their checksums. */
+bool hub_blobs_whole(struct hub_db *db, int64_t owner, int64_t count);
 /** The data lie in the statement until it is reset (HUB_CLEANUP(hub_stmt_resetp)); one blob at a time.
  * HUB_NOT_FOUND. */
 HUB_MUST_USE enum hub_status hub_blob_read(struct hub_catalog *catalog, struct hub_db *db, int64_t owner,

@@ -398,9 +398,10 @@ static enum hub_status find_side(struct hub_catalog *catalog, uint32_t root, con
     bool found;
     HUB_TRY(find_row(catalog, root, id, &dataset, NULL));
     HUB_TRY(hub_part_find(catalog->index, dataset, part, signature, &row, NULL));
-    HUB_TRY(hub_db_ask(catalog->index, "SELECT side, side_stamp FROM parts WHERE row = ?", row, &stmt, NULL));
+    HUB_TRY(hub_db_ask(catalog->index, "SELECT side, side_stamp, blobs FROM parts WHERE row = ?", row, &stmt,
+                       NULL));
     HUB_TRY(hub_stmt_step(stmt, &found, NULL));
-    if (!found || !hub_blobs_whole(catalog->index, row))
+    if (!found || !hub_blobs_whole(catalog->index, row, hub_stmt_int(stmt, 2)))
         return HUB_NOT_FOUND;
     const struct hub_view blob = hub_stmt_blob(stmt, 1);
     path[0] = '\0';

@@ -379,6 +379,28 @@ Test(open, a_damaged_blob_is_told_and_written_anew)
     }
 }
 
+Test(open, a_part_without_one_of_its_blobs_is_inspected_again)
+{
+    for (int kind = HUB_BLOB_FILES; kind <= HUB_BLOB_PROBLEMS; kind++) {
+        struct hub_error err = {0};
+        struct hub_db *db;
+        char sql[100];
+        struct hub_catalog *catalog = open_it();
+        publish_full(catalog, "set-v0");
+        cr_expect(hub_catalog_has_part(catalog, 0, "set-v0", "main", 7));
+        hub_catalog_close(catalog);
+        DRAFT_OK(hub_db_open(path_of(hub_index_name), HUB_DB_WRITE, &db, err));
+        snprintf(sql, sizeof sql, "DELETE FROM blobs WHERE kind = %d AND owner > 0", kind);
+        DRAFT_OK(hub_db_exec(db, sql, err));
+        hub_db_close(db);
+        catalog = open_it();
+        cr_expect_not(hub_catalog_has_part(catalog, 0, "set-v0", "main", 7), "kind %d", kind);
+        publish_full(catalog, "set-v0");
+        cr_expect(hub_catalog_has_part(catalog, 0, "set-v0", "main", 7));
+        hub_catalog_close(catalog);
+    }
+}
+
 Test(open, an_index_that_cannot_be_opened_now_is_kept)
 {
     struct hub_catalog *catalog = open_it();
