@@ -14,7 +14,7 @@ enum hub_blob_kind {
     HUB_BLOB_FILES = 1, /* of a part: the files it names, by number and path */
     HUB_BLOB_FIELDS,    /* of a part */
     HUB_BLOB_LAYOUT,    /* of a part, named by the field's path */
-    HUB_BLOB_EPISODES,  /* of a part: the columns of a run of episodes, named by its number (columns.c) */
+    HUB_BLOB_EPISODES,  /* of a part: a run of episodes, named by column and number (columns.c) */
     HUB_BLOB_PROBLEMS,  /* of a part, or of a dataset's plan */
     HUB_BLOB_CONFLICTS, /* of a dataset: the problems that publishing it met */
     HUB_BLOB_FACT,      /* of a dataset, named by its key: the text */

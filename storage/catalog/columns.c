@@ -1,12 +1,14 @@
-/* Columns of episodes: see columns.h. Rows have one size, so that each is found without reading the others;
- * a text that is the same as in the row before is kept once. */
+/* Blobs of episodes: see columns.h. Cells have one size, so that each is found without reading the others; of
+ * texts that are the same as shortly before one is kept. */
 #include "storage/catalog/columns.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 #define MAX_TEXT_BYTES (900 * MIB)
 
 enum { TEXTS = 6, FLAG_RETURN = 1, FLAG_COMPUTED = 2 };
+enum { ROWS_RUN = 128, KEYS_RUN = 16384, RECENT = 8 };
 
 struct row {
     int64_t number;
@@ -18,26 +20,67 @@ struct row {
     uint8_t flags;
 };
 
-void hub_columns_name(uint32_t episode, char name[16])
+uint32_t hub_columns_run(enum hub_episode_column column)
 {
-    snprintf(name, 16, "%u", episode / HUB_COLUMNS_ROWS);
+    return column == HUB_COLUMN_ROWS ? ROWS_RUN : KEYS_RUN;
 }
 
-static enum hub_status add_text(struct hub_buf *texts, const char *text, uint32_t before, uint32_t *out,
-                                struct hub_error *err)
+void hub_columns_name(enum hub_episode_column column, uint32_t episode, char name[HUB_COLUMN_NAME])
 {
-    *out = 0;
-    if (!text)
-        return HUB_OK;
-    *out = before;
-    if (before && strcmp(texts->data + before, text) == 0)
-        return HUB_OK;
+    snprintf(name, HUB_COLUMN_NAME, "%u.%u", (unsigned)column, episode / hub_columns_run(column));
+}
+
+/* ---- writing ---- */
+
+/* A blob in the making. */
+struct run {
+    struct hub_buf cells, kinds, texts; /* kinds: of keys */
+};
+
+static void run_dispose(struct run *run)
+{
+    hub_buf_dispose(&run->cells);
+    hub_buf_dispose(&run->kinds);
+    hub_buf_dispose(&run->texts);
+}
+
+static enum hub_status run_begin(struct run *run, struct hub_error *err)
+{
+    *run = (struct run){.cells = HUB_BUF_INIT(2 * MAX_TEXT_BYTES),
+                        .kinds = HUB_BUF_INIT(KEYS_RUN),
+                        .texts = HUB_BUF_INIT(MAX_TEXT_BYTES)};
+    HUB_TRY(hub_buf_add(&run->cells, &(uint32_t[2]){0}, 2 * sizeof(uint32_t), err));
+    return hub_buf_add(&run->texts, "", 1, err); /* no text begins at 0 */
+}
+
+static enum hub_status run_end(struct run *run, struct hub_db *db, int64_t part,
+                               enum hub_episode_column column, uint32_t first, uint32_t count,
+                               struct hub_error *err)
+{
+    const uint32_t head[2] = {count, (uint32_t)run->texts.size};
+    char name[HUB_COLUMN_NAME];
+    memcpy(run->cells.data, head, sizeof head);
+    HUB_TRY(hub_buf_add_view(&run->cells, hub_buf_view(&run->kinds), err));
+    HUB_TRY(hub_buf_add_view(&run->cells, hub_buf_view(&run->texts), err));
+    hub_columns_name(column, first, name);
+    return hub_blob_write(db, part, HUB_BLOB_EPISODES, name, hub_buf_view(&run->cells), err);
+}
+
+/* Where the text begins, anew or at one of the `known` places. */
+static enum hub_status add_text(struct hub_buf *texts, const char *text, const uint32_t *known,
+                                unsigned count, uint32_t *out, struct hub_error *err)
+{
+    for (unsigned i = 0; i < count; i++)
+        if (known[i] && strcmp(texts->data + known[i], text) == 0) {
+            *out = known[i];
+            return HUB_OK;
+        }
     *out = (uint32_t)texts->size;
     return hub_buf_add(texts, text, strlen(text) + 1, err);
 }
 
-static enum hub_status add_row(const struct hub_found_episode *e, struct row *row, struct hub_buf *rows,
-                               struct hub_buf *texts, struct hub_error *err)
+static enum hub_status add_row(struct run *run, const struct hub_found_episode *e, struct row *row,
+                               struct hub_error *err)
 {
     const char *const all[TEXTS] = {e->name, e->seed, e->task, e->splits, e->attributes, e->statistics};
     if (e->steps > INT64_MAX)
@@ -50,60 +93,162 @@ static enum hub_status add_row(const struct hub_found_episode *e, struct row *ro
     row->terminated = e->terminated;
     row->truncated = e->truncated;
     row->flags = (uint8_t)((e->has_return ? FLAG_RETURN : 0) | (e->return_computed ? FLAG_COMPUTED : 0));
-    for (unsigned i = 0; i < TEXTS; i++)
-        HUB_TRY(add_text(texts, all[i], row->texts[i], &row->texts[i], err));
-    return hub_buf_add(rows, row, sizeof *row, err);
+    for (unsigned i = 0; i < TEXTS; i++) {
+        const uint32_t before = row->texts[i];
+        row->texts[i] = 0;
+        if (all[i])
+            HUB_TRY(add_text(&run->texts, all[i], &before, 1, &row->texts[i], err));
+    }
+    return hub_buf_add(&run->cells, row, sizeof *row, err);
 }
 
-static enum hub_status write_run(struct hub_db *db, int64_t part, const struct hub_findings *found,
-                                 uint32_t first, struct hub_error *err)
+static enum hub_status write_rows(struct hub_db *db, int64_t part, const struct hub_findings *found,
+                                  uint32_t first, uint32_t count, struct hub_error *err)
 {
-    HUB_CLEANUP(hub_buf_dispose) struct hub_buf rows = HUB_BUF_INIT(2 * MAX_TEXT_BYTES);
-    HUB_CLEANUP(hub_buf_dispose) struct hub_buf texts = HUB_BUF_INIT(MAX_TEXT_BYTES);
-    const uint32_t count = HUB_MIN(found->episode_count - first, (uint32_t)HUB_COLUMNS_ROWS);
-    uint32_t head[2] = {count, 0};
+    HUB_CLEANUP(run_dispose) struct run run = {0};
     struct row row;
-    char name[16];
     memset(&row, 0, sizeof row); /* its padding goes into the blob too */
-    HUB_TRY(hub_buf_add(&rows, head, sizeof head, err));
-    HUB_TRY(hub_buf_add(&texts, "", 1, err)); /* no text begins at 0 */
+    HUB_TRY(run_begin(&run, err));
     for (uint32_t i = 0; i < count; i++)
-        HUB_TRY(add_row(&found->episodes[first + i], &row, &rows, &texts, err));
-    head[1] = (uint32_t)texts.size;
-    memcpy(rows.data, head, sizeof head);
-    HUB_TRY(hub_buf_add_view(&rows, hub_buf_view(&texts), err));
-    hub_columns_name(first, name);
-    return hub_blob_write(db, part, HUB_BLOB_EPISODES, name, hub_buf_view(&rows), err);
+        HUB_TRY(add_row(&run, &found->episodes[first + i], &row, err));
+    return run_end(&run, db, part, HUB_COLUMN_ROWS, first, count, err);
+}
+
+/* Where the digits of a seed are made longer. */
+struct digits {
+    char text[24];
+};
+
+/* Seeds sort as numbers: within int64 as one, up to uint64 as 20 digits, else as the text it is. */
+static void key_of_seed(const char *seed, struct digits *padded, struct hub_key *key)
+{
+    const bool negative = seed[0] == '-';
+    const char *digits = seed + negative;
+    const size_t count = strlen(digits);
+    const bool canonical = count && count <= 20 && strspn(digits, "0123456789") == count &&
+                           (digits[0] != '0' || (count == 1 && !negative));
+    key->kind = HUB_KEY_TEXT;
+    key->text = hub_view_of(seed);
+    if (canonical && (count < 19 || (count == 19 && strcmp(digits, "9223372036854775807") <= 0))) {
+        key->kind = HUB_KEY_INT;
+        key->number = strtoll(seed, NULL, 10);
+    } else if (canonical && !negative && count < 20) {
+        snprintf(padded->text, sizeof padded->text, "0%s", seed);
+        key->text = hub_view_of(padded->text);
+    }
+}
+
+static void key_of_text(const char *text, struct hub_key *key)
+{
+    if (text)
+        *key = (struct hub_key){.kind = HUB_KEY_TEXT, .text = hub_view_of(text)};
+}
+
+static void key_of(const struct hub_found_episode *e, enum hub_episode_column column, struct digits *padded,
+                   struct hub_key *key)
+{
+    *key = (struct hub_key){.kind = HUB_KEY_NONE};
+    switch (column) {
+    case HUB_COLUMN_RETURN:
+        if (e->has_return && e->episode_return == e->episode_return)
+            *key = (struct hub_key){.kind = HUB_KEY_REAL, .real = e->episode_return};
+        break;
+    case HUB_COLUMN_SEED:
+        if (e->seed)
+            key_of_seed(e->seed, padded, key);
+        break;
+    case HUB_COLUMN_TASK:
+        key_of_text(e->task, key);
+        break;
+    case HUB_COLUMN_SUCCESS:
+        if (e->success >= 0)
+            *key = (struct hub_key){.kind = HUB_KEY_INT, .number = e->success != 0};
+        break;
+    case HUB_COLUMN_SPLITS:
+        key_of_text(e->splits, key);
+        break;
+    case HUB_COLUMN_ROWS:
+    case HUB_COLUMN_COUNT:
+        break;
+    }
+}
+
+static enum hub_status write_keys(struct hub_db *db, int64_t part, const struct hub_findings *found,
+                                  enum hub_episode_column column, uint32_t first, uint32_t count,
+                                  struct hub_error *err)
+{
+    HUB_CLEANUP(run_dispose) struct run run = {0};
+    uint32_t recent[RECENT] = {0}, next = 0;
+    HUB_TRY(run_begin(&run, err));
+    for (uint32_t i = 0; i < count; i++) {
+        struct digits padded;
+        struct hub_key key;
+        key_of(&found->episodes[first + i], column, &padded, &key);
+        int64_t value = 0;
+        if (key.kind == HUB_KEY_TEXT) {
+            const size_t before = run.texts.size;
+            uint32_t at;
+            HUB_TRY(add_text(&run.texts, key.text.data, recent, RECENT, &at, err));
+            if (at == before)
+                recent[next++ % RECENT] = at;
+            value = at;
+        } else if (key.kind) {
+            memcpy(&value, &key.number, sizeof value); /* or the bits of `real` */
+        }
+        const char kind = (char)key.kind;
+        HUB_TRY(hub_buf_add(&run.cells, &value, sizeof value, err));
+        HUB_TRY(hub_buf_add(&run.kinds, &kind, 1, err));
+    }
+    return run_end(&run, db, part, column, first, count, err);
 }
 
 enum hub_status hub_columns_write(struct hub_db *db, int64_t part, const struct hub_findings *found,
                                   struct hub_error *err)
 {
-    for (uint32_t first = 0; first < found->episode_count; first += HUB_COLUMNS_ROWS)
-        HUB_TRY(write_run(db, part, found, first, err));
+    for (enum hub_episode_column column = HUB_COLUMN_ROWS; column < HUB_COLUMN_COUNT; column++) {
+        const uint32_t run = hub_columns_run(column);
+        for (uint32_t first = 0; first < found->episode_count; first += run) {
+            const uint32_t count = HUB_MIN(found->episode_count - first, run);
+            HUB_TRY(column == HUB_COLUMN_ROWS ? write_rows(db, part, found, first, count, err)
+                                              : write_keys(db, part, found, column, first, count, err));
+        }
+    }
     return HUB_OK;
 }
 
-bool hub_columns_open(struct hub_view blob, struct hub_columns *out)
+/* ---- reading ---- */
+
+bool hub_columns_open(struct hub_view blob, enum hub_episode_column column, struct hub_columns *out)
 {
+    const size_t cell = column == HUB_COLUMN_ROWS ? sizeof(struct row) : sizeof(int64_t) + 1;
     uint32_t head[2];
     if (blob.size < sizeof head)
         return false;
     memcpy(head, blob.data, sizeof head);
-    if (blob.size != sizeof head + head[0] * sizeof(struct row) + head[1] || blob.data[blob.size - 1])
+    if (blob.size != sizeof head + head[0] * cell + head[1] || blob.data[blob.size - 1])
         return false;
-    *out = (struct hub_columns){head[0], blob.data + sizeof head,
-                                blob.data + sizeof head + head[0] * sizeof(struct row)};
+    *out = (struct hub_columns){head[0], blob.data + sizeof head, blob.data + sizeof head + head[0] * cell};
     return true;
 }
 
-void hub_columns_get(const struct hub_columns *columns, uint32_t number, struct hub_found_episode *out)
+void hub_columns_key(const struct hub_columns *keys, uint32_t at, struct hub_key *out)
+{
+    int64_t value;
+    memcpy(&value, keys->cells + at * sizeof value, sizeof value); /* perhaps not aligned */
+    out->kind = (unsigned char)keys->cells[keys->count * sizeof value + at];
+    if (out->kind == HUB_KEY_TEXT)
+        out->text = hub_view_of(keys->texts + value);
+    else
+        memcpy(&out->number, &value, sizeof value); /* or the bits of `real` */
+}
+
+void hub_columns_row(const struct hub_columns *rows, uint32_t at, struct hub_found_episode *out)
 {
     struct row row;
     const char *texts[TEXTS];
-    memcpy(&row, columns->rows + number * sizeof row, sizeof row); /* perhaps not aligned */
+    memcpy(&row, rows->cells + at * sizeof row, sizeof row); /* perhaps not aligned */
     for (unsigned i = 0; i < TEXTS; i++)
-        texts[i] = row.texts[i] ? columns->texts + row.texts[i] : NULL;
+        texts[i] = row.texts[i] ? rows->texts + row.texts[i] : NULL;
     *out = (struct hub_found_episode){
         .number = row.number,
         .name = texts[0],

@@ -1,7 +1,11 @@
 /**
- * The columns of a part's episodes: blobs of HUB_COLUMNS_ROWS rows each, read in place.
+ * The episodes of a part: blobs of a run of episodes each, read in place.
  *
- *   blob = count, size of the texts (32 bits each), rows, texts
+ *   rows = count, size of the texts (32 bits each), rows, texts
+ *   keys = count, size of the texts (32 bits each), values (64 bits each), kinds (a byte each), texts
+ *
+ * Rows hold all that is known of an episode, in short runs: a page takes few of many. A column of keys holds the
+ * one thing of each that episodes are sorted or chosen by, in long runs: all of them are looked at.
  */
 #ifndef HUB_CATALOG_COLUMNS_H
 #define HUB_CATALOG_COLUMNS_H
@@ -9,20 +13,42 @@
 #include "storage/catalog/blobs.h"
 #include "storage/model/findings.h"
 
-enum { HUB_COLUMNS_ROWS = 4096 };
+enum hub_episode_column {
+    HUB_COLUMN_ROWS = 0,
+    HUB_COLUMN_RETURN,
+    HUB_COLUMN_SEED,
+    HUB_COLUMN_TASK,
+    HUB_COLUMN_SUCCESS,
+    HUB_COLUMN_SPLITS,
+    HUB_COLUMN_COUNT
+};
+enum { HUB_COLUMN_NAME = 24 };
+
+/** What an episode is sorted by. */
+struct hub_key {
+    enum { HUB_KEY_NONE = 0, HUB_KEY_INT, HUB_KEY_REAL, HUB_KEY_TEXT } kind; /* sorted in this order */
+    union {
+        int64_t number;
+        double real;
+        struct hub_view text;
+    };
+};
 
 struct hub_columns {
     uint32_t count;
-    const char *rows, *texts;
+    const char *cells, *texts;
 };
 
 HUB_MUST_USE enum hub_status hub_columns_write(struct hub_db *db, int64_t part,
                                                const struct hub_findings *found, struct hub_error *err);
-/** False: it makes no sense. */
-bool hub_columns_open(struct hub_view blob, struct hub_columns *out);
-/** Texts point into the blob. */
-void hub_columns_get(const struct hub_columns *columns, uint32_t row, struct hub_found_episode *out);
+/** Episodes in a blob of this column. */
+uint32_t hub_columns_run(enum hub_episode_column column);
 /** The name of the blob in which an episode of a part lies. */
-void hub_columns_name(uint32_t episode, char name[16]);
+void hub_columns_name(enum hub_episode_column column, uint32_t episode, char name[HUB_COLUMN_NAME]);
+/** False: it makes no sense. */
+bool hub_columns_open(struct hub_view blob, enum hub_episode_column column, struct hub_columns *out);
+/** Of rows / of keys: the one at this place in the blob. Texts point into it. */
+void hub_columns_row(const struct hub_columns *rows, uint32_t at, struct hub_found_episode *out);
+void hub_columns_key(const struct hub_columns *keys, uint32_t at, struct hub_key *out);
 
 #endif

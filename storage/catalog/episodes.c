@@ -24,12 +24,14 @@ struct columns_ref {
     struct hub_columns columns;
 };
 
-/* A walk over rows: the columns it is in stay at hand. */
+/* A walk over one column: the blob it is in stays at hand. */
 struct walk {
     const struct hub_state *state;
+    enum hub_episode_column column;
     struct columns_ref *at;
-    struct hub_lru_key key;
-    unsigned moves; /* counts the columns it was in */
+    int64_t part;
+    uint32_t run;
+    unsigned moves; /* counts the blobs it was in */
 };
 
 static void walk_dispose(struct walk *walk)
@@ -42,37 +44,54 @@ static void walk_dispose(struct walk *walk)
 static enum hub_status make_columns(struct hub_cached_blob *blob, void *user, struct hub_error *err)
 {
     const struct walk *walk = user;
-    if (hub_columns_open((struct hub_view){blob->data, blob->size}, &((struct columns_ref *)blob)->columns))
+    struct hub_columns *columns = &((struct columns_ref *)blob)->columns;
+    if (hub_columns_open((struct hub_view){blob->data, blob->size}, walk->column, columns))
         return HUB_OK;
-    return hub_blob_damaged(blob->catalog, walk->state->db, (int64_t)walk->key.a, err);
+    return hub_blob_damaged(blob->catalog, walk->state->db, walk->part, err);
 }
 
-static enum hub_status get_row(struct walk *walk, const struct hub_dataset_episode *e,
-                               struct hub_found_episode *out, struct hub_error *err)
+static enum hub_status move_to(struct walk *walk, int64_t part, uint32_t run, uint32_t index,
+                               struct hub_error *err)
 {
     const struct hub_state *state = walk->state;
-    const int64_t part = state->dataset->parts[e->part].row;
-    const struct hub_lru_key key = {HUB_CACHE_EPISODES, (uint64_t)part, e->index / HUB_COLUMNS_ROWS};
-    if (!walk->at || walk->key.a != key.a || walk->key.b != key.b) {
-        const struct hub_blob_maker maker = {sizeof(struct columns_ref), make_columns, walk};
-        struct hub_cached_blob *blob;
-        char name[16];
-        walk_dispose(walk);
-        walk->key = key;
-        walk->moves++;
-        hub_columns_name(e->index, name);
-        blob = hub_blob_cached(state->catalog, &key, name);
-        const enum hub_status st = blob ? HUB_OK
-                                        : hub_blob_load(state->catalog, state->db, part, HUB_BLOB_EPISODES,
-                                                        &key, name, &maker, &blob, err);
-        if (st)
-            return st == HUB_NOT_FOUND ? hub_blob_damaged(state->catalog, state->db, part, err) : st;
-        walk->at = (struct columns_ref *)blob;
-    }
-    if (e->index % HUB_COLUMNS_ROWS >= walk->at->columns.count)
-        return hub_blob_damaged(state->catalog, state->db, part, err);
-    hub_columns_get(&walk->at->columns, e->index % HUB_COLUMNS_ROWS, out);
-    out->number = e->number;
+    const struct hub_blob_maker maker = {sizeof(struct columns_ref), make_columns, walk};
+    const struct hub_lru_key key = {HUB_CACHE_EPISODES, (uint64_t)part, (uint64_t)walk->column << 32 | run};
+    char name[HUB_COLUMN_NAME];
+    walk_dispose(walk);
+    walk->part = part;
+    walk->run = run;
+    walk->moves++;
+    hub_columns_name(walk->column, index, name);
+    struct hub_cached_blob *blob = hub_blob_cached(state->catalog, &key, name);
+    const enum hub_status st = blob ? HUB_OK
+                                    : hub_blob_load(state->catalog, state->db, part, HUB_BLOB_EPISODES, &key,
+                                                    name, &maker, &blob, err);
+    if (st)
+        return st == HUB_NOT_FOUND ? hub_blob_damaged(state->catalog, state->db, part, err) : st;
+    walk->at = (struct columns_ref *)blob;
+    return HUB_OK;
+}
+
+/* Where the episode lies: in walk->at, at this place. */
+static enum hub_status find(struct walk *walk, const struct hub_dataset_episode *e, uint32_t *place,
+                            struct hub_error *err)
+{
+    const int64_t part = walk->state->dataset->parts[e->part].row;
+    const uint32_t rows = hub_columns_run(walk->column), run = e->index / rows;
+    if (!walk->at || walk->part != part || walk->run != run)
+        HUB_TRY(move_to(walk, part, run, e->index, err));
+    *place = e->index % rows;
+    return *place < walk->at->columns.count
+               ? HUB_OK
+               : hub_blob_damaged(walk->state->catalog, walk->state->db, part, err);
+}
+
+static enum hub_status get_key(struct walk *walk, const struct hub_dataset_episode *e, struct hub_key *out,
+                               struct hub_error *err)
+{
+    uint32_t place;
+    HUB_TRY(find(walk, e, &place, err));
+    hub_columns_key(&walk->at->columns, place, out);
     return HUB_OK;
 }
 
@@ -81,7 +100,10 @@ static enum hub_status give(struct walk *walk, const struct hub_dataset_episode 
 {
     const struct hub_dataset *dataset = walk->state->dataset;
     struct hub_found_episode row;
-    HUB_TRY(get_row(walk, e, &row, err));
+    uint32_t place;
+    HUB_TRY(find(walk, e, &place, err));
+    hub_columns_row(&walk->at->columns, place, &row);
+    row.number = e->number;
     const uint32_t file = hub_part_file(&hub_dataset_box_of(dataset)->maps[e->part], row.file);
     row.file = HUB_NONE;
     return each(user, &row, file < dataset->file_count ? dataset->files[file].path : NULL, err);
@@ -89,71 +111,12 @@ static enum hub_status give(struct walk *walk, const struct hub_dataset_episode 
 
 /* ---- keys ---- */
 
-struct key {
-    enum { KEY_INT, KEY_REAL, KEY_TEXT, KEY_NONE } kind; /* in this order */
-    union {
-        int64_t number;
-        double real;
-        struct hub_view text;
-    };
+static const enum hub_episode_column column_of[] = {
+    [HUB_BY_RETURN] = HUB_COLUMN_RETURN,
+    [HUB_BY_SEED] = HUB_COLUMN_SEED,
+    [HUB_BY_TASK] = HUB_COLUMN_TASK,
+    [HUB_BY_SUCCESS] = HUB_COLUMN_SUCCESS,
 };
-
-/* Where the digits of a seed are made longer. */
-struct digits {
-    char text[24];
-};
-
-/* Seeds sort as numbers: within int64 as one, up to uint64 as 20 digits, else as the text it is. */
-static void key_of_seed(const char *seed, struct digits *padded, struct key *key)
-{
-    const bool negative = seed[0] == '-';
-    const char *digits = seed + negative;
-    const size_t count = strlen(digits);
-    const bool canonical = count && count <= 20 && strspn(digits, "0123456789") == count &&
-                           (digits[0] != '0' || (count == 1 && !negative));
-    key->kind = KEY_TEXT;
-    key->text = hub_view_of(seed);
-    if (canonical && (count < 19 || (count == 19 && strcmp(digits, "9223372036854775807") <= 0))) {
-        key->kind = KEY_INT;
-        key->number = strtoll(seed, NULL, 10);
-    } else if (canonical && !negative && count < 20) {
-        snprintf(padded->text, sizeof padded->text, "0%s", seed);
-        key->text = hub_view_of(padded->text);
-    }
-}
-
-static void key_of(const struct hub_found_episode *row, enum hub_episode_sort sort, struct digits *padded,
-                   struct key *key)
-{
-    key->kind = KEY_NONE;
-    switch (sort) {
-    case HUB_BY_NUMBER: /* the order of ties */
-        break;
-    case HUB_BY_STEPS:
-        key->kind = KEY_INT;
-        key->number = (int64_t)row->steps;
-        break;
-    case HUB_BY_RETURN:
-        if (row->has_return && row->episode_return == row->episode_return)
-            key->kind = KEY_REAL;
-        key->real = row->episode_return;
-        break;
-    case HUB_BY_SEED:
-        if (row->seed)
-            key_of_seed(row->seed, padded, key);
-        break;
-    case HUB_BY_TASK:
-        if (row->task)
-            key->kind = KEY_TEXT;
-        key->text = hub_view_of(row->task);
-        break;
-    case HUB_BY_SUCCESS:
-        if (row->success >= 0)
-            key->kind = KEY_INT;
-        key->number = row->success != 0;
-        break;
-    }
-}
 
 static int compare_text(struct hub_view a, struct hub_view b)
 {
@@ -162,56 +125,56 @@ static int compare_text(struct hub_view a, struct hub_view b)
     return order ? order : (a.size > b.size) - (a.size < b.size);
 }
 
-static int compare_key(const struct key *a, const struct key *b)
+static int compare_key(const struct hub_key *a, const struct hub_key *b)
 {
     if (a->kind != b->kind)
         return a->kind < b->kind ? -1 : 1;
     switch (a->kind) {
-    case KEY_INT:
+    case HUB_KEY_INT:
         return (a->number > b->number) - (a->number < b->number);
-    case KEY_REAL:
+    case HUB_KEY_REAL:
         return (a->real > b->real) - (a->real < b->real);
-    case KEY_TEXT:
+    case HUB_KEY_TEXT:
         return compare_text(a->text, b->text);
-    case KEY_NONE:
+    case HUB_KEY_NONE:
         break;
     }
     return 0;
 }
 
-static enum hub_status write_key(const struct key *key, struct hub_buf *out, struct hub_error *err)
+static enum hub_status write_key(const struct hub_key *key, struct hub_buf *out, struct hub_error *err)
 {
     uint64_t bits;
     struct hub_view text;
     bool cut;
     out->size = 0;
     switch (key->kind) {
-    case KEY_INT:
+    case HUB_KEY_INT:
         return hub_buf_addf(out, err, "i%" PRId64, key->number);
-    case KEY_REAL:
+    case HUB_KEY_REAL:
         memcpy(&bits, &key->real, sizeof bits);
         return hub_buf_addf(out, err, "r%016" PRIx64, bits);
-    case KEY_TEXT:
+    case HUB_KEY_TEXT:
         text = key->text;
         cut = text.size > MAX_KEY_TEXT;
         text.size = cut ? MAX_KEY_TEXT : text.size;
         HUB_TRY(hub_buf_add_text(out, cut ? "p" : "t", err));
         return hub_buf_add_view(out, text, err);
-    case KEY_NONE:
+    case HUB_KEY_NONE:
         break;
     }
     return HUB_OK;
 }
 
-static enum hub_status read_key(struct hub_view text, struct key *key, struct hub_error *err)
+static enum hub_status read_key(struct hub_view text, struct hub_key *key, struct hub_error *err)
 {
     char digits[32] = "", *end = digits;
     const char letter = text.data[0];
     key->text = (struct hub_view){text.data + 1, text.size - 1};
-    key->kind = KEY_TEXT;
+    key->kind = HUB_KEY_TEXT;
     if (letter == 't' || letter == 'p')
         return HUB_OK;
-    key->kind = letter == 'r' ? KEY_REAL : KEY_INT;
+    key->kind = letter == 'r' ? HUB_KEY_REAL : HUB_KEY_INT;
     if (text.size >= 2 && text.size <= sizeof digits) {
         memcpy(digits, text.data + 1, text.size - 1);
         if (letter == 'i')
@@ -228,7 +191,7 @@ static enum hub_status read_key(struct hub_view text, struct key *key, struct hu
 
 struct item {
     const struct hub_dataset_episode *episode;
-    struct key key;
+    struct hub_key key;
     char *text; /* the key's own */
     bool descending;
 };
@@ -236,22 +199,24 @@ struct item {
 /* What may be on the page, in no order until it is cut. */
 struct page {
     const struct hub_episode_query *query;
-    struct walk walk;
+    struct walk rows, keys, splits;
     struct item after, *items;
     struct hub_dataset_episode after_episode;
     uint32_t count, room;
-    bool full;              /* when it was last cut: what comes behind items[limit] is not on the page */
-    const char *split_text; /* of the row before, in the same columns, and whether the split is among them */
-    unsigned split_moves;
-    bool in_split;
+    bool full; /* when it was last cut: what comes behind items[limit] is not on the page */
+    struct {
+        const char *text;
+        unsigned moves;
+        bool in;
+    } known[16]; /* whether the split is among them */
     uint64_t total;
 };
 
 static int compare_items(const void *a, const void *b)
 {
     const struct item *x = a, *y = b;
-    if ((x->key.kind == KEY_NONE) != (y->key.kind == KEY_NONE))
-        return x->key.kind == KEY_NONE ? 1 : -1;
+    if ((x->key.kind == HUB_KEY_NONE) != (y->key.kind == HUB_KEY_NONE))
+        return x->key.kind == HUB_KEY_NONE ? 1 : -1;
     int order = compare_key(&x->key, &y->key);
     if (!order)
         order = (x->episode->number > y->episode->number) - (x->episode->number < y->episode->number);
@@ -264,7 +229,9 @@ static void page_dispose(struct page *page)
         free(page->items[i].text);
     free(page->items);
     free(page->after.text);
-    walk_dispose(&page->walk);
+    walk_dispose(&page->rows);
+    walk_dispose(&page->keys);
+    walk_dispose(&page->splits);
 }
 
 /* Only the best, and one more that tells that there are more. */
@@ -279,7 +246,7 @@ static void cut(struct page *page)
 /* Texts outlive the columns they lie in. */
 static enum hub_status own_text(struct item *item, struct hub_error *err)
 {
-    if (item->key.kind != KEY_TEXT)
+    if (item->key.kind != HUB_KEY_TEXT)
         return HUB_OK;
     item->text = hub_view_dup(item->key.text);
     item->key.text.data = item->text;
@@ -299,39 +266,56 @@ static enum hub_status add_item(struct page *page, struct item *item, struct hub
     return HUB_OK;
 }
 
-static enum hub_status check_split(struct page *page, const char *splits, struct hub_error *err)
+static enum hub_status has_split(const char *splits, const char *wanted, bool *has, struct hub_error *err)
 {
     HUB_CLEANUP(hub_json_decrefp) json_t *array = NULL;
     size_t i;
     json_t *split;
-    if (splits && page->split_text == splits && page->split_moves == page->walk.moves)
-        return HUB_OK;
-    page->split_text = splits;
-    page->split_moves = page->walk.moves;
-    page->in_split = false;
-    if (splits)
-        HUB_TRY(hub_json_parse(hub_view_of(splits), HUB_MAX_ATTRIBUTES, &array, err));
-    json_array_foreach(array, i, split) if (json_is_string(split)) page->in_split =
-        page->in_split || strcmp(json_string_value(split), page->query->split) == 0;
+    *has = false;
+    HUB_TRY(hub_json_parse(hub_view_of(splits), HUB_MAX_ATTRIBUTES, &array, err));
+    json_array_foreach(array, i, split) if (json_is_string(split)) *has =
+        *has || strcmp(json_string_value(split), wanted) == 0;
     return HUB_OK;
+}
+
+/* Many episodes have the same splits: what was found out of a text holds for as long as it lies there. */
+static enum hub_status check_split(struct page *page, const struct hub_dataset_episode *e, bool *in,
+                                   struct hub_error *err)
+{
+    struct hub_key key;
+    *in = false;
+    HUB_TRY(get_key(&page->splits, e, &key, err));
+    if (key.kind != HUB_KEY_TEXT)
+        return HUB_OK;
+    const size_t slot = (size_t)(key.text.data - page->splits.at->columns.texts) % HUB_COUNT(page->known);
+    if (page->known[slot].text != key.text.data || page->known[slot].moves != page->splits.moves) {
+        HUB_TRY(has_split(key.text.data, page->query->split, &page->known[slot].in, err));
+        page->known[slot].text = key.text.data;
+        page->known[slot].moves = page->splits.moves;
+    }
+    *in = page->known[slot].in;
+    return HUB_OK;
+}
+
+static enum hub_status key_of(struct page *page, const struct hub_dataset_episode *e, struct hub_key *key,
+                              struct hub_error *err)
+{
+    *key = (struct hub_key){.kind = HUB_KEY_NONE}; /* by number: the order of ties */
+    if (page->query->sort == HUB_BY_STEPS)
+        *key = (struct hub_key){.kind = HUB_KEY_INT, .number = (int64_t)e->steps};
+    return page->keys.column ? get_key(&page->keys, e, key, err) : HUB_OK;
 }
 
 static enum hub_status look_at(struct page *page, const struct hub_dataset_episode *e, struct hub_error *err)
 {
-    const struct hub_episode_query *q = page->query;
-    struct hub_found_episode row;
-    struct digits padded;
-    struct item item = {.episode = e, .descending = q->descending};
-    row.steps = e->steps;
-    if (q->split || (q->sort != HUB_BY_NUMBER && q->sort != HUB_BY_STEPS))
-        HUB_TRY(get_row(&page->walk, e, &row, err));
-    if (q->split) {
-        HUB_TRY(check_split(page, row.splits, err));
-        if (!page->in_split)
-            return HUB_OK;
-    }
+    struct item item = {.episode = e, .descending = page->query->descending};
+    bool in = true;
+    if (page->query->split)
+        HUB_TRY(check_split(page, e, &in, err));
+    if (!in)
+        return HUB_OK;
     page->total++;
-    key_of(&row, q->sort, &padded, &item.key);
+    HUB_TRY(key_of(page, e, &item.key, err));
     return add_item(page, &item, err);
 }
 
@@ -345,7 +329,7 @@ static uint32_t place_of(const struct hub_dataset *dataset, int64_t number)
 /* Those that come into question are looked at in the direction of the page, so that ties come in order. */
 static enum hub_status look_at_all(struct page *page, struct hub_error *err)
 {
-    const struct hub_dataset *dataset = page->walk.state->dataset;
+    const struct hub_dataset *dataset = page->rows.state->dataset;
     const struct hub_episode_query *q = page->query;
     uint32_t from = 0, to = dataset->episode_count;
     const bool plain = q->sort == HUB_BY_NUMBER && !q->split;
@@ -366,21 +350,18 @@ static enum hub_status read_after(struct page *page, struct hub_error *err)
 {
     const struct hub_episode_query *q = page->query;
     struct item *after = &page->after;
-    struct key whole;
-    struct digits padded;
-    struct hub_found_episode row;
+    struct hub_key whole;
     page->after_episode.number = q->after_number;
     *after = (struct item){
-        .episode = &page->after_episode, .key = {.kind = KEY_NONE}, .descending = q->descending};
+        .episode = &page->after_episode, .key = {.kind = HUB_KEY_NONE}, .descending = q->descending};
     if (q->sort == HUB_BY_NUMBER || q->after_is_null || !q->after_key.size)
         return HUB_OK;
     HUB_TRY(read_key(q->after_key, &after->key, err));
     const struct hub_dataset_episode *e =
-        hub_dataset_find_episode(page->walk.state->dataset, q->after_number);
+        hub_dataset_find_episode(page->rows.state->dataset, q->after_number);
     if (q->after_key.data[0] == 'p' && e) {
-        HUB_TRY(get_row(&page->walk, e, &row, err));
-        key_of(&row, q->sort, &padded, &whole);
-        if (whole.kind == KEY_TEXT && whole.text.size >= after->key.text.size &&
+        HUB_TRY(key_of(page, e, &whole, err));
+        if (whole.kind == HUB_KEY_TEXT && whole.text.size >= after->key.text.size &&
             memcmp(whole.text.data, after->key.text.data, after->key.text.size) == 0)
             after->key = whole;
     }
@@ -400,8 +381,13 @@ enum hub_status hub_episode_page(const struct hub_state *state, const struct hub
                                  hub_episode_each *each, void *user, struct hub_episode_page *out,
                                  struct hub_error *err)
 {
-    HUB_CLEANUP(page_dispose) struct page page = {.query = query, .walk = {.state = state}};
+    HUB_CLEANUP(page_dispose)
+    struct page page = {.query = query,
+                        .rows = {.state = state},
+                        .keys = {.state = state},
+                        .splits = {.state = state, .column = HUB_COLUMN_SPLITS}};
     HUB_TRY(check_query(query, err));
+    page.keys.column = column_of[query->sort];
     page.room = 2 * (query->limit + 1);
     HUB_TRY(hub_new(&page.items, page.room, sizeof *page.items, err));
     if (query->has_after)
@@ -412,7 +398,7 @@ enum hub_status hub_episode_page(const struct hub_state *state, const struct hub
     out->total = page.total;
     const uint32_t shown = HUB_MIN(page.count, query->limit);
     for (uint32_t i = 0; i < shown; i++)
-        HUB_TRY(give(&page.walk, page.items[i].episode, each, user, err));
+        HUB_TRY(give(&page.rows, page.items[i].episode, each, user, err));
     return shown ? write_key(&page.items[shown - 1].key, &out->key, err) : HUB_OK;
 }
 

@@ -100,18 +100,18 @@ static enum hub_status read_run(struct hub_publication *p, uint32_t part, uint32
     HUB_CLEANUP(hub_stmt_resetp) struct hub_stmt *stmt = NULL;
     struct hub_columns columns;
     struct hub_view blob;
-    char name[16];
-    hub_columns_name(first, name);
+    char name[HUB_COLUMN_NAME];
+    hub_columns_name(HUB_COLUMN_ROWS, first, name);
     const enum hub_status st =
         hub_blob_read(p->catalog, p->db, p->part_rows[part], HUB_BLOB_EPISODES, name, &stmt, &blob, err);
     *more = st == HUB_OK;
     if (st)
         return st == HUB_NOT_FOUND ? HUB_OK : st;
-    if (!hub_columns_open(blob, &columns))
+    if (!hub_columns_open(blob, HUB_COLUMN_ROWS, &columns))
         return hub_blob_damaged(p->catalog, p->db, p->part_rows[part], err);
     for (uint32_t i = 0; i < columns.count; i++) {
         struct hub_found_episode e;
-        hub_columns_get(&columns, i, &e);
+        hub_columns_row(&columns, i, &e);
         HUB_TRY(hub_grow(&p->episodes, p->episode_count, &p->episode_capacity, sizeof *p->episodes, err));
         p->episodes[p->episode_count] =
             (struct hub_dataset_episode){.number = e.number >= 0 ? e.number : (int64_t)p->episode_count,
@@ -126,7 +126,7 @@ static enum hub_status read_run(struct hub_publication *p, uint32_t part, uint32
 static enum hub_status read_part(struct hub_publication *p, uint32_t part, struct hub_error *err)
 {
     bool more = true;
-    for (uint32_t first = 0; more; first += HUB_COLUMNS_ROWS)
+    for (uint32_t first = 0; more; first += hub_columns_run(HUB_COLUMN_ROWS))
         HUB_TRY(read_run(p, part, first, &more, err));
     return HUB_OK;
 }

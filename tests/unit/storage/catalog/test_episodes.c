@@ -3,12 +3,14 @@
 #include "tests/support/catalog_draft.h"
 
 #include "storage/base/fs.h"
+#include "storage/catalog/blobs.h"
+#include "storage/catalog/schema.h"
 
 #include <criterion/criterion.h>
 #include <fcntl.h>
 #include <math.h>
 
-enum { EPISODES = 57 };
+enum { EPISODES = 57, MANY = 20000 /* in several blobs of each column */ };
 
 static char *state;
 static struct hub_catalog *catalog;
@@ -32,13 +34,24 @@ static void decorate(struct hub_found_episode *e, uint32_t i)
                        : strdup(text);
 }
 
-static void publish(const char *id)
+static void decorate_many(struct hub_found_episode *e, uint32_t i)
+{
+    char text[32];
+    snprintf(text, sizeof text, "%u", i * 7919 % MANY); /* each once */
+    e->seed = strdup(text);
+    e->has_return = true;
+    e->episode_return = i * 7919 % MANY;
+    e->splits = i % 10 ? strdup("[\"train\"]") : strdup("[\"val\"]");
+}
+
+static void publish(const char *id, uint32_t count,
+                    void (*decorate_each)(struct hub_found_episode *e, uint32_t i))
 {
     static const struct draft_field fields[] = {{"actions", HUB_FIELD_NUMBER, 2}};
     const struct hub_dataset_file files[] = {draft_file("a.h5", 1 << 20)};
-    struct hub_findings *found = draft_findings(fields, 1, 0, 0, EPISODES, 5);
-    for (uint32_t i = 0; i < EPISODES; i++)
-        decorate(&found->episodes[i], i);
+    struct hub_findings *found = draft_findings(fields, 1, 0, 0, count, 5);
+    for (uint32_t i = 0; i < count; i++)
+        decorate_each(&found->episodes[i], i);
     const struct hub_draft_part part = {.name = "a", .found = found};
     const struct hub_draft draft = {.id = id,
                                     .path = id,
@@ -58,9 +71,9 @@ static void set_up(void)
     state = draft_state();
     const struct hub_catalog_options options = {.state = state};
     DRAFT_OK(hub_catalog_open(&options, &catalog, err));
-    publish("before");
-    publish("set");
-    publish("settle");
+    publish("before", EPISODES, decorate);
+    publish("set", EPISODES, decorate);
+    publish("settle", EPISODES, decorate);
     DRAFT_OK(hub_catalog_flush(catalog, err));
 }
 
@@ -262,6 +275,87 @@ Test(episodes, of_one_split)
     HUB_CLEANUP(hub_state_close) struct hub_state set = open_set();
     DRAFT_OK(hub_episode_page(&set, &query, collect, &all, &page, err));
     cr_expect(all.count == 0 && page.total == 0 && !page.more);
+}
+
+static enum hub_status expect_next(void *user, const struct hub_found_episode *row, const char *file,
+                                   struct hub_error *err)
+{
+    char text[32];
+    (void)file;
+    (void)err;
+    const uint32_t place = (*(uint32_t *)user)++;
+    cr_assert_eq(row->episode_return, place);
+    snprintf(text, sizeof text, "%u", place);
+    cr_assert_str_eq(row->seed, text);
+    snprintf(text, sizeof text, "episode_%lld", (long long)row->number);
+    cr_assert_str_eq(row->name, text);
+    return HUB_OK;
+}
+
+static struct hub_state open_many(void)
+{
+    struct hub_state many;
+    DRAFT_OK(hub_state_open(catalog, hub_snapshot_find(snapshot_now(catalog), HUB_VIEW("many")), &many, err));
+    return many;
+}
+
+Test(episodes, many)
+{
+    publish("many", MANY, decorate_many);
+    DRAFT_OK(hub_catalog_flush(catalog, err));
+    HUB_CLEANUP(hub_state_close) struct hub_state many = open_many();
+    static const enum hub_episode_sort sorts[] = {HUB_BY_RETURN, HUB_BY_SEED};
+    for (size_t i = 0; i < HUB_COUNT(sorts); i++) {
+        struct hub_episode_query query = {.sort = sorts[i], .limit = 1000};
+        struct hub_episode_page page = {.key = HUB_BUF_INIT(1000), .more = true};
+        HUB_CLEANUP(hub_buf_dispose) struct hub_buf after = HUB_BUF_INIT(1000);
+        uint32_t count = 0;
+        while (page.more) {
+            DRAFT_OK(hub_episode_page(&many, &query, expect_next, &count, &page, err));
+            cr_assert_eq(page.total, MANY);
+            after.size = 0;
+            DRAFT_OK(hub_buf_add_view(&after, hub_buf_view(&page.key), err));
+            query.has_after = true;
+            query.after_key = hub_buf_view(&after);
+            query.after_number = INT64_MAX; /* no two have the same key */
+        }
+        cr_expect_eq(count, MANY);
+        hub_buf_dispose(&page.key);
+    }
+}
+
+static enum hub_status ignore(void *user, const struct hub_found_episode *row, const char *file,
+                              struct hub_error *err)
+{
+    (void)user;
+    (void)row;
+    (void)file;
+    (void)err;
+    return HUB_OK;
+}
+
+/* Episodes are sorted and chosen by narrow columns: those of the page alone are read whole. */
+Test(episodes, a_sort_reads_keys_and_the_rows_of_its_page)
+{
+    char path[4096];
+    struct hub_db *db;
+    publish("many", MANY, decorate_many);
+    hub_catalog_close(catalog);
+    snprintf(path, sizeof path, "%s/%s", state, hub_index_name);
+    DRAFT_OK(hub_db_open(path, HUB_DB_WRITE, &db, err));
+    DRAFT_OK(hub_db_exec(db, "DELETE FROM blobs WHERE name LIKE '0.%' AND name <> '0.0'", err));
+    hub_db_close(db);
+    const struct hub_catalog_options options = {.state = state};
+    DRAFT_OK(hub_catalog_open(&options, &catalog, err));
+    HUB_CLEANUP(hub_state_close) struct hub_state many = open_many();
+    struct hub_episode_query query = {.sort = HUB_BY_RETURN, .limit = 1, .split = "val"};
+    struct hub_episode_page page = {.key = HUB_BUF_INIT(1000)};
+    struct hub_error err;
+    DRAFT_OK(hub_episode_page(&many, &query, ignore, NULL, &page, err)); /* episode 0 */
+    cr_expect_eq(page.total, MANY / 10);
+    query.limit = 2;
+    cr_expect_eq(hub_episode_page(&many, &query, ignore, NULL, &page, &err), HUB_CORRUPT);
+    hub_buf_dispose(&page.key);
 }
 
 static enum hub_status expect_one(void *user, const struct hub_found_episode *row, const char *file,
