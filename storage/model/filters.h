@@ -15,13 +15,13 @@
     ROW(SHUFFLE,    2,              KEEPS,        true,       0.25,      0,                shuffle) \
     ROW(FLETCHER32, 3,              SUMS,         false,      0.25,      0,                fletcher32) \
     ROW(LZF,        32000,          RESIZES,      false,      0.8,       0,                lzf) \
-    ROW(BLOSC,      32001,          RESIZES,      false,      0.8,       0.5,              blosc) \
-    ROW(LZ4,        32004,          RESIZES,      false,      0.4,       0,                lz4) \
-    ROW(ZSTD,       32015,          RESIZES,      false,      0.8,       1.5,              zstd) \
+    ROW(BLOSC,      32001,          RESIZES,      false,      0.3,       0.6,              blosc) \
+    ROW(LZ4,        32004,          RESIZES,      false,      0.3,       0,                lz4) \
+    ROW(ZSTD,       32015,          RESIZES,      false,      0.3,       0.7,              zstd) \
     /* one number, three ways of storing: the compressor is the upper half */ \
-    ROW(BITSHUFFLE, 32008,          KEEPS,        true,       0.6,       0,                bitshuffle) \
-    ROW(BITSHUFFLE_LZ4,  32008 | 2 << 16, RESIZES, true,      1.0,       0,                bitshuffle_lz4) \
-    ROW(BITSHUFFLE_ZSTD, 32008 | 3 << 16, RESIZES, true,      1.4,       1.5,              bitshuffle_zstd)
+    ROW(BITSHUFFLE, 32008,          KEEPS,        true,       0.45,      0,                bitshuffle) \
+    ROW(BITSHUFFLE_LZ4,  32008 | 2 << 16, RESIZES, true,      0.6,       0,                bitshuffle_lz4) \
+    ROW(BITSHUFFLE_ZSTD, 32008 | 3 << 16, RESIZES, true,      0.5,       0.4,              bitshuffle_zstd)
 /* clang-format on */
 
 #define HUB_FILTER_ID(name, number, ...) HUB_FILTER_##name = (number),
