@@ -1,4 +1,4 @@
-/* The generic driver over plain HDF5, .npy and .npz, and what it refuses by name. */
+/* The generic driver over plain HDF5, .npy, .npz, Parquet and Arrow files, and what it refuses by name. */
 #include <criterion/criterion.h>
 #include <criterion/parameterized.h>
 #include <stdio.h>
@@ -28,6 +28,11 @@ ParameterizedTestParameters(generic, files)
         {"numpy/mixed.npz", 3, 4, "not-an-array"},
         {"numpy/nothing.npz", 0, 0, ""},
         {"numpy/states.npz", 4, 5, ""},
+        {"columns/log.parquet", 10, 30, "nulls"},
+        {"columns/none.parquet", 10, 0, ""},
+        {"columns/file.arrow", 10, 30, "nulls"},
+        {"columns/stream.arrow", 10, 30, "nulls"},
+        {"columns/lz4.feather", 10, 30, "nulls"},
     };
     return cr_make_param_array(struct file_case, cases, HUB_COUNT(cases));
 }
@@ -69,6 +74,7 @@ ParameterizedTestParameters(generic, refused)
         {"refused/files/$store$_observation_ckpt.0.gz", HUB_UNSUPPORTED, "replay buffer"},
         {"refused/files/plain.gz", HUB_NOT_FOUND, "nobody claims"},
         {"broken/cut.h5", HUB_CORRUPT, "cut short"},
+        {"broken/cut.parquet", HUB_OK, "cut short"},
         {"broken/cut.npz", HUB_OK, "cut short"},
         {"broken/cut.npy", HUB_OK, "bytes in"},
         {"broken/pointer.npz", HUB_CORRUPT, "git lfs pull"},

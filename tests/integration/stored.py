@@ -110,18 +110,13 @@ def space_shape(space, path):
 
 def minari_columns(folder, document):
     import pyarrow as pa
-    import pyarrow.parquet as pq
 
     data = os.path.join(folder, "data")
     metadata = json.load(open(os.path.join(data, "metadata.json")))
     spaces = {"observations": json.loads(metadata["observation_space"]), "actions": json.loads(metadata["action_space"])}
     for name in sorted((n for n in os.listdir(data) if n.isdigit()), key=int):
         try:
-            if metadata["data_format"] == "parquet":
-                table = pq.read_table(os.path.join(data, name, "part-0.parquet"))
-            else:
-                raw = open(os.path.join(data, name, "part-0.arrow"), "rb").read()
-                table = (pa.ipc.open_file if raw.startswith(b"ARROW1") else pa.ipc.open_stream)(raw).read_all()
+            table = table_of(os.path.join(data, name, "part-0." + metadata["data_format"]))
         except (OSError, pa.ArrowException):
             continue  # damaged: what the hub says of it is another test's
         steps = max(table.num_rows - 1, 0)
@@ -249,11 +244,23 @@ def robomimic(folder, document):
             yield int(name[5:]), values
 
 
-# ---- any HDF5 file, .npy, .npz ----
+# ---- any HDF5 file, .npy, .npz, Parquet, Arrow ----
+
+
+def table_of(path):
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    if path.endswith(".parquet"):
+        return pq.ParquetFile(path).read()
+    raw = open(path, "rb").read()
+    return (pa.ipc.open_file if raw.startswith(b"ARROW1") else pa.ipc.open_stream)(raw).read_all()
 
 
 def generic(folder, document):
-    """`folder`: the file without its ending. Arrays of objects, texts of numpy and structs are refused."""
+    """`folder`: the file without its ending. Arrays of objects, texts of numpy and structs of it are refused."""
+    import pyarrow as pa
+
     (path,) = glob.glob(glob.escape(folder) + ".*")
     values = {}
     if path.endswith((".npy", ".npz")):
@@ -264,6 +271,12 @@ def generic(folder, document):
                 values[name] = [bytes(array[i : i + 1].tobytes()) for i in range(len(array))]
             else:
                 values[name] = None if array.dtype.kind in "OUV" else array
+    elif path.endswith((".parquet", ".arrow", ".feather")):
+        table = table_of(path)
+        for column in table.schema:
+            array = table.column(column.name)
+            array = pa.concat_arrays(array.chunks) if array.num_chunks else pa.array([], array.type)
+            values.update((leaf, column_value(value)) for leaf, value, _ in arrow_leaves(column.name, array, column))
     else:
         with h5py.File(path, "r") as f:
 

@@ -49,6 +49,7 @@ ROOTS = {
     "il-native": "il/demos",
     "generic-hdf5": "generic/hdf5",
     "generic-numpy": "generic/numpy",
+    "generic-columns": "generic/columns",
 }
 seen = {}  # (type, representation) -> answers compared
 counts = {"answers": 0, "single": 0, "fields": 0, "episodes": 0, "unreadable": 0}

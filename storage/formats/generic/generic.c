@@ -1,16 +1,18 @@
 /*
- * What no format claims and can be read all the same: an HDF5 file, a .npy or .npz, each a dataset of one
- * episode `0` whose fields are its arrays. The number of rows that most arrays have is taken for the steps.
+ * What no format claims and can be read all the same: an HDF5 file, a .npy or .npz, a Parquet or Arrow file,
+ * each a dataset of one episode `0` whose fields are its arrays or columns. The number of rows that most arrays have is taken for the steps.
  * And what is known by name and cannot be read: its dataset is `unsupported`, and says what to do
  * (refused.c). Bids lowest, so that whoever knows more of a file has it.
  *
- * Problems: not-an-array (a member of a .npz), and those of storage/formats/kit/h5_kit.h.
+ * Problems: not-an-array (a member of a .npz), repeated-column, nulls, and those of
+ * storage/formats/kit/h5_kit.h.
  */
 #include "storage/formats/generic/generic.h"
 
 #include <stdio.h>
 
-static const struct generic_container *const containers[] = {&generic_h5, &generic_npy, &generic_npz};
+static const struct generic_container *const containers[] = {&generic_h5, &generic_npy, &generic_npz,
+                                                             &generic_parquet, &generic_arrow};
 
 /* ---- claim ---- */
 
@@ -95,13 +97,11 @@ static enum hub_status inspect(struct hub_files *files, const struct hub_part *p
                      : hub_fail(err, HUB_CHANGED, "another file than was planned");
 }
 
-static const char *const names[] =
-    {
-        "*.hdf5",        "*.h5",        "*.hdf",     "*.he5",
-        "*.mat",         "*.npy",       "*.npz", /* containers */
-        ".zgroup",       ".zarray",     "zarr.json", "*.zarr.zip",
-        "features.json", "*.tfrecord*", "*.mcap",    "*.bag",
-        "*.db3",         "*_ckpt.*.gz", NULL, /* refused */
+static const char *const names[] = {
+    "*.hdf5",    "*.h5",    "*.hdf",       "*.he5",      "*.mat",         "*.npy",       "*.npz",
+    "*.parquet", "*.arrow", "*.feather", /* containers */
+    ".zgroup",   ".zarray", "zarr.json",   "*.zarr.zip", "features.json", "*.tfrecord*", "*.mcap",
+    "*.bag",     "*.db3",   "*_ckpt.*.gz", NULL, /* refused */
 };
 const struct hub_format hub_format_generic = {
     .name = "generic",

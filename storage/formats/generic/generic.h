@@ -4,7 +4,7 @@
 
 #include "storage/formats/kit/kit.h"
 
-/** A container of arrays that belongs to no format: one row of generic.c's table. Its arrays are the fields
+/** A container of arrays that belongs to no format: one row of generic.c's table. Its arrays or columns are the fields
  * of one episode. */
 struct generic_container {
     const char *const *endings;
@@ -16,7 +16,7 @@ struct generic_container {
 
 enum { GENERIC_HEAD = 4096 };
 
-extern const struct generic_container generic_h5, generic_npy, generic_npz;
+extern const struct generic_container generic_h5, generic_npy, generic_npz, generic_parquet, generic_arrow;
 
 /** Report the one episode. */
 HUB_MUST_USE enum hub_status generic_episode(struct hub_sink *sink, uint64_t steps, uint32_t *index,

@@ -7,7 +7,7 @@ static enum hub_status open_table(struct hub_table *t, struct hub_error *err)
     size_t got;
     HUB_TRY(hub_source_usable(&t->source, err));
     HUB_TRY(hub_source_peek(&t->source, 0, 4, &at, &got, err));
-    t->is_parquet = got == 4 && memcmp(at, "PAR1", 4) == 0;
+    t->is_parquet = got == 4 && memcmp(at, "PAR", 3) == 0; /* "PAR1"; "PARE": encrypted */
     if (!t->is_parquet) {
         HUB_TRY(hub_arrow_add(&t->arrow, &t->source, err));
         t->rows = t->arrow.rows;
