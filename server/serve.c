@@ -214,7 +214,7 @@ static void close_all(struct parts *parts, const struct hub_config *config, int 
 struct watcher {
     struct hub_app *app;
     char base_url[300];
-    bool terminal, ready, hinted, told, line_open;
+    bool terminal, ready, hinted, reported, line_open;
 };
 
 static void end_line(struct watcher *watcher)
@@ -247,7 +247,7 @@ static void tell_datasets(struct watcher *watcher)
                   ready, watcher->base_url,
                   ready < snapshot->count ? "; `minari-hub problems` says what is wrong with the others"
                                           : "");
-    watcher->told = true;
+    watcher->reported = true;
 }
 
 /* Examples for people, as soon as there is something to show: at once where everything is soon indexed, else
@@ -273,7 +273,7 @@ static void give_hints(struct watcher *watcher, bool idle)
 static void watch(struct watcher *watcher)
 {
     struct hub_scan_progress progress;
-    if (watcher->hinted && watcher->told)
+    if (watcher->hinted && watcher->reported)
         return;
     hub_scanner_progress(watcher->app->scanner, &progress);
     if (!progress.walked)
@@ -281,7 +281,7 @@ static void watch(struct watcher *watcher)
     if (!watcher->ready)
         hub_notify("READY=1");
     watcher->ready = true;
-    if (progress.idle && !watcher->told)
+    if (progress.idle && !watcher->reported)
         tell_datasets(watcher); /* the log writes it before the next tick */
     else if (!watcher->hinted)
         give_hints(watcher, progress.idle);

@@ -118,35 +118,35 @@ static bool add_row(struct table *t, const struct node *n, struct shape shape)
     return table_add(t, texts);
 }
 
-struct walk {
+struct node_queue {
     const struct node **items; /* NULL: a rule */
     uint32_t count, capacity;
 };
 
-static bool push(struct walk *w, const struct node *n)
+static bool push(struct node_queue *q, const struct node *n)
 {
-    if (hub_grow(&w->items, w->count, &w->capacity, sizeof *w->items, NULL))
+    if (hub_grow(&q->items, q->count, &q->capacity, sizeof *q->items, NULL))
         return false;
-    w->items[w->count++] = n;
+    q->items[q->count++] = n;
     return true;
 }
 
-static bool expand(struct walk *w, const struct node *n)
+static bool expand(struct node_queue *q, const struct node *n)
 {
     for (size_t i = 0; i < n->child_count; i++)
-        if (!push(w, n->children[i]))
+        if (!push(q, n->children[i]))
             return false;
-    return push(w, NULL);
+    return push(q, NULL);
 }
 
 static bool add_rows(struct table *t, const struct node *root, struct shape shape)
 {
-    struct walk w = {0};
+    struct node_queue q = {0};
     bool ok = true, aggregate = false;
     for (size_t i = 0; ok && i < root->child_count; i++)
-        ok = push(&w, root->children[i]);
-    for (size_t i = 0; ok && i < w.count; i++) {
-        const struct node *n = w.items[i];
+        ok = push(&q, root->children[i]);
+    for (size_t i = 0; ok && i < q.count; i++) {
+        const struct node *n = q.items[i];
         if (!n)
             ok = table_add(t, NULL);
         else if (!n->child_count)
@@ -154,10 +154,10 @@ static bool add_rows(struct table *t, const struct node *root, struct shape shap
         else if (aggregate && n->child_count > TREE_MAX_ROWS)
             ok = add_row(t, n, shape) && table_add(t, NULL);
         else
-            ok = expand(&w, n);
+            ok = expand(&q, n);
         aggregate = aggregate || (n && n->child_count > 1);
     }
-    free(w.items);
+    free(q.items);
     return ok;
 }
 

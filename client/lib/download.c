@@ -29,7 +29,7 @@ struct job {
     struct hub_remote_files plan;
     struct hub_transfer transfer;
     struct hub_check check;
-    uint64_t began_ms, told_ms;
+    uint64_t began_ms, reported_ms;
 };
 
 /* Ids that are still to be looked at, and those that were. The first one was asked for, the others are what
@@ -58,9 +58,9 @@ static void say(const struct minari_download_options *o, const char *fmt, ...)
 static enum hub_status report_progress(struct job *j, bool always, struct hub_error *err)
 {
     const uint64_t now = hub_time_mono_ms();
-    if (!j->options->progress || (!always && now - j->told_ms < PROGRESS_MS))
+    if (!j->options->progress || (!always && now - j->reported_ms < PROGRESS_MS))
         return HUB_OK;
-    j->told_ms = now;
+    j->reported_ms = now;
     const bool checking = j->phase == MINARI_PHASE_CHECK;
     const struct minari_progress p = {.id = j->id,
                                       .phase = j->phase,

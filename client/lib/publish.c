@@ -110,7 +110,7 @@ static enum hub_status read_journal(int folder, const char *name, json_t **out, 
 }
 
 /* Whether nothing is left to do about a journal. What cannot be a journal of ours is nothing to act on. */
-static bool settle(const struct hub_private *place, int folder, const char *journal)
+static bool replay(const struct hub_private *place, int folder, const char *journal)
 {
     HUB_CLEANUP(hub_json_decrefp) json_t *doc = NULL;
     HUB_CLEANUP(end_move) struct move m = {.parent = -1, .trash = -1};
@@ -144,17 +144,17 @@ static enum hub_status recover(const struct hub_private *place, struct hub_error
 {
     HUB_CLEANUP(hub_names_dispose) struct hub_names journals = {0}, trash = {0};
     HUB_CLEANUP(hub_closep) int replace_fd = -1, trash_fd = -1;
-    bool settled = true;
+    bool replayed = true;
     HUB_TRY(list_ours(place, "replace", &replace_fd, &journals, err));
     for (size_t i = 0; i < journals.count; i++) {
         if (!hub_private_name_is_ours(journals.items[i].text, ".json"))
             continue;
-        if (settle(place, replace_fd, journals.items[i].text))
+        if (replay(place, replace_fd, journals.items[i].text))
             (void)unlinkat(replace_fd, journals.items[i].text, 0);
         else
-            settled = false;
+            replayed = false;
     }
-    if (!settled) /* the trash may hold what is still wanted */
+    if (!replayed) /* the trash may hold what is still wanted */
         return HUB_OK;
     HUB_TRY(list_ours(place, "trash", &trash_fd, &trash, err));
     for (size_t i = 0; i < trash.count; i++)

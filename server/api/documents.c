@@ -19,7 +19,7 @@ enum { FIRST_BYTES = 64 * 1024 };
 #define HASHED UINT64_MAX
 
 /* What is asked for, and when a kept one will do. */
-struct wanted {
+struct document_query {
     enum hub_document which;
     int64_t row;
     uint64_t states;  /* hub_document_states */
@@ -49,13 +49,13 @@ static void document_putp(struct document **d)
     hub_lru_put(*d ? &(*d)->item : NULL);
 }
 
-static struct hub_lru_key key_of(const struct wanted *wanted, bool gzip)
+static struct hub_lru_key key_of(const struct document_query *query, bool gzip)
 {
-    return (struct hub_lru_key){wanted->which * 2U + gzip, (uint64_t)wanted->row, 0};
+    return (struct hub_lru_key){query->which * 2U + gzip, (uint64_t)query->row, 0};
 }
 
 /* Takes the text. */
-static struct document *document_new(const struct hub_request *request, const struct wanted *wanted,
+static struct document *document_new(const struct hub_request *request, const struct document_query *query,
                                      bool gzip, struct hub_buf *text)
 {
     struct document *d = calloc(1, sizeof *d);
@@ -64,12 +64,12 @@ static struct document *document_new(const struct hub_request *request, const st
         free(d);
         return NULL;
     }
-    d->item.key = key_of(wanted, gzip);
+    d->item.key = key_of(query, gzip);
     d->item.bytes = hub_bytes_view(bytes).size;
     d->item.free = document_free;
     atomic_init(&d->item.refs, 1);
-    d->states = wanted->states;
-    d->digests = wanted->digests;
+    d->states = query->states;
+    d->digests = query->digests;
     d->bytes = bytes;
     d->budget = request->app->budget;
     return d;
@@ -89,11 +89,11 @@ uint64_t hub_document_states(enum hub_document which, const struct hub_snapshot 
 }
 
 /* A kept one that is still true, with a reference for the caller, or NULL. */
-static struct document *find(const struct hub_request *request, const struct wanted *wanted, bool gzip)
+static struct document *find(const struct hub_request *request, const struct document_query *query, bool gzip)
 {
-    const struct hub_lru_key key = key_of(wanted, gzip);
+    const struct hub_lru_key key = key_of(query, gzip);
     struct document *d = (struct document *)hub_lru_get(request->app->documents, &key);
-    if (d && d->states == wanted->states && (d->digests == HASHED || d->digests == wanted->digests) &&
+    if (d && d->states == query->states && (d->digests == HASHED || d->digests == query->digests) &&
         hub_resolve_has_revision(request, d->revision))
         return d;
     document_putp(&d);
@@ -284,7 +284,7 @@ static enum hub_status write_files(const struct hub_state *state, struct hub_buf
 }
 
 static enum hub_status build(struct hub_request *request, struct hub_target target,
-                             const struct wanted *wanted, struct hub_response *response,
+                             const struct document_query *query, struct hub_response *response,
                              struct document **out, struct hub_error *err)
 {
     HUB_CLEANUP(hub_state_close) struct hub_state state = {0};
@@ -299,11 +299,11 @@ static enum hub_status build(struct hub_request *request, struct hub_target targ
     HUB_TRY(
         hub_budget_take(budget, request, response, FIRST_BYTES + state.dataset->file_count * of_file, err));
     hub_meter_buf(&meter, budget, request, response, &text);
-    HUB_TRY(wanted->which == HUB_DOCUMENT_FILES ? write_files(&state, &text, &hashed, err)
-                                                : write_document(&state, &target, &text, &hashed, err));
+    HUB_TRY(query->which == HUB_DOCUMENT_FILES ? write_files(&state, &text, &hashed, err)
+                                               : write_document(&state, &target, &text, &hashed, err));
     hub_fingerprint(etag, &(struct hub_view){text.data, text.size}, 1);
     hub_buf_fit(&text, 4 * KIB);
-    struct document *d = document_new(request, wanted, false, &text);
+    struct document *d = document_new(request, query, false, &text);
     HUB_TRY(hub_allocated(d, err));
     snprintf(d->etag, sizeof d->etag, "%s", etag);
     snprintf(d->revision, sizeof d->revision, "%s", target.summary->revision);
@@ -315,25 +315,25 @@ static enum hub_status build(struct hub_request *request, struct hub_target targ
 
 /* The document as JSON: kept, or built. */
 static enum hub_status get_plain(struct hub_request *request, const struct hub_target *target,
-                                 const struct wanted *wanted, struct hub_response *response,
+                                 const struct document_query *query, struct hub_response *response,
                                  struct document **out, struct hub_error *err)
 {
-    *out = find(request, wanted, false);
+    *out = find(request, query, false);
     if (*out)
         return HUB_OK;
-    HUB_TRY(build(request, *target, wanted, response, out, err));
+    HUB_TRY(build(request, *target, query, response, out, err));
     hub_lru_replace(request->app->documents, &(*out)->item);
     return HUB_OK;
 }
 
 static enum hub_status get_gzip(struct hub_request *request, const struct hub_target *target,
-                                const struct wanted *wanted, struct hub_response *response,
+                                const struct document_query *query, struct hub_response *response,
                                 struct document **out, struct hub_error *err)
 {
-    *out = find(request, wanted, true);
+    *out = find(request, query, true);
     if (*out)
         return HUB_OK;
-    HUB_TRY(get_plain(request, target, wanted, response, out, err));
+    HUB_TRY(get_plain(request, target, query, response, out, err));
     const struct hub_view text = hub_bytes_view((*out)->bytes);
     if (!hub_reply_is_worth_gzip(text.size))
         return HUB_OK;
@@ -343,7 +343,7 @@ static enum hub_status get_gzip(struct hub_request *request, const struct hub_ta
     hub_meter_buf(&meter, request->app->budget, request, response, &coded);
     HUB_TRY(hub_gzip(text, &coded, err));
     HUB_CLEANUP(document_putp) struct document *plain = *out;
-    *out = document_new(request, wanted, true, &coded);
+    *out = document_new(request, query, true, &coded);
     if (!*out)
         return hub_no_memory(err);
     memcpy((*out)->etag, plain->etag, sizeof plain->etag);
@@ -359,13 +359,14 @@ enum hub_status hub_document_answer(struct hub_request *request, const struct hu
                                     struct hub_error *err)
 {
     const bool gzip = hub_accepts_gzip(request);
-    const struct wanted wanted = {.row = target->summary->row,
-                                  .which = which,
-                                  .states = hub_document_states(which, target->snapshot, target->summary),
-                                  .digests = hub_digest_generation(request->app->catalog)};
+    const struct document_query query = {.row = target->summary->row,
+                                         .which = which,
+                                         .states =
+                                             hub_document_states(which, target->snapshot, target->summary),
+                                         .digests = hub_digest_generation(request->app->catalog)};
     HUB_CLEANUP(document_putp) struct document *d = NULL;
     bool done = false;
-    HUB_TRY((gzip ? get_gzip : get_plain)(request, target, &wanted, response, &d, err));
+    HUB_TRY((gzip ? get_gzip : get_plain)(request, target, &query, response, &d, err));
     response->shared = hub_bytes_ref(d->bytes); /* the response's reference */
     HUB_TRY(hub_resolve_headers(request, target, response, err));
     HUB_TRY(hub_response_header(response, err, "Vary", "Accept-Encoding"));

@@ -43,7 +43,8 @@ HUB_MUST_USE enum hub_status hub_find_episode(const struct hub_request *request,
                                               const struct hub_dataset *dataset,
                                               const struct hub_dataset_episode **out, struct hub_error *err);
 
-/** ?for=, a Minari release: data NULL when absent. HUB_INVALID "bad-parameter" when it is no version. */
+/** ?for=, a release of the dataset's library: data NULL when absent. HUB_INVALID "bad-parameter" when it is
+ * no version. */
 HUB_MUST_USE enum hub_status hub_resolve_release(const struct hub_request *request, struct hub_view *out,
                                                  struct hub_error *err);
 

@@ -157,7 +157,7 @@ void hub_budget_give(struct hub_budget *budget, uint32_t client, uint64_t bytes)
 bool hub_budget_wait(struct hub_budget *budget, struct hub_budget_wait *wait)
 {
     pthread_mutex_lock(&budget->mutex);
-    const bool may = budget->waiting.count < MAX_WAITING && !atomic_load(wait->gone);
+    const bool may = budget->waiting.count < MAX_WAITING && !atomic_load(wait->abandoned);
     if (may)
         hub_lanes_push(&budget->waiting, &wait->item);
     struct hub_budget_wait *served = serve(budget); /* something may have been given back meanwhile */
@@ -173,7 +173,7 @@ bool hub_budget_expire(struct hub_budget *budget, int64_t now_ms)
     pthread_mutex_lock(&budget->mutex);
     for (unsigned passed = 0; passed < budget->waiting.used;) {
         struct hub_budget_wait *wait = (struct hub_budget_wait *)hub_lanes_first(&budget->waiting);
-        if (now_ms < wait->until_ms && !atomic_load(wait->gone)) {
+        if (now_ms < wait->until_ms && !atomic_load(wait->abandoned)) {
             hub_lanes_pass(&budget->waiting);
             passed++;
             continue;

@@ -14,14 +14,14 @@ struct hub_budget_wait {
     struct hub_lane_item item; /* first; `client` is the owner's to set */
     uint64_t bytes;
     int64_t until_ms;
-    const atomic_bool *gone;                                 /* nobody waits for the answer */
+    const atomic_bool *abandoned;                            /* nobody waits for the answer */
     void (*end)(struct hub_budget_wait *wait, bool granted); /* once, on any thread */
     struct hub_budget_wait *next;                            /* the budget's own */
 };
 
-/** Wait for wait->bytes. False: too many wait, or `gone` is set; nothing happens then. */
+/** Wait for wait->bytes. False: too many wait, or it was abandoned; nothing happens then. */
 HUB_MUST_USE bool hub_budget_wait(struct hub_budget *budget, struct hub_budget_wait *wait);
-/** End the waits whose time is over or whose client is gone. True: somebody still waits. */
+/** End the waits whose time is over or that were abandoned. True: somebody still waits. */
 bool hub_budget_expire(struct hub_budget *budget, int64_t now_ms);
 
 /** The client of what many share. */

@@ -146,7 +146,7 @@ static void look_for_peer(struct hub_watch *watch, int64_t now)
         return;
     const int64_t age = now - atomic_load_explicit(&watch->since_ms, memory_order_relaxed);
     if (peer.revents & (POLLERR | POLLHUP) || age > HALF_CLOSED_MS)
-        atomic_store_explicit(&watch->gone, true, memory_order_relaxed);
+        atomic_store_explicit(&watch->abandoned, true, memory_order_relaxed);
 }
 
 /* Nothing more will come from the peer, and it has nearly all that we had for it. (Not all: a peer that has
@@ -330,7 +330,7 @@ void hub_deadline_abandon(struct hub_deadline *deadline)
 {
     pthread_mutex_lock(&deadline->mutex);
     for (struct hub_watch *watch = deadline->first; watch; watch = watch->next)
-        atomic_store_explicit(&watch->gone, true, memory_order_relaxed);
+        atomic_store_explicit(&watch->abandoned, true, memory_order_relaxed);
     pthread_mutex_unlock(&deadline->mutex);
 }
 

@@ -44,7 +44,7 @@ struct hub_watch {
     struct hub_watch *previous, *next;
     int fd;
     bool ended;
-    atomic_bool gone; /* nobody waits for the answer: the peer left, or the server ends */
+    atomic_bool abandoned; /* nobody waits for the answer: its client left, or the server ends */
     _Atomic(enum hub_phase) phase;
     _Atomic(int64_t) since_ms;
     _Atomic(uint64_t) received; /* of the body */

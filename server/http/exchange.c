@@ -18,7 +18,7 @@ void hub_exchange_begin(struct hub_exchange *x, const char *target)
     x->route = NULL;
     x->task.heavy = false;
     x->wait.until_ms = x->fetch_wait.until_ms = 0;
-    atomic_store_explicit(&x->watch.gone, false, memory_order_relaxed);
+    atomic_store_explicit(&x->watch.abandoned, false, memory_order_relaxed);
     x->close = x->folded = false;
     x->bytes_out = 0;
     x->step = HUB_STEP_IDLE;
@@ -100,11 +100,11 @@ static void set_base_url(struct hub_exchange *x, const char *host)
 /* Whose turn and whose memory it is: the peer's, or the client's that a trusted proxy tells of. */
 static void set_client(struct hub_exchange *x)
 {
-    const char *told = forwarded(x, "X-Forwarded-For");
+    const char *stated = forwarded(x, "X-Forwarded-For");
     char text[INET6_ADDRSTRLEN];
     uint32_t client = x->address;
-    if (told) {
-        hub_access_client(&x->http->access, (const struct sockaddr *)&x->peer, told, text);
+    if (stated) {
+        hub_access_client(&x->http->access, (const struct sockaddr *)&x->peer, stated, text);
         for (const char *c = text; *c; c++)
             client = (client ^ (uint8_t)*c) * 0x01000193U; /* FNV-1a */
     }
@@ -117,13 +117,13 @@ static void look_for_proxy(struct hub_exchange *x)
 {
     enum { ENOUGH = 8 };
     struct hub_untrusted_proxy *p = &x->http->proxy;
-    const char *told =
+    const char *stated =
         x->proxied || x->introduced ? NULL : hub_request_header(&x->request, "X-Forwarded-For");
     x->introduced = true;
-    if (!told)
+    if (!stated)
         return;
     uint32_t client = 0x811C9DC5U;
-    for (const char *c = told; *c; c++)
+    for (const char *c = stated; *c; c++)
         client = (client ^ (uint8_t)*c) * 0x01000193U; /* FNV-1a */
     pthread_mutex_lock(&p->lock);
     if (p->address != x->address)
@@ -170,10 +170,10 @@ static void answer_problem(struct hub_exchange *x, enum hub_status status)
     hub_response_dispose(&x->response);
     if (x->error.status == HUB_OK)
         x->error.status = status;
-    struct hub_error told = x->error;
-    if (!x->request.local && is_about_us(hub_problem_status(&told)))
-        hub_problem_hide_paths(told.detail);
-    hub_problem_write(&x->response, &x->request, &told, extra);
+    struct hub_error shown = x->error;
+    if (!x->request.local && is_about_us(hub_problem_status(&shown)))
+        hub_problem_hide_paths(shown.detail);
+    hub_problem_write(&x->response, &x->request, &shown, extra);
     free(extra);
     x->step = HUB_STEP_ANSWERED;
 }
@@ -336,7 +336,7 @@ bool hub_exchange_wait(struct hub_exchange *x)
         x->wait.until_ms = hub_time_mono_ms() + MEMORY_WAIT_MS;
     x->wait.item.client = x->request.client;
     x->wait.bytes = x->request.wants;
-    x->wait.gone = &x->watch.gone;
+    x->wait.abandoned = &x->watch.abandoned;
     return hub_budget_wait(x->http->options.budget, &x->wait);
 }
 
@@ -346,7 +346,7 @@ bool hub_exchange_wait_for(struct hub_exchange *x, struct hub_file_fetch *fetch)
     if (!x->fetch_wait.until_ms || x->step == HUB_STEP_SENDING)
         x->fetch_wait.until_ms = hub_time_mono_ms() + FETCH_WAIT_MS;
     x->fetch_wait.fetch = fetch;
-    x->fetch_wait.gone = &x->watch.gone;
+    x->fetch_wait.abandoned = &x->watch.abandoned;
     return hub_waits_add(&x->http->waits, &x->fetch_wait);
 }
 
@@ -361,7 +361,7 @@ static enum hub_status requeue(struct hub_exchange *x)
 {
     hub_response_dispose(&x->response);
     x->parallel = *hub_pool_parallel(x->http->pool);
-    x->parallel.cancelled = &x->watch.gone;
+    x->parallel.cancelled = &x->watch.abandoned;
     x->request.parallel = &x->parallel;
     x->request.may_block = true;
     x->task.heavy = x->request.heavy;
@@ -370,7 +370,7 @@ static enum hub_status requeue(struct hub_exchange *x)
 
 enum hub_status hub_exchange_run(struct hub_exchange *x)
 {
-    if (atomic_load_explicit(&x->watch.gone, memory_order_relaxed)) {
+    if (atomic_load_explicit(&x->watch.abandoned, memory_order_relaxed)) {
         hub_exchange_fail(x, HUB_CANCELLED, "draining", "the client is gone");
         return HUB_OK;
     }

@@ -102,7 +102,7 @@ HUB_MUST_USE bool hub_exchange_wait_for(struct hub_exchange *x, struct hub_file_
 /** Answer with an error instead of what the handler made. */
 void hub_exchange_fail(struct hub_exchange *x, enum hub_status status, const char *problem,
                        const char *detail);
-/** The answer is out, or its connection is gone. */
+/** The answer is out, or nobody waits for it any more. */
 void hub_exchange_end(struct hub_exchange *x, bool complete);
 void hub_exchange_dispose(struct hub_exchange *x);
 

@@ -42,12 +42,12 @@ static void come(void *user)
 bool hub_waits_add(struct hub_waits *waits, struct hub_wait *wait)
 {
     pthread_mutex_lock(&waits->lock);
-    const bool gone = atomic_load(wait->gone);
-    if (!gone)
+    const bool abandoned = atomic_load(wait->abandoned);
+    if (!abandoned)
         put_in(waits, wait);
     pthread_mutex_unlock(&waits->lock);
-    if (gone || hub_fetch_wait(wait->fetch, come, wait))
-        return !gone;
+    if (abandoned || hub_fetch_wait(wait->fetch, come, wait))
+        return !abandoned;
     pthread_mutex_lock(&waits->lock);
     take_out(wait);
     pthread_mutex_unlock(&waits->lock);
@@ -60,7 +60,7 @@ void hub_waits_expire(struct hub_waits *waits, int64_t now_ms)
     pthread_mutex_lock(&waits->lock);
     for (struct hub_wait *wait = waits->first, *next; wait; wait = next) {
         next = wait->next;
-        if ((now_ms < wait->until_ms && !atomic_load(wait->gone)) || !hub_fetch_leave(wait->fetch))
+        if ((now_ms < wait->until_ms && !atomic_load(wait->abandoned)) || !hub_fetch_leave(wait->fetch))
             continue;
         take_out(wait);
         wait->next = over;

@@ -1,6 +1,6 @@
 /**
  * Requests and streams that wait for bytes which a store fetches, outside of any thread: until these are
- * there, but only for a few seconds, and not once their client is gone. Safe from any thread.
+ * there, but only for a few seconds, and not once nobody waits for the answer. Safe from any thread.
  */
 #ifndef HUB_HTTP_WAITS_H
 #define HUB_HTTP_WAITS_H
@@ -13,7 +13,7 @@
 struct hub_wait {
     struct hub_file_fetch *fetch; /* of which the owner has a share */
     int64_t until_ms;
-    const atomic_bool *gone;                        /* nobody waits for the answer */
+    const atomic_bool *abandoned;                   /* nobody waits for the answer */
     void (*end)(struct hub_wait *wait, bool there); /* once, on any thread; false: waited long enough */
     /* inside */
     struct hub_waits *list;
@@ -29,7 +29,7 @@ void hub_waits_init(struct hub_waits *waits);
 /** False: there is nothing to wait for, as the fetch is done or nobody would get the answer; `end` is not
  * called. */
 HUB_MUST_USE bool hub_waits_add(struct hub_waits *waits, struct hub_wait *wait);
-/** End those whose time is over or whose client is gone. */
+/** End those whose time is over or that were abandoned. */
 void hub_waits_expire(struct hub_waits *waits, int64_t now_ms);
 void hub_waits_dispose(struct hub_waits *waits);
 

@@ -24,8 +24,8 @@ struct columns_ref {
     struct hub_columns columns;
 };
 
-/* A walk over one column: the blob it is in stays at hand. */
-struct walk {
+/* Reads one column: the blob it is in stays at hand. */
+struct column_cursor {
     const struct hub_state *state;
     enum hub_episode_column column;
     struct columns_ref *at;
@@ -34,75 +34,75 @@ struct walk {
     unsigned moves; /* counts the blobs it was in */
 };
 
-static void walk_dispose(struct walk *walk)
+static void column_cursor_dispose(struct column_cursor *cursor)
 {
-    if (walk->at)
-        hub_lru_put(&walk->at->blob.item);
-    walk->at = NULL;
+    if (cursor->at)
+        hub_lru_put(&cursor->at->blob.item);
+    cursor->at = NULL;
 }
 
 static enum hub_status make_columns(struct hub_cached_blob *blob, void *user, struct hub_error *err)
 {
-    const struct walk *walk = user;
+    const struct column_cursor *cursor = user;
     struct hub_columns *columns = &((struct columns_ref *)blob)->columns;
-    if (hub_columns_open((struct hub_view){blob->data, blob->size}, walk->column, columns))
+    if (hub_columns_open((struct hub_view){blob->data, blob->size}, cursor->column, columns))
         return HUB_OK;
-    return hub_blob_damaged(blob->catalog, walk->state->db, walk->part, err);
+    return hub_blob_damaged(blob->catalog, cursor->state->db, cursor->part, err);
 }
 
-static enum hub_status move_to(struct walk *walk, int64_t part, uint32_t run, uint32_t index,
+static enum hub_status move_to(struct column_cursor *cursor, int64_t part, uint32_t run, uint32_t index,
                                struct hub_error *err)
 {
-    const struct hub_state *state = walk->state;
-    const struct hub_blob_maker maker = {sizeof(struct columns_ref), make_columns, walk};
-    const struct hub_lru_key key = {HUB_CACHE_EPISODES, (uint64_t)part, (uint64_t)walk->column << 32 | run};
+    const struct hub_state *state = cursor->state;
+    const struct hub_blob_maker maker = {sizeof(struct columns_ref), make_columns, cursor};
+    const struct hub_lru_key key = {HUB_CACHE_EPISODES, (uint64_t)part, (uint64_t)cursor->column << 32 | run};
     char name[HUB_COLUMN_NAME];
-    walk_dispose(walk);
-    walk->part = part;
-    walk->run = run;
-    walk->moves++;
-    hub_columns_name(walk->column, index, name);
+    column_cursor_dispose(cursor);
+    cursor->part = part;
+    cursor->run = run;
+    cursor->moves++;
+    hub_columns_name(cursor->column, index, name);
     struct hub_cached_blob *blob = hub_blob_cached(state->catalog, &key, name);
     const enum hub_status st = blob ? HUB_OK
                                     : hub_blob_load(state->catalog, state->db, part, HUB_BLOB_EPISODES, &key,
                                                     name, &maker, &blob, err);
     if (st)
         return st == HUB_NOT_FOUND ? hub_blob_damaged(state->catalog, state->db, part, err) : st;
-    walk->at = (struct columns_ref *)blob;
+    cursor->at = (struct columns_ref *)blob;
     return HUB_OK;
 }
 
-/* Where the episode lies: in walk->at, at this place. */
-static enum hub_status find(struct walk *walk, const struct hub_dataset_episode *e, uint32_t *place,
-                            struct hub_error *err)
+/* Where the episode lies: in cursor->at, at this place. */
+static enum hub_status find(struct column_cursor *cursor, const struct hub_dataset_episode *e,
+                            uint32_t *place, struct hub_error *err)
 {
-    const int64_t part = walk->state->dataset->parts[e->part].row;
-    const uint32_t rows = hub_columns_run(walk->column), run = e->index / rows;
-    if (!walk->at || walk->part != part || walk->run != run)
-        HUB_TRY(move_to(walk, part, run, e->index, err));
+    const int64_t part = cursor->state->dataset->parts[e->part].row;
+    const uint32_t rows = hub_columns_run(cursor->column), run = e->index / rows;
+    if (!cursor->at || cursor->part != part || cursor->run != run)
+        HUB_TRY(move_to(cursor, part, run, e->index, err));
     *place = e->index % rows;
-    return *place < walk->at->columns.count
+    return *place < cursor->at->columns.count
                ? HUB_OK
-               : hub_blob_damaged(walk->state->catalog, walk->state->db, part, err);
+               : hub_blob_damaged(cursor->state->catalog, cursor->state->db, part, err);
 }
 
-static enum hub_status get_key(struct walk *walk, const struct hub_dataset_episode *e, struct hub_key *out,
-                               struct hub_error *err)
+static enum hub_status get_key(struct column_cursor *cursor, const struct hub_dataset_episode *e,
+                               struct hub_key *out, struct hub_error *err)
 {
     uint32_t place;
-    HUB_TRY(find(walk, e, &place, err));
-    hub_columns_key(&walk->at->columns, place, out);
+    HUB_TRY(find(cursor, e, &place, err));
+    hub_columns_key(&cursor->at->columns, place, out);
     return HUB_OK;
 }
 
-static enum hub_status give(struct walk *walk, const struct hub_dataset_episode *e, hub_episode_each *each,
-                            void *user, struct hub_error *err)
+static enum hub_status give(struct column_cursor *cursor, const struct hub_dataset_episode *e,
+                            hub_episode_each *each, void *user, struct hub_error *err)
 {
-    const struct hub_dataset *dataset = walk->state->dataset;
+    const struct hub_dataset *dataset = cursor->state->dataset;
     struct hub_found_episode row;
     uint32_t place;
-    HUB_TRY(find(walk, e, &place, err));
-    hub_columns_row(&walk->at->columns, place, &row);
+    HUB_TRY(find(cursor, e, &place, err));
+    hub_columns_row(&cursor->at->columns, place, &row);
     row.number = e->number;
     const uint32_t file = hub_part_file(&hub_dataset_box_of(dataset)->maps[e->part], row.file);
     row.file = HUB_NONE;
@@ -199,7 +199,7 @@ struct item {
 /* What may be on the page, in no order until it is cut. */
 struct page {
     const struct hub_episode_query *query;
-    struct walk rows, keys, splits;
+    struct column_cursor rows, keys, splits;
     struct item after, *items;
     struct hub_dataset_episode after_episode;
     uint32_t count, room;
@@ -229,9 +229,9 @@ static void page_dispose(struct page *page)
         free(page->items[i].text);
     free(page->items);
     free(page->after.text);
-    walk_dispose(&page->rows);
-    walk_dispose(&page->keys);
-    walk_dispose(&page->splits);
+    column_cursor_dispose(&page->rows);
+    column_cursor_dispose(&page->keys);
+    column_cursor_dispose(&page->splits);
 }
 
 /* Only the best, and one more that tells that there are more. */
@@ -405,9 +405,9 @@ enum hub_status hub_episode_page(const struct hub_state *state, const struct hub
 enum hub_status hub_episode_one(const struct hub_state *state, int64_t number, hub_episode_each *each,
                                 void *user, struct hub_error *err)
 {
-    HUB_CLEANUP(walk_dispose) struct walk walk = {.state = state};
+    HUB_CLEANUP(column_cursor_dispose) struct column_cursor cursor = {.state = state};
     const struct hub_dataset_episode *e = hub_dataset_find_episode(state->dataset, number);
-    return e ? give(&walk, e, each, user, err)
+    return e ? give(&cursor, e, each, user, err)
              : hub_fail_as(err, HUB_NOT_FOUND, "episode-missing", "%s has no episode %lld",
                            state->dataset->summary->id, (long long)number);
 }

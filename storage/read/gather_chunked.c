@@ -18,7 +18,7 @@ enum {
 };
 
 /* The chunks of a cut. */
-struct walk {
+struct chunk_cursor {
     const struct hub_plan *plan;
     const struct hub_cut *cut;
     const struct hub_grid *grid;
@@ -45,42 +45,42 @@ struct visit {
     int64_t to;            /* where in the cut's output */
 };
 
-static void start_walk(const struct hub_plan *plan, const struct hub_cut *cut, struct walk *w)
+static void start_cursor(const struct hub_plan *plan, const struct hub_cut *cut, struct chunk_cursor *c)
 {
     const struct hub_variant *v = plan->variant;
-    *w = (struct walk){
+    *c = (struct chunk_cursor){
         .plan = plan, .cut = cut, .grid = &plan->layout->grids[cut->piece->geometry], .chunks_per_row = 1};
-    w->pipeline = &plan->layout->pipelines[w->grid->pipeline];
-    w->chunks = plan->layout->chunks + cut->piece->table;
-    w->element = w->grid->element ? w->grid->element : v->item_size;
-    w->outer = v->rank - w->grid->inner;
-    w->row_stored = w->element;
+    c->pipeline = &plan->layout->pipelines[c->grid->pipeline];
+    c->chunks = plan->layout->chunks + cut->piece->table;
+    c->element = c->grid->element ? c->grid->element : v->item_size;
+    c->outer = v->rank - c->grid->inner;
+    c->row_stored = c->element;
     for (unsigned i = 0; i < v->rank; i++) {
-        w->along[i] = (uint32_t)(((uint64_t)v->dims[i] + w->grid->chunk[i + 1] - 1) / w->grid->chunk[i + 1]);
-        w->chunks_per_row *= w->along[i];
-        if (i < w->outer)
-            w->row_stored *= w->grid->chunk[i + 1];
+        c->along[i] = (uint32_t)(((uint64_t)v->dims[i] + c->grid->chunk[i + 1] - 1) / c->grid->chunk[i + 1]);
+        c->chunks_per_row *= c->along[i];
+        if (i < c->outer)
+            c->row_stored *= c->grid->chunk[i + 1];
     }
-    w->chunk_bytes = w->row_stored * w->grid->chunk[0];
-    w->row_bytes = hub_variant_row_bytes(v);
-    w->out_stride = cut->direction * (int64_t)w->row_bytes;
-    const uint64_t chunk_rows = w->grid->chunk[0], last = cut->row + (cut->count - 1) * cut->step;
-    w->first_range = cut->row / chunk_rows;
+    c->chunk_bytes = c->row_stored * c->grid->chunk[0];
+    c->row_bytes = hub_variant_row_bytes(v);
+    c->out_stride = cut->direction * (int64_t)c->row_bytes;
+    const uint64_t chunk_rows = c->grid->chunk[0], last = cut->row + (cut->count - 1) * cut->step;
+    c->first_range = cut->row / chunk_rows;
     /* A step over whole chunks leaves some out: then each row has its own. */
-    const uint64_t ranges = cut->step > chunk_rows ? cut->count : last / chunk_rows - w->first_range + 1;
-    w->count = ranges * w->chunks_per_row;
+    const uint64_t ranges = cut->step > chunk_rows ? cut->count : last / chunk_rows - c->first_range + 1;
+    c->count = ranges * c->chunks_per_row;
 }
 
-static void place_rows(const struct walk *w, uint64_t range, struct visit *visit, uint64_t *chunk_row)
+static void place_rows(const struct chunk_cursor *c, uint64_t range, struct visit *visit, uint64_t *chunk_row)
 {
-    const struct hub_cut *cut = w->cut;
-    const uint64_t chunk_rows = w->grid->chunk[0];
+    const struct hub_cut *cut = c->cut;
+    const uint64_t chunk_rows = c->grid->chunk[0];
     if (cut->step > chunk_rows) {
         visit->first = range;
         visit->count = 1;
         *chunk_row = (cut->row + range * cut->step) / chunk_rows;
     } else {
-        *chunk_row = w->first_range + range;
+        *chunk_row = c->first_range + range;
         const uint64_t low = *chunk_row * chunk_rows, high = low + chunk_rows - 1;
         visit->first = low <= cut->row ? 0 : (low - cut->row + cut->step - 1) / cut->step;
         const uint64_t last = HUB_MIN((high - cut->row) / cut->step, cut->count - 1);
@@ -89,61 +89,62 @@ static void place_rows(const struct walk *w, uint64_t range, struct visit *visit
     visit->inner_row = cut->row + visit->first * cut->step - *chunk_row * chunk_rows;
 }
 
-static void visit_chunk(const struct walk *w, uint64_t number, struct visit *visit)
+static void visit_chunk(const struct chunk_cursor *c, uint64_t number, struct visit *visit)
 {
-    const struct hub_variant *v = w->plan->variant;
-    uint64_t chunk_row, beside = number % w->chunks_per_row;
-    place_rows(w, number / w->chunks_per_row, visit, &chunk_row);
-    visit->chunk = &w->chunks[chunk_row * w->chunks_per_row + beside];
-    visit->to = (int64_t)visit->first * w->out_stride;
+    const struct hub_variant *v = c->plan->variant;
+    uint64_t chunk_row, beside = number % c->chunks_per_row;
+    place_rows(c, number / c->chunks_per_row, visit, &chunk_row);
+    visit->chunk = &c->chunks[chunk_row * c->chunks_per_row + beside];
+    visit->to = (int64_t)visit->first * c->out_stride;
     struct hub_box *box = &visit->box;
     box->rank = v->rank + 1u;
     box->item = v->item_size;
     int64_t from = v->item_size, to = v->item_size;
     for (unsigned i = v->rank; i > 0; i--) {
-        const uint32_t wide = w->grid->chunk[i], all = v->dims[i - 1];
-        if (i == w->outer)
-            from = (int64_t)w->element;
-        const uint64_t at = beside % w->along[i - 1] * wide;
-        beside /= w->along[i - 1];
+        const uint32_t wide = c->grid->chunk[i], all = v->dims[i - 1];
+        if (i == c->outer)
+            from = (int64_t)c->element;
+        const uint64_t at = beside % c->along[i - 1] * wide;
+        beside /= c->along[i - 1];
         box->dim[i] = (struct hub_box_dim){HUB_MIN(wide, all - at), from, to};
         visit->to += (int64_t)at * to;
         from *= wide;
         to *= all;
     }
-    box->dim[0] = (struct hub_box_dim){visit->count, (int64_t)(w->cut->step * w->row_stored), w->out_stride};
+    box->dim[0] = (struct hub_box_dim){visit->count, (int64_t)(c->cut->step * c->row_stored), c->out_stride};
     hub_box_simplify(box);
 }
 
-static bool filtered(const struct walk *w, const struct hub_chunk *chunk)
+static bool filtered(const struct chunk_cursor *c, const struct hub_chunk *chunk)
 {
-    const uint32_t all = (1u << w->pipeline->count) - 1;
+    const uint32_t all = (1u << c->pipeline->count) - 1;
     return (chunk->mask & all) != all;
 }
 
 /* The stored bytes that must be read for a visit. */
-static void wanted_bytes(const struct walk *w, const struct visit *visit, uint64_t *offset, uint64_t *size)
+static void wanted_bytes(const struct chunk_cursor *c, const struct visit *visit, uint64_t *offset,
+                         uint64_t *size)
 {
-    if (filtered(w, visit->chunk)) {
+    if (filtered(c, visit->chunk)) {
         *offset = visit->chunk->offset;
         *size = visit->chunk->size;
     } else {
-        *offset = visit->chunk->offset + visit->inner_row * w->row_stored;
-        *size = ((visit->count - 1) * w->cut->step + 1) * w->row_stored;
+        *offset = visit->chunk->offset + visit->inner_row * c->row_stored;
+        *size = ((visit->count - 1) * c->cut->step + 1) * c->row_stored;
     }
 }
 
 /* Unfiltered rows that are read on their own, without being collected with their neighbours. */
-static bool read_alone(const struct walk *w, const struct visit *visit, uint64_t size)
+static bool read_alone(const struct chunk_cursor *c, const struct visit *visit, uint64_t size)
 {
-    return !filtered(w, visit->chunk) && size > (visit->box.rank ? SMALL_SPAN : TINY_SPAN);
+    return !filtered(c, visit->chunk) && size > (visit->box.rank ? SMALL_SPAN : TINY_SPAN);
 }
 
 /* ---- reading one range of chunks ---- */
 
 struct run {
     const struct hub_gather *g;
-    const struct walk *walk;
+    const struct chunk_cursor *cursor;
     struct hub_file *file;
     uint8_t *out; /* of the cut's lowest row */
     uint32_t count;
@@ -153,13 +154,13 @@ struct run {
 
 static void fill_absent(const struct run *run, const struct visit *visit)
 {
-    const struct walk *w = run->walk;
-    if (w->grid->fill == HUB_NONE) {
+    const struct chunk_cursor *c = run->cursor;
+    if (c->grid->fill == HUB_NONE) {
         hub_box_copy(&visit->box, run->out + visit->to, NULL);
         return;
     }
     /* One element, again and again: the same box with its source standing still. */
-    const struct hub_variant *v = w->plan->variant;
+    const struct hub_variant *v = c->plan->variant;
     struct hub_box box = {
         .rank = 1, .item = v->item_size, .dim = {{visit->box.item / v->item_size, 0, v->item_size}}};
     struct hub_box outer = visit->box;
@@ -168,27 +169,27 @@ static void fill_absent(const struct run *run, const struct visit *visit)
     box.dim[outer.rank] = (struct hub_box_dim){outer.item / v->item_size, 0, v->item_size};
     box.rank = outer.rank + 1;
     hub_box_simplify(&box);
-    hub_box_copy(&box, run->out + visit->to, w->plan->layout->bytes + w->grid->fill);
+    hub_box_copy(&box, run->out + visit->to, c->plan->layout->bytes + c->grid->fill);
 }
 
 static enum hub_status scatter(const struct run *run, const struct visit *visit, const uint8_t *stored,
                                struct hub_error *err)
 {
-    const struct walk *w = run->walk;
+    const struct chunk_cursor *c = run->cursor;
     uint8_t *to = run->out + visit->to;
-    if (!filtered(w, visit->chunk)) { /* what was read begins at the first wanted row */
-        hub_box_copy(&visit->box, to, stored + w->grid->at);
+    if (!filtered(c, visit->chunk)) { /* what was read begins at the first wanted row */
+        hub_box_copy(&visit->box, to, stored + c->grid->at);
         return HUB_OK;
     }
-    const uint64_t half = HUB_MAX(w->chunk_bytes, visit->chunk->size) + 64;
+    const uint64_t half = HUB_MAX(c->chunk_bytes, visit->chunk->size) + 64;
     uint8_t *filter = hub_scratch(HUB_SCRATCH_FILTER, 2 * half);
-    const bool whole = visit->box.rank == 0 && visit->box.item == w->chunk_bytes;
-    uint8_t *decoded = whole ? to : hub_scratch(HUB_SCRATCH_DECODED, w->chunk_bytes);
+    const bool whole = visit->box.rank == 0 && visit->box.item == c->chunk_bytes;
+    uint8_t *decoded = whole ? to : hub_scratch(HUB_SCRATCH_DECODED, c->chunk_bytes);
     HUB_TRY(hub_allocated(filter && decoded, err));
-    HUB_TRY(hub_chunk_decode(w->pipeline, visit->chunk->mask, stored, visit->chunk->size, decoded,
-                             w->chunk_bytes, filter, err));
+    HUB_TRY(hub_chunk_decode(c->pipeline, visit->chunk->mask, stored, visit->chunk->size, decoded,
+                             c->chunk_bytes, filter, err));
     if (!whole)
-        hub_box_copy(&visit->box, to, decoded + visit->inner_row * w->row_stored + w->grid->at);
+        hub_box_copy(&visit->box, to, decoded + visit->inner_row * c->row_stored + c->grid->at);
     return HUB_OK;
 }
 
@@ -205,7 +206,7 @@ static enum hub_status flush(struct run *run, struct hub_error *err)
     for (uint32_t i = 0; i < count; i++) {
         const struct visit *visit = &run->visits[i];
         uint64_t offset, wanted;
-        wanted_bytes(run->walk, visit, &offset, &wanted);
+        wanted_bytes(run->cursor, visit, &offset, &wanted);
         HUB_TRY(scatter(run, visit, stored + (offset - run->start), err));
     }
     return HUB_OK;
@@ -213,21 +214,21 @@ static enum hub_status flush(struct run *run, struct hub_error *err)
 
 static enum hub_status read_range(struct run *run, uint64_t from, uint64_t to, struct hub_error *err)
 {
-    const struct walk *w = run->walk;
+    const struct chunk_cursor *c = run->cursor;
     run->count = 0;
     for (uint64_t number = from; number < to; number++) {
         struct visit *visit = &run->visits[run->count];
         uint64_t offset, size;
-        visit_chunk(w, number, visit);
+        visit_chunk(c, number, visit);
         if (visit->chunk->offset == HUB_ABSENT) {
             fill_absent(run, visit);
             continue;
         }
-        wanted_bytes(w, visit, &offset, &size);
-        if (read_alone(w, visit, size)) {
+        wanted_bytes(c, visit, &offset, &size);
+        if (read_alone(c, visit, size)) {
             /* The slot is written again by the next visit, so this one is read first; its neighbours stay
              * collected. */
-            HUB_TRY(hub_box_read(run->g, run->file, offset + w->grid->at, &visit->box, run->out + visit->to,
+            HUB_TRY(hub_box_read(run->g, run->file, offset + c->grid->at, &visit->box, run->out + visit->to,
                                  err));
             continue;
         }
@@ -251,7 +252,7 @@ static enum hub_status read_range(struct run *run, uint64_t from, uint64_t to, s
 
 struct shared {
     const struct hub_gather *g;
-    const struct walk *walk;
+    const struct chunk_cursor *cursor;
     struct hub_file *file;
     uint64_t chunks_each;
     uint8_t *out;
@@ -266,14 +267,14 @@ static void run_unit(void *arg, uint32_t unit)
         return;
     struct run run;
     run.g = shared->g;
-    run.walk = shared->walk;
+    run.cursor = shared->cursor;
     run.out = shared->out;
     run.count = 0;
     run.start = run.end = 0;
     run.file = shared->file;
     struct hub_error err;
     const uint64_t from = unit * shared->chunks_each,
-                   to = HUB_MIN(from + shared->chunks_each, shared->walk->count);
+                   to = HUB_MIN(from + shared->chunks_each, shared->cursor->count);
     const enum hub_status st = read_range(&run, from, to, &err);
     int none = HUB_OK;
     if (st && atomic_compare_exchange_strong(&shared->status, &none, (int)st) && shared->err)
@@ -283,15 +284,15 @@ static void run_unit(void *arg, uint32_t unit)
 
 static enum hub_status gather(struct hub_gather *g, const struct hub_cut *cut, struct hub_error *err)
 {
-    struct walk walk;
-    start_walk(g->plan, cut, &walk);
+    struct chunk_cursor cursor;
+    start_cursor(g->plan, cut, &cursor);
     int64_t stride;
-    struct shared shared = {.g = g, .walk = &walk, .err = err, .out = hub_cut_out(g, cut, &stride)};
+    struct shared shared = {.g = g, .cursor = &cursor, .err = err, .out = hub_cut_out(g, cut, &stride)};
     HUB_TRY(hub_gather_file(g, cut->piece, &shared.file, err));
-    const uint64_t per = HUB_MAX(UNIT_BYTES / HUB_MAX(walk.chunk_bytes, 1), 1);
-    const uint64_t units = (walk.count + per - 1) / per;
-    if (!g->parallel || !g->parallel->run || !walk.pipeline->count || units < 2 || units > UINT32_MAX) {
-        shared.chunks_each = walk.count;
+    const uint64_t per = HUB_MAX(UNIT_BYTES / HUB_MAX(cursor.chunk_bytes, 1), 1);
+    const uint64_t units = (cursor.count + per - 1) / per;
+    if (!g->parallel || !g->parallel->run || !cursor.pipeline->count || units < 2 || units > UINT32_MAX) {
+        shared.chunks_each = cursor.count;
         run_unit(&shared, 0);
     } else {
         shared.chunks_each = per;
@@ -302,41 +303,41 @@ static enum hub_status gather(struct hub_gather *g, const struct hub_cut *cut, s
 
 /* ---- the price ---- */
 
-static double decode_ns(const struct walk *w, const struct hub_chunk *chunk)
+static double decode_ns(const struct chunk_cursor *c, const struct hub_chunk *chunk)
 {
     double ns = 0;
-    for (uint32_t i = 0; i < w->pipeline->count; i++) {
+    for (uint32_t i = 0; i < c->pipeline->count; i++) {
         if (chunk->mask >> i & 1)
             continue;
-        const struct hub_filter_kind *kind = hub_filter_find(w->pipeline->filters[i].id);
+        const struct hub_filter_kind *kind = hub_filter_find(c->pipeline->filters[i].id);
         if (kind)
-            ns += (double)w->chunk_bytes * kind->ns_byte + (double)chunk->size * kind->ns_stored;
+            ns += (double)c->chunk_bytes * kind->ns_byte + (double)chunk->size * kind->ns_stored;
     }
     return ns;
 }
 
 static void price(const struct hub_plan *plan, const struct hub_cut *cut, struct hub_price *price)
 {
-    struct walk w;
-    start_walk(plan, cut, &w);
+    struct chunk_cursor c;
+    start_cursor(plan, cut, &c);
     uint64_t end = 0, start = 0, collected = 0, stored = 0;
-    if (!hub_price_steps(price, w.count))
+    if (!hub_price_steps(price, c.count))
         return;
-    for (uint64_t number = 0; number < w.count; number++) {
+    for (uint64_t number = 0; number < c.count; number++) {
         struct visit visit;
         uint64_t offset, size;
-        visit_chunk(&w, number, &visit);
+        visit_chunk(&c, number, &visit);
         price->ns += HUB_NS_CHUNK;
         price->ns +=
             (double)hub_box_moves(&visit.box) * (HUB_NS_MOVE + (double)visit.box.item * HUB_NS_COPY_BYTE);
         if (visit.chunk->offset == HUB_ABSENT)
             continue;
-        wanted_bytes(&w, &visit, &offset, &size);
-        if (filtered(&w, visit.chunk)) {
-            price->bytes_decode += w.chunk_bytes;
-            price->ns += decode_ns(&w, visit.chunk);
-        } else if (read_alone(&w, &visit, size)) {
-            hub_box_price(cut, &visit.box, offset + w.grid->at, price);
+        wanted_bytes(&c, &visit, &offset, &size);
+        if (filtered(&c, visit.chunk)) {
+            price->bytes_decode += c.chunk_bytes;
+            price->ns += decode_ns(&c, visit.chunk);
+        } else if (read_alone(&c, &visit, size)) {
+            hub_box_price(cut, &visit.box, offset + c.grid->at, price);
             continue;
         }
         hub_price_want(price, cut, offset, size);
@@ -355,7 +356,7 @@ static void price(const struct hub_plan *plan, const struct hub_cut *cut, struct
         stored = HUB_MAX(stored, HUB_MAX(size, HUB_READ_RUN));
     }
     const uint64_t decode =
-        price->bytes_decode ? w.chunk_bytes + 2 * (HUB_MAX(w.chunk_bytes, stored) + 64) : 0;
+        price->bytes_decode ? c.chunk_bytes + 2 * (HUB_MAX(c.chunk_bytes, stored) + 64) : 0;
     price->scratch = HUB_MAX(price->scratch, stored + decode);
 }
 

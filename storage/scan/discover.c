@@ -235,8 +235,8 @@ static enum hub_status name_root(struct hub_walking *w, const struct hub_node *n
     return hub_allocated(w->root_name, err);
 }
 
-static enum hub_status look_at(struct hub_walking *w, struct hub_node *node, struct hub_listing *listing,
-                               const struct hub_bids *bids, struct hub_error *err)
+static enum hub_status apply_bids(struct hub_walking *w, struct hub_node *node, struct hub_listing *listing,
+                                  const struct hub_bids *bids, struct hub_error *err)
 {
     if (bids->count && !bids->bids[0].name)
         return claim_directory(w, node, bids, err);
@@ -268,7 +268,7 @@ static bool is_transient(enum hub_status st)
     return st == HUB_IO || st == HUB_BUSY || st == HUB_AGAIN || st == HUB_TIMEOUT;
 }
 
-static void miss(struct hub_walking *w, struct hub_node *node)
+static void note_unreachable(struct hub_walking *w, struct hub_node *node)
 {
     node->recognised = true;
     pthread_mutex_lock(&w->lock);
@@ -277,13 +277,13 @@ static void miss(struct hub_walking *w, struct hub_node *node)
     pthread_mutex_unlock(&w->lock);
 }
 
-static enum hub_status not_listed(struct hub_walking *w, struct hub_node *node, enum hub_status st,
-                                  const struct hub_error *why, struct hub_error *err)
+static enum hub_status note_failure(struct hub_walking *w, struct hub_node *node, enum hub_status st,
+                                    const struct hub_error *why, struct hub_error *err)
 {
     if (ends_walk(st))
         return hub_fail(err, st, "%s", why->detail);
     if (is_transient(st) || (!node->parent && st == HUB_NOT_FOUND)) {
-        miss(w, node);
+        note_unreachable(w, node);
         return HUB_OK;
     }
     if (st == HUB_NOT_FOUND)
@@ -298,20 +298,21 @@ static enum hub_status not_listed(struct hub_walking *w, struct hub_node *node, 
 }
 
 /* Claimed or not: what is in it. */
-static enum hub_status settle(struct hub_walking *w, struct hub_node *node, struct hub_listing *listing,
-                              const struct hub_bids *bids, struct hub_error *err)
+static enum hub_status resolve_directory(struct hub_walking *w, struct hub_node *node,
+                                         struct hub_listing *listing, const struct hub_bids *bids,
+                                         struct hub_error *err)
 {
     struct hub_error why = {0};
-    const enum hub_status st = look_at(w, node, listing, bids, &why);
+    const enum hub_status st = apply_bids(w, node, listing, bids, &why);
     if (is_transient(st))
-        miss(w, node);
+        note_unreachable(w, node);
     else if (st && !ends_walk(st))
-        return not_listed(w, node, st, &why, err);
+        return note_failure(w, node, st, &why, err);
     return ends_walk(st) ? hub_fail(err, st, "%s", why.detail) : HUB_OK;
 }
 
-/* Listed; either settled at once, or put to those that wait for an answer. */
-static enum hub_status visit(struct hub_walking *w, struct hub_node *node, struct hub_error *err)
+/* Listed; either resolved at once, or put to those that wait for an answer. */
+static enum hub_status list_directory(struct hub_walking *w, struct hub_node *node, struct hub_error *err)
 {
     HUB_CLEANUP(hub_listing_dispose) struct hub_listing listing = {0};
     HUB_CLEANUP(hub_bids_dispose) struct hub_bids bids = {0};
@@ -323,10 +324,10 @@ static enum hub_status visit(struct hub_walking *w, struct hub_node *node, struc
         w->discovery->progress(w->discovery->user, node->root, node->path);
     const enum hub_status st = hub_walk_list(w->discovery->walk, node->root, node->path, &listing, &why);
     if (st)
-        return not_listed(w, node, st, &why, err);
+        return note_failure(w, node, st, &why, err);
     HUB_TRY(hub_question_make(w->discovery, node->root, node->path, &listing, &question, &bids, err));
     if (!question)
-        return settle(w, node, &listing, &bids, err);
+        return resolve_directory(w, node, &listing, &bids, err);
     struct hub_waiting *waiting = calloc(1, sizeof *waiting);
     if (!waiting) {
         hub_question_free(question);
@@ -373,8 +374,8 @@ static enum hub_status ask_all(struct hub_walking *w, struct hub_question **ques
     return HUB_OK;
 }
 
-static enum hub_status answer(struct hub_walking *w, struct hub_waiting *first, uint32_t count,
-                              struct hub_error *err)
+static enum hub_status ask_waiting(struct hub_walking *w, struct hub_waiting *first, uint32_t count,
+                                   struct hub_error *err)
 {
     HUB_CLEANUP(hub_freep) struct hub_question **questions = calloc(count + (size_t)1, sizeof *questions);
     HUB_CLEANUP(hub_freep) struct hub_bids *bids = calloc(count + (size_t)1, sizeof *bids);
@@ -392,12 +393,12 @@ static enum hub_status answer(struct hub_walking *w, struct hub_waiting *first, 
         struct hub_waiting *at = first;
         first = at->next;
         if (!st && is_transient(failed[n])) { /* killed or too slow: what is known about this place stays */
-            miss(w, at->node);
+            note_unreachable(w, at->node);
             pthread_mutex_lock(&w->lock);
             w->out->missed++;
             pthread_mutex_unlock(&w->lock);
         } else if (!st) {
-            st = settle(w, at->node, &at->listing, &bids[n], err);
+            st = resolve_directory(w, at->node, &at->listing, &bids[n], err);
         }
         if (bids)
             hub_bids_dispose(&bids[n]);
@@ -484,14 +485,14 @@ static bool work_once(struct hub_walking *w)
         uint32_t count;
         struct hub_waiting *waiting = take_waiting(w, &count);
         pthread_mutex_unlock(&w->lock);
-        st = answer(w, waiting, count, &err);
+        st = ask_waiting(w, waiting, count, &err);
     } else {
         struct hub_node *node = w->first;
         w->first = node->next;
         if (!w->first)
             w->last = NULL;
         pthread_mutex_unlock(&w->lock);
-        st = visit(w, node, &err);
+        st = list_directory(w, node, &err);
     }
     if (st)
         hub_walking_fail(w, st, &err);

@@ -218,8 +218,8 @@ static enum hub_status sort_parts(struct hub_work *w, struct hub_error *err)
 
 /* ---- a part ---- */
 
-static enum hub_status run_part(struct hub_work *w, uint32_t number, struct hub_side *side,
-                                struct hub_findings *found, struct hub_error *err)
+static enum hub_status run_inspector(struct hub_work *w, uint32_t number, struct hub_side *side,
+                                     struct hub_findings *found, struct hub_error *err)
 {
     const struct hub_found_part *part = &w->plan.parts[number];
     struct opener opener = {.work = w};
@@ -304,7 +304,7 @@ static enum hub_status inspect_part(struct hub_work *w, uint32_t number, struct 
     struct hub_findings found = {0};
     struct hub_side side;
     HUB_TRY(ours(hub_side_begin(s, w, number, &side, err), err));
-    enum hub_status st = run_part(w, number, &side, &found, err);
+    enum hub_status st = run_inspector(w, number, &side, &found, err);
     const bool has_side = !st && found.side_size > 0;
     const enum hub_status kept = hub_side_end(s, &side, has_side, &part->side_stamp, st ? NULL : err);
     if (is_verdict(st))
@@ -388,7 +388,7 @@ static void show_pending(struct hub_work *w, const struct hub_error *why, bool g
 
 /* Not an end: it is looked at again later, and listed as pending until then unless an older state is
  * there. */
-static void put_off(struct hub_work *w, enum hub_status st, const struct hub_error *why)
+static void requeue(struct hub_work *w, enum hub_status st, const struct hub_error *why)
 {
     struct hub_scanner *s = w->scanner;
     struct hub_known_dataset *known = w->known; /* stays while it runs */
@@ -408,7 +408,7 @@ static void put_off(struct hub_work *w, enum hub_status st, const struct hub_err
 }
 
 /* The rest of its parts waits until others had their turn; what was found so far is kept. */
-static void queue_again(struct hub_work *w)
+static void requeue_rest(struct hub_work *w)
 {
     struct hub_scanner *s = w->scanner;
     pthread_mutex_lock(&s->lock);
@@ -420,7 +420,7 @@ static void queue_again(struct hub_work *w)
     pthread_mutex_unlock(&s->lock);
 }
 
-static void done(struct hub_work *w, bool failed, bool limited)
+static void mark_published(struct hub_work *w, bool failed, bool limited)
 {
     struct hub_scanner *s = w->scanner;
     hub_scan_remember(s, w->root, w->id,
@@ -443,7 +443,7 @@ static void done(struct hub_work *w, bool failed, bool limited)
 }
 
 /* The last use of a work. */
-static void leave(struct hub_work *w)
+static void release_work(struct hub_work *w)
 {
     struct hub_scanner *s = w->scanner;
     pthread_mutex_lock(&s->lock);
@@ -456,12 +456,12 @@ static void leave(struct hub_work *w)
 }
 
 /* No lock held; the work goes. */
-static void finish(struct hub_work *w, enum hub_status st, struct hub_error *err)
+static void publish_result(struct hub_work *w, enum hub_status st, struct hub_error *err)
 {
     const bool verdict = is_verdict(st), limited = w->has_limited || (verdict && is_limit(err));
     if (!st && w->turned) {
-        queue_again(w);
-        leave(w);
+        requeue_rest(w);
+        release_work(w);
         return;
     }
     if (!st || verdict) {
@@ -478,10 +478,10 @@ static void finish(struct hub_work *w, enum hub_status st, struct hub_error *err
     if (st && w->plan.part_count == 1)
         hub_side_drop(w, 0);
     if (st)
-        put_off(w, st, err);
+        requeue(w, st, err);
     else
-        done(w, verdict, limited);
-    leave(w);
+        mark_published(w, verdict, limited);
+    release_work(w);
 }
 
 /* ---- the threads ---- */
@@ -523,7 +523,7 @@ static bool count_down(struct hub_work *w, uint32_t parts)
 }
 
 /* What is next for a thread: to take a dataset as far as its parts, one part, or the end of a dataset. */
-enum step { STEP_NONE = 0, STEP_BEGIN, STEP_PART, STEP_END };
+enum step { STEP_NONE = 0, STEP_START, STEP_PART, STEP_PUBLISH };
 
 struct task {
     enum step step;
@@ -542,7 +542,7 @@ static struct task take_dataset(struct hub_scanner *s, struct hub_known_dataset 
         return (struct task){0};
     }
     snprintf(s->progress.current, sizeof s->progress.current, "%s", w->id);
-    return (struct task){.step = STEP_BEGIN, .work = w};
+    return (struct task){.step = STEP_START, .work = w};
 }
 
 /* Of a work that has parts left. The lock is held. */
@@ -552,7 +552,7 @@ static struct task take_part(struct hub_scanner *s, struct hub_work *w)
         w->turned = true;
         unlist_work(w);
         /* else whoever ends the last part that was begun goes on */
-        return (struct task){.step = count_down(w, w->todo_count - w->next_part) ? STEP_END : STEP_NONE,
+        return (struct task){.step = count_down(w, w->todo_count - w->next_part) ? STEP_PUBLISH : STEP_NONE,
                              .work = w};
     }
     const struct task task = {STEP_PART, w, w->todo[w->next_part++], w->failed != HUB_OK};
@@ -579,7 +579,7 @@ static enum hub_status take_turn(struct hub_work *w, struct hub_error *err)
 }
 
 /* No lock held. */
-static void begin(struct hub_work *w)
+static void start_work(struct hub_work *w)
 {
     struct hub_scanner *s = w->scanner;
     struct hub_error err = {0};
@@ -591,7 +591,7 @@ static void begin(struct hub_work *w)
     if (!st)
         st = sort_parts(w, &err);
     if (st || !w->todo_count) {
-        finish(w, st, &err);
+        publish_result(w, st, &err);
         return;
     }
     pthread_mutex_lock(&s->lock);
@@ -600,7 +600,7 @@ static void begin(struct hub_work *w)
 }
 
 /* No lock held. */
-static void run(const struct task *task)
+static void run_next_part(const struct task *task)
 {
     struct hub_work *w = task->work;
     struct hub_scanner *s = w->scanner;
@@ -619,7 +619,7 @@ static void run(const struct task *task)
     const bool over = count_down(w, 1);
     pthread_mutex_unlock(&s->lock);
     if (over)
-        finish(w, w->failed, &w->err);
+        publish_result(w, w->failed, &w->err);
 }
 
 void *hub_scan_worker(void *scanner)
@@ -634,12 +634,12 @@ void *hub_scan_worker(void *scanner)
             continue;
         }
         pthread_mutex_unlock(&s->lock);
-        if (task.step == STEP_BEGIN)
-            begin(task.work);
+        if (task.step == STEP_START)
+            start_work(task.work);
         else if (task.step == STEP_PART)
-            run(&task);
-        else if (task.step == STEP_END)
-            finish(task.work, HUB_OK, &(struct hub_error){0});
+            run_next_part(&task);
+        else if (task.step == STEP_PUBLISH)
+            publish_result(task.work, HUB_OK, &(struct hub_error){0});
         pthread_mutex_lock(&s->lock);
     }
     pthread_mutex_unlock(&s->lock);

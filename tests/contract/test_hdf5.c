@@ -228,7 +228,7 @@ Test(hdf5, padding_of_fixed_strings, .timeout = 60)
     inspected_close(&d);
 }
 
-Test(hdf5, a_name_longer_than_any_path_is_told, .timeout = 60)
+Test(hdf5, a_name_longer_than_any_path_is_reported, .timeout = 60)
 {
     static const char *const sets[] = {"hdf5/names-long-v0", "hdf5/names-long-dense-v0"};
     for (size_t i = 0; i < HUB_COUNT(sets); i++) {

@@ -188,7 +188,7 @@ ParameterizedTest(struct told_case *c, robomimic, told, .timeout = 60)
     inspected_close(&d);
 }
 
-Test(robomimic, actions_beyond_one_are_told, .timeout = 60)
+Test(robomimic, actions_beyond_one_are_reported, .timeout = 60)
 {
     struct inspected d;
     cr_assert_eq(open_set(&d, "bare"), HUB_OK);

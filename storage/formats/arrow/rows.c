@@ -347,8 +347,9 @@ static const char *list_trouble(const struct hub_arrow_field *leaf, const struct
     return NULL;
 }
 
-static enum hub_status settle(struct hub_arrow_rows *rows, const struct hub_arrow_field *leaf,
-                              const struct shape *s, const uint8_t *head, size_t got, struct hub_error *err)
+static enum hub_status decide_type(struct hub_arrow_rows *rows, const struct hub_arrow_field *leaf,
+                                   const struct shape *s, const uint8_t *head, size_t got,
+                                   struct hub_error *err)
 {
     bool sequences = s->ragged;
     for (unsigned i = 0; i < s->rank; i++) /* without rows nothing tells */
@@ -398,7 +399,7 @@ enum hub_status hub_arrow_describe(struct hub_arrow *a, struct hub_arrow_rows *r
         if (binary && got == 0)
             HUB_TRY(first_bytes(a, &r, leaf, head, &got, err));
     }
-    return settle(rows, leaf, &s, head, got, err);
+    return decide_type(rows, leaf, &s, head, got, err);
 }
 
 bool hub_arrow_is_list(const struct hub_arrow *a, uint32_t column)

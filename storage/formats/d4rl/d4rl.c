@@ -91,7 +91,7 @@ static enum hub_status plan(struct hub_files *files, struct hub_sink *sink, stru
     HUB_CLEANUP(dispose) struct d4rl d = {0};
     HUB_TRY(load_file(&d, files, sink, err));
     HUB_TRY(hub_h5_tell_open(d.tree.file, files, sink, "h5py and d4rl", err));
-    HUB_TRY(hub_h5_notes_tell(&d.tree, &d.root, err));
+    HUB_TRY(hub_h5_notes_report(&d.tree, &d.root, err));
     return hub_sink_part(sink, &(struct hub_part){files->entries[0].path, &first, 1, HUB_VIEW("")}, err);
 }
 

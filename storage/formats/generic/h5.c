@@ -41,7 +41,7 @@ static enum hub_status plan(struct hub_files *files, struct hub_sink *sink, stru
     HUB_TRY(load(&p, files, sink, false, err));
     HUB_TRY(hub_h5_tell_open(p.file, files, sink, "h5py", err));
     HUB_TRY(hub_h5_object_load(p.file, hub_h5_root(p.file), &root, err));
-    return hub_h5_notes_tell(&p.tree, &root, err);
+    return hub_h5_notes_report(&p.tree, &root, err);
 }
 
 static uint64_t steps_of(const struct hub_h5_tree *tree)

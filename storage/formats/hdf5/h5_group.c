@@ -51,7 +51,7 @@ static enum hub_status add(struct collect *w, struct hub_h5_link link, struct hu
     return HUB_OK;
 }
 
-static void settle(struct hub_h5_links *links)
+static void point_at_texts(struct hub_h5_links *links)
 {
     for (uint32_t i = 0; i < links->count; i++) {
         struct hub_h5_link *link = &links->items[i];
@@ -244,7 +244,7 @@ enum hub_status hub_h5_links_load(struct hub_h5 *file, const struct hub_h5_objec
     enum hub_status st = hub_buf_reserve(&links->text, 1, err);
     if (!st)
         st = read_links(&w, group, err);
-    settle(links);
+    point_at_texts(links);
     hub_buf_dispose(&w.message);
     hub_buf_dispose(&w.target);
     return st;

@@ -19,8 +19,8 @@ struct block {
     uint64_t address, size;
 };
 
-/* The walk over one header: blocks still to be read and what their messages look like. */
-struct walk {
+/* One header being read: blocks still to be read and what their messages look like. */
+struct header_reader {
     struct hub_h5 *file;
     struct hub_h5_object *object;
     struct block *blocks;
@@ -37,23 +37,24 @@ const struct hub_h5_message *h5_find(const struct hub_h5_object *object, uint16_
     return NULL;
 }
 
-static enum hub_status add_block(struct walk *w, uint64_t address, uint64_t size, struct hub_error *err)
+static enum hub_status add_block(struct header_reader *r, uint64_t address, uint64_t size,
+                                 struct hub_error *err)
 {
-    if (w->block_count >= MAX_BLOCKS)
+    if (r->block_count >= MAX_BLOCKS)
         return hub_fail(err, HUB_CORRUPT, "an object header has more than %d blocks", MAX_BLOCKS);
-    HUB_TRY(hub_grow(&w->blocks, w->block_count, &w->block_capacity, sizeof *w->blocks, err));
-    for (uint32_t i = 0; i < w->block_count; i++)
-        if (w->blocks[i].address == address)
+    HUB_TRY(hub_grow(&r->blocks, r->block_count, &r->block_capacity, sizeof *r->blocks, err));
+    for (uint32_t i = 0; i < r->block_count; i++)
+        if (r->blocks[i].address == address)
             return hub_fail(err, HUB_CORRUPT, "the blocks of an object header form a cycle at %" PRIu64,
                             address);
-    w->blocks[w->block_count++] = (struct block){address, size};
+    r->blocks[r->block_count++] = (struct block){address, size};
     return HUB_OK;
 }
 
-static enum hub_status add_message(struct walk *w, const struct hub_h5_message *message,
+static enum hub_status add_message(struct header_reader *r, const struct hub_h5_message *message,
                                    struct hub_error *err)
 {
-    struct hub_h5_object *o = w->object;
+    struct hub_h5_object *o = r->object;
     if (o->count >= MAX_MESSAGES)
         return hub_fail(err, HUB_CORRUPT, "an object header has more than %d messages", MAX_MESSAGES);
     HUB_TRY(hub_grow(&o->messages, o->count, &o->capacity, sizeof *o->messages, err));
@@ -61,72 +62,72 @@ static enum hub_status add_message(struct walk *w, const struct hub_h5_message *
     return HUB_OK;
 }
 
-static enum hub_status take_message(struct walk *w, const struct hub_h5_message *message,
+static enum hub_status take_message(struct header_reader *r, const struct hub_h5_message *message,
                                     struct hub_error *err)
 {
     if (message->type != H5_MSG_CONTINUE)
-        return message->type ? add_message(w, message, err) : HUB_OK;
-    struct hub_cursor c = h5_body(w->object, message);
-    const uint64_t address = h5_offset(w->file, &c), size = h5_length(w->file, &c);
+        return message->type ? add_message(r, message, err) : HUB_OK;
+    struct hub_cursor c = h5_body(r->object, message);
+    const uint64_t address = h5_offset(r->file, &c), size = h5_length(r->file, &c);
     if (c.failed)
         return hub_fail(err, HUB_CORRUPT, "a continuation message is cut short");
-    return add_block(w, address, size, err);
+    return add_block(r, address, size, err);
 }
 
 /* Messages in bytes start .. end of the object's buffer. */
-static enum hub_status take_messages(struct walk *w, size_t start, size_t end, struct hub_error *err)
+static enum hub_status take_messages(struct header_reader *r, size_t start, size_t end, struct hub_error *err)
 {
-    const size_t head = w->version == 1 ? 8 : w->ordered ? 6 : 4;
+    const size_t head = r->version == 1 ? 8 : r->ordered ? 6 : 4;
     while (end - start >= head) {
-        struct hub_cursor c = hub_cursor_of(w->object->bytes.data + start, head);
+        struct hub_cursor c = hub_cursor_of(r->object->bytes.data + start, head);
         struct hub_h5_message m = {0};
-        m.type = w->version == 1 ? hub_cursor_u16(&c) : hub_cursor_u8(&c);
+        m.type = r->version == 1 ? hub_cursor_u16(&c) : hub_cursor_u8(&c);
         m.size = hub_cursor_u16(&c);
         m.flags = hub_cursor_u8(&c);
         start += head;
         if (m.size > end - start)
             return hub_fail(err, HUB_CORRUPT, "a header message is longer than its header");
         m.offset = (uint32_t)start;
-        HUB_TRY(take_message(w, &m, err));
+        HUB_TRY(take_message(r, &m, err));
         start += m.size;
     }
     return HUB_OK;
 }
 
 /* Append `size` bytes of the file to the object's buffer. */
-static enum hub_status fetch(struct walk *w, uint64_t address, uint64_t size, struct hub_error *err)
+static enum hub_status fetch(struct header_reader *r, uint64_t address, uint64_t size, struct hub_error *err)
 {
-    struct hub_buf *bytes = &w->object->bytes;
+    struct hub_buf *bytes = &r->object->bytes;
     uint64_t offset = 0;
-    HUB_TRY(h5_locate(w->file, address, size, &offset, err));
+    HUB_TRY(h5_locate(r->file, address, size, &offset, err));
     if (size > bytes->limit - bytes->size)
         return hub_fail(err, HUB_TOO_BIG, "an object header has more than %zu bytes", bytes->limit);
     HUB_TRY(hub_buf_reserve(bytes, (size_t)size, err));
-    HUB_TRY(h5_get_raw(w->file, offset, bytes->data + bytes->size, (size_t)size, err));
+    HUB_TRY(h5_get_raw(r->file, offset, bytes->data + bytes->size, (size_t)size, err));
     bytes->size += (size_t)size;
     return HUB_OK;
 }
 
-static enum hub_status read_block(struct walk *w, const struct block *block, struct hub_error *err)
+static enum hub_status read_block(struct header_reader *r, const struct block *block, struct hub_error *err)
 {
-    const size_t start = w->object->bytes.size;
-    const size_t around = w->version == 2 ? 8 : 0; /* "OCHK" and a checksum */
+    const size_t start = r->object->bytes.size;
+    const size_t around = r->version == 2 ? 8 : 0; /* "OCHK" and a checksum */
     if (block->size < around)
         return hub_fail(err, HUB_CORRUPT, "a header block is too short");
-    HUB_TRY(fetch(w, block->address, block->size, err));
-    if (around && memcmp(w->object->bytes.data + start, "OCHK", 4) != 0)
+    HUB_TRY(fetch(r, block->address, block->size, err));
+    if (around && memcmp(r->object->bytes.data + start, "OCHK", 4) != 0)
         return hub_fail(err, HUB_CORRUPT, "no header block at %" PRIu64, block->address);
     if (around)
-        HUB_TRY(h5_verify(w->file, "header block", block->address, block->size - 4, err));
-    return take_messages(w, start + around / 2, w->object->bytes.size - around / 2, err);
+        HUB_TRY(h5_verify(r->file, "header block", block->address, block->size - 4, err));
+    return take_messages(r, start + around / 2, r->object->bytes.size - around / 2, err);
 }
 
-static enum hub_status read_first(struct walk *w, struct hub_error *err)
+static enum hub_status read_first(struct header_reader *r, struct hub_error *err)
 {
     uint8_t head[34] = {0};
-    const uint64_t address = w->object->address, end = w->file->size - w->file->base;
+    const uint64_t address = r->object->address, end = r->file->size - r->file->base;
     const size_t got = (size_t)HUB_MIN(sizeof head, address < end ? end - address : 0);
-    HUB_TRY(h5_get(w->file, address, head, HUB_MAX(got, 12), err));
+    HUB_TRY(h5_get(r->file, address, head, HUB_MAX(got, 12), err));
     struct hub_cursor c = hub_cursor_of(head, got);
     uint64_t size;
     if (memcmp(head, "OHDR", 4) == 0) {
@@ -136,24 +137,24 @@ static enum hub_status read_first(struct walk *w, struct hub_error *err)
             return hub_fail(err, HUB_UNSUPPORTED, "object header of version %u", version);
         hub_cursor_skip(&c, (flags & 0x20 ? 16 : 0) + (flags & 0x10 ? 4 : 0));
         size = hub_cursor_uint(&c, 1u << (flags & 3));
-        w->version = 2;
-        w->ordered = flags & 4;
+        r->version = 2;
+        r->ordered = flags & 4;
     } else {
         if (head[0] != 1)
             return hub_fail(err, HUB_CORRUPT, "no object header at %" PRIu64, address);
         hub_cursor_skip(&c, 8);
         size = hub_cursor_u32(&c);
         hub_cursor_skip(&c, 4);
-        w->version = 1;
+        r->version = 1;
     }
     if (c.failed)
         return hub_fail(err, HUB_CORRUPT, "the object header at %" PRIu64 " is cut short", address);
     const uint64_t start = address + (uint64_t)(c.at - head);
-    HUB_TRY(add_block(w, start, size, err));
-    HUB_TRY(fetch(w, start, size, err));
-    if (w->version == 2)
-        HUB_TRY(h5_verify(w->file, "object header", address, start - address + size, err));
-    return take_messages(w, 0, w->object->bytes.size, err);
+    HUB_TRY(add_block(r, start, size, err));
+    HUB_TRY(fetch(r, start, size, err));
+    if (r->version == 2)
+        HUB_TRY(h5_verify(r->file, "object header", address, start - address + size, err));
+    return take_messages(r, 0, r->object->bytes.size, err);
 }
 
 static enum hub_h5_kind kind_of(const struct hub_h5_object *o)
@@ -167,12 +168,12 @@ static enum hub_h5_kind kind_of(const struct hub_h5_object *o)
 }
 
 /* The blocks behind the first. One that is damaged costs what is in it: `why` is the first one's. */
-static enum hub_status read_others(struct walk *w, struct hub_error *why, struct hub_error *err)
+static enum hub_status read_others(struct header_reader *r, struct hub_error *why, struct hub_error *err)
 {
-    for (uint32_t i = 1; i < w->block_count; i++) {
-        const struct block block = w->blocks[i];
+    for (uint32_t i = 1; i < r->block_count; i++) {
+        const struct block block = r->blocks[i];
         struct hub_error here = {0};
-        const enum hub_status st = read_block(w, &block, &here);
+        const enum hub_status st = read_block(r, &block, &here);
         if (st && st != HUB_CORRUPT) {
             if (err)
                 *err = here;
@@ -194,12 +195,12 @@ enum hub_status hub_h5_object_load(struct hub_h5 *file, uint64_t address, struct
     object->bytes.size = 0;
     object->bytes.limit = H5_MAX_HEADER;
     object->damaged[0] = '\0';
-    struct walk w = {.file = file, .object = object};
+    struct header_reader r = {.file = file, .object = object};
     struct hub_error why = {0};
-    enum hub_status st = read_first(&w, err);
+    enum hub_status st = read_first(&r, err);
     if (!st)
-        st = read_others(&w, &why, err);
-    free(w.blocks);
+        st = read_others(&r, &why, err);
+    free(r.blocks);
     object->kind = st ? HUB_H5_OTHER : kind_of(object);
     if (st || !why.detail[0])
         return st;

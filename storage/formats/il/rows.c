@@ -44,28 +44,29 @@ bool il_rows_of(const struct hub_pickle *p, uint32_t value, struct il_rows *out)
 }
 
 /* The items of a window in their order, down to the member that is meant. */
-struct walk {
+struct item_cursor {
     const struct hub_pickle *p;
     const struct il_rows *rows;
     uint32_t cell;
 };
 
-static struct walk walk_from(const struct hub_pickle *p, const struct il_rows *rows, uint64_t first)
+static struct item_cursor item_cursor_at(const struct hub_pickle *p, const struct il_rows *rows,
+                                         uint64_t first)
 {
     uint32_t value;
-    struct walk w = {p, rows, items_of(p, rows->value)->first};
-    while (first-- && hub_pickle_next(p, &w.cell, &value))
+    struct item_cursor c = {p, rows, items_of(p, rows->value)->first};
+    while (first-- && hub_pickle_next(p, &c.cell, &value))
         ;
-    return w;
+    return c;
 }
 
-static uint32_t next_item(struct walk *w)
+static uint32_t next_item(struct item_cursor *c)
 {
     uint32_t value = HUB_PICKLE_NONE;
-    if (!hub_pickle_next(w->p, &w->cell, &value))
+    if (!hub_pickle_next(c->p, &c->cell, &value))
         return HUB_PICKLE_NONE;
-    for (uint32_t i = 0; i < w->rows->key_count; i++)
-        value = under_key(w->p, value, w->rows->keys[i]);
+    for (uint32_t i = 0; i < c->rows->key_count; i++)
+        value = under_key(c->p, value, c->rows->keys[i]);
     return value;
 }
 
@@ -139,14 +140,14 @@ static enum hub_status gather(struct il_file *f, const struct il_rows *rows, con
                               struct placed *out, struct hub_error *err)
 {
     const uint64_t row = hub_variant_row_bytes(&out->variant);
-    struct walk walk = walk_from(&f->pickle, rows, w->first);
+    struct item_cursor cursor = item_cursor_at(&f->pickle, rows, w->first);
     struct item item;
     if (row && w->count > f->files->side_budget / row)
         return hub_fail(err, HUB_TOO_BIG, "side-file budget");
     HUB_CLEANUP(hub_freep) uint8_t *bytes = malloc((size_t)(row * w->count) + 1);
     HUB_TRY(hub_allocated(bytes, err));
     for (uint64_t i = 0; i < w->count; i++) {
-        HUB_TRY(item_of(&f->pickle, next_item(&walk), &item, err));
+        HUB_TRY(item_of(&f->pickle, next_item(&cursor), &item, err));
         HUB_TRY(copy_item(f, &item, bytes + i * row, err));
     }
     return add_side(f, bytes, (size_t)(row * w->count), out, err);
@@ -155,12 +156,12 @@ static enum hub_status gather(struct il_file *f, const struct il_rows *rows, con
 static enum hub_status point(struct il_file *f, const struct il_rows *rows, const struct il_window *w,
                              struct placed *out, struct hub_error *err)
 {
-    struct walk walk = walk_from(&f->pickle, rows, w->first);
+    struct item_cursor cursor = item_cursor_at(&f->pickle, rows, w->first);
     struct item item;
     out->extents = calloc((size_t)w->count + 1, sizeof *out->extents);
     HUB_TRY(hub_allocated(out->extents, err));
     for (uint64_t i = 0; i < w->count; i++) {
-        HUB_TRY(item_of(&f->pickle, next_item(&walk), &item, err));
+        HUB_TRY(item_of(&f->pickle, next_item(&cursor), &item, err));
         out->extents[i] = (struct hub_extent){.offset = item.data.offset, .length = (uint32_t)item.data.size};
     }
     out->piece.kind = HUB_PIECE_EXTENTS;
@@ -172,11 +173,11 @@ static enum hub_status point(struct il_file *f, const struct il_rows *rows, cons
 static enum hub_status place_list(struct il_file *f, const struct il_rows *rows, const struct il_window *w,
                                   struct placed *out, struct hub_error *err)
 {
-    struct walk walk = walk_from(&f->pickle, rows, w->first);
+    struct item_cursor cursor = item_cursor_at(&f->pickle, rows, w->first);
     struct item item = {0};
     bool in_place = w->count > 0;
     for (uint64_t i = 0; i < w->count; i++) {
-        HUB_TRY(item_of(&f->pickle, next_item(&walk), &item, err));
+        HUB_TRY(item_of(&f->pickle, next_item(&cursor), &item, err));
         if (i == 0)
             out->variant = item.data.variant;
         if (memcmp(&out->variant, &item.data.variant, sizeof out->variant) != 0)
@@ -242,9 +243,9 @@ bool il_rows_numbers(struct il_file *f, const struct il_rows *rows, uint64_t cou
     struct item item;
     if (!items_of(&f->pickle, rows->value))
         return array_numbers(f, rows->value, count, out);
-    struct walk walk = walk_from(&f->pickle, rows, 0);
+    struct item_cursor cursor = item_cursor_at(&f->pickle, rows, 0);
     for (uint64_t i = 0; i < count; i++)
-        if (item_of(&f->pickle, next_item(&walk), &item, NULL) || !number_of(f, &item, &out[i]))
+        if (item_of(&f->pickle, next_item(&cursor), &item, NULL) || !number_of(f, &item, &out[i]))
             return false;
     return true;
 }
@@ -321,8 +322,8 @@ enum hub_status il_rows_place(struct il_file *f, struct hub_view path, const str
                               const struct il_window *window, struct hub_error *err)
 {
     if (items_of(&f->pickle, rows->value) && window->count) {
-        struct walk walk = walk_from(&f->pickle, rows, window->first);
-        const struct hub_pickle_value *first = hub_pickle_at(&f->pickle, next_item(&walk));
+        struct item_cursor cursor = item_cursor_at(&f->pickle, rows, window->first);
+        const struct hub_pickle_value *first = hub_pickle_at(&f->pickle, next_item(&cursor));
         if (first && first->kind == HUB_PICKLE_DICT && rows->key_count < HUB_COUNT(rows->keys))
             return place_members(f, path, rows, first, window, err);
     }

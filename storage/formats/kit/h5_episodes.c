@@ -135,7 +135,7 @@ static enum hub_status report_one(struct hub_h5_episodes *e, const struct hub_h5
     HUB_TRY(e->dialect->describe(e->user, &e->tree, &episode, err));
     HUB_TRY(hub_sink_episode(e->tree.sink, &episode, &index, err));
     HUB_TRY(hub_h5_fields_place(&e->fields, &e->tree, index, episode.steps, err));
-    return e->dialect->told ? e->dialect->told(e->user, &e->tree, index, err) : HUB_OK;
+    return e->dialect->reported ? e->dialect->reported(e->user, &e->tree, index, err) : HUB_OK;
 }
 
 enum hub_status hub_h5_episodes_report(struct hub_h5_episodes *e, struct hub_error *err)

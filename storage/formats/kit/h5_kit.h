@@ -113,8 +113,8 @@ HUB_MUST_USE enum hub_status hub_h5_notes_take_json(struct hub_h5_notes *notes, 
 HUB_MUST_USE enum hub_status hub_h5_notes_write(struct hub_h5_notes *notes, struct hub_h5_tree *tree,
                                                 struct hub_error *err);
 /** Tell all attributes of an object as the fact "metadata". Damaged ones are problems. */
-HUB_MUST_USE enum hub_status hub_h5_notes_tell(struct hub_h5_tree *tree, const struct hub_h5_object *object,
-                                               struct hub_error *err);
+HUB_MUST_USE enum hub_status hub_h5_notes_report(struct hub_h5_tree *tree, const struct hub_h5_object *object,
+                                                 struct hub_error *err);
 void hub_h5_notes_dispose(struct hub_h5_notes *notes);
 
 /* ---- h5_fields.c: the fields of a part ---- */
@@ -174,12 +174,12 @@ struct hub_h5_dialect {
     bool (*takes)(void *user, const struct hub_h5_link *link);
     /** Must. The tree is loaded: read the attributes, and say how many steps the episode has. */
     enum hub_status (*load)(void *user, struct hub_h5_tree *tree, uint64_t *steps, struct hub_error *err);
-    /** Must. Complete what is told of an episode: its number, name, file, steps are there, the rest
+    /** Must. Complete what is reported of an episode: its number, name, file, steps are there, the rest
      * unknown. */
     enum hub_status (*describe)(void *user, struct hub_h5_tree *tree, struct hub_episode *episode,
                                 struct hub_error *err);
-    /** May. The episode was told as number `index` of the part. */
-    enum hub_status (*told)(void *user, struct hub_h5_tree *tree, uint32_t index, struct hub_error *err);
+    /** May. The episode was reported as number `index` of the part. */
+    enum hub_status (*reported)(void *user, struct hub_h5_tree *tree, uint32_t index, struct hub_error *err);
 };
 
 struct hub_h5_episodes {
@@ -209,7 +209,7 @@ struct hub_h5_split {
 };
 
 struct hub_h5_splits {
-    bool quiet; /* problems were told before */
+    bool quiet; /* problems were reported before */
     struct hub_h5_split *items;
     uint32_t count;
 };

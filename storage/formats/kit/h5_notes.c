@@ -136,32 +136,34 @@ enum hub_status hub_h5_notes_write(struct hub_h5_notes *notes, struct hub_h5_tre
                                "more than 64 KiB of attributes; left out");
 }
 
-struct told {
+struct metadata {
     struct hub_h5_tree *tree;
     struct hub_h5_notes notes;
 };
 
-static enum hub_status take_told(void *user, const struct hub_h5_attribute *attribute, struct hub_error *err)
+static enum hub_status take_attribute(void *user, const struct hub_h5_attribute *attribute,
+                                      struct hub_error *err)
 {
-    struct told *t = user;
-    return hub_h5_notes_take_json(&t->notes, t->tree, attribute, NULL, err);
+    struct metadata *m = user;
+    return hub_h5_notes_take_json(&m->notes, m->tree, attribute, NULL, err);
 }
 
-static enum hub_status tell_all(struct told *t, const struct hub_h5_object *object, struct hub_error *err)
+static enum hub_status report_all(struct metadata *m, const struct hub_h5_object *object,
+                                  struct hub_error *err)
 {
-    HUB_TRY(hub_h5_tree_attributes(t->tree, object, take_told, t, err));
-    HUB_TRY(hub_h5_notes_write(&t->notes, t->tree, err));
-    return t->notes.json.size ? hub_sink_fact(t->tree->sink, "metadata", hub_buf_view(&t->notes.json), err)
+    HUB_TRY(hub_h5_tree_attributes(m->tree, object, take_attribute, m, err));
+    HUB_TRY(hub_h5_notes_write(&m->notes, m->tree, err));
+    return m->notes.json.size ? hub_sink_fact(m->tree->sink, "metadata", hub_buf_view(&m->notes.json), err)
                               : HUB_OK;
 }
 
-enum hub_status hub_h5_notes_tell(struct hub_h5_tree *tree, const struct hub_h5_object *object,
-                                  struct hub_error *err)
+enum hub_status hub_h5_notes_report(struct hub_h5_tree *tree, const struct hub_h5_object *object,
+                                    struct hub_error *err)
 {
-    struct told t = {.tree = tree};
-    hub_h5_notes_clear(&t.notes);
-    const enum hub_status st = tell_all(&t, object, err);
-    hub_h5_notes_dispose(&t.notes);
+    struct metadata m = {.tree = tree};
+    hub_h5_notes_clear(&m.notes);
+    const enum hub_status st = report_all(&m, object, err);
+    hub_h5_notes_dispose(&m.notes);
     return st;
 }
 

@@ -25,8 +25,8 @@ static bool stated_shape(const json_t *feature, unsigned rank, uint32_t *dims)
 }
 
 /* What info.json adds to what was found. */
-static enum hub_status settle_feature(const struct hub_parquet_leaf *leaf, const json_t *feature,
-                                      struct hub_parquet_column *l, struct hub_error *err)
+static enum hub_status apply_feature(const struct hub_parquet_leaf *leaf, const json_t *feature,
+                                     struct hub_parquet_column *l, struct hub_error *err)
 {
     if (leaf->item.kind == HUB_KIND_VAR)
         return HUB_OK;
@@ -93,9 +93,9 @@ static enum hub_status compare_shape(struct lerobot_columns *c, struct lerobot_c
     const json_t *shape = json_object_get(feature, "shape");
     char found[HUB_MAX_RANK * 12 + 4] = "";
     size_t n = 0;
-    if (column->shape_told || !json_is_array(shape) || v->kind == HUB_KIND_VAR || same_shape(shape, v))
+    if (column->shape_reported || !json_is_array(shape) || v->kind == HUB_KIND_VAR || same_shape(shape, v))
         return HUB_OK;
-    column->shape_told = true;
+    column->shape_reported = true;
     for (unsigned i = 0; i < v->rank; i++)
         n += (size_t)snprintf(found + n, sizeof found - n, "%s%u", i ? "," : "", v->dims[i]);
     HUB_CLEANUP(hub_freep) char *stated = json_dumps(shape, JSON_COMPACT);
@@ -114,10 +114,10 @@ static enum hub_status compare_dtype(struct lerobot_columns *c, struct lerobot_c
     hub_variant_name(v, column->type, found);
     const char *name = picture ? "image" : column->type == HUB_FIELD_TEXT ? "string" : found;
     const bool image = stated && strcmp(stated, "image") == 0; /* also where the pixels are numbers */
-    if (column->dtype_told || !stated || strcmp(stated, name) == 0 ||
+    if (column->dtype_reported || !stated || strcmp(stated, name) == 0 ||
         (image && (column->type == HUB_FIELD_IMAGE_RAW || column->type == HUB_FIELD_BYTES)))
         return HUB_OK;
-    column->dtype_told = true;
+    column->dtype_reported = true;
     return hub_sink_problem(c->sink, "dtype-mismatch", hub_view_of(column->path), err,
                             "info.json states %.40s, the files hold %s", stated, name);
 }
@@ -140,8 +140,8 @@ static enum hub_status add_array(struct lerobot_columns *c, const struct lerobot
 }
 
 /* One picture whose first bytes are damaged does not change what the column is. */
-static void settle_type(const struct lerobot_column *column, const struct hub_parquet_leaf *leaf,
-                        const json_t *feature, struct hub_parquet_column *l)
+static void keep_type(const struct lerobot_column *column, const struct hub_parquet_leaf *leaf,
+                      const json_t *feature, struct hub_parquet_column *l)
 {
     const char *dtype = hub_lerobot_text(feature, "dtype");
     const bool unknown = l->type == HUB_FIELD_BYTES,
@@ -160,8 +160,8 @@ static enum hub_status read_leaf(struct lerobot_columns *c, struct lerobot_colum
 {
     const struct hub_parquet_leaf *schema = &parquet->leaves[leaf];
     HUB_TRY(hub_parquet_column_read(parquet, leaf, d, l, why));
-    HUB_TRY(settle_feature(schema, json_object_get(c->features, column->path), l, why));
-    settle_type(column, schema, json_object_get(c->features, column->path), l);
+    HUB_TRY(apply_feature(schema, json_object_get(c->features, column->path), l, why));
+    keep_type(column, schema, json_object_get(c->features, column->path), l);
     if (column->readings.readable && column->type != l->type)
         return hub_fail(why, HUB_UNSUPPORTED, "its type differs from the first episode's");
     return HUB_OK;

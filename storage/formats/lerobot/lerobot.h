@@ -63,10 +63,10 @@ struct lerobot_column {
     char *path;
     uint32_t field;
     enum hub_field_type type;
-    uint64_t nulls;               /* in columns that have no way to say so */
-    uint32_t files;               /* episode files that have it */
-    struct hub_readings readings; /* of them */
-    bool shape_told, dtype_told;  /* the difference to info.json was reported */
+    uint64_t nulls;                      /* in columns that have no way to say so */
+    uint32_t files;                      /* episode files that have it */
+    struct hub_readings readings;        /* of them */
+    bool shape_reported, dtype_reported; /* the difference to info.json was reported */
 };
 
 struct lerobot_columns {

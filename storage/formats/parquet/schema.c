@@ -151,7 +151,7 @@ static const char *describe_leaf(struct hub_parquet_leaf *leaf, const struct ele
     return "unknown physical type";
 }
 
-/* Where the walk stands: what the groups above have added. */
+/* Where the traversal stands: what the groups above have added. */
 struct place {
     const char *path;
     const char *trouble;
@@ -159,13 +159,13 @@ struct place {
     bool image; /* directly inside a struct {bytes, path} */
 };
 
-struct walk {
+struct traversal {
     struct element *elements;
     uint32_t count, next;
     struct hub_parquet *out;
 };
 
-static enum hub_status add_leaf(struct walk *w, const struct element *e, const struct place *at,
+static enum hub_status add_leaf(struct traversal *w, const struct element *e, const struct place *at,
                                 struct hub_error *err)
 {
     struct hub_parquet *out = w->out;
@@ -183,7 +183,7 @@ static enum hub_status add_leaf(struct walk *w, const struct element *e, const s
     return HUB_OK;
 }
 
-static bool is_image(const struct walk *w, const struct element *group)
+static bool is_image(const struct traversal *w, const struct element *group)
 {
     if (group->children != 2 || w->count - w->next < 2)
         return false;
@@ -194,7 +194,7 @@ static bool is_image(const struct walk *w, const struct element *group)
            (hub_view_is(a->name, "path") && hub_view_is(b->name, "bytes"));
 }
 
-static enum hub_status walk_element(struct walk *w, const struct place *above, struct hub_error *err);
+static enum hub_status walk_element(struct traversal *w, const struct place *above, struct hub_error *err);
 
 /* A group that is a struct to the reader: its members get paths of their own. */
 static bool is_struct(const struct element *e, const struct place *at)
@@ -214,7 +214,7 @@ static const char *group_trouble(const struct element *e, const struct place *at
     return NULL;
 }
 
-static enum hub_status walk_group(struct walk *w, const struct element *e, struct place *at,
+static enum hub_status walk_group(struct traversal *w, const struct element *e, struct place *at,
                                   struct hub_error *err)
 {
     struct place below = *at;
@@ -245,7 +245,7 @@ static enum hub_status walk_group(struct walk *w, const struct element *e, struc
     return HUB_OK;
 }
 
-static enum hub_status walk_element(struct walk *w, const struct place *above, struct hub_error *err)
+static enum hub_status walk_element(struct traversal *w, const struct place *above, struct hub_error *err)
 {
     const struct element *e = &w->elements[w->next++];
     struct place at = *above;
@@ -282,7 +282,7 @@ enum hub_status hub_parquet_read_schema(struct hub_thrift *t, const struct hub_t
     }
     if (hub_thrift_failed(t))
         return hub_fail(err, HUB_CORRUPT, "malformed schema");
-    struct walk w = {elements, count, 0, out};
+    struct traversal w = {elements, count, 0, out};
     HUB_TRY(walk_element(&w, &(struct place){.path = ""}, err));
     if (w.next != count)
         return hub_fail(err, HUB_CORRUPT, "%u schema elements are left over", count - w.next);

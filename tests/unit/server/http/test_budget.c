@@ -22,7 +22,7 @@ static void end(struct hub_budget_wait *wait, bool granted)
 static struct waiter waiter_of(uint32_t client, uint64_t bytes)
 {
     return (struct waiter){
-        .wait = {.item.client = client, .bytes = bytes, .until_ms = 5000, .gone = &here, .end = end}};
+        .wait = {.item.client = client, .bytes = bytes, .until_ms = 5000, .abandoned = &here, .end = end}};
 }
 
 Test(budget, what_is_not_there_is_wanted)
@@ -109,7 +109,7 @@ Test(budget, waits_end)
     struct hub_budget *budget = hub_budget_new(100);
     atomic_bool gone = false;
     struct waiter first = waiter_of(1, 90), leaving = waiter_of(2, 90), last = waiter_of(1, 10);
-    leaving.wait.gone = &gone;
+    leaving.wait.abandoned = &gone;
     last.wait.until_ms = 9000;
     cr_assert(hub_budget_try(budget, 3, 50));
     cr_assert(hub_budget_wait(budget, &first.wait));

@@ -47,7 +47,7 @@ Test(waits, end_once)
     struct hub_file_fetch *sources[4];
     hub_waits_init(&waits);
     for (int i = 0; i < 4; i++) {
-        w[i] = (struct waiter){.wait = {.until_ms = 1000 * (i + 1), .gone = &gone, .end = end}};
+        w[i] = (struct waiter){.wait = {.until_ms = 1000 * (i + 1), .abandoned = &gone, .end = end}};
         w[i].wait.fetch = begin();
         sources[i] = running;
         cr_assert(hub_waits_add(&waits, &w[i].wait));
@@ -74,7 +74,7 @@ Test(waits, there_may_be_nothing_to_wait_for)
 {
     struct hub_waits waits = {0};
     static atomic_bool gone;
-    struct waiter w = {.wait = {.until_ms = 1000, .gone = &gone, .end = end}};
+    struct waiter w = {.wait = {.until_ms = 1000, .abandoned = &gone, .end = end}};
     hub_waits_init(&waits);
     w.wait.fetch = begin();
     atomic_store(&gone, true);

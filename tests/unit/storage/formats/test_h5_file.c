@@ -76,7 +76,7 @@ Test(h5_file, flags_of_an_open_writer)
 }
 
 /* The superblock and the root's header behind it. */
-Test(h5_file, wrong_checksums_are_told)
+Test(h5_file, wrong_checksums_are_reported)
 {
     HUB_CLEANUP(image_dispose) struct image image = load("groups-dense-v0");
     for (size_t at = VERSION + 1; at < SUM + 4 + 40; at++) {

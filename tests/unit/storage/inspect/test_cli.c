@@ -123,7 +123,7 @@ Test(cli, samples_are_understood)
     cr_expect_not_null(strstr(out.data, "actions"));
 }
 
-Test(cli, a_broken_dataset_is_told)
+Test(cli, a_broken_dataset_is_reported)
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf out = HUB_BUF_INIT(1 * MIB);
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf whole = HUB_BUF_INIT(1 * MIB);

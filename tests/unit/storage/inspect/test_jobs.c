@@ -406,7 +406,7 @@ Test(jobs, many_threads_share_a_worker, .timeout = 60)
     fixture_stop(&f);
 }
 
-Test(jobs, a_missing_program_is_told)
+Test(jobs, a_missing_program_is_reported)
 {
     struct hub_inspector_options o = options();
     struct hub_inspector *inspector;

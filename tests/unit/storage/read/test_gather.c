@@ -484,7 +484,7 @@ Test(gather, split_columns_and_split_images)
 
 /* ---- what can go wrong with the file ---- */
 
-Test(gather, damaged_chunks_are_told)
+Test(gather, damaged_chunks_are_reported)
 {
     static const struct hub_variant v = {.kind = HUB_KIND_UINT, .item_size = 1};
     const struct hub_pipeline deflate = {2, 0, {{HUB_FILTER_DEFLATE, 0}, {HUB_FILTER_FLETCHER32, 0}}};
@@ -501,7 +501,7 @@ Test(gather, damaged_chunks_are_told)
     free(w.data);
 }
 
-Test(gather, a_file_cut_meanwhile_is_told)
+Test(gather, a_file_cut_meanwhile_is_reported)
 {
     static const struct hub_variant v = {.kind = HUB_KIND_UINT, .item_size = 8};
     struct rig rig;
@@ -519,7 +519,7 @@ Test(gather, a_file_cut_meanwhile_is_told)
     free(w.data);
 }
 
-Test(gather, a_file_that_is_not_open_is_told)
+Test(gather, a_file_that_is_not_open_is_reported)
 {
     static const struct hub_variant v = {.kind = HUB_KIND_UINT, .item_size = 8};
     struct rig rig;

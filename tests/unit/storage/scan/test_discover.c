@@ -245,7 +245,7 @@ Test(discover, odd_names_get_ids)
     scan_remove(root);
 }
 
-Test(discover, a_missing_root_is_told)
+Test(discover, a_missing_root_is_reported)
 {
     struct hub_roots where = {0};
     const struct hub_walk walk = {.roots = &where, .max_directories = HUB_MAX_DIRECTORIES};
@@ -400,7 +400,7 @@ Test(discover, there_are_ceilings)
     scan_remove(root);
 }
 
-Test(discover, what_may_not_be_read_is_told)
+Test(discover, what_may_not_be_read_is_reported)
 {
     static const char *const ids[] = {"lab/closed files 0 broken directory-not-entered", "lab/open files 1",
                                       "root-files files 1", "set-v0 minari-hdf5 1 directory-not-entered"};

@@ -323,7 +323,7 @@ Test(scanner, a_damaged_part_is_inspected_again)
     cr_expect_eq(inspected(), 1);
 }
 
-Test(scanner, a_link_that_leaves_is_told)
+Test(scanner, a_link_that_leaves_is_reported)
 {
     char *outside = scan_directory();
     scan_write(outside, "notes.txt", "x");
