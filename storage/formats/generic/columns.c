@@ -1,7 +1,7 @@
 /* Parquet files and Arrow IPC ones, files and streams: a field a column. */
 #include "storage/formats/generic/generic.h"
 #include "storage/formats/kit/array.h"
-#include "storage/formats/kit/table.h"
+#include "storage/formats/table/table.h"
 
 static bool is_parquet(const uint8_t *head, size_t size)
 {

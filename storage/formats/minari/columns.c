@@ -9,8 +9,8 @@
  * an episode length-mismatch, number-mismatch, attributes-too-big; of a field type-differs, repeated-column,
  * nulls, unreadable-in-episodes.
  */
-#include "storage/formats/kit/table.h"
 #include "storage/formats/minari/minari.h"
+#include "storage/formats/table/table.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* Files of columns: see table.h. */
-#include "storage/formats/kit/table.h"
+#include "storage/formats/table/table.h"
 
 static enum hub_status open_table(struct hub_table *t, struct hub_error *err)
 {

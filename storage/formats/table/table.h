@@ -2,8 +2,8 @@
  * One file of columns, Arrow IPC or Parquet by its first bytes: what its rows are and where they lie, the same
  * questions for both.
  */
-#ifndef HUB_FORMATS_KIT_TABLE_H
-#define HUB_FORMATS_KIT_TABLE_H
+#ifndef HUB_FORMATS_TABLE_H
+#define HUB_FORMATS_TABLE_H
 
 #include "storage/formats/arrow/arrow.h"
 #include "storage/formats/parquet/column.h"
