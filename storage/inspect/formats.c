@@ -28,12 +28,14 @@ void hub_format_table_free(struct hub_format_table *table)
     free(table);
 }
 
-/* One or two segments of which neither is empty but a last one. */
+/* One or two segments, none of them empty; a slash behind them is of a directory. */
 static bool pattern_valid(struct hub_view pattern)
 {
-    const char *slash = pattern.size ? memchr(pattern.data, '/', pattern.size) : NULL;
-    return pattern.size > 0 && pattern.data[0] != '/' && !memchr(pattern.data, 0, pattern.size) &&
-           (!slash || !memchr(slash + 1, '/', pattern.size - (size_t)(slash + 1 - pattern.data)));
+    const size_t size = pattern.size - hub_view_ends(pattern, "/");
+    const char *slash = size ? memchr(pattern.data, '/', size) : NULL;
+    const size_t rest = slash ? size - (size_t)(slash + 1 - pattern.data) : 1;
+    return size > 0 && pattern.data[0] != '/' && !memchr(pattern.data, 0, size) && rest > 0 &&
+           (!slash || !memchr(slash + 1, '/', rest));
 }
 
 static enum hub_status read_names(struct hub_cursor *c, char ***out, struct hub_error *err)
@@ -146,15 +148,17 @@ static bool matches(const char *pattern, size_t pattern_size, const char *name, 
 
 static bool pattern_wants(const char *pattern, const char *path, bool directory)
 {
-    const char *in_pattern = strchr(pattern, '/'), *in_path = strchr(path, '/');
-    const size_t size = strlen(path);
+    size_t size = strlen(pattern);
+    const bool of_directory = size && pattern[size - 1] == '/';
+    size -= of_directory;
+    const char *in_pattern = memchr(pattern, '/', size), *in_path = strchr(path, '/');
+    if (directory != of_directory || !in_pattern != !in_path)
+        return false;
     if (!in_pattern)
-        return !directory && !in_path && matches(pattern, strlen(pattern), path, size);
+        return matches(pattern, size, path, strlen(path));
     const size_t head = (size_t)(in_pattern - pattern);
-    if (!in_pattern[1])
-        return directory && !in_path && matches(pattern, head, path, size);
-    return !directory && in_path && matches(pattern, head, path, (size_t)(in_path - path)) &&
-           matches(in_pattern + 1, strlen(in_pattern + 1), in_path + 1, strlen(in_path + 1));
+    return matches(pattern, head, path, (size_t)(in_path - path)) &&
+           matches(in_pattern + 1, size - head - 1, in_path + 1, strlen(in_path + 1));
 }
 
 bool hub_format_table_wants(const struct hub_format_table *table, const struct hub_format_row *format,

@@ -74,9 +74,9 @@ struct hub_format {
     /** Must. What a listing has when it is worth asking about, NULL-terminated; '*' stands for any run of
      * bytes.
      * "*.tar": a file; "meta_data/": a directory; "data/main_data.hdf5": a file in a directory of the
-     * listing, which makes the entries of such directories part of the listing. A directory below a claimed
-     * one that has a name of the last kind is a dataset of its own. Announced to the hub, as are the next
-     * three. */
+     * listing, and "train/houses/" a directory in one, which makes the entries of such directories part of the
+     * listing. A directory below a claimed one that has a name of these last kinds is a dataset of its own.
+     * Announced to the hub, as are the next three. */
     const char *const *names;
     const char *loadable; /* rule that says which releases load it (hub_load_rule_find), or NULL: none */
     const char *ids;      /* grammar of its ids, or NULL: any path */

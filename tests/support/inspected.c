@@ -23,6 +23,15 @@ static void add(struct inspected *d, const char *path, uint64_t size, bool direc
         (struct hub_job_file){.path = strdup(path), .size = size, .directory = directory};
 }
 
+static bool looked_into(const char *name)
+{
+    static const char *const names[] = {"data", "meta", "train", "val", "test"};
+    bool found = false;
+    for (size_t i = 0; i < HUB_COUNT(names); i++)
+        found |= strcmp(name, names[i]) == 0;
+    return found;
+}
+
 /* Files below `below` ("" for all); directories too when `depth` is limited. */
 static void list(struct inspected *d, const char *below, int depth)
 {
@@ -39,8 +48,7 @@ static void list(struct inspected *d, const char *below, int depth)
             continue;
         if (S_ISREG(st.st_mode) || depth >= 0)
             add(d, path, S_ISREG(st.st_mode) ? (uint64_t)st.st_size : 0, S_ISDIR(st.st_mode));
-        const bool enter =
-            depth < 0 || (depth > 0 && (!strcmp(entry->d_name, "data") || !strcmp(entry->d_name, "meta")));
+        const bool enter = depth < 0 || (depth > 0 && looked_into(entry->d_name));
         if (S_ISDIR(st.st_mode) && enter)
             list(d, path, depth - 1);
     }

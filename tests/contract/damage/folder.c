@@ -28,7 +28,16 @@ static void add_file(struct folder *f, const char *path, uint64_t size, bool dir
     f->files[f->count++] = (struct hub_job_file){strdup(path), size, directory};
 }
 
-/* In a listing: the direct children, and those of "data" and "meta". Else all files. */
+static bool looked_into(const char *name)
+{
+    static const char *const names[] = {"data", "meta", "train", "val", "test"};
+    bool found = false;
+    for (size_t i = 0; i < HUB_COUNT(names); i++)
+        found |= strcmp(name, names[i]) == 0;
+    return found;
+}
+
+/* In a listing: the direct children, and those of folders that names look into. Else all files. */
 static void list(struct folder *f, const char *below, bool listing, unsigned depth)
 {
     char path[4096], name[2048];
@@ -42,7 +51,7 @@ static void list(struct folder *f, const char *below, bool listing, unsigned dep
         const bool directory = S_ISDIR(st.st_mode);
         if (S_ISREG(st.st_mode) || (directory && listing))
             add_file(f, name, directory ? 0 : (uint64_t)st.st_size, directory);
-        if (directory && (!listing || (depth == 0 && (!strcmp(name, "data") || !strcmp(name, "meta")))))
+        if (directory && (!listing || (depth == 0 && looked_into(name))))
             list(f, name, listing, depth + 1);
     }
     if (handle)
