@@ -32,6 +32,24 @@ static const struct hub_h5_leaf *find_column(const struct hub_h5_tree *tree, con
     return leaf && hub_variant_row_items(&leaf->dataset.variant) == 1 ? leaf : NULL;
 }
 
+bool hub_h5_bytes(const struct hub_h5_tree *tree, const struct hub_h5_leaf *leaf, struct hub_buf *out)
+{
+    const struct hub_h5_dataset *d = leaf ? &leaf->dataset : NULL;
+    if (!d || d->unreadable[0] || d->library || d->rank == HUB_NONE)
+        return false;
+    if (d->type.field == HUB_FIELD_TEXT && d->rows == 1)
+        return !hub_h5_read_text(tree->file, d, 0, out, NULL);
+    if (d->rank != 1 || d->variant.kind != HUB_KIND_UINT || d->variant.item_size != 1 || d->variant.rank ||
+        hub_h5_row_bytes(d) != 1 || d->rows > out->limit - out->size ||
+        hub_buf_reserve(out, (size_t)d->rows, NULL) ||
+        hub_h5_read(tree->file, d, 0, d->rows, out->data + out->size, NULL))
+        return false;
+    out->size += (size_t)d->rows;
+    while (out->size && out->data[out->size - 1] == '\0')
+        out->size--;
+    return true;
+}
+
 int8_t hub_h5_last_flag(const struct hub_h5_tree *tree, const char *path)
 {
     const struct hub_h5_leaf *leaf = find_column(tree, path);

@@ -34,6 +34,44 @@ int hub_h5_claim_file(struct hub_files *listing, struct hub_claim *claim, int co
     return 0;
 }
 
+enum { MAX_TRIED = 16 };
+
+/* The dataset at an address, or the first one that the group there links to. */
+static bool first_dataset(struct hub_h5 *file, uint64_t address, struct hub_h5_object *holder,
+                          struct hub_h5_dataset *out)
+{
+    HUB_CLEANUP(hub_h5_links_dispose) struct hub_h5_links links = {0};
+    if (hub_h5_object_load(file, address, holder, NULL))
+        return false;
+    if (holder->kind == HUB_H5_GROUP)
+        (void)!hub_h5_links_load(file, holder, &links, NULL);
+    for (uint32_t i = 0; i < links.count && i < MAX_TRIED && holder->kind != HUB_H5_DATASET; i++)
+        if (links.items[i].kind == HUB_H5_HARD &&
+            hub_h5_object_load(file, links.items[i].address, holder, NULL))
+            return false;
+    return holder->kind == HUB_H5_DATASET && hub_h5_dataset(file, holder, out, NULL) == HUB_OK;
+}
+
+bool hub_h5_episodes_sample(struct hub_h5 *file, const struct hub_h5_object *group, const char *prefix,
+                            const char *path, struct hub_h5_object *holder, struct hub_h5_dataset *out)
+{
+    HUB_CLEANUP(hub_h5_links_dispose) struct hub_h5_links links = {0};
+    int64_t number;
+    uint64_t address;
+    char whole[128];
+    (void)!hub_h5_links_load(file, group, &links, NULL);
+    for (uint32_t i = 0, tried = 0; i < links.count && tried < MAX_TRIED; i++) {
+        if (!hub_numbered(links.items[i].name, prefix, &number))
+            continue;
+        tried++;
+        snprintf(whole, sizeof whole, "%s%lld/%s", prefix, (long long)number, path);
+        if (!hub_h5_resolve(file, group->address, hub_view_of(whole), &address, NULL) &&
+            first_dataset(file, address, holder, out))
+            return true;
+    }
+    return false;
+}
+
 static enum hub_status add_entry(struct hub_h5_episodes *e, const struct hub_h5_entry *entry,
                                  struct hub_error *err)
 {

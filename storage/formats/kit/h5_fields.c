@@ -8,11 +8,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static enum hub_axis axis_of(const struct hub_h5_leaf *leaf, uint64_t steps)
+static enum hub_axis axis_of(const struct hub_h5_fields *fields, const struct hub_h5_leaf *leaf,
+                             uint64_t steps)
 {
     if (leaf->dataset.rank == HUB_NONE || leaf->dataset.rank == 0)
         return HUB_AXIS_NONE;
-    return leaf->rows == steps ? HUB_AXIS_STEP : leaf->rows == steps + 1 ? HUB_AXIS_STATE : HUB_AXIS_NONE;
+    const enum hub_axis by_rows = leaf->rows == steps       ? HUB_AXIS_STEP
+                                  : leaf->rows == steps + 1 ? HUB_AXIS_STATE
+                                                            : HUB_AXIS_NONE;
+    return fields->axis ? fields->axis(leaf, by_rows) : by_rows;
 }
 
 static enum hub_status find(struct hub_h5_fields *fields, struct hub_view path, struct hub_h5_field **out,
@@ -48,7 +52,7 @@ enum hub_status hub_h5_fields_vote(struct hub_h5_fields *fields, const struct hu
         struct hub_h5_field *field;
         HUB_TRY(find(fields, tree->leaves[i].path, &field, err));
         if (field)
-            field->votes[axis_of(&tree->leaves[i], steps)]++;
+            field->votes[axis_of(fields, &tree->leaves[i], steps)]++;
     }
     return HUB_OK;
 }
@@ -58,12 +62,14 @@ enum hub_status hub_h5_fields_vote(struct hub_h5_fields *fields, const struct hu
 static enum hub_axis elected(const struct hub_h5_field *field, enum hub_role role, enum hub_axis here)
 {
     const uint32_t step = field->votes[HUB_AXIS_STEP], state = field->votes[HUB_AXIS_STATE],
-                   none = field->votes[HUB_AXIS_NONE];
+                   none = field->votes[HUB_AXIS_NONE], shifted = field->votes[HUB_AXIS_SHIFTED];
     const bool extra = role == HUB_ROLE_OBSERVATION || role == HUB_ROLE_INFO;
-    if (step + state + none == 0)
+    if (step + state + none + shifted == 0)
         return here;
-    if (none > step && none > state)
+    if (none > step && none > state && none > shifted)
         return HUB_AXIS_NONE;
+    if (shifted > state && shifted >= step)
+        return HUB_AXIS_SHIFTED;
     return state > step || (state == step && extra) ? HUB_AXIS_STATE : HUB_AXIS_STEP;
 }
 
@@ -100,6 +106,9 @@ static enum hub_field_type type_of(const struct hub_h5_fields *fields, struct hu
 {
     const struct hub_h5_dataset *d = &leaf->dataset;
     const bool expected = fields->pictured(fields->user, leaf->path);
+    if (fields->padded && is_u8(&d->variant) && d->variant.rank == 1 && d->rank == 2 &&
+        fields->padded(leaf->path))
+        return HUB_FIELD_PADDED_JSON;
     const bool file_like = d->type.field == HUB_FIELD_BYTES ||
                            (is_u8(&d->variant) && d->variant.rank == 1 && d->rank == 2) ||
                            (d->variant.kind == HUB_KIND_FIXED && d->variant.rank == 0 && d->rank == 1);
@@ -127,16 +136,16 @@ static enum hub_status declare(struct hub_h5_fields *fields, struct hub_h5_tree 
     const enum hub_role role = fields->role ? fields->role(leaf->path) : hub_role_of(leaf->path);
     field->type = type_of(fields, tree->file, leaf);
     const bool shared = cuts->count > 1 && leaf->rows != cuts->rows; /* by episodes of other lengths */
-    field->axis = shared ? HUB_AXIS_NONE : elected(field, role, axis_of(leaf, cuts->rows));
+    field->axis = shared ? HUB_AXIS_NONE : elected(field, role, axis_of(fields, leaf, cuts->rows));
     const struct hub_field declared = {
         .path = leaf->path, .type = field->type, .role = role, .axis = field->axis};
     return hub_sink_field(tree->sink, &declared, &field->number, err);
 }
 
-static void note_odd(struct hub_h5_field *field, const struct hub_h5_tree *tree,
-                     const struct hub_h5_leaf *leaf, uint64_t steps)
+static void note_odd(const struct hub_h5_fields *fields, struct hub_h5_field *field,
+                     const struct hub_h5_tree *tree, const struct hub_h5_leaf *leaf, uint64_t steps)
 {
-    if (field->axis != HUB_AXIS_NONE && axis_of(leaf, steps) != field->axis)
+    if (field->axis != HUB_AXIS_NONE && axis_of(fields, leaf, steps) != field->axis)
         hub_tally_add(&field->odd, "%.*s has %llu rows for %llu steps", (int)HUB_MIN(tree->episode.size, 60),
                       tree->episode.data, (unsigned long long)leaf->rows, (unsigned long long)steps);
 }
@@ -188,7 +197,7 @@ static enum hub_status place(struct hub_h5_fields *fields, struct hub_h5_tree *t
         return HUB_OK;
     if (!field->readings.readable) /* what a field is, is what its first readable episode says */
         HUB_TRY(declare(fields, tree, field, leaf, cuts, err));
-    note_odd(field, tree, leaf, cuts->rows);
+    note_odd(fields, field, tree, leaf, cuts->rows);
     if (leaf->dataset.unreadable[0])
         return refuse(tree, field, cuts, leaf->dataset.unreadable, err);
     const enum hub_field_type type =

@@ -80,6 +80,9 @@ bool hub_h5_each(const struct hub_h5_tree *tree, const char *path, void (*take)(
 /** The sum, row by row in the order Python's sum takes them; false when it is not finite, or no such column.
  */
 bool hub_h5_sum(const struct hub_h5_tree *tree, const char *path, double *out);
+/** All of a short dataset as bytes, appended: a text, or rows of uint8 up to the zeros behind them. False: it is
+ * none of these, or longer than `out` may be. */
+bool hub_h5_bytes(const struct hub_h5_tree *tree, const struct hub_h5_leaf *leaf, struct hub_buf *out);
 /** Is the last number true? 1, 0, or -1 for unknown. */
 int8_t hub_h5_last_flag(const struct hub_h5_tree *tree, const char *path);
 
@@ -133,6 +136,9 @@ struct hub_h5_fields {
     bool (*pictured)(const void *user,
                      struct hub_view path);      /* does the dataset say that these are pictures? */
     enum hub_role (*role)(struct hub_view path); /* NULL: hub_role_of */
+    /* NULL: the number of rows says it. Where the format knows better than that. */
+    enum hub_axis (*axis)(const struct hub_h5_leaf *leaf, enum hub_axis by_rows);
+    bool (*padded)(struct hub_view path); /* NULL: none. Are rows of bytes JSON, padded with zeros? */
     const void *user;
     struct hub_h5_field *items;
     uint32_t count, capacity, last; /* last: the field found last; the next is likely asked for next */
@@ -191,6 +197,10 @@ struct hub_h5_episodes {
     struct hub_h5_fields fields;
 };
 
+/** The first dataset at `path`, or right below it, of the groups that `prefix` and a number name: of 16 that are
+ * tried. `holder` keeps what `out` borrows. False: none has one. */
+bool hub_h5_episodes_sample(struct hub_h5 *file, const struct hub_h5_object *group, const char *prefix,
+                            const char *path, struct hub_h5_object *holder, struct hub_h5_dataset *out);
 /** List the episodes that the links of a group name, in `index`, which may be another file than they are
  * in. */
 HUB_MUST_USE enum hub_status hub_h5_episodes_list(struct hub_h5_episodes *e, struct hub_h5 *index,

@@ -1,7 +1,6 @@
 /* What all drivers share: see kit.h. */
 #include "storage/formats/kit/kit.h"
 
-#include "storage/base/json.h"
 #include "storage/base/number.h"
 
 #include <stdio.h>
@@ -95,6 +94,34 @@ enum hub_status hub_report_unusable(struct hub_files *files, uint32_t number, st
         return hub_pass(st, &why, err);
     HUB_TRY(hub_sink_problem(sink, why.problem, path, err, "%s", why.detail));
     return hub_sink_problem(sink, "not-loadable", path, err, "%s", consequence);
+}
+
+#define MAX_JSON (16 * MIB)
+
+enum hub_status hub_json_of_python(struct hub_view text, struct hub_buf *strict, json_t **out,
+                                   struct hub_error *err)
+{
+    strict->size = 0;
+    HUB_TRY(hub_json_strict(text, strict, err));
+    return hub_json_parse(hub_buf_view(strict), strict->limit, out, err);
+}
+
+enum hub_status hub_json_file(struct hub_files *files, const char *path, struct hub_buf *strict, json_t **out,
+                              struct hub_error *err)
+{
+    HUB_CLEANUP(hub_buf_dispose)
+    struct hub_buf text = HUB_BUF_INIT(MAX_JSON), own = HUB_BUF_INIT(2 * MAX_JSON);
+    const uint32_t number = hub_files_find(files, path);
+    if (number == HUB_NONE)
+        return hub_fail(err, HUB_NOT_FOUND, "there is no %s", path);
+    HUB_TRY(hub_files_load(files, number, &text, err));
+    const enum hub_status st = hub_json_of_python(hub_buf_view(&text), strict ? strict : &own, out, err);
+    if (st == HUB_CORRUPT) {
+        char why[200];
+        snprintf(why, sizeof why, "%.199s", err ? err->detail : "");
+        return hub_fail(err, st, "%s: %s", path, text.size ? why : "the file is empty");
+    }
+    return st;
 }
 
 enum hub_status hub_json_text_of(struct hub_view json, const char *key, bool first, struct hub_buf *out,

@@ -58,6 +58,14 @@ HUB_MUST_USE enum hub_status hub_report_unusable(struct hub_files *files, uint32
                                                  struct hub_sink *sink, const char *consequence, bool *usable,
                                                  struct hub_error *err);
 
+/** One value of JSON as Python wrote it, parsed; `strict` holds its text then, and its limit is the most it may
+ * take. json_decref the result. */
+HUB_MUST_USE enum hub_status hub_json_of_python(struct hub_view text, struct hub_buf *strict, json_t **out,
+                                                struct hub_error *err);
+/** The same of a file of at most 16 MiB, HUB_NOT_FOUND when it is not there. `strict` may be NULL. */
+HUB_MUST_USE enum hub_status hub_json_file(struct hub_files *files, const char *path, struct hub_buf *strict,
+                                           json_t **out, struct hub_error *err);
+
 /** The text under a key of a JSON object, or of the value itself (`key` NULL); of a list of texts its first,
  * or all of them joined. Appended; nothing where there is none. */
 HUB_MUST_USE enum hub_status hub_json_text_of(struct hub_view json, const char *key, bool first,

@@ -186,7 +186,7 @@ static enum hub_status send_statistics(struct plan *p, struct hub_error *err)
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf text = HUB_BUF_INIT((size_t)HUB_MAX_TEXT);
     HUB_CLEANUP(hub_json_decrefp) json_t *stats = NULL;
     struct hub_error why = {0};
-    const enum hub_status st = hub_lerobot_json(p->files, LEROBOT_STATS, &text, &stats, &why);
+    const enum hub_status st = hub_json_file(p->files, LEROBOT_STATS, &text, &stats, &why);
     if (st == HUB_NOT_FOUND)
         return HUB_OK;
     if (st || !json_is_object(stats))
@@ -338,14 +338,14 @@ static enum hub_status plan(struct hub_files *files, struct hub_sink *sink, stru
     HUB_CLEANUP(hub_json_decrefp) json_t *info = NULL;
     if (hub_files_find(files, LEROBOT_INFO) == HUB_NONE) {
         HUB_CLEANUP(hub_json_decrefp) json_t *old = NULL;
-        if (!hub_lerobot_json(files, "meta_data/info.json", NULL, &old, NULL) && hub_lerobot_version(old))
+        if (!hub_json_file(files, "meta_data/info.json", NULL, &old, NULL) && hub_lerobot_version(old))
             return hub_fail(err, HUB_UNSUPPORTED, "LeRobot v%.20s: only v2.0 and v2.1 are supported",
                             hub_lerobot_version(old));
         return hub_fail(err, has_company(files) ? HUB_CORRUPT : HUB_NOT_ACCEPTABLE,
                         LEROBOT_INFO " is missing");
     }
     HUB_TRY(hub_files_usable(files, hub_files_find(files, LEROBOT_INFO), err));
-    HUB_TRY(hub_lerobot_json(files, LEROBOT_INFO, &text, &info, err));
+    HUB_TRY(hub_json_file(files, LEROBOT_INFO, &text, &info, err));
     if (!json_is_object(info))
         return hub_fail(err, HUB_CORRUPT, LEROBOT_INFO " is not an object");
     struct plan p = {.files = files, .sink = sink, .info = info};

@@ -3,7 +3,6 @@
 #ifndef HUB_FORMATS_LEROBOT_H
 #define HUB_FORMATS_LEROBOT_H
 
-#include "storage/base/json.h"
 #include "storage/formats/kit/kit.h"
 #include "storage/formats/parquet/column.h"
 
@@ -15,11 +14,6 @@
 enum { LEROBOT_RUN = 1000 }; /* episodes of a part */
 
 /* ---- meta.c ---- */
-
-/** A JSON file of at most `limit` bytes as Python wrote it; HUB_NOT_FOUND when it is not there. `strict` may
- * be NULL. */
-HUB_MUST_USE enum hub_status hub_lerobot_json(struct hub_files *files, const char *path,
-                                              struct hub_buf *strict, json_t **out, struct hub_error *err);
 
 /** Called for every line that is an object; returns a status other than HUB_OK to stop. */
 typedef enum hub_status hub_lerobot_line(void *user, json_t *object, uint32_t number, struct hub_error *err);

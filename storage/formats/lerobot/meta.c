@@ -6,35 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define MAX_INFO (16 * MIB)
 #define MAX_LINE (16 * MIB)
 #define READ_AHEAD (256 * KIB)
-
-static enum hub_status parse(struct hub_view text, struct hub_buf *strict, json_t **out,
-                             struct hub_error *err)
-{
-    strict->size = 0;
-    HUB_TRY(hub_json_strict(text, strict, err));
-    return hub_json_parse(hub_buf_view(strict), strict->limit, out, err);
-}
-
-enum hub_status hub_lerobot_json(struct hub_files *files, const char *path, struct hub_buf *strict,
-                                 json_t **out, struct hub_error *err)
-{
-    HUB_CLEANUP(hub_buf_dispose)
-    struct hub_buf text = HUB_BUF_INIT(MAX_INFO), own = HUB_BUF_INIT(2 * MAX_INFO);
-    const uint32_t number = hub_files_find(files, path);
-    if (number == HUB_NONE)
-        return hub_fail(err, HUB_NOT_FOUND, "there is no %s", path);
-    HUB_TRY(hub_files_load(files, number, &text, err));
-    const enum hub_status st = parse(hub_buf_view(&text), strict ? strict : &own, out, err);
-    if (st == HUB_CORRUPT) {
-        char why[200];
-        snprintf(why, sizeof why, "%.199s", err ? err->detail : "");
-        return hub_fail(err, st, "%s: %s", path, text.size ? why : "the file is empty");
-    }
-    return st;
-}
 
 /* ---- lines ---- */
 
@@ -77,7 +50,7 @@ static enum hub_status take_line(struct reader *r, struct hub_view line, bool wh
         line.size--;
     if (line.size == 0 || outside(r, line))
         return HUB_OK;
-    const enum hub_status st = parse(line, r->strict, &object, &why);
+    const enum hub_status st = hub_json_of_python(line, r->strict, &object, &why);
     if (st == HUB_NO_MEMORY)
         return hub_fail(err, st, "%s", why.detail);
     if ((st || !json_is_object(object)) && !r->sink)

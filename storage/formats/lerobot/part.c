@@ -91,7 +91,7 @@ static void list_dispose(struct said_list *list)
 static enum hub_status load_metadata(struct part *p, int64_t first, int64_t last, struct hub_error *err)
 {
     struct range episodes = {&p->episodes, first, last}, stats = {&p->stats, first, last};
-    HUB_TRY(hub_lerobot_json(p->files, LEROBOT_INFO, NULL, &p->info, err));
+    HUB_TRY(hub_json_file(p->files, LEROBOT_INFO, NULL, &p->info, err));
     p->tasks = json_object();
     HUB_TRY(hub_allocated(p->tasks, err));
     HUB_TRY(hub_lerobot_lines(p->files, NULL, LEROBOT_TASKS, 0, INT64_MAX, keep_task, p->tasks, err));
