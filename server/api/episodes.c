@@ -84,6 +84,7 @@ static enum hub_status read_query(const struct hub_request *request, const struc
     HUB_TRY(hub_request_sort(request, names, &which, &query->descending, err));
     query->sort = sorts[which];
     query->split = hub_request_query(request, "split").data;
+    query->name = hub_request_query(request, "name").data;
     query->limit = page->limit;
     query->has_after = page->goes_on;
     if (!page->goes_on)
@@ -118,7 +119,8 @@ static enum hub_status write_page(struct hub_request *request, const struct hub_
 enum hub_status hub_episodes_list(struct hub_request *request, struct hub_response *response,
                                   struct hub_error *err)
 {
-    static const char *const parameters[] = {"sort", "split", "limit", "cursor", "for", "revision", NULL};
+    static const char *const parameters[] = {"sort",   "split", "name",     "limit",
+                                             "cursor", "for",   "revision", NULL};
     HUB_CLEANUP(hub_target_dispose) struct hub_target target = {0};
     struct hub_episode_query query = {0};
     struct hub_page_query page;
@@ -196,7 +198,8 @@ static enum hub_status write_fields(struct hub_json *json, const struct hub_stat
 /* What is about rows asks for their fields too. */
 static enum hub_status check_of_rows(const struct hub_request *request, struct hub_error *err)
 {
-    static const char *const of_rows[] = {"start", "stop", "step", "final", "format", "nonfinite"};
+    static const char *const of_rows[] = {"start",    "stop",   "step",     "final",
+                                          "sentinel", "format", "nonfinite"};
     for (size_t i = 0; i < HUB_COUNT(of_rows); i++)
         if (hub_request_query(request, of_rows[i]).data)
             return hub_request_wrong(request, of_rows[i], err,

@@ -319,12 +319,17 @@ static enum hub_status answer_encoded(struct hub_request *request, struct field_
 /* ---- what is asked for ---- */
 
 /* Several fields are cut by steps as soon as steps are spoken of; otherwise each comes whole. */
-static enum hub_status read_steps(const struct hub_request *request, struct hub_row_range *range,
-                                  struct hub_error *err)
+static enum hub_status read_steps(const struct hub_request *request, bool several,
+                                  struct hub_row_range *range, struct hub_error *err)
 {
+    const struct hub_view sentinel = hub_request_query(request, "sentinel");
+    range->drop_sentinel = hub_view_is(sentinel, "drop");
+    if (sentinel.data && !range->drop_sentinel && !hub_view_is(sentinel, "keep"))
+        return hub_request_wrong(request, "sentinel", err, "keep or drop");
     range->by_steps =
-        range->has_start || range->has_stop || range->has_step || hub_request_query(request, "final").data;
-    return hub_request_flag(request, "final", &range->final_row, err);
+        range->drop_sentinel || (several && (range->has_start || range->has_stop || range->has_step ||
+                                             sentinel.data || hub_request_query(request, "final").data));
+    return several ? hub_request_flag(request, "final", &range->final_row, err) : HUB_OK;
 }
 
 /* Field numbers of what the path or ?fields= name, each once. */
@@ -355,18 +360,18 @@ static enum hub_status named_fields(struct hub_request *request, struct field_re
 static enum hub_status choose(struct hub_request *request, struct hub_response *response,
                               struct field_request *fr, struct hub_error *err)
 {
-    static const char *const of_field[] = {"start",     "stop",     "step", "row", "format",
-                                           "nonfinite", "revision", "for",  NULL};
-    static const char *const of_several[] = {"fields...", "start",     "stop",     "step", "final",
-                                             "format",    "nonfinite", "revision", "for",  NULL};
+    static const char *const of_field[] = {"start",  "stop",      "step",     "row", "sentinel",
+                                           "format", "nonfinite", "revision", "for", NULL};
+    static const char *const of_several[] = {"fields...", "start",    "stop",   "step",
+                                             "final",     "sentinel", "format", "nonfinite",
+                                             "revision",  "for",      NULL};
     const struct hub_dataset_episode *episode;
     uint32_t fields[HUB_MAX_SELECTED], count = 0;
     fr->encoding.read = read_encoded;
     fr->encoding.reserve = reserve;
     HUB_TRY(hub_negotiate(request, &fr->encoding, err));
     HUB_TRY(read_range(request, &fr->range, &fr->encoding.nonfinite, err));
-    if (fr->several)
-        HUB_TRY(read_steps(request, &fr->range, err));
+    HUB_TRY(read_steps(request, fr->several, &fr->range, err));
     HUB_TRY(hub_resolve(request, response, fr->several ? of_several : of_field, HUB_TO_DATASET | HUB_TO_READY,
                         &fr->target, err));
     fr->dataset = fr->target.state.dataset;

@@ -81,6 +81,15 @@ static enum hub_status open_side(struct hub_request *request, const struct hub_s
     return hub_resolve_changed(s->app, s->dataset->summary, err);
 }
 
+/* A last action that only says that the policy is done is no step to learn from. */
+static uint64_t steps_of(const struct hub_selection *s, const struct hub_row_range *range)
+{
+    bool shifted = false;
+    for (uint32_t i = 0; range->drop_sentinel && i < s->dataset->field_count; i++)
+        shifted |= s->dataset->fields[i].axis == HUB_AXIS_SHIFTED;
+    return s->episode->steps - (shifted && s->episode->steps);
+}
+
 static enum hub_status select_field(struct hub_request *request, struct hub_selection *s, uint32_t field,
                                     const struct hub_row_range *range, struct hub_error *err)
 {
@@ -98,7 +107,7 @@ static enum hub_status select_field(struct hub_request *request, struct hub_sele
     plan->array = &layout->arrays[window->array];
     const bool scalar = plan->array->flags & HUB_ARRAY_SCALAR;
     HUB_TRY(scalar ? whole_value(range, &selected->slice, err)
-                   : cut(range, f->axis, s->episode->steps, window->count, &selected->slice, err));
+                   : cut(range, f->axis, steps_of(s, range), window->count, &selected->slice, err));
     selected->bare = range->has_row || scalar;
     plan->variant = &layout->variants[plan->array->variant];
     plan->slice = selected->slice;

@@ -34,8 +34,10 @@ struct hub_selection {
 struct hub_row_range {
     bool has_start, has_stop, has_step, has_row;
     int64_t start, stop, step, row;
-    bool by_steps;   /* aligned: cut in steps, then mapped to each field's axis */
-    bool final_row;  /* with by_steps: `state` fields get the row after the last step too */
+    bool by_steps;  /* aligned: cut in steps, then mapped to each field's axis */
+    bool final_row; /* with by_steps: `state` fields get the row after the last step too */
+    /* with by_steps: without the last step where actions end with a sentinel, as those of `shifted` rows do */
+    bool drop_sentinel;
     bool of_several; /* a slice is not of those that are single values */
 };
 

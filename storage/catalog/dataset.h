@@ -134,8 +134,8 @@ enum hub_episode_sort {
 struct hub_episode_query {
     enum hub_episode_sort sort;
     bool descending;
-    const char *split; /* NULL: all */
-    uint32_t limit;    /* 1..1000 */
+    const char *split, *name; /* only those of it; NULL: all */
+    uint32_t limit;           /* 1..1000 */
     /* keyset: rows strictly after this key (ties by number); has_after false: from the start. Episodes
      * without the key come last in both directions. */
     bool has_after,

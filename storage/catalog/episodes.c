@@ -297,6 +297,18 @@ static enum hub_status check_split(struct page *page, const struct hub_dataset_e
     return HUB_OK;
 }
 
+/* A name is asked for now and then: its own rows are read for it. */
+static enum hub_status check_name(struct page *page, const struct hub_dataset_episode *e, bool *in,
+                                  struct hub_error *err)
+{
+    struct hub_found_episode row;
+    uint32_t place;
+    HUB_TRY(find(&page->rows, e, &place, err));
+    hub_columns_row(&page->rows.at->columns, place, &row);
+    *in = row.name && strcmp(row.name, page->query->name) == 0;
+    return HUB_OK;
+}
+
 static enum hub_status key_of(struct page *page, const struct hub_dataset_episode *e, struct hub_key *key,
                               struct hub_error *err)
 {
@@ -310,7 +322,9 @@ static enum hub_status look_at(struct page *page, const struct hub_dataset_episo
 {
     struct item item = {.episode = e, .descending = page->query->descending};
     bool in = true;
-    if (page->query->split)
+    if (page->query->name)
+        HUB_TRY(check_name(page, e, &in, err));
+    if (in && page->query->split)
         HUB_TRY(check_split(page, e, &in, err));
     if (!in)
         return HUB_OK;
@@ -332,7 +346,7 @@ static enum hub_status look_at_all(struct page *page, struct hub_error *err)
     const struct hub_dataset *dataset = page->rows.state->dataset;
     const struct hub_episode_query *q = page->query;
     uint32_t from = 0, to = dataset->episode_count;
-    const bool plain = q->sort == HUB_BY_NUMBER && !q->split;
+    const bool plain = q->sort == HUB_BY_NUMBER && !q->split && !q->name;
     if (plain && q->has_after && q->descending)
         to = place_of(dataset, q->after_number);
     else if (plain && q->has_after)

@@ -73,7 +73,7 @@ enum hub_axis {
     HUB_AXIS_NONE = 0, /* not along the steps */
     HUB_AXIS_STEP,     /* row i belongs to step i */
     HUB_AXIS_STATE,    /* one extra row: row i precedes action i */
-    HUB_AXIS_SHIFTED,  /* row i follows action i-1 */
+    HUB_AXIS_SHIFTED,  /* row i is of the action that led to state i: row i+1 of step i, row 0 of none */
     HUB_AXIS_COUNT
 };
 
