@@ -7,9 +7,11 @@ extern const struct hub_format hub_format_datasets;
 extern const struct hub_format hub_format_generic;
 extern const struct hub_format hub_format_il;
 extern const struct hub_format hub_format_lerobot;
+extern const struct hub_format hub_format_maniskill;
 extern const struct hub_format hub_format_minari_arrow;
 extern const struct hub_format hub_format_minari_hdf5;
 extern const struct hub_format hub_format_minari_parquet;
+extern const struct hub_format hub_format_molmospaces;
 extern const struct hub_format hub_format_robomimic;
 extern const struct hub_format hub_format_webdataset;
 
@@ -23,6 +25,8 @@ const struct hub_format *const hub_formats[] = {
     &hub_format_robomimic,
     &hub_format_d4rl,
     &hub_format_aloha,
+    &hub_format_maniskill,
+    &hub_format_molmospaces,
     &hub_format_webdataset,
     &hub_format_il,
     &hub_format_generic,

@@ -38,6 +38,11 @@ static const struct kind {
     {"datasets",
      {"data-00000-of-00001.arrow", "dataset_dict.json", "dataset_info.json", "state.json",
       "train/data-00000-of-00001.arrow", "train/state.json"}},
+    {"molmospaces",
+     {"house_1/episode_00000000_wrist_camera_batch_1_of_1.mp4", "house_1/trajectories_batch_1_of_1.h5",
+      "train/aggregated_stats.json", "train/house_7/trajectories_batch_1_of_1.h5",
+      "train/valid_trajectory_index.json", "z"}},
+    {"maniskill", {"trajectory.h5", "trajectory.json", "u.h5", "v.h5", "w", "z"}},
 };
 
 struct run {

@@ -72,6 +72,10 @@ write("driver", "il", pack(6, [(0, read("il", "demos", "atari", "stored.npz")), 
 write("driver", "robomimic", pack(3, [(0, read("robomimic", "hopper", "medium.h5"))]))
 write("driver", "aloha", pack(9, [(1, read("aloha", "beside", "episode_0.hdf5")), (2, read("aloha", "twin", "data", "episode0.hdf5")),
                                   (4, read("aloha", "twin", "instructions", "episode0.json"))]))
+write("driver", "molmospaces", pack(11, [(2, read("molmospaces", "odd", "train", "aggregated_stats.json")),
+                                        (3, read("molmospaces", "pick", "val", "house_1", "trajectories_batch_1_of_1.h5")),
+                                        (4, read("molmospaces", "odd", "train", "valid_trajectory_index.json"))]))
+write("driver", "maniskill", pack(12, [(0, read("maniskill", "odd", "trajectory.h5")), (1, read("maniskill", "odd", "trajectory.json"))]))
 write("driver", "d4rl", pack(5, [(0, read("d4rl", "hopper_medium-v0.hdf5"))]))
 
 

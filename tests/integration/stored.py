@@ -24,6 +24,7 @@ codecs.register_error("each", lambda e: ("\ufffd", e.start + 1))  # U+FFFD for e
 
 def stored_episodes(folder, document):
     readers = {"minari-hdf5": minari, "minari-arrow": minari_columns, "minari-parquet": minari_columns, "datasets": saved_datasets, "lerobot": lerobot, "webdataset": webdataset, "robomimic": robomimic, "d4rl": d4rl, "aloha": aloha,
+               "molmospaces": molmospaces, "maniskill": maniskill,
                "il-native": il_native, "generic": generic}
     reader = readers[document["format"]]
     yield from reader(folder, document)
@@ -332,6 +333,39 @@ def aloha(folder, document):
             elif name.startswith("observations/images/") and value.ndim == 2:
                 values[name] = [r.tobytes().rstrip(b"\0") for r in value]
         yield int(re.search(r"(\d+)\.h", path)[1]), values
+
+
+# ---- MolmoSpaces and ManiSkill: HDF5 ----
+
+
+def group_values(group):
+    values = {}
+    group.visititems(lambda path, item: values.update({path: h5_value(item)}) if isinstance(item, h5py.Dataset) else None)
+    return values
+
+
+def trajectories(path):
+    with h5py.File(path, "r") as f:
+        for name in sorted((n for n in f if n.startswith("traj_")), key=lambda n: int(n[5:])):
+            yield int(name[5:]), group_values(f[name])
+
+
+def molmospaces(folder, document):
+    """Files by split, house and batch; episodes are numbered through all of them."""
+    numbers = lambda path: [int(n) for n in re.findall(r"(?:house|batch)_(\d+)", path)]
+    paths = [os.path.relpath(p, folder) for p in glob.glob(os.path.join(glob.escape(folder), "**", "traj*.h5"), recursive=True)]
+    number = 0
+    for path in sorted(paths, key=lambda p: (p.split("house_")[0] if "house_" in p else "", numbers(p), p)):
+        if not h5py.is_hdf5(os.path.join(folder, path)):
+            continue
+        for _, values in trajectories(os.path.join(folder, path)):
+            yield number, values
+            number += 1
+
+
+def maniskill(folder, document):
+    """`folder`: the file without its ending."""
+    yield from trajectories(folder + ".h5")
 
 
 # ---- pickles of il-representations' benchmarks ----

@@ -1,0 +1,25 @@
+/* Shared by the files of the MolmoSpaces driver: what the path of a file says. */
+#ifndef HUB_FORMATS_MOLMOSPACES_H
+#define HUB_FORMATS_MOLMOSPACES_H
+
+#include "storage/formats/kit/h5_kit.h"
+
+#include <stdio.h>
+
+#define MOLMO_PREFIX "traj_"
+#define MOLMO_INDEX "valid_trajectory_index.json"
+enum { MOLMO_HINT_BYTES = 4000 }; /* what the index says of a part's file */
+
+struct molmo_place {
+    struct hub_view split;  /* "train", or empty */
+    struct hub_view folder; /* with its slash, or empty */
+    int64_t house, batch;   /* -1: not said */
+};
+
+/** False: not a file of trajectories. Views borrow from `path`. */
+bool molmo_place_of(struct hub_view path, struct molmo_place *out);
+
+HUB_MUST_USE enum hub_status molmo_inspect(struct hub_files *files, const struct hub_part *part,
+                                           struct hub_sink *sink, struct hub_error *err);
+
+#endif

@@ -1,0 +1,394 @@
+/* A file of MolmoSpaces' trajectories: each an episode, its rows of JSON looked through, its videos found. */
+#include "storage/formats/molmospaces/molmospaces.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum { MIN_ROWS = 3, MAX_NAME = 512, SLAB_BYTES = 512 * 1024, MAX_MASK = 1024 * 1024 };
+#define MAX_SCENE (4 * MIB)
+
+struct molmo {
+    struct hub_files *files;
+    struct hub_view path; /* of the file */
+    struct molmo_place place;
+    struct hub_h5_object root;
+    struct hub_h5_episodes episodes;
+    uint8_t *mask; /* valid_traj_mask, an element a trajectory */
+    uint64_t masked;
+    json_t *listed; /* of the index: rows by trajectory; NULL: there is none */
+    uint64_t rows;  /* of the trajectory */
+    double fps;     /* of its cameras, 0: not known */
+    struct hub_buf name, attributes, split, task, scratch;
+    struct hub_tally cut, bad, short_ones, videos, listing;
+};
+
+static void dispose(struct molmo *m)
+{
+    struct hub_h5 *file = m->episodes.tree.file;
+    hub_h5_episodes_dispose(&m->episodes);
+    hub_h5_object_dispose(&m->root);
+    hub_buf_dispose(&m->name);
+    hub_buf_dispose(&m->attributes);
+    hub_buf_dispose(&m->split);
+    hub_buf_dispose(&m->task);
+    hub_buf_dispose(&m->scratch);
+    json_decref(m->listed);
+    free(m->mask);
+    hub_h5_close(file);
+}
+
+/* ---- what rows are ---- */
+
+/* Names of videos, and segmentations. */
+static bool of_camera(struct hub_view path)
+{
+    return hub_view_starts(path, "obs/sensor_data/");
+}
+
+static bool pictured(const void *user, struct hub_view path)
+{
+    (void)user;
+    return of_camera(path);
+}
+
+static bool padded(struct hub_view path)
+{
+    return !of_camera(path);
+}
+
+static bool is_name(const struct hub_h5_leaf *leaf)
+{
+    return of_camera(leaf->path) && leaf->dataset.rank <= 1;
+}
+
+/* What an action led to stands in the row of the state behind it. */
+static enum hub_axis axis(const struct hub_h5_leaf *leaf, enum hub_axis by_rows)
+{
+    static const char *const follow[] = {"rewards", "success", "fail", "terminated", "truncated"};
+    bool follows = hub_view_starts(leaf->path, "actions/");
+    if (by_rows != HUB_AXIS_STATE || is_name(leaf))
+        return is_name(leaf) ? HUB_AXIS_NONE : by_rows;
+    for (size_t i = 0; i < HUB_COUNT(follow); i++)
+        follows |= hub_view_is(leaf->path, follow[i]);
+    return follows ? HUB_AXIS_SHIFTED : HUB_AXIS_STATE;
+}
+
+/* ---- rows of JSON ---- */
+
+static void check_row(struct molmo *m, const struct hub_h5_tree *tree, const struct hub_h5_leaf *leaf,
+                      uint64_t row, const char *text, size_t size)
+{
+    const bool full = text[size - 1] != '\0';
+    while (size && text[size - 1] == '\0')
+        size--;
+    m->scratch.size = 0;
+    if (size && hub_json_strict((struct hub_view){text, size}, &m->scratch, NULL))
+        hub_tally_add(full ? &m->cut : &m->bad, "%.*s/%.*s, row %llu", (int)tree->episode.size,
+                      tree->episode.data, (int)HUB_MIN(leaf->path.size, 100), leaf->path.data,
+                      (unsigned long long)row);
+}
+
+static enum hub_status check_rows(struct molmo *m, const struct hub_h5_tree *tree,
+                                  const struct hub_h5_leaf *leaf, struct hub_error *err)
+{
+    const struct hub_h5_dataset *d = &leaf->dataset;
+    const uint64_t size = d->unreadable[0] || d->library ? 0 : hub_h5_row_bytes(d);
+    if (size == 0 || size > SLAB_BYTES || size != d->variant.dims[0])
+        return HUB_OK;
+    const uint64_t most = SLAB_BYTES / size;
+    HUB_CLEANUP(hub_freep) char *slab = malloc(SLAB_BYTES);
+    HUB_TRY(hub_allocated(slab, err));
+    for (uint64_t first = 0; first < d->rows; first += most) {
+        const uint64_t count = HUB_MIN(most, d->rows - first);
+        if (hub_h5_read(tree->file, d, first, count, slab, NULL))
+            return HUB_OK; /* the field says so */
+        for (uint64_t i = 0; i < count; i++)
+            check_row(m, tree, leaf, first + i, slab + i * size, (size_t)size);
+    }
+    return HUB_OK;
+}
+
+/* ---- videos ---- */
+
+static enum hub_status add_video(struct molmo *m, struct hub_h5_tree *tree, uint32_t index,
+                                 struct hub_view camera, struct hub_view name, bool stated,
+                                 struct hub_error *err)
+{
+    char path[HUB_MAX_PATH];
+    const struct hub_view folder = m->place.folder;
+    snprintf(path, sizeof path, "%.*s%.*s", (int)folder.size, folder.data, (int)name.size, name.data);
+    const uint32_t file = hub_files_find(m->files, path);
+    if (file != HUB_NONE)
+        return hub_sink_media(
+            tree->sink, &(struct hub_media){.episode = index, .camera = camera, .file = file, .fps = m->fps},
+            err);
+    if (stated)
+        hub_tally_add(&m->videos, "%.*s", (int)name.size, name.data);
+    return HUB_OK;
+}
+
+/* Files that were not repaired do not name their videos: they are called after the cameras. */
+static enum hub_status guess_videos(struct molmo *m, struct hub_h5_tree *tree, uint32_t index,
+                                    struct hub_view camera, struct hub_error *err)
+{
+    static const char *const kinds[] = {"", "_depth"};
+    const char *batch = memmem(m->path.data, m->path.size, "_batch_", 7);
+    char label[MAX_NAME], name[MAX_NAME + 128];
+    if (!batch || camera.size + 10 > sizeof label)
+        return HUB_OK;
+    for (size_t i = 0; i < HUB_COUNT(kinds); i++) {
+        snprintf(label, sizeof label, "%.*s%s", (int)camera.size, camera.data, kinds[i]);
+        snprintf(name, sizeof name, "episode_%08lld_%s%.*s.mp4",
+                 strtoll(tree->episode.data + strlen(MOLMO_PREFIX), NULL, 10), label,
+                 (int)HUB_MIN(m->path.data + m->path.size - 3 - batch, 100), batch);
+        HUB_TRY(add_video(m, tree, index, hub_view_of(label), hub_view_of(name), false, err));
+    }
+    return HUB_OK;
+}
+
+static enum hub_status find_videos(struct molmo *m, struct hub_h5_tree *tree, uint32_t index,
+                                   struct hub_error *err)
+{
+    static const char params[] = "obs/sensor_param/", data[] = "obs/sensor_data/";
+    struct hub_view last = {"", 0};
+    bool named = false;
+    for (uint32_t i = 0; i < tree->count; i++) {
+        const struct hub_view path = tree->leaves[i].path;
+        m->scratch.size = 0;
+        if (!is_name(&tree->leaves[i]) || tree->leaves[i].rows > MAX_NAME ||
+            !hub_h5_bytes(tree, &tree->leaves[i], &m->scratch))
+            continue;
+        named = true;
+        HUB_TRY(add_video(m, tree, index,
+                          (struct hub_view){path.data + sizeof data - 1, path.size - (sizeof data - 1)},
+                          hub_buf_view(&m->scratch), true, err));
+    }
+    for (uint32_t i = 0; !named && i < tree->count; i++) {
+        if (!hub_view_starts(tree->leaves[i].path, params))
+            continue;
+        const char *at = tree->leaves[i].path.data + sizeof params - 1;
+        const char *end = memchr(at, '/', tree->leaves[i].path.size - (sizeof params - 1));
+        const struct hub_view camera = {at, end ? (size_t)(end - at) : 0};
+        if (end && !hub_view_equal(camera, last))
+            HUB_TRY(guess_videos(m, tree, index, camera, err));
+        last = camera;
+    }
+    return HUB_OK;
+}
+
+/* ---- one trajectory ---- */
+
+/* Rows of actions, else of states; the steps are between them. */
+static enum hub_status load(void *user, struct hub_h5_tree *tree, uint64_t *steps, struct hub_error *err)
+{
+    struct molmo *m = user;
+    (void)err;
+    m->rows = 0;
+    const bool acted = hub_h5_tree_rows(tree, "actions", &m->rows);
+    if (!acted && !hub_h5_tree_rows(tree, "obs/agent/qpos", &m->rows))
+        (void)hub_h5_tree_rows(tree, "success", &m->rows);
+    *steps = m->rows ? m->rows - 1 : 0;
+    const char *why = !acted               ? "no actions"
+                      : m->rows < MIN_ROWS ? "fewer than 3 rows"
+                      : !hub_h5_tree_find(tree, "obs/agent/qpos") || !hub_h5_tree_find(tree, "obs/agent/qvel")
+                          ? "no qpos or qvel"
+                          : NULL;
+    if (why && !tree->quiet)
+        hub_tally_add(&m->short_ones, "%.*s: %s", (int)tree->episode.size, tree->episode.data, why);
+    return HUB_OK;
+}
+
+/* The task and the time between rows, of obs_scene. */
+static enum hub_status read_scene(struct molmo *m, const struct hub_h5_tree *tree, struct hub_error *err)
+{
+    static const char *const keys[] = {"task_description", "text", "task_type"};
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf text = HUB_BUF_INIT(MAX_SCENE);
+    HUB_CLEANUP(hub_json_decrefp) json_t *scene = NULL;
+    m->task.size = 0;
+    m->fps = 0;
+    m->scratch.size = 0;
+    if (!hub_h5_bytes(tree, hub_h5_tree_find(tree, "obs_scene"), &text) ||
+        hub_json_of_python(hub_buf_view(&text), &m->scratch, &scene, NULL))
+        return HUB_OK;
+    const double between = json_number_value(json_object_get(scene, "policy_dt_ms"));
+    m->fps = between > 0 ? 1000 / between : 0;
+    for (size_t i = 0; i < HUB_COUNT(keys) && !m->task.size; i++) {
+        const json_t *value = json_object_get(scene, keys[i]);
+        if (json_is_string(value) && json_string_length(value) <= m->task.limit)
+            HUB_TRY(hub_buf_add(&m->task, json_string_value(value), json_string_length(value), err));
+    }
+    return HUB_OK;
+}
+
+/* valid_trajectory_index.json has the valid ones alone, with their rows. */
+static void compare(struct molmo *m, const struct hub_h5_tree *tree, int valid)
+{
+    char key[40];
+    snprintf(key, sizeof key, "%.*s", (int)tree->episode.size, tree->episode.data);
+    const json_t *rows = json_object_get(m->listed, key);
+    if (!m->listed)
+        return;
+    if (rows && (uint64_t)json_integer_value(rows) != m->rows)
+        hub_tally_add(&m->listing, "%s has %llu rows, not %lld", key, (unsigned long long)m->rows,
+                      (long long)json_integer_value(rows));
+    else if (valid >= 0 && valid != (rows != NULL))
+        hub_tally_add(&m->listing, "%s is %s", key, rows ? "listed and not valid" : "valid and not listed");
+    json_object_del(m->listed, key);
+}
+
+/* The first row's reward is of no action. */
+struct reward {
+    double sum;
+    bool first;
+};
+
+static void add_reward(void *user, double value)
+{
+    struct reward *r = user;
+    r->sum += r->first ? 0 : value;
+    r->first = false;
+}
+
+static enum hub_status write_attributes(struct molmo *m, int valid, uint64_t steps, struct hub_error *err)
+{
+    struct hub_json json = hub_json_to(&m->attributes, err);
+    m->attributes.size = 0;
+    hub_json_object(&json);
+    if (m->place.house >= 0)
+        hub_json_put_int(&json, "house", m->place.house);
+    if (m->place.batch >= 0)
+        hub_json_put_int(&json, "batch", m->place.batch);
+    if (valid >= 0)
+        hub_json_put_bool(&json, "valid", valid);
+    hub_json_put_uint(&json, "usable_steps", steps);
+    hub_json_end_object(&json);
+    return hub_json_status(&json);
+}
+
+static enum hub_status describe(void *user, struct hub_h5_tree *tree, struct hub_episode *episode,
+                                struct hub_error *err)
+{
+    struct molmo *m = user;
+    struct reward reward = {.first = true};
+    const int valid = m->mask && (uint64_t)episode->number < m->masked ? m->mask[episode->number] != 0 : -1;
+    HUB_TRY(read_scene(m, tree, err));
+    HUB_TRY(write_attributes(m, valid, episode->steps, err));
+    compare(m, tree, valid);
+    m->name.size = 0;
+    HUB_TRY(hub_buf_addf(&m->name, err, "%.*s/%.*s", (int)m->path.size, m->path.data, (int)tree->episode.size,
+                         tree->episode.data));
+    episode->number = -1;
+    episode->name = hub_buf_view(&m->name);
+    episode->splits = hub_buf_view(&m->split);
+    episode->attributes = hub_buf_view(&m->attributes);
+    episode->task = hub_buf_view(&m->task);
+    episode->success = hub_h5_last_flag(tree, "success");
+    episode->terminated = hub_h5_last_flag(tree, "terminated");
+    episode->truncated = hub_h5_last_flag(tree, "truncated");
+    episode->has_return = episode->return_computed =
+        hub_h5_each(tree, "rewards", add_reward, &reward) && isfinite(reward.sum);
+    episode->episode_return = episode->has_return ? reward.sum : 0;
+    return HUB_OK;
+}
+
+static enum hub_status told(void *user, struct hub_h5_tree *tree, uint32_t index, struct hub_error *err)
+{
+    struct molmo *m = user;
+    for (uint32_t i = 0; i < tree->count; i++) {
+        const struct hub_h5_leaf *leaf = &tree->leaves[i];
+        if (padded(leaf->path) && leaf->dataset.rank == 2 && leaf->dataset.variant.kind == HUB_KIND_UINT &&
+            leaf->dataset.variant.item_size == 1)
+            HUB_TRY(check_rows(m, tree, leaf, err));
+    }
+    return find_videos(m, tree, index, err);
+}
+
+/* ---- the file ---- */
+
+/* Element i belongs to traj_i; none before the trajectories were validated. */
+static enum hub_status load_mask(struct molmo *m, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_h5_object_dispose) struct hub_h5_object object = {0};
+    struct hub_h5 *file = m->episodes.tree.file;
+    struct hub_h5_dataset d;
+    uint64_t address;
+    if (hub_h5_resolve(file, m->root.address, HUB_VIEW("valid_traj_mask"), &address, NULL))
+        return HUB_OK;
+    if (!hub_h5_object_load(file, address, &object, NULL) && object.kind == HUB_H5_DATASET &&
+        !hub_h5_dataset(file, &object, &d, NULL) && !d.unreadable[0] && !d.library && d.rank == 1 &&
+        hub_h5_row_bytes(&d) == 1 && d.rows <= MAX_MASK) {
+        HUB_TRY(hub_new(&m->mask, (size_t)d.rows + 1, 1, err));
+        const bool read = !hub_h5_read(file, &d, 0, d.rows, m->mask, NULL);
+        m->masked = read ? d.rows : 0;
+        if (read && d.rows == m->episodes.count)
+            return HUB_OK;
+    }
+    return hub_sink_problem(m->episodes.tree.sink, "bad-mask", HUB_VIEW("valid_traj_mask"), err,
+                            "%llu flags can be read, for %u trajectories", (unsigned long long)m->masked,
+                            m->episodes.count);
+}
+
+static enum hub_status load_file(struct molmo *m, const struct hub_part *part, struct hub_sink *sink,
+                                 struct hub_error *err)
+{
+    static const struct hub_h5_dialect dialect = {MOLMO_PREFIX, NULL, load, describe, told};
+    struct hub_h5_episodes *e = &m->episodes;
+    uint32_t number = HUB_NONE;
+    bool usable;
+    for (uint32_t i = 0; i < part->file_count && number == HUB_NONE; i++)
+        if (molmo_place_of(m->files->entries[part->files[i]].path, &m->place))
+            number = part->files[i];
+    if (number == HUB_NONE)
+        return hub_fail(err, HUB_NOT_ACCEPTABLE, "there is no file of trajectories");
+    m->path = m->files->entries[number].path;
+    e->dialect = &dialect;
+    e->user = m;
+    e->tree.sink = sink;
+    e->fields.pictured = pictured;
+    e->fields.padded = padded;
+    e->fields.axis = axis;
+    m->scratch.limit = 2 * MAX_SCENE;
+    m->name.limit = 2 * HUB_MAX_PATH;
+    m->attributes.limit = m->split.limit = KIB;
+    m->task.limit = HUB_MAX_ATTRIBUTES;
+    if (m->place.split.size)
+        HUB_TRY(hub_buf_addf(&m->split, err, "[\"%.*s\"]", (int)m->place.split.size, m->place.split.data));
+    if (part->hint.size)
+        HUB_TRY(hub_json_parse(part->hint, MOLMO_HINT_BYTES, &m->listed, err));
+    HUB_TRY(hub_report_unusable(m->files, number, sink, "its trajectories are left out", &usable, err));
+    if (!usable)
+        return HUB_OK;
+    HUB_TRY(hub_h5_open(m->files, number, &e->tree.file, err));
+    HUB_TRY(hub_h5_object_load(e->tree.file, hub_h5_root(e->tree.file), &m->root, err));
+    HUB_TRY(hub_h5_tell_open(e->tree.file, m->files, sink, "h5py and MolmoSpaces", err));
+    HUB_TRY(hub_h5_episodes_list(e, e->tree.file, &m->root, err));
+    return load_mask(m, err);
+}
+
+static enum hub_status tell(const struct molmo *m, const struct hub_tally *tally, const char *code,
+                            const char *what, struct hub_error *err)
+{
+    return tally->count ? hub_sink_problem(m->episodes.tree.sink, code, m->path, err, "%u %s: %s",
+                                           tally->count, what, tally->first)
+                        : HUB_OK;
+}
+
+enum hub_status molmo_inspect(struct hub_files *files, const struct hub_part *part, struct hub_sink *sink,
+                              struct hub_error *err)
+{
+    HUB_CLEANUP(dispose) struct molmo m = {.files = files};
+    const char *key;
+    json_t *rows;
+    HUB_TRY(load_file(&m, part, sink, err));
+    if (!m.episodes.tree.file)
+        return HUB_OK;
+    HUB_TRY(hub_h5_episodes_report(&m.episodes, err));
+    json_object_foreach(m.listed, key, rows) hub_tally_add(&m.listing, "%s is not there", key);
+    HUB_TRY(tell(&m, &m.cut, "cut-rows", "rows of JSON are cut off at their width, and null in JSON", err));
+    HUB_TRY(tell(&m, &m.bad, "bad-json-rows", "rows are no JSON, and null in JSON", err));
+    HUB_TRY(tell(&m, &m.short_ones, "bad-trajectory", "trajectories are not valid by MolmoSpaces' own check",
+                 err));
+    HUB_TRY(tell(&m, &m.videos, "missing-video", "videos are named and not there", err));
+    HUB_TRY(tell(&m, &m.listing, "index-differs", "trajectories are not what " MOLMO_INDEX " says", err));
+    return hub_h5_fields_finish(&m.episodes.fields, sink, err);
+}
