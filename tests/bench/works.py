@@ -20,7 +20,7 @@ NPY = "/api/v1/datasets/bench-big-v0/episodes/%E/observations?start=%A&stop=%B&f
 JSON = NPY.replace("npy", "json")
 PEER_NPY, PEER_JSON = "/slice/%E?a=%A&b=%B&fmt=npy", "/slice/%E?a=%A&b=%B&fmt=json"
 BIG = "/bench-big-v0/data/main_data.hdf5"
-LAB, WALK = 8181, 8182
+LAB, WALK, FORMATS, TAR = 8181, 8182, 8183, 8104
 HUB_BIG = "/api/v1/datasets/bench-big-v0/files/data/main_data.hdf5"
 
 
@@ -166,6 +166,79 @@ def inspection(x):
     b.bar("inspection of big, s", first, 1, False)
     b.bar("inspection of 50,000 chunks, s", chunks, 0.2, False)
     b.bar("restart unchanged, s", again, 0.05, False)
+
+
+def formats_data(x):
+    data = f"{x.data}-formats"
+    if not os.path.exists(f"{data}/ready"):
+        subprocess.run([b.sys.executable, f"{b.HERE}/gen_formats.py", data], check=True)
+    return data
+
+
+def formats_hub(x):
+    if "hub-formats" not in x.servers:
+        data = formats_data(x)
+        command = [f"{b.BIN}/minari-hub", "serve", "--root", f"slices={data}/slices", "--root", f"shard={data}/shard", "--state", os.path.join(b.WORK, "formats"),
+                   "--listen", f"127.0.0.1:{FORMATS}", "--settle", "0", "--access-log=off"]
+        x.servers["hub-formats"] = b.Server("hub-formats", command, f"http://127.0.0.1:{FORMATS}/readyz")
+        x.wait_indexed(FORMATS)
+    return x.servers["hub-formats"]
+
+
+def format_slices(x):
+    """The same 100 rows out of each format, c=8"""
+    fields = {"minari": ("minari-v0", "observations", "slices/minari-v0/data/main_data.hdf5"), "robomimic": ("robomimic", "obs/state", "slices/robomimic.hdf5"),
+              "d4rl": ("d4rl", "observations", "slices/d4rl.hdf5"), "aloha": ("aloha", "observations/qpos", None), "il frames": ("demos", "obs", "slices/demos/demos.tar"),
+              "npy": ("plain", "array", "slices/plain.npy"), "arrow": ("columns", "state", "slices/columns.arrow")}
+    server, data, works = formats_hub(x), formats_data(x), {}
+    for name, (dataset, field, file) in fields.items():
+        env = {"EPS": 1, "ROWS": 50000} if name in ("npy", "arrow") else {"EPS": 50}
+        works[name] = x.slices(server, 8, f"/api/v1/datasets/slices/{dataset}/episodes/%E/{field}?start=%A&stop=%B&format=npy", **env)
+        if file:
+            b.hold(f"{data}/{file}")
+    r = x.compare("100-row npy slice c=8", works)
+    for name in works:
+        if name != "minari":
+            b.bar(f"100-row slice of {name}, CPU over minari's", b.over(b.cpus(r[name]), b.cpus(r["minari"])), 1.5, False)
+        b.bar(f"100-row slice of {name}, errors", b.bad(r[name]), 0, False)
+
+
+def tar_frames(x):
+    """A frame of 32 KiB out of a plain tar shard of 1 GiB, c=8, against Flask with tarfile and its index"""
+    server, file = formats_hub(x), f"{formats_data(x)}/shard/frames.tar"
+    flask = x.gunicorn("peer_tar", TAR, {"TAR": file})
+    env = {"EPS": 1, "ROWS": 32768}
+    r = x.compare("tar frame c=8", {"hub": x.slices(server, 8, "/api/v1/datasets/shard/episodes/0/jpg?row=%A&format=image", **env),
+                                    "flask + tarfile": x.slices(flask, 8, "/frame/%A", **env)}, file)
+    b.bar("tar frame, CPU of flask + tarfile over hub", b.over(b.cpus(r["flask + tarfile"]), b.cpus(r["hub"])), 10, True)
+    b.bar("tar frame, errors", b.bad(r["hub"]) + b.bad(r["flask + tarfile"]), 0, False)
+
+
+H5PY_WALK = """
+import h5py, sys, time
+began = time.perf_counter()
+def visit(name, item):
+    if isinstance(item, h5py.Dataset) and item.chunks:
+        for i in range(item.id.get_num_chunks()):
+            item.id.get_chunk_info(i)
+with h5py.File(sys.argv[1], "r") as f:
+    f.visititems(visit)
+print(time.perf_counter() - began)
+"""
+
+
+def format_inspection(x):
+    """Inspection of 1,000 robomimic demos of 20 gzip datasets, and of 10,000 ALOHA files"""
+    data = formats_data(x)
+    first, walks, many = [], [], []
+    b.hold(f"{data}/robomimic/demos.hdf5")
+    for _ in range(x.args.runs):
+        first.append(b.undisturbed(lambda: first_scan(f"{data}/robomimic")))
+        walks.append(b.undisturbed(lambda: float(subprocess.check_output([b.sys.executable, "-c", H5PY_WALK, f"{data}/robomimic/demos.hdf5"]))))
+        many.append(b.undisturbed(lambda: first_scan(f"{data}/aloha")))
+    b.bar("inspection of 1,000 robomimic demos, s", first, 0.5, False)
+    b.bar("h5py walk that lists every chunk, over that", b.over(walks, first), 10, True)
+    b.bar("inspection of 10,000 ALOHA files, s", many, 10, False)
 
 
 def make_folders(root, n):
@@ -387,4 +460,5 @@ def lab_urls(x):
     return found
 
 
-all_works = [slice_npy, slice_npy_64, slice_json, images, file_ranges, document, inspection, first_walks, lerobot, memory]
+all_works = [slice_npy, slice_npy_64, slice_json, images, file_ranges, document, inspection, first_walks, lerobot, format_slices, tar_frames, format_inspection,
+             memory]
