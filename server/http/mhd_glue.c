@@ -619,8 +619,8 @@ static void wait_for_answers(struct hub_http *http, unsigned ms)
         nanosleep(&(struct timespec){.tv_nsec = DRAIN_TICK_MS * 1000000L}, NULL);
 }
 
-/* MHD_stop_daemon aborts the process while a connection is suspended; after hub_pool_stop none is, and none
- * can be again: a stopped pool refuses, and what is refused is resumed at once. */
+/* MHD_stop_daemon aborts the process while a connection is suspended; once the pool and the waits are closed
+ * none is, and none can be again: both refuse, and what is refused is resumed at once. */
 void hub_http_stop(struct hub_http *http, unsigned grace_ms)
 {
     if (!http)
@@ -633,6 +633,7 @@ void hub_http_stop(struct hub_http *http, unsigned grace_ms)
     wait_for_answers(http, grace_ms);
     hub_deadline_abandon(http->deadline); /* what is still being made ends at its next block */
     hub_pool_stop(http->pool);
+    hub_waits_close(&http->waits);
     expire_waits(http, 0);
     wait_for_answers(http, HUB_MIN(grace_ms, (unsigned)FLUSH_MS)); /* the 503s just made */
     MHD_stop_daemon(http->daemon);

@@ -42,12 +42,12 @@ static void come(void *user)
 bool hub_waits_add(struct hub_waits *waits, struct hub_wait *wait)
 {
     pthread_mutex_lock(&waits->lock);
-    const bool abandoned = atomic_load(wait->abandoned);
-    if (!abandoned)
+    const bool refused = waits->closed || atomic_load(wait->abandoned);
+    if (!refused)
         put_in(waits, wait);
     pthread_mutex_unlock(&waits->lock);
-    if (abandoned || hub_fetch_wait(wait->fetch, come, wait))
-        return !abandoned;
+    if (refused || hub_fetch_wait(wait->fetch, come, wait))
+        return !refused;
     pthread_mutex_lock(&waits->lock);
     take_out(wait);
     pthread_mutex_unlock(&waits->lock);
@@ -60,7 +60,8 @@ void hub_waits_expire(struct hub_waits *waits, int64_t now_ms)
     pthread_mutex_lock(&waits->lock);
     for (struct hub_wait *wait = waits->first, *next; wait; wait = next) {
         next = wait->next;
-        if ((now_ms < wait->until_ms && !atomic_load(wait->abandoned)) || !hub_fetch_leave(wait->fetch))
+        const bool over_now = waits->closed || now_ms >= wait->until_ms || atomic_load(wait->abandoned);
+        if (!over_now || !hub_fetch_leave(wait->fetch))
             continue;
         take_out(wait);
         wait->next = over;
@@ -72,4 +73,12 @@ void hub_waits_expire(struct hub_waits *waits, int64_t now_ms)
         over->end(over, false); /* its owner's from here on */
         over = next;
     }
+}
+
+void hub_waits_close(struct hub_waits *waits)
+{
+    pthread_mutex_lock(&waits->lock);
+    waits->closed = true;
+    pthread_mutex_unlock(&waits->lock);
+    hub_waits_expire(waits, 0);
 }

@@ -22,15 +22,18 @@ struct hub_wait {
 
 struct hub_waits {
     pthread_mutex_t lock;
+    bool closed;
     struct hub_wait *first;
 };
 
 void hub_waits_init(struct hub_waits *waits);
-/** False: there is nothing to wait for, as the fetch is done or nobody would get the answer; `end` is not
- * called. */
+/** False: there is nothing to wait for, as the fetch is done, nobody would get the answer, or nobody waits any
+ * more; `end` is not called. */
 HUB_MUST_USE bool hub_waits_add(struct hub_waits *waits, struct hub_wait *wait);
 /** End those whose time is over or that were abandoned. */
 void hub_waits_expire(struct hub_waits *waits, int64_t now_ms);
+/** End all, and let nobody wait from now on. */
+void hub_waits_close(struct hub_waits *waits);
 void hub_waits_dispose(struct hub_waits *waits);
 
 #endif

@@ -39,6 +39,31 @@ static struct hub_file_fetch *begin(void)
     return fetch;
 }
 
+/* At the end of the server all end, whatever their time, and nobody waits any more. */
+Test(waits, are_closed)
+{
+    struct hub_waits waits = {0};
+    static atomic_bool gone;
+    struct waiter w[2];
+    struct hub_file_fetch *sources[2];
+    hub_waits_init(&waits);
+    for (int i = 0; i < 2; i++) {
+        w[i] = (struct waiter){.wait = {.until_ms = INT64_MAX, .abandoned = &gone, .end = end}};
+        w[i].wait.fetch = begin();
+        sources[i] = running;
+    }
+    cr_assert(hub_waits_add(&waits, &w[0].wait));
+    hub_waits_close(&waits);
+    cr_expect_eq(w[0].ended, 2);
+    cr_expect_not(hub_waits_add(&waits, &w[1].wait));
+    cr_expect_eq(w[1].ended, 0);
+    for (int i = 0; i < 2; i++) {
+        hub_fetch_done(sources[i], HUB_OK);
+        hub_fetch_put(w[i].wait.fetch);
+    }
+    hub_waits_dispose(&waits);
+}
+
 Test(waits, end_once)
 {
     struct hub_waits waits = {0};
