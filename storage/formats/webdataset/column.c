@@ -39,7 +39,7 @@ static uint32_t run_behind(const struct hub_wds_runs *runs, uint32_t at)
 static enum hub_status add_run(struct hub_wds_runs *runs, uint32_t row, uint32_t at, struct hub_error *err)
 {
     HUB_TRY(hub_grow(&runs->items, runs->count, &runs->capacity, sizeof *runs->items, err));
-    runs->items[runs->count++] = (struct hub_wds_run){at, row};
+    runs->items[runs->count++] = (struct hub_wds_run){at, row, false};
     return HUB_OK;
 }
 
@@ -133,9 +133,12 @@ enum hub_status hub_wds_give(struct hub_wds_columns *c, struct hub_wds_column *c
         memcpy(column->scalars + (size_t)column->rows * value->variant.item_size, value->scalar,
                value->variant.item_size);
     } else {
-        const struct hub_wds_runs *files = &column->files;
-        if (files->count == 0 || files->items[files->count - 1].at != value->file)
+        const struct hub_wds_run *last =
+            column->files.count ? &column->files.items[column->files.count - 1] : NULL;
+        if (!last || last->at != value->file || last->fortran != value->fortran) {
             HUB_TRY(add_run(&column->files, column->rows, value->file, err));
+            column->files.items[column->files.count - 1].fortran = value->fortran;
+        }
         column->extents[column->rows] = (struct hub_extent){value->offset, (uint32_t)value->size, 0};
     }
     column->rows++;
@@ -215,6 +218,30 @@ static enum hub_status add_scalars(struct hub_layout_builder *b, struct hub_wds_
     return hub_layout_piece(b, &piece, err);
 }
 
+/* Rows in Fortran order: as many as follow each other at one distance are a piece. */
+static enum hub_status add_strided(struct hub_layout_builder *b, const struct hub_wds_column *column,
+                                   uint32_t file, uint32_t from, uint32_t to, struct hub_error *err)
+{
+    const struct hub_variant *v = &column->sample.variant;
+    int64_t strides[HUB_MAX_RANK], stride = v->item_size;
+    struct hub_piece piece = {.kind = HUB_PIECE_STRIDED, .file = file};
+    for (uint32_t i = 0; i < v->rank; stride *= v->dims[i++])
+        strides[i] = stride;
+    HUB_TRY(hub_layout_strides(b, strides, v->rank, &piece.geometry, err));
+    while (from < to) {
+        const struct hub_extent *e = &column->extents[from];
+        const uint64_t step = to - from > 1 ? e[1].offset - e->offset : (uint64_t)stride;
+        piece.rows = 1;
+        while (from + piece.rows < to && e[piece.rows].offset - e[piece.rows - 1].offset == step)
+            piece.rows++;
+        piece.offset = e->offset;
+        piece.row_stride = (int64_t)step;
+        HUB_TRY(hub_layout_piece(b, &piece, err));
+        from += (uint32_t)piece.rows;
+    }
+    return HUB_OK;
+}
+
 static enum hub_status add_extents(struct hub_layout_builder *b, const struct hub_wds_column *column,
                                    struct hub_error *err)
 {
@@ -229,7 +256,8 @@ static enum hub_status add_extents(struct hub_layout_builder *b, const struct hu
                                         .table = first + from,
                                         .count = to - from,
                                         .geometry = HUB_NONE};
-        HUB_TRY(hub_layout_piece(b, &piece, err));
+        HUB_TRY(run->fortran ? add_strided(b, column, run->at, from, to, err)
+                             : hub_layout_piece(b, &piece, err));
     }
     return HUB_OK;
 }

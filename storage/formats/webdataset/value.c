@@ -50,12 +50,11 @@ static enum hub_status npy_value(struct hub_source *source, const struct hub_tar
 {
     struct hub_npy npy;
     HUB_TRY(hub_npy_read(source, m->offset, m->size, &npy, err));
-    if (npy.fortran && npy.rank > 1)
-        return hub_fail(err, HUB_UNSUPPORTED, "arrays in Fortran order");
     HUB_TRY(hub_npy_variant(&npy.item, npy.shape, npy.rank, &out->variant, err));
     out->type = number_type(&out->variant);
     out->offset = npy.data_offset;
     out->size = npy.data_bytes;
+    out->fortran = npy.fortran && npy.rank > 1 && npy.data_bytes;
     return HUB_OK;
 }
 

@@ -36,12 +36,14 @@ struct hub_wds_value {
     struct hub_variant variant;
     uint32_t file; /* where the bytes are: a file's number or HUB_SIDE_FILE */
     uint64_t offset, size;
-    bool held; /* a scalar: its bytes are in `scalar` */
+    bool fortran; /* an array whose first axis is the one whose items adjoin */
+    bool held;    /* a scalar: its bytes are in `scalar` */
     uint8_t scalar[16];
 };
 
 struct hub_wds_run {
     uint32_t at, row; /* rows from here on: of file `at`, or of samples from `at` on */
+    bool fortran;     /* ... those of files */
 };
 
 struct hub_wds_runs {
