@@ -66,10 +66,11 @@ static void line(const struct table *t, FILE *out, const int *widths, const char
 }
 
 /* A cell in its column's width; colours are Minari's. */
-static void cell(const struct table *t, FILE *out, unsigned c, const char *text, int width, bool colour,
-                 bool header, bool last)
+static void cell(const struct table *t, FILE *out, size_t r, unsigned c, int width, bool colour, bool last)
 {
     static const char *const colours[] = {"\033[36m", "\033[32m", "\033[35m"}; /* cyan, green, magenta */
+    const bool header = r == SIZE_MAX;
+    const char *text = header ? t->columns[c].name : t->rows[r].cells[c];
     const int pad = width - width_of(text);
     const char *paint = header              ? "\033[1m"
                         : c == 0            ? colours[0]
@@ -85,9 +86,8 @@ static void cell(const struct table *t, FILE *out, unsigned c, const char *text,
 static void row(const struct table *t, FILE *out, const int *widths, size_t r, const char *bar, bool colour)
 {
     for (unsigned c = 0; c < t->count; c++) {
-        const char *text = r == SIZE_MAX ? t->columns[c].name : t->rows[r].cells[c];
         fprintf(out, *bar ? "%s " : c ? "  " : "", bar);
-        cell(t, out, c, text, widths[c], colour, r == SIZE_MAX, !*bar && c + 1 == t->count);
+        cell(t, out, r, c, widths[c], colour, !*bar && c + 1 == t->count);
         fputs(*bar ? " " : "", out);
     }
     fprintf(out, "%s\n", bar);

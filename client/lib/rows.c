@@ -80,25 +80,35 @@ static enum hub_status add_slice(struct hub_buf *url, const struct minari_slice 
     return HUB_OK;
 }
 
+struct question {
+    const char *id;
+    uint64_t episode;
+    const char *const *fields;
+    size_t count;
+    const struct minari_slice *slice;
+    const char *format;
+};
+
 /* One field has a path of its own; several are parameters of their episode. */
-static enum hub_status rows_url(const struct minari_client *client, const char *id, uint64_t episode,
-                                const char *const *fields, size_t count, const struct minari_slice *slice,
-                                const char *format, struct hub_buf *url, struct hub_error *err)
+static enum hub_status rows_url(const struct minari_client *client, const struct question *q,
+                                struct hub_buf *url, struct hub_error *err)
 {
+    const char *const *fields = q->fields;
+    const size_t count = q->count;
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf rest = HUB_BUF_INIT(32 * KIB);
     for (size_t i = 0; i < HUB_MAX(count, (size_t)1); i++)
         if (!count || !fields[i] || !*fields[i])
             return hub_fail(err, HUB_INVALID, "a field is needed, such as observations");
-    HUB_TRY(hub_buf_addf(&rest, err, "episodes/%" PRIu64, episode));
+    HUB_TRY(hub_buf_addf(&rest, err, "episodes/%" PRIu64, q->episode));
     if (count == 1) {
         HUB_TRY(hub_buf_add_text(&rest, "/", err));
         HUB_TRY(hub_uri_encode_path(hub_view_of(fields[0]), &rest, err));
     }
-    HUB_TRY(hub_api_url(&client->remote, id, rest.data, url, err));
+    HUB_TRY(hub_api_url(&client->remote, q->id ? q->id : "", rest.data, url, err));
     for (size_t i = 0; count > 1 && i < count; i++)
         HUB_TRY(hub_api_parameter(url, "fields", fields[i], err));
-    HUB_TRY(hub_api_parameter(url, "format", format ? format : "json", err));
-    return slice ? add_slice(url, slice, err) : HUB_OK;
+    HUB_TRY(hub_api_parameter(url, "format", q->format ? q->format : "json", err));
+    return q->slice ? add_slice(url, q->slice, err) : HUB_OK;
 }
 
 static enum hub_status fetch_rows(struct minari_client *client, const char *url, struct rows *rows,
@@ -127,7 +137,8 @@ enum minari_status minari_fields_get(struct minari_client *client, const char *i
     struct rows rows = {.sink = sink, .user = user, .info = info};
     if (!client || !sink || !fields)
         return hub_client_report(hub_client_missing(&error), &error, err);
-    enum hub_status st = rows_url(client, id ? id : "", episode, fields, count, slice, format, &url, &error);
+    const struct question q = {id, episode, fields, count, slice, format};
+    enum hub_status st = rows_url(client, &q, &url, &error);
     if (!st)
         st = fetch_rows(client, url.data, &rows, 0, &error);
     return hub_client_report(st, &error, err);
@@ -152,7 +163,8 @@ enum minari_status minari_rows_read(struct minari_client *client, const char *id
     struct rows rows = {.memory = &memory, .info = info};
     if (!client || !data)
         return hub_client_report(hub_client_missing(&error), &error, err);
-    enum hub_status st = rows_url(client, id ? id : "", episode, &field, 1, slice, format, &url, &error);
+    const struct question q = {id, episode, &field, 1, slice, format};
+    enum hub_status st = rows_url(client, &q, &url, &error);
     if (!st)
         st = fetch_rows(client, url.data, &rows, max_bytes, &error);
     if (!st)

@@ -380,7 +380,8 @@ static enum hub_status choose(struct hub_request *request, struct hub_response *
     fr->range.of_several = !fr->encoding.single;
     if (!count && fr->left_out.size)
         return pass_on(fr->left_why.status, &fr->left_why, err);
-    return hub_select(request, fr->dataset, episode, fields, count, &fr->range, &fr->selection, err);
+    const struct hub_row_query query = {fr->dataset, episode, fields, count, &fr->range};
+    return hub_select(request, &query, &fr->selection, err);
 }
 
 /* ---- the handlers ---- */

@@ -115,18 +115,17 @@ static enum hub_status select_field(struct hub_request *request, struct hub_sele
     return HUB_OK;
 }
 
-enum hub_status hub_select(struct hub_request *request, const struct hub_dataset *dataset,
-                           const struct hub_dataset_episode *episode, const uint32_t *fields, uint32_t count,
-                           const struct hub_row_range *range, struct hub_selection *out,
-                           struct hub_error *err)
+enum hub_status hub_select(struct hub_request *request, const struct hub_row_query *query,
+                           struct hub_selection *out, struct hub_error *err)
 {
+    const uint32_t count = query->count;
     if (count > HUB_MAX_SELECTED)
         return hub_fail(err, HUB_TOO_BIG, "%u fields at once; at most %d", count, HUB_MAX_SELECTED);
     HUB_CLEANUP(hub_selection_dispose)
-    struct hub_selection s = {.app = request->app, .dataset = dataset, .episode = episode};
+    struct hub_selection s = {.app = request->app, .dataset = query->dataset, .episode = query->episode};
     HUB_TRY(hub_new(&s.fields, count, sizeof *s.fields, err));
     for (uint32_t i = 0; i < count; i++)
-        HUB_TRY(select_field(request, &s, fields[i], range, err));
+        HUB_TRY(select_field(request, &s, query->fields[i], query->range, err));
     *out = s;
     s = (struct hub_selection){.app = request->app};
     return HUB_OK;

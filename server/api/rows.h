@@ -41,14 +41,21 @@ struct hub_row_range {
     bool of_several; /* a slice is not of those that are single values */
 };
 
+/** Rows of some fields of an episode. */
+struct hub_row_query {
+    const struct hub_dataset *dataset;
+    const struct hub_dataset_episode *episode;
+    const uint32_t *fields;
+    uint32_t count;
+    const struct hub_row_range *range;
+};
+
 /**
- * Which rows of `count` fields of an episode: enough to name them in an ETag. No file is touched. Blocking
+ * Which rows of the fields of an episode: enough to name them in an ETag. No file is touched. Blocking
  * only where `may_block`; else HUB_AGAIN. HUB_NOT_FOUND "field-not-found" (field has no rows in this
  * episode), HUB_UNSUPPORTED "field-unreadable", HUB_INVALID "bad-slice".
  */
-HUB_MUST_USE enum hub_status hub_select(struct hub_request *request, const struct hub_dataset *dataset,
-                                        const struct hub_dataset_episode *episode, const uint32_t *fields,
-                                        uint32_t count, const struct hub_row_range *range,
+HUB_MUST_USE enum hub_status hub_select(struct hub_request *request, const struct hub_row_query *query,
                                         struct hub_selection *out, struct hub_error *err);
 void hub_selection_dispose(struct hub_selection *selection);
 

@@ -107,26 +107,25 @@ bool hub_blobs_whole(struct hub_db *db, int64_t owner, int64_t count)
 
 /* ---- reading ---- */
 
-static enum hub_status find(struct hub_db *db, const char *sql, int64_t owner, enum hub_blob_kind kind,
-                            const char *name, struct hub_stmt **stmt, struct hub_error *err)
+static enum hub_status find(const struct hub_blob_id *id, const char *sql, struct hub_stmt **stmt,
+                            struct hub_error *err)
 {
     bool row;
-    HUB_TRY(hub_db_ask(db, sql, owner, stmt, err));
-    hub_stmt_bind_int(*stmt, 2, kind);
-    hub_stmt_bind_text(*stmt, 3, name);
+    HUB_TRY(hub_db_ask(id->db, sql, id->owner, stmt, err));
+    hub_stmt_bind_int(*stmt, 2, id->kind);
+    hub_stmt_bind_text(*stmt, 3, id->name);
     HUB_TRY(hub_stmt_step(*stmt, &row, err));
     return row ? HUB_OK : hub_fail(err, HUB_NOT_FOUND, "the index has no such blob");
 }
 
-enum hub_status hub_blob_read(struct hub_catalog *catalog, struct hub_db *db, int64_t owner,
-                              enum hub_blob_kind kind, const char *name, struct hub_stmt **stmt,
-                              struct hub_view *data, struct hub_error *err)
+enum hub_status hub_blob_read(const struct hub_blob_id *id, struct hub_stmt **stmt, struct hub_view *data,
+                              struct hub_error *err)
 {
-    HUB_TRY(find(db, FIND("data"), owner, kind, name, stmt, err));
+    HUB_TRY(find(id, FIND("data"), stmt, err));
     *data = hub_stmt_blob(*stmt, 2);
     if (!data->size)
         *data = HUB_VIEW("");
-    return is_whole(*stmt, *data) ? HUB_OK : hub_blob_damaged(catalog, db, owner, err);
+    return is_whole(*stmt, *data) ? HUB_OK : hub_blob_damaged(id->catalog, id->db, id->owner, err);
 }
 
 /* ---- in memory ---- */
@@ -162,19 +161,18 @@ static enum hub_status reserve(struct hub_cached_blob *blob, struct hub_error *e
     return HUB_OK;
 }
 
-static enum hub_status load(struct hub_db *db, int64_t owner, enum hub_blob_kind kind,
-                            struct hub_cached_blob *blob, struct hub_error *err)
+static enum hub_status load(const struct hub_blob_id *id, struct hub_cached_blob *blob, struct hub_error *err)
 {
     HUB_CLEANUP(hub_stmt_resetp) struct hub_stmt *stmt = NULL;
-    HUB_TRY(find(db, FIND("length(data), row"), owner, kind, blob->name, &stmt, err));
+    HUB_TRY(find(id, FIND("length(data), row"), &stmt, err));
     blob->size = (size_t)hub_stmt_int(stmt, 2);
     HUB_TRY(reserve(blob, err));
     blob->data = malloc(HUB_MAX(blob->size, (size_t)1));
     HUB_TRY(hub_allocated(blob->data, err));
-    HUB_TRY(hub_db_read_blob(db, "blobs", "data", hub_stmt_int(stmt, 3), blob->data, blob->size, err));
+    HUB_TRY(hub_db_read_blob(id->db, "blobs", "data", hub_stmt_int(stmt, 3), blob->data, blob->size, err));
     return is_whole(stmt, (struct hub_view){blob->data, blob->size})
                ? HUB_OK
-               : hub_blob_damaged(blob->catalog, db, owner, err);
+               : hub_blob_damaged(id->catalog, id->db, id->owner, err);
 }
 
 struct hub_cached_blob *hub_blob_cached(struct hub_catalog *catalog, const struct hub_lru_key *key,
@@ -189,18 +187,19 @@ struct hub_cached_blob *hub_blob_cached(struct hub_catalog *catalog, const struc
     return blob;
 }
 
-enum hub_status hub_blob_load(struct hub_catalog *catalog, struct hub_db *db, int64_t owner,
-                              enum hub_blob_kind kind, const struct hub_lru_key *key, const char *name,
+enum hub_status hub_blob_load(const struct hub_blob_id *id, const struct hub_lru_key *key,
                               const struct hub_blob_maker *maker, struct hub_cached_blob **out,
                               struct hub_error *err)
 {
+    struct hub_catalog *catalog = id->catalog;
+    const size_t size = maker->size + strlen(id->name);
     struct hub_cached_blob *blob;
-    HUB_TRY(hub_new(&blob, 1, maker->size + strlen(name) + 1, err));
-    blob->name = strcpy((char *)blob + maker->size, name);
-    blob->item = (struct hub_lru_item){.key = *key, .bytes = maker->size + strlen(name), .free = cached_free};
+    HUB_TRY(hub_new(&blob, 1, size + 1, err));
+    blob->name = strcpy((char *)blob + maker->size, id->name);
+    blob->item = (struct hub_lru_item){.key = *key, .bytes = size, .free = cached_free};
     blob->catalog = catalog;
     atomic_fetch_add(&catalog->blob_bytes, blob->item.bytes);
-    enum hub_status st = load(db, owner, kind, blob, err);
+    enum hub_status st = load(id, blob, err);
     if (!st)
         st = maker->make(blob, maker->user, err);
     if (st) {

@@ -34,10 +34,17 @@ HUB_MUST_USE enum hub_status hub_blobs_delete_kind(struct hub_db *db, int64_t ow
                                                    struct hub_error *err);
 /** So many are there, and all of them match their checksums. */
 bool hub_blobs_whole(struct hub_db *db, int64_t owner, int64_t count);
+/** Which blob, and where it is read. */
+struct hub_blob_id {
+    struct hub_catalog *catalog;
+    struct hub_db *db;
+    int64_t owner;
+    enum hub_blob_kind kind;
+    const char *name;
+};
 /** The data lie in the statement until it is reset (HUB_CLEANUP(hub_stmt_resetp)); one blob at a time.
  * HUB_NOT_FOUND. */
-HUB_MUST_USE enum hub_status hub_blob_read(struct hub_catalog *catalog, struct hub_db *db, int64_t owner,
-                                           enum hub_blob_kind kind, const char *name, struct hub_stmt **stmt,
+HUB_MUST_USE enum hub_status hub_blob_read(const struct hub_blob_id *id, struct hub_stmt **stmt,
                                            struct hub_view *data, struct hub_error *err);
 /** Tell that a blob makes no sense. Always HUB_CORRUPT. */
 enum hub_status hub_blob_damaged(struct hub_catalog *catalog, struct hub_db *db, int64_t owner,
@@ -64,9 +71,8 @@ struct hub_blob_maker {
 struct hub_cached_blob *hub_blob_cached(struct hub_catalog *catalog, const struct hub_lru_key *key,
                                         const char *name);
 /** Read it, make what is wanted of it, and keep it. HUB_NOT_FOUND; HUB_BUSY "overloaded". */
-HUB_MUST_USE enum hub_status hub_blob_load(struct hub_catalog *catalog, struct hub_db *db, int64_t owner,
-                                           enum hub_blob_kind kind, const struct hub_lru_key *key,
-                                           const char *name, const struct hub_blob_maker *maker,
-                                           struct hub_cached_blob **out, struct hub_error *err);
+HUB_MUST_USE enum hub_status hub_blob_load(const struct hub_blob_id *id, const struct hub_lru_key *key,
+                                           const struct hub_blob_maker *maker, struct hub_cached_blob **out,
+                                           struct hub_error *err);
 
 #endif

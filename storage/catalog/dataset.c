@@ -176,8 +176,8 @@ static enum hub_status load(struct hub_db *db, struct hub_dataset_box *box, stru
     HUB_CLEANUP(hub_stmt_resetp) struct hub_stmt *stmt = NULL;
     const struct hub_summary *summary = box->dataset.summary;
     struct hub_view blob;
-    const enum hub_status st = hub_blob_read(box->catalog, db, hub_dataset_owner(summary->row),
-                                             HUB_BLOB_DIRECTORY, "", &stmt, &blob, err);
+    const struct hub_blob_id id = {box->catalog, db, hub_dataset_owner(summary->row), HUB_BLOB_DIRECTORY, ""};
+    const enum hub_status st = hub_blob_read(&id, &stmt, &blob, err);
     if (st == HUB_NOT_FOUND)
         return hub_fail_as(err, HUB_CORRUPT, "internal", "the catalogue has no directory of %s", summary->id);
     return st ? st : unpack(box, blob, err);
@@ -368,9 +368,9 @@ enum hub_status hub_dataset_fact(const struct hub_state *state, const char *key,
 {
     HUB_CLEANUP(hub_stmt_resetp) struct hub_stmt *stmt = NULL;
     struct hub_view text;
-    const enum hub_status st =
-        hub_blob_read(state->catalog, state->db, hub_dataset_owner(state->dataset->summary->row),
-                      HUB_BLOB_FACT, key, &stmt, &text, err);
+    const struct hub_blob_id id = {state->catalog, state->db, hub_dataset_owner(state->dataset->summary->row),
+                                   HUB_BLOB_FACT, key};
+    const enum hub_status st = hub_blob_read(&id, &stmt, &text, err);
     if (st)
         return st == HUB_NOT_FOUND ? HUB_OK : st;
     return hub_buf_add_view(out, text, err);

@@ -62,10 +62,9 @@ static enum hub_status move_to(struct column_cursor *cursor, int64_t part, uint3
     cursor->run = run;
     cursor->moves++;
     hub_columns_name(cursor->column, index, name);
+    const struct hub_blob_id id = {state->catalog, state->db, part, HUB_BLOB_EPISODES, name};
     struct hub_cached_blob *blob = hub_blob_cached(state->catalog, &key, name);
-    const enum hub_status st = blob ? HUB_OK
-                                    : hub_blob_load(state->catalog, state->db, part, HUB_BLOB_EPISODES, &key,
-                                                    name, &maker, &blob, err);
+    const enum hub_status st = blob ? HUB_OK : hub_blob_load(&id, &key, &maker, &blob, err);
     if (st)
         return st == HUB_NOT_FOUND ? hub_blob_damaged(state->catalog, state->db, part, err) : st;
     cursor->at = (struct columns_ref *)blob;

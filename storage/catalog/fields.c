@@ -117,7 +117,8 @@ enum hub_status hub_fields_read(struct hub_catalog *catalog, struct hub_db *db, 
 {
     HUB_CLEANUP(hub_stmt_resetp) struct hub_stmt *stmt = NULL;
     struct hub_view blob;
-    HUB_TRY(hub_blob_read(catalog, db, part, HUB_BLOB_FIELDS, "", &stmt, &blob, err));
+    const struct hub_blob_id id = {catalog, db, part, HUB_BLOB_FIELDS, ""};
+    HUB_TRY(hub_blob_read(&id, &stmt, &blob, err));
     struct hub_cursor c = hub_cursor_of(blob.data, blob.size);
     const uint32_t count = hub_unpack_count(&c);
     HUB_TRY(hub_new(&out->items, 1, count * sizeof *out->items + blob.size + 1, err));

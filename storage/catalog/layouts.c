@@ -86,7 +86,8 @@ static enum hub_status load(struct hub_catalog *catalog, struct place *place, co
     struct hub_db *db;
     HUB_TRY(hub_catalog_reader(catalog, &db, err));
     HUB_TRY(find_in_part(catalog, db, place, err));
-    const enum hub_status st = hub_blob_load(catalog, db, row, HUB_BLOB_LAYOUT, key, path, &maker, out, err);
+    const struct hub_blob_id id = {catalog, db, row, HUB_BLOB_LAYOUT, path};
+    const enum hub_status st = hub_blob_load(&id, key, &maker, out, err);
     return st == HUB_NOT_FOUND ? changing(place, err) : st;
 }
 

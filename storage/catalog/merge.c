@@ -102,8 +102,8 @@ static enum hub_status read_run(struct hub_publication *p, uint32_t part, uint32
     struct hub_view blob;
     char name[HUB_COLUMN_NAME];
     hub_columns_name(HUB_COLUMN_ROWS, first, name);
-    const enum hub_status st =
-        hub_blob_read(p->catalog, p->db, p->part_rows[part], HUB_BLOB_EPISODES, name, &stmt, &blob, err);
+    const struct hub_blob_id blob_id = {p->catalog, p->db, p->part_rows[part], HUB_BLOB_EPISODES, name};
+    const enum hub_status st = hub_blob_read(&blob_id, &stmt, &blob, err);
     *more = st == HUB_OK;
     if (st)
         return st == HUB_NOT_FOUND ? HUB_OK : st;

@@ -61,7 +61,8 @@ static enum hub_status each_in(struct listing *list, int64_t owner, enum hub_blo
 {
     HUB_CLEANUP(hub_stmt_resetp) struct hub_stmt *stmt = NULL;
     struct hub_view blob;
-    const enum hub_status st = hub_blob_read(list->catalog, list->db, owner, kind, "", &stmt, &blob, err);
+    const struct hub_blob_id blob_id = {list->catalog, list->db, owner, kind, ""};
+    const enum hub_status st = hub_blob_read(&blob_id, &stmt, &blob, err);
     if (st)
         return st == HUB_NOT_FOUND ? HUB_OK : st;
     struct hub_cursor c = hub_cursor_of(blob.data, blob.size);

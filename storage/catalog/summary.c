@@ -11,8 +11,8 @@ static enum hub_status fact(struct hub_publication *p, const char *key, char **o
 {
     HUB_CLEANUP(hub_stmt_resetp) struct hub_stmt *stmt = NULL;
     struct hub_view text = {"", 0};
-    const enum hub_status st =
-        hub_blob_read(p->catalog, p->db, hub_dataset_owner(p->row), HUB_BLOB_FACT, key, &stmt, &text, err);
+    const struct hub_blob_id blob_id = {p->catalog, p->db, hub_dataset_owner(p->row), HUB_BLOB_FACT, key};
+    const enum hub_status st = hub_blob_read(&blob_id, &stmt, &text, err);
     if (st && st != HUB_NOT_FOUND)
         return st;
     *out = hub_view_dup(text);

@@ -47,14 +47,24 @@ static enum hub_status damaged(struct hub_error *err)
     return hub_fail(err, HUB_CORRUPT, "damaged bitshuffle data, or of another length than declared");
 }
 
-/* The blocks behind the cursor. `room`: memory for two. */
-static enum hub_status undo_blocks(struct hub_cursor *c, uint32_t element, size_t block, size_t size,
-                                   decompress_fn decompress, uint8_t *room, uint8_t *out,
+struct blocks {
+    uint32_t element;
+    size_t block, size; /* bytes of one, of all */
+    decompress_fn decompress;
+    uint8_t *room; /* memory for two */
+};
+
+/* The blocks behind the cursor. */
+static enum hub_status undo_blocks(const struct blocks *b, struct hub_cursor *c, uint8_t *out,
                                    struct hub_error *err)
 {
+    const uint32_t element = b->element;
+    const size_t size = b->size;
+    const decompress_fn decompress = b->decompress;
+    uint8_t *room = b->room;
     const size_t tail = size / element % EIGHT * element;
-    for (size_t done = 0; done < size - tail; done += block) {
-        block = HUB_MIN(block, size - tail - done);
+    for (size_t done = 0, block; done < size - tail; done += block) {
+        block = HUB_MIN(b->block, size - tail - done);
         const size_t stored = decompress ? hub_cursor_be32(c) : block;
         const uint8_t *in = hub_cursor_bytes(c, stored);
         if (!in)
@@ -86,7 +96,8 @@ static enum hub_status undo(struct hub_stage *stage, uint32_t element, uint8_t *
         return hub_fail(err, HUB_UNSUPPORTED, "bitshuffle blocks of more than 8 MiB");
     HUB_CLEANUP(hub_freep) uint8_t *room = malloc(2 * whole + 1);
     HUB_TRY(hub_allocated(room, err));
-    HUB_TRY(undo_blocks(&c, element, (size_t)block, (size_t)size, decompress, room, out, err));
+    const struct blocks blocks = {element, (size_t)block, (size_t)size, decompress, room};
+    HUB_TRY(undo_blocks(&blocks, &c, out, err));
     *stage = (struct hub_stage){out, (size_t)size};
     return HUB_OK;
 }

@@ -25,12 +25,11 @@ static hub_undo_fn find(uint32_t id)
     return NULL;
 }
 
-enum hub_status hub_chunk_decode(const struct hub_pipeline *pipeline, uint32_t mask, const void *in,
-                                 size_t in_size, void *out, size_t out_size, void *scratch,
-                                 struct hub_error *err)
+enum hub_status hub_chunk_decode(const struct hub_pipeline *pipeline, uint32_t mask, struct hub_view in,
+                                 void *out, size_t out_size, void *scratch, struct hub_error *err)
 {
-    const size_t half = HUB_MAX(in_size, out_size) + 64;
-    struct hub_stage stage = {in, in_size};
+    const size_t half = HUB_MAX(in.size, out_size) + 64;
+    struct hub_stage stage = {(const uint8_t *)in.data, in.size};
     unsigned turn = 0;
     for (uint32_t i = pipeline->count; i-- > 0;) {
         const struct hub_filter *filter = &pipeline->filters[i];

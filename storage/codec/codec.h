@@ -30,12 +30,12 @@ uint32_t hub_fletcher32(const void *data, size_t size);
 
 /**
  * One HDF5 chunk: the pipeline run backwards, skipping the filters of `mask`.
- * @param scratch   at least max(out_size, in_size) + 64 bytes, twice; may be NULL when the pipeline (less the
+ * @param scratch   at least max(out_size, in.size) + 64 bytes, twice; may be NULL when the pipeline (less the
  * mask) is empty
  */
 HUB_MUST_USE enum hub_status hub_chunk_decode(const struct hub_pipeline *pipeline, uint32_t mask,
-                                              const void *in, size_t in_size, void *out, size_t out_size,
-                                              void *scratch, struct hub_error *err);
+                                              struct hub_view in, void *out, size_t out_size, void *scratch,
+                                              struct hub_error *err);
 
 /**
  * Values of one Parquet data page, levels and dictionary resolved.

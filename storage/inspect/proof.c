@@ -49,10 +49,25 @@ static enum hub_status keep_some(struct hub_findings_reader *r, struct hub_view 
 
 enum { CLAIMS, FACTS, PARTS, PROBLEMS, FIELDS, EPISODES, MEDIA };
 
+static const struct {
+    size_t size;
+    uint32_t limit;
+} kinds[] = {
+    [CLAIMS] = {sizeof(struct hub_found_claim), HUB_MAX_JOB_CLAIMS},
+    [FACTS] = {sizeof(struct hub_found_fact), 32},
+    [PARTS] = {sizeof(struct hub_found_part), HUB_MAX_PARTS},
+    [PROBLEMS] = {sizeof(struct hub_found_problem), HUB_MAX_PROBLEMS},
+    [FIELDS] = {sizeof(struct hub_found_field), HUB_MAX_FIELDS},
+    [EPISODES] = {sizeof(struct hub_found_episode), HUB_MAX_EPISODES},
+    [MEDIA] = {sizeof(struct hub_found_media), HUB_MAX_EPISODES},
+};
+
 /* Room for one more element, zeroed; the counter grows by it. */
 static enum hub_status append(struct hub_findings_reader *r, unsigned which, void *array, uint32_t *count,
-                              size_t size, uint32_t limit, void *out, struct hub_error *err)
+                              void *out, struct hub_error *err)
 {
+    const size_t size = kinds[which].size;
+    const uint32_t limit = kinds[which].limit;
     void **elements = array;
     if (*count >= limit)
         return hub_fail(err, HUB_CORRUPT, "more than %u records of a kind", limit);
@@ -148,7 +163,7 @@ static enum hub_status take_claim(struct hub_findings_reader *r, struct hub_curs
         return malformed(err, "claims on no listing of the job, or out of order");
     if (!f->claim_count || f->claims[f->claim_count - 1].listing != listing)
         r->listing_claim = f->claim_count;
-    HUB_TRY(append(r, CLAIMS, &f->claims, &f->claim_count, sizeof *claim, HUB_MAX_JOB_CLAIMS, &claim, err));
+    HUB_TRY(append(r, CLAIMS, &f->claims, &f->claim_count, &claim, err));
     HUB_TRY(file_list(r, c, &claim->files, &claim->file_count, err));
     claim->confidence = confidence;
     claim->listing = listing;
@@ -195,7 +210,7 @@ static enum hub_status take_fact(struct hub_findings_reader *r, struct hub_curso
     if (!place_fits(r->job, key, text))
         return hub_fail(err, HUB_CORRUPT, "a fact %.*s that lies in no file", (int)key.size, key.data);
     r->facts_seen |= (uint32_t)1 << index;
-    HUB_TRY(append(r, FACTS, &f->facts, &f->fact_count, sizeof *fact, 32, &fact, err));
+    HUB_TRY(append(r, FACTS, &f->facts, &f->fact_count, &fact, err));
     HUB_TRY(keep(r, key, &fact->key, err));
     return keep(r, text, &fact->text, err);
 }
@@ -207,7 +222,7 @@ static enum hub_status take_part(struct hub_findings_reader *r, struct hub_curso
     const struct hub_view name = line(c, HUB_MAX_SHORT), hint = hub_cursor_text(c, HUB_MAX_NOTE);
     if (c->failed || name.size == 0 || !hub_text_valid(hint))
         return malformed(err, "a malformed part");
-    HUB_TRY(append(r, PARTS, &f->parts, &f->part_count, sizeof *part, HUB_MAX_PARTS, &part, err));
+    HUB_TRY(append(r, PARTS, &f->parts, &f->part_count, &part, err));
     HUB_TRY(keep(r, name, &part->name, err));
     HUB_TRY(keep(r, hint, &part->hint, err));
     return file_list(r, c, &part->files, &part->file_count, err);
@@ -222,8 +237,7 @@ static enum hub_status take_problem(struct hub_findings_reader *r, struct hub_cu
                           detail = line(c, HUB_MAX_SHORT);
     if (!whole(c) || !hub_name_valid(code))
         return malformed(err, "a malformed problem");
-    HUB_TRY(append(r, PROBLEMS, &f->problems, &f->problem_count, sizeof *problem, HUB_MAX_PROBLEMS, &problem,
-                   err));
+    HUB_TRY(append(r, PROBLEMS, &f->problems, &f->problem_count, &problem, err));
     HUB_TRY(keep(r, code, &problem->code, err));
     HUB_TRY(keep_some(r, path, &problem->path, err));
     return keep(r, detail, &problem->detail, err);
@@ -241,7 +255,7 @@ static enum hub_status take_field(struct hub_findings_reader *r, struct hub_curs
         return malformed(err, "a malformed field");
     if (type == 0 || type >= HUB_FIELD_TYPE_COUNT || role >= HUB_ROLE_COUNT || axis >= HUB_AXIS_COUNT)
         return malformed(err, "a field of an unknown type, role or axis");
-    HUB_TRY(append(r, FIELDS, &f->fields, &f->field_count, sizeof *field, HUB_MAX_FIELDS, &field, err));
+    HUB_TRY(append(r, FIELDS, &f->fields, &f->field_count, &field, err));
     field->type = type;
     field->role = role;
     field->axis = axis;
@@ -262,7 +276,7 @@ static enum hub_status take_episode(struct hub_findings_reader *r, struct hub_cu
 {
     struct hub_findings *f = r->found;
     struct hub_found_episode *e;
-    HUB_TRY(append(r, EPISODES, &f->episodes, &f->episode_count, sizeof *e, HUB_MAX_EPISODES, &e, err));
+    HUB_TRY(append(r, EPISODES, &f->episodes, &f->episode_count, &e, err));
     e->number = (int64_t)hub_cursor_u64(c);
     e->file = hub_cursor_u32(c);
     e->steps = hub_cursor_u64(c);
@@ -302,7 +316,7 @@ static enum hub_status take_media(struct hub_findings_reader *r, struct hub_curs
     const double fps = hub_cursor_f64(c);
     if (!whole(c) || episode >= f->episode_count || file >= r->job->file_count || !(fps >= 0 && fps < 1e9))
         return malformed(err, "malformed media");
-    HUB_TRY(append(r, MEDIA, &f->media, &f->media_count, sizeof *media, HUB_MAX_EPISODES, &media, err));
+    HUB_TRY(append(r, MEDIA, &f->media, &f->media_count, &media, err));
     media->episode = episode;
     media->file = file;
     media->fps = fps;

@@ -75,14 +75,19 @@ const char *hub_report_fact(const struct hub_report *report, const char *key);
 const struct hub_format *hub_report_format(const struct hub_report *report);
 const struct hub_load_rule *hub_report_rule(const struct hub_report *report);
 void hub_report_dispose(struct hub_report *report);
+/** A dataset to report on. */
+struct hub_report_target {
+    const char *path, *id;
+    const char *const *formats; /* bidders, best first */
+    uint32_t format_count;
+};
 /**
  * Plan with the first format that does not decline, then inspect every part. What is wrong with the dataset
  * is in the report; an error is returned only for what is wrong with this machine. `tree` becomes the
  * report's.
  */
-HUB_MUST_USE enum hub_status hub_report_make(struct hub_inspector *inspector, const char *path,
-                                             const char *id, const char *const *formats,
-                                             uint32_t format_count, struct hub_tree *tree,
+HUB_MUST_USE enum hub_status hub_report_make(struct hub_inspector *inspector,
+                                             const struct hub_report_target *target, struct hub_tree *tree,
                                              struct hub_report *out, struct hub_error *err);
 
 /* ---- all datasets at a path ---- */

@@ -91,8 +91,8 @@ static enum hub_status report(const struct hub_find *find, const struct hub_walk
     HUB_CLEANUP(hub_freep) char *path = below ? hub_path_join(walk->roots->roots[0].path, below) : NULL;
     HUB_TRY(hub_allocated(path, err));
     HUB_TRY(hub_tree_take(walk, f->path, &f->files, &tree, err));
-    HUB_TRY(hub_report_make(find->inspector, path, f->id, (const char *const *)f->formats, f->format_count,
-                            &tree, &r, err));
+    const struct hub_report_target target = {path, f->id, (const char *const *)f->formats, f->format_count};
+    HUB_TRY(hub_report_make(find->inspector, &target, &tree, &r, err));
     if (f->broken) {
         r.status = "broken";
         hub_fail(&r.why, HUB_DENIED, "%s", f->broken);

@@ -266,12 +266,11 @@ static enum hub_status inspect(struct hub_inspector *inspector, struct hub_repor
     return HUB_OK;
 }
 
-enum hub_status hub_report_make(struct hub_inspector *inspector, const char *path, const char *id,
-                                const char *const *formats, uint32_t format_count, struct hub_tree *tree,
-                                struct hub_report *out, struct hub_error *err)
+enum hub_status hub_report_make(struct hub_inspector *inspector, const struct hub_report_target *target,
+                                struct hub_tree *tree, struct hub_report *out, struct hub_error *err)
 {
-    struct hub_report r = {.path = path,
-                           .id = id,
+    struct hub_report r = {.path = target->path,
+                           .id = target->id,
                            .status = "files",
                            .tree = *tree,
                            .episode_list = HUB_BUF_INIT(LIST_LIMIT),
@@ -279,7 +278,7 @@ enum hub_status hub_report_make(struct hub_inspector *inspector, const char *pat
                            .media_list = HUB_BUF_INIT(LIST_LIMIT),
                            .problem_list = HUB_BUF_INIT(LIST_LIMIT),
                            .problem_text = HUB_BUF_INIT(LIST_LIMIT)};
-    enum hub_status st = plan(inspector, &r, formats, format_count, err);
+    enum hub_status st = plan(inspector, &r, target->formats, target->format_count, err);
     for (uint32_t i = 0; i < r.tree.set.problem_count && !st; i++)
         st = add_problem(&r, &r.tree.set.problems[i], err);
     if (!st && strcmp(r.status, "ready") == 0)

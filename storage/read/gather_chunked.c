@@ -186,7 +186,8 @@ static enum hub_status scatter(const struct run *run, const struct visit *visit,
     const bool whole = visit->box.rank == 0 && visit->box.item == c->chunk_bytes;
     uint8_t *decoded = whole ? to : hub_scratch(HUB_SCRATCH_DECODED, c->chunk_bytes);
     HUB_TRY(hub_allocated(filter && decoded, err));
-    HUB_TRY(hub_chunk_decode(c->pipeline, visit->chunk->mask, stored, visit->chunk->size, decoded,
+    HUB_TRY(hub_chunk_decode(c->pipeline, visit->chunk->mask,
+                             (struct hub_view){(const char *)stored, visit->chunk->size}, decoded,
                              c->chunk_bytes, filter, err));
     if (!whole)
         hub_box_copy(&visit->box, to, decoded + visit->inner_row * c->row_stored + c->grid->at);

@@ -26,6 +26,7 @@ struct reader {
 /* Rows of the cut that have values in a page, and the values of the page from the first to the last of
  * them. */
 struct part {
+    const struct hub_page *page;
     uint64_t first, count;
     uint64_t from, to; /* values of the piece */
 };
@@ -62,6 +63,7 @@ static bool part_of(const struct reader *r, const struct hub_page *page, struct 
     const uint64_t last_end = r->low + (cut->count - 1) * stride + r->items;
     if (begin >= last_end || end <= r->low)
         return false;
+    part->page = page;
     part->first = begin < r->low + r->items ? 0 : (begin - r->low - r->items) / stride + 1;
     const uint64_t last = HUB_MIN((end - 1 - r->low) / stride, cut->count - 1);
     if (part->first > last)
@@ -104,11 +106,11 @@ static enum hub_status open_dictionary(struct reader *r, const struct hub_page *
 }
 
 /* Decode the values of a part; the job's data stays until the next page. */
-static enum hub_status decode(struct reader *r, const struct hub_page *page, const struct part *part,
-                              struct hub_page_job *job, void *out, struct hub_page_view *views,
-                              uint8_t *valid, struct hub_error *err)
+static enum hub_status decode(struct reader *r, const struct part *part, struct hub_page_job *job, void *out,
+                              struct hub_page_view *views, uint8_t *valid, struct hub_error *err)
 {
     const struct hub_variant *v = r->g->plan->variant;
+    const struct hub_page *page = part->page;
     *job = (struct hub_page_job){
         .column = r->column, .page = page, .item_size = v->item_size, .is_float = v->kind == HUB_KIND_FLOAT};
     if (uses_dictionary(page)) {
@@ -156,8 +158,7 @@ static enum hub_status note_nulls(const struct reader *r, const struct part *par
 
 /* ---- rows of fixed size ---- */
 
-static enum hub_status decode_fixed(struct reader *r, const struct hub_page *page, const struct part *part,
-                                    struct hub_error *err)
+static enum hub_status decode_fixed(struct reader *r, const struct part *part, struct hub_error *err)
 {
     const struct hub_cut *cut = r->cut;
     const size_t size = r->g->plan->variant->item_size;
@@ -171,7 +172,7 @@ static enum hub_status decode_fixed(struct reader *r, const struct hub_page *pag
         straight ? r->g->data + cut->first * r->g->row_bytes + (part->from - r->low) * size : temporary;
     uint8_t *valid = nulls ? temporary + (straight ? 0 : count * size) : NULL;
     struct hub_page_job job;
-    HUB_TRY(decode(r, page, part, &job, values, NULL, valid, err));
+    HUB_TRY(decode(r, part, &job, values, NULL, valid, err));
     if (!straight)
         place_rows(r, part, values, size, r->g->data);
     return nulls ? note_nulls(r, part, valid, err) : HUB_OK;
@@ -179,8 +180,7 @@ static enum hub_status decode_fixed(struct reader *r, const struct hub_page *pag
 
 /* ---- rows of varying length: their bytes are pooled, their lengths noted ---- */
 
-static enum hub_status decode_var(struct reader *r, const struct hub_page *page, const struct part *part,
-                                  struct hub_error *err)
+static enum hub_status decode_var(struct reader *r, const struct part *part, struct hub_error *err)
 {
     struct hub_gather *g = r->g;
     const uint64_t count = part->to - part->from;
@@ -190,7 +190,7 @@ static enum hub_status decode_var(struct reader *r, const struct hub_page *page,
     HUB_TRY(hub_allocated(views, err));
     uint8_t *valid = (uint8_t *)(views + count);
     struct hub_page_job job;
-    HUB_TRY(decode(r, page, part, &job, NULL, views, valid, err));
+    HUB_TRY(decode(r, part, &job, NULL, views, valid, err));
     for (uint64_t i = part->first; i < part->first + part->count; i++) {
         const uint64_t at = r->low + i * r->cut->step - part->from, index = hub_cut_index(r->cut, i);
         const struct hub_page_view *view = &views[at];
@@ -212,8 +212,7 @@ static enum hub_status decode_cut(struct hub_gather *g, const struct hub_cut *cu
         struct part part;
         if (!part_of(&r, &r.pages[i], &part))
             continue;
-        HUB_TRY(g->offsets ? decode_var(&r, &r.pages[i], &part, err)
-                           : decode_fixed(&r, &r.pages[i], &part, err));
+        HUB_TRY(g->offsets ? decode_var(&r, &part, err) : decode_fixed(&r, &part, err));
     }
     return HUB_OK;
 }

@@ -19,7 +19,8 @@ static void fuzz_chunk(const uint8_t *data, size_t size, size_t out_size)
     const size_t half = HUB_MAX(size - 2, out_size) + 64;
     uint8_t *out = malloc(out_size + 1), *scratch = malloc(2 * half);
     if (out && scratch)
-        (void)!hub_chunk_decode(&pipeline, data[1] >> 5, data + 2, size - 2, out, out_size, scratch, NULL);
+        (void)!hub_chunk_decode(&pipeline, data[1] >> 5, (struct hub_view){(const char *)data + 2, size - 2},
+                                out, out_size, scratch, NULL);
     free(out);
     free(scratch);
 }
@@ -41,7 +42,8 @@ static void fuzz_plugin(const uint8_t *data, size_t size, size_t out_size)
     const size_t half = HUB_MAX(size - 2, out_size) + 64;
     uint8_t *out = malloc(out_size + 1), *scratch = malloc(2 * half);
     if (out && scratch)
-        (void)!hub_chunk_decode(&pipeline, 0, data + 2, size - 2, out, out_size, scratch, NULL);
+        (void)!hub_chunk_decode(&pipeline, 0, (struct hub_view){(const char *)data + 2, size - 2}, out,
+                                out_size, scratch, NULL);
     free(out);
     free(scratch);
 }

@@ -3,7 +3,7 @@
 Holds includes and links against the table of storage/README.md: a file includes, and a library links, only what its
 folder stands on. With BUILD, a build directory, the same of every symbol that a library of ours takes from another, so
 that nothing is declared below and defined above; and no function may be defined twice, of which the linker would take
-one and say nothing. Ends with 1 and a line for each that is wrong.
+one and say nothing. And no function takes more than 7 parameters: more of them are a struct. Ends with 1 and a line for each that is wrong.
 """
 import pathlib
 import re
@@ -117,7 +117,45 @@ def check_symbols(targets, build):
             wrong.append(f"{symbol} is defined in {' and in '.join(where)}")
 
 
+MANY_PARAMETERS = {
+    "on_request": "libmicrohttpd's MHD_AccessHandlerCallback",
+    "minari_fields_get": "public: some fields of an episode in one call",
+    "minari_rows_get": "public: a slice in one call, as it was announced",
+    "minari_rows_read": "public: the same into the caller's memory",
+}
+
+
+def blank(match):
+    """A comment, a text or a directive as as many characters that mean nothing."""
+    return re.sub(r"[^\n]", "_" if match[0][0] in "\"'" else " ", match[0])
+
+
+def parameters(text):
+    """(name, parameters, line) of every declared function of `text`."""
+    text = re.sub(r'"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])+\'|/\*.*?\*/|//[^\n]*', blank, text, flags=re.S)
+    text = re.sub(r"(?m)^[ \t]*#(?:[^\n\\]|\\.|\\\n)*", blank, text)
+    for match in re.finditer(r"^(?:[a-zA-Z]\w*[ *\n]+)+\**(\w+)\(([^;{}]*?)\)\s*[;{]", text, re.M):
+        inner, deeper = match[2], None
+        while inner != deeper: # parameters of parameters that are functions
+            inner, deeper = re.sub(r"\([^()]*\)", " ", inner), inner
+        yield match[1], inner.replace(", ...", "").count(",") + 1, text.count("\n", 0, match.start()) + 1
+
+
+def check_parameters():
+    seen = set()
+    for part in ("storage", "server", "client"):
+        for path in sorted((top / part).rglob("*.[ch]")):
+            for name, count, line in parameters(path.read_text()):
+                if count > 7:
+                    seen.add(name)
+                    if name not in MANY_PARAMETERS:
+                        wrong.append(f"{path.relative_to(top)}:{line}: {name} takes {count} parameters, not a struct")
+    for name in MANY_PARAMETERS.keys() - seen:
+        wrong.append(f"floors.py: {name} no longer takes more than 7 parameters")
+
+
 check_includes()
+check_parameters()
 targets = libraries()
 check_links(targets)
 if len(sys.argv) > 1:

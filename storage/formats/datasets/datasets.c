@@ -327,19 +327,19 @@ static enum hub_status send_info(const struct folder *f, struct hub_sink *sink, 
 }
 
 /* One folder, as a split where it has a name. */
-static enum hub_status plan_folder(struct hub_files *files, const char *prefix, const char *split, bool alone,
+static enum hub_status plan_folder(struct hub_files *files, const char *split, bool alone,
                                    struct hub_json *counts, struct hub_sink *sink, bool *described,
                                    struct hub_error *err)
 {
     HUB_CLEANUP(folder_dispose) struct folder f = {.files = files};
     struct hub_error why = {0};
-    snprintf(f.prefix, sizeof f.prefix, "%s", prefix);
+    snprintf(f.prefix, sizeof f.prefix, "%s%s", split, *split ? "/" : "");
     snprintf(f.split, sizeof f.split, "%s", split);
     enum hub_status st = load_state(&f, &why);
     if (st && (alone || !hub_is_local(st)))
         return hub_pass(st, &why, err);
     if (st)
-        return hub_sink_problem(sink, why.problem[0] ? why.problem : "unreadable-file", hub_view_of(prefix),
+        return hub_sink_problem(sink, why.problem[0] ? why.problem : "unreadable-file", hub_view_of(f.prefix),
                                 err, "the split is left out: %s", why.detail);
     if (!*described)
         HUB_TRY(send_info(&f, sink, err));
@@ -372,7 +372,6 @@ static enum hub_status plan_splits(struct hub_files *files, uint32_t number, str
     const size_t n = json_array_size(splits);
     for (size_t i = 0; i < n && i < MAX_SPLITS; i++) {
         const char *name = json_string_value(json_array_get(splits, i));
-        char prefix[256];
         bool again = false;
         for (size_t k = 0; name && k < i; k++)
             again |= json_equal(json_array_get(splits, k), json_array_get(splits, i)) != 0;
@@ -381,8 +380,7 @@ static enum hub_status plan_splits(struct hub_files *files, uint32_t number, str
                                      "split %zu has no name of its own", i));
             continue;
         }
-        snprintf(prefix, sizeof prefix, "%s/", name);
-        HUB_TRY(plan_folder(files, prefix, name, n == 1, counts, sink, &described, err));
+        HUB_TRY(plan_folder(files, name, n == 1, counts, sink, &described, err));
     }
     return described || !n ? HUB_OK : hub_fail(err, HUB_CORRUPT, "no split of dataset_dict.json can be read");
 }
@@ -396,7 +394,7 @@ static enum hub_status plan(struct hub_files *files, struct hub_sink *sink, stru
     hub_json_object(&counts);
     HUB_TRY(hub_files_find(files, "state.json") == HUB_NONE && dict != HUB_NONE
                 ? plan_splits(files, dict, &counts, sink, err)
-                : plan_folder(files, "", "", true, &counts, sink, &described, err));
+                : plan_folder(files, "", true, &counts, sink, &described, err));
     hub_json_end_object(&counts);
     HUB_TRY(hub_json_status(&counts));
     return text.size > 2 ? hub_sink_fact(sink, "splits", hub_buf_view(&text), err) : HUB_OK;

@@ -254,15 +254,24 @@ struct shape {
     uint64_t dims[2 * HUB_MAX_RANK];
 };
 
-static enum hub_status put_items(struct hub_h5 *file, const struct hub_h5_attribute *a,
-                                 const struct shape *shape, uint32_t axis, uint64_t *next, size_t limit,
-                                 struct hub_json *json, struct hub_error *err)
+struct items {
+    struct hub_h5 *file;
+    const struct hub_h5_attribute *attribute;
+    struct shape shape;
+    uint64_t next;
+    size_t text_limit;
+    struct hub_json *json;
+};
+
+static enum hub_status put_items(struct items *t, uint32_t axis, struct hub_error *err)
 {
+    const struct hub_h5_attribute *a = t->attribute;
+    struct hub_json *json = t->json;
     const struct hub_variant *v = &a->type.variant;
-    if (axis == shape->rank) {
-        const uint64_t item = (*next)++;
+    if (axis == t->shape.rank) {
+        const uint64_t item = t->next++;
         if (a->type.field == HUB_FIELD_TEXT && v->rank == 0)
-            return put_text(file, a, item, limit, json, err);
+            return put_text(t->file, a, item, t->text_limit, json, err);
         if (v->kind == HUB_KIND_VAR || v->kind == HUB_KIND_FIXED)
             put_unreadable(json, "bytes");
         else
@@ -270,8 +279,8 @@ static enum hub_status put_items(struct hub_h5 *file, const struct hub_h5_attrib
         return HUB_OK;
     }
     hub_json_array(json);
-    for (uint64_t i = 0; i < shape->dims[axis]; i++)
-        HUB_TRY(put_items(file, a, shape, axis + 1, next, limit, json, err));
+    for (uint64_t i = 0; i < t->shape.dims[axis]; i++)
+        HUB_TRY(put_items(t, axis + 1, err));
     hub_json_end_array(json);
     return HUB_OK;
 }
@@ -289,10 +298,12 @@ enum hub_status hub_h5_attribute_json(struct hub_h5 *file, const struct hub_h5_a
         hub_json_null(&json);
         return hub_json_status(&json);
     }
-    struct shape shape = {.rank = a->rank + a->type.variant.rank};
-    uint64_t count = a->items, next = 0;
-    for (uint32_t i = 0; i < shape.rank; i++)
-        shape.dims[i] = i < a->rank ? a->dims[i] : a->type.variant.dims[i - a->rank];
+    struct items items = {.file = file, .attribute = a, .text_limit = text_limit, .json = &json};
+    struct shape *shape = &items.shape;
+    uint64_t count = a->items;
+    shape->rank = a->rank + a->type.variant.rank;
+    for (uint32_t i = 0; i < shape->rank; i++)
+        shape->dims[i] = i < a->rank ? a->dims[i] : a->type.variant.dims[i - a->rank];
     count *= hub_variant_row_items(&a->type.variant);
     if (count == 0) { /* an axis of none: the others may be of any length */
         hub_json_array(&json);
@@ -300,6 +311,6 @@ enum hub_status hub_h5_attribute_json(struct hub_h5 *file, const struct hub_h5_a
     } else if (count > MAX_ITEMS)
         put_summary(&json, a->data);
     else
-        HUB_TRY(put_items(file, a, &shape, 0, &next, text_limit, &json, err));
+        HUB_TRY(put_items(&items, 0, err));
     return hub_json_status(&json);
 }

@@ -73,8 +73,8 @@ static enum hub_status load_chunk(struct job *job, const struct hub_chunk *chunk
         return hub_fail(err, HUB_UNSUPPORTED, "%s", d->filter_name);
     HUB_TRY(reserve_stored(job, chunk->size, err));
     HUB_TRY(h5_get_raw(job->file, chunk->offset, job->stored, chunk->size, err));
-    return hub_chunk_decode(&d->pipeline, chunk->mask, job->stored, chunk->size, job->chunk, size,
-                            job->scratch, err);
+    const struct hub_view stored = {(const char *)job->stored, chunk->size};
+    return hub_chunk_decode(&d->pipeline, chunk->mask, stored, job->chunk, size, job->scratch, err);
 }
 
 /* Copy what a chunk at `scaled` and the wanted rows share: runs along the last axis. */

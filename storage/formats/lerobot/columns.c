@@ -122,14 +122,11 @@ static enum hub_status compare_dtype(struct lerobot_columns *c, struct lerobot_c
                             "info.json states %.40s, the files hold %s", stated, name);
 }
 
-static enum hub_status add_array(struct lerobot_columns *c, const struct lerobot_column *column,
-                                 const struct hub_parquet *parquet, uint32_t file,
-                                 struct hub_parquet_column *l, const struct lerobot_cut *cuts,
+static enum hub_status add_array(struct hub_layout_builder *b, const struct hub_parquet *parquet,
+                                 uint32_t file, struct hub_parquet_column *l, const struct lerobot_cut *cuts,
                                  uint32_t cut_count, struct hub_error *err)
 {
-    struct hub_layout_builder *b;
     uint32_t variant, array;
-    HUB_TRY(hub_sink_layout(c->sink, column->field, &b, err));
     HUB_TRY(hub_layout_variant(b, &l->variant, &variant, err));
     HUB_TRY(hub_layout_array(b, variant, &array, err));
     HUB_TRY(hub_parquet_column_place(l, parquet, file, b, err));
@@ -183,6 +180,7 @@ static enum hub_status add_leaf(struct lerobot_columns *c, const struct hub_parq
                                 uint32_t cut_count, struct hub_error *err)
 {
     struct lerobot_column *column;
+    struct hub_layout_builder *b;
     struct hub_error why = {0};
     HUB_CLEANUP(hub_parquet_column_dispose) struct hub_parquet_column l = {.count = 0};
     HUB_TRY(find_column(c, &parquet->leaves[leaf], leaf, &column, err));
@@ -203,7 +201,8 @@ static enum hub_status add_leaf(struct lerobot_columns *c, const struct hub_parq
     column->readings.readable++;
     if (l.variant.kind != HUB_KIND_FLOAT && l.variant.kind != HUB_KIND_VAR)
         column->nulls += l.shape.nulls;
-    return add_array(c, column, parquet, d->source->number, &l, cuts, cut_count, err);
+    HUB_TRY(hub_sink_layout(c->sink, column->field, &b, err));
+    return add_array(b, parquet, d->source->number, &l, cuts, cut_count, err);
 }
 
 enum hub_status hub_lerobot_add_columns(struct lerobot_columns *c, const struct hub_parquet *parquet,

@@ -119,7 +119,8 @@ static enum hub_status listed_episode(void *user, json_t *line, uint32_t number,
 
 static enum hub_status check_listed(struct plan *p, struct hub_error *err)
 {
-    HUB_TRY(hub_lerobot_lines(p->files, p->sink, LEROBOT_EPISODES, 0, INT64_MAX, listed_episode, p, err));
+    HUB_TRY(hub_lerobot_lines(
+        &(struct lerobot_lines){p->files, p->sink, LEROBOT_EPISODES, 0, INT64_MAX, listed_episode, p}, err));
     if (p->count && p->episodes[0].episode < 0) { /* the files do not say which they are */
         p->missing = 0;
         return HUB_OK;
@@ -271,7 +272,8 @@ static enum hub_status count_line(void *user, json_t *line, uint32_t number, str
 static enum hub_status check_totals(struct plan *p, struct hub_error *err)
 {
     uint64_t tasks = 0, videos = 0;
-    HUB_TRY(hub_lerobot_lines(p->files, p->sink, LEROBOT_TASKS, 0, INT64_MAX, count_line, &tasks, err));
+    HUB_TRY(hub_lerobot_lines(
+        &(struct lerobot_lines){p->files, p->sink, LEROBOT_TASKS, 0, INT64_MAX, count_line, &tasks}, err));
     if (tasks) /* else the file is missing, empty or unreadable, which is told of it */
         HUB_TRY(compare_total(p, "total_tasks", LEROBOT_TASKS, tasks, err));
     HUB_TRY(hub_lerobot_check_videos(p->files, p->sink, &videos, err));

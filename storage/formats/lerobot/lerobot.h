@@ -18,14 +18,22 @@ enum { LEROBOT_RUN = 1000 }; /* episodes of a part */
 /** Called for every line that is an object; returns a status other than HUB_OK to stop. */
 typedef enum hub_status hub_lerobot_line(void *user, json_t *object, uint32_t number, struct hub_error *err);
 
+/** Lines of a .jsonl file, and who takes them. */
+struct lerobot_lines {
+    struct hub_files *files;
+    struct hub_sink *sink; /* NULL: damage is reported to nobody */
+    const char *path;
+    int64_t first, last;
+    hub_lerobot_line *line;
+    void *user;
+};
+
 /**
  * The lines of a .jsonl file; one that is not there has none. Empty lines are passed over, damaged ones are
- * reported to the sink (NULL: to nobody) as "bad-json-line". Lines that begin with an episode_index outside
+ * reported to the sink as "bad-json-line". Lines that begin with an episode_index outside
  * [first, last] are passed over unread.
  */
-HUB_MUST_USE enum hub_status hub_lerobot_lines(struct hub_files *files, struct hub_sink *sink,
-                                               const char *path, int64_t first, int64_t last,
-                                               hub_lerobot_line *line, void *user, struct hub_error *err);
+HUB_MUST_USE enum hub_status hub_lerobot_lines(const struct lerobot_lines *lines, struct hub_error *err);
 
 /** The episode a line of episodes.jsonl is about: episode_index, or episode_id as text. -1: neither. */
 int64_t hub_lerobot_line_episode(const json_t *line);

@@ -12,12 +12,7 @@
 /* ---- lines ---- */
 
 struct reader {
-    struct hub_files *files;
-    struct hub_sink *sink;
-    const char *path;
-    int64_t first, last;
-    hub_lerobot_line *line;
-    void *user;
+    const struct lerobot_lines *lines;
     uint32_t number;
     struct hub_buf *strict;
 };
@@ -38,7 +33,7 @@ static bool outside(const struct reader *r, struct hub_view line)
     static const char key[] = "{\"episode_index\": ";
     int64_t n;
     return hub_view_starts(line, key) && integer_at(line.data + sizeof key - 1, line.data + line.size, &n) &&
-           (n < r->first || n > r->last);
+           (n < r->lines->first || n > r->lines->last);
 }
 
 static enum hub_status take_line(struct reader *r, struct hub_view line, bool whole, struct hub_error *err)
@@ -53,13 +48,13 @@ static enum hub_status take_line(struct reader *r, struct hub_view line, bool wh
     const enum hub_status st = hub_json_of_python(line, r->strict, &object, &why);
     if (st == HUB_NO_MEMORY)
         return hub_fail(err, st, "%s", why.detail);
-    if ((st || !json_is_object(object)) && !r->sink)
+    if ((st || !json_is_object(object)) && !r->lines->sink)
         return HUB_OK;
     if (st || !json_is_object(object))
-        return hub_sink_problem(r->sink, "bad-json-line", hub_view_of(r->path), err, "line %u %s: %s",
-                                r->number, whole ? "is not an object" : "is cut short",
+        return hub_sink_problem(r->lines->sink, "bad-json-line", hub_view_of(r->lines->path), err,
+                                "line %u %s: %s", r->number, whole ? "is not an object" : "is cut short",
                                 st ? why.detail : "another kind of value");
-    return r->line(r->user, object, r->number, err);
+    return r->lines->line(r->lines->user, object, r->number, err);
 }
 
 /* All whole lines of the buffer; what is left of the last one moves to its front. */
@@ -80,12 +75,11 @@ static enum hub_status take_lines(struct reader *r, struct hub_buf *buf, bool la
     return HUB_OK;
 }
 
-enum hub_status hub_lerobot_lines(struct hub_files *files, struct hub_sink *sink, const char *path,
-                                  int64_t first, int64_t last, hub_lerobot_line *line, void *user,
-                                  struct hub_error *err)
+enum hub_status hub_lerobot_lines(const struct lerobot_lines *lines, struct hub_error *err)
 {
+    struct hub_files *files = lines->files;
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf buf = HUB_BUF_INIT(MAX_LINE + READ_AHEAD);
-    const uint32_t file = hub_files_find(files, path);
+    const uint32_t file = hub_files_find(files, lines->path);
     struct hub_source source;
     if (file == HUB_NONE)
         return HUB_OK;
@@ -97,7 +91,7 @@ enum hub_status hub_lerobot_lines(struct hub_files *files, struct hub_sink *sink
     if (usable)
         return hub_fail(err, usable, "%s", why.detail);
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf strict = HUB_BUF_INIT(2 * MAX_LINE);
-    struct reader r = {files, sink, path, first, last, line, user, 0, &strict};
+    struct reader r = {lines, 0, &strict};
     size_t got = 1;
     for (uint64_t at = 0; got; at += got) {
         HUB_TRY(hub_buf_reserve(&buf, READ_AHEAD, err));

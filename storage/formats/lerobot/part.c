@@ -94,10 +94,13 @@ static enum hub_status load_metadata(struct part *p, int64_t first, int64_t last
     HUB_TRY(hub_json_file(p->files, LEROBOT_INFO, NULL, &p->info, err));
     p->tasks = json_object();
     HUB_TRY(hub_allocated(p->tasks, err));
-    HUB_TRY(hub_lerobot_lines(p->files, NULL, LEROBOT_TASKS, 0, INT64_MAX, keep_task, p->tasks, err));
-    HUB_TRY(hub_lerobot_lines(p->files, NULL, LEROBOT_EPISODES, first, last, keep_within, &episodes, err));
-    HUB_TRY(
-        hub_lerobot_lines(p->files, p->sink, LEROBOT_EPISODES_STATS, first, last, keep_within, &stats, err));
+    HUB_TRY(hub_lerobot_lines(
+        &(struct lerobot_lines){p->files, NULL, LEROBOT_TASKS, 0, INT64_MAX, keep_task, p->tasks}, err));
+    HUB_TRY(hub_lerobot_lines(
+        &(struct lerobot_lines){p->files, NULL, LEROBOT_EPISODES, first, last, keep_within, &episodes}, err));
+    HUB_TRY(hub_lerobot_lines(
+        &(struct lerobot_lines){p->files, p->sink, LEROBOT_EPISODES_STATS, first, last, keep_within, &stats},
+        err));
     if (p->episodes.count)
         qsort(p->episodes.items, p->episodes.count, sizeof(struct said), hub_by_i64);
     if (p->stats.count)

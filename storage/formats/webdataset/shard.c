@@ -55,8 +55,8 @@ static enum hub_status take_pickle(struct shard *s, struct hub_view field, const
     struct hub_error why = {0};
     const size_t end = sizeof ".pickle" - 1;
     const struct hub_view name = {field.data, field.size - end};
-    const enum hub_status st =
-        hub_wds_pickle_values(&s->columns, s->files, &s->source, &s->pickle, name, s->samples - 1, m, &why);
+    struct hub_wds_pickled pickled = {&s->columns, s->files, &s->source, &s->pickle, s->samples - 1, m};
+    const enum hub_status st = hub_wds_pickle_values(&pickled, name, &why);
     if (hub_is_local(st))
         return tell_member(s, m, "bad-pickle", why.detail, err);
     return st ? hub_pass(st, &why, err) : HUB_OK;

@@ -82,17 +82,8 @@ enum hub_status hub_wds_member_value(struct hub_source *source, struct hub_view 
 
 /* ---- pickled members ---- */
 
-struct reading {
-    struct hub_wds_columns *columns;
-    struct hub_files *files;
-    struct hub_source *source;
-    const struct hub_pickle *p;
-    uint32_t row;
-    const struct hub_tar_member *member;
-};
-
 /* Rows that do not lie in the file as they are to be served. */
-static enum hub_status copy_row(struct reading *r, const struct hub_pickle_data *data,
+static enum hub_status copy_row(struct hub_wds_pickled *r, const struct hub_pickle_data *data,
                                 struct hub_wds_value *out, struct hub_error *err)
 {
     const uint64_t bytes = hub_variant_row_bytes(&data->variant);
@@ -103,7 +94,7 @@ static enum hub_status copy_row(struct reading *r, const struct hub_pickle_data 
     return hub_files_side_add(r->files, row, (size_t)bytes, &out->offset, err);
 }
 
-static enum hub_status array_value(struct reading *r, uint32_t value, struct hub_wds_value *out,
+static enum hub_status array_value(struct hub_wds_pickled *r, uint32_t value, struct hub_wds_value *out,
                                    struct hub_error *err)
 {
     struct hub_pickle_data data;
@@ -129,7 +120,7 @@ static void hold(struct hub_wds_value *out, enum hub_kind kind, uint32_t size, c
     memcpy(out->scalar, bytes, size);
 }
 
-static enum hub_status string_value(struct reading *r, const struct hub_pickle_value *v,
+static enum hub_status string_value(struct hub_wds_pickled *r, const struct hub_pickle_value *v,
                                     enum hub_field_type type, struct hub_wds_value *out)
 {
     *out = (struct hub_wds_value){.type = type,
@@ -158,7 +149,7 @@ static const char *what(const struct hub_pickle_value *v)
     }
 }
 
-static enum hub_status leaf_value(struct reading *r, uint32_t value, struct hub_wds_value *out,
+static enum hub_status leaf_value(struct hub_wds_pickled *r, uint32_t value, struct hub_wds_value *out,
                                   struct hub_error *err)
 {
     const struct hub_pickle_value *v = hub_pickle_at(r->p, value);
@@ -188,8 +179,8 @@ static enum hub_status leaf_value(struct reading *r, uint32_t value, struct hub_
     return hub_fail(err, HUB_UNSUPPORTED, "%s", what(v));
 }
 
-static enum hub_status give_leaf(struct reading *r, struct hub_view path, uint32_t value, unsigned depth,
-                                 struct hub_error *err)
+static enum hub_status give_leaf(struct hub_wds_pickled *r, struct hub_view path, uint32_t value,
+                                 unsigned depth, struct hub_error *err)
 {
     struct hub_wds_column *column;
     struct hub_wds_value out;
@@ -212,8 +203,8 @@ static enum hub_status give_leaf(struct reading *r, struct hub_view path, uint32
     return HUB_OK;
 }
 
-static enum hub_status give_value(struct reading *r, struct hub_view path, uint32_t value, unsigned depth,
-                                  struct hub_error *err)
+static enum hub_status give_value(struct hub_wds_pickled *r, struct hub_view path, uint32_t value,
+                                  unsigned depth, struct hub_error *err)
 {
     const struct hub_pickle_value *v = hub_pickle_at(r->p, value);
     uint32_t key, item;
@@ -233,11 +224,8 @@ static enum hub_status give_value(struct reading *r, struct hub_view path, uint3
     return HUB_OK;
 }
 
-enum hub_status hub_wds_pickle_values(struct hub_wds_columns *c, struct hub_files *files,
-                                      struct hub_source *source, struct hub_pickle *p, struct hub_view path,
-                                      uint32_t row, const struct hub_tar_member *m, struct hub_error *err)
+enum hub_status hub_wds_pickle_values(struct hub_wds_pickled *r, struct hub_view path, struct hub_error *err)
 {
-    struct reading r = {c, files, source, p, row, m};
-    HUB_TRY(hub_pickle_read(p, source, m->offset, m->size, err));
-    return give_value(&r, path, p->root, 0, err);
+    HUB_TRY(hub_pickle_read(r->p, r->source, r->member->offset, r->member->size, err));
+    return give_value(r, path, r->p->root, 0, err);
 }

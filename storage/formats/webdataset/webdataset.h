@@ -111,13 +111,20 @@ HUB_MUST_USE enum hub_status hub_wds_member_value(struct hub_source *source, str
                                                   const struct hub_tar_member *m, struct hub_wds_value *out,
                                                   struct hub_error *err);
 
+struct hub_wds_pickled {
+    struct hub_wds_columns *columns;
+    struct hub_files *files;
+    struct hub_source *source;
+    struct hub_pickle *p;
+    uint32_t row;
+    const struct hub_tar_member *member;
+};
+
 /** A pickled value as the value of column `path`, a dictionary as columns `path/key`. What cannot be a row
  * spoils its column; a pickle that cannot be read is the status. Arrays in Fortran order and bytes of
  * protocol 2 are copied to side data. */
-HUB_MUST_USE enum hub_status hub_wds_pickle_values(struct hub_wds_columns *c, struct hub_files *files,
-                                                   struct hub_source *source, struct hub_pickle *p,
-                                                   struct hub_view path, uint32_t row,
-                                                   const struct hub_tar_member *m, struct hub_error *err);
+HUB_MUST_USE enum hub_status hub_wds_pickle_values(struct hub_wds_pickled *pickled, struct hub_view path,
+                                                   struct hub_error *err);
 
 /* ---- shard.c ---- */
 

@@ -82,8 +82,8 @@ ParameterizedTest(struct stored_case *c, chunk, stored)
         in[i] = (uint8_t)byte;
     }
     struct hub_error err = {0};
-    const enum hub_status st =
-        hub_chunk_decode(&c->pipeline, c->mask, in, in_size, out, c->out_size, scratch, &err);
+    const enum hub_status st = hub_chunk_decode(
+        &c->pipeline, c->mask, (struct hub_view){(const char *)in, in_size}, out, c->out_size, scratch, &err);
     cr_expect_eq(st, c->st, "%s: %s", c->hex, err.detail);
     if (!st)
         cr_expect_arr_eq(out, c->first, HUB_MIN(c->out_size, sizeof c->first));
@@ -104,11 +104,15 @@ Test(chunk, unusual_orders)
     const size_t n = libdeflate_zlib_compress(c, data, 104, once, sizeof once);
     const struct hub_pipeline summed = {2, 0, {FLETCHER, DEFLATE}},
                               doubled = {3, 0, {FLETCHER, DEFLATE, DEFLATE}};
-    cr_expect_eq(hub_chunk_decode(&summed, 0, once, n, out, 100, scratch, NULL), HUB_OK);
+    cr_expect_eq(
+        hub_chunk_decode(&summed, 0, (struct hub_view){(const char *)once, n}, out, 100, scratch, NULL),
+        HUB_OK);
     cr_expect_arr_eq(out, data, 100);
     const size_t m = libdeflate_zlib_compress(c, once, n, twice, sizeof twice);
     memset(out, 0, sizeof out);
-    cr_expect_eq(hub_chunk_decode(&doubled, 0, twice, m, out, 100, scratch, NULL), HUB_OK);
+    cr_expect_eq(
+        hub_chunk_decode(&doubled, 0, (struct hub_view){(const char *)twice, m}, out, 100, scratch, NULL),
+        HUB_OK);
     cr_expect_arr_eq(out, data, 100);
     libdeflate_free_compressor(c);
 }
