@@ -18,7 +18,7 @@ struct maniskill {
     struct hub_h5_object root;
     struct hub_h5_episodes episodes;
     json_t *sidecar, *listed; /* the second by "0", "1", ...: its episodes */
-    const json_t *said;       /* of them the one that is told; NULL: none */
+    const json_t *said;       /* of them the episode at hand; NULL: none */
     struct hub_buf attributes;
     char seed[24];
     uint32_t unlisted;
@@ -153,7 +153,7 @@ static bool pictured(const void *user, struct hub_view path)
 }
 
 /* Its episodes by their numbers. Without it, or where it is damaged, the trajectories are served all the
- * same: the plan tells why. */
+ * same: the plan says why. */
 static enum hub_status load_sidecar(struct maniskill *m, struct hub_files *files, const char *path,
                                     struct hub_error *why)
 {
@@ -219,7 +219,7 @@ static enum hub_status send_json(struct hub_sink *sink, const char *fact, const 
     return hub_sink_fact(sink, fact, hub_buf_view(&text), err);
 }
 
-static enum hub_status tell_facts(struct maniskill *m, struct hub_sink *sink, struct hub_error *err)
+static enum hub_status report_facts(struct maniskill *m, struct hub_sink *sink, struct hub_error *err)
 {
     uint32_t missing = 0;
     const char *key;
@@ -248,7 +248,7 @@ static enum hub_status plan(struct hub_files *files, struct hub_sink *sink, stru
     HUB_CLEANUP(hub_freep) uint32_t *all = NULL;
     HUB_TRY(load_file(&m, files, sink, false, err));
     HUB_TRY(hub_h5_tell_open(m.episodes.tree.file, files, sink, "h5py and ManiSkill", err));
-    HUB_TRY(tell_facts(&m, sink, err));
+    HUB_TRY(report_facts(&m, sink, err));
     HUB_TRY(hub_new(&all, files->count, sizeof *all, err));
     for (uint32_t i = 0; i < files->count; i++)
         all[i] = i;

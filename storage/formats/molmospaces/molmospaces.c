@@ -192,7 +192,7 @@ static enum hub_status check_index(struct plan *p, const struct index *index, ui
 }
 
 /* {"actions/joint_pos/arm": {"mean": [...], ..., "count": n}}; `rows`: of valid trajectories, 0 not known. */
-static enum hub_status tell_statistics(struct plan *p, json_t *stats, uint64_t rows, struct hub_error *err)
+static enum hub_status report_statistics(struct plan *p, json_t *stats, uint64_t rows, struct hub_error *err)
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf text = HUB_BUF_INIT(HUB_MAX_TEXT);
     struct hub_json json = hub_json_to(&text, err);
@@ -233,7 +233,7 @@ static enum hub_status read_notes(struct plan *p, struct hub_error *err)
         for (size_t k = 0; k < HUB_COUNT(names) && !stats && !told; k++)
             HUB_TRY(load_notes(p, folders[i], names[k], &stats, err));
         if (stats)
-            HUB_TRY(tell_statistics(p, stats, rows, err));
+            HUB_TRY(report_statistics(p, stats, rows, err));
         told |= stats != NULL;
     }
     return HUB_OK;
@@ -312,7 +312,7 @@ static uint64_t count_trajectories(struct hub_files *files, uint32_t number)
     return count;
 }
 
-static enum hub_status tell_splits(struct plan *p, struct hub_error *err)
+static enum hub_status report_splits(struct plan *p, struct hub_error *err)
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf text = HUB_BUF_INIT(KIB);
     struct hub_json json = hub_json_to(&text, err);
@@ -337,7 +337,7 @@ static enum hub_status send_all(struct plan *p, struct hub_error *err)
     HUB_CLEANUP(hub_freep) uint32_t *numbers = NULL;
     HUB_TRY(find_data(p, err));
     HUB_TRY(read_notes(p, err));
-    HUB_TRY(tell_splits(p, err));
+    HUB_TRY(report_splits(p, err));
     HUB_TRY(hub_new(&numbers, (size_t)p->files->count + 1, sizeof *numbers, err));
     for (uint32_t i = 0; i < p->count; i++)
         HUB_TRY(send_part(p, &p->data[i], numbers, err));

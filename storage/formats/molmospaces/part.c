@@ -291,7 +291,7 @@ static enum hub_status describe(void *user, struct hub_h5_tree *tree, struct hub
     return HUB_OK;
 }
 
-static enum hub_status told(void *user, struct hub_h5_tree *tree, uint32_t index, struct hub_error *err)
+static enum hub_status reported(void *user, struct hub_h5_tree *tree, uint32_t index, struct hub_error *err)
 {
     struct molmo *m = user;
     for (uint32_t i = 0; i < tree->count; i++) {
@@ -331,7 +331,7 @@ static enum hub_status load_mask(struct molmo *m, struct hub_error *err)
 static enum hub_status load_file(struct molmo *m, const struct hub_part *part, struct hub_sink *sink,
                                  struct hub_error *err)
 {
-    static const struct hub_h5_dialect dialect = {MOLMO_PREFIX, NULL, load, describe, told};
+    static const struct hub_h5_dialect dialect = {MOLMO_PREFIX, NULL, load, describe, reported};
     struct hub_h5_episodes *e = &m->episodes;
     uint32_t number = HUB_NONE;
     bool usable;
@@ -365,8 +365,8 @@ static enum hub_status load_file(struct molmo *m, const struct hub_part *part, s
     return load_mask(m, err);
 }
 
-static enum hub_status tell(const struct molmo *m, const struct hub_tally *tally, const char *code,
-                            const char *what, struct hub_error *err)
+static enum hub_status report(const struct molmo *m, const struct hub_tally *tally, const char *code,
+                              const char *what, struct hub_error *err)
 {
     return tally->count ? hub_sink_problem(m->episodes.tree.sink, code, m->path, err, "%u %s: %s",
                                            tally->count, what, tally->first)
@@ -384,11 +384,11 @@ enum hub_status molmo_inspect(struct hub_files *files, const struct hub_part *pa
         return HUB_OK;
     HUB_TRY(hub_h5_episodes_report(&m.episodes, err));
     json_object_foreach(m.listed, key, rows) hub_tally_add(&m.listing, "%s is not there", key);
-    HUB_TRY(tell(&m, &m.cut, "cut-rows", "rows of JSON are cut off at their width, and null in JSON", err));
-    HUB_TRY(tell(&m, &m.bad, "bad-json-rows", "rows are no JSON, and null in JSON", err));
-    HUB_TRY(tell(&m, &m.short_ones, "bad-trajectory", "trajectories are not valid by MolmoSpaces' own check",
-                 err));
-    HUB_TRY(tell(&m, &m.videos, "missing-video", "videos are named and not there", err));
-    HUB_TRY(tell(&m, &m.listing, "index-differs", "trajectories are not what " MOLMO_INDEX " says", err));
+    HUB_TRY(report(&m, &m.cut, "cut-rows", "rows of JSON are cut off at their width, and null in JSON", err));
+    HUB_TRY(report(&m, &m.bad, "bad-json-rows", "rows are no JSON, and null in JSON", err));
+    HUB_TRY(report(&m, &m.short_ones, "bad-trajectory",
+                   "trajectories are not valid by MolmoSpaces' own check", err));
+    HUB_TRY(report(&m, &m.videos, "missing-video", "videos are named and not there", err));
+    HUB_TRY(report(&m, &m.listing, "index-differs", "trajectories are not what " MOLMO_INDEX " says", err));
     return hub_h5_fields_finish(&m.episodes.fields, sink, err);
 }

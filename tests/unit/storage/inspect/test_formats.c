@@ -94,6 +94,10 @@ ParameterizedTestParameters(formats, names)
         {"data/*.hdf5", "date/x.hdf5", false, false},
         {"data/*.hdf5", "data", true, false},
         {"*/info.json", "any/info.json", false, true},
+        {"train/house_*/", "train/house_1", true, true}, /* a directory in one */
+        {"train/house_*/", "train/house_1", false, false},
+        {"train/house_*/", "train", true, false},
+        {"train/house_*/", "house_1", true, false},
     };
     return cr_make_param_array(struct name_case, cases, HUB_COUNT(cases));
 }
@@ -112,7 +116,7 @@ ParameterizedTest(struct name_case *c, formats, names)
 
 Test(formats, malformed_tables_are_refused)
 {
-    static const char *const bad[] = {"", "/x", "a/b/c", "/"};
+    static const char *const bad[] = {"", "/x", "a/b/c", "/", "a/b/c/", "a//"};
     struct hub_format_table *table = NULL;
     for (size_t i = 0; i < HUB_COUNT(bad); i++) {
         HUB_CLEANUP(hub_buf_dispose) struct hub_buf bytes = row("some", bad[i]);
