@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <zlib.h>
 #include <zstd.h>
+#include <zstd_errors.h>
 
 enum {
     BLOCK = MIB, /* a multiple of 8, so that blocks of side data adjoin */
@@ -81,6 +82,8 @@ static enum hub_status step_zstd(struct unpacker *u, struct hub_error *err)
     u->in_at = in.pos;
     u->out_size = out.pos;
     u->ended = left == 0;
+    if (ZSTD_getErrorCode(left) == ZSTD_error_frameParameter_windowTooLarge)
+        return hub_fail(err, HUB_TOO_BIG, "zstd: a window of more than 64 MiB");
     return ZSTD_isError(left) ? hub_fail(err, HUB_CORRUPT, "zstd: %s", ZSTD_getErrorName(left)) : HUB_OK;
 }
 

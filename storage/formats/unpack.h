@@ -21,7 +21,8 @@ struct hub_packed {
 /** GZIP or ZSTD by the first 4 bytes, else NOT. */
 enum hub_packing hub_packing_of(const uint8_t *head, size_t size);
 
-/** The first bytes, up to the limit of `head`; fewer at the end. HUB_CORRUPT: those before the damage. */
+/** The first bytes, up to the limit of `head`; fewer at the end. HUB_CORRUPT: those before the damage;
+ * HUB_TOO_BIG: none, for the window. */
 HUB_MUST_USE enum hub_status hub_unpack_head(const struct hub_packed *packed, struct hub_buf *head,
                                              struct hub_error *err);
 
@@ -30,8 +31,8 @@ struct hub_unpacked {
     uint32_t crc;          /* CRC-32 of all */
 };
 
-/** All of it as side data; `head` gets its first bytes, up to its limit. HUB_TOO_BIG: there is no room, or it
- * grows too much. HUB_CORRUPT: what was unpacked before the damage is of no use. */
+/** All of it as side data; `head` gets its first bytes, up to its limit. HUB_TOO_BIG: there is no room, it
+ * grows too much, or its window is too large. HUB_CORRUPT: what was unpacked before the damage is of no use. */
 HUB_MUST_USE enum hub_status hub_unpack(const struct hub_packed *packed, struct hub_files *files,
                                         struct hub_buf *head, struct hub_unpacked *out,
                                         struct hub_error *err);

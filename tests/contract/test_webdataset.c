@@ -4,6 +4,9 @@
 #include <criterion/parameterized.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zstd.h>
 
 #include "tests/support/rows.h"
 
@@ -207,4 +210,87 @@ Test(webdataset, one_bad_pickle)
     cr_assert_not_null(hub_layout_refusal(&layout, hub_layout_window(&layout, 0)));
     cr_assert_null(hub_layout_refusal(&layout, hub_layout_window(&layout, 1)));
     inspected_close(&d);
+}
+
+/* ---- ceilings of what is unpacked ---- */
+
+enum { UNPACKED = 70 * 1024 * 1024, NOISE = 128, EVERY = 64 * 1024 };
+
+static void put_header(char *at, const char *name, unsigned size)
+{
+    unsigned sum = 0;
+    snprintf(at, 100, "%s", name);
+    snprintf(at + 124, 12, "%011o", size);
+    at[156] = '0';
+    memset(at + 148, ' ', 8);
+    for (size_t i = 0; i < 512; i++)
+        sum += (uint8_t)at[i];
+    snprintf(at + 148, 8, "%06o", sum);
+}
+
+/* A shard of one sample: zeros with some noise, so that it packs to about a 500th; or zeros alone. */
+static char *make_tar(bool noise)
+{
+    uint64_t state = 1;
+    char *tar = calloc(1, UNPACKED);
+    cr_assert_not_null(tar);
+    put_header(tar, "000.cls", 1);
+    put_header(tar + 1024, "000.bin", UNPACKED - 1536 - 1024);
+    for (size_t at = EVERY; noise && at + EVERY < UNPACKED; at += EVERY)
+        for (size_t i = 0; i < NOISE; i++)
+            tar[at + i] = (char)((state = state * 6364136223846793005u + 1442695040888963407u) >> 56);
+    return tar;
+}
+
+static size_t write_packed(const char *path, bool noise, int window)
+{
+    char *tar = make_tar(noise);
+    const size_t room = ZSTD_compressBound(UNPACKED);
+    char *packed = malloc(room);
+    ZSTD_CCtx *zstd = ZSTD_createCCtx();
+    ZSTD_CCtx_setParameter(zstd, ZSTD_c_compressionLevel, 1);
+    ZSTD_CCtx_setParameter(zstd, ZSTD_c_windowLog, window);
+    const size_t size = ZSTD_compress2(zstd, packed, room, tar, UNPACKED);
+    FILE *f = fopen(path, "wb");
+    cr_assert(f && !ZSTD_isError(size) && fwrite(packed, 1, size, f) == size);
+    fclose(f);
+    ZSTD_freeCCtx(zstd);
+    free(packed);
+    free(tar);
+    return size;
+}
+
+struct ceiling_case {
+    bool noise;
+    int window;
+    enum hub_status st;
+    char words[48];
+};
+
+ParameterizedTestParameters(webdataset, ceilings)
+{
+    static struct ceiling_case cases[] = {
+        {true, 26, HUB_OK, ""}, /* as large as il-representations' own */
+        {true, 27, HUB_TOO_BIG, "unpack it to .tar"},
+        {false, 26, HUB_TOO_BIG, "times its size"},
+    };
+    return cr_make_param_array(struct ceiling_case, cases, HUB_COUNT(cases));
+}
+
+ParameterizedTest(struct ceiling_case *c, webdataset, ceilings, .timeout = 60)
+{
+    char folder[] = "/tmp/hub-ceiling-XXXXXX", path[64];
+    struct inspected d;
+    struct hub_error err = {0};
+    cr_assert_not_null(mkdtemp(folder));
+    snprintf(path, sizeof path, "%s/demos.tar.zst", folder);
+    const size_t size = write_packed(path, c->noise, c->window);
+    cr_assert(!c->noise || (UNPACKED / size > 400 && UNPACKED / size < 600), "%zu bytes", size);
+    cr_assert_eq(inspected_open(&d, HUB_INSPECT, folder, &err), HUB_OK, "%s", err.detail);
+    cr_assert_str_eq(d.format, "webdataset");
+    cr_expect_eq(d.part_status[0], c->st, "%s", d.part_errors[0].detail);
+    cr_expect(strstr(d.part_errors[0].detail, c->words), "%s", d.part_errors[0].detail);
+    inspected_close(&d);
+    unlink(path);
+    rmdir(folder);
 }

@@ -266,11 +266,14 @@ static enum hub_status open_shard(struct shard *s, struct hub_error *err)
     packed.packing = hub_packing_of(magic, got);
     hub_source_file(&s->source, s->files, s->file);
     if (packed.packing) {
-        const enum hub_status st = hub_unpack(&packed, s->files, &head, &out, err);
+        struct hub_error why = {0};
+        const enum hub_status st = hub_unpack(&packed, s->files, &head, &out, &why);
         if (st == HUB_TOO_BIG)
-            return hub_fail(err, st,
-                            "too large to be unpacked here: unpack it to .tar, which is read in place");
-        HUB_TRY(st);
+            return hub_fail(
+                err, st, "too large to be unpacked here: unpack it to .tar, which is read in place (%.80s)",
+                why.detail);
+        if (st)
+            return hub_pass(st, &why, err);
         hub_source_side(&s->source, s->files, out.offset + out.size);
     }
     hub_tar_init(&s->tar, &s->source);

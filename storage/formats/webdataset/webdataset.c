@@ -138,8 +138,9 @@ static bool unpacks_to_samples(struct hub_files *files, uint32_t number)
     struct hub_source file, memory;
     hub_source_file(&file, files, number);
     const struct hub_packed packed = packed_of(&file);
-    if (!packed.packing || hub_unpack_head(&packed, &head, NULL))
-        return false;
+    const enum hub_status st = packed.packing ? hub_unpack_head(&packed, &head, NULL) : HUB_CORRUPT;
+    if (st)
+        return st == HUB_TOO_BIG; /* as its name says; inspection refuses it with what to do */
     hub_source_memory(&memory, head.data, head.size);
     return shows_samples(&memory);
 }

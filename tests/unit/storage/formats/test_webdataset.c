@@ -90,11 +90,13 @@ static enum hub_status open_fixture(struct hub_files *files, uint32_t number, in
 }
 
 static int opened = -1;
+static unsigned opens;
 
 static enum hub_status open_one(struct hub_files *files, uint32_t number, int *fd, struct hub_error *err)
 {
     HUB_TRY(open_fixture(files, number, fd, err));
     opened = *fd;
+    opens++;
     return HUB_OK;
 }
 
@@ -147,4 +149,27 @@ Test(webdataset, series_in_a_mixed_folder)
             entries[claim.files[k]] = (struct hub_file_entry){{NULL, 0}, 0, false};
     }
     cr_assert_eq(hub_format_webdataset.claim_files(&listing, &claim), 0);
+}
+
+/* 3,000 tars that are no series, every other one without samples: each is looked at once. */
+Test(webdataset, unrelated_tars_are_looked_at_once)
+{
+    enum { TARS = 3000 };
+    static struct hub_file_entry entries[TARS];
+    static char names[TARS][16];
+    static uint32_t files[TARS];
+    struct hub_files listing = listing_of(entries, TARS);
+    struct hub_claim claim = {.files = files};
+    unsigned found = 0;
+    for (unsigned i = 0; i < TARS; i++) {
+        snprintf(names[i], sizeof names[i], i < TARS / 2 ? "fake%04u-x.tar" : "run%04u-x.tar", i);
+        entries[i] = (struct hub_file_entry){hub_view_of(names[i]), 40960, false};
+    }
+    opens = 0;
+    for (; hub_format_webdataset.claim_files(&listing, &claim); found++) {
+        cr_assert_eq(claim.file_count, 1);
+        entries[claim.files[0]] = (struct hub_file_entry){{NULL, 0}, 0, false};
+    }
+    cr_expect_eq(found, TARS / 2);
+    cr_expect_leq(opens, 2 * TARS, "%u", opens);
 }
