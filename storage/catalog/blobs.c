@@ -74,6 +74,14 @@ enum hub_status hub_blob_damaged(struct hub_catalog *catalog, struct hub_db *db,
                        "what the index keeps of %s is damaged: it is looked at again", id);
 }
 
+enum hub_status hub_blob_missing(struct hub_catalog *catalog, struct hub_db *db, int64_t owner,
+                                 struct hub_error *err)
+{
+    char id[HUB_MAX_ID + 1];
+    return owner_id(db, owner, id) ? hub_fail(err, HUB_NOT_FOUND, "the index has no such blob")
+                                   : hub_blob_damaged(catalog, db, owner, err);
+}
+
 void hub_catalog_on_damage(struct hub_catalog *catalog, void (*on_damage)(void *user, const char *id),
                            void *user)
 {

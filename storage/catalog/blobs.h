@@ -49,6 +49,10 @@ HUB_MUST_USE enum hub_status hub_blob_read(const struct hub_blob_id *id, struct 
 /** Tell that a blob makes no sense. Always HUB_CORRUPT. */
 enum hub_status hub_blob_damaged(struct hub_catalog *catalog, struct hub_db *db, int64_t owner,
                                  struct hub_error *err);
+/** Tell that a blob that every owner has was not found. HUB_CORRUPT as above, or HUB_NOT_FOUND: the owner is
+ * gone too. */
+enum hub_status hub_blob_missing(struct hub_catalog *catalog, struct hub_db *db, int64_t owner,
+                                 struct hub_error *err);
 
 /** A blob in the catalogue's cache: first member of what is made of it.
  *

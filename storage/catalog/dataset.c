@@ -146,7 +146,8 @@ static bool get_episodes(struct hub_cursor *c, struct hub_dataset_box *box)
     return true;
 }
 
-static enum hub_status unpack(struct hub_dataset_box *box, struct hub_view blob, struct hub_error *err)
+static enum hub_status unpack(struct hub_db *db, struct hub_dataset_box *box, struct hub_view blob,
+                              struct hub_error *err)
 {
     struct hub_cursor c = hub_cursor_of(blob.data, blob.size);
     box->arena = malloc(blob.size + 1);
@@ -155,8 +156,7 @@ static enum hub_status unpack(struct hub_dataset_box *box, struct hub_view blob,
         !get_fields(&c, box, &arena) || !get_episodes(&c, box))
         return hub_no_memory(err);
     if (c.failed)
-        return hub_fail_as(err, HUB_CORRUPT, "internal", "the catalogue's directory of %s is damaged",
-                           box->dataset.summary->id);
+        return hub_blob_damaged(box->catalog, db, hub_dataset_owner(box->dataset.summary->row), err);
     const struct hub_dataset *d = &box->dataset;
     box->item.bytes = sizeof *box + blob.size + d->file_count * (sizeof d->files[0] + 8) +
                       d->part_count * (sizeof d->parts[0] + 24) + d->field_count * sizeof d->fields[0] +
@@ -174,13 +174,13 @@ static struct hub_lru_key key_of(const struct hub_summary *summary)
 static enum hub_status load(struct hub_db *db, struct hub_dataset_box *box, struct hub_error *err)
 {
     HUB_CLEANUP(hub_stmt_resetp) struct hub_stmt *stmt = NULL;
-    const struct hub_summary *summary = box->dataset.summary;
+    const int64_t owner = hub_dataset_owner(box->dataset.summary->row);
     struct hub_view blob;
-    const struct hub_blob_id id = {box->catalog, db, hub_dataset_owner(summary->row), HUB_BLOB_DIRECTORY, ""};
+    const struct hub_blob_id id = {box->catalog, db, owner, HUB_BLOB_DIRECTORY, ""};
     const enum hub_status st = hub_blob_read(&id, &stmt, &blob, err);
-    if (st == HUB_NOT_FOUND)
-        return hub_fail_as(err, HUB_CORRUPT, "internal", "the catalogue has no directory of %s", summary->id);
-    return st ? st : unpack(box, blob, err);
+    if (st)
+        return st == HUB_NOT_FOUND ? hub_blob_missing(box->catalog, db, owner, err) : st;
+    return unpack(db, box, blob, err);
 }
 
 static void enlist(struct hub_catalog *catalog, struct hub_dataset_box *box)

@@ -31,7 +31,9 @@ static enum hub_status map_files(struct hub_publication *p, int64_t part, struct
     HUB_CLEANUP(hub_stmt_resetp) struct hub_stmt *stmt = NULL;
     struct hub_view blob;
     const struct hub_blob_id id = {p->catalog, p->db, part, HUB_BLOB_FILES, ""};
-    HUB_TRY(hub_blob_read(&id, &stmt, &blob, err));
+    const enum hub_status st = hub_blob_read(&id, &stmt, &blob, err);
+    if (st)
+        return st == HUB_NOT_FOUND ? hub_blob_missing(p->catalog, p->db, part, err) : st;
     struct hub_cursor c = hub_cursor_of(blob.data, blob.size);
     const uint32_t n = hub_unpack_count(&c);
     bool same = true;

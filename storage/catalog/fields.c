@@ -118,7 +118,9 @@ enum hub_status hub_fields_read(struct hub_catalog *catalog, struct hub_db *db, 
     HUB_CLEANUP(hub_stmt_resetp) struct hub_stmt *stmt = NULL;
     struct hub_view blob;
     const struct hub_blob_id id = {catalog, db, part, HUB_BLOB_FIELDS, ""};
-    HUB_TRY(hub_blob_read(&id, &stmt, &blob, err));
+    const enum hub_status st = hub_blob_read(&id, &stmt, &blob, err);
+    if (st)
+        return st == HUB_NOT_FOUND ? hub_blob_missing(catalog, db, part, err) : st;
     struct hub_cursor c = hub_cursor_of(blob.data, blob.size);
     const uint32_t count = hub_unpack_count(&c);
     HUB_TRY(hub_new(&out->items, 1, count * sizeof *out->items + blob.size + 1, err));

@@ -27,6 +27,7 @@ static void renumber(struct hub_layout *layout, const struct hub_part_files *map
 
 struct place {
     const struct hub_dataset_box *box;
+    struct hub_db *db;
     uint32_t part, field;
     bool other_type;
 };
@@ -46,9 +47,8 @@ static enum hub_status prove(struct hub_cached_blob *blob, void *user, struct hu
                               box->part_episodes[place->part], err);
     }
     ref->other_type = place->other_type;
-    if (st == HUB_CORRUPT) /* it was proven when it was stored */
-        return hub_fail_as(err, st, "internal", "the catalogue's layout of %s is damaged", blob->name);
-    return st;
+    /* it was proven when it was stored */
+    return st == HUB_CORRUPT ? hub_blob_damaged(blob->catalog, place->db, p->row, err) : st;
 }
 
 static enum hub_status changing(const struct place *place, struct hub_error *err)
@@ -58,13 +58,12 @@ static enum hub_status changing(const struct place *place, struct hub_error *err
 }
 
 /* The part's own word about the field: it may have another type there. */
-static enum hub_status find_in_part(struct hub_catalog *catalog, struct hub_db *db, struct place *place,
-                                    struct hub_error *err)
+static enum hub_status find_in_part(struct hub_catalog *catalog, struct place *place, struct hub_error *err)
 {
     HUB_CLEANUP(hub_fields_dispose) struct hub_fields fields = {0};
     const struct hub_dataset_part *part = &place->box->dataset.parts[place->part];
     const struct hub_dataset_field *field = &place->box->dataset.fields[place->field];
-    const enum hub_status st = hub_fields_read(catalog, db, part->row, &fields, err);
+    const enum hub_status st = hub_fields_read(catalog, place->db, part->row, &fields, err);
     if (st)
         return st == HUB_NOT_FOUND ? changing(place, err) : st;
     for (uint32_t i = 0; i < fields.count; i++) {
@@ -83,11 +82,12 @@ static enum hub_status load(struct hub_catalog *catalog, struct place *place, co
     const struct hub_blob_maker maker = {sizeof(struct hub_layout_ref), prove, place};
     const int64_t row = place->box->dataset.parts[place->part].row;
     const char *path = place->box->dataset.fields[place->field].path;
-    struct hub_db *db;
-    HUB_TRY(hub_catalog_reader(catalog, &db, err));
-    HUB_TRY(find_in_part(catalog, db, place, err));
-    const struct hub_blob_id id = {catalog, db, row, HUB_BLOB_LAYOUT, path};
-    const enum hub_status st = hub_blob_load(&id, key, &maker, out, err);
+    HUB_TRY(hub_catalog_reader(catalog, &place->db, err));
+    HUB_TRY(find_in_part(catalog, place, err));
+    const struct hub_blob_id id = {catalog, place->db, row, HUB_BLOB_LAYOUT, path};
+    enum hub_status st = hub_blob_load(&id, key, &maker, out, err);
+    if (st == HUB_NOT_FOUND)
+        st = hub_blob_missing(catalog, place->db, row, err);
     return st == HUB_NOT_FOUND ? changing(place, err) : st;
 }
 

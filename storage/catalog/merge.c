@@ -93,23 +93,23 @@ enum hub_status hub_merge_fields(struct hub_publication *p, struct hub_error *er
 
 /* ---- episodes ---- */
 
-/* The episodes of one blob; false: there is none any more. */
-static enum hub_status read_run(struct hub_publication *p, uint32_t part, uint32_t first, bool *more,
+/* The episodes of one blob: as many as the part has from there on, or a full run. */
+static enum hub_status read_run(struct hub_publication *p, uint32_t part, uint32_t first, uint32_t count,
                                 struct hub_error *err)
 {
     HUB_CLEANUP(hub_stmt_resetp) struct hub_stmt *stmt = NULL;
+    const int64_t row = p->part_rows[part];
     struct hub_columns columns;
     struct hub_view blob;
     char name[HUB_COLUMN_NAME];
     hub_columns_name(HUB_COLUMN_ROWS, first, name);
-    const struct hub_blob_id blob_id = {p->catalog, p->db, p->part_rows[part], HUB_BLOB_EPISODES, name};
-    const enum hub_status st = hub_blob_read(&blob_id, &stmt, &blob, err);
-    *more = st == HUB_OK;
+    const struct hub_blob_id id = {p->catalog, p->db, row, HUB_BLOB_EPISODES, name};
+    const enum hub_status st = hub_blob_read(&id, &stmt, &blob, err);
     if (st)
-        return st == HUB_NOT_FOUND ? HUB_OK : st;
-    if (!hub_columns_open(blob, HUB_COLUMN_ROWS, &columns))
-        return hub_blob_damaged(p->catalog, p->db, p->part_rows[part], err);
-    for (uint32_t i = 0; i < columns.count; i++) {
+        return st == HUB_NOT_FOUND ? hub_blob_missing(p->catalog, p->db, row, err) : st;
+    if (!hub_columns_open(blob, HUB_COLUMN_ROWS, &columns) || columns.count != count)
+        return hub_blob_damaged(p->catalog, p->db, row, err);
+    for (uint32_t i = 0; i < count; i++) {
         struct hub_found_episode e;
         hub_columns_row(&columns, i, &e);
         HUB_TRY(hub_grow(&p->episodes, p->episode_count, &p->episode_capacity, sizeof *p->episodes, err));
@@ -125,9 +125,11 @@ static enum hub_status read_run(struct hub_publication *p, uint32_t part, uint32
 
 static enum hub_status read_part(struct hub_publication *p, uint32_t part, struct hub_error *err)
 {
-    bool more = true;
-    for (uint32_t first = 0; more; first += hub_columns_run(HUB_COLUMN_ROWS))
-        HUB_TRY(read_run(p, part, first, &more, err));
+    const uint32_t run = hub_columns_run(HUB_COLUMN_ROWS);
+    uint32_t count;
+    HUB_TRY(hub_part_episodes(p->db, p->part_rows[part], &count, err));
+    for (uint32_t first = 0; first < count; first += run)
+        HUB_TRY(read_run(p, part, first, HUB_MIN(count - first, run), err));
     return HUB_OK;
 }
 

@@ -31,6 +31,16 @@ enum hub_status hub_part_find(struct hub_db *db, int64_t dataset, const char *na
     return HUB_OK;
 }
 
+enum hub_status hub_part_episodes(struct hub_db *db, int64_t row, uint32_t *count, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_stmt_resetp) struct hub_stmt *stmt = NULL;
+    bool found;
+    HUB_TRY(hub_db_ask(db, "SELECT episodes FROM parts WHERE row = ?", row, &stmt, err));
+    HUB_TRY(hub_stmt_step(stmt, &found, err));
+    *count = found ? (uint32_t)hub_stmt_int(stmt, 0) : 0;
+    return found ? HUB_OK : hub_fail(err, HUB_NOT_FOUND, "a part is gone from the catalogue");
+}
+
 /* Remember the side data of a part that goes; it is unlinked once the transaction stands. */
 static enum hub_status doom_side(struct hub_publication *p, int64_t row, struct hub_error *err)
 {

@@ -30,6 +30,9 @@ struct hub_publication {
 /** Row of the part of this name and signature, or HUB_NOT_FOUND. */
 HUB_MUST_USE enum hub_status hub_part_find(struct hub_db *db, int64_t dataset, const char *name,
                                            uint64_t signature, int64_t *row, struct hub_error *err);
+/** How many are kept of it. HUB_NOT_FOUND. */
+HUB_MUST_USE enum hub_status hub_part_episodes(struct hub_db *db, int64_t row, uint32_t *count,
+                                               struct hub_error *err);
 /** Write a part with all it found, in place of one of the same name and signature. */
 HUB_MUST_USE enum hub_status hub_part_write(struct hub_publication *p, const struct hub_draft_part *part,
                                             int64_t *row, struct hub_error *err);

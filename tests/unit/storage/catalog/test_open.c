@@ -314,6 +314,15 @@ Test(open, damage_met_later_is_internal)
     hub_catalog_close(catalog);
 }
 
+static struct hub_catalog *open_after(const char *sql)
+{
+    struct hub_db *db;
+    DRAFT_OK(hub_db_open(path_of(hub_index_name), HUB_DB_WRITE, &db, err));
+    DRAFT_OK(hub_db_exec(db, sql, err));
+    hub_db_close(db);
+    return open_it();
+}
+
 static void on_damage(void *user, const char *id)
 {
     snprintf(user, 16, "%s", id);
@@ -397,6 +406,72 @@ Test(open, a_part_without_one_of_its_blobs_is_inspected_again)
         cr_expect_not(hub_catalog_has_part(catalog, 0, "set-v0", "main", 7), "kind %d", kind);
         publish_full(catalog, "set-v0");
         cr_expect(hub_catalog_has_part(catalog, 0, "set-v0", "main", 7));
+        hub_catalog_close(catalog);
+    }
+}
+
+/* What publish() published, out of what is kept. */
+static enum hub_status publish_kept(struct hub_catalog *catalog, uint32_t episodes, struct hub_error *err)
+{
+    const struct hub_dataset_file files[] = {draft_file("data/main_data.hdf5", 1 << 20)};
+    const struct hub_draft_part part = {.name = "main", .signature = episodes};
+    const struct hub_draft draft = {.id = "set-v0",
+                                    .path = "set-v0",
+                                    .format = "minari-hdf5",
+                                    .status = HUB_DATASET_READY,
+                                    .files = files,
+                                    .file_count = 1,
+                                    .parts = &part,
+                                    .part_count = 1,
+                                    .revision = ""};
+    return hub_catalog_publish(catalog, &draft, err);
+}
+
+/* A blob that is gone is no end of anything: what is left is not published for the whole. */
+Test(open, what_is_missing_is_not_published)
+{
+    static const char *const gone[] = {
+        "DELETE FROM blobs WHERE kind = 1",     "DELETE FROM blobs WHERE kind = 2",
+        "DELETE FROM blobs WHERE name = '0.0'", "DELETE FROM blobs WHERE name = '0.1'",
+        "DELETE FROM blobs WHERE name = '0.2'", /* the last */
+        "UPDATE parts SET episodes = 299",
+    };
+    for (size_t i = 0; i < HUB_COUNT(gone); i++) {
+        struct hub_error err = {0};
+        char told[16] = "";
+        struct hub_catalog *catalog = open_it();
+        publish(catalog, "set-v0", 300);
+        DRAFT_OK(publish_kept(catalog, 300, err));
+        hub_catalog_close(catalog);
+        catalog = open_after(gone[i]);
+        hub_catalog_on_damage(catalog, on_damage, told);
+        cr_expect_eq(publish_kept(catalog, 300, &err), HUB_CORRUPT, "%s", gone[i]);
+        cr_expect_str_eq(err.problem, "internal", "%s", gone[i]);
+        cr_expect_str_eq(told, "set-v0", "%s", gone[i]);
+        cr_expect_eq(snapshot_now(catalog)->summaries[0]->episodes, 300, "%s", gone[i]);
+        hub_catalog_close(catalog);
+    }
+}
+
+/* Whoever asks first tells it: without that it would stay so. */
+Test(open, a_missing_blob_is_told)
+{
+    static const char *const gone[] = {
+        "DELETE FROM blobs WHERE kind = 2", /* fields */
+        "DELETE FROM blobs WHERE kind = 3", /* layouts */
+        "DELETE FROM blobs WHERE kind = 8", /* directories */
+    };
+    for (size_t i = 0; i < HUB_COUNT(gone); i++) {
+        struct hub_error err = {0};
+        char told[16] = "";
+        struct hub_catalog *catalog = open_it();
+        publish_full(catalog, "set-v0");
+        hub_catalog_close(catalog);
+        catalog = open_after(gone[i]);
+        hub_catalog_on_damage(catalog, on_damage, told);
+        cr_expect_eq(read_all(catalog, &err), HUB_CORRUPT, "%s", gone[i]);
+        cr_expect_str_eq(err.problem, "internal", "%s", gone[i]);
+        cr_expect_str_eq(told, "set-v0", "%s", gone[i]);
         hub_catalog_close(catalog);
     }
 }
