@@ -163,18 +163,14 @@ static enum hub_status write_field(struct hub_json *json, const struct hub_state
 {
     HUB_CLEANUP(hub_layout_putp) struct hub_layout_ref *ref = NULL;
     const struct hub_dataset_field *field = &state->dataset->fields[number];
-    struct hub_error why = {0};
     const enum hub_status st =
-        hub_layout_get(state->catalog, state->dataset, episode->part, number, true, &ref, &why);
-    if (st && st != HUB_NOT_FOUND && st != HUB_CORRUPT) {
-        if (err)
-            *err = why;
-        return st;
-    }
-    const struct hub_window *window = st ? NULL : hub_layout_window(hub_layout_of(ref), episode->index);
-    if (!window && st != HUB_CORRUPT)
+        hub_layout_get(state->catalog, state->dataset, episode->part, number, true, &ref, err);
+    if (st)
+        return st == HUB_NOT_FOUND ? HUB_OK : st;
+    const struct hub_window *window = hub_layout_window(hub_layout_of(ref), episode->index);
+    if (!window)
         return HUB_OK;
-    const char *unreadable = window ? hub_layout_why(ref, window) : why.detail;
+    const char *unreadable = hub_layout_why(ref, window);
     hub_json_object(json);
     hub_json_put_text(json, "path", field->path);
     hub_json_put_text(json, "axis", hub_axis_name(field->axis));

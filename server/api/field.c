@@ -155,7 +155,7 @@ static enum hub_status keep_what_fits(struct hub_request *request, struct field_
         const enum hub_status st = can_hold(request, fr, episode, fields[i], &why);
         if (!st)
             fields[kept++] = fields[i];
-        else if (st == HUB_UNSUPPORTED || st == HUB_CORRUPT || st == HUB_NOT_ACCEPTABLE)
+        else if (st == HUB_UNSUPPORTED || st == HUB_NOT_ACCEPTABLE)
             HUB_TRY(leave_out(fr, fr->dataset->fields[fields[i]].path + fr->prefix, &why, err));
         else if (st != HUB_NOT_FOUND)
             return pass_on(st, &why, err);

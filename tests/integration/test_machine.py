@@ -1,7 +1,9 @@
 """Trouble of the machine: it is named with a remedy, and is never a verdict about the data."""
+import contextlib
 import glob
 import os
 import shutil
+import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -184,3 +186,21 @@ def test_a_damaged_state_says_what_to_do(place):
     os.rename(os.path.join(state, "hub.db"), os.path.join(state, "hub.db.damaged"))
     with serving(root, state=state) as hub:
         assert fields(hub) == want
+
+
+def test_a_damaged_index_leaves_nothing_out_of_a_group(place):
+    root, state = copy_root(place, "root-0.4.2"), os.path.join(place, "state")
+    os.makedirs(state)
+    group = "/api/v1/datasets/door-human-v1/episodes/0/state"
+    with serving(root, state=state) as hub:
+        want = hub.get(group)
+        assert want.status == 200 and "qpos" in want.json(), want.body[:200]
+    with contextlib.closing(sqlite3.connect(glob.glob(os.path.join(state, "index-*.db"))[0])) as db, db:
+        assert db.execute("UPDATE blobs SET checksum = checksum + 1 WHERE kind = 3 AND name = 'state/qpos'").rowcount
+    with serving(root, state=state) as hub:
+        end = time.monotonic() + 30
+        while (answer := hub.get(group)).status != 200:
+            assert answer.status == 500 and "damaged" in answer.json()["detail"], answer.body[:300]
+            assert time.monotonic() < end, hub.text_log()
+            time.sleep(0.1)
+        assert answer.body == want.body and "X-Left-Out" not in answer.headers

@@ -1,7 +1,11 @@
 /* Rows of fields in every representation. */
+#include "storage/catalog/db.h"
+#include "storage/catalog/schema.h"
+#include "storage/catalog/write.h"
 #include "tests/support/api_kit.h"
 
 #include <criterion/criterion.h>
+#include <stdio.h>
 
 TestSuite(fields, .init = api_kit_open, .fini = api_kit_close, .timeout = 60);
 
@@ -28,5 +32,23 @@ Test(fields, rows)
         {"/api/v1/datasets/nothing/episodes/0/rewards", 404, "dataset-not-found", NULL},
         {"/api/v1/datasets/cut-v0/episodes/0/rewards", 422, "dataset-broken", NULL},
     };
+    api_kit_expect(cases, HUB_COUNT(cases));
+}
+
+/* An answer without the field would be a wrong one, and be kept for good. */
+Test(fields, a_damaged_index_leaves_no_field_out)
+{
+    static const struct api_case cases[] = {
+        {ZERO, 500, "internal", "damaged"},
+    };
+    char path[4096];
+    struct hub_db *db;
+    snprintf(path, sizeof path, "%s/%s", api_kit_app()->state, hub_index_name);
+    hub_catalog_on_damage(api_kit_app()->catalog, NULL, NULL); /* it stays so */
+    cr_assert_eq(hub_db_open(path, HUB_DB_WRITE, &db, NULL), HUB_OK);
+    cr_assert_eq(
+        hub_db_exec(db, "UPDATE blobs SET checksum = checksum + 1 WHERE kind = 3 AND name = 'rewards'", NULL),
+        HUB_OK);
+    hub_db_close(db);
     api_kit_expect(cases, HUB_COUNT(cases));
 }
