@@ -15,7 +15,7 @@
 enum { MAX_WANTED = 1024, QUIET_MS = 1000 };
 #define BLOCK_BYTES (1 * MIB)
 
-struct wanted {
+struct hash_request {
     uint32_t root;
     struct hub_stamp stamp;
     char *path;
@@ -28,7 +28,7 @@ struct hub_hasher {
     pthread_t thread;
     pthread_mutex_t lock;
     pthread_cond_t wake;
-    struct wanted wanted[MAX_WANTED]; /* the last one is next */
+    struct hash_request wanted[MAX_WANTED]; /* the last one is next */
     unsigned count;
     const char *current; /* being hashed, or NULL */
     uint64_t current_size;
@@ -58,7 +58,7 @@ static enum hub_status add_block(struct sums *sums, struct hub_view block, struc
 
 static void hash_wanted(struct hub_hasher *h);
 
-static enum hub_status read_all(struct hub_hasher *h, const struct wanted *w, struct hub_file *file,
+static enum hub_status read_all(struct hub_hasher *h, const struct hash_request *w, struct hub_file *file,
                                 struct sums *sums, struct hub_error *err)
 {
     const uint64_t size = hub_file_stamp(file)->size;
@@ -91,7 +91,7 @@ static enum hub_status finish(struct sums *sums, struct hub_file_digests *out, s
     return HUB_OK;
 }
 
-static enum hub_status hash_open(struct hub_hasher *h, const struct wanted *w, struct hub_file *file,
+static enum hub_status hash_open(struct hub_hasher *h, const struct hash_request *w, struct hub_file *file,
                                  struct hub_error *err)
 {
     struct sums sums = {.crc32c = 0};
@@ -113,7 +113,7 @@ static enum hub_status hash_open(struct hub_hasher *h, const struct wanted *w, s
 }
 
 /* A failure leaves the digests unknown; whoever wants them asks again. */
-static void hash(struct hub_hasher *h, const struct wanted *w)
+static void hash(struct hub_hasher *h, const struct hash_request *w)
 {
     const struct hub_file_ref ref = {.root = w->root, .path = w->path, .expect = &w->stamp};
     struct hub_file_digests known;
@@ -126,7 +126,7 @@ static void hash(struct hub_hasher *h, const struct wanted *w)
 }
 
 /* One file, and what is told about it meanwhile. The lock is held before and after. */
-static void hash_one(struct hub_hasher *h, struct wanted w)
+static void hash_one(struct hub_hasher *h, struct hash_request w)
 {
     const char *before = h->current;
     const uint64_t before_size = h->current_size, before_hashed = atomic_load(&h->hashed);
@@ -156,7 +156,7 @@ static void hash_wanted(struct hub_hasher *h)
 /* ---- what nobody asked for ---- */
 
 /* The next file of a dataset without digests. */
-static bool next_file(struct hub_hasher *h, const struct hub_summary *summary, struct wanted *out)
+static bool next_file(struct hub_hasher *h, const struct hub_summary *summary, struct hash_request *out)
 {
     HUB_CLEANUP(hub_dataset_putp) const struct hub_dataset *dataset = NULL;
     bool found = false;
@@ -165,10 +165,10 @@ static bool next_file(struct hub_hasher *h, const struct hub_summary *summary, s
     while (!found && h->file < dataset->file_count && !h->stop) {
         const struct hub_dataset_file *file = &dataset->files[h->file++];
         struct hub_file_digests known;
-        *out = (struct wanted){.root = summary->root,
-                               .stamp = file->stamp,
-                               .path = hub_path_join(summary->path, file->path),
-                               .unasked = true};
+        *out = (struct hash_request){.root = summary->root,
+                                     .stamp = file->stamp,
+                                     .path = hub_path_join(summary->path, file->path),
+                                     .unasked = true};
         found = out->path &&
                 hub_digest_find(h->catalog, out->root, out->path, &out->stamp, &known, NULL) == HUB_NOT_FOUND;
         if (!found)
@@ -178,7 +178,7 @@ static bool next_file(struct hub_hasher *h, const struct hub_summary *summary, s
 }
 
 /* No lock held. */
-static bool next_unasked(struct hub_hasher *h, struct wanted *out)
+static bool next_unasked(struct hub_hasher *h, struct hash_request *out)
 {
     HUB_CLEANUP(hub_snapshot_putp) const struct hub_snapshot *snapshot = hub_catalog_snapshot(h->catalog);
     const int64_t now_ms = hub_time_mono_ms();
@@ -211,7 +211,7 @@ static void rest(struct hub_hasher *h)
 static void *run(void *arg)
 {
     struct hub_hasher *h = arg;
-    struct wanted unasked;
+    struct hash_request unasked;
     pthread_mutex_lock(&h->lock);
     while (!h->stop) {
         if (h->count) {
@@ -286,7 +286,7 @@ void hub_hasher_jobs(struct hub_hasher *h, hub_scan_job_each each, void *user)
 
 void hub_hasher_want(struct hub_hasher *h, uint32_t root, const char *path, const struct hub_stamp *stamp)
 {
-    struct wanted w = {.root = root, .stamp = *stamp, .path = strdup(path)};
+    struct hash_request w = {.root = root, .stamp = *stamp, .path = strdup(path)};
     if (!w.path)
         return;
     pthread_mutex_lock(&h->lock);

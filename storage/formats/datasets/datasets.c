@@ -606,20 +606,20 @@ static enum hub_status send_field(struct folder *f, uint32_t column, struct hub_
         rows.type = HUB_FIELD_OPAQUE;
     else if (rows.type == HUB_FIELD_NUMBER && hub_is_picture(&rows.variant, false))
         rows.type = HUB_FIELD_IMAGE_RAW;
-    enum hub_status told = hub_sink_field(
+    enum hub_status reported = hub_sink_field(
         f->sink,
         &(struct hub_field){.path = path, .type = rows.type, .role = hub_role_of(path), .axis = w.axis},
         &field, err);
-    if (!told && !st)
+    if (!reported && !st)
         st = place(f, &rows, &w, field, &why);
-    if (!told && hub_is_local(st))
-        told = refuse(f, field, why.detail, err);
-    else if (!told && st)
-        told = hub_pass(st, &why, err);
-    else if (!told)
-        told = tell_column(f, &rows, &w, path, err);
+    if (!reported && hub_is_local(st))
+        reported = refuse(f, field, why.detail, err);
+    else if (!reported && st)
+        reported = hub_pass(st, &why, err);
+    else if (!reported)
+        reported = tell_column(f, &rows, &w, path, err);
     free(w.offsets);
-    return told;
+    return reported;
 }
 
 static enum hub_status send_fields(struct folder *f, struct hub_error *err)
