@@ -21,6 +21,10 @@ ParameterizedTestParameters(il, files)
         {"demos/dm-control/finger-spin.pkl.gz", "dm_control", 1, 2, 7, 4, -1},
         {"demos/magical/move-to-corner", "magical", 2, 1, 7, 3, 0},
         {"demos/procgen/coinrun.pickle", "procgen", 1, 2, 5, 3, 1.5},
+        {"demos/odd/column", "procgen", 1, 2, 5, 3, 3},
+        {"demos/odd/latin", "procgen", 1, 2, 5, 3, 3},
+        {"demos/odd/empty", "atari", 1, 3, 4, 6, 0},
+        {"demos/odd/times", "procgen", 1, 1, 6, 6, 0},
     };
     return cr_make_param_array(struct file_case, cases, HUB_COUNT(cases));
 }
@@ -58,6 +62,20 @@ Test(il, a_score_is_an_attribute, .timeout = 60)
     cr_assert_eq(open_set(&d, "demos/magical/move-to-corner", NULL), HUB_OK);
     cr_expect_str_eq(d.parts[1].episodes[0].attributes,
                      "{\"score\":0.75,\"env_name\":\"MoveToCorner-Demo-v0\"}");
+    inspected_close(&d);
+}
+
+/* What is shorter than the steps is told, and cuts episodes as far as it goes; nothing is made up in its place. */
+Test(il, short_members_are_told, .timeout = 60)
+{
+    struct inspected d;
+    cr_assert_eq(open_set(&d, "demos/odd/short", NULL), HUB_OK);
+    cr_assert_eq(d.parts[0].episode_count, 2);
+    cr_expect_eq(d.parts[0].episodes[0].steps, 3);
+    cr_expect_null(inspected_field(&d.parts[0], "dones"));
+    cr_expect_null(inspected_field(&d.parts[0], "rews"));
+    cr_expect_not_null(inspected_problem(&d, "length-mismatch", "dones"));
+    cr_expect_not_null(inspected_problem(&d, "length-mismatch", "rews"));
     inspected_close(&d);
 }
 

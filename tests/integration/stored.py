@@ -399,15 +399,21 @@ def il_native(folder, document):
         for demo in listed:
             d = demo if isinstance(demo, dict) else demo.__dict__
             obs, acts = d.get("obs", d.get("states")), d.get("acts", d.get("actions"))
-            steps = min(len(acts), len(obs) - 1)
-            dones = [bool(x) for x in d["dones"][:steps]] if "dones" in d else [i == steps - 1 for i in range(steps)]
+            obs = {f"/{k}": v for k, v in obs.items()} if isinstance(obs, dict) else {"": obs}
+            steps = min(len(acts), max(len(next(iter(obs.values()))) - 1, 0))
+            dones = d["dones"][:steps] if "dones" in d else np.array([i == steps - 1 for i in range(steps)], bool)
             first = 0
-            for end in [i + 1 for i in range(steps - 1) if dones[i]] + [steps]:
-                rows = {"obs": obs[first:end], "next_obs": obs[first + 1 : end + 1], "acts": acts[first:end], "dones": dones[first:end]}
-                rows.update({k: d[k][first:end] for k in ("rews", "infos") if k in d})
+            for end in [i + 1 for i in range(min(steps - 1, len(dones))) if np.any(dones[i])] + [steps]:
+                rows = {f"obs{k}": v[first:end] for k, v in obs.items()} | {f"next_obs{k}": v[first + 1 : end + 1] for k, v in obs.items()}
+                rows.update({k: v[first:end] for k, v in {"acts": acts, "dones": dones, "rews": d.get("rews"), "infos": d.get("infos")}.items()
+                             if v is not None and len(v) >= steps})
                 values = {}
                 for name, items in rows.items():
-                    if isinstance(items[0], dict):
+                    if len(items) == 0:
+                        continue
+                    if isinstance(items, np.ndarray) and items.dtype.kind in "MUV":
+                        values[name] = None
+                    elif isinstance(items[0], dict):
                         for key in items[0]:
                             values[f"{name}/{key}"] = np.stack([i[key] for i in items]) if all(key in i for i in items) else None
                     else:

@@ -2,7 +2,7 @@
 #ifndef HUB_FORMATS_IL_H
 #define HUB_FORMATS_IL_H
 
-#include "storage/formats/kit/kit.h"
+#include "storage/formats/kit/array.h"
 #include "storage/formats/pickle/pickle.h"
 
 /* ---- il.c: a file ---- */
@@ -23,6 +23,10 @@ struct il_rows {
     struct hub_view keys[2];
     uint32_t key_count;
     uint64_t count;
+    uint64_t at; /* where the last window began, so that the next one is found from there */
+    uint32_t cell;
+    bool copied; /* of an array: its rows are in side data, from `side` on */
+    uint64_t side;
 };
 
 /** False: the value holds no rows. */
@@ -35,12 +39,11 @@ struct il_window {
 
 /** Place the rows of a window as those of field `path`; where the items are dictionaries, as fields below it.
  * Rows that cannot be served make the field unreadable in this episode. */
-HUB_MUST_USE enum hub_status il_rows_place(struct il_file *f, struct hub_view path,
-                                           const struct il_rows *rows, const struct il_window *window,
-                                           struct hub_error *err);
+HUB_MUST_USE enum hub_status il_rows_place(struct il_file *f, struct hub_view path, struct il_rows *rows,
+                                           const struct il_window *window, struct hub_error *err);
 
 /** The first `count` rows as numbers; false when they are not single numbers. */
-bool il_rows_numbers(struct il_file *f, const struct il_rows *rows, uint64_t count, double *out);
+bool il_rows_numbers(struct il_file *f, struct il_rows *rows, uint64_t count, double *out);
 
 /** A field of the bytes given, `count` booleans. */
 HUB_MUST_USE enum hub_status il_flags_place(struct il_file *f, struct hub_view path, const uint8_t *flags,

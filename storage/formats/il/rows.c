@@ -50,14 +50,16 @@ struct item_cursor {
     uint32_t cell;
 };
 
-static struct item_cursor item_cursor_at(const struct hub_pickle *p, const struct il_rows *rows,
-                                         uint64_t first)
+static struct item_cursor items_from(const struct hub_pickle *p, struct il_rows *rows, uint64_t first)
 {
     uint32_t value;
-    struct item_cursor c = {p, rows, items_of(p, rows->value)->first};
-    while (first-- && hub_pickle_next(p, &c.cell, &value))
-        ;
-    return c;
+    if (first < rows->at || rows->at == 0) {
+        rows->at = 0;
+        rows->cell = items_of(p, rows->value)->first;
+    }
+    while (rows->at < first && hub_pickle_next(p, &rows->cell, &value))
+        rows->at++;
+    return (struct item_cursor){p, rows, rows->cell};
 }
 
 static uint32_t next_item(struct item_cursor *c)
@@ -99,6 +101,8 @@ static enum hub_status item_of(const struct hub_pickle *p, uint32_t value, struc
         hold(out, HUB_KIND_INT, 8, &v->integer);
     else if (v->kind == HUB_PICKLE_FLOAT)
         hold(out, HUB_KIND_FLOAT, 8, &v->real);
+    else if (v->kind != HUB_PICKLE_ARRAY && v->kind != HUB_PICKLE_SCALAR)
+        return hub_fail(err, HUB_UNSUPPORTED, "%s", hub_pickle_what(v));
     else
         return hub_pickle_array(p, value, &out->data, err);
     return HUB_OK;
@@ -136,11 +140,11 @@ static enum hub_status add_side(struct il_file *f, const void *bytes, size_t siz
 }
 
 /* Rows that are not served as they lie: numbers, arrays in Fortran order, bytes of protocol 2. */
-static enum hub_status gather(struct il_file *f, const struct il_rows *rows, const struct il_window *w,
+static enum hub_status gather(struct il_file *f, struct il_rows *rows, const struct il_window *w,
                               struct placed *out, struct hub_error *err)
 {
     const uint64_t row = hub_variant_row_bytes(&out->variant);
-    struct item_cursor cursor = item_cursor_at(&f->pickle, rows, w->first);
+    struct item_cursor cursor = items_from(&f->pickle, rows, w->first);
     struct item item;
     if (row && w->count > f->files->side_budget / row)
         return hub_fail(err, HUB_TOO_BIG, "side-file budget");
@@ -153,10 +157,10 @@ static enum hub_status gather(struct il_file *f, const struct il_rows *rows, con
     return add_side(f, bytes, (size_t)(row * w->count), out, err);
 }
 
-static enum hub_status point(struct il_file *f, const struct il_rows *rows, const struct il_window *w,
+static enum hub_status point(struct il_file *f, struct il_rows *rows, const struct il_window *w,
                              struct placed *out, struct hub_error *err)
 {
-    struct item_cursor cursor = item_cursor_at(&f->pickle, rows, w->first);
+    struct item_cursor cursor = items_from(&f->pickle, rows, w->first);
     struct item item;
     out->extents = calloc((size_t)w->count + 1, sizeof *out->extents);
     HUB_TRY(hub_allocated(out->extents, err));
@@ -170,12 +174,18 @@ static enum hub_status point(struct il_file *f, const struct il_rows *rows, cons
 }
 
 /* A list: all items alike. */
-static enum hub_status place_list(struct il_file *f, const struct il_rows *rows, const struct il_window *w,
+static enum hub_status place_list(struct il_file *f, struct il_rows *rows, const struct il_window *w,
                                   struct placed *out, struct hub_error *err)
 {
-    struct item_cursor cursor = item_cursor_at(&f->pickle, rows, w->first);
+    struct item_cursor cursor = items_from(&f->pickle, rows, w->first);
     struct item item = {0};
     bool in_place = w->count > 0;
+    if (w->count == 0) { /* what its rows would be, an item before or behind says */
+        struct item_cursor any = items_from(&f->pickle, rows, 0);
+        HUB_TRY(item_of(&f->pickle, next_item(&any), &item, err));
+        out->variant = item.data.variant;
+        return HUB_OK;
+    }
     for (uint64_t i = 0; i < w->count; i++) {
         HUB_TRY(item_of(&f->pickle, next_item(&cursor), &item, err));
         if (i == 0)
@@ -189,8 +199,18 @@ static enum hub_status place_list(struct il_file *f, const struct il_rows *rows,
     return in_place ? point(f, rows, w, out, err) : gather(f, rows, w, out, err);
 }
 
+static enum hub_status copy_array(struct il_file *f, const struct hub_pickle_data *data, uint64_t *offset,
+                                  struct hub_error *err)
+{
+    const uint64_t bytes = hub_variant_row_bytes(&data->variant);
+    HUB_CLEANUP(hub_freep) uint8_t *copy = malloc((size_t)bytes + 1);
+    HUB_TRY(hub_allocated(copy, err));
+    HUB_TRY(hub_pickle_copy(&f->source, data, copy, err));
+    return hub_files_side_add(f->files, copy, (size_t)bytes, offset, err);
+}
+
 /* One array of all steps. */
-static enum hub_status place_array(struct il_file *f, const struct il_rows *rows, const struct il_window *w,
+static enum hub_status place_array(struct il_file *f, struct il_rows *rows, const struct il_window *w,
                                    struct placed *out, struct hub_error *err)
 {
     struct hub_pickle_data data;
@@ -206,44 +226,52 @@ static enum hub_status place_array(struct il_file *f, const struct il_rows *rows
     out->piece.offset = data.offset + w->first * row;
     if (!data.fortran && !data.latin1)
         return HUB_OK;
-    const uint64_t bytes = hub_variant_row_bytes(&whole);
-    HUB_CLEANUP(hub_freep) uint8_t *copy = malloc((size_t)bytes + 1);
-    HUB_TRY(hub_allocated(copy, err));
-    HUB_TRY(hub_pickle_copy(&f->source, &data, copy, err));
-    return add_side(f, copy + w->first * row, (size_t)(w->count * row), out, err);
+    if (!rows->copied)
+        HUB_TRY(copy_array(f, &data, &rows->side, err));
+    rows->copied = true;
+    out->piece.file = HUB_SIDE_FILE;
+    out->piece.offset = rows->side + w->first * row;
+    return HUB_OK;
 }
 
 /* ---- rows as numbers ---- */
 
+/* One element: a number, or an array that holds one. */
 static bool number_of(struct il_file *f, const struct item *item, double *out)
 {
     uint8_t bytes[SCALAR_BYTES];
-    if (item->data.variant.rank || item->data.variant.item_size > 8 || copy_item(f, item, bytes, NULL))
+    struct hub_variant v = item->data.variant;
+    if (hub_variant_row_items(&v) != 1 || v.item_size > 8 || copy_item(f, item, bytes, NULL))
         return false;
-    *out = hub_variant_scalar(&item->data.variant, bytes).real;
+    v.rank = 0;
+    *out = hub_variant_scalar(&v, bytes).real;
     return true;
 }
 
+/* An array of one element a row. */
 static bool array_numbers(struct il_file *f, uint32_t value, uint64_t count, double *out)
 {
-    struct item item = {0};
-    if (hub_pickle_array(&f->pickle, value, &item.data, NULL) || item.data.variant.rank != 1 ||
-        item.data.latin1)
+    struct hub_pickle_data data;
+    if (hub_pickle_array(&f->pickle, value, &data, NULL) || data.variant.rank == 0 ||
+        data.variant.item_size > 8 || hub_variant_row_items(&data.variant) != data.variant.dims[0] ||
+        count > data.variant.dims[0])
         return false;
-    item.data.variant.rank = 0;
-    item.data.variant.dims[0] = 0;
-    for (uint64_t i = 0; i < count; i++, item.data.offset += item.data.variant.item_size)
-        if (!number_of(f, &item, &out[i]))
-            return false;
+    HUB_CLEANUP(hub_freep) uint8_t *bytes = malloc((size_t)hub_variant_row_bytes(&data.variant) + 1);
+    if (!bytes || hub_pickle_copy(&f->source, &data, bytes, NULL))
+        return false;
+    struct hub_variant one = data.variant;
+    one.rank = 0;
+    for (uint64_t i = 0; i < count; i++)
+        out[i] = hub_variant_scalar(&one, bytes + i * one.item_size).real;
     return true;
 }
 
-bool il_rows_numbers(struct il_file *f, const struct il_rows *rows, uint64_t count, double *out)
+bool il_rows_numbers(struct il_file *f, struct il_rows *rows, uint64_t count, double *out)
 {
     struct item item;
     if (!items_of(&f->pickle, rows->value))
         return array_numbers(f, rows->value, count, out);
-    struct item_cursor cursor = item_cursor_at(&f->pickle, rows, 0);
+    struct item_cursor cursor = items_from(&f->pickle, rows, 0);
     for (uint64_t i = 0; i < count; i++)
         if (item_of(&f->pickle, next_item(&cursor), &item, NULL) || !number_of(f, &item, &out[i]))
             return false;
@@ -279,7 +307,7 @@ static enum hub_status declare(struct il_file *f, struct hub_view path, const st
     return hub_sink_field(f->sink, &declared, field, err);
 }
 
-static enum hub_status place_leaf(struct il_file *f, struct hub_view path, const struct il_rows *rows,
+static enum hub_status place_leaf(struct il_file *f, struct hub_view path, struct il_rows *rows,
                                   const struct il_window *w, struct hub_error *err)
 {
     HUB_CLEANUP(drop_extents)
@@ -287,6 +315,8 @@ static enum hub_status place_leaf(struct il_file *f, struct hub_view path, const
     struct hub_error why = {0};
     struct hub_layout_builder *b;
     uint32_t field;
+    if (rows->count == 0)
+        return HUB_OK; /* nothing says what its rows would be */
     const enum hub_status st = items_of(&f->pickle, rows->value) ? place_list(f, rows, w, &p, &why)
                                                                  : place_array(f, rows, w, &p, &why);
     if (st && !hub_is_local(st))
@@ -299,7 +329,7 @@ static enum hub_status place_leaf(struct il_file *f, struct hub_view path, const
 }
 
 /* Dictionaries of one step are alike in all: the first one's keys are the fields. */
-static enum hub_status place_members(struct il_file *f, struct hub_view path, const struct il_rows *rows,
+static enum hub_status place_members(struct il_file *f, struct hub_view path, struct il_rows *rows,
                                      const struct hub_pickle_value *dict, const struct il_window *w,
                                      struct hub_error *err)
 {
@@ -318,11 +348,11 @@ static enum hub_status place_members(struct il_file *f, struct hub_view path, co
     return HUB_OK;
 }
 
-enum hub_status il_rows_place(struct il_file *f, struct hub_view path, const struct il_rows *rows,
+enum hub_status il_rows_place(struct il_file *f, struct hub_view path, struct il_rows *rows,
                               const struct il_window *window, struct hub_error *err)
 {
     if (items_of(&f->pickle, rows->value) && window->count) {
-        struct item_cursor cursor = item_cursor_at(&f->pickle, rows, window->first);
+        struct item_cursor cursor = items_from(&f->pickle, rows, window->first);
         const struct hub_pickle_value *first = hub_pickle_at(&f->pickle, next_item(&cursor));
         if (first && first->kind == HUB_PICKLE_DICT && rows->key_count < HUB_COUNT(rows->keys))
             return place_members(f, path, rows, first, window, err);

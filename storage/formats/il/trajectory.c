@@ -53,17 +53,17 @@ static uint32_t member(const struct hub_pickle *p, uint32_t trajectory, const ch
     return attribute;
 }
 
-static bool rows_of(const struct hub_pickle *p, uint32_t trajectory, const char *key, const char *other,
-                    struct il_rows *out)
+/* A member of one of two names; HUB_PICKLE_NONE: it has neither. */
+static uint32_t either(const struct hub_pickle *p, uint32_t trajectory, const char *key, const char *other)
 {
-    return il_rows_of(p, member(p, trajectory, key), out) ||
-           (other && il_rows_of(p, member(p, trajectory, other), out));
+    const uint32_t value = member(p, trajectory, key);
+    return value != HUB_PICKLE_NONE || !other ? value : member(p, trajectory, other);
 }
 
 static bool is_trajectory(const struct hub_pickle *p, uint32_t value)
 {
-    struct il_rows obs, acts;
-    return rows_of(p, value, "obs", "states", &obs) && rows_of(p, value, "acts", "actions", &acts);
+    return either(p, value, "obs", "states") != HUB_PICKLE_NONE &&
+           either(p, value, "acts", "actions") != HUB_PICKLE_NONE;
 }
 
 struct il_demos il_demos_of(const struct hub_pickle *p)
@@ -85,10 +85,20 @@ struct il_demos il_demos_of(const struct hub_pickle *p)
 
 /* ---- an episode ---- */
 
+/* A member: its rows, or those below each of its keys where it is a dictionary of arrays. */
+struct field {
+    const char *path;
+    uint32_t value; /* HUB_PICKLE_NONE: not there */
+    bool whole;     /* it has rows, for all steps */
+    struct il_rows rows;
+};
+
+enum { OBS, ACTS, DONES, REWS, INFOS, FIELDS };
+
 struct trajectory {
     struct il_file *file;
-    uint32_t value;
-    struct il_rows obs, acts, dones, rews, infos;
+    uint32_t value, number;
+    struct field fields[FIELDS];
     uint64_t steps;         /* of all episodes in it */
     double *ends, *rewards; /* a number a step; NULL: not there */
 };
@@ -99,47 +109,124 @@ static void dispose(struct trajectory *t)
     free(t->rewards);
 }
 
-/* Rows that are there for all steps, else none. */
-static void rows_if_all(struct trajectory *t, const char *key, struct il_rows *out)
+/* Rows of a member; of a dictionary those of its first value. */
+static bool count_rows(const struct hub_pickle *p, uint32_t value, struct il_rows *out)
 {
-    if (!rows_of(&t->file->pickle, t->value, key, NULL, out) || out->count < t->steps)
-        *out = (struct il_rows){.value = HUB_PICKLE_NONE};
+    const struct hub_pickle_value *v = hub_pickle_at(p, value);
+    uint32_t key, first;
+    if (v && v->kind == HUB_PICKLE_DICT) {
+        uint32_t cell = v->first;
+        return hub_pickle_next(p, &cell, &key) && hub_pickle_next(p, &cell, &first) &&
+               il_rows_of(p, first, out);
+    }
+    return il_rows_of(p, value, out);
 }
 
-static enum hub_status numbers_of(struct trajectory *t, const struct il_rows *rows, double **out,
-                                  struct hub_error *err)
+static enum hub_status problem(const struct trajectory *t, const char *code, struct hub_error *err,
+                               const char *key, const char *what)
 {
-    if (rows->value == HUB_PICKLE_NONE)
+    return hub_sink_problem(t->file->sink, code, hub_view_of(key), err, "trajectory %u: %s", t->number, what);
+}
+
+/* What the steps do not need may be shorter, which is told, and then left out. */
+static enum hub_status check_length(struct trajectory *t, struct field *f, struct hub_error *err)
+{
+    char what[80];
+    f->whole = f->value != HUB_PICKLE_NONE && f->rows.count >= t->steps;
+    if (f->value == HUB_PICKLE_NONE || f->rows.count == 0 || f->whole)
         return HUB_OK;
-    *out = calloc((size_t)t->steps + 1, sizeof **out);
-    HUB_TRY(hub_allocated(*out, err));
-    if (!il_rows_numbers(t->file, rows, t->steps, *out)) {
-        free(*out);
-        *out = NULL;
-    }
+    snprintf(what, sizeof what, "%llu values for %llu steps", (unsigned long long)f->rows.count,
+             (unsigned long long)t->steps);
+    return problem(t, "length-mismatch", err, f->path, what);
+}
+
+/* The numbers of a member for as many steps as it has. */
+static enum hub_status numbers_of(struct trajectory *t, struct field *f, double **out, struct hub_error *err)
+{
+    if (f->value == HUB_PICKLE_NONE || f->rows.count == 0)
+        return HUB_OK;
+    HUB_TRY(hub_new(out, (size_t)t->steps + 1, sizeof **out, err));
+    if (il_rows_numbers(t->file, &f->rows, HUB_MIN(t->steps, f->rows.count), *out))
+        return HUB_OK;
+    free(*out);
+    *out = NULL;
     return HUB_OK;
 }
 
 static enum hub_status load(struct trajectory *t, struct hub_error *err)
 {
-    if (!rows_of(&t->file->pickle, t->value, "obs", "states", &t->obs) ||
-        !rows_of(&t->file->pickle, t->value, "acts", "actions", &t->acts))
-        return hub_fail(err, HUB_CORRUPT, "it has no observations or no actions");
-    t->steps = HUB_MIN(t->acts.count, t->obs.count ? t->obs.count - 1 : 0);
-    rows_if_all(t, "dones", &t->dones);
-    rows_if_all(t, "rews", &t->rews);
-    rows_if_all(t, "infos", &t->infos);
-    HUB_TRY(numbers_of(t, &t->dones, &t->ends, err));
-    return numbers_of(t, &t->rews, &t->rewards, err);
+    static const char *const names[FIELDS][2] = {
+        {"obs", "states"}, {"acts", "actions"}, {"dones", NULL}, {"rews", NULL}, {"infos", NULL}};
+    const struct hub_pickle *p = &t->file->pickle;
+    for (size_t i = 0; i < FIELDS; i++) {
+        struct field *f = &t->fields[i];
+        f->path = names[i][0];
+        f->value = either(p, t->value, names[i][0], names[i][1]);
+        if (!count_rows(p, f->value, &f->rows))
+            f->rows.count = 0;
+    }
+    const uint64_t obs = t->fields[OBS].rows.count, acts = t->fields[ACTS].rows.count;
+    t->steps = !acts ? (obs ? obs - 1 : 0) : !obs ? acts : HUB_MIN(acts, obs - 1);
+    for (size_t i = DONES; i < FIELDS; i++)
+        HUB_TRY(check_length(t, &t->fields[i], err));
+    HUB_TRY(numbers_of(t, &t->fields[DONES], &t->ends, err));
+    if (!t->ends && t->fields[DONES].value != HUB_PICKLE_NONE && t->steps)
+        HUB_TRY(problem(t, "boundary-unknown", err, "dones", "they are not numbers: it is one episode"));
+    return t->fields[REWS].whole ? numbers_of(t, &t->fields[REWS], &t->rewards, err) : HUB_OK;
 }
 
-/* dones are as stored, else true at the last step alone. */
+/* A member without rows: an empty list is none at all; all else is unreadable, and says why. */
+static enum hub_status tell_no_rows(struct trajectory *t, struct hub_view path, uint32_t value,
+                                    const struct il_window *w, struct hub_error *err)
+{
+    const struct hub_pickle_value *v = hub_pickle_at(&t->file->pickle, value);
+    struct hub_pickle_data data;
+    struct hub_error why = {0};
+    if ((v->kind == HUB_PICKLE_LIST || v->kind == HUB_PICKLE_TUPLE) && v->count == 0)
+        return HUB_OK;
+    const bool array = v->kind == HUB_PICKLE_ARRAY && hub_pickle_array(&t->file->pickle, value, &data, &why);
+    return hub_tell_unreadable(t->file->sink, path, w->episode, array ? why.detail : hub_pickle_what(v), err);
+}
+
+/* The rows of a member, or of each of its keys. */
+static enum hub_status place_member(struct trajectory *t, struct hub_view path, uint32_t value,
+                                    struct il_rows *rows, const struct il_window *w, struct hub_error *err)
+{
+    const struct hub_pickle *p = &t->file->pickle;
+    const struct hub_pickle_value *v = hub_pickle_at(p, value);
+    uint32_t key, below;
+    if (v->kind != HUB_PICKLE_DICT)
+        return rows->count ? il_rows_place(t->file, path, rows, w, err)
+                           : tell_no_rows(t, path, value, w, err);
+    for (uint32_t cell = v->first; hub_pickle_next(p, &cell, &key) && hub_pickle_next(p, &cell, &below);) {
+        HUB_CLEANUP(hub_buf_dispose) struct hub_buf name = HUB_BUF_INIT(HUB_MAX_PATH);
+        const struct hub_view text = hub_pickle_text(p, key);
+        struct il_rows its;
+        if (text.size == 0 || path.size + text.size >= HUB_MAX_PATH)
+            continue; /* not a name */
+        HUB_TRY(hub_buf_addf(&name, err, "%.*s/%.*s", (int)path.size, path.data, (int)text.size, text.data));
+        const bool fits = il_rows_of(p, below, &its) && its.count >= w->first + w->count;
+        HUB_TRY(fits ? il_rows_place(t->file, hub_buf_view(&name), &its, w, err)
+                     : hub_tell_unreadable(t->file->sink, hub_buf_view(&name), w->episode,
+                                           "no row for every step", err));
+    }
+    return HUB_OK;
+}
+
+static enum hub_status place(struct trajectory *t, int number, const char *path, const struct il_window *w,
+                             struct hub_error *err)
+{
+    struct field *f = &t->fields[number];
+    return place_member(t, hub_view_of(path), f->value, &f->rows, w, err);
+}
+
+/* dones are as stored; where there are none at all, true at the last step alone. */
 static enum hub_status place_dones(struct trajectory *t, const struct il_window *w, struct hub_error *err)
 {
-    if (t->dones.value != HUB_PICKLE_NONE)
-        return il_rows_place(t->file, HUB_VIEW("dones"), &t->dones, w, err);
-    HUB_CLEANUP(hub_freep) uint8_t *flags = calloc((size_t)w->count + 1, 1);
-    HUB_TRY(hub_allocated(flags, err));
+    if (t->fields[DONES].value != HUB_PICKLE_NONE)
+        return t->fields[DONES].whole ? place(t, DONES, "dones", w, err) : HUB_OK;
+    HUB_CLEANUP(hub_freep) uint8_t *flags = NULL;
+    HUB_TRY(hub_new(&flags, (size_t)w->count + 1, 1, err));
     if (w->count)
         flags[w->count - 1] = 1;
     return il_flags_place(t->file, HUB_VIEW("dones"), flags, w, err);
@@ -148,14 +235,14 @@ static enum hub_status place_dones(struct trajectory *t, const struct il_window 
 static enum hub_status place_fields(struct trajectory *t, const struct il_window *w, struct hub_error *err)
 {
     const struct il_window next = {w->episode, w->first + 1, w->count};
-    HUB_TRY(il_rows_place(t->file, HUB_VIEW("obs"), &t->obs, w, err));
-    HUB_TRY(il_rows_place(t->file, HUB_VIEW("next_obs"), &t->obs, &next, err));
-    HUB_TRY(il_rows_place(t->file, HUB_VIEW("acts"), &t->acts, w, err));
+    HUB_TRY(place(t, OBS, "obs", w, err));
+    HUB_TRY(place(t, OBS, "next_obs", &next, err));
+    HUB_TRY(place(t, ACTS, "acts", w, err));
     HUB_TRY(place_dones(t, w, err));
-    if (t->rews.value != HUB_PICKLE_NONE)
-        HUB_TRY(il_rows_place(t->file, HUB_VIEW("rews"), &t->rews, w, err));
-    return t->infos.value != HUB_PICKLE_NONE ? il_rows_place(t->file, HUB_VIEW("infos"), &t->infos, w, err)
-                                             : HUB_OK;
+    for (int i = REWS; i < FIELDS; i++)
+        if (t->fields[i].whole)
+            HUB_TRY(place(t, i, t->fields[i].path, w, err));
+    return HUB_OK;
 }
 
 /* What stands beside a trajectory: a score, the name of its environment. */
@@ -208,19 +295,14 @@ static enum hub_status report_episode(struct trajectory *t, uint64_t first, uint
 static enum hub_status report_trajectory(struct il_file *f, uint32_t value, uint32_t *number,
                                          struct hub_error *err)
 {
-    HUB_CLEANUP(dispose) struct trajectory t = {.file = f, .value = value};
-    struct hub_error why = {0};
+    HUB_CLEANUP(dispose) struct trajectory t = {.file = f, .value = value, .number = *number};
     uint64_t first = 0;
-    const enum hub_status st = load(&t, &why);
-    if (st == HUB_CORRUPT)
-        return hub_sink_problem(f->sink, "unreadable-episode", HUB_VIEW(""), err, "trajectory %u: %s",
-                                *number, why.detail);
-    if (st)
-        return hub_pass(st, &why, err);
-    if (t.acts.count > t.steps + 1 || t.obs.count > t.steps + 1)
+    HUB_TRY(load(&t, err));
+    const uint64_t obs = t.fields[OBS].rows.count, acts = t.fields[ACTS].rows.count;
+    if (acts > t.steps + 1 || obs > t.steps + 1)
         HUB_TRY(hub_sink_problem(f->sink, "length-mismatch", HUB_VIEW(""), err,
-                                 "trajectory %u has %llu observations and %llu actions", *number,
-                                 (unsigned long long)t.obs.count, (unsigned long long)t.acts.count));
+                                 "trajectory %u has %llu observations and %llu actions", t.number,
+                                 (unsigned long long)obs, (unsigned long long)acts));
     for (uint64_t i = 0; t.ends && i + 1 < t.steps; i++)
         if (t.ends[i] != 0) {
             HUB_TRY(report_episode(&t, first, i + 1 - first, number, err));

@@ -98,6 +98,8 @@ enum hub_status hub_pickle_reduce(struct hub_pickle *p, uint32_t callable, uint3
         return reduce_dtype(p, args, out, err);
     if (is_global(p, callable, "collections", "OrderedDict") && p->values[args].count == 0)
         return hub_pickle_new(p, HUB_PICKLE_DICT, out, err);
+    if (is_global(p, callable, "collections", "defaultdict"))
+        return hub_pickle_new(p, HUB_PICKLE_DICT, out, err);
     const struct hub_pickle_value *text = hub_pickle_at(p, first);
     if (is_global(p, callable, "_codecs", "encode") && text && text->kind == HUB_PICKLE_TEXT &&
         hub_view_is(hub_pickle_text(p, hub_pickle_item(p, args, 1)), "latin1"))
@@ -148,6 +150,36 @@ enum hub_status hub_pickle_build(struct hub_pickle *p, uint32_t object, uint32_t
 }
 
 /* ---- values as rows ---- */
+
+const char *hub_pickle_what(const struct hub_pickle_value *v)
+{
+    switch ((enum hub_pickle_kind)v->kind) {
+    case HUB_PICKLE_NULL:
+        return "None";
+    case HUB_PICKLE_TUPLE:
+        return "a tuple";
+    case HUB_PICKLE_LIST:
+        return "a list";
+    case HUB_PICKLE_LATIN1:
+        return "bytes of pickle protocol 2";
+    case HUB_PICKLE_INT:
+        return "an integer of more than 64 bits";
+    case HUB_PICKLE_TEXT:
+        return "a text";
+    case HUB_PICKLE_BYTES:
+        return "bytes";
+    case HUB_PICKLE_DICT:
+        return "a dictionary";
+    case HUB_PICKLE_ARRAY:
+        return "an array";
+    case HUB_PICKLE_BOOL:
+    case HUB_PICKLE_FLOAT:
+    case HUB_PICKLE_SCALAR:
+        return "a single number";
+    default:
+        return "an object";
+    }
+}
 
 static enum hub_status read_shape(const struct hub_pickle *p, uint32_t tuple, uint64_t *shape, uint32_t *rank,
                                   struct hub_error *err)

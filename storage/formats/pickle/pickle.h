@@ -84,6 +84,9 @@ struct hub_view hub_pickle_text(const struct hub_pickle *p, uint32_t value);
 /** Walk a container: `cell` begins as value->first; false at the end. */
 bool hub_pickle_next(const struct hub_pickle *p, uint32_t *cell, uint32_t *value);
 
+/** What a value is that is no row, for people: "None", "a list". */
+const char *hub_pickle_what(const struct hub_pickle_value *value);
+
 /** An array or scalar as a row: its variant (rank 0 for scalars and 0-d arrays) and where its raw bytes
  * lie. */
 struct hub_pickle_data {

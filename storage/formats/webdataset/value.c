@@ -131,24 +131,6 @@ static enum hub_status string_value(struct hub_wds_pickled *r, const struct hub_
     return HUB_OK;
 }
 
-static const char *what(const struct hub_pickle_value *v)
-{
-    switch ((enum hub_pickle_kind)v->kind) {
-    case HUB_PICKLE_NULL:
-        return "None";
-    case HUB_PICKLE_TUPLE:
-        return "a tuple";
-    case HUB_PICKLE_LIST:
-        return "a list";
-    case HUB_PICKLE_LATIN1:
-        return "bytes of pickle protocol 2";
-    case HUB_PICKLE_INT:
-        return "an integer of more than 64 bits";
-    default:
-        return "an object";
-    }
-}
-
 static enum hub_status leaf_value(struct hub_wds_pickled *r, uint32_t value, struct hub_wds_value *out,
                                   struct hub_error *err)
 {
@@ -176,7 +158,7 @@ static enum hub_status leaf_value(struct hub_wds_pickled *r, uint32_t value, str
     default:
         break;
     }
-    return hub_fail(err, HUB_UNSUPPORTED, "%s", what(v));
+    return hub_fail(err, HUB_UNSUPPORTED, "%s", hub_pickle_what(v));
 }
 
 static enum hub_status give_leaf(struct hub_wds_pickled *r, struct hub_view path, uint32_t value,
