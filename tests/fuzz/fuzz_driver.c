@@ -24,7 +24,7 @@ static const struct kind {
       "meta/episodes_stats.jsonl", "meta/info.json", "meta/tasks.jsonl"}},
     {"webdataset", {"a-000.tar", "a-001.tar", "b.tar", "c.tar", "d.tar", "e.tar"}},
     {"robomimic", {"a.hdf5", "b.hdf5", "c.hdf5", "d.hdf5", "e.hdf5", "f.hdf5"}},
-    {"generic", {"a.npz", "b.npy", "c.h5", "d.npz", "e.npz", "f.npz"}},
+    {"generic", {"a.npz", "b.npy", "c.h5", "d.parquet", "e.arrow", "f.npz"}},
     {"d4rl", {"a.hdf5", "b.hdf5", "c.hdf5", "d.hdf5", "e.hdf5", "f.hdf5"}},
     {"il-native", {"a.npz", "b.pkl", "c.pkl.gz", "d.pickle", "e.npz", "f.npz"}},
     {"minari-arrow",

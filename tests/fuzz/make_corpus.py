@@ -11,7 +11,7 @@ NAMES = {  # fuzz_driver.c: formats and the names of their files
         "meta/episodes_stats.jsonl", "meta/info.json", "meta/tasks.jsonl"],
     2: ["a-000.tar", "a-001.tar"],
     3: ["a.hdf5"],
-    4: ["a.npz", "b.npy", "c.h5"],
+    4: ["a.npz", "b.npy", "c.h5", "d.parquet", "e.arrow"],
     5: ["a.hdf5"],
     6: ["a.npz", "b.pkl", "c.pkl.gz", "d.pickle"],
     7: ["data/0/metadata.json", "data/0/part-0.arrow", "data/1/metadata.json", "data/1/part-0.arrow", "data/metadata.json"],
@@ -66,7 +66,7 @@ dataset("datasets-splits", 10, "datasets", "splits")
 dataset("minari-parquet", 8, "minari", "root-0.5.3-columns", "parquet", "infos-v0")
 shards("plain", "plain-traps/traps.tar")
 shards("ilr", "ilr-protocol4/demos.tar")
-for i, name in enumerate(("numpy/mixed.npz", "numpy/fortran.npy", "hdf5/trace.h5")):
+for i, name in enumerate(("numpy/mixed.npz", "numpy/fortran.npy", "hdf5/trace.h5", "columns/log.parquet", "columns/file.arrow")):
     write("driver", "generic-" + name.rpartition(".")[2], pack(4, [(i, read("generic", *name.split("/")))]))
 write("driver", "il", pack(6, [(0, read("il", "demos", "atari", "stored.npz")), (3, read("il", "demos", "procgen", "coinrun.pickle"))]))
 write("driver", "robomimic", pack(3, [(0, read("robomimic", "hopper", "medium.h5"))]))
