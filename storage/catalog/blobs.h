@@ -17,7 +17,7 @@ enum hub_blob_kind {
     HUB_BLOB_EPISODES,  /* of a part: a run of episodes, named by column and number (columns.c) */
     HUB_BLOB_PROBLEMS,  /* of a part, or of a dataset's plan */
     HUB_BLOB_CONFLICTS, /* of a dataset: the problems that publishing it met */
-    HUB_BLOB_FACT,      /* of a dataset, named by its key: the text */
+    HUB_BLOB_FACTS,     /* of a dataset (facts.c) */
     HUB_BLOB_DIRECTORY, /* of a dataset (directory.c) */
 };
 

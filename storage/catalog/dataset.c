@@ -360,18 +360,3 @@ uint32_t hub_part_file(const struct hub_part_files *map, uint32_t number)
     const uint32_t at = hub_lower_bound(&number, map->from, map->count, sizeof *map->from, hub_by_u32);
     return at < map->count && map->from[at] == number ? map->to[at] : HUB_NONE;
 }
-
-/* ---- its texts ---- */
-
-enum hub_status hub_dataset_fact(const struct hub_state *state, const char *key, struct hub_buf *out,
-                                 struct hub_error *err)
-{
-    HUB_CLEANUP(hub_stmt_resetp) struct hub_stmt *stmt = NULL;
-    struct hub_view text;
-    const struct hub_blob_id id = {state->catalog, state->db, hub_dataset_owner(state->dataset->summary->row),
-                                   HUB_BLOB_FACT, key};
-    const enum hub_status st = hub_blob_read(&id, &stmt, &text, err);
-    if (st)
-        return st == HUB_NOT_FOUND ? HUB_OK : st;
-    return hub_buf_add_view(out, text, err);
-}

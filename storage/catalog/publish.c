@@ -66,6 +66,7 @@ static enum hub_status make_row(struct hub_publication *p, struct hub_error *err
     hub_stmt_bind_int(stmt, 5, HUB_DATASET_PENDING);
     HUB_TRY(hub_stmt_run(stmt, err));
     p->row = hub_db_last_row(p->db);
+    HUB_TRY(hub_facts_write(p->db, p->row, &(struct hub_findings){0}, err));
     /* a directory of its own at once: a staged dataset can be opened too */
     return hub_blob_write(p->db, hub_dataset_owner(p->row), HUB_BLOB_DIRECTORY, "", HUB_VIEW("\0\0\0\0\0"),
                           err);
@@ -193,11 +194,8 @@ static enum hub_status write_plan(struct hub_publication *p, struct hub_error *e
     HUB_TRY(hub_blobs_delete_kind(p->db, owner, HUB_BLOB_CONFLICTS, err));
     if (!plan)
         return HUB_OK;
-    HUB_TRY(hub_blobs_delete_kind(p->db, owner, HUB_BLOB_FACT, err));
     HUB_TRY(hub_blobs_delete_kind(p->db, owner, HUB_BLOB_PROBLEMS, err));
-    for (uint32_t i = 0; i < plan->fact_count; i++)
-        HUB_TRY(hub_blob_write(p->db, owner, HUB_BLOB_FACT, plan->facts[i].key,
-                               hub_view_of(plan->facts[i].text), err));
+    HUB_TRY(hub_facts_write(p->db, p->row, plan, err));
     return hub_problems_write(p->db, owner, plan, err);
 }
 

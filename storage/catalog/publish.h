@@ -53,6 +53,15 @@ HUB_MUST_USE enum hub_status hub_publication_problem(struct hub_publication *p, 
 HUB_MUST_USE enum hub_status hub_problems_count(struct hub_publication *p, const char *code, bool *found,
                                                 uint32_t *count, struct hub_error *err);
 
+/* ---- facts.c ---- */
+
+/** In place of those that are there. */
+HUB_MUST_USE enum hub_status hub_facts_write(struct hub_db *db, int64_t dataset,
+                                             const struct hub_findings *plan, struct hub_error *err);
+/** Add the text to `out`; none when it is not known. HUB_NOT_FOUND: the dataset is gone. */
+HUB_MUST_USE enum hub_status hub_fact_read(struct hub_catalog *catalog, struct hub_db *db, int64_t dataset,
+                                           const char *key, struct hub_buf *out, struct hub_error *err);
+
 /* ---- merge.c ---- */
 
 HUB_MUST_USE enum hub_status hub_merge_fields(struct hub_publication *p, struct hub_error *err);

@@ -9,13 +9,9 @@
 
 static enum hub_status fact(struct hub_publication *p, const char *key, char **out, struct hub_error *err)
 {
-    HUB_CLEANUP(hub_stmt_resetp) struct hub_stmt *stmt = NULL;
-    struct hub_view text = {"", 0};
-    const struct hub_blob_id blob_id = {p->catalog, p->db, hub_dataset_owner(p->row), HUB_BLOB_FACT, key};
-    const enum hub_status st = hub_blob_read(&blob_id, &stmt, &text, err);
-    if (st && st != HUB_NOT_FOUND)
-        return st;
-    *out = hub_view_dup(text);
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf text = HUB_BUF_INIT(900 * MIB);
+    HUB_TRY(hub_fact_read(p->catalog, p->db, p->row, key, &text, err));
+    *out = hub_view_dup(hub_buf_view(&text));
     return hub_allocated(*out, err);
 }
 

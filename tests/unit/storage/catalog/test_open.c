@@ -459,6 +459,7 @@ Test(open, a_missing_blob_is_told)
     static const char *const gone[] = {
         "DELETE FROM blobs WHERE kind = 2", /* fields */
         "DELETE FROM blobs WHERE kind = 3", /* layouts */
+        "DELETE FROM blobs WHERE kind = 7", /* facts */
         "DELETE FROM blobs WHERE kind = 8", /* directories */
     };
     for (size_t i = 0; i < HUB_COUNT(gone); i++) {
