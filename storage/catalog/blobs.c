@@ -13,6 +13,14 @@ enum { BLOB_VERSION = 1 };
 #define FIND(columns)                                                                                        \
     "SELECT version, checksum, " columns " FROM blobs WHERE owner = ? AND kind = ? AND name = ?"
 
+/* Over whose it is too: another's blob is not whole here. */
+static uint32_t checksum(int64_t owner, enum hub_blob_kind kind, const char *name, struct hub_view data)
+{
+    const int64_t key[] = {owner, kind};
+    const uint32_t crc = hub_crc32c(hub_crc32c(0, key, sizeof key), name, strlen(name) + 1);
+    return hub_crc32c(crc, data.data, data.size);
+}
+
 enum hub_status hub_blob_write(struct hub_db *db, int64_t owner, enum hub_blob_kind kind, const char *name,
                                struct hub_view data, struct hub_error *err)
 {
@@ -23,7 +31,7 @@ enum hub_status hub_blob_write(struct hub_db *db, int64_t owner, enum hub_blob_k
     hub_stmt_bind_int(stmt, 2, kind);
     hub_stmt_bind_text(stmt, 3, name);
     hub_stmt_bind_int(stmt, 4, BLOB_VERSION);
-    hub_stmt_bind_int(stmt, 5, hub_crc32c(0, data.data, data.size));
+    hub_stmt_bind_int(stmt, 5, checksum(owner, kind, name, data));
     hub_stmt_bind_blob(stmt, 6, data.size ? data.data : "", data.size);
     return hub_stmt_run(stmt, err);
 }
@@ -91,24 +99,28 @@ void hub_catalog_on_damage(struct hub_catalog *catalog, void (*on_damage)(void *
     pthread_mutex_unlock(&catalog->lock);
 }
 
-static bool is_whole(struct hub_stmt *row, struct hub_view data)
+static bool is_whole(struct hub_stmt *row, const struct hub_blob_id *id, struct hub_view data)
 {
     return hub_stmt_int(row, 0) == BLOB_VERSION &&
-           hub_stmt_int(row, 1) == hub_crc32c(0, data.data, data.size);
+           hub_stmt_int(row, 1) == checksum(id->owner, id->kind, id->name, data);
 }
 
 bool hub_blobs_whole(struct hub_db *db, int64_t owner, int64_t count)
 {
     HUB_CLEANUP(hub_stmt_resetp) struct hub_stmt *stmt = NULL;
     bool row;
-    if (hub_db_ask(db, "SELECT version, checksum, data FROM blobs WHERE owner = ?", owner, &stmt, NULL))
+    if (hub_db_ask(db, "SELECT version, checksum, data, kind, name FROM blobs WHERE owner = ?", owner, &stmt,
+                   NULL))
         return false;
     for (;; count--) {
         if (hub_stmt_step(stmt, &row, NULL))
             return false;
         if (!row)
             return count == 0;
-        if (!is_whole(stmt, hub_stmt_blob(stmt, 2)))
+        const struct hub_blob_id id = {.owner = owner,
+                                       .kind = (enum hub_blob_kind)hub_stmt_int(stmt, 3),
+                                       .name = hub_stmt_text(stmt, 4)};
+        if (!is_whole(stmt, &id, hub_stmt_blob(stmt, 2)))
             return false;
     }
 }
@@ -133,7 +145,7 @@ enum hub_status hub_blob_read(const struct hub_blob_id *id, struct hub_stmt **st
     *data = hub_stmt_blob(*stmt, 2);
     if (!data->size)
         *data = HUB_VIEW("");
-    return is_whole(*stmt, *data) ? HUB_OK : hub_blob_damaged(id->catalog, id->db, id->owner, err);
+    return is_whole(*stmt, id, *data) ? HUB_OK : hub_blob_damaged(id->catalog, id->db, id->owner, err);
 }
 
 /* ---- in memory ---- */
@@ -149,7 +161,21 @@ static void cached_free(struct hub_lru_item *item)
     free(blob);
 }
 
-static enum hub_status reserve(struct hub_cached_blob *blob, struct hub_error *err)
+static enum hub_status no_room(const struct hub_blob_id *id, size_t bytes, struct hub_error *err)
+{
+    if (id->kind == HUB_BLOB_LAYOUT)
+        return hub_fail_as(err, HUB_BUSY, "overloaded",
+                           "not enough memory is free to look up the rows of '%s' (%zu KiB): try again, or "
+                           "ask for fewer fields at once",
+                           id->name, bytes / KIB);
+    return hub_fail_as(err, HUB_BUSY, "overloaded",
+                       "not enough memory is free to look up the episodes of this dataset (%zu KiB): try "
+                       "again",
+                       bytes / KIB);
+}
+
+static enum hub_status reserve(const struct hub_blob_id *id, struct hub_cached_blob *blob,
+                               struct hub_error *err)
 {
     struct hub_catalog *catalog = blob->catalog;
     const struct hub_catalog_options *options = &catalog->options;
@@ -161,10 +187,7 @@ static enum hub_status reserve(struct hub_cached_blob *blob, struct hub_error *e
         return HUB_OK;
     const size_t over = HUB_MIN(bytes, all - options->cache_bytes);
     if (!options->take(options->memory, over))
-        return hub_fail_as(err, HUB_BUSY, "overloaded",
-                           "not enough memory is free to look up the rows of '%s' (%zu KiB): try again, or "
-                           "ask for fewer fields at once",
-                           blob->name, bytes / KIB);
+        return no_room(id, bytes, err);
     blob->taken = over;
     return HUB_OK;
 }
@@ -174,11 +197,11 @@ static enum hub_status load(const struct hub_blob_id *id, struct hub_cached_blob
     HUB_CLEANUP(hub_stmt_resetp) struct hub_stmt *stmt = NULL;
     HUB_TRY(find(id, FIND("length(data), row"), &stmt, err));
     blob->size = (size_t)hub_stmt_int(stmt, 2);
-    HUB_TRY(reserve(blob, err));
+    HUB_TRY(reserve(id, blob, err));
     blob->data = malloc(HUB_MAX(blob->size, (size_t)1));
     HUB_TRY(hub_allocated(blob->data, err));
     HUB_TRY(hub_db_read_blob(id->db, "blobs", "data", hub_stmt_int(stmt, 3), blob->data, blob->size, err));
-    return is_whole(stmt, (struct hub_view){blob->data, blob->size})
+    return is_whole(stmt, id, (struct hub_view){blob->data, blob->size})
                ? HUB_OK
                : hub_blob_damaged(id->catalog, id->db, id->owner, err);
 }

@@ -185,6 +185,28 @@ static void give(void *user, uint64_t bytes)
     ((struct memory *)user)->used -= bytes;
 }
 
+static enum hub_status ignore(void *user, const struct hub_found_episode *row, const char *file,
+                              struct hub_error *err)
+{
+    (void)user;
+    (void)row;
+    (void)file;
+    (void)err;
+    return HUB_OK;
+}
+
+static void expect_no_room_for_episodes(const char *id)
+{
+    struct hub_error err = {0};
+    struct hub_state now;
+    DRAFT_OK(hub_state_open(catalog, summary_of(id), &now, err));
+    cr_expect_eq(hub_episode_one(&now, 0, ignore, NULL, &err), HUB_BUSY);
+    cr_expect_str_eq(err.problem, "overloaded");
+    cr_expect(strstr(err.detail, "the episodes of this dataset") && !strstr(err.detail, "fields"), "%s",
+              err.detail);
+    hub_state_close(&now);
+}
+
 Test(publish, layouts_in_use_have_a_ceiling)
 {
     struct draft_field fields[6];
@@ -218,6 +240,9 @@ Test(publish, layouts_in_use_have_a_ceiling)
     cr_expect_geq(i, 3);
     cr_expect_lt(i, 6);
     cr_expect_gt(memory.used, 0);
+    memory.most = memory.used;
+    expect_no_room_for_episodes("many-v0");
+    memory.most = 70 * KIB;
     while (i > 0)
         hub_layout_put(refs[--i]);
     cr_expect_eq(memory.used, 0, "what found no room is not kept");
