@@ -95,6 +95,10 @@ static enum hub_status next_block(struct unpacker *u, bool *end, struct hub_erro
     for (*end = false; u->out_size < BLOCK && !*end;) {
         if (u->in_at == u->in_size && u->taken < u->packed->size)
             HUB_TRY(refill(u, err));
+        while (u->ended && packing == HUB_PACKED_GZIP && u->in_at < u->in_size && u->in[u->in_at] == 0)
+            u->in_at++; /* some writers fill the last block with zeros */
+        if (u->in_at == u->in_size && u->taken < u->packed->size)
+            continue;
         const size_t before_in = u->in_at, before_out = u->out_size;
         if (u->ended && (u->in_at == u->in_size || packing == HUB_PACKED_DEFLATE)) {
             *end = true;
@@ -110,9 +114,13 @@ static enum hub_status next_block(struct unpacker *u, bool *end, struct hub_erro
 
 enum hub_packing hub_packing_of(const uint8_t *head, size_t size)
 {
-    return size >= 2 && memcmp(head, "\x1f\x8b", 2) == 0           ? HUB_PACKED_GZIP
-           : size >= 4 && memcmp(head, "\x28\xb5\x2f\xfd", 4) == 0 ? HUB_PACKED_ZSTD
-                                                                   : HUB_PACKED_NOT;
+    static const uint8_t frame[] = {0x28, 0xb5, 0x2f, 0xfd}, skippable[] = {0x2a, 0x4d, 0x18};
+    if (size >= 2 && head[0] == 0x1f && head[1] == 0x8b)
+        return HUB_PACKED_GZIP;
+    if (size >= 4 && (memcmp(head, frame, sizeof frame) == 0 ||
+                      ((head[0] & 0xf0) == 0x50 && memcmp(head + 1, skippable, sizeof skippable) == 0)))
+        return HUB_PACKED_ZSTD;
+    return HUB_PACKED_NOT;
 }
 
 enum hub_status hub_unpack_head(const struct hub_packed *packed, struct hub_buf *head, struct hub_error *err)

@@ -35,7 +35,7 @@ struct directory {
     uint64_t offset, size, count, end; /* end: where it must end in the file */
 };
 
-/* The last end record whose comment ends with the file. */
+/* The last end record; what follows it and its comment is nobody's. */
 static enum hub_status find_end(struct hub_source *s, struct hub_buf *tail, struct directory *d,
                                 struct hub_error *err)
 {
@@ -51,12 +51,21 @@ static enum hub_status find_end(struct hub_source *s, struct hub_buf *tail, stru
         d->count = hub_cursor_u16(&c);
         d->size = hub_cursor_u32(&c);
         d->offset = hub_cursor_u32(&c);
-        if (hub_cursor_u16(&c) != hub_cursor_left(&c))
+        if (hub_cursor_u16(&c) > hub_cursor_left(&c))
             continue;
         d->end = s->size - size + at;
         return disks ? hub_fail(err, HUB_UNSUPPORTED, "an archive of several disks") : HUB_OK;
     }
     return hub_fail(err, HUB_CORRUPT, "no directory at the end of the archive: it is cut short");
+}
+
+static bool is_end64(struct hub_source *s, uint64_t at)
+{
+    uint8_t bytes[4];
+    if (hub_source_read(s, at, bytes, sizeof bytes, NULL))
+        return false;
+    struct hub_cursor c = hub_cursor_of(bytes, sizeof bytes);
+    return hub_cursor_u32(&c) == END64;
 }
 
 /* The larger numbers of zip64, where there are any. */
@@ -70,11 +79,14 @@ static enum hub_status find_end64(struct hub_source *s, struct directory *d, str
     if (hub_cursor_u32(&c) != LOCATOR)
         return HUB_OK;
     hub_cursor_u32(&c);
-    const uint64_t at = hub_cursor_u64(&c);
+    uint64_t at = hub_cursor_u64(&c);
+    if (!is_end64(s, at) && d->end >= LOCATOR_BYTES + END64_BYTES)
+        at = d->end - LOCATOR_BYTES - END64_BYTES; /* there are bytes in front of the archive */
+    if (!is_end64(s, at))
+        return hub_fail(err, HUB_CORRUPT, "no zip64 record where one is named");
     HUB_TRY(hub_source_read(s, at, bytes, END64_BYTES, err));
     c = hub_cursor_of(bytes, END64_BYTES);
-    if (hub_cursor_u32(&c) != END64)
-        return hub_fail(err, HUB_CORRUPT, "no zip64 record where one is named");
+    hub_cursor_u32(&c);
     hub_cursor_skip(&c, 28);
     d->count = hub_cursor_u64(&c);
     d->size = hub_cursor_u64(&c);

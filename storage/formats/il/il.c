@@ -13,7 +13,7 @@
 #include <stdio.h>
 
 #define NPZ_MEMBER "arr_0.npy" /* np.savez(file, array) */
-enum { HEAD_BYTES = 16384, MAX_SMALL = 64 * 1024, MAX_PEEK = 64 * MIB };
+enum { HEAD_BYTES = 16384, MAX_SMALL = 64 * 1024, MAX_TRIED = 64, MAX_PEEK = 64 * MIB };
 
 static const char *const endings[] = {".pkl.gz", ".pickle.gz", ".pkl", ".pickle", ".npz"};
 
@@ -102,18 +102,19 @@ static bool looks_mine(struct hub_files *files, uint32_t number)
 
 /* ---- claim ---- */
 
-/* A folder of such files, and small notes beside them; the first is looked at. */
+/* A folder of such files, and small notes beside them: other data are datasets of their own. */
 static int claim_directory(struct hub_files *listing)
 {
-    uint32_t first = HUB_NONE, count = 0;
+    uint32_t count = 0;
     for (uint32_t i = 0; i < listing->count; i++) {
         const struct hub_file_entry *e = &listing->entries[i];
         const bool fits = !e->directory && ending_of(e->path);
-        if (e->directory || (!fits && e->size > MAX_SMALL))
+        if (e->directory || (!fits && (e->size > MAX_SMALL || hub_names_data(e->path))))
             return 0;
-        first = fits && count++ == 0 ? i : first;
+        if (fits && count++ < MAX_TRIED && !looks_mine(listing, i))
+            return 0;
     }
-    return count > 1 && looks_mine(listing, first) ? 50 : 0;
+    return count > 1 ? 50 : 0;
 }
 
 static int claim_files(struct hub_files *listing, struct hub_claim *claim)

@@ -40,15 +40,21 @@ static enum hub_status take_member(struct hub_npz *npz, struct hub_files *files,
                                    struct hub_error *err)
 {
     const struct hub_zip_member *m = &npz->zip.members[number];
-    struct hub_npz_array *a = &npz->arrays[npz->count];
+    struct hub_npz_array *a = npz->arrays;
     struct hub_error why = {0};
     if (!hub_view_ends(m->name, ".npy") || m->name.size == 4) {
         if (!hub_view_ends(m->name, "/"))
             hub_tally_add(&npz->others, "%.*s", (int)HUB_MIN(m->name.size, 100), m->name.data);
         return HUB_OK;
     }
-    *a = (struct hub_npz_array){.path = {m->name.data, m->name.size - 4}, .member = number};
-    npz->count++;
+    const struct hub_view path = {m->name.data, m->name.size - 4};
+    while (a < npz->arrays + npz->count && !hub_view_equal(a->path, path))
+        a++;
+    if (a < npz->arrays + npz->count) /* as zipfile and numpy have it, the last one counts */
+        hub_tally_add(&npz->repeated, "%.*s", (int)HUB_MIN(path.size, 100), path.data);
+    else
+        npz->count++;
+    *a = (struct hub_npz_array){.path = path, .member = number};
     const enum hub_status st = read_array(npz, files, m, a, &why);
     if (st && !hub_is_local(st))
         return hub_pass(st, &why, err);
@@ -168,9 +174,9 @@ uint64_t hub_common_rows(const uint64_t *rows, size_t count)
     bool fewer = false;
     for (size_t i = 0; i < count; i++) {
         size_t votes = 0;
-        for (size_t j = i; j < count && count - i > best; j++)
+        for (size_t j = i; j < count && count - i >= best; j++)
             votes += rows[j] == rows[i];
-        if (votes > best) {
+        if (votes > best || (votes == best && rows[i] > most)) {
             best = votes;
             most = rows[i];
         }

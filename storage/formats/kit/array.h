@@ -20,7 +20,8 @@ struct hub_npz {
     struct hub_zip zip;
     struct hub_npz_array *arrays;
     uint32_t count;
-    struct hub_tally others; /* members that are no arrays */
+    struct hub_tally others;   /* members that are no arrays */
+    struct hub_tally repeated; /* members of a name that a later one has too */
 };
 
 /** Read all headers. Deflated arrays are unpacked to side data here. An array that cannot be read has a
@@ -41,7 +42,7 @@ HUB_MUST_USE enum hub_status hub_npy_place(struct hub_sink *sink, struct hub_vie
 HUB_MUST_USE enum hub_status hub_tell_unreadable(struct hub_sink *sink, struct hub_view path, uint32_t index,
                                                  const char *why, struct hub_error *err);
 
-/** How many steps arrays of these numbers of rows say an episode has: the number that most have, the first
+/** How many steps arrays of these numbers of rows say an episode has: the number that most have, the largest
  * among equals; one fewer where others have just one fewer, for there is one observation more than actions; 0 of
  * none. */
 uint64_t hub_common_rows(const uint64_t *rows, size_t count);

@@ -40,6 +40,17 @@ enum hub_role hub_role_of(struct hub_view path)
     return HUB_ROLE_OTHER;
 }
 
+bool hub_names_data(struct hub_view path)
+{
+    static const char *const endings[] = {".h5",     ".hdf5",   ".npy",   ".npz",     ".pkl",
+                                          ".pickle", ".pkl.gz", ".arrow", ".feather", ".parquet",
+                                          ".tar",    ".tar.gz", ".tgz",   ".tar.zst"};
+    for (size_t i = 0; i < HUB_COUNT(endings); i++)
+        if (hub_view_ends(path, endings[i]))
+            return true;
+    return false;
+}
+
 enum hub_field_type hub_image_type(const uint8_t *head, size_t size)
 {
     if (size >= 8 && memcmp(head, "\x89PNG\r\n\x1a\n", 8) == 0)

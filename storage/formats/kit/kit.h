@@ -22,6 +22,10 @@ static inline enum hub_status hub_pass(enum hub_status st, const struct hub_erro
 /** The role that a field's first word says, behind "next": observations/x, next.reward, obs, acts, dones. */
 enum hub_role hub_role_of(struct hub_view path);
 
+/** Does a name promise data of its own: "x.h5", "x.npz", "x.parquet"? Then a folder of something else does not take
+ * the file along. */
+bool hub_names_data(struct hub_view path);
+
 /** What a row's first bytes say it is: a PNG or JPEG file, else bytes. */
 enum hub_field_type hub_image_type(const uint8_t *head, size_t size);
 

@@ -15,7 +15,7 @@
 
 #define SMALL_FILE MIB /* beside shards there may be notes, indexes and lists */
 #define MAX_METADATA (4 * MIB)
-enum { MAX_SMALL_FILES = 32, MAX_LOOK = 16 };
+enum { MAX_SMALL_FILES = 32, MAX_LOOK = 16, MAX_SHARDS_TRIED = 4 };
 
 /* ---- names ---- */
 
@@ -98,20 +98,34 @@ static struct hub_view series_name(struct hub_view series)
 
 /* ---- claims ---- */
 
-/* The first members look like samples: one of them is a file with a key and a field. */
+/* "code/main.c": the member of an archive of programs, whose names split like those of samples. */
+static bool is_source(struct hub_view field)
+{
+    static const char *const endings[] = {"c",     "h",  "cc", "cpp", "hpp",  "cu",  "py",  "pyc",
+                                          "ipynb", "sh", "md", "rst", "toml", "cfg", "ini", "yml",
+                                          "yaml",  "js", "ts", "css", "html", "o"};
+    for (size_t i = 0; i < HUB_COUNT(endings); i++)
+        if (hub_view_is(field, endings[i]))
+            return true;
+    return false;
+}
+
+/* The first members look like samples: files with a key and a field, and mostly not those of programs. */
 static bool shows_samples(struct hub_source *source)
 {
     HUB_CLEANUP(hub_tar_dispose) struct hub_tar tar;
     struct hub_tar_member m;
     struct hub_view key, field;
-    bool end = false, found = false;
+    bool end = false;
+    unsigned samples = 0, sources = 0;
     hub_tar_init(&tar, source);
-    for (unsigned i = 0; i < MAX_LOOK && !found; i++) {
+    for (unsigned i = 0; i < MAX_LOOK; i++) {
         if (hub_tar_next(&tar, &m, &end, NULL) || end)
             break;
-        found = m.regular && hub_wds_split(m.name, &key, &field);
+        if (m.regular && hub_wds_split(m.name, &key, &field))
+            ++*(is_source(field) ? &sources : &samples);
     }
-    return found;
+    return samples > sources;
 }
 
 static bool holds_samples(struct hub_files *files, uint32_t number)
@@ -139,8 +153,8 @@ static bool unpacks_to_samples(struct hub_files *files, uint32_t number)
     hub_source_file(&file, files, number);
     const struct hub_packed packed = packed_of(&file);
     const enum hub_status st = packed.packing ? hub_unpack_head(&packed, &head, NULL) : HUB_CORRUPT;
-    if (st)
-        return st == HUB_TOO_BIG; /* as its name says; inspection refuses it with what to do */
+    if (st == HUB_TOO_BIG)
+        return true; /* as its name says; inspection refuses it with what to do */
     hub_source_memory(&memory, head.data, head.size);
     return shows_samples(&memory);
 }
@@ -168,6 +182,27 @@ static int bid_on(struct hub_files *listing, uint32_t number, enum hub_wds_packi
     return is_refused(listing, number) ? 40 : 0;
 }
 
+static bool same_series(const struct hub_wds_shard *a, const struct hub_wds_shard *b)
+{
+    return a->packing == b->packing && a->numbered == b->numbered && hub_view_equal(a->series, b->series);
+}
+
+/* One shard that is damaged does not hide the others: the first few are looked at. */
+static int bid_on_series(struct hub_files *listing, uint32_t first, const struct hub_wds_shard *series)
+{
+    unsigned looked = 0;
+    int bid = 0;
+    for (uint32_t i = first; i < listing->count && !bid && looked < MAX_SHARDS_TRIED; i++) {
+        const struct hub_file_entry *e = &listing->entries[i];
+        const struct hub_wds_shard shard = hub_wds_shard_of(e->path);
+        if (e->path.size == 0 || e->directory || !same_series(&shard, series))
+            continue;
+        bid = bid_on(listing, i, shard.packing);
+        looked++;
+    }
+    return bid;
+}
+
 /* A directory of nothing but shards. */
 static int claim_directory(struct hub_files *listing)
 {
@@ -176,7 +211,7 @@ static int claim_directory(struct hub_files *listing)
     for (uint32_t i = 0; i < listing->count; i++) {
         const struct hub_file_entry *e = &listing->entries[i];
         const struct hub_wds_shard shard = hub_wds_shard_of(e->path);
-        if (e->directory)
+        if (e->directory || (shard.packing == HUB_WDS_NOT && hub_names_data(e->path)))
             return 0;
         if (shard.packing == HUB_WDS_NOT && (e->size > SMALL_FILE || ++small > MAX_SMALL_FILES))
             return 0;
@@ -185,12 +220,10 @@ static int claim_directory(struct hub_files *listing)
             packing = shard.packing;
         }
     }
-    return first == HUB_NONE ? 0 : bid_on(listing, first, packing);
-}
-
-static bool same_series(const struct hub_wds_shard *a, const struct hub_wds_shard *b)
-{
-    return a->packing == b->packing && a->numbered == b->numbered && hub_view_equal(a->series, b->series);
+    if (first == HUB_NONE)
+        return 0;
+    const struct hub_wds_shard shard = hub_wds_shard_of(listing->entries[first].path);
+    return bid_on_series(listing, first, &shard);
 }
 
 /* The names of a series begin alike, so that they follow each other in a sorted listing. */
@@ -229,7 +262,7 @@ static int claim_files(struct hub_files *listing, struct hub_claim *claim)
         if (shard.packing == HUB_WDS_NOT || same_series(&shard, &refused))
             continue;
         claim->from = i;
-        const int confidence = bid_on(listing, i, shard.packing);
+        const int confidence = bid_on_series(listing, i, &shard);
         if (confidence) {
             take_series(listing, i, &shard, claim);
             return confidence;
