@@ -181,24 +181,79 @@ static enum hub_status claim_files(struct hub_walking *w, struct hub_node *node,
     return hub_walking_hand_out(w, &finding, &files, err);
 }
 
-/* Two series may want one name, and a folder beside them too: the folder's stays. */
+static int compare_names(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* The names that the bids want, sorted. */
+static enum hub_status wanted_names(const struct hub_bids *bids, const char ***out, struct hub_error *err)
+{
+    const char **names = *out = calloc(bids->count + (size_t)1, sizeof *names);
+    HUB_TRY(hub_allocated(names, err));
+    for (uint32_t i = 0; i < bids->count; i++)
+        names[i] = bids->bids[i].name;
+    qsort(names, bids->count, sizeof *names, compare_names);
+    return HUB_OK;
+}
+
+/* Whether `least` of the bids or more want the name. */
+static bool is_wanted(const char **names, uint32_t count, const char *name, uint32_t least)
+{
+    const char **at = bsearch(&name, names, count, sizeof *names, compare_names);
+    uint32_t found = at ? 1 : 0;
+    for (const char **a = at; at && a > names && found < least && strcmp(a[-1], name) == 0; a--)
+        found++;
+    for (const char **a = at; at && a + 1 < names + count && found < least && strcmp(a[1], name) == 0; a++)
+        found++;
+    return found >= least;
+}
+
+/* The file a claim is named after without its ending, or NULL: it is a series of files. */
+static const char *named_after(const struct hub_listing *listing, const struct hub_bid *bid)
+{
+    const size_t n = strlen(bid->name);
+    for (uint32_t i = 0; i < bid->file_count; i++) {
+        const char *file = listing->entries[bid->files[i]].name;
+        if (strncmp(file, bid->name, n) == 0 && file[n] == '.')
+            return file;
+    }
+    return NULL;
+}
+
+/* A name that two claims want, or a claim and a folder, is no claim's: it would be other data's when one of
+ * them comes or goes. A file has its whole name then, a series a number; a folder keeps its own. */
+static enum hub_status name_claim(const struct hub_listing *listing, const struct hub_bid *bid,
+                                  const char **names, uint32_t count, unsigned *number, struct hub_buf *out,
+                                  struct hub_error *err)
+{
+    const struct hub_entry *beside = hub_listing_find(listing, bid->name);
+    const char *file = named_after(listing, bid);
+    out->size = 0;
+    if (!is_wanted(names, count, bid->name, 2) && !(beside && beside->directory))
+        return hub_buf_add_text(out, bid->name, err);
+    if (file && !is_wanted(names, count, file, 1))
+        return hub_buf_add_text(out, file, err);
+    do {
+        out->size = 0;
+        HUB_TRY(hub_buf_addf(out, err, "%s-%u", bid->name, ++*number));
+    } while (is_wanted(names, count, out->data, 1) || hub_listing_find(listing, out->data));
+    return HUB_OK;
+}
+
 static enum hub_status claim_series(struct hub_walking *w, struct hub_node *node,
                                     const struct hub_listing *listing, const struct hub_bids *bids,
                                     bool *claimed, struct hub_error *err)
 {
-    HUB_CLEANUP(hub_freep) const char **names = calloc(bids->count + (size_t)1, sizeof *names);
-    enum hub_status st = names ? HUB_OK : hub_no_memory(err);
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < bids->count && !st; i++) {
-        struct hub_buf name = HUB_BUF_INIT(KIB);
-        st = hub_walking_free_name(listing, names, count, bids->bids[i].name, &name, err);
-        if (!st)
-            st = claim_files(w, node, listing, &bids->bids[i], name.data, claimed, err);
-        names[count++] = hub_buf_take(&name, NULL);
+    HUB_CLEANUP(hub_freep) const char **names = NULL;
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf name = HUB_BUF_INIT(KIB);
+    unsigned number = 1;
+    HUB_TRY(wanted_names(bids, &names, err));
+    for (uint32_t i = 0; i < bids->count; i++) {
+        HUB_TRY(name_claim(listing, &bids->bids[i], names, bids->count, &number, &name, err));
+        HUB_TRY(claim_files(w, node, listing, &bids->bids[i], name.data, claimed, err));
     }
-    while (count)
-        free((void *)names[--count]);
-    return st;
+    return HUB_OK;
 }
 
 static bool wanted_by_series(const struct hub_bids *bids, const char *name)
@@ -230,7 +285,7 @@ static enum hub_status name_root(struct hub_walking *w, const struct hub_node *n
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf name = HUB_BUF_INIT(KIB);
     if (node->parent || w->discovery->walk->roots->roots[node->root].name)
         return HUB_OK;
-    HUB_TRY(hub_walking_free_name(listing, NULL, 0, "root-files", &name, err));
+    HUB_TRY(hub_walking_root_name(listing, &name, err));
     w->root_name = hub_buf_take(&name, NULL);
     return hub_allocated(w->root_name, err);
 }

@@ -72,10 +72,8 @@ HUB_MUST_USE enum hub_status hub_walking_hand_out(struct hub_walking *w, const s
                                                   struct hub_fileset *files, struct hub_error *err);
 /** End the walk; the first reason stands. */
 void hub_walking_fail(struct hub_walking *w, enum hub_status st, const struct hub_error *err);
-/** A name for the loose files of a root, or a series, that no folder of the listing has. */
-HUB_MUST_USE enum hub_status hub_walking_free_name(const struct hub_listing *listing,
-                                                   const char *const *taken, size_t taken_count,
-                                                   const char *wanted, struct hub_buf *out,
+/** A name for the loose files of a root that no folder of the listing has; `out` is empty before. */
+HUB_MUST_USE enum hub_status hub_walking_root_name(const struct hub_listing *listing, struct hub_buf *out,
                                                    struct hub_error *err);
 
 /* ---- loose.c ---- */

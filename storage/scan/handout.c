@@ -80,27 +80,17 @@ static enum hub_status take_id(struct hub_walking *w, const char *id, bool *take
     return hub_allocated(*slot, err);
 }
 
-static bool name_taken(const struct hub_listing *listing, const char *const *taken, size_t taken_count,
-                       const char *name)
-{
-    for (size_t i = 0; i < taken_count; i++)
-        if (strcmp(taken[i], name) == 0)
-            return true;
-    const struct hub_entry *e = hub_listing_find(listing, name);
-    return e && e->directory;
-}
-
-enum hub_status hub_walking_free_name(const struct hub_listing *listing, const char *const *taken,
-                                      size_t taken_count, const char *wanted, struct hub_buf *out,
+enum hub_status hub_walking_root_name(const struct hub_listing *listing, struct hub_buf *out,
                                       struct hub_error *err)
 {
-    out->size = 0;
-    HUB_TRY(hub_buf_add_text(out, wanted, err));
-    for (unsigned n = 2; name_taken(listing, taken, taken_count, out->data); n++) {
+    HUB_TRY(hub_buf_add_text(out, "root-files", err));
+    for (unsigned n = 2;; n++) {
+        const struct hub_entry *e = hub_listing_find(listing, out->data);
+        if (!e || !e->directory)
+            return HUB_OK;
         out->size = 0;
-        HUB_TRY(hub_buf_addf(out, err, "%s-%u", wanted, n));
+        HUB_TRY(hub_buf_addf(out, err, "root-files-%u", n));
     }
-    return HUB_OK;
 }
 
 /* ---- handing out ---- */
@@ -147,9 +137,13 @@ static enum hub_status hand_out_locked(struct hub_walking *w, const struct hub_f
     bool clash = false, shortened = false;
     HUB_TRY(find_id(w, f, &id, &clash, &shortened, err));
     if (clash)
-        HUB_TRY(hub_fileset_problem(files, "id-shared", "", err,
-                                    "another dataset would have the same id: both are distinguished by their "
-                                    "names, or by those of their roots (--root NAME=DIR)"));
+        HUB_TRY(hub_fileset_problem(
+            files, "id-shared", "", err, "%s",
+            f->clash ? "another dataset of the same folder would have the same id: their files' "
+                       "whole names or numbers tell them apart; to choose an id, rename "
+                       "one of the files (--root NAME=DIR does not help inside a folder)"
+                     : "a dataset of another root would have the same id: the names of "
+                       "their roots tell them apart (--root NAME=DIR)"));
     if (shortened)
         HUB_TRY(hub_fileset_problem(files, "id-shortened", "", err,
                                     "its path is too long for an id: a shorter name was derived from it"));

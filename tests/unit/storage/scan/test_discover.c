@@ -209,6 +209,47 @@ Test(discover, one_id_in_one_folder)
     scan_remove(root);
 }
 
+static void add_npy(const char *root, const char *path)
+{
+    static const char head[] = "\x93NUMPY\1\0v\0{'descr': '<f8', 'fortran_order': False, 'shape': (1,), }";
+    char text[137];
+    memset(text, ' ', sizeof text);
+    memcpy(text, head, sizeof head - 1);
+    text[127] = '\n';
+    memset(text + 128, '0', 8);
+    char whole[4096];
+    snprintf(whole, sizeof whole, "%s/%s", root, path);
+    FILE *file = fopen(whole, "w");
+    cr_assert_not_null(file);
+    cr_assert_eq(fwrite(text, 1, 136, file), 136);
+    cr_assert_eq(fclose(file), 0);
+}
+
+/* An id is never one file's and then another's: what two want is nobody's. */
+Test(discover, files_of_one_stem_have_their_whole_names)
+{
+    char *root = scan_directory();
+    scan_write(root, "lab/notes", "x");
+    add_npy(root, "lab/run.npy");
+    add_npy(root, "lab/run-2.npy");
+    discover((const char *const[]){root}, 1, &found);
+    expect(&found, (const char *const[]){"lab files 1", "lab/run generic 1", "lab/run-2 generic 1"}, 3);
+    scan_write(root, "lab/run.h5", "\x89HDF\r\n\x1a\n");
+    discover((const char *const[]){root}, 1, &found);
+    expect(&found,
+           (const char *const[]){"lab files 1", "lab/run-2 generic 1", "lab/run.h5 generic 1 id-shared",
+                                 "lab/run.npy generic 1 id-shared"},
+           4);
+    scan_write(root, "lab/run-2/x", "x");
+    discover((const char *const[]){root}, 1, &found);
+    expect(&found,
+           (const char *const[]){"lab files 1", "lab/run-2 files 1 id-shared",
+                                 "lab/run-2.npy generic 1 id-shared", "lab/run.h5 generic 1 id-shared",
+                                 "lab/run.npy generic 1 id-shared"},
+           5);
+    scan_remove(root);
+}
+
 Test(discover, links_stay_beneath_the_roots)
 {
     char *root = scan_directory(), *outside = scan_directory(), path[4096], link[4096];
