@@ -15,9 +15,11 @@ ROOT = os.path.join(FIXTURES, "aloha")
 def test_series():
     with serving(ROOT) as hub:
         found = {d["id"]: d["format"] for d in hub.datasets() if d["format"] != "files"}
-        # A folder with another dataset beside its series is not swallowed.
+        # What lies beside a series, as a folder or a file, is not swallowed.
         assert found == {"sim": "aloha", "real": "aloha", "twin": "aloha", "twin-native": "aloha",
-                         "beside/episode": "aloha", "beside/raw/demo": "robomimic"}, found
+                         "beside/episode": "aloha", "beside/raw/demo": "robomimic",
+                         "amid/episode": "aloha", "amid/demo": "robomimic", "amid/data/calibration": "generic",
+                         "amid-data/episode": "aloha", "amid-data/data/calibration": "generic"}, found
         files = hub.get("/api/v1/datasets/sim/files").json()["items"]
         assert "dataset_stats.pkl" in {f["path"] for f in files}, files
         pictures(hub, "real", 11, "observations/images/cam_left_wrist", "real/episode_11.hdf5")

@@ -120,16 +120,38 @@ static bool is_beside(struct hub_view name)
     return false;
 }
 
+/* Does a file outside the series look like a dataset of its own? Statistics that training leaves are none. */
+static bool holds_another(const struct hub_files *files, bool series_nested)
+{
+    static const char *const endings[] = {".h5",      ".hdf5",  ".hdf",     ".npy", ".npz",    ".pkl",
+                                          ".parquet", ".arrow", ".feather", ".tar", ".tar.gz", ".tar.zst"};
+    for (uint32_t i = 0; i < files->count; i++) {
+        const struct hub_view path = files->entries[i].path;
+        int64_t number;
+        bool nested;
+        if (files->entries[i].directory || hub_view_ends(path, "stats.pkl") ||
+            (is_episode(path, &number, &nested) && nested == series_nested))
+            continue;
+        for (size_t k = 0; k < HUB_COUNT(endings); k++)
+            if (hub_view_ends(path, endings[k]))
+                return true;
+    }
+    return false;
+}
+
 static int claim_directory(struct hub_files *listing)
 {
     HUB_CLEANUP(series_dispose) struct series s = {0};
     for (uint32_t i = 0; i < listing->count; i++)
         if (listing->entries[i].directory && !is_beside(listing->entries[i].path))
             return 0;
-    return !list_series(&s, listing, NULL) && look_at(&s, listing) ? 65 : 0;
+    if (list_series(&s, listing, NULL) || s.count == 0)
+        return 0;
+    const bool nested = hub_view_starts(listing->entries[s.items[0].file].path, "data/");
+    return !holds_another(listing, nested) && look_at(&s, listing) ? 65 : 0;
 }
 
-/* Beside other folders the series is a dataset of its own. */
+/* Beside other folders and datasets the series is a dataset of its own. */
 static int claim_files(struct hub_files *listing, struct hub_claim *claim)
 {
     HUB_CLEANUP(series_dispose) struct series s = {0};
