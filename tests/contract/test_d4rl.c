@@ -39,6 +39,7 @@ ParameterizedTestParameters(d4rl, cuts)
         {"antmaze_umaze-v2.h5", "", 0, 4, 6, {10, 10, 20, 20}, {1, 0, 1, 0}, {0, 1, 1, 1}},
         {"empty.hdf5", "", 0, 0, 5, {0}, {0}, {0}},
         {"odd.hdf5", "rows-differ", 1, 3, 6, {10, 10, 10}, {-1, -1, -1}, {1, 1, 1}},
+        {"policy.hdf5", "", 0, 3, 6, {10, 10, 10}, {1, 1, 1}, {0, 0, 0}},
     };
     return cr_make_param_array(struct cut_case, cases, HUB_COUNT(cases));
 }
@@ -78,6 +79,7 @@ ParameterizedTestParameters(d4rl, fields)
         {"halfcheetah_medium-v2.hdf5", "metadata/policy/fc0/weight", HUB_FIELD_NUMBER, HUB_ROLE_OTHER,
          HUB_AXIS_NONE},
         {"halfcheetah_medium-v2.hdf5", "metadata/algorithm", HUB_FIELD_TEXT, HUB_ROLE_OTHER, HUB_AXIS_NONE},
+        {"policy.hdf5", "metadata/policy/fc0/weight", HUB_FIELD_NUMBER, HUB_ROLE_OTHER, HUB_AXIS_NONE},
         {"odd.hdf5", "observations/image", HUB_FIELD_IMAGE_RAW, HUB_ROLE_OBSERVATION, HUB_AXIS_STEP},
         {"odd.hdf5", "terminals", HUB_FIELD_BOOL, HUB_ROLE_DONE, HUB_AXIS_NONE}, /* of another length */
     };

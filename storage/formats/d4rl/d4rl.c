@@ -234,10 +234,16 @@ static bool pictured(const void *user, struct hub_view path)
     return hub_role_of(path) == HUB_ROLE_OBSERVATION;
 }
 
+/* What collected the steps is of the whole file, however many rows it has. */
+static enum hub_axis axis_of(const struct hub_h5_leaf *leaf, enum hub_axis by_rows)
+{
+    return hub_view_starts(leaf->path, "metadata/") ? HUB_AXIS_NONE : by_rows;
+}
+
 static enum hub_status inspect(struct hub_files *files, const struct hub_part *part, struct hub_sink *sink,
                                struct hub_error *err)
 {
-    HUB_CLEANUP(dispose) struct d4rl d = {.fields.pictured = pictured};
+    HUB_CLEANUP(dispose) struct d4rl d = {.fields = {.pictured = pictured, .axis = axis_of}};
     (void)part;
     HUB_TRY(load_file(&d, files, sink, err));
     HUB_TRY(hub_h5_tree_load(&d.tree, d.root.address, err));

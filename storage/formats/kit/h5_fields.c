@@ -177,7 +177,8 @@ static enum hub_status add_windows(struct hub_h5_tree *tree, struct hub_h5_field
         return hub_h5_tree_problem(tree, "dataset-damaged", leaf->path, err, why.detail);
     for (uint32_t i = 0; !st && i < cuts->count; i++) {
         const struct hub_h5_cut *cut = &cuts->items[i];
-        const bool whole = leaf->dataset.rank == 0 || leaf->rows != cuts->rows;
+        const bool whole =
+            leaf->dataset.rank == 0 || leaf->rows != cuts->rows || field->axis == HUB_AXIS_NONE;
         const struct hub_window window = {.episode = cut->episode,
                                           .array = array,
                                           .first = whole ? 0 : cut->first,
