@@ -17,6 +17,7 @@ ParameterizedTestParameters(generic, files)
     static struct file_case cases[] = {
         {"hdf5/trace.h5", 7, 40, ""},
         {"hdf5/block.hdf5", 1, 5, ""},
+        {"hdf5/far.h5", 1, 5, ""},
         {"hdf5/nothing.h5", 0, 0, ""},
         {"numpy/plain.npy", 1, 30, ""},
         {"numpy/fortran.npy", 1, 9, ""},
@@ -95,5 +96,15 @@ ParameterizedTest(struct refused_case *c, generic, refused, .timeout = 60)
     cr_expect_eq(st, c->st, "%s: %s", c->path, err.detail);
     const char *said = st ? err.detail : d.part_errors[0].detail;
     cr_expect(strstr(said, c->words), "%s: %s", c->path, said);
+    inspected_close(&d);
+}
+
+Test(generic, an_attribute_of_lists_is_their_numbers, .timeout = 60)
+{
+    struct inspected d;
+    struct hub_error err = {0};
+    cr_assert_eq(inspected_open_file(&d, HUB_INSPECT, HUB_FIXTURES "/generic/hdf5/far.h5", &err), HUB_OK,
+                 "%s", err.detail);
+    cr_expect_str_eq(inspected_fact(&d, "metadata"), "{\"split\":[[0,1],[],[0,1,2]]}");
     inspected_close(&d);
 }

@@ -83,5 +83,5 @@ static enum hub_status inspect(struct hub_files *files, struct hub_sink *sink, s
 
 static const char *const parquet_endings[] = {".parquet", NULL};
 static const char *const arrow_endings[] = {".arrow", ".feather", NULL};
-const struct generic_container generic_parquet = {parquet_endings, is_parquet, no_facts, inspect};
-const struct generic_container generic_arrow = {arrow_endings, is_arrow, no_facts, inspect};
+const struct generic_container generic_parquet = {parquet_endings, is_parquet, no_facts, inspect, NULL};
+const struct generic_container generic_arrow = {arrow_endings, is_arrow, no_facts, inspect, NULL};

@@ -37,7 +37,9 @@ static const struct generic_container *container_of(struct hub_files *files, uin
         if (hub_files_read(files, number, 0, head, sizeof head, &got, NULL))
             return NULL;
         const bool pointer = hub_files_usable(files, number, &why) == HUB_CORRUPT;
-        return pointer || containers[i]->is(head, got) ? containers[i] : NULL;
+        const bool is =
+            containers[i]->is ? containers[i]->is(head, got) : containers[i]->found(files, number);
+        return pointer || is ? containers[i] : NULL;
     }
     return NULL;
 }

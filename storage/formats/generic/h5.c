@@ -16,15 +16,6 @@ static void dispose(struct plain *p)
     hub_h5_close(p->file);
 }
 
-static bool is_h5(const uint8_t *head, size_t size)
-{
-    static const uint8_t magic[8] = "\x89HDF\r\n\x1a\n"; /* behind a user block of 0, 512, 1024, ... bytes */
-    for (size_t at = 0; at + sizeof magic <= size; at = at ? at * 2 : 512)
-        if (memcmp(head + at, magic, sizeof magic) == 0)
-            return true;
-    return false;
-}
-
 static enum hub_status load(struct plain *p, struct hub_files *files, struct hub_sink *sink, bool quiet,
                             struct hub_error *err)
 {
@@ -75,4 +66,4 @@ static enum hub_status inspect(struct hub_files *files, struct hub_sink *sink, s
 }
 
 static const char *const endings[] = {".hdf5", ".h5", ".hdf", ".he5", ".mat", NULL};
-const struct generic_container generic_h5 = {endings, is_h5, plan, inspect};
+const struct generic_container generic_h5 = {endings, NULL, plan, inspect, hub_h5_is};

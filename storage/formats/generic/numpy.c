@@ -68,5 +68,5 @@ static enum hub_status inspect_npz(struct hub_files *files, struct hub_sink *sin
 }
 
 static const char *const npy_endings[] = {".npy", NULL}, *const npz_endings[] = {".npz", NULL};
-const struct generic_container generic_npy = {npy_endings, is_npy, no_facts, inspect_npy};
-const struct generic_container generic_npz = {npz_endings, hub_zip_is, no_facts, inspect_npz};
+const struct generic_container generic_npy = {npy_endings, is_npy, no_facts, inspect_npy, NULL};
+const struct generic_container generic_npz = {npz_endings, hub_zip_is, no_facts, inspect_npz, NULL};

@@ -151,6 +151,21 @@ enum hub_status hub_h5_attributes(struct hub_h5 *file, const struct hub_h5_objec
 
 /* ---- values ---- */
 
+/* The bytes of the items that a reference of variable length leads to, appended. */
+static enum hub_status add_sequence(struct hub_h5 *file, const struct hub_h5_type *t, const char *reference,
+                                    struct hub_buf *out, struct hub_error *err)
+{
+    struct hub_extent extent;
+    if (t->size != 8u + file->offset_size)
+        return hub_fail(err, HUB_CORRUPT, "references of %u bytes", t->size);
+    HUB_TRY(h5_heap_item(file, t, (const uint8_t *)reference, &extent, err));
+    HUB_TRY(hub_buf_reserve(out, extent.length, err));
+    HUB_TRY(h5_get_raw(file, extent.offset, out->data + out->size, extent.length, err));
+    out->size += extent.length;
+    out->data[out->size] = '\0';
+    return HUB_OK;
+}
+
 enum hub_status hub_h5_attribute_text(struct hub_h5 *file, const struct hub_h5_attribute *attribute,
                                       uint64_t item, struct hub_buf *out, struct hub_error *err)
 {
@@ -161,15 +176,7 @@ enum hub_status hub_h5_attribute_text(struct hub_h5 *file, const struct hub_h5_a
     const char *at = attribute->data.data + item * t->size;
     if (t->class == HUB_H5_STRING)
         return hub_buf_add(out, at, hub_variant_text_size(&t->variant, at), err);
-    struct hub_extent extent;
-    if (t->size != 8u + file->offset_size)
-        return hub_fail(err, HUB_CORRUPT, "references of %u bytes", t->size);
-    HUB_TRY(h5_heap_item(file, t, (const uint8_t *)at, &extent, err));
-    HUB_TRY(hub_buf_reserve(out, extent.length, err));
-    HUB_TRY(h5_get_raw(file, extent.offset, out->data + out->size, extent.length, err));
-    out->size += extent.length;
-    out->data[out->size] = '\0';
-    return HUB_OK;
+    return add_sequence(file, t, at, out, err);
 }
 
 enum hub_status hub_h5_attribute_place(struct hub_h5 *file, const struct hub_h5_attribute *attribute,
@@ -241,6 +248,24 @@ static enum hub_status put_text(struct hub_h5 *file, const struct hub_h5_attribu
     return HUB_OK;
 }
 
+/* The numbers of an element of variable length. */
+static enum hub_status put_sequence(struct hub_h5 *file, const struct hub_h5_attribute *a, uint64_t item,
+                                    struct hub_json *json, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf bytes = HUB_BUF_INIT(64 * MIB);
+    const struct hub_variant number = hub_variant_item(&a->type.variant);
+    HUB_TRY(add_sequence(file, &a->type, a->data.data + item * a->type.size, &bytes, err));
+    if (bytes.size / number.item_size > MAX_ITEMS) {
+        put_summary(json, hub_buf_view(&bytes));
+        return HUB_OK;
+    }
+    hub_json_array(json);
+    for (size_t at = 0; at < bytes.size; at += number.item_size)
+        hub_variant_json(&number, bytes.data + at, json);
+    hub_json_end_array(json);
+    return HUB_OK;
+}
+
 static void put_unreadable(struct hub_json *json, const char *why)
 {
     hub_json_object(json);
@@ -272,6 +297,8 @@ static enum hub_status put_items(struct items *t, uint32_t axis, struct hub_erro
         const uint64_t item = t->next++;
         if (a->type.field == HUB_FIELD_TEXT && v->rank == 0)
             return put_text(t->file, a, item, t->text_limit, json, err);
+        if (v->kind == HUB_KIND_VAR && v->sequence)
+            return put_sequence(t->file, a, item, json, err);
         if (v->kind == HUB_KIND_VAR || v->kind == HUB_KIND_FIXED)
             put_unreadable(json, "bytes");
         else

@@ -29,6 +29,12 @@ static bool find_signature(struct hub_files *files, uint32_t number, uint64_t *b
     return false;
 }
 
+bool hub_h5_is(struct hub_files *files, uint32_t number)
+{
+    uint64_t base;
+    return find_signature(files, number, &base);
+}
+
 uint64_t h5_offset(const struct hub_h5 *file, struct hub_cursor *c)
 {
     const uint64_t value = hub_cursor_uint(c, file->offset_size);
