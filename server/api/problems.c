@@ -19,6 +19,7 @@ struct listing {
     struct hub_json json;
     uint32_t left;       /* of the page */
     const char *dataset; /* whose problems are being written */
+    bool damaged;        /* what the index keeps of them: no more of them can be told */
     struct hub_page_cursor next;
 };
 
@@ -59,12 +60,30 @@ static enum hub_status put_found(void *user, const struct hub_problem *problem, 
     return hub_json_status(&l->json);
 }
 
-/* The problems of one dataset behind the first `skip`, as far as the page goes. */
+/* Damage of what is kept of one dataset hides nothing of the others: it is told in its place. */
+static enum hub_status put_kept(struct listing *l, const struct hub_summary *summary, uint32_t skip,
+                                uint32_t limit, struct hub_error *err)
+{
+    struct hub_error why = {0};
+    const enum hub_status st =
+        hub_dataset_each_problem(l->request->app->catalog, summary, skip, limit, put_found, l, &why);
+    l->damaged = st == HUB_CORRUPT;
+    if (l->damaged)
+        return put_found(
+            l, &(struct hub_problem){.code = HUB_VIEW("internal"), .detail = hub_view_of(why.detail)}, err);
+    if (st && err)
+        *err = why;
+    return st;
+}
+
+/* The problems of one dataset behind the first `skip`, as far as the page goes. What was staged for its next
+ * state comes last, and is not counted yet. */
 static enum hub_status put_dataset(struct listing *l, const struct hub_summary *summary, uint32_t skip,
                                    struct hub_error *err)
 {
     const uint32_t all = count_of(l, summary), from = skip, left = l->left;
     l->dataset = summary->id;
+    l->damaged = false;
     if (blocks(summary) && skip == 0 && l->left) {
         const struct hub_problem problem = {.code = summary->status == HUB_DATASET_BROKEN
                                                         ? HUB_VIEW("dataset-broken")
@@ -73,10 +92,10 @@ static enum hub_status put_dataset(struct listing *l, const struct hub_summary *
         HUB_TRY(put_found(l, &problem, err));
     }
     skip = skip > blocks(summary) ? skip - blocks(summary) : 0;
-    if (l->left && from + (left - l->left) < all)
-        HUB_TRY(
-            hub_dataset_each_problem(l->request->app->catalog, summary, skip, l->left, put_found, l, err));
-    const uint32_t written = from + (left - l->left);
+    const uint32_t before = from + (left - l->left);
+    if (l->left && before < all)
+        HUB_TRY(put_kept(l, summary, skip, HUB_MIN(l->left, all - before), err));
+    const uint32_t written = l->damaged ? all : from + (left - l->left);
     if (l->left == 0) { /* continue here, or behind it */
         snprintf(l->next.key, sizeof l->next.key, "%" PRIu32, written < all ? written : UINT32_MAX);
         snprintf(l->next.tie, sizeof l->next.tie, "%s", summary->id);

@@ -61,6 +61,8 @@ static enum hub_status each_in(struct listing *list, int64_t owner, enum hub_blo
 {
     HUB_CLEANUP(hub_stmt_resetp) struct hub_stmt *stmt = NULL;
     struct hub_view blob;
+    if (!list->limit)
+        return HUB_OK;
     const struct hub_blob_id blob_id = {list->catalog, list->db, owner, kind, ""};
     const enum hub_status st = hub_blob_read(&blob_id, &stmt, &blob, err);
     if (st)
@@ -105,7 +107,10 @@ enum hub_status hub_dataset_each_problem(struct hub_catalog *catalog, const stru
 {
     struct listing list = {catalog, NULL, skip, limit, each, user};
     HUB_TRY(hub_catalog_reader(catalog, &list.db, err));
-    return each_problem(&list, summary->row, err);
+    HUB_TRY(hub_db_exec(list.db, "BEGIN", err)); /* all of them of one state */
+    const enum hub_status st = each_problem(&list, summary->row, err);
+    hub_db_rollback(list.db);
+    return st;
 }
 
 struct tally {

@@ -1,7 +1,11 @@
 /* What the hub says of itself: status, problems, jobs, health, the contract. */
+#include "storage/catalog/db.h"
+#include "storage/catalog/schema.h"
+#include "storage/catalog/write.h"
 #include "tests/support/api_kit.h"
 
 #include <criterion/criterion.h>
+#include <stdio.h>
 
 TestSuite(status, .init = api_kit_open, .fini = api_kit_close, .timeout = 60);
 
@@ -34,4 +38,40 @@ Test(status, paths_of_the_machine_are_for_its_admin)
     const struct hub_view body = api_kit_body("/api/v1/status");
     const char *state = api_kit_app()->state;
     cr_expect_null(memmem(body.data, body.size, state, strlen(state)));
+}
+
+static void publish_odd(const char *id)
+{
+    struct hub_found_problem odd = {"odd", "", "seen"};
+    const struct hub_findings plan = {.problems = &odd, .problem_count = 1};
+    const struct hub_draft draft = {
+        .id = id, .path = id, .format = "files", .status = HUB_DATASET_READY, .plan = &plan, .revision = ""};
+    cr_assert_eq(hub_catalog_publish(api_kit_app()->catalog, &draft, NULL), HUB_OK);
+}
+
+/* What cannot be told of one dataset is told; the others' problems are. */
+Test(status, damage_hides_no_other_problem)
+{
+    static const struct api_case cases[] = {
+        {"/api/v1/problems", 200, NULL,
+         "{\"dataset\":\"a-v0\",\"code\":\"internal\",\"detail\":\"what the index"},
+        {"/api/v1/problems", 200, NULL, "{\"dataset\":\"b-v0\",\"code\":\"odd\""},
+        {"/api/v1/problems", 200, NULL, "\"total\":3,\"next\":null"},
+        {"/api/v1/problems?limit=1", 200, NULL, "{\"dataset\":\"a-v0\",\"code\":\"internal\""},
+    };
+    char path[4096];
+    struct hub_db *db;
+    publish_odd("a-v0");
+    publish_odd("b-v0");
+    cr_assert_eq(hub_catalog_flush(api_kit_app()->catalog, NULL), HUB_OK);
+    hub_catalog_on_damage(api_kit_app()->catalog, NULL, NULL); /* it stays so */
+    snprintf(path, sizeof path, "%s/%s", api_kit_app()->state, hub_index_name);
+    cr_assert_eq(hub_db_open(path, HUB_DB_WRITE, &db, NULL), HUB_OK);
+    cr_assert_eq(hub_db_exec(db,
+                             "UPDATE blobs SET checksum = checksum + 1 WHERE kind = 5 AND owner ="
+                             " (SELECT -row FROM datasets WHERE id = 'a-v0')",
+                             NULL),
+                 HUB_OK);
+    hub_db_close(db);
+    api_kit_expect(cases, HUB_COUNT(cases));
 }
