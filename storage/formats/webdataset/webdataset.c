@@ -119,7 +119,7 @@ static bool shows_samples(struct hub_source *source)
     bool end = false;
     unsigned samples = 0, sources = 0;
     hub_tar_init(&tar, source);
-    for (unsigned i = 0; i < MAX_LOOK; i++) {
+    for (unsigned i = 0; i < MAX_LOOK && samples < sources + 2; i++) {
         if (hub_tar_next(&tar, &m, &end, NULL) || end)
             break;
         if (m.regular && hub_wds_split(m.name, &key, &field))
@@ -199,6 +199,8 @@ static int bid_on_series(struct hub_files *listing, uint32_t first, const struct
             continue;
         bid = bid_on(listing, i, shard.packing);
         looked++;
+        if (!series->numbered)
+            break; /* it is alone */
     }
     return bid;
 }
