@@ -120,21 +120,16 @@ static bool is_beside(struct hub_view name)
     return false;
 }
 
-/* Does a file outside the series look like a dataset of its own? Statistics that training leaves are none. */
+/* Does a file outside the series promise data of its own? Statistics that training leaves are none. */
 static bool holds_another(const struct hub_files *files, bool series_nested)
 {
-    static const char *const endings[] = {".h5",      ".hdf5",  ".hdf",     ".npy", ".npz",    ".pkl",
-                                          ".parquet", ".arrow", ".feather", ".tar", ".tar.gz", ".tar.zst"};
     for (uint32_t i = 0; i < files->count; i++) {
         const struct hub_view path = files->entries[i].path;
         int64_t number;
         bool nested;
-        if (files->entries[i].directory || hub_view_ends(path, "stats.pkl") ||
-            (is_episode(path, &number, &nested) && nested == series_nested))
-            continue;
-        for (size_t k = 0; k < HUB_COUNT(endings); k++)
-            if (hub_view_ends(path, endings[k]))
-                return true;
+        if (!files->entries[i].directory && hub_names_data(path) && !hub_view_ends(path, "stats.pkl") &&
+            !(is_episode(path, &number, &nested) && nested == series_nested))
+            return true;
     }
     return false;
 }
