@@ -135,10 +135,8 @@ uint32_t hub_sink_find_field(struct hub_sink *sink, struct hub_view path)
 /* Room for one more field; the hash table is kept at most half full. */
 static enum hub_status grow(struct hub_sink *sink, struct hub_error *err)
 {
-    if (sink->field_count * 2 < sink->slot_count)
+    if (sink->field_count * 2 < sink->slot_count || sink->field_count == MAX_LOCAL_FIELDS)
         return HUB_OK;
-    if (sink->field_count >= MAX_LOCAL_FIELDS)
-        return hub_fail(err, HUB_TOO_BIG, "more than %d fields", MAX_LOCAL_FIELDS);
     const uint32_t slots = sink->slot_count ? sink->slot_count * 2 : 64;
     struct hub_sink_field *fields = realloc(sink->fields, slots / 2 * sizeof *fields);
     if (fields)
@@ -165,10 +163,10 @@ static enum hub_status admit(struct hub_sink *sink, const struct hub_field *fiel
         return hub_sink_problem(
             sink, "bad-field-name", field->path, err,
             "not shown: its name is too long, not UTF-8, or has an empty, '.' or '..' segment");
-    if (sink->wire_count == HUB_MAX_FIELDS) {
+    if (sink->wire_count == HUB_MAX_FIELDS || sink->field_count == MAX_LOCAL_FIELDS) {
         if (!sink->too_many)
-            HUB_TRY(hub_sink_problem(sink, "too-many-fields", field->path, err, "only %d fields are shown",
-                                     HUB_MAX_FIELDS));
+            HUB_TRY(hub_sink_problem(sink, "too-many-fields", field->path, err, "only %u fields are shown",
+                                     sink->wire_count));
         sink->too_many = true;
         return HUB_OK;
     }
@@ -181,6 +179,10 @@ enum hub_status hub_sink_field(struct hub_sink *sink, const struct hub_field *fi
 {
     HUB_TRY(grow(sink, err));
     uint32_t *slot = find_slot(sink, field->path);
+    if (*slot == 0 && sink->field_count == MAX_LOCAL_FIELDS) {
+        *number = MAX_LOCAL_FIELDS - 1; /* which is not shown, and stands for all the others */
+        return HUB_OK;
+    }
     if (*slot == 0) {
         struct hub_sink_field *f = &sink->fields[sink->field_count];
         *f = (struct hub_sink_field){.path = hub_view_dup(field->path), .path_size = field->path.size};

@@ -57,6 +57,10 @@ def hub(tmp_path_factory):
     with open(at("archives.npz"), "ab") as f:
         f.write(b"tail")
     np.savez_compressed(at("zeros.npz"), dones=np.zeros(8 << 20, bool))
+    os.makedirs(at("crowded"))
+    with h5py.File(at("crowded", "a.h5"), "w") as f:  # more than the fields that are shown
+        for i in range(8300):
+            f[f"x{i:04d}"] = 1.0
     with serving(root) as hub:
         yield hub
 
@@ -74,7 +78,15 @@ def test_each_is_a_dataset(hub):
         "pickles/b": ("generic", "ready"),
         "archives": ("generic", "ready"),
         "zeros": ("generic", "ready"),
+        "crowded/a": ("generic", "ready"),
     }, found
+
+
+def test_a_crowded_file_has_the_fields_that_fit(hub):
+    found = hub.dataset("crowded/a")
+    assert found["status"] == "ready" and len(found["fields"]) == 4096
+    assert {p["code"] for p in found["problems"]} == {"too-many-fields"}
+    assert hub.get("/api/v1/datasets/crowded/a/episodes/0/x4000").json() == 1.0
 
 
 def test_archives(hub):

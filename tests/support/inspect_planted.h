@@ -24,7 +24,7 @@
     X(digests) X(deflate) X(lzf) X(snappy) X(zstd) X(lz4) X(json) X(hdf5) X(numbers) X(local_time) X(error_text) \
     X(large_blocks)
 #define PLANTED_OTHERS(X) \
-    X(loop) X(sleep) X(eat_memory) X(side_too_much) X(side_budget) X(honest) X(mended) X(read) X(decline) X(unsupported) \
+    X(loop) X(sleep) X(eat_memory) X(side_too_much) X(side_budget) X(honest) X(mended) X(crowded) X(read) X(decline) X(unsupported) \
     X(ordinary)
 #define PLANTED_DRIVERS(X) \
     PLANTED_FORBIDDEN(X) PLANTED_CRASHES(X) PLANTED_LIES(X) PLANTED_LATE(X) PLANTED_OTHERS(X) PLANTED_REFUSED(X)

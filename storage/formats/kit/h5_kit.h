@@ -44,6 +44,7 @@ struct hub_h5_tree {
     struct hub_sink *sink;
     struct hub_view episode; /* its name, for problems */
     bool quiet;              /* problems were or will be reported by another walk */
+    bool full;               /* there are more datasets than are taken */
     struct hub_h5_leaf *leaves;
     uint32_t count, capacity;
     struct hub_buf text, path;

@@ -31,10 +31,16 @@ static bool is_local(const struct hub_h5_tree *tree, enum hub_status st)
     return hub_h5_is_local(tree->file, st);
 }
 
+/* NULL: it has as many as it may, which is told once. */
 static enum hub_status new_leaf(struct hub_h5_tree *tree, struct hub_h5_leaf **out, struct hub_error *err)
 {
-    if (tree->count >= MAX_LEAVES)
-        return hub_fail(err, HUB_TOO_BIG, "an episode of more than %d datasets", MAX_LEAVES);
+    *out = NULL;
+    if (tree->full)
+        return HUB_OK;
+    tree->full = tree->count >= MAX_LEAVES;
+    if (tree->full)
+        return hub_h5_tree_problem(tree, "too-many-fields", HUB_VIEW(""), err,
+                                   "an episode of more than 8,192 datasets: the others are left out");
     const uint32_t used = tree->capacity;
     HUB_TRY(hub_grow(&tree->leaves, tree->count, &tree->capacity, sizeof *tree->leaves, err));
     memset(tree->leaves + used, 0, (tree->capacity - used) * sizeof *tree->leaves);
@@ -132,6 +138,8 @@ static enum hub_status take_member(void *user, struct hub_view name, const struc
         return hub_h5_tree_problem(tree, "bad-name", hub_buf_view(&tree->path), err,
                                    "a member whose name is empty, too long or not UTF-8");
     HUB_TRY(new_leaf(tree, &leaf, err));
+    if (!leaf)
+        return HUB_OK;
     leaf->dataset = *member;
     HUB_TRY(hub_buf_add_text(&tree->path, "/", err));
     HUB_TRY(hub_buf_add_view(&tree->path, name, err));
@@ -177,6 +185,8 @@ static enum hub_status take_object(struct hub_h5_tree *tree, uint64_t address, u
     struct hub_h5_leaf *leaf = NULL;
     struct hub_error why = {0};
     HUB_TRY(new_leaf(tree, &leaf, err));
+    if (!leaf)
+        return HUB_OK;
     const enum hub_status st = hub_h5_object_load(tree->file, address, &leaf->object, &why);
     if (st)
         return is_local(tree, st)
@@ -225,7 +235,7 @@ static enum hub_status walk(struct hub_h5_tree *tree, unsigned depth, struct hub
         return hub_pass(st, &why, err);
     if (st)
         HUB_TRY(hub_h5_tree_problem(tree, "group-damaged", hub_buf_view(&tree->path), err, why.detail));
-    for (uint32_t i = 0; i < tree->links[depth].count; i++)
+    for (uint32_t i = 0; i < tree->links[depth].count && !tree->full; i++)
         HUB_TRY(take_link(tree, &tree->links[depth].items[i], depth, err));
     return HUB_OK;
 }
@@ -233,6 +243,7 @@ static enum hub_status walk(struct hub_h5_tree *tree, unsigned depth, struct hub
 enum hub_status hub_h5_tree_load(struct hub_h5_tree *tree, uint64_t address, struct hub_error *err)
 {
     tree->count = 0;
+    tree->full = false;
     tree->text.size = tree->path.size = 0;
     tree->text.limit = (size_t)MAX_LEAVES * HUB_MAX_PATH;
     tree->path.limit = 2 * HUB_MAX_PATH;

@@ -38,6 +38,21 @@ INSPECT(do_mended)
     return planted_rows(files, sink, 0, 0, 1000000, false, err); /* beyond the file: this field alone */
 }
 
+/* More fields than are told apart. */
+INSPECT(do_crowded)
+{
+    (void)files;
+    (void)part;
+    for (int i = 0; i < 70000; i++) {
+        char path[16];
+        uint32_t number;
+        const int n = snprintf(path, sizeof path, "f%05d", i);
+        const struct hub_field field = {.path = {path, (size_t)n}, .type = HUB_FIELD_NUMBER};
+        HUB_TRY(hub_sink_field(sink, &field, &number, err));
+    }
+    return HUB_OK;
+}
+
 INSPECT(do_read)
 {
     (void)sink;

@@ -131,6 +131,18 @@ Test(jobs, inspects, .timeout = 60)
     fixture_stop(&f);
 }
 
+Test(jobs, fields_beyond_the_limit_are_left_out, .timeout = 60)
+{
+    struct fixture f;
+    fixture_start(&f, HUB_PLANTED, options());
+    cr_assert_eq(fixture_run(&f, "crowded"), HUB_OK, "%s", f.err.detail);
+    cr_expect_eq(f.found.field_count, HUB_MAX_FIELDS);
+    cr_assert_eq(f.found.problem_count, 1);
+    cr_expect_str_eq(f.found.problems[0].code, "too-many-fields");
+    cr_expect_str_eq(f.found.problems[0].path, "f04096");
+    fixture_stop(&f);
+}
+
 Test(jobs, mends_what_a_writer_got_wrong, .timeout = 60)
 {
     struct fixture f;
