@@ -308,7 +308,7 @@ def d4rl(folder, document):
             ends = ends | np.append(broken, False)
         starts = [0] + [int(i) + 1 for i in np.flatnonzero(ends) if i + 1 < rows] if rows else []
         for number, (start, stop) in enumerate(zip(starts, starts[1:] + [rows])):
-            yield number, {k: v[start:stop] if np.ndim(v) and len(v) == rows else v for k, v in columns.items()}
+            yield number, {k: v[start:stop] if np.ndim(v) and len(v) == rows and not k.startswith("metadata/") else v for k, v in columns.items()}
 
 
 # ---- ALOHA, RoboTwin: an HDF5 file an episode ----
