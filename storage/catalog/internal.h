@@ -157,6 +157,7 @@ struct hub_dataset_box {
     uint64_t *file_sizes;
     uint32_t *numbers; /* the maps' entries */
     char *arena;
+    atomic_bool fields_agree; /* its one part was asked for its fields, which are then the dataset's */
 };
 
 enum { HUB_CACHE_DATASET = 1, HUB_CACHE_LAYOUT = 2, HUB_CACHE_EPISODES = 3 };

@@ -26,7 +26,7 @@ static void renumber(struct hub_layout *layout, const struct hub_part_files *map
 }
 
 struct place {
-    const struct hub_dataset_box *box;
+    struct hub_dataset_box *box;
     struct hub_db *db;
     uint32_t part, field;
     bool other_type;
@@ -63,6 +63,8 @@ static enum hub_status find_in_part(struct hub_catalog *catalog, struct place *p
     HUB_CLEANUP(hub_fields_dispose) struct hub_fields fields = {0};
     const struct hub_dataset_part *part = &place->box->dataset.parts[place->part];
     const struct hub_dataset_field *field = &place->box->dataset.fields[place->field];
+    if (atomic_load(&place->box->fields_agree) && field->episodes)
+        return HUB_OK;
     const enum hub_status st = hub_fields_read(catalog, place->db, part->row, &fields, err);
     if (st)
         return st == HUB_NOT_FOUND ? changing(place, err) : st;
@@ -70,6 +72,7 @@ static enum hub_status find_in_part(struct hub_catalog *catalog, struct place *p
         if (strcmp(fields.items[i].path, field->path) != 0 || !fields.items[i].episodes)
             continue;
         place->other_type = fields.items[i].type != field->type;
+        atomic_store(&place->box->fields_agree, place->box->dataset.part_count == 1);
         return HUB_OK;
     }
     return hub_fail_as(err, HUB_NOT_FOUND, "field-not-found", "%s has no rows in %s", field->path,
