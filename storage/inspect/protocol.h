@@ -19,8 +19,8 @@ enum {
     HUB_MAX_NOTE = 4096,  /* a part's hint */
     HUB_MAX_SHORT = 1024, /* names, seeds, cameras, one-line details */
     HUB_MAX_TASK = 64 * 1024,
-    HUB_MAX_CLAIMS = 10000,         /* of one listing */
-    HUB_MAX_JOB_CLAIMS = 64 * 1024, /* of a job */
+    HUB_MAX_CLAIMS = 200 * 1000,     /* of one listing */
+    HUB_MAX_JOB_CLAIMS = 256 * 1024, /* of a job: small listings share one */
 };
 
 enum hub_job_kind { HUB_JOB_CLAIM = 1, HUB_JOB_PLAN, HUB_JOB_INSPECT };
