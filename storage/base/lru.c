@@ -68,10 +68,9 @@ static struct hub_lru_item **slot_of(struct shard *s, const struct hub_lru_key *
 }
 
 /* Take an item out of its shard; the cache's reference becomes the caller's. The lock is held. */
-static void unlink_item(struct hub_lru *lru, struct shard *s, struct hub_lru_item **at)
+static void unlink_item(struct hub_lru *lru, struct shard *s, struct hub_lru_item *item)
 {
-    struct hub_lru_item *item = *at;
-    *at = item->chain;
+    *slot_of(s, &item->key) = item->chain;
     item->chain = NULL;
     list_remove(s, item);
     atomic_fetch_sub(&lru->bytes, item->bytes);
@@ -91,7 +90,7 @@ void hub_lru_free(struct hub_lru *lru)
         struct shard *s = &lru->shards[i];
         while (s->newest) {
             struct hub_lru_item *item = s->newest;
-            unlink_item(lru, s, slot_of(s, &item->key));
+            unlink_item(lru, s, item);
             hub_lru_put(item);
         }
         pthread_mutex_destroy(&s->lock);
@@ -129,7 +128,7 @@ static void evict(struct hub_lru *lru, size_t most, const struct hub_lru_key *ne
             if (item && item == keep)
                 item = NULL;
             if (item)
-                unlink_item(lru, s, slot_of(s, &item->key));
+                unlink_item(lru, s, item);
             pthread_mutex_unlock(&s->lock);
             if (!item)
                 break;
@@ -179,10 +178,10 @@ void hub_lru_replace(struct hub_lru *lru, struct hub_lru_item *item)
     if (item->bytes > lru->budget)
         return;
     pthread_mutex_lock(&s->lock);
-    struct hub_lru_item **at = slot_of(s, &item->key), *old = *at;
+    struct hub_lru_item *old = *slot_of(s, &item->key);
     if (old)
-        unlink_item(lru, s, at);
-    link_item(lru, s, at, item);
+        unlink_item(lru, s, old);
+    link_item(lru, s, slot_of(s, &item->key), item);
     pthread_mutex_unlock(&s->lock);
     hub_lru_put(old);
     evict(lru, lru->budget, &item->key, item);
@@ -192,9 +191,9 @@ void hub_lru_drop(struct hub_lru *lru, const struct hub_lru_key *key)
 {
     struct shard *s = &lru->shards[hash_of(key) % SHARDS];
     pthread_mutex_lock(&s->lock);
-    struct hub_lru_item **at = slot_of(s, key), *item = *at;
+    struct hub_lru_item *item = *slot_of(s, key);
     if (item)
-        unlink_item(lru, s, at);
+        unlink_item(lru, s, item);
     pthread_mutex_unlock(&s->lock);
     hub_lru_put(item);
 }
@@ -207,7 +206,7 @@ static struct hub_lru_item *take_kind(struct hub_lru *lru, struct shard *s, uint
         next = item->older;
         if (item->key.kind != kind)
             continue;
-        unlink_item(lru, s, slot_of(s, &item->key));
+        unlink_item(lru, s, item);
         item->chain = taken;
         taken = item;
     }

@@ -96,8 +96,10 @@ struct hub_scalar hub_variant_scalar(const struct hub_variant *v, const void *it
 {
     struct hub_scalar n = {0};
     const uint8_t *at = item;
-    const unsigned unused = 64 - 8 * v->item_size;
     float single;
+    if (v->item_size == 0 || v->item_size > sizeof n.bits)
+        return n; /* not a number of one word */
+    const unsigned unused = 64 - 8 * v->item_size;
     if (!v->big_endian)
         memcpy(&n.bits, at, v->item_size);
     for (uint32_t i = 0; v->big_endian && i < v->item_size; i++)

@@ -659,29 +659,29 @@ static enum hub_status place_texts(const struct placing *p, const struct hub_arr
                        : add_extents(p, leaf->buffer + TEXT, offsets, 1, err);
 }
 
-static enum hub_status place_batch(struct placing *p, const struct hub_arrow_batch *b, struct hub_error *err)
+static enum hub_status place_batch(struct placing p, const struct hub_arrow_batch *b, struct hub_error *err)
 {
     HUB_CLEANUP(run_dispose) struct run r = {.valid = NULL};
     HUB_CLEANUP(hub_freep) uint64_t *offsets = NULL;
-    const struct hub_arrow_field *leaf = &p->a->fields[p->a->columns[p->rows->column].leaf];
-    HUB_TRY(follow(p->a, p->rows, b, p->rows->sequences, NULL, &r, err));
-    p->r = &r;
+    const struct hub_arrow_field *leaf = &p.a->fields[p.a->columns[p.rows->column].leaf];
+    HUB_TRY(follow(p.a, p.rows, b, p.rows->sequences, NULL, &r, err));
+    p.r = &r;
     if (r.rows == 0)
         return HUB_OK;
-    if (p->rows->sequences) {
-        HUB_TRY(load_offsets(p->a, &r, &p->a->fields[leaf->parent], &offsets, err));
-        return add_extents(p, leaf->buffer + VALUES, offsets, leaf->item.item_size, err);
+    if (p.rows->sequences) {
+        HUB_TRY(load_offsets(p.a, &r, &p.a->fields[leaf->parent], &offsets, err));
+        return add_extents(&p, leaf->buffer + VALUES, offsets, leaf->item.item_size, err);
     }
-    return p->rows->variant.kind == HUB_KIND_VAR ? place_texts(p, leaf, err) : place_fixed(p, leaf, err);
+    return p.rows->variant.kind == HUB_KIND_VAR ? place_texts(&p, leaf, err) : place_fixed(&p, leaf, err);
 }
 
 enum hub_status hub_arrow_place(struct hub_arrow *a, const struct hub_arrow_rows *rows,
                                 struct hub_files *files, struct hub_layout_builder *builder,
                                 struct hub_error *err)
 {
-    struct placing p = {a, rows, files, builder, NULL};
+    const struct placing p = {a, rows, files, builder, NULL};
     for (uint32_t i = 0; i < a->batch_count; i++)
-        HUB_TRY(place_batch(&p, &a->batches[i], err));
+        HUB_TRY(place_batch(p, &a->batches[i], err));
     return HUB_OK;
 }
 
