@@ -4,6 +4,7 @@
 #include "storage/base/order.h"
 #include "storage/inspect/text.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 /* ---- memory ---- */
@@ -305,6 +306,12 @@ static enum hub_status take_episode(struct hub_findings_reader *r, struct hub_cu
     return keep_some(r, statistics, &e->statistics, err);
 }
 
+static bool media_possible(const struct hub_found_media *m)
+{
+    return !m->fps_num == !m->fps_den && m->samples <= HUB_MAX_STEPS && m->first_frame <= HUB_MAX_STEPS &&
+           m->frames <= HUB_MAX_STEPS && isfinite(m->from) && isfinite(m->to);
+}
+
 static enum hub_status take_media(struct hub_findings_reader *r, struct hub_cursor *c, struct hub_error *err)
 {
     struct hub_findings *f = r->found;
@@ -313,15 +320,24 @@ static enum hub_status take_media(struct hub_findings_reader *r, struct hub_curs
     const struct hub_view camera = line(c, HUB_MAX_SHORT);
     const uint32_t file = hub_cursor_u32(c);
     const struct hub_view codec = line(c, HUB_MAX_SHORT);
-    const double fps = hub_cursor_f64(c);
-    if (!whole(c) || episode >= f->episode_count || file >= r->job->file_count || !(fps >= 0 && fps < 1e9))
+    struct hub_found_media m = {.episode = episode, .file = file};
+    m.width = hub_cursor_u32(c);
+    m.height = hub_cursor_u32(c);
+    m.fps_num = hub_cursor_u32(c);
+    m.fps_den = hub_cursor_u32(c);
+    m.samples = hub_cursor_u64(c);
+    m.first_frame = hub_cursor_u64(c);
+    m.frames = hub_cursor_u64(c);
+    m.from = hub_cursor_f64(c);
+    m.to = hub_cursor_f64(c);
+    const struct hub_view problem = line(c, HUB_MAX_SHORT);
+    if (!whole(c) || episode >= f->episode_count || file >= r->job->file_count || !media_possible(&m))
         return malformed(err, "malformed media");
     HUB_TRY(append(r, MEDIA, &f->media, &f->media_count, &media, err));
-    media->episode = episode;
-    media->file = file;
-    media->fps = fps;
+    *media = m;
     HUB_TRY(keep(r, camera, &media->camera, err));
-    return keep_some(r, codec, &media->codec, err);
+    HUB_TRY(keep_some(r, codec, &media->codec, err));
+    return keep_some(r, problem, &media->problem, err);
 }
 
 /* ---- layouts: taken here, proven at the end ---- */

@@ -44,7 +44,7 @@ enum hub_frame_type {
     HUB_FRAME_PROBLEM,   /* text code, path, detail */
     HUB_FRAME_FIELD,     /* text path, u8 type, role, axis: numbered in order */
     HUB_FRAME_EPISODE,   /* see sink.c:put_episode */
-    HUB_FRAME_MEDIA,     /* u32 episode, text camera, u32 file, text codec, f64 fps */
+    HUB_FRAME_MEDIA,     /* see sink.c:hub_sink_media */
     HUB_FRAME_LAYOUT,    /* u32 field, u64 bytes: that many follow in LAYOUT_DATA */
     HUB_FRAME_LAYOUT_DATA,
     HUB_FRAME_END, /* u8 status, text problem, detail: the last one */

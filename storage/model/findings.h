@@ -5,6 +5,7 @@
 #ifndef HUB_MODEL_FINDINGS_H
 #define HUB_MODEL_FINDINGS_H
 
+#include "storage/base/json.h"
 #include "storage/model/record.h"
 
 struct hub_found_claim {
@@ -50,8 +51,10 @@ struct hub_found_episode {
 
 struct hub_found_media {
     uint32_t episode, file;
-    const char *camera, *codec;
-    double fps;
+    const char *camera, *codec, *problem; /* codec, problem: NULL when there is none */
+    uint32_t width, height, fps_num, fps_den;
+    uint64_t samples, first_frame, frames;
+    double from, to;
 };
 
 /** Where the texts and lists of findings lie, a chain. */
@@ -81,5 +84,8 @@ struct hub_findings {
 };
 
 void hub_findings_dispose(struct hub_findings *findings);
+
+/** What is known of a video but its camera and its file, as members of an object. */
+void hub_media_put(struct hub_json *json, const struct hub_found_media *media);
 
 #endif

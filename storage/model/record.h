@@ -91,14 +91,21 @@ struct hub_episode {
     struct hub_view statistics;            /* JSON object {field: {sum,mean,std,min,max}} or empty */
 };
 
-/** A video beside the data: asked for as the file. */
+/** What a camera saw of an episode: a run of frames of a video file, which may hold those of others too. */
 struct hub_media {
-    uint32_t episode; /* index within the part */
-    struct hub_view camera;
+    uint32_t episode;       /* index within the part */
+    struct hub_view camera; /* the key of its feature: "observation.images.front" */
     uint32_t file;
-    struct hub_view codec; /* as claimed, or empty */
-    double fps;            /* 0: unknown */
+    struct hub_view codec; /* as RFC 6381 writes it where the file was read, else as claimed; or empty */
+    uint32_t width, height;
+    uint32_t fps_num, fps_den;    /* frames a second as a ratio; both 0: unknown */
+    uint64_t samples;             /* frames of the whole file, 0: unknown */
+    uint64_t first_frame, frames; /* the episode's, in the order they are shown; no frames: the whole file */
+    double from, to;              /* seconds into the file; `to` 0: unknown */
+    struct hub_view problem;      /* why frames of it cannot be cut out, one line; or empty */
 };
+/** Frames a second as the nearest ratio of thousandths, in lowest terms. */
+void hub_media_rate(struct hub_media *media, double fps);
 
 /** Something wrong that hides nothing else. Codes are stable kebab-case names, listed in
  * storage/formats/README.md. */

@@ -47,9 +47,7 @@ enum hub_status hub_report_json_media(struct hub_buf *out, const struct hub_foun
     hub_json_put_int(&j, "episode", number);
     hub_json_put_text(&j, "camera", m->camera);
     hub_json_put_text(&j, "file", file);
-    hub_json_put_text(&j, "codec", m->codec);
-    if (m->fps > 0)
-        hub_json_put_double(&j, "fps", m->fps);
+    hub_media_put(&j, m);
     hub_json_end_object(&j);
     return hub_json_status(&j);
 }

@@ -4,6 +4,7 @@
 #include "storage/base/json.h"
 #include "storage/inspect/text.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -285,14 +286,25 @@ enum hub_status hub_sink_episode(struct hub_sink *sink, const struct hub_episode
 
 enum hub_status hub_sink_media(struct hub_sink *sink, const struct hub_media *media, struct hub_error *err)
 {
-    struct hub_view camera = media->camera, codec = media->codec;
+    struct hub_view camera = media->camera, codec = media->codec, problem = media->problem;
+    const bool timed = isfinite(media->from) && isfinite(media->to);
     HUB_TRY(hub_sink_fit(sink, 2, &camera, HUB_MAX_SHORT, true, err));
     HUB_TRY(hub_sink_fit(sink, 3, &codec, HUB_MAX_SHORT, true, err));
+    HUB_TRY(hub_sink_fit(sink, 4, &problem, HUB_MAX_SHORT, true, err));
     hub_frame_begin(sink->w, HUB_FRAME_MEDIA);
     hub_frame_u32(sink->w, media->episode);
     hub_frame_text(sink->w, camera);
     hub_frame_u32(sink->w, media->file);
     hub_frame_text(sink->w, codec);
-    hub_frame_f64(sink->w, media->fps > 0 && media->fps < 1e9 ? media->fps : 0);
+    hub_frame_u32(sink->w, media->width);
+    hub_frame_u32(sink->w, media->height);
+    hub_frame_u32(sink->w, media->fps_den ? media->fps_num : 0);
+    hub_frame_u32(sink->w, media->fps_num ? media->fps_den : 0);
+    hub_frame_u64(sink->w, HUB_MIN(media->samples, HUB_MAX_STEPS));
+    hub_frame_u64(sink->w, HUB_MIN(media->first_frame, HUB_MAX_STEPS));
+    hub_frame_u64(sink->w, HUB_MIN(media->frames, HUB_MAX_STEPS));
+    hub_frame_f64(sink->w, timed ? media->from : 0);
+    hub_frame_f64(sink->w, timed ? media->to : 0);
+    hub_frame_text(sink->w, problem);
     return hub_sink_end_frame(sink, err);
 }

@@ -19,6 +19,6 @@ HUB_MUST_USE enum hub_status hub_sink_new(const struct hub_files *files, struct 
                                           struct hub_error *err);
 /** Send the layouts and the number of problems beyond the limit. Once, when the driver is done. */
 HUB_MUST_USE enum hub_status hub_sink_finish(struct hub_sink *sink, struct hub_error *err);
-void hub_sink_freep(struct hub_sink **sink);
+void hub_sink_freep(struct hub_sink **pointer);
 
 #endif

@@ -81,7 +81,7 @@ Test(lerobot, an_episode_as_the_metadata_has_it)
     cr_assert_eq(m->episode, 1);
     cr_assert_str_eq(m->camera, "observation.images.wrist");
     cr_assert_str_eq(m->codec, "av1");
-    cr_assert_eq(m->fps, 10);
+    cr_assert(m->fps_num == 10 && m->fps_den == 1);
     cr_assert_not_null(strstr(i.files[m->file].path, "wrist/episode_000001.mp4"));
     inspected_close(&i);
 }

@@ -105,7 +105,7 @@ Test(molmospaces, videos_are_found, .timeout = 60)
         const struct hub_findings *part = &d.parts[0];
         cr_assert_eq(part->media_count, 2 * part->episode_count, "%s: %u", sets[i], part->media_count);
         cr_expect_str_eq(part->media[1].camera, "wrist_camera");
-        cr_expect_float_eq(part->media[1].fps, 15.15, 0.01);
+        cr_expect_float_eq((double)part->media[1].fps_num / part->media[1].fps_den, 15.15, 0.01);
         cr_expect_not_null(
             strstr(d.files[part->media[1].file].path, "/episode_00000000_wrist_camera_batch_1_of_"));
         inspected_close(&d);

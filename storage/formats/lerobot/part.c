@@ -154,9 +154,10 @@ static enum hub_status send_videos(struct part *p, int64_t number, uint32_t inde
         double fps = json_number_value(json_object_get(info, "video.fps"));
         if (fps <= 0)
             fps = json_number_value(json_object_get(p->info, "fps"));
-        HUB_TRY(hub_sink_media(
-            p->sink, &(struct hub_media){index, v->camera, v->of.file, hub_view_of(codec ? codec : ""), fps},
-            err));
+        struct hub_media media = {.episode = index, .camera = v->camera, .file = v->of.file};
+        media.codec = hub_view_of(codec);
+        hub_media_rate(&media, fps);
+        HUB_TRY(hub_sink_media(p->sink, &media, err));
     }
     return HUB_OK;
 }

@@ -118,10 +118,10 @@ static enum hub_status add_video(struct molmo *m, struct hub_h5_tree *tree, uint
     const struct hub_view folder = m->place.folder;
     snprintf(path, sizeof path, "%.*s%.*s", (int)folder.size, folder.data, (int)name.size, name.data);
     const uint32_t file = hub_files_find(m->files, path);
+    struct hub_media media = {.episode = index, .camera = camera, .file = file};
+    hub_media_rate(&media, m->fps);
     if (file != HUB_NONE)
-        return hub_sink_media(
-            tree->sink, &(struct hub_media){.episode = index, .camera = camera, .file = file, .fps = m->fps},
-            err);
+        return hub_sink_media(tree->sink, &media, err);
     if (stated)
         hub_tally_add(&m->videos, "%.*s", (int)name.size, name.data);
     return HUB_OK;
