@@ -24,6 +24,7 @@ enum {
 };
 
 enum hub_job_kind { HUB_JOB_CLAIM = 1, HUB_JOB_PLAN, HUB_JOB_INSPECT };
+#define HUB_HINT_FILES "files" /* hint of a claim: directories were declined, bid on their files alone */
 
 enum hub_frame_type {
     /* hub to child: the job, then answers */

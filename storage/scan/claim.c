@@ -29,6 +29,7 @@ struct hub_question {
     uint32_t count, capacity;
     uint32_t own; /* entries of the directory itself */
     uint64_t signature;
+    bool files_only; /* its bidders declined the directory: their bids on its files */
     bool unread; /* something of it could not be opened: the answer is about us, not about the data, and is
                     not kept */
 };
@@ -222,6 +223,7 @@ static enum hub_status run(struct batch *b, struct hub_job_file *files, uint32_t
                                 .file_count = file_count,
                                 .listings = b->first,
                                 .listing_count = b->count,
+                                .hint = b->questions[0]->files_only ? HUB_HINT_FILES : NULL,
                                 .side_fd = -1,
                                 .open_file = open_entry,
                                 .user = b,
@@ -234,10 +236,16 @@ static enum hub_status run(struct batch *b, struct hub_job_file *files, uint32_t
 
 /* ---- remembering ---- */
 
+enum hub_status hub_claim_key(const struct hub_roots *roots, uint32_t root, const char *path,
+                              const char *what, struct hub_buf *key, struct hub_error *err)
+{
+    return hub_buf_addf(key, err, "claim:%s/%s%s", hub_root_key(&roots->roots[root]), path, what);
+}
+
 static enum hub_status key_of(const struct hub_question *q, struct hub_buf *key, struct hub_error *err)
 {
-    return hub_buf_addf(key, err, "claim:%s/%s", hub_root_key(&q->discovery->walk->roots->roots[q->root]),
-                        q->path);
+    return hub_claim_key(q->discovery->walk->roots, q->root, q->path, q->files_only ? "//files" : "", key,
+                         err);
 }
 
 static enum hub_status pack(const struct hub_question *q, const struct hub_bids *bids, struct hub_buf *out,
@@ -298,25 +306,26 @@ static void remember(const struct hub_question *q, const char *key, const struct
         return; /* asked again next time */
 }
 
-enum hub_status hub_question_make(const struct hub_discovery *discovery, uint32_t root, const char *path,
-                                  const struct hub_listing *listing, struct hub_question **out,
-                                  struct hub_bids *bids, struct hub_error *err)
+/* `of`: who asks about what; the question is a copy of it. */
+static enum hub_status make(const struct hub_question *of, const struct hub_listing *listing,
+                            struct hub_question **out, struct hub_bids *bids, struct hub_error *err)
 {
     const struct hub_format_table *formats = NULL;
     *out = NULL;
     *bids = (struct hub_bids){0};
-    HUB_TRY(hub_inspector_formats(discovery->inspector, &formats, err));
+    HUB_TRY(hub_inspector_formats(of->discovery->inspector, &formats, err));
     if (!may_be_wanted(formats, listing))
         return HUB_OK;
-    struct hub_question *q = calloc(1, sizeof *q);
-    if (!q || !(q->path = strdup(path))) {
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf key = HUB_BUF_INIT(64 * KIB);
+    struct hub_question *q = malloc(sizeof *q);
+    HUB_TRY(hub_allocated(q, err));
+    *q = *of;
+    q->formats = formats;
+    q->path = strdup(of->path);
+    if (!q->path) {
         free(q);
         return hub_no_memory(err);
     }
-    HUB_CLEANUP(hub_buf_dispose) struct hub_buf key = HUB_BUF_INIT(64 * KIB);
-    q->discovery = discovery;
-    q->formats = formats;
-    q->root = root;
     enum hub_status st = fill(q, listing, err);
     const bool asked = !st && wanted(q, NULL);
     if (asked)
@@ -327,6 +336,14 @@ enum hub_status hub_question_make(const struct hub_discovery *discovery, uint32_
     }
     *out = q;
     return HUB_OK;
+}
+
+enum hub_status hub_question_make(const struct hub_discovery *discovery, uint32_t root, const char *path,
+                                  const struct hub_listing *listing, struct hub_question **out,
+                                  struct hub_bids *bids, struct hub_error *err)
+{
+    const struct hub_question of = {.discovery = discovery, .root = root, .path = (char *)path};
+    return make(&of, listing, out, bids, err);
 }
 
 enum hub_status hub_questions_ask(struct hub_question *const *questions, uint32_t count,
@@ -363,6 +380,19 @@ enum hub_status hub_claim_ask(const struct hub_discovery *discovery, uint32_t ro
 {
     struct hub_question *question = NULL;
     HUB_TRY(hub_question_make(discovery, root, path, listing, &question, out, err));
+    const enum hub_status st = question ? hub_questions_ask(&question, 1, out, err) : HUB_OK;
+    hub_question_free(question);
+    return st;
+}
+
+enum hub_status hub_claim_ask_files(const struct hub_discovery *discovery, uint32_t root, const char *path,
+                                    const struct hub_listing *listing, struct hub_bids *out,
+                                    struct hub_error *err)
+{
+    const struct hub_question of = {
+        .discovery = discovery, .root = root, .path = (char *)path, .files_only = true};
+    struct hub_question *question = NULL;
+    HUB_TRY(make(&of, listing, &question, out, err));
     const enum hub_status st = question ? hub_questions_ask(&question, 1, out, err) : HUB_OK;
     hub_question_free(question);
     return st;

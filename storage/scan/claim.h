@@ -33,6 +33,27 @@ HUB_MUST_USE enum hub_status hub_questions_ask(struct hub_question *const *quest
 HUB_MUST_USE enum hub_status hub_claim_ask(const struct hub_discovery *discovery, uint32_t root,
                                            const char *path, const struct hub_listing *listing,
                                            struct hub_bids *out, struct hub_error *err);
+/** The same of one that was claimed, and then declined: the bids are on its files alone. */
+HUB_MUST_USE enum hub_status hub_claim_ask_files(const struct hub_discovery *discovery, uint32_t root,
+                                                 const char *path, const struct hub_listing *listing,
+                                                 struct hub_bids *out, struct hub_error *err);
 void hub_bids_dispose(struct hub_bids *bids);
+
+/** What is remembered of a directory, by `what`: "" its bids, HUB_CLAIM_DECLINED what its bidders declined. */
+HUB_MUST_USE enum hub_status hub_claim_key(const struct hub_roots *roots, uint32_t root, const char *path,
+                                           const char *what, struct hub_buf *key, struct hub_error *err);
+
+/* ---- decline.c ---- */
+
+#define HUB_CLAIM_DECLINED "//declined"
+
+/**
+ * Did the plans of all who bid on a directory decline it? Then it is nobody's as a whole. Where nothing can be
+ * remembered they are asked here; else only when a plan declined it before, and anew when its files changed.
+ * `files`: of the directory.
+ */
+HUB_MUST_USE enum hub_status hub_claim_declined(const struct hub_discovery *discovery,
+                                                const struct hub_found_dataset *claim, bool *declined,
+                                                struct hub_error *err);
 
 #endif

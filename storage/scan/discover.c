@@ -131,8 +131,9 @@ static enum hub_status enter_nested(struct hub_walking *w, struct hub_node *node
     return enter_below(w, node, &entry, false, err);
 }
 
+/* `declined`: it is nobody's as a whole, and nothing was done. */
 static enum hub_status claim_directory(struct hub_walking *w, struct hub_node *node,
-                                       const struct hub_bids *bids, struct hub_error *err)
+                                       const struct hub_bids *bids, bool *declined, struct hub_error *err)
 {
     HUB_CLEANUP(hub_fileset_dispose) struct hub_fileset files = {0};
     HUB_CLEANUP(hub_freep) const char **formats = calloc(bids->count, sizeof *formats);
@@ -140,9 +141,18 @@ static enum hub_status claim_directory(struct hub_walking *w, struct hub_node *n
     HUB_TRY(hub_allocated(formats, err));
     for (uint32_t i = 0; i < bids->count; i++)
         formats[i] = bids->bids[i].format;
-    node->recognised = true;
     const enum hub_status st =
         hub_walk_collect(w->discovery->walk, node->root, node->path, w->formats, &files, &why);
+    const struct hub_found_dataset claim = {.root = node->root,
+                                            .path = node->path,
+                                            .formats = formats,
+                                            .format_count = bids->count,
+                                            .files = &files};
+    if (!st)
+        HUB_TRY(hub_claim_declined(w->discovery, &claim, declined, err));
+    if (*declined)
+        return HUB_OK;
+    node->recognised = true;
     if (st && st != HUB_TOO_BIG)
         return hub_fail(err, st, "%s", why.detail);
     for (uint32_t i = 0; i < files.nested_count; i++)
@@ -209,35 +219,39 @@ static bool is_wanted(const char **names, uint32_t count, const char *name, uint
     return found >= least;
 }
 
-/* The file a claim is named after without its ending, or NULL: it is a series of files. */
+/* The file a claim is named after without its ending; of a series its first. */
 static const char *named_after(const struct hub_listing *listing, const struct hub_bid *bid)
 {
     const size_t n = strlen(bid->name);
+    const char *first = NULL;
     for (uint32_t i = 0; i < bid->file_count; i++) {
         const char *file = listing->entries[bid->files[i]].name;
         if (strncmp(file, bid->name, n) == 0 && file[n] == '.')
             return file;
+        if (!first || strcmp(file, first) < 0)
+            first = file;
     }
-    return NULL;
+    return first;
 }
 
 /* A name that two claims want, or a claim and a folder, is no claim's: it would be other data's when one of
- * them comes or goes. A file has its whole name then, a series a number; a folder keeps its own. */
+ * them comes or goes. A file has its whole name then, a series that of its first file, which no other claim has
+ * and which no file beside it changes; a folder keeps its own. */
 static enum hub_status name_claim(const struct hub_listing *listing, const struct hub_bid *bid,
-                                  const char **names, uint32_t count, unsigned *number, struct hub_buf *out,
+                                  const char **names, uint32_t count, struct hub_buf *out,
                                   struct hub_error *err)
 {
     const struct hub_entry *beside = hub_listing_find(listing, bid->name);
     const char *file = named_after(listing, bid);
+    unsigned number = 1;
     out->size = 0;
     if (!is_wanted(names, count, bid->name, 2) && !(beside && beside->directory))
         return hub_buf_add_text(out, bid->name, err);
-    if (file && !is_wanted(names, count, file, 1))
-        return hub_buf_add_text(out, file, err);
-    do {
+    HUB_TRY(hub_buf_add_text(out, file, err));
+    while (is_wanted(names, count, out->data, 1)) {
         out->size = 0;
-        HUB_TRY(hub_buf_addf(out, err, "%s-%u", bid->name, ++*number));
-    } while (is_wanted(names, count, out->data, 1) || hub_listing_find(listing, out->data));
+        HUB_TRY(hub_buf_addf(out, err, "%s-%u", file, ++number));
+    }
     return HUB_OK;
 }
 
@@ -247,10 +261,9 @@ static enum hub_status claim_series(struct hub_walking *w, struct hub_node *node
 {
     HUB_CLEANUP(hub_freep) const char **names = NULL;
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf name = HUB_BUF_INIT(KIB);
-    unsigned number = 1;
     HUB_TRY(wanted_names(bids, &names, err));
     for (uint32_t i = 0; i < bids->count; i++) {
-        HUB_TRY(name_claim(listing, &bids->bids[i], names, bids->count, &number, &name, err));
+        HUB_TRY(name_claim(listing, &bids->bids[i], names, bids->count, &name, err));
         HUB_TRY(claim_files(w, node, listing, &bids->bids[i], name.data, claimed, err));
     }
     return HUB_OK;
@@ -290,11 +303,11 @@ static enum hub_status name_root(struct hub_walking *w, const struct hub_node *n
     return hub_allocated(w->root_name, err);
 }
 
-static enum hub_status apply_bids(struct hub_walking *w, struct hub_node *node, struct hub_listing *listing,
-                                  const struct hub_bids *bids, struct hub_error *err)
+/* Nobody's as a whole: its files by themselves, and what is in its folders. */
+static enum hub_status enter_directory(struct hub_walking *w, struct hub_node *node,
+                                       struct hub_listing *listing, const struct hub_bids *bids,
+                                       struct hub_error *err)
 {
-    if (bids->count && !bids->bids[0].name)
-        return claim_directory(w, node, bids, err);
     HUB_CLEANUP(hub_freep) bool *claimed = calloc(listing->count + (size_t)1, sizeof *claimed);
     HUB_TRY(hub_allocated(claimed, err));
     node->leaving = listing->leaving;
@@ -321,6 +334,27 @@ static bool nobody_to_ask(enum hub_status st)
 static bool is_transient(enum hub_status st)
 {
     return st == HUB_IO || st == HUB_BUSY || st == HUB_AGAIN || st == HUB_TIMEOUT;
+}
+
+static enum hub_status apply_bids(struct hub_walking *w, struct hub_node *node, struct hub_listing *listing,
+                                  const struct hub_bids *bids, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_bids_dispose) struct hub_bids on_files = {0};
+    bool declined = false;
+    if (!bids->count || bids->bids[0].name)
+        return enter_directory(w, node, listing, bids, err);
+    HUB_TRY(claim_directory(w, node, bids, &declined, err));
+    if (!declined)
+        return HUB_OK;
+    struct hub_error why = {0};
+    const enum hub_status st =
+        hub_claim_ask_files(w->discovery, node->root, node->path, listing, &on_files, &why);
+    if (nobody_to_ask(st) || is_transient(st))
+        return hub_fail(err, st, "%s", why.detail);
+    pthread_mutex_lock(&w->lock);
+    w->out->unasked += st != HUB_OK;
+    pthread_mutex_unlock(&w->lock);
+    return enter_directory(w, node, listing, &on_files, err);
 }
 
 static void note_unreachable(struct hub_walking *w, struct hub_node *node)

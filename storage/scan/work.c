@@ -1,6 +1,7 @@
 /* Inspecting: a thread takes a dataset, asks for its plan, and its parts are then inspected by all threads
  * that have nothing better to do. Whoever ends the last part compares the files once more and publishes.
  * Parts that the index has already (same name, files, hint and drivers) are kept. */
+#include "storage/scan/claim.h"
 #include "storage/scan/side.h"
 #include "storage/scan/state.h"
 
@@ -339,15 +340,34 @@ static struct hub_draft bare_draft_of(const struct hub_work *w, const char *form
                               .turn = w->turn.attempt ? &w->turn : NULL}; /* none was to be had */
 }
 
+/* No bidder wants the folder after a closer look: the next sweep offers its files one by one. */
+static void note_declined(const struct hub_work *w)
+{
+    static const uint64_t under_nothing;
+    struct hub_scanner *s = w->scanner;
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf key = HUB_BUF_INIT(64 * KIB);
+    const struct hub_view value = {(const char *)&under_nothing, sizeof under_nothing};
+    if (hub_claim_key(s->walk.roots, w->root, w->path, HUB_CLAIM_DECLINED, &key, NULL) ||
+        hub_catalog_note_put(s->catalog, key.data, value, NULL))
+        return; /* its files are plain until it changes */
+    pthread_mutex_lock(&s->lock);
+    s->sweep_wanted = true;
+    pthread_mutex_unlock(&s->lock);
+    hub_scan_wake(s);
+}
+
 static enum hub_status publish_verdict(struct hub_work *w, enum hub_status verdict, struct hub_error *err)
 {
     const struct hub_error why = *err;
     struct hub_draft draft = bare_draft_of(w, w->format, HUB_DATASET_BROKEN, why.detail);
     if (verdict == HUB_UNSUPPORTED)
         draft.status = HUB_DATASET_UNSUPPORTED;
-    if (verdict == HUB_NOT_ACCEPTABLE) /* no bidder wants it after a closer look: plain files */
+    if (verdict == HUB_NOT_ACCEPTABLE)
         draft = bare_draft_of(w, "files", HUB_DATASET_READY, "");
-    return hub_scan_publish(w->scanner, draft, &w->files, NULL, err);
+    HUB_TRY(hub_scan_publish(w->scanner, draft, &w->files, NULL, err));
+    if (verdict == HUB_NOT_ACCEPTABLE && !w->single_files)
+        note_declined(w);
+    return HUB_OK;
 }
 
 static int64_t pause_ms(const struct hub_scanner *s, enum hub_status st, unsigned tries)

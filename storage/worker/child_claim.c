@@ -113,8 +113,9 @@ static enum hub_status claim_files(struct hub_child *child, struct bid *bids, si
 static enum hub_status claim_listing(struct hub_child *child, struct hub_error *err)
 {
     const size_t formats = format_count(child);
-    bool claimed;
-    HUB_TRY(claim_directory(child, formats, &claimed, err));
+    bool claimed = false;
+    if (strcmp(child->hint, HUB_HINT_FILES) != 0)
+        HUB_TRY(claim_directory(child, formats, &claimed, err));
     if (claimed)
         return HUB_OK;
     struct bid bids[HUB_MAX_FORMATS] = {0};

@@ -191,8 +191,8 @@ Test(discover, one_id_in_one_folder)
 {
     static const char *const ids[] = {"lab files 1",
                                       "lab/steps files 1 id-shared",
-                                      "lab/steps-2 webdataset 2 id-shared",
-                                      "lab/steps-3 webdataset 1 id-shared",
+                                      "lab/steps-000000.tar webdataset 2 id-shared",
+                                      "lab/steps_0.tar webdataset 1 id-shared",
                                       "root-files files 1",
                                       "root-files-2 files 1"};
     char *root = scan_directory(), path[4096];
@@ -206,6 +206,24 @@ Test(discover, one_id_in_one_folder)
     scan_write(root, "loose", "x");
     discover((const char *const[]){root}, 1, &found);
     expect(&found, ids, HUB_COUNT(ids));
+    scan_remove(root);
+}
+
+/* What looks like a dataset by its names hides none of what is in it. */
+Test(discover, a_folder_that_is_declined_is_entered)
+{
+    char *root = scan_directory(), path[4096];
+    scan_write(root, "lab/meta/info.json", "{\"fps\": 10}");
+    scan_write(root, "lab/notes.txt", "x");
+    snprintf(path, sizeof path, "%s/lab/stack.hdf5", root);
+    scan_run((const char *const[]){"cp", HUB_FIXTURES "/robomimic/lift-ph/low_dim_v15.hdf5", path, NULL});
+    snprintf(path, sizeof path, "%s/lab/door-v0", root);
+    scan_copy("samples/door-human-v0", path);
+    discover((const char *const[]){root}, 1, &found);
+    expect(&found,
+           (const char *const[]){"lab files 1", "lab/door-v0 minari-hdf5 1", "lab/meta files 1",
+                                 "lab/stack robomimic 1"},
+           4);
     scan_remove(root);
 }
 

@@ -136,6 +136,47 @@ Test(scanner, a_minari_root_is_listed)
     expect_problem("wrong-counts-v0", "\"count-mismatch\"");
 }
 
+static void expect_datasets(const char *const *ids, uint32_t count)
+{
+    const struct hub_snapshot *s = snapshot_now(hub.catalog);
+    cr_expect_eq(s->count, count);
+    for (uint32_t i = 0; i < count; i++)
+        expect_status(ids[i], HUB_DATASET_READY);
+}
+
+/* A folder that looks like a dataset, and is none at a closer look. */
+Test(scanner, what_is_in_a_declined_folder_is_not_lost)
+{
+    static const char *const ids[] = {"lab/meta", "lab/stack", "lab/door-v0", "lab"};
+    char path[4096];
+    scan_write(root, "lab/meta/info.json", "{\"fps\": 10}");
+    snprintf(path, sizeof path, "%s/lab/stack.hdf5", root);
+    scan_run((const char *const[]){"cp", HUB_FIXTURES "/robomimic/lift-ph/low_dim_v15.hdf5", path, NULL});
+    snprintf(path, sizeof path, "%s/lab/door-v0", root);
+    scan_copy("samples/door-human-v0", path);
+    start(0, false);
+    settle();
+    expect_datasets(ids, 3);
+    cr_expect_str_eq(summary_of("lab/meta")->format, "files");
+    cr_expect_str_eq(summary_of("lab/stack")->format, "robomimic");
+    const uint64_t before = inspected();
+    sweep();
+    cr_expect_eq(inspected(), before);
+    scan_write(root, "lab/notes.txt", "x"); /* the datasets in it stay as they are */
+    sweep();
+    expect_datasets(ids, 4);
+    cr_expect_eq(inspected(), before);
+    stop();
+    start(0, false); /* and after a restart */
+    settle();
+    expect_datasets(ids, 4);
+    cr_expect_eq(inspected(), 0);
+    scan_write(root, "lab/meta/info.json", "{\"codebase_version\": \"v3.0\"}");
+    sweep();
+    cr_expect_eq(snapshot_now(hub.catalog)->count, 2); /* it is one after all, with one nested */
+    expect_status("lab", HUB_DATASET_UNSUPPORTED);
+}
+
 Test(scanner, nothing_is_asked_twice)
 {
     scan_copy("minari/root-0.5.3", root);
