@@ -24,9 +24,10 @@ static bool is_episode(struct hub_view path, int64_t *number, bool *nested)
     *nested = hub_view_starts(path, "data/");
     if (*nested)
         path = (struct hub_view){path.data + 5, path.size - 5};
-    const size_t end = hub_view_ends(path, ".hdf5") ? 5 : hub_view_ends(path, ".h5") ? 3 : 0;
-    if (!end || !hub_view_starts(path, "episode"))
+    const char *ending = hub_ending_of(path, hub_h5_endings);
+    if (!ending || !hub_view_starts(path, "episode"))
         return false;
+    const size_t end = strlen(ending);
     size_t at = path.size > 7 && path.data[7] == '_' ? 8 : 7;
     const size_t digits = path.size - end > at ? path.size - end - at : 0;
     while (digits > 1 && at + 1 < path.size - end && path.data[at] == '0')
@@ -49,19 +50,27 @@ static void series_dispose(struct series *s)
     free(s->items);
 }
 
-/* The files at the top, or where there are none those in data/. */
-static enum hub_status list_series(struct series *s, const struct hub_files *files, struct hub_error *err)
+static enum hub_status add_file(struct series *s, const struct hub_files *files, uint32_t file, bool below,
+                                struct hub_error *err)
+{
+    struct episode_file e = {.file = file};
+    bool nested;
+    if (files->entries[file].directory || !is_episode(files->entries[file].path, &e.number, &nested) ||
+        nested != below)
+        return HUB_OK;
+    HUB_TRY(hub_grow(&s->items, s->count, &s->capacity, sizeof *s->items, err));
+    s->items[s->count++] = e;
+    return HUB_OK;
+}
+
+/* Of the first `count` files, or of those in `numbers`: those at the top, or where there are none those in
+ * data/. */
+static enum hub_status list_series(struct series *s, const struct hub_files *files, const uint32_t *numbers,
+                                   uint32_t count, struct hub_error *err)
 {
     for (int below = 0; below < 2 && s->count == 0; below++)
-        for (uint32_t i = 0; i < files->count; i++) {
-            struct episode_file e = {.file = i};
-            bool nested;
-            if (files->entries[i].directory || !is_episode(files->entries[i].path, &e.number, &nested) ||
-                nested != (below == 1))
-                continue;
-            HUB_TRY(hub_grow(&s->items, s->count, &s->capacity, sizeof *s->items, err));
-            s->items[s->count++] = e;
-        }
+        for (uint32_t i = 0; i < count; i++)
+            HUB_TRY(add_file(s, files, numbers ? numbers[i] : i, below, err));
     if (s->count)
         qsort(s->items, s->count, sizeof *s->items, hub_by_i64);
     return HUB_OK;
@@ -140,7 +149,7 @@ static int claim_directory(struct hub_files *listing)
     for (uint32_t i = 0; i < listing->count; i++)
         if (listing->entries[i].directory && !is_beside(listing->entries[i].path))
             return 0;
-    if (list_series(&s, listing, NULL) || s.count == 0)
+    if (list_series(&s, listing, NULL, listing->count, NULL) || s.count == 0)
         return 0;
     const bool nested = hub_view_starts(listing->entries[s.items[0].file].path, "data/");
     return !holds_another(listing, nested) && look_at(&s, listing) ? 65 : 0;
@@ -152,7 +161,7 @@ static int claim_files(struct hub_files *listing, struct hub_claim *claim)
     HUB_CLEANUP(series_dispose) struct series s = {0};
     bool nested;
     int64_t number;
-    if (claim->from++ || list_series(&s, listing, NULL) || s.count == 0 ||
+    if (claim->from++ || list_series(&s, listing, NULL, listing->count, NULL) || s.count == 0 ||
         !is_episode(listing->entries[s.items[0].file].path, &number, &nested) || nested ||
         !look_at(&s, listing))
         return 0;
@@ -208,7 +217,7 @@ static enum hub_status drop_repeated(struct series *s, const struct hub_files *f
 static enum hub_status plan(struct hub_files *files, struct hub_sink *sink, struct hub_error *err)
 {
     HUB_CLEANUP(series_dispose) struct series s = {0};
-    HUB_TRY(list_series(&s, files, err));
+    HUB_TRY(list_series(&s, files, NULL, files->count, err));
     const struct dialect *dialect = look_at(&s, files);
     if (!dialect)
         return hub_fail(err, HUB_NOT_ACCEPTABLE, "no series of episodes");
@@ -254,12 +263,6 @@ static enum hub_role role_of(struct hub_view path)
         if (hub_view_starts(path, words[i].word))
             return words[i].role;
     return hub_role_of(path);
-}
-
-static bool pictured(const void *user, struct hub_view path)
-{
-    (void)user;
-    return role_of(path) == HUB_ROLE_OBSERVATION;
 }
 
 static enum hub_status take_attribute(void *user, const struct hub_h5_attribute *a, struct hub_error *err)
@@ -346,30 +349,13 @@ static enum hub_status take_file(struct run *r, const struct episode_file *e, bo
                                     err, "%s", why.detail);
 }
 
-/* The part's own files: only these may be opened. */
-static enum hub_status part_series(struct series *s, const struct hub_files *files,
-                                   const struct hub_part *part, struct hub_error *err)
-{
-    for (uint32_t i = 0; i < part->file_count; i++) {
-        struct episode_file e = {.file = part->files[i]};
-        bool nested;
-        if (!is_episode(files->entries[e.file].path, &e.number, &nested))
-            continue;
-        HUB_TRY(hub_grow(&s->items, s->count, &s->capacity, sizeof *s->items, err));
-        s->items[s->count++] = e;
-    }
-    if (s->count)
-        qsort(s->items, s->count, sizeof *s->items, hub_by_i64);
-    return HUB_OK;
-}
-
 static enum hub_status inspect(struct hub_files *files, const struct hub_part *part, struct hub_sink *sink,
                                struct hub_error *err)
 {
     HUB_CLEANUP(series_dispose) struct series s = {0};
     HUB_CLEANUP(run_dispose)
-    struct run r = {.files = files, .tree.sink = sink, .fields = {.pictured = pictured, .role = role_of}};
-    HUB_TRY(part_series(&s, files, part, err));
+    struct run r = {.files = files, .tree.sink = sink, .fields.role = role_of};
+    HUB_TRY(list_series(&s, files, part->files, part->file_count, err));
     for (uint32_t i = 0; i < s.count && i < VOTERS; i++)
         HUB_TRY(take_file(&r, &s.items[i], true, err));
     for (uint32_t i = 0; i < s.count; i++)

@@ -45,13 +45,6 @@ static void dispose(struct d4rl *d)
     free(d->returns);
 }
 
-static enum hub_status open_root(struct d4rl *d, struct hub_files *files, uint32_t number,
-                                 struct hub_error *err)
-{
-    HUB_TRY(hub_h5_open(files, number, &d->tree.file, err));
-    return hub_h5_object_load(d->tree.file, hub_h5_root(d->tree.file), &d->root, err);
-}
-
 /* ---- claim ---- */
 
 static bool is_mine(struct hub_files *listing, uint32_t number)
@@ -60,7 +53,7 @@ static bool is_mine(struct hub_files *listing, uint32_t number)
     HUB_CLEANUP(dispose) struct d4rl d = {0};
     HUB_CLEANUP(hub_h5_links_dispose) struct hub_h5_links links = {0};
     unsigned found = 0;
-    if (open_root(&d, listing, number, NULL))
+    if (hub_h5_open_root(listing, number, &d.tree.file, &d.root, NULL))
         return false;
     (void)!hub_h5_links_load(d.tree.file, &d.root, &links, NULL);
     for (uint32_t i = 0; i < links.count; i++)
@@ -72,7 +65,7 @@ static bool is_mine(struct hub_files *listing, uint32_t number)
 
 static int claim_files(struct hub_files *listing, struct hub_claim *claim)
 {
-    return hub_h5_claim_file(listing, claim, 70, is_mine);
+    return hub_claim_file(listing, claim, hub_h5_endings, is_mine, 70);
 }
 
 static enum hub_status load_file(struct d4rl *d, struct hub_files *files, struct hub_sink *sink,
@@ -82,7 +75,7 @@ static enum hub_status load_file(struct d4rl *d, struct hub_files *files, struct
         return hub_fail(err, HUB_NOT_ACCEPTABLE, "there is no file");
     d->tree.sink = sink;
     HUB_TRY(hub_files_usable(files, 0, err));
-    return open_root(d, files, 0, err);
+    return hub_h5_open_root(files, 0, &d->tree.file, &d->root, err);
 }
 
 static enum hub_status plan(struct hub_files *files, struct hub_sink *sink, struct hub_error *err)
@@ -228,12 +221,6 @@ static enum hub_status report(struct d4rl *d, uint32_t i, struct hub_error *err)
     return hub_sink_episode(d->tree.sink, &episode, &cut->episode, err);
 }
 
-static bool pictured(const void *user, struct hub_view path)
-{
-    (void)user;
-    return hub_role_of(path) == HUB_ROLE_OBSERVATION;
-}
-
 /* What collected the steps is of the whole file, however many rows it has. */
 static enum hub_axis axis_of(const struct hub_h5_leaf *leaf, enum hub_axis by_rows)
 {
@@ -243,7 +230,7 @@ static enum hub_axis axis_of(const struct hub_h5_leaf *leaf, enum hub_axis by_ro
 static enum hub_status inspect(struct hub_files *files, const struct hub_part *part, struct hub_sink *sink,
                                struct hub_error *err)
 {
-    HUB_CLEANUP(dispose) struct d4rl d = {.fields = {.pictured = pictured, .axis = axis_of}};
+    HUB_CLEANUP(dispose) struct d4rl d = {.fields.axis = axis_of};
     (void)part;
     HUB_TRY(load_file(&d, files, sink, err));
     HUB_TRY(hub_h5_tree_load(&d.tree, d.root.address, err));

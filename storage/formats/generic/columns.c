@@ -13,12 +13,6 @@ static bool is_arrow(const uint8_t *head, size_t size)
     return size >= 8 && (memcmp(head, "ARROW1\0", 8) == 0 || memcmp(head, "\xff\xff\xff\xff", 4) == 0);
 }
 
-static enum hub_status no_facts(struct hub_files *files, struct hub_sink *sink, struct hub_error *err)
-{
-    (void)sink;
-    return hub_files_usable(files, 0, err);
-}
-
 static enum hub_status declare(struct hub_sink *sink, struct hub_view path, const struct hub_table_column *c,
                                uint32_t *number, struct hub_error *err)
 {
@@ -83,5 +77,5 @@ static enum hub_status inspect(struct hub_files *files, struct hub_sink *sink, s
 
 static const char *const parquet_endings[] = {".parquet", NULL};
 static const char *const arrow_endings[] = {".arrow", ".feather", NULL};
-const struct generic_container generic_parquet = {parquet_endings, is_parquet, no_facts, inspect, NULL};
-const struct generic_container generic_arrow = {arrow_endings, is_arrow, no_facts, inspect, NULL};
+const struct generic_container generic_parquet = {parquet_endings, is_parquet, NULL, inspect, NULL};
+const struct generic_container generic_arrow = {arrow_endings, is_arrow, NULL, inspect, NULL};

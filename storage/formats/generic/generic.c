@@ -16,23 +16,14 @@ static const struct generic_container *const containers[] = {&generic_h5, &gener
 
 /* ---- claim ---- */
 
-static size_t ending_of(struct hub_view path, const char *const *endings)
-{
-    for (; *endings; endings++)
-        if (hub_view_ends(path, *endings) && path.size > strlen(*endings))
-            return strlen(*endings);
-    return 0;
-}
-
 /* A file is a container by its name and its head; one that Git LFS has not fetched by its name alone. */
-static const struct generic_container *container_of(struct hub_files *files, uint32_t number, size_t *ending)
+static const struct generic_container *container_of(struct hub_files *files, uint32_t number)
 {
     uint8_t head[GENERIC_HEAD];
     struct hub_error why = {0};
     size_t got = 0;
     for (size_t i = 0; i < HUB_COUNT(containers); i++) {
-        *ending = ending_of(files->entries[number].path, containers[i]->endings);
-        if (!*ending)
+        if (!hub_ending_of(files->entries[number].path, containers[i]->endings))
             continue;
         if (hub_files_read(files, number, 0, head, sizeof head, &got, NULL))
             return NULL;
@@ -49,21 +40,17 @@ static int claim_directory(struct hub_files *listing)
     return generic_refuse_directory(listing) ? 2 : 0;
 }
 
+static bool is_mine(struct hub_files *files, uint32_t number)
+{
+    return files->entries[number].size && (container_of(files, number) || generic_refuse_file(files, number));
+}
+
+/* What is refused keeps its whole name. */
 static int claim_files(struct hub_files *listing, struct hub_claim *claim)
 {
-    for (; claim->from < listing->count; claim->from++) {
-        const struct hub_file_entry *e = &listing->entries[claim->from];
-        size_t ending = 0;
-        if (e->directory || e->size == 0 || memchr(e->path.data, '/', e->path.size))
-            continue;
-        if (!container_of(listing, claim->from, &ending) && !generic_refuse_file(listing, claim->from))
-            continue;
-        claim->files[0] = claim->from;
-        claim->file_count = 1;
-        snprintf(claim->name, sizeof claim->name, "%.*s", (int)(e->path.size - ending), e->path.data);
-        return 1;
-    }
-    return 0;
+    static const char *const endings[] = {".hdf5", ".h5",      ".hdf",   ".he5",     ".mat", ".npy",
+                                          ".npz",  ".parquet", ".arrow", ".feather", "",     NULL};
+    return hub_claim_file(listing, claim, endings, is_mine, 1);
 }
 
 /* ---- the dataset ---- */
@@ -78,23 +65,21 @@ enum hub_status generic_episode(struct hub_sink *sink, uint64_t steps, uint32_t 
 static enum hub_status plan(struct hub_files *files, struct hub_sink *sink, struct hub_error *err)
 {
     static const uint32_t first = 0;
-    size_t ending;
     const char *remedy = files->count == 1 ? generic_refuse_file(files, 0) : NULL;
     if (remedy || (remedy = generic_refuse_directory(files)))
         return hub_fail(err, HUB_UNSUPPORTED, "%s", remedy);
-    const struct generic_container *container = files->count == 1 ? container_of(files, 0, &ending) : NULL;
+    const struct generic_container *container = files->count == 1 ? container_of(files, 0) : NULL;
     if (!container)
         return hub_fail(err, HUB_NOT_ACCEPTABLE, "no container of arrays");
-    HUB_TRY(container->plan(files, sink, err));
+    HUB_TRY(container->plan ? container->plan(files, sink, err) : hub_files_usable(files, 0, err));
     return hub_sink_part(sink, &(struct hub_part){files->entries[0].path, &first, 1, HUB_VIEW("")}, err);
 }
 
 static enum hub_status inspect(struct hub_files *files, const struct hub_part *part, struct hub_sink *sink,
                                struct hub_error *err)
 {
-    size_t ending;
     (void)part;
-    const struct generic_container *container = files->count ? container_of(files, 0, &ending) : NULL;
+    const struct generic_container *container = files->count ? container_of(files, 0) : NULL;
     return container ? container->inspect(files, sink, err)
                      : hub_fail(err, HUB_CHANGED, "another file than was planned");
 }

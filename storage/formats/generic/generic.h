@@ -9,7 +9,7 @@
 struct generic_container {
     const char *const *endings;
     bool (*is)(const uint8_t *head, size_t size); /* `size`: up to GENERIC_HEAD; NULL: `found` says it */
-    /** The facts of the one file there is, number 0. */
+    /** May. The facts of the one file there is, number 0. */
     enum hub_status (*plan)(struct hub_files *files, struct hub_sink *sink, struct hub_error *err);
     enum hub_status (*inspect)(struct hub_files *files, struct hub_sink *sink, struct hub_error *err);
     bool (*found)(struct hub_files *files, uint32_t number); /* of what need not begin the file */

@@ -9,12 +9,6 @@ static bool is_npy(const uint8_t *head, size_t size)
     return size >= 6 && memcmp(head, "\x93NUMPY", 6) == 0;
 }
 
-static enum hub_status no_facts(struct hub_files *files, struct hub_sink *sink, struct hub_error *err)
-{
-    (void)sink;
-    return hub_files_usable(files, 0, err);
-}
-
 static enum hub_status inspect_npy(struct hub_files *files, struct hub_sink *sink, struct hub_error *err)
 {
     const struct hub_view path = HUB_VIEW("array");
@@ -68,5 +62,5 @@ static enum hub_status inspect_npz(struct hub_files *files, struct hub_sink *sin
 }
 
 static const char *const npy_endings[] = {".npy", NULL}, *const npz_endings[] = {".npz", NULL};
-const struct generic_container generic_npy = {npy_endings, is_npy, no_facts, inspect_npy, NULL};
-const struct generic_container generic_npz = {npz_endings, hub_zip_is, no_facts, inspect_npz, NULL};
+const struct generic_container generic_npy = {npy_endings, is_npy, NULL, inspect_npy, NULL};
+const struct generic_container generic_npz = {npz_endings, hub_zip_is, NULL, inspect_npz, NULL};

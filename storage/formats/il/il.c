@@ -15,15 +15,7 @@
 #define NPZ_MEMBER "arr_0.npy" /* np.savez(file, array) */
 enum { HEAD_BYTES = 16384, MAX_SMALL = 64 * 1024, MAX_TRIED = 64, MAX_PEEK = 64 * MIB };
 
-static const char *const endings[] = {".pkl.gz", ".pickle.gz", ".pkl", ".pickle", ".npz"};
-
-static size_t ending_of(struct hub_view path)
-{
-    for (size_t i = 0; i < HUB_COUNT(endings); i++)
-        if (hub_view_ends(path, endings[i]) && path.size > strlen(endings[i]))
-            return strlen(endings[i]);
-    return 0;
-}
+static const char *const endings[] = {".pkl.gz", ".pickle.gz", ".pkl", ".pickle", ".npz", NULL};
 
 /* ---- where the pickle is ---- */
 
@@ -108,7 +100,7 @@ static int claim_directory(struct hub_files *listing)
     uint32_t count = 0;
     for (uint32_t i = 0; i < listing->count; i++) {
         const struct hub_file_entry *e = &listing->entries[i];
-        const bool fits = !e->directory && ending_of(e->path);
+        const bool fits = !e->directory && hub_ending_of(e->path, endings);
         if (e->directory || (!fits && (e->size > MAX_SMALL || hub_names_data(e->path))))
             return 0;
         if (fits && count++ < MAX_TRIED && !looks_mine(listing, i))
@@ -119,17 +111,7 @@ static int claim_directory(struct hub_files *listing)
 
 static int claim_files(struct hub_files *listing, struct hub_claim *claim)
 {
-    for (; claim->from < listing->count; claim->from++) {
-        const struct hub_file_entry *e = &listing->entries[claim->from];
-        const size_t ending = e->directory ? 0 : ending_of(e->path);
-        if (!ending || memchr(e->path.data, '/', e->path.size) || !looks_mine(listing, claim->from))
-            continue;
-        claim->files[0] = claim->from;
-        claim->file_count = 1;
-        snprintf(claim->name, sizeof claim->name, "%.*s", (int)(e->path.size - ending), e->path.data);
-        return 50;
-    }
-    return 0;
+    return hub_claim_file(listing, claim, endings, looks_mine, 50);
 }
 
 /* ---- a file ---- */
@@ -198,7 +180,7 @@ static enum hub_status plan(struct hub_files *files, struct hub_sink *sink, stru
 {
     uint32_t parts = 0;
     for (uint32_t i = 0; i < files->count; i++) {
-        if (!ending_of(files->entries[i].path))
+        if (!hub_ending_of(files->entries[i].path, endings))
             continue;
         if (parts++ == 0)
             HUB_TRY(tell_era(files, i, sink, err));

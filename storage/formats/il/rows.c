@@ -8,18 +8,6 @@ enum { SCALAR_BYTES = 16, MAX_ROWS = 4000000 };
 
 /* ---- items ---- */
 
-static uint32_t under_key(const struct hub_pickle *p, uint32_t dict, struct hub_view key)
-{
-    const struct hub_pickle_value *v = hub_pickle_at(p, dict);
-    uint32_t name, value;
-    if (!v || v->kind != HUB_PICKLE_DICT)
-        return HUB_PICKLE_NONE;
-    for (uint32_t cell = v->first; hub_pickle_next(p, &cell, &name) && hub_pickle_next(p, &cell, &value);)
-        if (hub_view_equal(hub_pickle_text(p, name), key))
-            return value;
-    return HUB_PICKLE_NONE;
-}
-
 /* The container whose items are the rows: of an array of objects its list. */
 static const struct hub_pickle_value *items_of(const struct hub_pickle *p, uint32_t value)
 {
@@ -68,7 +56,7 @@ static uint32_t next_item(struct item_cursor *c)
     if (!hub_pickle_next(c->p, &c->cell, &value))
         return HUB_PICKLE_NONE;
     for (uint32_t i = 0; i < c->rows->key_count; i++)
-        value = under_key(c->p, value, c->rows->keys[i]);
+        value = hub_pickle_get(c->p, value, c->rows->keys[i]);
     return value;
 }
 

@@ -18,25 +18,7 @@
 
 static uint32_t get(const struct hub_pickle *p, uint32_t dict, const char *key)
 {
-    const struct hub_pickle_value *v = hub_pickle_at(p, dict);
-    uint32_t name, value;
-    if (!v || v->kind != HUB_PICKLE_DICT)
-        return HUB_PICKLE_NONE;
-    for (uint32_t cell = v->first; hub_pickle_next(p, &cell, &name) && hub_pickle_next(p, &cell, &value);)
-        if (hub_view_is(hub_pickle_text(p, name), key))
-            return value;
-    return HUB_PICKLE_NONE;
-}
-
-static uint32_t item_at(const struct hub_pickle *p, uint32_t container, uint32_t index)
-{
-    const struct hub_pickle_value *v = hub_pickle_at(p, container);
-    uint32_t value = HUB_PICKLE_NONE;
-    if (!v || (v->kind != HUB_PICKLE_TUPLE && v->kind != HUB_PICKLE_LIST) || index >= v->count)
-        return HUB_PICKLE_NONE;
-    for (uint32_t cell = v->first; index + 1 && hub_pickle_next(p, &cell, &value); index--)
-        ;
-    return value;
+    return hub_pickle_get(p, dict, hub_view_of(key));
 }
 
 /* A member of a trajectory, be it a dictionary, an object with attributes, or a named tuple. */
@@ -49,7 +31,7 @@ static uint32_t member(const struct hub_pickle *p, uint32_t trajectory, const ch
     const uint32_t attribute = get(p, v->c, key);
     for (uint32_t i = 0; attribute == HUB_PICKLE_NONE && i < HUB_COUNT(tuple); i++)
         if (strcmp(tuple[i], key) == 0)
-            return item_at(p, v->b, i);
+            return hub_pickle_item(p, v->b, i);
     return attribute;
 }
 
@@ -76,7 +58,8 @@ struct il_demos il_demos_of(const struct hub_pickle *p)
         return (struct il_demos){"magical", trajectory, false};
     if (is_trajectory(p, p->root))
         return (struct il_demos){"procgen", p->root, false};
-    const uint32_t list = root->kind == HUB_PICKLE_ARRAY ? root->b : p->root, first = item_at(p, list, 0);
+    const uint32_t list = root->kind == HUB_PICKLE_ARRAY ? root->b : p->root,
+                   first = hub_pickle_item(p, list, 0);
     if (!is_trajectory(p, first))
         return (struct il_demos){0};
     const bool objects = hub_pickle_at(p, first)->kind == HUB_PICKLE_OBJECT;

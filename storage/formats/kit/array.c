@@ -89,9 +89,7 @@ uint64_t hub_npy_rows(const struct hub_npy *npy)
 
 static enum hub_field_type type_of(const struct hub_variant *v)
 {
-    const bool picture = v->kind == HUB_KIND_UINT && v->item_size == 1 && v->rank == 3 &&
-                         (v->dims[2] == 1 || v->dims[2] == 3 || v->dims[2] == 4);
-    return picture                     ? HUB_FIELD_IMAGE_RAW
+    return hub_is_picture(v, false)    ? HUB_FIELD_IMAGE_RAW
            : v->kind == HUB_KIND_BOOL  ? HUB_FIELD_BOOL
            : v->kind == HUB_KIND_FIXED ? HUB_FIELD_BYTES
                                        : HUB_FIELD_NUMBER;

@@ -17,21 +17,13 @@ enum hub_status hub_h5_tell_open(const struct hub_h5 *file, const struct hub_fil
                             "its writer was killed or is still writing; %s refuse to read it", readers);
 }
 
-int hub_h5_claim_file(struct hub_files *listing, struct hub_claim *claim, int confidence,
-                      bool (*is_mine)(struct hub_files *listing, uint32_t number))
+const char *const hub_h5_endings[] = {".hdf5", ".h5", NULL};
+
+enum hub_status hub_h5_open_root(struct hub_files *files, uint32_t number, struct hub_h5 **file,
+                                 struct hub_h5_object *root, struct hub_error *err)
 {
-    for (; claim->from < listing->count; claim->from++) {
-        const struct hub_file_entry *e = &listing->entries[claim->from];
-        const size_t end = hub_view_ends(e->path, ".hdf5") ? 5 : hub_view_ends(e->path, ".h5") ? 3 : 0;
-        if (e->directory || !end || e->path.size == end || memchr(e->path.data, '/', e->path.size) ||
-            !is_mine(listing, claim->from))
-            continue;
-        claim->files[0] = claim->from;
-        claim->file_count = 1;
-        snprintf(claim->name, sizeof claim->name, "%.*s", (int)(e->path.size - end), e->path.data);
-        return confidence;
-    }
-    return 0;
+    HUB_TRY(hub_h5_open(files, number, file, err));
+    return hub_h5_object_load(*file, hub_h5_root(*file), root, err);
 }
 
 enum { MAX_TRIED = 16 };

@@ -8,6 +8,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+static enum hub_role role_of(const struct hub_h5_fields *fields, struct hub_view path)
+{
+    return fields->role ? fields->role(path) : hub_role_of(path);
+}
+
 static enum hub_axis axis_of(const struct hub_h5_fields *fields, const struct hub_h5_leaf *leaf,
                              uint64_t steps)
 {
@@ -105,7 +110,8 @@ static enum hub_field_type type_of(const struct hub_h5_fields *fields, struct hu
                                    const struct hub_h5_leaf *leaf)
 {
     const struct hub_h5_dataset *d = &leaf->dataset;
-    const bool expected = fields->pictured(fields->user, leaf->path);
+    const bool expected = fields->pictured ? fields->pictured(fields->user, leaf->path)
+                                           : role_of(fields, leaf->path) == HUB_ROLE_OBSERVATION;
     if (fields->padded && is_u8(&d->variant) && d->variant.rank == 1 && d->rank == 2 &&
         fields->padded(leaf->path))
         return HUB_FIELD_PADDED_JSON;
@@ -133,7 +139,7 @@ static enum hub_status declare(struct hub_h5_fields *fields, struct hub_h5_tree 
                                struct hub_h5_field *field, const struct hub_h5_leaf *leaf,
                                const struct cuts *cuts, struct hub_error *err)
 {
-    const enum hub_role role = fields->role ? fields->role(leaf->path) : hub_role_of(leaf->path);
+    const enum hub_role role = role_of(fields, leaf->path);
     field->type = type_of(fields, tree->file, leaf);
     const bool shared = cuts->count > 1 && leaf->rows != cuts->rows; /* by episodes of other lengths */
     field->axis = shared ? HUB_AXIS_NONE : elected(field, role, axis_of(fields, leaf, cuts->rows));

@@ -23,10 +23,11 @@ HUB_MUST_USE enum hub_status hub_h5_tell_open(const struct hub_h5 *file, const s
                                               struct hub_sink *sink, const char *readers,
                                               struct hub_error *err);
 
-/** A claim on single files (format.h): the next HDF5 file that `is_mine` is a dataset, named as the file
- * without its ending. */
-int hub_h5_claim_file(struct hub_files *listing, struct hub_claim *claim, int confidence,
-                      bool (*is_mine)(struct hub_files *listing, uint32_t number));
+/** ".hdf5" and ".h5", for hub_ending_of and hub_claim_file. */
+extern const char *const hub_h5_endings[];
+/** Open a file and load its root; what was opened before a failure is the caller's all the same. */
+HUB_MUST_USE enum hub_status hub_h5_open_root(struct hub_files *files, uint32_t number, struct hub_h5 **file,
+                                              struct hub_h5_object *root, struct hub_error *err);
 
 /* ---- h5_tree.c: the datasets below a group ---- */
 
@@ -134,8 +135,8 @@ struct hub_h5_field {
 };
 
 struct hub_h5_fields {
-    bool (*pictured)(const void *user,
-                     struct hub_view path);      /* does the dataset say that these are pictures? */
+    /* Does the dataset say that these are pictures? NULL: observations may be. */
+    bool (*pictured)(const void *user, struct hub_view path);
     enum hub_role (*role)(struct hub_view path); /* NULL: hub_role_of */
     /* NULL: the number of rows says it. Where the format knows better than that. */
     enum hub_axis (*axis)(const struct hub_h5_leaf *leaf, enum hub_axis by_rows);

@@ -70,6 +70,30 @@ bool hub_numbered(struct hub_view name, const char *prefix, int64_t *out)
     return true;
 }
 
+const char *hub_ending_of(struct hub_view name, const char *const *endings)
+{
+    while (*endings && (!hub_view_ends(name, *endings) || name.size == strlen(*endings)))
+        endings++;
+    return *endings;
+}
+
+int hub_claim_file(struct hub_files *listing, struct hub_claim *claim, const char *const *endings,
+                   bool (*is_mine)(struct hub_files *listing, uint32_t number), int confidence)
+{
+    for (; claim->from < listing->count; claim->from++) {
+        const struct hub_file_entry *e = &listing->entries[claim->from];
+        const char *ending = hub_ending_of(e->path, endings);
+        if (e->directory || !ending || memchr(e->path.data, '/', e->path.size) ||
+            !is_mine(listing, claim->from))
+            continue;
+        claim->files[0] = claim->from;
+        claim->file_count = 1;
+        snprintf(claim->name, sizeof claim->name, "%.*s", (int)(e->path.size - strlen(ending)), e->path.data);
+        return confidence;
+    }
+    return 0;
+}
+
 void hub_tally_add(struct hub_tally *tally, const char *fmt, ...)
 {
     va_list args;

@@ -39,6 +39,13 @@ void hub_json_parsed(struct hub_json *json, const json_t *value);
 /** "demo_12" behind "demo_" -> 12. No sign, no leading zeros, at most 18 digits. */
 bool hub_numbered(struct hub_view name, const char *prefix, int64_t *out);
 
+/** The one of these endings (the last is NULL) that a name of more than that has; NULL: none. */
+const char *hub_ending_of(struct hub_view name, const char *const *endings);
+/** A claim on single files (format.h): the next at the top of the listing that has one of the endings and
+ * `is_mine` is a dataset, named as the file without its ending. The ending "" is any name's. */
+int hub_claim_file(struct hub_files *listing, struct hub_claim *claim, const char *const *endings,
+                   bool (*is_mine)(struct hub_files *listing, uint32_t number), int confidence);
+
 /** How often something happened, and how it was at first. */
 struct hub_tally {
     uint32_t count;

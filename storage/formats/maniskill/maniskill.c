@@ -36,18 +36,12 @@ static void dispose(struct maniskill *m)
     hub_h5_close(file);
 }
 
-static enum hub_status open_root(struct maniskill *m, struct hub_files *files, uint32_t number,
-                                 struct hub_error *err)
-{
-    HUB_TRY(hub_h5_open(files, number, &m->episodes.tree.file, err));
-    return hub_h5_object_load(m->episodes.tree.file, hub_h5_root(m->episodes.tree.file), &m->root, err);
-}
-
 /* "trajectory.state.h5" -> "trajectory.state.json"; false: neither .h5 nor .hdf5, or too long a name. */
 static bool sidecar_of(struct hub_view path, char out[HUB_MAX_PATH])
 {
-    const int end = hub_view_ends(path, ".hdf5") ? 5 : hub_view_ends(path, ".h5") ? 3 : 0;
-    return end && snprintf(out, HUB_MAX_PATH, "%.*s.json", (int)path.size - end, path.data) < HUB_MAX_PATH;
+    const char *end = hub_ending_of(path, hub_h5_endings);
+    return end &&
+           snprintf(out, HUB_MAX_PATH, "%.*s.json", (int)(path.size - strlen(end)), path.data) < HUB_MAX_PATH;
 }
 
 /* ---- claim ---- */
@@ -60,7 +54,7 @@ static bool is_mine(struct hub_files *listing, uint32_t number)
     HUB_CLEANUP(hub_h5_object_dispose) struct hub_h5_object holder = {0};
     struct hub_h5_dataset actions;
     int64_t unused;
-    if (open_root(&m, listing, number, NULL))
+    if (hub_h5_open_root(listing, number, &m.episodes.tree.file, &m.root, NULL))
         return false;
     struct hub_h5 *file = m.episodes.tree.file;
     (void)!hub_h5_links_load(file, &m.root, &links, NULL);
@@ -76,7 +70,7 @@ static bool is_mine(struct hub_files *listing, uint32_t number)
 static int claim_files(struct hub_files *listing, struct hub_claim *claim)
 {
     char sidecar[sizeof claim->name + 8];
-    const int confidence = hub_h5_claim_file(listing, claim, 72, is_mine);
+    const int confidence = hub_claim_file(listing, claim, hub_h5_endings, is_mine, 72);
     if (!confidence)
         return 0;
     snprintf(sidecar, sizeof sidecar, "%s.json", claim->name);
@@ -146,12 +140,6 @@ static enum hub_status describe(void *user, struct hub_h5_tree *tree, struct hub
 
 /* ---- the file ---- */
 
-static bool pictured(const void *user, struct hub_view path)
-{
-    (void)user;
-    return hub_role_of(path) == HUB_ROLE_OBSERVATION;
-}
-
 /* Its episodes by their numbers. Without it, or where it is damaged, the trajectories are served all the
  * same: the plan says why. */
 static enum hub_status load_sidecar(struct maniskill *m, struct hub_files *files, const char *path,
@@ -192,10 +180,9 @@ static enum hub_status load_file(struct maniskill *m, struct hub_files *files, s
     m->episodes.user = m;
     m->episodes.tree.sink = sink;
     m->episodes.tree.quiet = quiet;
-    m->episodes.fields.pictured = pictured;
     m->attributes.limit = HUB_MAX_ATTRIBUTES;
     HUB_TRY(hub_files_usable(files, number, err));
-    HUB_TRY(open_root(m, files, number, err));
+    HUB_TRY(hub_h5_open_root(files, number, &m->episodes.tree.file, &m->root, err));
     HUB_TRY(hub_h5_episodes_list(&m->episodes, m->episodes.tree.file, &m->root, err));
     const enum hub_status st = load_sidecar(m, files, path, &why);
     if (st && !hub_is_local(st))

@@ -152,6 +152,18 @@ struct hub_view hub_pickle_text(const struct hub_pickle *p, uint32_t value)
     return (struct hub_view){p->text.data + v->text, (size_t)v->size};
 }
 
+uint32_t hub_pickle_get(const struct hub_pickle *p, uint32_t dict, struct hub_view key)
+{
+    const struct hub_pickle_value *v = hub_pickle_at(p, dict);
+    uint32_t name, value;
+    if (!v || v->kind != HUB_PICKLE_DICT)
+        return HUB_PICKLE_NONE;
+    for (uint32_t cell = v->first; hub_pickle_next(p, &cell, &name) && hub_pickle_next(p, &cell, &value);)
+        if (hub_view_equal(hub_pickle_text(p, name), key))
+            return value;
+    return HUB_PICKLE_NONE;
+}
+
 /* ---- the stack and the memo ---- */
 
 static enum hub_status push(struct machine *m, uint32_t value)

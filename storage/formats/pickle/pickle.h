@@ -83,6 +83,10 @@ struct hub_view hub_pickle_text(const struct hub_pickle *p, uint32_t value);
 
 /** Walk a container: `cell` begins as value->first; false at the end. */
 bool hub_pickle_next(const struct hub_pickle *p, uint32_t *cell, uint32_t *value);
+/** The i-th item of a tuple or list, or HUB_PICKLE_NONE. */
+uint32_t hub_pickle_item(const struct hub_pickle *p, uint32_t container, uint32_t index);
+/** The value under a key of a dictionary, or HUB_PICKLE_NONE. */
+uint32_t hub_pickle_get(const struct hub_pickle *p, uint32_t dict, struct hub_view key);
 
 /** What a value is that is no row, for people: "None", "a list". */
 const char *hub_pickle_what(const struct hub_pickle_value *value);

@@ -10,8 +10,6 @@ HUB_MUST_USE enum hub_status hub_pickle_new(struct hub_pickle *p, enum hub_pickl
 /** Append to a container. */
 HUB_MUST_USE enum hub_status hub_pickle_append(struct hub_pickle *p, uint32_t container, uint32_t value,
                                                struct hub_error *err);
-/** The i-th item of a tuple or list, or HUB_PICKLE_NONE. */
-uint32_t hub_pickle_item(const struct hub_pickle *p, uint32_t container, uint32_t index);
 
 /** callable(*args): known ones become plain values, all others opaque objects. Nothing is called. */
 HUB_MUST_USE enum hub_status hub_pickle_reduce(struct hub_pickle *p, uint32_t callable, uint32_t args,

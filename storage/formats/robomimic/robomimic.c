@@ -55,8 +55,7 @@ static enum hub_status open_data(struct robomimic *r, struct hub_files *files, u
 {
     uint64_t address;
     struct hub_h5 **file = &r->episodes.tree.file;
-    HUB_TRY(hub_h5_open(files, number, file, err));
-    HUB_TRY(hub_h5_object_load(*file, hub_h5_root(*file), &r->root, err));
+    HUB_TRY(hub_h5_open_root(files, number, file, &r->root, err));
     HUB_TRY(hub_h5_resolve(*file, r->root.address, HUB_VIEW("data"), &address, err));
     HUB_TRY(hub_h5_object_load(*file, address, &r->data, err));
     return r->data.kind == HUB_H5_GROUP ? HUB_OK : hub_fail(err, HUB_NOT_ACCEPTABLE, "data is not a group");
@@ -107,7 +106,7 @@ static bool holds_demos(struct hub_files *listing, uint32_t number)
 
 static int claim_files(struct hub_files *listing, struct hub_claim *claim)
 {
-    return hub_h5_claim_file(listing, claim, 75, holds_demos);
+    return hub_claim_file(listing, claim, hub_h5_endings, holds_demos, 75);
 }
 
 /* ---- one demo ---- */
@@ -231,12 +230,6 @@ static enum hub_status place_model(void *user, struct hub_h5_tree *tree, uint32_
 
 /* ---- the file ---- */
 
-static bool pictured(const void *user, struct hub_view path)
-{
-    (void)user;
-    return hub_role_of(path) == HUB_ROLE_OBSERVATION;
-}
-
 /* Masks that cannot be read hide no demo. */
 static enum hub_status load_splits(struct robomimic *r, const char *mask, uint64_t address,
                                    struct hub_error *err)
@@ -258,7 +251,6 @@ static enum hub_status load_file(struct robomimic *r, struct hub_files *files, s
     r->episodes.dialect = &dialect;
     r->episodes.user = r;
     r->episodes.tree.sink = sink;
-    r->episodes.fields.pictured = pictured;
     r->episodes.tree.quiet = r->splits.quiet = quiet;
     r->model_field = HUB_NONE;
     r->split_names.limit = r->task.limit = r->demo_task.limit = HUB_MAX_ATTRIBUTES;
