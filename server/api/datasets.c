@@ -6,6 +6,7 @@
 #include "server/api/reply.h"
 #include "server/api/resolve.h"
 #include "storage/base/id.h"
+#include "storage/base/order.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -117,6 +118,18 @@ static void filter(const struct hub_snapshot *snapshot, bool loose, struct listi
     }
 }
 
+/* Where a page begins, to be found among the summaries of a listing. */
+struct place {
+    const struct hub_summary *summary;
+    const struct listing *listing;
+};
+
+static int by_place(const void *key, const void *item)
+{
+    const struct place *place = key;
+    return compare_summaries(item, &place->summary, (void *)place->listing) <= 0 ? 1 : -1;
+}
+
 /* The first summary strictly after the cursor's key and id. */
 static uint32_t after(struct listing *l, const struct hub_page_cursor *cursor)
 {
@@ -127,17 +140,9 @@ static uint32_t after(struct listing *l, const struct hub_page_cursor *cursor)
                                      .episodes = number,
                                      .steps = number,
                                      .size = number,
-                                     .modified_ns = (int64_t)number},
-                             *key = &last;
-    uint32_t low = 0, high = l->count;
-    while (low < high) {
-        const uint32_t middle = low + (high - low) / 2;
-        if (compare_summaries(&l->summaries[middle], &key, l) <= 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+                                     .modified_ns = (int64_t)number};
+    const struct place place = {&last, l};
+    return hub_lower_bound(&place, l->summaries, l->count, sizeof *l->summaries, by_place);
 }
 
 static enum hub_status write_page(struct hub_request *request, const struct listing *l, uint32_t first,

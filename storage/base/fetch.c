@@ -1,6 +1,8 @@
 /* Wants and fetches: see fetch.h. */
 #include "storage/base/fetch.h"
 
+#include "storage/base/order.h"
+
 #include <inttypes.h>
 #include <semaphore.h>
 #include <stdlib.h>
@@ -191,19 +193,20 @@ void hub_fetch_done(struct hub_file_fetch *fetch, enum hub_status status)
 
 /* ---- reading ---- */
 
+/* For the first want that begins behind a place. */
+static int by_begin(const void *place, const void *want)
+{
+    const struct hub_want *p = place, *w = want;
+    return w->file < p->file || (w->file == p->file && w->offset <= p->offset) ? 1 : -1;
+}
+
 enum hub_status hub_fetch_copy(const struct hub_file_fetch *fetch, const struct hub_file *file,
                                uint64_t offset, void *out, size_t size, struct hub_error *err)
 {
-    uint32_t low = 0, high = fetch ? fetch->count : 0;
-    while (low < high) { /* the first that begins behind `offset` */
-        const uint32_t middle = low + (high - low) / 2;
-        const struct hub_want *want = &fetch->items[middle];
-        if (want->file < file || (want->file == file && want->offset <= offset))
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    const struct hub_want *want = low ? &fetch->items[low - 1] : NULL;
+    const struct hub_want place = {.file = (struct hub_file *)file, .offset = offset};
+    const uint32_t behind =
+        fetch ? hub_lower_bound(&place, fetch->items, fetch->count, sizeof place, by_begin) : 0;
+    const struct hub_want *want = behind ? &fetch->items[behind - 1] : NULL;
     if (!want || want->file != file || offset < want->offset || size > want->size ||
         offset - want->offset > want->size - size)
         return hub_fail(err, HUB_IO, "bytes %" PRIu64 " and on of '%s' were not fetched", offset, file->path);

@@ -4,6 +4,7 @@
 #include "storage/catalog/internal.h"
 
 #include "storage/base/id.h"
+#include "storage/base/order.h"
 #include "storage/base/time.h"
 #include "storage/base/version.h"
 
@@ -190,15 +191,8 @@ enum hub_status hub_summaries_load(struct hub_catalog *catalog, struct hub_error
 /* First index whose summary is not before `summary`. */
 static uint32_t place_of(const struct hub_catalog *catalog, const struct hub_summary *summary)
 {
-    uint32_t low = 0, high = catalog->summary_count;
-    while (low < high) {
-        const uint32_t middle = low + (high - low) / 2;
-        if (hub_summary_compare(&catalog->summaries[middle]->summary, summary) < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    const struct hub_summary_box *box = (const struct hub_summary_box *)summary;
+    return hub_lower_bound(&box, catalog->summaries, catalog->summary_count, sizeof box, compare_boxes);
 }
 
 enum hub_status hub_summaries_put(struct hub_catalog *catalog, struct hub_summary_box *summary,
@@ -378,18 +372,12 @@ const struct hub_summary *hub_snapshot_find(const struct hub_snapshot *snapshot,
     return NULL;
 }
 
-static int compare_key(const struct hub_summary *summary, struct hub_view ns, struct hub_view name)
+static int by_key(const void *key, const void *summary)
 {
-    const struct hub_view texts[2] = {ns, name};
-    const char *const mine[2] = {summary->ns, summary->name};
-    for (int i = 0; i < 2; i++) {
-        const int order = strncmp(mine[i], texts[i].data ? texts[i].data : "", texts[i].size);
-        if (order)
-            return order;
-        if (mine[i][texts[i].size])
-            return 1;
-    }
-    return 0;
+    const struct hub_view *path = key; /* namespace, name */
+    const struct hub_summary *s = *(const struct hub_summary *const *)summary;
+    const int order = hub_view_by_text(&path[0], &s->ns);
+    return order ? order : hub_view_by_text(&path[1], &s->name);
 }
 
 uint32_t hub_snapshot_versions(const struct hub_snapshot *snapshot, struct hub_view key,
@@ -403,19 +391,14 @@ uint32_t hub_snapshot_versions(const struct hub_snapshot *snapshot, struct hub_v
         name = (struct hub_view){key.data + i, key.size - i};
         break;
     }
-    uint32_t low = 0, high = snapshot->count;
-    while (low < high) {
-        const uint32_t middle = low + (high - low) / 2;
-        if (compare_key(snapshot->summaries[middle], ns, name) < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    uint32_t end = low;
-    while (end < snapshot->count && compare_key(snapshot->summaries[end], ns, name) == 0)
+    const struct hub_view path[] = {ns, name};
+    const uint32_t start =
+        hub_lower_bound(path, snapshot->summaries, snapshot->count, sizeof *snapshot->summaries, by_key);
+    uint32_t end = start;
+    while (end < snapshot->count && by_key(path, &snapshot->summaries[end]) == 0)
         end++;
-    *first = snapshot->summaries + low;
-    return end - low;
+    *first = snapshot->summaries + start;
+    return end - start;
 }
 
 bool hub_summary_refused(const struct hub_summary *summary)

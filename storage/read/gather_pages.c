@@ -2,6 +2,7 @@
  * Parquet column pages: only the pages that hold wanted values are read and decoded, and their dictionary
  * once a cut. Nothing is kept between reads.
  */
+#include "storage/base/order.h"
 #include "storage/codec/codec.h"
 #include "storage/read/gather.h"
 #include "storage/read/scratch.h"
@@ -41,18 +42,17 @@ static struct reader reader_of(const struct hub_plan *plan, const struct hub_cut
     return r;
 }
 
+static int by_first_value(const void *value, const void *page)
+{
+    return ((const struct hub_page *)page)->first_value <= *(const uint64_t *)value ? 1 : -1;
+}
+
 /* The page that holds a value: the last that begins at or before it. */
 static uint32_t page_with(const struct reader *r, uint64_t value)
 {
-    uint32_t low = 0, high = r->page_count;
-    while (high - low > 1) {
-        const uint32_t middle = low + (high - low) / 2;
-        if (r->pages[middle].first_value <= value)
-            low = middle;
-        else
-            high = middle;
-    }
-    return low;
+    const uint32_t behind =
+        hub_lower_bound(&value, r->pages, r->page_count, sizeof *r->pages, by_first_value);
+    return behind ? behind - 1 : 0;
 }
 
 /* false: no wanted row has values in this page. */

@@ -61,18 +61,17 @@ static bool slice_fits(const struct hub_slice *s, uint64_t rows)
 
 /* ---- cuts ---- */
 
+static int by_end(const void *row, const void *piece)
+{
+    const struct hub_piece *p = piece;
+    return p->first_row + p->rows <= *(const uint64_t *)row ? 1 : -1;
+}
+
+/* The first piece that ends behind the row. */
 static uint32_t piece_of(const struct hub_layout *layout, const struct hub_array *array, uint64_t row)
 {
-    uint32_t low = 0, high = array->piece_count; /* the first piece that ends behind row */
-    while (low < high) {
-        const uint32_t middle = low + (high - low) / 2;
-        const struct hub_piece *p = &layout->pieces[array->first_piece + middle];
-        if (p->first_row + p->rows <= row)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return hub_lower_bound(&row, layout->pieces + array->first_piece, array->piece_count,
+                           sizeof *layout->pieces, by_end);
 }
 
 static uint64_t stride_of(const struct hub_slice *s)
