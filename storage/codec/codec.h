@@ -39,13 +39,14 @@ HUB_MUST_USE enum hub_status hub_chunk_decode(const struct hub_pipeline *pipelin
 
 /**
  * Values of one Parquet data page, levels and dictionary resolved.
- * Fixed: `count` values of `item_size` bytes (low bytes of the physical value) go to `out`; BYTE_ARRAY:
- * (offset, length) pairs relative to `*base` go to `views`. `valid` (one byte a value, may be NULL) is 0 for
+ * Fixed: `count` values of `item_size` bytes (low bytes of the physical value) go to `out`; BYTE_ARRAY, and
+ * FIXED where asked so: (offset, length) pairs go to `views`. `valid` (one byte a value, may be NULL) is 0 for
  * nulls, whose values are zero, NaN for floats.
  */
 struct hub_page_view {
     uint32_t offset, length;
-    bool in_dictionary;
+    bool in_dictionary; /* in its data, else in the page's */
+    bool built;         /* in the job's `built` */
 };
 struct hub_page_job {
     const struct hub_column *column;
@@ -54,21 +55,30 @@ struct hub_page_job {
     const struct hub_page *dictionary;            /* NULL: none */
     const uint8_t *dictionary_data;               /* decompressed PLAIN values */
     const struct hub_page_view *dictionary_views; /* BYTE_ARRAY: of hub_page_index */
-    uint32_t item_size;                           /* 0: BYTE_ARRAY */
+    uint32_t item_size;                           /* 0: views */
     bool is_float;
     uint32_t skip, count; /* values skip .. skip+count-1 of the page */
+    /* Room for values that do not lie in the page as they are: DELTA_BYTE_ARRAY needs its longest value and the
+     * views' bytes, BYTE_STREAM_SPLIT the views' bytes. More than that is HUB_CORRUPT. */
+    uint8_t *built;
+    size_t built_size;
 };
 HUB_MUST_USE enum hub_status hub_page_values(const struct hub_page_job *job, void *out,
                                              struct hub_page_view *views, uint8_t *valid,
                                              struct hub_error *err);
+static inline const uint8_t *hub_page_bytes(const struct hub_page_job *job, const struct hub_page_view *view)
+{
+    return (view->built ? job->built : view->in_dictionary ? job->dictionary_data : job->data) + view->offset;
+}
 /** Where the values of a decompressed BYTE_ARRAY dictionary lie: dictionary->values entries go to `out`, once
  * for all pages. None is longer than `longest`, else HUB_CORRUPT. */
 HUB_MUST_USE enum hub_status hub_page_index(const struct hub_page *dictionary, const uint8_t *data,
                                             uint32_t longest, struct hub_page_view *out,
                                             struct hub_error *err);
-/** Bytes of all BYTE_ARRAY values of a page together; the job's `skip` and `count` do not matter. */
+/** Bytes of all BYTE_ARRAY values of a page together, and of the longest; `skip`, `count` and `built` do not
+ * matter. */
 HUB_MUST_USE enum hub_status hub_page_total(const struct hub_page_job *job, uint64_t *bytes,
-                                            struct hub_error *err);
+                                            uint32_t *longest, struct hub_error *err);
 /** Decompress a page body (v1: levels and values together; v2: level runs are copied as they are). */
 HUB_MUST_USE enum hub_status hub_page_unpack(const struct hub_column *column, const struct hub_page *page,
                                              const void *in, void *out, struct hub_error *err);

@@ -46,4 +46,25 @@ HUB_MUST_USE enum hub_status hub_rle_take(struct hub_rle *rle, uint32_t *out, ui
  * nulls cost nothing. */
 bool hub_rle_repeats(struct hub_rle *rle, uint32_t value, uint32_t count);
 
+/** DELTA_BINARY_PACKED of Parquet, read a batch at a time. */
+struct hub_delta {
+    struct hub_cursor in;     /* behind the miniblock that is read */
+    uint64_t value, smallest; /* the last one taken; the smallest difference of the block */
+    uint64_t bit;             /* of the next one, in `run` */
+    const uint8_t *run, *widths;
+    uint32_t left;                 /* values not taken yet */
+    uint32_t per_mini, minis;      /* values of a miniblock, miniblocks of a block */
+    uint32_t mini, in_mini, width; /* the next miniblock of the block; of this one: values left, their bits */
+    bool first;                    /* the value of the head was not taken yet */
+};
+
+HUB_MUST_USE enum hub_status hub_delta_open(const void *data, size_t size, struct hub_delta *out,
+                                            struct hub_error *err);
+/** The next `count` values, modulo 2^64, or HUB_CORRUPT when there are fewer. `out` NULL: they are skipped. */
+HUB_MUST_USE enum hub_status hub_delta_take(struct hub_delta *delta, uint64_t *out, uint32_t count,
+                                            struct hub_error *err);
+/** What follows behind all values; none is decoded for that. */
+HUB_MUST_USE enum hub_status hub_delta_end(const struct hub_delta *delta, struct hub_cursor *after,
+                                           struct hub_error *err);
+
 #endif

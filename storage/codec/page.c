@@ -1,8 +1,7 @@
 /*
  * Values of one Parquet data page: levels say which entries hold a value, then the encoding says where it is.
- * Supported: pages v1 and v2, levels as RLE, PLAIN, PLAIN_DICTIONARY / RLE_DICTIONARY, RLE booleans. Entries
- * are taken to be elements whatever their repetition levels are: the inspector only names columns whose rows
- * are all of one length. https://parquet.apache.org/docs/file-format/data-pages/
+ * Pages v1 and v2, levels as RLE, and the encodings of hub_encoding_suits. Entries are taken to be elements
+ * whatever their repetition levels are: the inspector only names columns whose rows are all of one length. https://parquet.apache.org/docs/file-format/data-pages/
  */
 #include "storage/codec/decode.h"
 
@@ -63,18 +62,48 @@ static enum hub_status split_page(const struct hub_page_job *job, struct page_pa
     return HUB_OK;
 }
 
-/* A decoder of the value section, in order; one of rle, bits or plain bytes is in use. */
+/* A decoder of the value section, in order; which of its parts are in use depends on the encoding. */
 struct values {
     const struct hub_page_job *job;
-    struct hub_cursor plain;
-    struct hub_rle rle; /* dictionary indices, booleans */
-    uint64_t bit;       /* of plain booleans */
+    struct hub_cursor plain;          /* PLAIN values; the bytes of DELTA_LENGTH and DELTA_BYTE_ARRAY */
+    struct hub_rle rle;               /* dictionary indices, booleans */
+    struct hub_delta delta, prefixes; /* numbers or lengths; DELTA_BYTE_ARRAY: what a value shares */
+    uint64_t bit;                     /* of plain booleans */
+    uint64_t stream, next;            /* BYTE_STREAM_SPLIT: bytes of a stream, the next value */
+    struct hub_page_view last;        /* DELTA_BYTE_ARRAY: the value before, in job->built ... */
+    size_t used;                      /* ... where this much is taken */
     unsigned width;
 };
 
-static bool uses_dictionary(const struct hub_page *page)
+static enum hub_status short_page(struct hub_error *err)
 {
-    return page->encoding == HUB_ENC_PLAIN_DICTIONARY || page->encoding == HUB_ENC_RLE_DICTIONARY;
+    return hub_fail(err, HUB_CORRUPT, "page holds fewer values than it says");
+}
+
+static enum hub_status open_dictionary(struct values *v, const struct page_parts *parts,
+                                       struct hub_error *err)
+{
+    const struct hub_page_job *job = v->job;
+    if (!job->dictionary || (!v->width && !job->dictionary_views))
+        return hub_fail(err, HUB_CORRUPT, "page without its dictionary");
+    if (v->width && (uint64_t)job->dictionary->values * v->width > job->dictionary->decoded)
+        return hub_fail(err, HUB_CORRUPT, "dictionary shorter than it says");
+    /* A page of nulls only may hold nothing, not even the width. */
+    const unsigned bits = parts->values < parts->end ? hub_cursor_u8(&v->plain) : 0;
+    if (bits > 32)
+        return hub_fail(err, HUB_CORRUPT, "dictionary indices of %u bits", bits);
+    v->rle = hub_rle_of(v->plain.at, hub_cursor_left(&v->plain), bits);
+    return HUB_OK;
+}
+
+/* A run of packed differences where `plain` stands, which then stands behind it. A page of nulls only may hold
+ * nothing. */
+static enum hub_status open_delta(struct values *v, struct hub_delta *delta, struct hub_error *err)
+{
+    if (v->plain.at == v->plain.end)
+        return HUB_OK;
+    HUB_TRY(hub_delta_open(v->plain.at, hub_cursor_left(&v->plain), delta, err));
+    return hub_delta_end(delta, &v->plain, err);
 }
 
 static enum hub_status open_values(const struct hub_page_job *job, const struct page_parts *parts,
@@ -82,36 +111,101 @@ static enum hub_status open_values(const struct hub_page_job *job, const struct 
 {
     *v = (struct values){.job = job, .width = physical_width(job->column)};
     v->plain = (struct hub_cursor){parts->values, parts->end, false};
-    if (uses_dictionary(job->page)) {
-        if (!job->dictionary || (!v->width && !job->dictionary_views))
-            return hub_fail(err, HUB_CORRUPT, "page without its dictionary");
-        if (v->width && (uint64_t)job->dictionary->values * v->width > job->dictionary->decoded)
-            return hub_fail(err, HUB_CORRUPT, "dictionary shorter than it says");
-        /* A page of nulls only may hold nothing, not even the width. */
-        const unsigned bits = parts->values < parts->end ? hub_cursor_u8(&v->plain) : 0;
-        if (bits > 32)
-            return hub_fail(err, HUB_CORRUPT, "dictionary indices of %u bits", bits);
-        v->rle = hub_rle_of(v->plain.at, hub_cursor_left(&v->plain), bits);
-    } else if (job->page->encoding == HUB_ENC_RLE) {
+    if (!hub_encoding_suits(job->page->encoding, job->column->physical))
+        return hub_fail(err, HUB_UNSUPPORTED, "page encoding %u of physical type %u", job->page->encoding,
+                        job->column->physical);
+    switch ((enum hub_page_encoding)job->page->encoding) {
+    case HUB_ENC_PLAIN:
+        break;
+    case HUB_ENC_PLAIN_DICTIONARY:
+    case HUB_ENC_RLE_DICTIONARY:
+        return open_dictionary(v, parts, err);
+    case HUB_ENC_RLE: {
         const struct hub_view runs = hub_cursor_text(&v->plain, UINT32_MAX);
-        if (v->plain.failed || job->column->physical != HUB_PHYS_BOOLEAN)
-            return hub_fail(err, HUB_CORRUPT, "damaged run-length page");
         v->rle = hub_rle_of(runs.data, runs.size, 1);
-    } else if (job->page->encoding != HUB_ENC_PLAIN) {
-        return hub_fail(err, HUB_UNSUPPORTED, "page encoding %u", job->page->encoding);
+        return v->plain.failed ? hub_fail(err, HUB_CORRUPT, "damaged run-length page") : HUB_OK;
+    }
+    case HUB_ENC_DELTA_BYTES:
+        HUB_TRY(open_delta(v, &v->prefixes, err));
+        return open_delta(v, &v->delta, err);
+    case HUB_ENC_DELTA_BINARY:
+    case HUB_ENC_DELTA_LENGTH:
+        return open_delta(v, &v->delta, err);
+    case HUB_ENC_SPLIT:
+        v->stream = v->width ? hub_cursor_left(&v->plain) / v->width : 0;
+        if (v->stream * v->width != hub_cursor_left(&v->plain))
+            return hub_fail(err, HUB_CORRUPT, "page of streams of different lengths");
+        break;
     }
     return HUB_OK;
 }
 
-static enum hub_status short_page(struct hub_error *err)
+/* Lengths are 32-bit numbers, none of them negative. */
+static enum hub_status take_lengths(struct hub_delta *delta, uint64_t *out, uint32_t count,
+                                    struct hub_error *err)
 {
-    return hub_fail(err, HUB_CORRUPT, "page holds fewer values than it says");
+    HUB_TRY(hub_delta_take(delta, out, count, err));
+    for (uint32_t i = 0; i < count; i++)
+        if (out[i] > INT32_MAX)
+            return hub_fail(err, HUB_CORRUPT, "values of impossible lengths");
+    return HUB_OK;
 }
 
-static enum hub_status skip_values(struct values *v, uint32_t count, struct hub_error *err)
+/* The next value of DELTA_BYTE_ARRAY: the bytes it shares with the one before, and its own. `keep`: that one
+ * stays where it is. */
+static enum hub_status build(struct values *v, uint64_t shared, uint64_t own, bool keep,
+                             struct hub_error *err)
 {
-    if (v->job->page->encoding != HUB_ENC_PLAIN)
-        return hub_rle_take(&v->rle, NULL, count, err);
+    uint8_t *const built = v->job->built;
+    const uint8_t *bytes = hub_cursor_bytes(&v->plain, own);
+    const size_t to = keep ? v->used : v->last.offset;
+    if (!bytes)
+        return short_page(err);
+    if (shared > v->last.length)
+        return hub_fail(err, HUB_CORRUPT, "a value shares more than the one before has");
+    if (to > v->job->built_size || shared + own > v->job->built_size - to || to > UINT32_MAX)
+        return hub_fail(err, HUB_CORRUPT, "values of more bytes than the page was said to have");
+    if (keep && shared)
+        memcpy(built + to, built + v->last.offset, shared);
+    if (own)
+        memcpy(built + to + shared, bytes, own);
+    v->last = (struct hub_page_view){(uint32_t)to, (uint32_t)(shared + own), false, true};
+    v->used = to + shared + own;
+    return HUB_OK;
+}
+
+/* The next `count` values of DELTA_BYTE_ARRAY, at most BATCH: to `views`, or each to `fixed` alone; both NULL:
+ * they are skipped. */
+static enum hub_status take_built(struct values *v, struct hub_page_view *views, uint8_t *fixed,
+                                  uint32_t count, struct hub_error *err)
+{
+    uint64_t shared[BATCH], own[BATCH];
+    const uint32_t size = v->job->item_size;
+    HUB_TRY(take_lengths(&v->prefixes, shared, count, err));
+    HUB_TRY(take_lengths(&v->delta, own, count, err));
+    for (uint32_t i = 0; i < count; i++) {
+        if (v->width && shared[i] + own[i] != v->width)
+            return hub_fail(err, HUB_CORRUPT, "a value of another size than its column's");
+        HUB_TRY(build(v, shared[i], own[i], views != NULL, err));
+        if (views)
+            views[i] = v->last;
+        if (fixed)
+            memcpy(fixed + (size_t)i * size, v->job->built + v->last.offset, size);
+    }
+    return HUB_OK;
+}
+
+static enum hub_status skip_lengths(struct values *v, uint32_t count, struct hub_error *err)
+{
+    uint64_t lengths[BATCH], bytes = 0;
+    HUB_TRY(take_lengths(&v->delta, lengths, count, err));
+    for (uint32_t i = 0; i < count; i++)
+        bytes += lengths[i];
+    return hub_cursor_skip(&v->plain, bytes) ? HUB_OK : short_page(err);
+}
+
+static enum hub_status skip_plain(struct values *v, uint32_t count, struct hub_error *err)
+{
     if (v->job->column->physical == HUB_PHYS_BOOLEAN) {
         v->bit += count;
         return HUB_OK;
@@ -121,6 +215,29 @@ static enum hub_status skip_values(struct values *v, uint32_t count, struct hub_
     for (uint32_t i = 0; i < count && !v->plain.failed; i++)
         hub_cursor_skip(&v->plain, hub_cursor_u32(&v->plain));
     return v->plain.failed ? short_page(err) : HUB_OK;
+}
+
+/* At most BATCH. */
+static enum hub_status skip_values(struct values *v, uint32_t count, struct hub_error *err)
+{
+    switch ((enum hub_page_encoding)v->job->page->encoding) {
+    case HUB_ENC_PLAIN:
+        return skip_plain(v, count, err);
+    case HUB_ENC_DELTA_BINARY:
+        return hub_delta_take(&v->delta, NULL, count, err);
+    case HUB_ENC_DELTA_LENGTH:
+        return skip_lengths(v, count, err);
+    case HUB_ENC_DELTA_BYTES:
+        return take_built(v, NULL, NULL, count, err);
+    case HUB_ENC_SPLIT:
+        v->next += count;
+        return HUB_OK;
+    case HUB_ENC_PLAIN_DICTIONARY:
+    case HUB_ENC_RLE_DICTIONARY:
+    case HUB_ENC_RLE:
+        break;
+    }
+    return hub_rle_take(&v->rle, NULL, count, err);
 }
 
 /* The low `size` bytes of `count` values of `width` bytes. Same width: they are copied as they lie. */
@@ -183,14 +300,33 @@ static enum hub_status from_dictionary(struct values *v, uint8_t *out, uint32_t 
     return HUB_OK;
 }
 
-/* `count` present values, at most BATCH, one after another. */
-static enum hub_status take_fixed(struct values *v, uint8_t *out, uint32_t count, struct hub_error *err)
+/* The low `size` bytes of `count` values, each byte from a stream of its own. */
+static enum hub_status from_streams(struct values *v, uint8_t *out, uint32_t size, uint32_t count,
+                                    struct hub_error *err)
 {
-    if (uses_dictionary(v->job->page))
-        return from_dictionary(v, out, count, err);
+    if (v->next > v->stream || count > v->stream - v->next)
+        return short_page(err);
+    for (uint32_t b = 0; b < size; b++) {
+        const uint8_t *in = v->plain.at + b * v->stream + v->next;
+        for (uint32_t i = 0; i < count; i++)
+            out[(size_t)i * size + b] = in[i];
+    }
+    v->next += count;
+    return HUB_OK;
+}
+
+static enum hub_status from_delta(struct values *v, uint8_t *out, uint32_t count, struct hub_error *err)
+{
+    uint64_t numbers[BATCH];
+    HUB_TRY(hub_delta_take(&v->delta, numbers, count, err));
+    narrow(out, v->job->item_size, (const uint8_t *)numbers, sizeof numbers[0], count);
+    return HUB_OK;
+}
+
+static enum hub_status from_plain(struct values *v, uint8_t *out, uint32_t count, struct hub_error *err)
+{
     if (v->job->column->physical == HUB_PHYS_BOOLEAN)
-        return v->job->page->encoding == HUB_ENC_RLE ? run_bits(v, out, count, err)
-                                                     : plain_bits(v, out, count, err);
+        return plain_bits(v, out, count, err);
     const uint8_t *in = hub_cursor_bytes(&v->plain, (size_t)count * v->width);
     if (!in)
         return short_page(err);
@@ -198,24 +334,80 @@ static enum hub_status take_fixed(struct values *v, uint8_t *out, uint32_t count
     return HUB_OK;
 }
 
-static enum hub_status take_views(struct values *v, struct hub_page_view *out, uint32_t count,
-                                  struct hub_error *err)
+/* `count` present values, at most BATCH, one after another. */
+static enum hub_status take_fixed(struct values *v, uint8_t *out, uint32_t count, struct hub_error *err)
+{
+    switch ((enum hub_page_encoding)v->job->page->encoding) {
+    case HUB_ENC_PLAIN:
+        return from_plain(v, out, count, err);
+    case HUB_ENC_RLE:
+        return run_bits(v, out, count, err);
+    case HUB_ENC_DELTA_BINARY:
+        return from_delta(v, out, count, err);
+    case HUB_ENC_DELTA_BYTES:
+        return take_built(v, NULL, out, count, err);
+    case HUB_ENC_SPLIT:
+        return from_streams(v, out, v->job->item_size, count, err);
+    case HUB_ENC_PLAIN_DICTIONARY:
+    case HUB_ENC_RLE_DICTIONARY:
+    case HUB_ENC_DELTA_LENGTH: /* suits no type of fixed size */
+        break;
+    }
+    return from_dictionary(v, out, count, err);
+}
+
+static enum hub_status dictionary_views(struct values *v, struct hub_page_view *out, uint32_t count,
+                                        struct hub_error *err)
 {
     uint32_t at[BATCH];
-    if (uses_dictionary(v->job->page)) {
-        HUB_TRY(take_indices(v, at, count, err));
-        for (uint32_t i = 0; i < count; i++)
-            out[i] = v->job->dictionary_views[at[i]];
-        return HUB_OK;
-    }
+    HUB_TRY(take_indices(v, at, count, err));
+    for (uint32_t i = 0; i < count; i++)
+        out[i] = v->width ? (struct hub_page_view){at[i] * v->width, v->width, true, false}
+                          : v->job->dictionary_views[at[i]];
+    return HUB_OK;
+}
+
+/* Values that lie in the page, their lengths before each, apart, or all the same. */
+static enum hub_status page_views(struct values *v, struct hub_page_view *out, uint32_t count,
+                                  struct hub_error *err)
+{
+    const bool apart = v->job->page->encoding == HUB_ENC_DELTA_LENGTH;
+    uint64_t lengths[BATCH];
+    if (apart)
+        HUB_TRY(take_lengths(&v->delta, lengths, count, err));
     for (uint32_t i = 0; i < count; i++) {
-        const uint32_t length = hub_cursor_u32(&v->plain);
+        const uint32_t length = apart      ? (uint32_t)lengths[i]
+                                : v->width ? v->width
+                                           : hub_cursor_u32(&v->plain);
         const uint8_t *bytes = hub_cursor_bytes(&v->plain, length);
         if (!bytes)
             return short_page(err);
-        out[i] = (struct hub_page_view){(uint32_t)(bytes - v->job->data), length, false};
+        out[i] = (struct hub_page_view){(uint32_t)(bytes - v->job->data), length, false, false};
     }
     return HUB_OK;
+}
+
+static enum hub_status stream_views(struct values *v, struct hub_page_view *out, uint32_t count,
+                                    struct hub_error *err)
+{
+    const uint64_t bytes = (uint64_t)count * v->width;
+    if (bytes > v->job->built_size - v->used)
+        return hub_fail(err, HUB_CORRUPT, "values of more bytes than the page was said to have");
+    HUB_TRY(from_streams(v, v->job->built + v->used, v->width, count, err));
+    for (uint32_t i = 0; i < count; i++, v->used += v->width)
+        out[i] = (struct hub_page_view){(uint32_t)v->used, v->width, false, true};
+    return HUB_OK;
+}
+
+static enum hub_status take_views(struct values *v, struct hub_page_view *out, uint32_t count,
+                                  struct hub_error *err)
+{
+    if (hub_encoding_in_dictionary(v->job->page->encoding))
+        return dictionary_views(v, out, count, err);
+    if (v->job->page->encoding == HUB_ENC_DELTA_BYTES)
+        return take_built(v, out, NULL, count, err);
+    return v->job->page->encoding == HUB_ENC_SPLIT ? stream_views(v, out, count, err)
+                                                   : page_views(v, out, count, err);
 }
 
 /* What a null is made of: zero, and NaN for floats, so that it is not taken for a number. */
@@ -239,7 +431,7 @@ static void spread(const struct hub_page_job *job, const uint32_t *present, uint
         if (present[i])
             taken--;
         if (views)
-            views[i] = present[i] ? views[taken] : (struct hub_page_view){0, 0, false};
+            views[i] = present[i] ? views[taken] : (struct hub_page_view){0};
         else if (present[i])
             memmove(out + i * size, out + taken * size, size);
         else
@@ -305,27 +497,51 @@ enum hub_status hub_page_index(const struct hub_page *dictionary, const uint8_t 
             return hub_fail(err, HUB_CORRUPT, "dictionary shorter than it says");
         if (length > longest)
             return hub_fail(err, HUB_CORRUPT, "dictionary value of %u bytes, more than %u", length, longest);
-        out[i] = (struct hub_page_view){(uint32_t)(bytes - data), length, true};
+        out[i] = (struct hub_page_view){(uint32_t)(bytes - data), length, true, false};
     }
     return HUB_OK;
 }
 
-enum hub_status hub_page_total(const struct hub_page_job *job, uint64_t *bytes, struct hub_error *err)
+/* Lengths of the next `count` present values, at most BATCH. */
+static enum hub_status value_lengths(struct values *v, uint64_t *out, uint32_t count, struct hub_error *err)
+{
+    struct hub_page_view views[BATCH];
+    if (v->job->page->encoding == HUB_ENC_DELTA_BYTES) {
+        uint64_t own[BATCH];
+        HUB_TRY(take_lengths(&v->prefixes, out, count, err));
+        HUB_TRY(take_lengths(&v->delta, own, count, err));
+        for (uint32_t i = 0; i < count; i++)
+            out[i] += own[i];
+        return HUB_OK;
+    }
+    HUB_TRY(take_views(v, views, count, err));
+    for (uint32_t i = 0; i < count; i++)
+        out[i] = views[i].length;
+    return HUB_OK;
+}
+
+enum hub_status hub_page_total(const struct hub_page_job *job, uint64_t *bytes, uint32_t *longest,
+                               struct hub_error *err)
 {
     struct page_parts parts = {0};
     struct values v;
-    struct hub_page_view views[BATCH];
+    uint64_t lengths[BATCH];
     uint32_t present[BATCH], taken;
+    if (job->column->physical != HUB_PHYS_BYTE_ARRAY)
+        return hub_fail(err, HUB_INVALID, "values of one size have no lengths");
     HUB_TRY(split_page(job, &parts, err));
     HUB_TRY(open_values(job, &parts, &v, err));
     struct hub_rle levels = hub_rle_of(parts.levels.data, parts.levels.size, bits_of(job->column->max_def));
     *bytes = 0;
+    *longest = 0;
     for (uint32_t left = job->page->values, n; left > 0; left -= n) {
         n = HUB_MIN(left, BATCH);
         HUB_TRY(take_levels(&levels, job->column->max_def, present, n, &taken, err));
-        HUB_TRY(take_views(&v, views, taken, err));
-        for (uint32_t i = 0; i < taken; i++)
-            *bytes += views[i].length;
+        HUB_TRY(value_lengths(&v, lengths, taken, err));
+        for (uint32_t i = 0; i < taken; i++) {
+            *bytes += lengths[i];
+            *longest = HUB_MAX(*longest, (uint32_t)HUB_MIN(lengths[i], UINT32_MAX));
+        }
     }
     return HUB_OK;
 }
@@ -339,56 +555,13 @@ enum hub_status hub_page_values(const struct hub_page_job *job, void *out, struc
         return hub_fail(err, HUB_OUT_OF_RANGE, "values %u + %u of a page of %u", job->skip, job->count,
                         job->page->values);
     const bool is_bytes = job->column->physical == HUB_PHYS_BYTE_ARRAY,
-               is_bool = job->column->physical == HUB_PHYS_BOOLEAN;
-    const unsigned width = is_bool ? 1 : physical_width(job->column);
-    if (is_bytes ? !views
-                 : views || job->item_size < 1 || job->item_size > width ||
-                       (is_bool && uses_dictionary(job->page)))
+               either = job->column->physical == HUB_PHYS_FIXED && job->column->width;
+    const unsigned width = job->column->physical == HUB_PHYS_BOOLEAN ? 1 : physical_width(job->column);
+    if (views ? !is_bytes && !either : is_bytes || job->item_size < 1 || job->item_size > width)
         return hub_fail(err, HUB_INVALID, "column of type %u read as %u bytes", job->column->physical,
                         job->item_size);
     HUB_TRY(split_page(job, &parts, err));
     HUB_TRY(open_values(job, &parts, &v, err));
     struct hub_rle levels = hub_rle_of(parts.levels.data, parts.levels.size, bits_of(job->column->max_def));
     return decode(job, &v, &levels, out, views, valid, err);
-}
-
-static enum hub_status decompress(uint8_t codec, const void *in, size_t in_size, void *out, size_t out_size,
-                                  struct hub_error *err)
-{
-    switch (codec) {
-    case HUB_PAGE_SNAPPY:
-        return hub_unsnappy(in, in_size, out, out_size, err);
-    case HUB_PAGE_GZIP:
-        return hub_gunzip(in, in_size, out, out_size, err);
-    case HUB_PAGE_ZSTD:
-        return hub_unzstd(in, in_size, out, out_size, err);
-    case HUB_PAGE_LZ4_RAW:
-        return hub_unlz4(in, in_size, out, out_size, err);
-    case HUB_PAGE_LZ4_FRAME:
-        return hub_unlz4_frame(in, in_size, out, out_size, err);
-    case HUB_PAGE_PLAIN:
-        if (in_size != out_size)
-            return hub_fail(err, HUB_CORRUPT, "page of %zu bytes holds %zu", out_size, in_size);
-        if (out_size)
-            memcpy(out, in, out_size);
-        return HUB_OK;
-    default:
-        return hub_fail(err, HUB_UNSUPPORTED, "page codec %u", codec);
-    }
-}
-
-enum hub_status hub_page_unpack(const struct hub_column *column, const struct hub_page *page, const void *in,
-                                void *out, struct hub_error *err)
-{
-    if (page->version != 2)
-        return decompress(column->codec, in, page->stored, out, page->decoded, err);
-    const uint64_t levels = (uint64_t)page->def_bytes + page->rep_bytes;
-    if (levels > page->stored || levels > page->decoded)
-        return hub_fail(err, HUB_CORRUPT, "page ends in its levels");
-    if (levels)
-        memcpy(out, in, levels);
-    if (page->decoded == levels)
-        return HUB_OK; /* nulls only: some writers store no compressed bytes then */
-    return decompress(page->compressed ? column->codec : HUB_PAGE_PLAIN, (const uint8_t *)in + levels,
-                      page->stored - levels, (uint8_t *)out + levels, page->decoded - levels, err);
 }

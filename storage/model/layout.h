@@ -107,7 +107,8 @@ struct hub_column {
     uint8_t max_rep;     /* maximum repetition level; 0: flat */
     uint32_t width;      /* HUB_PHYS_FIXED: bytes of a value */
     uint32_t dictionary; /* index of the dictionary page in pages, or HUB_NONE */
-    uint32_t longest;    /* BYTE_ARRAY with a dictionary: bytes of its longest value; else 0 */
+    /* BYTE_ARRAY whose pages do not hold the values as they are: bytes of the longest of them; else 0 */
+    uint32_t longest;
     /* the variant's item_size may be smaller than the physical width: INT(8) in INT32 keeps the low bytes */
 };
 
@@ -115,8 +116,23 @@ enum hub_page_encoding {
     HUB_ENC_PLAIN = 0,
     HUB_ENC_PLAIN_DICTIONARY = 2,
     HUB_ENC_RLE = 3,
-    HUB_ENC_RLE_DICTIONARY = 8
+    HUB_ENC_DELTA_BINARY = 5,
+    HUB_ENC_DELTA_LENGTH = 6,
+    HUB_ENC_DELTA_BYTES = 7,
+    HUB_ENC_RLE_DICTIONARY = 8,
+    HUB_ENC_SPLIT = 9 /* BYTE_STREAM_SPLIT */
 };
+static inline bool hub_encoding_in_dictionary(unsigned encoding)
+{
+    return encoding == HUB_ENC_PLAIN_DICTIONARY || encoding == HUB_ENC_RLE_DICTIONARY;
+}
+/** Can data pages of this physical type have this encoding? */
+bool hub_encoding_suits(unsigned encoding, unsigned physical);
+/** BYTE_ARRAY: the pages do not bound how many bytes their values come to; `sum` and `longest` do. */
+static inline bool hub_encoding_expands(unsigned encoding)
+{
+    return hub_encoding_in_dictionary(encoding) || encoding == HUB_ENC_DELTA_BYTES;
+}
 
 struct hub_page {
     uint64_t offset;  /* first byte after the page header */
@@ -125,8 +141,9 @@ struct hub_page {
     uint32_t values;  /* level entries, nulls included; dictionary page: values in it */
     /* of the piece: row r is values r * items .. (r + 1) * items, so a row may span pages */
     uint32_t first_value;
-    uint32_t sum; /* BYTE_ARRAY from a dictionary: bytes of its values together, UINT32_MAX for that or more;
-                     else 0 */
+    /* BYTE_ARRAY of an encoding that expands: bytes of its values together, UINT32_MAX for that or more; else
+     * 0 */
+    uint32_t sum;
     uint8_t encoding;   /* enum hub_page_encoding */
     uint8_t version;    /* 1 or 2; dictionary page: 0 */
     uint8_t compressed; /* v2: 0 when this page was stored plain */

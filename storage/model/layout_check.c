@@ -115,11 +115,34 @@ static bool column_suits(const struct hub_column *column, const struct hub_varia
         return v->kind == HUB_KIND_FLOAT && size == 8 && !v->big_endian;
     case HUB_PHYS_BYTE_ARRAY:
         return v->kind == HUB_KIND_VAR && !v->sequence;
-    case HUB_PHYS_FIXED: /* Float16, decimals, binaries: the bytes as they are */
-        return column->width == size && size > 0;
+    case HUB_PHYS_FIXED: /* Float16; binaries: the bytes as they are */
+        return v->kind == HUB_KIND_VAR
+                   ? !v->sequence && column->width > 0 && column->width <= HUB_MAX_CHUNK_BYTES
+                   : column->width == size && size > 0;
     default:
         return false;
     }
+}
+
+/* By encoding, the physical types whose pages may have it. */
+#define IS(type) (1u << HUB_PHYS_##type)
+#define NUMBERS (IS(INT32) | IS(INT64) | IS(FLOAT) | IS(DOUBLE))
+static const unsigned suits[] = {
+    [HUB_ENC_PLAIN] = UINT8_MAX,
+    [HUB_ENC_PLAIN_DICTIONARY] = UINT8_MAX & ~IS(BOOLEAN),
+    [HUB_ENC_RLE] = IS(BOOLEAN),
+    [HUB_ENC_DELTA_BINARY] = IS(INT32) | IS(INT64),
+    [HUB_ENC_DELTA_LENGTH] = IS(BYTE_ARRAY),
+    [HUB_ENC_DELTA_BYTES] = IS(BYTE_ARRAY) | IS(FIXED),
+    [HUB_ENC_RLE_DICTIONARY] = UINT8_MAX & ~IS(BOOLEAN),
+    [HUB_ENC_SPLIT] = NUMBERS | IS(FIXED),
+};
+#undef NUMBERS
+#undef IS
+
+bool hub_encoding_suits(unsigned encoding, unsigned physical)
+{
+    return encoding < HUB_COUNT(suits) && physical <= HUB_PHYS_FIXED && suits[encoding] >> physical & 1;
 }
 
 static enum hub_status check_column(const struct check *c, uint32_t number)
@@ -134,8 +157,7 @@ static enum hub_status check_column(const struct check *c, uint32_t number)
         return lie(c, "physical type of column", number);
     if (column->dictionary != HUB_NONE && column->dictionary >= c->layout->counts[HUB_T_PAGES])
         return lie(c, "dictionary of column", number);
-    if (column->longest && (column->physical != HUB_PHYS_BYTE_ARRAY || column->dictionary == HUB_NONE ||
-                            column->longest > c->layout->pages[column->dictionary].decoded))
+    if (column->longest && (column->physical != HUB_PHYS_BYTE_ARRAY || column->longest > HUB_MAX_CHUNK_BYTES))
         return lie(c, "longest value of column", number);
     return HUB_OK;
 }
@@ -277,20 +299,15 @@ static enum hub_status check_data_page(const struct check *c, const struct hub_c
     const struct hub_page *page = &c->layout->pages[number];
     if (page->version == 0)
         return lie(c, "dictionary page among data pages", number);
-    if (page->sum && (column->physical != HUB_PHYS_BYTE_ARRAY || page->encoding == HUB_ENC_PLAIN ||
-                      page->sum > (uint64_t)page->values * column->longest))
-        return lie(c, "bytes of the values of page", number);
-    switch (page->encoding) {
-    case HUB_ENC_PLAIN:
-        return HUB_OK;
-    case HUB_ENC_RLE:
-        return column->physical == HUB_PHYS_BOOLEAN ? HUB_OK : lie(c, "encoding of page", number);
-    case HUB_ENC_PLAIN_DICTIONARY:
-    case HUB_ENC_RLE_DICTIONARY:
-        return column->dictionary != HUB_NONE ? HUB_OK : lie(c, "page without its dictionary", number);
-    default:
+    if (!hub_encoding_suits(page->encoding, column->physical))
         return lie(c, "encoding of page", number);
-    }
+    if (page->sum && (column->physical != HUB_PHYS_BYTE_ARRAY || !hub_encoding_expands(page->encoding) ||
+                      page->sum > (uint64_t)page->values * column->longest ||
+                      (page->encoding == HUB_ENC_DELTA_BYTES && page->sum > HUB_MAX_CHUNK_BYTES)))
+        return lie(c, "bytes of the values of page", number);
+    if (hub_encoding_in_dictionary(page->encoding) && column->dictionary == HUB_NONE)
+        return lie(c, "page without its dictionary", number);
+    return HUB_OK;
 }
 
 static enum hub_status check_dictionary(const struct check *c, const struct hub_column *column,

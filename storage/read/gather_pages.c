@@ -74,11 +74,6 @@ static bool part_of(const struct reader *r, const struct hub_page *page, struct 
     return part->from < part->to;
 }
 
-static bool uses_dictionary(const struct hub_page *page)
-{
-    return page->encoding == HUB_ENC_PLAIN_DICTIONARY || page->encoding == HUB_ENC_RLE_DICTIONARY;
-}
-
 static enum hub_status unpack(const struct reader *r, const struct hub_page *page, enum hub_scratch_slot slot,
                               const uint8_t **out, struct hub_error *err)
 {
@@ -105,6 +100,29 @@ static enum hub_status open_dictionary(struct reader *r, const struct hub_page *
     return hub_page_index(page, r->dictionary, r->column->longest, views, err);
 }
 
+/* Bytes of the longest value, where values are of varying length. */
+static uint64_t longest_of(const struct hub_column *column)
+{
+    return column->physical == HUB_PHYS_FIXED ? column->width : column->longest;
+}
+
+/* What `count` values of an encoding that expands come to at most. */
+static uint64_t expanded(const struct hub_column *column, const struct hub_page *page, uint64_t count)
+{
+    const uint64_t all = count * longest_of(column);
+    const bool summed = column->physical == HUB_PHYS_BYTE_ARRAY && page->sum < UINT32_MAX;
+    return HUB_MIN(all, summed ? page->sum : 4 * GIB);
+}
+
+/* Room for values that do not lie in their page as they are. */
+static uint64_t room_to_build(const struct hub_column *column, const struct hub_page *page, uint64_t count,
+                              bool views)
+{
+    if (page->encoding == HUB_ENC_DELTA_BYTES)
+        return views ? longest_of(column) + expanded(column, page, count) : column->width;
+    return page->encoding == HUB_ENC_SPLIT && views ? expanded(column, page, count) : 0;
+}
+
 /* Decode the values of a part; the job's data stays until the next page. */
 static enum hub_status decode(struct reader *r, const struct part *part, struct hub_page_job *job, void *out,
                               struct hub_page_view *views, uint8_t *valid, struct hub_error *err)
@@ -113,7 +131,7 @@ static enum hub_status decode(struct reader *r, const struct part *part, struct 
     const struct hub_page *page = part->page;
     *job = (struct hub_page_job){
         .column = r->column, .page = page, .item_size = v->item_size, .is_float = v->kind == HUB_KIND_FLOAT};
-    if (uses_dictionary(page)) {
+    if (hub_encoding_in_dictionary(page->encoding)) {
         const struct hub_page *dictionary = &r->g->plan->layout->pages[r->column->dictionary];
         if (!r->dictionary)
             HUB_TRY(open_dictionary(r, dictionary, err));
@@ -124,6 +142,9 @@ static enum hub_status decode(struct reader *r, const struct part *part, struct 
     HUB_TRY(unpack(r, page, HUB_SCRATCH_DECODED, &job->data, err));
     job->skip = (uint32_t)(part->from - page->first_value);
     job->count = (uint32_t)(part->to - part->from);
+    job->built_size = room_to_build(r->column, page, job->count, views != NULL);
+    job->built = hub_scratch(HUB_SCRATCH_BUILT, job->built_size);
+    HUB_TRY(hub_allocated(job->built, err));
     return hub_page_values(job, out, views, valid, err);
 }
 
@@ -196,8 +217,7 @@ static enum hub_status decode_var(struct reader *r, const struct part *part, str
         const struct hub_page_view *view = &views[at];
         g->pooled[index] = g->pool.size;
         g->offsets[index + 1] = view->length;
-        HUB_TRY(hub_buf_add(&g->pool, (view->in_dictionary ? job.dictionary_data : job.data) + view->offset,
-                            view->length, err));
+        HUB_TRY(hub_buf_add(&g->pool, hub_page_bytes(&job, view), view->length, err));
     }
     return r->column->max_def ? note_nulls(r, part, valid, err) : HUB_OK;
 }
@@ -258,13 +278,11 @@ static void price_page(const struct reader *r, const struct hub_page *page, stru
     price->ns += HUB_NS_CHUNK + HUB_NS_READ + (double)page->stored * stored + (double)page->decoded * written;
 }
 
-/* VAR: a page holds its values, or names those of a dictionary. Reading more than this is HUB_TOO_BIG. */
+/* VAR: a page holds its values, or says how to come by them. Reading more than this is HUB_TOO_BIG. */
 static uint64_t var_bound(const struct hub_column *column, const struct hub_page *page, uint64_t rows)
 {
-    if (!uses_dictionary(page))
-        return page->decoded;
-    const uint64_t sum = page->sum == UINT32_MAX ? 4 * GIB : page->sum;
-    return HUB_MIN(rows * column->longest, sum);
+    const bool expands = column->physical == HUB_PHYS_FIXED || hub_encoding_expands(page->encoding);
+    return expands ? expanded(column, page, rows) : page->decoded;
 }
 
 static void price(const struct hub_plan *plan, const struct hub_cut *cut, struct hub_price *price)
@@ -290,7 +308,7 @@ static void price(const struct hub_plan *plan, const struct hub_cut *cut, struct
             price->ns += (double)(part.from - page->first_value) * HUB_NS_SKIP;
         if (var)
             price->bytes_out += var_bound(r.column, page, part.count);
-        if (dictionary && uses_dictionary(page) && !words) {
+        if (dictionary && hub_encoding_in_dictionary(page->encoding) && !words) {
             words = dictionary->decoded + (var ? dictionary->values * sizeof(struct hub_page_view) : 0);
             price_page(&r, dictionary, price);
             price->ns += var ? (double)dictionary->values * HUB_NS_SKIP : 0;
@@ -299,7 +317,8 @@ static void price(const struct hub_plan *plan, const struct hub_cut *cut, struct
         const uint64_t values = var        ? count * (sizeof(struct hub_page_view) + 1)
                                 : straight ? count
                                            : count * (size + 1);
-        most = HUB_MAX(most, (uint64_t)page->stored + page->decoded + values);
+        most = HUB_MAX(most, (uint64_t)page->stored + page->decoded + values +
+                                 room_to_build(r.column, page, count, var));
     }
     price->nulls |= r.column->max_def != 0;
     price->scratch = HUB_MAX(price->scratch, most + words + (var ? price->bytes_out : 0));

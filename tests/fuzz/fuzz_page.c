@@ -8,6 +8,8 @@
 
 #include <stdlib.h>
 
+enum { BUILT = 4096 };
+
 static uint8_t *copy_of(const uint8_t *data, size_t size)
 {
     uint8_t *copy = malloc(size ? size : 1);
@@ -18,7 +20,7 @@ static uint8_t *copy_of(const uint8_t *data, size_t size)
 
 static void decode(const struct hub_page_job *job)
 {
-    const bool bytes = job->column->physical == HUB_PHYS_BYTE_ARRAY;
+    const bool bytes = job->item_size == 0;
     const size_t each = bytes ? sizeof(struct hub_page_view) : job->item_size;
     void *out = calloc(job->count + 1u, each ? each : 1);
     uint8_t *valid = calloc(job->count + 1u, 1);
@@ -27,7 +29,7 @@ static void decode(const struct hub_page_job *job)
         volatile uint8_t sink = 0;
         for (uint32_t i = 0; i < job->count; i++)
             for (uint32_t k = 0; k < views[i].length; k += 64)
-                sink = (views[i].in_dictionary ? job->dictionary_data : job->data)[views[i].offset + k];
+                sink = hub_page_bytes(job, &views[i])[k];
         (void)sink;
     }
     free(out);
@@ -42,7 +44,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct hub_page page = {0}, dictionary = {0};
     column.max_def = hub_cursor_u8(&c);
     column.max_rep = hub_cursor_u8(&c);
-    page.encoding = hub_cursor_u8(&c) % 9;
+    page.encoding = hub_cursor_u8(&c) % 10;
     page.version = (uint8_t)(1 + hub_cursor_u8(&c) % 2);
     page.compressed = 1;
     struct hub_page_job job = {.column = &column, .page = &page};
@@ -50,6 +52,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     job.count = hub_cursor_u8(&c);
     column.width = hub_cursor_u16(&c) % 64;
     job.item_size = hub_cursor_u16(&c) % 64;
+    if (column.physical == HUB_PHYS_BYTE_ARRAY)
+        job.item_size = 0;
     page.values = hub_cursor_u16(&c);
     dictionary.values = hub_cursor_u16(&c);
     page.def_bytes = hub_cursor_u16(&c);
@@ -69,9 +73,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         job.dictionary_views = index;
     if (own && own_words) {
         uint64_t total;
+        uint32_t longest;
+        (void)!hub_page_total(&job, &total, &longest, NULL);
+        job.built_size = BUILT;
+        job.built = malloc(BUILT);
         decode(&job);
-        if (column.physical == HUB_PHYS_BYTE_ARRAY)
-            (void)!hub_page_total(&job, &total, NULL);
         uint8_t *unpacked = calloc(1, page.decoded * 3 + 1);
         page.decoded *= 3;
         if (unpacked && !hub_page_unpack(&column, &page, own, unpacked, NULL)) {
@@ -81,6 +87,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         free(unpacked);
     }
     free(index);
+    free(job.built);
     free(own);
     free(own_words);
     return 0;

@@ -20,7 +20,7 @@ static void look(struct hub_parquet_decoder *d, const struct hub_parquet *file, 
         if (numbers)
             (void)!hub_parquet_numbers(d, l, &pages, numbers, NULL, NULL);
         free(numbers);
-        if (l->item.kind == HUB_KIND_VAR)
+        if (l->item.kind == HUB_KIND_VAR && !hub_parquet_measure(d, l, &pages, NULL))
             (void)!hub_parquet_first_bytes(d, l, &pages, head, sizeof head, &got, NULL);
     }
     hub_parquet_pages_dispose(&pages);

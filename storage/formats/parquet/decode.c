@@ -13,7 +13,8 @@
 void hub_parquet_decoder_init(struct hub_parquet_decoder *d, struct hub_source *source)
 {
     const struct hub_buf empty = HUB_BUF_INIT(HUB_MAX_CHUNK_BYTES + 64);
-    *d = (struct hub_parquet_decoder){source, empty, empty, empty, empty, empty, empty};
+    *d = (struct hub_parquet_decoder){source, empty, empty, empty, empty, empty, empty, empty};
+    d->built.limit = 2 * (size_t)HUB_MAX_CHUNK_BYTES;
     d->views.limit = (HUB_MAX_CHUNK_BYTES / 4 + 1) * sizeof(struct hub_page_view);
 }
 
@@ -25,6 +26,7 @@ void hub_parquet_decoder_dispose(struct hub_parquet_decoder *d)
     hub_buf_dispose(&d->views);
     hub_buf_dispose(&d->levels);
     hub_buf_dispose(&d->values);
+    hub_buf_dispose(&d->built);
 }
 
 static enum hub_status unpack(struct hub_parquet_decoder *d, const struct hub_parquet_pages *pages,
@@ -219,30 +221,35 @@ enum hub_status hub_parquet_numbers(struct hub_parquet_decoder *d, const struct 
     return HUB_OK;
 }
 
-static bool uses_dictionary(const struct hub_page *page)
+static enum hub_status measure_page(struct hub_parquet_decoder *d, const struct hub_parquet_leaf *leaf,
+                                    struct hub_parquet_pages *pages, struct hub_page *page,
+                                    struct hub_error *err)
 {
-    return page->encoding == HUB_ENC_PLAIN_DICTIONARY || page->encoding == HUB_ENC_RLE_DICTIONARY;
+    uint64_t sum = 0;
+    uint32_t longest = 0;
+    HUB_TRY(unpack(d, pages, page, &d->page, err));
+    const struct hub_page_job job = job_of(d, leaf, pages, page);
+    HUB_TRY(hub_page_total(&job, &sum, &longest, err));
+    if (page->encoding == HUB_ENC_DELTA_BYTES && sum > HUB_MAX_CHUNK_BYTES)
+        return hub_fail(err, HUB_TOO_BIG, "a page whose values come to %llu bytes", (unsigned long long)sum);
+    pages->column.longest = HUB_MAX(pages->column.longest, longest);
+    page->sum = (uint32_t)HUB_MIN(sum, UINT32_MAX);
+    return HUB_OK;
 }
 
 enum hub_status hub_parquet_measure(struct hub_parquet_decoder *d, const struct hub_parquet_leaf *leaf,
                                     struct hub_parquet_pages *pages, struct hub_error *err)
 {
-    if (leaf->physical != HUB_PHYS_BYTE_ARRAY || !hub_parquet_first_data(pages))
+    const uint32_t first = hub_parquet_first_data(pages);
+    if (leaf->physical != HUB_PHYS_BYTE_ARRAY)
         return HUB_OK;
     HUB_TRY(unpack_dictionary(d, pages, err));
     const struct hub_page_view *views = (const struct hub_page_view *)(void *)d->views.data;
-    for (uint32_t i = 0; i < pages->pages[0].values; i++)
+    for (uint32_t i = 0; first && i < pages->pages[0].values; i++)
         pages->column.longest = HUB_MAX(pages->column.longest, views[i].length);
-    for (uint32_t i = 1; i < pages->count; i++) {
-        struct hub_page *page = &pages->pages[i];
-        uint64_t sum = 0;
-        if (!uses_dictionary(page))
-            continue;
-        HUB_TRY(unpack(d, pages, page, &d->page, err));
-        const struct hub_page_job job = job_of(d, leaf, pages, page);
-        HUB_TRY(hub_page_total(&job, &sum, err));
-        page->sum = (uint32_t)HUB_MIN(sum, UINT32_MAX);
-    }
+    for (uint32_t i = first; i < pages->count; i++)
+        if (hub_encoding_expands(pages->pages[i].encoding))
+            HUB_TRY(measure_page(d, leaf, pages, &pages->pages[i], err));
     return HUB_OK;
 }
 
@@ -250,25 +257,27 @@ enum hub_status hub_parquet_first_bytes(struct hub_parquet_decoder *d, const str
                                         const struct hub_parquet_pages *pages, void *out, size_t size,
                                         size_t *got, struct hub_error *err)
 {
+    const size_t longest = leaf->physical == HUB_PHYS_FIXED ? pages->column.width : pages->column.longest;
     *got = 0;
     HUB_TRY(unpack_dictionary(d, pages, err));
+    d->built.size = 0;
+    HUB_TRY(hub_buf_reserve(&d->built, 2 * longest + 1, err));
     for (uint32_t i = hub_parquet_first_data(pages); i < pages->count; i++) {
         const struct hub_page *page = &pages->pages[i];
         HUB_TRY(unpack(d, pages, page, &d->page, err));
         struct hub_page_job job = job_of(d, leaf, pages, page);
+        job.built = (uint8_t *)d->built.data;
+        job.built_size = 2 * longest;
         for (uint32_t at = 0; at < HUB_MIN(page->values, VALUES_AT_ONCE); at++) {
             struct hub_page_view view;
             uint8_t valid = 1;
             job.skip = at;
             job.count = 1;
             HUB_TRY(hub_page_values(&job, NULL, &view, &valid, err));
-            const struct hub_buf *base = view.in_dictionary ? &d->dictionary : &d->page;
             if (!valid)
                 continue;
-            if (view.offset > base->size || view.length > base->size - view.offset)
-                return hub_fail(err, HUB_CORRUPT, "a string outside its page");
             *got = HUB_MIN(size, view.length);
-            memcpy(out, base->data + view.offset, *got);
+            memcpy(out, hub_page_bytes(&job, &view), *got);
             return HUB_OK;
         }
     }

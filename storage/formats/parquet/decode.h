@@ -10,7 +10,7 @@
 
 struct hub_parquet_decoder {
     struct hub_source *source;
-    struct hub_buf stored, page, dictionary, views, levels, values;
+    struct hub_buf stored, page, dictionary, views, levels, values, built;
 };
 
 void hub_parquet_decoder_init(struct hub_parquet_decoder *d, struct hub_source *source);
@@ -37,13 +37,13 @@ HUB_MUST_USE enum hub_status hub_parquet_numbers(struct hub_parquet_decoder *d,
                                                  const struct hub_parquet_pages *pages, int64_t *integers,
                                                  double *reals, struct hub_error *err);
 
-/** For BYTE_ARRAY with a dictionary: how long its longest value is, and what the values of each page come to
- * (`longest`, `sum`), so that reading them has a price. Nothing to do for other columns. */
+/** For BYTE_ARRAY pages that do not hold their values as they are: how long the longest is, and what the values
+ * of each page come to (`longest`, `sum`), so that reading them has a price. Nothing to do for other columns. */
 HUB_MUST_USE enum hub_status hub_parquet_measure(struct hub_parquet_decoder *d,
                                                  const struct hub_parquet_leaf *leaf,
                                                  struct hub_parquet_pages *pages, struct hub_error *err);
 
-/** The first `size` bytes of the first string that is not null; `got` is 0 when there is none. */
+/** Of pages that were measured, the first `size` bytes of the first string that is not null; `got` is 0 when there is none. */
 HUB_MUST_USE enum hub_status hub_parquet_first_bytes(struct hub_parquet_decoder *d,
                                                      const struct hub_parquet_leaf *leaf,
                                                      const struct hub_parquet_pages *pages, void *out,

@@ -85,11 +85,11 @@ static enum hub_status check_encoding(const struct header *h, const struct hub_p
         "PLAIN",          "GROUP_VAR_INT",       "PLAIN_DICTIONARY",        "RLE",
         "BIT_PACKED",     "DELTA_BINARY_PACKED", "DELTA_LENGTH_BYTE_ARRAY", "DELTA_BYTE_ARRAY",
         "RLE_DICTIONARY", "BYTE_STREAM_SPLIT"};
-    const bool dictionary = h->encoding == HUB_ENC_PLAIN_DICTIONARY || h->encoding == HUB_ENC_RLE_DICTIONARY;
-    const bool rle = h->encoding == HUB_ENC_RLE && leaf->physical == HUB_PHYS_BOOLEAN;
-    if (dictionary && !has_dictionary)
+    if (h->encoding >= 0 && h->encoding <= UINT8_MAX && hub_encoding_in_dictionary((unsigned)h->encoding) &&
+        !has_dictionary)
         return hub_fail(err, HUB_CORRUPT, "a dictionary is used that is not there");
-    if (h->encoding != HUB_ENC_PLAIN && !dictionary && !rle)
+    if (h->encoding < 0 || h->encoding > UINT8_MAX ||
+        !hub_encoding_suits((unsigned)h->encoding, leaf->physical))
         return hub_fail(err, HUB_UNSUPPORTED, "encoding %lld (%s)", (long long)h->encoding,
                         h->encoding >= 0 && h->encoding < (int64_t)HUB_COUNT(names) ? names[h->encoding]
                                                                                     : "unknown");
