@@ -192,6 +192,8 @@ static enum hub_status next_header(struct hub_tar *tar, uint8_t block[BLOCK], bo
         return HUB_OK;
     }
     HUB_TRY(hub_source_peek(tar->source, tar->at, BLOCK, &at, &got, err));
+    if (got < BLOCK && tar->beginning)
+        return HUB_OK;
     if (got < BLOCK)
         return hub_fail(err, HUB_CORRUPT, "the archive was cut short in the header at %llu",
                         (unsigned long long)tar->at);
@@ -227,7 +229,7 @@ enum hub_status hub_tar_next(struct hub_tar *tar, struct hub_tar_member *out, bo
         if (!extends && !has_body(type))
             size = 0;
         const uint64_t left = tar->source->size - HUB_MIN(body, tar->source->size);
-        if (size > left)
+        if (size > left && (extends || !tar->beginning))
             return hub_fail(err, HUB_CORRUPT,
                             "the archive was cut short: %llu of %llu bytes of the member at %llu are there",
                             (unsigned long long)left, (unsigned long long)size, (unsigned long long)tar->at);

@@ -14,6 +14,7 @@ struct hub_tar {
     struct hub_source *source;
     uint64_t at;         /* of the next header */
     struct hub_buf name; /* of the current member */
+    bool beginning;      /* the source is but the beginning: its last member may reach beyond it */
     bool unterminated;   /* the file ended without end blocks */
     bool trailing;       /* bytes follow the end blocks: another archive, or garbage */
 };

@@ -15,6 +15,14 @@ struct bid {
     struct hub_claim claim;
 };
 
+/* The bids on the files of a listing. */
+struct auction {
+    struct hub_child *child;
+    struct bid *bids;
+    size_t formats;
+    uint32_t *wanted; /* by file: a bit for each bid that wants it */
+};
+
 static size_t format_count(const struct hub_child *child)
 {
     size_t n = 0;
@@ -63,17 +71,17 @@ static enum hub_status claim_directory(struct hub_child *child, size_t formats, 
 }
 
 /* Blank the files of a claim and mark the proposals that wanted one of them. */
-static void take_files(struct hub_child *child, const struct hub_claim *taken, struct bid *bids,
-                       size_t formats)
+static void take_files(struct auction *a, const struct hub_claim *taken)
 {
+    uint32_t lost = 0;
     for (uint32_t i = 0; i < taken->file_count; i++) {
-        struct hub_file_entry *e = &child->entries[child->first + taken->files[i]];
+        struct hub_file_entry *e = &a->child->entries[a->child->first + taken->files[i]];
+        lost |= a->wanted[taken->files[i]];
         free((void *)e->path.data);
         *e = (struct hub_file_entry){.path = {NULL, 0}, .directory = e->directory};
     }
-    for (size_t f = 0; f < formats; f++)
-        for (uint32_t i = 0; i < bids[f].claim.file_count && !bids[f].stale; i++)
-            bids[f].stale = child->files.entries[bids[f].claim.files[i]].path.size == 0;
+    for (size_t f = 0; f < a->formats; f++)
+        a->bids[f].stale = a->bids[f].stale || (lost >> f & 1);
 }
 
 static bool claim_sound(const struct hub_child *child, const struct hub_claim *claim)
@@ -84,28 +92,36 @@ static bool claim_sound(const struct hub_child *child, const struct hub_claim *c
     return claim->file_count > 0 && claim->file_count <= child->files.count;
 }
 
-static void refresh(struct hub_child *child, const struct hub_format *format, struct bid *bid)
+static void refresh(struct auction *a, size_t number)
 {
+    struct bid *bid = &a->bids[number];
+    const uint32_t bit = UINT32_C(1) << number;
+    for (uint32_t i = 0; i < bid->claim.file_count; i++)
+        a->wanted[bid->claim.files[i]] &= ~bit;
     bid->stale = false;
     bid->claim.file_count = 0;
     bid->claim.name[0] = '\0';
-    bid->confidence = format->claim_files(&child->files, &bid->claim);
-    if (bid->confidence > 0 && !claim_sound(child, &bid->claim))
+    bid->confidence = a->child->formats[number]->claim_files(&a->child->files, &bid->claim);
+    if (bid->confidence <= 0 || !claim_sound(a->child, &bid->claim))
         bid->confidence = 0;
+    if (!bid->confidence)
+        bid->claim.file_count = 0;
+    for (uint32_t i = 0; i < bid->claim.file_count; i++)
+        a->wanted[bid->claim.files[i]] |= bit;
 }
 
-static enum hub_status claim_files(struct hub_child *child, struct bid *bids, size_t formats,
-                                   struct hub_error *err)
+static enum hub_status claim_files(struct auction *a, struct hub_error *err)
 {
     for (unsigned claims = 0; claims < HUB_MAX_CLAIMS; claims++) {
-        for (size_t i = 0; i < formats; i++)
-            if (bids[i].stale)
-                refresh(child, child->formats[i], &bids[i]);
-        const size_t best = best_bid(bids, formats);
+        for (size_t i = 0; i < a->formats; i++)
+            if (a->bids[i].stale)
+                refresh(a, i);
+        const size_t best = best_bid(a->bids, a->formats);
         if (best == SIZE_MAX)
             return HUB_OK;
-        HUB_TRY(put_claim(child, child->formats[best]->name, bids[best].confidence, &bids[best].claim, err));
-        take_files(child, &bids[best].claim, bids, formats);
+        const struct bid *bid = &a->bids[best];
+        HUB_TRY(put_claim(a->child, a->child->formats[best]->name, bid->confidence, &bid->claim, err));
+        take_files(a, &bid->claim);
     }
     return HUB_OK;
 }
@@ -119,15 +135,16 @@ static enum hub_status claim_listing(struct hub_child *child, struct hub_error *
     if (claimed)
         return HUB_OK;
     struct bid bids[HUB_MAX_FORMATS] = {0};
-    enum hub_status st = HUB_OK;
+    HUB_CLEANUP(hub_freep) uint32_t *wanted = calloc((size_t)child->files.count + 1, sizeof *wanted);
+    struct auction auction = {child, bids, formats, wanted};
+    enum hub_status st = hub_allocated(wanted, err);
     for (size_t i = 0; i < formats && !st; i++) {
         bids[i].stale = child->formats[i]->claim_files != NULL;
         bids[i].claim.files = calloc(child->files.count + 1, sizeof(uint32_t));
-        if (!bids[i].claim.files)
-            st = hub_no_memory(err);
+        st = hub_allocated(bids[i].claim.files, err);
     }
     if (!st)
-        st = claim_files(child, bids, formats, err);
+        st = claim_files(&auction, err);
     for (size_t i = 0; i < formats; i++)
         free(bids[i].claim.files);
     return st;

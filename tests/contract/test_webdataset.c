@@ -195,6 +195,19 @@ Test(webdataset, a_shard_that_is_cut_short)
     inspected_close(&d);
 }
 
+/* Of a compressed shard only the beginning is looked at for a claim: here it is within the first member. */
+Test(webdataset, a_compressed_shard_with_a_large_first_member)
+{
+    struct inspected d;
+    open_made(&d, "cd $(dirname $out) && seq 300000 > 000.txt && printf 1 > 000.cls && "
+                  "tar cf - 000.txt 000.cls | gzip > made.tar.gz && rm 000.*");
+    cr_assert_str_eq(d.format, "webdataset");
+    cr_assert_eq(d.part_status[0], HUB_OK, "%s", d.part_errors[0].detail);
+    cr_expect_eq(d.parts[0].field_count, 2);
+    cr_expect_eq(d.parts[0].episodes[0].steps, 1);
+    inspected_close(&d);
+}
+
 /* A pickle that cannot be read costs its field one episode, not the shard. */
 Test(webdataset, one_bad_pickle)
 {

@@ -36,25 +36,20 @@ static enum hub_status read_array(struct hub_npz *npz, struct hub_files *files,
     return hub_npy_read(&npz->source, offset, m->size, &a->npy, err);
 }
 
-static enum hub_status take_member(struct hub_npz *npz, struct hub_files *files, uint32_t number,
-                                   struct hub_error *err)
+/* The name of an array's member without its ending; nothing for all others. */
+static struct hub_view array_name(const struct hub_zip_member *m)
+{
+    return hub_view_ends(m->name, ".npy") ? (struct hub_view){m->name.data, m->name.size - 4}
+                                          : (struct hub_view){NULL, 0};
+}
+
+static enum hub_status take_array(struct hub_npz *npz, struct hub_files *files, uint32_t number,
+                                  struct hub_error *err)
 {
     const struct hub_zip_member *m = &npz->zip.members[number];
-    struct hub_npz_array *a = npz->arrays;
+    struct hub_npz_array *a = &npz->arrays[npz->count++];
     struct hub_error why = {0};
-    if (!hub_view_ends(m->name, ".npy") || m->name.size == 4) {
-        if (!hub_view_ends(m->name, "/"))
-            hub_tally_add(&npz->others, "%.*s", (int)HUB_MIN(m->name.size, 100), m->name.data);
-        return HUB_OK;
-    }
-    const struct hub_view path = {m->name.data, m->name.size - 4};
-    while (a < npz->arrays + npz->count && !hub_view_equal(a->path, path))
-        a++;
-    if (a < npz->arrays + npz->count) /* as zipfile and numpy have it, the last one counts */
-        hub_tally_add(&npz->repeated, "%.*s", (int)HUB_MIN(path.size, 100), path.data);
-    else
-        npz->count++;
-    *a = (struct hub_npz_array){.path = path, .member = number};
+    *a = (struct hub_npz_array){.path = array_name(m), .member = number};
     const enum hub_status st = read_array(npz, files, m, a, &why);
     if (st && !hub_is_local(st))
         return hub_pass(st, &why, err);
@@ -63,14 +58,55 @@ static enum hub_status take_member(struct hub_npz *npz, struct hub_files *files,
     return HUB_OK;
 }
 
+struct named {
+    struct hub_view name;
+    uint32_t member;
+};
+
+static int by_name(const void *a, const void *b)
+{
+    const struct named *x = a, *y = b;
+    const int order = memcmp(x->name.data, y->name.data, HUB_MIN(x->name.size, y->name.size));
+    return order                          ? order
+           : x->name.size != y->name.size ? (x->name.size > y->name.size) - (x->name.size < y->name.size)
+                                          : (x->member > y->member) - (x->member < y->member);
+}
+
+/* As zipfile and numpy have it, the last member of a name counts: which are followed by another one. */
+static enum hub_status find_repeated(const struct hub_zip *zip, bool **out, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_freep) struct named *names = calloc((size_t)zip->count + 1, sizeof *names);
+    uint32_t count = 0;
+    HUB_TRY(hub_allocated(names, err));
+    HUB_TRY(hub_new(out, (size_t)zip->count + 1, sizeof **out, err));
+    for (uint32_t i = 0; i < zip->count; i++)
+        if (array_name(&zip->members[i]).size)
+            names[count++] = (struct named){zip->members[i].name, i};
+    if (count)
+        qsort(names, count, sizeof *names, by_name);
+    for (uint32_t i = 1; i < count; i++)
+        (*out)[names[i - 1].member] = hub_view_equal(names[i - 1].name, names[i].name);
+    return HUB_OK;
+}
+
 enum hub_status hub_npz_open(struct hub_npz *npz, struct hub_files *files, uint32_t number,
                              struct hub_error *err)
 {
+    HUB_CLEANUP(hub_freep) bool *repeated = NULL;
     hub_source_file(&npz->source, files, number);
     HUB_TRY(hub_zip_read(&npz->zip, &npz->source, err));
     HUB_TRY(hub_new(&npz->arrays, (size_t)npz->zip.count + 1, sizeof *npz->arrays, err));
-    for (uint32_t i = 0; i < npz->zip.count; i++)
-        HUB_TRY(take_member(npz, files, i, err));
+    HUB_TRY(find_repeated(&npz->zip, &repeated, err));
+    for (uint32_t i = 0; i < npz->zip.count; i++) {
+        const struct hub_zip_member *m = &npz->zip.members[i];
+        const int shown = (int)HUB_MIN(m->name.size, 100);
+        if (repeated[i])
+            hub_tally_add(&npz->repeated, "%.*s", shown, m->name.data);
+        else if (array_name(m).size)
+            HUB_TRY(take_array(npz, files, i, err));
+        else if (!hub_view_ends(m->name, "/"))
+            hub_tally_add(&npz->others, "%.*s", shown, m->name.data);
+    }
     return HUB_OK;
 }
 

@@ -111,7 +111,7 @@ static bool is_source(struct hub_view field)
 }
 
 /* The first members look like samples: files with a key and a field, and mostly not those of programs. */
-static bool shows_samples(struct hub_source *source)
+static bool shows_samples(struct hub_source *source, bool beginning)
 {
     HUB_CLEANUP(hub_tar_dispose) struct hub_tar tar;
     struct hub_tar_member m;
@@ -119,6 +119,7 @@ static bool shows_samples(struct hub_source *source)
     bool end = false;
     unsigned samples = 0, sources = 0;
     hub_tar_init(&tar, source);
+    tar.beginning = beginning;
     for (unsigned i = 0; i < MAX_LOOK && samples < sources + 2; i++) {
         if (hub_tar_next(&tar, &m, &end, NULL) || end)
             break;
@@ -132,7 +133,7 @@ static bool holds_samples(struct hub_files *files, uint32_t number)
 {
     struct hub_source source;
     hub_source_file(&source, files, number);
-    return shows_samples(&source);
+    return shows_samples(&source, false);
 }
 
 /* How a file is packed: a shard's name promises it, its first bytes say it. */
@@ -156,7 +157,7 @@ static bool unpacks_to_samples(struct hub_files *files, uint32_t number)
     if (st == HUB_TOO_BIG)
         return true; /* as its name says; inspection refuses it with what to do */
     hub_source_memory(&memory, head.data, head.size);
-    return shows_samples(&memory);
+    return shows_samples(&memory, head.size == head.limit);
 }
 
 static bool is_refused(struct hub_files *files, uint32_t number)

@@ -1,5 +1,5 @@
 /* The claims of the generic driver over folders of many files. */
-#include "storage/worker/format.h"
+#include "storage/formats/kit/array.h"
 
 #include <criterion/criterion.h>
 #include <criterion/parameterized.h>
@@ -69,4 +69,102 @@ ParameterizedTest(struct many_case *c, generic, many_files)
         entries[claim.files[0]] = (struct hub_file_entry){{NULL, 0}, 0, false};
     cr_expect_eq(found, c->claimed, "%s: %u", c->pattern, found);
     cr_expect_leq(opens, c->opens, "%s: opened %u times", c->pattern, opens);
+}
+
+/* ---- an archive of many members ---- */
+
+static struct hub_buf archive = HUB_BUF_INIT(64 * MIB);
+static unsigned reads;
+
+static enum hub_status open_archive(struct hub_files *files, uint32_t number, int *fd, struct hub_error *err)
+{
+    static int made = -1;
+    (void)files;
+    (void)number;
+    if (made < 0) {
+        made = memfd_create("archive", 0);
+        if (made < 0 || write(made, archive.data, archive.size) != (ssize_t)archive.size)
+            return hub_fail(err, HUB_IO, "no memory file");
+    }
+    *fd = made;
+    reads++;
+    return HUB_OK;
+}
+
+static void keep_open(struct hub_files *files, uint32_t number)
+{
+    (void)files;
+    (void)number;
+}
+
+static void put(uint64_t value, unsigned bytes)
+{
+    cr_assert_eq(hub_buf_add(&archive, &value, bytes, NULL), HUB_OK);
+}
+
+/* "PK", two bytes that say what follows, and `zeros` bytes of it. */
+static void put_record(unsigned kind, unsigned zeros)
+{
+    put(0x4b50u | kind << 16, 4);
+    for (; zeros; zeros--)
+        put(0, 1);
+}
+
+static void put_entry(const char *name)
+{
+    put_record(0x0201, 16);
+    put(136, 4);
+    put(136, 4);
+    put(strlen(name), 2);
+    for (unsigned i = 0; i < 16; i++)
+        put(0, 1);
+    cr_assert_eq(hub_buf_add_text(&archive, name, NULL), HUB_OK);
+}
+
+/* Members that share one place in the file: a directory of 400,000 of them, of which two have one name. Comparing
+ * each with all others would take 80,000,000,000 steps, which no test waits for. */
+Test(generic, many_members)
+{
+    enum { MEMBERS = 400000 };
+    static const char head[] = "\x93NUMPY\1\0v\0{'descr': '<f8', 'fortran_order': False, 'shape': (1,), }";
+    char npy[136] = {0}, name[24];
+    memset(npy, ' ', 127);
+    memcpy(npy, head, sizeof head - 1);
+    npy[127] = '\n';
+    put_record(0x0403, 26);
+    cr_assert_eq(hub_buf_add(&archive, npy, sizeof npy, NULL), HUB_OK);
+    const uint64_t directory = archive.size;
+    for (unsigned i = 0; i < MEMBERS; i++) {
+        snprintf(name, sizeof name, "a%06u.npy", i == MEMBERS - 1 ? 7 : i);
+        put_entry(name);
+    }
+    const uint64_t end = archive.size;
+    put_record(0x0606, 28);
+    put(MEMBERS, 8);
+    put(end - directory, 8);
+    put(directory, 8);
+    put_record(0x0706, 4);
+    put(end, 8);
+    put(1, 4);
+    put_record(0x0605, 4);
+    put(0xffff, 2);
+    put(0xffff, 2);
+    put(0xffffffff, 4);
+    put(0xffffffff, 4);
+    put(0, 2);
+    const struct hub_file_entry entry = {HUB_VIEW("many.npz"), archive.size, false};
+    struct hub_files files = {.entries = &entry, .count = 1, .open = open_archive, .close = keep_open};
+    struct hub_npz npz = {0};
+    struct hub_error err = {0};
+    cr_assert_eq(hub_npz_open(&npz, &files, 0, &err), HUB_OK, "%s", err.detail);
+    cr_expect_eq(npz.count, MEMBERS - 1);
+    cr_expect_eq(npz.repeated.count, 1);
+    cr_expect_str_eq(npz.repeated.first, "a000007.npy");
+    cr_expect(hub_view_is(npz.arrays[7].path, "a000008"));
+    cr_expect(hub_view_is(npz.arrays[MEMBERS - 2].path, "a000007"));
+    cr_expect_str_eq(npz.arrays[0].reason, "");
+    cr_expect_leq(reads, 4 * MEMBERS, "%u reads", reads);
+    cr_expect_eq(npz.arrays[0].npy.shape[0], 1);
+    hub_npz_dispose(&npz);
+    hub_buf_dispose(&archive);
 }

@@ -199,6 +199,16 @@ Test(tar, a_member_that_is_not_all_there)
     hub_tar_init(&tar, &source);
     cr_expect_eq(hub_tar_next(&tar, &m, &end, &err), HUB_CORRUPT);
     cr_expect_str_eq(err.detail, "the archive was cut short: 100 of 400 bytes of the member at 0 are there");
+    hub_tar_init(&tar, &source);
+    tar.beginning = true; /* and more follows */
+    cr_expect_eq(hub_tar_next(&tar, &m, &end, &err), HUB_OK);
+    cr_expect(hub_view_is(m.name, "a.txt") && m.size == 400 && !end);
+    hub_tar_dispose(&tar);
+    hub_tar_init(&tar, &source);
+    tar.beginning = true;
+    tar.at = 512;
+    cr_expect_eq(hub_tar_next(&tar, &m, &end, &err), HUB_OK);
+    cr_expect(end);
     hub_tar_dispose(&tar);
 }
 
