@@ -69,7 +69,7 @@ static enum hub_status open_side(struct hub_request *request, const struct hub_s
 {
     const struct hub_dataset_part *part = &s->dataset->parts[s->episode->part];
     if (!part->side)
-        return hub_fail(err, HUB_CORRUPT, "part '%s' has no side data", part->name);
+        return hub_fail_as(err, HUB_CORRUPT, "internal", "part '%s' has no side data", part->name);
     const struct hub_file_ref ref = {.root = HUB_ROOT_STATE,
                                      .path = part->side,
                                      .expect = &part->side_stamp,

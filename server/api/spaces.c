@@ -22,8 +22,8 @@ static enum hub_status send_file(struct hub_request *request, const struct hub_d
     if (!hub_place_read(place_text, &place) || place.file >= dataset->file_count ||
         place.offset > dataset->files[place.file].stamp.size ||
         place.stored > dataset->files[place.file].stamp.size - place.offset)
-        return hub_fail(err, HUB_CORRUPT, "the catalogue does not know where the space of '%s' lies",
-                        dataset->summary->id);
+        return hub_fail_as(err, HUB_CORRUPT, "internal",
+                           "the catalogue does not know where the space of '%s' lies", dataset->summary->id);
     HUB_TRY(hub_files_open(request, dataset, &dataset->files[place.file], &response->file, err));
     response->kind = HUB_BODY_FILE;
     response->offset = place.offset;
