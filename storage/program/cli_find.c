@@ -121,7 +121,7 @@ static enum hub_status gather_bare(const struct hub_walk *walk, struct gathering
     static const char *const format = "files";
     HUB_CLEANUP(hub_fileset_dispose) struct hub_fileset files = {0};
     const char *slash = strrchr(walk->roots->roots[0].path, '/');
-    HUB_TRY(hub_walk_collect(walk, 0, "", NULL, &files, err));
+    HUB_TRY(hub_walk_collect(walk, 0, "", NULL, NULL, &files, err));
     struct hub_found_dataset dataset = {.id = slash && slash[1] ? slash + 1 : walk->roots->roots[0].path,
                                         .path = "",
                                         .formats = &format,
@@ -169,7 +169,7 @@ static enum hub_status find_claimed(const struct hub_find *find, const struct hu
     if (!*found)
         return HUB_OK;
     HUB_TRY(only ? hub_fileset_add(&files, "", &asked.entries[0], err)
-                 : hub_walk_collect(walk, 0, "", NULL, &files, err));
+                 : hub_walk_collect(walk, 0, "", NULL, NULL, &files, err));
     const char *formats[MAX_BIDS];
     const uint32_t count = only ? 1 : HUB_MIN(bids.count, (uint32_t)MAX_BIDS);
     for (uint32_t i = 0; i < count; i++)

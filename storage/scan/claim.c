@@ -95,6 +95,8 @@ static enum hub_status add_all(struct hub_question *q, const char *prefix, const
 static enum hub_status fill(struct hub_question *q, const struct hub_listing *listing, struct hub_error *err)
 {
     q->signature = hub_hash(HUB_HASH_START, q->discovery->drivers, strlen(q->discovery->drivers) + 1);
+    struct hub_walk walk = *q->discovery->walk;
+    walk.opened = NULL; /* it is told when they are entered, or their files collected */
     HUB_TRY(add_all(q, "", listing, err));
     q->own = q->count;
     for (uint32_t i = 0; i < listing->count; i++) {
@@ -104,7 +106,7 @@ static enum hub_status fill(struct hub_question *q, const struct hub_listing *li
             continue;
         HUB_CLEANUP(hub_freep) char *path = hub_path_join(q->path, e->name);
         HUB_TRY(hub_allocated(path, err));
-        if (hub_walk_list(q->discovery->walk, q->root, path, &inner, NULL) == HUB_OK)
+        if (hub_walk_list(&walk, q->root, path, &inner, NULL) == HUB_OK)
             HUB_TRY(add_all(q, e->name, &inner, err));
     }
     if (q->count)

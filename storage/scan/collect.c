@@ -95,6 +95,7 @@ struct collecting {
     const struct hub_format_table *formats; /* NULL: nothing is nested */
     uint32_t root;
     const char *top;
+    const struct hub_listing *listed; /* of the top, or NULL */
     struct hub_fileset *out;
     struct hub_places seen;
     struct link *links;
@@ -176,23 +177,27 @@ static enum hub_status collect_entries(struct collecting *c, const char *below,
 /* `nested` is set when the directory above turns out to be a dataset of its own. */
 static enum hub_status collect(struct collecting *c, const char *below, bool *nested, struct hub_error *err)
 {
-    HUB_CLEANUP(hub_listing_dispose) struct hub_listing listing = {0};
+    HUB_CLEANUP(hub_listing_dispose) struct hub_listing own = {0};
+    const struct hub_listing *listing = *below ? NULL : c->listed;
     const uint32_t files_before = c->out->count;
     const size_t links_before = c->link_count;
     bool this_is_nested = false, entered = false;
     if (c->seen.count == c->walk->max_directories)
         return hub_fail(err, HUB_TOO_BIG, "a dataset of more than %llu directories",
                         (unsigned long long)c->walk->max_directories);
-    HUB_TRY(list_below(c, below, &listing, err));
-    HUB_TRY(hub_places_add(&c->seen, listing.device, listing.inode, &entered, err));
+    if (!listing) {
+        HUB_TRY(list_below(c, below, &own, err));
+        listing = &own;
+    }
+    HUB_TRY(hub_places_add(&c->seen, listing->device, listing->inode, &entered, err));
     if (!entered)
         return HUB_OK;
-    if (makes_nested(c, below, &listing)) {
+    if (makes_nested(c, below, listing)) {
         *nested = true;
         return HUB_OK;
     }
-    c->out->newest_ns = HUB_MAX(c->out->newest_ns, listing.newest_ns);
-    HUB_TRY(collect_entries(c, below, &listing, &this_is_nested, err));
+    c->out->newest_ns = HUB_MAX(c->out->newest_ns, listing->newest_ns);
+    HUB_TRY(collect_entries(c, below, listing, &this_is_nested, err));
     if (!this_is_nested)
         return HUB_OK;
     drop_files(c->out, files_before);
@@ -229,10 +234,11 @@ static enum hub_status collect_links(struct collecting *c, struct hub_error *err
 }
 
 enum hub_status hub_walk_collect(const struct hub_walk *walk, uint32_t root, const char *path,
-                                 const struct hub_format_table *formats, struct hub_fileset *out,
-                                 struct hub_error *err)
+                                 const struct hub_format_table *formats, const struct hub_listing *listed,
+                                 struct hub_fileset *out, struct hub_error *err)
 {
-    struct collecting c = {.walk = walk, .formats = formats, .root = root, .top = path, .out = out};
+    struct collecting c = {
+        .walk = walk, .formats = formats, .root = root, .top = path, .listed = listed, .out = out};
     bool nested = false;
     *out = (struct hub_fileset){0};
     enum hub_status st = collect(&c, "", &nested, err);

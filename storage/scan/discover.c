@@ -133,7 +133,8 @@ static enum hub_status enter_nested(struct hub_walking *w, struct hub_node *node
 
 /* `declined`: it is nobody's as a whole, and nothing was done. */
 static enum hub_status claim_directory(struct hub_walking *w, struct hub_node *node,
-                                       const struct hub_bids *bids, bool *declined, struct hub_error *err)
+                                       const struct hub_listing *listing, const struct hub_bids *bids,
+                                       bool *declined, struct hub_error *err)
 {
     HUB_CLEANUP(hub_fileset_dispose) struct hub_fileset files = {0};
     HUB_CLEANUP(hub_freep) const char **formats = calloc(bids->count, sizeof *formats);
@@ -142,7 +143,7 @@ static enum hub_status claim_directory(struct hub_walking *w, struct hub_node *n
     for (uint32_t i = 0; i < bids->count; i++)
         formats[i] = bids->bids[i].format;
     const enum hub_status st =
-        hub_walk_collect(w->discovery->walk, node->root, node->path, w->formats, &files, &why);
+        hub_walk_collect(w->discovery->walk, node->root, node->path, w->formats, listing, &files, &why);
     const struct hub_found_dataset claim = {.root = node->root,
                                             .path = node->path,
                                             .formats = formats,
@@ -343,7 +344,7 @@ static enum hub_status apply_bids(struct hub_walking *w, struct hub_node *node, 
     bool declined = false;
     if (!bids->count || bids->bids[0].name)
         return enter_directory(w, node, listing, bids, err);
-    HUB_TRY(claim_directory(w, node, bids, &declined, err));
+    HUB_TRY(claim_directory(w, node, listing, bids, &declined, err));
     if (!declined)
         return HUB_OK;
     struct hub_error why = {0};
@@ -410,7 +411,7 @@ static enum hub_status list_directory(struct hub_walking *w, struct hub_node *no
     if (hub_walk_stopped(w->discovery->walk))
         return hub_fail(err, HUB_CANCELLED, "stopped");
     if (w->discovery->progress)
-        w->discovery->progress(w->discovery->user, node->root, node->path);
+        w->discovery->progress(w->discovery->user, node->path);
     const enum hub_status st = hub_walk_list(w->discovery->walk, node->root, node->path, &listing, &why);
     if (st)
         return note_failure(w, node, st, &why, err);

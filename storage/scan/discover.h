@@ -42,7 +42,7 @@ struct hub_discovery {
     /** All of one root was handed out; may be NULL. A failure ends the discovery. */
     enum hub_status (*walked)(void *user, struct hub_error *err);
     /** A directory is looked at; may be NULL. */
-    void (*progress)(void *user, uint32_t root, const char *path);
+    void (*progress)(void *user, const char *path);
     void *user;
 };
 

@@ -28,7 +28,7 @@ struct hub_known_dataset {
     char *id, *path;
     char **formats;
     uint32_t format_count, root;
-    bool single_files, watched;
+    bool single_files;
     bool outdated;             /* its inspection began before what was seen last */
     bool shown;                /* the catalogue has it, in whatever state */
     bool ready;                /* ... and not merely pending */
@@ -225,8 +225,8 @@ void hub_watch_free(struct hub_watch *watch);
 int hub_watch_fd(const struct hub_watch *watch);
 /** A sweep begins: those without a watch are counted anew. */
 void hub_watch_begin(struct hub_watch *watch);
-/** Watch a directory. False: there is no room for it. */
-bool hub_watch_add(struct hub_watch *watch, const struct hub_walk *walk, uint32_t root, const char *path);
+/** Watch the directory that was opened, if there is room. */
+void hub_watch_add(struct hub_watch *watch, int fd);
 /** Take what has happened: true when something did. */
 bool hub_watch_take(struct hub_watch *watch);
 /** Directories that are not watched for want of room. */

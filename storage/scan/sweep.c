@@ -202,26 +202,6 @@ static void know_again(struct hub_scanner *s, struct hub_known_dataset *known, u
         known->published = 0;
 }
 
-static void watch_files(struct hub_scanner *s, struct hub_known_dataset *known,
-                        const struct hub_fileset *files)
-{
-    const char *last = NULL;
-    size_t last_size = 0;
-    bool all = true;
-    for (uint32_t i = 0; i < files->count; i++) {
-        const char *slash = strrchr(files->files[i].path, '/');
-        const size_t size = slash ? (size_t)(slash - files->files[i].path) : 0;
-        if (last && size == last_size && strncmp(last, files->files[i].path, size) == 0)
-            continue;
-        last = files->files[i].path;
-        last_size = size;
-        HUB_CLEANUP(hub_freep) char *inner = strndup(last, size);
-        HUB_CLEANUP(hub_freep) char *path = inner ? hub_path_join(known->path, inner) : NULL;
-        all = path && hub_watch_add(s->watch, &s->walk, known->root, path) && all;
-    }
-    known->watched = all; /* else there may be room the next time */
-}
-
 static enum hub_status show_pending(struct hub_scanner *s, struct hub_known_dataset *known,
                                     const struct hub_fileset *files, const char *reason,
                                     struct hub_error *err)
@@ -280,8 +260,6 @@ static enum hub_status found_locked(struct hub_sweep *sweep, struct hub_found_da
     if (!known->sweep)
         know_again(s, known, signature);
     known->sweep = s->sweep;
-    if (s->watch && (!known->watched || known->signature != signature))
-        watch_files(s, known, found->files);
     const bool same = known->signature == signature;
     known->outdated = known->state == HUB_KNOWN_RUNNING && !same;
     const bool backing_off = same && known->state == HUB_KNOWN_WAITING &&
@@ -331,13 +309,20 @@ static void show_now_and_then(struct hub_sweep *sweep)
         (void)!hub_catalog_flush(sweep->scanner->catalog, NULL);
 }
 
-static void on_directory(void *user, uint32_t root, const char *path)
+/* Watched before it is read: what comes later is an event. */
+static void watch_opened(void *user, int fd)
+{
+    struct hub_scanner *s = user;
+    pthread_mutex_lock(&s->lock);
+    hub_watch_add(s->watch, fd);
+    pthread_mutex_unlock(&s->lock);
+}
+
+static void on_directory(void *user, const char *path)
 {
     struct hub_scanner *s = ((struct hub_sweep *)user)->scanner;
     show_now_and_then(user);
     pthread_mutex_lock(&s->lock);
-    if (s->watch)
-        (void)hub_watch_add(s->watch, &s->walk, root, path);
     s->progress.directories++;
     if (!s->running)
         snprintf(s->progress.current, sizeof s->progress.current, "%s", path);
@@ -430,8 +415,11 @@ void hub_scan_sweep(struct hub_scanner *s)
     HUB_CLEANUP(hub_freep)
     bool *root_missing = calloc(s->walk.roots->count + (size_t)1, sizeof *root_missing);
     struct hub_sweep sweep = {.scanner = s, .lock = PTHREAD_MUTEX_INITIALIZER};
+    struct hub_walk walk = s->walk;
+    walk.opened = s->watch ? watch_opened : NULL;
+    walk.user = s;
     const struct hub_discovery discovery = {
-        .walk = &s->walk,
+        .walk = &walk,
         .inspector = s->inspector,
         .jobs = s->jobs,
         .drivers = s->drivers,

@@ -149,6 +149,8 @@ enum hub_status hub_walk_list(const struct hub_walk *walk, uint32_t root, const 
     int fd = -1;
     *out = (struct hub_listing){0};
     HUB_TRY(hub_roots_open(walk->roots, root, path, O_RDONLY | O_DIRECTORY, &fd, err));
+    if (walk->opened)
+        walk->opened(walk->user, fd);
     DIR *dir = fdopendir(fd);
     if (!dir) {
         close(fd);

@@ -19,6 +19,9 @@ struct hub_walk {
     const struct hub_roots *roots;
     uint64_t max_directories; /* of one dataset, and in one sweep of one root; HUB_MAX_DIRECTORIES */
     const atomic_bool *stop;  /* may be NULL; set: whatever goes on ends as HUB_CANCELLED */
+    /* may be NULL; told of each directory before it is read, from any thread */
+    void (*opened)(void *user, int fd);
+    void *user;
 };
 
 bool hub_walk_stopped(const struct hub_walk *walk);
@@ -75,13 +78,15 @@ struct hub_fileset {
 /**
  * All files below a directory. Each directory is entered once, by its own name rather than by a link to it;
  * what cannot be entered is a problem of the set. With `formats`, a directory below that has a name which
- * makes a dataset ("x/data/main_data.hdf5") is left out and told as nested.
+ * makes a dataset ("x/data/main_data.hdf5") is left out and told as nested. `listed` is the directory's own
+ * listing where somebody has it, else NULL.
  *
  * @return HUB_TOO_BIG over HUB_MAX_FILES or the walk's directories: `out` has what was found until then;
  *         HUB_CANCELLED
  */
 HUB_MUST_USE enum hub_status hub_walk_collect(const struct hub_walk *walk, uint32_t root, const char *path,
-                                              const struct hub_format_table *formats, struct hub_fileset *out,
+                                              const struct hub_format_table *formats,
+                                              const struct hub_listing *listed, struct hub_fileset *out,
                                               struct hub_error *err);
 /** Stat the same files again; a missing one is HUB_NOT_FOUND. */
 HUB_MUST_USE enum hub_status hub_walk_restat(const struct hub_walk *walk, uint32_t root, const char *path,

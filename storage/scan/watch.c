@@ -71,12 +71,9 @@ uint64_t hub_watch_missed(const struct hub_watch *watch)
     return watch->missed;
 }
 
-bool hub_watch_add(struct hub_watch *watch, const struct hub_walk *walk, uint32_t root, const char *path)
+void hub_watch_add(struct hub_watch *watch, int fd)
 {
-    HUB_CLEANUP(hub_closep) int fd = -1;
     char name[64];
-    if (hub_roots_open(walk->roots, root, path, O_RDONLY | O_DIRECTORY, &fd, NULL))
-        return true; /* it went, or is not ours to read: there is nothing to watch */
     snprintf(name, sizeof name, "/proc/self/fd/%d",
              fd); /* the directory that was opened, whatever its name leads to now */
     const uint32_t changes = IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO | IN_CLOSE_WRITE |
@@ -92,7 +89,6 @@ bool hub_watch_add(struct hub_watch *watch, const struct hub_walk *walk, uint32_
         }
     }
     watch->missed += !watched;
-    return watched;
 }
 
 /* Our own listing and reading raise none of these events, and hidden names are nobody's business. */

@@ -147,8 +147,9 @@ static enum hub_status check_unchanged(const struct hub_work *w, struct hub_erro
     const struct hub_walk *walk = &w->scanner->walk;
     const struct hub_format_table *formats = NULL;
     HUB_TRY(hub_inspector_formats(w->scanner->inspector, &formats, err));
-    const enum hub_status st = w->single_files ? hub_walk_restat(walk, w->root, w->path, &w->files, &now, err)
-                                               : hub_walk_collect(walk, w->root, w->path, formats, &now, err);
+    const enum hub_status st = w->single_files
+                                   ? hub_walk_restat(walk, w->root, w->path, &w->files, &now, err)
+                                   : hub_walk_collect(walk, w->root, w->path, formats, NULL, &now, err);
     bool same = !st && now.count == w->files.count;
     for (uint32_t i = 0; same && i < now.count; i++)
         same = strcmp(now.files[i].path, w->files.files[i].path) == 0 &&
