@@ -5,6 +5,8 @@
 
 #include <stdlib.h>
 
+static atomic_uint_fast64_t serials = 1;
+
 enum { NO_FILE = INT32_MAX }; /* past every file table: the proof refuses it */
 
 struct hub_layout_ref {
@@ -47,6 +49,7 @@ static enum hub_status prove(struct hub_cached_blob *blob, void *user, struct hu
                               box->part_episodes[place->part], err);
     }
     ref->other_type = place->other_type;
+    ref->layout.serial = atomic_fetch_add(&serials, 1);
     /* it was proven when it was stored */
     return st == HUB_CORRUPT ? hub_blob_damaged(blob->catalog, place->db, p->row, err) : st;
 }

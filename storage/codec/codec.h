@@ -79,6 +79,8 @@ HUB_MUST_USE enum hub_status hub_page_index(const struct hub_page *dictionary, c
  * matter. */
 HUB_MUST_USE enum hub_status hub_page_total(const struct hub_page_job *job, uint64_t *bytes,
                                             uint32_t *longest, struct hub_error *err);
+/** Do the levels of a decompressed page say, in one run, that all its values are there? */
+bool hub_page_is_full(const struct hub_column *column, const struct hub_page *page, const uint8_t *data);
 /** Decompress a page body (v1: levels and values together; v2: level runs are copied as they are). */
 HUB_MUST_USE enum hub_status hub_page_unpack(const struct hub_column *column, const struct hub_page *page,
                                              const void *in, void *out, struct hub_error *err);

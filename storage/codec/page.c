@@ -546,6 +546,16 @@ enum hub_status hub_page_total(const struct hub_page_job *job, uint64_t *bytes, 
     return HUB_OK;
 }
 
+bool hub_page_is_full(const struct hub_column *column, const struct hub_page *page, const uint8_t *data)
+{
+    const struct hub_page_job job = {.column = column, .page = page, .data = data};
+    struct page_parts parts = {0};
+    if (split_page(&job, &parts, NULL))
+        return false;
+    struct hub_rle levels = hub_rle_of(parts.levels.data, parts.levels.size, bits_of(column->max_def));
+    return hub_rle_repeats(&levels, column->max_def, page->values);
+}
+
 enum hub_status hub_page_values(const struct hub_page_job *job, void *out, struct hub_page_view *views,
                                 uint8_t *valid, struct hub_error *err)
 {

@@ -225,6 +225,8 @@ struct hub_layout {
     const struct hub_window *windows;
     const uint8_t *bytes;
     uint32_t counts[HUB_T_COUNT];
+    uint64_t
+        serial; /* of this opened layout in this process, where what is decoded may be kept under it; 0: not */
 };
 
 /** Find the tables of a blob: magic, sizes, bounds, alignment of `data` (8). The cheap part of the proof;

@@ -119,5 +119,6 @@ void hub_box_price(const struct hub_cut *cut, const struct hub_box *box, uint64_
 #define HUB_NS_CHUNK 60.0      /* finding and preparing a chunk, page or extent */
 #define HUB_NS_VALUE 1.5       /* a Parquet value taken */
 #define HUB_NS_SKIP 1.2        /* a Parquet level or length passed over */
+#define HUB_NS_SKIP_RUN 0.2    /* ... a value in runs, without levels */
 
 #endif

@@ -1,10 +1,11 @@
 /*
  * Parquet column pages: only the pages that hold wanted values are read and decoded, and their dictionary
- * once a cut. Nothing is kept between reads.
+ * once a cut. Those of which a part is taken are kept for the next slice.
  */
 #include "storage/base/order.h"
 #include "storage/codec/codec.h"
 #include "storage/read/gather.h"
+#include "storage/read/kept.h"
 #include "storage/read/scratch.h"
 
 #include <stdlib.h>
@@ -20,6 +21,8 @@ struct reader {
     struct hub_file *file;
     uint64_t items;                    /* values of a row */
     uint64_t low;                      /* first value of the lowest row */
+    bool partial;                      /* rows of the piece are left out: others may want them */
+    struct hub_kept_page *held[2];     /* the data page and the dictionary, where they are kept ones */
     const uint8_t *dictionary;         /* decoded, once needed ... */
     const struct hub_page_view *views; /* ... and where its BYTE_ARRAY values lie */
 };
@@ -39,7 +42,14 @@ static struct reader reader_of(const struct hub_plan *plan, const struct hub_cut
     r.page_count = cut->piece->count;
     r.items = hub_variant_row_items(plan->variant);
     r.low = cut->row * r.items;
+    r.partial = (cut->count - 1) * cut->step + 1 < cut->piece->rows;
     return r;
+}
+
+static void let_go(struct reader *r)
+{
+    hub_kept_put(r->held[0]);
+    hub_kept_put(r->held[1]);
 }
 
 static int by_first_value(const void *value, const void *page)
@@ -74,16 +84,36 @@ static bool part_of(const struct reader *r, const struct hub_page *page, struct 
     return part->from < part->to;
 }
 
-static enum hub_status unpack(const struct reader *r, const struct hub_page *page, enum hub_scratch_slot slot,
-                              const uint8_t **out, struct hub_error *err)
+static enum hub_status decompress(const struct reader *r, const struct hub_page *page, uint8_t *decoded,
+                                  struct hub_error *err)
 {
     const bool plain = r->column->codec == HUB_PAGE_PLAIN || (page->version == 2 && !page->compressed);
-    uint8_t *decoded = hub_scratch(slot, page->decoded),
-            *stored = plain ? decoded : hub_scratch(HUB_SCRATCH_STORED, page->stored);
+    uint8_t *stored = plain ? decoded : hub_scratch(HUB_SCRATCH_STORED, page->stored);
     HUB_TRY(hub_allocated(decoded && stored, err));
     HUB_TRY(hub_gather_read(r->g, r->file, page->offset, stored, page->stored, err));
-    if (!plain)
-        HUB_TRY(hub_page_unpack(r->column, page, stored, decoded, err));
+    return plain ? HUB_OK : hub_page_unpack(r->column, page, stored, decoded, err);
+}
+
+/* The decoded bytes of a page or dictionary, until the next one. */
+static enum hub_status unpack(struct reader *r, const struct hub_page *page, bool dictionary,
+                              const uint8_t **out, struct hub_error *err)
+{
+    const struct hub_layout *layout = r->g->plan->layout;
+    struct hub_kept_page **held = &r->held[dictionary], *made = NULL;
+    hub_kept_put(*held);
+    *held = r->partial ? hub_kept_get(layout, page) : NULL;
+    if (!*held && r->partial)
+        *held = made = hub_kept_new(layout, page);
+    uint8_t *decoded = *held        ? (*held)->data
+                       : dictionary ? hub_scratch(HUB_SCRATCH_DICTIONARY, page->decoded)
+                                    : hub_scratch(HUB_SCRATCH_DECODED, page->decoded);
+    if (!*held || made)
+        HUB_TRY(decompress(r, page, decoded, err));
+    if (made) {
+        made->full = !dictionary && hub_page_is_full(r->column, page, decoded);
+        *held = hub_kept_add(made);
+        decoded = (*held)->data;
+    }
     *out = decoded;
     return HUB_OK;
 }
@@ -91,7 +121,7 @@ static enum hub_status unpack(const struct reader *r, const struct hub_page *pag
 /* The dictionary, decoded and indexed once for all pages of the cut. */
 static enum hub_status open_dictionary(struct reader *r, const struct hub_page *page, struct hub_error *err)
 {
-    HUB_TRY(unpack(r, page, HUB_SCRATCH_DICTIONARY, &r->dictionary, err));
+    HUB_TRY(unpack(r, page, true, &r->dictionary, err));
     if (r->column->physical != HUB_PHYS_BYTE_ARRAY)
         return HUB_OK;
     struct hub_page_view *views = hub_scratch(HUB_SCRATCH_INDEX, (page->values + (size_t)1) * sizeof *views);
@@ -139,7 +169,7 @@ static enum hub_status decode(struct reader *r, const struct part *part, struct 
         job->dictionary_data = r->dictionary;
         job->dictionary_views = r->views;
     }
-    HUB_TRY(unpack(r, page, HUB_SCRATCH_DECODED, &job->data, err));
+    HUB_TRY(unpack(r, page, false, &job->data, err));
     job->skip = (uint32_t)(part->from - page->first_value);
     job->count = (uint32_t)(part->to - part->from);
     job->built_size = room_to_build(r->column, page, job->count, views != NULL);
@@ -224,7 +254,7 @@ static enum hub_status decode_var(struct reader *r, const struct part *part, str
 
 static enum hub_status decode_cut(struct hub_gather *g, const struct hub_cut *cut, struct hub_error *err)
 {
-    struct reader r = reader_of(g->plan, cut);
+    HUB_CLEANUP(let_go) struct reader r = reader_of(g->plan, cut);
     r.g = g;
     HUB_TRY(hub_gather_file(g, cut->piece, &r.file, err));
     const uint64_t end = r.low + ((cut->count - 1) * cut->step + 1) * r.items;
@@ -264,7 +294,10 @@ static uint64_t pages_of(const struct reader *r)
     return r->items ? page_with(r, last) - page_with(r, r->low) + 1 : 1;
 }
 
-static void price_page(const struct reader *r, const struct hub_page *page, struct hub_price *price)
+/* true: it is kept, and known to have no nulls. What is fetched beforehand is fetched all the same: it may be gone
+ * by the time it is wanted. */
+static bool price_page(const struct reader *r, const struct hub_layout *layout, const struct hub_page *page,
+                       struct hub_price *price)
 {
     const struct hub_filter_kind *deflate =
         r->column->codec == HUB_PAGE_GZIP ? hub_filter_find(HUB_FILTER_DEFLATE) : NULL;
@@ -272,10 +305,25 @@ static void price_page(const struct reader *r, const struct hub_page *page, stru
                  written = deflate ? deflate->ns_byte : unpack,
                  stored = HUB_NS_READ_BYTE + (deflate ? deflate->ns_stored : 0);
     hub_price_want(price, r->cut, page->offset, page->stored);
+    price->ns += HUB_NS_CHUNK;
+    struct hub_kept_page *kept = r->partial ? hub_kept_get(layout, page) : NULL;
+    if (kept) {
+        const bool full = kept->full;
+        hub_kept_put(kept);
+        return full;
+    }
     price->reads++;
     price->bytes_read += page->stored;
     price->bytes_decode += page->decoded;
-    price->ns += HUB_NS_CHUNK + HUB_NS_READ + (double)page->stored * stored + (double)page->decoded * written;
+    price->ns += HUB_NS_READ + (double)page->stored * stored + (double)page->decoded * written;
+    return false;
+}
+
+/* Values that are passed over without looking at each. */
+static bool in_runs(const struct hub_column *column, const struct hub_page *page)
+{
+    return hub_encoding_in_dictionary(page->encoding) ||
+           (page->encoding == HUB_ENC_PLAIN && column->physical != HUB_PHYS_BYTE_ARRAY);
 }
 
 /* VAR: a page holds its values, or says how to come by them. Reading more than this is HUB_TOO_BIG. */
@@ -302,15 +350,16 @@ static void price(const struct hub_plan *plan, const struct hub_cut *cut, struct
         if (!part_of(&r, page, &part))
             continue;
         const uint64_t count = part.to - part.from;
-        price_page(&r, page, price);
+        const bool full = price_page(&r, plan->layout, page, price);
         price->ns += (double)count * HUB_NS_VALUE;
         if (r.column->max_def || var) /* otherwise what comes before is found by its number */
-            price->ns += (double)(part.from - page->first_value) * HUB_NS_SKIP;
+            price->ns += (double)(part.from - page->first_value) *
+                         (full && in_runs(r.column, page) ? HUB_NS_SKIP_RUN : HUB_NS_SKIP);
         if (var)
             price->bytes_out += var_bound(r.column, page, part.count);
         if (dictionary && hub_encoding_in_dictionary(page->encoding) && !words) {
             words = dictionary->decoded + (var ? dictionary->values * sizeof(struct hub_page_view) : 0);
-            price_page(&r, dictionary, price);
+            (void)price_page(&r, plan->layout, dictionary, price);
             price->ns += var ? (double)dictionary->values * HUB_NS_SKIP : 0;
             most = HUB_MAX(most, (uint64_t)dictionary->stored);
         }

@@ -331,3 +331,56 @@ Test(gather_var, words_of_a_dictionary_are_priced_at_what_they_come_to)
     price_of_words(200, 100000, &bytes);
     cr_expect_eq(bytes, 200);
 }
+
+static uint32_t reads_of(struct rig *rig, struct hub_slice slice)
+{
+    struct hub_plan plan = {
+        .layout = &rig->layout, .array = rig->layout.arrays, .variant = rig->layout.variants, .slice = slice};
+    cr_assert_eq(hub_plan_price(&plan, NULL), HUB_OK);
+    return plan.reads;
+}
+
+static void expect_rows(struct rig *rig, const struct texts *t, struct hub_slice slice)
+{
+    struct hub_rows rows;
+    cr_assert_eq(rig_read(rig, 0, slice, 0, false, NULL, &rows, NULL), HUB_OK);
+    for (uint64_t i = 0; i < slice.count; i++) {
+        const struct hub_view *text = &t->row[slice.start + i];
+        cr_assert_eq(rows.offsets[i + 1] - rows.offsets[i], text->size);
+        cr_expect(text->size == 0 || memcmp(rows.data + rows.offsets[i], text->data, text->size) == 0);
+    }
+    hub_rows_dispose(&rows);
+}
+
+/* A page that is decoded whole for some of its rows need not be read for the next ones, of the same layout only. */
+Test(gather_var, a_page_of_which_a_part_was_taken_is_kept)
+{
+    struct texts *t = calloc(1, sizeof *t);
+    const struct hub_variant v = {.kind = HUB_KIND_VAR};
+    const struct hub_slice part = {40, 3, 1}, all = {0, 99, 1};
+    struct rig rig;
+    uint32_t index;
+    cr_assert(t);
+    t->bytes = malloc(8 * MIB);
+    rig_open(&rig);
+    cr_assert_eq(hub_layout_variant(rig.builder, &v, &index, NULL), HUB_OK);
+    cr_assert_eq(hub_layout_array(rig.builder, index, &index, NULL), HUB_OK);
+    put_pages(&rig, t, 99);
+    rig_finish(&rig);
+    rig.layout.serial = UINT64_MAX;
+    const uint32_t once = reads_of(&rig, all);
+    expect_rows(&rig, t, all);
+    cr_expect_eq(reads_of(&rig, all), once, "a whole column is not kept");
+    cr_expect_gt(reads_of(&rig, part), 0);
+    expect_rows(&rig, t, part);
+    cr_expect_eq(reads_of(&rig, part), 0);
+    expect_rows(&rig, t, part);
+    rig.layout.serial--;
+    cr_expect_gt(reads_of(&rig, part), 0, "another layout's");
+    rig.layout.serial = 0;
+    expect_rows(&rig, t, part);
+    cr_expect_gt(reads_of(&rig, part), 0, "pages of a layout without a serial are not kept");
+    rig_close(&rig);
+    free(t->bytes);
+    free(t);
+}
