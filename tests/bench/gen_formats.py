@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Data of the other formats: what is inspected, and the same rows in each of them.  usage: gen_formats.py FOLDER (about 1.6 GB)
 
-slices/   50 episodes of 1,000 rows of 39 float64, as Minari, robomimic, D4RL, ALOHA, a .npy, a .arrow and frames of il-representations
+slices/   50 episodes of 1,000 rows of 39 float64, as Minari, robomimic, D4RL, ALOHA, ManiSkill, Minari's Parquet, lists of `datasets`, a .npy, a .arrow
+          and frames of il-representations
 shard/    frames.tar: 1 GiB of members of 32 KiB that begin like JPEG files
 robomimic/demos.hdf5: 1,000 demos of 20 datasets, gzip
 aloha/    10,000 files: hard links to 20, each of 400 steps, 3 cameras of padded files of 500 to 700 bytes that begin like JPEG, qpos, qvel, action
@@ -16,6 +17,7 @@ import tarfile
 import h5py
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 
 EPISODES, ROWS, WIDTH = 50, 1000, 39
 # The smallest of JPEG heads and noise: what is inspected are lengths, nobody looks at the pixels.
@@ -61,6 +63,29 @@ def slices():
         with h5py.File(path("slices", "aloha", f"episode_{e}.hdf5"), "w") as f:
             f.attrs["sim"] = True
             f["observations/qpos"], f["observations/qvel"], f["action"] = rows[e], rows[e], rows[e]
+    with h5py.File(path("slices", "trajectory.h5"), "w") as f:
+        for e in range(EPISODES):
+            g = f.create_group(f"traj_{e}")
+            g["obs"], g["actions"], g["success"] = rows[e], rows[e, 1:], flags[1:]
+            g["terminated"], g["truncated"] = flags[1:], np.zeros(ROWS - 1, bool)
+    with open(path("slices", "trajectory.json"), "w") as f:
+        json.dump({"env_info": {"env_id": "Bench-v1"}, "episodes": [{"episode_id": e, "elapsed_steps": ROWS - 1} for e in range(EPISODES)]}, f)
+    with open(path("slices", "minari-parquet-v0", "data", "metadata.json"), "w") as f:
+        json.dump({"total_episodes": EPISODES, "total_steps": EPISODES * (ROWS - 1), "data_format": "parquet", "observation_space": box, "action_space": box,
+                   "dataset_id": "minari-parquet-v0", "minari_version": "~=0.5"}, f)
+    fixed = lambda x: pa.FixedSizeListArray.from_arrays(pa.array(x.ravel()), WIDTH)
+    for e in range(EPISODES):
+        table = pa.table({"observations": fixed(rows[e]), "actions": fixed(rows[e]), "rewards": rows[e, :, 0], "terminations": flags, "truncations": flags})
+        pq.write_table(table, path("slices", "minari-parquet-v0", "data", str(e), "part-0.parquet"))
+        with open(path("slices", "minari-parquet-v0", "data", str(e), "metadata.json"), "w") as f:
+            json.dump({"id": e, "total_steps": ROWS - 1}, f)
+    lists = pa.table({"obs": pa.array([list(x) for x in rows], pa.list_(pa.list_(pa.float64()))), "acts": pa.array([list(x[1:]) for x in rows], pa.list_(pa.list_(pa.float64()))),
+                      "rews": pa.array(list(rows[:, 1:, 0])), "terminal": pa.array([True] * EPISODES)})
+    with pa.OSFile(path("slices", "lists", "data-00000-of-00001.arrow"), "wb") as sink, pa.ipc.new_stream(sink, lists.schema) as writer:
+        writer.write_table(lists)
+    for name, value in (("state.json", {"_data_files": [{"filename": "data-00000-of-00001.arrow"}]}), ("dataset_info.json", {"features": {}})):
+        with open(path("slices", "lists", name), "w") as f:
+            json.dump(value, f)
     np.save(path("slices", "plain.npy"), rows.reshape(-1, WIDTH))
     column = pa.FixedSizeListArray.from_arrays(pa.array(rows.ravel()), WIDTH)
     with pa.OSFile(path("slices", "columns.arrow"), "wb") as sink, pa.ipc.new_file(sink, pa.schema([("state", column.type)])) as writer:
@@ -112,4 +137,4 @@ slices()
 shard()
 robomimic()
 aloha()
-open(path("ready"), "w").close()
+open(path("ready-2"), "w").close()

@@ -170,7 +170,8 @@ def inspection(x):
 
 def formats_data(x):
     data = f"{x.data}-formats"
-    if not os.path.exists(f"{data}/ready"):
+    if not os.path.exists(f"{data}/ready-2"):
+        shutil.rmtree(data, ignore_errors=True)
         subprocess.run([b.sys.executable, f"{b.HERE}/gen_formats.py", data], check=True)
     return data
 
@@ -189,7 +190,9 @@ def format_slices(x):
     """The same 100 rows out of each format, c=8"""
     fields = {"minari": ("minari-v0", "observations", "slices/minari-v0/data/main_data.hdf5"), "robomimic": ("robomimic", "obs/state", "slices/robomimic.hdf5"),
               "d4rl": ("d4rl", "observations", "slices/d4rl.hdf5"), "aloha": ("aloha", "observations/qpos", None), "il frames": ("demos", "obs", "slices/demos/demos.tar"),
-              "npy": ("plain", "array", "slices/plain.npy"), "arrow": ("columns", "state", "slices/columns.arrow")}
+              "npy": ("plain", "array", "slices/plain.npy"), "arrow": ("columns", "state", "slices/columns.arrow"),
+              "maniskill": ("trajectory", "obs", "slices/trajectory.h5"), "parquet lists": ("minari-parquet-v0", "observations", None),
+              "arrow lists": ("lists", "obs", "slices/lists/data-00000-of-00001.arrow")}
     server, data, works = formats_hub(x), formats_data(x), {}
     for name, (dataset, field, file) in fields.items():
         env = {"EPS": 1, "ROWS": 50000} if name in ("npy", "arrow") else {"EPS": 50}

@@ -134,6 +134,20 @@ Test(webdataset, rows_of_frames)
     }
 }
 
+/* Arrays smaller than a block of the tar are moved together, so that a slice need not read all that is between them. */
+Test(webdataset, small_rows_lie_together)
+{
+    struct inspected d;
+    struct hub_layout small;
+    cr_assert_eq(open_set(&d, "ilr-protocol4", NULL), HUB_OK);
+    const struct hub_found_field *f = inspected_field(&d.parts[0], "infos/internal_state");
+    cr_assert_not_null(f);
+    cr_assert_eq(hub_layout_open(f->layout, f->layout_size, &small, NULL), HUB_OK);
+    cr_expect_eq(small.pieces[0].file, HUB_SIDE_FILE);
+    cr_expect_lt(small.extents[1].offset - small.extents[0].offset, 512);
+    inspected_close(&d);
+}
+
 Test(webdataset, rows_of_texts)
 {
     struct inspected d;

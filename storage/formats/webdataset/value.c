@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { MAX_NESTING = 8 };
+enum { MAX_NESTING = 8, SMALL_ROW = 512 };
 
 /* ---- plain members ---- */
 
@@ -94,6 +94,17 @@ static enum hub_status copy_row(struct hub_wds_pickled *r, const struct hub_pick
     return hub_files_side_add(r->files, row, (size_t)bytes, &out->offset, err);
 }
 
+/* A member takes at least a header and a block. Rows smaller than one are moved together, while there is room:
+ * where they lie, a slice would read many times its size. */
+static enum hub_status copy_small(struct hub_wds_pickled *r, const struct hub_pickle_data *data,
+                                  struct hub_wds_value *out, struct hub_error *err)
+{
+    const bool room = r->files->side_size + SMALL_ROW < r->files->side_budget / 2;
+    if (out->size == 0 || out->size > SMALL_ROW || !room)
+        return HUB_OK;
+    return copy_row(r, data, out, err);
+}
+
 static enum hub_status array_value(struct hub_wds_pickled *r, uint32_t value, struct hub_wds_value *out,
                                    struct hub_error *err)
 {
@@ -109,7 +120,7 @@ static enum hub_status array_value(struct hub_wds_pickled *r, uint32_t value, st
         return hub_pickle_copy(r->source, &data, out->scalar, err);
     }
     out->size = hub_variant_row_bytes(&data.variant);
-    return data.fortran || data.latin1 ? copy_row(r, &data, out, err) : HUB_OK;
+    return data.fortran || data.latin1 ? copy_row(r, &data, out, err) : copy_small(r, &data, out, err);
 }
 
 static void hold(struct hub_wds_value *out, enum hub_kind kind, uint32_t size, const void *bytes)
