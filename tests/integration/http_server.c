@@ -2,6 +2,7 @@
  * floor alone: http_server [--file PATH] [--set OPTION=NUMBER]...; prints its port, serves until SIGTERM. */
 #include "server/api/app.h"
 #include "server/http/log.h"
+#include "storage/base/time.h"
 
 #include <malloc.h>
 #include <pthread.h>
@@ -25,6 +26,7 @@ struct parts {
 static struct parts parts;
 static atomic_uint executed; /* by any handler: a smuggled request would show here */
 static atomic_uint given_up; /* work that nobody waited for */
+static atomic_bool released; /* what is held may go on */
 
 static enum hub_status text(struct hub_response *response, struct hub_error *err, const char *body)
 {
@@ -73,14 +75,38 @@ static enum hub_status get_sleep(struct hub_request *request, struct hub_respons
     return text(response, err, "slept\n");
 }
 
-/* /work/{n}: the same, but it stops when nobody waits for it, as a gather does */
+/* /hold/{n}: on a worker until somebody asks for /release; with 1 it is heavy */
+static enum hub_status get_hold(struct hub_request *request, struct hub_response *response,
+                                struct hub_error *err)
+{
+    const bool heavy = *hub_request_capture(request, "n").data == '1';
+    const bool again = !request->may_block || request->heavy != heavy;
+    request->heavy = heavy;
+    if (again)
+        return HUB_AGAIN;
+    atomic_fetch_add(&executed, 1);
+    while (!atomic_load(&released))
+        nanosleep(&moment, NULL);
+    return text(response, err, "held\n");
+}
+
+static enum hub_status get_release(struct hub_request *request, struct hub_response *response,
+                                   struct hub_error *err)
+{
+    (void)request;
+    atomic_store(&released, true);
+    return text(response, err, "released\n");
+}
+
+/* /work/{n}: the same as /sleep/{n}, but it stops when nobody waits for it, as a gather does */
 static enum hub_status get_work(struct hub_request *request, struct hub_response *response,
                                 struct hub_error *err)
 {
     if (!request->may_block)
         return HUB_AGAIN;
     atomic_fetch_add(&executed, 1);
-    for (long left = strtol(hub_request_capture(request, "n").data, NULL, 10); left > 0; left -= 2) {
+    const int64_t end_ms = hub_time_mono_ms() + strtol(hub_request_capture(request, "n").data, NULL, 10);
+    while (hub_time_mono_ms() < end_ms) {
         if (atomic_load(request->parallel->cancelled)) {
             atomic_fetch_add(&given_up, 1);
             return hub_fail(err, HUB_CANCELLED, "given up");
@@ -207,6 +233,8 @@ static const struct hub_route routes[] = {
     {"GET", "/hello", get_hello, "hello", 0, false, 0},
     {"GET", "/executed", get_executed, "executed", 0, false, 0},
     {"GET", "/sleep/{n}", get_sleep, "sleep", 0, false, 0},
+    {"GET", "/hold/{n}", get_hold, "hold", 0, false, 0},
+    {"GET", "/release", get_release, "release", 0, false, 0},
     {"GET", "/work/{n}", get_work, "work", 0, false, 0},
     {"GET", "/given-up", get_given_up, "given-up", 0, false, 0},
     {"GET", "/bytes/{n}", get_bytes, "bytes", 0, false, 0},

@@ -18,12 +18,13 @@ class Server:
         atexit.register(self.process.kill)  # a failing test leaves nothing behind
         self.port = int(self.process.stdout.readline())
 
-    def connect(self, timeout=10, source=None):
+    def connect(self, timeout=30, source=None):
         """`source` is another address of this machine, 127.0.0.2 say: another client."""
         return socket.create_connection(("127.0.0.1", self.port), timeout=timeout, source_address=source and (source, 0))
 
-    def exchange(self, raw, timeout=10, half_close=False):
-        """Send these bytes, read until the server closes or nothing comes for a while: (bytes, closed)."""
+    def exchange(self, raw, timeout=30, half_close=False, answers=1, quiet=0.4):
+        """Send these bytes, read until the server closes, or so many answers are whole and nothing more comes for a while:
+        (bytes, closed)."""
         with self.connect(timeout) as sock:
             try:
                 sock.sendall(raw)
@@ -31,17 +32,19 @@ class Server:
                     sock.shutdown(socket.SHUT_WR)
             except OSError:
                 pass
-            return read_all(sock)
+            return read_all(sock, quiet, answers, head=raw.startswith(b"HEAD "))
 
-    def get(self, target, headers="", method="GET", timeout=10):
+    def get(self, target, headers="", method="GET", timeout=30):
+        """The connection is closed behind it: that is waited for."""
         data, _ = self.exchange(
-            f"{method} {target} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n{headers}\r\n".encode("latin-1"), timeout)
+            f"{method} {target} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n{headers}\r\n".encode("latin-1"), timeout,
+            quiet=timeout)
         return parse(data, method)
 
     def executed(self):
         return int(self.get("/executed")[2])
 
-    def wait_for(self, target, value, timeout=10):
+    def wait_for(self, target, value, timeout=30):
         """Until the number at `target` is `value`: seconds it took."""
         begin = time.monotonic()
         while int(self.get(target)[2]) != value:
@@ -52,7 +55,7 @@ class Server:
     def gauge(self, name):
         return int(re.search(rb"minari_hub_http_%s (\d+)\n" % name.encode(), self.get("/metrics")[2])[1])
 
-    def until(self, what, timeout=5):
+    def until(self, what, timeout=30):
         """Until `what` is true."""
         end = time.monotonic() + timeout
         while not what():
@@ -66,10 +69,13 @@ class Server:
         return code
 
 
-def read_all(sock, quiet=0.4):
-    """Until the server closes, or has answered and then been quiet for a while."""
+def read_all(sock, quiet=0.4, answers=1, head=False):
+    """Until the server closes, or so many answers are whole and it has then been quiet for a while. However long the machine
+    stands still between the head of an answer and its body: that is waited for."""
     data, closed = b"", False
     while True:
+        if sum(whole for _, whole in split(data, head)) >= answers:
+            sock.settimeout(quiet)
         try:
             piece = sock.recv(65536)
         except socket.timeout:
@@ -81,7 +87,6 @@ def read_all(sock, quiet=0.4):
             closed = True
             break
         data += piece
-        sock.settimeout(quiet)
     return data, closed
 
 
@@ -97,15 +102,16 @@ def parse(data, method="GET"):
     return status, headers, body
 
 
-def statuses(data):
-    """Of all answers in what came: (every body here is announced by Content-Length)."""
-    out = []
+def split(data, head=False):
+    """(status, whether it is whole) of all answers in what came: (every body here is announced by Content-Length)."""
     while data.startswith(b"HTTP/1."):
-        head, _, rest = data.partition(b"\r\n\r\n")
-        out.append(int(head.split(b" ")[1]))
-        size = 0
-        for line in head.split(b"\r\n")[1:]:
-            if line.lower().startswith(b"content-length:"):
-                size = int(line.split(b":")[1])
+        top, end, rest = data.partition(b"\r\n\r\n")
+        status = int(top[9:12] or 0)
+        announced = re.search(rb"(?i)\r\ncontent-length: *(\d+)", top)
+        size = int(announced[1]) if announced and not head and status != 304 else 0
+        yield status, bool(end) and len(rest) >= size
         data = rest[size:]
-    return out
+
+
+def statuses(data):
+    return [status for status, _ in split(data)]

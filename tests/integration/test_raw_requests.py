@@ -151,10 +151,10 @@ class Plain(unittest.TestCase):
 
     def test_pipelining(self):
         many = b"".join(request(f"GET /bytes/{n} HTTP/1.1", "Host: x") for n in (3, 70000, 0, 5)) + HELLO * 20
-        data, _ = self.server.exchange(many)
+        data, _ = self.server.exchange(many, answers=24)
         self.assertEqual(raw.statuses(data), [200] * 24)
         echo = request("POST /echo HTTP/1.1", "Host: x", "Content-Length: 5", body=b"hello")
-        data, _ = self.server.exchange(echo + request("GET /sleep/20 HTTP/1.1", "Host: x") + echo + HELLO)
+        data, _ = self.server.exchange(echo + request("GET /sleep/20 HTTP/1.1", "Host: x") + echo + HELLO, answers=4)
         self.assertEqual(raw.statuses(data), [200] * 4)
 
     def test_head_is_get_without_its_body(self):
@@ -182,7 +182,7 @@ class Plain(unittest.TestCase):
         self.assertEqual(self.server.get("/nope", method="OPTIONS")[0], 404)
 
     def test_post_without_a_body_where_there_is_none(self):
-        data, closed = self.server.exchange(request("POST /hello HTTP/1.1", "Host: x") + HELLO)
+        data, closed = self.server.exchange(request("POST /hello HTTP/1.1", "Host: x") + HELLO, answers=2)
         self.assertEqual(raw.statuses(data), [405, 200], data)
         self.assertEqual(raw.parse(data)[1]["allow"], "GET, HEAD, OPTIONS")
 
@@ -282,18 +282,19 @@ class Plain(unittest.TestCase):
 
 
 class Slow(unittest.TestCase):
-    """Clients that keep a connection without getting on: each is ended, others are served meanwhile and after."""
+    """Clients that keep a connection without getting on: each is ended, others are served meanwhile and after. The deadlines are
+    seconds, as the machine may stand still for a while, and well below those that hold where none is set."""
 
     @classmethod
     def setUpClass(cls):
-        cls.server = raw.Server(PROGRAM, "header_ms=800", "body_ms=1500", "idle_ms=1200", "rate_ms=1000", "min_rate=1000",
+        cls.server = raw.Server(PROGRAM, "header_ms=1500", "body_ms=2000", "idle_ms=3500", "rate_ms=1500", "min_rate=1000",
                                 "connections=64", "event_threads=2")
 
     @classmethod
     def tearDownClass(cls):
         assert cls.server.stop() == 0
 
-    def drip(self, sock, data, limit=6):
+    def drip(self, sock, data, limit=9):
         """A byte each 0.1 s: seconds until the server ended it."""
         begin = time.monotonic()
         sock.settimeout(0.1)
@@ -312,19 +313,19 @@ class Slow(unittest.TestCase):
         with self.server.connect() as sock:
             took = self.drip(sock, b"GET /hello HTTP/1.1\r\nHost: x\r\nX-A: " + b"a" * 100)
         self.assertIsNotNone(took)
-        self.assertLess(took, 3)
+        self.assertLess(took, 8)
 
     def test_silence_after_connecting(self):
         with self.server.connect() as sock:
             begin = time.monotonic()
             self.assertEqual(sock.recv(1), b"")
-            self.assertLess(time.monotonic() - begin, 3)
+            self.assertLess(time.monotonic() - begin, 8)
 
     def test_idle_keep_alive(self):
         with self.server.connect() as sock:
             sock.sendall(HELLO)
             self.assertTrue(sock.recv(4096).startswith(b"HTTP/1.1 200"))
-            time.sleep(0.9)  # longer than a header may take: it is the idle time that counts
+            time.sleep(1.7)  # longer than a header may take: it is the idle time that counts
             sock.sendall(HELLO)
             self.assertTrue(sock.recv(4096).startswith(b"HTTP/1.1 200"))
             self.assertEqual(sock.recv(1), b"")
@@ -334,20 +335,20 @@ class Slow(unittest.TestCase):
             sock.sendall(request("POST /echo HTTP/1.1", "Host: x", "Content-Length: 1000"))
             took = self.drip(sock, b"x" * 100)
         self.assertIsNotNone(took)
-        self.assertLess(took, 3)
+        self.assertLess(took, 8)
 
     def test_slow_reader(self):
         with self.server.connect() as sock:
             sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
             sock.sendall(request("GET /bytes/60000000 HTTP/1.1", "Host: x"))
             begin, ended = time.monotonic(), None
-            while time.monotonic() - begin < 8 and ended is None:
+            while time.monotonic() - begin < 20 and ended is None:
                 time.sleep(0.1)
                 metrics = self.server.get("/metrics")[2].decode()
                 if "minari_hub_memory_budget_used_bytes 0\n" in metrics:
                     ended = time.monotonic() - begin
         self.assertIsNotNone(ended, "its memory is still held")
-        self.assertLess(ended, 6)
+        self.assertLess(ended, 15)
 
     def test_a_steady_reader_is_left_alone(self):
         with self.server.connect() as sock:
@@ -369,9 +370,9 @@ class Slow(unittest.TestCase):
             for sock in socks:
                 sock.sendall(b"GET /hello HTTP/1.1\r\nHost:")
             begin = time.monotonic()
-            status, _, _ = self.server.get("/hello", timeout=10)
+            status, _, _ = self.server.get("/hello")
             self.assertEqual(status, 200)
-            self.assertLess(time.monotonic() - begin, 5)
+            self.assertLess(time.monotonic() - begin, 8)
         finally:
             for sock in socks:
                 sock.close()
@@ -385,7 +386,7 @@ class HalfClosed(unittest.TestCase):
         return int(re.search(rb"minari_hub_http_connections (\d+)\n", server.get("/metrics")[2])[1])
 
     def until(self, server, most):
-        end = time.monotonic() + 3
+        end = time.monotonic() + 8  # sooner than by the deadline of a header
         while self.connections(server) > most:
             self.assertLess(time.monotonic(), end, f"{self.connections(server)} connections are left behind")
             time.sleep(0.05)
@@ -449,11 +450,9 @@ class Crowded(unittest.TestCase):
     """From 90 % of the connections on, those that have been quiet for longest make room."""
 
     def test_silent_connections_do_not_lock_others_out(self):
-        server = raw.Server(PROGRAM, "connections=64", "event_threads=2")
+        server = raw.Server(PROGRAM, "connections=64", "event_threads=2", "header_ms=60000")
         silent = [server.connect() for _ in range(200)]
-        begin = time.monotonic()
-        while server.get("/hello", timeout=3)[0] != 200:
-            self.assertLess(time.monotonic() - begin, 2)
+        server.until(lambda: server.get("/hello")[0] == 200)
         for sock in silent:
             sock.close()
         self.assertEqual(server.stop(), 0)
@@ -462,7 +461,7 @@ class Crowded(unittest.TestCase):
         server = raw.Server(PROGRAM, "connections=40", "event_threads=1")
         socks = []
         for i in range(38):
-            sock = server.connect(2)
+            sock = server.connect()
             sock.sendall(HELLO)
             self.assertTrue(sock.recv(4096).startswith(b"HTTP/1.1 200"))
             socks.append(sock)
@@ -476,11 +475,11 @@ class Crowded(unittest.TestCase):
 
     def test_a_share_for_each_client(self):
         server = raw.Server(PROGRAM, "connections_per_client=5")
-        socks = [server.connect(2) for _ in range(5)]
+        socks = [server.connect() for _ in range(5)]
         for sock in socks:
             sock.sendall(HELLO)
             self.assertTrue(sock.recv(4096).startswith(b"HTTP/1.1 200"))
-        with server.connect(2) as more:
+        with server.connect() as more:
             with self.assertRaises((ConnectionResetError, BrokenPipeError, AssertionError)):
                 more.sendall(HELLO)
                 self.assertTrue(more.recv(1))
@@ -495,15 +494,13 @@ class Overload(unittest.TestCase):
         answers = []
 
         def ask():
-            answers.append(server.get("/sleep/700", timeout=20))
+            answers.append(server.get("/hold/1"))
 
         threads = [threading.Thread(target=ask) for _ in range(10)]
         for thread in threads:
             thread.start()
         server.until(lambda: server.gauge("overloads_total") >= 7)  # one runs, two wait
-        begin = time.monotonic()
-        self.assertEqual(server.get("/hello")[0], 200)  # what needs no worker goes on
-        self.assertLess(time.monotonic() - begin, 0.5)
+        self.assertEqual(server.get("/release")[0], 200)  # what needs no worker goes on
         for thread in threads:
             thread.join()
         codes = [a[0] for a in answers]
@@ -531,12 +528,7 @@ class Overload(unittest.TestCase):
         self.assertEqual(server.get("/bytes/200000000")[0], 413)
         status, headers, body = server.get("/bytes/100000000", method="HEAD")
         self.assertEqual((status, headers["content-length"]), (200, "100000000"))
-        for _ in range(50):  # another thread may still be finishing that answer
-            used = re.search(rb"minari_hub_memory_budget_used_bytes (\d+)\n", server.get("/metrics")[2])[1]
-            if used == b"0":
-                break
-            time.sleep(0.02)
-        self.assertEqual(used, b"0")
+        server.until(lambda: b"minari_hub_memory_budget_used_bytes 0\n" in server.get("/metrics")[2])
         self.assertEqual(server.stop(), 0)
 
 
@@ -554,20 +546,23 @@ class Departure(unittest.TestCase):
                 self.server.wait_for("/executed", done + 1)
                 if reset:
                     sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-            self.assertLess(self.server.wait_for("/given-up", 1 + reset), 5)
+            self.server.wait_for("/given-up", 1 + reset, 20)
         self.assertEqual(self.server.stop(), 0)
 
     def test_one_that_leaves_while_it_waits_is_not_begun(self):
         busy = [self.server.connect() for _ in range(2)]
         for sock in busy:
-            sock.sendall(request("GET /work/2500 HTTP/1.1", "Host: x"))
+            sock.sendall(request("GET /hold/0 HTTP/1.1", "Host: x"))
         self.server.wait_for("/executed", 2)
         with self.server.connect() as sock:
             sock.sendall(request("GET /work/30000 HTTP/1.1", "Host: x"))
+            self.server.until(lambda: self.server.gauge("queue_depth") == 1)
+        time.sleep(2.5)  # a second and a look at it
+        self.assertEqual(self.server.get("/release")[0], 200)
         for sock in busy:
-            self.assertEqual(raw.parse(raw.read_all(sock, 4)[0])[0], 200)
+            self.assertEqual(raw.parse(raw.read_all(sock)[0])[0], 200)
             sock.close()
-        self.assertEqual(raw.parse(self.server.exchange(request("GET /sleep/1 HTTP/1.1", "Host: x"))[0])[0], 200)
+        self.assertEqual(self.server.get("/sleep/1")[0], 200)
         self.assertEqual(self.server.executed(), 2)
         self.assertEqual(self.server.stop(), 0)
 
@@ -582,7 +577,7 @@ class Departure(unittest.TestCase):
             self.server.wait_for("/executed", 1)
             begin = time.monotonic()
             self.assertEqual(self.server.stop(), 0)
-            self.assertLess(time.monotonic() - begin, 5)
+            self.assertLess(time.monotonic() - begin, 20)
             self.assertEqual(raw.parse(raw.read_all(sock)[0])[0], 503)
 
 
@@ -590,14 +585,19 @@ class Fairness(unittest.TestCase):
     def test_heavy_requests_of_one_client_do_not_hold_up_the_light_ones_of_another(self):
         server = raw.Server(PROGRAM, "workers=1")
         many = [server.connect(source="127.0.0.2") for _ in range(12)]
-        for sock in many:
-            sock.sendall(request("GET /sleep/1000 HTTP/1.1", "Host: x", "Connection: close"))
-        server.until(lambda: server.gauge("requests_in_flight") > 12)  # this one among them
-        begin = time.monotonic()
+        for number, sock in enumerate(many):
+            sock.sendall(request(f"GET /{'sleep/1000' if number else 'hold/1'} HTTP/1.1", "Host: x", "Connection: close"))
+            if not number:
+                server.wait_for("/executed", 1)
+        server.until(lambda: server.gauge("queue_depth") == 11)
         self.assertEqual(server.get("/sleep/1")[0], 200)  # light: a thread is left to it
-        self.assertLess(time.monotonic() - begin, 0.8)
-        self.assertEqual(server.get("/sleep/101")[0], 200)  # heavy: after one of the others', not after twelve
-        self.assertLess(time.monotonic() - begin, 4)
+        with server.connect() as heavy:
+            heavy.sendall(request("GET /sleep/101 HTTP/1.1", "Host: x", "Connection: close"))
+            server.until(lambda: server.gauge("queue_depth") == 12)
+            begin = time.monotonic()
+            self.assertEqual(server.get("/release")[0], 200)
+            self.assertEqual(raw.parse(raw.read_all(heavy)[0])[0], 200)
+            self.assertLess(time.monotonic() - begin, 8)  # after one of the others', not after eleven
         for sock in many:
             sock.close()
         self.assertEqual(server.stop(), 0)
@@ -606,33 +606,37 @@ class Fairness(unittest.TestCase):
 class Drain(unittest.TestCase):
     def test_in_order(self):
         server = raw.Server(PROGRAM, "workers=1", "grace_ms=500")
-        kept = server.connect()
-        kept.sendall(HELLO)
-        self.assertTrue(kept.recv(4096).startswith(b"HTTP/1.1 200"))
+        kept, last = server.connect(), server.connect()
         answers = {}
 
         def ask(name, target):
-            answers[name] = server.get(target, timeout=20)
+            answers[name] = server.get(target)
 
-        threads = [threading.Thread(target=ask, args=("running", "/sleep/2000"))]
-        threads[0].start()
-        server.until(lambda: server.gauge("requests_in_flight") > 1 and not server.gauge("queue_depth"))
-        for i in range(3):
-            threads.append(threading.Thread(target=ask, args=(f"waiting {i}", "/sleep/1000")))
-            threads[-1].start()
+        running = threading.Thread(target=ask, args=("running", "/hold/1"))
+        running.start()
+        server.wait_for("/executed", 1)
+        waiting = [threading.Thread(target=ask, args=(f"waiting {i}", "/sleep/1000")) for i in range(3)]
+        for thread in waiting:
+            thread.start()
         server.until(lambda: server.gauge("queue_depth") == 3)
         server.process.send_signal(signal.SIGTERM)
-        time.sleep(0.1)
-        kept.sendall(b"GET /readyz HTTP/1.1\r\nHost: x\r\n\r\n")
-        status, headers, body = raw.parse(kept.recv(4096))
-        self.assertEqual((status, headers["connection"]), (503, "close"))
-        self.assertIn(b"urn:minari-hub:draining", body)
+
+        def told():
+            kept.sendall(b"GET /readyz HTTP/1.1\r\nHost: x\r\n\r\n")
+            status, headers, body = raw.parse(raw.read_all(kept)[0])
+            return status == 503 and headers["connection"] == "close" and b"urn:minari-hub:draining" in body
+
+        server.until(told)
         with self.assertRaises(OSError):  # nobody new is taken
             server.connect()
-        for thread in threads:
+        for thread in waiting:
             thread.join()
+        last.sendall(request("GET /release HTTP/1.1", "Host: x"))
+        self.assertEqual(raw.parse(raw.read_all(last)[0])[0], 200)
+        running.join()
         kept.close()
-        self.assertEqual(server.process.wait(timeout=10), 0)
+        last.close()
+        self.assertEqual(server.process.wait(timeout=30), 0)
         server.process.stdout.close()
         self.assertEqual(answers["running"][0], 200)
         self.assertEqual([answers[f"waiting {i}"][0] for i in range(3)], [503] * 3)
@@ -653,7 +657,7 @@ class Drain(unittest.TestCase):
                 socks.append(sock)
             time.sleep(number % 7 * 0.005)
             server.process.send_signal(signal.SIGTERM)
-            self.assertEqual(server.process.wait(timeout=10), 0)
+            self.assertEqual(server.process.wait(timeout=30), 0)
             server.process.stdout.close()
             for sock in socks:
                 sock.close()
@@ -691,6 +695,20 @@ class Files(unittest.TestCase):
         self.assertEqual((status, body), (200, self.content))
         status, headers, body = self.server.get("/file", method="HEAD")
         self.assertEqual((status, headers["content-length"], body), (200, str(len(self.content)), b""))
+
+    def test_bytes_that_take_their_time(self):
+        """Longer than a machine that stands still makes a client believe that an answer is at its end."""
+        order = os.path.join(self.folder, "order")
+        with open(order, "w") as out:
+            out.write("500 600 0")
+        os.environ["HUB_LATE_FILE"] = order  # of the store whose bytes come late; another one does not look at it
+        try:
+            server = raw.Server(PROGRAM, file=self.path)
+        finally:
+            del os.environ["HUB_LATE_FILE"]
+        self.assertEqual(server.get("/file", "Range: bytes=5-70000\r\n")[2], self.content[5:70001])
+        self.assertEqual(server.get("/file")[2], self.content)
+        self.assertEqual(server.stop(), 0)
 
     def test_unsatisfiable_and_unmodified(self):
         self.assertEqual(self.server.get("/file", "Range: bytes=999999999-\r\n")[0], 416)
