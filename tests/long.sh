@@ -38,16 +38,19 @@ build() { # PRESET [TARGET]...
     cmake --preset "$preset" >/dev/null && cmake --build --preset "$preset" ${1:+--target} "$@" >/dev/null
 }
 
-# Threads under ThreadSanitizer. Criterion cannot run there: tests/support/plain stands in for it.
-tsan_units="base_lru catalog_snapshot scan_hash scan_scanner scan_trouble http_pool http_budget http_lanes http_stream http_log"
+# Threads under ThreadSanitizer, over files and over a store whose bytes come late. Criterion cannot run there: tests/support/plain
+# stands in for it.
+tsan_units="base_fetch base_lru catalog_snapshot scan_hash scan_scanner scan_trouble http_pool http_budget http_lanes http_stream http_waits http_log"
 tsan_tests="replaced or leaves_others or slow_readers or the_end_does_not or pages_wait or departed or light or proxy"
 tsan() {
-    build tsan minari-hub minari-inspect inspect_planted http_server $(printf 'test_%s ' $tsan_units) || return 1
+    build tsan minari-hub minari-hub-late minari-inspect inspect_planted http_server http_server_late $(printf 'test_%s ' $tsan_units) || return 1
     rm -f build/tsan/report.*
-    export TSAN_OPTIONS="log_path=$PWD/build/tsan/report:halt_on_error=0"
-    ctest --preset tsan -R "^($(printf '%s|' $tsan_units)raw_requests)\$" || return 1
-    HUB_BIN=$PWD/build/tsan/bin "$HUB_TEST_PYTHON" -m pytest -q -p no:cacheprovider tests/integration/test_watch.py \
+    export TSAN_OPTIONS="log_path=$PWD/build/tsan/report:halt_on_error=0" HUB_BIN=$PWD/build/tsan/bin
+    ctest --preset tsan -R "^($(printf '%s|' $tsan_units)raw_requests|raw_requests_late)\$" || return 1
+    "$HUB_TEST_PYTHON" -m pytest -q -p no:cacheprovider tests/integration/test_watch.py \
         tests/integration/test_load.py tests/integration/test_admin.py -k "$tsan_tests" || return 1
+    HUB_LATE_MS=2 HUB_PROGRAM=minari-hub-late "$HUB_TEST_PYTHON" -m pytest -q -p no:cacheprovider tests/integration/test_late.py \
+        tests/integration/test_watch.py tests/integration/test_oracle.py -k "test_late or $tsan_tests or hdf5 or lerobot" || return 1
     ! cat build/tsan/report.* 2>/dev/null
 }
 

@@ -87,23 +87,24 @@ def test_failures_are_the_machines(tmp_path, least):
 def test_waiting_takes_no_thread(tmp_path):
     """Many more requests wait than there are threads; others are answered meanwhile."""
     with late(tmp_path, args=("--workers", "1", "--event-threads", "1")) as (hub, order, blob):
-        order(700, 700)
+        order(3000, 3000)
         start = time.monotonic()
         waiting = [in_background(lambda: hub.get(ROWS + f"?start={i}")) for i in range(20)]
-        assert hub.get("/healthz").status == 200 and time.monotonic() - start < 0.6
+        until(lambda: in_flight(hub) > 10)
+        assert hub.get("/healthz").status == 200 and in_flight(hub) > 10
         for thread, got in waiting:
             thread.join()
             assert got[0].status == 200
-        assert time.monotonic() - start < 5
+        assert time.monotonic() - start < 30  # not one after the other
 
 
 def test_too_late(tmp_path):
     with late(tmp_path) as (hub, order, blob):
-        order(9000, 9000)
+        order(25000, 25000)
         start = time.monotonic()
         answer = hub.get(ROWS)
         assert answer.status == 503 and answer.json()["type"] == "urn:minari-hub:storage-unavailable"
-        assert 4 < time.monotonic() - start < 8
+        assert 4 < time.monotonic() - start < 20
         order(0, 5)
         assert hub.get(ROWS).status == 200
 
@@ -120,7 +121,7 @@ def test_a_client_that_leaves(tmp_path, url):
         until(lambda: in_flight(hub) >= 5)
         for s in clients:
             s.close()
-        until(lambda: in_flight(hub) <= 1, 10)
+        until(lambda: in_flight(hub) <= 1)
         order(0, 5)
         assert hub.get(ROWS).status == 200
 
@@ -136,7 +137,7 @@ def test_the_hub_ends_meanwhile(tmp_path, url):
         start = time.monotonic()
         hub.process.send_signal(signal.SIGTERM)
         for s in sockets:
-            s.settimeout(10)
+            s.settimeout(30)
             said = b""
             with contextlib.suppress(ConnectionError):
                 while part := s.recv(65536):
@@ -144,7 +145,7 @@ def test_the_hub_ends_meanwhile(tmp_path, url):
             if url == ROWS:
                 assert b"503" in said.split(b"\r\n")[0] and b"urn:minari-hub:draining" in said, said
             s.close()
-        assert hub.process.wait(10) == 0 and time.monotonic() - start < 5
+        assert hub.process.wait(30) == 0 and time.monotonic() - start < 20
 
 
 def test_what_comes_in_the_grace_is_sent(tmp_path):

@@ -75,7 +75,7 @@ def test_renamed():
 
 
 def test_half_copied_is_pending_and_then_ready():
-    with watching(settle="1s") as (hub, root):
+    with watching(settle="5s") as (hub, root):
         to = os.path.join(root, "door-human-v0")
         os.makedirs(os.path.join(to, "data"))
         with open(main_file(DOOR), "rb") as f:
@@ -199,7 +199,7 @@ def test_a_range_never_continues_another_state():
 
 
 def test_a_dataset_that_changes_leaves_others_alone():
-    with watching(settle="500ms") as (hub, root):
+    with watching(settle="5s") as (hub, root):
         target = os.path.join(root, "door-human-v0")
         copy(target)
         until(is_ready(hub, "door-human-v0"))
@@ -309,7 +309,8 @@ def test_what_a_revision_names_is_of_that_revision():
         for t in threads:
             t.start()
         end, turn = time.monotonic() + 8, 0
-        while time.monotonic() < end:
+        # and on while hardly anything was swapped or answered, on a machine that is slow
+        while time.monotonic() < end or (time.monotonic() < end + 60 and (len(seeds) < 2 * len(ids) or answered.count(200) <= 100)):
             id, out, back = ids[turn % len(ids)], *((2, 1) if turn // len(ids) % 2 else (1, 2))
             os.rename(os.path.join(root, id), os.path.join(root, f".{id}.{out}"))
             os.rename(os.path.join(root, f".{id}.{back}"), os.path.join(root, id))

@@ -256,17 +256,39 @@ Test(scanner, what_comes_changes_and_goes)
     expect_status("new-v0", HUB_DATASET_READY);
 }
 
+static bool is_walked(void)
+{
+    struct hub_scan_progress progress = {0};
+    hub_scanner_progress(hub.scanner, &progress);
+    return progress.walked;
+}
+
+static bool is_busy(void)
+{
+    return hub_catalog_flush(hub.catalog, NULL) == HUB_OK && summary_of("door-human-v0") &&
+           strstr(summary_of("door-human-v0")->reason, "busy");
+}
+
+static bool is_ready(void)
+{
+    return summary_of("door-human-v0") && summary_of("door-human-v0")->status == HUB_DATASET_READY;
+}
+
+static void until(bool (*what)(void))
+{
+    for (unsigned ms = 0; ms < PATIENCE_MS && !what(); ms += 20)
+        usleep(20000);
+    cr_assert(what());
+}
+
 Test(scanner, files_settle_first)
 {
     scan_copy("samples/door-human-v0", (char *)in_root("door-human-v0"));
-    start(1500, false);
-    struct hub_scan_progress progress = {0};
-    for (int i = 0; i < 100 && !progress.walked; i++) {
-        usleep(20000);
-        hub_scanner_progress(hub.scanner, &progress);
-    }
-    cr_expect(progress.walked);
+    start(10 * PATIENCE_MS, false);
+    until(is_walked);
     expect_status("door-human-v0", HUB_DATASET_PENDING);
+    stop();
+    start(300, false);
     settle();
     expect_status("door-human-v0", HUB_DATASET_READY);
 }
@@ -277,13 +299,19 @@ Test(scanner, a_locked_file_is_busy)
     const int fd = open(in_root("door-human-v0/data/main_data.hdf5"), O_RDWR);
     cr_assert_eq(flock(fd, LOCK_EX), 0);
     start(0, false);
-    cr_expect_not(hub_scanner_wait(hub.scanner, 1000));
-    cr_assert_eq(hub_catalog_flush(hub.catalog, NULL), HUB_OK);
+    until(is_busy);
+    cr_expect_not(hub_scanner_wait(hub.scanner, 100));
     expect_status("door-human-v0", HUB_DATASET_PENDING);
-    cr_expect(strstr(summary_of("door-human-v0")->reason, "busy"), "%s", summary_of("door-human-v0")->reason);
     close(fd);
     settle();
     expect_status("door-human-v0", HUB_DATASET_READY);
+}
+
+static uint64_t before;
+
+static bool is_inspected_again(void)
+{
+    return inspected() > before;
 }
 
 Test(scanner, changes_are_noticed)
@@ -293,17 +321,11 @@ Test(scanner, changes_are_noticed)
     char path[4096];
     snprintf(path, sizeof path, "%s", in_root("door-human-v0"));
     scan_copy("samples/door-human-v0", path);
-    for (int i = 0; i < 300 && !(summary_of("door-human-v0") &&
-                                 summary_of("door-human-v0")->status == HUB_DATASET_READY);
-         i++)
-        usleep(20000);
-    expect_status("door-human-v0", HUB_DATASET_READY);
+    until(is_ready);
     settle();
-    const uint64_t before = inspected();
+    before = inspected();
     scan_copy("minari/root-0.4.3/door-human-v10", path);
-    for (int i = 0; i < 300 && inspected() == before; i++)
-        usleep(20000);
-    cr_expect_gt(inspected(), before);
+    until(is_inspected_again);
 }
 
 Test(scanner, hostile_files_hide_no_other)
