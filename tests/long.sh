@@ -78,7 +78,10 @@ memory() {
 
 # Ends of the server and of the hub at any moment.
 drain() {
-    build dev http_server && HUB_DRAIN_ROUNDS=1000 /usr/bin/python3 tests/integration/test_raw_requests.py build/dev/bin/http_server
+    build dev http_server http_server_late || return 1
+    for program in http_server http_server_late; do
+        HUB_DRAIN_ROUNDS=1000 /usr/bin/python3 tests/integration/test_raw_requests.py "build/dev/bin/$program" || return 1
+    done
 }
 kills() {
     build dev || return 1

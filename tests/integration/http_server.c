@@ -306,6 +306,11 @@ int main(int argc, char **argv)
     parts.grace_ms = 2000;
     (void)mallopt(M_MMAP_THRESHOLD, 16 * 1024 * 1024); /* as the hub does */
     (void)mallopt(M_TRIM_THRESHOLD, 64 * 1024 * 1024);
+    sigset_t signals;
+    sigemptyset(&signals);
+    sigaddset(&signals, SIGTERM);
+    sigaddset(&signals, SIGINT);
+    pthread_sigmask(SIG_BLOCK, &signals, NULL); /* before a store starts a thread */
     for (int i = 1; i + 1 < argc; i += 2) {
         if (strcmp(argv[i], "--file") == 0)
             open_store(argv[i + 1]);
@@ -319,11 +324,6 @@ int main(int argc, char **argv)
     body.size = KIB;
     parts.small = hub_bytes_new(&body);
     parts.budget = options.budget = hub_budget_new(128 * MIB);
-    sigset_t signals;
-    sigemptyset(&signals);
-    sigaddset(&signals, SIGTERM);
-    sigaddset(&signals, SIGINT);
-    pthread_sigmask(SIG_BLOCK, &signals, NULL);
     signal(SIGPIPE, SIG_IGN);
     if (parts.access_log && hub_log_start(STDERR_FILENO, HUB_LOG_JSON, &options.log, &err))
         return 1;

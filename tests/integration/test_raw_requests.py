@@ -644,15 +644,20 @@ class Drain(unittest.TestCase):
     def test_rounds(self):
         """Whatever is going on when the signal comes: it ends by itself, in time, with 0 (libmicrohttpd would abort on a
         connection left suspended)."""
+        folder = tempfile.mkdtemp(prefix="hub-http-")
+        path = os.path.join(folder, "file.bin")
+        with open(path, "wb") as out:
+            out.truncate(9000000)
         for number in range(ROUNDS):
-            server = raw.Server(PROGRAM, "workers=2", "queue=4", "grace_ms=%d" % (number % 4 * 30))
+            server = raw.Server(PROGRAM, "workers=2", "queue=4", "grace_ms=%d" % (number % 4 * 30), file=path)
             socks = []
-            for i in range(12):
+            for i in range(14):
                 sock = server.connect()
-                kind = (i + number) % 6
+                kind = (i + number) % 7
                 sock.sendall([request("GET /sleep/40 HTTP/1.1", "Host: x"), HELLO, b"GET /hello HT",
                               request("POST /echo HTTP/1.1", "Host: x", "Content-Length: 9", body=b"half"),
                               request("GET /bytes/9000000 HTTP/1.1", "Host: x"),
+                              request("GET /file HTTP/1.1", "Host: x"),
                               request("GET /sleep/5 HTTP/1.1", "Host: x") * 9][kind])
                 socks.append(sock)
             time.sleep(number % 7 * 0.005)
@@ -661,6 +666,7 @@ class Drain(unittest.TestCase):
             server.process.stdout.close()
             for sock in socks:
                 sock.close()
+        shutil.rmtree(folder)
 
 
 class Files(unittest.TestCase):
