@@ -6,6 +6,7 @@ extern const struct hub_format hub_format_d4rl;
 extern const struct hub_format hub_format_datasets;
 extern const struct hub_format hub_format_generic;
 extern const struct hub_format hub_format_il;
+extern const struct hub_format hub_format_imitation;
 extern const struct hub_format hub_format_lerobot;
 extern const struct hub_format hub_format_maniskill;
 extern const struct hub_format hub_format_minari_arrow;
@@ -29,6 +30,7 @@ const struct hub_format *const hub_formats[] = {
     &hub_format_molmospaces,
     &hub_format_webdataset,
     &hub_format_il,
+    &hub_format_imitation,
     &hub_format_generic,
     NULL,
 };

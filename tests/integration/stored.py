@@ -25,7 +25,7 @@ codecs.register_error("each", lambda e: ("\ufffd", e.start + 1))  # U+FFFD for e
 def stored_episodes(folder, document):
     readers = {"minari-hdf5": minari, "minari-arrow": minari_columns, "minari-parquet": minari_columns, "datasets": saved_datasets, "lerobot": lerobot, "webdataset": webdataset, "robomimic": robomimic, "d4rl": d4rl, "aloha": aloha,
                "molmospaces": molmospaces, "maniskill": maniskill,
-               "il-native": il_native, "generic": generic}
+               "il-native": il_native, "imitation": imitation, "generic": generic}
     reader = readers[document["format"]]
     yield from reader(folder, document)
 
@@ -256,6 +256,17 @@ def table_of(path):
         return pq.ParquetFile(path).read()
     raw = open(path, "rb").read()
     return (pa.ipc.open_file if raw.startswith(b"ARROW1") else pa.ipc.open_stream)(raw).read_all()
+
+
+def imitation(folder, document):
+    """As imitation's own reader splits them; infos are Python objects."""
+    data = np.load(folder + ".npz", allow_pickle=True)
+    starts = [0, *(int(i) for i in data["indices"]), len(data["acts"])]
+    for i, (first, end) in enumerate(zip(starts, starts[1:])):
+        rows = {"obs": data["obs"][first + i : end + i + 1], "acts": data["acts"][first:end], "terminal": data["terminal"][i : i + 1], "infos": None}
+        if "rews" in data:
+            rows["rews"] = data["rews"][first:end]
+        yield i, rows
 
 
 def generic(folder, document):

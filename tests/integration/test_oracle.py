@@ -49,6 +49,7 @@ ROOTS = {
     "molmospaces": "molmospaces",
     "maniskill": "maniskill",
     "il-native": "il/demos",
+    "imitation": "imitation/rollouts",
     "generic-hdf5": "generic/hdf5",
     "generic-numpy": "generic/numpy",
     "generic-columns": "generic/columns",

@@ -50,15 +50,7 @@ static enum hub_status inspect_npz(struct hub_files *files, struct hub_sink *sin
         HUB_TRY(a->reason[0] ? hub_tell_unreadable(sink, a->path, index, a->reason, err)
                              : hub_npy_place(sink, a->path, &a->npy, a->file, index, steps, err));
     }
-    if (npz.repeated.count)
-        HUB_TRY(hub_sink_problem(sink, "repeated-member", HUB_VIEW(""), err,
-                                 "members whose name comes again are left out: %u, the first is %s",
-                                 npz.repeated.count, npz.repeated.first));
-    if (npz.others.count)
-        return hub_sink_problem(sink, "not-an-array", HUB_VIEW(""), err,
-                                "members that are no arrays are no fields: %u, the first is %s",
-                                npz.others.count, npz.others.first);
-    return HUB_OK;
+    return hub_npz_tell(&npz, sink, err);
 }
 
 static const char *const npy_endings[] = {".npy", NULL}, *const npz_endings[] = {".npz", NULL};

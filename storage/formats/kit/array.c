@@ -110,6 +110,19 @@ enum hub_status hub_npz_open(struct hub_npz *npz, struct hub_files *files, uint3
     return HUB_OK;
 }
 
+enum hub_status hub_npz_tell(const struct hub_npz *npz, struct hub_sink *sink, struct hub_error *err)
+{
+    if (npz->repeated.count)
+        HUB_TRY(hub_sink_problem(sink, "repeated-member", HUB_VIEW(""), err,
+                                 "members whose name comes again are left out: %u, the first is %s",
+                                 npz->repeated.count, npz->repeated.first));
+    if (npz->others.count)
+        return hub_sink_problem(sink, "not-an-array", HUB_VIEW(""), err,
+                                "members that are no arrays are no fields: %u, the first is %s",
+                                npz->others.count, npz->others.first);
+    return HUB_OK;
+}
+
 void hub_npz_dispose(struct hub_npz *npz)
 {
     hub_zip_dispose(&npz->zip);
@@ -173,32 +186,46 @@ enum hub_status hub_tell_unreadable(struct hub_sink *sink, struct hub_view path,
     return hub_sink_refuse(sink, number, index, why, err);
 }
 
-enum hub_status hub_npy_place(struct hub_sink *sink, struct hub_view path, const struct hub_npy *npy,
-                              uint32_t file, uint32_t index, uint64_t steps, struct hub_error *err)
+enum hub_status hub_npz_cut(struct hub_sink *sink, const struct hub_npz_array *a, enum hub_axis axis,
+                            struct hub_window *windows, uint32_t count, struct hub_error *err)
 {
-    const uint64_t rows = hub_npy_rows(npy);
-    struct hub_field field = {.path = path,
-                              .role = hub_role_of(path),
-                              .axis = npy->rank == 0      ? HUB_AXIS_NONE
-                                      : rows == steps     ? HUB_AXIS_STEP
-                                      : rows == steps + 1 ? HUB_AXIS_STATE
-                                                          : HUB_AXIS_NONE};
-    struct hub_window window = {.episode = index, .count = rows};
+    const struct hub_npy *npy = &a->npy;
+    struct hub_field field = {.path = a->path, .role = hub_role_of(a->path), .axis = axis};
     struct hub_layout_builder *b;
     struct hub_variant v;
     struct hub_error why = {0};
-    uint32_t number, variant;
-    if (hub_npy_variant(&npy->item, npy->shape + (npy->rank > 0), npy->rank - (npy->rank > 0), &v, &why))
-        return hub_tell_unreadable(sink, path, index, why.detail, err);
+    uint32_t number, variant, array;
+    if (hub_npy_variant(&npy->item, npy->shape + (npy->rank > 0), npy->rank - (npy->rank > 0), &v, &why)) {
+        for (uint32_t i = 0; i < count; i++)
+            HUB_TRY(hub_tell_unreadable(sink, a->path, windows[i].episode, why.detail, err));
+        return HUB_OK;
+    }
     field.type = type_of(&v);
     HUB_TRY(hub_sink_field(sink, &field, &number, err));
     HUB_TRY(hub_sink_layout(sink, number, &b, err));
     HUB_TRY(hub_layout_variant(b, &v, &variant, err));
-    HUB_TRY(hub_layout_array(b, variant, &window.array, err));
-    HUB_TRY(add_piece(b, npy, &v, file, err));
+    HUB_TRY(hub_layout_array(b, variant, &array, err));
+    HUB_TRY(add_piece(b, npy, &v, a->file, err));
     if (npy->rank == 0)
-        hub_layout_scalar(b, window.array);
-    return hub_layout_add_window(b, &window, err);
+        hub_layout_scalar(b, array);
+    for (uint32_t i = 0; i < count; i++) {
+        windows[i].array = array;
+        HUB_TRY(hub_layout_add_window(b, &windows[i], err));
+    }
+    return HUB_OK;
+}
+
+enum hub_status hub_npy_place(struct hub_sink *sink, struct hub_view path, const struct hub_npy *npy,
+                              uint32_t file, uint32_t index, uint64_t steps, struct hub_error *err)
+{
+    const uint64_t rows = hub_npy_rows(npy);
+    const enum hub_axis axis = npy->rank == 0      ? HUB_AXIS_NONE
+                               : rows == steps     ? HUB_AXIS_STEP
+                               : rows == steps + 1 ? HUB_AXIS_STATE
+                                                   : HUB_AXIS_NONE;
+    struct hub_window window = {.episode = index, .count = rows};
+    const struct hub_npz_array array = {.path = path, .npy = *npy, .file = file};
+    return hub_npz_cut(sink, &array, axis, &window, 1, err);
 }
 
 uint64_t hub_common_rows(const uint64_t *rows, size_t count)

@@ -29,6 +29,9 @@ struct hub_npz {
 HUB_MUST_USE enum hub_status hub_npz_open(struct hub_npz *npz, struct hub_files *files, uint32_t number,
                                           struct hub_error *err);
 void hub_npz_dispose(struct hub_npz *npz);
+/** Report the members that are no fields. */
+HUB_MUST_USE enum hub_status hub_npz_tell(const struct hub_npz *npz, struct hub_sink *sink,
+                                          struct hub_error *err);
 
 /** Rows of an array: its first dimension; 1 where it has none. */
 uint64_t hub_npy_rows(const struct hub_npy *npy);
@@ -37,6 +40,11 @@ uint64_t hub_npy_rows(const struct hub_npy *npy);
 HUB_MUST_USE enum hub_status hub_npy_place(struct hub_sink *sink, struct hub_view path,
                                            const struct hub_npy *npy, uint32_t file, uint32_t index,
                                            uint64_t steps, struct hub_error *err);
+
+/** A field that is this array, cut into episodes: a window each, whose `array` is filled in here. */
+HUB_MUST_USE enum hub_status hub_npz_cut(struct hub_sink *sink, const struct hub_npz_array *array,
+                                         enum hub_axis axis, struct hub_window *windows, uint32_t count,
+                                         struct hub_error *err);
 
 /** A field that an episode has and that cannot be read. */
 HUB_MUST_USE enum hub_status hub_tell_unreadable(struct hub_sink *sink, struct hub_view path, uint32_t index,
