@@ -2,6 +2,8 @@
 #include <criterion/criterion.h>
 #include <criterion/parameterized.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
 
 #include "tests/support/rows.h"
 
@@ -97,4 +99,49 @@ Test(aloha, a_cut_file_hides_no_other, .timeout = 60)
     cr_expect_eq(d.parts[1].episode_count, 1);
     cr_expect_eq(d.parts[1].episodes[0].number, 1002);
     inspected_close(&d);
+}
+
+/* A file of the set into `folder`, without what JPEG files begin with. */
+static void copy_without_pictures(const char *name, const char *folder, bool without)
+{
+    char from[1000], to[200], *at;
+    snprintf(from, sizeof from, "%s/aloha/real/%s", HUB_FIXTURES, name);
+    snprintf(to, sizeof to, "%s/%s", folder, name);
+    FILE *in = fopen(from, "rb"), *out = fopen(to, "wb");
+    char *data = malloc(MIB);
+    cr_assert(in && out && data);
+    const size_t size = fread(data, 1, MIB, in);
+    while (without && (at = memmem(data, size, "\xff\xd8\xff", 3)))
+        memset(at, 0, 3);
+    cr_assert_eq(fwrite(data, 1, size, out), size);
+    fclose(in);
+    fclose(out);
+    free(data);
+}
+
+/* What the first episodes are of one mind about is not for one of them to say, though it comes first. */
+Test(aloha, a_damaged_first_episode_takes_no_pictures_from_others, .timeout = 60)
+{
+    static const char *const files[] = {"episode_0.hdf5", "episode_1.hdf5", "episode_4.hdf5"};
+    char folder[] = "/tmp/aloha-XXXXXX", path[100];
+    struct inspected d;
+    struct hub_layout layout;
+    struct hub_error err = {0};
+    cr_assert_not_null(mkdtemp(folder));
+    for (size_t i = 0; i < HUB_COUNT(files); i++)
+        copy_without_pictures(files[i], folder, i == 0);
+    cr_assert_eq(inspected_open(&d, HUB_INSPECT, folder, &err), HUB_OK, "%s", err.detail);
+    const struct hub_found_field *f = inspected_field(&d.parts[0], "observations/images/cam_high");
+    cr_assert_not_null(f);
+    cr_expect_eq(f->type, HUB_FIELD_IMAGE_JPEG);
+    cr_assert_eq(hub_layout_open(f->layout, f->layout_size, &layout, NULL), HUB_OK);
+    cr_expect_not_null(hub_layout_refusal(&layout, hub_layout_window(&layout, 0)));
+    cr_expect_null(hub_layout_refusal(&layout, hub_layout_window(&layout, 1)));
+    cr_expect_null(hub_layout_refusal(&layout, hub_layout_window(&layout, 2)));
+    inspected_close(&d);
+    for (size_t i = 0; i < HUB_COUNT(files); i++) {
+        snprintf(path, sizeof path, "%s/%s", folder, files[i]);
+        unlink(path);
+    }
+    rmdir(folder);
 }

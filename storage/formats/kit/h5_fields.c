@@ -50,18 +50,6 @@ static enum hub_status find(struct hub_h5_fields *fields, struct hub_view path, 
     return HUB_OK;
 }
 
-enum hub_status hub_h5_fields_vote(struct hub_h5_fields *fields, const struct hub_h5_tree *tree,
-                                   uint64_t steps, struct hub_error *err)
-{
-    for (uint32_t i = 0; i < tree->count; i++) {
-        struct hub_h5_field *field;
-        HUB_TRY(find(fields, tree->leaves[i].path, &field, err));
-        if (field)
-            field->votes[axis_of(fields, &tree->leaves[i], steps)]++;
-    }
-    return HUB_OK;
-}
-
 /* The vote; where it is even, state wins for observations and infos, since their extra row is what is
  * expected. */
 static enum hub_axis elected(const struct hub_h5_field *field, enum hub_role role, enum hub_axis here)
@@ -126,6 +114,30 @@ static enum hub_field_type type_of(const struct hub_h5_fields *fields, struct hu
     return d->type.field;
 }
 
+enum hub_status hub_h5_fields_vote(struct hub_h5_fields *fields, const struct hub_h5_tree *tree,
+                                   uint64_t steps, struct hub_error *err)
+{
+    for (uint32_t i = 0; i < tree->count; i++) {
+        struct hub_h5_field *field;
+        HUB_TRY(find(fields, tree->leaves[i].path, &field, err));
+        if (!field)
+            continue;
+        field->votes[axis_of(fields, &tree->leaves[i], steps)]++;
+        if (!tree->leaves[i].dataset.unreadable[0])
+            field->types[type_of(fields, tree->file, &tree->leaves[i])]++;
+    }
+    return HUB_OK;
+}
+
+/* What most of the first episodes say; the first one readable, where as many say so. */
+static enum hub_field_type elected_type(const struct hub_h5_field *field, enum hub_field_type here)
+{
+    for (unsigned type = 0; type < HUB_FIELD_TYPE_COUNT; type++)
+        if (field->types[type] > field->types[here])
+            here = (enum hub_field_type)type;
+    return here;
+}
+
 /* ---- placing ---- */
 
 /* The episodes that datasets are placed for, and the rows of a dataset that is cut into them. */
@@ -140,7 +152,7 @@ static enum hub_status declare(struct hub_h5_fields *fields, struct hub_h5_tree 
                                const struct cuts *cuts, struct hub_error *err)
 {
     const enum hub_role role = role_of(fields, leaf->path);
-    field->type = type_of(fields, tree->file, leaf);
+    field->type = elected_type(field, type_of(fields, tree->file, leaf));
     const bool shared = cuts->count > 1 && leaf->rows != cuts->rows; /* by episodes of other lengths */
     field->axis = shared ? HUB_AXIS_NONE : elected(field, role, axis_of(fields, leaf, cuts->rows));
     const struct hub_field declared = {
@@ -202,16 +214,15 @@ static enum hub_status place(struct hub_h5_fields *fields, struct hub_h5_tree *t
     HUB_TRY(find(fields, leaf->path, &field, err));
     if (!field)
         return HUB_OK;
-    if (!field->readings.readable) /* what a field is, is what its first readable episode says */
+    if (!field->readings.readable) /* what a field is, is what its first episodes say */
         HUB_TRY(declare(fields, tree, field, leaf, cuts, err));
     note_odd(fields, field, tree, leaf, cuts->rows);
     if (leaf->dataset.unreadable[0])
         return refuse(tree, field, cuts, leaf->dataset.unreadable, err);
-    const enum hub_field_type type =
-        field->readings.readable ? type_of(fields, tree->file, leaf) : field->type;
+    const enum hub_field_type type = type_of(fields, tree->file, leaf);
     if (type != field->type) {
         char detail[128];
-        snprintf(detail, sizeof detail, "%s here, %s in the episodes before; left out",
+        snprintf(detail, sizeof detail, "%s here, %s in most of the first episodes; left out",
                  hub_field_type_name(type), hub_field_type_name(field->type));
         HUB_TRY(refuse(tree, field, cuts, detail, err));
         return hub_h5_tree_problem(tree, "type-differs", leaf->path, err, detail);

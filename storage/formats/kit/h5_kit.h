@@ -129,7 +129,7 @@ struct hub_h5_field {
     uint32_t number; /* HUB_NONE: not declared yet */
     enum hub_field_type type;
     enum hub_axis axis;
-    uint32_t votes[HUB_AXIS_COUNT];
+    uint32_t votes[HUB_AXIS_COUNT], types[HUB_FIELD_TYPE_COUNT];
     struct hub_readings readings;
     struct hub_tally odd; /* episodes with another number of rows than the axis says */
 };
