@@ -80,17 +80,17 @@ static bool take_literal(struct hub_view *text, char c)
     return true;
 }
 
-/* Of the pattern, d and e are a day of two digits (e: or of one behind a blank), b a month, y and c a year of
+/* Of the pattern, d and e are a day of two digits (e: or of one behind a blank), b a month, o its number, y and c a year of
  * four and of two digits, h, m and s the time; '?' is any character, all else itself. */
 static bool matches(struct hub_view text, const char *pattern, struct tm *m)
 {
     bool good = true;
     *m = (struct tm){0};
     for (; good && *pattern; pattern++) {
-        static const char letters[] = "dehmscy";
+        static const char letters[] = "dehmscyo";
         const char *which = strchr(letters, *pattern);
         int *const targets[] = {&m->tm_mday, &m->tm_mday, &m->tm_hour, &m->tm_min,
-                                &m->tm_sec,  &m->tm_year, &m->tm_year};
+                                &m->tm_sec,  &m->tm_year, &m->tm_year, &m->tm_mon};
         const bool blank = *pattern == 'e' && take_literal(&text, ' ');
         if (*pattern == 'b')
             good = take_month(&text, &m->tm_mon);
@@ -122,6 +122,31 @@ bool hub_time_parse_http(struct hub_view text, int64_t now_s, int64_t *unix_s)
         return false;
     m.tm_year -= 1900;
     return seconds_of(&m, unix_s);
+}
+
+bool hub_time_parse_rfc3339(struct hub_view text, int64_t *unix_ns)
+{
+    enum { SECONDS = 19, FRACTION = 9 };
+    struct tm m;
+    int64_t s, ns = 0;
+    if (text.size <= SECONDS || text.data[text.size - 1] != 'Z' ||
+        !matches((struct hub_view){text.data, SECONDS}, "y-o-dTh:m:s", &m))
+        return false;
+    m.tm_year -= 1900;
+    m.tm_mon--;
+    const struct hub_view digits = {text.data + SECONDS + 1,
+                                    text.size > SECONDS + 1 ? text.size - SECONDS - 2 : 0};
+    if ((text.size > SECONDS + 1) != (text.data[SECONDS] == '.') || digits.size > FRACTION)
+        return false;
+    for (size_t i = 0; i < FRACTION; i++) {
+        if (i < digits.size && (digits.data[i] < '0' || digits.data[i] > '9'))
+            return false;
+        ns = ns * 10 + (i < digits.size ? digits.data[i] - '0' : 0);
+    }
+    if (m.tm_mon < 0 || m.tm_mon > 11 || !seconds_of(&m, &s) || s > INT64_MAX / 1000000000 - 1 || s < 0)
+        return false;
+    *unix_ns = s * 1000000000 + ns;
+    return true;
 }
 
 static int64_t clock_ns(clockid_t clock)

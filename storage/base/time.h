@@ -20,6 +20,9 @@ void hub_time_http(int64_t unix_s, char out[HUB_TIME_CHARS]);
  * `now_s`. */
 bool hub_time_parse_http(struct hub_view text, int64_t now_s, int64_t *unix_s);
 
+/** "2026-11-20T19:19:06Z" with up to nine digits of a fraction, from 1970 to 2262. */
+bool hub_time_parse_rfc3339(struct hub_view text, int64_t *unix_ns);
+
 int64_t hub_time_now_s(void);
 int64_t hub_time_now_ns(void);
 /** A clock that never goes back, from an arbitrary start. */

@@ -91,6 +91,29 @@ static void take_retry_after(struct hub_answer *a, struct hub_view v, int64_t no
     a->retry_after_s = (unsigned)HUB_MIN(seconds, 1000000U);
 }
 
+/* draft-ietf-httpapi-ratelimit-headers: "api";r=0;t=55 */
+static void take_rate_limit(struct hub_answer *a, struct hub_view v)
+{
+    const char *left = memmem(v.data, v.size, ";r=", 3), *start = memmem(v.data, v.size, ";t=", 3);
+    uint64_t requests = 0, seconds = 0;
+    if (!left || !start)
+        return;
+    struct hub_view r = {left + 3, (size_t)(v.data + v.size - left - 3)};
+    struct hub_view t = {start + 3, (size_t)(v.data + v.size - start - 3)};
+    if (take_number(&r, &requests) && !requests && take_number(&t, &seconds) && !a->retry_after_s)
+        a->retry_after_s = (unsigned)HUB_MIN(seconds, 1000000U);
+}
+
+/* RFC 8288: <URL>; rel="next", possibly among others. */
+static void take_link(struct hub_answer *a, struct hub_view v)
+{
+    const char *rel = memmem(v.data, v.size, "rel=\"next\"", 10);
+    const char *end = rel ? memrchr(v.data, '>', (size_t)(rel - v.data)) : NULL;
+    const char *open = end ? memrchr(v.data, '<', (size_t)(end - v.data)) : NULL;
+    if (open)
+        copy(a->next, sizeof a->next, (struct hub_view){open + 1, (size_t)(end - open - 1)});
+}
+
 static void take_field(struct hub_answer *a, struct hub_view name, struct hub_view v, int64_t now_s)
 {
     char key[32];
@@ -105,6 +128,14 @@ static void take_field(struct hub_answer *a, struct hub_view name, struct hub_vi
         copy(a->type, sizeof a->type, trim((struct hub_view){v.data, strcspn(v.data, ";\r\n")}));
     else if (!strcasecmp(key, "retry-after"))
         take_retry_after(a, v, now_s);
+    else if (!strcasecmp(key, "ratelimit"))
+        take_rate_limit(a, v);
+    else if (!strcasecmp(key, "link"))
+        take_link(a, v);
+    else if (!strcasecmp(key, "x-goog-generation"))
+        (void)whole_number(v, &a->generation);
+    else if (!strcasecmp(key, "x-error-code"))
+        copy(a->code, sizeof a->code, v);
     else if (!strcasecmp(key, "repr-digest"))
         take_digest(a, v);
     else if (!strcasecmp(key, "x-shape"))
@@ -117,7 +148,7 @@ static void take_field(struct hub_answer *a, struct hub_view name, struct hub_vi
 
 void hub_answer_line(struct hub_answer *answer, struct hub_view line, int64_t now_s)
 {
-    char text[2048]; /* a longer line holds nothing we use */
+    char text[4096]; /* a longer line holds nothing we use */
     if (line.size >= sizeof text)
         return;
     memcpy(text, line.data, line.size);

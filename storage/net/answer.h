@@ -9,13 +9,16 @@
 struct hub_answer {
     unsigned status;
     bool has_length, has_range, has_sha256;
-    uint64_t length;             /* Content-Length */
-    uint64_t first, last, total; /* Content-Range */
-    char etag[160];              /* strong ones only; empty otherwise */
-    char type[64];               /* without parameters */
-    char shape[256], dtype[64];  /* X-Shape, X-Dtype */
-    uint64_t nonfinite;          /* X-Nonfinite */
-    unsigned retry_after_s;
+    uint64_t length;                  /* Content-Length */
+    uint64_t first, last, total;      /* Content-Range */
+    char etag[160];                   /* strong ones only; empty otherwise */
+    char type[64];                    /* without parameters */
+    char shape[256], dtype[64];       /* X-Shape, X-Dtype */
+    uint64_t nonfinite;               /* X-Nonfinite */
+    unsigned retry_after_s;           /* Retry-After, else when a RateLimit that is used up starts anew */
+    uint64_t generation;              /* X-Goog-Generation; 0: none */
+    char next[2048];                  /* Link: the URL of rel="next"; empty otherwise */
+    char code[32];                    /* X-Error-Code */
     uint8_t sha256[HUB_SHA256_BYTES]; /* Repr-Digest */
 };
 

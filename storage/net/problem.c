@@ -75,6 +75,22 @@ static bool read_document(struct hub_view body, enum hub_status status, struct h
     return true;
 }
 
+/* What other services say in their JSON: {"error": {"message"}}, {"error", "error_description"}, {"error"}. */
+static void add_message(char *detail, size_t room, struct hub_view body)
+{
+    HUB_CLEANUP(hub_json_decrefp) json_t *doc = NULL;
+    if (hub_json_parse(body, 256 * KIB, &doc, NULL))
+        return;
+    const json_t *error = json_object_get(doc, "error"),
+                 *described = json_object_get(doc, "error_description");
+    const char *text = json_string_value(described               ? described
+                                         : json_is_object(error) ? json_object_get(error, "message")
+                                                                 : error);
+    const size_t at = strlen(detail);
+    if (text && *text)
+        snprintf(detail + at, room - at, " (%.200s)", text);
+}
+
 enum hub_status hub_problem_read(const struct hub_answer *answer, struct hub_view body, struct hub_error *err)
 {
     struct hub_error local;
@@ -86,6 +102,8 @@ enum hub_status hub_problem_read(const struct hub_answer *answer, struct hub_vie
         if (answer->status == 0)
             return hub_fail_as(e, HUB_CORRUPT, "protocol", "the answer is not valid HTTP");
         hub_fail(e, status, "the server answered %u", answer->status);
+        if (is_json)
+            add_message(e->detail, sizeof e->detail, body);
         if (status == HUB_IO)
             snprintf(e->problem, sizeof e->problem, "upstream");
         if (status == HUB_NOT_FOUND)

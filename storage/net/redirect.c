@@ -3,6 +3,7 @@
 
 #include "storage/base/buf.h"
 
+#include <netinet/in.h>
 #include <strings.h>
 
 /* A URL's scheme, host and port. What readers of URLs disagree about, names of users and backslashes, is
@@ -43,4 +44,53 @@ bool hub_redirect_allowed(const char *from, const char *to, bool *elsewhere)
         return false;
     *elsewhere = !same(a.host, b.host) || (a.https == b.https && !same(a.port, b.port));
     return true;
+}
+
+bool hub_redirect_same_host(const char *from, const char *to)
+{
+    struct place a, b;
+    return parse(from, &a) && parse(to, &b) && same(a.host, b.host);
+}
+
+struct network {
+    uint8_t address[16], bits;
+};
+
+static bool is_in(const uint8_t *address, const struct network *networks, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        const size_t whole = networks[i].bits / 8, rest = networks[i].bits % 8;
+        const uint8_t mask = (uint8_t)(0xFF00 >> rest);
+        if (memcmp(address, networks[i].address, whole) == 0 &&
+            (!rest || ((address[whole] ^ networks[i].address[whole]) & mask) == 0))
+            return true;
+    }
+    return false;
+}
+
+/* RFC 6890 and 5771 */
+static bool is_private_4(const uint8_t *address)
+{
+    static const struct network networks[] = {
+        {{0}, 8},          {{10}, 8},        {{100, 64}, 10}, {{127}, 8}, {{169, 254}, 16}, {{172, 16}, 12},
+        {{192, 0, 0}, 24}, {{192, 168}, 16}, {{198, 18}, 15}, {{224}, 4}, {{240}, 4}};
+    return is_in(address, networks, HUB_COUNT(networks));
+}
+
+bool hub_address_private(const struct sockaddr *address)
+{
+    /* unspecified and loopback, IPv4 in several clothes, unique local, link and site local, multicast */
+    static const struct network networks[] = {
+        {{0}, 127}, {{0xFC}, 7}, {{0xFE, 0x80}, 10}, {{0xFE, 0xC0}, 10}, {{0xFF}, 8}};
+    static const struct network wrapped[] = {
+        {{[10] = 0xFF, [11] = 0xFF}, 96}, {{0}, 96}, {{0, 0x64, 0xFF, 0x9B}, 96}};
+    static const struct network six_to_four = {{0x20, 0x02}, 16};
+    if (address->sa_family == AF_INET)
+        return is_private_4((const uint8_t *)&((const struct sockaddr_in *)(const void *)address)->sin_addr);
+    if (address->sa_family != AF_INET6)
+        return true;
+    const uint8_t *six = ((const struct sockaddr_in6 *)(const void *)address)->sin6_addr.s6_addr;
+    return is_in(six, networks, HUB_COUNT(networks)) ||
+           (is_in(six, wrapped, HUB_COUNT(wrapped)) && is_private_4(six + 12)) ||
+           (is_in(six, &six_to_four, 1) && is_private_4(six + 2));
 }

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <sys/random.h>
 #include <time.h>
+#include <unistd.h>
 
 enum { POLL_MS = 100, PROBLEM_BYTES = 64 * 1024, MAX_REDIRECTS = 5 };
 enum { LOW_SPEED = 1024 };            /* bytes a second: what is slower for the stall timeout is given up */
@@ -34,8 +35,10 @@ struct slot {
     bool head_done;
     unsigned attempt;
     uint64_t attempt_bytes, wake_ms;
-    char *location; /* where redirects led to, or NULL */
-    bool elsewhere; /* which is another host */
+    char *location;                /* where redirects led to, or NULL */
+    bool elsewhere;                /* which is another host */
+    bool only_public, was_private; /* its address must not be private; but it was */
+    bool asked_anew; /* what the redirects led to was refused, and the way there was gone again */
     unsigned redirects;
 };
 
@@ -108,6 +111,16 @@ void hub_transport_free(struct hub_transport *t)
     free(t);
 }
 
+enum hub_status hub_transport_set_token(struct hub_transport *t, const char *token, struct hub_error *err)
+{
+    char *copy = copy_of(token);
+    if (token && *token && !copy)
+        return hub_no_memory(err);
+    free(t->token);
+    t->token = copy;
+    return HUB_OK;
+}
+
 static uint32_t next_random(struct hub_transport *t)
 {
     t->random ^= t->random << 13;
@@ -172,6 +185,17 @@ static size_t on_body(char *data, size_t size, size_t count, void *user)
     return s->refused ? CURL_WRITEFUNC_ERROR : bytes.size;
 }
 
+/* A name is looked up before this: the address is what counts. */
+static curl_socket_t on_socket(void *user, curlsocktype purpose, struct curl_sockaddr *address)
+{
+    struct slot *s = user;
+    if (purpose == CURLSOCKTYPE_IPCXN && s->only_public && hub_address_private(&address->addr)) {
+        s->was_private = true;
+        return CURL_SOCKET_BAD;
+    }
+    return socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
+}
+
 /* ---- one attempt ---- */
 
 static enum hub_status set_up(struct slot *s)
@@ -203,6 +227,11 @@ static enum hub_status set_up(struct slot *s)
         curl_easy_setopt(e, CURLOPT_HTTPAUTH, (long)CURLAUTH_BEARER);
         curl_easy_setopt(e, CURLOPT_XOAUTH2_BEARER, t->token);
     }
+    s->was_private = false;
+    s->only_public = s->elsewhere && o->other_hosts == HUB_OTHER_HOSTS_PUBLIC && !t->proxy &&
+                     !o->environment_proxy && !hub_redirect_same_host(s->fetch->url, s->location);
+    curl_easy_setopt(e, CURLOPT_OPENSOCKETFUNCTION, on_socket);
+    curl_easy_setopt(e, CURLOPT_OPENSOCKETDATA, s);
     curl_easy_setopt(e, CURLOPT_HEADERFUNCTION, on_header);
     curl_easy_setopt(e, CURLOPT_HEADERDATA, s);
     curl_easy_setopt(e, CURLOPT_WRITEFUNCTION, on_body);
@@ -239,11 +268,13 @@ static enum hub_status set_request(struct slot *s)
         HUB_TRY(add_header(s, "If-Range", f->if_range));
     if (f->accept)
         HUB_TRY(add_header(s, "Accept", f->accept));
+    if (f->as_stored) /* by hand: set as an option, the library would decode */
+        HUB_TRY(add_header(s, "Accept-Encoding", "gzip"));
     if (f->head_only)
         curl_easy_setopt(s->easy, CURLOPT_NOBODY, 1L);
     if (f->post) {
         curl_easy_setopt(s->easy, CURLOPT_POST, 1L);
-        curl_easy_setopt(s->easy, CURLOPT_POSTFIELDS, "");
+        curl_easy_setopt(s->easy, CURLOPT_POSTFIELDS, f->form ? f->form : "");
     }
     curl_easy_setopt(s->easy, CURLOPT_HTTPHEADER, s->headers);
     if (curl_easy_setopt(s->easy, CURLOPT_URL, s->location ? s->location : f->url))
@@ -299,6 +330,12 @@ static enum hub_status transport_error(struct slot *s, CURLcode code)
 {
     const char *url = s->location ? s->location : s->fetch->url;
     struct hub_error *e = &s->error;
+    if (s->was_private)
+        return hub_fail_as(
+            e, HUB_DENIED, "private-address",
+            "a redirect to %.200s leads to an address of this machine or of a private network, "
+            "which is followed only when asked for",
+            url);
     if (code == CURLE_SSL_CONNECT_ERROR && !s->transport->answered_before)
         return hub_fail_as(e, HUB_IO, "no-tls",
                            "no secure connection to %.200s (%s): does it speak https there? A hub itself "
@@ -309,8 +346,8 @@ static enum hub_status transport_error(struct slot *s, CURLcode code)
     case HUB_FAILURE_CONNECT:
     case HUB_FAILURE_BROKEN:
         return hub_fail_as(e, HUB_IO, "unreachable", "%s: %s (%.200s)",
-                           s->transport->answered_before ? "the hub stopped answering"
-                                                         : "the hub cannot be reached",
+                           s->transport->answered_before ? "the remote stopped answering"
+                                                         : "the remote cannot be reached",
                            curl_easy_strerror(code), url);
     case HUB_FAILURE_FATAL:
         break;
@@ -353,9 +390,9 @@ static enum hub_status redirect(struct slot *s)
                            MAX_REDIRECTS, from);
     if (!hub_redirect_allowed(s->location ? s->location : from, to, &elsewhere))
         return hub_fail_as(&s->error, HUB_CORRUPT, "protocol", "a redirect to %.200s is not followed", to);
-    if (elsewhere && !s->transport->options.other_hosts)
+    if (elsewhere && s->transport->options.other_hosts == HUB_OTHER_HOSTS_NONE)
         return hub_fail_as(&s->error, HUB_DENIED, "other-host",
-                           "the hub redirects to another host, which is followed only when asked for: %.200s",
+                           "the remote redirects to another host, which is followed only when asked for: %.200s",
                            to);
     HUB_TRY(hub_dup(&copy, to, &s->error));
     free(s->location);
@@ -367,6 +404,23 @@ static enum hub_status redirect(struct slot *s)
 static bool is_redirect(unsigned status)
 {
     return status == 301 || status == 302 || status == 303 || status == 307 || status == 308;
+}
+
+/* Where redirects led to is forgotten. */
+static void go_back(struct slot *s)
+{
+    free(s->location);
+    s->location = NULL;
+    s->redirects = 0;
+    s->elsewhere = false;
+}
+
+/* A signed address that has run out: the way to it is gone once more. */
+static bool ran_out(const struct slot *s)
+{
+    const unsigned status = s->fetch->answer.status;
+    return s->location && !s->asked_anew && s->fetch->done &&
+           (status == 401 || status == 403 || status == 410);
 }
 
 static void wait_for(struct slot *s, uint64_t ms)
@@ -411,8 +465,17 @@ static enum hub_status conclude(struct slot *s, CURLcode code, bool *again)
         *again = true;
         return HUB_OK;
     }
+    if (code == CURLE_OK && ran_out(s)) {
+        s->asked_anew = true;
+        go_back(s);
+        wait_for(s, 0);
+        *again = true;
+        return HUB_OK;
+    }
     if (code != CURLE_OK) {
         st = transport_error(s, code);
+        if (s->was_private)
+            failure = HUB_FAILURE_FATAL;
         if (code == CURLE_SSL_CONNECT_ERROR && !t->answered_before)
             failure = HUB_FAILURE_FATAL;
     } else if (!is_success(s->fetch->answer.status)) {
@@ -505,10 +568,9 @@ static enum hub_status fill(struct hub_transport *t, unsigned *busy, struct hub_
             s->fetch = take_submitted(t);
             if (!s->fetch)
                 continue;
-            s->attempt = s->redirects = 0;
-            s->elsewhere = false;
-            free(s->location);
-            s->location = NULL;
+            s->attempt = 0;
+            s->asked_anew = false;
+            go_back(s);
             s->state = WAITING;
             s->wake_ms = now;
         }

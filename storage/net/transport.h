@@ -14,7 +14,9 @@ struct hub_transport_options {
     const char *token, *user_agent, *proxy; /* NULL: none */
     const char *unix_socket;                /* connect to it whatever host a URL names; NULL: over TCP */
     bool environment_proxy;
-    bool other_hosts;     /* redirects may lead to other hosts; the token never goes there */
+    /* Redirects to other hosts; the token never goes there. A public host has an address that is neither of
+     * this machine nor of a private network; the name that the request was made to counts as one. */
+    enum hub_other_hosts { HUB_OTHER_HOSTS_NONE, HUB_OTHER_HOSTS_PUBLIC, HUB_OTHER_HOSTS_ANY } other_hosts;
     uint64_t bytes_per_s; /* of all connections together; 0: no limit */
     unsigned connect_timeout_ms, stall_timeout_ms;
     struct hub_retry retry;
@@ -32,6 +34,10 @@ HUB_MUST_USE enum hub_status hub_transport_new(const struct hub_transport_option
                                                struct hub_transport **out, struct hub_error *err);
 void hub_transport_free(struct hub_transport *transport);
 
+/** Another token from the next attempt on; NULL: none. On the thread that drives, or while nobody does. */
+HUB_MUST_USE enum hub_status hub_transport_set_token(struct hub_transport *transport, const char *token,
+                                                     struct hub_error *err);
+
 /**
  * One GET, HEAD or POST. Zero it, fill the first group, hand it in; `answer`, `done` and `bytes_seen` are
  * results.
@@ -43,7 +49,9 @@ void hub_transport_free(struct hub_transport *transport);
 struct hub_fetch {
     const char *url, *accept; /* accept: NULL is anything */
     bool head_only;
-    bool post;      /* POST without a body; made once */
+    bool post;        /* POST of `form`; made once, unless it may be repeated */
+    const char *form; /* application/x-www-form-urlencoded; NULL: no body */
+    bool as_stored; /* take the bytes as they are kept, compressed or not: the server is not to decode them */
     bool by_range;  /* ask for [first, first + count) from the beginning on, not only after a break */
     bool resumable; /* after a break, ask for the rest by range; else from the start, if `restartable` */
     bool restartable;

@@ -95,3 +95,26 @@ Test(time, clocks)
     cr_expect_leq(before / 1000, hub_time_mono_ms());
     cr_expect_leq(hub_time_now_s() - 1, hub_time_now_ns() / 1000000000);
 }
+
+Test(time, rfc3339_with_fractions)
+{
+    int64_t ns;
+    cr_assert(hub_time_parse_rfc3339(HUB_VIEW("2024-03-01T12:00:00Z"), &ns) &&
+              ns == INT64_C(1709294400000000000));
+    cr_assert(hub_time_parse_rfc3339(HUB_VIEW("2024-03-01T12:00:00.123Z"), &ns) &&
+              ns == INT64_C(1709294400123000000));
+    cr_assert(hub_time_parse_rfc3339(HUB_VIEW("1970-01-01T00:00:00.000000001Z"), &ns) && ns == 1);
+    static const char *const bad[] = {"",
+                                      "Z",
+                                      "2024-03-01T12:00:00",
+                                      "2024-03-01T12:00:00.Z1",
+                                      "2024-13-01T12:00:00Z",
+                                      "2024-00-01T12:00:00Z",
+                                      "2024-02-30T12:00:00Z",
+                                      "2024-03-01T12:00:00+01:00",
+                                      "2024-03-01T12:00:00.1234567890Z",
+                                      "9999-03-01T12:00:00Z",
+                                      "1969-12-31T23:59:59Z"};
+    for (size_t i = 0; i < HUB_COUNT(bad); i++)
+        cr_assert_not(hub_time_parse_rfc3339(hub_view_of(bad[i]), &ns), "%s", bad[i]);
+}

@@ -123,3 +123,22 @@ Test(answer, problems)
     cr_assert_eq(hub_problem_read(&a, HUB_VIEW(""), &err), HUB_BUSY);
     cr_assert_eq(err.retry_after_s, 4);
 }
+
+Test(answer, what_other_services_say)
+{
+    struct hub_answer a = {0};
+    feed(&a, "HTTP/1.1 429 Too Many Requests\r\n");
+    feed(&a, "RateLimit: \"api\";r=0;t=55\r\n");
+    feed(&a, "X-Goog-Generation: 1700000000000001\r\n");
+    feed(&a, "X-Error-Code: RepoNotFound\r\n");
+    feed(&a, "Link: <https://x/a?cursor=1>; rel=\"prev\", <https://x/a?cursor=3>; rel=\"next\"\r\n");
+    cr_assert_eq(a.retry_after_s, 55);
+    cr_assert_eq(a.generation, 1700000000000001);
+    cr_assert_str_eq(a.code, "RepoNotFound");
+    cr_assert_str_eq(a.next, "https://x/a?cursor=3");
+    feed(&a, "HTTP/1.1 200 OK\r\n");
+    feed(&a, "RateLimit: \"api\";r=7;t=55\r\n");
+    feed(&a, "Link: <https://x/a>; rel=\"prev\"\r\n");
+    cr_assert_eq(a.retry_after_s, 0);
+    cr_assert_str_eq(a.next, "");
+}
