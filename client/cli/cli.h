@@ -28,6 +28,7 @@ enum cli_option {
     OPT_REMOTE,
     OPT_TOKEN,
     OPT_PROXY,
+    OPT_ENDPOINT,
     OPT_ATTEMPTS,
     OPT_TIMEOUT,
     OPT_REDIRECTS,
@@ -95,7 +96,7 @@ int cli_get(struct cli *cli);
 
 /* ---- options.c ---- */
 
-enum { CLI_COMMON = 10 };
+enum { CLI_COMMON = 11 };
 extern const struct hub_usage_option cli_options[OPT_COUNT];
 extern const enum cli_option cli_common[CLI_COMMON]; /* of all commands */
 

@@ -39,11 +39,11 @@ static void on_notice(const char *line, void *user)
 static void assurance(const struct minari_download *done, char *out, size_t room)
 {
     if (done->assurance == MINARI_VERIFIED)
-        snprintf(out, room, "verified (SHA-256 of %" PRIu64 " file%s)", done->files,
+        snprintf(out, room, "verified (%s of %" PRIu64 " file%s)", done->digest, done->files,
                  done->files == 1 ? "" : "s");
     else if (done->files_verified)
-        snprintf(out, room, "SHA-256 of %" PRIu64 " of %" PRIu64 " files verified, size only of the rest",
-                 done->files_verified, done->files);
+        snprintf(out, room, "%s of %" PRIu64 " of %" PRIu64 " files verified, size only of the rest",
+                 done->digest, done->files_verified, done->files);
     else
         snprintf(out, room, "size only: the hub has no digests yet");
 }

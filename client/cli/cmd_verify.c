@@ -83,16 +83,18 @@ static int find_id(const struct cli *cli, const char *directory, char id[1100])
             return cli_report(cli, &err);
     }
     return cli_error(CLI_NOT_FOUND,
-                     "'%s' has no record of a download, and the hub has no dataset that its path ends in",
+                     "'%s' has no record of a download, and the remote has no dataset that its path ends in",
                      cli_clean(argument));
 }
 
-static void summary(const struct minari_verify_result *r, const char *directory)
+static void summary(const struct cli *cli, const struct minari_verify_result *r, const char *directory)
 {
-    const char *with = r->against_hub ? "the hub" : "the record of its download";
+    const char *with = !r->against_hub                         ? "the record of its download"
+                       : cli->remote.kind == MINARI_REMOTE_HUB ? "the hub"
+                                                               : cli->remote.text;
     if (r->verified == r->files)
         printf("%s: verified, %" PRIu64
-               " file%s agree%s with the SHA-256 of the hub (compared with %s, revision %s)\n",
+               " file%s agree%s with the digests of the remote (compared with %s, revision %s)\n",
                directory, r->files, r->files == 1 ? "" : "s", r->files == 1 ? "s" : "", with, r->revision);
     else
         printf("%s: nothing missing or changed, but not all digests are known: %" PRIu64 " verified, %" PRIu64
@@ -138,7 +140,7 @@ int cli_verify(struct cli *cli)
     if (cli->values[OPT_JSON] && (!got || got == MINARI_VERIFY))
         print_json(&v, &result, path, !got);
     else if (!got && !cli->values[OPT_QUIET])
-        summary(&result, cli_clean(path));
+        summary(cli, &result, cli_clean(path));
     hub_buf_dispose(&v.json);
     return code;
 }

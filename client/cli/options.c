@@ -11,13 +11,15 @@ const struct hub_usage_option cli_options[OPT_COUNT] = {
     [OPT_HELP] = {'h', "help", NULL, NULL, "show this"},
     [OPT_JSON] = {0, "json", NULL, NULL, "print JSON for programs"},
     [OPT_REMOTE] = {'r', "remote", "REMOTE", NULL,
-                    "the hub to ask: http://HOST[:PORT] (else MINARI_HUB_URL)"},
-    [OPT_TOKEN] = {0, "token", "TOKEN", NULL, "the hub's token (else MINARI_HUB_TOKEN)"},
+                    "a hub http://HOST[:PORT], gcp://BUCKET[/PREFIX] (else MINARI_HUB_URL)"},
+    [OPT_TOKEN] = {0, "token", "TOKEN", NULL, "the remote's token (else, of a hub, MINARI_HUB_TOKEN)"},
+    [OPT_ENDPOINT] = {0, "endpoint", "URL", NULL,
+                      "where gcp:// is, if not at Google (else STORAGE_EMULATOR_HOST)"},
     [OPT_PROXY] = {0, "proxy", "URL", NULL, "an HTTP proxy; \"env\" takes the environment's"},
     [OPT_ATTEMPTS] = {0, "attempts", "N", NULL, "of a request, over failures that may pass (12)"},
     [OPT_TIMEOUT] = {0, "timeout", "SECONDS", NULL, "give a connection up that stands still so long (30)"},
-    [OPT_REDIRECTS] = {0, "trust-redirects", NULL, NULL, "follow the hub's redirects to other hosts"},
-    [OPT_VERBOSE] = {'v', "verbose", NULL, NULL, "say what is asked of the hub, on stderr"},
+    [OPT_REDIRECTS] = {0, "trust-redirects", NULL, NULL, "follow redirects to any other host"},
+    [OPT_VERBOSE] = {'v', "verbose", NULL, NULL, "say what is asked of the remote, on stderr"},
     [OPT_PREFIX] = {'p', "prefix", "PREFIX", NULL, "only ids that begin with it"},
     [OPT_ALL] = {'a', "all", NULL, NULL, "all versions, not the newest of each name; plain files too"},
     [OPT_FOR] = {0, "for", "RELEASE", NULL, "only what this Minari release reads, such as 0.5.3"},
@@ -40,9 +42,9 @@ const struct hub_usage_option cli_options[OPT_COUNT] = {
     [OPT_FORMAT] = {0, "format", "FORMAT", &HUB_REPRESENTATIONS(WORD)[1], "of the rows"},
 };
 
-const enum cli_option cli_common[CLI_COMMON] = {OPT_REMOTE,  OPT_TOKEN,     OPT_PROXY,   OPT_ATTEMPTS,
-                                                OPT_TIMEOUT, OPT_REDIRECTS, OPT_VERBOSE, OPT_QUIET,
-                                                OPT_JSON,    OPT_HELP};
+const enum cli_option cli_common[CLI_COMMON] = {OPT_REMOTE,   OPT_TOKEN,   OPT_ENDPOINT,  OPT_PROXY,
+                                                OPT_ATTEMPTS, OPT_TIMEOUT, OPT_REDIRECTS, OPT_VERBOSE,
+                                                OPT_QUIET,    OPT_JSON,    OPT_HELP};
 
 static bool takes(const struct cli_command *command, enum cli_option option)
 {

@@ -48,7 +48,8 @@ const char *cli_remote_name(const struct cli *cli)
     return text;
 }
 
-/* "http://hub:8080/D4RL/door/human-v2": the remote is what stands before the third slash. */
+/* "http://hub:8080/D4RL/door/human-v2", "gcp://bucket/D4RL/door/human-v2": the remote is what stands before the
+ * third slash. */
 static const char *split_url(const char *text, const char **id)
 {
     static char base[600];
@@ -70,9 +71,8 @@ static int choose(struct cli *cli, const char *chosen)
         snprintf(cli->remote.origin, sizeof cli->remote.origin, "argument");
     if (minari_remote_is_spoken(&cli->remote))
         return CLI_OK;
-    cli_error(CLI_FAILED,
-              "the remote is %s (%s), which is not a hub; this version lists and downloads from hubs only",
-              cli->remote.text, cli->remote.origin);
+    cli_error(CLI_FAILED, "the remote is %s (%s), which this version cannot talk to", cli->remote.text,
+              cli->remote.origin);
     cli_hint("point at one: --remote http://HOST[:PORT], or export MINARI_HUB_URL=http://HOST[:PORT]");
     cli_hint("a hub of your own over a folder of datasets: minari-hub serve --root DIR");
     return CLI_FAILED;
@@ -135,8 +135,11 @@ int cli_connect(struct cli *cli, const char *chosen, const char **id)
     if (code)
         return code;
     const bool from_environment = proxy && strcmp(proxy, "env") == 0;
+    if (!token && cli->remote.kind == MINARI_REMOTE_HUB)
+        token = getenv("MINARI_HUB_TOKEN"); /* for hubs alone */
     const struct minari_client_options options = {.base_url = cli->remote.text,
-                                                  .token = token ? token : getenv("MINARI_HUB_TOKEN"),
+                                                  .token = token,
+                                                  .endpoint = cli->values[OPT_ENDPOINT],
                                                   .user_agent = "minari-cli/" HUB_VERSION,
                                                   .proxy = from_environment ? NULL : proxy,
                                                   .environment_proxy = from_environment,

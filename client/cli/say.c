@@ -184,7 +184,7 @@ static int code_of(const struct minari_error *err)
     return codes[err->status] ? codes[err->status] : CLI_FAILED;
 }
 
-/* What to do about it, by the problem's name first. %i is the id at hand, %r the hub. */
+/* What to do about it, by the problem's name first. %i is the id at hand, %r the remote, %o who chose it. */
 static const char *remedy_of(const struct cli *cli, const struct minari_error *err)
 {
     static const struct {
@@ -196,6 +196,13 @@ static const char *remedy_of(const struct cli *cli, const struct minari_error *e
         {"token-required", "give --token or set MINARI_HUB_TOKEN"},
         {"forbidden", "ask the hub's administrator for a token that may do this"},
         {"other-host", "if that is as it should be: --trust-redirects"},
+        {"private-address", "if that is as it should be: --trust-redirects"},
+        {"remote-closed",
+         "give --token, or name a service account's JSON file in GOOGLE_APPLICATION_CREDENTIALS; "
+         "Minari's own datasets are at hf://farama-minari"},
+        {"remote-empty", "check the name and the prefix; Minari's own datasets are at hf://farama-minari"},
+        {"remote-missing", "check the name; Minari's own datasets are at hf://farama-minari"},
+        {"bad-credentials", "give another file or --token, or unset GOOGLE_APPLICATION_CREDENTIALS"},
         {"no-tls", "give the address with http:// instead of https://"},
         {"incompatible", "give --force to take it all the same"},
         {"not-a-minari-dataset", "give -o DIR to put it somewhere else than among Minari's datasets"},
@@ -215,9 +222,13 @@ static const char *remedy_of(const struct cli *cli, const struct minari_error *e
             return named[i].remedy;
     switch (err->status) {
     case MINARI_UNREACHABLE:
+        if (cli->remote.kind != MINARI_REMOTE_HUB)
+            return "the remote is %r (%o): check the network, and --endpoint, STORAGE_EMULATOR_HOST or "
+                   "HF_ENDPOINT "
+                   "where they are set";
         return "check the address and that the hub runs: curl %r/readyz";
     case MINARI_PROTOCOL:
-        return "check the address: something other than a hub may answer there";
+        return "check the address: something else may answer there";
     case MINARI_BUSY:
         return "try again in a moment";
     case MINARI_NO_SPACE:
@@ -240,6 +251,7 @@ static void fill_in(const struct cli *cli, const char *text, char *out, size_t r
     size_t n = 0;
     for (; *text && n + 1 < room; text++) {
         const char *value = strncmp(text, "%i", 2) == 0   ? cli->subject ? cli_clean(cli->subject) : "ID"
+                            : strncmp(text, "%o", 2) == 0 ? cli->remote.origin
                             : strncmp(text, "%r", 2) == 0 ? *cli->remote.text ? cli->remote.text : "REMOTE"
                                                           : NULL;
         if (value) {

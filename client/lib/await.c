@@ -26,7 +26,7 @@ static size_t unknown(const struct hub_remote_files *plan)
 {
     size_t n = 0;
     for (size_t i = 0; i < plan->count; i++)
-        n += !plan->items[i].has_sha256;
+        n += !hub_remote_file_proven(&plan->items[i]);
     return n;
 }
 
@@ -80,7 +80,7 @@ static enum hub_status ask_more(struct asking *a, struct hub_error *err)
     const struct hub_remote_files *plan = a->check->plan;
     for (size_t i = 0; i < ASK_AT_ONCE; i++) {
         struct question *q = &a->questions[i];
-        while (a->next < plan->count && plan->items[a->next].has_sha256)
+        while (a->next < plan->count && hub_remote_file_proven(&plan->items[a->next]))
             a->next++;
         if (a->next >= plan->count || a->asked >= ASK_MOST)
             return HUB_OK;
@@ -90,7 +90,7 @@ static enum hub_status ask_more(struct asking *a, struct hub_error *err)
         q->url.size = 0;
         *q = (struct question){.url = q->url, .asking = a, .file = a->next++, .used = true};
         q->fetch = (struct hub_fetch){.head_only = true, .finished = answered, .user = q};
-        HUB_TRY(remote->kind->open(remote, plan, plan->items[q->file].path, &q->url, &q->fetch, err));
+        HUB_TRY(remote->kind->open(remote, plan, &plan->items[q->file], &q->url, &q->fetch, err));
         q->fetch.url = q->url.data;
         a->asked++;
         hub_transport_submit(remote->transport, &q->fetch);
@@ -143,7 +143,7 @@ enum hub_status hub_await_digests(struct hub_check *c, struct hub_error *err)
     for (size_t i = 0; i < c->plan->count; i++)
         if (!c->plan->items[i].size)
             learn(&c->plan->items[i], empty_sha256); /* its size says all */
-    size_t left = unknown(c->plan);
+    size_t left = c->client->remote.kind->digests_come ? unknown(c->plan) : 0;
     for (unsigned pause = 50; left && hub_time_mono_ms() - last_news < c->wait_ms;
          pause = HUB_MIN(pause * 2, (unsigned)LONGEST_PAUSE_MS)) {
         HUB_TRY(sleep_ms(c, pause, err));

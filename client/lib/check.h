@@ -6,9 +6,19 @@
 
 typedef enum hub_status (*hub_tick_fn)(void *user, struct hub_error *err);
 
-/** SHA-256 of a whole open file. `done`, if not NULL, counts its bytes up. */
-HUB_MUST_USE enum hub_status hub_check_hash(int fd, uint8_t out[HUB_SHA256_BYTES], uint64_t *done,
-                                            hub_tick_fn tick, void *user, struct hub_error *err);
+/** Digests of a file: SHA-256, and the kind that its remote gives where that is another. */
+struct hub_check_sum {
+    enum hub_remote_digest kind; /* in: of `other` */
+    uint64_t size;               /* in: git's digest begins with it */
+    uint64_t *done;              /* in: counts bytes up, or NULL */
+    uint8_t sha256[HUB_SHA256_BYTES], other[HUB_SHA1_BYTES];
+};
+
+/** Of a whole open file, in one pass. */
+HUB_MUST_USE enum hub_status hub_check_hash(int fd, struct hub_check_sum *sum, hub_tick_fn tick, void *user,
+                                            struct hub_error *err);
+/** Whether they agree with what the remote says. */
+bool hub_check_agrees(const struct hub_check_sum *sum, const struct hub_remote_file *file);
 
 struct hub_check {
     struct minari_client *client;
@@ -19,7 +29,8 @@ struct hub_check {
     void *user;
 
     uint8_t (*sums)[HUB_SHA256_BYTES]; /* what we computed, one a file; free it */
-    uint64_t bytes_hashed, verified;   /* files that agree with a digest of the hub */
+    uint64_t bytes_hashed, verified;   /* files that agree with a digest of the remote */
+    const char *digest;                /* by which, "SHA-256"; of several the weakest */
 };
 
 /** Wait until the hub knows the digests of all files of the plan, or nothing new came for `wait_ms`. */

@@ -9,25 +9,28 @@ static enum hub_status make(const struct minari_client_options *o, struct minari
     struct minari_remote remote;
     if (!o->base_url || minari_remote_parse(o->base_url, &remote, NULL) || !minari_remote_is_spoken(&remote))
         return hub_fail(err, HUB_INVALID,
-                        "'%.200s' is not the URL of a hub: http://HOST[:PORT] or https://HOST[:PORT]",
+                        "'%.200s' is not a remote: http://HOST[:PORT] or https://HOST[:PORT] (a hub), "
+                        "gcp://BUCKET[/PREFIX], hf://ORG[/REPO]",
                         o->base_url ? o->base_url : "");
-    struct hub_transport_options t = {.token = o->token,
-                                      .user_agent = o->user_agent ? o->user_agent : "libminari/" HUB_VERSION,
-                                      .proxy = o->proxy,
-                                      .environment_proxy = o->environment_proxy,
-                                      .other_hosts = o->trust_redirects,
-                                      .bytes_per_s = o->bytes_per_s ? HUB_MAX(o->bytes_per_s, 64 * KIB) : 0,
-                                      .waiting = o->waiting,
-                                      .trace = o->trace,
-                                      .connect_timeout_ms =
-                                          o->connect_timeout_ms ? o->connect_timeout_ms : 10000,
-                                      .stall_timeout_ms = o->stall_timeout_ms ? o->stall_timeout_ms : 30000,
-                                      .retry = HUB_RETRY_DEFAULT,
-                                      .interrupted = o->interrupted,
-                                      .user = o->user};
+    struct hub_transport_options t = {
+        .token = o->token,
+        .user_agent = o->user_agent ? o->user_agent : "libminari/" HUB_VERSION,
+        .proxy = o->proxy,
+        .environment_proxy = o->environment_proxy,
+        .other_hosts = o->trust_redirects ? HUB_OTHER_HOSTS_ANY : HUB_OTHER_HOSTS_NONE,
+        .bytes_per_s = o->bytes_per_s ? HUB_MAX(o->bytes_per_s, 64 * KIB) : 0,
+        .waiting = o->waiting,
+        .trace = o->trace,
+        .connect_timeout_ms = o->connect_timeout_ms ? o->connect_timeout_ms : 10000,
+        .stall_timeout_ms = o->stall_timeout_ms ? o->stall_timeout_ms : 30000,
+        .retry = HUB_RETRY_DEFAULT,
+        .interrupted = o->interrupted,
+        .user = o->user};
     if (o->attempts)
         t.retry.attempts = o->attempts;
-    return hub_remote_open(remote.text, &t, &c->remote, err);
+    const struct hub_remote_options options = {
+        .transport = t, .endpoint = o->endpoint, .credentials = o->credentials};
+    return hub_remote_open(remote.text, &options, &c->remote, err);
 }
 
 enum minari_status minari_client_new(const struct minari_client_options *options, struct minari_client **out,

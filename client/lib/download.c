@@ -93,6 +93,20 @@ static enum hub_status check_space(const struct job *j, struct hub_error *err)
                     have);
 }
 
+/* What lies upstream under names that no file can have. */
+static void say_left_out(const struct job *j)
+{
+    char names[900] = "";
+    const uint32_t count = j->plan.left_out_count;
+    for (uint32_t i = 0; i < HUB_MIN(count, (uint32_t)HUB_LEFT_OUT); i++) {
+        const size_t at = strlen(names);
+        snprintf(names + at, sizeof names - at, "%s'%.100s'", i ? ", " : "", j->plan.left_out[i]);
+    }
+    if (count)
+        say(j->options, "%s: left out, because no file can have such a name: %s%s (%u)", j->id, names,
+            count > HUB_LEFT_OUT ? ", ..." : "", count);
+}
+
 static enum hub_status fetch(struct job *j, struct hub_error *err)
 {
     const struct minari_download_options *o = j->options;
@@ -103,8 +117,9 @@ static enum hub_status fetch(struct job *j, struct hub_error *err)
     HUB_TRY(j->client->remote.kind->files(&j->client->remote, j->id, NULL, &j->plan, err));
     if (strcmp(j->plan.id, j->id) != 0)
         return hub_fail_as(err, HUB_CORRUPT, "protocol",
-                           "asked for the files of '%.200s', but the hub listed those of '%.200s'", j->id,
+                           "asked for the files of '%.200s', but the remote listed those of '%.200s'", j->id,
                            j->plan.id);
+    say_left_out(j);
     j->phase = MINARI_PHASE_TRANSFER;
     HUB_TRY(hub_staging_plan(&j->staging, &j->plan,
                              HUB_MAX(smallest_segment, HUB_MIN(segment, largest_segment)), tick, j, err));
@@ -142,7 +157,8 @@ static enum hub_status fetch_unchanged(struct job *j, struct hub_error *err)
         if (st != HUB_CHANGED || i == MAX_RESTARTS) {
             if (st == HUB_CHANGED)
                 return hub_fail_as(err, HUB_CHANGED, "changed",
-                                   "'%s' kept changing on the hub (%u times): %s", j->id, i + 1, why.detail);
+                                   "'%s' kept changing on the remote (%u times): %s", j->id, i + 1,
+                                   why.detail);
             if (st && err)
                 *err = why;
             return st;
@@ -154,6 +170,19 @@ static enum hub_status fetch_unchanged(struct job *j, struct hub_error *err)
 
 /* ---- publish ---- */
 
+/* The times of the files are the upstream's, as far as they are known: a revision is made of them. */
+static void set_times(const struct job *j)
+{
+    for (uint32_t i = 0; i < j->plan.count; i++) {
+        const struct hub_remote_file *file = &j->plan.items[i];
+        const struct timespec modified = {file->modified_ns / 1000000000, file->modified_ns % 1000000000};
+        HUB_CLEANUP(hub_closep) int fd = -1;
+        if (file->modified_ns && !hub_fs_open_beneath(j->staging.tree, file->path, O_RDONLY | O_NOFOLLOW,
+                                                      HUB_FS_NO_LINKS, &fd, NULL))
+            (void)futimens(fd, (const struct timespec[]){modified, modified});
+    }
+}
+
 static enum hub_status publish(struct job *j, struct hub_error *err)
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf record = HUB_BUF_INIT(1 * GIB);
@@ -162,6 +191,7 @@ static enum hub_status publish(struct job *j, struct hub_error *err)
     HUB_TRY(hub_record_write(&j->plan, j->client->remote.base,
                              (const uint8_t(*)[HUB_SHA256_BYTES])j->check.sums, &record, err));
     HUB_TRY(hub_fs_write(j->staging.tree, HUB_RECORD_FILE, hub_buf_view(&record), 0644, err));
+    set_times(j);
     HUB_TRY(hub_staging_sync(&j->staging, err));
     snprintf(tree, sizeof tree, "incoming/%s/tree", j->staging.key);
     return hub_publish(j->place, j->id, tree, j->replace, false, err);
@@ -178,7 +208,8 @@ static void report_done(const struct job *j, const char *path)
                                       .files_verified = j->check.verified,
                                       .bytes = j->plan.bytes,
                                       .bytes_kept = j->staging.bytes_kept,
-                                      .milliseconds = hub_time_mono_ms() - j->began_ms};
+                                      .milliseconds = hub_time_mono_ms() - j->began_ms,
+                                      .digest = j->check.digest};
     if (j->options->done)
         j->options->done(&d, j->options->user);
 }

@@ -10,6 +10,16 @@
 
 enum { RECORD_BYTES = 1024 * 1024 * 1024 };
 
+/* Who says that the digest is right: the remote itself, its other digest, or nobody. */
+static const char *origin_of(const struct hub_remote_file *file)
+{
+    static const char *const names[] = {[HUB_NO_DIGEST] = "computed",
+                                        [HUB_GIT_SHA1] = "git-sha1",
+                                        [HUB_BY_CRC32C] = "crc32c",
+                                        [HUB_BY_MD5] = "md5"};
+    return file->has_sha256 ? "hub" : names[file->other];
+}
+
 enum hub_status hub_record_write(const struct hub_remote_files *plan, const char *remote,
                                  const uint8_t (*sums)[HUB_SHA256_BYTES], struct hub_buf *out,
                                  struct hub_error *err)
@@ -30,7 +40,7 @@ enum hub_status hub_record_write(const struct hub_remote_files *plan, const char
         hub_json_put_text(&json, "path", plan->items[i].path);
         hub_json_put_uint(&json, "size", plan->items[i].size);
         hub_json_put_text(&json, "sha256", hex);
-        hub_json_put_text(&json, "origin", plan->items[i].has_sha256 ? "hub" : "computed");
+        hub_json_put_text(&json, "origin", origin_of(&plan->items[i]));
         hub_json_end_object(&json);
     }
     hub_json_end_array(&json);
@@ -56,7 +66,7 @@ static enum hub_status read_files(const json_t *array, struct hub_record *r, str
         if (!sha256 || !hub_unhex(hub_view_of(sha256), f->sha256, HUB_SHA256_BYTES))
             return hub_fail(err, HUB_CORRUPT, "'%s' has no digest in the record", path);
         f->size = hub_member_uint(item, "size");
-        f->from_hub = origin && strcmp(origin, "hub") == 0;
+        f->from_hub = origin && strcmp(origin, "computed") != 0;
         HUB_TRY(hub_dup(&f->path, path, err));
         r->count++;
     }

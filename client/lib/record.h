@@ -9,7 +9,8 @@ struct hub_record_file {
     char *path;
     uint64_t size;
     uint8_t sha256[HUB_SHA256_BYTES];
-    bool from_hub; /* the hub gave this digest; else we computed it from what came */
+    bool
+        from_hub; /* the remote gave this digest, or another that agreed; else we computed it from what came */
 };
 
 struct hub_record {

@@ -98,10 +98,10 @@ static enum hub_status describe(const struct hub_remote_files *plan, uint64_t se
 {
     HUB_CLEANUP(hub_digest_dispose) struct hub_digest digest = {0};
     uint8_t sum[HUB_DIGEST_MAX];
-    char hex[2 * HUB_SHA256_BYTES + 1], size[24];
+    char hex[2 * HUB_SHA256_BYTES + 1], size[48];
     HUB_TRY(hub_digest_begin(&digest, HUB_SHA256, err));
     for (size_t i = 0; i < plan->count; i++) {
-        snprintf(size, sizeof size, "%" PRIu64, plan->items[i].size);
+        snprintf(size, sizeof size, "%" PRIu64 " %" PRIu64, plan->items[i].size, plan->items[i].generation);
         HUB_TRY(hub_digest_add(&digest,
                                (struct hub_view){plan->items[i].path, strlen(plan->items[i].path) + 1}, err));
         HUB_TRY(hub_digest_add(&digest, (struct hub_view){size, strlen(size) + 1}, err));

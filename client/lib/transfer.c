@@ -162,7 +162,7 @@ static enum hub_status aim(struct run *r, struct piece *p, struct open_file *f, 
                                   .body = piece_body,
                                   .finished = piece_finished,
                                   .user = p};
-    HUB_TRY(remote->kind->open(remote, t->plan, item->path, &p->url, &p->fetch, err));
+    HUB_TRY(remote->kind->open(remote, t->plan, item, &p->url, &p->fetch, err));
     p->fetch.url = p->url.data;
     if (segment != WHOLE)
         hub_segment_range(item->size, t->staging->segment_bytes, segment, &p->fetch.first, &p->fetch.count);
@@ -248,6 +248,8 @@ static enum hub_status piece_head(struct hub_fetch *fetch, const struct hub_answ
     struct open_file *f = find_open(p->run, p->file);
     struct hub_remote_file *item = &p->run->transfer->plan->items[p->file];
     HUB_TRY(check_etag(f, p, a, err));
+    if (a->generation && item->generation && a->generation != item->generation)
+        return changed(err, item, "its generation is another one");
     if (a->has_sha256 && item->has_sha256 && memcmp(a->sha256, item->sha256, HUB_SHA256_BYTES) != 0)
         return changed(err, item, "its digest is another one");
     if (a->has_sha256) {

@@ -18,7 +18,8 @@ enum { MAX_DEPTH = 32, MAX_NAMES = 4 * 1000 * 1000 };
 struct expected {
     const char *path;
     uint64_t size;
-    const uint8_t *sha256; /* NULL: unknown */
+    const uint8_t *sha256;              /* NULL: unknown */
+    const struct hub_remote_file *file; /* the remote's, or NULL */
     bool from_hub;
 };
 
@@ -53,7 +54,7 @@ static enum hub_status report(const struct verifier *v, const char *path, enum m
 static enum hub_status check_one(const struct verifier *v, const struct expected *e, struct hub_error *err)
 {
     HUB_CLEANUP(hub_closep) int fd = -1;
-    uint8_t sum[HUB_SHA256_BYTES];
+    struct hub_check_sum sum = {.kind = e->file ? e->file->other : HUB_NO_DIGEST, .size = e->size};
     struct stat st;
     /* a pipe: no file */
     const enum hub_status opened =
@@ -64,10 +65,10 @@ static enum hub_status check_one(const struct verifier *v, const struct expected
         return opened;
     if (fstat(fd, &st) || !S_ISREG(st.st_mode) || (uint64_t)st.st_size != e->size)
         return report(v, e->path, MINARI_FILE_CHANGED, err);
-    if (!e->sha256)
+    if (e->file ? !hub_remote_file_proven(e->file) : !e->sha256)
         return report(v, e->path, MINARI_FILE_SIZE_ONLY, err);
-    HUB_TRY(hub_check_hash(fd, sum, NULL, no_tick, NULL, err));
-    if (memcmp(sum, e->sha256, sizeof sum) != 0)
+    HUB_TRY(hub_check_hash(fd, &sum, no_tick, NULL, err));
+    if (e->file ? !hub_check_agrees(&sum, e->file) : memcmp(sum.sha256, e->sha256, HUB_SHA256_BYTES) != 0)
         return report(v, e->path, MINARI_FILE_CHANGED, err);
     return report(v, e->path, e->from_hub ? MINARI_FILE_VERIFIED : MINARI_FILE_UNCHANGED, err);
 }
@@ -130,7 +131,7 @@ static enum hub_status against_record(struct verifier *v, const char *directory,
     HUB_CLEANUP(hub_freep) struct expected *files = NULL;
     HUB_TRY(hub_new(&files, record.count + 1, sizeof *files, err));
     for (size_t i = 0; i < record.count; i++)
-        files[i] = (struct expected){record.files[i].path, record.files[i].size, record.files[i].sha256,
+        files[i] = (struct expected){record.files[i].path, record.files[i].size, record.files[i].sha256, NULL,
                                      record.files[i].from_hub};
     snprintf(v->result->revision, sizeof v->result->revision, "%.40s", record.revision);
     v->files = files;
@@ -146,8 +147,7 @@ static enum hub_status against_hub(struct verifier *v, struct minari_client *cli
     HUB_CLEANUP(hub_freep) struct expected *files = NULL;
     HUB_TRY(hub_new(&files, plan.count + 1, sizeof *files, err));
     for (size_t i = 0; i < plan.count; i++)
-        files[i] = (struct expected){plan.items[i].path, plan.items[i].size,
-                                     plan.items[i].has_sha256 ? plan.items[i].sha256 : NULL, true};
+        files[i] = (struct expected){plan.items[i].path, plan.items[i].size, NULL, &plan.items[i], true};
     snprintf(v->result->revision, sizeof v->result->revision, "%.40s", plan.revision);
     v->result->against_hub = true;
     v->files = files;

@@ -391,9 +391,9 @@ static enum hub_status redirect(struct slot *s)
     if (!hub_redirect_allowed(s->location ? s->location : from, to, &elsewhere))
         return hub_fail_as(&s->error, HUB_CORRUPT, "protocol", "a redirect to %.200s is not followed", to);
     if (elsewhere && s->transport->options.other_hosts == HUB_OTHER_HOSTS_NONE)
-        return hub_fail_as(&s->error, HUB_DENIED, "other-host",
-                           "the remote redirects to another host, which is followed only when asked for: %.200s",
-                           to);
+        return hub_fail_as(
+            &s->error, HUB_DENIED, "other-host",
+            "the remote redirects to another host, which is followed only when asked for: %.200s", to);
     HUB_TRY(hub_dup(&copy, to, &s->error));
     free(s->location);
     s->location = copy;

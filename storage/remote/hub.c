@@ -2,6 +2,7 @@
 #include "storage/remote/hub.h"
 
 #include "storage/base/id.h"
+#include "storage/base/time.h"
 #include "storage/base/uri.h"
 
 #include <stdlib.h>
@@ -174,12 +175,15 @@ static enum hub_status read_files(const json_t *document, const char *id, const 
     json_array_foreach(items, i, item)
     {
         const char *path = hub_member_text(item, "path");
+        const char *modified = hub_member_text(item, "modified");
         const json_t *size = json_object_get(item, "size");
         HUB_TRY(hub_path_check(path, err));
         if (!json_is_integer(size) || json_integer_value(size) < 0)
             return hub_fail_as(err, HUB_CORRUPT, "protocol", "the hub does not state the size of '%s'", path);
         HUB_TRY(hub_remote_files_add(out, path, (uint64_t)json_integer_value(size),
                                      hub_member_text(item, "sha256"), err));
+        if (modified)
+            (void)hub_time_parse_rfc3339(hub_view_of(modified), &out->items[out->count - 1].modified_ns);
     }
     return hub_remote_files_finish(out, err);
 }
@@ -200,18 +204,20 @@ static enum hub_status files(struct hub_remote *remote, const char *id, const ch
 }
 
 static enum hub_status open_file(const struct hub_remote *remote, const struct hub_remote_files *files_of,
-                                 const char *path, struct hub_buf *url, struct hub_fetch *fetch,
-                                 struct hub_error *err)
+                                 const struct hub_remote_file *file, struct hub_buf *url,
+                                 struct hub_fetch *fetch, struct hub_error *err)
 {
     (void)fetch;
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf rest = HUB_BUF_INIT(32 * KIB);
     HUB_TRY(hub_buf_add_text(&rest, "files/", err));
-    HUB_TRY(hub_uri_encode_path(hub_view_of(path), &rest, err));
+    HUB_TRY(hub_uri_encode_path(hub_view_of(file->path), &rest, err));
     HUB_TRY(hub_api_url(remote, files_of->id, rest.data, url, err));
     return hub_api_parameter(url, "revision", files_of->revision, err);
 }
 
 const struct hub_remote_kind hub_remote_hub = {
+    .noun = "hub",
+    .digests_come = true,
     .is_address = is_address,
     .list = list,
     .describe = describe,

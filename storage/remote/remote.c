@@ -1,6 +1,7 @@
 /* Remotes: the table, and what the kinds share. */
 #include "storage/remote/remote.h"
 
+#include "storage/base/fs.h"
 #include "storage/base/id.h"
 #include "storage/base/order.h"
 
@@ -10,7 +11,7 @@
 const struct hub_remote_row hub_remotes[] = {
     {"http://", &hub_remote_hub, 0},
     {"https://", &hub_remote_hub, 0},
-    {"gcp://", NULL, 1},
+    {"gcp://", &hub_remote_gcs, 1},
     {"hf://", NULL, 2},
     {NULL, NULL, 0},
 };
@@ -27,20 +28,25 @@ const struct hub_remote_row *hub_remote_find(struct hub_view address, struct hub
     return NULL;
 }
 
-enum hub_status hub_remote_open(const char *address, const struct hub_transport_options *options,
+enum hub_status hub_remote_open(const char *address, const struct hub_remote_options *options,
                                 struct hub_remote *out, struct hub_error *err)
 {
+    struct hub_transport_options transport = options->transport;
     struct hub_view rest;
     const struct hub_remote_row *row = hub_remote_find(hub_view_of(address), &rest);
     if (!row || !row->kind)
         return hub_fail(err, HUB_UNSUPPORTED, "this version cannot talk to '%.200s'", address);
     *out = (struct hub_remote){.kind = row->kind, .base = strdup(address)};
     HUB_TRY(hub_allocated(out->base, err));
-    return hub_transport_new(options, &out->transport, err);
+    if (row->kind->begin)
+        HUB_TRY(row->kind->begin(out, options, &transport, err));
+    return hub_transport_new(&transport, &out->transport, err);
 }
 
 void hub_remote_close(struct hub_remote *remote)
 {
+    if (remote->kind && remote->kind->end)
+        remote->kind->end(remote);
     hub_transport_free(remote->transport);
     free(remote->base);
     *remote = (struct hub_remote){0};
@@ -66,7 +72,7 @@ static enum hub_status into_buffer(struct hub_fetch *fetch, struct hub_view byte
 
 /* GET a body of at most `out->limit` bytes. */
 static enum hub_status read_body(struct hub_remote *remote, const char *url, const char *accept,
-                                 struct hub_buf *out, struct hub_error *err)
+                                 struct hub_buf *out, struct hub_answer *answer, struct hub_error *err)
 {
     struct hub_fetch fetch = {.url = url,
                               .accept = accept,
@@ -75,7 +81,19 @@ static enum hub_status read_body(struct hub_remote *remote, const char *url, con
                               .head = into_buffer_head,
                               .body = into_buffer,
                               .user = out};
-    return hub_transport_get(remote->transport, &fetch, err);
+    const enum hub_status st = hub_transport_get(remote->transport, &fetch, err);
+    if (answer)
+        *answer = fetch.answer;
+    return st;
+}
+
+enum hub_status hub_remote_json(struct hub_remote *remote, const char *url, struct hub_buf *text,
+                                struct hub_answer *answer, json_t **out, struct hub_error *err)
+{
+    HUB_TRY(read_body(remote, url, "application/json", text, answer, err));
+    if (hub_json_parse(hub_buf_view(text), text->limit, out, NULL))
+        return hub_fail_as(err, HUB_CORRUPT, "protocol", "the answer of %.200s is not JSON", url);
+    return HUB_OK;
 }
 
 enum hub_status hub_remote_document(struct hub_remote *remote, const char *url, size_t max_bytes,
@@ -83,7 +101,7 @@ enum hub_status hub_remote_document(struct hub_remote *remote, const char *url, 
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf own = HUB_BUF_INIT(max_bytes);
     struct hub_buf *body = text ? text : &own;
-    HUB_TRY(read_body(remote, url, "application/json", body, err));
+    HUB_TRY(read_body(remote, url, "application/json", body, NULL, err));
     if (hub_json_parse(hub_buf_view(body), max_bytes, out, NULL) || !json_is_object(*out))
         return hub_fail_as(err, HUB_CORRUPT, "protocol",
                            "the answer of %.200s is not a JSON object: is it a hub?", url);
@@ -104,7 +122,8 @@ uint64_t hub_member_uint(const json_t *object, const char *key)
 
 /* ---- files ---- */
 
-enum hub_status hub_path_check(const char *path, struct hub_error *err)
+/* Whether a file of such a path can be made safely. */
+static bool is_safe(const char *path)
 {
     const char *at = path;
     bool good = path && strlen(path) < 4096;
@@ -115,26 +134,165 @@ enum hub_status hub_path_check(const char *path, struct hub_error *err)
             break;
         at = slash + 1;
     }
-    return good ? HUB_OK
-                : hub_fail_as(err, HUB_CORRUPT, "protocol",
-                              "the hub lists a file that cannot be created safely: '%.200s'",
-                              path ? path : "");
+    return good;
+}
+
+enum hub_status hub_path_check(const char *path, struct hub_error *err)
+{
+    return is_safe(path) ? HUB_OK
+                         : hub_fail_as(err, HUB_CORRUPT, "protocol",
+                                       "the hub lists a file that cannot be created safely: '%.200s'",
+                                       path ? path : "");
+}
+
+const char *hub_remote_digest_name(const struct hub_remote_file *file)
+{
+    static const char *const names[] = {
+        [HUB_NO_DIGEST] = "no digest",
+        [HUB_GIT_SHA1] = "git SHA-1",
+        [HUB_BY_CRC32C] = "CRC-32C",
+        [HUB_BY_MD5] = "MD5",
+    };
+    return file->has_sha256 ? "SHA-256" : names[file->other];
+}
+
+static enum hub_status leave_out(struct hub_remote_files *files, struct hub_view name, struct hub_error *err)
+{
+    if (files->left_out_count++ >= HUB_LEFT_OUT)
+        return HUB_OK;
+    char **place = &files->left_out[files->left_out_count - 1];
+    *place = hub_view_dup(name);
+    return hub_allocated(*place, err);
+}
+
+/* Add a file of a path that is proven, which becomes ours. */
+static enum hub_status add(struct hub_remote_files *files, char *path, uint64_t size, struct hub_error *err)
+{
+    enum hub_status st = hub_allocated(path, err);
+    if (!st && files->count == HUB_MAX_FILES)
+        st = hub_fail(err, HUB_TOO_BIG, "a dataset of more than %d files", HUB_MAX_FILES);
+    if (!st)
+        st = hub_grow(&files->items, files->count, &files->capacity, sizeof *files->items, err);
+    if (!st && __builtin_add_overflow(files->bytes, size, &files->bytes))
+        st = hub_fail_as(err, HUB_CORRUPT, "protocol", "the sizes of the files overflow");
+    if (st)
+        free(path);
+    else
+        files->items[files->count++] = (struct hub_remote_file){.path = path, .size = size};
+    return st;
+}
+
+enum hub_status hub_remote_files_try(struct hub_remote_files *files, struct hub_view path, uint64_t size,
+                                     struct hub_remote_file **out, struct hub_error *err)
+{
+    char *copy = hub_view_dup(path);
+    *out = NULL;
+    HUB_TRY(hub_allocated(copy, err));
+    if (strlen(copy) != path.size || !is_safe(copy)) {
+        const bool hidden = hub_path_plain(path) && hub_path_hidden(path);
+        free(copy);
+        return hidden ? HUB_OK : leave_out(files, path, err);
+    }
+    HUB_TRY(add(files, copy, size, err));
+    *out = &files->items[files->count - 1];
+    return HUB_OK;
+}
+
+/* Whether a sorted list has files below the path of an item: they follow it, behind names that go on with a
+ * byte smaller than '/'. */
+static bool is_folder(const struct hub_remote_files *files, uint32_t i)
+{
+    HUB_CLEANUP(hub_freep) char *below = NULL;
+    const size_t size = strlen(files->items[i].path);
+    if (i + 1 == files->count || strncmp(files->items[i + 1].path, files->items[i].path, size) != 0 ||
+        asprintf(&below, "%s/", files->items[i].path) < 0)
+        return false;
+    const struct hub_view key = {below, size + 1};
+    const uint32_t at =
+        hub_lower_bound(&key, files->items, files->count, sizeof *files->items, hub_view_by_text);
+    return at < files->count && strncmp(files->items[at].path, below, size + 1) == 0;
+}
+
+static void dispose_file(struct hub_remote_file *file)
+{
+    free(file->path);
+    json_decref(file->custom);
+}
+
+enum hub_status hub_remote_files_settle(struct hub_remote_files *files, struct hub_error *err)
+{
+    uint32_t kept = 0;
+    if (files->count)
+        qsort(files->items, files->count, sizeof *files->items, hub_by_text);
+    HUB_CLEANUP(hub_freep) bool *folder = calloc(files->count + 1, sizeof *folder);
+    HUB_TRY(hub_allocated(folder, err));
+    for (uint32_t i = 0; i < files->count; i++)
+        folder[i] = is_folder(files, i);
+    for (uint32_t i = 0; i < files->count; i++) {
+        struct hub_remote_file file = files->items[i];
+        if (kept && strcmp(files->items[kept - 1].path, file.path) == 0)
+            return hub_fail_as(err, HUB_CORRUPT, "protocol", "'%s' is listed twice", file.path);
+        files->items[i] = (struct hub_remote_file){0};
+        if (!folder[i]) {
+            files->items[kept++] = file;
+            continue;
+        }
+        const enum hub_status st = leave_out(files, hub_view_of(file.path), err);
+        files->bytes -= file.size;
+        dispose_file(&file);
+        HUB_TRY(st);
+    }
+    files->count = kept;
+    return HUB_OK;
+}
+
+enum hub_status hub_remote_files_below(struct hub_remote_files *from, const char *folder,
+                                       struct hub_remote_files *out, struct hub_error *err)
+{
+    const size_t cut = *folder ? strlen(folder) + 1 : 0;
+    for (uint32_t i = 0; i < from->count; i++) {
+        struct hub_remote_file *file = &from->items[i];
+        if (cut && (strncmp(file->path, folder, cut - 1) != 0 || file->path[cut - 1] != '/'))
+            continue;
+        HUB_TRY(add(out, strdup(file->path + cut), file->size, err));
+        struct hub_remote_file *copy = &out->items[out->count - 1];
+        char *path = copy->path;
+        *copy = *file;
+        copy->path = path;
+        file->custom = NULL;
+    }
+    for (uint32_t i = 0; i < HUB_MIN(from->left_out_count, (uint32_t)HUB_LEFT_OUT); i++)
+        HUB_TRY(leave_out(out, hub_view_of(from->left_out[i]), err));
+    out->left_out_count = from->left_out_count;
+    return HUB_OK;
+}
+
+enum hub_status hub_remote_revision(const struct hub_remote_file *items, size_t count, size_t cut,
+                                    char out[HUB_REVISION_CHARS + 1], struct hub_error *err)
+{
+    HUB_CLEANUP(hub_digest_dispose) struct hub_digest digest = {0};
+    uint8_t sum[HUB_DIGEST_MAX];
+    HUB_TRY(hub_digest_begin(&digest, HUB_SHA256, err));
+    for (size_t i = 0; i < count; i++) {
+        const struct hub_remote_file *f = &items[i];
+        const uint64_t numbers[] = {f->size, f->generation, f->other, f->has_sha256};
+        HUB_TRY(hub_digest_add(&digest, (struct hub_view){f->path + cut, strlen(f->path + cut) + 1}, err));
+        HUB_TRY(hub_digest_add(&digest, (struct hub_view){(const char *)numbers, sizeof numbers}, err));
+        HUB_TRY(hub_digest_add(&digest, (struct hub_view){(const char *)f->sha256, sizeof f->sha256}, err));
+        HUB_TRY(hub_digest_add(&digest, (struct hub_view){(const char *)f->sum, sizeof f->sum}, err));
+    }
+    HUB_TRY(hub_digest_end(&digest, sum, err));
+    hub_hex(sum, HUB_REVISION_CHARS / 2, out);
+    return HUB_OK;
 }
 
 enum hub_status hub_remote_files_add(struct hub_remote_files *files, const char *path, uint64_t size,
                                      const char *sha256, struct hub_error *err)
 {
     HUB_TRY(hub_path_check(path, err));
-    if (files->count == HUB_MAX_FILES)
-        return hub_fail(err, HUB_TOO_BIG, "a dataset of more than %d files", HUB_MAX_FILES);
-    HUB_TRY(hub_grow(&files->items, files->count, &files->capacity, sizeof *files->items, err));
-    struct hub_remote_file *file = &files->items[files->count];
-    *file = (struct hub_remote_file){.path = strdup(path), .size = size};
-    HUB_TRY(hub_allocated(file->path, err));
-    files->count++;
+    HUB_TRY(add(files, strdup(path), size, err));
+    struct hub_remote_file *file = &files->items[files->count - 1];
     file->has_sha256 = sha256 && hub_unhex(hub_view_of(sha256), file->sha256, HUB_SHA256_BYTES);
-    if (__builtin_add_overflow(files->bytes, size, &files->bytes))
-        return hub_fail_as(err, HUB_CORRUPT, "protocol", "the hub's file sizes overflow");
     return HUB_OK;
 }
 
@@ -152,9 +310,12 @@ enum hub_status hub_remote_files_finish(struct hub_remote_files *files, struct h
 void hub_remote_files_dispose(struct hub_remote_files *files)
 {
     for (size_t i = 0; i < files->count; i++)
-        free(files->items[i].path);
+        dispose_file(&files->items[i]);
+    for (size_t i = 0; i < HUB_LEFT_OUT; i++)
+        free(files->left_out[i]);
     free(files->items);
     free(files->id);
     free(files->revision);
+    free(files->pin);
     *files = (struct hub_remote_files){0};
 }

@@ -13,6 +13,13 @@ struct hub_remote {
     const struct hub_remote_kind *kind;
     char *base; /* its address, "http://hub:8080", without a trailing slash */
     struct hub_transport *transport;
+    void *own; /* the kind's */
+};
+
+struct hub_remote_options {
+    struct hub_transport_options transport;
+    const char *endpoint;    /* of a service instead of its own address; NULL: the environment's, else that */
+    const char *credentials; /* a file of them; NULL: the environment's, or none */
 };
 
 /** Which datasets, and in which order, as a hub's listing has it. NULL and false: no limit. */
@@ -27,23 +34,57 @@ typedef enum hub_status (*hub_remote_item_fn)(json_t *item, struct hub_view text
 
 enum { HUB_MAX_FILES = 4 * 1000 * 1000 };
 
+/** Digests that a remote gives where it has no SHA-256. */
+enum hub_remote_digest {
+    HUB_NO_DIGEST,
+    HUB_GIT_SHA1 /* of a blob */,
+    HUB_BY_CRC32C /* big-endian */,
+    HUB_BY_MD5
+};
+
 struct hub_remote_file {
     char *path; /* proven safe to create */
     uint64_t size;
+    uint64_t generation; /* which of its contents; 0: not said */
+    int64_t modified_ns; /* 0: not known */
+    json_t *custom;      /* metadata that a remote keeps with the file, or NULL */
     bool has_sha256;
-    uint8_t sha256[HUB_SHA256_BYTES];
+    uint8_t other; /* enum hub_remote_digest, of `sum` */
+    uint8_t sha256[HUB_SHA256_BYTES], sum[HUB_SHA1_BYTES];
 };
+
+enum { HUB_LEFT_OUT = 8 };
 
 struct hub_remote_files {
     char *id, *revision;
+    char *pin;                     /* the kind's: what `open` asks by beside the path, or NULL */
     struct hub_remote_file *items; /* sorted by path bytes; no two alike */
     uint32_t count, capacity;
     uint64_t bytes; /* in total */
+    /* What is there and cannot be a file here: the first names, and how many. */
+    char *left_out[HUB_LEFT_OUT];
+    uint32_t left_out_count;
 };
 
+/** Whether a digest of the remote's is known. */
+static inline bool hub_remote_file_proven(const struct hub_remote_file *file)
+{
+    return file->has_sha256 || file->other;
+}
+/** "SHA-256", "CRC-32C": of the digest that counts. */
+const char *hub_remote_digest_name(const struct hub_remote_file *file);
+
 struct hub_remote_kind {
+    const char *noun;     /* what it is: "hub", "bucket" */
+    bool digests_come;    /* of what was asked for, a moment later: worth waiting for */
+    uint64_t piece_bytes; /* best size of a range request; 0: any */
     /** Whether what stands behind the scheme of an address can be one. */
     bool (*is_address)(struct hub_view rest);
+    /** NULL, or called when it is opened: sets `own`, and what of the options is the kind's. */
+    enum hub_status (*begin)(struct hub_remote *remote, const struct hub_remote_options *options,
+                             struct hub_transport_options *transport, struct hub_error *err);
+    /** NULL, or frees `own`. */
+    void (*end)(struct hub_remote *remote);
     /** Hand each dataset to `fn`; what it returns ends the listing. HUB_TOO_BIG "too-long". */
     enum hub_status (*list)(struct hub_remote *remote, const struct hub_remote_query *query,
                             hub_remote_item_fn fn, void *user, struct hub_error *err);
@@ -56,7 +97,7 @@ struct hub_remote_kind {
                              struct hub_remote_files *out, struct hub_error *err);
     /** Where a file's bytes are asked for: fills `url`, and what of `fetch` (but for its url) that takes. */
     enum hub_status (*open)(const struct hub_remote *remote, const struct hub_remote_files *files,
-                            const char *path, struct hub_buf *url, struct hub_fetch *fetch,
+                            const struct hub_remote_file *file, struct hub_buf *url, struct hub_fetch *fetch,
                             struct hub_error *err);
 };
 
@@ -67,12 +108,12 @@ struct hub_remote_row {
     unsigned number;                    /* enum minari_remote_kind */
 };
 extern const struct hub_remote_row hub_remotes[];
-extern const struct hub_remote_kind hub_remote_hub;
+extern const struct hub_remote_kind hub_remote_hub, hub_remote_gcs, hub_remote_hf;
 
 /** The row whose scheme an address begins with, and what stands behind it; NULL: none. */
 const struct hub_remote_row *hub_remote_find(struct hub_view address, struct hub_view *rest);
 
-HUB_MUST_USE enum hub_status hub_remote_open(const char *address, const struct hub_transport_options *options,
+HUB_MUST_USE enum hub_status hub_remote_open(const char *address, const struct hub_remote_options *options,
                                              struct hub_remote *out, struct hub_error *err);
 void hub_remote_close(struct hub_remote *remote);
 
@@ -81,6 +122,27 @@ void hub_remote_close(struct hub_remote *remote);
 /** GET a JSON object. `text` also keeps it as it came; may be NULL. json_decref the result. */
 HUB_MUST_USE enum hub_status hub_remote_document(struct hub_remote *remote, const char *url, size_t max_bytes,
                                                  struct hub_buf *text, json_t **out, struct hub_error *err);
+
+/** GET any JSON value of at most `text->limit` bytes. `answer`, unless it is NULL, gets what the head said. */
+HUB_MUST_USE enum hub_status hub_remote_json(struct hub_remote *remote, const char *url, struct hub_buf *text,
+                                             struct hub_answer *answer, json_t **out, struct hub_error *err);
+
+/** One more file, to be filled in by the caller, or NULL in `*out` when its name cannot be a file's: that is
+ * kept in `left_out`, but for hidden ones. */
+HUB_MUST_USE enum hub_status hub_remote_files_try(struct hub_remote_files *files, struct hub_view path,
+                                                  uint64_t size, struct hub_remote_file **out,
+                                                  struct hub_error *err);
+/** All that was tried is there: sort it; what is a folder of others as well is left out. */
+HUB_MUST_USE enum hub_status hub_remote_files_settle(struct hub_remote_files *files, struct hub_error *err);
+/** The files below a folder of a settled list, their paths cut to what is below it; "": all. Takes them out of
+ * `from`. */
+HUB_MUST_USE enum hub_status hub_remote_files_below(struct hub_remote_files *from, const char *folder,
+                                                    struct hub_remote_files *out, struct hub_error *err);
+/** Name what is there by all that pins it: 40 hex. `count` items of a settled list, and how many bytes of each
+ * path do not count. */
+HUB_MUST_USE enum hub_status hub_remote_revision(const struct hub_remote_file *items, size_t count,
+                                                 size_t cut, char out[HUB_REVISION_CHARS + 1],
+                                                 struct hub_error *err);
 
 /** One more file. HUB_CORRUPT "protocol": it cannot be created safely, or the sizes overflow.
  * @param sha256  in hex; NULL, or anything else: not known */

@@ -7,8 +7,9 @@ import sys
 
 import pytest
 
-sys.path.insert(0, os.path.dirname(__file__))
+sys.path[:0] = [os.path.dirname(__file__), os.path.join(os.path.dirname(__file__), "..", "support")]
 from hub import BIN, FIXTURES, serving
+from upstream_gcs import Gcs
 
 TOP = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", ".."))
 
@@ -32,15 +33,26 @@ def hub():
         yield h
 
 
+@pytest.fixture(scope="module")
+def bucket():
+    root = os.path.join(FIXTURES, "samples")
+    with Gcs("lab-datasets") as gcs:
+        for here, _, names in os.walk(os.path.join(root, "D4RL")):
+            for name in names:
+                with open(os.path.join(here, name), "rb") as f:
+                    gcs.put(os.path.relpath(f.name, root), f.read())
+        yield gcs
+
+
 def test_there_are_examples():
     assert len(list(examples())) >= 8
 
 
 @pytest.mark.parametrize("command,output", examples())
-def test_command(hub, tmp_path_factory, command, output):
+def test_command(hub, bucket, tmp_path_factory, command, output):
     home = os.environ.setdefault("HUB_README_HOME", str(tmp_path_factory.mktemp("readme")))
     env = {**os.environ, "PATH": f"{os.path.abspath(BIN)}:{os.path.dirname(sys.executable)}:{os.environ['PATH']}", "MINARI_HUB_URL": hub.base, "HOME": home,
-           "MINARI_DATASETS_PATH": os.path.join(home, "datasets"), "COLUMNS": "100", "NO_COLOR": "1"}
+           "MINARI_DATASETS_PATH": os.path.join(home, "datasets"), "STORAGE_EMULATOR_HOST": bucket.url, "COLUMNS": "100", "NO_COLOR": "1"}
     ran = subprocess.run(["sh", "-c", command.replace("http://127.0.0.1:8080", hub.base).replace("http://hub:8080", hub.base)], cwd=home, env=env, capture_output=True, text=True, timeout=120)
     assert ran.returncode == 0, ran.stderr
     said = ran.stdout.replace(hub.base, "http://127.0.0.1:8080")

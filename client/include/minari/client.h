@@ -1,5 +1,5 @@
 /**
- * A client talks to one hub. Its calls block; use it from one thread at a time, as many clients as you like.
+ * A client talks to one remote: a hub, a bucket, an organisation of Hugging Face. Its calls block; use it from one thread at a time, as many clients as you like.
  */
 #ifndef MINARI_CLIENT_H
 #define MINARI_CLIENT_H
@@ -19,8 +19,8 @@ struct minari_client;
 /** Zero and NULL mean the default. Texts are copied. */
 struct minari_client_options {
     size_t size;            /* of this structure: MINARI_CLIENT_OPTIONS_INIT sets it; 0: of version 0.1 */
-    const char *base_url;   /* "http://hub:8080"; must */
-    const char *token;      /* sent as a bearer token, to this hub only */
+    const char *base_url;   /* "http://hub:8080", "gcp://bucket/prefix", "hf://org"; must */
+    const char *token;      /* sent as a bearer token, to this remote only */
     const char *user_agent; /* default "libminari/VERSION" */
     const char *proxy;      /* "http://proxy:3128"; default none */
     bool environment_proxy; /* honour http_proxy and its like */
@@ -37,6 +37,10 @@ struct minari_client_options {
     /** Asked several times a second during every call; non-zero ends the call with MINARI_CANCELLED. */
     int (*interrupted)(void *user);
     void *user;
+    /* of gcp:// and hf://, instead of the service's own address; default STORAGE_EMULATOR_HOST, HF_ENDPOINT */
+    const char *endpoint;
+    /* of gcp://: a service account's JSON file; default GOOGLE_APPLICATION_CREDENTIALS, but not of emulators */
+    const char *credentials;
 };
 
 #ifdef __cplusplus
@@ -54,8 +58,8 @@ static inline minari_client_options minari_client_options_init()
     }
 #endif
 
-/** MINARI_INVALID without options, or for a URL that is not http:// or https:// with a host. Free the
- * result. */
+/** MINARI_INVALID without options, or for what is no remote; MINARI_DENIED for credentials that cannot be used.
+ * Free the result. */
 MINARI_API enum minari_status minari_client_new(const struct minari_client_options *options,
                                                 struct minari_client **out, struct minari_error *err);
 MINARI_API void minari_client_free(struct minari_client *client);

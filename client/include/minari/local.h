@@ -27,7 +27,7 @@ struct minari_progress {
 /** How sure it is that the bytes are the hub's. */
 enum minari_assurance {
     MINARI_SIZE_ONLY, /* some file's digest is not known to the hub: its size agrees */
-    MINARI_VERIFIED,  /* every file agrees with the SHA-256 the hub gave */
+    MINARI_VERIFIED,  /* every file agrees with the digest the remote gave */
 };
 
 struct minari_download {
@@ -36,6 +36,7 @@ struct minari_download {
     enum minari_assurance assurance;
     uint64_t files, files_verified, bytes, bytes_kept;
     uint64_t milliseconds;
+    const char *digest; /* what the files were verified by: "SHA-256", "CRC-32C", "git SHA-1", "MD5" */
 };
 
 struct minari_download_options {
@@ -87,7 +88,7 @@ MINARI_API enum minari_status minari_dataset_download(struct minari_client *clie
                                                       struct minari_error *err);
 
 enum minari_file_state {
-    MINARI_FILE_VERIFIED,  /* size and SHA-256 agree with the hub's */
+    MINARI_FILE_VERIFIED,  /* size and digest agree with the remote's */
     MINARI_FILE_UNCHANGED, /* as it was downloaded, but the hub never gave a digest */
     MINARI_FILE_SIZE_ONLY, /* the size agrees, no digest is known */
     MINARI_FILE_MISSING,

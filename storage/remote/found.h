@@ -1,0 +1,48 @@
+/**
+ * Datasets of remotes that keep only files: found by their names, told by their metadata, in the shape that a
+ * hub's API gives them.
+ */
+#ifndef HUB_REMOTE_FOUND_H
+#define HUB_REMOTE_FOUND_H
+
+#include "storage/remote/remote.h"
+
+struct hub_found {
+    char *id;
+    uint64_t size; /* of its files together */
+    int64_t modified_ns;
+    uint32_t files;
+    char revision[HUB_REVISION_CHARS + 1];
+    char *url;        /* where its metadata.json is asked for; NULL: nowhere */
+    json_t *metadata; /* as stored, or NULL */
+    char *problem;    /* why it cannot be told, or NULL */
+    bool plain;       /* a tree of files, and no dataset of Minari's */
+    bool old;         /* of Minari before 0.5: without a metadata.json */
+};
+
+struct hub_found_list {
+    struct hub_found *items;
+    uint32_t count, capacity;
+};
+
+void hub_found_dispose(struct hub_found_list *list);
+
+/** One more dataset: the files of a settled tree below its folder. `*out` is valid until the next. */
+HUB_MUST_USE enum hub_status hub_found_add(struct hub_found_list *list, const char *id,
+                                           const struct hub_remote_files *tree, const char *folder,
+                                           struct hub_found **out, struct hub_error *err);
+
+/** The datasets of Minari in a settled tree, by their layout: ID/data/metadata.json, else
+ * ID/data/main_data.hdf5 with metadata of its own. Their ids begin with `head`. */
+HUB_MUST_USE enum hub_status hub_found_scan(struct hub_found_list *list, const struct hub_remote_files *tree,
+                                            const char *head, struct hub_error *err);
+
+/** What hub_remote_kind.list and .describe do, over what was found; both load metadata where `url` says. */
+HUB_MUST_USE enum hub_status hub_found_each(struct hub_remote *remote, struct hub_found_list *list,
+                                            const struct hub_remote_query *query, hub_remote_item_fn fn,
+                                            void *user, struct hub_error *err);
+HUB_MUST_USE enum hub_status hub_found_describe(struct hub_remote *remote, struct hub_found_list *list,
+                                                const char *id, const char *release, struct hub_buf *text,
+                                                json_t **out, struct hub_error *err);
+
+#endif

@@ -1,0 +1,225 @@
+"""gcp:// remotes: against gcp-storage-emulator, and a stand-in for what that leaves out."""
+import base64
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+sys.path[:0] = [os.path.dirname(__file__), os.path.join(os.path.dirname(__file__), "..", "support")]
+from cli import Cli, tree
+from hub import FIXTURES
+from upstream_gcs import Gcs, emulator
+
+DOOR = "D4RL/door/human-v2"
+NEW, OLD = os.path.join(FIXTURES, "samples"), os.path.join(FIXTURES, "minari", "root-0.4.3")
+
+
+def upload(bucket, root, head=""):
+    for here, _, names in os.walk(root):
+        for name in names:
+            path = os.path.join(here, name)
+            if not os.path.relpath(path, root).startswith((".", "pictures", "mission", "door-human-v0")):
+                with open(path, "rb") as f:
+                    bucket.put(head + os.path.relpath(path, root), f.read())
+
+
+def attributes(path):
+    """What Minari 0.4 kept of a file with its object: attributes as text."""
+    import h5py
+
+    with h5py.File(path) as f:
+        return {k: str(v) for k, v in f.attrs.items() if k not in ("observation_space", "action_space", "env_spec")}
+
+
+@pytest.fixture(scope="module")
+def new():
+    pytest.importorskip("gcp_storage_emulator", reason="gcp-storage-emulator is not installed: tests/support/requirements.txt")
+    with emulator() as bucket:
+        upload(bucket, NEW)
+        yield bucket
+
+
+@pytest.fixture
+def cli(tmp_path):
+    return Cli(tmp_path / "sets")
+
+
+@pytest.fixture
+def lab():
+    with Gcs() as bucket:
+        yield bucket
+
+
+def small(bucket, id="a/b-v0", **more):
+    metadata = {"dataset_id": id, "total_episodes": 3, "total_steps": 30, "minari_version": "0.5.3", "author": ["me"], "data_format": "hdf5"}
+    bucket.put(f"{id}/data/metadata.json", json.dumps({**metadata, **more}).encode())
+    bucket.put(f"{id}/data/main_data.hdf5", b"x" * 1000)
+
+
+def test_a_bucket_of_05(new, cli):
+    env = {"STORAGE_EMULATOR_HOST": new.url}
+    r = cli.run("list", "gcp://lab", expect=0, **env)
+    assert "D4RL/door/human" in r.out and "gcp://lab" in r.err, r
+    item, = cli.run("list", "remote", "-r", "gcp://lab", "--json", expect=0, **env).json()["items"]
+    assert (item["id"], item["episodes"], item["steps"], item["format"], item["status"]) == (DOOR, 8, 99, "minari-hdf5", "ready")
+    assert "0.5.3" in item["loadable_by"] and item["size"] == sum(map(len, tree(os.path.join(NEW, DOOR)).values()))
+    shown = cli.run("show", "gcp://lab/" + DOOR, expect=0, **env).out
+    assert "99" in shown and "Box(-inf, inf, (39,), float64)" in shown
+    r = cli.run("download", "D4RL/door/human", "-r", "gcp://lab", expect=0, **env)
+    assert "verified (CRC-32C of 2 files)" in r.out, r
+    assert tree(cli.path(DOOR)) == tree(os.path.join(NEW, DOOR))
+    assert "verified, 2 files agree" in cli.run("verify", DOOR, expect=0).out
+    assert "compared with gcp://lab" in cli.run("verify", DOOR, "-r", "gcp://lab", expect=0, **env).out
+    assert "minari-cli list remote" in cli.run("show", "D4RL/door/nothing-v1", "-r", "gcp://lab", expect=3, **env).err
+    assert "not a hub" in cli.run("episodes", DOOR, "-r", "gcp://lab", **env).err
+
+
+def test_a_bucket_of_04(cli):
+    pytest.importorskip("gcp_storage_emulator")
+    with emulator("old") as bucket:
+        for id in sorted(os.listdir(OLD)):
+            path = os.path.join(OLD, id, "data", "main_data.hdf5")
+            if os.path.isfile(path):
+                with open(path, "rb") as f:
+                    bucket.put(f"{id}/data/main_data.hdf5", f.read(), attributes(path))
+        env = {"STORAGE_EMULATOR_HOST": bucket.url}
+        items = {i["id"]: i for i in cli.run("list", "gcp://old", "--all", "--json", expect=0, **env).json()["items"]}
+        id, item = next(iter(items.items()))
+        want = attributes(os.path.join(OLD, id, "data", "main_data.hdf5"))
+        assert str(item["episodes"]) == want["total_episodes"] and "0.5.3" not in item["loadable_by"] and "0.4.3" in item["loadable_by"]
+        combined = [i for i in items if "combined_datasets" in attributes(os.path.join(OLD, i, "data", "main_data.hdf5"))]
+        for one in combined:
+            assert cli.run("show", "gcp://old/" + one, "--json", expect=0, **env).json()["combined"]
+        cli.run("download", id, "-r", "gcp://old", expect=0, **env)
+        assert tree(cli.path(id))["data/main_data.hdf5"][:4] == b"\x89HDF"
+
+
+def test_pages_and_empty_ones(lab, cli):
+    for i in range(7):
+        small(lab, f"a/set-v{i}")
+    lab.page, lab.empty = 3, 4
+    env = {"STORAGE_EMULATOR_HOST": lab.url}
+    ids = [i["id"] for i in cli.run("list", "gcp://lab", "--all", "--json", expect=0, **env).json()["items"]]
+    assert ids == [f"a/set-v{i}" for i in range(7)]
+    assert len(lab.seen("pageToken")) >= 4 * 5
+    assert [i["id"] for i in cli.run("list", "gcp://lab", "--json", expect=0, **env).json()["items"]] == ["a/set-v6"]
+
+
+def test_what_is_stored_compressed_comes_as_it_is_stored(lab, cli):
+    small(lab)
+    lab.put("a/b-v0/data/notes.txt", b"words " * 1000, compressed=True)
+    lab.put("a/b-v0/data/joined.bin", b"y" * 5000, composite=True)
+    cli.run("download", "a/b-v0", "-r", "gcp://lab", expect=0, STORAGE_EMULATOR_HOST=lab.url)
+    assert tree(cli.path("a/b-v0"))["data/notes.txt"] == lab.objects["a/b-v0/data/notes.txt"][1]
+    assert all("generation=" in r[1] for r in lab.seen("alt=media") if "metadata.json" not in r[1])
+    assert os.stat(cli.path("a/b-v0/data/joined.bin")).st_mtime == 1709294400.123
+
+
+def test_names_that_cannot_be_files(lab, cli):
+    small(lab)
+    for name in ("a/b-v0/", "a/b-v0/data/", "a/b-v0/x//y", "a/b-v0/../../evil", "a/b-v0/./z", "a/b-v0/both", "a/b-v0/both/below", "a/b-v0/" + "n" * 300):
+        lab.put(name, b"1")
+    r = cli.run("download", "a/b-v0", "-r", "gcp://lab", expect=0, STORAGE_EMULATOR_HOST=lab.url)
+    assert "left out" in r.err and "'a/b-v0/x//y'" in r.err and "(7)" in r.err, r
+    assert sorted(tree(cli.path("a/b-v0"))) == ["both/below", "data/main_data.hdf5", "data/metadata.json"]
+    assert sorted(os.listdir(cli.root)) == [".minari-hub", "a"] and not os.path.exists(os.path.join(cli.root, "..", "evil"))
+
+
+def test_a_prefix(lab, cli):
+    lab.put("sets/v5/other.txt", b"1")
+    small(lab)
+    lab.objects = {"sets/v5/" + k: ({**v[0], "name": "sets/v5/" + k}, *v[1:]) for k, v in lab.objects.items()}
+    env = {"STORAGE_EMULATOR_HOST": lab.url}
+    assert [i["id"] for i in cli.run("list", "gcp://lab/sets/v5", "--json", expect=0, **env).json()["items"]] == ["a/b-v0"]
+    cli.run("download", "a/b-v0", "-r", "gcp://lab/sets/v5", expect=0, **env)
+
+
+def test_a_new_generation_in_the_middle_starts_over(lab, cli):
+    small(lab)
+    changed = []
+
+    def fault(request, path):
+        if "main_data" in path and not changed:
+            changed.append(1)
+            lab.put("a/b-v0/data/main_data.hdf5", b"z" * 2000)
+
+    lab.fault = fault
+    r = cli.run("download", "a/b-v0", "-r", "gcp://lab", expect=0, STORAGE_EMULATOR_HOST=lab.url)
+    assert "starting over" in r.err and tree(cli.path("a/b-v0"))["data/main_data.hdf5"] == b"z" * 2000
+
+
+def test_wrong_bytes_are_never_published(lab, cli):
+    small(lab)
+    item, _, _ = lab.objects["a/b-v0/data/main_data.hdf5"]
+    lab.objects["a/b-v0/data/main_data.hdf5"] = (item, b"q" * 1000, b"")
+    r = cli.run("download", "a/b-v0", "-r", "gcp://lab", expect=5, STORAGE_EMULATOR_HOST=lab.url)
+    assert "CRC-32C" in r.err and not os.path.exists(cli.path("a/b-v0"))
+
+
+def test_closed_empty_and_missing(lab, cli):
+    env = {"STORAGE_EMULATOR_HOST": lab.url}
+    r = cli.run("list", "gcp://lab", expect=3, **env)
+    assert "there is nothing in 'gcp://lab'" in r.err and "hf://farama-minari" in r.err
+    assert "there is no bucket 'nothing'" in cli.run("list", "gcp://nothing", expect=3, **env).err
+    lab.token = "secret"
+    r = cli.run("list", "gcp://lab", expect=7, **env)
+    assert "closed to everybody without credentials" in r.err and "GOOGLE_APPLICATION_CREDENTIALS" in r.err
+    assert "Anonymous caller" in r.err
+    assert "closed to these credentials" in cli.run("list", "gcp://lab", "--token", "wrong", expect=7, **env).err
+    small(lab)
+    cli.run("list", "gcp://lab", "--token", "secret", expect=0, **env)
+    assert cli.run("list", "gcp://lab", expect=4, STORAGE_EMULATOR_HOST="127.0.0.1:1").err.count("STORAGE_EMULATOR_HOST")
+
+
+def test_a_hubs_token_is_for_hubs(lab, cli):
+    small(lab)
+    cli.run("download", "a/b-v0", "-r", "gcp://lab", expect=0, STORAGE_EMULATOR_HOST=lab.url, MINARI_HUB_TOKEN="of-the-hub")
+    assert lab.tokens() == {None}
+
+
+def verifier(public):
+    """Whether an assertion is signed by that key: openssl knows."""
+    def check(form):
+        head, claims, signature = form["assertion"].split(".")
+        pad = lambda text: base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
+        with open(public + ".sig", "wb") as f:
+            f.write(pad(signature))
+        with open(public + ".text", "w") as f:
+            f.write(head + "." + claims)
+        claims = json.loads(pad(claims))
+        assert json.loads(pad(head))["alg"] == "RS256" and form["grant_type"] == "urn:ietf:params:oauth:grant-type:jwt-bearer"
+        assert claims["iss"] == "me@lab" and claims["exp"] - claims["iat"] == 3600 and "devstorage.read_only" in claims["scope"]
+        return not subprocess.run(["openssl", "dgst", "-sha256", "-verify", public, "-signature", public + ".sig", public + ".text"],
+                                  stdout=subprocess.DEVNULL).returncode
+    return check
+
+
+def test_a_service_account(lab, cli, tmp_path):
+    key, public = str(tmp_path / "key.pem"), str(tmp_path / "public.pem")
+    subprocess.run(["openssl", "genpkey", "-algorithm", "RSA", "-pkeyopt", "rsa_keygen_bits:2048", "-out", key], check=True, stderr=subprocess.DEVNULL)
+    subprocess.run(["openssl", "pkey", "-in", key, "-pubout", "-out", public], check=True)
+    lab.check, lab.lifetime, lab.token = verifier(public), 3600, "none yet"
+    account = {"type": "service_account", "client_email": "me@lab", "private_key_id": "k1", "private_key": open(key).read(), "token_uri": lab.url + "/token"}
+    path = tmp_path / "account.json"
+    path.write_text(json.dumps(account))
+    for i in range(40):
+        small(lab, f"a/set-v{i}")
+    env = {"GOOGLE_APPLICATION_CREDENTIALS": str(path)}
+    cli.run("download", "a/set-v3", "-r", "gcp://lab", "--endpoint", lab.url, expect=0, **env)
+    assert lab.given == 1, "one token serves many requests"
+    lab.lifetime = 1  # a token that is always about to run out is asked for again, and the old one is of no use then
+    cli.run("download", "a/set-v4", "-r", "gcp://lab", "--endpoint", lab.url, expect=0, **env)
+    lab.token = None
+    cli.run("list", "gcp://lab", expect=0, STORAGE_EMULATOR_HOST=lab.url, **env)  # an emulator gets none
+    assert lab.requests[-1][2].get("Authorization") is None
+    other = str(tmp_path / "other.pem")
+    subprocess.run(["openssl", "genpkey", "-algorithm", "RSA", "-pkeyopt", "rsa_keygen_bits:2048", "-out", other], check=True, stderr=subprocess.DEVNULL)
+    path.write_text(json.dumps({**account, "private_key": open(other).read()}))
+    r = cli.run("list", "gcp://lab", "--endpoint", lab.url, expect=7, **env)
+    assert "gives no token for 'me@lab'" in r.err and "unset GOOGLE_APPLICATION_CREDENTIALS" in r.err
+    for text, words in [("{}", "type"), ("nonsense", "JSON file"), (json.dumps({**account, "private_key": "none"}), "RSA key")]:
+        path.write_text(text)
+        assert words in cli.run("list", "gcp://lab", "--endpoint", lab.url, expect=7, **env).err
+    assert "PRIVATE" not in r.err
