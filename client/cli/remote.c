@@ -49,15 +49,18 @@ const char *cli_remote_name(const struct cli *cli)
 }
 
 /* "http://hub:8080/D4RL/door/human-v2", "gcp://bucket/D4RL/door/human-v2": the remote is what stands before the
- * third slash. */
+ * third slash; of hf://ORG/REPO@REVISION/REST the revision belongs to it, and the id is REPO/REST. */
 static const char *split_url(const char *text, const char **id)
 {
-    static char base[600];
+    static char base[600], own[1200];
     const char *host = strstr(text, "://"), *slash = host ? strchr(host + 3, '/') : NULL;
-    if (!slash || !slash[1] || (size_t)(slash - text) >= sizeof base)
+    const char *at = slash && strncmp(text, "hf://", 5) == 0 ? strchr(slash, '@') : NULL;
+    const char *end = at ? strchrnul(at, '/') : slash;
+    if (!slash || !slash[1] || (size_t)(end - text) >= sizeof base)
         return NULL;
-    snprintf(base, sizeof base, "%.*s", (int)(slash - text), text);
-    *id = slash + 1;
+    snprintf(base, sizeof base, "%.*s", (int)(end - text), text);
+    snprintf(own, sizeof own, "%.*s%s", at ? (int)(at - slash - 1) : 0, slash + 1, at ? end : slash + 1);
+    *id = own;
     return base;
 }
 

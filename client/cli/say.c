@@ -202,6 +202,12 @@ static const char *remedy_of(const struct cli *cli, const struct minari_error *e
          "Minari's own datasets are at hf://farama-minari"},
         {"remote-empty", "check the name and the prefix; Minari's own datasets are at hf://farama-minari"},
         {"remote-missing", "check the name; Minari's own datasets are at hf://farama-minari"},
+        {"repo-closed",
+         "give --token, or set HF_TOKEN; if the repo is gated, accept its terms on its page first"},
+        {"repo-missing", "check the name: hf://ORG/REPO"},
+        {"repo-empty", "name a repo to take it as it is: hf://ORG/REPO; Minari's own datasets are at "
+                       "hf://farama-minari"},
+        {"revision-missing", "name one of those: hf://ORG/REPO@REVISION"},
         {"bad-credentials", "give another file or --token, or unset GOOGLE_APPLICATION_CREDENTIALS"},
         {"no-tls", "give the address with http:// instead of https://"},
         {"incompatible", "give --force to take it all the same"},
@@ -269,11 +275,11 @@ int cli_report(const struct cli *cli, const struct minari_error *err)
 {
     char text[2048];
     const int code = code_of(err);
+    if (cli->make_room)
+        cli->make_room(cli->room);
     const char *remedy = code == CLI_INTERRUPTED ? NULL : remedy_of(cli, err);
     if (remedy)
         fill_in(cli, remedy, text, sizeof text);
-    if (cli->make_room)
-        cli->make_room(cli->room);
     put_error(code, minari_status_name(err->status), err->problem, err->detail, remedy ? text : NULL);
     if (cli->client && cli->subject && strcmp(err->problem, "dataset-not-found") == 0)
         cli_offer_new_name(cli, cli->subject);

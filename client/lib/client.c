@@ -10,7 +10,7 @@ static enum hub_status make(const struct minari_client_options *o, struct minari
     if (!o->base_url || minari_remote_parse(o->base_url, &remote, NULL) || !minari_remote_is_spoken(&remote))
         return hub_fail(err, HUB_INVALID,
                         "'%.200s' is not a remote: http://HOST[:PORT] or https://HOST[:PORT] (a hub), "
-                        "gcp://BUCKET[/PREFIX], hf://ORG[/REPO]",
+                        "gcp://BUCKET[/PREFIX], hf://ORG[/REPO[@REVISION]]",
                         o->base_url ? o->base_url : "");
     struct hub_transport_options t = {
         .token = o->token,

@@ -110,7 +110,8 @@ static void say_left_out(const struct job *j)
 static enum hub_status fetch(struct job *j, struct hub_error *err)
 {
     const struct minari_download_options *o = j->options;
-    const uint64_t segment = o->segment_bytes ? o->segment_bytes : default_segment;
+    const uint64_t best = j->client->remote.kind->piece_bytes;
+    const uint64_t segment = o->segment_bytes ? o->segment_bytes : best ? best : default_segment;
     hub_remote_files_dispose(&j->plan);
     free(j->check.sums);
     j->check = (struct hub_check){0};

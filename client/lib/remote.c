@@ -17,8 +17,10 @@ static enum hub_status parse(const char *text, struct minari_remote *out, struct
         size--;
     struct hub_view rest;
     const struct hub_remote_row *row = hub_remote_find((struct hub_view){text, size}, &rest);
-    if (row && rest.size < 400 && strcspn(rest.data, " ?#\"<>\\^`{|}@") >= rest.size &&
-        hub_utf8_printable(rest) && (row->kind ? row->kind->is_address(rest) : rest.data[0] != '/')) {
+    const bool at = row && row->number == MINARI_REMOTE_HF; /* hf://ORG/REPO@REVISION */
+    if (row && rest.size < 400 && strcspn(rest.data, " ?#\"<>\\^`{|}") >= rest.size &&
+        (at || !memchr(rest.data, '@', rest.size)) && hub_utf8_printable(rest) &&
+        (row->kind ? row->kind->is_address(rest) : rest.data[0] != '/')) {
         *out = (struct minari_remote){.kind = (enum minari_remote_kind)row->number};
         snprintf(out->text, sizeof out->text, "%s%.*s", row->scheme, (int)rest.size, rest.data);
         return HUB_OK;
@@ -28,7 +30,7 @@ static enum hub_status parse(const char *text, struct minari_remote *out, struct
                         text);
     return hub_fail(err, HUB_INVALID,
                     "'%.200s' is not a remote: http://HOST[:PORT] or https://HOST[:PORT] (a hub), "
-                    "gcp://BUCKET[/PREFIX], hf://ORG[/REPO]",
+                    "gcp://BUCKET[/PREFIX], hf://ORG[/REPO[@REVISION]]",
                     text);
 }
 

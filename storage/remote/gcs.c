@@ -313,18 +313,11 @@ static enum hub_status list_files(struct hub_remote *remote, const char *id, str
 static enum hub_status files(struct hub_remote *remote, const char *id, const char *revision,
                              struct hub_remote_files *out, struct hub_error *err)
 {
-    char now[HUB_REVISION_CHARS + 1];
     *out = (struct hub_remote_files){0};
     HUB_TRY(hub_id_check(hub_view_of(id), err));
     enum hub_status st = list_files(remote, id, out, err);
     if (!st)
-        st = hub_remote_revision(out->items, out->count, 0, now, err);
-    if (!st && revision && strcmp(now, revision) != 0)
-        st = hub_fail_as(err, HUB_CHANGED, "revision-gone", "'%.200s' is now at revision %s", id, now);
-    if (!st)
-        st = hub_dup(&out->id, id, err);
-    if (!st)
-        st = hub_dup(&out->revision, now, err);
+        st = hub_remote_files_identify(out, id, revision, err);
     if (st)
         hub_remote_files_dispose(out);
     return st;

@@ -12,7 +12,7 @@ const struct hub_remote_row hub_remotes[] = {
     {"http://", &hub_remote_hub, 0},
     {"https://", &hub_remote_hub, 0},
     {"gcp://", &hub_remote_gcs, 1},
-    {"hf://", NULL, 2},
+    {"hf://", &hub_remote_hf, 2},
     {NULL, NULL, 0},
 };
 
@@ -284,6 +284,17 @@ enum hub_status hub_remote_revision(const struct hub_remote_file *items, size_t 
     HUB_TRY(hub_digest_end(&digest, sum, err));
     hub_hex(sum, HUB_REVISION_CHARS / 2, out);
     return HUB_OK;
+}
+
+enum hub_status hub_remote_files_identify(struct hub_remote_files *files, const char *id,
+                                          const char *revision, struct hub_error *err)
+{
+    char now[HUB_REVISION_CHARS + 1];
+    HUB_TRY(hub_remote_revision(files->items, files->count, 0, now, err));
+    if (revision && strcmp(now, revision) != 0)
+        return hub_fail_as(err, HUB_CHANGED, "revision-gone", "'%.200s' is now at revision %s", id, now);
+    HUB_TRY(hub_dup(&files->id, id, err));
+    return hub_dup(&files->revision, now, err);
 }
 
 enum hub_status hub_remote_files_add(struct hub_remote_files *files, const char *path, uint64_t size,

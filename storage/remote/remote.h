@@ -144,6 +144,10 @@ HUB_MUST_USE enum hub_status hub_remote_revision(const struct hub_remote_file *i
                                                  size_t cut, char out[HUB_REVISION_CHARS + 1],
                                                  struct hub_error *err);
 
+/** Set id and revision of a list that is all there. HUB_CHANGED "revision-gone": it is not of `revision`. */
+HUB_MUST_USE enum hub_status hub_remote_files_identify(struct hub_remote_files *files, const char *id,
+                                                       const char *revision, struct hub_error *err);
+
 /** One more file. HUB_CORRUPT "protocol": it cannot be created safely, or the sizes overflow.
  * @param sha256  in hex; NULL, or anything else: not known */
 HUB_MUST_USE enum hub_status hub_remote_files_add(struct hub_remote_files *files, const char *path,

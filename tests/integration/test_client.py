@@ -112,7 +112,7 @@ def test_exit_codes_and_remedies(hub, cli):
         (("download", "no/such/*", "-y"), 3, "matches"),
         (("download", "D4RL/door/human-v2", "--limit-rate", "fast"), 2, "--limit-rate"),
         (("list", "remote", "--sort", "nonsense"), 2, "sort"),
-        (("list", "hf://farama-minari"), 1, "cannot talk to"),
+        (("list", "hf://farama-minari", "--endpoint", "http://127.0.0.1:1", "--attempts", "1"), 4, "cannot be reached"),
         (("list", "remote", "--remote", "gcp://bucket", "--endpoint", "http://127.0.0.1:1", "--attempts", "1"), 4, "cannot be reached"),
         (("nonsense",), 2, "unknown command"),
         (("list",), 2, "missing"),
@@ -125,7 +125,7 @@ def test_exit_codes_and_remedies(hub, cli):
         r = cli.run(*args)
         assert r.code == code and words in r.err, (args, r)
         assert not r.out or "items" in r.out, (args, r)
-    assert "default" in cli.run("list", "remote", MINARI_HUB_URL="", expect=1).err
+    assert "default" in cli.run("list", "remote", MINARI_HUB_URL="", HF_ENDPOINT="http://127.0.0.1:1", expect=4).err
     assert "gcp://b (MINARI_REMOTE)" in cli.run("list", "remote", MINARI_HUB_URL="", MINARI_REMOTE="gcp://b", STORAGE_EMULATOR_HOST="127.0.0.1:1", expect=4).err
     assert "MINARI_HUB_URL" in cli.run("list", "remote", MINARI_HUB_URL="", MINARI_REMOTE=hub.base, expect=2).err
 

@@ -10,6 +10,7 @@ import pytest
 sys.path[:0] = [os.path.dirname(__file__), os.path.join(os.path.dirname(__file__), "..", "support")]
 from hub import BIN, FIXTURES, serving
 from upstream_gcs import Gcs
+from upstream_hf import Hf, minari_org
 
 TOP = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", ".."))
 
@@ -44,15 +45,26 @@ def bucket():
         yield gcs
 
 
+@pytest.fixture(scope="module")
+def hf():
+    with Hf() as hf:
+        for id, files in minari_org("farama-minari", os.path.join(FIXTURES, "samples")).items():
+            hf.put(id, files)
+        hf.repos["lab/robot"] = hf.repos["farama-minari/door-human-v0"]
+        hf.repos["lab/robot"].tags["v2.1"] = hf.repos["lab/robot"].branches["main"]
+        hf.large = 1 << 30
+        yield hf
+
+
 def test_there_are_examples():
     assert len(list(examples())) >= 8
 
 
 @pytest.mark.parametrize("command,output", examples())
-def test_command(hub, bucket, tmp_path_factory, command, output):
+def test_command(hub, bucket, hf, tmp_path_factory, command, output):
     home = os.environ.setdefault("HUB_README_HOME", str(tmp_path_factory.mktemp("readme")))
     env = {**os.environ, "PATH": f"{os.path.abspath(BIN)}:{os.path.dirname(sys.executable)}:{os.environ['PATH']}", "MINARI_HUB_URL": hub.base, "HOME": home,
-           "MINARI_DATASETS_PATH": os.path.join(home, "datasets"), "STORAGE_EMULATOR_HOST": bucket.url, "COLUMNS": "100", "NO_COLOR": "1"}
+           "MINARI_DATASETS_PATH": os.path.join(home, "datasets"), "STORAGE_EMULATOR_HOST": bucket.url, "HF_ENDPOINT": hf.url, "COLUMNS": "100", "NO_COLOR": "1"}
     ran = subprocess.run(["sh", "-c", command.replace("http://127.0.0.1:8080", hub.base).replace("http://hub:8080", hub.base)], cwd=home, env=env, capture_output=True, text=True, timeout=120)
     assert ran.returncode == 0, ran.stderr
     said = ran.stdout.replace(hub.base, "http://127.0.0.1:8080")

@@ -22,6 +22,15 @@ ParameterizedTestParameters(remote, parse)
         {"gcp://minari-datasets/prefix", MINARI_OK, MINARI_REMOTE_GCP, "gcp://minari-datasets/prefix"},
         {"hf://farama-minari", MINARI_OK, MINARI_REMOTE_HF, "hf://farama-minari"},
         {"hf://farama-minari/D4RL", MINARI_OK, MINARI_REMOTE_HF, "hf://farama-minari/D4RL"},
+        {"hf://lab/robot@v2.1", MINARI_OK, MINARI_REMOTE_HF, "hf://lab/robot@v2.1"},
+        {"hf://lab/robot@refs/convert/parquet", MINARI_OK, MINARI_REMOTE_HF,
+         "hf://lab/robot@refs/convert/parquet"},
+        {"hf://lab@v2.1", MINARI_INVALID, 0, ""}, /* a revision is a repo's */
+        {"hf://lab/robot/deeper", MINARI_INVALID, 0, ""},
+        {"hf://lab/robot@", MINARI_INVALID, 0, ""},
+        {"gcp://Bucket", MINARI_INVALID, 0, ""},
+        {"gcp://bucket/a//b", MINARI_INVALID, 0, ""},
+        {"gcp://bucket/../b", MINARI_INVALID, 0, ""},
         {"http://", MINARI_INVALID, 0, ""},
         {"http:///path", MINARI_INVALID, 0, ""},
         {"http://user:pass@hub", MINARI_INVALID, 0, ""}, /* --token is for that */

@@ -1,0 +1,565 @@
+/* Dataset repositories of Hugging Face, or of what speaks its API, as a remote: hf://ORG[/REPO[@REVISION]].
+ * The first segment of an id is the repo, the rest the path in it, as Python Minari has it. Files are asked for
+ * at a commit. Spec: https://huggingface.co/docs/hub/api */
+#include "storage/remote/found.h"
+
+#include "storage/base/fs.h"
+#include "storage/base/id.h"
+#include "storage/base/order.h"
+#include "storage/base/time.h"
+#include "storage/base/uri.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { PAGE_BYTES = 64 * 1024 * 1024, MAX_PAGES = 100 * 1000, TOKEN_BYTES = 4096, LONGEST_ADVICE_S = 330 };
+
+static const char hugging_face[] = "https://huggingface.co";
+static const char namespace_file[] = "namespace_metadata.json";
+
+struct hf {
+    char *endpoint;              /* without a trailing slash */
+    char *org, *repo, *revision; /* repo "": all of the organisation's; revision encoded */
+    char *token;
+};
+
+/* ---- opening ---- */
+
+static bool is_name(struct hub_view name)
+{
+    for (size_t i = 0; i < name.size; i++) {
+        const char c = name.data[i];
+        if ((c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && (c < '0' || c > '9') && !strchr("-_.", c))
+            return false;
+    }
+    return name.size && name.size <= 96 && name.data[0] != '.' && name.data[0] != '-';
+}
+
+/* ORG[/REPO[@REVISION]] */
+static bool split(struct hub_view rest, struct hub_view *org, struct hub_view *repo,
+                  struct hub_view *revision)
+{
+    const char *slash = memchr(rest.data, '/', rest.size);
+    *org = (struct hub_view){rest.data, slash ? (size_t)(slash - rest.data) : rest.size};
+    *repo = slash ? (struct hub_view){slash + 1, rest.size - org->size - 1} : HUB_VIEW("");
+    const char *at = repo->size ? memchr(repo->data, '@', repo->size) : NULL;
+    *revision = at ? (struct hub_view){at + 1, (size_t)(repo->data + repo->size - at - 1)} : HUB_VIEW("main");
+    if (at)
+        repo->size = (size_t)(at - repo->data);
+    return is_name(*org) && (!slash || is_name(*repo)) && hub_path_plain(*revision);
+}
+
+static bool is_address(struct hub_view rest)
+{
+    struct hub_view org, repo, revision;
+    return split(rest, &org, &repo, &revision);
+}
+
+static const char *environment(const char *name)
+{
+    const char *value = getenv(name);
+    return value && *value ? value : NULL;
+}
+
+/* As huggingface_hub finds it. */
+static enum hub_status find_token(struct hf *h, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf text = HUB_BUF_INIT(TOKEN_BYTES);
+    char path[PATH_MAX];
+    const char *token = environment("HF_TOKEN"), *file = environment("HF_TOKEN_PATH"),
+               *home = environment("HF_HOME");
+    const char *cache = environment("XDG_CACHE_HOME"), *user = environment("HOME");
+    if (file)
+        snprintf(path, sizeof path, "%s", file);
+    else if (home)
+        snprintf(path, sizeof path, "%s/token", home);
+    else
+        snprintf(path, sizeof path, "%s%s/huggingface/token",
+                 cache  ? cache
+                 : user ? user
+                        : "",
+                 cache ? "" : "/.cache");
+    if (token)
+        HUB_TRY(hub_buf_add_text(&text, token, err));
+    else if (hub_fs_read(AT_FDCWD, path, &text, NULL) || !text.size)
+        return HUB_OK;
+    const size_t from = strspn(text.data, " \t\r\n"), size = strcspn(text.data + from, " \t\r\n");
+    h->token = strndup(text.data + from, size);
+    return hub_allocated(h->token, err);
+}
+
+static enum hub_status set_place(struct hf *h, struct hub_view rest, const char *endpoint,
+                                 struct hub_error *err)
+{
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf encoded = HUB_BUF_INIT(4 * KIB);
+    struct hub_view org, repo, revision;
+    size_t size = strlen(endpoint);
+    while (size && endpoint[size - 1] == '/')
+        size--;
+    (void)split(rest, &org, &repo, &revision);
+    HUB_TRY(hub_uri_encode_segment(revision, &encoded, err));
+    h->endpoint = strndup(endpoint, size);
+    h->org = hub_view_dup(org);
+    h->repo = hub_view_dup(repo);
+    h->revision = hub_buf_take(&encoded, NULL);
+    return hub_allocated(h->endpoint && h->org && h->repo && h->revision, err);
+}
+
+static enum hub_status begin(struct hub_remote *remote, const struct hub_remote_options *options,
+                             struct hub_transport_options *transport, struct hub_error *err)
+{
+    struct hub_view rest;
+    struct hf *h;
+    const char *endpoint = options->endpoint ? options->endpoint : environment("HF_ENDPOINT");
+    (void)hub_remote_find(hub_view_of(remote->base), &rest);
+    HUB_TRY(hub_new(&h, 1, sizeof *h, err));
+    remote->own = h;
+    HUB_TRY(set_place(h, rest, endpoint ? endpoint : hugging_face, err));
+    if (!transport->token)
+        HUB_TRY(find_token(h, err));
+    if (h->token)
+        transport->token = h->token;
+    if (transport->other_hosts == HUB_OTHER_HOSTS_NONE)
+        transport->other_hosts = HUB_OTHER_HOSTS_PUBLIC;  /* large files lie elsewhere */
+    transport->retry.longest_advice_s = LONGEST_ADVICE_S; /* limits are by windows of five minutes */
+    return HUB_OK;
+}
+
+static void end(struct hub_remote *remote)
+{
+    struct hf *h = remote->own;
+    if (!h)
+        return;
+    free(h->endpoint);
+    free(h->org);
+    free(h->repo);
+    free(h->revision);
+    free(h->token);
+    free(h);
+}
+
+/* ---- asking ---- */
+
+/* What an error answer means for a person. */
+static enum hub_status explain(const struct hf *h, const char *repo, enum hub_status st,
+                               const struct hub_answer *answer, const struct hub_error *why,
+                               struct hub_error *err)
+{
+    char name[256];
+    snprintf(name, sizeof name, "%s%s%s", h->org, *repo ? "/" : "", repo);
+    if (strcmp(answer->code, "RevisionNotFound") == 0)
+        return hub_fail_as(err, HUB_NOT_FOUND, "revision-missing", "'%s' has no revision '%s'", name,
+                           h->revision);
+    if (strcmp(answer->code, "GatedRepo") == 0 ||
+        (st == HUB_DENIED && strcmp(answer->code, "RepoNotFound") != 0))
+        return hub_fail_as(err, HUB_DENIED, "repo-closed", "'%s' is closed to %s: %.200s", name,
+                           h->token ? "this token" : "everybody without a token", why->detail);
+    if (st == HUB_NOT_FOUND || st == HUB_DENIED)
+        return hub_fail_as(err, st, st == HUB_DENIED ? "repo-closed" : "repo-missing",
+                           "there is no dataset repo '%s'%s", name,
+                           st == HUB_DENIED ? ", or it is closed to this token" : "");
+    if (err)
+        *err = *why;
+    return st;
+}
+
+static enum hub_status ask(struct hub_remote *remote, const char *repo, const char *url,
+                           struct hub_answer *answer, json_t **out, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf text = HUB_BUF_INIT(PAGE_BYTES);
+    struct hub_error why = {0};
+    json_decref(*out);
+    *out = NULL;
+    const enum hub_status st = hub_remote_json(remote, url, &text, answer, out, &why);
+    return st ? explain(remote->own, repo, st, answer, &why, err) : HUB_OK;
+}
+
+/* Each item of a list in pages. Only the query of the next page's URL is taken over: no other host is asked. */
+static enum hub_status each(struct hub_remote *remote, const char *repo, const char *path, const char *query,
+                            enum hub_status (*fn)(const json_t *item, void *user, struct hub_error *err),
+                            void *user, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf url = HUB_BUF_INIT(64 * KIB);
+    HUB_CLEANUP(hub_json_decrefp) json_t *page = NULL;
+    struct hub_answer answer;
+    HUB_TRY(hub_buf_addf(&url, err, "%s?%s", path, query));
+    for (unsigned pages = 1;; pages++) {
+        const json_t *item;
+        size_t i;
+        HUB_TRY(ask(remote, repo, url.data, &answer, &page, err));
+        if (!json_is_array(page))
+            return hub_fail_as(err, HUB_CORRUPT, "protocol", "the answer of %.200s is no list", url.data);
+        json_array_foreach(page, i, item) HUB_TRY(fn(item, user, err));
+        const char *next = strchr(answer.next, '?');
+        if (!next)
+            return HUB_OK;
+        if (pages == MAX_PAGES)
+            return hub_fail_as(err, HUB_TOO_BIG, "too-long", "the list does not end after %u pages", pages);
+        url.size = 0;
+        HUB_TRY(hub_buf_addf(&url, err, "%s%s", path, next));
+    }
+}
+
+/* ---- one repo ---- */
+
+/* A repo at a commit. */
+struct place {
+    struct hub_remote *remote;
+    const char *repo;
+    char sha[HUB_REVISION_CHARS + 1];
+    int64_t modified_ns;
+    struct hub_remote_files tree;
+};
+
+static void dispose_place(struct place *p)
+{
+    hub_remote_files_dispose(&p->tree);
+}
+
+/* "(there are: main, v2.0)" behind what was said. */
+static void name_revisions(struct place *p, struct hub_error *err)
+{
+    static const char *const kinds[] = {"branches", "tags"};
+    const struct hf *h = p->remote->own;
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf url = HUB_BUF_INIT(4 * KIB);
+    HUB_CLEANUP(hub_json_decrefp) json_t *refs = NULL;
+    struct hub_answer answer;
+    unsigned named = 0;
+    if (!err || hub_buf_addf(&url, NULL, "%s/api/datasets/%s/%s/refs", h->endpoint, h->org, p->repo) ||
+        ask(p->remote, p->repo, url.data, &answer, &refs, NULL))
+        return;
+    for (size_t k = 0; k < HUB_COUNT(kinds); k++) {
+        const json_t *list = json_object_get(refs, kinds[k]), *item;
+        size_t i;
+        json_array_foreach(list, i, item)
+        {
+            const size_t at = strlen(err->detail);
+            const char *name = hub_member_text(item, "name");
+            if (name && named < 12)
+                snprintf(err->detail + at, sizeof err->detail - at, "%s%.60s",
+                         named++ ? ", " : "; there are: ", name);
+        }
+    }
+}
+
+static enum hub_status find_commit(struct place *p, struct hub_error *err)
+{
+    const struct hf *h = p->remote->own;
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf url = HUB_BUF_INIT(4 * KIB);
+    HUB_CLEANUP(hub_json_decrefp) json_t *info = NULL;
+    struct hub_answer answer;
+    HUB_TRY(hub_buf_addf(&url, err, "%s/api/datasets/%s/%s/revision/%s", h->endpoint, h->org, p->repo,
+                         h->revision));
+    const enum hub_status st = ask(p->remote, p->repo, url.data, &answer, &info, err);
+    if (st && err && strcmp(err->problem, "revision-missing") == 0)
+        name_revisions(p, err);
+    if (st)
+        return st;
+    const char *sha = hub_member_text(info, "sha"), *modified = hub_member_text(info, "lastModified");
+    if (!sha || strlen(sha) != HUB_REVISION_CHARS || strspn(sha, "0123456789abcdef") != HUB_REVISION_CHARS)
+        return hub_fail_as(err, HUB_CORRUPT, "protocol", "the answer of %.200s has no commit", url.data);
+    memcpy(p->sha, sha, sizeof p->sha);
+    if (modified)
+        (void)hub_time_parse_rfc3339(hub_view_of(modified), &p->modified_ns);
+    return HUB_OK;
+}
+
+static enum hub_status take_entry(const json_t *item, void *user, struct hub_error *err)
+{
+    struct place *p = user;
+    const json_t *lfs = json_object_get(item, "lfs"), *size = json_object_get(item, "size");
+    const char *type = hub_member_text(item, "type"), *path = hub_member_text(item, "path");
+    const char *oid = hub_member_text(item, "oid"), *sha256 = hub_member_text(lfs, "oid");
+    struct hub_remote_file *file;
+    if (!type || strcmp(type, "file") != 0)
+        return HUB_OK;
+    if (!path || !json_is_integer(size) || json_integer_value(size) < 0)
+        return hub_fail_as(err, HUB_CORRUPT, "protocol", "'%s/%s' lists a file without path or size",
+                           ((const struct hf *)p->remote->own)->org, p->repo);
+    HUB_TRY(
+        hub_remote_files_try(&p->tree, hub_view_of(path), (uint64_t)json_integer_value(size), &file, err));
+    if (!file)
+        return HUB_OK;
+    file->modified_ns = p->modified_ns;
+    file->has_sha256 = sha256 && hub_unhex(hub_view_of(sha256), file->sha256, HUB_SHA256_BYTES);
+    if (!lfs && oid && hub_unhex(hub_view_of(oid), file->sum, HUB_SHA1_BYTES))
+        file->other = HUB_GIT_SHA1;
+    return HUB_OK;
+}
+
+/* The tree below a folder, "" for all; an empty one where there is no such folder. */
+static enum hub_status list_tree(struct place *p, const char *folder, bool recursive, struct hub_error *err)
+{
+    const struct hf *h = p->remote->own;
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf path = HUB_BUF_INIT(32 * KIB);
+    hub_remote_files_dispose(&p->tree);
+    HUB_TRY(hub_buf_addf(&path, err, "%s/api/datasets/%s/%s/tree/%s", h->endpoint, h->org, p->repo, p->sha));
+    if (*folder) {
+        HUB_TRY(hub_buf_add_text(&path, "/", err));
+        HUB_TRY(hub_uri_encode_path(hub_view_of(folder), &path, err));
+    }
+    struct hub_error why = {0};
+    const enum hub_status st = each(p->remote, p->repo, path.data,
+                                    recursive ? "recursive=true" : "recursive=false", take_entry, p, &why);
+    if (st && st != HUB_NOT_FOUND) {
+        if (err)
+            *err = why;
+        return st;
+    }
+    return hub_remote_files_settle(&p->tree, err);
+}
+
+static bool has_file(const struct place *p, const char *path)
+{
+    return p->tree.count && bsearch(&path, p->tree.items, p->tree.count, sizeof *p->tree.items, hub_by_text);
+}
+
+/* Where a file is; the path is encoded, and may be cut anywhere. */
+static enum hub_status file_url(const struct place *p, const char *folder, const char *path,
+                                struct hub_buf *url, struct hub_error *err)
+{
+    const struct hf *h = p->remote->own;
+    HUB_TRY(hub_buf_addf(url, err, "%s/datasets/%s/%s/resolve/%s/", h->endpoint, h->org, p->repo, p->sha));
+    HUB_TRY(hub_uri_encode_path(hub_view_of(folder), url, err));
+    HUB_TRY(hub_buf_add_text(url, *folder ? "/" : "", err));
+    return hub_uri_encode_path(hub_view_of(path), url, err);
+}
+
+/* ---- its datasets ---- */
+
+static enum hub_status add_dataset(struct place *p, struct hub_found_list *out, const char *id,
+                                   const char *folder, bool plain, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf url = HUB_BUF_INIT(32 * KIB);
+    struct hub_found *found;
+    HUB_TRY(hub_found_add(out, id, &p->tree, folder, &found, err));
+    found->plain = plain;
+    if (plain)
+        return HUB_OK;
+    HUB_TRY(file_url(p, folder, "data/metadata.json", &url, err));
+    found->url = hub_buf_take(&url, NULL);
+    return HUB_OK;
+}
+
+/* The ids that namespace_metadata.json lists, as Python Minari takes them; of one without a list those that
+ * are there by their layout. */
+static enum hub_status add_namespace(struct place *p, struct hub_found_list *out, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf url = HUB_BUF_INIT(32 * KIB), head = HUB_BUF_INIT(KIB);
+    HUB_CLEANUP(hub_json_decrefp) json_t *document = NULL;
+    HUB_CLEANUP(hub_found_dispose) struct hub_found_list scanned = {0};
+    struct hub_answer answer;
+    const json_t *item;
+    size_t i;
+    HUB_TRY(file_url(p, "", namespace_file, &url, err));
+    HUB_TRY(hub_buf_addf(&head, err, "%s/", p->repo));
+    HUB_TRY(ask(p->remote, p->repo, url.data, &answer, &document, err));
+    const json_t *ids = json_object_get(document, "datasets");
+    json_array_foreach(ids, i, item)
+    {
+        const char *id = json_string_value(item);
+        if (id && strncmp(id, head.data, head.size) == 0 && !hub_id_check(hub_view_of(id), NULL))
+            HUB_TRY(add_dataset(p, out, id, id + head.size, false, err));
+    }
+    if (i)
+        return HUB_OK;
+    HUB_TRY(hub_found_scan(&scanned, &p->tree, head.data, err));
+    for (uint32_t k = 0; k < scanned.count; k++)
+        HUB_TRY(add_dataset(p, out, scanned.items[k].id, scanned.items[k].id + head.size, false, err));
+    return HUB_OK;
+}
+
+/* @param named  it was asked for by name: then it is a dataset, whatever is in it */
+static enum hub_status find_repo(struct hub_remote *remote, const char *repo, bool named,
+                                 struct hub_found_list *out, struct hub_error *err)
+{
+    HUB_CLEANUP(dispose_place) struct place p = {.remote = remote, .repo = repo};
+    HUB_TRY(find_commit(&p, err));
+    if (!named) { /* a look at the top of what may be large and of no use */
+        HUB_TRY(list_tree(&p, "", false, err));
+        const bool space = has_file(&p, namespace_file);
+        if (!space)
+            HUB_TRY(list_tree(&p, "data", false, err));
+        if (!space && !has_file(&p, "data/metadata.json"))
+            return HUB_OK;
+    }
+    HUB_TRY(list_tree(&p, "", true, err));
+    if (has_file(&p, namespace_file))
+        return add_namespace(&p, out, err);
+    return add_dataset(&p, out, repo, "", !has_file(&p, "data/metadata.json"), err);
+}
+
+/* ---- the row ---- */
+
+struct repos {
+    char **names;
+    uint32_t count, capacity;
+    const struct hf *hf;
+    const char *prefix;
+};
+
+static void dispose_repos(struct repos *r)
+{
+    for (uint32_t i = 0; i < r->count; i++)
+        free(r->names[i]);
+    free(r->names);
+}
+
+static enum hub_status take_repo(const json_t *item, void *user, struct hub_error *err)
+{
+    struct repos *r = user;
+    const char *id = hub_member_text(item, "id"), *slash = id ? strchr(id, '/') : NULL;
+    const char *name = slash ? slash + 1 : "";
+    if (!slash || !is_name(hub_view_of(name)) || (size_t)(slash - id) != strlen(r->hf->org) ||
+        strncmp(id, r->hf->org, (size_t)(slash - id)) != 0)
+        return HUB_OK;
+    const size_t common = r->prefix ? HUB_MIN(strcspn(r->prefix, "/"), strlen(name)) : 0;
+    if (r->prefix &&
+        (strncmp(name, r->prefix, common) != 0 || (strlen(name) > common && r->prefix[common] == '/') ||
+         (r->prefix[common] && r->prefix[common] != '/')))
+        return HUB_OK;
+    HUB_TRY(hub_grow(&r->names, r->count, &r->capacity, sizeof *r->names, err));
+    HUB_TRY(hub_dup(&r->names[r->count], name, err));
+    r->count++;
+    return HUB_OK;
+}
+
+static enum hub_status find_all(struct hub_remote *remote, const char *prefix, struct hub_found_list *out,
+                                struct hub_error *err)
+{
+    const struct hf *h = remote->own;
+    HUB_CLEANUP(dispose_repos) struct repos repos = {.hf = h, .prefix = prefix};
+    char path[PATH_MAX], query[256];
+    snprintf(path, sizeof path, "%s/api/datasets", h->endpoint);
+    snprintf(query, sizeof query, "author=%s", h->org);
+    HUB_TRY(each(remote, "", path, query, take_repo, &repos, err));
+    for (uint32_t i = 0; i < repos.count; i++)
+        HUB_TRY(find_repo(remote, repos.names[i], false, out, err));
+    if (!out->count && !prefix)
+        return hub_fail_as(err, HUB_NOT_FOUND, "repo-empty", "'hf://%s' has no datasets of Minari's%s",
+                           h->org, repos.count ? ", but others" : "");
+    return HUB_OK;
+}
+
+static enum hub_status list(struct hub_remote *remote, const struct hub_remote_query *q,
+                            hub_remote_item_fn fn, void *user, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_found_dispose) struct hub_found_list found = {0};
+    const struct hf *h = remote->own;
+    HUB_TRY(*h->repo ? find_repo(remote, h->repo, true, &found, err)
+                     : find_all(remote, q->prefix, &found, err));
+    return hub_found_each(remote, &found, q, fn, user, err);
+}
+
+/* REPO[/FOLDER] of an id; the repo is to be freed. */
+static enum hub_status split_id(const struct hub_remote *remote, const char *id, char **repo,
+                                const char **folder, struct hub_error *err)
+{
+    const struct hf *h = remote->own;
+    const size_t size = strcspn(id, "/");
+    HUB_TRY(hub_id_check(hub_view_of(id), err));
+    if (!is_name((struct hub_view){id, size}) ||
+        (*h->repo && (strlen(h->repo) != size || strncmp(h->repo, id, size) != 0)))
+        return hub_fail_as(err, HUB_NOT_FOUND, "dataset-not-found", "no dataset '%.200s'", id);
+    *folder = id[size] ? id + size + 1 : "";
+    *repo = strndup(id, size);
+    return hub_allocated(*repo, err);
+}
+
+static enum hub_status as_dataset(enum hub_status st, const char *id, struct hub_error *err)
+{
+    const bool gone = st == HUB_NOT_FOUND && err && strcmp(err->problem, "repo-missing") == 0;
+    return gone ? hub_fail_as(err, HUB_NOT_FOUND, "dataset-not-found", "no dataset '%.200s'", id) : st;
+}
+
+/* An id without its version may name the repo of one with it: a repo a version. */
+static enum hub_status find_versions(struct hub_remote *remote, const char *repo, struct hub_found_list *out,
+                                     struct hub_error *err)
+{
+    const struct hf *h = remote->own;
+    HUB_CLEANUP(dispose_repos) struct repos repos = {.hf = h};
+    char path[PATH_MAX], query[512];
+    struct hub_view name, other;
+    uint32_t version;
+    (void)hub_id_split_alias(hub_view_of(repo), &name, &version);
+    snprintf(path, sizeof path, "%s/api/datasets", h->endpoint);
+    snprintf(query, sizeof query, "author=%s&search=%.*s", h->org, (int)name.size, name.data);
+    HUB_TRY(each(remote, "", path, query, take_repo, &repos, err));
+    for (uint32_t i = 0; i < repos.count; i++)
+        if (hub_id_split_alias(hub_view_of(repos.names[i]), &other, &version) && hub_view_equal(name, other))
+            HUB_TRY(find_repo(remote, repos.names[i], false, out, err));
+    return HUB_OK;
+}
+
+static enum hub_status describe(struct hub_remote *remote, const char *id, const char *release,
+                                struct hub_buf *text, json_t **out, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_found_dispose) struct hub_found_list found = {0};
+    HUB_CLEANUP(hub_freep) char *repo = NULL;
+    const struct hf *h = remote->own;
+    const char *folder;
+    struct hub_error why = {0};
+    HUB_TRY(split_id(remote, id, &repo, &folder, err));
+    enum hub_status st = as_dataset(find_repo(remote, repo, true, &found, &why), id, &why);
+    if (st == HUB_NOT_FOUND && !*folder && !*h->repo)
+        st = find_versions(remote, repo, &found, &why);
+    if (st && err)
+        *err = why;
+    if (st)
+        return st;
+    return hub_found_describe(remote, &found, id, release, text, out, err);
+}
+
+static enum hub_status list_files(struct place *p, const char *id, const char *folder,
+                                  struct hub_remote_files *out, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf pin = HUB_BUF_INIT(32 * KIB);
+    HUB_TRY(as_dataset(find_commit(p, err), id, err));
+    HUB_TRY(list_tree(p, folder, true, err));
+    HUB_TRY(hub_remote_files_below(&p->tree, folder, out, err));
+    if (!out->count)
+        return hub_fail_as(err, HUB_NOT_FOUND, "dataset-not-found", "no dataset '%.200s'", id);
+    HUB_TRY(file_url(p, folder, "", &pin, err));
+    out->pin = hub_buf_take(&pin, NULL);
+    return HUB_OK;
+}
+
+static enum hub_status files(struct hub_remote *remote, const char *id, const char *revision,
+                             struct hub_remote_files *out, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_freep) char *repo = NULL;
+    const char *folder;
+    *out = (struct hub_remote_files){0};
+    HUB_TRY(split_id(remote, id, &repo, &folder, err));
+    HUB_CLEANUP(dispose_place) struct place p = {.remote = remote, .repo = repo};
+    enum hub_status st = list_files(&p, id, folder, out, err);
+    if (!st)
+        st = hub_remote_files_identify(out, id, revision, err);
+    if (st)
+        hub_remote_files_dispose(out);
+    return st;
+}
+
+static enum hub_status open_file(const struct hub_remote *remote, const struct hub_remote_files *files_of,
+                                 const struct hub_remote_file *file, struct hub_buf *url,
+                                 struct hub_fetch *fetch, struct hub_error *err)
+{
+    (void)remote;
+    (void)fetch;
+    HUB_TRY(hub_buf_add_text(url, files_of->pin, err));
+    return hub_uri_encode_path(hub_view_of(file->path), url, err);
+}
+
+const struct hub_remote_kind hub_remote_hf = {
+    .noun = "repo",
+    .piece_bytes = 64 * MIB, /* each is resolved by itself, and resolving is limited */
+    .is_address = is_address,
+    .begin = begin,
+    .end = end,
+    .list = list,
+    .describe = describe,
+    .files = files,
+    .open = open_file,
+};
