@@ -167,3 +167,20 @@ Test(lerobot, rows)
     cr_assert_eq(seen, 19);
     inspected_close(&d);
 }
+
+/* Its writer had no values to guess a type from. */
+Test(lerobot, an_episode_without_rows_lacks_no_field)
+{
+    struct inspected d;
+    struct hub_layout layout;
+    cr_assert_eq(open_set(&d, "parquet-variants", NULL), HUB_OK);
+    for (uint32_t i = 0; i < d.parts[0].field_count; i++) {
+        const struct hub_found_field *f = &d.parts[0].fields[i];
+        cr_assert_eq(hub_layout_open(f->layout, f->layout_size, &layout, NULL), HUB_OK);
+        const struct hub_window *w = hub_layout_window(&layout, 18);
+        cr_assert_not_null(w, "%s", f->path);
+        cr_expect_eq(w->count, 0);
+        cr_expect_null(hub_layout_refusal(&layout, w), "%s", f->path);
+    }
+    inspected_close(&d);
+}

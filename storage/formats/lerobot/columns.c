@@ -156,6 +156,12 @@ static enum hub_status read_leaf(struct lerobot_columns *c, struct lerobot_colum
                                  struct hub_error *why)
 {
     const struct hub_parquet_leaf *schema = &parquet->leaves[leaf];
+    if (!parquet->rows &&
+        column->readings.readable) { /* writers guess the type from values: there are none */
+        l->type = column->type;
+        l->variant = column->variant;
+        return HUB_OK;
+    }
     HUB_TRY(hub_parquet_column_read(parquet, leaf, d, l, why));
     HUB_TRY(apply_feature(schema, json_object_get(c->features, column->path), l, why));
     keep_type(column, schema, json_object_get(c->features, column->path), l);
@@ -199,6 +205,7 @@ static enum hub_status add_leaf(struct lerobot_columns *c, const struct hub_parq
     HUB_TRY(compare_shape(c, column, feature, &l.variant, err));
     HUB_TRY(compare_dtype(c, column, feature, &l.variant, err));
     column->readings.readable++;
+    column->variant = l.variant;
     if (l.variant.kind != HUB_KIND_FLOAT && l.variant.kind != HUB_KIND_VAR)
         column->nulls += l.shape.nulls;
     HUB_TRY(hub_sink_layout(c->sink, column->field, &b, err));

@@ -65,6 +65,7 @@ struct lerobot_column {
     char *path;
     uint32_t field;
     enum hub_field_type type;
+    struct hub_variant variant;          /* of the last file that could be read */
     uint64_t nulls;                      /* in columns that have no way to say so */
     uint32_t files;                      /* episode files that have it */
     struct hub_readings readings;        /* of them */
