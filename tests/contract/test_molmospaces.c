@@ -123,3 +123,23 @@ Test(molmospaces, what_is_odd_is_told, .timeout = 60)
         cr_expect_not_null(inspected_problem(&d, codes[i], NULL), "%s", codes[i]);
     inspected_close(&d);
 }
+
+/* As stats/traj_N has them: texts of JSON for rows of JSON, and datasets for numbers. */
+Test(molmospaces, statistics_of_episodes, .timeout = 60)
+{
+    struct inspected d;
+    open_set(&d, "pick");
+    const char *first = d.parts[0].episodes[0].statistics, *third = d.parts[0].episodes[2].statistics;
+    cr_assert(first && third);
+    cr_expect_not_null(
+        strstr(first, "\"actions/joint_pos/arm\":{\"mean\":[0.0,0.0,0.0,0.0,0.0,0.0,0.0],\"count\":6}"), "%s",
+        first);
+    cr_expect_not_null(
+        strstr(first, "\"obs/extra/tcp_pose\":{\"count\":6,\"max\":[0.0,0.0,0.0,0.0,0.0,0.0,0.0],"), "%s",
+        first);
+    cr_expect_not_null(strstr(third, "\"count\":8"), "%s", third);
+    inspected_close(&d);
+    open_set(&d, "split"); /* generated, and nothing more */
+    cr_expect_null(d.parts[0].episodes[0].statistics);
+    inspected_close(&d);
+}

@@ -15,15 +15,27 @@ static double value_at(const struct hub_variant *v, const uint8_t *at)
     return hub_h5_attribute_double(&a, &value) ? value : NAN;
 }
 
+static bool is_numbers(const struct hub_h5_dataset *d)
+{
+    return !d->unreadable[0] && !d->library && d->rank != HUB_NONE && d->element == d->type.size &&
+           d->variant.item_size > 0 && d->variant.item_size <= 8 && d->variant.kind != HUB_KIND_FIXED &&
+           d->variant.kind != HUB_KIND_VAR;
+}
+
 static const struct hub_h5_leaf *find_numbers(const struct hub_h5_tree *tree, const char *path)
 {
     const struct hub_h5_leaf *leaf = hub_h5_tree_find(tree, path);
-    const struct hub_h5_dataset *d = leaf ? &leaf->dataset : NULL;
-    return d && !d->unreadable[0] && !d->library && d->rank >= 1 && d->rank != HUB_NONE &&
-                   d->element == d->type.size && d->variant.item_size > 0 && d->variant.item_size <= 8 &&
-                   d->variant.kind != HUB_KIND_FIXED && d->variant.kind != HUB_KIND_VAR
-               ? leaf
-               : NULL;
+    return leaf && leaf->dataset.rank >= 1 && is_numbers(&leaf->dataset) ? leaf : NULL;
+}
+
+bool hub_h5_scalar(const struct hub_h5_tree *tree, const struct hub_h5_leaf *leaf, double *out)
+{
+    uint8_t bytes[8];
+    if (leaf->dataset.rank || leaf->rows != 1 || !is_numbers(&leaf->dataset) ||
+        hub_h5_read(tree->file, &leaf->dataset, 0, 1, bytes, NULL))
+        return false;
+    *out = value_at(&leaf->dataset.variant, bytes);
+    return true;
 }
 
 static const struct hub_h5_leaf *find_column(const struct hub_h5_tree *tree, const char *path)

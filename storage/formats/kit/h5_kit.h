@@ -79,6 +79,8 @@ HUB_MUST_USE enum hub_status hub_h5_tree_attributes(struct hub_h5_tree *tree,
  * read (then some may have been handed on). */
 bool hub_h5_each(const struct hub_h5_tree *tree, const char *path, void (*take)(void *user, double value),
                  void *user);
+/** The number that a dataset without dimensions is; false: it is none, or cannot be read. */
+bool hub_h5_scalar(const struct hub_h5_tree *tree, const struct hub_h5_leaf *leaf, double *out);
 /** The sum, row by row in the order Python's sum takes them; false when it is not finite, or no such column.
  */
 bool hub_h5_sum(const struct hub_h5_tree *tree, const char *path, double *out);

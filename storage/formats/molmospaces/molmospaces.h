@@ -22,4 +22,9 @@ bool molmo_place_of(struct hub_view path, struct molmo_place *out);
 HUB_MUST_USE enum hub_status molmo_inspect(struct hub_files *files, const struct hub_part *part,
                                            struct hub_sink *sink, struct hub_error *err);
 
+/** The statistics below `path` of the file, as an object of JSON; nothing where there are none. `whole` false: they are
+ * too large for `out`, or cannot be read, and nothing is there either. */
+HUB_MUST_USE enum hub_status molmo_statistics(struct hub_h5_tree *stats, uint64_t root, const char *path,
+                                              struct hub_buf *out, bool *whole, struct hub_error *err);
+
 #endif

@@ -18,8 +18,9 @@ struct molmo {
     json_t *listed; /* of the index: rows by trajectory; NULL: there is none */
     uint64_t rows;  /* of the trajectory */
     double fps;     /* of its cameras, 0: not known */
-    struct hub_buf name, attributes, split, task, scratch;
-    struct hub_tally cut, bad, short_ones, videos, listing;
+    struct hub_buf name, attributes, split, task, statistics, scratch;
+    struct hub_h5_tree stats; /* stats/traj_N */
+    struct hub_tally cut, bad, short_ones, videos, listing, unstated;
 };
 
 static void dispose(struct molmo *m)
@@ -31,6 +32,8 @@ static void dispose(struct molmo *m)
     hub_buf_dispose(&m->attributes);
     hub_buf_dispose(&m->split);
     hub_buf_dispose(&m->task);
+    hub_buf_dispose(&m->statistics);
+    hub_h5_tree_dispose(&m->stats);
     hub_buf_dispose(&m->scratch);
     json_decref(m->listed);
     free(m->mask);
@@ -220,6 +223,22 @@ static enum hub_status read_scene(struct molmo *m, const struct hub_h5_tree *tre
     return HUB_OK;
 }
 
+/* stats/traj_N. What an episode may not hold, or cannot be read, is told, and it has none. */
+static enum hub_status read_statistics(struct molmo *m, const struct hub_h5_tree *tree, struct hub_error *err)
+{
+    char path[64];
+    bool whole;
+    snprintf(path, sizeof path, "stats/%.*s", (int)HUB_MIN(tree->episode.size, 40), tree->episode.data);
+    m->stats.file = tree->file;
+    m->stats.sink = tree->sink;
+    m->stats.quiet = true;
+    m->statistics.size = 0;
+    HUB_TRY(molmo_statistics(&m->stats, m->root.address, path, &m->statistics, &whole, err));
+    if (!whole)
+        hub_tally_add(&m->unstated, "%s", path);
+    return HUB_OK;
+}
+
 /* valid_trajectory_index.json has the valid ones alone, with their rows. */
 static void compare(struct molmo *m, const struct hub_h5_tree *tree, int valid)
 {
@@ -273,6 +292,7 @@ static enum hub_status describe(void *user, struct hub_h5_tree *tree, struct hub
     const int valid = m->mask && (uint64_t)episode->number < m->masked ? m->mask[episode->number] != 0 : -1;
     HUB_TRY(read_scene(m, tree, err));
     HUB_TRY(write_attributes(m, valid, episode->steps, err));
+    HUB_TRY(read_statistics(m, tree, err));
     compare(m, tree, valid);
     m->name.size = 0;
     HUB_TRY(hub_buf_addf(&m->name, err, "%.*s/%.*s", (int)m->path.size, m->path.data, (int)tree->episode.size,
@@ -282,6 +302,7 @@ static enum hub_status describe(void *user, struct hub_h5_tree *tree, struct hub
     episode->splits = hub_buf_view(&m->split);
     episode->attributes = hub_buf_view(&m->attributes);
     episode->task = hub_buf_view(&m->task);
+    episode->statistics = hub_buf_view(&m->statistics);
     episode->success = hub_h5_last_flag(tree, "success");
     episode->terminated = hub_h5_last_flag(tree, "terminated");
     episode->truncated = hub_h5_last_flag(tree, "truncated");
@@ -350,7 +371,7 @@ static enum hub_status load_file(struct molmo *m, const struct hub_part *part, s
     m->scratch.limit = 2 * MAX_SCENE;
     m->name.limit = 2 * HUB_MAX_PATH;
     m->attributes.limit = m->split.limit = KIB;
-    m->task.limit = HUB_MAX_ATTRIBUTES;
+    m->task.limit = m->statistics.limit = HUB_MAX_ATTRIBUTES;
     if (m->place.split.size)
         HUB_TRY(hub_buf_addf(&m->split, err, "[\"%.*s\"]", (int)m->place.split.size, m->place.split.data));
     if (part->hint.size)
@@ -389,6 +410,8 @@ enum hub_status molmo_inspect(struct hub_files *files, const struct hub_part *pa
     HUB_TRY(report(&m, &m.short_ones, "bad-trajectory",
                    "trajectories are not valid by MolmoSpaces' own check", err));
     HUB_TRY(report(&m, &m.videos, "missing-video", "videos are named and not there", err));
+    HUB_TRY(report(&m, &m.unstated, "bad-statistics",
+                   "groups of statistics are too large for an episode, or cannot be read", err));
     HUB_TRY(report(&m, &m.listing, "index-differs", "trajectories are not what " MOLMO_INDEX " says", err));
     return hub_h5_fields_finish(&m.episodes.fields, sink, err);
 }
