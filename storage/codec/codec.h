@@ -70,6 +70,9 @@ static inline const uint8_t *hub_page_bytes(const struct hub_page_job *job, cons
 {
     return (view->built ? job->built : view->in_dictionary ? job->dictionary_data : job->data) + view->offset;
 }
+/** Both levels of each of the page's values; `skip` and `count` do not matter. */
+HUB_MUST_USE enum hub_status hub_page_levels(const struct hub_page_job *job, uint8_t *reps, uint8_t *defs,
+                                             struct hub_error *err);
 /** Where the values of a decompressed BYTE_ARRAY dictionary lie: dictionary->values entries go to `out`, once
  * for all pages. None is longer than `longest`, else HUB_CORRUPT. */
 HUB_MUST_USE enum hub_status hub_page_index(const struct hub_page *dictionary, const uint8_t *data,

@@ -9,7 +9,7 @@ enum { BATCH = 512 };
 
 /* Where the parts of a decompressed page lie. */
 struct page_parts {
-    struct hub_view levels; /* definition levels, empty: none are stored */
+    struct hub_view repetition, levels; /* `levels`: definition; empty: none are stored */
     const uint8_t *values, *end;
 };
 
@@ -47,12 +47,13 @@ static enum hub_status split_page(const struct hub_page_job *job, struct page_pa
     const struct hub_page *page = job->page;
     struct hub_cursor c = hub_cursor_of(job->data, page->decoded);
     if (page->version == 2) {
+        out->repetition = (struct hub_view){(const char *)c.at, page->rep_bytes};
         hub_cursor_skip(&c, page->rep_bytes);
         out->levels = (struct hub_view){(const char *)c.at, page->def_bytes};
         hub_cursor_skip(&c, page->def_bytes);
     } else {
         if (job->column->max_rep)
-            (void)hub_cursor_text(&c, page->decoded);
+            out->repetition = hub_cursor_text(&c, page->decoded);
         out->levels = job->column->max_def ? hub_cursor_text(&c, page->decoded) : (struct hub_view){"", 0};
     }
     if (c.failed)
@@ -60,6 +61,26 @@ static enum hub_status split_page(const struct hub_page_job *job, struct page_pa
     out->values = c.at;
     out->end = c.end;
     return HUB_OK;
+}
+
+static enum hub_status one_level(struct hub_view run, unsigned max, uint32_t count, uint8_t *out,
+                                 struct hub_error *err)
+{
+    size_t used;
+    HUB_TRY(hub_rle_levels(run.data, run.size, bits_of(max), count, out, &used, err));
+    for (uint32_t i = 0; i < count; i++)
+        if (out[i] > max)
+            return hub_fail(err, HUB_CORRUPT, "a level of %u where %u is the most", out[i], max);
+    return HUB_OK;
+}
+
+enum hub_status hub_page_levels(const struct hub_page_job *job, uint8_t *reps, uint8_t *defs,
+                                struct hub_error *err)
+{
+    struct page_parts parts = {0};
+    HUB_TRY(split_page(job, &parts, err));
+    HUB_TRY(one_level(parts.repetition, job->column->max_rep, job->page->values, reps, err));
+    return one_level(parts.levels, job->column->max_def, job->page->values, defs, err);
 }
 
 /* A decoder of the value section, in order; which of its parts are in use depends on the encoding. */

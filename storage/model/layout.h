@@ -107,8 +107,12 @@ struct hub_column {
     uint8_t max_rep;     /* maximum repetition level; 0: flat */
     uint32_t width;      /* HUB_PHYS_FIXED: bytes of a value */
     uint32_t dictionary; /* index of the dictionary page in pages, or HUB_NONE */
-    /* BYTE_ARRAY whose pages do not hold the values as they are: bytes of the longest of them; else 0 */
+    /* BYTE_ARRAY whose pages do not hold the values as they are: bytes of the longest of them; lists of varying
+     * length: of the longest row; else 0 */
     uint32_t longest;
+    uint8_t
+        element_def; /* lists: from this definition level on there is an element; one less: an empty list */
+    uint8_t zero[3];
     /* the variant's item_size may be smaller than the physical width: INT(8) in INT32 keeps the low bytes */
 };
 
@@ -139,15 +143,16 @@ struct hub_page {
     uint32_t stored;  /* bytes there */
     uint32_t decoded; /* bytes once decompressed, levels included (v2: levels are never compressed) */
     uint32_t values;  /* level entries, nulls included; dictionary page: values in it */
-    /* of the piece: row r is values r * items .. (r + 1) * items, so a row may span pages */
+    /* of the piece: row r is values r * items .. (r + 1) * items, so a row may span pages; lists of varying
+     * length: a row begins with repetition level 0 */
     uint32_t first_value;
-    /* BYTE_ARRAY of an encoding that expands: bytes of its values together, UINT32_MAX for that or more; else
-     * 0 */
+    /* BYTE_ARRAY of an encoding that expands: bytes of its values together, UINT32_MAX for that or more; lists of
+     * varying length: rows of the piece that begin in pages before; else 0 */
     uint32_t sum;
-    uint8_t encoding;   /* enum hub_page_encoding */
-    uint8_t version;    /* 1 or 2; dictionary page: 0 */
-    uint8_t compressed; /* v2: 0 when this page was stored plain */
-    uint8_t zero;
+    uint8_t encoding;              /* enum hub_page_encoding */
+    uint8_t version;               /* 1 or 2; dictionary page: 0 */
+    uint8_t compressed;            /* v2: 0 when this page was stored plain */
+    uint8_t continues;             /* lists of varying length: 1 when it begins within a row */
     uint32_t def_bytes, rep_bytes; /* v2: bytes of the level runs before the values */
 };
 

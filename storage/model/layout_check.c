@@ -99,6 +99,10 @@ static enum hub_status check_grid(const struct check *c, uint32_t number)
 static bool column_suits(const struct hub_column *column, const struct hub_variant *v)
 {
     const uint32_t size = v->item_size;
+    if (v->kind == HUB_KIND_VAR && v->sequence) {
+        const struct hub_variant item = hub_variant_item(v);
+        return column->max_rep == 1 && column->element_def > 0 && column_suits(column, &item);
+    }
     const bool whole = v->kind == HUB_KIND_INT || v->kind == HUB_KIND_UINT;
     switch (column->physical) {
     case HUB_PHYS_BOOLEAN:
@@ -114,7 +118,7 @@ static bool column_suits(const struct hub_column *column, const struct hub_varia
     case HUB_PHYS_DOUBLE:
         return v->kind == HUB_KIND_FLOAT && size == 8 && !v->big_endian;
     case HUB_PHYS_BYTE_ARRAY:
-        return v->kind == HUB_KIND_VAR && !v->sequence;
+        return v->kind == HUB_KIND_VAR;
     case HUB_PHYS_FIXED: /* Float16; binaries: the bytes as they are */
         return v->kind == HUB_KIND_VAR
                    ? !v->sequence && column->width > 0 && column->width <= HUB_MAX_CHUNK_BYTES
@@ -157,7 +161,10 @@ static enum hub_status check_column(const struct check *c, uint32_t number)
         return lie(c, "physical type of column", number);
     if (column->dictionary != HUB_NONE && column->dictionary >= c->layout->counts[HUB_T_PAGES])
         return lie(c, "dictionary of column", number);
-    if (column->longest && (column->physical != HUB_PHYS_BYTE_ARRAY || column->longest > HUB_MAX_CHUNK_BYTES))
+    if (column->element_def > column->max_def || column->zero[0] || column->zero[1] || column->zero[2])
+        return lie(c, "levels of column", number);
+    if (column->longest > HUB_MAX_CHUNK_BYTES ||
+        (column->longest && column->physical != HUB_PHYS_BYTE_ARRAY && !column->max_rep))
         return lie(c, "longest value of column", number);
     return HUB_OK;
 }
@@ -277,7 +284,7 @@ static enum hub_status check_page(const struct check *c, const struct hub_column
                                   uint64_t file_size)
 {
     const struct hub_page *page = &c->layout->pages[number];
-    if (page->zero || page->compressed > 1 || page->version > 2)
+    if (page->continues > 1 || page->compressed > 1 || page->version > 2)
         return lie(c, "page header", number);
     if (!range_fits(page->offset, page->stored, file_size))
         return lie(c, "page beyond its file", number);
@@ -293,6 +300,28 @@ static enum hub_status check_page(const struct check *c, const struct hub_column
     return HUB_OK;
 }
 
+/* What a page says of the bytes of its values. */
+static bool sum_fits(const struct hub_column *column, const struct hub_page *page)
+{
+    if (page->continues)
+        return false;
+    if (!page->sum)
+        return true;
+    return column->physical == HUB_PHYS_BYTE_ARRAY && hub_encoding_expands(page->encoding) &&
+           page->sum <= (uint64_t)page->values * column->longest &&
+           (page->encoding != HUB_ENC_DELTA_BYTES || page->sum <= HUB_MAX_CHUNK_BYTES);
+}
+
+/* Lists of varying length: the rows that begin in pages before. */
+static enum hub_status check_rows_of_page(const struct check *c, const struct hub_piece *p, uint32_t number)
+{
+    const struct hub_page *page = &c->layout->pages[number];
+    const bool first = number == p->table;
+    if (first ? page->sum || page->continues : page->sum < page[-1].sum || page->sum > p->rows)
+        return lie(c, "rows before page", number);
+    return HUB_OK;
+}
+
 static enum hub_status check_data_page(const struct check *c, const struct hub_column *column,
                                        uint32_t number)
 {
@@ -301,10 +330,6 @@ static enum hub_status check_data_page(const struct check *c, const struct hub_c
         return lie(c, "dictionary page among data pages", number);
     if (!hub_encoding_suits(page->encoding, column->physical))
         return lie(c, "encoding of page", number);
-    if (page->sum && (column->physical != HUB_PHYS_BYTE_ARRAY || !hub_encoding_expands(page->encoding) ||
-                      page->sum > (uint64_t)page->values * column->longest ||
-                      (page->encoding == HUB_ENC_DELTA_BYTES && page->sum > HUB_MAX_CHUNK_BYTES)))
-        return lie(c, "bytes of the values of page", number);
     if (hub_encoding_in_dictionary(page->encoding) && column->dictionary == HUB_NONE)
         return lie(c, "page without its dictionary", number);
     return HUB_OK;
@@ -318,7 +343,7 @@ static enum hub_status check_dictionary(const struct check *c, const struct hub_
     const bool plain = page->encoding == HUB_ENC_PLAIN || page->encoding == HUB_ENC_PLAIN_DICTIONARY;
     if (column->physical == HUB_PHYS_BYTE_ARRAY && page->values > page->decoded / 4) /* each has a length */
         return lie(c, "values of dictionary page", column->dictionary);
-    if (page->version || !plain || page->sum || column->physical == HUB_PHYS_BOOLEAN)
+    if (page->version || !plain || page->sum || page->continues || column->physical == HUB_PHYS_BOOLEAN)
         return lie(c, "dictionary page", column->dictionary);
     return HUB_OK;
 }
@@ -329,6 +354,7 @@ static enum hub_status check_pages(struct check *c, const struct hub_piece *p, c
     if (p->geometry >= c->layout->counts[HUB_T_COLUMNS] || !inside(c, HUB_T_PAGES, p->table, p->count))
         return lie(c, "column of piece", p->first_row);
     const struct hub_column *column = &c->layout->columns[p->geometry];
+    const bool lists = v->kind == HUB_KIND_VAR && v->sequence;
     if (!column_suits(column, v))
         return lie(c, "column read as another type, at row", p->first_row);
     c->pages_seen += p->count;
@@ -340,6 +366,10 @@ static enum hub_status check_pages(struct check *c, const struct hub_piece *p, c
     for (uint32_t i = p->table; i < p->table + p->count; i++) {
         HUB_TRY(check_page(c, column, i, file_size));
         HUB_TRY(check_data_page(c, column, i));
+        if (lists)
+            HUB_TRY(check_rows_of_page(c, p, i));
+        else if (!sum_fits(column, &c->layout->pages[i]))
+            return lie(c, "bytes of the values of page", i);
         if (c->layout->pages[i].first_value != values)
             return lie(c, "first value of page", i);
         values += c->layout->pages[i].values;

@@ -19,7 +19,8 @@ struct reader {
     const struct hub_page *pages;
     uint32_t page_count;
     struct hub_file *file;
-    uint64_t items;                    /* values of a row */
+    bool lists;                        /* of varying length */
+    uint64_t items;                    /* values of a row, but of lists */
     uint64_t low;                      /* first value of the lowest row */
     bool partial;                      /* rows of the piece are left out: others may want them */
     struct hub_kept_page *held[2];     /* the data page and the dictionary, where they are kept ones */
@@ -40,6 +41,7 @@ static struct reader reader_of(const struct hub_plan *plan, const struct hub_cut
     struct reader r = {.cut = cut, .column = &plan->layout->columns[cut->piece->geometry]};
     r.pages = plan->layout->pages + cut->piece->table;
     r.page_count = cut->piece->count;
+    r.lists = plan->variant->kind == HUB_KIND_VAR && plan->variant->sequence;
     r.items = hub_variant_row_items(plan->variant);
     r.low = cut->row * r.items;
     r.partial = (cut->count - 1) * cut->step + 1 < cut->piece->rows;
@@ -153,14 +155,13 @@ static uint64_t room_to_build(const struct hub_column *column, const struct hub_
     return page->encoding == HUB_ENC_SPLIT && views ? expanded(column, page, count) : 0;
 }
 
-/* Decode the values of a part; the job's data stays until the next page. */
-static enum hub_status decode(struct reader *r, const struct part *part, struct hub_page_job *job, void *out,
-                              struct hub_page_view *views, uint8_t *valid, struct hub_error *err)
+/* A page, and its dictionary, decompressed; both stay until the next page. */
+static enum hub_status open_page(struct reader *r, const struct hub_page *page, struct hub_page_job *job,
+                                 struct hub_error *err)
 {
-    const struct hub_variant *v = r->g->plan->variant;
-    const struct hub_page *page = part->page;
+    const struct hub_variant v = hub_variant_item(r->g->plan->variant);
     *job = (struct hub_page_job){
-        .column = r->column, .page = page, .item_size = v->item_size, .is_float = v->kind == HUB_KIND_FLOAT};
+        .column = r->column, .page = page, .item_size = v.item_size, .is_float = v.kind == HUB_KIND_FLOAT};
     if (hub_encoding_in_dictionary(page->encoding)) {
         const struct hub_page *dictionary = &r->g->plan->layout->pages[r->column->dictionary];
         if (!r->dictionary)
@@ -169,13 +170,27 @@ static enum hub_status decode(struct reader *r, const struct part *part, struct 
         job->dictionary_data = r->dictionary;
         job->dictionary_views = r->views;
     }
-    HUB_TRY(unpack(r, page, false, &job->data, err));
-    job->skip = (uint32_t)(part->from - page->first_value);
-    job->count = (uint32_t)(part->to - part->from);
-    job->built_size = room_to_build(r->column, page, job->count, views != NULL);
+    return unpack(r, page, false, &job->data, err);
+}
+
+static enum hub_status decode_values(const struct reader *r, struct hub_page_job *job, uint32_t skip,
+                                     uint32_t count, void *out, struct hub_page_view *views, uint8_t *valid,
+                                     struct hub_error *err)
+{
+    job->skip = skip;
+    job->count = count;
+    job->built_size = room_to_build(r->column, job->page, count, views != NULL);
     job->built = hub_scratch(HUB_SCRATCH_BUILT, job->built_size);
     HUB_TRY(hub_allocated(job->built, err));
     return hub_page_values(job, out, views, valid, err);
+}
+
+static enum hub_status decode(struct reader *r, const struct part *part, struct hub_page_job *job, void *out,
+                              struct hub_page_view *views, uint8_t *valid, struct hub_error *err)
+{
+    HUB_TRY(open_page(r, part->page, job, err));
+    return decode_values(r, job, (uint32_t)(part->from - part->page->first_value),
+                         (uint32_t)(part->to - part->from), out, views, valid, err);
 }
 
 /* The bytes of the wanted values of a part go to their rows. */
@@ -191,18 +206,25 @@ static void place_rows(const struct reader *r, const struct part *part, const ui
     }
 }
 
+/* The first null was met. */
+static enum hub_status begin_validity(const struct reader *r, struct hub_error *err)
+{
+    const uint64_t all = r->g->plan->slice.count * r->items;
+    if (r->g->valid)
+        return HUB_OK;
+    r->g->valid = malloc(HUB_MAX(all, 1));
+    HUB_TRY(hub_allocated(r->g->valid, err));
+    memset(r->g->valid, 1, all);
+    return HUB_OK;
+}
+
 /* `valid`: of the values of the part. */
 static enum hub_status note_nulls(const struct reader *r, const struct part *part, const uint8_t *valid,
                                   struct hub_error *err)
 {
-    const uint64_t all = r->g->plan->slice.count * r->items;
     if (!memchr(valid, 0, part->to - part->from))
         return HUB_OK;
-    if (!r->g->valid) {
-        r->g->valid = malloc(HUB_MAX(all, 1));
-        HUB_TRY(hub_allocated(r->g->valid, err));
-        memset(r->g->valid, 1, all);
-    }
+    HUB_TRY(begin_validity(r, err));
     place_rows(r, part, valid, 1, r->g->valid);
     return HUB_OK;
 }
@@ -252,11 +274,132 @@ static enum hub_status decode_var(struct reader *r, const struct part *part, str
     return r->column->max_def ? note_nulls(r, part, valid, err) : HUB_OK;
 }
 
+/* ---- lists of varying length: a row is a run of values, whose first has repetition level 0 ---- */
+
+static uint64_t last_row(const struct hub_cut *cut)
+{
+    return cut->row + (cut->count - 1) * cut->step;
+}
+
+/* The page in which a row begins: the last before which no later ones do. */
+static uint32_t page_with_row(const struct reader *r, uint64_t row)
+{
+    uint32_t low = 0, high = r->page_count;
+    while (high - low > 1) {
+        const uint32_t middle = low + (high - low) / 2;
+        if (r->pages[middle].sum <= row)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* Has the page values of the row, or of one before? */
+static bool reaches(const struct hub_page *page, uint64_t row)
+{
+    return page->sum <= row || (page->continues && page->sum == row + 1);
+}
+
+/* The values of a page from those of the first wanted row on, to those of the last. */
+struct run {
+    const uint8_t *reps, *defs;
+    uint64_t row; /* that value `from` belongs to */
+    uint32_t from, to;
+};
+
+static enum hub_status find_run(const struct reader *r, const struct hub_page *page, struct run *run,
+                                struct hub_error *err)
+{
+    const uint64_t first = r->cut->row, last = last_row(r->cut);
+    const bool is_last = page + 1 == r->pages + r->page_count;
+    uint64_t begun = page->sum;
+    run->from = run->to = page->values;
+    for (uint32_t i = 0; i < page->values; i++) {
+        begun += run->reps[i] == 0;
+        if (!begun)
+            return hub_fail(err, HUB_CORRUPT, "a column begins inside a row");
+        if (run->from == page->values && begun > first) {
+            run->from = i;
+            run->row = begun - 1;
+        }
+        if (run->to == page->values && begun > last + 1)
+            run->to = i;
+    }
+    if (begun != (is_last ? r->cut->piece->rows : page[1].sum))
+        return hub_fail(err, HUB_CORRUPT, "a page of other rows than was said");
+    run->from = HUB_MIN(run->from, run->to);
+    return HUB_OK;
+}
+
+/* Values from .. to of one row, all elements, or an entry that holds none: an empty list, or none at all. */
+static enum hub_status add_elements(struct reader *r, const struct run *run, uint32_t from, uint32_t to,
+                                    const uint8_t *values, uint64_t index, struct hub_error *err)
+{
+    struct hub_gather *g = r->g;
+    const size_t size = hub_variant_item(g->plan->variant).item_size;
+    if (run->reps[from] == 0)
+        g->pooled[index] = g->pool.size;
+    if (to - from == 1 && run->defs[from] < r->column->element_def) {
+        if (run->defs[from] + 1 == r->column->element_def)
+            return HUB_OK;
+        HUB_TRY(begin_validity(r, err));
+        g->valid[index] = 0;
+        return HUB_OK;
+    }
+    for (uint32_t i = from; i < to; i++)
+        if (run->defs[i] != r->column->max_def)
+            return hub_fail(err, HUB_CORRUPT, "a null among the elements of a list");
+    g->offsets[index + 1] += (to - from) * size;
+    return hub_buf_add(&g->pool, values + (from - run->from) * size, (to - from) * size, err);
+}
+
+static enum hub_status add_lists(struct reader *r, const struct run *run, const uint8_t *values,
+                                 struct hub_error *err)
+{
+    const struct hub_cut *cut = r->cut;
+    uint64_t row = run->row;
+    for (uint32_t from = run->from, to; from < run->to; from = to, row++) {
+        for (to = from + 1; to < run->to && run->reps[to] > 0; to++)
+            ;
+        if (row >= cut->row && (row - cut->row) % cut->step == 0)
+            HUB_TRY(add_elements(r, run, from, to, values, hub_cut_index(cut, (row - cut->row) / cut->step),
+                                 err));
+    }
+    return HUB_OK;
+}
+
+static enum hub_status decode_lists(struct reader *r, const struct hub_page *page, struct hub_error *err)
+{
+    const size_t size = hub_variant_item(r->g->plan->variant).item_size;
+    struct hub_page_job job;
+    struct run run;
+    HUB_TRY(open_page(r, page, &job, err));
+    uint8_t *reps = hub_scratch(HUB_SCRATCH_VALUES, page->values * (size + 2));
+    HUB_TRY(hub_allocated(reps, err));
+    uint8_t *defs = reps + page->values, *values = defs + page->values;
+    HUB_TRY(hub_page_levels(&job, reps, defs, err));
+    run = (struct run){.reps = reps, .defs = defs};
+    HUB_TRY(find_run(r, page, &run, err));
+    HUB_TRY(decode_values(r, &job, run.from, run.to - run.from, values, NULL, NULL, err));
+    return add_lists(r, &run, values, err);
+}
+
+static enum hub_status lengths_of_lists(struct reader *r, struct hub_error *err)
+{
+    const uint64_t last = last_row(r->cut);
+    for (uint32_t i = page_with_row(r, r->cut->row); i < r->page_count && reaches(&r->pages[i], last); i++)
+        HUB_TRY(decode_lists(r, &r->pages[i], err));
+    return HUB_OK;
+}
+
 static enum hub_status decode_cut(struct hub_gather *g, const struct hub_cut *cut, struct hub_error *err)
 {
     HUB_CLEANUP(let_go) struct reader r = reader_of(g->plan, cut);
     r.g = g;
     HUB_TRY(hub_gather_file(g, cut->piece, &r.file, err));
+    if (r.lists)
+        return lengths_of_lists(&r, err);
     const uint64_t end = r.low + ((cut->count - 1) * cut->step + 1) * r.items;
     for (uint32_t i = page_with(&r, r.low); i < r.page_count && r.pages[i].first_value < end; i++) {
         struct part part;
@@ -333,6 +476,38 @@ static uint64_t var_bound(const struct hub_column *column, const struct hub_page
     return expands ? expanded(column, page, rows) : page->decoded;
 }
 
+/* The dictionary, once a cut; returns the bytes it takes. */
+static uint64_t price_dictionary(const struct reader *r, const struct hub_layout *layout,
+                                 const struct hub_page *dictionary, bool views, struct hub_price *price)
+{
+    const uint64_t index = views ? dictionary->values * sizeof(struct hub_page_view) : 0;
+    (void)price_page(r, layout, dictionary, price);
+    price->ns += views ? (double)dictionary->values * HUB_NS_SKIP : 0;
+    return dictionary->decoded + index;
+}
+
+static void price_lists(const struct hub_plan *plan, const struct reader *r, struct hub_price *price)
+{
+    const uint64_t last = last_row(r->cut), size = plan->variant->item_size;
+    uint64_t most = 0, words = 0, bytes = 0;
+    for (uint32_t i = page_with_row(r, r->cut->row); i < r->page_count && reaches(&r->pages[i], last); i++) {
+        const struct hub_page *page = &r->pages[i];
+        if (!hub_price_steps(price, 1))
+            return;
+        (void)price_page(r, plan->layout, page, price);
+        price->ns += (double)page->values * (HUB_NS_VALUE + HUB_NS_SKIP);
+        bytes += page->values * size;
+        most = HUB_MAX(most, page->stored + page->decoded + page->values * (size + 2));
+        if (hub_encoding_in_dictionary(page->encoding) && !words)
+            words =
+                price_dictionary(r, plan->layout, &plan->layout->pages[r->column->dictionary], false, price);
+    }
+    const uint64_t rows = HUB_MIN(r->cut->count, UINT32_MAX);
+    price->nulls = true;
+    price->bytes_out += HUB_MIN(bytes, rows * r->column->longest);
+    price->scratch = HUB_MAX(price->scratch, most + words + price->bytes_out);
+}
+
 static void price(const struct hub_plan *plan, const struct hub_cut *cut, struct hub_price *price)
 {
     const struct reader r = reader_of(plan, cut);
@@ -342,6 +517,10 @@ static void price(const struct hub_plan *plan, const struct hub_cut *cut, struct
                    end = r.low + ((cut->count - 1) * cut->step + 1) * r.items;
     const bool var = plan->variant->kind == HUB_KIND_VAR, straight = cut->step == 1 && cut->direction > 0;
     uint64_t most = 0, words = 0;
+    if (r.lists) {
+        price_lists(plan, &r, price);
+        return;
+    }
     if (!hub_price_steps(price, pages_of(&r)))
         return;
     for (uint32_t i = page_with(&r, r.low); i < r.page_count && r.pages[i].first_value < end; i++) {
@@ -358,9 +537,7 @@ static void price(const struct hub_plan *plan, const struct hub_cut *cut, struct
         if (var)
             price->bytes_out += var_bound(r.column, page, part.count);
         if (dictionary && hub_encoding_in_dictionary(page->encoding) && !words) {
-            words = dictionary->decoded + (var ? dictionary->values * sizeof(struct hub_page_view) : 0);
-            (void)price_page(&r, plan->layout, dictionary, price);
-            price->ns += var ? (double)dictionary->values * HUB_NS_SKIP : 0;
+            words = price_dictionary(&r, plan->layout, dictionary, var, price);
             most = HUB_MAX(most, (uint64_t)dictionary->stored);
         }
         const uint64_t values = var        ? count * (sizeof(struct hub_page_view) + 1)

@@ -1,13 +1,14 @@
 /*
- * contract_dump PROGRAM DIR...: what the inspector finds in datasets, one line a thing, for people and for
- * compare_h5py.py. With --rows also a CRC-32C of the bytes of every episode's rows, read from the layout
- * alone.
+ * contract_dump PROGRAM PATH...: what the inspector finds in datasets, folders or files, one line a thing, for
+ * people and for the compare_*.py. Of every episode's rows, read from the layout alone: a CRC-32C of their
+ * bytes, one of which values are null where some are, and whether slices of them are their rows.
  */
 #include "storage/base/digest.h"
 #include "tests/support/rows.h"
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 
 /* What lies behind the text of fixed-length strings is nobody's. */
 static void clear_padding(const struct hub_rows *rows)
@@ -20,6 +21,41 @@ static void clear_padding(const struct hub_rows *rows)
         const size_t size = hub_variant_text_size(v, item);
         memset(item + size, 0, v->item_size - size);
     }
+}
+
+static bool same_row(const struct hub_rows *all, uint64_t a, const struct hub_rows *some, uint64_t b)
+{
+    const uint64_t size = hub_variant_row_bytes(&all->variant), items = hub_variant_row_items(&all->variant);
+    for (uint64_t k = 0; k < items; k++)
+        if ((!all->valid || all->valid[a * items + k]) != (!some->valid || some->valid[b * items + k]))
+            return false;
+    if (!all->offsets)
+        return memcmp(all->data + a * size, some->data + b * size, size) == 0;
+    const uint64_t length = all->offsets[a + 1] - all->offsets[a];
+    return some->offsets[b + 1] - some->offsets[b] == length &&
+           memcmp(all->data + all->offsets[a], some->data + some->offsets[b], length) == 0;
+}
+
+/* Do slices of a window give its rows? */
+static bool slices_agree(const struct inspected *d, uint32_t part, const struct hub_layout *layout,
+                         const struct hub_window *w, const struct hub_rows *all)
+{
+    const uint64_t n = all->rows;
+    const struct hub_slice slices[] = {
+        {0, 1, 1},      {n - 1, 1, 1},     {n / 3, n / 3, 1},        {n / 2, (n - n / 2 + 1) / 2, 2},
+        {n - 1, n, -1}, {n / 5, n / 7, 5}, {n - 1, (n + 2) / 3, -3},
+    };
+    for (size_t i = 0; n && i < HUB_COUNT(slices); i++) {
+        struct hub_error err = {0};
+        struct hub_rows some = {0};
+        bool same = slices[i].count == 0 || !rows_read_slice(d, part, layout, w, slices[i], &some, &err);
+        for (uint64_t k = 0; same && k < slices[i].count; k++)
+            same = same_row(all, slices[i].start + k * slices[i].step, &some, k);
+        hub_rows_dispose(&some);
+        if (!same)
+            return false;
+    }
+    return true;
 }
 
 static void dump_windows(struct inspected *d, uint32_t part, const struct hub_found_field *field)
@@ -55,6 +91,10 @@ static void dump_windows(struct inspected *d, uint32_t part, const struct hub_fo
             clear_padding(&rows);
             printf("\t%08x", hub_crc32c(0, rows.data, rows.rows * hub_variant_row_bytes(v)));
         }
+        if (rows.valid)
+            printf("\tnulls %08x", hub_crc32c(0, rows.valid, rows.rows * hub_variant_row_items(v)));
+        if (!slices_agree(d, part, &layout, w, &rows))
+            printf("\tSLICES DIFFER");
         hub_rows_dispose(&rows);
         printf("\n");
     }
@@ -89,7 +129,10 @@ static void dump(const char *program, const char *dir)
 {
     struct inspected d;
     struct hub_error err = {0};
-    const enum hub_status st = inspected_open(&d, program, dir, &err);
+    struct stat file;
+    const bool alone = stat(dir, &file) == 0 && S_ISREG(file.st_mode);
+    const enum hub_status st =
+        alone ? inspected_open_file(&d, program, dir, &err) : inspected_open(&d, program, dir, &err);
     printf("dataset\t%s\t%s\t%s\t%s\n", dir, d.format, hub_status_name(st), st ? err.detail : "");
     for (uint32_t i = 0; i < d.plan.fact_count; i++)
         printf("fact\t%s\t%.300s\n", d.plan.facts[i].key, d.plan.facts[i].text);

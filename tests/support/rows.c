@@ -39,8 +39,9 @@ static enum hub_status open_files(const struct inspected *d, uint32_t part, stru
 }
 
 static enum hub_status gather(const struct inspected *d, uint32_t part, const struct hub_layout *layout,
-                              const struct hub_window *window, struct hub_store *store, char *side,
-                              struct hub_rows *rows, struct hub_error *err)
+                              const struct hub_window *window, struct hub_slice slice,
+                              struct hub_store *store, char *side, struct hub_rows *rows,
+                              struct hub_error *err)
 {
     const struct hub_array *array = &layout->arrays[window->array];
     HUB_CLEANUP(hub_plan_files_dispose) struct hub_plan_files files = {0};
@@ -48,7 +49,8 @@ static enum hub_status gather(const struct inspected *d, uint32_t part, const st
                             .array = array,
                             .variant = &layout->variants[array->variant],
                             .files = &files,
-                            .slice = {.start = window->first, .count = window->count, .step = 1}};
+                            .slice = slice};
+    plan.slice.start += window->first;
     HUB_TRY(hub_plan_price(&plan, err));
     HUB_TRY(open_files(d, part, store, &files, side, err));
     return hub_read(&plan, 0, NULL, NULL, rows, err);
@@ -57,13 +59,21 @@ static enum hub_status gather(const struct inspected *d, uint32_t part, const st
 enum hub_status rows_read(const struct inspected *d, uint32_t part, const struct hub_layout *layout,
                           const struct hub_window *window, struct hub_rows *rows, struct hub_error *err)
 {
+    return rows_read_slice(d, part, layout, window, (struct hub_slice){.count = window->count, .step = 1},
+                           rows, err);
+}
+
+enum hub_status rows_read_slice(const struct inspected *d, uint32_t part, const struct hub_layout *layout,
+                                const struct hub_window *window, struct hub_slice slice,
+                                struct hub_rows *rows, struct hub_error *err)
+{
     char root[PATH_MAX], side[] = "/tmp/hub-side-XXXXXX";
     HUB_CLEANUP(hub_roots_dispose) struct hub_roots roots = {0};
     const struct hub_store_options options = {.roots = &roots, .state = "/tmp"};
     struct hub_store *store = NULL;
     HUB_TRY(hub_roots_add(&roots, realpath(d->dir, root), NULL, err));
     HUB_TRY(hub_store_open(&options, &store, err));
-    const enum hub_status st = gather(d, part, layout, window, store, side, rows, err);
+    const enum hub_status st = gather(d, part, layout, window, slice, store, side, rows, err);
     hub_store_close(store);
     unlink(side);
     return st;

@@ -47,6 +47,35 @@ static enum hub_status strings_type(const struct hub_parquet_leaf *leaf, struct 
     return HUB_OK;
 }
 
+/* Which rows the pages of lists begin with matters where lists are of varying length. */
+static void forget_rows(struct hub_parquet_column *l)
+{
+    for (uint32_t g = 0; g < l->count; g++)
+        for (uint32_t i = hub_parquet_first_data(&l->groups[g]); i < l->groups[g].count; i++)
+            l->groups[g].pages[i].sum = l->groups[g].pages[i].continues = 0;
+}
+
+/* Lists of varying length: a row is a sequence of numbers. */
+static enum hub_status describe_sequences(struct hub_parquet_column *l, unsigned max_rep,
+                                          struct hub_error *err)
+{
+    const uint64_t longest = (uint64_t)l->shape.longest * l->variant.item_size;
+    if (max_rep > 1)
+        return hub_fail(err, HUB_UNSUPPORTED, "ragged lists of lists");
+    if (l->variant.kind == HUB_KIND_BOOL)
+        return hub_fail(err, HUB_UNSUPPORTED, "ragged lists of booleans");
+    if (l->shape.nulls)
+        return hub_fail(err, HUB_UNSUPPORTED, "nulls in ragged lists");
+    if (longest > HUB_MAX_CHUNK_BYTES)
+        return hub_fail(err, HUB_TOO_BIG, "a row of %llu bytes", (unsigned long long)longest);
+    l->variant.sequence = l->variant.kind;
+    l->variant.kind = HUB_KIND_VAR;
+    l->shape.nulls = l->shape.null_rows;
+    for (uint32_t g = 0; g < l->count; g++)
+        l->groups[g].column.longest = (uint32_t)longest;
+    return HUB_OK;
+}
+
 static enum hub_status describe(const struct hub_parquet_leaf *leaf, struct hub_parquet_decoder *d,
                                 struct hub_parquet_column *l, struct hub_error *err)
 {
@@ -55,7 +84,8 @@ static enum hub_status describe(const struct hub_parquet_leaf *leaf, struct hub_
         return strings_type(leaf, d, l, err);
     l->type = leaf->item.kind == HUB_KIND_BOOL ? HUB_FIELD_BOOL : HUB_FIELD_NUMBER;
     if (l->shape.ragged)
-        return hub_fail(err, HUB_UNSUPPORTED, "ragged list");
+        return describe_sequences(l, leaf->max_rep, err);
+    forget_rows(l);
     l->variant.rank = leaf->max_rep;
     memcpy(l->variant.dims, l->shape.dims, leaf->max_rep * sizeof l->variant.dims[0]);
     return hub_variant_valid(&l->variant) ? HUB_OK : hub_fail(err, HUB_TOO_BIG, "a row of more than 1 GiB");

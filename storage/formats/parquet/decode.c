@@ -59,41 +59,28 @@ static enum hub_status unpack_dictionary(struct hub_parquet_decoder *d, const st
                           (struct hub_page_view *)(void *)d->views.data, err);
 }
 
+static struct hub_page_job job_of(const struct hub_parquet_decoder *d, const struct hub_parquet_leaf *leaf,
+                                  const struct hub_parquet_pages *pages, const struct hub_page *page)
+{
+    const bool dictionary = hub_parquet_first_data(pages) == 1;
+    return (struct hub_page_job){.column = &pages->column,
+                                 .page = page,
+                                 .data = (const uint8_t *)d->page.data,
+                                 .dictionary = dictionary ? &pages->pages[0] : NULL,
+                                 .dictionary_data = dictionary ? (const uint8_t *)d->dictionary.data : NULL,
+                                 .dictionary_views = (const struct hub_page_view *)(void *)d->views.data,
+                                 .item_size = leaf->item.item_size,
+                                 .is_float = leaf->item.kind == HUB_KIND_FLOAT};
+}
+
 /* ---- levels ---- */
-
-static unsigned bits_for(unsigned max)
-{
-    unsigned bits = 0;
-    while (max >> bits)
-        bits++;
-    return bits;
-}
-
-/* One run of levels: in v1 behind a 4-byte length, in v2 of the length the header gave. */
-static enum hub_status take_levels(struct hub_cursor *c, const struct hub_page *page, uint32_t v2_bytes,
-                                   unsigned max, uint8_t *out, struct hub_error *err)
-{
-    size_t used;
-    if (max == 0) {
-        memset(out, 0, page->values);
-        return HUB_OK;
-    }
-    const uint32_t size = page->version == 2 ? v2_bytes : hub_cursor_u32(c);
-    const uint8_t *data = hub_cursor_bytes(c, size);
-    if (!data)
-        return hub_fail(err, HUB_CORRUPT, "levels run past their page");
-    HUB_TRY(hub_rle_levels(data, size, bits_for(max), page->values, out, &used, err));
-    for (uint32_t i = 0; i < page->values; i++)
-        if (out[i] > max)
-            return hub_fail(err, HUB_CORRUPT, "a level of %u where %u is the most", out[i], max);
-    return HUB_OK;
-}
 
 /* Counts elements at every list level; a list that ends must be as long as the first of its level was. */
 struct scan {
     struct hub_parquet_shape *shape;
     unsigned max_rep;
     uint32_t length[HUB_MAX_RANK];
+    uint32_t elements; /* of the row */
     bool open;
 };
 
@@ -128,14 +115,31 @@ static enum hub_status scan_entries(struct scan *s, const struct hub_parquet_lea
             s->length[rep - 1]++;
         else
             s->shape->rows++;
-        s->shape->nulls += defs[i] < leaf->max_def;
+        s->elements = (rep > 0 ? s->elements : 0) + (defs[i] >= leaf->element_def);
+        s->shape->longest = HUB_MAX(s->shape->longest, s->elements);
+        s->shape->nulls += defs[i] >= leaf->element_def && defs[i] < leaf->max_def;
+        s->shape->null_rows += defs[i] + 1 < leaf->element_def;
         s->shape->ragged |= defs[i] < leaf->element_def;
     }
     return HUB_OK;
 }
 
+static enum hub_status scan_page(struct hub_parquet_decoder *d, struct scan *s,
+                                 const struct hub_parquet_leaf *leaf, const struct hub_parquet_pages *pages,
+                                 struct hub_page *page, struct hub_error *err)
+{
+    d->levels.size = 0;
+    HUB_TRY(hub_buf_reserve(&d->levels, (size_t)page->values * 2 + 1, err));
+    uint8_t *reps = (uint8_t *)d->levels.data, *defs = reps + page->values;
+    HUB_TRY(unpack(d, pages, page, &d->page, err));
+    const struct hub_page_job job = job_of(d, leaf, pages, page);
+    HUB_TRY(hub_page_levels(&job, reps, defs, err));
+    page->continues = leaf->max_rep && page->values && reps[0] > 0;
+    return scan_entries(s, leaf, reps, defs, page->values, err);
+}
+
 enum hub_status hub_parquet_scan(struct hub_parquet_decoder *d, const struct hub_parquet_leaf *leaf,
-                                 const struct hub_parquet_pages *pages, uint64_t rows,
+                                 struct hub_parquet_pages *pages, uint64_t rows,
                                  struct hub_parquet_shape *shape, struct hub_error *err)
 {
     struct scan s = {.shape = shape, .max_rep = leaf->max_rep};
@@ -143,15 +147,9 @@ enum hub_status hub_parquet_scan(struct hub_parquet_decoder *d, const struct hub
     if (leaf->max_rep > HUB_MAX_RANK)
         return hub_fail(err, HUB_UNSUPPORTED, "lists are nested too deeply");
     for (uint32_t i = hub_parquet_first_data(pages); i < pages->count; i++) {
-        const struct hub_page *page = &pages->pages[i];
-        d->levels.size = 0;
-        HUB_TRY(hub_buf_reserve(&d->levels, (size_t)page->values * 2, err));
-        uint8_t *reps = (uint8_t *)d->levels.data, *defs = reps + page->values;
-        HUB_TRY(unpack(d, pages, page, &d->page, err));
-        struct hub_cursor c = hub_cursor_of(d->page.data, d->page.size);
-        HUB_TRY(take_levels(&c, page, page->rep_bytes, leaf->max_rep, reps, err));
-        HUB_TRY(take_levels(&c, page, page->def_bytes, leaf->max_def, defs, err));
-        HUB_TRY(scan_entries(&s, leaf, reps, defs, page->values, err));
+        if (leaf->max_rep)
+            pages->pages[i].sum = (uint32_t)(shape->rows - before); /* fewer than values: 32 bits */
+        HUB_TRY(scan_page(d, &s, leaf, pages, &pages->pages[i], err));
     }
     if (s.open)
         close_lists(&s, 0);
@@ -162,20 +160,6 @@ enum hub_status hub_parquet_scan(struct hub_parquet_decoder *d, const struct hub
 }
 
 /* ---- values ---- */
-
-static struct hub_page_job job_of(const struct hub_parquet_decoder *d, const struct hub_parquet_leaf *leaf,
-                                  const struct hub_parquet_pages *pages, const struct hub_page *page)
-{
-    const bool dictionary = hub_parquet_first_data(pages) == 1;
-    return (struct hub_page_job){.column = &pages->column,
-                                 .page = page,
-                                 .data = (const uint8_t *)d->page.data,
-                                 .dictionary = dictionary ? &pages->pages[0] : NULL,
-                                 .dictionary_data = dictionary ? (const uint8_t *)d->dictionary.data : NULL,
-                                 .dictionary_views = (const struct hub_page_view *)(void *)d->views.data,
-                                 .item_size = leaf->item.item_size,
-                                 .is_float = leaf->item.kind == HUB_KIND_FLOAT};
-}
 
 static enum hub_status page_numbers(struct hub_parquet_decoder *d, const struct hub_parquet_leaf *leaf,
                                     struct hub_page_job *job, int64_t *integers, double *reals,

@@ -21,13 +21,18 @@ struct hub_parquet_shape {
     uint32_t dims[HUB_MAX_RANK]; /* outermost first, `max_rep` of them; meaningless before the first row */
     bool known[HUB_MAX_RANK];
     bool ragged; /* rows differ, or a list is empty or null */
-    uint64_t rows, nulls;
+    uint64_t rows;
+    uint64_t nulls; /* elements that are null */
+    uint64_t
+        null_rows;    /* lists that are null; of lists of lists not told from those that hold an empty one */
+    uint32_t longest; /* elements of the longest row */
 };
 
-/** Decode the levels of a chunk. HUB_CORRUPT when they contradict each other or `rows`. */
+/** Decode the levels of a chunk, and note in the pages of lists which rows they begin with. HUB_CORRUPT when they
+ * contradict each other or `rows`. */
 HUB_MUST_USE enum hub_status hub_parquet_scan(struct hub_parquet_decoder *d,
                                               const struct hub_parquet_leaf *leaf,
-                                              const struct hub_parquet_pages *pages, uint64_t rows,
+                                              struct hub_parquet_pages *pages, uint64_t rows,
                                               struct hub_parquet_shape *shape, struct hub_error *err);
 
 /** All values of a flat integer, boolean or float column chunk as doubles and as integers (whichever is not

@@ -192,6 +192,7 @@ enum hub_status hub_parquet_walk(struct hub_source *source, const struct hub_par
                                                  .codec = chunk->codec,
                                                  .max_def = leaf->max_def,
                                                  .max_rep = leaf->max_rep,
+                                                 .element_def = leaf->element_def,
                                                  .width = leaf->physical == HUB_PHYS_FIXED ? leaf->width : 0,
                                                  .dictionary = HUB_NONE}};
     const enum hub_status st = walk(source, leaf, chunk, out, err);

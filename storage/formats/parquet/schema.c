@@ -1,7 +1,7 @@
 /*
  * Parquet's schema: a tree stored depth first. Lists are known by their repeated group, never by the names of
- * their levels, which differ between writers (element, item, array). Not supported, and said by name: maps,
- * lists of structs, decimals, INT96.
+ * their levels, which differ between writers (element, item, array). Members of structs in lists are lists of
+ * their own. Not supported, and said by name: maps, lists of texts, decimals, intervals, INT96.
  */
 #include "storage/formats/parquet/schema.h"
 
@@ -27,6 +27,7 @@ enum {
     LOGICAL_LIST,
     LOGICAL_ENUM,
     LOGICAL_DECIMAL,
+    LOGICAL_INTERVAL = 9, /* no number in parquet.thrift: kept for it */
     LOGICAL_INTEGER = 10,
     LOGICAL_JSON = 12,
     LOGICAL_FLOAT16 = 15
@@ -97,8 +98,10 @@ static void merge_converted(struct element *e)
         e->logical = LOGICAL_STRING;
     } else if (e->converted == CONVERTED_MAP || e->converted == CONVERTED_MAP_KEY_VALUE) {
         e->logical = LOGICAL_MAP;
-    } else if (e->converted == CONVERTED_DECIMAL || e->converted == CONVERTED_INTERVAL) {
+    } else if (e->converted == CONVERTED_DECIMAL) {
         e->logical = LOGICAL_DECIMAL;
+    } else if (e->converted == CONVERTED_INTERVAL) {
+        e->logical = LOGICAL_INTERVAL;
     }
 }
 
@@ -115,11 +118,32 @@ static const char *describe_integer(struct hub_parquet_leaf *leaf, const struct 
     return NULL;
 }
 
+static const char *describe_bytes(struct hub_parquet_leaf *leaf, const struct element *e)
+{
+    leaf->item = (struct hub_variant){.kind = HUB_KIND_VAR};
+    leaf->text = leaf->physical == HUB_PHYS_BYTE_ARRAY &&
+                 (e->logical == LOGICAL_STRING || e->logical == LOGICAL_ENUM || e->logical == LOGICAL_JSON);
+    return leaf->max_rep ? leaf->text ? "a list of texts" : "a list of bytes" : NULL;
+}
+
+static const char *describe_fixed(struct hub_parquet_leaf *leaf, const struct element *e)
+{
+    if (e->type_length < 1 || e->type_length > (int64_t)HUB_MAX_CHUNK_BYTES)
+        return "values of an impossible width";
+    leaf->width = (uint32_t)e->type_length;
+    if (e->logical != LOGICAL_FLOAT16)
+        return describe_bytes(leaf, e);
+    leaf->item = (struct hub_variant){.kind = HUB_KIND_FLOAT, .item_size = 2};
+    return leaf->width == 2 ? NULL : "a FLOAT16 of another width";
+}
+
 static const char *describe_leaf(struct hub_parquet_leaf *leaf, const struct element *e)
 {
     leaf->physical = (uint8_t)e->type;
     if (e->logical == LOGICAL_DECIMAL)
         return "decimal numbers";
+    if (e->logical == LOGICAL_INTERVAL)
+        return "intervals";
     if (leaf->max_rep > HUB_MAX_RANK)
         return "lists are nested too deeply";
     switch ((enum hub_physical)e->type) {
@@ -137,14 +161,9 @@ static const char *describe_leaf(struct hub_parquet_leaf *leaf, const struct ele
         leaf->item = (struct hub_variant){.kind = HUB_KIND_FLOAT, .item_size = 8};
         return NULL;
     case HUB_PHYS_BYTE_ARRAY:
-        leaf->item = (struct hub_variant){.kind = HUB_KIND_VAR};
-        leaf->text = e->logical == LOGICAL_STRING || e->logical == LOGICAL_ENUM || e->logical == LOGICAL_JSON;
-        return leaf->max_rep ? "a list of strings" : NULL;
+        return describe_bytes(leaf, e);
     case HUB_PHYS_FIXED:
-        leaf->width = 2;
-        leaf->item = (struct hub_variant){.kind = HUB_KIND_FLOAT, .item_size = 2};
-        return e->logical == LOGICAL_FLOAT16 && e->type_length == 2 ? NULL
-                                                                    : "physical type FIXED_LEN_BYTE_ARRAY";
+        return describe_fixed(leaf, e);
     case HUB_PHYS_INT96:
         return "physical type INT96";
     }
@@ -196,10 +215,11 @@ static bool is_image(const struct traversal *w, const struct element *group)
 
 static enum hub_status walk_element(struct traversal *w, const struct place *above, struct hub_error *err);
 
-/* A group that is a struct to the reader: its members get paths of their own. */
+/* A group that is a struct to the reader: its members get paths of their own. The repeated group of a list has
+ * one member, or is the struct itself. */
 static bool is_struct(const struct element *e, const struct place *at)
 {
-    return at->depth > 0 && e->repetition != REPEATED && e->logical != LOGICAL_LIST &&
+    return at->depth > 0 && (e->repetition != REPEATED || e->children > 1) && e->logical != LOGICAL_LIST &&
            e->logical != LOGICAL_MAP && e->converted != CONVERTED_LIST;
 }
 
@@ -209,8 +229,6 @@ static const char *group_trouble(const struct element *e, const struct place *at
         return "a map";
     if (at->rep > HUB_MAX_RANK)
         return "lists are nested too deeply";
-    if (at->rep > 0 && (e->children > 1 || is_struct(e, at)))
-        return "a list of structs";
     return NULL;
 }
 

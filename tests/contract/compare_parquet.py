@@ -1,0 +1,205 @@
+"""Parquet files against pyarrow: every column equal, slices of it too, or refused in words.
+
+  compare_parquet.py CONTRACT_DUMP INSPECT FILE_OR_FOLDER...
+
+Also over a folder of files that others wrote, such as data/ and bad_data/ of apache/parquet-testing. Ends with 1 where a value differs, a
+column is missing without a reason, or an inspection ends in another way than with a result.
+"""
+
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from crc32c import crc32c
+
+RAW = {pa.date32(): "<i4", pa.time32("s"): "<i4", pa.time32("ms"): "<i4"}
+
+
+def unwrap(array):
+    while isinstance(array, pa.ExtensionArray):
+        array = array.storage
+    return array.dictionary_decode() if pa.types.is_dictionary(array.type) else array
+
+
+def values(array):
+    """A leaf as Python's and numpy's values, None where null, and its name for numpy, "|O" for text and bytes, None for what is refused."""
+    kind = array.type
+    if pa.types.is_decimal(kind) or pa.types.is_interval(kind):
+        return [None] * len(array), None
+    if pa.types.is_string(kind) or pa.types.is_large_string(kind):
+        return [v if v is None else v.encode() for v in array.cast(pa.binary()).to_pylist()] if 0 else array.cast(
+            pa.large_binary()).to_pylist(), "|O"
+    if pa.types.is_binary(kind) or pa.types.is_large_binary(kind) or pa.types.is_fixed_size_binary(kind):
+        return array.to_pylist(), "|O"
+    if pa.types.is_null(kind):
+        return [None] * len(array), "null"
+    if pa.types.is_temporal(kind):
+        array = array.view(pa.int32() if kind in RAW else pa.int64())
+    name = "|b1" if pa.types.is_boolean(kind) else np.dtype(array.type.to_pandas_dtype()).str
+    valid = array.is_valid().to_numpy(zero_copy_only=False)
+    plain = array.fill_null(False if name == "|b1" else np.float16(0) if name == "<f2" else 0) if array.null_count else array
+    numbers = plain.to_numpy(zero_copy_only=False).astype(name)
+    return [n if ok else None for n, ok in zip(numbers, valid)], name
+
+
+def leaves(array, path):
+    """(path, rows, name, how many lists are around a value); rows are lists of lists, None where null."""
+    array = unwrap(array)
+    kind = array.type
+    if pa.types.is_struct(kind):
+        image = {f.name for f in kind} == {"bytes", "path"}
+        for field, member in zip(kind, array.flatten()):
+            if not image or field.name == "bytes":
+                yield from leaves(member, path if image else f"{path}/{field.name}")
+    elif pa.types.is_map(kind):
+        yield path, None, None, 0
+    elif pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind):
+        if pa.types.is_fixed_size_list(kind):
+            array = array.cast(pa.list_(kind.value_type))
+        offsets, valid = array.offsets.to_pylist(), array.is_valid().to_pylist()
+        for name, rows, dtype, depth in leaves(array.values, path):
+            yield name, rows and [rows[a:b] if ok else None for a, b, ok in zip(offsets, offsets[1:], valid)] or [], dtype, depth + 1
+    else:
+        yield (path, *values(array), 0)
+
+
+def blobs(rows):
+    crc = 0
+    for item in rows:
+        raw = item.tobytes() if isinstance(item, np.ndarray) else item or b""
+        crc = crc32c(raw, crc32c(len(raw).to_bytes(4, "little"), crc))
+    return crc
+
+
+def nulls(valid):
+    return [] if valid.all() else ["nulls %08x" % crc32c(valid.astype("u1").tobytes())]
+
+
+def holes(value):
+    """Is there a None in it that stands for a list or an element?"""
+    return value is None or isinstance(value, list) and any(map(holes, value))
+
+
+def expected(rows, name, depth):
+    """The cells of contract_dump, or None where it refuses."""
+    if name is None or (name == "|O" and depth):
+        return None
+    if name == "|O":
+        return ["|O", "()", str(len(rows)), "%08x" % blobs(rows), *nulls(np.array([r is not None for r in rows]))]
+    none = np.nan if name[1] == "f" else 0
+    try:
+        flat = np.array(fill(rows, none, depth), name)
+        valid = np.array(fill(rows, None, depth), object) != np.array(None)
+    except (ValueError, TypeError):
+        flat = None
+    if flat is not None and flat.ndim == depth + 1 and 0 not in flat.shape[1:]:
+        shape = "(%s)" % "".join("%d," % n for n in flat.shape[1:])
+        return [name, shape, str(len(rows)), "%08x" % crc32c(flat.tobytes()), *nulls(np.asarray(valid, bool))]
+    if depth != 1 or name == "|b1" or any(holes(r) for r in rows if r is not None):
+        return None
+    ragged = [r if r is None else np.array(r, name) for r in rows]
+    return ["|O", "()", str(len(rows)), "%08x" % blobs(ragged), *nulls(np.array([r is not None for r in rows]))]
+
+
+def fill(value, none, depth):
+    if depth < 0:
+        return none if value is None else value
+    if value is None:
+        raise ValueError("a list that is none")
+    return [fill(v, none, depth - 1) for v in value]
+
+
+def wanted(path):
+    table = pq.read_table(path)
+    out = {}
+    for name, column in zip(table.column_names, table.columns):
+        column = column.combine_chunks()
+        if isinstance(column, pa.ChunkedArray):
+            column = pa.concat_arrays(column.chunks) if column.num_chunks else pa.array([], column.type)
+        for leaf, rows, dtype, depth in leaves(column, name):
+            out.setdefault(leaf, (expected(rows, dtype, depth), dtype, len(table)))
+    return out
+
+
+def said(dump, inspect, path):
+    """What contract_dump says: {column: cells}, {column: reason}, the reason of the whole file."""
+    run = subprocess.run([dump, inspect, path], capture_output=True, text=True, timeout=120, check=True)
+    rows, reasons, whole = {}, {}, ""
+    for line in run.stdout.splitlines():
+        cells = line.split("\t")
+        if cells[0] == "rows":
+            rows[cells[2]] = cells[3:]
+        elif cells[0] == "field" and cells[5]:
+            reasons[cells[1]] = cells[5]
+        elif cells[0] == "problem" and cells[1] == "unreadable":
+            reasons.setdefault(cells[2], cells[3])
+        elif cells[0] == "dataset" and cells[3] != "ok":
+            whole = cells[4]
+        elif cells[0] == "part" and cells[2] != "ok":
+            whole = cells[3]
+            if cells[2] not in ("corrupt", "unsupported", "too-big"):
+                whole = f"CRASH? {cells[2]}: {whole}"
+    return rows, reasons, whole
+
+
+def compare(dump, inspect, path):
+    """Counts of equal and refused columns, and what is wrong."""
+    rows, reasons, whole = said(dump, inspect, path)
+    if whole.startswith("CRASH?"):
+        return 0, 0, [whole], ""
+    wrong = [f"{name}: {cells[-1]}" for name, cells in rows.items() if cells[-1].startswith(("SLICES", "ERROR"))]
+    try:
+        want = wanted(path)
+    except Exception as problem:  # pyarrow's classes are many
+        return 0, 0, [], f"pyarrow refuses ({str(problem).splitlines()[0][:80]}), we: {whole or reasons or f'{len(rows)} columns'}"
+    if whole:
+        return 0, len(want), [], whole
+    same = refused = 0
+    for name, (cells, dtype, count) in want.items():
+        if dtype == "null" and name in rows:
+            same += 1
+        elif name in rows and rows[name][:len(cells or ())] == cells and len(rows[name]) == len(cells):
+            same += 1
+        elif name in rows:
+            wrong.append(f"{name}: {rows[name]} where pyarrow has {cells}")
+        elif name in reasons and (cells is None or count == 0 or reasons[name]):
+            refused += 1
+        else:
+            wrong.append(f"{name} is missing without a reason")
+    return same, refused, wrong, "; ".join(sorted({reasons[n] for n in want if n in reasons and n not in rows}))
+
+
+def files(paths):
+    for path in paths:
+        if os.path.isfile(path):
+            yield path
+        for folder, _, names in sorted(os.walk(path)):
+            yield from sorted(os.path.join(folder, n) for n in names if n.endswith((".parquet", ".parquet.encrypted")))
+
+
+def main(dump, inspect, *paths):
+    totals, bad = [0, 0, 0], 0
+    for path in files(paths):
+        link = None
+        if not path.endswith(".parquet"):  # a dataset by its name
+            link = path.replace(".parquet.encrypted", ".encrypted.parquet")
+            os.symlink(os.path.abspath(path), link)
+        same, refused, wrong, note = compare(dump, inspect, link or path)
+        if link:
+            os.unlink(link)
+        totals = [totals[0] + 1, totals[1] + same, totals[2] + refused]
+        bad += len(wrong)
+        if wrong or note:
+            print(f"{path}: {same} equal, {refused} refused" + (f" ({note})" if note else ""))
+        for line in wrong:
+            print("   WRONG", line)
+    print(f"{totals[0]} files: {totals[1]} columns equal to pyarrow, {totals[2]} refused by name, {bad} wrong")
+    return bool(bad) or not totals[0]
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))
