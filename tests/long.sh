@@ -1,6 +1,7 @@
 #!/bin/sh
-# What takes too long for every run: sh tests/long.sh [--only tsan|damage|oracle|memory|drain|kills]... Packages and Pythons are those of
-# tests/run.sh, which comes first. Ends with "N passed, N failed".
+# What takes too long for every run: sh tests/long.sh [--only tsan|damage|oracle|parquet|memory|drain|kills]... Packages and
+# Pythons are those of tests/run.sh, which comes first. Ends with "N passed, N failed". HUB_PARQUET_FILES names a folder of Parquet
+# files that others wrote (apache/parquet-testing).
 set -eu
 cd "$(dirname "$0")/.."
 . tests/support/install.sh
@@ -10,8 +11,8 @@ export HUB_TEST_PYTHON
 wanted=" "
 while [ $# -gt 0 ]; do
     case "$1 ${2:-}" in
-    "--only tsan" | "--only damage" | "--only oracle" | "--only memory" | "--only drain" | "--only kills") wanted="$wanted$2 " ;;
-    *) sed -n 2,3p "$0" >&2 && exit 2 ;;
+    "--only tsan" | "--only damage" | "--only oracle" | "--only parquet" | "--only memory" | "--only drain" | "--only kills") wanted="$wanted$2 " ;;
+    *) sed -n 2,4p "$0" >&2 && exit 2 ;;
     esac
     shift 2
 done
@@ -69,6 +70,13 @@ oracle() {
     HUB_BIN=$PWD/build/dev/bin "$HUB_TEST_PYTHON" tests/integration/test_property.py "${HUB_PROPERTY_SECONDS:-1800}"
 }
 
+# Files of other writers, healthy and broken ones, against pyarrow; without a folder of them, the fixtures.
+parquet() {
+    build dev contract_dump minari-inspect || return 1
+    "$HUB_TEST_PYTHON" -B tests/contract/compare_parquet.py build/dev/bin/contract_dump build/dev/bin/minari-inspect \
+        "${HUB_PARQUET_FILES:-tests/fixtures/parquet}"
+}
+
 # 1,000 connections and 60 slow readers over a million episodes. A bar that is missed is a line of its own.
 memory() {
     sh tests/bench/run.sh --only memory >build/long-bench.log 2>&1 || { cat build/long-bench.log; return 1; }
@@ -89,7 +97,7 @@ kills() {
 }
 
 mkdir -p build
-for name in tsan damage oracle memory drain kills; do
+for name in tsan damage oracle parquet memory drain kills; do
     if is_wanted $name; then check $name $name; fi
 done
 printf '%s passed, %s failed\n' "$passed" "$failed"

@@ -312,7 +312,13 @@ ParameterizedTestParameters(layout, lies)
         LIE(HUB_T_COLUMNS, 0, hub_column, dictionary, 3),
         LIE(HUB_T_COLUMNS, 0, hub_column, dictionary, 1),
         LIE(HUB_T_COLUMNS, 0, hub_column, dictionary, HUB_NONE),
-        LIE(HUB_T_COLUMNS, 0, hub_column, longest, 1), /* of numbers */
+        LIE(HUB_T_COLUMNS, 0, hub_column, longest, 1),     /* of numbers */
+        LIE(HUB_T_COLUMNS, 0, hub_column, element_def, 2), /* of a most of 1 */
+        LIE(HUB_T_COLUMNS, 0, hub_column, zero[2], 1),
+        LIE(HUB_T_PAGES, 1, hub_page, continues, 1), /* no list */
+        LIE(HUB_T_PAGES, 0, hub_page, continues, 1),
+        LIE(HUB_T_PAGES, 1, hub_page, encoding, HUB_ENC_DELTA_BYTES), /* of a DOUBLE */
+        LIE(HUB_T_PAGES, 1, hub_page, encoding, 10),
         LIE(HUB_T_PAGES, 0, hub_page, sum, 1),
         LIE(HUB_T_PAGES, 1, hub_page, sum, 1),
         LIE(HUB_T_PAGES, 0, hub_page, version, 1),

@@ -208,6 +208,123 @@ Test(gather_var, random_layouts_and_slices, .timeout = 60)
     free(t);
 }
 
+/* ---- lists of numbers, their rows and pages cut anywhere ---- */
+
+struct lists {
+    uint8_t rep[4 * ROWS], def[4 * ROWS]; /* levels: 0 no list, 1 an empty one, 2 an element */
+    int32_t value[4 * ROWS];
+    uint32_t count;
+};
+
+static void draw_list(struct texts *t, struct lists *l)
+{
+    const uint32_t kind = rig_draw(6), size = kind == 5 ? rig_draw(30) : rig_draw(4);
+    t->null[t->count] = kind == 0;
+    const struct hub_view *row = add_text(t, kind == 0 ? 0 : size * sizeof(int32_t));
+    for (uint32_t i = 0; i < HUB_MAX(row->size / 4, 1); i++) {
+        l->rep[l->count] = i > 0;
+        l->def[l->count] = kind == 0 ? 0 : size ? 2 : 1;
+        if (row->size)
+            memcpy(&l->value[l->count], row->data + i * 4, 4);
+        l->count++;
+    }
+}
+
+/* A run of one for each level. */
+static void put_runs(struct hub_buf *buf, const uint8_t *levels, uint32_t count)
+{
+    put_u32(buf, 2 * count);
+    for (uint32_t i = 0; i < count; i++)
+        cr_assert_eq(hub_buf_add(buf, (const uint8_t[]){2, levels[i]}, 2, NULL), HUB_OK);
+}
+
+static uint32_t rows_begun(const struct lists *l, uint32_t before)
+{
+    uint32_t rows = 0;
+    for (uint32_t i = 0; i < before; i++)
+        rows += l->rep[i] == 0;
+    return rows;
+}
+
+static void put_list_pages(struct rig *rig, const struct lists *l, uint32_t rows, int wrong_page)
+{
+    const struct hub_column column = {.physical = HUB_PHYS_INT32,
+                                      .max_def = 2,
+                                      .max_rep = 1,
+                                      .element_def = 2,
+                                      .dictionary = HUB_NONE,
+                                      .longest = 30 * 4};
+    struct hub_piece piece = {.kind = HUB_PIECE_PAGES, .rows = rows};
+    int number = 0;
+    cr_assert_eq(hub_layout_column(rig->builder, &column, &piece.geometry, NULL), HUB_OK);
+    for (uint32_t at = 0, n; at < l->count; at += n, number++) {
+        const uint32_t most = 1 + rig_draw(40);
+        n = HUB_MIN(l->count - at, most);
+        HUB_CLEANUP(hub_buf_dispose) struct hub_buf body = HUB_BUF_INIT(MIB);
+        put_runs(&body, l->rep + at, n);
+        put_runs(&body, l->def + at, n);
+        for (uint32_t i = at; i < at + n; i++)
+            if (l->def[i] == 2)
+                cr_assert_eq(hub_buf_add(&body, &l->value[i], 4, NULL), HUB_OK);
+        struct hub_page page = page_of(n, at, HUB_ENC_PLAIN, 1);
+        page.sum = rows_begun(l, at) - (number == wrong_page);
+        page.continues = l->rep[at] > 0;
+        put_page(rig, &piece, page, &body);
+    }
+    cr_assert_eq(hub_layout_piece(rig->builder, &piece, NULL), HUB_OK);
+}
+
+static void open_lists(struct rig *rig, struct texts *t, unsigned pieces, int wrong_page)
+{
+    const struct hub_variant v = {.kind = HUB_KIND_VAR, .sequence = HUB_KIND_INT, .item_size = 4};
+    struct lists *l = malloc(sizeof *l);
+    uint32_t index;
+    rig_open(rig);
+    cr_assert_eq(hub_layout_variant(rig->builder, &v, &index, NULL), HUB_OK);
+    cr_assert_eq(hub_layout_array(rig->builder, index, &index, NULL), HUB_OK);
+    for (; pieces > 0; pieces--) {
+        const uint32_t rows = 60 + rig_draw(60);
+        l->count = 0;
+        for (uint32_t i = 0; i < rows; i++)
+            draw_list(t, l);
+        put_list_pages(rig, l, rows, wrong_page);
+    }
+    free(l);
+    rig_finish(rig);
+}
+
+Test(gather_var, lists_over_pages, .timeout = 60)
+{
+    struct texts *t = malloc(sizeof *t);
+    char *bytes = malloc(MIB);
+    for (unsigned round = 0; round < 200; round++) {
+        struct rig rig;
+        memset(t, 0, sizeof *t);
+        t->bytes = bytes;
+        open_lists(&rig, t, 1 + rig_draw(3), -1);
+        for (unsigned i = 0; i < 8; i++)
+            compare(&rig, t, round);
+        rig_close(&rig);
+    }
+    free(bytes);
+    free(t);
+}
+
+/* What is said of a page's rows is proven when it is read. */
+Test(gather_var, a_page_of_other_rows_than_was_said)
+{
+    struct texts *t = calloc(1, sizeof *t);
+    struct rig rig;
+    struct hub_rows rows;
+    t->bytes = malloc(MIB);
+    open_lists(&rig, t, 1, 1);
+    cr_expect_eq(rig_read(&rig, 0, (struct hub_slice){0, t->count, 1}, 0, false, NULL, &rows, NULL),
+                 HUB_CORRUPT);
+    rig_close(&rig);
+    free(t->bytes);
+    free(t);
+}
+
 /* Lists of two numbers with nulls: each null is told, and the row's other value stands. */
 static void nulls_in_lists(enum hub_kind kind)
 {
