@@ -173,13 +173,11 @@ static enum hub_status open_page(struct reader *r, const struct hub_page *page, 
     return unpack(r, page, false, &job->data, err);
 }
 
-static enum hub_status decode_values(const struct reader *r, struct hub_page_job *job, uint32_t skip,
-                                     uint32_t count, void *out, struct hub_page_view *views, uint8_t *valid,
-                                     struct hub_error *err)
+/* The values that the job's `skip` and `count` name. */
+static enum hub_status decode_values(const struct reader *r, struct hub_page_job *job, void *out,
+                                     struct hub_page_view *views, uint8_t *valid, struct hub_error *err)
 {
-    job->skip = skip;
-    job->count = count;
-    job->built_size = room_to_build(r->column, job->page, count, views != NULL);
+    job->built_size = room_to_build(r->column, job->page, job->count, views != NULL);
     job->built = hub_scratch(HUB_SCRATCH_BUILT, job->built_size);
     HUB_TRY(hub_allocated(job->built, err));
     return hub_page_values(job, out, views, valid, err);
@@ -189,8 +187,9 @@ static enum hub_status decode(struct reader *r, const struct part *part, struct 
                               struct hub_page_view *views, uint8_t *valid, struct hub_error *err)
 {
     HUB_TRY(open_page(r, part->page, job, err));
-    return decode_values(r, job, (uint32_t)(part->from - part->page->first_value),
-                         (uint32_t)(part->to - part->from), out, views, valid, err);
+    job->skip = (uint32_t)(part->from - part->page->first_value);
+    job->count = (uint32_t)(part->to - part->from);
+    return decode_values(r, job, out, views, valid, err);
 }
 
 /* The bytes of the wanted values of a part go to their rows. */
@@ -381,7 +380,9 @@ static enum hub_status decode_lists(struct reader *r, const struct hub_page *pag
     HUB_TRY(hub_page_levels(&job, reps, defs, err));
     run = (struct run){.reps = reps, .defs = defs};
     HUB_TRY(find_run(r, page, &run, err));
-    HUB_TRY(decode_values(r, &job, run.from, run.to - run.from, values, NULL, NULL, err));
+    job.skip = run.from;
+    job.count = run.to - run.from;
+    HUB_TRY(decode_values(r, &job, values, NULL, NULL, err));
     return add_lists(r, &run, values, err);
 }
 
