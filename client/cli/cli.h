@@ -44,6 +44,9 @@ enum cli_option {
     OPT_ALONE,
     OPT_DIGEST_WAIT,
     OPT_YES,
+    OPT_AS,
+    OPT_INCLUDE,
+    OPT_EXCLUDE,
     OPT_QUIET,
     OPT_NO_PROGRESS,
     OPT_RATE,
@@ -54,6 +57,8 @@ enum cli_option {
     OPT_COUNT,
     OPT_END = -1,
 };
+
+enum { CLI_PATTERNS = 64 };
 
 struct cli;
 
@@ -72,6 +77,8 @@ struct cli_command {
 struct cli {
     const struct cli_command *command;
     const char *values[OPT_COUNT]; /* "" for a switch that is on; NULL: not given */
+    /* the values of the options that may be given several times, NULL-terminated */
+    const char *include[CLI_PATTERNS + 1], *exclude[CLI_PATTERNS + 1];
     const char **arguments;
     int count;
     bool colour;       /* stdout is a terminal that wants colours */
@@ -125,8 +132,11 @@ const struct cli_command *cli_find_command(const char *name);
 int cli_connect(struct cli *cli, const char *chosen, const char **id);
 /** "http://hub:8080 (MINARI_HUB_URL)" */
 const char *cli_remote_name(const struct cli *cli);
-/** Of a dataset that is not found: whether the remote has an old-style id ("door-human-v2") under its new
- * name, and say so. */
+enum { CLI_ID = 1100 };
+/** Of a dataset that is not found: whether the remote has an old-style id ("door-human-v2", "door-human") under
+ * its new name. The whole id, of the same version where there is one, else of the newest. */
+bool cli_find_new_name(const struct cli *cli, const char *id, char out[CLI_ID]);
+/** The same, said with the command to give. */
 void cli_offer_new_name(const struct cli *cli, const char *id);
 /** Minari's folder of datasets: MINARI_DATASETS_PATH, else ~/.minari/datasets. */
 const char *cli_root(void);

@@ -8,6 +8,7 @@
 #include <inttypes.h>
 #include <limits.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 struct download {
     struct cli *cli;
@@ -121,11 +122,16 @@ static void say_what_is_kept(const char *root, const char *id)
         cli_hint("what came is kept (%u%%): the same command goes on from there", kept.percent);
 }
 
+static bool may_ask(const struct cli *cli)
+{
+    return cli->err_terminal && isatty(STDIN_FILENO) && !cli->values[OPT_JSON] && !cli->values[OPT_QUIET];
+}
+
 static int one(struct download *d, const struct minari_download_options *options, const char *id)
 {
     struct minari_error err;
     struct minari_dataset *dataset = NULL;
-    char full[1100];
+    char full[CLI_ID];
     int code = cli_connect(d->cli, NULL, &id);
     if (code)
         return code;
@@ -143,6 +149,9 @@ static int one(struct download *d, const struct minari_download_options *options
     if (*full && !minari_dataset_download(d->cli->client, full, options, &err))
         return CLI_OK;
     code = cli_report(d->cli, &err);
+    if (strcmp(err.problem, "dataset-not-found") == 0 && may_ask(d->cli) &&
+        cli_find_new_name(d->cli, id, full) && cli_ask("Download %s?", cli_clean(full)))
+        return one(d, options, full);
     add_failure(d, id, code, &err);
     say_what_is_kept(options->root, *full ? full : id);
     return code;
@@ -213,10 +222,33 @@ static int many(struct download *d, const struct minari_download_options *o, con
     return code;
 }
 
+/* All of a remote, as it lies: its id is the last name of its address. */
+static int whole(struct download *d, const struct minari_download_options *o)
+{
+    char name[512];
+    const int code = cli_connect(d->cli, NULL, NULL);
+    if (code)
+        return code;
+    if (d->cli->remote.kind == MINARI_REMOTE_HUB)
+        return cli_error(CLI_USAGE, "a hub has datasets: name one with --as, by its ID");
+    snprintf(name, sizeof name, "%s", strrchr(d->cli->remote.text, '/') + 1);
+    if (d->cli->remote.kind == MINARI_REMOTE_HF) {
+        const char *repo = strchr(d->cli->remote.text + strlen("hf://"), '/');
+        if (!repo)
+            return cli_error(CLI_USAGE, "name a repo: hf://ORG/REPO");
+        snprintf(name, sizeof name, "%.*s", (int)strcspn(repo + 1, "@"), repo + 1);
+    }
+    return one(d, o, name);
+}
+
 static int all(struct download *d, const struct minari_download_options *o)
 {
     struct cli *cli = d->cli;
     int code = CLI_OK;
+    if (cli->values[OPT_AS] && (cli->count > 1 || cli->values[OPT_PREFIX]))
+        return cli_error(CLI_USAGE, "--as names one dataset, or, without an ID, all of the remote");
+    if (cli->values[OPT_AS] && !cli->count)
+        return whole(d, o);
     if (!cli->count && !cli->values[OPT_PREFIX])
         return cli_error(CLI_USAGE,
                          "name what to download: an ID, a pattern such as 'D4RL/door/*', or -p PREFIX");
@@ -253,6 +285,9 @@ int cli_download(struct cli *cli)
     options.loadable_by = cli->values[OPT_FOR];
     options.force = cli->values[OPT_FORCE];
     options.any_format = output;
+    options.as = cli->values[OPT_AS];
+    options.include = *cli->include ? cli->include : NULL;
+    options.exclude = *cli->exclude ? cli->exclude : NULL;
     options.alone = cli->values[OPT_ALONE];
     options.connections = (unsigned)connections;
     options.digest_wait_ms = (unsigned)digest_wait_s * 1000;

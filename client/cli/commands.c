@@ -48,11 +48,13 @@ const struct cli_command cli_commands[] = {
      "  minari-cli download 'D4RL/door/*' --yes                 all that match, their newest versions\n"
      "  minari-cli download -p D4RL/door --yes --limit-rate 20M  all that begin so, at 20 MB/s\n"
      "  minari-cli download so100/pick-place -o ~/robots        any format: goes to "
-     "~/robots/so100/pick-place",
+     "~/robots/so100/pick-place\n"
+     "  minari-cli download hf://lab/robot@v2.1 -o ~/robots --exclude 'videos/*'\n"
+     "  minari-cli download -r gcp://bucket/prefix --as lab/grasps -o ~/robots    all of it, as it lies",
      0,
      -1,
      {OPT_FORCE, OPT_OUTPUT, OPT_FOR, OPT_ALONE, OPT_CONNECTIONS, OPT_DIGEST_WAIT, OPT_RATE, OPT_NO_PROGRESS,
-      OPT_PREFIX, OPT_ALL, OPT_YES, OPT_END}},
+      OPT_PREFIX, OPT_ALL, OPT_YES, OPT_AS, OPT_INCLUDE, OPT_EXCLUDE, OPT_END}},
     {"delete",
      cli_delete,
      "ID...",

@@ -34,6 +34,10 @@ const struct hub_usage_option cli_options[OPT_COUNT] = {
     [OPT_DIGEST_WAIT] = {0, "digest-wait", "SECONDS", NULL,
                          "for the hub to hash what it has not hashed yet (30)"},
     [OPT_YES] = {'y', "yes", NULL, NULL, "do not ask"},
+    [OPT_AS] = {0, "as", "NAME", NULL, "under this name instead of its id; without an ID all of the remote"},
+    [OPT_INCLUDE] = {0, "include", "GLOB", NULL,
+                     "only files that it fits, by path or last name; may be repeated"},
+    [OPT_EXCLUDE] = {0, "exclude", "GLOB", NULL, "no files that it fits; may be repeated"},
     [OPT_QUIET] = {0, "quiet", NULL, NULL, "nothing but errors, and what was asked for"},
     [OPT_NO_PROGRESS] = {0, "no-progress", NULL, NULL, "no bar and no lines on how far it is"},
     [OPT_RATE] = {0, "limit-rate", "RATE", NULL, "at most so many bytes a second, such as 500K or 20M"},
@@ -103,8 +107,14 @@ static int take_option(struct cli *cli, int argc, char **argv, int *at)
             return usage(cli, "this option needs a value", word);
         value = argv[++*at];
     }
-    if (cli->values[i] && cli_options[i].value)
-        return usage(cli, "this option was given twice", word);
+    const char **list = i == OPT_INCLUDE ? cli->include : i == OPT_EXCLUDE ? cli->exclude : NULL;
+    size_t n = 0;
+    while (list && list[n])
+        n++;
+    if (list ? n == CLI_PATTERNS : cli->values[i] && cli_options[i].value)
+        return usage(cli, list ? "this option was given too often" : "this option was given twice", word);
+    if (list)
+        list[n] = value;
     cli->values[i] = value ? value : "";
     return -1;
 }

@@ -157,21 +157,44 @@ int cli_connect(struct cli *cli, const char *chosen, const char **id)
     return minari_client_new(&options, &cli->client, &err) ? cli_report(cli, &err) : CLI_OK;
 }
 
+/* Of Minari before 0.5 an id was ENVIRONMENT-NAME-vN; what was D4RL's is now D4RL/ENVIRONMENT/NAME-vN. */
+bool cli_find_new_name(const struct cli *cli, const char *id, char out[CLI_ID])
+{
+    const char *dash = strchr(id, '-');
+    struct hub_view alias;
+    uint32_t version = 0;
+    struct minari_dataset *dataset = NULL;
+    const bool versioned = hub_id_split_alias(hub_view_of(id), &alias, &version);
+    if (!dash || dash == id || strchr(id, '/') || dash + 1 >= alias.data + alias.size)
+        return false;
+    snprintf(out, CLI_ID, "D4RL/%.*s/%.*s", (int)(dash - id), id, (int)(alias.data + alias.size - dash - 1),
+             dash + 1);
+    if (minari_dataset_get(cli->client, out, NULL, &dataset, NULL))
+        return false;
+    snprintf(out, CLI_ID, "%s", minari_dataset_summary(dataset)->id);
+    for (size_t i = 0; versioned && i < minari_dataset_version_count(dataset); i++)
+        if (minari_dataset_version_at(dataset, i)->version == version)
+            snprintf(out, CLI_ID, "%s", minari_dataset_version_at(dataset, i)->id);
+    minari_dataset_free(dataset);
+    return true;
+}
+
 void cli_offer_new_name(const struct cli *cli, const char *id)
 {
-    const char *dash = strchr(id, '-'); /* environment-name-vN */
-    struct hub_view alias;
-    uint32_t version;
-    char name[1200];
-    struct minari_dataset *dataset = NULL;
-    if (!dash || dash == id || strchr(id, '/') || !hub_id_split_alias(hub_view_of(id), &alias, &version) ||
-        dash + 1 >= alias.data + alias.size)
+    char name[CLI_ID];
+    struct hub_view alias, other;
+    uint32_t version = 0, offered = 0;
+    if (!cli_find_new_name(cli, id, name))
         return;
-    snprintf(name, sizeof name, "D4RL/%.*s/%.*s-v%u", (int)(dash - id), id,
-             (int)(alias.data + alias.size - dash - 1), dash + 1, version);
-    if (minari_dataset_get(cli->client, name, NULL, &dataset, NULL))
-        return;
-    cli_hint("since Minari 0.5 it has another name, and the hub has that: %s",
-             cli_clean(minari_dataset_summary(dataset)->id));
-    minari_dataset_free(dataset);
+    const bool versioned = hub_id_split_alias(hub_view_of(id), &alias, &version);
+    (void)hub_id_split_alias(hub_view_of(name), &other, &offered);
+    const bool from_environment =
+        strncmp(cli->remote.origin, "MINARI", 6) == 0 || !strcmp(cli->remote.origin, "default");
+    if (versioned && version != offered)
+        cli_hint("since Minari 0.5 it is %.*s, and there is no v%u of it: the newest is %s", (int)other.size,
+                 cli_clean(name), version, cli_clean(name));
+    else
+        cli_hint("since Minari 0.5 it has another name: %s", cli_clean(name));
+    cli_hint("minari-cli %s %s%s%s", cli->command->name, cli_clean(name),
+             from_environment ? "" : " --remote ", from_environment ? "" : cli->remote.text);
 }

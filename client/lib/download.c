@@ -3,6 +3,7 @@
 #include "client/lib/decide.h"
 #include "client/lib/publish.h"
 #include "client/lib/record.h"
+#include "client/lib/spaces.h"
 #include "client/lib/transfer.h"
 #include "storage/base/fs.h"
 #include "storage/base/id.h"
@@ -10,6 +11,7 @@
 #include "storage/base/time.h"
 
 #include <fcntl.h>
+#include <fnmatch.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -22,7 +24,7 @@ struct job {
     struct minari_client *client;
     const struct minari_download_options *options;
     const struct hub_private *place;
-    const char *id;
+    const char *id, *target; /* what is asked for, and where it goes below the root */
     bool replace; /* what is there: only what was asked for by name, never what a hub says belongs to it */
     enum minari_phase phase;
     struct hub_staging staging;
@@ -107,6 +109,40 @@ static void say_left_out(const struct job *j)
             count > HUB_LEFT_OUT ? ", ..." : "", count);
 }
 
+static bool fits(const char *const *patterns, const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    for (; *patterns; patterns++)
+        if (fnmatch(*patterns, path, 0) == 0 || fnmatch(*patterns, slash ? slash + 1 : path, 0) == 0)
+            return true;
+    return false;
+}
+
+/* Keep what is wanted of the list. */
+static enum hub_status choose_files(struct job *j, struct hub_error *err)
+{
+    const struct minari_download_options *o = j->options;
+    struct hub_remote_files *plan = &j->plan;
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < plan->count; i++) {
+        struct hub_remote_file *file = &plan->items[i];
+        if ((o->include && !fits(o->include, file->path)) || (o->exclude && fits(o->exclude, file->path))) {
+            plan->bytes -= file->size;
+            hub_remote_file_dispose(file);
+        } else {
+            plan->items[kept++] = *file;
+        }
+    }
+    const uint32_t all = plan->count;
+    plan->count = kept;
+    if (all && !kept)
+        return hub_fail(err, HUB_INVALID, "none of the %u files of '%.200s' is wanted by these patterns", all,
+                        j->id);
+    if (kept < all)
+        say(o, "%s: %u of %u files are wanted", j->id, kept, all);
+    return HUB_OK;
+}
+
 static enum hub_status fetch(struct job *j, struct hub_error *err)
 {
     const struct minari_download_options *o = j->options;
@@ -120,6 +156,7 @@ static enum hub_status fetch(struct job *j, struct hub_error *err)
         return hub_fail_as(err, HUB_CORRUPT, "protocol",
                            "asked for the files of '%.200s', but the remote listed those of '%.200s'", j->id,
                            j->plan.id);
+    HUB_TRY(choose_files(j, err));
     say_left_out(j);
     j->phase = MINARI_PHASE_TRANSFER;
     HUB_TRY(hub_staging_plan(&j->staging, &j->plan,
@@ -195,7 +232,7 @@ static enum hub_status publish(struct job *j, struct hub_error *err)
     set_times(j);
     HUB_TRY(hub_staging_sync(&j->staging, err));
     snprintf(tree, sizeof tree, "incoming/%s/tree", j->staging.key);
-    return hub_publish(j->place, j->id, tree, j->replace, false, err);
+    return hub_publish(j->place, j->target, tree, j->replace, false, err);
 }
 
 static void report_done(const struct job *j, const char *path)
@@ -217,12 +254,12 @@ static void report_done(const struct job *j, const char *path)
 
 static enum hub_status run_job(struct job *j, const char *path, struct hub_error *err)
 {
-    HUB_TRY(hub_publish_replaceable(j->place, j->id, err)); /* before anything is fetched */
-    HUB_TRY(hub_staging_open(j->place, j->id, &j->staging, err));
+    HUB_TRY(hub_publish_replaceable(j->place, j->target, err)); /* before anything is fetched */
+    HUB_TRY(hub_staging_open(j->place, j->target, &j->staging, err));
     HUB_TRY(fetch_unchanged(j, err));
     HUB_TRY(publish(j, err));
     report_done(j, path);
-    return HUB_OK;
+    return j->options->as ? HUB_OK : hub_spaces_fetch(j->client, j->place, j->id, err);
 }
 
 static enum hub_status transfer_dataset(const struct queue *q, const char *id, const char *path, bool replace,
@@ -232,6 +269,7 @@ static enum hub_status transfer_dataset(const struct queue *q, const char *id, c
                     .options = q->options,
                     .place = &q->place,
                     .id = id,
+                    .target = q->options->as ? q->options->as : id,
                     .replace = replace,
                     .staging = HUB_STAGING_INIT,
                     .began_ms = hub_time_mono_ms()};
@@ -317,8 +355,8 @@ static enum hub_status one(const struct queue *q, const struct minari_dataset *d
     struct stat st;
     const char *id = minari_dataset_summary(dataset)->id;
     const bool replace = o->force && asked;
-    HUB_TRY(hub_id_check(hub_view_of(id), err));
-    if (snprintf(path, sizeof path, "%s/%s", o->root, id) >= (int)sizeof path)
+    HUB_TRY(hub_id_check(hub_view_of(o->as ? o->as : id), err));
+    if (snprintf(path, sizeof path, "%s/%s", o->root, o->as ? o->as : id) >= (int)sizeof path)
         return hub_fail(err, HUB_INVALID, "the root's path is too long");
     HUB_TRY(decide(dataset, o, err));
     if (!replace && lstat(path, &st) == 0) {
@@ -338,7 +376,8 @@ static enum hub_status step(struct queue *q, struct hub_error *err)
     if (strcmp(id, minari_dataset_summary(dataset)->id) != 0)
         say(q->options, "%s: the newest version is '%s'", id, minari_dataset_summary(dataset)->id);
     enum hub_status st = one(q, dataset, asked, err);
-    for (size_t i = 0; !st && !q->options->alone && i < minari_dataset_combined_count(dataset); i++)
+    for (size_t i = 0;
+         !st && !q->options->alone && !q->options->as && i < minari_dataset_combined_count(dataset); i++)
         st = enqueue(q, minari_dataset_combined_at(dataset, i), err);
     minari_dataset_free(dataset);
     return st;

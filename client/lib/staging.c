@@ -55,6 +55,7 @@ enum hub_status hub_staging_open(const struct hub_private *place, const char *id
     char key[17];
     HUB_TRY(key_of(id, key, err));
     HUB_TRY(open_place(place, key, true, s, err));
+    s->id = id;
     return lock_it(s, id, err);
 }
 
@@ -93,7 +94,7 @@ enum hub_status hub_staging_clear(struct hub_staging *s, struct hub_error *err)
 /* ---- the plan ---- */
 
 /* One line that is the same only for the same files of the same revision, cut alike. */
-static enum hub_status describe(const struct hub_remote_files *plan, uint64_t segment_bytes,
+static enum hub_status describe(const struct hub_remote_files *plan, const char *id, uint64_t segment_bytes,
                                 struct hub_buf *out, struct hub_error *err)
 {
     HUB_CLEANUP(hub_digest_dispose) struct hub_digest digest = {0};
@@ -112,7 +113,7 @@ static enum hub_status describe(const struct hub_remote_files *plan, uint64_t se
     for (size_t i = 0; i < plan->count; i++)
         segments += hub_segment_count(plan->items[i].size, segment_bytes);
     return hub_buf_addf(out, err, "2 %s %" PRIu64 " %s %" PRIu64 " %" PRIu64 " %s\n", plan->revision,
-                        segment_bytes, hex, plan->bytes, segments, plan->id);
+                        segment_bytes, hex, plan->bytes, segments, id);
 }
 
 static enum hub_status allocate(struct hub_staging *s, struct hub_error *err)
@@ -233,7 +234,7 @@ enum hub_status hub_staging_plan(struct hub_staging *s, const struct hub_remote_
     s->plan = plan;
     s->segment_bytes = segment_bytes;
     s->bytes_kept = s->bytes_allocated = 0;
-    HUB_TRY(describe(plan, segment_bytes, &line, err));
+    HUB_TRY(describe(plan, s->id, segment_bytes, &line, err));
     if (!same_plan(s, hub_buf_view(&line))) {
         HUB_TRY(hub_staging_clear(s, err));
         HUB_TRY(hub_fs_write(s->directory, "plan", hub_buf_view(&line), 0644, err));

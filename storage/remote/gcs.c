@@ -275,6 +275,20 @@ static enum hub_status list(struct hub_remote *remote, const struct hub_remote_q
     return hub_found_each(remote, &found, q, fn, user, err);
 }
 
+/* All of it as one tree, whatever is in it. */
+static enum hub_status find_whole(struct hub_remote *remote, struct hub_found_list *out,
+                                  struct hub_error *err)
+{
+    HUB_CLEANUP(hub_remote_files_dispose) struct hub_remote_files tree = {0};
+    struct hub_found *found;
+    HUB_TRY(tree_of(remote, "", &tree, err));
+    HUB_TRY(hub_found_add(out, tree_name(remote), &tree, "", &found, err));
+    found->plain = true;
+    if (!found->files)
+        hub_found_dispose(out);
+    return HUB_OK;
+}
+
 static enum hub_status describe(struct hub_remote *remote, const char *id, const char *release,
                                 struct hub_buf *text, json_t **out, struct hub_error *err)
 {
@@ -288,7 +302,7 @@ static enum hub_status describe(struct hub_remote *remote, const char *id, const
     HUB_TRY(hub_allocated(head, err));
     HUB_TRY(find(remote, head, id, &found, err));
     if (!found.count && strcmp(id, tree_name(remote)) == 0)
-        HUB_TRY(find(remote, "", id, &found, err));
+        HUB_TRY(find_whole(remote, &found, err));
     return hub_found_describe(remote, &found, id, release, text, out, err);
 }
 
@@ -332,6 +346,13 @@ static enum hub_status open_file(const struct hub_remote *remote, const struct h
     return object_url(remote->own, files_of->pin, file->path, file->generation, url, err);
 }
 
+static enum hub_status space(const struct hub_remote *remote, const char *name, struct hub_buf *url,
+                             struct hub_error *err)
+{
+    HUB_TRY(refresh(remote, err));
+    return object_url(remote->own, name, "namespace_metadata.json", 0, url, err);
+}
+
 const struct hub_remote_kind hub_remote_gcs = {
     .noun = "bucket",
     .is_address = is_address,
@@ -341,4 +362,5 @@ const struct hub_remote_kind hub_remote_gcs = {
     .describe = describe,
     .files = files,
     .open = open_file,
+    .space = space,
 };

@@ -371,10 +371,12 @@ static enum hub_status add_namespace(struct place *p, struct hub_found_list *out
     return HUB_OK;
 }
 
-/* @param named  it was asked for by name: then it is a dataset, whatever is in it */
-static enum hub_status find_repo(struct hub_remote *remote, const char *repo, bool named,
+/* @param named  it was asked for by name: then it is a dataset, whatever is in it; `whole`: also one that holds
+ * others */
+static enum hub_status find_repo(struct hub_remote *remote, const char *repo, bool named, bool whole,
                                  struct hub_found_list *out, struct hub_error *err)
 {
+    const uint32_t before = out->count;
     HUB_CLEANUP(dispose_place) struct place p = {.remote = remote, .repo = repo};
     HUB_TRY(find_commit(&p, err));
     if (!named) { /* a look at the top of what may be large and of no use */
@@ -387,7 +389,9 @@ static enum hub_status find_repo(struct hub_remote *remote, const char *repo, bo
     }
     HUB_TRY(list_tree(&p, "", true, err));
     if (has_file(&p, namespace_file))
-        return add_namespace(&p, out, err);
+        HUB_TRY(add_namespace(&p, out, err));
+    if (out->count > before && !whole)
+        return HUB_OK;
     return add_dataset(&p, out, repo, "", !has_file(&p, "data/metadata.json"), err);
 }
 
@@ -436,7 +440,7 @@ static enum hub_status find_all(struct hub_remote *remote, const char *prefix, s
     snprintf(query, sizeof query, "author=%s", h->org);
     HUB_TRY(each(remote, "", path, query, take_repo, &repos, err));
     for (uint32_t i = 0; i < repos.count; i++)
-        HUB_TRY(find_repo(remote, repos.names[i], false, out, err));
+        HUB_TRY(find_repo(remote, repos.names[i], false, false, out, err));
     if (!out->count && !prefix)
         return hub_fail_as(err, HUB_NOT_FOUND, "repo-empty", "'hf://%s' has no datasets of Minari's%s",
                            h->org, repos.count ? ", but others" : "");
@@ -448,7 +452,7 @@ static enum hub_status list(struct hub_remote *remote, const struct hub_remote_q
 {
     HUB_CLEANUP(hub_found_dispose) struct hub_found_list found = {0};
     const struct hf *h = remote->own;
-    HUB_TRY(*h->repo ? find_repo(remote, h->repo, true, &found, err)
+    HUB_TRY(*h->repo ? find_repo(remote, h->repo, true, false, &found, err)
                      : find_all(remote, q->prefix, &found, err));
     return hub_found_each(remote, &found, q, fn, user, err);
 }
@@ -489,7 +493,7 @@ static enum hub_status find_versions(struct hub_remote *remote, const char *repo
     HUB_TRY(each(remote, "", path, query, take_repo, &repos, err));
     for (uint32_t i = 0; i < repos.count; i++)
         if (hub_id_split_alias(hub_view_of(repos.names[i]), &other, &version) && hub_view_equal(name, other))
-            HUB_TRY(find_repo(remote, repos.names[i], false, out, err));
+            HUB_TRY(find_repo(remote, repos.names[i], false, false, out, err));
     return HUB_OK;
 }
 
@@ -502,7 +506,7 @@ static enum hub_status describe(struct hub_remote *remote, const char *id, const
     const char *folder;
     struct hub_error why = {0};
     HUB_TRY(split_id(remote, id, &repo, &folder, err));
-    enum hub_status st = as_dataset(find_repo(remote, repo, true, &found, &why), id, &why);
+    enum hub_status st = as_dataset(find_repo(remote, repo, true, !*folder, &found, &why), id, &why);
     if (st == HUB_NOT_FOUND && !*folder && !*h->repo)
         st = find_versions(remote, repo, &found, &why);
     if (st && err)
@@ -552,6 +556,18 @@ static enum hub_status open_file(const struct hub_remote *remote, const struct h
     return hub_uri_encode_path(hub_view_of(file->path), url, err);
 }
 
+/* Of the repo's newest commit, not of that of the files: it is no part of a dataset. */
+static enum hub_status space(const struct hub_remote *remote, const char *name, struct hub_buf *url,
+                             struct hub_error *err)
+{
+    const struct hf *h = remote->own;
+    const size_t size = strcspn(name, "/");
+    HUB_TRY(hub_buf_addf(url, err, "%s/datasets/%s/%.*s/resolve/%s/", h->endpoint, h->org, (int)size, name,
+                         h->revision));
+    HUB_TRY(hub_uri_encode_path(hub_view_of(name[size] ? name + size + 1 : ""), url, err));
+    return hub_buf_addf(url, err, "%s%s", name[size] ? "/" : "", namespace_file);
+}
+
 const struct hub_remote_kind hub_remote_hf = {
     .noun = "repo",
     .piece_bytes = 64 * MIB, /* each is resolved by itself, and resolving is limited */
@@ -562,4 +578,5 @@ const struct hub_remote_kind hub_remote_hf = {
     .describe = describe,
     .files = files,
     .open = open_file,
+    .space = space,
 };

@@ -213,7 +213,7 @@ static bool is_folder(const struct hub_remote_files *files, uint32_t i)
     return at < files->count && strncmp(files->items[at].path, below, size + 1) == 0;
 }
 
-static void dispose_file(struct hub_remote_file *file)
+void hub_remote_file_dispose(struct hub_remote_file *file)
 {
     free(file->path);
     json_decref(file->custom);
@@ -239,7 +239,7 @@ enum hub_status hub_remote_files_settle(struct hub_remote_files *files, struct h
         }
         const enum hub_status st = leave_out(files, hub_view_of(file.path), err);
         files->bytes -= file.size;
-        dispose_file(&file);
+        hub_remote_file_dispose(&file);
         HUB_TRY(st);
     }
     files->count = kept;
@@ -321,7 +321,7 @@ enum hub_status hub_remote_files_finish(struct hub_remote_files *files, struct h
 void hub_remote_files_dispose(struct hub_remote_files *files)
 {
     for (size_t i = 0; i < files->count; i++)
-        dispose_file(&files->items[i]);
+        hub_remote_file_dispose(&files->items[i]);
     for (size_t i = 0; i < HUB_LEFT_OUT; i++)
         free(files->left_out[i]);
     free(files->items);

@@ -99,6 +99,9 @@ struct hub_remote_kind {
     enum hub_status (*open)(const struct hub_remote *remote, const struct hub_remote_files *files,
                             const struct hub_remote_file *file, struct hub_buf *url, struct hub_fetch *fetch,
                             struct hub_error *err);
+    /** NULL, or where the namespace_metadata.json of a namespace is asked for. */
+    enum hub_status (*space)(const struct hub_remote *remote, const char *space, struct hub_buf *url,
+                             struct hub_error *err);
 };
 
 /** The table. It ends with a row without a scheme. */
@@ -155,6 +158,7 @@ HUB_MUST_USE enum hub_status hub_remote_files_add(struct hub_remote_files *files
 /** All are there: sort them. HUB_CORRUPT "protocol": one is listed twice. */
 HUB_MUST_USE enum hub_status hub_remote_files_finish(struct hub_remote_files *files, struct hub_error *err);
 void hub_remote_files_dispose(struct hub_remote_files *files);
+void hub_remote_file_dispose(struct hub_remote_file *file);
 
 /** A relative path of a file of a dataset that is safe to create: segments without tricks. */
 HUB_MUST_USE enum hub_status hub_path_check(const char *path, struct hub_error *err);

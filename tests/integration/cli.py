@@ -52,12 +52,13 @@ class Cli:
         return os.path.join(self.root, *parts)
 
 
-def on_terminal(cli, *args, columns=100, **env):
+def on_terminal(cli, *args, columns=100, answer="", **env):
     """Everything the program writes to a terminal of its own."""
     master, slave = pty.openpty()
     fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 30, columns, 0, 0))
     p = subprocess.Popen([CLI, *args], env={**cli.env, "TERM": "xterm", **env}, stdin=slave, stdout=slave, stderr=slave, close_fds=True)
     os.close(slave)
+    os.write(master, answer.encode())
     seen = b""
     while True:
         try:

@@ -11,10 +11,12 @@ import time
 import numpy as np
 import pytest
 
-sys.path.insert(0, os.path.dirname(__file__))
+sys.path[:0] = [os.path.dirname(__file__), os.path.join(os.path.dirname(__file__), "..", "support")]
 from cli import CLI, Cli, on_terminal, tree
 from hostile import HostileHub
 from hub import FIXTURES, quote, serving, until
+from upstream_gcs import Gcs
+from upstream_hf import Hf
 from stored import minari as stored_minari
 
 E4, E5 = os.path.join(FIXTURES, "minari", "root-0.4.3"), os.path.join(FIXTURES, "minari", "root-0.5.3")
@@ -146,9 +148,19 @@ def test_help_teaches(cli):
     assert "unknown command" in cli.run("help", "nonsense", expect=2).err
 
 
-def test_every_example_of_help_works(hub, cli, tmp_path):
+@pytest.fixture
+def upstreams():
+    """What the examples name beside the hub."""
+    with Gcs("bucket") as gcs, Hf() as hf:
+        gcs.put("prefix/grasps.bin", b"1")
+        hf.put("lab/robot", {"README.md": b"# a robot", "videos/a.mp4": b"1"})
+        hf.repos["lab/robot"].tags["v2.1"] = hf.repos["lab/robot"].branches["main"]
+        yield {"STORAGE_EMULATOR_HOST": gcs.url, "HF_ENDPOINT": hf.url}
+
+
+def test_every_example_of_help_works(hub, cli, upstreams, tmp_path):
     """Each command line that --help shows is run as it stands, in order: list, show, download, delete, verify, ..."""
-    env = {**cli.env, "PATH": os.path.dirname(CLI) + ":" + os.environ["PATH"], "HOME": str(tmp_path)}
+    env = {**cli.env, **upstreams, "PATH": os.path.dirname(CLI) + ":" + os.environ["PATH"], "HOME": str(tmp_path)}
     ran = 0
     for command in ("list", "show", "download", "delete", "verify", "episodes", "get"):
         for line in re.findall(r"^  (minari-cli .*)$", cli.run(command, "--help").out, re.M):

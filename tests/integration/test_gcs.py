@@ -8,7 +8,7 @@ import sys
 import pytest
 
 sys.path[:0] = [os.path.dirname(__file__), os.path.join(os.path.dirname(__file__), "..", "support")]
-from cli import Cli, tree
+from cli import Cli, on_terminal, tree
 from hub import FIXTURES
 from upstream_gcs import Gcs, emulator
 
@@ -223,3 +223,86 @@ def test_a_service_account(lab, cli, tmp_path):
         path.write_text(text)
         assert words in cli.run("list", "gcp://lab", "--endpoint", lab.url, expect=7, **env).err
     assert "PRIVATE" not in r.err
+
+
+# ---- names and trees ----
+
+def door(bucket, *versions):
+    for v in versions:
+        small(bucket, f"D4RL/door/human-v{v}")
+
+
+def test_an_old_id(lab, cli):
+    door(lab, 2)
+    env = {"STORAGE_EMULATOR_HOST": lab.url, "MINARI_REMOTE": "gcp://lab"}
+    r = cli.run("download", "door-human-v0", expect=3, **env)
+    assert "there is no v0 of it: the newest is D4RL/door/human-v2" in r.err and "\n  minari-cli download D4RL/door/human-v2\n" in r.err, r
+    assert not os.path.exists(cli.path("D4RL")) and not r.out
+    for id in ("door-human-v1", "door-human", "door-human-v2"):
+        assert "minari-cli download D4RL/door/human-v2\n" in cli.run("download", id, expect=3, **env).err
+    assert "no v2" not in cli.run("download", "door-human-v2", expect=3, **env).err
+    assert "--remote gcp://lab" in cli.run("show", "door-human-v0", "-r", "gcp://lab", expect=3, **env).err
+    assert "D4RL" not in cli.run("download", "pen-human-v0", expect=3, **env).err
+    door(lab, 0, 1)
+    assert "minari-cli download D4RL/door/human-v0\n" in cli.run("download", "door-human-v0", expect=3, **env).err
+
+
+def test_an_old_id_on_a_terminal(lab, cli):
+    door(lab, 2)
+    env = {"STORAGE_EMULATOR_HOST": lab.url, "MINARI_REMOTE": "gcp://lab"}
+    code, seen = on_terminal(cli, "download", "door-human-v0", answer="n\n", **env)
+    assert code == 3 and "Download D4RL/door/human-v2? [y/N]" in seen and not os.path.exists(cli.path("D4RL"))
+    code, seen = on_terminal(cli, "download", "door-human-v0", answer="y\n", **env)
+    assert code == 0 and os.path.exists(cli.path("D4RL/door/human-v2/data/metadata.json"))
+
+
+def test_a_tree_that_is_not_minaris(lab, cli, tmp_path):
+    for name in ("grasps/train/a.hdf5", "grasps/train/b.hdf5", "grasps/videos/a.mp4", "grasps/README.md"):
+        lab.put(name, name.encode())
+    env = {"STORAGE_EMULATOR_HOST": lab.url}
+    item, = cli.run("list", "gcp://lab/grasps", "-a", "--json", expect=0, **env).json()["items"]
+    assert (item["id"], item["format"], item["size"]) == ("grasps", "files", sum(map(len, lab.objects)))
+    args = ("download", "-r", "gcp://lab/grasps", "--as", "lab/robomimic", "-o", str(tmp_path))
+    cli.run(*args, expect=0, **env)
+    assert sorted(tree(tmp_path / "lab" / "robomimic")) == ["README.md", "train/a.hdf5", "train/b.hdf5", "videos/a.mp4"]
+    assert "skipped" in cli.run(*args, expect=0, **env).err
+    r = cli.run(*args, "--force", "--include", "*.hdf5", "--include", "README*", "--exclude", "train/b*", expect=0, **env)
+    assert sorted(tree(tmp_path / "lab" / "robomimic")) == ["README.md", "train/a.hdf5"] and "2 of 4 files" in r.err
+    cli.run("verify", str(tmp_path / "lab" / "robomimic"), expect=0)
+    assert "none of the 4 files" in cli.run(*args, "--force", "--include", "nothing", expect=2, **env).err
+    assert sorted(tree(tmp_path / "lab" / "robomimic")) == ["README.md", "train/a.hdf5"]
+    assert "--as names one" in cli.run(*args, "a", "b", expect=2, **env).err
+    for bad in ("../up", "/tmp/x", "a//b", ".hidden"):
+        cli.run("download", "-r", "gcp://lab/grasps", "--as", bad, "-o", str(tmp_path), expect=2, **env)
+
+
+def test_all_of_a_bucket_that_is_minaris(lab, cli, tmp_path):
+    small(lab)
+    cli.run("download", "-r", "gcp://lab", "--as", "mirror", "-o", str(tmp_path), expect=0, STORAGE_EMULATOR_HOST=lab.url)
+    assert sorted(tree(tmp_path / "mirror")) == ["a/b-v0/data/main_data.hdf5", "a/b-v0/data/metadata.json"]
+
+
+def test_many_after_a_question(lab, cli):
+    door(lab, 1, 2)
+    small(lab, "D4RL/door/expert-v2")
+    env = {"STORAGE_EMULATOR_HOST": lab.url, "MINARI_REMOTE": "gcp://lab"}
+    r = cli.run("download", "-p", "D4RL/door", input="n\n", expect=1, **env)
+    assert "Download 2 datasets, 0.0 MB" in r.err and not os.path.exists(cli.path("D4RL"))
+    cli.run("download", "D4RL/door/*", input="y\n", expect=0, **env)
+    assert sorted(os.listdir(cli.path("D4RL/door"))) == ["expert-v2", "human-v2"]
+
+
+def test_namespaces_come_along(lab, cli):
+    door(lab, 2)
+    lab.put("D4RL/namespace_metadata.json", b'{"description": "all"}')
+    lab.put("D4RL/door/namespace_metadata.json", b'{"description": "doors"}')
+    env = {"STORAGE_EMULATOR_HOST": lab.url, "MINARI_REMOTE": "gcp://lab"}
+    os.makedirs(cli.path("D4RL"))
+    with open(cli.path("D4RL/namespace_metadata.json"), "w") as f:
+        f.write("{}")  # is there already
+    cli.run("download", "D4RL/door/human-v2", expect=0, **env)
+    with open(cli.path("D4RL/door/namespace_metadata.json")) as f:
+        assert json.load(f) == {"description": "doors"}
+    with open(cli.path("D4RL/namespace_metadata.json")) as f:
+        assert f.read() == "{}"
+    assert sorted(os.listdir(cli.path("D4RL/door"))) == ["human-v2", "namespace_metadata.json"]

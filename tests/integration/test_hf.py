@@ -116,6 +116,7 @@ def test_an_organisation_by_its_namespaces(hf, cli):
     cli.run("verify", DOOR, "-r", "hf://farama-minari", expect=0)
     cli.run("verify", DOOR, expect=0)
     assert os.stat(cli.path(DOOR, "data", "metadata.json")).st_mtime == 1714979289
+    assert os.path.exists(cli.path("D4RL", "namespace_metadata.json")) and os.path.exists(cli.path("D4RL", "door", "namespace_metadata.json"))
     # the default remote is that organisation
     assert DOOR in cli.run("list", "remote", expect=0).out
     # a dataset without a namespace is a repo of its own

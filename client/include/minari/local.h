@@ -58,6 +58,10 @@ struct minari_download_options {
     /** Once a finished dataset: those it was combined from follow it. */
     void (*done)(const struct minari_download *download, void *user);
     void *user;
+    const char *as; /* goes to ROOT/AS instead of ROOT/ID, without what it was combined from; NULL: its id */
+    /* only files whose path, or last name, one of these patterns fits; NULL-terminated, NULL: all */
+    const char *const *include;
+    const char *const *exclude; /* not those that one of these fits */
 };
 
 #ifdef __cplusplus

@@ -1,0 +1,57 @@
+/* Namespaces: see spaces.h. */
+#include "client/lib/spaces.h"
+
+#include "storage/base/fs.h"
+#include "storage/base/id.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+enum { SPACE_BYTES = 16 * 1024 * 1024 };
+
+static const char file[] = "namespace_metadata.json";
+
+/* Into a folder beneath the root that is open, if none is there. */
+static enum hub_status fetch_into(struct minari_client *client, int folder, const char *space,
+                                  struct hub_error *err)
+{
+    HUB_CLEANUP(hub_buf_dispose)
+    struct hub_buf url = HUB_BUF_INIT(32 * KIB),
+                   text = HUB_BUF_INIT(SPACE_BYTES);
+    HUB_CLEANUP(hub_json_decrefp) json_t *document = NULL;
+    char name[48];
+    if (!faccessat(folder, file, F_OK, AT_SYMLINK_NOFOLLOW))
+        return HUB_OK;
+    HUB_TRY(client->remote.kind->space(&client->remote, space, &url, err));
+    const enum hub_status st =
+        hub_remote_document(&client->remote, url.data, SPACE_BYTES, &text, &document, err);
+    if (st == HUB_NOT_FOUND || st == HUB_CORRUPT)
+        return HUB_OK;
+    if (st)
+        return st;
+    hub_private_name(name);
+    HUB_TRY(hub_fs_write(folder, name, hub_buf_view(&text), 0644, err));
+    (void)linkat(folder, name, folder, file, 0); /* never over one that has come meanwhile */
+    return hub_fs_remove(folder, name, err);
+}
+
+enum hub_status hub_spaces_fetch(struct minari_client *client, const struct hub_private *place,
+                                 const char *id, struct hub_error *err)
+{
+    char space[HUB_MAX_ID + 1];
+    if (!client->remote.kind->space)
+        return HUB_OK;
+    for (const char *slash = id; (slash = strchr(slash, '/')); slash++) {
+        HUB_CLEANUP(hub_closep) int folder = -1;
+        const char *name;
+        snprintf(space, sizeof space, "%.*s", (int)(slash - id), id);
+        HUB_CLEANUP(hub_freep) char *inside = NULL;
+        if (asprintf(&inside, "%s/x", space) < 0)
+            return hub_no_memory(err);
+        HUB_TRY(hub_private_parent(place, inside, false, &folder, &name, err));
+        HUB_TRY(fetch_into(client, folder, space, err));
+    }
+    return HUB_OK;
+}
