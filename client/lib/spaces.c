@@ -18,8 +18,7 @@ static enum hub_status fetch_into(struct minari_client *client, int folder, cons
                                   struct hub_error *err)
 {
     HUB_CLEANUP(hub_buf_dispose)
-    struct hub_buf url = HUB_BUF_INIT(32 * KIB),
-                   text = HUB_BUF_INIT(SPACE_BYTES);
+    struct hub_buf url = HUB_BUF_INIT(32 * KIB), text = HUB_BUF_INIT(SPACE_BYTES);
     HUB_CLEANUP(hub_json_decrefp) json_t *document = NULL;
     char name[48];
     if (!faccessat(folder, file, F_OK, AT_SYMLINK_NOFOLLOW))

@@ -113,7 +113,17 @@ static bool take_segment(struct run *r, struct open_file *f, uint32_t *segment)
     return true;
 }
 
-/* An open file with work left, or the next one. NULL: nothing now. */
+/* A part of a file that another connection works on as well, or NULL. */
+static struct open_file *share(struct run *r, uint32_t *segment)
+{
+    for (size_t i = 0; i < HUB_COUNT(r->open); i++)
+        if (r->open[i].fd >= 0 && take_segment(r, &r->open[i], segment))
+            return &r->open[i];
+    return NULL;
+}
+
+/* A file for each connection, as long as there are files: one that nobody works on, or the next one; then
+ * parts of the same. NULL: nothing now. */
 static enum hub_status choose(struct run *r, struct open_file **out, uint32_t *segment, struct hub_error *err)
 {
     struct hub_transfer *t = r->transfer;
@@ -123,7 +133,7 @@ static enum hub_status choose(struct run *r, struct open_file **out, uint32_t *s
         for (size_t i = 0; i < HUB_COUNT(r->open); i++) {
             if (r->open[i].fd < 0)
                 room = &r->open[i];
-            else if (take_segment(r, &r->open[i], segment)) {
+            else if (!r->open[i].in_flight && take_segment(r, &r->open[i], segment)) {
                 *out = &r->open[i];
                 return HUB_OK;
             }
@@ -133,8 +143,10 @@ static enum hub_status choose(struct run *r, struct open_file **out, uint32_t *s
             r->next_file++; /* kept whole from an earlier download */
             t->files_done++;
         }
-        if (!room || r->next_file >= t->plan->count)
+        if (!room || r->next_file >= t->plan->count) {
+            *out = share(r, segment);
             return HUB_OK;
+        }
         HUB_TRY(open_next(r, room, err));
     }
 }

@@ -17,8 +17,8 @@
 #include <unistd.h>
 
 enum { POLL_MS = 100, PROBLEM_BYTES = 64 * 1024, MAX_REDIRECTS = 5 };
-enum { LOW_SPEED = 1024 };            /* bytes a second: what is slower for the stall timeout is given up */
-enum { PROGRESS_BYTES = 256 * 1024 }; /* an attempt that brought so much was not in vain: it does not count */
+enum { LOW_SPEED = 1024 };           /* bytes a second: what is slower for the stall timeout is given up */
+enum { PROGRESS_BYTES = 48 * 1024 }; /* an attempt that brought so much was not in vain: it does not count */
 
 enum slot_state { IDLE, RUNNING, WAITING };
 

@@ -104,7 +104,7 @@ enum hub_status hub_remote_document(struct hub_remote *remote, const char *url, 
     HUB_TRY(read_body(remote, url, "application/json", body, NULL, err));
     if (hub_json_parse(hub_buf_view(body), max_bytes, out, NULL) || !json_is_object(*out))
         return hub_fail_as(err, HUB_CORRUPT, "protocol",
-                           "the answer of %.200s is not a JSON object: is it a hub?", url);
+                           "the answer of %.200s is not a JSON object: is it a %s?", url, remote->kind->noun);
     return HUB_OK;
 }
 
