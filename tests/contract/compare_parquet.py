@@ -31,8 +31,7 @@ def values(array):
     if pa.types.is_decimal(kind) or pa.types.is_interval(kind):
         return [None] * len(array), None
     if pa.types.is_string(kind) or pa.types.is_large_string(kind):
-        return [v if v is None else v.encode() for v in array.cast(pa.binary()).to_pylist()] if 0 else array.cast(
-            pa.large_binary()).to_pylist(), "|O"
+        return array.cast(pa.large_binary()).to_pylist(), "|O"
     if pa.types.is_binary(kind) or pa.types.is_large_binary(kind) or pa.types.is_fixed_size_binary(kind):
         return array.to_pylist(), "|O"
     if pa.types.is_null(kind):

@@ -93,12 +93,18 @@ static enum hub_status compare_shape(struct lerobot_columns *c, struct lerobot_c
     const json_t *shape = json_object_get(feature, "shape");
     char found[HUB_MAX_RANK * 12 + 4] = "";
     size_t n = 0;
-    if (column->shape_reported || !json_is_array(shape) || v->kind == HUB_KIND_VAR || same_shape(shape, v))
+    const bool lists = v->kind == HUB_KIND_VAR && v->sequence;
+    if (column->shape_reported || !json_is_array(shape) ||
+        (!lists && (v->kind == HUB_KIND_VAR || same_shape(shape, v))))
         return HUB_OK;
     column->shape_reported = true;
     for (unsigned i = 0; i < v->rank; i++)
         n += (size_t)snprintf(found + n, sizeof found - n, "%s%u", i ? "," : "", v->dims[i]);
     HUB_CLEANUP(hub_freep) char *stated = json_dumps(shape, JSON_COMPACT);
+    if (lists)
+        return hub_sink_problem(c->sink, "shape-mismatch", hub_view_of(column->path), err,
+                                "info.json states %.100s, the files hold lists of different lengths",
+                                stated ? stated : "?");
     return hub_sink_problem(c->sink, "shape-mismatch", hub_view_of(column->path), err,
                             "info.json states %.100s, the files hold [%s]", stated ? stated : "?", found);
 }
@@ -111,7 +117,8 @@ static enum hub_status compare_dtype(struct lerobot_columns *c, struct lerobot_c
     char found[24];
     const char *stated = hub_lerobot_text(feature, "dtype");
     const bool picture = column->type == HUB_FIELD_IMAGE_PNG || column->type == HUB_FIELD_IMAGE_JPEG;
-    hub_variant_name(v, column->type, found);
+    const struct hub_variant item = hub_variant_item(v);
+    hub_variant_name(&item, column->type, found);
     const char *name = picture ? "image" : column->type == HUB_FIELD_TEXT ? "string" : found;
     const bool image = stated && strcmp(stated, "image") == 0; /* also where the pixels are numbers */
     if (column->dtype_reported || !stated || strcmp(stated, name) == 0 ||

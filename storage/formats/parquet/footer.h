@@ -8,11 +8,12 @@
 
 #include "storage/formats/source.h"
 
-#define HUB_PARQUET_MAX_FOOTER (64 * MIB)
+/* A recorder that writes a row group a frame comes to 80 MiB for 100,000 frames. */
+#define HUB_PARQUET_MAX_FOOTER (96 * MIB)
 enum {
     HUB_PARQUET_MAX_LEAVES = 10000,
-    HUB_PARQUET_MAX_GROUPS = 100000,
-    HUB_PARQUET_MAX_CHUNKS = 1000000,
+    HUB_PARQUET_MAX_GROUPS = 200000,
+    HUB_PARQUET_MAX_CHUNKS = 2000000,
     HUB_PARQUET_MAX_DEPTH = 16
 };
 
