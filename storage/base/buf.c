@@ -7,13 +7,14 @@
 bool hub_view_starts(struct hub_view view, const char *prefix)
 {
     const size_t n = strlen(prefix);
-    return view.size >= n && memcmp(view.data, prefix, n) == 0;
+    return view.size >= n &&
+           (n == 0 || memcmp(view.data, prefix, n) == 0); /* of nothing, there is no address */
 }
 
 bool hub_view_ends(struct hub_view view, const char *suffix)
 {
     const size_t n = strlen(suffix);
-    return view.size >= n && memcmp(view.data + view.size - n, suffix, n) == 0;
+    return view.size >= n && (n == 0 || memcmp(view.data + view.size - n, suffix, n) == 0);
 }
 
 char *hub_view_dup(struct hub_view view)
