@@ -29,8 +29,11 @@ def place():
 
 
 def children(pid):
-    with open(f"/proc/{pid}/task/{pid}/children") as f:
-        return [int(x) for x in f.read().split()]
+    try:
+        with open(f"/proc/{pid}/task/{pid}/children") as f:
+            return [int(x) for x in f.read().split()]
+    except (FileNotFoundError, ProcessLookupError):
+        return []  # it has ended meanwhile
 
 
 def descendants(pid):
