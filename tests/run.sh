@@ -27,6 +27,12 @@ if [ ! -x $old/bin/minari ]; then
     $old/bin/pip install -q --disable-pip-version-check -r tests/support/requirements-0.4.3.txt
 fi
 export HUB_TEST_PYTHON_043="$here/$old/bin/python"
+newer=build/venv-hf
+if [ ! -x $newer/bin/hf ]; then
+    /usr/bin/python3 -m venv $newer
+    $newer/bin/pip install -q --disable-pip-version-check -r tests/support/requirements-hf.txt
+fi
+export HUB_TEST_PYTHON_HF="$here/$newer/bin/python"
 
 failed=0
 passed=0

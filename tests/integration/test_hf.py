@@ -36,16 +36,38 @@ def cli(tmp_path, hf):
 
 # ---- the stand-in, by the real clients ----
 
-def real(hf, tmp_path, code, **env):
+NEW_HUB = os.environ.get("HUB_TEST_PYTHON_HF")
+
+
+@pytest.fixture(params=[sys.executable, pytest.param(NEW_HUB, marks=pytest.mark.skipif(not NEW_HUB, reason="HUB_TEST_PYTHON_HF names no Python with a newer huggingface_hub"))],
+                ids=["pinned", "newer"])
+def python(request):
+    """One with huggingface_hub 0.36, which Python Minari takes, and one with a later release."""
+    if subprocess.run([request.param, "-c", "import huggingface_hub"], stderr=subprocess.DEVNULL).returncode:
+        pytest.skip("huggingface_hub is not installed: tests/support/requirements.txt")
+    return request.param
+
+
+@pytest.fixture
+def far():
+    """Its large files are at another address, as Hugging Face's are: of one and the same, newer clients go on with what the second says."""
+    with Hf(cdn_host="127.0.0.2") as hf:
+        for id, files in minari_org("farama-minari", SAMPLES).items():
+            hf.put(id, files)
+        hf.put("lab/robot", ROBOT)
+        yield hf
+
+
+def real(hf, tmp_path, code, python=sys.executable, **env):
     """A Python program of its own: huggingface_hub reads its environment once."""
-    pytest.importorskip("huggingface_hub", reason="huggingface_hub is not installed: tests/support/requirements.txt")
     env = {**os.environ, "HF_ENDPOINT": hf.url, "HF_HOME": str(tmp_path / "hf"), "HF_HUB_DISABLE_XET": "1", "HF_HUB_DISABLE_TELEMETRY": "1", **env}
-    ran = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True, timeout=120)
+    ran = subprocess.run([python, "-c", code], env=env, capture_output=True, text=True, timeout=120)
     assert ran.returncode == 0, ran.stderr[-3000:]
     return ran.stdout
 
 
-def test_huggingface_hub_is_satisfied(hf, tmp_path):
+def test_huggingface_hub_is_satisfied(far, python, tmp_path):
+    hf = far
     hf.page = 2
     hf.put("lab/robot", {**ROBOT, "README.md": b"# other"}, branch="next")
     out = real(hf, tmp_path, f"""
@@ -61,13 +83,14 @@ print(hashlib.sha256(open(path, "rb").read()).hexdigest())
 here = snapshot_download("lab/robot", repo_type="dataset", revision="next", local_dir={str(tmp_path / "snapshot")!r})
 print(sorted(os.path.relpath(os.path.join(a, n), here) for a, _, names in os.walk(here) for n in names if ".cache" not in a))
 print(open(here + "/README.md").read())
-""").splitlines()
+""", python).splitlines()
     want = sorted({*ROBOT, "meta", "data", "data/chunk-000", "a b+c"})
     assert out[0] == str(want) and out[1] == "['lab/robot']" and out[2] == "['main', 'next']"
     assert out[3] == hashlib.sha256(BIG).hexdigest() and out[4] == str(sorted(ROBOT)) and out[5] == "# other"
 
 
-def test_huggingface_hub_resumes(hf, tmp_path):
+def test_huggingface_hub_resumes(far, python, tmp_path):
+    hf = far
     cuts, data = [], BIG * 5  # it keeps what came in pieces of 10 MB
     hf.put("lab/robot", {"large.bin": data})
 
@@ -86,12 +109,13 @@ except Exception:
     here = snapshot_download("lab/robot", repo_type="dataset")
 print(hashlib.sha256(open(here + "/large.bin", "rb").read()).hexdigest())
 """
-    out = real(hf, tmp_path, code)
+    out = real(hf, tmp_path, code, python)
     assert out.strip() == hashlib.sha256(data).hexdigest() and any(r[2].get("Range") or r[2].get("range") for r in hf.cdn.requests)
 
 
-def test_python_minari_is_satisfied(hf, tmp_path):
-    out = real(hf, tmp_path, f"""
+def test_python_minari_is_satisfied(far, tmp_path):
+    pytest.importorskip("huggingface_hub", reason="huggingface_hub is not installed: tests/support/requirements.txt")
+    out = real(far, tmp_path, f"""
 import minari
 from minari.storage.hosting import list_remote_datasets
 print(sorted(list_remote_datasets(remote_path="hf://farama-minari")))
