@@ -1,6 +1,8 @@
 /* What is found in a folder, and every row of it, read from the layouts alone as the server does. */
 #include "tests/contract/damage/damage.h"
 
+#include "storage/base/fs.h"
+
 #include "storage/base/digest.h"
 
 #include <fcntl.h>
@@ -229,6 +231,9 @@ static void inspect_part(struct stage *stage, const struct folder *folder, uint3
         stage->counts.parts_broken++;
         count_failure(stage, st, &err);
     } else {
+        struct hub_stamp seal; /* what the hub puts behind side data, without which it is not opened */
+        if (hub_fs_seal(job.side_fd, &seal, &err))
+            die("%s: %s", now_doing, err.detail);
         stage->counts.parts_ok++;
         take_part(stage, folder, part->name, side, &out->parts[number], ranges, out);
     }
