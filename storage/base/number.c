@@ -6,6 +6,7 @@
 
 #include "storage/base/number_table.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -196,63 +197,46 @@ static size_t put_integral(char *out, uint64_t value)
     return n + 2;
 }
 
-size_t hub_number_double(double value, char out[HUB_NUMBER_CHARS])
+/* The number of these bits, whose magnitude is a double's too. Integers below `limit` are common in data, and
+ * quick; the format has all of their digits. */
+static inline size_t put_number(uint64_t bits, unsigned fraction_bits, unsigned exponent_bits,
+                                double magnitude, double limit, char *out)
 {
-    uint64_t bits;
-    memcpy(&bits, &value, sizeof(bits));
-    const uint64_t fraction = bits & 0xFFFFFFFFFFFFFU;
-    const unsigned exponent = (unsigned)(bits >> 52) & 0x7FF;
-    const size_t sign = bits >> 63;
+    const uint64_t one = UINT64_C(1) << fraction_bits, fraction = bits & (one - 1);
+    const unsigned exponent = (unsigned)(bits >> fraction_bits) & ((1U << exponent_bits) - 1);
+    const int bias = (1 << (exponent_bits - 1)) - 1 + (int)fraction_bits;
+    const size_t sign = (size_t)(bits >> (fraction_bits + exponent_bits));
     out[0] = '-';
     out += sign;
-    const double magnitude = sign ? -value : value;
-    if (magnitude < 9007199254740992.0) { /* small integers are common in data, and quick */
+    if (magnitude < limit) {
         const uint64_t whole = (uint64_t)magnitude;
         if ((double)whole == magnitude)
             return sign + put_integral(out, whole);
     }
-    const struct decimal d =
-        exponent ? shortest(fraction | 1ULL << 52, (int)exponent - 1075, !fraction && exponent > 1)
-                 : shortest(fraction, -1074, false);
+    const struct decimal d = exponent
+                                 ? shortest(fraction | one, (int)exponent - bias, !fraction && exponent > 1)
+                                 : shortest(fraction, 1 - bias, false);
     return sign + put_decimal(out, d);
+}
+
+size_t hub_number_double(double value, char out[HUB_NUMBER_CHARS])
+{
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof(bits));
+    return put_number(bits, 52, 11, fabs(value), 0x1p53, out);
 }
 
 size_t hub_number_float(float value, char out[HUB_NUMBER_CHARS])
 {
     uint32_t bits;
     memcpy(&bits, &value, sizeof(bits));
-    const uint32_t fraction = bits & 0x7FFFFFU;
-    const unsigned exponent = bits >> 23 & 0xFF;
-    const size_t sign = bits >> 31;
-    out[0] = '-';
-    out += sign;
-    const float magnitude = sign ? -value : value;
-    if (magnitude < 16777216.0F) {
-        const uint32_t whole = (uint32_t)magnitude;
-        if ((float)whole == magnitude)
-            return sign + put_integral(out, whole);
-    }
-    const struct decimal d =
-        exponent ? shortest(fraction | 1U << 23, (int)exponent - 150, !fraction && exponent > 1)
-                 : shortest(fraction, -149, false);
-    return sign + put_decimal(out, d);
+    return put_number(bits, 23, 8, (double)fabsf(value), 0x1p24, out);
 }
 
+/* Every half from 1024 on is an integer: all its digits, not fewer. */
 size_t hub_number_half(uint16_t bits, char out[HUB_NUMBER_CHARS])
 {
-    const uint32_t fraction = bits & 0x3FFU;
-    const unsigned exponent = bits >> 10 & 0x1F;
-    const size_t sign = bits >> 15;
-    out[0] = '-';
-    out += sign;
-    const float magnitude = hub_half_value(bits & 0x7FFF);
-    /* every half from 1024 on is an integer: all its digits, not fewer */
-    if ((float)(uint32_t)magnitude == magnitude)
-        return sign + put_integral(out, (uint32_t)magnitude);
-    const struct decimal d =
-        exponent ? shortest(fraction | 1U << 10, (int)exponent - 25, !fraction && exponent > 1)
-                 : shortest(fraction, -24, false);
-    return sign + put_decimal(out, d);
+    return put_number(bits, 10, 5, (double)hub_half_value(bits & 0x7FFF), 0x1p16, out);
 }
 
 bool hub_number_read(struct hub_view text, uint64_t most, uint64_t *out)
