@@ -103,6 +103,22 @@ enum hub_status hub_fs_read_fd(int fd, struct hub_buf *out, struct hub_error *er
     }
 }
 
+ssize_t hub_fs_pread(int fd, void *out, size_t size, uint64_t offset)
+{
+    size_t done = 0;
+    while (done < size) {
+        const ssize_t n = pread(fd, (char *)out + done, size - done, (off_t)(offset + done));
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return -1;
+        if (n == 0)
+            break;
+        done += (size_t)n;
+    }
+    return (ssize_t)done;
+}
+
 enum hub_status hub_fs_read(int directory, const char *path, struct hub_buf *out, struct hub_error *err)
 {
     HUB_CLEANUP(hub_closep) int fd = openat(directory, path, O_RDONLY | O_CLOEXEC);

@@ -8,6 +8,7 @@
 #include "storage/base/buf.h"
 
 #include <sys/stat.h>
+#include <sys/types.h>
 
 /**
  * A file's state: stored, compared, and opaque but for size and time. The tag stands for the inode and its
@@ -52,6 +53,9 @@ enum hub_fs_option {
  */
 HUB_MUST_USE enum hub_status hub_fs_open_beneath(int directory, const char *path, int flags, unsigned options,
                                                  int *fd, struct hub_error *err);
+
+/** pread to the last byte: fewer than `size` only at the end of the file. -1: errno says why. */
+ssize_t hub_fs_pread(int fd, void *out, size_t size, uint64_t offset);
 
 /* The functions below take a path relative to an open directory, or any path with AT_FDCWD. They are for
  * paths of our own making: links are followed. */

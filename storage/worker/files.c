@@ -41,18 +41,10 @@ uint32_t hub_files_find(const struct hub_files *files, const char *path)
 static enum hub_status read_at(int fd, uint64_t offset, void *out, size_t size, size_t *got,
                                struct hub_error *err)
 {
-    size_t done = 0;
-    while (done < size) {
-        const ssize_t n = pread(fd, (char *)out + done, size - done, (off_t)(offset + done));
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0)
-            return hub_fail_errno(err, errno, "reading at byte %llu", (unsigned long long)offset + done);
-        if (n == 0)
-            break;
-        done += (size_t)n;
-    }
-    *got = done;
+    const ssize_t n = hub_fs_pread(fd, out, size, offset);
+    if (n < 0)
+        return hub_fail_errno(err, errno, "reading at byte %llu", (unsigned long long)offset);
+    *got = (size_t)n;
     return HUB_OK;
 }
 

@@ -50,18 +50,11 @@ uint64_t h5_length(const struct hub_h5 *file, struct hub_cursor *c)
 static enum hub_status read_exact(const struct hub_h5 *file, uint64_t offset, void *out, size_t size,
                                   struct hub_error *err)
 {
-    size_t done = 0;
-    while (done < size) {
-        const ssize_t n = pread(file->fd, (char *)out + done, size - done, (off_t)(offset + done));
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0)
-            return hub_fail_errno(err, errno, "reading at byte %" PRIu64, offset + done);
-        if (n == 0)
-            return hub_fail(err, HUB_CHANGED, "the file became shorter while it was read");
-        done += (size_t)n;
-    }
-    return HUB_OK;
+    const ssize_t n = hub_fs_pread(file->fd, out, size, offset);
+    if (n < 0)
+        return hub_fail_errno(err, errno, "reading at byte %" PRIu64, offset);
+    return (size_t)n == size ? HUB_OK
+                             : hub_fail(err, HUB_CHANGED, "the file became shorter while it was read");
 }
 
 /* The cached page that holds `offset`, read if need be. */

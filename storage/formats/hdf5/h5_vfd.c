@@ -1,6 +1,8 @@
 /* See h5_vfd.h. The library's own drivers call open, flock and stat, which the sandbox does not allow. */
 #include "storage/formats/hdf5/h5_vfd.h"
 
+#include "storage/base/fs.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -78,20 +80,12 @@ static herr_t vfd_read(H5FD_t *base, H5FD_mem_t type, hid_t dxpl, haddr_t addres
     const struct vfd_file *file = (const struct vfd_file *)base;
     if (address == HADDR_UNDEF || address > INT64_MAX - size)
         return -1;
-    for (size_t done = 0; done < size;) {
-        const ssize_t n = pread(file->source.fd, (char *)out + done, size - done, (off_t)(address + done));
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0 || (n == 0 && address + done < file->source.size)) {
-            *file->source.trouble = n < 0 ? errno : ESTALE;
-            return -1;
-        }
-        if (n == 0) {
-            memset((char *)out + done, 0, size - done);
-            break;
-        }
-        done += (size_t)n;
+    const ssize_t n = hub_fs_pread(file->source.fd, out, size, address);
+    if (n < 0 || ((size_t)n < size && address + (size_t)n < file->source.size)) {
+        *file->source.trouble = n < 0 ? errno : ESTALE;
+        return -1;
     }
+    memset((char *)out + n, 0, size - (size_t)n);
     return 0;
 }
 
