@@ -99,13 +99,6 @@ static enum hub_status fields_of(const struct hub_dataset *dataset, struct hub_v
     return HUB_OK;
 }
 
-static enum hub_status pass_on(enum hub_status st, const struct hub_error *why, struct hub_error *err)
-{
-    if (err)
-        *err = *why;
-    return st;
-}
-
 /* "a, b/c": percent-coded, so that a comma in a name separates nothing. What is too long ends in "...". */
 static enum hub_status leave_out(struct field_request *fr, const char *name, const struct hub_error *why,
                                  struct hub_error *err)
@@ -158,7 +151,7 @@ static enum hub_status keep_what_fits(struct hub_request *request, struct field_
         else if (st == HUB_UNSUPPORTED || st == HUB_NOT_ACCEPTABLE)
             HUB_TRY(leave_out(fr, fr->dataset->fields[fields[i]].path + fr->prefix, &why, err));
         else if (st != HUB_NOT_FOUND)
-            return pass_on(st, &why, err);
+            return hub_pass(st, &why, err);
     }
     *count = kept;
     return HUB_OK;
@@ -379,7 +372,7 @@ static enum hub_status choose(struct hub_request *request, struct hub_response *
     HUB_TRY(named_fields(request, fr, episode, fields, &count, err));
     fr->range.of_several = !fr->encoding.single;
     if (!count && fr->left_out.size)
-        return pass_on(fr->left_why.status, &fr->left_why, err);
+        return hub_pass(fr->left_why.status, &fr->left_why, err);
     const struct hub_row_query query = {fr->dataset, episode, fields, count, &fr->range};
     return hub_select(request, &query, &fr->selection, err);
 }

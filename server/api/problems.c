@@ -71,9 +71,7 @@ static enum hub_status put_kept(struct listing *l, const struct hub_summary *sum
     if (l->damaged)
         return put_found(
             l, &(struct hub_problem){.code = HUB_VIEW("internal"), .detail = hub_view_of(why.detail)}, err);
-    if (st && err)
-        *err = why;
-    return st;
+    return st ? hub_pass(st, &why, err) : HUB_OK;
 }
 
 /* The problems of one dataset behind the first `skip`, as far as the page goes. What was staged for its next

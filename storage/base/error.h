@@ -92,6 +92,14 @@ const char *hub_status_name(enum hub_status status);
             return try_status_;                                                                              \
     } while (0)
 
+/** Pass up a failure that was looked at, as it is. */
+static inline enum hub_status hub_pass(enum hub_status st, const struct hub_error *why, struct hub_error *err)
+{
+    if (err)
+        *err = *why;
+    return st;
+}
+
 /** What an allocation, or several joined by &&, came to: HUB_OK or HUB_NO_MEMORY. */
 HUB_MUST_USE static inline enum hub_status hub_allocated(bool all, struct hub_error *err)
 {

@@ -44,11 +44,8 @@ bool hub_names_data(struct hub_view path)
 {
     static const char *const endings[] = {".h5",     ".hdf5",   ".npy",   ".npz",     ".pkl",
                                           ".pickle", ".pkl.gz", ".arrow", ".feather", ".parquet",
-                                          ".tar",    ".tar.gz", ".tgz",   ".tar.zst"};
-    for (size_t i = 0; i < HUB_COUNT(endings); i++)
-        if (hub_view_ends(path, endings[i]))
-            return true;
-    return false;
+                                          ".tar",    ".tar.gz", ".tgz",   ".tar.zst", NULL};
+    return hub_ending_of(path, endings) != NULL;
 }
 
 enum hub_field_type hub_image_type(const uint8_t *head, size_t size)

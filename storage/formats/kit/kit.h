@@ -11,14 +11,6 @@
  * is told and the rest goes on. Everything else is about this machine, and ends the part. */
 bool hub_is_local(enum hub_status st);
 
-/** Pass up a failure that was looked at, as it is. */
-static inline enum hub_status hub_pass(enum hub_status st, const struct hub_error *why, struct hub_error *err)
-{
-    if (err)
-        *err = *why;
-    return st;
-}
-
 /** The role that a field's first word says, behind "next": observations/x, next.reward, obs, acts, dones. */
 enum hub_role hub_role_of(struct hub_view path);
 
