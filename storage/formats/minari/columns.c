@@ -163,12 +163,10 @@ static enum hub_status parquet_plan(struct hub_files *files, struct hub_sink *si
 
 struct field {
     char *path;
-    uint32_t number; /* HUB_NONE: only unreadable until now */
+    uint32_t number; /* HUB_NONE: not declared yet */
     uint32_t last;   /* episode that has it already */
     enum hub_field_type type;
     struct hub_readings readings;
-    struct hub_buf refused; /* uint32: episodes, while it has no number */
-    char why[200];
     uint64_t nulls;
 };
 
@@ -396,21 +394,9 @@ static enum hub_status find_field(struct part *p, const char *path, uint32_t nea
     HUB_TRY(hub_grow(&p->fields, p->field_count, &p->field_capacity, sizeof *p->fields, err));
     *out = &p->fields[p->field_count];
     **out = (struct field){.number = HUB_NONE, .last = HUB_NONE};
-    (*out)->refused.limit = HUB_MAX_EPISODES * sizeof(uint32_t);
     HUB_TRY(hub_dup(&(*out)->path, path, err));
     p->field_count++;
     return HUB_OK;
-}
-
-static enum hub_status refuse(struct part *p, struct field *field, uint32_t episode, const char *why,
-                              struct hub_error *err)
-{
-    hub_tally_add(&field->readings.unreadable, "%s", why);
-    if (field->number != HUB_NONE)
-        return hub_sink_refuse(p->sink, field->number, episode, why, err);
-    if (!field->why[0])
-        snprintf(field->why, sizeof field->why, "%.*s", (int)sizeof field->why - 1, why);
-    return hub_buf_add(&field->refused, &episode, sizeof episode, err);
 }
 
 static bool is_padded(const char *path)
@@ -440,6 +426,16 @@ static enum hub_status declare(struct part *p, struct field *field, enum hub_fie
         &field->number, err);
 }
 
+/* Until an episode shows what it is, it is opaque. */
+static enum hub_status refuse(struct part *p, struct field *field, uint32_t episode, const char *why,
+                              struct hub_error *err)
+{
+    hub_tally_add(&field->readings.unreadable, "%s", why);
+    if (field->number == HUB_NONE)
+        HUB_TRY(declare(p, field, HUB_FIELD_OPAQUE, err));
+    return hub_sink_refuse(p->sink, field->number, episode, why, err);
+}
+
 static enum hub_status place(struct part *p, struct hub_table *table, struct hub_table_column *c,
                              struct field *field, uint32_t episode, uint64_t rows, struct hub_error *err)
 {
@@ -448,7 +444,7 @@ static enum hub_status place(struct part *p, struct hub_table *table, struct hub
     struct hub_error why = {0};
     if (field->readings.readable && field->type != c->type)
         return refuse(p, field, episode, "its type differs from the first episode's", err);
-    if (field->number == HUB_NONE)
+    if (!field->readings.readable)
         HUB_TRY(declare(p, field, c->type, err));
     HUB_TRY(hub_sink_layout(p->sink, field->number, &builder, err));
     const enum hub_status st = hub_table_place(table, c, p->files, builder, &window.array, &why);
@@ -493,15 +489,7 @@ static enum hub_status finish_field(struct part *p, struct field *field, struct 
         HUB_TRY(hub_sink_problem(p->sink, "nulls", path, err,
                                  "%llu nulls in a column of numbers: null in JSON, 0 in arrays",
                                  (unsigned long long)field->nulls));
-    HUB_TRY(hub_readings_tell(&field->readings, p->sink, path, "episodes", err));
-    if (field->number == HUB_NONE)
-        HUB_TRY(declare(p, field, HUB_FIELD_OPAQUE, err));
-    for (size_t at = 0; at < field->refused.size; at += sizeof(uint32_t)) {
-        uint32_t episode;
-        memcpy(&episode, field->refused.data + at, sizeof episode);
-        HUB_TRY(hub_sink_refuse(p->sink, field->number, episode, field->why, err));
-    }
-    return HUB_OK;
+    return hub_readings_tell(&field->readings, p->sink, path, "episodes", err);
 }
 
 /* ---- an episode ---- */
@@ -644,10 +632,8 @@ static enum hub_status inspect(struct hub_files *files, const struct hub_part *p
     if (part->file_count < 1)
         return hub_fail(err, HUB_INVALID, "a part without a file");
     const enum hub_status st = inspect_part(&p, part, err);
-    for (uint32_t i = 0; i < p.field_count; i++) {
+    for (uint32_t i = 0; i < p.field_count; i++)
         free(p.fields[i].path);
-        hub_buf_dispose(&p.fields[i].refused);
-    }
     free(p.fields);
     json_decref(p.spaces[0]);
     json_decref(p.spaces[1]);
