@@ -305,6 +305,10 @@ HUB_MUST_USE enum hub_status hub_layout_bytes(struct hub_layout_builder *b, cons
  * theirs. */
 HUB_MUST_USE enum hub_status hub_layout_array(struct hub_layout_builder *b, uint32_t variant, uint32_t *index,
                                               struct hub_error *err);
+/** The same of a variant that has no number yet. */
+HUB_MUST_USE enum hub_status hub_layout_array_of(struct hub_layout_builder *b,
+                                                 const struct hub_variant *variant, uint32_t *index,
+                                                 struct hub_error *err);
 /** The one row of this array is a value of its own. */
 void hub_layout_scalar(struct hub_layout_builder *b, uint32_t array);
 /** `piece->first_row` is filled in by the builder. */

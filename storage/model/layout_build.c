@@ -181,6 +181,14 @@ enum hub_status hub_layout_array(struct hub_layout_builder *b, uint32_t variant,
     return append(b, HUB_T_ARRAYS, &array, 1, index, err);
 }
 
+enum hub_status hub_layout_array_of(struct hub_layout_builder *b, const struct hub_variant *variant,
+                                    uint32_t *index, struct hub_error *err)
+{
+    uint32_t number;
+    HUB_TRY(hub_layout_variant(b, variant, &number, err));
+    return hub_layout_array(b, number, index, err);
+}
+
 void hub_layout_scalar(struct hub_layout_builder *b, uint32_t array)
 {
     const struct table *arrays = &b->tables[HUB_T_ARRAYS];

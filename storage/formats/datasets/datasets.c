@@ -563,10 +563,9 @@ static enum hub_status place(struct folder *f, const struct hub_arrow_rows *rows
                              uint32_t field, struct hub_error *why)
 {
     struct hub_layout_builder *builder;
-    uint32_t variant, array;
+    uint32_t array;
     HUB_TRY(hub_sink_layout(f->sink, field, &builder, why));
-    HUB_TRY(hub_layout_variant(builder, &rows->variant, &variant, why));
-    HUB_TRY(hub_layout_array(builder, variant, &array, why));
+    HUB_TRY(hub_layout_array_of(builder, &rows->variant, &array, why));
     HUB_TRY(hub_arrow_place(&f->arrow, rows, f->files, builder, why));
     for (uint32_t i = 0; i < f->count; i++) {
         struct hub_window window = window_of(f, w, i);

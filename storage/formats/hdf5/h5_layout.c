@@ -70,9 +70,7 @@ enum hub_status h5_grid_of(struct hub_h5 *file, const struct hub_h5_dataset *dat
 static enum hub_status one_piece(struct hub_layout_builder *b, const struct hub_variant *variant,
                                  const struct hub_piece *piece, uint32_t *array, struct hub_error *err)
 {
-    uint32_t number;
-    HUB_TRY(hub_layout_variant(b, variant, &number, err));
-    HUB_TRY(hub_layout_array(b, number, array, err));
+    HUB_TRY(hub_layout_array_of(b, variant, array, err));
     return piece->rows ? hub_layout_piece(b, piece, err) : HUB_OK;
 }
 

@@ -272,9 +272,7 @@ static enum hub_status add_window(struct hub_layout_builder *b, struct placed *p
                                   struct hub_error *err)
 {
     struct hub_window window = {.episode = w->episode, .count = w->count};
-    uint32_t variant;
-    HUB_TRY(hub_layout_variant(b, &p->variant, &variant, err));
-    HUB_TRY(hub_layout_array(b, variant, &window.array, err));
+    HUB_TRY(hub_layout_array_of(b, &p->variant, &window.array, err));
     if (p->extents)
         HUB_TRY(hub_layout_extents(b, p->extents, p->piece.count, &p->piece.table, err));
     if (w->count)

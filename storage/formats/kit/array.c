@@ -194,7 +194,7 @@ enum hub_status hub_npz_cut(struct hub_sink *sink, const struct hub_npz_array *a
     struct hub_layout_builder *b;
     struct hub_variant v;
     struct hub_error why = {0};
-    uint32_t number, variant, array;
+    uint32_t number, array;
     if (hub_npy_variant(&npy->item, npy->shape + (npy->rank > 0), npy->rank - (npy->rank > 0), &v, &why)) {
         for (uint32_t i = 0; i < count; i++)
             HUB_TRY(hub_tell_unreadable(sink, a->path, windows[i].episode, why.detail, err));
@@ -203,8 +203,7 @@ enum hub_status hub_npz_cut(struct hub_sink *sink, const struct hub_npz_array *a
     field.type = type_of(&v);
     HUB_TRY(hub_sink_field(sink, &field, &number, err));
     HUB_TRY(hub_sink_layout(sink, number, &b, err));
-    HUB_TRY(hub_layout_variant(b, &v, &variant, err));
-    HUB_TRY(hub_layout_array(b, variant, &array, err));
+    HUB_TRY(hub_layout_array_of(b, &v, &array, err));
     HUB_TRY(add_piece(b, npy, &v, a->file, err));
     if (npy->rank == 0)
         hub_layout_scalar(b, array);

@@ -143,9 +143,7 @@ static enum hub_status load(struct hub_h5_episodes *e, const struct hub_h5_entry
     if (!st)
         st = e->dialect->load(e->user, &e->tree, steps, &why);
     *good = !st;
-    if (st && hub_h5_is_local(e->tree.file, st))
-        return hub_h5_tree_problem(&e->tree, "unreadable-episode", HUB_VIEW(""), err, why.detail);
-    return st ? hub_pass(st, &why, err) : HUB_OK;
+    return hub_h5_tree_settle(&e->tree, st, "unreadable-episode", HUB_VIEW(""), &why, err);
 }
 
 static enum hub_status report_one(struct hub_h5_episodes *e, const struct hub_h5_entry *entry,

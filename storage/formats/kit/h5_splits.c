@@ -52,13 +52,9 @@ static enum hub_status take_leaf(struct hub_h5_splits *splits, const struct hub_
     splits->count++;
     HUB_TRY(hub_allocated(split->name && split->numbers, err));
     const enum hub_status st = read_split(split, e, leaf, &why);
-    if (!st)
-        return HUB_OK;
-    split->count = 0;
-    split->missing.count = 0;
-    return hub_h5_is_local(tree->file, st)
-               ? hub_h5_tree_problem(tree, "bad-split", leaf->path, err, why.detail)
-               : hub_pass(st, &why, err);
+    if (st)
+        split->count = split->missing.count = 0;
+    return hub_h5_tree_settle(tree, st, "bad-split", leaf->path, &why, err);
 }
 
 enum hub_status hub_h5_splits_load(struct hub_h5_splits *splits, const struct hub_h5_episodes *e,

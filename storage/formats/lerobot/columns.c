@@ -133,9 +133,8 @@ static enum hub_status add_array(struct hub_layout_builder *b, const struct hub_
                                  uint32_t file, struct hub_parquet_column *l, const struct lerobot_cut *cuts,
                                  uint32_t cut_count, struct hub_error *err)
 {
-    uint32_t variant, array;
-    HUB_TRY(hub_layout_variant(b, &l->variant, &variant, err));
-    HUB_TRY(hub_layout_array(b, variant, &array, err));
+    uint32_t array;
+    HUB_TRY(hub_layout_array_of(b, &l->variant, &array, err));
     HUB_TRY(hub_parquet_column_place(l, parquet, file, b, err));
     for (uint32_t i = 0; i < cut_count; i++)
         HUB_TRY(hub_layout_add_window(

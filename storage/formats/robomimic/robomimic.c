@@ -215,14 +215,12 @@ static enum hub_status place_model(void *user, struct hub_h5_tree *tree, uint32_
         .kind = HUB_PIECE_EXTENTS, .file = r->model.file, .rows = 1, .count = 1, .geometry = HUB_NONE};
     struct hub_window window = {.episode = index, .count = 1};
     struct hub_layout_builder *b;
-    uint32_t variant;
     if (!r->model.stored || hub_h5_tree_find(tree, "model_file"))
         return HUB_OK;
     if (r->model_field == HUB_NONE)
         HUB_TRY(hub_sink_field(tree->sink, &field, &r->model_field, err));
     HUB_TRY(hub_sink_layout(tree->sink, r->model_field, &b, err));
-    HUB_TRY(hub_layout_variant(b, &(struct hub_variant){.kind = HUB_KIND_VAR}, &variant, err));
-    HUB_TRY(hub_layout_array(b, variant, &window.array, err));
+    HUB_TRY(hub_layout_array_of(b, &(struct hub_variant){.kind = HUB_KIND_VAR}, &window.array, err));
     HUB_TRY(hub_layout_extents(b, &extent, 1, &piece.table, err));
     HUB_TRY(hub_layout_piece(b, &piece, err));
     return hub_layout_add_window(b, &window, err);
@@ -236,9 +234,7 @@ static enum hub_status load_splits(struct robomimic *r, const char *mask, uint64
 {
     struct hub_error why = {0};
     const enum hub_status st = hub_h5_splits_load(&r->splits, &r->episodes, address, &why);
-    if (st && hub_h5_is_local(r->episodes.tree.file, st))
-        return hub_h5_tree_problem(&r->episodes.tree, "bad-split", hub_view_of(mask), err, why.detail);
-    return hub_pass(st, &why, err);
+    return hub_h5_tree_settle(&r->episodes.tree, st, "bad-split", hub_view_of(mask), &why, err);
 }
 
 static enum hub_status load_file(struct robomimic *r, struct hub_files *files, struct hub_sink *sink,

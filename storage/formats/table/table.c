@@ -95,9 +95,7 @@ void hub_table_column_dispose(struct hub_table_column *column)
 enum hub_status hub_table_place(struct hub_table *t, struct hub_table_column *column, struct hub_files *files,
                                 struct hub_layout_builder *builder, uint32_t *array, struct hub_error *err)
 {
-    uint32_t variant;
-    HUB_TRY(hub_layout_variant(builder, &column->variant, &variant, err));
-    HUB_TRY(hub_layout_array(builder, variant, array, err));
+    HUB_TRY(hub_layout_array_of(builder, &column->variant, array, err));
     if (t->is_parquet)
         return hub_parquet_column_place(&column->parquet, &t->parquet, t->source.number, builder, err);
     column->arrow.variant = column->variant;

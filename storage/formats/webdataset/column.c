@@ -266,9 +266,7 @@ static enum hub_status add_extents(struct hub_layout_builder *b, const struct hu
 static enum hub_status add_array(struct hub_wds_column *column, struct hub_files *files,
                                  struct hub_layout_builder *b, uint32_t *array, struct hub_error *err)
 {
-    uint32_t variant;
-    HUB_TRY(hub_layout_variant(b, &column->sample.variant, &variant, err));
-    HUB_TRY(hub_layout_array(b, variant, array, err));
+    HUB_TRY(hub_layout_array_of(b, &column->sample.variant, array, err));
     return column->sample.held ? add_scalars(b, column, files, err) : add_extents(b, column, err);
 }
 
