@@ -104,7 +104,7 @@ static enum hub_status take_wants(struct hub_file_fetch *fetch, const struct hub
         if (!wants->items[i].file->source)
             continue;
         fetch->items[fetch->count] = wants->items[i];
-        atomic_fetch_add_explicit(&fetch->items[fetch->count++].file->refs, 1, memory_order_relaxed);
+        atomic_fetch_add_explicit(&fetch->items[fetch->count++].file->item.refs, 1, memory_order_relaxed);
         bytes += wants->items[i].size;
     }
     fetch->bytes = fetch->items ? malloc(HUB_MAX(bytes, 1)) : NULL;

@@ -10,7 +10,7 @@
 
 void hub_file_put(struct hub_file *file)
 {
-    if (!file || atomic_fetch_sub_explicit(&file->refs, 1, memory_order_acq_rel) != 1)
+    if (!file || atomic_fetch_sub_explicit(&file->item.refs, 1, memory_order_acq_rel) != 1)
         return;
     close(file->fd);
     free(file);

@@ -7,13 +7,12 @@
 #define HUB_BASE_FILE_H
 
 #include "storage/base/fs.h"
-
-#include <stdatomic.h>
+#include "storage/base/lru.h"
 
 struct hub_source; /* storage/base/fetch.h */
 
 struct hub_file {
-    atomic_uint refs;
+    struct hub_lru_item item; /* first: counts the references; a store may cache it */
     int fd;
     const struct hub_source *source; /* NULL: its bytes lie in place; else they have to be fetched */
     bool sealed;            /* one of the hub's own: its stamp is its seal, for it may come from a backup */

@@ -198,13 +198,15 @@ void hub_lru_drop(struct hub_lru *lru, const struct hub_lru_key *key)
     hub_lru_put(item);
 }
 
-static struct hub_lru_item *take_kind(struct hub_lru *lru, struct shard *s, uint64_t kind)
+static struct hub_lru_item *take_where(struct hub_lru *lru, struct shard *s,
+                                       bool (*match)(const struct hub_lru_item *item, const void *user),
+                                       const void *user)
 {
     struct hub_lru_item *taken = NULL, *next;
     pthread_mutex_lock(&s->lock);
     for (struct hub_lru_item *item = s->newest; item; item = next) {
         next = item->older;
-        if (item->key.kind != kind)
+        if (!match(item, user))
             continue;
         unlink_item(lru, s, item);
         item->chain = taken;
@@ -214,12 +216,24 @@ static struct hub_lru_item *take_kind(struct hub_lru *lru, struct shard *s, uint
     return taken;
 }
 
-void hub_lru_drop_kind(struct hub_lru *lru, uint64_t kind)
+void hub_lru_drop_where(struct hub_lru *lru, bool (*match)(const struct hub_lru_item *item, const void *user),
+                        const void *user)
 {
     for (unsigned i = 0; i < SHARDS; i++)
-        for (struct hub_lru_item *item = take_kind(lru, &lru->shards[i], kind), *next; item; item = next) {
+        for (struct hub_lru_item *item = take_where(lru, &lru->shards[i], match, user), *next; item;
+             item = next) {
             next = item->chain;
             item->chain = NULL;
             hub_lru_put(item);
         }
+}
+
+static bool is_of_kind(const struct hub_lru_item *item, const void *kind)
+{
+    return item->key.kind == *(const uint64_t *)kind;
+}
+
+void hub_lru_drop_kind(struct hub_lru *lru, uint64_t kind)
+{
+    hub_lru_drop_where(lru, is_of_kind, &kind);
 }

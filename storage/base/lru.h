@@ -43,7 +43,9 @@ void hub_lru_replace(struct hub_lru *lru, struct hub_lru_item *item);
 void hub_lru_put(struct hub_lru_item *item);
 /** Forget the object of this key. */
 void hub_lru_drop(struct hub_lru *lru, const struct hub_lru_key *key);
-/** Forget all objects of a kind. */
+/** Forget all objects that match / of a kind. */
+void hub_lru_drop_where(struct hub_lru *lru, bool (*match)(const struct hub_lru_item *item, const void *user),
+                        const void *user);
 void hub_lru_drop_kind(struct hub_lru *lru, uint64_t kind);
 
 #endif

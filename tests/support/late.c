@@ -167,7 +167,7 @@ static enum hub_status get(struct hub_store *store, const struct hub_file_ref *r
         hub_file_put(local);
         return hub_fail_as(err, HUB_BUSY, "overloaded", "too many open files");
     }
-    atomic_init(&file->refs, 1);
+    atomic_init(&file->item.refs, 1);
     file->fd = fd;
     file->sealed = local->sealed;
     file->stamp = local->stamp;

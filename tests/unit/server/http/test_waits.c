@@ -31,7 +31,7 @@ static struct hub_file_fetch *begin(void)
 {
     struct hub_file *file = calloc(1, sizeof *file);
     struct hub_file_fetch *fetch;
-    atomic_init(&file->refs, 1);
+    atomic_init(&file->item.refs, 1);
     file->fd = dup(0);
     file->source = &source;
     cr_assert_eq(hub_fetch_range(file, 0, 1, &fetch, NULL), HUB_AGAIN);

@@ -32,7 +32,7 @@ static const struct hub_source source = {fetch_bytes};
 static struct hub_file *new_file(const struct hub_source *from)
 {
     struct hub_file *file = calloc(1, sizeof *file);
-    atomic_init(&file->refs, 1);
+    atomic_init(&file->item.refs, 1);
     file->fd = dup(0);
     file->source = from;
     file->path = "somewhere";
@@ -82,7 +82,7 @@ Test(fetch, what_lies_in_place_is_not_fetched)
     cr_expect_eq(hub_fetch_copy(fetch, there, 6, got, 1, NULL), HUB_IO, "before");
     cr_expect_eq(hub_fetch_copy(fetch, here, 0, got, 1, NULL), HUB_IO, "another file");
     hub_fetch_put(fetch);
-    cr_expect_eq(atomic_load(&there->refs), 1, "the file is held only as long");
+    cr_expect_eq(atomic_load(&there->item.refs), 1, "the file is held only as long");
     hub_file_put(here);
     hub_file_put(there);
 }
@@ -117,7 +117,7 @@ Test(fetch, it_is_waited_for_or_left)
 
     says = HUB_IO;
     cr_expect_eq(hub_fetch_range(file, 3, 4, &fetch, &err), HUB_IO);
-    cr_expect_eq(atomic_load(&file->refs), 1);
+    cr_expect_eq(atomic_load(&file->item.refs), 1);
     hub_file_put(file);
 }
 
