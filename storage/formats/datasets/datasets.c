@@ -267,7 +267,7 @@ static enum hub_status find_episodes(struct folder *f, struct hub_error *err)
         HUB_TRY(hub_new(&offsets, (size_t)rows + 1, sizeof *offsets, err));
         HUB_TRY(find_trajectories(f, actions, offsets, err));
     }
-    if (!f->trajectories)
+    if (!actions || !f->trajectories)
         return cut_steps(f, err);
     for (uint64_t i = 0; i < rows; i++)
         HUB_TRY(add_cut(f, (int64_t)i, i, actions[i + 1] - actions[i], err));
