@@ -62,6 +62,8 @@ enum hub_status hub_npy_variant(const struct hub_variant *item, const uint64_t *
     return HUB_OK;
 }
 
+#define OBJECTS "|O"
+
 /* ---- the header: a Python dict literal of three keys ---- */
 
 struct literal {
@@ -151,7 +153,8 @@ static enum hub_status read_literal(struct literal *l, struct hub_npy *out, stru
             if (!l->failed && l->at < l->end && *l->at == '[')
                 return hub_fail(err, HUB_UNSUPPORTED, "a structured dtype");
             const struct hub_view descr = quoted(l);
-            if (!l->failed)
+            out->objects = !l->failed && hub_view_is(descr, OBJECTS);
+            if (!l->failed && !out->objects)
                 HUB_TRY(hub_npy_dtype(descr, &out->item, err));
             seen |= 1;
         } else if (hub_view_is(key, "fortran_order")) {
@@ -197,6 +200,9 @@ enum hub_status hub_npy_read(struct hub_source *source, uint64_t offset, uint64_
     struct literal l = {text.data, text.data + length, false};
     *out = (struct hub_npy){.data_offset = offset + before};
     HUB_TRY(read_literal(&l, out, err));
+    out->data_bytes = size - before;
+    if (out->objects)
+        return hub_npy_dtype(HUB_VIEW(OBJECTS), &out->item, err);
     HUB_TRY(hub_npy_size(out->item.item_size, out->shape, out->rank, &out->data_bytes, err));
     if (out->data_bytes > size - before)
         return hub_fail(err, HUB_CORRUPT, "an array of %llu bytes in %llu",

@@ -18,11 +18,13 @@ struct hub_npy {
     uint32_t rank;
     uint64_t shape[32];
     bool fortran;
+    bool objects;         /* what follows the header is a pickle */
     uint64_t data_offset; /* within the source */
     uint64_t data_bytes;
 };
 
-/** The header of the array at `offset`, of `size` bytes in all. Proves that the data fits. */
+/** The header of the array at `offset`, of `size` bytes in all. Proves that the data fits. Of an array of objects,
+ * HUB_UNSUPPORTED, `objects` and where the pickle lies are told. */
 HUB_MUST_USE enum hub_status hub_npy_read(struct hub_source *source, uint64_t offset, uint64_t size,
                                           struct hub_npy *out, struct hub_error *err);
 

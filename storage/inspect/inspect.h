@@ -60,7 +60,7 @@ struct hub_job {
     /* CLAIM: the first entry of each listing, from 0 on, ascending; NULL: one listing */
     const uint32_t *listings;
     uint32_t listing_count;
-    const char *part, *hint;    /* INSPECT; CLAIM: hint HUB_HINT_FILES or NULL */
+    const char *part, *hint; /* INSPECT; CLAIM: hint HUB_HINT_FILES or NULL; PLAN: hint the dataset's place */
     const uint32_t *part_files; /* INSPECT: only these are handed out */
     uint32_t part_file_count;
     int side_fd; /* INSPECT: where side data goes, or -1: none allowed */

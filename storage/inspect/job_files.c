@@ -49,7 +49,7 @@ static enum hub_status make_head(struct hub_run *run, struct hub_error *err)
     hub_frame_u8(w, (uint8_t)job->kind);
     hub_frame_text(w, hub_view_of(job->format ? job->format : ""));
     hub_frame_text(w, hub_view_of(job->part ? job->part : ""));
-    hub_frame_text(w, hub_view_of(job->hint ? job->hint : ""));
+    hub_frame_text(w, hub_view_of(job->hint && strlen(job->hint) < HUB_MAX_NOTE ? job->hint : ""));
     hub_frame_u32(w, job->file_count);
     hub_frame_u32(w, run->part_file_count);
     hub_frame_u8(w, job->kind == HUB_JOB_INSPECT && job->side_fd >= 0);

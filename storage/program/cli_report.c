@@ -242,10 +242,14 @@ static enum hub_status plan(struct hub_inspector *inspector, struct hub_report *
                             uint32_t count, struct hub_error *err)
 {
     const char *format = NULL;
+    struct hub_job job = job_of(r);
     if (strcmp(formats[0], "files") == 0)
         return HUB_OK;
-    const enum hub_status st =
-        hub_inspector_plan(inspector, job_of(r), formats, count, &format, &r->plan, &r->why);
+    HUB_CLEANUP(hub_freep)
+    char *place = hub_path_join(r->tree.walk->roots->roots[0].path, r->tree.path);
+    HUB_TRY(hub_allocated(place, err));
+    job.hint = place;
+    const enum hub_status st = hub_inspector_plan(inspector, job, formats, count, &format, &r->plan, &r->why);
     if (local_trouble(st))
         return hub_fail_as(err, st, r->why.problem, "%s", r->why.detail);
     if (st == HUB_NOT_ACCEPTABLE)

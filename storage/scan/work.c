@@ -171,8 +171,13 @@ static struct hub_job job_of(struct hub_work *w, struct opener *opener)
 static enum hub_status plan(struct hub_work *w, struct hub_error *err)
 {
     struct opener opener = {.work = w};
+    struct hub_job job = job_of(w, &opener);
+    HUB_CLEANUP(hub_freep)
+    char *place = hub_path_join(w->scanner->walk.roots->roots[w->root].path, w->path);
+    HUB_TRY(hub_allocated(place, err));
+    job.hint = place;
     const enum hub_status st =
-        hub_inspector_plan(w->scanner->inspector, job_of(w, &opener), (const char *const *)w->known->formats,
+        hub_inspector_plan(w->scanner->inspector, job, (const char *const *)w->known->formats,
                            w->known->format_count, &w->format, &w->plan, err);
     w->refused = opener.refused;
     return st;

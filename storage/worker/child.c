@@ -15,6 +15,7 @@ static enum hub_status run_driver(struct hub_child *child, struct hub_sink *sink
     const struct hub_format *format = hub_format_find(child->formats, child->format);
     if (!format)
         return hub_fail(err, HUB_INVALID, "there is no format '%s'", child->format);
+    child->files.place = hub_view_of(child->kind == HUB_JOB_PLAN ? child->hint : "");
     if (child->kind == HUB_JOB_PLAN)
         return format->plan(&child->files, sink, err);
     const struct hub_part part = {.name = hub_view_of(child->part),

@@ -39,6 +39,8 @@ struct hub_files {
      * hub_files_side_add. */
     enum hub_status (*side)(struct hub_files *files, int *fd, struct hub_error *err);
     uint64_t side_size, side_budget; /* kept by hub_files_side_add */
+    struct hub_view
+        place; /* plan: the dataset's folder, "/data/demos/magical/reach": a label, may be empty */
 };
 
 /** Number of the file with this exact path, or HUB_NONE. Binary search; where entries of a listing are

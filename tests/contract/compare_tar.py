@@ -55,6 +55,8 @@ def samples(path):
                     items = list(leaves(ext[:-7], Reader(io.BytesIO(data)).load()))
                 except Exception:
                     continue
+            elif ext.split(".")[-1] == "npz":
+                items = [(f"{ext}/{k}", v) for k, v in np.load(io.BytesIO(data)).items()]
             elif ext.split(".")[-1] == "npy":
                 items = [(ext, np.load(io.BytesIO(data)))]
             else:
@@ -83,11 +85,12 @@ def raw(value, dtype):
 
 def main():
     said, reasons = collections.defaultdict(list), {}
-    part, uneven = None, set()
+    part, parts, uneven = None, set(), set()
     for line in sys.stdin:
         cells = line.rstrip("\n").split("\t")
         if cells[0] == "part":
             part = cells[1]
+            parts.add(part)
         elif cells[0] == "rows":
             said[part, cells[2]].append((int(cells[5]), cells[6], cells[3]))
         elif cells[:2] == ["problem", "uneven-field"]:
@@ -95,9 +98,17 @@ def main():
         elif cells[0] == "field" and cells[5]:
             reasons[part, cells[1]] = cells[5]
     same, wrong = 0, []
-    for path in sorted(glob.glob(os.path.join(sys.argv[1], "**/*.tar"), recursive=True)):
+    shards = {}  # of a part: one, or those over which episodes go on
+    for path in sorted(glob.glob(os.path.join(sys.argv[1], "**/*.tar"), recursive=True), key=lambda p: [int(x) if x.isdigit() else x for x in re.split(r"(\d+)", p)]):
         name = os.path.relpath(path, sys.argv[1])
-        fields, count = samples(path)
+        shards.setdefault(name if name in parts or not shards else list(shards)[-1], []).append(path)
+    for name, paths in shards.items():
+        fields, count = collections.defaultdict(list), 0
+        for path in paths:
+            more, steps = samples(path)
+            count += steps
+            for field, rows in more.items():
+                fields[field] += rows
         for field, rows in fields.items():
             got = said.get((name, field))
             if got is None:

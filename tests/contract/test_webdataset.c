@@ -13,7 +13,9 @@
 static enum hub_status open_set(struct inspected *d, const char *name, struct hub_error *err)
 {
     char path[1000];
-    snprintf(path, sizeof path, "%s/webdataset/%s", HUB_FIXTURES, name);
+    const bool placed = strcmp(name, "place") == 0;
+    snprintf(path, sizeof path, "%s/webdataset/%s%s", HUB_FIXTURES, name,
+             placed ? "/demos/dm_control/finger-spin" : "");
     return inspected_open(d, HUB_INSPECT, path, err);
 }
 
@@ -29,7 +31,7 @@ ParameterizedTestParameters(webdataset, sets)
 {
     static struct set_case cases[] = {
         {"plain", HUB_OK, 2, 1, 4, 0, 4, ""},
-        {"plain-kinds", HUB_OK, 1, 1, 7, 0, 3, ""},
+        {"plain-kinds", HUB_OK, 1, 1, 8, 0, 3, ""},
         {"plain-traps", HUB_OK, 1, 1, 3, 3, 7, "repeated-key"},
         {"plain-fortran", HUB_OK, 1, 1, 3, 0, 9, ""},
         {"plain-truncated", HUB_OK, 1, 1, 3, 0, 1, "unterminated-shard"},
@@ -42,7 +44,14 @@ ParameterizedTestParameters(webdataset, sets)
         {"ilr-protocol3", HUB_OK, 1, 2, 8, 0, 2, ""},
         {"ilr-protocol4", HUB_OK, 1, 2, 8, 0, 2, ""},
         {"ilr-protocol5", HUB_OK, 1, 2, 8, 0, 2, ""},
-        {"ilr-shards", HUB_OK, 2, 2, 8, 0, 1, ""},
+        {"ilr-shards", HUB_OK, 1, 4, 8, 0, 1, ""},
+        {"ilr-across", HUB_OK, 1, 3, 6, 0, 4, ""},
+        {"ilr-across-zst", HUB_OK, 1, 2, 6, 0, 2, ""},
+        {"plain-members", HUB_OK, 1, 1, 12, 0, 3, ""},
+        {"plain-members-odd", HUB_OK, 1, 1, 4, 4, 2, "bad-member"},
+        {"demos-dict", HUB_OK, 1, 5, 7, 0, 3, ""},
+        {"demos-native", HUB_OK, 1, 5, 5, 0, 2, "unreadable-episode"},
+        {"place", HUB_OK, 1, 2, 8, 0, 2, ""},
         {"ilr-joined", HUB_OK, 1, 4, 8, 0, 2, ""},
         {"ilr-opcodes", HUB_OK, 1, 4, 18, 5, 1, "uneven-field"},
         {"ilr-evil", HUB_OK, 1, 1, 8, 2, 2, "bad-pickle"},
@@ -98,6 +107,32 @@ Test(webdataset, metadata_of_pickles)
     inspected_close(&d);
 }
 
+/* A fixture made by a shell command in a folder of its own. */
+static void open_made(struct inspected *d, const char *command)
+{
+    char folder[] = "/tmp/hub-shards-XXXXXX", line[3000];
+    struct hub_error err = {0};
+    cr_assert_not_null(mkdtemp(folder));
+    snprintf(line, sizeof line, "cd '%s/webdataset' && out=%s/made.tar && %s", HUB_FIXTURES, folder, command);
+    cr_assert_eq(system(line), 0);
+    cr_assert_eq(inspected_open(d, HUB_INSPECT, folder, &err), HUB_OK, "%s", err.detail);
+    snprintf(line, sizeof line, "rm -r %s", folder);
+    cr_assert_eq(system(line), 0);
+}
+
+/* Where no metadata are, the folders say what it is. */
+Test(webdataset, metadata_of_folders)
+{
+    struct inspected d;
+    cr_assert_eq(open_set(&d, "place", NULL), HUB_OK);
+    cr_expect_str_eq(inspected_fact(&d, "metadata"),
+                     "{\"kind\":\"demos\",\"benchmark\":\"dm_control\",\"task\":\"finger-spin\"}");
+    inspected_close(&d);
+    cr_assert_eq(open_set(&d, "plain", NULL), HUB_OK);
+    cr_expect_str_eq(inspected_fact(&d, "metadata"), "");
+    inspected_close(&d);
+}
+
 static void read_rows(struct inspected *d, const char *path, uint32_t episode, struct hub_rows *rows)
 {
     struct hub_layout layout;
@@ -148,6 +183,52 @@ Test(webdataset, small_rows_lie_together)
     inspected_close(&d);
 }
 
+static void expect_episode(const struct inspected *d, uint32_t number, const char *name, uint32_t file,
+                           uint64_t steps)
+{
+    const struct hub_found_episode *e = &d->parts[0].episodes[number];
+    cr_expect_str_eq(e->name, name);
+    cr_expect_eq(e->file, file, "%s: %u", name, e->file);
+    cr_expect_eq(e->steps, steps);
+}
+
+/* Episodes of 4, 3 and 2 frames in shards of 3 whose numbers are 8, 9 and 10. */
+Test(webdataset, episodes_over_several_shards)
+{
+    struct inspected d;
+    struct hub_rows rows;
+    int64_t frames[3];
+    cr_assert_eq(open_set(&d, "ilr-across", NULL), HUB_OK);
+    cr_assert_eq(d.parts[0].episode_count, 3);
+    expect_episode(&d, 0, "random-8/0", 1, 4);
+    expect_episode(&d, 1, "random-9/0", 2, 3);
+    expect_episode(&d, 2, "random-10/0", 0, 2);
+    cr_expect_str_eq(d.parts[0].episodes[2].attributes, "{\"boundary\":\"open\"}");
+    read_rows(&d, "frame", 1, &rows);
+    cr_assert_eq(rows.rows, 3);
+    memcpy(frames, rows.data, sizeof frames);
+    cr_expect(frames[0] == 4 && frames[2] == 6);
+    hub_rows_dispose(&rows);
+    read_rows(&d, "obs", 1, &rows);
+    cr_expect(rows.rows == 3 && rows.data[0] == 4 && rows.data[8] == 6);
+    hub_rows_dispose(&rows);
+    inspected_close(&d);
+}
+
+/* Shards that were cut: the frames of the next one are no part of what was lost. */
+Test(webdataset, a_gap_between_shards)
+{
+    struct inspected d;
+    open_made(&d, "head -c 20000 ilr-across/random-8.tar > ${out%.tar}-8.tar && "
+                  "cp ilr-across/random-9.tar ${out%.tar}-9.tar");
+    cr_assert_not_null(inspected_problem(&d, "damaged-shard", "made-8.tar"));
+    cr_assert_eq(d.parts[0].episode_count, 3);
+    cr_expect_str_eq(d.parts[0].episodes[0].attributes, "{\"boundary\":\"unknown\"}");
+    cr_expect_eq(d.parts[0].episodes[1].steps, 1); /* frame 3, which is done */
+    cr_expect_eq(d.parts[0].episodes[2].steps, 2);
+    inspected_close(&d);
+}
+
 Test(webdataset, rows_of_texts)
 {
     struct inspected d;
@@ -170,19 +251,6 @@ Test(webdataset, nothing_is_executed)
     cr_assert_eq(open_set(&d, "ilr-evil", NULL), HUB_OK);
     cr_assert_null(fopen("/tmp/minari-hub-was-fooled", "r"));
     inspected_close(&d);
-}
-
-/* A fixture made by a shell command in a folder of its own. */
-static void open_made(struct inspected *d, const char *command)
-{
-    char folder[] = "/tmp/hub-shards-XXXXXX", line[3000];
-    struct hub_error err = {0};
-    cr_assert_not_null(mkdtemp(folder));
-    snprintf(line, sizeof line, "cd '%s/webdataset' && out=%s/made.tar && %s", HUB_FIXTURES, folder, command);
-    cr_assert_eq(system(line), 0);
-    cr_assert_eq(inspected_open(d, HUB_INSPECT, folder, &err), HUB_OK, "%s", err.detail);
-    snprintf(line, sizeof line, "rm -r %s", folder);
-    cr_assert_eq(system(line), 0);
 }
 
 Test(webdataset, frames_without_an_end)

@@ -406,31 +406,38 @@ def il_native(folder, document):
         else:
             stream = gzip.open(path) if path.endswith(".gz") else open(path, "rb")
         root = Unpickler(stream).load()
-        listed = root if isinstance(root, (list, np.ndarray)) else [root.get("trajectory", root)]
-        for demo in listed:
-            d = demo if isinstance(demo, dict) else demo.__dict__
-            obs, acts = d.get("obs", d.get("states")), d.get("acts", d.get("actions"))
-            obs = {f"/{k}": v for k, v in obs.items()} if isinstance(obs, dict) else {"": obs}
-            steps = min(len(acts), max(len(next(iter(obs.values()))) - 1, 0))
-            dones = d["dones"][:steps] if "dones" in d else np.array([i == steps - 1 for i in range(steps)], bool)
-            first = 0
-            for end in [i + 1 for i in range(min(steps - 1, len(dones))) if np.any(dones[i])] + [steps]:
-                rows = {f"obs{k}": v[first:end] for k, v in obs.items()} | {f"next_obs{k}": v[first + 1 : end + 1] for k, v in obs.items()}
-                rows.update({k: v[first:end] for k, v in {"acts": acts, "dones": dones, "rews": d.get("rews"), "infos": d.get("infos")}.items()
-                             if v is not None and len(v) >= steps})
-                values = {}
-                for name, items in rows.items():
-                    if len(items) == 0:
-                        continue
-                    if isinstance(items, np.ndarray) and items.dtype.kind in "MUV":
-                        values[name] = None
-                    elif isinstance(items[0], dict):
-                        for key in items[0]:
-                            values[f"{name}/{key}"] = np.stack([i[key] for i in items]) if all(key in i for i in items) else None
-                    else:
-                        values[name] = np.stack([np.asarray(i) for i in items])
-                yield number, values
-                number, first = number + 1, end
+        for values in cut(root if isinstance(root, (list, np.ndarray)) else [root.get("trajectory", root)]):
+            yield number, values
+            number += 1
+
+
+def cut(listed):
+    """The episodes of demonstrations in the view that il-representations has of them."""
+    for demo in listed:
+        d = demo if isinstance(demo, dict) else demo.__dict__
+        obs, acts = d.get("obs", d.get("states")), d.get("acts", d.get("actions"))
+        obs = {f"/{k}": v for k, v in obs.items()} if isinstance(obs, dict) else {"": obs}
+        steps = min(len(acts), max(len(next(iter(obs.values()))) - ("next_obs" not in d), 0))
+        dones = d["dones"][:steps] if "dones" in d else np.array([i == steps - 1 for i in range(steps)], bool)
+        first = 0
+        for end in [i + 1 for i in range(min(steps - 1, len(dones))) if np.any(dones[i])] + [steps]:
+            rows = {f"obs{k}": v[first:end] for k, v in obs.items()}
+            rows.update({"next_obs": d["next_obs"][first:end]} if "next_obs" in d else {f"next_obs{k}": v[first + 1 : end + 1] for k, v in obs.items()})
+            rows.update({k: v[first:end] for k, v in {"acts": acts, "dones": dones, "rews": d.get("rews"), "infos": d.get("infos")}.items()
+                         if v is not None and len(v) >= steps})
+            values = {}
+            for name, items in rows.items():
+                if len(items) == 0:
+                    continue
+                if isinstance(items, np.ndarray) and items.dtype.kind in "MUV":
+                    values[name] = None
+                elif isinstance(items[0], dict):
+                    for key in items[0]:
+                        values[f"{name}/{key}"] = np.stack([i[key] for i in items]) if all(key in i for i in items) else None
+                else:
+                    values[name] = np.stack([np.asarray(i) for i in items])
+            yield values
+            first = end
 
 
 # ---- LeRobot: Parquet ----
@@ -497,13 +504,20 @@ def members(path):
                 yield m.name, tar.extractfile(m).read()
 
 
+def in_order(path):
+    """Shards by their numbers, be they padded or not."""
+    return [int(x) if x.isdigit() else x for x in re.split(r"(\d+)", os.path.basename(path))]
+
+
 def webdataset(folder, document):
-    """A plain shard is one episode of samples; frames of il-representations are cut after each true `dones`, and at a shard's end."""
-    number = 0
-    for path in sorted(p for end in ("tar", "tar.gz", "tgz", "tar.zst") for p in glob.glob(os.path.join(folder, "*." + end))):
-        samples = []  # [(key, {field: value})]
+    """A plain shard is one episode of samples, or a demonstration each; frames of il-representations are cut after each true `dones`,
+    and where a shard does not go on counting."""
+    number, run, last = 0, [], None
+    for path in sorted((p for end in ("tar", "tar.gz", "tgz", "tar.zst") for p in glob.glob(os.path.join(folder, "*." + end))), key=in_order):
+        samples, frames = [], False  # [(key, {field: value})]
         try:
             for name, data in members(path):
+                frames = frames or name == "_metadata.meta.pickle" or bool(not samples and re.fullmatch(r"frame_\d+\..*\.pickle", name))
                 key, _, field = name.partition(".") if "/" not in name else (name.rsplit("/", 1)[0] + "/" + name.rsplit("/", 1)[1].partition(".")[0], "", name.rsplit("/", 1)[1].partition(".")[2])
                 if not field or name == "_metadata.meta.pickle":
                     continue
@@ -512,15 +526,55 @@ def webdataset(folder, document):
                 samples[-1][1][field.lower()] = data
         except tarfile.ReadError:
             pass
-        frames = bool(samples) and "dones.pickle" in samples[0][1]
-        episodes, run = [], []
-        for _, fields in samples:
-            run.append({k[:-7]: pickle.loads(v) for k, v in fields.items()} if frames else fields)
-            if frames and bool(run[-1]["dones"]):
-                episodes, run = episodes + [run], []
-        for run in episodes + ([run] if run else []):
-            yield number, columns(run, frames)
+        for key, fields in samples if frames else []:
+            at = int(key.split("_")[-1])
+            if run and at != last + 1:
+                yield number, columns(run, True)
+                number, run = number + 1, []
+            last = at
+            run.append({k[:-7]: pickle.loads(v) for k, v in fields.items()})
+            if bool(run[-1]["dones"]):
+                yield number, columns(run, True)
+                number, run = number + 1, []
+        if frames:
+            continue
+        demos = [d for _, fields in samples for k, v in fields.items() for d in demonstration(k, v)] if samples and "demos" in folder else []
+        for values in demos or [columns([dict(unpacked(f)) for _, f in samples], False)]:
+            yield number, values
             number += 1
+    if run:
+        yield number, columns(run, True)
+
+
+def demonstration(name, data):
+    """The episodes of a member that holds demonstrations."""
+    if name == "npz":
+        arrays = {k: v for k, v in np.load(io.BytesIO(data), allow_pickle=True).items()}
+        return cut(list(arrays.values())[0] if list(arrays) == ["arr_0"] else [arrays])
+    if name not in ("pkl", "pickle", "pkl.gz") or data.startswith(b"cposix"):
+        return []
+    return cut([Unpickler(io.BytesIO(gzip.decompress(data) if name.endswith(".gz") else data)).load()])
+
+
+def unpacked(fields):
+    """The values of a sample of a plain shard, those of members that hold several by name."""
+    for name, data in fields.items():
+        kind = name.removesuffix(".gz").rsplit(".", 1)[-1]
+        try:
+            if kind == "npz":
+                for key, value in np.load(io.BytesIO(data), allow_pickle=True).items():
+                    raw = zipfile.ZipFile(io.BytesIO(data)).read(key + ".npy")
+                    yield f"{name}/{key}", raw[raw.index(b"\n") + 1 :] if value.dtype == object else value
+            elif kind in ("pkl", "pickle"):
+                value = pickle.loads(gzip.decompress(data) if name.endswith(".gz") else data)
+                yield from ((f"{name}/{k}", v) for k, v in value.items()) if isinstance(value, dict) else [(name, value)]
+            elif kind == "npy" and b"'|O'" in data[:128]:
+                value = np.load(io.BytesIO(data), allow_pickle=True)
+                yield from ((f"{name}/{k}", v) for k, v in value.item().items()) if value.ndim == 0 else [(name, data[data.index(b"\n") + 1 :])]
+            else:
+                yield name, np.load(io.BytesIO(data)) if kind == "npy" else data
+        except (OSError, ValueError, zipfile.BadZipFile, pickle.UnpicklingError):  # told, and kept as the bytes it is
+            yield name, data
 
 
 def columns(rows, frames):
@@ -536,8 +590,8 @@ def columns(rows, frames):
                 values[f"{name}/{key}"] = stack(leaf)
         elif frames:
             values[name] = stack(items)
-        elif name.endswith("npy"):
-            values[name] = np.stack([np.load(io.BytesIO(i)) for i in items])
+        elif isinstance(items[0], (np.ndarray, np.generic, bool, int, float)):
+            values[name] = np.stack([np.asarray(i) for i in items])
         else:
             values[name] = items  # bytes; text where the hub says so
     return values

@@ -132,6 +132,7 @@ static enum hub_status open_dataset(struct inspected *d, const char *program, st
         return hub_fail(err, HUB_NOT_FOUND, "nobody claims %s", d->dir);
     relist(d, -1);
     job = job_of(d, HUB_JOB_PLAN);
+    job.hint = d->dir;
     HUB_TRY(hub_inspector_run(d->inspector, &job, &d->plan, err));
     return inspect_parts(d, err);
 }

@@ -20,7 +20,7 @@ static enum hub_status inspect_npy(struct hub_files *files, struct hub_sink *sin
     const enum hub_status st = hub_npy_read(&source, 0, source.size, &npy, &why);
     if (st && st != HUB_UNSUPPORTED)
         return hub_pass(st, &why, err);
-    const uint64_t steps = npy.rank ? npy.shape[0] : 0;
+    const uint64_t steps = !st && npy.rank ? npy.shape[0] : 0;
     HUB_TRY(generic_episode(sink, steps, &index, err));
     return st ? hub_tell_unreadable(sink, path, index, why.detail, err)
               : hub_npy_place(sink, path, &npy, 0, index, steps, err);

@@ -44,16 +44,11 @@ static enum hub_status locate(struct hub_source *file, struct hub_packed *out, b
 static enum hub_status skip_header(const struct hub_buf *head, uint64_t *skip, struct hub_error *err)
 {
     struct hub_source memory;
-    const uint8_t *at;
-    size_t got;
+    struct hub_npy npy = {0};
     hub_source_memory(&memory, head->data, head->size);
-    HUB_TRY(hub_source_peek(&memory, 0, 12, &at, &got, err));
-    if (got < 12 || memcmp(at, "\x93NUMPY", 6) != 0)
-        return hub_fail(err, HUB_NOT_ACCEPTABLE, "not a npy file");
-    *skip = at[6] == 1 ? 10u + (at[8] | at[9] << 8)
-                       : 12u + (at[8] | at[9] << 8 | at[10] << 16 | (uint32_t)at[11] << 24);
-    const struct hub_view text = {head->data, (size_t)HUB_MIN(*skip, head->size)};
-    return memmem(text.data, text.size, "'|O'", 4)
+    const enum hub_status st = hub_npy_read(&memory, 0, head->size, &npy, NULL);
+    *skip = npy.data_offset;
+    return st == HUB_UNSUPPORTED && npy.objects
                ? HUB_OK
                : hub_fail(err, HUB_NOT_ACCEPTABLE, "not an array of objects");
 }
@@ -139,6 +134,7 @@ static enum hub_status open_file(struct il_file *f, uint32_t number, struct il_d
                            : read_head(&packed, &head, err));
     if (npz)
         HUB_TRY(skip_header(&head, &skip, err));
+    f->number = number;
     hub_source_file(&f->source, f->files, number);
     if (packed.packing)
         hub_source_side(&f->source, f->files, side.offset + side.size);

@@ -10,6 +10,8 @@
 struct il_file {
     struct hub_files *files;
     struct hub_sink *sink;
+    uint32_t number;          /* of the file its episodes are in */
+    struct hub_view name;     /* what names of episodes begin with, or nothing */
     struct hub_source source; /* of the pickle: the file, or what was unpacked to side data */
     struct hub_pickle pickle;
 };

@@ -259,11 +259,17 @@ static enum hub_status report_episode(struct trajectory *t, uint64_t first, uint
                                       struct hub_error *err)
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf attributes = HUB_BUF_INIT(HUB_MAX_ATTRIBUTES);
-    struct hub_episode episode = {
-        .number = -1, .steps = count, .success = -1, .terminated = -1, .truncated = -1};
+    struct hub_episode episode = {.number = -1,
+                                  .file = t->file->number,
+                                  .steps = count,
+                                  .success = -1,
+                                  .terminated = -1,
+                                  .truncated = -1};
     struct il_window window = {.first = first, .count = count};
-    char name[32];
-    snprintf(name, sizeof name, "%u", (*number)++);
+    const struct hub_view of = t->file->name;
+    char name[232];
+    snprintf(name, sizeof name, "%.*s%s%u", (int)HUB_MIN(of.size, 200), of.data, of.size ? "/" : "",
+             (*number)++);
     HUB_TRY(attributes_of(t->file, t->value, &attributes, err));
     episode.name = hub_view_of(name);
     episode.attributes = hub_buf_view(&attributes);

@@ -18,10 +18,10 @@ static enum hub_status read_deflated(struct hub_npz *npz, struct hub_files *file
     uint64_t offset;
     HUB_TRY(hub_zip_unpack(&npz->zip, m, files, &offset, &head, err));
     hub_source_memory(&source, head.data, head.size);
-    HUB_TRY(hub_npy_read(&source, 0, m->size, &a->npy, err));
+    const enum hub_status st = hub_npy_read(&source, 0, m->size, &a->npy, err);
     a->npy.data_offset += offset;
     a->file = HUB_SIDE_FILE;
-    return HUB_OK;
+    return st;
 }
 
 static enum hub_status read_array(struct hub_npz *npz, struct hub_files *files,
@@ -89,12 +89,29 @@ static enum hub_status find_repeated(const struct hub_zip *zip, bool **out, stru
     return HUB_OK;
 }
 
+/* A damaged archive may seem to be the one before it. */
+static bool begins_there(const struct hub_zip *zip, uint64_t begin)
+{
+    for (uint32_t i = 0; i < zip->count; i++)
+        if (zip->members[i].header < begin)
+            return false;
+    return true;
+}
+
 enum hub_status hub_npz_open(struct hub_npz *npz, struct hub_files *files, uint32_t number,
                              struct hub_error *err)
 {
-    HUB_CLEANUP(hub_freep) bool *repeated = NULL;
     hub_source_file(&npz->source, files, number);
+    return hub_npz_read(npz, files, 0, err);
+}
+
+enum hub_status hub_npz_read(struct hub_npz *npz, struct hub_files *files, uint64_t begin,
+                             struct hub_error *err)
+{
+    HUB_CLEANUP(hub_freep) bool *repeated = NULL;
     HUB_TRY(hub_zip_read(&npz->zip, &npz->source, err));
+    if (!begins_there(&npz->zip, begin))
+        return hub_fail(err, HUB_CORRUPT, "the directory points elsewhere");
     HUB_TRY(hub_new(&npz->arrays, (size_t)npz->zip.count + 1, sizeof *npz->arrays, err));
     HUB_TRY(find_repeated(&npz->zip, &repeated, err));
     for (uint32_t i = 0; i < npz->zip.count; i++) {

@@ -12,7 +12,7 @@ struct hub_npz_array {
     uint32_t member;
     struct hub_npy npy;
     uint32_t file;    /* where its data are: the archive, or HUB_SIDE_FILE */
-    char reason[160]; /* not empty: it cannot be read, and why */
+    char reason[160]; /* not empty: it cannot be read, and why; npy.objects: its pickle may be */
 };
 
 struct hub_npz {
@@ -27,6 +27,9 @@ struct hub_npz {
 /** Read all headers. Deflated arrays are unpacked to side data here. An array that cannot be read has a
  * reason; what is wrong with the archive is the status. `npz` is zero before, and disposed of in any case. */
 HUB_MUST_USE enum hub_status hub_npz_open(struct hub_npz *npz, struct hub_files *files, uint32_t number,
+                                          struct hub_error *err);
+/** The same of an archive that lies in `npz->source`, from `begin` to its end. */
+HUB_MUST_USE enum hub_status hub_npz_read(struct hub_npz *npz, struct hub_files *files, uint64_t begin,
                                           struct hub_error *err);
 void hub_npz_dispose(struct hub_npz *npz);
 /** Report the members that are no fields. */

@@ -43,15 +43,22 @@ static enum hub_status add_run(struct hub_wds_runs *runs, uint32_t row, uint32_t
     return HUB_OK;
 }
 
-static enum hub_status find_column(struct hub_wds_columns *c, struct hub_view path, struct hub_error *err)
+const struct hub_wds_column *hub_wds_find(struct hub_wds_columns *c, struct hub_view path)
 {
     for (uint32_t i = 0; i < c->count; i++) {
-        const uint32_t at = (c->hint + 1 + i) % c->count;
+        const uint32_t at = (c->hint + i) % c->count;
         if (!hub_view_is(path, c->items[at].path))
             continue;
         c->hint = at;
-        return HUB_OK;
+        return &c->items[at];
     }
+    return NULL;
+}
+
+static enum hub_status find_column(struct hub_wds_columns *c, struct hub_view path, struct hub_error *err)
+{
+    if (hub_wds_find(c, path))
+        return HUB_OK;
     HUB_TRY(new_column(c, path, err));
     c->hint = c->count - 1;
     return HUB_OK;

@@ -1,8 +1,8 @@
 /*
- * One tar shard. Plain webdataset: a shard is an episode, its samples are the steps, fields are told apart by
+ * The shards of a part. Plain webdataset: a shard is an episode, its samples are the steps, fields are told apart by
  * extension; JSON is given as text. A shard of il-representations (its first member is _metadata.meta.pickle)
- * holds frames of pickles: episodes end where `dones` is true, arrays are rows where they lie in the file,
- * scalars are gathered in side data.
+ * holds frames of pickles: episodes end where `dones` is true, be it in the next shard, arrays are rows where they
+ * lie in the file, scalars are gathered in side data.
  */
 #include "storage/base/order.h"
 #include "storage/formats/webdataset/webdataset.h"
@@ -11,16 +11,26 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+/* The samples of one shard of a part. */
+struct span {
+    uint32_t first, file;
+    bool joined; /* its first frame is the one behind the last of the shard before */
+};
+
 struct shard {
     struct hub_files *files;
     struct hub_sink *sink;
     struct hub_view path, split;
     uint32_t file; /* its number */
+    struct span *spans;
+    uint32_t span_count, span_capacity;
+    bool gap; /* the shard before is not all there */
     struct hub_source source;
     struct hub_tar tar;
     struct hub_pickle pickle;
     struct hub_wds_columns columns;
     bool frames;        /* of il-representations */
+    bool demos;         /* its samples are whole demonstrations, and reported */
     struct hub_buf key; /* of the current sample */
     uint32_t samples;
     uint64_t *hashes; /* of the samples' keys */
@@ -31,11 +41,33 @@ struct shard {
 
 /* ---- samples ---- */
 
+/* "frame_1000" is the one behind "frame_999". */
+static bool follows(struct hub_view key, struct hub_view next)
+{
+    const size_t a = hub_wds_digits(key), b = hub_wds_digits(next);
+    uint64_t numbers[2] = {0};
+    if (!a || !b || a > 18 || b > 18 || key.size - a != next.size - b ||
+        memcmp(key.data, next.data, key.size - a) != 0)
+        return false;
+    for (size_t i = key.size - a; i < key.size; i++)
+        numbers[0] = numbers[0] * 10 + (unsigned)(key.data[i] - '0');
+    for (size_t i = next.size - b; i < next.size; i++)
+        numbers[1] = numbers[1] * 10 + (unsigned)(next.data[i] - '0');
+    return numbers[1] == numbers[0] + 1;
+}
+
+static struct span *last_span(const struct shard *s)
+{
+    return &s->spans[s->span_count - 1];
+}
+
 static enum hub_status begin_sample(struct shard *s, struct hub_view key, struct hub_error *err)
 {
     if (s->samples == WDS_MAX_SAMPLES)
         return hub_fail(err, HUB_TOO_BIG, "more than %d samples in a shard", WDS_MAX_SAMPLES);
     HUB_TRY(hub_grow(&s->hashes, s->samples, &s->hash_capacity, sizeof *s->hashes, err));
+    if (s->samples && last_span(s)->first == s->samples)
+        last_span(s)->joined = s->frames && !s->gap && follows(hub_buf_view(&s->key), key);
     s->key.size = 0;
     HUB_TRY(hub_buf_add_view(&s->key, key, err));
     s->hashes[s->samples++] = hub_hash(HUB_HASH_START, key.data, key.size);
@@ -55,30 +87,80 @@ static enum hub_status take_pickle(struct shard *s, struct hub_view field, const
     struct hub_error why = {0};
     const size_t end = sizeof ".pickle" - 1;
     const struct hub_view name = {field.data, field.size - end};
-    struct hub_wds_pickled pickled = {&s->columns, s->files, &s->source, &s->pickle, s->samples - 1, m};
+    struct hub_wds_pickled pickled = {&s->columns,    s->files, &s->source, &s->pickle,
+                                      s->samples - 1, m,        false};
     const enum hub_status st = hub_wds_pickle_values(&pickled, name, &why);
     if (hub_is_local(st))
         return tell_member(s, m, "bad-pickle", why.detail, err);
     return st ? hub_pass(st, &why, err) : HUB_OK;
 }
 
-static enum hub_status take_plain(struct shard *s, struct hub_view field, const struct hub_tar_member *m,
+static struct hub_wds_container container_of(struct shard *s, struct hub_view field,
+                                             const struct hub_tar_member *m)
+{
+    return (struct hub_wds_container){.columns = &s->columns,
+                                      .files = s->files,
+                                      .sink = s->sink,
+                                      .source = &s->source,
+                                      .pickle = &s->pickle,
+                                      .key = hub_buf_view(&s->key),
+                                      .field = field,
+                                      .member = m,
+                                      .file = s->file,
+                                      .row = s->samples - 1};
+}
+
+/* A text, a picture, or the bytes it is. */
+static enum hub_status take_bytes(struct shard *s, struct hub_view field, const struct hub_tar_member *m,
                                   struct hub_error *err)
 {
     struct hub_wds_column *column;
     struct hub_wds_value value;
-    struct hub_error why = {0};
-    uint32_t row;
     HUB_TRY(hub_wds_column(&s->columns, field, s->samples - 1, &column, err));
-    if (hub_wds_has(column, s->samples - 1, 1, &row))
-        return tell_member(s, m, "repeated-field", "the sample has this field already", err);
-    const enum hub_status st = hub_wds_member_value(&s->source, field, m, &value, &why);
-    if (!st)
-        return hub_wds_give(&s->columns, column, s->samples - 1, &value, err);
+    hub_wds_member_value(&s->source, field, m, &value);
+    return hub_wds_give(&s->columns, column, s->samples - 1, &value, err);
+}
+
+/* One that cannot be read is told, and kept as the bytes it is. */
+static enum hub_status take_container(struct shard *s, struct hub_view field, const struct hub_tar_member *m,
+                                      struct hub_error *err)
+{
+    const struct hub_wds_container c = container_of(s, field, m);
+    struct hub_error why = {0};
+    const enum hub_status st = hub_wds_give_container(&c, &why);
     if (!hub_is_local(st))
+        return st ? hub_pass(st, &why, err) : HUB_OK;
+    HUB_TRY(tell_member(s, m, "bad-member", why.detail, err));
+    return take_bytes(s, field, m, err);
+}
+
+/* A shard whose first sample is a demonstration has such in all its samples. */
+static enum hub_status take_demos(struct shard *s, struct hub_view field, const struct hub_tar_member *m,
+                                  bool *found, struct hub_error *err)
+{
+    const struct hub_wds_container c = container_of(s, field, m);
+    struct hub_error why = {0};
+    *found = false;
+    if (!hub_wds_is_container(field))
+        return HUB_OK;
+    const enum hub_status st = hub_wds_report_demos(&c, found, &why);
+    if (st && !hub_is_local(st))
         return hub_pass(st, &why, err);
-    hub_wds_spoil(column, "%.100s", why.detail);
-    return HUB_OK;
+    if (!st || (!s->demos && !*found))
+        return HUB_OK; /* else it is told where it is a field */
+    *found = true;
+    return tell_member(s, m, "unreadable-episode", why.detail, err);
+}
+
+static enum hub_status take_plain(struct shard *s, struct hub_view field, const struct hub_tar_member *m,
+                                  struct hub_error *err)
+{
+    const struct hub_wds_column *column = hub_wds_find(&s->columns, field);
+    uint32_t row;
+    if (column && hub_wds_has(column, s->samples - 1, 1, &row))
+        return tell_member(s, m, "repeated-field", "the sample has this field already", err);
+    return hub_wds_is_container(field) || hub_wds_is_npy(field) ? take_container(s, field, m, err)
+                                                                : take_bytes(s, field, m, err);
 }
 
 static enum hub_status take_member(struct shard *s, const struct hub_tar_member *m, struct hub_error *err)
@@ -91,15 +173,21 @@ static enum hub_status take_member(struct shard *s, const struct hub_tar_member 
         s->skipped++;
         return HUB_OK;
     }
-    if (s->samples == 0 || !hub_view_equal(key, hub_buf_view(&s->key)))
+    if (s->samples == last_span(s)->first || !hub_view_equal(key, hub_buf_view(&s->key)))
         HUB_TRY(begin_sample(s, key, err));
     HUB_TRY(hub_buf_add_view(&field, ext, err));
     for (size_t i = 0; i < field.size; i++)
         if (field.data[i] >= 'A' && field.data[i] <= 'Z')
             field.data[i] = (char)(field.data[i] - 'A' + 'a');
-    if (s->frames && hub_view_ends(hub_buf_view(&field), ".pickle"))
-        return take_pickle(s, hub_buf_view(&field), m, err);
-    return take_plain(s, hub_buf_view(&field), m, err);
+    const struct hub_view name = hub_buf_view(&field);
+    bool found = false;
+    if (s->frames && hub_view_ends(name, ".pickle"))
+        return take_pickle(s, name, m, err);
+    if (!s->frames && (s->demos || s->samples == 1))
+        HUB_TRY(take_demos(s, name, m, &found, err));
+    s->demos = s->demos || found;
+    s->skipped += s->demos && !found;
+    return s->demos ? HUB_OK : take_plain(s, name, m, err);
 }
 
 /* A shard that is cut short or damaged is read up to there. */
@@ -114,8 +202,8 @@ static enum hub_status walk(struct shard *s, struct hub_error *err)
             return hub_fail(err, st, "%s", s->cut.detail);
         if (st || end)
             return HUB_OK;
-        if (first)
-            s->frames = hub_view_is(m.name, WDS_METADATA);
+        if (first && s->samples == 0)
+            s->frames = hub_wds_is_frame(m.name);
         first = false;
         HUB_TRY(take_member(s, &m, err));
     }
@@ -125,10 +213,11 @@ static enum hub_status walk(struct shard *s, struct hub_error *err)
 
 static uint32_t repeated_keys(struct shard *s)
 {
+    const uint32_t first = last_span(s)->first;
     uint32_t n = 0;
-    if (s->samples)
-        qsort(s->hashes, s->samples, sizeof *s->hashes, hub_by_i64);
-    for (uint32_t i = 1; i < s->samples; i++)
+    if (s->samples > first)
+        qsort(s->hashes + first, s->samples - first, sizeof *s->hashes, hub_by_i64);
+    for (uint32_t i = first + 1; i < s->samples; i++)
         n += s->hashes[i] == s->hashes[i - 1];
     return n;
 }
@@ -164,15 +253,37 @@ static const struct hub_wds_column *find_column(const struct shard *s, const cha
     return NULL;
 }
 
+/* In which shard a sample is. */
+static const struct span *span_of(const struct shard *s, uint32_t sample)
+{
+    const struct span *at = s->spans;
+    while (at + 1 < s->spans + s->span_count && at[1].first <= sample)
+        at++;
+    return at;
+}
+
+/* The sum of the rewards, where each step has one. */
+static void add_return(const struct shard *s, const struct hub_wds_window *w, struct hub_episode *e)
+{
+    const struct hub_wds_column *rewards = s->frames ? find_column(s, "rews") : NULL;
+    uint32_t row;
+    if (!rewards || !rewards->sample.held || !hub_wds_has(rewards, w->first, w->count, &row))
+        return;
+    for (uint32_t i = 0; i < w->count; i++)
+        e->episode_return += hub_wds_number(rewards, w->first + i);
+    e->has_return = e->return_computed = isfinite(e->episode_return);
+    e->episode_return = e->has_return ? e->episode_return : 0;
+}
+
+/* Named after the shard it begins in; `number`: in that shard. */
 static enum hub_status send_episode(struct shard *s, struct hub_wds_window *w, const char *attributes,
                                     unsigned number, struct hub_error *err)
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf name = HUB_BUF_INIT(4 * KIB), splits = HUB_BUF_INIT(4 * KIB);
-    const struct hub_wds_column *rewards = s->frames ? find_column(s, "rews") : NULL;
-    const struct hub_view stem = hub_wds_stem(s->path);
+    const uint32_t file = span_of(s, w->first)->file;
+    const struct hub_view stem = hub_wds_stem(s->files->entries[file].path);
     struct hub_episode e = {
-        .number = -1, .file = s->file, .steps = w->count, .success = -1, .terminated = -1, .truncated = -1};
-    uint32_t row;
+        .number = -1, .file = file, .steps = w->count, .success = -1, .terminated = -1, .truncated = -1};
     HUB_TRY(hub_buf_addf(&name, err, s->frames ? "%.*s/%u" : "%.*s", (int)HUB_MIN(stem.size, 200), stem.data,
                          number));
     e.name = hub_buf_view(&name);
@@ -180,39 +291,61 @@ static enum hub_status send_episode(struct shard *s, struct hub_wds_window *w, c
         HUB_TRY(hub_buf_addf(&splits, err, "[\"%.*s\"]", (int)s->split.size, s->split.data));
     e.splits = hub_buf_view(&splits);
     e.attributes = hub_view_of(attributes);
-    if (rewards && rewards->sample.held && hub_wds_has(rewards, w->first, w->count, &row)) {
-        for (uint32_t i = 0; i < w->count; i++)
-            e.episode_return += hub_wds_number(rewards, w->first + i);
-        e.has_return = e.return_computed = isfinite(e.episode_return);
-        e.episode_return = e.has_return ? e.episode_return : 0;
-    }
+    add_return(s, w, &e);
     return hub_sink_episode(s->sink, &e, &w->episode, err);
 }
 
-/* Frames are cut where dones is true; what follows the last one is an episode that nobody ended. */
-static enum hub_status send_frames(struct shard *s, struct hub_wds_window *windows, uint32_t *count,
-                                   struct hub_error *err)
+/* The windows of episodes while they are found. */
+struct cutting {
+    struct shard *shard;
+    struct hub_wds_window *windows;
+    uint32_t count;
+    const struct span *span; /* in which the last one began */
+    unsigned in_span;        /* how many began there */
+};
+
+static enum hub_status cut(struct cutting *c, uint32_t first, uint32_t end, const char *attributes,
+                           struct hub_error *err)
 {
+    struct hub_wds_window *w = &c->windows[c->count++];
+    const struct span *span = span_of(c->shard, first);
+    *w = (struct hub_wds_window){.first = first, .count = end - first};
+    c->in_span = span == c->span ? c->in_span + 1 : 0;
+    c->span = span;
+    return send_episode(c->shard, w, attributes, c->in_span, err);
+}
+
+/* Frames that follow each other, be it from shard to shard, are cut where dones is true; what follows the last one
+ * is an episode that nobody ended. */
+static enum hub_status cut_run(struct cutting *c, uint32_t first, uint32_t end, struct hub_error *err)
+{
+    struct shard *s = c->shard;
     const struct hub_wds_column *dones = find_column(s, "dones");
     const bool known = dones && dones->sample.held;
-    uint32_t start = 0;
-    for (uint32_t i = 0; known && i < s->samples; i++) {
+    uint32_t start = first;
+    for (uint32_t i = first; known && i < end; i++) {
         if (hub_wds_number(dones, i) == 0)
             continue;
-        windows[*count] = (struct hub_wds_window){.first = start, .count = i + 1 - start};
-        HUB_TRY(send_episode(s, &windows[*count], "", *count, err));
+        HUB_TRY(cut(c, start, i + 1, "", err));
         start = i + 1;
-        ++*count;
     }
-    if (start == s->samples)
+    if (start == end)
         return HUB_OK;
-    if (*count == 0)
-        HUB_TRY(hub_sink_problem(s->sink, "boundary-unknown", s->path, err,
-                                 "no frame is marked as the last of an episode: all %u are one", s->samples));
-    windows[*count] = (struct hub_wds_window){.first = start, .count = s->samples - start};
-    HUB_TRY(send_episode(s, &windows[*count],
-                         *count ? "{\"boundary\":\"open\"}" : "{\"boundary\":\"unknown\"}", *count, err));
-    ++*count;
+    if (start == first)
+        HUB_TRY(hub_sink_problem(s->sink, "boundary-unknown", s->files->entries[span_of(s, first)->file].path,
+                                 err, "no frame is marked as the last of an episode: all %u are one",
+                                 end - first));
+    return cut(c, start, end, start > first ? "{\"boundary\":\"open\"}" : "{\"boundary\":\"unknown\"}", err);
+}
+
+static enum hub_status send_frames(struct cutting *c, struct hub_error *err)
+{
+    const struct shard *s = c->shard;
+    for (uint32_t i = 0, next; i < s->span_count; i = next) {
+        for (next = i + 1; next < s->span_count && s->spans[next].joined;)
+            next++;
+        HUB_TRY(cut_run(c, s->spans[i].first, next < s->span_count ? s->spans[next].first : s->samples, err));
+    }
     return HUB_OK;
 }
 
@@ -223,9 +356,11 @@ static void drop_half_sample(struct shard *s)
     bool half = false;
     uint32_t row;
     for (uint32_t i = 0; i < s->columns.count; i++)
-        half |= s->samples > 1 && hub_wds_has(&s->columns.items[i], s->samples - 2, 1, &row) &&
+        half |= s->samples > last_span(s)->first + 1 &&
+                hub_wds_has(&s->columns.items[i], s->samples - 2, 1, &row) &&
                 !hub_wds_has(&s->columns.items[i], s->samples - 1, 1, &row);
-    if (!half || (!s->cut.detail[0] && !s->tar.unterminated))
+    s->gap = s->cut.detail[0] || (half && s->tar.unterminated);
+    if (!half || !s->gap)
         return;
     s->samples--;
     hub_wds_trim(&s->columns, s->samples);
@@ -234,20 +369,12 @@ static void drop_half_sample(struct shard *s)
 static enum hub_status report(struct shard *s, struct hub_error *err)
 {
     HUB_CLEANUP(hub_freep) struct hub_wds_window *windows = calloc((size_t)s->samples + 1, sizeof *windows);
-    uint32_t count = 0;
+    struct cutting c = {.shard = s, .windows = windows};
     HUB_TRY(hub_allocated(windows, err));
-    if (s->samples == 0 && s->cut.detail[0])
-        return hub_fail(err, HUB_CORRUPT, "%s", s->cut.detail);
-    drop_half_sample(s);
-    HUB_TRY(tell_shard(s, err));
-    if (s->frames) {
-        HUB_TRY(send_frames(s, windows, &count, err));
-    } else {
-        windows[0].count = s->samples;
-        HUB_TRY(send_episode(s, &windows[0], "", 0, err));
-        count = 1;
-    }
-    return hub_wds_finish(&s->columns, s->files, s->sink, s->samples, windows, count, err);
+    if (s->demos)
+        return HUB_OK;
+    HUB_TRY(s->frames ? send_frames(&c, err) : cut(&c, 0, s->samples, "", err));
+    return hub_wds_finish(&s->columns, s->files, s->sink, s->samples, windows, c.count, err);
 }
 
 /* What is compressed is unpacked to side data, whose tar is read like any other. */
@@ -276,9 +403,41 @@ static enum hub_status open_shard(struct shard *s, struct hub_error *err)
             return hub_pass(st, &why, err);
         hub_source_side(&s->source, s->files, out.offset + out.size);
     }
+    hub_tar_dispose(&s->tar);
     hub_tar_init(&s->tar, &s->source);
     s->tar.at = out.offset;
     return HUB_OK;
+}
+
+static enum hub_status begin_span(struct shard *s, uint32_t file, struct hub_error *err)
+{
+    if (s->span_count && last_span(s)->first == s->samples)
+        s->span_count--; /* an empty one */
+    HUB_TRY(hub_grow(&s->spans, s->span_count, &s->span_capacity, sizeof *s->spans, err));
+    s->spans[s->span_count++] = (struct span){s->samples, file, false};
+    s->file = file;
+    s->path = s->files->entries[file].path;
+    s->skipped = 0;
+    s->cut = (struct hub_error){0};
+    return HUB_OK;
+}
+
+/* One shard of several that cannot be read hides no other. */
+static enum hub_status read_shard(struct shard *s, uint32_t file, bool alone, struct hub_error *err)
+{
+    struct hub_error why = {0};
+    HUB_TRY(begin_span(s, file, err));
+    const enum hub_status st = open_shard(s, &why);
+    if (st && (alone || !hub_is_local(st)))
+        return hub_pass(st, &why, err);
+    s->gap = s->gap || st;
+    if (st)
+        return hub_sink_problem(s->sink, "damaged-shard", s->path, err, "not read: %s", why.detail);
+    HUB_TRY(walk(s, err));
+    if (alone && s->samples == 0 && s->cut.detail[0])
+        return hub_fail(err, HUB_CORRUPT, "%s", s->cut.detail);
+    drop_half_sample(s);
+    return tell_shard(s, err);
 }
 
 static void dispose(struct shard *s)
@@ -288,6 +447,7 @@ static void dispose(struct shard *s)
     hub_wds_dispose(&s->columns);
     hub_buf_dispose(&s->key);
     free(s->hashes);
+    free(s->spans);
 }
 
 enum hub_status hub_wds_inspect(struct hub_files *files, const struct hub_part *part, struct hub_sink *sink,
@@ -296,12 +456,14 @@ enum hub_status hub_wds_inspect(struct hub_files *files, const struct hub_part *
     HUB_CLEANUP(dispose)
     struct shard s = {
         .files = files, .sink = sink, .split = part->hint, .key = HUB_BUF_INIT(HUB_TAR_MAX_NAME)};
+    HUB_CLEANUP(hub_freep) uint32_t *shards = calloc((size_t)part->file_count + 1, sizeof *shards);
+    HUB_TRY(hub_allocated(shards, err));
     hub_pickle_init(&s.pickle);
-    if (part->file_count != 1)
-        return hub_fail(err, HUB_INVALID, "a shard is one file");
-    s.file = part->files[0];
-    s.path = files->entries[s.file].path;
-    HUB_TRY(open_shard(&s, err));
-    HUB_TRY(walk(&s, err));
+    if (part->file_count == 0)
+        return hub_fail(err, HUB_INVALID, "a part has a shard");
+    memcpy(shards, part->files, part->file_count * sizeof *shards);
+    HUB_TRY(hub_wds_order(files, shards, part->file_count, err));
+    for (uint32_t i = 0; i < part->file_count; i++)
+        HUB_TRY(read_shard(&s, shards[i], part->file_count == 1, err));
     return report(&s, err);
 }

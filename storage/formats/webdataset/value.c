@@ -45,22 +45,18 @@ static enum hub_field_type number_type(const struct hub_variant *v)
                                        : HUB_FIELD_NUMBER;
 }
 
-static enum hub_status npy_value(struct hub_source *source, const struct hub_tar_member *m,
-                                 struct hub_wds_value *out, struct hub_error *err)
+enum hub_status hub_wds_npy_value(const struct hub_npy *npy, uint32_t file, struct hub_wds_value *out,
+                                  struct hub_error *err)
 {
-    struct hub_npy npy;
-    HUB_TRY(hub_npy_read(source, m->offset, m->size, &npy, err));
-    HUB_TRY(hub_npy_variant(&npy.item, npy.shape, npy.rank, &out->variant, err));
+    *out = (struct hub_wds_value){.file = file, .offset = npy->data_offset, .size = npy->data_bytes};
+    HUB_TRY(hub_npy_variant(&npy->item, npy->shape, npy->rank, &out->variant, err));
     out->type = number_type(&out->variant);
-    out->offset = npy.data_offset;
-    out->size = npy.data_bytes;
-    out->fortran = npy.fortran && npy.rank > 1 && npy.data_bytes;
+    out->fortran = npy->fortran && npy->rank > 1 && npy->data_bytes;
     return HUB_OK;
 }
 
-enum hub_status hub_wds_member_value(struct hub_source *source, struct hub_view field,
-                                     const struct hub_tar_member *m, struct hub_wds_value *out,
-                                     struct hub_error *err)
+void hub_wds_member_value(struct hub_source *source, struct hub_view field, const struct hub_tar_member *m,
+                          struct hub_wds_value *out)
 {
     static const char *const texts[] = {"txt", "text", "transcript", "cls",  "cls2", "index",
                                         "inx", "id",   "count",      "json", "jsn",  NULL};
@@ -71,13 +67,10 @@ enum hub_status hub_wds_member_value(struct hub_source *source, struct hub_view 
                                   .file = source->number,
                                   .offset = m->offset,
                                   .size = m->size};
-    if (hub_view_is(last, "npy"))
-        return npy_value(source, m, out, err);
     if (one_of(last, texts) && is_text(source, m))
         out->type = HUB_FIELD_TEXT;
     else if (one_of(last, images))
         out->type = image_type(source, m);
-    return HUB_OK;
 }
 
 /* ---- pickled members ---- */
@@ -96,13 +89,9 @@ static enum hub_status copy_row(struct hub_wds_pickled *r, const struct hub_pick
 
 /* A member takes at least a header and a block. Rows smaller than one are moved together, while there is room:
  * where they lie, a slice would read many times its size. */
-static enum hub_status copy_small(struct hub_wds_pickled *r, const struct hub_pickle_data *data,
-                                  struct hub_wds_value *out, struct hub_error *err)
+static bool is_small(const struct hub_wds_pickled *r, const struct hub_wds_value *row)
 {
-    const bool room = r->files->side_size + SMALL_ROW < r->files->side_budget / 2;
-    if (out->size == 0 || out->size > SMALL_ROW || !room)
-        return HUB_OK;
-    return copy_row(r, data, out, err);
+    return row->size && row->size <= SMALL_ROW && r->files->side_size + SMALL_ROW < r->files->side_budget / 2;
 }
 
 static enum hub_status array_value(struct hub_wds_pickled *r, uint32_t value, struct hub_wds_value *out,
@@ -120,7 +109,10 @@ static enum hub_status array_value(struct hub_wds_pickled *r, uint32_t value, st
         return hub_pickle_copy(r->source, &data, out->scalar, err);
     }
     out->size = hub_variant_row_bytes(&data.variant);
-    return data.fortran || data.latin1 ? copy_row(r, &data, out, err) : copy_small(r, &data, out, err);
+    if (data.latin1 || is_small(r, out))
+        return copy_row(r, &data, out, err);
+    out->fortran = data.fortran && data.variant.rank > 1 && out->size;
+    return HUB_OK;
 }
 
 static void hold(struct hub_wds_value *out, enum hub_kind kind, uint32_t size, const void *bytes)
@@ -185,7 +177,7 @@ static enum hub_status give_leaf(struct hub_wds_pickled *r, struct hub_view path
     if (!hub_is_local(st))
         return hub_pass(st, &why, err);
     if (depth == 0 && st == HUB_UNSUPPORTED) { /* a whole member that is no row is kept as the pickle it is */
-        out = (struct hub_wds_value){.type = HUB_FIELD_OPAQUE,
+        out = (struct hub_wds_value){.type = r->plain ? HUB_FIELD_BYTES : HUB_FIELD_OPAQUE,
                                      .variant = {.kind = HUB_KIND_VAR},
                                      .file = r->source->number,
                                      .offset = r->member->offset,
@@ -196,11 +188,25 @@ static enum hub_status give_leaf(struct hub_wds_pickled *r, struct hub_view path
     return HUB_OK;
 }
 
+/* np.save of a dictionary makes it the one item of an array without dimensions. */
+static uint32_t unwrapped(const struct hub_pickle *p, uint32_t value)
+{
+    const struct hub_pickle_value *v = hub_pickle_at(p, value);
+    const struct hub_pickle_value *items = v->kind == HUB_PICKLE_ARRAY ? hub_pickle_at(p, v->b) : NULL;
+    const struct hub_pickle_value *shape = items ? hub_pickle_at(p, v->c) : NULL;
+    uint32_t cell, item;
+    if (!shape || shape->kind != HUB_PICKLE_TUPLE || shape->count || items->kind != HUB_PICKLE_LIST)
+        return value;
+    cell = items->first;
+    return items->count == 1 && hub_pickle_next(p, &cell, &item) ? item : value;
+}
+
 static enum hub_status give_value(struct hub_wds_pickled *r, struct hub_view path, uint32_t value,
                                   unsigned depth, struct hub_error *err)
 {
-    const struct hub_pickle_value *v = hub_pickle_at(r->p, value);
     uint32_t key, item;
+    value = unwrapped(r->p, value);
+    const struct hub_pickle_value *v = hub_pickle_at(r->p, value);
     if (v->kind != HUB_PICKLE_DICT || depth == MAX_NESTING)
         return give_leaf(r, path, value, depth, err);
     uint32_t cell = v->first;

@@ -1,11 +1,11 @@
 /*
  * Tar shards: plain webdataset (https://github.com/webdataset/webdataset) and the pickled frames of
- * il-representations. Here: which files are one dataset, and the plan (one part a shard). The members of a
- * compressed shard have no place of their own in the file: those of gzip and zstd are unpacked to side data,
+ * il-representations. Here: which files are one dataset. The members of a compressed shard have no place of their own in the file: those of gzip and zstd are unpacked to side data,
  * others are refused.
  *
  * Problems: compressed-shard, not-fetched, bad-metadata; of a shard: damaged-shard, unterminated-shard,
- * trailing-bytes, repeated-key, repeated-field, skipped-members, bad-pickle, boundary-unknown;
+ * trailing-bytes, repeated-key, repeated-field, skipped-members, bad-pickle, bad-member, boundary-unknown,
+ * unreadable-episode, length-mismatch;
  * of a field: uneven-field.
  */
 #include "storage/formats/webdataset/webdataset.h"
@@ -14,7 +14,6 @@
 #include <stdlib.h>
 
 #define SMALL_FILE MIB /* beside shards there may be notes, indexes and lists */
-#define MAX_METADATA (4 * MIB)
 enum { MAX_SMALL_FILES = 32, MAX_LOOK = 16, MAX_SHARDS_TRIED = 4 };
 
 /* ---- names ---- */
@@ -37,7 +36,7 @@ bool hub_wds_split(struct hub_view name, struct hub_view *key, struct hub_view *
     return true;
 }
 
-static size_t digits_at_end(struct hub_view text)
+size_t hub_wds_digits(struct hub_view text)
 {
     size_t n = 0;
     while (n < text.size && text.data[text.size - 1 - n] >= '0' && text.data[text.size - 1 - n] <= '9')
@@ -73,27 +72,72 @@ struct hub_wds_shard hub_wds_shard_of(struct hub_view path)
     struct hub_wds_shard shard;
     shard.packing = packing_of(path, &shard.series);
     shard.numbered = false;
-    size_t digits = digits_at_end(shard.series);
+    shard.number = 0;
+    size_t digits = hub_wds_digits(shard.series);
     struct hub_view before = {shard.series.data, shard.series.size - digits};
     if (digits && hub_view_ends(before, "-of-")) { /* train-00003-of-00010 */
         before.size -= 4;
-        digits = digits_at_end(before);
+        digits = hub_wds_digits(before);
         before.size -= digits;
     }
     if (shard.packing && digits) {
+        const char *end = shard.series.data + shard.series.size;
+        for (const char *at = before.data + before.size; at < end && *at >= '0' && *at <= '9'; at++)
+            shard.number =
+                shard.number > UINT64_MAX / 16 ? shard.number : shard.number * 10 + (unsigned)(*at - '0');
         shard.series = before;
         shard.numbered = true;
     }
     return shard;
 }
 
-/* "data/train-" -> "train", "" -> "" */
-static struct hub_view series_name(struct hub_view series)
+struct hub_view hub_wds_series_name(struct hub_view series)
 {
     series = hub_view_behind(series, '/');
     while (series.size && strchr("-_. ", series.data[series.size - 1]))
         series.size--;
     return series;
+}
+
+bool hub_wds_is_frame(struct hub_view name)
+{
+    struct hub_view key, field;
+    if (hub_view_is(name, WDS_METADATA))
+        return true;
+    return hub_wds_split(name, &key, &field) && hub_view_starts(key, "frame_") &&
+           hub_wds_digits(key) + 6 == key.size && key.size > 6 && hub_view_ends(field, ".pickle");
+}
+
+/* ---- order ---- */
+
+struct ordered {
+    struct hub_wds_shard shard;
+    uint32_t file;
+};
+
+static int by_number(const void *a, const void *b)
+{
+    const struct ordered *x = a, *y = b;
+    const size_t common = HUB_MIN(x->shard.series.size, y->shard.series.size);
+    const int order = memcmp(x->shard.series.data, y->shard.series.data, common);
+    if (order || x->shard.series.size != y->shard.series.size)
+        return order ? order : (x->shard.series.size > y->shard.series.size) * 2 - 1;
+    if (x->shard.number != y->shard.number)
+        return (x->shard.number > y->shard.number) * 2 - 1;
+    return (x->file > y->file) - (x->file < y->file);
+}
+
+enum hub_status hub_wds_order(const struct hub_files *files, uint32_t *numbers, uint32_t count,
+                              struct hub_error *err)
+{
+    HUB_CLEANUP(hub_freep) struct ordered *items = calloc((size_t)count + 1, sizeof *items);
+    HUB_TRY(hub_allocated(items, err));
+    for (uint32_t i = 0; i < count; i++)
+        items[i] = (struct ordered){hub_wds_shard_of(files->entries[numbers[i]].path), numbers[i]};
+    qsort(items, count, sizeof *items, by_number);
+    for (uint32_t i = 0; i < count; i++)
+        numbers[i] = items[i].file;
+    return HUB_OK;
 }
 
 /* ---- claims ---- */
@@ -136,8 +180,7 @@ static bool holds_samples(struct hub_files *files, uint32_t number)
     return shows_samples(&source, false);
 }
 
-/* How a file is packed: a shard's name promises it, its first bytes say it. */
-static struct hub_packed packed_of(struct hub_source *source)
+struct hub_packed hub_wds_packed(struct hub_source *source)
 {
     struct hub_packed packed = {.source = source, .size = source->size};
     const uint8_t *head;
@@ -152,7 +195,7 @@ static bool unpacks_to_samples(struct hub_files *files, uint32_t number)
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf head = HUB_BUF_INIT(MIB); /* metadata have up to 250 KB */
     struct hub_source file, memory;
     hub_source_file(&file, files, number);
-    const struct hub_packed packed = packed_of(&file);
+    const struct hub_packed packed = hub_wds_packed(&file);
     const enum hub_status st = packed.packing ? hub_unpack_head(&packed, &head, NULL) : HUB_CORRUPT;
     if (st == HUB_TOO_BIG)
         return true; /* as its name says; inspection refuses it with what to do */
@@ -247,7 +290,7 @@ static void take_series(const struct hub_files *listing, uint32_t first, const s
         if (same_series(&shard, series))
             claim->files[claim->file_count++] = i;
     }
-    struct hub_view name = series_name(series->series);
+    struct hub_view name = hub_wds_series_name(series->series);
     if (name.size == 0)
         name = HUB_VIEW("shards");
     snprintf(claim->name, sizeof claim->name, "%.*s", (int)HUB_MIN(name.size, sizeof claim->name - 1),
@@ -276,111 +319,6 @@ static int claim_files(struct hub_files *listing, struct hub_claim *claim)
     return 0;
 }
 
-/* ---- plan ---- */
-
-struct plan {
-    struct hub_files *files;
-    struct hub_sink *sink;
-    uint32_t shards, refused, first, parts;
-    bool several; /* series: each is a split */
-};
-
-static void count_shards(struct plan *p)
-{
-    struct hub_view series = {NULL, 0};
-    p->first = HUB_NONE;
-    for (uint32_t i = 0; i < p->files->count; i++) {
-        const struct hub_wds_shard shard = hub_wds_shard_of(p->files->entries[i].path);
-        p->refused += shard.packing == HUB_WDS_REFUSED;
-        if (shard.packing == HUB_WDS_NOT || shard.packing == HUB_WDS_REFUSED)
-            continue;
-        if (p->shards++ == 0)
-            p->first = i;
-        else if (!hub_view_equal(series, shard.series))
-            p->several = true;
-        series = shard.series;
-    }
-}
-
-/* The first member of the first shard, which may be packed. */
-static enum hub_status read_metadata(struct hub_source *source, struct hub_buf *json, bool *found,
-                                     struct hub_error *err)
-{
-    HUB_CLEANUP(hub_tar_dispose) struct hub_tar tar;
-    HUB_CLEANUP(hub_pickle_dispose) struct hub_pickle pickle;
-    struct hub_tar_member m;
-    bool end = false;
-    hub_tar_init(&tar, source);
-    hub_pickle_init(&pickle);
-    *found = !hub_tar_next(&tar, &m, &end, NULL) && !end && hub_view_is(m.name, WDS_METADATA);
-    if (!*found)
-        return HUB_OK;
-    HUB_TRY(hub_pickle_read(&pickle, source, m.offset, m.size, err));
-    return hub_pickle_json(&pickle, source, pickle.root, json, err);
-}
-
-static enum hub_status send_metadata(struct plan *p, struct hub_error *err)
-{
-    HUB_CLEANUP(hub_buf_dispose) struct hub_buf json = HUB_BUF_INIT((size_t)HUB_MAX_TEXT);
-    HUB_CLEANUP(hub_buf_dispose) struct hub_buf head = HUB_BUF_INIT(MAX_METADATA);
-    struct hub_source source, memory;
-    struct hub_error why = {0};
-    bool found = false;
-    hub_source_file(&source, p->files, p->first);
-    const struct hub_packed packed = packed_of(&source);
-    enum hub_status st = packed.packing ? hub_unpack_head(&packed, &head, &why) : HUB_OK;
-    hub_source_memory(&memory, head.data, head.size);
-    if (!st)
-        st = read_metadata(packed.packing ? &memory : &source, &json, &found, &why);
-    if (st && !hub_is_local(st))
-        return hub_pass(st, &why, err);
-    if (st && found)
-        return hub_sink_problem(p->sink, "bad-metadata", HUB_VIEW(WDS_METADATA), err, "%s", why.detail);
-    return found ? hub_sink_fact(p->sink, "metadata", hub_buf_view(&json), err) : HUB_OK;
-}
-
-static bool printable(struct hub_view text)
-{
-    for (size_t i = 0; i < text.size; i++)
-        if ((unsigned char)text.data[i] < 0x20 || text.data[i] == '"' || text.data[i] == '\\')
-            return false;
-    return text.size > 0 && text.size < 200;
-}
-
-static enum hub_status send_part(struct plan *p, uint32_t file, struct hub_error *err)
-{
-    bool usable;
-    const struct hub_view path = p->files->entries[file].path;
-    const struct hub_wds_shard shard = hub_wds_shard_of(path);
-    struct hub_view split = series_name(shard.series);
-    if (shard.packing == HUB_WDS_REFUSED)
-        return hub_sink_problem(p->sink, "compressed-shard", path, err,
-                                "bzip2 and xz are not read: unpack it to .tar");
-    if (shard.packing == HUB_WDS_NOT)
-        return HUB_OK;
-    HUB_TRY(hub_report_unusable(p->files, file, p->sink, "a shard that cannot be read", &usable, err));
-    if (!usable)
-        return HUB_OK;
-    if (!p->several || !printable(split))
-        split = HUB_VIEW("");
-    p->parts++;
-    return hub_sink_part(p->sink, &(struct hub_part){path, &file, 1, split}, err);
-}
-
-static enum hub_status plan(struct hub_files *files, struct hub_sink *sink, struct hub_error *err)
-{
-    struct plan p = {.files = files, .sink = sink};
-    count_shards(&p);
-    if (p.shards == 0 && p.refused)
-        return hub_fail(err, HUB_UNSUPPORTED, "shards compressed by bzip2 or xz: unpack them to .tar");
-    if (p.shards == 0)
-        return hub_fail(err, HUB_NOT_ACCEPTABLE, "there are no tar shards");
-    HUB_TRY(send_metadata(&p, err));
-    for (uint32_t i = 0; i < files->count; i++)
-        HUB_TRY(send_part(&p, i, err));
-    return p.parts ? HUB_OK : hub_files_usable(files, p.first, err);
-}
-
 static const char *const names[] = {"*.tar", "*.tar.gz", "*.tgz", "*.tar.zst", "*.tar.xz", "*.tar.bz2", NULL};
 
 const struct hub_format hub_format_webdataset = {
@@ -388,6 +326,6 @@ const struct hub_format hub_format_webdataset = {
     .names = names,
     .claim_directory = claim_directory,
     .claim_files = claim_files,
-    .plan = plan,
+    .plan = hub_wds_plan,
     .inspect = hub_wds_inspect,
 };

@@ -2,7 +2,7 @@
 #ifndef HUB_FORMATS_WEBDATASET_H
 #define HUB_FORMATS_WEBDATASET_H
 
-#include "storage/formats/kit/kit.h"
+#include "storage/formats/kit/array.h"
 #include "storage/formats/pickle/pickle.h"
 #include "storage/formats/tar.h"
 #include "storage/formats/unpack.h"
@@ -22,11 +22,29 @@ struct hub_wds_shard {
     enum hub_wds_packing packing;
     struct hub_view series; /* the path before its number; the whole stem when it has none */
     bool numbered;
+    uint64_t number;
 };
-/** "train-000012.tar" -> tar, "train-" */
+/** "train-000012.tar" -> tar, "train-", 12 */
 struct hub_wds_shard hub_wds_shard_of(struct hub_view path);
 /** "data/train-000012.tar.gz" -> "train-000012" */
 struct hub_view hub_wds_stem(struct hub_view path);
+
+/** The first member of a shard of il-representations: its metadata, or "frame_000.acts.pickle". */
+bool hub_wds_is_frame(struct hub_view name);
+/** "data/train-" -> "train", "" -> "" */
+struct hub_view hub_wds_series_name(struct hub_view series);
+/** How many digits are at the end. */
+size_t hub_wds_digits(struct hub_view text);
+/** Put shards in order: by series, then by number, be it padded or not. */
+HUB_MUST_USE enum hub_status hub_wds_order(const struct hub_files *files, uint32_t *numbers, uint32_t count,
+                                           struct hub_error *err);
+/** How a file is packed: a shard's name promises it, its first bytes say it. */
+struct hub_packed hub_wds_packed(struct hub_source *source);
+
+/* ---- plan.c ---- */
+
+HUB_MUST_USE enum hub_status hub_wds_plan(struct hub_files *files, struct hub_sink *sink,
+                                          struct hub_error *err);
 
 /* ---- column.c ---- */
 
@@ -75,6 +93,8 @@ struct hub_wds_columns {
  * HUB_TOO_BIG over WDS_MAX_COLUMNS. */
 HUB_MUST_USE enum hub_status hub_wds_column(struct hub_wds_columns *c, struct hub_view path, uint32_t sample,
                                             struct hub_wds_column **out, struct hub_error *err);
+/** The column of this path; NULL: there is none. */
+const struct hub_wds_column *hub_wds_find(struct hub_wds_columns *c, struct hub_view path);
 /** Give a sample its value; samples come in order. A value of another kind than the first, or a second one,
  * is not kept. */
 HUB_MUST_USE enum hub_status hub_wds_give(struct hub_wds_columns *c, struct hub_wds_column *column,
@@ -105,11 +125,9 @@ void hub_wds_dispose(struct hub_wds_columns *c);
 
 /* ---- value.c ---- */
 
-/** A member of a plain shard as a value, by its field's last extension. HUB_UNSUPPORTED, HUB_CORRUPT,
- * HUB_TOO_BIG: why not. */
-HUB_MUST_USE enum hub_status hub_wds_member_value(struct hub_source *source, struct hub_view field,
-                                                  const struct hub_tar_member *m, struct hub_wds_value *out,
-                                                  struct hub_error *err);
+/** A member of a plain shard as the value that its field's last extension says; else as bytes. */
+void hub_wds_member_value(struct hub_source *source, struct hub_view field, const struct hub_tar_member *m,
+                          struct hub_wds_value *out);
 
 struct hub_wds_pickled {
     struct hub_wds_columns *columns;
@@ -118,13 +136,41 @@ struct hub_wds_pickled {
     struct hub_pickle *p;
     uint32_t row;
     const struct hub_tar_member *member;
+    bool plain; /* what is no row is bytes, like any other member */
 };
 
 /** A pickled value as the value of column `path`, a dictionary as columns `path/key`. What cannot be a row
- * spoils its column; a pickle that cannot be read is the status. Arrays in Fortran order and bytes of
- * protocol 2 are copied to side data. */
+ * spoils its column; a pickle that cannot be read is the status. Bytes of protocol 2 are copied to side data. */
 HUB_MUST_USE enum hub_status hub_wds_pickle_values(struct hub_wds_pickled *pickled, struct hub_view path,
                                                    struct hub_error *err);
+
+/** An array as a value. HUB_UNSUPPORTED: it can be no row. */
+HUB_MUST_USE enum hub_status hub_wds_npy_value(const struct hub_npy *npy, uint32_t file,
+                                               struct hub_wds_value *out, struct hub_error *err);
+
+/* ---- member.c ---- */
+
+/** A member that holds several values: "npz", "pkl", "pickle", each with ".gz" or without. */
+bool hub_wds_is_container(struct hub_view field);
+/** One that holds one array, which may be of objects: "npy", "npy.gz". */
+bool hub_wds_is_npy(struct hub_view field);
+
+struct hub_wds_container {
+    struct hub_wds_columns *columns;
+    struct hub_files *files;
+    struct hub_sink *sink;
+    struct hub_source *source;
+    struct hub_pickle *pickle;
+    struct hub_view key, field;
+    const struct hub_tar_member *member;
+    uint32_t file, row; /* the shard, the sample */
+};
+
+/** Its values as those of columns `field/name`, of a pickle as hub_wds_pickle_values. */
+HUB_MUST_USE enum hub_status hub_wds_give_container(const struct hub_wds_container *c, struct hub_error *err);
+/** Report it as one episode or several, when it holds demonstrations (`found`). */
+HUB_MUST_USE enum hub_status hub_wds_report_demos(const struct hub_wds_container *c, bool *found,
+                                                  struct hub_error *err);
 
 /* ---- shard.c ---- */
 
