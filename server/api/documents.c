@@ -190,9 +190,10 @@ static void write_versions(struct hub_json *json, const struct hub_target *targe
 }
 
 /* Facts that stand in the document under their own name, all of them JSON. */
-static const char *const facts[] = {"metadata",         "observation_space", "action_space", "env_spec",
-                                    "splits",           "statistics",        "combined",     "requirements",
-                                    "claimed_episodes", "claimed_steps"};
+static const char *const facts[] = {
+    "metadata", "observation_space", "action_space",     "env_spec",      "splits", "statistics",
+    "combined", "requirements",      "claimed_episodes", "claimed_steps", "fps",    "robot_type",
+    "tasks",    "subtasks",          "dimensions",       "cameras",       "card"};
 
 static enum hub_status write_facts(struct hub_json *json, const struct hub_state *state,
                                    struct hub_error *err)

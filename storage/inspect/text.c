@@ -89,6 +89,13 @@ static const struct fact_row {
     {"splits", HUB_FACT_JSON, HUB_JSON_OBJECT},
     {"statistics", HUB_FACT_JSON, HUB_JSON_OBJECT},
     {"requirements", HUB_FACT_JSON, HUB_JSON_ARRAY},
+    {"fps", HUB_FACT_JSON, HUB_JSON_VALUE},
+    {"robot_type", HUB_FACT_JSON, HUB_JSON_VALUE},
+    {"tasks", HUB_FACT_JSON, HUB_JSON_ARRAY},
+    {"subtasks", HUB_FACT_JSON, HUB_JSON_ARRAY},
+    {"dimensions", HUB_FACT_JSON, HUB_JSON_OBJECT},
+    {"cameras", HUB_FACT_JSON, HUB_JSON_ARRAY},
+    {"card", HUB_FACT_JSON, HUB_JSON_OBJECT},
     {"claimed_episodes", HUB_FACT_INTEGER, 0},
     {"claimed_steps", HUB_FACT_INTEGER, 0},
 };

@@ -17,7 +17,7 @@ struct set_case {
     char name[24];
     enum hub_status plan;
     uint32_t episodes, fields, media;
-    char problems[5][24];
+    char problems[12][24];
 };
 
 ParameterizedTestParameters(lerobot, sets)
@@ -35,7 +35,34 @@ ParameterizedTestParameters(lerobot, sets)
          {"missing-file", "bad-split", "bad-json-line", "length-mismatch", "missing-column"}},
         {"parquet-variants", HUB_OK, 19, 15, 0, {"unreadable-in-episodes", "nulls"}},
         {"parquet-damaged", HUB_OK, 1, 15, 0, {"unreadable-episode", "not-fetched"}},
-        {"neighbour-v30", HUB_UNSUPPORTED, 0, 0, 0, {""}},
+        {"arm-v30", HUB_OK, 5, 12, 10, {""}},
+        {"many-v30", HUB_OK, 7, 7, 14, {""}},
+        {"camera-v30", HUB_OK, 3, 9, 0, {""}},
+        {"pandas-v30", HUB_OK, 5, 13, 10, {""}},
+        {"unfinished-v30", HUB_OK, 5, 7, 0, {"not-finalized", "not-loadable", "bad-split", "missing-video"}},
+        {"moved-v30",
+         HUB_OK,
+         5,
+         12,
+         9,
+         {"task-order", "missing-file", "length-mismatch", "wrong-data-file", "wrong-rows", "other-path",
+          "video-span", "video-not-placed", "missing-video"}},
+        {"scattered-v30",
+         HUB_OK,
+         5,
+         12,
+         0,
+         {"rows-not-contiguous", "index-mismatch", "unknown-task", "wrong-rows"}},
+        {"labelled-v21", HUB_OK, 7, 7, 0, {"not-loadable", "bad-template"}},
+        {"rules-v21",
+         HUB_OK,
+         4,
+         13,
+         7,
+         {"json-array", "backslash-path", "bad-template", "no-first-chunk", "bad-file-name", "unpadded-name",
+          "wrong-chunk", "camera-folder", "video-without-feature", "unknown-task", "missing-video"}},
+        {"bare-v21", HUB_OK, 3, 8, 0, {"no-chunks-size", "bad-template"}},
+        {"neighbour-v40", HUB_UNSUPPORTED, 0, 0, 0, {""}},
         {"neighbour-v16", HUB_UNSUPPORTED, 0, 0, 0, {""}},
     };
     return cr_make_param_array(struct set_case, cases, HUB_COUNT(cases));
@@ -55,7 +82,7 @@ ParameterizedTest(struct set_case *c, lerobot, sets)
         cr_assert_eq(d.parts[0].field_count, c->fields, "%s: %u", c->name, d.parts[0].field_count);
         cr_assert_eq(d.parts[0].media_count, c->media);
     }
-    for (size_t p = 0; p < 5 && c->problems[p][0]; p++)
+    for (size_t p = 0; p < HUB_COUNT(c->problems) && c->problems[p][0]; p++)
         cr_assert_not_null(inspected_problem(&d, c->problems[p], NULL), "%s lacks %s", c->name,
                            c->problems[p]);
     if (!c->problems[0][0] && !st)
@@ -83,6 +110,89 @@ Test(lerobot, an_episode_as_the_metadata_has_it)
     cr_assert_str_eq(m->codec, "av1");
     cr_assert(m->fps_num == 10 && m->fps_den == 1);
     cr_assert_not_null(strstr(i.files[m->file].path, "wrist/episode_000001.mp4"));
+    inspected_close(&i);
+}
+
+/* Five episodes share every file: the rows and frames of each are a window. */
+Test(lerobot, an_episode_of_a_shared_file)
+{
+    struct inspected i;
+    struct hub_layout layout;
+    cr_assert_eq(open_set(&i, "arm-v30", NULL), HUB_OK);
+    const struct hub_found_episode *e = &i.parts[0].episodes[1];
+    cr_expect_eq(e->number, 1);
+    cr_expect_eq(e->steps, 8);
+    cr_expect_float_eq(e->episode_return, 7.0, 1e-9);
+    cr_expect_str_eq(e->task, "open the door 扉");
+    cr_expect_str_eq(e->splits, "[\"train\"]");
+    cr_expect_not_null(strstr(e->attributes, "pick up the"), "%s", e->attributes);
+    cr_expect_null(strstr(e->attributes, "chunk_index"));
+    cr_expect_not_null(strstr(e->statistics, "\"next.reward\":{\"min\":0"), "%.200s", e->statistics);
+    cr_expect_not_null(strstr(e->statistics, "\"q01\":["));
+    const struct hub_found_field *f = inspected_field(&i.parts[0], "action");
+    cr_assert_eq(hub_layout_open(f->layout, f->layout_size, &layout, NULL), HUB_OK);
+    cr_expect_eq(layout.counts[HUB_T_ARRAYS], 1);
+    cr_expect_eq(hub_layout_window(&layout, 1)->first, 5);
+    const struct hub_found_media *m = &i.parts[0].media[3];
+    cr_expect_eq(m->episode, 1);
+    cr_expect_str_eq(m->camera, "observation.images.wrist");
+    cr_expect_eq(m->first_frame, 5);
+    cr_expect_eq(m->frames, 8);
+    cr_expect_float_eq(m->from, 0.5, 1e-9);
+    cr_expect_float_eq(m->to, 1.3, 1e-9);
+    inspected_close(&i);
+}
+
+Test(lerobot, cameras_begin_new_files_at_other_episodes)
+{
+    static const char *const wrist[] = {"chunk-000/file-000", "chunk-000/file-001", "chunk-001/file-000"};
+    struct inspected i;
+    cr_assert_eq(open_set(&i, "many-v30", NULL), HUB_OK);
+    for (unsigned e = 0; e < HUB_COUNT(wrist); e++) {
+        const struct hub_found_media *top = &i.parts[0].media[2 * e], *m = top + 1;
+        cr_expect_str_eq(i.files[top->file].path, "videos/observation.images.top/chunk-000/file-000.mp4");
+        cr_expect_not_null(strstr(i.files[m->file].path, wrist[e]), "%s", i.files[m->file].path);
+        cr_expect_eq(m->first_frame, 0);
+    }
+    cr_expect_eq(i.parts[0].media[4].first_frame, 10);
+    cr_expect_eq(i.parts[0].media[4].frames, 5);
+    inspected_close(&i);
+}
+
+struct fact_case {
+    char set[20], key[16], says[80];
+};
+
+ParameterizedTestParameters(lerobot, facts)
+{
+    static struct fact_case cases[] = {
+        {"arm-v30", "era", "v3.0"},
+        {"arm-v30", "fps", "10"},
+        {"arm-v30", "robot_type", "\"so100\""},
+        {"arm-v30", "tasks", "[{\"index\":0,\"task\":\"open the door 扉\"},{\"index\":1,"},
+        {"arm-v30", "dimensions",
+         "\"action\":{\"names\":[\"shoulder\",\"elbow\",\"wrist\",\"grip\"],\"min\":["},
+        {"arm-v30", "cameras", "\"width\":64,\"height\":48,\"fps\":10.0,\"codec\":\"av1\""},
+        {"camera-v21", "cameras", "\"type\":\"image\",\"width\":16,\"height\":16"},
+        {"arm-v21", "era", "v2.1"},
+        {"pandas-v30", "subtasks", "[{\"index\":0,\"subtask\":\"reach\"},"},
+        {"pandas-v30", "tasks", "[{\"index\":0,\"task\":\"open the door 扉\"},"},
+        {"pandas-v30", "card",
+         "\"license\":\"apache-2.0\",\"pretty_name\":\"Two doors\",\"tags\":[\"LeRobot\",\"so100\"]"},
+        {"pandas-v30", "description", "An arm opens two doors."},
+        {"moved-v30", "tasks", "[{\"index\":0,\"task\":\"open the door 扉\"},"},
+        {"arm-v20", "dimensions", "\"action\":{\"names\":[\"shoulder\","},
+        {"arm-spec-spelling", "tasks", "\"description\":\"open the door 扉\""},
+    };
+    return cr_make_param_array(struct fact_case, cases, HUB_COUNT(cases));
+}
+
+ParameterizedTest(struct fact_case *c, lerobot, facts)
+{
+    struct inspected i;
+    cr_assert_eq(open_set(&i, c->set, NULL), HUB_OK);
+    const char *text = inspected_fact(&i, c->key);
+    cr_expect(text && strstr(text, c->says), "%s of %s: %s", c->key, c->set, text ? text : "none");
     inspected_close(&i);
 }
 

@@ -450,15 +450,16 @@ def lerobot(folder, document):
     info = json.load(open(os.path.join(folder, "meta", "info.json")))
     for path in sorted(glob.glob(os.path.join(folder, "data", "**", "*.parquet"), recursive=True)):
         try:
-            table = pq.read_table(path)
+            table = pq.ParquetFile(path).read()
         except (OSError, pa.ArrowException):
             continue  # damaged: what the hub says of it is another test's
-        number = int(re.search(r"episode_(\d+)", os.path.basename(path)).group(1))
-        values = {}
-        for name in table.column_names:
-            column = table.column(name)
-            values[name] = arrow_value(column, info["features"].get(name, {}))
-        yield number, values
+        named = re.search(r"episode_(\d+)", os.path.basename(path))
+        numbers = [] if named else table["episode_index"].to_pylist()
+        for number in [int(named.group(1))] if named else sorted(set(numbers)):
+            first = 0 if named else numbers.index(number)
+            run = next((i for i in range(first, len(numbers)) if numbers[i] != number), len(numbers)) - first  # what comes again, is not shown
+            rows = table if named else table.slice(first, run)
+            yield number, {name: arrow_value(rows.column(name), info["features"].get(name, {})) for name in rows.column_names}
 
 
 def arrow_value(column, feature):

@@ -173,7 +173,8 @@ def make_arm(root, name, episodes=3, frames=4):
     meta.mkdir(parents=True), data.mkdir(parents=True)
     features = {"action": {"dtype": "float32", "shape": [2]}}
     info = {"codebase_version": "v2.1", "total_episodes": episodes, "total_frames": episodes * frames, "fps": 10,
-            "total_tasks": 1, "features": features, "splits": {"train": f"0:{episodes}"}}
+            "total_tasks": 1, "features": features, "splits": {"train": f"0:{episodes}"}, "chunks_size": 1000,
+            "data_path": "data/chunk-{episode_chunk:03d}/episode_{episode_index:06d}.parquet"}
     (meta / "info.json").write_text(json.dumps(info))
     (meta / "tasks.jsonl").write_text('{"task_index": 0, "task": "lift"}\n')
     lines = [{"episode_index": i, "tasks": ["lift"], "length": frames} for i in range(episodes)]
@@ -325,7 +326,11 @@ def test_a_video_that_is_not_whole_is_named(tmp_path):
              "small-box": (whole[:40] + b"\0\0\0\3mdat" + whole[48:], "bad-video"), "padded": (whole + b"\0" * 5, None),
              "empty": (b"", "bad-video"), "pointer": (POINTER, "not-fetched")}
     for name, (data, _) in cases.items():
-        videos = make_arm(tmp_path, name, episodes=1) / "videos" / "chunk-000" / "cam"
+        arm = make_arm(tmp_path, name, episodes=1)
+        info = json.loads((arm / "meta" / "info.json").read_text())
+        info["features"]["cam"] = {"dtype": "video", "shape": [2, 2, 3]}
+        (arm / "meta" / "info.json").write_text(json.dumps(info))
+        videos = arm / "videos" / "chunk-000" / "cam"
         videos.mkdir(parents=True)
         (videos / "episode_000000.mp4").write_bytes(data)
     with serving(str(tmp_path)) as hub:

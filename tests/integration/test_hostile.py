@@ -52,9 +52,13 @@ WEBDATASET = {
 LEROBOT = {
     "parquet-damaged": ("ready", "", {"unreadable-episode", "not-fetched"}, (), False),
     "arm-claims": ("ready", "", {"count-mismatch", "missing-file", "missing-column", "bad-json-line"}, (), False),
-    "neighbour-v30": ("unsupported", "v3.0", (), (), False),
+    "neighbour-v40": ("unsupported", "v4.0", (), (), False),
     "neighbour-v16": ("unsupported", "v1.6", (), (), False),
     "arm-v21": ("ready", "", (), (), False),
+    "arm-v30": ("ready", "", (), (), False),
+    "unfinished-v30": ("ready", "", {"not-finalized", "not-loadable"}, (), False),
+    "moved-v30": ("ready", "", {"wrong-data-file", "wrong-rows", "video-span", "other-path"}, (), False),
+    "scattered-v30": ("ready", "", {"rows-not-contiguous", "index-mismatch"}, (), False),
 }
 TRAPS = {
     "missing-link-v0": ("ready", "", {"link-target-missing", "id-mismatch"}, (), False),

@@ -130,15 +130,17 @@ static enum hub_status compare_dtype(struct lerobot_columns *c, struct lerobot_c
 }
 
 static enum hub_status add_array(struct hub_layout_builder *b, const struct hub_parquet *parquet,
-                                 uint32_t file, struct hub_parquet_column *l, const struct lerobot_cut *cuts,
-                                 uint32_t cut_count, struct hub_error *err)
+                                 uint32_t file, struct hub_parquet_column *l, const struct lerobot_cuts *cuts,
+                                 struct hub_error *err)
 {
     uint32_t array;
     HUB_TRY(hub_layout_array_of(b, &l->variant, &array, err));
     HUB_TRY(hub_parquet_column_place(l, parquet, file, b, err));
-    for (uint32_t i = 0; i < cut_count; i++)
+    for (uint32_t i = 0; i < cuts->count; i++)
         HUB_TRY(hub_layout_add_window(
-            b, &(struct hub_window){cuts[i].episode, array, cuts[i].first, cuts[i].count}, err));
+            b,
+            &(struct hub_window){cuts->items[i].episode, array, cuts->items[i].first, cuts->items[i].count},
+            err));
     return HUB_OK;
 }
 
@@ -152,11 +154,13 @@ static void keep_type(const struct lerobot_column *column, const struct hub_parq
     if (column->readings.readable &&
         ((leaf->image && unknown) || (picture && column->type == HUB_FIELD_BYTES)))
         l->type = column->type;
-    else if (leaf->image && unknown && dtype && strcmp(dtype, "image") == 0)
-        l->type = HUB_FIELD_IMAGE_PNG; /* what LeRobot writes */
+    else if (leaf->image && unknown && dtype && strcmp(dtype, "image") == 0 &&
+             !json_is_true(
+                 json_object_get(hub_lerobot_video_info(feature), "is_depth_map"))) /* those are TIFF */
+        l->type = HUB_FIELD_IMAGE_PNG;                                              /* what LeRobot writes */
 }
 
-static enum hub_status read_leaf(struct lerobot_columns *c, struct lerobot_column *column,
+static enum hub_status read_leaf(const struct lerobot_columns *c, const struct lerobot_column *column,
                                  const struct hub_parquet *parquet, uint32_t leaf,
                                  struct hub_parquet_decoder *d, struct hub_parquet_column *l,
                                  struct hub_error *why)
@@ -176,56 +180,135 @@ static enum hub_status read_leaf(struct lerobot_columns *c, struct lerobot_colum
     return HUB_OK;
 }
 
-static enum hub_status refuse(struct lerobot_columns *c, struct lerobot_column *column,
-                              const struct lerobot_cut *cuts, uint32_t cut_count, const char *why,
-                              struct hub_error *err)
+/* The column of a file, or of a run of its row groups. */
+static enum hub_status place_leaf(struct lerobot_columns *c, struct lerobot_column *column,
+                                  const struct hub_parquet *parquet, uint32_t leaf,
+                                  struct hub_parquet_decoder *d, const struct lerobot_cuts *cuts,
+                                  struct hub_error *why)
+{
+    struct hub_layout_builder *b;
+    HUB_CLEANUP(hub_parquet_column_dispose) struct hub_parquet_column l = {.count = 0};
+    const json_t *feature = json_object_get(c->features, column->path);
+    HUB_TRY(read_leaf(c, column, parquet, leaf, d, &l, why));
+    if (!column->readings.readable)
+        HUB_TRY(declare(c, column, l.type, why));
+    column->variant = l.variant;
+    HUB_TRY(compare_shape(c, column, feature, &l.variant, why));
+    HUB_TRY(compare_dtype(c, column, feature, &l.variant, why));
+    column->readings.readable++;
+    if (l.variant.kind != HUB_KIND_FLOAT && l.variant.kind != HUB_KIND_VAR)
+        column->nulls += l.shape.nulls;
+    HUB_TRY(hub_sink_layout(c->sink, column->field, &b, why));
+    return add_array(b, parquet, d->source->number, &l, cuts, why);
+}
+
+/* The row groups [first, first + count) as a file of their own, whose rows begin at `row` of the whole. */
+static struct hub_parquet groups_of(const struct hub_parquet *parquet, uint32_t first, uint32_t count,
+                                    uint64_t *row)
+{
+    struct hub_parquet part = *parquet;
+    *row = part.rows = 0;
+    for (uint32_t g = 0; g < first; g++)
+        *row += parquet->group_rows[g];
+    for (uint32_t g = first; g < first + count; g++)
+        part.rows += parquet->group_rows[g];
+    part.group_rows += first;
+    part.chunks += (size_t)first * parquet->leaf_count;
+    part.group_count = count;
+    return part;
+}
+
+static bool group_readable(const struct lerobot_columns *c, const struct lerobot_column *column,
+                           const struct hub_parquet *parquet, uint32_t leaf, struct hub_parquet_decoder *d,
+                           uint32_t group)
+{
+    uint64_t row;
+    HUB_CLEANUP(hub_parquet_column_dispose) struct hub_parquet_column l = {.count = 0};
+    const struct hub_parquet one = groups_of(parquet, group, 1, &row);
+    return !read_leaf(c, column, &one, leaf, d, &l, NULL);
+}
+
+/* The cuts that lie within rows [row, row + rows), counted from there; those are marked as served. */
+static uint32_t cuts_within(const struct lerobot_cuts *cuts, uint64_t row, uint64_t rows,
+                            struct lerobot_cut *out)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < cuts->count; i++) {
+        const struct lerobot_cut *cut = &cuts->items[i];
+        if (cuts->served[i] || cut->first < row || cut->first + cut->count > row + rows)
+            continue;
+        cuts->served[i] = true;
+        out[n] = *cut;
+        out[n++].first -= row;
+    }
+    return n;
+}
+
+/* A row group that is damaged hides only the episodes that have rows in it. */
+static enum hub_status add_groups(struct lerobot_columns *c, struct lerobot_column *column,
+                                  const struct hub_parquet *parquet, uint32_t leaf,
+                                  struct hub_parquet_decoder *d, const struct lerobot_cuts *cuts,
+                                  struct hub_error *err)
+{
+    HUB_CLEANUP(hub_freep) struct lerobot_cut *within = calloc((size_t)cuts->count + 1, sizeof *within);
+    HUB_TRY(hub_allocated(within, err));
+    for (uint32_t g = 0, n; g < parquet->group_count; g += n + 1) {
+        uint64_t row;
+        for (n = 0; g + n < parquet->group_count && group_readable(c, column, parquet, leaf, d, g + n); n++)
+            ;
+        const struct hub_parquet part = groups_of(parquet, g, n, &row);
+        const uint32_t count = n ? cuts_within(cuts, row, part.rows, within) : 0;
+        struct hub_error why = {0};
+        const enum hub_status st =
+            count ? place_leaf(c, column, &part, leaf, d, &(struct lerobot_cuts){within, count, NULL}, &why)
+                  : HUB_OK;
+        if (st)
+            return hub_pass(st, &why, err);
+    }
+    return HUB_OK;
+}
+
+static enum hub_status refuse_rest(struct lerobot_columns *c, struct lerobot_column *column,
+                                   const struct lerobot_cuts *cuts, const char *why, struct hub_error *err)
 {
     if (column->field == HUB_NONE) /* what it is, may still be found */
         HUB_TRY(declare(c, column, HUB_FIELD_OPAQUE, err));
-    for (uint32_t i = 0; i < cut_count; i++)
-        HUB_TRY(hub_sink_refuse(c->sink, column->field, cuts[i].episode, why, err));
+    for (uint32_t i = 0; i < cuts->count; i++)
+        if (!cuts->served[i])
+            HUB_TRY(hub_sink_refuse(c->sink, column->field, cuts->items[i].episode, why, err));
     return HUB_OK;
 }
 
 static enum hub_status add_leaf(struct lerobot_columns *c, const struct hub_parquet *parquet, uint32_t leaf,
-                                struct hub_parquet_decoder *d, const struct lerobot_cut *cuts,
-                                uint32_t cut_count, struct hub_error *err)
+                                struct hub_parquet_decoder *d, const struct lerobot_cuts *cuts,
+                                struct hub_error *err)
 {
     struct lerobot_column *column;
-    struct hub_layout_builder *b;
     struct hub_error why = {0};
-    HUB_CLEANUP(hub_parquet_column_dispose) struct hub_parquet_column l = {.count = 0};
     HUB_TRY(find_column(c, &parquet->leaves[leaf], leaf, &column, err));
     column->files++;
-    const json_t *feature = json_object_get(c->features, column->path);
-    const enum hub_status st = read_leaf(c, column, parquet, leaf, d, &l, &why);
-    if (hub_is_local(st)) {
-        if (parquet->rows) /* an episode without rows lacks nothing */
-            hub_tally_add(&column->readings.unreadable, "%s", why.detail);
-        return refuse(c, column, cuts, cut_count, why.detail, err);
-    }
-    if (st)
-        return hub_pass(st, &why, err);
-    if (!column->readings.readable)
-        HUB_TRY(declare(c, column, l.type, err));
-    HUB_TRY(compare_shape(c, column, feature, &l.variant, err));
-    HUB_TRY(compare_dtype(c, column, feature, &l.variant, err));
-    column->readings.readable++;
-    column->variant = l.variant;
-    if (l.variant.kind != HUB_KIND_FLOAT && l.variant.kind != HUB_KIND_VAR)
-        column->nulls += l.shape.nulls;
-    HUB_TRY(hub_sink_layout(c->sink, column->field, &b, err));
-    return add_array(b, parquet, d->source->number, &l, cuts, cut_count, err);
+    const uint32_t before = column->readings.readable;
+    const enum hub_status st = place_leaf(c, column, parquet, leaf, d, cuts, &why);
+    if (!st || !hub_is_local(st) || column->readings.readable > before)
+        return st ? hub_pass(st, &why, err) : HUB_OK;
+    HUB_CLEANUP(hub_freep) bool *served = calloc((size_t)cuts->count + 1, sizeof *served);
+    HUB_TRY(hub_allocated(served, err));
+    if (parquet->rows) /* an episode without rows lacks nothing */
+        hub_tally_add(&column->readings.unreadable, "%s", why.detail);
+    const struct lerobot_cuts marked = {cuts->items, cuts->count, served};
+    if (parquet->group_count > 1 && cuts->count > 1)
+        HUB_TRY(add_groups(c, column, parquet, leaf, d, &marked, err));
+    return refuse_rest(c, column, &marked, why.detail, err);
 }
 
 enum hub_status hub_lerobot_add_columns(struct lerobot_columns *c, const struct hub_parquet *parquet,
-                                        struct hub_parquet_decoder *d, const struct lerobot_cut *cuts,
-                                        uint32_t cut_count, struct hub_error *err)
+                                        struct hub_parquet_decoder *d, const struct lerobot_cuts *cuts,
+                                        struct hub_error *err)
 {
     c->files_seen++;
     for (uint32_t i = 0; i < parquet->leaf_count; i++)
         if (!parquet->leaves[i].image_path)
-            HUB_TRY(add_leaf(c, parquet, i, d, cuts, cut_count, err));
+            HUB_TRY(add_leaf(c, parquet, i, d, cuts, err));
     return HUB_OK;
 }
 

@@ -1,248 +1,56 @@
 /*
- * A run of LeRobot episodes: what episodes.jsonl, tasks.jsonl and episodes_stats.jsonl say about each, what
- * its Parquet file holds, and the videos that belong to it (by their names).
+ * Some data files of a LeRobot dataset: which episodes their rows are, what the metadata says of each, and the
+ * videos that belong to them. The rows are the truth, what the metadata says otherwise is a problem by name.
  */
 #include "storage/formats/lerobot/lerobot.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
-/* Rows up to which small columns are decoded: rewards, task and episode numbers. */
-#define MAX_BOOKKEEPING_ROWS 16000000
-
 enum { MAX_TASKS = 64 }; /* of one episode */
-
-struct said { /* a line of a .jsonl file */
-    int64_t episode;
-    json_t *line;
-};
-
-struct said_list {
-    struct said *items;
-    uint32_t count, capacity;
-};
-
-struct video {
-    struct lerobot_file of; /* first, to be sorted by */
-    struct hub_view camera;
-};
 
 struct part {
     struct hub_files *files;
     struct hub_sink *sink;
-    json_t *info, *tasks; /* tasks: number as text -> text */
-    struct said_list episodes, stats;
-    struct video *videos;
-    uint32_t video_count;
+    struct lerobot_info info;
+    struct lerobot_said_list tasks, episodes, stats;
+    json_t *texts; /* of tasks, as keys */
+    struct lerobot_videos videos;
     struct lerobot_columns columns;
+    struct hub_tally misplaced, ranges; /* what the metadata says of rows, and is not so */
     uint32_t done, failed;
     struct hub_error first_failure;
 };
 
 /* ---- metadata ---- */
 
-static enum hub_status keep_line(struct said_list *list, json_t *line, struct hub_error *err)
+/* All texts of tasks, to be asked whether one is among them. */
+static enum hub_status index_texts(struct part *p, struct hub_error *err)
 {
-    HUB_TRY(hub_grow(&list->items, list->count, &list->capacity, sizeof *list->items, err));
-    list->items[list->count++] = (struct said){hub_lerobot_line_episode(line), json_incref(line)};
+    p->texts = json_object();
+    HUB_TRY(hub_allocated(p->texts, err));
+    for (uint32_t i = 0; i < p->tasks.count; i++)
+        if (json_object_set_new(p->texts, hub_lerobot_text(p->tasks.items[i].line, "task"), json_true()))
+            return hub_no_memory(err);
     return HUB_OK;
-}
-
-struct range {
-    struct said_list *list;
-    int64_t first, last;
-};
-
-static enum hub_status keep_within(void *user, json_t *line, uint32_t number, struct hub_error *err)
-{
-    const struct range *range = user;
-    const int64_t episode = hub_lerobot_line_episode(line);
-    (void)number;
-    return episode >= range->first && episode <= range->last ? keep_line(range->list, line, err) : HUB_OK;
-}
-
-static enum hub_status keep_task(void *user, json_t *line, uint32_t number, struct hub_error *err)
-{
-    char key[24];
-    json_t *index = json_object_get(line, "task_index"), *text = json_object_get(line, "task");
-    snprintf(key, sizeof key, "%lld",
-             json_is_integer(index) ? (long long)json_integer_value(index) : (long long)number - 1);
-    if (json_is_string(text) && json_object_set(user, key, text))
-        return hub_no_memory(err);
-    return HUB_OK;
-}
-
-static const json_t *find_line(const struct said_list *list, int64_t episode)
-{
-    const struct said key = {episode, NULL};
-    const struct said *found =
-        list->count ? bsearch(&key, list->items, list->count, sizeof key, hub_by_i64) : NULL;
-    return found ? found->line : NULL;
-}
-
-static void list_dispose(struct said_list *list)
-{
-    for (uint32_t i = 0; i < list->count; i++)
-        json_decref(list->items[i].line);
-    free(list->items);
 }
 
 /* What is damaged in the lists of episodes and tasks the plan has told. */
 static enum hub_status load_metadata(struct part *p, int64_t first, int64_t last, struct hub_error *err)
 {
-    struct range episodes = {&p->episodes, first, last}, stats = {&p->stats, first, last};
-    HUB_TRY(hub_json_file(p->files, LEROBOT_INFO, NULL, &p->info, err));
-    p->tasks = json_object();
-    HUB_TRY(hub_allocated(p->tasks, err));
-    HUB_TRY(hub_lerobot_lines(
-        &(struct lerobot_lines){p->files, NULL, LEROBOT_TASKS, 0, INT64_MAX, keep_task, p->tasks}, err));
-    HUB_TRY(hub_lerobot_lines(
-        &(struct lerobot_lines){p->files, NULL, LEROBOT_EPISODES, first, last, keep_within, &episodes}, err));
-    HUB_TRY(hub_lerobot_lines(
-        &(struct lerobot_lines){p->files, p->sink, LEROBOT_EPISODES_STATS, first, last, keep_within, &stats},
-        err));
-    if (p->episodes.count)
-        qsort(p->episodes.items, p->episodes.count, sizeof(struct said), hub_by_i64);
-    if (p->stats.count)
-        qsort(p->stats.items, p->stats.count, sizeof(struct said), hub_by_i64);
-    p->columns.features = json_object_get(p->info, "features");
-    return HUB_OK;
-}
-
-/* ---- videos ---- */
-
-/* The camera is the folder a video lies in. */
-static struct hub_view camera_of(struct hub_view path)
-{
-    const char *end = memrchr(path.data, '/', path.size);
-    const char *start = end ? memrchr(path.data, '/', (size_t)(end - path.data)) : NULL;
-    return start ? (struct hub_view){start + 1, (size_t)(end - start - 1)} : HUB_VIEW("");
-}
-
-static enum hub_status find_videos(struct part *p, int64_t first, int64_t last, struct hub_error *err)
-{
-    uint32_t capacity = 0;
-    for (uint32_t i = 0; i < p->files->count; i++) {
-        const struct hub_view path = p->files->entries[i].path;
-        const int64_t episode = hub_lerobot_episode_of(path, ".mp4");
-        if (episode < first || episode > last || camera_of(path).size == 0)
-            continue;
-        HUB_TRY(hub_grow(&p->videos, p->video_count, &capacity, sizeof *p->videos, err));
-        p->videos[p->video_count++] = (struct video){{episode, i}, camera_of(path)};
-    }
-    if (p->video_count)
-        qsort(p->videos, p->video_count, sizeof *p->videos, hub_lerobot_by_file);
-    return HUB_OK;
-}
-
-static const json_t *video_info(const struct part *p, struct hub_view camera)
-{
-    char name[256];
-    snprintf(name, sizeof name, "%.*s", (int)HUB_MIN(camera.size, sizeof name - 1), camera.data);
-    const json_t *feature = json_object_get(p->columns.features, name);
-    const json_t *info = json_object_get(feature, "info");
-    return json_is_object(info) ? info : json_object_get(feature, "video_info");
-}
-
-static enum hub_status send_videos(struct part *p, int64_t number, uint32_t index, struct hub_error *err)
-{
-    uint32_t at = hub_lower_bound(&number, p->videos, p->video_count, sizeof *p->videos, hub_by_i64);
-    for (; at < p->video_count && p->videos[at].of.episode == number; at++) {
-        const struct video *v = &p->videos[at];
-        const json_t *info = video_info(p, v->camera);
-        const char *codec = hub_lerobot_text(info, "video.codec");
-        double fps = json_number_value(json_object_get(info, "video.fps"));
-        if (fps <= 0)
-            fps = json_number_value(json_object_get(p->info, "fps"));
-        struct hub_media media = {.episode = index, .camera = v->camera, .file = v->of.file};
-        media.codec = hub_view_of(codec);
-        hub_media_rate(&media, fps);
-        HUB_TRY(hub_sink_media(p->sink, &media, err));
-    }
-    return HUB_OK;
-}
-
-static enum hub_status check_videos(struct part *p, struct hub_error *err)
-{
-    const char *name;
-    json_t *feature;
-    json_object_foreach((json_t *)p->columns.features, name, feature)
-    {
-        const char *dtype = hub_lerobot_text(feature, "dtype");
-        uint32_t found = 0;
-        if (!dtype || strcmp(dtype, "video") != 0)
-            continue;
-        for (uint32_t i = 0; i < p->video_count; i++)
-            found += hub_view_is(p->videos[i].camera, name);
-        if (found < p->done)
-            HUB_TRY(hub_sink_problem(p->sink, "missing-video", hub_view_of(name), err,
-                                     "%u of %u episodes have a video", found, p->done));
-    }
-    return HUB_OK;
-}
-
-/* ---- small columns ---- */
-
-/* Numbers of a flat column over all row groups; false when it is not there or cannot be read. */
-static bool column_numbers(const struct hub_parquet *parquet, struct hub_parquet_decoder *d, const char *name,
-                           int64_t *integers, double *reals)
-{
-    const uint32_t leaf = hub_parquet_find(parquet, name);
-    uint64_t row = 0;
-    bool good = leaf != HUB_NONE;
-    for (uint32_t g = 0; good && g < parquet->group_count; g++) {
-        const struct hub_parquet_chunk *chunk = &parquet->chunks[(size_t)g * parquet->leaf_count + leaf];
-        struct hub_parquet_pages pages;
-        good = !chunk->trouble && chunk->values == parquet->group_rows[g] &&
-               !hub_parquet_walk(d->source, &parquet->leaves[leaf], chunk, &pages, NULL);
-        if (!good)
-            break;
-        good = !hub_parquet_numbers(d, &parquet->leaves[leaf], &pages, integers ? integers + row : NULL,
-                                    reals ? reals + row : NULL, NULL);
-        hub_parquet_pages_dispose(&pages);
-        row += parquet->group_rows[g];
-    }
-    return good;
-}
-
-struct small {
-    uint64_t rows;
-    int64_t *episodes, *tasks, *success; /* NULL: not known */
-    double *rewards;
-};
-
-static void small_dispose(struct small *s)
-{
-    free(s->episodes);
-    free(s->tasks);
-    free(s->success);
-    free(s->rewards);
-}
-
-static enum hub_status read_small(const struct hub_parquet *parquet, struct hub_parquet_decoder *d,
-                                  struct small *s, struct hub_error *err)
-{
-    static const char *const names[] = {"episode_index", "task_index", "next.success"};
-    int64_t **const targets[] = {&s->episodes, &s->tasks, &s->success};
-    s->rows = parquet->rows;
-    if (s->rows > MAX_BOOKKEEPING_ROWS)
-        return HUB_OK;
-    for (size_t i = 0; i < HUB_COUNT(names); i++) {
-        if (hub_parquet_find(parquet, names[i]) == HUB_NONE)
-            continue;
-        *targets[i] = calloc((size_t)s->rows + 1, sizeof **targets[i]);
-        HUB_TRY(hub_allocated(*targets[i], err));
-        if (!column_numbers(parquet, d, names[i], *targets[i], NULL)) {
-            free(*targets[i]);
-            *targets[i] = NULL;
-        }
-    }
-    HUB_TRY(hub_new(&s->rewards, (size_t)s->rows + 1, sizeof *s->rewards, err));
-    if (!column_numbers(parquet, d, "next.reward", NULL, s->rewards)) {
-        free(s->rewards);
-        s->rewards = NULL;
-    }
-    return HUB_OK;
+    p->episodes.first = p->stats.first = first;
+    p->episodes.last = p->stats.last = last;
+    HUB_TRY(hub_json_file(p->files, LEROBOT_INFO, NULL, &p->info.json, err));
+    p->info.features = json_object_get(p->info.json, "features");
+    p->columns.features = p->info.features;
+    HUB_TRY(hub_lerobot_read_texts(p->files, NULL, &hub_lerobot_tasks, &p->tasks, err));
+    HUB_TRY(index_texts(p, err));
+    if (hub_lerobot_has_tables(p->files))
+        HUB_TRY(hub_lerobot_read_tables(p->files, &p->episodes, err));
+    else
+        HUB_TRY(hub_lerobot_read_lines(p->files, NULL, LEROBOT_EPISODES, &p->episodes, err));
+    return hub_lerobot_read_lines(p->files, p->sink, LEROBOT_EPISODES_STATS, &p->stats, err);
 }
 
 /* ---- one episode ---- */
@@ -254,54 +62,13 @@ static enum hub_status put_splits(const struct part *p, int64_t number, struct h
     json_t *range;
     struct hub_json json = hub_json_to(out, err);
     hub_json_array(&json);
-    json_object_foreach(json_object_get(p->info, "splits"), name, range)
+    json_object_foreach(json_object_get(p->info.json, "splits"), name, range)
     {
         int64_t from, to;
         if (hub_lerobot_range(range, &from, &to) && number >= from && number < to)
             hub_json_string(&json, hub_view_of(name));
     }
     hub_json_end_array(&json);
-    return hub_json_status(&json);
-}
-
-/* A list of one number is that number. */
-static const json_t *plain(const json_t *value)
-{
-    return json_array_size(value) == 1 && !json_is_array(json_array_get(value, 0)) ? json_array_get(value, 0)
-                                                                                   : value;
-}
-
-static void put_feature_statistics(struct hub_json *json, const json_t *feature)
-{
-    const char *key;
-    json_t *value;
-    const json_t *mean = plain(json_object_get(feature, "mean")),
-                 *count = plain(json_object_get(feature, "count"));
-    hub_json_object(json);
-    json_object_foreach((json_t *)feature, key, value)
-    {
-        hub_json_key(json, hub_view_of(key));
-        hub_json_parsed(json, plain(value));
-    }
-    if (json_is_number(mean) && json_is_number(count) && !json_object_get(feature, "sum"))
-        hub_json_put_double(json, "sum", json_number_value(mean) * json_number_value(count));
-    hub_json_end_object(json);
-}
-
-static enum hub_status put_statistics(const json_t *line, struct hub_buf *out, struct hub_error *err)
-{
-    struct hub_json json = hub_json_to(out, err);
-    json_t *stats = json_object_get(line, "stats"), *feature;
-    const char *name;
-    if (json_object_size(stats) == 0)
-        return HUB_OK;
-    hub_json_object(&json);
-    json_object_foreach(stats, name, feature)
-    {
-        hub_json_key(&json, hub_view_of(name));
-        put_feature_statistics(&json, feature);
-    }
-    hub_json_end_object(&json);
     return hub_json_status(&json);
 }
 
@@ -312,14 +79,7 @@ struct episode_tasks {
     uint32_t count, known;
 };
 
-static const char *task_text(const struct part *p, int64_t number)
-{
-    char key[24];
-    snprintf(key, sizeof key, "%lld", (long long)number);
-    return hub_lerobot_text(p->tasks, key);
-}
-
-static void find_tasks(const struct part *p, const struct small *s, const struct lerobot_cut *cut,
+static void find_tasks(const struct part *p, const struct lerobot_small *s, const struct lerobot_cut *cut,
                        struct episode_tasks *out)
 {
     *out = (struct episode_tasks){0};
@@ -330,8 +90,9 @@ static void find_tasks(const struct part *p, const struct small *s, const struct
             at--;
         if (at)
             continue;
+        const struct lerobot_said *task = hub_lerobot_said(&p->tasks, number);
         out->numbers[out->count] = number;
-        out->texts[out->count] = task_text(p, number);
+        out->texts[out->count] = task ? hub_lerobot_text(task->line, "task") : NULL;
         out->known += out->texts[out->count++] != NULL;
     }
 }
@@ -344,24 +105,49 @@ static const char *task_of(const json_t *line, const struct episode_tasks *tasks
     return text ? text : json_string_value(json_array_get(json_object_get(line, "tasks"), 0));
 }
 
-/* Numbers in the data that tasks.jsonl does not have. */
 static enum hub_status check_tasks(struct part *p, uint32_t file, const struct episode_tasks *tasks,
                                    struct hub_error *err)
 {
-    for (uint32_t i = 0; i < tasks->count && json_object_size(p->tasks); i++)
+    const char *list =
+        hub_files_find(p->files, LEROBOT_TASK_TABLE) == HUB_NONE ? LEROBOT_TASKS : LEROBOT_TASK_TABLE;
+    for (uint32_t i = 0; p->tasks.count && i < tasks->count; i++)
         if (!tasks->texts[i])
             HUB_TRY(hub_sink_problem(p->sink, "unknown-task", p->files->entries[file].path, err,
-                                     "task_index %lld has no task in " LEROBOT_TASKS,
-                                     (long long)tasks->numbers[i]));
+                                     "task_index %lld has no task in %s", (long long)tasks->numbers[i],
+                                     list));
     return HUB_OK;
+}
+
+static enum hub_status check_text(const struct part *p, const json_t *task, int64_t episode,
+                                  struct hub_error *err)
+{
+    const char *text = json_string_value(task);
+    if (!text || !p->tasks.count || json_object_get(p->texts, text))
+        return HUB_OK;
+    return hub_sink_problem(p->sink, "unknown-task", HUB_VIEW("meta"), err,
+                            "\"%.100s\" of episode %lld is no task of the dataset's list", text,
+                            (long long)episode);
+}
+
+static enum hub_status check_texts(const struct part *p, const json_t *line, int64_t episode,
+                                   struct hub_error *err)
+{
+    const json_t *tasks = json_object_get(line, "tasks");
+    for (size_t i = 0; i < json_array_size(tasks); i++)
+        HUB_TRY(check_text(p, json_array_get(tasks, i), episode, err));
+    return check_text(p, json_object_get(line, "task"), episode, err);
 }
 
 /* The line's own keys that are not said elsewhere. */
 static bool own_key(const char *key)
 {
     static const char *const known[] = {"episode_index", "episode_id", "length", "task", "tasks"};
+    static const char *const prefixes[] = {"data/", "videos/", "meta/", "dataset_"};
     for (size_t i = 0; i < HUB_COUNT(known); i++)
         if (strcmp(key, known[i]) == 0)
+            return false;
+    for (size_t i = 0; i < HUB_COUNT(prefixes); i++)
+        if (strncmp(key, prefixes[i], strlen(prefixes[i])) == 0)
             return false;
     return true;
 }
@@ -406,7 +192,18 @@ static enum hub_status put_attributes(const json_t *line, const struct episode_t
     return hub_json_status(&json);
 }
 
-static void sum_rewards(const struct small *s, uint64_t first, uint64_t count, struct hub_episode *e)
+static enum hub_status put_statistics(const struct part *p, const struct lerobot_said *said, int64_t number,
+                                      struct hub_buf *out, struct hub_error *err)
+{
+    const struct lerobot_said *line = hub_lerobot_said(&p->stats, number);
+    if (line)
+        return hub_lerobot_put_line_statistics(line->line, out, err);
+    if (!said || said->table >= p->episodes.table_count)
+        return HUB_OK;
+    return hub_lerobot_put_row_statistics(&p->episodes.tables[said->table], said->row, out, err);
+}
+
+static void sum_rewards(const struct lerobot_small *s, uint64_t first, uint64_t count, struct hub_episode *e)
 {
     if (s->rewards) {
         for (uint64_t i = 0; i < count; i++)
@@ -414,110 +211,244 @@ static void sum_rewards(const struct small *s, uint64_t first, uint64_t count, s
         e->has_return = e->return_computed = isfinite(e->episode_return);
         e->episode_return = e->has_return ? e->episode_return : 0; /* one reward is missing or no number */
     }
-    if (s->success) {
-        e->success = 0;
-        for (uint64_t i = 0; i < count; i++)
-            e->success |= s->success[first + i] != 0;
+    for (uint64_t i = 0; s->success && i < count; i++) {
+        const int64_t value = s->success[first + i];
+        if (value < 0) { /* it cannot be read */
+            e->success = -1;
+            return;
+        }
+        e->success = e->success > 0 || value != 0;
     }
 }
 
-static enum hub_status send_episode(struct part *p, uint32_t file, int64_t number, const struct small *s,
+/* ---- what the metadata says of its rows ---- */
+
+static int64_t stated(const json_t *line, const char *key)
+{
+    const json_t *value = json_object_get(line, key);
+    return json_is_number(value) && json_number_value(value) >= 0 ? (int64_t)json_number_value(value) : -1;
+}
+
+static void check_row(struct part *p, uint32_t file, const json_t *line, const struct lerobot_small *s,
+                      const struct lerobot_cut *cut)
+{
+    const int64_t from = stated(line, "dataset_from_index"), to = stated(line, "dataset_to_index");
+    const char *template = hub_lerobot_text(p->info.json, "data_path");
+    const struct lerobot_place place = {stated(line, "data/chunk_index"), stated(line, "data/file_index"),
+                                        cut->number, NULL};
+    if (place.chunk >= 0 && place.file >= 0 &&
+        hub_lerobot_find(p->files, template, LEROBOT_DATA_TEMPLATE, &place) != file)
+        hub_tally_add(&p->misplaced, "episode %lld lies in %.*s, its row says chunk %lld, file %lld",
+                      (long long)cut->number, (int)HUB_MIN(p->files->entries[file].path.size, 80),
+                      p->files->entries[file].path.data, (long long)place.chunk, (long long)place.file);
+    if (from >= 0 && to >= 0 && s->indexes &&
+        (s->indexes[cut->first] != from || (uint64_t)(to - from) != cut->count))
+        hub_tally_add(&p->ranges, "episode %lld is stated as rows %lld to %lld, it has %llu from %lld on",
+                      (long long)cut->number, (long long)from, (long long)to, (unsigned long long)cut->count,
+                      (long long)s->indexes[cut->first]);
+}
+
+static enum hub_status check_length(struct part *p, uint32_t file, const json_t *line,
+                                    const struct lerobot_cut *cut, struct hub_error *err)
+{
+    const json_t *length = json_object_get(line, "length");
+    if (!json_is_integer(length) || (uint64_t)json_integer_value(length) == cut->count)
+        return HUB_OK;
+    return hub_sink_problem(p->sink, "length-mismatch", p->files->entries[file].path, err,
+                            "%s states %lld steps of episode %lld, the file holds %llu rows",
+                            p->episodes.table_count ? "meta/episodes" : "episodes.jsonl",
+                            (long long)json_integer_value(length), (long long)cut->number,
+                            (unsigned long long)cut->count);
+}
+
+static enum hub_status send_episode(struct part *p, uint32_t file, const struct lerobot_small *s,
                                     struct lerobot_cut *cut, struct hub_error *err)
 {
     HUB_CLEANUP(hub_buf_dispose)
     struct hub_buf splits = HUB_BUF_INIT(MIB), attributes = HUB_BUF_INIT(MIB), stats = HUB_BUF_INIT(4 * MIB);
     char name[40];
-    const json_t *line = find_line(&p->episodes, number), *length = json_object_get(line, "length");
+    const struct lerobot_said *said = hub_lerobot_said(&p->episodes, cut->number);
+    const json_t *line = said ? said->line : NULL;
     struct episode_tasks tasks;
     find_tasks(p, s, cut, &tasks);
     const char *task = task_of(line, &tasks);
-    struct hub_episode e = {.number = number,
+    struct hub_episode e = {.number = cut->number,
                             .file = file,
                             .steps = cut->count,
                             .success = -1,
                             .terminated = -1,
                             .truncated = -1};
-    snprintf(name, sizeof name, "episode_%06lld", (long long)number);
+    snprintf(name, sizeof name, "episode_%06lld", (long long)cut->number);
     e.name = hub_view_of(name);
     e.task = hub_view_of(task ? task : "");
     sum_rewards(s, cut->first, cut->count, &e);
     HUB_TRY(check_tasks(p, file, &tasks, err));
-    HUB_TRY(put_splits(p, number, &splits, err));
+    HUB_TRY(check_texts(p, line, cut->number, err));
+    HUB_TRY(put_splits(p, cut->number, &splits, err));
     HUB_TRY(put_attributes(line, &tasks, &attributes, err));
-    HUB_TRY(put_statistics(find_line(&p->stats, number), &stats, err));
+    HUB_TRY(put_statistics(p, said, cut->number, &stats, err));
     e.splits = hub_buf_view(&splits);
     e.attributes = hub_buf_view(&attributes);
     e.statistics = hub_buf_view(&stats);
     HUB_TRY(hub_sink_episode(p->sink, &e, &cut->episode, err));
     p->done++;
-    if (json_is_integer(length) && (uint64_t)json_integer_value(length) != cut->count)
-        HUB_TRY(hub_sink_problem(p->sink, "length-mismatch", p->files->entries[file].path, err,
-                                 "episodes.jsonl states %lld steps, the file holds %llu rows",
-                                 (long long)json_integer_value(length), (unsigned long long)cut->count));
-    return send_videos(p, number, cut->episode, err);
+    HUB_TRY(check_length(p, file, line, cut, err));
+    check_row(p, file, line, s, cut);
+    return hub_lerobot_videos_send(&p->videos, line, cut, err);
 }
 
 /* ---- one file ---- */
 
-/* Without a number in the file's name its episode_index column cuts it. */
-static enum hub_status send_cuts(struct part *p, uint32_t file, const struct small *s,
-                                 struct lerobot_cut **cuts, uint32_t *count, struct hub_error *err)
+static int by_number(const void *a, const void *b)
 {
-    uint64_t changes = 0, start = 0;
-    for (uint64_t i = 1; i < s->rows; i++) {
-        changes += s->episodes[i] != s->episodes[i - 1];
-        if (s->episodes[i] < s->episodes[i - 1])
-            return hub_sink_problem(p->sink, "unreadable-episode", p->files->entries[file].path, err,
-                                    "row %llu goes back to episode %lld: its episodes are not in order",
-                                    (unsigned long long)i, (long long)s->episodes[i]);
-    }
-    if (changes >= HUB_MAX_EPISODES)
-        return hub_fail(err, HUB_TOO_BIG, "%llu episodes in one file", (unsigned long long)changes);
-    *cuts = calloc((size_t)changes + 1, sizeof **cuts);
-    HUB_TRY(hub_allocated(*cuts, err));
-    for (uint64_t i = 1; i <= s->rows; i++) {
-        if (i < s->rows && s->episodes[i] == s->episodes[i - 1])
-            continue;
-        struct lerobot_cut *cut = &(*cuts)[(*count)++];
-        *cut = (struct lerobot_cut){.first = start, .count = i - start};
-        HUB_TRY(send_episode(p, file, s->episodes[start], s, cut, err));
-        start = i;
-    }
-    return HUB_OK;
+    const struct lerobot_cut *x = a, *y = b;
+    const int order = hub_by_i64(&x->number, &y->number);
+    return order ? order : (x->first > y->first) - (x->first < y->first);
 }
 
-static enum hub_status check_number(struct part *p, uint32_t file, int64_t number, const struct small *s,
+static uint64_t runs_of(const struct lerobot_small *s)
+{
+    uint64_t runs = s->rows > 0;
+    for (uint64_t i = 1; i < s->rows; i++)
+        runs += s->episodes[i] != s->episodes[i - 1];
+    return runs;
+}
+
+/* Of an episode that comes again the first run of rows is kept. */
+static enum hub_status drop_repeated(struct part *p, uint32_t file, struct lerobot_cut *cuts, uint32_t *count,
+                                     struct hub_error *err)
+{
+    uint32_t kept = 0, dropped = 0;
+    int64_t example = 0;
+    qsort(cuts, *count, sizeof *cuts, by_number);
+    for (uint32_t i = 0; i < *count; i++) {
+        if (kept && cuts[kept - 1].number == cuts[i].number) {
+            example = dropped++ ? example : cuts[i].number;
+            continue;
+        }
+        cuts[kept++] = cuts[i];
+    }
+    *count = kept;
+    if (!dropped)
+        return HUB_OK;
+    return hub_sink_problem(
+        p->sink, "rows-not-contiguous", p->files->entries[file].path, err,
+        "the rows of an episode are not one behind the other: the first run of each is shown, "
+        "%u are left out; the first is of episode %lld",
+        dropped, (long long)example);
+}
+
+/* Where the column of numbers is damaged, the metadata says whose row this is. */
+static int64_t number_of(const struct part *p, int64_t index)
+{
+    for (uint32_t i = 0; index >= 0 && i < p->episodes.count; i++) {
+        const json_t *line = p->episodes.items[i].line;
+        if (stated(line, "dataset_from_index") <= index && index < stated(line, "dataset_to_index"))
+            return p->episodes.items[i].episode;
+    }
+    return -1;
+}
+
+static enum hub_status fill_numbers(struct part *p, uint32_t file, const struct lerobot_small *s,
                                     struct hub_error *err)
 {
+    uint64_t unknown = 0;
+    for (uint64_t i = 0; i < s->rows; i++) {
+        if (s->episodes[i] >= 0)
+            continue;
+        const bool same =
+            i && s->indexes && unknown && s->indexes[i] == s->indexes[i - 1] + 1 && s->episodes[i - 1] >= 0;
+        const struct lerobot_said *said = same ? hub_lerobot_said(&p->episodes, s->episodes[i - 1]) : NULL;
+        s->episodes[i] = said && s->indexes[i] < stated(said->line, "dataset_to_index")
+                             ? s->episodes[i - 1]
+                             : number_of(p, s->indexes ? s->indexes[i] : -1);
+        unknown++;
+    }
+    if (!unknown)
+        return HUB_OK;
+    return hub_sink_problem(
+        p->sink, "unreadable-numbers", p->files->entries[file].path, err,
+        "the episode_index of %llu of its %llu rows cannot be read: whose they are is what the "
+        "metadata says",
+        (unsigned long long)unknown, (unsigned long long)s->rows);
+}
+
+/* The runs of equal numbers in its episode_index column are the episodes. */
+static enum hub_status find_cuts(struct part *p, uint32_t file, const struct lerobot_small *s,
+                                 struct lerobot_cut **cuts, uint32_t *count, struct hub_error *err)
+{
+    HUB_TRY(fill_numbers(p, file, s, err));
+    const uint64_t runs = runs_of(s);
+    if (runs > HUB_MAX_EPISODES)
+        return hub_fail(err, HUB_TOO_BIG, "%llu episodes in one file", (unsigned long long)runs);
+    HUB_TRY(hub_new(cuts, (size_t)runs, sizeof **cuts, err));
+    for (uint64_t i = 0; i < s->rows; i++) {
+        if (s->episodes[i] < 0)
+            continue;
+        if (i == 0 || s->episodes[i] != s->episodes[i - 1])
+            (*cuts)[(*count)++] = (struct lerobot_cut){.number = s->episodes[i], .first = i};
+        (*cuts)[*count - 1].count++;
+    }
+    return *count ? drop_repeated(p, file, *cuts, count, err) : HUB_OK;
+}
+
+static enum hub_status check_number(struct part *p, uint32_t file, int64_t number,
+                                    const struct lerobot_small *s, struct hub_error *err)
+{
     for (uint64_t i = 0; s->episodes && i < s->rows; i++)
-        if (s->episodes[i] != number)
+        if (s->episodes[i] >= 0 && s->episodes[i] != number)
             return hub_sink_problem(p->sink, "number-mismatch", p->files->entries[file].path, err,
                                     "row %llu says it belongs to episode %lld", (unsigned long long)i,
                                     (long long)s->episodes[i]);
     return HUB_OK;
 }
 
+/* `index` counts the rows of the whole dataset: within a file without a gap. */
+static enum hub_status check_indexes(struct part *p, uint32_t file, const struct lerobot_small *s,
+                                     struct hub_error *err)
+{
+    for (uint64_t i = 1; s->indexes && i < s->rows; i++)
+        if (s->indexes[i] != s->indexes[i - 1] + 1)
+            return hub_sink_problem(p->sink, "index-mismatch", p->files->entries[file].path, err,
+                                    "row %llu has the index %lld, the one before it %lld",
+                                    (unsigned long long)i, (long long)s->indexes[i],
+                                    (long long)s->indexes[i - 1]);
+    return HUB_OK;
+}
+
 static enum hub_status send_file(struct part *p, uint32_t file, const struct hub_parquet *parquet,
                                  struct hub_parquet_decoder *d, struct hub_error *err)
 {
-    HUB_CLEANUP(small_dispose) struct small s = {0};
+    HUB_CLEANUP(hub_lerobot_small_dispose) struct lerobot_small s = {0};
     HUB_CLEANUP(hub_freep) struct lerobot_cut *cuts = NULL;
     uint32_t count = 0;
     const int64_t number = hub_lerobot_episode_of(p->files->entries[file].path, ".parquet");
-    HUB_TRY(read_small(parquet, d, &s, err));
+    HUB_TRY(hub_lerobot_read_small(parquet, d, &s, err));
     if (number < 0 && !s.episodes)
         return hub_sink_problem(p->sink, "no-episode-number", p->files->entries[file].path, err,
                                 "neither the file's name nor a column says which episode it is");
     if (number < 0) {
-        HUB_TRY(send_cuts(p, file, &s, &cuts, &count, err));
+        HUB_TRY(find_cuts(p, file, &s, &cuts, &count, err));
+        HUB_TRY(check_indexes(p, file, &s, err));
     } else {
         HUB_TRY(hub_new(&cuts, 1, sizeof *cuts, err));
-        cuts->count = parquet->rows;
+        *cuts = (struct lerobot_cut){.number = number, .count = parquet->rows};
         count = 1;
         HUB_TRY(check_number(p, file, number, &s, err));
-        HUB_TRY(send_episode(p, file, number, &s, cuts, err));
     }
-    return hub_lerobot_add_columns(&p->columns, parquet, d, cuts, count, err);
+    for (uint32_t i = 0; i < count; i++)
+        HUB_TRY(send_episode(p, file, &s, &cuts[i], err));
+    return hub_lerobot_add_columns(&p->columns, parquet, d, &(struct lerobot_cuts){cuts, count, NULL}, err);
+}
+
+static enum hub_status open_file(const struct part *p, uint32_t file, struct hub_source *source,
+                                 struct hub_parquet *parquet, struct hub_error *err)
+{
+    hub_source_file(source, p->files, file);
+    HUB_TRY(hub_source_usable(source, err));
+    return hub_lerobot_episode_of(p->files->entries[file].path, ".parquet") < 0
+               ? hub_lerobot_open_parquet(source, parquet, err)
+               : hub_parquet_open(source, parquet, err);
 }
 
 static enum hub_status inspect_file(struct part *p, uint32_t file, struct hub_error *err)
@@ -527,10 +458,7 @@ static enum hub_status inspect_file(struct part *p, uint32_t file, struct hub_er
     HUB_CLEANUP(hub_parquet_decoder_dispose) struct hub_parquet_decoder d = {0};
     struct hub_error why = {0};
     const struct hub_view path = p->files->entries[file].path;
-    hub_source_file(&source, p->files, file);
-    enum hub_status st = hub_source_usable(&source, &why);
-    if (!st)
-        st = hub_parquet_open(&source, &parquet, &why);
+    const enum hub_status st = open_file(p, file, &source, &parquet, &why);
     if (st == HUB_CORRUPT || st == HUB_UNSUPPORTED || st == HUB_TOO_BIG || st == HUB_DENIED) {
         if (p->failed++ == 0)
             p->first_failure = why;
@@ -546,43 +474,94 @@ static enum hub_status inspect_file(struct part *p, uint32_t file, struct hub_er
 
 /* ---- the part ---- */
 
+/* The least and the greatest number of the episodes in a file whose name does not say it. */
+static enum hub_status widen(const struct part *p, uint32_t file, int64_t *first, int64_t *last,
+                             struct hub_error *err)
+{
+    struct hub_source source;
+    HUB_CLEANUP(hub_parquet_dispose) struct hub_parquet parquet = {0};
+    HUB_CLEANUP(hub_parquet_decoder_dispose) struct hub_parquet_decoder d = {0};
+    HUB_CLEANUP(hub_freep) int64_t *numbers = NULL;
+    if (open_file(p, file, &source, &parquet, NULL)) /* it is told when its rows are wanted */
+        return HUB_OK;
+    hub_parquet_decoder_init(&d, &source);
+    HUB_TRY(hub_lerobot_read_numbers(&parquet, &d, &numbers, err));
+    for (uint64_t i = 0; numbers && i < parquet.rows; i++) {
+        *first = HUB_MIN(*first, numbers[i]);
+        *last = numbers[i] < 0 ? INT64_MAX : HUB_MAX(*last, numbers[i]); /* unknown: may be any */
+    }
+    return HUB_OK;
+}
+
+static enum hub_status find_range(const struct part *p, const struct lerobot_file *data, uint32_t count,
+                                  int64_t *first, int64_t *last, struct hub_error *err)
+{
+    *first = INT64_MAX;
+    *last = -1;
+    for (uint32_t i = 0; i < count; i++) {
+        if (data[i].episode < 0) {
+            HUB_TRY(widen(p, data[i].file, first, last, err));
+            continue;
+        }
+        *first = HUB_MIN(*first, data[i].episode);
+        *last = HUB_MAX(*last, data[i].episode);
+    }
+    return HUB_OK;
+}
+
+static enum hub_status tell(const struct part *p, const char *code, const struct hub_tally *tally,
+                            const char *what, struct hub_error *err)
+{
+    if (!tally->count)
+        return HUB_OK;
+    return hub_sink_problem(p->sink, code, HUB_VIEW("meta/episodes"), err,
+                            "%s of %u of %u episodes; the first: %s", what, tally->count, p->done,
+                            tally->first);
+}
+
+static enum hub_status finish(struct part *p, struct hub_error *err)
+{
+    if (p->done == 0 && p->failed)
+        return hub_fail_as(err, HUB_CORRUPT, p->first_failure.problem,
+                           "no episode file can be read; the first: %s", p->first_failure.detail);
+    HUB_TRY(tell(p, "wrong-data-file", &p->misplaced, "the data file", err));
+    HUB_TRY(tell(p, "wrong-rows", &p->ranges, "the range of rows", err));
+    HUB_TRY(hub_lerobot_videos_finish(&p->videos, err));
+    return hub_lerobot_finish_columns(&p->columns, err);
+}
+
 static enum hub_status inspect_files(struct part *p, const struct hub_part *part, struct hub_error *err)
 {
     HUB_CLEANUP(hub_freep) struct lerobot_file *data = calloc((size_t)part->file_count + 1, sizeof *data);
     uint32_t count = 0;
-    int64_t first = 0, last = INT64_MAX;
+    int64_t first, last;
     HUB_TRY(hub_allocated(data, err));
     for (uint32_t i = 0; i < part->file_count; i++) {
         const struct hub_view path = p->files->entries[part->files[i]].path;
-        if (hub_view_ends(path, ".parquet") && !hub_view_starts(path, "meta/"))
+        if (hub_lerobot_is_data(path))
             data[count++] = (struct lerobot_file){hub_lerobot_episode_of(path, ".parquet"), part->files[i]};
     }
     qsort(data, count, sizeof *data, hub_lerobot_by_file);
-    if (count && data[0].episode >= 0) {
-        first = data[0].episode;
-        last = data[count - 1].episode;
-    }
+    HUB_TRY(find_range(p, data, count, &first, &last, err));
     HUB_TRY(load_metadata(p, first, last, err));
-    HUB_TRY(find_videos(p, first, last, err));
+    HUB_TRY(hub_lerobot_videos_find(&p->videos, first, last, err));
     for (uint32_t i = 0; i < count; i++)
         HUB_TRY(inspect_file(p, data[i].file, err));
-    if (p->done == 0 && p->failed)
-        return hub_fail(err, HUB_CORRUPT, "no episode file can be read; the first: %s",
-                        p->first_failure.detail);
-    HUB_TRY(check_videos(p, err));
-    return hub_lerobot_finish_columns(&p->columns, err);
+    return finish(p, err);
 }
 
 enum hub_status hub_lerobot_inspect(struct hub_files *files, const struct hub_part *part,
                                     struct hub_sink *sink, struct hub_error *err)
 {
     struct part p = {.files = files, .sink = sink, .columns = {.files = files, .sink = sink}};
+    p.videos = (struct lerobot_videos){.files = files, .sink = sink, .info = &p.info};
     const enum hub_status st = inspect_files(&p, part, err);
     hub_lerobot_columns_dispose(&p.columns);
-    list_dispose(&p.episodes);
-    list_dispose(&p.stats);
-    free(p.videos);
-    json_decref(p.tasks);
-    json_decref(p.info);
+    hub_lerobot_said_dispose(&p.tasks);
+    hub_lerobot_said_dispose(&p.episodes);
+    hub_lerobot_said_dispose(&p.stats);
+    hub_lerobot_videos_dispose(&p.videos);
+    json_decref(p.texts);
+    json_decref(p.info.json);
     return st;
 }

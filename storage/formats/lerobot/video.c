@@ -87,7 +87,7 @@ enum hub_status hub_lerobot_check_videos(struct hub_files *files, struct hub_sin
     for (uint32_t i = 0; i < files->count; i++) {
         struct hub_error why = {0};
         const struct hub_view path = files->entries[i].path;
-        if (hub_lerobot_episode_of(path, ".mp4") < 0 || ++*count > MAX_LOOKED_AT)
+        if (!hub_view_ends(path, ".mp4") || ++*count > MAX_LOOKED_AT)
             continue;
         const enum hub_status st = check_video(files, i, &why);
         if (st && st != HUB_CORRUPT && st != HUB_DENIED)

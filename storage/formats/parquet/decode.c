@@ -205,6 +205,94 @@ enum hub_status hub_parquet_numbers(struct hub_parquet_decoder *d, const struct 
     return HUB_OK;
 }
 
+/* ---- rows of tables that describe ---- */
+
+static enum hub_status begin_row(struct hub_parquet_items *items, struct hub_error *err)
+{
+    const uint64_t row = items->seen++;
+    if (row < items->first_row || row - items->first_row >= items->row_count)
+        return HUB_OK;
+    if (!items->starts)
+        HUB_TRY(hub_new(&items->starts, (size_t)items->row_count + 1, sizeof *items->starts, err));
+    items->starts[row - items->first_row] = items->numbers.size / sizeof(double);
+    return HUB_OK;
+}
+
+static enum hub_status add_string(const struct hub_page_job *job, const struct hub_page_view *view,
+                                  struct hub_parquet_items *items, struct hub_error *err)
+{
+    HUB_TRY(hub_buf_add(&items->text, hub_page_bytes(job, view), view->length, err));
+    const uint64_t end = items->text.size;
+    return hub_buf_add(&items->numbers, &end, sizeof end, err);
+}
+
+static enum hub_status add_number(const struct hub_variant *item, const char *at,
+                                  struct hub_parquet_items *items, struct hub_error *err)
+{
+    const struct hub_scalar n = hub_variant_scalar(item, at);
+    const double real = item->kind == HUB_KIND_FLOAT ? n.real : (double)n.integer;
+    return hub_buf_add(&items->numbers, &real, sizeof real, err);
+}
+
+/* Levels of the page stand in `levels`: first the repetitions, then which entries hold a value. */
+static enum hub_status page_items(struct hub_parquet_decoder *d, const struct hub_parquet_leaf *leaf,
+                                  struct hub_page_job *job, struct hub_parquet_items *items,
+                                  struct hub_error *err)
+{
+    const bool strings = leaf->item.kind == HUB_KIND_VAR;
+    const uint8_t *reps = (const uint8_t *)d->levels.data;
+    uint8_t *valid = (uint8_t *)d->levels.data + job->page->values;
+    job->count = job->page->values;
+    d->values.size = 0;
+    HUB_TRY(hub_buf_reserve(
+        &d->values, job->count * (strings ? sizeof(struct hub_page_view) : leaf->item.item_size), err));
+    struct hub_page_view *views = strings ? (struct hub_page_view *)(void *)d->values.data : NULL;
+    HUB_TRY(hub_page_values(job, strings ? NULL : d->values.data, views, valid, err));
+    for (uint32_t i = 0; i < job->count; i++) {
+        if (!leaf->max_rep || reps[i] == 0)
+            HUB_TRY(begin_row(items, err));
+        const uint64_t row = items->seen - 1; /* before the first: not wanted either */
+        if (!valid[i] || row < items->first_row || row - items->first_row >= items->row_count)
+            continue;
+        HUB_TRY(strings
+                    ? add_string(job, &views[i], items, err)
+                    : add_number(&leaf->item, d->values.data + (size_t)i * leaf->item.item_size, items, err));
+    }
+    return HUB_OK;
+}
+
+enum hub_status hub_parquet_items(struct hub_parquet_decoder *d, const struct hub_parquet_leaf *leaf,
+                                  const struct hub_parquet_pages *pages, struct hub_parquet_items *items,
+                                  struct hub_error *err)
+{
+    if (leaf->trouble || leaf->item.item_size > 8 ||
+        (leaf->item.kind == HUB_KIND_FLOAT && leaf->item.item_size < 4))
+        return hub_fail(err, HUB_UNSUPPORTED, "not a column of numbers or strings");
+    items->numbers.limit = items->text.limit = HUB_PARQUET_MAX_FOOTER;
+    HUB_TRY(unpack_dictionary(d, pages, err));
+    for (uint32_t i = hub_parquet_first_data(pages); i < pages->count; i++) {
+        const struct hub_page *page = &pages->pages[i];
+        HUB_TRY(unpack(d, pages, page, &d->page, err));
+        d->levels.size = 0;
+        HUB_TRY(hub_buf_reserve(&d->levels, (size_t)page->values * 2 + 1, err));
+        struct hub_page_job job = job_of(d, leaf, pages, page);
+        uint8_t *reps = (uint8_t *)d->levels.data;
+        HUB_TRY(hub_page_levels(&job, reps, reps + page->values, err));
+        HUB_TRY(page_items(d, leaf, &job, items, err));
+    }
+    return HUB_OK;
+}
+
+void hub_parquet_items_dispose(struct hub_parquet_items *items)
+{
+    free(items->starts);
+    hub_buf_dispose(&items->numbers);
+    hub_buf_dispose(&items->text);
+    *items = (struct hub_parquet_items){0};
+}
+
+/* ---- strings ---- */
+
 static enum hub_status measure_page(struct hub_parquet_decoder *d, const struct hub_parquet_leaf *leaf,
                                     struct hub_parquet_pages *pages, struct hub_page *page,
                                     struct hub_error *err)

@@ -42,6 +42,23 @@ HUB_MUST_USE enum hub_status hub_parquet_numbers(struct hub_parquet_decoder *d,
                                                  const struct hub_parquet_pages *pages, int64_t *integers,
                                                  double *reals, struct hub_error *err);
 
+/**
+ * Rows [first, first + count) of a column of numbers or strings, lists flattened: of tables that describe, never
+ * of data. A null or an empty list has no items. Zeroed before the first row group, which all follow in order.
+ */
+struct hub_parquet_items {
+    uint64_t first_row, row_count; /* wanted, of the whole column */
+    uint64_t *starts;              /* row_count + 1: the first item of each row */
+    struct hub_buf numbers;        /* doubles; of strings the offset in `text` where each ends, as uint64_t */
+    struct hub_buf text;
+    uint64_t seen; /* rows, of all row groups so far */
+};
+HUB_MUST_USE enum hub_status hub_parquet_items(struct hub_parquet_decoder *d,
+                                               const struct hub_parquet_leaf *leaf,
+                                               const struct hub_parquet_pages *pages,
+                                               struct hub_parquet_items *items, struct hub_error *err);
+void hub_parquet_items_dispose(struct hub_parquet_items *items);
+
 /** For BYTE_ARRAY pages that do not hold their values as they are: how long the longest is, and what the values
  * of each page come to (`longest`, `sum`), so that reading them has a price. Nothing to do for other columns. */
 HUB_MUST_USE enum hub_status hub_parquet_measure(struct hub_parquet_decoder *d,

@@ -75,6 +75,35 @@ static enum hub_status take_lines(struct reader *r, struct hub_buf *buf, bool la
     return HUB_OK;
 }
 
+/* One list of all objects in place of lines. */
+static enum hub_status take_array(const struct lerobot_lines *lines, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_json_decrefp) json_t *array = NULL;
+    struct hub_error why = {0};
+    const enum hub_status st = hub_json_file(lines->files, lines->path, NULL, &array, &why);
+    if (st && !hub_is_local(st))
+        return hub_pass(st, &why, err);
+    if (lines->sink)
+        HUB_TRY(hub_sink_problem(lines->sink, "json-array", hub_view_of(lines->path), err, "%s%s",
+                                 "one JSON list, where every line is to be an object",
+                                 st ? ": it is damaged" : ""));
+    for (size_t i = 0; i < json_array_size(array); i++)
+        if (json_is_object(json_array_get(array, i)))
+            HUB_TRY(lines->line(lines->user, json_array_get(array, i), (uint32_t)i + 1, err));
+    return HUB_OK;
+}
+
+static bool is_array(struct hub_source *source)
+{
+    const uint8_t *at;
+    size_t got, i = 0;
+    if (hub_source_peek(source, 0, 64, &at, &got, NULL))
+        return false;
+    while (i < got && (at[i] == ' ' || at[i] == '\n' || at[i] == '\r' || at[i] == '\t'))
+        i++;
+    return i < got && at[i] == '[';
+}
+
 enum hub_status hub_lerobot_lines(const struct lerobot_lines *lines, struct hub_error *err)
 {
     struct hub_files *files = lines->files;
@@ -90,6 +119,8 @@ enum hub_status hub_lerobot_lines(const struct lerobot_lines *lines, struct hub_
         return HUB_OK;
     if (usable)
         return hub_fail(err, usable, "%s", why.detail);
+    if (is_array(&source))
+        return take_array(lines, err);
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf strict = HUB_BUF_INIT(2 * MAX_LINE);
     struct reader r = {lines, 0, &strict};
     size_t got = 1;
@@ -103,11 +134,6 @@ enum hub_status hub_lerobot_lines(const struct lerobot_lines *lines, struct hub_
 }
 
 /* ---- small readings ---- */
-
-const char *hub_lerobot_text(const json_t *object, const char *key)
-{
-    return json_string_value(json_object_get(object, key));
-}
 
 int64_t hub_lerobot_line_episode(const json_t *line)
 {
@@ -133,26 +159,10 @@ int64_t hub_lerobot_episode_of(struct hub_view path, const char *extension)
                : -1;
 }
 
-const char *hub_lerobot_version(const json_t *info)
+bool hub_lerobot_is_data(struct hub_view path)
 {
-    const char *version = hub_lerobot_text(info, "codebase_version");
-    if (!version)
-        version = hub_lerobot_text(info, "version");
-    return version && version[0] == 'v' ? version + 1 : version;
-}
-
-bool hub_lerobot_range(const json_t *split, int64_t *from, int64_t *to)
-{
-    const char *text = json_string_value(split);
-    const char *colon = text ? strchr(text, ':') : NULL;
-    char *end;
-    if (!colon || colon == text || !colon[1])
-        return false;
-    *from = strtoll(text, &end, 10);
-    if (end != colon)
-        return false;
-    *to = strtoll(colon + 1, &end, 10);
-    return *end == '\0' && *from >= 0 && *to >= *from;
+    return hub_view_ends(path, ".parquet") && !hub_view_starts(path, "meta/") &&
+           !hub_view_starts(path, "videos/");
 }
 
 int hub_lerobot_by_file(const void *a, const void *b)

@@ -1,0 +1,180 @@
+/* Which videos belong to an episode. Where each has files of its own (v2) their names say so; where many share one
+ * (v3) the columns "videos/CAMERA/..." of its row do. */
+#include "storage/formats/lerobot/lerobot.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { COLUMN_NAME = 512 };
+
+/* The camera is the folder a video lies in. */
+static struct hub_view camera_of(struct hub_view path)
+{
+    const char *end = memrchr(path.data, '/', path.size);
+    const char *start = end ? memrchr(path.data, '/', (size_t)(end - path.data)) : NULL;
+    return start ? (struct hub_view){start + 1, (size_t)(end - start - 1)} : HUB_VIEW("");
+}
+
+static enum hub_status find_named(struct lerobot_videos *v, int64_t first, int64_t last,
+                                  struct hub_error *err)
+{
+    uint32_t capacity = 0;
+    for (uint32_t i = 0; i < v->files->count; i++) {
+        const struct hub_view path = v->files->entries[i].path;
+        const int64_t episode = hub_lerobot_episode_of(path, ".mp4");
+        if (episode < first || episode > last || camera_of(path).size == 0)
+            continue;
+        HUB_TRY(hub_grow(&v->named, v->named_count, &capacity, sizeof *v->named, err));
+        const char *key = hub_lerobot_camera_key(v->info->features, camera_of(path));
+        v->named[v->named_count++] =
+            (struct lerobot_video){{episode, i}, key ? hub_view_of(key) : camera_of(path)};
+    }
+    if (v->named_count)
+        qsort(v->named, v->named_count, sizeof *v->named, hub_lerobot_by_file);
+    return HUB_OK;
+}
+
+enum hub_status hub_lerobot_videos_find(struct lerobot_videos *v, int64_t first, int64_t last,
+                                        struct hub_error *err)
+{
+    const char *key;
+    json_t *feature;
+    HUB_TRY(hub_new(&v->cameras, json_object_size(v->info->features) + 1, sizeof *v->cameras, err));
+    json_object_foreach((json_t *)v->info->features, key, feature) if (hub_lerobot_is(feature, "video"))
+        v->cameras[v->camera_count++] = (struct lerobot_camera){.key = key, .feature = feature};
+    return find_named(v, first, last, err);
+}
+
+void hub_lerobot_videos_dispose(struct lerobot_videos *v)
+{
+    free(v->named);
+    free(v->cameras);
+}
+
+/* ---- by name ---- */
+
+static struct hub_media media_of(const struct lerobot_videos *v, struct hub_view camera, uint32_t file,
+                                 uint32_t episode)
+{
+    struct hub_media media = {.episode = episode, .camera = camera, .file = file};
+    char key[COLUMN_NAME];
+    snprintf(key, sizeof key, "%.*s", (int)HUB_MIN(camera.size, sizeof key - 1), camera.data);
+    const json_t *feature = json_object_get(v->info->features, key);
+    media.codec = hub_view_of(hub_lerobot_text(hub_lerobot_video_info(feature), "video.codec"));
+    hub_media_rate(&media, hub_lerobot_fps(v->info, feature));
+    return media;
+}
+
+/* ---- by row ---- */
+
+static double stated(const json_t *line, const char *camera, const char *what)
+{
+    char name[COLUMN_NAME];
+    snprintf(name, sizeof name, "videos/%.300s/%s", camera, what);
+    const json_t *value = json_object_get(line, name);
+    return json_is_number(value) ? json_number_value(value) : NAN;
+}
+
+/* A folder that is not called as the template says: "video/" instead of "videos/". */
+static uint32_t find_elsewhere(const struct lerobot_videos *v, struct lerobot_camera *c,
+                               const struct lerobot_place *place)
+{
+    char end[COLUMN_NAME], path[HUB_MAX_PATH];
+    if (c->elsewhere.size == 0 && !c->searched) {
+        snprintf(end, sizeof end, "/%.300s/", c->key);
+        for (uint32_t i = 0; i < v->files->count && c->elsewhere.size == 0; i++) {
+            const struct hub_view name = v->files->entries[i].path;
+            const char *at = memmem(name.data, name.size, end, strlen(end));
+            if (at && hub_view_ends(name, ".mp4"))
+                c->elsewhere = (struct hub_view){name.data, (size_t)(at - name.data)};
+        }
+        c->searched = true;
+    }
+    if (c->elsewhere.size == 0)
+        return HUB_NONE;
+    snprintf(path, sizeof path, "%.*s/%.300s/chunk-%03lld/file-%03lld.mp4",
+             (int)HUB_MIN(c->elsewhere.size, 400), c->elsewhere.data, c->key, (long long)place->chunk,
+             (long long)place->file);
+    return hub_files_find(v->files, path);
+}
+
+static uint32_t find_file(const struct lerobot_videos *v, struct lerobot_camera *c,
+                          const struct lerobot_place *place)
+{
+    const char *template = hub_lerobot_text(v->info->json, "video_path");
+    uint32_t file = hub_lerobot_find(v->files, template, LEROBOT_VIDEO_TEMPLATE, place);
+    if (file == HUB_NONE) {
+        file = find_elsewhere(v, c, place);
+        c->moved += file != HUB_NONE;
+    }
+    return file;
+}
+
+static enum hub_status send_placed(struct lerobot_videos *v, struct lerobot_camera *c, const json_t *line,
+                                   const struct lerobot_cut *cut, struct hub_error *err)
+{
+    const double chunk = stated(line, c->key, "chunk_index"), number = stated(line, c->key, "file_index"),
+                 from = stated(line, c->key, "from_timestamp"), to = stated(line, c->key, "to_timestamp");
+    if (!(chunk >= 0 && number >= 0 && from >= 0 && chunk < 1e9 && number < 1e9 && from < 1e9)) {
+        hub_tally_add(&c->unplaced, "episode %lld", (long long)cut->number);
+        return HUB_OK;
+    }
+    const struct lerobot_place place = {(int64_t)chunk, (int64_t)number, cut->number, c->key};
+    const uint32_t file = find_file(v, c, &place);
+    if (file == HUB_NONE)
+        return HUB_OK;
+    struct hub_media media = media_of(v, hub_view_of(c->key), file, cut->episode);
+    const double fps = media.fps_den ? (double)media.fps_num / media.fps_den : 0;
+    media.first_frame = (uint64_t)llround(from * fps);
+    media.frames = cut->count;
+    media.from = from;
+    media.to = isfinite(to) ? to : 0;
+    if (fps > 0 && fabs((to - from) * fps - (double)cut->count) > 0.5)
+        hub_tally_add(&c->spans, "%.6g to %.6g s are %.6g frames, episode %lld has %llu rows", from, to,
+                      (to - from) * fps, (long long)cut->number, (unsigned long long)cut->count);
+    c->found++;
+    return hub_sink_media(v->sink, &media, err);
+}
+
+enum hub_status hub_lerobot_videos_send(struct lerobot_videos *v, const json_t *line,
+                                        const struct lerobot_cut *cut, struct hub_error *err)
+{
+    uint32_t at = hub_lower_bound(&cut->number, v->named, v->named_count, sizeof *v->named, hub_by_i64);
+    v->episodes++;
+    for (; at < v->named_count && v->named[at].of.episode == cut->number; at++) {
+        const struct lerobot_video *video = &v->named[at];
+        const struct hub_media media = media_of(v, video->camera, video->of.file, cut->episode);
+        HUB_TRY(hub_sink_media(v->sink, &media, err));
+        for (uint32_t i = 0; i < v->camera_count; i++)
+            v->cameras[i].found += hub_view_is(video->camera, v->cameras[i].key);
+    }
+    for (uint32_t i = 0; !v->named_count && i < v->camera_count; i++)
+        HUB_TRY(send_placed(v, &v->cameras[i], line, cut, err));
+    return HUB_OK;
+}
+
+enum hub_status hub_lerobot_videos_finish(struct lerobot_videos *v, struct hub_error *err)
+{
+    for (uint32_t i = 0; i < v->camera_count; i++) {
+        const struct lerobot_camera *c = &v->cameras[i];
+        const struct hub_view key = hub_view_of(c->key);
+        if (c->found < v->episodes)
+            HUB_TRY(hub_sink_problem(v->sink, "missing-video", key, err, "%u of %u episodes have a video",
+                                     c->found, v->episodes));
+        if (c->unplaced.count && c->unplaced.count < v->episodes)
+            HUB_TRY(
+                hub_sink_problem(v->sink, "video-not-placed", key, err,
+                                 "the rows of %u episodes do not say in which file it lies; the first: %s",
+                                 c->unplaced.count, c->unplaced.first));
+        if (c->moved)
+            HUB_TRY(hub_sink_problem(v->sink, "other-path", key, err,
+                                     "its videos lie below %.*s/, not where video_path says",
+                                     (int)HUB_MIN(c->elsewhere.size, 200), c->elsewhere.data));
+        if (c->spans.count)
+            HUB_TRY(hub_sink_problem(v->sink, "video-span", key, err,
+                                     "in %u episodes the times do not span the rows; the first: %s",
+                                     c->spans.count, c->spans.first));
+    }
+    return HUB_OK;
+}
