@@ -3,6 +3,7 @@
 
 #include "storage/base/order.h"
 #include "storage/inspect/text.h"
+#include "storage/model/video.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -48,7 +49,7 @@ static enum hub_status keep_some(struct hub_findings_reader *r, struct hub_view 
     return text.size ? keep(r, text, out, err) : HUB_OK;
 }
 
-enum { CLAIMS, FACTS, PARTS, PROBLEMS, FIELDS, EPISODES, MEDIA };
+enum { CLAIMS, FACTS, PARTS, PROBLEMS, FIELDS, EPISODES, MEDIA, VIDEOS };
 
 static const struct {
     size_t size;
@@ -61,6 +62,7 @@ static const struct {
     [FIELDS] = {sizeof(struct hub_found_field), HUB_MAX_FIELDS},
     [EPISODES] = {sizeof(struct hub_found_episode), HUB_MAX_EPISODES},
     [MEDIA] = {sizeof(struct hub_found_media), HUB_MAX_EPISODES},
+    [VIDEOS] = {sizeof(struct hub_found_video), HUB_MAX_EPISODES},
 };
 
 /* Room for one more element, zeroed; the counter grows by it. */
@@ -340,6 +342,28 @@ static enum hub_status take_media(struct hub_findings_reader *r, struct hub_curs
     return keep_some(r, problem, &media->problem, err);
 }
 
+static enum hub_status take_video(struct hub_findings_reader *r, struct hub_cursor *c, struct hub_error *err)
+{
+    struct hub_findings *f = r->found;
+    struct hub_found_video *found;
+    struct hub_video video;
+    const uint32_t file = hub_cursor_u32(c);
+    const struct hub_view table = hub_cursor_text(c, HUB_MAX_VIDEO_BYTES);
+    if (!whole(c) || file >= r->job->file_count || !table.size)
+        return malformed(err, "a malformed table of a video");
+    if (table.size > HUB_MAX_PART_VIDEO_BYTES - r->video_bytes)
+        return hub_fail(err, HUB_TOO_BIG, "more than %zu bytes of tables of videos",
+                        HUB_MAX_PART_VIDEO_BYTES);
+    r->video_bytes += table.size;
+    HUB_TRY(append(r, VIDEOS, &f->videos, &f->video_count, &found, err));
+    HUB_TRY(hub_new(&found->table, 1, table.size, err));
+    memcpy(found->table, table.data, table.size);
+    found->size = table.size;
+    found->file = file;
+    HUB_TRY(hub_video_open(found->table, found->size, &video, err));
+    return hub_video_check(&video, r->job->files[file].size, err);
+}
+
 /* ---- layouts: taken here, proven at the end ---- */
 
 static enum hub_status take_layout(struct hub_findings_reader *r, struct hub_cursor *c, struct hub_error *err)
@@ -388,6 +412,7 @@ static const struct record {
     {HUB_FRAME_FIELD, HUB_JOB_INSPECT, 0, take_field},
     {HUB_FRAME_EPISODE, HUB_JOB_INSPECT, 0, take_episode},
     {HUB_FRAME_MEDIA, HUB_JOB_INSPECT, 0, take_media},
+    {HUB_FRAME_VIDEO, HUB_JOB_INSPECT, 0, take_video},
     {HUB_FRAME_LAYOUT, HUB_JOB_INSPECT, 0, take_layout},
 };
 

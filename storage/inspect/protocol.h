@@ -48,7 +48,8 @@ enum hub_frame_type {
     HUB_FRAME_MEDIA,     /* see sink.c:hub_sink_media */
     HUB_FRAME_LAYOUT,    /* u32 field, u64 bytes: that many follow in LAYOUT_DATA */
     HUB_FRAME_LAYOUT_DATA,
-    HUB_FRAME_END, /* u8 status, text problem, detail: the last one */
+    HUB_FRAME_VIDEO, /* u32 file, text table: storage/model/video.h */
+    HUB_FRAME_END,   /* u8 status, text problem, detail: the last one */
 
     /* worker to hub, one packet on the control socket at its start */
     HUB_FRAME_FORMAT = 64, /* text name, loadable, ids, u32 count, text... name patterns,

@@ -7,6 +7,8 @@ void hub_findings_dispose(struct hub_findings *findings)
 {
     for (uint32_t i = 0; i < findings->field_count; i++)
         free(findings->fields[i].layout);
+    for (uint32_t i = 0; i < findings->video_count; i++)
+        free(findings->videos[i].table);
     while (findings->blocks) {
         struct hub_findings_block *next = findings->blocks->next;
         free(findings->blocks);
@@ -19,5 +21,6 @@ void hub_findings_dispose(struct hub_findings *findings)
     free(findings->fields);
     free(findings->episodes);
     free(findings->media);
+    free(findings->videos);
     *findings = (struct hub_findings){0};
 }

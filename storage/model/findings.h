@@ -57,6 +57,12 @@ struct hub_found_media {
     double from, to;
 };
 
+struct hub_found_video {
+    uint32_t file;
+    void *table; /* checked (malloc): storage/model/video.h */
+    size_t size;
+};
+
 /** Where the texts and lists of findings lie, a chain. */
 struct hub_findings_block {
     struct hub_findings_block *next;
@@ -79,6 +85,8 @@ struct hub_findings {
     uint32_t episode_count;
     struct hub_found_media *media;
     uint32_t media_count;
+    struct hub_found_video *videos;
+    uint32_t video_count;
     uint64_t side_size;
     struct hub_findings_block *blocks; /* where all texts and lists lie; layouts are allocated one by one */
 };

@@ -135,6 +135,9 @@ HUB_MUST_USE enum hub_status hub_sink_episode(struct hub_sink *sink, const struc
                                               uint32_t *index, struct hub_error *err);
 HUB_MUST_USE enum hub_status hub_sink_media(struct hub_sink *sink, const struct hub_media *media,
                                             struct hub_error *err);
+/** Where the frames of a video lie, as storage/model/video.h has it: once a file. */
+HUB_MUST_USE enum hub_status hub_sink_video(struct hub_sink *sink, uint32_t file, struct hub_view table,
+                                            struct hub_error *err);
 /** The layout builder of a field: arrays, pieces and windows are put there directly. Finished and sent by the
  * sink at the end. */
 HUB_MUST_USE enum hub_status hub_sink_layout(struct hub_sink *sink, uint32_t field,

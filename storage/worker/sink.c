@@ -308,3 +308,12 @@ enum hub_status hub_sink_media(struct hub_sink *sink, const struct hub_media *me
     hub_frame_text(sink->w, problem);
     return hub_sink_end_frame(sink, err);
 }
+
+enum hub_status hub_sink_video(struct hub_sink *sink, uint32_t file, struct hub_view table,
+                               struct hub_error *err)
+{
+    hub_frame_begin(sink->w, HUB_FRAME_VIDEO);
+    hub_frame_u32(sink->w, file);
+    hub_frame_text(sink->w, table);
+    return hub_sink_end_frame(sink, err);
+}
