@@ -102,33 +102,17 @@ enum hub_status hub_files_open(struct hub_request *request, const struct hub_dat
 
 /* An opened file and what its answer says about it. */
 struct bytes {
+    const struct hub_file_part *part;
     const struct hub_dataset *dataset;
-    const struct hub_dataset_file *entry;
     struct hub_file *file;
     char path[PATH_MAX];
-    uint64_t first, count;
+    uint64_t first, count; /* of the file */
     bool partial;
 };
 
 static void bytes_dispose(struct bytes *b)
 {
     hub_file_put(b->file);
-}
-
-static enum hub_status open_bytes(struct hub_request *request, const struct hub_target *target,
-                                  struct bytes *b, struct hub_error *err)
-{
-    HUB_CLEANUP(hub_buf_dispose) struct hub_buf raw = HUB_BUF_INIT(64 * KIB);
-    const struct hub_view path = hub_request_capture(request, "path");
-    b->dataset = target->state.dataset;
-    b->entry = hub_unspell(path, &raw, NULL) ? NULL
-                                             : bsearch(&raw.data, b->dataset->files, b->dataset->file_count,
-                                                       sizeof *b->dataset->files, hub_by_text);
-    if (!b->entry)
-        return hub_fail_about(err, HUB_NOT_FOUND, "file-not-found", "path", path.data,
-                              "'%s' has no file '%s'", target->summary->id, path.data);
-    HUB_TRY(root_path(b->dataset, b->entry, b->path, err));
-    return hub_files_open(request, b->dataset, b->entry, &b->file, err);
 }
 
 /* RFC 9530 Repr-Digest when the digest is known; else the file is hashed soon. */
@@ -139,7 +123,7 @@ static enum hub_status digest_header(struct hub_request *request, const struct b
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf text = HUB_BUF_INIT(KIB);
     uint8_t sum[HUB_SHA256_BYTES];
     struct hub_catalog *catalog = request->app->catalog;
-    const struct hub_stamp *stamp = &b->entry->stamp;
+    const struct hub_stamp *stamp = &b->part->entry->stamp;
     const uint32_t root = b->dataset->summary->root;
     enum hub_status st = hub_digest_recall(catalog, root, b->path, stamp, &digests);
     if (st == HUB_AGAIN && !request->may_block)
@@ -160,19 +144,22 @@ static enum hub_status digest_header(struct hub_request *request, const struct b
 static enum hub_status headers(struct hub_request *request, const struct hub_target *target,
                                const struct bytes *b, struct hub_response *response, struct hub_error *err)
 {
-    const char *type = type_of(b->entry->path), *name = strrchr(b->entry->path, '/');
-    const bool shown =
-        hub_view_starts(hub_view_of(type), "image/") || hub_view_starts(hub_view_of(type), "video/");
+    const char *path = b->part->entry->path, *name = strrchr(path, '/');
+    const char *type = type_of(path);
+    name = b->part->name ? b->part->name : name ? name + 1 : path;
+    const bool shown = b->part->version || hub_view_starts(hub_view_of(type), "image/") ||
+                       hub_view_starts(hub_view_of(type), "video/");
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf text = HUB_BUF_INIT(4 * KIB), encoded = HUB_BUF_INIT(8 * KIB);
     HUB_TRY(hub_resolve_headers(request, target, response, err));
-    HUB_TRY(hub_response_header(response, err, "Content-Type", "%s", type));
+    if (!b->part->version)
+        HUB_TRY(hub_response_header(response, err, "Content-Type", "%s", type));
     HUB_TRY(hub_response_header(response, err, "Accept-Ranges", "bytes"));
     HUB_TRY(hub_response_header(response, err, "Content-Security-Policy", "sandbox; default-src 'none'"));
-    HUB_TRY(hub_spell_path(hub_view_of(name ? name + 1 : b->entry->path), &text, err));
+    HUB_TRY(hub_spell_path(hub_view_of(name), &text, err));
     HUB_TRY(hub_uri_encode_segment(hub_buf_view(&text), &encoded, err));
     HUB_TRY(hub_response_header(response, err, "Content-Disposition", "%s; filename*=UTF-8''%s",
                                 shown ? "inline" : "attachment", encoded.data));
-    return digest_header(request, b, response, err);
+    return b->part->version ? HUB_OK : digest_header(request, b, response, err);
 }
 
 static void put_fetch(void *fetch)
@@ -217,21 +204,48 @@ static enum hub_status read_range(struct hub_request *request, struct bytes *b, 
     return hub_file_unchanged(b->file, err);
 }
 
+/* Of the whole answer the bytes that are asked for: `first` and `count` of the file, behind what is left of the
+ * head. */
+static void cut_head(struct bytes *b, struct hub_buf *head)
+{
+    const uint64_t skipped = HUB_MIN(b->first, head->size), kept = HUB_MIN(head->size - skipped, b->count);
+    if (skipped && kept)
+        memmove(head->data, head->data + skipped, (size_t)kept);
+    b->first = b->part->offset + (b->first - skipped);
+    b->count -= kept;
+    head->size = (size_t)kept;
+}
+
+static enum hub_status find_range(struct hub_request *request, struct bytes *b, uint64_t size,
+                                  const struct hub_validators *validators, struct hub_response *response,
+                                  struct hub_error *err)
+{
+    HUB_TRY(hub_range(request, validators, size, &b->first, &b->count, &b->partial, err));
+    response->status = b->partial ? 206 : 200;
+    return b->partial
+               ? hub_response_header(response, err, "Content-Range", "bytes %" PRIu64 "-%" PRIu64 "/%" PRIu64,
+                                     b->first, b->first + b->count - 1, size)
+               : HUB_OK;
+}
+
 static enum hub_status send(struct hub_request *request, const struct hub_target *target, struct bytes *b,
                             struct hub_response *response, struct hub_error *err)
 {
     char etag[40];
     bool done = false;
-    const int64_t modified_s = (int64_t)(b->entry->stamp.mtime_ns / 1000000000u);
-    const struct hub_view parts[] = {hub_view_of(target->summary->revision), hub_view_of(b->entry->path)};
-    hub_fingerprint(etag, parts, HUB_COUNT(parts));
+    const struct hub_dataset_file *entry = b->part->entry;
+    const int64_t modified_s = (int64_t)(entry->stamp.mtime_ns / 1000000000u);
+    const struct hub_view parts[] = {hub_view_of(target->summary->revision), hub_view_of(entry->path),
+                                     hub_view_of(b->part->version)};
+    hub_fingerprint(etag, parts, b->part->version ? 3 : 2);
     HUB_TRY(headers(request, target, b, response, err));
     HUB_TRY(hub_resolve_conditions(request, response, etag, modified_s, &done, err));
     if (done)
         return HUB_OK;
-    const uint64_t size = b->entry->stamp.size;
+    struct hub_buf *head = &response->buffer;
+    const uint64_t size = b->part->version ? head->size + b->part->length : entry->stamp.size;
     const struct hub_validators validators = {etag, modified_s};
-    const enum hub_status st = hub_range(request, &validators, size, &b->first, &b->count, &b->partial, err);
+    const enum hub_status st = find_range(request, b, size, &validators, response, err);
     if (st == HUB_OUT_OF_RANGE) { /* the one problem with a header of its own */
         hub_response_dispose(response);
         hub_problem_write(response, request, err, NULL);
@@ -239,13 +253,10 @@ static enum hub_status send(struct hub_request *request, const struct hub_target
     }
     if (st)
         return st;
-    response->status = b->partial ? 206 : 200;
-    if (b->partial)
-        HUB_TRY(hub_response_header(response, err, "Content-Range", "bytes %" PRIu64 "-%" PRIu64 "/%" PRIu64,
-                                    b->first, b->first + b->count - 1, size));
-    if (b->count <= BUFFERED_RANGE && request->method != HUB_HEAD)
+    if (!b->part->version && b->count <= BUFFERED_RANGE && request->method != HUB_HEAD)
         return read_range(request, b, response, err);
-    response->kind = HUB_BODY_FILE;
+    cut_head(b, head);
+    response->kind = b->count ? HUB_BODY_FILE : HUB_BODY_BUFFER;
     response->file = b->file;
     response->offset = b->first;
     response->length = b->count;
@@ -253,13 +264,31 @@ static enum hub_status send(struct hub_request *request, const struct hub_target
     return HUB_OK;
 }
 
+enum hub_status hub_file_send(struct hub_request *request, const struct hub_target *target,
+                              const struct hub_file_part *part, struct hub_response *response,
+                              struct hub_error *err)
+{
+    HUB_CLEANUP(bytes_dispose) struct bytes b = {.part = part, .dataset = target->state.dataset};
+    HUB_TRY(root_path(b.dataset, part->entry, b.path, err));
+    HUB_TRY(hub_files_open(request, b.dataset, part->entry, &b.file, err));
+    return send(request, target, &b, response, err);
+}
+
 enum hub_status hub_file_data(struct hub_request *request, struct hub_response *response,
                               struct hub_error *err)
 {
     static const char *const parameters[] = {"for", "revision", NULL};
     HUB_CLEANUP(hub_target_dispose) struct hub_target target = {0};
-    HUB_CLEANUP(bytes_dispose) struct bytes b = {0};
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf raw = HUB_BUF_INIT(64 * KIB);
     HUB_TRY(hub_resolve(request, response, parameters, HUB_TO_DATASET, &target, err));
-    HUB_TRY(open_bytes(request, &target, &b, err));
-    return send(request, &target, &b, response, err);
+    const struct hub_dataset *dataset = target.state.dataset;
+    const struct hub_view path = hub_request_capture(request, "path");
+    const struct hub_file_part part = {.entry = hub_unspell(path, &raw, NULL)
+                                                    ? NULL
+                                                    : bsearch(&raw.data, dataset->files, dataset->file_count,
+                                                              sizeof *dataset->files, hub_by_text)};
+    if (!part.entry)
+        return hub_fail_about(err, HUB_NOT_FOUND, "file-not-found", "path", path.data,
+                              "'%s' has no file '%s'", target.summary->id, path.data);
+    return hub_file_send(request, &target, &part, response, err);
 }

@@ -2,7 +2,7 @@
 #ifndef HUB_API_FILES_H
 #define HUB_API_FILES_H
 
-#include "server/api/app.h"
+#include "server/api/resolve.h"
 #include "storage/base/json.h"
 
 /** Its item in the listing; digests with an empty sha256 are not known. */
@@ -13,5 +13,21 @@ void hub_file_item(struct hub_json *json, const struct hub_dataset_file *file,
 HUB_MUST_USE enum hub_status hub_files_open(struct hub_request *request, const struct hub_dataset *dataset,
                                             const struct hub_dataset_file *entry, struct hub_file **out,
                                             struct hub_error *err);
+
+/** Bytes to answer with: those of a file, or a run of them behind `head`. */
+struct hub_file_part {
+    const struct hub_dataset_file *entry;
+    /* not NULL: it is not the whole file. What the ETag is over besides revision and path; the name it is saved
+     * under. Its type is set before. */
+    const char *version, *name;
+    uint64_t offset, length;
+};
+/**
+ * The answer for these bytes: headers, conditions, range. Where a part has a head it lies in the response's
+ * buffer, which the memory of requests was asked for.
+ */
+HUB_MUST_USE enum hub_status hub_file_send(struct hub_request *request, const struct hub_target *target,
+                                           const struct hub_file_part *part, struct hub_response *response,
+                                           struct hub_error *err);
 
 #endif

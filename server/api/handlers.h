@@ -13,6 +13,8 @@ hub_handler hub_episodes_list, hub_episode_show;
 hub_handler hub_field_data, hub_fields_data;
 /* files.c: whatever the status of the dataset */
 hub_handler hub_files_list, hub_file_data;
+/* media.c: what the cameras saw of an episode, and one of them as an mp4 */
+hub_handler hub_media_list, hub_media_data;
 /* spaces.c: the stored text of a dataset's spaces */
 hub_handler hub_space_data;
 /* status.c, jobs.c, problems.c: what the hub is doing, for its admin and for scripts; and a look through the

@@ -7,6 +7,8 @@ enum { ROWS_MS = 5000 };
 
 const struct hub_route hub_routes[] = {
     /* asked for most, so found first */
+    {"GET", "/api/v1/datasets/{id}/episodes/{n}/~media", hub_media_list, "media", 0, false, 0},
+    {"GET", "/api/v1/datasets/{id}/episodes/{n}/~media/{camera}", hub_media_data, "video", 0, false, 0},
     {"GET", "/api/v1/datasets/{id}/episodes/{n}/{path}", hub_field_data, "field", 0, false, ROWS_MS},
     {"GET", "/api/v1/datasets/{id}/files/{path}", hub_file_data, "file", 0, false, 0},
     {"GET", "/api/v1/datasets", hub_datasets_list, "datasets", 0, false, 0},

@@ -153,7 +153,7 @@ struct hub_response {
     } headers[32];
     unsigned header_count;
     enum hub_body_kind kind;
-    struct hub_buf buffer;    /* BUFFER: owned */
+    struct hub_buf buffer;    /* owned. BUFFER: the body; FILE: what is sent before the bytes of the file */
     bool is_json;             /* BUFFER: holds JSON text made here, not the bytes of a file or a coding */
     struct hub_bytes *shared; /* SHARED: a reference, handed over */
     struct hub_file *file;    /* FILE: a reference, handed over; streamed, cut short if it changes */

@@ -103,9 +103,11 @@ static struct MHD_Response *file_response(struct hub_exchange *x)
     const size_t block = block_of(x, response->length);
     hub_stream_init(&x->stream, response->file, response->offset, response->length, block);
     x->stream.escaped = response->escaped;
+    x->stream.head = hub_buf_view(&response->buffer);
     x->task.run = fetch_block;
     x->task.cancel = drop_stream;
-    return MHD_create_response_from_callback(response->length, block, read_block, x, NULL);
+    return MHD_create_response_from_callback(response->buffer.size + response->length, block, read_block, x,
+                                             NULL);
 }
 
 static ssize_t send_nothing(void *cls, uint64_t at, char *out, size_t size)

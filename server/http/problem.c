@@ -24,6 +24,7 @@ static const struct problem problems[] = {
     {"dataset-not-found", 404, 0, "There is no such dataset"},
     {"episode-missing", 404, 0, "There is no such episode"},
     {"field-not-found", 404, 0, "There is no such field"},
+    {"camera-not-found", 404, 0, "There is no such camera"},
     {"file-not-found", 404, 0, "There is no such file"},
     {"route-not-found", 404, 0, "There is nothing at this address"},
     {"method-not-allowed", 405, 0, "The method is not allowed here"},

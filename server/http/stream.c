@@ -98,9 +98,9 @@ static ssize_t from_cold(struct hub_stream *stream, uint64_t at, char *out, size
     return (ssize_t)n;
 }
 
-ssize_t hub_stream_read(struct hub_stream *stream, uint64_t at, char *out, size_t size)
+static ssize_t read_file(struct hub_stream *stream, uint64_t at, char *out, size_t size)
 {
-    if (stream->failed || at >= stream->length)
+    if (at >= stream->length)
         return -1;
     if (stream->cold && at >= stream->cold_at && at < stream->cold_at + stream->cold_size)
         return from_cold(stream, at, out, size);
@@ -116,8 +116,20 @@ ssize_t hub_stream_read(struct hub_stream *stream, uint64_t at, char *out, size_
     return st ? -1 : stream->escaped ? from_cold(stream, at, out, size) : (ssize_t)n;
 }
 
+ssize_t hub_stream_read(struct hub_stream *stream, uint64_t at, char *out, size_t size)
+{
+    if (stream->failed)
+        return -1;
+    if (at >= stream->head.size)
+        return read_file(stream, at - stream->head.size, out, size);
+    const size_t n = HUB_MIN(size, stream->head.size - (size_t)at);
+    memcpy(out, stream->head.data + at, n);
+    return (ssize_t)n;
+}
+
 void hub_stream_fetch(struct hub_stream *stream, uint64_t at)
 {
+    at -= stream->head.size; /* which is always there */
     if (stream->escaped) {
         stream->failed = read_text(stream, at, 0) != HUB_OK;
         return;

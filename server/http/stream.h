@@ -22,6 +22,7 @@ enum { HUB_STREAM_WINDOW = 4 };
 struct hub_stream {
     struct hub_file *file; /* borrowed from the response */
     uint64_t offset, length;
+    struct hub_view head; /* sent before them, borrowed too */
     size_t block;
     char *cold; /* a block that a worker read, while [cold_at, cold_at + cold_size) is still to be sent */
     uint64_t cold_at;
@@ -40,7 +41,7 @@ struct hub_stream {
 void hub_stream_init(struct hub_stream *stream, struct hub_file *file, uint64_t offset, uint64_t length,
                      size_t block);
 void hub_stream_dispose(struct hub_stream *stream);
-/** Bytes from `at` on without blocking: how many, 0 when `awaited` must be done, or without one
+/** Bytes from `at` on, of `head` and then the file's, without blocking: how many, 0 when `awaited` must be done, or without one
  * hub_stream_fetch be called, first, -1: end the connection. */
 ssize_t hub_stream_read(struct hub_stream *stream, uint64_t at, char *out, size_t size);
 /** Read the block at `at`; blocking. */

@@ -19,6 +19,8 @@ enum hub_blob_kind {
     HUB_BLOB_CONFLICTS, /* of a dataset: the problems that publishing it met */
     HUB_BLOB_FACTS,     /* of a dataset (facts.c) */
     HUB_BLOB_DIRECTORY, /* of a dataset (directory.c) */
+    HUB_BLOB_MEDIA,     /* of a part: the cameras of a run of episodes, named by its number; "": how many */
+    HUB_BLOB_VIDEO,     /* of a part: where the frames of a video lie, named by its path */
 };
 
 static inline int64_t hub_dataset_owner(int64_t row)

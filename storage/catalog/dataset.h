@@ -8,6 +8,7 @@
 #include "storage/catalog/summary.h"
 #include "storage/model/findings.h"
 #include "storage/model/layout.h"
+#include "storage/model/video.h"
 
 struct hub_dataset_part {
     const char *name;
@@ -157,6 +158,29 @@ HUB_MUST_USE enum hub_status hub_episode_page(const struct hub_state *state,
                                               struct hub_error *err);
 HUB_MUST_USE enum hub_status hub_episode_one(const struct hub_state *state, int64_t number,
                                              hub_episode_each *each, void *user, struct hub_error *err);
+
+/* ---- videos (blocking) ---- */
+
+/** Is given what one camera saw of an episode; `file` is today's number, or HUB_NONE. Texts live until it
+ * returns. */
+typedef enum hub_status hub_media_each(void *user, const struct hub_found_media *media,
+                                       struct hub_error *err);
+/** In the order they were reported. */
+HUB_MUST_USE enum hub_status hub_episode_media(const struct hub_state *state,
+                                               const struct hub_dataset_episode *episode,
+                                               hub_media_each *each, void *user, struct hub_error *err);
+
+/** The checked table of a video file: counted, from the LRU, else loaded and proven. HUB_NOT_FOUND: there is
+ * none, which its media tell the reason of. */
+struct hub_video_ref;
+HUB_MUST_USE enum hub_status hub_video_get(const struct hub_state *state, uint32_t part, uint32_t file,
+                                           struct hub_video_ref **out, struct hub_error *err);
+const struct hub_video *hub_video_of(const struct hub_video_ref *ref);
+void hub_video_put(struct hub_video_ref *ref);
+static inline void hub_video_putp(struct hub_video_ref **ref)
+{
+    hub_video_put(*ref);
+}
 
 /* ---- digests (hub.db) ---- */
 

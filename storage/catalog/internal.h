@@ -160,12 +160,17 @@ struct hub_dataset_box {
     atomic_bool fields_agree; /* its one part was asked for its fields, which are then the dataset's */
 };
 
-enum { HUB_CACHE_DATASET = 1, HUB_CACHE_LAYOUT = 2, HUB_CACHE_EPISODES = 3 };
+enum { HUB_CACHE_DATASET = 1, HUB_CACHE_LAYOUT = 2, HUB_CACHE_EPISODES = 3, HUB_CACHE_VIDEO = 4 };
 
-/** The layouts of one state of a dataset: serials are never used again. */
+/** The layouts, and the tables of videos, of one state of a dataset: serials are never used again. */
 static inline uint64_t hub_cache_layouts(uint64_t serial)
 {
     return HUB_CACHE_LAYOUT | serial << 8;
+}
+
+static inline uint64_t hub_cache_videos(uint64_t serial)
+{
+    return HUB_CACHE_VIDEO | serial << 8;
 }
 
 static inline struct hub_dataset_box *hub_dataset_box_of(const struct hub_dataset *dataset)

@@ -144,6 +144,7 @@ enum hub_status hub_part_write(struct hub_publication *p, const struct hub_draft
     HUB_TRY(write_files(p, found, *row, err));
     HUB_TRY(hub_fields_write(p->db, *row, found, err));
     HUB_TRY(hub_columns_write(p->db, *row, found, err));
+    HUB_TRY(hub_media_write(p, *row, found, err));
     HUB_TRY(hub_problems_write(p->db, *row, found, err));
     return hub_db_run(p->db,
                       "UPDATE parts SET blobs = (SELECT count(*) FROM blobs WHERE owner = ?1) WHERE row = ?1",

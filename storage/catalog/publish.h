@@ -40,6 +40,11 @@ HUB_MUST_USE enum hub_status hub_part_delete(struct hub_publication *p, int64_t 
 /** Number of a file of the draft by its path, or HUB_NONE. */
 uint32_t hub_draft_file(const struct hub_draft *draft, struct hub_view path);
 
+/* ---- media.c ---- */
+
+HUB_MUST_USE enum hub_status hub_media_write(struct hub_publication *p, int64_t part,
+                                             const struct hub_findings *found, struct hub_error *err);
+
 /* ---- problems.c ---- */
 
 /** Those of a part, or of a dataset's plan. */

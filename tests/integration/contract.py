@@ -22,6 +22,8 @@ def template_of(path, paths):
     tail = rest[cut:]
     if not tail:
         return prefix + "{id}"
+    if tail[0] == "episodes" and tail[2:3] == ["~media"]:
+        return prefix + "{id}/episodes/{n}/~media" + "/{camera}" * (len(tail) > 3)
     shape = {"episodes": ["", "/{n}", "/{n}/{path}"], "files": ["", "/{path}"], "~spaces": [""]}.get(tail[0])
     if not shape:
         return None

@@ -11,7 +11,8 @@
  * aggregated_stats.json (in its documents aggregated_statistics.json) in the folder of the houses.
  *
  * Problems: not-fetched, permission-denied, bad-metadata, missing-file, count-mismatch, index-differs,
- * bad-mask, bad-statistics, bad-json-rows, cut-rows, bad-trajectory, missing-video, and those of storage/formats/kit/h5_kit.h.
+ * bad-mask, bad-statistics, bad-json-rows, cut-rows, bad-trajectory, missing-video, video-length, bad-video,
+ * cut-video, and those of storage/formats/kit/h5_kit.h.
  */
 #include "storage/formats/molmospaces/molmospaces.h"
 

@@ -3,6 +3,7 @@
 #define HUB_FORMATS_MOLMOSPACES_H
 
 #include "storage/formats/kit/h5_kit.h"
+#include "storage/formats/mp4/videos.h"
 
 #include <stdio.h>
 

@@ -20,6 +20,7 @@ struct molmo {
     double fps;     /* of its cameras, 0: not known */
     struct hub_buf name, attributes, split, task, statistics, scratch;
     struct hub_h5_tree stats; /* stats/traj_N */
+    struct hub_videos cameras;
     struct hub_tally cut, bad, short_ones, videos, listing, unstated;
 };
 
@@ -35,6 +36,7 @@ static void dispose(struct molmo *m)
     hub_buf_dispose(&m->statistics);
     hub_h5_tree_dispose(&m->stats);
     hub_buf_dispose(&m->scratch);
+    hub_videos_dispose(&m->cameras);
     json_decref(m->listed);
     free(m->mask);
     hub_h5_close(file);
@@ -123,8 +125,9 @@ static enum hub_status add_video(struct molmo *m, struct hub_h5_tree *tree, uint
     const uint32_t file = hub_files_find(m->files, path);
     struct hub_media media = {.episode = index, .camera = camera, .file = file};
     hub_media_rate(&media, m->fps);
+    m->cameras.sink = tree->sink;
     if (file != HUB_NONE)
-        return hub_sink_media(tree->sink, &media, err);
+        return hub_videos_send(&m->cameras, &media, m->rows, err);
     if (stated)
         hub_tally_add(&m->videos, "%.*s", (int)name.size, name.data);
     return HUB_OK;
@@ -397,7 +400,7 @@ static enum hub_status report(const struct molmo *m, const struct hub_tally *tal
 enum hub_status molmo_inspect(struct hub_files *files, const struct hub_part *part, struct hub_sink *sink,
                               struct hub_error *err)
 {
-    HUB_CLEANUP(dispose) struct molmo m = {.files = files};
+    HUB_CLEANUP(dispose) struct molmo m = {.files = files, .cameras = {.files = files}};
     const char *key;
     json_t *rows;
     HUB_TRY(load_file(&m, part, sink, err));

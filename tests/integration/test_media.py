@@ -1,0 +1,152 @@
+"""Videos of episodes by the hub: every frame that was asked for decodes to the same bytes as in the whole file."""
+import io
+import json
+import os
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [HERE, os.path.join(HERE, "../support")]
+import videos
+from hub import BIN, FIXTURES, serving
+
+COUNT = 90
+# the houses, and what their four videos are: codec and flags of the muxer
+HOUSES = {
+    "house_1": [("h264", ""), ("h264", "faststart"), ("h264", "frag_keyframe+empty_moov+default_base_moof"), ("h264", "frag_keyframe")],
+    "house_2": [("av1", ""), ("av1-long", "faststart"), ("hevc", ""), ("hevc-depth", "")],
+    "house_3": [("vp9", ""), ("mpeg4", ""), ("h264-lerobot", "faststart"), ("av1", "faststart")],
+}
+CAMERAS = [(episode, camera) for episode in (0, 1) for camera in ("exo_camera_1", "wrist_camera")]
+
+
+def file_of(house, episode, camera):
+    return f"{house}/episode_{episode:08d}_{camera}_batch_1_of_1.mp4"
+
+
+@pytest.fixture(scope="module")
+def root(tmp_path_factory):
+    root = tmp_path_factory.mktemp("videos")
+    for house, kinds in HOUSES.items():
+        shutil.copytree(os.path.join(FIXTURES, "molmospaces/house"), root / "film" / house)
+        for (codec, flags), (episode, camera) in zip(kinds, CAMERAS):
+            videos.write(str(root / "film" / file_of(house, episode, camera)), codec, COUNT, flags=flags)
+    return root
+
+
+@pytest.fixture(scope="module")
+def hub(root):
+    with serving(str(root)) as hub:
+        yield hub
+
+
+def each():
+    for h, (house, kinds) in enumerate(HOUSES.items()):
+        for (codec, flags), (episode, camera) in zip(kinds, CAMERAS):
+            yield pytest.param(2 * h + episode, camera, file_of(house, episode, camera), id=f"{codec}-{flags or 'end'}")
+
+
+def url_of(episode, camera, query=""):
+    return f"/api/v1/datasets/film/episodes/{episode}/~media/{camera}.mp4{query}"
+
+
+@pytest.mark.parametrize("episode,camera,path", list(each()))
+def test_cuts(hub, root, episode, camera, path):
+    file = str(root / "film" / path)
+    whole = videos.frames(file)
+    assert len(whole) == COUNT
+    passed = hub.get(url_of(episode, camera))
+    assert passed.status == 200 and passed.body == open(file, "rb").read()
+    for start, stop in ((0, 90), (0, 1), (1, 2), (7, 31), (24, 25), (25, 50), (29, 61), (30, 60), (44, 45), (60, 90), (88, 90), (89, 90), (-3, None), (50, 1000)):
+        query = f"?start={start}" + (f"&stop={stop}" if stop is not None else "")
+        answer = hub.get(url_of(episode, camera, query))
+        assert answer.status == 200 and answer.headers["Content-Type"] == "video/mp4", answer.body[:300]
+        assert int(answer.headers["Content-Length"]) == len(answer.body)
+        assert answer.body.index(b"moov") < answer.body.index(b"mdat")
+        want, got = whole[start:stop], videos.frames(io.BytesIO(answer.body))
+        assert [f[0] for f in got] == [f[0] for f in want], (query, [f[2] for f in got])
+        assert got[0][1] == 0
+        if "depth" not in path:
+            assert [f[2] for f in got] == list(range(COUNT))[start:stop]
+
+
+@pytest.mark.parametrize("query", ["", "?start=31&stop=47"])
+def test_ranges_and_validators(hub, query):
+    url = url_of(0, "wrist_camera", query)
+    whole = hub.get(url)
+    size, etag = len(whole.body), whole.headers["ETag"]
+    assert whole.headers["Accept-Ranges"] == "bytes"
+    head = hub.get(url, method="HEAD")
+    assert head.status == 200 and head.body == b"" and int(head.headers["Content-Length"]) == size and head.headers["ETag"] == etag
+    boxes = whole.body.index(b"mdat") + 4
+    for first, last in ((0, 0), (0, 9), (boxes - 3, boxes + 3), (boxes, boxes + 10), (10, size - 1), (size - 1, size - 1), (0, size - 1), (3, boxes - 1), (5, 10**9)):
+        part = hub.get(url, headers={"Range": f"bytes={first}-{last}"})
+        assert part.status == 206 and part.body == whole.body[first:last + 1], (first, last, part.status)
+        assert part.headers["Content-Range"] == f"bytes {first}-{min(last, size - 1)}/{size}"
+    assert hub.get(url, headers={"Range": "bytes=-7"}).body == whole.body[-7:]
+    beyond = hub.get(url, headers={"Range": f"bytes={size}-"})
+    assert beyond.status == 416 and beyond.headers["Content-Range"] == f"bytes */{size}"
+    assert hub.get(url, headers={"If-None-Match": etag}).status == 304
+    assert hub.get(url, headers={"If-Match": '"other"'}).status == 412
+    assert hub.get(url, headers={"Range": "bytes=0-9", "If-Range": etag}).status == 206
+    assert hub.get(url, headers={"Range": "bytes=0-9", "If-Range": '"other"'}).body == whole.body
+
+
+def test_etags_differ(hub):
+    queries = ["", "?start=1", "?start=1&stop=7", "?stop=7", "?start=2"]
+    tags = {hub.get(url_of(0, "wrist_camera", q)).headers["ETag"] for q in queries}
+    assert len(tags) == len(queries)
+    # the same frames asked for in another way
+    assert len({hub.get(url_of(0, "wrist_camera", q)).headers["ETag"] for q in ("?start=-90&stop=7", "?start=0&stop=7")}) == 1
+
+
+def test_the_list(hub):
+    items = hub.get("/api/v1/datasets/film/episodes/0/~media").json()["items"]
+    assert [i["camera"] for i in items] == [i["label"] for i in items] == ["exo_camera_1", "wrist_camera"]
+    assert items[0] == {"camera": "exo_camera_1", "label": "exo_camera_1", "file": file_of("house_1", 0, "exo_camera_1"), "codecs": "avc1.64000a", "width": 64, "height": 48,
+                        "fps": "30/1", "samples": COUNT, "first_frame": 0, "frames": COUNT, "from": 0.0, "to": 3.0}
+    codecs = {i["codecs"] for e in range(6) for i in hub.get(f"/api/v1/datasets/film/episodes/{e}/~media").json()["items"]}
+    assert codecs == {"avc1.64000a", "av01.0.00M.08", "hev1.1.6.L30.90", "hev1.4.10.L255.99.C8", "vp09.00.10.08", "mp4v.20.241"}
+
+
+def test_lengths_that_differ_are_told(hub):
+    problems = [p for p in hub.dataset("film")["problems"] if p["code"] == "video-length"]
+    assert any(p["detail"].startswith("exo_camera_1 has 90 frames for 6 steps") for p in problems), problems
+
+
+def test_what_is_wrong(hub):
+    def problem(url):
+        answer = hub.get(url)
+        return answer.status, answer.json()["type"].rsplit(":", 1)[1]
+
+    assert problem(url_of(0, "nose")) == (404, "camera-not-found")
+    assert problem("/api/v1/datasets/film/episodes/0/~media/wrist_camera") == (404, "camera-not-found")
+    assert problem(url_of(99, "wrist_camera")) == (404, "episode-missing")
+    assert problem(url_of(0, "wrist_camera", "?start=90")) == (416, "range-not-satisfiable")
+    assert problem(url_of(0, "wrist_camera", "?start=5&stop=5")) == (416, "range-not-satisfiable")
+    assert problem(url_of(0, "wrist_camera", "?start=x")) == (400, "bad-parameter")
+    assert problem(url_of(0, "wrist_camera", "?row=1")) == (400, "bad-parameter")
+
+
+def test_hostile_files(tmp_path):
+    """Each is a problem by name or simply works; the file is there in any case, and a cut that cannot be made says where."""
+    hostile = sorted(f for f in os.listdir(os.path.join(FIXTURES, "mp4")) if f.startswith("hostile-"))
+    for i, name in enumerate(hostile):
+        house = tmp_path / "film" / f"house_{i}"
+        shutil.copytree(os.path.join(FIXTURES, "molmospaces/house"), house)
+        for episode, camera in CAMERAS:
+            shutil.copy(os.path.join(FIXTURES, "mp4", name), tmp_path / "film" / file_of(f"house_{i}", episode, camera))
+    with serving(str(tmp_path)) as hub:
+        assert hub.dataset("film")["status"] == "ready"
+        for i, name in enumerate(hostile):
+            assert hub.get(url_of(2 * i, "wrist_camera")).body == open(os.path.join(FIXTURES, "mp4", name), "rb").read(), name
+            answer = hub.get(url_of(2 * i, "wrist_camera", "?start=2&stop=4"))
+            assert answer.status in (200, 406, 416), (name, answer.status, answer.body)
+            if answer.status == 406:
+                document = answer.json()
+                assert hub.get(document["file"].replace(hub.base, "")).status == 200
+                listed = hub.get(f"/api/v1/datasets/film/episodes/{2 * i}/~media").json()["items"][1]
+                assert listed["problem"] in document["detail"], (listed, document)
