@@ -1,4 +1,4 @@
-/* get: rows of a field, straight to stdout or a file. */
+/* get: rows of a field, or what a camera saw, straight to stdout or a file. */
 #include "client/cli/cli.h"
 #include "client/cli/slice.h"
 #include "storage/base/representations.h"
@@ -42,6 +42,19 @@ static int on_rows(const void *data, size_t size, void *user)
     return t->failed || cli_interrupted(NULL);
 }
 
+#define MEDIA "~media/"
+
+/* The camera of "~media/front" or "~media/front.mp4"; NULL: a field is named. */
+static const char *camera_of(const struct cli *cli, char out[512])
+{
+    const char *name = cli->arguments[2];
+    if (strncmp(name, MEDIA, strlen(MEDIA)) != 0)
+        return NULL;
+    name += strlen(MEDIA);
+    snprintf(out, 512, "%.*s", (int)(strlen(name) - 4 * hub_view_ends(hub_view_of(name), ".mp4")), name);
+    return out;
+}
+
 /* Of suffixes with a blank between them. */
 static bool ends_with_one(const char *path, const char *suffixes)
 {
@@ -71,9 +84,12 @@ static int fetch(struct cli *cli, const char *id, uint64_t episode, const struct
     target->cli = cli;
     target->info = &info;
     target->text = strcmp(format, "json") == 0;
+    char name[512];
+    const char *camera = camera_of(cli, name);
     const enum minari_status st =
-        minari_fields_get(cli->client, id, episode, cli->arguments + 2, (size_t)cli->count - 2, slice, format,
-                          on_rows, target, &info, &err);
+        camera ? minari_media_get(cli->client, id, episode, camera, slice, on_rows, target, &info, &err)
+               : minari_fields_get(cli->client, id, episode, cli->arguments + 2, (size_t)cli->count - 2,
+                                   slice, format, on_rows, target, &info, &err);
     if (target->misnamed) {
         const char *suffix = strcmp(info.media_type, "image/jpeg") == 0  ? ".jpg"
                              : strcmp(info.media_type, "image/png") == 0 ? ".png"
@@ -162,6 +178,12 @@ int cli_get(struct cli *cli)
                                                  : format_of(to_stdout ? NULL : path, cli->count - 2);
     struct minari_slice slice = {0};
     uint64_t episode = 0;
+    char camera[512];
+    if (camera_of(cli, camera)) {
+        format = "mp4";
+        if (cli->count > 3)
+            return cli_error(CLI_USAGE, "a video is asked for alone, not with fields");
+    }
     if (cli->values[OPT_ROWS] && !slice_parse(cli->values[OPT_ROWS], &slice))
         return cli_error(CLI_USAGE, "--rows takes A:B, A:B:S or one row, as in Python, not '%s'",
                          cli_clean(cli->values[OPT_ROWS]));

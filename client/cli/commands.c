@@ -91,19 +91,20 @@ const struct cli_command cli_commands[] = {
      {OPT_SORT, OPT_SPLIT, OPT_LIMIT, OPT_END}},
     {"get",
      cli_get,
-     "ID EPISODE FIELD...",
+     "ID EPISODE FIELD... | ID EPISODE ~media/CAMERA",
      NULL,
-     "get rows of a field, without the file",
+     "get rows of a field, or what a camera saw, without the file",
      "Rows are sliced as in Python; one number is one row, episode -1 is the last one. Without --format the "
      "name given\n"
      "to -o decides, else json. Several fields come as one npz, cut by the same steps. Pictures come as they "
      "are "
-     "stored.\n\n"
+     "stored. ~media/CAMERA is the episode's video as an mp4, --rows chooses frames.\n\n"
      "  minari-cli get D4RL/door/human-v2 3 observations --rows 10:20\n"
      "  minari-cli get D4RL/door/human-v2 -1 rewards\n"
      "  minari-cli get D4RL/door/human-v2 3 observations actions --rows 0:100 -o both.npz\n"
      "  minari-cli get D4RL/door/human-v2 3 observations -o obs.npy    then: numpy.load(\"obs.npy\")\n"
-     "  minari-cli get pictures/corridor-v0 0 observations --rows 5 -o frame.jpg",
+     "  minari-cli get pictures/corridor-v0 0 observations --rows 5 -o frame.jpg\n"
+     "  minari-cli get so100/pick-place 1 ~media/wrist -o wrist.mp4",
      3,
      -1,
      {OPT_ROWS, OPT_FORMAT, OPT_OUTPUT, OPT_END}},

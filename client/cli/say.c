@@ -193,6 +193,7 @@ static const char *remedy_of(const struct cli *cli, const struct minari_error *e
         {"dataset-not-found", "minari-cli list remote --all shows what is there"},
         {"episode-missing", "minari-cli episodes %i shows the numbers that are there"},
         {"field-not-found", "minari-cli show %i lists the fields"},
+        {"camera-not-found", "the cameras are named above; the last part of a name will do"},
         {"token-required", "give --token or set MINARI_HUB_TOKEN"},
         {"forbidden", "ask the hub's administrator for a token that may do this"},
         {"other-host", "if that is as it should be: --trust-redirects"},

@@ -144,6 +144,44 @@ enum minari_status minari_fields_get(struct minari_client *client, const char *i
     return hub_client_report(st, &error, err);
 }
 
+/* A row is a frame of its own. */
+static enum hub_status media_url(const struct minari_client *client, const struct question *q,
+                                 struct hub_buf *url, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf rest = HUB_BUF_INIT(32 * KIB);
+    struct minari_slice s = q->slice ? *q->slice : (struct minari_slice){0};
+    if (s.has_step && s.step != 1)
+        return hub_fail(err, HUB_INVALID, "a video is cut in one run: it has no step");
+    if (s.has_row) {
+        s.has_start = true;
+        s.start = s.row;
+        s.has_stop = s.row != -1;
+        s.stop = s.row + 1;
+    }
+    s.has_step = s.has_row = false;
+    HUB_TRY(hub_buf_addf(&rest, err, "episodes/%" PRIu64 "/~media/", q->episode));
+    HUB_TRY(hub_uri_encode_segment(hub_view_of(q->fields[0]), &rest, err));
+    HUB_TRY(hub_buf_add_text(&rest, ".mp4", err));
+    HUB_TRY(hub_api_url(&client->remote, q->id ? q->id : "", rest.data, url, err));
+    return add_slice(url, &s, err);
+}
+
+enum minari_status minari_media_get(struct minari_client *client, const char *id, uint64_t episode,
+                                    const char *camera, const struct minari_slice *slice, minari_sink_fn sink,
+                                    void *user, struct minari_rows_info *info, struct minari_error *err)
+{
+    struct hub_error error = {0};
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf url = HUB_BUF_INIT(64 * KIB);
+    struct rows rows = {.sink = sink, .user = user, .info = info};
+    if (!client || !sink || !camera)
+        return hub_client_report(hub_client_missing(&error), &error, err);
+    const struct question q = {id, episode, &camera, 1, slice, NULL};
+    enum hub_status st = media_url(client, &q, &url, &error);
+    if (!st)
+        st = fetch_rows(client, url.data, &rows, 0, &error);
+    return hub_client_report(st, &error, err);
+}
+
 enum minari_status minari_rows_get(struct minari_client *client, const char *id, uint64_t episode,
                                    const char *field, const struct minari_slice *slice, const char *format,
                                    minari_sink_fn sink, void *user, struct minari_rows_info *info,

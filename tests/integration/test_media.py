@@ -131,6 +131,37 @@ def test_what_is_wrong(hub):
     assert problem(url_of(0, "wrist_camera", "?row=1")) == (400, "bad-parameter")
 
 
+def test_the_command_line(hub, root, tmp_path):
+    def run(*arguments):
+        return subprocess.run([os.path.join(BIN, "minari-cli"), "--remote", hub.base, "get", "film", "0", *arguments], capture_output=True, text=True, timeout=60)
+
+    out = tmp_path / "wrist.mp4"
+    done = run("~media/wrist_camera", "-o", str(out))
+    assert done.returncode == 0 and out.read_bytes() == hub.get(url_of(0, "wrist_camera")).body, done
+    for rows, query in (("10:20", "?start=10&stop=20"), ("-5:", "?start=-5"), ("7", "?start=7&stop=8"), ("-1", "?start=-1")):
+        done = run("~media/wrist_camera.mp4", "--rows", rows, "-o", str(out))
+        assert done.returncode == 0 and out.read_bytes() == hub.get(url_of(0, "wrist_camera", query)).body, (rows, done)
+    missing = run("~media/nose", "-o", str(tmp_path / "x.mp4"))
+    assert missing.returncode == 3 and "wrist_camera" in missing.stderr and not (tmp_path / "x.mp4").exists()
+    assert run("~media/wrist_camera", "rewards", "-o", str(out)).returncode == 2
+    assert run("~media/wrist_camera", "--rows", "::2", "-o", str(out)).returncode != 0
+
+
+def test_a_browser_plays_and_seeks(hub):
+    """H.264 with B-frames and AV1, of which nothing, or something, is hidden before the first frame."""
+    script = os.path.join(HERE, "../support/play.js")
+    if not shutil.which("chromium") or subprocess.run(["node", "-e", "require('playwright-core')"], capture_output=True).returncode:
+        pytest.skip("no chromium, or no playwright-core in NODE_PATH")
+    cuts = [(0, "exo_camera_1", 31, 61), (0, "exo_camera_1", 0, 30), (1, "exo_camera_1", 7, 67), (2, "exo_camera_1", 30, 60), (2, "wrist_camera", 40, 85)]
+    urls = [hub.base + url_of(e, camera, f"?start={start}&stop={stop}") for e, camera, start, stop in cuts]
+    done = subprocess.run(["node", script, *urls], capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done
+    for (_, _, start, stop), seen in zip(cuts, json.loads(done.stdout)):
+        assert -1e-3 < seen["duration"] - (stop - start) / 30 < 0.14, seen  # Chromium counts hidden frames behind the last one
+        assert seen["first"] == start and seen["last"] == stop - 1, (start, stop, seen)
+        assert [n for _, n in seen["sought"]] == [start + i for i, _ in seen["sought"]], (start, seen)
+
+
 def test_hostile_files(tmp_path):
     """Each is a problem by name or simply works; the file is there in any case, and a cut that cannot be made says where."""
     hostile = sorted(f for f in os.listdir(os.path.join(FIXTURES, "mp4")) if f.startswith("hostile-"))

@@ -120,6 +120,7 @@ def check_symbols(targets, build):
 MANY_PARAMETERS = {
     "on_request": "libmicrohttpd's MHD_AccessHandlerCallback",
     "minari_fields_get": "public: some fields of an episode in one call",
+    "minari_media_get": "public: frames of a camera in one call",
     "minari_rows_get": "public: a slice in one call, as it was announced",
     "minari_rows_read": "public: the same into the caller's memory",
 }

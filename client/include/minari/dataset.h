@@ -153,6 +153,17 @@ MINARI_API enum minari_status minari_rows_read(struct minari_client *client, con
                                                size_t *size, struct minari_rows_info *info,
                                                struct minari_error *err);
 
+/**
+ * The frames of one camera of an episode as an mp4, straight into a sink. Of `slice` the start, the stop or the row
+ * count, in steps.
+ *
+ * @param camera  the key of its feature, "observation.images.front", or its label, "front"
+ */
+MINARI_API enum minari_status minari_media_get(struct minari_client *client, const char *id, uint64_t episode,
+                                               const char *camera, const struct minari_slice *slice,
+                                               minari_sink_fn sink, void *user, struct minari_rows_info *info,
+                                               struct minari_error *err);
+
 struct minari_file {
     const char *path; /* relative to the dataset */
     uint64_t size;
