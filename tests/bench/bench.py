@@ -82,7 +82,7 @@ class Run:
 
 def wrk(server, script, path, c, seconds, env):
     before, s0 = cpu_ns(server.pids()), stat_line()
-    out = subprocess.run(["wrk", "-t2", f"-c{c}", f"-d{seconds}s", "--latency", "-s", os.path.join(HERE, script), server.url.split("/", 3)[0] + "//" + server.url.split("/")[2] + path],
+    out = subprocess.run(["wrk", "-t2", f"-c{c}", f"-d{seconds}s", "--latency", "-s", os.path.join(HERE, script), server.url.split("/", 3)[0] + "//" + server.url.split("/")[2] + path, *options],
                          capture_output=True, text=True, env={**os.environ, **{k: str(v) for k, v in env.items()}}).stdout
     after, s1 = cpu_ns(server.pids()), stat_line()
     m = re.search(r"RESULT n (\d+) req/s (\S+) MB/s (\S+) p50 (\S+) p90 (\S+) p99 (\S+) max (\S+) non2xx (\d+) err (\d+)", out)
@@ -94,7 +94,7 @@ def wrk(server, script, path, c, seconds, env):
     return Run(line, (after - before) / 1000 / max(n, 1), 100 * (s1[7] - s0[7]) / total)
 
 
-def curl_time(server, path):
+def curl_time(server, path, *options):
     before = cpu_ns(server.pids())
     s0 = stat_line()
     out = subprocess.run(["curl", "-sf", "-o", "/dev/null", "-w", "%{time_total} %{size_download}", server.url.rsplit("/", 1)[0].split("/", 3)[0] + "//" + server.url.split("/")[2] + path],
@@ -309,8 +309,8 @@ class Bench:
     def plain(self, server, c, path):
         return lambda: wrk(server, "plain.lua", path, c, self.args.seconds, {})
 
-    def whole(self, server, path):
-        return lambda: curl_time(server, path)
+    def whole(self, server, path, *options):
+        return lambda: curl_time(server, path, *options)
 
     def one_at_a_time(self, server, paths):
         """Sequential requests on one connection: wall and CPU ms each."""

@@ -20,7 +20,7 @@ NPY = "/api/v1/datasets/bench-big-v0/episodes/%E/observations?start=%A&stop=%B&f
 JSON = NPY.replace("npy", "json")
 PEER_NPY, PEER_JSON = "/slice/%E?a=%A&b=%B&fmt=npy", "/slice/%E?a=%A&b=%B&fmt=json"
 BIG = "/bench-big-v0/data/main_data.hdf5"
-LAB, WALK, FORMATS, TAR = 8181, 8182, 8183, 8104
+LAB, WALK, FORMATS, TAR, VIDEO = 8181, 8182, 8183, 8104, 8184
 HUB_BIG = "/api/v1/datasets/bench-big-v0/files/data/main_data.hdf5"
 
 
@@ -123,6 +123,31 @@ def file_ranges(x):
     best = faster_nginx(r)
     b.bar("whole file, MB/s over nginx", b.over(b.rates(r["hub"]), b.rates(best)), 0.95, True)
     b.bar("whole file, CPU over nginx", b.over(b.cpus(r["hub"]), b.cpus(best)), 1.15, False)
+
+
+def video_cut(x):
+    """7,500 frames (235 MiB) cut out of a video of 500 MiB, against nginx sending the same range of the file"""
+    data = f"{x.data}-video"
+    if not os.path.exists(f"{data}/ready"):
+        shutil.rmtree(data, ignore_errors=True)
+        subprocess.run([b.sys.executable, f"{b.HERE}/gen_video.py", data], check=True)
+        os.symlink(data, f"{x.data}/video")  # for nginx
+    name = "film/episode_00000000_wrist_camera_batch_1_of_1.mp4"
+    command = [f"{b.BIN}/minari-hub", "serve", "--root", data, "--state", os.path.join(b.WORK, "video"), "--listen", f"127.0.0.1:{VIDEO}", "--settle", "0",
+               "--access-log=off"]
+    hub = x.servers["hub-video"] = b.Server("hub-video", command, f"http://127.0.0.1:{VIDEO}/readyz")
+    x.wait_indexed(VIDEO)
+    cut = "/api/v1/datasets/film/episodes/0/~media/wrist_camera.mp4?start=7500&stop=15000"
+    for _ in range(5):
+        start = time.perf_counter()
+        with urllib.request.urlopen(f"http://127.0.0.1:{VIDEO}{cut}") as answer:
+            answer.read(1)
+            first_ms = (time.perf_counter() - start) * 1e3
+    one = "-r", f"{32 + 7500 * 32768}-{31 + 15000 * 32768}"
+    r = x.compare("cut of a video, MB/s", {"hub": x.whole(hub, cut), "nginx sendfile": x.whole(x.nginx(8081), f"/video/{name}", *one),
+                                           "nginx copy": x.whole(x.nginx(8082), f"/video/{name}", *one)}, f"{data}/{name}")
+    b.bar("cut of a video, first byte ms, warm", [first_ms], 20, False)
+    b.bar("cut of a video, CPU over nginx sending the same range", b.over(b.cpus(r["hub"]), b.cpus(faster_nginx(r))), 1.2, False)
 
 
 def document(x):
@@ -463,5 +488,5 @@ def lab_urls(x):
     return found
 
 
-all_works = [slice_npy, slice_npy_64, slice_json, images, file_ranges, document, inspection, first_walks, lerobot, format_slices, tar_frames, format_inspection,
+all_works = [slice_npy, slice_npy_64, slice_json, images, file_ranges, video_cut, document, inspection, first_walks, lerobot, format_slices, tar_frames, format_inspection,
              memory]
