@@ -107,7 +107,7 @@ Test(lerobot, an_episode_as_the_metadata_has_it)
     const struct hub_found_media *m = &i.parts[0].media[3];
     cr_assert_eq(m->episode, 1);
     cr_assert_str_eq(m->camera, "observation.images.wrist");
-    cr_assert_str_eq(m->codec, "av1");
+    cr_assert_str_eq(m->codec, "av01.0.00M.08"); /* av1, as info.json has it */
     cr_assert(m->fps_num == 10 && m->fps_den == 1);
     cr_assert_not_null(strstr(i.files[m->file].path, "wrist/episode_000001.mp4"));
     inspected_close(&i);

@@ -162,6 +162,26 @@ def test_a_browser_plays_and_seeks(hub):
         assert [n for _, n in seen["sought"]] == [start + i for i, _ in seen["sought"]], (start, seen)
 
 
+def test_lerobot_episodes_that_share_a_file():
+    """Each episode of v3 alone: its frames, and no others, the same as in the file it lies in."""
+    root, shared = os.path.join(FIXTURES, "lerobot"), 0
+    with serving(root) as hub:
+        for id in ("arm-v21", "arm-v30", "many-v30"):
+            for episode in hub.episodes(id):
+                url = f"/api/v1/datasets/{id}/episodes/{episode['number']}/~media"
+                for media in hub.get(url).json()["items"]:
+                    whole = videos.frames(os.path.join(root, id, media["file"]))
+                    assert media["samples"] == len(whole) and media["frames"] == episode["steps"] and "problem" not in media, media
+                    assert media["label"] == media["camera"].rsplit(".", 1)[1]
+                    answers = [hub.get(f"{url}/{media[name]}.mp4") for name in ("camera", "label")]
+                    assert answers[0].status == 200 and answers[0].body == answers[1].body, answers[0].body
+                    got = videos.frames(io.BytesIO(answers[0].body))
+                    first = media["first_frame"]
+                    assert [f[0] for f in got] == [f[0] for f in whole[first:first + media["frames"]]], (id, media)
+                    shared += media["frames"] < media["samples"]
+    assert shared > 5
+
+
 def test_hostile_files(tmp_path):
     """Each is a problem by name or simply works; the file is there in any case, and a cut that cannot be made says where."""
     hostile = sorted(f for f in os.listdir(os.path.join(FIXTURES, "mp4")) if f.startswith("hostile-"))

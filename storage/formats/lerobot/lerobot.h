@@ -4,6 +4,7 @@
 #define HUB_FORMATS_LEROBOT_H
 
 #include "storage/formats/kit/kit.h"
+#include "storage/formats/mp4/videos.h"
 #include "storage/formats/parquet/column.h"
 
 #define LEROBOT_INFO "meta/info.json"
@@ -262,6 +263,7 @@ struct lerobot_videos {
     struct hub_files *files;
     struct hub_sink *sink;
     const struct lerobot_info *info;
+    struct hub_videos read;
     struct lerobot_video *named; /* of one episode each, by its number */
     uint32_t named_count;
     struct lerobot_camera *cameras;

@@ -40,6 +40,7 @@ enum hub_status hub_lerobot_videos_find(struct lerobot_videos *v, int64_t first,
 {
     const char *key;
     json_t *feature;
+    v->read = (struct hub_videos){.files = v->files, .sink = v->sink, .told = true};
     HUB_TRY(hub_new(&v->cameras, json_object_size(v->info->features) + 1, sizeof *v->cameras, err));
     json_object_foreach((json_t *)v->info->features, key, feature) if (hub_lerobot_is(feature, "video"))
         v->cameras[v->camera_count++] = (struct lerobot_camera){.key = key, .feature = feature};
@@ -48,6 +49,7 @@ enum hub_status hub_lerobot_videos_find(struct lerobot_videos *v, int64_t first,
 
 void hub_lerobot_videos_dispose(struct lerobot_videos *v)
 {
+    hub_videos_dispose(&v->read);
     free(v->named);
     free(v->cameras);
 }
@@ -134,7 +136,7 @@ static enum hub_status send_placed(struct lerobot_videos *v, struct lerobot_came
         hub_tally_add(&c->spans, "%.6g to %.6g s are %.6g frames, episode %lld has %llu rows", from, to,
                       (to - from) * fps, (long long)cut->number, (unsigned long long)cut->count);
     c->found++;
-    return hub_sink_media(v->sink, &media, err);
+    return hub_videos_send(&v->read, &media, cut->count, err);
 }
 
 enum hub_status hub_lerobot_videos_send(struct lerobot_videos *v, const json_t *line,
@@ -144,8 +146,8 @@ enum hub_status hub_lerobot_videos_send(struct lerobot_videos *v, const json_t *
     v->episodes++;
     for (; at < v->named_count && v->named[at].of.episode == cut->number; at++) {
         const struct lerobot_video *video = &v->named[at];
-        const struct hub_media media = media_of(v, video->camera, video->of.file, cut->episode);
-        HUB_TRY(hub_sink_media(v->sink, &media, err));
+        struct hub_media media = media_of(v, video->camera, video->of.file, cut->episode);
+        HUB_TRY(hub_videos_send(&v->read, &media, cut->count, err));
         for (uint32_t i = 0; i < v->camera_count; i++)
             v->cameras[i].found += hub_view_is(video->camera, v->cameras[i].key);
     }

@@ -286,6 +286,7 @@ enum hub_status hub_mp4_read(struct hub_source *source, struct hub_mp4 *out, str
     if (source->size == 0)
         return bad(err, "0 bytes: an empty file");
     HUB_TRY(find_moov(&r.outer, &at, err));
+    out->whole = true;
     r.outer.at = at;
     HUB_TRY(look(&r.outer, err));
     HUB_TRY(load(&r.outer, &r.moov, &moov, err));

@@ -18,6 +18,7 @@ struct hub_mp4 {
     uint32_t keys;             /* of all frames */
     uint32_t tracks;           /* of video */
     double seconds;
+    bool whole;           /* its outermost boxes are; set whatever is returned */
     char problem[160];    /* why frames cannot be cut out of it; "": they can, by `table` */
     struct hub_buf table; /* model/video.h */
 };

@@ -30,6 +30,8 @@ static enum hub_status read_file(struct hub_videos *v, struct hub_video_file *fi
     if (!hub_is_local(st))
         return hub_pass(st, &why, err);
     snprintf(mp4->problem, sizeof mp4->problem, "%.150s", why.detail);
+    if (v->told && !mp4->whole)
+        return HUB_OK;
     return hub_sink_problem(v->sink, why.problem[0] ? why.problem : "bad-video",
                             v->files->entries[file->number].path, err, "%s", why.detail);
 }
