@@ -19,7 +19,7 @@ struct listing {
     struct hub_json json;
     uint32_t left;       /* of the page */
     const char *dataset; /* whose problems are being written */
-    bool damaged;        /* what the index keeps of them: no more of them can be told */
+    bool damaged;        /* what the index keeps of them: no more of them can be shown */
     struct hub_page_cursor next;
 };
 
@@ -60,7 +60,7 @@ static enum hub_status put_found(void *user, const struct hub_problem *problem, 
     return hub_json_status(&l->json);
 }
 
-/* Damage of what is kept of one dataset hides nothing of the others: it is told in its place. */
+/* Damage of what is kept of one dataset hides nothing of the others: it is shown in its place. */
 static enum hub_status put_kept(struct listing *l, const struct hub_summary *summary, uint32_t skip,
                                 uint32_t limit, struct hub_error *err)
 {

@@ -96,7 +96,7 @@ const char *hub_roots_below(const struct hub_roots *roots, const char *real)
     return holder_of(roots->roots, roots->count, real, &below) ? below : NULL;
 }
 
-/* As whom the hub runs is not said: it is stored, and told to strangers. */
+/* As whom the hub runs is not said: it is stored, and shown to strangers. */
 static enum hub_status not_permitted(struct hub_error *err, const char *path)
 {
     return hub_fail(err, HUB_DENIED, "%s%spermission denied", path, *path ? ": " : "");

@@ -70,7 +70,7 @@ bool hub_rle_repeats(struct hub_rle *rle, uint32_t value, uint32_t count)
     if (rle->width == 0)
         return value == 0;
     if (rle->left == 0 && next_run(rle, NULL))
-        return false; /* told by whoever takes the values */
+        return false; /* reported by whoever takes the values */
     if (rle->run || rle->left < count || rle->value != value)
         return false;
     rle->left -= count;

@@ -439,7 +439,7 @@ static uint64_t of_pages(const struct hub_layout *l, const struct hub_piece *p, 
     return bytes;
 }
 
-/* How each is read is told by a row in storage/read/plan.c. */
+/* How each is read is said by a row in storage/read/plan.c. */
 static const struct kind {
     const char *name;
     bool in_file; /* the piece's; else its rows lie in the layout */

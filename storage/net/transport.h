@@ -1,6 +1,6 @@
 /**
  * HTTP: requests over parallel connections, with limits, retries and resumption. Only transport.c knows
- * libcurl. Requests are submitted from any thread and told finished on the one that drives.
+ * libcurl. Requests are submitted from any thread and finish on the one that drives.
  */
 #ifndef HUB_NET_TRANSPORT_H
 #define HUB_NET_TRANSPORT_H
@@ -20,9 +20,9 @@ struct hub_transport_options {
     uint64_t bytes_per_s; /* of all connections together; 0: no limit */
     unsigned connect_timeout_ms, stall_timeout_ms;
     struct hub_retry retry;
-    /** NULL, or told before each wait for another attempt. */
+    /** NULL, or called before each wait for another attempt. */
     void (*waiting)(const char *why, unsigned attempt, uint64_t wait_ms, void *user);
-    /** NULL, or told of each request that is over. */
+    /** NULL, or called for each request that is over. */
     void (*trace)(const char *line, void *user);
     int (*interrupted)(void *user); /* NULL, or asked about five times a second: non-zero is HUB_CANCELLED */
     void *user;
@@ -62,7 +62,7 @@ struct hub_fetch {
                    * another thread than the one that drives, and do not see its end */
     enum hub_status (*head)(struct hub_fetch *fetch, const struct hub_answer *answer, struct hub_error *err);
     enum hub_status (*body)(struct hub_fetch *fetch, struct hub_view bytes, struct hub_error *err);
-    /** It is over, told on the thread that drives; may submit more, this one too. Anything but HUB_OK ends
+    /** It is over, said on the thread that drives; may submit more, this one too. Anything but HUB_OK ends
      * the drive with it. NULL: what is no success ends the drive. */
     enum hub_status (*finished)(struct hub_fetch *fetch, enum hub_status status, struct hub_error *err);
     void *user;

@@ -28,7 +28,7 @@ struct hub_discovery {
     unsigned jobs;       /* directories asked about at once; 0: cores */
     const char *drivers; /* names the set of drivers; what is remembered counts only under the same */
     atomic_bool *cancel; /* may be NULL; that of `walk` */
-    /** Whether two datasets had this id the last time: both are then told so. May be NULL. */
+    /** Whether two datasets had this id the last time: both then say so. May be NULL. */
     bool (*clashed)(void *user, const char *id);
     /** Two datasets have this id. */
     void (*clash)(void *user, const char *id);

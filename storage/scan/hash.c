@@ -125,7 +125,7 @@ static void hash(struct hub_hasher *h, const struct hash_request *w)
     hub_file_put(file);
 }
 
-/* One file, and what is told about it meanwhile. The lock is held before and after. */
+/* One file, and what is learned of it meanwhile. The lock is held before and after. */
 static void hash_one(struct hub_hasher *h, struct hash_request w)
 {
     const char *before = h->current;

@@ -1,7 +1,7 @@
 /* What nobody claimed, when a root has been walked: a folder without any recognised dataset below it is one
  * dataset of format `files`, as shallow as can be, but never the root itself; loose files beside datasets,
  * and those of a root, are one of their own. Directories that were not entered are listed as broken, so that
- * every file is in one listed dataset, and what is not is told with the reason. */
+ * every file is in one listed dataset, and what is not is reported with the reason. */
 #include "storage/scan/discover_state.h"
 
 #include <stdlib.h>
@@ -74,7 +74,7 @@ static enum hub_status hand_out_own(struct hub_walking *w, struct hub_node *node
     return hub_walking_hand_out(w, &finding, &node->loose, err);
 }
 
-/* Beside datasets a link that leads out of the roots, or nowhere now, may well be one: it is told by
+/* Beside datasets a link that leads out of the roots, or nowhere now, may well be one: it is reported by
  * itself. */
 static enum hub_status hand_out_links(struct hub_walking *w, const struct hub_node *node,
                                       struct hub_error *err)

@@ -274,7 +274,7 @@ static void count_states(const struct hub_scanner *s, struct hub_scan_progress *
 
 void hub_scanner_progress(struct hub_scanner *s, struct hub_scan_progress *out)
 {
-    /* The lock may be held while something is published: then the last answer is told once more. */
+    /* The lock may be held while something is published: then the last answer is given once more. */
     if (pthread_mutex_trylock(&s->lock) == 0) {
         *out = s->progress;
         out->idle = hub_scan_is_idle(s);

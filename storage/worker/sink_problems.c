@@ -18,7 +18,7 @@ void hub_sink_kinds_free(struct hub_sink *sink)
     free(sink->kinds);
 }
 
-/* Problems of one code that are told in the same words are of one kind; but which fields have one is what
+/* Problems of one code in the same words are of one kind; but which fields have one is what
  * people ask, so each field is a kind of its own. NULL: there are too many kinds. */
 static enum hub_status find_kind(struct hub_sink *sink, const char *code, struct hub_view path,
                                  const char *fmt, struct hub_sink_kind **out, struct hub_error *err)

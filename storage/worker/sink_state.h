@@ -14,14 +14,14 @@ struct hub_sink_field {
     struct hub_layout_builder *builder;
 };
 
-enum { HUB_KIND_SHOWN = 3 }; /* problems of one kind that are told one by one */
+enum { HUB_KIND_SHOWN = 3 }; /* problems of one kind that are reported one by one */
 
-/** Problems of one code, told in the same words. */
+/** Problems of one code in the same words. */
 struct hub_sink_kind {
     char code[48];
     const char *fmt;
     uint32_t count;
-    uint32_t field; /* a field's problems are told of each: its number + 1, or 0 */
+    uint32_t field; /* a field's problems are reported of each: its number + 1, or 0 */
     char *paths[HUB_KIND_SHOWN], *details[HUB_KIND_SHOWN];
     size_t path_sizes[HUB_KIND_SHOWN];
 };

@@ -321,7 +321,7 @@ static enum hub_status report(struct run *r, const struct episode_file *e, uint6
     return hub_h5_fields_place(&r->fields, &r->tree, index, steps, err);
 }
 
-/* One file: it votes, or it is told. A bad one is a problem. */
+/* One file: it votes, or it is reported. A bad one is a problem. */
 static enum hub_status take_file(struct run *r, const struct episode_file *e, bool votes,
                                  struct hub_error *err)
 {

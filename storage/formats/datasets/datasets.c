@@ -29,7 +29,7 @@ struct cut {
 /* One folder: its table and the episodes in it. */
 struct folder {
     struct hub_files *files;
-    struct hub_sink *sink; /* NULL: problems were or will be told by another walk */
+    struct hub_sink *sink; /* NULL: problems were or will be reported by another walk */
     char prefix[HUB_MAX_PATH], split[256];
     json_t *state;
     struct hub_arrow arrow;
@@ -400,7 +400,7 @@ static enum hub_status plan(struct hub_files *files, struct hub_sink *sink, stru
     return text.size > 2 ? hub_sink_fact(sink, "splits", hub_buf_view(&text), err) : HUB_OK;
 }
 
-/* ---- what is told of an episode ---- */
+/* ---- what is reported of an episode ---- */
 
 /* Columns that say something of each episode, as numbers: of its steps, or with `single` one of it. */
 struct column {

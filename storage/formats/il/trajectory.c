@@ -111,7 +111,7 @@ static enum hub_status problem(const struct trajectory *t, const char *code, str
     return hub_sink_problem(t->file->sink, code, hub_view_of(key), err, "trajectory %u: %s", t->number, what);
 }
 
-/* What the steps do not need may be shorter, which is told, and then left out. */
+/* What the steps do not need may be shorter, which is reported, and then left out. */
 static enum hub_status check_length(struct trajectory *t, struct field *f, struct hub_error *err)
 {
     char what[80];

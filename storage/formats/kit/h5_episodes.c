@@ -1,4 +1,4 @@
-/* The episodes of an HDF5 file, told in the order of their numbers: see h5_kit.h. */
+/* The episodes of an HDF5 file, reported in the order of their numbers: see h5_kit.h. */
 #include "storage/formats/kit/h5_kit.h"
 
 #include <stdio.h>

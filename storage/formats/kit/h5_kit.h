@@ -2,7 +2,7 @@
  * HDF5 files that hold one group an episode: their datasets as fields, their attributes as JSON, in the order
  * of their numbers. A driver says which groups are episodes and what their attributes mean; all else is here.
  *
- * Problems told here: of a file file-not-closed, not-loadable; of links link-leaves-dataset,
+ * Problems reported here: of a file file-not-closed, not-loadable; of links link-leaves-dataset,
  * link-target-missing, link-user-defined, link-cycle; of an episode unreadable-episode, attribute-damaged,
  * attributes-too-big; below it group-damaged, object-damaged, dataset-damaged, bad-name, too-deep; of a field
  * rows-differ, type-differs, unreadable-in-episodes; of a split bad-split.

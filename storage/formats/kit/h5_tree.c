@@ -35,7 +35,7 @@ enum hub_status hub_h5_tree_settle(struct hub_h5_tree *tree, enum hub_status st,
                                            : hub_pass(st, why, err);
 }
 
-/* NULL: it has as many as it may, which is told once. */
+/* NULL: it has as many as it may, which is reported once. */
 static enum hub_status new_leaf(struct hub_h5_tree *tree, struct hub_h5_leaf **out, struct hub_error *err)
 {
     *out = NULL;

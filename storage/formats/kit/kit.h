@@ -8,7 +8,7 @@
 #include "storage/formats/source.h"
 
 /** Does a failure concern the object at hand alone (damaged, refused, too big, missing, not allowed)? Then it
- * is told and the rest goes on. Everything else is about this machine, and ends the part. */
+ * is reported and the rest goes on. Everything else is about this machine, and ends the part. */
 bool hub_is_local(enum hub_status st);
 
 /** The role that a field's first word says, behind "next": observations/x, next.reward, obs, acts, dones. */
@@ -56,7 +56,7 @@ HUB_MUST_USE enum hub_status hub_readings_tell(const struct hub_readings *readin
                                                struct hub_view path, const char *of, struct hub_error *err);
 
 /** A file that its library needs. False in `usable` when it is a Git LFS pointer or may not be read, which is
- * then told, with "not-loadable" and `consequence`. */
+ * then reported, with "not-loadable" and `consequence`. */
 HUB_MUST_USE enum hub_status hub_report_unusable(struct hub_files *files, uint32_t number,
                                                  struct hub_sink *sink, const char *consequence, bool *usable,
                                                  struct hub_error *err);

@@ -225,7 +225,7 @@ static enum hub_status report_facts(struct maniskill *m, struct hub_sink *sink, 
         HUB_TRY(hub_sink_problem(sink, "count-mismatch", HUB_VIEW("episodes"), err,
                                  "%u of the %zu episodes that the .json lists have no trajectory", missing,
                                  json_object_size(m->listed)));
-    json_object_del(m->sidecar, "episodes"); /* each is told with its trajectory */
+    json_object_del(m->sidecar, "episodes"); /* each is reported with its trajectory */
     return send_json(sink, "metadata", m->sidecar, err);
 }
 

@@ -1,6 +1,6 @@
 /*
  * What describes a whole Minari dataset: data/metadata.json (E5) or the root attributes of main_data.hdf5
- * (E3, E4). Its spaces may be of any size: metadata.json is read in a stream, and they are told by space.c.
+ * (E3, E4). Its spaces may be of any size: metadata.json is read in a stream, and they are reported by space.c.
  */
 #include "storage/base/json.h"
 #include "storage/formats/minari/minari.h"
@@ -209,7 +209,7 @@ struct gather {
     bool any, flattened, version, size, action_space; /* what tells the eras apart */
 };
 
-/* A space is told as such, not among the metadata; false in `is` when this attribute is none. */
+/* A space is reported as such, not among the metadata; false in `is` when this attribute is none. */
 static enum hub_status take_space(struct gather *g, const struct hub_h5_attribute *a, bool *is,
                                   struct hub_error *err)
 {

@@ -204,7 +204,7 @@ static enum hub_status plan_file(struct hub_files *files, uint32_t number, bool 
     if (!any)
         HUB_TRY(hub_sink_fact(sink, "era", HUB_VIEW("E5"), err));
     if (!any &&
-        hub_files_find(files, metadata_path) == HUB_NONE) { /* else it was told what is wrong with it */
+        hub_files_find(files, metadata_path) == HUB_NONE) { /* else what is wrong with it was reported */
         HUB_TRY(hub_sink_problem(
             sink, "metadata-missing", hub_view_of(metadata_path), err,
             "neither metadata.json nor root attributes describe the dataset; Minari does not list it"));

@@ -220,7 +220,7 @@ static enum hub_status read_notes(struct plan *p, struct hub_error *err)
 {
     static const char *const folders[] = {"", "train/", "val/", "test/"};
     static const char *const names[] = {"aggregated_stats.json", "aggregated_statistics.json"};
-    bool told = false;
+    bool reported = false;
     for (size_t i = 0; i < HUB_COUNT(folders); i++) {
         HUB_CLEANUP(hub_json_decrefp) json_t *stats = NULL;
         struct index *index = &p->indices[p->index_count];
@@ -231,11 +231,11 @@ static enum hub_status read_notes(struct plan *p, struct hub_error *err)
             p->index_count++;
             HUB_TRY(check_index(p, index, &rows, err));
         }
-        for (size_t k = 0; k < HUB_COUNT(names) && !stats && !told; k++)
+        for (size_t k = 0; k < HUB_COUNT(names) && !stats && !reported; k++)
             HUB_TRY(load_notes(p, folders[i], names[k], &stats, err));
         if (stats)
             HUB_TRY(report_statistics(p, stats, rows, err));
-        told |= stats != NULL;
+        reported |= stats != NULL;
     }
     return HUB_OK;
 }

@@ -1,7 +1,7 @@
 /*
  * robomimic (https://robomimic.github.io/docs/datasets/overview.html): one HDF5 file is a dataset, its
  * episodes are the groups data/demo_N, its splits the lists of names in mask/ (in early descriptions
- * data/mask/). Its relatives write the same, and more beside it, and are told as eras:
+ * data/mask/). Its relatives write the same, and more beside it, and are named as eras:
  *   robosuite: recorded and not converted, without env_args, num_samples, or any attribute
  *   libero: problem_info of data/ holds the instruction, which is the task; attributes of numbers
  *   mimicgen: (DexMimicGen too) datagen_info/ and src_demo_* of each demo

@@ -317,7 +317,7 @@ static enum hub_status finish_column(struct hub_wds_column *column, struct hub_f
     if (!f.type)
         f.type = HUB_FIELD_OPAQUE;
     HUB_TRY(hub_sink_field(sink, &f, &field, err));
-    if (whole < window_count && (whole || !seen)) /* else it cannot be read at all, which is told of it */
+    if (whole < window_count && (whole || !seen)) /* else it cannot be read at all, which is reported */
         HUB_TRY(hub_sink_problem(sink, "uneven-field", path, err, "not in %u of %u episodes: %s",
                                  window_count - whole, window_count, column->reason));
     return add_windows(column, field, files, sink, windows, window_count, err);
