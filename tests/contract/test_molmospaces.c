@@ -2,6 +2,8 @@
 #include <criterion/criterion.h>
 #include <criterion/parameterized.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
 
 #include "tests/support/rows.h"
 
@@ -54,6 +56,23 @@ ParameterizedTest(struct set_case *c, molmospaces, sets, .timeout = 60)
     cr_expect_str_eq(part->episodes[0].task, "pick up the cup 0");
     cr_expect_str_eq(part->episodes[0].attributes, c->attributes, "%s", part->episodes[0].attributes);
     inspected_close(&d);
+}
+
+/* The folder of a dataset that is one house says which. */
+Test(molmospaces, a_house_alone, .timeout = 60)
+{
+    struct inspected d;
+    char dir[] = "/tmp/molmospaces-XXXXXX", place[64];
+    cr_assert_not_null(mkdtemp(dir));
+    snprintf(place, sizeof place, "%s/house_12", dir);
+    cr_assert_eq(symlink(HUB_FIXTURES "/molmospaces/house", place), 0);
+    cr_assert_eq(inspected_open(&d, HUB_INSPECT, place, NULL), HUB_OK);
+    cr_assert_eq(d.part_status[0], HUB_OK, "%s", d.part_errors[0].detail);
+    cr_expect_str_eq(d.parts[0].episodes[0].name, "trajectories_batch_1_of_1.h5/traj_0");
+    cr_expect_str_eq(d.parts[0].episodes[0].attributes, "{\"house\":12,\"batch\":1,\"usable_steps\":5}", "%s",
+                     d.parts[0].episodes[0].attributes);
+    inspected_close(&d);
+    cr_assert_eq(unlink(place) || rmdir(dir), 0);
 }
 
 struct field_case {

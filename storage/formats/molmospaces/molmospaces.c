@@ -22,8 +22,7 @@ enum { MAX_TRIED = 16 };
 
 static const char *const splits[] = {"train/", "val/", "test/"};
 
-/* "house_12/x" or "house_12" -> 12 */
-static bool read_house(struct hub_view path, int64_t *house)
+bool molmo_house_of(struct hub_view path, int64_t *house)
 {
     const char *slash = memchr(path.data, '/', path.size);
     return hub_numbered((struct hub_view){path.data, slash ? (size_t)(slash - path.data) : path.size},
@@ -50,7 +49,7 @@ bool molmo_place_of(struct hub_view path, struct molmo_place *out)
             out->split = (struct hub_view){path.data, strlen(splits[i]) - 1};
             rest = (struct hub_view){path.data + out->split.size + 1, path.size - out->split.size - 1};
         }
-    (void)!read_house(rest, &out->house);
+    (void)!molmo_house_of(rest, &out->house);
     (void)!read_batch(name, &out->batch);
     return true;
 }
@@ -84,7 +83,7 @@ static int claim(struct hub_files *listing)
         for (size_t k = 0; e->directory && k < HUB_COUNT(splits); k++)
             if (hub_view_starts(path, splits[k]))
                 path = (struct hub_view){path.data + strlen(splits[k]), path.size - strlen(splits[k])};
-        if (e->directory && !memchr(path.data, '/', path.size) && read_house(path, &house))
+        if (e->directory && !memchr(path.data, '/', path.size) && molmo_house_of(path, &house))
             return 55;
         if (!e->directory && !memchr(path.data, '/', path.size) && molmo_place_of(path, &place) &&
             is_mine(listing, i) > 0)
@@ -276,6 +275,7 @@ static enum hub_status send_part(struct plan *p, const struct data_file *d, uint
     const struct hub_view path = p->files->entries[d->file].path;
     const char *batch = memmem(path.data, path.size, "_batch_", 7);
     char ending[64];
+    int64_t house;
     uint32_t count = 1, first = d->file;
     numbers[0] = d->file;
     const int size = batch ? (int)(path.data + path.size - 3 - batch) : 0;
@@ -291,7 +291,11 @@ static enum hub_status send_part(struct plan *p, const struct data_file *d, uint
         if (hub_view_ends(at, ending) && !memchr(at.data + folder.size, '/', at.size - folder.size))
             numbers[count++] = first;
     }
-    HUB_TRY(hint_of(p, path, &hint, err));
+    const struct hub_view place = hub_view_behind(p->files->place, '/');
+    if (folder.size == 0 && molmo_house_of(place, &house))
+        HUB_TRY(hub_buf_addf(&hint, err, "house_%lld", (long long)house));
+    else
+        HUB_TRY(hint_of(p, path, &hint, err));
     return hub_sink_part(p->sink, &(struct hub_part){path, numbers, count, hub_buf_view(&hint)}, err);
 }
 

@@ -9,7 +9,8 @@
 
 #define MOLMO_PREFIX "traj_"
 #define MOLMO_INDEX "valid_trajectory_index.json"
-enum { MOLMO_HINT_BYTES = 4000 }; /* what the index says of a part's file */
+/* Of a part: what the index says of its file, as JSON; or "house_12", of the files of a dataset that is one. */
+enum { MOLMO_HINT_BYTES = 4000 };
 
 struct molmo_place {
     struct hub_view split;  /* "train", or empty */
@@ -17,6 +18,8 @@ struct molmo_place {
     int64_t house, batch;   /* -1: not said */
 };
 
+/** "house_12/x" or "house_12" -> 12 */
+bool molmo_house_of(struct hub_view path, int64_t *house);
 /** False: not a file of trajectories. Views borrow from `path`. */
 bool molmo_place_of(struct hub_view path, struct molmo_place *out);
 

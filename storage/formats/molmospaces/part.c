@@ -377,7 +377,7 @@ static enum hub_status load_file(struct molmo *m, const struct hub_part *part, s
     m->task.limit = m->statistics.limit = HUB_MAX_ATTRIBUTES;
     if (m->place.split.size)
         HUB_TRY(hub_buf_addf(&m->split, err, "[\"%.*s\"]", (int)m->place.split.size, m->place.split.data));
-    if (part->hint.size)
+    if (part->hint.size && !molmo_house_of(part->hint, &m->place.house))
         HUB_TRY(hub_json_parse(part->hint, MOLMO_HINT_BYTES, &m->listed, err));
     HUB_TRY(hub_report_unusable(m->files, number, sink, "its trajectories are left out", &usable, err));
     if (!usable)
