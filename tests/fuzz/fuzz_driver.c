@@ -43,7 +43,9 @@ static const struct kind {
       "train/aggregated_stats.json", "train/house_7/trajectories_batch_1_of_1.h5",
       "train/valid_trajectory_index.json", "z"}},
     {"maniskill", {"trajectory.h5", "trajectory.json", "u.h5", "v.h5", "w", "z"}},
-    {"imitation", {"a.npz", "b.npz", "c.npz", "d.npz", "e.npz", "f.npz"}},
+    {"imitation",
+     {"a.npz", "data/test-00000-of-00001.parquet", "data/train-00000-of-00002.parquet",
+      "data/train-00001-of-00002.parquet", "e.npz", "f.npz"}},
 };
 
 struct run {

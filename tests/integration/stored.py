@@ -259,7 +259,12 @@ def table_of(path):
 
 
 def imitation(folder, document):
-    """As imitation's own reader splits them; infos are Python objects."""
+    """As imitation's own reader splits them; infos are Python objects. Of a table that was pushed a row is a trajectory."""
+    if os.path.isdir(folder):
+        tables = [table_of(path) for path in sorted(glob.glob(os.path.join(folder, "data", "*.parquet")))]
+        rows = [(table, i) for table in tables for i in range(table.num_rows)]
+        yield from ((n, {name: column_value(list_items(table, name, i)) for name in table.column_names}) for n, (table, i) in enumerate(rows))
+        return
     data = np.load(folder + ".npz", allow_pickle=True)
     starts = [0, *(int(i) for i in data["indices"]), len(data["acts"])]
     for i, (first, end) in enumerate(zip(starts, starts[1:])):

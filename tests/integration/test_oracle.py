@@ -50,6 +50,7 @@ ROOTS = {
     "maniskill": "maniskill",
     "il-native": "il/demos",
     "imitation": "imitation/rollouts",
+    "imitation-pushed": "imitation/pushed",
     "generic-hdf5": "generic/hdf5",
     "generic-numpy": "generic/numpy",
     "generic-columns": "generic/columns",

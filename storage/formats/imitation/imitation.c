@@ -2,17 +2,19 @@
  * Trajectories as imitation wrote them before release 0.4 (imitation.data.types.save): one .npz with the rows of all
  * trajectories behind each other, obs, acts, infos and rews, where indices says they are split; obs has one row more
  * in each; terminal has one value a trajectory. infos are Python objects: they are named and not read.
- * Later releases write folders of the library datasets: datasets/.
+ * Later releases write folders of the library datasets: datasets/, and pushed.c where they were pushed to a hub.
  *
  * Problems: rows-differ, repeated-member, not-an-array.
  */
+#include "storage/formats/imitation/imitation.h"
+
 #include "storage/formats/kit/array.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-static const char *const names[] = {"*.npz", NULL};
+static const char *const names[] = {"*.npz", IMITATION_PUSHED, NULL};
 
 /* ---- claim ---- */
 
@@ -56,6 +58,8 @@ static int claim_files(struct hub_files *listing, struct hub_claim *claim)
 static enum hub_status plan(struct hub_files *files, struct hub_sink *sink, struct hub_error *err)
 {
     static const uint32_t first = 0;
+    if (imitation_is_pushed(files))
+        return imitation_plan_pushed(files, sink, err);
     HUB_TRY(hub_files_usable(files, 0, err));
     if (!looks_mine(files, 0))
         return hub_fail(err, HUB_NOT_ACCEPTABLE, "not trajectories of imitation");
@@ -220,6 +224,8 @@ static enum hub_status inspect(struct hub_files *files, const struct hub_part *p
     HUB_CLEANUP(dispose) struct demos d = {.files = files, .sink = sink};
     if (part->file_count != 1)
         return hub_fail(err, HUB_INVALID, "a part is one file");
+    if (imitation_is_pushed(files))
+        return imitation_inspect_pushed(files, part, sink, err);
     HUB_TRY(hub_npz_open(&d.npz, files, part->files[0], err));
     HUB_TRY(split(&d, err));
     HUB_TRY(send_episodes(&d, err));
@@ -232,6 +238,7 @@ static enum hub_status inspect(struct hub_files *files, const struct hub_part *p
 const struct hub_format hub_format_imitation = {
     .name = "imitation",
     .names = names,
+    .claim_directory = imitation_claim_pushed,
     .claim_files = claim_files,
     .plan = plan,
     .inspect = inspect,

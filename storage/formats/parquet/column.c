@@ -91,17 +91,87 @@ static enum hub_status describe(const struct hub_parquet_leaf *leaf, struct hub_
     return hub_variant_valid(&l->variant) ? HUB_OK : hub_fail(err, HUB_TOO_BIG, "a row of more than 1 GiB");
 }
 
+static enum hub_status read_pages(const struct hub_parquet *parquet, uint32_t leaf,
+                                  struct hub_parquet_decoder *d, struct hub_parquet_column *out,
+                                  struct hub_error *err)
+{
+    if (parquet->leaves[leaf].trouble)
+        return hub_fail(err, HUB_UNSUPPORTED, "%s", parquet->leaves[leaf].trouble);
+    out->count = parquet->group_count;
+    HUB_TRY(hub_new(&out->groups, (size_t)out->count + 1, sizeof *out->groups, err));
+    return walk_groups(parquet, leaf, d, out, err);
+}
+
 enum hub_status hub_parquet_column_read(const struct hub_parquet *parquet, uint32_t leaf,
                                         struct hub_parquet_decoder *d, struct hub_parquet_column *out,
                                         struct hub_error *err)
 {
     const struct hub_parquet_leaf *l = &parquet->leaves[leaf];
-    *out = (struct hub_parquet_column){.count = parquet->group_count};
-    if (l->trouble)
-        return hub_fail(err, HUB_UNSUPPORTED, "%s", l->trouble);
-    HUB_TRY(hub_new(&out->groups, (size_t)out->count + 1, sizeof *out->groups, err));
-    HUB_TRY(walk_groups(parquet, leaf, d, out, err));
+    *out = (struct hub_parquet_column){.count = 0};
+    if (!l->trouble && l->max_rep && l->item.kind == HUB_KIND_VAR)
+        return hub_fail(err, HUB_UNSUPPORTED, "a list of %s", l->text ? "texts" : "bytes");
+    HUB_TRY(read_pages(parquet, leaf, d, out, err));
     return describe(l, d, out, err);
+}
+
+/* What an item is: of lists of lists the inner ones, all of one length. */
+static enum hub_status describe_items(const struct hub_parquet_leaf *leaf, struct hub_parquet_decoder *d,
+                                      struct hub_parquet_column *l, struct hub_error *err)
+{
+    if (l->shape.gaps)
+        return hub_fail(err, HUB_UNSUPPORTED, "a list that is empty or null");
+    if (l->shape.uneven)
+        return hub_fail(err, HUB_UNSUPPORTED, "ragged lists of lists");
+    l->items = true;
+    l->variant = leaf->item;
+    if (leaf->item.kind == HUB_KIND_VAR)
+        return leaf->max_rep > 1
+                   ? hub_fail(err, HUB_UNSUPPORTED, "lists of lists of %s", leaf->text ? "texts" : "bytes")
+                   : strings_type(leaf, d, l, err);
+    l->type = leaf->item.kind == HUB_KIND_BOOL ? HUB_FIELD_BOOL : HUB_FIELD_NUMBER;
+    forget_rows(l);
+    l->variant.rank = (uint8_t)(leaf->max_rep - 1);
+    memcpy(l->variant.dims, l->shape.dims + 1, l->variant.rank * sizeof l->variant.dims[0]);
+    return hub_variant_valid(&l->variant) ? HUB_OK : hub_fail(err, HUB_TOO_BIG, "a row of more than 1 GiB");
+}
+
+enum hub_status hub_parquet_items_read(const struct hub_parquet *parquet, uint32_t leaf,
+                                       struct hub_parquet_decoder *d, uint64_t *offsets,
+                                       struct hub_parquet_column *out, struct hub_error *err)
+{
+    *out = (struct hub_parquet_column){.shape.lengths = offsets + 1};
+    if (parquet->leaves[leaf].max_rep == 0)
+        return hub_fail(err, HUB_UNSUPPORTED, "no lists");
+    HUB_TRY(read_pages(parquet, leaf, d, out, err));
+    HUB_TRY(describe_items(&parquet->leaves[leaf], d, out, err));
+    offsets[0] = 0;
+    for (uint64_t i = 0; i < parquet->rows; i++)
+        offsets[i + 1] += offsets[i];
+    return HUB_OK;
+}
+
+/* The rows of a group are its entries, but where each is a list. */
+static uint64_t rows_of(const struct hub_parquet_column *column, uint32_t group)
+{
+    const uint64_t each = hub_variant_row_items(&column->variant);
+    return each ? hub_parquet_entries(&column->groups[group]) / each : 0;
+}
+
+enum hub_status hub_parquet_column_numbers(const struct hub_parquet_column *column,
+                                           const struct hub_parquet_leaf *leaf, struct hub_parquet_decoder *d,
+                                           uint64_t count, double *out, struct hub_error *err)
+{
+    for (uint32_t g = 0; g < column->count; g++) {
+        const uint64_t rows = column->groups[g].count ? rows_of(column, g) : 0;
+        if (rows == 0)
+            continue;
+        if (column->variant.rank)
+            return hub_fail(err, HUB_UNSUPPORTED, "not a column of single numbers");
+        HUB_TRY(hub_parquet_element_numbers(d, leaf, &column->groups[g], count, out, err));
+        out += rows;
+        count -= rows;
+    }
+    return count ? hub_fail(err, HUB_CORRUPT, "fewer numbers than rows") : HUB_OK;
 }
 
 /* One piece a row group. Pages are appended, so the column's dictionary is the page put right before its data
@@ -127,7 +197,8 @@ enum hub_status hub_parquet_column_place(struct hub_parquet_column *column, cons
 {
     for (uint32_t g = 0; g < column->count; g++)
         if (parquet->group_rows[g])
-            HUB_TRY(add_piece(builder, &column->groups[g], file, parquet->group_rows[g], err));
+            HUB_TRY(add_piece(builder, &column->groups[g], file,
+                              column->items ? rows_of(column, g) : parquet->group_rows[g], err));
     return HUB_OK;
 }
 

@@ -81,6 +81,7 @@ struct scan {
     unsigned max_rep;
     uint32_t length[HUB_MAX_RANK];
     uint32_t elements; /* of the row */
+    uint64_t end;      /* rows up to the end of the row group */
     bool open;
 };
 
@@ -93,7 +94,10 @@ static void close_lists(struct scan *s, unsigned above)
             shape->dims[k - 1] = s->length[k - 1];
         } else if (shape->dims[k - 1] != s->length[k - 1]) {
             shape->ragged = true;
+            shape->uneven |= k > 1;
         }
+        if (k == 1 && shape->lengths)
+            shape->lengths[shape->rows - 1] = s->length[0];
         s->length[k - 1] = 1;
     }
 }
@@ -105,6 +109,8 @@ static enum hub_status scan_entries(struct scan *s, const struct hub_parquet_lea
         const unsigned rep = reps[i];
         if (!s->open && rep != 0)
             return hub_fail(err, HUB_CORRUPT, "a column begins inside a row");
+        if (rep == 0 && s->shape->rows == s->end)
+            return hub_fail(err, HUB_CORRUPT, "a column of more rows than its row group");
         if (s->open)
             close_lists(s, rep);
         else
@@ -120,8 +126,15 @@ static enum hub_status scan_entries(struct scan *s, const struct hub_parquet_lea
         s->shape->nulls += defs[i] >= leaf->element_def && defs[i] < leaf->max_def;
         s->shape->null_rows += defs[i] + 1 < leaf->element_def;
         s->shape->ragged |= defs[i] < leaf->element_def;
+        s->shape->gaps += defs[i] < leaf->element_def;
     }
     return HUB_OK;
+}
+
+/* Of lists of texts `sum` are their bytes. */
+static bool notes_rows(const struct hub_parquet_leaf *leaf)
+{
+    return leaf->max_rep && leaf->item.kind != HUB_KIND_VAR;
 }
 
 static enum hub_status scan_page(struct hub_parquet_decoder *d, struct scan *s,
@@ -134,7 +147,7 @@ static enum hub_status scan_page(struct hub_parquet_decoder *d, struct scan *s,
     HUB_TRY(unpack(d, pages, page, &d->page, err));
     const struct hub_page_job job = job_of(d, leaf, pages, page);
     HUB_TRY(hub_page_levels(&job, reps, defs, err));
-    page->continues = leaf->max_rep && page->values && reps[0] > 0;
+    page->continues = notes_rows(leaf) && page->values && reps[0] > 0;
     return scan_entries(s, leaf, reps, defs, page->values, err);
 }
 
@@ -142,12 +155,12 @@ enum hub_status hub_parquet_scan(struct hub_parquet_decoder *d, const struct hub
                                  struct hub_parquet_pages *pages, uint64_t rows,
                                  struct hub_parquet_shape *shape, struct hub_error *err)
 {
-    struct scan s = {.shape = shape, .max_rep = leaf->max_rep};
     const uint64_t before = shape->rows;
+    struct scan s = {.shape = shape, .max_rep = leaf->max_rep, .end = before + rows};
     if (leaf->max_rep > HUB_MAX_RANK)
         return hub_fail(err, HUB_UNSUPPORTED, "lists are nested too deeply");
     for (uint32_t i = hub_parquet_first_data(pages); i < pages->count; i++) {
-        if (leaf->max_rep)
+        if (notes_rows(leaf))
             pages->pages[i].sum = (uint32_t)(shape->rows - before); /* fewer than values: 32 bits */
         HUB_TRY(scan_page(d, &s, leaf, pages, &pages->pages[i], err));
     }
@@ -186,13 +199,12 @@ static enum hub_status page_numbers(struct hub_parquet_decoder *d, const struct 
     return HUB_OK;
 }
 
-enum hub_status hub_parquet_numbers(struct hub_parquet_decoder *d, const struct hub_parquet_leaf *leaf,
-                                    const struct hub_parquet_pages *pages, int64_t *integers, double *reals,
-                                    struct hub_error *err)
+static enum hub_status all_numbers(struct hub_parquet_decoder *d, const struct hub_parquet_leaf *leaf,
+                                   const struct hub_parquet_pages *pages, int64_t *integers, double *reals,
+                                   struct hub_error *err)
 {
     const uint8_t kind = leaf->item.kind;
-    if (leaf->trouble || leaf->max_rep || leaf->item.item_size > 8 ||
-        (kind == HUB_KIND_FLOAT && leaf->item.item_size < 4) ||
+    if (leaf->trouble || leaf->item.item_size > 8 || (kind == HUB_KIND_FLOAT && leaf->item.item_size < 4) ||
         (kind != HUB_KIND_BOOL && kind != HUB_KIND_INT && kind != HUB_KIND_UINT && kind != HUB_KIND_FLOAT))
         return hub_fail(err, HUB_UNSUPPORTED, "not a column of plain numbers");
     HUB_TRY(unpack_dictionary(d, pages, err));
@@ -203,6 +215,23 @@ enum hub_status hub_parquet_numbers(struct hub_parquet_decoder *d, const struct 
         HUB_TRY(page_numbers(d, leaf, &job, integers, reals, err));
     }
     return HUB_OK;
+}
+
+enum hub_status hub_parquet_numbers(struct hub_parquet_decoder *d, const struct hub_parquet_leaf *leaf,
+                                    const struct hub_parquet_pages *pages, int64_t *integers, double *reals,
+                                    struct hub_error *err)
+{
+    return leaf->max_rep ? hub_fail(err, HUB_UNSUPPORTED, "not a column of plain numbers")
+                         : all_numbers(d, leaf, pages, integers, reals, err);
+}
+
+enum hub_status hub_parquet_element_numbers(struct hub_parquet_decoder *d,
+                                            const struct hub_parquet_leaf *leaf,
+                                            const struct hub_parquet_pages *pages, uint64_t room,
+                                            double *reals, struct hub_error *err)
+{
+    return hub_parquet_entries(pages) > room ? hub_fail(err, HUB_CORRUPT, "more elements than the lists say")
+                                             : all_numbers(d, leaf, pages, NULL, reals, err);
 }
 
 /* ---- rows of tables that describe ---- */

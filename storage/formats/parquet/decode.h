@@ -21,7 +21,11 @@ struct hub_parquet_shape {
     uint32_t dims[HUB_MAX_RANK]; /* outermost first, `max_rep` of them; meaningless before the first row */
     bool known[HUB_MAX_RANK];
     bool ragged; /* rows differ, or a list is empty or null */
+    bool uneven; /* lists within the rows differ */
     uint64_t rows;
+    uint64_t gaps; /* entries that stand for a list without elements, or none */
+    uint64_t
+        *lengths;   /* NULL, or to be filled: items of each row's list; of room for the rows of all groups */
     uint64_t nulls; /* elements that are null */
     uint64_t
         null_rows;    /* lists that are null; of lists of lists not told from those that hold an empty one */
@@ -58,6 +62,12 @@ HUB_MUST_USE enum hub_status hub_parquet_items(struct hub_parquet_decoder *d,
                                                const struct hub_parquet_pages *pages,
                                                struct hub_parquet_items *items, struct hub_error *err);
 void hub_parquet_items_dispose(struct hub_parquet_items *items);
+
+/** The same of the elements of lists, `room` of them at most, as doubles. */
+HUB_MUST_USE enum hub_status hub_parquet_element_numbers(struct hub_parquet_decoder *d,
+                                                         const struct hub_parquet_leaf *leaf,
+                                                         const struct hub_parquet_pages *pages, uint64_t room,
+                                                         double *reals, struct hub_error *err);
 
 /** For BYTE_ARRAY pages that do not hold their values as they are: how long the longest is, and what the values
  * of each page come to (`longest`, `sum`), so that reading them has a price. Nothing to do for other columns. */

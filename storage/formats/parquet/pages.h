@@ -28,4 +28,12 @@ static inline uint32_t hub_parquet_first_data(const struct hub_parquet_pages *pa
     return pages->column.dictionary == HUB_NONE ? 0 : 1;
 }
 
+/** Level entries of all of them. */
+static inline uint64_t hub_parquet_entries(const struct hub_parquet_pages *pages)
+{
+    const struct hub_page *last =
+        pages->count > hub_parquet_first_data(pages) ? &pages->pages[pages->count - 1] : NULL;
+    return last ? (uint64_t)last->first_value + last->values : 0;
+}
+
 #endif

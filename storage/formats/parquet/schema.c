@@ -1,7 +1,7 @@
 /*
  * Parquet's schema: a tree stored depth first. Lists are known by their repeated group, never by the names of
  * their levels, which differ between writers (element, item, array). Members of structs in lists are lists of
- * their own. Not supported, and said by name: maps, lists of texts, decimals, intervals, INT96.
+ * their own. Not supported, and said by name: maps, decimals, intervals, INT96.
  */
 #include "storage/formats/parquet/schema.h"
 
@@ -123,7 +123,7 @@ static const char *describe_bytes(struct hub_parquet_leaf *leaf, const struct el
     leaf->item = (struct hub_variant){.kind = HUB_KIND_VAR};
     leaf->text = leaf->physical == HUB_PHYS_BYTE_ARRAY &&
                  (e->logical == LOGICAL_STRING || e->logical == LOGICAL_ENUM || e->logical == LOGICAL_JSON);
-    return leaf->max_rep ? leaf->text ? "a list of texts" : "a list of bytes" : NULL;
+    return NULL;
 }
 
 static const char *describe_fixed(struct hub_parquet_leaf *leaf, const struct element *e)
