@@ -167,14 +167,14 @@ static enum hub_status find_wanted(struct hub_request *request, struct wanted *w
 {
     char name[512];
     const struct hub_view asked = hub_request_capture(request, "camera");
-    const size_t size = hub_view_ends(asked, ".mp4") ? asked.size - 4 : 0;
+    const bool mp4 = hub_view_ends(asked, ".mp4");
     HUB_TRY(hub_find_episode(request, w->target.state.dataset, &w->episode, err));
     HUB_TRY(hub_episode_media(&w->target.state, w->episode, add_camera, &w->cameras, err));
-    snprintf(name, sizeof name, "%.*s", (int)size, asked.data);
-    HUB_TRY(find_camera(&w->cameras, size ? name : asked.data, w->episode->number, &w->media, err));
-    if (!size)
+    snprintf(name, sizeof name, "%.*s", (int)asked.size - (mp4 ? 4 : 0), asked.data);
+    HUB_TRY(find_camera(&w->cameras, name, w->episode->number, &w->media, err));
+    if (!mp4)
         return hub_fail_about(err, HUB_NOT_FOUND, "camera-not-found", "camera", name,
-                              "videos are mp4 files: ask for ~media/%.80s.mp4", asked.data);
+                              "videos are mp4 files: ask for ~media/%.80s.mp4", name);
     if (w->media->file == HUB_NONE)
         return hub_fail_as(err, HUB_NOT_FOUND, "file-not-found", "the video of '%.80s' is not there", name);
     w->file = &w->target.state.dataset->files[w->media->file];

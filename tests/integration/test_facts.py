@@ -326,7 +326,7 @@ def test_a_video_that_is_not_whole_is_named(tmp_path):
              "small-box": (whole[:40] + b"\0\0\0\3mdat" + whole[48:], "bad-video"), "padded": (whole + b"\0" * 5, None),
              "empty": (b"", "bad-video"), "pointer": (POINTER, "not-fetched")}
     for name, (data, _) in cases.items():
-        arm = make_arm(tmp_path, name, episodes=1)
+        arm = make_arm(tmp_path, name, episodes=1, frames=5)
         info = json.loads((arm / "meta" / "info.json").read_text())
         info["features"]["cam"] = {"dtype": "video", "shape": [2, 2, 3]}
         (arm / "meta" / "info.json").write_text(json.dumps(info))

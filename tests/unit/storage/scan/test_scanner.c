@@ -171,7 +171,7 @@ Test(scanner, what_is_in_a_declined_folder_is_not_lost)
     settle();
     expect_datasets(ids, 4);
     cr_expect_eq(inspected(), 0);
-    scan_write(root, "lab/meta/info.json", "{\"codebase_version\": \"v3.0\"}");
+    scan_write(root, "lab/meta/info.json", "{\"codebase_version\": \"v4.0\"}");
     sweep();
     cr_expect_eq(snapshot_now(hub.catalog)->count, 2); /* it is one after all, with one nested */
     expect_status("lab", HUB_DATASET_UNSUPPORTED);
