@@ -113,7 +113,23 @@ static struct hub_work *work_new(struct hub_scanner *s, struct hub_known_dataset
 struct opener {
     struct hub_work *work;
     bool refused; /* we may not read a file: that says nothing about the data */
+    bool changed; /* a file is not the one that was found */
 };
+
+static enum hub_status changed(struct hub_error *err)
+{
+    return hub_fail(err, HUB_CHANGED, "its files changed while they were inspected");
+}
+
+/* Before and after may agree though another file stood there meanwhile. */
+static bool is_found(const struct hub_work *w, uint32_t number, int fd)
+{
+    struct stat st;
+    if (fstat(fd, &st))
+        return false;
+    const struct hub_stamp stamp = hub_stamp_of(&st);
+    return hub_stamp_equal(&stamp, &w->files.files[number].stamp);
+}
 
 static enum hub_status open_file(void *user, uint32_t number, int *fd, struct hub_error *err)
 {
@@ -123,7 +139,12 @@ static enum hub_status open_file(void *user, uint32_t number, int *fd, struct hu
     HUB_TRY(hub_allocated(path, err));
     const enum hub_status st = hub_roots_open(w->scanner->walk.roots, w->root, path, O_RDONLY, fd, err);
     opener->refused = opener->refused || st == HUB_DENIED;
-    return st;
+    if (st || is_found(w, number, *fd))
+        return st;
+    opener->changed = true;
+    close(*fd);
+    *fd = -1;
+    return changed(err);
 }
 
 /* A file that somebody holds locked for writing is not to be read yet. */
@@ -154,7 +175,7 @@ static enum hub_status check_unchanged(const struct hub_work *w, struct hub_erro
     for (uint32_t i = 0; same && i < now.count; i++)
         same = strcmp(now.files[i].path, w->files.files[i].path) == 0 &&
                hub_stamp_equal(&now.files[i].stamp, &w->files.files[i].stamp);
-    return same ? HUB_OK : hub_fail(err, HUB_CHANGED, "its files changed while they were inspected");
+    return same ? HUB_OK : changed(err);
 }
 
 /* ---- the plan ---- */
@@ -180,7 +201,7 @@ static enum hub_status plan(struct hub_work *w, struct hub_error *err)
         hub_inspector_plan(w->scanner->inspector, job, (const char *const *)w->known->formats,
                            w->known->format_count, &w->format, &w->plan, err);
     w->refused = opener.refused;
-    return st;
+    return opener.changed ? changed(err) : st;
 }
 
 /* As it was found, or failed under the limits of today. */
@@ -243,7 +264,7 @@ static enum hub_status run_inspector(struct hub_work *w, uint32_t number, struct
         w->refused = true;
         w->parts[number].signature = hub_scan_refused(w->scanner, w->known, w->parts[number].signature);
     }
-    return st;
+    return opener.changed ? changed(err) : st;
 }
 
 static struct hub_draft draft_of(const struct hub_work *w)

@@ -605,7 +605,7 @@ class Fairness(unittest.TestCase):
 
 class Drain(unittest.TestCase):
     def test_in_order(self):
-        server = raw.Server(PROGRAM, "workers=1", "grace_ms=500")
+        server = raw.Server(PROGRAM, "workers=1", "grace_ms=3000")
         kept, last = server.connect(), server.connect()
         answers = {}
 
@@ -623,7 +623,7 @@ class Drain(unittest.TestCase):
 
         def told():
             kept.sendall(b"GET /readyz HTTP/1.1\r\nHost: x\r\n\r\n")
-            status, headers, body = raw.parse(raw.read_all(kept)[0])
+            status, headers, body = raw.parse(raw.read_all(kept, quiet=0.02)[0])
             return status == 503 and headers["connection"] == "close" and b"urn:minari-hub:draining" in body
 
         server.until(told)
