@@ -82,7 +82,7 @@ class Run:
 
 def wrk(server, script, path, c, seconds, env):
     before, s0 = cpu_ns(server.pids()), stat_line()
-    out = subprocess.run(["wrk", "-t2", f"-c{c}", f"-d{seconds}s", "--latency", "-s", os.path.join(HERE, script), server.url.split("/", 3)[0] + "//" + server.url.split("/")[2] + path, *options],
+    out = subprocess.run(["wrk", "-t2", f"-c{c}", f"-d{seconds}s", "--latency", "-s", os.path.join(HERE, script), server.url.split("/", 3)[0] + "//" + server.url.split("/")[2] + path],
                          capture_output=True, text=True, env={**os.environ, **{k: str(v) for k, v in env.items()}}).stdout
     after, s1 = cpu_ns(server.pids()), stat_line()
     m = re.search(r"RESULT n (\d+) req/s (\S+) MB/s (\S+) p50 (\S+) p90 (\S+) p99 (\S+) max (\S+) non2xx (\d+) err (\d+)", out)
@@ -97,7 +97,7 @@ def wrk(server, script, path, c, seconds, env):
 def curl_time(server, path, *options):
     before = cpu_ns(server.pids())
     s0 = stat_line()
-    out = subprocess.run(["curl", "-sf", "-o", "/dev/null", "-w", "%{time_total} %{size_download}", server.url.rsplit("/", 1)[0].split("/", 3)[0] + "//" + server.url.split("/")[2] + path],
+    out = subprocess.run(["curl", "-sf", "-o", "/dev/null", "-w", "%{time_total} %{size_download}", server.url.rsplit("/", 1)[0].split("/", 3)[0] + "//" + server.url.split("/")[2] + path, *options],
                          capture_output=True, text=True, check=True).stdout.split()
     s1 = stat_line()
     seconds, size = float(out[0]), int(out[1])
