@@ -50,7 +50,7 @@ static enum hub_status take_over(struct hub_remote_files *plan, const struct hub
 static enum hub_status list_again(struct hub_check *c, struct hub_error *err)
 {
     struct hub_remote_files now;
-    HUB_TRY(c->client->remote.kind->files(&c->client->remote, c->plan->id, c->plan->revision, &now, err));
+    HUB_TRY(hub_remote_list_files(&c->client->remote, c->plan->id, c->plan->revision, &now, err));
     const enum hub_status st = take_over(c->plan, &now, err);
     hub_remote_files_dispose(&now);
     return st;

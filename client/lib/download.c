@@ -151,7 +151,7 @@ static enum hub_status fetch(struct job *j, struct hub_error *err)
     hub_remote_files_dispose(&j->plan);
     free(j->check.sums);
     j->check = (struct hub_check){0};
-    HUB_TRY(j->client->remote.kind->files(&j->client->remote, j->id, NULL, &j->plan, err));
+    HUB_TRY(hub_remote_list_files(&j->client->remote, j->id, NULL, &j->plan, err));
     if (strcmp(j->plan.id, j->id) != 0)
         return hub_fail_as(err, HUB_CORRUPT, "protocol",
                            "asked for the files of '%.200s', but the remote listed those of '%.200s'", j->id,

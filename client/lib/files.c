@@ -12,7 +12,7 @@ struct minari_file_list {
 static enum hub_status list_files(struct minari_client *client, const char *id, struct minari_file_list *list,
                                   struct hub_error *err)
 {
-    HUB_TRY(client->remote.kind->files(&client->remote, id, NULL, &list->files, err));
+    HUB_TRY(hub_remote_list_files(&client->remote, id, NULL, &list->files, err));
     list->items = calloc(list->files.count + 1, sizeof *list->items);
     list->hex = calloc(list->files.count + 1, sizeof *list->hex);
     HUB_TRY(hub_allocated(list->items && list->hex, err));

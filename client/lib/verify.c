@@ -143,7 +143,7 @@ static enum hub_status against_hub(struct verifier *v, struct minari_client *cli
                                    const char *directory, struct hub_error *err)
 {
     HUB_CLEANUP(hub_remote_files_dispose) struct hub_remote_files plan = {0};
-    HUB_TRY(client->remote.kind->files(&client->remote, id, NULL, &plan, err));
+    HUB_TRY(hub_remote_list_files(&client->remote, id, NULL, &plan, err));
     HUB_CLEANUP(hub_freep) struct expected *files = NULL;
     HUB_TRY(hub_new(&files, plan.count + 1, sizeof *files, err));
     for (size_t i = 0; i < plan.count; i++)

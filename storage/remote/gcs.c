@@ -327,14 +327,9 @@ static enum hub_status list_files(struct hub_remote *remote, const char *id, str
 static enum hub_status files(struct hub_remote *remote, const char *id, const char *revision,
                              struct hub_remote_files *out, struct hub_error *err)
 {
-    *out = (struct hub_remote_files){0};
+    (void)revision;
     HUB_TRY(hub_id_check(hub_view_of(id), err));
-    enum hub_status st = list_files(remote, id, out, err);
-    if (!st)
-        st = hub_remote_files_identify(out, id, revision, err);
-    if (st)
-        hub_remote_files_dispose(out);
-    return st;
+    return list_files(remote, id, out, err);
 }
 
 static enum hub_status open_file(const struct hub_remote *remote, const struct hub_remote_files *files_of,

@@ -535,15 +535,10 @@ static enum hub_status files(struct hub_remote *remote, const char *id, const ch
 {
     HUB_CLEANUP(hub_freep) char *repo = NULL;
     const char *folder;
-    *out = (struct hub_remote_files){0};
+    (void)revision;
     HUB_TRY(split_id(remote, id, &repo, &folder, err));
     HUB_CLEANUP(dispose_place) struct place p = {.remote = remote, .repo = repo};
-    enum hub_status st = list_files(&p, id, folder, out, err);
-    if (!st)
-        st = hub_remote_files_identify(out, id, revision, err);
-    if (st)
-        hub_remote_files_dispose(out);
-    return st;
+    return list_files(&p, id, folder, out, err);
 }
 
 static enum hub_status open_file(const struct hub_remote *remote, const struct hub_remote_files *files_of,

@@ -193,14 +193,10 @@ static enum hub_status files(struct hub_remote *remote, const char *id, const ch
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf url = HUB_BUF_INIT(16 * KIB);
     HUB_CLEANUP(hub_json_decrefp) json_t *document = NULL;
-    *out = (struct hub_remote_files){0};
     HUB_TRY(hub_api_url(remote, id, "files", &url, err));
     HUB_TRY(hub_api_parameter(&url, "revision", revision, err));
     HUB_TRY(hub_remote_document(remote, url.data, LISTING_BYTES, NULL, &document, err));
-    const enum hub_status st = read_files(document, id, revision, out, err);
-    if (st)
-        hub_remote_files_dispose(out);
-    return st;
+    return read_files(document, id, revision, out, err);
 }
 
 static enum hub_status open_file(const struct hub_remote *remote, const struct hub_remote_files *files_of,

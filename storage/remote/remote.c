@@ -286,17 +286,6 @@ enum hub_status hub_remote_revision(const struct hub_remote_file *items, size_t 
     return HUB_OK;
 }
 
-enum hub_status hub_remote_files_identify(struct hub_remote_files *files, const char *id,
-                                          const char *revision, struct hub_error *err)
-{
-    char now[HUB_REVISION_CHARS + 1];
-    HUB_TRY(hub_remote_revision(files->items, files->count, 0, now, err));
-    if (revision && strcmp(now, revision) != 0)
-        return hub_fail_as(err, HUB_CHANGED, "revision-gone", "'%.200s' is now at revision %s", id, now);
-    HUB_TRY(hub_dup(&files->id, id, err));
-    return hub_dup(&files->revision, now, err);
-}
-
 enum hub_status hub_remote_files_add(struct hub_remote_files *files, const char *path, uint64_t size,
                                      const char *sha256, struct hub_error *err)
 {
@@ -329,4 +318,28 @@ void hub_remote_files_dispose(struct hub_remote_files *files)
     free(files->revision);
     free(files->pin);
     *files = (struct hub_remote_files){0};
+}
+
+/* A remote that has no ids and revisions of its own: what is there names it. */
+static enum hub_status identify(struct hub_remote_files *files, const char *id, const char *revision,
+                                struct hub_error *err)
+{
+    char now[HUB_REVISION_CHARS + 1];
+    HUB_TRY(hub_remote_revision(files->items, files->count, 0, now, err));
+    if (revision && strcmp(now, revision) != 0)
+        return hub_fail_as(err, HUB_CHANGED, "revision-gone", "'%.200s' is now at revision %s", id, now);
+    HUB_TRY(hub_dup(&files->id, id, err));
+    return hub_dup(&files->revision, now, err);
+}
+
+enum hub_status hub_remote_list_files(struct hub_remote *remote, const char *id, const char *revision,
+                                      struct hub_remote_files *out, struct hub_error *err)
+{
+    *out = (struct hub_remote_files){0};
+    enum hub_status st = remote->kind->files(remote, id, revision, out, err);
+    if (!st && !out->id)
+        st = identify(out, id, revision, err);
+    if (st)
+        hub_remote_files_dispose(out);
+    return st;
 }

@@ -92,7 +92,7 @@ struct hub_remote_kind {
      * it is NULL. HUB_NOT_FOUND. json_decref `*out`. */
     enum hub_status (*describe)(struct hub_remote *remote, const char *id, const char *release,
                                 struct hub_buf *text, json_t **out, struct hub_error *err);
-    /** @param revision  NULL, or the one it must still have: HUB_CHANGED "revision-gone" otherwise */
+    /** As hub_remote_list_files, which begins `out`, disposes of it on an error, and names what has no id yet. */
     enum hub_status (*files)(struct hub_remote *remote, const char *id, const char *revision,
                              struct hub_remote_files *out, struct hub_error *err);
     /** Where a file's bytes are asked for: fills `url`, and what of `fetch` (but for its url) that takes. */
@@ -120,6 +120,12 @@ HUB_MUST_USE enum hub_status hub_remote_open(const char *address, const struct h
                                              struct hub_remote *out, struct hub_error *err);
 void hub_remote_close(struct hub_remote *remote);
 
+/** The files of a dataset, to be disposed of; none on an error.
+ * @param revision  NULL, or the one it must still have: HUB_CHANGED "revision-gone" otherwise */
+HUB_MUST_USE enum hub_status hub_remote_list_files(struct hub_remote *remote, const char *id,
+                                                   const char *revision, struct hub_remote_files *out,
+                                                   struct hub_error *err);
+
 /* ---- for kinds ---- */
 
 /** GET a JSON object. `text` also keeps it as it came; may be NULL. json_decref the result. */
@@ -146,10 +152,6 @@ HUB_MUST_USE enum hub_status hub_remote_files_below(struct hub_remote_files *fro
 HUB_MUST_USE enum hub_status hub_remote_revision(const struct hub_remote_file *items, size_t count,
                                                  size_t cut, char out[HUB_REVISION_CHARS + 1],
                                                  struct hub_error *err);
-
-/** Set id and revision of a list that is all there. HUB_CHANGED "revision-gone": it is not of `revision`. */
-HUB_MUST_USE enum hub_status hub_remote_files_identify(struct hub_remote_files *files, const char *id,
-                                                       const char *revision, struct hub_error *err);
 
 /** One more file. HUB_CORRUPT "protocol": it cannot be created safely, or the sizes overflow.
  * @param sha256  in hex; NULL, or anything else: not known */
