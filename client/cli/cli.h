@@ -51,6 +51,7 @@ enum cli_option {
     OPT_NO_PROGRESS,
     OPT_RATE,
     OPT_SPLIT,
+    OPT_TASK,
     OPT_LIMIT,
     OPT_ROWS,
     OPT_FORMAT,

@@ -45,8 +45,10 @@ int cli_episodes(struct cli *cli)
     int code = cli_connect(cli, NULL, &id);
     if (code)
         return code;
-    const struct minari_episode_query query = {
-        .sort = cli->values[OPT_SORT], .split = cli->values[OPT_SPLIT], .limit = limit};
+    const struct minari_episode_query query = {.sort = cli->values[OPT_SORT],
+                                               .split = cli->values[OPT_SPLIT],
+                                               .task = cli->values[OPT_TASK],
+                                               .limit = limit};
     const enum minari_status st = minari_episodes_each(cli->client, id, &query, on_episode, &s, &err);
     if (cli->values[OPT_JSON] && !st)
         puts(s.count ? "\n]}" : "{\"items\":[]}");

@@ -15,7 +15,8 @@ static enum hub_status first_url(const struct minari_client *client, const char 
         snprintf(limit, sizeof limit, "%" PRIu64, q->limit);
     HUB_TRY(hub_api_parameter(url, "limit", limit, err));
     HUB_TRY(hub_api_parameter(url, "sort", q->sort, err));
-    return hub_api_parameter(url, "split", q->split, err);
+    HUB_TRY(hub_api_parameter(url, "split", q->split, err));
+    return hub_api_parameter(url, "task", q->task, err);
 }
 
 struct listing {

@@ -85,6 +85,7 @@ static enum hub_status read_query(const struct hub_request *request, const struc
     query->sort = sorts[which];
     query->split = hub_request_query(request, "split").data;
     query->name = hub_request_query(request, "name").data;
+    query->task = hub_request_query(request, "task").data;
     query->limit = page->limit;
     query->has_after = page->goes_on;
     if (!page->goes_on)
@@ -119,7 +120,7 @@ static enum hub_status write_page(struct hub_request *request, const struct hub_
 enum hub_status hub_episodes_list(struct hub_request *request, struct hub_response *response,
                                   struct hub_error *err)
 {
-    static const char *const parameters[] = {"sort",   "split", "name",     "limit",
+    static const char *const parameters[] = {"sort",   "split", "name",     "task", "limit",
                                              "cursor", "for",   "revision", NULL};
     HUB_CLEANUP(hub_target_dispose) struct hub_target target = {0};
     struct hub_episode_query query = {0};

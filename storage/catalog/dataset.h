@@ -136,6 +136,7 @@ struct hub_episode_query {
     enum hub_episode_sort sort;
     bool descending;
     const char *split, *name; /* only those of it; NULL: all */
+    const char *task;         /* only those of it: its text, or its index in the fact "tasks"; NULL: all */
     uint32_t limit;           /* 1..1000 */
     /* keyset: rows strictly after this key (ties by number); has_after false: from the start. Episodes
      * without the key come last in both directions. */

@@ -198,7 +198,9 @@ struct item {
 /* What may be on the page, in no order until it is cut. */
 struct page {
     const struct hub_episode_query *query;
-    struct column_cursor rows, keys, splits;
+    struct column_cursor rows, keys, splits, tasks;
+    char *task;    /* the text of the one that is asked for */
+    bool has_list; /* of the dataset's tasks: then an episode may have several */
     struct item after, *items;
     struct hub_dataset_episode after_episode;
     uint32_t count, room;
@@ -231,6 +233,8 @@ static void page_dispose(struct page *page)
     column_cursor_dispose(&page->rows);
     column_cursor_dispose(&page->keys);
     column_cursor_dispose(&page->splits);
+    column_cursor_dispose(&page->tasks);
+    free(page->task);
 }
 
 /* Only the best, and one more that tells that there are more. */
@@ -265,15 +269,21 @@ static enum hub_status add_item(struct page *page, struct item *item, struct hub
     return HUB_OK;
 }
 
+static bool is_among(const json_t *texts, const char *wanted)
+{
+    bool found = false;
+    for (size_t i = 0; i < json_array_size(texts) && !found; i++) {
+        const char *text = json_string_value(json_array_get(texts, i));
+        found = text && strcmp(text, wanted) == 0;
+    }
+    return found;
+}
+
 static enum hub_status has_split(const char *splits, const char *wanted, bool *has, struct hub_error *err)
 {
     HUB_CLEANUP(hub_json_decrefp) json_t *array = NULL;
-    size_t i;
-    json_t *split;
-    *has = false;
     HUB_TRY(hub_json_parse(hub_view_of(splits), HUB_MAX_ATTRIBUTES, &array, err));
-    json_array_foreach(array, i, split) if (json_is_string(split)) *has =
-        *has || strcmp(json_string_value(split), wanted) == 0;
+    *has = is_among(array, wanted);
     return HUB_OK;
 }
 
@@ -308,6 +318,49 @@ static enum hub_status check_name(struct page *page, const struct hub_dataset_ep
     return HUB_OK;
 }
 
+/* An episode of several tasks has the first as its own, and all in its attributes. */
+static enum hub_status check_task(struct page *page, const struct hub_dataset_episode *e, bool *in,
+                                  struct hub_error *err)
+{
+    HUB_CLEANUP(hub_json_decrefp) json_t *attributes = NULL;
+    struct hub_found_episode row;
+    struct hub_key key;
+    uint32_t place;
+    HUB_TRY(get_key(&page->tasks, e, &key, err));
+    *in = key.kind == HUB_KEY_TEXT && hub_view_is(key.text, page->task);
+    if (*in || !page->has_list)
+        return HUB_OK;
+    HUB_TRY(find(&page->rows, e, &place, err));
+    hub_columns_row(&page->rows.at->columns, place, &row);
+    if (!row.attributes || !strstr(row.attributes, "\"tasks\""))
+        return HUB_OK;
+    HUB_TRY(hub_json_parse(hub_view_of(row.attributes), HUB_MAX_ATTRIBUTES, &attributes, err));
+    *in = is_among(json_object_get(attributes, "tasks"), page->task);
+    return HUB_OK;
+}
+
+/* By its text, or by its number in the dataset's list. */
+static enum hub_status read_task(struct page *page, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf fact = HUB_BUF_INIT((size_t)HUB_MAX_TEXT);
+    HUB_CLEANUP(hub_json_decrefp) json_t *list = NULL;
+    const char *wanted = page->query->task, *text = wanted;
+    char *end;
+    const long long number = strtoll(wanted, &end, 10);
+    HUB_TRY(hub_dataset_fact(page->tasks.state, "tasks", &fact, err));
+    page->has_list = fact.size;
+    if (fact.size && *wanted && !*end) {
+        HUB_TRY(hub_json_parse(hub_buf_view(&fact), fact.limit, &list, err));
+        for (size_t i = 0; i < json_array_size(list); i++) {
+            const json_t *task = json_array_get(list, i);
+            const char *its = json_string_value(json_object_get(task, "task"));
+            if (its && json_integer_value(json_object_get(task, "index")) == number)
+                text = its;
+        }
+    }
+    return hub_dup(&page->task, text, err);
+}
+
 static enum hub_status key_of(struct page *page, const struct hub_dataset_episode *e, struct hub_key *key,
                               struct hub_error *err)
 {
@@ -325,6 +378,8 @@ static enum hub_status look_at(struct page *page, const struct hub_dataset_episo
         HUB_TRY(check_name(page, e, &in, err));
     if (in && page->query->split)
         HUB_TRY(check_split(page, e, &in, err));
+    if (in && page->task)
+        HUB_TRY(check_task(page, e, &in, err));
     if (!in)
         return HUB_OK;
     page->total++;
@@ -345,7 +400,7 @@ static enum hub_status look_at_all(struct page *page, struct hub_error *err)
     const struct hub_dataset *dataset = page->rows.state->dataset;
     const struct hub_episode_query *q = page->query;
     uint32_t from = 0, to = dataset->episode_count;
-    const bool plain = q->sort == HUB_BY_NUMBER && !q->split && !q->name;
+    const bool plain = q->sort == HUB_BY_NUMBER && !q->split && !q->name && !q->task;
     if (plain && q->has_after && q->descending)
         to = place_of(dataset, q->after_number);
     else if (plain && q->has_after)
@@ -398,11 +453,14 @@ enum hub_status hub_episode_page(const struct hub_state *state, const struct hub
     struct page page = {.query = query,
                         .rows = {.state = state},
                         .keys = {.state = state},
-                        .splits = {.state = state, .column = HUB_COLUMN_SPLITS}};
+                        .splits = {.state = state, .column = HUB_COLUMN_SPLITS},
+                        .tasks = {.state = state, .column = HUB_COLUMN_TASK}};
     HUB_TRY(check_query(query, err));
     page.keys.column = column_of[query->sort];
     page.room = 2 * (query->limit + 1);
     HUB_TRY(hub_new(&page.items, page.room, sizeof *page.items, err));
+    if (query->task)
+        HUB_TRY(read_task(&page, err));
     if (query->has_after)
         HUB_TRY(read_after(&page, err));
     HUB_TRY(look_at_all(&page, err));

@@ -11,7 +11,7 @@ import time
 import numpy as np
 import pytest
 
-from hub import BIN, serving
+from hub import BIN, FIXTURES, quote, serving
 
 os.environ.setdefault("MINARI_DATASETS_PATH", "/nonexistent")
 sys.dont_write_bytecode = True
@@ -403,3 +403,48 @@ def test_a_negative_count_of_lerobot_is_told(tmp_path):
     with serving(str(tmp_path)) as hub:
         problems = [(p["code"], p["path"], p["detail"]) for p in hub.dataset("arm")["problems"]]
         assert ("bad-metadata", "meta/info.json", "total_frames is negative: -1") in problems, problems
+
+
+# ---- tasks ----
+
+
+def test_episodes_of_a_task(tmp_path):
+    """By its text, and by its number where the dataset has a list; an episode of several tasks is of each."""
+    sets = ["lerobot/arm-v21", "lerobot/arm-v30", "lerobot/many-v30", "robomimic/libero", "robomimic/robocasa", "molmospaces/pick", "molmospaces/split", "aloha/sim"]
+    for name in sets:
+        shutil.copytree(os.path.join(FIXTURES, name), tmp_path / name.replace("/", "-"))
+    several, told = 0, set()
+    with serving(str(tmp_path)) as hub:
+        for id in [d["id"] for d in hub.datasets() if d["format"] != "files"]:
+            episodes, listed = hub.episodes(id), {t["index"]: t["task"] for t in hub.dataset(id).get("tasks", [])}
+            of = {e["number"]: {e.get("task")} | set(e["attributes"].get("tasks", [])) for e in episodes}
+            several += sum(len(tasks) > 1 for tasks in of.values())
+            texts = set().union(*of.values()) - {None}
+            told |= {id.split("-")[0]} if texts else set()
+            assert bool(listed) == id.startswith("lerobot"), (id, texts, listed)
+
+            def ask(task, query=""):
+                page = hub.get(f"/api/v1/datasets/{id}/episodes?limit=1000&task={quote(str(task))}{query}").json()
+                assert page["total"] == len(page["items"])
+                return [e["number"] for e in page["items"]]
+
+            for text in texts:
+                want = [n for n, tasks in of.items() if text in tasks]
+                assert want and ask(text) == want and ask(text, "&sort=-steps") != [] and ask(text, "&sort=-number") == want[::-1], (id, text)
+            for number, text in listed.items():
+                assert ask(number) == [n for n, tasks in of.items() if text in tasks], (id, number)
+            assert ask("no such task") == ask(10**6) == []
+            if texts:  # the cursor goes on with the same task
+                numbers, url = [], f"/api/v1/datasets/{id}/episodes?limit=1&task={quote(max(texts))}"
+                while url:
+                    page = hub.get(url).json()
+                    numbers += [e["number"] for e in page["items"]]
+                    url = page["next"] and page["next"].replace(hub.base, "")
+                assert numbers == ask(max(texts))
+        done = run("minari-cli", "--remote", hub.base, "episodes", "lerobot-arm-v21", "--task", "1", "--json")
+        assert [e["number"] for e in json.loads(done)["items"]] == ask_of(hub, "lerobot-arm-v21", 1)
+    assert several and told == {"lerobot", "robomimic", "molmospaces"}
+
+
+def ask_of(hub, id, task):
+    return [e["number"] for e in hub.get(f"/api/v1/datasets/{id}/episodes?task={task}").json()["items"]]

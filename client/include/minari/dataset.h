@@ -88,7 +88,8 @@ struct minari_episode_query {
     size_t size;      /* of this structure, or 0: of version 0.1 */
     const char *sort; /* "number", "steps", "return" ...; "-" before it: descending */
     const char *split;
-    uint64_t limit; /* stop after so many; 0: all */
+    uint64_t limit;   /* stop after so many; 0: all */
+    const char *task; /* its text, or its number in the dataset's list of tasks */
 };
 
 /** Called once an episode; non-zero stops with MINARI_CANCELLED. */

@@ -277,6 +277,23 @@ Test(episodes, of_one_split)
     cr_expect(all.count == 0 && page.total == 0 && !page.more);
 }
 
+Test(episodes, of_one_task)
+{
+    HUB_CLEANUP(hub_state_close) struct hub_state set = open_set();
+    for (int sort = HUB_BY_NUMBER; sort <= HUB_BY_SUCCESS; sort++) {
+        struct rows all = {.sort = (enum hub_episode_sort)sort};
+        struct hub_episode_page page = {.key = HUB_BUF_INIT(1000)};
+        const struct hub_episode_query query = {.sort = all.sort, .task = "place", .limit = 1000};
+        DRAFT_OK(hub_episode_page(&set, &query, collect, &all, &page, err));
+        cr_assert_eq(all.count, EPISODES / 3);
+        cr_expect_eq(page.total, EPISODES / 3);
+        for (uint32_t i = 0; i < all.count; i++)
+            cr_expect_eq(all.rows[i].number % 3, 2);
+        expect_order(&all, false);
+        hub_buf_dispose(&page.key);
+    }
+}
+
 static enum hub_status expect_next(void *user, const struct hub_found_episode *row, const char *file,
                                    struct hub_error *err)
 {
