@@ -9,7 +9,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-enum { MAX_FIELDS = 200, MAX_PROBLEMS = 50 };
+enum { MAX_FIELDS = 200, MAX_PROBLEMS = 50, MAX_TASKS = 20 };
 
 /* One line of "Total Steps    6729"; a value that is NULL is said to be missing, as Minari does. */
 static void line(const struct cli *cli, const char *name, const char *value)
@@ -149,6 +149,74 @@ static void fields(const struct cli *cli, const json_t *doc)
     table_dispose(&t);
 }
 
+/* "64 x 48"; empty where it is not known. */
+static void size_of(const json_t *camera, char out[48])
+{
+    const json_int_t width = json_integer_value(json_object_get(camera, "width")),
+                     height = json_integer_value(json_object_get(camera, "height"));
+    snprintf(out, 48, width && height ? "%" JSON_INTEGER_FORMAT " x %" JSON_INTEGER_FORMAT : "", width,
+             height);
+}
+
+/* 10, 15.15 or 30000/1001. Free it. */
+static char *rate_of(const json_t *camera)
+{
+    char *rate = flat(json_object_get(camera, "fps"));
+    const size_t size = rate ? strlen(rate) : 0;
+    if (size > 2 && (strcmp(rate + size - 2, "/1") == 0 || strcmp(rate + size - 2, ".0") == 0))
+        rate[size - 2] = '\0';
+    return rate;
+}
+
+/* As the dataset says, or as the videos of an episode do, each camera once. */
+static void cameras(const struct cli *cli, const json_t *list)
+{
+    struct table t = {
+        .columns = {{"Camera", false}, {"Type", false}, {"Size", false}, {"FPS", true}, {"Codec", false}},
+        .count = 5};
+    HUB_CLEANUP(hub_json_decrefp) json_t *seen = json_object();
+    const json_t *camera;
+    size_t i;
+    bool ok = seen;
+    json_array_foreach(list, i, camera)
+    {
+        char size[48];
+        const char *name = text_of(camera, "camera"), *codecs = text_of(camera, "codecs");
+        if (!ok || !name || json_object_get(seen, name) || t.row_count == MAX_FIELDS)
+            continue;
+        char *rate = rate_of(camera);
+        size_of(camera, size);
+        const char *row[] = {name, text_of(camera, "type") ? text_of(camera, "type") : "video", size, rate,
+                             codecs ? codecs : text_of(camera, "codec")};
+        ok = table_add(&t, row) && !json_object_set_new(seen, name, json_true());
+        free(rate);
+    }
+    if (t.row_count) {
+        heading(cli, "Cameras");
+        table_print(&t, stdout, cli->terminal, cli->colour);
+    }
+    table_dispose(&t);
+}
+
+static void tasks(const struct cli *cli, const json_t *list)
+{
+    const json_t *task;
+    char title[64];
+    size_t i;
+    snprintf(title, sizeof title, "Tasks (%zu)", json_array_size(list));
+    json_array_foreach(list, i, task)
+    {
+        if (!i)
+            heading(cli, title);
+        if (i == MAX_TASKS) {
+            printf("  and %zu more: --json has all\n", json_array_size(list) - MAX_TASKS);
+            return;
+        }
+        printf("  %" JSON_INTEGER_FORMAT "  %s\n", json_integer_value(json_object_get(task, "index")),
+               cli_clean(text_of(task, "task")));
+    }
+}
+
 static void problems(const struct cli *cli, const json_t *list)
 {
     char title[64];
@@ -192,6 +260,10 @@ static void specs(const struct cli *cli, const json_t *doc)
         line_list(cli, "Loadable by Minari", json_object_get(doc, "loadable_by"));
     if (json_array_size(json_object_get(metadata, "requirements")))
         line_list(cli, "Requirements", json_object_get(metadata, "requirements"));
+    if (json_object_get(doc, "fps"))
+        line_json(cli, "Frames a Second", json_object_get(doc, "fps"));
+    if (json_object_get(doc, "robot_type"))
+        line_list(cli, "Robot", json_object_get(doc, "robot_type"));
     line(cli, "Dataset Size", size);
     line(cli, "Format", text_of(doc, "format"));
     if (text_of(doc, "revision"))
@@ -226,7 +298,22 @@ static void print(const struct cli *cli, const char *id, const json_t *doc, cons
                                                       : json_object_get(metadata, "eval_env_spec"),
                 "Evaluation Environment Specs");
     fields(cli, doc);
+    cameras(cli, json_object_get(doc, json_object_get(doc, "cameras") ? "cameras" : "media"));
+    tasks(cli, json_object_get(doc, "tasks"));
     problems(cli, json_object_get(doc, "problems"));
+}
+
+/* Where the dataset itself does not say: as of its first episode. */
+static void add_cameras(const struct cli *cli, const char *id, json_t *doc)
+{
+    HUB_CLEANUP(hub_json_decrefp) json_t *list = NULL;
+    HUB_CLEANUP(hub_freep) char *text = NULL;
+    const char *format = text_of(doc, "format");
+    if (json_object_get(doc, "cameras") || !json_integer_value(json_object_get(doc, "episodes")) || !format ||
+        strncmp(format, "minari", 6) == 0 || minari_media_list_get(cli->client, id, 0, &text, NULL) ||
+        hub_json_parse(hub_view_of(text), 64 * MIB, &list, NULL))
+        return;
+    (void)!json_object_set(doc, "media", json_object_get(list, "items"));
 }
 
 static int show_remote(struct cli *cli, const char *id)
@@ -248,6 +335,7 @@ static int show_remote(struct cli *cli, const char *id)
     } else {
         char where[800], download[1400];
         snprintf(where, sizeof where, "at %s", cli_remote_name(cli));
+        add_cameras(cli, s->id, doc);
         snprintf(download, sizeof download, "minari-cli download %s%s", s->id,
                  strncmp(s->format, "minari", 6) == 0 ? "" : " -o DIR");
         print(cli, s->id, doc, where, download);

@@ -74,14 +74,17 @@ enum minari_status minari_episodes_each(struct minari_client *client, const char
     return hub_client_report(st, &error, err);
 }
 
-static enum hub_status get(struct minari_client *client, const char *id, uint64_t number, char **json,
-                           struct hub_error *err)
+/* What is below an episode, "" or "/~media", as JSON. */
+static enum hub_status get(struct minari_client *client, const char *id, uint64_t number, const char *below,
+                           char **json, struct hub_error *err)
 {
     char rest[48];
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf url = HUB_BUF_INIT(16 * KIB), text = HUB_BUF_INIT(64 * MIB);
     HUB_CLEANUP(hub_json_decrefp) json_t *document = NULL;
-    snprintf(rest, sizeof rest, "episodes/%" PRIu64, number);
-    HUB_TRY(hub_api_url(&client->remote, id, rest, &url, err));
+    if (!client || !json)
+        return hub_client_missing(err);
+    snprintf(rest, sizeof rest, "episodes/%" PRIu64 "%s", number, below);
+    HUB_TRY(hub_api_url(&client->remote, id ? id : "", rest, &url, err));
     HUB_TRY(hub_remote_document(&client->remote, url.data, text.limit, &text, &document, err));
     *json = hub_buf_take(&text, NULL);
     return HUB_OK;
@@ -91,7 +94,14 @@ enum minari_status minari_episode_get(struct minari_client *client, const char *
                                       char **json, struct minari_error *err)
 {
     struct hub_error error = {0};
-    const enum hub_status st =
-        client && json ? get(client, id ? id : "", number, json, &error) : hub_client_missing(&error);
+    const enum hub_status st = get(client, id, number, "", json, &error);
+    return hub_client_report(st, &error, err);
+}
+
+enum minari_status minari_media_list_get(struct minari_client *client, const char *id, uint64_t episode,
+                                         char **json, struct minari_error *err)
+{
+    struct hub_error error = {0};
+    const enum hub_status st = get(client, id, episode, "/~media", json, &error);
     return hub_client_report(st, &error, err);
 }

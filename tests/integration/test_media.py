@@ -147,6 +147,27 @@ def test_the_command_line(hub, root, tmp_path):
     assert run("~media/wrist_camera", "--rows", "::2", "-o", str(out)).returncode != 0
 
 
+def test_the_command_line_shows_cameras(hub, root):
+    """Of a dataset here, and of one of a hub; as the dataset says it has them, or as its videos are."""
+    def show(*arguments, **env):
+        done = subprocess.run([os.path.join(BIN, "minari-cli"), "show", *arguments], capture_output=True, text=True, timeout=60, env={**os.environ, **env})
+        assert done.returncode == 0, done
+        return [line.split("  ") for line in done.stdout.splitlines()], done.stdout
+
+    lerobot = os.path.join(FIXTURES, "lerobot")
+    with serving(lerobot) as other:
+        for arguments, env in ((["-r", other.base, "arm-v30"], {}), (["arm-v30"], {"MINARI_DATASETS_PATH": lerobot})):
+            lines, text = show(*arguments, **env)
+            cells = [[c.strip() for c in line if c.strip()] for line in lines]
+            assert ["Frames a Second", "10"] in cells and ["Robot", "so100"] in cells, text
+            assert ["observation.images.top", "video", "64 x 48", "10", "av1"] in cells and ["observation.images.wrist", "video", "64 x 48", "10", "av1"] in cells, text
+            assert "Tasks (2)" in text and ["0", "open the door 扉"] in cells, text
+    for arguments, env in ((["-r", hub.base, "film"], {}), (["film"], {"MINARI_DATASETS_PATH": str(root)})):
+        lines, text = show(*arguments, **env)
+        cells = [[c.strip() for c in line if c.strip()] for line in lines]
+        assert ["exo_camera_1", "video", "64 x 48", "30", "avc1.64000a"] in cells and "Tasks" not in text, text
+
+
 def test_a_browser_plays_and_seeks(hub):
     """H.264 with B-frames and AV1, of which nothing, or something, is hidden before the first frame."""
     script = os.path.join(HERE, "../support/play.js")

@@ -154,6 +154,10 @@ MINARI_API enum minari_status minari_rows_read(struct minari_client *client, con
                                                size_t *size, struct minari_rows_info *info,
                                                struct minari_error *err);
 
+/** The cameras of an episode and where their frames lie: {"items":[...]}, as the hub wrote it. Free with free. */
+MINARI_API enum minari_status minari_media_list_get(struct minari_client *client, const char *id,
+                                                    uint64_t episode, char **json, struct minari_error *err);
+
 /**
  * The frames of one camera of an episode as an mp4, straight into a sink. Of `slice` the start, the stop or the row
  * count, in steps.
