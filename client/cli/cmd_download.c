@@ -1,5 +1,6 @@
 /* download: datasets to this machine. */
 #include "client/cli/cli.h"
+#include "client/cli/loading.h"
 #include "client/cli/progress.h"
 #include "client/cli/table.h"
 #include "storage/base/json.h"
@@ -49,13 +50,14 @@ static void assurance(const struct minari_download *done, char *out, size_t room
         snprintf(out, room, "size only: the hub has no digests yet");
 }
 
-static void add_json(struct download *d, const struct minari_download *done)
+static void add_json(struct download *d, const struct minari_download *done, const char *load)
 {
     struct hub_json json = cli_json_item(&d->json);
     hub_json_put_text(&json, "id", done->id);
     hub_json_put_text(&json, "path", done->path);
     hub_json_put_text(&json, "revision", done->revision);
     hub_json_put_bool(&json, "skipped", done->skipped);
+    hub_json_put_text(&json, "load", load);
     if (!done->skipped) {
         hub_json_put_bool(&json, "verified", done->assurance == MINARI_VERIFIED);
         hub_json_put_uint(&json, "files", done->files);
@@ -73,9 +75,12 @@ static void on_done(const struct minari_download *done, void *user)
 {
     struct download *d = user;
     char size[TABLE_NUMBER], rate[TABLE_NUMBER], sure[128];
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf load = HUB_BUF_INIT(64 * KIB);
     progress_clear(&d->progress);
+    if (loading_line(done->format, done->path, &load, NULL))
+        load.size = 0;
     if (d->cli->values[OPT_JSON]) {
-        add_json(d, done);
+        add_json(d, done, load.size ? load.data : NULL);
         return;
     }
     if (done->skipped || d->cli->values[OPT_QUIET])
@@ -86,6 +91,8 @@ static void on_done(const struct minari_download *done, void *user)
     assurance(done, sure, sizeof sure);
     printf("%s: %s in %.1f s (%s/s), %s\n  %s\n", cli_clean(done->id), size,
            (double)done->milliseconds / 1000, rate, sure, cli_clean(done->path));
+    if (load.size)
+        printf("  in Python: %s\n", cli_clean(load.data));
     fflush(stdout);
 }
 

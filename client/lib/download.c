@@ -25,6 +25,7 @@ struct job {
     const struct minari_download_options *options;
     const struct hub_private *place;
     const char *id, *target; /* what is asked for, and where it goes below the root */
+    const char *format;
     bool replace; /* what is there: only what was asked for by name, never what a hub says belongs to it */
     enum minari_phase phase;
     struct hub_staging staging;
@@ -247,7 +248,8 @@ static void report_done(const struct job *j, const char *path)
                                       .bytes = j->plan.bytes,
                                       .bytes_kept = j->staging.bytes_kept,
                                       .milliseconds = hub_time_mono_ms() - j->began_ms,
-                                      .digest = j->check.digest};
+                                      .digest = j->check.digest,
+                                      .format = j->format};
     if (j->options->done)
         j->options->done(&d, j->options->user);
 }
@@ -262,14 +264,15 @@ static enum hub_status run_job(struct job *j, const char *path, struct hub_error
     return j->options->as ? HUB_OK : hub_spaces_fetch(j->client, j->place, j->id, err);
 }
 
-static enum hub_status transfer_dataset(const struct queue *q, const char *id, const char *path, bool replace,
-                                        struct hub_error *err)
+static enum hub_status transfer_dataset(const struct queue *q, const struct minari_summary *s,
+                                        const char *path, bool replace, struct hub_error *err)
 {
     struct job j = {.client = q->client,
                     .options = q->options,
                     .place = &q->place,
-                    .id = id,
-                    .target = q->options->as ? q->options->as : id,
+                    .id = s->id,
+                    .format = s->format,
+                    .target = q->options->as ? q->options->as : s->id,
                     .replace = replace,
                     .staging = HUB_STAGING_INIT,
                     .began_ms = hub_time_mono_ms()};
@@ -292,8 +295,11 @@ static void report_skipped(const struct minari_download_options *o, const struct
         say(o, "%s: skipped, an older revision is at '%s'; --force replaces it", s->id, path);
     else
         say(o, "%s: skipped, it is at '%s'; --force downloads it again", s->id, path);
-    const struct minari_download d = {
-        .id = s->id, .path = path, .revision = known ? record.revision : "", .skipped = true};
+    const struct minari_download d = {.id = s->id,
+                                      .path = path,
+                                      .revision = known ? record.revision : "",
+                                      .skipped = true,
+                                      .format = s->format};
     if (o->done)
         o->done(&d, o->user);
     if (known)
@@ -363,7 +369,7 @@ static enum hub_status one(const struct queue *q, const struct minari_dataset *d
         report_skipped(o, minari_dataset_summary(dataset), path);
         return HUB_OK;
     }
-    return transfer_dataset(q, id, path, replace, err);
+    return transfer_dataset(q, minari_dataset_summary(dataset), path, replace, err);
 }
 
 /* The next of the queue, and what it was combined from behind it. */

@@ -37,6 +37,7 @@ struct minari_download {
     uint64_t files, files_verified, bytes, bytes_kept;
     uint64_t milliseconds;
     const char *digest; /* what the files were verified by: "SHA-256", "CRC-32C", "git SHA-1", "MD5" */
+    const char *format; /* of the dataset: "minari-hdf5", "lerobot"; "files" where the remote does not know */
 };
 
 struct minari_download_options {
