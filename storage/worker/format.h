@@ -127,6 +127,8 @@ HUB_MUST_USE enum hub_status hub_sink_problem(struct hub_sink *sink, const char 
  * cannot be read do not tell what it is. */
 HUB_MUST_USE enum hub_status hub_sink_field(struct hub_sink *sink, const struct hub_field *field,
                                             uint32_t *number, struct hub_error *err);
+/** The number of the field that was declared with this path, or HUB_NONE. */
+uint32_t hub_sink_find_field(struct hub_sink *sink, struct hub_view path);
 /** An episode has the field, but its rows cannot be read: why, by name ("filter 32001 (blosc)"). Instead of
  * its window. */
 HUB_MUST_USE enum hub_status hub_sink_refuse(struct hub_sink *sink, uint32_t field, uint32_t episode,

@@ -44,8 +44,6 @@ struct hub_sink {
     struct hub_buf mended[8]; /* scratch: 0, 1 problems and reasons, 2.. records */
 };
 
-/** The number of a declared field, or HUB_NONE. */
-uint32_t hub_sink_find_field(struct hub_sink *sink, struct hub_view path);
 enum hub_status hub_sink_end_frame(struct hub_sink *sink, struct hub_error *err);
 /** The text if it is valid and short enough, else a mended copy in scratch buffer `slot`. */
 enum hub_status hub_sink_fit(struct hub_sink *sink, unsigned slot, struct hub_view *text, size_t limit,

@@ -544,12 +544,21 @@ def webdataset(folder, document):
                 number, run = number + 1, []
         if frames:
             continue
-        demos = [d for _, fields in samples for k, v in fields.items() for d in demonstration(k, v)] if samples and "demos" in folder else []
-        for values in demos or [columns([dict(unpacked(f)) for _, f in samples], False)]:
+        for values in demonstrations(samples) if samples and "demos" in folder else [columns([dict(unpacked(f)) for _, f in samples], False)]:
             yield number, values
             number += 1
     if run:
         yield number, columns(run, True)
+
+
+def demonstrations(samples):
+    """The episodes of each sample, what stands beside them as fields of one row; a sample without any is one."""
+    demos = [[d for k, v in fields.items() for d in demonstration(k, v)] for _, fields in samples]
+    names = {name for of in demos for d in of for name in d}
+    for of, (_, fields) in zip(demos, samples):
+        beside = {k: v for k, v in fields.items() if k not in ("npz", "pkl", "pickle", "pkl.gz") and k not in names}
+        beside = columns([dict(unpacked(beside))], False)
+        yield from [{**d, **beside} for d in of or [{}] if of or beside]
 
 
 def demonstration(name, data):

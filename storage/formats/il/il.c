@@ -190,10 +190,11 @@ static enum hub_status inspect(struct hub_files *files, const struct hub_part *p
 {
     HUB_CLEANUP(dispose) struct il_file f = {.files = files, .sink = sink};
     struct il_demos demos;
+    uint32_t unused;
     if (part->file_count != 1)
         return hub_fail(err, HUB_INVALID, "a part is one file");
     HUB_TRY(open_file(&f, part->files[0], &demos, err));
-    return il_demos_report(&f, &demos, err);
+    return il_demos_report(&f, &demos, &unused, err);
 }
 
 static const char *const eras[] = {"atari: lists of states, actions and dones in a .npz",

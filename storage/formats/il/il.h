@@ -61,8 +61,9 @@ struct il_demos {
 };
 struct il_demos il_demos_of(const struct hub_pickle *p);
 
-/** Report every trajectory as an episode of obs, next_obs, acts, dones, and rews and infos where there are. */
+/** Report every trajectory as an episode of obs, next_obs, acts, dones, and rews and infos where there are.
+ * `*episodes`: how many were reported, be it before a failure. */
 HUB_MUST_USE enum hub_status il_demos_report(struct il_file *f, const struct il_demos *demos,
-                                             struct hub_error *err);
+                                             uint32_t *episodes, struct hub_error *err);
 
 #endif

@@ -268,8 +268,7 @@ static enum hub_status report_episode(struct trajectory *t, uint64_t first, uint
     struct il_window window = {.first = first, .count = count};
     const struct hub_view of = t->file->name;
     char name[232];
-    snprintf(name, sizeof name, "%.*s%s%u", (int)HUB_MIN(of.size, 200), of.data, of.size ? "/" : "",
-             (*number)++);
+    snprintf(name, sizeof name, "%.*s%s%u", (int)HUB_MIN(of.size, 200), of.data, of.size ? "/" : "", *number);
     HUB_TRY(attributes_of(t->file, t->value, &attributes, err));
     episode.name = hub_view_of(name);
     episode.attributes = hub_buf_view(&attributes);
@@ -277,6 +276,7 @@ static enum hub_status report_episode(struct trajectory *t, uint64_t first, uint
         episode.episode_return += t->rewards[i];
     episode.has_return = episode.return_computed = t->rewards && isfinite(episode.episode_return);
     HUB_TRY(hub_sink_episode(t->file->sink, &episode, &window.episode, err));
+    (*number)++;
     return place_fields(t, &window, err);
 }
 
@@ -300,13 +300,15 @@ static enum hub_status report_trajectory(struct il_file *f, uint32_t value, uint
     return report_episode(&t, first, t.steps - first, number, err);
 }
 
-enum hub_status il_demos_report(struct il_file *f, const struct il_demos *demos, struct hub_error *err)
+enum hub_status il_demos_report(struct il_file *f, const struct il_demos *demos, uint32_t *episodes,
+                                struct hub_error *err)
 {
     const struct hub_pickle_value *list = hub_pickle_at(&f->pickle, demos->value);
-    uint32_t trajectory, number = 0;
+    uint32_t trajectory;
+    *episodes = 0;
     if (!demos->several)
-        return report_trajectory(f, demos->value, &number, err);
+        return report_trajectory(f, demos->value, episodes, err);
     for (uint32_t cell = list->first; hub_pickle_next(&f->pickle, &cell, &trajectory);)
-        HUB_TRY(report_trajectory(f, trajectory, &number, err));
+        HUB_TRY(report_trajectory(f, trajectory, episodes, err));
     return HUB_OK;
 }

@@ -278,8 +278,8 @@ static enum hub_status add_array(struct hub_wds_column *column, struct hub_files
 }
 
 static enum hub_status add_windows(struct hub_wds_column *column, uint32_t field, struct hub_files *files,
-                                   struct hub_sink *sink, const struct hub_wds_window *windows,
-                                   uint32_t window_count, struct hub_error *err)
+                                   struct hub_sink *sink, const struct hub_wds_windows *windows,
+                                   struct hub_error *err)
 {
     struct hub_layout_builder *b;
     struct hub_error why = {0};
@@ -288,47 +288,51 @@ static enum hub_status add_windows(struct hub_wds_column *column, uint32_t field
     const enum hub_status st = column->rows ? add_array(column, files, b, &array, &why) : HUB_OK;
     if (st && st != HUB_TOO_BIG)
         return hub_pass(st, &why, err);
-    for (uint32_t i = 0; i < window_count; i++) {
-        if (!st && hub_wds_has(column, windows[i].first, windows[i].count, &row))
+    for (uint32_t i = 0; i < windows->count; i++) {
+        if (!st && hub_wds_has(column, windows->items[i].first, windows->items[i].count, &row))
             HUB_TRY(hub_layout_add_window(
-                b, &(struct hub_window){windows[i].episode, array, row, windows[i].count}, err));
-        else if (seen_in(column, &windows[i]))
-            HUB_TRY(hub_sink_refuse(sink, field, windows[i].episode, st ? why.detail : column->reason, err));
+                b, &(struct hub_window){windows->items[i].episode, array, row, windows->items[i].count},
+                err));
+        else if (seen_in(column, &windows->items[i]))
+            HUB_TRY(hub_sink_refuse(sink, field, windows->items[i].episode, st ? why.detail : column->reason,
+                                    err));
     }
     return HUB_OK;
 }
 
 static enum hub_status finish_column(struct hub_wds_column *column, struct hub_files *files,
-                                     struct hub_sink *sink, uint32_t samples,
-                                     const struct hub_wds_window *windows, uint32_t window_count,
+                                     struct hub_sink *sink, const struct hub_wds_windows *windows,
                                      struct hub_error *err)
 {
     const struct hub_view path = hub_view_of(column->path);
     struct hub_field f = {
-        .path = path, .type = column->sample.type, .role = hub_role_of(path), .axis = HUB_AXIS_STEP};
+        .path = path, .type = column->sample.type, .role = hub_role_of(path), .axis = windows->axis};
     uint32_t field, row, whole = 0;
     bool seen = false;
-    for (uint32_t i = 0; i < window_count; i++) {
-        whole += hub_wds_has(column, windows[i].first, windows[i].count, &row);
-        seen = seen || seen_in(column, &windows[i]);
+    if (hub_sink_find_field(sink, path) != HUB_NONE)
+        return hub_sink_problem(
+            sink, "repeated-field", path, err,
+            "demonstrations have a field of this name: members of that name are not shown");
+    for (uint32_t i = 0; i < windows->count; i++) {
+        whole += hub_wds_has(column, windows->items[i].first, windows->items[i].count, &row);
+        seen = seen || seen_in(column, &windows->items[i]);
     }
-    if (whole < window_count)
-        hub_wds_spoil(column, "only %u of %u samples have it", column->rows, samples);
+    if (whole < windows->count)
+        hub_wds_spoil(column, "only %u of %u samples have it", column->rows, windows->samples);
     if (!f.type)
         f.type = HUB_FIELD_OPAQUE;
     HUB_TRY(hub_sink_field(sink, &f, &field, err));
-    if (whole < window_count && (whole || !seen)) /* else it cannot be read at all, which is reported */
+    if (whole < windows->count && (whole || !seen)) /* else it cannot be read at all, which is reported */
         HUB_TRY(hub_sink_problem(sink, "uneven-field", path, err, "not in %u of %u episodes: %s",
-                                 window_count - whole, window_count, column->reason));
-    return add_windows(column, field, files, sink, windows, window_count, err);
+                                 windows->count - whole, windows->count, column->reason));
+    return add_windows(column, field, files, sink, windows, err);
 }
 
 enum hub_status hub_wds_finish(struct hub_wds_columns *c, struct hub_files *files, struct hub_sink *sink,
-                               uint32_t samples, const struct hub_wds_window *windows, uint32_t window_count,
-                               struct hub_error *err)
+                               const struct hub_wds_windows *windows, struct hub_error *err)
 {
     for (uint32_t i = 0; i < c->count; i++)
-        HUB_TRY(finish_column(&c->items[i], files, sink, samples, windows, window_count, err));
+        HUB_TRY(finish_column(&c->items[i], files, sink, windows, err));
     return HUB_OK;
 }
 

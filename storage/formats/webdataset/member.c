@@ -162,7 +162,8 @@ static void dispose_file(struct il_file *f)
 }
 
 static enum hub_status report_pickle(const struct hub_wds_container *c, struct hub_source *source,
-                                     uint64_t offset, uint64_t size, bool *found, struct hub_error *err)
+                                     uint64_t offset, uint64_t size, uint32_t *episodes,
+                                     struct hub_error *err)
 {
     HUB_CLEANUP(dispose_file)
     struct il_file f = {
@@ -170,8 +171,7 @@ static enum hub_status report_pickle(const struct hub_wds_container *c, struct h
     hub_pickle_init(&f.pickle);
     HUB_TRY(hub_pickle_read(&f.pickle, &f.source, offset, size, err));
     const struct il_demos demos = il_demos_of(&f.pickle);
-    *found = demos.era != NULL;
-    return *found ? il_demos_report(&f, &demos, err) : HUB_OK;
+    return demos.era ? il_demos_report(&f, &demos, episodes, err) : HUB_OK;
 }
 
 static const struct hub_npz_array *array_of(const struct hub_npz *npz, const char *name, const char *other)
@@ -207,9 +207,11 @@ static enum hub_status add_episode(struct dict *d, uint64_t first, uint64_t end,
     char name[232];
     snprintf(name, sizeof name, "%.*s/%u", (int)HUB_MIN(d->c->key.size, 200), d->c->key.data, d->count);
     e.name = hub_view_of(name);
-    struct hub_window *w = &d->windows[d->count++];
+    struct hub_window *w = &d->windows[d->count];
     *w = (struct hub_window){.first = first, .count = end - first};
-    return hub_sink_episode(d->c->sink, &e, &w->episode, err);
+    HUB_TRY(hub_sink_episode(d->c->sink, &e, &w->episode, err));
+    d->count++;
+    return HUB_OK;
 }
 
 /* Cut behind each step that is done; without such an array, or where its items are no single numbers, the member is
@@ -300,40 +302,43 @@ static enum hub_status place_array(const struct dict *d, const struct hub_npz_ar
 }
 
 /* As many transitions as actions; without next_obs one fewer than observations. */
-static enum hub_status report_dict(const struct hub_wds_container *c, struct hub_npz *npz, bool *found,
+static enum hub_status report_dict(const struct hub_wds_container *c, struct hub_npz *npz, uint32_t *episodes,
                                    struct hub_error *err)
 {
     struct dict d = {.c = c, .npz = npz};
     const struct hub_npz_array *obs = array_of(npz, "obs", "states"),
                                *acts = array_of(npz, "acts", "actions"),
                                *next = array_of(npz, "next_obs", "next_states");
-    *found = has_rows(obs) && has_rows(acts) && obs->npy.shape[0] >= acts->npy.shape[0] &&
-             obs->npy.shape[0] - acts->npy.shape[0] <= 1 && acts->npy.shape[0] <= WDS_MAX_SAMPLES;
-    if (!*found)
+    if (!has_rows(obs) || !has_rows(acts) || obs->npy.shape[0] < acts->npy.shape[0] ||
+        obs->npy.shape[0] - acts->npy.shape[0] > 1 || acts->npy.shape[0] > WDS_MAX_SAMPLES)
         return HUB_OK;
     d.steps = acts->npy.shape[0];
     HUB_CLEANUP(hub_freep) struct hub_window *windows = calloc((size_t)d.steps + 1, sizeof *windows);
     HUB_TRY(hub_allocated(windows, err));
     d.windows = windows;
-    HUB_TRY(cut_episodes(&d, err));
+    const enum hub_status st = cut_episodes(&d, err);
+    *episodes = d.count;
+    if (st)
+        return st;
     for (uint32_t i = 0; i < npz->count; i++)
         HUB_TRY(place_array(&d, &npz->arrays[i], err));
     return !next && obs->npy.shape[0] > d.steps ? place(&d, HUB_VIEW("next_obs"), obs, 1, err) : HUB_OK;
 }
 
-enum hub_status hub_wds_report_demos(const struct hub_wds_container *c, bool *found, struct hub_error *err)
+enum hub_status hub_wds_report_demos(const struct hub_wds_container *c, uint32_t *episodes,
+                                     struct hub_error *err)
 {
     struct opened m;
-    *found = false;
+    *episodes = 0;
     HUB_TRY(open_member(c, &m, err));
     if (!is_npz(c->field))
-        return report_pickle(c, &m.source, m.member.offset, m.member.size, found, err);
+        return report_pickle(c, &m.source, m.member.offset, m.member.size, episodes, err);
     HUB_CLEANUP(hub_npz_dispose) struct hub_npz npz = {.source = m.source};
     HUB_TRY(hub_npz_read(&npz, c->files, m.member.offset, err));
     const struct hub_npz_array *only = npz.count == 1 ? &npz.arrays[0] : NULL;
     if (!only || !only->npy.objects)
-        return report_dict(c, &npz, found, err);
+        return report_dict(c, &npz, episodes, err);
     if (only->file == HUB_SIDE_FILE)
         hub_source_side(&m.source, c->files, only->npy.data_offset + only->npy.data_bytes);
-    return report_pickle(c, &m.source, only->npy.data_offset, only->npy.data_bytes, found, err);
+    return report_pickle(c, &m.source, only->npy.data_offset, only->npy.data_bytes, episodes, err);
 }

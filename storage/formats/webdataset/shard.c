@@ -31,9 +31,13 @@ struct shard {
     struct hub_wds_columns columns;
     bool frames;        /* of il-representations */
     bool demos;         /* its samples are whole demonstrations, and reported */
+    bool beside;        /* the current sample has members that are none */
+    uint32_t reported;  /* episodes of demonstrations */
     struct hub_buf key; /* of the current sample */
     uint32_t samples;
-    uint64_t *hashes; /* of the samples' keys */
+    struct hub_wds_windows windows; /* of the episodes */
+    unsigned in_span;               /* of them that began in the span of the last one, before it */
+    uint64_t *hashes;               /* of the samples' keys */
     uint32_t hash_capacity;
     uint32_t skipped;
     struct hub_error cut; /* why the archive ends early */
@@ -61,6 +65,48 @@ static struct span *last_span(const struct shard *s)
     return &s->spans[s->span_count - 1];
 }
 
+/* In which shard a sample is. */
+static const struct span *span_of(const struct shard *s, uint32_t sample)
+{
+    const struct span *at = s->spans;
+    while (at + 1 < s->spans + s->span_count && at[1].first <= sample)
+        at++;
+    return at;
+}
+
+static enum hub_status add_window(struct shard *s, const struct hub_wds_window *window, struct hub_error *err)
+{
+    struct hub_wds_windows *w = &s->windows;
+    HUB_TRY(hub_grow(&w->items, w->count, &w->capacity, sizeof *w->items, err));
+    w->items[w->count++] = *window;
+    return HUB_OK;
+}
+
+/* A demonstration of this sample was reported. */
+static enum hub_status add_reported(struct shard *s, uint32_t sample, struct hub_error *err)
+{
+    return add_window(s, &(struct hub_wds_window){s->reported++, sample, 1}, err);
+}
+
+/* Among demonstrations a sample without one is an episode of no steps, so that what it has is seen. */
+static enum hub_status end_sample(struct shard *s, struct hub_error *err)
+{
+    const struct hub_view key = hub_buf_view(&s->key);
+    struct hub_episode e = {.number = -1,
+                            .name = {key.data, HUB_MIN(key.size, 230)},
+                            .success = -1,
+                            .terminated = -1,
+                            .truncated = -1};
+    const uint32_t sample = s->samples - 1;
+    const bool shown = s->windows.count && s->windows.items[s->windows.count - 1].first == sample;
+    if (!s->demos || !s->beside || shown)
+        return HUB_OK;
+    e.file = span_of(s, sample)->file;
+    s->beside = false;
+    HUB_TRY(hub_sink_episode(s->sink, &e, &s->reported, err));
+    return add_reported(s, sample, err);
+}
+
 static enum hub_status begin_sample(struct shard *s, struct hub_view key, struct hub_error *err)
 {
     if (s->samples == WDS_MAX_SAMPLES)
@@ -68,6 +114,8 @@ static enum hub_status begin_sample(struct shard *s, struct hub_view key, struct
     HUB_TRY(hub_grow(&s->hashes, s->samples, &s->hash_capacity, sizeof *s->hashes, err));
     if (s->samples && last_span(s)->first == s->samples)
         last_span(s)->joined = s->frames && !s->gap && follows(hub_buf_view(&s->key), key);
+    HUB_TRY(end_sample(s, err));
+    s->beside = false;
     s->key.size = 0;
     HUB_TRY(hub_buf_add_view(&s->key, key, err));
     s->hashes[s->samples++] = hub_hash(HUB_HASH_START, key.data, key.size);
@@ -134,21 +182,24 @@ static enum hub_status take_container(struct shard *s, struct hub_view field, co
     return take_bytes(s, field, m, err);
 }
 
-/* A shard whose first sample is a demonstration has such in all its samples. */
+/* A shard whose first sample is a demonstration has such in its others. */
 static enum hub_status take_demos(struct shard *s, struct hub_view field, const struct hub_tar_member *m,
                                   bool *found, struct hub_error *err)
 {
     const struct hub_wds_container c = container_of(s, field, m);
     struct hub_error why = {0};
+    uint32_t episodes;
     *found = false;
     if (!hub_wds_is_container(field))
         return HUB_OK;
-    const enum hub_status st = hub_wds_report_demos(&c, found, &why);
+    const enum hub_status st = hub_wds_report_demos(&c, &episodes, &why);
     if (st && !hub_is_local(st))
         return hub_pass(st, &why, err);
-    if (!st || (!s->demos && !*found))
+    *found = episodes || (st && s->demos);
+    for (; episodes; episodes--)
+        HUB_TRY(add_reported(s, s->samples - 1, err));
+    if (!st || !*found)
         return HUB_OK; /* else it is told where it is a field */
-    *found = true;
     return tell_member(s, m, "unreadable-episode", why.detail, err);
 }
 
@@ -186,8 +237,8 @@ static enum hub_status take_member(struct shard *s, const struct hub_tar_member 
     if (!s->frames && (s->demos || s->samples == 1))
         HUB_TRY(take_demos(s, name, m, &found, err));
     s->demos = s->demos || found;
-    s->skipped += s->demos && !found;
-    return s->demos ? HUB_OK : take_plain(s, name, m, err);
+    s->beside = s->beside || !found;
+    return found ? HUB_OK : take_plain(s, name, m, err);
 }
 
 /* A shard that is cut short or damaged is read up to there. */
@@ -253,15 +304,6 @@ static const struct hub_wds_column *find_column(const struct shard *s, const cha
     return NULL;
 }
 
-/* In which shard a sample is. */
-static const struct span *span_of(const struct shard *s, uint32_t sample)
-{
-    const struct span *at = s->spans;
-    while (at + 1 < s->spans + s->span_count && at[1].first <= sample)
-        at++;
-    return at;
-}
-
 /* The sum of the rewards, where each step has one. */
 static void add_return(const struct shard *s, const struct hub_wds_window *w, struct hub_episode *e)
 {
@@ -295,38 +337,28 @@ static enum hub_status send_episode(struct shard *s, struct hub_wds_window *w, c
     return hub_sink_episode(s->sink, &e, &w->episode, err);
 }
 
-/* The windows of episodes while they are found. */
-struct cutting {
-    struct shard *shard;
-    struct hub_wds_window *windows;
-    uint32_t count;
-    const struct span *span; /* in which the last one began */
-    unsigned in_span;        /* how many began there */
-};
-
-static enum hub_status cut(struct cutting *c, uint32_t first, uint32_t end, const char *attributes,
+static enum hub_status cut(struct shard *s, uint32_t first, uint32_t end, const char *attributes,
                            struct hub_error *err)
 {
-    struct hub_wds_window *w = &c->windows[c->count++];
-    const struct span *span = span_of(c->shard, first);
-    *w = (struct hub_wds_window){.first = first, .count = end - first};
-    c->in_span = span == c->span ? c->in_span + 1 : 0;
-    c->span = span;
-    return send_episode(c->shard, w, attributes, c->in_span, err);
+    struct hub_wds_window w = {.first = first, .count = end - first};
+    const struct hub_wds_windows *all = &s->windows;
+    const bool same = all->count && span_of(s, all->items[all->count - 1].first) == span_of(s, first);
+    s->in_span = same ? s->in_span + 1 : 0;
+    HUB_TRY(send_episode(s, &w, attributes, s->in_span, err));
+    return add_window(s, &w, err);
 }
 
 /* Frames that follow each other, be it from shard to shard, are cut where dones is true; what follows the last one
  * is an episode that nobody ended. */
-static enum hub_status cut_run(struct cutting *c, uint32_t first, uint32_t end, struct hub_error *err)
+static enum hub_status cut_run(struct shard *s, uint32_t first, uint32_t end, struct hub_error *err)
 {
-    struct shard *s = c->shard;
     const struct hub_wds_column *dones = find_column(s, "dones");
     const bool known = dones && dones->sample.held;
     uint32_t start = first;
     for (uint32_t i = first; known && i < end; i++) {
         if (hub_wds_number(dones, i) == 0)
             continue;
-        HUB_TRY(cut(c, start, i + 1, "", err));
+        HUB_TRY(cut(s, start, i + 1, "", err));
         start = i + 1;
     }
     if (start == end)
@@ -335,16 +367,15 @@ static enum hub_status cut_run(struct cutting *c, uint32_t first, uint32_t end, 
         HUB_TRY(hub_sink_problem(s->sink, "boundary-unknown", s->files->entries[span_of(s, first)->file].path,
                                  err, "no frame is marked as the last of an episode: all %u are one",
                                  end - first));
-    return cut(c, start, end, start > first ? "{\"boundary\":\"open\"}" : "{\"boundary\":\"unknown\"}", err);
+    return cut(s, start, end, start > first ? "{\"boundary\":\"open\"}" : "{\"boundary\":\"unknown\"}", err);
 }
 
-static enum hub_status send_frames(struct cutting *c, struct hub_error *err)
+static enum hub_status send_frames(struct shard *s, struct hub_error *err)
 {
-    const struct shard *s = c->shard;
     for (uint32_t i = 0, next; i < s->span_count; i = next) {
         for (next = i + 1; next < s->span_count && s->spans[next].joined;)
             next++;
-        HUB_TRY(cut_run(c, s->spans[i].first, next < s->span_count ? s->spans[next].first : s->samples, err));
+        HUB_TRY(cut_run(s, s->spans[i].first, next < s->span_count ? s->spans[next].first : s->samples, err));
     }
     return HUB_OK;
 }
@@ -360,7 +391,7 @@ static void drop_half_sample(struct shard *s)
                 hub_wds_has(&s->columns.items[i], s->samples - 2, 1, &row) &&
                 !hub_wds_has(&s->columns.items[i], s->samples - 1, 1, &row);
     s->gap = s->cut.detail[0] || (half && s->tar.unterminated);
-    if (!half || !s->gap)
+    if (!half || !s->gap || s->demos)
         return;
     s->samples--;
     hub_wds_trim(&s->columns, s->samples);
@@ -368,13 +399,14 @@ static void drop_half_sample(struct shard *s)
 
 static enum hub_status report(struct shard *s, struct hub_error *err)
 {
-    HUB_CLEANUP(hub_freep) struct hub_wds_window *windows = calloc((size_t)s->samples + 1, sizeof *windows);
-    struct cutting c = {.shard = s, .windows = windows};
-    HUB_TRY(hub_allocated(windows, err));
+    struct hub_wds_windows *w = &s->windows;
+    w->axis = s->demos ? HUB_AXIS_NONE : HUB_AXIS_STEP;
     if (s->demos)
-        return HUB_OK;
-    HUB_TRY(s->frames ? send_frames(&c, err) : cut(&c, 0, s->samples, "", err));
-    return hub_wds_finish(&s->columns, s->files, s->sink, s->samples, windows, c.count, err);
+        HUB_TRY(end_sample(s, err));
+    else
+        HUB_TRY(s->frames ? send_frames(s, err) : cut(s, 0, s->samples, "", err));
+    w->samples = s->samples;
+    return hub_wds_finish(&s->columns, s->files, s->sink, w, err);
 }
 
 /* What is compressed is unpacked to side data, whose tar is read like any other. */
@@ -448,6 +480,7 @@ static void dispose(struct shard *s)
     hub_buf_dispose(&s->key);
     free(s->hashes);
     free(s->spans);
+    free(s->windows.items);
 }
 
 enum hub_status hub_wds_inspect(struct hub_files *files, const struct hub_part *part, struct hub_sink *sink,

@@ -115,11 +115,16 @@ void hub_wds_trim(struct hub_wds_columns *c, uint32_t samples);
 struct hub_wds_window {
     uint32_t episode, first, count;
 };
-/** Report all columns: fields, one array each, the windows of the episodes whose samples all have a value.
- * `samples`: of the shard. */
+/** Which samples belong to which episode. */
+struct hub_wds_windows {
+    struct hub_wds_window *items;
+    uint32_t count, capacity;
+    uint32_t samples;   /* of the shard */
+    enum hub_axis axis; /* a sample is a step, or (none) a whole episode */
+};
+/** Report all columns: fields, one array each, the windows of the episodes whose samples all have a value. */
 HUB_MUST_USE enum hub_status hub_wds_finish(struct hub_wds_columns *c, struct hub_files *files,
-                                            struct hub_sink *sink, uint32_t samples,
-                                            const struct hub_wds_window *windows, uint32_t window_count,
+                                            struct hub_sink *sink, const struct hub_wds_windows *windows,
                                             struct hub_error *err);
 void hub_wds_dispose(struct hub_wds_columns *c);
 
@@ -168,8 +173,8 @@ struct hub_wds_container {
 
 /** Its values as those of columns `field/name`, of a pickle as hub_wds_pickle_values. */
 HUB_MUST_USE enum hub_status hub_wds_give_container(const struct hub_wds_container *c, struct hub_error *err);
-/** Report it as one episode or several, when it holds demonstrations (`found`). */
-HUB_MUST_USE enum hub_status hub_wds_report_demos(const struct hub_wds_container *c, bool *found,
+/** Report it as one episode or several, when it holds demonstrations: `*episodes` are how many. */
+HUB_MUST_USE enum hub_status hub_wds_report_demos(const struct hub_wds_container *c, uint32_t *episodes,
                                                   struct hub_error *err);
 
 /* ---- shard.c ---- */
