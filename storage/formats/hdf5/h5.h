@@ -147,8 +147,9 @@ HUB_MUST_USE enum hub_status hub_h5_attribute_place(struct hub_h5 *file,
 /** Element 0 as a number; false when it is none, or does not fit. */
 bool hub_h5_attribute_int(const struct hub_h5_attribute *attribute, int64_t *out);
 bool hub_h5_attribute_double(const struct hub_h5_attribute *attribute, double *out);
-/** The value as strict JSON (record.h). Text over `text_limit` bytes and arrays over 4,096 elements become
- *  {"length":n,"sha256":"..."} over the stored bytes; unreadable types {"unreadable":"why"}. */
+/** The value as strict JSON (record.h). Bytes of variable length are {"base64":"..."}. Text and
+ *  bytes over `text_limit` and arrays over 4,096 elements become {"length":n,"sha256":"..."} over the stored
+ *  bytes; unreadable types {"unreadable":"why"}. */
 HUB_MUST_USE enum hub_status hub_h5_attribute_json(struct hub_h5 *file,
                                                    const struct hub_h5_attribute *attribute,
                                                    size_t text_limit, struct hub_buf *out,

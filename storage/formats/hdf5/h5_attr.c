@@ -8,6 +8,7 @@
  *   version 2: version, flags (1: shared type), sizes as above, no padding version 3: and a character set
  *   before the name
  */
+#include "storage/base/base64.h"
 #include "storage/base/digest.h"
 #include "storage/base/json.h"
 #include "storage/base/number.h"
@@ -266,13 +267,6 @@ static enum hub_status put_sequence(struct hub_h5 *file, const struct hub_h5_att
     return HUB_OK;
 }
 
-static void put_unreadable(struct hub_json *json, const char *why)
-{
-    hub_json_object(json);
-    hub_json_put_text(json, "unreadable", why);
-    hub_json_end_object(json);
-}
-
 /* Nested arrays over the dataspace's dimensions and then those of an array type. */
 struct shape {
     uint32_t rank;
@@ -288,6 +282,31 @@ struct items {
     struct hub_json *json;
 };
 
+/* Bytes of variable length: no type beside them says that the text is base64. */
+static enum hub_status put_bytes(struct items *t, uint64_t item, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_buf_dispose)
+    struct hub_buf bytes = HUB_BUF_INIT(64 * MIB), text = HUB_BUF_INIT(2 * t->text_limit + 4);
+    const struct hub_h5_attribute *a = t->attribute;
+    HUB_TRY(add_sequence(t->file, &a->type, a->data.data + item * a->type.size, &bytes, err));
+    if (bytes.size > t->text_limit) {
+        put_summary(t->json, hub_buf_view(&bytes));
+        return HUB_OK;
+    }
+    HUB_TRY(hub_base64_encode(hub_buf_view(&bytes), &text, err));
+    hub_json_object(t->json);
+    hub_json_put_text(t->json, "base64", text.size ? text.data : "");
+    hub_json_end_object(t->json);
+    return HUB_OK;
+}
+
+static void put_unreadable(struct hub_json *json, const char *why)
+{
+    hub_json_object(json);
+    hub_json_put_text(json, "unreadable", why);
+    hub_json_end_object(json);
+}
+
 static enum hub_status put_items(struct items *t, uint32_t axis, struct hub_error *err)
 {
     const struct hub_h5_attribute *a = t->attribute;
@@ -299,7 +318,9 @@ static enum hub_status put_items(struct items *t, uint32_t axis, struct hub_erro
             return put_text(t->file, a, item, t->text_limit, json, err);
         if (v->kind == HUB_KIND_VAR && v->sequence)
             return put_sequence(t->file, a, item, json, err);
-        if (v->kind == HUB_KIND_VAR || v->kind == HUB_KIND_FIXED)
+        if (v->kind == HUB_KIND_VAR)
+            return put_bytes(t, item, err);
+        if (v->kind == HUB_KIND_FIXED)
             put_unreadable(json, "bytes");
         else
             hub_variant_json(v, a->data.data + item * v->item_size, json);
