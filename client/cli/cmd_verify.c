@@ -1,7 +1,7 @@
 /* verify: a dataset on disk against the record of its download, or against a hub. */
 #include "client/cli/cli.h"
-#include "client/lib/record.h"
 #include "storage/base/json.h"
+#include "storage/transfer/record.h"
 
 #include <fcntl.h>
 #include <inttypes.h>

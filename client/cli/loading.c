@@ -2,7 +2,7 @@
  * remote does not say what they are. */
 #include "client/cli/loading.h"
 
-#include "client/lib/record.h"
+#include "storage/transfer/record.h"
 
 #include <fnmatch.h>
 #include <limits.h>

@@ -1,39 +1,20 @@
-/* Download of a dataset and what it was combined from: decide, fetch, check, publish. */
-#include "client/lib/check.h"
+/* Download of a dataset and what it was combined from: decide, then transfer. */
 #include "client/lib/decide.h"
-#include "client/lib/publish.h"
-#include "client/lib/record.h"
-#include "client/lib/spaces.h"
-#include "client/lib/transfer.h"
+#include "client/lib/internal.h"
 #include "storage/base/fs.h"
 #include "storage/base/id.h"
-#include "storage/base/number.h"
 #include "storage/base/time.h"
+#include "storage/transfer/publish.h"
+#include "storage/transfer/record.h"
+#include "storage/transfer/spaces.h"
+#include "storage/transfer/transfer.h"
 
 #include <fcntl.h>
-#include <fnmatch.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 
-enum { CONNECTIONS = 4, MAX_RESTARTS = 3, MAX_COMBINED = 10000, DIGEST_WAIT_MS = 30000, PROGRESS_MS = 90 };
-static const uint64_t default_segment = 8 * MIB, smallest_segment = 4 * KIB, largest_segment = 4 * GIB;
-
-/* One dataset on its way. */
-struct job {
-    struct minari_client *client;
-    const struct minari_download_options *options;
-    const struct hub_private *place;
-    const char *id, *target; /* what is asked for, and where it goes below the root */
-    const char *format;
-    bool replace; /* what is there: only what was asked for by name, never what a hub says belongs to it */
-    enum minari_phase phase;
-    struct hub_staging staging;
-    struct hub_remote_files plan;
-    struct hub_transfer transfer;
-    struct hub_check check;
-    uint64_t began_ms, reported_ms;
-};
+enum { MAX_COMBINED = 10000 };
 
 /* Ids that are still to be looked at, and those that were. The first one was asked for, the others are what
  * the hub says it was combined from. */
@@ -58,229 +39,72 @@ static void say(const struct minari_download_options *o, const char *fmt, ...)
     o->notice(line, o->user);
 }
 
-static enum hub_status report_progress(struct job *j, bool always, struct hub_error *err)
+/* ---- transfer ---- */
+
+static enum hub_status report_progress(const struct hub_transfer *t, void *user, struct hub_error *err)
 {
-    const uint64_t now = hub_time_mono_ms();
-    if (!j->options->progress || (!always && now - j->reported_ms < PROGRESS_MS))
-        return HUB_OK;
-    j->reported_ms = now;
-    const bool checking = j->phase == MINARI_PHASE_CHECK;
-    const struct minari_progress p = {.id = j->id,
-                                      .phase = j->phase,
-                                      .bytes_done = checking ? j->check.bytes_hashed : j->transfer.bytes_done,
-                                      .bytes_total = j->plan.bytes,
-                                      .bytes_kept = j->staging.bytes_kept,
-                                      .files_done = j->transfer.files_done,
-                                      .files_total = j->plan.count};
-    return j->options->progress(&p, j->options->user) ? hub_fail(err, HUB_CANCELLED, "interrupted") : HUB_OK;
+    static const enum minari_phase phases[] = {[HUB_TRANSFER_FETCH] = MINARI_PHASE_TRANSFER,
+                                               [HUB_TRANSFER_CHECK] = MINARI_PHASE_CHECK,
+                                               [HUB_TRANSFER_PUBLISH] = MINARI_PHASE_PUBLISH};
+    const struct minari_download_options *o = user;
+    const struct minari_progress p = {.id = t->id,
+                                      .phase = phases[t->phase],
+                                      .bytes_done = t->bytes_done,
+                                      .bytes_total = t->bytes_total,
+                                      .bytes_kept = t->bytes_kept,
+                                      .files_done = t->files_done,
+                                      .files_total = t->files.count};
+    return o->progress && o->progress(&p, o->user) ? hub_fail(err, HUB_CANCELLED, "interrupted") : HUB_OK;
 }
 
-static enum hub_status tick(void *user, struct hub_error *err)
+static void pass_notice(const char *line, void *user)
 {
-    return report_progress(user, false, err);
+    const struct minari_download_options *o = user;
+    if (o->notice)
+        o->notice(line, o->user);
 }
 
-/* ---- fetch and check, until the hub stays the same for long enough ---- */
-
-static enum hub_status check_space(const struct job *j, struct hub_error *err)
+static void report_done(const struct hub_transfer *t, const struct minari_download_options *o,
+                        const char *path, const char *format, uint64_t began_ms)
 {
-    uint64_t free_bytes = 0;
-    HUB_TRY(hub_fs_free_bytes(j->staging.path, &free_bytes, err));
-    const uint64_t missing = j->plan.bytes - HUB_MIN(j->plan.bytes, j->staging.bytes_allocated);
-    if (missing <= free_bytes)
-        return HUB_OK;
-    char need[HUB_SIZE_CHARS], have[HUB_SIZE_CHARS];
-    hub_number_size(missing, need);
-    hub_number_size(free_bytes, have);
-    return hub_fail(err, HUB_NO_SPACE, "'%s' needs %s more, '%s' has %s free", j->id, need, j->options->root,
-                    have);
-}
-
-/* What lies upstream under names that no file can have. */
-static void say_left_out(const struct job *j)
-{
-    char names[900] = "";
-    const uint32_t count = j->plan.left_out_count;
-    for (uint32_t i = 0; i < HUB_MIN(count, (uint32_t)HUB_LEFT_OUT); i++) {
-        const size_t at = strlen(names);
-        snprintf(names + at, sizeof names - at, "%s'%.100s'", i ? ", " : "", j->plan.left_out[i]);
-    }
-    if (count)
-        say(j->options, "%s: left out, because no file can have such a name: %s%s (%u)", j->id, names,
-            count > HUB_LEFT_OUT ? ", ..." : "", count);
-}
-
-static bool fits(const char *const *patterns, const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    for (; *patterns; patterns++)
-        if (fnmatch(*patterns, path, 0) == 0 || fnmatch(*patterns, slash ? slash + 1 : path, 0) == 0)
-            return true;
-    return false;
-}
-
-/* Keep what is wanted of the list. */
-static enum hub_status choose_files(struct job *j, struct hub_error *err)
-{
-    const struct minari_download_options *o = j->options;
-    struct hub_remote_files *plan = &j->plan;
-    uint32_t kept = 0;
-    for (uint32_t i = 0; i < plan->count; i++) {
-        struct hub_remote_file *file = &plan->items[i];
-        if ((o->include && !fits(o->include, file->path)) || (o->exclude && fits(o->exclude, file->path))) {
-            plan->bytes -= file->size;
-            hub_remote_file_dispose(file);
-        } else {
-            plan->items[kept++] = *file;
-        }
-    }
-    const uint32_t all = plan->count;
-    plan->count = kept;
-    if (all && !kept)
-        return hub_fail(err, HUB_INVALID, "none of the %u files of '%.200s' is wanted by these patterns", all,
-                        j->id);
-    if (kept < all)
-        say(o, "%s: %u of %u files are wanted", j->id, kept, all);
-    return HUB_OK;
-}
-
-static enum hub_status fetch(struct job *j, struct hub_error *err)
-{
-    const struct minari_download_options *o = j->options;
-    const uint64_t best = j->client->remote.kind->piece_bytes;
-    const uint64_t segment = o->segment_bytes ? o->segment_bytes : best ? best : default_segment;
-    hub_remote_files_dispose(&j->plan);
-    free(j->check.sums);
-    j->check = (struct hub_check){0};
-    HUB_TRY(hub_remote_list_files(&j->client->remote, j->id, NULL, &j->plan, err));
-    if (strcmp(j->plan.id, j->id) != 0)
-        return hub_fail_as(err, HUB_CORRUPT, "protocol",
-                           "asked for the files of '%.200s', but the remote listed those of '%.200s'", j->id,
-                           j->plan.id);
-    HUB_TRY(choose_files(j, err));
-    say_left_out(j);
-    j->phase = MINARI_PHASE_TRANSFER;
-    HUB_TRY(hub_staging_plan(&j->staging, &j->plan,
-                             HUB_MAX(smallest_segment, HUB_MIN(segment, largest_segment)), tick, j, err));
-    HUB_TRY(check_space(j, err));
-    if (j->staging.bytes_kept) {
-        char kept[HUB_SIZE_CHARS], all[HUB_SIZE_CHARS];
-        hub_number_size(j->staging.bytes_kept, kept);
-        hub_number_size(j->plan.bytes, all);
-        say(o, "%s: resuming, %s of %s are already here", j->id, kept, all);
-    }
-    j->transfer = (struct hub_transfer){.client = j->client,
-                                        .staging = &j->staging,
-                                        .plan = &j->plan,
-                                        .connections = o->connections ? o->connections : CONNECTIONS,
-                                        .tick = tick,
-                                        .user = j};
-    HUB_TRY(hub_transfer_run(&j->transfer, err));
-    HUB_TRY(report_progress(j, true, err));
-    j->phase = MINARI_PHASE_CHECK;
-    j->check = (struct hub_check){.client = j->client,
-                                  .staging = &j->staging,
-                                  .plan = &j->plan,
-                                  .wait_ms = o->digest_wait_ms ? o->digest_wait_ms : DIGEST_WAIT_MS,
-                                  .tick = tick,
-                                  .user = j};
-    return hub_check_run(&j->check, err);
-}
-
-static enum hub_status fetch_unchanged(struct job *j, struct hub_error *err)
-{
-    struct hub_error why;
-    for (unsigned i = 0;; i++) {
-        why = (struct hub_error){0};
-        const enum hub_status st = fetch(j, &why);
-        if (st != HUB_CHANGED || i == MAX_RESTARTS) {
-            if (st == HUB_CHANGED)
-                return hub_fail_as(err, HUB_CHANGED, "changed",
-                                   "'%s' kept changing on the remote (%u times): %s", j->id, i + 1,
-                                   why.detail);
-            if (st && err)
-                *err = why;
-            return st;
-        }
-        say(j->options, "%s: starting over: %s", j->id, why.detail);
-        HUB_TRY(hub_staging_clear(&j->staging, err));
-    }
-}
-
-/* ---- publish ---- */
-
-/* The times of the files are the upstream's, as far as they are known: a revision is made of them. */
-static void set_times(const struct job *j)
-{
-    for (uint32_t i = 0; i < j->plan.count; i++) {
-        const struct hub_remote_file *file = &j->plan.items[i];
-        const struct timespec modified = {file->modified_ns / 1000000000, file->modified_ns % 1000000000};
-        HUB_CLEANUP(hub_closep) int fd = -1;
-        if (file->modified_ns && !hub_fs_open_beneath(j->staging.tree, file->path, O_RDONLY | O_NOFOLLOW,
-                                                      HUB_FS_NO_LINKS, &fd, NULL))
-            (void)futimens(fd, (const struct timespec[]){modified, modified});
-    }
-}
-
-static enum hub_status publish(struct job *j, struct hub_error *err)
-{
-    HUB_CLEANUP(hub_buf_dispose) struct hub_buf record = HUB_BUF_INIT(1 * GIB);
-    char tree[64];
-    j->phase = MINARI_PHASE_PUBLISH;
-    HUB_TRY(hub_record_write(&j->plan, j->client->remote.base,
-                             (const uint8_t(*)[HUB_SHA256_BYTES])j->check.sums, &record, err));
-    HUB_TRY(hub_fs_write(j->staging.tree, HUB_RECORD_FILE, hub_buf_view(&record), 0644, err));
-    set_times(j);
-    HUB_TRY(hub_staging_sync(&j->staging, err));
-    snprintf(tree, sizeof tree, "incoming/%s/tree", j->staging.key);
-    return hub_publish(j->place, j->target, tree, j->replace, false, err);
-}
-
-static void report_done(const struct job *j, const char *path)
-{
-    const struct minari_download d = {.id = j->plan.id,
+    const struct minari_download d = {.id = t->files.id,
                                       .path = path,
-                                      .revision = j->plan.revision,
-                                      .assurance = j->check.verified == j->plan.count ? MINARI_VERIFIED
-                                                                                      : MINARI_SIZE_ONLY,
-                                      .files = j->plan.count,
-                                      .files_verified = j->check.verified,
-                                      .bytes = j->plan.bytes,
-                                      .bytes_kept = j->staging.bytes_kept,
-                                      .milliseconds = hub_time_mono_ms() - j->began_ms,
-                                      .digest = j->check.digest,
-                                      .format = j->format};
-    if (j->options->done)
-        j->options->done(&d, j->options->user);
-}
-
-static enum hub_status run_job(struct job *j, const char *path, struct hub_error *err)
-{
-    HUB_TRY(hub_publish_replaceable(j->place, j->target, err)); /* before anything is fetched */
-    HUB_TRY(hub_staging_open(j->place, j->target, &j->staging, err));
-    HUB_TRY(fetch_unchanged(j, err));
-    HUB_TRY(publish(j, err));
-    report_done(j, path);
-    return j->options->as ? HUB_OK : hub_spaces_fetch(j->client, j->place, j->id, err);
+                                      .revision = t->files.revision,
+                                      .assurance = t->files_verified == t->files.count ? MINARI_VERIFIED
+                                                                                       : MINARI_SIZE_ONLY,
+                                      .files = t->files.count,
+                                      .files_verified = t->files_verified,
+                                      .bytes = t->files.bytes,
+                                      .bytes_kept = t->bytes_kept,
+                                      .milliseconds = hub_time_mono_ms() - began_ms,
+                                      .digest = t->digest,
+                                      .format = format};
+    if (o->done)
+        o->done(&d, o->user);
 }
 
 static enum hub_status transfer_dataset(const struct queue *q, const struct minari_summary *s,
                                         const char *path, bool replace, struct hub_error *err)
 {
-    struct job j = {.client = q->client,
-                    .options = q->options,
-                    .place = &q->place,
-                    .id = s->id,
-                    .format = s->format,
-                    .target = q->options->as ? q->options->as : s->id,
-                    .replace = replace,
-                    .staging = HUB_STAGING_INIT,
-                    .began_ms = hub_time_mono_ms()};
-    const enum hub_status st = run_job(&j, path, err);
-    hub_staging_close(&j.staging, st == HUB_OK);
-    hub_remote_files_dispose(&j.plan);
-    free(j.check.sums);
-    return st;
+    const struct minari_download_options *o = q->options;
+    const uint64_t began_ms = hub_time_mono_ms();
+    HUB_CLEANUP(hub_transfer_dispose)
+    struct hub_transfer t = {.remote = &q->client->remote,
+                             .id = s->id,
+                             .place = &q->place,
+                             .target = o->as,
+                             .replace = replace,
+                             .include = o->include,
+                             .exclude = o->exclude,
+                             .connections = o->connections,
+                             .digest_wait_ms = o->digest_wait_ms,
+                             .segment_bytes = o->segment_bytes,
+                             .progress = report_progress,
+                             .notice = pass_notice,
+                             .user = (void *)o};
+    HUB_TRY(hub_transfer_run(&t, err));
+    report_done(&t, o, path, s->format, began_ms);
+    return o->as ? HUB_OK : hub_spaces_fetch(t.remote, &q->place, s->id, err);
 }
 
 /* ---- decide ---- */

@@ -1,9 +1,10 @@
 /* Datasets on disk against a record or a hub, and their removal. */
-#include "client/lib/check.h"
-#include "client/lib/publish.h"
-#include "client/lib/record.h"
+#include "client/lib/internal.h"
 #include "storage/base/fs.h"
 #include "storage/base/id.h"
+#include "storage/transfer/check.h"
+#include "storage/transfer/publish.h"
+#include "storage/transfer/record.h"
 
 #include <dirent.h>
 #include <errno.h>

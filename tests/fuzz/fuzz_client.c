@@ -1,8 +1,8 @@
 /* What a hub sends: heads of answers, problem documents, pages of items, and the journal of a download. The
  * first byte chooses. */
 #include "client/lib/internal.h"
-#include "client/lib/journal.h"
 #include "storage/net/problem.h"
+#include "storage/transfer/journal.h"
 
 #include <stdlib.h>
 

@@ -1,4 +1,4 @@
-#include "client/lib/staging.h"
+#include "storage/transfer/staging.h"
 
 #include "place.h"
 

@@ -3,8 +3,8 @@
  * download goes on where it was. A record carries the CRC-32C of the bytes it speaks of: whoever reads it
  * checks the data, so nothing has to be synced in order. A torn last record is no record.
  */
-#ifndef HUB_CLIENT_JOURNAL_H
-#define HUB_CLIENT_JOURNAL_H
+#ifndef HUB_TRANSFER_JOURNAL_H
+#define HUB_TRANSFER_JOURNAL_H
 
 #include "storage/base/buf.h"
 

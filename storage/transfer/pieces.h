@@ -1,24 +1,25 @@
 /** The bytes of a download: ranges of files over parallel connections, into a staging place. */
-#ifndef HUB_CLIENT_TRANSFER_H
-#define HUB_CLIENT_TRANSFER_H
+#ifndef HUB_TRANSFER_PIECES_H
+#define HUB_TRANSFER_PIECES_H
 
-#include "client/lib/staging.h"
+#include "storage/transfer/staging.h"
 
-struct hub_transfer {
-    struct minari_client *client;
+struct hub_pieces {
+    struct hub_remote *remote;
     struct hub_staging *staging;
     struct hub_remote_files *plan; /* digests that answers bring are added */
     unsigned connections;
     enum hub_status (*tick)(void *user, struct hub_error *err);
     void *user;
+    char **etags; /* one a file, to be filled in and freed by the caller */
 
-    uint64_t bytes_done, files_done; /* kept ones included */
+    uint64_t bytes_done, files_done; /* kept and taken ones included */
 };
 
 /**
  * Fetch all that is missing. HUB_CHANGED: the hub no longer has these files as planned; ask for a new plan.
  * Whatever the outcome, what is done is in the journal.
  */
-HUB_MUST_USE enum hub_status hub_transfer_run(struct hub_transfer *transfer, struct hub_error *err);
+HUB_MUST_USE enum hub_status hub_pieces_run(struct hub_pieces *pieces, struct hub_error *err);
 
 #endif

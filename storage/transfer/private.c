@@ -1,5 +1,5 @@
 /* The private folder of a root: see private.h. */
-#include "client/lib/private.h"
+#include "storage/transfer/private.h"
 
 #include "storage/base/fs.h"
 #include "storage/base/id.h"

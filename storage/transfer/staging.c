@@ -1,5 +1,5 @@
 /* Unfinished downloads: see staging.h. */
-#include "client/lib/staging.h"
+#include "storage/transfer/staging.h"
 
 #include "storage/base/fs.h"
 
@@ -233,7 +233,7 @@ enum hub_status hub_staging_plan(struct hub_staging *s, const struct hub_remote_
     release_plan(s);
     s->plan = plan;
     s->segment_bytes = segment_bytes;
-    s->bytes_kept = s->bytes_allocated = 0;
+    s->bytes_kept = s->bytes_allocated = s->bytes_taken = 0;
     HUB_TRY(describe(plan, s->id, segment_bytes, &line, err));
     if (!same_plan(s, hub_buf_view(&line))) {
         HUB_TRY(hub_staging_clear(s, err));
@@ -250,16 +250,38 @@ enum hub_status hub_staging_plan(struct hub_staging *s, const struct hub_remote_
 
 /* ---- files ---- */
 
-enum hub_status hub_staging_file(const struct hub_staging *s, const char *path, int *fd,
-                                 struct hub_error *err)
+enum hub_status hub_staging_folder(const struct hub_staging *s, const char *path, struct hub_error *err)
 {
     char parent[PATH_MAX];
     const char *slash = strrchr(path, '/');
-    if (slash) {
-        snprintf(parent, sizeof parent, "%.*s", (int)(slash - path), path);
-        HUB_TRY(hub_fs_make_dirs(s->tree, parent, 0777, err));
-    }
-    return hub_fs_open_beneath(s->tree, path, O_RDWR | O_CREAT | O_NOFOLLOW, HUB_FS_NO_LINKS, fd, err);
+    if (!slash)
+        return HUB_OK;
+    snprintf(parent, sizeof parent, "%.*s", (int)(slash - path), path);
+    return hub_fs_make_dirs(s->tree, parent, 0777, err);
+}
+
+enum hub_status hub_staging_file(const struct hub_staging *s, const char *path, int *fd,
+                                 struct hub_error *err)
+{
+    enum { HOW = O_RDWR | O_CREAT | O_NOFOLLOW };
+    struct stat st;
+    HUB_TRY(hub_staging_folder(s, path, err));
+    HUB_TRY(hub_fs_open_beneath(s->tree, path, HOW, HUB_FS_NO_LINKS, fd, err));
+    if (fstat(*fd, &st) || st.st_nlink < 2)
+        return HUB_OK;
+    hub_closep(fd);
+    *fd = -1;
+    HUB_TRY(hub_fs_remove(s->tree, path, err));
+    return hub_fs_open_beneath(s->tree, path, HOW, HUB_FS_NO_LINKS, fd, err);
+}
+
+void hub_staging_taken(struct hub_staging *s, uint32_t file, const uint8_t *sha256)
+{
+    struct hub_staged_file *f = &s->files[file];
+    memset(s->states + f->base, HUB_SEGMENT_DONE, f->segments);
+    f->missing = 0;
+    f->sha256 = sha256;
+    s->bytes_taken += s->plan->items[file].size;
 }
 
 enum hub_status hub_staging_done(struct hub_staging *s, uint32_t file, uint32_t segment, uint32_t crc32c,
@@ -280,6 +302,7 @@ enum hub_status hub_staging_forget(struct hub_staging *s, uint32_t file, struct 
     const struct hub_segment record = {file, HUB_SEGMENT_FORGET, 0};
     memset(s->states + f->base, HUB_SEGMENT_MISSING, f->segments);
     f->missing = f->segments;
+    f->sha256 = NULL;
     return hub_journal_add(s->journal, &record, err);
 }
 

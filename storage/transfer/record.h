@@ -1,8 +1,8 @@
 /** The record a download leaves beside `data/`: .minari-hub.json, with the revision and the digests. */
-#ifndef HUB_CLIENT_RECORD_H
-#define HUB_CLIENT_RECORD_H
+#ifndef HUB_TRANSFER_RECORD_H
+#define HUB_TRANSFER_RECORD_H
 
-#include "client/lib/internal.h"
+#include "storage/remote/remote.h"
 
 /** One file as it was downloaded. */
 struct hub_record_file {

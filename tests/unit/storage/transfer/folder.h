@@ -13,7 +13,7 @@ static char folder[64];
 
 static inline void make_folder(void)
 {
-    strcpy(folder, "/tmp/hub-client-XXXXXX");
+    strcpy(folder, "/tmp/hub-transfer-XXXXXX");
     cr_assert_not_null(mkdtemp(folder));
 }
 

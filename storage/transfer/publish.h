@@ -3,10 +3,10 @@
  * there was none: never a part or a mixture. What is replaced goes to the trash of the private folder and
  * stays there until hub_publish_recover. One lock keeps the processes that do any of this apart.
  */
-#ifndef HUB_CLIENT_PUBLISH_H
-#define HUB_CLIENT_PUBLISH_H
+#ifndef HUB_TRANSFER_PUBLISH_H
+#define HUB_TRANSFER_PUBLISH_H
 
-#include "client/lib/private.h"
+#include "storage/transfer/private.h"
 
 /**
  * @param id       where it goes beneath the root; what is not a dataset there is never replaced

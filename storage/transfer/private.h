@@ -5,8 +5,8 @@
  * link; it must be ours and writable for nobody else, otherwise ROOT/.minari-hub-UID/ is used; everything is
  * reached by descriptors, through no link; and only names of our own pattern are touched.
  */
-#ifndef HUB_CLIENT_PRIVATE_H
-#define HUB_CLIENT_PRIVATE_H
+#ifndef HUB_TRANSFER_PRIVATE_H
+#define HUB_TRANSFER_PRIVATE_H
 
 #include "storage/base/buf.h"
 

@@ -2,7 +2,7 @@
 #ifndef HUB_TEST_PLACE_H
 #define HUB_TEST_PLACE_H
 
-#include "client/lib/private.h"
+#include "storage/transfer/private.h"
 
 #include "folder.h"
 

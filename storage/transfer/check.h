@@ -1,8 +1,8 @@
 /** Digests of files that were downloaded, and what they are worth. */
-#ifndef HUB_CLIENT_CHECK_H
-#define HUB_CLIENT_CHECK_H
+#ifndef HUB_TRANSFER_CHECK_H
+#define HUB_TRANSFER_CHECK_H
 
-#include "client/lib/staging.h"
+#include "storage/transfer/staging.h"
 
 typedef enum hub_status (*hub_tick_fn)(void *user, struct hub_error *err);
 
@@ -21,10 +21,10 @@ HUB_MUST_USE enum hub_status hub_check_hash(int fd, struct hub_check_sum *sum, h
 bool hub_check_agrees(const struct hub_check_sum *sum, const struct hub_remote_file *file);
 
 struct hub_check {
-    struct minari_client *client;
+    struct hub_remote *remote;
     struct hub_staging *staging;
-    struct hub_remote_files *plan;
-    unsigned wait_ms; /* for digests the hub does not know yet */
+    struct hub_remote_files *plan; /* digests that come later are added */
+    unsigned wait_ms;              /* for digests the hub does not know yet */
     hub_tick_fn tick;
     void *user;
 

@@ -2,20 +2,21 @@
  * Where an unfinished download lives: "incoming/KEY/" of a root's private folder, with "lock", "plan" (what
  * is being fetched), "journal" and "tree" (the files). One process at a time holds it.
  */
-#ifndef HUB_CLIENT_STAGING_H
-#define HUB_CLIENT_STAGING_H
+#ifndef HUB_TRANSFER_STAGING_H
+#define HUB_TRANSFER_STAGING_H
 
-#include "client/lib/internal.h"
-#include "client/lib/journal.h"
-#include "client/lib/private.h"
 #include "storage/base/id.h"
+#include "storage/remote/remote.h"
+#include "storage/transfer/journal.h"
+#include "storage/transfer/private.h"
 
 enum hub_segment_state { HUB_SEGMENT_MISSING, HUB_SEGMENT_CLAIMED, HUB_SEGMENT_TAKEN, HUB_SEGMENT_DONE };
 
 struct hub_staged_file {
-    uint64_t base;     /* of its segments in the flat arrays */
-    uint32_t segments; /* how many */
-    uint32_t missing;  /* of them */
+    uint64_t base;         /* of its segments in the flat arrays */
+    uint32_t segments;     /* how many */
+    uint32_t missing;      /* of them */
+    const uint8_t *sha256; /* of one that is linked to a file that lies here; NULL: to be computed */
 };
 
 struct hub_staging {
@@ -25,6 +26,7 @@ struct hub_staging {
     char key[17];
     int incoming, directory, lock, tree, journal;
     uint64_t segment_bytes, bytes_kept, bytes_allocated;
+    uint64_t bytes_taken; /* of files that did not come from the remote */
     uint64_t segment_total;
     uint8_t *states;  /* enum hub_segment_state */
     uint32_t *checks; /* CRC-32C of claimed and done segments */
@@ -69,7 +71,12 @@ HUB_MUST_USE enum hub_status hub_staging_plan(struct hub_staging *staging,
                                               enum hub_status (*tick)(void *user, struct hub_error *err),
                                               void *user, struct hub_error *err);
 
-/** Open a file of the plan for reading and writing, made with its folders when it is missing. */
+/** Make the folders above a file of the plan. */
+HUB_MUST_USE enum hub_status hub_staging_folder(const struct hub_staging *staging, const char *path,
+                                                struct hub_error *err);
+
+/** Open a file of the plan for reading and writing, made with its folders when it is missing. One that has
+ * another name as well is made anew: what lies behind the other name is not ours to write. */
 HUB_MUST_USE enum hub_status hub_staging_file(const struct hub_staging *staging, const char *path, int *fd,
                                               struct hub_error *err);
 
@@ -82,6 +89,10 @@ HUB_MUST_USE enum hub_status hub_staging_crc(const struct hub_staging *staging, 
 /** A segment is on disk. */
 HUB_MUST_USE enum hub_status hub_staging_done(struct hub_staging *staging, uint32_t file, uint32_t segment,
                                               uint32_t crc32c, struct hub_error *err);
+
+/** A file is complete that did not come from the remote; the journal does not know it. `sha256` is borrowed;
+ * NULL: not known. */
+void hub_staging_taken(struct hub_staging *staging, uint32_t file, const uint8_t *sha256);
 
 /** Nothing of a file is worth keeping. */
 HUB_MUST_USE enum hub_status hub_staging_forget(struct hub_staging *staging, uint32_t file,

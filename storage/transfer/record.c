@@ -1,9 +1,9 @@
 /* .minari-hub.json: see record.h. */
-#include "client/lib/record.h"
+#include "storage/transfer/record.h"
 
-#include "client/lib/staging.h"
 #include "storage/base/fs.h"
 #include "storage/base/time.h"
+#include "storage/transfer/staging.h"
 
 #include <fcntl.h>
 #include <stdlib.h>

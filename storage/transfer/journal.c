@@ -1,5 +1,5 @@
 /* The journal of a download: see journal.h. */
-#include "client/lib/journal.h"
+#include "storage/transfer/journal.h"
 
 #include "storage/base/cursor.h"
 #include "storage/base/digest.h"

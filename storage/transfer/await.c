@@ -1,6 +1,6 @@
 /* Digests the hub did not know when it listed the files. It hashes on demand: what was downloaded, and what
  * is asked for by HEAD. */
-#include "client/lib/check.h"
+#include "storage/transfer/check.h"
 
 #include "storage/base/time.h"
 #include "storage/base/uri.h"
@@ -50,7 +50,7 @@ static enum hub_status take_over(struct hub_remote_files *plan, const struct hub
 static enum hub_status list_again(struct hub_check *c, struct hub_error *err)
 {
     struct hub_remote_files now;
-    HUB_TRY(hub_remote_list_files(&c->client->remote, c->plan->id, c->plan->revision, &now, err));
+    HUB_TRY(hub_remote_list_files(c->remote, c->plan->id, c->plan->revision, &now, err));
     const enum hub_status st = take_over(c->plan, &now, err);
     hub_remote_files_dispose(&now);
     return st;
@@ -76,7 +76,7 @@ static enum hub_status answered(struct hub_fetch *fetch, enum hub_status st, str
 
 static enum hub_status ask_more(struct asking *a, struct hub_error *err)
 {
-    const struct hub_remote *remote = &a->check->client->remote;
+    const struct hub_remote *remote = a->check->remote;
     const struct hub_remote_files *plan = a->check->plan;
     for (size_t i = 0; i < ASK_AT_ONCE; i++) {
         struct question *q = &a->questions[i];
@@ -115,7 +115,7 @@ static enum hub_status answered(struct hub_fetch *fetch, enum hub_status st, str
 static enum hub_status ask(struct hub_check *c, struct hub_error *err)
 {
     struct asking a = {.check = c};
-    struct hub_transport *transport = c->client->remote.transport;
+    struct hub_transport *transport = c->remote->transport;
     enum hub_status st = ask_more(&a, err);
     if (st)
         hub_transport_drop(transport);
@@ -143,7 +143,7 @@ enum hub_status hub_await_digests(struct hub_check *c, struct hub_error *err)
     for (size_t i = 0; i < c->plan->count; i++)
         if (!c->plan->items[i].size)
             learn(&c->plan->items[i], empty_sha256); /* its size says all */
-    size_t left = c->client->remote.kind->digests_come ? unknown(c->plan) : 0;
+    size_t left = c->remote->kind->digests_come ? unknown(c->plan) : 0;
     for (unsigned pause = 50; left && hub_time_mono_ms() - last_news < c->wait_ms;
          pause = HUB_MIN(pause * 2, (unsigned)LONGEST_PAUSE_MS)) {
         HUB_TRY(sleep_ms(c, pause, err));

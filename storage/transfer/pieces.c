@@ -1,5 +1,5 @@
-/* Fetching the segments of a plan: see transfer.h. */
-#include "client/lib/transfer.h"
+/* Fetching the segments of a plan: see pieces.h. */
+#include "storage/transfer/pieces.h"
 
 #include "storage/base/fs.h"
 #include "storage/base/uri.h"
@@ -35,7 +35,7 @@ struct open_file {
 };
 
 struct run {
-    struct hub_transfer *transfer;
+    struct hub_pieces *transfer;
     struct piece pieces[MAX_PIECES];
     struct open_file open[MAX_PIECES + 1];
     uint32_t next_file; /* all before it are finished or open */
@@ -69,7 +69,7 @@ static enum hub_status reserve(int fd, const struct hub_remote_file *item, struc
 
 static enum hub_status open_next(struct run *r, struct open_file *slot, struct hub_error *err)
 {
-    struct hub_transfer *t = r->transfer;
+    struct hub_pieces *t = r->transfer;
     const struct hub_remote_file *item = &t->plan->items[r->next_file];
     int fd = -1;
     HUB_TRY(hub_staging_file(t->staging, item->path, &fd, err));
@@ -86,9 +86,12 @@ static enum hub_status open_next(struct run *r, struct open_file *slot, struct h
 
 static void close_file(struct run *r, struct open_file *f)
 {
+    struct hub_pieces *t = r->transfer;
     close(f->fd);
     f->fd = -1;
-    r->transfer->files_done++;
+    t->files_done++;
+    if (*f->etag && !t->etags[f->file])
+        t->etags[f->file] = strdup(f->etag); /* one that there is no memory for is not known */
 }
 
 /* ---- what to ask for next ---- */
@@ -126,7 +129,7 @@ static struct open_file *share(struct run *r, uint32_t *segment)
  * parts of the same. NULL: nothing now. */
 static enum hub_status choose(struct run *r, struct open_file **out, uint32_t *segment, struct hub_error *err)
 {
-    struct hub_transfer *t = r->transfer;
+    struct hub_pieces *t = r->transfer;
     *out = NULL;
     while (true) {
         struct open_file *room = NULL;
@@ -158,9 +161,9 @@ static enum hub_status piece_finished(struct hub_fetch *fetch, enum hub_status s
 static enum hub_status aim(struct run *r, struct piece *p, struct open_file *f, uint32_t segment,
                            struct hub_error *err)
 {
-    struct hub_transfer *t = r->transfer;
+    struct hub_pieces *t = r->transfer;
     const struct hub_remote_file *item = &t->plan->items[f->file];
-    const struct hub_remote *remote = &t->client->remote;
+    const struct hub_remote *remote = t->remote;
     p->run = r;
     p->used = true;
     p->file = f->file;
@@ -198,7 +201,7 @@ static enum hub_status ask_for_more(struct run *r, struct hub_error *err)
         if (!f)
             return HUB_OK;
         HUB_TRY(aim(r, p, f, segment, err));
-        hub_transport_submit(r->transfer->client->remote.transport, &p->fetch);
+        hub_transport_submit(r->transfer->remote->transport, &p->fetch);
     }
     return HUB_OK;
 }
@@ -240,7 +243,7 @@ static enum hub_status check_part(const struct piece *p, const struct hub_answer
 static enum hub_status check_whole(struct piece *p, struct open_file *f, const struct hub_answer *a,
                                    struct hub_error *err)
 {
-    struct hub_transfer *t = p->run->transfer;
+    struct hub_pieces *t = p->run->transfer;
     const struct hub_remote_file *item = &t->plan->items[p->file];
     if (a->has_length && a->length != item->size)
         return changed(err, item, "its size is another one");
@@ -316,7 +319,7 @@ static enum hub_status enter_whole(struct run *r, const struct open_file *f, str
 /* The server turned out not to do ranges: what came in parts is dropped when the last of them is back. */
 static enum hub_status drop_parts(struct run *r, struct open_file *f, struct hub_error *err)
 {
-    struct hub_transfer *t = r->transfer;
+    struct hub_pieces *t = r->transfer;
     const struct hub_staged_file *file = &t->staging->files[f->file];
     for (uint32_t i = 0; i < file->segments; i++) {
         uint64_t first, count;
@@ -365,21 +368,21 @@ static enum hub_status piece_finished(struct hub_fetch *fetch, enum hub_status s
     return ask_for_more(r, err);
 }
 
-enum hub_status hub_transfer_run(struct hub_transfer *t, struct hub_error *err)
+enum hub_status hub_pieces_run(struct hub_pieces *t, struct hub_error *err)
 {
     struct run *r;
     HUB_TRY(hub_new(&r, 1, sizeof *r, err));
     r->transfer = t;
-    t->bytes_done = t->staging->bytes_kept;
+    t->bytes_done = t->staging->bytes_kept + t->staging->bytes_taken;
     t->files_done = 0;
     for (size_t i = 0; i < HUB_COUNT(r->open); i++)
         r->open[i].fd = -1;
     enum hub_status st = ask_for_more(r, err);
     if (st)
-        hub_transport_drop(t->client->remote.transport);
+        hub_transport_drop(t->remote->transport);
     else
-        st = hub_transport_drive(t->client->remote.transport,
-                                 &(struct hub_drive){.tick = t->tick, .user = t->user}, err);
+        st = hub_transport_drive(t->remote->transport, &(struct hub_drive){.tick = t->tick, .user = t->user},
+                                 err);
     for (size_t i = 0; i < HUB_COUNT(r->open); i++)
         hub_closep(&r->open[i].fd);
     for (size_t i = 0; i < MAX_PIECES; i++)

@@ -1,6 +1,6 @@
-#include "client/lib/publish.h"
-#include "client/lib/record.h"
-#include "client/lib/staging.h"
+#include "storage/transfer/publish.h"
+#include "storage/transfer/record.h"
+#include "storage/transfer/staging.h"
 
 #include "place.h"
 

@@ -1,10 +1,10 @@
 /* Publishing by rename: see publish.h. */
-#include "client/lib/publish.h"
+#include "storage/transfer/publish.h"
 
-#include "client/lib/internal.h"
 #include "storage/base/fs.h"
 #include "storage/base/id.h"
 #include "storage/base/json.h"
+#include "storage/remote/remote.h"
 
 #include <errno.h>
 #include <fcntl.h>

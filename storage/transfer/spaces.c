@@ -1,5 +1,5 @@
 /* Namespaces: see spaces.h. */
-#include "client/lib/spaces.h"
+#include "storage/transfer/spaces.h"
 
 #include "storage/base/fs.h"
 #include "storage/base/id.h"
@@ -14,7 +14,7 @@ enum { SPACE_BYTES = 16 * 1024 * 1024 };
 static const char file[] = "namespace_metadata.json";
 
 /* Into a folder beneath the root that is open, if none is there. */
-static enum hub_status fetch_into(struct minari_client *client, int folder, const char *space,
+static enum hub_status fetch_into(struct hub_remote *remote, int folder, const char *space,
                                   struct hub_error *err)
 {
     HUB_CLEANUP(hub_buf_dispose)
@@ -23,9 +23,8 @@ static enum hub_status fetch_into(struct minari_client *client, int folder, cons
     char name[48];
     if (!faccessat(folder, file, F_OK, AT_SYMLINK_NOFOLLOW))
         return HUB_OK;
-    HUB_TRY(client->remote.kind->space(&client->remote, space, &url, err));
-    const enum hub_status st =
-        hub_remote_document(&client->remote, url.data, SPACE_BYTES, &text, &document, err);
+    HUB_TRY(remote->kind->space(remote, space, &url, err));
+    const enum hub_status st = hub_remote_document(remote, url.data, SPACE_BYTES, &text, &document, err);
     if (st == HUB_NOT_FOUND || st == HUB_CORRUPT)
         return HUB_OK;
     if (st)
@@ -36,11 +35,11 @@ static enum hub_status fetch_into(struct minari_client *client, int folder, cons
     return hub_fs_remove(folder, name, err);
 }
 
-enum hub_status hub_spaces_fetch(struct minari_client *client, const struct hub_private *place,
-                                 const char *id, struct hub_error *err)
+enum hub_status hub_spaces_fetch(struct hub_remote *remote, const struct hub_private *place, const char *id,
+                                 struct hub_error *err)
 {
     char space[HUB_MAX_ID + 1];
-    if (!client->remote.kind->space)
+    if (!remote->kind->space)
         return HUB_OK;
     for (const char *slash = id; (slash = strchr(slash, '/')); slash++) {
         HUB_CLEANUP(hub_closep) int folder = -1;
@@ -50,7 +49,7 @@ enum hub_status hub_spaces_fetch(struct minari_client *client, const struct hub_
         if (asprintf(&inside, "%s/x", space) < 0)
             return hub_no_memory(err);
         HUB_TRY(hub_private_parent(place, inside, false, &folder, &name, err));
-        HUB_TRY(fetch_into(client, folder, space, err));
+        HUB_TRY(fetch_into(remote, folder, space, err));
     }
     return HUB_OK;
 }

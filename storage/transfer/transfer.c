@@ -1,0 +1,308 @@
+/* A dataset on its way: fetch, check, publish. See transfer.h. */
+#include "storage/transfer/transfer.h"
+
+#include "storage/base/fs.h"
+#include "storage/base/number.h"
+#include "storage/base/time.h"
+#include "storage/transfer/check.h"
+#include "storage/transfer/have.h"
+#include "storage/transfer/pieces.h"
+#include "storage/transfer/publish.h"
+#include "storage/transfer/record.h"
+
+#include <fcntl.h>
+#include <fnmatch.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+enum { CONNECTIONS = 4, MAX_RESTARTS = 3, DIGEST_WAIT_MS = 30000, PROGRESS_MS = 90 };
+static const uint64_t default_segment = 8 * MIB, smallest_segment = 4 * KIB, largest_segment = 4 * GIB;
+
+struct job {
+    struct hub_transfer *t;
+    const char *target;
+    struct hub_staging staging;
+    struct hub_pieces pieces;
+    struct hub_check check;
+    char **etags; /* one a file */
+    uint64_t reported_ms;
+};
+
+static void say(const struct hub_transfer *t, const char *fmt, ...) HUB_PRINTF(2, 3);
+static void say(const struct hub_transfer *t, const char *fmt, ...)
+{
+    char line[1024];
+    va_list args;
+    if (!t->notice)
+        return;
+    va_start(args, fmt);
+    vsnprintf(line, sizeof line, fmt, args);
+    va_end(args);
+    t->notice(line, t->user);
+}
+
+static enum hub_status report_progress(struct job *j, bool always, struct hub_error *err)
+{
+    struct hub_transfer *t = j->t;
+    const uint64_t now = hub_time_mono_ms();
+    if (t->cancel && atomic_load(t->cancel))
+        return hub_fail(err, HUB_CANCELLED, "interrupted");
+    if (!t->progress || (!always && now - j->reported_ms < PROGRESS_MS))
+        return HUB_OK;
+    j->reported_ms = now;
+    t->bytes_done = t->phase == HUB_TRANSFER_CHECK ? j->check.bytes_hashed : j->pieces.bytes_done;
+    t->files_done = j->pieces.files_done;
+    return t->progress(t, t->user, err);
+}
+
+static enum hub_status tick(void *user, struct hub_error *err)
+{
+    return report_progress(user, false, err);
+}
+
+/* ---- fetch and check, until the remote stays the same for long enough ---- */
+
+static enum hub_status check_space(const struct job *j, struct hub_error *err)
+{
+    uint64_t free_bytes = 0;
+    const struct hub_transfer *t = j->t;
+    const struct hub_staging *s = &j->staging;
+    HUB_TRY(hub_fs_free_bytes(s->path, &free_bytes, err));
+    const uint64_t here = s->bytes_allocated + s->bytes_taken;
+    const uint64_t missing = t->files.bytes - HUB_MIN(t->files.bytes, here);
+    if (missing <= free_bytes && free_bytes - missing >= t->spare_bytes)
+        return HUB_OK;
+    char need[HUB_SIZE_CHARS], have[HUB_SIZE_CHARS], spare[HUB_SIZE_CHARS];
+    hub_number_size(missing, need);
+    hub_number_size(free_bytes, have);
+    hub_number_size(t->spare_bytes, spare);
+    return hub_fail(err, HUB_NO_SPACE, "'%s' needs %s more, '%.*s' has %s free%s%s", t->id, need,
+                    (int)(strrchr(t->place->path, '/') - t->place->path), t->place->path, have,
+                    t->spare_bytes ? ", of which must stay free " : "", t->spare_bytes ? spare : "");
+}
+
+/* What lies upstream under names that no file can have. */
+static void say_left_out(const struct hub_transfer *t)
+{
+    char names[900] = "";
+    const uint32_t count = t->files.left_out_count;
+    for (uint32_t i = 0; i < HUB_MIN(count, (uint32_t)HUB_LEFT_OUT); i++) {
+        const size_t at = strlen(names);
+        snprintf(names + at, sizeof names - at, "%s'%.100s'", i ? ", " : "", t->files.left_out[i]);
+    }
+    if (count)
+        say(t, "%s: left out, because no file can have such a name: %s%s (%u)", t->id, names,
+            count > HUB_LEFT_OUT ? ", ..." : "", count);
+}
+
+static bool fits(const char *const *patterns, const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    for (; *patterns; patterns++)
+        if (fnmatch(*patterns, path, 0) == 0 || fnmatch(*patterns, slash ? slash + 1 : path, 0) == 0)
+            return true;
+    return false;
+}
+
+/* Keep what is wanted of the list. */
+static enum hub_status choose_files(struct hub_transfer *t, struct hub_error *err)
+{
+    struct hub_remote_files *files = &t->files;
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < files->count; i++) {
+        struct hub_remote_file *file = &files->items[i];
+        if ((t->include && !fits(t->include, file->path)) || (t->exclude && fits(t->exclude, file->path))) {
+            files->bytes -= file->size;
+            hub_remote_file_dispose(file);
+        } else {
+            files->items[kept++] = *file;
+        }
+    }
+    const uint32_t all = files->count;
+    files->count = kept;
+    if (all && !kept)
+        return hub_fail(err, HUB_INVALID, "none of the %u files of '%.200s' is wanted by these patterns", all,
+                        t->id);
+    if (kept < all)
+        say(t, "%s: %u of %u files are wanted", t->id, kept, all);
+    return HUB_OK;
+}
+
+static void forget_list(struct job *j)
+{
+    for (uint32_t i = 0; j->etags && i < j->t->files.count; i++)
+        free(j->etags[i]);
+    free(j->etags);
+    free(j->check.sums);
+    j->etags = NULL;
+    j->check = (struct hub_check){0};
+}
+
+static enum hub_status list(struct job *j, struct hub_error *err)
+{
+    struct hub_transfer *t = j->t;
+    forget_list(j);
+    hub_remote_files_dispose(&t->files);
+    HUB_TRY(hub_remote_list_files(t->remote, t->id, NULL, &t->files, err));
+    if (strcmp(t->files.id, t->id) != 0)
+        return hub_fail_as(err, HUB_CORRUPT, "protocol",
+                           "asked for the files of '%.200s', but the remote listed those of '%.200s'", t->id,
+                           t->files.id);
+    HUB_TRY(choose_files(t, err));
+    say_left_out(t);
+    t->bytes_total = t->files.bytes;
+    return hub_new(&j->etags, t->files.count + 1, sizeof *j->etags, err);
+}
+
+static enum hub_status stage(struct job *j, struct hub_error *err)
+{
+    struct hub_transfer *t = j->t;
+    const uint64_t best = t->remote->kind->piece_bytes;
+    const uint64_t segment = t->segment_bytes ? t->segment_bytes : best ? best : default_segment;
+    HUB_TRY(hub_staging_plan(&j->staging, &t->files,
+                             HUB_MAX(smallest_segment, HUB_MIN(segment, largest_segment)), tick, j, err));
+    t->bytes_kept = j->staging.bytes_kept;
+    if (t->have)
+        hub_have_take(t->have, &j->staging);
+    t->bytes_linked = j->staging.bytes_taken;
+    HUB_TRY(check_space(j, err));
+    if (!t->bytes_kept)
+        return HUB_OK;
+    char kept[HUB_SIZE_CHARS], all[HUB_SIZE_CHARS];
+    hub_number_size(t->bytes_kept, kept);
+    hub_number_size(t->files.bytes, all);
+    say(t, "%s: resuming, %s of %s are already here", t->id, kept, all);
+    return HUB_OK;
+}
+
+static enum hub_status fetch(struct job *j, struct hub_error *err)
+{
+    struct hub_transfer *t = j->t;
+    t->phase = HUB_TRANSFER_FETCH;
+    HUB_TRY(list(j, err));
+    HUB_TRY(stage(j, err));
+    j->pieces = (struct hub_pieces){.remote = t->remote,
+                                    .staging = &j->staging,
+                                    .plan = &t->files,
+                                    .connections = t->connections ? t->connections : CONNECTIONS,
+                                    .tick = tick,
+                                    .user = j,
+                                    .etags = j->etags};
+    HUB_TRY(hub_pieces_run(&j->pieces, err));
+    HUB_TRY(report_progress(j, true, err));
+    t->phase = HUB_TRANSFER_CHECK;
+    j->check = (struct hub_check){.remote = t->remote,
+                                  .staging = &j->staging,
+                                  .plan = &t->files,
+                                  .wait_ms = t->digest_wait_ms ? t->digest_wait_ms : DIGEST_WAIT_MS,
+                                  .tick = tick,
+                                  .user = j};
+    return hub_check_run(&j->check, err);
+}
+
+static enum hub_status fetch_unchanged(struct job *j, struct hub_error *err)
+{
+    struct hub_error why;
+    for (unsigned i = 0;; i++) {
+        why = (struct hub_error){0};
+        const enum hub_status st = fetch(j, &why);
+        if (st != HUB_CHANGED || i == MAX_RESTARTS) {
+            if (st == HUB_CHANGED)
+                return hub_fail_as(err, HUB_CHANGED, "changed",
+                                   "'%s' kept changing on the remote (%u times): %s", j->t->id, i + 1,
+                                   why.detail);
+            if (st && err)
+                *err = why;
+            return st;
+        }
+        say(j->t, "%s: starting over: %s", j->t->id, why.detail);
+        HUB_TRY(hub_staging_clear(&j->staging, err));
+    }
+}
+
+/* ---- publish ---- */
+
+/* The times of the files are the upstream's, as far as they are known: a revision is made of them. */
+static int64_t set_time(const struct job *j, const struct hub_remote_file *file)
+{
+    const struct timespec modified = {file->modified_ns / 1000000000, file->modified_ns % 1000000000};
+    struct stat st;
+    HUB_CLEANUP(hub_closep) int fd = -1;
+    if (hub_fs_open_beneath(j->staging.tree, file->path, O_RDONLY | O_NOFOLLOW, HUB_FS_NO_LINKS, &fd, NULL) ||
+        fstat(fd, &st))
+        return file->modified_ns;
+    const int64_t now = (int64_t)hub_stamp_of(&st).mtime_ns;
+    if (!file->modified_ns || now == file->modified_ns ||
+        futimens(fd, (const struct timespec[]){modified, modified}))
+        return now;
+    return file->modified_ns;
+}
+
+static enum hub_status note_origins(struct job *j, struct hub_error *err)
+{
+    struct hub_transfer *t = j->t;
+    free(t->origins);
+    HUB_TRY(hub_new(&t->origins, t->files.count + 1, sizeof *t->origins, err));
+    for (uint32_t i = 0; i < t->files.count; i++) {
+        const struct hub_remote_file *file = &t->files.items[i];
+        struct hub_origin *o = &t->origins[i];
+        *o = (struct hub_origin){.path = file->path,
+                                 .size = file->size,
+                                 .generation = file->generation,
+                                 .etag = j->etags[i],
+                                 .modified_ns = set_time(j, file),
+                                 .other = file->other,
+                                 .verified = hub_remote_file_proven(file)};
+        memcpy(o->sha256, j->check.sums[i], sizeof o->sha256);
+        memcpy(o->sum, file->sum, sizeof o->sum);
+        j->etags[i] = NULL; /* the origin's now */
+    }
+    return HUB_OK;
+}
+
+static enum hub_status publish(struct job *j, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf record = HUB_BUF_INIT(1 * GIB);
+    struct hub_transfer *t = j->t;
+    char tree[64];
+    t->phase = HUB_TRANSFER_PUBLISH;
+    t->files_verified = j->check.verified;
+    t->digest = j->check.digest;
+    HUB_TRY(hub_record_write(&t->files, t->remote->base, (const uint8_t(*)[HUB_SHA256_BYTES])j->check.sums,
+                             &record, err));
+    HUB_TRY(hub_fs_write(j->staging.tree, HUB_RECORD_FILE, hub_buf_view(&record), 0644, err));
+    HUB_TRY(note_origins(j, err));
+    HUB_TRY(hub_staging_sync(&j->staging, err));
+    HUB_TRY(report_progress(j, true, err));
+    if (t->ready)
+        HUB_TRY(t->ready(t, t->user, err));
+    snprintf(tree, sizeof tree, "incoming/%s/tree", j->staging.key);
+    return hub_publish(t->place, j->target, tree, t->replace, false, err);
+}
+
+static enum hub_status run(struct job *j, struct hub_error *err)
+{
+    HUB_TRY(hub_publish_replaceable(j->t->place, j->target, err)); /* before anything is fetched */
+    HUB_TRY(hub_staging_open(j->t->place, j->target, &j->staging, err));
+    HUB_TRY(fetch_unchanged(j, err));
+    return publish(j, err);
+}
+
+enum hub_status hub_transfer_run(struct hub_transfer *t, struct hub_error *err)
+{
+    struct job j = {.t = t, .target = t->target ? t->target : t->id, .staging = HUB_STAGING_INIT};
+    const enum hub_status st = run(&j, err);
+    hub_staging_close(&j.staging, st == HUB_OK);
+    forget_list(&j);
+    return st;
+}
+
+void hub_transfer_dispose(struct hub_transfer *t)
+{
+    for (uint32_t i = 0; t->origins && i < t->files.count; i++)
+        free((char *)t->origins[i].etag);
+    free(t->origins);
+    t->origins = NULL;
+    hub_remote_files_dispose(&t->files);
+}

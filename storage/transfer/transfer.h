@@ -1,0 +1,71 @@
+/**
+ * A dataset from a remote into a root: its files are listed, fetched into a staging place, verified, and
+ * published by a rename. It knows remotes by their questions only, and neither a command line nor a catalogue.
+ * A transfer works on the thread that calls; as many at once as there are remotes opened for them.
+ */
+#ifndef HUB_TRANSFER_TRANSFER_H
+#define HUB_TRANSFER_TRANSFER_H
+
+#include "storage/transfer/origin.h"
+#include "storage/transfer/staging.h"
+
+#include <stdatomic.h>
+
+enum hub_transfer_phase {
+    HUB_TRANSFER_FETCH,   /* bytes come */
+    HUB_TRANSFER_CHECK,   /* they are hashed, and digests of the remote waited for */
+    HUB_TRANSFER_PUBLISH, /* synced and renamed */
+};
+
+/** A dataset that lies here, as an earlier transfer left it: what of it is still the same is linked, or copied
+ * where it cannot be, instead of fetched. A link changes the change time of the file under both names: who
+ * keeps stamps takes them anew after the transfer, and after what was replaced is removed from the trash. */
+struct hub_have {
+    int directory; /* the dataset's folder; borrowed */
+    const struct hub_origin *files;
+    size_t count; /* sorted by path bytes */
+};
+
+/** Zero it, fill the first group, run it, read the second, dispose of it. */
+struct hub_transfer {
+    struct hub_remote *remote; /* its transport has the rate, the retries, the time-outs and `interrupted` */
+    const char *id;            /* there, with its version */
+    const struct hub_private *place; /* of the root; hub_publish_recover is the caller's */
+    const char *target;              /* where below the root; NULL: as `id` */
+    bool replace;                    /* the dataset that is there; without it that is HUB_EXISTS */
+    const char *const *include, *const
+                                    *exclude; /* patterns of paths or names, ended by NULL; NULL: all, none */
+    const struct hub_have *have;              /* NULL: nothing */
+    unsigned connections;                     /* 0: 4 */
+    unsigned digest_wait_ms;                  /* for digests that the remote is still computing; 0: 30 s */
+    uint64_t segment_bytes;    /* unit of a range and of the journal; 0: what suits the remote */
+    uint64_t spare_bytes;      /* must stay free on the disk */
+    const atomic_bool *cancel; /* NULL, or set from any thread: HUB_CANCELLED soon, and what came is kept */
+    /** NULL, or told how far it is, several times a second; anything but HUB_OK ends it with that. */
+    enum hub_status (*progress)(const struct hub_transfer *transfer, void *user, struct hub_error *err);
+    /** NULL, or asked when all is verified and nothing published; anything but HUB_OK ends it with that. */
+    enum hub_status (*ready)(const struct hub_transfer *transfer, void *user, struct hub_error *err);
+    /** NULL, or one line for a person. */
+    void (*notice)(const char *line, void *user);
+    void *user;
+
+    enum hub_transfer_phase phase;
+    uint64_t bytes_done, bytes_total; /* of the phase; files that were kept or linked are done */
+    uint64_t bytes_kept;              /* of an earlier, interrupted transfer */
+    uint64_t bytes_linked;            /* of what was here */
+    uint64_t files_done, files_verified;
+    const char *digest;            /* by which, "SHA-256"; of several the weakest */
+    struct hub_remote_files files; /* as the remote lists them: id, revision, left out names */
+    struct hub_origin *origins;    /* one a file, in their order; complete after a success */
+};
+
+/**
+ * HUB_OK: ROOT/TARGET is the dataset, on the disk for good. Otherwise nothing of it is visible, what came is
+ * kept for the next call, and the error says why: HUB_BUSY "download-running", HUB_CHANGED "changed" (again and
+ * again), HUB_CORRUPT "digest-mismatch" or "protocol", HUB_NO_SPACE, HUB_EXISTS, HUB_CANCELLED, HUB_DENIED,
+ * HUB_IO "unreachable", HUB_NOT_FOUND.
+ */
+HUB_MUST_USE enum hub_status hub_transfer_run(struct hub_transfer *transfer, struct hub_error *err);
+void hub_transfer_dispose(struct hub_transfer *transfer);
+
+#endif
