@@ -72,6 +72,7 @@ struct hub_catalog {
 
     pthread_mutex_t hub_lock; /* hub.db's connection */
     struct hub_db *hub;
+    char owner[33]; /* of this start's leases */
 
     pthread_mutex_t lock; /* all below; held briefly */
     struct hub_catalog_thread *threads;
@@ -82,7 +83,7 @@ struct hub_catalog {
 
     struct hub_snapshot_box *_Atomic snapshot; /* replaced with write_lock held */
     atomic_uint taking; /* threads between reading that pointer and counting their reference */
-    atomic_uint_fast64_t digests_stored; /* since the start */
+    atomic_uint_fast64_t digests_stored, upstream_stored; /* since the start */
 };
 
 /* ---- roots.c ---- */

@@ -6,6 +6,7 @@
  * (a publication that never happened) is deleted at the start. */
 #include "storage/catalog/internal.h"
 #include "storage/catalog/schema.h"
+#include "storage/catalog/truth.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -106,6 +107,7 @@ static enum hub_status open_databases(struct hub_catalog *catalog, struct hub_er
     HUB_TRY(hub_catalog_put_flag(catalog, "running", err));
     hub_catalog_path(catalog, "hub.db", path);
     HUB_TRY(hub_schema_open_hub(path, unclean, &catalog->hub, err));
+    HUB_TRY(hub_jobs_void(catalog, err));
     /* a failure shows again where digests are asked for */
     (void)!name_roots(catalog, catalog->hub, "UPDATE OR IGNORE digests SET root = ? WHERE root = ?", NULL);
     hub_catalog_path(catalog, hub_index_name, path);

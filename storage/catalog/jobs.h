@@ -1,0 +1,78 @@
+/**
+ * Work that outlives the program, in hub.db: jobs of a kind about a target, one open at a time of each. Who
+ * takes one holds it by a lease on the database's clock, keeps it while it works, and ends it. A lease has a
+ * fence that grows each time the job is taken: where the work takes effect the fence is checked, so that who
+ * was suspended too long changes nothing. No transaction is open between two calls. Safe from any thread.
+ */
+#ifndef HUB_CATALOG_JOBS_H
+#define HUB_CATALOG_JOBS_H
+
+#include "storage/catalog/catalog.h"
+
+struct hub_lease {
+    int64_t job, fence;
+};
+
+enum hub_job_state { HUB_JOB_WAITING, HUB_JOB_RUNNING, HUB_JOB_DONE, HUB_JOB_FAILED };
+/** "waiting", "running", "done", "failed", NULL. */
+extern const char *const hub_job_states[];
+
+struct hub_job {
+    int64_t id, fence;
+    int64_t attempt; /* random: names this try */
+    char *kind, *target, *rule, *payload, *error;
+    enum hub_job_state state;
+    int64_t run_at_ms, started_ms, finished_ms; /* Unix time; 0: not yet */
+    uint64_t done, total;                       /* total 0: not known */
+    unsigned attempts;                          /* this one included */
+};
+void hub_job_dispose(struct hub_job *job);
+static inline struct hub_lease hub_job_lease(const struct hub_job *job)
+{
+    return (struct hub_lease){job->id, job->fence};
+}
+
+struct hub_job_draft {
+    const char *kind, *target;
+    const char *rule;    /* "": none */
+    const char *payload; /* JSON */
+    int priority;        /* the highest is taken first */
+    uint64_t after_ms;   /* not before so long from now */
+};
+
+/** Ask for a job. One that waits already gets the payload, and is not put off; one that runs is HUB_EXISTS.
+ * @param id  may be NULL */
+HUB_MUST_USE enum hub_status hub_job_add(struct hub_catalog *catalog, const struct hub_job_draft *draft,
+                                         int64_t *id, struct hub_error *err);
+
+/** Take the next that is due, also one whose holder let its lease run out. Those of a paused rule wait. A due time
+ * that lies further ahead than any is ever set is one of a clock that was wrong. HUB_NOT_FOUND: nothing is. */
+HUB_MUST_USE enum hub_status hub_job_take(struct hub_catalog *catalog, unsigned ttl_s, struct hub_job *out,
+                                          struct hub_error *err);
+/** Renew it, and say how far the work is. HUB_DENIED "fenced": it is somebody else's now, or nobody's: stop. */
+HUB_MUST_USE enum hub_status hub_job_keep(struct hub_catalog *catalog, struct hub_lease lease, unsigned ttl_s,
+                                          uint64_t done, uint64_t total, struct hub_error *err);
+
+enum { HUB_JOB_MAX_WAIT_MS = 24 * 3600 * 1000 };
+/**
+ * Let it go: HUB_JOB_DONE, HUB_JOB_FAILED, or HUB_JOB_WAITING, to be taken again in `retry_ms`, at most
+ * HUB_JOB_MAX_WAIT_MS. HUB_DENIED "fenced".
+ *
+ * @param why      NULL, or what went wrong
+ * @param counted  whether it was a try: an interruption by us is none
+ */
+HUB_MUST_USE enum hub_status hub_job_end(struct hub_catalog *catalog, struct hub_lease lease,
+                                         enum hub_job_state state, uint64_t retry_ms, bool counted,
+                                         const char *why, struct hub_error *err);
+
+/** Those of a kind and a state; NULL and -1: all. A copy of this moment, in order of kind, target and id. */
+typedef enum hub_status (*hub_job_each)(void *user, const struct hub_job *job, struct hub_error *err);
+HUB_MUST_USE enum hub_status hub_jobs_each(struct hub_catalog *catalog, const char *kind, int state,
+                                           hub_job_each each, void *user, struct hub_error *err);
+/** HUB_NOT_FOUND. Dispose the result. */
+HUB_MUST_USE enum hub_status hub_job_find(struct hub_catalog *catalog, int64_t id, struct hub_job *out,
+                                          struct hub_error *err);
+/** Forget what ended more than a week ago. */
+HUB_MUST_USE enum hub_status hub_jobs_tidy(struct hub_catalog *catalog, struct hub_error *err);
+
+#endif

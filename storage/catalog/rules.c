@@ -1,0 +1,255 @@
+/* Mirror rules in hub.db: see rules.h. */
+#include "storage/catalog/rules.h"
+
+#include "storage/catalog/truth.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { SPEC_BYTES = 64 * 1024 };
+
+void hub_rule_dispose(struct hub_rule *rule)
+{
+    json_decref(rule->spec);
+    rule->spec = NULL;
+}
+
+static enum hub_status not_found(const char *name, struct hub_error *err)
+{
+    return hub_fail_as(err, HUB_NOT_FOUND, "mirror-not-found",
+                       "there is no mirror rule '%.64s'; `minari-hub mirror list` shows all", name);
+}
+
+/* A statement about one rule, its name the first parameter, that returns a row if there is one. */
+static enum hub_status run_about(struct hub_stmt *stmt, const char *name, struct hub_error *err)
+{
+    bool row = false, more = false;
+    hub_stmt_bind_text(stmt, 1, name);
+    enum hub_status st = hub_stmt_step(stmt, &row, err);
+    if (!st && row)
+        st = hub_stmt_step(stmt, &more, err);
+    hub_stmt_reset(stmt);
+    return st ? st : row ? HUB_OK : not_found(name, err);
+}
+
+static enum hub_status about(struct hub_catalog *catalog, const char *sql, const char *name, int64_t value,
+                             struct hub_error *err)
+{
+    HUB_CLEANUP(hub_truth_unlock) struct hub_catalog *held = hub_truth_lock(catalog);
+    struct hub_stmt *stmt;
+    HUB_TRY(hub_db_prepare(held->hub, sql, &stmt, err));
+    hub_stmt_bind_int(stmt, 2, value);
+    return run_about(stmt, name, err);
+}
+
+/* ---- what is asked for ---- */
+
+enum hub_status hub_rule_put(struct hub_catalog *catalog, const char *name, bool from_file,
+                             const json_t *spec, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_freep) char *text = json_dumps(spec, JSON_COMPACT | JSON_SORT_KEYS);
+    HUB_CLEANUP(hub_truth_unlock) struct hub_catalog *held = hub_truth_lock(catalog);
+    struct hub_stmt *stmt;
+    bool row = false, more = false;
+    HUB_TRY(hub_allocated(text, err));
+    HUB_TRY(hub_db_prepare(
+        held->hub,
+        "INSERT INTO rules (name, source, spec, made, due) VALUES (?1, ?2, ?3, " HUB_DB_NOW ", 0)"
+        " ON CONFLICT (name) DO UPDATE SET due = CASE WHEN spec = excluded.spec THEN due ELSE 0 END,"
+        " spec = excluded.spec WHERE source = 'file' AND excluded.source = 'file' RETURNING 1",
+        &stmt, err));
+    hub_stmt_bind_text(stmt, 1, name);
+    hub_stmt_bind_text(stmt, 2, from_file ? "file" : "command");
+    hub_stmt_bind_text(stmt, 3, text);
+    enum hub_status st = hub_stmt_step(stmt, &row, err);
+    if (!st && row)
+        st = hub_stmt_step(stmt, &more, err);
+    hub_stmt_reset(stmt);
+    return st ? st : row ? HUB_OK : hub_fail(err, HUB_EXISTS, "there is a mirror rule '%.64s' already", name);
+}
+
+static enum hub_status forget_jobs(struct hub_db *db, const char *name, struct hub_error *err)
+{
+    struct hub_stmt *stmt;
+    HUB_TRY(hub_db_prepare(db, "DELETE FROM jobs WHERE rule = ? AND state IN ('waiting', 'running')", &stmt,
+                           err));
+    hub_stmt_bind_text(stmt, 1, name);
+    return hub_stmt_run(stmt, err);
+}
+
+enum hub_status hub_rule_remove(struct hub_catalog *catalog, const char *name, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_truth_unlock) struct hub_catalog *held = hub_truth_lock(catalog);
+    struct hub_stmt *stmt;
+    HUB_TRY(hub_db_begin(held->hub, err));
+    HUB_TRY(hub_db_prepare(held->hub, "DELETE FROM rules WHERE name = ? RETURNING 1", &stmt, err));
+    HUB_TRY(run_about(stmt, name, err));
+    HUB_TRY(forget_jobs(held->hub, name, err));
+    return hub_db_commit(held->hub, err);
+}
+
+enum hub_status hub_rule_pause(struct hub_catalog *catalog, const char *name, bool paused,
+                               struct hub_error *err)
+{
+    return about(catalog, "UPDATE rules SET paused = ?2 WHERE name = ?1 RETURNING 1", name, paused, err);
+}
+
+/* Of jobs that wait for another try: now. */
+static enum hub_status hurry_jobs(struct hub_db *db, const char *name, struct hub_error *err)
+{
+    struct hub_stmt *stmt;
+    HUB_TRY(
+        hub_db_prepare(db, "UPDATE jobs SET run_at = 0 WHERE rule = ? AND state = 'waiting'", &stmt, err));
+    hub_stmt_bind_text(stmt, 1, name);
+    return hub_stmt_run(stmt, err);
+}
+
+enum hub_status hub_rule_run(struct hub_catalog *catalog, const char *name, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_truth_unlock) struct hub_catalog *held = hub_truth_lock(catalog);
+    struct hub_stmt *stmt;
+    HUB_TRY(hub_db_begin(held->hub, err));
+    HUB_TRY(hub_db_prepare(held->hub, "UPDATE rules SET due = 0, paused = 0 WHERE name = ? RETURNING 1",
+                           &stmt, err));
+    HUB_TRY(run_about(stmt, name, err));
+    HUB_TRY(hurry_jobs(held->hub, name, err));
+    return hub_db_commit(held->hub, err);
+}
+
+/* ---- looking ---- */
+
+#define RULES                                                                                                \
+    "SELECT name, source = 'file', paused, made, due, begun, synced, datasets, transfers, bytes, failures,"  \
+    " error, spec,"                                                                                          \
+    " (SELECT count(*) FROM jobs WHERE rule = name AND state = 'waiting' AND kind = 'transfer'),"            \
+    " (SELECT count(*) FROM jobs WHERE rule = name AND state = 'running' AND kind = 'transfer') FROM rules "
+
+static enum hub_status read_rule(struct hub_stmt *stmt, struct hub_rule *out, struct hub_error *err)
+{
+    *out = (struct hub_rule){.from_file = hub_stmt_int(stmt, 1) != 0,
+                             .paused = hub_stmt_int(stmt, 2) != 0,
+                             .made_ms = hub_stmt_int(stmt, 3),
+                             .due_ms = hub_stmt_int(stmt, 4),
+                             .begun_ms = hub_stmt_int(stmt, 5),
+                             .synced_ms = hub_stmt_int(stmt, 6),
+                             .datasets = (uint64_t)hub_stmt_int(stmt, 7),
+                             .transfers = (uint64_t)hub_stmt_int(stmt, 8),
+                             .bytes = (uint64_t)hub_stmt_int(stmt, 9),
+                             .failures = (uint64_t)hub_stmt_int(stmt, 10),
+                             .waiting = (uint32_t)hub_stmt_int(stmt, 13),
+                             .running = (uint32_t)hub_stmt_int(stmt, 14)};
+    snprintf(out->name, sizeof out->name, "%s", hub_stmt_text(stmt, 0));
+    snprintf(out->error, sizeof out->error, "%s", hub_stmt_text(stmt, 11));
+    return hub_json_parse(hub_stmt_view(stmt, 12), SPEC_BYTES, &out->spec, err);
+}
+
+enum hub_status hub_rule_find(struct hub_catalog *catalog, const char *name, struct hub_rule *out,
+                              struct hub_error *err)
+{
+    HUB_CLEANUP(hub_stmt_resetp) struct hub_stmt *stmt = NULL;
+    struct hub_db *db;
+    bool row = false;
+    HUB_TRY(hub_catalog_hub_reader(catalog, &db, err));
+    HUB_TRY(hub_db_prepare(db, RULES "WHERE name = ?", &stmt, err));
+    hub_stmt_bind_text(stmt, 1, name);
+    HUB_TRY(hub_stmt_step(stmt, &row, err));
+    return row ? read_rule(stmt, out, err) : not_found(name, err);
+}
+
+enum hub_status hub_rules_each(struct hub_catalog *catalog, hub_rule_each each, void *user,
+                               struct hub_error *err)
+{
+    HUB_CLEANUP(hub_stmt_resetp) struct hub_stmt *stmt = NULL;
+    struct hub_db *db;
+    bool row = false;
+    HUB_TRY(hub_catalog_hub_reader(catalog, &db, err));
+    HUB_TRY(hub_db_prepare(db, RULES "ORDER BY name", &stmt, err));
+    for (;;) {
+        struct hub_rule rule;
+        HUB_TRY(hub_stmt_step(stmt, &row, err));
+        if (!row)
+            return HUB_OK;
+        HUB_TRY(read_rule(stmt, &rule, err));
+        const enum hub_status st = each(user, &rule, err);
+        hub_rule_dispose(&rule);
+        if (st)
+            return st;
+    }
+}
+
+/* ---- passes ---- */
+
+static enum hub_status begin_pass(struct hub_db *db, const char *name, struct hub_error *err)
+{
+    struct hub_stmt *stmt;
+    HUB_TRY(hub_db_prepare(db,
+                           "INSERT INTO jobs (kind, target, rule, payload, state, priority, run_at)"
+                           " VALUES ('mirror', ?1, ?1, '{}', 'waiting', 1, " HUB_DB_NOW ")",
+                           &stmt, err));
+    hub_stmt_bind_text(stmt, 1, name);
+    return hub_stmt_run(stmt, err);
+}
+
+enum hub_status hub_rules_due(struct hub_catalog *catalog, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_truth_unlock) struct hub_catalog *held = hub_truth_lock(catalog);
+    HUB_CLEANUP(hub_stmt_resetp) struct hub_stmt *stmt = NULL;
+    bool row = false;
+    HUB_TRY(hub_db_begin(held->hub, err));
+    /* a time that lies too far ahead was set by a clock that was wrong */
+    HUB_TRY(hub_db_prepare(held->hub,
+                           "UPDATE rules SET begun = " HUB_DB_NOW ", due = " HUB_DB_NOW
+                           " + 86400000, error = ''"
+                           " WHERE NOT paused AND (due <= " HUB_DB_NOW " OR due > " HUB_DB_NOW
+                           " + 31 * 86400000) AND NOT EXISTS (SELECT 1 FROM jobs WHERE kind = 'mirror' AND"
+                           " target = name AND state IN ('waiting', 'running')) RETURNING name",
+                           &stmt, err));
+    for (;;) {
+        HUB_TRY(hub_stmt_step(stmt, &row, err));
+        if (!row)
+            return hub_db_commit(held->hub, err);
+        HUB_TRY(begin_pass(held->hub, hub_stmt_text(stmt, 0), err));
+    }
+}
+
+enum hub_status hub_rule_listed(struct hub_catalog *catalog, const char *name, uint64_t datasets,
+                                uint64_t every_ms, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_truth_unlock) struct hub_catalog *held = hub_truth_lock(catalog);
+    struct hub_stmt *stmt;
+    HUB_TRY(hub_db_prepare(
+        held->hub, "UPDATE rules SET datasets = ?2, due = " HUB_DB_NOW " + ?3 WHERE name = ?1 RETURNING 1",
+        &stmt, err));
+    hub_stmt_bind_int(stmt, 2, (int64_t)datasets);
+    hub_stmt_bind_int(stmt, 3, (int64_t)every_ms);
+    return run_about(stmt, name, err);
+}
+
+enum hub_status hub_rule_count(struct hub_catalog *catalog, const char *name, uint64_t bytes, const char *why,
+                               struct hub_error *err)
+{
+    HUB_CLEANUP(hub_truth_unlock) struct hub_catalog *held = hub_truth_lock(catalog);
+    struct hub_stmt *stmt;
+    HUB_TRY(hub_db_prepare(held->hub,
+                           "UPDATE rules SET bytes = bytes + ?2, transfers = transfers + (?3 IS NULL),"
+                           " failures = failures + (?3 IS NOT NULL), error = coalesce(?3, error)"
+                           " WHERE name = ?1 RETURNING 1",
+                           &stmt, err));
+    hub_stmt_bind_int(stmt, 2, (int64_t)bytes);
+    hub_stmt_bind_text(stmt, 3, why);
+    return run_about(stmt, name, err);
+}
+
+enum hub_status hub_rule_settle(struct hub_catalog *catalog, const char *name, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_truth_unlock) struct hub_catalog *held = hub_truth_lock(catalog);
+    struct hub_stmt *stmt;
+    HUB_TRY(
+        hub_db_prepare(held->hub,
+                       "UPDATE rules SET synced = begun WHERE name = ?1 AND NOT EXISTS (SELECT 1 FROM jobs"
+                       " WHERE rule = ?1 AND (state IN ('waiting', 'running')"
+                       " OR (state = 'failed' AND finished >= begun)))",
+                       &stmt, err));
+    hub_stmt_bind_text(stmt, 1, name);
+    return hub_stmt_run(stmt, err);
+}

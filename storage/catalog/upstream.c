@@ -1,0 +1,329 @@
+/* Where mirrored datasets came from: see upstream.h. */
+#include "storage/catalog/upstream.h"
+
+#include "storage/catalog/truth.h"
+
+#include <stdlib.h>
+
+enum { MAX_TEXT_BYTES = 1 << 30 };
+
+void hub_upstream_dispose(struct hub_upstream *upstream)
+{
+    free(upstream->files);
+    free(upstream->texts);
+    *upstream = (struct hub_upstream){0};
+}
+
+static void bind_dataset(const struct hub_catalog *catalog, struct hub_stmt *stmt, uint32_t root,
+                         const char *path, char number[16])
+{
+    hub_stmt_bind_text(stmt, 1, hub_catalog_root(catalog, root, number));
+    hub_stmt_bind_text(stmt, 2, path);
+}
+
+/* ---- reading ---- */
+
+/* Texts lie behind each other in a buffer that moves while it grows: they are found in it when it is whole. */
+static enum hub_status keep_text(struct hub_buf *texts, const char *text, struct hub_error *err)
+{
+    return hub_buf_add(texts, text ? text : "", text ? strlen(text) + 1 : 1, err);
+}
+
+static const char *next_text(const char **at)
+{
+    const char *text = *at;
+    *at += strlen(text) + 1;
+    return text;
+}
+
+static void read_digest(struct hub_view blob, uint8_t *out, size_t size)
+{
+    if (blob.size == size)
+        memcpy(out, blob.data, size);
+}
+
+static enum hub_status read_files(struct hub_stmt *stmt, struct hub_buf *texts, struct hub_upstream *out,
+                                  struct hub_error *err)
+{
+    uint32_t capacity = 0;
+    bool row = false;
+    for (;;) {
+        HUB_TRY(hub_stmt_step(stmt, &row, err));
+        if (!row)
+            return HUB_OK;
+        HUB_TRY(hub_grow(&out->files, out->file_count, &capacity, sizeof *out->files, err));
+        struct hub_upstream_file *file = &out->files[out->file_count++];
+        *file = (struct hub_upstream_file){.size = (uint64_t)hub_stmt_int(stmt, 2),
+                                           .generation = (uint64_t)hub_stmt_int(stmt, 3),
+                                           .modified_ns = hub_stmt_int(stmt, 4),
+                                           .other = (uint8_t)hub_stmt_int(stmt, 6)};
+        read_digest(hub_stmt_blob(stmt, 5), file->sha256, sizeof file->sha256);
+        read_digest(hub_stmt_blob(stmt, 7), file->sum, sizeof file->sum);
+        HUB_TRY(keep_text(texts, hub_stmt_text(stmt, 0), err));
+        HUB_TRY(keep_text(texts, hub_stmt_text(stmt, 1), err));
+    }
+}
+
+static enum hub_status find_files(const struct hub_catalog *catalog, struct hub_db *db, uint32_t root,
+                                  const char *path, struct hub_buf *texts, struct hub_upstream *out,
+                                  struct hub_error *err)
+{
+    HUB_CLEANUP(hub_stmt_resetp) struct hub_stmt *stmt = NULL;
+    char number[16];
+    HUB_TRY(
+        hub_db_prepare(db,
+                       "SELECT path, etag, size, generation, modified, sha256, other, sum FROM origin_files"
+                       " WHERE root = ? AND dataset = ? ORDER BY path",
+                       &stmt, err));
+    bind_dataset(catalog, stmt, root, path, number);
+    return read_files(stmt, texts, out, err);
+}
+
+static enum hub_status read_upstream(struct hub_stmt *stmt, struct hub_buf *texts, struct hub_upstream *out,
+                                     struct hub_error *err)
+{
+    for (int i = 0; i < 5; i++)
+        HUB_TRY(keep_text(texts, hub_stmt_text(stmt, i), err));
+    out->synced_ms = hub_stmt_int(stmt, 5);
+    out->changed_ms = hub_stmt_int(stmt, 6);
+    out->gone_ms = hub_stmt_int(stmt, 7);
+    out->added = (uint64_t)hub_stmt_int(stmt, 8);
+    out->replaced = (uint64_t)hub_stmt_int(stmt, 9);
+    out->removed = (uint64_t)hub_stmt_int(stmt, 10);
+    return HUB_OK;
+}
+
+static enum hub_status find(const struct hub_catalog *catalog, struct hub_db *db, uint32_t root,
+                            const char *path, struct hub_buf *texts, struct hub_upstream *out,
+                            struct hub_error *err)
+{
+    HUB_CLEANUP(hub_stmt_resetp) struct hub_stmt *stmt = NULL;
+    char number[16];
+    bool row = false;
+    HUB_TRY(hub_db_prepare(
+        db,
+        "SELECT rule, remote, remote_id, revision, was, synced, changed, gone, added, replaced,"
+        " removed FROM origins WHERE root = ? AND path = ?",
+        &stmt, err));
+    bind_dataset(catalog, stmt, root, path, number);
+    HUB_TRY(hub_stmt_step(stmt, &row, err));
+    if (!row)
+        return hub_fail(err, HUB_NOT_FOUND, "'%.200s' was not mirrored", path);
+    return read_upstream(stmt, texts, out, err);
+}
+
+static enum hub_status find_whole(const struct hub_catalog *catalog, struct hub_db *db, uint32_t root,
+                                  const char *path, bool with_files, struct hub_upstream *out,
+                                  struct hub_error *err)
+{
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf texts = HUB_BUF_INIT(MAX_TEXT_BYTES);
+    *out = (struct hub_upstream){0};
+    enum hub_status st = find(catalog, db, root, path, &texts, out, err);
+    if (!st && with_files)
+        st = find_files(catalog, db, root, path, &texts, out, err);
+    if (st) {
+        hub_upstream_dispose(out);
+        return st;
+    }
+    const char **const members[] = {&out->rule, &out->remote, &out->id, &out->revision, &out->was};
+    const char *at = texts.data;
+    for (size_t i = 0; i < HUB_COUNT(members); i++)
+        *members[i] = next_text(&at);
+    for (uint32_t i = 0; i < out->file_count; i++) {
+        out->files[i].path = next_text(&at);
+        out->files[i].etag = next_text(&at);
+    }
+    out->texts = texts.data;
+    texts = (struct hub_buf){0};
+    return HUB_OK;
+}
+
+enum hub_status hub_upstream_find(struct hub_catalog *catalog, uint32_t root, const char *path,
+                                  bool with_files, struct hub_upstream *out, struct hub_error *err)
+{
+    struct hub_db *db;
+    HUB_TRY(hub_catalog_hub_reader(catalog, &db, err));
+    return find_whole(catalog, db, root, path, with_files, out, err);
+}
+
+/* ---- writing ---- */
+
+/* What the new list has and the old has not, and so on. Both are sorted. */
+static void compare(const struct hub_upstream *old, const struct hub_upstream *new, uint64_t out[3])
+{
+    uint32_t i = 0, k = 0;
+    memset(out, 0, 3 * sizeof *out);
+    while (i < old->file_count || k < new->file_count) {
+        const int order = i == old->file_count   ? 1
+                          : k == new->file_count ? -1
+                                                 : strcmp(old->files[i].path, new->files[k].path);
+        out[0] += order > 0;
+        out[1] += order == 0 && memcmp(old->files[i].sha256, new->files[k].sha256, HUB_SHA256_BYTES) != 0;
+        out[2] += order < 0;
+        i += order <= 0;
+        k += order >= 0;
+    }
+}
+
+static enum hub_status put_dataset(const struct hub_catalog *catalog, struct hub_db *db, uint32_t root,
+                                   const char *path, const struct hub_upstream *new,
+                                   const struct hub_upstream *old, struct hub_error *err)
+{
+    struct hub_stmt *stmt;
+    char number[16];
+    uint64_t counts[3];
+    compare(old, new, counts);
+    const bool changed = old->files && counts[0] + counts[1] + counts[2];
+    HUB_TRY(hub_db_prepare(
+        db,
+        "INSERT INTO origins (root, path, rule, remote, remote_id, revision, synced, seen)"
+        " VALUES (?1, ?2, ?3, ?4, ?5, ?6, " HUB_DB_NOW ", " HUB_DB_NOW
+        ") ON CONFLICT (root, path) DO UPDATE SET"
+        " rule = excluded.rule, remote = excluded.remote, remote_id = excluded.remote_id, synced = "
+        "excluded.synced,"
+        " seen = excluded.seen, gone = 0, was = CASE WHEN ?7 THEN revision ELSE was END,"
+        " changed = CASE WHEN ?7 THEN excluded.synced ELSE changed END,"
+        " added = CASE WHEN ?7 THEN ?8 ELSE added END, replaced = CASE WHEN ?7 THEN ?9 ELSE replaced END,"
+        " removed = CASE WHEN ?7 THEN ?10 ELSE removed END, revision = excluded.revision",
+        &stmt, err));
+    bind_dataset(catalog, stmt, root, path, number);
+    hub_stmt_bind_text(stmt, 3, new->rule);
+    hub_stmt_bind_text(stmt, 4, new->remote);
+    hub_stmt_bind_text(stmt, 5, new->id);
+    hub_stmt_bind_text(stmt, 6, new->revision);
+    hub_stmt_bind_int(stmt, 7, changed);
+    for (int i = 0; i < 3; i++)
+        hub_stmt_bind_int(stmt, 8 + i, (int64_t)counts[i]);
+    return hub_stmt_run(stmt, err);
+}
+
+static enum hub_status forget_files(const struct hub_catalog *catalog, struct hub_db *db, uint32_t root,
+                                    const char *path, struct hub_error *err)
+{
+    struct hub_stmt *stmt;
+    char number[16];
+    HUB_TRY(hub_db_prepare(db, "DELETE FROM origin_files WHERE root = ? AND dataset = ?", &stmt, err));
+    bind_dataset(catalog, stmt, root, path, number);
+    return hub_stmt_run(stmt, err);
+}
+
+static enum hub_status put_files(const struct hub_catalog *catalog, struct hub_db *db, uint32_t root,
+                                 const char *path, const struct hub_upstream *new, struct hub_error *err)
+{
+    char number[16];
+    HUB_TRY(forget_files(catalog, db, root, path, err));
+    for (uint32_t i = 0; i < new->file_count; i++) {
+        const struct hub_upstream_file *file = &new->files[i];
+        struct hub_stmt *stmt;
+        HUB_TRY(
+            hub_db_prepare(db, "INSERT INTO origin_files VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", &stmt, err));
+        bind_dataset(catalog, stmt, root, path, number);
+        hub_stmt_bind_text(stmt, 3, file->path);
+        hub_stmt_bind_int(stmt, 4, (int64_t)file->size);
+        hub_stmt_bind_int(stmt, 5, file->modified_ns);
+        hub_stmt_bind_int(stmt, 6, (int64_t)file->generation);
+        hub_stmt_bind_text(stmt, 7, file->etag ? file->etag : "");
+        hub_stmt_bind_blob(stmt, 8, file->sha256, sizeof file->sha256);
+        hub_stmt_bind_int(stmt, 9, file->other);
+        hub_stmt_bind_blob(stmt, 10, file->sum, sizeof file->sum);
+        HUB_TRY(hub_stmt_run(stmt, err));
+    }
+    return HUB_OK;
+}
+
+enum hub_status hub_upstream_store(struct hub_catalog *catalog, struct hub_lease lease, uint32_t root,
+                                   const char *path, const struct hub_upstream *upstream,
+                                   struct hub_error *err)
+{
+    HUB_CLEANUP(hub_upstream_dispose) struct hub_upstream old = {0};
+    HUB_CLEANUP(hub_truth_unlock) struct hub_catalog *held = hub_truth_lock(catalog);
+    struct hub_db *db = held->hub;
+    HUB_TRY(hub_db_begin(db, err));
+    HUB_TRY(hub_lease_check(db, lease, err));
+    const enum hub_status st = find_whole(catalog, db, root, path, true, &old, err);
+    if (st && st != HUB_NOT_FOUND)
+        return st;
+    HUB_TRY(put_dataset(catalog, db, root, path, upstream, &old, err));
+    HUB_TRY(put_files(catalog, db, root, path, upstream, err));
+    HUB_TRY(hub_db_commit(db, err));
+    atomic_fetch_add(&catalog->upstream_stored, 1);
+    return HUB_OK;
+}
+
+enum hub_status hub_upstream_seen(struct hub_catalog *catalog, uint32_t root,
+                                  const struct hub_upstream_seen *seen, size_t count, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_truth_unlock) struct hub_catalog *held = hub_truth_lock(catalog);
+    char number[16];
+    HUB_TRY(hub_db_begin(held->hub, err));
+    for (size_t i = 0; i < count; i++) {
+        struct hub_stmt *stmt;
+        HUB_TRY(hub_db_prepare(held->hub,
+                               "UPDATE origins SET seen = " HUB_DB_NOW
+                               ", gone = 0, synced = CASE WHEN ?3 THEN " HUB_DB_NOW
+                               " ELSE synced END WHERE root = ?1 AND path = ?2",
+                               &stmt, err));
+        bind_dataset(catalog, stmt, root, seen[i].path, number);
+        hub_stmt_bind_int(stmt, 3, seen[i].same);
+        HUB_TRY(hub_stmt_run(stmt, err));
+    }
+    HUB_TRY(hub_db_commit(held->hub, err));
+    atomic_fetch_add(&catalog->upstream_stored, 1);
+    return HUB_OK;
+}
+
+static enum hub_status mark_gone(struct hub_catalog *catalog, const char *rule, int64_t begun_ms,
+                                 struct hub_error *err)
+{
+    HUB_CLEANUP(hub_truth_unlock) struct hub_catalog *held = hub_truth_lock(catalog);
+    struct hub_stmt *stmt;
+    HUB_TRY(hub_db_prepare(
+        held->hub, "UPDATE origins SET gone = " HUB_DB_NOW " WHERE rule = ?1 AND seen < ?2 AND gone = 0",
+        &stmt, err));
+    hub_stmt_bind_text(stmt, 1, rule);
+    hub_stmt_bind_int(stmt, 2, begun_ms);
+    HUB_TRY(hub_stmt_run(stmt, err));
+    atomic_fetch_add(&catalog->upstream_stored, 1);
+    return HUB_OK;
+}
+
+enum hub_status hub_upstream_gone(struct hub_catalog *catalog, const char *rule, int64_t begun_ms,
+                                  hub_upstream_each each, void *user, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_stmt_resetp) struct hub_stmt *stmt = NULL;
+    struct hub_db *db;
+    bool row = false;
+    HUB_TRY(mark_gone(catalog, rule, begun_ms, err));
+    HUB_TRY(hub_catalog_hub_reader(catalog, &db, err));
+    HUB_TRY(hub_db_prepare(db, "SELECT root, path FROM origins WHERE rule = ? AND gone > 0 ORDER BY path",
+                           &stmt, err));
+    hub_stmt_bind_text(stmt, 1, rule);
+    for (;;) {
+        HUB_TRY(hub_stmt_step(stmt, &row, err));
+        if (!row)
+            return HUB_OK;
+        const uint32_t root = hub_catalog_root_number(catalog, hub_stmt_text(stmt, 0));
+        HUB_TRY(each(user, root, hub_stmt_text(stmt, 1), err));
+    }
+}
+
+enum hub_status hub_upstream_forget(struct hub_catalog *catalog, uint32_t root, const char *path,
+                                    struct hub_error *err)
+{
+    HUB_CLEANUP(hub_truth_unlock) struct hub_catalog *held = hub_truth_lock(catalog);
+    struct hub_stmt *stmt;
+    char number[16];
+    HUB_TRY(hub_db_begin(held->hub, err));
+    HUB_TRY(hub_db_prepare(held->hub, "DELETE FROM origins WHERE root = ? AND path = ?", &stmt, err));
+    bind_dataset(catalog, stmt, root, path, number);
+    HUB_TRY(hub_stmt_run(stmt, err));
+    HUB_TRY(forget_files(catalog, held->hub, root, path, err));
+    HUB_TRY(hub_db_commit(held->hub, err));
+    atomic_fetch_add(&catalog->upstream_stored, 1);
+    return HUB_OK;
+}
+
+uint64_t hub_upstream_generation(const struct hub_catalog *catalog)
+{
+    return atomic_load(&catalog->upstream_stored);
+}

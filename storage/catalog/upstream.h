@@ -1,0 +1,65 @@
+/**
+ * Where mirrored datasets came from, in hub.db: the remote's revision, and of each file its generation, ETag and
+ * digests. Safe from any thread.
+ */
+#ifndef HUB_CATALOG_UPSTREAM_H
+#define HUB_CATALOG_UPSTREAM_H
+
+#include "storage/base/digest.h"
+#include "storage/catalog/jobs.h"
+
+struct hub_upstream_file {
+    const char *path, *etag; /* etag "": not said */
+    uint64_t size, generation;
+    int64_t modified_ns;              /* of the copy */
+    uint8_t sha256[HUB_SHA256_BYTES]; /* of the copy */
+    uint8_t other;                    /* which digest `sum` is, as the remote states it; 0: none */
+    uint8_t sum[HUB_SHA1_BYTES];
+};
+struct hub_upstream {
+    const char *rule, *remote, *id, *revision; /* as they are there */
+    int64_t synced_ms,
+        changed_ms;  /* Unix time; when it was last found the same or made so; 0: it never did */
+    int64_t gone_ms; /* since when it is no more there; 0: it is */
+    const char *was; /* the revision before the change, or "" */
+    uint64_t added, replaced, removed; /* files, by the last change */
+    struct hub_upstream_file *files;   /* sorted by path bytes; NULL where they were not asked for */
+    uint32_t file_count;
+    char *texts; /* its own, where it was read */
+};
+/** Of what was read; what a caller filled in is not touched by hub_upstream_store. */
+void hub_upstream_dispose(struct hub_upstream *upstream);
+
+/** Of the dataset at `path` below a root. HUB_NOT_FOUND: it is no mirror's. */
+HUB_MUST_USE enum hub_status hub_upstream_find(struct hub_catalog *catalog, uint32_t root, const char *path,
+                                               bool with_files, struct hub_upstream *out,
+                                               struct hub_error *err);
+/**
+ * A dataset was published as `upstream` says: rule, remote, id, revision, files; what changed is worked out here.
+ * HUB_DENIED "fenced": the lease is lost, nothing is stored.
+ */
+HUB_MUST_USE enum hub_status hub_upstream_store(struct hub_catalog *catalog, struct hub_lease lease,
+                                                uint32_t root, const char *path,
+                                                const struct hub_upstream *upstream, struct hub_error *err);
+
+struct hub_upstream_seen {
+    const char *path;
+    bool same; /* as the copy */
+};
+/** A pass of a rule found these. */
+HUB_MUST_USE enum hub_status hub_upstream_seen(struct hub_catalog *catalog, uint32_t root,
+                                               const struct hub_upstream_seen *seen, size_t count,
+                                               struct hub_error *err);
+/** What of a rule was not seen since `begun_ms` is marked gone, and handed to `each`. */
+typedef enum hub_status (*hub_upstream_each)(void *user, uint32_t root, const char *path,
+                                             struct hub_error *err);
+HUB_MUST_USE enum hub_status hub_upstream_gone(struct hub_catalog *catalog, const char *rule,
+                                               int64_t begun_ms, hub_upstream_each each, void *user,
+                                               struct hub_error *err);
+/** The copy is removed: nothing is known of it any more. */
+HUB_MUST_USE enum hub_status hub_upstream_forget(struct hub_catalog *catalog, uint32_t root, const char *path,
+                                                 struct hub_error *err);
+/** Grows with each change since the start: for answers that are kept ready. */
+uint64_t hub_upstream_generation(const struct hub_catalog *catalog);
+
+#endif

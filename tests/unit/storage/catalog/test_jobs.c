@@ -1,0 +1,285 @@
+/* Jobs, rules and origins in hub.db. A jump of the clock is made by moving what was written instead. */
+#include "storage/catalog/rules.h"
+#include "storage/catalog/truth.h"
+#include "storage/catalog/upstream.h"
+#include "tests/support/catalog_draft.h"
+
+#include <criterion/criterion.h>
+#include <stdlib.h>
+
+static char state[64];
+static struct hub_catalog *catalog;
+
+static struct hub_catalog *open_it(void)
+{
+    struct hub_catalog *out = NULL;
+    const struct hub_catalog_options options = {.state = state};
+    DRAFT_OK(hub_catalog_open(&options, &out, err));
+    return out;
+}
+
+static void begin(void)
+{
+    snprintf(state, sizeof state, "/tmp/hub-jobs-XXXXXX");
+    cr_assert(mkdtemp(state));
+    catalog = open_it();
+}
+
+static void end(void)
+{
+    char command[100];
+    hub_catalog_close(catalog);
+    snprintf(command, sizeof command, "rm -rf %s", state);
+    cr_assert_eq(system(command), 0);
+}
+TestSuite(jobs, .init = begin, .fini = end);
+
+static int64_t add(const char *target, uint64_t after_ms)
+{
+    int64_t id = 0;
+    const struct hub_job_draft draft = {
+        .kind = "transfer", .target = target, .rule = "", .payload = "{}", .after_ms = after_ms};
+    DRAFT_OK(hub_job_add(catalog, &draft, &id, err));
+    return id;
+}
+
+static bool take(struct hub_job *job)
+{
+    const enum hub_status st = hub_job_take(catalog, 15, job, NULL);
+    cr_assert(!st || st == HUB_NOT_FOUND, "%s", hub_status_name(st));
+    return !st;
+}
+
+static void sql(const char *text)
+{
+    HUB_CLEANUP(hub_truth_unlock) struct hub_catalog *held = hub_truth_lock(catalog);
+    DRAFT_OK(hub_db_exec(held->hub, text, err));
+}
+
+static void reopen(void)
+{
+    hub_catalog_close(catalog);
+    catalog = open_it();
+}
+
+static bool is_fenced(enum hub_status st, const struct hub_error *err)
+{
+    return st == HUB_DENIED && strcmp(err->problem, "fenced") == 0;
+}
+
+Test(jobs, go_through_their_states)
+{
+    struct hub_job job, found;
+    const int64_t id = add("a", 0);
+    cr_assert(take(&job));
+    cr_expect_eq(job.id, id);
+    cr_expect_eq(job.attempts, 1);
+    cr_expect_str_eq(job.target, "a");
+    cr_expect(!take(&found), "it is taken");
+    DRAFT_OK(hub_job_keep(catalog, hub_job_lease(&job), 15, 3, 7, err));
+    DRAFT_OK(hub_job_find(catalog, id, &found, err));
+    cr_expect_eq(found.state, HUB_JOB_RUNNING);
+    cr_expect(found.done == 3 && found.total == 7);
+    hub_job_dispose(&found);
+    DRAFT_OK(hub_job_end(catalog, hub_job_lease(&job), HUB_JOB_FAILED, 0, true, "why", err));
+    DRAFT_OK(hub_job_find(catalog, id, &found, err));
+    cr_expect_eq(found.state, HUB_JOB_FAILED);
+    cr_expect_str_eq(found.error, "why");
+    cr_expect_gt(found.finished_ms, 0);
+    cr_expect_neq(add("a", 0), id, "a new one, now that it ended");
+    hub_job_dispose(&found);
+    hub_job_dispose(&job);
+}
+
+Test(jobs, one_is_open_a_target)
+{
+    struct hub_job job;
+    struct hub_error err = {0};
+    const struct hub_job_draft draft = {
+        .kind = "transfer", .target = "a", .rule = "", .payload = "{\"b\":1}"};
+    const int64_t id = add("a", 60000);
+    cr_expect(!take(&job), "not before its time");
+    cr_expect_eq(add("a", 0), id);
+    DRAFT_OK(hub_job_add(catalog, &draft, NULL, err));
+    cr_assert(take(&job), "and what is asked for sooner is due sooner");
+    cr_expect_str_eq(job.payload, "{\"b\":1}");
+    cr_expect_eq(hub_job_add(catalog, &draft, NULL, &err), HUB_EXISTS);
+    hub_job_dispose(&job);
+}
+
+Test(jobs, wait_before_another_try)
+{
+    struct hub_job job;
+    add("a", 0);
+    cr_assert(take(&job));
+    DRAFT_OK(hub_job_end(catalog, hub_job_lease(&job), HUB_JOB_WAITING, 60000, true, "later", err));
+    hub_job_dispose(&job);
+    cr_expect(!take(&job));
+    sql("UPDATE jobs SET run_at = run_at - 60000"); /* a minute later */
+    cr_assert(take(&job));
+    cr_expect_eq(job.attempts, 2);
+    DRAFT_OK(hub_job_end(catalog, hub_job_lease(&job), HUB_JOB_WAITING, 0, false, NULL, err));
+    hub_job_dispose(&job);
+    cr_assert(take(&job));
+    cr_expect_eq(job.attempts, 2, "an interruption is no try");
+    hub_job_dispose(&job);
+}
+
+Test(jobs, leases_of_another_start_are_void)
+{
+    struct hub_job job, again;
+    struct hub_error err = {0};
+    add("a", 0);
+    cr_assert(take(&job));
+    reopen();
+    cr_assert(take(&again), "at once, whatever the lease");
+    cr_expect_gt(again.fence, job.fence);
+    cr_expect_eq(again.attempts, 1, "a kill is no try");
+    cr_expect(is_fenced(hub_job_keep(catalog, hub_job_lease(&job), 15, 0, 0, &err), &err));
+    cr_expect(is_fenced(hub_job_end(catalog, hub_job_lease(&job), HUB_JOB_DONE, 0, true, NULL, &err), &err));
+    DRAFT_OK(hub_job_keep(catalog, hub_job_lease(&again), 15, 0, 0, err));
+    hub_job_dispose(&job);
+    hub_job_dispose(&again);
+}
+
+Test(jobs, a_clock_that_jumps_takes_nothing_from_who_works)
+{
+    struct hub_job job, again;
+    add("a", 0);
+    cr_assert(take(&job));
+    sql("UPDATE jobs SET lease_until = lease_until - 3600000"); /* an hour ahead */
+    cr_expect(!take(&again), "the lease of this very start");
+    DRAFT_OK(hub_job_keep(catalog, hub_job_lease(&job), 15, 0, 0, err));
+    sql("UPDATE jobs SET lease_until = lease_until + 31536000000"); /* a year back */
+    DRAFT_OK(hub_job_end(catalog, hub_job_lease(&job), HUB_JOB_DONE, 0, true, NULL, err));
+    hub_job_dispose(&job);
+    add("b", 1000);
+    sql("UPDATE jobs SET run_at = run_at + 31536000000 WHERE target = 'b'");
+    cr_expect(take(&job), "it does not wait for a year");
+    hub_job_dispose(&job);
+}
+
+Test(jobs, a_lost_lease_cannot_commit)
+{
+    struct hub_job job, again;
+    struct hub_error err = {0};
+    struct hub_upstream found;
+    const struct hub_upstream new = {.rule = "r", .remote = "http://x", .id = "a", .revision = "1"};
+    add("a", 0);
+    cr_assert(take(&job));
+    sql("UPDATE jobs SET owner = 'another', lease_until = 1"); /* suspended for too long, beside another hub */
+    cr_assert(take(&again));
+    cr_expect(is_fenced(hub_upstream_store(catalog, hub_job_lease(&job), 0, "a", &new, &err), &err));
+    cr_expect_eq(hub_upstream_find(catalog, 0, "a", false, &found, NULL), HUB_NOT_FOUND);
+    DRAFT_OK(hub_upstream_store(catalog, hub_job_lease(&again), 0, "a", &new, err));
+    DRAFT_OK(hub_upstream_find(catalog, 0, "a", false, &found, err));
+    cr_expect_str_eq(found.remote, "http://x");
+    hub_upstream_dispose(&found);
+    hub_job_dispose(&job);
+    hub_job_dispose(&again);
+}
+
+static enum hub_status count(void *user, const struct hub_job *job, struct hub_error *err)
+{
+    (void)job;
+    (void)err;
+    ++*(unsigned *)user;
+    return HUB_OK;
+}
+
+static unsigned jobs_of(int job_state)
+{
+    unsigned n = 0;
+    DRAFT_OK(hub_jobs_each(catalog, NULL, job_state, count, &n, err));
+    return n;
+}
+
+Test(jobs, of_rules)
+{
+    struct hub_rule rule;
+    struct hub_job job;
+    struct hub_error err = {0};
+    json_t *spec = json_pack("{s:s}", "remote", "http://hub");
+    DRAFT_OK(hub_rule_put(catalog, "lab", false, spec, err));
+    cr_expect_eq(hub_rule_put(catalog, "lab", false, spec, &err), HUB_EXISTS);
+    cr_expect_eq(hub_rule_put(catalog, "lab", true, spec, &err), HUB_EXISTS, "the file takes none over");
+    DRAFT_OK(hub_rules_due(catalog, err));
+    DRAFT_OK(hub_rules_due(catalog, err));
+    cr_expect_eq(jobs_of(-1), 1, "one pass at a time");
+    DRAFT_OK(hub_rule_pause(catalog, "lab", true, err));
+    cr_expect(!take(&job), "paused");
+    DRAFT_OK(hub_rule_run(catalog, "lab", err));
+    cr_assert(take(&job));
+    cr_expect_str_eq(job.kind, "mirror");
+    DRAFT_OK(hub_rule_listed(catalog, "lab", 5, 3600000, err));
+    DRAFT_OK(hub_rule_settle(catalog, "lab", err));
+    DRAFT_OK(hub_rule_find(catalog, "lab", &rule, err));
+    cr_expect_eq(rule.synced_ms, 0, "its job runs");
+    hub_rule_dispose(&rule);
+    DRAFT_OK(hub_job_end(catalog, hub_job_lease(&job), HUB_JOB_DONE, 0, true, NULL, err));
+    DRAFT_OK(hub_rule_settle(catalog, "lab", err));
+    DRAFT_OK(hub_rule_count(catalog, "lab", 7, NULL, err));
+    DRAFT_OK(hub_rule_find(catalog, "lab", &rule, err));
+    cr_expect_gt(rule.synced_ms, 0);
+    cr_expect(rule.datasets == 5 && rule.bytes == 7 && rule.transfers == 1 && rule.failures == 0);
+    cr_expect_str_eq(json_string_value(json_object_get(rule.spec, "remote")), "http://hub");
+    hub_rule_dispose(&rule);
+    hub_job_dispose(&job);
+    DRAFT_OK(hub_rule_run(catalog, "lab", err));
+    DRAFT_OK(hub_rules_due(catalog, err));
+    cr_assert(take(&job));
+    DRAFT_OK(hub_rule_remove(catalog, "lab", err));
+    cr_expect(is_fenced(hub_job_keep(catalog, hub_job_lease(&job), 15, 0, 0, &err), &err));
+    cr_expect_eq(hub_rule_find(catalog, "lab", &rule, NULL), HUB_NOT_FOUND);
+    hub_job_dispose(&job);
+    json_decref(spec);
+}
+
+static enum hub_status note(void *user, uint32_t root, const char *path, struct hub_error *err)
+{
+    (void)root;
+    (void)err;
+    snprintf(user, 20, "%s", path);
+    return HUB_OK;
+}
+
+Test(jobs, changes_upstream_are_counted)
+{
+    struct hub_upstream_file files[] = {{.path = "a", .size = 1},
+                                        {.path = "b", .etag = "\"x\"", .generation = 7}};
+    struct hub_upstream new =
+        {.rule = "r", .remote = "http://x", .id = "i", .revision = "1", .files = files, .file_count = 2},
+                        found;
+    struct hub_job job;
+    char gone[20] = "";
+    add("i", 0);
+    cr_assert(take(&job));
+    DRAFT_OK(hub_upstream_store(catalog, hub_job_lease(&job), 0, "i", &new, err));
+    DRAFT_OK(hub_upstream_find(catalog, 0, "i", true, &found, err));
+    cr_expect_eq(found.changed_ms, 0);
+    cr_assert_eq(found.file_count, 2);
+    cr_expect_str_eq(found.files[1].etag, "\"x\"");
+    cr_expect_eq(found.files[1].generation, 7);
+    hub_upstream_dispose(&found);
+    files[0].path = "aa"; /* a is gone, aa is new, b is another */
+    files[1].sha256[0] = 1;
+    new.revision = "2";
+    DRAFT_OK(hub_upstream_store(catalog, hub_job_lease(&job), 0, "i", &new, err));
+    DRAFT_OK(hub_upstream_find(catalog, 0, "i", false, &found, err));
+    cr_expect(found.added == 1 && found.replaced == 1 && found.removed == 1 && found.changed_ms > 0);
+    cr_expect_str_eq(found.was, "1");
+    cr_expect_eq(found.gone_ms, 0);
+    const int64_t synced = found.synced_ms;
+    hub_upstream_dispose(&found);
+    DRAFT_OK(hub_upstream_seen(catalog, 0, &(struct hub_upstream_seen){"i", true}, 1, err));
+    DRAFT_OK(hub_upstream_gone(catalog, "r", synced, note, gone, err));
+    cr_expect_str_eq(gone, "");
+    DRAFT_OK(hub_upstream_gone(catalog, "r", synced + 60000, note, gone, err));
+    cr_expect_str_eq(gone, "i");
+    DRAFT_OK(hub_upstream_find(catalog, 0, "i", false, &found, err));
+    cr_expect_gt(found.gone_ms, 0);
+    hub_upstream_dispose(&found);
+    DRAFT_OK(hub_upstream_forget(catalog, 0, "i", err));
+    cr_expect_eq(hub_upstream_find(catalog, 0, "i", false, &found, NULL), HUB_NOT_FOUND);
+    hub_job_dispose(&job);
+}
