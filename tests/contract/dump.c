@@ -1,7 +1,8 @@
 /*
  * contract_dump PROGRAM PATH...: what the inspector finds in datasets, folders or files, one line a thing, for
  * people and for the compare_*.py. Of every episode's rows, read from the layout alone: a CRC-32C of their
- * bytes, one of which values are null where some are, and whether slices of them are their rows.
+ * bytes, one of which values are null where some are, and whether slices of them are their rows. The texts
+ * themselves go to the file that HUB_DUMP_TEXTS names: a line with path and count, then each behind its length.
  */
 #include "storage/base/digest.h"
 #include "tests/support/rows.h"
@@ -58,6 +59,21 @@ static bool slices_agree(const struct inspected *d, uint32_t part, const struct 
     return true;
 }
 
+static void dump_texts(const struct hub_found_field *field, const struct hub_rows *rows)
+{
+    const char *name = getenv("HUB_DUMP_TEXTS");
+    FILE *out = name && field->type == HUB_FIELD_TEXT ? fopen(name, "ab") : NULL;
+    if (!out)
+        return;
+    fprintf(out, "%s\t%llu\n", field->path, (unsigned long long)rows->rows);
+    for (uint64_t r = 0; r < rows->rows; r++) {
+        const uint32_t length = (uint32_t)(rows->offsets[r + 1] - rows->offsets[r]);
+        fwrite(&length, sizeof length, 1, out);
+        fwrite(rows->data + rows->offsets[r], 1, length, out);
+    }
+    fclose(out);
+}
+
 static void dump_windows(struct inspected *d, uint32_t part, const struct hub_found_field *field)
 {
     const struct hub_findings *f = &d->parts[part];
@@ -87,6 +103,7 @@ static void dump_windows(struct inspected *d, uint32_t part, const struct hub_fo
                 crc = hub_crc32c(hub_crc32c(crc, &length, 4), rows.data + rows.offsets[r], length);
             }
             printf("\t%08x", crc);
+            dump_texts(field, &rows);
         } else {
             clear_padding(&rows);
             printf("\t%08x", hub_crc32c(0, rows.data, rows.rows * hub_variant_row_bytes(v)));

@@ -1,6 +1,6 @@
 /* The Parquet reader: the input is a file, whose magic bytes are mended first. Everything inspection looks at
- * is looked at: footer, pages, levels, first values. */
-#include "storage/formats/parquet/decode.h"
+ * is looked at: footer, pages, levels, first values, rows as text. */
+#include "storage/formats/parquet/json.h"
 
 #include <stdlib.h>
 
@@ -26,6 +26,16 @@ static void look(struct hub_parquet_decoder *d, const struct hub_parquet *file, 
     hub_parquet_pages_dispose(&pages);
 }
 
+static void read_texts(struct hub_source *source, const struct hub_parquet *file, uint32_t leaf)
+{
+    struct hub_parquet_texts texts;
+    for (uint32_t g = 0; g < file->group_count; g++)
+        if (file->group_rows[g] > 100000)
+            return;
+    (void)!hub_parquet_json(file, leaf, source, &texts, NULL);
+    hub_parquet_texts_dispose(&texts);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -45,6 +55,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     for (uint32_t g = 0; g < HUB_MIN(file.group_count, 4); g++)
         for (uint32_t i = 0; i < HUB_MIN(file.leaf_count, 100); i++)
             look(&d, &file, i, g);
+    for (uint32_t i = 0; i < HUB_MIN(file.leaf_count, 100); i++)
+        read_texts(&source, &file, i);
     hub_parquet_decoder_dispose(&d);
     hub_parquet_dispose(&file);
     return 0;

@@ -388,7 +388,7 @@ static enum hub_status send_leaf(struct table *t, uint32_t leaf, struct hub_erro
 
 static bool is_field(const struct table *t, uint32_t leaf)
 {
-    return !t->parquet.leaves[leaf].image_path &&
+    return !t->parquet.leaves[leaf].part &&
            hub_parquet_find(&t->parquet, t->parquet.leaves[leaf].path) == leaf;
 }
 
@@ -427,7 +427,7 @@ static enum hub_status send_table(struct table *t, struct hub_error *err)
     for (uint32_t i = 0; i < t->parquet.leaf_count; i++)
         if (t->columns[i].field != HUB_NONE)
             HUB_TRY(declare(t, i, err));
-        else if (!is_field(t, i) && !t->parquet.leaves[i].image_path)
+        else if (!is_field(t, i) && !t->parquet.leaves[i].part)
             HUB_TRY(hub_sink_problem(t->sink, "repeated-column", hub_view_of(t->parquet.leaves[i].path), err,
                                      "the first of this name is shown"));
     return t->unknown.count ? hub_sink_problem(t->sink, "steps-unknown", HUB_VIEW("acts"), err,

@@ -28,7 +28,7 @@ static bool stated_shape(const json_t *feature, unsigned rank, uint32_t *dims)
 static enum hub_status apply_feature(const struct hub_parquet_leaf *leaf, const json_t *feature,
                                      struct hub_parquet_column *l, struct hub_error *err)
 {
-    if (leaf->item.kind == HUB_KIND_VAR)
+    if (leaf->item.kind == HUB_KIND_VAR || l->variant.kind == HUB_KIND_VAR)
         return HUB_OK;
     if (leaf->max_rep && !l->shape.known[0] && !stated_shape(feature, leaf->max_rep, l->variant.dims))
         return hub_fail(err, HUB_UNSUPPORTED, "no rows to tell its shape");
@@ -307,7 +307,7 @@ enum hub_status hub_lerobot_add_columns(struct lerobot_columns *c, const struct 
 {
     c->files_seen++;
     for (uint32_t i = 0; i < parquet->leaf_count; i++)
-        if (!parquet->leaves[i].image_path)
+        if (!parquet->leaves[i].part)
             HUB_TRY(add_leaf(c, parquet, i, d, cuts, err));
     return HUB_OK;
 }

@@ -55,17 +55,18 @@ static void forget_rows(struct hub_parquet_column *l)
             l->groups[g].pages[i].sum = l->groups[g].pages[i].continues = 0;
 }
 
+/* Are rows of varying length not just a sequence of numbers? */
+static bool needs_json(const struct hub_parquet_leaf *leaf, const struct hub_parquet_shape *shape)
+{
+    return leaf->max_rep &&
+           (leaf->item.kind == HUB_KIND_VAR ||
+            (shape->ragged && (leaf->max_rep > 1 || leaf->item.kind == HUB_KIND_BOOL || shape->nulls)));
+}
+
 /* Lists of varying length: a row is a sequence of numbers. */
-static enum hub_status describe_sequences(struct hub_parquet_column *l, unsigned max_rep,
-                                          struct hub_error *err)
+static enum hub_status describe_sequences(struct hub_parquet_column *l, struct hub_error *err)
 {
     const uint64_t longest = (uint64_t)l->shape.longest * l->variant.item_size;
-    if (max_rep > 1)
-        return hub_fail(err, HUB_UNSUPPORTED, "ragged lists of lists");
-    if (l->variant.kind == HUB_KIND_BOOL)
-        return hub_fail(err, HUB_UNSUPPORTED, "ragged lists of booleans");
-    if (l->shape.nulls)
-        return hub_fail(err, HUB_UNSUPPORTED, "nulls in ragged lists");
     if (longest > HUB_MAX_CHUNK_BYTES)
         return hub_fail(err, HUB_TOO_BIG, "a row of %llu bytes", (unsigned long long)longest);
     l->variant.sequence = l->variant.kind;
@@ -84,7 +85,7 @@ static enum hub_status describe(const struct hub_parquet_leaf *leaf, struct hub_
         return strings_type(leaf, d, l, err);
     l->type = leaf->item.kind == HUB_KIND_BOOL ? HUB_FIELD_BOOL : HUB_FIELD_NUMBER;
     if (l->shape.ragged)
-        return describe_sequences(l, leaf->max_rep, err);
+        return describe_sequences(l, err);
     forget_rows(l);
     l->variant.rank = leaf->max_rep;
     memcpy(l->variant.dims, l->shape.dims, leaf->max_rep * sizeof l->variant.dims[0]);
@@ -108,10 +109,18 @@ enum hub_status hub_parquet_column_read(const struct hub_parquet *parquet, uint3
 {
     const struct hub_parquet_leaf *l = &parquet->leaves[leaf];
     *out = (struct hub_parquet_column){.count = 0};
-    if (!l->trouble && l->max_rep && l->item.kind == HUB_KIND_VAR)
-        return hub_fail(err, HUB_UNSUPPORTED, "a list of %s", l->text ? "texts" : "bytes");
-    HUB_TRY(read_pages(parquet, leaf, d, out, err));
-    return describe(l, d, out, err);
+    if (l->trouble)
+        return hub_fail(err, HUB_UNSUPPORTED, "%s", l->trouble);
+    out->json = l->node != HUB_NONE || needs_json(l, &out->shape);
+    if (!out->json)
+        HUB_TRY(read_pages(parquet, leaf, d, out, err));
+    out->json |= needs_json(l, &out->shape);
+    if (!out->json)
+        return describe(l, d, out, err);
+    out->type = HUB_FIELD_TEXT;
+    out->variant = (struct hub_variant){.kind = HUB_KIND_VAR};
+    out->shape.known[0] = true;
+    return hub_parquet_json(parquet, leaf, d->source, &out->texts, err);
 }
 
 /* What an item is: of lists of lists the inner ones, all of one length. */
@@ -140,8 +149,8 @@ enum hub_status hub_parquet_items_read(const struct hub_parquet *parquet, uint32
                                        struct hub_parquet_column *out, struct hub_error *err)
 {
     *out = (struct hub_parquet_column){.shape.lengths = offsets + 1};
-    if (parquet->leaves[leaf].max_rep == 0)
-        return hub_fail(err, HUB_UNSUPPORTED, "no lists");
+    if (parquet->leaves[leaf].max_rep == 0 || parquet->leaves[leaf].node != HUB_NONE)
+        return hub_fail(err, HUB_UNSUPPORTED, "no lists of single values");
     HUB_TRY(read_pages(parquet, leaf, d, out, err));
     HUB_TRY(describe_items(&parquet->leaves[leaf], d, out, err));
     offsets[0] = 0;
@@ -195,7 +204,10 @@ enum hub_status hub_parquet_column_place(struct hub_parquet_column *column, cons
                                          uint32_t file, struct hub_layout_builder *builder,
                                          struct hub_error *err)
 {
-    for (uint32_t g = 0; g < column->count; g++)
+    for (uint32_t i = 0; i < column->texts.count; i++)
+        HUB_TRY(add_piece(builder, &column->texts.batches[i], HUB_SIDE_FILE,
+                          hub_parquet_entries(&column->texts.batches[i]), err));
+    for (uint32_t g = 0; !column->json && g < column->count; g++)
         if (parquet->group_rows[g])
             HUB_TRY(add_piece(builder, &column->groups[g], file,
                               column->items ? rows_of(column, g) : parquet->group_rows[g], err));
@@ -207,5 +219,6 @@ void hub_parquet_column_dispose(struct hub_parquet_column *column)
     for (uint32_t i = 0; column->groups && i < column->count; i++)
         hub_parquet_pages_dispose(&column->groups[i]);
     free(column->groups);
+    hub_parquet_texts_dispose(&column->texts);
     *column = (struct hub_parquet_column){0};
 }

@@ -4,14 +4,16 @@
 #ifndef HUB_FORMATS_PARQUET_COLUMN_H
 #define HUB_FORMATS_PARQUET_COLUMN_H
 
-#include "storage/formats/parquet/decode.h"
+#include "storage/formats/parquet/json.h"
 
 struct hub_parquet_column {
     struct hub_parquet_pages *groups; /* by row group; those without rows stay empty */
     uint32_t count;
     struct hub_parquet_shape shape;
     enum hub_field_type type;
-    bool items;                 /* its rows are the items of the lists */
+    bool items; /* its rows are the items of the lists */
+    bool json;  /* its rows are in `texts` */
+    struct hub_parquet_texts texts;
     struct hub_variant variant; /* of lists without a row to tell, the dims are 0: `shape.known` says */
 };
 

@@ -3,7 +3,6 @@
 #include "storage/formats/parquet/decode.h"
 
 #include "storage/base/cursor.h"
-#include "storage/codec/codec.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -172,6 +171,52 @@ enum hub_status hub_parquet_scan(struct hub_parquet_decoder *d, const struct hub
     return HUB_OK;
 }
 
+/* Room for the values that do not lie in their page as they are. */
+static enum hub_status make_room(struct hub_parquet_decoder *d, struct hub_page_job *job,
+                                 struct hub_error *err)
+{
+    const struct hub_column *column = job->column;
+    uint64_t sum = (uint64_t)job->page->values * column->width;
+    uint32_t longest = column->width;
+    d->built.size = 0;
+    if (job->page->encoding != HUB_ENC_DELTA_BYTES && job->page->encoding != HUB_ENC_SPLIT)
+        return HUB_OK;
+    if (column->physical == HUB_PHYS_BYTE_ARRAY)
+        HUB_TRY(hub_page_total(job, &sum, &longest, err));
+    if (sum > HUB_MAX_CHUNK_BYTES)
+        return hub_fail(err, HUB_TOO_BIG, "a page whose values come to %llu bytes", (unsigned long long)sum);
+    HUB_TRY(hub_buf_reserve(&d->built, sum + longest + 1, err));
+    job->built = (uint8_t *)d->built.data;
+    job->built_size = sum + longest;
+    return HUB_OK;
+}
+
+enum hub_status hub_parquet_load(struct hub_parquet_decoder *d, const struct hub_parquet_leaf *leaf,
+                                 const struct hub_parquet_pages *pages, uint32_t page,
+                                 struct hub_parquet_entries *out, struct hub_error *err)
+{
+    const bool strings = leaf->item.kind == HUB_KIND_VAR;
+    const uint32_t count = pages->pages[page].values;
+    if (page == hub_parquet_first_data(pages))
+        HUB_TRY(unpack_dictionary(d, pages, err));
+    HUB_TRY(unpack(d, pages, &pages->pages[page], &d->page, err));
+    d->levels.size = d->values.size = 0;
+    HUB_TRY(hub_buf_reserve(&d->levels, (size_t)count * 2 + 1, err));
+    HUB_TRY(hub_buf_reserve(
+        &d->values, (size_t)count * (strings ? sizeof(struct hub_page_view) : leaf->item.item_size) + 1,
+        err));
+    struct hub_page_job job = job_of(d, leaf, pages, &pages->pages[page]);
+    uint8_t *reps = (uint8_t *)d->levels.data;
+    struct hub_page_view *views = strings ? (struct hub_page_view *)(void *)d->values.data : NULL;
+    HUB_TRY(hub_page_levels(&job, reps, reps + count, err));
+    job.count = count;
+    HUB_TRY(make_room(d, &job, err));
+    HUB_TRY(hub_page_values(&job, strings ? NULL : d->values.data, views, NULL, err));
+    *out =
+        (struct hub_parquet_entries){count, reps, reps + count, strings ? NULL : d->values.data, views, job};
+    return HUB_OK;
+}
+
 /* ---- values ---- */
 
 static enum hub_status page_numbers(struct hub_parquet_decoder *d, const struct hub_parquet_leaf *leaf,
@@ -263,29 +308,19 @@ static enum hub_status add_number(const struct hub_variant *item, const char *at
     return hub_buf_add(&items->numbers, &real, sizeof real, err);
 }
 
-/* Levels of the page stand in `levels`: first the repetitions, then which entries hold a value. */
-static enum hub_status page_items(struct hub_parquet_decoder *d, const struct hub_parquet_leaf *leaf,
-                                  struct hub_page_job *job, struct hub_parquet_items *items,
-                                  struct hub_error *err)
+static enum hub_status page_items(const struct hub_parquet_leaf *leaf, const struct hub_parquet_entries *page,
+                                  struct hub_parquet_items *items, struct hub_error *err)
 {
-    const bool strings = leaf->item.kind == HUB_KIND_VAR;
-    const uint8_t *reps = (const uint8_t *)d->levels.data;
-    uint8_t *valid = (uint8_t *)d->levels.data + job->page->values;
-    job->count = job->page->values;
-    d->values.size = 0;
-    HUB_TRY(hub_buf_reserve(
-        &d->values, job->count * (strings ? sizeof(struct hub_page_view) : leaf->item.item_size), err));
-    struct hub_page_view *views = strings ? (struct hub_page_view *)(void *)d->values.data : NULL;
-    HUB_TRY(hub_page_values(job, strings ? NULL : d->values.data, views, valid, err));
-    for (uint32_t i = 0; i < job->count; i++) {
-        if (!leaf->max_rep || reps[i] == 0)
+    for (uint32_t i = 0; i < page->count; i++) {
+        if (page->reps[i] == 0)
             HUB_TRY(begin_row(items, err));
         const uint64_t row = items->seen - 1; /* before the first: not wanted either */
-        if (!valid[i] || row < items->first_row || row - items->first_row >= items->row_count)
+        if (page->defs[i] < leaf->max_def || row < items->first_row ||
+            row - items->first_row >= items->row_count)
             continue;
-        HUB_TRY(strings
-                    ? add_string(job, &views[i], items, err)
-                    : add_number(&leaf->item, d->values.data + (size_t)i * leaf->item.item_size, items, err));
+        HUB_TRY(page->views
+                    ? add_string(&page->job, &page->views[i], items, err)
+                    : add_number(&leaf->item, page->values + (size_t)i * leaf->item.item_size, items, err));
     }
     return HUB_OK;
 }
@@ -294,20 +329,14 @@ enum hub_status hub_parquet_items(struct hub_parquet_decoder *d, const struct hu
                                   const struct hub_parquet_pages *pages, struct hub_parquet_items *items,
                                   struct hub_error *err)
 {
+    struct hub_parquet_entries page;
     if (leaf->trouble || leaf->item.item_size > 8 ||
         (leaf->item.kind == HUB_KIND_FLOAT && leaf->item.item_size < 4))
         return hub_fail(err, HUB_UNSUPPORTED, "not a column of numbers or strings");
     items->numbers.limit = items->text.limit = HUB_PARQUET_MAX_FOOTER;
-    HUB_TRY(unpack_dictionary(d, pages, err));
     for (uint32_t i = hub_parquet_first_data(pages); i < pages->count; i++) {
-        const struct hub_page *page = &pages->pages[i];
-        HUB_TRY(unpack(d, pages, page, &d->page, err));
-        d->levels.size = 0;
-        HUB_TRY(hub_buf_reserve(&d->levels, (size_t)page->values * 2 + 1, err));
-        struct hub_page_job job = job_of(d, leaf, pages, page);
-        uint8_t *reps = (uint8_t *)d->levels.data;
-        HUB_TRY(hub_page_levels(&job, reps, reps + page->values, err));
-        HUB_TRY(page_items(d, leaf, &job, items, err));
+        HUB_TRY(hub_parquet_load(d, leaf, pages, i, &page, err));
+        HUB_TRY(page_items(leaf, &page, items, err));
     }
     return HUB_OK;
 }

@@ -6,6 +6,7 @@
 #ifndef HUB_FORMATS_PARQUET_DECODE_H
 #define HUB_FORMATS_PARQUET_DECODE_H
 
+#include "storage/codec/codec.h"
 #include "storage/formats/parquet/pages.h"
 
 struct hub_parquet_decoder {
@@ -68,6 +69,21 @@ HUB_MUST_USE enum hub_status hub_parquet_element_numbers(struct hub_parquet_deco
                                                          const struct hub_parquet_leaf *leaf,
                                                          const struct hub_parquet_pages *pages, uint64_t room,
                                                          double *reals, struct hub_error *err);
+
+/** What a data page holds, until the decoder is used again: both levels of each entry, and its value, which is nothing
+ * where there is none. */
+struct hub_parquet_entries {
+    uint32_t count;
+    const uint8_t *reps, *defs;
+    const char *values;                /* of the leaf's item */
+    const struct hub_page_view *views; /* of strings: hub_page_bytes(&job, &views[i]) */
+    struct hub_page_job job;
+};
+/** The pages behind the dictionary by their number, in order. */
+HUB_MUST_USE enum hub_status hub_parquet_load(struct hub_parquet_decoder *d,
+                                              const struct hub_parquet_leaf *leaf,
+                                              const struct hub_parquet_pages *pages, uint32_t page,
+                                              struct hub_parquet_entries *out, struct hub_error *err);
 
 /** For BYTE_ARRAY pages that do not hold their values as they are: how long the longest is, and what the values
  * of each page come to (`longest`, `sum`), so that reading them has a price. Nothing to do for other columns. */

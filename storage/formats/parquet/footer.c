@@ -248,6 +248,8 @@ void hub_parquet_dispose(struct hub_parquet *parquet)
     for (uint32_t i = 0; i < parquet->leaf_count; i++)
         free(parquet->leaves[i].path);
     free(parquet->leaves);
+    free(parquet->nodes);
+    hub_buf_dispose(&parquet->names);
     free(parquet->group_rows);
     free(parquet->chunks);
     hub_buf_dispose(&parquet->arrow_schema);
@@ -257,7 +259,7 @@ void hub_parquet_dispose(struct hub_parquet *parquet)
 uint32_t hub_parquet_find(const struct hub_parquet *parquet, const char *path)
 {
     for (uint32_t i = 0; i < parquet->leaf_count; i++)
-        if (!parquet->leaves[i].image_path && strcmp(parquet->leaves[i].path, path) == 0)
+        if (!parquet->leaves[i].part && strcmp(parquet->leaves[i].path, path) == 0)
             return i;
     return HUB_NONE;
 }

@@ -23,12 +23,25 @@ struct hub_parquet_leaf {
     const char *trouble;     /* NULL, or why it is not readable: static text */
     struct hub_variant item; /* of one element: rank 0, or HUB_KIND_VAR */
     bool text;               /* VAR: declared to be UTF-8 */
-    bool image, image_path;  /* the members of a struct {bytes, path}; `path` of both is the column's name */
-    uint8_t physical;        /* enum hub_physical */
-    uint32_t width;          /* HUB_PHYS_FIXED */
+    bool image;              /* the bytes of a struct {bytes, path}, whose column is named after the struct */
+    bool part;               /* no column of its own: it belongs to another's that has its path */
+    uint32_t node;    /* not HUB_NONE: a map, or lists of structs; its rows are JSON text of this node */
+    uint8_t physical; /* enum hub_physical */
+    uint32_t width;   /* HUB_PHYS_FIXED */
     uint8_t max_def, max_rep;
     uint8_t element_def; /* definition level from which on the innermost list has an element */
 };
+
+/** An element of the schema; those below it follow it. */
+struct hub_parquet_node {
+    uint32_t name, name_size; /* in `names` */
+    uint32_t leaf, leaves;    /* the leaves below it; a leaf is its own */
+    uint32_t end;             /* the node behind those below it */
+    uint8_t annotation;       /* enum hub_parquet_annotation */
+    uint8_t def, rep;
+    bool repeated, group;
+};
+enum hub_parquet_annotation { HUB_PARQUET_STRUCT, HUB_PARQUET_LIST, HUB_PARQUET_MAP };
 
 /** One leaf in one row group. */
 struct hub_parquet_chunk {
@@ -42,6 +55,9 @@ struct hub_parquet_chunk {
 struct hub_parquet {
     struct hub_parquet_leaf *leaves;
     uint32_t leaf_count;
+    struct hub_parquet_node *nodes;
+    uint32_t node_count;
+    struct hub_buf names;
     uint64_t *group_rows; /* by row group */
     uint32_t group_count;
     struct hub_parquet_chunk *chunks; /* group * leaf_count + leaf */
@@ -54,7 +70,7 @@ HUB_MUST_USE enum hub_status hub_parquet_open(struct hub_source *source, struct 
                                               struct hub_error *err);
 void hub_parquet_dispose(struct hub_parquet *parquet);
 
-/** The leaf of this path that is no image_path, or HUB_NONE. */
+/** The leaf of this path that is no part of another's column, or HUB_NONE. */
 uint32_t hub_parquet_find(const struct hub_parquet *parquet, const char *path);
 
 #endif

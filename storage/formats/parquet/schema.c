@@ -1,7 +1,8 @@
 /*
  * Parquet's schema: a tree stored depth first. Lists are known by their repeated group, never by the names of
  * their levels, which differ between writers (element, item, array). Members of structs in lists are lists of
- * their own. Not supported, and said by name: maps, decimals, intervals, INT96.
+ * their own where all are numbers; with a text among them, and of a map, the column is the whole. Not supported,
+ * and said by name: decimals, intervals, INT96.
  */
 #include "storage/formats/parquet/schema.h"
 
@@ -176,6 +177,7 @@ struct place {
     const char *trouble;
     unsigned depth, def, rep, element_def;
     bool image; /* directly inside a struct {bytes, path} */
+    bool whole; /* inside a list or map, which decides what the column is */
 };
 
 struct traversal {
@@ -191,12 +193,14 @@ static enum hub_status add_leaf(struct traversal *w, const struct element *e, co
     if (out->leaf_count == HUB_PARQUET_MAX_LEAVES)
         return hub_fail(err, HUB_TOO_BIG, "more than %d columns", HUB_PARQUET_MAX_LEAVES);
     struct hub_parquet_leaf *leaf = &out->leaves[out->leaf_count];
-    *leaf = (struct hub_parquet_leaf){
-        .max_def = (uint8_t)at->def, .max_rep = (uint8_t)at->rep, .element_def = (uint8_t)at->element_def};
+    *leaf = (struct hub_parquet_leaf){.node = HUB_NONE,
+                                      .max_def = (uint8_t)at->def,
+                                      .max_rep = (uint8_t)at->rep,
+                                      .element_def = (uint8_t)at->element_def};
     const char *trouble = describe_leaf(leaf, e);
     leaf->trouble = at->trouble ? at->trouble : trouble;
     leaf->image = at->image && hub_view_is(e->name, "bytes");
-    leaf->image_path = at->image && !leaf->image;
+    leaf->part = at->image && !leaf->image;
     HUB_TRY(hub_dup(&leaf->path, at->path, err));
     out->leaf_count++;
     return HUB_OK;
@@ -215,6 +219,16 @@ static bool is_image(const struct traversal *w, const struct element *group)
 
 static enum hub_status walk_element(struct traversal *w, const struct place *above, struct hub_error *err);
 
+static uint8_t annotation_of(const struct element *e)
+{
+    if (e->type >= 0)
+        return HUB_PARQUET_STRUCT;
+    if (e->logical == LOGICAL_MAP)
+        return HUB_PARQUET_MAP;
+    return e->logical == LOGICAL_LIST || e->converted == CONVERTED_LIST ? HUB_PARQUET_LIST
+                                                                        : HUB_PARQUET_STRUCT;
+}
+
 /* A group that is a struct to the reader: its members get paths of their own. The repeated group of a list has
  * one member, or is the struct itself. */
 static bool is_struct(const struct element *e, const struct place *at)
@@ -223,21 +237,12 @@ static bool is_struct(const struct element *e, const struct place *at)
            e->logical != LOGICAL_MAP && e->converted != CONVERTED_LIST;
 }
 
-static const char *group_trouble(const struct element *e, const struct place *at)
-{
-    if (e->logical == LOGICAL_MAP)
-        return "a map";
-    if (at->rep > HUB_MAX_RANK)
-        return "lists are nested too deeply";
-    return NULL;
-}
-
 static enum hub_status walk_group(struct traversal *w, const struct element *e, struct place *at,
                                   struct hub_error *err)
 {
     struct place below = *at;
-    if (!below.trouble)
-        below.trouble = group_trouble(e, at);
+    if (!below.trouble && at->rep > HUB_MAX_RANK)
+        below.trouble = "lists are nested too deeply";
     const bool members = is_struct(e, at) && !below.trouble;
     below.image = members && is_image(w, e);
     below.depth++;
@@ -263,9 +268,40 @@ static enum hub_status walk_group(struct traversal *w, const struct element *e, 
     return HUB_OK;
 }
 
+/* Is a list or a map of these leaves one column, whose rows are JSON text? */
+static bool is_whole(const struct hub_parquet *out, const struct hub_parquet_node *node)
+{
+    bool whole = false;
+    for (uint32_t i = node->leaf; i < node->leaf + node->leaves; i++)
+        whole |= out->leaves[i].item.kind == HUB_KIND_VAR;
+    for (const struct hub_parquet_node *at = node; at < out->nodes + node->end; at++)
+        whole |= at->annotation == HUB_PARQUET_MAP && at->leaves > 1;
+    return whole && node->leaves > 1;
+}
+
+static enum hub_status make_whole(struct hub_parquet *out, uint32_t number, const char *path,
+                                  struct hub_error *err)
+{
+    const struct hub_parquet_node *node = &out->nodes[number];
+    struct hub_parquet_leaf *first = &out->leaves[node->leaf];
+    char *name;
+    HUB_TRY(hub_dup(&name, path, err));
+    free(first->path);
+    first->path = name;
+    first->node = number;
+    for (uint32_t i = node->leaf; i < node->leaf + node->leaves; i++) {
+        out->leaves[i].part = i > node->leaf;
+        if (!first->trouble)
+            first->trouble = out->leaves[i].image ? "a list of images" : out->leaves[i].trouble;
+    }
+    return HUB_OK;
+}
+
 static enum hub_status walk_element(struct traversal *w, const struct place *above, struct hub_error *err)
 {
-    const struct element *e = &w->elements[w->next++];
+    const uint32_t number = w->next++;
+    const struct element *e = &w->elements[number];
+    struct hub_parquet_node *node = &w->out->nodes[number];
     struct place at = *above;
     if (at.depth > HUB_PARQUET_MAX_DEPTH)
         return hub_fail(err, HUB_TOO_BIG, "the schema is nested deeper than %d", HUB_PARQUET_MAX_DEPTH);
@@ -277,9 +313,22 @@ static enum hub_status walk_element(struct traversal *w, const struct place *abo
     }
     if (e->repetition < REQUIRED || e->repetition > REPEATED)
         return hub_fail(err, HUB_CORRUPT, "unknown repetition of a column");
-    if (e->type >= 0 && at.depth > 0)
-        return add_leaf(w, e, &at, err);
-    return walk_group(w, e, &at, err);
+    const bool group = e->type < 0 || at.depth == 0;
+    *node = (struct hub_parquet_node){.name = (uint32_t)w->out->names.size,
+                                      .name_size = (uint32_t)e->name.size,
+                                      .leaf = w->out->leaf_count,
+                                      .annotation = annotation_of(e),
+                                      .def = (uint8_t)at.def,
+                                      .rep = (uint8_t)at.rep,
+                                      .repeated = at.depth > 0 && e->repetition == REPEATED,
+                                      .group = group};
+    HUB_TRY(hub_buf_add_view(&w->out->names, e->name, err));
+    at.whole |= at.depth > 0 && (node->repeated || node->annotation != HUB_PARQUET_STRUCT);
+    HUB_TRY(group ? walk_group(w, e, &at, err) : add_leaf(w, e, &at, err));
+    node->leaves = w->out->leaf_count - node->leaf;
+    node->end = w->next;
+    return at.whole && !above->whole && is_whole(w->out, node) ? make_whole(w->out, number, at.path, err)
+                                                               : HUB_OK;
 }
 
 enum hub_status hub_parquet_read_schema(struct hub_thrift *t, const struct hub_thrift_field *field,
@@ -293,7 +342,10 @@ enum hub_status hub_parquet_read_schema(struct hub_thrift *t, const struct hub_t
         return hub_fail(err, HUB_TOO_BIG, "a schema of %u elements", count);
     HUB_CLEANUP(hub_freep) struct element *elements = calloc(count, sizeof *elements);
     out->leaves = calloc(HUB_MIN(count, HUB_PARQUET_MAX_LEAVES), sizeof *out->leaves);
-    HUB_TRY(hub_allocated(elements && out->leaves, err));
+    out->nodes = calloc(count, sizeof *out->nodes);
+    out->node_count = count;
+    out->names.limit = HUB_PARQUET_MAX_FOOTER;
+    HUB_TRY(hub_allocated(elements && out->leaves && out->nodes, err));
     for (uint32_t i = 0; i < count && !hub_thrift_failed(t); i++) {
         read_element(t, &element, &elements[i]);
         merge_converted(&elements[i]);

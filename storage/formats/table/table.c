@@ -46,7 +46,7 @@ const char *hub_table_path(const struct hub_table *t, uint32_t index)
 {
     if (!t->is_parquet)
         return t->arrow.columns[index].path;
-    return t->parquet.leaves[index].image_path ? NULL : t->parquet.leaves[index].path;
+    return t->parquet.leaves[index].part ? NULL : t->parquet.leaves[index].path;
 }
 
 uint32_t hub_table_find(const struct hub_table *t, const char *path)
