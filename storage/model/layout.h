@@ -257,7 +257,7 @@ HUB_MUST_USE enum hub_status hub_layout_check(const struct hub_layout *layout, c
 const char *hub_piece_kind_name(unsigned kind);
 /** Its rows lie in a file, not in the layout. Only for pieces of checked layouts. */
 bool hub_piece_in_file(const struct hub_piece *piece);
-/** Bytes that are stored for its rows. */
+/** Bytes that are stored for its rows alone: a dictionary, which others may share, is not counted. */
 uint64_t hub_piece_stored(const struct hub_layout *layout, const struct hub_piece *piece,
                           const struct hub_variant *variant);
 

@@ -41,6 +41,12 @@ enum hub_status hub_tree_open(void *user, uint32_t number, int *fd, struct hub_e
 
 /* ---- one dataset ---- */
 
+/** A dictionary page of Parquet: many pieces, of one part or several, may have the same one. */
+struct hub_report_dictionary {
+    uint64_t offset;
+    uint32_t file, stored;
+};
+
 struct hub_report_field {
     char *path, *unreadable;
     enum hub_field_type type;
@@ -50,6 +56,8 @@ struct hub_report_field {
     uint32_t variants;          /* how many were met, part by part */
     uint32_t varies;            /* bit d: trailing dimension d differs; bit 31: more than that differs */
     uint64_t episodes, rows, stored, layout_bytes, pieces[HUB_PIECE_KIND_COUNT], chunks;
+    struct hub_report_dictionary *dictionaries; /* not in `stored` before all parts were seen */
+    uint32_t dictionary_count, dictionary_capacity;
 };
 
 struct hub_report {

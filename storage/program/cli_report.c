@@ -36,6 +36,7 @@ void hub_report_dispose(struct hub_report *r)
     for (uint32_t i = 0; i < r->field_count; i++) {
         free(r->fields[i].path);
         free(r->fields[i].unreadable);
+        free(r->fields[i].dictionaries);
     }
     free(r->fields);
     hub_buf_dispose(&r->episode_list);
@@ -89,6 +90,37 @@ static void add_variant(struct hub_report_field *field, const struct hub_variant
         field->varies |= UINT32_C(1) << 31;
 }
 
+static enum hub_status add_dictionary(struct hub_report_field *field, const struct hub_layout *l,
+                                      const struct hub_piece *piece, struct hub_error *err)
+{
+    const uint32_t number =
+        piece->kind == HUB_PIECE_PAGES ? l->columns[piece->geometry].dictionary : HUB_NONE;
+    if (number == HUB_NONE)
+        return HUB_OK;
+    HUB_TRY(hub_grow(&field->dictionaries, field->dictionary_count, &field->dictionary_capacity,
+                     sizeof *field->dictionaries, err));
+    field->dictionaries[field->dictionary_count++] =
+        (struct hub_report_dictionary){l->pages[number].offset, piece->file, l->pages[number].stored};
+    return HUB_OK;
+}
+
+static int by_place(const void *a, const void *b)
+{
+    const struct hub_report_dictionary *x = a, *y = b;
+    if (x->file != y->file)
+        return x->file < y->file ? -1 : 1;
+    return (x->offset > y->offset) - (x->offset < y->offset);
+}
+
+static void count_dictionaries(struct hub_report_field *field)
+{
+    const struct hub_report_dictionary *d = field->dictionaries;
+    if (field->dictionary_count)
+        qsort(field->dictionaries, field->dictionary_count, sizeof *d, by_place);
+    for (uint32_t i = 0; i < field->dictionary_count; i++)
+        field->stored += i == 0 || by_place(&d[i - 1], &d[i]) ? d[i].stored : 0;
+}
+
 static enum hub_status add_layout(struct hub_report_field *field, const struct hub_found_field *found,
                                   struct hub_error *err)
 {
@@ -101,6 +133,7 @@ static enum hub_status add_layout(struct hub_report_field *field, const struct h
             const struct hub_piece *piece = &l.pieces[array->first_piece + p];
             field->pieces[piece->kind]++;
             field->stored += hub_piece_stored(&l, piece, &l.variants[array->variant]);
+            HUB_TRY(add_dictionary(field, &l, piece, err));
         }
     }
     for (uint32_t v = 0; v < l.counts[HUB_T_VARIANTS]; v++)
@@ -265,6 +298,8 @@ static enum hub_status inspect(struct hub_inspector *inspector, struct hub_repor
         HUB_TRY(add_problem(r, &r->plan.problems[i], err));
     for (uint32_t i = 0; i < r->plan.part_count; i++)
         HUB_TRY(inspect_part(inspector, r, &r->plan.parts[i], err));
+    for (uint32_t i = 0; i < r->field_count; i++)
+        count_dictionaries(&r->fields[i]);
     if (r->broken_parts && r->broken_parts == r->plan.part_count)
         r->status = "broken";
     return HUB_OK;

@@ -123,6 +123,19 @@ Test(cli, samples_are_understood)
     cr_expect_not_null(strstr(out.data, "actions"));
 }
 
+/* Three row groups, each with one page of data and its dictionary. */
+Test(cli, stored_bytes_count_dictionaries)
+{
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf out = HUB_BUF_INIT(1 * MIB);
+    HUB_CLEANUP(hub_json_decrefp) json_t *document = NULL;
+    cr_expect_eq(run_in(HUB_FIXTURES, "--json", "generic/columns/log.parquet", &out), 0);
+    cr_assert_eq(hub_json_parse(hub_buf_view(&out), out.size, &document, NULL), HUB_OK, "%s", out.data);
+    const json_t *dataset = json_array_get(json_object_get(document, "datasets"), 0);
+    const json_t *field = json_array_get(json_object_get(dataset, "fields"), 0);
+    cr_expect_str_eq(json_string_value(json_object_get(field, "path")), "time");
+    cr_expect_eq(json_integer_value(json_object_get(json_object_get(field, "layout"), "stored")), 49 + 213);
+}
+
 Test(cli, a_broken_dataset_is_reported)
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf out = HUB_BUF_INIT(1 * MIB);
