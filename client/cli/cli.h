@@ -52,6 +52,7 @@ enum cli_option {
     OPT_RATE,
     OPT_SPLIT,
     OPT_TASK,
+    OPT_WHERE,
     OPT_LIMIT,
     OPT_ROWS,
     OPT_FORMAT,

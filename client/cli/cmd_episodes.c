@@ -45,10 +45,14 @@ int cli_episodes(struct cli *cli)
     int code = cli_connect(cli, NULL, &id);
     if (code)
         return code;
-    const struct minari_episode_query query = {.sort = cli->values[OPT_SORT],
-                                               .split = cli->values[OPT_SPLIT],
-                                               .task = cli->values[OPT_TASK],
-                                               .limit = limit};
+    const struct minari_episode_query query = {
+        .size = sizeof query,
+        .sort = cli->values[OPT_SORT],
+        .split = cli->values[OPT_SPLIT],
+        .task = cli->values[OPT_TASK],
+        .limit = limit,
+        .where = cli->values[OPT_WHERE],
+    };
     const enum minari_status st = minari_episodes_each(cli->client, id, &query, on_episode, &s, &err);
     if (cli->values[OPT_JSON] && !st)
         puts(s.count ? "\n]}" : "{\"items\":[]}");

@@ -86,10 +86,11 @@ const struct cli_command cli_commands[] = {
      "  minari-cli episodes D4RL/door/human-v2 --limit 10\n"
      "  minari-cli episodes D4RL/door/human-v2 --sort=-return -n 5\n"
      "  minari-cli episodes so100/pick-place --task 0\n"
-     "  minari-cli episodes D4RL/door/human-v2 --json | jq '.items[] | select(.steps > 200)'",
+     "  minari-cli episodes D4RL/door/human-v2 --where 'steps > 200 and success = true'\n"
+     "  minari-cli episodes D4RL/door/human-v2 --where \"task is null and \\\"id\\\" >= 2\" --json",
      1,
      1,
-     {OPT_SORT, OPT_SPLIT, OPT_TASK, OPT_LIMIT, OPT_END}},
+     {OPT_WHERE, OPT_SORT, OPT_SPLIT, OPT_TASK, OPT_LIMIT, OPT_END}},
     {"get",
      cli_get,
      "ID EPISODE FIELD... | ID EPISODE ~media/CAMERA",

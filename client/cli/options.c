@@ -43,6 +43,8 @@ const struct hub_usage_option cli_options[OPT_COUNT] = {
     [OPT_RATE] = {0, "limit-rate", "RATE", NULL, "at most so many bytes a second, such as 500K or 20M"},
     [OPT_SPLIT] = {0, "split", "NAME", NULL, "only episodes of this split"},
     [OPT_TASK] = {0, "task", "TASK", NULL, "only episodes of this task: its text or number"},
+    [OPT_WHERE] = {0, "where", "TESTS", NULL,
+                   "only episodes of which they hold: \"return > 9 and steps < 50\""},
     [OPT_LIMIT] = {'n', "limit", "N", NULL, "at most so many"},
     [OPT_ROWS] = {0, "rows", "A:B[:S]", NULL, "a slice as in Python, or one row"},
     [OPT_FORMAT] = {0, "format", "FORMAT", &HUB_REPRESENTATIONS(WORD)[1], "of the rows"},

@@ -16,6 +16,7 @@ static enum hub_status first_url(const struct minari_client *client, const char 
     HUB_TRY(hub_api_parameter(url, "limit", limit, err));
     HUB_TRY(hub_api_parameter(url, "sort", q->sort, err));
     HUB_TRY(hub_api_parameter(url, "split", q->split, err));
+    HUB_TRY(hub_api_parameter(url, "where", q->where, err));
     return hub_api_parameter(url, "task", q->task, err);
 }
 

@@ -74,15 +74,43 @@ static enum hub_status add_item(void *user, const struct hub_found_episode *row,
     return hub_json_status(&items->json);
 }
 
-static enum hub_status read_query(const struct hub_request *request, const struct hub_page_query *page,
-                                  struct hub_episode_query *query, struct hub_error *err)
+/* What a query's texts lie in. */
+struct parsed {
+    struct hub_where *where, *sort;
+};
+
+static void parsed_dispose(struct parsed *parsed)
 {
-    static const enum hub_episode_sort sorts[] = {HUB_BY_NUMBER, HUB_BY_STEPS, HUB_BY_RETURN,
-                                                  HUB_BY_SEED,   HUB_BY_TASK,  HUB_BY_SUCCESS};
-    static const char *const names[] = {"number", "steps", "return", "seed", "task", "success", NULL};
-    unsigned which;
-    HUB_TRY(hub_request_sort(request, names, &which, &query->descending, err));
-    query->sort = sorts[which];
+    hub_where_free(parsed->where);
+    hub_where_free(parsed->sort);
+}
+
+static enum hub_status read_sort(const struct hub_request *request, struct hub_episode_query *query,
+                                 struct parsed *parsed, struct hub_error *err)
+{
+    struct hub_view sort = hub_request_query(request, "sort");
+    if (!sort.data)
+        return HUB_OK;
+    query->descending = hub_view_starts(sort, "-");
+    sort = (struct hub_view){sort.data + query->descending, sort.size - query->descending};
+    if (hub_property_parse(sort, &parsed->sort, &query->sort, NULL))
+        return hub_request_wrong(
+            request, "sort", err,
+            "sort must be one of number, name, steps, seed, return, success, task, split, "
+            "terminated, truncated, sum(\"FIELD\") or mean, std, min, max, \"ATTRIBUTE\", "
+            "with - for descending");
+    return HUB_OK;
+}
+
+static enum hub_status read_query(const struct hub_request *request, const struct hub_page_query *page,
+                                  struct hub_episode_query *query, struct parsed *parsed,
+                                  struct hub_error *err)
+{
+    const struct hub_view where = hub_request_query(request, "where");
+    HUB_TRY(read_sort(request, query, parsed, err));
+    if (where.data)
+        HUB_TRY(hub_where_parse(where, &parsed->where, err));
+    query->where = parsed->where;
     query->split = hub_request_query(request, "split").data;
     query->name = hub_request_query(request, "name").data;
     query->task = hub_request_query(request, "task").data;
@@ -120,13 +148,14 @@ static enum hub_status write_page(struct hub_request *request, const struct hub_
 enum hub_status hub_episodes_list(struct hub_request *request, struct hub_response *response,
                                   struct hub_error *err)
 {
-    static const char *const parameters[] = {"sort",   "split", "name",     "task", "limit",
-                                             "cursor", "for",   "revision", NULL};
+    static const char *const parameters[] = {"where", "sort",   "split", "name",     "task",
+                                             "limit", "cursor", "for",   "revision", NULL};
     HUB_CLEANUP(hub_target_dispose) struct hub_target target = {0};
+    HUB_CLEANUP(parsed_dispose) struct parsed parsed = {0};
     struct hub_episode_query query = {0};
     struct hub_page_query page;
     HUB_TRY(hub_page_read(request, parameters, &page, err));
-    HUB_TRY(read_query(request, &page, &query, err));
+    HUB_TRY(read_query(request, &page, &query, &parsed, err));
     HUB_TRY(hub_resolve(request, response, parameters, HUB_TO_STATE | HUB_TO_READY, &target, err));
     return write_page(request, &target, &query, &page, response, err);
 }

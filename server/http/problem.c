@@ -19,6 +19,7 @@ static const struct problem problems[] = {
     {"bad-parameter", 400, 0, "A query parameter is wrong"},
     {"bad-id", 400, 0, "This cannot be a dataset id"},
     {"bad-cursor", 400, 0, "The cursor is not one of ours"},
+    {"bad-where", 400, 0, "The tests on episodes cannot be read"},
     {"bad-slice", 400, 0, "The slice is wrong"},
     {"forbidden", 403, 0, "Not allowed"},
     {"dataset-not-found", 404, 0, "There is no such dataset"},

@@ -2,6 +2,8 @@
  * texts that are the same as shortly before one is kept. */
 #include "storage/catalog/columns.h"
 
+#include "storage/base/number.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -114,63 +116,83 @@ static enum hub_status write_rows(struct hub_db *db, int64_t part, const struct 
     return run_end(&run, db, part, HUB_COLUMN_ROWS, first, count, err);
 }
 
-/* Where the digits of a seed are made longer. */
-struct digits {
-    char text[24];
-};
-
-/* Seeds sort as numbers: within int64 as one, up to uint64 as 20 digits, else as the text it is. */
-static void key_of_seed(const char *seed, struct digits *padded, struct hub_key *key)
+/* Seeds are numbers as far as 64 bits hold them, else the text that they are. */
+static struct hub_value value_of_seed(const char *seed)
 {
+    const struct hub_view text = hub_view_of(seed);
     const bool negative = seed[0] == '-';
-    const char *digits = seed + negative;
-    const size_t count = strlen(digits);
-    const bool canonical = count && count <= 20 && strspn(digits, "0123456789") == count &&
-                           (digits[0] != '0' || (count == 1 && !negative));
-    key->kind = HUB_KEY_TEXT;
-    key->text = hub_view_of(seed);
-    if (canonical && (count < 19 || (count == 19 && strcmp(digits, "9223372036854775807") <= 0))) {
-        key->kind = HUB_KEY_INT;
-        key->number = strtoll(seed, NULL, 10);
-    } else if (canonical && !negative && count < 20) {
-        snprintf(padded->text, sizeof padded->text, "0%s", seed);
-        key->text = hub_view_of(padded->text);
-    }
+    const struct hub_view digits = {seed + negative, text.size - negative};
+    uint64_t number;
+    if ((digits.size > 1 && digits.data[0] == '0') ||
+        !hub_number_read(digits, negative ? INT64_MAX : UINT64_MAX, &number))
+        return hub_value_text(text);
+    return negative ? (struct hub_value){.kind = HUB_VALUE_INT, .number = -(int64_t)number}
+                    : hub_value_uint(number);
 }
 
-static void key_of_text(const char *text, struct hub_key *key)
+static bool text_of(const char *text, struct hub_value *out)
 {
     if (text)
-        *key = (struct hub_key){.kind = HUB_KEY_TEXT, .text = hub_view_of(text)};
+        *out = hub_value_text(hub_view_of(text));
+    return text;
 }
 
-static void key_of(const struct hub_found_episode *e, enum hub_episode_column column, struct digits *padded,
-                   struct hub_key *key)
+static bool truth_of(int8_t truth, struct hub_value *out)
 {
-    *key = (struct hub_key){.kind = HUB_KEY_NONE};
+    *out = hub_value_uint(truth > 0);
+    return truth >= 0;
+}
+
+/* False: the episode has none. */
+static bool key_of(const struct hub_found_episode *e, enum hub_episode_column column, struct hub_value *out)
+{
     switch (column) {
     case HUB_COLUMN_RETURN:
-        if (e->has_return && e->episode_return == e->episode_return)
-            *key = (struct hub_key){.kind = HUB_KEY_REAL, .real = e->episode_return};
-        break;
+        *out = hub_value_real(e->episode_return);
+        return e->has_return && e->episode_return == e->episode_return;
     case HUB_COLUMN_SEED:
         if (e->seed)
-            key_of_seed(e->seed, padded, key);
-        break;
+            *out = value_of_seed(e->seed);
+        return e->seed;
     case HUB_COLUMN_TASK:
-        key_of_text(e->task, key);
-        break;
-    case HUB_COLUMN_SUCCESS:
-        if (e->success >= 0)
-            *key = (struct hub_key){.kind = HUB_KEY_INT, .number = e->success != 0};
-        break;
+        return text_of(e->task, out);
     case HUB_COLUMN_SPLITS:
-        key_of_text(e->splits, key);
-        break;
+        return text_of(e->splits, out);
+    case HUB_COLUMN_SUCCESS:
+        return truth_of(e->success, out);
+    case HUB_COLUMN_TERMINATED:
+        return truth_of(e->terminated, out);
+    case HUB_COLUMN_TRUNCATED:
+        return truth_of(e->truncated, out);
     case HUB_COLUMN_ROWS:
     case HUB_COLUMN_COUNT:
         break;
     }
+    return false;
+}
+
+/* Texts of a column: few of them, again and again. */
+struct recent {
+    uint32_t texts[RECENT], next;
+};
+
+static enum hub_status add_key(struct run *run, struct recent *recent, const struct hub_value *key,
+                               struct hub_error *err)
+{
+    const char kind = key ? (char)(1 + key->kind) : 0;
+    uint64_t bits = 0;
+    if (key && key->kind == HUB_VALUE_TEXT) {
+        const size_t before = run->texts.size;
+        uint32_t at;
+        HUB_TRY(add_text(&run->texts, key->text.data, recent->texts, RECENT, &at, err));
+        if (at == before)
+            recent->texts[recent->next++ % RECENT] = at;
+        bits = at;
+    } else if (key) {
+        memcpy(&bits, &key->number, sizeof bits); /* or of `large`, or of `real` */
+    }
+    HUB_TRY(hub_buf_add(&run->cells, &bits, sizeof bits, err));
+    return hub_buf_add(&run->kinds, &kind, 1, err);
 }
 
 static enum hub_status write_keys(struct hub_db *db, int64_t part, const struct hub_findings *found,
@@ -178,26 +200,12 @@ static enum hub_status write_keys(struct hub_db *db, int64_t part, const struct 
                                   struct hub_error *err)
 {
     HUB_CLEANUP(run_dispose) struct run run = {0};
-    uint32_t recent[RECENT] = {0}, next = 0;
+    struct recent recent = {0};
     HUB_TRY(run_begin(&run, err));
     for (uint32_t i = 0; i < count; i++) {
-        struct digits padded;
-        struct hub_key key;
-        key_of(&found->episodes[first + i], column, &padded, &key);
-        int64_t value = 0;
-        if (key.kind == HUB_KEY_TEXT) {
-            const size_t before = run.texts.size;
-            uint32_t at;
-            HUB_TRY(add_text(&run.texts, key.text.data, recent, RECENT, &at, err));
-            if (at == before)
-                recent[next++ % RECENT] = at;
-            value = at;
-        } else if (key.kind) {
-            memcpy(&value, &key.number, sizeof value); /* or the bits of `real` */
-        }
-        const char kind = (char)key.kind;
-        HUB_TRY(hub_buf_add(&run.cells, &value, sizeof value, err));
-        HUB_TRY(hub_buf_add(&run.kinds, &kind, 1, err));
+        struct hub_value key;
+        const bool has = key_of(&found->episodes[first + i], column, &key);
+        HUB_TRY(add_key(&run, &recent, has ? &key : NULL, err));
     }
     return run_end(&run, db, part, column, first, count, err);
 }
@@ -231,15 +239,19 @@ bool hub_columns_open(struct hub_view blob, enum hub_episode_column column, stru
     return true;
 }
 
-void hub_columns_key(const struct hub_columns *keys, uint32_t at, struct hub_key *out)
+bool hub_columns_key(const struct hub_columns *keys, uint32_t at, struct hub_value *out)
 {
-    int64_t value;
-    memcpy(&value, keys->cells + at * sizeof value, sizeof value); /* perhaps not aligned */
-    out->kind = (unsigned char)keys->cells[keys->count * sizeof value + at];
-    if (out->kind == HUB_KEY_TEXT)
-        out->text = hub_view_of(keys->texts + value);
+    uint64_t bits;
+    memcpy(&bits, keys->cells + at * sizeof bits, sizeof bits); /* perhaps not aligned */
+    const unsigned char kind = (unsigned char)keys->cells[keys->count * sizeof bits + at];
+    if (!kind)
+        return false;
+    out->kind = kind - 1U;
+    if (out->kind == HUB_VALUE_TEXT)
+        out->text = hub_view_of(keys->texts + bits);
     else
-        memcpy(&out->number, &value, sizeof value); /* or the bits of `real` */
+        memcpy(&out->number, &bits, sizeof bits); /* or `large`, or `real` */
+    return true;
 }
 
 void hub_columns_row(const struct hub_columns *rows, uint32_t at, struct hub_found_episode *out)

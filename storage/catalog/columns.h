@@ -12,6 +12,7 @@
 
 #include "storage/catalog/blobs.h"
 #include "storage/model/findings.h"
+#include "storage/query/value.h"
 
 enum hub_episode_column {
     HUB_COLUMN_ROWS = 0,
@@ -20,19 +21,11 @@ enum hub_episode_column {
     HUB_COLUMN_TASK,
     HUB_COLUMN_SUCCESS,
     HUB_COLUMN_SPLITS,
+    HUB_COLUMN_TERMINATED,
+    HUB_COLUMN_TRUNCATED,
     HUB_COLUMN_COUNT
 };
 enum { HUB_COLUMN_NAME = 24 };
-
-/** What an episode is sorted by. */
-struct hub_key {
-    enum { HUB_KEY_NONE = 0, HUB_KEY_INT, HUB_KEY_REAL, HUB_KEY_TEXT } kind; /* sorted in this order */
-    union {
-        int64_t number;
-        double real;
-        struct hub_view text;
-    };
-};
 
 struct hub_columns {
     uint32_t count;
@@ -47,8 +40,8 @@ uint32_t hub_columns_run(enum hub_episode_column column);
 void hub_columns_name(enum hub_episode_column column, uint32_t episode, char name[HUB_COLUMN_NAME]);
 /** False: it makes no sense. */
 bool hub_columns_open(struct hub_view blob, enum hub_episode_column column, struct hub_columns *out);
-/** Of rows / of keys: the one at this place in the blob. Texts point into it. */
+/** Of rows / of keys: the one at this place in the blob. Texts point into it. False: the episode has none. */
 void hub_columns_row(const struct hub_columns *rows, uint32_t at, struct hub_found_episode *out);
-void hub_columns_key(const struct hub_columns *keys, uint32_t at, struct hub_key *out);
+bool hub_columns_key(const struct hub_columns *keys, uint32_t at, struct hub_value *out);
 
 #endif

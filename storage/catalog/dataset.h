@@ -9,6 +9,7 @@
 #include "storage/model/findings.h"
 #include "storage/model/layout.h"
 #include "storage/model/video.h"
+#include "storage/query/where.h"
 
 struct hub_dataset_part {
     const char *name;
@@ -124,24 +125,16 @@ HUB_MUST_USE enum hub_status hub_dataset_each_problem(struct hub_catalog *catalo
  * instead of its number (NULL: not known). Texts live until it returns. */
 typedef enum hub_status hub_episode_each(void *user, const struct hub_found_episode *episode,
                                          const char *file, struct hub_error *err);
-enum hub_episode_sort {
-    HUB_BY_NUMBER = 0,
-    HUB_BY_STEPS,
-    HUB_BY_RETURN,
-    HUB_BY_SEED,
-    HUB_BY_TASK,
-    HUB_BY_SUCCESS
-};
 struct hub_episode_query {
-    enum hub_episode_sort sort;
+    struct hub_property sort;
     bool descending;
     const char *split, *name; /* only those of it; NULL: all */
     const char *task;         /* only those of it: its text, or its index in the fact "tasks"; NULL: all */
-    uint32_t limit;           /* 1..1000 */
+    const struct hub_where *where; /* borrowed; only those it holds for; NULL: all */
+    uint32_t limit;                /* 1..1000 */
     /* keyset: rows strictly after this key (ties by number); has_after false: from the start. Episodes
      * without the key come last in both directions. */
-    bool has_after,
-        after_is_null;         /* after_is_null is the same as an empty after_key; not for HUB_BY_NUMBER */
+    bool has_after, after_is_null; /* after_is_null is the same as an empty after_key; not by number */
     struct hub_view after_key; /* as hub_episode_page wrote it: empty when the row has none, and by number */
     int64_t after_number;
 };

@@ -4,11 +4,11 @@
  * or of one split, all rows are looked at, and those that the page may show are kept. Episodes without the
  * key come last in both directions; ties are in order of number, reversed with the direction.
  *
- * A key in a cursor is a letter and the value: "i12", "r3fe8..." (bits of the double), "tTEXT", "pTEXT" for
+ * A key in a cursor is a letter and the value: "i12", "u18446744073709551615", "r3fe8..." (bits of the double), "tTEXT", "pTEXT" for
  * the first bytes of a long text, whose rest the episode itself tells; empty: it has none. */
-#include "storage/catalog/columns.h"
+#include "storage/catalog/episode_reader.h"
 
-#include "storage/base/json.h"
+#include "storage/base/number.h"
 #include "storage/base/order.h"
 
 #include <inttypes.h>
@@ -17,180 +17,95 @@
 
 enum { MAX_PAGE = 1000, MAX_KEY_TEXT = 512 };
 
-/* ---- rows ---- */
-
-struct columns_ref {
-    struct hub_cached_blob blob; /* first */
-    struct hub_columns columns;
-};
-
-/* Reads one column: the blob it is in stays at hand. */
-struct column_cursor {
-    const struct hub_state *state;
-    enum hub_episode_column column;
-    struct columns_ref *at;
-    int64_t part;
-    uint32_t run;
-    unsigned moves; /* counts the blobs it was in */
-};
-
-static void column_cursor_dispose(struct column_cursor *cursor)
-{
-    if (cursor->at)
-        hub_lru_put(&cursor->at->blob.item);
-    cursor->at = NULL;
-}
-
-static enum hub_status make_columns(struct hub_cached_blob *blob, void *user, struct hub_error *err)
-{
-    const struct column_cursor *cursor = user;
-    struct hub_columns *columns = &((struct columns_ref *)blob)->columns;
-    if (hub_columns_open((struct hub_view){blob->data, blob->size}, cursor->column, columns))
-        return HUB_OK;
-    return hub_blob_damaged(blob->catalog, cursor->state->db, cursor->part, err);
-}
-
-static enum hub_status move_to(struct column_cursor *cursor, int64_t part, uint32_t run, uint32_t index,
-                               struct hub_error *err)
-{
-    const struct hub_state *state = cursor->state;
-    const struct hub_blob_maker maker = {sizeof(struct columns_ref), make_columns, cursor};
-    const struct hub_lru_key key = {HUB_CACHE_EPISODES, (uint64_t)part, (uint64_t)cursor->column << 32 | run};
-    char name[HUB_COLUMN_NAME];
-    column_cursor_dispose(cursor);
-    cursor->part = part;
-    cursor->run = run;
-    cursor->moves++;
-    hub_columns_name(cursor->column, index, name);
-    const struct hub_blob_id id = {state->catalog, state->db, part, HUB_BLOB_EPISODES, name};
-    struct hub_cached_blob *blob = hub_blob_cached(state->catalog, &key, name);
-    const enum hub_status st = blob ? HUB_OK : hub_blob_load(&id, &key, &maker, &blob, err);
-    if (st)
-        return st == HUB_NOT_FOUND ? hub_blob_damaged(state->catalog, state->db, part, err) : st;
-    cursor->at = (struct columns_ref *)blob;
-    return HUB_OK;
-}
-
-/* Where the episode lies: in cursor->at, at this place. */
-static enum hub_status find(struct column_cursor *cursor, const struct hub_dataset_episode *e,
-                            uint32_t *place, struct hub_error *err)
-{
-    const int64_t part = cursor->state->dataset->parts[e->part].row;
-    const uint32_t rows = hub_columns_run(cursor->column), run = e->index / rows;
-    if (!cursor->at || cursor->part != part || cursor->run != run)
-        HUB_TRY(move_to(cursor, part, run, e->index, err));
-    *place = e->index % rows;
-    return *place < cursor->at->columns.count
-               ? HUB_OK
-               : hub_blob_damaged(cursor->state->catalog, cursor->state->db, part, err);
-}
-
-static enum hub_status get_key(struct column_cursor *cursor, const struct hub_dataset_episode *e,
-                               struct hub_key *out, struct hub_error *err)
-{
-    uint32_t place;
-    HUB_TRY(find(cursor, e, &place, err));
-    hub_columns_key(&cursor->at->columns, place, out);
-    return HUB_OK;
-}
-
-static enum hub_status give(struct column_cursor *cursor, const struct hub_dataset_episode *e,
-                            hub_episode_each *each, void *user, struct hub_error *err)
-{
-    const struct hub_dataset *dataset = cursor->state->dataset;
-    struct hub_found_episode row;
-    uint32_t place;
-    HUB_TRY(find(cursor, e, &place, err));
-    hub_columns_row(&cursor->at->columns, place, &row);
-    row.number = e->number;
-    const uint32_t file = hub_part_file(&hub_dataset_box_of(dataset)->maps[e->part], row.file);
-    row.file = HUB_NONE;
-    return each(user, &row, file < dataset->file_count ? dataset->files[file].path : NULL, err);
-}
-
 /* ---- keys ---- */
 
-static const enum hub_episode_column column_of[] = {
-    [HUB_BY_RETURN] = HUB_COLUMN_RETURN,
-    [HUB_BY_SEED] = HUB_COLUMN_SEED,
-    [HUB_BY_TASK] = HUB_COLUMN_TASK,
-    [HUB_BY_SUCCESS] = HUB_COLUMN_SUCCESS,
+/* Numbers before texts; what is missing sorts behind both, whatever the direction. */
+struct key {
+    bool is;
+    struct hub_value value;
 };
 
-static int compare_text(struct hub_view a, struct hub_view b)
+static int compare_key(const struct key *a, const struct key *b)
 {
-    const size_t size = HUB_MIN(a.size, b.size);
-    const int order = size ? memcmp(a.data, b.data, size) : 0;
-    return order ? order : (a.size > b.size) - (a.size < b.size);
+    const enum hub_order order = a->is && b->is ? hub_value_compare(&a->value, &b->value) : HUB_EQUAL;
+    return order == HUB_UNORDERED ? (a->value.kind == HUB_VALUE_TEXT) - (b->value.kind == HUB_VALUE_TEXT)
+                                  : (int)order;
 }
 
-static int compare_key(const struct hub_key *a, const struct hub_key *b)
-{
-    if (a->kind != b->kind)
-        return a->kind < b->kind ? -1 : 1;
-    switch (a->kind) {
-    case HUB_KEY_INT:
-        return (a->number > b->number) - (a->number < b->number);
-    case HUB_KEY_REAL:
-        return (a->real > b->real) - (a->real < b->real);
-    case HUB_KEY_TEXT:
-        return compare_text(a->text, b->text);
-    case HUB_KEY_NONE:
-        break;
-    }
-    return 0;
-}
-
-static enum hub_status write_key(const struct hub_key *key, struct hub_buf *out, struct hub_error *err)
+static enum hub_status write_key(const struct key *key, struct hub_buf *out, struct hub_error *err)
 {
     uint64_t bits;
     struct hub_view text;
     bool cut;
     out->size = 0;
-    switch (key->kind) {
-    case HUB_KEY_INT:
-        return hub_buf_addf(out, err, "i%" PRId64, key->number);
-    case HUB_KEY_REAL:
-        memcpy(&bits, &key->real, sizeof bits);
+    if (!key->is)
+        return HUB_OK;
+    switch (key->value.kind) {
+    case HUB_VALUE_INT:
+        return hub_buf_addf(out, err, "i%" PRId64, key->value.number);
+    case HUB_VALUE_UINT:
+        return hub_buf_addf(out, err, "u%" PRIu64, key->value.large);
+    case HUB_VALUE_REAL:
+        memcpy(&bits, &key->value.real, sizeof bits);
         return hub_buf_addf(out, err, "r%016" PRIx64, bits);
-    case HUB_KEY_TEXT:
-        text = key->text;
-        cut = text.size > MAX_KEY_TEXT;
-        text.size = cut ? MAX_KEY_TEXT : text.size;
-        HUB_TRY(hub_buf_add_text(out, cut ? "p" : "t", err));
-        return hub_buf_add_view(out, text, err);
-    case HUB_KEY_NONE:
+    case HUB_VALUE_TEXT:
         break;
     }
-    return HUB_OK;
+    text = key->value.text;
+    cut = text.size > MAX_KEY_TEXT;
+    text.size = cut ? MAX_KEY_TEXT : text.size;
+    HUB_TRY(hub_buf_add_text(out, cut ? "p" : "t", err));
+    return hub_buf_add_view(out, text, err);
 }
 
-static enum hub_status read_key(struct hub_view text, struct hub_key *key, struct hub_error *err)
+static bool read_number(char letter, const char *digits, struct hub_value *out)
 {
-    char digits[32] = "", *end = digits;
+    char *end;
+    *out = (struct hub_value){.kind = HUB_VALUE_INT};
+    if (letter == 'i') {
+        out->number = strtoll(digits, &end, 10);
+    } else if (letter == 'u') {
+        *out = hub_value_uint(strtoull(digits, &end, 10));
+    } else {
+        out->kind = HUB_VALUE_REAL;
+        const uint64_t bits = strtoull(digits, &end, 16);
+        memcpy(&out->real, &bits, sizeof bits);
+    }
+    return end > digits && *end == '\0' && (out->kind != HUB_VALUE_REAL || out->real == out->real);
+}
+
+static enum hub_status read_key(struct hub_view text, struct key *key, struct hub_error *err)
+{
+    char digits[32] = "";
     const char letter = text.data[0];
-    key->text = (struct hub_view){text.data + 1, text.size - 1};
-    key->kind = HUB_KEY_TEXT;
+    key->is = true;
+    key->value = hub_value_text((struct hub_view){text.data + 1, text.size - 1});
     if (letter == 't' || letter == 'p')
         return HUB_OK;
-    key->kind = letter == 'r' ? HUB_KEY_REAL : HUB_KEY_INT;
-    if (text.size >= 2 && text.size <= sizeof digits) {
+    if (text.size <= sizeof digits)
         memcpy(digits, text.data + 1, text.size - 1);
-        if (letter == 'i')
-            key->number = strtoll(digits, &end, 10);
-        else if (letter == 'r')
-            key->number = (int64_t)strtoull(digits, &end, 16); /* the bits of `real` */
-    }
-    return end > digits && end == digits + text.size - 1
+    return strchr("iur", letter) && read_number(letter, digits, &key->value)
                ? HUB_OK
                : hub_fail_as(err, HUB_INVALID, "bad-cursor", "the cursor does not belong to this listing");
 }
 
 /* ---- the page ---- */
 
+static enum hub_status give(struct hub_episode_reader *reader, const struct hub_dataset_episode *e,
+                            hub_episode_each *each, void *user, struct hub_error *err)
+{
+    const struct hub_dataset *dataset = reader->state->dataset;
+    struct hub_found_episode row;
+    HUB_TRY(hub_episode_row(reader, e, &row, err));
+    row.number = e->number;
+    const uint32_t file = hub_part_file(&hub_dataset_box_of(dataset)->maps[e->part], row.file);
+    row.file = HUB_NONE;
+    return each(user, &row, file < dataset->file_count ? dataset->files[file].path : NULL, err);
+}
+
 struct item {
     const struct hub_dataset_episode *episode;
-    struct hub_key key;
+    struct key key;
     char *text; /* the key's own */
     bool descending;
 };
@@ -198,26 +113,19 @@ struct item {
 /* What may be on the page, in no order until it is cut. */
 struct page {
     const struct hub_episode_query *query;
-    struct column_cursor rows, keys, splits, tasks;
-    char *task;    /* the text of the one that is asked for */
-    bool has_list; /* of the dataset's tasks: then an episode may have several */
+    struct hub_episode_reader reader;
     struct item after, *items;
     struct hub_dataset_episode after_episode;
     uint32_t count, room;
     bool full; /* when it was last cut: what comes behind items[limit] is not on the page */
-    struct {
-        const char *text;
-        unsigned moves;
-        bool in;
-    } known[16]; /* whether the split is among them */
     uint64_t total;
 };
 
 static int compare_items(const void *a, const void *b)
 {
     const struct item *x = a, *y = b;
-    if ((x->key.kind == HUB_KEY_NONE) != (y->key.kind == HUB_KEY_NONE))
-        return x->key.kind == HUB_KEY_NONE ? 1 : -1;
+    if (x->key.is != y->key.is)
+        return x->key.is ? -1 : 1;
     int order = compare_key(&x->key, &y->key);
     if (!order)
         order = (x->episode->number > y->episode->number) - (x->episode->number < y->episode->number);
@@ -230,11 +138,7 @@ static void page_dispose(struct page *page)
         free(page->items[i].text);
     free(page->items);
     free(page->after.text);
-    column_cursor_dispose(&page->rows);
-    column_cursor_dispose(&page->keys);
-    column_cursor_dispose(&page->splits);
-    column_cursor_dispose(&page->tasks);
-    free(page->task);
+    hub_episode_reader_dispose(&page->reader);
 }
 
 /* Only the best, and one more that tells that there are more. */
@@ -249,10 +153,10 @@ static void cut(struct page *page)
 /* Texts outlive the columns they lie in. */
 static enum hub_status own_text(struct item *item, struct hub_error *err)
 {
-    if (item->key.kind != HUB_KEY_TEXT)
+    if (!item->key.is || item->key.value.kind != HUB_VALUE_TEXT)
         return HUB_OK;
-    item->text = hub_view_dup(item->key.text);
-    item->key.text.data = item->text;
+    item->text = hub_view_dup(item->key.value.text);
+    item->key.value.text.data = item->text;
     return hub_allocated(item->text, err);
 }
 
@@ -269,117 +173,64 @@ static enum hub_status add_item(struct page *page, struct item *item, struct hub
     return HUB_OK;
 }
 
-static bool is_among(const json_t *texts, const char *wanted)
+/* Whether one of its values under a name is this text, or the number that it spells. */
+static enum hub_status has_text(struct page *page, const struct hub_dataset_episode *e,
+                                enum hub_property_kind kind, const char *text, bool *in,
+                                struct hub_error *err)
 {
-    bool found = false;
-    for (size_t i = 0; i < json_array_size(texts) && !found; i++) {
-        const char *text = json_string_value(json_array_get(texts, i));
-        found = text && strcmp(text, wanted) == 0;
-    }
-    return found;
-}
-
-static enum hub_status has_split(const char *splits, const char *wanted, bool *has, struct hub_error *err)
-{
-    HUB_CLEANUP(hub_json_decrefp) json_t *array = NULL;
-    HUB_TRY(hub_json_parse(hub_view_of(splits), HUB_MAX_ATTRIBUTES, &array, err));
-    *has = is_among(array, wanted);
-    return HUB_OK;
-}
-
-/* Many episodes have the same splits: what was found out of a text holds for as long as it lies there. */
-static enum hub_status check_split(struct page *page, const struct hub_dataset_episode *e, bool *in,
-                                   struct hub_error *err)
-{
-    struct hub_key key;
+    const struct hub_value wanted = hub_value_text(hub_view_of(text));
+    struct hub_value spelt = wanted;
+    struct hub_values values;
+    uint64_t number;
+    if (hub_number_read(wanted.text, INT64_MAX, &number))
+        spelt = hub_value_uint(number);
+    HUB_TRY(hub_episode_values_of(&page->reader, e, &(struct hub_property){.kind = kind}, &values, err));
     *in = false;
-    HUB_TRY(get_key(&page->splits, e, &key, err));
-    if (key.kind != HUB_KEY_TEXT)
-        return HUB_OK;
-    const size_t slot = (size_t)(key.text.data - page->splits.at->columns.texts) % HUB_COUNT(page->known);
-    if (page->known[slot].text != key.text.data || page->known[slot].moves != page->splits.moves) {
-        HUB_TRY(has_split(key.text.data, page->query->split, &page->known[slot].in, err));
-        page->known[slot].text = key.text.data;
-        page->known[slot].moves = page->splits.moves;
-    }
-    *in = page->known[slot].in;
+    for (size_t i = 0; i < values.count && !*in; i++)
+        *in = hub_value_compare(&values.first[i], &wanted) == HUB_EQUAL ||
+              hub_value_compare(&values.first[i], &spelt) == HUB_EQUAL;
     return HUB_OK;
 }
 
-/* A name is asked for now and then: its own rows are read for it. */
-static enum hub_status check_name(struct page *page, const struct hub_dataset_episode *e, bool *in,
-                                  struct hub_error *err)
-{
-    struct hub_found_episode row;
-    uint32_t place;
-    HUB_TRY(find(&page->rows, e, &place, err));
-    hub_columns_row(&page->rows.at->columns, place, &row);
-    *in = row.name && strcmp(row.name, page->query->name) == 0;
-    return HUB_OK;
-}
-
-/* An episode of several tasks has the first as its own, and all in its attributes. */
-static enum hub_status check_task(struct page *page, const struct hub_dataset_episode *e, bool *in,
-                                  struct hub_error *err)
-{
-    HUB_CLEANUP(hub_json_decrefp) json_t *attributes = NULL;
-    struct hub_found_episode row;
-    struct hub_key key;
-    uint32_t place;
-    HUB_TRY(get_key(&page->tasks, e, &key, err));
-    *in = key.kind == HUB_KEY_TEXT && hub_view_is(key.text, page->task);
-    if (*in || !page->has_list)
-        return HUB_OK;
-    HUB_TRY(find(&page->rows, e, &place, err));
-    hub_columns_row(&page->rows.at->columns, place, &row);
-    if (!row.attributes || !strstr(row.attributes, "\"tasks\""))
-        return HUB_OK;
-    HUB_TRY(hub_json_parse(hub_view_of(row.attributes), HUB_MAX_ATTRIBUTES, &attributes, err));
-    *in = is_among(json_object_get(attributes, "tasks"), page->task);
-    return HUB_OK;
-}
-
-/* By its text, or by its number in the dataset's list. */
-static enum hub_status read_task(struct page *page, struct hub_error *err)
-{
-    HUB_CLEANUP(hub_buf_dispose) struct hub_buf fact = HUB_BUF_INIT((size_t)HUB_MAX_TEXT);
-    HUB_CLEANUP(hub_json_decrefp) json_t *list = NULL;
-    const char *wanted = page->query->task, *text = wanted;
-    char *end;
-    const long long number = strtoll(wanted, &end, 10);
-    HUB_TRY(hub_dataset_fact(page->tasks.state, "tasks", &fact, err));
-    page->has_list = fact.size;
-    if (fact.size && *wanted && !*end) {
-        HUB_TRY(hub_json_parse(hub_buf_view(&fact), fact.limit, &list, err));
-        for (size_t i = 0; i < json_array_size(list); i++) {
-            const json_t *task = json_array_get(list, i);
-            const char *its = json_string_value(json_object_get(task, "task"));
-            if (its && json_integer_value(json_object_get(task, "index")) == number)
-                text = its;
-        }
-    }
-    return hub_dup(&page->task, text, err);
-}
-
-static enum hub_status key_of(struct page *page, const struct hub_dataset_episode *e, struct hub_key *key,
+static enum hub_status key_of(struct page *page, const struct hub_dataset_episode *e, struct key *key,
                               struct hub_error *err)
 {
-    *key = (struct hub_key){.kind = HUB_KEY_NONE}; /* by number: the order of ties */
-    if (page->query->sort == HUB_BY_STEPS)
-        *key = (struct hub_key){.kind = HUB_KEY_INT, .number = (int64_t)e->steps};
-    return page->keys.column ? get_key(&page->keys, e, key, err) : HUB_OK;
+    struct hub_values values = {0};
+    *key = (struct key){0};
+    if (page->query->sort.kind != HUB_PROPERTY_NUMBER) /* which is the order of ties */
+        HUB_TRY(hub_episode_values_of(&page->reader, e, &page->query->sort, &values, err));
+    key->is = values.count;
+    if (key->is)
+        key->value = *values.first;
+    return HUB_OK;
+}
+
+struct asked {
+    struct page *page;
+    const struct hub_dataset_episode *episode;
+};
+
+static enum hub_status get_values(void *user, const struct hub_property *name, struct hub_values *out,
+                                  struct hub_error *err)
+{
+    const struct asked *asked = user;
+    return hub_episode_values_of(&asked->page->reader, asked->episode, name, out, err);
 }
 
 static enum hub_status look_at(struct page *page, const struct hub_dataset_episode *e, struct hub_error *err)
 {
-    struct item item = {.episode = e, .descending = page->query->descending};
+    const struct hub_episode_query *q = page->query;
+    struct item item = {.episode = e, .descending = q->descending};
     bool in = true;
-    if (page->query->name)
-        HUB_TRY(check_name(page, e, &in, err));
-    if (in && page->query->split)
-        HUB_TRY(check_split(page, e, &in, err));
-    if (in && page->task)
-        HUB_TRY(check_task(page, e, &in, err));
+    if (q->name)
+        HUB_TRY(has_text(page, e, HUB_PROPERTY_NAME, q->name, &in, err));
+    if (in && q->split)
+        HUB_TRY(has_text(page, e, HUB_PROPERTY_SPLIT, q->split, &in, err));
+    if (in && q->task)
+        HUB_TRY(has_text(page, e, HUB_PROPERTY_TASK, q->task, &in, err));
+    if (in && q->where)
+        HUB_TRY(hub_where_holds(q->where, &(struct hub_episode_values){get_values, &(struct asked){page, e}},
+                                &in, err));
     if (!in)
         return HUB_OK;
     page->total++;
@@ -397,10 +248,10 @@ static uint32_t place_of(const struct hub_dataset *dataset, int64_t number)
 /* Those that come into question are looked at in the direction of the page, so that ties come in order. */
 static enum hub_status look_at_all(struct page *page, struct hub_error *err)
 {
-    const struct hub_dataset *dataset = page->rows.state->dataset;
+    const struct hub_dataset *dataset = page->reader.state->dataset;
     const struct hub_episode_query *q = page->query;
     uint32_t from = 0, to = dataset->episode_count;
-    const bool plain = q->sort == HUB_BY_NUMBER && !q->split && !q->name && !q->task;
+    const bool plain = q->sort.kind == HUB_PROPERTY_NUMBER && !q->split && !q->name && !q->task && !q->where;
     if (plain && q->has_after && q->descending)
         to = place_of(dataset, q->after_number);
     else if (plain && q->has_after)
@@ -418,19 +269,19 @@ static enum hub_status read_after(struct page *page, struct hub_error *err)
 {
     const struct hub_episode_query *q = page->query;
     struct item *after = &page->after;
-    struct hub_key whole;
+    struct key whole;
     page->after_episode.number = q->after_number;
-    *after = (struct item){
-        .episode = &page->after_episode, .key = {.kind = HUB_KEY_NONE}, .descending = q->descending};
-    if (q->sort == HUB_BY_NUMBER || q->after_is_null || !q->after_key.size)
+    *after = (struct item){.episode = &page->after_episode, .descending = q->descending};
+    if (q->sort.kind == HUB_PROPERTY_NUMBER || q->after_is_null || !q->after_key.size)
         return HUB_OK;
     HUB_TRY(read_key(q->after_key, &after->key, err));
     const struct hub_dataset_episode *e =
-        hub_dataset_find_episode(page->rows.state->dataset, q->after_number);
+        hub_dataset_find_episode(page->reader.state->dataset, q->after_number);
     if (q->after_key.data[0] == 'p' && e) {
         HUB_TRY(key_of(page, e, &whole, err));
-        if (whole.kind == HUB_KEY_TEXT && whole.text.size >= after->key.text.size &&
-            memcmp(whole.text.data, after->key.text.data, after->key.text.size) == 0)
+        const struct hub_view begins = after->key.value.text;
+        if (whole.is && whole.value.kind == HUB_VALUE_TEXT && whole.value.text.size >= begins.size &&
+            memcmp(whole.value.text.data, begins.data, begins.size) == 0)
             after->key = whole;
     }
     return own_text(after, err);
@@ -438,8 +289,6 @@ static enum hub_status read_after(struct page *page, struct hub_error *err)
 
 static enum hub_status check_query(const struct hub_episode_query *q, struct hub_error *err)
 {
-    if ((unsigned)q->sort > HUB_BY_SUCCESS)
-        return hub_fail(err, HUB_INVALID, "unknown sort %d", (int)q->sort);
     if (!q->limit || q->limit > MAX_PAGE)
         return hub_fail(err, HUB_INVALID, "a page has 1 to %d episodes", MAX_PAGE);
     return HUB_OK;
@@ -450,17 +299,10 @@ enum hub_status hub_episode_page(const struct hub_state *state, const struct hub
                                  struct hub_error *err)
 {
     HUB_CLEANUP(page_dispose)
-    struct page page = {.query = query,
-                        .rows = {.state = state},
-                        .keys = {.state = state},
-                        .splits = {.state = state, .column = HUB_COLUMN_SPLITS},
-                        .tasks = {.state = state, .column = HUB_COLUMN_TASK}};
+    struct page page = {.query = query, .reader = {.state = state}};
     HUB_TRY(check_query(query, err));
-    page.keys.column = column_of[query->sort];
     page.room = 2 * (query->limit + 1);
     HUB_TRY(hub_new(&page.items, page.room, sizeof *page.items, err));
-    if (query->task)
-        HUB_TRY(read_task(&page, err));
     if (query->has_after)
         HUB_TRY(read_after(&page, err));
     HUB_TRY(look_at_all(&page, err));
@@ -469,16 +311,16 @@ enum hub_status hub_episode_page(const struct hub_state *state, const struct hub
     out->total = page.total;
     const uint32_t shown = HUB_MIN(page.count, query->limit);
     for (uint32_t i = 0; i < shown; i++)
-        HUB_TRY(give(&page.rows, page.items[i].episode, each, user, err));
+        HUB_TRY(give(&page.reader, page.items[i].episode, each, user, err));
     return shown ? write_key(&page.items[shown - 1].key, &out->key, err) : HUB_OK;
 }
 
 enum hub_status hub_episode_one(const struct hub_state *state, int64_t number, hub_episode_each *each,
                                 void *user, struct hub_error *err)
 {
-    HUB_CLEANUP(column_cursor_dispose) struct column_cursor cursor = {.state = state};
+    HUB_CLEANUP(hub_episode_reader_dispose) struct hub_episode_reader reader = {.state = state};
     const struct hub_dataset_episode *e = hub_dataset_find_episode(state->dataset, number);
-    return e ? give(&cursor, e, each, user, err)
+    return e ? give(&reader, e, each, user, err)
              : hub_fail_as(err, HUB_NOT_FOUND, "episode-missing", "%s has no episode %lld",
                            state->dataset->summary->id, (long long)number);
 }

@@ -198,16 +198,18 @@ static int compare(const void *a, const void *b)
 static void measure_pages(struct hub_catalog *catalog, const char *split)
 {
     enum { PAGES = 2000 };
-    static const char *const names[] = {"number", "steps", "return", "seed", "task", "success"};
+    static const enum hub_property_kind sorts[] = {HUB_PROPERTY_NUMBER, HUB_PROPERTY_STEPS,
+                                                   HUB_PROPERTY_RETURN, HUB_PROPERTY_SEED,
+                                                   HUB_PROPERTY_TASK,   HUB_PROPERTY_SUCCESS};
     static const char *const keys[] = {"",  "i500", "r407f400000000000", "i1000000000", "topen the door",
                                        "i1"};
     static uint64_t times[PAGES], cpu[PAGES];
-    for (int sort = HUB_BY_NUMBER; sort <= HUB_BY_SUCCESS; sort++) {
+    for (size_t sort = 0; sort < HUB_COUNT(sorts); sort++) {
         struct hub_episode_page page = {.key = HUB_BUF_INIT(1000)};
         for (unsigned i = 0; i < PAGES; i++) {
             const struct hub_snapshot *s = snapshot_now(catalog);
             const struct hub_summary *summary = s->summaries[random_number() % s->count];
-            const struct hub_episode_query query = {.sort = (enum hub_episode_sort)sort,
+            const struct hub_episode_query query = {.sort = {.kind = sorts[sort]},
                                                     .descending = i % 2,
                                                     .limit = 100,
                                                     .split = split,
@@ -228,7 +230,7 @@ static void measure_pages(struct hub_catalog *catalog, const char *split)
         qsort(times, PAGES, sizeof times[0], compare);
         qsort(cpu, PAGES, sizeof cpu[0], compare);
         printf("page of 100 by %-8s%s%s p50 %6llu us  p99 %6llu us  p99 of its own time %6llu us\n",
-               names[sort], split ? " of split " : "", split ? split : "",
+               hub_property_word(sorts[sort]), split ? " of split " : "", split ? split : "",
                (unsigned long long)times[PAGES / 2], (unsigned long long)times[PAGES * 99 / 100],
                (unsigned long long)cpu[PAGES * 99 / 100]);
     }

@@ -85,11 +85,15 @@ struct minari_episode {
 };
 
 struct minari_episode_query {
-    size_t size;      /* of this structure, or 0: of version 0.1 */
-    const char *sort; /* "number", "steps", "return" ...; "-" before it: descending */
+    size_t size; /* of this structure, or 0: of version 0.1 */
+    const char *
+        sort; /* a name as in `where`: "number", "return", "mean(\"rewards\")" ...; "-" before it: descending */
     const char *split;
     uint64_t limit;   /* stop after so many; 0: all */
     const char *task; /* its text, or its number in the dataset's list of tasks */
+    /** Only those it holds for: "return > 100 and success = true"; the grammar is in the hub's openapi.json. One
+     * that cannot be read is MINARI_INVALID with the position of what is wrong. */
+    const char *where;
 };
 
 /** Called once an episode; non-zero stops with MINARI_CANCELLED. */

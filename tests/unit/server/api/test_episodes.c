@@ -18,7 +18,9 @@ Test(episodes, pages)
         {DOOR "?sort=colour", 400, "bad-parameter", "sort must be one of number"},
         {DOOR "?limit=many", 400, "bad-parameter", NULL},
         {DOOR "?cursor=e30", 400, "bad-cursor", NULL},
-        {DOOR "?where=1", 400, "bad-parameter", "unknown parameter"},
+        {DOOR "?wherever=1", 400, "bad-parameter", "unknown parameter"},
+        {DOOR "?where=reward%20%3E%201", 400, "bad-where", "at 1 (\"reward > 1\"): a name is one of"},
+        {DOOR "?sort=reward", 400, "bad-parameter", "sort must be one of"},
         {"/api/v1/datasets/nothing/episodes", 404, "dataset-not-found", NULL},
         {"/api/v1/datasets/cut-v0/episodes", 422, "dataset-broken", NULL},
     };

@@ -95,8 +95,11 @@ struct row {
 struct rows {
     struct row rows[2 * EPISODES];
     uint32_t count;
-    enum hub_episode_sort sort;
+    enum hub_property_kind sort;
 };
+
+static const enum hub_property_kind sorts[] = {HUB_PROPERTY_NUMBER, HUB_PROPERTY_STEPS, HUB_PROPERTY_RETURN,
+                                               HUB_PROPERTY_SEED,   HUB_PROPERTY_TASK,  HUB_PROPERTY_SUCCESS};
 
 static double seed_order(const char *seed)
 {
@@ -111,28 +114,30 @@ static enum hub_status collect(void *user, const struct hub_found_episode *row, 
     struct row *r = &all->rows[all->count++];
     *r = (struct row){.number = row->number};
     switch (all->sort) {
-    case HUB_BY_NUMBER:
+    case HUB_PROPERTY_NUMBER:
         r->key = (double)row->number;
         break;
-    case HUB_BY_STEPS:
+    case HUB_PROPERTY_STEPS:
         r->key = (double)row->steps;
         break;
-    case HUB_BY_RETURN:
+    case HUB_PROPERTY_RETURN:
         r->null = !row->has_return || isnan(row->episode_return);
         r->key = r->null ? 0 : row->episode_return;
         break;
-    case HUB_BY_SEED:
+    case HUB_PROPERTY_SEED:
         r->null = !row->seed;
         r->key = row->seed ? seed_order(row->seed) : 0;
         break;
-    case HUB_BY_TASK:
+    case HUB_PROPERTY_TASK:
         r->null = !row->task;
         r->key = row->task ? row->task[1] : 0;
         break;
-    case HUB_BY_SUCCESS:
+    case HUB_PROPERTY_SUCCESS:
         r->null = row->success < 0;
         r->key = row->success;
         break;
+    default:
+        cr_assert_fail("not tested");
     }
     cr_assert_str_eq(file, "a.h5");
     return HUB_OK;
@@ -146,10 +151,11 @@ static struct hub_state open_set(void)
     return of_set;
 }
 
-static void walk(struct rows *all, enum hub_episode_sort sort, bool descending, const char *split,
+static void walk(struct rows *all, enum hub_property_kind sort, bool descending, const char *split,
                  uint32_t limit, uint64_t expected)
 {
-    struct hub_episode_query query = {.sort = sort, .descending = descending, .split = split, .limit = limit};
+    struct hub_episode_query query = {
+        .sort = {.kind = sort}, .descending = descending, .split = split, .limit = limit};
     HUB_CLEANUP(hub_state_close) struct hub_state set = open_set();
     struct hub_episode_page page = {.key = HUB_BUF_INIT(1000), .more = true};
     struct hub_buf after = HUB_BUF_INIT(1000);
@@ -185,10 +191,10 @@ static void expect_order(const struct rows *all, bool descending)
 Test(episodes, each_once_in_order)
 {
     static const uint32_t limits[] = {1, 7, 57, 1000};
-    for (int sort = HUB_BY_NUMBER; sort <= HUB_BY_SUCCESS; sort++) {
+    for (size_t s = 0; s < HUB_COUNT(sorts); s++) {
         for (unsigned i = 0; i < 2 * HUB_COUNT(limits); i++) {
             struct rows all;
-            walk(&all, (enum hub_episode_sort)sort, i % 2, NULL, limits[i / 2], EPISODES);
+            walk(&all, sorts[s], i % 2, NULL, limits[i / 2], EPISODES);
             cr_assert_eq(all.count, EPISODES);
             expect_order(&all, i % 2);
         }
@@ -236,8 +242,9 @@ Test(episodes, long_texts_are_paged_too)
 {
     publish_long_tasks("long");
     for (unsigned turn = 0; turn < 2; turn++) {
-        struct hub_episode_query query = {.sort = HUB_BY_TASK, .descending = turn, .limit = 5};
-        struct rows all = {.sort = HUB_BY_TASK};
+        struct hub_episode_query query = {
+            .sort = {.kind = HUB_PROPERTY_TASK}, .descending = turn, .limit = 5};
+        struct rows all = {.sort = HUB_PROPERTY_TASK};
         HUB_CLEANUP(hub_buf_dispose) struct hub_buf after = HUB_BUF_INIT(1000);
         struct hub_episode_page page = {.key = HUB_BUF_INIT(1000), .more = true};
         struct hub_state of_long;
@@ -261,11 +268,11 @@ Test(episodes, long_texts_are_paged_too)
 
 Test(episodes, of_one_split)
 {
-    for (int sort = HUB_BY_NUMBER; sort <= HUB_BY_SUCCESS; sort++) {
+    for (size_t s = 0; s < HUB_COUNT(sorts); s++) {
         struct rows all;
-        walk(&all, (enum hub_episode_sort)sort, sort % 2, "train", 5, 28);
+        walk(&all, sorts[s], s % 2, "train", 5, 28);
         cr_assert_eq(all.count, 28);
-        expect_order(&all, sort % 2);
+        expect_order(&all, s % 2);
         for (uint32_t i = 0; i < all.count; i++)
             cr_expect_eq(all.rows[i].number % 2, 1);
     }
@@ -280,8 +287,8 @@ Test(episodes, of_one_split)
 Test(episodes, of_one_task)
 {
     HUB_CLEANUP(hub_state_close) struct hub_state set = open_set();
-    for (int sort = HUB_BY_NUMBER; sort <= HUB_BY_SUCCESS; sort++) {
-        struct rows all = {.sort = (enum hub_episode_sort)sort};
+    for (size_t s = 0; s < HUB_COUNT(sorts); s++) {
+        struct rows all = {.sort = sorts[s]};
         struct hub_episode_page page = {.key = HUB_BUF_INIT(1000)};
         const struct hub_episode_query query = {.sort = all.sort, .task = "place", .limit = 1000};
         DRAFT_OK(hub_episode_page(&set, &query, collect, &all, &page, err));
@@ -321,9 +328,9 @@ Test(episodes, many)
     publish("many", MANY, decorate_many);
     DRAFT_OK(hub_catalog_flush(catalog, err));
     HUB_CLEANUP(hub_state_close) struct hub_state many = open_many();
-    static const enum hub_episode_sort sorts[] = {HUB_BY_RETURN, HUB_BY_SEED};
+    static const enum hub_property_kind sorts[] = {HUB_PROPERTY_RETURN, HUB_PROPERTY_SEED};
     for (size_t i = 0; i < HUB_COUNT(sorts); i++) {
-        struct hub_episode_query query = {.sort = sorts[i], .limit = 1000};
+        struct hub_episode_query query = {.sort = {.kind = sorts[i]}, .limit = 1000};
         struct hub_episode_page page = {.key = HUB_BUF_INIT(1000), .more = true};
         HUB_CLEANUP(hub_buf_dispose) struct hub_buf after = HUB_BUF_INIT(1000);
         uint32_t count = 0;
@@ -365,7 +372,7 @@ Test(episodes, a_sort_reads_keys_and_the_rows_of_its_page)
     const struct hub_catalog_options options = {.state = state};
     DRAFT_OK(hub_catalog_open(&options, &catalog, err));
     HUB_CLEANUP(hub_state_close) struct hub_state many = open_many();
-    struct hub_episode_query query = {.sort = HUB_BY_RETURN, .limit = 1, .split = "val"};
+    struct hub_episode_query query = {.sort = {.kind = HUB_PROPERTY_RETURN}, .limit = 1, .split = "val"};
     struct hub_episode_page page = {.key = HUB_BUF_INIT(1000)};
     struct hub_error err;
     DRAFT_OK(hub_episode_page(&many, &query, ignore, NULL, &page, err)); /* episode 0 */
@@ -417,8 +424,10 @@ Test(episodes, a_foreign_cursor_is_refused)
     struct hub_episode_page page = {.key = HUB_BUF_INIT(1000)};
     HUB_CLEANUP(hub_state_close) struct hub_state set = open_set();
     for (size_t i = 0; i < HUB_COUNT(keys); i++) {
-        const struct hub_episode_query query = {
-            .sort = HUB_BY_STEPS, .limit = 5, .has_after = true, .after_key = hub_view_of(keys[i])};
+        const struct hub_episode_query query = {.sort = {.kind = HUB_PROPERTY_STEPS},
+                                                .limit = 5,
+                                                .has_after = true,
+                                                .after_key = hub_view_of(keys[i])};
         cr_expect_eq(hub_episode_page(&set, &query, collect, &all, &page, NULL), HUB_INVALID, "%s", keys[i]);
     }
     const struct hub_episode_query none = {.limit = 0}, many = {.limit = 1001};

@@ -1,0 +1,77 @@
+/**
+ * What chooses episodes, as in `return > 100 and success = true and split = 'train'`:
+ *
+ *   or    = and {"or" and}      and = not {"and" not}      not = ["not"] ( "(" or ")" | test )
+ *   test  = name op value | name "in" "(" value {"," value} ")" | name "is" ["not"] "null"
+ *   op    = "=" | "!=" | "<" | "<=" | ">" | ">="
+ *   value = integer | decimal | 'text' ('' is a quote in it) | true | false
+ *   name  = number | name | steps | seed | return | success | task | split | terminated | truncated
+ *         | (sum | mean | std | min | max) "(" "FIELD" ")" | "attribute" ("" is a quote in it)
+ *
+ * Words are lower case. A value that an episode lacks makes a test unknown, and what is unknown is not chosen:
+ * `not (return > 5)` leaves out episodes without a return. A set (split, task) is tested as one: = contains, !=
+ * lacks, in contains any. Text equals no number; NaN equals nothing.
+ */
+#ifndef HUB_QUERY_WHERE_H
+#define HUB_QUERY_WHERE_H
+
+#include "storage/query/value.h"
+
+enum { HUB_WHERE_BYTES = 1024, HUB_WHERE_TESTS = 64, HUB_WHERE_DEPTH = 16 };
+
+enum hub_property_kind {
+    HUB_PROPERTY_NUMBER,
+    HUB_PROPERTY_NAME,
+    HUB_PROPERTY_STEPS,
+    HUB_PROPERTY_SEED,
+    HUB_PROPERTY_RETURN,
+    HUB_PROPERTY_SUCCESS,
+    HUB_PROPERTY_TASK,
+    HUB_PROPERTY_SPLIT,
+    HUB_PROPERTY_TERMINATED,
+    HUB_PROPERTY_TRUNCATED,
+    HUB_PROPERTY_SUM, /* of a field, as the format's own statistics state it */
+    HUB_PROPERTY_MEAN,
+    HUB_PROPERTY_STD,
+    HUB_PROPERTY_MIN,
+    HUB_PROPERTY_MAX,
+    HUB_PROPERTY_ATTRIBUTE
+};
+
+struct hub_property {
+    enum hub_property_kind kind;
+    struct hub_view of; /* the field or the attribute; else empty */
+};
+
+struct hub_where;
+
+/** HUB_INVALID "bad-where" with the position (bytes, from 1), what was expected there and the known names;
+ * hub_where_free the result. */
+HUB_MUST_USE enum hub_status hub_where_parse(struct hub_view text, struct hub_where **out,
+                                             struct hub_error *err);
+/** A name alone, to sort by. Its text lies in `holder`, which is freed like the above. */
+HUB_MUST_USE enum hub_status hub_property_parse(struct hub_view text, struct hub_where **holder,
+                                                struct hub_property *out, struct hub_error *err);
+void hub_where_free(struct hub_where *where);
+void hub_where_freep(struct hub_where **where);
+
+/** What an episode has under a name: at most one value, or those of a set. They live until the next call. */
+struct hub_values {
+    const struct hub_value *first;
+    size_t count;
+};
+struct hub_episode_values {
+    enum hub_status (*get)(void *user, const struct hub_property *name, struct hub_values *out,
+                           struct hub_error *err);
+    void *user;
+};
+
+/** Whether it is chosen. Only names that decide are asked for. */
+HUB_MUST_USE enum hub_status hub_where_holds(const struct hub_where *where,
+                                             const struct hub_episode_values *episode, bool *out,
+                                             struct hub_error *err);
+
+/** The word of a name: "return", "mean". */
+const char *hub_property_word(enum hub_property_kind kind);
+
+#endif

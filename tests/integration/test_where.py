@@ -1,0 +1,152 @@
+"""`where` and `sort` against the same questions asked of the episodes' documents in Python."""
+import random
+from urllib.parse import urlencode
+
+import h5py
+import numpy as np
+import pytest
+
+from hub import serving
+
+EPISODES = 300
+
+
+@pytest.fixture(scope="module")
+def hub(tmp_path_factory):
+    root = tmp_path_factory.mktemp("where")
+    rng = random.Random(5)
+    with h5py.File(root / "lift.hdf5", "w") as f:
+        data = f.create_group("data")
+        for i in range(EPISODES):
+            steps = rng.randint(1, 9)
+            demo = data.create_group(f"demo_{i * 2}")
+            demo.attrs["num_samples"] = steps
+            demo["actions"] = np.zeros((steps, 2))
+            demo["rewards"] = rng.choice([np.arange(steps) / 3, np.zeros(steps)])
+            demo["dones"] = np.arange(steps) == steps - 1
+            for name, values in {"level": ["hard", "it's easy", ""], "score": [0.5, 2, -1e300],
+                                 "count": [2**53 + 1, 2**53, -2**63], "mixed": ["1", 1, 1.5], 'a"b': [1, 2]}.items():
+                if rng.random() < 0.7:
+                    demo.attrs[name] = rng.choice(values)
+        for split in "train", "val":
+            names = [f"demo_{i * 2}".encode() for i in range(EPISODES) if rng.random() < 0.5]
+            f[f"mask/{split}"] = np.array(names, "S12")
+    with serving(str(root)) as hub:
+        hub.wait_indexed()
+        yield hub
+
+
+@pytest.fixture(scope="module")
+def episodes(hub):
+    return ask(hub, "limit=1000")["items"]
+
+
+def ask(hub, query):
+    answer = hub.get("/api/v1/datasets/lift/episodes?" + query)
+    assert answer.status == 200, answer.body
+    return answer.json()
+
+
+def of(episode, name):
+    """The values that an episode has under a name."""
+    if name == "split":
+        return episode["splits"]
+    value = episode["attributes"].get(name[1:-1].replace('""', '"')) if name[0] == '"' else episode.get(name)
+    return [] if value is None or isinstance(value, (list, dict)) else [value]
+
+
+def compare(has, op, value):
+    """True, False or None, which is unknown."""
+    if isinstance(has, str) != isinstance(value, str):
+        return {"=": False, "!=": True}.get(op)
+    return {"=": has == value, "!=": has != value, "<": has < value, "<=": has <= value, ">": has > value,
+            ">=": has >= value}[op]
+
+
+def spell(value):
+    if isinstance(value, bool):
+        return str(value).lower()
+    return "'" + value.replace("'", "''") + "'" if isinstance(value, str) else repr(value)
+
+
+VALUES = {"number": [0, 7, 300, 1e2], "name": ["demo_8", "demo_9"], "steps": [1, 5, 4.5], "return": [0, 1.0, 2.5],
+          "split": ["train", "val", "test"], "success": [True, False], '"level"': ["hard", "it's easy", "", 3],
+          '"score"': [0.5, 2, 2.0, -1e300, "x"], '"count"': [2**53, 2**53 + 1, -2**63, float(2**53), 2**64 - 1],
+          '"mixed"': ["1", 1, 1.5, True], '"a""b"': [1], '"absent"': [1, "x"]}
+
+
+def make_test(rng):
+    name = rng.choice(list(VALUES))
+    kind = rng.random()
+    if kind < 0.1:
+        wants = rng.random() < 0.5
+        return f"{name} is {'' if wants else 'not '}null", lambda e: bool(of(e, name)) != wants
+    values = [rng.choice(VALUES[name]) for _ in range(rng.randint(1, 3) if kind < 0.3 else 1)]
+    op = "in" if kind < 0.3 else rng.choice(["=", "!=", "<", "<=", ">", ">="])
+    if name == "split" and op == "!=":
+        text = f"split != {spell(values[0])}"
+        return text, lambda e: values[0] not in of(e, "split")
+
+    def holds(e):
+        has = of(e, name)
+        if not has and name != "split":
+            return None
+        each = [compare(h, "=" if op == "in" else op, v) for h in has for v in values]
+        return True if True in each else None if None in each else False
+    text = ", ".join(map(spell, values))
+    return f"{name} {op} " + (f"({text})" if op == "in" else text), holds
+
+
+def invert(holds):
+    return lambda e: None if holds(e) is None else not holds(e)
+
+
+def join(word, left, right):
+    def both(e):
+        pair = left(e), right(e)
+        decides = word == "or"
+        return decides if decides in pair else None if None in pair else not decides
+    return both
+
+
+def make_where(rng, depth=0):
+    text, holds = make_test(rng)
+    if depth < 3 and rng.random() < 0.6:
+        word = rng.choice(["and", "or"])
+        more, other = make_where(rng, depth + 1)
+        text, holds = f"({text} {word} ({more}))", join(word, holds, other)
+    if rng.random() < 0.2:
+        text, holds = f"not {text}", invert(holds)
+    return text, holds
+
+
+@pytest.mark.parametrize("seed", range(150))
+def test_chosen_as_in_python(hub, episodes, seed):
+    text, holds = make_where(random.Random(seed))
+    answer = ask(hub, urlencode(dict(where=text, limit=1000)))
+    wanted = [e["number"] for e in episodes if holds(e)]
+    assert [e["number"] for e in answer["items"]] == wanted, text
+    assert answer["total"] == len(wanted)
+
+
+@pytest.mark.parametrize("sort", ["return", "-return", '"score"', '-"count"', '"mixed"', "name", "-split", '-"level"'])
+def test_sorted_by_any_name_and_paged(hub, episodes, sort):
+    name, down = sort.lstrip("-"), sort[0] == "-"
+    rows = [e for e in episodes if e["steps"] > 3]
+    key = {e["number"]: of(e, name)[:1] for e in rows}
+    with_key = sorted((e["number"] for e in rows if key[e["number"]]), reverse=down,
+                      key=lambda n: (isinstance(key[n][0], str), *key[n], n))
+    without = sorted((e["number"] for e in rows if not key[e["number"]]), reverse=down)
+    page = ask(hub, urlencode(dict(where="steps > 3", sort=sort, limit=17)))
+    got = [e["number"] for e in page["items"]]
+    while page["next"]:
+        page = ask(hub, page["next"].split("?")[1])
+        got += [e["number"] for e in page["items"]]
+    assert got == with_key + without
+
+
+def test_a_cursor_belongs_to_its_question(hub):
+    page = ask(hub, urlencode(dict(where="steps > 3", limit=5)))
+    cursor = page["next"].split("cursor=")[1].split("&")[0]
+    answer = hub.get("/api/v1/datasets/lift/episodes?where=steps+%3E+4&cursor=" + cursor)
+    assert answer.status == 400 and answer.json()["type"].endswith("bad-cursor")
