@@ -24,6 +24,7 @@ ParameterizedTestParameters(il, files)
         {"demos/odd/column", "procgen", 1, 2, 5, 3, 3},
         {"demos/odd/latin", "procgen", 1, 2, 5, 3, 3},
         {"demos/odd/empty", "atari", 1, 3, 4, 6, 0},
+        {"demos/odd/blind", "atari", 1, 2, 4, 6, 0},
         {"demos/odd/times", "procgen", 1, 1, 6, 6, 0},
     };
     return cr_make_param_array(struct file_case, cases, HUB_COUNT(cases));

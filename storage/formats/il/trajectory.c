@@ -200,6 +200,8 @@ static enum hub_status place(struct trajectory *t, int number, const char *path,
                              struct hub_error *err)
 {
     struct field *f = &t->fields[number];
+    if (f->value == HUB_PICKLE_NONE)
+        return HUB_OK;
     return place_member(t, hub_view_of(path), f->value, &f->rows, w, err);
 }
 

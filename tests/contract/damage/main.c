@@ -172,7 +172,7 @@ static bool is_boundary(const struct folder *folder, const struct view *view)
         const char *format, *column;
     } rows[] = {{"d4rl", "terminals"},         {"d4rl", "timeouts"},         {"d4rl", "observations"},
                 {"d4rl", "next_observations"}, {"lerobot", "episode_index"}, {"datasets", "episode_index"},
-                {"webdataset", "dones"}};
+                {"webdataset", "dones"},       {"il-native", "dones"}};
     for (size_t i = 0; i < HUB_COUNT(rows); i++)
         if (strcmp(folder->format, rows[i].format) == 0 && strcmp(view->field, rows[i].column) == 0)
             return true;
