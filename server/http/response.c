@@ -14,7 +14,7 @@ void hub_response_init(struct hub_response *response)
     response->is_json = false;
     response->shared = NULL;
     response->file = NULL;
-    response->offset = response->length = 0;
+    response->offset = response->length = response->escaped = 0;
     response->problem_extra = NULL;
     response->budget = NULL;
     response->client = 0;

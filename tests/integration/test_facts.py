@@ -1,4 +1,5 @@
 """What is said about datasets: spaces of any size, sets that their own library refuses, problems, prices."""
+import http.client
 import io
 import json
 import os
@@ -81,6 +82,11 @@ def test_two_cameras(tmp_path):
             etag = {"If-None-Match": answer.headers["ETag"]}
             assert hub.get(f"/api/v1/datasets/robot/two-cameras-v0/~spaces?of={of}", etag).status == 304
         assert hub.get("/api/v1/datasets/robot/two-cameras-v0/~spaces?of=reward").json()["parameter"] == "of"
+        one = http.client.HTTPConnection("127.0.0.1", hub.port)  # what was sent before leaves nothing to the next answer
+        for path, expected in (("~spaces?of=observation", stored["observation_space"].encode()),
+                               ("files/data/metadata.json", (tmp_path / "robot/two-cameras-v0/data/metadata.json").read_bytes())):
+            one.request("GET", "/api/v1/datasets/robot/two-cameras-v0/" + path)
+            assert one.getresponse().read() == expected, path
         text = run("minari-cli", "show", "robot/two-cameras-v0", "--remote", hub.base)
         assert "Box(0, 255, (480, 640, 3), uint8)" in text
         assert "Box([-4.8 -inf -0.41887903], [4.8 inf 0.41887903], (3,), float32)" in text
