@@ -4,6 +4,7 @@
 #include <criterion/parameterized.h>
 #include <stdio.h>
 
+#include "storage/base/json.h"
 #include "tests/support/rows.h"
 
 static enum hub_status open_set(struct inspected *d, const char *name, struct hub_error *err)
@@ -293,4 +294,70 @@ Test(lerobot, an_episode_without_rows_lacks_no_field)
         cr_expect_null(hub_layout_refusal(&layout, w), "%s", f->path);
     }
     inspected_close(&d);
+}
+
+/* ---- what --strict tells ---- */
+
+/* Codes of problems, and of what makes the whole broken, each once: " no-chunks-size other-path ". */
+static void codes_of(json_t *dataset, char *out, size_t size)
+{
+    json_t *problems = json_object_get(dataset, "problems");
+    snprintf(out, size, " ");
+    for (size_t i = 0; i <= json_array_size(problems); i++) {
+        char code[80];
+        const char *text = i < json_array_size(problems)
+                               ? json_string_value(json_object_get(json_array_get(problems, i), "code"))
+                               : json_string_value(json_object_get(dataset, "problem"));
+        snprintf(code, sizeof code, " %s ", text ? text : "");
+        if (text && !strstr(out, code))
+            snprintf(out + strlen(out), size - strlen(out), "%s ", text);
+    }
+}
+
+static int inspect_strictly(const char *name, char *codes, size_t size)
+{
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf out = HUB_BUF_INIT(4 * MIB);
+    HUB_CLEANUP(hub_json_decrefp) json_t *document = NULL;
+    char command[1000];
+    snprintf(command, sizeof command, HUB_INSPECT " --json --strict " HUB_FIXTURES "/lerobot-broken/%s",
+             name);
+    FILE *f = popen(command, "r");
+    cr_assert_not_null(f);
+    for (size_t got = 1; got; out.size += got) {
+        cr_assert_eq(hub_buf_reserve(&out, 64 * KIB, NULL), HUB_OK);
+        got = fread(out.data + out.size, 1, 64 * KIB, f);
+    }
+    const int status = pclose(f);
+    cr_assert_eq(hub_json_parse(hub_buf_view(&out), out.size, &document, NULL), HUB_OK, "%s", name);
+    codes_of(json_array_get(json_object_get(document, "datasets"), 0), codes, size);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+/* One set, the codes it is to have and no other ("-": none), what is written or was found. */
+static void check_fault(char *line)
+{
+    char codes[600], *rest, *name = strtok_r(line, "\t", &rest), *wanted = strtok_r(NULL, "\t", &rest);
+    char *words;
+    const bool none = strcmp(wanted, "-") == 0;
+    size_t length = 1;
+    cr_expect_eq(inspect_strictly(name, codes, sizeof codes), !none, "%s: %s", name, codes);
+    for (char *code = none ? NULL : strtok_r(wanted, " ", &words); code; code = strtok_r(NULL, " ", &words)) {
+        char word[80];
+        snprintf(word, sizeof word, " %s ", code);
+        cr_expect_not_null(strstr(codes, word), "%s lacks %s:%s", name, code, codes);
+        length += strlen(code) + 1;
+    }
+    cr_expect_eq(strlen(codes), length, "%s:%s", name, codes);
+}
+
+Test(lerobot, each_fault_has_its_code)
+{
+    char line[600];
+    unsigned seen = 0;
+    FILE *f = fopen(HUB_FIXTURES "/lerobot-broken/TABLE", "r");
+    cr_assert_not_null(f);
+    for (; fgets(line, sizeof line, f); seen++)
+        check_fault(line);
+    fclose(f);
+    cr_expect_gt(seen, 70);
 }

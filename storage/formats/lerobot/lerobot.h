@@ -258,6 +258,7 @@ struct lerobot_camera {
     struct hub_view elsewhere;        /* that folder */
     bool searched;                    /* for it */
     struct hub_tally unplaced, spans; /* rows without a place, or whose times do not fit */
+    struct hub_tally rates, codecs;   /* files that are not what info.json says of them */
 };
 struct lerobot_videos {
     struct hub_files *files;
@@ -285,9 +286,13 @@ HUB_MUST_USE enum hub_status hub_lerobot_check_videos(struct hub_files *files, s
 
 /* ---- rules.c: how files are called; card.c: README.md ---- */
 
+/** "data/chunk-012/..." -> 12 and its three digits. */
+bool hub_lerobot_chunk_of(struct hub_view path, uint64_t *number, size_t *digits);
+/** `data`: the files whose names say their episode, by it. */
 HUB_MUST_USE enum hub_status hub_lerobot_check_rules(const struct hub_files *files,
-                                                     const struct lerobot_info *info, struct hub_sink *sink,
-                                                     struct hub_error *err);
+                                                     const struct lerobot_info *info,
+                                                     const struct lerobot_file *data, uint32_t count,
+                                                     struct hub_sink *sink, struct hub_error *err);
 /** The feature that a camera's folder is called after, or alone ends like; NULL: none. */
 const char *hub_lerobot_camera_key(const json_t *features, struct hub_view folder);
 /** card, description. */

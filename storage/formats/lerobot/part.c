@@ -229,18 +229,30 @@ static int64_t stated(const json_t *line, const char *key)
     return json_is_number(value) && json_number_value(value) >= 0 ? (int64_t)json_number_value(value) : -1;
 }
 
+/* Does it name this file: of v3 by chunk and number, of v2 by the chunk alone? */
+static bool names_file(const struct part *p, uint32_t file, const json_t *line, int64_t number)
+{
+    uint64_t chunk = 0;
+    size_t digits;
+    const struct lerobot_place place = {stated(line, "data/chunk_index"), stated(line, "data/file_index"),
+                                        number, NULL};
+    const struct hub_view path = p->files->entries[file].path;
+    if (p->episodes.table_count && hub_lerobot_episode_of(path, ".parquet") < 0)
+        return place.chunk >= 0 && place.file >= 0 &&
+               hub_lerobot_find(p->files, hub_lerobot_text(p->info.json, "data_path"), LEROBOT_DATA_TEMPLATE,
+                                &place) == file;
+    return stated(line, "chunk") < 0 || !hub_lerobot_chunk_of(path, &chunk, &digits) ||
+           chunk == (uint64_t)stated(line, "chunk");
+}
+
 static void check_row(struct part *p, uint32_t file, const json_t *line, const struct lerobot_small *s,
                       const struct lerobot_cut *cut)
 {
     const int64_t from = stated(line, "dataset_from_index"), to = stated(line, "dataset_to_index");
-    const char *template = hub_lerobot_text(p->info.json, "data_path");
-    const struct lerobot_place place = {stated(line, "data/chunk_index"), stated(line, "data/file_index"),
-                                        cut->number, NULL};
-    if (place.chunk >= 0 && place.file >= 0 &&
-        hub_lerobot_find(p->files, template, LEROBOT_DATA_TEMPLATE, &place) != file)
-        hub_tally_add(&p->misplaced, "episode %lld lies in %.*s, its row says chunk %lld, file %lld",
-                      (long long)cut->number, (int)HUB_MIN(p->files->entries[file].path.size, 80),
-                      p->files->entries[file].path.data, (long long)place.chunk, (long long)place.file);
+    if (line && !names_file(p, file, line, cut->number))
+        hub_tally_add(&p->misplaced, "episode %lld lies in %.*s, which its line does not say",
+                      (long long)cut->number, (int)HUB_MIN(p->files->entries[file].path.size, 120),
+                      p->files->entries[file].path.data);
     if (from >= 0 && to >= 0 && s->indexes &&
         (s->indexes[cut->first] != from || (uint64_t)(to - from) != cut->count))
         hub_tally_add(&p->ranges, "episode %lld is stated as rows %lld to %lld, it has %llu from %lld on",
@@ -514,9 +526,9 @@ static enum hub_status tell(const struct part *p, const char *code, const struct
 {
     if (!tally->count)
         return HUB_OK;
-    return hub_sink_problem(p->sink, code, HUB_VIEW("meta/episodes"), err,
-                            "%s of %u of %u episodes; the first: %s", what, tally->count, p->done,
-                            tally->first);
+    return hub_sink_problem(
+        p->sink, code, hub_view_of(p->episodes.table_count ? "meta/episodes" : LEROBOT_EPISODES), err,
+        "%s of %u of %u episodes; the first: %s", what, tally->count, p->done, tally->first);
 }
 
 static enum hub_status finish(struct part *p, struct hub_error *err)

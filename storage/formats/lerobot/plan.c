@@ -225,6 +225,25 @@ static enum hub_status send_splits(struct plan *p, struct hub_error *err)
     return json_object_size(splits) ? hub_sink_fact(p->sink, "splits", hub_buf_view(&text), err) : HUB_OK;
 }
 
+/* LeRobot normalizes what policies see and do, and fails where that has none. */
+static enum hub_status check_statistics(const struct plan *p, struct hub_error *err)
+{
+    struct hub_tally without = {0};
+    const char *name;
+    json_t *feature;
+    json_object_foreach((json_t *)p->info.features, name, feature)
+    {
+        const enum hub_role role = hub_role_of(hub_view_of(name));
+        if ((role == HUB_ROLE_OBSERVATION || role == HUB_ROLE_ACTION) && !hub_lerobot_is(feature, "string") &&
+            !json_object_get(p->info.stats, name))
+            hub_tally_add(&without, "%.150s", name);
+    }
+    if (!without.count)
+        return HUB_OK;
+    return hub_sink_problem(p->sink, "missing-statistics", HUB_VIEW(LEROBOT_STATS), err,
+                            "it has none of %u features; the first: %s", without.count, without.first);
+}
+
 /* Statistics of the whole dataset; the bounds of its vectors are among them. */
 static enum hub_status send_statistics(struct plan *p, json_t **stats, struct hub_error *err)
 {
@@ -237,6 +256,7 @@ static enum hub_status send_statistics(struct plan *p, json_t **stats, struct hu
         return hub_sink_problem(p->sink, "bad-metadata", HUB_VIEW(LEROBOT_STATS), err, "%s",
                                 st ? why.detail : "not an object");
     p->info.stats = *stats;
+    HUB_TRY(check_statistics(p, err));
     return hub_sink_fact(p->sink, "statistics", hub_buf_view(&text), err);
 }
 
@@ -393,8 +413,9 @@ static enum hub_status check_loadable(struct plan *p, struct hub_error *err)
 {
     const json_int_t claimed = json_integer_value(json_object_get(p->info.json, "total_episodes"));
     if (p->count == 0 && claimed > 0)
-        return hub_fail(err, HUB_CORRUPT, LEROBOT_INFO " states %lld episodes, but there is no data file",
-                        (long long)claimed);
+        return hub_fail_as(err, HUB_CORRUPT, "missing-file",
+                           LEROBOT_INFO " states %lld episodes, but there is no data file",
+                           (long long)claimed);
     if (p->count == 0)
         HUB_TRY(hub_sink_problem(p->sink, "not-loadable", HUB_VIEW("data"), err, "there is no data file"));
     if (!json_object_get(p->info.json, "codebase_version"))
@@ -412,8 +433,8 @@ static enum hub_status check_version(struct plan *p, struct hub_error *err)
 {
     const char *version = hub_lerobot_version(p->info.json);
     if (!version)
-        return hub_fail(err, hub_lerobot_has_company(p->files) ? HUB_CORRUPT : HUB_NOT_ACCEPTABLE,
-                        LEROBOT_INFO " states no codebase_version");
+        return hub_fail_as(err, hub_lerobot_has_company(p->files) ? HUB_CORRUPT : HUB_NOT_ACCEPTABLE,
+                           "no-version", LEROBOT_INFO " states no codebase_version");
     if (strncmp(version, "2.", 2) != 0 && strncmp(version, "3.", 2) != 0)
         return hub_fail(err, HUB_UNSUPPORTED, "LeRobot v%.20s: only v2.0, v2.1 and v3 are supported",
                         version);
@@ -432,7 +453,7 @@ static enum hub_status report(struct plan *p, struct hub_view info, struct hub_e
     HUB_TRY(check_listed(p, err));
     HUB_TRY(check_loadable(p, err));
     HUB_TRY(check_totals(p, err));
-    HUB_TRY(hub_lerobot_check_rules(p->files, &p->info, p->sink, err));
+    HUB_TRY(hub_lerobot_check_rules(p->files, &p->info, p->data, p->numbered ? p->count : 0, p->sink, err));
     HUB_TRY(send_splits(p, err));
     return p->numbered ? send_runs(p, err) : send_groups(p, err);
 }
@@ -443,8 +464,8 @@ static enum hub_status refuse_v1(struct hub_files *files, struct hub_error *err)
     if (!hub_json_file(files, "meta_data/info.json", NULL, &old, NULL) && hub_lerobot_version(old))
         return hub_fail(err, HUB_UNSUPPORTED, "LeRobot v%.20s: only v2.0, v2.1 and v3 are supported",
                         hub_lerobot_version(old));
-    return hub_fail(err, hub_lerobot_has_company(files) ? HUB_CORRUPT : HUB_NOT_ACCEPTABLE,
-                    LEROBOT_INFO " is missing");
+    return hub_fail_as(err, hub_lerobot_has_company(files) ? HUB_CORRUPT : HUB_NOT_ACCEPTABLE, "missing-file",
+                       LEROBOT_INFO " is missing");
 }
 
 enum hub_status hub_lerobot_plan(struct hub_files *files, struct hub_sink *sink, struct hub_error *err)
@@ -454,9 +475,16 @@ enum hub_status hub_lerobot_plan(struct hub_files *files, struct hub_sink *sink,
     if (hub_files_find(files, LEROBOT_INFO) == HUB_NONE)
         return refuse_v1(files, err);
     HUB_TRY(hub_files_usable(files, hub_files_find(files, LEROBOT_INFO), err));
-    HUB_TRY(hub_json_file(files, LEROBOT_INFO, &text, &info, err));
+    struct hub_error why = {0};
+    const enum hub_status read = hub_json_file(files, LEROBOT_INFO, &text, &info, &why);
+    if (read)
+        return hub_fail_as(err, read,
+                           why.problem[0]        ? why.problem
+                           : read == HUB_CORRUPT ? "bad-metadata"
+                                                 : "",
+                           "%s", why.detail);
     if (!json_is_object(info))
-        return hub_fail(err, HUB_CORRUPT, LEROBOT_INFO " is not an object");
+        return hub_fail_as(err, HUB_CORRUPT, "bad-metadata", LEROBOT_INFO " is not an object");
     struct plan p = {.files = files, .sink = sink, .info = {.json = info}};
     p.info.features = json_object_get(info, "features");
     const enum hub_status st = report(&p, hub_buf_view(&text), err);

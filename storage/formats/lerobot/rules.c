@@ -4,8 +4,9 @@
 #include "storage/formats/lerobot/lerobot.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
-enum rule { BACKSLASH, FILE_NAME, UNPADDED, CHUNK, CAMERA, NO_FEATURE, RULES };
+enum rule { BACKSLASH, FILE_NAME, UNPADDED, CHUNK, OTHER_PATH, CAMERA, NO_FEATURE, NO_EPISODE, RULES };
 
 static const struct {
     const char *code, *text;
@@ -14,12 +15,16 @@ static const struct {
     [FILE_NAME] = {"bad-file-name", "files are called after a number alone: episode_000000 is the form"},
     [UNPADDED] = {"unpadded-name", "names have fewer digits than chunk-000 and episode_000000"},
     [CHUNK] = {"wrong-chunk", "files lie in another chunk than their episode divided by chunks_size"},
+    [OTHER_PATH] = {"other-path", "files lie where the templates of info.json do not look for them"},
     [CAMERA] = {"camera-folder", "videos lie in folders that are only the end of their feature's key"},
     [NO_FEATURE] = {"video-without-feature", "videos lie in folders that are no feature of info.json"},
+    [NO_EPISODE] = {"video-without-episode", "videos are of an episode that has no data file"},
 };
 
 struct check {
     const struct lerobot_info *info;
+    const struct lerobot_file *data; /* whose names say their episode, by it */
+    uint32_t data_count;
     struct hub_tally broken[RULES];
     int64_t chunks_size;
     uint32_t chunked; /* data files in folders chunk-N */
@@ -31,8 +36,24 @@ static void note(struct check *c, enum rule rule, struct hub_view path)
     hub_tally_add(&c->broken[rule], "%.*s", (int)HUB_MIN(path.size, 180), path.data);
 }
 
-/* "data/chunk-012/..." -> 12 and its three digits. */
-static bool chunk_of(struct hub_view path, uint64_t *number, size_t *digits)
+static uint32_t broken_rules(const struct check *c)
+{
+    uint32_t n = 0;
+    for (enum rule r = 0; r < RULES; r++)
+        n += c->broken[r].count;
+    return n;
+}
+
+/* Can be filled in, and stays in the dataset? */
+static bool is_usable(const char *template)
+{
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf path = HUB_BUF_INIT(HUB_MAX_PATH);
+    const struct lerobot_place any = {0, 0, 0, "camera"};
+    return hub_lerobot_path(template, &any, &path) && path.data[0] != '/' && !strstr(path.data, "..") &&
+           !strchr(path.data, '\\');
+}
+
+bool hub_lerobot_chunk_of(struct hub_view path, uint64_t *number, size_t *digits)
 {
     const char *at = memmem(path.data, path.size, "/chunk-", 7);
     if (!at)
@@ -93,6 +114,38 @@ static void check_camera(struct check *c, struct hub_view path)
         note(c, CAMERA, path);
 }
 
+/* Does a template that can be filled in lead elsewhere? */
+static bool is_elsewhere(const struct check *c, struct hub_view path, bool video, int64_t episode)
+{
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf wanted = HUB_BUF_INIT(HUB_MAX_PATH);
+    const struct hub_view folder = video ? camera_folder(path) : HUB_VIEW("");
+    const char *template = hub_lerobot_text(c->info->json, video ? "video_path" : "data_path");
+    const struct lerobot_place place = {c->chunks_size > 0 ? episode / c->chunks_size : -1, -1, episode,
+                                        hub_lerobot_camera_key(c->info->features, folder)};
+    return is_usable(template) && hub_lerobot_path(template, &place, &wanted) &&
+           !hub_view_is(path, wanted.data);
+}
+
+/* A name that says its episode. */
+static void check_episode(struct check *c, struct hub_view path, bool video, int64_t episode)
+{
+    const uint32_t before = broken_rules(c);
+    const struct hub_view name = hub_view_behind(path, '/');
+    uint64_t chunk = 0;
+    size_t digits = 0;
+    if (name.size < sizeof "episode_000000" - 1 + (video ? 4 : 8))
+        note(c, UNPADDED, path);
+    if (hub_lerobot_chunk_of(path, &chunk, &digits) && c->chunks_size > 0 &&
+        (int64_t)chunk != episode / c->chunks_size)
+        note(c, CHUNK, path);
+    if (video && c->data_count && !bsearch(&episode, c->data, c->data_count, sizeof *c->data, hub_by_i64))
+        note(c, NO_EPISODE, path);
+    if (video)
+        check_camera(c, path);
+    if (broken_rules(c) == before && is_elsewhere(c, path, video, episode))
+        note(c, OTHER_PATH, path);
+}
+
 static void check_file(struct check *c, struct hub_view path)
 {
     uint64_t chunk = 0;
@@ -104,18 +157,16 @@ static void check_file(struct check *c, struct hub_view path)
     if (!video && !data)
         return;
     const int64_t episode = hub_lerobot_episode_of(path, video ? ".mp4" : ".parquet");
-    const struct hub_view name = hub_view_behind(path, '/');
-    const bool chunked = chunk_of(path, &chunk, &digits);
+    const bool chunked = hub_lerobot_chunk_of(path, &chunk, &digits);
     c->chunked += chunked && data;
     c->first_chunk |= chunked && data && chunk == 0;
-    if (only_digits(name))
+    if (only_digits(hub_view_behind(path, '/')))
         note(c, FILE_NAME, path);
-    if ((chunked && digits < 3) ||
-        (episode >= 0 && name.size < sizeof "episode_000000" - 1 + (video ? 4 : 8)))
+    if (chunked && digits < 3)
         note(c, UNPADDED, path);
-    if (chunked && episode >= 0 && c->chunks_size > 0 && (int64_t)chunk != episode / c->chunks_size)
-        note(c, CHUNK, path);
-    if (video)
+    else if (episode >= 0)
+        check_episode(c, path, video, episode);
+    else if (video)
         check_camera(c, path);
 }
 
@@ -123,8 +174,6 @@ static void check_file(struct check *c, struct hub_view path)
 static enum hub_status check_template(const struct check *c, struct hub_sink *sink, const char *key,
                                       bool needed, struct hub_error *err)
 {
-    HUB_CLEANUP(hub_buf_dispose) struct hub_buf path = HUB_BUF_INIT(HUB_MAX_PATH);
-    const struct lerobot_place any = {0, 0, 0, "camera"};
     const char *template = hub_lerobot_text(c->info->json, key);
     if (!template)
         return needed ? hub_sink_problem(sink, "bad-template", hub_view_of(key), err, "info.json has none")
@@ -132,7 +181,7 @@ static enum hub_status check_template(const struct check *c, struct hub_sink *si
     if (strchr(template, '\\'))
         return hub_sink_problem(sink, "backslash-path", hub_view_of(key), err, "\"%.200s\": a '/' is meant",
                                 template);
-    if (hub_lerobot_path(template, &any, &path) && path.data[0] != '/' && !strstr(path.data, ".."))
+    if (is_usable(template))
         return HUB_OK;
     return hub_sink_problem(sink, "bad-template", hub_view_of(key), err,
                             "\"%.200s\" names no file of the dataset: files are found by their names",
@@ -140,9 +189,12 @@ static enum hub_status check_template(const struct check *c, struct hub_sink *si
 }
 
 enum hub_status hub_lerobot_check_rules(const struct hub_files *files, const struct lerobot_info *info,
+                                        const struct lerobot_file *data, uint32_t count,
                                         struct hub_sink *sink, struct hub_error *err)
 {
     struct check c = {.info = info,
+                      .data = data,
+                      .data_count = count,
                       .chunks_size = json_integer_value(json_object_get(info->json, "chunks_size"))};
     const bool videos = json_string_value(json_object_get(info->json, "video_path"));
     for (uint32_t i = 0; i < files->count; i++)

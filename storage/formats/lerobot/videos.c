@@ -54,6 +54,50 @@ void hub_lerobot_videos_dispose(struct lerobot_videos *v)
     free(v->cameras);
 }
 
+/* ---- what info.json says of them ---- */
+
+/* A codec goes by the name of its stream, of an encoder, or of the box in the file; NULL: another one. */
+static const char *codec_of(struct hub_view name)
+{
+    static const char *const parts[][2] = {{"av1", "av1"},   {"av01", "av1"},    {"264", "h264"},
+                                           {"avc", "h264"},  {"265", "hevc"},    {"hevc", "hevc"},
+                                           {"hev1", "hevc"}, {"hvc1", "hevc"},   {"vp9", "vp9"},
+                                           {"vp09", "vp9"},  {"mpeg4", "mpeg4"}, {"mp4v", "mpeg4"}};
+    for (size_t i = 0; i < HUB_COUNT(parts); i++)
+        if (name.size && memmem(name.data, name.size, parts[i][0], strlen(parts[i][0])))
+            return parts[i][1];
+    return NULL;
+}
+
+static void compare_stated(struct lerobot_camera *c, const struct lerobot_info *info, struct hub_view codec,
+                           const struct hub_media *media, struct hub_view path)
+{
+    const double fps = json_number_value(json_object_get(info->json, "fps"));
+    const double rate = media->fps_den ? (double)media->fps_num / media->fps_den : 0;
+    const char *stated = codec_of(codec), *found = codec_of(media->codec);
+    if (media->samples > 1 && fps > 0 && rate > 0 && fabs(rate / fps - 1) > 1e-3)
+        hub_tally_add(&c->rates, "%.*s has %.6g frames a second, info.json states %.6g",
+                      (int)HUB_MIN(path.size, 120), path.data, rate, fps);
+    if (stated && found && strcmp(stated, found) != 0)
+        hub_tally_add(&c->codecs, "%.*s is %.*s, info.json states %.*s", (int)HUB_MIN(path.size, 120),
+                      path.data, (int)HUB_MIN(media->codec.size, 30), media->codec.data,
+                      (int)HUB_MIN(codec.size, 30), codec.data);
+}
+
+/* Complete a medium from its file, and send it. */
+static enum hub_status send(struct lerobot_videos *v, struct hub_media *media, uint64_t rows,
+                            struct hub_error *err)
+{
+    const struct hub_view codec = media->codec;
+    HUB_TRY(hub_videos_send(&v->read, media, rows, err));
+    for (uint32_t i = 0; i < v->camera_count; i++)
+        if (hub_view_is(media->camera, v->cameras[i].key)) {
+            v->cameras[i].found++;
+            compare_stated(&v->cameras[i], v->info, codec, media, v->files->entries[media->file].path);
+        }
+    return HUB_OK;
+}
+
 /* ---- by name ---- */
 
 static struct hub_media media_of(const struct lerobot_videos *v, struct hub_view camera, uint32_t file,
@@ -135,8 +179,7 @@ static enum hub_status send_placed(struct lerobot_videos *v, struct lerobot_came
     if (fps > 0 && fabs((to - from) * fps - (double)cut->count) > 0.5)
         hub_tally_add(&c->spans, "%.6g to %.6g s are %.6g frames, episode %lld has %llu rows", from, to,
                       (to - from) * fps, (long long)cut->number, (unsigned long long)cut->count);
-    c->found++;
-    return hub_videos_send(&v->read, &media, cut->count, err);
+    return send(v, &media, cut->count, err);
 }
 
 enum hub_status hub_lerobot_videos_send(struct lerobot_videos *v, const json_t *line,
@@ -147,9 +190,7 @@ enum hub_status hub_lerobot_videos_send(struct lerobot_videos *v, const json_t *
     for (; at < v->named_count && v->named[at].of.episode == cut->number; at++) {
         const struct lerobot_video *video = &v->named[at];
         struct hub_media media = media_of(v, video->camera, video->of.file, cut->episode);
-        HUB_TRY(hub_videos_send(&v->read, &media, cut->count, err));
-        for (uint32_t i = 0; i < v->camera_count; i++)
-            v->cameras[i].found += hub_view_is(video->camera, v->cameras[i].key);
+        HUB_TRY(send(v, &media, cut->count, err));
     }
     for (uint32_t i = 0; !v->named_count && i < v->camera_count; i++)
         HUB_TRY(send_placed(v, &v->cameras[i], line, cut, err));
@@ -177,6 +218,12 @@ enum hub_status hub_lerobot_videos_finish(struct lerobot_videos *v, struct hub_e
             HUB_TRY(hub_sink_problem(v->sink, "video-span", key, err,
                                      "in %u episodes the times do not span the rows; the first: %s",
                                      c->spans.count, c->spans.first));
+        if (c->rates.count)
+            HUB_TRY(hub_sink_problem(v->sink, "fps-mismatch", key, err, "in %u episodes; the first: %s",
+                                     c->rates.count, c->rates.first));
+        if (c->codecs.count)
+            HUB_TRY(hub_sink_problem(v->sink, "codec-mismatch", key, err, "in %u episodes; the first: %s",
+                                     c->codecs.count, c->codecs.first));
     }
     return HUB_OK;
 }

@@ -198,7 +198,10 @@ static enum hub_status read_track(struct hub_cursor trak, struct hub_cursor moov
     read_edits(mp4_child(mp4_child(trak, "edts").body, "elst").body, t, out->problem);
     t->fragmented = mp4_has(&mvex);
     read_mvex(mvex.body, t);
-    return mp4_index(t, stbl, out->problem, err);
+    HUB_TRY(mp4_index(t, stbl, out->problem, err));
+    for (uint32_t i = 0; i + 1 < t->count; i++) /* how long the last one lasts, moves none */
+        out->still |= t->samples[i].delta == 0;
+    return HUB_OK;
 }
 
 static enum hub_status read_moov(struct hub_cursor moov, struct mp4_track *t, struct hub_mp4 *out,

@@ -17,6 +17,7 @@ struct hub_mp4 {
     uint64_t samples;          /* frames that are shown */
     uint32_t keys;             /* of all frames */
     uint32_t tracks;           /* of video */
+    bool still;                /* a frame has the same time as the one before it */
     double seconds;
     bool whole;           /* its outermost boxes are; set whatever is returned */
     char problem[160];    /* why frames cannot be cut out of it; "": they can, by `table` */

@@ -25,6 +25,9 @@ static enum hub_status read_file(struct hub_videos *v, struct hub_video_file *fi
     if (!st && mp4->table.size)
         st = hub_sink_video(v->sink, file->number, hub_buf_view(&mp4->table), err);
     hub_mp4_dispose(mp4);
+    if (!st && mp4->still)
+        st = hub_sink_problem(v->sink, "video-times", v->files->entries[file->number].path, err,
+                              "the times of its frames do not grow from each to the next");
     if (file->readable)
         return st;
     if (!hub_is_local(st))
