@@ -261,25 +261,40 @@ static enum hub_status write_document(const struct hub_state *state, const struc
     return hub_buf_add_text(out, "\n", err);
 }
 
-static enum hub_status write_files(const struct hub_state *state, struct hub_buf *out, bool *hashed,
-                                   struct hub_error *err)
+enum hub_status hub_files_write(struct hub_json *json, const struct hub_state *state, const bool *only,
+                                bool *hashed, struct hub_error *err)
 {
     const struct hub_dataset *dataset = state->dataset;
     HUB_CLEANUP(hub_freep) struct hub_file_digests *digests = NULL;
-    struct hub_json json = hub_json_to(out, err);
+    uint64_t bytes = 0, count = 0;
     HUB_TRY(list_digests(state, &digests, err));
     *hashed = true;
-    hub_json_object(&json);
-    hub_json_put_text(&json, "id", dataset->summary->id);
-    hub_json_put_text(&json, "revision", dataset->summary->revision);
-    hub_json_put_uint(&json, "size", dataset->summary->size);
-    hub_json_put_uint(&json, "total", dataset->file_count);
-    hub_json_put_array(&json, "items");
+    for (uint32_t i = 0; i < dataset->file_count; i++)
+        if (!only || only[i]) {
+            bytes += dataset->files[i].stamp.size;
+            count++;
+        }
+    hub_json_put_text(json, "id", dataset->summary->id);
+    hub_json_put_text(json, "revision", dataset->summary->revision);
+    hub_json_put_uint(json, "size", only ? bytes : dataset->summary->size);
+    hub_json_put_uint(json, "total", count);
+    hub_json_put_array(json, "items");
     for (uint32_t i = 0; i < dataset->file_count; i++) {
-        hub_file_item(&json, &dataset->files[i], &digests[i]);
+        if (only && !only[i])
+            continue;
+        hub_file_item(json, &dataset->files[i], &digests[i]);
         *hashed = *hashed && *digests[i].sha256;
     }
-    hub_json_end_array(&json);
+    hub_json_end_array(json);
+    return hub_json_status(json);
+}
+
+static enum hub_status write_files(const struct hub_state *state, struct hub_buf *out, bool *hashed,
+                                   struct hub_error *err)
+{
+    struct hub_json json = hub_json_to(out, err);
+    hub_json_object(&json);
+    HUB_TRY(hub_files_write(&json, state, NULL, hashed, err));
     hub_json_end_object(&json);
     return hub_json_status(&json);
 }

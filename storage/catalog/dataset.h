@@ -153,6 +153,24 @@ HUB_MUST_USE enum hub_status hub_episode_page(const struct hub_state *state,
 HUB_MUST_USE enum hub_status hub_episode_one(const struct hub_state *state, int64_t number,
                                              hub_episode_each *each, void *user, struct hub_error *err);
 
+/** Whether the query's filters take each episode, in the order of the dataset's. */
+HUB_MUST_USE enum hub_status hub_episode_choose(const struct hub_state *state,
+                                                const struct hub_episode_query *query, bool *chosen,
+                                                struct hub_error *err);
+/** Called for each episode, by its place among the dataset's, with the number of its file, or HUB_NONE. */
+typedef void hub_episode_file(void *user, uint32_t place, uint32_t file);
+HUB_MUST_USE enum hub_status hub_episode_files(const struct hub_state *state, hub_episode_file *each,
+                                               void *user, struct hub_error *err);
+/**
+ * Which files the chosen episodes need: all but those that only others have their rows or videos in, and what
+ * lies in folders of such files alone. Blocking.
+ *
+ * @param chosen  by their place among the dataset's
+ * @param needed  by number, all of them written
+ */
+HUB_MUST_USE enum hub_status hub_files_needed(const struct hub_state *state, const bool *chosen, bool *needed,
+                                              struct hub_error *err);
+
 /* ---- videos (blocking) ---- */
 
 /** Is given what one camera saw of an episode; `file` is today's number, or HUB_NONE. Texts live until it
@@ -163,6 +181,10 @@ typedef enum hub_status hub_media_each(void *user, const struct hub_found_media 
 HUB_MUST_USE enum hub_status hub_episode_media(const struct hub_state *state,
                                                const struct hub_dataset_episode *episode,
                                                hub_media_each *each, void *user, struct hub_error *err);
+
+/** Of all episodes of a part, which `media->episode` names within it. */
+HUB_MUST_USE enum hub_status hub_part_media(const struct hub_state *state, uint32_t part,
+                                            hub_media_each *each, void *user, struct hub_error *err);
 
 /** The checked table of a video file: counted, from the LRU, else loaded and proven. HUB_NOT_FOUND: there is
  * none, which its media tell the reason of. */

@@ -217,20 +217,29 @@ static enum hub_status get_values(void *user, const struct hub_property *name, s
     return hub_episode_values_of(&asked->page->reader, asked->episode, name, out, err);
 }
 
-static enum hub_status look_at(struct page *page, const struct hub_dataset_episode *e, struct hub_error *err)
+/* Whether the query's filters take it. */
+static enum hub_status check(struct page *page, const struct hub_dataset_episode *e, bool *in,
+                             struct hub_error *err)
 {
     const struct hub_episode_query *q = page->query;
-    struct item item = {.episode = e, .descending = q->descending};
-    bool in = true;
+    *in = true;
     if (q->name)
-        HUB_TRY(has_text(page, e, HUB_PROPERTY_NAME, q->name, &in, err));
-    if (in && q->split)
-        HUB_TRY(has_text(page, e, HUB_PROPERTY_SPLIT, q->split, &in, err));
-    if (in && q->task)
-        HUB_TRY(has_text(page, e, HUB_PROPERTY_TASK, q->task, &in, err));
-    if (in && q->where)
-        HUB_TRY(hub_where_holds(q->where, &(struct hub_episode_values){get_values, &(struct asked){page, e}},
-                                &in, err));
+        HUB_TRY(has_text(page, e, HUB_PROPERTY_NAME, q->name, in, err));
+    if (*in && q->split)
+        HUB_TRY(has_text(page, e, HUB_PROPERTY_SPLIT, q->split, in, err));
+    if (*in && q->task)
+        HUB_TRY(has_text(page, e, HUB_PROPERTY_TASK, q->task, in, err));
+    if (!*in || !q->where)
+        return HUB_OK;
+    return hub_where_holds(q->where, &(struct hub_episode_values){get_values, &(struct asked){page, e}}, in,
+                           err);
+}
+
+static enum hub_status look_at(struct page *page, const struct hub_dataset_episode *e, struct hub_error *err)
+{
+    struct item item = {.episode = e, .descending = page->query->descending};
+    bool in;
+    HUB_TRY(check(page, e, &in, err));
     if (!in)
         return HUB_OK;
     page->total++;
@@ -323,4 +332,28 @@ enum hub_status hub_episode_one(const struct hub_state *state, int64_t number, h
     return e ? give(&reader, e, each, user, err)
              : hub_fail_as(err, HUB_NOT_FOUND, "episode-missing", "%s has no episode %lld",
                            state->dataset->summary->id, (long long)number);
+}
+
+enum hub_status hub_episode_choose(const struct hub_state *state, const struct hub_episode_query *query,
+                                   bool *chosen, struct hub_error *err)
+{
+    HUB_CLEANUP(page_dispose) struct page page = {.query = query, .reader = {.state = state}};
+    for (uint32_t i = 0; i < state->dataset->episode_count; i++)
+        HUB_TRY(check(&page, &state->dataset->episodes[i], &chosen[i], err));
+    return HUB_OK;
+}
+
+enum hub_status hub_episode_files(const struct hub_state *state, hub_episode_file *each, void *user,
+                                  struct hub_error *err)
+{
+    HUB_CLEANUP(hub_episode_reader_dispose) struct hub_episode_reader reader = {.state = state};
+    const struct hub_dataset *dataset = state->dataset;
+    for (uint32_t i = 0; i < dataset->episode_count; i++) {
+        const struct hub_dataset_episode *e = &dataset->episodes[i];
+        struct hub_found_episode row;
+        HUB_TRY(hub_episode_row(&reader, e, &row, err));
+        const uint32_t file = hub_part_file(&hub_dataset_box_of(dataset)->maps[e->part], row.file);
+        each(user, i, file < dataset->file_count ? file : HUB_NONE);
+    }
+    return HUB_OK;
 }

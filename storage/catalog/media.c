@@ -116,32 +116,49 @@ static enum hub_status count_media(const struct hub_state *state, int64_t part, 
     return HUB_OK;
 }
 
-enum hub_status hub_episode_media(const struct hub_state *state, const struct hub_dataset_episode *episode,
-                                  hub_media_each *each, void *user, struct hub_error *err)
+/* Those of a run of episodes; of all, or of one. */
+static enum hub_status each_of_run(const struct hub_state *state, uint32_t part, uint32_t run,
+                                   uint32_t episode, hub_media_each *each, void *user, struct hub_error *err)
 {
     HUB_CLEANUP(hub_stmt_resetp) struct hub_stmt *stmt = NULL;
     HUB_CLEANUP(hub_freep) char *texts = NULL;
-    const int64_t part = state->dataset->parts[episode->part].row;
+    const int64_t row = state->dataset->parts[part].row;
     struct hub_view blob;
     char name[RUN_NAME];
-    uint64_t count;
-    HUB_TRY(count_media(state, part, &count, err));
-    if (!count)
-        return HUB_OK;
-    snprintf(name, sizeof name, "%u", episode->index / RUN);
-    HUB_TRY(read_blob(state, part, name, &stmt, &blob, err));
+    snprintf(name, sizeof name, "%u", run);
+    HUB_TRY(read_blob(state, row, name, &stmt, &blob, err));
     HUB_TRY(hub_new(&texts, 1, blob.size + 1, err));
     struct hub_cursor c = hub_cursor_of(blob.data, blob.size);
     for (char *arena = texts; hub_cursor_left(&c) && !c.failed;) {
         struct hub_found_media m;
         get_media(&c, &arena, &m);
-        m.file = hub_part_file(&hub_dataset_box_of(state->dataset)->maps[episode->part], m.file);
+        m.file = hub_part_file(&hub_dataset_box_of(state->dataset)->maps[part], m.file);
         if (m.file >= state->dataset->file_count)
             m.file = HUB_NONE;
-        if (!c.failed && m.episode == episode->index)
+        if (!c.failed && (episode == HUB_NONE || m.episode == episode))
             HUB_TRY(each(user, &m, err));
     }
-    return c.failed ? hub_blob_damaged(state->catalog, state->db, part, err) : HUB_OK;
+    return c.failed ? hub_blob_damaged(state->catalog, state->db, row, err) : HUB_OK;
+}
+
+enum hub_status hub_episode_media(const struct hub_state *state, const struct hub_dataset_episode *episode,
+                                  hub_media_each *each, void *user, struct hub_error *err)
+{
+    uint64_t count;
+    HUB_TRY(count_media(state, state->dataset->parts[episode->part].row, &count, err));
+    return count ? each_of_run(state, episode->part, episode->index / RUN, episode->index, each, user, err)
+                 : HUB_OK;
+}
+
+enum hub_status hub_part_media(const struct hub_state *state, uint32_t part, hub_media_each *each, void *user,
+                               struct hub_error *err)
+{
+    const uint32_t episodes = hub_dataset_box_of(state->dataset)->part_episodes[part];
+    uint64_t count;
+    HUB_TRY(count_media(state, state->dataset->parts[part].row, &count, err));
+    for (uint32_t run = 0; count && run * RUN < episodes; run++)
+        HUB_TRY(each_of_run(state, part, run, HUB_NONE, each, user, err));
+    return HUB_OK;
 }
 
 /* ---- tables ---- */

@@ -454,3 +454,55 @@ def test_episodes_of_a_task(tmp_path):
 
 def ask_of(hub, id, task):
     return [e["number"] for e in hub.get(f"/api/v1/datasets/{id}/episodes?task={task}").json()["items"]]
+
+
+# ---- the files of some episodes ----
+
+
+def test_files_of_episodes(tmp_path):
+    """What they need is enough: from those files alone a hub has the same rows; where a format keeps episodes together all are listed."""
+    apart = ["lerobot/arm-v21", "lerobot/arm-v30", "lerobot/many-v30", "lerobot/scattered-v30", "aloha/twin", "molmospaces/house", "molmospaces/split", "webdataset/ilr-across",
+             "webdataset/ilr-shards", "il/demos/atari", "minari/root-0.5.3-columns/arrow/door-human-v2", "minari/root-0.5.3-columns/parquet/door-human-v2"]
+    together = ["datasets/steps-shards", "robomimic/lift-ph", "minari/root-0.5.3/D4RL/door/human-v2"]
+    whole, part = tmp_path / "whole", tmp_path / "part"
+    for name in apart + together:
+        shutil.copytree(os.path.join(FIXTURES, name), whole / name)
+
+    def rows(hub, id, number):
+        fields = [f for f in hub.get(f"/api/v1/datasets/{quote(id)}/episodes/{number}").json()["fields"] if "unreadable" not in f]
+        videos = hub.get(f"/api/v1/datasets/{quote(id)}/episodes/{number}/~media").json()["items"]
+        data = {f["path"]: hub.get(f"/api/v1/datasets/{quote(id)}/episodes/{number}/{quote(f['path'])}").body for f in fields}
+        return {**data, **{v["camera"]: hub.get(f"/api/v1/datasets/{quote(id)}/episodes/{number}/~media/{v['camera']}.mp4").body for v in videos}}
+
+    left, want = {}, {}
+    with serving(str(whole)) as hub:
+        for id in [d["id"] for d in hub.datasets() if d["format"] != "files"]:
+            files, numbers = hub.get(f"/api/v1/datasets/{quote(id)}/files").json(), [e["number"] for e in hub.episodes(id)]
+            some = numbers[1:3] if len(numbers) > 4 else numbers[1:2] if "across" in id else numbers[:1]
+            chosen = hub.get(f"/api/v1/datasets/{quote(id)}/files?episodes={','.join(map(str, some))}").json()
+            assert chosen["episodes"] == len(some) and chosen["left_out"] == files["total"] - chosen["total"] and chosen["revision"] == files["revision"]
+            assert chosen["size"] == sum(f["size"] for f in chosen["items"]) and all(f in files["items"] for f in chosen["items"])
+            left[id] = chosen["left_out"]
+            if not left[id]:
+                continue
+            for f in chosen["items"]:
+                (part / id / f["path"]).parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy2(whole / id / f["path"], part / id / f["path"])
+            want[id] = {n: rows(hub, id, n) for n in some}
+        split = hub.get("/api/v1/datasets/minari/root-0.5.3-columns/arrow/door-human-v2/files?episodes=:2,9:").json()
+        assert split["episodes"] == 5 and split["total"] == 11
+        assert hub.get("/api/v1/datasets/lerobot/arm-v21/files?split=train").json()["episodes"] == 4
+        by_task = hub.get("/api/v1/datasets/lerobot/arm-v21/files?task=0&episodes=0:3").json()
+        assert hub.get("/api/v1/datasets/lerobot/arm-v21/files?where=number%20%3E%201").json()["episodes"] == 2
+        assert by_task["episodes"] == len([n for n in ask_of(hub, "lerobot/arm-v21", 0) if n < 3]) and by_task["left_out"]
+        for query, status in (("episodes=x", 400), ("episodes=1,", 400), ("episodes=1:2:3", 400), ("episodes=-1", 400), ("episodes=", 400), ("episodes=99", 404), ("split=none", 404), ("where=number", 400),
+                              ("episodes=99999999999999999999", 400), ("from=1", 400)):
+            assert hub.get(f"/api/v1/datasets/lerobot/arm-v21/files?{query}").status == status, query
+    assert {id for id, n in left.items() if n} == set(apart) - {"lerobot/arm-v30", "lerobot/scattered-v30"}, left
+    with serving(str(part)) as hub:
+        for id, episodes in want.items():
+            below = [d["id"] for d in hub.datasets() if (d["id"] + "/").startswith(id + "/")]  # a file that is alone is a dataset of its own
+            got = [rows(hub, d, e["number"]) for d in below for e in hub.episodes(d)]
+            for number, expected in episodes.items():
+                own = {k: v for k, v in expected.items() if k not in ("index", "episode_index")}  # numbered anew, where the numbers lie in the order of files
+                assert any(own.items() <= rest.items() for rest in got), (id, number)

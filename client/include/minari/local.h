@@ -37,6 +37,8 @@ struct minari_download {
     uint64_t files, files_verified, bytes, bytes_kept;
     uint64_t milliseconds;
     const char *digest; /* what the files were verified by: "SHA-256", "CRC-32C", "git SHA-1", "MD5" */
+    bool partial;       /* only some of the dataset's files are wanted */
+    bool planned;       /* a dry run: this is what would be fetched */
     const char *format; /* of the dataset: "minari-hdf5", "lerobot"; "files" where the remote does not know */
 };
 
@@ -63,6 +65,10 @@ struct minari_download_options {
     /* only files whose path, or last name, one of these patterns fits; NULL-terminated, NULL: all */
     const char *const *include;
     const char *const *exclude; /* not those that one of these fits */
+    /* Only what these episodes need, where the dataset's format keeps them apart; else all, which is said. From a
+     * hub only. "0:10,15,20:"; the name of a split; a task, by text or number. NULL: all episodes */
+    const char *episodes, *split, *task;
+    bool dry_run; /* nothing is fetched: `done` is told what would be, as planned */
 };
 
 #ifdef __cplusplus
