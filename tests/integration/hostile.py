@@ -6,41 +6,28 @@ kept in `hub.requests` as (method, path, Range or None, headers). `hub.pages` cu
 import base64
 import hashlib
 import json
+import os
 import re
-import socket
+import sys
 import threading
 import time
 import urllib.parse
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import ThreadingHTTPServer
+
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "support"))
+import upstream
 
 PREFIX = "/api/v1/datasets"
 builtins_id = id  # ids are something else here
 
 
-class Request(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-
-    def log_message(self, *args):
-        pass
-
-    def answer(self, status, body=b"", headers=(), type="application/octet-stream"):
-        self.send_response(status)
-        for name, value in {"Content-Type": type, "Content-Length": str(len(body)), **dict(headers)}.items():
-            if value is not None:
-                self.send_header(name, value)
-        self.end_headers()
-        if self.command != "HEAD":
-            self.wfile.write(body)
-
+class Request(upstream.Request):
     def json(self, value, status=200, headers=()):
-        self.answer(status, json.dumps(value).encode(), headers, "application/json" if status < 400 else "application/problem+json")
+        return self.answer(status, json.dumps(value).encode(), headers, "application/json" if status < 400 else "application/problem+json")
 
     def problem(self, status, name, detail="as told", headers=()):
-        self.json({"type": "urn:minari-hub:" + name, "title": name, "status": status, "detail": detail, "instance": self.path},
-                  status, headers)
-
-    def do_HEAD(self):
-        self.do_GET()
+        return self.json({"type": "urn:minari-hub:" + name, "title": name, "status": status, "detail": detail, "instance": self.path},
+                         status, headers)
 
     def do_GET(self):
         hub = self.server.hub
@@ -94,18 +81,6 @@ class Request(BaseHTTPRequestHandler):
                 return self.answer(416, headers={**headers, "Content-Range": f"bytes */{len(data)}"})
             return self.answer(206, data[first:last + 1], {**headers, "Content-Range": f"bytes {first}-{last}/{len(data)}"})
         self.answer(200, data, headers)
-
-    def cut(self, status, headers, body):
-        """Send a head that promises more than comes, then hang up."""
-        self.send_response(status)
-        for name, value in headers.items():
-            self.send_header(name, value)
-        self.end_headers()
-        self.wfile.write(body)
-        self.wfile.flush()
-        self.connection.shutdown(socket.SHUT_RDWR)
-        self.close_connection = True
-        return True
 
 
 class HostileHub:

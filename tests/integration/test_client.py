@@ -112,7 +112,7 @@ def test_exit_codes_and_remedies(hub, cli):
         (("list", "local", "-r", "http://x"), 2, "does not take --remote"),
         (("download",), 2, "name what to download"),
         (("download", "no/such/*", "-y"), 3, "matches"),
-        (("download", "D4RL/door/human-v2", "--limit-rate", "fast"), 2, "--limit-rate"),
+        (("download", "D4RL/door/human-v2", "--limit", "fast"), 2, "--limit"),
         (("list", "remote", "--sort", "nonsense"), 2, "sort"),
         (("list", "hf://farama-minari", "--endpoint", "http://127.0.0.1:1", "--attempts", "1"), 4, "cannot be reached"),
         (("list", "remote", "--remote", "gcp://bucket", "--endpoint", "http://127.0.0.1:1", "--attempts", "1"), 4, "cannot be reached"),
@@ -411,7 +411,7 @@ def test_a_limited_rate(tmp_path):
     with HostileHub({"big-v0": {"data/main_data.hdf5": os.urandom(1 << 20)}}) as h:
         cli = Cli(tmp_path, h.url)
         began = time.monotonic()
-        cli.run("download", "big-v0", "--limit-rate", "500K", expect=0)
+        cli.run("download", "big-v0", "--limit", "500K", expect=0)
         assert time.monotonic() - began > 1
 
 

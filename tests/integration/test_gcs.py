@@ -13,6 +13,7 @@ from hub import FIXTURES
 from upstream_gcs import Gcs, emulator
 
 DOOR = "D4RL/door/human-v2"
+NO_EMULATOR = "gcp-storage-emulator is not installed: tests/support/requirements.txt"
 NEW, OLD = os.path.join(FIXTURES, "samples"), os.path.join(FIXTURES, "minari", "root-0.4.3")
 
 
@@ -35,7 +36,7 @@ def attributes(path):
 
 @pytest.fixture(scope="module")
 def new():
-    pytest.importorskip("gcp_storage_emulator", reason="gcp-storage-emulator is not installed: tests/support/requirements.txt")
+    pytest.importorskip("gcp_storage_emulator", reason=NO_EMULATOR)
     with emulator() as bucket:
         upload(bucket, NEW)
         yield bucket
@@ -77,7 +78,7 @@ def test_a_bucket_of_05(new, cli):
 
 
 def test_a_bucket_of_04(cli):
-    pytest.importorskip("gcp_storage_emulator")
+    pytest.importorskip("gcp_storage_emulator", reason=NO_EMULATOR)
     with emulator("old") as bucket:
         for id in sorted(os.listdir(OLD)):
             path = os.path.join(OLD, id, "data", "main_data.hdf5")
