@@ -46,7 +46,7 @@ const struct cli_command cli_commands[] = {
      "  minari-cli download D4RL/door/human-v2 --force          replace the one that is there\n"
      "  minari-cli download door-human --for 0.4.3              the newest version Minari 0.4.3 reads\n"
      "  minari-cli download 'D4RL/door/*' --yes                 all that match, their newest versions\n"
-     "  minari-cli download -p D4RL/door --yes --limit-rate 20M  all that begin so, at 20 MB/s\n"
+     "  minari-cli download -p D4RL/door --yes --limit 20M       all that begin so, at 20 MB/s\n"
      "  minari-cli download so100/pick-place -o ~/robots        any format: goes to "
      "~/robots/so100/pick-place\n"
      "  minari-cli download hf://lab/robot@v2.1 -o ~/robots --exclude 'videos/*'\n"

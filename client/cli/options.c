@@ -40,7 +40,7 @@ const struct hub_usage_option cli_options[OPT_COUNT] = {
     [OPT_EXCLUDE] = {0, "exclude", "GLOB", NULL, "no files that it fits; may be repeated"},
     [OPT_QUIET] = {0, "quiet", NULL, NULL, "nothing but errors, and what was asked for"},
     [OPT_NO_PROGRESS] = {0, "no-progress", NULL, NULL, "no bar and no lines on how far it is"},
-    [OPT_RATE] = {0, "limit-rate", "RATE", NULL, "at most so many bytes a second, such as 500K or 20M"},
+    [OPT_RATE] = {0, "limit", "RATE", NULL, "at most so many bytes a second, such as 500K or 20M"},
     [OPT_SPLIT] = {0, "split", "NAME", NULL, "only episodes of this split"},
     [OPT_TASK] = {0, "task", "TASK", NULL, "only episodes of this task: its text or number"},
     [OPT_WHERE] = {0, "where", "TESTS", NULL,
@@ -124,6 +124,13 @@ static int take_option(struct cli *cli, int argc, char **argv, int *at)
 
 static int check(struct cli *cli)
 {
+    if (!takes(cli->command, OPT_RATE) && takes(cli->command, OPT_LIMIT) && cli->values[OPT_RATE]) {
+        if (cli->values[OPT_LIMIT])
+            return usage(cli, "this option was given twice", "--limit");
+        cli->values[OPT_LIMIT] =
+            cli->values[OPT_RATE]; /* of bytes where bytes come, of lines where lines do */
+        cli->values[OPT_RATE] = NULL;
+    }
     for (int i = 0; i < OPT_COUNT; i++)
         if (cli->values[i] && !takes(cli->command, (enum cli_option)i)) {
             char name[32];

@@ -129,7 +129,7 @@ int cli_connect(struct cli *cli, const char *chosen, const char **id)
     if (!rate_of(cli->values[OPT_RATE], &rate))
         return cli_error(
             CLI_USAGE,
-            "--limit-rate must be a number of bytes per second, at least 66K, such as 500K or 20M");
+            "--limit must be a number of bytes per second, at least 66K, such as 500K or 20M");
     if (cli->client && !from_id)
         return CLI_OK;
     minari_client_free(cli->client);
