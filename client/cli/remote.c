@@ -127,9 +127,8 @@ int cli_connect(struct cli *cli, const char *chosen, const char **id)
         !cli_number(cli, OPT_TIMEOUT, 1, 86400, 0, &timeout_s))
         return CLI_USAGE;
     if (!rate_of(cli->values[OPT_RATE], &rate))
-        return cli_error(
-            CLI_USAGE,
-            "--limit must be a number of bytes per second, at least 66K, such as 500K or 20M");
+        return cli_error(CLI_USAGE,
+                         "--limit must be a number of bytes per second, at least 66K, such as 500K or 20M");
     if (cli->client && !from_id)
         return CLI_OK;
     minari_client_free(cli->client);

@@ -2,9 +2,10 @@
 #include "client/lib/internal.h"
 #include "storage/base/fs.h"
 #include "storage/base/id.h"
-#include "storage/transfer/check.h"
+#include "storage/transfer/hash.h"
 #include "storage/transfer/publish.h"
 #include "storage/transfer/record.h"
+#include "storage/transfer/staging.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -33,12 +34,6 @@ struct verifier {
     struct minari_verify_result *result;
 };
 
-static enum hub_status no_tick(void *user, struct hub_error *err)
-{
-    (void)user, (void)err;
-    return HUB_OK;
-}
-
 static enum hub_status report(const struct verifier *v, const char *path, enum minari_file_state state,
                               struct hub_error *err)
 {
@@ -55,7 +50,8 @@ static enum hub_status report(const struct verifier *v, const char *path, enum m
 static enum hub_status check_one(const struct verifier *v, const struct expected *e, struct hub_error *err)
 {
     HUB_CLEANUP(hub_closep) int fd = -1;
-    struct hub_check_sum sum = {.kind = e->file ? e->file->other : HUB_NO_DIGEST, .size = e->size};
+    HUB_CLEANUP(hub_hasher_dispose) struct hub_hasher hasher = {0};
+    struct hub_sums sums = {0};
     struct stat st;
     /* a pipe: no file */
     const enum hub_status opened =
@@ -68,8 +64,10 @@ static enum hub_status check_one(const struct verifier *v, const struct expected
         return report(v, e->path, MINARI_FILE_CHANGED, err);
     if (e->file ? !hub_remote_file_proven(e->file) : !e->sha256)
         return report(v, e->path, MINARI_FILE_SIZE_ONLY, err);
-    HUB_TRY(hub_check_hash(fd, &sum, no_tick, NULL, err));
-    if (e->file ? !hub_check_agrees(&sum, e->file) : memcmp(sum.sha256, e->sha256, HUB_SHA256_BYTES) != 0)
+    HUB_TRY(hub_hasher_begin(&hasher, e->file ? e->file->other : HUB_NO_DIGEST, e->size, err));
+    HUB_TRY(hub_hasher_read(&hasher, fd, e->size, NULL, NULL, err));
+    HUB_TRY(hub_hasher_end(&hasher, &sums, err));
+    if (e->file ? !hub_sums_agree(&sums, e->file) : memcmp(sums.sha256, e->sha256, HUB_SHA256_BYTES) != 0)
         return report(v, e->path, MINARI_FILE_CHANGED, err);
     return report(v, e->path, e->from_hub ? MINARI_FILE_VERIFIED : MINARI_FILE_UNCHANGED, err);
 }

@@ -108,6 +108,12 @@ void hub_have_take(const struct hub_have *have, struct hub_staging *s)
             bsearch(file->path, have->files, have->count, sizeof *have->files, by_path);
         if (!origin || !hub_origin_same(origin, file) || !take(have, origin, s, file, &linked))
             continue;
-        hub_staging_taken(s, i, linked ? origin->sha256 : NULL);
+        hub_staging_taken(s, i);
+        if (linked) { /* verified when it came, by the digest that the remote still states */
+            struct hub_sums *sums = &s->sums[i];
+            *sums = (struct hub_sums){.known = true, .kind = file->other};
+            memcpy(sums->sha256, origin->sha256, sizeof sums->sha256);
+            memcpy(sums->other, file->sum, sizeof sums->other);
+        }
     }
 }

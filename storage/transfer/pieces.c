@@ -11,15 +11,17 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-enum { MAX_PIECES = HUB_MAX_CONNECTIONS, WHOLE = 0xFFFFFFFF };
+enum { MAX_PIECES = HUB_MAX_CONNECTIONS };
+static const uint64_t long_piece = 64 * MIB; /* at most, while there is enough for all connections */
 
 /* One request under way. */
 struct piece {
     struct hub_fetch fetch;
     struct run *run;
     struct hub_buf url;
-    uint32_t file, segment; /* segment WHOLE: the file in one answer */
-    uint32_t crc;
+    uint32_t file, segment, end; /* the next segment to be complete, and where they end */
+    uint32_t crc;                /* of what came of it */
+    bool whole;                  /* the file in one answer */
     bool used;
 };
 
@@ -31,6 +33,8 @@ struct open_file {
     uint32_t cursor; /* all segments before it are taken */
     bool whole;      /* the server does not do ranges: everything in one answer */
     bool whole_asked;
+    uint64_t here;            /* bytes of it that count as done */
+    struct hub_hasher hasher; /* trails what comes */
     char etag[160];
 };
 
@@ -81,10 +85,39 @@ static enum hub_status open_next(struct run *r, struct open_file *slot, struct h
         return st;
     }
     *slot = (struct open_file){.file = r->next_file++, .fd = fd};
+    slot->here = hub_staging_bytes(t->staging, slot->file);
+    struct hub_hasher *kept = t->staging->files[slot->file].hasher;
+    if (!kept)
+        return hub_hasher_begin(&slot->hasher, item->other, item->size, err);
+    slot->hasher = *kept;
+    *kept = (struct hub_hasher){0};
+    hub_staging_drop_hasher(t->staging, slot->file);
     return HUB_OK;
 }
 
-static void close_file(struct run *r, struct open_file *f)
+/* Everything of the file comes anew. */
+static enum hub_status hash_anew(struct run *r, struct open_file *f, struct hub_error *err)
+{
+    const struct hub_remote_file *item = &r->transfer->plan->items[f->file];
+    hub_hasher_dispose(&f->hasher);
+    return hub_hasher_begin(&f->hasher, item->other, item->size, err);
+}
+
+/* What came ahead of the bytes that were hashed, from where they end: it is in memory still. */
+static enum hub_status hash_what_is_there(struct run *r, struct open_file *f, struct hub_error *err)
+{
+    struct hub_staging *s = r->transfer->staging;
+    const struct hub_staged_file *file = &s->files[f->file];
+    uint64_t first, count;
+    for (uint64_t i = f->hasher.at / s->segment_bytes;
+         i < file->segments && s->states[file->base + i] == HUB_SEGMENT_DONE; i++) {
+        hub_segment_range(r->transfer->plan->items[f->file].size, s->segment_bytes, i, &first, &count);
+        HUB_TRY(hub_hasher_read(&f->hasher, f->fd, first + count, NULL, NULL, err));
+    }
+    return HUB_OK;
+}
+
+static enum hub_status close_file(struct run *r, struct open_file *f, struct hub_error *err)
 {
     struct hub_pieces *t = r->transfer;
     close(f->fd);
@@ -92,42 +125,54 @@ static void close_file(struct run *r, struct open_file *f)
     t->files_done++;
     if (*f->etag && !t->etags[f->file])
         t->etags[f->file] = strdup(f->etag); /* one that there is no memory for is not known */
+    return hub_hasher_end(&f->hasher, &t->staging->sums[f->file], err);
 }
 
 /* ---- what to ask for next ---- */
 
-static bool take_segment(struct run *r, struct open_file *f, uint32_t *segment)
+/* Segments in a row that are missing: as many as one request is good for. */
+static bool take_segments(struct run *r, struct open_file *f, struct piece *p)
 {
-    struct hub_staging *s = r->transfer->staging;
+    const struct hub_pieces *t = r->transfer;
+    struct hub_staging *s = t->staging;
     const struct hub_staged_file *file = &s->files[f->file];
+    const uint64_t share = (t->plan->bytes - HUB_MIN(t->plan->bytes, t->bytes_done)) / (2 * t->connections);
+    const uint64_t best = t->remote->kind->piece_bytes;
+    const uint64_t bytes = best ? best : HUB_MIN(share, long_piece);
+    p->whole = f->whole;
     if (f->whole) {
         if (f->in_flight || f->whole_asked)
             return false;
         f->whole_asked = true;
-        *segment = WHOLE;
+        p->segment = 0;
+        p->end = file->segments;
         return true;
     }
     while (f->cursor < file->segments && s->states[file->base + f->cursor] != HUB_SEGMENT_MISSING)
         f->cursor++;
     if (f->cursor == file->segments)
         return false;
-    s->states[file->base + f->cursor] = HUB_SEGMENT_TAKEN;
-    *segment = f->cursor++;
+    p->segment = f->cursor;
+    do
+        s->states[file->base + f->cursor++] = HUB_SEGMENT_TAKEN;
+    while (f->cursor < file->segments && s->states[file->base + f->cursor] == HUB_SEGMENT_MISSING &&
+           (f->cursor + 1 - p->segment) * s->segment_bytes <= bytes);
+    p->end = f->cursor;
     return true;
 }
 
 /* A part of a file that another connection works on as well, or NULL. */
-static struct open_file *share(struct run *r, uint32_t *segment)
+static struct open_file *share(struct run *r, struct piece *p)
 {
     for (size_t i = 0; i < HUB_COUNT(r->open); i++)
-        if (r->open[i].fd >= 0 && take_segment(r, &r->open[i], segment))
+        if (r->open[i].fd >= 0 && take_segments(r, &r->open[i], p))
             return &r->open[i];
     return NULL;
 }
 
 /* A file for each connection, as long as there are files: one that nobody works on, or the next one; then
  * parts of the same. NULL: nothing now. */
-static enum hub_status choose(struct run *r, struct open_file **out, uint32_t *segment, struct hub_error *err)
+static enum hub_status choose(struct run *r, struct piece *p, struct open_file **out, struct hub_error *err)
 {
     struct hub_pieces *t = r->transfer;
     *out = NULL;
@@ -136,7 +181,7 @@ static enum hub_status choose(struct run *r, struct open_file **out, uint32_t *s
         for (size_t i = 0; i < HUB_COUNT(r->open); i++) {
             if (r->open[i].fd < 0)
                 room = &r->open[i];
-            else if (!r->open[i].in_flight && take_segment(r, &r->open[i], segment)) {
+            else if (!r->open[i].in_flight && take_segments(r, &r->open[i], p)) {
                 *out = &r->open[i];
                 return HUB_OK;
             }
@@ -147,7 +192,7 @@ static enum hub_status choose(struct run *r, struct open_file **out, uint32_t *s
             t->files_done++;
         }
         if (!room || r->next_file >= t->plan->count) {
-            *out = share(r, segment);
+            *out = share(r, p);
             return HUB_OK;
         }
         HUB_TRY(open_next(r, room, err));
@@ -158,8 +203,7 @@ static enum hub_status piece_head(struct hub_fetch *fetch, const struct hub_answ
 static enum hub_status piece_body(struct hub_fetch *fetch, struct hub_view bytes, struct hub_error *err);
 static enum hub_status piece_finished(struct hub_fetch *fetch, enum hub_status st, struct hub_error *err);
 
-static enum hub_status aim(struct run *r, struct piece *p, struct open_file *f, uint32_t segment,
-                           struct hub_error *err)
+static enum hub_status aim(struct run *r, struct piece *p, struct open_file *f, struct hub_error *err)
 {
     struct hub_pieces *t = r->transfer;
     const struct hub_remote_file *item = &t->plan->items[f->file];
@@ -167,7 +211,6 @@ static enum hub_status aim(struct run *r, struct piece *p, struct open_file *f, 
     p->run = r;
     p->used = true;
     p->file = f->file;
-    p->segment = segment;
     p->crc = 0;
     p->url.limit = 64 * KIB;
     p->url.size = 0;
@@ -179,8 +222,8 @@ static enum hub_status aim(struct run *r, struct piece *p, struct open_file *f, 
                                   .user = p};
     HUB_TRY(remote->kind->open(remote, t->plan, item, &p->url, &p->fetch, err));
     p->fetch.url = p->url.data;
-    if (segment != WHOLE)
-        hub_segment_range(item->size, t->staging->segment_bytes, segment, &p->fetch.first, &p->fetch.count);
+    p->fetch.first = p->segment * t->staging->segment_bytes;
+    p->fetch.count = HUB_MIN(p->end * t->staging->segment_bytes, item->size) - p->fetch.first;
     p->fetch.by_range = p->fetch.count != item->size;
     memcpy(p->fetch.if_range, f->etag, sizeof p->fetch.if_range);
     f->in_flight++;
@@ -190,17 +233,16 @@ static enum hub_status aim(struct run *r, struct piece *p, struct open_file *f, 
 /* As many requests as there may be, each for what is missing. */
 static enum hub_status ask_for_more(struct run *r, struct hub_error *err)
 {
-    const unsigned most = HUB_MAX(1u, HUB_MIN(r->transfer->connections, (unsigned)MAX_PIECES));
+    const unsigned most = HUB_MIN(r->transfer->connections, (unsigned)MAX_PIECES);
     for (unsigned i = 0; i < most; i++) {
         struct piece *p = &r->pieces[i];
         struct open_file *f;
-        uint32_t segment = 0;
         if (p->used)
             continue;
-        HUB_TRY(choose(r, &f, &segment, err));
+        HUB_TRY(choose(r, p, &f, err));
         if (!f)
             return HUB_OK;
-        HUB_TRY(aim(r, p, f, segment, err));
+        HUB_TRY(aim(r, p, f, err));
         hub_transport_submit(r->transfer->remote->transport, &p->fetch);
     }
     return HUB_OK;
@@ -251,10 +293,15 @@ static enum hub_status check_whole(struct piece *p, struct open_file *f, const s
         f->whole = true;
         return hub_fail(err, HUB_AGAIN, "no ranges");
     }
+    if (!p->fetch.done)
+        return HUB_OK;
     t->bytes_done -= p->fetch.done; /* start over */
+    f->here -= p->fetch.done;
     p->fetch.done = 0;
+    p->segment = 0;
     p->crc = 0;
-    return HUB_OK;
+    HUB_TRY(hub_staging_forget(t->staging, p->file, err));
+    return hash_anew(p->run, f, err);
 }
 
 static enum hub_status piece_head(struct hub_fetch *fetch, const struct hub_answer *a, struct hub_error *err)
@@ -279,20 +326,15 @@ static enum hub_status piece_head(struct hub_fetch *fetch, const struct hub_answ
                        item->path);
 }
 
-static enum hub_status piece_body(struct hub_fetch *fetch, struct hub_view bytes, struct hub_error *err)
+static enum hub_status write_at(const struct open_file *f, struct hub_view bytes, uint64_t at,
+                                const struct hub_remote_file *item, struct hub_error *err)
 {
-    struct piece *p = fetch->user;
-    const struct open_file *f = find_open(p->run, p->file);
-    uint64_t at = fetch->first + fetch->done;
-    p->crc = hub_crc32c(p->crc, bytes.data, bytes.size);
-    p->run->transfer->bytes_done += bytes.size;
     while (bytes.size) {
         const ssize_t n = pwrite(f->fd, bytes.data, bytes.size, (off_t)at);
         if (n < 0 && errno == EINTR)
             continue;
         if (n < 0)
-            return hub_fail_errno(err, errno, "'%s' cannot be written",
-                                  p->run->transfer->plan->items[p->file].path);
+            return hub_fail_errno(err, errno, "'%s' cannot be written", item->path);
         bytes.data += n;
         bytes.size -= (size_t)n;
         at += (uint64_t)n;
@@ -300,51 +342,62 @@ static enum hub_status piece_body(struct hub_fetch *fetch, struct hub_view bytes
     return HUB_OK;
 }
 
-/* ---- what is finished ---- */
-
-/* A file that came in one answer, cut and entered as if it had come in segments. */
-static enum hub_status enter_whole(struct run *r, const struct open_file *f, struct hub_error *err)
+/* Enter the segments that are complete with these bytes, which are written. */
+static enum hub_status enter(struct piece *p, const struct open_file *f, struct hub_view bytes, uint64_t at,
+                             struct hub_error *err)
 {
-    struct hub_staging *s = r->transfer->staging;
-    HUB_CLEANUP(hub_freep) char *buffer = malloc(HUB_STAGING_STEP);
-    HUB_TRY(hub_allocated(buffer, err));
-    for (uint32_t i = 0; i < s->files[f->file].segments; i++) {
-        uint32_t crc;
-        HUB_TRY(hub_staging_crc(s, f->fd, f->file, i, buffer, &crc, err));
-        HUB_TRY(hub_staging_done(s, f->file, i, crc, err));
+    struct hub_staging *s = p->run->transfer->staging;
+    const uint64_t size = p->run->transfer->plan->items[p->file].size;
+    while (bytes.size) {
+        const uint64_t end = HUB_MIN((p->segment + 1) * s->segment_bytes, size);
+        const size_t n = (size_t)HUB_MIN(bytes.size, end - at);
+        p->crc = hub_crc32c(p->crc, bytes.data, n);
+        bytes.data += n;
+        bytes.size -= n;
+        at += n;
+        if (at < end)
+            break;
+        if (!f->whole || p->whole) /* else a part of a file that is being started over */
+            HUB_TRY(hub_staging_done(s, p->file, p->segment, p->crc, err));
+        p->segment++;
+        p->crc = 0;
     }
     return HUB_OK;
 }
 
+static enum hub_status piece_body(struct hub_fetch *fetch, struct hub_view bytes, struct hub_error *err)
+{
+    struct piece *p = fetch->user;
+    struct open_file *f = find_open(p->run, p->file);
+    const uint64_t at = fetch->first + fetch->done;
+    p->run->transfer->bytes_done += bytes.size;
+    f->here += bytes.size;
+    HUB_TRY(write_at(f, bytes, at, &p->run->transfer->plan->items[p->file], err));
+    if (at == f->hasher.at)
+        HUB_TRY(hub_hasher_add(&f->hasher, bytes, err));
+    return enter(p, f, bytes, at, err);
+}
+
+/* ---- what is finished ---- */
+
 /* The server turned out not to do ranges: what came in parts is dropped when the last of them is back. */
 static enum hub_status drop_parts(struct run *r, struct open_file *f, struct hub_error *err)
 {
-    struct hub_pieces *t = r->transfer;
-    const struct hub_staged_file *file = &t->staging->files[f->file];
-    for (uint32_t i = 0; i < file->segments; i++) {
-        uint64_t first, count;
-        hub_segment_range(t->plan->items[f->file].size, t->staging->segment_bytes, i, &first, &count);
-        if (t->staging->states[file->base + i] == HUB_SEGMENT_DONE)
-            t->bytes_done -= count;
-    }
-    return hub_staging_forget(t->staging, f->file, err);
+    r->transfer->bytes_done -= f->here;
+    f->here = 0;
+    HUB_TRY(hub_staging_forget(r->transfer->staging, f->file, err));
+    return hash_anew(r, f, err);
 }
 
 static enum hub_status part_finished(struct run *r, struct piece *p, struct open_file *f,
                                      struct hub_error *err)
 {
     struct hub_staging *s = r->transfer->staging;
-    if (p->segment == WHOLE)
-        HUB_TRY(enter_whole(r, f, err));
-    else if (f->whole)
-        r->transfer->bytes_done -= p->fetch.done; /* a part of a file that is being started over */
-    else
-        HUB_TRY(hub_staging_done(s, p->file, p->segment, p->crc, err));
+    if (!f->whole || p->whole)
+        HUB_TRY(hash_what_is_there(r, f, err));
     /* on its way to the disk already, so that the sync in the end is short */
     (void)sync_file_range(f->fd, (off_t)p->fetch.first, (off_t)p->fetch.count, SYNC_FILE_RANGE_WRITE);
-    if (!s->files[f->file].missing && !f->in_flight)
-        close_file(r, f);
-    return HUB_OK;
+    return s->files[f->file].missing || f->in_flight ? HUB_OK : close_file(r, f, err);
 }
 
 static enum hub_status piece_finished(struct hub_fetch *fetch, enum hub_status st, struct hub_error *err)
@@ -354,14 +407,12 @@ static enum hub_status piece_finished(struct hub_fetch *fetch, enum hub_status s
     struct open_file *f = find_open(r, p->file);
     p->used = false;
     f->in_flight--;
-    if (st == HUB_AGAIN)
-        r->transfer->bytes_done -= fetch->done;
-    else if (st == HUB_NOT_FOUND || st == HUB_OUT_OF_RANGE)
+    if (st == HUB_NOT_FOUND || st == HUB_OUT_OF_RANGE)
         return changed(err, &r->transfer->plan->items[p->file],
                        st == HUB_NOT_FOUND ? "it is gone" : "it is shorter now");
-    else if (st)
+    if (st && st != HUB_AGAIN)
         return st;
-    else
+    if (!st)
         HUB_TRY(part_finished(r, p, f, err));
     if (f->fd >= 0 && f->whole && !f->whole_asked && !f->in_flight)
         HUB_TRY(drop_parts(r, f, err));
@@ -383,8 +434,10 @@ enum hub_status hub_pieces_run(struct hub_pieces *t, struct hub_error *err)
     else
         st = hub_transport_drive(t->remote->transport, &(struct hub_drive){.tick = t->tick, .user = t->user},
                                  err);
-    for (size_t i = 0; i < HUB_COUNT(r->open); i++)
+    for (size_t i = 0; i < HUB_COUNT(r->open); i++) {
         hub_closep(&r->open[i].fd);
+        hub_hasher_dispose(&r->open[i].hasher);
+    }
     for (size_t i = 0; i < MAX_PIECES; i++)
         hub_buf_dispose(&r->pieces[i].url);
     free(r);

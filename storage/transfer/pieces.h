@@ -8,7 +8,7 @@ struct hub_pieces {
     struct hub_remote *remote;
     struct hub_staging *staging;
     struct hub_remote_files *plan; /* digests that answers bring are added */
-    unsigned connections;
+    unsigned connections;          /* at least 1 */
     enum hub_status (*tick)(void *user, struct hub_error *err);
     void *user;
     char **etags; /* one a file, to be filled in and freed by the caller */

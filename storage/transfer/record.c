@@ -21,8 +21,7 @@ static const char *origin_of(const struct hub_remote_file *file)
 }
 
 enum hub_status hub_record_write(const struct hub_remote_files *plan, const char *remote,
-                                 const uint8_t (*sums)[HUB_SHA256_BYTES], struct hub_buf *out,
-                                 struct hub_error *err)
+                                 const struct hub_sums *sums, struct hub_buf *out, struct hub_error *err)
 {
     char hex[2 * HUB_SHA256_BYTES + 1], now[HUB_TIME_CHARS];
     struct hub_json json = hub_json_to(out, err);
@@ -35,7 +34,7 @@ enum hub_status hub_record_write(const struct hub_remote_files *plan, const char
     hub_json_put_text(&json, "downloaded", now);
     hub_json_put_array(&json, "files");
     for (size_t i = 0; i < plan->count; i++) {
-        hub_hex(sums[i], HUB_SHA256_BYTES, hex);
+        hub_hex(sums[i].sha256, HUB_SHA256_BYTES, hex);
         hub_json_object(&json);
         hub_json_put_text(&json, "path", plan->items[i].path);
         hub_json_put_uint(&json, "size", plan->items[i].size);

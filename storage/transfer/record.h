@@ -2,7 +2,7 @@
 #ifndef HUB_TRANSFER_RECORD_H
 #define HUB_TRANSFER_RECORD_H
 
-#include "storage/remote/remote.h"
+#include "storage/transfer/hash.h"
 
 /** One file as it was downloaded. */
 struct hub_record_file {
@@ -21,7 +21,7 @@ struct hub_record {
 
 /** Append the record's text. `sums` are the digests of the downloaded bytes, one a file of `plan`. */
 HUB_MUST_USE enum hub_status hub_record_write(const struct hub_remote_files *plan, const char *remote,
-                                              const uint8_t (*sums)[HUB_SHA256_BYTES], struct hub_buf *out,
+                                              const struct hub_sums *sums, struct hub_buf *out,
                                               struct hub_error *err);
 
 /** Read the record of a dataset's directory. HUB_NOT_FOUND when there is none. Dispose the result. */

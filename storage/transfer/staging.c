@@ -11,8 +11,17 @@
 #include <sys/file.h>
 #include <unistd.h>
 
-enum { MAX_SEGMENTS = 1 << 28 };
+enum { MAX_SEGMENTS = 1 << 28, STEP = 1024 * 1024 };
 enum { SYNC_ALL_FROM = 64 }; /* more files than this are synced in one go, with all else on the file system */
+
+void hub_staging_drop_hasher(struct hub_staging *s, uint32_t file)
+{
+    struct hub_hasher *h = s->files[file].hasher;
+    if (h)
+        hub_hasher_dispose(h);
+    free(h);
+    s->files[file].hasher = NULL;
+}
 
 /* ---- the place ---- */
 
@@ -61,6 +70,10 @@ enum hub_status hub_staging_open(const struct hub_private *place, const char *id
 
 static void release_plan(struct hub_staging *s)
 {
+    for (uint32_t i = 0; s->files && i < s->file_count; i++)
+        hub_staging_drop_hasher(s, i);
+    free(s->sums);
+    s->sums = NULL;
     free(s->states);
     free(s->checks);
     free(s->files);
@@ -120,6 +133,7 @@ static enum hub_status allocate(struct hub_staging *s, struct hub_error *err)
 {
     const struct hub_remote_files *plan = s->plan;
     HUB_TRY(hub_new(&s->files, plan->count + 1, sizeof *s->files, err));
+    s->file_count = plan->count;
     s->segment_total = 0;
     for (size_t i = 0; i < plan->count; i++) {
         const uint64_t n = hub_segment_count(plan->items[i].size, s->segment_bytes);
@@ -131,7 +145,8 @@ static enum hub_status allocate(struct hub_staging *s, struct hub_error *err)
     }
     s->states = calloc(s->segment_total + 1, 1);
     s->checks = calloc(s->segment_total + 1, sizeof *s->checks);
-    return hub_allocated(s->states && s->checks, err);
+    s->sums = calloc(plan->count + 1, sizeof *s->sums);
+    return hub_allocated(s->states && s->checks && s->sums, err);
 }
 
 static void claim(const struct hub_segment *segment, void *user)
@@ -148,55 +163,69 @@ static void claim(const struct hub_segment *segment, void *user)
     }
 }
 
-enum hub_status hub_staging_crc(const struct hub_staging *s, int fd, uint32_t file, uint32_t segment,
-                                char *buffer, uint32_t *crc, struct hub_error *err)
+/* Whether the bytes of a claimed segment are those the journal speaks of. They go into the hasher as well,
+ * which then has all before the segment in it, or is NULL. */
+static bool holds(const struct hub_staging *s, int fd, uint32_t file, uint32_t segment,
+                  struct hub_hasher *hasher, char *buffer)
 {
     uint64_t at, left;
+    uint32_t crc = 0;
     hub_segment_range(s->plan->items[file].size, s->segment_bytes, segment, &at, &left);
-    *crc = 0;
     while (left) {
-        const ssize_t n = pread(fd, buffer, (size_t)HUB_MIN(left, (uint64_t)HUB_STAGING_STEP), (off_t)at);
-        if (n <= 0)
-            return hub_fail_errno(err, n ? errno : EIO, "a downloaded file cannot be read back");
-        *crc = hub_crc32c(*crc, buffer, (size_t)n);
+        const ssize_t n = hub_fs_pread(fd, buffer, (size_t)HUB_MIN(left, (uint64_t)STEP), at);
+        if (n <= 0 || (hasher && hub_hasher_add(hasher, (struct hub_view){buffer, (size_t)n}, NULL)))
+            return false;
+        crc = hub_crc32c(crc, buffer, (size_t)n);
         at += (uint64_t)n;
         left -= (uint64_t)n;
     }
-    return HUB_OK;
+    return crc == s->checks[s->files[file].base + segment];
 }
 
-/* Whether the bytes of a claimed segment are those the journal speaks of. */
-static bool holds(const struct hub_staging *s, int fd, uint32_t file, uint32_t segment, char *buffer)
+/* Segments from the first on are hashed while they are proven, as far as they are there. */
+static void prove_segments(struct hub_staging *s, uint32_t file, int fd, char *buffer)
 {
-    uint32_t crc;
-    return !hub_staging_crc(s, fd, file, segment, buffer, &crc, NULL) &&
-           crc == s->checks[s->files[file].base + segment];
+    struct hub_staged_file *f = &s->files[file];
+    const struct hub_remote_file *item = &s->plan->items[file];
+    bool from_first = f->segments && s->states[f->base] == HUB_SEGMENT_CLAIMED &&
+                      !hub_new(&f->hasher, 1, sizeof *f->hasher, NULL) &&
+                      !hub_hasher_begin(f->hasher, item->other, item->size, NULL);
+    for (uint32_t i = 0; i < f->segments; i++) {
+        uint8_t *state = &s->states[f->base + i];
+        uint64_t first, count;
+        if (*state != HUB_SEGMENT_CLAIMED) {
+            from_first = false;
+            continue;
+        }
+        if (!holds(s, fd, file, i, from_first ? f->hasher : NULL, buffer)) {
+            *state = HUB_SEGMENT_MISSING;
+            if (from_first)
+                hub_staging_drop_hasher(s, file); /* it has seen what is wrong */
+            from_first = false;
+            continue;
+        }
+        *state = HUB_SEGMENT_DONE;
+        hub_segment_range(item->size, s->segment_bytes, i, &first, &count);
+        s->bytes_kept += count;
+        f->missing--;
+    }
+    if (from_first && !hub_hasher_end(f->hasher, &s->sums[file], NULL))
+        hub_staging_drop_hasher(s, file);
 }
 
 static void prove_file(struct hub_staging *s, uint32_t file, char *buffer)
 {
     struct hub_staged_file *f = &s->files[file];
-    const struct hub_remote_file *item = &s->plan->items[file];
     struct stat st;
     HUB_CLEANUP(hub_closep) int fd = -1;
-    if (hub_fs_open_beneath(s->tree, item->path, O_RDONLY | O_NOFOLLOW, HUB_FS_NO_LINKS, &fd, NULL) ||
+    if (hub_fs_open_beneath(s->tree, s->plan->items[file].path, O_RDONLY | O_NOFOLLOW, HUB_FS_NO_LINKS, &fd,
+                            NULL) ||
         fstat(fd, &st) || !S_ISREG(st.st_mode)) {
         memset(s->states + f->base, HUB_SEGMENT_MISSING, f->segments);
         return;
     }
-    s->bytes_allocated += HUB_MIN((uint64_t)st.st_blocks * 512, item->size);
-    for (uint32_t i = 0; i < f->segments; i++) {
-        uint8_t *state = &s->states[f->base + i];
-        if (*state != HUB_SEGMENT_CLAIMED)
-            continue;
-        *state = holds(s, fd, file, i, buffer) ? HUB_SEGMENT_DONE : HUB_SEGMENT_MISSING;
-        if (*state == HUB_SEGMENT_DONE) {
-            uint64_t first, count;
-            hub_segment_range(item->size, s->segment_bytes, i, &first, &count);
-            s->bytes_kept += count;
-            f->missing--;
-        }
-    }
+    s->bytes_allocated += HUB_MIN((uint64_t)st.st_blocks * 512, s->plan->items[file].size);
+    prove_segments(s, file, fd, buffer);
 }
 
 /* Take over what the journal says, as far as the data agrees. */
@@ -204,7 +233,7 @@ static enum hub_status recover(struct hub_staging *s, enum hub_status (*tick)(vo
                                void *user, struct hub_error *err)
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf records = HUB_BUF_INIT(1 * GIB);
-    HUB_CLEANUP(hub_freep) char *buffer = malloc(HUB_STAGING_STEP);
+    HUB_CLEANUP(hub_freep) char *buffer = malloc(STEP);
     size_t valid = 0;
     HUB_TRY(hub_allocated(buffer, err));
     HUB_TRY(hub_fs_read_fd(s->journal, &records, err));
@@ -275,13 +304,22 @@ enum hub_status hub_staging_file(const struct hub_staging *s, const char *path, 
     return hub_fs_open_beneath(s->tree, path, HOW, HUB_FS_NO_LINKS, fd, err);
 }
 
-void hub_staging_taken(struct hub_staging *s, uint32_t file, const uint8_t *sha256)
+void hub_staging_taken(struct hub_staging *s, uint32_t file)
 {
     struct hub_staged_file *f = &s->files[file];
     memset(s->states + f->base, HUB_SEGMENT_DONE, f->segments);
     f->missing = 0;
-    f->sha256 = sha256;
     s->bytes_taken += s->plan->items[file].size;
+}
+
+uint64_t hub_staging_bytes(const struct hub_staging *s, uint32_t file)
+{
+    uint64_t sum = 0, first, count;
+    for (uint32_t i = 0; i < s->files[file].segments; i++) {
+        hub_segment_range(s->plan->items[file].size, s->segment_bytes, i, &first, &count);
+        sum += s->states[s->files[file].base + i] == HUB_SEGMENT_DONE ? count : 0;
+    }
+    return sum;
 }
 
 enum hub_status hub_staging_done(struct hub_staging *s, uint32_t file, uint32_t segment, uint32_t crc32c,
@@ -302,7 +340,7 @@ enum hub_status hub_staging_forget(struct hub_staging *s, uint32_t file, struct 
     const struct hub_segment record = {file, HUB_SEGMENT_FORGET, 0};
     memset(s->states + f->base, HUB_SEGMENT_MISSING, f->segments);
     f->missing = f->segments;
-    f->sha256 = NULL;
+    s->sums[file].known = false;
     return hub_journal_add(s->journal, &record, err);
 }
 

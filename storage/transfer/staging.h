@@ -1,22 +1,30 @@
 /**
  * Where an unfinished download lives: "incoming/KEY/" of a root's private folder, with "lock", "plan" (what
  * is being fetched), "journal" and "tree" (the files). One process at a time holds it.
+ *
+ * It is the sink that pieces write to, and the only one: a file is opened, its segments are done in any order,
+ * each once and whole, a file may be forgotten and begun anew, and all of it is synced before it is published.
+ * What a sink made of an object store's uploads needs is kept to already: unless a caller asks for smaller ones,
+ * segments but the last of a file have 5 MiB or more, and no file has more than HUB_SINK_SEGMENTS.
  */
 #ifndef HUB_TRANSFER_STAGING_H
 #define HUB_TRANSFER_STAGING_H
 
 #include "storage/base/id.h"
 #include "storage/remote/remote.h"
+#include "storage/transfer/hash.h"
 #include "storage/transfer/journal.h"
 #include "storage/transfer/private.h"
+
+enum { HUB_SINK_SEGMENTS = 10000 };
 
 enum hub_segment_state { HUB_SEGMENT_MISSING, HUB_SEGMENT_CLAIMED, HUB_SEGMENT_TAKEN, HUB_SEGMENT_DONE };
 
 struct hub_staged_file {
-    uint64_t base;         /* of its segments in the flat arrays */
-    uint32_t segments;     /* how many */
-    uint32_t missing;      /* of them */
-    const uint8_t *sha256; /* of one that is linked to a file that lies here; NULL: to be computed */
+    uint64_t base;             /* of its segments in the flat arrays */
+    uint32_t segments;         /* how many */
+    uint32_t missing;          /* of them */
+    struct hub_hasher *hasher; /* of the segments from the first on that were there already, or NULL */
 };
 
 struct hub_staging {
@@ -30,7 +38,9 @@ struct hub_staging {
     uint64_t segment_total;
     uint8_t *states;  /* enum hub_segment_state */
     uint32_t *checks; /* CRC-32C of claimed and done segments */
+    uint32_t file_count;
     struct hub_staged_file *files;
+    struct hub_sums *sums; /* one a file */
 };
 
 #define HUB_STAGING_INIT                                                                                     \
@@ -80,19 +90,18 @@ HUB_MUST_USE enum hub_status hub_staging_folder(const struct hub_staging *stagin
 HUB_MUST_USE enum hub_status hub_staging_file(const struct hub_staging *staging, const char *path, int *fd,
                                               struct hub_error *err);
 
-enum { HUB_STAGING_STEP = 1024 * 1024 };
-/** CRC-32C of a segment as it is on disk; `buffer` has HUB_STAGING_STEP bytes. */
-HUB_MUST_USE enum hub_status hub_staging_crc(const struct hub_staging *staging, int fd, uint32_t file,
-                                             uint32_t segment, char *buffer, uint32_t *crc,
-                                             struct hub_error *err);
+/** Bytes of a file that are there. */
+uint64_t hub_staging_bytes(const struct hub_staging *staging, uint32_t file);
+
+/** Forget the hasher of a file. */
+void hub_staging_drop_hasher(struct hub_staging *staging, uint32_t file);
 
 /** A segment is on disk. */
 HUB_MUST_USE enum hub_status hub_staging_done(struct hub_staging *staging, uint32_t file, uint32_t segment,
                                               uint32_t crc32c, struct hub_error *err);
 
-/** A file is complete that did not come from the remote; the journal does not know it. `sha256` is borrowed;
- * NULL: not known. */
-void hub_staging_taken(struct hub_staging *staging, uint32_t file, const uint8_t *sha256);
+/** A file is complete that did not come from the remote; the journal does not know it. */
+void hub_staging_taken(struct hub_staging *staging, uint32_t file);
 
 /** Nothing of a file is worth keeping. */
 HUB_MUST_USE enum hub_status hub_staging_forget(struct hub_staging *staging, uint32_t file,

@@ -134,7 +134,6 @@ static void forget_list(struct job *j)
     for (uint32_t i = 0; j->etags && i < j->t->files.count; i++)
         free(j->etags[i]);
     free(j->etags);
-    free(j->check.sums);
     j->etags = NULL;
     j->check = (struct hub_check){0};
 }
@@ -155,13 +154,19 @@ static enum hub_status list(struct job *j, struct hub_error *err)
     return hub_new(&j->etags, t->files.count + 1, sizeof *j->etags, err);
 }
 
+static uint64_t segment_for(const struct hub_transfer *t)
+{
+    uint64_t segment = t->segment_bytes ? t->segment_bytes : default_segment;
+    for (uint32_t i = 0; i < t->files.count; i++)
+        while (t->files.items[i].size / segment >= HUB_SINK_SEGMENTS)
+            segment *= 2;
+    return HUB_MAX(smallest_segment, HUB_MIN(segment, largest_segment));
+}
+
 static enum hub_status stage(struct job *j, struct hub_error *err)
 {
     struct hub_transfer *t = j->t;
-    const uint64_t best = t->remote->kind->piece_bytes;
-    const uint64_t segment = t->segment_bytes ? t->segment_bytes : best ? best : default_segment;
-    HUB_TRY(hub_staging_plan(&j->staging, &t->files,
-                             HUB_MAX(smallest_segment, HUB_MIN(segment, largest_segment)), tick, j, err));
+    HUB_TRY(hub_staging_plan(&j->staging, &t->files, segment_for(t), tick, j, err));
     t->bytes_kept = j->staging.bytes_kept;
     if (t->have)
         hub_have_take(t->have, &j->staging);
@@ -254,7 +259,7 @@ static enum hub_status note_origins(struct job *j, struct hub_error *err)
                                  .modified_ns = set_time(j, file),
                                  .other = file->other,
                                  .verified = hub_remote_file_proven(file)};
-        memcpy(o->sha256, j->check.sums[i], sizeof o->sha256);
+        memcpy(o->sha256, j->staging.sums[i].sha256, sizeof o->sha256);
         memcpy(o->sum, file->sum, sizeof o->sum);
         j->etags[i] = NULL; /* the origin's now */
     }
@@ -269,8 +274,7 @@ static enum hub_status publish(struct job *j, struct hub_error *err)
     t->phase = HUB_TRANSFER_PUBLISH;
     t->files_verified = j->check.verified;
     t->digest = j->check.digest;
-    HUB_TRY(hub_record_write(&t->files, t->remote->base, (const uint8_t(*)[HUB_SHA256_BYTES])j->check.sums,
-                             &record, err));
+    HUB_TRY(hub_record_write(&t->files, t->remote->base, j->staging.sums, &record, err));
     HUB_TRY(hub_fs_write(j->staging.tree, HUB_RECORD_FILE, hub_buf_view(&record), 0644, err));
     HUB_TRY(note_origins(j, err));
     HUB_TRY(hub_staging_sync(&j->staging, err));

@@ -256,7 +256,7 @@ Test(publish, the_record)
                                       {.path = (char *)"data/b", .size = 9}};
     const struct hub_remote_files plan = {
         .id = (char *)"a-v0", .revision = (char *)"r", .items = files, .count = 2};
-    const uint8_t sums[2][HUB_SHA256_BYTES] = {{1, 2, 3}, {4, 5, 6}};
+    const struct hub_sums sums[2] = {{.sha256 = {1, 2, 3}}, {.sha256 = {4, 5, 6}}};
     struct hub_record record;
     cr_assert_eq(hub_record_read(folder, &record, NULL), HUB_NOT_FOUND);
     cr_assert_eq(hub_record_write(&plan, "http://hub", sums, &text, NULL), HUB_OK);

@@ -1,0 +1,79 @@
+/* Digests of files: see hash.h. */
+#include "storage/transfer/hash.h"
+
+#include "storage/base/fs.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { STEP = 1024 * 1024 };
+
+enum hub_status hub_hasher_begin(struct hub_hasher *h, enum hub_remote_digest kind, uint64_t size,
+                                 struct hub_error *err)
+{
+    char head[32];
+    *h = (struct hub_hasher){.kind = kind};
+    HUB_TRY(hub_digest_begin(&h->sha256, HUB_SHA256, err));
+    if (kind == HUB_BY_MD5)
+        return hub_digest_begin(&h->other, HUB_MD5, err);
+    if (kind != HUB_GIT_SHA1)
+        return HUB_OK;
+    const int n = snprintf(head, sizeof head, "blob %" PRIu64, size) + 1; /* its NUL counts */
+    HUB_TRY(hub_digest_begin(&h->other, HUB_SHA1, err));
+    return hub_digest_add(&h->other, (struct hub_view){head, (size_t)n}, err);
+}
+
+enum hub_status hub_hasher_add(struct hub_hasher *h, struct hub_view bytes, struct hub_error *err)
+{
+    h->at += bytes.size;
+    if (h->kind == HUB_BY_CRC32C)
+        h->crc32c = hub_crc32c(h->crc32c, bytes.data, bytes.size);
+    if (h->other.context)
+        HUB_TRY(hub_digest_add(&h->other, bytes, err));
+    return hub_digest_add(&h->sha256, bytes, err);
+}
+
+enum hub_status hub_hasher_end(struct hub_hasher *h, struct hub_sums *out, struct hub_error *err)
+{
+    uint8_t sum[HUB_DIGEST_MAX] = {0};
+    for (int i = 0; i < 4; i++)
+        sum[i] = (uint8_t)(h->crc32c >> (24 - 8 * i));
+    if (h->other.context)
+        HUB_TRY(hub_digest_end(&h->other, sum, err));
+    memcpy(out->other, sum, sizeof out->other);
+    HUB_TRY(hub_digest_end(&h->sha256, out->sha256, err));
+    out->kind = h->kind;
+    out->known = true;
+    return HUB_OK;
+}
+
+void hub_hasher_dispose(struct hub_hasher *h)
+{
+    hub_digest_dispose(&h->sha256);
+    hub_digest_dispose(&h->other);
+}
+
+enum hub_status hub_hasher_read(struct hub_hasher *h, int fd, uint64_t end, hub_tick_fn tick, void *user,
+                                struct hub_error *err)
+{
+    HUB_CLEANUP(hub_freep) char *buffer = malloc(STEP);
+    HUB_TRY(hub_allocated(buffer, err));
+    while (h->at < end) {
+        const ssize_t n = hub_fs_pread(fd, buffer, (size_t)HUB_MIN(end - h->at, (uint64_t)STEP), h->at);
+        if (n <= 0)
+            return hub_fail_errno(err, n ? errno : EIO, "a file cannot be read back");
+        HUB_TRY(hub_hasher_add(h, (struct hub_view){buffer, (size_t)n}, err));
+        if (tick)
+            HUB_TRY(tick(user, err));
+    }
+    return HUB_OK;
+}
+
+bool hub_sums_agree(const struct hub_sums *sums, const struct hub_remote_file *file)
+{
+    if (file->has_sha256)
+        return memcmp(file->sha256, sums->sha256, HUB_SHA256_BYTES) == 0;
+    return file->other && file->other == sums->kind && memcmp(file->sum, sums->other, HUB_SHA1_BYTES) == 0;
+}

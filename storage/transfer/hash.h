@@ -1,0 +1,41 @@
+/** Digests of a file, computed as its bytes come, in their order: SHA-256, and the kind that its remote gives
+ * where that is another. */
+#ifndef HUB_TRANSFER_HASH_H
+#define HUB_TRANSFER_HASH_H
+
+#include "storage/remote/remote.h"
+
+struct hub_sums {
+    bool known;
+    uint8_t kind; /* enum hub_remote_digest, of `other` */
+    uint8_t sha256[HUB_SHA256_BYTES], other[HUB_SHA1_BYTES];
+};
+
+/** Whether they agree with what the remote says. */
+bool hub_sums_agree(const struct hub_sums *sums, const struct hub_remote_file *file);
+
+/** One file's. Zeroed or disposed ones may be disposed again; begin and then add, end. */
+struct hub_hasher {
+    uint64_t at; /* all bytes before it are in */
+    struct hub_digest sha256, other;
+    enum hub_remote_digest kind;
+    uint32_t crc32c;
+};
+
+/** @param size  of the file: git's digest begins with it */
+HUB_MUST_USE enum hub_status hub_hasher_begin(struct hub_hasher *hasher, enum hub_remote_digest kind,
+                                              uint64_t size, struct hub_error *err);
+HUB_MUST_USE enum hub_status hub_hasher_add(struct hub_hasher *hasher, struct hub_view bytes,
+                                            struct hub_error *err);
+/** Write the sums and dispose. */
+HUB_MUST_USE enum hub_status hub_hasher_end(struct hub_hasher *hasher, struct hub_sums *out,
+                                            struct hub_error *err);
+void hub_hasher_dispose(struct hub_hasher *hasher);
+
+typedef enum hub_status (*hub_tick_fn)(void *user, struct hub_error *err);
+
+/** Add what an open file holds up to `end`; `tick`, unless it is NULL, is asked between steps. */
+HUB_MUST_USE enum hub_status hub_hasher_read(struct hub_hasher *hasher, int fd, uint64_t end,
+                                             hub_tick_fn tick, void *user, struct hub_error *err);
+
+#endif
