@@ -308,15 +308,10 @@ static enum hub_status report(struct run *r, const struct episode_file *e, uint6
     HUB_TRY(hub_h5_tree_attributes(&r->tree, &r->tree.groups[0], take_attribute, r, err));
     HUB_TRY(hub_h5_notes_write(&r->notes, &r->tree, err));
     HUB_TRY(read_task(r, e, err));
-    const struct hub_episode episode = {.number = e->number,
-                                        .name = r->tree.episode,
-                                        .file = e->file,
-                                        .steps = steps,
-                                        .success = -1,
-                                        .terminated = -1,
-                                        .truncated = -1,
-                                        .task = hub_buf_view(&r->task),
-                                        .attributes = hub_buf_view(&r->notes.json)};
+    struct hub_episode episode = hub_episode_of(r->tree.episode, e->file, steps);
+    episode.number = e->number;
+    episode.task = hub_buf_view(&r->task);
+    episode.attributes = hub_buf_view(&r->notes.json);
     HUB_TRY(hub_sink_episode(r->tree.sink, &episode, &index, err));
     return hub_h5_fields_place(&r->fields, &r->tree, index, steps, err);
 }

@@ -458,8 +458,7 @@ static void sum_rewards(const struct column *c, const struct cut *cut, struct hu
         return;
     for (uint64_t i = 0; i < count; i++)
         sum += c->numbers[first + i];
-    episode->has_return = episode->return_computed = isfinite(sum);
-    episode->episode_return = isfinite(sum) ? sum : 0;
+    hub_episode_sum(episode, sum);
 }
 
 /* The file in which an episode begins. */
@@ -484,24 +483,18 @@ static enum hub_status send_episodes(struct folder *f, bool alone, struct hub_er
     HUB_TRY(load_column(f, rewards, &reward, err));
     HUB_TRY(load_column(f, ends, &end, err));
     HUB_TRY(load_column(f, cuts, &timeout, err));
-    if (f->split[0]) {
-        HUB_TRY(hub_buf_add_text(&splits, "[", err));
-        HUB_TRY(hub_json_add_string(&splits, hub_view_of(f->split), err));
-        HUB_TRY(hub_buf_add_text(&splits, "]", err));
-    }
+    HUB_TRY(hub_json_one(hub_view_of(f->split), &splits, err));
     for (uint32_t i = 0; i < f->count; i++) {
         const struct cut *cut = &f->cuts[i];
         char name[HUB_MAX_PATH + 32];
         uint32_t index;
         snprintf(name, sizeof name, "%s%lld", f->prefix, (long long)(f->numbered ? cut->number : (int64_t)i));
-        struct hub_episode episode = {.number = alone && f->numbered ? cut->number : -1,
-                                      .name = hub_view_of(name),
-                                      .file = file_of(f, cut->first, &near),
-                                      .steps = cut->count,
-                                      .success = -1,
-                                      .terminated = last_flag(&end, cut),
-                                      .truncated = last_flag(&timeout, cut),
-                                      .splits = hub_buf_view(&splits)};
+        struct hub_episode episode =
+            hub_episode_of(hub_view_of(name), file_of(f, cut->first, &near), cut->count);
+        episode.number = alone && f->numbered ? cut->number : -1;
+        episode.terminated = last_flag(&end, cut);
+        episode.truncated = last_flag(&timeout, cut);
+        episode.splits = hub_buf_view(&splits);
         sum_rewards(&reward, cut, &episode);
         HUB_TRY(hub_sink_episode(f->sink, &episode, &index, err));
     }
@@ -579,15 +572,8 @@ static enum hub_status tell_column(struct folder *f, const struct hub_arrow_rows
                                    const struct windows *w, struct hub_view path, struct hub_error *err)
 {
     const uint32_t odd = f->count - w->votes[w->axis];
-    if (rows->nulls && rows->variant.kind != HUB_KIND_FLOAT && rows->variant.kind != HUB_KIND_VAR)
-        HUB_TRY(hub_sink_problem(f->sink, "nulls", path, err,
-                                 "%llu nulls in a column of numbers: null in JSON, 0 in arrays",
-                                 (unsigned long long)rows->nulls));
-    if (w->offsets && w->axis != HUB_AXIS_NONE && odd)
-        HUB_TRY(hub_sink_problem(f->sink, "rows-differ", path, err,
-                                 "%u episodes have another number of rows than the field's axis (%s) says",
-                                 odd, hub_axis_name(w->axis)));
-    return HUB_OK;
+    HUB_TRY(hub_tell_nulls(f->sink, path, hub_lost_nulls(&rows->variant, rows->nulls), err));
+    return hub_tell_odd(f->sink, path, w->offsets && w->axis != HUB_AXIS_NONE ? odd : 0, w->axis, "", err);
 }
 
 static enum hub_status send_field(struct folder *f, uint32_t column, struct hub_error *err)
@@ -601,10 +587,7 @@ static enum hub_status send_field(struct folder *f, uint32_t column, struct hub_
     rows.inner = w.offsets != NULL;
     if (!st)
         st = hub_arrow_describe(&f->arrow, &rows, &why);
-    if (st)
-        rows.type = HUB_FIELD_OPAQUE;
-    else if (rows.type == HUB_FIELD_NUMBER && hub_is_picture(&rows.variant, false))
-        rows.type = HUB_FIELD_IMAGE_RAW;
+    rows.type = st ? HUB_FIELD_OPAQUE : hub_column_type(rows.type, &rows.variant, false);
     enum hub_status reported = hub_sink_field(
         f->sink,
         &(struct hub_field){.path = path, .type = rows.type, .role = hub_role_of(path), .axis = w.axis},
@@ -630,8 +613,7 @@ static enum hub_status send_fields(struct folder *f, struct hub_error *err)
         if (hub_arrow_find(&f->arrow, path) == i)
             HUB_TRY(send_field(f, i, err));
         else
-            HUB_TRY(hub_sink_problem(f->sink, "repeated-column", hub_view_of(path), err,
-                                     "the first of this name is shown"));
+            HUB_TRY(hub_tell_repeated(f->sink, hub_view_of(path), err));
     }
     return HUB_OK;
 }

@@ -16,10 +16,9 @@ static bool is_arrow(const uint8_t *head, size_t size)
 static enum hub_status declare(struct hub_sink *sink, struct hub_view path, const struct hub_table_column *c,
                                uint32_t *number, struct hub_error *err)
 {
-    const bool picture = c->type == HUB_FIELD_NUMBER && hub_is_picture(&c->variant, false);
     return hub_sink_field(sink,
                           &(struct hub_field){.path = path,
-                                              .type = picture ? HUB_FIELD_IMAGE_RAW : c->type,
+                                              .type = hub_column_type(c->type, &c->variant, false),
                                               .role = hub_role_of(path),
                                               .axis = HUB_AXIS_STEP},
                           number, err);
@@ -40,10 +39,7 @@ static enum hub_status place(struct hub_table *table, struct hub_table_column *c
         return hub_sink_refuse(sink, number, episode, why.detail, err);
     if (st)
         return hub_pass(st, &why, err);
-    if (c->nulls && c->variant.kind != HUB_KIND_FLOAT && c->variant.kind != HUB_KIND_VAR)
-        HUB_TRY(hub_sink_problem(sink, "nulls", path, err,
-                                 "%llu nulls in a column of numbers: null in JSON, 0 in arrays",
-                                 (unsigned long long)c->nulls));
+    HUB_TRY(hub_tell_nulls(sink, path, hub_lost_nulls(&c->variant, c->nulls), err));
     return hub_layout_add_window(builder, &window, err);
 }
 
@@ -56,8 +52,7 @@ static enum hub_status add_column(struct hub_table *table, uint32_t index, struc
     if (!path)
         return HUB_OK;
     if (hub_table_find(table, path) != index)
-        return hub_sink_problem(sink, "repeated-column", hub_view_of(path), err,
-                                "the first of this name is shown");
+        return hub_tell_repeated(sink, hub_view_of(path), err);
     const enum hub_status st = hub_table_read(table, index, table->rows, &c, &why);
     if (hub_is_local(st))
         return hub_tell_unreadable(sink, hub_view_of(path), episode, why.detail, err);

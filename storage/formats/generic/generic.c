@@ -57,8 +57,8 @@ static int claim_files(struct hub_files *listing, struct hub_claim *claim)
 
 enum hub_status generic_episode(struct hub_sink *sink, uint64_t steps, uint32_t *index, struct hub_error *err)
 {
-    const struct hub_episode episode = {
-        .name = HUB_VIEW("0"), .steps = steps, .success = -1, .terminated = -1, .truncated = -1};
+    struct hub_episode episode = hub_episode_of(HUB_VIEW("0"), 0, steps);
+    episode.number = 0;
     return hub_sink_episode(sink, &episode, index, err);
 }
 

@@ -261,22 +261,17 @@ static enum hub_status report_episode(struct trajectory *t, uint64_t first, uint
                                       struct hub_error *err)
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf attributes = HUB_BUF_INIT(HUB_MAX_ATTRIBUTES);
-    struct hub_episode episode = {.number = -1,
-                                  .file = t->file->number,
-                                  .steps = count,
-                                  .success = -1,
-                                  .terminated = -1,
-                                  .truncated = -1};
     struct il_window window = {.first = first, .count = count};
     const struct hub_view of = t->file->name;
     char name[232];
     snprintf(name, sizeof name, "%.*s%s%u", (int)HUB_MIN(of.size, 200), of.data, of.size ? "/" : "", *number);
     HUB_TRY(attributes_of(t->file, t->value, &attributes, err));
-    episode.name = hub_view_of(name);
+    struct hub_episode episode = hub_episode_of(hub_view_of(name), t->file->number, count);
     episode.attributes = hub_buf_view(&attributes);
+    double sum = t->rewards ? 0 : NAN;
     for (uint64_t i = first; t->rewards && i < first + count; i++)
-        episode.episode_return += t->rewards[i];
-    episode.has_return = episode.return_computed = t->rewards && isfinite(episode.episode_return);
+        sum += t->rewards[i];
+    hub_episode_sum(&episode, sum);
     HUB_TRY(hub_sink_episode(t->file->sink, &episode, &window.episode, err));
     (*number)++;
     return place_fields(t, &window, err);

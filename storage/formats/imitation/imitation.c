@@ -153,23 +153,16 @@ static enum hub_status send_episodes(const struct demos *d, struct hub_error *er
 {
     for (uint32_t i = 0; i < d->count; i++) {
         char name[16];
-        double sum = 0;
+        const uint64_t steps = d->starts[i + 1] - d->starts[i];
+        double sum = d->rewards && steps ? 0 : NAN;
         uint32_t index;
         for (uint64_t k = d->starts[i]; d->rewards && k < d->starts[i + 1]; k++)
             sum += d->rewards[k];
-        const bool summed = d->rewards && d->starts[i + 1] > d->starts[i] && isfinite(sum);
         snprintf(name, sizeof name, "%u", i);
-        const struct hub_episode episode = {
-            .number = i,
-            .name = hub_view_of(name),
-            .steps = d->starts[i + 1] - d->starts[i],
-            .has_return = summed,
-            .return_computed = summed,
-            .episode_return = summed ? sum : 0,
-            .success = -1,
-            .terminated = (int8_t)(d->endings ? d->endings[i] != 0 : -1),
-            .truncated = -1,
-        };
+        struct hub_episode episode = hub_episode_of(hub_view_of(name), 0, steps);
+        episode.number = i;
+        episode.terminated = (int8_t)(d->endings ? d->endings[i] != 0 : -1);
+        hub_episode_sum(&episode, sum);
         HUB_TRY(hub_sink_episode(d->sink, &episode, &index, err));
     }
     return HUB_OK;

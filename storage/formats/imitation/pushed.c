@@ -286,19 +286,11 @@ static enum hub_status send_episode(struct table *t, uint32_t i, double sum, con
     uint32_t index;
     snprintf(name, sizeof name, "%.*s%s%llu", t->alone ? 0 : (int)t->split.size, t->split.data,
              t->alone ? "" : "/", (unsigned long long)number);
-    const struct hub_episode episode = {
-        .number = t->alone ? (int64_t)number : -1,
-        .name = hub_view_of(name),
-        .file = t->file,
-        .steps = t->steps[i + 1] - t->steps[i],
-        .has_return = isfinite(sum),
-        .return_computed = isfinite(sum),
-        .episode_return = isfinite(sum) ? sum : 0,
-        .success = -1,
-        .terminated = (int8_t)(ending && !isnan(*ending) ? *ending != 0 : -1),
-        .truncated = -1,
-        .splits = splits,
-    };
+    struct hub_episode episode = hub_episode_of(hub_view_of(name), t->file, t->steps[i + 1] - t->steps[i]);
+    episode.number = t->alone ? (int64_t)number : -1;
+    episode.terminated = (int8_t)(ending && !isnan(*ending) ? *ending != 0 : -1);
+    episode.splits = splits;
+    hub_episode_sum(&episode, sum);
     return hub_sink_episode(t->sink, &episode, &index, err);
 }
 
@@ -308,9 +300,7 @@ static enum hub_status send_episodes(struct table *t, struct hub_error *err)
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf splits = HUB_BUF_INIT(KIB);
     HUB_TRY(numbers_of(t, "terminal", t->offsets, &endings, err));
     HUB_TRY(numbers_of(t, "rews", t->offsets, &rewards, err));
-    HUB_TRY(hub_buf_add_text(&splits, "[", err));
-    HUB_TRY(hub_json_add_string(&splits, t->split, err));
-    HUB_TRY(hub_buf_add_text(&splits, "]", err));
+    HUB_TRY(hub_json_one(t->split, &splits, err));
     for (uint32_t i = 0; i < t->count; i++) {
         double sum = rewards ? 0 : NAN;
         for (uint64_t k = t->offsets[i]; rewards && k < t->offsets[i + 1]; k++)
@@ -334,15 +324,8 @@ static enum hub_status declare(struct table *t, uint32_t leaf, struct hub_error 
     const uint32_t odd = c->other + HUB_MIN(c->votes[0], c->votes[1]);
     HUB_TRY(hub_sink_field(t->sink, &field, &c->field, err));
     HUB_TRY(hub_readings_tell(&c->readings, t->sink, path, "episodes", err));
-    if (c->nulls && c->type != HUB_FIELD_TEXT && c->type != HUB_FIELD_BYTES)
-        HUB_TRY(hub_sink_problem(t->sink, "nulls", path, err,
-                                 "%llu nulls in a column of numbers: null in JSON, 0 in arrays",
-                                 (unsigned long long)c->nulls));
-    return known && odd
-               ? hub_sink_problem(t->sink, "rows-differ", path, err,
-                                  "%u episodes have another number of rows than the field's axis (%s) says",
-                                  odd, hub_axis_name(axis))
-               : HUB_OK;
+    HUB_TRY(hub_tell_nulls(t->sink, path, c->nulls, err));
+    return hub_tell_odd(t->sink, path, known ? odd : 0, axis, "", err);
 }
 
 static enum hub_status place(struct table *t, struct column *c, struct hub_parquet_column *rows,
@@ -361,10 +344,8 @@ static enum hub_status place(struct table *t, struct column *c, struct hub_parqu
         HUB_TRY(hub_layout_add_window(builder, &window, err));
     }
     if (c->type == HUB_FIELD_OPAQUE)
-        c->type = rows->type == HUB_FIELD_NUMBER && hub_is_picture(&rows->variant, false)
-                      ? HUB_FIELD_IMAGE_RAW
-                      : rows->type;
-    c->nulls += rows->variant.kind == HUB_KIND_FLOAT ? 0 : rows->shape.nulls;
+        c->type = hub_column_type(rows->type, &rows->variant, false);
+    c->nulls += hub_lost_nulls(&rows->variant, rows->shape.nulls);
     return HUB_OK;
 }
 
@@ -428,8 +409,7 @@ static enum hub_status send_table(struct table *t, struct hub_error *err)
         if (t->columns[i].field != HUB_NONE)
             HUB_TRY(declare(t, i, err));
         else if (!is_field(t, i) && !t->parquet.leaves[i].part)
-            HUB_TRY(hub_sink_problem(t->sink, "repeated-column", hub_view_of(t->parquet.leaves[i].path), err,
-                                     "the first of this name is shown"));
+            HUB_TRY(hub_tell_repeated(t->sink, hub_view_of(t->parquet.leaves[i].path), err));
     return t->unknown.count ? hub_sink_problem(t->sink, "steps-unknown", HUB_VIEW("acts"), err,
                                                "in %u row groups no list can be read: %s", t->unknown.count,
                                                t->unknown.first)

@@ -73,7 +73,7 @@ int8_t hub_h5_last_flag(const struct hub_h5_tree *tree, const char *path)
 }
 
 /* Hand on all numbers in their order; false when they cannot be read. */
-static bool each_number(const struct hub_h5_tree *tree, const struct hub_h5_leaf *leaf,
+static bool each_number(const struct hub_h5_tree *tree, const struct hub_h5_leaf *leaf, uint64_t first,
                         void (*take)(void *user, double value), void *user)
 {
     const struct hub_variant *v = &leaf->dataset.variant;
@@ -82,7 +82,7 @@ static bool each_number(const struct hub_h5_tree *tree, const struct hub_h5_leaf
         return leaf->rows == 0;
     const uint64_t most = HUB_MIN(leaf->rows, SLAB_BYTES / row);
     HUB_CLEANUP(hub_freep) uint8_t *slab = malloc((size_t)(most * row) + 1);
-    for (uint64_t first = 0; first < leaf->rows; first += most) {
+    for (; first < leaf->rows; first += most) {
         const uint64_t n = HUB_MIN(leaf->rows - first, most);
         if (!slab || hub_h5_read(tree->file, &leaf->dataset, first, n, slab, NULL))
             return false;
@@ -97,14 +97,12 @@ static void add(void *user, double value)
     *(double *)user += value;
 }
 
-bool hub_h5_sum(const struct hub_h5_tree *tree, const char *path, double *out)
+void hub_h5_return(const struct hub_h5_tree *tree, const char *path, uint64_t first,
+                   struct hub_episode *episode)
 {
     const struct hub_h5_leaf *leaf = find_column(tree, path);
     double sum = 0;
-    if (!leaf || !each_number(tree, leaf, add, &sum))
-        return false;
-    *out = isfinite(sum) ? sum : 0;
-    return isfinite(sum);
+    hub_episode_sum(episode, leaf && each_number(tree, leaf, first, add, &sum) ? sum : NAN);
 }
 
 static void widen(void *user, double value)
@@ -118,7 +116,7 @@ bool hub_h5_each(const struct hub_h5_tree *tree, const char *path, void (*take)(
                  void *user)
 {
     const struct hub_h5_leaf *leaf = find_numbers(tree, path);
-    return leaf && leaf->dataset.variant.kind != HUB_KIND_COMPLEX && each_number(tree, leaf, take, user);
+    return leaf && leaf->dataset.variant.kind != HUB_KIND_COMPLEX && each_number(tree, leaf, 0, take, user);
 }
 
 bool hub_h5_largest(const struct hub_h5_tree *tree, const char *path, double *out)

@@ -149,14 +149,10 @@ static enum hub_status load(struct hub_h5_episodes *e, const struct hub_h5_entry
 static enum hub_status report_one(struct hub_h5_episodes *e, const struct hub_h5_entry *entry,
                                   struct hub_error *err)
 {
-    struct hub_episode episode = {.number = entry->number,
-                                  .name = hub_view_of(entry->name),
-                                  .file = hub_h5_number(e->tree.file),
-                                  .success = -1,
-                                  .terminated = -1,
-                                  .truncated = -1};
+    struct hub_episode episode = hub_episode_of(hub_view_of(entry->name), hub_h5_number(e->tree.file), 0);
     bool good;
     uint32_t index;
+    episode.number = entry->number;
     HUB_TRY(load(e, entry, false, &episode.steps, &good, err));
     if (!good)
         return HUB_OK;

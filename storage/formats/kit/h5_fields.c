@@ -253,11 +253,7 @@ static enum hub_status finish(const struct hub_h5_field *field, struct hub_sink 
     if (field->number == HUB_NONE)
         return HUB_OK;
     HUB_TRY(hub_readings_tell(&field->readings, sink, path, "episodes", err));
-    if (field->odd.count)
-        return hub_sink_problem(sink, "rows-differ", path, err,
-                                "%u episodes have another number of rows than the field's axis (%s) says: %s",
-                                field->odd.count, hub_axis_name(field->axis), field->odd.first);
-    return HUB_OK;
+    return hub_tell_odd(sink, path, field->odd.count, field->axis, field->odd.first, err);
 }
 
 enum hub_status hub_h5_fields_finish(struct hub_h5_fields *fields, struct hub_sink *sink,

@@ -85,9 +85,10 @@ bool hub_h5_each(const struct hub_h5_tree *tree, const char *path, void (*take)(
                  void *user);
 /** The number that a dataset without dimensions is; false: it is none, or cannot be read. */
 bool hub_h5_scalar(const struct hub_h5_tree *tree, const struct hub_h5_leaf *leaf, double *out);
-/** The sum, row by row in the order Python's sum takes them; false when it is not finite, or no such column.
- */
-bool hub_h5_sum(const struct hub_h5_tree *tree, const char *path, double *out);
+/** The return of an episode: the sum of a column from row `first` on, in the order Python's sum takes them. None
+ * where there is no such column. */
+void hub_h5_return(const struct hub_h5_tree *tree, const char *path, uint64_t first,
+                   struct hub_episode *episode);
 /** All of a short dataset as bytes, appended: a text, or rows of uint8 up to the zeros behind them. False: it is
  * none of these, or longer than `out` may be. */
 bool hub_h5_bytes(const struct hub_h5_tree *tree, const struct hub_h5_leaf *leaf, struct hub_buf *out);

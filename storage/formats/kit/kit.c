@@ -3,6 +3,7 @@
 
 #include "storage/base/number.h"
 
+#include <math.h>
 #include <stdio.h>
 
 enum { MIN_PICTURE = 32 };
@@ -99,6 +100,76 @@ void hub_tally_add(struct hub_tally *tally, const char *fmt, ...)
     va_start(args, fmt);
     vsnprintf(tally->first, sizeof tally->first, fmt, args);
     va_end(args);
+}
+
+enum hub_status hub_tally_tell(const struct hub_tally *tally, struct hub_sink *sink, const char *code,
+                               struct hub_view path, const char *what, struct hub_error *err)
+{
+    return tally->count
+               ? hub_sink_problem(sink, code, path, err, "%u %s: %s", tally->count, what, tally->first)
+               : HUB_OK;
+}
+
+struct hub_episode hub_episode_of(struct hub_view name, uint32_t file, uint64_t steps)
+{
+    return (struct hub_episode){.number = -1,
+                                .name = name,
+                                .file = file,
+                                .steps = steps,
+                                .success = -1,
+                                .terminated = -1,
+                                .truncated = -1};
+}
+
+void hub_episode_sum(struct hub_episode *episode, double sum)
+{
+    episode->has_return = episode->return_computed = isfinite(sum);
+    episode->episode_return = isfinite(sum) ? sum : 0;
+}
+
+enum hub_status hub_json_one(struct hub_view split, struct hub_buf *out, struct hub_error *err)
+{
+    if (split.size == 0)
+        return HUB_OK;
+    HUB_TRY(hub_buf_add_text(out, "[", err));
+    HUB_TRY(hub_json_add_string(out, split, err));
+    return hub_buf_add_text(out, "]", err);
+}
+
+enum hub_field_type hub_column_type(enum hub_field_type type, const struct hub_variant *variant,
+                                    bool expected)
+{
+    return type == HUB_FIELD_NUMBER && hub_is_picture(variant, expected) ? HUB_FIELD_IMAGE_RAW : type;
+}
+
+uint64_t hub_lost_nulls(const struct hub_variant *variant, uint64_t nulls)
+{
+    return variant->kind == HUB_KIND_FLOAT || variant->kind == HUB_KIND_VAR ? 0 : nulls;
+}
+
+enum hub_status hub_tell_nulls(struct hub_sink *sink, struct hub_view path, uint64_t nulls,
+                               struct hub_error *err)
+{
+    if (!nulls)
+        return HUB_OK;
+    return hub_sink_problem(sink, "nulls", path, err,
+                            "%llu nulls in a column of numbers: null in JSON, 0 in arrays",
+                            (unsigned long long)nulls);
+}
+
+enum hub_status hub_tell_repeated(struct hub_sink *sink, struct hub_view path, struct hub_error *err)
+{
+    return hub_sink_problem(sink, "repeated-column", path, err, "the first of this name is shown");
+}
+
+enum hub_status hub_tell_odd(struct hub_sink *sink, struct hub_view path, uint32_t odd, enum hub_axis axis,
+                             const char *first, struct hub_error *err)
+{
+    if (!odd)
+        return HUB_OK;
+    return hub_sink_problem(sink, "rows-differ", path, err,
+                            "%u episodes have another number of rows than the field's axis (%s) says%s%s",
+                            odd, hub_axis_name(axis), *first ? ": " : "", first);
 }
 
 enum hub_status hub_readings_tell(const struct hub_readings *readings, struct hub_sink *sink,

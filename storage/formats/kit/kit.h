@@ -45,6 +45,38 @@ struct hub_tally {
 };
 void hub_tally_add(struct hub_tally *tally, const char *fmt, ...) HUB_PRINTF(2, 3);
 
+/** "12 WHAT: how it was at first", under `code`; nothing of none. */
+HUB_MUST_USE enum hub_status hub_tally_tell(const struct hub_tally *tally, struct hub_sink *sink,
+                                            const char *code, struct hub_view path, const char *what,
+                                            struct hub_error *err);
+
+/* ---- episodes ---- */
+
+/** One of which no more is known: it is numbered by its place. */
+struct hub_episode hub_episode_of(struct hub_view name, uint32_t file, uint64_t steps);
+/** Its return, as it was summed up here; none where that is NaN or infinite. */
+void hub_episode_sum(struct hub_episode *episode, double sum);
+/** The one split of an episode, ["train"]; nothing where that has no name. Appended. */
+HUB_MUST_USE enum hub_status hub_json_one(struct hub_view split, struct hub_buf *out, struct hub_error *err);
+
+/* ---- columns of tables as fields ---- */
+
+/** Numbers that are pictures are images. */
+enum hub_field_type hub_column_type(enum hub_field_type type, const struct hub_variant *variant,
+                                    bool expected);
+/** NULLs that rows of this kind have no value for. */
+uint64_t hub_lost_nulls(const struct hub_variant *variant, uint64_t nulls);
+/** Tell of them; nothing of none. */
+HUB_MUST_USE enum hub_status hub_tell_nulls(struct hub_sink *sink, struct hub_view path, uint64_t nulls,
+                                            struct hub_error *err);
+/** Tell of a column whose name another one before it has. */
+HUB_MUST_USE enum hub_status hub_tell_repeated(struct hub_sink *sink, struct hub_view path,
+                                               struct hub_error *err);
+/** Tell of episodes where a field's rows are not as many as its axis says; nothing of none. `first`: one of
+ * them, or "". */
+HUB_MUST_USE enum hub_status hub_tell_odd(struct hub_sink *sink, struct hub_view path, uint32_t odd,
+                                          enum hub_axis axis, const char *first, struct hub_error *err);
+
 /** In how many episodes a field could be read, and why not in the others. */
 struct hub_readings {
     uint32_t readable;

@@ -134,7 +134,7 @@ static enum hub_status describe(void *user, struct hub_h5_tree *tree, struct hub
     episode->success = json_is_boolean(success) ? json_is_true(success) : hub_h5_last_flag(tree, "success");
     episode->terminated = hub_h5_last_flag(tree, "terminated");
     episode->truncated = hub_h5_last_flag(tree, "truncated");
-    episode->has_return = episode->return_computed = hub_h5_sum(tree, "rewards", &episode->episode_return);
+    hub_h5_return(tree, "rewards", 0, episode);
     return HUB_OK;
 }
 

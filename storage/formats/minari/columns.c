@@ -377,8 +377,7 @@ static void reshape(const struct part *p, const struct hub_table *table, struct 
         if (hub_variant_valid(&shaped) && hub_variant_row_items(&shaped) == c->variant.dims[0])
             c->variant = shaped;
     }
-    if (c->type == HUB_FIELD_NUMBER && hub_is_picture(&c->variant, space_of(p, path) != NULL))
-        c->type = HUB_FIELD_IMAGE_RAW;
+    c->type = hub_column_type(c->type, &c->variant, space_of(p, path) != NULL);
 }
 
 /* ---- fields ---- */
@@ -453,8 +452,7 @@ static enum hub_status place(struct part *p, struct hub_table *table, struct hub
     if (st)
         return hub_pass(st, &why, err);
     field->readings.readable++;
-    if (c->variant.kind != HUB_KIND_FLOAT && c->variant.kind != HUB_KIND_VAR)
-        field->nulls += c->nulls;
+    field->nulls += hub_lost_nulls(&c->variant, c->nulls);
     return hub_layout_add_window(builder, &window, err);
 }
 
@@ -468,8 +466,7 @@ static enum hub_status add_column(struct part *p, struct hub_table *table, uint3
         return HUB_OK;
     HUB_TRY(find_field(p, path, index, &field, err));
     if (field->last == episode)
-        return hub_sink_problem(p->sink, "repeated-column", hub_view_of(path), err,
-                                "the first of this name is shown");
+        return hub_tell_repeated(p->sink, hub_view_of(path), err);
     field->last = episode;
     HUB_CLEANUP(hub_table_column_dispose) struct hub_table_column c = {.index = index};
     const uint64_t rows = is_padded(path) ? steps : table->rows;
@@ -485,10 +482,7 @@ static enum hub_status add_column(struct part *p, struct hub_table *table, uint3
 static enum hub_status finish_field(struct part *p, struct field *field, struct hub_error *err)
 {
     const struct hub_view path = hub_view_of(field->path);
-    if (field->nulls)
-        HUB_TRY(hub_sink_problem(p->sink, "nulls", path, err,
-                                 "%llu nulls in a column of numbers: null in JSON, 0 in arrays",
-                                 (unsigned long long)field->nulls));
+    HUB_TRY(hub_tell_nulls(p->sink, path, field->nulls, err));
     return hub_readings_tell(&field->readings, p->sink, path, "episodes", err);
 }
 
@@ -523,8 +517,7 @@ static enum hub_status sum_up(struct hub_table *table, struct hub_episode *episo
     double sum = 0;
     for (uint64_t i = 0; i < episode->steps; i++)
         sum += numbers[i];
-    episode->has_return = episode->return_computed = isfinite(sum);
-    episode->episode_return = isfinite(sum) ? sum : 0;
+    hub_episode_sum(episode, sum);
     return HUB_OK;
 }
 
@@ -537,16 +530,12 @@ static enum hub_status send_episode(struct part *p, const struct entry *e, struc
     double sum;
     HUB_TRY(read_said(p, e, &said, err));
     snprintf(name, sizeof name, "episode_%lld", (long long)e->number);
-    struct hub_episode episode = {.number = e->number,
-                                  .name = hub_view_of(name),
-                                  .file = e->data,
-                                  .steps = steps_of(p, e, &said, table->rows),
-                                  .success = -1,
-                                  .terminated = -1,
-                                  .truncated = -1,
-                                  .seed = hub_view_of(said.seed),
-                                  .attributes = hub_buf_view(&said.attributes),
-                                  .statistics = hub_buf_view(&said.statistics)};
+    struct hub_episode episode =
+        hub_episode_of(hub_view_of(name), e->data, steps_of(p, e, &said, table->rows));
+    episode.number = e->number;
+    episode.seed = hub_view_of(said.seed);
+    episode.attributes = hub_buf_view(&said.attributes);
+    episode.statistics = hub_buf_view(&said.statistics);
     const bool stated = number_said(json_object_get(said.json, "rewards_sum"), &sum);
     if (stated && isfinite(sum))
         episode.episode_return = sum;

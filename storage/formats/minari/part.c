@@ -61,8 +61,7 @@ static enum hub_status describe(void *user, struct hub_h5_tree *tree, struct hub
         episode->has_return = isfinite(e->stats[0]);
         episode->episode_return = episode->has_return ? e->stats[0] : 0;
     } else {
-        episode->has_return = episode->return_computed =
-            hub_h5_sum(tree, "rewards", &episode->episode_return);
+        hub_h5_return(tree, "rewards", 0, episode);
     }
     return HUB_OK;
 }

@@ -258,19 +258,6 @@ static void compare(struct molmo *m, const struct hub_h5_tree *tree, int valid)
     json_object_del(m->listed, key);
 }
 
-/* The first row's reward is of no action. */
-struct reward {
-    double sum;
-    bool first;
-};
-
-static void add_reward(void *user, double value)
-{
-    struct reward *r = user;
-    r->sum += r->first ? 0 : value;
-    r->first = false;
-}
-
 static enum hub_status write_attributes(struct molmo *m, int valid, uint64_t steps, struct hub_error *err)
 {
     struct hub_json json = hub_json_to(&m->attributes, err);
@@ -291,7 +278,6 @@ static enum hub_status describe(void *user, struct hub_h5_tree *tree, struct hub
                                 struct hub_error *err)
 {
     struct molmo *m = user;
-    struct reward reward = {.first = true};
     const int valid = m->mask && (uint64_t)episode->number < m->masked ? m->mask[episode->number] != 0 : -1;
     HUB_TRY(read_scene(m, tree, err));
     HUB_TRY(write_attributes(m, valid, episode->steps, err));
@@ -309,9 +295,7 @@ static enum hub_status describe(void *user, struct hub_h5_tree *tree, struct hub
     episode->success = hub_h5_last_flag(tree, "success");
     episode->terminated = hub_h5_last_flag(tree, "terminated");
     episode->truncated = hub_h5_last_flag(tree, "truncated");
-    episode->has_return = episode->return_computed =
-        hub_h5_each(tree, "rewards", add_reward, &reward) && isfinite(reward.sum);
-    episode->episode_return = episode->has_return ? reward.sum : 0;
+    hub_h5_return(tree, "rewards", 1, episode); /* the first one is of no action */
     return HUB_OK;
 }
 
@@ -375,8 +359,7 @@ static enum hub_status load_file(struct molmo *m, const struct hub_part *part, s
     m->name.limit = 2 * HUB_MAX_PATH;
     m->attributes.limit = m->split.limit = KIB;
     m->task.limit = m->statistics.limit = HUB_MAX_ATTRIBUTES;
-    if (m->place.split.size)
-        HUB_TRY(hub_buf_addf(&m->split, err, "[\"%.*s\"]", (int)m->place.split.size, m->place.split.data));
+    HUB_TRY(hub_json_one(m->place.split, &m->split, err));
     if (part->hint.size && !molmo_house_of(part->hint, &m->place.house))
         HUB_TRY(hub_json_parse(part->hint, MOLMO_HINT_BYTES, &m->listed, err));
     HUB_TRY(hub_report_unusable(m->files, number, sink, "its trajectories are left out", &usable, err));
@@ -387,14 +370,6 @@ static enum hub_status load_file(struct molmo *m, const struct hub_part *part, s
     HUB_TRY(hub_h5_tell_open(e->tree.file, m->files, sink, "h5py and MolmoSpaces", err));
     HUB_TRY(hub_h5_episodes_list(e, e->tree.file, &m->root, err));
     return load_mask(m, err);
-}
-
-static enum hub_status report(const struct molmo *m, const struct hub_tally *tally, const char *code,
-                              const char *what, struct hub_error *err)
-{
-    return tally->count ? hub_sink_problem(m->episodes.tree.sink, code, m->path, err, "%u %s: %s",
-                                           tally->count, what, tally->first)
-                        : HUB_OK;
 }
 
 enum hub_status molmo_inspect(struct hub_files *files, const struct hub_part *part, struct hub_sink *sink,
@@ -408,13 +383,15 @@ enum hub_status molmo_inspect(struct hub_files *files, const struct hub_part *pa
         return HUB_OK;
     HUB_TRY(hub_h5_episodes_report(&m.episodes, err));
     json_object_foreach(m.listed, key, rows) hub_tally_add(&m.listing, "%s is not there", key);
-    HUB_TRY(report(&m, &m.cut, "cut-rows", "rows of JSON are cut off at their width, and null in JSON", err));
-    HUB_TRY(report(&m, &m.bad, "bad-json-rows", "rows are no JSON, and null in JSON", err));
-    HUB_TRY(report(&m, &m.short_ones, "bad-trajectory",
-                   "trajectories are not valid by MolmoSpaces' own check", err));
-    HUB_TRY(report(&m, &m.videos, "missing-video", "videos are named and not there", err));
-    HUB_TRY(report(&m, &m.unstated, "bad-statistics",
-                   "groups of statistics are too large for an episode, or cannot be read", err));
-    HUB_TRY(report(&m, &m.listing, "index-differs", "trajectories are not what " MOLMO_INDEX " says", err));
+    HUB_TRY(hub_tally_tell(&m.cut, sink, "cut-rows", m.path,
+                           "rows of JSON are cut off at their width, and null in JSON", err));
+    HUB_TRY(hub_tally_tell(&m.bad, sink, "bad-json-rows", m.path, "rows are no JSON, and null in JSON", err));
+    HUB_TRY(hub_tally_tell(&m.short_ones, sink, "bad-trajectory", m.path,
+                           "trajectories are not valid by MolmoSpaces' own check", err));
+    HUB_TRY(hub_tally_tell(&m.videos, sink, "missing-video", m.path, "videos are named and not there", err));
+    HUB_TRY(hub_tally_tell(&m.unstated, sink, "bad-statistics", m.path,
+                           "groups of statistics are too large for an episode, or cannot be read", err));
+    HUB_TRY(hub_tally_tell(&m.listing, sink, "index-differs", m.path,
+                           "trajectories are not what " MOLMO_INDEX " says", err));
     return hub_h5_fields_finish(&m.episodes.fields, sink, err);
 }

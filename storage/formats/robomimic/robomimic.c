@@ -196,7 +196,7 @@ static enum hub_status describe(void *user, struct hub_h5_tree *tree, struct hub
     episode->success = r->success;
     episode->seed = hub_view_of(r->seed);
     episode->task = hub_buf_view(r->demo_task.size ? &r->demo_task : &r->task);
-    episode->has_return = episode->return_computed = hub_h5_sum(tree, "rewards", &episode->episode_return);
+    hub_h5_return(tree, "rewards", 0, episode);
     return HUB_OK;
 }
 

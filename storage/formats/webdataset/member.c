@@ -198,15 +198,9 @@ struct dict {
 
 static enum hub_status add_episode(struct dict *d, uint64_t first, uint64_t end, struct hub_error *err)
 {
-    struct hub_episode e = {.number = -1,
-                            .file = d->c->file,
-                            .steps = end - first,
-                            .success = -1,
-                            .terminated = -1,
-                            .truncated = -1};
     char name[232];
     snprintf(name, sizeof name, "%.*s/%u", (int)HUB_MIN(d->c->key.size, 200), d->c->key.data, d->count);
-    e.name = hub_view_of(name);
+    const struct hub_episode e = hub_episode_of(hub_view_of(name), d->c->file, end - first);
     struct hub_window *w = &d->windows[d->count];
     *w = (struct hub_window){.first = first, .count = end - first};
     HUB_TRY(hub_sink_episode(d->c->sink, &e, &w->episode, err));

@@ -7,7 +7,6 @@
 #include "storage/base/order.h"
 #include "storage/formats/webdataset/webdataset.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -92,16 +91,12 @@ static enum hub_status add_reported(struct shard *s, uint32_t sample, struct hub
 static enum hub_status end_sample(struct shard *s, struct hub_error *err)
 {
     const struct hub_view key = hub_buf_view(&s->key);
-    struct hub_episode e = {.number = -1,
-                            .name = {key.data, HUB_MIN(key.size, 230)},
-                            .success = -1,
-                            .terminated = -1,
-                            .truncated = -1};
     const uint32_t sample = s->samples - 1;
     const bool shown = s->windows.count && s->windows.items[s->windows.count - 1].first == sample;
     if (!s->demos || !s->beside || shown)
         return HUB_OK;
-    e.file = span_of(s, sample)->file;
+    const struct hub_episode e =
+        hub_episode_of((struct hub_view){key.data, HUB_MIN(key.size, 230)}, span_of(s, sample)->file, 0);
     s->beside = false;
     HUB_TRY(hub_sink_episode(s->sink, &e, &s->reported, err));
     return add_reported(s, sample, err);
@@ -311,10 +306,10 @@ static void add_return(const struct shard *s, const struct hub_wds_window *w, st
     uint32_t row;
     if (!rewards || !rewards->sample.held || !hub_wds_has(rewards, w->first, w->count, &row))
         return;
+    double sum = 0;
     for (uint32_t i = 0; i < w->count; i++)
-        e->episode_return += hub_wds_number(rewards, w->first + i);
-    e->has_return = e->return_computed = isfinite(e->episode_return);
-    e->episode_return = e->has_return ? e->episode_return : 0;
+        sum += hub_wds_number(rewards, w->first + i);
+    hub_episode_sum(e, sum);
 }
 
 /* Named after the shard it begins in; `number`: in that shard. */
@@ -324,13 +319,10 @@ static enum hub_status send_episode(struct shard *s, struct hub_wds_window *w, c
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf name = HUB_BUF_INIT(4 * KIB), splits = HUB_BUF_INIT(4 * KIB);
     const uint32_t file = span_of(s, w->first)->file;
     const struct hub_view stem = hub_wds_stem(s->files->entries[file].path);
-    struct hub_episode e = {
-        .number = -1, .file = file, .steps = w->count, .success = -1, .terminated = -1, .truncated = -1};
     HUB_TRY(hub_buf_addf(&name, err, s->frames ? "%.*s/%u" : "%.*s", (int)HUB_MIN(stem.size, 200), stem.data,
                          number));
-    e.name = hub_buf_view(&name);
-    if (s->split.size)
-        HUB_TRY(hub_buf_addf(&splits, err, "[\"%.*s\"]", (int)s->split.size, s->split.data));
+    struct hub_episode e = hub_episode_of(hub_buf_view(&name), file, w->count);
+    HUB_TRY(hub_json_one(s->split, &splits, err));
     e.splits = hub_buf_view(&splits);
     e.attributes = hub_view_of(attributes);
     add_return(s, w, &e);
