@@ -62,6 +62,24 @@ bool hub_h5_bytes(const struct hub_h5_tree *tree, const struct hub_h5_leaf *leaf
     return true;
 }
 
+bool hub_h5_flags(struct hub_h5 *file, uint64_t address, const char *path, uint8_t **out, uint64_t *count)
+{
+    HUB_CLEANUP(hub_h5_object_dispose) struct hub_h5_object object = {0};
+    HUB_CLEANUP(hub_freep) uint8_t *flags = NULL;
+    struct hub_h5_dataset d;
+    uint64_t at;
+    if (hub_h5_resolve(file, address, hub_view_of(path), &at, NULL) ||
+        hub_h5_object_load(file, at, &object, NULL) || object.kind != HUB_H5_DATASET ||
+        hub_h5_dataset(file, &object, &d, NULL) || d.unreadable[0] || d.library || d.rank != 1 ||
+        hub_h5_row_bytes(&d) != 1 || d.rows > MAX_ROWS || hub_new(&flags, (size_t)d.rows + 1, 1, NULL) ||
+        hub_h5_read(file, &d, 0, d.rows, flags, NULL))
+        return false;
+    *count = d.rows;
+    *out = flags;
+    flags = NULL;
+    return true;
+}
+
 int8_t hub_h5_last_flag(const struct hub_h5_tree *tree, const char *path)
 {
     const struct hub_h5_leaf *leaf = find_column(tree, path);

@@ -64,6 +64,20 @@ bool hub_h5_episodes_sample(struct hub_h5 *file, const struct hub_h5_object *gro
     return false;
 }
 
+uint64_t hub_h5_episodes_count(struct hub_files *files, uint32_t number, const char *prefix)
+{
+    HUB_CLEANUP(hub_h5_object_dispose) struct hub_h5_object root = {0};
+    HUB_CLEANUP(hub_h5_links_dispose) struct hub_h5_links links = {0};
+    HUB_CLEANUP(hub_h5_closep) struct hub_h5 *file = NULL;
+    uint64_t count = 0;
+    int64_t unused;
+    if (!hub_h5_open_root(files, number, &file, &root, NULL))
+        (void)!hub_h5_links_load(file, &root, &links, NULL);
+    for (uint32_t i = 0; i < links.count; i++)
+        count += hub_numbered(links.items[i].name, prefix, &unused);
+    return count;
+}
+
 static enum hub_status add_entry(struct hub_h5_episodes *e, const struct hub_h5_entry *entry,
                                  struct hub_error *err)
 {

@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+enum { SLAB_BYTES = 512 * 1024 };
+
 static enum hub_role role_of(const struct hub_h5_fields *fields, struct hub_view path)
 {
     return fields->role ? fields->role(path) : hub_role_of(path);
@@ -207,6 +209,41 @@ static enum hub_status add_windows(struct hub_h5_tree *tree, struct hub_h5_field
     return HUB_OK;
 }
 
+static void check_row(struct hub_h5_fields *fields, const struct hub_h5_tree *tree,
+                      const struct hub_h5_leaf *leaf, uint64_t row, const char *text, size_t size)
+{
+    const bool full = text[size - 1] != '\0';
+    while (size && text[size - 1] == '\0')
+        size--;
+    fields->scratch.size = 0;
+    fields->scratch.limit = 16 * (size_t)SLAB_BYTES;
+    if (size && hub_json_strict((struct hub_view){text, size}, &fields->scratch, NULL))
+        hub_tally_add(full ? &fields->cut_rows : &fields->bad_rows, "%.*s/%.*s, row %llu",
+                      (int)HUB_MIN(tree->episode.size, 60), tree->episode.data,
+                      (int)HUB_MIN(leaf->path.size, 100), leaf->path.data, (unsigned long long)row);
+}
+
+/* Rows of JSON are looked through; those that are none are null. */
+static enum hub_status check_rows(struct hub_h5_fields *fields, const struct hub_h5_tree *tree,
+                                  const struct hub_h5_leaf *leaf, struct hub_error *err)
+{
+    const struct hub_h5_dataset *d = &leaf->dataset;
+    const uint64_t size = d->library ? 0 : hub_h5_row_bytes(d);
+    if (size == 0 || size > SLAB_BYTES || size != d->variant.dims[0])
+        return HUB_OK;
+    const uint64_t most = SLAB_BYTES / size;
+    HUB_CLEANUP(hub_freep) char *slab = malloc(SLAB_BYTES);
+    HUB_TRY(hub_allocated(slab, err));
+    for (uint64_t first = 0; first < d->rows; first += most) {
+        const uint64_t count = HUB_MIN(most, d->rows - first);
+        if (hub_h5_read(tree->file, d, first, count, slab, NULL))
+            return HUB_OK; /* the field says so */
+        for (uint64_t i = 0; i < count; i++)
+            check_row(fields, tree, leaf, first + i, slab + i * size, (size_t)size);
+    }
+    return HUB_OK;
+}
+
 static enum hub_status place(struct hub_h5_fields *fields, struct hub_h5_tree *tree,
                              const struct hub_h5_leaf *leaf, const struct cuts *cuts, struct hub_error *err)
 {
@@ -227,6 +264,8 @@ static enum hub_status place(struct hub_h5_fields *fields, struct hub_h5_tree *t
         HUB_TRY(refuse(tree, field, cuts, detail, err));
         return hub_h5_tree_problem(tree, "type-differs", leaf->path, err, detail);
     }
+    if (type == HUB_FIELD_PADDED_JSON)
+        HUB_TRY(check_rows(fields, tree, leaf, err));
     return add_windows(tree, field, leaf, cuts, err);
 }
 
@@ -272,4 +311,5 @@ void hub_h5_fields_dispose(struct hub_h5_fields *fields)
     for (uint32_t i = 0; i < fields->count; i++)
         free(fields->items[i].path);
     free(fields->items);
+    hub_buf_dispose(&fields->scratch);
 }

@@ -92,6 +92,9 @@ void hub_h5_return(const struct hub_h5_tree *tree, const char *path, uint64_t fi
 /** All of a short dataset as bytes, appended: a text, or rows of uint8 up to the zeros behind them. False: it is
  * none of these, or longer than `out` may be. */
 bool hub_h5_bytes(const struct hub_h5_tree *tree, const struct hub_h5_leaf *leaf, struct hub_buf *out);
+/** The rows, of one byte each, of the dataset at `path` below the group at `address`; `*out` is the caller's. False:
+ * there are none, or they cannot be read. */
+bool hub_h5_flags(struct hub_h5 *file, uint64_t address, const char *path, uint8_t **out, uint64_t *count);
 /** Is the last number true? 1, 0, or -1 for unknown. */
 int8_t hub_h5_last_flag(const struct hub_h5_tree *tree, const char *path);
 
@@ -149,6 +152,9 @@ struct hub_h5_fields {
     enum hub_axis (*axis)(const struct hub_h5_leaf *leaf, enum hub_axis by_rows);
     bool (*padded)(struct hub_view path); /* NULL: none. Are rows of bytes JSON, padded with zeros? */
     const void *user;
+    struct hub_tally cut_rows,
+        bad_rows; /* of JSON, cut off at their width, and that are none for other reasons */
+    struct hub_buf scratch;
     struct hub_h5_field *items;
     uint32_t count, capacity, last; /* last: the field found last; the next is likely asked for next */
     bool full;
@@ -210,6 +216,8 @@ struct hub_h5_episodes {
  * tried. `holder` keeps what `out` borrows. False: none has one. */
 bool hub_h5_episodes_sample(struct hub_h5 *file, const struct hub_h5_object *group, const char *prefix,
                             const char *path, struct hub_h5_object *holder, struct hub_h5_dataset *out);
+/** How many groups at the root are called `prefix` and a number; 0 of a file that cannot be read. */
+uint64_t hub_h5_episodes_count(struct hub_files *files, uint32_t number, const char *prefix);
 /** List the episodes that the links of a group name, in `index`, which may be another file than they are
  * in. */
 HUB_MUST_USE enum hub_status hub_h5_episodes_list(struct hub_h5_episodes *e, struct hub_h5 *index,

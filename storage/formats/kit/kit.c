@@ -227,6 +227,22 @@ enum hub_status hub_json_file(struct hub_files *files, const char *path, struct 
     return st;
 }
 
+enum hub_status hub_json_beside(struct hub_files *files, struct hub_sink *sink, const char *path,
+                                json_t **out, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_json_decrefp) json_t *value = NULL;
+    struct hub_error why = {0};
+    const enum hub_status st = hub_json_file(files, path, NULL, &value, &why);
+    if (st == HUB_NOT_FOUND || (st && !hub_is_local(st)))
+        return st == HUB_NOT_FOUND ? HUB_OK : hub_pass(st, &why, err);
+    if (st || !json_is_object(value))
+        return hub_sink_problem(sink, "bad-metadata", hub_view_of(path), err, "%s",
+                                st ? why.detail : "not an object");
+    *out = value;
+    value = NULL;
+    return HUB_OK;
+}
+
 enum hub_status hub_json_text_of(struct hub_view json, const char *key, bool first, struct hub_buf *out,
                                  struct hub_error *err)
 {

@@ -101,6 +101,11 @@ HUB_MUST_USE enum hub_status hub_json_of_python(struct hub_view text, struct hub
 HUB_MUST_USE enum hub_status hub_json_file(struct hub_files *files, const char *path, struct hub_buf *strict,
                                            json_t **out, struct hub_error *err);
 
+/** An object of JSON that may stand beside the data; `*out` stays NULL where it does not, and where it cannot be used,
+ * which is a problem (bad-metadata). */
+HUB_MUST_USE enum hub_status hub_json_beside(struct hub_files *files, struct hub_sink *sink, const char *path,
+                                             json_t **out, struct hub_error *err);
+
 /** The text under a key of a JSON object, or of the value itself (`key` NULL); of a list of texts its first,
  * or all of them joined. Appended; nothing where there is none. */
 HUB_MUST_USE enum hub_status hub_json_text_of(struct hub_view json, const char *key, bool first,

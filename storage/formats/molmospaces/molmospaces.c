@@ -20,7 +20,7 @@
 
 enum { MAX_TRIED = 16 };
 
-static const char *const splits[] = {"train/", "val/", "test/"};
+static const char *const splits[] = {"test/", "train/", "val/"}; /* in the order of their parts */
 
 bool molmo_house_of(struct hub_view path, int64_t *house)
 {
@@ -46,6 +46,7 @@ bool molmo_place_of(struct hub_view path, struct molmo_place *out)
         return false;
     for (size_t i = 0; i < HUB_COUNT(splits); i++)
         if (hub_view_starts(path, splits[i])) {
+            out->order = (unsigned)i + 1;
             out->split = (struct hub_view){path.data, strlen(splits[i]) - 1};
             rest = (struct hub_view){path.data + out->split.size + 1, path.size - out->split.size - 1};
         }
@@ -60,16 +61,12 @@ bool molmo_place_of(struct hub_view path, struct molmo_place *out)
 static int is_mine(struct hub_files *files, uint32_t number)
 {
     HUB_CLEANUP(hub_h5_object_dispose) struct hub_h5_object root = {0}, holder = {0};
+    HUB_CLEANUP(hub_h5_closep) struct hub_h5 *file = NULL;
     struct hub_h5_dataset actions;
-    struct hub_h5 *file;
-    if (hub_h5_open(files, number, &file, NULL))
-        return -1;
-    const bool mine = !hub_h5_object_load(file, hub_h5_root(file), &root, NULL) &&
-                      hub_h5_episodes_sample(file, &root, MOLMO_PREFIX, "actions", &holder, &actions) &&
-                      actions.rank == 2 && actions.variant.kind == HUB_KIND_UINT &&
-                      actions.variant.item_size == 1;
-    hub_h5_close(file);
-    return mine;
+    if (hub_h5_open_root(files, number, &file, &root, NULL))
+        return file ? 0 : -1;
+    return hub_h5_episodes_sample(file, &root, MOLMO_PREFIX, "actions", &holder, &actions) &&
+           actions.rank == 2 && actions.variant.kind == HUB_KIND_UINT && actions.variant.item_size == 1;
 }
 
 /* Houses, or splits of houses, by their names; one house by its files. */
@@ -112,7 +109,6 @@ struct plan {
     uint32_t count;
     struct index indices[HUB_COUNT(splits) + 1];
     uint32_t index_count;
-    uint64_t trajectories[HUB_COUNT(splits)];
 };
 
 static void plan_dispose(struct plan *p)
@@ -127,15 +123,13 @@ static int by_place(const void *a, const void *b)
 {
     const struct data_file *x = a, *y = b;
     const struct molmo_place *p = &x->place, *q = &y->place;
-    const size_t n = HUB_MIN(p->split.size, q->split.size);
-    const int split = n ? memcmp(p->split.data, q->split.data, n) : 0;
-    if (split || p->split.size != q->split.size)
-        return split ? split : p->split.size < q->split.size ? -1 : 1;
+    if (p->order != q->order)
+        return p->order < q->order ? -1 : 1;
     if (p->house != q->house)
         return p->house < q->house ? -1 : 1;
     if (p->batch != q->batch)
         return p->batch < q->batch ? -1 : 1;
-    return (x->file > y->file) - (x->file < y->file);
+    return hub_by_u32(&x->file, &y->file);
 }
 
 static enum hub_status find_data(struct plan *p, struct hub_error *err)
@@ -149,25 +143,6 @@ static enum hub_status find_data(struct plan *p, struct hub_error *err)
         if (is_mine(p->files, p->data[i].file))
             return HUB_OK;
     return hub_fail(err, HUB_NOT_ACCEPTABLE, "no house holds trajectories of MolmoSpaces");
-}
-
-/* What the scripts wrote into a folder of houses; HUB_NOT_FOUND when they did not. What cannot be used is a
- * problem, and `*out` stays NULL. */
-static enum hub_status load_notes(struct plan *p, const char *folder, const char *name, json_t **out,
-                                  struct hub_error *err)
-{
-    char path[64];
-    struct hub_error why = {0};
-    snprintf(path, sizeof path, "%s%s", folder, name);
-    const enum hub_status st = hub_json_file(p->files, path, NULL, out, &why);
-    if (st == HUB_NOT_FOUND || (st && !hub_is_local(st)))
-        return st == HUB_NOT_FOUND ? HUB_OK : hub_pass(st, &why, err);
-    if (!st && json_is_object(*out))
-        return HUB_OK;
-    json_decref(*out);
-    *out = NULL;
-    return hub_sink_problem(p->sink, "bad-metadata", hub_view_of(path), err, "%s",
-                            st ? why.detail : "not an object");
 }
 
 /* Are the files there that an index lists? All of its trajectories are valid ones. */
@@ -219,51 +194,49 @@ static enum hub_status read_notes(struct plan *p, struct hub_error *err)
 {
     static const char *const folders[] = {"", "train/", "val/", "test/"};
     static const char *const names[] = {"aggregated_stats.json", "aggregated_statistics.json"};
-    bool reported = false;
+    HUB_CLEANUP(hub_json_decrefp) json_t *stats = NULL;
+    char path[64];
     for (size_t i = 0; i < HUB_COUNT(folders); i++) {
-        HUB_CLEANUP(hub_json_decrefp) json_t *stats = NULL;
         struct index *index = &p->indices[p->index_count];
+        const bool found = stats != NULL;
         uint64_t rows = 0;
         *index = (struct index){.folder = hub_view_of(folders[i])};
-        HUB_TRY(load_notes(p, folders[i], MOLMO_INDEX, &index->houses, err));
+        snprintf(path, sizeof path, "%s" MOLMO_INDEX, folders[i]);
+        HUB_TRY(hub_json_beside(p->files, p->sink, path, &index->houses, err));
         if (index->houses) {
             p->index_count++;
             HUB_TRY(check_index(p, index, &rows, err));
         }
-        for (size_t k = 0; k < HUB_COUNT(names) && !stats && !reported; k++)
-            HUB_TRY(load_notes(p, folders[i], names[k], &stats, err));
-        if (stats)
+        for (size_t k = 0; k < HUB_COUNT(names) && !stats; k++) {
+            snprintf(path, sizeof path, "%s%s", folders[i], names[k]);
+            HUB_TRY(hub_json_beside(p->files, p->sink, path, &stats, err));
+        }
+        if (stats && !found)
             HUB_TRY(report_statistics(p, stats, rows, err));
-        reported |= stats != NULL;
     }
     return HUB_OK;
 }
 
 /* What an index says of a file: "{}" where it does not list it, nothing where there is no index. */
-static enum hub_status hint_of(const struct plan *p, struct hub_view path, struct hub_buf *out,
-                               struct hub_error *err)
+static enum hub_status hint_of(const struct plan *p, const struct molmo_place *place, struct hub_view path,
+                               struct hub_buf *out, struct hub_error *err)
 {
     char house[40], file[HUB_MAX_PATH];
-    int64_t number;
-    out->size = 0;
-    for (uint32_t i = 0; i < p->index_count; i++) {
-        const struct hub_view folder = p->indices[i].folder;
-        if (!hub_view_starts(path, folder.data))
-            continue;
-        const struct hub_view below = {path.data + folder.size, path.size - folder.size};
-        struct molmo_place place;
-        if (!molmo_place_of(path, &place) || (number = place.house) < 0)
-            return HUB_OK;
-        snprintf(house, sizeof house, "house_%lld", (long long)number);
-        snprintf(file, sizeof file, "%.*s", (int)below.size, below.data);
-        const json_t *listed = json_object_get(json_object_get(p->indices[i].houses, house), file);
-        struct hub_json json = hub_json_to(out, NULL);
-        if (listed)
-            hub_json_parsed(&json, listed);
-        if (hub_json_status(&json)) /* more than a hint may be: not compared */
-            out->size = 0;
-        return listed ? HUB_OK : hub_buf_add_text(out, "{}", err);
-    }
+    uint32_t i = 0;
+    while (i < p->index_count && !hub_view_starts(path, p->indices[i].folder.data))
+        i++;
+    if (i == p->index_count || place->house < 0)
+        return HUB_OK;
+    const size_t above = p->indices[i].folder.size;
+    snprintf(house, sizeof house, "house_%lld", (long long)place->house);
+    snprintf(file, sizeof file, "%.*s", (int)(path.size - above), path.data + above);
+    const json_t *listed = json_object_get(json_object_get(p->indices[i].houses, house), file);
+    struct hub_json json = hub_json_to(out, NULL);
+    if (!listed)
+        return hub_buf_add_text(out, "{}", err);
+    hub_json_parsed(&json, listed);
+    if (hub_json_status(&json)) /* more than a hint may be: not compared */
+        out->size = 0;
     return HUB_OK;
 }
 
@@ -295,26 +268,8 @@ static enum hub_status send_part(struct plan *p, const struct data_file *d, uint
     if (folder.size == 0 && molmo_house_of(place, &house))
         HUB_TRY(hub_buf_addf(&hint, err, "house_%lld", (long long)house));
     else
-        HUB_TRY(hint_of(p, path, &hint, err));
+        HUB_TRY(hint_of(p, &d->place, path, &hint, err));
     return hub_sink_part(p->sink, &(struct hub_part){path, numbers, count, hub_buf_view(&hint)}, err);
-}
-
-/* How many trajectories a file's root links to; 0 where it cannot be read, which its part tells. */
-static uint64_t count_trajectories(struct hub_files *files, uint32_t number)
-{
-    HUB_CLEANUP(hub_h5_object_dispose) struct hub_h5_object root = {0};
-    HUB_CLEANUP(hub_h5_links_dispose) struct hub_h5_links links = {0};
-    struct hub_h5 *file;
-    uint64_t count = 0;
-    int64_t unused;
-    if (hub_h5_open(files, number, &file, NULL))
-        return 0;
-    if (!hub_h5_object_load(file, hub_h5_root(file), &root, NULL))
-        (void)!hub_h5_links_load(file, &root, &links, NULL);
-    for (uint32_t i = 0; i < links.count; i++)
-        count += hub_numbered(links.items[i].name, MOLMO_PREFIX, &unused);
-    hub_h5_close(file);
-    return count;
 }
 
 static enum hub_status report_splits(struct plan *p, struct hub_error *err)
@@ -326,7 +281,7 @@ static enum hub_status report_splits(struct plan *p, struct hub_error *err)
         const struct hub_view split = p->data[i].place.split;
         uint64_t count = 0;
         for (n = 0; i + n < p->count && hub_view_equal(p->data[i + n].place.split, split); n++)
-            count += split.size ? count_trajectories(p->files, p->data[i + n].file) : 0;
+            count += split.size ? hub_h5_episodes_count(p->files, p->data[i + n].file, MOLMO_PREFIX) : 0;
         if (split.size) {
             hub_json_key(&json, split);
             hub_json_uint(&json, count);

@@ -15,6 +15,7 @@ enum { MOLMO_HINT_BYTES = 4000 };
 struct molmo_place {
     struct hub_view split;  /* "train", or empty */
     struct hub_view folder; /* with its slash, or empty */
+    unsigned order;         /* of splits, 0: none */
     int64_t house, batch;   /* -1: not said */
 };
 

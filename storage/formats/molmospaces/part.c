@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { MIN_ROWS = 3, MAX_NAME = 512, SLAB_BYTES = 512 * 1024, MAX_MASK = 1024 * 1024 };
+enum { MIN_ROWS = 3, MAX_NAME = 512 };
 #define MAX_SCENE (4 * MIB)
 
 struct molmo {
@@ -21,7 +21,7 @@ struct molmo {
     struct hub_buf name, attributes, split, task, statistics, scratch;
     struct hub_h5_tree stats; /* stats/traj_N */
     struct hub_videos cameras;
-    struct hub_tally cut, bad, short_ones, videos, listing, unstated;
+    struct hub_tally short_ones, videos, listing, unstated;
 };
 
 static void dispose(struct molmo *m)
@@ -78,41 +78,6 @@ static enum hub_axis axis(const struct hub_h5_leaf *leaf, enum hub_axis by_rows)
     return follows ? HUB_AXIS_SHIFTED : HUB_AXIS_STATE;
 }
 
-/* ---- rows of JSON ---- */
-
-static void check_row(struct molmo *m, const struct hub_h5_tree *tree, const struct hub_h5_leaf *leaf,
-                      uint64_t row, const char *text, size_t size)
-{
-    const bool full = text[size - 1] != '\0';
-    while (size && text[size - 1] == '\0')
-        size--;
-    m->scratch.size = 0;
-    if (size && hub_json_strict((struct hub_view){text, size}, &m->scratch, NULL))
-        hub_tally_add(full ? &m->cut : &m->bad, "%.*s/%.*s, row %llu", (int)tree->episode.size,
-                      tree->episode.data, (int)HUB_MIN(leaf->path.size, 100), leaf->path.data,
-                      (unsigned long long)row);
-}
-
-static enum hub_status check_rows(struct molmo *m, const struct hub_h5_tree *tree,
-                                  const struct hub_h5_leaf *leaf, struct hub_error *err)
-{
-    const struct hub_h5_dataset *d = &leaf->dataset;
-    const uint64_t size = d->unreadable[0] || d->library ? 0 : hub_h5_row_bytes(d);
-    if (size == 0 || size > SLAB_BYTES || size != d->variant.dims[0])
-        return HUB_OK;
-    const uint64_t most = SLAB_BYTES / size;
-    HUB_CLEANUP(hub_freep) char *slab = malloc(SLAB_BYTES);
-    HUB_TRY(hub_allocated(slab, err));
-    for (uint64_t first = 0; first < d->rows; first += most) {
-        const uint64_t count = HUB_MIN(most, d->rows - first);
-        if (hub_h5_read(tree->file, d, first, count, slab, NULL))
-            return HUB_OK; /* the field says so */
-        for (uint64_t i = 0; i < count; i++)
-            check_row(m, tree, leaf, first + i, slab + i * size, (size_t)size);
-    }
-    return HUB_OK;
-}
-
 /* ---- videos ---- */
 
 static enum hub_status add_video(struct molmo *m, struct hub_h5_tree *tree, uint32_t index,
@@ -152,9 +117,10 @@ static enum hub_status guess_videos(struct molmo *m, struct hub_h5_tree *tree, u
     return HUB_OK;
 }
 
-static enum hub_status find_videos(struct molmo *m, struct hub_h5_tree *tree, uint32_t index,
+static enum hub_status find_videos(void *user, struct hub_h5_tree *tree, uint32_t index,
                                    struct hub_error *err)
 {
+    struct molmo *m = user;
     static const char params[] = "obs/sensor_param/", data[] = "obs/sensor_data/";
     struct hub_view last = {"", 0};
     bool named = false;
@@ -299,38 +265,17 @@ static enum hub_status describe(void *user, struct hub_h5_tree *tree, struct hub
     return HUB_OK;
 }
 
-static enum hub_status reported(void *user, struct hub_h5_tree *tree, uint32_t index, struct hub_error *err)
-{
-    struct molmo *m = user;
-    for (uint32_t i = 0; i < tree->count; i++) {
-        const struct hub_h5_leaf *leaf = &tree->leaves[i];
-        if (padded(leaf->path) && leaf->dataset.rank == 2 && leaf->dataset.variant.kind == HUB_KIND_UINT &&
-            leaf->dataset.variant.item_size == 1)
-            HUB_TRY(check_rows(m, tree, leaf, err));
-    }
-    return find_videos(m, tree, index, err);
-}
-
 /* ---- the file ---- */
 
 /* Element i belongs to traj_i; none before the trajectories were validated. */
 static enum hub_status load_mask(struct molmo *m, struct hub_error *err)
 {
-    HUB_CLEANUP(hub_h5_object_dispose) struct hub_h5_object object = {0};
     struct hub_h5 *file = m->episodes.tree.file;
-    struct hub_h5_dataset d;
     uint64_t address;
-    if (hub_h5_resolve(file, m->root.address, HUB_VIEW("valid_traj_mask"), &address, NULL))
+    if (hub_h5_resolve(file, m->root.address, HUB_VIEW("valid_traj_mask"), &address, NULL) ||
+        (hub_h5_flags(file, m->root.address, "valid_traj_mask", &m->mask, &m->masked) &&
+         m->masked == m->episodes.count))
         return HUB_OK;
-    if (!hub_h5_object_load(file, address, &object, NULL) && object.kind == HUB_H5_DATASET &&
-        !hub_h5_dataset(file, &object, &d, NULL) && !d.unreadable[0] && !d.library && d.rank == 1 &&
-        hub_h5_row_bytes(&d) == 1 && d.rows <= MAX_MASK) {
-        HUB_TRY(hub_new(&m->mask, (size_t)d.rows + 1, 1, err));
-        const bool read = !hub_h5_read(file, &d, 0, d.rows, m->mask, NULL);
-        m->masked = read ? d.rows : 0;
-        if (read && d.rows == m->episodes.count)
-            return HUB_OK;
-    }
     return hub_sink_problem(m->episodes.tree.sink, "bad-mask", HUB_VIEW("valid_traj_mask"), err,
                             "%llu flags can be read, for %u trajectories", (unsigned long long)m->masked,
                             m->episodes.count);
@@ -339,7 +284,7 @@ static enum hub_status load_mask(struct molmo *m, struct hub_error *err)
 static enum hub_status load_file(struct molmo *m, const struct hub_part *part, struct hub_sink *sink,
                                  struct hub_error *err)
 {
-    static const struct hub_h5_dialect dialect = {MOLMO_PREFIX, NULL, load, describe, reported};
+    static const struct hub_h5_dialect dialect = {MOLMO_PREFIX, NULL, load, describe, find_videos};
     struct hub_h5_episodes *e = &m->episodes;
     uint32_t number = HUB_NONE;
     bool usable;
@@ -365,8 +310,7 @@ static enum hub_status load_file(struct molmo *m, const struct hub_part *part, s
     HUB_TRY(hub_report_unusable(m->files, number, sink, "its trajectories are left out", &usable, err));
     if (!usable)
         return HUB_OK;
-    HUB_TRY(hub_h5_open(m->files, number, &e->tree.file, err));
-    HUB_TRY(hub_h5_object_load(e->tree.file, hub_h5_root(e->tree.file), &m->root, err));
+    HUB_TRY(hub_h5_open_root(m->files, number, &e->tree.file, &m->root, err));
     HUB_TRY(hub_h5_tell_open(e->tree.file, m->files, sink, "h5py and MolmoSpaces", err));
     HUB_TRY(hub_h5_episodes_list(e, e->tree.file, &m->root, err));
     return load_mask(m, err);
@@ -383,9 +327,10 @@ enum hub_status molmo_inspect(struct hub_files *files, const struct hub_part *pa
         return HUB_OK;
     HUB_TRY(hub_h5_episodes_report(&m.episodes, err));
     json_object_foreach(m.listed, key, rows) hub_tally_add(&m.listing, "%s is not there", key);
-    HUB_TRY(hub_tally_tell(&m.cut, sink, "cut-rows", m.path,
+    HUB_TRY(hub_tally_tell(&m.episodes.fields.cut_rows, sink, "cut-rows", m.path,
                            "rows of JSON are cut off at their width, and null in JSON", err));
-    HUB_TRY(hub_tally_tell(&m.bad, sink, "bad-json-rows", m.path, "rows are no JSON, and null in JSON", err));
+    HUB_TRY(hub_tally_tell(&m.episodes.fields.bad_rows, sink, "bad-json-rows", m.path,
+                           "rows are no JSON, and null in JSON", err));
     HUB_TRY(hub_tally_tell(&m.short_ones, sink, "bad-trajectory", m.path,
                            "trajectories are not valid by MolmoSpaces' own check", err));
     HUB_TRY(hub_tally_tell(&m.videos, sink, "missing-video", m.path, "videos are named and not there", err));
