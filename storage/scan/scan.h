@@ -7,7 +7,9 @@
  * descended and their files bid singly; what nobody claims is listed once, at the shallowest folder without a
  * recognised dataset, as format `files`; what cannot be entered is listed as broken. Hidden names are
  * skipped. An inspection counts only if the stamps agree before and after it and the newest is at least
- * settle_ms old (until then `pending`); a file somebody holds locked for writing (flock) is `pending: busy`.
+ * settle_ms old (until then `pending`); a file somebody holds locked for writing (flock) is `pending: busy`. Where a
+ * file lacks the end that its writer gives it last ("not-finalized"), and something changed within 300 times settle_ms,
+ * the dataset is `pending: being recorded`.
  */
 #ifndef HUB_SCAN_SCAN_H
 #define HUB_SCAN_SCAN_H

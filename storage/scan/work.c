@@ -13,6 +13,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+/* A file that its writer has not ended is given so many times as long to settle: ten minutes. */
+enum { OPEN_SETTLES = 300 };
 enum { MAX_LOCK_PROBES = 10000, BUSY_MS = 2000, MAX_RETRIES = 3, MAX_LIMITED = 4, REFUSED_PAUSES = 30 };
 
 /* A failure that says something about the dataset's files, and not about this machine at this moment. */
@@ -178,6 +180,27 @@ static enum hub_status check_unchanged(const struct hub_work *w, struct hub_erro
     return same ? HUB_OK : changed(err);
 }
 
+static bool lacks_end(const char *code)
+{
+    return code && strcmp(code, "not-finalized") == 0;
+}
+
+/* What lacks its end in a folder that somebody writes to is not broken: it is being recorded. */
+static enum hub_status check_ended(const struct hub_work *w, enum hub_status st,
+                                   const struct hub_findings *found, struct hub_error *err)
+{
+    bool open = is_verdict(st) && lacks_end(err->problem);
+    for (uint32_t i = 0; !st && i < found->problem_count; i++)
+        open |= lacks_end(found->problems[i].code);
+    const int64_t settled_ms =
+        hub_time_now_ns() / 1000000 - (int64_t)(w->files.newest_ns / 1000000); /* may be negative */
+    if (!open || settled_ms >= (int64_t)w->scanner->settle_ms * OPEN_SETTLES)
+        return st;
+    return hub_fail(err, HUB_BUSY,
+                    "it is being recorded: a file has no end yet, and the last change was %lld s ago",
+                    (long long)HUB_MAX(settled_ms, (int64_t)0) / 1000);
+}
+
 /* ---- the plan ---- */
 
 static struct hub_job job_of(struct hub_work *w, struct opener *opener)
@@ -201,7 +224,7 @@ static enum hub_status plan(struct hub_work *w, struct hub_error *err)
         hub_inspector_plan(w->scanner->inspector, job, (const char *const *)w->known->formats,
                            w->known->format_count, &w->format, &w->plan, err);
     w->refused = opener.refused;
-    return opener.changed ? changed(err) : st;
+    return opener.changed ? changed(err) : check_ended(w, st, &w->plan, err);
 }
 
 /* As it was found, or failed under the limits of today. */
@@ -264,7 +287,7 @@ static enum hub_status run_inspector(struct hub_work *w, uint32_t number, struct
         w->refused = true;
         w->parts[number].signature = hub_scan_refused(w->scanner, w->known, w->parts[number].signature);
     }
-    return opener.changed ? changed(err) : st;
+    return opener.changed ? changed(err) : check_ended(w, st, found, err);
 }
 
 static struct hub_draft draft_of(const struct hub_work *w)

@@ -307,6 +307,28 @@ Test(scanner, a_locked_file_is_busy)
     expect_status("door-human-v0", HUB_DATASET_READY);
 }
 
+static bool is_recorded(void)
+{
+    const struct hub_summary *summary = summary_of("arm");
+    return summary && strstr(summary->reason, "being recorded");
+}
+
+/* A file without its end: of a writer that is at work, and of one that was stopped long ago. */
+Test(scanner, a_recording_is_pending_until_it_ends)
+{
+    char path[4096];
+    snprintf(path, sizeof path, "%s", in_root("arm"));
+    scan_copy("lerobot-broken/data-not-finalized", path);
+    start(100, false);
+    until(is_recorded);
+    expect_status("arm", HUB_DATASET_PENDING);
+    stop();
+    start(0, false);
+    settle();
+    expect_status("arm", HUB_DATASET_BROKEN);
+    cr_expect_not_null(strstr(summary_of("arm")->reason, "not finalized"), "%s", summary_of("arm")->reason);
+}
+
 static uint64_t before;
 
 static bool is_inspected_again(void)
