@@ -70,11 +70,13 @@ oracle() {
     HUB_BIN=$PWD/build/dev/bin "$HUB_TEST_PYTHON" tests/integration/test_property.py "${HUB_PROPERTY_SECONDS:-1800}"
 }
 
-# Files of other writers, healthy and broken ones, against pyarrow; without a folder of them, the fixtures.
+# Files of other writers, healthy and broken ones, against pyarrow; without a folder of them, the fixtures. Then random ones.
 parquet() {
     build dev contract_dump minari-inspect || return 1
     "$HUB_TEST_PYTHON" -B tests/contract/compare_parquet.py build/dev/bin/contract_dump build/dev/bin/minari-inspect \
-        "${HUB_PARQUET_FILES:-tests/fixtures/parquet}"
+        "${HUB_PARQUET_FILES:-tests/fixtures/parquet}" || return 1
+    "$HUB_TEST_PYTHON" -B tests/contract/random_parquet.py build/dev/bin/contract_dump build/dev/bin/minari-inspect \
+        --seed 1000 --seconds "${HUB_PROPERTY_SECONDS:-1800}"
 }
 
 # 1,000 connections and 60 slow readers over a million episodes. A bar that is missed is a line of its own.

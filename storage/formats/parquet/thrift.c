@@ -103,7 +103,8 @@ uint32_t hub_thrift_list(struct hub_thrift *t, const struct hub_thrift_field *fi
     const uint8_t head = hub_cursor_u8(&t->in);
     element->type = head & 0x0F;
     const uint64_t count = (head >> 4) == 15 ? varint(t) : (uint64_t)(head >> 4);
-    if (element->type == HUB_THRIFT_STOP || element->type > HUB_THRIFT_STRUCT)
+    /* fastparquet has empty lists of no type */
+    if (count && (element->type == HUB_THRIFT_STOP || element->type > HUB_THRIFT_STRUCT))
         t->in.failed = true;
     return count_within(t, count);
 }
