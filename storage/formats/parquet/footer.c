@@ -170,7 +170,7 @@ static enum hub_status read_pairs(struct hub_thrift *t, const struct hub_thrift_
     for (uint32_t i = 0; i < count && hub_thrift_enter(t, &element); i++) {
         struct hub_view text[2] = {HUB_VIEW(""), HUB_VIEW("")};
         for (struct hub_thrift_field f = {0}; hub_thrift_next(t, &f);)
-            if (f.id == 1 || f.id == 2)
+            if ((f.id == 1 || f.id == 2) && f.type == HUB_THRIFT_BINARY) /* fastparquet has numbers there */
                 text[f.id - 1] = hub_thrift_binary(t, &f);
             else
                 hub_thrift_skip(t, &f);
