@@ -20,7 +20,7 @@ NPY = "/api/v1/datasets/bench-big-v0/episodes/%E/observations?start=%A&stop=%B&f
 JSON = NPY.replace("npy", "json")
 PEER_NPY, PEER_JSON = "/slice/%E?a=%A&b=%B&fmt=npy", "/slice/%E?a=%A&b=%B&fmt=json"
 BIG = "/bench-big-v0/data/main_data.hdf5"
-LAB, WALK, FORMATS, TAR, VIDEO = 8181, 8182, 8183, 8104, 8184
+LAB, WALK, FORMATS, TAR, VIDEO, LEROBOT = 8181, 8182, 8183, 8104, 8184, 8185
 HUB_BIG = "/api/v1/datasets/bench-big-v0/files/data/main_data.hdf5"
 
 
@@ -165,6 +165,57 @@ def lerobot(x):
         "hub": x.slices(x.hub(), 8, "/api/v1/datasets/lerobot-bench/episodes/%E/observation.state?start=%A&stop=%B&format=npy", **env),
         "flask + pyarrow": x.slices(x.parquet(), 8, PEER_NPY, **env)})
     b.bar("lerobot slice, CPU of flask + pyarrow over hub", b.over(b.cpus(r["flask + pyarrow"]), b.cpus(r["hub"])), 8, True)
+
+
+def lerobot_data(x):
+    """500 episodes of 1,000 rows in files of their own and in one; 1,000 of them in two files; 10,000 files of 20 rows."""
+    data = f"{x.data}-lerobot"
+    if not os.path.exists(f"{data}/ready"):
+        shutil.rmtree(data, ignore_errors=True)
+        for name, *how in (("slices/v21", "500"), ("slices/v30", "500", "1000", "v3.0"), ("slices/merged", "500", "1000", "v3.0-merged"),
+                           ("million/v30", "1000", "1000", "v3.0"), ("million-merged/v30", "1000", "1000", "v3.0-merged"), ("many/v21", "10000", "20")):
+            subprocess.run([b.sys.executable, f"{b.HERE}/gen_lerobot.py", f"{data}/{name}", *how], check=True)
+        open(f"{data}/ready", "w").close()
+    return data
+
+
+def lerobot_slices(x):
+    """LeRobot 100-row slice of v2.1 and of v3, where 500 episodes share a file, c=8"""
+    data, env = lerobot_data(x), {"EPS": 500}
+    command = [f"{b.BIN}/minari-hub", "serve", "--root", f"{data}/slices", "--state", os.path.join(b.WORK, "lerobot"), "--listen", f"127.0.0.1:{LEROBOT}", "--settle", "0",
+               "--access-log=off"]
+    server = x.servers["hub-lerobot"] = b.Server("hub-lerobot", command, f"http://127.0.0.1:{LEROBOT}/readyz")
+    x.wait_indexed(LEROBOT)
+    r = x.compare("lerobot versions c=8", {name: x.slices(server, 8, f"/api/v1/datasets/{id}/episodes/%E/observation.state?start=%A&stop=%B&format=npy", **env)
+                                           for name, id in (("v2.1", "v21"), ("v3.0", "v30"), ("v3.0, one row group", "merged"))})
+    for name in ("v3.0", "v3.0, one row group"):
+        b.bar(f"lerobot slice of {name}, CPU over v2.1's", b.over(b.cpus(r[name]), b.cpus(r["v2.1"])), 1.5, False)
+        b.bar(f"lerobot slice of {name}, errors", b.bad(r[name]), 0, False)
+
+
+FOOTERS = """
+import glob, sys, time, pyarrow.parquet as pq
+began = time.perf_counter()
+for path in glob.glob(f"{sys.argv[1]}/v21/data/*/*.parquet"):
+    pq.read_metadata(path)
+print(time.perf_counter() - began)
+"""
+
+
+def lerobot_inspection(x):
+    """Inspection of 10,000 episodes of LeRobot v2.1, against pyarrow reading their footers, and of a million frames of v3"""
+    data = lerobot_data(x)
+    many, footers, million, merged = [], [], [], []
+    for _ in range(x.args.runs):
+        many.append(b.undisturbed(lambda: scan(f"{data}/many", tempfile.mkdtemp(dir=b.WORK))))
+        footers.append(b.undisturbed(lambda: float(subprocess.check_output([b.sys.executable, "-c", FOOTERS, f"{data}/many"]))))
+        million.append(b.undisturbed(lambda: scan(f"{data}/million", tempfile.mkdtemp(dir=b.WORK))))
+        merged.append(b.undisturbed(lambda: scan(f"{data}/million-merged", tempfile.mkdtemp(dir=b.WORK))))
+    for name, values in (("10,000 files", many), ("their footers, pyarrow", footers), ("a million frames", million), ("the same, one row group a file", merged)):
+        print(f"{'inspection: ' + name:44s} {statistics.median(values) * 1e3:9.1f} ms [{min(values) * 1e3:.1f}..{max(values) * 1e3:.1f}]")
+    b.bar("inspection of 10,000 episodes of v2.1 over reading their footers", b.over(many, footers), 2, False)
+    b.bar("inspection of a million frames of v3, s", million, 1, False)
+    b.bar("inspection of a million frames of v3, one row group a file, s", merged, 1, False)
 
 
 def scan(root, state):
@@ -488,5 +539,5 @@ def lab_urls(x):
     return found
 
 
-all_works = [slice_npy, slice_npy_64, slice_json, images, file_ranges, video_cut, document, inspection, first_walks, lerobot, format_slices, tar_frames, format_inspection,
+all_works = [slice_npy, slice_npy_64, slice_json, images, file_ranges, video_cut, document, inspection, first_walks, lerobot, lerobot_slices, lerobot_inspection, format_slices, tar_frames, format_inspection,
              memory]
