@@ -76,6 +76,14 @@ enum { HUB_JSON_DEPTH = 64 };
 HUB_MUST_USE enum hub_status hub_json_strict(struct hub_view text, struct hub_buf *out,
                                              struct hub_error *err);
 
+/** How NaN and infinities stand in JSON. */
+enum hub_nonfinite { HUB_NONFINITE_NULL = 0, HUB_NONFINITE_STRING, HUB_NONFINITE_LITERAL };
+
+/** hub_json_strict of a value that is data, as rows of numbers are written: non-finite numbers stand as `how`
+ * says and are added to `*nonfinite`, integers keep their digits. */
+HUB_MUST_USE enum hub_status hub_json_data(struct hub_view text, enum hub_nonfinite how, uint64_t *nonfinite,
+                                           struct hub_buf *out, struct hub_error *err);
+
 enum hub_json_kind { HUB_JSON_VALUE = 0, HUB_JSON_OBJECT, HUB_JSON_ARRAY };
 /** Would hub_json_strict leave it as it is, but for spaces? Uses no memory. What it passes, jansson
  * parses. */

@@ -15,6 +15,9 @@ struct reader {
     size_t at;
     struct hub_buf *out; /* NULL: nothing is copied */
     bool strict;         /* what would be written in another way is refused */
+    bool data;           /* integers keep their digits; non-finite numbers stand as `how` says, and count */
+    enum hub_nonfinite how;
+    uint64_t nonfinite;
     struct hub_error *err;
     unsigned depth, deepest;
     bool array[DEEPEST]; /* what each open container is */
@@ -172,6 +175,14 @@ static enum hub_status add_quoted(struct reader *r, struct hub_view text)
     return put(r, HUB_VIEW("\""));
 }
 
+static enum hub_status add_nonfinite(struct reader *r, struct hub_view name)
+{
+    r->nonfinite++;
+    if (!r->data || r->how == HUB_NONFINITE_STRING)
+        return add_quoted(r, name);
+    return put(r, r->how == HUB_NONFINITE_NULL ? HUB_VIEW("null") : name);
+}
+
 static enum hub_status read_number(struct reader *r)
 {
     const size_t from = r->at;
@@ -198,10 +209,10 @@ static enum hub_status read_number(struct reader *r)
             return bad(r, "bad number");
     }
     const struct hub_view number = {r->text.data + from, r->at - from};
-    if (integer && unsafe_integer(r->text.data + whole_at, whole))
+    if (integer && !r->data && unsafe_integer(r->text.data + whole_at, whole))
         return add_quoted(r, number);
     if (!integer && (exponent || whole > 300) && overflows(number))
-        return add_quoted(r, negative ? HUB_VIEW("-Infinity") : HUB_VIEW("Infinity"));
+        return add_nonfinite(r, negative ? HUB_VIEW("-Infinity") : HUB_VIEW("Infinity"));
     return r->out ? hub_buf_add_view(r->out, number, r->err) : HUB_OK;
 }
 
@@ -219,7 +230,7 @@ static enum hub_status read_scalar(struct reader *r)
     for (size_t i = 0; i < HUB_COUNT(quoted); i++) {
         if (at_word(r, quoted[i])) {
             r->at += strlen(quoted[i]);
-            return add_quoted(r, hub_view_of(quoted[i]));
+            return add_nonfinite(r, hub_view_of(quoted[i]));
         }
     }
     if (peek(r) == '-' || (peek(r) >= '0' && peek(r) <= '9'))
@@ -292,16 +303,32 @@ static enum hub_status read_all(struct reader *r)
     return r->at == r->text.size ? HUB_OK : bad(r, "something follows the value");
 }
 
-enum hub_status hub_json_strict(struct hub_view text, struct hub_buf *out, struct hub_error *err)
+/* read_all; `out` is as it was where that fails. */
+static enum hub_status rewrite(struct reader *r)
 {
-    const size_t start = out->size;
-    struct reader r = {.text = text, .out = out, .err = err, .deepest = HUB_JSON_DEPTH};
-    const enum hub_status st = read_all(&r);
-    if (st && out->data) {
-        out->size = start;
-        out->data[start] = '\0';
+    const size_t start = r->out->size;
+    const enum hub_status st = read_all(r);
+    if (st && r->out->data) {
+        r->out->size = start;
+        r->out->data[start] = '\0';
     }
     return st;
+}
+
+enum hub_status hub_json_strict(struct hub_view text, struct hub_buf *out, struct hub_error *err)
+{
+    struct reader r = {.text = text, .out = out, .err = err, .deepest = HUB_JSON_DEPTH};
+    return rewrite(&r);
+}
+
+enum hub_status hub_json_data(struct hub_view text, enum hub_nonfinite how, uint64_t *nonfinite,
+                              struct hub_buf *out, struct hub_error *err)
+{
+    struct reader r = {
+        .text = text, .out = out, .err = err, .deepest = HUB_JSON_DEPTH, .data = true, .how = how};
+    HUB_TRY(rewrite(&r));
+    *nonfinite += r.nonfinite;
+    return HUB_OK;
 }
 
 bool hub_json_valid(struct hub_view text, enum hub_json_kind kind)

@@ -6,12 +6,11 @@
 #ifndef HUB_ENCODE_ENCODE_H
 #define HUB_ENCODE_ENCODE_H
 
+#include "storage/base/json.h"
 #include "storage/read/read.h"
 
 /** Rows that are runs of bytes to npz: padded to the longest, with their lengths. */
 bool hub_encode_as_bytes(enum hub_field_type type, const struct hub_variant *variant);
-
-enum hub_nonfinite { HUB_NONFINITE_NULL = 0, HUB_NONFINITE_STRING, HUB_NONFINITE_LITERAL };
 
 /* `bare`, here and below: one row without the leading axis, as x[i] in numpy. */
 

@@ -148,7 +148,8 @@ static enum hub_status put_json(struct writer *w, struct hub_view text)
     const char *end = text.size ? memchr(text.data, '\0', text.size) : NULL;
     if (end)
         text.size = (size_t)(end - text.data);
-    const enum hub_status st = text.size ? hub_json_strict(text, w->out, NULL) : HUB_CORRUPT;
+    const enum hub_status st =
+        text.size ? hub_json_data(text, w->how, &w->nonfinite, w->out, NULL) : HUB_CORRUPT;
     if (st && st != HUB_CORRUPT)
         return hub_fail(w->err, st, "more than %zu bytes of JSON", w->out->limit);
     if (!st)

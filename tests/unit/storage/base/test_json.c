@@ -122,6 +122,28 @@ Test(json, strict_out_of_python)
     }
 }
 
+/* Rows of numbers that are written as JSON keep their digits, and say of NaN what rows of numbers do. */
+Test(json, data)
+{
+    static const char text[] = "{\"a\": [NaN, -Infinity, 1e999, 12345678901234567890], \"NaN\": 1.50}";
+    static const char *const wanted[] = {
+        [HUB_NONFINITE_NULL] = "{\"a\":[null,null,null,12345678901234567890],\"NaN\":1.50}",
+        [HUB_NONFINITE_STRING] =
+            "{\"a\":[\"NaN\",\"-Infinity\",\"Infinity\",12345678901234567890],\"NaN\":1.50}",
+        [HUB_NONFINITE_LITERAL] = "{\"a\":[NaN,-Infinity,Infinity,12345678901234567890],\"NaN\":1.50}"};
+    for (int how = HUB_NONFINITE_NULL; how <= HUB_NONFINITE_LITERAL; how++) {
+        HUB_CLEANUP(hub_buf_dispose) struct hub_buf out = HUB_BUF_INIT(KIB);
+        uint64_t count = 1;
+        cr_expect_eq(hub_json_data(HUB_VIEW(text), (enum hub_nonfinite)how, &count, &out, NULL), HUB_OK);
+        cr_expect_str_eq(out.data, wanted[how]);
+        cr_expect_eq(count, 4);
+        cr_expect_eq(hub_json_data(HUB_VIEW("[NaN"), (enum hub_nonfinite)how, &count, &out, NULL),
+                     HUB_CORRUPT);
+        cr_expect_str_eq(out.data, wanted[how]);
+        cr_expect_eq(count, 4);
+    }
+}
+
 Test(json, refused)
 {
     static const char *const cases[] = {

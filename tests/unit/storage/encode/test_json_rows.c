@@ -117,7 +117,9 @@ Test(json_rows, text_bytes_and_json)
     r = fixed_rows(HUB_KIND_UINT, 1, pair, 2, "abcd");
     expect_json(HUB_FIELD_IMAGE_PNG, &r, HUB_NONFINITE_NULL, "[\"YWI=\",\"Y2Q=\"]", 0);
     r = var_rows(3, "{\"a\": 1 }{NaN", json_offsets);
-    expect_json(HUB_FIELD_PADDED_JSON, &r, HUB_NONFINITE_NULL, "[{\"a\":1},null,\"NaN\"]", 1);
+    expect_json(HUB_FIELD_PADDED_JSON, &r, HUB_NONFINITE_NULL, "[{\"a\":1},null,null]", 2);
+    expect_json(HUB_FIELD_PADDED_JSON, &r, HUB_NONFINITE_STRING, "[{\"a\":1},null,\"NaN\"]", 2);
+    expect_json(HUB_FIELD_PADDED_JSON, &r, HUB_NONFINITE_LITERAL, "[{\"a\":1},null,NaN]", 2);
     const uint32_t eight[HUB_MAX_RANK] = {8};
     r = fixed_rows(HUB_KIND_UINT, 1, eight, 3, "[1, 2]\0\0\0\0\0\0\0\0\0\0{\"a\":1e9");
     expect_json(HUB_FIELD_PADDED_JSON, &r, HUB_NONFINITE_NULL, "[[1,2],null,null]", 1);
