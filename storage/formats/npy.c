@@ -21,6 +21,10 @@ enum hub_status hub_npy_dtype(struct hub_view text, struct hub_variant *out, str
         v.kind = (uint8_t)(HUB_KIND_BOOL + (letter - letters));
         v.item_size = (uint32_t)size;
     }
+    if (rest.size > 2 && (hub_view_starts(rest, "M8[") || hub_view_starts(rest, "m8["))) {
+        v.kind = HUB_KIND_INT;
+        v.item_size = (uint32_t)(size = 8);
+    }
     if (!hub_variant_valid(&v))
         return hub_fail(err, HUB_UNSUPPORTED, "dtype %.*s", (int)HUB_MIN(text.size, 40), text.data);
     if (size == 1 || v.kind == HUB_KIND_FIXED)
@@ -141,6 +145,18 @@ static void read_shape(struct literal *l, struct hub_npy *out)
     }
 }
 
+/* "<U12": texts of 12 characters of UTF-32. */
+static bool is_utf32(struct hub_view descr, struct hub_variant *item)
+{
+    uint64_t size = 0;
+    if (descr.size < 3 || descr.data[1] != 'U' || (descr.data[0] != '<' && descr.data[0] != '>') ||
+        !hub_number_read((struct hub_view){descr.data + 2, descr.size - 2}, 1 << 28, &size) || size == 0)
+        return false;
+    *item = (struct hub_variant){
+        .kind = HUB_KIND_FIXED, .item_size = (uint32_t)(4 * size), .big_endian = descr.data[0] == '>'};
+    return true;
+}
+
 static enum hub_status read_literal(struct literal *l, struct hub_npy *out, struct hub_error *err)
 {
     unsigned seen = 0;
@@ -154,7 +170,8 @@ static enum hub_status read_literal(struct literal *l, struct hub_npy *out, stru
                 return hub_fail(err, HUB_UNSUPPORTED, "a structured dtype");
             const struct hub_view descr = quoted(l);
             out->objects = !l->failed && hub_view_is(descr, OBJECTS);
-            if (!l->failed && !out->objects)
+            out->utf32 = !l->failed && is_utf32(descr, &out->item);
+            if (!l->failed && !out->objects && !out->utf32)
                 HUB_TRY(hub_npy_dtype(descr, &out->item, err));
             seen |= 1;
         } else if (hub_view_is(key, "fortran_order")) {
@@ -207,6 +224,9 @@ enum hub_status hub_npy_read(struct hub_source *source, uint64_t offset, uint64_
     if (out->data_bytes > size - before)
         return hub_fail(err, HUB_CORRUPT, "an array of %llu bytes in %llu",
                         (unsigned long long)out->data_bytes, (unsigned long long)(size - before));
+    if (out->utf32)
+        return hub_fail(err, HUB_UNSUPPORTED, "dtype %cU%u", out->item.big_endian ? '>' : '<',
+                        out->item.item_size / 4);
     return HUB_OK;
 }
 

@@ -24,6 +24,8 @@ ParameterizedTestParameters(generic, files)
         {"numpy/scalar.npy", 1, 0, ""},
         {"numpy/empty.npy", 1, 0, ""},
         {"numpy/objects.npy", 1, 0, ""},
+        {"numpy/texts.npy", 1, 2, ""},
+        {"numpy/words.npz", 6, 3, ""},
         {"numpy/stored.npz", 7, 20, ""},
         {"numpy/deflated.npz", 7, 20, ""},
         {"numpy/mixed.npz", 3, 4, "not-an-array"},

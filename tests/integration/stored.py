@@ -275,7 +275,7 @@ def imitation(folder, document):
 
 
 def generic(folder, document):
-    """`folder`: the file without its ending. Arrays of objects, texts of numpy and structs of it are refused."""
+    """`folder`: the file without its ending. Arrays of objects and structs of numpy are refused; tables of texts are not compared."""
     import pyarrow as pa
 
     (path,) = glob.glob(glob.escape(folder) + ".*")
@@ -287,7 +287,8 @@ def generic(folder, document):
             if array.dtype.kind == "S":  # fixed length: as they are stored, with the NULs behind them
                 values[name] = [bytes(array[i : i + 1].tobytes()) for i in range(len(array))]
             else:
-                values[name] = None if array.dtype.kind in "OUV" else array
+                array = array.view(np.int64) if array.dtype.kind in "Mm" else array
+                values[name] = None if array.dtype.kind in "OV" or (array.dtype.kind == "U" and array.ndim > 1) else array.tolist() if array.dtype.kind == "U" else array
     elif path.endswith((".parquet", ".arrow", ".feather")):
         table = table_of(path)
         for column in table.schema:
@@ -421,8 +422,8 @@ def cut(listed):
     for demo in listed:
         d = demo if isinstance(demo, dict) else demo.__dict__
         obs, acts = d.get("obs", d.get("states")), d.get("acts", d.get("actions"))
-        obs = {f"/{k}": v for k, v in obs.items()} if isinstance(obs, dict) else {"": obs}
-        steps = min(len(acts), max(len(next(iter(obs.values()))) - ("next_obs" not in d), 0))
+        obs = {f"/{k}": v for k, v in obs.items()} if isinstance(obs, dict) else {} if obs is None else {"": obs}
+        steps = min(len(acts), max(len(next(iter(obs.values()))) - ("next_obs" not in d), 0)) if obs else len(acts)
         dones = d["dones"][:steps] if "dones" in d else np.array([i == steps - 1 for i in range(steps)], bool)
         first = 0
         for end in [i + 1 for i in range(min(steps - 1, len(dones))) if np.any(dones[i])] + [steps]:

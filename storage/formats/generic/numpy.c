@@ -15,15 +15,17 @@ static enum hub_status inspect_npy(struct hub_files *files, struct hub_sink *sin
     struct hub_source source;
     struct hub_npy npy = {0};
     struct hub_error why = {0};
-    uint32_t index;
+    uint32_t index, file = 0;
     hub_source_file(&source, files, 0);
-    const enum hub_status st = hub_npy_read(&source, 0, source.size, &npy, &why);
-    if (st && st != HUB_UNSUPPORTED)
+    enum hub_status st = hub_npy_read(&source, 0, source.size, &npy, &why);
+    if (st == HUB_UNSUPPORTED && npy.utf32)
+        st = hub_npy_texts(files, &source, &npy, &file, &why);
+    if (st && st != HUB_UNSUPPORTED && !(npy.utf32 && hub_is_local(st)))
         return hub_pass(st, &why, err);
     const uint64_t steps = !st && npy.rank ? npy.shape[0] : 0;
     HUB_TRY(generic_episode(sink, steps, &index, err));
     return st ? hub_tell_unreadable(sink, path, index, why.detail, err)
-              : hub_npy_place(sink, path, &npy, 0, index, steps, err);
+              : hub_npy_place(sink, path, &npy, file, index, steps, err);
 }
 
 /* ---- archives ---- */

@@ -5,6 +5,91 @@
 #include <stdlib.h>
 
 enum { HEAD_BYTES = 65536 + 12 }; /* the longest header of a .npy */
+enum { SLAB_BYTES = 256 * 1024 };
+#define MAX_TEXT (16 * MIB) /* of one item */
+
+/* ---- texts ---- */
+
+static size_t put_utf8(uint32_t c, uint8_t out[4])
+{
+    if (c > 0x10FFFF || (c >= 0xD800 && c < 0xE000))
+        c = 0xFFFD;
+    const size_t size = c < 0x80 ? 1 : c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
+    for (size_t i = size; i-- > 1; c >>= 6)
+        out[i] = (uint8_t)(0x80 | (c & 0x3F));
+    out[0] = (uint8_t)(size == 1 ? c : (0xF00u >> size & 0xFF) | c);
+    return size;
+}
+
+/* An item without the NULs behind it. How many bytes it takes; they are written where `out` is not NULL. */
+static size_t put_text(const uint8_t *item, size_t chars, bool big_endian, uint8_t *out)
+{
+    size_t used = 0;
+    while (chars && !memcmp(item + 4 * (chars - 1), "\0\0\0", 4))
+        chars--;
+    for (size_t i = 0; i < chars; i++) {
+        uint8_t utf8[4];
+        uint32_t c;
+        memcpy(&c, item + 4 * i, 4);
+        const size_t size = put_utf8(big_endian ? __builtin_bswap32(c) : c, utf8);
+        if (out)
+            memcpy(out + used, utf8, size);
+        used += size;
+    }
+    return used;
+}
+
+/* One pass over all items: how long the longest is (`width` 0), or that they are written. Slabs are multiples of 8
+ * items, so that side data stays without gaps. */
+static enum hub_status pass_texts(struct hub_files *files, struct hub_source *source,
+                                  const struct hub_npy *npy, size_t width, size_t *longest, uint64_t *offset,
+                                  struct hub_error *err)
+{
+    const size_t item = npy->item.item_size;
+    const uint64_t items = npy->data_bytes / item, most = HUB_MAX(SLAB_BYTES / item / 8, (size_t)1) * 8;
+    HUB_CLEANUP(hub_freep) uint8_t *in = malloc(most * item), *out = calloc(most, width + 1);
+    HUB_TRY(hub_allocated(in && out, err));
+    for (uint64_t first = 0; first < items; first += most) {
+        const uint64_t n = HUB_MIN(most, items - first);
+        uint64_t at;
+        HUB_TRY(hub_source_read(source, npy->data_offset + first * item, in, (size_t)n * item, err));
+        memset(out, 0, most * width);
+        for (uint64_t i = 0; i < n; i++) {
+            const size_t size =
+                put_text(in + i * item, item / 4, npy->item.big_endian, width ? out + i * width : NULL);
+            *longest = HUB_MAX(*longest, size);
+        }
+        if (width)
+            HUB_TRY(hub_files_side_add(files, out, (size_t)n * width, &at, err));
+        if (width && first == 0)
+            *offset = at;
+    }
+    return HUB_OK;
+}
+
+enum hub_status hub_npy_texts(struct hub_files *files, struct hub_source *source, struct hub_npy *npy,
+                              uint32_t *file, struct hub_error *err)
+{
+    size_t longest = 0;
+    uint64_t offset = 0;
+    if (npy->item.item_size > MAX_TEXT)
+        return hub_fail(err, HUB_UNSUPPORTED, "texts of %u characters", npy->item.item_size / 4);
+    HUB_TRY(pass_texts(files, source, npy, 0, &longest, &offset, err));
+    const uint64_t items = npy->data_bytes / npy->item.item_size;
+    const uint64_t room = files->side_budget - HUB_MIN(files->side_budget, files->side_size);
+    if (longest && items > room / longest)
+        return hub_fail(err, HUB_TOO_BIG, "side-file budget");
+    if (longest)
+        HUB_TRY(pass_texts(files, source, npy, longest, &longest, &offset, err));
+    npy->item =
+        (struct hub_variant){.kind = HUB_KIND_FIXED, .item_size = (uint32_t)HUB_MAX(longest, (size_t)1)};
+    npy->utf32 = false;
+    npy->text = true;
+    npy->data_offset = offset;
+    npy->data_bytes = items * longest; /* 0: all of them are empty */
+    *file = HUB_SIDE_FILE;
+    return HUB_OK;
+}
 
 /* ---- archives ---- */
 
@@ -21,7 +106,10 @@ static enum hub_status read_deflated(struct hub_npz *npz, struct hub_files *file
     const enum hub_status st = hub_npy_read(&source, 0, m->size, &a->npy, err);
     a->npy.data_offset += offset;
     a->file = HUB_SIDE_FILE;
-    return st;
+    if (st != HUB_UNSUPPORTED || !a->npy.utf32)
+        return st;
+    hub_source_side(&source, files, a->npy.data_offset + a->npy.data_bytes);
+    return hub_npy_texts(files, &source, &a->npy, &a->file, err);
 }
 
 static enum hub_status read_array(struct hub_npz *npz, struct hub_files *files,
@@ -33,7 +121,9 @@ static enum hub_status read_array(struct hub_npz *npz, struct hub_files *files,
         return read_deflated(npz, files, m, a, err);
     HUB_TRY(hub_zip_find(&npz->zip, m, &offset, err));
     a->file = npz->source.number;
-    return hub_npy_read(&npz->source, offset, m->size, &a->npy, err);
+    const enum hub_status st = hub_npy_read(&npz->source, offset, m->size, &a->npy, err);
+    return st == HUB_UNSUPPORTED && a->npy.utf32 ? hub_npy_texts(files, &npz->source, &a->npy, &a->file, err)
+                                                 : st;
 }
 
 /* The name of an array's member without its ending; nothing for all others. */
@@ -153,10 +243,11 @@ uint64_t hub_npy_rows(const struct hub_npy *npy)
     return npy->rank ? npy->shape[0] : 1;
 }
 
-static enum hub_field_type type_of(const struct hub_variant *v)
+static enum hub_field_type type_of(const struct hub_npy *npy, const struct hub_variant *v)
 {
     return hub_is_picture(v, false)    ? HUB_FIELD_IMAGE_RAW
            : v->kind == HUB_KIND_BOOL  ? HUB_FIELD_BOOL
+           : npy->text                 ? HUB_FIELD_TEXT
            : v->kind == HUB_KIND_FIXED ? HUB_FIELD_BYTES
                                        : HUB_FIELD_NUMBER;
 }
@@ -217,7 +308,7 @@ enum hub_status hub_npz_cut(struct hub_sink *sink, const struct hub_npz_array *a
             HUB_TRY(hub_tell_unreadable(sink, a->path, windows[i].episode, why.detail, err));
         return HUB_OK;
     }
-    field.type = type_of(&v);
+    field.type = type_of(npy, &v);
     HUB_TRY(hub_sink_field(sink, &field, &number, err));
     HUB_TRY(hub_sink_layout(sink, number, &b, err));
     HUB_TRY(hub_layout_array_of(b, &v, &array, err));

@@ -36,6 +36,11 @@ void hub_npz_dispose(struct hub_npz *npz);
 HUB_MUST_USE enum hub_status hub_npz_tell(const struct hub_npz *npz, struct hub_sink *sink,
                                           struct hub_error *err);
 
+/** Texts that hub_npy_read refused as UTF-32, in `source`: re-written as UTF-8 in side data, where `npy` and
+ * `file` then point; items keep one size and their order. */
+HUB_MUST_USE enum hub_status hub_npy_texts(struct hub_files *files, struct hub_source *source,
+                                           struct hub_npy *npy, uint32_t *file, struct hub_error *err);
+
 /** Rows of an array: its first dimension; 1 where it has none. */
 uint64_t hub_npy_rows(const struct hub_npy *npy);
 

@@ -134,7 +134,9 @@ static enum hub_status give_npy(const struct hub_wds_container *c, struct opened
 {
     struct hub_npz_array a = {.file = m->source.number};
     struct hub_error why = {0};
-    const enum hub_status st = hub_npy_read(&m->source, m->member.offset, m->member.size, &a.npy, &why);
+    enum hub_status st = hub_npy_read(&m->source, m->member.offset, m->member.size, &a.npy, &why);
+    if (st == HUB_UNSUPPORTED && a.npy.utf32)
+        st = hub_npy_texts(c->files, &m->source, &a.npy, &a.file, &why);
     if (st && !hub_is_local(st))
         return hub_pass(st, &why, err);
     if (st)

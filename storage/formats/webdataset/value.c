@@ -50,7 +50,9 @@ enum hub_status hub_wds_npy_value(const struct hub_npy *npy, uint32_t file, stru
 {
     *out = (struct hub_wds_value){.file = file, .offset = npy->data_offset, .size = npy->data_bytes};
     HUB_TRY(hub_npy_variant(&npy->item, npy->shape, npy->rank, &out->variant, err));
-    out->type = number_type(&out->variant);
+    if (npy->text && npy->rank == 0) /* as long as it is */
+        out->variant = (struct hub_variant){.kind = HUB_KIND_VAR};
+    out->type = npy->text ? HUB_FIELD_TEXT : number_type(&out->variant);
     out->fortran = npy->fortran && npy->rank > 1 && npy->data_bytes;
     return HUB_OK;
 }

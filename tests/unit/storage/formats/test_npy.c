@@ -20,7 +20,7 @@ ParameterizedTestParameters(npy, dtypes)
         {"<c16", HUB_OK, HUB_KIND_COMPLEX, 0, 16}, {"|S5", HUB_OK, HUB_KIND_FIXED, 0, 5},
         {"<f2", HUB_OK, HUB_KIND_FLOAT, 0, 2},     {"<f16", HUB_UNSUPPORTED, 0, 0, 0},
         {"|O", HUB_UNSUPPORTED, 0, 0, 0},          {"<U4", HUB_UNSUPPORTED, 0, 0, 0},
-        {"<M8[ns]", HUB_UNSUPPORTED, 0, 0, 0},     {"", HUB_UNSUPPORTED, 0, 0, 0},
+        {"<M8[ns]", HUB_OK, HUB_KIND_INT, 0, 8},   {"", HUB_UNSUPPORTED, 0, 0, 0},
         {"<", HUB_UNSUPPORTED, 0, 0, 0},           {"<i3", HUB_UNSUPPORTED, 0, 0, 0},
         {"|S0", HUB_UNSUPPORTED, 0, 0, 0},         {"<i99999999", HUB_UNSUPPORTED, 0, 0, 0},
     };
