@@ -52,6 +52,8 @@ enum cli_option {
     OPT_RATE,
     OPT_SPLIT,
     OPT_TASK,
+    OPT_EPISODES,
+    OPT_DRY_RUN,
     OPT_WHERE,
     OPT_LIMIT,
     OPT_ROWS,
@@ -73,7 +75,7 @@ struct cli_command {
     const char *help;      /* paragraphs and examples */
     int least, most;       /* arguments; most -1: any number */
     /* its own, ended by OPT_END; --json, --help and the connection's are everybody's */
-    enum cli_option options[16];
+    enum cli_option options[24];
 };
 
 struct cli {

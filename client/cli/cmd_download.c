@@ -57,6 +57,10 @@ static void add_json(struct download *d, const struct minari_download *done, con
     hub_json_put_text(&json, "path", done->path);
     hub_json_put_text(&json, "revision", done->revision);
     hub_json_put_bool(&json, "skipped", done->skipped);
+    if (done->partial)
+        hub_json_put_bool(&json, "partial", true);
+    if (done->planned)
+        hub_json_put_bool(&json, "planned", true);
     hub_json_put_text(&json, "load", load);
     if (!done->skipped) {
         hub_json_put_bool(&json, "verified", done->assurance == MINARI_VERIFIED);
@@ -77,7 +81,8 @@ static void on_done(const struct minari_download *done, void *user)
     char size[TABLE_NUMBER], rate[TABLE_NUMBER], sure[128];
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf load = HUB_BUF_INIT(64 * KIB);
     progress_clear(&d->progress);
-    if (loading_line(done->format, done->path, &load, NULL))
+    if (loading_line(done->format, done->path, done->partial ? d->cli->values[OPT_EPISODES] : NULL, &load,
+                     NULL))
         load.size = 0;
     if (d->cli->values[OPT_JSON]) {
         add_json(d, done, load.size ? load.data : NULL);
@@ -86,11 +91,17 @@ static void on_done(const struct minari_download *done, void *user)
     if (done->skipped || d->cli->values[OPT_QUIET])
         return; /* the notice said it */
     const uint64_t fetched = done->bytes - done->bytes_kept;
+    const char *part = done->partial ? ", a part of the dataset" : "";
     hub_number_size(done->bytes, size);
+    if (done->planned) {
+        printf("%s: %s in %" PRIu64 " file%s would come%s\n  %s\n", cli_clean(done->id), size, done->files,
+               done->files == 1 ? "" : "s", part, cli_clean(done->path));
+        return;
+    }
     hub_number_size(done->milliseconds ? fetched * 1000 / done->milliseconds : fetched, rate);
     assurance(done, sure, sizeof sure);
-    printf("%s: %s in %.1f s (%s/s), %s\n  %s\n", cli_clean(done->id), size,
-           (double)done->milliseconds / 1000, rate, sure, cli_clean(done->path));
+    printf("%s: %s in %.1f s (%s/s), %s%s\n  %s\n", cli_clean(done->id), size,
+           (double)done->milliseconds / 1000, rate, sure, part, cli_clean(done->path));
     if (load.size)
         printf("  in Python: %s\n", cli_clean(load.data));
     fflush(stdout);
@@ -295,6 +306,11 @@ int cli_download(struct cli *cli)
     options.as = cli->values[OPT_AS];
     options.include = *cli->include ? cli->include : NULL;
     options.exclude = *cli->exclude ? cli->exclude : NULL;
+    options.episodes = cli->values[OPT_EPISODES];
+    options.where = cli->values[OPT_WHERE];
+    options.split = cli->values[OPT_SPLIT];
+    options.task = cli->values[OPT_TASK];
+    options.dry_run = cli->values[OPT_DRY_RUN];
     options.alone = cli->values[OPT_ALONE];
     options.connections = (unsigned)connections;
     options.digest_wait_ms = (unsigned)digest_wait_s * 1000;

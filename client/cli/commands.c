@@ -49,12 +49,14 @@ const struct cli_command cli_commands[] = {
      "  minari-cli download -p D4RL/door --yes --limit 20M       all that begin so, at 20 MB/s\n"
      "  minari-cli download so100/pick-place -o ~/robots        any format: goes to "
      "~/robots/so100/pick-place\n"
+     "  minari-cli download so100/pick-place -o ~/few --episodes 0:2    only the files that these need\n"
      "  minari-cli download hf://lab/robot@v2.1 -o ~/robots --exclude 'videos/*'\n"
      "  minari-cli download -r gcp://bucket/prefix --as lab/grasps -o ~/robots    all of it, as it lies",
      0,
      -1,
-     {OPT_FORCE, OPT_OUTPUT, OPT_FOR, OPT_ALONE, OPT_CONNECTIONS, OPT_DIGEST_WAIT, OPT_RATE, OPT_NO_PROGRESS,
-      OPT_PREFIX, OPT_ALL, OPT_YES, OPT_AS, OPT_INCLUDE, OPT_EXCLUDE, OPT_END}},
+     {OPT_FORCE,       OPT_OUTPUT, OPT_FOR,   OPT_ALONE, OPT_CONNECTIONS, OPT_DIGEST_WAIT, OPT_RATE,
+      OPT_NO_PROGRESS, OPT_PREFIX, OPT_ALL,   OPT_YES,   OPT_AS,          OPT_INCLUDE,     OPT_EXCLUDE,
+      OPT_EPISODES,    OPT_WHERE,  OPT_SPLIT, OPT_TASK,  OPT_DRY_RUN,     OPT_END}},
     {"delete",
      cli_delete,
      "ID...",

@@ -6,15 +6,17 @@
 
 #include <fnmatch.h>
 #include <limits.h>
+#include <stdio.h>
 
 /* The first row whose pattern fits a file is taken. In a line %D is the dataset's folder, %F the file, %P the
- * folder that the file lies in, each as a text of Python, and %I the dataset's id. */
+ * folder that the file lies in, each as a text of Python, %I the dataset's id, and
+ * %E the episodes it was downloaded for, where they are listed. */
 static const struct {
     const char *format; /* NULL: any */
     const char *file, *line;
 } rows[] = {
     {NULL, "meta/info.json",
-     "from lerobot.datasets.lerobot_dataset import LeRobotDataset; dataset = LeRobotDataset(%I, root=%D)"},
+     "from lerobot.datasets.lerobot_dataset import LeRobotDataset; dataset = LeRobotDataset(%I, root=%D%E)"},
     {NULL, "dataset_dict.json", "import datasets; dataset = datasets.load_from_disk(%P)"},
     {NULL, "state.json", "import datasets; dataset = datasets.load_from_disk(%P)"},
     {"imitation", "*.npz", "from imitation.data import serialize; trajectories = serialize.load(%F)"},
@@ -70,9 +72,34 @@ static enum hub_status add_path(struct hub_buf *out, const char *directory, stru
     return add_text(out, hub_buf_view(&path), err);
 }
 
-static enum hub_status write_line(const char *line, const struct hub_record *record, const char *directory,
-                                  const char *file, struct hub_buf *out, struct hub_error *err)
+/* ", episodes=[*range(0, 10), 15]"; nothing where a range is open. */
+static enum hub_status add_episodes(struct hub_buf *out, const char *episodes, struct hub_error *err)
 {
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf list = HUB_BUF_INIT(64 * KIB);
+    for (const char *at = episodes; at; at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL) {
+        unsigned long long from, to;
+        char end;
+        const int n = sscanf(at, "%18llu%c%18llu", &from, &end, &to);
+        if (n < 1 || (n > 1 && end == ':' && n < 3))
+            return HUB_OK;
+        HUB_TRY(hub_buf_add_text(&list, list.size ? ", " : ", episodes=[", err));
+        HUB_TRY(n == 3 && end == ':' ? hub_buf_addf(&list, err, "*range(%llu, %llu)", from, to)
+                                     : hub_buf_addf(&list, err, "%llu", from));
+    }
+    HUB_TRY(hub_buf_add_view(out, hub_buf_view(&list), err));
+    return hub_buf_add_text(out, list.size ? "]" : "", err);
+}
+
+/* What a line is written from. */
+struct filling {
+    const struct hub_record *record;
+    const char *directory, *episodes, *file;
+};
+
+static enum hub_status write_line(const char *line, const struct filling *f, struct hub_buf *out,
+                                  struct hub_error *err)
+{
+    const char *file = f->file, *directory = f->directory;
     const struct hub_view path = hub_view_of(file);
     const char *slash = strrchr(file, '/');
     for (; *line; line++) {
@@ -81,7 +108,8 @@ static enum hub_status write_line(const char *line, const struct hub_record *rec
             continue;
         }
         line++;
-        HUB_TRY(*line == 'I'   ? add_text(out, hub_view_of(record->id), err)
+        HUB_TRY(*line == 'I'   ? add_text(out, hub_view_of(f->record->id), err)
+                : *line == 'E' ? add_episodes(out, f->episodes, err)
                 : *line == 'D' ? add_path(out, directory, (struct hub_view){"", 0}, err)
                 : *line == 'F' ? add_path(out, directory, path, err)
                                : add_path(out, directory,
@@ -101,8 +129,8 @@ static const char *find(const struct hub_record *record, const char *pattern)
     return NULL;
 }
 
-enum hub_status loading_line(const char *format, const char *directory, struct hub_buf *out,
-                             struct hub_error *err)
+enum hub_status loading_line(const char *format, const char *directory, const char *episodes,
+                             struct hub_buf *out, struct hub_error *err)
 {
     struct hub_record record;
     enum hub_status st = HUB_OK;
@@ -113,7 +141,7 @@ enum hub_status loading_line(const char *format, const char *directory, struct h
         const char *file =
             !rows[i].format || strcmp(rows[i].format, format) == 0 ? find(&record, rows[i].file) : NULL;
         if (file) {
-            st = write_line(rows[i].line, &record, directory, file, out, err);
+            st = write_line(rows[i].line, &(struct filling){&record, directory, episodes, file}, out, err);
             break;
         }
     }

@@ -10,8 +10,9 @@
  *
  * @param format     of the dataset, "files" where the remote does not know
  * @param directory  where it lies, with the record of its download
+ * @param episodes   the numbers and ranges that it was downloaded for, NULL: all
  */
-HUB_MUST_USE enum hub_status loading_line(const char *format, const char *directory, struct hub_buf *out,
-                                          struct hub_error *err);
+HUB_MUST_USE enum hub_status loading_line(const char *format, const char *directory, const char *episodes,
+                                          struct hub_buf *out, struct hub_error *err);
 
 #endif

@@ -104,7 +104,7 @@ int cli_version(struct cli *cli)
 
 /* ---- the man page and the completions ---- */
 
-enum { MAX_COMMANDS = 24, MAX_OPTIONS = 16 };
+enum { MAX_COMMANDS = 24, MAX_OPTIONS = 24 };
 
 int cli_generate(const char *what)
 {

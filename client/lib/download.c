@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
-enum { MAX_COMBINED = 10000 };
+enum { MAX_COMBINED = 10000, LISTING_BYTES = 256 * 1024 * 1024 };
 
 /* Ids that are still to be looked at, and those that were. The first one was asked for, the others are what
  * the hub says it was combined from. */
@@ -37,6 +37,49 @@ static void say(const struct minari_download_options *o, const char *fmt, ...)
     vsnprintf(line, sizeof line, fmt, args);
     va_end(args);
     o->notice(line, o->user);
+}
+
+/* ---- the files of some episodes ---- */
+
+static bool chooses(const struct minari_download_options *o)
+{
+    return o->episodes || o->split || o->task || o->where;
+}
+
+static enum hub_status needed_url(const struct hub_transfer *t, const struct minari_download_options *o,
+                                  struct hub_buf *url, struct hub_error *err)
+{
+    HUB_TRY(hub_api_url(t->remote, t->id, "files", url, err));
+    HUB_TRY(hub_api_parameter(url, "episodes", o->episodes, err));
+    HUB_TRY(hub_api_parameter(url, "where", o->where, err));
+    HUB_TRY(hub_api_parameter(url, "split", o->split, err));
+    HUB_TRY(hub_api_parameter(url, "task", o->task, err));
+    return hub_api_parameter(url, "revision", t->files.revision, err);
+}
+
+/* Only what the episodes need, which the hub knows of the state that was listed. */
+static enum hub_status choose(const struct hub_transfer *t, bool *wanted, void *user, struct hub_error *err)
+{
+    const struct minari_download_options *o = user;
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf url = HUB_BUF_INIT(64 * KIB);
+    HUB_CLEANUP(hub_json_decrefp) json_t *document = NULL, *paths = json_object();
+    const json_t *item;
+    size_t i;
+    HUB_TRY(hub_allocated(paths, err));
+    HUB_TRY(needed_url(t, o, &url, err));
+    HUB_TRY(hub_remote_document(t->remote, url.data, LISTING_BYTES, NULL, &document, err));
+    if (!hub_member_uint(document, "left_out")) {
+        say(o, "%s: no file is of other episodes alone: it is downloaded whole", t->id);
+        return HUB_OK;
+    }
+    json_array_foreach(json_object_get(document, "items"), i, item)
+    {
+        const char *path = hub_member_text(item, "path");
+        HUB_TRY(hub_allocated(!path || !json_object_set_new(paths, path, json_true()), err));
+    }
+    for (uint32_t k = 0; k < t->files.count; k++)
+        wanted[k] = json_object_get(paths, t->files.items[k].path);
+    return HUB_OK;
 }
 
 /* ---- transfer ---- */
@@ -78,6 +121,8 @@ static void report_done(const struct hub_transfer *t, const struct minari_downlo
                                       .bytes_kept = t->bytes_kept,
                                       .milliseconds = hub_time_mono_ms() - began_ms,
                                       .digest = t->digest,
+                                      .partial = t->files.partial,
+                                      .planned = o->dry_run,
                                       .format = format};
     if (o->done)
         o->done(&d, o->user);
@@ -96,6 +141,8 @@ static enum hub_status transfer_dataset(const struct queue *q, const struct mina
                              .replace = replace,
                              .include = o->include,
                              .exclude = o->exclude,
+                             .choose = chooses(o) ? choose : NULL,
+                             .plan_only = o->dry_run,
                              .connections = o->connections,
                              .digest_wait_ms = o->digest_wait_ms,
                              .segment_bytes = o->segment_bytes,
@@ -104,7 +151,7 @@ static enum hub_status transfer_dataset(const struct queue *q, const struct mina
                              .user = (void *)o};
     HUB_TRY(hub_transfer_run(&t, err));
     report_done(&t, o, path, s->format, began_ms);
-    return o->as ? HUB_OK : hub_spaces_fetch(t.remote, &q->place, s->id, err);
+    return o->as || o->dry_run ? HUB_OK : hub_spaces_fetch(t.remote, &q->place, s->id, err);
 }
 
 /* ---- decide ---- */

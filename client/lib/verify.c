@@ -138,19 +138,32 @@ static enum hub_status against_record(struct verifier *v, const char *directory,
     return compare_all(v, directory, err);
 }
 
+static int compare_path(const void *path, const void *file)
+{
+    return strcmp(path, ((const struct hub_record_file *)file)->path);
+}
+
+static bool has_file(const struct hub_record *record, const char *path)
+{
+    return record->count && bsearch(path, record->files, record->count, sizeof *record->files, compare_path);
+}
+
 static enum hub_status against_hub(struct verifier *v, struct minari_client *client, const char *id,
                                    const char *directory, struct hub_error *err)
 {
     HUB_CLEANUP(hub_remote_files_dispose) struct hub_remote_files plan = {0};
     HUB_TRY(hub_remote_list_files(&client->remote, id, NULL, &plan, err));
+    HUB_CLEANUP(hub_record_dispose) struct hub_record record = {0};
     HUB_CLEANUP(hub_freep) struct expected *files = NULL;
     HUB_TRY(hub_new(&files, plan.count + 1, sizeof *files, err));
+    (void)!hub_record_read(directory, &record, NULL); /* empty where there is none */
     for (size_t i = 0; i < plan.count; i++)
-        files[i] = (struct expected){plan.items[i].path, plan.items[i].size, NULL, &plan.items[i], true};
+        if (!record.partial || has_file(&record, plan.items[i].path))
+            files[v->count++] =
+                (struct expected){plan.items[i].path, plan.items[i].size, NULL, &plan.items[i], true};
     snprintf(v->result->revision, sizeof v->result->revision, "%.40s", plan.revision);
     v->result->against_hub = true;
     v->files = files;
-    v->count = plan.count;
     return compare_all(v, directory, err);
 }
 

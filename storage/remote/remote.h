@@ -61,6 +61,7 @@ struct hub_remote_files {
     struct hub_remote_file *items; /* sorted by path bytes; no two alike */
     uint32_t count, capacity;
     uint64_t bytes; /* in total */
+    bool partial;   /* there are more, which are not wanted */
     /* What is there and cannot be a file here: the first names, and how many. */
     char *left_out[HUB_LEFT_OUT];
     uint32_t left_out_count;

@@ -35,14 +35,17 @@ static size_t unknown(const struct hub_remote_files *plan)
 static enum hub_status take_over(struct hub_remote_files *plan, const struct hub_remote_files *now,
                                  struct hub_error *err)
 {
-    if (now->count != plan->count)
+    if (now->count != plan->count && !plan->partial)
         return hub_fail_as(err, HUB_CHANGED, "changed", "the files of '%s' have changed", plan->id);
-    for (size_t i = 0; i < plan->count; i++) {
+    for (size_t i = 0, k = 0; i < plan->count; i++, k++) { /* both are sorted */
         struct hub_remote_file *file = &plan->items[i];
-        if (strcmp(file->path, now->items[i].path) != 0 || file->size != now->items[i].size)
+        while (k < now->count && strcmp(now->items[k].path, file->path) < 0)
+            k++;
+        if (k == now->count || strcmp(file->path, now->items[k].path) != 0 ||
+            file->size != now->items[k].size)
             return hub_fail_as(err, HUB_CHANGED, "changed", "'%s' has changed", file->path);
-        if (now->items[i].has_sha256)
-            learn(file, now->items[i].sha256);
+        if (now->items[k].has_sha256)
+            learn(file, now->items[k].sha256);
     }
     return HUB_OK;
 }

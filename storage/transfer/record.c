@@ -32,6 +32,8 @@ enum hub_status hub_record_write(const struct hub_remote_files *plan, const char
     hub_json_put_text(&json, "remote", remote);
     hub_json_put_text(&json, "revision", plan->revision);
     hub_json_put_text(&json, "downloaded", now);
+    if (plan->partial)
+        hub_json_put_bool(&json, "partial", true);
     hub_json_put_array(&json, "files");
     for (size_t i = 0; i < plan->count; i++) {
         hub_hex(sums[i].sha256, HUB_SHA256_BYTES, hex);
@@ -86,6 +88,7 @@ static enum hub_status read_record(const char *path, struct hub_record *out, str
     out->id = strdup(id ? id : "");
     out->remote = strdup(remote ? remote : "");
     out->revision = strdup(revision ? revision : "");
+    out->partial = json_is_true(json_object_get(doc, "partial"));
     HUB_TRY(hub_allocated(out->id && out->remote && out->revision, err));
     return read_files(json_object_get(doc, "files"), out, err);
 }

@@ -109,10 +109,17 @@ static bool fits(const char *const *patterns, const char *path)
 static enum hub_status choose_files(struct hub_transfer *t, struct hub_error *err)
 {
     struct hub_remote_files *files = &t->files;
+    HUB_CLEANUP(hub_freep) bool *wanted = NULL;
+    const uint64_t bytes = files->bytes;
     uint32_t kept = 0;
+    HUB_TRY(hub_new(&wanted, files->count + 1, sizeof *wanted, err));
+    memset(wanted, true, files->count);
+    if (t->choose)
+        HUB_TRY(t->choose(t, wanted, t->user, err));
     for (uint32_t i = 0; i < files->count; i++) {
         struct hub_remote_file *file = &files->items[i];
-        if ((t->include && !fits(t->include, file->path)) || (t->exclude && fits(t->exclude, file->path))) {
+        if (!wanted[i] || (t->include && !fits(t->include, file->path)) ||
+            (t->exclude && fits(t->exclude, file->path))) {
             files->bytes -= file->size;
             hub_remote_file_dispose(file);
         } else {
@@ -121,11 +128,16 @@ static enum hub_status choose_files(struct hub_transfer *t, struct hub_error *er
     }
     const uint32_t all = files->count;
     files->count = kept;
+    files->partial = kept < all;
     if (all && !kept)
         return hub_fail(err, HUB_INVALID, "none of the %u files of '%.200s' is wanted by these patterns", all,
                         t->id);
-    if (kept < all)
-        say(t, "%s: %u of %u files are wanted", t->id, kept, all);
+    if (files->partial) {
+        char some[HUB_SIZE_CHARS], whole[HUB_SIZE_CHARS];
+        hub_number_size(files->bytes, some);
+        hub_number_size(bytes, whole);
+        say(t, "%s: %u of %u files are wanted, %s of %s", t->id, kept, all, some, whole);
+    }
     return HUB_OK;
 }
 
@@ -288,6 +300,8 @@ static enum hub_status publish(struct job *j, struct hub_error *err)
 static enum hub_status run(struct job *j, struct hub_error *err)
 {
     HUB_TRY(hub_publish_replaceable(j->t->place, j->target, err)); /* before anything is fetched */
+    if (j->t->plan_only)
+        return list(j, err);
     HUB_TRY(hub_staging_open(j->t->place, j->target, &j->staging, err));
     HUB_TRY(fetch_unchanged(j, err));
     return publish(j, err);

@@ -35,12 +35,16 @@ struct hub_transfer {
     bool replace;                    /* the dataset that is there; without it that is HUB_EXISTS */
     const char *const *include, *const
                                     *exclude; /* patterns of paths or names, ended by NULL; NULL: all, none */
-    const struct hub_have *have;              /* NULL: nothing */
-    unsigned connections;                     /* 0: 4 */
-    unsigned digest_wait_ms;                  /* for digests that the remote is still computing; 0: 30 s */
-    uint64_t segment_bytes;    /* unit of a range and of the journal; 0: what suits the remote */
-    uint64_t spare_bytes;      /* must stay free on the disk */
-    const atomic_bool *cancel; /* NULL, or set from any thread: HUB_CANCELLED soon, and what came is kept */
+    /** NULL, or asked which files of the list are wanted besides: those, by number, that it leaves true. */
+    enum hub_status (*choose)(const struct hub_transfer *transfer, bool *wanted, void *user,
+                              struct hub_error *err);
+    bool plan_only;              /* end with the list of the files that would be fetched */
+    const struct hub_have *have; /* NULL: nothing */
+    unsigned connections;        /* 0: 4 */
+    unsigned digest_wait_ms;     /* for digests that the remote is still computing; 0: 30 s */
+    uint64_t segment_bytes;      /* unit of a range and of the journal; 0: what suits the remote */
+    uint64_t spare_bytes;        /* must stay free on the disk */
+    const atomic_bool *cancel;   /* NULL, or set from any thread: HUB_CANCELLED soon, and what came is kept */
     /** NULL, or told how far it is, several times a second; anything but HUB_OK ends it with that. */
     enum hub_status (*progress)(const struct hub_transfer *transfer, void *user, struct hub_error *err);
     /** NULL, or asked when all is verified and nothing published; anything but HUB_OK ends it with that. */

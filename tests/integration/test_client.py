@@ -504,7 +504,7 @@ if __name__ == "__main__":
 
 
 STUBS = {
-    "lerobot/datasets/lerobot_dataset.py": "import os\ndef LeRobotDataset(id, root):\n    assert os.path.isfile(root + '/meta/info.json') and id in root\n",
+    "lerobot/datasets/lerobot_dataset.py": "import os\ndef LeRobotDataset(id, root, episodes=None):\n    assert os.path.isfile(root + '/meta/info.json') and id in root\n    print(episodes)\n",
     "datasets.py": "import os\ndef load_from_disk(path):\n    assert os.path.isfile(path + '/state.json') or os.path.isfile(path + '/dataset_dict.json')\n"
                    "def load_dataset(path):\n    assert os.path.isdir(path + '/data')\n",
     "imitation/data/serialize.py": "def load(path):\n    assert path.endswith('.npz') and open(path, 'rb').read(2) == b'PK'\n",
@@ -545,3 +545,52 @@ def test_the_line_that_loads_it(tmp_path):
 def test_no_line_for_minari(hub, cli, tmp_path):
     assert "in Python" not in cli.run("download", "D4RL/door/human-v2", expect=0).out
     assert "in Python" not in cli.run("download", "door-human-v0", "-o", str(tmp_path / "there"), expect=0).out
+
+
+# ---- the files of some episodes ----
+
+
+def test_some_episodes(tmp_path):
+    """Only what they need comes; it verifies, is told to be a part, and its line loads those episodes."""
+    for name, text in STUBS.items():
+        (tmp_path / "stubs" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "stubs" / name).write_text(text)
+    with serving(LEROBOT) as hub:
+        cli = Cli(tmp_path / "datasets", hub.base)
+        whole = {f["path"]: f["size"] for f in hub.get("/api/v1/datasets/arm-v21/files").json()["items"]}
+
+        def needed(query):
+            return {f["path"]: f["size"] for f in hub.get(f"/api/v1/datasets/arm-v21/files?{query}").json()["items"]}
+
+        planned = cli.run("download", "arm-v21", "-o", str(tmp_path / "plan"), "--episodes", "0:2", "--dry-run", expect=0)
+        assert f"{len(needed('episodes=0:2'))} of {len(whole)} files are wanted, " in planned.err and "would come, a part of the dataset" in planned.out
+        assert not (tmp_path / "plan" / "arm-v21").exists()
+        told = cli.run("download", "arm-v21", "-o", str(tmp_path / "plan"), "--episodes", "0:2", "--dry-run", "--json", expect=0).json()["downloads"][0]
+        assert told["planned"] and told["partial"] and told["bytes"] == sum(needed("episodes=0:2").values())
+        for number, (options, query, listed) in enumerate([(["--episodes", "0:2"], "episodes=0:2", "[0, 1]"), (["--episodes", "0,2:4"], "episodes=0,2:4", "[0, 2, 3]"), (["--episodes", "3:"], "episodes=3:", "None"),
+                                                          (["--task", "0"], "task=0", "None"), (["--where", "number = 1"], "where=number%20%3D%201", "None"), (["--split", "train", "--episodes", "1"], "episodes=1", "[1]")]):
+            into, want = tmp_path / str(number), needed(query)
+            done = cli.run("download", "arm-v21", "-o", str(into), *options, expect=0)
+            folder = into / "arm-v21"
+            assert {p: len(b) for p, b in tree(folder).items()} == want and len(want) < len(whole), options
+            assert ", a part of the dataset" in done.out
+            assert f"verified, {len(want)} files" in cli.run("verify", str(folder), expect=0).out
+            assert f"verified, {len(want)} files" in cli.run("verify", str(folder), "--remote", hub.base, expect=0).out
+            line = done.out.splitlines()[-1].removeprefix("  in Python: ")
+            ran = subprocess.run([sys.executable, "-c", line], capture_output=True, text=True, env={**os.environ, "PYTHONPATH": str(tmp_path / "stubs")})
+            assert ran.returncode == 0 and ran.stdout.strip() == listed, (line, ran)
+        os.remove(next((tmp_path / "0" / "arm-v21").rglob("*.mp4")))
+        assert "1 files missing" in cli.run("verify", str(tmp_path / "0" / "arm-v21"), "--remote", hub.base, expect=5).err
+        together = cli.run("download", "arm-v30", "-o", str(tmp_path / "all"), "--episodes", "0:2", expect=0)
+        assert "it is downloaded whole" in together.err and tree(tmp_path / "all" / "arm-v30") == tree(os.path.join(LEROBOT, "arm-v30")) and "a part" not in together.out
+        assert "such as 0:10" in cli.run("download", "arm-v21", "-o", str(tmp_path / "bad"), "--episodes", "x", expect=2).err
+        assert "no such episodes" in cli.run("download", "arm-v21", "-o", str(tmp_path / "bad"), "--episodes", "77", expect=3).err
+
+
+def test_a_part_while_digests_are_awaited(tmp_path):
+    """The hub hashes meanwhile: that its list is longer than what is wanted is no change."""
+    shutil.copytree(os.path.join(LEROBOT, "arm-v21"), tmp_path / "root" / "arm-v21")
+    with serving(str(tmp_path / "root"), args=("--hash", "on-demand")) as hub:
+        cli = Cli(tmp_path / "datasets", hub.base)
+        done = cli.run("download", "arm-v21", "-o", str(tmp_path / "out"), "--include", "*.parquet", expect=0)
+        assert "starting over" not in done.err and "verified" in done.out and "a part of the dataset" in done.out

@@ -66,8 +66,9 @@ struct minari_download_options {
     const char *const *include;
     const char *const *exclude; /* not those that one of these fits */
     /* Only what these episodes need, where the dataset's format keeps them apart; else all, which is said. From a
-     * hub only. "0:10,15,20:"; the name of a split; a task, by text or number. NULL: all episodes */
-    const char *episodes, *split, *task;
+     * hub only. "0:10,15,20:"; the name of a split; a task, by text or number; a test. NULL: all
+     * episodes */
+    const char *episodes, *split, *task, *where;
     bool dry_run; /* nothing is fetched: `done` is told what would be, as planned */
 };
 
