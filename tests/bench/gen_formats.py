@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 """Data of the other formats: what is inspected, and the same rows in each of them.  usage: gen_formats.py FOLDER (about 1.6 GB)
 
-slices/   50 episodes of 1,000 rows of 39 float64, as Minari, robomimic, D4RL, ALOHA, ManiSkill, Minari's Parquet, lists of `datasets`, a .npy, a .arrow
-          and frames of il-representations
+slices/   50 episodes of 1,000 rows of 39 float64, as Minari, robomimic, D4RL, ALOHA, RoboTwin, ManiSkill, MolmoSpaces, Minari's Parquet and Arrow, lists of
+          `datasets`, imitation's .npz and Parquet, a .npy, a .arrow, frames of il-representations and its .npz and .pkl.gz
 shard/    frames.tar: 1 GiB of members of 32 KiB that begin like JPEG files
 robomimic/demos.hdf5: 1,000 demos of 20 datasets, gzip
 aloha/    10,000 files: hard links to 20, each of 400 steps, 3 cameras of padded files of 500 to 700 bytes that begin like JPEG, qpos, qvel, action
 """
+import gzip
 import io
 import json
 import os
@@ -68,17 +69,32 @@ def slices():
             g = f.create_group(f"traj_{e}")
             g["obs"], g["actions"], g["success"] = rows[e], rows[e, 1:], flags[1:]
             g["terminated"], g["truncated"] = flags[1:], np.zeros(ROWS - 1, bool)
+    for e in range(EPISODES):
+        with h5py.File(path("slices", "twin", "data", f"episode{e}.hdf5"), "w") as f:
+            f["joint_action/vector"], f["observation/head_camera/intrinsic_cv"] = rows[e], np.zeros((ROWS, 3, 3), "f4")
+    with h5py.File(path("slices", "molmo", "train", "house_0", "trajectories_batch_1_of_1.h5"), "w") as f:
+        text = np.zeros((ROWS, 64), "u1")
+        text[:, :12] = np.frombuffer(b'{"arm":[0.0]', "u1")
+        text[:, 12] = ord("}")
+        for e in range(EPISODES):
+            g = f.create_group(f"traj_{e}")
+            g["actions/joint_pos"] = g["obs/agent/qpos"] = g["obs/agent/qvel"] = text
+            g["obs/extra/state"], g["rewards"], g["success"] = rows[e], rows[e, :, 0], flags
     with open(path("slices", "trajectory.json"), "w") as f:
         json.dump({"env_info": {"env_id": "Bench-v1"}, "episodes": [{"episode_id": e, "elapsed_steps": ROWS - 1} for e in range(EPISODES)]}, f)
-    with open(path("slices", "minari-parquet-v0", "data", "metadata.json"), "w") as f:
-        json.dump({"total_episodes": EPISODES, "total_steps": EPISODES * (ROWS - 1), "data_format": "parquet", "observation_space": box, "action_space": box,
-                   "dataset_id": "minari-parquet-v0", "minari_version": "~=0.5"}, f)
+    for form in ("parquet", "arrow"):
+        with open(path("slices", f"minari-{form}-v0", "data", "metadata.json"), "w") as f:
+            json.dump({"total_episodes": EPISODES, "total_steps": EPISODES * (ROWS - 1), "data_format": form, "observation_space": box, "action_space": box,
+                       "dataset_id": f"minari-{form}-v0", "minari_version": "~=0.5"}, f)
     fixed = lambda x: pa.FixedSizeListArray.from_arrays(pa.array(x.ravel()), WIDTH)
     for e in range(EPISODES):
         table = pa.table({"observations": fixed(rows[e]), "actions": fixed(rows[e]), "rewards": rows[e, :, 0], "terminations": flags, "truncations": flags})
         pq.write_table(table, path("slices", "minari-parquet-v0", "data", str(e), "part-0.parquet"))
-        with open(path("slices", "minari-parquet-v0", "data", str(e), "metadata.json"), "w") as f:
-            json.dump({"id": e, "total_steps": ROWS - 1}, f)
+        with pa.OSFile(path("slices", "minari-arrow-v0", "data", str(e), "part-0.arrow"), "wb") as sink, pa.ipc.new_file(sink, table.schema) as writer:
+            writer.write_table(table)
+        for form in ("parquet", "arrow"):
+            with open(path("slices", f"minari-{form}-v0", "data", str(e), "metadata.json"), "w") as f:
+                json.dump({"id": e, "total_steps": ROWS - 1}, f)
     lists = pa.table({"obs": pa.array([list(x) for x in rows], pa.list_(pa.list_(pa.float64()))), "acts": pa.array([list(x[1:]) for x in rows], pa.list_(pa.list_(pa.float64()))),
                       "rews": pa.array(list(rows[:, 1:, 0])), "terminal": pa.array([True] * EPISODES)})
     with pa.OSFile(path("slices", "lists", "data-00000-of-00001.arrow"), "wb") as sink, pa.ipc.new_stream(sink, lists.schema) as writer:
@@ -86,6 +102,15 @@ def slices():
     for name, value in (("state.json", {"_data_files": [{"filename": "data-00000-of-00001.arrow"}]}), ("dataset_info.json", {"features": {}})):
         with open(path("slices", "lists", name), "w") as f:
             json.dump(value, f)
+    pq.write_table(lists, path("slices", "pushed", "data", "train-00000-of-00001.parquet"), row_group_size=10)
+    np.savez(path("slices", "rollouts.npz"), obs=rows.reshape(-1, WIDTH), acts=rows[:, 1:].reshape(-1, WIDTH), rews=rows[:, 1:, 0].ravel(), infos=np.array([{}] * (EPISODES * (ROWS - 1))),
+             terminal=np.ones(EPISODES, bool), indices=np.arange(1, EPISODES) * (ROWS - 1))
+    demos = np.empty(EPISODES, object)
+    demos[:] = [{"states": list(x), "actions": list(x[:, 0]), "dones": [False] * ROWS} for x in rows]
+    np.savez(path("slices", "atari.npz"), demos)
+    with gzip.open(path("slices", "procgen.pkl.gz"), "wb", compresslevel=1) as f:
+        few = rows[:20]  # a pickle of a million values and more is refused
+        pickle.dump({"obs": list(few.reshape(-1, WIDTH)), "acts": list(few.reshape(-1, WIDTH)), "rews": few[..., 0].ravel().tolist(), "dones": flags.tolist() * len(few)}, f, 4)
     np.save(path("slices", "plain.npy"), rows.reshape(-1, WIDTH))
     column = pa.FixedSizeListArray.from_arrays(pa.array(rows.ravel()), WIDTH)
     with pa.OSFile(path("slices", "columns.arrow"), "wb") as sink, pa.ipc.new_file(sink, pa.schema([("state", column.type)])) as writer:
@@ -137,4 +162,4 @@ slices()
 shard()
 robomimic()
 aloha()
-open(path("ready-2"), "w").close()
+open(path("ready-3"), "w").close()

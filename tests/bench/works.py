@@ -246,7 +246,7 @@ def inspection(x):
 
 def formats_data(x):
     data = f"{x.data}-formats"
-    if not os.path.exists(f"{data}/ready-2"):
+    if not os.path.exists(f"{data}/ready-3"):
         shutil.rmtree(data, ignore_errors=True)
         subprocess.run([b.sys.executable, f"{b.HERE}/gen_formats.py", data], check=True)
     return data
@@ -268,10 +268,13 @@ def format_slices(x):
               "d4rl": ("d4rl", "observations", "slices/d4rl.hdf5"), "aloha": ("aloha", "observations/qpos", None), "il frames": ("demos", "obs", "slices/demos/demos.tar"),
               "npy": ("plain", "array", "slices/plain.npy"), "arrow": ("columns", "state", "slices/columns.arrow"),
               "maniskill": ("trajectory", "obs", "slices/trajectory.h5"), "parquet lists": ("minari-parquet-v0", "observations", None),
-              "arrow lists": ("lists", "obs", "slices/lists/data-00000-of-00001.arrow")}
+              "arrow lists": ("lists", "obs", "slices/lists/data-00000-of-00001.arrow"), "minari arrow": ("minari-arrow-v0", "observations", None),
+              "robotwin": ("twin", "joint_action/vector", None), "molmospaces": ("molmo", "obs/extra/state", "slices/molmo/train/house_0/trajectories_batch_1_of_1.h5"),
+              "imitation": ("rollouts", "obs", "slices/rollouts.npz"), "imitation parquet": ("pushed", "obs", "slices/pushed/data/train-00000-of-00001.parquet"),
+              "il .npz": ("atari", "obs", "slices/atari.npz"), "il .pkl.gz": ("procgen", "obs", None)}
     server, data, works = formats_hub(x), formats_data(x), {}
     for name, (dataset, field, file) in fields.items():
-        env = {"EPS": 1, "ROWS": 50000} if name in ("npy", "arrow") else {"EPS": 50}
+        env = {"EPS": 1, "ROWS": 50000} if name in ("npy", "arrow") else {"EPS": 20 if name == "il .pkl.gz" else 50, "ROWS": 998}
         works[name] = x.slices(server, 8, f"/api/v1/datasets/slices/{dataset}/episodes/%E/{field}?start=%A&stop=%B&format=npy", **env)
         if file:
             b.hold(f"{data}/{file}")
