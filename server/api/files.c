@@ -10,6 +10,7 @@
 #include "storage/base/digest.h"
 #include "storage/base/order.h"
 #include "storage/base/spell.h"
+#include "storage/base/time.h"
 #include "storage/base/uri.h"
 
 #include <errno.h>
@@ -64,10 +65,12 @@ static enum hub_status root_path(const struct hub_dataset *dataset, const struct
 void hub_file_item(struct hub_json *json, const struct hub_dataset_file *file,
                    const struct hub_file_digests *digests)
 {
+    char modified[HUB_TIME_CHARS];
+    hub_time_rfc3339_ns((int64_t)file->stamp.mtime_ns, modified); /* whole: a revision is made of it */
     hub_json_object(json);
     hub_put_path(json, "path", file->path);
     hub_json_put_uint(json, "size", file->stamp.size);
-    hub_put_time(json, "modified", (int64_t)file->stamp.mtime_ns);
+    hub_json_put_text(json, "modified", modified);
     hub_json_put_text(json, "type", type_of(file->path));
     hub_put_known(json, "sha256", digests->sha256);
     hub_put_known(json, "crc32c", digests->crc32c);

@@ -40,6 +40,13 @@ void hub_time_rfc3339_ms(int64_t unix_ms, char out[HUB_TIME_CHARS])
     snprintf(out, HUB_TIME_CHARS, "%.19s.%03dZ", text, (int)ms);
 }
 
+void hub_time_rfc3339_ns(int64_t unix_ns, char out[HUB_TIME_CHARS])
+{
+    hub_time_rfc3339_ms(unix_ns / 1000000, out);
+    if (unix_ns > 0 && unix_ns % 1000000)
+        snprintf(out + 23, HUB_TIME_CHARS - 23, "%06dZ", (int)(unix_ns % 1000000));
+}
+
 static const char months[] = "JanFebMarAprMayJunJulAugSepOctNovDec";
 static const char days[] = "SunMonTueWedThuFriSat";
 

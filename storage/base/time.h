@@ -13,6 +13,8 @@ enum { HUB_TIME_CHARS = 40 };
 void hub_time_rfc3339(int64_t unix_s, char out[HUB_TIME_CHARS]);
 /** "2026-11-20T19:19:06.123Z" */
 void hub_time_rfc3339_ms(int64_t unix_ms, char out[HUB_TIME_CHARS]);
+/** The same, or with nine digits where it takes them: nothing is lost. From 1970 on. */
+void hub_time_rfc3339_ns(int64_t unix_ns, char out[HUB_TIME_CHARS]);
 
 /** "Fri, 20 Nov 2026 19:19:06 GMT" */
 void hub_time_http(int64_t unix_s, char out[HUB_TIME_CHARS]);

@@ -415,6 +415,25 @@ def test_a_limited_rate(tmp_path):
         assert time.monotonic() - began > 1
 
 
+def test_what_came_from_a_hub_is_at_its_revision_there_and_here(tmp_path):
+    id, root, mirror = "a/b-v0", tmp_path / "root", tmp_path / "mirror"
+    shutil.copytree(os.path.join(E5, "D4RL/door/human-v2"), root / id)
+    for at, (here, _, names) in enumerate(os.walk(root)):
+        for name in names:
+            os.utime(os.path.join(here, name), ns=(1, 1700000000_123456789 + at))
+    with serving(str(root)) as first:
+        Cli(mirror, first.base).run("download", id, expect=0)
+        with serving(str(mirror)) as second:
+            documents = []
+            for hub in (first, second):
+                for item in hub.get(f"/api/v1/datasets/{id}/files").json()["items"]:
+                    hub.get(f"/api/v1/datasets/{id}/files/{item['path']}", method="HEAD")
+                until(lambda: "content" in hub.dataset(id))
+                documents.append(hub.dataset(id))
+    assert [d["revision"] for d in documents] == 2 * [documents[0]["revision"]]
+    assert [d["content"] for d in documents] == 2 * [documents[0]["content"]]
+
+
 # ---- this machine ----
 
 

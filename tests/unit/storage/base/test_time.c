@@ -50,6 +50,10 @@ Test(time, milliseconds_and_clamping)
     char text[HUB_TIME_CHARS];
     hub_time_rfc3339_ms(1700000000123, text);
     cr_expect_str_eq(text, "2023-11-14T22:13:20.123Z");
+    hub_time_rfc3339_ns(1700000000123000000, text);
+    cr_expect_str_eq(text, "2023-11-14T22:13:20.123Z");
+    hub_time_rfc3339_ns(1700000000123000456, text);
+    cr_expect_str_eq(text, "2023-11-14T22:13:20.123000456Z");
     hub_time_rfc3339_ms(-1, text);
     cr_expect_str_eq(text, "1969-12-31T23:59:59.999Z");
     hub_time_rfc3339(INT64_MAX, text);
