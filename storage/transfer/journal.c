@@ -5,6 +5,8 @@
 #include "storage/base/digest.h"
 #include "storage/base/fs.h"
 
+enum { BODY = HUB_SEGMENT_RECORD - 4 };
+
 static void put(uint8_t *at, uint32_t value)
 {
     for (unsigned i = 0; i < 4; i++)
@@ -14,10 +16,11 @@ static void put(uint8_t *at, uint32_t value)
 enum hub_status hub_journal_add(int fd, const struct hub_segment *s, struct hub_error *err)
 {
     uint8_t record[HUB_SEGMENT_RECORD];
-    put(record, s->file);
-    put(record + 4, s->number);
-    put(record + 8, s->crc32c);
-    put(record + 12, hub_crc32c(0, record, 12));
+    for (unsigned i = 0; i < 4; i++)
+        put(record + 4 * i, (uint32_t)(s->names[i / 2] >> (32 * (i % 2))));
+    put(record + 16, s->number);
+    put(record + 20, s->crc32c);
+    put(record + BODY, hub_crc32c(0, record, BODY));
     return hub_fs_write_fd(fd, (struct hub_view){(const char *)record, sizeof record}, err);
 }
 
@@ -27,9 +30,12 @@ void hub_journal_read(struct hub_view bytes, void (*take)(const struct hub_segme
     struct hub_cursor c = hub_cursor_of(bytes.data, bytes.size);
     *valid_bytes = 0;
     while (hub_cursor_left(&c) >= HUB_SEGMENT_RECORD) {
-        const uint32_t check = hub_crc32c(0, c.at, 12);
+        const uint32_t check = hub_crc32c(0, c.at, BODY);
         struct hub_segment s;
-        s.file = hub_cursor_u32(&c);
+        for (unsigned i = 0; i < 2; i++) {
+            const uint32_t low = hub_cursor_u32(&c);
+            s.names[i] = low | (uint64_t)hub_cursor_u32(&c) << 32;
+        }
         s.number = hub_cursor_u32(&c);
         s.crc32c = hub_cursor_u32(&c);
         if (hub_cursor_u32(&c) != check)

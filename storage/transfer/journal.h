@@ -9,14 +9,16 @@
 #include "storage/base/buf.h"
 
 struct hub_segment {
-    uint32_t file;   /* number in the plan */
+    /* The contents that it is of, by any of two names that is not 0: as of one revision of the dataset, and as
+     * of whatever revision has the same. */
+    uint64_t names[2];
     uint32_t number; /* of the segment in the file */
     uint32_t crc32c; /* of its bytes */
 };
 
 enum {
     HUB_SEGMENT_FORGET = 0xFFFFFFFE, /* as number: nothing said so far about the file counts */
-    HUB_SEGMENT_RECORD = 16,         /* bytes of a record */
+    HUB_SEGMENT_RECORD = 28,         /* bytes of a record */
 };
 
 /** Append a record to an open file (O_APPEND). */

@@ -407,6 +407,8 @@ static enum hub_status piece_finished(struct hub_fetch *fetch, enum hub_status s
     struct open_file *f = find_open(r, p->file);
     p->used = false;
     f->in_flight--;
+    if (st == HUB_NOT_FOUND || st == HUB_OUT_OF_RANGE || st == HUB_CHANGED) /* what came of it is of no use */
+        HUB_TRY(hub_staging_forget(r->transfer->staging, p->file, err));
     if (st == HUB_NOT_FOUND || st == HUB_OUT_OF_RANGE)
         return changed(err, &r->transfer->plan->items[p->file],
                        st == HUB_NOT_FOUND ? "it is gone" : "it is shorter now");

@@ -2,7 +2,9 @@
 #include "storage/transfer/staging.h"
 
 #include "storage/base/fs.h"
+#include "storage/base/order.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -106,6 +108,32 @@ enum hub_status hub_staging_clear(struct hub_staging *s, struct hub_error *err)
 
 /* ---- the plan ---- */
 
+static enum hub_status name_of(const struct hub_remote_file *file, const char *more, const void *sum,
+                               uint64_t *out, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf text = HUB_BUF_INIT(64 * KIB);
+    uint8_t digest[HUB_DIGEST_MAX];
+    HUB_TRY(hub_buf_addf(&text, err, "%s %" PRIu64 " %" PRIu64 " %s ", more, file->size, file->generation,
+                         file->path));
+    if (sum)
+        HUB_TRY(hub_buf_add(&text, sum, HUB_SHA1_BYTES, err));
+    HUB_TRY(hub_digest_of(HUB_SHA256, hub_buf_view(&text), digest, err));
+    memcpy(out, digest, sizeof *out);
+    return HUB_OK;
+}
+
+/* @param line  of the plan */
+static enum hub_status name_contents(const char *line, const struct hub_remote_file *file, uint64_t names[2],
+                                     struct hub_error *err)
+{
+    HUB_TRY(name_of(file, line, NULL, &names[0], err));
+    if (file->generation)
+        return name_of(file, "generation", NULL, &names[1], err);
+    if (file->has_sha256)
+        return name_of(file, "sha256", file->sha256, &names[1], err);
+    return file->other ? name_of(file, hub_remote_digest_name(file), file->sum, &names[1], err) : HUB_OK;
+}
+
 /* One line that is the same only for the same files of the same revision, cut alike. */
 static enum hub_status describe(const struct hub_remote_files *plan, const char *id, uint64_t segment_bytes,
                                 struct hub_buf *out, struct hub_error *err)
@@ -113,23 +141,22 @@ static enum hub_status describe(const struct hub_remote_files *plan, const char 
     HUB_CLEANUP(hub_digest_dispose) struct hub_digest digest = {0};
     uint8_t sum[HUB_DIGEST_MAX];
     char hex[2 * HUB_SHA256_BYTES + 1], size[48];
+    uint64_t segments = 0;
     HUB_TRY(hub_digest_begin(&digest, HUB_SHA256, err));
     for (size_t i = 0; i < plan->count; i++) {
         snprintf(size, sizeof size, "%" PRIu64 " %" PRIu64, plan->items[i].size, plan->items[i].generation);
         HUB_TRY(hub_digest_add(&digest,
                                (struct hub_view){plan->items[i].path, strlen(plan->items[i].path) + 1}, err));
         HUB_TRY(hub_digest_add(&digest, (struct hub_view){size, strlen(size) + 1}, err));
+        segments += hub_segment_count(plan->items[i].size, segment_bytes);
     }
     HUB_TRY(hub_digest_end(&digest, sum, err));
     hub_hex(sum, HUB_SHA256_BYTES, hex);
-    uint64_t segments = 0;
-    for (size_t i = 0; i < plan->count; i++)
-        segments += hub_segment_count(plan->items[i].size, segment_bytes);
-    return hub_buf_addf(out, err, "2 %s %" PRIu64 " %s %" PRIu64 " %" PRIu64 " %s\n", plan->revision,
+    return hub_buf_addf(out, err, "3 %s %" PRIu64 " %s %" PRIu64 " %" PRIu64 " %s\n", plan->revision,
                         segment_bytes, hex, plan->bytes, segments, id);
 }
 
-static enum hub_status allocate(struct hub_staging *s, struct hub_error *err)
+static enum hub_status allocate(struct hub_staging *s, const char *line, struct hub_error *err)
 {
     const struct hub_remote_files *plan = s->plan;
     HUB_TRY(hub_new(&s->files, plan->count + 1, sizeof *s->files, err));
@@ -142,6 +169,7 @@ static enum hub_status allocate(struct hub_staging *s, struct hub_error *err)
         s->files[i] = (struct hub_staged_file){
             .base = s->segment_total, .segments = (uint32_t)n, .missing = (uint32_t)n};
         s->segment_total += n;
+        HUB_TRY(name_contents(line, &plan->items[i], s->files[i].names, err));
     }
     s->states = calloc(s->segment_total + 1, 1);
     s->checks = calloc(s->segment_total + 1, sizeof *s->checks);
@@ -149,12 +177,36 @@ static enum hub_status allocate(struct hub_staging *s, struct hub_error *err)
     return hub_allocated(s->states && s->checks && s->sums, err);
 }
 
+/* A name of a file's contents. */
+struct known {
+    uint64_t name;
+    uint32_t file;
+};
+
+struct claims {
+    struct hub_staging *staging;
+    struct known *known; /* sorted by name, two a file */
+    size_t count;
+};
+
+static int by_name(const void *a, const void *b)
+{
+    const uint64_t x = ((const struct known *)a)->name, y = ((const struct known *)b)->name;
+    return (x > y) - (x < y);
+}
+
 static void claim(const struct hub_segment *segment, void *user)
 {
-    struct hub_staging *s = user;
-    if (segment->file >= s->plan->count)
+    const struct claims *c = user;
+    const struct known *known = NULL;
+    for (unsigned i = 0; i < 2 && !known; i++)
+        if (segment->names[i])
+            known =
+                bsearch(&(struct known){segment->names[i], 0}, c->known, c->count, sizeof *c->known, by_name);
+    if (!known)
         return;
-    const struct hub_staged_file *f = &s->files[segment->file];
+    const struct hub_staging *s = c->staging;
+    const struct hub_staged_file *f = &s->files[known->file];
     if (segment->number == HUB_SEGMENT_FORGET) {
         memset(s->states + f->base, HUB_SEGMENT_MISSING, f->segments);
     } else if (segment->number < f->segments) {
@@ -228,29 +280,78 @@ static void prove_file(struct hub_staging *s, uint32_t file, char *buffer)
     prove_segments(s, file, fd, buffer);
 }
 
-/* Take over what the journal says, as far as the data agrees. */
-static enum hub_status recover(struct hub_staging *s, enum hub_status (*tick)(void *, struct hub_error *),
-                               void *user, struct hub_error *err)
+/* Take over what the journal says. */
+static enum hub_status read_claims(struct hub_staging *s, struct hub_error *err)
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf records = HUB_BUF_INIT(1 * GIB);
-    HUB_CLEANUP(hub_freep) char *buffer = malloc(STEP);
+    HUB_CLEANUP(hub_freep) struct known *known = NULL;
     size_t valid = 0;
-    HUB_TRY(hub_allocated(buffer, err));
     HUB_TRY(hub_fs_read_fd(s->journal, &records, err));
-    hub_journal_read(hub_buf_view(&records), claim, s, &valid);
-    if (ftruncate(s->journal, (off_t)valid))
-        return hub_fail_errno(err, errno, "'%s/journal' cannot be truncated", s->path);
-    for (size_t i = 0; i < s->plan->count; i++) {
+    if (!records.size)
+        return HUB_OK;
+    HUB_TRY(hub_new(&known, 2 * (size_t)s->file_count + 1, sizeof *known, err));
+    for (uint32_t i = 0; i < 2 * s->file_count; i++)
+        known[i] = (struct known){s->files[i / 2].names[i % 2], i / 2};
+    qsort(known, 2 * (size_t)s->file_count, sizeof *known, by_name);
+    hub_journal_read(hub_buf_view(&records), claim, &(struct claims){s, known, 2 * (size_t)s->file_count},
+                     &valid);
+    return ftruncate(s->journal, (off_t)valid)
+               ? hub_fail_errno(err, errno, "'%s/journal' cannot be truncated", s->path)
+               : HUB_OK;
+}
+
+/* As far as the data agrees. */
+static enum hub_status prove(struct hub_staging *s, hub_tick_fn tick, void *user, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_freep) char *buffer = malloc(STEP);
+    HUB_TRY(hub_allocated(buffer, err));
+    for (uint32_t i = 0; i < s->file_count; i++) {
         HUB_TRY(tick(user, err));
-        prove_file(s, (uint32_t)i, buffer);
+        prove_file(s, i, buffer);
     }
     return HUB_OK;
 }
 
-static bool same_plan(const struct hub_staging *s, struct hub_view line)
+static bool is_claimed(const struct hub_staging *s, const char *path)
+{
+    const struct hub_remote_file *item =
+        bsearch(&path, s->plan->items, s->plan->count, sizeof *item, hub_by_text);
+    const struct hub_staged_file *f = item ? &s->files[item - s->plan->items] : NULL;
+    return f && f->segments && memchr(s->states + f->base, HUB_SEGMENT_CLAIMED, f->segments);
+}
+
+/* Remove what of an older revision is not in this one. */
+static enum hub_status sweep(const struct hub_staging *s, const char *folder, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_names_dispose) struct hub_names names = {0};
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf path = HUB_BUF_INIT(64 * KIB);
+    HUB_TRY(hub_fs_list(s->tree, *folder ? folder : ".", MAX_SEGMENTS, &names, err));
+    for (size_t i = 0; i < names.count; i++) {
+        path.size = 0;
+        HUB_TRY(hub_buf_addf(&path, err, "%s%s%s", folder, *folder ? "/" : "", names.items[i].text));
+        if (names.items[i].type == DT_DIR)
+            HUB_TRY(sweep(s, path.data, err));
+        else if (!is_claimed(s, path.data))
+            HUB_TRY(hub_fs_remove(s->tree, path.data, err));
+    }
+    if (*folder && unlinkat(s->tree, folder, AT_REMOVEDIR) && errno != ENOTEMPTY && errno != EEXIST)
+        return hub_fail_errno(err, errno, "'%s/tree/%s' cannot be removed", s->path, folder);
+    return HUB_OK;
+}
+
+enum old_plan { SAME, CUT_ALIKE, NO_USE };
+
+static enum old_plan look_at_plan(const struct hub_staging *s, struct hub_view line)
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf old = HUB_BUF_INIT(8 * KIB);
-    return !hub_fs_read(s->directory, "plan", &old, NULL) && hub_view_equal(hub_buf_view(&old), line);
+    uint64_t segment_bytes = 0;
+    if (hub_fs_read(s->directory, "plan", &old, NULL) || !old.size)
+        return NO_USE;
+    if (hub_view_equal(hub_buf_view(&old), line))
+        return SAME;
+    return sscanf(old.data, "3 %*40s %" SCNu64, &segment_bytes) == 1 && segment_bytes == s->segment_bytes
+               ? CUT_ALIKE
+               : NO_USE;
 }
 
 enum hub_status hub_staging_plan(struct hub_staging *s, const struct hub_remote_files *plan,
@@ -264,17 +365,21 @@ enum hub_status hub_staging_plan(struct hub_staging *s, const struct hub_remote_
     s->segment_bytes = segment_bytes;
     s->bytes_kept = s->bytes_allocated = s->bytes_taken = 0;
     HUB_TRY(describe(plan, s->id, segment_bytes, &line, err));
-    if (!same_plan(s, hub_buf_view(&line))) {
+    const enum old_plan old = look_at_plan(s, hub_buf_view(&line));
+    if (old == NO_USE)
         HUB_TRY(hub_staging_clear(s, err));
-        HUB_TRY(hub_fs_write(s->directory, "plan", hub_buf_view(&line), 0644, err));
-    }
     HUB_TRY(hub_fs_make_dirs(s->directory, "tree", 0777, err));
     s->tree = openat(s->directory, "tree", O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
     s->journal = openat(s->directory, "journal", O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0644);
     if (s->tree < 0 || s->journal < 0)
         return hub_fail_errno(err, errno, "'%s' cannot be written", s->path);
-    HUB_TRY(allocate(s, err));
-    return recover(s, tick, user, err);
+    HUB_TRY(allocate(s, line.data, err));
+    HUB_TRY(read_claims(s, err));
+    if (old == CUT_ALIKE)
+        HUB_TRY(sweep(s, "", err));
+    if (old != SAME)
+        HUB_TRY(hub_fs_write(s->directory, "plan", hub_buf_view(&line), 0644, err));
+    return prove(s, tick, user, err);
 }
 
 /* ---- files ---- */
@@ -326,7 +431,7 @@ enum hub_status hub_staging_done(struct hub_staging *s, uint32_t file, uint32_t 
                                  struct hub_error *err)
 {
     struct hub_staged_file *f = &s->files[file];
-    const struct hub_segment record = {file, segment, crc32c};
+    const struct hub_segment record = {{f->names[0], f->names[1]}, segment, crc32c};
     if (s->states[f->base + segment] != HUB_SEGMENT_DONE)
         f->missing--;
     s->states[f->base + segment] = HUB_SEGMENT_DONE;
@@ -337,7 +442,7 @@ enum hub_status hub_staging_done(struct hub_staging *s, uint32_t file, uint32_t 
 enum hub_status hub_staging_forget(struct hub_staging *s, uint32_t file, struct hub_error *err)
 {
     struct hub_staged_file *f = &s->files[file];
-    const struct hub_segment record = {file, HUB_SEGMENT_FORGET, 0};
+    const struct hub_segment record = {{f->names[0], f->names[1]}, HUB_SEGMENT_FORGET, 0};
     memset(s->states + f->base, HUB_SEGMENT_MISSING, f->segments);
     f->missing = f->segments;
     s->sums[file].known = false;
@@ -391,7 +496,7 @@ static bool look(const struct hub_staging *s, struct hub_staged *d)
     size_t valid;
     *d = (struct hub_staged){0};
     if (read_beneath(s->directory, "plan", &plan) || !plan.size ||
-        sscanf(plan.data, "2 %*40s %*u %*64s %" SCNu64 " %" SCNu64 " %1024[^\n]", &d->bytes, &d->segments,
+        sscanf(plan.data, "3 %*40s %*u %*64s %" SCNu64 " %" SCNu64 " %1024[^\n]", &d->bytes, &d->segments,
                d->id) != 3 ||
         hub_id_check(hub_view_of(d->id), NULL))
         return false;

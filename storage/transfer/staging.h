@@ -24,6 +24,7 @@ struct hub_staged_file {
     uint64_t base;             /* of its segments in the flat arrays */
     uint32_t segments;         /* how many */
     uint32_t missing;          /* of them */
+    uint64_t names[2];         /* of its contents: see journal.h */
     struct hub_hasher *hasher; /* of the segments from the first on that were there already, or NULL */
 };
 
@@ -71,8 +72,8 @@ HUB_MUST_USE enum hub_status hub_staging_discard(const struct hub_private *place
                                                  struct hub_error *err);
 
 /**
- * Say what is fetched. What an earlier download left of the same files at the same revision is proven and
- * kept; anything else is removed. `plan` must outlive the staging or the next call.
+ * Say what is fetched. What an earlier download left of the same files is proven and kept; anything else is
+ * removed. The same are those of the same revision, and those of the same generation or digest. `plan` must outlive the staging or the next call.
  *
  * @param tick  asked between files; anything but HUB_OK ends the call
  */

@@ -234,7 +234,6 @@ static enum hub_status fetch_unchanged(struct job *j, struct hub_error *err)
             return st;
         }
         say(j->t, "%s: starting over: %s", j->t->id, why.detail);
-        HUB_TRY(hub_staging_clear(&j->staging, err));
     }
 }
 

@@ -33,7 +33,7 @@ static inline const char *in(const char *path)
 
 static inline void write_file(const char *path, const char *text)
 {
-    char parent[512];
+    char parent[PATH_MAX];
     snprintf(parent, sizeof parent, "%s", path);
     *strrchr(parent, '/') = '\0';
     cr_assert_eq(hub_fs_make_dirs(AT_FDCWD, parent, 0777, NULL), HUB_OK);

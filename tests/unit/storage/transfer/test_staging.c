@@ -33,6 +33,15 @@ static void put_segment(struct hub_staging *s, uint32_t n, char byte)
     cr_assert_eq(hub_staging_done(s, 0, n, hub_crc32c(0, bytes, (size_t)count), NULL), HUB_OK);
 }
 
+static const char *in_tree(const struct hub_staging *s, const char *path)
+{
+    static char out[2][PATH_MAX + 64];
+    static unsigned next;
+    char *at = out[next++ % 2];
+    snprintf(at, sizeof out[0], "%.4000s/tree/%s", s->path, path);
+    return at;
+}
+
 static void open_plan(struct hub_staging *s)
 {
     struct hub_error err = {0};
@@ -123,6 +132,31 @@ Test(staging, another_plan_starts_over)
     open_plan(&s);
     cr_assert_eq(s.bytes_kept, 0, "another size");
     hub_staging_close(&s, false);
+}
+
+Test(staging, what_another_revision_has_too_is_kept)
+{
+    struct hub_staging s;
+    files[0].other = files[1].other = HUB_BY_CRC32C;
+    files[0].sum[0] = 7;
+    open_plan(&s);
+    put_segment(&s, 0, 'a');
+    put_segment(&s, 1, 'b');
+    hub_staging_close(&s, false);
+    plan.revision = (char *)"r2";
+    files[1].sum[0] = 1;
+    write_file(in_tree(&s, "data/b"), "old");
+    write_file(in_tree(&s, "data/gone/too"), "old");
+    open_plan(&s);
+    cr_assert_eq(s.bytes_kept, 2 * SEGMENT);
+    cr_assert_neq(access(in_tree(&s, "data/b"), F_OK), 0);
+    cr_assert_neq(access(in_tree(&s, "data/gone"), F_OK), 0);
+    hub_staging_close(&s, false);
+    plan.revision = (char *)"r3";
+    files[0].sum[0] = 9;
+    open_plan(&s);
+    cr_assert_eq(s.bytes_kept, 0);
+    hub_staging_close(&s, true);
 }
 
 Test(staging, one_at_a_time)
