@@ -18,6 +18,7 @@ static enum hub_status walk_groups(const struct hub_parquet *parquet, uint32_t l
         if (chunk->trouble)
             return hub_fail(err, HUB_UNSUPPORTED, "%s", chunk->trouble);
         HUB_TRY(hub_parquet_walk(d->source, l, chunk, &out->groups[g], err));
+        HUB_TRY(hub_parquet_verify(d, &out->groups[g], err));
         HUB_TRY(hub_parquet_measure(d, l, &out->groups[g], err));
         if (l->max_rep == 0 && chunk->values != rows)
             return hub_fail(err, HUB_CORRUPT, "%llu values in %llu rows", (unsigned long long)chunk->values,

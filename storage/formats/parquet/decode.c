@@ -6,13 +6,15 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <zlib.h>
 
 #define VALUES_AT_ONCE 4096
+#define MAX_SUMMED (256 * MIB)
 
 void hub_parquet_decoder_init(struct hub_parquet_decoder *d, struct hub_source *source)
 {
     const struct hub_buf empty = HUB_BUF_INIT(HUB_MAX_CHUNK_BYTES + 64);
-    *d = (struct hub_parquet_decoder){source, empty, empty, empty, empty, empty, empty, empty};
+    *d = (struct hub_parquet_decoder){source, 0, empty, empty, empty, empty, empty, empty, empty};
     d->built.limit = 2 * (size_t)HUB_MAX_CHUNK_BYTES;
     d->views.limit = (HUB_MAX_CHUNK_BYTES / 4 + 1) * sizeof(struct hub_page_view);
 }
@@ -70,6 +72,30 @@ static struct hub_page_job job_of(const struct hub_parquet_decoder *d, const str
                                  .dictionary_views = (const struct hub_page_view *)(void *)d->views.data,
                                  .item_size = leaf->item.item_size,
                                  .is_float = leaf->item.kind == HUB_KIND_FLOAT};
+}
+
+static enum hub_status verify_page(struct hub_parquet_decoder *d, const struct hub_page *page, uint32_t crc,
+                                   struct hub_error *err)
+{
+    d->stored.size = 0;
+    d->summed += page->stored;
+    HUB_TRY(hub_buf_reserve(&d->stored, page->stored, err));
+    HUB_TRY(hub_source_read(d->source, page->offset, d->stored.data, page->stored, err));
+    if (page->stored && crc32(0, (const Bytef *)d->stored.data, page->stored) != crc)
+        return hub_fail(err, HUB_CORRUPT, "the page at %llu is damaged: its checksum is another one",
+                        (unsigned long long)page->offset);
+    return HUB_OK;
+}
+
+enum hub_status hub_parquet_verify(struct hub_parquet_decoder *d, const struct hub_parquet_pages *pages,
+                                   struct hub_error *err)
+{
+    for (uint32_t i = 0; i < pages->sum_count; i++) {
+        const struct hub_page *page = &pages->pages[pages->sums[i].page];
+        if (d->summed + page->stored <= MAX_SUMMED)
+            HUB_TRY(verify_page(d, page, pages->sums[i].crc, err));
+    }
+    return HUB_OK;
 }
 
 /* ---- levels ---- */

@@ -11,11 +11,16 @@
 
 struct hub_parquet_decoder {
     struct hub_source *source;
+    uint64_t summed; /* bytes that hub_parquet_verify has read */
     struct hub_buf stored, page, dictionary, views, levels, values, built;
 };
 
 void hub_parquet_decoder_init(struct hub_parquet_decoder *d, struct hub_source *source);
 void hub_parquet_decoder_dispose(struct hub_parquet_decoder *d);
+
+/** Compare the pages that have a checksum with it, up to 256 MiB of them with one decoder. HUB_CORRUPT. */
+HUB_MUST_USE enum hub_status hub_parquet_verify(struct hub_parquet_decoder *d,
+                                                const struct hub_parquet_pages *pages, struct hub_error *err);
 
 /** Shape of the rows of a list column, gathered over its row groups. Zeroed before the first. */
 struct hub_parquet_shape {

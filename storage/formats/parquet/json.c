@@ -376,6 +376,7 @@ static enum hub_status open_stream(const struct rows *r, uint32_t group, uint32_
     if (chunk->trouble || s->leaf->trouble)
         return hub_fail(err, HUB_UNSUPPORTED, "%s", chunk->trouble ? chunk->trouble : s->leaf->trouble);
     HUB_TRY(hub_parquet_walk(s->decoder.source, s->leaf, chunk, &s->pages, err));
+    HUB_TRY(hub_parquet_verify(&s->decoder, &s->pages, err));
     s->next = hub_parquet_first_data(&s->pages);
     return load_page(s, err);
 }

@@ -5,6 +5,7 @@
 
 #include <stdlib.h>
 
+#define NO_CRC INT64_MAX
 #define MAX_HEADER MIB /* a header carries statistics: a minimum and a maximum value */
 
 enum { PAGE_DATA, PAGE_INDEX, PAGE_DICTIONARY, PAGE_DATA_V2 };
@@ -12,6 +13,7 @@ enum { PAGE_DATA, PAGE_INDEX, PAGE_DICTIONARY, PAGE_DATA_V2 };
 struct header {
     int64_t type, decoded, stored;
     bool has_body; /* the sub-header that belongs to the type was there */
+    int64_t crc;   /* NO_CRC: none */
     int64_t values, encoding, def_encoding, rep_encoding, def_bytes, rep_bytes;
     bool plain; /* v2: not compressed */
 };
@@ -40,11 +42,12 @@ static bool parse_header(const void *data, size_t size, struct header *h, size_t
     *h = (struct header){.type = -1,
                          .decoded = -1,
                          .stored = -1,
+                         .crc = NO_CRC,
                          .values = -1,
                          .encoding = -1,
                          .def_encoding = HUB_ENC_RLE,
                          .rep_encoding = HUB_ENC_RLE};
-    int64_t *const targets[] = {[1] = &h->type, [2] = &h->decoded, [3] = &h->stored};
+    int64_t *const targets[] = {[1] = &h->type, [2] = &h->decoded, [3] = &h->stored, [4] = &h->crc};
     for (struct hub_thrift_field f = {0}; hub_thrift_next(&t, &f);)
         if (f.id == 5 || f.id == 7 || f.id == 8)
             read_body(&t, &f, h);
@@ -106,6 +109,13 @@ static enum hub_status add_page(struct hub_parquet_pages *out, const struct hub_
         return hub_fail(err, HUB_TOO_BIG, "more than %d pages in a column", HUB_PARQUET_MAX_PAGES);
     HUB_TRY(hub_grow(&out->pages, out->count, &out->capacity, sizeof *out->pages, err));
     out->pages[out->count++] = *page;
+    return HUB_OK;
+}
+
+static enum hub_status keep_sum(struct hub_parquet_pages *out, uint32_t crc, struct hub_error *err)
+{
+    HUB_TRY(hub_grow(&out->sums, out->sum_count, &out->sum_capacity, sizeof *out->sums, err));
+    out->sums[out->sum_count++] = (struct hub_parquet_sum){out->count - 1, crc};
     return HUB_OK;
 }
 
@@ -178,6 +188,8 @@ static enum hub_status walk(struct hub_source *source, const struct hub_parquet_
         if (h.type != PAGE_DATA && h.type != PAGE_DATA_V2 && h.type != PAGE_DICTIONARY)
             return hub_fail(err, HUB_UNSUPPORTED, "page type %lld", (long long)h.type);
         HUB_TRY(take_page(&h, leaf, chunk, body, done, out, err));
+        if (h.crc != NO_CRC)
+            HUB_TRY(keep_sum(out, (uint32_t)h.crc, err));
         if (h.type != PAGE_DICTIONARY)
             done += (uint64_t)h.values;
     }
@@ -204,5 +216,6 @@ enum hub_status hub_parquet_walk(struct hub_source *source, const struct hub_par
 void hub_parquet_pages_dispose(struct hub_parquet_pages *pages)
 {
     free(pages->pages);
+    free(pages->sums);
     *pages = (struct hub_parquet_pages){0};
 }

@@ -9,12 +9,19 @@
 
 enum { HUB_PARQUET_MAX_PAGES = 1000000 };
 
+/** The CRC-32 of a page's stored bytes, where its header has one. */
+struct hub_parquet_sum {
+    uint32_t page, crc;
+};
+
 struct hub_parquet_pages {
     /* `dictionary` is 0 (pages[0] is one) or HUB_NONE: the caller adds its layout's offset */
     struct hub_column column;
     struct hub_page *pages;
     uint32_t count; /* the dictionary counts */
     uint32_t capacity;
+    struct hub_parquet_sum *sums;
+    uint32_t sum_count, sum_capacity;
 };
 
 HUB_MUST_USE enum hub_status hub_parquet_walk(struct hub_source *source, const struct hub_parquet_leaf *leaf,

@@ -44,6 +44,27 @@ Test(parquet, a_file_that_was_cut_short)
     close_fixture(&o);
 }
 
+Test(parquet, a_page_that_is_not_what_its_checksum_is_of)
+{
+    for (unsigned version = 1; version <= 2; version++) {
+        struct opened o;
+        struct hub_error err = {0};
+        struct hub_parquet_decoder d;
+        struct hub_parquet_pages pages;
+        cr_assert_eq(open_fixture(&o, "parquet/sums/v%u.parquet", version, &err), HUB_OK, "%s", err.detail);
+        hub_parquet_decoder_init(&d, &o.source);
+        cr_assert_eq(hub_parquet_walk(&o.source, &o.file.leaves[0], &o.file.chunks[0], &pages, &err), HUB_OK);
+        cr_assert_eq(pages.sum_count, pages.count);
+        cr_expect_eq(hub_parquet_verify(&d, &pages, &err), HUB_OK, "%s", err.detail);
+        o.data[pages.pages[pages.count - 1].offset + 1] ^= 4;
+        cr_expect_eq(hub_parquet_verify(&d, &pages, &err), HUB_CORRUPT);
+        cr_expect(strstr(err.detail, "its checksum is another one"), "%s", err.detail);
+        hub_parquet_pages_dispose(&pages);
+        hub_parquet_decoder_dispose(&d);
+        close_fixture(&o);
+    }
+}
+
 struct leaf_case {
     char path[40];
     uint8_t kind, item_size, max_rep;
