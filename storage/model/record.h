@@ -33,7 +33,7 @@ enum {
  * "action_space" (in a few KB whatever their shape: storage/formats/json_stream.h), "env_spec", "combined"
  * (array of ids), "splits" (object name -> count), "statistics" (object), "requirements" (array), "fps" (number),
  * "robot_type" (string), "tasks" and "subtasks" (arrays of {"index", "task" or "subtask", "description"?}),
- * "dimensions" (object: field -> {"names", "min"?, "max"?}), "cameras" (array of {"camera", "type", "width"?,
+ * "dimensions" (object: field -> {"names", "groups"?, "min"?, "max"?}), "cameras" (array of {"camera", "type", "width"?,
  * "height"?, "fps"?, "codec"?}), "card" (object: what a README.md says of license, tags and name). Integers:
  * "claimed_episodes", "claimed_steps" (what the files say; compared with what was found).
  */

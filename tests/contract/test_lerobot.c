@@ -39,6 +39,8 @@ ParameterizedTestParameters(lerobot, sets)
         {"arm-v30", HUB_OK, 5, 12, 10, {""}},
         {"many-v30", HUB_OK, 7, 7, 14, {""}},
         {"camera-v30", HUB_OK, 3, 9, 0, {""}},
+        {"language-v30", HUB_OK, 3, 9, 0, {""}},
+        {"groot-v21", HUB_OK, 4, 11, 0, {""}},
         {"pandas-v30", HUB_OK, 5, 13, 10, {""}},
         {"unfinished-v30", HUB_OK, 5, 7, 0, {"not-finalized", "not-loadable", "bad-split", "missing-video"}},
         {"moved-v30",
@@ -114,6 +116,19 @@ Test(lerobot, an_episode_as_the_metadata_has_it)
     inspected_close(&i);
 }
 
+Test(lerobot, what_robocasa_says_of_an_episode)
+{
+    struct inspected i;
+    cr_assert_eq(open_set(&i, "groot-v21", NULL), HUB_OK);
+    const struct hub_found_episode *episodes = i.parts[0].episodes;
+    cr_expect_not_null(
+        strstr(episodes[1].attributes, "\"ep_meta\":{\"lang\":\"open the left door of kitchen 1\""), "%s",
+        episodes[1].attributes);
+    cr_expect_str_eq(episodes[1].task, "open the door 扉", "LeRobot's own task counts");
+    cr_expect(!episodes[2].attributes || !strstr(episodes[2].attributes, "ep_meta"), "it is cut short");
+    inspected_close(&i);
+}
+
 /* Five episodes share every file: the rows and frames of each are a window. */
 Test(lerobot, an_episode_of_a_shared_file)
 {
@@ -161,7 +176,7 @@ Test(lerobot, cameras_begin_new_files_at_other_episodes)
 }
 
 struct fact_case {
-    char set[20], key[16], says[80];
+    char set[20], key[16], says[100];
 };
 
 ParameterizedTestParameters(lerobot, facts)
@@ -183,6 +198,8 @@ ParameterizedTestParameters(lerobot, facts)
         {"pandas-v30", "description", "An arm opens two doors."},
         {"moved-v30", "tasks", "[{\"index\":0,\"task\":\"open the door 扉\"},"},
         {"arm-v20", "dimensions", "\"action\":{\"names\":[\"shoulder\","},
+        {"groot-v21", "dimensions", "\"names\":[\"arm.0\",\"arm.1\",\"arm.2\",\"gripper.0\"],"},
+        {"groot-v21", "dimensions", "\"grip\"],\"groups\":[{\"name\":\"arm\",\"start\":0,\"end\":3},"},
         {"arm-spec-spelling", "tasks", "\"description\":\"open the door 扉\""},
     };
     return cr_make_param_array(struct fact_case, cases, HUB_COUNT(cases));

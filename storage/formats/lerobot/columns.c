@@ -120,6 +120,8 @@ static enum hub_status compare_dtype(struct lerobot_columns *c, struct lerobot_c
     const struct hub_variant item = hub_variant_item(v);
     hub_variant_name(&item, column->type, found);
     const char *name = picture ? "image" : column->type == HUB_FIELD_TEXT ? "string" : found;
+    if (stated && column->type == HUB_FIELD_TEXT && strcmp(stated, "language") == 0) /* lists of structs */
+        return HUB_OK;
     const bool image = stated && strcmp(stated, "image") == 0; /* also where the pixels are numbers */
     if (column->dtype_reported || !stated || strcmp(stated, name) == 0 ||
         (image && (column->type == HUB_FIELD_IMAGE_RAW || column->type == HUB_FIELD_BYTES)))

@@ -1,11 +1,9 @@
 /* meta/info.json: its version, its templates of paths, and what it says of the dataset as facts: frames a second,
- * the robot, cameras, names and bounds of what its vectors hold. */
+ * the robot, cameras. */
 #include "storage/formats/lerobot/lerobot.h"
 
 #include <stdio.h>
 #include <stdlib.h>
-
-enum { MAX_NAMES = 1024 }; /* of one feature */
 
 const char *hub_lerobot_text(const json_t *object, const char *key)
 {
@@ -87,67 +85,6 @@ uint32_t hub_lerobot_find(const struct hub_files *files, const char *template, c
     if (!hub_lerobot_path(template, place, &path) && !hub_lerobot_path(otherwise, place, &path))
         return HUB_NONE;
     return hub_files_find(files, path.data);
-}
-
-/* ---- names and bounds ---- */
-
-/* ["x","y"], [["x","y"]] and {"motors": ["x","y"]} are the same names. */
-static const json_t *names_of(const json_t *feature)
-{
-    const json_t *names = json_object_get(feature, "names");
-    if (json_object_size(names) == 1)
-        names = json_object_iter_value(json_object_iter((json_t *)names));
-    if (json_array_size(names) == 1 && json_is_array(json_array_get(names, 0)))
-        names = json_array_get(names, 0);
-    for (size_t i = 0; i < json_array_size(names); i++)
-        if (!json_is_string(json_array_get(names, i)))
-            return NULL;
-    return json_array_size(names) && json_array_size(names) <= MAX_NAMES ? names : NULL;
-}
-
-static bool is_row_of_numbers(const json_t *value)
-{
-    for (size_t i = 0; i < json_array_size(value); i++)
-        if (!json_is_number(json_array_get(value, i)) && !json_is_string(json_array_get(value, i)))
-            return false; /* a string: "NaN" */
-    return json_array_size(value) && json_array_size(value) <= MAX_NAMES;
-}
-
-static void put_some(struct hub_json *json, const char *key, const json_t *value)
-{
-    hub_json_key(json, hub_view_of(key));
-    hub_json_parsed(json, value);
-}
-
-static enum hub_status send_dimensions(const struct lerobot_info *info, struct hub_sink *sink,
-                                       struct hub_error *err)
-{
-    HUB_CLEANUP(hub_buf_dispose) struct hub_buf text = HUB_BUF_INIT((size_t)HUB_MAX_TEXT);
-    struct hub_json json = hub_json_to(&text, err);
-    const char *name;
-    json_t *feature;
-    unsigned kept = 0;
-    hub_json_object(&json);
-    json_object_foreach((json_t *)info->features, name, feature)
-    {
-        const json_t *names = names_of(feature), *stats = json_object_get(info->stats, name);
-        const json_t *min = json_object_get(stats, "min"), *max = json_object_get(stats, "max");
-        const bool bounds = names && is_row_of_numbers(min) && is_row_of_numbers(max);
-        if (!names || hub_lerobot_is(feature, "video") || hub_lerobot_is(feature, "image"))
-            continue;
-        hub_json_key(&json, hub_view_of(name));
-        hub_json_object(&json);
-        put_some(&json, "names", names);
-        if (bounds) {
-            put_some(&json, "min", min);
-            put_some(&json, "max", max);
-        }
-        hub_json_end_object(&json);
-        kept++;
-    }
-    hub_json_end_object(&json);
-    HUB_TRY(hub_json_status(&json));
-    return kept ? hub_sink_fact(sink, "dimensions", hub_buf_view(&text), err) : HUB_OK;
 }
 
 /* ---- cameras ---- */
@@ -232,8 +169,8 @@ static enum hub_status send_value(struct hub_sink *sink, const char *fact, const
     return hub_sink_fact(sink, fact, hub_buf_view(&text), err);
 }
 
-enum hub_status hub_lerobot_send_info(const struct lerobot_info *info, struct hub_sink *sink,
-                                      struct hub_error *err)
+enum hub_status hub_lerobot_send_info(const struct lerobot_info *info, struct hub_files *files,
+                                      struct hub_sink *sink, struct hub_error *err)
 {
     const json_t *fps = json_object_get(info->json, "fps"),
                  *robot = json_object_get(info->json, "robot_type");
@@ -244,6 +181,6 @@ enum hub_status hub_lerobot_send_info(const struct lerobot_info *info, struct hu
         HUB_TRY(send_value(sink, "fps", fps, err));
     if (json_string_length(robot))
         HUB_TRY(send_value(sink, "robot_type", robot, err));
-    HUB_TRY(send_dimensions(info, sink, err));
+    HUB_TRY(hub_lerobot_send_dimensions(info, files, sink, err));
     return send_cameras(info, sink, err);
 }

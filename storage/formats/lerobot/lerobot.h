@@ -11,6 +11,7 @@
 #define LEROBOT_EPISODES "meta/episodes.jsonl"
 #define LEROBOT_TASKS "meta/tasks.jsonl"
 #define LEROBOT_TASK_TABLE "meta/tasks.parquet"
+#define LEROBOT_MODALITY "meta/modality.json"
 #define LEROBOT_STATS "meta/stats.json"
 #define LEROBOT_EPISODES_STATS "meta/episodes_stats.jsonl"
 /* of v3, where info.json states none */
@@ -87,8 +88,22 @@ uint32_t hub_lerobot_find(const struct hub_files *files, const char *template, c
                           const struct lerobot_place *place);
 
 /** era, fps, robot_type, dimensions, cameras. */
-HUB_MUST_USE enum hub_status hub_lerobot_send_info(const struct lerobot_info *info, struct hub_sink *sink,
-                                                   struct hub_error *err);
+HUB_MUST_USE enum hub_status hub_lerobot_send_info(const struct lerobot_info *info, struct hub_files *files,
+                                                   struct hub_sink *sink, struct hub_error *err);
+/** dimensions (dimensions.c) */
+HUB_MUST_USE enum hub_status hub_lerobot_send_dimensions(const struct lerobot_info *info,
+                                                         struct hub_files *files, struct hub_sink *sink,
+                                                         struct hub_error *err);
+
+/* ---- extras.c: RoboCasa's, of an episode ---- */
+
+/** "extras/episode_000012/ep_meta.json" -> 12, -1 for any other path. */
+int64_t hub_lerobot_extra_of(struct hub_view path);
+/** NULL in `out`: there is none, or it cannot be read. */
+HUB_MUST_USE enum hub_status hub_lerobot_read_extra(struct hub_files *files, int64_t episode, json_t **out,
+                                                    struct hub_error *err);
+/** As a member of an episode's attributes. */
+void hub_lerobot_put_extra(struct hub_json *json, const json_t *extra);
 
 /* ---- table.c: metadata that lies in Parquet ---- */
 

@@ -97,12 +97,14 @@ static void find_tasks(const struct part *p, const struct lerobot_small *s, cons
     }
 }
 
-static const char *task_of(const json_t *line, const struct episode_tasks *tasks)
+static const char *task_of(const json_t *line, const struct episode_tasks *tasks, const json_t *extra)
 {
     const char *text = hub_lerobot_text(line, "task");
     if (tasks->count && tasks->texts[0])
         return tasks->texts[0];
-    return text ? text : json_string_value(json_array_get(json_object_get(line, "tasks"), 0));
+    if (!text)
+        text = json_string_value(json_array_get(json_object_get(line, "tasks"), 0));
+    return text ? text : hub_lerobot_text(extra, "lang");
 }
 
 static enum hub_status check_tasks(struct part *p, uint32_t file, const struct episode_tasks *tasks,
@@ -171,7 +173,7 @@ static bool put_tasks(struct hub_json *json, const json_t *line, const struct ep
 }
 
 static enum hub_status put_attributes(const json_t *line, const struct episode_tasks *tasks,
-                                      struct hub_buf *out, struct hub_error *err)
+                                      const json_t *extra, struct hub_buf *out, struct hub_error *err)
 {
     struct hub_json json = hub_json_to(out, err);
     const char *key;
@@ -186,8 +188,9 @@ static enum hub_status put_attributes(const json_t *line, const struct episode_t
         hub_json_parsed(&json, value);
         kept++;
     }
+    hub_lerobot_put_extra(&json, extra);
     hub_json_end_object(&json);
-    if (kept == 0)
+    if (kept == 0 && !extra)
         out->size = 0;
     return hub_json_status(&json);
 }
@@ -283,7 +286,9 @@ static enum hub_status send_episode(struct part *p, uint32_t file, const struct 
     const json_t *line = said ? said->line : NULL;
     struct episode_tasks tasks;
     find_tasks(p, s, cut, &tasks);
-    const char *task = task_of(line, &tasks);
+    HUB_CLEANUP(hub_json_decrefp) json_t *extra = NULL;
+    HUB_TRY(hub_lerobot_read_extra(p->files, cut->number, &extra, err));
+    const char *task = task_of(line, &tasks, extra);
     struct hub_episode e = {.number = cut->number,
                             .file = file,
                             .steps = cut->count,
@@ -297,7 +302,7 @@ static enum hub_status send_episode(struct part *p, uint32_t file, const struct 
     HUB_TRY(check_tasks(p, file, &tasks, err));
     HUB_TRY(check_texts(p, line, cut->number, err));
     HUB_TRY(put_splits(p, cut->number, &splits, err));
-    HUB_TRY(put_attributes(line, &tasks, &attributes, err));
+    HUB_TRY(put_attributes(line, &tasks, extra, &attributes, err));
     HUB_TRY(put_statistics(p, said, cut->number, &stats, err));
     e.splits = hub_buf_view(&splits);
     e.attributes = hub_buf_view(&attributes);

@@ -267,7 +267,7 @@ static enum hub_status send_facts(struct plan *p, struct hub_view info, struct h
     HUB_TRY(send_count(p, "claimed_episodes", "total_episodes", err));
     HUB_TRY(send_count(p, "claimed_steps", "total_frames", err));
     HUB_TRY(send_statistics(p, &stats, err));
-    HUB_TRY(hub_lerobot_send_info(&p->info, p->sink, err));
+    HUB_TRY(hub_lerobot_send_info(&p->info, p->files, p->sink, err));
     p->info.stats = NULL;
     HUB_TRY(hub_lerobot_send_card(p->files, p->sink, err));
     HUB_TRY(hub_lerobot_read_texts(p->files, p->sink, &hub_lerobot_tasks, &p->tasks, err));
@@ -293,14 +293,15 @@ static uint32_t add_metadata(const struct plan *p, uint32_t *files)
     return n;
 }
 
-/* Those of its episodes; where many share a file, which of them is known from their rows alone. */
-static uint32_t add_videos(const struct plan *p, int64_t first, int64_t last, uint32_t *files)
+/* Files of its episodes; where many share one, which of them is known from their rows alone. */
+static uint32_t add_own(const struct plan *p, int64_t first, int64_t last, uint32_t *files)
 {
     uint32_t n = 0;
     for (uint32_t i = 0; i < p->files->count; i++) {
         const struct hub_view path = p->files->entries[i].path;
-        const int64_t episode = hub_lerobot_episode_of(path, ".mp4");
-        if (hub_view_ends(path, ".mp4") &&
+        const int64_t extra = hub_lerobot_extra_of(path),
+                      episode = extra < 0 ? hub_lerobot_episode_of(path, ".mp4") : extra;
+        if ((extra >= 0 || hub_view_ends(path, ".mp4")) &&
             (first < 0 || episode < 0 || (episode >= first && episode <= last)))
             files[n++] = i;
     }
@@ -316,7 +317,7 @@ static enum hub_status send_part(struct plan *p, const char *name, const struct 
     uint32_t n = add_metadata(p, files);
     for (uint32_t i = 0; i < count; i++)
         files[n++] = data[i].file;
-    n += add_videos(p, data[0].episode, data[count - 1].episode, files + n);
+    n += add_own(p, data[0].episode, data[count - 1].episode, files + n);
     snprintf(hint, sizeof hint, "%lld:%lld", (long long)data[0].episode, (long long)data[count - 1].episode);
     return hub_sink_part(p->sink, &(struct hub_part){hub_view_of(name), files, n, hub_view_of(hint)}, err);
 }
