@@ -201,7 +201,8 @@ static enum hub_status write_facts(struct hub_json *json, const struct hub_state
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf text = HUB_BUF_INIT(16 * MIB);
     for (size_t i = 0; i < HUB_COUNT(facts); i++) {
         text.size = 0;
-        HUB_TRY(hub_dataset_fact(state, facts[i], &text, err));
+        HUB_TRY(strcmp(facts[i], "splits") == 0 ? hub_dataset_splits(state, &text, err)
+                                                : hub_dataset_fact(state, facts[i], &text, err));
         put_json(json, facts[i], hub_buf_view(&text));
     }
     return hub_json_status(json);

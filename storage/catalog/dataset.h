@@ -107,6 +107,10 @@ static inline void hub_layout_putp(struct hub_layout_ref **ref)
  * empty when unknown. Blocking. */
 HUB_MUST_USE enum hub_status hub_dataset_fact(const struct hub_state *state, const char *key,
                                               struct hub_buf *out, struct hub_error *err);
+/** How many episodes each split has, as a JSON object: as the files state it, else counted; empty where there are
+ * none. Blocking. */
+HUB_MUST_USE enum hub_status hub_dataset_splits(const struct hub_state *state, struct hub_buf *out,
+                                                struct hub_error *err);
 /** The problems as a JSON array of {"code","path"?,"detail"}. Blocking. */
 HUB_MUST_USE enum hub_status hub_dataset_problems(const struct hub_state *state, struct hub_buf *out,
                                                   struct hub_error *err);

@@ -357,3 +357,68 @@ enum hub_status hub_episode_files(const struct hub_state *state, hub_episode_fil
     }
     return HUB_OK;
 }
+
+/* ---- splits ---- */
+
+struct split_count {
+    struct hub_episode_reader reader;
+    struct hub_buf text; /* the splits of the episode before, which are likely those of the next */
+    json_t *names, *counts;
+};
+
+static void split_count_dispose(struct split_count *s)
+{
+    hub_episode_reader_dispose(&s->reader);
+    hub_buf_dispose(&s->text);
+    json_decref(s->names);
+    json_decref(s->counts);
+}
+
+static enum hub_status read_names(struct split_count *s, struct hub_view text, struct hub_error *err)
+{
+    if (s->names && hub_view_equal(text, hub_buf_view(&s->text)))
+        return HUB_OK;
+    json_decref(s->names);
+    s->names = NULL;
+    s->text.size = 0;
+    HUB_TRY(hub_buf_add_view(&s->text, text, err));
+    return hub_json_parse(text, s->text.limit, &s->names, err);
+}
+
+static enum hub_status count_splits(struct split_count *s, const struct hub_dataset_episode *e,
+                                    struct hub_error *err)
+{
+    struct hub_found_episode row;
+    size_t i;
+    json_t *name;
+    HUB_TRY(hub_episode_row(&s->reader, e, &row, err));
+    HUB_TRY(read_names(s, hub_view_of(row.splits ? row.splits : "[]"), err));
+    json_array_foreach(s->names, i, name)
+    {
+        const char *key = json_string_value(name);
+        const json_int_t before = key ? json_integer_value(json_object_get(s->counts, key)) : 0;
+        if (key && json_object_set_new(s->counts, key, json_integer(before + 1)))
+            return hub_no_memory(err);
+    }
+    return HUB_OK;
+}
+
+enum hub_status hub_dataset_splits(const struct hub_state *state, struct hub_buf *out, struct hub_error *err)
+{
+    HUB_CLEANUP(split_count_dispose)
+    struct split_count s = {.reader = {.state = state}, .text = HUB_BUF_INIT(HUB_MAX_ATTRIBUTES)};
+    const struct hub_dataset *d = state->dataset;
+    const size_t before = out->size;
+    HUB_TRY(hub_dataset_fact(state, "splits", out, err));
+    if (out->size > before || d->episode_count == 0)
+        return HUB_OK;
+    s.counts = json_object();
+    HUB_TRY(hub_allocated(s.counts, err));
+    HUB_TRY(count_splits(&s, &d->episodes[d->episode_count - 1], err));
+    if (json_object_size(s.counts) == 0) /* those of a format have them all, or none has */
+        return HUB_OK;
+    for (uint32_t i = 0; i + 1 < d->episode_count; i++)
+        HUB_TRY(count_splits(&s, &d->episodes[i], err));
+    HUB_CLEANUP(hub_freep) char *text = json_dumps(s.counts, JSON_COMPACT | JSON_SORT_KEYS);
+    return text ? hub_buf_add_text(out, text, err) : hub_no_memory(err);
+}

@@ -49,6 +49,16 @@ def hub(tmp_path_factory):
     tar(at("padded", "one.tar.gz"), samples)  # the last block of the tape is filled with zeros
     with open(at("padded", "one.tar.gz"), "ab") as f:
         f.write(bytes(1000))
+    for series, first in (("train", 0), ("train", 1), ("val", 0)):
+        tar(at("splits", f"{series}-{first:06d}.tar"), samples, "w")
+    for pointer in ("unfetched/demos.tar.zst", "unfetched-house/house_1/trajectories_batch_1_of_1.h5"):
+        os.makedirs(os.path.dirname(at(pointer)))
+        with open(at(pointer), "w") as f:
+            f.write("version https://git-lfs.github.com/spec/v1\noid sha256:" + "a" * 64 + "\nsize 12345\n")
+    for name, data in {"features.json": b"{}", "dataset_info.json": b"{}", "x-train.array_record-00000-of-00001": bytes(90)}.items():
+        os.makedirs(at("records"), exist_ok=True)
+        with open(at("records", name), "wb") as f:
+            f.write(data)
     demos(at("pickles", "a.pkl"))  # demonstrations beside arrays
     np.savez(at("pickles", "b.npz"), x=np.arange(5))
     np.savez(at("archives.npz"), a=np.arange(3))
@@ -79,7 +89,22 @@ def test_each_is_a_dataset(hub):
         "archives": ("generic", "ready"),
         "zeros": ("generic", "ready"),
         "crowded/a": ("generic", "ready"),
+        "splits": ("webdataset", "ready"),
+        "unfetched": ("webdataset", "broken"),
+        "unfetched-house": ("molmospaces", "broken"),
+        "records": ("generic", "unsupported"),
     }, found
+
+
+def test_splits_that_no_file_states_are_counted(hub):
+    assert hub.dataset("splits")["splits"] == {"train": 2, "val": 1}
+    assert "splits" not in hub.dataset("mixed/train")
+
+
+def test_what_is_not_read_says_what_to_do(hub):
+    assert "git lfs pull" in hub.dataset("unfetched")["reason"]
+    assert "git lfs pull" in hub.dataset("unfetched-house")["reason"]
+    assert "tfds.builder_from_directory" in hub.dataset("records")["reason"]
 
 
 def test_a_crowded_file_has_the_fields_that_fit(hub):

@@ -19,7 +19,18 @@ static const struct row rows[] = {
     {.remedy = "TFRecord shards (RLDS, TensorFlow Datasets) are not read: convert the set to LeRobot or "
                "HDF5, or download its files and open them with tfds.builder_from_directory",
      .files = {"features.json", "dataset_info.json"},
-     .with = ".tfrecord"},
+     .with = ".tfrecord",
+     .endings = {".tfrecord"},
+     .magic = {"", 0}},
+    {.remedy =
+         "shards of ArrayRecord (TensorFlow Datasets) are not read: convert the set to LeRobot or HDF5, "
+         "or download its files and open them with tfds.builder_from_directory",
+     .files = {"features.json", "dataset_info.json"},
+     .with = ".array_record"},
+    {.remedy = "shards of Riegeli (TensorFlow Datasets) are not read: convert the set to LeRobot or HDF5, or "
+               "download its files and open them with tfds.builder_from_directory",
+     .files = {"features.json", "dataset_info.json"},
+     .with = ".riegeli"},
     {.remedy = "an MCAP log is not read: convert it to LeRobot or HDF5, or download it and open it with "
                "mcap or Foxglove",
      .endings = {".mcap"},

@@ -292,10 +292,23 @@ static enum hub_status report_splits(struct plan *p, struct hub_error *err)
     return text.size > 2 ? hub_sink_fact(p->sink, "splits", hub_buf_view(&text), err) : HUB_OK;
 }
 
+/* Where none of its files can be read, the dataset cannot. */
+static enum hub_status check_files(const struct plan *p, struct hub_error *err)
+{
+    for (uint32_t i = 0; i < p->count; i++) {
+        struct hub_error why = {0};
+        const enum hub_status st = hub_files_usable(p->files, p->data[i].file, &why);
+        if (!hub_is_local(st))
+            return st ? hub_pass(st, &why, err) : HUB_OK;
+    }
+    return p->count ? hub_files_usable(p->files, p->data[0].file, err) : HUB_OK;
+}
+
 static enum hub_status send_all(struct plan *p, struct hub_error *err)
 {
     HUB_CLEANUP(hub_freep) uint32_t *numbers = NULL;
     HUB_TRY(find_data(p, err));
+    HUB_TRY(check_files(p, err));
     HUB_TRY(read_notes(p, err));
     HUB_TRY(report_splits(p, err));
     HUB_TRY(hub_new(&numbers, (size_t)p->files->count + 1, sizeof *numbers, err));

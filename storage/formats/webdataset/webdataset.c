@@ -212,13 +212,13 @@ static bool is_refused(struct hub_files *files, uint32_t number)
            (memcmp(head, xz, sizeof xz) == 0 || memcmp(head, "BZh", 3) == 0);
 }
 
-/* One of a numbered series that was never fetched may be a shard; a real one beside it knows better. */
+/* One that was never fetched may be a shard, of a numbered series all the more; a real one beside it knows
+ * better. */
 static int bid_on(struct hub_files *listing, uint32_t number, enum hub_wds_packing packing)
 {
     struct hub_error why = {0};
-    if (hub_wds_shard_of(listing->entries[number].path).numbered &&
-        hub_files_usable(listing, number, &why) == HUB_CORRUPT)
-        return 20;
+    if (hub_files_usable(listing, number, &why) == HUB_CORRUPT)
+        return hub_wds_shard_of(listing->entries[number].path).numbered ? 20 : 10;
     if (packing == HUB_WDS_TAR)
         return holds_samples(listing, number) ? 55 : 0;
     if (packing == HUB_WDS_PACKED)
