@@ -319,18 +319,20 @@ static enum hub_status fetch_range(struct hub_request *request, const struct byt
     return st;
 }
 
+/* Behind what is in the response's buffer. */
 static enum hub_status read_range(struct hub_request *request, struct bytes *b, struct hub_response *response,
                                   struct hub_error *err)
 {
+    struct hub_buf *out = &response->buffer;
     const uint64_t fetched = b->file->source ? b->count : 0;
     HUB_TRY(hub_budget_take(request->app->budget, request, response, b->count + fetched + 4096, err));
     response->kind = HUB_BODY_BUFFER;
-    response->buffer.limit = BUFFERED_RANGE + 4096;
-    HUB_TRY(hub_buf_reserve(&response->buffer, (size_t)b->count, err));
-    HUB_TRY(fetched ? fetch_range(request, b, response->buffer.data, err)
-                    : hub_read_bytes(b->file, b->first, response->buffer.data, (size_t)b->count,
+    out->limit = out->size + BUFFERED_RANGE + 4096;
+    HUB_TRY(hub_buf_reserve(out, (size_t)b->count, err));
+    HUB_TRY(fetched ? fetch_range(request, b, out->data + out->size, err)
+                    : hub_read_bytes(b->file, b->first, out->data + out->size, (size_t)b->count,
                                      request->may_block ? 0 : HUB_READ_NOWAIT, err));
-    response->buffer.size = (size_t)b->count;
+    out->size += (size_t)b->count;
     return hub_file_unchanged(b->file, err);
 }
 
@@ -383,9 +385,9 @@ static enum hub_status send(struct hub_request *request, const struct hub_target
     }
     if (st)
         return st;
-    if (!b->part->version && b->count <= BUFFERED_RANGE && request->method != HUB_HEAD)
-        return read_range(request, b, response, err);
     cut_head(b, head);
+    if (b->count <= BUFFERED_RANGE && request->method != HUB_HEAD)
+        return read_range(request, b, response, err);
     response->kind = b->count ? HUB_BODY_FILE : HUB_BODY_BUFFER;
     response->file = b->file;
     response->offset = b->first;

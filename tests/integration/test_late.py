@@ -1,6 +1,7 @@
 """The hub over a store whose bytes come late (tests/support/late.c): what is told while they are waited for, and that nothing of a
 wait is left behind. That all values are right over it, and change under readers, the `_late` runs of other tests show."""
 import contextlib
+import io
 import os
 import random
 import re
@@ -13,21 +14,34 @@ import time
 
 import pytest
 
-sys.path.insert(0, os.path.dirname(__file__))
+sys.path[:0] = [os.path.dirname(__file__), os.path.join(os.path.dirname(__file__), "../support")]
+import videos
 from hub import FIXTURES, Hub, until
 
 DOOR = os.path.join(FIXTURES, "samples", "door-human-v0")
 ROWS = "/api/v1/datasets/door-human-v0/episodes/0/observations"
 BLOB = "/api/v1/datasets/door-human-v0/files/blob.bin"
+CUT = "/api/v1/datasets/film/episodes/0/~media/wrist_camera.mp4?start=5"  # 20 frames, some 9 MB behind their boxes
+FILM = "film/house_1/episode_00000000_wrist_camera_batch_1_of_1.mp4"
+
+
+@pytest.fixture(scope="module")
+def noise(tmp_path_factory):
+    path = tmp_path_factory.mktemp("noise") / "noise.mp4"
+    videos.write_noise(str(path), 25)
+    return path
 
 
 @contextlib.contextmanager
-def late(tmp_path, args=(), size=9 << 20):
-    """A hub, order(min_ms, max_ms, failures of 1000) and the bytes of a large file."""
+def late(tmp_path, args=(), size=9 << 20, film=None):
+    """A hub, order(min_ms, max_ms, failures of 1000) and the bytes of a large file. `film` is a video of an episode."""
     root, told = tmp_path / "root", tmp_path / "order"
     shutil.copytree(DOOR, root / "door-human-v0")
     blob = random.Random(7).randbytes(size)
     (root / "door-human-v0" / "blob.bin").write_bytes(blob)
+    if film:
+        shutil.copytree(os.path.join(FIXTURES, "molmospaces/house"), root / "film" / "house_1")
+        shutil.copy(film, root / FILM)
 
     def order(least, most, failing=0):
         told.with_suffix(".new").write_text(f"{least} {most} {failing}")
@@ -109,10 +123,41 @@ def test_too_late(tmp_path):
         assert hub.get(ROWS).status == 200
 
 
-@pytest.mark.parametrize("url", [ROWS, BLOB])
-def test_a_client_that_leaves(tmp_path, url):
+def test_frames_come(tmp_path, noise):
+    """All of a cut and ranges of it, over its boxes and the file's bytes; HEAD and what is refused wait for nothing."""
+    with late(tmp_path, film=noise) as (hub, order, blob):
+        whole = hub.get(CUT)
+        assert whole.status == 200 and len(whole.body) > 5 << 20
+        got = videos.frames(io.BytesIO(whole.body))
+        assert [f[0] for f in got] == [f[0] for f in videos.frames(str(noise))[5:]]
+        body = whole.body.index(b"mdat") + 4
+        for first, last in ((0, 99), (body - 7, body + 7), (body, len(whole.body) - 1), (100, 3 << 20), (2 << 20, 4 << 20), (len(whole.body) - 1, len(whole.body) - 1)):
+            part = hub.get(CUT, {"Range": f"bytes={first}-{last}"})
+            assert part.status == 206 and part.body == whole.body[first:last + 1], (first, last)
+        etag, size = whole.headers["ETag"], len(whole.body)
+        order(60000, 60000)
+        head = hub.get(CUT, method="HEAD")
+        assert head.status == 200 and int(head.headers["Content-Length"]) == size and head.headers["ETag"] == etag
+        assert hub.get(CUT, {"If-None-Match": etag}).status == 304 and hub.get(CUT, {"If-Match": '"x"'}).status == 412
+        assert hub.get(CUT, {"Range": f"bytes={size}-"}).status == 416 and hub.get(CUT + "&stop=5").status == 416
+
+
+def test_failures_in_a_cut_close_it_short(tmp_path, noise):
+    with late(tmp_path, film=noise) as (hub, order, blob):
+        whole = hub.get(CUT).body
+        order(0, 0, 1000)
+        part = hub.get(CUT, {"Range": f"bytes={len(whole) - 500}-"})
+        assert part.status == 503 and part.json()["type"] == "urn:minari-hub:storage-unavailable", part.body
+        with pytest.raises(Exception):
+            hub.get(CUT)
+        order(0, 5)
+        assert hub.get(CUT).body == whole and hub.statuses()["film"] == "ready"
+
+
+@pytest.mark.parametrize("url", [ROWS, BLOB, CUT])
+def test_a_client_that_leaves(tmp_path, url, noise):
     """Its memory is free again long before the bytes would have come."""
-    with late(tmp_path) as (hub, order, blob):
+    with late(tmp_path, film=noise) as (hub, order, blob):
         order(60000, 60000)
         clients = []
         for _ in range(5):
@@ -123,12 +168,12 @@ def test_a_client_that_leaves(tmp_path, url):
             s.close()
         until(lambda: in_flight(hub) <= 1)
         order(0, 5)
-        assert hub.get(ROWS).status == 200
+        assert hub.get(url).status == 200
 
 
-@pytest.mark.parametrize("url", [ROWS, BLOB])
-def test_the_hub_ends_meanwhile(tmp_path, url):
-    with late(tmp_path, args=("--grace", "300ms")) as (hub, order, blob):
+@pytest.mark.parametrize("url", [ROWS, BLOB, CUT])
+def test_the_hub_ends_meanwhile(tmp_path, url, noise):
+    with late(tmp_path, args=("--grace", "300ms"), film=noise) as (hub, order, blob):
         order(60000, 60000)
         sockets = [socket.create_connection(("127.0.0.1", hub.port)) for _ in range(3)]
         for s in sockets:
@@ -194,3 +239,33 @@ def test_a_stream_whose_file_changes(tmp_path):
             f.write(bytes(len(blob)))
         thread.join()
         assert isinstance(got[0], Exception) or got[0] == bytes(len(blob)) or b"urn:minari-hub:" in got[0], got[0][:200]
+
+
+@pytest.mark.parametrize("how", ["in-place", "renamed"])
+def test_a_cut_whose_file_changes(tmp_path, noise, how):
+    """It ends short, or is of one state: frames of two are never one video."""
+    with late(tmp_path, film=noise) as (hub, order, blob):
+        path, before = tmp_path / "root" / FILM, hub.get(CUT).body
+        order(300, 300)
+        thread, got = in_background(lambda: cut_of(hub))
+        until(lambda: in_flight(hub) >= 2)
+        time.sleep(0.4)  # some of it has come
+        if how == "renamed":
+            videos.write(str(tmp_path / "other.mp4"), "h264", 30)
+            os.rename(tmp_path / "other.mp4", path)
+        else:
+            with open(path, "r+b") as f:
+                f.write(bytes(noise.stat().st_size))
+        thread.join()
+        assert isinstance(got[0], Exception) or got[0] == before or b"urn:minari-hub:" in got[0], got[0][:200]
+        if how == "renamed":
+            order(0, 5)
+            until(lambda: isinstance(cut_of(hub), bytes) and hub.get(CUT).status == 200 and len(hub.get(CUT).body) < 100000)
+            assert [f[2] for f in videos.frames(io.BytesIO(hub.get(CUT).body))] == list(range(5, 30))
+
+
+def cut_of(hub):
+    try:
+        return hub.get(CUT).body
+    except Exception as e:  # cut short
+        return e

@@ -47,6 +47,19 @@ def write(path, codec, count, *, first=0, rate=30, flags=""):
         out.mux(stream.encode(None))
 
 
+def write_noise(path, count, size=(640, 480)):
+    """Frames that no codec makes small, each a key frame's or its follower's: some 400 KB each."""
+    av.logging.set_level(av.logging.PANIC)
+    random = np.random.default_rng(7)
+    with av.open(path, "w", format="mp4") as out:
+        stream = out.add_stream("libx264", rate=30, options={"preset": "ultrafast", "qp": "0", "g": "4", "threads": "1"})
+        stream.width, stream.height = size
+        stream.pix_fmt = "yuv420p"
+        for _ in range(count):
+            out.mux(stream.encode(av.VideoFrame.from_ndarray(random.integers(0, 256, (size[1] * 3 // 2, size[0]), np.uint8), format="yuv420p")))
+        out.mux(stream.encode(None))
+
+
 def append(path, parts):
     """The files one behind the other, as they are: how LeRobot joins the videos of episodes."""
     with av.open(path, "w", format="mp4", options={"movflags": "faststart"}) as out:
