@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -19,6 +20,7 @@ HOUSES = {
     "house_1": [("h264", ""), ("h264", "faststart"), ("h264", "frag_keyframe+empty_moov+default_base_moof"), ("h264", "frag_keyframe")],
     "house_2": [("av1", ""), ("av1-long", "faststart"), ("hevc", ""), ("hevc-depth", "")],
     "house_3": [("vp9", ""), ("mpeg4", ""), ("h264-lerobot", "faststart"), ("av1", "faststart")],
+    "house_4": [("h264", "negative_cts_offsets"), ("h264", "co64"), ("hevc", "negative_cts_offsets"), ("av1", "co64")],
 }
 CAMERAS = [(episode, camera) for episode in (0, 1) for camera in ("exo_camera_1", "wrist_camera")]
 
@@ -33,7 +35,11 @@ def root(tmp_path_factory):
     for house, kinds in HOUSES.items():
         shutil.copytree(os.path.join(FIXTURES, "molmospaces/house"), root / "film" / house)
         for (codec, flags), (episode, camera) in zip(kinds, CAMERAS):
-            videos.write(str(root / "film" / file_of(house, episode, camera)), codec, COUNT, flags=flags)
+            path = str(root / "film" / file_of(house, episode, camera))
+            videos.write(path, codec, COUNT, flags="" if flags == "co64" else flags)
+            if flags == "co64":
+                videos.widen(path)
+                assert b"co64" in open(path, "rb").read()
     return root
 
 
@@ -71,6 +77,21 @@ def test_cuts(hub, root, episode, camera, path):
         assert got[0][1] == 0
         if "depth" not in path:
             assert [f[2] for f in got] == list(range(COUNT))[start:stop]
+
+
+def test_random_cuts(hub, root):
+    """As Python slices, in bounds and beyond, forwards and empty; HUB_TEST_CUTS: how many of each file."""
+    random = np.random.default_rng(int(os.environ.get("HUB_TEST_SEED", "1")))
+    for case in each():
+        episode, camera, path = case.values
+        whole = videos.frames(str(root / "film" / path))
+        for _ in range(int(os.environ.get("HUB_TEST_CUTS", "6"))):
+            start, stop = (int(n) if random.random() < 0.85 else None for n in random.integers(-COUNT - 9, COUNT + 9, 2))
+            query = "&".join(f"{k}={v}" for k, v in (("start", start), ("stop", stop)) if v is not None)
+            answer, want = hub.get(url_of(episode, camera, f"?{query}" if query else "")), whole[start:stop]
+            assert answer.status == (200 if want else 416), (path, query, answer.status)
+            got = videos.frames(io.BytesIO(answer.body)) if want else []
+            assert [f[0] for f in got] == [f[0] for f in want], (path, query)
 
 
 @pytest.mark.parametrize("query", ["", "?start=31&stop=47"])

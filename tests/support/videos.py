@@ -1,5 +1,6 @@
 """Videos whose frames carry their number as black and white squares: twelve bits, lowest first, in rows of four."""
 import os
+import struct
 
 os.environ["SVT_LOG"] = "1"
 import av
@@ -58,6 +59,34 @@ def write_noise(path, count, size=(640, 480)):
         for _ in range(count):
             out.mux(stream.encode(av.VideoFrame.from_ndarray(random.integers(0, 256, (size[1] * 3 // 2, size[0]), np.uint8), format="yuv420p")))
         out.mux(stream.encode(None))
+
+
+def boxes(data, begin, end):
+    while begin < end:
+        size, kind = struct.unpack(">I4s", data[begin:begin + 8])
+        yield kind, begin, begin + size
+        begin += size
+
+
+def widen(path):
+    """With co64 instead of stco. The index must stand at the end."""
+    data = open(path, "rb").read()
+
+    def rewrite(begin, end):
+        out = b""
+        for kind, first, last in boxes(data, begin, end):
+            body = data[first + 8:last]
+            if kind == b"stco":
+                count = struct.unpack(">I", body[4:8])[0]
+                kind, body = b"co64", body[:8] + struct.pack(f">{count}Q", *struct.unpack(f">{count}I", body[8:]))
+            elif kind in (b"moov", b"trak", b"mdia", b"minf", b"stbl"):
+                body = rewrite(first + 8, last)
+            out += struct.pack(">I4s", 8 + len(body), kind) + body
+        return out
+
+    moov = [b for b in boxes(data, 0, len(data))][-1]
+    assert moov[0] == b"moov"
+    open(path, "wb").write(data[:moov[1]] + rewrite(moov[1], moov[2]))
 
 
 def append(path, parts):
