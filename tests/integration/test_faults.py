@@ -1,6 +1,7 @@
 """Upstreams that break off, lie, change or never end: in the end the right bytes, or a stated refusal and nothing to be seen."""
 import os
 import random
+import re
 import sys
 
 import pytest
@@ -8,6 +9,7 @@ import pytest
 sys.path[:0] = [os.path.dirname(__file__), os.path.join(os.path.dirname(__file__), "..", "support")]
 import faults
 from cli import Cli, tree
+from hostile import HostileHub
 from upstream import Upstream
 from upstream_gcs import Gcs
 from upstream_hf import Hf
@@ -19,36 +21,50 @@ FILES = {"data/big.bin": DATA, "data/metadata.json": b"{}"}
 class Case:
     """A remote, where its bytes come from, and a client of it that bears a token."""
 
-    def __init__(self, upstream, bytes_from, part, address, cli):
+    def __init__(self, upstream, bytes_from, part, address, cli, put, id=()):
         self.upstream, self.bytes_from, self.part, self.address, self.cli = upstream, bytes_from, part, address, cli
+        self.put, self.id, self.files = put, id, FILES
+        put(FILES)
 
     def download(self, fault, *args, expect=0):
         self.bytes_from.fault = faults.of(self.part, fault)
-        r = self.cli.run("download", "-r", self.address, "--as", "it", "-o", self.cli.root, "--token", "secret", *args, expect=expect)
+        r = self.cli.run("download", *self.id, "-r", self.address, "--as", "it", "-o", self.cli.root, "--token", "secret", *args, expect=expect)
         if expect:
             assert not os.path.exists(self.cli.path("it")), r
         else:
-            assert tree(self.cli.path("it")) == self.now(), r
+            assert tree(self.cli.path("it")) == self.files, r
         return r
 
-    def now(self):
-        return FILES
+
+class Hub(HostileHub):
+    """A hub, as the upstreams of tests/support are used."""
+
+    def __init__(self):
+        super().__init__({})
+
+    def seen(self, pattern):
+        return [r for r in list(self.requests) if re.search(pattern, r[1])]
+
+    def put(self, files):
+        self.sets["set-v0"] = files
 
 
-@pytest.fixture(params=["gcs", "hf"])
+@pytest.fixture(params=["gcs", "hf", "hub"])
 def case(request, tmp_path):
     if request.param == "gcs":
         with Gcs() as gcs:
             gcs.token = "secret"
-            for name, data in FILES.items():
-                gcs.put("set/" + name, data)
-            yield Case(gcs, gcs, "big.bin?", "gcp://lab/set", Cli(tmp_path / "sets", STORAGE_EMULATOR_HOST=gcs.url))
-    else:
+            yield Case(gcs, gcs, "big.bin?", "gcp://lab/set", Cli(tmp_path / "sets", STORAGE_EMULATOR_HOST=gcs.url),
+                       lambda files: [gcs.put("set/" + name, data) for name, data in files.items()])
+    elif request.param == "hf":
         with Hf() as hf:
             hf.token = "secret"
-            hf.put("lab/set", FILES)
-            yield Case(hf, hf.cdn, "/blobs/", "hf://lab/set", Cli(tmp_path / "sets", HF_ENDPOINT=hf.url))
+            yield Case(hf, hf.cdn, "/blobs/", "hf://lab/set", Cli(tmp_path / "sets", HF_ENDPOINT=hf.url),
+                       lambda files: hf.put("lab/set", files))
             assert hf.cdn.tokens() <= {None}
+    else:
+        with Hub() as hub:
+            yield Case(hub, hub, "big.bin", hub.url, Cli(tmp_path / "sets"), hub.put, ["set-v0"])
 
 
 @pytest.fixture
@@ -86,6 +102,30 @@ def test_a_wrong_range_is_refused(case):
 
 def test_all_of_it_for_a_range_starts_over(case):
     case.download(faults.then(faults.cut(DATA, 100_000), faults.whole(DATA)))
+
+
+def test_a_change_in_the_middle_is_never_a_mixture(case):
+    new = {**FILES, "data/big.bin": random.Random(12).randbytes(len(DATA))}
+
+    def change(request, path):
+        case.put(new)
+        case.files = FILES if "hf" in case.address else new  # a commit stays what it was
+        return faults.cut(DATA, 100_000)(request, path)
+    r = case.download(faults.then(change, None))
+    assert ("starting over" in r.err) == (case.files is new), r
+
+
+@pytest.mark.parametrize("status", [404, 410, 412, 416])
+def test_what_is_gone_in_the_middle_is_listed_anew(case, status):
+    r = case.download(faults.status(status), expect=1)
+    assert "kept changing" in r.err and len(case.bytes_from.seen(case.part.rstrip("?"))) < 20
+    r = case.download(faults.then(faults.cut(DATA, 100_000), faults.status(status), None))
+    resolved_anew = "hf" in case.address and status == 410  # an address that ran out
+    assert ("starting over" in r.err) != resolved_anew, r
+
+
+def test_a_drip_is_given_up(case):
+    case.download(faults.a_few(1, faults.drip(DATA, 4)), "--timeout", "1")
 
 
 def test_a_longer_file_is_refused(case):

@@ -159,6 +159,22 @@ def test_wrong_bytes_are_never_published(lab, cli):
     assert "CRC-32C" in r.err and not os.path.exists(cli.path("a/b-v0"))
 
 
+def test_md5_where_there_is_no_crc32c(lab, cli):
+    env = {"STORAGE_EMULATOR_HOST": lab.url}
+    small(lab)
+    lab.put("a/b-v0/data/main_data.hdf5", b"x" * 1000, crc32c=None)
+    lab.put("a/b-v0/data/joined.bin", b"y" * 1000, composite=True)
+    assert "verified (" in cli.run("download", "a/b-v0", "-r", "gcp://lab", expect=0, **env).out
+    assert "compared with gcp://lab" in cli.run("verify", "a/b-v0", "-r", "gcp://lab", expect=0, **env).out
+    item, _, _ = lab.objects["a/b-v0/data/main_data.hdf5"]
+    lab.objects["a/b-v0/data/main_data.hdf5"] = (item, b"q" * 1000, b"")
+    r = cli.run("download", "a/b-v0", "-r", "gcp://lab", "--as", "it", expect=5, **env)
+    assert "MD5" in r.err and not os.path.exists(cli.path("it"))
+    lab.put("a/b-v0/data/main_data.hdf5", b"x" * 1000, composite=True, crc32c=None)
+    r = cli.run("download", "a/b-v0", "-r", "gcp://lab", "--force", expect=0, **env)
+    assert "size only of the rest" in r.out, r
+
+
 def test_closed_empty_and_missing(lab, cli):
     env = {"STORAGE_EMULATOR_HOST": lab.url}
     r = cli.run("list", "gcp://lab", expect=3, **env)

@@ -91,6 +91,21 @@ def stall(data, seconds):
     return fault
 
 
+def drip(data, seconds):
+    """A byte now and then: never quite still."""
+    def fault(request, path):
+        request.send_response(200)
+        request.send_header("Content-Length", str(len(data)))
+        request.end_headers()
+        for i in range(seconds * 10):
+            request.wfile.write(data[i:i + 1])
+            request.wfile.flush()
+            time.sleep(0.1)
+        request.close_connection = True
+        return True
+    return fault
+
+
 def endless(seconds=20):
     """A body that does not end by itself."""
     def fault(request, path):
