@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { METADATA_BYTES = 64 * 1024 * 1024, AT_ONCE = 16, MAX_FOUND = 1000 * 1000 };
+enum { METADATA_BYTES = 64 * 1024 * 1024, MAX_FOUND = 1000 * 1000 };
 
 void hub_found_dispose(struct hub_found_list *list)
 {
@@ -91,30 +91,9 @@ enum hub_status hub_found_scan(struct hub_found_list *list, const struct hub_rem
 
 /* ---- their metadata ---- */
 
-struct loading {
-    struct hub_remote *remote;
-    struct hub_found **wanted;
-    size_t count, next;
-    struct load {
-        struct hub_fetch fetch;
-        struct hub_buf text;
-        struct hub_found *found;
-        struct loading *all;
-        bool used;
-    } loads[AT_ONCE];
-};
-
 static enum hub_status keep_problem(struct hub_found *found, const char *why, struct hub_error *err)
 {
     return hub_dup(&found->problem, why, err);
-}
-
-static enum hub_status load_body(struct hub_fetch *fetch, struct hub_view bytes, struct hub_error *err)
-{
-    struct load *load = fetch->user;
-    if (!fetch->done)
-        load->text.size = 0; /* an earlier attempt's */
-    return hub_buf_add(&load->text, bytes.data, bytes.size, err);
 }
 
 /* What Python wrote: NaN and Infinity are in it. */
@@ -128,50 +107,25 @@ static enum hub_status parse_metadata(struct hub_found *found, struct hub_view t
                                            : keep_problem(found, "its metadata.json is not an object", err);
 }
 
-static enum hub_status load_more(struct loading *all, struct hub_error *err);
-
-static enum hub_status loaded(struct hub_fetch *fetch, enum hub_status st, struct hub_error *err)
+static const char *url_of(size_t index, void *user)
 {
-    struct load *load = fetch->user;
-    load->used = false;
-    if (st == HUB_NOT_FOUND || st == HUB_TOO_BIG)
-        HUB_TRY(keep_problem(
-            load->found,
-            st == HUB_NOT_FOUND ? "it has no data/metadata.json" : "its metadata.json is too long", err));
-    else if (st)
-        return st;
-    else
-        HUB_TRY(parse_metadata(load->found, hub_buf_view(&load->text), err));
-    return load_more(load->all, err);
+    return ((struct hub_found **)user)[index]->url;
 }
 
-static enum hub_status load_more(struct loading *all, struct hub_error *err)
+static enum hub_status loaded(size_t index, enum hub_status st, struct hub_view text, void *user,
+                              struct hub_error *err)
 {
-    for (size_t i = 0; i < AT_ONCE && all->next < all->count; i++) {
-        struct load *load = &all->loads[i];
-        if (load->used)
-            continue;
-        load->found = all->wanted[all->next++];
-        load->all = all;
-        load->used = true;
-        load->text.limit = METADATA_BYTES;
-        load->text.size = 0;
-        load->fetch = (struct hub_fetch){.url = load->found->url,
-                                         .restartable = true,
-                                         .limit = METADATA_BYTES,
-                                         .body = load_body,
-                                         .finished = loaded,
-                                         .user = load};
-        hub_transport_submit(all->remote->transport, &load->fetch);
-    }
-    (void)err;
-    return HUB_OK;
+    struct hub_found *found = ((struct hub_found **)user)[index];
+    if (st == HUB_NOT_FOUND)
+        return keep_problem(found, "it has no data/metadata.json", err);
+    if (st == HUB_TOO_BIG)
+        return keep_problem(found, "its metadata.json is too long", err);
+    return st ? st : parse_metadata(found, text, err);
 }
 
 static enum hub_status load(struct hub_remote *remote, struct hub_found **wanted, size_t count,
                             struct hub_error *err)
 {
-    struct loading *all;
     size_t n = 0;
     for (size_t i = 0; i < count; i++)
         if (wanted[i]->url && !wanted[i]->metadata && !wanted[i]->problem) {
@@ -179,15 +133,7 @@ static enum hub_status load(struct hub_remote *remote, struct hub_found **wanted
             wanted[i] = wanted[n];
             wanted[n++] = found;
         }
-    HUB_TRY(hub_new(&all, 1, sizeof *all, err));
-    *all = (struct loading){.remote = remote, .wanted = wanted, .count = n};
-    enum hub_status st = load_more(all, err);
-    if (!st)
-        st = hub_transport_drive(remote->transport, &(struct hub_drive){0}, err);
-    for (size_t i = 0; i < AT_ONCE; i++)
-        hub_buf_dispose(&all->loads[i].text);
-    free(all);
-    return st;
+    return hub_remote_each(remote, url_of, n, METADATA_BYTES, loaded, wanted, err);
 }
 
 /* ---- summaries ---- */

@@ -399,6 +399,8 @@ static enum hub_status find_repo(struct hub_remote *remote, const char *repo, bo
 
 struct repos {
     char **names;
+    char **urls; /* what tells whether a repo has datasets of Minari's: one a name, or NULL */
+    bool *wanted;
     uint32_t count, capacity;
     const struct hf *hf;
     const char *prefix;
@@ -408,7 +410,11 @@ static void dispose_repos(struct repos *r)
 {
     for (uint32_t i = 0; i < r->count; i++)
         free(r->names[i]);
+    for (uint32_t i = 0; r->urls && i < r->count; i++)
+        free(r->urls[i]);
     free(r->names);
+    free(r->urls);
+    free(r->wanted);
 }
 
 static enum hub_status take_repo(const json_t *item, void *user, struct hub_error *err)
@@ -430,6 +436,49 @@ static enum hub_status take_repo(const json_t *item, void *user, struct hub_erro
     return HUB_OK;
 }
 
+static const char *url_of(size_t index, void *user)
+{
+    return ((struct repos *)user)->urls[index];
+}
+
+/* The files that a repo's document names: all of them, or none. Then only a look at it can tell. */
+static enum hub_status take_siblings(size_t index, enum hub_status st, struct hub_view text, void *user,
+                                     struct hub_error *err)
+{
+    HUB_CLEANUP(hub_json_decrefp) json_t *info = NULL;
+    struct repos *r = user;
+    const json_t *file;
+    size_t i;
+    if (st == HUB_CANCELLED || st == HUB_IO || st == HUB_BUSY)
+        return st;
+    if (!st)
+        st = hub_json_parse(text, PAGE_BYTES, &info, NULL);
+    const json_t *siblings = json_object_get(info, "siblings");
+    r->wanted[index] = st || !json_array_size(siblings);
+    json_array_foreach(siblings, i, file)
+    {
+        const char *name = hub_member_text(file, "rfilename");
+        if (name && (strcmp(name, namespace_file) == 0 || strcmp(name, "data/metadata.json") == 0))
+            r->wanted[index] = true;
+    }
+    (void)err;
+    return HUB_OK;
+}
+
+/* An organisation may have thousands of repos, few of them Minari's: all are asked at once. */
+static enum hub_status look_at_all(struct hub_remote *remote, struct repos *r, struct hub_error *err)
+{
+    HUB_TRY(hub_new(&r->urls, r->count + 1, sizeof *r->urls, err));
+    HUB_TRY(hub_new(&r->wanted, r->count + 1, sizeof *r->wanted, err));
+    for (uint32_t i = 0; i < r->count; i++)
+        if (asprintf(&r->urls[i], "%s/api/datasets/%s/%s/revision/%s", r->hf->endpoint, r->hf->org,
+                     r->names[i], r->hf->revision) < 0) {
+            r->urls[i] = NULL;
+            return hub_no_memory(err);
+        }
+    return hub_remote_each(remote, url_of, r->count, PAGE_BYTES, take_siblings, r, err);
+}
+
 static enum hub_status find_all(struct hub_remote *remote, const char *prefix, struct hub_found_list *out,
                                 struct hub_error *err)
 {
@@ -439,8 +488,10 @@ static enum hub_status find_all(struct hub_remote *remote, const char *prefix, s
     snprintf(path, sizeof path, "%s/api/datasets", h->endpoint);
     snprintf(query, sizeof query, "author=%s", h->org);
     HUB_TRY(each(remote, "", path, query, take_repo, &repos, err));
+    HUB_TRY(look_at_all(remote, &repos, err));
     for (uint32_t i = 0; i < repos.count; i++)
-        HUB_TRY(find_repo(remote, repos.names[i], false, false, out, err));
+        if (repos.wanted[i])
+            HUB_TRY(find_repo(remote, repos.names[i], false, false, out, err));
     if (!out->count && !prefix)
         return hub_fail_as(err, HUB_NOT_FOUND, "repo-empty", "'hf://%s' has no datasets of Minari's%s",
                            h->org, repos.count ? ", but others" : "");

@@ -108,6 +108,88 @@ enum hub_status hub_remote_document(struct hub_remote *remote, const char *url, 
     return HUB_OK;
 }
 
+/* ---- many of them ---- */
+
+enum { AT_ONCE = 16 };
+
+struct many {
+    struct hub_remote *remote;
+    const char *(*url)(size_t, void *);
+    hub_remote_body_fn fn;
+    void *user;
+    size_t count, next;
+    struct one {
+        struct hub_fetch fetch;
+        struct hub_buf body;
+        struct many *all;
+        size_t index;
+        bool used;
+    } ones[AT_ONCE];
+};
+
+static void ask_more(struct many *all);
+
+static enum hub_status one_head(struct hub_fetch *fetch, const struct hub_answer *answer,
+                                struct hub_error *err)
+{
+    (void)answer, (void)err;
+    ((struct one *)fetch->user)->body.size = 0; /* an earlier attempt's */
+    fetch->done = 0;
+    return HUB_OK;
+}
+
+static enum hub_status one_body(struct hub_fetch *fetch, struct hub_view bytes, struct hub_error *err)
+{
+    return hub_buf_add(&((struct one *)fetch->user)->body, bytes.data, bytes.size, err);
+}
+
+static enum hub_status one_finished(struct hub_fetch *fetch, enum hub_status st, struct hub_error *err)
+{
+    struct one *one = fetch->user;
+    struct many *all = one->all;
+    HUB_TRY(all->fn(one->index, st, hub_buf_view(&one->body), all->user, err));
+    one->used = false;
+    ask_more(all);
+    return HUB_OK;
+}
+
+static void ask_more(struct many *all)
+{
+    for (size_t i = 0; i < AT_ONCE && all->next < all->count; i++) {
+        struct one *one = &all->ones[i];
+        if (one->used)
+            continue;
+        one->used = true;
+        one->all = all;
+        one->index = all->next++;
+        one->body.size = 0;
+        one->fetch = (struct hub_fetch){.url = all->url(one->index, all->user),
+                                        .restartable = true,
+                                        .limit = one->body.limit,
+                                        .head = one_head,
+                                        .body = one_body,
+                                        .finished = one_finished,
+                                        .user = one};
+        hub_transport_submit(all->remote->transport, &one->fetch);
+    }
+}
+
+enum hub_status hub_remote_each(struct hub_remote *remote, const char *(*url)(size_t, void *), size_t count,
+                                size_t max_bytes, hub_remote_body_fn fn, void *user, struct hub_error *err)
+{
+    struct many *all;
+    HUB_TRY(hub_new(&all, 1, sizeof *all, err));
+    *all = (struct many){.remote = remote, .url = url, .fn = fn, .user = user, .count = count};
+    for (size_t i = 0; i < AT_ONCE; i++)
+        all->ones[i].body.limit = max_bytes;
+    ask_more(all);
+    const enum hub_status st = hub_transport_drive(remote->transport, &(struct hub_drive){0}, err);
+    for (size_t i = 0; i < AT_ONCE; i++)
+        hub_buf_dispose(&all->ones[i].body);
+    free(all);
+    return st;
+}
+
 const char *hub_member_text(const json_t *object, const char *key)
 {
     return json_string_value(json_object_get(object, key));

@@ -137,6 +137,16 @@ HUB_MUST_USE enum hub_status hub_remote_document(struct hub_remote *remote, cons
 HUB_MUST_USE enum hub_status hub_remote_json(struct hub_remote *remote, const char *url, struct hub_buf *text,
                                              struct hub_answer *answer, json_t **out, struct hub_error *err);
 
+/** A body of `hub_remote_each`, or the status and error instead. Anything but HUB_OK ends all of it. */
+typedef enum hub_status (*hub_remote_body_fn)(size_t index, enum hub_status status, struct hub_view body,
+                                              void *user, struct hub_error *err);
+
+/** GET what `url` says for each of `count`, many at a time, of at most `max_bytes` each; `fn` is told in the
+ * order in which they come. */
+HUB_MUST_USE enum hub_status hub_remote_each(struct hub_remote *remote, const char *(*url)(size_t, void *),
+                                             size_t count, size_t max_bytes, hub_remote_body_fn fn,
+                                             void *user, struct hub_error *err);
+
 /** One more file, to be filled in by the caller, or NULL in `*out` when its name cannot be a file's: that is
  * kept in `left_out`, but for hidden ones. */
 HUB_MUST_USE enum hub_status hub_remote_files_try(struct hub_remote_files *files, struct hub_view path,

@@ -150,6 +150,13 @@ def test_an_organisation_by_its_namespaces(hf, cli):
     assert "no dataset 'nothing-v1'" in cli.run("download", "nothing-v1", "-r", "hf://farama-minari", expect=3).err
 
 
+def test_an_organisation_of_many_repos_is_not_walked(hf, cli):
+    for i in range(40):
+        hf.put(f"farama-minari/robot{i}", ROBOT)
+    assert DOOR in cli.run("list", "hf://farama-minari", expect=0).out
+    assert len(hf.seen("/robot[0-9]+/revision/")) == 40 and not hf.seen("/robot[0-9]+/tree/")
+
+
 def test_any_repo_as_it_is(hf, cli, tmp_path):
     hf.page = 2
     item, = cli.run("list", "hf://lab/robot", "-a", "--json", expect=0).json()["items"]
