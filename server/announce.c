@@ -244,3 +244,18 @@ void hub_announce_scan(void *user, const struct hub_scan_event *event)
                                        *event->id ? event->id : NULL};
     hub_log_event(app->log, &line, "%s; %s", event->detail, known[event->kind].remedy);
 }
+
+void hub_announce_mirror(void *user, const struct hub_mirror_event *event)
+{
+    static const struct {
+        enum hub_log_level level;
+        const char *name;
+    } known[] = {[HUB_MIRROR_COPIED] = {HUB_LOG_INFO, "mirrored"},
+                 [HUB_MIRROR_REMOVED] = {HUB_LOG_INFO, "mirror-removed"},
+                 [HUB_MIRROR_FAILED] = {HUB_LOG_WARNING, "mirror-failed"},
+                 [HUB_MIRROR_SYNCED] = {HUB_LOG_INFO, "mirror-listed"}};
+    const struct hub_app *app = user;
+    const struct hub_log_event line = {known[event->kind].level, known[event->kind].name,
+                                       *event->id ? event->id : NULL};
+    hub_log_event(app->log, &line, "rule %s: %s", event->rule, event->detail);
+}

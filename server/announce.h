@@ -8,6 +8,7 @@
 
 #include "server/api/app.h"
 #include "server/http/log.h"
+#include "server/mirror/mirror.h"
 
 struct hub_announcer;
 
@@ -19,5 +20,7 @@ bool hub_announcer_stop(struct hub_announcer *announcer);
 
 /** For struct hub_scanner_options: `user` is the app. */
 void hub_announce_scan(void *user, const struct hub_scan_event *event);
+/** The same for struct hub_mirrors_options. */
+void hub_announce_mirror(void *user, const struct hub_mirror_event *event);
 
 #endif

@@ -47,11 +47,11 @@ static enum hub_status fetch(const char *path, bool post, const char *target, st
                                                   .connect_timeout_ms = 5000,
                                                   .stall_timeout_ms = 60000,
                                                   .retry = {.attempts = 1, .first_attempts = 1}};
-    char url[1200];
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf url = HUB_BUF_INIT(256 * KIB);
     struct hub_transport *transport = NULL;
-    struct hub_fetch request = {.url = url, .post = post, .limit = out->limit, .body = take, .user = out};
-    if (snprintf(url, sizeof url, "http://localhost%s", target) >= (int)sizeof url)
-        return hub_fail(err, HUB_TOO_BIG, "the request is too long");
+    struct hub_fetch request = {.post = post, .limit = out->limit, .body = take, .user = out};
+    HUB_TRY(hub_buf_addf(&url, err, "http://localhost%s", target));
+    request.url = url.data;
     HUB_TRY(hub_transport_new(&options, &transport, err));
     const enum hub_status st = hub_transport_get(transport, &request, err);
     hub_transport_free(transport);

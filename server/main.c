@@ -1,5 +1,6 @@
 /* minari-hub: the commands. */
 #include "server/admin.h"
+#include "server/mirror_command.h"
 #include "server/serve.h"
 #include "server/usage.h"
 #include "server/versions.h"
@@ -89,13 +90,16 @@ static int run(const struct command *command, char **argv)
 int main(int argc, char **argv)
 {
     if (argc < 2) {
-        fputs("minari-hub: say what to do: serve, scan, status, problems, config, version or help\n", stderr);
+        fputs("minari-hub: say what to do: serve, mirror, scan, status, problems, config, version or help\n",
+              stderr);
         return HUB_EXIT_USAGE;
     }
     if (argc == 3 && strcmp(argv[1], "--generate") == 0)
         return hub_generate(argv[2]);
     if (wants_help(argv + 1))
         return cmd_help(NULL);
+    if (strcmp(argv[1], "mirror") == 0)
+        return hub_mirror_command(argv + 2);
     for (size_t i = 0; i < HUB_COUNT(commands); i++)
         if (strcmp(argv[1], commands[i].name) == 0)
             return run(&commands[i], argv + 2);

@@ -8,6 +8,7 @@
 #include "server/hints.h"
 #include "server/http/budget.h"
 #include "server/limits.h"
+#include "server/mirror/mirror.h"
 #include "server/notify.h"
 #include "storage/base/fs.h"
 #include "storage/base/lru.h"
@@ -124,6 +125,16 @@ static enum hub_status start_scanner(struct parts *parts, const struct hub_confi
     return hub_scanner_start(&options, &app->scanner, err);
 }
 
+static enum hub_status start_mirrors(struct hub_app *app, struct hub_error *err)
+{
+    const struct hub_mirrors_options options = {.catalog = app->catalog,
+                                                .scanner = app->scanner,
+                                                .roots = app->roots,
+                                                .tell = hub_announce_mirror,
+                                                .user = app};
+    return hub_mirrors_start(&options, &app->mirrors, err);
+}
+
 static struct hub_words words_of(const struct hub_list *list)
 {
     return (struct hub_words){(const char *const *)list->items, list->count};
@@ -178,6 +189,7 @@ static enum hub_status open_all(struct parts *parts, const struct hub_config *co
     if (config->hash != HUB_HASH_OFF)
         HUB_TRY(hub_hasher_start(app->catalog, app->store, config->hash == HUB_HASH_IDLE, &app->hasher, err));
     HUB_TRY(start_scanner(parts, config, false, err));
+    HUB_TRY(start_mirrors(app, err));
     HUB_TRY(start_http(parts, config, err));
     HUB_TRY(start_control(parts, config, err));
     return hub_announcer_start(app, &parts->announcer, err);
@@ -191,6 +203,7 @@ static void close_all(struct parts *parts, const struct hub_config *config, int 
     const bool hangs = !hub_announcer_stop(parts->announcer); /* first: it looks at all the others */
     hub_http_stop(app->http, (unsigned)config->grace_ms);
     hub_http_stop(app->control, (unsigned)config->grace_ms);
+    hub_mirrors_stop(app->mirrors);
     if (app->scanner)
         hub_scanner_stop(app->scanner);
     if (app->hasher)

@@ -2,13 +2,18 @@
 #include "server/usage.h"
 
 #include "server/admin.h"
+#include "server/mirror_command.h"
 
 static const char summary[] = "serves directories of offline-RL and robot-learning datasets over HTTP";
 
 static const struct hub_usage_option json = {0, "json", NULL, NULL, "print JSON"};
 
-static const struct hub_usage_command commands[] = {
+static struct hub_usage_option mirror[HUB_MIRROR_OPTIONS]; /* filled at first */
+
+static struct hub_usage_command commands[] = {
     {"serve", "", NULL, "serve, and keep the catalogue up to date", NULL, NULL, 0},
+    {"mirror", "add REMOTE|list|show NAME|run NAME|pause NAME|resume NAME|remove NAME",
+     "add|list|show|run|pause|resume|remove", "keep copies of the datasets of other places", NULL, mirror, 0},
     {"scan", "", NULL, "look through the directories once, print a summary, exit", NULL, NULL, 0},
     {"status", "", NULL, "what the running hub does: datasets, inspection, load, alerts", NULL, &json, 1},
     {"problems", "", NULL, "what is wrong with it and its datasets, a line each", NULL, &json, 1},
@@ -23,6 +28,8 @@ static const char examples[] = "  minari-hub serve\n"
                                "      /data, for everybody on the network\n"
                                "  minari-hub serve --root main=/data --root lab=/nfs/datasets:ro\n"
                                "      two directories; the hub never writes into the second\n"
+                               "  minari-hub mirror add gcp://minari-remote --prefix D4RL/ --every 6h\n"
+                               "      a copy of the D4RL datasets of a bucket, kept as it is there\n"
                                "  minari-hub config --root /data > /etc/minari-hub.conf\n"
                                "      a file with every setting and what it means\n"
                                "  curl 'http://127.0.0.1:8080/api/v1/datasets'\n"
@@ -43,6 +50,7 @@ static const char exit_codes[] =
 
 void hub_help(FILE *out)
 {
+    commands[1].option_count = hub_mirror_usage(mirror);
     fprintf(out, "minari-hub " HUB_VERSION " %s.\n\nusage: minari-hub COMMAND [OPTION...]\n\nCommands:\n",
             summary);
     for (size_t i = 0; i < HUB_COUNT(commands); i++)
@@ -62,6 +70,7 @@ int hub_generate(const char *what)
     struct hub_usage_option options[MAX_OPTIONS];
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf out = HUB_BUF_INIT(1 * MIB);
     struct hub_error err = {0};
+    commands[1].option_count = hub_mirror_usage(mirror);
     const size_t count = hub_config_usage(options, MAX_OPTIONS);
     const struct hub_usage usage = {
         .program = "minari-hub",

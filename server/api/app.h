@@ -8,12 +8,14 @@
 #include "storage/scan/scan.h"
 
 struct hub_lru;
+struct hub_mirrors;
 
 struct hub_app {
     struct hub_catalog *catalog;
     struct hub_store *store;
     struct hub_scanner *scanner;
     struct hub_hasher *hasher; /* NULL: hashing is off */
+    struct hub_mirrors *mirrors;
     struct hub_budget *budget;
     struct hub_lru *documents;       /* ready ones: documents.c */
     struct hub_http *http, *control; /* over TCP; over the socket in the state directory */

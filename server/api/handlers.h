@@ -19,7 +19,9 @@ hub_handler hub_media_list, hub_media_data;
 hub_handler hub_space_data;
 /* status.c, jobs.c, problems.c: what the hub is doing, for its admin and for scripts; and a look through the
  * directories now, which is local, because it costs a walk of all roots */
-hub_handler hub_status_show, hub_jobs_list, hub_problems_list, hub_sweep_post;
+hub_handler hub_status_show, hub_jobs_list, hub_job_show, hub_problems_list, hub_sweep_post;
+/* mirrors.c: rules; making and changing them is local */
+hub_handler hub_mirrors_list, hub_mirror_show, hub_mirror_post, hub_mirror_do;
 /* health.c: liveness, readiness, metrics, the contract and a first page */
 hub_handler hub_healthz_show, hub_readyz_show, hub_metrics_show, hub_openapi_show, hub_front_show;
 

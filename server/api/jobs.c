@@ -1,24 +1,30 @@
-/* Background work as one listing: inspections and hashing, in order of kind and target. It changes while one
- * looks, so a page is a copy of that moment. */
+/* Background work as one listing: inspections and hashing, which are known to this start of the hub alone, and jobs
+ * that outlive it; in order of kind, target and number. It changes while one looks, so a page is a copy of that
+ * moment. */
 #include "server/api/handlers.h"
 
 #include "server/api/cursor.h"
 #include "server/api/documents.h"
 #include "server/api/resolve.h"
+#include "server/mirror/document.h"
+#include "storage/catalog/jobs.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 enum { MAX_JOBS = 100000 };
 
-static const char *const kinds[] = {"inspect", "hash", NULL}, *const states[] = {"waiting", "running", NULL};
+static const char *const kinds[] = {"inspect", "hash", "mirror", "transfer", NULL};
 
 struct job {
     const char *kind, *unit;
     char *target;
-    bool running;
+    char *error, *rule; /* or NULL */
+    int64_t number;     /* of one that outlives the program; else 0 */
+    enum hub_job_state state;
     uint64_t done, of;
-    int64_t started_ms;
+    int64_t started_ms, finished_ms, next_ms;
     unsigned attempts;
 };
 
@@ -41,17 +47,54 @@ static void gather(void *user, const struct hub_scan_job *from)
         l->jobs[l->count++] = (struct job){.kind = l->kind,
                                            .unit = l->unit,
                                            .target = target,
-                                           .running = from->running,
+                                           .state = from->running ? HUB_JOB_RUNNING : HUB_JOB_WAITING,
                                            .done = from->done,
                                            .of = from->of,
                                            .started_ms = from->started_ms,
                                            .attempts = from->attempts};
 }
 
+static const char *kind_of(const char *word)
+{
+    size_t i = 0;
+    while (kinds[i] && strcmp(kinds[i], word) != 0)
+        i++;
+    return kinds[i] ? kinds[i] : "mirror";
+}
+
+static enum hub_status keep(void *user, const struct hub_job_row *from, struct hub_error *err)
+{
+    struct listing *l = user;
+    if (l->count == MAX_JOBS)
+        return HUB_OK;
+    HUB_TRY(hub_grow(&l->jobs, l->count, &l->capacity, sizeof *l->jobs, err));
+    struct job *job = &l->jobs[l->count++];
+    *job = (struct job){.kind = kind_of(from->kind),
+                        .unit = strcmp(from->kind, "transfer") == 0 ? "bytes" : "datasets",
+                        .number = from->id,
+                        .state = from->state,
+                        .done = from->done,
+                        .of = from->total,
+                        .started_ms = from->started_ms,
+                        .finished_ms = from->finished_ms,
+                        .next_ms = from->state == HUB_JOB_WAITING ? from->run_at_ms : 0,
+                        .attempts = from->attempts};
+    HUB_TRY(hub_dup(&job->target, from->target, err));
+    HUB_TRY(hub_dup(&job->error, from->error, err));
+    return hub_dup(&job->rule, from->rule, err);
+}
+
+static void free_job(struct job *job)
+{
+    free(job->target);
+    free(job->error);
+    free(job->rule);
+}
+
 static void dispose(struct listing *l)
 {
     for (uint32_t i = 0; i < l->count; i++)
-        free(l->jobs[i].target);
+        free_job(&l->jobs[i]);
     free(l->jobs);
 }
 
@@ -59,23 +102,42 @@ static int compare(const void *a, const void *b)
 {
     const struct job *x = a, *y = b;
     const int by_kind = strcmp(x->kind, y->kind);
-    return by_kind ? by_kind : strcmp(x->target, y->target);
+    const int by_target = by_kind ? by_kind : strcmp(x->target, y->target);
+    return by_target ? by_target : (x->number > y->number) - (x->number < y->number);
 }
 
-static void write_job(struct hub_json *json, const struct job *job)
+static void id_of(const struct job *job, char id[2048])
+{
+    if (job->number)
+        snprintf(id, 2048, "%" PRId64, job->number);
+    else
+        snprintf(id, 2048, "%s:%s", job->kind, job->target);
+}
+
+static void put_ms(struct hub_json *json, const char *key, int64_t unix_ms)
+{
+    if (unix_ms)
+        hub_put_time(json, key, unix_ms * 1000000);
+}
+
+static void write_job(struct hub_json *json, const struct job *job, bool local)
 {
     char id[2048];
-    snprintf(id, sizeof id, "%s:%s", job->kind, job->target);
+    id_of(job, id);
     hub_json_object(json);
     hub_json_put_text(json, "id", id);
     hub_json_put_text(json, "kind", job->kind);
     hub_json_put_text(json, "target", job->target);
-    hub_json_put_text(json, "state", states[job->running]);
+    hub_put_known(json, "rule", job->rule);
+    hub_json_put_text(json, "state", hub_job_states[job->state]);
     hub_json_put_uint(json, "done", job->done);
     hub_json_put_uint(json, "of", job->of);
     hub_json_put_text(json, "unit", job->unit);
-    if (job->started_ms)
-        hub_put_time(json, "started", job->started_ms * 1000000);
+    put_ms(json, "started", job->started_ms);
+    put_ms(json, "finished", job->finished_ms);
+    put_ms(json, "next", job->next_ms);
+    if (job->error && *job->error)
+        hub_json_put_string(json, "error", hub_mirror_error(job->error, local));
     hub_json_put_uint(json, "attempts", job->attempts);
     hub_json_end_object(json);
 }
@@ -85,9 +147,9 @@ static void filter(struct listing *l, int kind, int state)
 {
     uint32_t kept = 0;
     for (uint32_t i = 0; i < l->count; i++) {
-        const struct job *job = &l->jobs[i];
-        if ((kind >= 0 && strcmp(kinds[kind], job->kind) != 0) || (state >= 0 && state != job->running))
-            free(job->target);
+        struct job *job = &l->jobs[i];
+        if ((kind >= 0 && strcmp(kinds[kind], job->kind) != 0) || (state >= 0 && state != (int)job->state))
+            free_job(job);
         else
             l->jobs[kept++] = *job;
     }
@@ -105,17 +167,28 @@ static enum hub_status write_page(const struct hub_request *request, const struc
     uint32_t i = 0, written = 0;
     HUB_TRY(hub_response_header(response, err, "Cache-Control", "no-store"));
     if (page->goes_on) {
-        const struct job last = {.kind = page->after.key, .target = (char *)page->after.tie};
+        char *kind;
+        struct job last = {.number = strtoll(page->after.key, &kind, 10), .target = (char *)page->after.tie};
+        last.kind = kind + strspn(kind, " ");
         while (i < l->count && compare(&l->jobs[i], &last) <= 0)
             i++;
     }
     for (; i < l->count && written < page->limit; i++, written++)
-        write_job(&json, &l->jobs[i]);
+        write_job(&json, &l->jobs[i], request->local);
     if (i < l->count) {
-        snprintf(next.key, sizeof next.key, "%s", l->jobs[i - 1].kind);
+        snprintf(next.key, sizeof next.key, "%" PRId64 " %s", l->jobs[i - 1].number, l->jobs[i - 1].kind);
         snprintf(next.tie, sizeof next.tie, "%s", l->jobs[i - 1].target);
     }
     return hub_page_end(request, page, response, &json, l->count, i < l->count ? &next : NULL, err);
+}
+
+static enum hub_status gather_all(struct hub_app *app, struct listing *l, struct hub_error *err)
+{
+    hub_scanner_jobs(app->scanner, gather, l);
+    l->kind = "hash";
+    l->unit = "bytes";
+    hub_hasher_jobs(app->hasher, gather, l);
+    return l->failed ? hub_no_memory(err) : hub_jobs_each(app->catalog, NULL, -1, keep, l, err);
 }
 
 enum hub_status hub_jobs_list(struct hub_request *request, struct hub_response *response,
@@ -127,15 +200,35 @@ enum hub_status hub_jobs_list(struct hub_request *request, struct hub_response *
     int kind, state;
     HUB_TRY(hub_page_read(request, parameters, &page, err));
     HUB_TRY(hub_request_choice(request, "kind", kinds, &kind, err));
-    HUB_TRY(hub_request_choice(request, "state", states, &state, err));
+    HUB_TRY(hub_request_choice(request, "state", hub_job_states, &state, err));
     if (!request->may_block)
         return HUB_AGAIN; /* a lab that is being read has many */
-    hub_scanner_jobs(request->app->scanner, gather, &l);
-    l.kind = "hash";
-    l.unit = "bytes";
-    hub_hasher_jobs(request->app->hasher, gather, &l);
-    if (l.failed)
-        return hub_no_memory(err);
+    HUB_TRY(gather_all(request->app, &l, err));
     filter(&l, kind, state);
     return write_page(request, &l, &page, response, err);
+}
+
+enum hub_status hub_job_show(struct hub_request *request, struct hub_response *response,
+                             struct hub_error *err)
+{
+    static const char *const parameters[] = {NULL};
+    HUB_CLEANUP(dispose) struct listing l = {.kind = "inspect", .unit = "parts"};
+    const struct hub_view id = hub_request_capture(request, "id");
+    char of[2048];
+    HUB_TRY(hub_request_known(request, parameters, err));
+    if (!request->may_block)
+        return HUB_AGAIN;
+    HUB_TRY(gather_all(request->app, &l, err));
+    for (uint32_t i = 0; i < l.count; i++) {
+        id_of(&l.jobs[i], of);
+        if (!hub_view_is(id, of))
+            continue;
+        struct hub_json json =
+            hub_json_to(hub_response_buffer(response, 200, "application/json", 64 * KIB), err);
+        write_job(&json, &l.jobs[i], request->local);
+        HUB_TRY(hub_response_header(response, err, "Cache-Control", "no-store"));
+        return hub_json_status(&json);
+    }
+    return hub_fail_as(err, HUB_NOT_FOUND, "job-not-found", "there is no job '%.*s'; /api/v1/jobs lists all",
+                       (int)HUB_MIN(id.size, (size_t)200), id.data);
 }

@@ -27,6 +27,8 @@ static const struct problem problems[] = {
     {"field-not-found", 404, 0, "There is no such field"},
     {"camera-not-found", 404, 0, "There is no such camera"},
     {"file-not-found", 404, 0, "There is no such file"},
+    {"mirror-not-found", 404, 0, "There is no such mirror rule"},
+    {"job-not-found", 404, 0, "There is no such job"},
     {"route-not-found", 404, 0, "There is nothing at this address"},
     {"method-not-allowed", 405, 0, "The method is not allowed here"},
     {"not-acceptable", 406, 0, "It cannot be represented as asked"},

@@ -15,14 +15,14 @@
 
 const char *const hub_job_states[] = {"waiting", "running", "done", "failed", NULL};
 
-void hub_job_dispose(struct hub_job *job)
+void hub_job_dispose(struct hub_job_row *job)
 {
     free(job->kind);
     free(job->target);
     free(job->rule);
     free(job->payload);
     free(job->error);
-    *job = (struct hub_job){0};
+    *job = (struct hub_job_row){0};
 }
 
 static enum hub_job_state state_of(const char *word)
@@ -33,18 +33,18 @@ static enum hub_job_state state_of(const char *word)
     return state;
 }
 
-static enum hub_status read_job(struct hub_stmt *stmt, struct hub_job *out, struct hub_error *err)
+static enum hub_status read_job(struct hub_stmt *stmt, struct hub_job_row *out, struct hub_error *err)
 {
-    *out = (struct hub_job){.id = hub_stmt_int(stmt, 0),
-                            .fence = hub_stmt_int(stmt, 1),
-                            .attempt = hub_stmt_int(stmt, 2),
-                            .state = state_of(hub_stmt_text(stmt, 8)),
-                            .run_at_ms = hub_stmt_int(stmt, 9),
-                            .started_ms = hub_stmt_int(stmt, 10),
-                            .finished_ms = hub_stmt_int(stmt, 11),
-                            .done = (uint64_t)hub_stmt_int(stmt, 12),
-                            .total = (uint64_t)hub_stmt_int(stmt, 13),
-                            .attempts = (unsigned)hub_stmt_int(stmt, 14)};
+    *out = (struct hub_job_row){.id = hub_stmt_int(stmt, 0),
+                                .fence = hub_stmt_int(stmt, 1),
+                                .attempt = hub_stmt_int(stmt, 2),
+                                .state = state_of(hub_stmt_text(stmt, 8)),
+                                .run_at_ms = hub_stmt_int(stmt, 9),
+                                .started_ms = hub_stmt_int(stmt, 10),
+                                .finished_ms = hub_stmt_int(stmt, 11),
+                                .done = (uint64_t)hub_stmt_int(stmt, 12),
+                                .total = (uint64_t)hub_stmt_int(stmt, 13),
+                                .attempts = (unsigned)hub_stmt_int(stmt, 14)};
     char **const texts[] = {&out->kind, &out->target, &out->rule, &out->payload, &out->error};
     enum hub_status st = HUB_OK;
     for (int i = 0; i < (int)HUB_COUNT(texts) && !st; i++)
@@ -145,7 +145,7 @@ enum hub_status hub_job_add(struct hub_catalog *catalog, const struct hub_job_dr
 
 /* ---- taking, keeping, ending ---- */
 
-enum hub_status hub_job_take(struct hub_catalog *catalog, unsigned ttl_s, struct hub_job *out,
+enum hub_status hub_job_take(struct hub_catalog *catalog, unsigned ttl_s, struct hub_job_row *out,
                              struct hub_error *err)
 {
     HUB_CLEANUP(hub_truth_unlock) struct hub_catalog *held = hub_truth_lock(catalog);
@@ -261,7 +261,7 @@ enum hub_status hub_jobs_each(struct hub_catalog *catalog, const char *kind, int
     hub_stmt_bind_text(stmt, 1, kind);
     hub_stmt_bind_text(stmt, 2, state < 0 ? NULL : hub_job_states[state]);
     for (;;) {
-        struct hub_job job;
+        struct hub_job_row job;
         HUB_TRY(hub_stmt_step(stmt, &row, err));
         if (!row)
             return HUB_OK;
@@ -273,7 +273,7 @@ enum hub_status hub_jobs_each(struct hub_catalog *catalog, const char *kind, int
     }
 }
 
-enum hub_status hub_job_find(struct hub_catalog *catalog, int64_t id, struct hub_job *out,
+enum hub_status hub_job_find(struct hub_catalog *catalog, int64_t id, struct hub_job_row *out,
                              struct hub_error *err)
 {
     HUB_CLEANUP(hub_stmt_resetp) struct hub_stmt *stmt = NULL;

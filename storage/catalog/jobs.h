@@ -17,7 +17,7 @@ enum hub_job_state { HUB_JOB_WAITING, HUB_JOB_RUNNING, HUB_JOB_DONE, HUB_JOB_FAI
 /** "waiting", "running", "done", "failed", NULL. */
 extern const char *const hub_job_states[];
 
-struct hub_job {
+struct hub_job_row {
     int64_t id, fence;
     int64_t attempt; /* random: names this try */
     char *kind, *target, *rule, *payload, *error;
@@ -26,8 +26,8 @@ struct hub_job {
     uint64_t done, total;                       /* total 0: not known */
     unsigned attempts;                          /* this one included */
 };
-void hub_job_dispose(struct hub_job *job);
-static inline struct hub_lease hub_job_lease(const struct hub_job *job)
+void hub_job_dispose(struct hub_job_row *job);
+static inline struct hub_lease hub_job_lease(const struct hub_job_row *job)
 {
     return (struct hub_lease){job->id, job->fence};
 }
@@ -47,8 +47,8 @@ HUB_MUST_USE enum hub_status hub_job_add(struct hub_catalog *catalog, const stru
 
 /** Take the next that is due, also one whose holder let its lease run out. Those of a paused rule wait. A due time
  * that lies further ahead than any is ever set is one of a clock that was wrong. HUB_NOT_FOUND: nothing is. */
-HUB_MUST_USE enum hub_status hub_job_take(struct hub_catalog *catalog, unsigned ttl_s, struct hub_job *out,
-                                          struct hub_error *err);
+HUB_MUST_USE enum hub_status hub_job_take(struct hub_catalog *catalog, unsigned ttl_s,
+                                          struct hub_job_row *out, struct hub_error *err);
 /** Renew it, and say how far the work is. HUB_DENIED "fenced": it is somebody else's now, or nobody's: stop. */
 HUB_MUST_USE enum hub_status hub_job_keep(struct hub_catalog *catalog, struct hub_lease lease, unsigned ttl_s,
                                           uint64_t done, uint64_t total, struct hub_error *err);
@@ -66,11 +66,11 @@ HUB_MUST_USE enum hub_status hub_job_end(struct hub_catalog *catalog, struct hub
                                          const char *why, struct hub_error *err);
 
 /** Those of a kind and a state; NULL and -1: all. A copy of this moment, in order of kind, target and id. */
-typedef enum hub_status (*hub_job_each)(void *user, const struct hub_job *job, struct hub_error *err);
+typedef enum hub_status (*hub_job_each)(void *user, const struct hub_job_row *job, struct hub_error *err);
 HUB_MUST_USE enum hub_status hub_jobs_each(struct hub_catalog *catalog, const char *kind, int state,
                                            hub_job_each each, void *user, struct hub_error *err);
 /** HUB_NOT_FOUND. Dispose the result. */
-HUB_MUST_USE enum hub_status hub_job_find(struct hub_catalog *catalog, int64_t id, struct hub_job *out,
+HUB_MUST_USE enum hub_status hub_job_find(struct hub_catalog *catalog, int64_t id, struct hub_job_row *out,
                                           struct hub_error *err);
 /** Forget what ended more than a week ago. */
 HUB_MUST_USE enum hub_status hub_jobs_tidy(struct hub_catalog *catalog, struct hub_error *err);

@@ -159,7 +159,7 @@ def test_problems_in_one_place(trouble):
 def test_jobs(trouble):
     with serving(trouble) as hub:
         assert hub.get("/api/v1/jobs?kind=inspect").json()["items"] == []
-        for parameter in ("kind=sleep", "state=done", "limit=0", "x=1"):
+        for parameter in ("kind=sleep", "state=asleep", "limit=0", "x=1"):
             assert hub.get("/api/v1/jobs?" + parameter).status == 400
 
 

@@ -43,7 +43,7 @@ static int64_t add(const char *target, uint64_t after_ms)
     return id;
 }
 
-static bool take(struct hub_job *job)
+static bool take(struct hub_job_row *job)
 {
     const enum hub_status st = hub_job_take(catalog, 15, job, NULL);
     cr_assert(!st || st == HUB_NOT_FOUND, "%s", hub_status_name(st));
@@ -69,7 +69,7 @@ static bool is_fenced(enum hub_status st, const struct hub_error *err)
 
 Test(jobs, go_through_their_states)
 {
-    struct hub_job job, found;
+    struct hub_job_row job, found;
     const int64_t id = add("a", 0);
     cr_assert(take(&job));
     cr_expect_eq(job.id, id);
@@ -93,7 +93,7 @@ Test(jobs, go_through_their_states)
 
 Test(jobs, one_is_open_a_target)
 {
-    struct hub_job job;
+    struct hub_job_row job;
     struct hub_error err = {0};
     const struct hub_job_draft draft = {
         .kind = "transfer", .target = "a", .rule = "", .payload = "{\"b\":1}"};
@@ -109,7 +109,7 @@ Test(jobs, one_is_open_a_target)
 
 Test(jobs, wait_before_another_try)
 {
-    struct hub_job job;
+    struct hub_job_row job;
     add("a", 0);
     cr_assert(take(&job));
     DRAFT_OK(hub_job_end(catalog, hub_job_lease(&job), HUB_JOB_WAITING, 60000, true, "later", err));
@@ -127,7 +127,7 @@ Test(jobs, wait_before_another_try)
 
 Test(jobs, leases_of_another_start_are_void)
 {
-    struct hub_job job, again;
+    struct hub_job_row job, again;
     struct hub_error err = {0};
     add("a", 0);
     cr_assert(take(&job));
@@ -144,7 +144,7 @@ Test(jobs, leases_of_another_start_are_void)
 
 Test(jobs, a_clock_that_jumps_takes_nothing_from_who_works)
 {
-    struct hub_job job, again;
+    struct hub_job_row job, again;
     add("a", 0);
     cr_assert(take(&job));
     sql("UPDATE jobs SET lease_until = lease_until - 3600000"); /* an hour ahead */
@@ -161,7 +161,7 @@ Test(jobs, a_clock_that_jumps_takes_nothing_from_who_works)
 
 Test(jobs, a_lost_lease_cannot_commit)
 {
-    struct hub_job job, again;
+    struct hub_job_row job, again;
     struct hub_error err = {0};
     struct hub_upstream found;
     const struct hub_upstream new = {.rule = "r", .remote = "http://x", .id = "a", .revision = "1"};
@@ -179,7 +179,7 @@ Test(jobs, a_lost_lease_cannot_commit)
     hub_job_dispose(&again);
 }
 
-static enum hub_status count(void *user, const struct hub_job *job, struct hub_error *err)
+static enum hub_status count(void *user, const struct hub_job_row *job, struct hub_error *err)
 {
     (void)job;
     (void)err;
@@ -197,7 +197,7 @@ static unsigned jobs_of(int job_state)
 Test(jobs, of_rules)
 {
     struct hub_rule rule;
-    struct hub_job job;
+    struct hub_job_row job;
     struct hub_error err = {0};
     json_t *spec = json_pack("{s:s}", "remote", "http://hub");
     DRAFT_OK(hub_rule_put(catalog, "lab", false, spec, err));
@@ -250,7 +250,7 @@ Test(jobs, changes_upstream_are_counted)
     struct hub_upstream new =
         {.rule = "r", .remote = "http://x", .id = "i", .revision = "1", .files = files, .file_count = 2},
                         found;
-    struct hub_job job;
+    struct hub_job_row job;
     char gone[20] = "";
     add("i", 0);
     cr_assert(take(&job));

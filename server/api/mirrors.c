@@ -1,0 +1,137 @@
+/* Mirror rules: read by everybody, made and changed by the admin of this machine. */
+#include "server/api/handlers.h"
+
+#include "server/api/app.h"
+#include "server/api/cursor.h"
+#include "server/mirror/document.h"
+#include "server/mirror/mirror.h"
+#include "server/mirror/spec.h"
+
+#include <stdio.h>
+
+enum { SPEC_BYTES = 64 * 1024 };
+
+struct listing {
+    const struct hub_request *request;
+    const struct hub_page_query *page;
+    struct hub_json json;
+    uint64_t total;
+    uint32_t written;
+    bool more;
+    struct hub_page_cursor next;
+};
+
+static enum hub_status put(void *user, const struct hub_rule *rule, struct hub_error *err)
+{
+    struct listing *l = user;
+    (void)err;
+    l->total++;
+    if (l->page->goes_on && strcmp(rule->name, l->page->after.key) <= 0)
+        return HUB_OK;
+    l->more = l->written == l->page->limit;
+    if (l->more)
+        return HUB_OK;
+    hub_mirror_write(&l->json, rule, l->request->app->roots, l->request->local);
+    snprintf(l->next.key, sizeof l->next.key, "%s", rule->name);
+    l->written++;
+    return hub_json_status(&l->json);
+}
+
+enum hub_status hub_mirrors_list(struct hub_request *request, struct hub_response *response,
+                                 struct hub_error *err)
+{
+    static const char *const parameters[] = {"limit", "cursor", NULL};
+    struct hub_page_query page;
+    struct listing l = {.request = request, .page = &page};
+    HUB_TRY(hub_page_read(request, parameters, &page, err));
+    if (!request->may_block)
+        return HUB_AGAIN; /* SQLite is asked */
+    l.json = hub_page_begin(response, 8 * MIB, err);
+    HUB_TRY(hub_response_header(response, err, "Cache-Control", "no-store"));
+    HUB_TRY(hub_rules_each(request->app->catalog, put, &l, err));
+    return hub_page_end(request, &page, response, &l.json, l.total, l.more ? &l.next : NULL, err);
+}
+
+static enum hub_status answer(struct hub_request *request, const char *name, unsigned status,
+                              struct hub_response *response, struct hub_error *err)
+{
+    struct hub_rule rule;
+    HUB_TRY(hub_rule_find(request->app->catalog, name, &rule, err));
+    struct hub_json json =
+        hub_json_to(hub_response_buffer(response, status, "application/json", 256 * KIB), err);
+    hub_mirror_write(&json, &rule, request->app->roots, request->local);
+    hub_rule_dispose(&rule);
+    HUB_TRY(hub_response_header(response, err, "Cache-Control", "no-store"));
+    return hub_json_status(&json);
+}
+
+/* As a text of its own. */
+static enum hub_status name_of(const struct hub_request *request, char name[HUB_RULE_NAME_CHARS + 1],
+                               struct hub_error *err)
+{
+    const struct hub_view text = hub_request_capture(request, "n");
+    if (text.size > HUB_RULE_NAME_CHARS)
+        return hub_fail_as(err, HUB_NOT_FOUND, "mirror-not-found", "no mirror rule has so long a name");
+    snprintf(name, HUB_RULE_NAME_CHARS + 1, "%.*s", (int)text.size, text.data);
+    return HUB_OK;
+}
+
+enum hub_status hub_mirror_show(struct hub_request *request, struct hub_response *response,
+                                struct hub_error *err)
+{
+    static const char *const parameters[] = {NULL};
+    char name[HUB_RULE_NAME_CHARS + 1];
+    HUB_TRY(hub_request_known(request, parameters, err));
+    if (!request->may_block)
+        return HUB_AGAIN;
+    HUB_TRY(name_of(request, name, err));
+    return answer(request, name, 200, response, err);
+}
+
+enum hub_status hub_mirror_post(struct hub_request *request, struct hub_response *response,
+                                struct hub_error *err)
+{
+    static const char *const parameters[] = {"name", "spec", NULL};
+    HUB_CLEANUP(hub_json_decrefp) json_t *spec = NULL;
+    char name[HUB_RULE_NAME_CHARS + 1];
+    HUB_TRY(hub_request_known(request, parameters, err));
+    if (!request->may_block)
+        return HUB_AGAIN;
+    const struct hub_view text = hub_request_query(request, "spec"),
+                          named = hub_request_query(request, "name");
+    if (!text.data)
+        return hub_request_wrong(request, "spec", err, "spec says what to mirror, as a JSON object");
+    HUB_TRY(hub_json_parse(text, SPEC_BYTES, &spec, err));
+    HUB_TRY(hub_mirror_check(spec, request->app->roots, err));
+    if (named.data)
+        snprintf(name, sizeof name, "%.*s", (int)HUB_MIN(named.size, sizeof name - 1), named.data);
+    else
+        hub_mirror_name(spec, name, sizeof name);
+    HUB_TRY(hub_mirror_name_check(name, err));
+    HUB_TRY(hub_rule_put(request->app->catalog, name, false, spec, err));
+    hub_mirrors_poke(request->app->mirrors);
+    return answer(request, name, 201, response, err);
+}
+
+enum hub_status hub_mirror_do(struct hub_request *request, struct hub_response *response,
+                              struct hub_error *err)
+{
+    static const char *const parameters[] = {"do", NULL}, *const actions[] = {"run", "pause", "resume",
+                                                                              "remove", NULL};
+    struct hub_catalog *catalog = request->app->catalog;
+    char name[HUB_RULE_NAME_CHARS + 1];
+    int action;
+    HUB_TRY(hub_request_known(request, parameters, err));
+    HUB_TRY(hub_request_choice(request, "do", actions, &action, err));
+    if (action < 0)
+        return hub_request_wrong(request, "do", err, "do says what: run, pause, resume or remove");
+    if (!request->may_block)
+        return HUB_AGAIN;
+    HUB_TRY(name_of(request, name, err));
+    HUB_TRY(hub_mirror_act(catalog, name, actions[action], err));
+    hub_mirrors_poke(request->app->mirrors);
+    if (strcmp(actions[action], "remove") != 0)
+        return answer(request, name, 200, response, err);
+    return hub_buf_addf(hub_response_buffer(response, 200, "application/json", KIB), err,
+                        "{\"removed\":\"%s\"}", name);
+}

@@ -1,0 +1,180 @@
+/* One dataset of a rule: what is here already, the transfer, and what is known of it afterwards. */
+#include "server/mirror/spec.h"
+#include "server/mirror/work.h"
+#include "storage/base/fs.h"
+#include "storage/base/number.h"
+#include "storage/catalog/upstream.h"
+#include "storage/transfer/record.h"
+#include "storage/transfer/spaces.h"
+#include "storage/transfer/transfer.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { SPARE_BYTES = 64 * 1024 * 1024 };
+
+/* What of the dataset is here, as the last transfer left it. */
+struct here {
+    struct hub_upstream known;
+    struct hub_origin *files;
+    struct hub_have have;
+};
+
+static void leave(struct here *here)
+{
+    hub_closep(&here->have.directory);
+    free(here->files);
+    hub_upstream_dispose(&here->known);
+}
+
+/* Whether there is anything. */
+static bool look(const struct hub_mirror_work *w, const struct hub_private *place, const char *path,
+                 struct here *out)
+{
+    struct hub_upstream *known = &out->known;
+    if (hub_upstream_find(w->mirrors->options.catalog, w->root, path, true, known, NULL) ||
+        hub_new(&out->files, known->file_count, sizeof *out->files, NULL) ||
+        hub_fs_open_beneath(place->root, path, O_RDONLY | O_DIRECTORY, HUB_FS_NO_LINKS, &out->have.directory,
+                            NULL))
+        return false;
+    for (uint32_t i = 0; i < known->file_count; i++) {
+        const struct hub_upstream_file *from = &known->files[i];
+        struct hub_origin *to = &out->files[i];
+        *to = (struct hub_origin){.path = from->path,
+                                  .size = from->size,
+                                  .generation = from->generation,
+                                  .etag = from->etag,
+                                  .modified_ns = from->modified_ns,
+                                  .other = from->other};
+        memcpy(to->sha256, from->sha256, sizeof to->sha256);
+        memcpy(to->sum, from->sum, sizeof to->sum);
+    }
+    out->have.files = out->files;
+    out->have.count = known->file_count;
+    return true;
+}
+
+static enum hub_status progress(const struct hub_transfer *t, void *user, struct hub_error *err)
+{
+    struct hub_mirror_work *w = user;
+    w->total = t->bytes_total;
+    if (t->phase == HUB_TRANSFER_FETCH)
+        w->done = t->bytes_done;
+    return hub_mirror_keep(w, err);
+}
+
+/* The last moment: who lost the lease publishes nothing. */
+static enum hub_status ready(const struct hub_transfer *t, void *user, struct hub_error *err)
+{
+    (void)t;
+    return hub_mirror_keep_now(user, err);
+}
+
+static enum hub_status store(const struct hub_mirror_work *w, const struct hub_transfer *t,
+                             struct hub_error *err)
+{
+    HUB_CLEANUP(hub_freep) struct hub_upstream_file *files = NULL;
+    struct hub_upstream new = {.rule = w->rule.name,
+                               .remote = w->remote.base,
+                               .id = t->id,
+                               .revision = t->files.revision ? t->files.revision : "",
+                               .file_count = t->files.count};
+    HUB_TRY(hub_new(&files, t->files.count, sizeof *files, err));
+    for (uint32_t i = 0; i < t->files.count; i++) {
+        const struct hub_origin *from = &t->origins[i];
+        files[i] = (struct hub_upstream_file){.path = from->path,
+                                              .etag = from->etag ? from->etag : "",
+                                              .size = from->size,
+                                              .generation = from->generation,
+                                              .modified_ns = from->modified_ns,
+                                              .other = from->other};
+        memcpy(files[i].sha256, from->sha256, sizeof files[i].sha256);
+        memcpy(files[i].sum, from->sum, sizeof files[i].sum);
+    }
+    new.files = files;
+    return hub_upstream_store(w->mirrors->options.catalog, hub_job_lease(&w->job), w->root, t->target, &new,
+                              err);
+}
+
+static const char **patterns(const json_t *spec, const char *member)
+{
+    const json_t *list = json_object_get(spec, member), *pattern;
+    const size_t count = json_array_size(list);
+    const char **out = count ? calloc(count + 1, sizeof *out) : NULL;
+    size_t i;
+    json_array_foreach(list, i, pattern)
+    {
+        if (out)
+            out[i] = json_string_value(pattern);
+    }
+    return out;
+}
+
+static enum hub_status finish(struct hub_mirror_work *w, const struct hub_transfer *t, struct hub_error *err)
+{
+    const struct hub_mirrors_options *o = &w->mirrors->options;
+    const uint64_t fetched = t->files.bytes - HUB_MIN(t->files.bytes, t->bytes_kept + t->bytes_linked);
+    char all[HUB_SIZE_CHARS], came[HUB_SIZE_CHARS];
+    HUB_TRY(store(w, t, err));
+    HUB_TRY(hub_rule_count(o->catalog, w->rule.name, fetched, NULL, err));
+    hub_scanner_sweep(o->scanner);
+    hub_number_size(t->files.bytes, all);
+    hub_number_size(fetched, came);
+    hub_mirror_tell(w, HUB_MIRROR_COPIED, w->job.target, "%u files, %s; %s fetched, %llu files verified",
+                    t->files.count, all, came, (unsigned long long)t->files_verified);
+    return HUB_OK;
+}
+
+/* What others put there is theirs. A copy that is not in hub.db was published a moment before a kill, or fetched from
+ * the same remote by the command line. */
+static bool is_copy_of(const struct hub_mirror_work *w, const char *path)
+{
+    struct hub_record record;
+    HUB_CLEANUP(hub_freep)
+    char *directory = hub_path_join(w->mirrors->options.roots->roots[w->root].path, path);
+    if (!directory || hub_record_read(directory, &record, NULL))
+        return false;
+    const bool same = strcmp(record.remote, w->remote.base) == 0;
+    hub_record_dispose(&record);
+    return same;
+}
+
+static enum hub_status copy_to(struct hub_mirror_work *w, const struct hub_private *place,
+                               const json_t *payload, struct hub_error *err)
+{
+    HUB_CLEANUP(leave) struct here here = {.have.directory = -1};
+    HUB_CLEANUP(hub_freep)
+    const char **include = patterns(w->rule.spec, "include"), **exclude = patterns(w->rule.spec, "exclude");
+    HUB_CLEANUP(hub_transfer_dispose)
+    struct hub_transfer t = {.remote = &w->remote,
+                             .id = hub_member_text(payload, "id"),
+                             .place = place,
+                             .target = hub_member_text(payload, "path"),
+                             .include = include,
+                             .exclude = exclude,
+                             .spare_bytes = SPARE_BYTES,
+                             .cancel = &w->mirrors->stop,
+                             .progress = progress,
+                             .ready = ready,
+                             .user = w};
+    if (!t.id || !t.target)
+        return hub_fail(err, HUB_INVALID, "the job does not say what to fetch");
+    const bool known = look(w, place, t.target, &here);
+    t.have = known ? &here.have : NULL;
+    t.replace = here.known.rule || is_copy_of(w, t.target);
+    HUB_TRY(hub_transfer_run(&t, err));
+    HUB_TRY(finish(w, &t, err));
+    if (strcmp(t.id, t.target) == 0)
+        (void)!hub_spaces_fetch(&w->remote, place, t.id, NULL); /* without them the dataset is whole */
+    return HUB_OK;
+}
+
+enum hub_status hub_mirror_copy(struct hub_mirror_work *w, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_private_close) struct hub_private place = HUB_PRIVATE_INIT;
+    HUB_CLEANUP(hub_json_decrefp) json_t *payload = NULL;
+    HUB_TRY(hub_json_parse(hub_view_of(w->job.payload), 64 * KIB, &payload, err));
+    HUB_TRY(hub_private_open(w->mirrors->options.roots->roots[w->root].path, true, &place, err));
+    return copy_to(w, &place, payload, err);
+}

@@ -1,0 +1,265 @@
+/* Threads that take jobs and work on them: see mirror.h. */
+#include "server/mirror/mirror.h"
+
+#include "server/mirror/spec.h"
+#include "server/mirror/work.h"
+#include "storage/base/fs.h"
+#include "storage/base/time.h"
+
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/random.h>
+
+enum { WORKERS = 2, POLL_MS = 1000, MAX_TRIES = 8, BASE_MS = 5000, CAP_MS = 3600 * 1000 };
+
+/* ---- while it runs ---- */
+
+enum hub_status hub_mirror_keep_now(struct hub_mirror_work *w, struct hub_error *err)
+{
+    struct hub_rule rule;
+    struct hub_catalog *catalog = w->mirrors->options.catalog;
+    w->kept_ms = hub_time_mono_ms();
+    HUB_TRY(hub_job_keep(catalog, hub_job_lease(&w->job), HUB_MIRROR_LEASE_S, w->done, w->total, err));
+    HUB_TRY(hub_rule_find(catalog, w->rule.name, &rule, err));
+    const bool paused = rule.paused;
+    hub_rule_dispose(&rule);
+    return paused ? hub_fail(err, HUB_CANCELLED, "the rule is paused") : HUB_OK;
+}
+
+enum hub_status hub_mirror_keep(struct hub_mirror_work *w, struct hub_error *err)
+{
+    if (atomic_load(&w->mirrors->stop))
+        return hub_fail(err, HUB_CANCELLED, "minari-hub was stopped");
+    return hub_time_mono_ms() - w->kept_ms < HUB_MIRROR_KEEP_MS ? HUB_OK : hub_mirror_keep_now(w, err);
+}
+
+/* The transport's question; why it was told to stop outlives what the transport says of it. */
+static int interrupted(void *user)
+{
+    struct hub_mirror_work *w = user;
+    return hub_mirror_keep(w, &w->ended) != HUB_OK;
+}
+
+void hub_mirror_tell(const struct hub_mirror_work *w, enum hub_mirror_event_kind kind, const char *id,
+                     const char *fmt, ...)
+{
+    char detail[600];
+    va_list args;
+    const struct hub_mirrors_options *o = &w->mirrors->options;
+    if (!o->tell)
+        return;
+    va_start(args, fmt);
+    vsnprintf(detail, sizeof detail, fmt, args);
+    va_end(args);
+    o->tell(o->user, &(struct hub_mirror_event){kind, w->rule.name, id, detail});
+}
+
+/* ---- the remote of a rule ---- */
+
+/* Its first word. Read anew for each job, so that another token is used as soon as it is there. */
+static enum hub_status read_token(struct hub_mirror_work *w, const char *path, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf text = HUB_BUF_INIT(sizeof w->token - 1);
+    const enum hub_status st = hub_fs_read(AT_FDCWD, path, &text, err);
+    if (!st && text.size) {
+        const size_t from = strspn(text.data, " \t\r\n");
+        snprintf(w->token, sizeof w->token, "%.*s", (int)strcspn(text.data + from, " \t\r\n"),
+                 text.data + from);
+        explicit_bzero(text.data, text.size);
+    }
+    return st ? st : *w->token ? HUB_OK : hub_fail(err, HUB_DENIED, "the token file %.200s is empty", path);
+}
+
+static bool is_json_file(const char *path)
+{
+    return hub_view_ends(hub_view_of(path), ".json"); /* of a service account */
+}
+
+static enum hub_status open_remote(struct hub_mirror_work *w, struct hub_error *err)
+{
+    const json_t *spec = w->rule.spec;
+    const char *token_file = hub_member_text(spec, "token-file");
+    const bool account = token_file && is_json_file(token_file);
+    if (token_file && !account)
+        HUB_TRY(read_token(w, token_file, err));
+    const struct hub_remote_options options = {
+        .transport = {.token = *w->token ? w->token : NULL,
+                      .user_agent = "minari-hub/" HUB_VERSION,
+                      .environment_proxy = true,
+                      .other_hosts = json_is_true(json_object_get(spec, "internal")) ? HUB_OTHER_HOSTS_ANY
+                                                                                     : HUB_OTHER_HOSTS_NONE,
+                      .bytes_per_s = hub_member_uint(spec, "limit"),
+                      .connect_timeout_ms = 10000,
+                      .stall_timeout_ms = 30000,
+                      .retry = HUB_RETRY_DEFAULT,
+                      .interrupted = interrupted,
+                      .user = w},
+        .credentials = account ? token_file : NULL};
+    return hub_remote_open(hub_member_text(spec, "remote"), &options, &w->remote, err);
+}
+
+/* ---- one job ---- */
+
+static enum hub_status work(struct hub_mirror_work *w, struct hub_error *err)
+{
+    HUB_TRY(hub_mirror_root(w->rule.spec, w->mirrors->options.roots, &w->root, err));
+    HUB_TRY(open_remote(w, err));
+    return strcmp(w->job.kind, "mirror") == 0 ? hub_mirror_pass(w, err) : hub_mirror_copy(w, err);
+}
+
+/* Full jitter below an exponential. */
+static uint64_t pause_ms(unsigned attempts)
+{
+    uint32_t random = 0;
+    uint64_t most = (uint64_t)BASE_MS << HUB_MIN(attempts, 16u);
+    (void)!getrandom(&random, sizeof random, 0);
+    most = HUB_MIN(most, (uint64_t)CAP_MS);
+    return BASE_MS / 5 + random % most;
+}
+
+/* Another try would meet the same. */
+static bool is_final(enum hub_status st)
+{
+    return st == HUB_INVALID || st == HUB_UNSUPPORTED || st == HUB_EXISTS || st == HUB_NOT_FOUND;
+}
+
+static void end_pass(struct hub_mirror_work *w)
+{
+    if (strcmp(w->job.kind, "mirror") == 0)
+        (void)!hub_rule_listed(w->mirrors->options.catalog, w->rule.name, w->rule.datasets,
+                               1000 * hub_member_uint(w->rule.spec, "every"), NULL);
+}
+
+static void end_failed(struct hub_mirror_work *w, enum hub_status st, const struct hub_error *why)
+{
+    struct hub_catalog *catalog = w->mirrors->options.catalog;
+    const struct hub_lease lease = hub_job_lease(&w->job);
+    char text[600];
+    const bool final = is_final(st) || w->job.attempts >= MAX_TRIES;
+    snprintf(text, sizeof text, "%s: %s", *why->problem ? why->problem : hub_status_name(st), why->detail);
+    (void)!hub_rule_count(catalog, w->rule.name, 0, text, NULL);
+    if (final)
+        end_pass(w);
+    (void)!hub_job_end(catalog, lease, final ? HUB_JOB_FAILED : HUB_JOB_WAITING, pause_ms(w->job.attempts),
+                       true, text, NULL);
+    hub_mirror_tell(w, HUB_MIRROR_FAILED, strcmp(w->job.kind, "mirror") ? w->job.target : "", "%s%s", text,
+                    final ? "; not before the next pass" : "; tried again later");
+}
+
+static void end(struct hub_mirror_work *w, enum hub_status st, const struct hub_error *why)
+{
+    struct hub_catalog *catalog = w->mirrors->options.catalog;
+    const struct hub_lease lease = hub_job_lease(&w->job);
+    if (st == HUB_DENIED && strcmp(why->problem, "fenced") == 0)
+        return; /* it is not ours any more */
+    if (st == HUB_CANCELLED)
+        (void)!hub_job_end(catalog, lease, HUB_JOB_WAITING, 0, false, NULL, NULL);
+    else if (st == HUB_BUSY)
+        (void)!hub_job_end(catalog, lease, HUB_JOB_WAITING, BASE_MS, false, why->detail, NULL);
+    else if (st)
+        end_failed(w, st, why);
+    else
+        (void)!hub_job_end(catalog, lease, HUB_JOB_DONE, 0, true, NULL, NULL);
+    (void)!hub_rule_settle(catalog, w->rule.name, NULL);
+}
+
+static void run(struct hub_mirrors *mirrors, const struct hub_job_row *job)
+{
+    struct hub_mirror_work w = {.mirrors = mirrors, .job = *job, .kept_ms = hub_time_mono_ms()};
+    struct hub_error why = {0};
+    enum hub_status st = hub_rule_find(mirrors->options.catalog, job->rule, &w.rule, &why);
+    if (!st) {
+        st = work(&w, &why);
+        if (st && w.ended.status) /* the transport says only that it was interrupted */
+            st = hub_pass(w.ended.status, &w.ended, &why);
+        end(&w, st, &why);
+    } else {
+        (void)!hub_job_end(mirrors->options.catalog, hub_job_lease(job), HUB_JOB_FAILED, 0, true, why.detail,
+                           NULL);
+    }
+    hub_remote_close(&w.remote);
+    explicit_bzero(w.token, sizeof w.token);
+    hub_rule_dispose(&w.rule);
+}
+
+/* ---- threads ---- */
+
+static void sleep_until_poked(struct hub_mirrors *m)
+{
+    const struct timespec until = hub_time_ahead(CLOCK_MONOTONIC, POLL_MS);
+    pthread_mutex_lock(&m->lock);
+    while (!m->poked && !atomic_load(&m->stop) && pthread_cond_timedwait(&m->wake, &m->lock, &until) == 0)
+        continue;
+    m->poked = false;
+    pthread_mutex_unlock(&m->lock);
+}
+
+static void *thread(void *arg)
+{
+    struct hub_mirrors *m = arg;
+    while (!atomic_load(&m->stop)) {
+        struct hub_job_row job;
+        enum hub_status st = hub_rules_due(m->options.catalog, NULL);
+        if (!st)
+            st = hub_job_take(m->options.catalog, HUB_MIRROR_LEASE_S, &job, NULL);
+        if (st) {
+            sleep_until_poked(m); /* nothing to do, or hub.db cannot be written now */
+            continue;
+        }
+        run(m, &job);
+        hub_job_dispose(&job);
+    }
+    return NULL;
+}
+
+enum hub_status hub_mirrors_start(const struct hub_mirrors_options *options, struct hub_mirrors **out,
+                                  struct hub_error *err)
+{
+    struct hub_mirrors *m;
+    pthread_condattr_t monotonic;
+    HUB_TRY(hub_new(&m, 1, sizeof *m, err));
+    m->options = *options;
+    pthread_mutex_init(&m->lock, NULL);
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_cond_init(&m->wake, &monotonic);
+    pthread_condattr_destroy(&monotonic);
+    (void)!hub_jobs_tidy(options->catalog, NULL);
+    const unsigned count = options->workers ? options->workers : WORKERS;
+    while (m->thread_count < HUB_MIN(count, (unsigned)HUB_COUNT(m->threads)) &&
+           pthread_create(&m->threads[m->thread_count], NULL, thread, m) == 0)
+        m->thread_count++;
+    if (!m->thread_count) {
+        hub_mirrors_stop(m);
+        return hub_fail(err, HUB_NO_MEMORY, "no thread for mirrors");
+    }
+    *out = m;
+    return HUB_OK;
+}
+
+void hub_mirrors_poke(struct hub_mirrors *m)
+{
+    if (!m)
+        return;
+    pthread_mutex_lock(&m->lock);
+    m->poked = true;
+    pthread_cond_signal(&m->wake);
+    pthread_mutex_unlock(&m->lock);
+}
+
+void hub_mirrors_stop(struct hub_mirrors *m)
+{
+    if (!m)
+        return;
+    pthread_mutex_lock(&m->lock);
+    atomic_store(&m->stop, true);
+    pthread_cond_broadcast(&m->wake);
+    pthread_mutex_unlock(&m->lock);
+    for (unsigned i = 0; i < m->thread_count; i++)
+        pthread_join(m->threads[i], NULL);
+    pthread_cond_destroy(&m->wake);
+    pthread_mutex_destroy(&m->lock);
+    free(m);
+}

@@ -1,0 +1,43 @@
+/**
+ * Mirrors: what rules ask for is listed, copied and kept as it is upstream, by threads that take jobs out of hub.db.
+ * What the program was doing when it ended, however it ended, goes on with the next start.
+ */
+#ifndef HUB_MIRROR_MIRROR_H
+#define HUB_MIRROR_MIRROR_H
+
+#include "storage/catalog/rules.h"
+#include "storage/scan/scan.h"
+
+struct hub_mirrors;
+
+/** What an operator should hear about. */
+struct hub_mirror_event {
+    enum hub_mirror_event_kind {
+        HUB_MIRROR_COPIED = 1, /* a dataset, or the change of one */
+        HUB_MIRROR_REMOVED,    /* it is no more upstream, and by its rule no more here */
+        HUB_MIRROR_FAILED,     /* tried again later, unless `detail` says otherwise */
+        HUB_MIRROR_SYNCED,     /* a pass that changed something is over */
+    } kind;
+    const char *rule;
+    const char *id; /* of the dataset here, or "" */
+    const char *detail;
+};
+
+struct hub_mirrors_options {
+    struct hub_catalog *catalog;
+    struct hub_scanner *scanner;
+    const struct hub_roots *roots;
+    unsigned workers; /* 0: two */
+    /** Called from its threads, no lock held; must not block. NULL: nobody listens. */
+    void (*tell)(void *user, const struct hub_mirror_event *event);
+    void *user;
+};
+
+HUB_MUST_USE enum hub_status hub_mirrors_start(const struct hub_mirrors_options *options,
+                                               struct hub_mirrors **out, struct hub_error *err);
+/** Running jobs end soon, and go on at the next start. NULL is fine. */
+void hub_mirrors_stop(struct hub_mirrors *mirrors);
+/** A rule was made or changed: look now. NULL is fine. */
+void hub_mirrors_poke(struct hub_mirrors *mirrors);
+
+#endif

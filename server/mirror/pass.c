@@ -1,0 +1,201 @@
+/* One pass of a rule: what the remote lists against what is here. */
+#include "server/mirror/spec.h"
+#include "server/mirror/work.h"
+#include "storage/catalog/upstream.h"
+#include "storage/model/layout.h"
+#include "storage/transfer/publish.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+struct listed {
+    char *id, *revision, *path; /* there; there; here */
+    bool files;                 /* loose ones of a folder */
+};
+
+struct listing {
+    struct hub_mirror_work *work;
+    struct listed *items;
+    uint32_t count, capacity;
+    struct hub_upstream_seen *seen;
+    uint32_t asked, removed;
+};
+
+static void dispose(struct listing *l)
+{
+    for (uint32_t i = 0; i < l->count; i++) {
+        free(l->items[i].id);
+        free(l->items[i].revision);
+        free(l->items[i].path);
+    }
+    free(l->items);
+    free(l->seen);
+}
+
+static enum hub_status take_item(json_t *item, struct hub_view text, void *user, struct hub_error *err)
+{
+    struct listing *l = user;
+    const char *id = hub_member_text(item, "id"), *revision = hub_member_text(item, "revision"),
+               *format = hub_member_text(item, "format"),
+               *prefix = hub_member_text(l->work->rule.spec, "prefix");
+    struct listed one = {.files = format && strcmp(format, "files") == 0};
+    (void)text;
+    if (!id)
+        return hub_fail_as(err, HUB_CORRUPT, "protocol", "the remote lists a dataset without an id");
+    if (prefix && strncmp(id, prefix, strlen(prefix)) != 0)
+        return HUB_OK;
+    HUB_TRY(hub_grow(&l->items, l->count, &l->capacity, sizeof *l->items, err));
+    enum hub_status st = hub_dup(&one.id, id, err);
+    if (!st)
+        st = hub_dup(&one.revision, revision ? revision : "", err);
+    l->items[l->count++] = one; /* also what of it is there only half */
+    return st ? st : hub_mirror_keep(l->work, err);
+}
+
+static int by_id(const void *a, const void *b)
+{
+    return strcmp(((const struct listed *)a)->id, ((const struct listed *)b)->id);
+}
+
+/* The loose files of a folder that holds datasets: a copy of them would hold those as well. */
+static bool is_around_others(const struct listing *l, uint32_t i)
+{
+    const size_t size = strlen(l->items[i].id);
+    const struct hub_view id = hub_view_of(l->items[i].id);
+    if (!l->items[i].files)
+        return false;
+    if (hub_view_is(id, "root-files"))
+        return true;
+    for (uint32_t k = i + 1; k < l->count && strncmp(l->items[k].id, id.data, size) == 0; k++)
+        if (l->items[k].id[size] == '/')
+            return true;
+    return false;
+}
+
+/* As its copy, which is there. */
+static bool is_same(const struct listing *l, const struct listed *item)
+{
+    struct hub_mirror_work *w = l->work;
+    struct hub_upstream known;
+    char path[4096];
+    if (!*item->revision ||
+        hub_upstream_find(w->mirrors->options.catalog, w->root, item->path, false, &known, NULL))
+        return false;
+    bool same = strcmp(known.revision, item->revision) == 0 && strcmp(known.rule, w->rule.name) == 0;
+    hub_upstream_dispose(&known);
+    const int n =
+        snprintf(path, sizeof path, "%s/%s", w->mirrors->options.roots->roots[w->root].path, item->path);
+    return same && n < (int)sizeof path && access(path, F_OK) == 0;
+}
+
+/* Its id in this hub names it among all jobs. */
+static void target_of(const struct hub_mirror_work *w, const char *path, char *out, size_t size)
+{
+    const struct hub_root *root = &w->mirrors->options.roots->roots[w->root];
+    snprintf(out, size, "%s%s%s", root->name ? root->name : "", root->name ? "/" : "", path);
+}
+
+static enum hub_status ask_for(struct listing *l, const struct listed *item, struct hub_error *err)
+{
+    struct hub_mirror_work *w = l->work;
+    char target[2048];
+    HUB_CLEANUP(hub_json_decrefp)
+    json_t *payload = json_pack("{s:s, s:s}", "id", item->id, "path", item->path);
+    HUB_CLEANUP(hub_freep) char *text = payload ? json_dumps(payload, JSON_COMPACT) : NULL;
+    HUB_TRY(hub_allocated(text, err));
+    target_of(w, item->path, target, sizeof target);
+    const struct hub_job_draft draft = {
+        .kind = "transfer", .target = target, .rule = w->rule.name, .payload = text};
+    const enum hub_status st = hub_job_add(w->mirrors->options.catalog, &draft, NULL, err);
+    l->asked += !st;
+    return st == HUB_EXISTS ? HUB_OK : st; /* it is on its way; what changed since shows in the next pass */
+}
+
+static enum hub_status compare(struct listing *l, struct hub_error *err)
+{
+    struct hub_mirror_work *w = l->work;
+    uint32_t seen = 0;
+    HUB_TRY(hub_new(&l->seen, l->count, sizeof *l->seen, err));
+    if (l->count)
+        qsort(l->items, l->count, sizeof *l->items, by_id);
+    for (uint32_t i = 0; i < l->count; i++) {
+        struct listed *item = &l->items[i];
+        struct hub_error why = {0};
+        if (is_around_others(l, i))
+            continue;
+        if (hub_mirror_place(w->rule.spec, item->id, &item->path, &why)) {
+            hub_mirror_tell(w, HUB_MIRROR_FAILED, "", "left out, its id cannot be one here: %s", why.detail);
+            continue;
+        }
+        if (seen && strcmp(l->seen[seen - 1].path, item->path) == 0)
+            return hub_fail(
+                err, HUB_INVALID,
+                "'%.200s' and others would all be called '%.200s': give a name that ends with '/'", item->id,
+                item->path);
+        const bool same = is_same(l, item);
+        l->seen[seen++] = (struct hub_upstream_seen){item->path, same};
+        if (!same)
+            HUB_TRY(ask_for(l, item, err));
+        HUB_TRY(hub_mirror_keep(w, err));
+    }
+    w->rule.datasets = seen;
+    return hub_upstream_seen(w->mirrors->options.catalog, w->root, l->seen, seen, err);
+}
+
+/* ---- what is no more there ---- */
+
+static enum hub_status remove_copy(struct hub_mirror_work *w, uint32_t root, const char *path,
+                                   struct hub_error *err)
+{
+    HUB_CLEANUP(hub_private_close) struct hub_private place = HUB_PRIVATE_INIT;
+    HUB_TRY(hub_mirror_keep_now(w, err));
+    HUB_TRY(hub_private_open(w->mirrors->options.roots->roots[root].path, true, &place, err));
+    const enum hub_status st = hub_withdraw(&place, path, err);
+    if (st && st != HUB_NOT_FOUND)
+        return st;
+    return hub_upstream_forget(w->mirrors->options.catalog, root, path, err);
+}
+
+static enum hub_status deal_with_gone(void *user, uint32_t root, const char *path, struct hub_error *err)
+{
+    struct listing *l = user;
+    if (!json_is_true(json_object_get(l->work->rule.spec, "delete")) || root == HUB_NONE)
+        return HUB_OK;
+    HUB_TRY(remove_copy(l->work, root, path, err));
+    l->removed++;
+    hub_mirror_tell(l->work, HUB_MIRROR_REMOVED, path, "it is no more on the remote");
+    return HUB_OK;
+}
+
+/* What an interrupted replacement left, and what was replaced before the last pass. */
+static enum hub_status tidy_root(const struct hub_mirror_work *w, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_private_close) struct hub_private place = HUB_PRIVATE_INIT;
+    HUB_TRY(hub_private_open(w->mirrors->options.roots->roots[w->root].path, true, &place, err));
+    return hub_publish_recover(&place, err);
+}
+
+enum hub_status hub_mirror_pass(struct hub_mirror_work *w, struct hub_error *err)
+{
+    HUB_CLEANUP(dispose) struct listing l = {.work = w};
+    struct hub_catalog *catalog = w->mirrors->options.catalog;
+    const struct hub_remote_query query = {.prefix = hub_member_text(w->rule.spec, "prefix")};
+    HUB_TRY(tidy_root(w, err));
+    HUB_TRY(w->remote.kind->list(&w->remote, &query, take_item, &l, err));
+    HUB_TRY(compare(&l, err));
+    /* a remote that lists nothing at all is more often broken than empty */
+    if (l.count)
+        HUB_TRY(hub_upstream_gone(catalog, w->rule.name, w->rule.begun_ms, deal_with_gone, &l, err));
+    if (l.removed)
+        hub_scanner_sweep(w->mirrors->options.scanner);
+    if (l.asked)
+        hub_mirrors_poke(w->mirrors);
+    if (l.asked || l.removed)
+        hub_mirror_tell(w, HUB_MIRROR_SYNCED, "",
+                        "%" PRIu64 " datasets on the remote, %u to fetch, %u removed", w->rule.datasets,
+                        l.asked, l.removed);
+    return hub_rule_listed(catalog, w->rule.name, w->rule.datasets,
+                           1000 * hub_member_uint(w->rule.spec, "every"), err);
+}

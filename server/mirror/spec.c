@@ -1,0 +1,217 @@
+/* What a mirror rule asks for: see spec.h. */
+#include "server/mirror/spec.h"
+
+#include "storage/base/id.h"
+#include "storage/remote/remote.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+#include <unistd.h>
+
+enum { EVERY_S = 6 * 3600, MIN_EVERY_S = 10, MAX_EVERY_S = 30 * 86400, MAX_PATTERNS = 100 };
+
+static enum hub_status wrong(const char *member, const char *value, const char *why, struct hub_error *err)
+{
+    return hub_fail_about(err, HUB_INVALID, "bad-parameter", member, value, "%s%s%.200s%s: %s", member,
+                          *value ? " \"" : "", value, *value ? "\"" : "", why);
+}
+
+static enum hub_status check_types(const json_t *spec, struct hub_error *err)
+{
+    static const struct {
+        const char *name;
+        json_type type;
+    } members[] = {{"remote", JSON_STRING},     {"prefix", JSON_STRING}, {"as", JSON_STRING},
+                   {"root", JSON_STRING},       {"every", JSON_INTEGER}, {"limit", JSON_INTEGER},
+                   {"token-file", JSON_STRING}, {"include", JSON_ARRAY}, {"exclude", JSON_ARRAY},
+                   {"delete", JSON_TRUE},       {"internal", JSON_TRUE}};
+    const char *key;
+    const json_t *value;
+    json_object_foreach((json_t *)spec, key, value)
+    {
+        size_t i = 0;
+        while (i < HUB_COUNT(members) && strcmp(members[i].name, key) != 0)
+            i++;
+        if (i == HUB_COUNT(members))
+            return wrong(key, "", "mirror rules have no such member", err);
+        if (json_typeof(value) != members[i].type)
+            return wrong(key, "", "its value is of another type", err);
+    }
+    return HUB_OK;
+}
+
+static enum hub_status check_remote(const char *remote, struct hub_error *err)
+{
+    struct hub_view rest;
+    const struct hub_remote_row *row = hub_remote_find(hub_view_of(remote), &rest);
+    if (strchr(remote, '@') &&
+        strncasecmp(remote, "hf:", 3) != 0) /* not shown: a password may stand before it */
+        return wrong("remote", "", "a user or a password has no place in it: see --token-file", err);
+    if (!row || !row->kind || !row->kind->is_address(rest) || strpbrk(remote, "?# "))
+        return wrong("remote", remote,
+                     "it is http://HOST[:PORT] or https://HOST[:PORT] (a hub), gcp://BUCKET[/PREFIX] or "
+                     "hf://ORG[/REPO[@REVISION]]",
+                     err);
+    return HUB_OK;
+}
+
+static enum hub_status check_patterns(const json_t *spec, const char *member, struct hub_error *err)
+{
+    const json_t *list = json_object_get(spec, member), *pattern;
+    size_t i;
+    if (json_array_size(list) > MAX_PATTERNS)
+        return wrong(member, "", "at most 100 patterns are taken", err);
+    json_array_foreach(list, i, pattern)
+    {
+        if (!json_is_string(pattern) || !*json_string_value(pattern))
+            return wrong(member, "", "a pattern is a text like *.h5", err);
+    }
+    return HUB_OK;
+}
+
+static enum hub_status check_number(const json_t *spec, const char *member, json_int_t least, json_int_t most,
+                                    const char *why, struct hub_error *err)
+{
+    const json_t *value = json_object_get(spec, member);
+    return value && (json_integer_value(value) < least || json_integer_value(value) > most)
+               ? wrong(member, "", why, err)
+               : HUB_OK;
+}
+
+static enum hub_status check_as(const char *as, struct hub_error *err)
+{
+    struct hub_view id = hub_view_of(as);
+    struct hub_error why = {0};
+    if (hub_view_ends(id, "/"))
+        id.size--;
+    HUB_CLEANUP(hub_freep) char *text = hub_view_dup(id);
+    HUB_TRY(hub_allocated(text, err));
+    return hub_id_check(hub_view_of(text), &why) ? wrong("as", as, why.detail, err) : HUB_OK;
+}
+
+static enum hub_status check_token_file(const char *path, struct hub_error *err)
+{
+    if (*path != '/')
+        return wrong("token-file", path, "it is an absolute path", err);
+    return access(path, R_OK) ? wrong("token-file", path, "the hub cannot read it", err) : HUB_OK;
+}
+
+/* The one that is named, or the only one that may be written. */
+static enum hub_status set_root(json_t *spec, const struct hub_roots *roots, struct hub_error *err)
+{
+    const char *asked = hub_member_text(spec, "root");
+    const struct hub_root *found = NULL;
+    unsigned fit = 0;
+    for (uint32_t i = 0; i < roots->count; i++) {
+        const struct hub_root *root = &roots->roots[i];
+        if (asked ? strcmp(asked, hub_root_key(root)) != 0 && strcmp(asked, root->path) != 0
+                  : root->read_only)
+            continue;
+        found = root;
+        fit++;
+    }
+    if (!fit)
+        return wrong("root", asked ? asked : "",
+                     asked ? "no root is called so" : "the hub may write in none of its roots", err);
+    if (fit > 1)
+        return wrong("root", "", "there are several: say which", err);
+    if (found->read_only)
+        return wrong("root", asked, "the hub was told never to write there (:ro)", err);
+    return hub_allocated(json_object_set_new(spec, "root", json_string(hub_root_key(found))) == 0, err);
+}
+
+enum hub_status hub_mirror_check(json_t *spec, const struct hub_roots *roots, struct hub_error *err)
+{
+    if (!json_is_object(spec))
+        return hub_fail(err, HUB_INVALID, "a mirror rule is a JSON object");
+    HUB_TRY(check_types(spec, err));
+    const char *remote = hub_member_text(spec, "remote"), *as = hub_member_text(spec, "as"),
+               *token = hub_member_text(spec, "token-file");
+    HUB_TRY(check_remote(remote ? remote : "", err));
+    if (as)
+        HUB_TRY(check_as(as, err));
+    if (token)
+        HUB_TRY(check_token_file(token, err));
+    HUB_TRY(check_patterns(spec, "include", err));
+    HUB_TRY(check_patterns(spec, "exclude", err));
+    HUB_TRY(check_number(spec, "every", MIN_EVERY_S, MAX_EVERY_S, "it lies between 10s and 30 days", err));
+    HUB_TRY(check_number(spec, "limit", 64 * 1024, INT64_MAX, "it is 64K a second at least", err));
+    if (!json_object_get(spec, "every") && json_object_set_new(spec, "every", json_integer(EVERY_S)))
+        return hub_no_memory(err);
+    return set_root(spec, roots, err);
+}
+
+void hub_mirror_name(const json_t *spec, char *out, size_t size)
+{
+    const char *as = hub_member_text(spec, "as"), *remote = hub_member_text(spec, "remote");
+    const char *from = as ? as : remote ? strstr(remote, "://") + 3 : "mirror";
+    size_t n = 0;
+    for (; *from && n + 1 < size; from++) {
+        if (isalnum((unsigned char)*from) || *from == '.' || *from == '_')
+            out[n++] = *from;
+        else if (n && out[n - 1] != '-')
+            out[n++] = '-';
+    }
+    while (n && out[n - 1] == '-')
+        n--;
+    out[n] = '\0';
+}
+
+enum hub_status hub_mirror_name_check(const char *name, struct hub_error *err)
+{
+    const size_t size = strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-");
+    return !size || name[size] || size > HUB_RULE_NAME_CHARS
+               ? wrong("name", name, "letters, digits, '.', '-' and '_' make a rule's name, 64 at most", err)
+               : HUB_OK;
+}
+
+enum hub_status hub_mirror_root(const json_t *spec, const struct hub_roots *roots, uint32_t *out,
+                                struct hub_error *err)
+{
+    const char *key = hub_member_text(spec, "root");
+    for (uint32_t i = 0; key && i < roots->count; i++) {
+        if (strcmp(hub_root_key(&roots->roots[i]), key) != 0)
+            continue;
+        *out = i;
+        return roots->roots[i].read_only
+                   ? hub_fail(err, HUB_DENIED, "the hub was told never to write in the root %s", key)
+                   : HUB_OK;
+    }
+    return hub_fail(err, HUB_NOT_FOUND, "no root is called %s any more", key ? key : "");
+}
+
+enum hub_status hub_mirror_place(const json_t *spec, const char *remote_id, char **out, struct hub_error *err)
+{
+    const char *as = hub_member_text(spec, "as");
+    char path[2 * HUB_MAX_ID + 2];
+    if (as && !hub_view_ends(hub_view_of(as), "/"))
+        snprintf(path, sizeof path, "%s", as);
+    else
+        snprintf(path, sizeof path, "%s%s", as ? as : "", remote_id);
+    HUB_TRY(hub_id_check(hub_view_of(path), err));
+    return hub_dup(out, path, err);
+}
+
+static enum hub_status remove_rule(struct hub_catalog *catalog, const char *name, struct hub_error *err)
+{
+    struct hub_rule rule;
+    HUB_TRY(hub_rule_find(catalog, name, &rule, err));
+    const bool from_file = rule.from_file;
+    hub_rule_dispose(&rule);
+    return from_file
+               ? hub_fail(err, HUB_DENIED,
+                          "the rule '%s' is in the configuration file: remove it there, or pause it", name)
+               : hub_rule_remove(catalog, name, err);
+}
+
+enum hub_status hub_mirror_act(struct hub_catalog *catalog, const char *name, const char *action,
+                               struct hub_error *err)
+{
+    if (strcmp(action, "run") == 0)
+        return hub_rule_run(catalog, name, err);
+    if (strcmp(action, "remove") == 0)
+        return remove_rule(catalog, name, err);
+    return hub_rule_pause(catalog, name, strcmp(action, "pause") == 0, err);
+}

@@ -1,0 +1,41 @@
+/**
+ * What a mirror rule asks for: a JSON object, checked once when it is made and read where it is used.
+ *
+ *   remote   "gcp://bucket/prefix", "hf://org", "http://hub:8080"
+ *   prefix   of the ids there; left out: all
+ *   as       "lab/": before the ids here; "set": the one dataset is called so; left out: as there
+ *   root     what the root is called (hub_root_key)
+ *   every    seconds between two passes
+ *   delete   what is no more there goes here as well
+ *   limit    bytes a second; left out: as fast as it comes
+ *   token-file, include[], exclude[], internal (redirects into the lab are followed)
+ */
+#ifndef HUB_MIRROR_SPEC_H
+#define HUB_MIRROR_SPEC_H
+
+#include "storage/base/json.h"
+#include "storage/base/roots.h"
+#include "storage/catalog/rules.h"
+
+/** Check what was asked for, fill in the root, and `every` where it is left out. HUB_INVALID names the member as the
+ * error's parameter. */
+HUB_MUST_USE enum hub_status hub_mirror_check(json_t *spec, const struct hub_roots *roots,
+                                              struct hub_error *err);
+/** A name for a rule that was given none: of its `as`, else of its remote. */
+void hub_mirror_name(const json_t *spec, char *out, size_t size);
+/** HUB_INVALID "bad-parameter": letters, digits, '.', '-' and '_' make a rule's name. */
+HUB_MUST_USE enum hub_status hub_mirror_name_check(const char *name, struct hub_error *err);
+
+/** The root a rule copies to, by number; HUB_NOT_FOUND: it is none any more. */
+HUB_MUST_USE enum hub_status hub_mirror_root(const json_t *spec, const struct hub_roots *roots, uint32_t *out,
+                                             struct hub_error *err);
+/** Where below the root a dataset goes. HUB_INVALID: it cannot go there. free() the result. */
+HUB_MUST_USE enum hub_status hub_mirror_place(const json_t *spec, const char *remote_id, char **out,
+                                              struct hub_error *err);
+
+/** "run" (now, also where it was paused), "pause", "resume", "remove"; HUB_DENIED: it is removed from the
+ * configuration file that it is in. */
+HUB_MUST_USE enum hub_status hub_mirror_act(struct hub_catalog *catalog, const char *name, const char *action,
+                                            struct hub_error *err);
+
+#endif

@@ -1,0 +1,49 @@
+/** What the files of mirrors share: one job under way, and the rule it is for. */
+#ifndef HUB_MIRROR_WORK_H
+#define HUB_MIRROR_WORK_H
+
+#include "server/mirror/mirror.h"
+#include "storage/remote/remote.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+enum { HUB_MIRROR_LEASE_S = 30, HUB_MIRROR_KEEP_MS = 1000 };
+
+struct hub_mirrors {
+    struct hub_mirrors_options options;
+    pthread_mutex_t lock;
+    pthread_cond_t wake;
+    bool poked;
+    atomic_bool stop;
+    unsigned thread_count;
+    pthread_t threads[8];
+};
+
+/** A job that a thread of its own works on. */
+struct hub_mirror_work {
+    struct hub_mirrors *mirrors;
+    struct hub_job_row job;
+    struct hub_rule rule;
+    uint32_t root;
+    struct hub_remote remote;
+    char token[4096];
+    uint64_t done, total;
+    int64_t kept_ms;        /* when the lease was last kept, monotonic */
+    struct hub_error ended; /* why it has to stop: not because of the remote */
+};
+
+/** Keep the lease, not too often: any thread of the work asks this several times a second. What it says ends the
+ * work: HUB_CANCELLED (the program ends, or the rule is paused), HUB_DENIED "fenced". */
+HUB_MUST_USE enum hub_status hub_mirror_keep(struct hub_mirror_work *work, struct hub_error *err);
+/** The same at once, before something takes effect. */
+HUB_MUST_USE enum hub_status hub_mirror_keep_now(struct hub_mirror_work *work, struct hub_error *err);
+void hub_mirror_tell(const struct hub_mirror_work *work, enum hub_mirror_event_kind kind, const char *id,
+                     const char *fmt, ...) HUB_PRINTF(4, 5);
+
+/** "mirror": list the remote, ask for what is new or another, deal with what is gone. */
+HUB_MUST_USE enum hub_status hub_mirror_pass(struct hub_mirror_work *work, struct hub_error *err);
+/** "transfer": one dataset. */
+HUB_MUST_USE enum hub_status hub_mirror_copy(struct hub_mirror_work *work, struct hub_error *err);
+
+#endif

@@ -1,0 +1,431 @@
+/* `minari-hub mirror`: see mirror_command.h. */
+#include "server/mirror_command.h"
+
+#include "server/admin.h"
+#include "server/control.h"
+#include "server/mirror/document.h"
+#include "server/mirror/spec.h"
+#include "storage/base/number.h"
+#include "storage/base/time.h"
+#include "storage/base/uri.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+enum kind { TEXT, LIST, SECONDS, BYTES, SWITCH };
+
+static const struct own {
+    const char *name;
+    enum kind kind;
+    const char *value, *help;
+} own[] = {
+    {"name", TEXT, "NAME", "what the rule is called; else what --as or the remote is"},
+    {"prefix", TEXT, "PREFIX", "only datasets whose ids begin so on the remote"},
+    {"as", TEXT, "NAME/", "put NAME/ before their ids here; without the slash the one dataset is called so"},
+    {"root", TEXT, "NAME", "the root to copy to, by its name or directory; needed where there are several"},
+    {"every", SECONDS, "TIME", "look for changes so often, as 30m, 6h or 1d; 6h"},
+    {"limit", BYTES, "BYTES", "bytes a second, as 50M; as fast as they come"},
+    {"include", LIST, "GLOB", "only files that match it by path or name; may be given several times"},
+    {"exclude", LIST, "GLOB", "no files that match it; may be given several times"},
+    {"token-file", TEXT, "FILE",
+     "a file with the token, or a service account's FILE.json; its path is kept, never its content"},
+    {"delete", SWITCH, NULL, "what is deleted on the remote is deleted here as well"},
+    {"internal", SWITCH, NULL, "follow redirects to other hosts, also to addresses of this network"},
+    {"json", SWITCH, NULL, "print JSON"},
+};
+
+size_t hub_mirror_usage(struct hub_usage_option out[HUB_MIRROR_OPTIONS])
+{
+    _Static_assert(HUB_COUNT(own) <= HUB_MIRROR_OPTIONS, "room for all");
+    for (size_t i = 0; i < HUB_COUNT(own); i++)
+        out[i] = (struct hub_usage_option){.name = own[i].name, .value = own[i].value, .help = own[i].help};
+    return HUB_COUNT(own);
+}
+
+struct command {
+    const char *action, *object; /* the remote, or a rule's name */
+    const char *name;
+    json_t *spec;
+    bool json;
+    char **rest; /* settings, to be read by hub_config_read */
+    size_t rest_count;
+};
+
+/* ---- reading ---- */
+
+/* "50M", "6h": a whole number with a unit. */
+static bool with_unit(const char *text, const char *units, const uint64_t *factors, json_int_t *out)
+{
+    char *end = NULL;
+    const unsigned long long n = strtoull(text, &end, 10);
+    const char *unit = *end ? strchr(units, *end) : NULL;
+    uint64_t value = n;
+    if (text[0] < '0' || text[0] > '9' || (*end && (!unit || end[1])) ||
+        (unit && __builtin_mul_overflow(n, factors[unit - units], &value)) || value > INT64_MAX)
+        return false;
+    *out = (json_int_t)value;
+    return true;
+}
+
+static enum hub_status set_number(json_t *spec, const struct own *option, const char *value,
+                                  struct hub_error *err)
+{
+    static const uint64_t seconds[] = {1, 60, 3600, 86400}, bytes[] = {KIB, MIB, GIB, KIB, MIB, GIB};
+    json_int_t n = 0;
+    const bool good = option->kind == SECONDS ? with_unit(value, "smhd", seconds, &n)
+                                              : with_unit(value, "KMGkmg", bytes, &n);
+    if (!good)
+        return hub_fail(err, HUB_INVALID, "--%s \"%.80s\" is not %s", option->name, value,
+                        option->kind == SECONDS ? "a time like 30m, 6h or 1d" : "a size like 500K or 50M");
+    return hub_allocated(json_object_set_new(spec, option->name, json_integer(n)) == 0, err);
+}
+
+static enum hub_status append(json_t *spec, const char *member, const char *value, struct hub_error *err)
+{
+    json_t *list = json_object_get(spec, member);
+    if (!list && json_object_set_new(spec, member, list = json_array()))
+        return hub_no_memory(err);
+    return hub_allocated(json_array_append_new(list, json_string(value)) == 0, err);
+}
+
+/* A file is named from here; the hub's directory is another. */
+static enum hub_status set_file(json_t *spec, const char *member, const char *value, struct hub_error *err)
+{
+    char whole[PATH_MAX];
+    if (!realpath(value, whole))
+        return hub_fail_errno(err, errno, "--%s %s", member, value);
+    return hub_allocated(json_object_set_new(spec, member, json_string(whole)) == 0, err);
+}
+
+static enum hub_status set(struct command *c, const struct own *option, const char *value,
+                           struct hub_error *err)
+{
+    switch (option->kind) {
+    case SWITCH:
+        if (strcmp(option->name, "json") == 0)
+            c->json = true;
+        else
+            return hub_allocated(json_object_set_new(c->spec, option->name, json_true()) == 0, err);
+        return HUB_OK;
+    case LIST:
+        return append(c->spec, option->name, value, err);
+    case SECONDS:
+    case BYTES:
+        return set_number(c->spec, option, value, err);
+    case TEXT:
+        break;
+    }
+    if (strcmp(option->name, "name") == 0) {
+        c->name = value;
+        return HUB_OK;
+    }
+    if (strcmp(option->name, "token-file") == 0)
+        return set_file(c->spec, option->name, value, err);
+    return hub_allocated(json_object_set_new(c->spec, option->name, json_string(value)) == 0, err);
+}
+
+static const struct own *find(const char *flag)
+{
+    const size_t size = strcspn(flag, "=");
+    for (size_t i = 0; i < HUB_COUNT(own); i++)
+        if (strlen(own[i].name) == size && memcmp(own[i].name, flag, size) == 0)
+            return &own[i];
+    return NULL;
+}
+
+static enum hub_status take_word(struct command *c, const char *word, struct hub_error *err)
+{
+    const char **free_place = !c->action ? &c->action : !c->object ? &c->object : NULL;
+    if (!free_place)
+        return hub_fail(err, HUB_INVALID, "\"%.80s\" is one argument too many", word);
+    *free_place = word;
+    return HUB_OK;
+}
+
+/* A root by its directory is also a setting: it tells where the datasets are when no hub runs. */
+static void keep_root(struct command *c, const char *value)
+{
+    static char flag[] = "--root";
+    if (!strchr(value, '/'))
+        return;
+    c->rest[c->rest_count++] = flag;
+    c->rest[c->rest_count++] = (char *)value;
+}
+
+static enum hub_status read_arguments(struct command *c, char **argv, struct hub_error *err)
+{
+    for (; *argv; argv++) {
+        const bool flag = strncmp(*argv, "--", 2) == 0;
+        const struct own *option = flag ? find(*argv + 2) : NULL;
+        const char *value = flag ? strchr(*argv, '=') : NULL;
+        if (!flag) {
+            HUB_TRY(take_word(c, *argv, err));
+        } else if (option && option->kind == SWITCH) {
+            HUB_TRY(set(c, option, "", err));
+        } else if (!value && !argv[1]) {
+            return hub_fail(err, HUB_INVALID, "%.60s needs a value", *argv);
+        } else if (option) {
+            value = value ? value + 1 : *++argv;
+            if (strcmp(option->name, "root") == 0)
+                keep_root(c, value);
+            HUB_TRY(set(c, option, value, err));
+        } else {
+            c->rest[c->rest_count++] = *argv;
+            if (!value)
+                c->rest[c->rest_count++] = *++argv;
+        }
+    }
+    return HUB_OK;
+}
+
+/* NAME of NAME=DIR, or the directory as the hub knows it. */
+static enum hub_status settle_root(json_t *spec, struct hub_error *err)
+{
+    const char *root = json_string_value(json_object_get(spec, "root")),
+               *equals = root ? strchr(root, '=') : NULL;
+    char text[PATH_MAX];
+    if (!root || !strchr(root, '/'))
+        return HUB_OK;
+    if (equals)
+        snprintf(text, sizeof text, "%.*s", (int)(equals - root), root);
+    else if (!realpath(root, text))
+        return hub_fail_errno(err, errno, "--root %s", root);
+    return hub_allocated(json_object_set_new(spec, "root", json_string(text)) == 0, err);
+}
+
+/* ---- through the running hub ---- */
+
+static enum hub_status add_parameter(struct hub_buf *target, const char *name, const char *value,
+                                     struct hub_error *err)
+{
+    HUB_TRY(hub_buf_addf(target, err, "%c%s=", memchr(target->data, '?', target->size) ? '&' : '?', name));
+    return hub_uri_encode_segment(hub_view_of(value), target, err);
+}
+
+static enum hub_status ask(const struct command *c, const char *state, json_t **out, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf target = HUB_BUF_INIT(256 * KIB);
+    HUB_CLEANUP(hub_freep) char *spec = json_dumps(c->spec, JSON_COMPACT);
+    const bool add = strcmp(c->action, "add") == 0, show = strcmp(c->action, "show") == 0;
+    HUB_TRY(hub_allocated(spec, err));
+    HUB_TRY(hub_buf_add_text(&target, "/api/v1/mirrors", err));
+    if (!add && c->object) {
+        HUB_TRY(hub_buf_add_text(&target, "/", err));
+        HUB_TRY(hub_uri_encode_segment(hub_view_of(c->object), &target, err));
+        if (!show)
+            HUB_TRY(add_parameter(&target, "do", c->action, err));
+    } else if (add) {
+        HUB_TRY(add_parameter(&target, "spec", spec, err));
+        if (c->name)
+            HUB_TRY(add_parameter(&target, "name", c->name, err));
+    } else {
+        HUB_TRY(hub_buf_add_text(&target, "?limit=1000", err));
+    }
+    return hub_control_ask(state, c->object && !show, target.data, out, err);
+}
+
+/* ---- in the state directory ---- */
+
+struct direct {
+    struct hub_json json;
+    const struct hub_roots *roots;
+};
+
+static enum hub_status put(void *user, const struct hub_rule *rule, struct hub_error *err)
+{
+    struct direct *d = user;
+    (void)err;
+    hub_mirror_write(&d->json, rule, d->roots, true);
+    return hub_json_status(&d->json);
+}
+
+static enum hub_status write_rules(struct hub_catalog *catalog, const char *name, struct direct *d,
+                                   struct hub_error *err)
+{
+    struct hub_rule rule;
+    if (name) {
+        HUB_TRY(hub_rule_find(catalog, name, &rule, err));
+        const enum hub_status st = put(d, &rule, err);
+        hub_rule_dispose(&rule);
+        return st;
+    }
+    hub_json_object(&d->json);
+    hub_json_put_array(&d->json, "items");
+    HUB_TRY(hub_rules_each(catalog, put, d, err));
+    hub_json_end_array(&d->json);
+    hub_json_end_object(&d->json);
+    return hub_json_status(&d->json);
+}
+
+static enum hub_status act(const struct command *c, struct hub_catalog *catalog,
+                           const struct hub_config *config, json_t **out, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf text = HUB_BUF_INIT(64 * MIB);
+    struct direct d = {hub_json_to(&text, err), &config->roots};
+    char name[HUB_RULE_NAME_CHARS + 1];
+    const bool add = strcmp(c->action, "add") == 0;
+    if (add) {
+        HUB_TRY(hub_mirror_check(c->spec, &config->roots, err));
+        hub_mirror_name(c->spec, name, sizeof name);
+        HUB_TRY(hub_mirror_name_check(c->name ? c->name : name, err));
+        HUB_TRY(hub_rule_put(catalog, c->name ? c->name : name, false, c->spec, err));
+    } else if (c->object && strcmp(c->action, "show") != 0) {
+        HUB_TRY(hub_mirror_act(catalog, c->object, c->action, err));
+    }
+    if (strcmp(c->action, "remove") == 0) {
+        *out = json_pack("{s:s}", "removed", c->object);
+        return hub_allocated(*out, err);
+    }
+    HUB_TRY(write_rules(catalog, !add ? c->object : c->name ? c->name : name, &d, err));
+    return hub_json_parse(hub_buf_view(&text), 64 * MIB, out, err);
+}
+
+static enum hub_status do_directly(const struct command *c, struct hub_config *config, json_t **out,
+                                   struct hub_error *err)
+{
+    struct hub_catalog *catalog = NULL;
+    HUB_TRY(hub_config_finish(config, err));
+    const struct hub_catalog_options options = {.state = config->state, .roots = &config->roots};
+    HUB_TRY(hub_catalog_open(&options, &catalog, err));
+    const enum hub_status st = act(c, catalog, config, out, err);
+    hub_catalog_close(catalog);
+    return st;
+}
+
+/* ---- printing ---- */
+
+static const char *text(const json_t *rule, const char *key)
+{
+    const char *value = json_string_value(json_object_get(rule, key));
+    return value ? value : "";
+}
+
+static uint64_t number(const json_t *rule, const char *key)
+{
+    const json_int_t n = json_integer_value(json_object_get(rule, key));
+    return n > 0 ? (uint64_t)n : 0;
+}
+
+void hub_mirror_print(const json_t *rule)
+{
+    char bytes[HUB_SIZE_CHARS], line[2048];
+    hub_number_size(number(rule, "bytes"), bytes);
+    snprintf(line, sizeof line, "%-16s %-8s %s%s%s%s%s", text(rule, "name"), text(rule, "state"),
+             text(rule, "remote"), *text(rule, "prefix") ? " prefix " : "", text(rule, "prefix"),
+             *text(rule, "as") ? " as " : "", text(rule, "as"));
+    hub_utf8_clean(line, strlen(line));
+    printf("%s\n%16s %" PRIu64 " datasets, %" PRIu64 " waiting, %" PRIu64 " running; %s fetched in %" PRIu64
+           " transfers, %" PRIu64 " failures; last complete %s\n",
+           line, "", number(rule, "datasets"), number(rule, "waiting"), number(rule, "running"), bytes,
+           number(rule, "transfers"), number(rule, "failures"),
+           *text(rule, "synced") ? text(rule, "synced") : "never");
+    snprintf(line, sizeof line, "%s", text(rule, "error"));
+    hub_utf8_clean(line, strlen(line));
+    if (*line)
+        printf("%16s %s\n", "", line);
+}
+
+static void print_members(const json_t *rule)
+{
+    const char *key;
+    const json_t *value;
+    json_object_foreach((json_t *)rule, key, value)
+    {
+        HUB_CLEANUP(hub_freep) char *dumped = json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT);
+        printf("%-11s %s\n", key, json_is_string(value) ? json_string_value(value) : dumped ? dumped : "");
+    }
+}
+
+static int print(const struct command *c, const json_t *answer)
+{
+    const json_t *items = json_object_get(answer, "items"), *rule;
+    size_t i;
+    if (c->json) {
+        if (json_dumpf(items ? items : answer, stdout, JSON_INDENT(2)) || putchar('\n') == EOF)
+            return HUB_EXIT_FAILED;
+    } else if (items) {
+        json_array_foreach(items, i, rule) hub_mirror_print(rule);
+        if (!json_array_size(items))
+            fputs("no mirror rules; `minari-hub mirror add REMOTE` makes one\n", stderr);
+    } else if (strcmp(c->action, "show") == 0) {
+        print_members(answer);
+    } else if (strcmp(c->action, "remove") == 0) {
+        fprintf(stderr, "%s is removed; what it copied stays\n", c->object);
+    } else {
+        hub_mirror_print(answer);
+    }
+    return fflush(stdout) ? HUB_EXIT_FAILED : 0;
+}
+
+/* ---- the command ---- */
+
+static enum hub_status check(struct command *c, struct hub_error *err)
+{
+    static const char *const actions[] = {"add", "list", "show", "run", "pause", "resume", "remove"};
+    bool known = false;
+    if (!c->action)
+        return hub_fail(err, HUB_INVALID,
+                        "mirror: say what to do: add, list, show, run, pause, resume or remove");
+    for (size_t i = 0; i < HUB_COUNT(actions); i++)
+        known = known || strcmp(c->action, actions[i]) == 0;
+    if (!known)
+        return hub_fail(err, HUB_INVALID,
+                        "mirror: \"%.60s\" is none of add, list, show, run, pause, resume, remove",
+                        c->action);
+    if (!c->object != (strcmp(c->action, "list") == 0))
+        return hub_fail(err, HUB_INVALID, "mirror %s %s", c->action,
+                        c->object ? "takes no argument" : "needs a REMOTE or the NAME of a rule");
+    if (strcmp(c->action, "add") != 0)
+        return HUB_OK;
+    HUB_TRY(settle_root(c->spec, err));
+    return hub_allocated(json_object_set_new(c->spec, "remote", json_string(c->object)) == 0, err);
+}
+
+static int run(struct command *c, struct hub_config *config, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_json_decrefp) json_t *answer = NULL;
+    HUB_CLEANUP(hub_freep) char *state = NULL;
+    enum hub_status st = hub_config_state(config, &state, err);
+    if (!st)
+        st = ask(c, state, &answer, err);
+    if (st == HUB_NOT_FOUND && strcmp(err->problem, "mirror-not-found") != 0)
+        st = do_directly(c, config, &answer, err);
+    if (st)
+        fprintf(stderr, "minari-hub: %s\n", err->detail);
+    return !st                   ? print(c, answer)
+           : st == HUB_INVALID   ? HUB_EXIT_USAGE
+           : st == HUB_NOT_FOUND ? HUB_EXIT_NOT_FOUND
+           : st == HUB_DENIED    ? HUB_EXIT_NOT_ALLOWED
+           : st == HUB_NO_SPACE  ? HUB_EXIT_NO_SPACE
+                                 : HUB_EXIT_FAILED;
+}
+
+int hub_mirror_command(char **argv)
+{
+    struct hub_config config = {0};
+    struct hub_error err = {0};
+    struct command c = {.spec = json_object()};
+    size_t count = 0;
+    while (argv[count])
+        count++;
+    c.rest = calloc(2 * count + 1, sizeof *c.rest);
+    enum hub_status st = hub_allocated(c.spec && c.rest, &err);
+    if (!st)
+        st = read_arguments(&c, argv, &err);
+    if (!st)
+        st = check(&c, &err);
+    if (!st)
+        st = hub_config_init(&config, &err);
+    if (!st)
+        st = hub_config_read(&config, c.rest, &err);
+    if (st)
+        fprintf(stderr, "minari-hub: %s\n", err.detail);
+    const int code = st ? HUB_EXIT_USAGE : run(&c, &config, &err);
+    hub_config_dispose(&config);
+    json_decref(c.spec);
+    free(c.rest);
+    return code;
+}

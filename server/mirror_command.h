@@ -1,0 +1,20 @@
+/** `minari-hub mirror`: rules made, shown and changed, through the running hub, or in its state directory when none
+ * runs. */
+#ifndef HUB_SERVER_MIRROR_COMMAND_H
+#define HUB_SERVER_MIRROR_COMMAND_H
+
+#include "server/config.h"
+#include "storage/base/json.h"
+
+enum { HUB_MIRROR_OPTIONS = 16 };
+/** Its options, as data: how many. */
+size_t hub_mirror_usage(struct hub_usage_option out[HUB_MIRROR_OPTIONS]);
+
+/** A rule's document in two or three lines. */
+void hub_mirror_print(const json_t *rule);
+
+/** @param argv  what stands behind "mirror"; those that are settings are left to be read as such
+ *  @return an exit code */
+int hub_mirror_command(char **argv);
+
+#endif

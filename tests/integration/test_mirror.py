@@ -1,0 +1,270 @@
+"""Mirror rules: a hub keeps copies of another one's datasets, whatever happens meanwhile."""
+import contextlib
+import glob
+import json
+import os
+import random
+import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import time
+
+import pytest
+
+sys.path.insert(0, os.path.dirname(__file__))
+from hub import BIN, FIXTURES, Hub, quote
+
+ROUNDS = int(os.environ.get("HUB_KILL_ROUNDS", "5"))
+ERA = os.path.join(FIXTURES, "minari", "root-0.5.3")
+
+
+@pytest.fixture
+def place():
+    folder = tempfile.mkdtemp(prefix="hub-mirror-")
+    shutil.copytree(ERA, os.path.join(folder, "up"), symlinks=True)
+    for name in ("here", "state"):
+        os.mkdir(os.path.join(folder, name))
+    yield folder
+    shutil.rmtree(folder)
+
+
+@contextlib.contextmanager
+def upstream(place):
+    with Hub([os.path.join(place, "up")], args=["--hash", "idle", "--sweep", "1s"]) as hub:
+        yield hub.wait_indexed()
+
+
+def mirror(place, *args, code=0):
+    run = subprocess.run([os.path.join(BIN, "minari-hub"), "mirror", *args, "--state", os.path.join(place, "state")], capture_output=True,
+                         text=True, timeout=60, stdin=subprocess.DEVNULL,
+                         env={**os.environ, "MINARI_HUB_CONFIG": "/dev/null", "MINARI_DATASETS_PATH": os.path.join(place, "here")})
+    assert run.returncode == code, run.stderr
+    return run
+
+
+def rule(place, name):
+    return json.loads(mirror(place, "show", name, "--json").stdout)
+
+
+def here(place, *args):
+    return Hub([os.path.join(place, "here")], state=os.path.join(place, "state"), args=args)
+
+
+def wait_synced(hub, name, since="", timeout=60):
+    """Until a pass that began after `since` is complete."""
+    end = time.monotonic() + timeout
+    while time.monotonic() < end:
+        found = hub.get("/api/v1/mirrors/" + name).json()
+        if found.get("synced", "") > since:
+            return found
+        time.sleep(0.1)
+    raise AssertionError((found, hub.get("/api/v1/jobs").json(), hub.text_log()))
+
+
+def again(place, hub, name):
+    before = hub.get("/api/v1/mirrors/" + name).json()
+    mirror(place, "run", name)
+    after = wait_synced(hub, name, before["synced"])
+    return after["bytes"] - before["bytes"], after["transfers"] - before["transfers"]
+
+
+def tree(root):
+    """What there is of datasets, by path."""
+    found = {}
+    for folder, _, files in os.walk(root):
+        for name in files:
+            path = os.path.join(folder, name)
+            if "/." not in path[len(root):]:
+                with open(path, "rb") as f:
+                    found[path[len(root) + 1:]] = f.read()
+    return found
+
+
+def revisions(hub):
+    return {d["id"]: d["revision"] for d in hub.datasets()}
+
+
+def expect_copy(place, prefix=""):
+    want = {prefix + path: data for path, data in tree(os.path.join(place, "up")).items() if "/data/" in path}
+    got = {path: data for path, data in tree(os.path.join(place, "here")).items() if "/data/" in path}
+    assert {p: len(d) for p, d in got.items()} == {p: len(d) for p, d in want.items()}
+    assert got == want
+
+
+def test_a_rule_made_before_the_hub_runs(place):
+    with upstream(place) as up:
+        said = mirror(place, "add", up.base, "--name", "lab", "--every", "1h", "--json").stdout
+        assert json.loads(said)["name"] == "lab"
+        assert [r["name"] for r in json.loads(mirror(place, "list", "--json").stdout)] == ["lab"]
+        mirror(place, "add", up.base, "--name", "lab", code=1)  # there is one
+        with here(place) as hub:
+            hub.wait_ready()
+            done = wait_synced(hub, "lab")
+            assert done["failures"] == 0 and done["transfers"] == done["datasets"] > 20
+            expect_copy(place)
+            hub.wait_indexed()
+            assert revisions(hub) == revisions(up)
+            jobs = hub.get("/api/v1/jobs?kind=transfer&limit=1000").json()["items"]
+            assert len(jobs) == done["datasets"] and {j["state"] for j in jobs} == {"done"}
+            assert hub.get("/api/v1/jobs/" + jobs[0]["id"]).json() == jobs[0]
+            assert hub.get("/api/v1/jobs/123456").status == 404
+            assert hub.get("/api/v1/mirrors").json()["total"] == 1
+            assert hub.get("/api/v1/mirrors/other").status == 404
+            assert "/" not in hub.get("/api/v1/mirrors/lab").json().get("root", "")
+            assert hub.get("/api/v1/mirrors/lab?do=run", method="POST").status in (404, 405)  # for its admin alone
+            assert again(place, hub, "lab") == (0, 0)
+
+
+def test_rules_are_made_and_changed_while_it_runs(place):
+    with upstream(place) as up, here(place) as hub:
+        hub.wait_ready()
+        mirror(place, "add", up.base, "--prefix", "D4RL/", "--as", "copy/", "--include", "*.json")
+        done = wait_synced(hub, "copy")
+        assert done["prefix"] == "D4RL/" and done["datasets"] == 3
+        files = tree(os.path.join(place, "here"))
+        assert files and all(p.startswith("copy/D4RL/") and p.endswith(".json") for p in files)
+        mirror(place, "pause", "copy")
+        assert rule(place, "copy")["state"] == "paused"
+        mirror(place, "resume", "copy")
+        assert rule(place, "copy")["state"] == "idle"
+        mirror(place, "remove", "copy")
+        assert tree(os.path.join(place, "here")) == files
+        mirror(place, "remove", "copy", code=3)
+        for wrong in (["ftp://x"], ["http://user:secret@x"], [up.base, "--root", "nowhere"], [up.base, "--as", "../x"], [up.base, "--every", "1s"],
+                      [up.base, "--limit", "many"], [up.base, "--token-file", "/nowhere"]):
+            run = mirror(place, "add", *wrong, code=2)
+            assert "secret" not in run.stdout + run.stderr
+
+
+def replace(path, data):
+    with open(path + ".new", "wb") as f:
+        f.write(data)
+    os.replace(path + ".new", path)
+
+
+def test_a_change_is_all_that_is_fetched(place):
+    changed = os.path.join(place, "up", "D4RL", "door", "human-v2", "data", "metadata.json")
+    inode = lambda name: os.stat(os.path.join(place, "here", "D4RL", "door", "human-v2", "data", name)).st_ino
+    with upstream(place) as up, here(place, "--sweep", "1s") as hub:
+        hub.wait_ready()
+        mirror(place, "add", up.base, "--name", "lab")
+        wait_synced(hub, "lab")
+        big, small = inode("main_data.hdf5"), inode("metadata.json")
+        with open(changed, "rb") as f:
+            data = json.loads(f.read())
+        data["author"] = ["somebody else"]
+        replace(changed, json.dumps(data).encode())
+        before = up.dataset("D4RL/door/human-v2")["revision"]
+        end = time.monotonic() + 30
+        while up.dataset("D4RL/door/human-v2")["revision"] == before and time.monotonic() < end:
+            time.sleep(0.1)
+        assert again(place, hub, "lab") == (os.path.getsize(changed), 1)
+        assert inode("main_data.hdf5") == big and inode("metadata.json") != small
+        expect_copy(place)
+        while hub.dataset("D4RL/door/human-v2")["revision"] != up.dataset("D4RL/door/human-v2")["revision"]:
+            assert time.monotonic() < end
+            time.sleep(0.1)
+
+
+def test_deletions(place):
+    gone, kept = os.path.join(place, "up", "D4RL"), os.path.join(place, "here", "keep", "D4RL")
+    with upstream(place) as up, here(place) as hub:
+        hub.wait_ready()
+        mirror(place, "add", up.base, "--as", "keep/", "--prefix", "D")
+        mirror(place, "add", up.base, "--as", "follow/", "--delete")
+        wait_synced(hub, "keep")
+        wait_synced(hub, "follow")
+        shutil.rmtree(gone)
+        end = time.monotonic() + 30
+        while any(d["id"].startswith("D4RL/") for d in up.datasets()) and time.monotonic() < end:
+            time.sleep(0.1)
+        mirror(place, "add", up.base, "--as", "other/", "--prefix", "dummy-multi")
+        wait_synced(hub, "other")
+        again(place, hub, "follow")
+        again(place, hub, "keep")
+        assert os.path.isdir(kept)
+        assert not os.path.exists(os.path.join(place, "here", "follow", "D4RL"))
+        assert os.path.isdir(os.path.join(place, "here", "follow", "dummy-multi"))
+
+
+def test_what_is_not_a_copy_is_not_replaced(place):
+    mine = os.path.join(place, "here", "D4RL", "door", "human-v2", "data")
+    os.makedirs(mine)
+    with open(os.path.join(mine, "notes.txt"), "w") as f:
+        f.write("mine")
+    with upstream(place) as up, here(place) as hub:
+        hub.wait_ready()
+        mirror(place, "add", up.base, "--name", "lab", "--prefix", "D4RL/door/human-v2")
+        end = time.monotonic() + 30
+        while hub.get("/api/v1/mirrors/lab").json()["failures"] == 0 and time.monotonic() < end:
+            time.sleep(0.1)
+        said = rule(place, "lab")
+        assert said["state"] == "failing" and "already exists" in said["error"]
+        assert os.listdir(mine) == ["notes.txt"]
+        assert hub.get("/api/v1/mirrors/lab").json()["error"] == "exists"  # no text that might name a path
+
+
+def test_a_token_is_never_kept_or_told(place):
+    token = os.path.join(place, "token")
+    with open(token, "w") as f:
+        f.write("hub_secret_0815\n")
+    with upstream(place) as up, here(place) as hub:
+        hub.wait_ready()
+        mirror(place, "add", up.base, "--name", "lab", "--token-file", token, "--prefix", "dummy-multi")
+        wait_synced(hub, "lab")
+        assert rule(place, "lab")["token_file"] == token
+        public = hub.get("/api/v1/mirrors/lab").body
+        assert token.encode() not in public
+        said = mirror(place, "list").stdout + mirror(place, "show", "lab").stdout + hub.text_log()
+        assert "0815" not in said
+    for name in glob.glob(os.path.join(place, "state", "*")):
+        if os.path.isfile(name):
+            with open(name, "rb") as f:
+                assert b"0815" not in f.read(), name
+
+
+def test_a_second_hub_on_the_same_state_is_refused(place):
+    with here(place) as hub:
+        hub.wait_ready()
+        second = subprocess.run([os.path.join(BIN, "minari-hub"), "serve", "--root", os.path.join(place, "here"), "--listen", "127.0.0.1:0", "--state",
+                                 os.path.join(place, "state")], capture_output=True, text=True, timeout=60)
+        assert second.returncode and "another minari-hub" in second.stderr
+
+
+def is_whole(root):
+    """Each dataset that can be seen is complete, as its record says."""
+    for record in glob.glob(os.path.join(root, "**", ".minari-hub.json"), recursive=True, include_hidden=True):
+        if "/.minari-hub/" in record:
+            continue
+        with open(record) as f:
+            for item in json.load(f)["files"]:
+                assert os.path.getsize(os.path.join(os.path.dirname(record), item["path"])) == item["size"], (record, item)
+
+
+def test_the_hub_is_killed(place):
+    rng = random.Random(9)
+    root, state = os.path.join(place, "here"), os.path.join(place, "state")
+    with upstream(place) as up:
+        mirror(place, "add", up.base, "--name", "lab", "--limit", "1M")
+        for round in range(ROUNDS):
+            hub = here(place)
+            time.sleep(rng.uniform(0.1, 0.8))
+            hub.process.send_signal(signal.SIGKILL)
+            hub.process.wait()
+            hub.log.close()
+            is_whole(root)
+            visible = {os.path.dirname(p) for p in tree(root)}
+            assert all(len(os.listdir(os.path.join(root, d))) for d in visible)
+        with here(place) as hub:
+            hub.wait_ready()
+            done = wait_synced(hub, "lab")
+            assert done["failures"] == 0
+        expect_copy(place)
+        with sqlite3.connect(os.path.join(state, "hub.db")) as db:
+            assert db.execute("PRAGMA quick_check").fetchone()[0] == "ok"
+            assert db.execute("SELECT count(*) FROM jobs WHERE state IN ('waiting', 'running')").fetchone()[0] == 0
+            assert db.execute("SELECT count(*) FROM origins").fetchone()[0] == done["datasets"]
+        assert os.listdir(os.path.join(root, ".minari-hub", "incoming")) == []
