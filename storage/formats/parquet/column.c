@@ -104,6 +104,16 @@ static enum hub_status read_pages(const struct hub_parquet *parquet, uint32_t le
     return walk_groups(parquet, leaf, d, out, err);
 }
 
+static enum hub_status place_values(struct hub_parquet_decoder *d, struct hub_parquet_column *out,
+                                    struct hub_error *err)
+{
+    HUB_TRY(hub_new(&out->extents, (size_t)out->count + 1, sizeof *out->extents, err));
+    for (uint32_t g = 0; g < out->count; g++)
+        if (out->groups[g].count)
+            HUB_TRY(hub_parquet_extents(d, &out->groups[g], &out->extents[g], err));
+    return HUB_OK;
+}
+
 enum hub_status hub_parquet_column_read(const struct hub_parquet *parquet, uint32_t leaf,
                                         struct hub_parquet_decoder *d, struct hub_parquet_column *out,
                                         struct hub_error *err)
@@ -116,8 +126,10 @@ enum hub_status hub_parquet_column_read(const struct hub_parquet *parquet, uint3
     if (!out->json)
         HUB_TRY(read_pages(parquet, leaf, d, out, err));
     out->json |= needs_json(l, &out->shape);
-    if (!out->json)
-        return describe(l, d, out, err);
+    if (!out->json) {
+        HUB_TRY(describe(l, d, out, err));
+        return out->shape.nulls == 0 ? place_values(d, out, err) : HUB_OK;
+    }
     out->type = HUB_FIELD_TEXT;
     out->variant = (struct hub_variant){.kind = HUB_KIND_VAR};
     out->shape.known[0] = true;
@@ -201,6 +213,14 @@ static enum hub_status add_piece(struct hub_layout_builder *b, struct hub_parque
     return hub_layout_piece(b, &piece, err);
 }
 
+static enum hub_status add_extents(struct hub_layout_builder *b, const struct hub_extent *extents,
+                                   uint32_t file, uint64_t rows, struct hub_error *err)
+{
+    struct hub_piece piece = {.kind = HUB_PIECE_EXTENTS, .file = file, .rows = rows, .count = (uint32_t)rows};
+    HUB_TRY(hub_layout_extents(b, extents, piece.count, &piece.table, err));
+    return hub_layout_piece(b, &piece, err);
+}
+
 enum hub_status hub_parquet_column_place(struct hub_parquet_column *column, const struct hub_parquet *parquet,
                                          uint32_t file, struct hub_layout_builder *builder,
                                          struct hub_error *err)
@@ -209,7 +229,9 @@ enum hub_status hub_parquet_column_place(struct hub_parquet_column *column, cons
         HUB_TRY(add_piece(builder, &column->texts.batches[i], HUB_SIDE_FILE,
                           hub_parquet_entries(&column->texts.batches[i]), err));
     for (uint32_t g = 0; !column->json && g < column->count; g++)
-        if (parquet->group_rows[g])
+        if (parquet->group_rows[g] && column->extents && column->extents[g])
+            HUB_TRY(add_extents(builder, column->extents[g], file, parquet->group_rows[g], err));
+        else if (parquet->group_rows[g])
             HUB_TRY(add_piece(builder, &column->groups[g], file,
                               column->items ? rows_of(column, g) : parquet->group_rows[g], err));
     return HUB_OK;
@@ -219,6 +241,9 @@ void hub_parquet_column_dispose(struct hub_parquet_column *column)
 {
     for (uint32_t i = 0; column->groups && i < column->count; i++)
         hub_parquet_pages_dispose(&column->groups[i]);
+    for (uint32_t i = 0; column->extents && i < column->count; i++)
+        free(column->extents[i]);
+    free(column->extents);
     free(column->groups);
     hub_parquet_texts_dispose(&column->texts);
     *column = (struct hub_parquet_column){0};

@@ -11,8 +11,9 @@ struct hub_parquet_column {
     uint32_t count;
     struct hub_parquet_shape shape;
     enum hub_field_type type;
-    bool items; /* its rows are the items of the lists */
-    bool json;  /* its rows are in `texts` */
+    bool items;                  /* its rows are the items of the lists */
+    bool json;                   /* its rows are in `texts` */
+    struct hub_extent **extents; /* NULL, or by row group: NULL, or where each of its rows lies in the file */
     struct hub_parquet_texts texts;
     struct hub_variant variant; /* of lists without a row to tell, the dims are 0: `shape.known` says */
 };

@@ -3,7 +3,7 @@
 #include <criterion/criterion.h>
 #include <criterion/parameterized.h>
 
-#include "storage/formats/parquet/decode.h"
+#include "storage/formats/parquet/column.h"
 #include "tests/support/slurp.h"
 
 #define VARIANT "lerobot/parquet-variants/data/chunk-000/episode_%06u.parquet"
@@ -60,6 +60,35 @@ Test(parquet, a_page_that_is_not_what_its_checksum_is_of)
         cr_expect_eq(hub_parquet_verify(&d, &pages, &err), HUB_CORRUPT);
         cr_expect(strstr(err.detail, "its checksum is another one"), "%s", err.detail);
         hub_parquet_pages_dispose(&pages);
+        hub_parquet_decoder_dispose(&d);
+        close_fixture(&o);
+    }
+}
+
+/* Large values that are neither compressed nor null are where they lie. */
+Test(parquet, values_in_place)
+{
+    static const char *const names[] = {"bare", "image", "gap"};
+    for (unsigned version = 1; version <= 2; version++) {
+        struct opened o;
+        struct hub_error err = {0};
+        struct hub_parquet_decoder d;
+        struct hub_parquet_column c;
+        cr_assert_eq(open_fixture(&o, "parquet/large/v%u.parquet", version, &err), HUB_OK, "%s", err.detail);
+        hub_parquet_decoder_init(&d, &o.source);
+        for (size_t i = 0; i < HUB_COUNT(names); i++) {
+            const uint32_t leaf = hub_parquet_find(&o.file, names[i]);
+            cr_assert_eq(hub_parquet_column_read(&o.file, leaf, &d, &c, &err), HUB_OK, "%s", err.detail);
+            cr_expect_eq(c.type, HUB_FIELD_IMAGE_PNG);
+            for (unsigned row = 0; i < 2 && row < 9; row++) {
+                const struct hub_extent *e = &c.extents[row / 6][row % 6];
+                cr_assert_eq(e->length, 8 + 4096 + 7 * row);
+                cr_expect_eq(memcmp(o.data + e->offset, "\x89PNG", 4), 0);
+                cr_expect_eq(o.data[e->offset + e->length - 1], row);
+            }
+            cr_expect(i < 2 || !c.extents, "the row that is null is in the pages");
+            hub_parquet_column_dispose(&c);
+        }
         hub_parquet_decoder_dispose(&d);
         close_fixture(&o);
     }
