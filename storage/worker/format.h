@@ -3,8 +3,8 @@
  * It opens nothing: files are asked for by number and come as read-only descriptors. It reports through a
  * sink and neither knows the catalogue nor decides what is kept. Single-threaded.
  *
- * To add a format: a .c (with real bulk, a folder) with a `const struct hub_format`, a row in registry.c, a
- * folder in tests/fixtures, a fuzz target.
+ * To add a format: a folder with a `const struct hub_format` and its CMakeLists.txt, a row in registry.c, a
+ * folder in tests/fixtures, a fuzz target: storage/formats/README.md.
  */
 #ifndef HUB_WORKER_FORMAT_H
 #define HUB_WORKER_FORMAT_H
