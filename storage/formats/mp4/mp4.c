@@ -263,6 +263,14 @@ static enum hub_status find_moov(struct outer *o, uint64_t *moov, struct hub_err
                : hub_fail_as(err, HUB_CORRUPT, "cut-video", "cut short: its index (moov) is missing");
 }
 
+enum hub_status hub_mp4_check(struct hub_source *source, struct hub_error *err)
+{
+    uint64_t moov;
+    if (source->size == 0)
+        return bad(err, "0 bytes: an empty file");
+    return find_moov(&(struct outer){.source = source}, &moov, err);
+}
+
 static enum hub_status read_fragments(struct reading *r, struct hub_error *err)
 {
     struct outer *o = &r->outer;

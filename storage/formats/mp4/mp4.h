@@ -31,6 +31,8 @@ struct hub_mp4 {
  */
 HUB_MUST_USE enum hub_status hub_mp4_read(struct hub_source *source, struct hub_mp4 *out,
                                           struct hub_error *err);
+/** Are its outermost boxes all there? HUB_CORRUPT as above; a read of 4 KiB for each. */
+HUB_MUST_USE enum hub_status hub_mp4_check(struct hub_source *source, struct hub_error *err);
 void hub_mp4_dispose(struct hub_mp4 *mp4);
 
 #endif
