@@ -1,7 +1,8 @@
 #!/bin/sh
-# What takes too long for every run: sh tests/long.sh [--only tsan|damage|oracle|parquet|memory|drain|kills]... Packages and
+# What takes too long for every run: sh tests/long.sh [--only tsan|damage|oracle|parquet|lerobot|memory|drain|kills]... Packages and
 # Pythons are those of tests/run.sh, which comes first. Ends with "N passed, N failed". HUB_PARQUET_FILES names a folder of Parquet
-# files that others wrote (apache/parquet-testing).
+# files that others wrote (apache/parquet-testing), HUB_LEROBOT_PYTHONS the Pythons that have lerobot, which makes the step lerobot: those
+# that "tests/fixtures/make.sh lerobot" leaves, by default.
 set -eu
 cd "$(dirname "$0")/.."
 . tests/support/install.sh
@@ -11,8 +12,8 @@ export HUB_TEST_PYTHON
 wanted=" "
 while [ $# -gt 0 ]; do
     case "$1 ${2:-}" in
-    "--only tsan" | "--only damage" | "--only oracle" | "--only parquet" | "--only memory" | "--only drain" | "--only kills") wanted="$wanted$2 " ;;
-    *) sed -n 2,4p "$0" >&2 && exit 2 ;;
+    "--only tsan" | "--only damage" | "--only oracle" | "--only parquet" | "--only lerobot" | "--only memory" | "--only drain" | "--only kills") wanted="$wanted$2 " ;;
+    *) sed -n 2,6p "$0" >&2 && exit 2 ;;
     esac
     shift 2
 done
@@ -79,6 +80,17 @@ parquet() {
         --seed 1000 --seconds "${HUB_PROPERTY_SECONDS:-1800}"
 }
 
+# What we say of recorded sets against lerobot's own reader: 0.3.3 reads v2.1, 0.6.1 reads v3.
+lerobots=${HUB_LEROBOT_PYTHONS:-$(ls "${XDG_CACHE_HOME:-$HOME/.cache}"/minari-hub-fixtures/lerobot*/bin/python 2>/dev/null || true)}
+lerobot() {
+    build dev contract_dump minari-inspect || return 1
+    for python in $lerobots; do
+        "$python" -B tests/contract/compare_lerobot.py build/dev/bin/contract_dump build/dev/bin/minari-inspect tests/fixtures/lerobot/arm-v21 \
+            tests/fixtures/lerobot/camera-v21 tests/fixtures/lerobot/arm-v30 tests/fixtures/lerobot/many-v30 tests/fixtures/lerobot/camera-v30 \
+            tests/fixtures/lerobot/language-v30 tests/fixtures/lerobot/pandas-v30 || return 1
+    done
+}
+
 # 1,000 connections and 60 slow readers over a million episodes. A bar that is missed is a line of its own.
 memory() {
     sh tests/bench/run.sh --only memory >build/long-bench.log 2>&1 || { cat build/long-bench.log; return 1; }
@@ -99,8 +111,13 @@ kills() {
 }
 
 mkdir -p build
-for name in tsan damage oracle parquet memory drain kills; do
-    if is_wanted $name; then check $name $name; fi
+for name in tsan damage oracle parquet lerobot memory drain kills; do
+    if ! is_wanted $name; then continue; fi
+    if [ "$name$lerobots" = lerobot ]; then
+        say "SKIP  lerobot: none is here (tests/fixtures/make.sh lerobot makes two, or HUB_LEROBOT_PYTHONS names them)"
+    else
+        check $name $name
+    fi
 done
 printf '%s passed, %s failed\n' "$passed" "$failed"
 [ "$failed" = 0 ]
