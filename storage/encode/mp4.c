@@ -366,7 +366,7 @@ static uint32_t its_delta(const struct cut *c, uint32_t frame)
 
 static uint32_t its_shift(const struct cut *c, uint32_t frame)
 {
-    return (uint32_t)(shift_of(c->video, frame) - c->shift);
+    return (uint32_t)shift_of(c->video, frame) - (uint32_t)c->shift; /* never less; it may take 32 bits */
 }
 
 static void put_keys(struct cut *c)
