@@ -11,11 +11,11 @@ if [ "${1:-}" = --yes ]; then
 fi
 . tests/support/install.sh
 PACKAGES_BUILD=$(sed -n 's/^PACKAGES_BUILD="\(.*\)"$/\1/p' server/run.sh)
-install_packages "$yes" $PACKAGES_BUILD nginx-light wrk python3-venv
+install_packages "$yes" $PACKAGES_BUILD nginx-light rclone wrk python3-venv
 venv=build/bench-venv
 if [ ! -x $venv/bin/gunicorn ]; then
     /usr/bin/python3 -m venv $venv
-    $venv/bin/pip install -q --disable-pip-version-check aiohttp flask gunicorn h5py numpy pyarrow
+    $venv/bin/pip install -q --disable-pip-version-check aiohttp flask google-crc32c gunicorn h5py 'minari[gcs,hdf5]' numpy pyarrow
 fi
 cmake --preset release >/dev/null
 cmake --build --preset release >/dev/null

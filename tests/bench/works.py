@@ -21,6 +21,7 @@ JSON = NPY.replace("npy", "json")
 PEER_NPY, PEER_JSON = "/slice/%E?a=%A&b=%B&fmt=npy", "/slice/%E?a=%A&b=%B&fmt=json"
 BIG = "/bench-big-v0/data/main_data.hdf5"
 LAB, WALK, FORMATS, TAR, VIDEO, LEROBOT = 8181, 8182, 8183, 8104, 8184, 8185
+BUCKET, SMALL, INDEX = 8186, 8187, 8188
 HUB_BIG = "/api/v1/datasets/bench-big-v0/files/data/main_data.hdf5"
 
 
@@ -506,6 +507,100 @@ def sampled(server, run, peaks):
     return result
 
 
+def transfer(command, size, env=None):
+    """One run of a program that fetches `size` bytes into a new folder, which "OUT" in its words stands for: MB/s, its own processor time, its memory."""
+    def run():
+        out = tempfile.mkdtemp(dir=b.WORK)
+        began = time.perf_counter()
+        process = subprocess.Popen([w.replace("OUT", out) for w in command], env={**os.environ, "HOME": out, **{k: v.replace("OUT", out) for k, v in (env or {}).items()}},
+                                   stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+        said = process.stderr.read()
+        _, status, used = os.wait4(process.pid, 0)
+        process.returncode = status
+        seconds = time.perf_counter() - began
+        shutil.rmtree(out)
+        if status:
+            raise SystemExit(f"{command[0]} failed: {said[-2000:].decode(errors='replace')}")
+        result = b.Run({"req/s": size / 1e6 / seconds, "p50": seconds * 1e3, "p99": seconds * 1e3, "bad": 0}, (used.ru_utime + used.ru_stime) * 1e6, 0)
+        result.rss = used.ru_maxrss / 1024
+        return result
+    return run
+
+
+def openssl_us(size):
+    """Processor time of SHA-256 over so many bytes."""
+    said = subprocess.run(["openssl", "speed", "-mr", "-seconds", "1", "-bytes", "1048576", "-evp", "sha256"], capture_output=True, text=True).stdout
+    return size / float(said.strip().rsplit(":", 1)[1]) * 1e6
+
+
+def transfer_gcs(x):
+    """2 GiB in 100 files from a bucket: minari-cli, rclone copy, Python Minari"""
+    count, each = 100, 20 * 2**20
+    server = x.servers["bucket"] = b.Server("bucket", [b.sys.executable, "peer_gcs.py", str(BUCKET), str(count), str(each)], f"http://127.0.0.1:{BUCKET}/storage/v1/b/lab/o")
+    url, size = f"http://127.0.0.1:{BUCKET}", count * each
+    works = {"minari-cli": transfer([f"{b.BIN}/minari-cli", "download", "many-v0", "-r", "gcp://lab", "-o", "OUT"], size, {"STORAGE_EMULATOR_HOST": url})}
+    if shutil.which("rclone"):
+        works["rclone copy"] = transfer(["rclone", "copy", "--config", "/dev/null", f":gcs,endpoint='{url}/storage/v1/',anonymous=true,no_check_bucket=true:lab", "OUT"], size)
+    else:
+        print("    rclone is not installed: nothing to compare with")
+    if not subprocess.run([b.sys.executable, "-c", "import minari, google.cloud.storage"], stderr=subprocess.DEVNULL).returncode:
+        works["Python Minari"] = transfer([b.sys.executable, "-c", "import minari; minari.download_dataset('many-v0')"], size,
+                                          {"STORAGE_EMULATOR_HOST": url, "MINARI_REMOTE": "gcp://lab", "MINARI_DATASETS_PATH": "OUT"})
+    r = x.compare("2 GiB from a bucket, MB/s", works)
+    if "rclone copy" in r:
+        b.bar("2 GiB from a bucket, rate over rclone copy", b.over(b.rates(r["minari-cli"]), b.rates(r["rclone copy"])), 1, True)
+        sha256 = openssl_us(size)
+        b.bar("2 GiB from a bucket, CPU over rclone's and that of SHA-256", [m / (c + sha256) for m, c in zip(b.cpus(r["minari-cli"]), b.cpus(r["rclone copy"]))], 1, False)
+    if "Python Minari" in r:
+        b.bar("2 GiB from a bucket, rate over Python Minari", b.over(b.rates(r["minari-cli"]), b.rates(r["Python Minari"])), 2, True)
+    server.stop()
+    del x.servers["bucket"]
+
+
+def transfer_listing(x):
+    """A list of 100,000 objects in pages of 1,000"""
+    server = x.servers["bucket"] = b.Server("bucket", [b.sys.executable, "peer_gcs.py", str(BUCKET), "100000", "0"], f"http://127.0.0.1:{BUCKET}/storage/v1/b/lab/o")
+    work = transfer([f"{b.BIN}/minari-cli", "list", "gcp://lab"], 0, {"STORAGE_EMULATOR_HOST": f"http://127.0.0.1:{BUCKET}"})
+    work()  # the server makes its pages
+    r = x.compare("100,000 objects", {"minari-cli list": work})["minari-cli list"]
+    b.bar("100,000 objects, CPU s", [c / 1e6 for c in b.cpus(r)], 3, False)
+    b.bar("100,000 objects, MiB", [run.rss for run in r], 64, False)
+    server.stop()
+    del x.servers["bucket"]
+
+
+def transfer_small(x):
+    """10,000 small files: minari-cli from a hub, rclone over http from nginx"""
+    root, size = f"{b.WORK}/small", 0
+    os.makedirs(f"{root}/small-v0/data")
+    for i in range(10000):
+        with open(f"{root}/small-v0/data/{i:05d}.bin", "wb") as f:
+            size += f.write(os.urandom(1000 + i % 9000))
+    state = f"{b.WORK}/small-state"
+    os.makedirs(state)
+    hub = x.servers["small"] = b.Server("small", [f"{b.BIN}/minari-hub", "serve", "--root", root, "--state", state, "--listen", f"127.0.0.1:{SMALL}", "--settle", "0", "--access-log=off"],
+                                        f"http://127.0.0.1:{SMALL}/readyz")
+    x.wait_indexed(SMALL)
+    item, = json.load(urllib.request.urlopen(f"http://127.0.0.1:{SMALL}/api/v1/datasets"))["items"]
+    work = transfer([f"{b.BIN}/minari-cli", "download", item["id"], "-r", f"http://127.0.0.1:{SMALL}", "-o", "OUT", "--as", "it", "--connections", "8"], size)
+    work()  # the hub hashes what was never asked for
+    works = {"minari-cli": work}
+    if shutil.which("rclone"):
+        conf = f"{b.WORK}/small.conf"
+        with open(f"{b.HERE}/nginx.conf") as f, open(conf, "w") as out:
+            text = f.read().replace("DATA", root).replace("WORK/nginx.pid", "WORK/small.pid").replace("WORK", b.WORK)
+            out.write(text.replace("127.0.0.1:8081;", f"127.0.0.1:{INDEX}; autoindex on;").replace("127.0.0.1:8082", f"127.0.0.1:{INDEX + 1}"))
+        os.chmod(b.WORK, 0o755)
+        x.servers["index"] = b.Server("index", ["nginx", "-c", conf], f"http://127.0.0.1:{INDEX}/small-v0/")
+        works["rclone http"] = transfer(["rclone", "copy", "--config", "/dev/null", "--transfers", "8", f":http,url='http://127.0.0.1:{INDEX}/':", "OUT"], size)
+    r = x.compare("10,000 small files, MB/s", works)
+    if "rclone http" in r:
+        b.bar("10,000 small files, rate over rclone http", b.over(b.rates(r["minari-cli"]), b.rates(r["rclone http"])), 0.8, True)
+        x.servers.pop("index").stop()
+    hub.stop()
+    del x.servers["small"]
+
+
 def lab_urls(x):
     """Files of paths: every page of the list, pages of episodes of 2,000 datasets, and a mixture of slices, documents, pages and ranges."""
     import random
@@ -543,4 +638,4 @@ def lab_urls(x):
 
 
 all_works = [slice_npy, slice_npy_64, slice_json, images, file_ranges, video_cut, document, inspection, first_walks, lerobot, lerobot_slices, lerobot_inspection, format_slices, tar_frames, format_inspection,
-             memory]
+             memory, transfer_gcs, transfer_listing, transfer_small]
