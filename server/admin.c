@@ -2,6 +2,7 @@
 #include "server/admin.h"
 
 #include "server/control.h"
+#include "server/mirror_command.h"
 #include "storage/base/time.h"
 
 #include <inttypes.h>
@@ -204,16 +205,58 @@ static enum hub_status fetch(const struct hub_config *config, const char *target
     return hub_control_ask(state, false, target, out, err);
 }
 
+/* "transfer  lab/door-v2: 1.2 GB of 3.4 GB, 56 MB/s, 39 s to go". */
+static void print_transfer(const json_t *job)
+{
+    char done[32], of[32], rate[32];
+    struct tm utc = {0};
+    long long s = 0;
+    if (strptime(text(job, "started"), "%Y-%m-%dT%H:%M:%S", &utc))
+        s = (long long)(hub_time_now_s() - timegm(&utc));
+    const json_int_t per_s = s > 0 ? number(job, "done") / s : 0,
+                     left = number(job, "of") - number(job, "done");
+    size_text(number(job, "done"), done);
+    size_text(number(job, "of"), of);
+    size_text(per_s, rate);
+    print("%-11s %s: %s of %s", "transfer", text(job, "target"), done, of);
+    if (per_s > 0)
+        printf(", %s/s, %" JSON_INTEGER_FORMAT " s to go", rate, left / per_s);
+    putchar('\n');
+}
+
+static enum hub_status add_mirrors(const struct hub_config *config, json_t *status, struct hub_error *err)
+{
+    json_t *mirrors = NULL, *jobs = NULL;
+    HUB_TRY(fetch(config, "/api/v1/mirrors?limit=1000", &mirrors, err));
+    (void)json_object_set(status, "mirrors", json_object_get(mirrors, "items"));
+    json_decref(mirrors);
+    HUB_TRY(fetch(config, "/api/v1/jobs?kind=transfer&state=running", &jobs, err));
+    (void)json_object_set(status, "transfers", json_object_get(jobs, "items"));
+    json_decref(jobs);
+    return HUB_OK;
+}
+
+static void print_mirrors(const json_t *status)
+{
+    size_t i;
+    const json_t *item;
+    json_array_foreach(json_object_get(status, "mirrors"), i, item) hub_mirror_print(item);
+    json_array_foreach(json_object_get(status, "transfers"), i, item) print_transfer(item);
+}
+
 int hub_admin_status(const struct hub_config *config)
 {
     struct hub_error err = {0};
     HUB_CLEANUP(hub_json_decrefp) json_t *status = NULL;
-    const enum hub_status st = fetch(config, "/api/v1/status", &status, &err);
+    enum hub_status st = fetch(config, "/api/v1/status", &status, &err);
+    if (!st)
+        st = add_mirrors(config, status, &err);
     if (st)
         return hub_admin_failed(st, &err);
     if (config->json)
         return print_json(status);
     print_status(status);
+    print_mirrors(status);
     return fflush(stdout) ? HUB_EXIT_FAILED : 0;
 }
 

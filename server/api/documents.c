@@ -8,6 +8,7 @@
 #include "storage/base/spell.h"
 #include "storage/base/time.h"
 #include "storage/base/version.h"
+#include "storage/catalog/upstream.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -17,6 +18,7 @@
 
 enum { FIRST_BYTES = 64 * 1024 };
 #define HASHED UINT64_MAX
+#define ORIGINS UINT64_C(0x9E3779B97F4A7C15) /* their generation, among the states */
 
 /* What is asked for, and when a kept one will do. */
 struct document_query {
@@ -242,6 +244,39 @@ static enum hub_status write_content(struct hub_json *json, const struct hub_sta
     return HUB_OK;
 }
 
+static void put_ms(struct hub_json *json, const char *key, int64_t unix_ms)
+{
+    if (unix_ms)
+        hub_put_time(json, key, unix_ms * 1000000);
+}
+
+/* Where a copy comes from, and what changed there under the same id. */
+static void write_origin(struct hub_json *json, struct hub_catalog *catalog,
+                         const struct hub_summary *summary)
+{
+    struct hub_upstream u;
+    if (hub_upstream_find(catalog, summary->root, summary->path, false, &u, NULL))
+        return;
+    hub_json_put_object(json, "origin");
+    hub_json_put_text(json, "remote", u.remote);
+    hub_json_put_text(json, "id", u.id);
+    hub_json_put_text(json, "rule", u.rule);
+    hub_put_known(json, "revision", u.revision);
+    put_ms(json, "synced", u.synced_ms);
+    put_ms(json, "gone", u.gone_ms);
+    if (u.changed_ms) {
+        hub_json_put_object(json, "change");
+        put_ms(json, "at", u.changed_ms);
+        hub_put_known(json, "from", u.was);
+        hub_json_put_uint(json, "added", u.added);
+        hub_json_put_uint(json, "replaced", u.replaced);
+        hub_json_put_uint(json, "removed", u.removed);
+        hub_json_end_object(json);
+    }
+    hub_json_end_object(json);
+    hub_upstream_dispose(&u);
+}
+
 static enum hub_status write_document(const struct hub_state *state, const struct hub_target *target,
                                       struct hub_buf *out, bool *hashed, struct hub_error *err)
 {
@@ -255,6 +290,7 @@ static enum hub_status write_document(const struct hub_state *state, const struc
     HUB_TRY(write_content(&json, state, hashed, err));
     write_versions(&json, target);
     hub_json_put_uint(&json, "files", summary->files);
+    write_origin(&json, state->catalog, summary);
     HUB_TRY(hub_dataset_problems(state, &problems, err));
     hub_json_put_raw(&json, "problems", hub_buf_view(&problems));
     hub_json_end_object(&json);
@@ -379,7 +415,8 @@ enum hub_status hub_document_answer(struct hub_request *request, const struct hu
     const struct document_query query = {.row = target->summary->row,
                                          .which = which,
                                          .states =
-                                             hub_document_states(which, target->snapshot, target->summary),
+                                             hub_document_states(which, target->snapshot, target->summary) +
+                                             hub_upstream_generation(request->app->catalog) * ORIGINS,
                                          .digests = hub_digest_generation(request->app->catalog)};
     HUB_CLEANUP(document_putp) struct document *d = NULL;
     bool done = false;

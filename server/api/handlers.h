@@ -4,6 +4,8 @@
 
 #include "server/http/http.h"
 
+struct hub_catalog;
+
 /* datasets.c */
 hub_handler hub_datasets_list, hub_dataset_show;
 /* episodes.c: an episode's attributes and fields; with ?fields= its rows */
@@ -22,6 +24,8 @@ hub_handler hub_space_data;
 hub_handler hub_status_show, hub_jobs_list, hub_job_show, hub_problems_list, hub_sweep_post;
 /* mirrors.c: rules; making and changing them is local */
 hub_handler hub_mirrors_list, hub_mirror_show, hub_mirror_post, hub_mirror_do;
+HUB_MUST_USE enum hub_status hub_mirror_metrics(struct hub_catalog *catalog, struct hub_buf *out,
+                                                struct hub_error *err);
 /* health.c: liveness, readiness, metrics, the contract and a first page */
 hub_handler hub_healthz_show, hub_readyz_show, hub_metrics_show, hub_openapi_show, hub_front_show;
 

@@ -90,12 +90,15 @@ static enum hub_status process_metrics(const struct hub_app *app, struct hub_buf
 enum hub_status hub_metrics_show(struct hub_request *request, struct hub_response *response,
                                  struct hub_error *err)
 {
+    if (!request->may_block)
+        return HUB_AGAIN; /* SQLite is asked */
     struct hub_buf *out =
         hub_response_buffer(response, 200, "text/plain; version=0.0.4; charset=utf-8", 4 * MIB);
     HUB_TRY(hub_http_metrics(request->app->http, out, err));
     HUB_TRY(hub_log_metrics(request->app->log, out, err));
     HUB_TRY(process_metrics(request->app, out, err));
-    return scan_metrics(request->app, out, err);
+    HUB_TRY(scan_metrics(request->app, out, err));
+    return hub_mirror_metrics(request->app->catalog, out, err);
 }
 
 /* Representations in place of a mark such as "@names@"; media types but the first, which the document

@@ -135,3 +135,54 @@ enum hub_status hub_mirror_do(struct hub_request *request, struct hub_response *
     return hub_buf_addf(hub_response_buffer(response, 200, "application/json", KIB), err,
                         "{\"removed\":\"%s\"}", name);
 }
+
+/* ---- metrics, by rule ---- */
+
+static double lag(const struct hub_rule *rule)
+{
+    return (double)hub_mirror_lag_s(rule);
+}
+
+static double bytes(const struct hub_rule *rule)
+{
+    return (double)rule->bytes;
+}
+
+static double transfers(const struct hub_rule *rule)
+{
+    return (double)rule->transfers;
+}
+
+static double failures(const struct hub_rule *rule)
+{
+    return (double)rule->failures;
+}
+
+struct metric {
+    const char *name, *type, *help;
+    double (*value)(const struct hub_rule *rule);
+    struct hub_buf *out;
+};
+
+/* A rule's name has no character that would have to be escaped. */
+static enum hub_status put_metric(void *user, const struct hub_rule *rule, struct hub_error *err)
+{
+    const struct metric *m = user;
+    return hub_buf_addf(m->out, err, "%s{rule=\"%s\"} %.16g\n", m->name, rule->name, m->value(rule));
+}
+
+enum hub_status hub_mirror_metrics(struct hub_catalog *catalog, struct hub_buf *out, struct hub_error *err)
+{
+    struct metric rows[] = {
+        {"minari_hub_mirror_lag_seconds", "gauge", "Since all was as upstream, by rule.", lag, out},
+        {"minari_hub_mirror_bytes_total", "counter", "Fetched, by rule.", bytes, out},
+        {"minari_hub_mirror_transfers_total", "counter", "Datasets fetched, by rule.", transfers, out},
+        {"minari_hub_mirror_failures_total", "counter", "Failed tries, by rule.", failures, out},
+    };
+    for (size_t i = 0; i < HUB_COUNT(rows); i++) {
+        HUB_TRY(hub_buf_addf(out, err, "# HELP %s %s\n# TYPE %s %s\n", rows[i].name, rows[i].help,
+                             rows[i].name, rows[i].type));
+        HUB_TRY(hub_rules_each(catalog, put_metric, &rows[i], err));
+    }
+    return HUB_OK;
+}

@@ -164,6 +164,10 @@ def test_a_change_is_all_that_is_fetched(place):
         assert again(place, hub, "lab") == (os.path.getsize(changed), 1)
         assert inode("main_data.hdf5") == big and inode("metadata.json") != small
         expect_copy(place)
+        origin = hub.dataset("D4RL/door/human-v2")["origin"]
+        assert origin["remote"] == up.base and origin["rule"] == "lab" and origin["change"]["from"] == before
+        assert [origin["change"][k] for k in ("added", "replaced", "removed")] == [0, 1, 0]
+        assert f'minari_hub_mirror_bytes_total{{rule="lab"}} {rule(place, "lab")["bytes"]}' in hub.get("/metrics").body.decode()
         while hub.dataset("D4RL/door/human-v2")["revision"] != up.dataset("D4RL/door/human-v2")["revision"]:
             assert time.monotonic() < end
             time.sleep(0.1)
