@@ -211,7 +211,9 @@ def fill(value, none, depth):
 
 
 def wanted(path):
-    table = pq.read_table(path)
+    table, rows = pq.read_table(path), pq.read_metadata(path).num_rows
+    if len(table) != rows and table.num_columns: # lists of nulls only, in pages of one value
+        raise ValueError(f"{len(table)} of {rows} rows")
     out = {}
     for name, column in zip(table.column_names, table.columns):
         column = column.combine_chunks()

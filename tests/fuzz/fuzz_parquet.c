@@ -1,5 +1,5 @@
 /* The Parquet reader: the input is a file, whose magic bytes are mended first. Everything inspection looks at
- * is looked at: footer, pages, levels, first values, rows as text. */
+ * is looked at: footer, pages, checksums, levels, first values, rows as text. */
 #include "storage/formats/parquet/json.h"
 
 #include <stdlib.h>
@@ -15,6 +15,10 @@ static void look(struct hub_parquet_decoder *d, const struct hub_parquet *file, 
     if (chunk->trouble || hub_parquet_walk(d->source, l, chunk, &pages, NULL))
         return;
     if (chunk->values < 100000) {
+        struct hub_extent *extents = NULL;
+        (void)!hub_parquet_verify(d, &pages, NULL);
+        (void)!hub_parquet_extents(d, &pages, &extents, NULL);
+        free(extents);
         (void)!hub_parquet_scan(d, l, &pages, file->group_rows[group], &shape, NULL);
         int64_t *numbers = calloc((size_t)chunk->values + 1, sizeof *numbers);
         if (numbers)
