@@ -93,15 +93,33 @@ static enum hub_status take_array(const struct lerobot_lines *lines, struct hub_
     return HUB_OK;
 }
 
-static bool is_array(struct hub_source *source)
+/* What it begins with: '[' of a list, '{' of an object that goes on in the next line, or neither. */
+static char first_sign(struct hub_source *source)
 {
     const uint8_t *at;
     size_t got, i = 0;
     if (hub_source_peek(source, 0, 64, &at, &got, NULL))
-        return false;
+        return 0;
     while (i < got && (at[i] == ' ' || at[i] == '\n' || at[i] == '\r' || at[i] == '\t'))
         i++;
-    return i < got && at[i] == '[';
+    if (i < got && at[i] == '[')
+        return '[';
+    const bool open = i + 1 < got && at[i] == '{' && (at[i + 1] == '\n' || at[i + 1] == '\r');
+    return open ? '{' : 0;
+}
+
+/* One object of many lines, as the written specification has it. HUB_NOT_FOUND: several, or damaged ones. */
+static enum hub_status take_object(const struct lerobot_lines *lines, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_json_decrefp) json_t *object = NULL;
+    struct hub_error why = {0};
+    const enum hub_status st = hub_json_file(lines->files, lines->path, NULL, &object, &why);
+    if (st)
+        return hub_is_local(st) ? HUB_NOT_FOUND : hub_pass(st, &why, err);
+    if (lines->sink)
+        HUB_TRY(hub_sink_problem(lines->sink, "other-spelling", hub_view_of(lines->path), err,
+                                 "one JSON object over many lines, where every line is to be an object"));
+    return lines->line(lines->user, object, 1, err);
 }
 
 enum hub_status hub_lerobot_lines(const struct lerobot_lines *lines, struct hub_error *err)
@@ -119,8 +137,12 @@ enum hub_status hub_lerobot_lines(const struct lerobot_lines *lines, struct hub_
         return HUB_OK;
     if (usable)
         return hub_fail(err, usable, "%s", why.detail);
-    if (is_array(&source))
+    const char sign = first_sign(&source);
+    if (sign == '[')
         return take_array(lines, err);
+    const enum hub_status whole = sign == '{' ? take_object(lines, err) : HUB_NOT_FOUND;
+    if (whole != HUB_NOT_FOUND)
+        return whole;
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf strict = HUB_BUF_INIT(2 * MAX_LINE);
     struct reader r = {lines, 0, &strict};
     size_t got = 1;

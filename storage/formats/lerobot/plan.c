@@ -244,6 +244,27 @@ static enum hub_status check_statistics(const struct plan *p, struct hub_error *
                             "it has none of %u features; the first: %s", without.count, without.first);
 }
 
+static enum hub_status take_statistics(void *user, json_t *object, uint32_t number, struct hub_error *err)
+{
+    struct plan *p = user;
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf text = HUB_BUF_INIT((size_t)HUB_MAX_TEXT);
+    struct hub_json json = hub_json_to(&text, err);
+    if (number > 1 || json_object_get(object, "episode_index") || json_object_get(object, "stats"))
+        return HUB_CANCELLED; /* they are of episodes */
+    hub_json_parsed(&json, object);
+    HUB_TRY(hub_json_status(&json));
+    return hub_sink_fact(p->sink, "statistics", hub_buf_view(&text), err);
+}
+
+/* The written specification has those of the whole where LeRobot has those of episodes. */
+static enum hub_status send_written_statistics(struct plan *p, struct hub_error *err)
+{
+    const enum hub_status st = hub_lerobot_lines(
+        &(struct lerobot_lines){p->files, NULL, LEROBOT_EPISODES_STATS, 0, INT64_MAX, take_statistics, p},
+        err);
+    return st == HUB_CANCELLED ? HUB_OK : st;
+}
+
 /* Statistics of the whole dataset; the bounds of its vectors are among them. */
 static enum hub_status send_statistics(struct plan *p, json_t **stats, struct hub_error *err)
 {
@@ -251,7 +272,7 @@ static enum hub_status send_statistics(struct plan *p, json_t **stats, struct hu
     struct hub_error why = {0};
     const enum hub_status st = hub_json_file(p->files, LEROBOT_STATS, &text, stats, &why);
     if (st == HUB_NOT_FOUND)
-        return HUB_OK;
+        return send_written_statistics(p, err);
     if (st || !json_is_object(*stats))
         return hub_sink_problem(p->sink, "bad-metadata", HUB_VIEW(LEROBOT_STATS), err, "%s",
                                 st ? why.detail : "not an object");
