@@ -461,6 +461,7 @@ void hub_exchange_end(struct hub_exchange *x, bool complete)
     if (x->counted)
         account(x, complete);
     hub_stream_dispose(&x->stream);
+    hub_made_dispose(&x->made);
     hub_response_dispose(&x->response);
     hub_request_end(&x->request);
     hub_buf_dispose(&x->body);

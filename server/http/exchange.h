@@ -11,6 +11,7 @@
 #include "server/http/deadline.h"
 #include "server/http/guard.h"
 #include "server/http/log.h"
+#include "server/http/made.h"
 #include "server/http/metrics.h"
 #include "server/http/pool.h"
 #include "server/http/stream.h"
@@ -79,6 +80,7 @@ struct hub_exchange {
     struct hub_param headers[HUB_MAX_HEADERS];
     struct hub_buf body;
     struct hub_stream stream;
+    struct hub_made made;
     uint64_t stream_at; /* where the worker reads */
     int64_t start_us;
     uint64_t bytes_out;

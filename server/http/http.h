@@ -14,6 +14,7 @@
 #ifndef HUB_HTTP_HTTP_H
 #define HUB_HTTP_HTTP_H
 
+#include "server/http/made.h"
 #include "storage/base/fetch.h"
 #include "storage/base/parallel.h"
 
@@ -141,7 +142,14 @@ struct hub_meter {
     size_t counted; /* of the buffer's capacity */
 };
 
-enum hub_body_kind { HUB_BODY_NONE, HUB_BODY_BUFFER, HUB_BODY_SHARED, HUB_BODY_FILE, HUB_BODY_UNSENT };
+enum hub_body_kind {
+    HUB_BODY_NONE,
+    HUB_BODY_BUFFER,
+    HUB_BODY_SHARED,
+    HUB_BODY_FILE,
+    HUB_BODY_MADE,
+    HUB_BODY_UNSENT
+};
 
 #define HUB_LENGTH_UNKNOWN UINT64_MAX
 
@@ -158,7 +166,8 @@ struct hub_response {
     struct hub_bytes *shared; /* SHARED: a reference, handed over */
     struct hub_file *file;    /* FILE: a reference, handed over; streamed, cut short if it changes */
     uint64_t offset, length;  /* FILE; UNSENT: of the body that GET would send, or HUB_LENGTH_UNKNOWN */
-    uint64_t escaped;    /* FILE: not 0: the bytes are that many of a JSON string, whose text has `length` */
+    uint64_t escaped; /* FILE: not 0: the bytes are that many of a JSON string, whose text has `length` */
+    struct hub_maker *maker; /* MADE: handed over */
     char *problem_extra; /* malloc'd JSON members for the problem document should the handler fail, or NULL */
     struct hub_budget *budget; /* that `reserved` was taken from */
     uint32_t client;           /* in whose name */
@@ -180,6 +189,11 @@ HUB_MUST_USE enum hub_status hub_response_header(struct hub_response *response, 
  * handler has reserved memory before. */
 struct hub_buf *hub_response_buffer(struct hub_response *response, unsigned status, const char *content_type,
                                     size_t limit);
+
+/** A body that is made as it is sent; `maker` is handed over, and freed on failure too. A HEAD has its headers. */
+HUB_MUST_USE enum hub_status hub_response_made(struct hub_response *response, unsigned status,
+                                               const char *content_type, struct hub_maker *maker,
+                                               struct hub_error *err);
 
 /** The answer to a HEAD whose body is too dear to be made for its length alone. */
 HUB_MUST_USE enum hub_status hub_response_unsent(struct hub_response *response, unsigned status,

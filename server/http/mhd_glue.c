@@ -76,6 +76,44 @@ static void drop_stream(struct hub_task *task)
     MHD_resume_connection(x->connection);
 }
 
+static void make_more(struct hub_task *task)
+{
+    struct hub_exchange *x = (struct hub_exchange *)((char *)task - offsetof(struct hub_exchange, task));
+    hub_made_more(&x->made);
+    MHD_resume_connection(x->connection); /* x is the event thread's again */
+}
+
+static void drop_made(struct hub_task *task)
+{
+    struct hub_exchange *x = (struct hub_exchange *)((char *)task - offsetof(struct hub_exchange, task));
+    x->made.failed = true;
+    MHD_resume_connection(x->connection);
+}
+
+static ssize_t read_made(void *cls, uint64_t at, char *out, size_t size)
+{
+    struct hub_exchange *x = cls;
+    const size_t n = hub_made_read(&x->made, at, out, size);
+    x->bytes_out = at + n;
+    if (n)
+        return (ssize_t)n;
+    if (x->made.failed || x->made.complete)
+        return x->made.failed ? MHD_CONTENT_READER_END_WITH_ERROR : MHD_CONTENT_READER_END_OF_STREAM;
+    MHD_suspend_connection(x->connection);
+    if (!hub_pool_push(x->http->pool, &x->task, true))
+        drop_made(&x->task);
+    return 0;
+}
+
+/* Its length is not known: it is sent in chunks, or ends with the connection. */
+static struct MHD_Response *made_response(struct hub_exchange *x)
+{
+    hub_made_init(&x->made, x->response.maker);
+    x->task.run = make_more;
+    x->task.cancel = drop_made;
+    return MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, HUB_MADE_BLOCK, read_made, x, NULL);
+}
+
 static bool reserve(struct hub_exchange *x, uint64_t bytes)
 {
     struct hub_budget *budget = x->http->options.budget;
@@ -126,6 +164,8 @@ static struct MHD_Response *make_response(struct hub_exchange *x)
     struct hub_view bytes = {"", 0};
     if (response->kind == HUB_BODY_FILE && response->length > 0)
         return file_response(x);
+    if (response->kind == HUB_BODY_MADE)
+        return made_response(x);
     if (response->kind == HUB_BODY_UNSENT)
         return MHD_create_response_from_callback(response->length == HUB_LENGTH_UNKNOWN ? MHD_SIZE_UNKNOWN
                                                                                         : response->length,

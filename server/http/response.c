@@ -14,6 +14,7 @@ void hub_response_init(struct hub_response *response)
     response->is_json = false;
     response->shared = NULL;
     response->file = NULL;
+    response->maker = NULL;
     response->offset = response->length = response->escaped = 0;
     response->problem_extra = NULL;
     response->budget = NULL;
@@ -37,6 +38,8 @@ void hub_response_dispose(struct hub_response *response)
     hub_bytes_unref(response->shared);
     if (response->file)
         hub_file_put(response->file);
+    if (response->maker)
+        response->maker->free(response->maker);
     free(response->problem_extra);
     if (response->reserved)
         hub_budget_give(response->budget, response->client, response->reserved);
@@ -116,6 +119,15 @@ struct hub_buf *hub_response_buffer(struct hub_response *response, unsigned stat
     if (hub_response_header(response, NULL, "Content-Type", "%s", content_type))
         response->status = 500;
     return &response->buffer;
+}
+
+enum hub_status hub_response_made(struct hub_response *response, unsigned status, const char *content_type,
+                                  struct hub_maker *maker, struct hub_error *err)
+{
+    response->status = status;
+    response->kind = HUB_BODY_MADE;
+    response->maker = maker;
+    return hub_response_header(response, err, "Content-Type", "%s", content_type);
 }
 
 enum hub_status hub_response_unsent(struct hub_response *response, unsigned status, const char *content_type,

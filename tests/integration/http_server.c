@@ -137,6 +137,39 @@ static enum hub_status get_bytes(struct hub_request *request, struct hub_respons
     return HUB_OK;
 }
 
+/* /made/{n}: so many stretches of numbers, made as they are sent; one beyond 50 fails */
+struct numbers {
+    struct hub_maker maker; /* first */
+    long stretch, stretches;
+};
+
+static enum hub_status more_numbers(struct hub_maker *maker, struct hub_buf *out, struct hub_error *err)
+{
+    struct numbers *n = (struct numbers *)maker;
+    if (n->stretch == 50)
+        return hub_fail(err, HUB_CHANGED, "planted");
+    for (int i = 0; n->stretch < n->stretches && i < 10000; i++)
+        HUB_TRY(hub_buf_addf(out, err, "%06ld\n", n->stretch * 10000 + i));
+    n->stretch++;
+    return HUB_OK;
+}
+
+static void free_numbers(struct hub_maker *maker)
+{
+    atomic_fetch_add(&given_up, 1);
+    free(maker);
+}
+
+static enum hub_status get_made(struct hub_request *request, struct hub_response *response,
+                                struct hub_error *err)
+{
+    struct numbers *numbers;
+    HUB_TRY(hub_new(&numbers, 1, sizeof *numbers, err));
+    *numbers = (struct numbers){.maker = {more_numbers, free_numbers},
+                                .stretches = strtol(hub_request_capture(request, "n").data, NULL, 10)};
+    return hub_response_made(response, 200, "text/plain", &numbers->maker, err);
+}
+
 static enum hub_status post_echo(struct hub_request *request, struct hub_response *response,
                                  struct hub_error *err)
 {
@@ -238,6 +271,7 @@ static const struct hub_route routes[] = {
     {"GET", "/work/{n}", get_work, "work", 0, false, 0},
     {"GET", "/given-up", get_given_up, "given-up", 0, false, 0},
     {"GET", "/bytes/{n}", get_bytes, "bytes", 0, false, 0},
+    {"GET", "/made/{n}", get_made, "made", 0, false, 0},
     {"POST", "/echo", post_echo, "echo", 4096, false, 0},
     {"GET", "/failure", get_failure, "failure", 0},
     {"GET", "/api/hello", get_hello, "hello", 0},

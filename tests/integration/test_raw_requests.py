@@ -760,5 +760,63 @@ class Files(unittest.TestCase):
         shutil.rmtree(folder)
 
 
+def unchunk(data):
+    """The body of an answer in chunks, and whether it ended as it should."""
+    parts, at = [], data.index(b"\r\n\r\n") + 4
+    while (end := data.find(b"\r\n", at)) >= 0:
+        size = int(data[at:end], 16)
+        if size == 0:
+            return b"".join(parts), data[end:] == b"\r\n\r\n"
+        parts.append(data[end + 2:end + 2 + size])
+        at = end + 4 + size
+    return b"".join(parts), False
+
+
+class MadeBodies(unittest.TestCase):
+    """Bodies that are made as they are sent: of no known length."""
+
+    def setUp(self):
+        self.server = raw.Server(PROGRAM)
+
+    def tearDown(self):
+        if self.server.process.poll() is None:
+            self.assertEqual(self.server.stop(), 0)
+
+    def ask(self, target, version="1.1", method="GET"):
+        return self.server.exchange(request(f"{method} {target} HTTP/{version}", "Host: x", "Connection: close"), quiet=30)[0]
+
+    def test_whole(self):
+        for n in 0, 1, 3, 40:
+            expected = b"".join(b"%06d\n" % i for i in range(n * 10000))
+            self.assertEqual(unchunk(self.ask(f"/made/{n}")), (expected, True))
+            self.assertEqual(self.ask(f"/made/{n}", "1.0").split(b"\r\n\r\n", 1)[1], expected)
+            head = self.ask(f"/made/{n}", method="HEAD")
+            self.assertTrue(head.startswith(b"HTTP/1.1 200") and head.endswith(b"\r\n\r\n"))
+
+    def test_others_follow_on_the_connection(self):
+        data = self.server.exchange(request("GET /made/2 HTTP/1.1", "Host: x") + HELLO * 3)[0]
+        self.assertEqual(data.count(b"hello\n"), 3)
+        self.assertEqual(data.count(b"HTTP/1.1 200"), 4)
+
+    def test_one_that_fails_half_way_is_not_ended(self):
+        body, ended = unchunk(self.ask("/made/51"))
+        self.assertEqual((body[:7], body[-7:], ended), (b"000000\n", b"499999\n", False))
+
+    def test_a_client_that_leaves(self):
+        for _ in range(20):
+            with self.server.connect() as sock:
+                sock.sendall(request("GET /made/49 HTTP/1.1", "Host: x"))
+                sock.recv(1000)
+        self.server.wait_for("/given-up", 20)
+
+    def test_the_end_of_the_server(self):
+        with self.server.connect() as sock:
+            sock.sendall(request("GET /made/49 HTTP/1.1", "Host: x"))
+            sock.recv(1000)
+            begin = time.monotonic()
+            self.assertEqual(self.server.stop(), 0)
+            self.assertLess(time.monotonic() - begin, 30)
+
+
 if __name__ == "__main__":
     unittest.main()
