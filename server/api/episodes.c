@@ -1,4 +1,5 @@
 /* Pages of episodes and one episode's document. SQL: always on a worker. */
+#include "server/api/episodes.h"
 #include "server/api/cursor.h"
 #include "server/api/documents.h"
 #include "server/api/handlers.h"
@@ -74,56 +75,6 @@ static enum hub_status add_item(void *user, const struct hub_found_episode *row,
     return hub_json_status(&items->json);
 }
 
-/* What a query's texts lie in. */
-struct parsed {
-    struct hub_where *where, *sort;
-};
-
-static void parsed_dispose(struct parsed *parsed)
-{
-    hub_where_free(parsed->where);
-    hub_where_free(parsed->sort);
-}
-
-static enum hub_status read_sort(const struct hub_request *request, struct hub_episode_query *query,
-                                 struct parsed *parsed, struct hub_error *err)
-{
-    struct hub_view sort = hub_request_query(request, "sort");
-    if (!sort.data)
-        return HUB_OK;
-    query->descending = hub_view_starts(sort, "-");
-    sort = (struct hub_view){sort.data + query->descending, sort.size - query->descending};
-    if (hub_property_parse(sort, &parsed->sort, &query->sort, NULL))
-        return hub_request_wrong(
-            request, "sort", err,
-            "sort must be one of number, name, steps, seed, return, success, task, split, "
-            "terminated, truncated, sum(\"FIELD\") or mean, std, min, max, \"ATTRIBUTE\", "
-            "with - for descending");
-    return HUB_OK;
-}
-
-static enum hub_status read_query(const struct hub_request *request, const struct hub_page_query *page,
-                                  struct hub_episode_query *query, struct parsed *parsed,
-                                  struct hub_error *err)
-{
-    const struct hub_view where = hub_request_query(request, "where");
-    HUB_TRY(read_sort(request, query, parsed, err));
-    if (where.data)
-        HUB_TRY(hub_where_parse(where, &parsed->where, err));
-    query->where = parsed->where;
-    query->split = hub_request_query(request, "split").data;
-    query->name = hub_request_query(request, "name").data;
-    query->task = hub_request_query(request, "task").data;
-    query->limit = page->limit;
-    query->has_after = page->goes_on;
-    if (!page->goes_on)
-        return HUB_OK;
-    query->after_is_null = page->after.behind;
-    query->after_key = hub_view_of(page->after.key);
-    query->after_number = strtoll(page->after.tie, NULL, 10);
-    return HUB_OK;
-}
-
 static void end_dispose(struct hub_episode_page *end)
 {
     hub_buf_dispose(&end->key);
@@ -145,19 +96,32 @@ static enum hub_status write_page(struct hub_request *request, const struct hub_
     return hub_reply_document(request, response, err);
 }
 
+static void continue_behind(const struct hub_page_query *page, struct hub_episode_query *query)
+{
+    query->limit = page->limit;
+    query->has_after = page->goes_on;
+    if (!page->goes_on)
+        return;
+    query->after_is_null = page->after.behind;
+    query->after_key = hub_view_of(page->after.key);
+    query->after_number = strtoll(page->after.tie, NULL, 10);
+}
+
 enum hub_status hub_episodes_list(struct hub_request *request, struct hub_response *response,
                                   struct hub_error *err)
 {
     static const char *const parameters[] = {"where", "sort",   "split", "name",     "task",
                                              "limit", "cursor", "for",   "revision", NULL};
     HUB_CLEANUP(hub_target_dispose) struct hub_target target = {0};
-    HUB_CLEANUP(parsed_dispose) struct parsed parsed = {0};
-    struct hub_episode_query query = {0};
+    HUB_CLEANUP(hub_episodes_asked_dispose) struct hub_episodes_asked asked = {0};
     struct hub_page_query page;
+    if (hub_request_query(request, "columns").data)
+        return hub_episodes_columns(request, response, err);
     HUB_TRY(hub_page_read(request, parameters, &page, err));
-    HUB_TRY(read_query(request, &page, &query, &parsed, err));
+    HUB_TRY(hub_episodes_asked(request, &asked, err));
+    continue_behind(&page, &asked.query);
     HUB_TRY(hub_resolve(request, response, parameters, HUB_TO_STATE | HUB_TO_READY, &target, err));
-    return write_page(request, &target, &query, &page, response, err);
+    return write_page(request, &target, &asked.query, &page, response, err);
 }
 
 /* ---- one ---- */

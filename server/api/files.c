@@ -1,6 +1,7 @@
 /* Files of a dataset: the listing and their bytes, by range, with every conditional. No status of a dataset
  * blocks its bytes. */
 #include "server/api/files.h"
+#include "server/api/episodes.h"
 #include "server/api/handlers.h"
 
 #include "server/api/documents.h"
@@ -130,23 +131,13 @@ static bool choose_numbers(const struct hub_dataset *dataset, const char *text, 
     return named;
 }
 
-static void where_freep(struct hub_where **where)
-{
-    hub_where_free(*where);
-}
-
 static enum hub_status choose(const struct hub_request *request, const struct hub_state *state, bool *chosen,
                               uint32_t *count, struct hub_error *err)
 {
-    HUB_CLEANUP(where_freep) struct hub_where *where = NULL;
+    HUB_CLEANUP(hub_episodes_asked_dispose) struct hub_episodes_asked asked = {0};
     const char *numbers = hub_request_query(request, "episodes").data;
-    const struct hub_view test = hub_request_query(request, "where");
-    if (test.data)
-        HUB_TRY(hub_where_parse(test, &where, err));
-    const struct hub_episode_query query = {.split = hub_request_query(request, "split").data,
-                                            .task = hub_request_query(request, "task").data,
-                                            .where = where};
-    HUB_TRY(hub_episode_choose(state, &query, chosen, err));
+    HUB_TRY(hub_episodes_asked(request, &asked, err));
+    HUB_TRY(hub_episode_choose(state, &asked.query, chosen, err));
     if (numbers && !choose_numbers(state->dataset, numbers, chosen))
         return hub_request_wrong(request, "episodes", err,
                                  "episodes are numbers and ranges of them, such as 0:10,15,20:");

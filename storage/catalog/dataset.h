@@ -154,6 +154,12 @@ HUB_MUST_USE enum hub_status hub_episode_page(const struct hub_state *state,
                                               const struct hub_episode_query *query, hub_episode_each *each,
                                               void *user, struct hub_episode_page *out,
                                               struct hub_error *err);
+/** All that a query chooses, in its order, up to its limit, of any size: places among dataset->episodes, to be
+ * freed. Takes about HUB_CHOOSING bytes an episode of the dataset meanwhile. */
+#define HUB_CHOOSING 96
+HUB_MUST_USE enum hub_status hub_episode_order(const struct hub_state *state,
+                                               const struct hub_episode_query *query, uint32_t **places,
+                                               uint32_t *count, struct hub_error *err);
 HUB_MUST_USE enum hub_status hub_episode_one(const struct hub_state *state, int64_t number,
                                              hub_episode_each *each, void *user, struct hub_error *err);
 

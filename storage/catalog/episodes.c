@@ -296,10 +296,15 @@ static enum hub_status read_after(struct page *page, struct hub_error *err)
     return own_text(after, err);
 }
 
-static enum hub_status check_query(const struct hub_episode_query *q, struct hub_error *err)
+/* Those that are shown, and one more where there are more. */
+static enum hub_status fill(struct page *page, struct hub_error *err)
 {
-    if (!q->limit || q->limit > MAX_PAGE)
-        return hub_fail(err, HUB_INVALID, "a page has 1 to %d episodes", MAX_PAGE);
+    page->room = 2 * (page->query->limit + 1);
+    HUB_TRY(hub_new(&page->items, page->room, sizeof *page->items, err));
+    if (page->query->has_after)
+        HUB_TRY(read_after(page, err));
+    HUB_TRY(look_at_all(page, err));
+    cut(page);
     return HUB_OK;
 }
 
@@ -309,19 +314,30 @@ enum hub_status hub_episode_page(const struct hub_state *state, const struct hub
 {
     HUB_CLEANUP(page_dispose)
     struct page page = {.query = query, .reader = {.state = state}};
-    HUB_TRY(check_query(query, err));
-    page.room = 2 * (query->limit + 1);
-    HUB_TRY(hub_new(&page.items, page.room, sizeof *page.items, err));
-    if (query->has_after)
-        HUB_TRY(read_after(&page, err));
-    HUB_TRY(look_at_all(&page, err));
-    cut(&page);
+    if (!query->limit || query->limit > MAX_PAGE)
+        return hub_fail(err, HUB_INVALID, "a page has 1 to %d episodes", MAX_PAGE);
+    HUB_TRY(fill(&page, err));
     out->more = page.full;
     out->total = page.total;
     const uint32_t shown = HUB_MIN(page.count, query->limit);
     for (uint32_t i = 0; i < shown; i++)
         HUB_TRY(give(&page.reader, page.items[i].episode, each, user, err));
     return shown ? write_key(&page.items[shown - 1].key, &out->key, err) : HUB_OK;
+}
+
+enum hub_status hub_episode_order(const struct hub_state *state, const struct hub_episode_query *query,
+                                  uint32_t **places, uint32_t *count, struct hub_error *err)
+{
+    struct hub_episode_query all = *query;
+    HUB_CLEANUP(page_dispose) struct page page = {.query = &all, .reader = {.state = state}};
+    all.limit = HUB_MIN(query->limit, state->dataset->episode_count);
+    HUB_TRY(fill(&page, err));
+    const uint32_t chosen = HUB_MIN(page.count, all.limit);
+    HUB_TRY(hub_new(places, chosen, sizeof **places, err));
+    for (uint32_t i = 0; i < chosen; i++)
+        (*places)[i] = (uint32_t)(page.items[i].episode - state->dataset->episodes);
+    *count = chosen;
+    return HUB_OK;
 }
 
 enum hub_status hub_episode_one(const struct hub_state *state, int64_t number, hub_episode_each *each,

@@ -52,6 +52,10 @@ HUB_MUST_USE enum hub_status hub_where_parse(struct hub_view text, struct hub_wh
 /** A name alone, to sort by. Its text lies in `holder`, which is freed like the above. */
 HUB_MUST_USE enum hub_status hub_property_parse(struct hub_view text, struct hub_where **holder,
                                                 struct hub_property *out, struct hub_error *err);
+/** Several, between commas. HUB_INVALID: more than `most`, or none. */
+HUB_MUST_USE enum hub_status hub_properties_parse(struct hub_view text, struct hub_where **holder,
+                                                  struct hub_property *out, unsigned most, unsigned *count,
+                                                  struct hub_error *err);
 void hub_where_free(struct hub_where *where);
 void hub_where_freep(struct hub_where **where);
 

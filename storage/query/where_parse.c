@@ -390,17 +390,32 @@ enum hub_status hub_where_parse(struct hub_view text, struct hub_where **out, st
     return HUB_OK;
 }
 
-enum hub_status hub_property_parse(struct hub_view text, struct hub_where **holder, struct hub_property *out,
-                                   struct hub_error *err)
+enum hub_status hub_properties_parse(struct hub_view text, struct hub_where **holder,
+                                     struct hub_property *out, unsigned most, unsigned *count,
+                                     struct hub_error *err)
 {
     HUB_CLEANUP(hub_where_freep) struct hub_where *where = NULL;
     struct parser p;
+    bool more = true;
+    *count = 0;
     HUB_TRY(begin(text, &p, &where, err));
-    HUB_TRY(read_name(&p, out));
-    HUB_TRY(end(&p, "one name was expected"));
+    while (more) {
+        if (*count == most)
+            return wrong(&p, "these are too many names");
+        HUB_TRY(read_name(&p, &out[(*count)++]));
+        HUB_TRY(accept(&p, TOKEN_SIGN, ",", &more));
+    }
+    HUB_TRY(end(&p, "a comma or the end was expected"));
     *holder = where;
     where = NULL;
     return HUB_OK;
+}
+
+enum hub_status hub_property_parse(struct hub_view text, struct hub_where **holder, struct hub_property *out,
+                                   struct hub_error *err)
+{
+    unsigned count;
+    return hub_properties_parse(text, holder, out, 1, &count, err);
 }
 
 void hub_where_free(struct hub_where *where)

@@ -1,4 +1,7 @@
 """`where` and `sort` against the same questions asked of the episodes' documents in Python."""
+import csv
+import io
+import json
 import random
 from urllib.parse import urlencode
 
@@ -150,3 +153,58 @@ def test_a_cursor_belongs_to_its_question(hub):
     cursor = page["next"].split("cursor=")[1].split("&")[0]
     answer = hub.get("/api/v1/datasets/lift/episodes?where=steps+%3E+4&cursor=" + cursor)
     assert answer.status == 400 and answer.json()["type"].endswith("bad-cursor")
+
+
+# ---- tables ----
+
+COLUMNS = ["number", "steps", "return", "split", "success", "terminated", "name", '"level"', '"score"', '"count"', 'mean("rewards")']
+
+
+def expected_row(episode):
+    row = {}
+    for column in COLUMNS:
+        if column == "split":
+            row[column] = episode["splits"]
+        elif column[0] == '"':
+            row[column[1:-1]] = episode["attributes"].get(column[1:-1])
+        else:
+            row[column] = episode.get(column)
+    row["count"] = str(row["count"]) if isinstance(row["count"], int) and abs(row["count"]) > 2**53 - 1 else row["count"]
+    return row
+
+
+@pytest.mark.parametrize("chosen", [{}, {"where": "steps > 4", "sort": "-return"}, {"split": "val", "limit": 7}, {"where": "steps > 99"}])
+def test_a_table_says_what_the_list_says(hub, episodes, chosen):
+    columns = ",".join(COLUMNS)
+    numbers = [e["number"] for e in ask(hub, urlencode({"limit": 1000, **chosen}))["items"]]
+    by_number = {e["number"]: expected_row(e) for e in episodes}
+    rows = [by_number[n] for n in numbers]
+
+    table = ask(hub, urlencode({"columns": columns, **chosen}))
+    assert table["total"] == len(rows)
+    assert table["columns"] == {k: [r[k] for r in rows] for k in by_number[0]}
+    lines = hub.get("/api/v1/datasets/lift/episodes?" + urlencode({"columns": columns, "format": "jsonl", **chosen}))
+    assert lines.headers["Content-Type"] == "application/x-ndjson"
+    assert [json.loads(line) for line in lines.body.splitlines()] == rows
+    text = hub.get("/api/v1/datasets/lift/episodes?" + urlencode({"columns": columns, "format": "csv", **chosen}))
+    cells = list(csv.reader(io.StringIO(text.body.decode(), newline="")))
+    assert cells[0] == list(by_number[0])
+    assert len(cells) == 1 + len(rows)
+    for line, row in zip(cells[1:], rows):
+        for cell, value in zip(line, row.values()):
+            if value is None:
+                assert cell == ""
+            elif isinstance(value, bool):
+                assert cell == str(value).lower()
+            elif isinstance(value, list):
+                assert cell == ";".join(value)
+            else:
+                assert cell == str(value) or float(cell) == value
+
+
+def test_a_table_that_is_asked_for_wrongly(hub):
+    for query, parameter in (("columns=", "columns"), ("columns=number,,steps", "columns"), ("columns=reward", "columns"),
+                             ("columns=number&format=npy", "format"), ("columns=number&limit=0", "limit"),
+                             ("columns=number&cursor=x", "cursor"), ("format=csv", "format"), ("columns=" + ",".join(["steps"] * 65), "columns")):
+        answer = hub.get("/api/v1/datasets/lift/episodes?" + query)
+        assert answer.status == 400 and answer.json()["parameter"] == parameter, query

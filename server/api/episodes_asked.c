@@ -1,0 +1,38 @@
+#include "server/api/episodes.h"
+
+void hub_episodes_asked_dispose(struct hub_episodes_asked *asked)
+{
+    hub_where_free(asked->where);
+    hub_where_free(asked->sort);
+}
+
+static enum hub_status read_sort(const struct hub_request *request, struct hub_episodes_asked *asked,
+                                 struct hub_error *err)
+{
+    struct hub_view sort = hub_request_query(request, "sort");
+    if (!sort.data)
+        return HUB_OK;
+    asked->query.descending = hub_view_starts(sort, "-");
+    sort = (struct hub_view){sort.data + asked->query.descending, sort.size - asked->query.descending};
+    if (hub_property_parse(sort, &asked->sort, &asked->query.sort, NULL))
+        return hub_request_wrong(
+            request, "sort", err,
+            "sort must be one of number, name, steps, seed, return, success, task, split, "
+            "terminated, truncated, sum(\"FIELD\") or mean, std, min, max, \"ATTRIBUTE\", "
+            "with - for descending");
+    return HUB_OK;
+}
+
+enum hub_status hub_episodes_asked(const struct hub_request *request, struct hub_episodes_asked *out,
+                                   struct hub_error *err)
+{
+    const struct hub_view where = hub_request_query(request, "where");
+    HUB_TRY(read_sort(request, out, err));
+    if (where.data)
+        HUB_TRY(hub_where_parse(where, &out->where, err));
+    out->query.where = out->where;
+    out->query.split = hub_request_query(request, "split").data;
+    out->query.name = hub_request_query(request, "name").data;
+    out->query.task = hub_request_query(request, "task").data;
+    return HUB_OK;
+}
