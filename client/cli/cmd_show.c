@@ -336,8 +336,10 @@ static int show_remote(struct cli *cli, const char *id)
         char where[800], download[1400];
         snprintf(where, sizeof where, "at %s", cli_remote_name(cli));
         add_cameras(cli, s->id, doc);
-        snprintf(download, sizeof download, "minari-cli download %s%s", s->id,
-                 strncmp(s->format, "minari", 6) == 0 ? "" : " -o DIR");
+        const char *status = text_of(doc, "status"); /* download takes what cannot be read by force only */
+        const bool refused = status && (strcmp(status, "unsupported") == 0 || strcmp(status, "broken") == 0);
+        snprintf(download, sizeof download, "minari-cli download %s%s%s", s->id,
+                 strncmp(s->format, "minari", 6) == 0 ? "" : " -o DIR", refused ? " --force" : "");
         print(cli, s->id, doc, where, download);
     }
     minari_dataset_free(dataset);

@@ -39,6 +39,7 @@ ParameterizedTestParameters(d4rl, cuts)
         {"antmaze_umaze-v2.h5", "", 0, 4, 6, {10, 10, 20, 20}, {1, 0, 1, 0}, {0, 1, 1, 1}},
         {"empty.hdf5", "", 0, 0, 5, {0}, {0}, {0}},
         {"odd.hdf5", "rows-differ", 1, 3, 6, {10, 10, 10}, {-1, -1, -1}, {1, 1, 1}},
+        {"packed.hdf5", "", 0, 4, 5, {10, 20, 20, 14}, {1, 0, 1, 0}, {0, 1, 0, 1}},
         {"policy.hdf5", "", 0, 3, 6, {10, 10, 10}, {1, 1, 1}, {0, 0, 0}},
     };
     return cr_make_param_array(struct cut_case, cases, HUB_COUNT(cases));

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 sys.path.insert(0, os.path.dirname(__file__))
+from cli import Cli
 from hub import serving
 
 
@@ -105,6 +106,17 @@ def test_what_is_not_read_says_what_to_do(hub):
     assert "git lfs pull" in hub.dataset("unfetched")["reason"]
     assert "git lfs pull" in hub.dataset("unfetched-house")["reason"]
     assert "tfds.builder_from_directory" in hub.dataset("records")["reason"]
+
+
+def test_the_command_that_show_names_downloads(hub, tmp_path):
+    cli = Cli(tmp_path, hub.base)
+    for id in ("records", "unfetched", "splits"):
+        line = next(x for x in cli.run("show", id, expect=0).out.splitlines() if "Download" in x)
+        assert ("--force" in line) == (id != "splits"), line
+        command = line.split()[2:]
+        command[command.index("DIR")] = str(tmp_path / "out")
+        cli.run(*command, expect=0)
+        assert os.listdir(tmp_path / "out" / id), id
 
 
 def test_a_crowded_file_has_the_fields_that_fit(hub):

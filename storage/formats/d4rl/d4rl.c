@@ -131,8 +131,7 @@ static bool find_breaks(struct d4rl *d)
     const struct hub_h5_leaf *here = hub_h5_tree_find(&d->tree, "observations"),
                              *next = hub_h5_tree_find(&d->tree, "next_observations");
     if (!here || !next || here->rows != d->rows || next->rows != d->rows || here->dataset.unreadable[0] ||
-        next->dataset.unreadable[0] || here->dataset.library || next->dataset.library ||
-        here->dataset.variant.kind == HUB_KIND_VAR ||
+        next->dataset.unreadable[0] || here->dataset.variant.kind == HUB_KIND_VAR ||
         memcmp(&here->dataset.variant, &next->dataset.variant, sizeof here->dataset.variant) != 0)
         return false;
     const uint64_t row = hub_h5_row_bytes(&here->dataset);

@@ -185,3 +185,15 @@ enum hub_status h5_library_rows(struct hub_h5 *file, const struct hub_h5_dataset
                                 .geometry = HUB_NONE};
     return copy_rows(file, dataset, &r, row, &piece->offset, err);
 }
+
+enum hub_status h5_library_read(struct hub_h5 *file, const struct hub_h5_dataset *dataset, uint64_t first,
+                                uint64_t count, void *out, struct hub_error *err)
+{
+    HUB_CLEANUP(reader_dispose) struct reader r = {0};
+    if (dataset->rank == 0 || dataset->type.variant.rank || dataset->element != dataset->type.size)
+        return hub_fail(err, HUB_UNSUPPORTED, "a scalar or array type that only libhdf5 decodes");
+    HUB_TRY(open_reader(file, dataset, &r, err));
+    return read_slab(&r, dataset, first, count, out)
+               ? HUB_OK
+               : failed(file, HUB_CORRUPT, err, "libhdf5 cannot decode the rows");
+}

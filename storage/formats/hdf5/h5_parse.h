@@ -231,6 +231,10 @@ void h5_heap_dispose(struct hub_h5 *file);
 /** Materialise the rows into side data with libhdf5 and fill a STRIDED piece. */
 HUB_MUST_USE enum hub_status h5_library_rows(struct hub_h5 *file, const struct hub_h5_dataset *dataset,
                                              struct hub_piece *piece, struct hub_error *err);
+/** hub_h5_read of such a dataset: its elements are of one type that is no array. HUB_UNSUPPORTED. */
+HUB_MUST_USE enum hub_status h5_library_read(struct hub_h5 *file, const struct hub_h5_dataset *dataset,
+                                             uint64_t first, uint64_t count, void *out,
+                                             struct hub_error *err);
 void h5_library_close(struct hub_h5 *file);
 
 #endif

@@ -159,6 +159,8 @@ enum hub_status hub_h5_read(struct hub_h5 *file, const struct hub_h5_dataset *da
         return hub_fail(err, HUB_TOO_BIG, "%" PRIu64 " rows of %" PRIu64 " bytes", count, row);
     if (count == 0 || row == 0)
         return HUB_OK;
+    if (d->library)
+        return h5_library_read(file, d, first, count, out, err);
     if (d->storage == HUB_H5_COMPACT) {
         if ((first + count) * row > d->compact.size)
             return hub_fail(err, HUB_CORRUPT, "%zu bytes where %" PRIu64 " belong", d->compact.size,

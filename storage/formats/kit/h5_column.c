@@ -17,7 +17,7 @@ static double value_at(const struct hub_variant *v, const uint8_t *at)
 
 static bool is_numbers(const struct hub_h5_dataset *d)
 {
-    return !d->unreadable[0] && !d->library && d->rank != HUB_NONE && d->element == d->type.size &&
+    return !d->unreadable[0] && d->rank != HUB_NONE && d->element == d->type.size &&
            d->variant.item_size > 0 && d->variant.item_size <= 8 && d->variant.kind != HUB_KIND_FIXED &&
            d->variant.kind != HUB_KIND_VAR;
 }
