@@ -299,6 +299,7 @@ void hub_config_dispose(struct hub_config *config)
     }
     hub_roots_dispose(&config->roots);
     free(config->address);
+    json_decref(config->mirrors);
     memset(config, 0, sizeof *config);
 }
 
@@ -322,15 +323,39 @@ static struct hub_view without_comment(const char *value)
     return out;
 }
 
+static json_t *member(json_t *object, const char *key, json_t *fresh)
+{
+    json_t *old = json_object_get(object, key);
+    if (!old)
+        return json_object_set_new(object, key, fresh) ? NULL : fresh;
+    json_decref(fresh);
+    return old;
+}
+
+/* "[mirror NAME]": what its options mean is looked at when the hub starts. */
+static enum hub_status keep_mirror(struct hub_config *config, const char *rule, const char *name,
+                                   const char *value, struct hub_error *err)
+{
+    if (!config->mirrors)
+        config->mirrors = json_object();
+    json_t *options_of = config->mirrors ? member(config->mirrors, rule, json_object()) : NULL;
+    json_t *values = options_of ? member(options_of, name, json_array()) : NULL;
+    return hub_allocated(values && json_array_append_new(values, json_string(value)) == 0, err);
+}
+
 static int on_line(void *user, const char *section, const char *name, const char *text)
 {
     struct file_reader *reader = user;
-    (void)section;
     HUB_CLEANUP(hub_freep) char *value = hub_view_dup(without_comment(text ? text : ""));
     if (reader->failed)
         return 1; /* the first error is the one to tell; inih reads on */
+    const bool mirror = strncmp(section, "mirror ", 7) == 0;
     const struct option *option = find(name, strlen(name));
-    if (!option || strcmp(name, "config") == 0)
+    if (mirror && value && !keep_mirror(reader->config, section + 7, name, value, reader->err))
+        return 1;
+    if (mirror)
+        (void)hub_no_memory(reader->err);
+    else if (!option || strcmp(name, "config") == 0)
         hub_fail(reader->err, HUB_INVALID, "unknown setting \"%.60s\"; `minari-hub config` lists all of them",
                  name);
     else if (!value)
@@ -518,6 +543,21 @@ static void print_value(FILE *out, const struct option *option, const void *at)
     }
 }
 
+static void print_mirrors(const struct hub_config *config, FILE *out)
+{
+    const char *rule, *name;
+    json_t *options_of, *values, *value;
+    size_t i;
+    json_object_foreach(config->mirrors, rule, options_of)
+    {
+        fprintf(out, "\n[mirror %s]\n", rule);
+        json_object_foreach(options_of, name, values)
+        {
+            json_array_foreach(values, i, value) fprintf(out, "%s = %s\n", name, json_string_value(value));
+        }
+    }
+}
+
 void hub_config_print(const struct hub_config *config, FILE *out)
 {
     fprintf(out, "# Settings of minari-hub: key = value. What is commented out is the default.\n");
@@ -539,4 +579,5 @@ void hub_config_print(const struct hub_config *config, FILE *out)
             print_value(out, option, at);
         }
     }
+    print_mirrors(config, out);
 }

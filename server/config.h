@@ -6,6 +6,7 @@
 #ifndef HUB_SERVER_CONFIG_H
 #define HUB_SERVER_CONFIG_H
 
+#include "storage/base/json.h"
 #include "storage/base/roots.h"
 #include "storage/base/usage.h"
 
@@ -32,6 +33,8 @@ struct hub_config {
     unsigned hash;       /* enum hub_hash_mode */
     unsigned log_format; /* 0: text, 1: JSON, as enum hub_log_format */
     bool unsafe_inspect, access_log;
+
+    json_t *mirrors; /* of the file: [mirror NAME] as {NAME: {option: [values]}}, or NULL */
 
     bool json; /* --json of status and problems: no setting */
 

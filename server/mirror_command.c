@@ -13,6 +13,7 @@
 #include <inttypes.h>
 #include <limits.h>
 #include <stdlib.h>
+#include <strings.h>
 #include <unistd.h>
 
 enum kind { TEXT, LIST, SECONDS, BYTES, SWITCH };
@@ -428,4 +429,75 @@ int hub_mirror_command(char **argv)
     json_decref(c.spec);
     free(c.rest);
     return code;
+}
+
+/* ---- of the configuration file ---- */
+
+static bool is_on(const char *value)
+{
+    return strcasecmp(value, "on") == 0 || strcasecmp(value, "true") == 0 || strcasecmp(value, "yes") == 0 ||
+           strcmp(value, "1") == 0;
+}
+
+static enum hub_status set_all(struct command *c, const char *name, const json_t *values,
+                               struct hub_error *err)
+{
+    const struct own *option = find(name);
+    const json_t *value;
+    size_t i;
+    if (!option && strcmp(name, "remote") != 0)
+        return hub_fail(err, HUB_INVALID, "mirror rules have no setting \"%.60s\"", name);
+    json_array_foreach(values, i, value)
+    {
+        const char *word = json_string_value(value);
+        if (!option)
+            HUB_TRY(hub_allocated(json_object_set_new(c->spec, name, json_string(word)) == 0, err));
+        else if (option->kind != SWITCH || is_on(word))
+            HUB_TRY(set(c, option, word, err));
+    }
+    return HUB_OK;
+}
+
+static enum hub_status configure(const struct hub_config *config, struct hub_catalog *catalog,
+                                 const char *rule, json_t *options_of, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_json_decrefp) json_t *spec = json_object();
+    struct command c = {.spec = spec};
+    const char *name;
+    json_t *values;
+    HUB_TRY(hub_allocated(spec, err));
+    json_object_foreach(options_of, name, values) HUB_TRY(set_all(&c, name, values, err));
+    HUB_TRY(settle_root(spec, err));
+    HUB_TRY(hub_mirror_check(spec, &config->roots, err));
+    HUB_TRY(hub_mirror_name_check(rule, err));
+    return hub_rule_put(catalog, rule, true, spec, err);
+}
+
+/* Names, as nothing is removed while they are walked. */
+static enum hub_status note_stale(void *user, const struct hub_rule *rule, struct hub_error *err)
+{
+    json_t **pair = user;
+    if (!rule->from_file || json_object_get(pair[0], rule->name))
+        return HUB_OK;
+    return hub_allocated(json_array_append_new(pair[1], json_string(rule->name)) == 0, err);
+}
+
+enum hub_status hub_mirror_configure(const struct hub_config *config, struct hub_catalog *catalog,
+                                     struct hub_error *err)
+{
+    HUB_CLEANUP(hub_json_decrefp) json_t *stale = json_array();
+    json_t *pair[] = {config->mirrors, stale}, *options_of, *name;
+    const char *rule;
+    size_t i;
+    HUB_TRY(hub_allocated(stale, err));
+    json_object_foreach(config->mirrors, rule, options_of)
+    {
+        struct hub_error why = {0};
+        const enum hub_status st = configure(config, catalog, rule, options_of, &why);
+        if (st)
+            return hub_fail(err, st, "[mirror %.60s]: %s", rule, why.detail);
+    }
+    HUB_TRY(hub_rules_each(catalog, note_stale, pair, err));
+    json_array_foreach(stale, i, name) HUB_TRY(hub_rule_remove(catalog, json_string_value(name), err));
+    return HUB_OK;
 }

@@ -6,9 +6,16 @@
 #include "server/config.h"
 #include "storage/base/json.h"
 
+struct hub_catalog;
+
 enum { HUB_MIRROR_OPTIONS = 16 };
 /** Its options, as data: how many. */
 size_t hub_mirror_usage(struct hub_usage_option out[HUB_MIRROR_OPTIONS]);
+
+/** Make the rules of the configuration file what it says; those that it no longer has are removed. HUB_INVALID names the
+ * section. */
+HUB_MUST_USE enum hub_status hub_mirror_configure(const struct hub_config *config,
+                                                  struct hub_catalog *catalog, struct hub_error *err);
 
 /** A rule's document in two or three lines. */
 void hub_mirror_print(const json_t *rule);

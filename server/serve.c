@@ -9,6 +9,7 @@
 #include "server/http/budget.h"
 #include "server/limits.h"
 #include "server/mirror/mirror.h"
+#include "server/mirror_command.h"
 #include "server/notify.h"
 #include "storage/base/fs.h"
 #include "storage/base/lru.h"
@@ -125,8 +126,10 @@ static enum hub_status start_scanner(struct parts *parts, const struct hub_confi
     return hub_scanner_start(&options, &app->scanner, err);
 }
 
-static enum hub_status start_mirrors(struct hub_app *app, struct hub_error *err)
+static enum hub_status start_mirrors(struct hub_app *app, const struct hub_config *config,
+                                     struct hub_error *err)
 {
+    HUB_TRY(hub_mirror_configure(config, app->catalog, err));
     const struct hub_mirrors_options options = {.catalog = app->catalog,
                                                 .scanner = app->scanner,
                                                 .roots = app->roots,
@@ -189,7 +192,7 @@ static enum hub_status open_all(struct parts *parts, const struct hub_config *co
     if (config->hash != HUB_HASH_OFF)
         HUB_TRY(hub_hasher_start(app->catalog, app->store, config->hash == HUB_HASH_IDLE, &app->hasher, err));
     HUB_TRY(start_scanner(parts, config, false, err));
-    HUB_TRY(start_mirrors(app, err));
+    HUB_TRY(start_mirrors(app, config, err));
     HUB_TRY(start_http(parts, config, err));
     HUB_TRY(start_control(parts, config, err));
     return hub_announcer_start(app, &parts->announcer, err);

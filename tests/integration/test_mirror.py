@@ -139,6 +139,26 @@ def test_rules_are_made_and_changed_while_it_runs(place):
             assert "secret" not in run.stdout + run.stderr
 
 
+def test_rules_of_the_configuration_file(place):
+    file = os.path.join(place, "hub.conf")
+    with upstream(place) as up:
+        with open(file, "w") as f:
+            f.write(f"sweep = 1m\n\n[mirror lab]\nremote = {up.base}\nprefix = dummy-\nevery = 1h\nexclude = *.txt\n")
+        with here(place, "--config", file) as hub:
+            hub.wait_ready()
+            done = wait_synced(hub, "lab")
+            assert done["from"] == "file" and done["every"] == 3600 and done["exclude"] == ["*.txt"]
+            mirror(place, "remove", "lab", code=7)  # where it is written
+        with here(place) as hub:
+            hub.wait_ready()
+            assert hub.get("/api/v1/mirrors").json()["items"] == []
+        with open(file, "a") as f:
+            f.write("colour = red\n")
+        with here(place, "--config", file) as hub:
+            assert hub.process.wait(30) and "[mirror lab]: mirror rules have no setting" in hub.text_log()
+            hub.process.returncode = 0
+
+
 def replace(path, data):
     with open(path + ".new", "wb") as f:
         f.write(data)
