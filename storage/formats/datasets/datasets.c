@@ -76,18 +76,6 @@ static int claim(struct hub_files *listing)
 
 /* ---- the table ---- */
 
-static enum hub_status load_json(struct hub_files *files, uint32_t number, struct hub_buf *strict,
-                                 json_t **out, struct hub_error *err)
-{
-    HUB_CLEANUP(hub_buf_dispose) struct hub_buf text = HUB_BUF_INIT(MAX_JSON);
-    strict->limit = 2 * (size_t)MAX_JSON;
-    HUB_TRY(hub_files_usable(files, number, err));
-    HUB_TRY(hub_files_load(files, number, &text, err));
-    HUB_TRY(hub_json_strict(hub_buf_view(&text), strict, err));
-    HUB_TRY(hub_json_parse(hub_buf_view(strict), strict->limit, out, err));
-    return json_is_object(*out) ? HUB_OK : hub_fail(err, HUB_CORRUPT, "not a JSON object");
-}
-
 static enum hub_status load_state(struct folder *f, struct hub_error *err)
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf strict = {0};
@@ -97,7 +85,7 @@ static enum hub_status load_state(struct folder *f, struct hub_error *err)
     if (number == HUB_NONE)
         return hub_fail(err, HUB_CORRUPT, "%s is missing", path);
     struct hub_error why = {0};
-    const enum hub_status st = load_json(f->files, number, &strict, &f->state, &why);
+    const enum hub_status st = hub_json_object_of(f->files, number, MAX_JSON, &strict, &f->state, &why);
     if (st)
         return hub_fail_as(err, st, why.problem, "%s: %s", path, why.detail);
     const char *split = json_string_value(json_object_get(f->state, "_split"));
@@ -314,7 +302,7 @@ static enum hub_status send_info(const struct folder *f, struct hub_sink *sink, 
     if (number == HUB_NONE)
         return hub_sink_problem(sink, "not-loadable", hub_view_of(path), err,
                                 "datasets needs it, and it is missing");
-    const enum hub_status st = load_json(f->files, number, &strict, &info, &why);
+    const enum hub_status st = hub_json_object_of(f->files, number, MAX_JSON, &strict, &info, &why);
     if (st && !hub_is_local(st))
         return hub_pass(st, &why, err);
     if (st)
@@ -367,7 +355,7 @@ static enum hub_status plan_splits(struct hub_files *files, uint32_t number, str
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf strict = {0};
     HUB_CLEANUP(hub_json_decrefp) json_t *dict = NULL;
     bool described = false;
-    HUB_TRY(load_json(files, number, &strict, &dict, err));
+    HUB_TRY(hub_json_object_of(files, number, MAX_JSON, &strict, &dict, err));
     const json_t *splits = json_object_get(dict, "splits");
     const size_t n = json_array_size(splits);
     for (size_t i = 0; i < n && i < MAX_SPLITS; i++) {

@@ -227,6 +227,17 @@ enum hub_status hub_json_file(struct hub_files *files, const char *path, struct 
     return st;
 }
 
+enum hub_status hub_json_object_of(struct hub_files *files, uint32_t number, size_t limit,
+                                   struct hub_buf *strict, json_t **out, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf text = HUB_BUF_INIT(limit);
+    strict->limit = 2 * limit;
+    HUB_TRY(hub_files_usable(files, number, err));
+    HUB_TRY(hub_files_load(files, number, &text, err));
+    HUB_TRY(hub_json_of_python(hub_buf_view(&text), strict, out, err));
+    return json_is_object(*out) ? HUB_OK : hub_fail(err, HUB_CORRUPT, "not a JSON object");
+}
+
 enum hub_status hub_json_beside(struct hub_files *files, struct hub_sink *sink, const char *path,
                                 json_t **out, struct hub_error *err)
 {
@@ -259,6 +270,18 @@ enum hub_status hub_json_text_of(struct hub_view json, const char *key, bool fir
     json_array_foreach(value, i, part) if (json_is_string(part))
         HUB_TRY(hub_buf_add(out, json_string_value(part), json_string_length(part), err));
     return HUB_OK;
+}
+
+enum hub_status hub_sink_json(struct hub_sink *sink, const char *key, const json_t *value,
+                              struct hub_error *err)
+{
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf text = HUB_BUF_INIT(HUB_MAX_TEXT);
+    struct hub_json json = hub_json_to(&text, err);
+    if (!json_is_object(value))
+        return HUB_OK;
+    hub_json_parsed(&json, value);
+    HUB_TRY(hub_json_status(&json));
+    return hub_sink_fact(sink, key, hub_buf_view(&text), err);
 }
 
 enum hub_status hub_sink_count(struct hub_sink *sink, const char *key, int64_t count, struct hub_error *err)

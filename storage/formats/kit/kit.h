@@ -101,6 +101,10 @@ HUB_MUST_USE enum hub_status hub_json_of_python(struct hub_view text, struct hub
 HUB_MUST_USE enum hub_status hub_json_file(struct hub_files *files, const char *path, struct hub_buf *strict,
                                            json_t **out, struct hub_error *err);
 
+/** A file that is an object of JSON as Python wrote it, of at most `limit` bytes; says why it cannot be used, be it not
+ * fetched. `strict` holds its text then. */
+HUB_MUST_USE enum hub_status hub_json_object_of(struct hub_files *files, uint32_t number, size_t limit,
+                                                struct hub_buf *strict, json_t **out, struct hub_error *err);
 /** An object of JSON that may stand beside the data; `*out` stays NULL where it does not, and where it cannot be used,
  * which is a problem (bad-metadata). */
 HUB_MUST_USE enum hub_status hub_json_beside(struct hub_files *files, struct hub_sink *sink, const char *path,
@@ -111,6 +115,9 @@ HUB_MUST_USE enum hub_status hub_json_beside(struct hub_files *files, struct hub
 HUB_MUST_USE enum hub_status hub_json_text_of(struct hub_view json, const char *key, bool first,
                                               struct hub_buf *out, struct hub_error *err);
 
+/** A fact that is an object of JSON; nothing where it is none. */
+HUB_MUST_USE enum hub_status hub_sink_json(struct hub_sink *sink, const char *key, const json_t *value,
+                                           struct hub_error *err);
 /** A fact that is a count; a negative one is a problem. */
 HUB_MUST_USE enum hub_status hub_sink_count(struct hub_sink *sink, const char *key, int64_t count,
                                             struct hub_error *err);

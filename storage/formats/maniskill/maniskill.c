@@ -194,18 +194,6 @@ static enum hub_status load_file(struct maniskill *m, struct hub_files *files, s
     return HUB_OK;
 }
 
-static enum hub_status send_json(struct hub_sink *sink, const char *fact, const json_t *value,
-                                 struct hub_error *err)
-{
-    HUB_CLEANUP(hub_buf_dispose) struct hub_buf text = HUB_BUF_INIT(HUB_MAX_TEXT);
-    struct hub_json json = hub_json_to(&text, err);
-    if (!json_is_object(value))
-        return HUB_OK;
-    hub_json_parsed(&json, value);
-    HUB_TRY(hub_json_status(&json));
-    return hub_sink_fact(sink, fact, hub_buf_view(&text), err);
-}
-
 static enum hub_status report_facts(struct maniskill *m, struct hub_sink *sink, struct hub_error *err)
 {
     uint32_t missing = 0;
@@ -213,7 +201,7 @@ static enum hub_status report_facts(struct maniskill *m, struct hub_sink *sink, 
     json_t *episode;
     if (!m->listed)
         return HUB_OK;
-    HUB_TRY(send_json(sink, "env_spec", json_object_get(m->sidecar, "env_info"), err));
+    HUB_TRY(hub_sink_json(sink, "env_spec", json_object_get(m->sidecar, "env_info"), err));
     HUB_TRY(hub_sink_count(sink, "claimed_episodes", (int64_t)json_object_size(m->listed), err));
     json_object_foreach(m->listed, key, episode)
     {
@@ -226,7 +214,7 @@ static enum hub_status report_facts(struct maniskill *m, struct hub_sink *sink, 
                                  "%u of the %zu episodes that the .json lists have no trajectory", missing,
                                  json_object_size(m->listed)));
     json_object_del(m->sidecar, "episodes"); /* each is reported with its trajectory */
-    return send_json(sink, "metadata", m->sidecar, err);
+    return hub_sink_json(sink, "metadata", m->sidecar, err);
 }
 
 static enum hub_status plan(struct hub_files *files, struct hub_sink *sink, struct hub_error *err)

@@ -197,17 +197,6 @@ static void said_dispose(struct said *s)
     hub_buf_dispose(&s->statistics);
 }
 
-static enum hub_status load_said(struct part *p, const struct entry *e, struct said *s, struct hub_error *err)
-{
-    HUB_CLEANUP(hub_buf_dispose)
-    struct hub_buf text = HUB_BUF_INIT(MAX_METADATA), strict = HUB_BUF_INIT(2 * (size_t)MAX_METADATA);
-    HUB_TRY(hub_files_usable(p->files, e->metadata, err));
-    HUB_TRY(hub_files_load(p->files, e->metadata, &text, err));
-    HUB_TRY(hub_json_strict(hub_buf_view(&text), &strict, err));
-    HUB_TRY(hub_json_parse(hub_buf_view(&strict), strict.limit, &s->json, err));
-    return json_is_object(s->json) ? HUB_OK : hub_fail(err, HUB_CORRUPT, "not a JSON object");
-}
-
 static bool number_said(const json_t *value, double *out)
 {
     const char *text = json_string_value(value); /* what JSON has no number for, the strict text spells */
@@ -264,6 +253,7 @@ static enum hub_status sort_said(struct said *s, struct hub_error *err)
 
 static enum hub_status read_said(struct part *p, const struct entry *e, struct said *s, struct hub_error *err)
 {
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf strict = {0};
     char path[64];
     struct hub_error why = {0};
     snprintf(path, sizeof path, "data/%lld/metadata.json", (long long)e->number);
@@ -271,7 +261,8 @@ static enum hub_status read_said(struct part *p, const struct entry *e, struct s
     if (e->metadata == HUB_NONE)
         return hub_sink_problem(p->sink, "metadata-missing", hub_view_of(path), err,
                                 "no seed and no statistics of this episode are known");
-    const enum hub_status st = load_said(p, e, s, &why);
+    const enum hub_status st =
+        hub_json_object_of(p->files, e->metadata, MAX_METADATA, &strict, &s->json, &why);
     if (st && !hub_is_local(st))
         return hub_pass(st, &why, err);
     if (st) {

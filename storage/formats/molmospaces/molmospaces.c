@@ -169,8 +169,6 @@ static enum hub_status check_index(struct plan *p, const struct index *index, ui
 /* {"actions/joint_pos/arm": {"mean": [...], ..., "count": n}}; `rows`: of valid trajectories, 0 not known. */
 static enum hub_status report_statistics(struct plan *p, json_t *stats, uint64_t rows, struct hub_error *err)
 {
-    HUB_CLEANUP(hub_buf_dispose) struct hub_buf text = HUB_BUF_INIT(HUB_MAX_TEXT);
-    struct hub_json json = hub_json_to(&text, err);
     const char *key;
     json_t *of_key;
     struct hub_tally more = {0};
@@ -184,9 +182,7 @@ static enum hub_status report_statistics(struct plan *p, json_t *stats, uint64_t
         HUB_TRY(hub_sink_problem(p->sink, "count-mismatch", HUB_VIEW("aggregated_stats.json"), err,
                                  "the valid trajectories have %llu rows; %u statistics are of more: %s",
                                  (unsigned long long)rows, more.count, more.first));
-    hub_json_parsed(&json, stats);
-    HUB_TRY(hub_json_status(&json));
-    return hub_sink_fact(p->sink, "statistics", hub_buf_view(&text), err);
+    return hub_sink_json(p->sink, "statistics", stats, err);
 }
 
 /* Of the whole, or of its first split that has some. */
