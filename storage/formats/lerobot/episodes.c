@@ -131,7 +131,7 @@ static enum hub_status read_rows(struct lerobot_table *t, struct lerobot_said *r
         HUB_CLEANUP(hub_parquet_items_dispose) struct hub_parquet_items items = {0};
         const struct hub_parquet_leaf *leaf = &t->parquet.leaves[i];
         if (is_statistic(leaf) || leaf->image || leaf->part || leaf->node != HUB_NONE ||
-            strncmp(leaf->path, "__", 2) == 0)
+            !hub_utf8_valid(hub_view_of(leaf->path)) || strncmp(leaf->path, "__", 2) == 0)
             continue;
         const enum hub_status st = hub_lerobot_table_leaf(t, i, first, count, &items, err);
         if (hub_is_local(st)) /* a column of another kind adds nothing */
