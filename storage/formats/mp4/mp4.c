@@ -256,8 +256,6 @@ static enum hub_status find_moov(struct outer *o, uint64_t *moov, struct hub_err
         if (o->type == MP4_TYPE("moov") && *moov == UINT64_MAX)
             *moov = o->at;
     }
-    if (n == 0)
-        return bad(err, "not an mp4 file");
     return *moov != UINT64_MAX
                ? HUB_OK
                : hub_fail_as(err, HUB_CORRUPT, "cut-video", "cut short: its index (moov) is missing");
