@@ -77,6 +77,12 @@ static bool is_json_file(const char *path)
     return hub_view_ends(hub_view_of(path), ".json"); /* of a service account */
 }
 
+/* Each has its part of a rule's limit. */
+static unsigned workers(const struct hub_mirrors_options *options)
+{
+    return options->workers ? options->workers : WORKERS;
+}
+
 static enum hub_status open_remote(struct hub_mirror_work *w, struct hub_error *err)
 {
     const json_t *spec = w->rule.spec;
@@ -90,7 +96,7 @@ static enum hub_status open_remote(struct hub_mirror_work *w, struct hub_error *
                       .environment_proxy = true,
                       .other_hosts = json_is_true(json_object_get(spec, "internal")) ? HUB_OTHER_HOSTS_ANY
                                                                                      : HUB_OTHER_HOSTS_NONE,
-                      .bytes_per_s = hub_member_uint(spec, "limit"),
+                      .bytes_per_s = hub_member_uint(spec, "limit") / workers(&w->mirrors->options),
                       .connect_timeout_ms = 10000,
                       .stall_timeout_ms = 30000,
                       .retry = HUB_RETRY_DEFAULT,
@@ -227,8 +233,7 @@ enum hub_status hub_mirrors_start(const struct hub_mirrors_options *options, str
     pthread_cond_init(&m->wake, &monotonic);
     pthread_condattr_destroy(&monotonic);
     (void)!hub_jobs_tidy(options->catalog, NULL);
-    const unsigned count = options->workers ? options->workers : WORKERS;
-    while (m->thread_count < HUB_MIN(count, (unsigned)HUB_COUNT(m->threads)) &&
+    while (m->thread_count < HUB_MIN(workers(options), (unsigned)HUB_COUNT(m->threads)) &&
            pthread_create(&m->threads[m->thread_count], NULL, thread, m) == 0)
         m->thread_count++;
     if (!m->thread_count) {
