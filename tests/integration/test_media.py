@@ -226,6 +226,33 @@ def test_lerobot_episodes_that_share_a_file():
     assert shared > 5
 
 
+def test_episodes_lie_where_the_video_says(tmp_path):
+    """A time is one of the file, whatever frame rate info.json states of it or of the rows."""
+    source = os.path.join(FIXTURES, "lerobot", "arm-v30")
+    for name, feature, rows in (("as-it-is", 10, 10), ("said", 5, 10), ("slow", 10, 5), ("by-row", 10, 5)):
+        shutil.copytree(source, tmp_path / name)
+        path = tmp_path / name / "meta" / "info.json"
+        info = json.loads(path.read_text())
+        info["fps"] = rows
+        for each in info["features"].values():
+            if each["dtype"] == "video":
+                each["info"]["video.fps"] = feature
+        path.write_text(json.dumps(info))
+    # three frames more than there are rows: they are not one for each
+    videos_of = tmp_path / "slow" / "videos"
+    for camera in os.listdir(videos_of):
+        videos.write(str(videos_of / camera / "chunk-000" / "file-000.mp4"), "h264", 60, rate=10)
+    with serving(str(tmp_path)) as hub:
+        for episode in hub.episodes("as-it-is"):
+            said, slow, by_row, want = ([(i["camera"], i["first_frame"], i["frames"]) for i in hub.get(f"/api/v1/datasets/{id}/episodes/{episode['number']}/~media").json()["items"]]
+                                for id in ("said", "slow", "by-row", "as-it-is"))
+            assert said == want and len(want) == 2
+            assert slow == [(camera, first, 2 * frames) for camera, first, frames in want]  # rows of 0.2 s each
+            assert by_row == want
+        codes = {id: {p["code"] for p in hub.dataset(id)["problems"]} for id in ("said", "slow")}
+        assert "video-span" not in codes["said"] and {"video-span", "fps-mismatch"} <= codes["slow"]
+
+
 def test_hostile_files(tmp_path):
     """Each is a problem by name or simply works; the file is there in any case, and a cut that cannot be made says where."""
     hostile = sorted(f for f in os.listdir(os.path.join(FIXTURES, "mp4")) if f.startswith("hostile-"))

@@ -273,12 +273,15 @@ struct lerobot_camera {
     struct hub_view elsewhere;        /* that folder */
     bool searched;                    /* for it */
     struct hub_tally unplaced, spans; /* rows without a place, or whose times do not fit */
+    uint32_t judged;                  /* 1 + the file of another frame rate than the rows that this is of: */
+    bool by_row, timed;               /* it has a frame for each; its times are its own */
     struct hub_tally rates, codecs;   /* files that are not what info.json says of them */
 };
 struct lerobot_videos {
     struct hub_files *files;
     struct hub_sink *sink;
     const struct lerobot_info *info;
+    const struct lerobot_said_list *said; /* of episodes */
     struct hub_videos read;
     struct lerobot_video *named; /* of one episode each, by its number */
     uint32_t named_count;

@@ -571,7 +571,7 @@ enum hub_status hub_lerobot_inspect(struct hub_files *files, const struct hub_pa
                                     struct hub_sink *sink, struct hub_error *err)
 {
     struct part p = {.files = files, .sink = sink, .columns = {.files = files, .sink = sink}};
-    p.videos = (struct lerobot_videos){.files = files, .sink = sink, .info = &p.info};
+    p.videos = (struct lerobot_videos){.files = files, .sink = sink, .info = &p.info, .said = &p.episodes};
     const enum hub_status st = inspect_files(&p, part, err);
     hub_lerobot_columns_dispose(&p.columns);
     hub_lerobot_said_dispose(&p.tasks);

@@ -157,6 +157,50 @@ static uint32_t find_file(const struct lerobot_videos *v, struct lerobot_camera 
     return file;
 }
 
+/* Its rate is not that of the rows. It still has a frame for each where it has as many as all episodes that are
+ * placed in it have rows; times behind its end are not its own, but those of the rows. */
+static void judge(const struct lerobot_videos *v, struct lerobot_camera *c, const struct lerobot_place *place,
+                  const struct hub_mp4 *mp4)
+{
+    double end = 0, rows = 0;
+    for (uint32_t i = 0; i < v->said->count; i++) {
+        const json_t *line = v->said->items[i].line;
+        if (stated(line, c->key, "chunk_index") != (double)place->chunk ||
+            stated(line, c->key, "file_index") != (double)place->file)
+            continue;
+        end = fmax(end, stated(line, c->key, "to_timestamp"));
+        rows += json_number_value(json_object_get(line, "length"));
+    }
+    const double spare = mp4->seconds / 100 + 0.1;
+    c->by_row = rows == (double)mp4->samples || end > mp4->seconds + spare;
+    c->timed = !c->by_row || fabs(end - mp4->seconds) <= spare;
+}
+
+/* By the file's own times, whatever frame rate it is said to have. */
+static enum hub_status find_frames(struct lerobot_videos *v, struct lerobot_camera *c,
+                                   const struct lerobot_place *place, struct hub_media *m,
+                                   struct hub_error *err)
+{
+    const struct hub_mp4 *mp4;
+    const double fps = hub_lerobot_fps(v->info, NULL);
+    m->first_frame = (uint64_t)llround(m->from * fps);
+    HUB_TRY(hub_videos_look(&v->read, m->file, &mp4, err));
+    if (!mp4 || !mp4->fps_den)
+        return HUB_OK;
+    const double rate = (double)mp4->fps_num / mp4->fps_den;
+    const bool same = fps <= 0 || fabs(rate / fps - 1) < 0.02;
+    if (!same && c->judged != m->file + 1) {
+        c->judged = m->file + 1;
+        judge(v, c, place, mp4);
+    }
+    if (same || c->timed)
+        m->first_frame = hub_mp4_frame_at(mp4, m->from);
+    if (!same && !c->by_row)
+        m->frames = HUB_MAX(hub_mp4_frame_at(mp4, m->from + (double)m->frames / fps), m->first_frame + 1) -
+                    m->first_frame;
+    return HUB_OK;
+}
+
 static enum hub_status send_placed(struct lerobot_videos *v, struct lerobot_camera *c, const json_t *line,
                                    const struct lerobot_cut *cut, struct hub_error *err)
 {
@@ -171,11 +215,11 @@ static enum hub_status send_placed(struct lerobot_videos *v, struct lerobot_came
     if (file == HUB_NONE)
         return HUB_OK;
     struct hub_media media = media_of(v, hub_view_of(c->key), file, cut->episode);
-    const double fps = media.fps_den ? (double)media.fps_num / media.fps_den : 0;
-    media.first_frame = (uint64_t)llround(from * fps);
+    const double fps = hub_lerobot_fps(v->info, NULL);
     media.frames = cut->count;
     media.from = from;
     media.to = isfinite(to) ? to : 0;
+    HUB_TRY(find_frames(v, c, &place, &media, err));
     if (fps > 0 && fabs((to - from) * fps - (double)cut->count) > 0.5)
         hub_tally_add(&c->spans, "%.6g to %.6g s are %.6g frames, episode %lld has %llu rows", from, to,
                       (to - from) * fps, (long long)cut->number, (unsigned long long)cut->count);

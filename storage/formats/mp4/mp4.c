@@ -308,4 +308,5 @@ enum hub_status hub_mp4_read(struct hub_source *source, struct hub_mp4 *out, str
 void hub_mp4_dispose(struct hub_mp4 *mp4)
 {
     hub_buf_dispose(&mp4->table);
+    hub_buf_dispose(&mp4->times);
 }

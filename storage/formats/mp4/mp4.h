@@ -19,6 +19,8 @@ struct hub_mp4 {
     uint32_t tracks;           /* of video */
     bool still;                /* a frame has the same time as the one before it */
     double seconds;
+    uint32_t timescale;   /* units of a second */
+    struct hub_buf times; /* int64_t: when each frame is shown, after the first; empty: by the frame rate */
     bool whole;           /* its outermost boxes are; set whatever is returned */
     char problem[160];    /* why frames cannot be cut out of it; "": they can, by `table` */
     struct hub_buf table; /* model/video.h */
@@ -33,6 +35,8 @@ HUB_MUST_USE enum hub_status hub_mp4_read(struct hub_source *source, struct hub_
                                           struct hub_error *err);
 /** Are its outermost boxes all there? HUB_CORRUPT as above; a read of 4 KiB for each. */
 HUB_MUST_USE enum hub_status hub_mp4_check(struct hub_source *source, struct hub_error *err);
+/** The frame that is shown nearest to this time after the first; behind the last by the frame rate. */
+uint64_t hub_mp4_frame_at(const struct hub_mp4 *mp4, double seconds);
 void hub_mp4_dispose(struct hub_mp4 *mp4);
 
 #endif

@@ -2,6 +2,7 @@
 #include "storage/formats/kit/kit.h"
 #include "storage/formats/mp4/boxes.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -50,8 +51,41 @@ static void set_rate(const struct mp4_track *t, uint64_t units, struct hub_mp4 *
 
 /* ---- what is shown ---- */
 
+/* Kept where they are not those of the frame rate. */
+static enum hub_status keep_times(const struct shown *all, uint32_t count, uint32_t delta,
+                                  struct hub_mp4 *out, struct hub_error *err)
+{
+    uint32_t i = 1;
+    while (i < count && all[i].time - all[i - 1].time == delta)
+        i++;
+    out->times = HUB_BUF_INIT(HUB_MAX_VIDEO_FRAMES * sizeof(int64_t));
+    for (uint32_t k = 0; i < count && k < count; k++)
+        HUB_TRY(hub_buf_add(&out->times, &(int64_t){all[k].time - all[0].time}, sizeof(int64_t), err));
+    return HUB_OK;
+}
+
+uint64_t hub_mp4_frame_at(const struct hub_mp4 *mp4, double seconds)
+{
+    const double rate = mp4->fps_den ? (double)mp4->fps_num / mp4->fps_den : 0;
+    const int64_t *times = (const int64_t *)mp4->times.data, at = llround(seconds * mp4->timescale);
+    const uint64_t count = mp4->times.size / sizeof *times;
+    if (!count)
+        return (uint64_t)llround(seconds * rate);
+    if (at > times[count - 1])
+        return count - 1 + (uint64_t)llround((double)(at - times[count - 1]) / mp4->timescale * rate);
+    uint64_t low = 0, high = count - 1; /* the first that is not before it */
+    while (low < high) {
+        const uint64_t middle = low + (high - low) / 2;
+        if (times[middle] < at)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low && at - times[low - 1] < times[low] - at ? low - 1 : low;
+}
+
 /* The order frames are shown in, and which of them the edit list shows: `first` and `shown` of the head. */
-static enum hub_status find_shown(const struct mp4_track *t, struct hub_video_head *head,
+static enum hub_status find_shown(const struct mp4_track *t, struct hub_video_head *head, struct hub_mp4 *out,
                                   struct hub_error *err)
 {
     HUB_CLEANUP(hub_freep) struct shown *all = NULL;
@@ -74,7 +108,7 @@ static enum hub_status find_shown(const struct mp4_track *t, struct hub_video_he
         head->first += all[i].time < t->edit_start;
         head->shown += all[i].time >= t->edit_start && (double)all[i].time < end;
     }
-    return HUB_OK;
+    return keep_times(all + head->first, (uint32_t)head->shown, t->samples[0].delta, out, err);
 }
 
 /* ---- the table ---- */
@@ -161,6 +195,7 @@ enum hub_status mp4_table(const struct mp4_track *t, struct hub_mp4 *out, struct
     for (uint32_t i = 0; i < t->count; i++)
         units += t->samples[i].delta;
     out->samples = t->count;
+    out->timescale = t->timescale;
     if (!t->count) {
         if (!out->problem[0])
             snprintf(out->problem, sizeof out->problem, "it has no frames");
@@ -170,7 +205,7 @@ enum hub_status mp4_table(const struct mp4_track *t, struct hub_mp4 *out, struct
     out->seconds = (double)units / t->timescale;
     if (out->problem[0])
         return HUB_OK;
-    HUB_TRY(find_shown(t, &head, err));
+    HUB_TRY(find_shown(t, &head, out, err));
     out->samples = head.shown;
     const enum hub_status st = make(t, &head, out, &why);
     if (!st)

@@ -24,7 +24,7 @@ static enum hub_status read_file(struct hub_videos *v, struct hub_video_file *fi
     file->readable = !st;
     if (!st && mp4->table.size)
         st = hub_sink_video(v->sink, file->number, hub_buf_view(&mp4->table), err);
-    hub_mp4_dispose(mp4);
+    hub_buf_dispose(&mp4->table);
     if (!st && mp4->still)
         st = hub_sink_problem(v->sink, "video-times", v->files->entries[file->number].path, err,
                               "the times of its frames do not grow from each to the next");
@@ -52,6 +52,15 @@ static enum hub_status find(struct hub_videos *v, uint32_t number, struct hub_vi
     *out = &v->items[v->count++];
     **out = (struct hub_video_file){.number = number};
     return read_file(v, *out, err);
+}
+
+enum hub_status hub_videos_look(struct hub_videos *videos, uint32_t file, const struct hub_mp4 **out,
+                                struct hub_error *err)
+{
+    struct hub_video_file *found;
+    HUB_TRY(find(videos, file, &found, err));
+    *out = found->readable ? &found->mp4 : NULL;
+    return HUB_OK;
 }
 
 /* Texts of "wrist" in "observation.images.wrist". */
@@ -110,5 +119,7 @@ enum hub_status hub_videos_send(struct hub_videos *videos, struct hub_media *med
 
 void hub_videos_dispose(struct hub_videos *videos)
 {
+    for (uint32_t i = 0; i < videos->count; i++)
+        hub_mp4_dispose(&videos->items[i].mp4);
     free(videos->items);
 }

@@ -13,6 +13,9 @@ struct hub_videos {
     uint32_t count, capacity;
 };
 
+/** What a file is, or NULL where it cannot be read; valid until the next file is asked for. */
+HUB_MUST_USE enum hub_status hub_videos_look(struct hub_videos *videos, uint32_t file,
+                                             const struct hub_mp4 **out, struct hub_error *err);
 /**
  * Complete a medium from its file, and send it. Where it names no frames the file is the episode's alone: all of it.
  * Files that are no mp4, or damaged, and frames that are not there are problems of the dataset, and the medium's own;

@@ -144,6 +144,26 @@ Test(mp4, a_cut_is_one_run_of_bytes)
     hub_mp4_dispose(&mp4);
 }
 
+/* Nearest to a time: by the frame rate, or by the frames' own times where they are not regular. */
+Test(mp4, frames_are_found_by_time)
+{
+    int64_t times[] = {0, 10, 15, 40};
+    struct hub_mp4 even = {.fps_num = 30000, .fps_den = 1001, .timescale = 30000}, uneven = even;
+    uneven.times = (struct hub_buf){.data = (char *)times, .size = sizeof times};
+    uneven.timescale = 10;
+    uneven.fps_num = 2;
+    uneven.fps_den = 1;
+    cr_expect_eq(hub_mp4_frame_at(&even, 0), 0);
+    cr_expect_eq(hub_mp4_frame_at(&even, 2000 * 1001 / 30000.0), 2000);
+    const struct {
+        double seconds;
+        uint64_t frame;
+    } cases[] = {{0, 0},   {0.4, 0}, {0.6, 1}, {1, 1},   {1.2, 1}, {1.3, 2},
+                 {2.7, 2}, {2.8, 3}, {4, 3},   {4.6, 4}, {9, 13}};
+    for (size_t i = 0; i < HUB_COUNT(cases); i++)
+        cr_expect_eq(hub_mp4_frame_at(&uneven, cases[i].seconds), cases[i].frame, "%g s", cases[i].seconds);
+}
+
 /* The hub believes a table only as far as it cannot do harm. */
 Test(mp4, tables_are_proven)
 {
