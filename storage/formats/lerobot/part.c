@@ -16,6 +16,7 @@ struct part {
     struct lerobot_info info;
     struct lerobot_said_list tasks, episodes, stats;
     json_t *texts; /* of tasks, as keys */
+    json_t *taken; /* numbers of episodes that have their rows, as keys */
     struct lerobot_videos videos;
     struct lerobot_columns columns;
     struct hub_tally misplaced, ranges; /* what the metadata says of rows, and is not so */
@@ -355,6 +356,31 @@ static enum hub_status drop_repeated(struct part *p, uint32_t file, struct lerob
         dropped, (long long)example);
 }
 
+/* Of an episode that comes again in another file the rows in the first are kept. */
+static enum hub_status drop_taken(struct part *p, uint32_t file, struct lerobot_cut *cuts, uint32_t *count,
+                                  struct hub_error *err)
+{
+    struct hub_tally dropped = {0};
+    uint32_t kept = 0;
+    char key[24];
+    for (uint32_t i = 0; i < *count; i++) {
+        snprintf(key, sizeof key, "%lld", (long long)cuts[i].number);
+        if (json_object_get(p->taken, key)) {
+            hub_tally_add(&dropped, "%llu rows of episode %s", (unsigned long long)cuts[i].count, key);
+            continue;
+        }
+        if (json_object_set_new(p->taken, key, json_true()))
+            return hub_no_memory(err);
+        cuts[kept++] = cuts[i];
+    }
+    *count = kept;
+    if (!dropped.count)
+        return HUB_OK;
+    return hub_sink_problem(p->sink, "rows-not-contiguous", p->files->entries[file].path, err,
+                            "%u episodes have rows in a file before it, which are shown; left out here: %s",
+                            dropped.count, dropped.first);
+}
+
 /* Where the column of numbers is damaged, the metadata says whose row this is. */
 static int64_t number_of(const struct part *p, int64_t index)
 {
@@ -433,6 +459,19 @@ static enum hub_status check_indexes(struct part *p, uint32_t file, const struct
     return HUB_OK;
 }
 
+static enum hub_status tell_no_numbers(const struct part *p, uint32_t file, const struct hub_parquet *parquet,
+                                       struct hub_error *err)
+{
+    const struct hub_view path = p->files->entries[file].path;
+    const uint32_t leaf = hub_parquet_find(parquet, "episode_index");
+    const char *trouble = leaf != HUB_NONE && parquet->group_count ? parquet->chunks[leaf].trouble : NULL;
+    if (trouble)
+        return hub_sink_problem(p->sink, "unreadable-episode", path, err,
+                                "its episode_index cannot be read: %s", trouble);
+    return hub_sink_problem(p->sink, "no-episode-number", path, err,
+                            "neither the file's name nor a column says which episode it is");
+}
+
 static enum hub_status send_file(struct part *p, uint32_t file, const struct hub_parquet *parquet,
                                  struct hub_parquet_decoder *d, struct hub_error *err)
 {
@@ -442,8 +481,7 @@ static enum hub_status send_file(struct part *p, uint32_t file, const struct hub
     const int64_t number = hub_lerobot_episode_of(p->files->entries[file].path, ".parquet");
     HUB_TRY(hub_lerobot_read_small(parquet, d, &s, err));
     if (number < 0 && !s.episodes)
-        return hub_sink_problem(p->sink, "no-episode-number", p->files->entries[file].path, err,
-                                "neither the file's name nor a column says which episode it is");
+        return tell_no_numbers(p, file, parquet, err);
     if (number < 0) {
         HUB_TRY(find_cuts(p, file, &s, &cuts, &count, err));
         HUB_TRY(check_indexes(p, file, &s, err));
@@ -453,6 +491,7 @@ static enum hub_status send_file(struct part *p, uint32_t file, const struct hub
         count = 1;
         HUB_TRY(check_number(p, file, number, &s, err));
     }
+    HUB_TRY(drop_taken(p, file, cuts, &count, err));
     for (uint32_t i = 0; i < count; i++)
         HUB_TRY(send_episode(p, file, &s, &cuts[i], err));
     return hub_lerobot_add_columns(&p->columns, parquet, d, &(struct lerobot_cuts){cuts, count, NULL}, err);
@@ -559,6 +598,8 @@ static enum hub_status inspect_files(struct part *p, const struct hub_part *part
             data[count++] = (struct lerobot_file){hub_lerobot_episode_of(path, ".parquet"), part->files[i]};
     }
     qsort(data, count, sizeof *data, hub_lerobot_by_file);
+    p->taken = json_object();
+    HUB_TRY(hub_allocated(p->taken, err));
     HUB_TRY(find_range(p, data, count, &first, &last, err));
     HUB_TRY(load_metadata(p, first, last, err));
     HUB_TRY(hub_lerobot_videos_find(&p->videos, first, last, err));
@@ -579,6 +620,7 @@ enum hub_status hub_lerobot_inspect(struct hub_files *files, const struct hub_pa
     hub_lerobot_said_dispose(&p.stats);
     hub_lerobot_videos_dispose(&p.videos);
     json_decref(p.texts);
+    json_decref(p.taken);
     json_decref(p.info.json);
     return st;
 }
