@@ -5,6 +5,7 @@ import os
 import shutil
 import subprocess
 import sys
+import urllib.parse
 
 import numpy as np
 import pytest
@@ -21,6 +22,7 @@ HOUSES = {
     "house_2": [("av1", ""), ("av1-long", "faststart"), ("hevc", ""), ("hevc-depth", "")],
     "house_3": [("vp9", ""), ("mpeg4", ""), ("h264-lerobot", "faststart"), ("av1", "faststart")],
     "house_4": [("h264", "negative_cts_offsets"), ("h264", "co64"), ("hevc", "negative_cts_offsets"), ("av1", "co64")],
+    "house_5": [("h264-refresh", ""), ("h264-open", ""), ("h264-refresh", "faststart"), ("h264-open", "frag_keyframe")],
 }
 CAMERAS = [(episode, camera) for episode in (0, 1) for camera in ("exo_camera_1", "wrist_camera")]
 
@@ -251,6 +253,16 @@ def test_episodes_lie_where_the_video_says(tmp_path):
             assert by_row == want
         codes = {id: {p["code"] for p in hub.dataset(id)["problems"]} for id in ("said", "slow")}
         assert "video-span" not in codes["said"] and {"video-span", "fps-mismatch"} <= codes["slow"]
+
+
+def test_frames_that_cannot_be_cut_out(tmp_path):
+    shutil.copytree(os.path.join(FIXTURES, "molmospaces/house"), tmp_path / "film" / "house_1")
+    path = file_of("house_1", 0, "exo_camera_1")
+    videos.write(str(tmp_path / "film" / path), "mpeg1", 90)
+    with serving(str(tmp_path)) as hub:
+        answer = hub.get(url_of(0, "exo_camera_1", "?start=5&stop=20"))
+        assert answer.status == 406 and "MPEG-1" in answer.json()["detail"]
+        assert hub.get(urllib.parse.urlsplit(answer.json()["file"]).path).body == open(str(tmp_path / "film" / path), "rb").read()
 
 
 def test_hostile_files(tmp_path):

@@ -26,6 +26,9 @@ def number_of(gray):
 CODECS = {  # name: encoder, its options, pixel format
     "h264": ("libx264", {"bf": "3", "g": "25", "crf": "20", "threads": "1"}, "yuv420p"),
     "h264-lerobot": ("libx264", {"g": "2", "threads": "1"}, "yuv420p"),
+    "h264-refresh": ("libx264", {"x264-params": "keyint=20:intra-refresh=1:bframes=0:threads=1", "crf": "20"}, "yuv420p"),
+    "h264-open": ("libx264", {"x264-params": "keyint=20:open-gop=1:bframes=3:scenecut=0:threads=1", "crf": "20"}, "yuv420p"),
+    "mpeg1": ("mpeg1video", {"g": "12", "bf": "2"}, "yuv420p"),
     "hevc": ("libx265", {"x265-params": "log-level=none:keyint=30:open-gop=1:bframes=4:pools=1"}, "yuv420p"),
     "hevc-depth": ("libx265", {"x265-params": "log-level=none:lossless=1:keyint=2:pools=1"}, "gray12le"),
     "av1": ("libsvtav1", {"preset": "12", "g": "2", "crf": "30"}, "yuv420p"),

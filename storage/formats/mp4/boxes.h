@@ -73,6 +73,12 @@ HUB_MUST_USE enum hub_status mp4_index(struct mp4_track *track, struct hub_curso
 HUB_MUST_USE enum hub_status mp4_fragment(struct mp4_track *track, struct hub_cursor moof, uint64_t offset,
                                           struct hub_error *err);
 
+/* ---- keys.c ---- */
+
+/** Take back what the index says of key frames where it is not so. */
+HUB_MUST_USE enum hub_status mp4_keys(struct hub_source *source, struct mp4_track *track,
+                                      struct hub_error *err);
+
 /* ---- table.c ---- */
 
 /** Frame rate, counts and the table. */

@@ -150,5 +150,7 @@ bool mp4_describe(struct mp4_box stsd, struct hub_mp4 *out)
         snprintf(out->problem, sizeof out->problem, "the description of its codec takes more than 64 KiB");
     if (!box.body.failed)
         name_codec(&e, out->codecs, sizeof out->codecs);
+    if (strncmp(out->codecs, "mp4v.6", 6) == 0) /* MPEG-1 and MPEG-2: their key frames do not stand first */
+        snprintf(out->problem, sizeof out->problem, "frames of MPEG-1 and MPEG-2 cannot be cut out");
     return !out->problem[0];
 }

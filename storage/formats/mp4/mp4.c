@@ -302,6 +302,8 @@ enum hub_status hub_mp4_read(struct hub_source *source, struct hub_mp4 *out, str
     HUB_TRY(read_moov(moov.body, &r.track, out, err));
     if (!out->problem[0] && r.track.fragmented)
         HUB_TRY(read_fragments(&r, err));
+    if (!out->problem[0])
+        HUB_TRY(mp4_keys(source, &r.track, err));
     return mp4_table(&r.track, out, err);
 }
 
