@@ -189,16 +189,19 @@ static bool lacks_end(const char *code)
 static enum hub_status check_ended(const struct hub_work *w, enum hub_status st,
                                    const struct hub_findings *found, struct hub_error *err)
 {
-    bool open = is_verdict(st) && lacks_end(err->problem);
+    char what[sizeof err->detail] = "";
+    if (is_verdict(st) && lacks_end(err->problem))
+        snprintf(what, sizeof what, "%s", err->detail);
     for (uint32_t i = 0; !st && i < found->problem_count; i++)
-        open |= lacks_end(found->problems[i].code);
+        if (lacks_end(found->problems[i].code))
+            snprintf(what, sizeof what, "%s: %s", found->problems[i].path ? found->problems[i].path : "",
+                     found->problems[i].detail);
     const int64_t settled_ms =
         hub_time_now_ns() / 1000000 - (int64_t)(w->files.newest_ns / 1000000); /* may be negative */
-    if (!open || settled_ms >= (int64_t)w->scanner->settle_ms * OPEN_SETTLES)
+    if (!what[0] || settled_ms >= (int64_t)w->scanner->settle_ms * OPEN_SETTLES)
         return st;
-    return hub_fail(err, HUB_BUSY,
-                    "it is being recorded: a file has no end yet, and the last change was %lld s ago",
-                    (long long)HUB_MAX(settled_ms, (int64_t)0) / 1000);
+    return hub_fail(err, HUB_BUSY, "it is being recorded, or was stopped %lld s ago: %s",
+                    (long long)HUB_MAX(settled_ms, (int64_t)0) / 1000, what);
 }
 
 /* ---- the plan ---- */
