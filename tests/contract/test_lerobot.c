@@ -189,6 +189,7 @@ ParameterizedTestParameters(lerobot, facts)
         {"arm-v30", "dimensions",
          "\"action\":{\"names\":[\"shoulder\",\"elbow\",\"wrist\",\"grip\"],\"min\":["},
         {"arm-v30", "cameras", "\"width\":64,\"height\":48,\"fps\":10.0,\"codec\":\"av1\""},
+        {"camera-v30", "cameras", "\"depth\":{\"unit\":\"mm\"}"},
         {"camera-v21", "cameras", "\"type\":\"image\",\"width\":16,\"height\":16"},
         {"arm-v21", "era", "v2.1"},
         {"pandas-v30", "subtasks", "[{\"index\":0,\"subtask\":\"reach\"},"},

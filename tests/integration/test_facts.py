@@ -506,3 +506,17 @@ def test_files_of_episodes(tmp_path):
             for number, expected in episodes.items():
                 own = {k: v for k, v in expected.items() if k not in ("index", "episode_index")}  # numbered anew, where the numbers lie in the order of files
                 assert any(own.items() <= rest.items() for rest in got), (id, number)
+
+
+def test_pictures_that_are_distances(tmp_path):
+    shutil.copytree(os.path.join(FIXTURES, "lerobot", "arm-v30"), tmp_path / "arm")
+    path = tmp_path / "arm" / "meta" / "info.json"
+    info = json.loads(path.read_text())
+    name, feature = next((k, f) for k, f in info["features"].items() if f["dtype"] == "video")
+    feature["info"] |= {"is_depth_map": True, "depth_unit": "mm", "video.depth_min": 0.05, "video.depth_max": 10, "video.shift": 3.5, "video.use_log": True}
+    path.write_text(json.dumps(info))
+    with serving(str(tmp_path)) as hub:
+        hub.wait_indexed()
+        depths = {c["camera"]: c.get("depth") for c in hub.dataset("arm")["cameras"]}
+        assert depths.pop(name) == {"unit": "mm", "min": 0.05, "max": 10.0, "shift": 3.5, "log": True}
+        assert depths and set(depths.values()) == {None}

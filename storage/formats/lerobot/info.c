@@ -117,6 +117,26 @@ static void size_of(const json_t *feature, json_int_t *width, json_int_t *height
     *width = json_integer_value(json_array_get(shape, channels_first + 1U));
 }
 
+/* How the numbers of a video's pictures are distances: code = 4095 (ln(d+shift) - ln(min+shift)) / (ln(max+shift)
+ * - ln(min+shift)), or linear from min to max. */
+static void put_depth(struct hub_json *json, const json_t *video)
+{
+    static const char *const numbers[][2] = {
+        {"min", "video.depth_min"}, {"max", "video.depth_max"}, {"shift", "video.shift"}};
+    if (!json_is_true(json_object_get(video, "is_depth_map")) &&
+        !json_is_true(json_object_get(video, "video.is_depth_map")))
+        return;
+    hub_json_put_object(json, "depth");
+    hub_json_put_text(json, "unit", hub_lerobot_text(video, "depth_unit"));
+    for (size_t i = 0; i < HUB_COUNT(numbers); i++)
+        if (json_is_number(json_object_get(video, numbers[i][1])))
+            hub_json_put_double(json, numbers[i][0],
+                                json_number_value(json_object_get(video, numbers[i][1])));
+    if (json_is_boolean(json_object_get(video, "video.use_log")))
+        hub_json_put_bool(json, "log", json_is_true(json_object_get(video, "video.use_log")));
+    hub_json_end_object(json);
+}
+
 static void put_camera(struct hub_json *json, const struct lerobot_info *info, const char *name,
                        const json_t *feature)
 {
@@ -135,6 +155,7 @@ static void put_camera(struct hub_json *json, const struct lerobot_info *info, c
         hub_json_put_double(json, "fps", fps);
     hub_json_put_text(json, "codec",
                       video ? hub_lerobot_text(hub_lerobot_video_info(feature), "video.codec") : NULL);
+    put_depth(json, hub_lerobot_video_info(feature));
     hub_json_end_object(json);
 }
 
