@@ -216,8 +216,8 @@ static bool is_refused(struct hub_files *files, uint32_t number)
  * better. */
 static int bid_on(struct hub_files *listing, uint32_t number, enum hub_wds_packing packing)
 {
-    struct hub_error why = {0};
-    if (hub_files_usable(listing, number, &why) == HUB_CORRUPT)
+    enum { POINTER = 1024 }; /* what Git LFS leaves has less, a tar more */
+    if (listing->entries[number].size < POINTER && hub_files_usable(listing, number, NULL) == HUB_CORRUPT)
         return hub_wds_shard_of(listing->entries[number].path).numbered ? 20 : 10;
     if (packing == HUB_WDS_TAR)
         return holds_samples(listing, number) ? 55 : 0;
