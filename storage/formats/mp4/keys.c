@@ -71,17 +71,19 @@ static enum hub_status look(struct hub_source *source, const struct units *units
         const uint8_t *bytes;
         size_t got;
         uint64_t size = 0;
-        HUB_TRY(hub_source_peek(source, s->offset + at, units->length_bytes + UNIT_BYTES, &bytes, &got, err));
-        if (got < units->length_bytes + UNIT_BYTES)
-            break;
+        const enum hub_status st =
+            hub_source_peek(source, s->offset + at, units->length_bytes + UNIT_BYTES, &bytes, &got, err);
+        if (st == HUB_CORRUPT || (!st && got < units->length_bytes + UNIT_BYTES))
+            break; /* outside the file, which is told where the table is proven */
+        HUB_TRY(st);
         for (unsigned i = 0; i < units->length_bytes; i++)
             size = size << 8 | bytes[i];
+        if (size > s->size - at - units->length_bytes)
+            break; /* no unit */
         if (decides(units->hevc, bytes + units->length_bytes, whole))
             return HUB_OK;
         *whole = true;
         at += units->length_bytes + size;
-        if (at >= s->size)
-            break;
     }
     return HUB_OK;
 }
