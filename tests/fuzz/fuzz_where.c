@@ -18,7 +18,7 @@ static enum hub_status get(void *user, const struct hub_property *name, struct h
     (void)err;
     for (size_t i = 0; i < HUB_COUNT(values); i++) {
         const uint8_t byte = episode->size ? episode->data[episode->at++ % episode->size] : 0;
-        values[i] = (struct hub_value){.kind = byte % 4, .number = (int64_t)byte << byte % 60};
+        values[i] = (struct hub_value){.kind = byte % 4, .number = (int64_t)((uint64_t)byte << byte % 60)};
         if (values[i].kind == HUB_VALUE_TEXT)
             values[i].text = (struct hub_view){(const char *)episode->data, byte % (episode->size + 1)};
         if (values[i].kind == HUB_VALUE_UINT)
