@@ -44,6 +44,18 @@ static enum hub_status next_run(struct hub_rle *rle, struct hub_error *err)
     return HUB_OK;
 }
 
+/* Of one or two whole bytes each: the wide loads of what follows are not needed. */
+static void widen(const uint8_t *in, unsigned width, uint32_t *out, uint32_t count)
+{
+    for (uint32_t i = 0; width == 8 && i < count; i++)
+        out[i] = in[i];
+    for (uint32_t i = 0; width == 16 && i < count; i++) {
+        uint16_t value;
+        memcpy(&value, in + 2 * (size_t)i, sizeof value);
+        out[i] = value;
+    }
+}
+
 /* A value and the bits before it lie in at most five bytes; what is loaded behind the run does not matter. */
 static void unpack(const struct hub_rle *rle, uint32_t *out, uint32_t count)
 {
@@ -52,6 +64,10 @@ static void unpack(const struct hub_rle *rle, uint32_t *out, uint32_t count)
     const uint64_t mask = (UINT64_C(1) << width) - 1, room = (uint64_t)(end - run) * 8;
     uint64_t bit = rle->bit;
     uint32_t i = 0;
+    if ((width == 8 || width == 16) && bit + (uint64_t)count * width <= room) {
+        widen(run + (bit >> 3), width, out, count);
+        return;
+    }
     for (; i < count && bit + 64 <= room; i++, bit += width) {
         uint64_t word;
         memcpy(&word, run + (bit >> 3), 8);
