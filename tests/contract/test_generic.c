@@ -75,6 +75,8 @@ ParameterizedTestParameters(generic, refused)
         {"refused/files/run_0.db3", HUB_UNSUPPORTED, "ROS 2 bag"},
         {"refused/files/store.zarr.zip", HUB_UNSUPPORTED, "Zarr"},
         {"refused/files/$store$_observation_ckpt.0.gz", HUB_UNSUPPORTED, "replay buffer"},
+        {"refused/files/demos.pkl", HUB_UNSUPPORTED, "git lfs pull"},
+        {"refused/files/front.mp4", HUB_UNSUPPORTED, "git lfs pull"},
         {"refused/files/plain.gz", HUB_NOT_FOUND, "nobody claims"},
         {"broken/cut.h5", HUB_CORRUPT, "cut short"},
         {"broken/cut.parquet", HUB_OK, "cut short"},

@@ -5,9 +5,10 @@ struct row {
     const char *remedy;     /* what it is, and what to do */
     const char *files[5];   /* whole names: a directory that has one of these is one */
     const char *with;       /* ... beside a file whose name has this in it; NULL: alone */
-    const char *endings[3]; /* of single files */
+    const char *endings[6]; /* of single files */
     const char *within;     /* may: what such a name has in it */
     struct hub_view magic;  /* with which they begin */
+    uint64_t below;         /* they have fewer bytes; 0: any number */
 };
 
 static const struct row rows[] = {
@@ -46,6 +47,11 @@ static const struct row rows[] = {
      .endings = {".gz"}, /* "$store$_observation_ckpt.0.gz", "add_count_ckpt.0.gz" */
      .within = "_ckpt.",
      .magic = {"\x1f\x8b", 2}},
+    /* of files that are known by their first bytes; what names alone tell is told so by its own driver */
+    {.remedy = "a Git LFS pointer: the file itself was never fetched (git lfs pull)",
+     .endings = {".pkl", ".pickle", ".pkl.gz", ".mp4", ".zip"},
+     .magic = {"version https://", 16},
+     .below = 1024},
 };
 
 static bool contains(struct hub_view text, const char *word)
@@ -93,6 +99,7 @@ const char *generic_refuse_file(struct hub_files *files, uint32_t number)
     for (size_t i = 0; i < HUB_COUNT(rows); i++)
         for (size_t j = 0; j < HUB_COUNT(rows[i].endings) && rows[i].endings[j]; j++)
             if (named(&rows[i], files->entries[number].path, rows[i].endings[j]) &&
+                (!rows[i].below || files->entries[number].size < rows[i].below) &&
                 !hub_files_read(files, number, 0, head, sizeof head, &got, NULL) &&
                 got >= rows[i].magic.size && memcmp(head, rows[i].magic.data, rows[i].magic.size) == 0)
                 return rows[i].remedy;
