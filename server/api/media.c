@@ -11,6 +11,7 @@
 #include "storage/read/read.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -208,14 +209,45 @@ static enum hub_status cannot_cut(struct hub_request *request, const struct want
                        w->media->camera, w->episode->number, w->file->path, why);
 }
 
+/* Frames of this camera in a step: 1 but where it ran at another rate than the rows, and has not one for each. */
+static enum hub_status frames_in_step(const struct wanted *w, uint64_t frames, double *out,
+                                      struct hub_error *err)
+{
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf text = HUB_BUF_INIT(64);
+    *out = 1;
+    if (frames == w->episode->steps || !w->media->fps_num || !w->media->fps_den)
+        return HUB_OK;
+    HUB_TRY(hub_dataset_fact(&w->target.state, "fps", &text, err));
+    const double rows = text.size ? strtod(text.data, NULL) : 0;
+    const double rate = rows > 0 ? (double)w->media->fps_num / w->media->fps_den / rows : 1;
+    if (fabs(rate - 1) > 0.01) /* else a few are missing, or too many */
+        *out = rate;
+    return HUB_OK;
+}
+
+/* Steps are asked for: the frames from the one that is shown at the first to the last before the end. */
+static void steps_to_frames(struct hub_slice *slice, double rate, uint64_t frames)
+{
+    const double near = 1e-6, from = floor((double)slice->start * rate + near),
+                 to = ceil((double)(slice->start + slice->count) * rate - near);
+    const uint64_t first = from < (double)frames ? (uint64_t)from : frames,
+                   last = to < (double)frames ? (uint64_t)to : frames;
+    slice->start = first;
+    slice->count = slice->count ? last - first : 0;
+}
+
 /* The frames of the file that are asked for. */
 static enum hub_status choose(const struct wanted *w, uint64_t shown, struct hub_slice *out,
                               struct hub_error *err)
 {
     const uint64_t first = HUB_MIN(w->media->first_frame, shown),
                    frames = HUB_MIN(w->media->frames ? w->media->frames : shown, shown - first);
-    HUB_TRY(hub_slice_resolve(w->has_start ? &w->start : NULL, w->has_stop ? &w->stop : NULL, NULL, frames,
-                              out, err));
+    double rate;
+    HUB_TRY(frames_in_step(w, frames, &rate, err));
+    HUB_TRY(hub_slice_resolve(w->has_start ? &w->start : NULL, w->has_stop ? &w->stop : NULL, NULL,
+                              rate == 1 ? frames : w->episode->steps, out, err));
+    if (rate != 1)
+        steps_to_frames(out, rate, frames);
     if (!out->count)
         return hub_fail_as(err, HUB_OUT_OF_RANGE, "range-not-satisfiable",
                            "'%.80s' has %" PRIu64 " frames in episode %" PRId64 ", and none of these",

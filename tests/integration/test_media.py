@@ -251,6 +251,17 @@ def test_episodes_lie_where_the_video_says(tmp_path):
             assert said == want and len(want) == 2
             assert slow == [(camera, first, 2 * frames) for camera, first, frames in want]  # rows of 0.2 s each
             assert by_row == want
+            for camera, first, _ in slow:  # steps are asked for: two frames each
+                file = os.path.join(tmp_path, "slow", "videos", camera, "chunk-000", "file-000.mp4")
+                whole = [f[0] for f in videos.frames(file)][first:first + 2 * episode["steps"]]
+                for start, stop in ((0, 1), (1, 3), (-1, None), (0, None), (2, 999)):
+                    query = f"?start={start}" + (f"&stop={stop}" if stop is not None else "")
+                    answer = hub.get(f"/api/v1/datasets/slow/episodes/{episode['number']}/~media/{camera}.mp4{query}")
+                    end = len(whole) if stop is None else 2 * stop
+                    assert answer.status == (200 if whole[2 * start:end] else 416), (query, answer.body)
+                    if answer.status == 416:
+                        continue
+                    assert [f[0] for f in videos.frames(io.BytesIO(answer.body))] == whole[2 * start:end], query
         codes = {id: {p["code"] for p in hub.dataset(id)["problems"]} for id in ("said", "slow")}
         assert "video-span" not in codes["said"] and {"video-span", "fps-mismatch"} <= codes["slow"]
 
