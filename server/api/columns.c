@@ -1,8 +1,7 @@
 /* What is known of the episodes that are meant, as a table: all of them, sent while it is written. A column is a
  * name of `where`; a value that an episode lacks is null, an empty cell in csv. */
-#include "server/api/app.h"
+#include "server/api/chosen.h"
 #include "server/api/episodes.h"
-#include "server/api/resolve.h"
 #include "storage/base/json.h"
 #include "storage/catalog/episode_reader.h"
 
@@ -299,17 +298,18 @@ static enum hub_status read_columns(const struct hub_request *request, struct ta
 static enum hub_status choose(struct hub_request *request, struct hub_response *response,
                               struct hub_target *target, struct table *table, struct hub_error *err)
 {
-    static const char *const parameters[] = {"columns", "format", "where", "sort",     "split", "name",
-                                             "task",    "limit",  "for",   "revision", NULL};
-    HUB_CLEANUP(hub_episodes_asked_dispose) struct hub_episodes_asked asked = {0};
+    static const char *const parameters[] = {
+        HUB_CHOSEN_PARAMETERS "columns", "format", "limit", "for", "revision", NULL};
+    struct hub_chosen_episodes chosen = {0};
+    uint32_t limit = UINT32_MAX;
     HUB_TRY(hub_request_known(request, parameters, err));
-    HUB_TRY(hub_episodes_asked(request, &asked, err));
-    HUB_TRY(read_limit(request, &asked.query.limit, err));
+    HUB_TRY(read_limit(request, &limit, err));
     HUB_TRY(read_columns(request, table, err));
     HUB_TRY(hub_resolve(request, response, parameters, HUB_TO_STATE | HUB_TO_READY, target, err));
-    HUB_TRY(hub_budget_take(request->app->budget, request, response,
-                            (uint64_t)target->state.dataset->episode_count * HUB_CHOOSING, err));
-    return hub_episode_order(&target->state, &asked.query, &table->places, &table->count, err);
+    const enum hub_status st = hub_chosen_episodes(request, response, &target->state, limit, &chosen, err);
+    table->places = chosen.places;
+    table->count = chosen.count;
+    return st;
 }
 
 enum hub_status hub_episodes_columns(struct hub_request *request, struct hub_response *response,

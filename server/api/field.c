@@ -8,9 +8,8 @@
  */
 #include "server/api/handlers.h"
 
+#include "server/api/chosen.h"
 #include "server/api/negotiate.h"
-#include "server/api/resolve.h"
-#include "server/api/rows.h"
 #include "server/api/work.h"
 #include "storage/base/json.h"
 #include "storage/base/number.h"
@@ -70,35 +69,6 @@ static enum hub_status read_range(const struct hub_request *request, struct hub_
     return HUB_OK;
 }
 
-/* The names nearest to a field that is not there, for the problem document. */
-static enum hub_status no_field(const struct hub_dataset *dataset, const char *path, struct hub_error *err)
-{
-    char names[300] = "";
-    size_t n = 0;
-    for (uint32_t i = 0; i < dataset->field_count && n + 80 < sizeof names; i++)
-        n += (size_t)snprintf(names + n, sizeof names - n, "%s%.70s", i ? ", " : "", dataset->fields[i].path);
-    return hub_fail_about(err, HUB_NOT_FOUND, "field-not-found", "field", path,
-                          "'%s' has no field '%.80s'; it has %s", dataset->summary->id, path, names);
-}
-
-/* Field numbers of a path: the field itself, or all below it. */
-static enum hub_status fields_of(const struct hub_dataset *dataset, struct hub_view path, uint32_t *fields,
-                                 uint32_t *count, bool *single, struct hub_error *err)
-{
-    const uint32_t exact = hub_dataset_find_field(dataset, path);
-    uint32_t first = exact, n = 1;
-    *single = exact != HUB_NONE;
-    if (!*single)
-        n = hub_dataset_find_group(dataset, path, &first);
-    if (n == 0)
-        return no_field(dataset, path.data, err);
-    if (*count + n > HUB_MAX_SELECTED)
-        return hub_fail(err, HUB_TOO_BIG, "more than %d fields at once", HUB_MAX_SELECTED);
-    for (uint32_t i = 0; i < n; i++)
-        fields[(*count)++] = first + i;
-    return HUB_OK;
-}
-
 /* "a, b/c": percent-coded, so that a comma in a name separates nothing. What is too long ends in "...". */
 static enum hub_status leave_out(struct field_request *fr, const char *name, const struct hub_error *why,
                                  struct hub_error *err)
@@ -137,38 +107,25 @@ static enum hub_status can_hold(struct hub_request *request, const struct field_
 }
 
 /* Of a group an episode may lack some fields (infos that came later), and some may not fit the
- * representation: neither is an error, and the latter are told. */
+ * representation: neither is an error, and the latter are told. What was named itself stays. */
 static enum hub_status keep_what_fits(struct hub_request *request, struct field_request *fr,
-                                      const struct hub_dataset_episode *episode, uint32_t *fields,
-                                      uint32_t *count, struct hub_error *err)
+                                      const struct hub_dataset_episode *episode,
+                                      struct hub_chosen_fields *chosen, struct hub_error *err)
 {
     uint32_t kept = 0;
-    for (uint32_t i = 0; i < *count; i++) {
+    for (uint32_t i = 0; i < chosen->count; i++) {
+        const uint32_t field = chosen->fields[i];
         struct hub_error why = {0};
-        const enum hub_status st = can_hold(request, fr, episode, fields[i], &why);
+        const enum hub_status st = chosen->exact[i] ? HUB_OK : can_hold(request, fr, episode, field, &why);
         if (!st)
-            fields[kept++] = fields[i];
+            chosen->fields[kept++] = field;
         else if (st == HUB_UNSUPPORTED || st == HUB_NOT_ACCEPTABLE)
-            HUB_TRY(leave_out(fr, fr->dataset->fields[fields[i]].path + fr->prefix, &why, err));
+            HUB_TRY(leave_out(fr, fr->dataset->fields[field].path + fr->prefix, &why, err));
         else if (st != HUB_NOT_FOUND)
             return hub_pass(st, &why, err);
     }
-    *count = kept;
+    chosen->count = kept;
     return HUB_OK;
-}
-
-/* A field may be asked for by its name and again by its group. Returns the new count. */
-static uint32_t drop_doubles(uint32_t *fields, uint32_t before, uint32_t added)
-{
-    uint32_t count = before;
-    for (uint32_t i = before; i < before + added; i++) {
-        bool known = false;
-        for (uint32_t k = 0; k < before && !known; k++)
-            known = fields[k] == fields[i];
-        if (!known)
-            fields[count++] = fields[i];
-    }
-    return count;
 }
 
 static enum hub_status check_size(const struct field_request *fr, struct hub_error *err)
@@ -327,27 +284,21 @@ static enum hub_status read_steps(const struct hub_request *request, bool severa
 
 /* Field numbers of what the path or ?fields= name, each once. */
 static enum hub_status named_fields(struct hub_request *request, struct field_request *fr,
-                                    const struct hub_dataset_episode *episode, uint32_t *fields,
-                                    uint32_t *count, struct hub_error *err)
+                                    const struct hub_dataset_episode *episode,
+                                    struct hub_chosen_fields *chosen, struct hub_error *err)
 {
     const struct hub_view path = hub_request_capture(request, "path");
-    if (!fr->several) {
-        HUB_TRY(fields_of(fr->dataset, path, fields, count, &fr->encoding.single, err));
-        fr->prefix = fr->encoding.single ? 0 : path.size + 1;
-        return fr->encoding.single ? HUB_OK : keep_what_fits(request, fr, episode, fields, count, err);
+    uint32_t first;
+    if (fr->several) {
+        HUB_TRY(hub_chosen_fields(request, fr->dataset, chosen, err));
+        return keep_what_fits(request, fr, episode, chosen, err);
     }
-    for (unsigned i = 0; i < request->query_count; i++) {
-        bool single;
-        if (!hub_view_is(request->query[i].name, "fields"))
-            continue;
-        const uint32_t before = *count;
-        HUB_TRY(fields_of(fr->dataset, request->query[i].value, fields, count, &single, err));
-        uint32_t added = *count - before;
-        if (!single)
-            HUB_TRY(keep_what_fits(request, fr, episode, fields + before, &added, err));
-        *count = drop_doubles(fields, before, added);
-    }
-    return HUB_OK;
+    fr->encoding.single = hub_dataset_find_field(fr->dataset, path) != HUB_NONE;
+    if (!fr->encoding.single && !hub_dataset_find_group(fr->dataset, path, &first))
+        return hub_no_field(fr->dataset, path.data, err);
+    HUB_TRY(hub_chosen_field(fr->dataset, path, chosen, err));
+    fr->prefix = fr->encoding.single ? 0 : path.size + 1;
+    return keep_what_fits(request, fr, episode, chosen, err);
 }
 
 static enum hub_status choose(struct hub_request *request, struct hub_response *response,
@@ -359,7 +310,7 @@ static enum hub_status choose(struct hub_request *request, struct hub_response *
                                              "final",     "sentinel", "format", "nonfinite",
                                              "revision",  "for",      NULL};
     const struct hub_dataset_episode *episode;
-    uint32_t fields[HUB_MAX_SELECTED], count = 0;
+    struct hub_chosen_fields chosen = {.count = 0};
     fr->encoding.read = read_encoded;
     fr->encoding.reserve = reserve;
     HUB_TRY(hub_negotiate(request, &fr->encoding, err));
@@ -369,11 +320,11 @@ static enum hub_status choose(struct hub_request *request, struct hub_response *
                         &fr->target, err));
     fr->dataset = fr->target.state.dataset;
     HUB_TRY(hub_find_episode(request, fr->dataset, &episode, err));
-    HUB_TRY(named_fields(request, fr, episode, fields, &count, err));
+    HUB_TRY(named_fields(request, fr, episode, &chosen, err));
     fr->range.of_several = !fr->encoding.single;
-    if (!count && fr->left_out.size)
+    if (!chosen.count && fr->left_out.size)
         return hub_pass(fr->left_why.status, &fr->left_why, err);
-    const struct hub_row_query query = {fr->dataset, episode, fields, count, &fr->range};
+    const struct hub_row_query query = {fr->dataset, episode, chosen.fields, chosen.count, &fr->range};
     return hub_select(request, &query, &fr->selection, err);
 }
 

@@ -35,6 +35,20 @@ Test(fields, rows)
     api_kit_expect(cases, HUB_COUNT(cases));
 }
 
+Test(fields, of_a_role)
+{
+    static const struct api_case cases[] = {
+        {ZERO "?fields=@reward&stop=1", 200, NULL, "{\"rewards\":["},
+        {ZERO "?fields=@observation&fields=rewards&fields=@reward&stop=0", 200, NULL,
+         "{\"observations\":[],\"rewards\":[]}"},
+        {ZERO "?fields=@done&stop=0&format=npz", 200, NULL, "PK", NULL},
+        {ZERO "?fields=@rewards", 400, "bad-parameter", "@observation"},
+        {ZERO "?fields=@other", 404, "field-not-found", "@other"},
+        {ZERO "/@reward", 404, "field-not-found", NULL},
+    };
+    api_kit_expect(cases, HUB_COUNT(cases));
+}
+
 /* An answer without the field would be a wrong one, and be kept for good. */
 Test(fields, a_damaged_index_leaves_no_field_out)
 {

@@ -1,0 +1,104 @@
+/* Episodes and fields that a request means: see chosen.h. */
+#include "server/api/chosen.h"
+
+#include "server/api/episodes.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+/* ---- episodes ---- */
+
+void hub_chosen_dispose(struct hub_chosen_episodes *chosen)
+{
+    free(chosen->places);
+    *chosen = (struct hub_chosen_episodes){0};
+}
+
+enum hub_status hub_chosen_episodes(struct hub_request *request, struct hub_response *response,
+                                    const struct hub_state *state, uint32_t limit,
+                                    struct hub_chosen_episodes *out, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_episodes_asked_dispose) struct hub_episodes_asked asked = {0};
+    const struct hub_parallel *parallel = request->parallel;
+    HUB_TRY(hub_episodes_asked(request, &asked, err));
+    asked.query.limit = limit;
+    HUB_TRY(hub_budget_take(request->app->budget, request, response,
+                            (uint64_t)state->dataset->episode_count * HUB_CHOOSING, err));
+    HUB_TRY(hub_episode_order(state, &asked.query, &out->places, &out->count, err));
+    if (parallel && parallel->cancelled && atomic_load(parallel->cancelled))
+        return hub_fail(err, HUB_CANCELLED, "nobody waits for these episodes any more");
+    for (uint32_t i = 0; i < out->count; i++)
+        out->steps += state->dataset->episodes[out->places[i]].steps;
+    return HUB_OK;
+}
+
+/* ---- fields ---- */
+
+enum hub_status hub_no_field(const struct hub_dataset *dataset, const char *path, struct hub_error *err)
+{
+    char names[300] = "";
+    size_t n = 0;
+    for (uint32_t i = 0; i < dataset->field_count && n + 80 < sizeof names; i++)
+        n += (size_t)snprintf(names + n, sizeof names - n, "%s%.70s", i ? ", " : "", dataset->fields[i].path);
+    return hub_fail_about(err, HUB_NOT_FOUND, "field-not-found", "field", path,
+                          "'%s' has no field '%.80s'; it has %s", dataset->summary->id, path, names);
+}
+
+static enum hub_status add(struct hub_chosen_fields *out, uint32_t field, bool exact, struct hub_error *err)
+{
+    for (uint32_t i = 0; i < out->count; i++)
+        if (out->fields[i] == field) {
+            out->exact[i] |= exact;
+            return HUB_OK;
+        }
+    if (out->count == HUB_MAX_SELECTED)
+        return hub_fail(err, HUB_TOO_BIG, "more than %d fields at once", HUB_MAX_SELECTED);
+    out->fields[out->count] = field;
+    out->exact[out->count++] = exact;
+    return HUB_OK;
+}
+
+static enum hub_status add_role(const struct hub_dataset *dataset, struct hub_view name,
+                                struct hub_chosen_fields *out, struct hub_error *err)
+{
+    const struct hub_view word = {name.data + 1, name.size - 1};
+    enum hub_role role = HUB_ROLE_OTHER;
+    bool found = false;
+    while (role < HUB_ROLE_COUNT && !hub_view_is(word, hub_role_name(role)))
+        role++;
+    if (role == HUB_ROLE_COUNT)
+        return hub_fail_about(err, HUB_INVALID, "bad-parameter", "fields", name.data,
+                              "a role is one of @observation, @action, @reward, @done, @info, @other");
+    for (uint32_t i = 0; i < dataset->field_count; i++) {
+        if (dataset->fields[i].role != role)
+            continue;
+        HUB_TRY(add(out, i, false, err));
+        found = true;
+    }
+    return found ? HUB_OK : hub_no_field(dataset, name.data, err);
+}
+
+enum hub_status hub_chosen_field(const struct hub_dataset *dataset, struct hub_view name,
+                                 struct hub_chosen_fields *out, struct hub_error *err)
+{
+    const uint32_t exact = hub_dataset_find_field(dataset, name);
+    uint32_t first = 0;
+    if (exact != HUB_NONE)
+        return add(out, exact, true, err);
+    const uint32_t count = hub_dataset_find_group(dataset, name, &first);
+    if (!count)
+        return hub_view_starts(name, "@") ? add_role(dataset, name, out, err)
+                                          : hub_no_field(dataset, name.data, err);
+    for (uint32_t i = first; i < first + count; i++)
+        HUB_TRY(add(out, i, false, err));
+    return HUB_OK;
+}
+
+enum hub_status hub_chosen_fields(const struct hub_request *request, const struct hub_dataset *dataset,
+                                  struct hub_chosen_fields *out, struct hub_error *err)
+{
+    for (unsigned i = 0; i < request->query_count; i++)
+        if (hub_view_is(request->query[i].name, "fields"))
+            HUB_TRY(hub_chosen_field(dataset, request->query[i].value, out, err));
+    return HUB_OK;
+}

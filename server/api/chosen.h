@@ -1,0 +1,55 @@
+/**
+ * What a request means of a dataset: which episodes, by where=, split=, task=, name= and sort=, and which fields,
+ * by fields=, where a word with an @ names all fields of a role, so that one script serves every format.
+ */
+#ifndef HUB_API_CHOSEN_H
+#define HUB_API_CHOSEN_H
+
+#include "server/api/resolve.h"
+#include "server/api/rows.h"
+
+/** The names of these parameters, for hub_request_known, with a comma behind. */
+#define HUB_CHOSEN_PARAMETERS "where", "split", "task", "name", "sort",
+
+struct hub_chosen_episodes {
+    uint32_t
+        *places; /* among dataset->episodes, in the order asked for: by number unless sort= says otherwise */
+    uint32_t count;
+    uint64_t steps; /* of all of them together */
+};
+
+/**
+ * The episodes that a request means, of a target opened as HUB_TO_STATE: of a zeroed one, to be disposed.
+ * Blocking. Reserves the memory it takes (hub_budget_take).
+ *
+ * @param limit  at most so many
+ * @return HUB_INVALID "bad-where", "bad-parameter"; HUB_CANCELLED: nobody waits any more
+ */
+HUB_MUST_USE enum hub_status hub_chosen_episodes(struct hub_request *request, struct hub_response *response,
+                                                 const struct hub_state *state, uint32_t limit,
+                                                 struct hub_chosen_episodes *out, struct hub_error *err);
+void hub_chosen_dispose(struct hub_chosen_episodes *chosen);
+
+/** Some fields of a dataset, by their numbers, each once. */
+struct hub_chosen_fields {
+    uint32_t fields[HUB_MAX_SELECTED], count;
+    /* of each: it was named itself; else it is one of a group or of a role, and may be left out where it has no
+     * place in the answer */
+    bool exact[HUB_MAX_SELECTED];
+};
+
+/**
+ * Add what one text names: a field, all below a group, or @observation, @action, @reward, @done, @info, @other. A
+ * field that is called so itself comes first. HUB_NOT_FOUND "field-not-found", HUB_INVALID "bad-parameter",
+ * HUB_TOO_BIG: more than HUB_MAX_SELECTED.
+ */
+HUB_MUST_USE enum hub_status hub_chosen_field(const struct hub_dataset *dataset, struct hub_view name,
+                                              struct hub_chosen_fields *out, struct hub_error *err);
+/** All that the request's fields= name, in that order. */
+HUB_MUST_USE enum hub_status hub_chosen_fields(const struct hub_request *request,
+                                               const struct hub_dataset *dataset,
+                                               struct hub_chosen_fields *out, struct hub_error *err);
+/** HUB_NOT_FOUND "field-not-found", with the names there are. */
+enum hub_status hub_no_field(const struct hub_dataset *dataset, const char *path, struct hub_error *err);
+
+#endif
