@@ -1,6 +1,7 @@
 /* Publishing states of datasets: all of them in one transaction, then their summaries in the next snapshot. A
  * killed publication leaves the old states; side data it wrote is swept at the next start. */
-#include "storage/catalog/publish.h"
+#include "storage/catalog/search.h"
+
 #include "storage/base/order.h"
 
 #include <fcntl.h>
@@ -359,6 +360,7 @@ static enum hub_status remove_rows(struct hub_publication *p, struct hub_error *
     HUB_TRY(parts_of(p, &rows, &count, err));
     for (size_t i = 0; i < count; i++)
         HUB_TRY(hub_part_delete(p, rows[i], err));
+    HUB_TRY(hub_search_forget(p, err));
     HUB_TRY(hub_blobs_delete(p->db, hub_dataset_owner(p->row), err));
     return hub_db_run(p->db, "DELETE FROM datasets WHERE row = ?", p->row, err);
 }

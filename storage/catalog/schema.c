@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#define INDEX_FORMAT 17 /* raised with every change of what follows */
+#define INDEX_FORMAT 18 /* raised with every change of what follows */
 #define TEXT_OF_(number) #number
 #define TEXT_OF(number) TEXT_OF_(number)
 
@@ -36,6 +36,9 @@ static const char index_sql[] =
     " row INTEGER PRIMARY KEY, owner INTEGER NOT NULL, kind INTEGER NOT NULL, name TEXT NOT NULL, version "
     "INTEGER NOT NULL,"
     " checksum INTEGER NOT NULL, data BLOB NOT NULL, UNIQUE (owner, kind, name)) STRICT;"
+    /* see search.h */
+    "CREATE VIRTUAL TABLE words USING fts5(id, known, said, fields, columnsize = 0, prefix = '1 2 3',"
+    " tokenize = \"unicode61 remove_diacritics 2\");"
     "CREATE TABLE notes (key TEXT PRIMARY KEY, value BLOB NOT NULL) STRICT, WITHOUT ROWID;";
 
 static enum hub_status run_step(struct hub_db *db, const char *sql, int version, struct hub_error *err)

@@ -1,6 +1,6 @@
 /* What follows from the parts, facts and problems of a dataset: what the files claim against what they hold,
  * who loads it, and its row. */
-#include "storage/catalog/publish.h"
+#include "storage/catalog/search.h"
 
 #include "storage/base/version.h"
 
@@ -115,6 +115,14 @@ static enum hub_status update_row(struct hub_publication *p, const struct texts 
     return hub_stmt_run(stmt, err);
 }
 
+static enum hub_status store_words(struct hub_publication *p, const struct texts *t, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf said = HUB_BUF_INIT(900 * MIB);
+    HUB_TRY(hub_buf_addf(&said, err, "%s ", t->authors));
+    HUB_TRY(hub_buf_add_text(&said, t->description, err));
+    return hub_search_store(p, &(struct hub_search_words){.known = "", .said = said.data}, err);
+}
+
 enum hub_status hub_summary_store(struct hub_publication *p, uint64_t serial, struct hub_error *err)
 {
     HUB_CLEANUP(texts_dispose) struct texts t = {.loadable = HUB_BUF_INIT(4096)};
@@ -133,5 +141,6 @@ enum hub_status hub_summary_store(struct hub_publication *p, uint64_t serial, st
     if (p->problem_count)
         HUB_TRY(hub_blob_write(p->db, hub_dataset_owner(p->row), HUB_BLOB_CONFLICTS, "",
                                hub_buf_view(&p->conflicts), err));
+    HUB_TRY(store_words(p, &t, err));
     return update_row(p, &t, serial, err);
 }

@@ -70,6 +70,11 @@ uint32_t hub_snapshot_versions(const struct hub_snapshot *snapshot, struct hub_v
 /** Up to `limit` ids nearest in spelling (edit distance over key and name). Returns how many. */
 uint32_t hub_snapshot_nearest(const struct hub_snapshot *snapshot, struct hub_view id,
                               const struct hub_summary **out, uint32_t limit);
+/** The datasets that have all the words of a text (search.h): their ranks by number in the snapshot, 1 the best,
+ * 0 for who lacks one. Blocking. */
+HUB_MUST_USE enum hub_status hub_catalog_search(struct hub_catalog *catalog,
+                                                const struct hub_snapshot *snapshot, struct hub_view text,
+                                                uint8_t *ranks, struct hub_error *err);
 /** Ready, but its own library does not load it: its problem "not-loadable" says why. */
 bool hub_summary_refused(const struct hub_summary *summary);
 /** Does this release of its library load it? False where its format has no rule. */
