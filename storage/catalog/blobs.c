@@ -206,6 +206,16 @@ static enum hub_status load(const struct hub_blob_id *id, struct hub_cached_blob
                : hub_blob_damaged(id->catalog, id->db, id->owner, err);
 }
 
+static enum hub_status take(const struct hub_blob_id *id, struct hub_cached_blob *blob, struct hub_buf *bytes,
+                            struct hub_error *err)
+{
+    blob->size = bytes->size;
+    HUB_TRY(reserve(id, blob, err));
+    hub_buf_fit(bytes, 0);
+    blob->data = hub_buf_take(bytes, &blob->size);
+    return HUB_OK;
+}
+
 struct hub_cached_blob *hub_blob_cached(struct hub_catalog *catalog, const struct hub_lru_key *key,
                                         const char *name)
 {
@@ -222,6 +232,13 @@ enum hub_status hub_blob_load(const struct hub_blob_id *id, const struct hub_lru
                               const struct hub_blob_maker *maker, struct hub_cached_blob **out,
                               struct hub_error *err)
 {
+    return hub_blob_keep(id, key, maker, NULL, out, err);
+}
+
+enum hub_status hub_blob_keep(const struct hub_blob_id *id, const struct hub_lru_key *key,
+                              const struct hub_blob_maker *maker, struct hub_buf *bytes,
+                              struct hub_cached_blob **out, struct hub_error *err)
+{
     struct hub_catalog *catalog = id->catalog;
     const size_t size = maker->size + strlen(id->name);
     struct hub_cached_blob *blob;
@@ -230,7 +247,7 @@ enum hub_status hub_blob_load(const struct hub_blob_id *id, const struct hub_lru
     blob->item = (struct hub_lru_item){.key = *key, .bytes = size, .free = cached_free};
     blob->catalog = catalog;
     atomic_fetch_add(&catalog->blob_bytes, blob->item.bytes);
-    enum hub_status st = load(id, blob, err);
+    enum hub_status st = bytes ? take(id, blob, bytes, err) : load(id, blob, err);
     if (!st)
         st = maker->make(blob, maker->user, err);
     if (st) {

@@ -80,5 +80,9 @@ struct hub_cached_blob *hub_blob_cached(struct hub_catalog *catalog, const struc
 HUB_MUST_USE enum hub_status hub_blob_load(const struct hub_blob_id *id, const struct hub_lru_key *key,
                                            const struct hub_blob_maker *maker, struct hub_cached_blob **out,
                                            struct hub_error *err);
+/** The same of bytes that were made here, and are not in the index: they are taken out of `bytes`. */
+HUB_MUST_USE enum hub_status hub_blob_keep(const struct hub_blob_id *id, const struct hub_lru_key *key,
+                                           const struct hub_blob_maker *maker, struct hub_buf *bytes,
+                                           struct hub_cached_blob **out, struct hub_error *err);
 
 #endif

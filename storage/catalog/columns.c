@@ -10,7 +10,7 @@
 #define MAX_TEXT_BYTES (900 * MIB)
 
 enum { TEXTS = 6, FLAG_RETURN = 1, FLAG_COMPUTED = 2 };
-enum { ROWS_RUN = 128, KEYS_RUN = 16384, RECENT = 8 };
+enum { ROWS_RUN = 128, KEYS_RUN = 16384 };
 
 struct row {
     int64_t number;
@@ -34,36 +34,35 @@ void hub_columns_name(enum hub_episode_column column, uint32_t episode, char nam
 
 /* ---- writing ---- */
 
-/* A blob in the making. */
-struct run {
-    struct hub_buf cells, kinds, texts; /* kinds: of keys */
-};
-
-static void run_dispose(struct run *run)
+void hub_column_run_dispose(struct hub_column_run *run)
 {
     hub_buf_dispose(&run->cells);
     hub_buf_dispose(&run->kinds);
     hub_buf_dispose(&run->texts);
 }
 
-static enum hub_status run_begin(struct run *run, struct hub_error *err)
+enum hub_status hub_column_run_begin(struct hub_column_run *run, size_t max_texts, struct hub_error *err)
 {
-    *run = (struct run){.cells = HUB_BUF_INIT(2 * MAX_TEXT_BYTES),
-                        .kinds = HUB_BUF_INIT(KEYS_RUN),
-                        .texts = HUB_BUF_INIT(MAX_TEXT_BYTES)};
+    *run = (struct hub_column_run){.cells = HUB_BUF_INIT(KEYS_RUN * sizeof(struct row) + max_texts),
+                                   .kinds = HUB_BUF_INIT(KEYS_RUN),
+                                   .texts = HUB_BUF_INIT(max_texts)};
     HUB_TRY(hub_buf_add(&run->cells, &(uint32_t[2]){0}, 2 * sizeof(uint32_t), err));
     return hub_buf_add(&run->texts, "", 1, err); /* no text begins at 0 */
 }
 
-static enum hub_status run_end(struct run *run, struct hub_db *db, int64_t part,
-                               enum hub_episode_column column, uint32_t first, uint32_t count,
-                               struct hub_error *err)
+enum hub_status hub_column_run_end(struct hub_column_run *run, struct hub_error *err)
 {
-    const uint32_t head[2] = {count, (uint32_t)run->texts.size};
-    char name[HUB_COLUMN_NAME];
+    const uint32_t head[2] = {run->count, (uint32_t)run->texts.size};
     memcpy(run->cells.data, head, sizeof head);
     HUB_TRY(hub_buf_add_view(&run->cells, hub_buf_view(&run->kinds), err));
-    HUB_TRY(hub_buf_add_view(&run->cells, hub_buf_view(&run->texts), err));
+    return hub_buf_add_view(&run->cells, hub_buf_view(&run->texts), err);
+}
+
+static enum hub_status write_run(struct hub_column_run *run, struct hub_db *db, int64_t part,
+                                 enum hub_episode_column column, uint32_t first, struct hub_error *err)
+{
+    char name[HUB_COLUMN_NAME];
+    HUB_TRY(hub_column_run_end(run, err));
     hub_columns_name(column, first, name);
     return hub_blob_write(db, part, HUB_BLOB_EPISODES, name, hub_buf_view(&run->cells), err);
 }
@@ -81,7 +80,7 @@ static enum hub_status add_text(struct hub_buf *texts, const char *text, const u
     return hub_buf_add(texts, text, strlen(text) + 1, err);
 }
 
-static enum hub_status add_row(struct run *run, const struct hub_found_episode *e, struct row *row,
+static enum hub_status add_row(struct hub_column_run *run, const struct hub_found_episode *e, struct row *row,
                                struct hub_error *err)
 {
     const char *const all[TEXTS] = {e->name, e->seed, e->task, e->splits, e->attributes, e->statistics};
@@ -101,19 +100,20 @@ static enum hub_status add_row(struct run *run, const struct hub_found_episode *
         if (all[i])
             HUB_TRY(add_text(&run->texts, all[i], &before, 1, &row->texts[i], err));
     }
+    run->count++;
     return hub_buf_add(&run->cells, row, sizeof *row, err);
 }
 
 static enum hub_status write_rows(struct hub_db *db, int64_t part, const struct hub_findings *found,
                                   uint32_t first, uint32_t count, struct hub_error *err)
 {
-    HUB_CLEANUP(run_dispose) struct run run = {0};
+    HUB_CLEANUP(hub_column_run_dispose) struct hub_column_run run = {0};
     struct row row;
     memset(&row, 0, sizeof row); /* its padding goes into the blob too */
-    HUB_TRY(run_begin(&run, err));
+    HUB_TRY(hub_column_run_begin(&run, MAX_TEXT_BYTES, err));
     for (uint32_t i = 0; i < count; i++)
         HUB_TRY(add_row(&run, &found->episodes[first + i], &row, err));
-    return run_end(&run, db, part, HUB_COLUMN_ROWS, first, count, err);
+    return write_run(&run, db, part, HUB_COLUMN_ROWS, first, err);
 }
 
 /* Seeds are numbers as far as 64 bits hold them, else the text that they are. */
@@ -171,26 +171,22 @@ static bool key_of(const struct hub_found_episode *e, enum hub_episode_column co
     return false;
 }
 
-/* Texts of a column: few of them, again and again. */
-struct recent {
-    uint32_t texts[RECENT], next;
-};
-
-static enum hub_status add_key(struct run *run, struct recent *recent, const struct hub_value *key,
-                               struct hub_error *err)
+enum hub_status hub_column_run_add(struct hub_column_run *run, const struct hub_value *key,
+                                   struct hub_error *err)
 {
     const char kind = key ? (char)(1 + key->kind) : 0;
     uint64_t bits = 0;
     if (key && key->kind == HUB_VALUE_TEXT) {
         const size_t before = run->texts.size;
         uint32_t at;
-        HUB_TRY(add_text(&run->texts, key->text.data, recent->texts, RECENT, &at, err));
+        HUB_TRY(add_text(&run->texts, key->text.data, run->recent, HUB_COUNT(run->recent), &at, err));
         if (at == before)
-            recent->texts[recent->next++ % RECENT] = at;
+            run->recent[run->next++ % HUB_COUNT(run->recent)] = at;
         bits = at;
     } else if (key) {
         memcpy(&bits, &key->number, sizeof bits); /* or of `large`, or of `real` */
     }
+    run->count++;
     HUB_TRY(hub_buf_add(&run->cells, &bits, sizeof bits, err));
     return hub_buf_add(&run->kinds, &kind, 1, err);
 }
@@ -199,15 +195,14 @@ static enum hub_status write_keys(struct hub_db *db, int64_t part, const struct 
                                   enum hub_episode_column column, uint32_t first, uint32_t count,
                                   struct hub_error *err)
 {
-    HUB_CLEANUP(run_dispose) struct run run = {0};
-    struct recent recent = {0};
-    HUB_TRY(run_begin(&run, err));
+    HUB_CLEANUP(hub_column_run_dispose) struct hub_column_run run = {0};
+    HUB_TRY(hub_column_run_begin(&run, MAX_TEXT_BYTES, err));
     for (uint32_t i = 0; i < count; i++) {
         struct hub_value key;
         const bool has = key_of(&found->episodes[first + i], column, &key);
-        HUB_TRY(add_key(&run, &recent, has ? &key : NULL, err));
+        HUB_TRY(hub_column_run_add(&run, has ? &key : NULL, err));
     }
-    return run_end(&run, db, part, column, first, count, err);
+    return write_run(&run, db, part, column, first, err);
 }
 
 enum hub_status hub_columns_write(struct hub_db *db, int64_t part, const struct hub_findings *found,

@@ -32,6 +32,20 @@ struct hub_columns {
     const char *cells, *texts;
 };
 
+/** A blob in the making: a key an episode, in their order. */
+struct hub_column_run {
+    struct hub_buf cells, kinds, texts;
+    uint32_t recent[8], next, count; /* texts come again and again */
+};
+HUB_MUST_USE enum hub_status hub_column_run_begin(struct hub_column_run *run, size_t max_texts,
+                                                  struct hub_error *err);
+/** NULL: the episode has none. HUB_TOO_BIG: too many texts. */
+HUB_MUST_USE enum hub_status hub_column_run_add(struct hub_column_run *run, const struct hub_value *key,
+                                                struct hub_error *err);
+/** What it has become is in `cells`. */
+HUB_MUST_USE enum hub_status hub_column_run_end(struct hub_column_run *run, struct hub_error *err);
+void hub_column_run_dispose(struct hub_column_run *run);
+
 HUB_MUST_USE enum hub_status hub_columns_write(struct hub_db *db, int64_t part,
                                                const struct hub_findings *found, struct hub_error *err);
 /** Episodes in a blob of this column. */

@@ -1,26 +1,14 @@
 /* Episodes out of their columns: see columns.h. */
-#include "storage/catalog/episode_reader.h"
-
-#include "storage/base/json.h"
+#include "storage/catalog/episode_cells.h"
 
 #include <stdlib.h>
-
-struct columns_ref {
-    struct hub_cached_blob blob; /* first */
-    struct hub_columns columns;
-};
-
-static void leave(struct hub_column_cursor *cursor)
-{
-    if (cursor->at)
-        hub_lru_put(&cursor->at->blob.item);
-    cursor->at = NULL;
-}
 
 void hub_episode_reader_dispose(struct hub_episode_reader *reader)
 {
     for (size_t i = 0; i < HUB_COUNT(reader->columns); i++)
-        leave(&reader->columns[i]);
+        hub_cells_leave(&reader->columns[i]);
+    for (size_t i = 0; i < HUB_COUNT(reader->made); i++)
+        hub_cells_leave(&reader->made[i]);
     for (size_t i = 0; i < HUB_COUNT(reader->splits); i++)
         json_decref(reader->splits[i].json);
     json_decref(reader->attributes.json);
@@ -29,69 +17,12 @@ void hub_episode_reader_dispose(struct hub_episode_reader *reader)
     free(reader->set);
 }
 
-/* ---- cells ---- */
-
-struct wanted_blob {
-    const struct hub_state *state;
-    int64_t part;
-    enum hub_episode_column column;
-};
-
-static enum hub_status make_columns(struct hub_cached_blob *blob, void *user, struct hub_error *err)
-{
-    const struct wanted_blob *wanted = user;
-    struct hub_columns *columns = &((struct columns_ref *)blob)->columns;
-    if (hub_columns_open((struct hub_view){blob->data, blob->size}, wanted->column, columns))
-        return HUB_OK;
-    return hub_blob_damaged(blob->catalog, wanted->state->db, wanted->part, err);
-}
-
-static enum hub_status move_to(struct hub_column_cursor *cursor, struct wanted_blob wanted, uint32_t run,
-                               uint32_t index, struct hub_error *err)
-{
-    const struct hub_state *state = wanted.state;
-    const struct hub_blob_maker maker = {sizeof(struct columns_ref), make_columns, &wanted};
-    const struct hub_lru_key key = {HUB_CACHE_EPISODES, (uint64_t)wanted.part,
-                                    (uint64_t)wanted.column << 32 | run};
-    char name[HUB_COLUMN_NAME];
-    leave(cursor);
-    cursor->part = wanted.part;
-    cursor->run = run;
-    cursor->moves++;
-    hub_columns_name(wanted.column, index, name);
-    const struct hub_blob_id id = {state->catalog, state->db, wanted.part, HUB_BLOB_EPISODES, name};
-    struct hub_cached_blob *blob = hub_blob_cached(state->catalog, &key, name);
-    const enum hub_status st = blob ? HUB_OK : hub_blob_load(&id, &key, &maker, &blob, err);
-    if (st)
-        return st == HUB_NOT_FOUND ? hub_blob_damaged(state->catalog, state->db, wanted.part, err) : st;
-    cursor->at = (struct columns_ref *)blob;
-    return HUB_OK;
-}
-
-/* Where the episode's cell of a column lies: in these columns, at this place. */
-static enum hub_status find(struct hub_episode_reader *reader, enum hub_episode_column column,
-                            const struct hub_dataset_episode *e, const struct hub_columns **columns,
-                            uint32_t *place, struct hub_error *err)
-{
-    struct hub_column_cursor *cursor = &reader->columns[column];
-    const int64_t part = reader->state->dataset->parts[e->part].row;
-    const uint32_t rows = hub_columns_run(column), run = e->index / rows;
-    if (!cursor->at || cursor->part != part || cursor->run != run)
-        HUB_TRY(move_to(cursor, (struct wanted_blob){reader->state, part, column}, run, e->index, err));
-    const struct columns_ref *at = cursor->at;
-    if (!at || e->index % rows >= at->columns.count)
-        return hub_blob_damaged(reader->state->catalog, reader->state->db, part, err);
-    *place = e->index % rows;
-    *columns = &at->columns;
-    return HUB_OK;
-}
-
 enum hub_status hub_episode_row(struct hub_episode_reader *reader, const struct hub_dataset_episode *e,
                                 struct hub_found_episode *out, struct hub_error *err)
 {
     const struct hub_columns *columns = NULL;
     uint32_t place = 0;
-    HUB_TRY(find(reader, HUB_COLUMN_ROWS, e, &columns, &place, err));
+    HUB_TRY(hub_cells_find(reader, HUB_COLUMN_ROWS, e, &columns, &place, err));
     hub_columns_row(columns, place, out);
     return HUB_OK;
 }
@@ -124,7 +55,7 @@ static enum hub_status get_key(struct hub_episode_reader *reader, const struct h
     const struct hub_columns *columns = NULL;
     uint32_t place = 0;
     struct hub_value value;
-    HUB_TRY(find(reader, column, e, &columns, &place, err));
+    HUB_TRY(hub_cells_find(reader, column, e, &columns, &place, err));
     if (hub_columns_key(columns, place, &value))
         give(reader, value, out);
     return HUB_OK;
@@ -235,14 +166,14 @@ static enum hub_status get_tasks(struct hub_episode_reader *reader, const struct
     return HUB_OK;
 }
 
-/* Rarely asked for: of the episode's whole row. */
-static enum hub_status get_of_row(struct hub_episode_reader *reader, const struct hub_dataset_episode *e,
-                                  const struct hub_property *name, struct hub_values *out,
-                                  struct hub_error *err)
+enum hub_status hub_episode_value_of_row(struct hub_episode_reader *reader,
+                                         const struct hub_dataset_episode *e, const struct hub_property *name,
+                                         struct hub_values *out, struct hub_error *err)
 {
     const struct hub_column_cursor *rows = &reader->columns[HUB_COLUMN_ROWS];
     const json_t *json = NULL;
     struct hub_found_episode row;
+    *out = (struct hub_values){0};
     HUB_TRY(hub_episode_row(reader, e, &row, err));
     if (name->kind == HUB_PROPERTY_NAME && row.name)
         give(reader, hub_value_text(hub_view_of(row.name)), out);
@@ -255,6 +186,21 @@ static enum hub_status get_of_row(struct hub_episode_reader *reader, const struc
               name->kind == HUB_PROPERTY_ATTRIBUTE ? json
                                                    : json_object_get(json, hub_property_word(name->kind)),
               out);
+    return HUB_OK;
+}
+
+/* Out of a column that was made of the rows; where it cannot be kept, of the row. */
+static enum hub_status get_made(struct hub_episode_reader *reader, const struct hub_dataset_episode *e,
+                                const struct hub_property *name, struct hub_values *out,
+                                struct hub_error *err)
+{
+    const struct hub_columns *columns;
+    uint32_t place;
+    struct hub_value value;
+    if (!hub_cells_made(reader, name, e, &columns, &place))
+        return hub_episode_value_of_row(reader, e, name, out, err);
+    if (hub_columns_key(columns, place, &value))
+        give(reader, value, out);
     return HUB_OK;
 }
 
@@ -285,6 +231,6 @@ enum hub_status hub_episode_values_of(struct hub_episode_reader *reader, const s
     case HUB_PROPERTY_SPLIT:
         return get_splits(reader, e, out, err);
     default:
-        return get_of_row(reader, e, name, out, err);
+        return get_made(reader, e, name, out, err);
     }
 }

@@ -17,7 +17,8 @@ struct hub_column_cursor {
     struct columns_ref *at;
     int64_t part;
     uint32_t run;
-    unsigned moves; /* counts the blobs it was in */
+    struct hub_property name; /* of a column that was made: which one */
+    unsigned moves;           /* counts the blobs it was in */
 };
 
 /* JSON that was last parsed of the texts of a column: of neighbours it is often the same. */
@@ -29,10 +30,11 @@ struct hub_parsed {
 
 struct hub_episode_reader {
     const struct hub_state *state;
-    struct hub_column_cursor columns[HUB_COLUMN_COUNT];
+    struct hub_column_cursor columns[HUB_COLUMN_COUNT], made[32];
     struct hub_parsed splits[16], attributes, statistics;
     struct hub_value one, *set; /* what was last given out */
     size_t room;
+    bool passing; /* what it has looked into is not kept in the cache */
     bool knows_tasks;
     json_t *tasks; /* the dataset's, text -> number; NULL: it has no list of them */
 };

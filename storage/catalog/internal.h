@@ -161,7 +161,13 @@ struct hub_dataset_box {
     atomic_bool fields_agree; /* its one part was asked for its fields, which are then the dataset's */
 };
 
-enum { HUB_CACHE_DATASET = 1, HUB_CACHE_LAYOUT = 2, HUB_CACHE_EPISODES = 3, HUB_CACHE_VIDEO = 4 };
+enum {
+    HUB_CACHE_DATASET = 1,
+    HUB_CACHE_LAYOUT = 2,
+    HUB_CACHE_EPISODES = 3,
+    HUB_CACHE_VIDEO = 4,
+    HUB_CACHE_MADE = 5 /* columns that were made of rows */
+};
 
 /** The layouts, and the tables of videos, of one state of a dataset: serials are never used again. */
 static inline uint64_t hub_cache_layouts(uint64_t serial)

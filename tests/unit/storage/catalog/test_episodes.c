@@ -39,6 +39,8 @@ static void decorate_many(struct hub_found_episode *e, uint32_t i)
     char text[32];
     snprintf(text, sizeof text, "%u", i * 7919 % MANY); /* each once */
     e->seed = strdup(text);
+    snprintf(text, sizeof text, "{\"rank\":%u}", i * 7919 % MANY);
+    e->attributes = strdup(text);
     e->has_return = true;
     e->episode_return = i * 7919 % MANY;
     e->splits = i % 10 ? strdup("[\"train\"]") : strdup("[\"val\"]");
@@ -328,9 +330,12 @@ Test(episodes, many)
     publish("many", MANY, decorate_many);
     DRAFT_OK(hub_catalog_flush(catalog, err));
     HUB_CLEANUP(hub_state_close) struct hub_state many = open_many();
-    static const enum hub_property_kind sorts[] = {HUB_PROPERTY_RETURN, HUB_PROPERTY_SEED};
+    static const struct hub_property sorts[] = {
+        {.kind = HUB_PROPERTY_RETURN},
+        {.kind = HUB_PROPERTY_SEED},
+        {.kind = HUB_PROPERTY_ATTRIBUTE, .of = {"rank", 4}}}; /* of a column that is made of the rows */
     for (size_t i = 0; i < HUB_COUNT(sorts); i++) {
-        struct hub_episode_query query = {.sort = {.kind = sorts[i]}, .limit = 1000};
+        struct hub_episode_query query = {.sort = sorts[i], .limit = 1000};
         struct hub_episode_page page = {.key = HUB_BUF_INIT(1000), .more = true};
         HUB_CLEANUP(hub_buf_dispose) struct hub_buf after = HUB_BUF_INIT(1000);
         uint32_t count = 0;
