@@ -181,7 +181,7 @@ enum hub_status hub_mirror_pass(struct hub_mirror_work *w, struct hub_error *err
 {
     HUB_CLEANUP(dispose) struct listing l = {.work = w};
     struct hub_catalog *catalog = w->mirrors->options.catalog;
-    const struct hub_remote_query query = {.prefix = hub_member_text(w->rule.spec, "prefix")};
+    const struct hub_remote_query query = {.prefix = hub_member_text(w->rule.spec, "prefix"), .brief = true};
     HUB_TRY(tidy_root(w, err));
     HUB_TRY(w->remote.kind->list(&w->remote, &query, take_item, &l, err));
     HUB_TRY(compare(&l, err));

@@ -345,8 +345,10 @@ enum hub_status hub_found_each(struct hub_remote *remote, struct hub_found_list 
     qsort(chosen, n, sizeof *chosen, by_id);
     if (q->latest && !q->release)
         n = newest(chosen, n); /* before their metadata are fetched: of the others none are needed */
-    HUB_TRY(load(remote, chosen, n, err));
-    qsort(chosen, n, sizeof *chosen, by_id);
+    if (!q->brief || q->release) {
+        HUB_TRY(load(remote, chosen, n, err));
+        qsort(chosen, n, sizeof *chosen, by_id);
+    }
     n = select_loadable(chosen, n, q->release);
     if (q->latest && q->release)
         n = newest(chosen, n);

@@ -172,6 +172,7 @@ static enum hub_status read_files(const json_t *document, const char *id, const 
         return hub_fail_as(err, HUB_CHANGED, "revision-gone", "'%s' is now at revision %.40s", id, now);
     if (!(out->id = strdup(full)) || !(out->revision = strdup(now)))
         return hub_no_memory(err);
+    out->timed = true;
     json_array_foreach(items, i, item)
     {
         const char *path = hub_member_text(item, "path");

@@ -26,6 +26,8 @@ struct hub_remote_options {
 struct hub_remote_query {
     const char *prefix, *format, *status, *release, *sort;
     bool latest;
+    bool
+        brief; /* ids, revisions and whether it is a plain tree are enough: what costs a request each may be left out */
 };
 
 /** A summary of a listing, parsed and as it came. */
@@ -62,6 +64,7 @@ struct hub_remote_files {
     uint32_t count, capacity;
     uint64_t bytes; /* in total */
     bool partial;   /* there are more, which are not wanted */
+    bool timed;     /* the revision is made of the files' times as well */
     /* What is there and cannot be a file here: the first names, and how many. */
     char *left_out[HUB_LEFT_OUT];
     uint32_t left_out_count;

@@ -91,8 +91,8 @@ static bool take(const struct hub_have *have, const struct hub_origin *origin, c
         hub_staging_folder(s, file->path, NULL) || !find(s->tree, file->path, &to) ||
         (unlinkat(to.folder, to.name, 0) && errno != ENOENT))
         return false;
-    /* two names of a file have one time */
-    *linked = (!file->modified_ns || file->modified_ns == modified_ns) &&
+    /* two names of a file have one time; a repo's is that of its last commit, whatever changed */
+    *linked = (!s->plan->timed || !file->modified_ns || file->modified_ns == modified_ns) &&
               linkat(from.folder, from.name, to.folder, to.name, 0) == 0;
     return *linked || copy(&from, &to, file->size);
 }

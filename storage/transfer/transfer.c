@@ -250,6 +250,7 @@ static int64_t set_time(const struct job *j, const struct hub_remote_file *file)
         return file->modified_ns;
     const int64_t now = (int64_t)hub_stamp_of(&st).mtime_ns;
     if (!file->modified_ns || now == file->modified_ns ||
+        st.st_nlink > 1 || /* a link: the old copy's as well */
         futimens(fd, (const struct timespec[]){modified, modified}))
         return now;
     return file->modified_ns;

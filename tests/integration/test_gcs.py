@@ -10,7 +10,7 @@ import pytest
 sys.path[:0] = [os.path.dirname(__file__), os.path.join(os.path.dirname(__file__), "..", "support")]
 from cli import Cli, on_terminal, tree
 from hub import FIXTURES
-from upstream_gcs import Gcs, emulator
+from upstream_gcs import Gcs, attributes, emulator
 
 DOOR = "D4RL/door/human-v2"
 NO_EMULATOR = "gcp-storage-emulator is not installed: tests/support/requirements.txt"
@@ -24,14 +24,6 @@ def upload(bucket, root, head=""):
             if not os.path.relpath(path, root).startswith((".", "pictures", "mission", "door-human-v0")):
                 with open(path, "rb") as f:
                     bucket.put(head + os.path.relpath(path, root), f.read())
-
-
-def attributes(path):
-    """What Minari 0.4 kept of a file with its object: attributes as text."""
-    import h5py
-
-    with h5py.File(path) as f:
-        return {k: str(v) for k, v in f.attrs.items() if k not in ("observation_space", "action_space", "env_spec")}
 
 
 @pytest.fixture(scope="module")

@@ -1,5 +1,4 @@
 """Mirror rules: a hub keeps copies of another one's datasets, whatever happens meanwhile."""
-import contextlib
 import glob
 import json
 import os
@@ -9,89 +8,13 @@ import signal
 import sqlite3
 import subprocess
 import sys
-import tempfile
 import time
 
-import pytest
-
 sys.path.insert(0, os.path.dirname(__file__))
-from hub import BIN, FIXTURES, Hub, quote
+from hub import BIN
+from mirrors import again, expect_copy, here, is_whole, mirror, place, replace, revisions, rule, tree, upstream, wait_synced  # noqa: F401
 
 ROUNDS = int(os.environ.get("HUB_KILL_ROUNDS", "5"))
-ERA = os.path.join(FIXTURES, "minari", "root-0.5.3")
-
-
-@pytest.fixture
-def place():
-    folder = tempfile.mkdtemp(prefix="hub-mirror-")
-    shutil.copytree(ERA, os.path.join(folder, "up"), symlinks=True)
-    for name in ("here", "state"):
-        os.mkdir(os.path.join(folder, name))
-    yield folder
-    shutil.rmtree(folder)
-
-
-@contextlib.contextmanager
-def upstream(place):
-    with Hub([os.path.join(place, "up")], args=["--hash", "idle", "--sweep", "1s"]) as hub:
-        yield hub.wait_indexed()
-
-
-def mirror(place, *args, code=0):
-    run = subprocess.run([os.path.join(BIN, "minari-hub"), "mirror", *args, "--state", os.path.join(place, "state")], capture_output=True,
-                         text=True, timeout=60, stdin=subprocess.DEVNULL,
-                         env={**os.environ, "MINARI_HUB_CONFIG": "/dev/null", "MINARI_DATASETS_PATH": os.path.join(place, "here")})
-    assert run.returncode == code, run.stderr
-    return run
-
-
-def rule(place, name):
-    return json.loads(mirror(place, "show", name, "--json").stdout)
-
-
-def here(place, *args):
-    return Hub([os.path.join(place, "here")], state=os.path.join(place, "state"), args=args)
-
-
-def wait_synced(hub, name, since="", timeout=60):
-    """Until a pass that began after `since` is complete."""
-    end = time.monotonic() + timeout
-    while time.monotonic() < end:
-        found = hub.get("/api/v1/mirrors/" + name).json()
-        if found.get("synced", "") > since:
-            return found
-        time.sleep(0.1)
-    raise AssertionError((found, hub.get("/api/v1/jobs").json(), hub.text_log()))
-
-
-def again(place, hub, name):
-    before = hub.get("/api/v1/mirrors/" + name).json()
-    mirror(place, "run", name)
-    after = wait_synced(hub, name, before["synced"])
-    return after["bytes"] - before["bytes"], after["transfers"] - before["transfers"]
-
-
-def tree(root):
-    """What there is of datasets, by path."""
-    found = {}
-    for folder, _, files in os.walk(root):
-        for name in files:
-            path = os.path.join(folder, name)
-            if "/." not in path[len(root):]:
-                with open(path, "rb") as f:
-                    found[path[len(root) + 1:]] = f.read()
-    return found
-
-
-def revisions(hub):
-    return {d["id"]: d["revision"] for d in hub.datasets()}
-
-
-def expect_copy(place, prefix=""):
-    want = {prefix + path: data for path, data in tree(os.path.join(place, "up")).items() if "/data/" in path}
-    got = {path: data for path, data in tree(os.path.join(place, "here")).items() if "/data/" in path}
-    assert {p: len(d) for p, d in got.items()} == {p: len(d) for p, d in want.items()}
-    assert got == want
 
 
 def test_a_rule_made_before_the_hub_runs(place):
@@ -157,12 +80,6 @@ def test_rules_of_the_configuration_file(place):
         with here(place, "--config", file) as hub:
             assert hub.process.wait(30) and "[mirror lab]: mirror rules have no setting" in hub.text_log()
             hub.process.returncode = 0
-
-
-def replace(path, data):
-    with open(path + ".new", "wb") as f:
-        f.write(data)
-    os.replace(path + ".new", path)
 
 
 def test_a_change_is_all_that_is_fetched(place):
@@ -256,16 +173,6 @@ def test_a_second_hub_on_the_same_state_is_refused(place):
         second = subprocess.run([os.path.join(BIN, "minari-hub"), "serve", "--root", os.path.join(place, "here"), "--listen", "127.0.0.1:0", "--state",
                                  os.path.join(place, "state")], capture_output=True, text=True, timeout=60)
         assert second.returncode and "another minari-hub" in second.stderr
-
-
-def is_whole(root):
-    """Each dataset that can be seen is complete, as its record says."""
-    for record in glob.glob(os.path.join(root, "**", ".minari-hub.json"), recursive=True, include_hidden=True):
-        if "/.minari-hub/" in record:
-            continue
-        with open(record) as f:
-            for item in json.load(f)["files"]:
-                assert os.path.getsize(os.path.join(os.path.dirname(record), item["path"])) == item["size"], (record, item)
 
 
 def test_the_hub_is_killed(place):

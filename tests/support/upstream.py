@@ -13,6 +13,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 class Request(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True  # head and body are two writes
 
     def log_message(self, *args):
         pass
@@ -72,11 +73,15 @@ class Request(BaseHTTPRequestHandler):
             self.close_connection = True
 
 
+class Server(ThreadingHTTPServer):
+    daemon_threads = True
+    request_queue_size = 128
+
+
 class Upstream:
     def __init__(self, host="127.0.0.1"):
         self.fault, self.requests, self.lock = None, [], threading.Lock()
-        self.server = ThreadingHTTPServer((host, 0), Request)
-        self.server.daemon_threads = True
+        self.server = Server((host, 0), Request)
         self.server.upstream = self
         self.port = self.server.server_address[1]
         self.url = f"http://{host}:{self.port}"

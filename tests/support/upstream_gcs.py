@@ -104,6 +104,14 @@ class Gcs(Upstream):
         request.json({"access_token": self.token, "expires_in": self.lifetime, "token_type": "Bearer"})
 
 
+def attributes(path):
+    """What Minari 0.4 kept of a file with its object: attributes as text."""
+    import h5py
+
+    with h5py.File(path) as f:
+        return {k: str(v) for k, v in f.attrs.items() if k not in ("observation_space", "action_space", "env_spec")}
+
+
 def free_port():
     with socket.socket() as s:
         s.bind(("127.0.0.1", 0))

@@ -15,12 +15,13 @@ def git_sha1(data):
 
 class Repo:
     def __init__(self):
-        self.commits, self.branches, self.tags = {}, {}, {}
+        self.commits, self.branches, self.tags, self.times = {}, {}, {}, {}
 
     def commit(self, files, branch="main"):
         text = "".join(f"{p} {git_sha1(d)}\n" for p, d in sorted(files.items()))
         sha = hashlib.sha1((text + str(len(self.commits))).encode()).hexdigest()
         self.commits[sha] = dict(files)
+        self.times[sha] = f"2024-05-06T07:08:{8 + len(self.commits):02}.000Z"
         self.branches[branch] = sha
         return sha
 
@@ -76,7 +77,7 @@ class Hf(Upstream):
         repo = self.repos[id]
         sha = sha or repo.branches["main"]
         out = {"id": id, "author": id.split("/")[0], "sha": sha, "private": False, "gated": False, "disabled": False, "downloads": 0, "likes": 0,
-               "tags": [], "lastModified": "2024-05-06T07:08:09.000Z", "createdAt": "2024-05-06T07:08:09.000Z"}
+               "tags": [], "lastModified": repo.times[sha], "createdAt": "2024-05-06T07:08:09.000Z"}
         return out if short else {**out, "siblings": [{"rfilename": p} for p in sorted(repo.commits[sha])]}
 
     def api(self, request, path, query, id, what, revision, below):

@@ -18,7 +18,7 @@ static struct hub_remote_file files[] = {
     {.path = (char *)"data/c", .size = 5, .other = HUB_BY_MD5, .sum = {3}},
     {.path = (char *)"top", .size = 5, .other = HUB_BY_MD5, .sum = {4}, .modified_ns = 7000000000}};
 static struct hub_remote_files plan = {
-    .id = (char *)"x-v0", .revision = (char *)"r2", .items = files, .count = 4, .bytes = 20};
+    .id = (char *)"x-v0", .revision = (char *)"r2", .items = files, .count = 4, .bytes = 20, .timed = true};
 
 /* The old dataset: as the remote lists it now, but for the sum of "data/b" and the time of "data/c". */
 static struct hub_have old(int *directory)
@@ -72,6 +72,22 @@ Test(have, what_is_the_same_is_linked_and_never_written_to)
     close(fd);
     cr_assert_eq(names_of(directory, "data/a"), 1);
     cr_assert(holds_text(in("x-v0/data/a"), "bytes"));
+    close(directory);
+    hub_staging_close(&s, true);
+}
+
+Test(have, a_time_alone_is_no_reason_to_copy)
+{
+    struct hub_staging s = HUB_STAGING_INIT;
+    int directory;
+    const struct hub_have have = old(&directory);
+    struct hub_remote_files untimed = plan;
+    untimed.timed = false;
+    cr_assert_eq(hub_staging_open(&place, plan.id, &s, NULL), HUB_OK);
+    cr_assert_eq(hub_staging_plan(&s, &untimed, 4096, go_on, NULL, NULL), HUB_OK);
+    hub_have_take(&have, &s);
+    cr_assert(s.sums[3].known);
+    cr_assert_eq(names_of(directory, "top"), 2);
     close(directory);
     hub_staging_close(&s, true);
 }

@@ -1,0 +1,245 @@
+"""Mirror rules whose remote is a bucket or an organisation of Hugging Face, and hubs that copy hubs."""
+import contextlib
+import glob
+import json
+import os
+import shutil
+import sys
+import time
+
+import pytest
+
+sys.path[:0] = [os.path.dirname(__file__), os.path.join(os.path.dirname(__file__), "..", "support")]
+from hub import FIXTURES, Hub, until
+from mirrors import again, expect_copy, here, minari, mirror, place, replace, rule, tree, wait_synced  # noqa: F401
+from upstream import Upstream
+from upstream_gcs import Gcs, attributes
+from upstream_hf import Hf, minari_org
+
+DOOR = "D4RL/door/human-v2"
+OLD = os.path.join(FIXTURES, "minari", "root-0.4.3")
+
+
+class Bucket:
+    """The folder `up` as objects: each has a generation of its own, which only changes with it."""
+    remote, media, listings = "gcp://lab", "alt=media", "/o[?]"
+
+    def __init__(self, up, monkeypatch):
+        self.up, self.server = up, Gcs()
+        monkeypatch.setenv("STORAGE_EMULATOR_HOST", self.server.url)
+
+    def publish(self):
+        files = tree(self.up)
+        for name in set(self.server.objects) - set(files):
+            del self.server.objects[name]
+        for name, data in files.items():
+            if name not in self.server.objects or self.server.objects[name][1] != data:
+                self.server.put(name, data)
+
+    def of_a_pass(self, repos):
+        return 1
+
+
+class Organisation:
+    """The same as repos of Hugging Face, one for the first segment of the ids: a change is a commit of one of them."""
+    remote, media, listings = "hf://farama-minari", "/resolve/(?!.*namespace_metadata)", "/api/|namespace_metadata"
+
+    def __init__(self, up, monkeypatch):
+        self.up, self.server = up, Hf()
+        monkeypatch.setenv("HF_ENDPOINT", self.server.url)
+        monkeypatch.setenv("HF_TOKEN", "")
+
+    def publish(self):
+        repos = minari_org("farama-minari", self.up)
+        for id in set(self.server.repos) - set(repos):
+            del self.server.repos[id]
+        for id, files in repos.items():
+            known = self.server.repos.get(id)
+            if not known or known.commits[known.branches["main"]] != files:
+                self.server.put(id, files)
+
+    def of_a_pass(self, repos):
+        return 1 + 6 * repos  # the repos; of each its commit, what is on top, its tree, its namespaces
+
+
+@pytest.fixture(params=[Bucket, Organisation], ids=["gcp", "hf"])
+def source(request, place, monkeypatch):
+    with lay(request.param, place, monkeypatch) as source:
+        yield source
+
+
+@contextlib.contextmanager
+def lay(kind, place, monkeypatch):
+    source = kind(os.path.join(place, "up"), monkeypatch)
+    with source.server:
+        source.publish()
+        yield source
+
+
+def loads(place, *more, below="here"):
+    """Python Minari lists every dataset that is there."""
+    root = os.path.join(place, below)
+    want = {os.path.dirname(os.path.dirname(p)) for p in tree(root) if p.endswith("/data/metadata.json")}
+    assert minari(root, *more) == want
+
+
+def asked(source, pattern, since):
+    return [r[1] for r in source.server.seen(pattern) if r in source.server.requests[since:]]
+
+
+def test_a_copy_and_its_changes(place, source):
+    changed = os.path.join(place, "up", DOOR, "data", "metadata.json")
+    copy = lambda name: os.stat(os.path.join(place, "here", DOOR, "data", name))
+    repos = len(os.listdir(os.path.join(place, "up")))
+    with here(place) as hub:
+        hub.wait_ready()
+        mirror(place, "add", source.remote, "--name", "lab")
+        done = wait_synced(hub, "lab")
+        assert done["failures"] == 0 and done["transfers"] == done["datasets"] > 20
+        expect_copy(place)
+        loads(place, DOOR)
+        big, small = copy("main_data.hdf5"), copy("metadata.json")
+
+        before = len(source.server.requests)
+        assert again(place, hub, "lab") == (0, 0)
+        assert not asked(source, source.media, before)
+        assert len(source.server.requests) - before <= source.of_a_pass(repos)
+
+        with open(changed, "rb") as f:
+            data = json.loads(f.read())
+        replace(changed, json.dumps({**data, "author": ["somebody else"]}).encode())
+        source.publish()
+        before = len(source.server.requests)
+        assert again(place, hub, "lab") == (os.path.getsize(changed), 1)
+        assert len(asked(source, source.media, before)) == 1
+        assert copy("main_data.hdf5").st_ino == big.st_ino and copy("metadata.json").st_ino != small.st_ino
+        expect_copy(place)
+        origin = hub.dataset(DOOR)["origin"]
+        assert origin["remote"] == source.remote and origin["rule"] == "lab"
+        assert [origin["change"][k] for k in ("added", "replaced", "removed")] == [0, 1, 0]
+        loads(place, DOOR)
+        assert again(place, hub, "lab") == (0, 0)
+
+
+def test_deletions(place, source):
+    with here(place) as hub:
+        hub.wait_ready()
+        mirror(place, "add", source.remote, "--as", "keep/", "--prefix", "D4RL/")
+        mirror(place, "add", source.remote, "--as", "follow/", "--delete")
+        wait_synced(hub, "keep")
+        wait_synced(hub, "follow")
+        shutil.rmtree(os.path.join(place, "up", "D4RL", "door"))
+        source.publish()
+        again(place, hub, "follow")
+        again(place, hub, "keep")
+        assert os.path.isdir(os.path.join(place, "here", "keep", DOOR))
+        assert not os.path.exists(os.path.join(place, "here", "follow", "D4RL", "door"))
+        assert os.path.isdir(os.path.join(place, "here", "follow", "dummy-multi"))
+        loads(place, below="here/follow")
+
+
+def test_a_part_under_another_name(place, source):
+    with here(place) as hub:
+        hub.wait_ready()
+        mirror(place, "add", source.remote, "--prefix", "D4RL/", "--as", "copy/", "--include", "*.json")
+        assert wait_synced(hub, "copy")["datasets"] == 3
+        files = tree(os.path.join(place, "here"))
+        assert files and all(p.startswith("copy/D4RL/") and p.endswith(".json") for p in files)
+        assert again(place, hub, "copy") == (0, 0)
+
+
+@pytest.mark.parametrize("kind", [Bucket, Organisation], ids=["gcp", "hf"])
+def test_a_token_is_for_its_remote_alone(place, kind, monkeypatch):
+    token = os.path.join(place, "token")
+    with lay(kind, place, monkeypatch) as source, Upstream("127.0.0.2") as elsewhere, here(place) as hub:
+        source.server.token = "hub_secret_0815"
+        elsewhere.route = lambda request, path, query: request.answer(404)
+        hub.wait_ready()
+        mirror(place, "add", source.remote, "--name", "none", "--prefix", "dummy-multi", "--as", "none/")
+        failed = lambda name: until(lambda: (found := rule(place, name))["failures"] and found)
+        assert "closed" in failed("none")["error"]
+        mirror(place, "remove", "none")
+        with open(token, "w") as f:
+            f.write("hub_secret_0815\n")
+        mirror(place, "add", source.remote, "--name", "lab", "--token-file", token, "--prefix", "dummy-multi")
+        wait_synced(hub, "lab")
+        source.server.fault = lambda request, path: "/data/" in path and request.answer(302, headers={"Location": elsewhere.url + "/x"})
+        mirror(place, "add", source.remote, "--name", "away", "--token-file", token, "--prefix", "dummy-multi", "--as", "away/", "--internal")
+        failed("away")
+        assert elsewhere.requests and elsewhere.tokens() == {None}
+        if kind is Organisation:
+            assert source.server.cdn.requests and source.server.cdn.tokens() == {None}
+        said = mirror(place, "list").stdout + mirror(place, "show", "lab").stdout + hub.text_log() + hub.get("/metrics").body.decode()
+        said += json.dumps([hub.get("/api/v1/mirrors").json(), hub.get("/api/v1/jobs").json()])
+        assert "0815" not in said
+    for name in glob.glob(os.path.join(place, "state", "*")) + glob.glob(os.path.join(place, "here", "**"), recursive=True, include_hidden=True):
+        if os.path.isfile(name):
+            with open(name, "rb") as f:
+                assert b"0815" not in f.read(), name
+
+
+def test_a_bucket_of_minari_04(place, monkeypatch):
+    pytest.importorskip("h5py")
+    ids = sorted(i for i in os.listdir(OLD) if os.path.isfile(os.path.join(OLD, i, "data", "main_data.hdf5")))
+    with Gcs() as bucket:
+        monkeypatch.setenv("STORAGE_EMULATOR_HOST", bucket.url)
+        for id in ids:
+            path = os.path.join(OLD, id, "data", "main_data.hdf5")
+            with open(path, "rb") as f:
+                bucket.put(f"{id}/data/main_data.hdf5", f.read(), metadata=attributes(path))
+        with here(place) as hub:
+            hub.wait_ready()
+            mirror(place, "add", "gcp://lab", "--name", "old")
+            done = wait_synced(hub, "old")
+            assert done["failures"] == 0 and done["datasets"] == len(ids)
+            assert tree(os.path.join(place, "here")) == {p: d for p, d in tree(OLD).items() if p.split("/")[0] in ids and p.endswith(".hdf5")}
+            if os.environ.get("HUB_TEST_PYTHON_043"):
+                listed = minari(os.path.join(place, "here"), "door-human-v1", python=os.environ["HUB_TEST_PYTHON_043"])
+                assert listed >= {"door-human-v1", "dummy-text-v0"}
+            assert again(place, hub, "old") == (0, 0)
+            path = os.path.join(OLD, "door-human-v1", "data", "main_data.hdf5")
+            with open(path, "rb") as f:  # metadata of the object alone: another generation, the same bytes
+                bucket.put("door-human-v1/data/main_data.hdf5", f.read(), metadata={**attributes(path), "author": "somebody else"})
+            assert again(place, hub, "old") == (0, 1)
+
+
+def converge(hubs, sync):
+    """Until all say the same of the same datasets."""
+    def same():
+        sync()
+        said = [{d["id"]: (d.get("revision"), hub.dataset(d["id"]).get("content")) for d in hub.datasets()} for hub in hubs]
+        return said[0] and all(s == said[0] for s in said) and all(c for s in said for _, c in s.values())
+    until(same, 90)
+
+
+def test_a_chain_of_three(place):
+    roots = [os.path.join(place, name) for name in ("up", "middle", "here")]
+    states = [os.path.join(place, name) for name in ("state-0", "state-1", "state-2")]
+    for folder in roots[1:] + states:
+        os.makedirs(folder, exist_ok=True)
+    shutil.rmtree(os.path.join(roots[0], "minigrid"))
+    args = ["--hash", "idle", "--sweep", "1s"]
+    with contextlib.ExitStack() as stack:
+        hubs = [stack.enter_context(Hub([root], state=state, args=args)) for root, state in zip(roots, states)]
+        for i in (0, 1, 2):
+            hubs[i].wait_ready()
+        for i in (0, 1):
+            mirror(place, "add", hubs[i].base, "--name", "up", "--delete", state=states[i + 1], root=roots[i + 1])
+        sync = lambda: [mirror(place, "run", "up", state=state) for state in states[1:]]
+        converge(hubs, sync)
+        path = os.path.join(roots[0], DOOR, "data", "metadata.json")  # a change
+        with open(path, "rb") as f:
+            replace(path, json.dumps({**json.loads(f.read()), "author": ["somebody else"]}).encode())
+        shutil.rmtree(os.path.join(roots[0], "cartpole"))  # a deletion
+        other = os.path.join(roots[0], "dummy-multi")
+        os.rename(other, other + "-gone")  # a replacement
+        name = os.listdir(other + "-gone")[0]
+        shutil.copytree(os.path.join(roots[0], "dummy-text"), other)
+        os.rename(os.path.join(other, os.listdir(other)[0]), os.path.join(other, name))
+        shutil.rmtree(other + "-gone")
+        until(lambda: "somebody else" in json.dumps(hubs[0].dataset(DOOR)) and not any(d["id"].startswith("cartpole") for d in hubs[0].datasets()))
+        converge(hubs, sync)
+        assert "somebody else" in json.dumps(hubs[2].dataset(DOOR))
+        data = [{p: d for p, d in tree(root).items() if "/data/" in p} for root in roots]
+        assert data[0] == data[1] == data[2]
+        assert minari(roots[2], DOOR) == minari(roots[0])
