@@ -77,10 +77,16 @@ struct hub_piece_ops {
     enum hub_status (*lengths)(struct hub_gather *g, const struct hub_cut *cut, struct hub_error *err);
     /** Must. The rows of a cut into place; those of varying length when all lengths are known. */
     enum hub_status (*gather)(struct hub_gather *g, const struct hub_cut *cut, struct hub_error *err);
+    /** The first row of the piece behind those that are decoded together with this one. NULL: each is read alone. */
+    uint64_t (*together)(const struct hub_layout *layout, const struct hub_variant *variant,
+                         const struct hub_piece *piece, uint64_t row);
 };
 extern const struct hub_piece_ops hub_piece_strided, hub_piece_chunked, hub_piece_extents, hub_piece_pages,
     hub_piece_fill, hub_piece_inline;
 const struct hub_piece_ops *hub_piece_ops(const struct hub_piece *piece);
+/** The piece that a row of an array lies in. */
+const struct hub_piece *hub_piece_of(const struct hub_layout *layout, const struct hub_array *array,
+                                     uint64_t row);
 
 /** Bytes of a file into memory: block by block, so that a gather that was cancelled ends within one. */
 HUB_MUST_USE enum hub_status hub_gather_read(const struct hub_gather *g, struct hub_file *file,

@@ -361,4 +361,13 @@ static void price(const struct hub_plan *plan, const struct hub_cut *cut, struct
     price->scratch = HUB_MAX(price->scratch, stored + decode);
 }
 
-const struct hub_piece_ops hub_piece_chunked = {.price = price, .gather = gather};
+static uint64_t together(const struct hub_layout *layout, const struct hub_variant *variant,
+                         const struct hub_piece *piece, uint64_t row)
+{
+    const struct hub_grid *grid = &layout->grids[piece->geometry];
+    if (layout->pipelines[grid->pipeline].count)
+        return (row / grid->chunk[0] + 1) * grid->chunk[0];
+    return row + 1 + HUB_READ_GAP / HUB_MAX(hub_variant_row_bytes(variant), 1);
+}
+
+const struct hub_piece_ops hub_piece_chunked = {.price = price, .gather = gather, .together = together};

@@ -551,4 +551,18 @@ static void price(const struct hub_plan *plan, const struct hub_cut *cut, struct
     price->scratch = HUB_MAX(price->scratch, most + words + (var ? price->bytes_out : 0));
 }
 
-const struct hub_piece_ops hub_piece_pages = {.price = price, .lengths = lengths, .gather = gather};
+/* Rows with a value in the page that ends the row; of lists of varying length it is only known which begin in it. */
+static uint64_t together(const struct hub_layout *layout, const struct hub_variant *variant,
+                         const struct hub_piece *piece, uint64_t row)
+{
+    const struct hub_cut cut = {.piece = piece, .row = row, .count = 1, .step = 1};
+    const struct hub_plan plan = {.layout = layout, .variant = variant};
+    const struct reader r = reader_of(&plan, &cut);
+    if (r.lists)
+        return row + 1;
+    const struct hub_page *page = &r.pages[page_with(&r, (row + 1) * r.items - 1)];
+    return ((uint64_t)page->first_value + page->values + r.items - 1) / r.items;
+}
+
+const struct hub_piece_ops hub_piece_pages = {
+    .price = price, .lengths = lengths, .gather = gather, .together = together};

@@ -68,10 +68,16 @@ static int by_end(const void *row, const void *piece)
 }
 
 /* The first piece that ends behind the row. */
-static uint32_t piece_of(const struct hub_layout *layout, const struct hub_array *array, uint64_t row)
+static uint32_t piece_at(const struct hub_layout *layout, const struct hub_array *array, uint64_t row)
 {
     return hub_lower_bound(&row, layout->pieces + array->first_piece, array->piece_count,
                            sizeof *layout->pieces, by_end);
+}
+
+const struct hub_piece *hub_piece_of(const struct hub_layout *layout, const struct hub_array *array,
+                                     uint64_t row)
+{
+    return &layout->pieces[array->first_piece + piece_at(layout, array, row)];
 }
 
 static uint64_t stride_of(const struct hub_slice *s)
@@ -211,13 +217,14 @@ enum hub_status hub_plan_price(struct hub_plan *plan, struct hub_error *err)
                               .bytes_out = var ? 0 : s->count * row_bytes,
                               .limit = plan->step_limit ? plan->step_limit : UINT64_MAX,
                               .wants = plan->files ? plan->files->wants : NULL};
-    plan->piece = s->count ? piece_of(plan->layout, plan->array, lowest(s)) : 0;
+    plan->piece = s->count ? piece_at(plan->layout, plan->array, lowest(s)) : 0;
     if (var || row_bytes)
         HUB_TRY(walk(plan, &price, err));
     plan->steps = price.steps;
     plan->bytes_out = price.bytes_out;
     plan->bytes_read = price.bytes_read;
     plan->bytes_decode = price.bytes_decode;
+    plan->nulls = price.nulls;
     plan->reads = (uint32_t)HUB_MIN(price.reads, UINT32_MAX);
     plan->scratch_peak = price.scratch + (var ? (s->count + 1) * 16 : 0) +
                          (price.nulls ? s->count * hub_variant_row_items(plan->variant) : 0);

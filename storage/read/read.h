@@ -111,6 +111,7 @@ struct hub_plan {
     uint64_t bytes_read;   /* stored bytes to be read */
     uint64_t bytes_decode; /* decoded bytes of filtered chunks and pages */
     uint32_t reads;        /* preads */
+    bool nulls;            /* there may be some */
     uint64_t scratch_peak; /* bytes of scratch memory besides the output, for one thread */
     uint32_t cost_us;      /* estimate for warm pages, one thread */
 };
