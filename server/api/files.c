@@ -49,9 +49,8 @@ static const char *type_of(const char *path)
     return "application/octet-stream";
 }
 
-/* Path below the root. */
-static enum hub_status root_path(const struct hub_dataset *dataset, const struct hub_dataset_file *file,
-                                 char out[PATH_MAX], struct hub_error *err)
+enum hub_status hub_files_path(const struct hub_dataset *dataset, const struct hub_dataset_file *file,
+                               char out[PATH_MAX], struct hub_error *err)
 {
     const size_t above = strlen(dataset->summary->path), size = strlen(file->path);
     if (above + size + 2 > PATH_MAX)
@@ -205,20 +204,25 @@ enum hub_status hub_files_list(struct hub_request *request, struct hub_response 
 
 /* ---- bytes ---- */
 
+enum hub_status hub_files_get(struct hub_app *app, const struct hub_dataset *dataset,
+                              const struct hub_dataset_file *entry, bool may_block, struct hub_file **out,
+                              struct hub_error *err)
+{
+    char path[PATH_MAX];
+    HUB_TRY(hub_files_path(dataset, entry, path, err));
+    const struct hub_file_ref ref = {
+        .root = dataset->summary->root, .path = path, .expect = &entry->stamp, .if_open = !may_block};
+    const enum hub_status st = hub_file_get(app->store, &ref, out, err);
+    if (st != HUB_CHANGED && st != HUB_NOT_FOUND)
+        return st;
+    return hub_resolve_changed(app, dataset->summary, err);
+}
+
 enum hub_status hub_files_open(struct hub_request *request, const struct hub_dataset *dataset,
                                const struct hub_dataset_file *entry, struct hub_file **out,
                                struct hub_error *err)
 {
-    char path[PATH_MAX];
-    HUB_TRY(root_path(dataset, entry, path, err));
-    const struct hub_file_ref ref = {.root = dataset->summary->root,
-                                     .path = path,
-                                     .expect = &entry->stamp,
-                                     .if_open = !request->may_block};
-    const enum hub_status st = hub_file_get(request->app->store, &ref, out, err);
-    if (st != HUB_CHANGED && st != HUB_NOT_FOUND)
-        return st;
-    return hub_resolve_changed(request->app, dataset->summary, err);
+    return hub_files_get(request->app, dataset, entry, request->may_block, out, err);
 }
 
 /* An opened file and what its answer says about it. */
@@ -228,7 +232,6 @@ struct bytes {
     struct hub_file *file;
     char path[PATH_MAX];
     uint64_t first, count; /* of the file */
-    bool partial;
 };
 
 static void bytes_dispose(struct bytes *b)
@@ -339,15 +342,23 @@ static void cut_head(struct bytes *b, struct hub_buf *head)
     head->size = (size_t)kept;
 }
 
-static enum hub_status find_range(struct hub_request *request, struct bytes *b, uint64_t size,
-                                  const struct hub_validators *validators, struct hub_response *response,
-                                  struct hub_error *err)
+enum hub_status hub_bytes_range(struct hub_request *request, const struct hub_validators *validators,
+                                uint64_t size, struct hub_response *response, struct hub_byte_range *out,
+                                struct hub_error *err)
 {
-    HUB_TRY(hub_range(request, validators, size, &b->first, &b->count, &b->partial, err));
-    response->status = b->partial ? 206 : 200;
-    return b->partial
+    const enum hub_status st =
+        hub_range(request, validators, size, &out->first, &out->count, &out->partial, err);
+    if (st == HUB_OUT_OF_RANGE) { /* the one problem with a header of its own */
+        out->answered = true;
+        hub_response_dispose(response);
+        hub_problem_write(response, request, err, NULL);
+        return hub_response_header(response, err, "Content-Range", "bytes */%" PRIu64, size);
+    }
+    HUB_TRY(st);
+    response->status = out->partial ? 206 : 200;
+    return out->partial
                ? hub_response_header(response, err, "Content-Range", "bytes %" PRIu64 "-%" PRIu64 "/%" PRIu64,
-                                     b->first, b->first + b->count - 1, size)
+                                     out->first, out->first + out->count - 1, size)
                : HUB_OK;
 }
 
@@ -368,14 +379,12 @@ static enum hub_status send(struct hub_request *request, const struct hub_target
     struct hub_buf *head = &response->buffer;
     const uint64_t size = b->part->version ? head->size + b->part->length : entry->stamp.size;
     const struct hub_validators validators = {etag, modified_s};
-    const enum hub_status st = find_range(request, b, size, &validators, response, err);
-    if (st == HUB_OUT_OF_RANGE) { /* the one problem with a header of its own */
-        hub_response_dispose(response);
-        hub_problem_write(response, request, err, NULL);
-        return hub_response_header(response, err, "Content-Range", "bytes */%" PRIu64, size);
-    }
-    if (st)
-        return st;
+    struct hub_byte_range range = {0};
+    HUB_TRY(hub_bytes_range(request, &validators, size, response, &range, err));
+    if (range.answered)
+        return HUB_OK;
+    b->first = range.first;
+    b->count = range.count;
     cut_head(b, head);
     if (b->count <= BUFFERED_RANGE && request->method != HUB_HEAD)
         return read_range(request, b, response, err);
@@ -392,7 +401,7 @@ enum hub_status hub_file_send(struct hub_request *request, const struct hub_targ
                               struct hub_error *err)
 {
     HUB_CLEANUP(bytes_dispose) struct bytes b = {.part = part, .dataset = target->state.dataset};
-    HUB_TRY(root_path(b.dataset, part->entry, b.path, err));
+    HUB_TRY(hub_files_path(b.dataset, part->entry, b.path, err));
     HUB_TRY(hub_files_open(request, b.dataset, part->entry, &b.file, err));
     return send(request, target, &b, response, err);
 }

@@ -5,6 +5,8 @@
 #include "server/api/resolve.h"
 #include "storage/base/json.h"
 
+#include <limits.h>
+
 /** Its item in the listing; digests with an empty sha256 are not known. */
 void hub_file_item(struct hub_json *json, const struct hub_dataset_file *file,
                    const struct hub_file_digests *digests);
@@ -13,6 +15,27 @@ void hub_file_item(struct hub_json *json, const struct hub_dataset_file *file,
 HUB_MUST_USE enum hub_status hub_files_open(struct hub_request *request, const struct hub_dataset *dataset,
                                             const struct hub_dataset_file *entry, struct hub_file **out,
                                             struct hub_error *err);
+
+/** The same without a request. `may_block` false: HUB_AGAIN where it is not open already. */
+HUB_MUST_USE enum hub_status hub_files_get(struct hub_app *app, const struct hub_dataset *dataset,
+                                           const struct hub_dataset_file *entry, bool may_block,
+                                           struct hub_file **out, struct hub_error *err);
+/** Its path below the root. */
+HUB_MUST_USE enum hub_status hub_files_path(const struct hub_dataset *dataset,
+                                            const struct hub_dataset_file *file, char out[PATH_MAX],
+                                            struct hub_error *err);
+
+/** What of a body is asked for. */
+struct hub_byte_range {
+    uint64_t first, count;
+    bool partial;
+    bool answered; /* with 416: the response is complete */
+};
+/** Range and If-Range: sets status and Content-Range. `out` is zeroed. */
+HUB_MUST_USE enum hub_status hub_bytes_range(struct hub_request *request,
+                                             const struct hub_validators *validators, uint64_t size,
+                                             struct hub_response *response, struct hub_byte_range *out,
+                                             struct hub_error *err);
 
 /** Bytes to answer with: those of a file, or a run of them behind `head`. */
 struct hub_file_part {

@@ -15,6 +15,8 @@ hub_handler hub_episodes_list, hub_episode_show;
 hub_handler hub_field_data, hub_fields_data;
 /* files.c: whatever the status of the dataset */
 hub_handler hub_files_list, hub_file_data;
+/* archive.c: all of them as a tar */
+hub_handler hub_archive_data;
 /* media.c: what the cameras saw of an episode, and one of them as an mp4 */
 hub_handler hub_media_list, hub_media_data;
 /* spaces.c: the stored text of a dataset's spaces */

@@ -11,6 +11,7 @@ const struct hub_route hub_routes[] = {
     {"GET", "/api/v1/datasets/{id}/episodes/{n}/~media/{camera}", hub_media_data, "video", 0, false, 0},
     {"GET", "/api/v1/datasets/{id}/episodes/{n}/{path}", hub_field_data, "field", 0, false, ROWS_MS},
     {"GET", "/api/v1/datasets/{id}/files/{path}", hub_file_data, "file", 0, false, 0},
+    {"GET", "/api/v1/datasets/{id}/archive.tar", hub_archive_data, "archive", 0, false, 0},
     {"GET", "/api/v1/datasets", hub_datasets_list, "datasets", 0, false, 0},
     {"GET", "/api/v1/datasets/{id}", hub_dataset_show, "dataset", 0, false, 0},
     {"GET", "/api/v1/datasets/{id}/~spaces", hub_space_data, "space", 0, false, 0},

@@ -153,6 +153,17 @@ enum hub_body_kind {
 
 #define HUB_LENGTH_UNKNOWN UINT64_MAX
 
+/** What a body of several files is made of: the first member of who knows them. One thread at a time calls. */
+struct hub_stream;
+struct hub_parts {
+    /** Turn to the part that the byte `at` of all of them lies in: set head, file, offset, length, begin and looked of
+     * the stream. HUB_AGAIN: it must be allowed to block. Anything else but HUB_OK ends the answer short. */
+    enum hub_status (*turn)(struct hub_parts *parts, struct hub_stream *stream, uint64_t at, bool may_block);
+    /** The next bytes of a file that is looked at; on workers. */
+    enum hub_status (*look)(struct hub_parts *parts, struct hub_view bytes);
+    void (*free)(struct hub_parts *parts);
+};
+
 struct hub_response {
     unsigned status; /* 200 at first */
     struct {
@@ -166,6 +177,7 @@ struct hub_response {
     struct hub_bytes *shared; /* SHARED: a reference, handed over */
     struct hub_file *file;    /* FILE: a reference, handed over; streamed, cut short if it changes */
     uint64_t offset, length;  /* FILE; UNSENT: of the body that GET would send, or HUB_LENGTH_UNKNOWN */
+    struct hub_parts *parts;  /* FILE: instead of one: handed over */
     uint64_t escaped; /* FILE: not 0: the bytes are that many of a JSON string, whose text has `length` */
     struct hub_maker *maker; /* MADE: handed over */
     char *problem_extra; /* malloc'd JSON members for the problem document should the handler fail, or NULL */

@@ -129,7 +129,7 @@ static bool reserve(struct hub_exchange *x, uint64_t bytes)
 /* The library holds a block, and so does a worker's read, or the window holds some. */
 static size_t block_of(struct hub_exchange *x, uint64_t length)
 {
-    const unsigned blocks = x->response.file->source ? 1 + HUB_STREAM_WINDOW : 2;
+    const unsigned blocks = x->response.file && x->response.file->source ? 1 + HUB_STREAM_WINDOW : 2;
     if (length > HUB_STREAM_MEDIUM_BLOCK && reserve(x, blocks * HUB_STREAM_BLOCK))
         return HUB_STREAM_BLOCK;
     return reserve(x, blocks * HUB_STREAM_MEDIUM_BLOCK) ? HUB_STREAM_MEDIUM_BLOCK : HUB_STREAM_SMALL_BLOCK;
@@ -139,7 +139,10 @@ static struct MHD_Response *file_response(struct hub_exchange *x)
 {
     struct hub_response *response = &x->response;
     const size_t block = block_of(x, response->length);
-    hub_stream_init(&x->stream, response->file, response->offset, response->length, block);
+    if (response->parts)
+        hub_stream_init_parts(&x->stream, response->parts, response->offset, block);
+    else
+        hub_stream_init(&x->stream, response->file, response->offset, response->length, block);
     x->stream.escaped = response->escaped;
     x->stream.head = hub_buf_view(&response->buffer);
     x->task.run = fetch_block;

@@ -14,6 +14,7 @@ void hub_response_init(struct hub_response *response)
     response->is_json = false;
     response->shared = NULL;
     response->file = NULL;
+    response->parts = NULL;
     response->maker = NULL;
     response->offset = response->length = response->escaped = 0;
     response->problem_extra = NULL;
@@ -38,6 +39,8 @@ void hub_response_dispose(struct hub_response *response)
     hub_bytes_unref(response->shared);
     if (response->file)
         hub_file_put(response->file);
+    if (response->parts)
+        response->parts->free(response->parts);
     if (response->maker)
         response->maker->free(response->maker);
     free(response->problem_extra);

@@ -11,14 +11,39 @@ void hub_stream_init(struct hub_stream *stream, struct hub_file *file, uint64_t 
     *stream = (struct hub_stream){.file = file, .offset = offset, .length = length, .block = block};
 }
 
+void hub_stream_init_parts(struct hub_stream *stream, struct hub_parts *parts, uint64_t first, size_t block)
+{
+    *stream = (struct hub_stream){.parts = parts, .first = first, .block = block};
+}
+
+/* What was read ahead. */
+static void drop_blocks(struct hub_stream *stream)
+{
+    free(stream->cold);
+    stream->cold = NULL;
+    for (unsigned i = 0; i < HUB_STREAM_WINDOW; i++) {
+        hub_fetch_put(stream->window[i]);
+        stream->window[i] = NULL;
+    }
+    stream->window_block = 0;
+    stream->awaited = NULL;
+}
+
 void hub_stream_dispose(struct hub_stream *stream)
 {
-    if (!stream->file)
+    if (!stream->file && !stream->parts)
         return;
-    free(stream->cold);
-    for (unsigned i = 0; i < HUB_STREAM_WINDOW; i++)
-        hub_fetch_put(stream->window[i]);
+    drop_blocks(stream);
     *stream = (struct hub_stream){0};
+}
+
+/* To the part of a byte of all parts, unless it is this one's. */
+static enum hub_status turn(struct hub_stream *stream, uint64_t at, bool may_block)
+{
+    if (!stream->parts || (at >= stream->begin && at - stream->begin < stream->head.size + stream->length))
+        return HUB_OK;
+    drop_blocks(stream);
+    return stream->parts->turn(stream->parts, stream, at, may_block);
 }
 
 /* The window begins with the block of `at`; what of it is not begun is. */
@@ -104,6 +129,8 @@ static ssize_t read_file(struct hub_stream *stream, uint64_t at, char *out, size
         return -1;
     if (stream->cold && at >= stream->cold_at && at < stream->cold_at + stream->cold_size)
         return from_cold(stream, at, out, size);
+    if (stream->looked)
+        return 0;
     size_t n = (size_t)HUB_MIN((uint64_t)HUB_MIN(size, stream->block), stream->length - at);
     if (stream->file->source)
         n = HUB_MIN(n, stream->block - (size_t)(at % stream->block));
@@ -116,10 +143,14 @@ static ssize_t read_file(struct hub_stream *stream, uint64_t at, char *out, size
     return st ? -1 : stream->escaped ? from_cold(stream, at, out, size) : (ssize_t)n;
 }
 
-ssize_t hub_stream_read(struct hub_stream *stream, uint64_t at, char *out, size_t size)
+/* From `at` on, of all parts, to the end of its part at most. */
+static ssize_t read_part(struct hub_stream *stream, uint64_t at, char *out, size_t size)
 {
-    if (stream->failed)
-        return -1;
+    const enum hub_status st = turn(stream, at, false);
+    stream->failed |= st && st != HUB_AGAIN;
+    if (st || stream->failed)
+        return stream->failed ? -1 : 0;
+    at -= stream->begin;
     if (at >= stream->head.size)
         return read_file(stream, at - stream->head.size, out, size);
     const size_t n = HUB_MIN(size, stream->head.size - (size_t)at);
@@ -127,8 +158,30 @@ ssize_t hub_stream_read(struct hub_stream *stream, uint64_t at, char *out, size_
     return (ssize_t)n;
 }
 
+ssize_t hub_stream_read(struct hub_stream *stream, uint64_t at, char *out, size_t size)
+{
+    if (stream->failed)
+        return -1;
+    size_t done = 0;
+    do { /* many small parts are one block */
+        const ssize_t n = read_part(stream, stream->first + at + done, out + done, size - done);
+        if (n <= 0)
+            return done ? (ssize_t)done : n;
+        done += (size_t)n;
+    } while (stream->parts && done < size);
+    return (ssize_t)done;
+}
+
 void hub_stream_fetch(struct hub_stream *stream, uint64_t at)
 {
+    at += stream->first;
+    if (turn(stream, at, true)) {
+        stream->failed = true;
+        return;
+    }
+    at -= stream->begin;
+    if (stream->parts && at < stream->head.size)
+        return;              /* it is there now */
     at -= stream->head.size; /* which is always there */
     if (stream->escaped) {
         stream->failed = read_text(stream, at, 0) != HUB_OK;
@@ -137,7 +190,9 @@ void hub_stream_fetch(struct hub_stream *stream, uint64_t at)
     size_t n = (size_t)HUB_MIN((uint64_t)stream->block, stream->length - at);
     free(stream->cold);
     stream->cold = malloc(n);
-    if (!stream->cold || read_checked(stream, at, stream->cold, n, 0)) {
+    if (!stream->cold || read_checked(stream, at, stream->cold, n, 0) ||
+        (stream->looked && stream->parts &&
+         stream->parts->look(stream->parts, (struct hub_view){stream->cold, n}))) {
         stream->failed = true;
         return;
     }

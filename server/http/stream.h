@@ -20,9 +20,13 @@
 enum { HUB_STREAM_WINDOW = 4 };
 
 struct hub_stream {
-    struct hub_file *file; /* borrowed from the response */
+    struct hub_parts *parts; /* or NULL; borrowed from the response, as the next four */
+    struct hub_file *file;
     uint64_t offset, length;
-    struct hub_view head; /* sent before them, borrowed too */
+    struct hub_view head; /* sent before them */
+    uint64_t begin;       /* of the head, among the bytes of all parts */
+    bool looked;          /* bytes of the file are shown to the parts, so workers read them */
+    uint64_t first;       /* of the bytes of all parts, that is sent */
     size_t block;
     char *cold; /* a block that a worker read, while [cold_at, cold_at + cold_size) is still to be sent */
     uint64_t cold_at;
@@ -40,6 +44,8 @@ struct hub_stream {
 
 void hub_stream_init(struct hub_stream *stream, struct hub_file *file, uint64_t offset, uint64_t length,
                      size_t block);
+/** The same of `length` bytes of several parts, from their byte `first` on. */
+void hub_stream_init_parts(struct hub_stream *stream, struct hub_parts *parts, uint64_t first, size_t block);
 void hub_stream_dispose(struct hub_stream *stream);
 /** Bytes from `at` on, of `head` and then the file's, without blocking: how many, 0 when `awaited` must be done, or without one
  * hub_stream_fetch be called, first, -1: end the connection. */

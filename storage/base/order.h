@@ -15,6 +15,12 @@ static inline int hub_by_u32(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+static inline int hub_by_u64(const void *a, const void *b)
+{
+    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
 static inline int hub_by_i64(const void *a, const void *b)
 {
     const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;

@@ -3,9 +3,9 @@
  * wanted again by the next request. Where it also hashes while it is idle, one pass over the catalogue
  * follows each change of it, once there was none for a while; what is wanted comes before the next block of
  * such a file. */
-#include "storage/base/digest.h"
 #include "storage/base/time.h"
 #include "storage/scan/state.h"
+#include "storage/scan/sums.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -43,23 +43,10 @@ struct hub_hasher {
     bool through;
 };
 
-struct sums {
-    struct hub_digest sha256, md5;
-    uint32_t crc32c;
-};
-
-static enum hub_status add_block(struct sums *sums, struct hub_view block, struct hub_error *err)
-{
-    HUB_TRY(hub_digest_add(&sums->sha256, block, err));
-    HUB_TRY(hub_digest_add(&sums->md5, block, err));
-    sums->crc32c = hub_crc32c(sums->crc32c, block.data, block.size);
-    return HUB_OK;
-}
-
 static void hash_wanted(struct hub_hasher *h);
 
 static enum hub_status read_all(struct hub_hasher *h, const struct hash_request *w, struct hub_file *file,
-                                struct sums *sums, struct hub_error *err)
+                                struct hub_file_sums *sums, struct hub_error *err)
 {
     const uint64_t size = hub_file_stamp(file)->size;
     HUB_CLEANUP(hub_freep) char *block = malloc(BLOCK_BYTES);
@@ -71,45 +58,23 @@ static enum hub_status read_all(struct hub_hasher *h, const struct hash_request 
         if (h->stop)
             return hub_fail(err, HUB_CANCELLED, "stopped");
         HUB_TRY(hub_fetch_read(file, at, block, n, err));
-        HUB_TRY(add_block(sums, (struct hub_view){block, n}, err));
+        HUB_TRY(hub_file_sums_add(sums, (struct hub_view){block, n}, err));
         at += n;
         atomic_store_explicit(&h->hashed, at, memory_order_relaxed);
     }
     return HUB_OK;
 }
 
-static enum hub_status finish(struct sums *sums, struct hub_file_digests *out, struct hub_error *err)
-{
-    uint8_t bytes[HUB_DIGEST_MAX];
-    HUB_TRY(hub_digest_end(&sums->sha256, bytes, err));
-    hub_hex(bytes, HUB_SHA256_BYTES, out->sha256);
-    HUB_TRY(hub_digest_end(&sums->md5, bytes, err));
-    hub_hex(bytes, HUB_MD5_BYTES, out->md5);
-    const uint8_t crc[] = {(uint8_t)(sums->crc32c >> 24), (uint8_t)(sums->crc32c >> 16),
-                           (uint8_t)(sums->crc32c >> 8), (uint8_t)sums->crc32c};
-    hub_hex(crc, sizeof crc, out->crc32c);
-    return HUB_OK;
-}
-
 static enum hub_status hash_open(struct hub_hasher *h, const struct hash_request *w, struct hub_file *file,
                                  struct hub_error *err)
 {
-    struct sums sums = {.crc32c = 0};
+    HUB_CLEANUP(hub_file_sums_dispose) struct hub_file_sums sums = {0};
     struct hub_file_digests digests;
-    enum hub_status st = hub_digest_begin(&sums.sha256, HUB_SHA256, err);
-    if (!st)
-        st = hub_digest_begin(&sums.md5, HUB_MD5, err);
-    if (!st)
-        st = read_all(h, w, file, &sums, err);
-    if (!st)
-        st = hub_file_unchanged(file, err);
-    if (!st)
-        st = finish(&sums, &digests, err);
-    if (!st)
-        st = hub_digest_store(h->catalog, w->root, w->path, &w->stamp, &digests, err);
-    hub_digest_dispose(&sums.sha256);
-    hub_digest_dispose(&sums.md5);
-    return st;
+    HUB_TRY(hub_file_sums_begin(&sums, err));
+    HUB_TRY(read_all(h, w, file, &sums, err));
+    HUB_TRY(hub_file_unchanged(file, err));
+    HUB_TRY(hub_file_sums_end(&sums, &digests, err));
+    return hub_digest_store(h->catalog, w->root, w->path, &w->stamp, &digests, err);
 }
 
 /* A failure leaves the digests unknown; whoever wants them asks again. */

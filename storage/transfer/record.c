@@ -20,29 +20,41 @@ static const char *origin_of(const struct hub_remote_file *file)
     return file->has_sha256 ? "hub" : names[file->other];
 }
 
+void hub_record_begin(struct hub_json *json, const char *id, const char *remote, const char *revision)
+{
+    hub_json_object(json);
+    hub_json_put_int(json, "record", 1);
+    hub_json_put_text(json, "id", id);
+    if (remote)
+        hub_json_put_text(json, "remote", remote);
+    hub_json_put_text(json, "revision", revision);
+}
+
+void hub_record_file(struct hub_json *json, const char *path, uint64_t size, const char *sha256,
+                     const char *origin)
+{
+    hub_json_object(json);
+    hub_json_put_text(json, "path", path);
+    hub_json_put_uint(json, "size", size);
+    hub_json_put_text(json, "sha256", sha256);
+    hub_json_put_text(json, "origin", origin);
+    hub_json_end_object(json);
+}
+
 enum hub_status hub_record_write(const struct hub_remote_files *plan, const char *remote,
                                  const struct hub_sums *sums, struct hub_buf *out, struct hub_error *err)
 {
     char hex[2 * HUB_SHA256_BYTES + 1], now[HUB_TIME_CHARS];
     struct hub_json json = hub_json_to(out, err);
     hub_time_rfc3339(hub_time_now_s(), now);
-    hub_json_object(&json);
-    hub_json_put_int(&json, "record", 1);
-    hub_json_put_text(&json, "id", plan->id);
-    hub_json_put_text(&json, "remote", remote);
-    hub_json_put_text(&json, "revision", plan->revision);
+    hub_record_begin(&json, plan->id, remote, plan->revision);
     hub_json_put_text(&json, "downloaded", now);
     if (plan->partial)
         hub_json_put_bool(&json, "partial", true);
     hub_json_put_array(&json, "files");
     for (size_t i = 0; i < plan->count; i++) {
         hub_hex(sums[i].sha256, HUB_SHA256_BYTES, hex);
-        hub_json_object(&json);
-        hub_json_put_text(&json, "path", plan->items[i].path);
-        hub_json_put_uint(&json, "size", plan->items[i].size);
-        hub_json_put_text(&json, "sha256", hex);
-        hub_json_put_text(&json, "origin", origin_of(&plan->items[i]));
-        hub_json_end_object(&json);
+        hub_record_file(&json, plan->items[i].path, plan->items[i].size, hex, origin_of(&plan->items[i]));
     }
     hub_json_end_array(&json);
     hub_json_end_object(&json);

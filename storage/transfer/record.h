@@ -20,6 +20,12 @@ struct hub_record {
     size_t count;
 };
 
+/** Open the object of a record, and what it begins with. `remote` NULL: it does not say from where. */
+void hub_record_begin(struct hub_json *json, const char *id, const char *remote, const char *revision);
+/** An item of its array "files". The path is one that hub_path_check takes. */
+void hub_record_file(struct hub_json *json, const char *path, uint64_t size, const char *sha256,
+                     const char *origin);
+
 /** Append the record's text. `sums` are the digests of the downloaded bytes, one a file of `plan`. */
 HUB_MUST_USE enum hub_status hub_record_write(const struct hub_remote_files *plan, const char *remote,
                                               const struct hub_sums *sums, struct hub_buf *out,

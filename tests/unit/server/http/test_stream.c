@@ -150,3 +150,78 @@ Test(stream, text_of_a_json_string)
     hub_stream_dispose(&stream);
     hub_file_put(texts);
 }
+
+/* Parts of a head "0123456789" and 100 bytes of the file each, where 10 times their number begins. */
+struct tens {
+    struct hub_parts base;
+    bool blocks, looks;
+    unsigned turns;
+    size_t looked;
+};
+
+static enum hub_status turn_tens(struct hub_parts *parts, struct hub_stream *stream, uint64_t at,
+                                 bool may_block)
+{
+    struct tens *t = (struct tens *)parts;
+    if (t->blocks && !may_block)
+        return HUB_AGAIN;
+    if (at >= 50 * 110)
+        return HUB_OUT_OF_RANGE;
+    t->turns++;
+    stream->begin = at / 110 * 110;
+    stream->head = hub_view_of("0123456789");
+    stream->file = file;
+    stream->offset = at / 110 * 10;
+    stream->length = 100;
+    stream->looked = t->looks;
+    return HUB_OK;
+}
+
+static enum hub_status look_at_tens(struct hub_parts *parts, struct hub_view bytes)
+{
+    ((struct tens *)parts)->looked += bytes.size;
+    return HUB_OK;
+}
+
+static void expect_tens(const char *got, uint64_t at, size_t size)
+{
+    for (size_t i = 0; i < size; i++, at++) {
+        const uint64_t in = at % 110;
+        cr_assert_eq(got[i], in < 10 ? (char)('0' + in) : content[at / 110 * 10 + in - 10]);
+    }
+}
+
+Test(stream, parts_follow_one_another_from_any_byte)
+{
+    for (int way = 0; way < 4; way++)
+        for (uint64_t first = 0; first < 230; first += way ? 37 : 1) {
+            struct tens tens = {
+                .base = {.turn = turn_tens, .look = look_at_tens}, .blocks = way & 1, .looks = way & 2};
+            struct hub_stream stream;
+            char block[300];
+            uint64_t at = 0;
+            hub_stream_init_parts(&stream, &tens.base, first, 70);
+            while (at < 500) {
+                const ssize_t n = hub_stream_read(&stream, at, block, HUB_MIN(sizeof block, 500 - at));
+                cr_assert(n >= 0 && (n || way));
+                if (n == 0)
+                    hub_stream_fetch(&stream, at);
+                expect_tens(block, first + at, (size_t)n);
+                at += (uint64_t)n;
+            }
+            cr_assert_eq(tens.turns, (first + 499) / 110 - first / 110 + 1);
+            cr_assert(tens.looked == 0 || way & 2);
+            hub_stream_dispose(&stream);
+        }
+}
+
+Test(stream, past_the_last_part_it_ends)
+{
+    struct tens tens = {.base = {.turn = turn_tens, .look = look_at_tens}};
+    struct hub_stream stream;
+    char block[300];
+    hub_stream_init_parts(&stream, &tens.base, 49 * 110, 4096);
+    cr_assert_eq(hub_stream_read(&stream, 0, block, sizeof block), 110);
+    cr_assert_eq(hub_stream_read(&stream, 110, block, sizeof block), -1);
+    hub_stream_dispose(&stream);
+}
