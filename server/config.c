@@ -31,6 +31,10 @@ static const struct option options[] = {
      "A directory of datasets; may be given several times. With NAME= their ids begin with NAME/, with :ro "
      "the hub never writes there. "
      "Default: $MINARI_DATASETS_PATH, else ~/.minari/datasets."},
+    {"upstream", LIST, AT(upstreams), "", 0, 0, "[NAME/=]REMOTE",
+     "Show the datasets of http(s)://HUB, gcp://BUCKET[/PREFIX] or hf://ORG[/REPO] as well, and fetch one "
+     "when it is "
+     "asked for; may be given several times. With NAME/= their ids begin with NAME/."},
     {"state", TEXT, AT(state), NULL, 0, 0, "DIR",
      "Where the catalogue is kept. Default: the service's state directory, else ~/.local/state/minari-hub."},
     {"listen", TEXT, AT(listen), "127.0.0.1:8080", 0, 0, "ADDR:PORT",
@@ -300,6 +304,7 @@ void hub_config_dispose(struct hub_config *config)
     hub_roots_dispose(&config->roots);
     free(config->address);
     json_decref(config->mirrors);
+    json_decref(config->upstream_rules);
     memset(config, 0, sizeof *config);
 }
 
@@ -332,13 +337,13 @@ static json_t *member(json_t *object, const char *key, json_t *fresh)
     return old;
 }
 
-/* "[mirror NAME]": what its options mean is looked at when the hub starts. */
-static enum hub_status keep_mirror(struct hub_config *config, const char *rule, const char *name,
-                                   const char *value, struct hub_error *err)
+/* "[mirror NAME]", "[upstream NAME]": what its options mean is looked at when the hub starts. */
+static enum hub_status keep_rule(json_t **rules, const char *rule, const char *name, const char *value,
+                                 struct hub_error *err)
 {
-    if (!config->mirrors)
-        config->mirrors = json_object();
-    json_t *options_of = config->mirrors ? member(config->mirrors, rule, json_object()) : NULL;
+    if (!*rules)
+        *rules = json_object();
+    json_t *options_of = *rules ? member(*rules, rule, json_object()) : NULL;
     json_t *values = options_of ? member(options_of, name, json_array()) : NULL;
     return hub_allocated(values && json_array_append_new(values, json_string(value)) == 0, err);
 }
@@ -349,11 +354,12 @@ static int on_line(void *user, const char *section, const char *name, const char
     HUB_CLEANUP(hub_freep) char *value = hub_view_dup(without_comment(text ? text : ""));
     if (reader->failed)
         return 1; /* the first error is the one to tell; inih reads on */
-    const bool mirror = strncmp(section, "mirror ", 7) == 0;
+    const bool mirror = strncmp(section, "mirror ", 7) == 0, pull = strncmp(section, "upstream ", 9) == 0;
+    json_t **rules = pull ? &reader->config->upstream_rules : &reader->config->mirrors;
     const struct option *option = find(name, strlen(name));
-    if (mirror && value && !keep_mirror(reader->config, section + 7, name, value, reader->err))
+    if ((mirror || pull) && value && !keep_rule(rules, strchr(section, ' ') + 1, name, value, reader->err))
         return 1;
-    if (mirror)
+    if (mirror || pull)
         (void)hub_no_memory(reader->err);
     else if (!option || strcmp(name, "config") == 0)
         hub_fail(reader->err, HUB_INVALID, "unknown setting \"%.60s\"; `minari-hub config` lists all of them",
@@ -543,14 +549,14 @@ static void print_value(FILE *out, const struct option *option, const void *at)
     }
 }
 
-static void print_mirrors(const struct hub_config *config, FILE *out)
+static void print_rules(json_t *rules, const char *word, FILE *out)
 {
     const char *rule, *name;
     json_t *options_of, *values, *value;
     size_t i;
-    json_object_foreach(config->mirrors, rule, options_of)
+    json_object_foreach(rules, rule, options_of)
     {
-        fprintf(out, "\n[mirror %s]\n", rule);
+        fprintf(out, "\n[%s %s]\n", word, rule);
         json_object_foreach(options_of, name, values)
         {
             json_array_foreach(values, i, value) fprintf(out, "%s = %s\n", name, json_string_value(value));
@@ -579,5 +585,6 @@ void hub_config_print(const struct hub_config *config, FILE *out)
             print_value(out, option, at);
         }
     }
-    print_mirrors(config, out);
+    print_rules(config->mirrors, "mirror", out);
+    print_rules(config->upstream_rules, "upstream", out);
 }

@@ -24,6 +24,7 @@ struct hub_config {
     struct hub_list root_texts; /* as given: [NAME=]DIR[:ro] */
     struct hub_list allow_targets;
     struct hub_list cors, hosts, trusted_proxies;
+    struct hub_list upstreams; /* [NAME/=]REMOTE */
     char *state, *listen, *inspector, *file, *public_url;
     uint64_t memory;
     uint64_t workers, event_threads, queue; /* 0: one a core */
@@ -34,7 +35,8 @@ struct hub_config {
     unsigned log_format; /* 0: text, 1: JSON, as enum hub_log_format */
     bool unsafe_inspect, access_log;
 
-    json_t *mirrors; /* of the file: [mirror NAME] as {NAME: {option: [values]}}, or NULL */
+    /* of the file: [mirror NAME] and [upstream NAME] as {NAME: {option: [values]}}, or NULL */
+    json_t *mirrors, *upstream_rules;
 
     bool json; /* --json of status and problems: no setting */
 

@@ -16,6 +16,7 @@
 #include <strings.h>
 #include <unistd.h>
 
+enum { UPSTREAM_EVERY_S = 600 };
 enum kind { TEXT, LIST, SECONDS, BYTES, SWITCH };
 
 static const struct own {
@@ -458,8 +459,32 @@ static enum hub_status set_all(struct command *c, const char *name, const json_t
     return HUB_OK;
 }
 
+static enum hub_status put_rule(const struct hub_config *config, struct hub_catalog *catalog,
+                                const char *rule, bool pulls, json_t *spec, struct hub_error *err)
+{
+    HUB_TRY(settle_root(spec, err));
+    HUB_TRY(hub_mirror_check(spec, &config->roots, err));
+    HUB_TRY(hub_mirror_name_check(rule, err));
+    if (pulls)
+        HUB_TRY(hub_allocated(json_object_set_new(spec, "pull", json_true()) == 0, err));
+    return hub_rule_put(catalog, rule, true, spec, err);
+}
+
+/* What of a mirror's rule has no meaning for an upstream. */
+static enum hub_status check_upstream(json_t *spec, struct hub_error *err)
+{
+    const char *as = json_string_value(json_object_get(spec, "as"));
+    if (json_object_get(spec, "delete"))
+        return hub_fail(err, HUB_INVALID, "\"delete\" is for mirrors: what was fetched stays");
+    if (as && as[strlen(as) - 1] != '/')
+        return hub_fail(err, HUB_INVALID, "as \"%.80s\" must end with '/'", as);
+    if (json_object_get(spec, "every"))
+        return HUB_OK;
+    return hub_allocated(json_object_set_new(spec, "every", json_integer(UPSTREAM_EVERY_S)) == 0, err);
+}
+
 static enum hub_status configure(const struct hub_config *config, struct hub_catalog *catalog,
-                                 const char *rule, json_t *options_of, struct hub_error *err)
+                                 const char *rule, bool pulls, json_t *options_of, struct hub_error *err)
 {
     HUB_CLEANUP(hub_json_decrefp) json_t *spec = json_object();
     struct command c = {.spec = spec};
@@ -467,10 +492,45 @@ static enum hub_status configure(const struct hub_config *config, struct hub_cat
     json_t *values;
     HUB_TRY(hub_allocated(spec, err));
     json_object_foreach(options_of, name, values) HUB_TRY(set_all(&c, name, values, err));
-    HUB_TRY(settle_root(spec, err));
-    HUB_TRY(hub_mirror_check(spec, &config->roots, err));
-    HUB_TRY(hub_mirror_name_check(rule, err));
-    return hub_rule_put(catalog, rule, true, spec, err);
+    if (pulls)
+        HUB_TRY(check_upstream(spec, err));
+    return put_rule(config, catalog, rule, pulls, spec, err);
+}
+
+/* The key of the first root that may be written. */
+static const char *first_root(const struct hub_roots *roots)
+{
+    for (uint32_t i = 0; i < roots->count; i++)
+        if (!roots->roots[i].read_only)
+            return hub_root_key(&roots->roots[i]);
+    return NULL;
+}
+
+/* [NAME/=]REMOTE, fetched into the first root that may be written. Its rule is called as the remote, or NAME. */
+static enum hub_status configure_text(const struct hub_config *config, struct hub_catalog *catalog,
+                                      const char *text, json_t *names, struct hub_error *err)
+{
+    const char *equals = strstr(text, "/="), *root = first_root(&config->roots);
+    const char *colon = strstr(text, "://");
+    const bool named = equals && (!colon || equals < colon);
+    char rule[HUB_RULE_NAME_CHARS + 1];
+    HUB_CLEANUP(hub_json_decrefp) json_t *spec = json_object();
+    HUB_TRY(hub_allocated(spec, err));
+    HUB_TRY(
+        hub_allocated(json_object_set_new(spec, "remote", json_string(named ? equals + 2 : text)) == 0, err));
+    if (named)
+        HUB_TRY(hub_allocated(
+            json_object_set_new(spec, "as", json_stringn(text, (size_t)(equals + 1 - text))) == 0, err));
+    if (root)
+        HUB_TRY(hub_allocated(json_object_set_new(spec, "root", json_string(root)) == 0, err));
+    HUB_TRY(check_upstream(spec, err));
+    if (!named && !colon)
+        return hub_fail(err, HUB_INVALID, "\"%.80s\" is not [NAME/=]REMOTE", text);
+    hub_mirror_name(spec, rule, sizeof rule);
+    if (json_object_get(names, rule))
+        return hub_fail(err, HUB_INVALID, "there are two rules called %s: give one a NAME/=", rule);
+    HUB_TRY(put_rule(config, catalog, rule, true, spec, err));
+    return hub_allocated(json_object_set_new(names, rule, json_true()) == 0, err);
 }
 
 /* Names, as nothing is removed while they are walked. */
@@ -482,20 +542,39 @@ static enum hub_status note_stale(void *user, const struct hub_rule *rule, struc
     return hub_allocated(json_array_append_new(pair[1], json_string(rule->name)) == 0, err);
 }
 
+/* The sections of one kind. */
+static enum hub_status configure_all(const struct hub_config *config, struct hub_catalog *catalog, bool pulls,
+                                     json_t *names, struct hub_error *err)
+{
+    const char *rule, *word = pulls ? "upstream" : "mirror";
+    json_t *options_of;
+    json_object_foreach(pulls ? config->upstream_rules : config->mirrors, rule, options_of)
+    {
+        struct hub_error why = {0};
+        if (json_object_get(names, rule))
+            return hub_fail(err, HUB_INVALID, "[%s %.60s]: another rule is called so", word, rule);
+        const enum hub_status st = configure(config, catalog, rule, pulls, options_of, &why);
+        if (st)
+            return hub_fail(err, st, "[%s %.60s]: %s", word, rule, why.detail);
+        HUB_TRY(hub_allocated(json_object_set_new(names, rule, json_true()) == 0, err));
+    }
+    return HUB_OK;
+}
+
 enum hub_status hub_mirror_configure(const struct hub_config *config, struct hub_catalog *catalog,
                                      struct hub_error *err)
 {
-    HUB_CLEANUP(hub_json_decrefp) json_t *stale = json_array();
-    json_t *pair[] = {config->mirrors, stale}, *options_of, *name;
-    const char *rule;
+    HUB_CLEANUP(hub_json_decrefp) json_t *stale = json_array(), *names = json_object();
+    json_t *pair[] = {names, stale}, *name;
     size_t i;
-    HUB_TRY(hub_allocated(stale, err));
-    json_object_foreach(config->mirrors, rule, options_of)
-    {
+    HUB_TRY(hub_allocated(stale && names, err));
+    HUB_TRY(configure_all(config, catalog, false, names, err));
+    HUB_TRY(configure_all(config, catalog, true, names, err));
+    for (uint32_t k = 0; k < config->upstreams.count; k++) {
         struct hub_error why = {0};
-        const enum hub_status st = configure(config, catalog, rule, options_of, &why);
+        const enum hub_status st = configure_text(config, catalog, config->upstreams.items[k], names, &why);
         if (st)
-            return hub_fail(err, st, "[mirror %.60s]: %s", rule, why.detail);
+            return hub_fail(err, st, "upstream %s", why.detail);
     }
     HUB_TRY(hub_rules_each(catalog, note_stale, pair, err));
     json_array_foreach(stale, i, name) HUB_TRY(hub_rule_remove(catalog, json_string_value(name), err));

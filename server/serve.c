@@ -133,6 +133,7 @@ static enum hub_status start_mirrors(struct hub_app *app, const struct hub_confi
     const struct hub_mirrors_options options = {.catalog = app->catalog,
                                                 .scanner = app->scanner,
                                                 .roots = app->roots,
+                                                .state = app->state,
                                                 .tell = hub_announce_mirror,
                                                 .user = app};
     return hub_mirrors_start(&options, &app->mirrors, err);
@@ -408,7 +409,7 @@ int hub_serve(const struct hub_config *config)
 
 static void print_summary(struct hub_app *app)
 {
-    uint64_t counts[HUB_DATASET_UNSUPPORTED + 1] = {0}, episodes = 0, steps = 0, size = 0;
+    uint64_t counts[HUB_DATASET_REMOTE + 1] = {0}, episodes = 0, steps = 0, size = 0;
     char local[HUB_LOCAL_BYTES];
     HUB_CLEANUP(hub_snapshot_putp) const struct hub_snapshot *snapshot = hub_catalog_snapshot(app->catalog);
     for (uint32_t i = 0; i < snapshot->count; i++) {

@@ -3,6 +3,7 @@
 
 #include "server/api/cursor.h"
 #include "server/api/documents.h"
+#include "server/api/remote.h"
 #include "server/api/reply.h"
 #include "server/api/resolve.h"
 #include "storage/base/id.h"
@@ -88,7 +89,7 @@ static int compare_entries(const void *a, const void *b, void *user)
 static enum hub_status read_filters(const struct hub_request *request, struct listing *l,
                                     struct hub_error *err)
 {
-    static const char *const statuses[] = {"ready", "pending", "broken", "unsupported", NULL},
+    static const char *const statuses[] = {"ready", "pending", "broken", "unsupported", "remote", NULL},
                              *const words[] = {"false", "true", NULL};
     struct hub_view release;
     l->words = hub_request_query(request, "q");
@@ -221,6 +222,8 @@ enum hub_status hub_dataset_show(struct hub_request *request, struct hub_respons
 {
     static const char *const parameters[] = {"for", "revision", NULL};
     HUB_CLEANUP(hub_target_dispose) struct hub_target target = {0};
-    HUB_TRY(hub_resolve(request, response, parameters, HUB_TO_SUMMARY, &target, err));
+    HUB_TRY(hub_resolve(request, response, parameters, HUB_TO_SUMMARY | HUB_TO_REMOTE, &target, err));
+    if (target.summary->status == HUB_DATASET_REMOTE)
+        return hub_remote_answer(request, &target, response, err);
     return hub_document_answer(request, &target, HUB_DOCUMENT_DATASET, response, err);
 }

@@ -178,14 +178,15 @@ static void write_fields(struct hub_json *json, const struct hub_dataset *datase
     hub_json_end_array(json);
 }
 
-static void write_versions(struct hub_json *json, const struct hub_target *target)
+void hub_versions_write(struct hub_json *json, const struct hub_target *target)
 {
     const struct hub_summary *const *first = NULL;
     const uint32_t n = hub_snapshot_versions(target->snapshot, hub_view_of(target->summary->key), &first);
     hub_json_put_array(json, "versions");
     for (uint32_t i = 0; i < n; i++) {
         hub_json_object(json);
-        hub_summary_write(json, first[i]->row == target->summary->row ? target->summary : first[i]);
+        const bool same = first[i]->row == target->summary->row && first[i]->status != HUB_DATASET_REMOTE;
+        hub_summary_write(json, same ? target->summary : first[i]);
         hub_json_end_object(json);
     }
     hub_json_end_array(json);
@@ -288,7 +289,7 @@ static enum hub_status write_document(const struct hub_state *state, const struc
     HUB_TRY(write_facts(&json, state, err));
     write_fields(&json, state->dataset);
     HUB_TRY(write_content(&json, state, hashed, err));
-    write_versions(&json, target);
+    hub_versions_write(&json, target);
     hub_json_put_uint(&json, "files", summary->files);
     write_origin(&json, state->catalog, summary);
     HUB_TRY(hub_dataset_problems(state, &problems, err));

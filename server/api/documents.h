@@ -12,6 +12,9 @@
 /** The members of a summary, inside an object that the caller opened. */
 void hub_summary_write(struct hub_json *json, const struct hub_summary *summary);
 
+/** "versions": the summaries of its name. */
+void hub_versions_write(struct hub_json *json, const struct hub_target *target);
+
 enum hub_document { HUB_DOCUMENT_DATASET, HUB_DOCUMENT_FILES };
 
 /** Names the states that a document shows, by their serials: of the dataset, and unless it is the listing of

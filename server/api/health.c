@@ -43,9 +43,10 @@ enum hub_status hub_readyz_show(struct hub_request *request, struct hub_response
 static enum hub_status scan_metrics(struct hub_app *app, struct hub_buf *out, struct hub_error *err)
 {
     static const enum hub_dataset_status statuses[] = {HUB_DATASET_READY, HUB_DATASET_PENDING,
-                                                       HUB_DATASET_BROKEN, HUB_DATASET_UNSUPPORTED};
+                                                       HUB_DATASET_BROKEN, HUB_DATASET_UNSUPPORTED,
+                                                       HUB_DATASET_REMOTE};
     HUB_CLEANUP(hub_snapshot_putp) const struct hub_snapshot *snapshot = hub_catalog_snapshot(app->catalog);
-    uint64_t counts[HUB_DATASET_UNSUPPORTED + 1] = {0};
+    uint64_t counts[HUB_DATASET_REMOTE + 1] = {0};
     for (uint32_t i = 0; i < snapshot->count; i++)
         counts[snapshot->summaries[i]->status]++;
     HUB_TRY(hub_buf_add_text(

@@ -15,7 +15,7 @@
 
 enum { MAX_JOBS = 100000 };
 
-static const char *const kinds[] = {"inspect", "hash", "mirror", "transfer", NULL};
+static const char *const kinds[] = {"inspect", "hash", "mirror", "transfer", "pull", NULL};
 
 struct job {
     const char *kind, *unit;
@@ -70,7 +70,7 @@ static enum hub_status keep(void *user, const struct hub_job_row *from, struct h
     HUB_TRY(hub_grow(&l->jobs, l->count, &l->capacity, sizeof *l->jobs, err));
     struct job *job = &l->jobs[l->count++];
     *job = (struct job){.kind = kind_of(from->kind),
-                        .unit = strcmp(from->kind, "transfer") == 0 ? "bytes" : "datasets",
+                        .unit = strcmp(from->kind, "mirror") == 0 ? "datasets" : "bytes",
                         .number = from->id,
                         .state = from->state,
                         .done = from->done,

@@ -1,6 +1,7 @@
 /* From the {id} of a request to a dataset: see resolve.h. */
 #include "server/api/resolve.h"
 
+#include "server/mirror/pull.h"
 #include "storage/base/id.h"
 #include "storage/base/json.h"
 #include "storage/base/spell.h"
@@ -205,11 +206,20 @@ static enum hub_status check_ready(struct hub_request *request, struct hub_respo
         return pending(request->app->scanner, response, summary, err);
     case HUB_DATASET_BROKEN:
     case HUB_DATASET_UNSUPPORTED:
+    case HUB_DATASET_REMOTE:
         break;
     }
     return hub_fail_as(err, HUB_UNSUPPORTED, "dataset-broken", "'%s' is %s (%s); its files can be downloaded",
                        summary->id, hub_dataset_status_name(summary->status),
                        *summary->reason ? summary->reason : summary->format);
+}
+
+static enum hub_status ask_upstream(struct hub_request *request, const struct hub_summary *summary,
+                                    struct hub_error *err)
+{
+    if (!request->may_block)
+        return HUB_AGAIN; /* the job is written to hub.db */
+    return hub_pull_ask(request->app->mirrors, summary, err);
 }
 
 enum hub_status hub_resolve(struct hub_request *request, struct hub_response *response,
@@ -218,6 +228,8 @@ enum hub_status hub_resolve(struct hub_request *request, struct hub_response *re
 {
     HUB_TRY(hub_request_known(request, parameters, err));
     HUB_TRY(find_summary(request, response, out, err));
+    if (out->summary->status == HUB_DATASET_REMOTE)
+        return to & HUB_TO_REMOTE ? HUB_OK : ask_upstream(request, out->summary, err);
     if (to & HUB_TO_DATASET)
         HUB_TRY(open_dataset(request, out, err));
     if (to & HUB_TO_STATE)

@@ -24,6 +24,8 @@ enum hub_resolve_to {
     HUB_TO_DATASET,   /* state.dataset */
     HUB_TO_STATE,     /* the database too: HUB_AGAIN on an event thread */
     HUB_TO_READY = 4, /* beside these: it can answer for its episodes */
+    HUB_TO_REMOTE =
+        8, /* beside HUB_TO_SUMMARY: one that an upstream has as well. Without it that is fetched */
 };
 
 /**

@@ -8,7 +8,7 @@
 #include "storage/base/time.h"
 
 struct totals {
-    uint64_t by_status[HUB_DATASET_UNSUPPORTED + 1], episodes, steps, size;
+    uint64_t by_status[HUB_DATASET_REMOTE + 1], episodes, steps, size;
 };
 
 static void put_datasets(struct hub_json *json, const struct hub_snapshot *snapshot)
@@ -17,13 +17,15 @@ static void put_datasets(struct hub_json *json, const struct hub_snapshot *snaps
     for (uint32_t i = 0; i < snapshot->count; i++) {
         const struct hub_summary *summary = snapshot->summaries[i];
         t.by_status[summary->status]++;
+        if (summary->status == HUB_DATASET_REMOTE)
+            continue; /* what is counted lies here */
         t.episodes += summary->episodes;
         t.steps += summary->steps;
         t.size += summary->size;
     }
     hub_json_put_object(json, "datasets");
     hub_json_put_uint(json, "total", snapshot->count);
-    for (enum hub_dataset_status s = HUB_DATASET_READY; s <= HUB_DATASET_UNSUPPORTED; s++)
+    for (enum hub_dataset_status s = HUB_DATASET_READY; s <= HUB_DATASET_REMOTE; s++)
         hub_json_put_uint(json, hub_dataset_status_name(s), t.by_status[s]);
     hub_json_put_uint(json, "episodes", t.episodes);
     hub_json_put_uint(json, "steps", t.steps);
@@ -40,7 +42,7 @@ static void put_roots(struct hub_json *json, const struct hub_request *request,
         const struct hub_root *where = &app->roots->roots[root];
         uint64_t datasets = 0, size = 0;
         for (uint32_t i = 0; i < snapshot->count; i++) {
-            if (snapshot->summaries[i]->root != root)
+            if (snapshot->summaries[i]->root != root || snapshot->summaries[i]->status == HUB_DATASET_REMOTE)
                 continue;
             datasets++;
             size += snapshot->summaries[i]->size;

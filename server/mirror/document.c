@@ -73,6 +73,7 @@ void hub_mirror_write(struct hub_json *json, const struct hub_rule *rule, const 
     put_member(json, "include", spec, "include");
     put_member(json, "exclude", spec, "exclude");
     hub_json_put_bool(json, "delete", json_is_true(json_object_get(spec, "delete")));
+    hub_json_put_bool(json, "pull", json_is_true(json_object_get(spec, "pull")));
     hub_json_put_bool(json, "internal", json_is_true(json_object_get(spec, "internal")));
     if (local)
         put_member(json, "token_file", spec, "token-file");

@@ -1,6 +1,8 @@
 /* Threads that take jobs and work on them: see mirror.h. */
 #include "server/mirror/mirror.h"
 
+#include "server/mirror/listed.h"
+#include "server/mirror/pull.h"
 #include "server/mirror/spec.h"
 #include "server/mirror/work.h"
 #include "storage/base/fs.h"
@@ -192,26 +194,30 @@ static void run(struct hub_mirrors *mirrors, const struct hub_job_row *job)
 
 /* ---- threads ---- */
 
-static void sleep_until_poked(struct hub_mirrors *m)
+static void sleep_until_poked(struct hub_mirrors *m, unsigned *pokes)
 {
     const struct timespec until = hub_time_ahead(CLOCK_MONOTONIC, POLL_MS);
     pthread_mutex_lock(&m->lock);
-    while (!m->poked && !atomic_load(&m->stop) && pthread_cond_timedwait(&m->wake, &m->lock, &until) == 0)
+    while (m->pokes == *pokes && !atomic_load(&m->stop) &&
+           pthread_cond_timedwait(&m->wake, &m->lock, &until) == 0)
         continue;
-    m->poked = false;
+    *pokes = m->pokes;
     pthread_mutex_unlock(&m->lock);
 }
 
 static void *thread(void *arg)
 {
-    struct hub_mirrors *m = arg;
+    const struct hub_mirror_thread *own = arg;
+    struct hub_mirrors *m = own->mirrors;
+    unsigned pokes = 0;
     while (!atomic_load(&m->stop)) {
         struct hub_job_row job;
-        enum hub_status st = hub_rules_due(m->options.catalog, NULL);
+        enum hub_status st = own->pulls ? HUB_OK : hub_rules_due(m->options.catalog, NULL);
         if (!st)
-            st = hub_job_take(m->options.catalog, HUB_MIRROR_LEASE_S, &job, NULL);
+            st = hub_job_take(m->options.catalog, own->pulls ? HUB_PULL : NULL, own->pulls ? NULL : HUB_PULL,
+                              HUB_MIRROR_LEASE_S, &job, NULL);
         if (st) {
-            sleep_until_poked(m); /* nothing to do, or hub.db cannot be written now */
+            sleep_until_poked(m, &pokes); /* nothing to do, or hub.db cannot be written now */
             continue;
         }
         run(m, &job);
@@ -220,10 +226,23 @@ static void *thread(void *arg)
     return NULL;
 }
 
+static enum hub_status start_thread(struct hub_mirrors *m, bool pulls, struct hub_error *err)
+{
+    struct hub_mirror_thread *own = &m->threads[m->thread_count];
+    if (m->thread_count == HUB_COUNT(m->threads))
+        return HUB_OK;
+    *own = (struct hub_mirror_thread){.mirrors = m, .pulls = pulls};
+    if (pthread_create(&own->thread, NULL, thread, own) != 0)
+        return hub_fail(err, HUB_NO_MEMORY, "no thread for mirrors");
+    m->thread_count++;
+    return HUB_OK;
+}
+
 enum hub_status hub_mirrors_start(const struct hub_mirrors_options *options, struct hub_mirrors **out,
                                   struct hub_error *err)
 {
     struct hub_mirrors *m;
+    unsigned upstreams = 0;
     pthread_condattr_t monotonic;
     HUB_TRY(hub_new(&m, 1, sizeof *m, err));
     m->options = *options;
@@ -233,15 +252,14 @@ enum hub_status hub_mirrors_start(const struct hub_mirrors_options *options, str
     pthread_cond_init(&m->wake, &monotonic);
     pthread_condattr_destroy(&monotonic);
     (void)!hub_jobs_tidy(options->catalog, NULL);
-    while (m->thread_count < HUB_MIN(workers(options), (unsigned)HUB_COUNT(m->threads)) &&
-           pthread_create(&m->threads[m->thread_count], NULL, thread, m) == 0)
-        m->thread_count++;
-    if (!m->thread_count) {
+    enum hub_status st = hub_listed_load(m, &upstreams, err);
+    for (unsigned i = 0; i < (upstreams ? 2 : 1) * workers(options) && !st; i++)
+        st = start_thread(m, i >= workers(options), err);
+    if (st)
         hub_mirrors_stop(m);
-        return hub_fail(err, HUB_NO_MEMORY, "no thread for mirrors");
-    }
-    *out = m;
-    return HUB_OK;
+    else
+        *out = m;
+    return st;
 }
 
 void hub_mirrors_poke(struct hub_mirrors *m)
@@ -249,8 +267,8 @@ void hub_mirrors_poke(struct hub_mirrors *m)
     if (!m)
         return;
     pthread_mutex_lock(&m->lock);
-    m->poked = true;
-    pthread_cond_signal(&m->wake);
+    m->pokes++;
+    pthread_cond_broadcast(&m->wake);
     pthread_mutex_unlock(&m->lock);
 }
 
@@ -263,7 +281,7 @@ void hub_mirrors_stop(struct hub_mirrors *m)
     pthread_cond_broadcast(&m->wake);
     pthread_mutex_unlock(&m->lock);
     for (unsigned i = 0; i < m->thread_count; i++)
-        pthread_join(m->threads[i], NULL);
+        pthread_join(m->threads[i].thread, NULL);
     pthread_cond_destroy(&m->wake);
     pthread_mutex_destroy(&m->lock);
     free(m);

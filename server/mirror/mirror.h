@@ -27,7 +27,8 @@ struct hub_mirrors_options {
     struct hub_catalog *catalog;
     struct hub_scanner *scanner;
     const struct hub_roots *roots;
-    unsigned workers; /* 0: two */
+    const char *state; /* directory */
+    unsigned workers;  /* 0: two; as many again for what is fetched because it was asked for */
     /** Called from its threads, no lock held; must not block. NULL: nobody listens. */
     void (*tell)(void *user, const struct hub_mirror_event *event);
     void *user;
@@ -37,7 +38,7 @@ HUB_MUST_USE enum hub_status hub_mirrors_start(const struct hub_mirrors_options 
                                                struct hub_mirrors **out, struct hub_error *err);
 /** Running jobs end soon, and go on at the next start. NULL is fine. */
 void hub_mirrors_stop(struct hub_mirrors *mirrors);
-/** A rule was made or changed: look now. NULL is fine. */
+/** A rule was made or changed, or a job was asked for: look now. NULL is fine. */
 void hub_mirrors_poke(struct hub_mirrors *mirrors);
 
 #endif

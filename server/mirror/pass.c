@@ -1,4 +1,5 @@
 /* One pass of a rule: what the remote lists against what is here. */
+#include "server/mirror/listed.h"
 #include "server/mirror/spec.h"
 #include "server/mirror/work.h"
 #include "storage/catalog/upstream.h"
@@ -10,8 +11,11 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+enum { LIST_BYTES = 1 << 30 };
+
 struct listed {
     char *id, *revision, *path; /* there; there; here */
+    char *text;                 /* of an upstream: all that it says */
     bool files;                 /* loose ones of a folder */
 };
 
@@ -20,6 +24,7 @@ struct listing {
     struct listed *items;
     uint32_t count, capacity;
     struct hub_upstream_seen *seen;
+    struct hub_buf lines; /* of an upstream: what is shown */
     uint32_t asked, removed;
 };
 
@@ -29,9 +34,11 @@ static void dispose(struct listing *l)
         free(l->items[i].id);
         free(l->items[i].revision);
         free(l->items[i].path);
+        free(l->items[i].text);
     }
     free(l->items);
     free(l->seen);
+    hub_buf_dispose(&l->lines);
 }
 
 static enum hub_status take_item(json_t *item, struct hub_view text, void *user, struct hub_error *err)
@@ -50,6 +57,10 @@ static enum hub_status take_item(json_t *item, struct hub_view text, void *user,
     enum hub_status st = hub_dup(&one.id, id, err);
     if (!st)
         st = hub_dup(&one.revision, revision ? revision : "", err);
+    if (!st && hub_rule_pulls(&l->work->rule)) {
+        one.text = json_dumps(item, JSON_COMPACT);
+        st = hub_allocated(one.text, err);
+    }
     l->items[l->count++] = one; /* also what of it is there only half */
     return st ? st : hub_mirror_keep(l->work, err);
 }
@@ -90,13 +101,6 @@ static bool is_same(const struct listing *l, const struct listed *item)
     return same && n < (int)sizeof path && access(path, F_OK) == 0;
 }
 
-/* Its id in this hub names it among all jobs. */
-static void target_of(const struct hub_mirror_work *w, const char *path, char *out, size_t size)
-{
-    const struct hub_root *root = &w->mirrors->options.roots->roots[w->root];
-    snprintf(out, size, "%s%s%s", root->name ? root->name : "", root->name ? "/" : "", path);
-}
-
 static enum hub_status ask_for(struct listing *l, const struct listed *item, struct hub_error *err)
 {
     struct hub_mirror_work *w = l->work;
@@ -105,7 +109,7 @@ static enum hub_status ask_for(struct listing *l, const struct listed *item, str
     json_t *payload = json_pack("{s:s, s:s}", "id", item->id, "path", item->path);
     HUB_CLEANUP(hub_freep) char *text = payload ? json_dumps(payload, JSON_COMPACT) : NULL;
     HUB_TRY(hub_allocated(text, err));
-    target_of(w, item->path, target, sizeof target);
+    hub_listed_id(w->mirrors, w->root, item->path, target, sizeof target); /* names it among all jobs */
     const struct hub_job_draft draft = {
         .kind = "transfer", .target = target, .rule = w->rule.name, .payload = text};
     const enum hub_status st = hub_job_add(w->mirrors->options.catalog, &draft, NULL, err);
@@ -136,7 +140,9 @@ static enum hub_status compare(struct listing *l, struct hub_error *err)
                 item->path);
         const bool same = is_same(l, item);
         l->seen[seen++] = (struct hub_upstream_seen){item->path, same};
-        if (!same)
+        if (item->text)
+            HUB_TRY(hub_buf_addf(&l->lines, err, "%s\n", item->text));
+        else if (!same)
             HUB_TRY(ask_for(l, item, err));
         HUB_TRY(hub_mirror_keep(w, err));
     }
@@ -179,13 +185,16 @@ static enum hub_status tidy_root(const struct hub_mirror_work *w, struct hub_err
 
 enum hub_status hub_mirror_pass(struct hub_mirror_work *w, struct hub_error *err)
 {
-    HUB_CLEANUP(dispose) struct listing l = {.work = w};
+    HUB_CLEANUP(dispose) struct listing l = {.work = w, .lines = HUB_BUF_INIT(LIST_BYTES)};
     struct hub_catalog *catalog = w->mirrors->options.catalog;
-    const struct hub_remote_query query = {.prefix = hub_member_text(w->rule.spec, "prefix"), .brief = true};
+    const struct hub_remote_query query = {.prefix = hub_member_text(w->rule.spec, "prefix"),
+                                           .brief = !hub_rule_pulls(&w->rule)};
     HUB_TRY(tidy_root(w, err));
     HUB_TRY(w->remote.kind->list(&w->remote, &query, take_item, &l, err));
     HUB_TRY(compare(&l, err));
     /* a remote that lists nothing at all is more often broken than empty */
+    if (l.count && hub_rule_pulls(&w->rule))
+        HUB_TRY(hub_listed_put(w->mirrors, &w->rule, hub_buf_view(&l.lines), err));
     if (l.count)
         HUB_TRY(hub_upstream_gone(catalog, w->rule.name, w->rule.begun_ms, deal_with_gone, &l, err));
     if (l.removed)

@@ -5,6 +5,7 @@
 #include "server/mirror/mirror.h"
 #include "storage/remote/remote.h"
 
+#include <limits.h>
 #include <pthread.h>
 #include <stdatomic.h>
 
@@ -14,10 +15,14 @@ struct hub_mirrors {
     struct hub_mirrors_options options;
     pthread_mutex_t lock;
     pthread_cond_t wake;
-    bool poked;
+    unsigned pokes;
     atomic_bool stop;
     unsigned thread_count;
-    pthread_t threads[8];
+    struct hub_mirror_thread {
+        struct hub_mirrors *mirrors;
+        bool pulls; /* takes what somebody waits for, the others all else */
+        pthread_t thread;
+    } threads[16];
 };
 
 /** A job that a thread of its own works on. */
@@ -43,7 +48,7 @@ void hub_mirror_tell(const struct hub_mirror_work *work, enum hub_mirror_event_k
 
 /** "mirror": list the remote, ask for what is new or another, deal with what is gone. */
 HUB_MUST_USE enum hub_status hub_mirror_pass(struct hub_mirror_work *work, struct hub_error *err);
-/** "transfer": one dataset. */
+/** "transfer", "pull": one dataset. */
 HUB_MUST_USE enum hub_status hub_mirror_copy(struct hub_mirror_work *work, struct hub_error *err);
 
 #endif

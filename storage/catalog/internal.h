@@ -67,6 +67,8 @@ struct hub_catalog {
     uint64_t next_serial;
     struct hub_summary_box **summaries; /* all, in snapshot order: what the next snapshot will show */
     uint32_t summary_count, summary_capacity;
+    struct hub_summary_box **remote; /* what upstreams list, in the same order */
+    uint32_t remote_count;
     int64_t shown_ms; /* when the current snapshot was made */
     bool dirty;       /* summaries differ from it */
 
@@ -137,6 +139,11 @@ const struct hub_summary *hub_summaries_find(const struct hub_catalog *catalog, 
                                              const char *id);
 HUB_MUST_USE enum hub_status hub_summaries_show(struct hub_catalog *catalog, bool force,
                                                 struct hub_error *err);
+/** A copy of a summary with its texts; key, ns, name and version are worked out. */
+HUB_MUST_USE enum hub_status hub_summary_box_new(const struct hub_summary *from, struct hub_summary_box **out,
+                                                 struct hub_error *err);
+/** The catalogue ends. */
+void hub_summaries_forget_remote(struct hub_catalog *catalog);
 /** The catalogue ends: it holds no snapshot any more. */
 void hub_summaries_hide(struct hub_catalog *catalog);
 

@@ -145,8 +145,8 @@ enum hub_status hub_job_add(struct hub_catalog *catalog, const struct hub_job_dr
 
 /* ---- taking, keeping, ending ---- */
 
-enum hub_status hub_job_take(struct hub_catalog *catalog, unsigned ttl_s, struct hub_job_row *out,
-                             struct hub_error *err)
+enum hub_status hub_job_take(struct hub_catalog *catalog, const char *kind, const char *other, unsigned ttl_s,
+                             struct hub_job_row *out, struct hub_error *err)
 {
     HUB_CLEANUP(hub_truth_unlock) struct hub_catalog *held = hub_truth_lock(catalog);
     struct hub_db *db = held->hub;
@@ -161,6 +161,7 @@ enum hub_status hub_job_take(struct hub_catalog *catalog, unsigned ttl_s, struct
                        "SELECT id FROM jobs j WHERE ("
                        "(state = 'waiting' AND (run_at <= " HUB_DB_NOW " OR run_at > " HUB_DB_NOW " + ?4))"
                        " OR (state = 'running' AND owner <> ?1 AND lease_until <= " HUB_DB_NOW "))"
+                       " AND (?5 IS NULL OR kind = ?5) AND (?6 IS NULL OR kind <> ?6)"
                        " AND NOT EXISTS (SELECT 1 FROM rules WHERE name = j.rule AND paused)"
                        " ORDER BY priority DESC, run_at, id LIMIT 1) RETURNING" COLUMNS,
                        &stmt, err));
@@ -168,6 +169,8 @@ enum hub_status hub_job_take(struct hub_catalog *catalog, unsigned ttl_s, struct
     hub_stmt_bind_int(stmt, 2, random_number());
     hub_stmt_bind_int(stmt, 3, ttl_s * INT64_C(1000));
     hub_stmt_bind_int(stmt, 4, HUB_JOB_MAX_WAIT_MS);
+    hub_stmt_bind_text(stmt, 5, kind);
+    hub_stmt_bind_text(stmt, 6, other);
     HUB_TRY(hub_stmt_step(stmt, &row, err));
     if (!row)
         return hub_fail(err, HUB_NOT_FOUND, "no job is due");

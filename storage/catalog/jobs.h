@@ -46,9 +46,11 @@ HUB_MUST_USE enum hub_status hub_job_add(struct hub_catalog *catalog, const stru
                                          int64_t *id, struct hub_error *err);
 
 /** Take the next that is due, also one whose holder let its lease run out. Those of a paused rule wait. A due time
- * that lies further ahead than any is ever set is one of a clock that was wrong. HUB_NOT_FOUND: nothing is. */
-HUB_MUST_USE enum hub_status hub_job_take(struct hub_catalog *catalog, unsigned ttl_s,
-                                          struct hub_job_row *out, struct hub_error *err);
+ * that lies further ahead than any is ever set is one of a clock that was wrong. HUB_NOT_FOUND: nothing is.
+ * @param kind   NULL: any
+ * @param other  NULL, or a kind that is left to others */
+HUB_MUST_USE enum hub_status hub_job_take(struct hub_catalog *catalog, const char *kind, const char *other,
+                                          unsigned ttl_s, struct hub_job_row *out, struct hub_error *err);
 /** Renew it, and say how far the work is. HUB_DENIED "fenced": it is somebody else's now, or nobody's: stop. */
 HUB_MUST_USE enum hub_status hub_job_keep(struct hub_catalog *catalog, struct hub_lease lease, unsigned ttl_s,
                                           uint64_t done, uint64_t total, struct hub_error *err);

@@ -304,6 +304,7 @@ void hub_catalog_close(struct hub_catalog *catalog)
         (void)take_flag(catalog, "running");
     hub_summaries_hide(catalog);
     forget_summaries(catalog);
+    hub_summaries_forget_remote(catalog);
     free(catalog->summaries);
     if (catalog->lock_fd >= 0)
         close(catalog->lock_fd);

@@ -32,6 +32,8 @@ const char *hub_dataset_status_name(enum hub_dataset_status status)
         return "broken";
     case HUB_DATASET_UNSUPPORTED:
         return "unsupported";
+    case HUB_DATASET_REMOTE:
+        return "remote";
     }
     return "broken";
 }
@@ -71,7 +73,22 @@ int hub_summary_compare(const struct hub_summary *a, const struct hub_summary *b
 #define SUMMARY_COLUMNS                                                                                      \
     "row, root, serial, status, episodes, steps, size, files, modified_ns, problems,"                        \
     " id, path, format, reason, era, stated_version, description, loadable_by, authors, revision, rule"
-enum { TEXT_COLUMN = 10, TEXT_COUNT = 11 };
+
+/* Texts of a summary, and the columns that they are read from. */
+static const size_t texts[] = {
+    offsetof(struct hub_summary, id),          offsetof(struct hub_summary, path),
+    offsetof(struct hub_summary, format),      offsetof(struct hub_summary, reason),
+    offsetof(struct hub_summary, era),         offsetof(struct hub_summary, stated_version),
+    offsetof(struct hub_summary, description), offsetof(struct hub_summary, loadable_by),
+    offsetof(struct hub_summary, authors),     offsetof(struct hub_summary, revision),
+    offsetof(struct hub_summary, rule),        offsetof(struct hub_summary, upstream),
+    offsetof(struct hub_summary, remote_id)};
+enum { TEXT_COLUMN = 10, STORED_TEXTS = 11 };
+
+static const char **text_of(struct hub_summary *summary, size_t i)
+{
+    return (const char **)((char *)summary + texts[i]);
+}
 
 static const char *put_text(char **at, struct hub_view view)
 {
@@ -98,20 +115,32 @@ static void split_id(struct hub_summary_box *box, char **at)
     box->hash = hub_text_hash(id);
 }
 
-static enum hub_status summary_of_row(const struct hub_catalog *catalog, struct hub_stmt *stmt,
-                                      struct hub_summary_box **out, struct hub_error *err)
+enum hub_status hub_summary_box_new(const struct hub_summary *from, struct hub_summary_box **out,
+                                    struct hub_error *err)
 {
-    struct hub_view texts[TEXT_COUNT];
-    size_t size = 0;
-    for (int i = 0; i < TEXT_COUNT; i++) {
-        texts[i] = hub_stmt_view(stmt, TEXT_COLUMN + i);
-        size += texts[i].size + 1;
+    struct hub_summary summary = *from;
+    size_t size = 2 * (strlen(from->id) + 1);
+    for (size_t i = 0; i < HUB_COUNT(texts); i++) {
+        const char **text = text_of(&summary, i);
+        *text = *text ? *text : "";
+        size += strlen(*text) + 1;
     }
-    struct hub_summary_box *box = malloc(sizeof *box + size + 2 * (texts[0].size + 1));
+    struct hub_summary_box *box = malloc(sizeof *box + size);
     HUB_TRY(hub_allocated(box, err));
     char *at = box->text;
     atomic_init(&box->refs, 1);
-    box->summary = (struct hub_summary){
+    box->summary = summary;
+    for (size_t i = 0; i < HUB_COUNT(texts); i++)
+        *text_of(&box->summary, i) = put_text(&at, hub_view_of(*text_of(&summary, i)));
+    split_id(box, &at);
+    *out = box;
+    return HUB_OK;
+}
+
+static enum hub_status summary_of_row(const struct hub_catalog *catalog, struct hub_stmt *stmt,
+                                      struct hub_summary_box **out, struct hub_error *err)
+{
+    struct hub_summary summary = {
         .row = hub_stmt_int(stmt, 0),
         .root = hub_catalog_root_number(catalog, hub_stmt_text(stmt, 1)),
         .serial = (uint64_t)hub_stmt_int(stmt, 2),
@@ -122,21 +151,10 @@ static enum hub_status summary_of_row(const struct hub_catalog *catalog, struct 
         .files = (uint32_t)hub_stmt_int(stmt, 7),
         .modified_ns = hub_stmt_int(stmt, 8),
         .problems = (uint32_t)hub_stmt_int(stmt, 9),
-        .id = put_text(&at, texts[0]),
-        .path = put_text(&at, texts[1]),
-        .format = put_text(&at, texts[2]),
-        .reason = put_text(&at, texts[3]),
-        .era = put_text(&at, texts[4]),
-        .stated_version = put_text(&at, texts[5]),
-        .description = put_text(&at, texts[6]),
-        .loadable_by = put_text(&at, texts[7]),
-        .authors = put_text(&at, texts[8]),
-        .revision = put_text(&at, texts[9]),
-        .rule = put_text(&at, texts[10]),
     };
-    split_id(box, &at);
-    *out = box;
-    return HUB_OK;
+    for (int i = 0; i < STORED_TEXTS; i++)
+        *text_of(&summary, (size_t)i) = hub_stmt_text(stmt, TEXT_COLUMN + i);
+    return hub_summary_box_new(&summary, out, err);
 }
 
 enum hub_status hub_summary_load(const struct hub_catalog *catalog, struct hub_db *db, int64_t row,
@@ -261,6 +279,63 @@ const struct hub_summary *hub_summaries_find(const struct hub_catalog *catalog, 
     return NULL;
 }
 
+/* ---- what lies elsewhere ---- */
+
+/* Of one id that several upstreams list, the first by name comes first. */
+static int compare_remote(const void *a, const void *b)
+{
+    const int order = compare_boxes(a, b);
+    return order ? order
+                 : strcmp((*(struct hub_summary_box *const *)a)->summary.upstream,
+                          (*(struct hub_summary_box *const *)b)->summary.upstream);
+}
+
+static enum hub_status replace_remote(struct hub_catalog *catalog, const char *upstream,
+                                      const struct hub_summary *items, uint32_t count, struct hub_error *err)
+{
+    struct hub_summary_box **boxes;
+    uint32_t kept = 0;
+    enum hub_status st = HUB_OK;
+    HUB_TRY(
+        hub_new(&boxes, (size_t)catalog->remote_count + count + 1, sizeof(struct hub_summary_box *), err));
+    for (uint32_t i = 0; i < catalog->remote_count; i++) {
+        if (strcmp(catalog->remote[i]->summary.upstream, upstream) != 0)
+            boxes[kept++] = catalog->remote[i];
+        else
+            hub_summary_unref(&catalog->remote[i]->summary);
+    }
+    for (uint32_t i = 0; i < count && !st; i++) {
+        st = hub_summary_box_new(&items[i], &boxes[kept], err);
+        kept += !st;
+    }
+    if (kept)
+        qsort(boxes, kept, sizeof(struct hub_summary_box *), compare_remote);
+    free(catalog->remote);
+    catalog->remote = boxes;
+    catalog->remote_count = kept;
+    return st;
+}
+
+enum hub_status hub_catalog_show_remote(struct hub_catalog *catalog, const char *upstream,
+                                        const struct hub_summary *items, uint32_t count,
+                                        struct hub_error *err)
+{
+    pthread_mutex_lock(&catalog->write_lock);
+    enum hub_status st = replace_remote(catalog, upstream, items, count, err);
+    catalog->dirty = true;
+    if (!st)
+        st = hub_summaries_show(catalog, true, err);
+    pthread_mutex_unlock(&catalog->write_lock);
+    return st;
+}
+
+void hub_summaries_forget_remote(struct hub_catalog *catalog)
+{
+    for (uint32_t i = 0; i < catalog->remote_count; i++)
+        hub_summary_unref(&catalog->remote[i]->summary);
+    free(catalog->remote);
+}
+
 /* ---- snapshots ---- */
 
 void hub_snapshot_put(const struct hub_snapshot *snapshot)
@@ -287,12 +362,33 @@ static void put_slot(uint32_t *table, uint32_t mask, uint64_t hash, uint32_t num
     table[slot] = number + 1;
 }
 
+/* Those that are here and those that lie elsewhere, in order; an id that is here wins, then the first. */
+static uint32_t merge(const struct hub_catalog *catalog, const struct hub_summary **out)
+{
+    uint32_t count = 0, here = 0, there = 0;
+    for (;;) {
+        const struct hub_summary *a = here < catalog->summary_count ? &catalog->summaries[here]->summary
+                                                                    : NULL,
+                                 *b = there < catalog->remote_count ? &catalog->remote[there]->summary : NULL;
+        if (!a && !b)
+            return count;
+        if (!b || (a && (strcmp(a->id, b->id) == 0 || hub_summary_compare(a, b) < 0))) {
+            out[count++] = a;
+            here++;
+        } else {
+            if (!count || strcmp(out[count - 1]->id, b->id) != 0)
+                out[count++] = b;
+            there++;
+        }
+    }
+}
+
 static struct hub_snapshot_box *snapshot_new(const struct hub_catalog *catalog, uint64_t generation)
 {
-    const uint32_t count = catalog->summary_count;
-    struct hub_snapshot_box *box = malloc(sizeof *box + count * sizeof box->summaries[0]);
+    const uint32_t most = catalog->summary_count + catalog->remote_count;
+    struct hub_snapshot_box *box = malloc(sizeof *box + most * sizeof box->summaries[0]);
     uint32_t slots = 16;
-    while (slots < count * 2)
+    while (slots < most * 2)
         slots *= 2;
     uint32_t *table = calloc(slots, sizeof *table);
     if (!box || !table) {
@@ -300,16 +396,15 @@ static struct hub_snapshot_box *snapshot_new(const struct hub_catalog *catalog, 
         free(table);
         return NULL;
     }
-    for (uint32_t i = 0; i < count; i++) {
-        box->summaries[i] = &catalog->summaries[i]->summary;
+    const uint32_t count = merge(catalog, box->summaries);
+    for (uint32_t i = 0; i < count; i++)
         hub_summary_ref(box->summaries[i]);
-    }
     /* Who looks for an id finds the first of it: what lies in a root that is gone stands behind what is
      * here. */
     for (unsigned gone = 0; gone < 2; gone++)
         for (uint32_t i = 0; i < count; i++)
             if (root_is_here(catalog, box->summaries[i]) == !gone)
-                put_slot(table, slots - 1, catalog->summaries[i]->hash, i);
+                put_slot(table, slots - 1, ((const struct hub_summary_box *)box->summaries[i])->hash, i);
     atomic_init(&box->refs, 1);
     box->mask = slots - 1;
     box->slots = table;

@@ -13,7 +13,8 @@ enum hub_dataset_status {
     HUB_DATASET_READY = 1,
     HUB_DATASET_PENDING,
     HUB_DATASET_BROKEN,
-    HUB_DATASET_UNSUPPORTED
+    HUB_DATASET_UNSUPPORTED,
+    HUB_DATASET_REMOTE /* an upstream has it; never stored */
 };
 const char *hub_dataset_status_name(enum hub_dataset_status status);
 
@@ -36,6 +37,7 @@ struct hub_summary {
     uint32_t root;        /* number of the root it lies under */
     /* of its directory (or of the folder its files lie in) below the root; "" = the root itself */
     const char *path;
+    const char *upstream, *remote_id; /* REMOTE: the name of its rule, and what it is called there */
     enum hub_dataset_status status;
     uint64_t episodes, steps, size;
     uint32_t files;
@@ -58,6 +60,16 @@ static inline void hub_snapshot_putp(const struct hub_snapshot **snapshot)
 {
     hub_snapshot_put(*snapshot);
 }
+/**
+ * What an upstream lists, beside what is here: in place of what it listed before. A dataset that is here hides what
+ * others have of the same id; of several upstreams the first by name is shown. Safe from any thread.
+ *
+ * @param items  copied; of status HUB_DATASET_REMOTE, with id, root, path, upstream, remote_id and what else is known;
+ *               a text that is NULL is "". key, ns, name and version are worked out
+ */
+HUB_MUST_USE enum hub_status hub_catalog_show_remote(struct hub_catalog *catalog, const char *upstream,
+                                                     const struct hub_summary *items, uint32_t count,
+                                                     struct hub_error *err);
 /** Exact id. NULL: none. */
 const struct hub_summary *hub_snapshot_find(const struct hub_snapshot *snapshot, struct hub_view id);
 /** Newest version of a versionless id; `release` (may be NULL) limits to those that release loads. NULL:

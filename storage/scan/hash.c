@@ -125,7 +125,7 @@ static bool next_file(struct hub_hasher *h, const struct hub_summary *summary, s
 {
     HUB_CLEANUP(hub_dataset_putp) const struct hub_dataset *dataset = NULL;
     bool found = false;
-    if (hub_dataset_get(h->catalog, summary, true, &dataset, NULL))
+    if (summary->status == HUB_DATASET_REMOTE || hub_dataset_get(h->catalog, summary, true, &dataset, NULL))
         return false;
     while (!found && h->file < dataset->file_count && !h->stop) {
         const struct hub_dataset_file *file = &dataset->files[h->file++];

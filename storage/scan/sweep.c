@@ -193,7 +193,8 @@ static void know_again(struct hub_scanner *s, struct hub_known_dataset *known, u
 {
     HUB_CLEANUP(hub_snapshot_putp) const struct hub_snapshot *snapshot = hub_catalog_snapshot(s->catalog);
     const struct hub_summary *summary = hub_snapshot_find(snapshot, hub_view_of(known->id));
-    if (!summary || summary->root != known->root || strcmp(summary->path, known->path) != 0)
+    if (!summary || summary->status == HUB_DATASET_REMOTE || summary->root != known->root ||
+        strcmp(summary->path, known->path) != 0)
         return;
     known->shown = true;
     known->ready = summary->status != HUB_DATASET_PENDING;
@@ -351,6 +352,8 @@ static void remove_gone(struct hub_scanner *s, const bool *root_missing)
     HUB_CLEANUP(hub_snapshot_putp) const struct hub_snapshot *snapshot = hub_catalog_snapshot(s->catalog);
     for (uint32_t i = 0; i < snapshot->count; i++) {
         const struct hub_summary *summary = snapshot->summaries[i];
+        if (summary->status == HUB_DATASET_REMOTE)
+            continue;
         pthread_mutex_lock(&s->lock);
         const bool gone = is_gone(s, summary, root_missing);
         pthread_mutex_unlock(&s->lock);

@@ -45,7 +45,7 @@ static int64_t add(const char *target, uint64_t after_ms)
 
 static bool take(struct hub_job_row *job)
 {
-    const enum hub_status st = hub_job_take(catalog, 15, job, NULL);
+    const enum hub_status st = hub_job_take(catalog, NULL, NULL, 15, job, NULL);
     cr_assert(!st || st == HUB_NOT_FOUND, "%s", hub_status_name(st));
     return !st;
 }
