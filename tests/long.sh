@@ -105,9 +105,11 @@ drain() {
         HUB_DRAIN_ROUNDS=1000 /usr/bin/python3 tests/integration/test_raw_requests.py "build/dev/bin/$program" || return 1
     done
 }
+# kill -9 at any moment, and at each sync, rename, link, removal and commit once.
 kills() {
     build dev || return 1
-    HUB_KILL_ROUNDS=200 HUB_BIN=$PWD/build/dev/bin "$HUB_TEST_PYTHON" -m pytest -q -p no:cacheprovider tests/integration/test_kill.py
+    HUB_KILL_ROUNDS=200 HUB_CRASH_POINTS=0 HUB_BIN=$PWD/build/dev/bin "$HUB_TEST_PYTHON" -m pytest -q -p no:cacheprovider \
+        tests/integration/test_kill.py tests/integration/test_crash.py tests/integration/test_mirror.py
 }
 
 mkdir -p build

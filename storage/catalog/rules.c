@@ -218,7 +218,9 @@ enum hub_status hub_rule_listed(struct hub_catalog *catalog, const char *name, u
     HUB_CLEANUP(hub_truth_unlock) struct hub_catalog *held = hub_truth_lock(catalog);
     struct hub_stmt *stmt;
     HUB_TRY(hub_db_prepare(
-        held->hub, "UPDATE rules SET datasets = ?2, due = " HUB_DB_NOW " + ?3 WHERE name = ?1 RETURNING 1",
+        held->hub,
+        "UPDATE rules SET datasets = ?2, due = CASE WHEN due = 0 THEN 0 /* asked for meanwhile */"
+        " ELSE " HUB_DB_NOW " + ?3 END WHERE name = ?1 RETURNING 1",
         &stmt, err));
     hub_stmt_bind_int(stmt, 2, (int64_t)datasets);
     hub_stmt_bind_int(stmt, 3, (int64_t)every_ms);

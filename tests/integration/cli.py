@@ -35,8 +35,8 @@ class Cli:
         return subprocess.Popen([CLI, *args], env=self.env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                 text=True, **options)
 
-    def run(self, *args, input="", expect=None, timeout=120, **env):
-        done = subprocess.run([CLI, *args], env={**self.env, **env}, input=input, capture_output=True, text=True, timeout=timeout)
+    def run(self, *args, input="", expect=None, timeout=120, prefix=(), **env):
+        done = subprocess.run([*prefix, CLI, *args], env={**self.env, **env}, input=input, capture_output=True, text=True, timeout=timeout)
         result = Result(done)
         assert "Sanitizer: " not in result.err and "runtime error: " not in result.err, result
         if expect is not None:

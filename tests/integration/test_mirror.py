@@ -14,7 +14,7 @@ sys.path.insert(0, os.path.dirname(__file__))
 from hub import BIN
 from mirrors import again, expect_copy, here, is_whole, mirror, place, replace, revisions, rule, tree, upstream, wait_synced  # noqa: F401
 
-ROUNDS = int(os.environ.get("HUB_KILL_ROUNDS", "5"))
+ROUNDS = int(os.environ.get("HUB_KILL_ROUNDS", "25"))
 
 
 def test_a_rule_made_before_the_hub_runs(place):
@@ -182,7 +182,7 @@ def test_the_hub_is_killed(place):
         mirror(place, "add", up.base, "--name", "lab", "--limit", "1M")
         for round in range(ROUNDS):
             hub = here(place)
-            time.sleep(rng.uniform(0.1, 0.8))
+            time.sleep(rng.uniform(0.03, 0.5))
             hub.process.send_signal(signal.SIGKILL)
             hub.process.wait()
             hub.log.close()

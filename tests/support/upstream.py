@@ -6,6 +6,7 @@ kept in `server.requests` as (method, path with query, headers).
 import json
 import re
 import socket
+import sys
 import threading
 import urllib.parse
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -76,6 +77,10 @@ class Request(BaseHTTPRequestHandler):
 class Server(ThreadingHTTPServer):
     daemon_threads = True
     request_queue_size = 128
+
+    def handle_error(self, request, address):
+        if not isinstance(sys.exc_info()[1], ConnectionError):  # clients may leave at any time
+            super().handle_error(request, address)
 
 
 class Upstream:

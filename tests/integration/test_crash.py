@@ -1,0 +1,188 @@
+"""Copies whose program ends, or whose disk fails, at one moment: at each sync, rename, link, removal and commit. What can be seen is
+whole, and the next start finishes it. tests/support/shim.c does it; HUB_CRASH_POINTS says how many moments a test tries, 0 all."""
+import errno
+import os
+import random
+import shutil
+import signal
+import sqlite3
+import sys
+import time
+
+import pytest
+
+sys.path[:0] = [os.path.dirname(__file__), os.path.join(os.path.dirname(__file__), "..", "support")]
+from cli import Cli
+from hub import Hub, until
+from mirrors import again, here, is_whole, mirror, place, tree, wait_synced  # noqa: F401
+from shim import NAMES, Shim, some
+from upstream_gcs import Gcs
+
+POINTS = int(os.environ.get("HUB_CRASH_POINTS", "8"))
+rng = random.Random(17)
+PLAIN = {"data/main_data.hdf5": rng.randbytes(70_000), "data/metadata.json": b"{}"}
+CHANGED = {**PLAIN, "data/metadata.json": b'{"author": "somebody else"}'}
+MANY = {"data/metadata.json": b"{}", **{f"data/part/{i}.bin": rng.randbytes(100) for i in range(70)}}
+
+
+def put(bucket, id, files):
+    for name in [n for n in bucket.objects if n.startswith(id + "/")]:
+        del bucket.objects[name]
+    for name, data in files.items():
+        bucket.put(f"{id}/{name}", data)
+
+
+def leftovers(root):
+    """Of transfers, once nothing is under way."""
+    private = os.path.join(root, ".minari-hub")
+    return [f for name in ("incoming", "trash", "replace") if os.path.isdir(os.path.join(private, name)) for f in os.listdir(os.path.join(private, name))]
+
+
+def below(root, id):
+    return tree(os.path.join(root, id)) if os.path.exists(os.path.join(root, id)) else None
+
+
+@pytest.fixture
+def bucket():
+    with Gcs() as bucket:
+        yield bucket
+
+
+# ---- one download ----
+
+@pytest.mark.parametrize("files, old", [(PLAIN, None), (CHANGED, PLAIN), (MANY, None)], ids=["new", "replaced", "many"])
+def test_a_download_is_ended(tmp_path, bucket, files, old):
+    cli = Cli(tmp_path / "sets", STORAGE_EMULATOR_HOST=bucket.url)
+    shim = Shim(str(tmp_path), "minari-cli")
+
+    def prepare():
+        shutil.rmtree(cli.root, ignore_errors=True)
+        if old:
+            put(bucket, "a/b-v0", old)
+            cli.run("download", "a/b-v0", "-r", "gcp://lab", expect=0)
+        put(bucket, "a/b-v0", files)
+
+    def download(*prefix):
+        return cli.run("download", "a/b-v0", "-r", "gcp://lab", "--force", prefix=prefix).code
+
+    prepare()
+    shim.at(0)
+    assert download(*shim.prefix) == 0 and below(cli.root, "a/b-v0") == files
+    assert not shim.unsynced
+    print(shim.count, shim.seen)
+    for moment in some(shim.count, POINTS):
+        prepare()
+        shim.at(moment)
+        assert download(*shim.prefix) == -signal.SIGKILL, moment
+        assert below(cli.root, "a/b-v0") in (files, old), moment
+        assert download() == 0 and below(cli.root, "a/b-v0") == files, moment
+        cli.run("download", "a/b-v0", "-r", "gcp://lab", expect=0)  # what was replaced goes with the next
+        assert leftovers(cli.root) == [], moment
+
+
+@pytest.mark.parametrize("kinds, error, sticky", [(NAMES, errno.EIO, False), ("W", errno.ENOSPC, True), ("FSRLT", errno.EIO, True)], ids=["once", "full", "for good"])
+def test_a_download_fails(tmp_path, bucket, kinds, error, sticky):
+    """What could not be written, synced or named is no success; afterwards it goes on."""
+    cli = Cli(tmp_path / "sets", STORAGE_EMULATOR_HOST=bucket.url)
+    shim = Shim(str(tmp_path), "minari-cli", kinds)
+    download = lambda **more: cli.run("download", "a/b-v0", "-r", "gcp://lab", "--force", **more)
+    put(bucket, "a/b-v0", CHANGED)
+    download(prefix=shim.at(0).prefix, expect=0)
+    for moment in some(shim.count, POINTS):
+        shutil.rmtree(cli.root)
+        put(bucket, "a/b-v0", PLAIN)
+        download(expect=0)
+        put(bucket, "a/b-v0", CHANGED)
+        r = download(prefix=shim.at(moment, error, sticky).prefix)
+        kind = shim.seen[moment - 1:moment]
+        assert r.code >= 0 and below(cli.root, "a/b-v0") in (PLAIN, CHANGED), (moment, r)
+        if r.code == 0:
+            assert kind not in "FSW" and below(cli.root, "a/b-v0") == CHANGED, (moment, kind, r)
+        else:
+            assert os.strerror(error) in r.err, (moment, kind, r)
+        if error == errno.ENOSPC:
+            assert r.code == 6, (moment, r)
+        download(expect=0)
+        assert below(cli.root, "a/b-v0") == CHANGED
+
+
+# ---- a pass of a rule, in the server ----
+
+@pytest.fixture
+def mirrored(place, bucket, monkeypatch):
+    """A copy of a bucket, which has changed since: one is new, one another, one gone; its folders are copied for each try."""
+    monkeypatch.setenv("STORAGE_EMULATOR_HOST", bucket.url)
+    shutil.rmtree(os.path.join(place, "up"))
+    for id in ("changed/set-v0", "gone/set-v0", "same/set-v0"):
+        put(bucket, id, PLAIN)
+    with here(place) as hub:
+        hub.wait_ready()
+        mirror(place, "add", "gcp://lab", "--name", "lab", "--delete", "--every", "10s")
+        before = wait_synced(hub, "lab")["synced"]
+    put(bucket, "gone/set-v0", {})
+    put(bucket, "changed/set-v0", CHANGED)
+    put(bucket, "many-v0", MANY)
+    for name in ("here", "state"):
+        os.rename(os.path.join(place, name), os.path.join(place, name + "-0"))
+    with sqlite3.connect(os.path.join(place, "state-0", "hub.db")) as db:
+        db.execute("UPDATE rules SET due = 0")
+    return place, before
+
+
+WANTED = {"changed/set-v0": CHANGED, "same/set-v0": PLAIN, "many-v0": MANY, "gone/set-v0": None}
+
+
+def fresh(place):
+    for name in ("here", "state"):
+        shutil.rmtree(os.path.join(place, name), ignore_errors=True)
+        shutil.copytree(os.path.join(place, name + "-0"), os.path.join(place, name), ignore=shutil.ignore_patterns("test.log"))
+
+
+def is_half(root):
+    """Datasets that are neither as they were nor as they will be."""
+    was = {"changed/set-v0": PLAIN, "gone/set-v0": PLAIN, "same/set-v0": PLAIN, "many-v0": None}
+    return [id for id in WANTED if below(root, id) not in (was[id], WANTED[id])]
+
+
+def through(place, prefix=()):
+    """A hub from here, at work until all is as wanted; None: it died before."""
+    root, incoming = os.path.join(place, "here"), os.path.join(place, "here", ".minari-hub", "incoming")
+    hub = Hub([root], state=os.path.join(place, "state"), prefix=prefix)
+    done = lambda: all(below(root, id) == files for id, files in WANTED.items()) and not os.listdir(incoming)
+    until(lambda: hub.process.poll() is not None or done())
+    if hub.process.poll() is None:
+        return hub
+    hub.log.close()
+
+
+def end(hub):
+    if hub:
+        hub.process.kill()
+        hub.process.wait()
+        hub.log.close()
+
+
+def test_a_pass_is_ended(mirrored):
+    place, before = mirrored
+    root = os.path.join(place, "here")
+    shim = Shim(place, "minari-hub")
+    fresh(place)
+    with through(place, shim.at(0).prefix) as hub:
+        hub.wait_ready()
+        wait_synced(hub, "lab", before)
+    assert not shim.unsynced
+    for moment in some(shim.count, POINTS):
+        fresh(place)
+        end(through(place, shim.at(moment).prefix))
+        assert not is_half(root), (moment, is_half(root))
+        is_whole(root)
+        with through(place) as hub:
+            hub.wait_ready()
+            wait_synced(hub, "lab", before)
+            assert again(place, hub, "lab") == (0, 0), moment  # removes what was replaced before
+            until(lambda: leftovers(root) == [])
+        assert not is_half(root), moment
+        with sqlite3.connect(os.path.join(place, "state", "hub.db")) as db:
+            assert db.execute("PRAGMA quick_check").fetchone()[0] == "ok"
+            assert {r[0] for r in db.execute("SELECT path FROM origins")} == {id for id in WANTED if WANTED[id]}
+            assert db.execute("SELECT count(*) FROM jobs WHERE state IN ('waiting', 'running')").fetchone()[0] == 0
