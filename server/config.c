@@ -59,6 +59,8 @@ static const struct option options[] = {
      "Addresses or networks of proxies whose X-Forwarded-For, -Host and -Proto are believed."},
     {"public-url", TEXT, AT(public_url), NULL, 0, 0, "URL",
      "What the links in answers begin with. Default: what the client asked."},
+    {"bucket", TEXT, AT(bucket), "minari-datasets", 0, 0, "NAME",
+     "What clients of Google Cloud Storage call the bucket of all that is here."},
     {"settle", DURATION, AT(settle_ms), "2s", 0, 3600000, "TIME",
      "A file must have been left alone for so long before it is inspected (ms, s, m, h; plain: seconds)."},
     {"sweep", DURATION, AT(sweep_ms), "5m", 0, 30 * 86400000ULL, "TIME",

@@ -11,6 +11,7 @@
 #include "server/mirror/mirror.h"
 #include "server/mirror_command.h"
 #include "server/notify.h"
+#include "server/routes.h"
 #include "storage/base/fs.h"
 #include "storage/base/lru.h"
 #include "storage/base/time.h"
@@ -101,6 +102,7 @@ static enum hub_status open_storage(struct parts *parts, const struct hub_config
         .roots = &config->roots, .state = config->state, .max_open = parts->limits.files};
     app->roots = &config->roots;
     app->state = config->state;
+    app->bucket = config->bucket;
     app->started_ms = hub_time_now_ns() / 1000000;
     hub_fs_user(app->user);
     HUB_TRY(hub_catalog_open(&catalog, &app->catalog, err));
@@ -149,6 +151,7 @@ static enum hub_status start_http(struct parts *parts, const struct hub_config *
     struct hub_app *app = &parts->app;
     const struct hub_http_options options = {.app = app,
                                              .routes = hub_routes,
+                                             .protocols = hub_protocols,
                                              .budget = app->budget,
                                              .address = config->address,
                                              .port = config->port,
@@ -173,6 +176,7 @@ static enum hub_status start_control(struct parts *parts, const struct hub_confi
     struct hub_app *app = &parts->app;
     const struct hub_http_options options = {.app = app,
                                              .routes = hub_routes,
+                                             .protocols = hub_protocols,
                                              .budget = app->budget,
                                              .control = config->state,
                                              .event_threads = 1,

@@ -41,7 +41,7 @@ static const struct {
     {".txt", "text/plain; charset=utf-8"},
 };
 
-static const char *type_of(const char *path)
+const char *hub_file_type(const char *path)
 {
     for (size_t i = 0; i < HUB_COUNT(types); i++)
         if (hub_view_ends(hub_view_of(path), types[i].suffix))
@@ -71,7 +71,7 @@ void hub_file_item(struct hub_json *json, const struct hub_dataset_file *file,
     hub_put_path(json, "path", file->path);
     hub_json_put_uint(json, "size", file->stamp.size);
     hub_json_put_text(json, "modified", modified);
-    hub_json_put_text(json, "type", type_of(file->path));
+    hub_json_put_text(json, "type", hub_file_type(file->path));
     hub_put_known(json, "sha256", digests->sha256);
     hub_put_known(json, "crc32c", digests->crc32c);
     hub_put_known(json, "md5", digests->md5);
@@ -269,7 +269,7 @@ static enum hub_status headers(struct hub_request *request, const struct hub_tar
                                const struct bytes *b, struct hub_response *response, struct hub_error *err)
 {
     const char *path = b->part->entry->path, *name = strrchr(path, '/');
-    const char *type = type_of(path);
+    const char *type = hub_file_type(path);
     name = b->part->name ? b->part->name : name ? name + 1 : path;
     const bool shown = b->part->version || hub_view_starts(hub_view_of(type), "image/") ||
                        hub_view_starts(hub_view_of(type), "video/");

@@ -7,6 +7,9 @@
 
 #include <limits.h>
 
+/** The media type of a file, by its name. */
+const char *hub_file_type(const char *path);
+
 /** Its item in the listing; digests with an empty sha256 are not known. */
 void hub_file_item(struct hub_json *json, const struct hub_dataset_file *file,
                    const struct hub_file_digests *digests);

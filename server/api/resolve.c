@@ -186,6 +186,13 @@ static enum hub_status open_dataset(struct hub_request *request, struct hub_targ
     return HUB_OK;
 }
 
+enum hub_status hub_resolve_summary(struct hub_request *request, const struct hub_summary *summary,
+                                    struct hub_target *target, struct hub_error *err)
+{
+    target->summary = summary;
+    return open_dataset(request, target, err);
+}
+
 static enum hub_status pending(struct hub_scanner *scanner, struct hub_response *response,
                                const struct hub_summary *summary, struct hub_error *err)
 {

@@ -40,6 +40,11 @@ HUB_MUST_USE enum hub_status hub_resolve(struct hub_request *request, struct hub
                                          const char *const *parameters, unsigned to, struct hub_target *out,
                                          struct hub_error *err);
 
+/** HUB_TO_DATASET of one that was found otherwise, in the snapshot that the target holds. */
+HUB_MUST_USE enum hub_status hub_resolve_summary(struct hub_request *request,
+                                                 const struct hub_summary *summary, struct hub_target *target,
+                                                 struct hub_error *err);
+
 /** The episode that {n} names: HUB_NOT_FOUND "episode-missing". */
 HUB_MUST_USE enum hub_status hub_find_episode(const struct hub_request *request,
                                               const struct hub_dataset *dataset,

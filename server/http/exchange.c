@@ -257,7 +257,7 @@ static enum hub_status admit(struct hub_exchange *x, const struct hub_guard_fact
         return hub_fail_as(&x->error, HUB_INVALID, "bad-request",
                            "the request does not state the length of its body");
     }
-    if (x->request.trailing_slash)
+    if (x->request.trailing_slash && !hub_view_ends(hub_view_of(x->route->pattern), "/"))
         return redirect(x);
     size_t limit = x->route->body_limit;
     if (facts->has_body && limit == 0)
@@ -266,6 +266,14 @@ static enum hub_status admit(struct hub_exchange *x, const struct hub_guard_fact
         return hub_fail(&x->error, HUB_TOO_BIG, "this resource takes a request body of at most %zu bytes",
                         limit);
     return HUB_OK;
+}
+
+static const struct hub_problem_shape *shape_of(const struct hub_protocol *protocols, const char *target)
+{
+    for (; protocols && protocols->below; protocols++)
+        if (hub_view_starts(hub_view_of(target), protocols->below))
+            return protocols->shape;
+    return NULL;
 }
 
 bool hub_exchange_header(struct hub_exchange *x, const char *method, const char *version)
@@ -291,6 +299,7 @@ bool hub_exchange_header(struct hub_exchange *x, const char *method, const char 
         return true;
     }
     x->request.method = facts.method;
+    x->request.shape = shape_of(x->http->options.protocols, x->request.target);
     if (facts.method)
         x->method_name = method;
     st = x->parsed;

@@ -23,6 +23,7 @@
 struct hub_app;    /* the server's long-lived parts: server/api/app.h */
 struct hub_budget; /* below */
 struct hub_log;    /* log.h */
+struct hub_problem_shape;
 
 enum hub_method { HUB_GET = 1, HUB_HEAD, HUB_POST, HUB_PUT, HUB_DELETE, HUB_OPTIONS };
 
@@ -68,7 +69,8 @@ struct hub_request {
     struct hub_view body; /* complete before the handler runs; empty unless the route has a body_limit */
     /* "http://host:8080", for absolute links: as asked, as a trusted proxy says, or as set */
     const char *base_url;
-    char id[33]; /* X-Request-Id: the client's if sane, else random */
+    const struct hub_problem_shape *shape; /* of its protocol; NULL: RFC 9457 */
+    char id[33];                           /* X-Request-Id: the client's if sane, else random */
     bool may_block;
     bool local;          /* came over the control socket: the admin of this machine asks */
     bool heavy;          /* the handler's: said with HUB_AGAIN once it is known that the work is long */
@@ -223,7 +225,8 @@ typedef enum hub_status hub_handler(struct hub_request *request, struct hub_resp
 
 /**
  * One row of the API. Pattern segments: literal, {id} (one or more segments, up to a reserved word or one
- * that begins with ~), {n} (one segment), {path} (all the rest, one or more).
+ * that begins with ~), {n} (one segment), {path} (all the rest, one or more). One that ends with a slash is for
+ * paths that do; elsewhere these are sent to the same without it.
  */
 struct hub_route {
     const char *method; /* "GET" serves HEAD too */
@@ -234,6 +237,23 @@ struct hub_route {
     bool local;          /* only over the control socket */
     uint32_t ceiling_ms; /* what one answer may take of a processor, planned before it is made; 0: its work is
                             small, or streamed */
+};
+
+/** How a protocol that is not ours says what is wrong. */
+struct hub_problem_shape {
+    const char *content_type;
+    /** Write the body; `name` is that of the problem ("file-not-found"), whose status stands. */
+    enum hub_status (*write)(struct hub_buf *out, const struct hub_request *request,
+                             const struct hub_error *err, const char *name, unsigned status);
+    /** Add headers; NULL: none. */
+    enum hub_status (*headers)(struct hub_response *response, const struct hub_request *request,
+                               const struct hub_error *err, const char *name);
+};
+
+/** All that is below an address, routes or none, speaks a protocol. */
+struct hub_protocol {
+    const char *below; /* "/storage/" */
+    const struct hub_problem_shape *shape;
 };
 
 /** Match segments: HUB_OK and the captures; HUB_NOT_FOUND "route-not-found"; HUB_INVALID "method-not-allowed"
@@ -322,6 +342,7 @@ struct hub_access_options {
 struct hub_http_options {
     struct hub_app *app;
     const struct hub_route *routes;       /* ends with a NULL pattern */
+    const struct hub_protocol *protocols; /* ends with a NULL address; NULL: none but ours */
     struct hub_budget *budget;            /* for blocks of streamed files and for metrics; may be NULL */
     const char *address;                  /* "127.0.0.1", "::1", "0.0.0.0" */
     uint16_t port;                        /* 0: any free one */

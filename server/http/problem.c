@@ -145,8 +145,11 @@ void hub_problem_write(struct hub_response *response, const struct hub_request *
                        const struct hub_error *err, const char *extra)
 {
     const struct problem *problem = find(err);
-    struct hub_buf *out = hub_response_buffer(response, problem->status, "application/problem+json", 1 * MIB);
-    if (write_document(out, problem, err, request, extra, NULL))
+    const struct hub_problem_shape *shape = request->shape;
+    struct hub_buf *out = hub_response_buffer(
+        response, problem->status, shape ? shape->content_type : "application/problem+json", 1 * MIB);
+    if (shape ? shape->write(out, request, err, problem->name, problem->status)
+              : write_document(out, problem, err, request, extra, NULL))
         out->size = 0; /* no memory even for this: the status alone has to do */
     unsigned retry_s = err->retry_after_s ? err->retry_after_s : problem->retry_s;
     enum hub_status st = HUB_OK;
@@ -154,6 +157,8 @@ void hub_problem_write(struct hub_response *response, const struct hub_request *
         st = hub_response_header(response, NULL, "Retry-After", "%u", retry_s);
     if (!st)
         st = hub_response_header(response, NULL, "Cache-Control", "no-store");
+    if (!st && shape && shape->headers)
+        st = shape->headers(response, request, err, problem->name);
     if (st)
         response->status = problem->status; /* an answer without these headers is still the answer */
 }

@@ -80,7 +80,9 @@ static bool match(struct hub_request *request, const char *pattern)
         }
         p += size;
     }
-    if ((*p == '\0' || strcmp(p, "/") == 0) && at == request->segment_count)
+    const bool slash = p > pattern && strcmp(p, "/") == 0; /* and not "/" itself */
+    if ((*p == '\0' || strcmp(p, "/") == 0) && at == request->segment_count &&
+        (!slash || request->trailing_slash))
         return true;
     request->text_used = text_used;
     request->capture_count = 0;

@@ -1,5 +1,6 @@
 /* See api_kit.h. The datasets are inspected by the real inspector. */
 #include "tests/support/api_kit.h"
+#include "server/routes.h"
 #include "storage/base/lru.h"
 #include "storage/base/roots.h"
 #include "storage/read/read.h"
@@ -40,7 +41,7 @@ void api_kit_open(void)
     make_root();
     state = scan_directory();
     must(hub_roots_add(&roots, root, NULL, &err), &err);
-    app = (struct hub_app){.roots = &roots, .state = state, .started_ms = 1};
+    app = (struct hub_app){.roots = &roots, .bucket = "minari-datasets", .state = state, .started_ms = 1};
     app.budget = hub_budget_new(64 * MIB);
     must(hub_catalog_open(&(struct hub_catalog_options){.state = state}, &app.catalog, &err), &err);
     must(hub_store_open(&(struct hub_store_options){.roots = &roots, .state = state}, &app.store, &err),

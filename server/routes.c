@@ -1,6 +1,8 @@
 /* The whole API on one page. */
-#include "server/api/app.h"
+#include "server/routes.h"
+
 #include "server/api/handlers.h"
+#include "server/facade/handlers.h"
 
 /* All rows that one answer may hold, decoded from deflate, take less. */
 enum { ROWS_MS = 5000 };
@@ -32,5 +34,25 @@ const struct hub_route hub_routes[] = {
     {"GET", "/metrics", hub_metrics_show, "metrics", 0, false, 0},
     {"GET", "/openapi.json", hub_openapi_show, "openapi", 0, false, 0},
     {"GET", "/", hub_front_show, "front", 0, false, 0},
+    /* Google Cloud Storage: its JSON API, at the addresses that its clients use, and names as paths */
+    {"GET", "/storage/v1/b", hub_gcs_buckets, "gcs", 0, false, 0},
+    {"GET", "/storage/v1/b/{bucket}", hub_gcs_bucket, "gcs", 0, false, 0},
+    {"GET", "/storage/v1/b/{bucket}/o", hub_gcs_list, "gcs", 0, false, 0},
+    {"GET", "/storage/v1/b/{bucket}/o/{path}", hub_gcs_object, "gcs", 0, false, 0},
+    {"GET", "/download/storage/v1/b/{bucket}/o/{path}", hub_gcs_media, "gcs", 0, false, 0},
+    {"GET", "/b", hub_gcs_buckets, "gcs", 0, false, 0},
+    {"GET", "/b/{bucket}", hub_gcs_bucket, "gcs", 0, false, 0},
+    {"GET", "/b/{bucket}/o", hub_gcs_list, "gcs", 0, false, 0},
+    {"GET", "/b/{bucket}/o/{path}", hub_gcs_object, "gcs", 0, false, 0},
     {NULL, NULL, NULL, NULL, 0, false, 0},
+};
+
+const struct hub_protocol hub_protocols[] = {
+    {"/storage/", &hub_gcs_shape},
+    {"/download/", &hub_gcs_shape},
+    {"/upload/", &hub_gcs_shape},
+    {"/resumable/", &hub_gcs_shape},
+    {"/batch/", &hub_gcs_shape},
+    {"/b/", &hub_gcs_shape},
+    {NULL, NULL},
 };

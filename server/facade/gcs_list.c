@@ -1,0 +1,205 @@
+/* The objects of a bucket, a page at a time. A token is the name to go on at. */
+#include "server/facade/gcs.h"
+#include "server/facade/handlers.h"
+
+#include "storage/base/base64.h"
+#include "storage/base/spell.h"
+
+#include <fnmatch.h>
+#include <stdlib.h>
+
+enum { MOST = 1000 };
+
+struct listing {
+    struct hub_request *request;
+    struct hub_gcs_bucket bucket;
+    struct hub_objects objects;
+    struct hub_buf prefix, start, end, common, next; /* whole names, as they are here */
+    struct hub_view delimiter;
+    const char *glob;
+    struct hub_json items, prefixes;
+    struct hub_buf items_text, prefixes_text;
+    uint64_t most, count;
+};
+
+static void listing_dispose(struct listing *l)
+{
+    struct hub_buf *const bufs[] = {&l->prefix, &l->start,      &l->end,          &l->common,
+                                    &l->next,   &l->items_text, &l->prefixes_text};
+    hub_gcs_bucket_dispose(&l->bucket);
+    hub_objects_dispose(&l->objects);
+    for (size_t i = 0; i < HUB_COUNT(bufs); i++)
+        hub_buf_dispose(bufs[i]);
+}
+
+/* ---- what is asked ---- */
+
+/* A name of the bucket as it is called here. */
+static enum hub_status whole_name(const struct listing *l, struct hub_view name, struct hub_buf *out,
+                                  struct hub_error *err)
+{
+    HUB_TRY(hub_buf_add_view(out, hub_buf_view(&l->bucket.begins), err));
+    return name.size ? hub_unspell(name, out, err) : HUB_OK;
+}
+
+static int compare(struct hub_view a, struct hub_view b)
+{
+    const int order = memcmp(a.data, b.data, HUB_MIN(a.size, b.size));
+    return order ? order : (a.size > b.size) - (a.size < b.size);
+}
+
+static bool begins_with(struct hub_view name, struct hub_view prefix)
+{
+    return name.size >= prefix.size && memcmp(name.data, prefix.data, prefix.size) == 0;
+}
+
+static enum hub_status read_start(struct listing *l, struct hub_error *err)
+{
+    const struct hub_view token = hub_request_query(l->request, "pageToken"),
+                          offset = hub_request_query(l->request, "startOffset");
+    HUB_TRY(whole_name(l, offset.data ? offset : HUB_VIEW(""), &l->start, err));
+    if (compare(hub_buf_view(&l->start), hub_buf_view(&l->prefix)) < 0) {
+        l->start.size = 0;
+        HUB_TRY(hub_buf_add_view(&l->start, hub_buf_view(&l->prefix), err));
+    }
+    if (!token.size)
+        return HUB_OK;
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf at = HUB_BUF_INIT(64 * KIB);
+    if (hub_base64_decode(token, &at, NULL) || memchr(at.data, '\0', at.size))
+        return hub_request_wrong(l->request, "pageToken", err, "the pageToken is not one of ours");
+    if (compare(hub_buf_view(&at), hub_buf_view(&l->start)) > 0) {
+        l->start.size = 0;
+        return hub_buf_add_view(&l->start, hub_buf_view(&at), err);
+    }
+    return HUB_OK;
+}
+
+static enum hub_status read_listing(struct hub_request *request, struct listing *l, struct hub_error *err)
+{
+    int64_t most = MOST;
+    bool present;
+    l->request = request;
+    struct hub_buf *const names[] = {&l->prefix, &l->start, &l->end, &l->common, &l->next};
+    for (size_t i = 0; i < HUB_COUNT(names); i++)
+        *names[i] = HUB_BUF_INIT(128 * KIB);
+    l->items_text = HUB_BUF_INIT(16 * MIB);
+    l->prefixes_text = HUB_BUF_INIT(16 * MIB);
+    HUB_TRY(hub_gcs_bucket_of(request, &l->bucket, err));
+    const struct hub_view prefix = hub_request_query(request, "prefix"),
+                          end = hub_request_query(request, "endOffset");
+    HUB_TRY(whole_name(l, prefix, &l->prefix, err));
+    HUB_TRY(read_start(l, err));
+    if (end.size)
+        HUB_TRY(whole_name(l, end, &l->end, err));
+    HUB_TRY(hub_request_int(request, "maxResults", &most, &present, err));
+    l->most = most > 0 && most < MOST ? (uint64_t)most : MOST;
+    l->delimiter = hub_request_query(request, "delimiter");
+    l->glob = hub_request_query(request, "matchGlob").data;
+    l->items = hub_json_to(&l->items_text, err);
+    l->prefixes = hub_json_to(&l->prefixes_text, err);
+    return HUB_OK;
+}
+
+/* ---- the page ---- */
+
+/* `**` matches slashes too, `*` does not. */
+static bool is_meant(const struct listing *l, struct hub_view name)
+{
+    if (!l->glob)
+        return true;
+    const int flags = strstr(l->glob, "**") ? 0 : FNM_PATHNAME;
+    return fnmatch(l->glob, name.data + l->bucket.begins.size, flags) == 0;
+}
+
+/* The name as far as the first delimiter behind the prefix; empty where there is none. */
+static struct hub_view folder_of(const struct listing *l, struct hub_view name)
+{
+    const size_t before = l->prefix.size;
+    const char *at = l->delimiter.size ? memmem(name.data + before, name.size - before, l->delimiter.data,
+                                                l->delimiter.size)
+                                       : NULL;
+    return at ? (struct hub_view){name.data, (size_t)(at - name.data) + l->delimiter.size} : HUB_VIEW("");
+}
+
+/* The text of a name in answers, and in the bucket. */
+static enum hub_status spell(const struct listing *l, struct hub_view name, struct hub_buf *out,
+                             struct hub_error *err)
+{
+    return hub_spell_path(
+        (struct hub_view){name.data + l->bucket.begins.size, name.size - l->bucket.begins.size}, out, err);
+}
+
+static enum hub_status add_folder(struct listing *l, struct hub_view folder, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf text = HUB_BUF_INIT(128 * KIB);
+    HUB_TRY(spell(l, folder, &text, err));
+    hub_json_string(&l->prefixes, hub_buf_view(&text));
+    l->count++;
+    /* on behind all that is in it */
+    l->common.size = 0;
+    HUB_TRY(hub_buf_add_view(&l->common, folder, err));
+    l->common.data[l->common.size - 1]++;
+    return hub_objects_seek(&l->objects, hub_buf_view(&l->common), err);
+}
+
+static enum hub_status add_object(struct listing *l, const struct hub_object *object, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf text = HUB_BUF_INIT(128 * KIB);
+    if (!is_meant(l, object->name))
+        return HUB_OK;
+    HUB_TRY(spell(l, object->name, &text, err));
+    l->count++;
+    return hub_gcs_object_write(&l->items, l->request, &l->bucket, object, hub_buf_view(&text), err);
+}
+
+static enum hub_status walk(struct listing *l, struct hub_error *err)
+{
+    const struct hub_view prefix = hub_buf_view(&l->prefix), end = hub_buf_view(&l->end);
+    HUB_TRY(hub_objects_seek(&l->objects, hub_buf_view(&l->start), err));
+    for (;;) {
+        struct hub_object object;
+        const enum hub_status st = hub_objects_next(&l->objects, &object, err);
+        if (st == HUB_NOT_FOUND)
+            return HUB_OK;
+        HUB_TRY(st);
+        if (!begins_with(object.name, prefix) || (end.size && compare(object.name, end) >= 0))
+            return HUB_OK;
+        if (l->count == l->most)
+            return hub_buf_add_view(&l->next, object.name, err);
+        const struct hub_view folder = folder_of(l, object.name);
+        HUB_TRY(folder.size ? add_folder(l, folder, err) : add_object(l, &object, err));
+    }
+}
+
+static enum hub_status write_listing(const struct listing *l, struct hub_response *response,
+                                     struct hub_error *err)
+{
+    struct hub_buf *out = hub_response_buffer(response, 200, "application/json; charset=UTF-8", 48 * MIB);
+    HUB_TRY(hub_buf_add_text(out, "{\"kind\":\"storage#objects\"", err));
+    if (l->items_text.size)
+        HUB_TRY(hub_buf_addf(out, err, ",\"items\":[%s]", l->items_text.data));
+    if (l->prefixes_text.size)
+        HUB_TRY(hub_buf_addf(out, err, ",\"prefixes\":[%s]", l->prefixes_text.data));
+    if (l->next.size) {
+        HUB_TRY(hub_buf_add_text(out, ",\"nextPageToken\":\"", err));
+        HUB_TRY(hub_base64_encode(hub_buf_view(&l->next), out, err));
+        HUB_TRY(hub_buf_add_text(out, "\"", err));
+    }
+    return hub_buf_add_text(out, "}\n", err);
+}
+
+enum hub_status hub_gcs_list(struct hub_request *request, struct hub_response *response,
+                             struct hub_error *err)
+{
+    HUB_CLEANUP(listing_dispose) struct listing l = {0};
+    if (!request->may_block)
+        return HUB_AGAIN;
+    HUB_TRY(read_listing(request, &l, err));
+    HUB_TRY(hub_objects_open(request->app, &l.objects, err));
+    HUB_TRY(walk(&l, err));
+    if (!l.count)
+        HUB_TRY(hub_gcs_bucket_check(request, &l.bucket, err));
+    HUB_TRY(hub_json_status(&l.items));
+    HUB_TRY(hub_json_status(&l.prefixes));
+    return write_listing(&l, response, err);
+}

@@ -1,0 +1,290 @@
+/* One object: what is known of it, and its bytes. */
+#include "server/facade/gcs.h"
+#include "server/facade/handlers.h"
+
+#include "server/api/files.h"
+#include "storage/base/base64.h"
+#include "storage/base/digest.h"
+#include "storage/base/hex.h"
+#include "storage/base/number.h"
+#include "storage/base/spell.h"
+#include "storage/base/time.h"
+#include "storage/base/uri.h"
+
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+
+/* ---- the resource ---- */
+
+/* Hexadecimal digits as base64; "" where there are none. */
+static enum hub_status as_base64(const char *hex, struct hub_buf *out, struct hub_error *err)
+{
+    uint8_t bytes[32];
+    const size_t size = strlen(hex) / 2;
+    out->size = 0;
+    HUB_TRY(hub_buf_add_text(out, "", err));
+    if (!size || size > sizeof bytes || !hub_unhex(hub_view_of(hex), bytes, size))
+        return HUB_OK;
+    return hub_base64_encode((struct hub_view){(const char *)bytes, size}, out, err);
+}
+
+static enum hub_status put_base64(struct hub_json *json, const char *key, const char *hex,
+                                  struct hub_error *err)
+{
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf text = HUB_BUF_INIT(KIB);
+    HUB_TRY(as_base64(hex, &text, err));
+    if (text.size)
+        hub_json_put_string(json, key, hub_buf_view(&text));
+    return HUB_OK;
+}
+
+/* Those that are known now: a listing never waits for hashing. */
+static enum hub_status put_digests(struct hub_json *json, const struct hub_request *request,
+                                   const struct hub_object *object, struct hub_error *err)
+{
+    struct hub_file_digests digests;
+    char path[PATH_MAX];
+    HUB_TRY(hub_files_path(object->dataset, object->file, path, err));
+    if (hub_digest_find(request->app->catalog, object->dataset->summary->root, path, &object->file->stamp,
+                        &digests, NULL))
+        return HUB_OK;
+    HUB_TRY(put_base64(json, "md5Hash", digests.md5, err));
+    return put_base64(json, "crc32c", digests.crc32c, err);
+}
+
+/* Minari up to 0.4 lists the objects whose metadata name a dataset: the attributes of the file, each as text. */
+static bool has_metadata(const struct hub_object *object)
+{
+    return strcmp(object->dataset->summary->format, "minari-hdf5") == 0 &&
+           strcmp(object->dataset->summary->era, "E5") != 0 &&
+           hub_view_is(hub_view_behind(hub_view_of(object->file->path), '/'), "main_data.hdf5");
+}
+
+static void put_as_text(struct hub_json *json, const char *key, const json_t *value)
+{
+    HUB_CLEANUP(hub_freep) char *dumped = NULL;
+    const char *text = json_string_value(value);
+    if (json_is_boolean(value))
+        text = json_is_true(value) ? "True" : "False";
+    else if (!text)
+        text = dumped = json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT);
+    hub_json_put_text(json, key, text);
+}
+
+static enum hub_status put_metadata(struct hub_json *json, const struct hub_request *request,
+                                    const struct hub_object *object, struct hub_error *err)
+{
+    static const char *const spaces[] = {"observation_space", "action_space"};
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf text = HUB_BUF_INIT(16 * MIB);
+    HUB_CLEANUP(hub_json_decrefp) json_t *metadata = NULL;
+    HUB_CLEANUP(hub_state_close) struct hub_state state = {0};
+    const char *key;
+    json_t *value;
+    HUB_TRY(hub_state_open(request->app->catalog, object->dataset->summary, &state, err));
+    HUB_TRY(hub_dataset_fact(&state, "metadata", &text, err));
+    if (!text.size)
+        return HUB_OK;
+    HUB_TRY(hub_json_parse(hub_buf_view(&text), text.limit, &metadata, err));
+    hub_json_put_object(json, "metadata");
+    json_object_foreach(metadata, key, value) put_as_text(json, key, value);
+    for (size_t i = 0; i < HUB_COUNT(spaces); i++) {
+        text.size = 0;
+        HUB_TRY(hub_dataset_fact(&state, spaces[i], &text, err));
+        if (text.size)
+            hub_json_put_string(json, spaces[i], hub_buf_view(&text));
+    }
+    hub_json_end_object(json);
+    return HUB_OK;
+}
+
+static enum hub_status put_links(struct hub_json *json, const struct hub_request *request,
+                                 const struct hub_gcs_bucket *bucket, struct hub_view name,
+                                 int64_t generation, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_buf_dispose)
+    struct hub_buf path = HUB_BUF_INIT(256 * KIB), link = HUB_BUF_INIT(256 * KIB);
+    HUB_TRY(hub_buf_add_text(&path, "storage/v1/b/", err));
+    HUB_TRY(hub_uri_encode_segment(bucket->name, &path, err));
+    HUB_TRY(hub_buf_add_text(&path, "/o/", err));
+    HUB_TRY(hub_uri_encode_segment(name, &path, err));
+    HUB_TRY(hub_buf_addf(&link, err, "%s/%s", request->base_url, path.data));
+    hub_json_put_string(json, "selfLink", hub_buf_view(&link));
+    link.size = 0;
+    HUB_TRY(hub_buf_addf(&link, err, "%s/download/%s?generation=%" PRId64 "&alt=media", request->base_url,
+                         path.data, generation));
+    hub_json_put_string(json, "mediaLink", hub_buf_view(&link));
+    return HUB_OK;
+}
+
+static void put_number(struct hub_json *json, const char *key, uint64_t number)
+{
+    char digits[24];
+    snprintf(digits, sizeof digits, "%" PRIu64, number);
+    hub_json_put_text(json, key, digits);
+}
+
+enum hub_status hub_gcs_object_write(struct hub_json *json, const struct hub_request *request,
+                                     const struct hub_gcs_bucket *bucket, const struct hub_object *object,
+                                     struct hub_view name, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf id = HUB_BUF_INIT(256 * KIB);
+    const int64_t generation = hub_object_generation(object->file);
+    char modified[HUB_TIME_CHARS];
+    hub_time_rfc3339_ns((int64_t)object->file->stamp.mtime_ns, modified);
+    HUB_TRY(
+        hub_buf_addf(&id, err, "%s/%.*s/%" PRId64, bucket->name.data, (int)name.size, name.data, generation));
+    hub_json_object(json);
+    hub_json_put_text(json, "kind", "storage#object");
+    hub_json_put_string(json, "id", hub_buf_view(&id));
+    hub_json_put_string(json, "name", name);
+    hub_json_put_string(json, "bucket", bucket->name);
+    put_number(json, "generation", (uint64_t)generation);
+    hub_json_put_text(json, "metageneration", "1");
+    put_number(json, "size", object->file->stamp.size);
+    hub_json_put_text(json, "contentType", hub_file_type(object->file->path));
+    hub_json_put_text(json, "storageClass", "STANDARD");
+    hub_json_put_text(json, "timeCreated", modified);
+    hub_json_put_text(json, "updated", modified);
+    id.size = 0;
+    HUB_TRY(hub_buf_addf(&id, err, "g%" PRId64, generation));
+    hub_json_put_string(json, "etag", hub_buf_view(&id));
+    HUB_TRY(put_digests(json, request, object, err));
+    if (has_metadata(object))
+        HUB_TRY(put_metadata(json, request, object, err));
+    HUB_TRY(put_links(json, request, bucket, name, generation, err));
+    hub_json_end_object(json);
+    return hub_json_status(json);
+}
+
+/* ---- finding it ---- */
+
+struct found {
+    struct hub_gcs_bucket bucket;
+    struct hub_target target;
+    struct hub_buf name; /* as it is here */
+    struct hub_object object;
+};
+
+static void found_dispose(struct found *found)
+{
+    hub_gcs_bucket_dispose(&found->bucket);
+    hub_target_dispose(&found->target);
+    hub_buf_dispose(&found->name);
+}
+
+static bool read_generation(const struct hub_request *request, const char *parameter, int64_t *out)
+{
+    const struct hub_view text = hub_request_query(request, parameter);
+    uint64_t number;
+    if (!text.size || !hub_number_read(text, INT64_MAX, &number))
+        return false;
+    *out = (int64_t)number;
+    return true;
+}
+
+/* 0 in a condition is an object that is not there. */
+static enum hub_status check_conditions(const struct hub_request *request, int64_t generation,
+                                        struct hub_response *response, bool *done, struct hub_error *err)
+{
+    static const char *const match[] = {"ifGenerationMatch", "ifMetagenerationMatch"},
+                             *const differ[] = {"ifGenerationNotMatch", "ifMetagenerationNotMatch"};
+    const int64_t now[] = {generation, 1};
+    int64_t wanted;
+    for (size_t i = 0; i < 2; i++) {
+        if (read_generation(request, match[i], &wanted) && wanted != now[i])
+            return hub_fail_as(err, HUB_INVALID, "precondition-failed",
+                               "At least one of the pre-conditions you specified did not hold: %s", match[i]);
+        if (read_generation(request, differ[i], &wanted) && wanted == now[i]) {
+            response->status = 304;
+            response->kind = HUB_BODY_NONE;
+            *done = true;
+        }
+    }
+    return HUB_OK;
+}
+
+static enum hub_status find(struct hub_request *request, struct found *found, struct hub_response *response,
+                            bool *done, struct hub_error *err)
+{
+    const struct hub_view path = hub_request_capture(request, "path");
+    int64_t wanted;
+    found->name = HUB_BUF_INIT(128 * KIB);
+    HUB_TRY(hub_gcs_bucket_of(request, &found->bucket, err));
+    HUB_TRY(hub_buf_add_view(&found->name, hub_buf_view(&found->bucket.begins), err));
+    HUB_TRY(hub_unspell(path, &found->name, err));
+    HUB_TRY(hub_object_find(request, hub_buf_view(&found->name), &found->target, &found->object.file, err));
+    found->object.dataset = found->target.state.dataset;
+    const int64_t generation = hub_object_generation(found->object.file);
+    if (read_generation(request, "generation", &wanted) && wanted != generation)
+        return hub_fail_about(err, HUB_NOT_FOUND, "file-not-found", "generation",
+                              hub_request_query(request, "generation").data,
+                              "No such object: %s; it is now at generation %" PRId64, path.data, generation);
+    return check_conditions(request, generation, response, done, err);
+}
+
+/* ---- its bytes ---- */
+
+static enum hub_status hash_header(const struct hub_request *request, const struct found *found,
+                                   struct hub_response *response, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf crc = HUB_BUF_INIT(KIB), md5 = HUB_BUF_INIT(KIB);
+    struct hub_file_digests digests;
+    char path[PATH_MAX];
+    HUB_TRY(hub_files_path(found->object.dataset, found->object.file, path, err));
+    const enum hub_status st = hub_digest_recall(request->app->catalog, found->object.dataset->summary->root,
+                                                 path, &found->object.file->stamp, &digests);
+    if (st == HUB_AGAIN && !request->may_block)
+        return HUB_AGAIN;
+    if (st && (st != HUB_AGAIN || hub_digest_find(request->app->catalog, found->object.dataset->summary->root,
+                                                  path, &found->object.file->stamp, &digests, NULL)))
+        return HUB_OK;
+    HUB_TRY(as_base64(digests.crc32c, &crc, err));
+    HUB_TRY(as_base64(digests.md5, &md5, err));
+    if (!crc.size && !md5.size)
+        return HUB_OK;
+    return hub_response_header(response, err, "X-Goog-Hash", "%s%s%s%s%s", crc.size ? "crc32c=" : "",
+                               crc.data, crc.size && md5.size ? "," : "", md5.size ? "md5=" : "", md5.data);
+}
+
+static enum hub_status send(struct hub_request *request, const struct found *found,
+                            struct hub_response *response, struct hub_error *err)
+{
+    const struct hub_file_part part = {.entry = found->object.file};
+    HUB_TRY(hash_header(request, found, response, err));
+    HUB_TRY(hub_response_header(response, err, "X-Goog-Generation", "%" PRId64,
+                                hub_object_generation(found->object.file)));
+    HUB_TRY(hub_response_header(response, err, "X-Goog-Metageneration", "1"));
+    HUB_TRY(hub_response_header(response, err, "X-Goog-Storage-Class", "STANDARD"));
+    HUB_TRY(hub_response_header(response, err, "X-Goog-Stored-Content-Encoding", "identity"));
+    HUB_TRY(hub_response_header(response, err, "X-Goog-Stored-Content-Length", "%" PRIu64,
+                                found->object.file->stamp.size));
+    return hub_file_send(request, &found->target, &part, response, err);
+}
+
+enum hub_status hub_gcs_media(struct hub_request *request, struct hub_response *response,
+                              struct hub_error *err)
+{
+    HUB_CLEANUP(found_dispose) struct found found = {0};
+    bool done = false;
+    HUB_TRY(find(request, &found, response, &done, err));
+    return done ? HUB_OK : send(request, &found, response, err);
+}
+
+enum hub_status hub_gcs_object(struct hub_request *request, struct hub_response *response,
+                               struct hub_error *err)
+{
+    HUB_CLEANUP(found_dispose) struct found found = {0};
+    bool done = false;
+    if (hub_view_is(hub_request_query(request, "alt"), "media"))
+        return hub_gcs_media(request, response, err);
+    if (!request->may_block) /* digests may have to be asked for */
+        return HUB_AGAIN;
+    HUB_TRY(find(request, &found, response, &done, err));
+    if (done)
+        return HUB_OK;
+    struct hub_json json =
+        hub_json_to(hub_response_buffer(response, 200, "application/json; charset=UTF-8", 2 * MIB), err);
+    return hub_gcs_object_write(&json, request, &found.bucket, &found.object,
+                                hub_request_capture(request, "path"), err);
+}

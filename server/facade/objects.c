@@ -1,0 +1,315 @@
+/* Objects in order: see objects.h. Datasets may lie in each other's folders (loose files beside datasets), so their
+ * files are merged; a dataset is opened when the walk comes to where its names begin. */
+#include "server/facade/objects.h"
+
+#include "storage/base/lru.h"
+#include "storage/base/order.h"
+
+#include <limits.h>
+#include <stdlib.h>
+
+enum { DOCUMENT_ORDER = 0x6f7264 }; /* among what is kept ready in app->documents */
+
+/* ---- where the names of datasets begin ---- */
+
+struct place {
+    const char *begins; /* "", or ends with a slash; first: looked for as text */
+    uint32_t summary;   /* its number in the snapshot */
+};
+
+/* Of one snapshot. */
+struct hub_objects_order {
+    struct hub_lru_item item; /* first */
+    uint32_t count;
+    struct place *places; /* by text */
+    char *text;
+};
+
+static void order_free(struct hub_lru_item *item)
+{
+    struct hub_objects_order *order = (struct hub_objects_order *)item;
+    free(order->places);
+    free(order->text);
+    free(order);
+}
+
+static size_t write_begin(const struct hub_app *app, const struct hub_summary *summary, char *out)
+{
+    const char *const parts[] = {app->roots->roots[summary->root].name, summary->path};
+    size_t size = 0;
+    for (size_t i = 0; i < HUB_COUNT(parts); i++) {
+        const size_t part = parts[i] ? strlen(parts[i]) : 0;
+        if (!part)
+            continue;
+        if (out) {
+            memcpy(out + size, parts[i], part);
+            out[size + part] = '/';
+        }
+        size += part + 1;
+    }
+    if (out)
+        out[size] = '\0';
+    return size;
+}
+
+static enum hub_status fill_order(const struct hub_app *app, const struct hub_snapshot *snapshot,
+                                  struct hub_objects_order *order, struct hub_error *err)
+{
+    size_t bytes = 0;
+    for (uint32_t i = 0; i < snapshot->count; i++)
+        bytes += write_begin(app, snapshot->summaries[i], NULL) + 1;
+    HUB_TRY(hub_new(&order->places, snapshot->count + 1, sizeof *order->places, err));
+    HUB_TRY(hub_new(&order->text, bytes + 1, 1, err));
+    char *at = order->text;
+    for (uint32_t i = 0; i < snapshot->count; i++) {
+        order->places[i] = (struct place){at, i};
+        at += write_begin(app, snapshot->summaries[i], at) + 1;
+    }
+    order->count = snapshot->count;
+    order->item.bytes = sizeof *order + bytes + order->count * sizeof *order->places;
+    qsort(order->places, order->count, sizeof *order->places, hub_by_text);
+    return HUB_OK;
+}
+
+static enum hub_status get_order(const struct hub_app *app, const struct hub_snapshot *snapshot,
+                                 bool may_block, struct hub_objects_order **out, struct hub_error *err)
+{
+    const struct hub_lru_key key = {DOCUMENT_ORDER, snapshot->generation, 0};
+    *out = (struct hub_objects_order *)hub_lru_get(app->documents, &key);
+    if (*out)
+        return HUB_OK;
+    if (!may_block)
+        return HUB_AGAIN;
+    struct hub_objects_order *order;
+    HUB_TRY(hub_new(&order, 1, sizeof *order, err));
+    order->item = (struct hub_lru_item){.key = key, .free = order_free};
+    const enum hub_status st = fill_order(app, snapshot, order, err);
+    if (st) {
+        order_free(&order->item);
+        return st;
+    }
+    *out = (struct hub_objects_order *)hub_lru_add(app->documents, &order->item);
+    return HUB_OK;
+}
+
+/* ---- the walk ---- */
+
+struct hub_objects_cursor {
+    const struct hub_dataset *dataset;
+    const char *begins;
+    uint32_t file;
+};
+
+/* Two names, each in two pieces. */
+static int compare_names(const struct hub_objects_cursor *a, const struct hub_objects_cursor *b)
+{
+    const char *x = a->begins, *y = b->begins;
+    bool x_behind = false, y_behind = false;
+    for (;;) {
+        if (!*x && !x_behind) {
+            x = a->dataset->files[a->file].path;
+            x_behind = true;
+        }
+        if (!*y && !y_behind) {
+            y = b->dataset->files[b->file].path;
+            y_behind = true;
+        }
+        if (*x != *y || !*x)
+            return (unsigned char)*x - (unsigned char)*y;
+        x++;
+        y++;
+    }
+}
+
+static void swap(struct hub_objects_cursor *a, struct hub_objects_cursor *b)
+{
+    const struct hub_objects_cursor kept = *a;
+    *a = *b;
+    *b = kept;
+}
+
+static void sink(struct hub_objects *objects)
+{
+    struct hub_objects_cursor *heap = objects->heap;
+    for (uint32_t at = 0, child; (child = 2 * at + 1) < objects->count; at = child) {
+        if (child + 1 < objects->count && compare_names(&heap[child + 1], &heap[child]) < 0)
+            child++;
+        if (compare_names(&heap[at], &heap[child]) <= 0)
+            return;
+        swap(&heap[at], &heap[child]);
+    }
+}
+
+static void rise(struct hub_objects *objects)
+{
+    struct hub_objects_cursor *heap = objects->heap;
+    for (uint32_t at = objects->count - 1; at && compare_names(&heap[at], &heap[(at - 1) / 2]) < 0;
+         at = (at - 1) / 2)
+        swap(&heap[at], &heap[(at - 1) / 2]);
+}
+
+static void drop_top(struct hub_objects *objects)
+{
+    hub_dataset_put(objects->heap[0].dataset);
+    objects->heap[0] = objects->heap[--objects->count];
+    sink(objects);
+}
+
+/* From the first of its files whose path is not before `from`. */
+static enum hub_status walk_dataset(struct hub_objects *objects, const struct place *place,
+                                    struct hub_view from, struct hub_error *err)
+{
+    const struct hub_dataset *dataset = NULL;
+    const struct hub_summary *summary = objects->snapshot->summaries[place->summary];
+    HUB_TRY(hub_grow(&objects->heap, objects->count, &objects->capacity, sizeof *objects->heap, err));
+    const enum hub_status st = hub_dataset_get(objects->app->catalog, summary, true, &dataset, err);
+    if (st)
+        return st == HUB_NOT_FOUND ? HUB_OK : st; /* gone since */
+    const uint32_t file =
+        hub_lower_bound(&from, dataset->files, dataset->file_count, sizeof *dataset->files, hub_view_by_text);
+    if (file == dataset->file_count) {
+        hub_dataset_put(dataset);
+        return HUB_OK;
+    }
+    objects->heap[objects->count++] = (struct hub_objects_cursor){dataset, place->begins, file};
+    rise(objects);
+    return HUB_OK;
+}
+
+enum hub_status hub_objects_open(struct hub_app *app, struct hub_objects *out, struct hub_error *err)
+{
+    *out = (struct hub_objects){.app = app, .name = HUB_BUF_INIT(64 * KIB), .start = HUB_BUF_INIT(64 * KIB)};
+    out->snapshot = hub_catalog_snapshot(app->catalog);
+    return get_order(app, out->snapshot, true, &out->order, err);
+}
+
+static void leave_all(struct hub_objects *objects)
+{
+    while (objects->count)
+        hub_dataset_put(objects->heap[--objects->count].dataset);
+}
+
+void hub_objects_dispose(struct hub_objects *objects)
+{
+    leave_all(objects);
+    free(objects->heap);
+    hub_lru_put(objects->order ? &objects->order->item : NULL);
+    hub_snapshot_put(objects->snapshot);
+    hub_buf_dispose(&objects->name);
+    hub_buf_dispose(&objects->start);
+}
+
+/* Those whose names begin above `start`, with the `size` first of its bytes. */
+static enum hub_status walk_above(struct hub_objects *objects, struct hub_view start, size_t size,
+                                  struct hub_error *err)
+{
+    const struct hub_objects_order *order = objects->order;
+    const struct hub_view begins = {start.data, size}, rest = {start.data + size, start.size - size};
+    for (uint32_t i =
+             hub_lower_bound(&begins, order->places, order->count, sizeof *order->places, hub_view_by_text);
+         i < order->count && hub_view_is(begins, order->places[i].begins); i++)
+        HUB_TRY(walk_dataset(objects, &order->places[i], rest, err));
+    return HUB_OK;
+}
+
+enum hub_status hub_objects_seek(struct hub_objects *objects, struct hub_view start, struct hub_error *err)
+{
+    const struct hub_objects_order *order = objects->order;
+    leave_all(objects);
+    objects->name.size = 0;
+    objects->next =
+        hub_lower_bound(&start, order->places, order->count, sizeof *order->places, hub_view_by_text);
+    for (size_t size = 0; size < start.size; size++)
+        if (size == 0 || start.data[size - 1] == '/')
+            HUB_TRY(walk_above(objects, start, size, err));
+    return HUB_OK;
+}
+
+/* Does the next dataset begin before, or where, the first name of the walk stands? */
+static bool comes_first(const struct hub_objects *objects, const struct place *place)
+{
+    if (!objects->count)
+        return true;
+    const struct hub_objects_cursor *top = &objects->heap[0];
+    const size_t size = strlen(top->begins);
+    const int order = strncmp(place->begins, top->begins, size);
+    return order ? order < 0 : strcmp(place->begins + size, top->dataset->files[top->file].path) <= 0;
+}
+
+enum hub_status hub_objects_next(struct hub_objects *objects, struct hub_object *out, struct hub_error *err)
+{
+    const struct hub_objects_order *order = objects->order;
+    if (objects->name.size && objects->count) { /* behind the one that was given out */
+        struct hub_objects_cursor *top = &objects->heap[0];
+        if (++top->file == top->dataset->file_count)
+            drop_top(objects);
+        else
+            sink(objects);
+    }
+    objects->name.size = 0;
+    for (; objects->next < order->count && comes_first(objects, &order->places[objects->next]);
+         objects->next++)
+        HUB_TRY(walk_dataset(objects, &order->places[objects->next], HUB_VIEW(""), err));
+    if (!objects->count)
+        return HUB_NOT_FOUND;
+    const struct hub_objects_cursor *top = &objects->heap[0];
+    out->dataset = top->dataset;
+    out->file = &top->dataset->files[top->file];
+    HUB_TRY(hub_buf_add_text(&objects->name, top->begins, err));
+    HUB_TRY(hub_buf_add_text(&objects->name, out->file->path, err));
+    out->name = hub_buf_view(&objects->name);
+    return HUB_OK;
+}
+
+/* ---- one ---- */
+
+int64_t hub_object_generation(const struct hub_dataset_file *file)
+{
+    const uint64_t state[] = {file->stamp.size, file->stamp.mtime_ns};
+    const uint64_t hash = hub_hash(HUB_HASH_START, state, sizeof state);
+    return (int64_t)(hash >> 1) | 1;
+}
+
+/* Of the datasets whose names begin with the `size` first bytes of this one. NULL: none has it. */
+static enum hub_status look_above(struct hub_request *request, const struct hub_objects_order *order,
+                                  struct hub_view name, size_t size, struct hub_target *target,
+                                  const struct hub_dataset_file **out, struct hub_error *err)
+{
+    const struct hub_view begins = {name.data, size}, path = {name.data + size, name.size - size};
+    for (uint32_t i =
+             hub_lower_bound(&begins, order->places, order->count, sizeof *order->places, hub_view_by_text);
+         i < order->count && hub_view_is(begins, order->places[i].begins); i++) {
+        hub_state_close(&target->state);
+        target->state = (struct hub_state){0};
+        HUB_TRY(
+            hub_resolve_summary(request, target->snapshot->summaries[order->places[i].summary], target, err));
+        const struct hub_dataset *dataset = target->state.dataset;
+        const uint32_t at = hub_lower_bound(&path, dataset->files, dataset->file_count,
+                                            sizeof *dataset->files, hub_view_by_text);
+        if (at < dataset->file_count && hub_view_is(path, dataset->files[at].path)) {
+            *out = &dataset->files[at];
+            return HUB_OK;
+        }
+    }
+    return HUB_OK;
+}
+
+static void order_putp(struct hub_objects_order **order)
+{
+    hub_lru_put(*order ? &(*order)->item : NULL);
+}
+
+enum hub_status hub_object_find(struct hub_request *request, struct hub_view name, struct hub_target *target,
+                                const struct hub_dataset_file **out, struct hub_error *err)
+{
+    HUB_CLEANUP(order_putp) struct hub_objects_order *order = NULL;
+    *out = NULL;
+    target->snapshot = hub_catalog_snapshot(request->app->catalog);
+    HUB_TRY(get_order(request->app, target->snapshot, request->may_block, &order, err));
+    for (size_t size = name.size; size-- && !*out;) /* datasets lie deeper than loose files */
+        if (size == 0 || name.data[size - 1] == '/')
+            HUB_TRY(look_above(request, order, name, size, target, out, err));
+    return *out ? HUB_OK
+                : hub_fail_about(err, HUB_NOT_FOUND, "file-not-found", "object", name.data, "no object '%s'",
+                                 name.data);
+}

@@ -1,0 +1,53 @@
+/**
+ * The hub as one sorted set of objects, which is how object stores show files: a file's name is where it lies below its
+ * root, behind the root's name where it has one ("D4RL/door/human-v2/data/main_data.hdf5"). Names are bytes, and in
+ * their order.
+ */
+#ifndef HUB_FACADE_OBJECTS_H
+#define HUB_FACADE_OBJECTS_H
+
+#include "server/api/resolve.h"
+
+struct hub_objects_order;
+
+/** One file of one dataset. */
+struct hub_object {
+    struct hub_view name; /* lives until the next call */
+    const struct hub_dataset *dataset;
+    const struct hub_dataset_file *file;
+};
+
+/** The state of a file as a number above 0: another size or another time is another one. */
+int64_t hub_object_generation(const struct hub_dataset_file *file);
+
+/** Walks objects in order of their names. Blocking; of one thread. */
+struct hub_objects {
+    struct hub_app *app;
+    const struct hub_snapshot *snapshot;
+    struct hub_objects_order *order;
+    struct hub_objects_cursor *heap; /* datasets that are being walked: the one with the first name on top */
+    uint32_t count, capacity;
+    uint32_t next; /* of the order: the first that is not being walked */
+    struct hub_buf name, start;
+};
+HUB_MUST_USE enum hub_status hub_objects_open(struct hub_app *app, struct hub_objects *out,
+                                              struct hub_error *err);
+void hub_objects_dispose(struct hub_objects *objects);
+/** Go on at the first name that is not before `start`. */
+HUB_MUST_USE enum hub_status hub_objects_seek(struct hub_objects *objects, struct hub_view start,
+                                              struct hub_error *err);
+/** HUB_NOT_FOUND: there are no more (without an error). */
+HUB_MUST_USE enum hub_status hub_objects_next(struct hub_objects *objects, struct hub_object *out,
+                                              struct hub_error *err);
+
+/**
+ * The object of a name. HUB_AGAIN where the dataset would have to be loaded and the request may not block;
+ * HUB_NOT_FOUND "file-not-found".
+ *
+ * @param target  what its dataset is borrowed from; disposed by the caller whatever happens
+ */
+HUB_MUST_USE enum hub_status hub_object_find(struct hub_request *request, struct hub_view name,
+                                             struct hub_target *target, const struct hub_dataset_file **out,
+                                             struct hub_error *err);
+
+#endif
