@@ -63,13 +63,14 @@ static bool has_metadata(const struct hub_object *object)
 
 static void put_as_text(struct hub_json *json, const char *key, const json_t *value)
 {
-    HUB_CLEANUP(hub_freep) char *dumped = NULL;
-    const char *text = json_string_value(value);
-    if (json_is_boolean(value))
-        text = json_is_true(value) ? "True" : "False";
-    else if (!text)
-        text = dumped = json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT);
-    hub_json_put_text(json, key, text);
+    if (json_is_string(value)) {
+        hub_json_put_text(json, key, json_string_value(value));
+    } else if (json_is_boolean(value)) {
+        hub_json_put_text(json, key, json_is_true(value) ? "True" : "False");
+    } else {
+        HUB_CLEANUP(hub_freep) char *dumped = json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT);
+        hub_json_put_text(json, key, dumped);
+    }
 }
 
 static enum hub_status put_metadata(struct hub_json *json, const struct hub_request *request,

@@ -265,8 +265,8 @@ enum hub_status hub_objects_next(struct hub_objects *objects, struct hub_object 
 
 int64_t hub_object_generation(const struct hub_dataset_file *file)
 {
-    const uint64_t state[] = {file->stamp.size, file->stamp.mtime_ns};
-    const uint64_t hash = hub_hash(HUB_HASH_START, state, sizeof state);
+    const uint64_t size = file->stamp.size, time = file->stamp.mtime_ns;
+    const uint64_t hash = hub_hash(hub_hash(HUB_HASH_START, &size, sizeof size), &time, sizeof time);
     return (int64_t)(hash >> 1) | 1;
 }
 
