@@ -10,6 +10,7 @@
 
 #include "server/api/chosen.h"
 #include "server/api/negotiate.h"
+#include "server/api/tabled.h"
 #include "server/api/work.h"
 #include "storage/base/json.h"
 #include "storage/base/number.h"
@@ -95,6 +96,10 @@ static enum hub_status can_hold(struct hub_request *request, const struct field_
     const struct hub_dataset_field *f = &fr->dataset->fields[field];
     struct hub_layout_ref *ref = NULL;
     const struct hub_window *window;
+    if (f->axis == HUB_AXIS_NONE && fr->encoding.as->writer->blocks)
+        return hub_fail_as(err, HUB_NOT_ACCEPTABLE, "not-acceptable",
+                           "'%s' has no row a step, and %s of several fields has: ask for it alone", f->path,
+                           fr->encoding.as->name);
     HUB_TRY(hub_layout_get(catalog, fr->dataset, episode->part, field, request->may_block, &ref, err));
     const struct hub_layout *layout = hub_layout_of(ref);
     const struct hub_representation *as =
@@ -217,6 +222,30 @@ static uint64_t peak_of(const struct field_request *fr)
            (writer->memory ? writer->memory(&fr->encoding) : 0);
 }
 
+/* A table is read while it is sent, so that nothing of it is priced before. */
+static enum hub_status send_table(struct hub_request *request, struct field_request *fr,
+                                  struct hub_response *response, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_tabled_freep) struct hub_tabled *table = NULL;
+    const struct hub_encoding *e = &fr->encoding;
+    if (e->single)
+        HUB_TRY(describe(fr, &fr->selection.fields[0], response, err));
+    HUB_TRY(hub_tabled_new(request->app, e->as, &table, err));
+    struct hub_reading *reading = &table->reading;
+    table->nonfinite = e->nonfinite;
+    reading->column_count = e->count;
+    for (uint32_t i = 0; i < e->count; i++) {
+        reading->columns[i] =
+            (struct hub_reading_column){.field = fr->selection.fields[i].field, .as_items = true};
+        reading->as[i].name = e->fields[i].name;
+    }
+    reading->dataset = fr->target.state.dataset; /* its reference, and the names lie in it */
+    fr->target.state.dataset = NULL;
+    HUB_TRY(hub_reading_begin_at(reading, &fr->selection, err));
+    HUB_TRY(hub_response_header(response, err, "X-Total-Count", "%" PRIu64, hub_reading_count(reading)));
+    return hub_tabled_send(request, response, hub_encoding_media_type(e), &table, err);
+}
+
 static enum hub_status answer(struct hub_request *request, struct field_request *fr,
                               struct hub_response *response, struct hub_error *err)
 {
@@ -232,6 +261,8 @@ static enum hub_status answer(struct hub_request *request, struct field_request 
     HUB_TRY(hub_resolve_conditions(request, response, etag, -1, &done, err));
     if (done)
         return HUB_OK;
+    if (e->as->writer->blocks)
+        return send_table(request, fr, response, err);
     if (!fr->priced)
         HUB_TRY(hub_selection_price(request, &fr->selection, err));
     fr->priced = true;
@@ -322,6 +353,7 @@ static enum hub_status choose(struct hub_request *request, struct hub_response *
     HUB_TRY(hub_find_episode(request, fr->dataset, &episode, err));
     HUB_TRY(named_fields(request, fr, episode, &chosen, err));
     fr->range.of_several = !fr->encoding.single;
+    fr->range.by_steps |= fr->encoding.as->writer->blocks && !fr->encoding.single; /* a row is a step */
     if (!chosen.count && fr->left_out.size)
         return hub_pass(fr->left_why.status, &fr->left_why, err);
     const struct hub_row_query query = {fr->dataset, episode, chosen.fields, chosen.count, &fr->range};

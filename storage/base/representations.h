@@ -11,6 +11,9 @@
     ROW(json,  "application/json",         json,   ".json") \
     ROW(npy,   "application/x-npy",        npy,    ".npy") \
     ROW(npz,   "application/x-npz",        npz,    ".npz") \
+    ROW(csv,   "text/csv",                 csv,    ".csv") \
+    ROW(arrow, "application/vnd.apache.arrow.stream", arrow, ".arrows .arrow") \
+    ROW(jsonl, "application/x-ndjson",     jsonl,  ".jsonl .ndjson") \
     ROW(raw,   "application/octet-stream", raw,    ".raw .bin") \
     ROW(image, "image/*",                  image,  ".png .jpg .jpeg") \
     ROW(jpeg,  "image/jpeg",               image,  "") \

@@ -12,6 +12,19 @@
 /** Rows that are runs of bytes to npz: padded to the longest, with their lengths. */
 bool hub_encode_as_bytes(enum hub_field_type type, const struct hub_variant *variant);
 
+/* ---- rows of text or bytes as items ---- */
+
+/** How many: texts, or runs of bytes. A row of numbers, such as a padded JPEG, is one. */
+uint64_t hub_item_count(const struct hub_rows *rows);
+bool hub_item_null(const struct hub_rows *rows, uint64_t i);
+/** As stored; a null is empty. */
+struct hub_view hub_item_at(const struct hub_rows *rows, uint64_t i);
+/** Fixed text ends before its padding. */
+struct hub_view hub_item_text(const struct hub_rows *rows, uint64_t i);
+/** A byte that is not UTF-8 is U+FFFD. */
+HUB_MUST_USE enum hub_status hub_item_add_utf8(struct hub_view text, struct hub_buf *out,
+                                               struct hub_error *err);
+
 /* `bare`, here and below: one row without the leading axis, as x[i] in numpy. */
 
 /* .npy, version 1.0, 64-byte aligned; all append. */
@@ -42,6 +55,8 @@ HUB_MUST_USE enum hub_status hub_json_rows(enum hub_field_type type, const struc
 uint64_t hub_json_bound(enum hub_field_type type, const struct hub_variant *variant, uint64_t rows,
                         uint64_t data_bytes);
 
+/** Turn numbers round in place where they are big-endian. */
+void hub_rows_little_endian(struct hub_rows *rows);
 /** Little-endian C-ordered rows (in place swap of rows->data when big-endian). VAR: the one row's bytes. */
 HUB_MUST_USE enum hub_status hub_raw_rows(struct hub_rows *rows, struct hub_buf *out, struct hub_error *err);
 

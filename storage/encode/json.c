@@ -2,12 +2,10 @@
  * so that neither a bracket nor a number costs a call with checks. */
 #include "storage/base/json.h"
 #include "storage/base/base64.h"
-#include "storage/base/number.h"
+#include "storage/encode/digits.h"
 #include "storage/encode/representation.h"
 
 #include <inttypes.h>
-#include <math.h>
-#include <stdio.h>
 
 enum {
     STAGE_BYTES = 4096,
@@ -21,7 +19,7 @@ struct writer {
     struct hub_variant item; /* what numbers are */
     enum hub_field_type type;
     enum hub_nonfinite how;
-    uint64_t nonfinite;
+    struct hub_digits digits;
     struct hub_buf *out;
     struct hub_error *err;
     size_t staged;
@@ -52,94 +50,9 @@ static inline void put_text(struct writer *w, const char *text, size_t size)
     w->staged += size;
 }
 
-static inline uint64_t load(const uint8_t *item, size_t size, bool swap)
+static inline void put_number(struct writer *w, const uint8_t *item)
 {
-    uint16_t two;
-    uint32_t four;
-    uint64_t eight;
-    switch (size) { /* sizes known to the compiler: no calls */
-    case 1:
-        return *item;
-    case 2:
-        memcpy(&two, item, sizeof(two));
-        return swap ? __builtin_bswap16(two) : two;
-    case 4:
-        memcpy(&four, item, sizeof(four));
-        return swap ? __builtin_bswap32(four) : four;
-    default:
-        memcpy(&eight, item, sizeof(eight));
-        return swap ? __builtin_bswap64(eight) : eight;
-    }
-}
-
-static void put_nonfinite(struct writer *w, double value)
-{
-    static const char *const names[] = {"NaN", "Infinity", "-Infinity"};
-    const char *name = names[isnan(value) ? 0 : value > 0 ? 1 : 2];
-    w->nonfinite++;
-    if (w->how == HUB_NONFINITE_NULL)
-        put_text(w, "null", 4);
-    else if (w->how == HUB_NONFINITE_LITERAL)
-        put_text(w, name, strlen(name));
-    else
-        w->staged += (size_t)sprintf(w->stage + w->staged, "\"%s\"", name);
-}
-
-static inline void put_float(struct writer *w, const uint8_t *item, size_t size, bool swap)
-{
-    const uint64_t bits = load(item, size, swap);
-    char *to = w->stage + w->staged;
-    if (size == 8) {
-        double value;
-        memcpy(&value, &bits, 8);
-        if (!isfinite(value))
-            put_nonfinite(w, value);
-        else
-            w->staged += hub_number_double(value, to);
-    } else if (size == 4) {
-        const uint32_t narrow = (uint32_t)bits;
-        float value;
-        memcpy(&value, &narrow, 4);
-        if (!isfinite(value))
-            put_nonfinite(w, (double)value);
-        else
-            w->staged += hub_number_float(value, to);
-    } else {
-        if (!hub_half_is_finite((uint16_t)bits))
-            put_nonfinite(w, (double)hub_half_value((uint16_t)bits));
-        else
-            w->staged += hub_number_half((uint16_t)bits, to);
-    }
-}
-
-static void put_number(struct writer *w, const uint8_t *item)
-{
-    const struct hub_variant *v = &w->item;
-    const size_t size = v->item_size;
-    const bool swap = v->big_endian;
-    switch (v->kind) {
-    case HUB_KIND_BOOL:
-        put_text(w, *item ? "true" : "false", *item ? 4 : 5);
-        break;
-    case HUB_KIND_INT: {
-        const unsigned unused = (unsigned)(64 - 8 * size);
-        const int64_t value = (int64_t)(load(item, size, swap) << unused) >> unused;
-        w->staged += hub_number_i64(value, w->stage + w->staged);
-        break;
-    }
-    case HUB_KIND_UINT:
-        w->staged += hub_number_u64(load(item, size, swap), w->stage + w->staged);
-        break;
-    case HUB_KIND_FLOAT:
-        put_float(w, item, size, swap);
-        break;
-    default: /* complex */
-        put_char(w, '[');
-        put_float(w, item, size / 2, swap);
-        put_char(w, ',');
-        put_float(w, item + size / 2, size / 2, swap);
-        put_char(w, ']');
-    }
+    w->staged += hub_digits(&w->digits, &w->item, item, w->stage + w->staged);
 }
 
 /* The text of padded JSON ends at its first NUL; an empty one is null, a malformed one null and counted. */
@@ -149,12 +62,12 @@ static enum hub_status put_json(struct writer *w, struct hub_view text)
     if (end)
         text.size = (size_t)(end - text.data);
     const enum hub_status st =
-        text.size ? hub_json_data(text, w->how, &w->nonfinite, w->out, NULL) : HUB_CORRUPT;
+        text.size ? hub_json_data(text, w->how, &w->digits.nonfinite, w->out, NULL) : HUB_CORRUPT;
     if (st && st != HUB_CORRUPT)
         return hub_fail(w->err, st, "more than %zu bytes of JSON", w->out->limit);
     if (!st)
         return HUB_OK;
-    w->nonfinite += text.size != 0;
+    w->digits.nonfinite += text.size != 0;
     return hub_buf_add(w->out, "null", 4, w->err);
 }
 
@@ -284,19 +197,30 @@ static enum hub_status put_row(struct writer *w, enum shape shape, uint64_t i)
     return HUB_OK;
 }
 
+/* Not all of it: the stage stays as it is. */
+static void writer_init(struct writer *w, enum hub_field_type type, const struct hub_rows *rows,
+                        enum hub_nonfinite how, struct hub_buf *out, struct hub_error *err)
+{
+    static const struct hub_digits digits[] = {
+        [HUB_NONFINITE_NULL] = {"null", "null", "null", '[', ',', ']', 0},
+        [HUB_NONFINITE_STRING] = {"\"NaN\"", "\"Infinity\"", "\"-Infinity\"", '[', ',', ']', 0},
+        [HUB_NONFINITE_LITERAL] = {"NaN", "Infinity", "-Infinity", '[', ',', ']', 0}};
+    w->rows = rows;
+    w->item = hub_variant_item(&rows->variant);
+    w->type = type;
+    w->how = how;
+    w->digits = digits[how];
+    w->out = out;
+    w->err = err;
+    w->staged = 0;
+}
+
 enum hub_status hub_json_rows(enum hub_field_type type, const struct hub_rows *rows, bool bare,
                               enum hub_nonfinite how, uint64_t *nonfinite_count, struct hub_buf *out,
                               struct hub_error *err)
 {
     struct writer w;
-    w.rows = rows;
-    w.item = hub_variant_item(&rows->variant);
-    w.type = type;
-    w.how = how;
-    w.nonfinite = 0;
-    w.out = out;
-    w.err = err;
-    w.staged = 0;
+    writer_init(&w, type, rows, how, out, err);
     const enum shape shape = shape_of(type, &rows->variant);
     if (!bare)
         put_char(&w, '[');
@@ -310,7 +234,7 @@ enum hub_status hub_json_rows(enum hub_field_type type, const struct hub_rows *r
     if (!bare)
         put_char(&w, ']');
     HUB_TRY(flush(&w));
-    *nonfinite_count += w.nonfinite;
+    *nonfinite_count += w.digits.nonfinite;
     return HUB_OK;
 }
 
@@ -438,3 +362,33 @@ const struct hub_writer hub_write_json = {
     .nanoseconds = nanoseconds,
     .write = write_json,
 };
+
+/* ---- a line a row ---- */
+
+static enum hub_status write_lines(const struct hub_block_table *table, struct hub_rows *columns,
+                                   uint64_t rows, struct hub_buf *out, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf names = HUB_BUF_INIT(1 * MIB);
+    size_t ends[HUB_BLOCK_COLUMNS];
+    for (uint32_t c = 0; c < table->count; c++) { /* {"a": ,"b": */
+        HUB_TRY(hub_buf_add_text(&names, c ? "," : "{", err));
+        HUB_TRY(hub_json_add_string(&names, hub_view_of(table->columns[c].name), err));
+        HUB_TRY(hub_buf_add_text(&names, ":", err));
+        ends[c] = names.size;
+    }
+    for (uint64_t i = 0; i < rows; i++) {
+        for (uint32_t c = 0; c < table->count; c++) {
+            const size_t from = c ? ends[c - 1] : 0;
+            struct writer w;
+            writer_init(&w, table->columns[c].type, &columns[c], table->nonfinite, out, err);
+            HUB_TRY(hub_buf_add(out, names.data + from, ends[c] - from, err));
+            HUB_TRY(put_row(&w, shape_of(w.type, &columns[c].variant), i));
+            HUB_TRY(flush(&w));
+        }
+        HUB_TRY(hub_buf_add_text(out, "}\n", err));
+    }
+    return HUB_OK;
+}
+
+static const struct hub_block_writer lines = {.rows = write_lines};
+const struct hub_writer hub_write_jsonl = {.several = true, .blocks = &lines, .growth = 8};

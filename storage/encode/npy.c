@@ -73,35 +73,6 @@ enum hub_status hub_npy_header(const struct hub_variant *variant, uint64_t rows,
 
 /* ---- items of bytes ---- */
 
-/* How many items: texts, or runs of bytes. A row of numbers, such as a padded JPEG, is one. */
-static uint64_t item_count(const struct hub_rows *rows)
-{
-    const struct hub_variant *v = &rows->variant;
-    return rows->rows * (v->kind == HUB_KIND_FIXED ? hub_variant_row_items(v) : 1);
-}
-
-/* Item `i` as stored; a null is empty. */
-static struct hub_view item_at(const struct hub_rows *rows, uint64_t i)
-{
-    const struct hub_variant *v = &rows->variant;
-    if (rows->valid && !rows->valid[v->kind == HUB_KIND_FIXED ? i : i * hub_variant_row_items(v)])
-        return (struct hub_view){"", 0};
-    if (rows->offsets)
-        return (struct hub_view){(const char *)rows->data + rows->offsets[i],
-                                 (size_t)(rows->offsets[i + 1] - rows->offsets[i])};
-    const size_t size = v->kind == HUB_KIND_FIXED ? v->item_size : (size_t)hub_variant_row_bytes(v);
-    return (struct hub_view){(const char *)rows->data + i * size, size};
-}
-
-/* Fixed text ends before its padding. */
-static struct hub_view text_at(const struct hub_rows *rows, uint64_t i)
-{
-    struct hub_view text = item_at(rows, i);
-    if (!rows->offsets && text.size)
-        text.size = hub_variant_text_size(&rows->variant, text.data);
-    return text;
-}
-
 static size_t count_chars(struct hub_view text)
 {
     size_t count = 0;
@@ -112,10 +83,10 @@ static size_t count_chars(struct hub_view text)
 
 static uint64_t longest(const struct hub_rows *rows, bool text)
 {
-    const uint64_t items = item_count(rows);
+    const uint64_t items = hub_item_count(rows);
     uint64_t width = 0;
     for (uint64_t i = 0; i < items; i++)
-        width = HUB_MAX(width, text ? count_chars(text_at(rows, i)) : item_at(rows, i).size);
+        width = HUB_MAX(width, text ? count_chars(hub_item_text(rows, i)) : hub_item_at(rows, i).size);
     return width;
 }
 
@@ -139,8 +110,9 @@ static enum hub_status open_items(struct hub_buf *out, uint64_t items, uint64_t 
 uint64_t hub_npy_padded(const struct hub_rows *rows, bool text)
 {
     uint64_t bytes;
-    return __builtin_mul_overflow(item_count(rows), longest(rows, text) * (text ? 4 : 1), &bytes) ? UINT64_MAX
-                                                                                                  : bytes;
+    return __builtin_mul_overflow(hub_item_count(rows), longest(rows, text) * (text ? 4 : 1), &bytes)
+               ? UINT64_MAX
+               : bytes;
 }
 
 enum hub_status hub_npy_text(const struct hub_rows *rows, bool bare, struct hub_buf *out,
@@ -149,7 +121,7 @@ enum hub_status hub_npy_text(const struct hub_rows *rows, bool bare, struct hub_
     const struct hub_variant *v = &rows->variant;
     if (v->kind != HUB_KIND_FIXED && v->kind != HUB_KIND_VAR)
         return hub_fail(err, HUB_INVALID, "these rows are not text");
-    const uint64_t items = item_count(rows),
+    const uint64_t items = hub_item_count(rows),
                    width = HUB_MAX(longest(rows, true), 1); /* numpy has no <U0 data */
     if (items && width > TEXT_LIMIT / 4 / items)
         return hub_fail(err, HUB_TOO_BIG, "more than %zu bytes of text", TEXT_LIMIT);
@@ -161,7 +133,7 @@ enum hub_status hub_npy_text(const struct hub_rows *rows, bool bare, struct hub_
     HUB_TRY(open_items(out, items, width * 4, &to, err));
     for (uint64_t i = 0; i < items; i++) {
         uint8_t *at = to + i * width * 4;
-        for (struct hub_view text = text_at(rows, i); text.size; at += 4) {
+        for (struct hub_view text = hub_item_text(rows, i); text.size; at += 4) {
             const uint32_t code = hub_utf8_next(&text);
             memcpy(at, &code, sizeof(code)); /* the host is little-endian */
         }
@@ -191,7 +163,7 @@ static struct axes axes_of_items(const struct hub_rows *rows, bool bare)
 enum hub_status hub_npy_bytes(const struct hub_rows *rows, bool bare, struct hub_buf *out,
                               struct hub_error *err)
 {
-    const uint64_t items = item_count(rows), width = longest(rows, false);
+    const uint64_t items = hub_item_count(rows), width = longest(rows, false);
     struct axes axes = axes_of_items(rows, bare);
     uint8_t *to;
     const struct hub_variant number = hub_variant_item(&rows->variant);
@@ -202,7 +174,7 @@ enum hub_status hub_npy_bytes(const struct hub_rows *rows, bool bare, struct hub
     HUB_TRY(put_header(descr, &axes, out, err));
     HUB_TRY(open_items(out, items, width, &to, err));
     for (uint64_t i = 0; i < items; i++) {
-        const struct hub_view item = item_at(rows, i);
+        const struct hub_view item = hub_item_at(rows, i);
         memcpy(to + i * width, item.data, item.size);
     }
     return HUB_OK;
@@ -211,13 +183,13 @@ enum hub_status hub_npy_bytes(const struct hub_rows *rows, bool bare, struct hub
 enum hub_status hub_npy_lengths(const struct hub_rows *rows, bool bare, struct hub_buf *out,
                                 struct hub_error *err)
 {
-    const uint64_t items = item_count(rows);
+    const uint64_t items = hub_item_count(rows);
     const struct axes axes = axes_of_items(rows, bare);
     uint8_t *to;
     HUB_TRY(put_header("<i8", &axes, out, err));
     HUB_TRY(open_items(out, items, sizeof(int64_t), &to, err));
     for (uint64_t i = 0; i < items; i++) {
-        const int64_t length = (int64_t)(item_at(rows, i).size / unit_of(rows));
+        const int64_t length = (int64_t)(hub_item_at(rows, i).size / unit_of(rows));
         memcpy(to + i * sizeof(length), &length, sizeof(length));
     }
     return HUB_OK;

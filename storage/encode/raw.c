@@ -19,19 +19,27 @@ static void make_little_endian(uint8_t *data, uint64_t bytes, const struct hub_v
             swap_bytes(data + at, size);
 }
 
-enum hub_status hub_raw_rows(struct hub_rows *rows, struct hub_buf *out, struct hub_error *err)
+void hub_rows_little_endian(struct hub_rows *rows)
 {
     struct hub_variant *v = &rows->variant;
+    const bool var = v->kind == HUB_KIND_VAR;
+    const struct hub_variant number = hub_variant_item(v);
+    if (v->big_endian && v->kind != HUB_KIND_FIXED)
+        make_little_endian(rows->data,
+                           var ? rows->offsets[rows->rows] : rows->rows * hub_variant_row_bytes(v), &number);
+    v->big_endian = 0;
+}
+
+enum hub_status hub_raw_rows(struct hub_rows *rows, struct hub_buf *out, struct hub_error *err)
+{
+    const struct hub_variant *v = &rows->variant;
     const bool var = v->kind == HUB_KIND_VAR;
     if (var && rows->rows != 1)
         return hub_fail_as(err, HUB_NOT_ACCEPTABLE, "not-acceptable",
                            "rows of varying length are available as raw one at a time: ask with row=");
-    const struct hub_variant number = hub_variant_item(v);
-    uint8_t *data = rows->data + (var ? rows->offsets[0] : 0);
+    hub_rows_little_endian(rows);
+    const uint8_t *data = rows->data + (var ? rows->offsets[0] : 0);
     const uint64_t bytes = var ? rows->offsets[1] - rows->offsets[0] : rows->rows * hub_variant_row_bytes(v);
-    if (v->big_endian && v->kind != HUB_KIND_FIXED)
-        make_little_endian(data, bytes, &number);
-    v->big_endian = 0;
     return hub_buf_add(out, data, (size_t)bytes, err);
 }
 

@@ -6,6 +6,7 @@
 #ifndef HUB_ENCODE_REPRESENTATION_H
 #define HUB_ENCODE_REPRESENTATION_H
 
+#include "storage/encode/block.h"
 #include "storage/encode/encode.h"
 
 #define HUB_ENCODE_MAX_BYTES (1 * GIB) /* of the rows in one answer */
@@ -60,6 +61,9 @@ struct hub_writer {
     uint64_t (*nanoseconds)(const struct hub_encoding *e);   /* of a processor, to encode [0] */
     uint64_t (*length)(const struct hub_encoding *e);        /* of the body [UINT64_MAX: not known before] */
     enum hub_status (*write)(struct hub_encoding *e, struct hub_buf *out, struct hub_error *err);
+    /** Instead of `write`: a table, a line or record a row, that is written a block of rows after another. */
+    const struct hub_block_writer *blocks;
+    unsigned growth; /* of a table: a byte of its rows takes at most so many, and 100 a column */
 };
 
 /** The table; it ends with a row without a name. */

@@ -1,6 +1,7 @@
 """The oracle: every field of every episode of every fixture, in every representation, whole and as random slices, equals the
 stored value as h5py, pyarrow and numpy read it. The table of representations is walked; a cell nobody tested is a failure."""
 import base64
+import csv
 import io
 import json
 import math
@@ -11,23 +12,26 @@ import zlib
 
 import h5py
 import numpy as np
+import pyarrow as pa
 import pytest
 
 sys.path.insert(0, os.path.dirname(__file__))
 from hub import FIXTURES, quote, serving
 from stored import stored_episodes
 
-# type -> representation -> what must happen (arrow and csv are not there yet)
+# type -> representation -> what must happen; "flat": rows of up to one more dimension, else 406
 TABLE = {
-    "number": {"json": "rows", "npy": "rows", "npz": "rows", "raw": "rows", "image": 406},
-    "bool": {"json": "rows", "npy": "rows", "npz": "rows", "raw": "rows", "image": 406},
-    "text": {"json": "rows", "npy": "rows", "npz": "rows", "raw": 406, "image": 406},
-    "sequence": {"json": "rows", "npy": 406, "npz": "bytes", "raw": "one", "image": 406},
-    "bytes": {"json": "rows", "npy": 406, "npz": "bytes", "raw": "one", "image": 406},
-    "image": {"json": "rows", "npy": 406, "npz": "bytes", "raw": "one", "image": "one"},
-    "image-raw": {"json": "rows", "npy": "rows", "npz": "rows", "raw": "rows", "image": "png"},
-    "padded-json": {"json": "rows", "npy": "rows", "npz": "rows", "raw": "rows", "image": 406},
+    "number": {"json": "rows", "npy": "rows", "npz": "rows", "raw": "rows", "image": 406, "csv": "flat"},
+    "bool": {"json": "rows", "npy": "rows", "npz": "rows", "raw": "rows", "image": 406, "csv": "flat"},
+    "text": {"json": "rows", "npy": "rows", "npz": "rows", "raw": 406, "image": 406, "csv": "flat"},
+    "sequence": {"json": "rows", "npy": 406, "npz": "bytes", "raw": "one", "image": 406, "csv": 406},
+    "bytes": {"json": "rows", "npy": 406, "npz": "bytes", "raw": "one", "image": 406, "csv": 406},
+    "image": {"json": "rows", "npy": 406, "npz": "bytes", "raw": "one", "image": "one", "csv": 406},
+    "image-raw": {"json": "rows", "npy": "rows", "npz": "rows", "raw": "rows", "image": "png", "csv": 406},
+    "padded-json": {"json": "rows", "npy": "rows", "npz": "rows", "raw": "rows", "image": 406, "csv": 406},
 }
+for cells in TABLE.values():
+    cells.update(arrow="table", jsonl="table")
 NO_DRIVER_YET = {"opaque"}  # no format of this version reports them readable: tests/unit/storage/encode covers their cells
 # What nobody can compare with: pickles that nobody should load, and a metadata cache image, which the library that wrote it
 # cannot open (its values are checked by contract_hdf5); a dataset whose description is damaged.
@@ -232,6 +236,74 @@ class Checker:
             assert a.body == little(want), where
         self.cell(representation)
 
+    def table_equal(self, representation, query, cut):
+        want = self.rows[cut]
+        a = self.fetch(query, representation)
+        where = (self.url, query, representation, a.status, a.body[:300])
+        assert a.status == 200 and int(a.headers["X-Total-Count"]) == len(want), where
+        getattr(self, f"same_{representation}")(a.body, want, where)
+        self.cell(representation)
+
+    def same_jsonl(self, body, want, where):
+        lines = [json.loads(line) for line in body.decode().splitlines()]
+        assert all(list(line) == [self.name] for line in lines), where
+        got = [line[self.name] for line in lines]
+        if self.kind == "sequence":
+            ok = len(got) == len(want) and all(same_numbers(g, w) for g, w in zip(got, want))
+        else:
+            ok = same_numbers(got, np.asanyarray(want)) if self.kind in ("number", "bool", "image-raw") else same_json(got, json_of(self.kind, want))
+        assert ok, (where, got, want)
+
+    def same_csv(self, body, want, where):
+        """Python's reader knows no null: an empty cell is one, or an empty text."""
+        lines = list(csv.reader(io.StringIO(body.decode(), newline="")))
+        width = np.shape(want)[1] if np.ndim(want) > 1 else None
+        assert lines[0] == ([self.name] if width is None else [f"{self.name}_{i}" for i in range(width)]) or width == 0, where
+        flat = list(want) if width is None else [x for row in want for x in row]
+        cells = [cell for line in lines[1:] for cell in line] if width != 0 else []
+        assert len(cells) == len(flat) and len(lines) == 1 + len(want), (where, cells, want)
+        for cell, w in zip(cells, flat):
+            if w is None or w is np.ma.masked or isinstance(w, str):
+                assert cell == ("" if not isinstance(w, str) else w.rstrip("\0")), (where, cell, w)
+            elif self.kind == "bool":
+                assert cell == ("true" if w else "false"), (where, cell, w)
+            else:
+                value = w.dtype.type(cell) if w.dtype.kind != "c" else w.dtype.type(complex(cell))
+                assert np.array_equal(value, w.astype(w.dtype.newbyteorder("=")), equal_nan=w.dtype.kind in "fc"), (where, cell, w)
+
+    def same_arrow(self, body, want, where):
+        table = pa.ipc.open_stream(body).read_all()
+        table.validate(full=True)
+        assert table.column_names == [self.name], where
+        column, kind = table.column(0), table.schema.field(0).type
+        got = column.to_pylist()
+        if self.kind in ("bytes", "image"):
+            assert pa.types.is_binary(kind) and got == [w if w is None else bytes(w) for w in want], where
+        elif self.kind in ("text", "padded-json"):
+            texts = [bytes(w).split(b"\0")[0].decode("utf-8", "replace") for w in want] if self.kind == "padded-json" else list(want)
+            assert pa.types.is_string(kind) and got == texts, (where, got, texts)
+        elif self.kind == "sequence":
+            assert pa.types.is_list(kind) and len(got) == len(want), where
+            assert all(np.array_equal(np.array(g, w.dtype), w, equal_nan=w.dtype.kind == "f") for g, w in zip(got, want)), where
+        else:
+            self.same_lists(got, kind, np.asanyarray(want), where)
+
+    def same_lists(self, got, kind, want, where):
+        """Fixed-size lists in each other, of the stored numbers."""
+        if self.kind == "bool":
+            want = want.astype(bool)
+        want = want.astype(want.dtype.newbyteorder("="))
+        if want.dtype.kind == "c":
+            want = want.view(want.real.dtype).reshape(want.shape + (2,))
+        for size in want.shape[1:]:
+            assert pa.types.is_fixed_size_list(kind) and kind.list_size == size, where
+            kind = kind.value_type
+        assert kind == pa.from_numpy_dtype(want.dtype), (where, kind)
+        if np.ma.is_masked(want):
+            assert got == want.tolist(), where
+        else:
+            assert np.array_equal(np.array(got, want.dtype).reshape(want.shape), want, equal_nan=want.dtype.kind == "f"), (where, got, want)
+
     def nulls(self, cut):
         if isinstance(self.stored, np.ma.MaskedArray):
             return int(np.ma.count_masked(self.stored[cut]))
@@ -317,6 +389,11 @@ class Checker:
                 self.one(representation, rng)
             elif what == "png":
                 self.png(rng)
+            elif what == "flat" and np.ndim(self.rows) > 2:
+                self.refused(representation)
+            elif what in ("flat", "table"):
+                for query in ("", rng.choice([q for q, _ in slices_of(len(self.rows), rng)])):
+                    self.table_equal(representation, query, python_slice(query))
             elif what == "bytes":
                 for query, _ in slices_of(len(self.rows), rng):
                     self.bytes_equal(query, python_slice(query))

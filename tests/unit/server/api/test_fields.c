@@ -49,6 +49,21 @@ Test(fields, of_a_role)
     api_kit_expect(cases, HUB_COUNT(cases));
 }
 
+Test(fields, as_tables)
+{
+    static const struct api_case cases[] = {
+        {ZERO "/rewards?format=csv&stop=0", 200, NULL, "rewards\r\n", "X-Total-Count: 0"},
+        {ZERO "/rewards?format=jsonl&stop=1", 200, NULL,
+         "{\"rewards\":", "Content-Type: application/x-ndjson"},
+        {ZERO "/rewards?format=arrow&row=0", 200, NULL, "\xFF\xFF\xFF\xFF", "X-Total-Count: 1"},
+        {ZERO "/rewards?format=arrow", 200, NULL, NULL, NULL, HUB_HEAD},
+        {ZERO "?fields=rewards&fields=observations&format=csv&stop=2&final=1", 200, NULL,
+         "rewards,observations_0,observations_1", "X-Total-Count: 3"},
+        {ZERO "?fields=@nobody&format=csv", 400, "bad-parameter", NULL},
+    };
+    api_kit_expect(cases, HUB_COUNT(cases));
+}
+
 /* An answer without the field would be a wrong one, and be kept for good. */
 Test(fields, a_damaged_index_leaves_no_field_out)
 {

@@ -20,14 +20,21 @@ Test(represent, the_table)
     static const struct {
         enum hub_field_type type;
         const struct hub_variant *variant;
-        const char *one, *many; /* for json npy npz raw image: y yes, n not-acceptable, d needs-decoding */
+        const char *one,
+            *many; /* for json npy npz csv arrow jsonl raw image: y yes, n not-acceptable, d needs-decoding */
     } cases[] = {
-        {HUB_FIELD_NUMBER, &number, "yyyyn", "yyyyn"},    {HUB_FIELD_BOOL, &number, "yyyyn", "yyyyn"},
-        {HUB_FIELD_TEXT, &var, "yyynn", "yyynn"},         {HUB_FIELD_BYTES, &var, "ynyyn", "ynynn"},
-        {HUB_FIELD_OPAQUE, &var, "ynyyn", "ynynn"},       {HUB_FIELD_IMAGE_JPEG, &var, "ydyyy", "ydynn"},
-        {HUB_FIELD_IMAGE_PNG, &padded, "ydyyy", "ydynn"}, {HUB_FIELD_IMAGE_RAW, &picture, "yyyyy", "yyyyn"},
-        {HUB_FIELD_IMAGE_RAW, &stack, "yyyyn", "yyyyn"},  {HUB_FIELD_PADDED_JSON, &padded, "yyyyn", "yyyyn"},
-        {HUB_FIELD_PADDED_JSON, &var, "ynyyn", "ynynn"},
+        {HUB_FIELD_NUMBER, &number, "yyyyyyyn", "yyyyyyyn"},
+        {HUB_FIELD_BOOL, &number, "yyyyyyyn", "yyyyyyyn"},
+        {HUB_FIELD_TEXT, &var, "yyyyyynn", "yyyyyynn"},
+        {HUB_FIELD_BYTES, &var, "ynynyyyn", "ynynyynn"},
+        {HUB_FIELD_OPAQUE, &var, "ynynyyyn", "ynynyynn"},
+        {HUB_FIELD_IMAGE_JPEG, &var, "ydydyyyy", "ydydyynn"},
+        {HUB_FIELD_IMAGE_PNG, &padded, "ydydyyyy", "ydydyynn"},
+        {HUB_FIELD_IMAGE_RAW, &picture, "yyynyyyy", "yyynyyyn"},
+        {HUB_FIELD_IMAGE_RAW, &stack, "yyynyyyn", "yyynyyyn"},
+        {HUB_FIELD_NUMBER, &stack, "yyynyyyn", "yyynyyyn"},
+        {HUB_FIELD_PADDED_JSON, &padded, "yyynyyyn", "yyynyyyn"},
+        {HUB_FIELD_PADDED_JSON, &var, "ynynyyyn", "ynynyynn"},
     };
     for (size_t i = 0; i < HUB_COUNT(cases); i++) {
         for (int many = 0; many < 2; many++) {
@@ -45,7 +52,8 @@ Test(represent, the_table)
     const struct hub_representation *npy = &hub_representations[1];
     struct hub_error err = {0};
     cr_expect_eq(hub_encode_check(HUB_FIELD_BYTES, &var, npy, 2, &err), HUB_NOT_ACCEPTABLE);
-    cr_expect_str_eq(err.detail, "bytes rows are not available as npy, but as json, npz, raw (one row)");
+    cr_expect_str_eq(err.detail,
+                     "bytes rows are not available as npy, but as json, npz, arrow, jsonl, raw (one row)");
     cr_expect_eq(hub_encode_check(HUB_FIELD_TYPE_COUNT, &var, npy, 2, &err), HUB_INVALID);
 }
 
@@ -53,12 +61,13 @@ Test(represent, lists)
 {
     char list[HUB_REPRESENTATIONS_CHARS];
     hub_representations_list(HUB_LIST_NAMES, list);
-    cr_expect_str_eq(list, "json, npy, npz, raw, image, jpeg, png");
+    cr_expect_str_eq(list, "json, npy, npz, csv, arrow, jsonl, raw, image, jpeg, png");
     hub_representations_list(HUB_LIST_MEDIA_TYPES, list);
-    cr_expect_str_eq(list, "application/json, application/x-npy, application/x-npz, "
+    cr_expect_str_eq(list, "application/json, application/x-npy, application/x-npz, text/csv, "
+                           "application/vnd.apache.arrow.stream, application/x-ndjson, "
                            "application/octet-stream, image/jpeg, image/png");
     hub_representations_list(HUB_LIST_OF_SEVERAL, list);
-    cr_expect_str_eq(list, "json, npz");
+    cr_expect_str_eq(list, "json, npz, csv, arrow, jsonl");
 }
 
 static uint32_t be32(struct hub_cursor *c)

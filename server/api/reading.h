@@ -1,0 +1,76 @@
+/**
+ * Rows of fields of some episodes, one episode after another, read in blocks while they are sent: columns of equal
+ * length, in the memory of a block. Blocking. Of one thread at a time.
+ */
+#ifndef HUB_API_READING_H
+#define HUB_API_READING_H
+
+#include "server/api/rows.h"
+#include "storage/encode/representation.h"
+
+/** A column of the answer, and what it is read from. */
+struct hub_reading_column {
+    uint32_t field;
+    unsigned ahead;  /* so many rows further on: of what follows a step */
+    bool last_again; /* where the episode has not one row more, its last one comes twice */
+    bool as_items;   /* texts and runs of bytes are read as VAR, whatever they are kept as */
+};
+
+/** Zeroed at first, then `app` to `column_count` set; disposed of in any case. */
+struct hub_reading {
+    struct hub_app *app;
+    const struct hub_dataset *dataset; /* its reference */
+    uint32_t *places, count;           /* of the episodes; owned */
+    uint64_t *ends;                    /* rows up to and with each; owned */
+    struct hub_reading_column columns[HUB_MAX_SELECTED];
+    struct hub_block_column
+        as[HUB_MAX_SELECTED]; /* beside each: its name is set, its type and variant once the
+                                                     episodes were looked at */
+    uint32_t column_count;
+
+    /* inside */
+    struct hub_request *request;       /* none, but for what rows.h asks of one */
+    struct hub_selected_field *fields; /* of each column; `slice` is all its rows there are, in its array */
+    uint32_t part[HUB_MAX_SELECTED];   /* that its layout is of */
+    struct hub_selection now;          /* some of these columns, from `first` on, in ... */
+    uint32_t first, episode;           /* among places */
+    bool sliced;                       /* the fields came with slices of their own */
+    struct hub_rows rows[HUB_MAX_SELECTED]; /* of the last block */
+    size_t capacity[HUB_MAX_SELECTED];      /* of their data */
+};
+
+void hub_reading_dispose(struct hub_reading *reading);
+
+/** To be called first. */
+HUB_MUST_USE enum hub_status hub_reading_begin(struct hub_reading *reading, struct hub_error *err);
+/** Instead, of the fields of one episode as they were selected: the selection is handed over, and columns of
+ * fewer rows end in nulls. */
+HUB_MUST_USE enum hub_status hub_reading_begin_at(struct hub_reading *reading,
+                                                  struct hub_selection *selection, struct hub_error *err);
+
+/**
+ * Look at a column in all episodes: its type and variant are set.
+ *
+ * @return HUB_NOT_FOUND "field-not-found": an episode does not have it, or not for all its rows;
+ * HUB_UNSUPPORTED "field-unreadable"; HUB_NOT_ACCEPTABLE: its rows are not of one kind
+ */
+HUB_MUST_USE enum hub_status hub_reading_look(struct hub_reading *reading, uint32_t column,
+                                              struct hub_error *err);
+
+/** All rows of each column. */
+uint64_t hub_reading_count(const struct hub_reading *reading);
+/** The episode of a row: its place among `places`. */
+uint32_t hub_reading_episode(const struct hub_reading *reading, uint64_t row);
+/** Bytes of a row of some columns; of what is of varying length, a guess. */
+uint64_t hub_reading_row_bytes(const struct hub_reading *reading, uint32_t first, uint32_t count);
+
+/**
+ * Read rows [first, first + count) of some columns into reading->rows, where they last until the next call. Fewer
+ * (*got), where these would take much more memory than was thought. HUB_CHANGED: the files are no longer those that
+ * were indexed.
+ */
+HUB_MUST_USE enum hub_status hub_reading_rows(struct hub_reading *reading, uint32_t first_column,
+                                              uint32_t column_count, uint64_t first, uint64_t count,
+                                              uint64_t *got, struct hub_error *err);
+
+#endif

@@ -1,0 +1,37 @@
+/**
+ * Tables that are written a block of rows after another, in the memory of one block however many there are. A
+ * column is a field: of csv it may be several. Pure functions, safe from any thread.
+ */
+#ifndef HUB_ENCODE_BLOCK_H
+#define HUB_ENCODE_BLOCK_H
+
+#include "storage/base/json.h"
+#include "storage/read/read.h"
+
+enum { HUB_BLOCK_COLUMNS = 300 };
+
+struct hub_block_column {
+    const char *name;
+    enum hub_field_type type;
+    struct hub_variant variant; /* of all its rows; text and bytes may come in other sizes, and as VAR */
+};
+
+struct hub_block_table {
+    const struct hub_block_column *columns;
+    uint32_t count; /* up to HUB_BLOCK_COLUMNS */
+    enum hub_nonfinite nonfinite;
+};
+
+/** All append. NULL members: nothing is written there. */
+struct hub_block_writer {
+    enum hub_status (*begin)(const struct hub_block_table *table, struct hub_buf *out, struct hub_error *err);
+    /** Must. `columns`, one a column of `rows` rows each, may be turned round in place. */
+    enum hub_status (*rows)(const struct hub_block_table *table, struct hub_rows *columns, uint64_t rows,
+                            struct hub_buf *out, struct hub_error *err);
+    enum hub_status (*end)(const struct hub_block_table *table, struct hub_buf *out, struct hub_error *err);
+};
+
+/** RFC 4180: in quotes where it has to be. */
+HUB_MUST_USE enum hub_status hub_csv_text(struct hub_view text, struct hub_buf *out, struct hub_error *err);
+
+#endif

@@ -1,0 +1,133 @@
+/* Rows as text with commas between (RFC 4180): a line of names, then a line a row. A field of one more dimension
+ * is a column an element, name_0 and so on. A null is an empty cell, an empty text ""; where a line has one cell
+ * only, so is a null, for readers pass over empty lines. */
+#include "storage/encode/digits.h"
+#include "storage/encode/representation.h"
+
+#include <inttypes.h>
+
+static bool is_plain(struct hub_view text)
+{
+    for (size_t i = 0; i < text.size; i++)
+        if (memchr(",\"\r\n", text.data[i], 4))
+            return false;
+    return text.size > 0;
+}
+
+enum hub_status hub_csv_text(struct hub_view text, struct hub_buf *out, struct hub_error *err)
+{
+    if (is_plain(text))
+        return hub_item_add_utf8(text, out, err);
+    HUB_TRY(hub_buf_add_text(out, "\"", err));
+    while (text.size) {
+        const char *quote = memchr(text.data, '"', text.size);
+        const size_t n = quote ? (size_t)(quote - text.data) + 1 : text.size;
+        HUB_TRY(hub_item_add_utf8((struct hub_view){text.data, n}, out, err));
+        if (quote)
+            HUB_TRY(hub_buf_add_text(out, "\"", err));
+        text = (struct hub_view){text.data + n, text.size - n};
+    }
+    return hub_buf_add_text(out, "\"", err);
+}
+
+static uint64_t cells_of(const struct hub_variant *variant)
+{
+    return variant->rank ? variant->dims[0] : 1;
+}
+
+static enum hub_status add_name(const struct hub_block_column *column, struct hub_buf *out,
+                                struct hub_error *err)
+{
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf name = HUB_BUF_INIT(64 * KIB);
+    if (!column->variant.rank)
+        return hub_csv_text(hub_view_of(column->name), out, err);
+    for (uint64_t i = 0; i < cells_of(&column->variant); i++) {
+        name.size = 0;
+        HUB_TRY(hub_buf_addf(&name, err, "%s_%" PRIu64, column->name, i));
+        HUB_TRY(hub_buf_add_text(out, i ? "," : "", err));
+        HUB_TRY(hub_csv_text(hub_buf_view(&name), out, err));
+    }
+    return HUB_OK;
+}
+
+static enum hub_status begin(const struct hub_block_table *table, struct hub_buf *out, struct hub_error *err)
+{
+    for (uint32_t c = 0; c < table->count; c++) {
+        HUB_TRY(hub_buf_add_text(out, c ? "," : "", err));
+        HUB_TRY(add_name(&table->columns[c], out, err));
+    }
+    return hub_buf_add_text(out, "\r\n", err);
+}
+
+static enum hub_status add_texts(const struct hub_rows *rows, uint64_t row, struct hub_buf *out,
+                                 struct hub_error *err)
+{
+    const uint64_t cells = cells_of(&rows->variant);
+    for (uint64_t i = row * cells; i < (row + 1) * cells; i++) {
+        HUB_TRY(hub_buf_add_text(out, i > row * cells ? "," : "", err));
+        if (!hub_item_null(rows, i))
+            HUB_TRY(hub_csv_text(hub_item_text(rows, i), out, err));
+    }
+    return HUB_OK;
+}
+
+static enum hub_status add_numbers(const struct hub_rows *rows, uint64_t row, struct hub_buf *out,
+                                   struct hub_error *err)
+{
+    struct hub_digits digits = {"NaN", "inf", "-inf", '\0', '+', 'j', 0};
+    const uint64_t cells = cells_of(&rows->variant);
+    const size_t size = rows->variant.item_size;
+    HUB_TRY(hub_buf_reserve(out, (size_t)cells * HUB_DIGITS_CHARS, err));
+    char *to = out->data + out->size;
+    for (uint64_t i = row * cells; i < (row + 1) * cells; i++) {
+        if (i > row * cells)
+            *to++ = ',';
+        if (!rows->valid || rows->valid[i])
+            to += hub_digits(&digits, &rows->variant, rows->data + i * size, to);
+    }
+    out->size = (size_t)(to - out->data);
+    return HUB_OK;
+}
+
+static enum hub_status add_rows(const struct hub_block_table *table, struct hub_rows *columns, uint64_t rows,
+                                struct hub_buf *out, struct hub_error *err)
+{
+    for (uint64_t i = 0; i < rows; i++) {
+        const size_t begin = out->size;
+        for (uint32_t c = 0; c < table->count; c++) {
+            if (c)
+                HUB_TRY(hub_buf_add(out, ",", 1, err));
+            HUB_TRY(table->columns[c].type == HUB_FIELD_TEXT ? add_texts(&columns[c], i, out, err)
+                                                             : add_numbers(&columns[c], i, out, err));
+        }
+        if (out->size == begin)
+            HUB_TRY(hub_buf_add(out, "\"\"", 2, err));
+        HUB_TRY(hub_buf_add(out, "\r\n", 2, err));
+    }
+    return HUB_OK;
+}
+
+static enum hub_fit fit(enum hub_field_type type, const struct hub_variant *variant)
+{
+    if (type == HUB_FIELD_IMAGE_JPEG || type == HUB_FIELD_IMAGE_PNG)
+        return HUB_FIT_DECODED;
+    const bool table = type == HUB_FIELD_NUMBER || type == HUB_FIELD_BOOL || type == HUB_FIELD_TEXT;
+    const bool sequence = type != HUB_FIELD_TEXT && variant->kind == HUB_KIND_VAR;
+    return table && variant->rank < 2 && !sequence ? HUB_FIT_ROWS : HUB_FIT_NONE;
+}
+
+static const char *media_type(const struct hub_encoding *e)
+{
+    (void)e;
+    return "text/csv; charset=utf-8; header=present";
+}
+
+static const struct hub_block_writer blocks = {.begin = begin, .rows = add_rows};
+const struct hub_writer hub_write_csv = {
+    .several = true,
+    .fit = fit,
+    .media_type = media_type,
+    .blocks = &blocks,
+    .growth =
+        13, /* a byte of text that becomes U+FFFD: 3; a float16 of 2 bytes, up to 25 characters and a comma */
+};
