@@ -8,13 +8,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* scope LF '0'|'1' key LF tie */
+/* scope LF flags key LF tie; flags: a digit, 1 behind + 2 back */
 enum hub_status hub_cursor_encode(const struct hub_page_cursor *cursor, struct hub_buf *out,
                                   struct hub_error *err)
 {
     char text[2200];
-    const int n =
-        snprintf(text, sizeof text, "%s\n%d%s\n%s", cursor->scope, cursor->behind, cursor->key, cursor->tie);
+    const int n = snprintf(text, sizeof text, "%s\n%d%s\n%s", cursor->scope,
+                           cursor->behind + 2 * cursor->back, cursor->key, cursor->tie);
     return hub_base64_encode((struct hub_view){text, (size_t)n}, out, err);
 }
 
@@ -28,7 +28,7 @@ enum hub_status hub_cursor_decode(struct hub_view text, const char *scope, struc
         key = strchr(plain, '\n');
         tie = key ? strrchr(key + 1, '\n') : NULL;
     }
-    if (!tie || (key[1] != '0' && key[1] != '1') || (size_t)(tie - key) > sizeof out->key ||
+    if (!tie || key[1] < '0' || key[1] > '3' || (size_t)(tie - key) > sizeof out->key ||
         strlen(tie + 1) >= sizeof out->tie)
         return hub_fail_about(err, HUB_INVALID, "bad-cursor", "cursor", text.data,
                               "invalid cursor for this listing; start again without one");
@@ -37,7 +37,8 @@ enum hub_status hub_cursor_decode(struct hub_view text, const char *scope, struc
         return hub_fail_about(err, HUB_INVALID, "bad-cursor", "cursor", text.data,
                               "this cursor was made for another sort or filter; keep both while paging");
     snprintf(out->scope, sizeof out->scope, "%s", scope);
-    out->behind = key[1] == '1';
+    out->behind = (key[1] - '0') & 1;
+    out->back = (key[1] - '0') & 2;
     snprintf(out->key, sizeof out->key, "%s", key + 2);
     snprintf(out->tie, sizeof out->tie, "%s", tie + 1);
     return HUB_OK;
@@ -45,7 +46,11 @@ enum hub_status hub_cursor_decode(struct hub_view text, const char *scope, struc
 
 static bool is_of_page(const char *name)
 {
-    return strcmp(name, "limit") == 0 || strcmp(name, "cursor") == 0 || strcmp(name, "revision") == 0;
+    static const char *const names[] = {"limit", "cursor", "revision", "facets"};
+    for (size_t i = 0; i < HUB_COUNT(names); i++)
+        if (strcmp(name, names[i]) == 0)
+            return true;
+    return false;
 }
 
 static void set_scope(const struct hub_request *request, const char *const *parameters, char out[33])
@@ -90,7 +95,7 @@ struct hub_json hub_page_begin(struct hub_response *response, size_t limit_bytes
 }
 
 /* This request's URL with another cursor. */
-static enum hub_status next_url(const struct hub_request *request, const struct hub_page_cursor *cursor,
+static enum hub_status url_with(const struct hub_request *request, const struct hub_page_cursor *cursor,
                                 struct hub_buf *url, struct hub_error *err)
 {
     HUB_TRY(hub_buf_addf(url, err, "%s%s?", request->base_url, request->target));
@@ -108,22 +113,61 @@ static enum hub_status next_url(const struct hub_request *request, const struct 
     return hub_uri_encode_segment(hub_buf_view(&text), url, err);
 }
 
+/* The member, and the link among the `links`. */
+static enum hub_status put_link(const struct hub_request *request, struct hub_json *json, const char *rel,
+                                const struct hub_page_cursor *cursor, struct hub_buf *links,
+                                struct hub_error *err)
+{
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf url = HUB_BUF_INIT(16 * KIB);
+    hub_json_key(json, hub_view_of(rel));
+    if (!cursor) {
+        hub_json_null(json);
+        return hub_json_status(json);
+    }
+    HUB_TRY(url_with(request, cursor, &url, err));
+    hub_json_string(json, hub_buf_view(&url));
+    return hub_buf_addf(links, err, "%s<%s>; rel=\"%s\"", links->size ? ", " : "", url.data, rel);
+}
+
+static enum hub_status end(struct hub_response *response, struct hub_json *json, const struct hub_buf *links,
+                           struct hub_error *err)
+{
+    hub_json_end_object(json);
+    HUB_TRY(hub_json_status(json));
+    return links->size ? hub_response_header(response, err, "Link", "%s", links->data) : HUB_OK;
+}
+
 enum hub_status hub_page_end(const struct hub_request *request, const struct hub_page_query *page,
                              struct hub_response *response, struct hub_json *json, uint64_t total,
                              struct hub_page_cursor *next, struct hub_error *err)
 {
-    HUB_CLEANUP(hub_buf_dispose) struct hub_buf url = HUB_BUF_INIT(16 * KIB);
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf links = HUB_BUF_INIT(32 * KIB);
+    if (next)
+        memcpy(next->scope, page->scope, sizeof next->scope);
     hub_json_end_array(json);
     hub_json_put_uint(json, "total", total);
-    hub_json_key(json, HUB_VIEW("next"));
-    if (next) {
-        memcpy(next->scope, page->scope, sizeof next->scope);
-        HUB_TRY(next_url(request, next, &url, err));
-        HUB_TRY(hub_response_header(response, err, "Link", "<%s>; rel=\"next\"", url.data));
-        hub_json_string(json, hub_buf_view(&url));
-    } else {
-        hub_json_null(json);
-    }
-    hub_json_end_object(json);
-    return hub_json_status(json);
+    HUB_TRY(put_link(request, json, "next", next, &links, err));
+    return end(response, json, &links, err);
+}
+
+void hub_page_ends_dispose(struct hub_page_ends *ends)
+{
+    hub_buf_dispose(&ends->more);
+}
+
+enum hub_status hub_page_close(const struct hub_request *request, const struct hub_page_query *page,
+                               struct hub_response *response, struct hub_json *json,
+                               struct hub_page_ends *ends, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf links = HUB_BUF_INIT(32 * KIB);
+    memcpy(ends->next.scope, page->scope, sizeof ends->next.scope);
+    memcpy(ends->prev.scope, page->scope, sizeof ends->prev.scope);
+    ends->prev.back = true;
+    hub_json_end_array(json);
+    hub_json_put_uint(json, "total", ends->total);
+    HUB_TRY(put_link(request, json, "next", ends->has_next ? &ends->next : NULL, &links, err));
+    HUB_TRY(put_link(request, json, "prev", ends->has_prev ? &ends->prev : NULL, &links, err));
+    if (ends->more.size)
+        hub_json_raw(json, hub_buf_view(&ends->more));
+    return end(response, json, &links, err);
 }

@@ -11,6 +11,7 @@
 
 struct hub_page_cursor {
     char scope[33]; /* hash of sort and filters: a cursor of another question is refused */
+    bool back;      /* the page in front of the key, not behind it */
     bool behind;    /* among what sorts last in either direction: rows without the key, loose files */
     char key[1024];
     char tie[1024]; /* id or number */
@@ -43,5 +44,19 @@ HUB_MUST_USE enum hub_status hub_page_end(const struct hub_request *request,
                                           const struct hub_page_query *page, struct hub_response *response,
                                           struct hub_json *json, uint64_t total, struct hub_page_cursor *next,
                                           struct hub_error *err);
+
+/** How a page of a list that is paged both ways ends. */
+struct hub_page_ends {
+    uint64_t total;
+    bool has_next, has_prev;
+    struct hub_page_cursor next, prev; /* of the last item, of the first; scope and direction are set here */
+    struct hub_buf more;               /* further members of the document, or empty */
+};
+void hub_page_ends_dispose(struct hub_page_ends *ends);
+/** hub_page_end with "prev" too. */
+HUB_MUST_USE enum hub_status hub_page_close(const struct hub_request *request,
+                                            const struct hub_page_query *page, struct hub_response *response,
+                                            struct hub_json *json, struct hub_page_ends *ends,
+                                            struct hub_error *err);
 
 #endif

@@ -9,6 +9,7 @@
 #include "storage/base/time.h"
 #include "storage/base/version.h"
 #include "storage/catalog/upstream.h"
+#include "storage/model/known.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -154,6 +155,7 @@ void hub_summary_write(struct hub_json *json, const struct hub_summary *summary)
         hub_json_put_bool(json, "loadable", false);
     hub_put_known(json, "description", summary->description);
     hub_json_put_raw(json, "authors", *summary->authors ? hub_view_of(summary->authors) : HUB_VIEW("[]"));
+    hub_known_put(json, summary->known);
     hub_put_known(json, "revision", summary->revision);
     if (summary->modified_ns > 0)
         hub_put_time(json, "modified", summary->modified_ns);

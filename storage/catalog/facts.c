@@ -2,6 +2,7 @@
  * not in it is not known; a blob that is not there is damage. */
 #include "storage/base/pack.h"
 #include "storage/catalog/publish.h"
+#include "storage/model/known.h"
 
 #define MAX_FACTS_BYTES (900 * MIB)
 
@@ -16,22 +17,76 @@ enum hub_status hub_facts_write(struct hub_db *db, int64_t dataset, const struct
     return hub_blob_write(db, hub_dataset_owner(dataset), HUB_BLOB_FACTS, "", hub_buf_view(&out), err);
 }
 
+/* All of them, until `stmt` is reset. */
+static enum hub_status read_all(struct hub_catalog *catalog, struct hub_db *db, int64_t dataset,
+                                struct hub_stmt **stmt, struct hub_view *blob, struct hub_error *err)
+{
+    const struct hub_blob_id id = {catalog, db, hub_dataset_owner(dataset), HUB_BLOB_FACTS, ""};
+    const enum hub_status st = hub_blob_read(&id, stmt, blob, err);
+    return st == HUB_NOT_FOUND ? hub_blob_missing(catalog, db, id.owner, err) : st;
+}
+
+/* Empty where it is not known. False: the blob is damaged. */
+static bool find(struct hub_view blob, const char *key, struct hub_view *found)
+{
+    struct hub_cursor c = hub_cursor_of(blob.data, blob.size);
+    *found = (struct hub_view){"", 0};
+    while (hub_cursor_left(&c) && !c.failed) {
+        const struct hub_view known = hub_unpack_view(&c), text = hub_unpack_view(&c);
+        if (!c.failed && hub_view_is(known, key))
+            *found = text;
+    }
+    return !c.failed;
+}
+
 enum hub_status hub_fact_read(struct hub_catalog *catalog, struct hub_db *db, int64_t dataset,
                               const char *key, struct hub_buf *out, struct hub_error *err)
 {
     HUB_CLEANUP(hub_stmt_resetp) struct hub_stmt *stmt = NULL;
-    const struct hub_blob_id id = {catalog, db, hub_dataset_owner(dataset), HUB_BLOB_FACTS, ""};
-    struct hub_view blob, found = {"", 0};
-    const enum hub_status st = hub_blob_read(&id, &stmt, &blob, err);
-    if (st)
-        return st == HUB_NOT_FOUND ? hub_blob_missing(catalog, db, id.owner, err) : st;
-    struct hub_cursor c = hub_cursor_of(blob.data, blob.size);
-    while (hub_cursor_left(&c) && !c.failed) {
-        const struct hub_view known = hub_unpack_view(&c), text = hub_unpack_view(&c);
-        if (!c.failed && hub_view_is(known, key))
-            found = text;
-    }
-    return c.failed ? hub_blob_damaged(catalog, db, id.owner, err) : hub_buf_add_view(out, found, err);
+    struct hub_view blob, found;
+    HUB_TRY(read_all(catalog, db, dataset, &stmt, &blob, err));
+    return find(blob, key, &found) ? hub_buf_add_view(out, found, err)
+                                   : hub_blob_damaged(catalog, db, hub_dataset_owner(dataset), err);
+}
+
+/* ---- what sets are chosen by ---- */
+
+struct told {
+    const struct hub_publication *p;
+    struct hub_view blob;
+};
+
+static enum hub_status told_fact(void *user, const char *key, struct hub_view *out, struct hub_error *err)
+{
+    const struct told *t = user;
+    return find(t->blob, key, out)
+               ? HUB_OK
+               : hub_blob_damaged(t->p->catalog, t->p->db, hub_dataset_owner(t->p->row), err);
+}
+
+static bool told_field(void *user, uint32_t number, struct hub_known_field *out)
+{
+    const struct told *t = user;
+    if (number >= t->p->field_count)
+        return false;
+    struct hub_kept_field *f = &t->p->fields[number];
+    *out = (struct hub_known_field){.path = f->path,
+                                    .type = f->type,
+                                    .role = f->role,
+                                    .is_byte = strcmp(f->shape.dtype, "uint8") == 0,
+                                    .known = f->shape.known && f->shape.dtype[0],
+                                    .rank = f->shape.rank,
+                                    .dims = f->shape.dims};
+    return true;
+}
+
+enum hub_status hub_known_read(struct hub_publication *p, struct hub_buf *out, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_stmt_resetp) struct hub_stmt *stmt = NULL;
+    struct told t = {.p = p};
+    HUB_TRY(read_all(p->catalog, p->db, p->row, &stmt, &t.blob, err));
+    const struct hub_known_source source = {&t, p->draft->path, told_fact, told_field};
+    return hub_known_collect(&source, out, err);
 }
 
 enum hub_status hub_dataset_fact(const struct hub_state *state, const char *key, struct hub_buf *out,

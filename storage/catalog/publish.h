@@ -67,6 +67,10 @@ HUB_MUST_USE enum hub_status hub_facts_write(struct hub_db *db, int64_t dataset,
 HUB_MUST_USE enum hub_status hub_fact_read(struct hub_catalog *catalog, struct hub_db *db, int64_t dataset,
                                            const char *key, struct hub_buf *out, struct hub_error *err);
 
+/** What sets are chosen by (storage/model/known.h), of the stored facts and the merged fields. */
+HUB_MUST_USE enum hub_status hub_known_read(struct hub_publication *p, struct hub_buf *out,
+                                            struct hub_error *err);
+
 /* ---- merge.c ---- */
 
 HUB_MUST_USE enum hub_status hub_merge_fields(struct hub_publication *p, struct hub_error *err);

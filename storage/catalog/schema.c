@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#define INDEX_FORMAT 18 /* raised with every change of what follows */
+#define INDEX_FORMAT 19 /* raised with every change of what follows */
 #define TEXT_OF_(number) #number
 #define TEXT_OF(number) TEXT_OF_(number)
 
@@ -25,7 +25,9 @@ static const char index_sql[] =
     "NULL,"
     " revision TEXT NOT NULL, episodes INTEGER NOT NULL, steps INTEGER NOT NULL, size INTEGER NOT NULL,"
     " files INTEGER NOT NULL, modified_ns INTEGER NOT NULL, fence INTEGER NOT NULL DEFAULT 0,"
-    " attempt INTEGER NOT NULL DEFAULT 0, problems INTEGER NOT NULL DEFAULT 0, UNIQUE (root, id)) STRICT;"
+    " attempt INTEGER NOT NULL DEFAULT 0, problems INTEGER NOT NULL DEFAULT 0,"
+    /* see storage/model/known.h */
+    " known TEXT NOT NULL DEFAULT '', UNIQUE (root, id)) STRICT;"
     "CREATE TABLE parts ("
     " row INTEGER PRIMARY KEY AUTOINCREMENT, dataset INTEGER NOT NULL, name TEXT NOT NULL, signature INTEGER "
     "NOT NULL,"

@@ -190,6 +190,27 @@ static bool is_same(struct hub_view text, const char *id)
     return strlen(id) == text.size && strncasecmp(id, text.data, text.size) == 0;
 }
 
+/* Whether a word, or what follows an upper case letter in one, begins so. */
+static bool has_word(const char *text, struct hub_view word)
+{
+    for (const char *at = text; *at; at++) {
+        const bool inside = at > text && (is_lower(at[-1]) || is_upper(at[-1])) && !is_upper(*at);
+        if (!inside && strncasecmp(at, word.data, word.size) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Of what an upstream lists only the id and the description are known, and nothing is stored. */
+static uint8_t rank_remote(const struct hub_summary *s, struct hub_view text)
+{
+    struct hub_view word;
+    uint8_t rank = text.size ? 3 : 0;
+    while (rank && next_word(&text, &word))
+        rank = has_word(s->id, word) ? rank : has_word(s->description, word) ? 5 : 0;
+    return rank;
+}
+
 enum hub_status hub_catalog_search(struct hub_catalog *catalog, const struct hub_snapshot *snapshot,
                                    struct hub_view text, uint8_t *ranks, struct hub_error *err)
 {
@@ -200,8 +221,11 @@ enum hub_status hub_catalog_search(struct hub_catalog *catalog, const struct hub
         HUB_TRY(ask(db, text, i, &hits, err));
     for (uint32_t i = 0; i < snapshot->count; i++) {
         const struct hub_summary *s = snapshot->summaries[i];
-        const struct hit *hit = find_hit(&hits, s->row);
+        const bool remote = s->status == HUB_DATASET_REMOTE;
+        const struct hit *hit = remote ? NULL : find_hit(&hits, s->row);
         ranks[i] = is_same(text, s->id) || is_same(text, s->key) ? 1 : hit ? hit->rank : 0;
+        if (remote && !ranks[i])
+            ranks[i] = rank_remote(s, text);
     }
     return HUB_OK;
 }

@@ -72,7 +72,8 @@ int hub_summary_compare(const struct hub_summary *a, const struct hub_summary *b
 
 #define SUMMARY_COLUMNS                                                                                      \
     "row, root, serial, status, episodes, steps, size, files, modified_ns, problems,"                        \
-    " id, path, format, reason, era, stated_version, description, loadable_by, authors, revision, rule"
+    " id, path, format, reason, era, stated_version, description, loadable_by, authors, revision, rule, "    \
+    "known"
 
 /* Texts of a summary, and the columns that they are read from. */
 static const size_t texts[] = {
@@ -81,9 +82,9 @@ static const size_t texts[] = {
     offsetof(struct hub_summary, era),         offsetof(struct hub_summary, stated_version),
     offsetof(struct hub_summary, description), offsetof(struct hub_summary, loadable_by),
     offsetof(struct hub_summary, authors),     offsetof(struct hub_summary, revision),
-    offsetof(struct hub_summary, rule),        offsetof(struct hub_summary, upstream),
-    offsetof(struct hub_summary, remote_id)};
-enum { TEXT_COLUMN = 10, STORED_TEXTS = 11 };
+    offsetof(struct hub_summary, rule),        offsetof(struct hub_summary, known),
+    offsetof(struct hub_summary, upstream),    offsetof(struct hub_summary, remote_id)};
+enum { TEXT_COLUMN = 10, STORED_TEXTS = 12 };
 
 static const char **text_of(struct hub_summary *summary, size_t i)
 {

@@ -3,6 +3,7 @@
 #include "storage/catalog/search.h"
 
 #include "storage/base/version.h"
+#include "storage/model/known.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -64,7 +65,7 @@ static enum hub_status loadable_by(struct hub_publication *p, const char *era, c
 struct texts {
     char *era, *version, *description, *authors;
     const char *reason; /* why it is broken, or NULL */
-    struct hub_buf loadable;
+    struct hub_buf loadable, known;
     uint32_t problems; /* of the plan and the parts */
 };
 
@@ -75,6 +76,7 @@ static void texts_dispose(struct texts *t)
     free(t->description);
     free(t->authors);
     hub_buf_dispose(&t->loadable);
+    hub_buf_dispose(&t->known);
 }
 
 static enum hub_status update_row(struct hub_publication *p, const struct texts *t, uint64_t serial,
@@ -91,7 +93,7 @@ static enum hub_status update_row(struct hub_publication *p, const struct texts 
                        "era = ?, stated_version = ?,"
                        " description = ?, loadable_by = ?, authors = ?, revision = ?, episodes = ?, "
                        "steps = ?, size = ?, files = ?,"
-                       " modified_ns = ?, rule = ?, attempt = ?, problems = ? WHERE row = ?",
+                       " modified_ns = ?, rule = ?, attempt = ?, problems = ?, known = ? WHERE row = ?",
                        (int64_t)serial, &stmt, err));
     hub_stmt_bind_text(stmt, 2, p->draft->path);
     hub_stmt_bind_text(stmt, 3, p->draft->format);
@@ -111,21 +113,31 @@ static enum hub_status update_row(struct hub_publication *p, const struct texts 
     hub_stmt_bind_text(stmt, 17, p->draft->rule ? p->draft->rule : "");
     hub_stmt_bind_int(stmt, 18, p->draft->turn ? (int64_t)p->draft->turn->attempt : 0);
     hub_stmt_bind_int(stmt, 19, t->problems + p->problem_count);
-    hub_stmt_bind_int(stmt, 20, p->row);
+    hub_stmt_bind_view(stmt, 20, hub_buf_view(&t->known));
+    hub_stmt_bind_int(stmt, 21, p->row);
     return hub_stmt_run(stmt, err);
 }
 
 static enum hub_status store_words(struct hub_publication *p, const struct texts *t, struct hub_error *err)
 {
-    HUB_CLEANUP(hub_buf_dispose) struct hub_buf said = HUB_BUF_INIT(900 * MIB);
-    HUB_TRY(hub_buf_addf(&said, err, "%s ", t->authors));
+    HUB_CLEANUP(hub_buf_dispose)
+    struct hub_buf said = HUB_BUF_INIT(900 * MIB), known = HUB_BUF_INIT(64 * KIB);
+    struct hub_view lines = hub_buf_view(&t->known), value;
+    enum hub_known kind;
+    HUB_TRY(hub_buf_add_text(&said, t->authors, err));
+    HUB_TRY(hub_buf_add_text(&said, " ", err));
     HUB_TRY(hub_buf_add_text(&said, t->description, err));
-    return hub_search_store(p, &(struct hub_search_words){.known = "", .said = said.data}, err);
+    HUB_TRY(hub_buf_add_text(&known, p->draft->format, err));
+    while (hub_known_take(&lines, &kind, &value))
+        if (kind != HUB_KNOWN_AUTHOR && kind != HUB_KNOWN_ACTION_DIM)
+            HUB_TRY(hub_buf_addf(&known, err, " %.*s", (int)value.size, value.data));
+    return hub_search_store(p, &(struct hub_search_words){.known = known.data, .said = said.data}, err);
 }
 
 enum hub_status hub_summary_store(struct hub_publication *p, uint64_t serial, struct hub_error *err)
 {
-    HUB_CLEANUP(texts_dispose) struct texts t = {.loadable = HUB_BUF_INIT(4096)};
+    HUB_CLEANUP(texts_dispose)
+    struct texts t = {.loadable = HUB_BUF_INIT(4096), .known = HUB_BUF_INIT(64 * KIB)};
     bool refused;
     if (p->broken_parts == p->draft->part_count)
         t.reason = p->broken_why;
@@ -141,6 +153,7 @@ enum hub_status hub_summary_store(struct hub_publication *p, uint64_t serial, st
     if (p->problem_count)
         HUB_TRY(hub_blob_write(p->db, hub_dataset_owner(p->row), HUB_BLOB_CONFLICTS, "",
                                hub_buf_view(&p->conflicts), err));
+    HUB_TRY(hub_known_read(p, &t.known, err));
     HUB_TRY(store_words(p, &t, err));
     return update_row(p, &t, serial, err);
 }

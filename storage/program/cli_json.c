@@ -1,6 +1,7 @@
 /* Reports as JSON: the members of the REST API's documents under the same names, and what only an inspection
  * knows. */
 #include "storage/inspect/text.h"
+#include "storage/model/known.h"
 #include "storage/program/cli.h"
 
 #include <stdio.h>
@@ -118,6 +119,42 @@ static void put_facts(struct hub_json *j, const struct hub_report *r)
     }
 }
 
+static enum hub_status known_fact(void *user, const char *key, struct hub_view *out, struct hub_error *err)
+{
+    const char *text = hub_report_fact(user, key);
+    (void)err;
+    *out = hub_view_of(text ? text : "");
+    return HUB_OK;
+}
+
+static bool known_field(void *user, uint32_t number, struct hub_known_field *out)
+{
+    const struct hub_report *r = user;
+    if (number >= r->field_count)
+        return false;
+    struct hub_report_field *f = &r->fields[number];
+    char dtype[24];
+    hub_report_dtype(f, dtype);
+    *out = (struct hub_known_field){.path = f->path,
+                                    .type = f->type,
+                                    .role = f->role,
+                                    .is_byte = strcmp(dtype, "uint8") == 0,
+                                    .known = f->variants && !f->varies,
+                                    .rank = f->variant.rank,
+                                    .dims = f->variant.dims};
+    return true;
+}
+
+/* What sets are chosen by, as the hub says it. */
+static enum hub_status put_known(struct hub_json *j, const struct hub_report *r, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf lines = HUB_BUF_INIT(64 * KIB);
+    const struct hub_known_source source = {(void *)r, r->id, known_fact, known_field};
+    HUB_TRY(hub_known_collect(&source, &lines, err));
+    hub_known_put(j, lines.data);
+    return hub_json_status(j);
+}
+
 static void put_list(struct hub_json *j, const char *key, const struct hub_buf *members)
 {
     hub_json_put_array(j, key);
@@ -142,6 +179,7 @@ enum hub_status hub_report_json(const struct hub_report *r, struct hub_buf *out,
     if (r->refused)
         hub_json_put_bool(&j, "loadable", false);
     put_facts(&j, r);
+    HUB_TRY(put_known(&j, r, err));
     hub_json_put_uint(&j, "episodes", r->episodes);
     hub_json_put_uint(&j, "steps", r->steps);
     hub_json_put_uint(&j, "size", r->tree.bytes);

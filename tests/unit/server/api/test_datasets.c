@@ -9,10 +9,11 @@ TestSuite(datasets, .init = api_kit_open, .fini = api_kit_close, .timeout = 60);
 Test(datasets, the_list)
 {
     static const struct api_case cases[] = {
-        {"/api/v1/datasets", 200, NULL, "\"total\":3,\"next\":null"},
+        {"/api/v1/datasets", 200, NULL, "\"total\":3,\"next\":null,\"prev\":null}"},
         {"/api/v1/datasets", 200, NULL, "{\"items\":[{\"id\":\"cut-v0\"", "Content-Type: application/json"},
         {"/api/v1/datasets?prefix=door", 200, NULL, "\"total\":1,"},
-        {"/api/v1/datasets?prefix=nothing", 200, NULL, "{\"items\":[],\"total\":0,\"next\":null}"},
+        {"/api/v1/datasets?prefix=nothing", 200, NULL,
+         "{\"items\":[],\"total\":0,\"next\":null,\"prev\":null}"},
         {"/api/v1/datasets?q=HUMAN", 200, NULL, "{\"items\":[{\"id\":\"door-human-v0\""},
         {"/api/v1/datasets?q=hum+do", 200, NULL, "\"total\":1,"},
         {"/api/v1/datasets?q=door-hum&status=ready&sort=-size&limit=1", 200, NULL, "\"total\":1,"},
@@ -51,6 +52,56 @@ Test(datasets, pages_follow_each_other)
         pages++;
     }
     cr_expect_eq(pages, 3);
+}
+
+/* The n-th address behind `name` in an answer, without its host; empty: null. */
+static void link_of(const char *target, const char *name, char out[4096])
+{
+    const struct hub_view body = api_kit_body(target);
+    char text[16384], key[32];
+    snprintf(text, sizeof text, "%.*s", (int)body.size, body.data);
+    snprintf(key, sizeof key, "\"%s\":\"http://hub", name);
+    const char *link = strstr(text, key), *from = link ? link + strlen(key) : "";
+    snprintf(out, 4096, "%.*s", link ? (int)strcspn(from, "\"") : 0, from);
+}
+
+Test(datasets, pages_go_back)
+{
+    static const char *const orders[] = {"", "&sort=-id", "&sort=-episodes", "&sort=name", "&sort=size"};
+    for (size_t i = 0; i < HUB_COUNT(orders); i++) {
+        char first[4096], second[4096], third[4096], back[4096], begin[4096];
+        snprintf(first, sizeof first, "/api/v1/datasets?limit=1%s", orders[i]);
+        link_of(first, "next", second);
+        link_of(second, "next", third);
+        link_of(third, "prev", back);
+        link_of(back, "prev", begin);
+        static const char *const pairs[][2] = {{"prev", "next"}, {"next", "prev"}};
+        char one[4096], other[4096];
+        for (size_t k = 0; k < HUB_COUNT(pairs); k++) {
+            link_of(second, pairs[k][0], one);
+            link_of(back, pairs[k][0], other);
+            cr_expect_str_eq(one, other, "%s: %s", orders[i], pairs[k][0]);
+        }
+        link_of(begin, "prev", other);
+        cr_expect_str_eq(other, "");
+        link_of(begin, "next", other);
+        cr_expect_str_eq(other, second);
+    }
+}
+
+Test(datasets, by_facts)
+{
+    static const struct api_case cases[] = {
+        {"/api/v1/datasets?action_dim=3", 200, NULL, "\"total\":0,"},
+        {"/api/v1/datasets?env=nothing&facets=env", 200, NULL, "\"facets\":{\"env\":[{\"value\":\"AdroitHandDoor-v1\",\"count\":1}]}"},
+        {"/api/v1/datasets?facets=format,status", 200, NULL, "\"facets\":{\"format\":["},
+        {"/api/v1/datasets?status=broken&facets=status,format&limit=1", 200, NULL,
+         "{\"value\":\"broken\",\"count\":1}"},
+        {"/api/v1/datasets?facets=colour", 400, "bad-parameter", "facets are names"},
+        {"/api/v1/datasets?facets=", 200, NULL, "\"prev\":null}"},
+        {"/api/v1/datasets?env=a&env=b", 400, "bad-parameter", NULL},
+    };
+    api_kit_expect(cases, HUB_COUNT(cases));
 }
 
 Test(datasets, one)
