@@ -6,6 +6,7 @@
 #include "storage/base/fs.h"
 #include "storage/base/time.h"
 #include "storage/base/version.h"
+#include "storage/model/known.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -30,10 +31,10 @@ void hub_listed_id(const struct hub_mirrors *m, uint32_t root, const char *path,
 struct list {
     struct hub_summary *items;
     json_t **parsed; /* what the texts of an item borrow */
-    char **owned;    /* id, path, loadable_by, authors of each */
+    char **owned;    /* id, path, loadable_by, authors, known of each */
     uint32_t count, capacity;
 };
-enum { OWNED = 4 };
+enum { OWNED = 5 };
 
 static void dispose(struct list *l)
 {
@@ -54,6 +55,44 @@ static char *dump_array(const json_t *item, const char *key)
     return json_is_array(value) ? json_dumps(value, JSON_COMPACT) : NULL;
 }
 
+/* A member of an item as a fact; `text` is what it was dumped to last. */
+struct told {
+    const json_t *item;
+    char *text;
+};
+
+static enum hub_status told_fact(void *user, const char *key, struct hub_view *out, struct hub_error *err)
+{
+    struct told *t = user;
+    const json_t *value = json_object_get(t->item, key);
+    (void)err;
+    free(t->text);
+    t->text = value ? json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY) : NULL;
+    *out = hub_view_of(t->text ? t->text : "");
+    return HUB_OK;
+}
+
+static bool no_field(void *user, uint32_t number, struct hub_known_field *out)
+{
+    (void)user;
+    (void)number;
+    (void)out;
+    return false;
+}
+
+/* NULL: no memory for it. */
+static char *dump_known(const json_t *item)
+{
+    struct told t = {.item = item};
+    struct hub_buf lines = HUB_BUF_INIT(64 * KIB);
+    const struct hub_known_source source = {&t, NULL, told_fact, no_field};
+    const enum hub_status st = hub_known_collect(&source, &lines, NULL);
+    free(t.text);
+    if (st)
+        hub_buf_dispose(&lines);
+    return hub_buf_take(&lines, NULL);
+}
+
 /* Whose library loads it: told by what its version is called. */
 static void set_rule(struct hub_summary *s, const json_t *item)
 {
@@ -72,6 +111,7 @@ static void read_item(const struct hub_mirrors *m, const struct hub_rule *rule, 
     owned[0] = strdup(id);
     owned[2] = dump_array(item, "loadable_by");
     owned[3] = dump_array(item, "authors");
+    owned[4] = dump_known(item);
     *out = (struct hub_summary){.row = -1,
                                 .id = owned[0],
                                 .path = path,
@@ -80,6 +120,7 @@ static void read_item(const struct hub_mirrors *m, const struct hub_rule *rule, 
                                 .description = hub_member_text(item, "description"),
                                 .loadable_by = owned[2],
                                 .authors = owned[3],
+                                .known = owned[4],
                                 .revision = hub_member_text(item, "revision"),
                                 .root = root,
                                 .upstream = rule->name,

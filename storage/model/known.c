@@ -39,6 +39,15 @@ static const struct {
     {HUB_KNOWN_KIND, "metadata", "kind"},
     {HUB_KNOWN_LICENSE, "card", "license"},
     {HUB_KNOWN_LICENSE, "metadata", "license"},
+    /* as hub_known_put wrote them: of what another hub lists */
+    {HUB_KNOWN_ENV, "facts", "env"},
+    {HUB_KNOWN_TASK, "facts", "tasks"},
+    {HUB_KNOWN_ROBOT, "facts", "robot"},
+    {HUB_KNOWN_CAMERA, "facts", "cameras"},
+    {HUB_KNOWN_ALGORITHM, "facts", "algorithm"},
+    {HUB_KNOWN_KIND, "facts", "kind"},
+    {HUB_KNOWN_LICENSE, "facts", "license"},
+    {HUB_KNOWN_ACTION_DIM, "facts", "action_dim"},
 };
 
 /* ---- values ---- */
@@ -323,9 +332,9 @@ static void collect_kind(struct collector *c, const struct hub_known_source *sou
         shorten_cameras(c);
     else if (c->kind == HUB_KNOWN_CAMERA)
         add_cameras(c, source);
-    else if (c->kind == HUB_KNOWN_ACTION_DIM)
+    else if (c->kind == HUB_KNOWN_ACTION_DIM && !c->count)
         add_action_dim(c, source);
-    else
+    else if (c->kind != HUB_KNOWN_ACTION_DIM)
         add_folders(c, source->path);
 }
 

@@ -93,7 +93,8 @@ Test(datasets, by_facts)
 {
     static const struct api_case cases[] = {
         {"/api/v1/datasets?action_dim=3", 200, NULL, "\"total\":0,"},
-        {"/api/v1/datasets?env=nothing&facets=env", 200, NULL, "\"facets\":{\"env\":[{\"value\":\"AdroitHandDoor-v1\",\"count\":1}]}"},
+        {"/api/v1/datasets?env=nothing&facets=env", 200, NULL,
+         "\"facets\":{\"env\":[{\"value\":\"AdroitHandDoor-v1\",\"count\":1}]}"},
         {"/api/v1/datasets?facets=format,status", 200, NULL, "\"facets\":{\"format\":["},
         {"/api/v1/datasets?status=broken&facets=status,format&limit=1", 200, NULL,
          "{\"value\":\"broken\",\"count\":1}"},
