@@ -287,7 +287,9 @@ enum hub_status hub_resolve_headers(struct hub_request *request, const struct hu
                                     struct hub_response *response, struct hub_error *err)
 {
     HUB_TRY(hub_response_header(response, err, "Cache-Control", "%s",
-                                target->pinned ? "public, max-age=31536000, immutable" : "no-cache"));
+                                target->passing  ? "no-store"
+                                : target->pinned ? "public, max-age=31536000, immutable"
+                                                 : "no-cache"));
     return target->alias ? content_location(request, target->summary, response, err) : HUB_OK;
 }
 

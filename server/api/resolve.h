@@ -12,6 +12,7 @@ struct hub_target {
     const struct hub_summary *summary;   /* of the snapshot, then of the state that was opened */
     struct hub_state state;              /* as far as it was asked for: hub_resolve */
     bool alias;                          /* the id had no version: Content-Location names the full one */
+    bool passing;                        /* the answer is not to be had again: no-store */
     bool pinned; /* ?revision= was given: what is opened is of that revision, and the answer immutable */
 };
 

@@ -64,21 +64,22 @@ static enum hub_status cut(const struct hub_row_range *range, enum hub_axis axis
     return HUB_OK;
 }
 
-static enum hub_status open_side(struct hub_request *request, const struct hub_selection *s,
-                                 struct hub_file **out, struct hub_error *err)
+static enum hub_status open_side(struct hub_request *request, const struct hub_dataset *dataset,
+                                 const struct hub_dataset_part *part, struct hub_file **out,
+                                 struct hub_error *err)
 {
-    const struct hub_dataset_part *part = &s->dataset->parts[s->episode->part];
+    struct hub_app *app = request->app;
     if (!part->side)
         return hub_fail_as(err, HUB_CORRUPT, "internal", "part '%s' has no side data", part->name);
     const struct hub_file_ref ref = {.root = HUB_ROOT_STATE,
                                      .path = part->side,
                                      .expect = &part->side_stamp,
                                      .if_open = !request->may_block};
-    const enum hub_status st = hub_file_get(s->app->store, &ref, out, err);
+    const enum hub_status st = hub_file_get(app->store, &ref, out, err);
     if (st != HUB_CHANGED && st != HUB_NOT_FOUND)
         return st;
-    hub_scanner_reinspect(s->app->scanner, s->dataset->summary->id);
-    return hub_resolve_changed(s->app, s->dataset->summary, err);
+    hub_scanner_reinspect(app->scanner, dataset->summary->id);
+    return hub_resolve_changed(app, dataset->summary, err);
 }
 
 /* A last action that only says that the policy is done is no step to learn from. */
@@ -151,21 +152,26 @@ enum hub_status hub_selection_price(struct hub_request *request, struct hub_sele
     return HUB_OK;
 }
 
+enum hub_status hub_rows_open(struct hub_request *request, const struct hub_dataset *dataset, uint32_t part,
+                              struct hub_plan_files *files, struct hub_error *err)
+{
+    for (uint32_t i = 0; i < files->count; i++) {
+        struct hub_plan_file *file = &files->items[i];
+        if (file->file)
+            continue;
+        HUB_TRY(file->number == HUB_SIDE_FILE
+                    ? open_side(request, dataset, &dataset->parts[part], &file->file, err)
+                    : hub_files_open(request, dataset, &dataset->files[file->number], &file->file, err));
+    }
+    return HUB_OK;
+}
+
 enum hub_status hub_selection_open(struct hub_request *request, struct hub_selection *s,
                                    struct hub_error *err)
 {
     for (uint32_t i = 0; i < s->count; i++)
         s->fields[i].plan.files = &s->files; /* the selection may have moved */
-    for (uint32_t i = 0; i < s->files.count; i++) {
-        struct hub_plan_file *file = &s->files.items[i];
-        if (file->file)
-            continue;
-        HUB_TRY(
-            file->number == HUB_SIDE_FILE
-                ? open_side(request, s, &file->file, err)
-                : hub_files_open(request, s->dataset, &s->dataset->files[file->number], &file->file, err));
-    }
-    return HUB_OK;
+    return hub_rows_open(request, s->dataset, s->episode->part, &s->files, err);
 }
 
 enum hub_status hub_selection_fetch(struct hub_request *request, struct hub_selection *s,

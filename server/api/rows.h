@@ -64,6 +64,11 @@ void hub_selection_dispose(struct hub_selection *selection);
 HUB_MUST_USE enum hub_status hub_selection_price(struct hub_request *request, struct hub_selection *selection,
                                                  struct hub_error *err);
 
+/** Open those of a list that are not, files of a part of the dataset: as hub_selection_open. */
+HUB_MUST_USE enum hub_status hub_rows_open(struct hub_request *request, const struct hub_dataset *dataset,
+                                           uint32_t part, struct hub_plan_files *files,
+                                           struct hub_error *err);
+
 /** Open the files they lie in. HUB_CHANGED: one is not what was indexed; the dataset is inspected again
  * soon. */
 HUB_MUST_USE enum hub_status hub_selection_open(struct hub_request *request, struct hub_selection *selection,

@@ -32,6 +32,9 @@ HUB_MUST_USE enum hub_status hub_item_add_utf8(struct hub_view text, struct hub_
 /** The header for `rows` rows of the variant: shape (rows, *dims). */
 HUB_MUST_USE enum hub_status hub_npy_header(const struct hub_variant *variant, uint64_t rows, bool bare,
                                             struct hub_buf *out, struct hub_error *err);
+/** The same of rows that may stand in windows; their data is not looked at. */
+HUB_MUST_USE enum hub_status hub_npy_rows_header(const struct hub_rows *rows, bool bare, struct hub_buf *out,
+                                                 struct hub_error *err);
 /** A whole .npy of text rows: "<U" as wide as the longest, at most 64 MiB (HUB_TOO_BIG). A null is empty; a
  * byte that is not UTF-8 is U+FFFD. */
 HUB_MUST_USE enum hub_status hub_npy_text(const struct hub_rows *rows, bool bare, struct hub_buf *out,
@@ -73,6 +76,16 @@ HUB_MUST_USE enum hub_status hub_npz_begin(struct hub_buf *out, struct hub_npz *
 /** `name` without ".npy"; '/' stays. `npy` is a whole .npy. */
 HUB_MUST_USE enum hub_status hub_npz_add(struct hub_npz *npz, const char *name, struct hub_view npy,
                                          struct hub_error *err);
+/**
+ * A member of numbers whose rows are written straight into place: `bytes` of them into *room, before hub_npz_end_rows,
+ * which comes before anything else is added.
+ * @param shape  the rows as they will be, without their data
+ * @param[out] room  address of a pointer of any type
+ */
+HUB_MUST_USE enum hub_status hub_npz_begin_rows(struct hub_npz *npz, const char *name,
+                                                const struct hub_rows *shape, uint64_t bytes, void *room,
+                                                struct hub_error *err);
+void hub_npz_end_rows(struct hub_npz *npz);
 HUB_MUST_USE enum hub_status hub_npz_end(struct hub_npz *npz, struct hub_error *err); /* frees it */
 void hub_npz_free(struct hub_npz *npz);
 

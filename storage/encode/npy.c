@@ -18,20 +18,22 @@ enum {
 
 #define TEXT_LIMIT (64 * MIB)
 
-/* The axes of an array: rows (unless a single row stands `bare`), those of the variant, and perhaps one
- * more. */
+/* The axes of an array: windows, where rows stand in some, rows (unless a single row stands `bare`), those of the
+ * variant, and perhaps one more. */
 struct axes {
-    uint64_t dims[HUB_MAX_RANK + 2];
+    uint64_t dims[HUB_MAX_RANK + 3];
     unsigned count;
 };
 
-static struct axes axes_of(const struct hub_variant *variant, uint64_t rows, bool bare)
+static struct axes axes_of(const struct hub_rows *rows, bool bare)
 {
     struct axes axes = {.count = 0};
+    if (rows->window)
+        axes.dims[axes.count++] = rows->rows / rows->window;
     if (!bare)
-        axes.dims[axes.count++] = rows;
-    for (unsigned i = 0; i < variant->rank; i++)
-        axes.dims[axes.count++] = variant->dims[i];
+        axes.dims[axes.count++] = rows->window ? rows->window : rows->rows;
+    for (unsigned i = 0; i < rows->variant.rank; i++)
+        axes.dims[axes.count++] = rows->variant.dims[i];
     return axes;
 }
 
@@ -59,16 +61,23 @@ static enum hub_status put_header(const char *descr, const struct axes *axes, st
     return hub_buf_add(out, text, (size_t)(end - text), err);
 }
 
+enum hub_status hub_npy_rows_header(const struct hub_rows *rows, bool bare, struct hub_buf *out,
+                                    struct hub_error *err)
+{
+    char descr[16];
+    if (rows->variant.kind == HUB_KIND_VAR)
+        return hub_fail_as(err, HUB_NOT_ACCEPTABLE, "not-acceptable",
+                           "rows of varying length have no npy form");
+    hub_variant_npy(&rows->variant, descr);
+    const struct axes axes = axes_of(rows, bare);
+    return put_header(descr, &axes, out, err);
+}
+
 enum hub_status hub_npy_header(const struct hub_variant *variant, uint64_t rows, bool bare,
                                struct hub_buf *out, struct hub_error *err)
 {
-    char descr[16];
-    if (variant->kind == HUB_KIND_VAR)
-        return hub_fail_as(err, HUB_NOT_ACCEPTABLE, "not-acceptable",
-                           "rows of varying length have no npy form");
-    hub_variant_npy(variant, descr);
-    const struct axes axes = axes_of(variant, rows, bare);
-    return put_header(descr, &axes, out, err);
+    const struct hub_rows shape = {.variant = *variant, .rows = rows};
+    return hub_npy_rows_header(&shape, bare, out, err);
 }
 
 /* ---- items of bytes ---- */
@@ -127,7 +136,7 @@ enum hub_status hub_npy_text(const struct hub_rows *rows, bool bare, struct hub_
         return hub_fail(err, HUB_TOO_BIG, "more than %zu bytes of text", TEXT_LIMIT);
     char descr[16];
     uint8_t *to;
-    const struct axes axes = axes_of(v, rows->rows, bare);
+    const struct axes axes = axes_of(rows, bare);
     snprintf(descr, sizeof(descr), "<U%u", (unsigned)width);
     HUB_TRY(put_header(descr, &axes, out, err));
     HUB_TRY(open_items(out, items, width * 4, &to, err));
@@ -154,10 +163,10 @@ static uint64_t unit_of(const struct hub_rows *rows)
 
 static struct axes axes_of_items(const struct hub_rows *rows, bool bare)
 {
-    struct hub_variant items = rows->variant;
-    if (items.kind != HUB_KIND_FIXED)
-        items.rank = 0;
-    return axes_of(&items, rows->rows, bare);
+    struct hub_rows items = {.variant = rows->variant, .rows = rows->rows, .window = rows->window};
+    if (items.variant.kind != HUB_KIND_FIXED)
+        items.variant.rank = 0;
+    return axes_of(&items, bare);
 }
 
 enum hub_status hub_npy_bytes(const struct hub_rows *rows, bool bare, struct hub_buf *out,

@@ -207,6 +207,33 @@ enum hub_status hub_npz_add(struct hub_npz *npz, const char *name, struct hub_vi
     return hub_buf_add_view(npz->out, npy, err);
 }
 
+enum hub_status hub_npz_begin_rows(struct hub_npz *npz, const char *name, const struct hub_rows *shape,
+                                   uint64_t bytes, void *room, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf header = HUB_BUF_INIT(4 * KIB);
+    HUB_TRY(hub_npy_rows_header(shape, false, &header, err));
+    HUB_TRY(remember(npz, name, err));
+    struct member *m = &npz->members[npz->count - 1];
+    m->offset = npz->out->size - npz->start;
+    m->size = header.size + bytes;
+    HUB_TRY(put_local(npz, m, err));
+    HUB_TRY(hub_buf_reserve(npz->out, m->size, err));
+    HUB_TRY(hub_buf_add_view(npz->out, hub_buf_view(&header), err));
+    *(char **)room = npz->out->data + npz->out->size;
+    npz->out->size += bytes;
+    return HUB_OK;
+}
+
+void hub_npz_end_rows(struct hub_npz *npz)
+{
+    enum { CRC_AT = 14 }; /* in the local header */
+    struct member *m = &npz->members[npz->count - 1];
+    struct record crc = {.size = 0};
+    m->crc = libdeflate_crc32(0, npz->out->data + npz->out->size - m->size, m->size);
+    put(&crc, m->crc, 4);
+    memcpy(npz->out->data + npz->start + m->offset + CRC_AT, crc.bytes, crc.size);
+}
+
 enum hub_status hub_npz_end(struct hub_npz *npz, struct hub_error *err)
 {
     HUB_CLEANUP(npz_freep) struct hub_npz *z = npz;

@@ -1,0 +1,195 @@
+"""`sample` against the same windows drawn anew in numpy, of rows that h5py, pyarrow and numpy read."""
+import io
+import os
+import sys
+import zipfile
+
+import numpy as np
+import pytest
+
+sys.path.insert(0, os.path.dirname(__file__))
+from hub import FIXTURES, quote, serving
+from stored import stored_episodes
+
+ROOTS = ["minari/root-0.5.3", "robomimic", "lerobot", "d4rl", "webdataset", "molmospaces"]
+NOT_COMPARED = {"ilr-evil"}  # pickles that nobody should load
+
+
+@pytest.fixture(scope="module")
+def hub():
+    with serving(os.path.join(FIXTURES, "minari/root-0.5.3")) as hub:
+        yield hub
+
+
+def sample(hub, id, query, status=200):
+    answer = hub.get(f"/api/v1/datasets/{quote(id)}/sample?{query}")
+    assert answer.status == status, (id, query, answer.body)
+    return answer
+
+
+def arrays(answer):
+    assert zipfile.ZipFile(io.BytesIO(answer.body)).testzip() is None
+    with np.load(io.BytesIO(answer.body), allow_pickle=False) as z:
+        return {name: z[name] for name in z.files}
+
+
+class Dataset:
+    def __init__(self, hub, id, root):
+        self.id, self.document = id, hub.dataset(id)
+        self.episodes = [e for e in hub.episodes(id)]
+        stored = dict(stored_episodes(root, self.document))
+        self.stored = {e["number"]: stored.get(e["number"], {}) for e in self.episodes}
+        self.fields = [f for f in self.document["fields"] if self.comparable(f)]
+
+    def comparable(self, field):
+        """Numbers of one shape in all episodes, or text, that the oracle's readers can express."""
+        values = [s.get(field["path"]) for s in self.stored.values()]
+        if field.get("unreadable") or field["episodes"] != len(self.episodes) or field["type"] not in ("number", "bool", "text"):
+            return False
+        if field["type"] == "text":
+            return all(isinstance(v, list) for v in values) and field["axis"] != "none"
+        return (all(isinstance(v, np.ndarray) and not isinstance(v, np.ma.MaskedArray) and v.ndim for v in values)
+                and len({(v.dtype, v.shape[1:]) for v in values}) == 1 and field["axis"] != "none")
+
+
+def draws(seed):
+    generator = np.random.PCG64(seed)
+    while True:
+        u = int(generator.random_raw())
+        yield lambda n, u=u: u * n >> 64
+
+
+def redraw(episodes, count, length, seed, pad="none", weight="steps"):
+    """[(episode, start, steps)]"""
+    room = lambda e: e["steps"] if pad != "none" else max(0, e["steps"] - length + 1)
+    candidates = [e for e in sorted(episodes, key=lambda e: e["number"]) if room(e)]
+    draw, out = draws(seed), []
+    for _ in range(count):
+        if weight == "uniform":
+            e = candidates[next(draw)(len(candidates))]
+            start = next(draw)(room(e))
+        else:
+            start = next(draw)(sum(map(room, candidates)))
+            for e in candidates:
+                if start < room(e):
+                    break
+                start -= room(e)
+        out.append((e, start, min(length, e["steps"] - start)))
+    return out
+
+
+def text_of(stored):
+    """As numpy has it: without NULs at its end."""
+    return (stored.decode("utf-8", "replace") if isinstance(stored, bytes) else stored or "").rstrip("\0")
+
+
+def expected(dataset, field, windows, length, final, pad):
+    rows, more = [], final and field["axis"] == "state"
+    for episode, start, steps in windows:
+        stored = dataset.stored[episode["number"]][field["path"]]
+        first = start + (field["axis"] == "shifted")
+        cut = list(stored[first:first + steps + more])
+        if field["type"] == "text":
+            cut = [text_of(t) for t in cut]
+        filler = cut[-1] if pad == "edge" and cut else "" if field["type"] == "text" else np.zeros_like(stored[0])
+        rows.append(cut + [filler] * (length + more - len(cut)))
+    return np.array(rows) if field["type"] == "text" else np.stack([np.stack(r) for r in rows])
+
+
+def compare(hub, dataset, rng):
+    longest, compared = max(e["steps"] for e in dataset.episodes), 0
+    fields = "".join(f"&fields={quote(f['path'])}" for f in dataset.fields)
+    for weight, pad in [(w, p) for w in ("steps", "uniform") for p in ("none", "edge", "zero")]:
+        length = int(rng.integers(1, (longest if pad == "none" else longest + 5) + 1))
+        count, seed, final = int(rng.integers(1, 40)), int(rng.integers(0, 2**63)), bool(rng.integers(2))
+        query = f"windows={count}&length={length}&seed={seed}&pad={pad}&weight={weight}&final={final:d}{fields}"
+        answer = hub.get(f"/api/v1/datasets/{quote(dataset.id)}/sample?{query}")
+        if answer.status == 400 and pad == "none":  # a field that is shorter than its episodes
+            assert " rows in episode " in answer.json()["detail"], answer.body
+            continue
+        assert answer.status == 200, (dataset.id, query, answer.body)
+        windows, got = redraw(dataset.episodes, count, length, seed, pad, weight), arrays(answer)
+        assert got["episode"].tolist() == [e["number"] for e, _, _ in windows], (dataset.id, query)
+        assert got["start"].tolist() == [s for _, s, _ in windows], (dataset.id, query)
+        assert got["mask"].tolist() == [[i < n for i in range(length)] for _, _, n in windows], (dataset.id, query)
+        for field in dataset.fields:
+            want, have = expected(dataset, field, windows, length, final, pad), got[field["path"]]
+            assert have.shape == want.shape, (dataset.id, query, field, have.shape, want.shape)
+            same = have.tolist() == want.tolist() if want.dtype.kind == "U" else np.array_equal(have, want, equal_nan=want.dtype.kind == "f")
+            assert same, (dataset.id, query, field["path"])
+            compared += 1
+    return compared
+
+
+@pytest.mark.parametrize("root", ROOTS)
+def test_windows_are_those_that_numpy_draws(root):
+    rng, compared = np.random.default_rng(4), 0
+    root = os.path.join(FIXTURES, root)
+    with serving(root) as hub:
+        for item in hub.datasets():
+            if item["status"] == "ready" and item["format"] != "files" and item["episodes"] and item["id"] not in NOT_COMPARED:
+                dataset = Dataset(hub, item["id"], os.path.join(root, item["id"]))
+                if dataset.fields:
+                    compared += compare(hub, dataset, rng)
+    assert compared > 20
+
+
+@pytest.fixture(scope="module")
+def id(hub):
+    return next(d["id"] for d in hub.datasets() if d["status"] == "ready" and d["episodes"] > 1)
+
+
+def test_the_same_seed_is_the_same_bytes(hub, id):
+    first, second = sample(hub, id, "windows=5&seed=7"), sample(hub, id, "windows=5&seed=7")
+    assert first.body == second.body and first.headers["ETag"] == second.headers["ETag"] and first.headers["X-Seed"] == "7"
+    path = f"/api/v1/datasets/{quote(id)}/sample?windows=5&seed=7"
+    assert hub.get(path, {"If-None-Match": first.headers["ETag"]}).status == 304
+    assert hub.get(path, method="HEAD").status == 200
+    assert sample(hub, id, "windows=5&seed=8").body != first.body
+    drawn = sample(hub, id, "windows=5")
+    assert drawn.headers["Cache-Control"] == "no-store" and "ETag" not in drawn.headers
+    assert sample(hub, id, "windows=5&seed=" + drawn.headers["X-Seed"]).body == drawn.body
+    assert sample(hub, id, "seed=18446744073709551615").status == 200
+
+
+def test_roles_and_filters(hub, id):
+    got = arrays(sample(hub, id, "windows=50&fields=@reward&fields=@action&seed=1&where=number%3D1"))
+    assert set(got["episode"]) == {1} and {"rewards", "actions"} <= set(got)
+    everything = arrays(sample(hub, id, "windows=3&length=2&seed=1"))
+    assert any(name.startswith("observations") for name in everything) and everything["mask"].shape == (3, 2)
+
+
+@pytest.mark.parametrize("query, parameter, says", [
+    ("seed=18446744073709551616", "seed", "18446744073709551615"),
+    ("seed=-1", "seed", "whole number"),
+    ("windows=0", "windows", "from 1 to 4096"),
+    ("windows=4097", "windows", "from 1 to 4096"),
+    ("length=x", "length", "from 1 to 1000000"),
+    ("length=999999", "length", "the longest has"),
+    ("pad=wrap", "pad", "none, edge"),
+    ("weight=return", "weight", "steps"),
+    ("format=csv", "format", "npz"),
+    ("where=number%3D-5", "where", "no episode is chosen"),
+    ("fields=@nothing", "fields", "@observation"),
+    ("sort=steps", "sort", ""),
+])
+def test_bad_input_is_told_by_name(hub, id, query, parameter, says):
+    problem = sample(hub, id, query, 400).json()
+    assert problem["parameter"] == parameter and says in problem["detail"], problem
+
+
+def test_what_is_too_large_is_refused(hub, id):
+    problem = sample(hub, id, "windows=4096&length=1000000&pad=zero", 413).json()
+    assert "fewer" in problem["detail"] or "less" in problem["detail"], problem
+    assert sample(hub, id, "fields=nothing", 404).json()["type"] == "urn:minari-hub:field-not-found"
+
+
+def test_draws_are_even(hub, id):
+    """Windows of each episode come as often as its weight says: within five standard deviations."""
+    episodes = hub.episodes(id)
+    for weight in "steps", "uniform":
+        got = arrays(sample(hub, id, f"windows=4000&weight={weight}&seed=3&fields=rewards"))["episode"]
+        total = sum(e["steps"] for e in episodes)
+        for e in episodes:
+            p = e["steps"] / total if weight == "steps" else 1 / len(episodes)
+            assert abs((got == e["number"]).mean() - p) < 5 * (p * (1 - p) / 4000) ** 0.5
