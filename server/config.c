@@ -59,6 +59,9 @@ static const struct option options[] = {
      "Addresses or networks of proxies whose X-Forwarded-For, -Host and -Proto are believed."},
     {"public-url", TEXT, AT(public_url), NULL, 0, 0, "URL",
      "What the links in answers begin with. Default: what the client asked."},
+    {"hf-author", TEXT, AT(hf_author), "farama-minari", 0, 0, "NAME",
+     "Whose repos the folders at the top are for clients of Hugging Face; deeper ones are ORG/NAME as they "
+     "lie."},
     {"bucket", TEXT, AT(bucket), "minari-datasets", 0, 0, "NAME",
      "What clients of Google Cloud Storage call the bucket of all that is here."},
     {"settle", DURATION, AT(settle_ms), "2s", 0, 3600000, "TIME",

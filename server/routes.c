@@ -45,6 +45,18 @@ const struct hub_route hub_routes[] = {
     {"GET", "/b/{bucket}", hub_gcs_bucket, "gcs", 0, false, 0},
     {"GET", "/b/{bucket}/o", hub_gcs_list, "gcs", 0, false, 0},
     {"GET", "/b/{bucket}/o/{path}", hub_gcs_object, "gcs", 0, false, 0},
+    /* Hugging Face */
+    {"GET", "/datasets/{org}/{name}/resolve/{rev}/{path}", hub_hf_resolve, "hf", 0, false, 0},
+    {"GET", "/datasets/{org}/{name}/raw/{rev}/{path}", hub_hf_resolve, "hf", 0, false, 0},
+    {"GET", "/api/datasets", hub_hf_repos, "hf", 0, false, 0},
+    {"GET", "/api/datasets/{org}/{name}", hub_hf_repo_show, "hf", 0, false, 0},
+    {"GET", "/api/datasets/{org}/{name}/revision/{rev}", hub_hf_repo_show, "hf", 0, false, 0},
+    {"GET", "/api/datasets/{org}/{name}/tree/{rev}", hub_hf_tree, "hf", 0, false, 0},
+    {"GET", "/api/datasets/{org}/{name}/tree/{rev}/{path}", hub_hf_tree, "hf", 0, false, 0},
+    {"POST", "/api/datasets/{org}/{name}/paths-info/{rev}", hub_hf_paths, "hf", 1 * MIB, false, 0},
+    {"GET", "/api/datasets/{org}/{name}/refs", hub_hf_refs, "hf", 0, false, 0},
+    {"GET", "/api/datasets/{org}/{name}/auth-check", hub_hf_auth_check, "hf", 0, false, 0},
+    {"GET", "/api/whoami-v2", hub_hf_whoami, "hf", 0, false, 0},
     {NULL, NULL, NULL, NULL, 0, false, 0},
 };
 
@@ -55,5 +67,8 @@ const struct hub_protocol hub_protocols[] = {
     {"/resumable/", &hub_gcs_shape},
     {"/batch/", &hub_gcs_shape},
     {"/b/", &hub_gcs_shape},
+    {"/api/v1/", NULL},
+    {"/api/", &hub_hf_shape},
+    {"/datasets/", &hub_hf_shape},
     {NULL, NULL},
 };

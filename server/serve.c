@@ -103,6 +103,7 @@ static enum hub_status open_storage(struct parts *parts, const struct hub_config
     app->roots = &config->roots;
     app->state = config->state;
     app->bucket = config->bucket;
+    app->author = config->hf_author;
     app->started_ms = hub_time_now_ns() / 1000000;
     hub_fs_user(app->user);
     HUB_TRY(hub_catalog_open(&catalog, &app->catalog, err));

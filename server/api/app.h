@@ -21,6 +21,7 @@ struct hub_app {
     struct hub_http *http, *control; /* over TCP; over the socket in the state directory */
     const struct hub_roots *roots;
     const char *state;
+    const char *author;        /* of the repos that folders at the top are */
     const char *bucket;        /* what the bucket of all that is here is called */
     char user[HUB_USER_BYTES]; /* as whom the hub runs: looked up once, a directory service may not answer */
     struct hub_log *log;

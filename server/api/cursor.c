@@ -94,9 +94,8 @@ struct hub_json hub_page_begin(struct hub_response *response, size_t limit_bytes
     return json;
 }
 
-/* This request's URL with another cursor. */
-static enum hub_status url_with(const struct hub_request *request, const struct hub_page_cursor *cursor,
-                                struct hub_buf *url, struct hub_error *err)
+enum hub_status hub_page_next_url(const struct hub_request *request, const struct hub_page_cursor *cursor,
+                                  struct hub_buf *url, struct hub_error *err)
 {
     HUB_TRY(hub_buf_addf(url, err, "%s%s?", request->base_url, request->target));
     for (unsigned i = 0; i < request->query_count; i++) {
@@ -124,7 +123,7 @@ static enum hub_status put_link(const struct hub_request *request, struct hub_js
         hub_json_null(json);
         return hub_json_status(json);
     }
-    HUB_TRY(url_with(request, cursor, &url, err));
+    HUB_TRY(hub_page_next_url(request, cursor, &url, err));
     hub_json_string(json, hub_buf_view(&url));
     return hub_buf_addf(links, err, "%s<%s>; rel=\"%s\"", links->size ? ", " : "", url.data, rel);
 }

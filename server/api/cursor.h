@@ -36,6 +36,10 @@ struct hub_page_query {
  * revision= name the listing that a cursor is of. */
 HUB_MUST_USE enum hub_status hub_page_read(const struct hub_request *request, const char *const *parameters,
                                            struct hub_page_query *out, struct hub_error *err);
+/** Append this request's URL with another cursor. */
+HUB_MUST_USE enum hub_status hub_page_next_url(const struct hub_request *request,
+                                               const struct hub_page_cursor *cursor, struct hub_buf *url,
+                                               struct hub_error *err);
 /** Open the document of a page, for its items. */
 struct hub_json hub_page_begin(struct hub_response *response, size_t limit_bytes, struct hub_error *err);
 /** Close it with "total" and "next", and set the Link header. `next`, whose scope is set here, says where the

@@ -57,15 +57,17 @@ static enum hub_status fill_order(const struct hub_app *app, const struct hub_sn
 {
     size_t bytes = 0;
     for (uint32_t i = 0; i < snapshot->count; i++)
-        bytes += write_begin(app, snapshot->summaries[i], NULL) + 1;
+        if (snapshot->summaries[i]->status != HUB_DATASET_REMOTE) /* its files are not here */
+            bytes += write_begin(app, snapshot->summaries[i], NULL) + 1;
     HUB_TRY(hub_new(&order->places, snapshot->count + 1, sizeof *order->places, err));
     HUB_TRY(hub_new(&order->text, bytes + 1, 1, err));
     char *at = order->text;
     for (uint32_t i = 0; i < snapshot->count; i++) {
-        order->places[i] = (struct place){at, i};
+        if (snapshot->summaries[i]->status == HUB_DATASET_REMOTE)
+            continue;
+        order->places[order->count++] = (struct place){at, i};
         at += write_begin(app, snapshot->summaries[i], at) + 1;
     }
-    order->count = snapshot->count;
     order->item.bytes = sizeof *order + bytes + order->count * sizeof *order->places;
     qsort(order->places, order->count, sizeof *order->places, hub_by_text);
     return HUB_OK;
@@ -259,6 +261,17 @@ enum hub_status hub_objects_next(struct hub_objects *objects, struct hub_object 
     HUB_TRY(hub_buf_add_text(&objects->name, out->file->path, err));
     out->name = hub_buf_view(&objects->name);
     return HUB_OK;
+}
+
+const struct hub_summary *hub_objects_below(const struct hub_objects *objects, struct hub_view begins,
+                                            uint32_t *at)
+{
+    const struct hub_objects_order *order = objects->order;
+    if (*at == 0)
+        *at = hub_lower_bound(&begins, order->places, order->count, sizeof *order->places, hub_view_by_text);
+    if (*at >= order->count || strncmp(order->places[*at].begins, begins.data, begins.size) != 0)
+        return NULL;
+    return objects->snapshot->summaries[order->places[(*at)++].summary];
 }
 
 /* ---- one ---- */

@@ -40,6 +40,10 @@ HUB_MUST_USE enum hub_status hub_objects_seek(struct hub_objects *objects, struc
 HUB_MUST_USE enum hub_status hub_objects_next(struct hub_objects *objects, struct hub_object *out,
                                               struct hub_error *err);
 
+/** The datasets in a folder, whose names begin with `begins`: from `*at` on, which is 0 at first. NULL: no more. */
+const struct hub_summary *hub_objects_below(const struct hub_objects *objects, struct hub_view begins,
+                                            uint32_t *at);
+
 /**
  * The object of a name. HUB_AGAIN where the dataset would have to be loaded and the request may not block;
  * HUB_NOT_FOUND "file-not-found".

@@ -41,7 +41,11 @@ void api_kit_open(void)
     make_root();
     state = scan_directory();
     must(hub_roots_add(&roots, root, NULL, &err), &err);
-    app = (struct hub_app){.roots = &roots, .bucket = "minari-datasets", .state = state, .started_ms = 1};
+    app = (struct hub_app){.roots = &roots,
+                           .bucket = "minari-datasets",
+                           .author = "farama-minari",
+                           .state = state,
+                           .started_ms = 1};
     app.budget = hub_budget_new(64 * MIB);
     must(hub_catalog_open(&(struct hub_catalog_options){.state = state}, &app.catalog, &err), &err);
     must(hub_store_open(&(struct hub_store_options){.roots = &roots, .state = state}, &app.store, &err),

@@ -1,0 +1,35 @@
+/* What is wrong, as the hub of Hugging Face says it: clients go by the header. */
+#include "server/facade/handlers.h"
+
+#include "storage/base/json.h"
+
+static enum hub_status write_problem(struct hub_buf *out, const struct hub_request *request,
+                                     const struct hub_error *err, const char *name, unsigned status)
+{
+    struct hub_json json = hub_json_to(out, NULL);
+    (void)request;
+    (void)status;
+    hub_json_object(&json);
+    hub_json_put_text(&json, "error", err->detail[0] ? err->detail : name);
+    hub_json_end_object(&json);
+    return hub_json_status(&json);
+}
+
+static enum hub_status write_headers(struct hub_response *response, const struct hub_request *request,
+                                     const struct hub_error *err, const char *name)
+{
+    static const struct {
+        const char *name, *code;
+    } codes[] = {{"dataset-not-found", "RepoNotFound"},
+                 {"revision-not-found", "RevisionNotFound"},
+                 {"file-not-found", "EntryNotFound"}};
+    (void)request;
+    (void)err;
+    for (size_t i = 0; i < HUB_COUNT(codes); i++)
+        if (strcmp(name, codes[i].name) == 0)
+            return hub_response_header(response, NULL, "X-Error-Code", "%s", codes[i].code);
+    return HUB_OK;
+}
+
+const struct hub_problem_shape hub_hf_shape = {"application/json; charset=utf-8", write_problem,
+                                               write_headers};

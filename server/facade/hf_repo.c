@@ -1,0 +1,184 @@
+/* Repos: see hf.h. */
+#include "server/facade/hf.h"
+
+#include "server/api/files.h"
+#include "storage/base/digest.h"
+#include "storage/base/lru.h"
+
+#include <limits.h>
+#include <stdlib.h>
+
+enum { KEPT_REPO = 0x7265706f }; /* among what is kept ready in app->documents */
+
+void hub_hf_repo_dispose(struct hub_hf_repo *repo)
+{
+    hub_buf_dispose(&repo->begins);
+}
+
+/* huggingface_hub's rule for the parts of a repo's id. */
+bool hub_hf_can_be_named(struct hub_view segment)
+{
+    static const char others[] = "-_.";
+    if (!segment.size || segment.size > 96 || strchr("-.", segment.data[0]) ||
+        strchr("-.", segment.data[segment.size - 1]) || hub_view_ends(segment, ".git"))
+        return false;
+    for (size_t i = 0; i < segment.size; i++) {
+        const char c = segment.data[i];
+        const bool plain = (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
+        if (!plain && !memchr(others, c, sizeof others - 1))
+            return false;
+        if (i && strchr("-.", c) && segment.data[i - 1] == c)
+            return false;
+    }
+    return true;
+}
+
+static enum hub_status set_begins(const struct hub_request *request, struct hub_hf_repo *repo,
+                                  struct hub_error *err)
+{
+    repo->begins = HUB_BUF_INIT(KIB);
+    if (!hub_view_is(repo->org, request->app->author)) {
+        HUB_TRY(hub_buf_add_view(&repo->begins, repo->org, err));
+        HUB_TRY(hub_buf_add_text(&repo->begins, "/", err));
+    }
+    HUB_TRY(hub_buf_add_view(&repo->begins, repo->name, err));
+    return hub_buf_add_text(&repo->begins, "/", err);
+}
+
+/* What is known of a repo in one snapshot. */
+struct kept {
+    struct hub_lru_item item; /* first */
+    unsigned count;
+    int64_t modified_ns;
+    char commit[41], tag[16];
+    char begins[]; /* whose it is */
+};
+
+static void kept_free(struct hub_lru_item *item)
+{
+    free(item);
+}
+
+/* By what is in it: ids and revisions, which are made of paths, sizes and times. */
+static enum hub_status look_at_all(const struct hub_objects *objects, struct kept *kept,
+                                   struct hub_digest *digest, struct hub_error *err)
+{
+    const struct hub_summary *summary;
+    for (uint32_t at = 0; (summary = hub_objects_below(objects, hub_view_of(kept->begins), &at));
+         kept->count++) {
+        HUB_TRY(hub_digest_add(digest, hub_view_of(summary->id), err));
+        HUB_TRY(hub_digest_add(digest, HUB_VIEW("\n"), err));
+        HUB_TRY(hub_digest_add(digest, hub_view_of(summary->revision), err));
+        kept->modified_ns = HUB_MAX(kept->modified_ns, summary->modified_ns);
+        if (strcmp(summary->format, "lerobot") == 0 && strlen(summary->era) < sizeof kept->tag)
+            strcpy(kept->tag, summary->era);
+    }
+    return HUB_OK;
+}
+
+static enum hub_status make(const struct hub_objects *objects, struct kept *kept, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_digest_dispose) struct hub_digest digest = {0};
+    uint8_t sum[HUB_DIGEST_MAX];
+    HUB_TRY(hub_digest_begin(&digest, HUB_SHA256, err));
+    HUB_TRY(look_at_all(objects, kept, &digest, err));
+    HUB_TRY(hub_digest_end(&digest, sum, err));
+    hub_hex(sum, 20, kept->commit);
+    return HUB_OK;
+}
+
+static enum hub_status keep(struct hub_request *request, const struct hub_lru_key *key,
+                            struct hub_view begins, struct kept **out, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_objects_dispose) struct hub_objects objects = {0};
+    struct kept *kept;
+    if (!request->may_block)
+        return HUB_AGAIN;
+    HUB_TRY(hub_objects_open(request->app, &objects, err));
+    const size_t size = sizeof *kept + begins.size + 1;
+    HUB_TRY(hub_new(&kept, 1, size, err));
+    kept->item = (struct hub_lru_item){.key = *key, .bytes = size, .free = kept_free};
+    memcpy(kept->begins, begins.data, begins.size);
+    const enum hub_status st = make(&objects, kept, err);
+    if (st) {
+        free(kept);
+        return st;
+    }
+    *out = (struct kept *)hub_lru_add(request->app->documents, &kept->item);
+    return HUB_OK;
+}
+
+static enum hub_status look_up(struct hub_request *request, struct hub_hf_repo *out, struct hub_error *err)
+{
+    const struct hub_snapshot *snapshot = hub_catalog_snapshot(request->app->catalog);
+    const struct hub_view begins = hub_buf_view(&out->begins);
+    const struct hub_lru_key key = {KEPT_REPO, snapshot->generation,
+                                    hub_hash(HUB_HASH_START, begins.data, begins.size)};
+    hub_snapshot_put(snapshot);
+    struct kept *kept = (struct kept *)hub_lru_get(request->app->documents, &key);
+    if (!kept)
+        HUB_TRY(keep(request, &key, begins, &kept, err));
+    const bool same = hub_view_is(begins, kept->begins);
+    if (same) {
+        out->count = kept->count;
+        out->modified_ns = kept->modified_ns;
+        memcpy(out->commit, kept->commit, sizeof out->commit);
+        memcpy(out->tag, kept->tag, sizeof out->tag);
+    }
+    hub_lru_put(&kept->item);
+    return same ? HUB_OK : HUB_AGAIN; /* another repo of the same hash: not twice in a row */
+}
+
+enum hub_status hub_hf_repo_named(struct hub_request *request, struct hub_view org, struct hub_view name,
+                                  struct hub_hf_repo *out, struct hub_error *err)
+{
+    out->org = org;
+    out->name = name;
+    HUB_TRY(set_begins(request, out, err));
+    if (hub_hf_can_be_named(org) && hub_hf_can_be_named(name))
+        HUB_TRY(look_up(request, out, err));
+    return out->count ? HUB_OK
+                      : hub_fail_as(err, HUB_NOT_FOUND, "dataset-not-found",
+                                    "Repository not found: %.200s/%.200s", org.data, name.data);
+}
+
+enum hub_status hub_hf_repo_open(struct hub_request *request, struct hub_hf_repo *out, struct hub_error *err)
+{
+    return hub_hf_repo_named(request, hub_request_capture(request, "org"),
+                             hub_request_capture(request, "name"), out, err);
+}
+
+enum hub_status hub_hf_revision(const struct hub_request *request, const struct hub_hf_repo *repo,
+                                struct hub_error *err)
+{
+    const struct hub_view rev = hub_request_capture(request, "rev");
+    if (!rev.data || hub_view_is(rev, "main") || hub_view_is(rev, "HEAD") || hub_view_is(rev, repo->commit) ||
+        (repo->tag[0] && hub_view_is(rev, repo->tag)))
+        return HUB_OK;
+    return hub_fail_about(err, HUB_NOT_FOUND, "revision-not-found", "rev", rev.data,
+                          "Invalid rev id: %.200s; this is now commit %s", rev.data, repo->commit);
+}
+
+enum hub_status hub_hf_file_id(const struct hub_request *request, const struct hub_object *object,
+                               struct hub_hf_file_id *out, struct hub_error *err)
+{
+    struct hub_file_digests digests = {0};
+    char path[PATH_MAX];
+    uint8_t sum[HUB_DIGEST_MAX];
+    HUB_TRY(hub_files_path(object->dataset, object->file, path, err));
+    const uint32_t root = object->dataset->summary->root;
+    const struct hub_stamp *stamp = &object->file->stamp;
+    enum hub_status st = hub_digest_recall(request->app->catalog, root, path, stamp, &digests);
+    if (st == HUB_AGAIN && !request->may_block)
+        return HUB_AGAIN;
+    if (st == HUB_AGAIN && hub_digest_find(request->app->catalog, root, path, stamp, &digests, NULL))
+        digests.sha256[0] = '\0';
+    memcpy(out->sha256, digests.sha256, sizeof out->sha256);
+    const uint64_t state[] = {stamp->size, stamp->mtime_ns};
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf text = HUB_BUF_INIT(PATH_MAX + KIB);
+    HUB_TRY(hub_buf_add(&text, state, sizeof state, err));
+    HUB_TRY(hub_buf_add_text(&text, path, err));
+    HUB_TRY(hub_digest_of(HUB_SHA1, hub_buf_view(&text), sum, err));
+    hub_hex(sum, HUB_SHA1_BYTES, out->oid);
+    return HUB_OK;
+}

@@ -1,0 +1,288 @@
+/* What is in a repo: its tree, a folder of it, or some of its files. */
+#include "server/facade/handlers.h"
+#include "server/facade/hf.h"
+
+#include "server/api/cursor.h"
+#include "storage/base/hex.h"
+#include "storage/base/spell.h"
+
+#include <stdlib.h>
+
+enum { PAGE = 1000 };
+
+enum hub_status hub_hf_file_write(struct hub_json *json, const struct hub_request *request,
+                                  const struct hub_object *object, struct hub_view path,
+                                  struct hub_error *err)
+{
+    struct hub_hf_file_id id;
+    HUB_TRY(hub_hf_file_id(request, object, &id, err));
+    hub_json_object(json);
+    hub_json_put_text(json, "type", "file");
+    hub_json_put_text(json, "oid", id.oid);
+    hub_json_put_uint(json, "size", object->file->stamp.size);
+    if (id.sha256[0]) {
+        hub_json_put_object(json, "lfs");
+        hub_json_put_text(json, "oid", id.sha256);
+        hub_json_put_uint(json, "size", object->file->stamp.size);
+        hub_json_put_uint(json, "pointerSize", 134);
+        hub_json_end_object(json);
+    } else {
+        hub_json_put_bool(json, "unhashed", true); /* the oid is of its state, and not that of a git blob */
+    }
+    hub_json_put_string(json, "path", path);
+    hub_json_end_object(json);
+    return hub_json_status(json);
+}
+
+/* ---- a folder ---- */
+
+struct tree {
+    struct hub_request *request;
+    struct hub_hf_repo repo;
+    struct hub_objects objects;
+    struct hub_buf folder, last, skip, path; /* whole names; the last folder that was given out */
+    struct hub_json json;
+    bool recursive;
+    uint32_t count;
+    struct hub_page_cursor next;
+};
+
+static void tree_dispose(struct tree *t)
+{
+    hub_hf_repo_dispose(&t->repo);
+    hub_objects_dispose(&t->objects);
+    hub_buf_dispose(&t->folder);
+    hub_buf_dispose(&t->last);
+    hub_buf_dispose(&t->skip);
+    hub_buf_dispose(&t->path);
+}
+
+static enum hub_status set(struct hub_buf *buf, struct hub_view text, struct hub_error *err)
+{
+    buf->size = 0;
+    return hub_buf_add_view(buf, text, err);
+}
+
+/* Its path in the repo, as text. */
+static enum hub_status path_of(struct tree *t, struct hub_view name, struct hub_error *err)
+{
+    const size_t before = t->repo.begins.size;
+    t->path.size = 0;
+    return hub_spell_path((struct hub_view){name.data + before, name.size - before}, &t->path, err);
+}
+
+static enum hub_status add_folder(struct tree *t, struct hub_view name, struct hub_error *err)
+{
+    HUB_TRY(path_of(t, name, err));
+    hub_json_object(&t->json);
+    hub_json_put_text(&t->json, "type", "directory");
+    hub_json_put_string(&t->json, "oid", (struct hub_view){t->repo.commit, 40});
+    hub_json_put_uint(&t->json, "size", 0);
+    hub_json_put_string(&t->json, "path", hub_buf_view(&t->path));
+    hub_json_end_object(&t->json);
+    t->count++;
+    return set(&t->last, name, err);
+}
+
+/* The folders on the way to an object that were not given out yet. */
+static enum hub_status add_folders(struct tree *t, struct hub_view name, bool *inside, struct hub_error *err)
+{
+    const size_t top = t->folder.size;
+    *inside = false;
+    for (size_t i = top; i < name.size; i++) {
+        if (name.data[i] != '/')
+            continue;
+        const bool known = t->last.size >= i && memcmp(t->last.data, name.data, i) == 0 &&
+                           (t->last.size == i || t->last.data[i] == '/');
+        if (!known)
+            HUB_TRY(add_folder(t, (struct hub_view){name.data, i}, err));
+        *inside = true;
+        if (!t->recursive)
+            return HUB_OK;
+    }
+    return HUB_OK;
+}
+
+/* On behind all that is in the folder that the name goes through. */
+static enum hub_status skip_folder(struct tree *t, struct hub_error *err)
+{
+    HUB_TRY(set(&t->skip, hub_buf_view(&t->last), err));
+    HUB_TRY(hub_buf_add_text(&t->skip, "0", err)); /* what comes behind a slash */
+    return hub_objects_seek(&t->objects, hub_buf_view(&t->skip), err);
+}
+
+static enum hub_status add_object(struct tree *t, const struct hub_object *object, struct hub_error *err)
+{
+    bool inside;
+    HUB_TRY(add_folders(t, object->name, &inside, err));
+    if (inside && !t->recursive)
+        return skip_folder(t, err);
+    HUB_TRY(path_of(t, object->name, err));
+    t->count++;
+    return hub_hf_file_write(&t->json, t->request, object, hub_buf_view(&t->path), err);
+}
+
+static enum hub_status walk(struct tree *t, struct hub_view from, struct hub_error *err)
+{
+    const struct hub_view folder = hub_buf_view(&t->folder);
+    HUB_TRY(hub_objects_seek(&t->objects, from, err));
+    for (;;) {
+        struct hub_object object;
+        const enum hub_status st = hub_objects_next(&t->objects, &object, err);
+        if (st)
+            return st == HUB_NOT_FOUND ? HUB_OK : st;
+        if (object.name.size < folder.size || memcmp(object.name.data, folder.data, folder.size) != 0)
+            return HUB_OK;
+        if (t->count >= PAGE) {
+            if (object.name.size < sizeof t->next.key)
+                memcpy(t->next.key, object.name.data, object.name.size);
+            return HUB_OK;
+        }
+        HUB_TRY(add_object(t, &object, err));
+    }
+}
+
+static enum hub_status read_tree(struct hub_request *request, struct tree *t, struct hub_error *err)
+{
+    const struct hub_view path = hub_request_capture(request, "path"),
+                          wanted = hub_request_query(request, "recursive");
+    struct hub_buf *const bufs[] = {&t->folder, &t->last, &t->skip, &t->path};
+    for (size_t i = 0; i < HUB_COUNT(bufs); i++)
+        *bufs[i] = HUB_BUF_INIT(128 * KIB);
+    t->request = request;
+    t->recursive = wanted.size && (strcasecmp(wanted.data, "true") == 0 || hub_view_is(wanted, "1"));
+    HUB_TRY(hub_hf_repo_open(request, &t->repo, err));
+    HUB_TRY(hub_hf_revision(request, &t->repo, err));
+    HUB_TRY(hub_buf_add_view(&t->folder, hub_buf_view(&t->repo.begins), err));
+    if (!path.size)
+        return HUB_OK;
+    HUB_TRY(hub_unspell(path, &t->folder, err));
+    return hub_buf_add_text(&t->folder, "/", err);
+}
+
+static enum hub_status link_next(struct tree *t, struct hub_response *response, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf url = HUB_BUF_INIT(64 * KIB);
+    if (!t->next.key[0])
+        return HUB_OK;
+    memcpy(t->next.scope, t->repo.commit, sizeof t->next.scope - 1);
+    HUB_TRY(hub_page_next_url(t->request, &t->next, &url, err));
+    return hub_response_header(response, err, "Link", "<%s>; rel=\"next\"", url.data);
+}
+
+enum hub_status hub_hf_tree(struct hub_request *request, struct hub_response *response, struct hub_error *err)
+{
+    HUB_CLEANUP(tree_dispose) struct tree t = {0};
+    struct hub_page_cursor after = {0};
+    char scope[33] = "";
+    if (!request->may_block)
+        return HUB_AGAIN;
+    HUB_TRY(read_tree(request, &t, err));
+    const struct hub_view cursor = hub_request_query(request, "cursor");
+    memcpy(scope, t.repo.commit, sizeof scope - 1);
+    if (cursor.data)
+        HUB_TRY(hub_cursor_decode(cursor, scope, &after, err));
+    t.json =
+        hub_json_to(hub_response_buffer(response, 200, "application/json; charset=utf-8", 32 * MIB), err);
+    hub_json_array(&t.json);
+    HUB_TRY(hub_objects_open(request->app, &t.objects, err));
+    HUB_TRY(walk(&t, after.key[0] ? hub_view_of(after.key) : hub_buf_view(&t.folder), err));
+    if (!t.count && t.folder.size > t.repo.begins.size)
+        return hub_fail_as(err, HUB_NOT_FOUND, "file-not-found", "%.300s does not exist on \"%.60s\"",
+                           hub_request_capture(request, "path").data,
+                           hub_request_capture(request, "rev").data);
+    hub_json_end_array(&t.json);
+    HUB_TRY(link_next(&t, response, err));
+    HUB_TRY(hub_response_header(response, err, "X-Repo-Commit", "%s", t.repo.commit));
+    return hub_json_status(&t.json);
+}
+
+/* ---- some files ---- */
+
+/* A file, or a folder that something lies in; what is neither is left out. */
+static enum hub_status add_path(struct tree *t, const char *path, struct hub_error *err)
+{
+    struct hub_object object;
+    const size_t before = t->repo.begins.size;
+    HUB_TRY(set(&t->folder, hub_buf_view(&t->repo.begins), err));
+    if (hub_unspell(hub_view_of(path), &t->folder, NULL) || t->folder.size == before)
+        return HUB_OK;
+    HUB_TRY(hub_objects_seek(&t->objects, hub_buf_view(&t->folder), err));
+    enum hub_status st = hub_objects_next(&t->objects, &object, err);
+    if (!st && hub_view_equal(object.name, hub_buf_view(&t->folder)))
+        return hub_hf_file_write(&t->json, t->request, &object, hub_view_of(path), err);
+    HUB_TRY(hub_buf_add_text(&t->folder, "/", err));
+    HUB_TRY(hub_objects_seek(&t->objects, hub_buf_view(&t->folder), err));
+    st = hub_objects_next(&t->objects, &object, err);
+    if (!st && object.name.size > t->folder.size &&
+        memcmp(object.name.data, t->folder.data, t->folder.size) == 0)
+        return add_folder(t, (struct hub_view){t->folder.data, t->folder.size - 1}, err);
+    return st == HUB_NOT_FOUND ? HUB_OK : st;
+}
+
+static enum hub_status decode(struct hub_view text, struct hub_buf *out, struct hub_error *err)
+{
+    for (size_t i = 0; i < text.size; i++) {
+        char c = text.data[i];
+        const bool escaped = c == '%' && text.size - i > 2;
+        const int high = escaped ? hub_hex_digit(text.data[i + 1]) : -1,
+                  low = escaped ? hub_hex_digit(text.data[i + 2]) : -1;
+        if (high >= 0 && low >= 0) {
+            c = (char)(high * 16 + low);
+            i += 2;
+        }
+        HUB_TRY(hub_buf_add(out, c == '+' && !escaped ? " " : &c, 1, err));
+    }
+    return HUB_OK;
+}
+
+static enum hub_status add_form(struct tree *t, struct hub_view body, struct hub_error *err)
+{
+    while (body.size) {
+        const char *end = memchr(body.data, '&', body.size);
+        const struct hub_view pair = {body.data, end ? (size_t)(end - body.data) : body.size};
+        body =
+            (struct hub_view){body.data + pair.size + (end != NULL), body.size - pair.size - (end != NULL)};
+        HUB_CLEANUP(hub_buf_dispose) struct hub_buf text = HUB_BUF_INIT(64 * KIB);
+        if (!hub_view_starts(pair, "paths="))
+            continue;
+        HUB_TRY(decode((struct hub_view){pair.data + 6, pair.size - 6}, &text, err));
+        if (text.size)
+            HUB_TRY(add_path(t, text.data, err));
+    }
+    return HUB_OK;
+}
+
+static enum hub_status add_json(struct tree *t, struct hub_view body, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_json_decrefp) json_t *asked = NULL;
+    const json_t *path;
+    size_t i;
+    if (hub_json_parse(body, MIB, &asked, NULL) || !json_is_object(asked))
+        return hub_fail(err, HUB_INVALID, "the body is not JSON with \"paths\"");
+    const json_t *paths = json_object_get(asked, "paths");
+    if (json_is_string(paths))
+        return add_path(t, json_string_value(paths), err);
+    json_array_foreach(paths, i, path) if (json_is_string(path))
+        HUB_TRY(add_path(t, json_string_value(path), err));
+    return HUB_OK;
+}
+
+enum hub_status hub_hf_paths(struct hub_request *request, struct hub_response *response,
+                             struct hub_error *err)
+{
+    HUB_CLEANUP(tree_dispose) struct tree t = {0};
+    if (!request->may_block)
+        return HUB_AGAIN;
+    HUB_TRY(read_tree(request, &t, err));
+    t.json =
+        hub_json_to(hub_response_buffer(response, 200, "application/json; charset=utf-8", 32 * MIB), err);
+    hub_json_array(&t.json);
+    HUB_TRY(hub_objects_open(request->app, &t.objects, err));
+    const char *type = hub_request_header(request, "Content-Type");
+    HUB_TRY(type && hub_view_starts(hub_view_of(type), "application/json")
+                ? add_json(&t, request->body, err)
+                : add_form(&t, request->body, err));
+    hub_json_end_array(&t.json);
+    return hub_json_status(&t.json);
+}

@@ -1,0 +1,131 @@
+"""The hub as the hub of Hugging Face: huggingface_hub, the pinned one and the newest, lists, downloads and reads what lies on the disk."""
+import json
+import os
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+sys.path.insert(0, os.path.dirname(__file__))
+from hub import FIXTURES, serving, until
+
+NEWEST = os.environ.get("HUB_TEST_PYTHON_HF")
+PYTHONS = [sys.executable, pytest.param(NEWEST, marks=pytest.mark.skipif(not NEWEST, reason="HUB_TEST_PYTHON_HF names no Python with a newer huggingface_hub"))]
+
+
+@pytest.fixture(scope="module")
+def lab(tmp_path_factory):
+    root = str(tmp_path_factory.mktemp("lab"))
+    shutil.copytree(os.path.join(FIXTURES, "samples"), root, dirs_exist_ok=True)
+    for name in ("arm-v21", "camera-v30"):
+        shutil.copytree(os.path.join(FIXTURES, "lerobot", name), os.path.join(root, "lab", name))
+    open(os.path.join(root, "lab", "arm-v21", "README.md"), "w").write("# arm\n")
+    with serving(root) as hub:
+        yield hub, root
+
+
+def files_of(folder):
+    return sorted(os.path.relpath(os.path.join(at, f), folder) for at, _, files in os.walk(folder) for f in files)
+
+
+SCRIPT = """
+import json, os, sys
+import huggingface_hub as h
+api, repo, folder = h.HfApi(), sys.argv[1], sys.argv[2]
+kw = dict(repo_type="dataset")
+out = {"repos": sorted(d.id for d in api.list_datasets()), "files": sorted(api.list_repo_files(repo, **kw))}
+out["refs"] = [t.name for t in api.list_repo_refs(repo, **kw).tags]
+info = api.dataset_info(repo, files_metadata=True)
+out["sizes"] = {s.rfilename: s.size for s in info.siblings}
+out["tree"] = sorted(type(x).__name__ + " " + x.path for x in api.list_repo_tree(repo, recursive=True, **kw))
+out["top"] = [x.path for x in api.list_repo_tree(repo, **kw)]
+out["some"] = [x.path for x in api.get_paths_info(repo, ["meta", "meta/info.json", "no such"], **kw)]
+out["snapshot"] = h.snapshot_download(repo, **kw)
+out["tagged"] = h.snapshot_download(repo, revision=out["refs"][0], allow_patterns="meta/*", local_dir=folder, **kw)
+assert h.hf_hub_download(repo, "meta/info.json", revision=info.sha, **kw).startswith(out["snapshot"])
+fs = h.HfFileSystem()
+out["ls"] = sorted(fs.ls(f"datasets/{repo}", detail=False))
+with fs.open(f"datasets/{repo}/meta/info.json") as f:
+    f.seek(5)
+    out["read"] = f.read(10).decode()
+out["wrong"] = []
+for bad in [dict(filename="nope"), dict(filename="meta/info.json", revision="v9"), dict(filename="meta/info.json", revision="0" * 40)]:
+    try:
+        h.hf_hub_download(repo, **bad, **kw)
+    except Exception as e:
+        out["wrong"].append(type(e).__name__)
+for ask in (lambda: api.dataset_info("no/repo"), lambda: api.list_repo_files("no/repo", **kw)):
+    try:
+        ask()
+    except Exception as e:
+        out["wrong"].append(type(e).__name__)
+os.environ["HF_HUB_OFFLINE"] = "1"
+print(json.dumps(out))
+"""
+
+
+@pytest.mark.parametrize("python", PYTHONS, ids=["0.36", "newest"])
+@pytest.mark.parametrize("name,tag", [("arm-v21", "v2.1"), ("camera-v30", "v3.0")])
+def test_huggingface_hub(lab, tmp_path, python, name, tag):
+    hub, root = lab
+    folder = os.path.join(root, "lab", name)
+    env = {**os.environ, "HF_ENDPOINT": hub.base, "HF_HOME": str(tmp_path / "home"), "HF_HUB_DISABLE_TELEMETRY": "1"}
+    run = subprocess.run([python, "-c", SCRIPT, f"lab/{name}", str(tmp_path / "local")], env=env, capture_output=True, text=True, timeout=120)
+    assert run.returncode == 0, run.stderr[-3000:]
+    out, files = json.loads(run.stdout.splitlines()[-1]), files_of(folder)
+    assert out["repos"] == ["farama-minari/D4RL", "farama-minari/pictures", "lab/arm-v21", "lab/camera-v30"]
+    assert out["files"] == files and out["refs"] == [tag]
+    assert out["sizes"] == {f: os.path.getsize(os.path.join(folder, f)) for f in files}
+    folders = {os.path.dirname(f)[:n] for f in files for n in range(1, len(os.path.dirname(f)) + 1) if (os.path.dirname(f) + "/")[n] == "/"}
+    assert out["tree"] == sorted([f"RepoFile {f}" for f in files] + [f"RepoFolder {f}" for f in folders])
+    assert sorted(out["top"]) == sorted(os.listdir(folder)) == [n.split("/")[-1] for n in out["ls"]]
+    assert sorted(out["some"]) == ["meta", "meta/info.json"]
+    assert files_of(out["snapshot"]) == files
+    for f in files:
+        assert open(os.path.join(out["snapshot"], f), "rb").read() == open(os.path.join(folder, f), "rb").read()
+    meta = [f for f in files if f.startswith("meta/")]
+    assert [f for f in files_of(out["tagged"]) if not f.startswith(".cache")] == meta
+    assert out["read"] == open(os.path.join(folder, "meta/info.json")).read()[5:15]
+    assert [w.removeprefix("Remote") for w in out["wrong"]] == ["EntryNotFoundError", "RevisionNotFoundError", "RevisionNotFoundError",
+                                                                "RepositoryNotFoundError", "RepositoryNotFoundError"]
+
+
+def test_headers_of_a_file(lab):
+    hub, root = lab
+    at = "/datasets/lab/arm-v21/resolve/main/meta/info.json"
+    data = open(os.path.join(root, "lab/arm-v21/meta/info.json"), "rb").read()
+    head, got = hub.get(at, method="HEAD"), hub.get(at)
+    assert got.body == data and head.headers["Content-Length"] == head.headers["X-Linked-Size"] == str(len(data))
+    commit = hub.get("/api/datasets/lab/arm-v21").json()["sha"]
+    assert head.headers["X-Repo-Commit"] == commit and len(commit) == 40
+    assert hub.get(f"/datasets/lab/arm-v21/raw/{commit}/meta/info.json", {"Range": "bytes=2-5"}).body == data[2:6]
+    missing = hub.get("/datasets/lab/arm-v21/resolve/main/nope", method="HEAD")
+    assert (missing.status, missing.headers["X-Error-Code"], missing.headers["X-Repo-Commit"]) == (404, "EntryNotFound", commit)
+    assert isinstance(hub.get("/datasets/lab/arm-v21/resolve/main/nope").json()["error"], str)
+    assert hub.get("/api/datasets/lab/arm-v21/tree/main/meta/info.json").headers["X-Error-Code"] == "EntryNotFound"
+    assert hub.get("/api/agent-harnesses").json()["error"] and hub.get("/api/telemetry/x").status == 404
+
+
+def test_lists_go_on(lab):
+    hub, _ = lab
+    url, seen = "/api/datasets?limit=1", []
+    while url:
+        answer = hub.get(url)
+        seen += [d["id"] for d in answer.json()]
+        link = answer.headers["Link"]
+        url = link and link.split(">")[0][1 + len(hub.base):]
+    assert seen == ["farama-minari/D4RL", "farama-minari/pictures", "lab/arm-v21", "lab/camera-v30"]
+    assert [d["id"] for d in hub.get("/api/datasets?author=lab&search=CAM").json()] == ["lab/camera-v30"]
+
+
+def test_a_changed_repo_is_another_commit(lab):
+    hub, root = lab
+    before = hub.get("/api/datasets/lab/arm-v21").json()["sha"]
+    with open(os.path.join(root, "lab/arm-v21/README.md"), "a") as f:
+        f.write("more\n")
+    until(lambda: hub.get("/api/datasets/lab/arm-v21").json()["sha"] != before)
+    after = hub.get("/api/datasets/lab/arm-v21").json()["sha"]
+    gone = hub.get(f"/datasets/lab/arm-v21/resolve/{before}/README.md")
+    assert after != before and (gone.status, gone.headers["X-Error-Code"]) == (404, "RevisionNotFound")
+    assert hub.get(f"/datasets/lab/arm-v21/resolve/{after}/README.md").body == b"# arm\nmore\n"
