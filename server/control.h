@@ -3,6 +3,7 @@
 #define HUB_SERVER_CONTROL_H
 
 #include "storage/base/json.h"
+#include "storage/net/transport.h"
 
 /**
  * One request; json_decref the answer.
@@ -13,5 +14,11 @@
  */
 HUB_MUST_USE enum hub_status hub_control_ask(const char *state, bool post, const char *target, json_t **out,
                                              struct hub_error *err);
+
+/** The same for an answer of any kind and length, which `request` takes.
+ * @param interrupted  NULL, or asked several times a second with NULL: non-zero ends it with HUB_CANCELLED */
+HUB_MUST_USE enum hub_status hub_control_fetch(const char *state, const char *target,
+                                               struct hub_fetch *request, int (*interrupted)(void *user),
+                                               struct hub_error *err);
 
 #endif

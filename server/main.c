@@ -2,6 +2,7 @@
 #include "server/admin.h"
 #include "server/mirror_command.h"
 #include "server/serve.h"
+#include "server/tar_command.h"
 #include "server/usage.h"
 #include "server/versions.h"
 
@@ -90,7 +91,8 @@ static int run(const struct command *command, char **argv)
 int main(int argc, char **argv)
 {
     if (argc < 2) {
-        fputs("minari-hub: say what to do: serve, mirror, scan, status, problems, config, version or help\n",
+        fputs("minari-hub: say what to do: serve, mirror, export, import, scan, status, problems, config, "
+              "version or help\n",
               stderr);
         return HUB_EXIT_USAGE;
     }
@@ -100,6 +102,10 @@ int main(int argc, char **argv)
         return cmd_help(NULL);
     if (strcmp(argv[1], "mirror") == 0)
         return hub_mirror_command(argv + 2);
+    if (strcmp(argv[1], "export") == 0)
+        return hub_export_command(argv + 2);
+    if (strcmp(argv[1], "import") == 0)
+        return hub_import_command(argv + 2);
     for (size_t i = 0; i < HUB_COUNT(commands); i++)
         if (strcmp(argv[1], commands[i].name) == 0)
             return run(&commands[i], argv + 2);

@@ -16,6 +16,7 @@
 #include "storage/base/lru.h"
 #include "storage/base/time.h"
 #include "storage/inspect/inspect.h"
+#include "storage/transfer/import.h"
 
 #include <inttypes.h>
 #include <malloc.h>
@@ -187,6 +188,16 @@ static enum hub_status start_control(struct parts *parts, const struct hub_confi
     return hub_http_start(&options, &app->control, err);
 }
 
+/* What imports left that were killed. */
+static void tidy_roots(const struct hub_roots *roots)
+{
+    for (uint32_t i = 0; i < roots->count; i++) {
+        HUB_CLEANUP(hub_private_close) struct hub_private place = HUB_PRIVATE_INIT;
+        if (!roots->roots[i].read_only && !hub_private_open(roots->roots[i].path, false, &place, NULL))
+            hub_import_tidy(&place);
+    }
+}
+
 static enum hub_status open_all(struct parts *parts, const struct hub_config *config, struct hub_error *err)
 {
     struct hub_app *app = &parts->app;
@@ -198,6 +209,7 @@ static enum hub_status open_all(struct parts *parts, const struct hub_config *co
     if (config->hash != HUB_HASH_OFF)
         HUB_TRY(hub_hasher_start(app->catalog, app->store, config->hash == HUB_HASH_IDLE, &app->hasher, err));
     HUB_TRY(start_scanner(parts, config, false, err));
+    tidy_roots(app->roots);
     HUB_TRY(start_mirrors(app, config, err));
     HUB_TRY(start_http(parts, config, err));
     HUB_TRY(start_control(parts, config, err));
@@ -444,12 +456,50 @@ static enum hub_status check_space(const struct hub_app *app, struct hub_error *
     return progress.no_space ? hub_admin_no_space(app->state, free_bytes, err) : HUB_OK;
 }
 
+/* Until all is looked at; HUB_CANCELLED: a signal came. */
+static enum hub_status wait_for_scan(struct hub_app *app, const sigset_t *signals, struct hub_error *err)
+{
+    const struct timespec now = {0};
+    for (bool over = false; !over;) {
+        over = hub_scanner_wait(app->scanner, TICK_MS);
+        HUB_TRY(check_space(app, err));
+        if (sigtimedwait(signals, NULL, &now) > 0)
+            return hub_fail(err, HUB_CANCELLED, "interrupted");
+    }
+    return HUB_OK;
+}
+
+enum hub_status hub_without_sockets(const struct hub_config *config,
+                                    enum hub_status (*fn)(struct hub_app *app, void *user,
+                                                          struct hub_error *err),
+                                    void *user, struct hub_error *err)
+{
+    struct parts parts = {0};
+    struct hub_app *app = &parts.app;
+    const sigset_t signals = block_signals();
+    parts.limits = prepare_process(config);
+    app->budget = hub_budget_new(config->memory);
+    enum hub_status st = hub_allocated(app->budget, err);
+    if (!st)
+        st = open_storage(&parts, config, err);
+    if (!st && config->hash != HUB_HASH_OFF)
+        st = hub_hasher_start(app->catalog, app->store, false, &app->hasher, err);
+    if (!st)
+        st = start_scanner(&parts, config, true, err);
+    if (!st)
+        st = wait_for_scan(app, &signals, err);
+    pthread_sigmask(SIG_UNBLOCK, &signals, NULL);
+    if (!st)
+        st = fn(app, user, err);
+    close_all(&parts, config, st ? HUB_EXIT_FAILED : 0);
+    return st;
+}
+
 int hub_scan(const struct hub_config *config)
 {
     struct parts parts = {0};
     struct hub_error err = {0};
     const sigset_t signals = block_signals();
-    const struct timespec now = {0};
     enum hub_status st = hub_admin_scan(config->state, &err);
     if (st != HUB_NOT_FOUND)
         return st ? hub_admin_failed(st, &err) : 0;
@@ -458,16 +508,13 @@ int hub_scan(const struct hub_config *config)
     st = open_storage(&parts, config, &err);
     if (!st)
         st = start_scanner(&parts, config, true, &err);
-    bool over = false;
-    while (!st && code == 0 && !over) {
-        over = hub_scanner_wait(parts.app.scanner, TICK_MS);
-        st = check_space(&parts.app, &err);
-        if (sigtimedwait(&signals, NULL, &now) > 0)
-            code = 130;
-    }
-    if (st)
+    if (!st)
+        st = wait_for_scan(&parts.app, &signals, &err);
+    if (st == HUB_CANCELLED)
+        code = 130;
+    else if (st)
         code = failed(st, &err);
-    else if (code == 0)
+    else
         print_summary(&parts.app);
     close_all(&parts, config, code);
     return code;

@@ -3,17 +3,21 @@
 
 #include "server/admin.h"
 #include "server/mirror_command.h"
+#include "server/tar_command.h"
 
 static const char summary[] = "serves directories of offline-RL and robot-learning datasets over HTTP";
 
 static const struct hub_usage_option json = {0, "json", NULL, NULL, "print JSON"};
 
-static struct hub_usage_option mirror[HUB_MIRROR_OPTIONS]; /* filled at first */
+/* filled at first */
+static struct hub_usage_option mirror[HUB_MIRROR_OPTIONS], tar_out[HUB_TAR_OPTIONS], tar_in[HUB_TAR_OPTIONS];
 
 static struct hub_usage_command commands[] = {
     {"serve", "", NULL, "serve, and keep the catalogue up to date", NULL, NULL, 0},
     {"mirror", "add REMOTE|list|show NAME|run NAME|pause NAME|resume NAME|remove NAME",
      "add|list|show|run|pause|resume|remove", "keep copies of the datasets of other places", NULL, mirror, 0},
+    {"export", "ID...", NULL, "write datasets into a tar, to take them along", NULL, tar_out, 0},
+    {"import", "FILE.tar|-", NULL, "add the datasets of a tar, verified, each at once", NULL, tar_in, 0},
     {"scan", "", NULL, "look through the directories once, print a summary, exit", NULL, NULL, 0},
     {"status", "", NULL, "what the running hub does: datasets, inspection, load, alerts", NULL, &json, 1},
     {"problems", "", NULL, "what is wrong with it and its datasets, a line each", NULL, &json, 1},
@@ -21,6 +25,13 @@ static struct hub_usage_command commands[] = {
     {"version", "", NULL, "the versions of this program and of its libraries", NULL, NULL, 0},
     {"help", "", NULL, "this text", NULL, NULL, 0},
 };
+
+static void fill_options(void)
+{
+    commands[1].option_count = hub_mirror_usage(mirror);
+    commands[2].option_count = hub_tar_usage(false, tar_out);
+    commands[3].option_count = hub_tar_usage(true, tar_in);
+}
 
 static const char examples[] = "  minari-hub serve\n"
                                "      the datasets of Python Minari (~/.minari/datasets), for this machine\n"
@@ -30,6 +41,8 @@ static const char examples[] = "  minari-hub serve\n"
                                "      two directories; the hub never writes into the second\n"
                                "  minari-hub mirror add gcp://minari-remote --prefix D4RL/ --every 6h\n"
                                "      a copy of the D4RL datasets of a bucket, kept as it is there\n"
+                               "  minari-hub export D4RL/door/human-v2 -o - | ssh lab minari-hub import -\n"
+                               "      a dataset into another hub, by any way that carries a tar\n"
                                "  minari-hub config --root /data > /etc/minari-hub.conf\n"
                                "      a file with every setting and what it means\n"
                                "  curl 'http://127.0.0.1:8080/api/v1/datasets'\n"
@@ -44,13 +57,13 @@ static const char settings[] =
 static const char signals[] =
     "SIGHUP looks through the directories now; SIGTERM lets running answers finish.\n";
 
-static const char exit_codes[] =
-    "0 ok, 1 failed, 2 usage, 4 no hub runs on the state directory, 6 no space on its disk, 7 not allowed,\n"
-    "130 interrupted.\n";
+static const char exit_codes[] = "0 ok, 1 failed, 2 usage, 3 no such dataset, 4 no hub runs on the state "
+                                 "directory, 5 a tar is damaged, 6 no space on its disk, 7 not allowed,\n"
+                                 "130 interrupted.\n";
 
 void hub_help(FILE *out)
 {
-    commands[1].option_count = hub_mirror_usage(mirror);
+    fill_options();
     fprintf(out, "minari-hub " HUB_VERSION " %s.\n\nusage: minari-hub COMMAND [OPTION...]\n\nCommands:\n",
             summary);
     for (size_t i = 0; i < HUB_COUNT(commands); i++)
@@ -70,7 +83,7 @@ int hub_generate(const char *what)
     struct hub_usage_option options[MAX_OPTIONS];
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf out = HUB_BUF_INIT(1 * MIB);
     struct hub_error err = {0};
-    commands[1].option_count = hub_mirror_usage(mirror);
+    fill_options();
     const size_t count = hub_config_usage(options, MAX_OPTIONS);
     const struct hub_usage usage = {
         .program = "minari-hub",

@@ -215,8 +215,7 @@ static enum hub_status turn(struct hub_parts *parts, struct hub_stream *stream, 
     a->turned = part;
     a->head.size = 0;
     stream->begin = part ? a->ends[part - 1] : 0;
-    stream->file = NULL;
-    stream->offset = stream->length = 0;
+    stream->offset = 0;
     stream->looked = false;
     HUB_TRY(part < count ? turn_to_file(a, may_block, stream) : turn_to_end(a));
     stream->head = hub_buf_view(&a->head);

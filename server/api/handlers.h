@@ -26,6 +26,8 @@ hub_handler hub_space_data;
 /* status.c, jobs.c, problems.c: what the hub is doing, for its admin and for scripts; and a look through the
  * directories now, which is local, because it costs a walk of all roots */
 hub_handler hub_status_show, hub_jobs_list, hub_job_show, hub_problems_list, hub_sweep_post;
+/* jobs of programs beside the hub: local */
+hub_handler hub_job_post, hub_job_do;
 /* mirrors.c: rules; making and changing them is local */
 hub_handler hub_mirrors_list, hub_mirror_show, hub_mirror_post, hub_mirror_do;
 HUB_MUST_USE enum hub_status hub_mirror_metrics(struct hub_catalog *catalog, struct hub_buf *out,

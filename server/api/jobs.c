@@ -15,7 +15,8 @@
 
 enum { MAX_JOBS = 100000 };
 
-static const char *const kinds[] = {"inspect", "hash", "mirror", "transfer", "pull", NULL};
+static const char *const kinds[] = {"inspect", "hash",   "mirror", "transfer",
+                                    "pull",    "import", "export", NULL};
 
 struct job {
     const char *kind, *unit;
@@ -231,4 +232,58 @@ enum hub_status hub_job_show(struct hub_request *request, struct hub_response *r
     }
     return hub_fail_as(err, HUB_NOT_FOUND, "job-not-found", "there is no job '%.*s'; /api/v1/jobs lists all",
                        (int)HUB_MIN(id.size, (size_t)200), id.data);
+}
+
+/* ---- of programs beside the hub, that work on what is its own ---- */
+
+enum { LEASE_S = 30 };
+
+static enum hub_status answer_lease(struct hub_response *response, unsigned status, struct hub_lease lease,
+                                    struct hub_error *err)
+{
+    return hub_buf_addf(hub_response_buffer(response, status, "application/json", KIB), err,
+                        "{\"id\":%" PRId64 ",\"fence\":%" PRId64 "}", lease.job, lease.fence);
+}
+
+enum hub_status hub_job_post(struct hub_request *request, struct hub_response *response,
+                             struct hub_error *err)
+{
+    static const char *const parameters[] = {"kind", "target", NULL}, *const outside[] = {"import", "export",
+                                                                                          NULL};
+    const struct hub_view target = hub_request_query(request, "target");
+    struct hub_lease lease;
+    int kind;
+    HUB_TRY(hub_request_known(request, parameters, err));
+    HUB_TRY(hub_request_choice(request, "kind", outside, &kind, err));
+    if (kind < 0 || !target.size)
+        return hub_request_wrong(request, "kind", err, "kind and target say what is being done");
+    if (!request->may_block)
+        return HUB_AGAIN;
+    const struct hub_job_draft draft = {.kind = outside[kind], .target = target.data};
+    HUB_TRY(hub_job_begin(request->app->catalog, &draft, LEASE_S, &lease, err));
+    return answer_lease(response, 201, lease, err);
+}
+
+enum hub_status hub_job_do(struct hub_request *request, struct hub_response *response, struct hub_error *err)
+{
+    static const char *const parameters[] = {"do", "fence", "done", "of", "error", NULL};
+    static const char *const actions[] = {"keep", "end", NULL};
+    const char *why = hub_request_query(request, "error").data;
+    const struct hub_view id = hub_request_capture(request, "id");
+    int64_t fence = 0, done = 0, of = 0;
+    bool given;
+    int action;
+    HUB_TRY(hub_request_known(request, parameters, err));
+    HUB_TRY(hub_request_choice(request, "do", actions, &action, err));
+    HUB_TRY(hub_request_int(request, "fence", &fence, &given, err));
+    HUB_TRY(hub_request_int(request, "done", &done, &given, err));
+    HUB_TRY(hub_request_int(request, "of", &of, &given, err));
+    if (!request->may_block)
+        return HUB_AGAIN;
+    const struct hub_lease lease = {strtoll(id.data, NULL, 10), fence};
+    HUB_TRY(hub_job_keep(request->app->catalog, lease, LEASE_S, (uint64_t)done, (uint64_t)of, err));
+    if (action == 1)
+        HUB_TRY(hub_job_end(request->app->catalog, lease, why ? HUB_JOB_FAILED : HUB_JOB_DONE, 0, true, why,
+                            err));
+    return answer_lease(response, 200, lease, err);
 }

@@ -43,6 +43,9 @@ static enum hub_status turn(struct hub_stream *stream, uint64_t at, bool may_blo
     if (!stream->parts || (at >= stream->begin && at - stream->begin < stream->head.size + stream->length))
         return HUB_OK;
     drop_blocks(stream);
+    stream->file = NULL; /* if it has to be asked again, it is in no part */
+    stream->length = 0;
+    stream->head = (struct hub_view){NULL, 0};
     return stream->parts->turn(stream->parts, stream, at, may_block);
 }
 

@@ -184,8 +184,8 @@ static void run(struct hub_mirrors *mirrors, const struct hub_job_row *job)
             st = hub_pass(w.ended.status, &w.ended, &why);
         end(&w, st, &why);
     } else {
-        (void)!hub_job_end(mirrors->options.catalog, hub_job_lease(job), HUB_JOB_FAILED, 0, true, why.detail,
-                           NULL);
+        (void)!hub_job_end(mirrors->options.catalog, hub_job_lease(job), HUB_JOB_FAILED, 0, true,
+                           *job->rule ? why.detail : "it was interrupted", NULL);
     }
     hub_remote_close(&w.remote);
     explicit_bzero(w.token, sizeof w.token);

@@ -143,6 +143,39 @@ enum hub_status hub_job_add(struct hub_catalog *catalog, const struct hub_job_dr
     return hub_db_commit(db, err);
 }
 
+/* Its owner is nobody here, so that whoever takes jobs gets it when its lease has run out. */
+static enum hub_status begin(struct hub_db *db, const struct hub_job_draft *draft, unsigned ttl_s,
+                             struct hub_lease *out, struct hub_error *err)
+{
+    struct hub_stmt *stmt;
+    bool running = false;
+    HUB_TRY(find_open(db, draft, &out->job, &running, err));
+    if (out->job)
+        return hub_fail(err, HUB_EXISTS, "'%.200s' is being worked on", draft->target);
+    HUB_TRY(hub_db_prepare(
+        db,
+        "INSERT INTO jobs (kind, target, rule, payload, state, priority, run_at, owner, fence, "
+        "attempt, attempts, lease_until, started) VALUES (?, ?, '', '{}', 'running', 0, " HUB_DB_NOW
+        ", 'outside', 1, ?, 1, " HUB_DB_NOW " + ?, " HUB_DB_NOW ")",
+        &stmt, err));
+    hub_stmt_bind_text(stmt, 1, draft->kind);
+    hub_stmt_bind_text(stmt, 2, draft->target);
+    hub_stmt_bind_int(stmt, 3, random_number());
+    hub_stmt_bind_int(stmt, 4, ttl_s * INT64_C(1000));
+    HUB_TRY(hub_stmt_run(stmt, err));
+    *out = (struct hub_lease){hub_db_last_row(db), 1};
+    return HUB_OK;
+}
+
+enum hub_status hub_job_begin(struct hub_catalog *catalog, const struct hub_job_draft *draft, unsigned ttl_s,
+                              struct hub_lease *out, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_truth_unlock) struct hub_catalog *held = hub_truth_lock(catalog);
+    HUB_TRY(hub_db_begin(held->hub, err));
+    HUB_TRY(begin(held->hub, draft, ttl_s, out, err));
+    return hub_db_commit(held->hub, err);
+}
+
 /* ---- taking, keeping, ending ---- */
 
 enum hub_status hub_job_take(struct hub_catalog *catalog, const char *kind, const char *other, unsigned ttl_s,

@@ -45,6 +45,10 @@ struct hub_job_draft {
 HUB_MUST_USE enum hub_status hub_job_add(struct hub_catalog *catalog, const struct hub_job_draft *draft,
                                          int64_t *id, struct hub_error *err);
 
+/** Begin one that another program works on: it is held from now on, and nobody tries it again. HUB_EXISTS as above. */
+HUB_MUST_USE enum hub_status hub_job_begin(struct hub_catalog *catalog, const struct hub_job_draft *draft,
+                                           unsigned ttl_s, struct hub_lease *out, struct hub_error *err);
+
 /** Take the next that is due, also one whose holder let its lease run out. Those of a paused rule wait. A due time
  * that lies further ahead than any is ever set is one of a clock that was wrong. HUB_NOT_FOUND: nothing is.
  * @param kind   NULL: any

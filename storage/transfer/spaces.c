@@ -13,26 +13,30 @@ enum { SPACE_BYTES = 16 * 1024 * 1024 };
 
 static const char file[] = "namespace_metadata.json";
 
-/* Into a folder beneath the root that is open, if none is there. */
+/* Into a folder beneath the root that is open, never over one that has come meanwhile. */
+static enum hub_status put_into(int folder, struct hub_view text, struct hub_error *err)
+{
+    char name[48];
+    hub_private_name(name);
+    HUB_TRY(hub_fs_write(folder, name, text, 0644, err));
+    (void)linkat(folder, name, folder, file, 0);
+    return hub_fs_remove(folder, name, err);
+}
+
+/* If none is there. */
 static enum hub_status fetch_into(struct hub_remote *remote, int folder, const char *space,
                                   struct hub_error *err)
 {
     HUB_CLEANUP(hub_buf_dispose)
     struct hub_buf url = HUB_BUF_INIT(32 * KIB), text = HUB_BUF_INIT(SPACE_BYTES);
     HUB_CLEANUP(hub_json_decrefp) json_t *document = NULL;
-    char name[48];
     if (!faccessat(folder, file, F_OK, AT_SYMLINK_NOFOLLOW))
         return HUB_OK;
     HUB_TRY(remote->kind->space(remote, space, &url, err));
     const enum hub_status st = hub_remote_document(remote, url.data, SPACE_BYTES, &text, &document, err);
     if (st == HUB_NOT_FOUND || st == HUB_CORRUPT)
         return HUB_OK;
-    if (st)
-        return st;
-    hub_private_name(name);
-    HUB_TRY(hub_fs_write(folder, name, hub_buf_view(&text), 0644, err));
-    (void)linkat(folder, name, folder, file, 0); /* never over one that has come meanwhile */
-    return hub_fs_remove(folder, name, err);
+    return st ? st : put_into(folder, hub_buf_view(&text), err);
 }
 
 enum hub_status hub_spaces_fetch(struct hub_remote *remote, const struct hub_private *place, const char *id,
@@ -52,4 +56,20 @@ enum hub_status hub_spaces_fetch(struct hub_remote *remote, const struct hub_pri
         HUB_TRY(fetch_into(remote, folder, space, err));
     }
     return HUB_OK;
+}
+
+enum hub_status hub_space_put(const struct hub_private *place, const char *space, int from, const char *path,
+                              struct hub_error *err)
+{
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf text = HUB_BUF_INIT(SPACE_BYTES);
+    HUB_CLEANUP(hub_closep) int folder = -1;
+    HUB_CLEANUP(hub_freep) char *inside = NULL;
+    const char *name;
+    if (asprintf(&inside, "%sx", space) < 0)
+        return hub_no_memory(err);
+    HUB_TRY(hub_private_parent(place, inside, false, &folder, &name, err));
+    if (!faccessat(folder, file, F_OK, AT_SYMLINK_NOFOLLOW))
+        return HUB_OK;
+    HUB_TRY(hub_fs_read(from, path, &text, err));
+    return put_into(folder, hub_buf_view(&text), err);
 }

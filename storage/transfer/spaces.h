@@ -10,4 +10,8 @@
 HUB_MUST_USE enum hub_status hub_spaces_fetch(struct hub_remote *remote, const struct hub_private *place,
                                               const char *id, struct hub_error *err);
 
+/** Put a file of an open folder beside the datasets of a namespace, "a/b/", as theirs, if there is none. */
+HUB_MUST_USE enum hub_status hub_space_put(const struct hub_private *place, const char *space, int from,
+                                           const char *path, struct hub_error *err);
+
 #endif

@@ -4,6 +4,7 @@ import io
 import json
 import os
 import shutil
+import socket
 import subprocess
 import sys
 import tarfile
@@ -138,3 +139,239 @@ def test_ranges(hub, whole):
     revision = hub.dataset("ns/odd-v1")["revision"]
     assert "immutable" in hub.get(f"{url}?revision={revision}").headers["Cache-Control"]
     assert hub.get(f"{url}?revision={'0' * 40}").status == 410
+
+
+def test_what_is_cut_off_goes_on(hub, whole, tmp_path):
+    got = tmp_path / "got.tar"
+    got.write_bytes(whole.body[:100001])
+    subprocess.run(["curl", "-fsS", "-C", "-", "-o", str(got), hub.base + URL.format("ns/odd-v1")], check=True)
+    assert got.read_bytes() == whole.body
+
+
+def test_what_changes_is_another_archive(tmp_path):
+    root = str(tmp_path / "root")
+    big = os.path.join(root, "set-v0", "data", "b.bin")
+    write(os.path.join(root, "set-v0", "data", "a.bin"), b"a" * 1000, 10**18)
+    write(big, b"b" * (64 << 20), 10**18)
+    url = URL.format("set-v0")
+    with Hub([root], args=["--hash", "off"]) as hub:
+        hub.wait_ready().wait_indexed()
+        off = hub.get(url, method="HEAD")
+        assert off.status == 200, "nothing is to be hashed"
+        with tarfile.open(fileobj=io.BytesIO(hub.get(url).body)) as tar:
+            assert tar.getnames() == ["set-v0/data/a.bin", "set-v0/data/b.bin"]
+    with Hub([root]) as hub:
+        hub.wait_ready().wait_indexed()
+        before = hub.get(url)
+        assert before.headers["ETag"] != off.headers["ETag"]
+        with socket.create_connection(("127.0.0.1", hub.port)) as s:  # changes while it is sent
+            s.sendall(f"GET {url} HTTP/1.1\r\nHost: x\r\n\r\n".encode())
+            got = s.recv(4096)
+            write(big, b"c" * (64 << 20), 10**18 + 10**9)
+            while piece := s.recv(1 << 20):
+                got += piece
+        assert b"200 OK" in got and len(got) < len(before.body), "cut short"
+        until(lambda: hub.get(url, method="HEAD").headers.get("ETag", before.headers["ETag"]) != before.headers["ETag"])
+        after = hub.get(url, {"Range": "bytes=5-", "If-Range": before.headers["ETag"]})
+        assert after.status == 200 and len(after.body) == len(before.body) and after.body != before.body
+
+
+# ---- export and import ----
+
+
+def program(*args, **options):
+    return subprocess.run([os.path.join(BIN, "minari-hub"), *args], capture_output=True, timeout=60, **options)
+
+
+def left(root):
+    """What is in a root but for folders, as find(1) has it."""
+    return sorted(os.path.relpath(os.path.join(at, name), root) for at, _, names in os.walk(root) for name in names
+                  if not (name == "lock" and ".minari-hub" in at))
+
+
+@pytest.fixture
+def other(tmp_path):
+    root = tmp_path / "other"
+    root.mkdir()
+    with Hub([str(root)]) as hub:
+        hub.root = str(root)
+        yield hub.wait_ready()
+
+
+def test_export_and_import(hub, whole, other, tmp_path):
+    tar = str(tmp_path / "x.tar")
+    done = program("export", "ns/odd-v1", "-o", tar, "--state", hub.state)
+    assert done.returncode == 0, done
+    with open(tar, "rb") as f:
+        assert f.read() == whole.body
+    done = program("import", tar, "--state", other.state)
+    assert done.returncode == 0 and b"ns/odd-v1: 10 files" in done.stdout and b"10 verified with SHA-256" in done.stdout, done
+    until(lambda: "ns/odd-v1" in other.statuses())
+    other.wait_indexed()
+    assert other.get(URL.format("ns/odd-v1")).body == whole.body
+    a, b = hub.dataset("ns/odd-v1"), other.dataset("ns/odd-v1")
+    assert a["content"] == b["content"] and a["revision"] == b["revision"]
+    [job] = other.get("/api/v1/jobs?kind=import").json()["items"]
+    assert job["state"] == "done" and job["target"] == "x.tar" and job["done"] == job["of"] == len(whole.body)
+    again = program("import", tar, "--state", other.state)
+    assert again.returncode == 1 and b"--replace" in again.stderr
+    assert program("import", tar, "--state", other.state, "--replace").returncode == 0
+    assert program("import", tar, "--state", other.state, "--as", "mine-v2").returncode == 0
+    assert files_of(os.path.join(other.root, "mine-v2")) == files_of(os.path.join(hub.root, "ns", "odd-v1"))
+    missing = program("export", "ns/none", "-o", tar, "--state", hub.state)
+    assert missing.returncode == 3 and b"no dataset 'ns/none'" in missing.stderr and not os.path.exists(tar + ".part")
+
+
+def test_without_a_hub(hub, whole, tmp_path):
+    into = tmp_path / "into"
+    into.mkdir()
+    write(os.path.join(hub.root, "second-v0", "data", "x.bin"), b"x" * 600, 10**18)
+    done = program("export", "ns/odd-v1", "second-v0", "-o", "-", "--state", str(tmp_path / "s"), "--root", hub.root, "--settle", "0")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith(whole.body[:-1024]) and len(done.stdout) > len(whole.body)
+    put = program("import", "-", "--json", "--state", str(tmp_path / "t"), "--root", str(into), input=done.stdout)
+    assert put.returncode == 0, put
+    assert [(s["id"], s["digests"], s["verified"]) for s in json.loads(put.stdout)] == [("ns/odd-v1", True, 10), ("second-v0", True, 1)]
+    assert files_of(str(into / "ns" / "odd-v1")) == files_of(os.path.join(hub.root, "ns", "odd-v1"))
+
+
+@pytest.mark.parametrize("maker", ["gnu", "posix", "bsd", tarfile.USTAR_FORMAT, tarfile.GNU_FORMAT, tarfile.PAX_FORMAT])
+def test_any_tar_of_datasets(maker, tmp_path):
+    root, into, tar = tmp_path / "root", tmp_path / "into", str(tmp_path / "x.tar")
+    into.mkdir()
+    deep = "/".join(["e" * 40] * (3 if maker == tarfile.USTAR_FORMAT else 6))
+    write(str(root / "ns" / "a-v0" / "data" / deep / "f.bin"), b"f" * 5000, 10**18)
+    write(str(root / "ns" / "a-v0" / "data" / ".hidden"), b"h", 10**18)
+    write(str(root / "ns" / "b-v0" / "data" / "süß\\ \n.txt"), b"b", 10**18)
+    write(str(root / "ns" / "namespace_metadata.json"), b"{}", 10**18)
+    write(str(root / "ns" / "README"), b"of no dataset", 10**18)
+    if isinstance(maker, int):
+        with tarfile.open(tar, "w", format=maker) as out:
+            out.add(root / "ns", "ns")
+    else:
+        command = {"gnu": ["tar", "--format=gnu", "-cf"], "posix": ["tar", "--format=posix", "-cf"],
+                   "bsd": [BSDTAR[0], "cf"] if BSDTAR[0] == "bsdtar" else ["cmake", "-E", "tar", "cf"]}[maker]
+        subprocess.run([*command, tar, "./ns" if maker == "gnu" else "ns"], cwd=root, check=True)
+    done = program("import", tar, "--state", str(tmp_path / "t"), "--root", str(into))
+    assert done.returncode == 0, done
+    assert done.stdout.count(b"no digests") == 2 and b"1 hidden files" in done.stderr and b"1 files that are of no dataset" in done.stderr
+    expected = {p: d for p, d in files_of(str(root / "ns")).items() if p != "README"}
+    assert {p: d[0] for p, d in files_of(str(into / "ns")).items()} == {p: d[0] for p, d in expected.items()}
+    assert (into / "ns" / "a-v0" / ".minari-hub.json").exists()
+    verified = subprocess.run([os.path.join(BIN, "minari-cli"), "verify", str(into / "ns" / "a-v0")], capture_output=True,
+                              env={**os.environ, "MINARI_HUB_URL": "http://127.0.0.1:9"})
+    assert verified.returncode == 0, verified
+
+
+def test_trees_without_the_layout_of_minari(tmp_path):
+    tar = str(tmp_path / "x.tar")
+    with tarfile.open(tar, "w") as out:
+        for name in ("lift/ph/low_dim.hdf5", "lift/mh/low_dim.hdf5", "loose.txt"):
+            out.addfile(info(name, 3), io.BytesIO(b"abc"))
+    for number, (more, there) in enumerate(((["--as", "robo/"], ["robo/lift/mh/low_dim.hdf5", "robo/lift/ph/low_dim.hdf5"]),
+                                            (["--as", "all"], ["all/lift/mh/low_dim.hdf5", "all/lift/ph/low_dim.hdf5", "all/loose.txt"]))):
+        root = tmp_path / str(number)
+        root.mkdir()
+        done = program("import", tar, "--state", str(tmp_path / "t"), "--root", str(root), *more)
+        assert done.returncode == 0, done
+        assert [p for p in left(str(root)) if not p.endswith(".json")] == there
+
+
+# ---- what is refused ----
+
+
+def info(name, size=0, kind=tarfile.REGTYPE, **more):
+    member = tarfile.TarInfo(name)
+    member.size, member.type, member.mtime = size, kind, 10**9
+    for key, value in more.items():
+        setattr(member, key, value)
+    return member
+
+
+def packed(*members, format=tarfile.PAX_FORMAT):
+    out = io.BytesIO()
+    with tarfile.open(fileobj=out, mode="w", format=format) as tar:
+        for member, data in members:
+            tar.addfile(member, io.BytesIO(data))
+    return out.getvalue()
+
+
+GOOD = (info("ns/good-v0/data/a.bin", 3), b"abc")
+
+
+def hostile():
+    link = lambda kind: packed(GOOD, (info("ns/good-v0/data/l", kind=kind, linkname="/etc/passwd"), b""))
+    yield "traversal", packed(GOOD, (info("ns/../../x/data/a", 1), b"x")), b"leads elsewhere"
+    yield "absolute", packed(GOOD, (info("/tmp/x/data/a", 1), b"x")), b"absolute name"
+    yield "symbolic", link(tarfile.SYMTYPE), b"symbolic link"
+    yield "hard", link(tarfile.LNKTYPE), b"hard link"
+    yield "device", link(tarfile.CHRTYPE), b"a device"
+    yield "pipe", link(tarfile.FIFOTYPE), b"a pipe"
+    yield "sparse", packed(GOOD, (info("ns/good-v0/data/s", pax_headers={"GNU.sparse.major": "1"}), b"")), b"sparse"
+    yield "twice", packed(GOOD, GOOD), b"comes twice"
+    yield "both", packed(GOOD, (info("ns/good-v0/data/a.bin/b", 1), b"x")), b"a.bin"
+    yield "huge", packed(GOOD)[:-10240 + 1024] + info("ns/good-v0/data/h", 1 << 60).tobuf(tarfile.GNU_FORMAT), b"has room for"
+    yield "truncated in a file", packed((info("ns/good-v0/data/a.bin", 5000), b"x" * 5000))[:3000], b"cut short"
+    yield "without an end", packed(GOOD)[:1024], b"cut short"
+    yield "something behind", packed(GOOD) + packed(GOOD), b"follows the end"
+    yield "checksum", packed(GOOD)[:1024] + b"x" * 512, b"no valid header"
+    yield "empty", b"", b"is empty"
+    yield "no members", b"\0" * 1024, b"holds no dataset"
+    yield "text", b"hello" * 300, b"no tar"
+    yield "zip", b"PK\3\4" + b"x" * 600, b"zip"
+    for magic, name in ((b"\x1f\x8b", b"gunzip -c"), (b"\x28\xb5\x2f\xfd", b"zstd -dc"), (b"\xfd7zXZ", b"xz -dc"), (b"BZh9", b"bunzip2 -c")):
+        yield name.decode(), magic + b"x" * 600, name
+    yield "no name", packed((info("data/a.bin", 1), b"x")), b"--as NAME"
+    yield "only loose", packed((info("a.bin", 1), b"x")), b"--as NAME"
+    yield "reserved", packed((info("files/data/a.bin", 1), b"x")), b"reserved"
+    yield "deep", packed((info("a/" * 70 + "data/a.bin", 1), b"x")), b"too deep"
+    yield "long", packed((info("a" * 300 + "/data/a.bin", 1), b"x")), b"too long"
+    record = {"record": 1, "id": "ns/good-v0", "revision": "", "files": [{"path": "data/a.bin", "size": 3, "sha256": "00" * 32}]}
+    text = json.dumps(record).encode()
+    yield "digest", packed(GOOD, (info("ns/good-v0/.minari-hub.json", len(text)), text)), b"SHA-256 differs"
+    record["files"][0].update(sha256=hashlib.sha256(b"abc").hexdigest(), path="data/b.bin")
+    text = json.dumps(record).encode()
+    yield "a file is missing", packed(GOOD, (info("ns/good-v0/.minari-hub.json", len(text)), text)), b"is not in the tar"
+    yield "bad record", packed(GOOD, (info("ns/good-v0/.minari-hub.json", 2), b"{}")), b"is no record"
+
+
+def test_hostile_tars_leave_nothing(tmp_path):
+    root = tmp_path / "root"
+    write(str(root / "ns" / "mine-v0" / "data" / "x.bin"), b"x", 10**18)
+    for name, tar, why in hostile():
+        done = program("import", "-", "--state", str(tmp_path / "t"), "--root", str(root), input=tar)
+        assert done.returncode in (1, 2, 5, 6) and why in done.stderr, (name, done)
+        assert left(str(root)) == ["ns/mine-v0/data/x.bin"], name
+        assert os.listdir(root / ".minari-hub" / "incoming") == [] if (root / ".minari-hub" / "incoming").exists() else True
+    assert os.listdir(root / "ns") == ["mine-v0"]
+
+
+def test_a_kill_leaves_nothing(tmp_path):
+    root, state = tmp_path / "root", tmp_path / "state"
+    root.mkdir()
+    state.mkdir()
+    with Hub([str(root)], state=str(state)) as hub:
+        kill_an_import(hub.wait_ready(), str(root))
+    with Hub([str(root)], state=str(state)) as hub:
+        hub.wait_ready()
+        until(lambda: left(str(root)) == [])
+        until(lambda: [j["state"] for j in hub.get("/api/v1/jobs?kind=import").json()["items"]] == ["failed"])
+        done = program("import", "-", "--state", hub.state, input=BIG)
+        assert done.returncode == 0, done
+        assert sorted(os.listdir(root / "ns")) == ["big-v0", "good-v0"]
+
+
+BIG = packed((info("ns/big-v0/data/a.bin", 32 << 20), b"a" * (32 << 20)), GOOD)
+
+
+def kill_an_import(other, root):
+    importing = subprocess.Popen([os.path.join(BIN, "minari-hub"), "import", "-", "--state", other.state], stdin=subprocess.PIPE,
+                                 stderr=subprocess.PIPE)
+    importing.stdin.write(BIG[:20 << 20])
+    importing.stdin.flush()
+    until(lambda: any("incoming" in p for p in left(root)))
+    second = program("import", "-", "--state", other.state, input=BIG)
+    assert second.returncode == 1 and b"under way" in second.stderr or b"worked on" in second.stderr, second
+    importing.kill()
+    importing.wait()
+    assert os.listdir(root) == [".minari-hub"]

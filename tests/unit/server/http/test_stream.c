@@ -163,8 +163,10 @@ static enum hub_status turn_tens(struct hub_parts *parts, struct hub_stream *str
                                  bool may_block)
 {
     struct tens *t = (struct tens *)parts;
-    if (t->blocks && !may_block)
+    if (t->blocks && !may_block) {
+        stream->begin = at / 110 * 110; /* half done */
         return HUB_AGAIN;
+    }
     if (at >= 50 * 110)
         return HUB_OUT_OF_RANGE;
     t->turns++;

@@ -1,0 +1,484 @@
+/* Datasets out of a tar: see import.h. */
+#include "storage/transfer/import.h"
+
+#include "storage/base/fs.h"
+#include "storage/base/id.h"
+#include "storage/base/number.h"
+#include "storage/base/order.h"
+#include "storage/base/spell.h"
+#include "storage/transfer/publish.h"
+#include "storage/transfer/spaces.h"
+#include "storage/transfer/staging.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+/* What it is staged under: no dataset has such an id. */
+static const char staged[] = "~import";
+
+#define RECORD_BYTES (1 * GIB)
+
+static void say(const struct hub_import *im, const char *fmt, ...) HUB_PRINTF(2, 3);
+static void say(const struct hub_import *im, const char *fmt, ...)
+{
+    char line[1024];
+    va_list args;
+    if (!im->notice)
+        return;
+    va_start(args, fmt);
+    vsnprintf(line, sizeof line, fmt, args);
+    va_end(args);
+    im->notice(line, im->user);
+}
+
+/* ---- which datasets there are ---- */
+
+static enum hub_status add_set(struct hub_import *im, const char *path, size_t root_size, bool recorded,
+                               struct hub_error *err)
+{
+    HUB_TRY(hub_grow(&im->sets, im->count, &im->capacity, sizeof *im->sets, err));
+    im->sets[im->count] =
+        (struct hub_imported){.root = hub_view_dup((struct hub_view){path, root_size}), .recorded = recorded};
+    return hub_allocated(im->sets[im->count++].root, err);
+}
+
+static void dispose_set(struct hub_imported *set)
+{
+    hub_record_dispose(&set->record);
+    free(set->root);
+    free(set->target);
+}
+
+static const char space_file[] = "namespace_metadata.json";
+
+static bool is_file(const char *path, const char *name)
+{
+    const char *slash = strrchr(path, '/');
+    return strcmp(slash ? slash + 1 : path, name) == 0;
+}
+
+/* Where the name of the folder ends that `path` names a child of, 0 at the top. */
+static size_t folder_size(const char *path, const char *child)
+{
+    return child == path ? 0 : (size_t)(child - path - 1);
+}
+
+/* The first segment "data" that is a folder; NULL: none is. */
+static const char *find_data(const char *path)
+{
+    const char *found = strncmp(path, "data/", 5) == 0 ? path : strstr(path, "/data/");
+    return found && *found == '/' ? found + 1 : found;
+}
+
+/* By root; of one that is found in two ways first the recorded. */
+static int by_root(const void *a, const void *b)
+{
+    const struct hub_imported *x = a, *y = b;
+    const int order = strcmp(x->root, y->root);
+    return order ? order : y->recorded - x->recorded;
+}
+
+static void sort_sets(struct hub_import *im)
+{
+    uint32_t kept = 0;
+    if (im->count)
+        qsort(im->sets, im->count, sizeof *im->sets, by_root);
+    for (uint32_t i = 0; i < im->count; i++)
+        if (kept && strcmp(im->sets[kept - 1].root, im->sets[i].root) == 0)
+            dispose_set(&im->sets[i]);
+        else
+            im->sets[kept++] = im->sets[i];
+    im->count = kept;
+}
+
+/* The set around the folder `root` whose name has `size` bytes; NULL: none. */
+static struct hub_imported *around(const struct hub_import *im, const char *root, size_t size)
+{
+    char above[PATH_MAX];
+    const char *key = above;
+    snprintf(above, sizeof above, "%.*s", (int)size, root);
+    return bsearch(&key, im->sets, im->count, sizeof *im->sets, hub_by_text);
+}
+
+/* Datasets do not nest: of one in another the outer one is meant, unless only the inner one has a record. */
+static enum hub_status drop_nested(struct hub_import *im, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_freep) bool *dropped = NULL;
+    uint32_t kept = 0;
+    HUB_TRY(hub_new(&dropped, im->count + 1, sizeof *dropped, err));
+    for (uint32_t i = 0; i < im->count; i++) {
+        struct hub_imported *in = &im->sets[i];
+        for (size_t size = strlen(in->root); size > 0;) {
+            const char *slash = memrchr(in->root, '/', size);
+            size = slash ? (size_t)(slash - in->root) : 0;
+            struct hub_imported *out = around(im, in->root, size);
+            if (out)
+                dropped[in->recorded && !out->recorded ? out - im->sets : i] = true;
+        }
+    }
+    for (uint32_t i = 0; i < im->count; i++)
+        if (dropped[i])
+            dispose_set(&im->sets[i]);
+        else
+            im->sets[kept++] = im->sets[i];
+    im->count = kept;
+    return HUB_OK;
+}
+
+/* "NAME" and not "NAME/". */
+static bool names_one(const struct hub_import *im)
+{
+    return im->as && !hub_view_ends(hub_view_of(im->as), "/");
+}
+
+/* Without a dataset that can be told: the topmost folders, or all of it where it is one by its name. */
+static enum hub_status take_topmost(struct hub_import *im, struct hub_error *err)
+{
+    const struct hub_unpack *u = &im->unpack;
+    bool loose = false;
+    for (uint32_t i = 0; i < u->count; i++) {
+        const size_t size = strcspn(u->files[i].path, "/");
+        loose = loose || !u->files[i].path[size];
+        if (u->files[i].path[size] &&
+            (!im->count || strncmp(im->sets[im->count - 1].root, u->files[i].path, size) != 0 ||
+             im->sets[im->count - 1].root[size]))
+            HUB_TRY(add_set(im, u->files[i].path, size, false, err));
+    }
+    if (names_one(im) && (loose || im->count != 1)) {
+        for (uint32_t i = 0; i < im->count; i++)
+            dispose_set(&im->sets[i]);
+        im->count = 0;
+        return u->count ? add_set(im, "", 0, false, err) : HUB_OK;
+    }
+    sort_sets(im);
+    return HUB_OK;
+}
+
+static enum hub_status find_sets(struct hub_import *im, struct hub_error *err)
+{
+    const struct hub_unpack *u = &im->unpack;
+    for (uint32_t i = 0; i < u->count; i++) {
+        const char *path = u->files[i].path, *data = find_data(path);
+        const bool recorded = is_file(path, HUB_RECORD_FILE);
+        if (recorded)
+            HUB_TRY(add_set(im, path, folder_size(path, path + strlen(path) - strlen(HUB_RECORD_FILE)), true,
+                            err));
+        else if (data && (!im->count || im->sets[im->count - 1].recorded ||
+                          strncmp(im->sets[im->count - 1].root, path, folder_size(path, data)) != 0 ||
+                          im->sets[im->count - 1].root[folder_size(path, data)]))
+            HUB_TRY(add_set(im, path, folder_size(path, data), false, err));
+    }
+    sort_sets(im);
+    HUB_TRY(drop_nested(im, err));
+    return im->count ? HUB_OK : take_topmost(im, err);
+}
+
+/* ---- what each is called, and its files ---- */
+
+static enum hub_status name_set(const struct hub_import *im, struct hub_imported *set, struct hub_error *err)
+{
+    const bool one = names_one(im);
+    if (!*set->root && !one)
+        return hub_fail_about(
+            err, HUB_INVALID, "bad-parameter", "as", im->as,
+            "the tar does not say what the dataset is called: give it a name with --as NAME");
+    if (asprintf(&set->target, "%s%s", im->as ? im->as : "", one ? "" : set->root) < 0) {
+        set->target = NULL;
+        return hub_no_memory(err);
+    }
+    struct hub_error why = {0};
+    if (hub_id_check(hub_view_of(set->target), &why))
+        return hub_fail_as(err, HUB_INVALID, "bad-id", "'%.200s' cannot be a dataset's id here: %s",
+                           set->target, why.detail);
+    return HUB_OK;
+}
+
+static enum hub_status find_files(const struct hub_import *im, struct hub_imported *set,
+                                  struct hub_error *err)
+{
+    const struct hub_unpack *u = &im->unpack;
+    HUB_CLEANUP(hub_freep) char *below = NULL;
+    const size_t size = strlen(set->root);
+    if (asprintf(&below, "%s%s", set->root, size ? "/" : "") < 0)
+        return hub_no_memory(err);
+    const struct hub_view key = {below, strlen(below)};
+    set->first = key.size ? hub_lower_bound(&key, u->files, u->count, sizeof *u->files, hub_view_by_text) : 0;
+    for (uint32_t i = set->first; i < u->count && strncmp(u->files[i].path, below, key.size) == 0; i++) {
+        set->count++;
+        set->bytes += u->files[i].size;
+    }
+    return HUB_OK;
+}
+
+static bool is_there(const struct hub_private *place, const char *target)
+{
+    HUB_CLEANUP(hub_closep) int parent = -1;
+    const char *name;
+    return !hub_private_parent(place, target, false, &parent, &name, NULL) &&
+           !faccessat(parent, name, F_OK, AT_SYMLINK_NOFOLLOW);
+}
+
+static enum hub_status check_target(const struct hub_import *im, const char *target, struct hub_error *err)
+{
+    if (!is_there(im->place, target))
+        return HUB_OK;
+    if (!im->replace)
+        return hub_fail_as(
+            err, HUB_EXISTS, "exists",
+            "'%.200s' is here already: --replace puts that of the tar in its place, --as NAME/ "
+            "puts it elsewhere",
+            target);
+    return hub_publish_replaceable(im->place, target, err);
+}
+
+static bool in_set(const struct hub_import *im, const char *path)
+{
+    for (const char *slash = path; (slash = strchr(slash, '/')); slash++)
+        if (around(im, path, (size_t)(slash - path)))
+            return true;
+    return around(im, path, 0) != NULL;
+}
+
+static enum hub_status settle_sets(struct hub_import *im, struct hub_error *err)
+{
+    uint64_t loose = 0;
+    if (!im->count)
+        return hub_fail_about(err, HUB_INVALID, "no-dataset", "as", im->as,
+                              "the tar holds no dataset: %u files, none of them in a folder; --as NAME makes "
+                              "one of them",
+                              im->unpack.count);
+    if (names_one(im) && im->count > 1)
+        return hub_fail_about(err, HUB_INVALID, "bad-parameter", "as", im->as,
+                              "the tar holds %u datasets: --as %.100s/ puts that before their ids", im->count,
+                              im->as);
+    for (uint32_t i = 0; i < im->unpack.count; i++)
+        loose += !is_file(im->unpack.files[i].path, space_file) || in_set(im, im->unpack.files[i].path);
+    for (uint32_t i = 0; i < im->count; i++) {
+        HUB_TRY(name_set(im, &im->sets[i], err));
+        HUB_TRY(check_target(im, im->sets[i].target, err));
+        HUB_TRY(find_files(im, &im->sets[i], err));
+        loose -= im->sets[i].count;
+    }
+    if (im->unpack.hidden)
+        say(im, "%llu hidden files are left out", (unsigned long long)im->unpack.hidden);
+    if (loose)
+        say(im, "%llu files that are of no dataset are left out", (unsigned long long)loose);
+    return HUB_OK;
+}
+
+/* ---- their digests ---- */
+
+/* Of a set by its path in it, which a record may have spelled. */
+static const struct hub_unpacked *find_file(const struct hub_import *im, const struct hub_imported *set,
+                                            const char *path)
+{
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf raw = HUB_BUF_INIT(64 * KIB);
+    const char *between = *set->root ? "/" : "";
+    const struct hub_unpacked *files = im->unpack.files + set->first, *found;
+    if (hub_buf_addf(&raw, NULL, "%s%s%s", set->root, between, path))
+        return NULL;
+    found = bsearch(&raw.data, files, set->count, sizeof *files, hub_by_text);
+    if (found || !strchr(path, '\\'))
+        return found;
+    raw.size = 0;
+    if (hub_buf_addf(&raw, NULL, "%s%s", set->root, between) || hub_unspell(hub_view_of(path), &raw, NULL))
+        return NULL;
+    return bsearch(&raw.data, files, set->count, sizeof *files, hub_by_text);
+}
+
+static enum hub_status verify(const struct hub_import *im, const struct hub_staging *s,
+                              struct hub_imported *set, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf folder = HUB_BUF_INIT(2 * PATH_MAX);
+    if (!set->recorded)
+        return HUB_OK;
+    HUB_TRY(hub_buf_addf(&folder, err, "%s/tree/%s", s->path, set->root));
+    if (hub_record_read(folder.data, &set->record, NULL))
+        return hub_fail_as(err, HUB_CORRUPT, "digest-mismatch",
+                           "'%.200s/" HUB_RECORD_FILE "' is no record of a dataset", set->root);
+    for (size_t i = 0; i < set->record.count; i++) {
+        const struct hub_record_file *says = &set->record.files[i];
+        const struct hub_unpacked *is = find_file(im, set, says->path);
+        if (!is)
+            return hub_fail_as(err, HUB_CORRUPT, "digest-mismatch",
+                               "'%.200s' of '%.200s' is not in the tar, though its record lists it",
+                               says->path, set->root);
+        if (is->size != says->size || memcmp(is->sha256, says->sha256, sizeof is->sha256) != 0)
+            return hub_fail_as(err, HUB_CORRUPT, "digest-mismatch",
+                               "'%.200s' of '%.200s' is not what its record says: SHA-256 differs",
+                               says->path, set->root);
+        set->verified++;
+    }
+    return HUB_OK;
+}
+
+/* A name of its own in the new record: as it is, or where a record cannot say that, spelled. */
+static enum hub_status record_file(struct hub_json *json, const struct hub_imported *set,
+                                   const struct hub_unpacked *file, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf spelled = HUB_BUF_INIT(64 * KIB);
+    const char *path = file->path + strlen(set->root) + (*set->root != '\0');
+    char hex[2 * HUB_SHA256_BYTES + 1];
+    if (hub_path_check(path, NULL)) {
+        HUB_TRY(hub_spell_path(hub_view_of(path), &spelled, err));
+        path = spelled.data;
+    }
+    hub_hex(file->sha256, sizeof file->sha256, hex);
+    hub_record_file(json, path, file->size, hex, set->recorded ? "hub" : "computed");
+    return HUB_OK;
+}
+
+static enum hub_status revision_of(const struct hub_import *im, const struct hub_imported *set,
+                                   char out[HUB_REVISION_CHARS + 1], struct hub_error *err)
+{
+    HUB_CLEANUP(hub_freep) struct hub_file_fact *facts = NULL;
+    const size_t cut = strlen(set->root) + (*set->root != '\0');
+    HUB_TRY(hub_new(&facts, set->count + 1, sizeof *facts, err));
+    for (uint32_t i = 0; i < set->count; i++) {
+        const struct hub_unpacked *f = &im->unpack.files[set->first + i];
+        facts[i] = (struct hub_file_fact){.path = f->path + cut, .size = f->size, .mtime_ns = f->mtime_ns};
+    }
+    return hub_revision(facts, set->count, out, err);
+}
+
+static enum hub_status write_record(const struct hub_import *im, const struct hub_staging *s,
+                                    const struct hub_imported *set, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_buf_dispose)
+    struct hub_buf text = HUB_BUF_INIT(RECORD_BYTES), path = HUB_BUF_INIT(PATH_MAX);
+    const struct hub_record *old = &set->record;
+    struct hub_json json = hub_json_to(&text, err);
+    char revision[HUB_REVISION_CHARS + 1];
+    HUB_TRY(revision_of(im, set, revision, err));
+    hub_record_begin(&json, old->id && *old->id ? old->id : set->target,
+                     old->remote && *old->remote ? old->remote : NULL, revision);
+    if (old->partial)
+        hub_json_put_bool(&json, "partial", true);
+    hub_json_put_array(&json, "files");
+    for (uint32_t i = 0; i < set->count; i++)
+        if (!is_file(im->unpack.files[set->first + i].path, HUB_RECORD_FILE))
+            HUB_TRY(record_file(&json, set, &im->unpack.files[set->first + i], err));
+    hub_json_end_array(&json);
+    hub_json_end_object(&json);
+    HUB_TRY(hub_json_status(&json));
+    HUB_TRY(hub_buf_addf(&path, err, "%s%s" HUB_RECORD_FILE, set->root, *set->root ? "/" : ""));
+    return hub_fs_write(s->tree, path.data, hub_buf_view(&text), 0644, err);
+}
+
+/* ---- publishing ---- */
+
+/* Files and the folders above them, as those of a download. */
+static enum hub_status sync_all(const struct hub_import *im, struct hub_staging *s, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_freep) struct hub_remote_file *items = NULL;
+    struct hub_remote_files plan = {.count = im->unpack.count};
+    HUB_TRY(hub_new(&items, plan.count + 1, sizeof *items, err));
+    for (uint32_t i = 0; i < plan.count; i++)
+        items[i].path = im->unpack.files[i].path; /* borrowed */
+    plan.items = items;
+    s->plan = &plan;
+    const enum hub_status st = hub_staging_sync(s, err);
+    s->plan = NULL;
+    return st;
+}
+
+static enum hub_status publish(const struct hub_import *im, const struct hub_staging *s,
+                               const struct hub_imported *set, struct hub_error *err)
+{
+    struct hub_staging own = HUB_STAGING_INIT;
+    char tree[64];
+    enum hub_status st = hub_staging_open(im->place, set->target, &own, err);
+    if (!st)
+        st = hub_staging_clear(&own, err);
+    if (!st &&
+        renameat(*set->root ? s->tree : s->directory, *set->root ? set->root : "tree", own.directory, "tree"))
+        st = hub_fail_errno(err, errno, "'%.200s' cannot be moved", set->target);
+    snprintf(tree, sizeof tree, "incoming/%s/tree", own.key);
+    if (!st)
+        st = hub_publish(im->place, set->target, tree, im->replace, false, err);
+    hub_staging_close(&own, true);
+    return st;
+}
+
+/* namespace_metadata.json of the folders above the datasets, where there is none. */
+static enum hub_status put_spaces(const struct hub_import *im, const struct hub_staging *s,
+                                  struct hub_error *err)
+{
+    for (uint32_t i = 0; i < im->unpack.count && !names_one(im); i++) {
+        HUB_CLEANUP(hub_freep) char *space = NULL;
+        const char *path = im->unpack.files[i].path;
+        if (!is_file(path, space_file))
+            continue;
+        const size_t size = strlen(path) - strlen(space_file);
+        if (asprintf(&space, "%s%.*s", im->as ? im->as : "", (int)size, path) < 0)
+            return hub_no_memory(err);
+        for (uint32_t k = 0; size && k < im->count; k++)
+            if (strncmp(im->sets[k].root, path, size) == 0) {
+                HUB_TRY(hub_space_put(im->place, space, s->tree, path, err));
+                break;
+            }
+    }
+    return HUB_OK;
+}
+
+static enum hub_status publish_all(struct hub_import *im, const struct hub_staging *s, struct hub_error *err)
+{
+    if (im->tick)
+        HUB_TRY(im->tick(im->user, err));
+    for (; im->published < im->count; im->published++)
+        HUB_TRY(publish(im, s, &im->sets[im->published], err));
+    return put_spaces(im, s, err);
+}
+
+static enum hub_status run(struct hub_import *im, struct hub_staging *s, struct hub_error *err)
+{
+    HUB_TRY(hub_publish_recover(im->place, err));
+    HUB_TRY(hub_staging_clear(s, err)); /* of one that was killed */
+    HUB_TRY(hub_private_folder(s->directory, "tree", true, &s->tree, err));
+    im->unpack = (struct hub_unpack){.fd = im->fd,
+                                     .tree = s->tree,
+                                     .where = s->path,
+                                     .spare_bytes = im->spare_bytes,
+                                     .tick = im->tick,
+                                     .user = im->user};
+    HUB_TRY(hub_unpack_run(&im->unpack, err));
+    HUB_TRY(find_sets(im, err));
+    HUB_TRY(settle_sets(im, err));
+    for (uint32_t i = 0; i < im->count; i++) {
+        HUB_TRY(verify(im, s, &im->sets[i], err));
+        HUB_TRY(write_record(im, s, &im->sets[i], err));
+    }
+    HUB_TRY(sync_all(im, s, err));
+    return publish_all(im, s, err);
+}
+
+enum hub_status hub_import_run(struct hub_import *im, struct hub_error *err)
+{
+    struct hub_staging s = HUB_STAGING_INIT;
+    enum hub_status st = hub_staging_open(im->place, staged, &s, err);
+    if (st == HUB_BUSY)
+        st = hub_fail_as(err, HUB_BUSY, "import-running", "another import into this root is under way");
+    const bool ours = !st;
+    if (ours)
+        st = run(im, &s, err);
+    hub_staging_close(&s, ours);
+    return st;
+}
+
+void hub_import_dispose(struct hub_import *im)
+{
+    for (uint32_t i = 0; i < im->count; i++)
+        dispose_set(&im->sets[i]);
+    free(im->sets);
+    im->sets = NULL;
+    im->count = 0;
+    hub_unpack_dispose(&im->unpack);
+}
+
+void hub_import_tidy(const struct hub_private *place)
+{
+    (void)!hub_staging_discard(place, staged, NULL);
+}
