@@ -1,6 +1,7 @@
 /**
- * What a request means of a dataset: which episodes, by where=, split=, task=, name= and sort=, and which fields,
- * by fields=, where a word with an @ names all fields of a role, so that one script serves every format.
+ * What a request means of a dataset: which episodes, by where=, split=, task=, name= and sort=, of these a part of a
+ * partition= or some at random=, and which fields, by fields=, where a word with an @ names all fields of a role, so
+ * that one script serves every format.
  */
 #ifndef HUB_API_CHOSEN_H
 #define HUB_API_CHOSEN_H
@@ -9,13 +10,16 @@
 #include "server/api/rows.h"
 
 /** The names of these parameters, for hub_request_known, with a comma behind. */
-#define HUB_CHOSEN_PARAMETERS "where", "split", "task", "name", "sort",
+#define HUB_CHOSEN_PARAMETERS                                                                                \
+    "where", "split", "task", "name", "sort", "partition", "part", "partition_seed", "random", "seed",
 
 struct hub_chosen_episodes {
     uint32_t
         *places; /* among dataset->episodes, in the order asked for: by number unless sort= says otherwise */
     uint32_t count;
     uint64_t steps; /* of all of them together */
+    /* set before: seed= chooses among their rows; a partition has its partition_seed= */
+    bool seed_is_of_rows;
 };
 
 /**
@@ -28,6 +32,12 @@ struct hub_chosen_episodes {
 HUB_MUST_USE enum hub_status hub_chosen_episodes(struct hub_request *request, struct hub_response *response,
                                                  const struct hub_state *state, uint32_t limit,
                                                  struct hub_chosen_episodes *out, struct hub_error *err);
+/** It means some that are drawn: another order than that of a sort key. */
+bool hub_chosen_is_drawn(const struct hub_request *request);
+/** Of the chosen ones those that partition= with part= and random= draw, in the order they are drawn. Done by
+ * hub_chosen_episodes. HUB_INVALID "bad-parameter". */
+HUB_MUST_USE enum hub_status hub_chosen_draw(const struct hub_request *request,
+                                             struct hub_chosen_episodes *chosen, struct hub_error *err);
 void hub_chosen_dispose(struct hub_chosen_episodes *chosen);
 
 /** Some fields of a dataset, by their numbers, each once. */

@@ -1,5 +1,6 @@
 /* Pages of episodes and one episode's document. SQL: always on a worker. */
 #include "server/api/episodes.h"
+#include "server/api/chosen.h"
 #include "server/api/cursor.h"
 #include "server/api/documents.h"
 #include "server/api/handlers.h"
@@ -96,6 +97,32 @@ static enum hub_status write_page(struct hub_request *request, const struct hub_
     return hub_reply_document(request, response, err);
 }
 
+/* Drawn ones stand in the order of the draw: the cursor is a place in it. */
+static enum hub_status list_drawn(struct hub_request *request, struct hub_response *response,
+                                  struct hub_error *err)
+{
+    static const char *const parameters[] = {HUB_CHOSEN_PARAMETERS "limit", "cursor", "for", "revision",
+                                             NULL};
+    HUB_CLEANUP(hub_target_dispose) struct hub_target target = {0};
+    HUB_CLEANUP(hub_chosen_dispose) struct hub_chosen_episodes chosen = {0};
+    struct hub_page_cursor next = {0};
+    struct hub_page_query page;
+    HUB_TRY(hub_page_read(request, parameters, &page, err));
+    HUB_TRY(hub_resolve(request, response, parameters, HUB_TO_STATE | HUB_TO_READY, &target, err));
+    HUB_TRY(hub_chosen_episodes(request, response, &target.state, UINT32_MAX, &chosen, err));
+    struct items items = {.json = hub_page_begin(response, 64 * MIB, err)};
+    HUB_TRY(hub_resolve_headers(request, &target, response, err));
+    uint64_t at = page.goes_on ? strtoull(page.after.key, NULL, 10) : 0;
+    for (uint32_t n = 0; at < chosen.count && n < page.limit; n++, at++) {
+        const struct hub_dataset_episode *episode = &target.state.dataset->episodes[chosen.places[at]];
+        HUB_TRY(hub_episode_one(&target.state, episode->number, add_item, &items, err));
+    }
+    snprintf(next.key, sizeof next.key, "%" PRIu64, at);
+    HUB_TRY(hub_page_end(request, &page, response, &items.json, chosen.count,
+                         at < chosen.count ? &next : NULL, err));
+    return hub_reply_document(request, response, err);
+}
+
 static void continue_behind(const struct hub_page_query *page, struct hub_episode_query *query)
 {
     query->limit = page->limit;
@@ -117,6 +144,8 @@ enum hub_status hub_episodes_list(struct hub_request *request, struct hub_respon
     struct hub_page_query page;
     if (hub_request_query(request, "columns").data)
         return hub_episodes_columns(request, response, err);
+    if (hub_chosen_is_drawn(request))
+        return list_drawn(request, response, err);
     HUB_TRY(hub_page_read(request, parameters, &page, err));
     HUB_TRY(hub_episodes_asked(request, &asked, err));
     continue_behind(&page, &asked.query);

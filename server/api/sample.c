@@ -262,7 +262,8 @@ static enum hub_status draw(struct hub_request *request, struct hub_response *re
 
 static bool is_filtered(const struct hub_request *request)
 {
-    static const char *const filters[] = {"where", "split", "name", "task"};
+    static const char *const filters[] = {"where",     "split", "name",          "task",
+                                          "partition", "part",  "partition_seed"};
     for (size_t i = 0; i < HUB_COUNT(filters); i++)
         if (hub_request_query(request, filters[i]).data)
             return true;
@@ -284,10 +285,11 @@ static enum hub_status choose_all(struct hub_request *request, struct hub_respon
 static enum hub_status make_plan(struct hub_request *request, struct hub_response *response, struct sample *s,
                                  struct hub_error *err)
 {
-    static const char *const parameters[] = {"windows", "length", "fields...", "where", "split",  "name",
-                                             "task",    "seed",   "pad",       "final", "weight", "sentinel",
-                                             "format",  "for",    "revision",  NULL};
-    HUB_CLEANUP(hub_chosen_dispose) struct hub_chosen_episodes chosen = {0};
+    static const char *const parameters[] = {"windows",   "length",   "fields...",      "where", "split",
+                                             "name",      "task",     "seed",           "pad",   "final",
+                                             "weight",    "sentinel", "format",         "for",   "revision",
+                                             "partition", "part",     "partition_seed", NULL};
+    HUB_CLEANUP(hub_chosen_dispose) struct hub_chosen_episodes chosen = {.seed_is_of_rows = true};
     const bool filtered = is_filtered(request);
     HUB_TRY(hub_request_known(request, parameters, err));
     HUB_TRY(read_asked(request, s, err));

@@ -4,6 +4,7 @@ import os
 import sys
 import zipfile
 
+import h5py
 import numpy as np
 import pytest
 
@@ -193,3 +194,54 @@ def test_draws_are_even(hub, id):
         for e in episodes:
             p = e["steps"] / total if weight == "steps" else 1 / len(episodes)
             assert abs((got == e["number"]).mean() - p) < 5 * (p * (1 - p) / 4000) ** 0.5
+
+
+# ---- whole episodes ----
+
+
+@pytest.fixture(scope="module")
+def demos(tmp_path_factory):
+    """25 episodes, of which the numbers are what Minari gives of 25 and the seed 123."""
+    root = tmp_path_factory.mktemp("demos")
+    with h5py.File(root / "demos.hdf5", "w") as f:
+        for i in range(25):
+            f[f"data/demo_{i}/actions"] = np.full((3 + i % 4, 2), i, np.float32)
+            f[f"data/demo_{i}/obs/state"] = np.arange(3 + i % 4)
+            f[f"data/demo_{i}"].attrs["num_samples"] = 3 + i % 4
+    with serving(str(root)) as hub:
+        yield hub
+
+
+def numbers(hub, query, status=200):
+    """Of all pages."""
+    out, url = [], f"/api/v1/datasets/demos/episodes?{query}"
+    while url:
+        answer = hub.get(url)
+        assert answer.status == status, answer.body
+        page = answer.json()
+        if status != 200:
+            return page
+        out += [e["number"] for e in page["items"]]
+        url = page["next"] and page["next"].replace(hub.base, "")
+    return out
+
+
+def test_episodes_are_drawn_as_minari_draws_them(demos):
+    assert numbers(demos, "random=5&seed=123") == [1, 13, 0, 22, 15]
+    assert numbers(demos, "partition=20,5&part=1&seed=123") == [5, 14, 22, 3, 13]
+    first = numbers(demos, "partition=20,5&seed=123&limit=7")
+    assert sorted(first + [5, 14, 22, 3, 13]) == list(range(25)) and first[:6] == [20, 2, 4, 24, 10, 23]
+    assert numbers(demos, "random=3&seed=9&where=number>9") == np.random.default_rng(9).choice(range(10, 25), 3, replace=False).tolist()
+    table = demos.get("/api/v1/datasets/demos/episodes?columns=number&random=5&seed=123").json()
+    assert table["columns"]["number"] == [1, 13, 0, 22, 15]
+    got = arrays(sample(demos, "demos", "windows=200&seed=1&partition=20,5&part=1&partition_seed=123"))
+    assert set(got["episode"]) == {5, 14, 22, 3, 13} and (got["actions"][:, 0, 0] == got["episode"]).all()
+
+
+@pytest.mark.parametrize("query, parameter", [("random=26&seed=1", "random"), ("random=5", "random"), ("partition=20,6&seed=1", "partition"),
+                                              ("partition=a&seed=1", "partition"), ("partition=5,5&part=2&seed=1", "part"),
+                                              ("partition=5,5", "partition"), ("part=1&seed=1", "part"), ("random=5&seed=x", "seed")])
+def test_bad_draws_are_told_by_name(demos, query, parameter):
+    assert numbers(demos, query, 400)["parameter"] == parameter
+    if parameter.startswith("part"):
+        assert sample(demos, "demos", "partition=5,5&seed=1", 400).json()["parameter"] == "partition"
