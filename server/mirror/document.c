@@ -42,7 +42,7 @@ const char *hub_mirror_state(const struct hub_rule *rule)
     return rule->paused                        ? "paused"
            : *rule->error                      ? "failing"
            : rule->running || rule->waiting    ? "running"
-           : rule->begun_ms <= rule->synced_ms ? "idle"
+           : rule->begun_ms == rule->synced_ms ? "idle"
                                                : "running";
 }
 

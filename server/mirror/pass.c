@@ -147,7 +147,7 @@ static enum hub_status compare(struct listing *l, struct hub_error *err)
         HUB_TRY(hub_mirror_keep(w, err));
     }
     w->rule.datasets = seen;
-    return hub_upstream_seen(w->mirrors->options.catalog, w->root, l->seen, seen, err);
+    return hub_upstream_seen(w->mirrors->options.catalog, w->root, w->rule.begun_ms, l->seen, seen, err);
 }
 
 /* ---- what is no more there ---- */

@@ -269,11 +269,13 @@ enum hub_status hub_job_end(struct hub_catalog *catalog, struct hub_lease lease,
     struct hub_db *db = held->hub;
     const bool again = state == HUB_JOB_WAITING;
     struct hub_stmt *stmt;
-    HUB_TRY(about_held(db,
-                       "UPDATE jobs SET state = ?3, run_at = CASE WHEN ?3 = 'waiting' THEN " HUB_DB_NOW
-                       " + ?4 ELSE run_at END, finished = CASE WHEN ?3 = 'waiting' THEN 0 ELSE " HUB_DB_NOW
-                       " END, attempts = attempts - ?5, error = ?6" HELD,
-                       lease, &stmt, err));
+    HUB_TRY(
+        about_held(db,
+                   "UPDATE jobs SET state = ?3, run_at = CASE WHEN ?3 = 'waiting' THEN " HUB_DB_NOW
+                   " + ?4 ELSE run_at END, finished = CASE WHEN ?3 = 'waiting' THEN 0 ELSE max(" HUB_DB_NOW
+                   ", coalesce((SELECT begun FROM rules WHERE name = rule), 0)) END, attempts = attempts - "
+                   "?5, error = ?6" HELD,
+                   lease, &stmt, err));
     hub_stmt_bind_text(stmt, 3, hub_job_states[state]);
     hub_stmt_bind_int(stmt, 4, (int64_t)HUB_MIN(retry_ms, (uint64_t)HUB_JOB_MAX_WAIT_MS));
     hub_stmt_bind_int(stmt, 5, again && !counted);

@@ -182,6 +182,14 @@ enum hub_status hub_rules_each(struct hub_catalog *catalog, hub_rule_each each, 
 static enum hub_status begin_pass(struct hub_db *db, const char *name, struct hub_error *err)
 {
     struct hub_stmt *stmt;
+    /* what failed before failed in an earlier pass, whatever the clock said then */
+    HUB_TRY(hub_db_prepare(
+        db,
+        "UPDATE jobs SET finished = min(finished, (SELECT begun FROM rules WHERE name = ?1) - 1)"
+        " WHERE rule = ?1 AND state = 'failed'",
+        &stmt, err));
+    hub_stmt_bind_text(stmt, 1, name);
+    HUB_TRY(hub_stmt_run(stmt, err));
     HUB_TRY(hub_db_prepare(db,
                            "INSERT INTO jobs (kind, target, rule, payload, state, priority, run_at)"
                            " VALUES ('mirror', ?1, ?1, '{}', 'waiting', 1, " HUB_DB_NOW ")",
@@ -198,10 +206,11 @@ enum hub_status hub_rules_due(struct hub_catalog *catalog, struct hub_error *err
     HUB_TRY(hub_db_begin(held->hub, err));
     /* a time that lies too far ahead was set by a clock that was wrong */
     HUB_TRY(hub_db_prepare(held->hub,
-                           "UPDATE rules SET begun = " HUB_DB_NOW ", due = " HUB_DB_NOW
-                           " + 86400000, error = ''"
+                           "UPDATE rules SET begun = max(" HUB_DB_NOW ", 1) + (begun = " HUB_DB_NOW
+                           "), due = " HUB_DB_NOW " + 86400000, error = ''"
                            " WHERE NOT paused AND (due <= " HUB_DB_NOW " OR due > " HUB_DB_NOW
-                           " + 31 * 86400000) AND NOT EXISTS (SELECT 1 FROM jobs WHERE kind = 'mirror' AND"
+                           " + 1000 * coalesce(json_extract(spec, '$.every'), 86400)) AND NOT EXISTS (SELECT "
+                           "1 FROM jobs WHERE kind = 'mirror' AND"
                            " target = name AND state IN ('waiting', 'running')) RETURNING name",
                            &stmt, err));
     for (;;) {

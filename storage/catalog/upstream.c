@@ -177,7 +177,8 @@ static enum hub_status put_dataset(const struct hub_catalog *catalog, struct hub
     HUB_TRY(hub_db_prepare(
         db,
         "INSERT INTO origins (root, path, rule, remote, remote_id, revision, synced, seen)"
-        " VALUES (?1, ?2, ?3, ?4, ?5, ?6, " HUB_DB_NOW ", " HUB_DB_NOW
+        " VALUES (?1, ?2, ?3, ?4, ?5, ?6, " HUB_DB_NOW
+        ", coalesce((SELECT begun FROM rules WHERE name = ?3), 0)"
         ") ON CONFLICT (root, path) DO UPDATE SET"
         " rule = excluded.rule, remote = excluded.remote, remote_id = excluded.remote_id, synced = "
         "excluded.synced,"
@@ -250,7 +251,7 @@ enum hub_status hub_upstream_store(struct hub_catalog *catalog, struct hub_lease
     return HUB_OK;
 }
 
-enum hub_status hub_upstream_seen(struct hub_catalog *catalog, uint32_t root,
+enum hub_status hub_upstream_seen(struct hub_catalog *catalog, uint32_t root, int64_t begun_ms,
                                   const struct hub_upstream_seen *seen, size_t count, struct hub_error *err)
 {
     HUB_CLEANUP(hub_truth_unlock) struct hub_catalog *held = hub_truth_lock(catalog);
@@ -258,13 +259,14 @@ enum hub_status hub_upstream_seen(struct hub_catalog *catalog, uint32_t root,
     HUB_TRY(hub_db_begin(held->hub, err));
     for (size_t i = 0; i < count; i++) {
         struct hub_stmt *stmt;
-        HUB_TRY(hub_db_prepare(held->hub,
-                               "UPDATE origins SET seen = " HUB_DB_NOW
-                               ", gone = 0, synced = CASE WHEN ?3 THEN " HUB_DB_NOW
-                               " ELSE synced END WHERE root = ?1 AND path = ?2",
-                               &stmt, err));
+        HUB_TRY(
+            hub_db_prepare(held->hub,
+                           "UPDATE origins SET seen = ?4, gone = 0, synced = CASE WHEN ?3 THEN " HUB_DB_NOW
+                           " ELSE synced END WHERE root = ?1 AND path = ?2",
+                           &stmt, err));
         bind_dataset(catalog, stmt, root, seen[i].path, number);
         hub_stmt_bind_int(stmt, 3, seen[i].same);
+        hub_stmt_bind_int(stmt, 4, begun_ms);
         HUB_TRY(hub_stmt_run(stmt, err));
     }
     HUB_TRY(hub_db_commit(held->hub, err));
@@ -278,7 +280,7 @@ static enum hub_status mark_gone(struct hub_catalog *catalog, const char *rule, 
     HUB_CLEANUP(hub_truth_unlock) struct hub_catalog *held = hub_truth_lock(catalog);
     struct hub_stmt *stmt;
     HUB_TRY(hub_db_prepare(
-        held->hub, "UPDATE origins SET gone = " HUB_DB_NOW " WHERE rule = ?1 AND seen < ?2 AND gone = 0",
+        held->hub, "UPDATE origins SET gone = " HUB_DB_NOW " WHERE rule = ?1 AND seen <> ?2 AND gone = 0",
         &stmt, err));
     hub_stmt_bind_text(stmt, 1, rule);
     hub_stmt_bind_int(stmt, 2, begun_ms);

@@ -46,11 +46,11 @@ struct hub_upstream_seen {
     const char *path;
     bool same; /* as the copy */
 };
-/** A pass of a rule found these. */
-HUB_MUST_USE enum hub_status hub_upstream_seen(struct hub_catalog *catalog, uint32_t root,
+/** A pass of a rule found these. When it began is its name and no more: clocks jump. */
+HUB_MUST_USE enum hub_status hub_upstream_seen(struct hub_catalog *catalog, uint32_t root, int64_t begun_ms,
                                                const struct hub_upstream_seen *seen, size_t count,
                                                struct hub_error *err);
-/** What of a rule was not seen since `begun_ms` is marked gone, and handed to `each`. */
+/** What of a rule was not seen by the pass that began at `begun_ms` is marked gone, and handed to `each`. */
 typedef enum hub_status (*hub_upstream_each)(void *user, uint32_t root, const char *path,
                                              struct hub_error *err);
 HUB_MUST_USE enum hub_status hub_upstream_gone(struct hub_catalog *catalog, const char *rule,

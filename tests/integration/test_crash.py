@@ -14,7 +14,7 @@ import pytest
 sys.path[:0] = [os.path.dirname(__file__), os.path.join(os.path.dirname(__file__), "..", "support")]
 from cli import Cli
 from hub import Hub, until
-from mirrors import again, here, is_whole, mirror, place, tree, wait_synced  # noqa: F401
+from mirrors import again, here, is_whole, mirror, place, rule, tree, wait_synced  # noqa: F401
 from shim import NAMES, Shim, some
 from upstream_gcs import Gcs
 
@@ -186,3 +186,41 @@ def test_a_pass_is_ended(mirrored):
             assert db.execute("PRAGMA quick_check").fetchone()[0] == "ok"
             assert {r[0] for r in db.execute("SELECT path FROM origins")} == {id for id in WANTED if WANTED[id]}
             assert db.execute("SELECT count(*) FROM jobs WHERE state IN ('waiting', 'running')").fetchone()[0] == 0
+
+
+# ---- clocks ----
+
+def test_the_clock_jumps(place, bucket, monkeypatch):
+    """Within a pass, and within a transfer: nothing is taken for gone or for late, and the next pass comes."""
+    monkeypatch.setenv("STORAGE_EMULATOR_HOST", bucket.url)
+    shim = Shim(place, "minari-hub")
+    now, sets = [0], {f"a/set-v{i}": PLAIN for i in range(4)}
+    for id, files in sets.items():
+        put(bucket, id, files)
+
+    def jump(part, seconds):
+        def fault(request, path):
+            if part in path:
+                now[0] += seconds
+                shim.clock(now[0])
+                time.sleep(1.2)  # longer than it takes to say that the lease is kept
+                bucket.fault = None
+        return fault
+
+    with Hub([os.path.join(place, "here")], state=os.path.join(place, "state"), prefix=shim.prefix) as hub:
+        hub.wait_ready()
+        mirror(place, "add", "gcp://lab", "--name", "lab", "--delete", "--every", "10s")
+        wait_synced(hub, "lab")
+        for i, (part, seconds) in enumerate([("/o?", -3600), ("alt=media", 366 * 86400), ("/o?", -366 * 86400)]):
+            before = rule(place, "lab")
+            put(bucket, "a/set-v0", {**PLAIN, "data/more.txt": str(i).encode()})
+            bucket.fault = jump(part, seconds)
+            if seconds != -366 * 86400:
+                mirror(place, "run", "lab")  # else by itself, though its time is a year ahead
+            until(lambda: (r := rule(place, "lab"))["transfers"] > before["transfers"] and r["state"] == "idle")
+            said = rule(place, "lab")
+            assert said["failures"] == 0 and said["transfers"] == before["transfers"] + 1 and said["lag"] >= 0
+            assert all(below(os.path.join(place, "here"), id) for id in sets)
+            assert below(os.path.join(place, "here"), "a/set-v0")["data/more.txt"] == str(i).encode()
+            assert hub.get("/api/v1/status").status == hub.get("/metrics").status == 200
+        assert {j["attempts"] for j in hub.get("/api/v1/jobs?kind=transfer&limit=1000").json()["items"]} == {1}
