@@ -170,7 +170,7 @@ static void end(struct hub_mirror_work *w, enum hub_status st, const struct hub_
         end_failed(w, st, why);
     else
         (void)!hub_job_end(catalog, lease, HUB_JOB_DONE, 0, true, NULL, NULL);
-    (void)!hub_rule_settle(catalog, w->rule.name, NULL);
+    (void)!hub_rules_settle(catalog, NULL);
 }
 
 static void run(struct hub_mirrors *mirrors, const struct hub_job_row *job)

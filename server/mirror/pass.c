@@ -85,6 +85,27 @@ static bool is_around_others(const struct listing *l, uint32_t i)
     return false;
 }
 
+static bool same_member(const json_t *a, const json_t *b, const char *member)
+{
+    const json_t *one = json_object_get(a, member), *other = json_object_get(b, member);
+    return one == other || json_equal(one, other);
+}
+
+/* By our rule, or by another that would fetch the very same: two that take turns would replace it for ever. */
+static bool is_kept(const struct hub_mirror_work *w, const struct hub_upstream *known, const char *id)
+{
+    struct hub_rule other;
+    if (strcmp(known->rule, w->rule.name) == 0)
+        return true;
+    if (strcmp(known->remote, w->remote.base) != 0 || strcmp(known->id, id) != 0 ||
+        hub_rule_find(w->mirrors->options.catalog, known->rule, &other, NULL))
+        return false;
+    const bool kept = !hub_rule_pulls(&other) && same_member(other.spec, w->rule.spec, "include") &&
+                      same_member(other.spec, w->rule.spec, "exclude");
+    hub_rule_dispose(&other);
+    return kept;
+}
+
 /* As its copy, which is there. */
 static bool is_same(const struct listing *l, const struct listed *item)
 {
@@ -94,7 +115,7 @@ static bool is_same(const struct listing *l, const struct listed *item)
     if (!*item->revision ||
         hub_upstream_find(w->mirrors->options.catalog, w->root, item->path, false, &known, NULL))
         return false;
-    bool same = strcmp(known.revision, item->revision) == 0 && strcmp(known.rule, w->rule.name) == 0;
+    bool same = strcmp(known.revision, item->revision) == 0 && is_kept(w, &known, item->id);
     hub_upstream_dispose(&known);
     const int n =
         snprintf(path, sizeof path, "%s/%s", w->mirrors->options.roots->roots[w->root].path, item->path);
@@ -147,7 +168,8 @@ static enum hub_status compare(struct listing *l, struct hub_error *err)
         HUB_TRY(hub_mirror_keep(w, err));
     }
     w->rule.datasets = seen;
-    return hub_upstream_seen(w->mirrors->options.catalog, w->root, w->rule.begun_ms, l->seen, seen, err);
+    return hub_upstream_seen(w->mirrors->options.catalog, w->rule.name, w->rule.begun_ms, w->root, l->seen,
+                             seen, err);
 }
 
 /* ---- what is no more there ---- */

@@ -251,16 +251,13 @@ enum hub_status hub_rule_count(struct hub_catalog *catalog, const char *name, ui
     return run_about(stmt, name, err);
 }
 
-enum hub_status hub_rule_settle(struct hub_catalog *catalog, const char *name, struct hub_error *err)
+enum hub_status hub_rules_settle(struct hub_catalog *catalog, struct hub_error *err)
 {
     HUB_CLEANUP(hub_truth_unlock) struct hub_catalog *held = hub_truth_lock(catalog);
-    struct hub_stmt *stmt;
-    HUB_TRY(
-        hub_db_prepare(held->hub,
-                       "UPDATE rules SET synced = begun WHERE name = ?1 AND NOT EXISTS (SELECT 1 FROM jobs"
-                       " WHERE rule = ?1 AND (state IN ('waiting', 'running')"
-                       " OR (state = 'failed' AND finished >= begun)))",
-                       &stmt, err));
-    hub_stmt_bind_text(stmt, 1, name);
-    return hub_stmt_run(stmt, err);
+    return hub_db_exec(
+        held->hub,
+        "UPDATE rules SET synced = begun WHERE synced <> begun AND NOT EXISTS (SELECT 1 FROM jobs"
+        " WHERE rule = name AND (state IN ('waiting', 'running')"
+        " OR (state = 'failed' AND finished >= begun)))",
+        err);
 }

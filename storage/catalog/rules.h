@@ -49,8 +49,8 @@ HUB_MUST_USE enum hub_status hub_rule_listed(struct hub_catalog *catalog, const 
 /** What became of a transfer, or with `why` of a pass that could not list. */
 HUB_MUST_USE enum hub_status hub_rule_count(struct hub_catalog *catalog, const char *name, uint64_t bytes,
                                             const char *why, struct hub_error *err);
-/** Where no job of it is left and none failed since the pass began: it is synced. */
-HUB_MUST_USE enum hub_status hub_rule_settle(struct hub_catalog *catalog, const char *name,
-                                             struct hub_error *err);
+/** Rules of which no job is left and none failed since their pass began are synced. All of them: a job that one rule
+ * waits for may have become another's, which asked for the same dataset. */
+HUB_MUST_USE enum hub_status hub_rules_settle(struct hub_catalog *catalog, struct hub_error *err);
 
 #endif

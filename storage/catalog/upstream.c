@@ -251,8 +251,9 @@ enum hub_status hub_upstream_store(struct hub_catalog *catalog, struct hub_lease
     return HUB_OK;
 }
 
-enum hub_status hub_upstream_seen(struct hub_catalog *catalog, uint32_t root, int64_t begun_ms,
-                                  const struct hub_upstream_seen *seen, size_t count, struct hub_error *err)
+enum hub_status hub_upstream_seen(struct hub_catalog *catalog, const char *rule, int64_t begun_ms,
+                                  uint32_t root, const struct hub_upstream_seen *seen, size_t count,
+                                  struct hub_error *err)
 {
     HUB_CLEANUP(hub_truth_unlock) struct hub_catalog *held = hub_truth_lock(catalog);
     char number[16];
@@ -262,11 +263,12 @@ enum hub_status hub_upstream_seen(struct hub_catalog *catalog, uint32_t root, in
         HUB_TRY(
             hub_db_prepare(held->hub,
                            "UPDATE origins SET seen = ?4, gone = 0, synced = CASE WHEN ?3 THEN " HUB_DB_NOW
-                           " ELSE synced END WHERE root = ?1 AND path = ?2",
+                           " ELSE synced END WHERE root = ?1 AND path = ?2 AND rule = ?5",
                            &stmt, err));
         bind_dataset(catalog, stmt, root, seen[i].path, number);
         hub_stmt_bind_int(stmt, 3, seen[i].same);
         hub_stmt_bind_int(stmt, 4, begun_ms);
+        hub_stmt_bind_text(stmt, 5, rule);
         HUB_TRY(hub_stmt_run(stmt, err));
     }
     HUB_TRY(hub_db_commit(held->hub, err));

@@ -47,7 +47,8 @@ struct hub_upstream_seen {
     bool same; /* as the copy */
 };
 /** A pass of a rule found these. When it began is its name and no more: clocks jump. */
-HUB_MUST_USE enum hub_status hub_upstream_seen(struct hub_catalog *catalog, uint32_t root, int64_t begun_ms,
+HUB_MUST_USE enum hub_status hub_upstream_seen(struct hub_catalog *catalog, const char *rule,
+                                               int64_t begun_ms, uint32_t root,
                                                const struct hub_upstream_seen *seen, size_t count,
                                                struct hub_error *err);
 /** What of a rule was not seen by the pass that began at `begun_ms` is marked gone, and handed to `each`. */

@@ -1,11 +1,14 @@
 """Copies whose program ends, or whose disk fails, at one moment: at each sync, rename, link, removal and commit. What can be seen is
 whole, and the next start finishes it. tests/support/shim.c does it; HUB_CRASH_POINTS says how many moments a test tries, 0 all."""
+import contextlib
 import errno
+import json
 import os
 import random
 import shutil
 import signal
 import sqlite3
+import subprocess
 import sys
 import time
 
@@ -13,11 +16,12 @@ import pytest
 
 sys.path[:0] = [os.path.dirname(__file__), os.path.join(os.path.dirname(__file__), "..", "support")]
 from cli import Cli
-from hub import Hub, until
+from hub import BIN, Hub, until
 from mirrors import again, here, is_whole, mirror, place, rule, tree, wait_synced  # noqa: F401
 from shim import NAMES, Shim, some
 from upstream_gcs import Gcs
 
+DOOR = "D4RL/door/human-v2"
 POINTS = int(os.environ.get("HUB_CRASH_POINTS", "8"))
 rng = random.Random(17)
 PLAIN = {"data/main_data.hdf5": rng.randbytes(70_000), "data/metadata.json": b"{}"}
@@ -224,3 +228,109 @@ def test_the_clock_jumps(place, bucket, monkeypatch):
             assert below(os.path.join(place, "here"), "a/set-v0")["data/more.txt"] == str(i).encode()
             assert hub.get("/api/v1/status").status == hub.get("/metrics").status == 200
         assert {j["attempts"] for j in hub.get("/api/v1/jobs?kind=transfer&limit=1000").json()["items"]} == {1}
+
+
+# ---- hub.db of earlier releases ----
+
+MIGRATIONS = os.path.join(os.path.dirname(__file__), "..", "..", "migrations")
+
+
+def old_hub_db(path, version, root):
+    """As a release of that schema left it: with a digest, which is none, of each file."""
+    digests = []
+    with sqlite3.connect(path) as db:
+        for name in sorted(os.listdir(MIGRATIONS))[:version]:
+            with open(os.path.join(MIGRATIONS, name)) as f:
+                db.executescript(f.read())
+        db.execute(f"PRAGMA user_version = {version}")
+        for name in tree(root):
+            st = os.stat(os.path.join(root, name))
+            digest = f"{len(digests) + 1:064x}"
+            tag = st.st_ctime_ns ^ ((st.st_ino << 32 | st.st_ino >> 32) & (1 << 64) - 1)
+            stamp = [st.st_dev, st.st_ino, st.st_size, st.st_mtime_ns, st.st_ctime_ns] if version == 1 else [st.st_size, st.st_mtime_ns, tag - (tag >> 63 << 64)]
+            row = [0 if version < 3 else "#0", name, *stamp, digest, "", ""]
+            db.execute(f"INSERT INTO digests VALUES ({', '.join('?' * len(row))})", row)
+            digests.append((name, digest))
+    return sorted(digests)
+
+
+@pytest.mark.parametrize("version", range(1, len(os.listdir(MIGRATIONS))))
+def test_the_migration_of_an_old_hub_db_is_ended(place, version):
+    root, state, old = (os.path.join(place, name) for name in ("up", "state", "old.db"))
+    shim = Shim(place, "minari-hub", NAMES + "W")
+    digests = old_hub_db(old, version, root)
+
+    def start(*prefix):
+        return subprocess.run([*prefix, os.path.join(BIN, "minari-hub"), "mirror", "list", "--state", state], capture_output=True, stdin=subprocess.DEVNULL, timeout=60,
+                              env={**os.environ, "MINARI_HUB_CONFIG": "/dev/null", "MINARI_DATASETS_PATH": root}).returncode
+
+    def lay():
+        shutil.rmtree(state, ignore_errors=True)
+        os.mkdir(state)
+        shutil.copy(old, os.path.join(state, "hub.db"))
+
+    lay()
+    shim.at(0)
+    assert start(*shim.prefix) == 0
+    print(shim.count, shim.seen)
+    for moment in some(shim.count, POINTS):
+        lay()
+        shim.at(moment)
+        assert start(*shim.prefix) == -signal.SIGKILL, moment
+        assert start() == 0, moment
+        with sqlite3.connect(os.path.join(state, "hub.db")) as db:
+            assert db.execute("PRAGMA quick_check").fetchone()[0] == "ok"
+            assert db.execute("PRAGMA user_version").fetchone()[0] == len(os.listdir(MIGRATIONS))
+            assert db.execute("SELECT path, sha256 FROM digests ORDER BY path").fetchall() == digests, moment
+    with Hub([root], state=state, args=["--hash", "off"]) as hub:  # and they are used
+        files = hub.wait_indexed().get(f"/api/v1/datasets/{DOOR}/files").json()["items"]
+        assert {f["sha256"] for f in files} <= {d for _, d in digests}
+
+
+# ---- at once ----
+
+def test_two_mirrors_a_download_and_a_removal_at_once(place, bucket, monkeypatch):
+    monkeypatch.setenv("STORAGE_EMULATOR_HOST", bucket.url)
+    root = os.path.join(place, "here")
+    cli = Cli(root, STORAGE_EMULATOR_HOST=bucket.url)
+    version = lambda n: {"data/main_data.hdf5": bytes([n]) * 50_000, "data/metadata.json": json.dumps({"version": n}).encode()}
+    halves = []
+
+    def watch():
+        """What stays where it is while it is read is of one version, and whole."""
+        path, found = os.path.join(root, "a", "set-v0"), {}
+        with contextlib.suppress(FileNotFoundError, NotADirectoryError):
+            folder = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
+            try:
+                for name in version(0):
+                    with contextlib.suppress(FileNotFoundError), open(os.open(name, os.O_RDONLY, dir_fd=folder), "rb") as f:
+                        found[name] = f.read()
+                if os.path.samestat(os.stat(path), os.fstat(folder)) and found not in map(version, range(21)):
+                    halves.append({name: data[:20] for name, data in found.items()})
+            finally:
+                os.close(folder)
+
+    put(bucket, "a/set-v0", version(0))
+    with here(place) as hub:
+        hub.wait_ready()
+        for name in ("one", "two"):
+            mirror(place, "add", "gcp://lab", "--name", name, "--delete")
+        for name in ("one", "two"):
+            wait_synced(hub, name)
+        for n in range(1, 21):
+            put(bucket, "a/set-v0", version(n))
+            mirror(place, "run", "one")
+            mirror(place, "run", "two")
+            others = [cli.start("download", "a/set-v0", "-r", "gcp://lab", "--force"), cli.start("delete", "a/set-v0", "--yes")]
+            while any(p.poll() is None for p in others):
+                watch()
+            for p in others:
+                out, err = p.communicate()
+                assert p.returncode in (0, 1, 3), (n, p.args, out, err)
+            assert not halves, n
+        for name in ("one", "two", "one"):
+            again(place, hub, name)
+        until(lambda: below(root, "a/set-v0") == version(20))
+        again(place, hub, "two")
+        until(lambda: leftovers(root) == [])
+        assert rule(place, "one")["state"] == rule(place, "two")["state"] == "idle"

@@ -212,12 +212,12 @@ Test(jobs, of_rules)
     cr_assert(take(&job));
     cr_expect_str_eq(job.kind, "mirror");
     DRAFT_OK(hub_rule_listed(catalog, "lab", 5, 3600000, err));
-    DRAFT_OK(hub_rule_settle(catalog, "lab", err));
+    DRAFT_OK(hub_rules_settle(catalog, err));
     DRAFT_OK(hub_rule_find(catalog, "lab", &rule, err));
     cr_expect_eq(rule.synced_ms, 0, "its job runs");
     hub_rule_dispose(&rule);
     DRAFT_OK(hub_job_end(catalog, hub_job_lease(&job), HUB_JOB_DONE, 0, true, NULL, err));
-    DRAFT_OK(hub_rule_settle(catalog, "lab", err));
+    DRAFT_OK(hub_rules_settle(catalog, err));
     DRAFT_OK(hub_rule_count(catalog, "lab", 7, NULL, err));
     DRAFT_OK(hub_rule_find(catalog, "lab", &rule, err));
     cr_expect_gt(rule.synced_ms, 0);
@@ -270,7 +270,7 @@ Test(jobs, changes_upstream_are_counted)
     cr_expect_str_eq(found.was, "1");
     cr_expect_eq(found.gone_ms, 0);
     hub_upstream_dispose(&found);
-    DRAFT_OK(hub_upstream_seen(catalog, 0, 5, &(struct hub_upstream_seen){"i", true}, 1, err));
+    DRAFT_OK(hub_upstream_seen(catalog, "r", 5, 0, &(struct hub_upstream_seen){"i", true}, 1, err));
     DRAFT_OK(hub_upstream_gone(catalog, "r", 5, note, gone, err));
     cr_expect_str_eq(gone, "");
     DRAFT_OK(hub_upstream_gone(catalog, "r", 4, note, gone, err));
