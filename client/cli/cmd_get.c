@@ -1,4 +1,4 @@
-/* get: rows of a field, or what a camera saw, straight to stdout or a file. */
+/* get: rows of a field, what a camera saw, or all files as a tar, straight to stdout or a file. */
 #include "client/cli/cli.h"
 #include "client/cli/slice.h"
 #include "storage/base/representations.h"
@@ -44,10 +44,16 @@ static int on_rows(const void *data, size_t size, void *user)
 
 #define MEDIA "~media/"
 
+/* "ID archive.tar" */
+static bool is_archive(const struct cli *cli)
+{
+    return cli->count == 2 && strcmp(cli->arguments[1], "archive.tar") == 0;
+}
+
 /* The camera of "~media/front" or "~media/front.mp4"; NULL: a field is named. */
 static const char *camera_of(const struct cli *cli, char out[512])
 {
-    const char *name = cli->arguments[2];
+    const char *name = is_archive(cli) ? "" : cli->arguments[2];
     if (strncmp(name, MEDIA, strlen(MEDIA)) != 0)
         return NULL;
     name += strlen(MEDIA);
@@ -87,9 +93,10 @@ static int fetch(struct cli *cli, const char *id, uint64_t episode, const struct
     char name[512];
     const char *camera = camera_of(cli, name);
     const enum minari_status st =
-        camera ? minari_media_get(cli->client, id, episode, camera, slice, on_rows, target, &info, &err)
-               : minari_fields_get(cli->client, id, episode, cli->arguments + 2, (size_t)cli->count - 2,
-                                   slice, format, on_rows, target, &info, &err);
+        is_archive(cli) ? minari_archive_get(cli->client, id, on_rows, target, &info, &err)
+        : camera ? minari_media_get(cli->client, id, episode, camera, slice, on_rows, target, &info, &err)
+                 : minari_fields_get(cli->client, id, episode, cli->arguments + 2, (size_t)cli->count - 2,
+                                     slice, format, on_rows, target, &info, &err);
     if (target->misnamed) {
         const char *suffix = strcmp(info.media_type, "image/jpeg") == 0  ? ".jpg"
                              : strcmp(info.media_type, "image/png") == 0 ? ".png"
@@ -179,6 +186,10 @@ int cli_get(struct cli *cli)
     struct minari_slice slice = {0};
     uint64_t episode = 0;
     char camera[512];
+    if (cli->count < 3 && !is_archive(cli))
+        return cli_error(CLI_USAGE, "name an episode and a field, or archive.tar: all files");
+    if (is_archive(cli))
+        format = "tar";
     if (camera_of(cli, camera)) {
         format = "mp4";
         if (cli->count > 3)
@@ -193,7 +204,7 @@ int cli_get(struct cli *cli)
         return CLI_USAGE;
     }
     int code = cli_connect(cli, NULL, &id);
-    if (!code)
+    if (!code && !is_archive(cli))
         code = find_episode(cli, id, cli->arguments[1], &episode);
     if (code)
         return code;

@@ -95,9 +95,9 @@ const struct cli_command cli_commands[] = {
      {OPT_WHERE, OPT_SORT, OPT_SPLIT, OPT_TASK, OPT_LIMIT, OPT_END}},
     {"get",
      cli_get,
-     "ID EPISODE FIELD... | ID EPISODE ~media/CAMERA",
+     "ID EPISODE FIELD... | ID EPISODE ~media/CAMERA | ID archive.tar",
      NULL,
-     "get rows of a field, or what a camera saw, without the file",
+     "get rows of a field, what a camera saw, or all files as a tar",
      "Rows are sliced as in Python; one number is one row, episode -1 is the last one. Without --format the "
      "name given\n"
      "to -o decides, else json. Several fields come as one npz, cut by the same steps. Pictures come as they "
@@ -109,8 +109,10 @@ const struct cli_command cli_commands[] = {
      "  minari-cli get D4RL/door/human-v2 3 observations actions --rows 0:100 -o both.npz\n"
      "  minari-cli get D4RL/door/human-v2 3 observations -o obs.npy    then: numpy.load(\"obs.npy\")\n"
      "  minari-cli get pictures/corridor-v0 0 observations --rows 5 -o frame.jpg\n"
-     "  minari-cli get so100/pick-place 1 ~media/wrist -o wrist.mp4",
-     3,
+     "  minari-cli get so100/pick-place 1 ~media/wrist -o wrist.mp4\n"
+     "  minari-cli get D4RL/door/human-v2 archive.tar -o door.tar    then: minari-hub import door.tar, or "
+     "tar x",
+     2,
      -1,
      {OPT_ROWS, OPT_FORMAT, OPT_OUTPUT, OPT_END}},
     {"help",

@@ -182,6 +182,20 @@ enum minari_status minari_media_get(struct minari_client *client, const char *id
     return hub_client_report(st, &error, err);
 }
 
+enum minari_status minari_archive_get(struct minari_client *client, const char *id, minari_sink_fn sink,
+                                      void *user, struct minari_rows_info *info, struct minari_error *err)
+{
+    struct hub_error error = {0};
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf url = HUB_BUF_INIT(64 * KIB);
+    struct rows rows = {.sink = sink, .user = user, .info = info};
+    if (!client || !sink)
+        return hub_client_report(hub_client_missing(&error), &error, err);
+    enum hub_status st = hub_api_url(&client->remote, id ? id : "", "archive.tar", &url, &error);
+    if (!st)
+        st = fetch_rows(client, url.data, &rows, 0, &error);
+    return hub_client_report(st, &error, err);
+}
+
 enum minari_status minari_rows_get(struct minari_client *client, const char *id, uint64_t episode,
                                    const char *field, const struct minari_slice *slice, const char *format,
                                    minari_sink_fn sink, void *user, struct minari_rows_info *info,

@@ -148,6 +148,14 @@ def test_what_is_cut_off_goes_on(hub, whole, tmp_path):
     assert got.read_bytes() == whole.body
 
 
+def test_minari_cli_gets_it(hub, whole, tmp_path):
+    done = subprocess.run([os.path.join(BIN, "minari-cli"), "get", "ns/odd-v1", "archive.tar", "-o", "x.tar", "--remote", hub.base],
+                          capture_output=True, text=True, cwd=tmp_path)
+    assert done.returncode == 0 and (tmp_path / "x.tar").read_bytes() == whole.body, done
+    wrong = subprocess.run([os.path.join(BIN, "minari-cli"), "get", "ns/odd-v1", "3", "--remote", hub.base], capture_output=True, text=True)
+    assert wrong.returncode == 2 and "archive.tar" in wrong.stderr
+
+
 def test_what_changes_is_another_archive(tmp_path):
     root = str(tmp_path / "root")
     big = os.path.join(root, "set-v0", "data", "b.bin")

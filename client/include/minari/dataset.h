@@ -173,6 +173,11 @@ MINARI_API enum minari_status minari_media_get(struct minari_client *client, con
                                                minari_sink_fn sink, void *user, struct minari_rows_info *info,
                                                struct minari_error *err);
 
+/** All files of a dataset of a hub as a tar, straight into a sink: what is unpacked in a folder of datasets installs it. */
+MINARI_API enum minari_status minari_archive_get(struct minari_client *client, const char *id,
+                                                 minari_sink_fn sink, void *user,
+                                                 struct minari_rows_info *info, struct minari_error *err);
+
 struct minari_file {
     const char *path; /* relative to the dataset */
     uint64_t size;
