@@ -52,6 +52,11 @@ struct hub_source {
      * from any thread, at the latest when the source is closed. */
     enum hub_status (*fetch)(const struct hub_source *source, struct hub_file_fetch *fetch,
                              struct hub_error *err);
+    /** NULL, or frees a file of this source, with the last reference. */
+    void (*release)(struct hub_file *file);
+    /** It answers for the bytes that it gives: the files themselves are still being written. A fetch that it ends with
+     * HUB_BUSY may be tried again, for as long as somebody waits. */
+    bool comes;
 };
 
 /**

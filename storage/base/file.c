@@ -1,6 +1,6 @@
 /* Shared open files: see file.h. Reads give all of the bytes or a reason, never a part and never a
  * mapping. */
-#include "storage/base/file.h"
+#include "storage/base/fetch.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -12,6 +12,10 @@ void hub_file_put(struct hub_file *file)
 {
     if (!file || atomic_fetch_sub_explicit(&file->item.refs, 1, memory_order_acq_rel) != 1)
         return;
+    if (file->source && file->source->release) {
+        file->source->release(file);
+        return;
+    }
     close(file->fd);
     free(file);
 }
@@ -41,6 +45,8 @@ enum hub_status hub_file_changed(const char *path, struct hub_error *err)
 enum hub_status hub_file_unchanged(const struct hub_file *file, struct hub_error *err)
 {
     struct hub_stamp now;
+    if (file->source && file->source->comes)
+        return HUB_OK;
     HUB_TRY(hub_file_stamp_of(file->fd, file->sealed, file->path, &now, err));
     return hub_stamp_equal(&now, &file->stamp) ? HUB_OK : hub_file_changed(file->path, err);
 }

@@ -35,10 +35,15 @@ static enum hub_status compare(struct hub_check *c, struct hub_error *err)
     c->digest = "SHA-256";
     for (size_t i = 0; i < c->plan->count; i++) {
         const struct hub_remote_file *file = &c->plan->items[i];
-        if (!hub_remote_file_proven(file))
+        if (!hub_remote_file_proven(file)) {
+            if (c->watch)
+                c->watch->whole((uint32_t)i, c->watch->user);
             continue;
+        }
         if (hub_sums_agree(&sums[i], file)) {
             c->verified++;
+            if (c->watch)
+                c->watch->whole((uint32_t)i, c->watch->user);
             if (!file->has_sha256 && strcmp(c->digest, "SHA-256") == 0)
                 c->digest = hub_remote_digest_name(file);
             continue;
@@ -48,6 +53,8 @@ static enum hub_status compare(struct hub_check *c, struct hub_error *err)
             first = sums[i];
         }
         HUB_TRY(hub_staging_forget(c->staging, (uint32_t)i, err));
+        if (c->watch)
+            c->watch->lost((uint32_t)i, c->watch->user);
     }
     if (!bad)
         return HUB_OK;

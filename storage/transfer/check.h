@@ -3,7 +3,7 @@
 #define HUB_TRANSFER_CHECK_H
 
 #include "storage/transfer/hash.h"
-#include "storage/transfer/staging.h"
+#include "storage/transfer/watch.h"
 
 struct hub_check {
     struct hub_remote *remote;
@@ -12,6 +12,7 @@ struct hub_check {
     unsigned wait_ms;              /* for digests the hub does not know yet */
     hub_tick_fn tick;
     void *user;
+    const struct hub_transfer_watch *watch; /* or NULL */
 
     uint64_t bytes_hashed, verified; /* files that agree with a digest of the remote */
     const char *digest;              /* by which, "SHA-256"; of several the weakest */

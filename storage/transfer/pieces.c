@@ -43,6 +43,7 @@ struct run {
     struct piece pieces[MAX_PIECES];
     struct open_file open[MAX_PIECES + 1];
     uint32_t next_file; /* all before it are finished or open */
+    bool *begun;        /* files that were opened, some before it was their turn */
 };
 
 /* ---- files ---- */
@@ -71,20 +72,20 @@ static enum hub_status reserve(int fd, const struct hub_remote_file *item, struc
     return HUB_OK;
 }
 
-static enum hub_status open_next(struct run *r, struct open_file *slot, struct hub_error *err)
+static enum hub_status begin_file(struct run *r, uint32_t file, struct open_file *slot, struct hub_error *err)
 {
     struct hub_pieces *t = r->transfer;
-    const struct hub_remote_file *item = &t->plan->items[r->next_file];
+    const struct hub_remote_file *item = &t->plan->items[file];
     int fd = -1;
     HUB_TRY(hub_staging_file(t->staging, item->path, &fd, err));
     const enum hub_status st = reserve(fd, item, err);
-    if (st || !t->staging->files[r->next_file].missing) { /* an empty file is complete by now */
+    r->begun[file] = !st;
+    if (st || !t->staging->files[file].missing) { /* an empty file is complete by now */
         close(fd);
-        r->next_file += !st;
         t->files_done += !st;
         return st;
     }
-    *slot = (struct open_file){.file = r->next_file++, .fd = fd};
+    *slot = (struct open_file){.file = file, .fd = fd};
     slot->here = hub_staging_bytes(t->staging, slot->file);
     struct hub_hasher *kept = t->staging->files[slot->file].hasher;
     if (!kept)
@@ -117,6 +118,33 @@ static enum hub_status hash_what_is_there(struct run *r, struct open_file *f, st
     return HUB_OK;
 }
 
+/* Who waits for the end of a file is not kept waiting for all others. What is wrong ends the transfer in the check,
+ * which says it better. */
+static void tell_whole(const struct hub_pieces *t, uint32_t file)
+{
+    const struct hub_remote_file *item = &t->plan->items[file];
+    const bool proven = hub_remote_file_proven(item);
+    if (!t->watch || (!proven && t->remote->kind->digests_come))
+        return;
+    if (proven && !hub_sums_agree(&t->staging->sums[file], item))
+        t->watch->lost(file, t->watch->user);
+    else
+        t->watch->whole(file, t->watch->user);
+}
+
+static enum hub_status forget(const struct hub_pieces *t, uint32_t file, struct hub_error *err)
+{
+    if (t->watch)
+        t->watch->lost(file, t->watch->user);
+    return hub_staging_forget(t->staging, file, err);
+}
+
+static void tell_grown(const struct hub_pieces *t, const struct open_file *f)
+{
+    if (t->watch)
+        t->watch->grown(f->file, f->hasher.at, t->watch->user);
+}
+
 static enum hub_status close_file(struct run *r, struct open_file *f, struct hub_error *err)
 {
     struct hub_pieces *t = r->transfer;
@@ -125,7 +153,9 @@ static enum hub_status close_file(struct run *r, struct open_file *f, struct hub
     t->files_done++;
     if (*f->etag && !t->etags[f->file])
         t->etags[f->file] = strdup(f->etag); /* one that there is no memory for is not known */
-    return hub_hasher_end(&f->hasher, &t->staging->sums[f->file], err);
+    HUB_TRY(hub_hasher_end(&f->hasher, &t->staging->sums[f->file], err));
+    tell_whole(t, f->file);
+    return HUB_OK;
 }
 
 /* ---- what to ask for next ---- */
@@ -170,6 +200,25 @@ static struct open_file *share(struct run *r, struct piece *p)
     return NULL;
 }
 
+/* The one that somebody waits for, else the next. As many as there are: none is left. */
+static uint32_t next_file(struct run *r)
+{
+    struct hub_pieces *t = r->transfer;
+    const struct hub_staged_file *files = t->staging->files;
+    const uint32_t wanted = t->watch ? t->watch->wanted(t->watch->user) : UINT32_MAX;
+    if (wanted < t->plan->count && !r->begun[wanted] && files[wanted].missing)
+        return wanted;
+    for (; r->next_file < t->plan->count; r->next_file++) {
+        if (r->begun[r->next_file])
+            continue;
+        if (files[r->next_file].missing || !t->plan->items[r->next_file].size)
+            break;
+        r->begun[r->next_file] = true; /* kept whole from an earlier download */
+        t->files_done++;
+    }
+    return r->next_file;
+}
+
 /* A file for each connection, as long as there are files: one that nobody works on, or the next one; then
  * parts of the same. NULL: nothing now. */
 static enum hub_status choose(struct run *r, struct piece *p, struct open_file **out, struct hub_error *err)
@@ -186,16 +235,12 @@ static enum hub_status choose(struct run *r, struct piece *p, struct open_file *
                 return HUB_OK;
             }
         }
-        while (r->next_file < t->plan->count && !t->staging->files[r->next_file].missing &&
-               t->plan->items[r->next_file].size) {
-            r->next_file++; /* kept whole from an earlier download */
-            t->files_done++;
-        }
-        if (!room || r->next_file >= t->plan->count) {
+        const uint32_t file = next_file(r);
+        if (!room || file >= t->plan->count) {
             *out = share(r, p);
             return HUB_OK;
         }
-        HUB_TRY(open_next(r, room, err));
+        HUB_TRY(begin_file(r, file, room, err));
     }
 }
 
@@ -300,7 +345,7 @@ static enum hub_status check_whole(struct piece *p, struct open_file *f, const s
     p->fetch.done = 0;
     p->segment = 0;
     p->crc = 0;
-    HUB_TRY(hub_staging_forget(t->staging, p->file, err));
+    HUB_TRY(forget(t, p->file, err));
     return hash_anew(p->run, f, err);
 }
 
@@ -342,6 +387,15 @@ static enum hub_status write_at(const struct open_file *f, struct hub_view bytes
     return HUB_OK;
 }
 
+static enum hub_status done(const struct hub_pieces *t, uint32_t file, uint32_t segment, uint32_t crc32c,
+                            struct hub_error *err)
+{
+    HUB_TRY(hub_staging_done(t->staging, file, segment, crc32c, err));
+    if (t->watch)
+        t->watch->segment(file, segment, t->watch->user);
+    return HUB_OK;
+}
+
 /* Enter the segments that are complete with these bytes, which are written. */
 static enum hub_status enter(struct piece *p, const struct open_file *f, struct hub_view bytes, uint64_t at,
                              struct hub_error *err)
@@ -358,7 +412,7 @@ static enum hub_status enter(struct piece *p, const struct open_file *f, struct 
         if (at < end)
             break;
         if (!f->whole || p->whole) /* else a part of a file that is being started over */
-            HUB_TRY(hub_staging_done(s, p->file, p->segment, p->crc, err));
+            HUB_TRY(done(p->run->transfer, p->file, p->segment, p->crc, err));
         p->segment++;
         p->crc = 0;
     }
@@ -375,6 +429,7 @@ static enum hub_status piece_body(struct hub_fetch *fetch, struct hub_view bytes
     HUB_TRY(write_at(f, bytes, at, &p->run->transfer->plan->items[p->file], err));
     if (at == f->hasher.at)
         HUB_TRY(hub_hasher_add(&f->hasher, bytes, err));
+    tell_grown(p->run->transfer, f);
     return enter(p, f, bytes, at, err);
 }
 
@@ -385,7 +440,7 @@ static enum hub_status drop_parts(struct run *r, struct open_file *f, struct hub
 {
     r->transfer->bytes_done -= f->here;
     f->here = 0;
-    HUB_TRY(hub_staging_forget(r->transfer->staging, f->file, err));
+    HUB_TRY(forget(r->transfer, f->file, err));
     return hash_anew(r, f, err);
 }
 
@@ -395,6 +450,7 @@ static enum hub_status part_finished(struct run *r, struct piece *p, struct open
     struct hub_staging *s = r->transfer->staging;
     if (!f->whole || p->whole)
         HUB_TRY(hash_what_is_there(r, f, err));
+    tell_grown(r->transfer, f);
     /* on its way to the disk already, so that the sync in the end is short */
     (void)sync_file_range(f->fd, (off_t)p->fetch.first, (off_t)p->fetch.count, SYNC_FILE_RANGE_WRITE);
     return s->files[f->file].missing || f->in_flight ? HUB_OK : close_file(r, f, err);
@@ -408,7 +464,7 @@ static enum hub_status piece_finished(struct hub_fetch *fetch, enum hub_status s
     p->used = false;
     f->in_flight--;
     if (st == HUB_NOT_FOUND || st == HUB_OUT_OF_RANGE || st == HUB_CHANGED) /* what came of it is of no use */
-        HUB_TRY(hub_staging_forget(r->transfer->staging, p->file, err));
+        HUB_TRY(forget(r->transfer, p->file, err));
     if (st == HUB_NOT_FOUND || st == HUB_OUT_OF_RANGE)
         return changed(err, &r->transfer->plan->items[p->file],
                        st == HUB_NOT_FOUND ? "it is gone" : "it is shorter now");
@@ -426,11 +482,14 @@ enum hub_status hub_pieces_run(struct hub_pieces *t, struct hub_error *err)
     struct run *r;
     HUB_TRY(hub_new(&r, 1, sizeof *r, err));
     r->transfer = t;
+    r->begun = calloc((size_t)t->plan->count + 1, sizeof *r->begun);
     t->bytes_done = t->staging->bytes_kept + t->staging->bytes_taken;
     t->files_done = 0;
     for (size_t i = 0; i < HUB_COUNT(r->open); i++)
         r->open[i].fd = -1;
-    enum hub_status st = ask_for_more(r, err);
+    enum hub_status st = hub_allocated(r->begun, err);
+    if (!st)
+        st = ask_for_more(r, err);
     if (st)
         hub_transport_drop(t->remote->transport);
     else
@@ -442,6 +501,7 @@ enum hub_status hub_pieces_run(struct hub_pieces *t, struct hub_error *err)
     }
     for (size_t i = 0; i < MAX_PIECES; i++)
         hub_buf_dispose(&r->pieces[i].url);
+    free(r->begun);
     free(r);
     return st;
 }

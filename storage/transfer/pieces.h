@@ -2,7 +2,7 @@
 #ifndef HUB_TRANSFER_PIECES_H
 #define HUB_TRANSFER_PIECES_H
 
-#include "storage/transfer/staging.h"
+#include "storage/transfer/watch.h"
 
 struct hub_pieces {
     struct hub_remote *remote;
@@ -11,7 +11,8 @@ struct hub_pieces {
     unsigned connections;          /* at least 1 */
     enum hub_status (*tick)(void *user, struct hub_error *err);
     void *user;
-    char **etags; /* one a file, to be filled in and freed by the caller */
+    const struct hub_transfer_watch *watch; /* or NULL */
+    char **etags;                           /* one a file, to be filled in and freed by the caller */
 
     uint64_t bytes_done, files_done; /* kept and taken ones included */
 };

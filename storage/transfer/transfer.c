@@ -183,6 +183,8 @@ static enum hub_status stage(struct job *j, struct hub_error *err)
     if (t->have)
         hub_have_take(t->have, &j->staging);
     t->bytes_linked = j->staging.bytes_taken;
+    if (t->watch)
+        HUB_TRY(t->watch->planned(t, &j->staging, t->watch->user, err));
     HUB_TRY(check_space(j, err));
     if (!t->bytes_kept)
         return HUB_OK;
@@ -205,6 +207,7 @@ static enum hub_status fetch(struct job *j, struct hub_error *err)
                                     .connections = t->connections ? t->connections : CONNECTIONS,
                                     .tick = tick,
                                     .user = j,
+                                    .watch = t->watch,
                                     .etags = j->etags};
     HUB_TRY(hub_pieces_run(&j->pieces, err));
     HUB_TRY(report_progress(j, true, err));
@@ -214,7 +217,8 @@ static enum hub_status fetch(struct job *j, struct hub_error *err)
                                   .plan = &t->files,
                                   .wait_ms = t->digest_wait_ms ? t->digest_wait_ms : DIGEST_WAIT_MS,
                                   .tick = tick,
-                                  .user = j};
+                                  .user = j,
+                                  .watch = t->watch};
     return hub_check_run(&j->check, err);
 }
 

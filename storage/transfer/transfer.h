@@ -7,7 +7,7 @@
 #define HUB_TRANSFER_TRANSFER_H
 
 #include "storage/transfer/origin.h"
-#include "storage/transfer/staging.h"
+#include "storage/transfer/watch.h"
 
 #include <stdatomic.h>
 
@@ -52,6 +52,7 @@ struct hub_transfer {
     /** NULL, or one line for a person. */
     void (*notice)(const char *line, void *user);
     void *user;
+    const struct hub_transfer_watch *watch; /* NULL: nobody looks at what comes */
 
     enum hub_transfer_phase phase;
     uint64_t bytes_done, bytes_total; /* of the phase; files that were kept or linked are done */

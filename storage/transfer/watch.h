@@ -1,0 +1,30 @@
+/**
+ * Who serves files while they come is told what of them is there. Called on the transfer's thread; must not block.
+ * Files are numbered as in the list of the transfer.
+ */
+#ifndef HUB_TRANSFER_WATCH_H
+#define HUB_TRANSFER_WATCH_H
+
+#include "storage/transfer/staging.h"
+
+struct hub_transfer;
+
+struct hub_transfer_watch {
+    /** There is a new list, and a tree of which the staging says what is there. What was said of another list no longer
+     * holds. Anything but HUB_OK ends the transfer with that. */
+    enum hub_status (*planned)(const struct hub_transfer *transfer, const struct hub_staging *staging,
+                               void *user, struct hub_error *err);
+    /** All bytes of the file before `end` are there. */
+    void (*grown)(uint32_t file, uint64_t end, void *user);
+    /** So is a segment, wherever it lies. */
+    void (*segment)(uint32_t file, uint32_t segment, void *user);
+    /** The file is whole, and as a digest of the remote says, unless it has none. */
+    void (*whole)(uint32_t file, void *user);
+    /** What was there of the file is not what the remote has. */
+    void (*lost)(uint32_t file, void *user);
+    /** A file that somebody waits for, or UINT32_MAX. */
+    uint32_t (*wanted)(void *user);
+    void *user;
+};
+
+#endif
