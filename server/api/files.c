@@ -5,6 +5,7 @@
 #include "server/api/handlers.h"
 
 #include "server/api/documents.h"
+#include "server/api/remote.h"
 #include "server/api/reply.h"
 #include "server/api/resolve.h"
 #include "storage/base/base64.h"
@@ -70,7 +71,8 @@ void hub_file_item(struct hub_json *json, const struct hub_dataset_file *file,
     hub_json_object(json);
     hub_put_path(json, "path", file->path);
     hub_json_put_uint(json, "size", file->stamp.size);
-    hub_json_put_text(json, "modified", modified);
+    if (file->stamp.mtime_ns) /* else it is on its way, and nobody said so */
+        hub_json_put_text(json, "modified", modified);
     hub_json_put_text(json, "type", hub_file_type(file->path));
     hub_put_known(json, "sha256", digests->sha256);
     hub_put_known(json, "crc32c", digests->crc32c);
@@ -198,7 +200,9 @@ enum hub_status hub_files_list(struct hub_request *request, struct hub_response 
     for (size_t i = 2; parameters[i]; i++)
         if (hub_request_query(request, parameters[i]).data)
             return list_chosen(request, response, parameters, err);
-    HUB_TRY(hub_resolve(request, response, parameters, HUB_TO_SUMMARY, &target, err));
+    HUB_TRY(hub_resolve(request, response, parameters, HUB_TO_SUMMARY | HUB_TO_REMOTE, &target, err));
+    if (hub_remote_comes(request, target.summary))
+        return hub_remote_files(request, &target, response, err);
     return hub_document_answer(request, &target, HUB_DOCUMENT_FILES, response, err);
 }
 
@@ -239,13 +243,11 @@ static void bytes_dispose(struct bytes *b)
     hub_file_put(b->file);
 }
 
-/* RFC 9530 Repr-Digest when the digest is known; else the file is hashed soon. */
-static enum hub_status digest_header(struct hub_request *request, const struct bytes *b,
-                                     struct hub_response *response, struct hub_error *err)
+/* As it was computed here; else the file is hashed soon. */
+static enum hub_status find_digest(struct hub_request *request, const struct bytes *b,
+                                   uint8_t sum[HUB_SHA256_BYTES], bool *known)
 {
     struct hub_file_digests digests;
-    HUB_CLEANUP(hub_buf_dispose) struct hub_buf text = HUB_BUF_INIT(KIB);
-    uint8_t sum[HUB_SHA256_BYTES];
     struct hub_catalog *catalog = request->app->catalog;
     const struct hub_stamp *stamp = &b->part->entry->stamp;
     const uint32_t root = b->dataset->summary->root;
@@ -254,12 +256,24 @@ static enum hub_status digest_header(struct hub_request *request, const struct b
         return st;
     if (st == HUB_AGAIN)
         st = hub_digest_find(catalog, root, b->path, stamp, &digests, NULL);
-    if (st) {
-        if (request->app->hasher)
-            hub_hasher_want(request->app->hasher, root, b->path, stamp);
-        return HUB_OK;
-    }
-    if (!hub_unhex(hub_view_of(digests.sha256), sum, sizeof sum))
+    if (st && request->app->hasher)
+        hub_hasher_want(request->app->hasher, root, b->path, stamp);
+    *known = !st && hub_unhex(hub_view_of(digests.sha256), sum, HUB_SHA256_BYTES);
+    return HUB_OK;
+}
+
+/* RFC 9530 Repr-Digest when the digest is known. */
+static enum hub_status digest_header(struct hub_request *request, const struct bytes *b,
+                                     struct hub_response *response, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf text = HUB_BUF_INIT(KIB);
+    uint8_t sum[HUB_SHA256_BYTES];
+    bool known = b->part->sha256 != NULL;
+    if (known)
+        memcpy(sum, b->part->sha256, sizeof sum);
+    if (!b->part->coming)
+        HUB_TRY(find_digest(request, b, sum, &known));
+    if (!known)
         return HUB_OK;
     HUB_TRY(hub_base64_encode((struct hub_view){(const char *)sum, sizeof sum}, &text, err));
     return hub_response_header(response, err, "Repr-Digest", "sha-256=:%s:", text.data);
@@ -368,8 +382,10 @@ static enum hub_status send(struct hub_request *request, const struct hub_target
     char etag[40];
     bool done = false;
     const struct hub_dataset_file *entry = b->part->entry;
-    const int64_t modified_s = (int64_t)(entry->stamp.mtime_ns / 1000000000u);
-    const struct hub_view parts[] = {hub_view_of(target->summary->revision), hub_view_of(entry->path),
+    const bool timed = !b->part->coming || entry->stamp.mtime_ns;
+    const int64_t modified_s = timed ? (int64_t)(entry->stamp.mtime_ns / 1000000000u) : -1;
+    const char *revision = b->part->revision ? b->part->revision : target->summary->revision;
+    const struct hub_view parts[] = {hub_view_of(revision), hub_view_of(entry->path),
                                      hub_view_of(b->part->version)};
     hub_fingerprint(etag, parts, b->part->version ? 3 : 2);
     HUB_TRY(headers(request, target, b, response, err));
@@ -386,7 +402,8 @@ static enum hub_status send(struct hub_request *request, const struct hub_target
     b->first = range.first;
     b->count = range.count;
     cut_head(b, head);
-    if (b->count <= BUFFERED_RANGE && request->method != HUB_HEAD)
+    const bool at_once = b->count <= BUFFERED_RANGE && (range.partial || !b->part->coming);
+    if (at_once && request->method != HUB_HEAD)
         return read_range(request, b, response, err);
     response->kind = b->count ? HUB_BODY_FILE : HUB_BODY_BUFFER;
     response->file = b->file;
@@ -401,8 +418,11 @@ enum hub_status hub_file_send(struct hub_request *request, const struct hub_targ
                               struct hub_error *err)
 {
     HUB_CLEANUP(bytes_dispose) struct bytes b = {.part = part, .dataset = target->state.dataset};
-    HUB_TRY(hub_files_path(b.dataset, part->entry, b.path, err));
-    HUB_TRY(hub_files_open(request, b.dataset, part->entry, &b.file, err));
+    b.file = part->coming;
+    if (!b.file)
+        HUB_TRY(hub_files_path(b.dataset, part->entry, b.path, err));
+    if (!b.file)
+        HUB_TRY(hub_files_open(request, b.dataset, part->entry, &b.file, err));
     return send(request, target, &b, response, err);
 }
 
@@ -412,7 +432,9 @@ enum hub_status hub_file_data(struct hub_request *request, struct hub_response *
     static const char *const parameters[] = {"for", "revision", NULL};
     HUB_CLEANUP(hub_target_dispose) struct hub_target target = {0};
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf raw = HUB_BUF_INIT(64 * KIB);
-    HUB_TRY(hub_resolve(request, response, parameters, HUB_TO_DATASET, &target, err));
+    HUB_TRY(hub_resolve(request, response, parameters, HUB_TO_DATASET | HUB_TO_REMOTE, &target, err));
+    if (hub_remote_comes(request, target.summary))
+        return hub_remote_file(request, &target, response, err);
     const struct hub_dataset *dataset = target.state.dataset;
     const struct hub_view path = hub_request_capture(request, "path");
     const struct hub_file_part part = {.entry = hub_unspell(path, &raw, NULL)

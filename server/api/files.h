@@ -47,6 +47,10 @@ struct hub_file_part {
      * under. Its type is set before. */
     const char *version, *name;
     uint64_t offset, length;
+    /* not NULL: of a dataset that is on its way here; handed over. Its digest, if that is known, and the revision */
+    struct hub_file *coming;
+    const uint8_t *sha256;
+    const char *revision;
 };
 /**
  * The answer for these bytes: headers, conditions, range. Where a part has a head it lies in the response's

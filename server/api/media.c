@@ -284,7 +284,8 @@ static enum hub_status send_cut(struct hub_request *request, struct wanted *w, s
     snprintf(version, sizeof version, CUT_VERSION " %" PRIu64 "+%" PRIu64, frames.start, frames.count);
     snprintf(name, sizeof name, "%.100s-%" PRId64 ".mp4", label_of(&w->cameras, w->media->camera),
              w->episode->number);
-    const struct hub_file_part part = {w->file, version, name, cut.offset, cut.length};
+    const struct hub_file_part part = {
+        .entry = w->file, .version = version, .name = name, .offset = cut.offset, .length = cut.length};
     return hub_file_send(request, &w->target, &part, response, err);
 }
 

@@ -8,4 +8,12 @@
 HUB_MUST_USE enum hub_status hub_remote_answer(struct hub_request *request, const struct hub_target *target,
                                                struct hub_response *response, struct hub_error *err);
 
+/** It is on its way, so that what of it is here is what came of it: an upstream's, or not inspected yet. */
+bool hub_remote_comes(struct hub_request *request, const struct hub_summary *summary);
+/** The listing of its files, and the bytes of one, as they come. */
+HUB_MUST_USE enum hub_status hub_remote_files(struct hub_request *request, const struct hub_target *target,
+                                              struct hub_response *response, struct hub_error *err);
+HUB_MUST_USE enum hub_status hub_remote_file(struct hub_request *request, const struct hub_target *target,
+                                             struct hub_response *response, struct hub_error *err);
+
 #endif

@@ -221,12 +221,22 @@ static enum hub_status check_ready(struct hub_request *request, struct hub_respo
                        *summary->reason ? summary->reason : summary->format);
 }
 
-static enum hub_status ask_upstream(struct hub_request *request, const struct hub_summary *summary,
-                                    struct hub_error *err)
+void hub_resolve_progress(struct hub_response *response, const struct hub_pull_progress *progress)
 {
-    if (!request->may_block)
-        return HUB_AGAIN; /* the job is written to hub.db */
-    return hub_pull_ask(request->app->mirrors, summary, err);
+    free(response->problem_extra);
+    if (asprintf(&response->problem_extra, "\"done\":%" PRIu64 ",\"of\":%" PRIu64 ",\"unit\":\"bytes\"",
+                 progress->done, progress->total) < 0)
+        response->problem_extra = NULL; /* the answer is worth giving without it */
+}
+
+static enum hub_status ask_upstream(struct hub_request *request, struct hub_response *response,
+                                    const struct hub_summary *summary, struct hub_error *err)
+{
+    struct hub_pull_progress progress = {0};
+    const enum hub_status st =
+        hub_pull_ask(request->app->mirrors, summary, request->may_block, &progress, err);
+    hub_resolve_progress(response, &progress);
+    return st;
 }
 
 enum hub_status hub_resolve(struct hub_request *request, struct hub_response *response,
@@ -236,7 +246,7 @@ enum hub_status hub_resolve(struct hub_request *request, struct hub_response *re
     HUB_TRY(hub_request_known(request, parameters, err));
     HUB_TRY(find_summary(request, response, out, err));
     if (out->summary->status == HUB_DATASET_REMOTE)
-        return to & HUB_TO_REMOTE ? HUB_OK : ask_upstream(request, out->summary, err);
+        return to & HUB_TO_REMOTE ? HUB_OK : ask_upstream(request, response, out->summary, err);
     if (to & HUB_TO_DATASET)
         HUB_TRY(open_dataset(request, out, err));
     if (to & HUB_TO_STATE)

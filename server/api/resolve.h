@@ -6,6 +6,7 @@
 #define HUB_API_RESOLVE_H
 
 #include "server/api/app.h"
+#include "server/mirror/pull.h"
 
 struct hub_target {
     const struct hub_snapshot *snapshot; /* the one it was found in: the target's reference */
@@ -45,6 +46,9 @@ HUB_MUST_USE enum hub_status hub_resolve(struct hub_request *request, struct hub
 HUB_MUST_USE enum hub_status hub_resolve_summary(struct hub_request *request,
                                                  const struct hub_summary *summary, struct hub_target *target,
                                                  struct hub_error *err);
+
+/** How far a dataset is that comes from an upstream: for the problem document. */
+void hub_resolve_progress(struct hub_response *response, const struct hub_pull_progress *progress);
 
 /** The episode that {n} names: HUB_NOT_FOUND "episode-missing". */
 HUB_MUST_USE enum hub_status hub_find_episode(const struct hub_request *request,

@@ -130,6 +130,9 @@ static bool reserve(struct hub_exchange *x, uint64_t bytes)
 static size_t block_of(struct hub_exchange *x, uint64_t length)
 {
     const unsigned blocks = x->response.file && x->response.file->source ? 1 + HUB_STREAM_WINDOW : 2;
+    if (x->response.file && x->response.file->source && x->response.file->source->comes)
+        return reserve(x, blocks * HUB_STREAM_COMING_BLOCK) ? HUB_STREAM_COMING_BLOCK
+                                                            : HUB_STREAM_SMALL_BLOCK;
     if (length > HUB_STREAM_MEDIUM_BLOCK && reserve(x, blocks * HUB_STREAM_BLOCK))
         return HUB_STREAM_BLOCK;
     return reserve(x, blocks * HUB_STREAM_MEDIUM_BLOCK) ? HUB_STREAM_MEDIUM_BLOCK : HUB_STREAM_SMALL_BLOCK;

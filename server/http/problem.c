@@ -42,6 +42,8 @@ static const struct problem problems[] = {
     {"dataset-broken", 422, 0, "The dataset is broken"},
     {"field-unreadable", 422, 0, "The field cannot be read"},
     {"internal", 500, 0, "The server failed"},
+    {"upstream-failed", 502, 0, "The upstream does not give it"},
+    {"upstream-unavailable", 503, 15, "The upstream does not answer"},
     {"dataset-changing", 503, 3, "The dataset is being changed"},
     {"pending", 503, 2, "The dataset is still being inspected"},
     {"storage-unavailable", 503, 2, "The storage does not answer"},

@@ -69,12 +69,25 @@ static enum hub_status move_window(struct hub_stream *stream, uint64_t at)
     return HUB_OK;
 }
 
+/* It takes longer than a fetch may. */
+static enum hub_status fetch_again(struct hub_stream *stream, uint64_t at, struct hub_file_fetch **fetch)
+{
+    struct hub_file_fetch **slot = &stream->window[at / stream->block % HUB_STREAM_WINDOW];
+    hub_fetch_put(*slot);
+    *slot = NULL;
+    HUB_TRY(move_window(stream, at));
+    *fetch = *slot;
+    return hub_fetch_result(*fetch, NULL);
+}
+
 /* Of one block: what was fetched, if the file is still the same. */
 static enum hub_status read_fetched(struct hub_stream *stream, uint64_t at, char *out, size_t size)
 {
     HUB_TRY(move_window(stream, at));
     struct hub_file_fetch *fetch = stream->window[at / stream->block % HUB_STREAM_WINDOW];
-    const enum hub_status st = hub_fetch_result(fetch, NULL);
+    enum hub_status st = hub_fetch_result(fetch, NULL);
+    if (st == HUB_BUSY && stream->file->source->comes)
+        st = fetch_again(stream, at, &fetch);
     stream->awaited = st == HUB_AGAIN ? fetch : NULL;
     HUB_TRY(st);
     HUB_TRY(hub_fetch_copy(fetch, stream->file, stream->offset + at, out, size, NULL));

@@ -16,6 +16,8 @@
 #define HUB_STREAM_BLOCK (1 * MIB)
 #define HUB_STREAM_MEDIUM_BLOCK (256 * KIB)
 #define HUB_STREAM_SMALL_BLOCK (16 * KIB)
+/* Of what is still being written: it is sent on as it comes, but for the last so many bytes. */
+#define HUB_STREAM_COMING_BLOCK (64 * KIB)
 /* Blocks that are fetched at once where they do not lie in place. */
 enum { HUB_STREAM_WINDOW = 4 };
 

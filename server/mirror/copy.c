@@ -1,4 +1,5 @@
 /* One dataset of a rule: what is here already, the transfer, and what is known of it afterwards. */
+#include "server/mirror/coming.h"
 #include "server/mirror/spec.h"
 #include "server/mirror/work.h"
 #include "storage/base/fs.h"
@@ -61,6 +62,8 @@ static enum hub_status progress(const struct hub_transfer *t, void *user, struct
     w->total = t->bytes_total;
     if (t->phase == HUB_TRANSFER_FETCH)
         w->done = t->bytes_done;
+    if (w->pull)
+        hub_pull_progress(w->pull, w->done, w->total);
     return hub_mirror_keep(w, err);
 }
 
@@ -140,6 +143,13 @@ static bool is_copy_of(const struct hub_mirror_work *w, const char *path)
     return same;
 }
 
+static struct hub_transfer_watch watch_of(const struct hub_mirror_work *w)
+{
+    struct hub_transfer_watch watch = hub_pull_watch;
+    watch.user = w->pull;
+    return watch;
+}
+
 static enum hub_status copy_to(struct hub_mirror_work *w, const struct hub_private *place,
                                const json_t *payload, struct hub_error *err)
 {
@@ -158,6 +168,8 @@ static enum hub_status copy_to(struct hub_mirror_work *w, const struct hub_priva
                              .progress = progress,
                              .ready = ready,
                              .user = w};
+    const struct hub_transfer_watch watch = watch_of(w);
+    t.watch = w->pull ? &watch : NULL;
     if (!t.id || !t.target)
         return hub_fail(err, HUB_INVALID, "the job does not say what to fetch");
     const bool known = look(w, place, t.target, &here);

@@ -1,8 +1,8 @@
 /* Threads that take jobs and work on them: see mirror.h. */
 #include "server/mirror/mirror.h"
 
+#include "server/mirror/coming.h"
 #include "server/mirror/listed.h"
-#include "server/mirror/pull.h"
 #include "server/mirror/spec.h"
 #include "server/mirror/work.h"
 #include "storage/base/fs.h"
@@ -145,7 +145,9 @@ static void end_failed(struct hub_mirror_work *w, enum hub_status st, const stru
     struct hub_catalog *catalog = w->mirrors->options.catalog;
     const struct hub_lease lease = hub_job_lease(&w->job);
     char text[600];
-    const bool final = is_final(st) || w->job.attempts >= MAX_TRIES;
+    /* who asked for a dataset asks again, or nobody wants it any more */
+    const bool pulled = strcmp(w->job.kind, HUB_PULL) == 0;
+    const bool final = is_final(st) || pulled || w->job.attempts >= MAX_TRIES;
     snprintf(text, sizeof text, "%s: %s", *why->problem ? why->problem : hub_status_name(st), why->detail);
     (void)!hub_rule_count(catalog, w->rule.name, 0, text, NULL);
     if (final)
@@ -153,7 +155,9 @@ static void end_failed(struct hub_mirror_work *w, enum hub_status st, const stru
     (void)!hub_job_end(catalog, lease, final ? HUB_JOB_FAILED : HUB_JOB_WAITING, pause_ms(w->job.attempts),
                        true, text, NULL);
     hub_mirror_tell(w, HUB_MIRROR_FAILED, strcmp(w->job.kind, "mirror") ? w->job.target : "", "%s%s", text,
-                    final ? "; not before the next pass" : "; tried again later");
+                    pulled  ? "; tried again when it is asked for"
+                    : final ? "; not before the next pass"
+                            : "; tried again later");
 }
 
 static void end(struct hub_mirror_work *w, enum hub_status st, const struct hub_error *why)
@@ -177,6 +181,8 @@ static void run(struct hub_mirrors *mirrors, const struct hub_job_row *job)
 {
     struct hub_mirror_work w = {.mirrors = mirrors, .job = *job, .kept_ms = hub_time_mono_ms()};
     struct hub_error why = {0};
+    if (strcmp(job->kind, HUB_PULL) == 0)
+        w.pull = hub_pull_begin(mirrors->pulls, job->target);
     enum hub_status st = hub_rule_find(mirrors->options.catalog, job->rule, &w.rule, &why);
     if (!st) {
         st = work(&w, &why);
@@ -187,6 +193,7 @@ static void run(struct hub_mirrors *mirrors, const struct hub_job_row *job)
         (void)!hub_job_end(mirrors->options.catalog, hub_job_lease(job), HUB_JOB_FAILED, 0, true,
                            *job->rule ? why.detail : "it was interrupted", NULL);
     }
+    hub_pull_end(w.pull, st, &why);
     hub_remote_close(&w.remote);
     explicit_bzero(w.token, sizeof w.token);
     hub_rule_dispose(&w.rule);
@@ -252,7 +259,9 @@ enum hub_status hub_mirrors_start(const struct hub_mirrors_options *options, str
     pthread_cond_init(&m->wake, &monotonic);
     pthread_condattr_destroy(&monotonic);
     (void)!hub_jobs_tidy(options->catalog, NULL);
-    enum hub_status st = hub_listed_load(m, &upstreams, err);
+    enum hub_status st = hub_pulls_start(m, &m->pulls, err);
+    if (!st)
+        st = hub_listed_load(m, &upstreams, err);
     for (unsigned i = 0; i < (upstreams ? 2 : 1) * workers(options) && !st; i++)
         st = start_thread(m, i >= workers(options), err);
     if (st)
@@ -282,6 +291,7 @@ void hub_mirrors_stop(struct hub_mirrors *m)
     pthread_mutex_unlock(&m->lock);
     for (unsigned i = 0; i < m->thread_count; i++)
         pthread_join(m->threads[i].thread, NULL);
+    hub_pulls_stop(m->pulls);
     pthread_cond_destroy(&m->wake);
     pthread_mutex_destroy(&m->lock);
     free(m);

@@ -13,6 +13,7 @@ enum { HUB_MIRROR_LEASE_S = 30, HUB_MIRROR_KEEP_MS = 1000 };
 
 struct hub_mirrors {
     struct hub_mirrors_options options;
+    struct hub_pulls *pulls;
     pthread_mutex_t lock;
     pthread_cond_t wake;
     unsigned pokes;
@@ -35,6 +36,7 @@ struct hub_mirror_work {
     char token[4096];
     uint64_t done, total;
     int64_t kept_ms;        /* when the lease was last kept, monotonic */
+    struct hub_pull *pull;  /* "pull": of whom others wait for; or NULL */
     struct hub_error ended; /* why it has to stop: not because of the remote */
 };
 

@@ -1,14 +1,23 @@
 """Upstreams: what they have is listed, and fetched when somebody asks for it."""
+import concurrent.futures
 import contextlib
+import http.client
+import json
 import os
+import random
 import shutil
+import signal
 import sys
 import tempfile
+import threading
+import time
 
 import pytest
 
-sys.path.insert(0, os.path.dirname(__file__))
+sys.path[:0] = [os.path.dirname(__file__), os.path.join(os.path.dirname(__file__), "..", "support")]
+import faults
 from hub import FIXTURES, Hub, quote, until
+from upstream_gcs import Gcs
 
 ERA = os.path.join(FIXTURES, "minari", "root-0.5.3")
 DOOR = "D4RL/door/human-v2"
@@ -58,6 +67,140 @@ def jobs(hub):
     return hub.get("/api/v1/jobs?kind=pull&limit=1000").json()["items"]
 
 
+BIG = random.Random(7).randbytes(3_000_000)
+HELD = 64 * 1024
+
+
+@pytest.fixture
+def gcs(monkeypatch):
+    """A bucket with the door, beside its data a large file."""
+    with Gcs() as up:
+        monkeypatch.setenv("STORAGE_EMULATOR_HOST", up.url)
+        for folder, _, files in os.walk(os.path.join(ERA, DOOR)):
+            for name in files:
+                path = os.path.join(folder, name)
+                with open(path, "rb") as f:
+                    up.put(os.path.relpath(path, ERA), f.read())
+        up.put(DOOR + "/data/big.bin", BIG)
+        yield up
+
+
+def file_url(name):
+    return f"/api/v1/datasets/{DOOR}/files/data/{name}"
+
+
+def media(up, name="big.bin"):
+    return [r for r in up.seen(name) if "alt=media" in r[1]]
+
+
+def read(hub, path, upto=None, headers=()):
+    """Status, headers and body, as far as it came; `upto` is called with the first bytes."""
+    connection = http.client.HTTPConnection("127.0.0.1", hub.port, timeout=60)
+    connection.request("GET", path, headers=dict(headers))
+    answer = connection.getresponse()
+    body = b""
+    try:
+        while piece := answer.read1(65536):
+            body += piece
+            if upto:
+                upto(body)
+    except (http.client.IncompleteRead, ConnectionResetError) as e:
+        body += getattr(e, "partial", b"")
+    connection.close()
+    return answer.status, answer.headers, body
+
+
+def test_what_comes_is_sent_on_while_it_comes(place, gcs):
+    go, some = threading.Event(), threading.Semaphore(0)
+    gcs.fault = faults.of("big.bin?", faults.gate(BIG, 2_000_000, go))
+    with here(place, "gcp://lab") as hub:
+        listed(hub)
+
+        def early(body):
+            if len(body) >= 1_000_000 and not go.is_set():
+                some.release()
+
+        with concurrent.futures.ThreadPoolExecutor(24) as pool:
+            clients = [pool.submit(read, hub, file_url("big.bin"), early) for _ in range(20)]
+            for _ in range(20):
+                assert some.acquire(timeout=30)  # while the rest has not come, and no digest could agree
+            listing = hub.get(f"/api/v1/datasets/{DOOR}/files").json()
+            assert {i["path"]: i["size"] for i in listing["items"]}["data/big.bin"] == len(BIG)
+            head = hub.get(file_url("big.bin"), method="HEAD")
+            assert int(head.headers["Content-Length"]) == len(BIG) and head.body == b""
+            part = hub.get(file_url("big.bin"), {"Range": "bytes=1000-1999"})
+            assert part.status == 206 and part.body == BIG[1000:2000] and part.headers["ETag"] == head.headers["ETag"]
+            for wait in ("bytes=2500000-2500099", f"bytes={len(BIG) - 100}-"):  # not there; held back
+                late = hub.get(file_url("big.bin"), {"Range": wait})
+                assert late.status == 503 and late.headers["Retry-After"] and late.json()["type"].endswith(":pending")
+                assert 2_000_000 <= late.json()["done"] < late.json()["of"] == listing["size"]
+            assert hub.get(file_url("none.bin")).status == 404
+            slice = hub.get(f"/api/v1/datasets/{DOOR}/episodes/0/actions")
+            assert slice.status == 503 and slice.json()["of"] == listing["size"] and slice.headers["Retry-After"]
+            assert jobs(hub)[0]["state"] == "running" and os.listdir(os.path.join(place, "here")) == [".minari-hub"]
+            go.set()
+            answers = [c.result() for c in clients]
+        assert all(status == 200 and body == BIG for status, _, body in answers)
+        assert len(media(gcs)) == 1 and len(jobs(hub)) == 1
+        wait_here(hub, DOOR)
+        assert hub.get(file_url("big.bin")).body == BIG and len(media(gcs)) == 1 and len(jobs(hub)) == 1
+        now = hub.get(f"/api/v1/datasets/{DOOR}/files").json()
+        assert now["revision"] == listing["revision"] and now["total"] == listing["total"]
+        assert hub.get(file_url("big.bin"), {"If-None-Match": head.headers["ETag"]}).status == 304
+
+
+def test_wrong_bytes_end_short_and_are_not_kept(place, gcs):
+    gcs.fault = faults.of("big.bin?", faults.wrong_bytes(BIG))
+    with here(place, "gcp://lab") as hub:
+        listed(hub)
+        status, headers, body = read(hub, file_url("big.bin"))
+        assert status == 200 and int(headers["Content-Length"]) == len(BIG) and len(body) <= len(BIG) - HELD
+        job = until(lambda: jobs(hub)[0]["state"] == "failed" and jobs(hub)[0])
+        assert job["error"] == "digest-mismatch"
+        again = hub.get(file_url("big.bin"))
+        assert again.status == 502 and again.json()["type"].endswith(":upstream-failed") and again.headers["Retry-After"]
+        assert "digest" in hub.text_log() or "differs" in hub.text_log()
+        assert os.listdir(os.path.join(place, "here")) == [".minari-hub"] and hub.statuses() == {DOOR: "remote"}
+        seen = len(gcs.requests)
+        assert all(hub.get(file_url("big.bin")).status == 502 for _ in range(10)) and len(gcs.requests) == seen  # remembered
+
+
+def test_a_kill_loses_only_what_was_not_there(place, gcs):
+    go = threading.Event()
+    gcs.fault = faults.of("big.bin?", faults.gate(BIG, 100_000, go))
+    with here(place, "gcp://lab") as hub:
+        listed(hub)
+        assert hub.get(f"/api/v1/datasets/{DOOR}/files").status == 200
+        until(lambda: jobs(hub)[0]["done"] > 700_000)
+        hub.process.send_signal(signal.SIGKILL)
+        hub.process.wait()
+        hub.process.returncode = 0
+    go.set()
+    fetched = {r[1] for r in gcs.seen("alt=media") if "big.bin" not in r[1]}
+    before = len(gcs.seen("alt=media"))
+    with here(place, "gcp://lab") as hub:  # it goes on by itself
+        until(lambda: hub.statuses().get(DOOR) == "ready")
+        assert read(hub, file_url("big.bin"))[2] == BIG
+        assert not fetched & {r[1] for r in gcs.seen("alt=media")[before:]}
+        assert [j["state"] for j in jobs(hub)] == ["done"]
+
+
+def test_an_upstream_that_is_down(place, gcs):
+    with here(place, "gcp://lab") as hub:
+        listed(hub)
+    gcs.fault = lambda request, path: request.cut(503, {"Content-Length": "100"}, b"")
+    gcs.server.shutdown()
+    gcs.server.server_close()
+    with here(place, "gcp://lab") as hub:
+        assert hub.statuses() == {DOOR: "remote"} and hub.dataset(DOOR)["origin"]["remote"] == "gcp://lab"
+        answer = until(lambda: (a := hub.get(file_url("big.bin"))).json()["type"].endswith(":upstream-unavailable") and a)
+        assert answer.status == 503 and int(answer.headers["Retry-After"]) > 0 and "upstream" in answer.json()["detail"]
+        begun = time.monotonic()
+        for path in (file_url("big.bin"), f"/api/v1/datasets/{DOOR}/episodes", f"/api/v1/datasets/{DOOR}/files"):
+            assert hub.get(path).json()["type"].endswith(":upstream-unavailable")
+        assert time.monotonic() - begun < 2  # nobody asks it again for a while
+
+
 def test_what_an_upstream_has_is_listed_and_fetched_when_asked_for(place):
     with upstream(place) as up:
         there = {d["id"]: d for d in up.datasets()}
@@ -77,7 +220,7 @@ def test_what_an_upstream_has_is_listed_and_fetched_when_asked_for(place):
             answers = wait_here(hub, DOOR)
             assert answers[-1].body == up.get(f"/api/v1/datasets/{DOOR}/episodes/0/actions?stop=2").body
             assert all(a.json()["type"].endswith(":pending") and a.headers["Retry-After"] for a in answers[:-1])
-            assert {(j["target"], j["state"]) for j in jobs(hub)} == {(DOOR, "done")}
+            assert [(j["target"], j["state"]) for j in jobs(hub)] == [(DOOR, "done")]
             assert hub.statuses() == {**{id: "remote" for id in items}, DOOR: "ready"}  # what is here wins
             assert hub.dataset(DOOR)["revision"] == there[DOOR]["revision"] and hub.dataset(DOOR)["origin"]["id"] == DOOR
     with here(place, up.base, "lab/=" + up.base) as hub:  # the upstream is down

@@ -91,6 +91,26 @@ def stall(data, seconds):
     return fault
 
 
+def gate(data, at, event):
+    """What is asked for, but beyond the byte `at` only once the event is set."""
+    def fault(request, path):
+        match = re.match(r"bytes=(\d+)-(\d*)", request.headers.get("Range") or "")
+        begin, end = (int(match[1]), int(match[2]) + 1) if match else (0, len(data))
+        request.send_response(206 if match else 200)
+        request.send_header("Content-Length", str(end - begin))
+        if match:
+            request.send_header("Content-Range", f"bytes {begin}-{end - 1}/{len(data)}")
+        request.end_headers()
+        middle = max(begin, min(at, end))
+        request.wfile.write(data[begin:middle])
+        request.wfile.flush()
+        if middle < end:
+            event.wait(60)
+            request.wfile.write(data[middle:end])
+        return True
+    return fault
+
+
 def drip(data, seconds):
     """A byte now and then: never quite still."""
     def fault(request, path):
