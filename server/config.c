@@ -72,6 +72,10 @@ static const struct option options[] = {
      "Which files have their digests computed: those that are downloaded, all of them while nothing else is "
      "to be "
      "hashed, or none."},
+    {"measure", CHOICE, AT(measure), "idle", 0, 0, "idle|on-demand|off",
+     "What the numbers of datasets come to is found out by reading their rows: of all datasets while no "
+     "request "
+     "waits, of those whose statistics are asked for and of all rewards, or of none."},
     {"allow-target", LIST, AT(allow_targets), "", 0, 0, "DIR",
      "A directory outside the roots that symbolic links may lead to; may be given several times."},
     {"inspect-time", DURATION, AT(inspect_ms), "60s", 1000, 86400000, "TIME",

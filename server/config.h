@@ -19,6 +19,7 @@ struct hub_list {
 
 /* In the order of the words that the option takes. */
 enum hub_hash_mode { HUB_HASH_ON_DEMAND, HUB_HASH_IDLE, HUB_HASH_OFF };
+enum hub_measure_mode { HUB_MEASURE_IDLE, HUB_MEASURE_ON_DEMAND, HUB_MEASURE_OFF };
 
 struct hub_config {
     struct hub_list root_texts; /* as given: [NAME=]DIR[:ro] */
@@ -32,6 +33,7 @@ struct hub_config {
     uint64_t settle_ms, sweep_ms, grace_ms;
     uint64_t inspect_ms, inspect_memory;
     unsigned hash;       /* enum hub_hash_mode */
+    unsigned measure;    /* enum hub_measure_mode */
     unsigned log_format; /* 0: text, 1: JSON, as enum hub_log_format */
     bool unsafe_inspect, access_log;
 

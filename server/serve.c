@@ -130,6 +130,32 @@ static enum hub_status start_scanner(struct parts *parts, const struct hub_confi
     return hub_scanner_start(&options, &app->scanner, err);
 }
 
+/* Of those over TCP; over the control socket asks the admin, who can wait. */
+static bool count_requests(void *user, uint64_t *served)
+{
+    const struct hub_app *app = user;
+    struct hub_http_gauges g;
+    hub_http_gauges(app->http, &g);
+    *served = g.begun;
+    return g.queue_depth > 0;
+}
+
+static enum hub_status start_measurer(struct hub_app *app, const struct hub_config *config,
+                                      struct hub_error *err)
+{
+    static const char *const modes[] = {"idle", "on-demand", "off"};
+    const struct hub_measurer_options options = {.catalog = app->catalog,
+                                                 .store = app->store,
+                                                 .idle = config->measure == HUB_MEASURE_IDLE,
+                                                 .requests = count_requests,
+                                                 .user = app,
+                                                 .take = take_memory,
+                                                 .give = give_memory,
+                                                 .memory = app->budget};
+    app->measure = modes[config->measure];
+    return config->measure == HUB_MEASURE_OFF ? HUB_OK : hub_measurer_start(&options, &app->measurer, err);
+}
+
 static enum hub_status start_mirrors(struct hub_app *app, const struct hub_config *config,
                                      struct hub_error *err)
 {
@@ -212,6 +238,7 @@ static enum hub_status open_all(struct parts *parts, const struct hub_config *co
     tidy_roots(app->roots);
     HUB_TRY(start_mirrors(app, config, err));
     HUB_TRY(start_http(parts, config, err));
+    HUB_TRY(start_measurer(app, config, err));
     HUB_TRY(start_control(parts, config, err));
     return hub_announcer_start(app, &parts->announcer, err);
 }
@@ -222,6 +249,8 @@ static void close_all(struct parts *parts, const struct hub_config *config, int 
 {
     struct hub_app *app = &parts->app;
     const bool hangs = !hub_announcer_stop(parts->announcer); /* first: it looks at all the others */
+    hub_measurer_stop(app->measurer);                         /* looks at requests */
+    app->measurer = NULL;
     hub_http_stop(app->http, (unsigned)config->grace_ms);
     hub_http_stop(app->control, (unsigned)config->grace_ms);
     hub_mirrors_stop(app->mirrors);

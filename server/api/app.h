@@ -5,7 +5,7 @@
 #include "server/http/http.h"
 #include "storage/base/fs.h"
 #include "storage/catalog/catalog.h"
-#include "storage/scan/scan.h"
+#include "storage/scan/measure.h"
 
 struct hub_lru;
 struct hub_mirrors;
@@ -14,7 +14,9 @@ struct hub_app {
     struct hub_catalog *catalog;
     struct hub_store *store;
     struct hub_scanner *scanner;
-    struct hub_hasher *hasher; /* NULL: hashing is off */
+    struct hub_hasher *hasher;     /* NULL: hashing is off */
+    struct hub_measurer *measurer; /* NULL: measuring is off */
+    const char *measure;           /* as the option says it */
     struct hub_mirrors *mirrors;
     struct hub_budget *budget;
     struct hub_lru *documents;       /* ready ones: documents.c */

@@ -49,7 +49,8 @@ static void table_freep(struct table **table)
 
 static bool is_truth(enum hub_property_kind kind)
 {
-    return kind == HUB_PROPERTY_SUCCESS || kind == HUB_PROPERTY_TERMINATED || kind == HUB_PROPERTY_TRUNCATED;
+    return kind == HUB_PROPERTY_SUCCESS || kind == HUB_PROPERTY_TERMINATED ||
+           kind == HUB_PROPERTY_TRUNCATED || kind == HUB_PROPERTY_UNENDED || kind == HUB_PROPERTY_FLAT_REWARD;
 }
 
 static void put_value(struct hub_json *json, enum hub_property_kind kind, const struct hub_value *value)

@@ -18,7 +18,9 @@ static enum hub_status read_sort(const struct hub_request *request, struct hub_e
         return hub_request_wrong(
             request, "sort", err,
             "sort must be one of number, name, steps, seed, return, success, task, split, "
-            "terminated, truncated, sum(\"FIELD\") or mean, std, min, max, \"ATTRIBUTE\", "
+            "terminated, truncated, score, nonfinite, frozen, still, jerk, saturated, gap, video_frames, "
+            "offset, "
+            "unended, flat_reward, sum(\"FIELD\") or mean, std, min, max, \"ATTRIBUTE\", "
             "with - for descending");
     return HUB_OK;
 }

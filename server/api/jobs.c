@@ -15,8 +15,8 @@
 
 enum { MAX_JOBS = 100000 };
 
-static const char *const kinds[] = {"inspect", "hash",   "mirror", "transfer",
-                                    "pull",    "import", "export", NULL};
+static const char *const kinds[] = {"inspect", "hash",   "measure", "mirror", "transfer",
+                                    "pull",    "import", "export",  NULL};
 
 struct job {
     const char *kind, *unit;
@@ -189,6 +189,9 @@ static enum hub_status gather_all(struct hub_app *app, struct listing *l, struct
     l->kind = "hash";
     l->unit = "bytes";
     hub_hasher_jobs(app->hasher, gather, l);
+    l->kind = "measure";
+    l->unit = "parts";
+    hub_measurer_jobs(app->measurer, gather, l);
     return l->failed ? hub_no_memory(err) : hub_jobs_each(app->catalog, NULL, -1, keep, l, err);
 }
 

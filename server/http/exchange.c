@@ -151,6 +151,7 @@ bool hub_http_untrusted_proxy(struct hub_http *http, char *out)
 static void count_in(struct hub_exchange *x)
 {
     atomic_fetch_add_explicit(&x->http->in_flight, 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&x->http->begun, 1, memory_order_relaxed);
     x->counted = true;
     x->start_us = hub_time_mono_us();
 }

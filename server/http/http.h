@@ -373,7 +373,7 @@ bool hub_http_untrusted_proxy(struct hub_http *http, char *out);
 const char *hub_http_library(void);
 /** What is now, and counters since the start. */
 struct hub_http_gauges {
-    uint64_t connections, in_flight, queue_depth, overloads, deadlines, budget_used, budget_total;
+    uint64_t connections, in_flight, begun, queue_depth, overloads, deadlines, budget_used, budget_total;
     const char *mhd_version;
 };
 void hub_http_gauges(struct hub_http *http, struct hub_http_gauges *out);

@@ -696,6 +696,7 @@ void hub_http_gauges(struct hub_http *http, struct hub_http_gauges *out)
 {
     *out = (struct hub_http_gauges){.connections = atomic_load(&http->connections),
                                     .in_flight = atomic_load(&http->in_flight),
+                                    .begun = atomic_load(&http->begun),
                                     .queue_depth = hub_pool_depth(http->pool),
                                     .overloads = atomic_load(&http->overloads),
                                     .deadlines = hub_deadline_ended(http->deadline),

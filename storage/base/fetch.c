@@ -219,22 +219,26 @@ static void wake(void *sleeper)
     sem_post(sleeper);
 }
 
+enum hub_status hub_fetch_join(struct hub_file_fetch *fetch, struct hub_error *err)
+{
+    sem_t sleeper;
+    sem_init(&sleeper, 0, 0);
+    if (hub_fetch_wait(fetch, wake, &sleeper))
+        while (sem_wait(&sleeper) != 0) /* EINTR */
+            ;
+    sem_destroy(&sleeper);
+    return hub_fetch_result(fetch, err);
+}
+
 enum hub_status hub_fetch_read(struct hub_file *file, uint64_t offset, void *out, size_t size,
                                struct hub_error *err)
 {
     struct hub_file_fetch *fetch;
-    sem_t sleeper;
     if (!file->source)
         return hub_read_bytes(file, offset, out, size, 0, err);
     enum hub_status st = hub_fetch_range(file, offset, size, &fetch, err);
-    if (st == HUB_AGAIN) {
-        sem_init(&sleeper, 0, 0);
-        if (hub_fetch_wait(fetch, wake, &sleeper))
-            while (sem_wait(&sleeper) != 0) /* EINTR */
-                ;
-        sem_destroy(&sleeper);
-        st = hub_fetch_result(fetch, err);
-    }
+    if (st == HUB_AGAIN)
+        st = hub_fetch_join(fetch, err);
     if (!st)
         st = hub_fetch_copy(fetch, file, offset, out, size, err);
     hub_fetch_put(fetch);

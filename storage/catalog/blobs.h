@@ -20,6 +20,7 @@ enum hub_blob_kind {
     HUB_BLOB_FACTS,     /* of a dataset (facts.c) */
     HUB_BLOB_DIRECTORY, /* of a dataset (directory.c) */
     HUB_BLOB_MEDIA,     /* of a part: the cameras of a run of episodes, named by its number; "": how many */
+    HUB_BLOB_MEASURES,  /* of a part: what was measured of its episodes (measures.h) */
     HUB_BLOB_VIDEO,     /* of a part: where the frames of a video lie, named by its path */
 };
 

@@ -11,6 +11,7 @@ void hub_episode_reader_dispose(struct hub_episode_reader *reader)
         hub_cells_leave(&reader->made[i]);
     for (size_t i = 0; i < HUB_COUNT(reader->splits); i++)
         json_decref(reader->splits[i].json);
+    hub_measured_values_dispose(&reader->measured);
     json_decref(reader->attributes.json);
     json_decref(reader->statistics.json);
     json_decref(reader->tasks);
@@ -204,11 +205,10 @@ static enum hub_status get_made(struct hub_episode_reader *reader, const struct 
     return HUB_OK;
 }
 
-enum hub_status hub_episode_values_of(struct hub_episode_reader *reader, const struct hub_dataset_episode *e,
-                                      const struct hub_property *name, struct hub_values *out,
-                                      struct hub_error *err)
+static enum hub_status get_known(struct hub_episode_reader *reader, const struct hub_dataset_episode *e,
+                                 const struct hub_property *name, struct hub_values *out,
+                                 struct hub_error *err)
 {
-    *out = (struct hub_values){0};
     switch (name->kind) {
     case HUB_PROPERTY_NUMBER:
         give(reader, (struct hub_value){.kind = HUB_VALUE_INT, .number = e->number}, out);
@@ -233,4 +233,21 @@ enum hub_status hub_episode_values_of(struct hub_episode_reader *reader, const s
     default:
         return get_made(reader, e, name, out, err);
     }
+}
+
+/* What the files state comes first, then what was measured. */
+enum hub_status hub_episode_values_of(struct hub_episode_reader *reader, const struct hub_dataset_episode *e,
+                                      const struct hub_property *name, struct hub_values *out,
+                                      struct hub_error *err)
+{
+    struct hub_value value;
+    bool found = false;
+    *out = (struct hub_values){0};
+    if (!hub_measured_alone(name->kind))
+        HUB_TRY(get_known(reader, e, name, out, err));
+    if (!out->count && hub_measured_has(name->kind))
+        HUB_TRY(hub_measured_value(reader, e, name, &value, &found, err));
+    if (found)
+        give(reader, value, out);
+    return HUB_OK;
 }

@@ -6,6 +6,7 @@
 #define HUB_CATALOG_EPISODE_READER_H
 
 #include "storage/catalog/columns.h"
+#include "storage/catalog/measured_values.h"
 #include "storage/query/where.h"
 
 #include "storage/base/json.h"
@@ -32,6 +33,7 @@ struct hub_episode_reader {
     const struct hub_state *state;
     struct hub_column_cursor columns[HUB_COLUMN_COUNT], made[32];
     struct hub_parsed splits[16], attributes, statistics;
+    struct hub_measured_values measured;
     struct hub_value one, *set; /* what was last given out */
     size_t room;
     bool passing; /* what it has looked into is not kept in the cache */

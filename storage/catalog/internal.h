@@ -85,7 +85,7 @@ struct hub_catalog {
 
     struct hub_snapshot_box *_Atomic snapshot; /* replaced with write_lock held */
     atomic_uint taking; /* threads between reading that pointer and counting their reference */
-    atomic_uint_fast64_t digests_stored, upstream_stored; /* since the start */
+    atomic_uint_fast64_t digests_stored, upstream_stored, measures_stored; /* since the start */
 };
 
 /* ---- roots.c ---- */
@@ -173,7 +173,8 @@ enum {
     HUB_CACHE_LAYOUT = 2,
     HUB_CACHE_EPISODES = 3,
     HUB_CACHE_VIDEO = 4,
-    HUB_CACHE_MADE = 5 /* columns that were made of rows */
+    HUB_CACHE_MADE = 5 /* columns that were made of rows */,
+    HUB_CACHE_MEASURES = 6
 };
 
 /** The layouts, and the tables of videos, of one state of a dataset: serials are never used again. */

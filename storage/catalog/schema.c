@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#define INDEX_FORMAT 19 /* raised with every change of what follows */
+#define INDEX_FORMAT 20 /* raised with every change of what follows */
 #define TEXT_OF_(number) #number
 #define TEXT_OF(number) TEXT_OF_(number)
 
@@ -32,6 +32,8 @@ static const char index_sql[] =
     " row INTEGER PRIMARY KEY AUTOINCREMENT, dataset INTEGER NOT NULL, name TEXT NOT NULL, signature INTEGER "
     "NOT NULL,"
     " broken TEXT, side TEXT, side_stamp BLOB, episodes INTEGER NOT NULL, blobs INTEGER NOT NULL DEFAULT 0,"
+    " how_far INTEGER NOT NULL DEFAULT 0, measured INTEGER NOT NULL DEFAULT 0, ranges INTEGER NOT NULL "
+    "DEFAULT 0,"
     " UNIQUE (dataset, name, signature)) STRICT;"
     /* see blobs.h */
     "CREATE TABLE blobs ("

@@ -6,6 +6,7 @@
  *   op    = "=" | "!=" | "<" | "<=" | ">" | ">="
  *   value = integer | decimal | 'text' ('' is a quote in it) | true | false
  *   name  = number | name | steps | seed | return | success | task | split | terminated | truncated
+ *         | score | nonfinite | frozen | still | jerk | saturated | gap | video_frames | offset | unended | flat_reward
  *         | (sum | mean | std | min | max) "(" "FIELD" ")" | "attribute" ("" is a quote in it)
  *
  * Words are lower case. A value that an episode lacks makes a test unknown, and what is unknown is not chosen:
@@ -30,7 +31,18 @@ enum hub_property_kind {
     HUB_PROPERTY_SPLIT,
     HUB_PROPERTY_TERMINATED,
     HUB_PROPERTY_TRUNCATED,
-    HUB_PROPERTY_SUM, /* of a field, as the format's own statistics state it */
+    HUB_PROPERTY_SCORE,     /* the return between the dataset's ref_min_score and ref_max_score */
+    HUB_PROPERTY_NONFINITE, /* what is measured, as storage/measure defines it */
+    HUB_PROPERTY_FROZEN,
+    HUB_PROPERTY_STILL,
+    HUB_PROPERTY_JERK,
+    HUB_PROPERTY_SATURATED,
+    HUB_PROPERTY_GAP,
+    HUB_PROPERTY_VIDEO_FRAMES,
+    HUB_PROPERTY_OFFSET,
+    HUB_PROPERTY_UNENDED,
+    HUB_PROPERTY_FLAT_REWARD,
+    HUB_PROPERTY_SUM, /* of a field, as the format's own statistics state it, else as it is measured */
     HUB_PROPERTY_MEAN,
     HUB_PROPERTY_STD,
     HUB_PROPERTY_MIN,

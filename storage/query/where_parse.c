@@ -41,6 +41,17 @@ static const struct {
     [HUB_PROPERTY_SPLIT] = {"split", OF_TEXT},
     [HUB_PROPERTY_TERMINATED] = {"terminated", TRUTH},
     [HUB_PROPERTY_TRUNCATED] = {"truncated", TRUTH},
+    [HUB_PROPERTY_SCORE] = {"score", PLAIN},
+    [HUB_PROPERTY_NONFINITE] = {"nonfinite", PLAIN},
+    [HUB_PROPERTY_FROZEN] = {"frozen", PLAIN},
+    [HUB_PROPERTY_STILL] = {"still", PLAIN},
+    [HUB_PROPERTY_JERK] = {"jerk", PLAIN},
+    [HUB_PROPERTY_SATURATED] = {"saturated", PLAIN},
+    [HUB_PROPERTY_GAP] = {"gap", PLAIN},
+    [HUB_PROPERTY_VIDEO_FRAMES] = {"video_frames", PLAIN},
+    [HUB_PROPERTY_OFFSET] = {"offset", PLAIN},
+    [HUB_PROPERTY_UNENDED] = {"unended", TRUTH},
+    [HUB_PROPERTY_FLAT_REWARD] = {"flat_reward", TRUTH},
     [HUB_PROPERTY_SUM] = {"sum", OF_FIELD},
     [HUB_PROPERTY_MEAN] = {"mean", OF_FIELD},
     [HUB_PROPERTY_STD] = {"std", OF_FIELD},
@@ -71,9 +82,11 @@ static enum hub_status wrong(struct parser *p, const char *expected)
 
 static enum hub_status unknown_name(struct parser *p)
 {
-    return wrong(p, "a name is one of number, name, steps, seed, return, success, task, split, terminated, "
-                    "truncated, sum(\"FIELD\"), mean(\"FIELD\"), std(\"FIELD\"), min(\"FIELD\"), "
-                    "max(\"FIELD\"), \"ATTRIBUTE\"");
+    return wrong(
+        p, "a name is one of number, name, steps, seed, return, success, task, split, terminated, "
+           "truncated, score, nonfinite, frozen, still, jerk, saturated, gap, video_frames, offset, unended, "
+           "flat_reward, sum(\"FIELD\"), mean(\"FIELD\"), std(\"FIELD\"), min(\"FIELD\"), "
+           "max(\"FIELD\"), \"ATTRIBUTE\"");
 }
 
 /* ---- tokens ---- */

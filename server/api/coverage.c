@@ -1,0 +1,57 @@
+/* How much was measured: see coverage.h. */
+#include "server/api/coverage.h"
+
+#include <stdlib.h>
+
+enum { RETRY_S = 2 };
+
+enum hub_status hub_coverage_read(const struct hub_state *state, enum hub_measured how_far,
+                                  struct hub_coverage *out, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_freep) struct hub_measured_state *parts = NULL;
+    const struct hub_dataset *dataset = state->dataset;
+    *out = (struct hub_coverage){0};
+    HUB_TRY(hub_measures_states(state, &parts, err));
+    for (uint32_t i = 0; i < dataset->part_count; i++) {
+        out->of_parts += !dataset->parts[i].broken;
+        out->parts += !dataset->parts[i].broken && parts[i].how_far >= how_far;
+    }
+    for (uint32_t i = 0; i < dataset->episode_count; i++) {
+        const struct hub_dataset_episode *e = &dataset->episodes[i];
+        const bool done = parts[e->part].how_far >= how_far;
+        out->of++;
+        out->of_rows += e->steps;
+        out->episodes += done;
+        out->rows += done ? e->steps : 0;
+    }
+    out->complete = out->parts == out->of_parts;
+    return HUB_OK;
+}
+
+void hub_coverage_put(struct hub_json *json, const struct hub_app *app, const struct hub_coverage *c)
+{
+    hub_json_put_text(json, "measure", app->measure);
+    hub_json_put_object(json, "coverage");
+    hub_json_put_uint(json, "parts", c->parts);
+    hub_json_put_uint(json, "of_parts", c->of_parts);
+    hub_json_put_uint(json, "episodes", c->episodes);
+    hub_json_put_uint(json, "of", c->of);
+    hub_json_put_uint(json, "rows", c->rows);
+    hub_json_put_uint(json, "of_rows", c->of_rows);
+    hub_json_put_bool(json, "complete", c->complete);
+    if (c->stale)
+        hub_json_put_bool(json, "stale", true);
+    hub_json_end_object(json);
+}
+
+enum hub_status hub_coverage_headers(struct hub_request *request, const struct hub_target *target,
+                                     const struct hub_coverage *coverage, struct hub_response *response,
+                                     struct hub_error *err)
+{
+    if (coverage->complete && !coverage->stale)
+        return hub_resolve_headers(request, target, response, err);
+    hub_measurer_want(request->app->measurer, target->summary->id);
+    if (request->app->measurer)
+        HUB_TRY(hub_response_header(response, err, "Retry-After", "%d", RETRY_S));
+    return hub_response_header(response, err, "Cache-Control", "no-store");
+}

@@ -1,0 +1,26 @@
+/** How much of a dataset was measured: it stands in every answer that depends on it. */
+#ifndef HUB_API_COVERAGE_H
+#define HUB_API_COVERAGE_H
+
+#include "server/api/resolve.h"
+#include "storage/catalog/measures.h"
+
+struct hub_coverage {
+    uint64_t parts, of_parts, episodes, of, rows, of_rows;
+    bool stale; /* ranges of the dataset changed since some of it was measured */
+    bool complete;
+};
+
+/** Of the parts that are as far as this. Blocking. */
+HUB_MUST_USE enum hub_status hub_coverage_read(const struct hub_state *state, enum hub_measured how_far,
+                                               struct hub_coverage *out, struct hub_error *err);
+/** "coverage" and "measure", the mode. */
+void hub_coverage_put(struct hub_json *json, const struct hub_app *app, const struct hub_coverage *coverage);
+/** As hub_resolve_headers; what is not complete is kept by nobody and comes with Retry-After while it is being measured, which
+ * asking for it has done next. */
+HUB_MUST_USE enum hub_status hub_coverage_headers(struct hub_request *request,
+                                                  const struct hub_target *target,
+                                                  const struct hub_coverage *coverage,
+                                                  struct hub_response *response, struct hub_error *err);
+
+#endif

@@ -1,0 +1,97 @@
+/* Measured values by name: see measured_values.h. */
+#include "storage/catalog/episode_reader.h"
+
+#include <stdio.h>
+
+void hub_measured_values_dispose(struct hub_measured_values *values)
+{
+    for (size_t i = 0; i < HUB_COUNT(values->readers); i++)
+        hub_measure_reader_dispose(&values->readers[i]);
+}
+
+bool hub_measured_alone(enum hub_property_kind kind)
+{
+    return kind >= HUB_PROPERTY_SCORE && kind <= HUB_PROPERTY_FLAT_REWARD;
+}
+
+bool hub_measured_has(enum hub_property_kind kind)
+{
+    return kind == HUB_PROPERTY_RETURN || (kind >= HUB_PROPERTY_SCORE && kind <= HUB_PROPERTY_MAX);
+}
+
+static double number_of(const json_t *metadata, const char *key, bool *all)
+{
+    const json_t *value = json_object_get(metadata, key);
+    *all = *all && json_is_number(value);
+    return json_number_value(value);
+}
+
+static enum hub_status read_scores(struct hub_episode_reader *reader, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf fact = HUB_BUF_INIT((size_t)HUB_MAX_TEXT);
+    HUB_CLEANUP(hub_json_decrefp) json_t *metadata = NULL;
+    struct hub_measured_values *m = &reader->measured;
+    HUB_TRY(hub_dataset_fact(reader->state, "metadata", &fact, err));
+    m->knows_scores = true;
+    if (!fact.size || hub_json_parse(hub_buf_view(&fact), fact.limit, &metadata, NULL))
+        return HUB_OK;
+    bool all = true;
+    m->score_low = number_of(metadata, "ref_min_score", &all);
+    m->score_high = number_of(metadata, "ref_max_score", &all);
+    m->has_scores = all && m->score_low != m->score_high;
+    return HUB_OK;
+}
+
+static double real_of(const struct hub_value *value)
+{
+    return value->kind == HUB_VALUE_REAL   ? value->real
+           : value->kind == HUB_VALUE_UINT ? (double)value->large
+                                           : (double)value->number;
+}
+
+static enum hub_status score_of(struct hub_episode_reader *reader, const struct hub_dataset_episode *e,
+                                struct hub_value *out, bool *found, struct hub_error *err)
+{
+    const struct hub_property name = {.kind = HUB_PROPERTY_RETURN};
+    struct hub_measured_values *m = &reader->measured;
+    struct hub_values values;
+    *found = false;
+    if (!m->knows_scores)
+        HUB_TRY(read_scores(reader, err));
+    if (!m->has_scores)
+        return HUB_OK;
+    HUB_TRY(hub_episode_values_of(reader, e, &name, &values, err));
+    *found = values.count > 0;
+    if (*found)
+        *out = hub_value_real((real_of(values.first) - m->score_low) / (m->score_high - m->score_low));
+    return HUB_OK;
+}
+
+/* Numbers of things, and truths, are kept as doubles like the rest. */
+static bool is_count(enum hub_property_kind kind)
+{
+    return kind == HUB_PROPERTY_NONFINITE || kind == HUB_PROPERTY_VIDEO_FRAMES ||
+           kind == HUB_PROPERTY_UNENDED || kind == HUB_PROPERTY_FLAT_REWARD;
+}
+
+enum hub_status hub_measured_value(struct hub_episode_reader *reader, const struct hub_dataset_episode *e,
+                                   const struct hub_property *name, struct hub_value *out, bool *found,
+                                   struct hub_error *err)
+{
+    char column[512];
+    *found = false;
+    if (name->kind == HUB_PROPERTY_SCORE)
+        return score_of(reader, e, out, found, err);
+    const int size = snprintf(column, sizeof column, "%s%s%.*s", hub_property_word(name->kind),
+                              name->of.size ? ":" : "", (int)name->of.size, name->of.data);
+    if (size < 0 || size >= (int)sizeof column)
+        return HUB_OK;
+    const struct hub_view view = {column, (size_t)size};
+    struct hub_measure_reader *of =
+        &reader->measured.readers[hub_text_hash(view) % HUB_COUNT(reader->measured.readers)];
+    of->state = reader->state;
+    HUB_TRY(hub_measure_of(of, view, e, out, found, err));
+    if (*found && is_count(name->kind) && out->kind == HUB_VALUE_REAL)
+        *out = hub_value_uint((uint64_t)out->real);
+    return HUB_OK;
+}

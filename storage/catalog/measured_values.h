@@ -1,0 +1,27 @@
+/** What was measured of episodes, under the names of `where`: the ten metrics, the score, sums and the like of fields, and the
+ * return of those whose files state none. Within episode_reader. */
+#ifndef HUB_CATALOG_MEASURED_VALUES_H
+#define HUB_CATALOG_MEASURED_VALUES_H
+
+#include "storage/catalog/measures.h"
+#include "storage/query/where.h"
+
+struct hub_episode_reader;
+
+/** Columns that were last looked into, and what the score needs. Zeroed at first. */
+struct hub_measured_values {
+    struct hub_measure_reader readers[16];
+    bool knows_scores, has_scores;
+    double score_low, score_high;
+};
+void hub_measured_values_dispose(struct hub_measured_values *values);
+
+/** It may have been measured; nothing else is known under that name. */
+bool hub_measured_has(enum hub_property_kind kind);
+bool hub_measured_alone(enum hub_property_kind kind);
+HUB_MUST_USE enum hub_status hub_measured_value(struct hub_episode_reader *reader,
+                                                const struct hub_dataset_episode *episode,
+                                                const struct hub_property *name, struct hub_value *out,
+                                                bool *found, struct hub_error *err);
+
+#endif

@@ -1,0 +1,305 @@
+/* Measures of parts: see measures.h.
+ *
+ *   column = kind, count (32 bits each), cells (64 bits each), of integers a byte each: 0 is none */
+#include "storage/catalog/measures.h"
+
+#include "storage/base/time.h"
+#include "storage/catalog/blobs.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { COLUMN_REAL = 0, COLUMN_INT, COLUMN_UINT, COLUMN_HEAD = 8 };
+
+struct hub_measure_column {
+    struct hub_cached_blob blob; /* first; NULL data: kept for nobody */
+    uint32_t kind, count;
+    const uint8_t *cells, *valid;
+};
+
+/* ---- how far ---- */
+
+static int by_row(const void *a, const void *b)
+{
+    const struct hub_dataset_part *const *x = a, *const *y = b;
+    return ((*x)->row > (*y)->row) - ((*x)->row < (*y)->row);
+}
+
+static const struct hub_dataset_part *part_of(const struct hub_dataset_part **sorted, uint32_t count,
+                                              int64_t row)
+{
+    const struct hub_dataset_part key = {.row = row}, *at = &key;
+    const struct hub_dataset_part **found = bsearch(&at, sorted, count, sizeof *sorted, by_row);
+    return found ? *found : NULL;
+}
+
+enum hub_status hub_measures_states(const struct hub_state *state, struct hub_measured_state **out,
+                                    struct hub_error *err)
+{
+    HUB_CLEANUP(hub_stmt_resetp) struct hub_stmt *stmt = NULL;
+    HUB_CLEANUP(hub_freep) struct hub_measured_state *states = NULL;
+    HUB_CLEANUP(hub_freep) const struct hub_dataset_part **sorted = NULL;
+    const struct hub_dataset *dataset = state->dataset;
+    bool row;
+    HUB_TRY(hub_new(&states, (size_t)dataset->part_count + 1, sizeof *states, err));
+    HUB_TRY(hub_new(&sorted, (size_t)dataset->part_count + 1, sizeof *sorted, err));
+    for (uint32_t i = 0; i < dataset->part_count; i++)
+        sorted[i] = &dataset->parts[i];
+    qsort(sorted, dataset->part_count, sizeof *sorted, by_row);
+    HUB_TRY(hub_db_ask(state->db, "SELECT row, how_far, measured, ranges FROM parts WHERE dataset = ?",
+                       dataset->summary->row, &stmt, err));
+    for (;;) {
+        HUB_TRY(hub_stmt_step(stmt, &row, err));
+        if (!row)
+            break;
+        const struct hub_dataset_part *part = part_of(sorted, dataset->part_count, hub_stmt_int(stmt, 0));
+        if (part)
+            states[part - dataset->parts] =
+                (struct hub_measured_state){(enum hub_measured)hub_stmt_int(stmt, 1),
+                                            (uint64_t)hub_stmt_int(stmt, 2), (uint64_t)hub_stmt_int(stmt, 3)};
+    }
+    *out = states;
+    states = NULL;
+    return HUB_OK;
+}
+
+enum hub_status hub_measures_due(struct hub_catalog *catalog, enum hub_measured how_far, int64_t **rows,
+                                 uint32_t *count, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_stmt_resetp) struct hub_stmt *stmt = NULL;
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf found = HUB_BUF_INIT(64 * MIB);
+    struct hub_db *db;
+    bool row;
+    HUB_TRY(hub_catalog_reader(catalog, &db, err));
+    HUB_TRY(hub_db_ask(
+        db, "SELECT DISTINCT dataset FROM parts WHERE how_far < ? AND broken IS NULL ORDER BY dataset",
+        how_far, &stmt, err));
+    for (;;) {
+        HUB_TRY(hub_stmt_step(stmt, &row, err));
+        if (!row)
+            break;
+        const int64_t dataset = hub_stmt_int(stmt, 0);
+        HUB_TRY(hub_buf_add(&found, &dataset, sizeof dataset, err));
+    }
+    *count = (uint32_t)(found.size / sizeof **rows);
+    *rows = (int64_t *)(void *)hub_buf_take(&found, NULL);
+    return HUB_OK;
+}
+
+enum hub_status hub_measures_count(struct hub_catalog *catalog, enum hub_measured how_far, uint64_t *parts,
+                                   uint64_t *done, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_stmt_resetp) struct hub_stmt *stmt = NULL;
+    struct hub_db *db;
+    bool found;
+    HUB_TRY(hub_catalog_reader(catalog, &db, err));
+    HUB_TRY(hub_db_ask(db,
+                       "SELECT count(*), ifnull(sum(how_far >= ?1), 0) FROM parts p WHERE broken IS NULL"
+                       " AND (SELECT serial FROM datasets d WHERE d.row = p.dataset) > 0",
+                       how_far, &stmt, err));
+    HUB_TRY(hub_stmt_step(stmt, &found, err));
+    *parts = found ? (uint64_t)hub_stmt_int(stmt, 0) : 0;
+    *done = found ? (uint64_t)hub_stmt_int(stmt, 1) : 0;
+    return HUB_OK;
+}
+
+uint64_t hub_measures_generation(const struct hub_catalog *catalog)
+{
+    return atomic_load(&catalog->measures_stored);
+}
+
+/* ---- writing ---- */
+
+/* Later than the one before, whatever the clock says. */
+static enum hub_status next_stamp(struct hub_db *db, int64_t part, int64_t *out, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_stmt_resetp) struct hub_stmt *stmt = NULL;
+    bool found;
+    HUB_TRY(hub_db_ask(db, "SELECT measured FROM parts WHERE row = ?", part, &stmt, err));
+    HUB_TRY(hub_stmt_step(stmt, &found, err));
+    if (!found)
+        return hub_fail(err, HUB_NOT_FOUND, "the part was replaced while it was measured");
+    *out = HUB_MAX(hub_time_now_ns() / 1000, hub_stmt_int(stmt, 0) + 1);
+    return HUB_OK;
+}
+
+static enum hub_status write_state(struct hub_db *db, int64_t part, const struct hub_measured_state *state,
+                                   int64_t stamp, struct hub_error *err)
+{
+    struct hub_stmt *stmt;
+    HUB_TRY(hub_db_ask(db,
+                       "UPDATE parts SET blobs = (SELECT count(*) FROM blobs WHERE owner = ?1),"
+                       " how_far = ?2, measured = ?3, ranges = ?4 WHERE row = ?1",
+                       part, &stmt, err));
+    hub_stmt_bind_int(stmt, 2, state->how_far);
+    hub_stmt_bind_int(stmt, 3, stamp);
+    hub_stmt_bind_int(stmt, 4, (int64_t)state->ranges);
+    return hub_stmt_run(stmt, err);
+}
+
+static enum hub_status write_blobs(struct hub_catalog *catalog, int64_t part,
+                                   const struct hub_measured_state *state,
+                                   const struct hub_measure_blob *blobs, uint32_t count,
+                                   struct hub_error *err)
+{
+    HUB_CLEANUP(hub_db_rollbackp) struct hub_db *db = catalog->index;
+    int64_t stamp = 0;
+    HUB_TRY(hub_db_begin(db, err));
+    HUB_TRY(next_stamp(db, part, &stamp, err));
+    for (uint32_t i = 0; i < count; i++)
+        HUB_TRY(hub_blob_write(db, part, HUB_BLOB_MEASURES, blobs[i].name, blobs[i].data, err));
+    HUB_TRY(write_state(db, part, state, stamp, err));
+    return hub_db_commit(db, err);
+}
+
+enum hub_status hub_measures_write(struct hub_catalog *catalog, int64_t part,
+                                   const struct hub_measured_state *state,
+                                   const struct hub_measure_blob *blobs, uint32_t count,
+                                   struct hub_error *err)
+{
+    pthread_mutex_lock(&catalog->write_lock);
+    const enum hub_status st = write_blobs(catalog, part, state, blobs, count, err);
+    pthread_mutex_unlock(&catalog->write_lock);
+    if (!st)
+        atomic_fetch_add(&catalog->measures_stored, 1);
+    return st;
+}
+
+static enum hub_status pack_cells(uint32_t kind, const void *cells, uint32_t count, struct hub_buf *out,
+                                  struct hub_error *err)
+{
+    const uint32_t head[2] = {kind, count};
+    HUB_TRY(hub_buf_add(out, head, sizeof head, err));
+    return count ? hub_buf_add(out, cells, (size_t)count * 8, err) : HUB_OK;
+}
+
+enum hub_status hub_measures_pack(const double *values, uint32_t count, struct hub_buf *out,
+                                  struct hub_error *err)
+{
+    return pack_cells(COLUMN_REAL, values, count, out, err);
+}
+
+enum hub_status hub_measures_pack_wide(const uint64_t *bits, const uint8_t *valid, uint32_t count,
+                                       bool is_signed, struct hub_buf *out, struct hub_error *err)
+{
+    HUB_TRY(pack_cells(is_signed ? COLUMN_INT : COLUMN_UINT, bits, count, out, err));
+    return count ? hub_buf_add(out, valid, count, err) : HUB_OK;
+}
+
+/* ---- reading ---- */
+
+enum hub_status hub_measures_read(const struct hub_state *state, uint32_t part, const char *name,
+                                  struct hub_buf *out, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_stmt_resetp) struct hub_stmt *stmt = NULL;
+    const struct hub_blob_id id = {state->catalog, state->db, state->dataset->parts[part].row,
+                                   HUB_BLOB_MEASURES, name};
+    struct hub_view data;
+    HUB_TRY(hub_blob_read(&id, &stmt, &data, err));
+    return hub_buf_add_view(out, data, err);
+}
+
+struct wanted {
+    const struct hub_state *state;
+    int64_t part;
+};
+
+static enum hub_status open_column(struct hub_cached_blob *blob, void *user, struct hub_error *err)
+{
+    struct hub_measure_column *column = (struct hub_measure_column *)blob;
+    const struct wanted *wanted = user;
+    const uint8_t *data = blob->data;
+    bool whole = blob->size >= COLUMN_HEAD;
+    if (whole) {
+        memcpy(&column->kind, data, 4);
+        memcpy(&column->count, data + 4, 4);
+        const size_t cell = column->kind == COLUMN_REAL ? 8 : 9;
+        whole = column->kind <= COLUMN_UINT && blob->size == COLUMN_HEAD + cell * column->count;
+        column->cells = data + COLUMN_HEAD;
+        column->valid = column->kind == COLUMN_REAL ? NULL : column->cells + (size_t)column->count * 8;
+    }
+    return whole ? HUB_OK : hub_blob_damaged(blob->catalog, wanted->state->db, wanted->part, err);
+}
+
+static enum hub_status stamp_of(const struct hub_state *state, int64_t part, uint64_t *out,
+                                struct hub_error *err)
+{
+    HUB_CLEANUP(hub_stmt_resetp) struct hub_stmt *stmt = NULL;
+    bool found;
+    HUB_TRY(hub_db_ask(state->db, "SELECT measured FROM parts WHERE row = ?", part, &stmt, err));
+    HUB_TRY(hub_stmt_step(stmt, &found, err));
+    *out = found ? (uint64_t)hub_stmt_int(stmt, 0) : 0;
+    return *out ? HUB_OK : hub_fail(err, HUB_NOT_FOUND, "this part was not measured");
+}
+
+enum hub_status hub_measure_column_get(const struct hub_state *state, uint32_t part, struct hub_view name,
+                                       struct hub_measure_column **out, struct hub_error *err)
+{
+    const int64_t row = state->dataset->parts[part].row;
+    struct wanted wanted = {state, row};
+    const struct hub_blob_maker maker = {sizeof(struct hub_measure_column), open_column, &wanted};
+    char text[1024];
+    uint64_t stamp;
+    HUB_TRY(stamp_of(state, row, &stamp, err));
+    if (snprintf(text, sizeof text, "%.*s", (int)name.size, name.data) >= (int)sizeof text)
+        return hub_fail(err, HUB_NOT_FOUND, "nothing of such a name is measured");
+    const struct hub_lru_key key = {HUB_CACHE_MEASURES | stamp << 8, (uint64_t)row, hub_text_hash(name)};
+    const struct hub_blob_id id = {state->catalog, state->db, row, HUB_BLOB_MEASURES, text};
+    struct hub_cached_blob *blob = hub_blob_cached(state->catalog, &key, text);
+    if (!blob)
+        HUB_TRY(hub_blob_load(&id, &key, &maker, &blob, err));
+    *out = (struct hub_measure_column *)blob;
+    return HUB_OK;
+}
+
+bool hub_measure_value(const struct hub_measure_column *column, uint32_t episode, struct hub_value *out)
+{
+    uint64_t bits;
+    if (episode >= column->count || (column->valid && !column->valid[episode]))
+        return false;
+    memcpy(&bits, column->cells + (size_t)episode * 8, sizeof bits);
+    if (column->kind == COLUMN_REAL) {
+        double real;
+        memcpy(&real, &bits, sizeof real);
+        *out = hub_value_real(real);
+        return real == real;
+    }
+    *out = column->kind == COLUMN_UINT ? hub_value_uint(bits)
+                                       : (struct hub_value){.kind = HUB_VALUE_INT, .number = (int64_t)bits};
+    return true;
+}
+
+void hub_measure_column_put(struct hub_measure_column *column)
+{
+    if (column)
+        hub_lru_put(&column->blob.item);
+}
+
+enum hub_status hub_measure_of(struct hub_measure_reader *reader, struct hub_view name,
+                               const struct hub_dataset_episode *episode, struct hub_value *out, bool *found,
+                               struct hub_error *err)
+{
+    *found = false;
+    if (name.size >= sizeof reader->name)
+        return HUB_OK;
+    if (!reader->at || reader->part != episode->part || !hub_view_is(name, reader->name)) {
+        hub_measure_reader_dispose(reader);
+        memcpy(reader->name, name.data, name.size);
+        reader->name[name.size] = '\0';
+        reader->part = episode->part;
+        reader->at = true;
+        const enum hub_status st =
+            hub_measure_column_get(reader->state, episode->part, name, &reader->column, err);
+        if (st && st != HUB_NOT_FOUND)
+            return st;
+    }
+    *found = reader->column && hub_measure_value(reader->column, episode->index, out);
+    return HUB_OK;
+}
+
+void hub_measure_reader_dispose(struct hub_measure_reader *reader)
+{
+    hub_measure_column_put(reader->column);
+    reader->column = NULL;
+    reader->at = false;
+}

@@ -1,0 +1,53 @@
+/**
+ * The rows of one field of a part, handed out in blocks as doubles. What lies close behind is read with them: rows of
+ * neighbouring episodes often share a chunk, which is then decoded once.
+ *
+ * Thread-safety: of one thread.
+ */
+#ifndef HUB_MEASURE_SOURCE_H
+#define HUB_MEASURE_SOURCE_H
+
+#include "storage/read/read.h"
+
+/** What measuring asks of whoever has it done. */
+struct hub_measure_host {
+    void *user;
+    /** A file of the part, by number (HUB_SIDE_FILE too); counted. */
+    enum hub_status (*open)(void *user, uint32_t number, struct hub_file **out, struct hub_error *err);
+    /** Before a block is read, which takes so much memory besides: waits for its turn. HUB_CANCELLED. */
+    enum hub_status (*turn)(void *user, uint64_t bytes, uint64_t memory, struct hub_error *err);
+};
+
+/** Some rows of an episode; lives until the source is asked again. */
+struct hub_block {
+    const struct hub_variant *variant;
+    uint32_t dims;
+    uint64_t rows;
+    const double *values; /* rows x dims */
+    const uint8_t *raw;
+    const uint8_t *valid; /* or NULL */
+};
+
+/** Zeroed but for the first three, which are borrowed; `files` is shared by the fields of the part. */
+struct hub_row_source {
+    const struct hub_measure_host *host;
+    const struct hub_layout *layout;
+    struct hub_plan_files *files;
+    /* inside */
+    struct hub_wants wants;
+    struct hub_rows rows;
+    double *values;
+    uint64_t room;
+    uint32_t array;
+    uint64_t first, count; /* rows of the array that are there */
+};
+
+/** Numbers of a row where its rows can be measured, else 0. */
+uint32_t hub_source_dims(const struct hub_layout *layout, const struct hub_window *window);
+/** At most `count` rows of a window from row `from` on, which it has; at least one. */
+HUB_MUST_USE enum hub_status hub_source_get(struct hub_row_source *source, const struct hub_window *window,
+                                            uint64_t from, uint64_t count, struct hub_block *out,
+                                            struct hub_error *err);
+void hub_source_dispose(struct hub_row_source *source);
+
+#endif

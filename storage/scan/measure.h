@@ -1,0 +1,34 @@
+/**
+ * Measuring behind a serving hub (measure.c): what the numbers of every part come to, kept in the index beside it. One thread,
+ * of the lowest priority. Every function is safe from any thread, and takes NULL where measuring is off.
+ */
+#ifndef HUB_SCAN_MEASURE_H
+#define HUB_SCAN_MEASURE_H
+
+#include "storage/scan/scan.h"
+
+struct hub_measurer;
+
+struct hub_measurer_options {
+    struct hub_catalog *catalog;
+    struct hub_store *store;
+    bool idle; /* all that is there, while no request waits; else rewards, and what is wanted */
+    /** Does a request wait at this moment? And how many have come since the start. NULL: there are none. */
+    bool (*requests)(void *user, uint64_t *served);
+    void *user;
+    /** Memory of requests that is used meanwhile; false: there is none now. NULL: it is not counted. */
+    bool (*take)(void *memory, uint64_t bytes);
+    void (*give)(void *memory, uint64_t bytes);
+    void *memory;
+};
+
+HUB_MUST_USE enum hub_status hub_measurer_start(const struct hub_measurer_options *options,
+                                                struct hub_measurer **out, struct hub_error *err);
+/** Before the catalogue and the store are closed. */
+void hub_measurer_stop(struct hub_measurer *measurer);
+/** Measure all of this dataset next. Cheap; bounded queue. */
+void hub_measurer_want(struct hub_measurer *measurer, const char *id);
+/** The dataset being measured and those that wait for it. */
+void hub_measurer_jobs(struct hub_measurer *measurer, hub_scan_job_each each, void *user);
+
+#endif
