@@ -272,6 +272,36 @@ static void measure_opening(struct hub_catalog *catalog)
     printf("nearest: %.0f us\n", (double)(hub_time_mono_us() - nearest) / 100);
 }
 
+/* Words that all have, that a seventh has, that few have, that one is called; and one as it is typed. */
+static void measure_search(struct hub_catalog *catalog)
+{
+    enum { TIMES = 20 };
+    static const char *const words[] = {"policy",
+                                        "lab3",
+                                        "robot-12 task",
+                                        "lab0/robot-0/task0-v0",
+                                        "p",
+                                        "arm in the corner collected",
+                                        "nothing-like-it"};
+    HUB_CLEANUP(hub_snapshot_putp) const struct hub_snapshot *s = hub_catalog_snapshot(catalog);
+    uint8_t *ranks = malloc(s->count + 1);
+    for (size_t i = 0; i < HUB_COUNT(words); i++) {
+        uint64_t times[TIMES];
+        uint32_t found = 0;
+        for (unsigned k = 0; k < TIMES; k++) {
+            const uint64_t began = cpu_us();
+            MUST(hub_catalog_search(catalog, s, hub_view_of(words[i]), ranks, err));
+            times[k] = cpu_us() - began;
+        }
+        for (uint32_t k = 0; k < s->count; k++)
+            found += ranks[k] > 0;
+        qsort(times, TIMES, sizeof times[0], compare);
+        printf("search %-28s finds %5u: %6llu us of its own time, median\n", words[i], found,
+               (unsigned long long)times[TIMES / 2]);
+    }
+    free(ranks);
+}
+
 int main(int argc, char **argv)
 {
     if (argc < 2) {
@@ -294,6 +324,7 @@ int main(int argc, char **argv)
     measure_pages(catalog, NULL);
     measure_pages(catalog, "val");
     measure_opening(catalog);
+    measure_search(catalog);
     printf("RssAnon after: %ld KiB\n", status_kib("RssAnon:"));
     hub_catalog_close(catalog);
     return 0;
