@@ -46,27 +46,63 @@ enum hub_status hub_cursor_decode(struct hub_view text, const char *scope, struc
 
 static bool is_of_page(const char *name)
 {
-    static const char *const names[] = {"limit", "cursor", "revision", "facets"};
+    static const char *const names[] = {"limit", "cursor", "revision", "facets", "at"};
     for (size_t i = 0; i < HUB_COUNT(names); i++)
         if (strcmp(name, names[i]) == 0)
             return true;
     return false;
 }
 
+/* format=, where it says how the page is written. */
+static bool is_form(const struct hub_param *param)
+{
+    return hub_view_is(param->name, "format") &&
+           (hub_view_is(param->value, "json") || hub_view_is(param->value, "jsonl"));
+}
+
 static void set_scope(const struct hub_request *request, const char *const *parameters, char out[33])
 {
-    struct hub_view parts[HUB_MAX_QUERY];
+    struct hub_view parts[2 * HUB_MAX_QUERY];
     unsigned n = 0;
     char etag[40];
-    for (; *parameters && n + 2 <= HUB_MAX_QUERY; parameters++) {
-        const struct hub_view value = hub_request_query(request, *parameters);
+    for (; *parameters && n + 2 <= HUB_COUNT(parts); parameters++) {
+        const size_t size = strlen(*parameters);
+        const bool repeats = hub_view_ends(hub_view_of(*parameters), "...");
+        const struct hub_view name = {*parameters, repeats ? size - 3 : size};
         if (is_of_page(*parameters))
             continue;
-        parts[n++] = hub_view_of(*parameters);
-        parts[n++] = value.data ? value : HUB_VIEW("\1");
+        parts[n++] = name;
+        parts[n++] = HUB_VIEW("\1");
+        for (unsigned i = 0; i < request->query_count; i++)
+            if (hub_view_equal(request->query[i].name, name) && !is_form(&request->query[i]))
+                parts[n - 1] = request->query[i].value;
     }
     hub_fingerprint(etag, parts, n);
     snprintf(out, 33, "%.32s", etag + 1);
+}
+
+/* By format=, else by Accept. Where "format..." is among the parameters it may be a filter as well. */
+static enum hub_status read_form(const struct hub_request *request, const char *const *parameters,
+                                 bool *lines, struct hub_error *err)
+{
+    static const char *const forms[] = {"json", "jsonl", NULL};
+    const char *accept = hub_request_header(request, "Accept");
+    int form = -1;
+    *lines = false;
+    for (; *parameters && strcmp(*parameters, "format") != 0; parameters++)
+        if (strcmp(*parameters, "format...") == 0)
+            break;
+    if (!*parameters)
+        return HUB_OK;
+    if (strcmp(*parameters, "format") == 0)
+        HUB_TRY(hub_request_choice(request, "format", forms, &form, err));
+    for (unsigned i = 0; i < request->query_count && form < 0; i++)
+        if (is_form(&request->query[i]))
+            form = hub_view_is(request->query[i].value, "jsonl");
+    *lines = form == 1 ||
+             (form < 0 && accept &&
+              (strcmp(accept, "application/x-ndjson") == 0 || strcmp(accept, "application/jsonl") == 0));
+    return HUB_OK;
 }
 
 enum hub_status hub_page_read(const struct hub_request *request, const char *const *parameters,
@@ -75,7 +111,11 @@ enum hub_status hub_page_read(const struct hub_request *request, const char *con
     int64_t limit = 100;
     bool present;
     HUB_TRY(hub_request_known(request, parameters, err));
+    HUB_TRY(read_form(request, parameters, &out->lines, err));
     HUB_TRY(hub_request_int(request, "limit", &limit, &present, err));
+    out->all = out->lines && !present;
+    out->after.back = false;
+    out->after.key[0] = out->after.tie[0] = '\0';
     if (limit < 1 || limit > 1000)
         return hub_request_wrong(request, "limit", err, "limit must be from 1 to 1000");
     const struct hub_view cursor = hub_request_query(request, "cursor");
@@ -85,13 +125,36 @@ enum hub_status hub_page_read(const struct hub_request *request, const char *con
     return cursor.data ? hub_cursor_decode(cursor, out->scope, &out->after, err) : HUB_OK;
 }
 
-struct hub_json hub_page_begin(struct hub_response *response, size_t limit_bytes, struct hub_error *err)
+struct hub_json hub_page_begin(const struct hub_page_query *page, struct hub_response *response,
+                               size_t limit_bytes, struct hub_error *err)
 {
-    struct hub_json json =
-        hub_json_to(hub_response_buffer(response, 200, "application/json", limit_bytes), err);
+    struct hub_json json = hub_json_to(
+        hub_response_buffer(response, 200, page->lines ? HUB_LINES_TYPE : "application/json", limit_bytes),
+        err);
+    if (page->lines) {
+        hub_json_array(&json);
+        return json;
+    }
     hub_json_object(&json);
     hub_json_put_array(&json, "items");
     return json;
+}
+
+/* The array as a line an item. */
+static enum hub_status to_lines(struct hub_response *response, uint64_t total, struct hub_error *err)
+{
+    struct hub_buf *body = &response->buffer;
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf lines = HUB_BUF_INIT(body->limit);
+    struct hub_view rest = hub_buf_view(body), item;
+    lines.meter = body->meter;
+    while (hub_json_take(&rest, NULL, &item)) {
+        HUB_TRY(hub_buf_add_view(&lines, item, err));
+        HUB_TRY(hub_buf_add_text(&lines, "\n", err));
+    }
+    const struct hub_buf whole = *body;
+    *body = lines;
+    lines = whole;
+    return hub_response_header(response, err, "X-Total-Count", "%" PRIu64, total);
 }
 
 enum hub_status hub_page_next_url(const struct hub_request *request, const struct hub_page_cursor *cursor,
@@ -99,7 +162,7 @@ enum hub_status hub_page_next_url(const struct hub_request *request, const struc
 {
     HUB_TRY(hub_buf_addf(url, err, "%s%s?", request->base_url, request->target));
     for (unsigned i = 0; i < request->query_count; i++) {
-        if (hub_view_is(request->query[i].name, "cursor"))
+        if (hub_view_is(request->query[i].name, "cursor") || hub_view_is(request->query[i].name, "at"))
             continue;
         HUB_TRY(hub_uri_encode_segment(request->query[i].name, url, err));
         HUB_TRY(hub_buf_add_text(url, "=", err));
@@ -112,27 +175,34 @@ enum hub_status hub_page_next_url(const struct hub_request *request, const struc
     return hub_uri_encode_segment(hub_buf_view(&text), url, err);
 }
 
-/* The member, and the link among the `links`. */
+/* The member, unless `json` is NULL, and the link among the `links`. */
 static enum hub_status put_link(const struct hub_request *request, struct hub_json *json, const char *rel,
                                 const struct hub_page_cursor *cursor, struct hub_buf *links,
                                 struct hub_error *err)
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf url = HUB_BUF_INIT(16 * KIB);
-    hub_json_key(json, hub_view_of(rel));
-    if (!cursor) {
+    if (cursor)
+        HUB_TRY(hub_page_next_url(request, cursor, &url, err));
+    if (json)
+        hub_json_key(json, hub_view_of(rel));
+    if (json && cursor)
+        hub_json_string(json, hub_buf_view(&url));
+    else if (json)
         hub_json_null(json);
-        return hub_json_status(json);
-    }
-    HUB_TRY(hub_page_next_url(request, cursor, &url, err));
-    hub_json_string(json, hub_buf_view(&url));
+    if (!cursor)
+        return HUB_OK;
     return hub_buf_addf(links, err, "%s<%s>; rel=\"%s\"", links->size ? ", " : "", url.data, rel);
 }
 
-static enum hub_status end(struct hub_response *response, struct hub_json *json, const struct hub_buf *links,
+static enum hub_status end(const struct hub_page_query *page, struct hub_response *response,
+                           struct hub_json *json, uint64_t total, const struct hub_buf *links,
                            struct hub_error *err)
 {
-    hub_json_end_object(json);
+    if (!page->lines)
+        hub_json_end_object(json);
     HUB_TRY(hub_json_status(json));
+    if (page->lines)
+        HUB_TRY(to_lines(response, total, err));
     return links->size ? hub_response_header(response, err, "Link", "%s", links->data) : HUB_OK;
 }
 
@@ -144,9 +214,21 @@ enum hub_status hub_page_end(const struct hub_request *request, const struct hub
     if (next)
         memcpy(next->scope, page->scope, sizeof next->scope);
     hub_json_end_array(json);
-    hub_json_put_uint(json, "total", total);
-    HUB_TRY(put_link(request, json, "next", next, &links, err));
-    return end(response, json, &links, err);
+    if (!page->lines)
+        hub_json_put_uint(json, "total", total);
+    HUB_TRY(put_link(request, page->lines ? NULL : json, "next", next, &links, err));
+    return end(page, response, json, total, &links, err);
+}
+
+uint32_t hub_page_first(const struct hub_page_query *page, uint32_t at)
+{
+    return !page->after.back ? at : at > page->limit ? at - page->limit : 0;
+}
+
+void hub_page_span(struct hub_page_ends *ends, uint32_t first, uint32_t end)
+{
+    ends->has_next = end > first && end < ends->total;
+    ends->has_prev = end > first && first > 0;
 }
 
 void hub_page_ends_dispose(struct hub_page_ends *ends)
@@ -163,10 +245,12 @@ enum hub_status hub_page_close(const struct hub_request *request, const struct h
     memcpy(ends->prev.scope, page->scope, sizeof ends->prev.scope);
     ends->prev.back = true;
     hub_json_end_array(json);
-    hub_json_put_uint(json, "total", ends->total);
-    HUB_TRY(put_link(request, json, "next", ends->has_next ? &ends->next : NULL, &links, err));
-    HUB_TRY(put_link(request, json, "prev", ends->has_prev ? &ends->prev : NULL, &links, err));
-    if (ends->more.size)
+    struct hub_json *members = page->lines ? NULL : json;
+    if (members)
+        hub_json_put_uint(json, "total", ends->total);
+    HUB_TRY(put_link(request, members, "next", ends->has_next ? &ends->next : NULL, &links, err));
+    HUB_TRY(put_link(request, members, "prev", ends->has_prev ? &ends->prev : NULL, &links, err));
+    if (members && ends->more.size)
         hub_json_raw(json, hub_buf_view(&ends->more));
-    return end(response, json, &links, err);
+    return end(page, response, json, ends->total, &links, err);
 }

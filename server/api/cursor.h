@@ -9,6 +9,8 @@
 #include "server/http/http.h"
 #include "storage/base/json.h"
 
+#define HUB_LINES_TYPE "application/x-ndjson"
+
 struct hub_page_cursor {
     char scope[33]; /* hash of sort and filters: a cursor of another question is refused */
     bool back;      /* the page in front of the key, not behind it */
@@ -28,12 +30,14 @@ HUB_MUST_USE enum hub_status hub_cursor_decode(struct hub_view text, const char 
 struct hub_page_query {
     uint32_t limit; /* 1..1000, default 100 */
     char scope[33]; /* of the cursors of this listing */
+    bool lines;     /* a line an item, not one document */
+    bool all;       /* with them: no limit was given */
     bool goes_on;   /* behind `after`; else from the start */
     struct hub_page_cursor after;
 };
 
 /** What every listing begins with: hub_request_known, then limit= and cursor=. All other parameters but
- * revision= name the listing that a cursor is of. */
+ * revision= and what concerns the page alone name the listing that a cursor is of. */
 HUB_MUST_USE enum hub_status hub_page_read(const struct hub_request *request, const char *const *parameters,
                                            struct hub_page_query *out, struct hub_error *err);
 /** Append this request's URL with another cursor. */
@@ -41,7 +45,8 @@ HUB_MUST_USE enum hub_status hub_page_next_url(const struct hub_request *request
                                                const struct hub_page_cursor *cursor, struct hub_buf *url,
                                                struct hub_error *err);
 /** Open the document of a page, for its items. */
-struct hub_json hub_page_begin(struct hub_response *response, size_t limit_bytes, struct hub_error *err);
+struct hub_json hub_page_begin(const struct hub_page_query *page, struct hub_response *response,
+                               size_t limit_bytes, struct hub_error *err);
 /** Close it with "total" and "next", and set the Link header. `next`, whose scope is set here, says where the
  * page ended; NULL: it is the last one. */
 HUB_MUST_USE enum hub_status hub_page_end(const struct hub_request *request,
@@ -56,6 +61,10 @@ struct hub_page_ends {
     struct hub_page_cursor next, prev; /* of the last item, of the first; scope and direction are set here */
     struct hub_buf more;               /* further members of the document, or empty */
 };
+/** First item of a page of items in memory whose cursor stands at item `at`: behind it, or back in front. */
+uint32_t hub_page_first(const struct hub_page_query *page, uint32_t at);
+/** Says of `total` items whether there are others around [first, end). */
+void hub_page_span(struct hub_page_ends *ends, uint32_t first, uint32_t end);
 void hub_page_ends_dispose(struct hub_page_ends *ends);
 /** hub_page_end with "prev" too. */
 HUB_MUST_USE enum hub_status hub_page_close(const struct hub_request *request,

@@ -3,6 +3,7 @@
 
 #include "server/api/datasets_chosen.h"
 #include "server/api/documents.h"
+#include "server/api/lines.h"
 #include "server/api/remote.h"
 #include "server/api/reply.h"
 
@@ -12,7 +13,7 @@ static enum hub_status write_page(struct hub_request *request, struct hub_datase
                                   struct hub_error *err)
 {
     HUB_CLEANUP(hub_page_ends_dispose) struct hub_page_ends ends = {.more = HUB_BUF_INIT(1 * MIB)};
-    struct hub_json json = hub_page_begin(response, 16 * MIB, err), more = hub_json_to(&ends.more, err);
+    struct hub_json json = hub_page_begin(page, response, 16 * MIB, err), more = hub_json_to(&ends.more, err);
     uint32_t first, end;
     HUB_TRY(hub_response_header(response, err, "Cache-Control", "no-cache"));
     hub_datasets_page(l, page, &first, &end);
@@ -22,8 +23,7 @@ static enum hub_status write_page(struct hub_request *request, struct hub_datase
         hub_json_end_object(&json);
     }
     ends.total = l->count;
-    ends.has_next = end > first && end < l->count;
-    ends.has_prev = end > first && first > 0;
+    hub_page_span(&ends, first, end);
     if (ends.has_next)
         hub_datasets_cursor(l, end - 1, &ends.next);
     if (ends.has_prev)
@@ -31,6 +31,36 @@ static enum hub_status write_page(struct hub_request *request, struct hub_datase
     HUB_TRY(hub_datasets_facets(l, &more, err));
     HUB_TRY(hub_page_close(request, page, response, &json, &ends, err));
     return hub_reply_document(request, response, err);
+}
+
+struct dataset_lines {
+    struct hub_lines lines; /* first */
+    struct hub_datasets chosen;
+};
+
+static void dispose_lines(struct hub_lines *lines)
+{
+    hub_datasets_dispose(&((struct dataset_lines *)lines)->chosen);
+}
+
+static enum hub_status put_line(struct hub_lines *lines, uint32_t entry, struct hub_json *json,
+                                struct hub_error *err)
+{
+    (void)err; /* the writer has the same one */
+    hub_summary_write(json, ((struct dataset_lines *)lines)->chosen.entries[entry].summary);
+    return HUB_OK;
+}
+
+static enum hub_status send_lines(struct hub_datasets *l, uint32_t first, struct hub_response *response,
+                                  struct hub_error *err)
+{
+    struct dataset_lines *d;
+    HUB_TRY(hub_response_header(response, err, "Cache-Control", "no-cache"));
+    HUB_TRY(hub_new(&d, 1, sizeof *d, err));
+    d->lines = (struct hub_lines){.at = first, .end = l->count, .put = put_line, .dispose = dispose_lines};
+    d->chosen = *l;
+    *l = (struct hub_datasets){0};
+    return hub_lines_answer(response, &d->lines, err);
 }
 
 enum hub_status hub_datasets_list(struct hub_request *request, struct hub_response *response,
@@ -43,7 +73,9 @@ enum hub_status hub_datasets_list(struct hub_request *request, struct hub_respon
     HUB_TRY(hub_datasets_read(request, &l, err));
     HUB_TRY(hub_reply_on_worker(request));
     HUB_TRY(hub_datasets_choose(request, &l, err));
-    return write_page(request, &l, &page, response, err);
+    uint32_t first, end;
+    hub_datasets_page(&l, &page, &first, &end);
+    return page.all ? send_lines(&l, first, response, err) : write_page(request, &l, &page, response, err);
 }
 
 enum hub_status hub_dataset_show(struct hub_request *request, struct hub_response *response,

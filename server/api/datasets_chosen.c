@@ -100,6 +100,23 @@ static enum hub_status read_facets(const struct hub_request *request, unsigned *
     return HUB_OK;
 }
 
+/* format=, but for the one that says how the list is written. */
+static enum hub_status read_format(const struct hub_request *request, const char **out, struct hub_error *err)
+{
+    *out = NULL;
+    for (unsigned i = 0; i < request->query_count; i++) {
+        const struct hub_param *p = &request->query[i];
+        if (!hub_view_is(p->name, "format") || hub_view_is(p->value, "json") ||
+            hub_view_is(p->value, "jsonl"))
+            continue;
+        if (*out)
+            return hub_request_wrong(request, "format", err,
+                                     "one format= may choose sets of it, another be json or jsonl");
+        *out = p->value.data;
+    }
+    return HUB_OK;
+}
+
 enum hub_status hub_datasets_read(const struct hub_request *request, struct hub_datasets *l,
                                   struct hub_error *err)
 {
@@ -108,7 +125,7 @@ enum hub_status hub_datasets_read(const struct hub_request *request, struct hub_
     struct hub_view release;
     l->words = hub_request_query(request, "q");
     l->prefix = hub_request_query(request, "prefix").data;
-    l->format = hub_request_query(request, "format").data;
+    HUB_TRY(read_format(request, &l->format, err));
     for (int i = 0; i < HUB_KNOWN_COUNT; i++)
         l->known[i] = hub_request_query(request, hub_known_names[i]).data;
     HUB_TRY(hub_resolve_release(request, &release, err));
@@ -328,7 +345,7 @@ void hub_datasets_page(const struct hub_datasets *l, const struct hub_page_query
                        uint32_t *end)
 {
     const uint32_t at = page->goes_on ? find_place(l, &page->after) : 0;
-    *first = !page->after.back ? at : at > page->limit ? at - page->limit : 0;
+    *first = hub_page_first(page, at);
     *end = HUB_MIN(l->count, *first + page->limit);
 }
 

@@ -31,7 +31,7 @@ struct hub_datasets {
 
 /** What hub_datasets_read takes, to begin the parameters of a list with. */
 #define HUB_DATASETS_PARAMETERS                                                                              \
-    "q", "prefix", "format", "latest", "for", "status", "loadable", "env", "task", "robot", "camera",        \
+    "q", "prefix", "format...", "latest", "for", "status", "loadable", "env", "task", "robot", "camera",     \
         "author", "algorithm", "kind", "license", "action_dim", "facets", "sort"
 
 HUB_MUST_USE enum hub_status hub_datasets_read(const struct hub_request *request, struct hub_datasets *out,

@@ -87,7 +87,7 @@ static enum hub_status write_page(struct hub_request *request, const struct hub_
 {
     struct hub_page_cursor next = {0};
     HUB_CLEANUP(end_dispose) struct hub_episode_page end = {.key = HUB_BUF_INIT(sizeof next.key - 1)};
-    struct items items = {.json = hub_page_begin(response, 64 * MIB, err)};
+    struct items items = {.json = hub_page_begin(page, response, 64 * MIB, err)};
     HUB_TRY(hub_resolve_headers(request, target, response, err));
     HUB_TRY(hub_episode_page(&target->state, query, add_item, &items, &end, err));
     next.behind = end.key.size == 0;
@@ -110,7 +110,7 @@ static enum hub_status list_drawn(struct hub_request *request, struct hub_respon
     HUB_TRY(hub_page_read(request, parameters, &page, err));
     HUB_TRY(hub_resolve(request, response, parameters, HUB_TO_STATE | HUB_TO_READY, &target, err));
     HUB_TRY(hub_chosen_episodes(request, response, &target.state, UINT32_MAX, &chosen, err));
-    struct items items = {.json = hub_page_begin(response, 64 * MIB, err)};
+    struct items items = {.json = hub_page_begin(&page, response, 64 * MIB, err)};
     HUB_TRY(hub_resolve_headers(request, &target, response, err));
     uint64_t at = page.goes_on ? strtoull(page.after.key, NULL, 10) : 0;
     for (uint32_t n = 0; at < chosen.count && n < page.limit; n++, at++) {

@@ -63,12 +63,11 @@ enum hub_status hub_files_path(const struct hub_dataset *dataset, const struct h
     return HUB_OK;
 }
 
-void hub_file_item(struct hub_json *json, const struct hub_dataset_file *file,
-                   const struct hub_file_digests *digests)
+void hub_file_members(struct hub_json *json, const struct hub_dataset_file *file,
+                      const struct hub_file_digests *digests)
 {
     char modified[HUB_TIME_CHARS];
     hub_time_rfc3339_ns((int64_t)file->stamp.mtime_ns, modified); /* whole: a revision is made of it */
-    hub_json_object(json);
     hub_put_path(json, "path", file->path);
     hub_json_put_uint(json, "size", file->stamp.size);
     if (file->stamp.mtime_ns) /* else it is on its way, and nobody said so */
@@ -77,6 +76,13 @@ void hub_file_item(struct hub_json *json, const struct hub_dataset_file *file,
     hub_put_known(json, "sha256", digests->sha256);
     hub_put_known(json, "crc32c", digests->crc32c);
     hub_put_known(json, "md5", digests->md5);
+}
+
+void hub_file_item(struct hub_json *json, const struct hub_dataset_file *file,
+                   const struct hub_file_digests *digests)
+{
+    hub_json_object(json);
+    hub_file_members(json, file, digests);
     hub_json_end_object(json);
 }
 
@@ -196,10 +202,14 @@ enum hub_status hub_files_list(struct hub_request *request, struct hub_response 
                                struct hub_error *err)
 {
     static const char *const parameters[] = {"for", "revision", "episodes", "where", "split", "task", NULL};
+    static const char *const of_page[] = {"prefix", "delimiter", "limit", "cursor", "format"};
     HUB_CLEANUP(hub_target_dispose) struct hub_target target = {0};
     for (size_t i = 2; parameters[i]; i++)
         if (hub_request_query(request, parameters[i]).data)
             return list_chosen(request, response, parameters, err);
+    for (size_t i = 0; i < HUB_COUNT(of_page); i++)
+        if (hub_request_query(request, of_page[i]).data)
+            return hub_files_page(request, response, err);
     HUB_TRY(hub_resolve(request, response, parameters, HUB_TO_SUMMARY | HUB_TO_REMOTE, &target, err));
     if (hub_remote_comes(request, target.summary))
         return hub_remote_files(request, &target, response, err);

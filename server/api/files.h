@@ -14,6 +14,14 @@ const char *hub_file_type(const char *path);
 void hub_file_item(struct hub_json *json, const struct hub_dataset_file *file,
                    const struct hub_file_digests *digests);
 
+/** The members of its item, inside an object that the caller opened. */
+void hub_file_members(struct hub_json *json, const struct hub_dataset_file *file,
+                      const struct hub_file_digests *digests);
+
+/** A page of the listing. */
+HUB_MUST_USE enum hub_status hub_files_page(struct hub_request *request, struct hub_response *response,
+                                            struct hub_error *err);
+
 /** A file of the dataset as it was indexed. HUB_CHANGED "dataset-changing" when it is another by now. */
 HUB_MUST_USE enum hub_status hub_files_open(struct hub_request *request, const struct hub_dataset *dataset,
                                             const struct hub_dataset_file *entry, struct hub_file **out,

@@ -163,7 +163,7 @@ static enum hub_status write_page(const struct hub_request *request, const struc
                                   const struct hub_page_query *page, struct hub_response *response,
                                   struct hub_error *err)
 {
-    struct hub_json json = hub_page_begin(response, 8 * MIB, err);
+    struct hub_json json = hub_page_begin(page, response, 8 * MIB, err);
     struct hub_page_cursor next = {0};
     uint32_t i = 0, written = 0;
     HUB_TRY(hub_response_header(response, err, "Cache-Control", "no-store"));
@@ -198,7 +198,7 @@ static enum hub_status gather_all(struct hub_app *app, struct listing *l, struct
 enum hub_status hub_jobs_list(struct hub_request *request, struct hub_response *response,
                               struct hub_error *err)
 {
-    static const char *const parameters[] = {"kind", "state", "limit", "cursor", NULL};
+    static const char *const parameters[] = {"kind", "state", "limit", "cursor", "format", NULL};
     HUB_CLEANUP(dispose) struct listing l = {.kind = "inspect", .unit = "parts"};
     struct hub_page_query page;
     int kind, state;

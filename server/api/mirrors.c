@@ -40,13 +40,13 @@ static enum hub_status put(void *user, const struct hub_rule *rule, struct hub_e
 enum hub_status hub_mirrors_list(struct hub_request *request, struct hub_response *response,
                                  struct hub_error *err)
 {
-    static const char *const parameters[] = {"limit", "cursor", NULL};
+    static const char *const parameters[] = {"limit", "cursor", "format", NULL};
     struct hub_page_query page;
     struct listing l = {.request = request, .page = &page};
     HUB_TRY(hub_page_read(request, parameters, &page, err));
     if (!request->may_block)
         return HUB_AGAIN; /* SQLite is asked */
-    l.json = hub_page_begin(response, 8 * MIB, err);
+    l.json = hub_page_begin(&page, response, 8 * MIB, err);
     HUB_TRY(hub_response_header(response, err, "Cache-Control", "no-store"));
     HUB_TRY(hub_rules_each(request->app->catalog, put, &l, err));
     return hub_page_end(request, &page, response, &l.json, l.total, l.more ? &l.next : NULL, err);

@@ -163,7 +163,7 @@ static void listing_dispose(struct listing *l)
 enum hub_status hub_problems_list(struct hub_request *request, struct hub_response *response,
                                   struct hub_error *err)
 {
-    static const char *const parameters[] = {"prefix", "limit", "cursor", NULL};
+    static const char *const parameters[] = {"prefix", "limit", "cursor", "format", NULL};
     HUB_CLEANUP(listing_dispose)
     struct listing l = {.request = request, .prefix = hub_request_query(request, "prefix")};
     struct hub_page_query page;
@@ -174,7 +174,7 @@ enum hub_status hub_problems_list(struct hub_request *request, struct hub_respon
     if (!request->may_block)
         return HUB_AGAIN;
     l.snapshot = hub_catalog_snapshot(request->app->catalog);
-    l.json = hub_page_begin(response, 16 * MIB, err);
+    l.json = hub_page_begin(&page, response, 16 * MIB, err);
     HUB_TRY(hub_response_header(response, err, "Cache-Control", "no-store"));
     return write_page(&l, &page, response, err);
 }

@@ -257,6 +257,45 @@ static const char *list_words(const char *const *words, char list[400])
     return used ? list : "none";
 }
 
+/* Letters to change, add, leave out or swap, up to about the length of a name. */
+static unsigned distance(struct hub_view a, struct hub_view b)
+{
+    enum { MOST = 24 };
+    unsigned row[MOST + 1], above[MOST + 1], over[MOST + 1] = {0};
+    if (a.size > MOST || b.size > MOST)
+        return MOST;
+    for (unsigned j = 0; j <= b.size; j++)
+        above[j] = j;
+    for (unsigned i = 1; i <= a.size; i++) {
+        row[0] = i;
+        for (unsigned j = 1; j <= b.size; j++) {
+            const bool same = (a.data[i - 1] | 0x20) == (b.data[j - 1] | 0x20);
+            row[j] = HUB_MIN(HUB_MIN(row[j - 1], above[j]) + 1, above[j - 1] + !same);
+            if (i > 1 && j > 1 && a.data[i - 1] == b.data[j - 2] && a.data[i - 2] == b.data[j - 1])
+                row[j] = HUB_MIN(row[j], over[j - 2] + 1);
+        }
+        memcpy(over, above, sizeof over);
+        memcpy(above, row, sizeof above);
+    }
+    return above[b.size];
+}
+
+/* The known name that is nearest in spelling; empty: none is near. */
+static struct hub_view nearest_name(const char *const *names, struct hub_view to)
+{
+    struct hub_view best = {"", 0};
+    unsigned least = to.size > 5 ? 4 : to.size > 2 ? 3 : 2; /* what is not near */
+    for (bool repeats; *names; names++) {
+        const struct hub_view name = known_name(*names, &repeats);
+        const unsigned far = distance(to, name);
+        if (far < least) {
+            least = far;
+            best = name;
+        }
+    }
+    return best;
+}
+
 enum hub_status hub_request_known(const struct hub_request *request, const char *const *names,
                                   struct hub_error *err)
 {
@@ -267,9 +306,12 @@ enum hub_status hub_request_known(const struct hub_request *request, const char 
         bool known = false, repeats = false;
         for (const char *const *name = names; *name && !known; name++)
             known = hub_view_equal(param->name, known_name(*name, &repeats));
+        const struct hub_view near = known ? param->name : nearest_name(names, param->name);
         if (!known)
-            return hub_request_wrong(request, text, err, "unknown parameter '%.80s'; this resource takes %s",
-                                     text, list_words(names, list));
+            return hub_request_wrong(request, text, err,
+                                     "unknown parameter '%.80s'%s%.*s%s resource takes %s", text,
+                                     near.size ? ", did you mean '" : "", (int)near.size, near.data,
+                                     near.size ? "'? This" : "; this", list_words(names, list));
         if (!repeats && hub_request_query(request, text).data != param->value.data)
             return hub_fail_about(err, HUB_INVALID, "bad-parameter", text, param->value.data,
                                   "parameter '%.80s' is given more than once", text);

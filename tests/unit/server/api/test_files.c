@@ -11,7 +11,8 @@ Test(files, listed_and_sent)
 {
     static const struct api_case cases[] = {
         {DOOR, 200, NULL, "\"total\":1,\"items\":[{\"path\":\"data/main_data.hdf5\",\"size\":261360,"},
-        {DOOR "?limit=1", 400, "bad-parameter", "unknown parameter"},
+        {DOOR "?colour=1", 400, "bad-parameter", "unknown parameter"},
+        {DOOR "?limit=1", 200, NULL, "\"prefixes\":[]"},
         {DOOR "/data/main_data.hdf5", 200, NULL, NULL, "Accept-Ranges: bytes"},
         {DOOR "/data/main_data.hdf5", 200, NULL, NULL,
          "Content-Security-Policy: sandbox; default-src 'none'"},

@@ -121,7 +121,8 @@ Test(request, known_parameters)
     cr_assert_str_eq(err.problem, "bad-parameter");
     cr_assert_str_eq(err.parameter, "stopp");
     cr_assert_str_eq(err.value, "2");
-    cr_assert_str_eq(err.detail, "unknown parameter 'stopp'; this resource takes start, stop");
+    cr_assert_str_eq(err.detail,
+                     "unknown parameter 'stopp', did you mean 'stop'? This resource takes start, stop");
     cr_assert_eq(hub_request_known(&request, none, &err), HUB_INVALID);
     cr_assert_eq(hub_request_init(&request, HUB_GET, "/a?start=1&stop=2", &err), HUB_OK);
     cr_assert_eq(hub_request_known(&request, names, &err), HUB_OK);
@@ -135,7 +136,8 @@ Test(request, known_parameters)
     cr_assert_eq(hub_request_known(&request, repeated, &err), HUB_OK);
     cr_assert_eq(hub_request_init(&request, HUB_GET, "/a?field=1", &err), HUB_OK);
     cr_assert_eq(hub_request_known(&request, repeated, &err), HUB_INVALID);
-    cr_assert_str_eq(err.detail, "unknown parameter 'field'; this resource takes fields");
+    cr_assert_str_eq(err.detail,
+                     "unknown parameter 'field', did you mean 'fields'? This resource takes fields");
     hub_request_dispose(&request);
 }
 

@@ -1,0 +1,218 @@
+/* The namespaces that datasets lie in, each with what its namespace_metadata.json says. */
+#include "server/api/handlers.h"
+
+#include "server/api/app.h"
+#include "server/api/cursor.h"
+#include "server/api/reply.h"
+#include "storage/base/order.h"
+#include "storage/base/spell.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+enum { MAX_METADATA = 1024 * 1024 };
+
+static const char file_name[] = "namespace_metadata.json";
+
+struct space {
+    struct hub_view name;             /* of an id */
+    const struct hub_summary *within; /* a dataset that lies there; the best to look for the file with */
+    uint64_t datasets, direct, episodes, steps, size;
+};
+struct spaces {
+    const struct hub_snapshot *snapshot;
+    struct space *items;
+    uint32_t count, capacity;
+};
+
+static void dispose(struct spaces *all)
+{
+    hub_snapshot_put(all->snapshot);
+    free(all->items);
+}
+
+/* Segment by segment, so that what is within a namespace follows it. */
+static int compare_names(struct hub_view a, struct hub_view b)
+{
+    size_t i = 0;
+    while (i < a.size && i < b.size && a.data[i] == b.data[i])
+        i++;
+    const int x = i == a.size ? -1 : a.data[i] == '/' ? 0 : (unsigned char)a.data[i];
+    const int y = i == b.size ? -1 : b.data[i] == '/' ? 0 : (unsigned char)b.data[i];
+    return x - y;
+}
+
+static int by_name(const void *a, const void *b)
+{
+    return compare_names(((const struct space *)a)->name, ((const struct space *)b)->name);
+}
+
+/* All that a dataset lies in. */
+static enum hub_status add_dataset(struct spaces *all, const struct hub_summary *s, const char *prefix,
+                                   struct hub_error *err)
+{
+    const size_t size = strlen(s->ns);
+    for (size_t i = 1; i <= size; i++) {
+        if (i < size && s->ns[i] != '/')
+            continue;
+        const struct hub_view name = {s->id, i};
+        if (prefix && !hub_view_starts(name, prefix))
+            continue;
+        HUB_TRY(hub_grow(&all->items, all->count, &all->capacity, sizeof *all->items, err));
+        all->items[all->count++] = (struct space){
+            .name = name, .within = s, .datasets = 1, .direct = i == size, s->episodes, s->steps, s->size};
+    }
+    return HUB_OK;
+}
+
+static void join(struct space *space, const struct space *more)
+{
+    if (space->within->status == HUB_DATASET_REMOTE)
+        space->within = more->within;
+    space->datasets += more->datasets;
+    space->direct += more->direct;
+    space->episodes += more->episodes;
+    space->steps += more->steps;
+    space->size += more->size;
+}
+
+/* Loose files are no datasets. */
+static enum hub_status collect(struct spaces *all, const char *prefix, struct hub_error *err)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < all->snapshot->count; i++) {
+        const struct hub_summary *s = all->snapshot->summaries[i];
+        if (strcmp(s->format, "files") != 0)
+            HUB_TRY(add_dataset(all, s, prefix, err));
+    }
+    if (all->count)
+        qsort(all->items, all->count, sizeof *all->items, by_name);
+    for (uint32_t i = 0; i < all->count; i++)
+        if (kept && by_name(&all->items[kept - 1], &all->items[i]) == 0)
+            join(&all->items[kept - 1], &all->items[i]);
+        else
+            all->items[kept++] = all->items[i];
+    all->count = kept;
+    return HUB_OK;
+}
+
+/* ---- what a namespace says of itself ---- */
+
+/* Where its file lies: ids are paths below their root, behind its name where it has one. */
+static enum hub_status place_of(const struct hub_root *root, const struct space *space, struct hub_buf *out,
+                                struct hub_error *err)
+{
+    struct hub_view path = space->name;
+    if (root->name) {
+        const size_t skip = HUB_MIN(path.size, strlen(root->name) + 1);
+        path = (struct hub_view){path.data + skip, path.size - skip};
+    }
+    HUB_TRY(hub_unspell(path, out, err));
+    HUB_TRY(hub_buf_add_text(out, path.size ? "/" : "", err));
+    return hub_buf_add_text(out, file_name, err);
+}
+
+static enum hub_status read_file(const struct hub_roots *roots, const struct space *space,
+                                 struct hub_buf *strict, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_closep) int fd = -1;
+    HUB_CLEANUP(hub_buf_dispose)
+    struct hub_buf text = HUB_BUF_INIT(MAX_METADATA + 2), path = HUB_BUF_INIT(PATH_MAX);
+    const uint32_t root = space->within->root;
+    if (space->within->status == HUB_DATASET_REMOTE || root >= roots->count)
+        return HUB_NOT_FOUND;
+    HUB_TRY(place_of(&roots->roots[root], space, &path, err));
+    HUB_TRY(hub_roots_open(roots, root, path.data, O_RDONLY | O_CLOEXEC, &fd, err));
+    HUB_TRY(hub_buf_reserve(&text, MAX_METADATA + 1, err));
+    const ssize_t got = pread(fd, text.data, MAX_METADATA + 1, 0);
+    if (got < 0 || got > MAX_METADATA)
+        return hub_fail(err, got < 0 ? HUB_IO : HUB_TOO_BIG, "%s cannot be read, or is over 1 MiB",
+                        file_name);
+    HUB_TRY(hub_json_strict((struct hub_view){text.data, (size_t)got}, strict, err));
+    return hub_json_valid(hub_buf_view(strict), HUB_JSON_OBJECT)
+               ? HUB_OK
+               : hub_fail(err, HUB_CORRUPT, "%s is no object", file_name);
+}
+
+/* What is wrong with the file is told in place of what it says. */
+static void put_metadata(const struct hub_app *app, const struct space *space, struct hub_json *json)
+{
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf strict = HUB_BUF_INIT(2 * MAX_METADATA);
+    struct hub_error why = {0};
+    const enum hub_status st = read_file(app->roots, space, &strict, &why);
+    if (!st)
+        hub_json_put_raw(json, "metadata", hub_buf_view(&strict));
+    else if (st != HUB_NOT_FOUND)
+        hub_json_put_text(json, "problem", why.detail);
+}
+
+/* ---- the list ---- */
+
+static void put_space(const struct hub_app *app, const struct space *s, struct hub_json *json)
+{
+    const struct hub_view last = hub_view_behind(s->name, '/');
+    hub_json_object(json);
+    hub_json_put_string(json, "namespace", s->name);
+    if (last.size < s->name.size)
+        hub_json_put_string(json, "parent", (struct hub_view){s->name.data, s->name.size - last.size - 1});
+    hub_json_put_uint(json, "datasets", s->datasets);
+    hub_json_put_uint(json, "direct", s->direct);
+    hub_json_put_uint(json, "episodes", s->episodes);
+    hub_json_put_uint(json, "steps", s->steps);
+    hub_json_put_uint(json, "size", s->size);
+    put_metadata(app, s, json);
+    hub_json_end_object(json);
+}
+
+static int by_place(const void *key, const void *item)
+{
+    return by_name(key, item);
+}
+
+static void set_cursor(const struct spaces *all, uint32_t at, struct hub_page_cursor *out)
+{
+    const struct hub_view name = all->items ? all->items[at].name : HUB_VIEW("");
+    snprintf(out->tie, sizeof out->tie, "%.*s", (int)name.size, name.data);
+}
+
+static enum hub_status write_page(struct hub_request *request, const struct spaces *all,
+                                  const struct hub_page_query *page, struct hub_response *response,
+                                  struct hub_error *err)
+{
+    HUB_CLEANUP(hub_page_ends_dispose) struct hub_page_ends ends = {.total = all->count};
+    struct hub_json json = hub_page_begin(page, response, 64 * MIB, err);
+    const struct space key = {.name = hub_view_of(page->after.tie)};
+    uint32_t at = 0;
+    HUB_TRY(hub_response_header(response, err, "Cache-Control", "no-cache"));
+    if (page->goes_on && all->count)
+        at = hub_lower_bound(&key, all->items, all->count, sizeof *all->items, by_place);
+    if (page->goes_on && !page->after.back && at < all->count && by_name(&key, &all->items[at]) == 0)
+        at++;
+    const uint32_t first = hub_page_first(page, at), end = HUB_MIN(all->count, first + page->limit);
+    for (uint32_t i = first; i < end; i++)
+        put_space(request->app, &all->items[i], &json);
+    hub_page_span(&ends, first, end);
+    if (ends.has_next)
+        set_cursor(all, end - 1, &ends.next);
+    if (ends.has_prev)
+        set_cursor(all, first, &ends.prev);
+    HUB_TRY(hub_page_close(request, page, response, &json, &ends, err));
+    return hub_reply_document(request, response, err);
+}
+
+enum hub_status hub_namespaces_list(struct hub_request *request, struct hub_response *response,
+                                    struct hub_error *err)
+{
+    static const char *const parameters[] = {"prefix", "limit", "cursor", "format", NULL};
+    HUB_CLEANUP(dispose) struct spaces all = {0};
+    struct hub_page_query page;
+    HUB_TRY(hub_page_read(request, parameters, &page, err));
+    if (!request->may_block)
+        return HUB_AGAIN; /* files are read */
+    all.snapshot = hub_catalog_snapshot(request->app->catalog);
+    HUB_TRY(collect(&all, hub_request_query(request, "prefix").data, err));
+    return write_page(request, &all, &page, response, err);
+}

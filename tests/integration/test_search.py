@@ -1,0 +1,313 @@
+"""Finding datasets: words, facts of every format, filters, facets, pages that go both ways, namespaces, listings of files, lines."""
+import collections
+import json
+import os
+import random
+import shutil
+import urllib.parse
+
+import pytest
+
+from hub import FIXTURES, quote, serving
+
+
+def url(path, **query):
+    return f"{path}?{urllib.parse.urlencode(query)}"
+
+
+@pytest.fixture(scope="module")
+def hub(tmp_path_factory):
+    root = tmp_path_factory.mktemp("root")
+    for name in ("samples", "robomimic", "maniskill", "molmospaces", "lerobot", "aloha", "d4rl", "webdataset", "il", "imitation", "datasets", "arrow"):
+        os.symlink(os.path.abspath(os.path.join(FIXTURES, name)), root / name)
+    shutil.copytree(os.path.join(FIXTURES, "minari", "root-0.5.3"), root / "new")
+    with serving(str(root), args=["--allow-target", os.path.abspath(FIXTURES)]) as h:
+        yield h
+
+
+def found(hub, q, **query):
+    page = hub.get(url("/api/v1/datasets", q=q, limit=1000, **query)).json()
+    assert page["total"] == len(page["items"])
+    return [d["id"] for d in page["items"]]
+
+
+def pages(hub, path, link="next"):
+    out = []
+    while path:
+        page = hub.get(path.replace(hub.base, "")).json()
+        out.append(page)
+        path = page[link]
+    return out
+
+
+# ---- facts ----
+
+# one dataset of each format: what its files say, read by hand
+FACTS = {
+    "samples/D4RL/door/human-v2": {"env": "AdroitHandDoor-v1", "action_dim": 28, "algorithm": "human"},
+    "samples/pictures/corridor-v0": {"env": "Fixture-v0"},
+    "robomimic/lift-ph/low_dim_v15": {"env": "Lift", "robot": "Panda"},
+    "robomimic/lift-raw/demo": {"env": "Lift", "robot": "Panda"},
+    "robomimic/libero/put_the_bowl_on_the_plate_demo": {"env": "Libero_Kitchen_Tabletop_Manipulation", "robot": "Panda"},
+    "maniskill/rgbd/trajectory.rgbd.pd_joint_pos.physx_cpu": {"env": "PickCube-v1", "cameras": ["base_camera"], "algorithm": "motionplanning", "action_dim": 8},
+    "lerobot/arm-v30": {"robot": "so100", "tasks": ["open the door 扉", 'pick up the "red" cube'], "cameras": ["top", "wrist"], "action_dim": 4},
+    "lerobot/pandas-v30": {"license": "apache-2.0", "robot": "so100"},
+    "aloha/real": {"cameras": ["cam_high", "cam_left_wrist", "cam_right_wrist"], "action_dim": 14},
+    "aloha/twin": {"cameras": ["head_camera", "left_camera"], "action_dim": 14},
+    "d4rl/hopper_medium-v0": {"action_dim": 6},
+    "webdataset/ilr-shards": {"env": "dm_control/fixture", "tasks": ["fixture"], "action_dim": 2},
+    "webdataset/place/demos/dm_control/finger-spin": {"env": "dm_control/finger-spin", "kind": "demos"},
+    "il/demos/magical/move-to-corner": {"env": "magical/move-to-corner", "kind": "demos", "cameras": ["allo", "ego"]},
+    "imitation/rollouts/plain": {"action_dim": 1},
+    "datasets/imitation-cartpole": {"action_dim": 2},
+    "arrow/types-v0": {"action_dim": 1},
+}
+NAMES = {"env": "env", "tasks": "task", "robot": "robot", "cameras": "camera", "algorithm": "algorithm", "kind": "kind", "license": "license", "action_dim": "action_dim"}
+
+
+def test_facts_of_every_format(hub):
+    for id, facts in FACTS.items():
+        item = hub.dataset(id)
+        said = item["facts"]
+        assert {k: said.get(k) for k in facts} == facts, (id, said)
+        for name, value in said.items():
+            for one in value if isinstance(value, list) else [value]:
+                assert id in [d["id"] for d in hub.datasets(f"&{NAMES[name]}={urllib.parse.quote(str(one))}")], (id, name, one)
+
+
+def values(item, name):
+    if name == "author":
+        return set(item["authors"])
+    if name in ("format", "status"):
+        return {item[name]}
+    value = item["facts"].get({v: k for k, v in NAMES.items()}[name], [])
+    return {str(v) for v in (value if isinstance(value, list) else [value])}
+
+
+def test_filters_and_facets_count_the_same(hub):
+    every = hub.datasets()
+    names = [*NAMES.values(), "author", "format", "status"]
+    choices = [{}, {"robot": "Panda"}, {"env": "lift", "robot": "PANDA"}, {"status": "ready", "action_dim": "7"}, {"author": "Minari Hub"},
+               {"format": "lerobot", "camera": "top"}, {"kind": "demos"}, {"env": "nothing at all"}]
+    for chosen in choices:
+        page = hub.get(url("/api/v1/datasets", limit=1000, facets=",".join(names), **chosen)).json()
+
+        def fits(item, but=None):
+            return all(value.lower() in {v.lower() for v in values(item, name)} for name, value in chosen.items() if name != but)
+
+        assert [d["id"] for d in page["items"]] == [d["id"] for d in every if fits(d)], chosen
+        for name in names:
+            counts = collections.Counter(v for d in every if fits(d, but=name) for v in values(d, name))
+            told = {v["value"]: v["count"] for v in page["facets"][name]}
+            if name != "robot":  # of several robots a document says the first
+                assert told == dict(sorted(counts.items(), key=lambda c: (-c[1], c[0].encode()))[:100]), (chosen, name)
+            assert [v["count"] for v in page["facets"][name]] == sorted(told.values(), reverse=True)
+
+
+# ---- words ----
+
+def test_words(hub):
+    assert found(hub, "samples/D4RL/door/human-v2")[0] == "samples/D4RL/door/human-v2"
+    assert found(hub, "SAMPLES/d4rl/DOOR/human")[0] == "samples/D4RL/door/human-v2"  # but for its version
+    lift = found(hub, "lift")
+    assert lift[:3] == sorted(i for i in lift if "lift" in i)[:3] and len(lift) >= 3
+    for q in ("AdroitHandDoor", "adroithanddoor-v1", "adroit", "hand door", "doo"):
+        assert "samples/D4RL/door/human-v2" in found(hub, q), q
+    for word in "so100", "wrist", "top", "apache":
+        assert any(i.startswith("lerobot/") for i in found(hub, word)), word
+    assert "aloha/real" in found(hub, "cam_high")  # a field's name too
+    assert "aloha/real" in found(hub, "qpos")
+    assert "lerobot/arm-v30" in found(hub, "扉") and "lerobot/arm-v30" in found(hub, "red cube")
+    assert found(hub, "Lazcano") and found(hub, "lazc rodr")
+    assert found(hub, "door zzz") == []
+    some = found(hub, "door")
+    assert found(hub, "door", format="minari-hdf5") == [i for i in some if hub.dataset(i)["format"] == "minari-hdf5"]
+    assert sorted(found(hub, "door", sort="-size")) == sorted(some)
+
+
+def test_every_prefix_of_an_id_finds_it(hub):
+    for id in random.Random(7).sample([d["id"] for d in hub.datasets() if d["format"] != "files"], 8):
+        for n in range(1, len(id) + 1):
+            if "\\" not in id:
+                assert id in found(hub, id[:n]), id[:n]
+
+
+def test_no_text_is_a_mistake(hub):
+    texts = ['"', '""', "'", "door OR 1=1", "NEAR(a b)", "id:door", "{id}:x", "a AND", "NOT", "*", "^", "a*b", "(", ")", "-", "+", "\\", "%", "_", "; DROP TABLE words",
+             "\u202edoor", "–", "door\u0000"[:4], "é", "x" * 4000, " ".join("abcdefghijklmnopqrstuvwxyz"), "\t\n", "🤖", "col : x", '" OR rowid > 0 --']
+    rng = random.Random(1)
+    texts += ["".join(rng.choice('ab"*():^-+ {}\'\\ANDORNT\u00e9\u4e00') for _ in range(rng.randrange(1, 24))) for _ in range(60)]
+    for q in texts:
+        answer = hub.get(url("/api/v1/datasets", q=q, limit=3))
+        assert answer.status == 200, (q, answer.body)
+
+
+# ---- pages ----
+
+@pytest.mark.parametrize("query", [{}, {"q": "v"}, {"q": "demo", "sort": "-size"}, {"sort": "name"}, {"sort": "-modified", "status": "ready"}, {"action_dim": "7"}])
+def test_pages_there_and_back(hub, query):
+    there = pages(hub, url("/api/v1/datasets", limit=7, **query))
+    back = pages(hub, there[-1]["prev"], "prev") if len(there) > 1 else []
+    assert [p["items"] for p in back[::-1]] == [p["items"] for p in there[:-1]]
+    ids = [d["id"] for p in there for d in p["items"]]
+    assert len(ids) == len(set(ids)) == there[0]["total"]
+    assert ids == [d["id"] for d in hub.get(url("/api/v1/datasets", limit=1000, **query)).json()["items"]]
+    answer = hub.get(there[1]["prev"].replace(hub.base, "")) if len(there) > 1 else None
+    assert not answer or 'rel="next"' in answer.headers["Link"]
+
+
+def test_a_cursor_of_words_survives_changes(tmp_path):
+    def put(name):
+        shutil.copytree(os.path.join(FIXTURES, "samples", "door-human-v0"), tmp_path / name, dirs_exist_ok=True)
+
+    for i in range(10, 30):
+        put(f"door-{i}-v0")
+    with serving(str(tmp_path), args=["--sweep", "1"]) as hub:
+        page = hub.get("/api/v1/datasets?q=door&limit=5").json()
+        seen = [d["id"] for d in page["items"]]
+        put("door-05-v0")
+        put("door-17a-v0")
+        shutil.rmtree(tmp_path / "door-14-v0")  # where the cursor stands
+        end = 60
+        while "door-17a-v0" not in found(hub, "door") or "door-14-v0" in found(hub, "door"):
+            end -= 1
+            assert end
+            hub.get("/readyz")
+            import time
+            time.sleep(0.2)
+        while page["next"]:
+            page = hub.get(page["next"].replace(hub.base, "")).json()
+            seen += [d["id"] for d in page["items"]]
+        assert seen == [f"door-{i}-v0" for i in range(10, 18)] + ["door-17a-v0"] + [f"door-{i}-v0" for i in range(18, 30)]
+
+
+def test_parameters_that_nobody_knows(hub):
+    for path, nearest in (("/api/v1/datasets?envs=x", "env"), ("/api/v1/datasets?sotr=id", "sort"), ("/api/v1/jobs?sate=done", "state"), ("/api/v1/namespaces?prefx=x", "prefix"),
+                          ("/api/v1/datasets/samples/door-human-v0/files?delimeter=/", None), ("/api/v1/datasets/samples/door-human-v0/episodes?wher=x", "where")):
+        answer = hub.get(path)
+        assert answer.status == 400 and (nearest is None or f"did you mean '{nearest}'?" in answer.json()["detail"]), answer.body
+
+
+# ---- namespaces ----
+
+def test_namespaces(hub):
+    items = [n for p in pages(hub, "/api/v1/namespaces?limit=9") for n in p["items"]]
+    back = [p["items"] for p in pages(hub, "/api/v1/namespaces?limit=9")]
+    last = hub.get("/api/v1/namespaces?limit=1000").json()
+    assert items == last["items"] and last["total"] == len(items) and sum(back, []) == items
+    sets = [d for d in hub.datasets() if d["format"] != "files"]
+    for n in items:
+        name = n["namespace"]
+        within = [d for d in sets if d.get("namespace", "") == name or d.get("namespace", "").startswith(name + "/")]
+        assert n["datasets"] == len(within) and n["direct"] == sum(d["namespace"] == name for d in within)
+        assert n["episodes"] == sum(d["episodes"] for d in within) and n["size"] == sum(d["size"] for d in within)
+        assert n.get("parent", "") == name.rpartition("/")[0]
+    assert {n["namespace"] for n in items} == {"/".join(d["namespace"].split("/")[:i]) for d in sets if d.get("namespace") for i in range(1, d["namespace"].count("/") + 2)}
+    told = {n["namespace"]: n.get("metadata") for n in items}
+    for name in ("D4RL", "D4RL/door", "nested", "nested/namespace", "nested/namespace/deep", "cartpole"):
+        with open(os.path.join(FIXTURES, "minari", "root-0.5.3", name, "namespace_metadata.json"), encoding="utf-8") as f:
+            assert told["new/" + name] == json.load(f), name
+    assert told["robomimic"] is None
+    few = hub.get("/api/v1/namespaces?prefix=new/nested").json()
+    assert [n["namespace"] for n in few["items"]][:2] == ["new/nested", "new/nested/namespace"]
+
+
+def test_namespaces_that_say_nonsense(tmp_path):
+    for name, text in (("a", "{"), ("b", "[1]"), ("c", '{"x": NaN, "d": "é"}'), ("d", " " * 2**21), ("e", "\xff")):
+        shutil.copytree(os.path.join(FIXTURES, "samples", "door-human-v0"), tmp_path / name / "door-v0")
+        (tmp_path / name / "namespace_metadata.json").write_text(text, encoding="latin-1" if name == "e" else "utf-8")
+    with serving(f"lab={tmp_path}") as hub:
+        told = {n["namespace"]: n for n in hub.get("/api/v1/namespaces").json()["items"]}
+        assert list(told) == ["lab", "lab/a", "lab/b", "lab/c", "lab/d", "lab/e"]
+        assert told["lab/c"]["metadata"] == {"x": "NaN", "d": "é"}
+        assert all("metadata" not in told[f"lab/{n}"] and told[f"lab/{n}"]["problem"] for n in "abde")
+
+
+# ---- files ----
+
+def test_files_level_by_level(hub):
+    base = "/api/v1/datasets/lerobot/arm-v21/files"
+    whole = hub.get(base).json()
+    paths = [f["path"] for f in whole["items"]]
+
+    def walk(prefix=""):
+        out = []
+        for page in pages(hub, url(base, prefix=prefix, delimiter="/", limit=2)):
+            assert page["id"] == "lerobot/arm-v21" and len(page["items"]) + len(page["prefixes"]) <= 2
+            out += page["items"]
+            for folder in page["prefixes"]:
+                below = walk(folder["prefix"])
+                assert folder == {"prefix": folder["prefix"], "files": len(below), "size": sum(f["size"] for f in below)}
+                out += below
+        return out
+
+    assert sorted(walk(), key=lambda f: f["path"]) == whole["items"]
+    for prefix in ("", "videos/", "data/chunk", "nothing", "meta/info.json"):
+        for limit in (1, 3, 1000):
+            there = pages(hub, url(base, prefix=prefix, limit=limit))
+            items = [f["path"] for p in there for f in p["items"]]
+            assert items == [p for p in paths if p.startswith(prefix)]
+            assert there[0]["total"] == len(items) and there[0]["size"] == sum(f["size"] for f in whole["items"] if f["path"] in items)
+            if len(there) > 1:
+                assert [p["items"] for p in pages(hub, there[-1]["prev"], "prev")[::-1]] == [p["items"] for p in there[:-1]]
+    there = pages(hub, url(base, delimiter="/", limit=1))
+    assert [(p["items"], p["prefixes"]) for p in pages(hub, there[-1]["prev"], "prev")[::-1]] == [(p["items"], p["prefixes"]) for p in there[:-1]]
+    for wrong in ("delimiter=%2C", "limit=0", "prefix=%5Cq", "cursor=x", "limit=1&episodes=0"):
+        assert hub.get(f"{base}?{wrong}").status == 400, wrong
+
+
+def test_files_with_odd_names(tmp_path):
+    folder = tmp_path / "odd"
+    for name in (b"a\nb", b"back\\slash", b"\xff", "é/ü".encode(), b"a/b", b"a.b", b"a0", b"~x", b"files/x", b"long/" + b"\x01" * 250 + b"/y", b"long/" + b"\x01" * 250 + b"/z"):
+        path = os.path.join(os.fsencode(folder), name)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "wb") as f:
+            f.write(b"x")
+    with serving(str(tmp_path)) as hub:
+        id = hub.datasets()[0]["id"]
+        base = f"/api/v1/datasets/{quote(id)}/files"
+        whole = hub.get(base).json()["items"]
+        assert len(whole) == 11
+        assert [f for p in pages(hub, base + "?limit=1") for f in p["items"]] == whole
+        levels = pages(hub, base + "?limit=1&delimiter=/")
+        assert sum(p["items"] != [] for p in levels) + sum(f["files"] for p in levels for f in p["prefixes"]) == 11
+        assert [p["items"] for p in pages(hub, levels[-1]["prev"], "prev")[::-1]] == [p["items"] for p in levels[:-1]]
+
+
+def test_many_files(tmp_path):
+    count = 6000
+    folder = tmp_path / "many"
+    for k in range(20):
+        os.makedirs(folder / f"d{k:02d}")
+        for i in range(count // 20):
+            os.link(folder / "d00" / "f00000.bin", folder / f"d{k:02d}" / f"f{i:05d}.bin") if (k, i) != (0, 0) else (folder / "d00" / "f00000.bin").write_bytes(b"abc")
+    with serving(str(tmp_path)) as hub:
+        base = f"/api/v1/datasets/{quote(hub.datasets()[0]['id'])}/files"
+        page = hub.get(base + "?limit=10").json()
+        assert page["total"] == count and page["size"] == 3 * count and [f["path"] for f in page["items"]][-1] == "d00/f00009.bin"
+        page = hub.get(base + "?delimiter=/").json()
+        assert page["total"] == 20 and [p["files"] for p in page["prefixes"]] == [count // 20] * 20
+        lines = hub.get(base + "?format=jsonl")
+        assert lines.headers["X-Total-Count"] == str(count) and lines.headers["Content-Type"] == "application/x-ndjson"
+        assert [json.loads(t)["path"] for t in lines.body.splitlines()] == [f["path"] for f in hub.get(base).json()["items"]]
+        assert len(hub.get(base + "?format=jsonl&prefix=d19/").body.splitlines()) == count // 20
+
+
+# ---- lines ----
+
+def test_lines_of_all_lists(hub):
+    for path in ("/api/v1/datasets", "/api/v1/namespaces", "/api/v1/jobs", "/api/v1/problems", "/api/v1/mirrors", "/api/v1/datasets/lerobot/arm-v21/files"):
+        whole = hub.get(path + "?limit=1000").json()
+        lines = hub.get(path + "?format=jsonl&limit=1000")
+        assert lines.headers["Content-Type"] == "application/x-ndjson" and lines.headers["X-Total-Count"] == str(whole["total"]), path
+        assert [json.loads(t) for t in lines.body.splitlines()] == whole["items"], path
+        assert hub.get(path + "?limit=1000", headers={"Accept": "application/x-ndjson"}).body == lines.body
+        assert hub.get(path, headers={"Accept": "*/*"}).headers["Content-Type"] == "application/json"
+    every = hub.get("/api/v1/datasets?format=jsonl")
+    assert [json.loads(t)["id"] for t in every.body.splitlines()] == [d["id"] for d in hub.datasets()]
+    some = hub.get("/api/v1/datasets?format=lerobot&format=jsonl&q=arm&limit=2")
+    assert len(some.body.splitlines()) == 2 and 'rel="next"' in some.headers["Link"]
+    assert all(json.loads(t)["format"] == "lerobot" for t in some.body.splitlines())
+    assert hub.get("/api/v1/datasets?format=lerobot&format=aloha").status == 400
+    assert hub.get("/api/v1/jobs?format=csv").status == 400
+    assert hub.get("/api/v1/datasets?format=jsonl", method="HEAD").status == 200
