@@ -15,8 +15,8 @@ hub_handler hub_episodes_list, hub_episode_show;
 /* field.c: rows of a field or a group of them, under its path; of several, named by ?fields=, and then aligned
  * by steps when start, stop, step or final is given */
 hub_handler hub_field_data, hub_fields_data;
-/* sample.c: windows drawn at random */
-hub_handler hub_sample_show;
+/* sample.c, batch.c: windows drawn at random, and windows that are named */
+hub_handler hub_sample_show, hub_batch_post;
 /* files.c: whatever the status of the dataset */
 hub_handler hub_files_list, hub_file_data;
 /* archive.c: all of them as a tar */

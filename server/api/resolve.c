@@ -132,10 +132,10 @@ enum hub_status hub_resolve_release(const struct hub_request *request, struct hu
 }
 
 static enum hub_status find_summary(struct hub_request *request, struct hub_response *response,
-                                    struct hub_target *out, struct hub_error *err)
+                                    struct hub_view id, struct hub_target *out, struct hub_error *err)
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf spelled = HUB_BUF_INIT(64 * KIB);
-    struct hub_view id = hub_request_capture(request, "id"), release;
+    struct hub_view release;
     if (memchr(id.data, '\\', id.size)) {
         HUB_TRY(respell(id, &spelled, err));
         id = hub_buf_view(&spelled);
@@ -239,12 +239,10 @@ static enum hub_status ask_upstream(struct hub_request *request, struct hub_resp
     return st;
 }
 
-enum hub_status hub_resolve(struct hub_request *request, struct hub_response *response,
-                            const char *const *parameters, unsigned to, struct hub_target *out,
-                            struct hub_error *err)
+enum hub_status hub_resolve_id(struct hub_request *request, struct hub_response *response, struct hub_view id,
+                               unsigned to, struct hub_target *out, struct hub_error *err)
 {
-    HUB_TRY(hub_request_known(request, parameters, err));
-    HUB_TRY(find_summary(request, response, out, err));
+    HUB_TRY(find_summary(request, response, id, out, err));
     if (out->summary->status == HUB_DATASET_REMOTE)
         return to & HUB_TO_REMOTE ? HUB_OK : ask_upstream(request, response, out->summary, err);
     if (to & HUB_TO_DATASET)
@@ -252,6 +250,14 @@ enum hub_status hub_resolve(struct hub_request *request, struct hub_response *re
     if (to & HUB_TO_STATE)
         HUB_TRY(hub_resolve_state(request, out, &out->state, err));
     return to & HUB_TO_READY ? check_ready(request, response, out->summary, err) : HUB_OK;
+}
+
+enum hub_status hub_resolve(struct hub_request *request, struct hub_response *response,
+                            const char *const *parameters, unsigned to, struct hub_target *out,
+                            struct hub_error *err)
+{
+    HUB_TRY(hub_request_known(request, parameters, err));
+    return hub_resolve_id(request, response, hub_request_capture(request, "id"), to, out, err);
 }
 
 enum hub_status hub_find_episode(const struct hub_request *request, const struct hub_dataset *dataset,

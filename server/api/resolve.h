@@ -50,6 +50,11 @@ HUB_MUST_USE enum hub_status hub_resolve_summary(struct hub_request *request,
 /** How far a dataset is that comes from an upstream: for the problem document. */
 void hub_resolve_progress(struct hub_response *response, const struct hub_pull_progress *progress);
 
+/** The same of an id that is not in the path; of terminated text. */
+HUB_MUST_USE enum hub_status hub_resolve_id(struct hub_request *request, struct hub_response *response,
+                                            struct hub_view id, unsigned to, struct hub_target *out,
+                                            struct hub_error *err);
+
 /** The episode that {n} names: HUB_NOT_FOUND "episode-missing". */
 HUB_MUST_USE enum hub_status hub_find_episode(const struct hub_request *request,
                                               const struct hub_dataset *dataset,

@@ -356,7 +356,8 @@ static enum hub_status answer(struct hub_request *request, struct hub_response *
                                             .count = (uint32_t)s->count,
                                             .length = s->length,
                                             .final_row = s->final_row,
-                                            .pad = s->pad};
+                                            .pad = s->pad,
+                                            .counted = "windows"};
     if (!s->planned)
         HUB_TRY(hub_windows_plan(request, response, &query, &s->windows, err));
     s->planned = true;

@@ -96,7 +96,7 @@ static enum hub_status too_large(const struct hub_windows *w, const char *what, 
 {
     char count[24];
     snprintf(count, sizeof count, "%" PRIu32, w->query.count);
-    return hub_fail_about(err, HUB_TOO_BIG, "too-large", "windows", count,
+    return hub_fail_about(err, HUB_TOO_BIG, "too-large", w->query.counted, count,
                           "%s: ask for fewer windows, shorter ones, or fewer fields", what);
 }
 

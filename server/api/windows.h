@@ -33,6 +33,7 @@ struct hub_windows_query {
     uint64_t length;
     bool final_row; /* fields of states have a row more */
     enum hub_pad pad;
+    const char *counted; /* the parameter that says how many windows there are */
 };
 
 /** One field in the answer. */

@@ -1,7 +1,11 @@
-"""`sample` against the same windows drawn anew in numpy, of rows that h5py, pyarrow and numpy read."""
+"""`sample` and `batch` against the same windows drawn anew in numpy, of rows that h5py, pyarrow and numpy read."""
+import contextlib
 import io
+import json
 import os
 import sys
+import urllib.error
+import urllib.request
 import zipfile
 
 import h5py
@@ -9,7 +13,7 @@ import numpy as np
 import pytest
 
 sys.path.insert(0, os.path.dirname(__file__))
-from hub import FIXTURES, quote, serving
+from hub import FIXTURES, Answer, quote, serving
 from stored import stored_episodes
 
 ROOTS = ["minari/root-0.5.3", "robomimic", "lerobot", "d4rl", "webdataset", "molmospaces"]
@@ -208,6 +212,11 @@ def demos(tmp_path_factory):
             f[f"data/demo_{i}/actions"] = np.full((3 + i % 4, 2), i, np.float32)
             f[f"data/demo_{i}/obs/state"] = np.arange(3 + i % 4)
             f[f"data/demo_{i}"].attrs["num_samples"] = 3 + i % 4
+    with h5py.File(root / "more.hdf5", "w") as f:
+        f["data/demo_0/actions"] = np.full((9, 2), 100, np.float32)
+        f["data/demo_0/obs/state"] = np.arange(9) * 10
+        f["data/demo_1/actions"] = np.full((9, 3), 100, np.float32)
+        f["data/demo_1/obs/state"] = np.arange(9) * 10
     with serving(str(root)) as hub:
         yield hub
 
@@ -245,3 +254,64 @@ def test_bad_draws_are_told_by_name(demos, query, parameter):
     assert numbers(demos, query, 400)["parameter"] == parameter
     if parameter.startswith("part"):
         assert sample(demos, "demos", "partition=5,5&seed=1", 400).json()["parameter"] == "partition"
+
+
+# ---- windows that are named ----
+
+
+def batch(hub, body, status=200):
+    data = body if isinstance(body, bytes) else json.dumps(body).encode()
+    request = urllib.request.Request(hub.base + "/api/v1/batch", data=data, method="POST", headers={"Content-Type": "application/json"})
+    try:
+        with urllib.request.urlopen(request, timeout=30) as r:
+            answer = Answer(r.status, r.headers, r.read())
+    except urllib.error.HTTPError as e:
+        answer = Answer(e.code, e.headers, e.read())
+    assert answer.status == status, answer.body
+    return answer
+
+
+def test_a_batch_of_several_datasets(demos):
+    items = [{"dataset": "demos", "episode": 3, "start": 1, "stop": 4}, {"dataset": "more", "episode": 0, "start": -3}] * 100
+    got = arrays(batch(demos, {"items": items, "fields": ["actions", "obs/state"]}))
+    assert got["actions"].shape == (200, 3, 2) and got["mask"].all()
+    assert got["actions"][::2].tolist() == [[[3, 3]] * 3] * 100 and got["obs/state"][1].tolist() == [60, 70, 80]
+    assert got["episode"].tolist() == [3, 0] * 100 and got["start"].tolist() == [1, 6] * 100
+    items[0] = {"dataset": "demos", "episode": 3, "start": 5}
+    got = arrays(batch(demos, {"items": items, "fields": ["@action", "obs/state"], "pad": "edge"}))
+    assert got["mask"][0].tolist() == [True, False, False] and got["obs/state"][0].tolist() == [5, 5, 5]
+    assert arrays(batch(demos, {"items": [{"dataset": "more", "episode": 0, "fields": ["actions"]}]}))["actions"].shape == (1, 9, 2)
+
+
+GOOD = {"dataset": "demos", "episode": 3, "start": 0, "stop": 3}
+
+
+@pytest.mark.parametrize("items, status, parameter, says", [
+    ([{**GOOD, "dataset": "nothing"}], 404, "items[0].dataset", "nothing"),
+    ([GOOD, {**GOOD, "episode": 99}], 404, "items[1].episode", "99"),
+    ([GOOD, {**GOOD, "episode": "3"}], 400, "items[1].episode", "number of an episode"),
+    ([GOOD, {**GOOD, "stop": 2}], 400, "items[1].stop", "pad"),
+    ([GOOD, {**GOOD, "stop": "x"}], 400, "items[1].stop", "whole number"),
+    ([GOOD, {**GOOD, "fields": ["obs/state"]}], 400, "items[1].fields", "apart"),
+    ([GOOD, {**GOOD, "fields": ["nothing"]}], 400, "items[1].fields", "apart"),
+    ([{**GOOD, "fields": ["nothing"]}], 404, "items[0].fields", "nothing"),
+    ([GOOD, {"dataset": "more", "episode": 1, "start": 0, "stop": 3}], 400, "fields", "another shape"),
+    ([{**GOOD, "length": 3}], 400, "length", "no member"),
+    ([GOOD] * 4097, 413, "items", "4096"),
+    ([], 400, "items", "list"),
+])
+def test_what_is_wrong_with_a_batch_is_told_by_name(demos, items, status, parameter, says):
+    problem = batch(demos, {"items": items, "fields": ["actions"]}, status).json()
+    assert problem["parameter"] == parameter and says in problem["detail"], problem
+
+
+def test_bodies_that_are_no_batch(demos):
+    assert "JSON" in batch(demos, b"{", 400).json()["detail"]
+    assert batch(demos, b"[]", 400).json()["parameter"] == "items"
+    assert batch(demos, {"items": [GOOD], "fields": ["actions"], "pad": "wrap"}, 400).json()["parameter"] == "pad"
+    with contextlib.suppress(urllib.error.URLError):  # refused before it is read
+        batch(demos, b" " * (10 << 20), 413)
+    request = urllib.request.Request(demos.base + "/api/v1/batch")
+    with pytest.raises(urllib.error.HTTPError) as e:
+        urllib.request.urlopen(request)
+    assert e.value.code == 405
