@@ -277,6 +277,19 @@ static const struct hub_problem_shape *shape_of(const struct hub_protocol *proto
     return NULL;
 }
 
+/* A body lies in memory until its request ends; without a length as much as the route takes. */
+static enum hub_status reserve_body(struct hub_exchange *x, const struct hub_guard_facts *facts)
+{
+    struct hub_budget *budget = x->http->options.budget;
+    const uint64_t bytes = facts->content_length ? facts->content_length : x->route->body_limit;
+    if (!facts->has_body || !budget || x->request.local)
+        return HUB_OK;
+    if (!hub_budget_try(budget, x->request.client, bytes))
+        return hub_fail_as(&x->error, HUB_BUSY, "overloaded", "there is no memory for the body: try again");
+    x->body_reserved = bytes;
+    return HUB_OK;
+}
+
 bool hub_exchange_header(struct hub_exchange *x, const char *method, const char *version)
 {
     struct hub_guard_facts facts = {0};
@@ -307,6 +320,8 @@ bool hub_exchange_header(struct hub_exchange *x, const char *method, const char 
     if (!st) {
         set_base_url(x, facts.host);
         st = admit(x, &facts);
+        if (!st && x->step != HUB_STEP_ANSWERED)
+            st = reserve_body(x, &facts);
     }
     if (st && x->step != HUB_STEP_ANSWERED)
         answer_problem(x, st);
@@ -475,6 +490,8 @@ void hub_exchange_end(struct hub_exchange *x, bool complete)
     hub_response_dispose(&x->response);
     hub_request_end(&x->request);
     hub_buf_dispose(&x->body);
+    hub_budget_give(x->http->options.budget, x->request.client, x->body_reserved);
+    x->body_reserved = 0;
     x->step = HUB_STEP_IDLE;
     hub_deadline_phase(&x->watch, HUB_PHASE_IDLE);
 }

@@ -80,6 +80,7 @@ struct hub_exchange {
     struct hub_response response;
     struct hub_param headers[HUB_MAX_HEADERS];
     struct hub_buf body;
+    uint64_t body_reserved; /* of the memory budget, until the request ends */
     struct hub_stream stream;
     struct hub_made made;
     uint64_t stream_at; /* where the worker reads */
