@@ -143,7 +143,7 @@ static ssize_t read_file(struct hub_stream *stream, uint64_t at, char *out, size
 {
     if (at >= stream->length)
         return -1;
-    if (stream->cold && at >= stream->cold_at && at < stream->cold_at + stream->cold_size)
+    if (!stream->parts && stream->cold && at >= stream->cold_at && at < stream->cold_at + stream->cold_size)
         return from_cold(stream, at, out, size);
     if (stream->looked)
         return 0;
@@ -162,6 +162,8 @@ static ssize_t read_file(struct hub_stream *stream, uint64_t at, char *out, size
 /* From `at` on, of all parts, to the end of its part at most. */
 static ssize_t read_part(struct hub_stream *stream, uint64_t at, char *out, size_t size)
 {
+    if (stream->parts && stream->cold && at >= stream->cold_at && at - stream->cold_at < stream->cold_size)
+        return from_cold(stream, at, out, size);
     const enum hub_status st = turn(stream, at, false);
     stream->failed |= st && st != HUB_AGAIN;
     if (st || stream->failed)
@@ -188,16 +190,45 @@ ssize_t hub_stream_read(struct hub_stream *stream, uint64_t at, char *out, size_
     return (ssize_t)done;
 }
 
+/* Of the part that `at` lies in what there is room for, and at most to its end; on workers. */
+static enum hub_status copy_part(struct hub_stream *stream, uint64_t at, char *out, size_t room, size_t *n)
+{
+    HUB_TRY(turn(stream, at, true));
+    at -= stream->begin;
+    if (at < stream->head.size) {
+        *n = HUB_MIN(room, stream->head.size - (size_t)at);
+        memcpy(out, stream->head.data + at, *n);
+        return HUB_OK;
+    }
+    at -= stream->head.size;
+    *n = (size_t)HUB_MIN((uint64_t)room, stream->length - at);
+    HUB_TRY(hub_file_unchanged(stream->file, NULL));
+    HUB_TRY(hub_fetch_read(stream->file, stream->offset + at, out, *n, NULL));
+    HUB_TRY(hub_file_unchanged(stream->file, NULL));
+    return stream->looked ? stream->parts->look(stream->parts, (struct hub_view){out, *n}) : HUB_OK;
+}
+
+/* A block from `at` on, of all parts: where they are small, of many. */
+static void fetch_parts(struct hub_stream *stream, uint64_t at)
+{
+    char *block = malloc(stream->block);
+    size_t size = 0, n = 0;
+    drop_blocks(stream);
+    while (block && size < stream->block &&
+           !copy_part(stream, at + size, block + size, stream->block - size, &n))
+        size += n; /* what cannot be had is met again when it is asked for */
+    stream->failed = size == 0;
+    stream->cold = block;
+    stream->cold_at = at;
+    stream->cold_size = size;
+}
+
 void hub_stream_fetch(struct hub_stream *stream, uint64_t at)
 {
-    at += stream->first;
-    if (turn(stream, at, true)) {
-        stream->failed = true;
+    if (stream->parts) {
+        fetch_parts(stream, at + stream->first);
         return;
     }
-    at -= stream->begin;
-    if (stream->parts && at < stream->head.size)
-        return;              /* it is there now */
     at -= stream->head.size; /* which is always there */
     if (stream->escaped) {
         stream->failed = read_text(stream, at, 0) != HUB_OK;
@@ -206,9 +237,7 @@ void hub_stream_fetch(struct hub_stream *stream, uint64_t at)
     size_t n = (size_t)HUB_MIN((uint64_t)stream->block, stream->length - at);
     free(stream->cold);
     stream->cold = malloc(n);
-    if (!stream->cold || read_checked(stream, at, stream->cold, n, 0) ||
-        (stream->looked && stream->parts &&
-         stream->parts->look(stream->parts, (struct hub_view){stream->cold, n}))) {
+    if (!stream->cold || read_checked(stream, at, stream->cold, n, 0)) {
         stream->failed = true;
         return;
     }

@@ -30,7 +30,9 @@ struct hub_stream {
     bool looked;          /* bytes of the file are shown to the parts, so workers read them */
     uint64_t first;       /* of the bytes of all parts, that is sent */
     size_t block;
-    char *cold; /* a block that a worker read, while [cold_at, cold_at + cold_size) is still to be sent */
+    /* a block that a worker read, while [cold_at, cold_at + cold_size) is still to be sent: of the file, or where there
+     * are parts, of the bytes of all */
+    char *cold;
     uint64_t cold_at;
     size_t cold_size;
     bool failed;

@@ -211,7 +211,9 @@ Test(stream, parts_follow_one_another_from_any_byte)
                 expect_tens(block, first + at, (size_t)n);
                 at += (uint64_t)n;
             }
-            cr_assert_eq(tens.turns, (first + 499) / 110 - first / 110 + 1);
+            const unsigned parts =
+                (unsigned)((first + 499) / 110 - first / 110 + 1); /* a worker reads ahead */
+            cr_assert(tens.turns == parts || (way && tens.turns == parts + 1));
             cr_assert(tens.looked == 0 || way & 2);
             hub_stream_dispose(&stream);
         }
