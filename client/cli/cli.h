@@ -38,6 +38,14 @@ enum cli_option {
     OPT_FOR,
     OPT_STATUS,
     OPT_SORT,
+    OPT_ENV,
+    OPT_ROBOT,
+    OPT_CAMERA,
+    OPT_AUTHOR,
+    OPT_ALGORITHM,
+    OPT_KIND,
+    OPT_LICENSE,
+    OPT_ACTION_DIM,
     OPT_FORCE,
     OPT_OUTPUT,
     OPT_CONNECTIONS,
@@ -98,6 +106,7 @@ struct cli {
 extern const struct cli_command cli_commands[]; /* ended by a NULL name */
 
 int cli_list(struct cli *cli);
+int cli_search(struct cli *cli);
 int cli_show(struct cli *cli);
 int cli_download(struct cli *cli);
 int cli_delete(struct cli *cli);

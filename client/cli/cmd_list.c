@@ -6,13 +6,16 @@
 #include "storage/base/version.h"
 
 #include <stdlib.h>
+#include <strings.h>
 
+/* In the order that was asked for each is a row; else as a tree. */
 static int print_table(const struct cli *cli, const struct minari_summary *const *datasets, size_t count,
                        const char *title)
 {
     char caption[128];
     struct table table = {.title = title};
-    const bool ok = tree_fill(&table, datasets, count, cli->values[OPT_SORT], caption);
+    const bool flat = cli->values[OPT_SORT] || cli->command->run == cli_search;
+    const bool ok = tree_fill(&table, datasets, count, flat, caption);
     if (ok)
         table_print(&table, stdout, cli->terminal, cli->colour);
     table_dispose(&table);
@@ -21,11 +24,11 @@ static int print_table(const struct cli *cli, const struct minari_summary *const
 
 /* ---- remote ---- */
 
-static void print_json(const struct cli *cli, const struct minari_dataset_list *list)
+static void print_json(const struct cli *cli, const struct minari_dataset_list *list, size_t count)
 {
     printf("{\"remote\":\"%s\",\"remote_from\":\"%s\",\"total\":%zu,\"items\":[", cli->remote.text,
            cli->remote.origin, minari_dataset_list_count(list));
-    for (size_t i = 0; i < minari_dataset_list_count(list); i++) {
+    for (size_t i = 0; i < count; i++) {
         fputs(i ? ",\n" : "\n", stdout);
         cli_put(cli, minari_dataset_list_json(list, i), strlen(minari_dataset_list_json(list, i)));
     }
@@ -38,10 +41,9 @@ static bool shown(const struct cli *cli, const struct minari_summary *s)
     return cli->values[OPT_ALL] || strcmp(s->format, "files") != 0 || strcmp(s->status, "ready") != 0;
 }
 
-static int print_remote(const struct cli *cli, const struct minari_dataset_list *list)
+static int print_remote(const struct cli *cli, const struct minari_dataset_list *list, size_t count)
 {
     char title[800];
-    const size_t count = minari_dataset_list_count(list);
     const struct minari_summary **datasets = calloc(count + 1, sizeof *datasets);
     size_t n = 0;
     if (!datasets)
@@ -55,29 +57,96 @@ static int print_remote(const struct cli *cli, const struct minari_dataset_list 
     return code;
 }
 
-static int list_remote(struct cli *cli, const char *chosen)
+/* `words` NULL: all, of `limit`, 0: without one. */
+static int list_remote(struct cli *cli, const char *chosen, const char *words, uint64_t limit)
 {
     struct minari_dataset_list *list = NULL;
     struct minari_error err;
     int code = cli_connect(cli, chosen, NULL);
     if (code)
         return code;
-    const struct minari_dataset_query query = {.prefix = cli->values[OPT_PREFIX],
+    const struct minari_dataset_query query = {.size = sizeof query,
+                                               .words = words,
+                                               .env = cli->values[OPT_ENV],
+                                               .task = cli->values[OPT_TASK],
+                                               .robot = cli->values[OPT_ROBOT],
+                                               .camera = cli->values[OPT_CAMERA],
+                                               .author = cli->values[OPT_AUTHOR],
+                                               .algorithm = cli->values[OPT_ALGORITHM],
+                                               .kind = cli->values[OPT_KIND],
+                                               .license = cli->values[OPT_LICENSE],
+                                               .action_dim = cli->values[OPT_ACTION_DIM],
+                                               .prefix = cli->values[OPT_PREFIX],
                                                .loadable_by = cli->values[OPT_FOR],
                                                .status = cli->values[OPT_STATUS],
                                                .sort = cli->values[OPT_SORT],
                                                .latest = !cli->values[OPT_ALL]};
     if (minari_dataset_list_get(cli->client, &query, &list, &err))
         return cli_report(cli, &err);
+    size_t count = minari_dataset_list_count(list);
+    if (words && !count)
+        cli_note(cli, "no dataset of %s has all of that", cli_remote_name(cli));
+    if (limit && limit < count)
+        count = (size_t)limit;
     if (cli->values[OPT_JSON])
-        print_json(cli, list);
-    else
-        code = print_remote(cli, list);
+        print_json(cli, list, count);
+    else if (!words || count)
+        code = print_remote(cli, list, count);
     minari_dataset_list_free(list);
     return code;
 }
 
+int cli_search(struct cli *cli)
+{
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf words = HUB_BUF_INIT(64 * KIB);
+    uint64_t limit;
+    if (!cli_number(cli, OPT_LIMIT, 1, UINT32_MAX, 0, &limit))
+        return CLI_USAGE;
+    for (int i = 0; i < cli->count; i++)
+        if (hub_buf_add_text(&words, i ? " " : "", NULL) || hub_buf_add_text(&words, cli->arguments[i], NULL))
+            return cli_error(CLI_USAGE, "too many words");
+    return list_remote(cli, NULL, words.data, limit);
+}
+
 /* ---- local ---- */
+
+/* A text, a number or one of a list. */
+static bool says(const json_t *value, const char *wanted)
+{
+    size_t i;
+    const json_t *item;
+    char digits[24];
+    if (json_is_integer(value)) {
+        snprintf(digits, sizeof digits, "%" JSON_INTEGER_FORMAT, json_integer_value(value));
+        return strcmp(digits, wanted) == 0;
+    }
+    if (json_is_string(value))
+        return strcasecmp(json_string_value(value), wanted) == 0;
+    json_array_foreach(value, i, item)
+    {
+        if (says(item, wanted))
+            return true;
+    }
+    return false;
+}
+
+/* What a hub chooses by, as minari-inspect says it. */
+static bool has_facts(const struct cli *cli, const json_t *object)
+{
+    static const struct {
+        enum cli_option option;
+        const char *member;
+    } facts[] = {{OPT_ENV, "env"},         {OPT_TASK, "tasks"},           {OPT_ROBOT, "robot"},
+                 {OPT_CAMERA, "cameras"},  {OPT_ALGORITHM, "algorithm"},  {OPT_KIND, "kind"},
+                 {OPT_LICENSE, "license"}, {OPT_ACTION_DIM, "action_dim"}};
+    const char *author = cli->values[OPT_AUTHOR];
+    for (size_t i = 0; i < HUB_COUNT(facts); i++)
+        if (cli->values[facts[i].option] &&
+            !says(json_object_get(json_object_get(object, "facts"), facts[i].member),
+                  cli->values[facts[i].option]))
+            return false;
+    return !author || says(json_object_get(object, "authors"), author);
+}
 
 static bool wanted(const struct cli *cli, const struct minari_summary *s)
 {
@@ -97,7 +166,7 @@ static size_t select_local(const struct cli *cli, const struct local_list *list,
     size_t n = 0;
     for (size_t i = 0; i < list->count; i++) {
         const struct minari_summary *s = &list->items[i].summary, *last = n ? &out[n - 1]->summary : NULL;
-        if (!wanted(cli, s))
+        if (!wanted(cli, s) || !has_facts(cli, list->items[i].object))
             continue;
         const bool same = last && s->version >= 0 && last->version >= 0 && strcmp(s->name, last->name) == 0 &&
                           strcmp(s->ns ? s->ns : "", last->ns ? last->ns : "") == 0;
@@ -124,7 +193,7 @@ static int on_partial(const struct minari_partial *p, void *user)
 {
     struct partials *all = user;
     const char *prefix = all->cli->values[OPT_PREFIX];
-    if (all->cli->values[OPT_STATUS] || all->cli->values[OPT_FOR] ||
+    if (all->cli->values[OPT_STATUS] || all->cli->values[OPT_FOR] || !has_facts(all->cli, NULL) ||
         (prefix && strncmp(p->id, prefix, strlen(prefix)) != 0))
         return 0;
     struct partial_row *rows = reallocarray(all->rows, all->count + 1, sizeof *rows);
@@ -225,11 +294,11 @@ int cli_list(struct cli *cli)
     if (strcmp(what, "local") == 0)
         return list_local(cli);
     if (strcmp(what, "remote") == 0)
-        return list_remote(cli, NULL);
+        return list_remote(cli, NULL, NULL, 0);
     if (!strstr(what, "://"))
         return cli_error(CLI_USAGE, "'%s' is neither local, nor remote, nor a REMOTE such as http://%s",
                          cli_clean(what), strpbrk(what, ":.") ? cli_clean(what) : "hub:8080");
     if (cli->values[OPT_REMOTE])
         return cli_error(CLI_USAGE, "the remote is given twice: as an argument, and by --remote");
-    return list_remote(cli, what);
+    return list_remote(cli, what, NULL, 0);
 }

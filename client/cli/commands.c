@@ -14,10 +14,29 @@ const struct cli_command cli_commands[] = {
      "  minari-cli list http://hub:8080 -p D4RL/door   that hub, and only what begins so\n"
      "  minari-cli list remote --for 0.4.3             only what Minari 0.4.3 reads\n"
      "  minari-cli list local                          what is under MINARI_DATASETS_PATH\n"
+     "  minari-cli list remote --env AdroitHandDoor-v1 --author 'Rodrigo de Lazcano'\n"
+     "  minari-cli list local --robot so100\n"
      "  minari-cli list remote --json | jq -r '.items[].id'",
      1,
      1,
-     {OPT_ALL, OPT_PREFIX, OPT_FOR, OPT_STATUS, OPT_SORT, OPT_END}},
+     {OPT_ALL, OPT_PREFIX, OPT_FOR, OPT_STATUS, OPT_ENV, OPT_TASK, OPT_ROBOT, OPT_CAMERA, OPT_AUTHOR,
+      OPT_ALGORITHM, OPT_KIND, OPT_LICENSE, OPT_ACTION_DIM, OPT_SORT, OPT_END}},
+    {"search",
+     cli_search,
+     "WORD...",
+     NULL,
+     "find datasets of a hub by words",
+     "Finds what has all the words, or words that begin so: in the id, the environment, tasks and robot, the "
+     "description,\n"
+     "the authors, the names of fields. What is called so comes first. Upper case and accents do not "
+     "count.\n\n"
+     "  minari-cli search door human\n"
+     "  minari-cli search lift --robot Panda\n"
+     "  minari-cli search open door --sort=-episodes -n 10 --json",
+     1,
+     -1,
+     {OPT_ALL, OPT_PREFIX, OPT_FOR, OPT_STATUS, OPT_ENV, OPT_TASK, OPT_ROBOT, OPT_CAMERA, OPT_AUTHOR,
+      OPT_ALGORITHM, OPT_KIND, OPT_LICENSE, OPT_ACTION_DIM, OPT_SORT, OPT_LIMIT, OPT_END}},
     {"show",
      cli_show,
      "ID",

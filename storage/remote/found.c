@@ -338,6 +338,12 @@ enum hub_status hub_found_each(struct hub_remote *remote, struct hub_found_list 
 {
     size_t n = 0;
     HUB_CLEANUP(hub_freep) struct hub_found **chosen = NULL;
+    for (const struct hub_remote_filter *f = q->filters; f && f->name; f++)
+        if (f->value)
+            return hub_fail_about(err, HUB_INVALID, "bad-parameter", f->name, f->value,
+                                  "only a hub finds datasets by %s: of this remote all are listed, or those "
+                                  "that begin with a prefix",
+                                  strcmp(f->name, "q") == 0 ? "words" : f->name);
     HUB_TRY(hub_new(&chosen, list->count, sizeof *chosen, err));
     for (uint32_t i = 0; i < list->count; i++)
         if (!q->prefix || strncmp(list->items[i].id, q->prefix, strlen(q->prefix)) == 0)

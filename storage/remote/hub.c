@@ -145,6 +145,8 @@ static enum hub_status list(struct hub_remote *remote, const struct hub_remote_q
     HUB_TRY(hub_api_parameter(&url, "for", q->release, err));
     HUB_TRY(hub_api_parameter(&url, "sort", q->sort, err));
     HUB_TRY(hub_api_parameter(&url, "latest", q->latest ? "true" : NULL, err));
+    for (const struct hub_remote_filter *f = q->filters; f && f->name; f++)
+        HUB_TRY(hub_api_parameter(&url, f->name, f->value, err));
     return hub_api_each(remote, NULL, NULL, &url, fn, user, err);
 }
 

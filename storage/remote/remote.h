@@ -22,9 +22,15 @@ struct hub_remote_options {
     const char *credentials; /* a file of them; NULL: the environment's, or none */
 };
 
+/** A parameter of a hub's listing. */
+struct hub_remote_filter {
+    const char *name, *value; /* value NULL: not asked for */
+};
 /** Which datasets, and in which order, as a hub's listing has it. NULL and false: no limit. */
 struct hub_remote_query {
     const char *prefix, *format, *status, *release, *sort;
+    /* NULL, or ended by a NULL name: words and facts, which only hubs choose by (else HUB_INVALID) */
+    const struct hub_remote_filter *filters;
     bool latest;
     bool
         brief; /* ids, revisions and whether it is a plain tree are enough: what costs a request each may be left out */

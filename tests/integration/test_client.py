@@ -7,6 +7,7 @@ import subprocess
 import sys
 import threading
 import time
+import urllib.parse
 
 import numpy as np
 import pytest
@@ -45,6 +46,32 @@ def test_list(hub, cli):
     assert cli.run("list", "remote", "-a", "-p", "D4RL/", "--json", expect=0).json()["items"] == hub.datasets("&prefix=D4RL/")
     assert cli.run("list", "remote", "-a", "--for", "0.4.3", "--json", expect=0).json()["items"] == hub.datasets("&for=0.4.3")
     assert cli.run("list", "remote", "-a", "--sort=-steps", "--json", expect=0).json()["items"] == hub.datasets("&sort=-steps")
+
+
+def test_search(hub, cli):
+    def ids(*args):
+        return [d["id"] for d in cli.run(*args, "--json", expect=0).json()["items"]]
+
+    assert ids("search", "door", "human", "-a") == [d["id"] for d in hub.datasets("&q=door+human")] != []
+    assert ids("search", "door human", "-n", "1") == [d["id"] for d in hub.datasets("&q=door+human&latest=true")][:1]
+    assert ids("search", "door", "--sort=-size", "-a") == [d["id"] for d in hub.datasets("&q=door&sort=-size")]
+    assert ids("search", "\" OR (x") == ids("search", "nothing-is-called-so") == []
+    assert "has all of that" in cli.run("search", "nothing-is-called-so", expect=0).err
+    assert cli.run("search", "door", "human", expect=0).out.splitlines()[1].split()[0] == ids("search", "door human")[0]
+    for option, parameter, value in (("--env", "env", "AdroitHandDoor-v1"), ("--robot", "robot", "SO100"), ("--author", "author", "Minari Hub"), ("--task", "task", "open the door 扉"),
+                                     ("--camera", "camera", "wrist"), ("--algorithm", "algorithm", "random"), ("--kind", "kind", "x"), ("--license", "license", "mit"), ("--action-dim", "action_dim", "28")):
+        expected = [d["id"] for d in hub.datasets(f"&latest=true&{parameter}={urllib.parse.quote(value)}")]
+        assert ids("list", "remote", option, value) == expected, option
+        assert bool(expected) == (option not in ("--kind", "--license")), option
+    with Gcs("bucket") as gcs:
+        gcs.put("door-v0/data/main_data.hdf5", b"x")
+        assert "only a hub finds datasets by env" in cli.run("list", "gcp://bucket", "--env", "x", STORAGE_EMULATOR_HOST=gcs.url, expect=2).err
+
+
+def test_local_facts(cli):
+    cli.run("download", "D4RL/door/human-v2", expect=0)
+    for args, found in (((), 1), (("--env", "adroithanddoor-v1"), 1), (("--env", "x"), 0), (("--author", "rodrigo de lazcano", "--action-dim", "28"), 1), (("--task", "x"), 0)):
+        assert cli.run("list", "local", "--json", *args, expect=0).json()["total"] == found, args
 
 
 def test_the_table(hub, cli):
@@ -137,7 +164,7 @@ def commands(cli):
 
 
 def test_help_teaches(cli):
-    assert commands(cli) == ["list", "show", "download", "delete", "verify", "episodes", "get", "help", "version"]
+    assert commands(cli) == ["list", "search", "show", "download", "delete", "verify", "episodes", "get", "help", "version"]
     for command in commands(cli):
         out = cli.run(command, "--help", expect=0).out
         assert "Options:" in out and out == cli.run("help", command, expect=0).out
@@ -162,7 +189,7 @@ def test_every_example_of_help_works(hub, cli, upstreams, tmp_path):
     """Each command line that --help shows is run as it stands, in order: list, show, download, delete, verify, ..."""
     env = {**cli.env, **upstreams, "PATH": os.path.dirname(CLI) + ":" + os.environ["PATH"], "HOME": str(tmp_path)}
     ran = 0
-    for command in ("list", "show", "download", "delete", "verify", "episodes", "get"):
+    for command in ("list", "search", "show", "download", "delete", "verify", "episodes", "get"):
         for line in re.findall(r"^  (minari-cli .*)$", cli.run(command, "--help").out, re.M):
             line = re.split(r"  +|\| jq", line)[0]
             for shown, here in (("http://hub:8080", hub.base), ("/data/sets", cli.root), ("so100/pick-place", "arm-v21"), ("pictures/corridor", "dummy-image/test"), ("D4RL/pen/human-v2", "cartpole/test-v0")):

@@ -38,6 +38,9 @@ struct minari_dataset_query {
     const char *loadable_by; /* a Minari release, "0.5.3" */
     const char *sort; /* "id", "name", "episodes", "steps", "size", "modified"; "-" before it: descending */
     bool latest;      /* only the highest version of each name */
+    /* only hubs choose by these */
+    const char *words; /* each is in the id, the description, ...; then "relevance" is the order */
+    const char *env, *task, *robot, *camera, *author, *algorithm, *kind, *license, *action_dim;
 };
 
 struct minari_dataset_list;
