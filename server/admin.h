@@ -12,7 +12,8 @@ enum {
     HUB_EXIT_NOT_RUNNING = 4,
     HUB_EXIT_CORRUPT = 5,
     HUB_EXIT_NO_SPACE = 6,
-    HUB_EXIT_NOT_ALLOWED = 7
+    HUB_EXIT_NOT_ALLOWED = 7,
+    HUB_EXIT_INTERRUPTED = 130
 };
 
 int hub_admin_status(const struct hub_config *config);

@@ -253,9 +253,12 @@ void hub_announce_mirror(void *user, const struct hub_mirror_event *event)
     } known[] = {[HUB_MIRROR_COPIED] = {HUB_LOG_INFO, "mirrored"},
                  [HUB_MIRROR_REMOVED] = {HUB_LOG_INFO, "mirror-removed"},
                  [HUB_MIRROR_FAILED] = {HUB_LOG_WARNING, "mirror-failed"},
-                 [HUB_MIRROR_SYNCED] = {HUB_LOG_INFO, "mirror-listed"}};
+                 [HUB_MIRROR_SYNCED] = {HUB_LOG_INFO, "mirror-listed"},
+                 [HUB_CHECK_DAMAGED] = {HUB_LOG_ERROR, "file-damaged"},
+                 [HUB_CHECK_REPAIRED] = {HUB_LOG_INFO, "file-repaired"}};
     const struct hub_app *app = user;
     const struct hub_log_event line = {known[event->kind].level, known[event->kind].name,
                                        *event->id ? event->id : NULL};
-    hub_log_event(app->log, &line, "rule %s: %s", event->rule, event->detail);
+    hub_log_event(app->log, &line, "%s%s%s%s", *event->rule ? "rule " : "", event->rule,
+                  *event->rule ? ": " : "", event->detail);
 }

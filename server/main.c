@@ -1,5 +1,6 @@
 /* minari-hub: the commands. */
 #include "server/admin.h"
+#include "server/check_command.h"
 #include "server/mirror_command.h"
 #include "server/serve.h"
 #include "server/tar_command.h"
@@ -91,7 +92,8 @@ static int run(const struct command *command, char **argv)
 int main(int argc, char **argv)
 {
     if (argc < 2) {
-        fputs("minari-hub: say what to do: serve, mirror, export, import, scan, status, problems, config, "
+        fputs("minari-hub: say what to do: serve, mirror, check, export, import, scan, status, problems, "
+              "config, "
               "version or help\n",
               stderr);
         return HUB_EXIT_USAGE;
@@ -106,6 +108,8 @@ int main(int argc, char **argv)
         return hub_export_command(argv + 2);
     if (strcmp(argv[1], "import") == 0)
         return hub_import_command(argv + 2);
+    if (strcmp(argv[1], "check") == 0)
+        return hub_check_command(argv + 2);
     for (size_t i = 0; i < HUB_COUNT(commands); i++)
         if (strcmp(argv[1], commands[i].name) == 0)
             return run(&commands[i], argv + 2);

@@ -72,13 +72,19 @@ static bool with_unit(const char *text, const char *units, const uint64_t *facto
     return true;
 }
 
+bool hub_mirror_bytes(const char *text, json_int_t *out)
+{
+    static const uint64_t bytes[] = {KIB, MIB, GIB, KIB, MIB, GIB};
+    return with_unit(text, "KMGkmg", bytes, out);
+}
+
 static enum hub_status set_number(json_t *spec, const struct own *option, const char *value,
                                   struct hub_error *err)
 {
-    static const uint64_t seconds[] = {1, 60, 3600, 86400}, bytes[] = {KIB, MIB, GIB, KIB, MIB, GIB};
+    static const uint64_t seconds[] = {1, 60, 3600, 86400};
     json_int_t n = 0;
-    const bool good = option->kind == SECONDS ? with_unit(value, "smhd", seconds, &n)
-                                              : with_unit(value, "KMGkmg", bytes, &n);
+    const bool good =
+        option->kind == SECONDS ? with_unit(value, "smhd", seconds, &n) : hub_mirror_bytes(value, &n);
     if (!good)
         return hub_fail(err, HUB_INVALID, "--%s \"%.80s\" is not %s", option->name, value,
                         option->kind == SECONDS ? "a time like 30m, 6h or 1d" : "a size like 500K or 50M");

@@ -20,6 +20,9 @@ HUB_MUST_USE enum hub_status hub_mirror_configure(const struct hub_config *confi
 /** A rule's document in two or three lines. */
 void hub_mirror_print(const json_t *rule);
 
+/** "500K", "50M", "2G". */
+bool hub_mirror_bytes(const char *text, json_int_t *out);
+
 /** @param argv  what stands behind "mirror"; those that are settings are left to be read as such
  *  @return an exit code */
 int hub_mirror_command(char **argv);

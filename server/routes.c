@@ -29,6 +29,7 @@ const struct hub_route hub_routes[] = {
     {"GET", "/api/v1/jobs/{id}", hub_job_show, "job", 0, false, 0},
     {"POST", "/api/v1/jobs", hub_job_post, "job-add", 0, true, 0},
     {"POST", "/api/v1/jobs/{id}", hub_job_do, "job-do", 0, true, 0},
+    {"POST", "/api/v1/check", hub_check_post, "check", 0, true, 0},
     {"GET", "/api/v1/mirrors", hub_mirrors_list, "mirrors", 0, false, 0},
     {"GET", "/api/v1/mirrors/{n}", hub_mirror_show, "mirror", 0, false, 0},
     {"POST", "/api/v1/mirrors", hub_mirror_post, "mirror-add", 0, true, 0},

@@ -15,6 +15,7 @@
 #include "storage/base/fs.h"
 #include "storage/base/lru.h"
 #include "storage/base/time.h"
+#include "storage/catalog/damage.h"
 #include "storage/inspect/inspect.h"
 #include "storage/transfer/import.h"
 
@@ -99,8 +100,6 @@ static enum hub_status open_storage(struct parts *parts, const struct hub_config
                                                 .take = app->budget ? take_memory : NULL,
                                                 .give = give_memory,
                                                 .memory = app->budget};
-    const struct hub_store_options store = {
-        .roots = &config->roots, .state = config->state, .max_open = parts->limits.files};
     app->roots = &config->roots;
     app->state = config->state;
     app->bucket = config->bucket;
@@ -108,6 +107,11 @@ static enum hub_status open_storage(struct parts *parts, const struct hub_config
     app->started_ms = hub_time_now_ns() / 1000000;
     hub_fs_user(app->user);
     HUB_TRY(hub_catalog_open(&catalog, &app->catalog, err));
+    const struct hub_store_options store = {.roots = &config->roots,
+                                            .state = config->state,
+                                            .max_open = parts->limits.files,
+                                            .admit = hub_damage_admit,
+                                            .user = app->catalog};
     HUB_TRY(hub_store_open(&store, &app->store, err));
     return open_inspector(parts, config, err);
 }
@@ -162,6 +166,7 @@ static enum hub_status start_mirrors(struct hub_app *app, const struct hub_confi
     HUB_TRY(hub_mirror_configure(config, app->catalog, err));
     const struct hub_mirrors_options options = {.catalog = app->catalog,
                                                 .scanner = app->scanner,
+                                                .store = app->store,
                                                 .roots = app->roots,
                                                 .state = app->state,
                                                 .tell = hub_announce_mirror,

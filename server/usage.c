@@ -2,6 +2,7 @@
 #include "server/usage.h"
 
 #include "server/admin.h"
+#include "server/check_command.h"
 #include "server/mirror_command.h"
 #include "server/tar_command.h"
 
@@ -18,6 +19,8 @@ static struct hub_usage_command commands[] = {
      "add|list|show|run|pause|resume|remove", "keep copies of the datasets of other places", NULL, mirror, 0},
     {"export", "ID...", NULL, "write datasets into a tar, to take them along", NULL, tar_out, 0},
     {"import", "FILE.tar|-", NULL, "add the datasets of a tar, verified, each at once", NULL, tar_in, 0},
+    {"check", "[ID|GLOB...]", NULL, "read files again and find what is damaged on the disk", NULL,
+     hub_check_usage, HUB_CHECK_OPTIONS},
     {"scan", "", NULL, "look through the directories once, print a summary, exit", NULL, NULL, 0},
     {"status", "", NULL, "what the running hub does: datasets, inspection, load, alerts", NULL, &json, 1},
     {"problems", "", NULL, "what is wrong with it and its datasets, a line each", NULL, &json, 1},
@@ -51,14 +54,16 @@ static const char examples[] = "  minari-hub serve\n"
 static const char settings[] =
     "Each option is also a line `option = value` of the configuration file, and a variable\n"
     "MINARI_HUB_<OPTION> of the environment. Flags win over the environment, the environment over the\n"
-    "file. status, problems and scan find a running hub by its state directory (--state) and ask it over\n"
+    "file. status, problems, check and scan find a running hub by its state directory (--state) and ask it "
+    "over\n"
     "STATE/control.sock, where `curl --unix-socket` works too.\n";
 
 static const char signals[] =
     "SIGHUP looks through the directories now; SIGTERM lets running answers finish.\n";
 
 static const char exit_codes[] = "0 ok, 1 failed, 2 usage, 3 no such dataset, 4 no hub runs on the state "
-                                 "directory, 5 a tar is damaged, 6 no space on its disk, 7 not allowed,\n"
+                                 "directory, 5 files or a tar are damaged, 6 no\n"
+                                 "space on its disk, 7 not allowed,\n"
                                  "130 interrupted.\n";
 
 void hub_help(FILE *out)

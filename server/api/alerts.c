@@ -1,6 +1,9 @@
 /* What is wrong with the hub itself: see alerts.h. */
 #include "server/api/alerts.h"
 
+#include "server/mirror/document.h"
+#include "storage/catalog/damage.h"
+
 #include <assert.h>
 #include <errno.h>
 #include <inttypes.h>
@@ -87,6 +90,57 @@ static void add_scanner(const struct hub_scan_progress *p, struct hub_alerts *ou
             p->clashes);
 }
 
+static void add_damage(const struct hub_app *app, struct hub_alerts *out)
+{
+    const uint32_t count = hub_damage_each(app->catalog, 0, NULL, NULL, NULL);
+    if (count)
+        add(out, "files-damaged",
+            "%u files are damaged, and are not served: `minari-hub problems` names them, `minari-hub check "
+            "--repair` fetches those again that were copied from elsewhere",
+            count);
+}
+
+struct rules {
+    unsigned failing, late;
+    char failed[150], lagged[150]; /* names, as far as there is room */
+};
+
+static void name(char *names, size_t size, unsigned before, const char *rule)
+{
+    const size_t at = strlen(names);
+    snprintf(names + at, size - at, "%s%s", before ? ", " : "", rule);
+}
+
+/* A rule lags when two passes in a row did not come to their end. */
+static enum hub_status look_at_rule(void *user, const struct hub_rule *rule, struct hub_error *err)
+{
+    struct rules *r = user;
+    const int64_t every_s = json_integer_value(json_object_get(rule->spec, "every"));
+    (void)err;
+    if (rule->paused)
+        return HUB_OK;
+    if (*rule->error)
+        name(r->failed, sizeof r->failed, r->failing++, rule->name);
+    else if (hub_mirror_lag_s(rule) > 3 * HUB_MAX(every_s, INT64_C(600)))
+        name(r->lagged, sizeof r->lagged, r->late++, rule->name);
+    return HUB_OK;
+}
+
+static void add_rules(const struct hub_app *app, struct hub_alerts *out)
+{
+    struct rules r = {0};
+    if (hub_rules_each(app->catalog, look_at_rule, &r, NULL))
+        return;
+    if (r.failing)
+        add(out, "mirrors-failing",
+            "%u mirror rule%s failed in the last pass: %s; `minari-hub mirror list` says why", r.failing,
+            r.failing == 1 ? "" : "s", r.failed);
+    if (r.late)
+        add(out, "mirrors-lagging",
+            "%u mirror rule%s did not come to an end for three times as long as a pass should take: %s",
+            r.late, r.late == 1 ? "" : "s", r.lagged);
+}
+
 void hub_reason_local(const struct hub_app *app, struct hub_view reason, char out[HUB_LOCAL_BYTES])
 {
     out[0] = '\0';
@@ -108,6 +162,8 @@ void hub_alerts_add(const struct hub_app *app, struct hub_alerts *out)
     hub_scanner_progress(app->scanner, &progress);
     add_state(app, &progress, out);
     add_scanner(&progress, out);
+    add_damage(app, out);
+    add_rules(app, out);
 }
 
 void hub_alerts_read(const struct hub_app *app, struct hub_alerts *out)

@@ -19,7 +19,7 @@ static enum hub_status write_page(struct hub_request *request, struct hub_datase
     hub_datasets_page(l, page, &first, &end);
     for (uint32_t i = first; i < end; i++) {
         hub_json_object(&json);
-        hub_summary_write(&json, l->entries[i].summary);
+        hub_summary_write(&json, request->app->catalog, l->entries[i].summary);
         hub_json_end_object(&json);
     }
     ends.total = l->count;
@@ -36,6 +36,7 @@ static enum hub_status write_page(struct hub_request *request, struct hub_datase
 struct dataset_lines {
     struct hub_lines lines; /* first */
     struct hub_datasets chosen;
+    struct hub_catalog *catalog;
 };
 
 static void dispose_lines(struct hub_lines *lines)
@@ -47,18 +48,20 @@ static enum hub_status put_line(struct hub_lines *lines, uint32_t entry, struct 
                                 struct hub_error *err)
 {
     (void)err; /* the writer has the same one */
-    hub_summary_write(json, ((struct dataset_lines *)lines)->chosen.entries[entry].summary);
+    const struct dataset_lines *d = (const struct dataset_lines *)lines;
+    hub_summary_write(json, d->catalog, d->chosen.entries[entry].summary);
     return HUB_OK;
 }
 
-static enum hub_status send_lines(struct hub_datasets *l, uint32_t first, struct hub_response *response,
-                                  struct hub_error *err)
+static enum hub_status send_lines(struct hub_request *request, struct hub_datasets *l, uint32_t first,
+                                  struct hub_response *response, struct hub_error *err)
 {
     struct dataset_lines *d;
     HUB_TRY(hub_response_header(response, err, "Cache-Control", "no-cache"));
     HUB_TRY(hub_new(&d, 1, sizeof *d, err));
     d->lines = (struct hub_lines){.at = first, .end = l->count, .put = put_line, .dispose = dispose_lines};
     d->chosen = *l;
+    d->catalog = request->app->catalog;
     *l = (struct hub_datasets){0};
     return hub_lines_answer(response, &d->lines, err);
 }
@@ -75,7 +78,8 @@ enum hub_status hub_datasets_list(struct hub_request *request, struct hub_respon
     HUB_TRY(hub_datasets_choose(request, &l, err));
     uint32_t first, end;
     hub_datasets_page(&l, &page, &first, &end);
-    return page.all ? send_lines(&l, first, response, err) : write_page(request, &l, &page, response, err);
+    return page.all ? send_lines(request, &l, first, response, err)
+                    : write_page(request, &l, &page, response, err);
 }
 
 enum hub_status hub_dataset_show(struct hub_request *request, struct hub_response *response,

@@ -8,6 +8,7 @@
 #include "storage/base/spell.h"
 #include "storage/base/time.h"
 #include "storage/base/version.h"
+#include "storage/catalog/damage.h"
 #include "storage/catalog/upstream.h"
 #include "storage/model/known.h"
 
@@ -20,6 +21,7 @@
 enum { FIRST_BYTES = 64 * 1024 };
 #define HASHED UINT64_MAX
 #define ORIGINS UINT64_C(0x9E3779B97F4A7C15) /* their generation, among the states */
+#define DAMAGES UINT64_C(0xD1B54A32D192ED03)
 
 /* What is asked for, and when a kept one will do. */
 struct document_query {
@@ -133,8 +135,9 @@ static void put_json(struct hub_json *json, const char *key, struct hub_view tex
         hub_json_put_raw(json, key, text);
 }
 
-void hub_summary_write(struct hub_json *json, const struct hub_summary *summary)
+void hub_summary_write(struct hub_json *json, struct hub_catalog *catalog, const struct hub_summary *summary)
 {
+    const uint32_t damaged = hub_damage_each(catalog, summary->root, summary->path, NULL, NULL);
     const struct hub_load_rule *rule = hub_load_rule_find(summary->rule);
     hub_json_put_text(json, "id", summary->id);
     hub_put_known(json, "namespace", summary->ns);
@@ -159,6 +162,8 @@ void hub_summary_write(struct hub_json *json, const struct hub_summary *summary)
     hub_put_known(json, "revision", summary->revision);
     if (summary->modified_ns > 0)
         hub_put_time(json, "modified", summary->modified_ns);
+    if (damaged)
+        hub_json_put_uint(json, "damaged", damaged);
 }
 
 static void write_fields(struct hub_json *json, const struct hub_dataset *dataset)
@@ -180,7 +185,7 @@ static void write_fields(struct hub_json *json, const struct hub_dataset *datase
     hub_json_end_array(json);
 }
 
-void hub_versions_write(struct hub_json *json, const struct hub_target *target)
+void hub_versions_write(struct hub_json *json, struct hub_catalog *catalog, const struct hub_target *target)
 {
     const struct hub_summary *const *first = NULL;
     const uint32_t n = hub_snapshot_versions(target->snapshot, hub_view_of(target->summary->key), &first);
@@ -188,7 +193,7 @@ void hub_versions_write(struct hub_json *json, const struct hub_target *target)
     for (uint32_t i = 0; i < n; i++) {
         hub_json_object(json);
         const bool same = first[i]->row == target->summary->row && first[i]->status != HUB_DATASET_REMOTE;
-        hub_summary_write(json, same ? target->summary : first[i]);
+        hub_summary_write(json, catalog, same ? target->summary : first[i]);
         hub_json_end_object(json);
     }
     hub_json_end_array(json);
@@ -280,6 +285,33 @@ static void write_origin(struct hub_json *json, struct hub_catalog *catalog,
     hub_upstream_dispose(&u);
 }
 
+struct damaged {
+    struct hub_json *json;
+    size_t folder; /* bytes of a path before the file's own */
+};
+
+static void put_damaged(void *user, const struct hub_damage *damage)
+{
+    const struct damaged *d = user;
+    hub_json_object(d->json);
+    hub_json_put_text(d->json, "code", "file-damaged");
+    hub_put_path(d->json, "path", damage->path + d->folder);
+    hub_json_put_text(d->json, "detail", damage->why);
+    hub_json_end_object(d->json);
+}
+
+/* Damaged files first, then what the inspection found. */
+static void write_problems(struct hub_json *json, const struct hub_state *state, struct hub_view found)
+{
+    const struct hub_summary *summary = state->dataset->summary;
+    struct damaged d = {json, strlen(summary->path) + (*summary->path != '\0')};
+    hub_json_put_array(json, "problems");
+    (void)hub_damage_each(state->catalog, summary->root, summary->path, put_damaged, &d);
+    if (found.size > 2) /* without its brackets */
+        hub_json_raw(json, (struct hub_view){found.data + 1, found.size - 2});
+    hub_json_end_array(json);
+}
+
 static enum hub_status write_document(const struct hub_state *state, const struct hub_target *target,
                                       struct hub_buf *out, bool *hashed, struct hub_error *err)
 {
@@ -287,15 +319,15 @@ static enum hub_status write_document(const struct hub_state *state, const struc
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf problems = HUB_BUF_INIT(16 * MIB);
     struct hub_json json = hub_json_to(out, err);
     hub_json_object(&json);
-    hub_summary_write(&json, summary);
+    hub_summary_write(&json, state->catalog, summary);
     HUB_TRY(write_facts(&json, state, err));
     write_fields(&json, state->dataset);
     HUB_TRY(write_content(&json, state, hashed, err));
-    hub_versions_write(&json, target);
+    hub_versions_write(&json, state->catalog, target);
     hub_json_put_uint(&json, "files", summary->files);
     write_origin(&json, state->catalog, summary);
     HUB_TRY(hub_dataset_problems(state, &problems, err));
-    hub_json_put_raw(&json, "problems", hub_buf_view(&problems));
+    write_problems(&json, state, hub_buf_view(&problems));
     hub_json_end_object(&json);
     HUB_TRY(hub_json_status(&json));
     return hub_buf_add_text(out, "\n", err);
@@ -322,7 +354,10 @@ enum hub_status hub_files_write(struct hub_json *json, const struct hub_state *s
     for (uint32_t i = 0; i < dataset->file_count; i++) {
         if (only && !only[i])
             continue;
-        hub_file_item(json, &dataset->files[i], &digests[i]);
+        hub_json_object(json);
+        hub_file_members(json, &dataset->files[i], &digests[i]);
+        hub_file_put_damage(json, state->catalog, dataset, &dataset->files[i]);
+        hub_json_end_object(json);
         *hashed = *hashed && *digests[i].sha256;
     }
     hub_json_end_array(json);
@@ -419,7 +454,8 @@ enum hub_status hub_document_answer(struct hub_request *request, const struct hu
                                          .which = which,
                                          .states =
                                              hub_document_states(which, target->snapshot, target->summary) +
-                                             hub_upstream_generation(request->app->catalog) * ORIGINS,
+                                             hub_upstream_generation(request->app->catalog) * ORIGINS +
+                                             hub_damage_generation(request->app->catalog) * DAMAGES,
                                          .digests = hub_digest_generation(request->app->catalog)};
     HUB_CLEANUP(document_putp) struct document *d = NULL;
     bool done = false;

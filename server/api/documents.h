@@ -10,10 +10,10 @@
 #include "storage/base/json.h"
 
 /** The members of a summary, inside an object that the caller opened. */
-void hub_summary_write(struct hub_json *json, const struct hub_summary *summary);
+void hub_summary_write(struct hub_json *json, struct hub_catalog *catalog, const struct hub_summary *summary);
 
 /** "versions": the summaries of its name. */
-void hub_versions_write(struct hub_json *json, const struct hub_target *target);
+void hub_versions_write(struct hub_json *json, struct hub_catalog *catalog, const struct hub_target *target);
 
 enum hub_document { HUB_DOCUMENT_DATASET, HUB_DOCUMENT_FILES };
 

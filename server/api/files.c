@@ -14,6 +14,7 @@
 #include "storage/base/spell.h"
 #include "storage/base/time.h"
 #include "storage/base/uri.h"
+#include "storage/catalog/damage.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -84,6 +85,18 @@ void hub_file_item(struct hub_json *json, const struct hub_dataset_file *file,
     hub_json_object(json);
     hub_file_members(json, file, digests);
     hub_json_end_object(json);
+}
+
+void hub_file_put_damage(struct hub_json *json, struct hub_catalog *catalog,
+                         const struct hub_dataset *dataset, const struct hub_dataset_file *file)
+{
+    const struct hub_summary *summary = dataset->summary;
+    struct hub_error why = {0};
+    char path[PATH_MAX];
+    if (hub_damage_each(catalog, summary->root, summary->path, NULL, NULL) &&
+        !hub_files_path(dataset, file, path, NULL) &&
+        hub_damage_admit(catalog, summary->root, path, &file->stamp, &why))
+        hub_json_put_text(json, "damaged", why.detail);
 }
 
 /* ---- those of some episodes ---- */

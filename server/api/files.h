@@ -18,6 +18,10 @@ void hub_file_item(struct hub_json *json, const struct hub_dataset_file *file,
 void hub_file_members(struct hub_json *json, const struct hub_dataset_file *file,
                       const struct hub_file_digests *digests);
 
+/** ... and the member that says why it is not served, where a check found it damaged. */
+void hub_file_put_damage(struct hub_json *json, struct hub_catalog *catalog,
+                         const struct hub_dataset *dataset, const struct hub_dataset_file *file);
+
 /** A page of the listing. */
 HUB_MUST_USE enum hub_status hub_files_page(struct hub_request *request, struct hub_response *response,
                                             struct hub_error *err);

@@ -120,7 +120,10 @@ static enum hub_status put_file(const struct hub_state *state, uint32_t file, st
     struct hub_file_digests digests;
     HUB_TRY(hub_digest_list(state->catalog, dataset->summary->root, dataset->summary->path,
                             &dataset->files[file], 1, &digests, err));
-    hub_file_item(json, &dataset->files[file], &digests);
+    hub_json_object(json);
+    hub_file_members(json, &dataset->files[file], &digests);
+    hub_file_put_damage(json, state->catalog, dataset, &dataset->files[file]);
+    hub_json_end_object(json);
     return HUB_OK;
 }
 
@@ -233,6 +236,7 @@ static enum hub_status put_line(struct hub_lines *lines, uint32_t file, struct h
                                 f->known_end - file, f->digests, err));
     }
     hub_file_members(json, &d->files[file], &f->digests[file - f->known]);
+    hub_file_put_damage(json, f->catalog, d, &d->files[file]);
     return HUB_OK;
 }
 

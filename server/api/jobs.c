@@ -6,7 +6,9 @@
 #include "server/api/cursor.h"
 #include "server/api/documents.h"
 #include "server/api/resolve.h"
+#include "server/mirror/check.h"
 #include "server/mirror/document.h"
+#include "server/mirror/mirror.h"
 #include "storage/catalog/jobs.h"
 
 #include <inttypes.h>
@@ -16,13 +18,13 @@
 enum { MAX_JOBS = 100000 };
 
 static const char *const kinds[] = {"inspect", "hash",   "measure", "mirror", "transfer",
-                                    "pull",    "import", "export",  NULL};
+                                    "pull",    "import", "export",  "check",  NULL};
 
 struct job {
     const char *kind, *unit;
     char *target;
-    char *error, *rule; /* or NULL */
-    int64_t number;     /* of one that outlives the program; else 0 */
+    char *error, *rule, *result; /* or NULL */
+    int64_t number;              /* of one that outlives the program; else 0 */
     enum hub_job_state state;
     uint64_t done, of;
     int64_t started_ms, finished_ms, next_ms;
@@ -82,6 +84,7 @@ static enum hub_status keep(void *user, const struct hub_job_row *from, struct h
                         .attempts = from->attempts};
     HUB_TRY(hub_dup(&job->target, from->target, err));
     HUB_TRY(hub_dup(&job->error, from->error, err));
+    HUB_TRY(hub_dup(&job->result, from->result, err));
     return hub_dup(&job->rule, from->rule, err);
 }
 
@@ -90,6 +93,7 @@ static void free_job(struct job *job)
     free(job->target);
     free(job->error);
     free(job->rule);
+    free(job->result);
 }
 
 static void dispose(struct listing *l)
@@ -121,7 +125,7 @@ static void put_ms(struct hub_json *json, const char *key, int64_t unix_ms)
         hub_put_time(json, key, unix_ms * 1000000);
 }
 
-static void write_job(struct hub_json *json, const struct job *job, bool local)
+static void write_job(struct hub_json *json, const struct job *job, bool whole, bool local)
 {
     char id[2048];
     id_of(job, id);
@@ -129,7 +133,8 @@ static void write_job(struct hub_json *json, const struct job *job, bool local)
     hub_json_put_text(json, "id", id);
     hub_json_put_text(json, "kind", job->kind);
     hub_json_put_text(json, "target", job->target);
-    hub_put_known(json, "rule", job->rule);
+    if (job->rule && *job->rule)
+        hub_json_put_text(json, "rule", job->rule);
     hub_json_put_text(json, "state", hub_job_states[job->state]);
     hub_json_put_uint(json, "done", job->done);
     hub_json_put_uint(json, "of", job->of);
@@ -140,6 +145,8 @@ static void write_job(struct hub_json *json, const struct job *job, bool local)
     if (job->error && *job->error)
         hub_json_put_string(json, "error", hub_mirror_error(job->error, local));
     hub_json_put_uint(json, "attempts", job->attempts);
+    if (whole && job->result && *job->result)
+        hub_json_put_raw(json, "result", hub_view_of(job->result));
     hub_json_end_object(json);
 }
 
@@ -175,7 +182,7 @@ static enum hub_status write_page(const struct hub_request *request, const struc
             i++;
     }
     for (; i < l->count && written < page->limit; i++, written++)
-        write_job(&json, &l->jobs[i], request->local);
+        write_job(&json, &l->jobs[i], false, request->local);
     if (i < l->count) {
         snprintf(next.key, sizeof next.key, "%" PRId64 " %s", l->jobs[i - 1].number, l->jobs[i - 1].kind);
         snprintf(next.tie, sizeof next.tie, "%s", l->jobs[i - 1].target);
@@ -212,29 +219,34 @@ enum hub_status hub_jobs_list(struct hub_request *request, struct hub_response *
     return write_page(request, &l, &page, response, err);
 }
 
-enum hub_status hub_job_show(struct hub_request *request, struct hub_response *response,
-                             struct hub_error *err)
+/* One by its id, as an answer; with what it found. */
+static enum hub_status answer(struct hub_request *request, struct hub_view id, struct hub_response *response,
+                              struct hub_error *err)
 {
-    static const char *const parameters[] = {NULL};
     HUB_CLEANUP(dispose) struct listing l = {.kind = "inspect", .unit = "parts"};
-    const struct hub_view id = hub_request_capture(request, "id");
     char of[2048];
-    HUB_TRY(hub_request_known(request, parameters, err));
-    if (!request->may_block)
-        return HUB_AGAIN;
     HUB_TRY(gather_all(request->app, &l, err));
     for (uint32_t i = 0; i < l.count; i++) {
         id_of(&l.jobs[i], of);
         if (!hub_view_is(id, of))
             continue;
         struct hub_json json =
-            hub_json_to(hub_response_buffer(response, 200, "application/json", 64 * KIB), err);
-        write_job(&json, &l.jobs[i], request->local);
+            hub_json_to(hub_response_buffer(response, 200, "application/json", 4 * MIB), err);
+        write_job(&json, &l.jobs[i], true, request->local);
         HUB_TRY(hub_response_header(response, err, "Cache-Control", "no-store"));
         return hub_json_status(&json);
     }
     return hub_fail_as(err, HUB_NOT_FOUND, "job-not-found", "there is no job '%.*s'; /api/v1/jobs lists all",
                        (int)HUB_MIN(id.size, (size_t)200), id.data);
+}
+
+enum hub_status hub_job_show(struct hub_request *request, struct hub_response *response,
+                             struct hub_error *err)
+{
+    static const char *const parameters[] = {NULL};
+    HUB_TRY(hub_request_known(request, parameters, err));
+    return request->may_block ? answer(request, hub_request_capture(request, "id"), response, err)
+                              : HUB_AGAIN;
 }
 
 /* ---- of programs beside the hub, that work on what is its own ---- */
@@ -270,7 +282,7 @@ enum hub_status hub_job_post(struct hub_request *request, struct hub_response *r
 enum hub_status hub_job_do(struct hub_request *request, struct hub_response *response, struct hub_error *err)
 {
     static const char *const parameters[] = {"do", "fence", "done", "of", "error", NULL};
-    static const char *const actions[] = {"keep", "end", NULL};
+    static const char *const actions[] = {"keep", "end", "stop", NULL};
     const char *why = hub_request_query(request, "error").data;
     const struct hub_view id = hub_request_capture(request, "id");
     int64_t fence = 0, done = 0, of = 0;
@@ -284,9 +296,37 @@ enum hub_status hub_job_do(struct hub_request *request, struct hub_response *res
     if (!request->may_block)
         return HUB_AGAIN;
     const struct hub_lease lease = {strtoll(id.data, NULL, 10), fence};
+    if (action == 2) { /* whoever holds it */
+        HUB_TRY(hub_job_stop(request->app->catalog, lease.job, err));
+        return answer(request, id, response, err);
+    }
     HUB_TRY(hub_job_keep(request->app->catalog, lease, LEASE_S, (uint64_t)done, (uint64_t)of, err));
     if (action == 1)
         HUB_TRY(hub_job_end(request->app->catalog, lease, why ? HUB_JOB_FAILED : HUB_JOB_DONE, 0, true, why,
                             err));
     return answer_lease(response, 200, lease, err);
+}
+
+/* ---- checks ---- */
+
+enum hub_status hub_check_post(struct hub_request *request, struct hub_response *response,
+                               struct hub_error *err)
+{
+    static const char *const parameters[] = {"spec", NULL};
+    HUB_CLEANUP(hub_json_decrefp) json_t *spec = NULL;
+    char number[32];
+    int64_t id = 0;
+    HUB_TRY(hub_request_known(request, parameters, err));
+    if (!request->may_block)
+        return HUB_AGAIN;
+    const struct hub_view text = hub_request_query(request, "spec");
+    if (!text.data)
+        return hub_request_wrong(request, "spec", err, "spec says what to check, as a JSON object");
+    HUB_TRY(hub_json_parse(text, 1 * MIB, &spec, err));
+    const enum hub_status st = hub_check_ask(request->app->catalog, spec, &id, err);
+    if (st && st != HUB_EXISTS) /* the same is under way: that is it */
+        return st;
+    hub_mirrors_poke(request->app->mirrors);
+    snprintf(number, sizeof number, "%" PRId64, id);
+    return answer(request, hub_view_of(number), response, err);
 }

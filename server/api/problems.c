@@ -7,6 +7,7 @@
 #include "server/api/documents.h"
 #include "server/api/resolve.h"
 #include "storage/base/id.h"
+#include "storage/catalog/damage.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -28,11 +29,22 @@ static bool blocks(const struct hub_summary *summary)
     return summary->status == HUB_DATASET_BROKEN || summary->status == HUB_DATASET_UNSUPPORTED;
 }
 
+static uint32_t damaged_of(const struct listing *l, const struct hub_summary *summary)
+{
+    return hub_damage_each(l->request->app->catalog, summary->root, summary->path, NULL, NULL);
+}
+
+/* What comes before the problems that the inspection found. */
+static uint32_t extra_of(const struct listing *l, const struct hub_summary *summary)
+{
+    return blocks(summary) + damaged_of(l, summary);
+}
+
 static uint32_t count_of(const struct listing *l, const struct hub_summary *summary)
 {
     if (strncmp(summary->id, l->prefix.data, l->prefix.size) != 0)
         return 0;
-    return summary->problems + blocks(summary);
+    return summary->problems + extra_of(l, summary);
 }
 
 static void put(struct listing *l, const char *dataset, const struct hub_problem *problem, const char *local)
@@ -74,6 +86,33 @@ static enum hub_status put_kept(struct listing *l, const struct hub_summary *sum
     return st ? hub_pass(st, &why, err) : HUB_OK;
 }
 
+struct damaged {
+    struct listing *listing;
+    uint32_t at, skip; /* the next among the extra ones; so many are not shown */
+    size_t folder;
+};
+
+static void put_damaged(void *user, const struct hub_damage *damage)
+{
+    struct damaged *d = user;
+    struct listing *l = d->listing;
+    if (d->at++ < d->skip || !l->left)
+        return;
+    const struct hub_problem problem = {.code = HUB_VIEW("file-damaged"),
+                                        .path = hub_view_of(damage->path + d->folder),
+                                        .detail = hub_view_of(damage->why)};
+    put(l, l->dataset, &problem, NULL);
+    l->left--;
+}
+
+/* Damaged files. How many problems there are before those that the inspection found. */
+static uint32_t put_extra(struct listing *l, const struct hub_summary *summary, uint32_t skip)
+{
+    struct damaged d = {l, blocks(summary), skip, strlen(summary->path) + (*summary->path != '\0')};
+    return blocks(summary) +
+           hub_damage_each(l->request->app->catalog, summary->root, summary->path, put_damaged, &d);
+}
+
 /* The problems of one dataset behind the first `skip`, as far as the page goes. What was staged for its next
  * state comes last, and is not counted yet. */
 static enum hub_status put_dataset(struct listing *l, const struct hub_summary *summary, uint32_t skip,
@@ -89,7 +128,8 @@ static enum hub_status put_dataset(struct listing *l, const struct hub_summary *
                                             .detail = hub_view_of(summary->reason)};
         HUB_TRY(put_found(l, &problem, err));
     }
-    skip = skip > blocks(summary) ? skip - blocks(summary) : 0;
+    const uint32_t extra = put_extra(l, summary, skip);
+    skip = skip > extra ? skip - extra : 0;
     const uint32_t before = from + (left - l->left);
     if (l->left && before < all)
         HUB_TRY(put_kept(l, summary, skip, HUB_MIN(l->left, all - before), err));

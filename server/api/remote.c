@@ -31,8 +31,8 @@ enum hub_status hub_remote_answer(struct hub_request *request, const struct hub_
         return HUB_AGAIN; /* SQLite is asked for the rule */
     struct hub_json json = hub_json_to(hub_response_buffer(response, 200, "application/json", 16 * MIB), err);
     hub_json_object(&json);
-    hub_summary_write(&json, target->summary);
-    hub_versions_write(&json, target);
+    hub_summary_write(&json, request->app->catalog, target->summary);
+    hub_versions_write(&json, request->app->catalog, target);
     write_origin(&json, request->app->catalog, target->summary);
     hub_json_put_array(&json, "fields");
     hub_json_end_array(&json);

@@ -41,6 +41,7 @@ static const struct problem problems[] = {
     {"range-not-satisfiable", 416, 0, "The range lies outside"},
     {"dataset-broken", 422, 0, "The dataset is broken"},
     {"field-unreadable", 422, 0, "The field cannot be read"},
+    {"file-damaged", 422, 0, "The file is damaged"},
     {"internal", 500, 0, "The server failed"},
     {"upstream-failed", 502, 0, "The upstream does not give it"},
     {"upstream-unavailable", 503, 15, "The upstream does not answer"},

@@ -7,6 +7,7 @@
 #include "server/mirror/work.h"
 #include "storage/base/fs.h"
 #include "storage/base/time.h"
+#include "storage/catalog/damage.h"
 
 #include <fcntl.h>
 #include <stdarg.h>
@@ -24,6 +25,8 @@ enum hub_status hub_mirror_keep_now(struct hub_mirror_work *w, struct hub_error 
     struct hub_catalog *catalog = w->mirrors->options.catalog;
     w->kept_ms = hub_time_mono_ms();
     HUB_TRY(hub_job_keep(catalog, hub_job_lease(&w->job), HUB_MIRROR_LEASE_S, w->done, w->total, err));
+    if (!*w->job.rule)
+        return HUB_OK;
     HUB_TRY(hub_rule_find(catalog, w->rule.name, &rule, err));
     const bool paused = rule.paused;
     hub_rule_dispose(&rule);
@@ -112,6 +115,8 @@ static enum hub_status open_remote(struct hub_mirror_work *w, struct hub_error *
 
 static enum hub_status work(struct hub_mirror_work *w, struct hub_error *err)
 {
+    if (strcmp(w->job.kind, "check") == 0)
+        return hub_check_job(w, err);
     HUB_TRY(hub_mirror_root(w->rule.spec, w->mirrors->options.roots, &w->root, err));
     HUB_TRY(open_remote(w, err));
     return strcmp(w->job.kind, "mirror") == 0 ? hub_mirror_pass(w, err) : hub_mirror_copy(w, err);
@@ -183,7 +188,8 @@ static void run(struct hub_mirrors *mirrors, const struct hub_job_row *job)
     struct hub_error why = {0};
     if (strcmp(job->kind, HUB_PULL) == 0)
         w.pull = hub_pull_begin(mirrors->pulls, job->target);
-    enum hub_status st = hub_rule_find(mirrors->options.catalog, job->rule, &w.rule, &why);
+    enum hub_status st =
+        *job->rule ? hub_rule_find(mirrors->options.catalog, job->rule, &w.rule, &why) : HUB_OK;
     if (!st) {
         st = work(&w, &why);
         if (st && w.ended.status) /* the transport says only that it was interrupted */
@@ -214,15 +220,20 @@ static void sleep_until_poked(struct hub_mirrors *m, unsigned *pokes)
 
 static void *thread(void *arg)
 {
+    static const char *const kinds[] = {[HUB_LANE_PULLS] = HUB_PULL, [HUB_LANE_CHECKS] = "check"};
     const struct hub_mirror_thread *own = arg;
     struct hub_mirrors *m = own->mirrors;
     unsigned pokes = 0;
     while (!atomic_load(&m->stop)) {
         struct hub_job_row job;
-        enum hub_status st = own->pulls ? HUB_OK : hub_rules_due(m->options.catalog, NULL);
+        enum hub_status st = HUB_OK;
+        if (own->lane == HUB_LANE_MIRRORS)
+            st = hub_rules_due(m->options.catalog, NULL);
+        else if (own->lane == HUB_LANE_CHECKS)
+            hub_damage_refresh(m->options.catalog);
         if (!st)
-            st = hub_job_take(m->options.catalog, own->pulls ? HUB_PULL : NULL, own->pulls ? NULL : HUB_PULL,
-                              HUB_MIRROR_LEASE_S, &job, NULL);
+            st = hub_job_take(m->options.catalog, kinds[own->lane],
+                              kinds[own->lane] ? NULL : HUB_PULL " check", HUB_MIRROR_LEASE_S, &job, NULL);
         if (st) {
             sleep_until_poked(m, &pokes); /* nothing to do, or hub.db cannot be written now */
             continue;
@@ -233,23 +244,34 @@ static void *thread(void *arg)
     return NULL;
 }
 
-static enum hub_status start_thread(struct hub_mirrors *m, bool pulls, struct hub_error *err)
+static enum hub_status start_thread(struct hub_mirrors *m, enum hub_mirror_lane lane, struct hub_error *err)
 {
     struct hub_mirror_thread *own = &m->threads[m->thread_count];
     if (m->thread_count == HUB_COUNT(m->threads))
         return HUB_OK;
-    *own = (struct hub_mirror_thread){.mirrors = m, .pulls = pulls};
+    *own = (struct hub_mirror_thread){.mirrors = m, .lane = lane};
     if (pthread_create(&own->thread, NULL, thread, own) != 0)
         return hub_fail(err, HUB_NO_MEMORY, "no thread for mirrors");
     m->thread_count++;
     return HUB_OK;
 }
 
+static enum hub_status start_workers(struct hub_mirrors *m, struct hub_error *err)
+{
+    unsigned upstreams = 0;
+    const unsigned each = workers(&m->options);
+    enum hub_status st = hub_pulls_start(m, &m->pulls, err);
+    if (!st)
+        st = hub_listed_load(m, &upstreams, err);
+    for (unsigned i = 0; i < (upstreams ? 2 : 1) * each && !st; i++)
+        st = start_thread(m, i < each ? HUB_LANE_MIRRORS : HUB_LANE_PULLS, err);
+    return st;
+}
+
 enum hub_status hub_mirrors_start(const struct hub_mirrors_options *options, struct hub_mirrors **out,
                                   struct hub_error *err)
 {
     struct hub_mirrors *m;
-    unsigned upstreams = 0;
     pthread_condattr_t monotonic;
     HUB_TRY(hub_new(&m, 1, sizeof *m, err));
     m->options = *options;
@@ -259,11 +281,9 @@ enum hub_status hub_mirrors_start(const struct hub_mirrors_options *options, str
     pthread_cond_init(&m->wake, &monotonic);
     pthread_condattr_destroy(&monotonic);
     (void)!hub_jobs_tidy(options->catalog, NULL);
-    enum hub_status st = hub_pulls_start(m, &m->pulls, err);
-    if (!st)
-        st = hub_listed_load(m, &upstreams, err);
-    for (unsigned i = 0; i < (upstreams ? 2 : 1) * workers(options) && !st; i++)
-        st = start_thread(m, i >= workers(options), err);
+    enum hub_status st = start_thread(m, HUB_LANE_CHECKS, err);
+    if (!st && !options->checks_only)
+        st = start_workers(m, err);
     if (st)
         hub_mirrors_stop(m);
     else

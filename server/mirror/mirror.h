@@ -17,18 +17,22 @@ struct hub_mirror_event {
         HUB_MIRROR_REMOVED,    /* it is no more upstream, and by its rule no more here */
         HUB_MIRROR_FAILED,     /* tried again later, unless `detail` says otherwise */
         HUB_MIRROR_SYNCED,     /* a pass that changed something is over */
+        HUB_CHECK_DAMAGED,     /* a file; it is not served any more */
+        HUB_CHECK_REPAIRED,    /* a file */
     } kind;
-    const char *rule;
-    const char *id; /* of the dataset here, or "" */
+    const char *rule; /* or "" */
+    const char *id;   /* of the dataset here, or "" */
     const char *detail;
 };
 
 struct hub_mirrors_options {
     struct hub_catalog *catalog;
-    struct hub_scanner *scanner;
+    struct hub_scanner *scanner; /* with checks_only, these may be NULL */
+    struct hub_store *store;
     const struct hub_roots *roots;
     const char *state; /* directory */
-    unsigned workers;  /* 0: two; as many again for what is fetched because it was asked for */
+    bool checks_only;
+    unsigned workers; /* 0: two; as many again for what is fetched because it was asked for */
     /** Called from its threads, no lock held; must not block. NULL: nobody listens. */
     void (*tell)(void *user, const struct hub_mirror_event *event);
     void *user;

@@ -21,7 +21,8 @@ struct hub_mirrors {
     unsigned thread_count;
     struct hub_mirror_thread {
         struct hub_mirrors *mirrors;
-        bool pulls; /* takes what somebody waits for, the others all else */
+        /* what somebody waits for, and what may take days, stand in nobody's way, nor the other way round */
+        enum hub_mirror_lane { HUB_LANE_MIRRORS, HUB_LANE_PULLS, HUB_LANE_CHECKS } lane;
         pthread_t thread;
     } threads[16];
 };
@@ -50,6 +51,8 @@ void hub_mirror_tell(const struct hub_mirror_work *work, enum hub_mirror_event_k
 
 /** "mirror": list the remote, ask for what is new or another, deal with what is gone. */
 HUB_MUST_USE enum hub_status hub_mirror_pass(struct hub_mirror_work *work, struct hub_error *err);
+/** "check": see check.h. */
+HUB_MUST_USE enum hub_status hub_check_job(struct hub_mirror_work *work, struct hub_error *err);
 /** "transfer", "pull": one dataset. */
 HUB_MUST_USE enum hub_status hub_mirror_copy(struct hub_mirror_work *work, struct hub_error *err);
 

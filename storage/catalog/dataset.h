@@ -230,5 +230,24 @@ uint64_t hub_digest_generation(const struct hub_catalog *catalog);
 HUB_MUST_USE enum hub_status hub_digest_store(struct hub_catalog *catalog, uint32_t root, const char *path,
                                               const struct hub_stamp *stamp,
                                               const struct hub_file_digests *digests, struct hub_error *err);
+struct hub_digest_item {
+    const char *path; /* below the root; borrowed */
+    struct hub_stamp stamp;
+    struct hub_file_digests digests;
+};
+/** Many in one transaction: all are kept, or none. */
+HUB_MUST_USE enum hub_status hub_digests_store(struct hub_catalog *catalog, uint32_t root,
+                                               const struct hub_digest_item *items, size_t count,
+                                               struct hub_error *err);
+/** What was stored last of a file, whatever its stamp was. */
+struct hub_digest_note {
+    struct hub_file_digests digests;
+    bool same;          /* at this very stamp */
+    int64_t checked_ms; /* when it was; Unix time */
+};
+/** HUB_NOT_FOUND: nothing. Asks hub.db each time. */
+HUB_MUST_USE enum hub_status hub_digest_ask(struct hub_catalog *catalog, uint32_t root, const char *path,
+                                            const struct hub_stamp *stamp, struct hub_digest_note *out,
+                                            struct hub_error *err);
 
 #endif

@@ -1,6 +1,6 @@
 /* Verified digests in hub.db, each with the stamp of its file at that moment, and a bounded memory of what
  * was asked lately (also that nothing is known), so that a listing of files asks SQLite once. */
-#include "storage/catalog/internal.h"
+#include "storage/catalog/truth.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -188,36 +188,75 @@ uint64_t hub_digest_generation(const struct hub_catalog *catalog)
     return atomic_load(&catalog->digests_stored);
 }
 
-static enum hub_status store(struct hub_db *db, const char *root, const char *path,
-                             const struct hub_stamp *stamp, const struct hub_file_digests *digests,
+enum hub_status hub_digest_ask(struct hub_catalog *catalog, uint32_t root, const char *path,
+                               const struct hub_stamp *stamp, struct hub_digest_note *out,
+                               struct hub_error *err)
+{
+    HUB_CLEANUP(hub_stmt_resetp) struct hub_stmt *stmt = NULL;
+    char number[16];
+    struct hub_db *db;
+    bool known = false;
+    *out = (struct hub_digest_note){0};
+    HUB_TRY(hub_catalog_hub_reader(catalog, &db, err));
+    HUB_TRY(hub_db_prepare(db,
+                           "SELECT sha256, md5, crc32c, checked, size = ?3 AND mtime_ns = ?4 AND tag = ?5"
+                           " FROM digests WHERE root = ?1 AND path = ?2",
+                           &stmt, err));
+    bind_file(stmt, hub_catalog_root(catalog, root, number), path, stamp);
+    HUB_TRY(hub_stmt_step(stmt, &known, err));
+    if (!known)
+        return hub_fail(err, HUB_NOT_FOUND, "the digests of %s are not known", path);
+    get_digests(stmt, 0, &out->digests);
+    out->checked_ms = hub_stmt_int(stmt, 3);
+    out->same = hub_stmt_int(stmt, 4) != 0;
+    return HUB_OK;
+}
+
+static enum hub_status store(struct hub_db *db, const char *root, const struct hub_digest_item *item,
                              struct hub_error *err)
 {
     struct hub_stmt *stmt;
-    HUB_TRY(hub_db_prepare(db,
-                           "REPLACE INTO digests (root, path, size, mtime_ns, tag, sha256, md5, crc32c)"
-                           " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-                           &stmt, err));
-    bind_file(stmt, root, path, stamp);
-    hub_stmt_bind_text(stmt, 6, digests->sha256);
-    hub_stmt_bind_text(stmt, 7, digests->md5);
-    hub_stmt_bind_text(stmt, 8, digests->crc32c);
+    if (strlen(item->path) >= MAX_PATH_BYTES)
+        return hub_fail(err, HUB_TOO_BIG, "a path of over %d bytes", MAX_PATH_BYTES);
+    HUB_TRY(
+        hub_db_prepare(db,
+                       "REPLACE INTO digests (root, path, size, mtime_ns, tag, sha256, md5, crc32c, checked)"
+                       " VALUES (?, ?, ?, ?, ?, ?, ?, ?, " HUB_DB_NOW ")",
+                       &stmt, err));
+    bind_file(stmt, root, item->path, &item->stamp);
+    hub_stmt_bind_text(stmt, 6, item->digests.sha256);
+    hub_stmt_bind_text(stmt, 7, item->digests.md5);
+    hub_stmt_bind_text(stmt, 8, item->digests.crc32c);
     return hub_stmt_run(stmt, err);
+}
+
+static enum hub_status store_all(struct hub_catalog *catalog, uint32_t root,
+                                 const struct hub_digest_item *items, size_t count, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_truth_unlock) struct hub_catalog *held = hub_truth_lock(catalog);
+    char number[16];
+    HUB_TRY(hub_db_begin(held->hub, err));
+    for (size_t i = 0; i < count; i++)
+        HUB_TRY(store(held->hub, hub_catalog_root(catalog, root, number), &items[i], err));
+    return hub_db_commit(held->hub, err);
+}
+
+enum hub_status hub_digests_store(struct hub_catalog *catalog, uint32_t root,
+                                  const struct hub_digest_item *items, size_t count, struct hub_error *err)
+{
+    if (!count)
+        return HUB_OK;
+    HUB_TRY(store_all(catalog, root, items, count, err));
+    atomic_fetch_add(&catalog->digests_stored, 1);
+    for (size_t i = 0; i < count; i++)
+        remember(catalog, root, items[i].path, &items[i].stamp, &items[i].digests);
+    return HUB_OK;
 }
 
 enum hub_status hub_digest_store(struct hub_catalog *catalog, uint32_t root, const char *path,
                                  const struct hub_stamp *stamp, const struct hub_file_digests *digests,
                                  struct hub_error *err)
 {
-    char number[16];
-    if (strlen(path) >= MAX_PATH_BYTES)
-        return hub_fail(err, HUB_TOO_BIG, "a path of over %d bytes", MAX_PATH_BYTES);
-    pthread_mutex_lock(&catalog->hub_lock);
-    const enum hub_status st =
-        store(catalog->hub, hub_catalog_root(catalog, root, number), path, stamp, digests, err);
-    pthread_mutex_unlock(&catalog->hub_lock);
-    if (st)
-        return st;
-    atomic_fetch_add(&catalog->digests_stored, 1);
-    remember(catalog, root, path, stamp, digests);
-    return HUB_OK;
+    const struct hub_digest_item item = {.path = path, .stamp = *stamp, .digests = *digests};
+    return hub_digests_store(catalog, root, &item, 1, err);
 }

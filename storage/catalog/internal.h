@@ -27,6 +27,7 @@ int hub_summary_compare(const struct hub_summary *a, const struct hub_summary *b
 uint64_t hub_text_hash(struct hub_view text);
 
 struct hub_snapshot_box;
+struct hub_damages;
 
 /** What one thread keeps: its read-only connections. Freed when the thread or the catalogue ends. */
 struct hub_catalog_thread {
@@ -85,7 +86,12 @@ struct hub_catalog {
 
     struct hub_snapshot_box *_Atomic snapshot; /* replaced with write_lock held */
     atomic_uint taking; /* threads between reading that pointer and counting their reference */
-    atomic_uint_fast64_t digests_stored, upstream_stored, measures_stored; /* since the start */
+    atomic_uint_fast64_t digests_stored, upstream_stored, measures_stored,
+        damage_stored; /* since the start */
+
+    pthread_mutex_t damage_lock; /* held briefly */
+    struct hub_damages *damages;
+    atomic_uint damage_count;
 };
 
 /* ---- roots.c ---- */
@@ -97,6 +103,11 @@ const char *hub_catalog_root(const struct hub_catalog *catalog, uint32_t root, c
 uint32_t hub_catalog_root_number(const struct hub_catalog *catalog, const char *key);
 HUB_MUST_USE enum hub_status hub_catalog_know_root(struct hub_catalog *catalog, const char *key,
                                                    struct hub_error *err);
+
+/* ---- damage.c ---- */
+
+HUB_MUST_USE enum hub_status hub_damages_load(struct hub_catalog *catalog, struct hub_error *err);
+void hub_damages_free(struct hub_damages *damages);
 
 /* ---- thread.c ---- */
 

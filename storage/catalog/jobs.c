@@ -10,7 +10,7 @@
 
 #define COLUMNS                                                                                              \
     " id, fence, attempt, kind, target, rule, payload, error, state, run_at, started, finished, done, "      \
-    "total, attempts "
+    "total, attempts, result "
 #define HELD " WHERE id = ?1 AND fence = ?2 AND state = 'running' RETURNING 1"
 
 const char *const hub_job_states[] = {"waiting", "running", "done", "failed", NULL};
@@ -22,6 +22,7 @@ void hub_job_dispose(struct hub_job_row *job)
     free(job->rule);
     free(job->payload);
     free(job->error);
+    free(job->result);
     *job = (struct hub_job_row){0};
 }
 
@@ -46,7 +47,7 @@ static enum hub_status read_job(struct hub_stmt *stmt, struct hub_job_row *out, 
                                 .total = (uint64_t)hub_stmt_int(stmt, 13),
                                 .attempts = (unsigned)hub_stmt_int(stmt, 14)};
     char **const texts[] = {&out->kind, &out->target, &out->rule, &out->payload, &out->error};
-    enum hub_status st = HUB_OK;
+    enum hub_status st = hub_dup(&out->result, hub_stmt_text(stmt, 15), err);
     for (int i = 0; i < (int)HUB_COUNT(texts) && !st; i++)
         st = hub_dup(texts[i], hub_stmt_text(stmt, 3 + i), err);
     if (st)
@@ -186,18 +187,18 @@ enum hub_status hub_job_take(struct hub_catalog *catalog, const char *kind, cons
     HUB_CLEANUP(hub_stmt_resetp) struct hub_stmt *stmt = NULL;
     bool row = false;
     HUB_TRY(hub_db_begin(db, err));
-    HUB_TRY(
-        hub_db_prepare(db,
-                       "UPDATE jobs SET state = 'running', owner = ?1, fence = fence + 1, attempt = ?2, "
-                       "attempts = attempts + 1,"
-                       " lease_until = " HUB_DB_NOW " + ?3, started = " HUB_DB_NOW ", done = 0 WHERE id = ("
-                       "SELECT id FROM jobs j WHERE ("
-                       "(state = 'waiting' AND (run_at <= " HUB_DB_NOW " OR run_at > " HUB_DB_NOW " + ?4))"
-                       " OR (state = 'running' AND owner <> ?1 AND lease_until <= " HUB_DB_NOW "))"
-                       " AND (?5 IS NULL OR kind = ?5) AND (?6 IS NULL OR kind <> ?6)"
-                       " AND NOT EXISTS (SELECT 1 FROM rules WHERE name = j.rule AND paused)"
-                       " ORDER BY priority DESC, run_at, id LIMIT 1) RETURNING" COLUMNS,
-                       &stmt, err));
+    HUB_TRY(hub_db_prepare(
+        db,
+        "UPDATE jobs SET state = 'running', owner = ?1, fence = fence + 1, attempt = ?2, "
+        "attempts = attempts + 1,"
+        " lease_until = " HUB_DB_NOW " + ?3, started = " HUB_DB_NOW ", done = 0 WHERE id = ("
+        "SELECT id FROM jobs j WHERE ("
+        "(state = 'waiting' AND (run_at <= " HUB_DB_NOW " OR run_at > " HUB_DB_NOW " + ?4))"
+        " OR (state = 'running' AND owner <> ?1 AND lease_until <= " HUB_DB_NOW "))"
+        " AND (?5 IS NULL OR kind = ?5) AND (?6 IS NULL OR instr(' ' || ?6 || ' ', ' ' || kind || ' ') = 0)"
+        " AND NOT EXISTS (SELECT 1 FROM rules WHERE name = j.rule AND paused)"
+        " ORDER BY priority DESC, run_at, id LIMIT 1) RETURNING" COLUMNS,
+        &stmt, err));
     hub_stmt_bind_text(stmt, 1, catalog->owner);
     hub_stmt_bind_int(stmt, 2, random_number());
     hub_stmt_bind_int(stmt, 3, ttl_s * INT64_C(1000));
@@ -281,6 +282,25 @@ enum hub_status hub_job_end(struct hub_catalog *catalog, struct hub_lease lease,
     hub_stmt_bind_int(stmt, 5, again && !counted);
     hub_stmt_bind_text(stmt, 6, why ? why : "");
     return run_held(stmt, err);
+}
+
+enum hub_status hub_job_note(struct hub_catalog *catalog, struct hub_lease lease, const char *result,
+                             struct hub_error *err)
+{
+    HUB_CLEANUP(hub_truth_unlock) struct hub_catalog *held = hub_truth_lock(catalog);
+    struct hub_stmt *stmt;
+    HUB_TRY(about_held(held->hub, "UPDATE jobs SET result = ?3" HELD, lease, &stmt, err));
+    hub_stmt_bind_text(stmt, 3, result);
+    return run_held(stmt, err);
+}
+
+enum hub_status hub_job_stop(struct hub_catalog *catalog, int64_t id, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_truth_unlock) struct hub_catalog *held = hub_truth_lock(catalog);
+    return hub_db_run(held->hub,
+                      "UPDATE jobs SET state = 'failed', error = 'stopped', fence = fence + 1, finished"
+                      " = " HUB_DB_NOW " WHERE id = ?1 AND state IN ('waiting', 'running')",
+                      id, err);
 }
 
 /* ---- looking ---- */

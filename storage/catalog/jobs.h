@@ -21,6 +21,7 @@ struct hub_job_row {
     int64_t id, fence;
     int64_t attempt; /* random: names this try */
     char *kind, *target, *rule, *payload, *error;
+    char *result; /* JSON, or "" */
     enum hub_job_state state;
     int64_t run_at_ms, started_ms, finished_ms; /* Unix time; 0: not yet */
     uint64_t done, total;                       /* total 0: not known */
@@ -52,7 +53,7 @@ HUB_MUST_USE enum hub_status hub_job_begin(struct hub_catalog *catalog, const st
 /** Take the next that is due, also one whose holder let its lease run out. Those of a paused rule wait. A due time
  * that lies further ahead than any is ever set is one of a clock that was wrong. HUB_NOT_FOUND: nothing is.
  * @param kind   NULL: any
- * @param other  NULL, or a kind that is left to others */
+ * @param other  NULL, or kinds that are left to others, with a space between them */
 HUB_MUST_USE enum hub_status hub_job_take(struct hub_catalog *catalog, const char *kind, const char *other,
                                           unsigned ttl_s, struct hub_job_row *out, struct hub_error *err);
 /** Renew it, and say how far the work is. HUB_DENIED "fenced": it is somebody else's now, or nobody's: stop. */
@@ -70,6 +71,12 @@ enum { HUB_JOB_MAX_WAIT_MS = 24 * 3600 * 1000 };
 HUB_MUST_USE enum hub_status hub_job_end(struct hub_catalog *catalog, struct hub_lease lease,
                                          enum hub_job_state state, uint64_t retry_ms, bool counted,
                                          const char *why, struct hub_error *err);
+
+/** What it found so far, as JSON. HUB_DENIED "fenced" as above. */
+HUB_MUST_USE enum hub_status hub_job_note(struct hub_catalog *catalog, struct hub_lease lease,
+                                          const char *result, struct hub_error *err);
+/** One that waits or runs fails as "stopped": who holds it learns so when it is kept. */
+HUB_MUST_USE enum hub_status hub_job_stop(struct hub_catalog *catalog, int64_t id, struct hub_error *err);
 
 /** Those of a kind and a state; NULL and -1: all. A copy of this moment, in order of kind, target and id. */
 typedef enum hub_status (*hub_job_each)(void *user, const struct hub_job_row *job, struct hub_error *err);

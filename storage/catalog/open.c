@@ -226,6 +226,7 @@ static enum hub_status open_all(struct hub_catalog *catalog, const struct hub_ca
     HUB_TRY(open_databases(catalog, err));
     HUB_TRY(hub_lru_new(catalog->options.cache_bytes, &catalog->lru, err));
     HUB_TRY(hub_lru_new(DIGEST_BYTES, &catalog->digests, err));
+    HUB_TRY(hub_damages_load(catalog, err));
     enum hub_status st = read_index(catalog, err);
     if (st == HUB_CORRUPT)
         st = rebuild_index(catalog, err);
@@ -245,6 +246,7 @@ enum hub_status hub_catalog_open(const struct hub_catalog_options *options, stru
     pthread_mutex_init(&catalog->write_lock, NULL);
     pthread_mutex_init(&catalog->hub_lock, NULL);
     pthread_mutex_init(&catalog->lock, NULL);
+    pthread_mutex_init(&catalog->damage_lock, NULL);
     const enum hub_status st = open_all(catalog, options, err);
     if (st) {
         hub_catalog_close(catalog);
@@ -311,6 +313,8 @@ void hub_catalog_close(struct hub_catalog *catalog)
     pthread_mutex_destroy(&catalog->write_lock);
     pthread_mutex_destroy(&catalog->hub_lock);
     pthread_mutex_destroy(&catalog->lock);
+    pthread_mutex_destroy(&catalog->damage_lock);
+    hub_damages_free(catalog->damages);
     for (uint32_t i = 0; i < catalog->gone_count; i++)
         free(catalog->gone[i]);
     free(catalog->gone);

@@ -216,8 +216,8 @@ static enum hub_status put_files(const struct hub_catalog *catalog, struct hub_d
     for (uint32_t i = 0; i < new->file_count; i++) {
         const struct hub_upstream_file *file = &new->files[i];
         struct hub_stmt *stmt;
-        HUB_TRY(
-            hub_db_prepare(db, "INSERT INTO origin_files VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", &stmt, err));
+        HUB_TRY(hub_db_prepare(db, "INSERT INTO origin_files VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, NULL)",
+                               &stmt, err));
         bind_dataset(catalog, stmt, root, path, number);
         hub_stmt_bind_text(stmt, 3, file->path);
         hub_stmt_bind_int(stmt, 4, (int64_t)file->size);

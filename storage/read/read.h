@@ -29,6 +29,11 @@ struct hub_store_options {
     const struct hub_roots *roots; /* borrowed until the store is closed */
     const char *state;             /* state directory */
     uint32_t max_open;             /* cached descriptors; default 512 */
+    /** NULL, or asked about each file of a root that is handed out: anything but HUB_OK is the answer. Must not
+     * block. */
+    enum hub_status (*admit)(void *user, uint32_t root, const char *path, const struct hub_stamp *stamp,
+                             struct hub_error *err);
+    void *user;
 };
 
 /** A kind of store: one const instance each. What the functions do is said below. */
@@ -56,7 +61,8 @@ bool hub_store_in_place(void);
  * A file, counted: the store keeps recently used ones open (an LRU of descriptors). One whose stamp is not
  * the expected one is HUB_CHANGED ("dataset-changing"). Opened beneath the root (openat2 RESOLVE_BENEATH,
  * else a walk with O_NOFOLLOW; a link is followed only to a root or an allowed target). Blocking only on a
- * cold directory entry. HUB_NOT_FOUND, HUB_DENIED, HUB_CHANGED, HUB_BUSY (too many open files).
+ * cold directory entry. HUB_NOT_FOUND, HUB_DENIED, HUB_CHANGED, HUB_BUSY (too many open files), and what
+ * `admit` says.
  */
 HUB_MUST_USE enum hub_status hub_file_get(struct hub_store *store, const struct hub_file_ref *ref,
                                           struct hub_file **out, struct hub_error *err);

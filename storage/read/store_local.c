@@ -20,7 +20,8 @@ struct opened {
 struct hub_store {
     const struct hub_roots *roots;
     char *state;
-    struct hub_lru *open; /* one counts as one byte */
+    struct hub_lru *open;             /* one counts as one byte */
+    struct hub_store_options options; /* `admit` and its user */
 };
 
 /* ---- the cache ---- */
@@ -117,6 +118,14 @@ static enum hub_status new_file(const struct hub_file_ref *ref, int fd, struct o
     return HUB_OK;
 }
 
+static enum hub_status admit(const struct hub_store *store, const struct hub_file_ref *ref,
+                             const struct hub_stamp *stamp, struct hub_error *err)
+{
+    return store->options.admit && ref->root != HUB_ROOT_STATE
+               ? store->options.admit(store->options.user, ref->root, ref->path, stamp, err)
+               : HUB_OK;
+}
+
 static enum hub_status get(struct hub_store *store, const struct hub_file_ref *ref, struct hub_file **out,
                            struct hub_error *err)
 {
@@ -132,6 +141,11 @@ static enum hub_status get(struct hub_store *store, const struct hub_file_ref *r
             return st;
         }
         hub_lru_replace(store->open, &opened->file.item);
+    }
+    const enum hub_status st = admit(store, ref, &opened->file.stamp, err);
+    if (st) {
+        hub_file_put(&opened->file);
+        return st;
     }
     *out = &opened->file;
     return HUB_OK;
@@ -152,6 +166,7 @@ static enum hub_status open_store(const struct hub_store_options *options, struc
     struct hub_store *store = calloc(1, sizeof *store);
     HUB_TRY(hub_allocated(store, err));
     store->roots = options->roots;
+    store->options = *options;
     store->state = options->state ? strdup(options->state) : NULL;
     enum hub_status st = hub_allocated(store->state || !options->state, err);
     if (!st)

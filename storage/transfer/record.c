@@ -97,6 +97,9 @@ static enum hub_status read_record(const char *path, struct hub_record *out, str
                         path);
     const char *id = hub_member_text(doc, "id"), *remote = hub_member_text(doc, "remote");
     const char *revision = hub_member_text(doc, "revision");
+    const char *downloaded = hub_member_text(doc, "downloaded");
+    if (downloaded && hub_time_parse_rfc3339(hub_view_of(downloaded), &out->downloaded_s))
+        out->downloaded_s /= 1000000000;
     out->id = strdup(id ? id : "");
     out->remote = strdup(remote ? remote : "");
     out->revision = strdup(revision ? revision : "");

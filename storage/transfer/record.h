@@ -15,6 +15,7 @@ struct hub_record_file {
 
 struct hub_record {
     char *id, *remote, *revision;
+    int64_t downloaded_s;          /* Unix time; 0: not said */
     bool partial;                  /* not all files of the dataset were wanted */
     struct hub_record_file *files; /* sorted by path bytes */
     size_t count;

@@ -1,0 +1,517 @@
+/* The job of kind "check": see check.h. What it knows of a file is, in this order, what it was when it was copied from a
+ * remote, what it was when it was hashed last, and what the record of a download says. Where the file has another size or
+ * time than it had then, somebody changed it, and that is no damage; where it has the same and other bytes, it is. */
+#include "server/mirror/check.h"
+
+#include "server/mirror/work.h"
+#include "storage/base/digest.h"
+#include "storage/base/order.h"
+#include "storage/base/time.h"
+#include "storage/catalog/damage.h"
+#include "storage/catalog/upstream.h"
+#include "storage/transfer/record.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <fnmatch.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/uio.h>
+
+enum { BATCH = 256, FLUSH_MS = 1000, MAX_FINDINGS = 1000, SPEC_BYTES = 1024 * 1024, MAX_TARGET = 1000 };
+#define BLOCK_BYTES (1 * MIB)
+
+struct check {
+    struct hub_mirror_work *w;
+    const json_t *ids; /* NULL: all */
+    json_t *result;
+    int64_t since_ms; /* what was checked later has been checked by this job */
+    bool repair;
+    uint64_t rate, paced; /* bytes a second, 0: any; bytes since `begun_us` */
+    int64_t begun_us, flushed_ms;
+    char *block;
+
+    const struct hub_summary *summary; /* the dataset under way */
+    struct hub_upstream up;
+    struct hub_record record;
+    int64_t downloaded_ns;
+
+    uint32_t root; /* of the batch */
+    size_t count;
+    struct hub_digest_item batch[BATCH]; /* their paths are its own */
+};
+
+/* A file under way. */
+struct subject {
+    const struct hub_dataset_file *file;
+    char *path; /* below the root */
+    int fd;
+    struct hub_stamp stamp;
+    struct hub_digest_note note;
+    const struct hub_upstream_file *from; /* as it came, where it is still that file */
+    enum { BY_NOTHING, BY_ORIGIN, BY_HASH, BY_RECORD } basis;
+    bool changed; /* something is known of it, but of another state */
+    uint8_t want[HUB_SHA256_BYTES], got[HUB_SHA256_BYTES];
+    struct hub_file_digests digests;
+};
+
+/* ---- what is found ---- */
+
+static void count(const struct check *c, const char *what, uint64_t more)
+{
+    const json_int_t now = json_integer_value(json_object_get(c->result, what));
+    (void)json_object_set_new(c->result, what, json_integer(now + (json_int_t)more));
+}
+
+/* An interrupted job meets what is damaged again. */
+static bool is_known(const json_t *findings, const char *dataset, const char *path, const char *what)
+{
+    const json_t *item;
+    size_t i;
+    json_array_foreach(findings, i, item)
+    {
+        const char *text = hub_member_text(item, "path");
+        if (strcmp(hub_member_text(item, "dataset"), dataset) == 0 && strcmp(text ? text : "", path) == 0 &&
+            strcmp(hub_member_text(item, "what"), what) == 0)
+            return true;
+    }
+    return false;
+}
+
+static void note(const struct check *c, const char *path, const char *what, const char *detail)
+{
+    json_t *findings = json_object_get(c->result, "findings");
+    if (is_known(findings, c->summary->id, path, what))
+        return;
+    count(c, what, 1);
+    if (strcmp(what, "first") != 0 && json_array_size(findings) < MAX_FINDINGS)
+        (void)json_array_append_new(findings, json_pack("{s:s, s:s, s:s, s:s}", "dataset", c->summary->id,
+                                                        "path", path, "what", what, "detail", detail));
+}
+
+/* Keep what is known by now: the digests, and what was found. */
+static enum hub_status flush(struct check *c, struct hub_error *err)
+{
+    struct hub_catalog *catalog = c->w->mirrors->options.catalog;
+    HUB_CLEANUP(hub_freep) char *text = json_dumps(c->result, JSON_COMPACT);
+    enum hub_status st = hub_digests_store(catalog, c->root, c->batch, c->count, err);
+    while (c->count)
+        free((char *)c->batch[--c->count].path);
+    c->flushed_ms = hub_time_mono_ms();
+    if (!st)
+        st = hub_allocated(text, err);
+    return st ? st : hub_job_note(catalog, hub_job_lease(&c->w->job), text, err);
+}
+
+static enum hub_status keep_digests(struct check *c, struct subject *s, struct hub_error *err)
+{
+    struct hub_digest_item *item = &c->batch[c->count++];
+    *item = (struct hub_digest_item){.path = s->path, .stamp = s->stamp, .digests = s->digests};
+    s->path = NULL;
+    return c->count == BATCH || hub_time_mono_ms() - c->flushed_ms > FLUSH_MS ? flush(c, err) : HUB_OK;
+}
+
+/* ---- what is known of a file ---- */
+
+static int record_by_path(const void *a, const void *b)
+{
+    return strcmp(a, ((const struct hub_record_file *)b)->path);
+}
+
+static int origin_by_path(const void *a, const void *b)
+{
+    return strcmp(a, ((const struct hub_upstream_file *)b)->path);
+}
+
+static void expect(struct subject *s, const uint8_t *sha256, int basis)
+{
+    memcpy(s->want, sha256, sizeof s->want);
+    s->basis = basis;
+}
+
+static void look_up(const struct check *c, struct subject *s)
+{
+    struct hub_catalog *catalog = c->w->mirrors->options.catalog;
+    const char *path = s->file->path;
+    const bool noted = !hub_digest_ask(catalog, c->summary->root, s->path, &s->stamp, &s->note, NULL);
+    const struct hub_upstream_file *from =
+        c->up.files ? bsearch(path, c->up.files, c->up.file_count, sizeof *from, origin_by_path) : NULL;
+    const struct hub_record_file *record =
+        c->record.files ? bsearch(path, c->record.files, c->record.count, sizeof *record, record_by_path)
+                        : NULL;
+    uint8_t sum[HUB_SHA256_BYTES];
+    if (from && from->size == s->stamp.size && from->modified_ns == (int64_t)s->stamp.mtime_ns) {
+        s->from = from;
+        expect(s, from->sha256, BY_ORIGIN);
+    }
+    if (!s->from && s->note.same && hub_unhex(hub_view_of(s->note.digests.sha256), sum, sizeof sum))
+        expect(s, sum, BY_HASH);
+    else if (!s->from && record && record->size == s->stamp.size &&
+             (int64_t)s->stamp.mtime_ns <= c->downloaded_ns)
+        expect(s, record->sha256, BY_RECORD);
+    s->changed = !s->basis && (noted || from || record);
+}
+
+/* ---- reading ---- */
+
+/* What lies in memory says nothing of the disk: it is read anew. What others had there stays there. */
+static ssize_t read_from_disk(int fd, char *out, size_t size, uint64_t at)
+{
+    char byte;
+    const bool warm =
+        preadv2(fd, &(struct iovec){&byte, 1}, 1, (off_t)at, RWF_NOWAIT) == 1; /* so is the rest, mostly */
+    (void)posix_fadvise(fd, (off_t)at, (off_t)size, POSIX_FADV_DONTNEED);
+    const ssize_t n = hub_fs_pread(fd, out, size, at);
+    if (!warm)
+        (void)posix_fadvise(fd, (off_t)at, (off_t)size, POSIX_FADV_DONTNEED);
+    return n;
+}
+
+static enum hub_status pace(struct check *c, uint64_t bytes, struct hub_error *err)
+{
+    c->paced += bytes;
+    c->w->done += bytes;
+    for (;;) {
+        HUB_TRY(hub_mirror_keep(c->w, err));
+        const int64_t due_us =
+                          c->rate ? c->begun_us + (int64_t)((double)c->paced * 1e6 / (double)c->rate) : 0,
+                      wait_us = due_us - hub_time_mono_us();
+        if (wait_us <= 0)
+            return HUB_OK;
+        nanosleep(&(struct timespec){.tv_nsec = 1000 * HUB_MIN(wait_us, INT64_C(100000))}, NULL);
+    }
+}
+
+struct sums {
+    struct hub_digest sha256, md5;
+    uint32_t crc32c;
+};
+
+static void dispose_sums(struct sums *sums)
+{
+    hub_digest_dispose(&sums->sha256);
+    hub_digest_dispose(&sums->md5);
+}
+
+/* *bad: the disk has not all of it. */
+static enum hub_status read_all(struct check *c, struct subject *s, struct sums *sums, bool *bad,
+                                struct hub_error *err)
+{
+    for (uint64_t at = 0; at < s->stamp.size;) {
+        const size_t n = (size_t)HUB_MIN(s->stamp.size - at, (uint64_t)BLOCK_BYTES);
+        *bad = read_from_disk(s->fd, c->block, n, at) != (ssize_t)n;
+        if (*bad)
+            return HUB_OK;
+        const struct hub_view bytes = {c->block, n};
+        HUB_TRY(hub_digest_add(&sums->sha256, bytes, err));
+        if (sums->md5.context)
+            HUB_TRY(hub_digest_add(&sums->md5, bytes, err));
+        sums->crc32c = hub_crc32c(sums->crc32c, bytes.data, n);
+        at += n;
+        HUB_TRY(pace(c, n, err));
+    }
+    return HUB_OK;
+}
+
+static enum hub_status hash(struct check *c, struct subject *s, bool *bad, struct hub_error *err)
+{
+    HUB_CLEANUP(dispose_sums) struct sums sums = {.crc32c = 0};
+    uint8_t md5[HUB_DIGEST_MAX], got[HUB_DIGEST_MAX];
+    HUB_TRY(hub_digest_begin(&sums.sha256, HUB_SHA256, err));
+    if (!s->note.same || !*s->note.digests.md5)
+        HUB_TRY(hub_digest_begin(&sums.md5, HUB_MD5, err));
+    const bool with_md5 = sums.md5.context != NULL;
+    HUB_TRY(read_all(c, s, &sums, bad, err));
+    if (*bad)
+        return HUB_OK;
+    const uint8_t crc[] = {(uint8_t)(sums.crc32c >> 24), (uint8_t)(sums.crc32c >> 16),
+                           (uint8_t)(sums.crc32c >> 8), (uint8_t)sums.crc32c};
+    HUB_TRY(hub_digest_end(&sums.sha256, got, err));
+    memcpy(s->got, got, sizeof s->got);
+    s->digests = s->note.digests;
+    hub_hex(s->got, HUB_SHA256_BYTES, s->digests.sha256);
+    hub_hex(crc, sizeof crc, s->digests.crc32c);
+    if (with_md5) {
+        HUB_TRY(hub_digest_end(&sums.md5, md5, err));
+        hub_hex(md5, HUB_MD5_BYTES, s->digests.md5);
+    }
+    return HUB_OK;
+}
+
+/* ---- one file ---- */
+
+/* Not served from now on. */
+static enum hub_status quarantine(struct check *c, const struct subject *s, const char *what,
+                                  struct hub_error *err)
+{
+    char why[700];
+    const struct hub_damage damage = {.root = c->summary->root,
+                                      .path = s->path,
+                                      .dataset = c->summary->path,
+                                      .stamp = s->stamp,
+                                      .why = why};
+    if (s->basis == BY_ORIGIN)
+        snprintf(why, sizeof why, "%s; `minari-hub check --repair %s` fetches it again", what,
+                 c->summary->id);
+    else if (s->basis == BY_RECORD)
+        snprintf(why, sizeof why, "%s; download the dataset again from %.200s", what, c->record.remote);
+    else
+        snprintf(why, sizeof why, "%s; put a good copy in its place", what);
+    note(c, s->file->path, "damaged", why);
+    hub_mirror_tell(c->w, HUB_CHECK_DAMAGED, c->summary->id, "%s: %s", s->file->path, why);
+    return hub_damage_put(c->w->mirrors->options.catalog, &damage, err);
+}
+
+static enum hub_status deal_with_damage(struct check *c, struct subject *s, bool bad, struct hub_error *err)
+{
+    char what[300], want[2 * HUB_SHA256_BYTES + 1], got[2 * HUB_SHA256_BYTES + 1];
+    hub_hex(s->want, 8, want);
+    hub_hex(s->got, 8, got);
+    if (bad)
+        snprintf(what, sizeof what, "the disk cannot read all of it");
+    else
+        snprintf(what, sizeof what,
+                 "its bytes are not what they were, though nobody changed it (SHA-256 %s..., it was %s...)",
+                 got, want);
+    return quarantine(c, s, what, err);
+}
+
+static enum hub_status deal_with_good(struct check *c, struct subject *s, struct hub_error *err)
+{
+    count(c, "files", 1);
+    count(c, "bytes", s->stamp.size);
+    if (!s->basis)
+        note(c, s->file->path, s->changed ? "changed" : "first",
+             s->changed ? "it was changed since its digest was known: no damage; hashed anew"
+                        : "hashed for the first time");
+    HUB_TRY(hub_damage_clear(c->w->mirrors->options.catalog, c->summary->root, s->path, err));
+    return keep_digests(c, s, err);
+}
+
+static enum hub_status compare(struct check *c, struct subject *s, struct hub_error *err)
+{
+    struct stat st;
+    bool bad = false;
+    HUB_TRY(hash(c, s, &bad, err));
+    if (fstat(s->fd, &st))
+        return hub_fail_errno(err, errno, "'%s'", s->file->path);
+    const struct hub_stamp now = hub_stamp_of(&st);
+    if (!hub_stamp_equal(&now, &s->stamp)) {
+        note(c, s->file->path, "changed", "it was changed while it was read: check it again");
+        return HUB_OK;
+    }
+    return bad || (s->basis && memcmp(s->want, s->got, sizeof s->want) != 0)
+               ? deal_with_damage(c, s, bad, err)
+               : deal_with_good(c, s, err);
+}
+
+static void dispose_subject(struct subject *s)
+{
+    hub_closep(&s->fd);
+    free(s->path);
+}
+
+static enum hub_status check_file(struct check *c, const struct hub_dataset_file *file, struct hub_error *err)
+{
+    const struct hub_mirrors_options *o = &c->w->mirrors->options;
+    HUB_CLEANUP(dispose_subject) struct subject s = {.file = file, .fd = -1};
+    struct stat st;
+    s.path = hub_path_join(c->summary->path, file->path);
+    HUB_TRY(hub_allocated(s.path, err));
+    const enum hub_status opened = hub_roots_open(o->roots, c->summary->root, s.path, O_RDONLY, &s.fd, NULL);
+    if (opened || fstat(s.fd, &st) || !S_ISREG(st.st_mode)) {
+        note(c, file->path, "missing",
+             opened == HUB_DENIED ? "the hub may not read it" : "it is no longer there, or no file");
+        c->w->done += file->stamp.size;
+        return HUB_OK;
+    }
+    s.stamp = hub_stamp_of(&st);
+    look_up(c, &s);
+    if (s.note.same && c->since_ms <= s.note.checked_ms) { /* before it was interrupted */
+        c->w->done += s.stamp.size;
+        return HUB_OK;
+    }
+    return compare(c, &s, err);
+}
+
+/* ---- datasets ---- */
+
+/* What a mirror or a download left of what it is. */
+static void look_for_origin(struct check *c)
+{
+    const struct hub_mirrors_options *o = &c->w->mirrors->options;
+    HUB_CLEANUP(hub_freep)
+    char *directory = hub_path_join(o->roots->roots[c->summary->root].path, c->summary->path);
+    if (!hub_upstream_find(o->catalog, c->summary->root, c->summary->path, true, &c->up, NULL) ||
+        !directory || hub_record_read(directory, &c->record, NULL))
+        return;
+    c->downloaded_ns = c->record.downloaded_s * 1000000000 + 999999999;
+}
+
+static enum hub_status check_dataset(struct check *c, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_dataset_putp) const struct hub_dataset *dataset = NULL;
+    struct hub_error why = {0};
+    if (hub_dataset_get(c->w->mirrors->options.catalog, c->summary, true, &dataset, &why)) {
+        note(c, "", "missing", why.detail);
+        return HUB_OK;
+    }
+    count(c, "datasets", 1);
+    look_for_origin(c);
+    enum hub_status st = HUB_OK;
+    c->root = c->summary->root;
+    for (uint32_t i = 0; i < dataset->file_count && !st; i++)
+        st = check_file(c, &dataset->files[i], err);
+    if (!st)
+        st = flush(c, err);
+    hub_upstream_dispose(&c->up);
+    hub_record_dispose(&c->record);
+    return st;
+}
+
+static bool is_asked(const json_t *ids, const struct hub_summary *summary)
+{
+    const json_t *pattern;
+    size_t i;
+    json_array_foreach(ids, i, pattern)
+    {
+        const char *text = json_string_value(pattern);
+        if (strcmp(text, summary->id) == 0 || fnmatch(text, summary->id, 0) == 0)
+            return summary->status != HUB_DATASET_REMOTE;
+    }
+    return !ids && summary->status != HUB_DATASET_REMOTE;
+}
+
+static enum hub_status check_all(struct check *c, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_snapshot_putp)
+    const struct hub_snapshot *snapshot = hub_catalog_snapshot(c->w->mirrors->options.catalog);
+    for (uint32_t i = 0; i < snapshot->count; i++)
+        if (is_asked(c->ids, snapshot->summaries[i]))
+            c->w->total += snapshot->summaries[i]->size;
+    for (uint32_t i = 0; i < snapshot->count; i++) {
+        c->summary = snapshot->summaries[i];
+        if (is_asked(c->ids, c->summary))
+            HUB_TRY(check_dataset(c, err));
+    }
+    return hub_mirror_keep_now(c->w, err); /* how far it is */
+}
+
+static void dispose(struct check *c)
+{
+    while (c->count)
+        free((char *)c->batch[--c->count].path);
+    hub_upstream_dispose(&c->up);
+    hub_record_dispose(&c->record);
+    json_decref(c->result);
+    free(c->block);
+    free(c);
+}
+
+static void disposep(struct check **c)
+{
+    if (*c)
+        dispose(*c);
+}
+
+/* As far as it was. */
+static enum hub_status begin_result(struct check *c, struct hub_error *err)
+{
+    static const char *const counters[] = {"datasets", "files",   "bytes",    "first",  "changed",
+                                           "missing",  "damaged", "repaired", "fetched"};
+    const char *before = c->w->job.result;
+    if (*before)
+        HUB_TRY(hub_json_parse(hub_view_of(before), 16 * MIB, &c->result, err));
+    else
+        c->result = json_pack("{s:[]}", "findings");
+    for (size_t i = 0; c->result && i < HUB_COUNT(counters); i++)
+        count(c, counters[i], 0);
+    (void)json_object_set_new(c->result, "datasets", json_integer(0)); /* all are gone through again */
+    return hub_allocated(c->result, err);
+}
+
+enum hub_status hub_check_job(struct hub_mirror_work *w, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_json_decrefp) json_t *payload = NULL;
+    HUB_CLEANUP(disposep) struct check *c = NULL;
+    HUB_TRY(hub_json_parse(hub_view_of(w->job.payload), SPEC_BYTES, &payload, err));
+    HUB_TRY(hub_new(&c, 1, sizeof *c, err));
+    c->w = w;
+    c->ids = json_object_get(payload, "ids");
+    c->repair = json_is_true(json_object_get(payload, "repair"));
+    c->rate = hub_member_uint(payload, "rate");
+    c->since_ms = (int64_t)hub_member_uint(payload, "since");
+    c->begun_us = hub_time_mono_us();
+    c->flushed_ms = hub_time_mono_ms();
+    c->block = malloc(BLOCK_BYTES);
+    HUB_TRY(hub_allocated(c->block, err));
+    HUB_TRY(begin_result(c, err));
+    return check_all(c, err);
+}
+
+/* ---- asking ---- */
+
+static enum hub_status check_ids(struct hub_catalog *catalog, const json_t *ids, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_snapshot_putp) const struct hub_snapshot *snapshot = hub_catalog_snapshot(catalog);
+    const json_t *id;
+    size_t i;
+    json_array_foreach(ids, i, id)
+    {
+        HUB_CLEANUP(hub_json_decrefp) json_t *one = json_pack("[O]", id);
+        bool found = false;
+        if (!json_is_string(id))
+            return hub_fail(err, HUB_INVALID, "ids are texts: of datasets, or patterns like 'D4RL/*'");
+        for (uint32_t k = 0; one && k < snapshot->count && !found; k++)
+            found = is_asked(one, snapshot->summaries[k]);
+        if (!found)
+            return hub_fail_as(err, HUB_NOT_FOUND, "dataset-not-found",
+                               "no dataset here is called '%.200s'; `minari-cli list` shows all",
+                               json_string_value(id));
+    }
+    return HUB_OK;
+}
+
+/* What it is about, in a word: two of the same are one. */
+static enum hub_status name_target(const json_t *ids, char *out, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf text = HUB_BUF_INIT(SPEC_BYTES);
+    const json_t *id;
+    size_t i;
+    HUB_TRY(hub_buf_add_text(&text, ids ? "" : "*", err));
+    json_array_foreach(ids, i, id)
+        HUB_TRY(hub_buf_addf(&text, err, "%s%s", i ? " " : "", json_string_value(id)));
+    if (text.size < MAX_TARGET)
+        snprintf(out, MAX_TARGET, "%s", text.data);
+    else
+        snprintf(out, MAX_TARGET, "%.200s ... (%zu of them, %016" PRIx64 ")", text.data, json_array_size(ids),
+                 hub_hash(HUB_HASH_START, text.data, text.size));
+    return HUB_OK;
+}
+
+enum hub_status hub_check_ask(struct hub_catalog *catalog, const json_t *spec, int64_t *id,
+                              struct hub_error *err)
+{
+    const json_t *ids = json_object_get(spec, "ids"), *rate = json_object_get(spec, "rate");
+    char target[MAX_TARGET];
+    if (!json_is_object(spec) || (ids && (!json_is_array(ids) || !json_array_size(ids))))
+        return hub_fail(err, HUB_INVALID, "a check is a JSON object with ids, repair and rate");
+    if (rate && (!json_is_integer(rate) || json_integer_value(rate) < 64 * 1024))
+        return hub_fail_about(err, HUB_INVALID, "bad-parameter", "rate", "",
+                              "the rate is 64K a second at least");
+    HUB_TRY(check_ids(catalog, ids, err));
+    HUB_TRY(name_target(ids, target, err));
+    HUB_CLEANUP(hub_json_decrefp)
+    json_t *payload = json_pack("{s:I, s:b}", "since", (json_int_t)(hub_time_now_ns() / 1000000), "repair",
+                                json_is_true(json_object_get(spec, "repair")));
+    if (ids && payload)
+        (void)json_object_set(payload, "ids", (json_t *)ids);
+    if (rate && payload)
+        (void)json_object_set(payload, "rate", (json_t *)rate);
+    HUB_CLEANUP(hub_freep) char *text = payload ? json_dumps(payload, JSON_COMPACT) : NULL;
+    HUB_TRY(hub_allocated(text, err));
+    const struct hub_job_draft draft = {.kind = "check", .target = target, .rule = "", .payload = text};
+    return hub_job_add(catalog, &draft, id, err);
+}
