@@ -12,7 +12,12 @@ enum hub_status hub_coverage_read(const struct hub_state *state, enum hub_measur
     const struct hub_dataset *dataset = state->dataset;
     *out = (struct hub_coverage){0};
     HUB_TRY(hub_measures_states(state, &parts, err));
+    uint64_t ranges = 0;
     for (uint32_t i = 0; i < dataset->part_count; i++) {
+        if (parts[i].how_far == HUB_MEASURED_ALL && how_far == HUB_MEASURED_ALL) {
+            out->stale |= ranges && ranges != parts[i].ranges;
+            ranges = parts[i].ranges;
+        }
         out->of_parts += !dataset->parts[i].broken;
         out->parts += !dataset->parts[i].broken && parts[i].how_far >= how_far;
     }
@@ -24,7 +29,7 @@ enum hub_status hub_coverage_read(const struct hub_state *state, enum hub_measur
         out->episodes += done;
         out->rows += done ? e->steps : 0;
     }
-    out->complete = out->parts == out->of_parts;
+    out->complete = out->parts == out->of_parts && !out->stale;
     return HUB_OK;
 }
 

@@ -2,19 +2,15 @@
 #ifndef HUB_API_DISTRIBUTION_H
 #define HUB_API_DISTRIBUTION_H
 
-#include "storage/base/json.h"
+#include "server/api/measured.h"
 
-/**
- * Of values that are all there: count, nonfinite, min, max, mean, std, quantiles, and a histogram of `bins` equal steps over the
- * finite ones, the largest in the last bin. Sorts them.
- */
-HUB_MUST_USE enum hub_status hub_distribution_put(struct hub_json *json, double *values, uint32_t count,
+/** Of a number an episode: count, nonfinite, min, max, mean, std, quantiles, and a histogram of `bins` equal steps over the
+ * finite ones, the largest in the last bin. */
+HUB_MUST_USE enum hub_status hub_distribution_put(struct hub_json *json, const struct hub_series *series,
                                                   unsigned bins, struct hub_error *err);
 /** {"nan","+inf","-inf"} of those that are there, or nothing. */
 void hub_nonfinite_put(struct hub_json *json, uint64_t nan, uint64_t above, uint64_t below);
 /** {"edges","counts"} of bins of equal width; one bin where low = high. */
 void hub_histogram_put(struct hub_json *json, double low, double high, const uint64_t *counts, unsigned bins);
-/** The bin of a value within [low, high]. */
-unsigned hub_histogram_bin(double value, double low, double high, unsigned bins);
 
 #endif

@@ -23,8 +23,8 @@ hub_handler hub_files_list, hub_file_data;
 hub_handler hub_archive_data;
 /* media.c: what the cameras saw of an episode, and one of them as an mp4 */
 hub_handler hub_media_list, hub_media_data;
-/* statistics.c: what the numbers of a dataset come to */
-hub_handler hub_statistics_show;
+/* statistics.c, findings.c: what the numbers of a dataset come to; its odd episodes */
+hub_handler hub_statistics_show, hub_findings_show;
 /* spaces.c: the stored text of a dataset's spaces */
 hub_handler hub_space_data;
 /* status.c, jobs.c, problems.c: what the hub is doing, for its admin and for scripts; and a look through the

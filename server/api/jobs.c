@@ -17,8 +17,8 @@
 
 enum { MAX_JOBS = 100000 };
 
-static const char *const kinds[] = {"inspect", "hash",   "measure", "mirror", "transfer",
-                                    "pull",    "import", "export",  "check",  NULL};
+static const char *const kinds[] = {"inspect", "hash",   "measure", "statistics", "mirror", "transfer",
+                                    "pull",    "import", "export",  "check",      NULL};
 
 struct job {
     const char *kind, *unit;
@@ -47,7 +47,7 @@ static void gather(void *user, const struct hub_scan_job *from)
     l->failed = hub_grow(&l->jobs, l->count, &l->capacity, sizeof *l->jobs, NULL) ||
                 hub_dup(&target, from->target, NULL);
     if (!l->failed)
-        l->jobs[l->count++] = (struct job){.kind = l->kind,
+        l->jobs[l->count++] = (struct job){.kind = from->kind ? from->kind : l->kind,
                                            .unit = l->unit,
                                            .target = target,
                                            .state = from->running ? HUB_JOB_RUNNING : HUB_JOB_WAITING,

@@ -5,127 +5,367 @@
 #include "server/api/coverage.h"
 #include "server/api/distribution.h"
 #include "server/api/episodes.h"
+#include "server/api/measured.h"
 #include "server/api/reply.h"
 #include "server/api/resolve.h"
-#include "storage/catalog/episode_reader.h"
+#include "storage/scan/merged.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-enum { BINS = 40, MIN_BINS = 2, MAX_BINS = 512 };
-
-/* Of an episode each: the values of those that were chosen, and where they are from. */
-struct series {
-    double *values;
-    uint32_t count, claimed, computed;
-};
-
-static void series_dispose(struct series *s)
-{
-    free(s->values);
-}
+enum { BINS = 40, MIN_BINS = 2, MAX_ASKED = 64 };
 
 struct question {
     struct hub_target target;
     struct hub_episodes_asked asked;
-    bool *chosen;   /* by episode */
+    bool *chosen;   /* by episode; NULL: all */
     uint32_t count; /* of them */
     int64_t bins;
+    bool all; /* no field was named: all of them, without histograms of rows */
+    enum hub_property_kind episodes[MAX_ASKED]; /* one number of each */
+    unsigned episode_count;
+    uint32_t fields[MAX_ASKED];
+    unsigned field_count;
+    struct hub_merged_fields merged;
+    bool partial; /* a histogram of which parts are missing */
 };
 
 static void question_dispose(struct question *q)
 {
+    hub_merged_fields_dispose(&q->merged);
     free(q->chosen);
     hub_episodes_asked_dispose(&q->asked);
     hub_target_dispose(&q->target);
 }
 
-static double real_of(const struct hub_value *value)
-{
-    return value->kind == HUB_VALUE_REAL   ? value->real
-           : value->kind == HUB_VALUE_UINT ? (double)value->large
-                                           : (double)value->number;
-}
-
-/* What stands in the file's row is its claim, unless the driver summed it up itself. */
-static enum hub_status count_origin(struct hub_episode_reader *reader, const struct hub_dataset_episode *e,
-                                    enum hub_property_kind kind, struct series *out, struct hub_error *err)
-{
-    struct hub_found_episode row;
-    if (kind != HUB_PROPERTY_RETURN) {
-        out->computed += kind != HUB_PROPERTY_STEPS;
-        out->claimed += kind == HUB_PROPERTY_STEPS;
-        return HUB_OK;
-    }
-    HUB_TRY(hub_episode_row(reader, e, &row, err));
-    const bool claimed = row.has_return && !row.return_computed;
-    out->claimed += claimed;
-    out->computed += !claimed;
-    return HUB_OK;
-}
-
-static enum hub_status read_series(const struct question *q, enum hub_property_kind kind, struct series *out,
-                                   struct hub_error *err)
-{
-    const struct hub_state *state = &q->target.state;
-    const struct hub_property name = {.kind = kind};
-    HUB_CLEANUP(hub_episode_reader_dispose) struct hub_episode_reader reader = {.state = state};
-    HUB_TRY(hub_new(&out->values, (size_t)q->count + 1, sizeof *out->values, err));
-    for (uint32_t i = 0; i < state->dataset->episode_count; i++) {
-        const struct hub_dataset_episode *e = &state->dataset->episodes[i];
-        struct hub_values values;
-        if (!q->chosen[i])
-            continue;
-        HUB_TRY(hub_episode_values_of(&reader, e, &name, &values, err));
-        if (!values.count || values.first->kind == HUB_VALUE_TEXT)
-            continue;
-        out->values[out->count++] = real_of(values.first);
-        HUB_TRY(count_origin(&reader, e, kind, out, err));
-    }
-    return HUB_OK;
-}
-
-static const char *origin_of(const struct series *s)
-{
-    return s->claimed && s->computed ? "mixed" : s->claimed ? "claimed" : "computed";
-}
+/* ---- numbers of episodes ---- */
 
 static enum hub_status put_series(const struct question *q, struct hub_json *json,
                                   enum hub_property_kind kind, struct hub_error *err)
 {
-    HUB_CLEANUP(series_dispose) struct series s = {0};
-    HUB_TRY(read_series(q, kind, &s, err));
+    HUB_CLEANUP(hub_series_dispose) struct hub_series s = {0};
+    HUB_TRY(hub_series_read(&q->target.state, q->chosen, kind, &s, err));
     hub_json_put_object(json, hub_property_word(kind));
-    hub_json_put_text(json, "origin", origin_of(&s));
-    HUB_TRY(hub_distribution_put(json, s.values, s.count, (unsigned)q->bins, err));
+    hub_json_put_text(json, "origin", hub_series_origin(&s));
+    HUB_TRY(hub_distribution_put(json, &s, (unsigned)q->bins, err));
     hub_json_end_object(json);
     return hub_json_status(json);
 }
 
+/* How the episodes ended, as far as it is known. */
+static enum hub_status put_outcome(const struct question *q, struct hub_json *json, struct hub_error *err)
+{
+    static const enum hub_property_kind kinds[] = {HUB_PROPERTY_SUCCESS, HUB_PROPERTY_TERMINATED,
+                                                   HUB_PROPERTY_TRUNCATED};
+    hub_json_put_object(json, "outcome");
+    for (size_t i = 0; i < HUB_COUNT(kinds); i++) {
+        HUB_CLEANUP(hub_series_dispose) struct hub_series s = {0};
+        uint64_t yes = 0;
+        HUB_TRY(hub_series_read(&q->target.state, q->chosen, kinds[i], &s, err));
+        for (uint32_t k = 0; k < s.count; k++)
+            yes += s.values[k] != 0;
+        hub_json_put_object(json, hub_property_word(kinds[i]));
+        hub_json_put_uint(json, "true", yes);
+        hub_json_put_uint(json, "false", s.count - yes);
+        hub_json_put_uint(json, "unknown", q->count - s.count);
+        hub_json_end_object(json);
+    }
+    hub_json_end_object(json);
+    return hub_json_status(json);
+}
+
+/* ---- numbers of rows ---- */
+
+/* Integers keep their digits. */
+static void put_extreme(struct hub_json *json, const struct hub_measured_field *f,
+                        const struct hub_fold *fold, bool most)
+{
+    const uint64_t key = most ? fold->most_key : fold->least_key;
+    if (!fold->count)
+        hub_json_null(json);
+    else if (!hub_numbers_wide(&f->variant))
+        hub_json_double(json, most ? fold->max : fold->min);
+    else if (f->variant.kind == HUB_KIND_INT)
+        hub_json_safe_int(json, hub_wide_signed(key));
+    else
+        hub_json_safe_uint(json, key);
+}
+
+static void put_real(struct hub_json *json, double value)
+{
+    if (isnan(value))
+        hub_json_null(json);
+    else if (isinf(value))
+        hub_json_string(json, value > 0 ? HUB_VIEW("Infinity") : HUB_VIEW("-Infinity"));
+    else
+        hub_json_double(json, value);
+}
+
+static void put_folds(struct hub_json *json, const struct hub_measured_field *f)
+{
+    static const char *const names[] = {"min", "max", "mean", "std"};
+    for (unsigned n = 0; n < HUB_COUNT(names); n++) {
+        hub_json_put_array(json, names[n]);
+        for (uint32_t d = 0; d < f->dims; d++) {
+            const struct hub_fold *fold = &f->folds[d];
+            if (n < 2)
+                put_extreme(json, f, fold, n);
+            else
+                put_real(json, n == 2 && !fold->count ? NAN : n == 2 ? fold->mean : hub_fold_std(fold));
+        }
+        hub_json_end_array(json);
+    }
+    hub_json_put_array(json, "constant"); /* dividing by their std gives NaN */
+    for (uint32_t d = 0; d < f->dims; d++)
+        if (f->folds[d].count && f->folds[d].min == f->folds[d].max)
+            hub_json_uint(json, d);
+    hub_json_end_array(json);
+}
+
+static void put_counts(struct hub_json *json, const struct hub_measured_field *f)
+{
+    uint64_t rows = 0, nan = 0, above = 0, below = 0;
+    for (uint32_t d = 0; d < f->dims; d++) {
+        const struct hub_fold *fold = &f->folds[d];
+        rows = HUB_MAX(rows, fold->count + hub_fold_nonfinite(fold));
+        nan += fold->nan;
+        above += fold->above;
+        below += fold->below;
+    }
+    hub_json_put_uint(json, "count", rows);
+    hub_json_put_uint(json, "episodes", f->episodes);
+    hub_nonfinite_put(json, nan, above, below);
+}
+
+static void put_values(struct hub_json *json, const struct hub_histogram *h, uint32_t d)
+{
+    hub_json_put_array(json, "values");
+    for (uint32_t i = 0; i < hub_histogram_bins(h, d); i++) {
+        const uint64_t count = h->counts[(size_t)d * h->room + i];
+        if (!count)
+            continue;
+        hub_json_object(json);
+        hub_json_put_double(json, "value", h->low[d] + i);
+        hub_json_put_uint(json, "count", count);
+        hub_json_end_object(json);
+    }
+    hub_json_end_array(json);
+}
+
+static void put_histogram(struct hub_json *json, const struct hub_histogram *h)
+{
+    hub_json_put_array(json, "histogram");
+    for (uint32_t d = 0; d < h->dims; d++) {
+        hub_json_object(json);
+        if (hub_histogram_of_values(h, d))
+            put_values(json, h, d);
+        else if (hub_histogram_bins(h, d))
+            hub_histogram_put(json, h->low[d], h->high[d], h->counts + (size_t)d * h->room,
+                              hub_histogram_bins(h, d));
+        hub_json_end_object(json);
+    }
+    hub_json_end_array(json);
+}
+
+/* As far as it was counted; what is missing is counted next. */
+static enum hub_status add_histogram(struct question *q, const struct hub_app *app, uint32_t number,
+                                     struct hub_json *json, struct hub_error *err)
+{
+    const struct hub_dataset *dataset = q->target.state.dataset;
+    HUB_CLEANUP(hub_histogram_dispose) struct hub_histogram h = {0};
+    HUB_CLEANUP(hub_freep) bool *there = NULL;
+    uint64_t parts = 0, of = 0;
+    HUB_TRY(hub_histogram_init(&h, &q->merged.fields[number], (uint32_t)q->bins, err));
+    HUB_TRY(hub_histogram_parts(&q->target.state, dataset->fields[number].path, &h, &there, err));
+    for (uint32_t i = 0; i < dataset->part_count; i++) {
+        of += !dataset->parts[i].broken;
+        parts += !dataset->parts[i].broken && there[i];
+    }
+    if (parts)
+        put_histogram(json, &h);
+    hub_json_put_object(json, "histogram_coverage");
+    hub_json_put_uint(json, "parts", parts);
+    hub_json_put_uint(json, "of_parts", of);
+    hub_json_put_bool(json, "complete", parts == of);
+    hub_json_end_object(json);
+    if (parts < of) {
+        q->partial = true;
+        hub_measurer_want_histogram(app->measurer, dataset->summary->id, dataset->fields[number].path,
+                                    (unsigned)q->bins);
+    }
+    return hub_json_status(json);
+}
+
+static enum hub_status put_field(struct question *q, const struct hub_app *app, uint32_t number,
+                                 struct hub_json *json, struct hub_error *err)
+{
+    const struct hub_measured_field *f = &q->merged.fields[number];
+    if (!f->dims)
+        return HUB_OK;
+    hub_json_put_object(json, f->path);
+    hub_json_put_text(json, "origin", "computed");
+    hub_json_put_text(json, "role", hub_role_name(f->role));
+    put_counts(json, f);
+    put_folds(json, f);
+    if (f->why[0])
+        hub_json_put_text(json, "unreadable", f->why);
+    if (!q->all)
+        HUB_TRY(add_histogram(q, app, number, json, err));
+    hub_json_end_object(json);
+    return hub_json_status(json);
+}
+
+/* ---- the question ---- */
+
 static enum hub_status choose(struct question *q, struct hub_error *err)
 {
     const uint32_t all = q->target.state.dataset->episode_count;
+    const struct hub_episode_query *query = &q->asked.query;
+    q->count = all;
+    if (!query->where && !query->split && !query->task && !query->name)
+        return HUB_OK;
     HUB_TRY(hub_new(&q->chosen, (size_t)all + 1, sizeof *q->chosen, err));
-    HUB_TRY(hub_episode_choose(&q->target.state, &q->asked.query, q->chosen, err));
+    HUB_TRY(hub_episode_choose(&q->target.state, query, q->chosen, err));
+    q->count = 0;
     for (uint32_t i = 0; i < all; i++)
         q->count += q->chosen[i];
     return HUB_OK;
 }
 
+/* A number of episodes, by its name in `where`; else a field. */
+static bool is_of_episodes(struct hub_view name, enum hub_property_kind *out)
+{
+    for (unsigned kind = 0; kind <= HUB_PROPERTY_FLAT_REWARD; kind++) {
+        const bool number = kind == HUB_PROPERTY_RETURN || kind == HUB_PROPERTY_STEPS ||
+                            (kind >= HUB_PROPERTY_SCORE && kind <= HUB_PROPERTY_FLAT_REWARD);
+        if (!number || !hub_view_is(name, hub_property_word((enum hub_property_kind)kind)))
+            continue;
+        *out = (enum hub_property_kind)kind;
+        return true;
+    }
+    return false;
+}
+
+static enum hub_status check_field(const struct hub_request *request, const struct question *q,
+                                   struct hub_view name, uint32_t number, struct hub_error *err)
+{
+    const struct hub_dataset_field *field = &q->target.state.dataset->fields[number];
+    if (q->chosen)
+        return hub_request_wrong(request, "field", err,
+                                 "of fields there are statistics of all episodes together only: ask without "
+                                 "where, split and task");
+    if (field->type != HUB_FIELD_NUMBER && field->type != HUB_FIELD_BOOL)
+        return hub_request_wrong(request, "field", err, "'%.*s' holds no numbers", (int)name.size, name.data);
+    return HUB_OK;
+}
+
+static enum hub_status add_asked(const struct hub_request *request, struct question *q, struct hub_view name,
+                                 struct hub_error *err)
+{
+    enum hub_property_kind kind;
+    if (q->episode_count + q->field_count == MAX_ASKED)
+        return hub_request_wrong(request, "field", err, "at most %d of them at once", MAX_ASKED);
+    const uint32_t number = hub_dataset_find_field(q->target.state.dataset, name);
+    if (is_of_episodes(name, &kind)) {
+        q->episodes[q->episode_count++] = kind;
+        return HUB_OK;
+    }
+    if (number == HUB_NONE)
+        return hub_fail_about(err, HUB_NOT_FOUND, "field-not-found", "field", name.data,
+                              "the dataset has no field '%.*s'", (int)name.size, name.data);
+    HUB_TRY(check_field(request, q, name, number, err));
+    q->fields[q->field_count++] = number;
+    return HUB_OK;
+}
+
+static enum hub_status read_fields(const struct hub_request *request, struct question *q,
+                                   struct hub_error *err)
+{
+    for (unsigned i = 0; i < request->query_count; i++)
+        if (hub_view_is(request->query[i].name, "field"))
+            HUB_TRY(add_asked(request, q, request->query[i].value, err));
+    q->all = !q->episode_count && !q->field_count;
+    if (q->all) {
+        q->episodes[q->episode_count++] = HUB_PROPERTY_RETURN;
+        q->episodes[q->episode_count++] = HUB_PROPERTY_STEPS;
+    }
+    if (q->field_count || (q->all && !q->chosen))
+        return hub_merged_fields_read(&q->target.state, HUB_MEASURED_FIELDS, &q->merged, err);
+    return HUB_OK;
+}
+
+/* Nothing of a field that is asked for is there yet; or it has too many dimensions. */
+static enum hub_status check_measured(struct hub_request *request, const struct question *q,
+                                      const struct hub_coverage *coverage, struct hub_error *err)
+{
+    for (unsigned i = 0; i < q->field_count; i++) {
+        const struct hub_measured_field *f = &q->merged.fields[q->fields[i]];
+        if (f->dims > HUB_HISTOGRAM_DIMS)
+            return hub_request_wrong(request, "field", err,
+                                     "'%s' has %u numbers a row; histograms are of at most %d", f->path,
+                                     f->dims, HUB_HISTOGRAM_DIMS);
+    }
+    if (!q->field_count || coverage->parts || !coverage->of_parts || !request->app->measurer)
+        return HUB_OK;
+    hub_measurer_want(request->app->measurer, q->target.summary->id);
+    return hub_fail_as(err, HUB_BUSY, "pending",
+                       "the rows of '%s' are being measured: none of %llu parts is done",
+                       q->target.summary->id, (unsigned long long)coverage->of_parts);
+}
+
 static enum hub_status ask(struct hub_request *request, struct hub_response *response, struct question *q,
                            struct hub_error *err)
 {
-    static const char *const parameters[] = {"bins", "where", "split", "task", "for", "revision", NULL};
+    static const char *const parameters[] = {"field...", "bins", "where",    "split",
+                                             "task",     "for",  "revision", NULL};
     bool given;
     HUB_TRY(hub_request_known(request, parameters, err));
     HUB_TRY(hub_request_int(request, "bins", &q->bins, &given, err));
     if (!given)
         q->bins = BINS;
-    if (q->bins < MIN_BINS || q->bins > MAX_BINS)
-        return hub_request_wrong(request, "bins", err, "bins is %d to %d", MIN_BINS, MAX_BINS);
+    if (q->bins < MIN_BINS || q->bins > HUB_HISTOGRAM_BINS)
+        return hub_request_wrong(request, "bins", err, "bins is %d to %d", MIN_BINS, HUB_HISTOGRAM_BINS);
     HUB_TRY(hub_episodes_asked(request, &q->asked, err));
     HUB_TRY(hub_resolve(request, response, parameters, HUB_TO_STATE | HUB_TO_READY, &q->target, err));
-    return choose(q, err);
+    HUB_TRY(hub_budget_take(request->app->budget, request, response,
+                            (uint64_t)q->target.state.dataset->episode_count * HUB_SERIES, err));
+    HUB_TRY(choose(q, err));
+    return read_fields(request, q, err);
+}
+
+/* What the files themselves state, as they state it. */
+static enum hub_status put_claims(const struct question *q, struct hub_json *json, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf claims = HUB_BUF_INIT(16 * MIB);
+    HUB_TRY(hub_dataset_fact(&q->target.state, "statistics", &claims, err));
+    if (claims.size)
+        hub_json_put_raw(json, "claimed", hub_buf_view(&claims));
+    return HUB_OK;
+}
+
+static enum hub_status write_answer(struct hub_request *request, struct question *q,
+                                    const struct hub_coverage *coverage, struct hub_response *response,
+                                    struct hub_error *err)
+{
+    struct hub_json json = hub_json_to(hub_response_buffer(response, 200, "application/json", 64 * MIB), err);
+    hub_json_object(&json);
+    hub_json_put_text(&json, "revision", q->target.summary->revision);
+    hub_json_put_uint(&json, "episodes", q->count);
+    hub_coverage_put(&json, request->app, coverage);
+    if (q->all)
+        HUB_TRY(put_outcome(q, &json, err));
+    hub_json_put_object(&json, "fields");
+    for (unsigned i = 0; i < q->episode_count; i++)
+        HUB_TRY(put_series(q, &json, q->episodes[i], err));
+    for (unsigned i = 0; i < q->field_count; i++)
+        HUB_TRY(put_field(q, request->app, q->fields[i], &json, err));
+    for (uint32_t i = 0; q->all && i < q->merged.count; i++)
+        HUB_TRY(put_field(q, request->app, i, &json, err));
+    hub_json_end_object(&json);
+    if (q->all)
+        HUB_TRY(put_claims(q, &json, err));
+    hub_json_end_object(&json);
+    return hub_json_status(&json);
 }
 
 enum hub_status hub_statistics_show(struct hub_request *request, struct hub_response *response,
@@ -134,18 +374,12 @@ enum hub_status hub_statistics_show(struct hub_request *request, struct hub_resp
     HUB_CLEANUP(question_dispose) struct question q = {0};
     struct hub_coverage coverage;
     HUB_TRY(ask(request, response, &q, err));
-    HUB_TRY(hub_coverage_read(&q.target.state, HUB_MEASURED_REWARDS, &coverage, err));
-    struct hub_json json = hub_json_to(hub_response_buffer(response, 200, "application/json", 64 * MIB), err);
-    hub_json_object(&json);
-    hub_json_put_text(&json, "revision", q.target.summary->revision);
-    hub_json_put_uint(&json, "episodes", q.count);
-    hub_coverage_put(&json, request->app, &coverage);
-    hub_json_put_object(&json, "fields");
-    HUB_TRY(put_series(&q, &json, HUB_PROPERTY_RETURN, err));
-    HUB_TRY(put_series(&q, &json, HUB_PROPERTY_STEPS, err));
-    hub_json_end_object(&json);
-    hub_json_end_object(&json);
-    HUB_TRY(hub_json_status(&json));
+    const bool rows = q.field_count || (q.all && !q.chosen);
+    HUB_TRY(hub_coverage_read(&q.target.state, rows ? HUB_MEASURED_FIELDS : HUB_MEASURED_REWARDS, &coverage,
+                              err));
+    HUB_TRY(check_measured(request, &q, &coverage, err));
+    HUB_TRY(write_answer(request, &q, &coverage, response, err));
+    coverage.complete &= !q.partial;
     HUB_TRY(hub_coverage_headers(request, &q.target, &coverage, response, err));
     return hub_reply_document(request, response, err);
 }

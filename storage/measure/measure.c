@@ -206,8 +206,12 @@ static void add_episode(struct pass *p, const struct hub_window *window, uint32_
         hub_fold_merge(&f->folds[d], &p->folds[d]);
 }
 
-/* What says something of the data, and not of this machine at this moment. */
-static bool is_verdict(enum hub_status st)
+enum hub_status hub_measure_breathe(struct hub_measured_part *part, struct hub_error *err)
+{
+    return part->files.count > MAX_OPEN ? hub_measure_settle(part, err) : HUB_OK;
+}
+
+bool hub_measure_is_verdict(enum hub_status st)
 {
     return st == HUB_CORRUPT || st == HUB_UNSUPPORTED || st == HUB_TOO_BIG || st == HUB_OUT_OF_RANGE;
 }
@@ -225,7 +229,7 @@ static enum hub_status measure_window(struct pass *p, const struct hub_window *w
     if (dims == 1 && (f->role == HUB_ROLE_REWARD || is_time(f->path)))
         series.rows = window->count;
     const enum hub_status st = fold_rows(p, window, &series, &why);
-    if (is_verdict(st)) {
+    if (hub_measure_is_verdict(st)) {
         if (!f->why[0])
             snprintf(f->why, sizeof f->why, "%.250s", why.detail);
         return HUB_OK;
@@ -234,7 +238,7 @@ static enum hub_status measure_window(struct pass *p, const struct hub_window *w
         return hub_pass(st, &why, err);
     add_episode(p, window, dims);
     put_series(p->part, f, &series, window->episode);
-    return p->part->files.count > MAX_OPEN ? hub_measure_settle(p->part, err) : HUB_OK;
+    return hub_measure_breathe(p->part, err);
 }
 
 static void pass_dispose(struct pass *p)

@@ -8,7 +8,8 @@
 #include "storage/base/time.h"
 #include "storage/catalog/episode_reader.h"
 #include "storage/catalog/measures.h"
-#include "storage/measure/measure.h"
+#include "storage/measure/histogram.h"
+#include "storage/scan/merged.h"
 
 #include <math.h>
 #include <pthread.h>
@@ -25,15 +26,21 @@ enum { MAX_WANTED = 64, MAX_ID = 1024, QUIET_MS = 300, RETRY_MS = 30000, WAIT_MS
 #define MAX_FACT_BYTES (16 * MIB)
 #define MAX_BLOB_BYTES (900 * MIB)
 
+/* What somebody asked for: all of a dataset, or the histogram of a field. */
+struct wanted {
+    char id[MAX_ID], field[512];
+    uint32_t bins; /* 0: no histogram */
+};
+
 struct hub_measurer {
     struct hub_measurer_options options;
     pthread_t thread;
     pthread_mutex_t lock;
     pthread_cond_t wake;
-    char wanted[MAX_WANTED][MAX_ID]; /* the last one is next */
+    struct wanted wanted[MAX_WANTED]; /* the last one is next */
     unsigned wanted_count;
-    char current[MAX_ID]; /* or "" */
-    uint64_t done, of;    /* parts of it */
+    struct wanted current; /* or an empty id */
+    uint64_t done, of;     /* parts of it */
     int64_t started_ms;
     atomic_bool stop;
 
@@ -107,10 +114,19 @@ struct named_blob {
     struct hub_buf data;
 };
 
+/* What is known of the parts of a dataset before they are measured. */
+struct plan {
+    const struct hub_dataset *dataset;
+    struct hub_measured_state *states;
+    double fps;
+    uint32_t *places, *starts; /* of episodes, part by part; where each part's begin */
+};
+
 /* The measuring of one part. */
 struct task {
     struct hub_measurer *m;
-    const struct hub_dataset *dataset;
+    const struct plan *plan;
+    const struct hub_dataset *dataset; /* the plan's */
     uint32_t part;
     enum hub_measured how_far;
     uint64_t *steps; /* by place in the part */
@@ -306,11 +322,9 @@ static enum hub_status measure_facts(struct task *t, struct hub_error *err)
     if (state.dataset->summary->serial != t->dataset->summary->serial)
         return hub_fail(err, HUB_CHANGED, "%s was published again", t->dataset->summary->id);
     HUB_CLEANUP(hub_episode_reader_dispose) struct hub_episode_reader reader = {.state = &state};
-    for (uint32_t i = 0; i < state.dataset->episode_count; i++) {
-        const struct hub_dataset_episode *e = &state.dataset->episodes[i];
+    for (uint32_t i = t->plan->starts[t->part]; i < t->plan->starts[t->part + 1]; i++) {
+        const struct hub_dataset_episode *e = &state.dataset->episodes[t->plan->places[i]];
         struct hub_found_episode row;
-        if (e->part != t->part || e->index >= t->measured.episodes)
-            continue;
         HUB_TRY(hub_episode_row(&reader, e, &row, err));
         add_ending(t, &row, e->index);
     }
@@ -318,6 +332,22 @@ static enum hub_status measure_facts(struct task *t, struct hub_error *err)
 }
 
 /* ---- keeping ---- */
+
+/* Four cells an episode, of eight bytes each. */
+static enum hub_status add_sparks(struct task *t, struct hub_error *err)
+{
+    enum { CELLS = HUB_SPARK / 8 };
+    const uint32_t n = t->measured.episodes * CELLS;
+    HUB_CLEANUP(hub_freep) uint64_t *bits = calloc((size_t)n + 1, sizeof *bits);
+    HUB_CLEANUP(hub_freep) uint8_t *valid = calloc((size_t)n + 1, 1);
+    struct hub_buf *out;
+    HUB_TRY(hub_allocated(bits && valid, err));
+    memcpy(bits, t->measured.sparks, (size_t)n * sizeof *bits);
+    for (uint32_t i = 0; i < n; i++)
+        valid[i] = (uint8_t)!isnan(t->measured.metrics[HUB_METRIC_FLAT_REWARD][i / CELLS]);
+    HUB_TRY(new_blob(t, "spark", "", &out, err));
+    return hub_measures_pack_wide(bits, valid, n, false, out, err);
+}
 
 static enum hub_status add_metrics(struct task *t, struct hub_error *err)
 {
@@ -327,8 +357,7 @@ static enum hub_status add_metrics(struct task *t, struct hub_error *err)
     HUB_TRY(add_column(t, hub_metric_words[HUB_METRIC_FLAT_REWARD], "",
                        t->measured.metrics[HUB_METRIC_FLAT_REWARD], err));
     struct hub_buf *out;
-    HUB_TRY(new_blob(t, "spark", "", &out, err));
-    HUB_TRY(hub_buf_add(out, t->measured.sparks, (size_t)t->measured.episodes * HUB_SPARK, err));
+    HUB_TRY(add_sparks(t, err));
     HUB_TRY(new_blob(t, "fields", "", &out, err));
     HUB_TRY(hub_buf_add_view(out, hub_buf_view(&t->fields), err));
     for (size_t i = 0; i < HUB_COUNT(of_fields) && t->how_far > HUB_MEASURED_REWARDS; i++)
@@ -351,51 +380,147 @@ static enum hub_status keep(struct task *t, uint64_t ranges, struct hub_error *e
 
 static enum hub_status begin(struct task *t, struct hub_error *err)
 {
-    const struct hub_dataset *d = t->dataset;
+    const struct plan *plan = t->plan;
+    const uint32_t *first = plan->places + plan->starts[t->part],
+                   n = plan->starts[t->part + 1] - plan->starts[t->part];
     uint32_t count = 0;
-    for (uint32_t i = 0; i < d->episode_count; i++)
-        if (d->episodes[i].part == t->part)
-            count = HUB_MAX(count, d->episodes[i].index + 1);
+    t->dataset = plan->dataset;
+    for (uint32_t i = 0; i < n; i++)
+        count = HUB_MAX(count, t->dataset->episodes[first[i]].index + 1);
     HUB_TRY(hub_new(&t->steps, (size_t)count + 1, sizeof *t->steps, err));
-    for (uint32_t i = 0; i < d->episode_count; i++)
-        if (d->episodes[i].part == t->part)
-            t->steps[d->episodes[i].index] = d->episodes[i].steps;
+    for (uint32_t i = 0; i < n; i++)
+        t->steps[t->dataset->episodes[first[i]].index] = t->dataset->episodes[first[i]].steps;
     t->host = (struct hub_measure_host){t, open_file, take_turn};
     t->fields = HUB_BUF_INIT(MAX_BLOB_BYTES);
     t->measured.host = &t->host;
+    t->measured.fps = plan->fps;
     t->measured.episodes = count;
     t->measured.steps = t->steps;
     return hub_measured_part_init(&t->measured, err);
 }
 
 /* Pass 1 of a part, or of its rewards alone. */
-static enum hub_status measure_part(struct hub_measurer *m, const struct hub_dataset *dataset, uint32_t part,
-                                    double fps, enum hub_measured how_far, struct hub_error *err)
+static enum hub_status measure_part(struct hub_measurer *m, const struct plan *plan, uint32_t part,
+                                    enum hub_measured how_far, struct hub_error *err)
 {
-    HUB_CLEANUP(task_dispose)
-    struct task t = {.m = m, .dataset = dataset, .part = part, .how_far = how_far, .measured = {.fps = fps}};
+    HUB_CLEANUP(task_dispose) struct task t = {.m = m, .plan = plan, .part = part, .how_far = how_far};
     HUB_TRY(begin(&t, err));
-    for (uint32_t i = 0; i < dataset->field_count; i++)
-        if (is_meant(&t, &dataset->fields[i]))
+    for (uint32_t i = 0; i < t.dataset->field_count; i++)
+        if (is_meant(&t, &t.dataset->fields[i]))
             HUB_TRY(measure_field(&t, i, err));
     HUB_TRY(hub_measure_settle(&t.measured, err));
     if (how_far > HUB_MEASURED_REWARDS)
         HUB_TRY(measure_facts(&t, err));
     HUB_TRY(add_metrics(&t, err));
-    return keep(&t, 0, err);
+    return keep(&t, plan->states[part].ranges, err);
+}
+
+/* Layouts of some fields of a part; where it has none of a field, NULL. */
+struct layouts {
+    struct hub_layout_ref **refs;
+    struct hub_motion_field *fields; /* copies with the layouts */
+    uint32_t count;
+};
+
+static void layouts_dispose(struct layouts *l)
+{
+    for (uint32_t i = 0; i < l->count; i++)
+        hub_layout_put(l->refs[i]);
+    free(l->refs);
+    free(l->fields);
+}
+
+static enum hub_status get_layouts(const struct task *t, const struct hub_motion_field *fields,
+                                   const uint32_t *numbers, uint32_t count, struct layouts *out,
+                                   struct hub_error *err)
+{
+    HUB_TRY(hub_new(&out->refs, (size_t)count + 1, sizeof *out->refs, err));
+    HUB_TRY(hub_new(&out->fields, (size_t)count + 1, sizeof *out->fields, err));
+    for (uint32_t i = 0; i < count; i++) {
+        out->fields[i] = fields[i];
+        const enum hub_status st =
+            hub_layout_get(t->m->options.catalog, t->dataset, t->part, numbers[i], true, &out->refs[i], err);
+        if (st && st != HUB_NOT_FOUND)
+            return st;
+        out->fields[i].layout = st ? NULL : hub_layout_of(out->refs[i]);
+        out->count++;
+    }
+    return HUB_OK;
+}
+
+static enum hub_status add_motion(struct task *t, struct hub_error *err)
+{
+    static const enum hub_metric metrics[] = {HUB_METRIC_FROZEN, HUB_METRIC_STILL, HUB_METRIC_JERK,
+                                              HUB_METRIC_SATURATED, HUB_METRIC_OFFSET};
+    for (size_t i = 0; i < HUB_COUNT(metrics); i++) {
+        const char *word = hub_metric_words[metrics[i]];
+        HUB_TRY(add_column(t, word, "", t->measured.metrics[metrics[i]], err));
+        HUB_TRY(add_column(t, "at:", word, t->measured.at[metrics[i]], err));
+    }
+    return HUB_OK;
+}
+
+/* Pass 2 of a part. */
+static enum hub_status measure_motion(struct hub_measurer *m, const struct plan *plan, uint32_t part,
+                                      const struct hub_ranges *r, struct hub_error *err)
+{
+    HUB_CLEANUP(task_dispose)
+    struct task t = {.m = m, .plan = plan, .part = part, .how_far = HUB_MEASURED_ALL};
+    HUB_CLEANUP(layouts_dispose) struct layouts actions = {0};
+    HUB_CLEANUP(layouts_dispose) struct layouts states = {0};
+    HUB_TRY(begin(&t, err));
+    HUB_TRY(get_layouts(&t, r->actions, r->action_fields, r->action_count, &actions, err));
+    HUB_TRY(get_layouts(&t, r->states, r->state_fields, r->state_count, &states, err));
+    HUB_TRY(hub_measure_motion(&t.measured, actions.fields, actions.count, states.fields, states.count, err));
+    HUB_TRY(hub_measure_settle(&t.measured, err));
+    HUB_TRY(add_motion(&t, err));
+    return keep(&t, r->hash, err);
+}
+
+/* The histogram of a field in a part. How far the part is measured stays as it is. */
+static enum hub_status measure_histogram(struct hub_measurer *m, const struct plan *plan, uint32_t part,
+                                         uint32_t number, struct hub_histogram *histogram,
+                                         struct hub_error *err)
+{
+    HUB_CLEANUP(task_dispose)
+    struct task t = {.m = m, .plan = plan, .part = part, .how_far = plan->states[part].how_far};
+    HUB_CLEANUP(hub_layout_putp) struct hub_layout_ref *ref = NULL;
+    char name[32];
+    struct hub_buf *out;
+    HUB_TRY(begin(&t, err));
+    const enum hub_status st = hub_layout_get(m->options.catalog, t.dataset, part, number, true, &ref, err);
+    if (st && st != HUB_NOT_FOUND)
+        return st;
+    if (!st)
+        HUB_TRY(hub_measure_histogram(&t.measured, hub_layout_of(ref), histogram, err));
+    HUB_TRY(hub_measure_settle(&t.measured, err));
+    snprintf(name, sizeof name, "histogram:%u:", histogram->bins);
+    HUB_TRY(new_blob(&t, name, t.dataset->fields[number].path, &out, err));
+    HUB_TRY(hub_histogram_pack(histogram, out, err));
+    return keep(&t, plan->states[part].ranges, err);
 }
 
 /* ---- a dataset ---- */
 
-/* What is known of its parts, and what all of them are measured with. */
-struct plan {
-    struct hub_measured_state *states;
-    double fps;
-};
-
 static void plan_dispose(struct plan *plan)
 {
     free(plan->states);
+    free(plan->places);
+    free(plan->starts);
+}
+
+static enum hub_status sort_episodes(struct plan *plan, struct hub_error *err)
+{
+    const struct hub_dataset *d = plan->dataset;
+    HUB_TRY(hub_new(&plan->starts, (size_t)d->part_count + 2, sizeof *plan->starts, err));
+    HUB_TRY(hub_new(&plan->places, (size_t)d->episode_count + 1, sizeof *plan->places, err));
+    for (uint32_t i = 0; i < d->episode_count; i++)
+        plan->starts[d->episodes[i].part + 2]++;
+    for (uint32_t i = 0; i < d->part_count; i++)
+        plan->starts[i + 2] += plan->starts[i + 1];
+    for (uint32_t i = 0; i < d->episode_count; i++) /* where a part ends is then where the next begins */
+        plan->places[plan->starts[d->episodes[i].part + 1]++] = i;
+    return HUB_OK;
 }
 
 static enum hub_status read_plan(struct hub_measurer *m, const struct hub_dataset *dataset, struct plan *out,
@@ -407,7 +532,9 @@ static enum hub_status read_plan(struct hub_measurer *m, const struct hub_datase
     if (state.dataset->summary->serial != dataset->summary->serial)
         return hub_fail(err, HUB_CHANGED, "%s was published again", dataset->summary->id);
     HUB_TRY(hub_dataset_fact(&state, "fps", &fact, err));
+    out->dataset = dataset;
     out->fps = fact.size ? strtod(fact.data, NULL) : 0;
+    HUB_TRY(sort_episodes(out, err));
     return hub_measures_states(&state, &out->states, err);
 }
 
@@ -419,17 +546,57 @@ static void put_progress(struct hub_measurer *m, uint64_t done, uint64_t of)
     pthread_mutex_unlock(&m->lock);
 }
 
-static enum hub_status measure_parts(struct hub_measurer *m, const struct hub_dataset *dataset,
-                                     const struct plan *plan, enum hub_measured how_far,
-                                     struct hub_error *err)
+/* Pass 1 of those that are not as far. One bad part hides no other. */
+static enum hub_status measure_parts(struct hub_measurer *m, const struct plan *plan,
+                                     enum hub_measured how_far, struct hub_error *err)
 {
     enum hub_status first = HUB_OK;
-    for (uint32_t i = 0; i < dataset->part_count; i++) {
-        put_progress(m, i, dataset->part_count);
-        if (dataset->parts[i].broken || plan->states[i].how_far >= how_far)
+    for (uint32_t i = 0; i < plan->dataset->part_count; i++) {
+        put_progress(m, i, plan->dataset->part_count);
+        if (plan->dataset->parts[i].broken || plan->states[i].how_far >= how_far)
             continue;
-        const enum hub_status st = measure_part(m, dataset, i, plan->fps, how_far, err);
-        first = first ? first : st; /* one bad part hides no other */
+        const enum hub_status st = measure_part(m, plan, i, how_far, err);
+        first = first ? first : st;
+        if (m->stop)
+            return st;
+    }
+    return first;
+}
+
+static enum hub_status measure_fields(struct hub_measurer *m, const struct hub_dataset *dataset,
+                                      enum hub_measured how_far, struct hub_error *err)
+{
+    HUB_CLEANUP(plan_dispose) struct plan plan = {0};
+    HUB_TRY(read_plan(m, dataset, &plan, err));
+    return measure_parts(m, &plan, how_far, err);
+}
+
+static enum hub_status read_ranges(struct hub_measurer *m, const struct hub_dataset *dataset,
+                                   struct hub_ranges *out, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_state_close) struct hub_state state = {0};
+    HUB_TRY(hub_state_open(m->options.catalog, dataset->summary, &state, err));
+    if (state.dataset->summary->serial != dataset->summary->serial)
+        return hub_fail(err, HUB_CHANGED, "%s was published again", dataset->summary->id);
+    return hub_ranges_read(&state, out, err);
+}
+
+/* Pass 2 of those that were not measured with today's ranges. */
+static enum hub_status measure_motions(struct hub_measurer *m, const struct hub_dataset *dataset,
+                                       struct hub_error *err)
+{
+    HUB_CLEANUP(plan_dispose) struct plan plan = {0};
+    HUB_CLEANUP(hub_ranges_dispose) struct hub_ranges ranges = {0};
+    enum hub_status first = HUB_OK;
+    HUB_TRY(read_plan(m, dataset, &plan, err));
+    HUB_TRY(read_ranges(m, dataset, &ranges, err));
+    for (uint32_t i = 0; i < dataset->part_count; i++) {
+        const struct hub_measured_state *state = &plan.states[i];
+        put_progress(m, i, dataset->part_count);
+        if (dataset->parts[i].broken || (state->how_far == HUB_MEASURED_ALL && state->ranges == ranges.hash))
+            continue;
+        const enum hub_status st = measure_motion(m, &plan, i, &ranges, err);
+        first = first ? first : st;
         if (m->stop)
             return st;
     }
@@ -440,50 +607,106 @@ static enum hub_status measure(struct hub_measurer *m, const struct hub_summary 
                                enum hub_measured how_far, struct hub_error *err)
 {
     HUB_CLEANUP(hub_dataset_putp) const struct hub_dataset *dataset = NULL;
-    HUB_CLEANUP(plan_dispose) struct plan plan = {0};
     HUB_TRY(hub_dataset_get(m->options.catalog, summary, true, &dataset, err));
+    HUB_TRY(measure_fields(m, dataset, HUB_MIN(how_far, HUB_MEASURED_FIELDS), err));
+    return how_far == HUB_MEASURED_ALL ? measure_motions(m, dataset, err) : HUB_OK;
+}
+
+/* ---- a histogram ---- */
+
+struct histograms {
+    struct hub_histogram empty; /* of the dataset's range */
+    uint32_t number;            /* of the field */
+    bool *there;                /* by part */
+};
+
+static void histograms_dispose(struct histograms *h)
+{
+    hub_histogram_dispose(&h->empty);
+    free(h->there);
+}
+
+/* Which parts have one of these ranges already. */
+static enum hub_status find_histograms(struct hub_measurer *m, const struct hub_dataset *dataset,
+                                       const struct wanted *wanted, struct histograms *out,
+                                       struct hub_error *err)
+{
+    HUB_CLEANUP(hub_state_close) struct hub_state state = {0};
+    HUB_CLEANUP(hub_merged_fields_dispose) struct hub_merged_fields merged = {0};
+    HUB_TRY(hub_state_open(m->options.catalog, dataset->summary, &state, err));
+    if (state.dataset->summary->serial != dataset->summary->serial)
+        return hub_fail(err, HUB_CHANGED, "%s was published again", dataset->summary->id);
+    HUB_TRY(hub_merged_fields_read(&state, HUB_MEASURED_FIELDS, &merged, err));
+    out->number = hub_dataset_find_field(dataset, hub_view_of(wanted->field));
+    if (out->number == HUB_NONE || !merged.fields[out->number].dims)
+        return hub_fail(err, HUB_NOT_FOUND, "%s has no numbers under '%s'", wanted->id, wanted->field);
+    HUB_TRY(hub_histogram_init(&out->empty, &merged.fields[out->number], wanted->bins, err));
+    return hub_histogram_parts(&state, wanted->field, &out->empty, &out->there, err);
+}
+
+static enum hub_status measure_histograms(struct hub_measurer *m, const struct hub_summary *summary,
+                                          const struct wanted *wanted, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_dataset_putp) const struct hub_dataset *dataset = NULL;
+    HUB_CLEANUP(plan_dispose) struct plan plan = {0};
+    HUB_CLEANUP(histograms_dispose) struct histograms h = {0};
+    HUB_TRY(hub_dataset_get(m->options.catalog, summary, true, &dataset, err));
+    HUB_TRY(measure_fields(m, dataset, HUB_MEASURED_FIELDS, err));
     HUB_TRY(read_plan(m, dataset, &plan, err));
-    return measure_parts(m, dataset, &plan, HUB_MIN(how_far, HUB_MEASURED_FIELDS), err);
+    HUB_TRY(find_histograms(m, dataset, wanted, &h, err));
+    const size_t bytes = (size_t)h.empty.dims * h.empty.room * sizeof *h.empty.counts;
+    for (uint32_t i = 0; i < dataset->part_count; i++) {
+        put_progress(m, i, dataset->part_count);
+        if (dataset->parts[i].broken || h.there[i])
+            continue;
+        memset(h.empty.counts, 0, bytes);
+        HUB_TRY(measure_histogram(m, &plan, i, h.number, &h.empty, err));
+    }
+    return HUB_OK;
 }
 
 /* Told as a job meanwhile. */
 static void measure_dataset(struct hub_measurer *m, const struct hub_summary *summary,
-                            enum hub_measured how_far)
+                            enum hub_measured how_far, const struct wanted *wanted)
 {
     pthread_mutex_lock(&m->lock);
-    snprintf(m->current, sizeof m->current, "%s", summary->id);
+    m->current = (struct wanted){0};
+    if (wanted)
+        m->current = *wanted;
+    snprintf(m->current.id, sizeof m->current.id, "%s", summary->id);
     m->started_ms = hub_time_now_ns() / 1000000;
     m->done = m->of = 0;
     pthread_mutex_unlock(&m->lock);
-    if (measure(m, summary, how_far, NULL))
+    if (wanted && wanted->bins ? measure_histograms(m, summary, wanted, NULL)
+                               : measure(m, summary, how_far, NULL))
         m->retry_ms = hub_time_mono_ms() + RETRY_MS;
     give_memory(m);
     pthread_mutex_lock(&m->lock);
-    m->current[0] = '\0';
+    m->current.id[0] = '\0';
     pthread_mutex_unlock(&m->lock);
 }
 
 /* ---- the thread ---- */
 
-static bool take_wanted(struct hub_measurer *m, char id[MAX_ID])
+static bool take_wanted(struct hub_measurer *m, struct wanted *out)
 {
     pthread_mutex_lock(&m->lock);
     const bool any = m->wanted_count > 0;
     if (any)
-        strcpy(id, m->wanted[--m->wanted_count]);
+        *out = m->wanted[--m->wanted_count];
     pthread_mutex_unlock(&m->lock);
     return any;
 }
 
 static void measure_wanted(struct hub_measurer *m)
 {
-    char id[MAX_ID];
-    while (!m->stop && take_wanted(m, id)) {
+    struct wanted wanted;
+    while (!m->stop && take_wanted(m, &wanted)) {
         HUB_CLEANUP(hub_snapshot_putp)
         const struct hub_snapshot *snapshot = hub_catalog_snapshot(m->options.catalog);
-        const struct hub_summary *summary = hub_snapshot_find(snapshot, hub_view_of(id));
+        const struct hub_summary *summary = hub_snapshot_find(snapshot, hub_view_of(wanted.id));
         if (summary && summary->status == HUB_DATASET_READY)
-            measure_dataset(m, summary, HUB_MEASURED_ALL);
+            measure_dataset(m, summary, HUB_MEASURED_ALL, &wanted);
     }
 }
 
@@ -500,7 +723,7 @@ static void measure_due(struct hub_measurer *m, const struct hub_snapshot *snaps
             !bsearch(&summary->row, rows, count, sizeof *rows, hub_by_i64))
             continue;
         measure_wanted(m);
-        measure_dataset(m, summary, how_far);
+        measure_dataset(m, summary, how_far, NULL);
     }
 }
 
@@ -583,23 +806,45 @@ void hub_measurer_stop(struct hub_measurer *m)
     free(m);
 }
 
-void hub_measurer_want(struct hub_measurer *m, const char *id)
+static bool same(const struct wanted *a, const struct wanted *b)
 {
-    if (!m || strlen(id) >= MAX_ID)
-        return;
+    return a->bins == b->bins && strcmp(a->id, b->id) == 0 && strcmp(a->field, b->field) == 0;
+}
+
+static void want(struct hub_measurer *m, const struct wanted *wanted)
+{
     pthread_mutex_lock(&m->lock);
     unsigned kept = 0;
-    bool runs = strcmp(m->current, id) == 0;
     for (unsigned i = 0; i < m->wanted_count; i++)
-        if (strcmp(m->wanted[i], id) != 0)
-            memmove(m->wanted[kept++], m->wanted[i], sizeof m->wanted[i]);
+        if (!same(&m->wanted[i], wanted))
+            m->wanted[kept++] = m->wanted[i];
     if (kept == MAX_WANTED) /* the oldest makes room */
-        memmove(m->wanted[0], m->wanted[1], --kept * sizeof m->wanted[0]);
-    if (!runs)
-        strcpy(m->wanted[kept++], id);
+        memmove(m->wanted, m->wanted + 1, --kept * sizeof *m->wanted);
+    if (!same(&m->current, wanted))
+        m->wanted[kept++] = *wanted;
     m->wanted_count = kept;
     pthread_cond_signal(&m->wake);
     pthread_mutex_unlock(&m->lock);
+}
+
+void hub_measurer_want(struct hub_measurer *m, const char *id)
+{
+    struct wanted wanted = {0};
+    if (m && snprintf(wanted.id, sizeof wanted.id, "%s", id) < (int)sizeof wanted.id)
+        want(m, &wanted);
+}
+
+void hub_measurer_want_histogram(struct hub_measurer *m, const char *id, const char *field, unsigned bins)
+{
+    struct wanted wanted = {.bins = bins};
+    if (m && snprintf(wanted.id, sizeof wanted.id, "%s", id) < (int)sizeof wanted.id &&
+        snprintf(wanted.field, sizeof wanted.field, "%s", field) < (int)sizeof wanted.field)
+        want(m, &wanted);
+}
+
+static const char *kind_of(const struct wanted *wanted)
+{
+    return wanted->bins ? "statistics" : "measure";
 }
 
 void hub_measurer_jobs(struct hub_measurer *m, hub_scan_job_each each, void *user)
@@ -607,13 +852,14 @@ void hub_measurer_jobs(struct hub_measurer *m, hub_scan_job_each each, void *use
     if (!m)
         return;
     pthread_mutex_lock(&m->lock);
-    if (m->current[0])
-        each(user, &(struct hub_scan_job){.target = m->current,
+    if (m->current.id[0])
+        each(user, &(struct hub_scan_job){.target = m->current.id,
+                                          .kind = kind_of(&m->current),
                                           .running = true,
                                           .done = m->done,
                                           .of = m->of,
                                           .started_ms = m->started_ms});
     for (unsigned i = m->wanted_count; i-- > 0;)
-        each(user, &(struct hub_scan_job){.target = m->wanted[i]});
+        each(user, &(struct hub_scan_job){.target = m->wanted[i].id, .kind = kind_of(&m->wanted[i])});
     pthread_mutex_unlock(&m->lock);
 }

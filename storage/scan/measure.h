@@ -28,6 +28,9 @@ HUB_MUST_USE enum hub_status hub_measurer_start(const struct hub_measurer_option
 void hub_measurer_stop(struct hub_measurer *measurer);
 /** Measure all of this dataset next. Cheap; bounded queue. */
 void hub_measurer_want(struct hub_measurer *measurer, const char *id);
+/** Count the values of a field in so many bins next. As above. */
+void hub_measurer_want_histogram(struct hub_measurer *measurer, const char *id, const char *field,
+                                 unsigned bins);
 /** The dataset being measured and those that wait for it. */
 void hub_measurer_jobs(struct hub_measurer *measurer, hub_scan_job_each each, void *user);
 

@@ -96,6 +96,7 @@ bool hub_scanner_wait(struct hub_scanner *scanner, unsigned timeout_ms);
 
 /** A piece of background work. Texts live until the callback returns. */
 struct hub_scan_job {
+    const char *kind;   /* of measuring: which of its two; else NULL */
     const char *target; /* the dataset's id; of hashing the file's path below its root */
     bool running;       /* false: waiting */
     uint64_t done, of;  /* parts; bytes. of 0: not known yet */

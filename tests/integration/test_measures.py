@@ -1,40 +1,104 @@
-"""What is measured of datasets against numpy over the rows that the hub itself hands out."""
+"""What is measured of datasets against numpy: over rows that h5py reads, or that the hub itself hands out."""
 import io
-import json
+import shutil
+import signal
 import time
 from urllib.parse import quote, urlencode
 
+import h5py
 import numpy as np
 import pytest
 
-from hub import FIXTURES, serving
+from hub import FIXTURES, Hub, serving, until
+
+EPISODES = 30
 
 
-def measured(hub, id, timeout=60):
+def ask(hub, id, what, status=200, **query):
+    answer = hub.get(f"/api/v1/datasets/{quote(id)}/{what}?" + urlencode(query, doseq=True))
+    assert answer.status == status, answer.body
+    return answer
+
+
+def measured(hub, id, timeout=60, **query):
     """The statistics of a dataset when all of it is measured."""
     end = time.monotonic() + timeout
     while time.monotonic() < end:
-        answer = hub.get(f"/api/v1/datasets/{quote(id)}/~statistics")
-        assert answer.status == 200, answer.body
-        if answer.json()["coverage"]["complete"]:
+        answer = hub.get(f"/api/v1/datasets/{quote(id)}/~statistics?" + urlencode(query, doseq=True))
+        whole = answer.status == 200 and answer.json()["coverage"]["complete"]
+        if whole and all(f.get("histogram_coverage", {"complete": True})["complete"] for f in answer.json()["fields"].values()):
             return answer.json()
-        assert answer.headers["Cache-Control"] == "no-store"
-        time.sleep(0.05)
+        assert answer.status in (200, 503) and answer.headers["Retry-After"]
+        assert answer.status == 503 or answer.headers["Cache-Control"] == "no-store"
+        time.sleep(0.03)
     raise AssertionError(answer.body)
 
 
+def columns(hub, id, names, **query):
+    return ask(hub, id, "episodes", columns=",".join(names), **query).json()["columns"]
+
+
+def found(hub, id, timeout=60, **query):
+    end = time.monotonic() + timeout
+    while not (answer := ask(hub, id, "~findings", **query).json())["coverage"]["complete"]:
+        assert time.monotonic() < end, answer
+        time.sleep(0.03)
+    return answer
+
+
+def motion(i, steps, rng):
+    """Actions that stand, shake, or touch their bounds."""
+    a = np.cumsum(rng.normal(size=(steps, 3)), axis=0)
+    if i % 3 == 0:
+        a[steps // 4 : steps // 4 + steps // 2] = a[steps // 4 : steps // 4 + 1]
+    if i % 5 == 1:
+        a[steps // 2 :] *= 50
+    return a
+
+
+def write(path, seed=0, scale=1.0, episodes=EPISODES):
+    rng = np.random.default_rng(seed)
+    with h5py.File(path, "w") as f:
+        data = f.create_group("data")
+        for i in range(episodes):
+            steps = [1, 9, 10, 40, 1500][i % 5] if i else 2500
+            demo = data.create_group(f"demo_{i}")
+            demo.attrs["num_samples"] = steps
+            demo.create_dataset("actions", data=motion(i, steps, rng) * scale, chunks=(min(steps, 64), 2), compression="gzip")
+            demo["dones"] = np.arange(steps) == steps - 1
+            demo["rewards"] = np.full(steps, 0.1) if i % 4 == 3 else rng.normal(size=steps) + 1e6
+            odd = rng.normal(size=(steps, 2)).astype("f4")
+            odd[rng.random((steps, 2)) < 0.1] = np.nan
+            odd[rng.random((steps, 2)) < 0.05] = -np.inf
+            demo["obs/odd"] = odd
+            demo["obs/wide"] = rng.integers(-(2**63), 2**63 - 1, steps, "i8")
+            demo["obs/digits"] = rng.integers(3, 9, (steps, 2)).astype(">i4")
+            demo["obs/constant"] = np.full((steps, 1), 0.3)
+            demo["obs/flag"] = rng.random(steps) < 0.25
+            demo["obs/half"] = rng.normal(size=(steps, 20)).astype("f2")
+    return path
+
+
+def rows_of(path, field):
+    with h5py.File(path) as f:
+        return [f["data"][name][field][...] for name in sorted(f["data"], key=lambda n: int(n[5:]))]
+
+
 @pytest.fixture(scope="module")
-def hub():
-    with serving(*(f"{name}={FIXTURES}/{path}" for name, path in
-                   {"minari": "minari/root-0.5.3", "robomimic": "robomimic", "lerobot": "lerobot", "d4rl": "d4rl"}.items())) as hub:
+def path(tmp_path_factory):
+    return write(tmp_path_factory.mktemp("measures") / "made.hdf5")
+
+
+@pytest.fixture(scope="module")
+def hub(path):
+    fixtures = {"minari": "minari/root-0.5.3", "robomimic": "robomimic", "lerobot": "lerobot", "d4rl": "d4rl"}
+    with serving(f"own={path.parent}", *(f"{name}={FIXTURES}/{of}" for name, of in fixtures.items())) as hub:
         hub.wait_indexed()
         yield hub
 
 
-def columns(hub, id, names):
-    answer = hub.get(f"/api/v1/datasets/{quote(id)}/episodes?" + urlencode({"columns": ",".join(names)}))
-    assert answer.status == 200, answer.body
-    return answer.json()["columns"]
+def made(hub):
+    return next(d["id"] for d in hub.datasets() if d["id"].endswith("made"))
 
 
 def test_returns_and_steps(hub):
@@ -53,3 +117,165 @@ def test_returns_and_steps(hub):
                 for q, value in got["quantiles"].items():
                     assert value == pytest.approx(np.quantile(values, float(q)), rel=1e-15)
                 assert sum(got["histogram"]["counts"]) == len(values)
+
+
+def check_field(got, values):
+    """Statistics of a field against all its rows, (rows, dims)."""
+    values = values.reshape(len(values), -1)
+    assert got["count"] == len(values)
+    exact = values.astype(object) if values.dtype.kind in "iu" else values.astype(float)
+    real = values.astype(float)
+    finite = np.isfinite(real)
+    assert got["nonfinite"] == {"nan": np.isnan(real).sum(), "+inf": (real == np.inf).sum(), "-inf": (real == -np.inf).sum()}
+    for d in range(real.shape[1]):
+        of = exact[finite[:, d], d]
+        if not len(of):
+            assert got["min"][d] is None and got["mean"][d] is None
+            continue
+        numbers = of.astype(float)
+        assert (int(got["min"][d]), int(got["max"][d])) == (of.min(), of.max()) if values.dtype.kind in "iu" else (
+            (got["min"][d], got["max"][d]) == (of.min(), of.max()))
+        largest = max(abs(numbers).max(), 1e-300)
+        for name, value in ("mean", numbers.mean()), ("std", numbers.std()):
+            assert abs(got[name][d] - value) <= 16 * np.finfo(float).eps * largest, (name, d)
+        assert (d in got["constant"]) == (numbers.min() == numbers.max())
+        if "histogram" not in got:
+            continue
+        h = got["histogram"][d]
+        if "values" in h:
+            assert {v["value"]: v["count"] for v in h["values"]} == dict(zip(*np.unique(numbers, return_counts=True)))
+        else:
+            bins, span = len(h["counts"]), numbers.max() - numbers.min()
+            want = np.minimum((numbers / 2 - numbers.min() / 2) / (span / 2 or 1) * bins, bins - 1).astype(int)
+            assert (np.bincount(want, minlength=bins) == h["counts"]).all() and len(h["edges"]) == bins + 1
+
+
+@pytest.mark.parametrize("name", ["actions", "rewards", "dones", "obs/odd", "obs/wide", "obs/digits", "obs/constant", "obs/flag", "obs/half"])
+def test_fields_are_what_numpy_says(hub, path, name):
+    got = measured(hub, made(hub), field=name, bins=17)["fields"][name]
+    rows = rows_of(path, name)
+    check_field(got, np.concatenate(rows))
+    each = columns(hub, made(hub), [f'{word}("{name}")' for word in ("sum", "mean", "std", "min", "max")])
+    for i, values in enumerate(rows):
+        real = values.astype(float)
+        real = real[np.isfinite(real)]
+        want = [real.sum(), real.mean(), real.std()] if len(real) else [None] * 3
+        for word, value in zip(("sum", "mean", "std"), want):
+            column = each[f'{word}("{name}")'][i]
+            assert column == value or abs(column - value) <= 1e-15 * 16 * abs(real).sum()
+        for word in "min", "max":
+            column = each[f'{word}("{name}")'][i]
+            assert (int(column) if values.dtype == "i8" else column) == getattr(values if values.dtype == "i8" else real, word)()
+
+
+def reference(path):
+    """The metrics of web definitions, one dict an episode."""
+    rows = rows_of(path, "actions")
+    every = np.concatenate(rows)
+    span = every.max(0) - every.min(0)
+    for a, odd, rewards in zip(rows, rows_of(path, "obs/odd"), rows_of(path, "rewards")):
+        out = {"nonfinite": (~np.isfinite(odd)).sum(), "flat_reward": rewards.min() == rewards.max()}
+        if len(a) >= 10:
+            step = np.abs(np.diff(a, axis=0)) / span
+            run = longest = 0
+            for same in (np.diff(a, axis=0) == 0).all(1):
+                run = run + 1 if same else 0
+                longest = max(longest, run)
+            out |= {"frozen": longest / len(a), "still": (step.max(1) < 0.001).mean(),
+                    "jerk": np.percentile(np.linalg.norm(np.diff(a, 2, axis=0) / span, axis=1), 95)}
+        yield out
+
+
+def test_metrics_are_what_numpy_says(hub, path):
+    found(hub, made(hub))
+    names = ["nonfinite", "flat_reward", "frozen", "still", "jerk"]
+    got = columns(hub, made(hub), names)
+    for i, want in enumerate(reference(path)):
+        for name in names:
+            value = got[name][i]
+            assert value is None if name not in want else value == pytest.approx(want[name], rel=1e-12, abs=1e-15), (name, i)
+    calm = ask(hub, made(hub), "episodes", where="still > 0.3 and jerk < 1", sort="-jerk", limit=1000).json()["items"]
+    want = [i for i, w in enumerate(reference(path)) if w.get("still", 0) > 0.3 and w["jerk"] < 1]
+    assert sorted(e["number"] for e in calm) == want and want
+    of = [got["jerk"][e["number"]] for e in calm]
+    assert of == sorted(of, reverse=True)
+
+
+def test_findings(hub, path):
+    rules = {r["rule"]: r for r in found(hub, made(hub))["rules"]}
+    want = list(reference(path))
+    frozen = {i for i, w in enumerate(want) if w.get("frozen", 0) > 0.5}
+    assert {e["number"] for e in rules["frozen"]["episodes"]} == frozen or rules["frozen"]["count"] > 10
+    jerks = {i: w["jerk"] for i, w in enumerate(want) if "jerk" in w}
+    q1, q3 = np.quantile(list(jerks.values()), [0.25, 0.75])
+    outside = {i for i, v in jerks.items() if not q1 - 1.5 * (q3 - q1) <= v <= q3 + 1.5 * (q3 - q1)}
+    assert rules["jerk"]["count"] == len(outside) and rules["jerk"]["high"] == pytest.approx(q3 + 1.5 * (q3 - q1))
+    assert {e["number"] for e in rules["jerk"]["episodes"]} <= outside
+    only = found(hub, made(hub), rule="nonfinite", limit=2)["rules"]
+    assert [r["rule"] for r in only] == ["nonfinite"] and len(only[0]["episodes"]) == 2
+    assert only[0]["episodes"][0]["value"] == max(w["nonfinite"] for w in want)
+    for query in {"rule": "odd"}, {"k": "x"}, {"k": "-1"}, {"limit": "0"}:
+        ask(hub, made(hub), "~findings", status=400, **query)
+
+
+@pytest.mark.parametrize("id", ["D4RL/door/human-v2", "arm-v30", "halfcheetah_medium-v2", "parquet-variants"])
+def test_other_formats(hub, id):
+    """Against the rows that the hub hands out as npy."""
+    id = next(d["id"] for d in hub.datasets() if d["id"].endswith(id))
+    table = measured(hub, id)["fields"]
+    numbers = [e["number"] for e in hub.episodes(id)]
+    for field in hub.dataset(id)["fields"]:
+        if field["path"] not in table or field["path"] in ("return", "steps") or "unreadable" in table[field["path"]]:
+            continue
+        rows = []
+        for n in numbers:
+            answer = hub.get(f"/api/v1/datasets/{quote(id)}/episodes/{n}/{quote(field['path'])}?format=npy")
+            if answer.status == 200:
+                values = np.load(io.BytesIO(answer.body))
+                if int(answer.headers.get("X-Null-Count", 0)) and values.dtype.kind != "f":
+                    break  # npy has no null but NaN
+                rows.append(values.reshape(-1, max(1, int(np.prod(values.shape[1:])))))
+        else:
+            if len({r.shape[1] for r in rows}) != 1:
+                continue
+            check_field(table[field["path"]], np.concatenate(rows))
+
+
+def test_wrong_questions(hub):
+    for query in {"bins": 1}, {"bins": 513}, {"bins": "x"}, {"field": "actions", "where": "steps > 3"}, {"fields": "actions"}:
+        ask(hub, made(hub), "~statistics", status=400, **query)
+    ask(hub, made(hub), "~statistics", status=404, field="actinos")
+    some = ask(hub, made(hub), "~statistics", where="steps > 1000", field="steps").json()
+    assert some["episodes"] == some["fields"]["steps"]["count"] == 7
+
+
+def test_measured_again_when_a_range_changes(tmp_path):
+    """A file that is replaced, a hub that is killed meanwhile, and one that measures on demand only."""
+    root, state = tmp_path / "root", tmp_path / "state"
+    root.mkdir()
+    state.mkdir()
+    path = write(root / "made.hdf5", episodes=12)
+    hub = Hub([str(root)], state=str(state), args=["--measure", "on-demand"]).wait_indexed()
+    before = ask(hub, "made", "~findings").json()
+    assert before["measure"] == "on-demand"
+    found(hub, "made")
+    write(tmp_path / "new.hdf5", seed=1, scale=3.0, episodes=12)
+    shutil.move(tmp_path / "new.hdf5", path)
+    until(lambda: hub.process.send_signal(signal.SIGHUP) or hub.dataset("made")["revision"] != before["revision"])
+    ask(hub, "made", "~findings")
+    hub.process.kill()
+    hub.process.wait()
+    hub.stop(expect=-signal.SIGKILL)
+    with serving(str(root), state=str(state)) as hub:
+        found(hub, "made")
+        got = columns(hub, "made", ["jerk", "still"])
+        for i, want in enumerate(reference(path)):
+            assert got["jerk"][i] == (pytest.approx(want["jerk"], rel=1e-12) if "jerk" in want else None)
+
+
+def test_off(tmp_path):
+    write(tmp_path / "made.hdf5", episodes=2)
+    with serving(str(tmp_path), args=["--measure", "off"]) as hub:
+        answer = ask(hub, "made", "~statistics", field="actions")
+        assert answer.json()["measure"] == "off" and not answer.json()["coverage"]["complete"]
+        assert "Retry-After" not in answer.headers and answer.json()["fields"] == {}

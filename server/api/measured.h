@@ -1,0 +1,36 @@
+/** What is known and measured of episodes, as numbers: one each, for distributions and rules over them. */
+#ifndef HUB_API_MEASURED_H
+#define HUB_API_MEASURED_H
+
+#include "storage/catalog/episode_reader.h"
+
+/** Bytes an episode that a series takes, and what is done with it. */
+#define HUB_SERIES 96
+
+/** Of the episodes that were chosen and have it, in their order. */
+struct hub_series {
+    double *values;
+    uint32_t *episodes; /* places in the dataset */
+    double *sorted;     /* the finite ones, once a quantile was asked for */
+    uint32_t count, finite;
+    uint32_t claimed, computed; /* stated by the files; summed up here */
+};
+/** @param chosen  by place; NULL: all */
+HUB_MUST_USE enum hub_status hub_series_read(const struct hub_state *state, const bool *chosen,
+                                             enum hub_property_kind kind, struct hub_series *out,
+                                             struct hub_error *err);
+void hub_series_dispose(struct hub_series *series);
+/** As numpy.quantile has it, of at least one finite value. */
+double hub_series_quantile(const struct hub_series *series, double q);
+static inline const char *hub_series_origin(const struct hub_series *series)
+{
+    return series->claimed && series->computed ? "mixed" : series->claimed ? "claimed" : "computed";
+}
+
+double hub_value_real_of(const struct hub_value *value);
+/** A member that may be no finite number: then it is a text. */
+void hub_measured_number(struct hub_json *json, const char *key, double value);
+/** Path of the first field of that role, or NULL; of HUB_ROLE_OTHER none. */
+const char *hub_measured_role(const struct hub_dataset *dataset, enum hub_role role);
+
+#endif
