@@ -1,6 +1,7 @@
 /* One object: what is known of it, and its bytes. */
 #include "server/facade/gcs.h"
 #include "server/facade/handlers.h"
+#include "server/facade/space.h"
 
 #include "server/api/files.h"
 #include "storage/base/base64.h"
@@ -39,24 +40,10 @@ static enum hub_status put_base64(struct hub_json *json, const char *key, const 
     return HUB_OK;
 }
 
-/* Those that are known now: a listing never waits for hashing. */
-static enum hub_status put_digests(struct hub_json *json, const struct hub_request *request,
-                                   const struct hub_object *object, struct hub_error *err)
-{
-    struct hub_file_digests digests;
-    char path[PATH_MAX];
-    HUB_TRY(hub_files_path(object->dataset, object->file, path, err));
-    if (hub_digest_find(request->app->catalog, object->dataset->summary->root, path, &object->file->stamp,
-                        &digests, NULL))
-        return HUB_OK;
-    HUB_TRY(put_base64(json, "md5Hash", digests.md5, err));
-    return put_base64(json, "crc32c", digests.crc32c, err);
-}
-
 /* Minari up to 0.4 lists the objects whose metadata name a dataset: the attributes of the file, each as text. */
 static bool has_metadata(const struct hub_object *object)
 {
-    return strcmp(object->dataset->summary->format, "minari-hdf5") == 0 &&
+    return object->file && strcmp(object->dataset->summary->format, "minari-hdf5") == 0 &&
            strcmp(object->dataset->summary->era, "E5") != 0 &&
            hub_view_is(hub_view_behind(hub_view_of(object->file->path), '/'), "main_data.hdf5");
 }
@@ -125,35 +112,46 @@ static void put_number(struct hub_json *json, const char *key, uint64_t number)
     hub_json_put_text(json, key, digits);
 }
 
-enum hub_status hub_gcs_object_write(struct hub_json *json, const struct hub_request *request,
-                                     const struct hub_gcs_bucket *bucket, const struct hub_object *object,
-                                     struct hub_view name, struct hub_error *err)
+static enum hub_status put_members(struct hub_json *json, const struct hub_request *request,
+                                   const struct hub_gcs_bucket *bucket, const struct hub_object *object,
+                                   const struct hub_object_facts *facts, struct hub_view name,
+                                   struct hub_error *err)
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf id = HUB_BUF_INIT(256 * KIB);
-    const int64_t generation = hub_object_generation(object->file);
     char modified[HUB_TIME_CHARS];
-    hub_time_rfc3339_ns((int64_t)object->file->stamp.mtime_ns, modified);
-    HUB_TRY(
-        hub_buf_addf(&id, err, "%s/%.*s/%" PRId64, bucket->name.data, (int)name.size, name.data, generation));
-    hub_json_object(json);
+    hub_time_rfc3339_ns(facts->modified_ns, modified);
+    HUB_TRY(hub_buf_addf(&id, err, "%s/%.*s/%" PRId64, bucket->name.data, (int)name.size, name.data,
+                         facts->generation));
     hub_json_put_text(json, "kind", "storage#object");
     hub_json_put_string(json, "id", hub_buf_view(&id));
     hub_json_put_string(json, "name", name);
     hub_json_put_string(json, "bucket", bucket->name);
-    put_number(json, "generation", (uint64_t)generation);
+    put_number(json, "generation", (uint64_t)facts->generation);
     hub_json_put_text(json, "metageneration", "1");
-    put_number(json, "size", object->file->stamp.size);
-    hub_json_put_text(json, "contentType", hub_file_type(object->file->path));
+    put_number(json, "size", facts->size);
+    hub_json_put_text(json, "contentType", hub_file_type(name.data));
     hub_json_put_text(json, "storageClass", "STANDARD");
     hub_json_put_text(json, "timeCreated", modified);
     hub_json_put_text(json, "updated", modified);
     id.size = 0;
-    HUB_TRY(hub_buf_addf(&id, err, "g%" PRId64, generation));
+    HUB_TRY(hub_buf_addf(&id, err, "g%" PRId64, facts->generation));
     hub_json_put_string(json, "etag", hub_buf_view(&id));
-    HUB_TRY(put_digests(json, request, object, err));
+    HUB_TRY(
+        put_base64(json, "md5Hash", facts->digests.md5, err)); /* known now: a listing waits for no hashing */
+    HUB_TRY(put_base64(json, "crc32c", facts->digests.crc32c, err));
     if (has_metadata(object))
         HUB_TRY(put_metadata(json, request, object, err));
-    HUB_TRY(put_links(json, request, bucket, name, generation, err));
+    return put_links(json, request, bucket, name, facts->generation, err);
+}
+
+enum hub_status hub_gcs_object_write(struct hub_json *json, const struct hub_request *request,
+                                     const struct hub_gcs_bucket *bucket, const struct hub_object *object,
+                                     struct hub_view name, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_object_facts_dispose) struct hub_object_facts facts = {0};
+    HUB_TRY(hub_object_facts(request->app, object, true, &facts, err));
+    hub_json_object(json);
+    HUB_TRY(put_members(json, request, bucket, object, &facts, name, err));
     hub_json_end_object(json);
     return hub_json_status(json);
 }
@@ -165,10 +163,12 @@ struct found {
     struct hub_target target;
     struct hub_buf name; /* as it is here */
     struct hub_object object;
+    struct hub_object_facts facts;
 };
 
 static void found_dispose(struct found *found)
 {
+    hub_object_facts_dispose(&found->facts);
     hub_gcs_bucket_dispose(&found->bucket);
     hub_target_dispose(&found->target);
     hub_buf_dispose(&found->name);
@@ -214,9 +214,9 @@ static enum hub_status find(struct hub_request *request, struct found *found, st
     HUB_TRY(hub_gcs_bucket_of(request, &found->bucket, err));
     HUB_TRY(hub_buf_add_view(&found->name, hub_buf_view(&found->bucket.begins), err));
     HUB_TRY(hub_unspell(path, &found->name, err));
-    HUB_TRY(hub_object_find(request, hub_buf_view(&found->name), &found->target, &found->object.file, err));
-    found->object.dataset = found->target.state.dataset;
-    const int64_t generation = hub_object_generation(found->object.file);
+    HUB_TRY(hub_object_find(request, hub_buf_view(&found->name), &found->target, &found->object, err));
+    HUB_TRY(hub_object_facts(request->app, &found->object, request->may_block, &found->facts, err));
+    const int64_t generation = found->facts.generation;
     if (read_generation(request, "generation", &wanted) && wanted != generation)
         return hub_fail_about(err, HUB_NOT_FOUND, "file-not-found", "generation",
                               hub_request_query(request, "generation").data,
@@ -226,41 +226,31 @@ static enum hub_status find(struct hub_request *request, struct found *found, st
 
 /* ---- its bytes ---- */
 
-static enum hub_status hash_header(const struct hub_request *request, const struct found *found,
-                                   struct hub_response *response, struct hub_error *err)
+static enum hub_status hash_header(const struct hub_file_digests *digests, struct hub_response *response,
+                                   struct hub_error *err)
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf crc = HUB_BUF_INIT(KIB), md5 = HUB_BUF_INIT(KIB);
-    struct hub_file_digests digests;
-    char path[PATH_MAX];
-    HUB_TRY(hub_files_path(found->object.dataset, found->object.file, path, err));
-    const enum hub_status st = hub_digest_recall(request->app->catalog, found->object.dataset->summary->root,
-                                                 path, &found->object.file->stamp, &digests);
-    if (st == HUB_AGAIN && !request->may_block)
-        return HUB_AGAIN;
-    if (st && (st != HUB_AGAIN || hub_digest_find(request->app->catalog, found->object.dataset->summary->root,
-                                                  path, &found->object.file->stamp, &digests, NULL)))
-        return HUB_OK;
-    HUB_TRY(as_base64(digests.crc32c, &crc, err));
-    HUB_TRY(as_base64(digests.md5, &md5, err));
+    HUB_TRY(as_base64(digests->crc32c, &crc, err));
+    HUB_TRY(as_base64(digests->md5, &md5, err));
     if (!crc.size && !md5.size)
         return HUB_OK;
     return hub_response_header(response, err, "X-Goog-Hash", "%s%s%s%s%s", crc.size ? "crc32c=" : "",
                                crc.data, crc.size && md5.size ? "," : "", md5.size ? "md5=" : "", md5.data);
 }
 
-static enum hub_status send(struct hub_request *request, const struct found *found,
-                            struct hub_response *response, struct hub_error *err)
+static enum hub_status send(struct hub_request *request, struct found *found, struct hub_response *response,
+                            struct hub_error *err)
 {
     const struct hub_file_part part = {.entry = found->object.file};
-    HUB_TRY(hash_header(request, found, response, err));
-    HUB_TRY(hub_response_header(response, err, "X-Goog-Generation", "%" PRId64,
-                                hub_object_generation(found->object.file)));
+    struct hub_object_facts *facts = &found->facts;
+    HUB_TRY(hash_header(&facts->digests, response, err));
+    HUB_TRY(hub_response_header(response, err, "X-Goog-Generation", "%" PRId64, facts->generation));
     HUB_TRY(hub_response_header(response, err, "X-Goog-Metageneration", "1"));
     HUB_TRY(hub_response_header(response, err, "X-Goog-Storage-Class", "STANDARD"));
     HUB_TRY(hub_response_header(response, err, "X-Goog-Stored-Content-Encoding", "identity"));
-    HUB_TRY(hub_response_header(response, err, "X-Goog-Stored-Content-Length", "%" PRIu64,
-                                found->object.file->stamp.size));
-    return hub_file_send(request, &found->target, &part, response, err);
+    HUB_TRY(hub_response_header(response, err, "X-Goog-Stored-Content-Length", "%" PRIu64, facts->size));
+    return found->object.file ? hub_file_send(request, &found->target, &part, response, err)
+                              : hub_space_send(request, &facts->text, facts->modified_ns, response, err);
 }
 
 enum hub_status hub_gcs_media(struct hub_request *request, struct hub_response *response,

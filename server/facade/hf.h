@@ -38,8 +38,8 @@ struct hub_hf_file_id {
     char oid[41];
     char sha256[65]; /* or "" */
 };
-HUB_MUST_USE enum hub_status hub_hf_file_id(const struct hub_request *request,
-                                            const struct hub_object *object, struct hub_hf_file_id *out,
+HUB_MUST_USE enum hub_status hub_hf_file_id(const struct hub_object *object,
+                                            const struct hub_object_facts *facts, struct hub_hf_file_id *out,
                                             struct hub_error *err);
 
 /** The members of a file in a tree, in an object of their own. */

@@ -45,19 +45,21 @@ static enum hub_status put_sibling(struct hub_json *json, struct hub_request *re
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf path = HUB_BUF_INIT(128 * KIB);
     const size_t before = repo->begins.size;
+    HUB_CLEANUP(hub_object_facts_dispose) struct hub_object_facts facts = {0};
     struct hub_hf_file_id id;
     HUB_TRY(hub_spell_path((struct hub_view){object->name.data + before, object->name.size - before}, &path,
                            err));
     hub_json_object(json);
     hub_json_put_string(json, "rfilename", hub_buf_view(&path));
     if (blobs) {
-        HUB_TRY(hub_hf_file_id(request, object, &id, err));
-        hub_json_put_uint(json, "size", object->file->stamp.size);
+        HUB_TRY(hub_object_facts(request->app, object, true, &facts, err));
+        HUB_TRY(hub_hf_file_id(object, &facts, &id, err));
+        hub_json_put_uint(json, "size", facts.size);
         hub_json_put_text(json, "blobId", id.oid);
         if (id.sha256[0]) {
             hub_json_put_object(json, "lfs");
             hub_json_put_text(json, "sha256", id.sha256);
-            hub_json_put_uint(json, "size", object->file->stamp.size);
+            hub_json_put_uint(json, "size", facts.size);
             hub_json_put_uint(json, "pointerSize", 134);
             hub_json_end_object(json);
         }

@@ -1,11 +1,10 @@
 /* Repos: see hf.h. */
 #include "server/facade/hf.h"
 
-#include "server/api/files.h"
 #include "storage/base/digest.h"
 #include "storage/base/lru.h"
 
-#include <limits.h>
+#include <inttypes.h>
 #include <stdlib.h>
 
 enum { KEPT_REPO = 0x7265706f }; /* among what is kept ready in app->documents */
@@ -159,25 +158,14 @@ enum hub_status hub_hf_revision(const struct hub_request *request, const struct 
                           "Invalid rev id: %.200s; this is now commit %s", rev.data, repo->commit);
 }
 
-enum hub_status hub_hf_file_id(const struct hub_request *request, const struct hub_object *object,
+enum hub_status hub_hf_file_id(const struct hub_object *object, const struct hub_object_facts *facts,
                                struct hub_hf_file_id *out, struct hub_error *err)
 {
-    struct hub_file_digests digests = {0};
-    char path[PATH_MAX];
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf text = HUB_BUF_INIT(128 * KIB);
     uint8_t sum[HUB_DIGEST_MAX];
-    HUB_TRY(hub_files_path(object->dataset, object->file, path, err));
-    const uint32_t root = object->dataset->summary->root;
-    const struct hub_stamp *stamp = &object->file->stamp;
-    enum hub_status st = hub_digest_recall(request->app->catalog, root, path, stamp, &digests);
-    if (st == HUB_AGAIN && !request->may_block)
-        return HUB_AGAIN;
-    if (st == HUB_AGAIN && hub_digest_find(request->app->catalog, root, path, stamp, &digests, NULL))
-        digests.sha256[0] = '\0';
-    memcpy(out->sha256, digests.sha256, sizeof out->sha256);
-    const uint64_t state[] = {stamp->size, stamp->mtime_ns};
-    HUB_CLEANUP(hub_buf_dispose) struct hub_buf text = HUB_BUF_INIT(PATH_MAX + KIB);
-    HUB_TRY(hub_buf_add(&text, state, sizeof state, err));
-    HUB_TRY(hub_buf_add_text(&text, path, err));
+    memcpy(out->sha256, facts->digests.sha256, sizeof out->sha256);
+    HUB_TRY(hub_buf_addf(&text, err, "%" PRIu64 " %" PRId64 " ", facts->size, facts->modified_ns));
+    HUB_TRY(hub_buf_add_view(&text, object->name, err));
     HUB_TRY(hub_digest_of(HUB_SHA1, hub_buf_view(&text), sum, err));
     hub_hex(sum, HUB_SHA1_BYTES, out->oid);
     return HUB_OK;

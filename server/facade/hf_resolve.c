@@ -1,6 +1,7 @@
 /* The bytes of a file of a repo. */
 #include "server/facade/handlers.h"
 #include "server/facade/hf.h"
+#include "server/facade/space.h"
 
 #include "server/api/files.h"
 #include "storage/base/spell.h"
@@ -11,6 +12,8 @@ struct resolving {
     struct hub_hf_repo repo;
     struct hub_target target;
     struct hub_buf name;
+    struct hub_object object;
+    struct hub_object_facts facts;
 };
 
 static void resolving_dispose(struct resolving *r)
@@ -18,20 +21,21 @@ static void resolving_dispose(struct resolving *r)
     hub_hf_repo_dispose(&r->repo);
     hub_target_dispose(&r->target);
     hub_buf_dispose(&r->name);
+    hub_object_facts_dispose(&r->facts);
 }
 
-static enum hub_status send(struct hub_request *request, const struct resolving *r,
-                            const struct hub_dataset_file *file, struct hub_response *response,
+static enum hub_status send(struct hub_request *request, struct resolving *r, struct hub_response *response,
                             struct hub_error *err)
 {
-    const struct hub_file_part part = {.entry = file};
-    const struct hub_object object = {.dataset = r->target.state.dataset, .file = file};
+    const struct hub_file_part part = {.entry = r->object.file};
     struct hub_hf_file_id id;
-    HUB_TRY(hub_hf_file_id(request, &object, &id, err));
+    HUB_TRY(hub_object_facts(request->app, &r->object, request->may_block, &r->facts, err));
+    HUB_TRY(hub_hf_file_id(&r->object, &r->facts, &id, err));
     HUB_TRY(hub_response_header(response, err, "X-Repo-Commit", "%s", r->repo.commit));
     HUB_TRY(hub_response_header(response, err, "X-Linked-Etag", "\"%s\"", id.sha256[0] ? id.sha256 : id.oid));
-    HUB_TRY(hub_response_header(response, err, "X-Linked-Size", "%" PRIu64, file->stamp.size));
-    return hub_file_send(request, &r->target, &part, response, err);
+    HUB_TRY(hub_response_header(response, err, "X-Linked-Size", "%" PRIu64, r->facts.size));
+    return r->object.file ? hub_file_send(request, &r->target, &part, response, err)
+                          : hub_space_send(request, &r->facts.text, r->facts.modified_ns, response, err);
 }
 
 enum hub_status hub_hf_resolve(struct hub_request *request, struct hub_response *response,
@@ -39,14 +43,13 @@ enum hub_status hub_hf_resolve(struct hub_request *request, struct hub_response 
 {
     HUB_CLEANUP(resolving_dispose) struct resolving r = {.name = HUB_BUF_INIT(128 * KIB)};
     const struct hub_view path = hub_request_capture(request, "path");
-    const struct hub_dataset_file *file;
     HUB_TRY(hub_hf_repo_open(request, &r.repo, err));
     HUB_TRY(hub_hf_revision(request, &r.repo, err));
     HUB_TRY(hub_buf_add_view(&r.name, hub_buf_view(&r.repo.begins), err));
     HUB_TRY(hub_unspell(path, &r.name, err));
-    const enum hub_status st = hub_object_find(request, hub_buf_view(&r.name), &r.target, &file, err);
+    const enum hub_status st = hub_object_find(request, hub_buf_view(&r.name), &r.target, &r.object, err);
     if (st != HUB_NOT_FOUND)
-        return st ? st : send(request, &r, file, response, err);
+        return st ? st : send(request, &r, response, err);
     (void)hub_fail_as(err, HUB_NOT_FOUND, "file-not-found", "Entry not found: %.500s", path.data);
     hub_problem_write(response, request, err, NULL);
     return hub_response_header(response, err, "X-Repo-Commit", "%s",

@@ -14,16 +14,18 @@ enum hub_status hub_hf_file_write(struct hub_json *json, const struct hub_reques
                                   const struct hub_object *object, struct hub_view path,
                                   struct hub_error *err)
 {
+    HUB_CLEANUP(hub_object_facts_dispose) struct hub_object_facts facts = {0};
     struct hub_hf_file_id id;
-    HUB_TRY(hub_hf_file_id(request, object, &id, err));
+    HUB_TRY(hub_object_facts(request->app, object, true, &facts, err));
+    HUB_TRY(hub_hf_file_id(object, &facts, &id, err));
     hub_json_object(json);
     hub_json_put_text(json, "type", "file");
     hub_json_put_text(json, "oid", id.oid);
-    hub_json_put_uint(json, "size", object->file->stamp.size);
+    hub_json_put_uint(json, "size", facts.size);
     if (id.sha256[0]) {
         hub_json_put_object(json, "lfs");
         hub_json_put_text(json, "oid", id.sha256);
-        hub_json_put_uint(json, "size", object->file->stamp.size);
+        hub_json_put_uint(json, "size", facts.size);
         hub_json_put_uint(json, "pointerSize", 134);
         hub_json_end_object(json);
     } else {

@@ -1,11 +1,16 @@
 /* Objects in order: see objects.h. Datasets may lie in each other's folders (loose files beside datasets), so their
  * files are merged; a dataset is opened when the walk comes to where its names begin. */
 #include "server/facade/objects.h"
+#include "server/facade/space.h"
 
+#include "server/api/files.h"
+#include "server/api/namespace_file.h"
+#include "storage/base/digest.h"
 #include "storage/base/lru.h"
 #include "storage/base/order.h"
 
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 enum { DOCUMENT_ORDER = 0x6f7264 }; /* among what is kept ready in app->documents */
@@ -23,11 +28,16 @@ struct hub_objects_order {
     uint32_t count;
     struct place *places; /* by text */
     char *text;
+    char **spaces; /* the files of namespaces, by name */
+    uint32_t space_count, space_room;
 };
 
 static void order_free(struct hub_lru_item *item)
 {
     struct hub_objects_order *order = (struct hub_objects_order *)item;
+    for (uint32_t i = 0; i < order->space_count; i++)
+        free(order->spaces[i]);
+    free(order->spaces);
     free(order->places);
     free(order->text);
     free(order);
@@ -52,6 +62,49 @@ static size_t write_begin(const struct hub_app *app, const struct hub_summary *s
     return size;
 }
 
+bool hub_is_minari(const struct hub_summary *summary)
+{
+    return hub_view_starts(hub_view_of(summary->format), "minari-");
+}
+
+/* Those that a dataset of Minari lies in; neighbours come one behind the other, in the order of places. */
+static enum hub_status add_spaces(const struct hub_app *app, const struct hub_summary *summary,
+                                  const char *begins, const char *before, struct hub_objects_order *order,
+                                  struct hub_error *err)
+{
+    const char *root = app->roots->roots[summary->root].name;
+    const size_t top = root ? strlen(root) + 1 : 0;
+    if (!hub_is_minari(summary))
+        return HUB_OK;
+    for (const char *at = strchr(begins + top, '/'); at && at[1]; at = strchr(at + 1, '/')) {
+        const size_t size = (size_t)(at + 1 - begins);
+        if (before && strncmp(before, begins, size) == 0)
+            continue;
+        HUB_TRY(hub_grow(&order->spaces, order->space_count, &order->space_room, sizeof *order->spaces, err));
+        char *name = NULL;
+        if (asprintf(&name, "%.*s%s", (int)size, begins, hub_namespace_file_name) < 0)
+            return hub_no_memory(err);
+        order->spaces[order->space_count++] = name;
+        order->item.bytes += strlen(name) + sizeof name;
+    }
+    return HUB_OK;
+}
+
+static enum hub_status fill_spaces(const struct hub_app *app, const struct hub_snapshot *snapshot,
+                                   struct hub_objects_order *order, struct hub_error *err)
+{
+    const char *before = NULL;
+    for (uint32_t i = 0; i < order->count; i++) {
+        const struct hub_summary *summary = snapshot->summaries[order->places[i].summary];
+        HUB_TRY(add_spaces(app, summary, order->places[i].begins, before, order, err));
+        if (hub_is_minari(summary))
+            before = order->places[i].begins;
+    }
+    if (order->space_count)
+        qsort(order->spaces, order->space_count, sizeof *order->spaces, hub_by_text);
+    return HUB_OK;
+}
+
 static enum hub_status fill_order(const struct hub_app *app, const struct hub_snapshot *snapshot,
                                   struct hub_objects_order *order, struct hub_error *err)
 {
@@ -70,7 +123,7 @@ static enum hub_status fill_order(const struct hub_app *app, const struct hub_sn
     }
     order->item.bytes = sizeof *order + bytes + order->count * sizeof *order->places;
     qsort(order->places, order->count, sizeof *order->places, hub_by_text);
-    return HUB_OK;
+    return fill_spaces(app, snapshot, order, err);
 }
 
 static enum hub_status get_order(const struct hub_app *app, const struct hub_snapshot *snapshot,
@@ -218,7 +271,9 @@ enum hub_status hub_objects_seek(struct hub_objects *objects, struct hub_view st
 {
     const struct hub_objects_order *order = objects->order;
     leave_all(objects);
-    objects->name.size = 0;
+    objects->gave = HUB_GAVE_NOTHING;
+    objects->space =
+        hub_lower_bound(&start, order->spaces, order->space_count, sizeof *order->spaces, hub_view_by_text);
     objects->next =
         hub_lower_bound(&start, order->places, order->count, sizeof *order->places, hub_view_by_text);
     for (size_t size = 0; size < start.size; size++)
@@ -227,31 +282,44 @@ enum hub_status hub_objects_seek(struct hub_objects *objects, struct hub_view st
     return HUB_OK;
 }
 
-/* Does the next dataset begin before, or where, the first name of the walk stands? */
-static bool comes_first(const struct hub_objects *objects, const struct place *place)
+/* Does a name come before, or where, the first name of the walk stands? */
+static bool comes_first(const struct hub_objects *objects, const char *name)
 {
     if (!objects->count)
         return true;
     const struct hub_objects_cursor *top = &objects->heap[0];
     const size_t size = strlen(top->begins);
-    const int order = strncmp(place->begins, top->begins, size);
-    return order ? order < 0 : strcmp(place->begins + size, top->dataset->files[top->file].path) <= 0;
+    const int order = strncmp(name, top->begins, size);
+    return order ? order < 0 : strcmp(name + size, top->dataset->files[top->file].path) <= 0;
+}
+
+/* Behind the one that was given out. */
+static void go_on(struct hub_objects *objects)
+{
+    struct hub_objects_cursor *top = objects->heap;
+    if (objects->gave == HUB_GAVE_SPACE)
+        objects->space++;
+    else if (objects->gave == HUB_GAVE_FILE && ++top->file == top->dataset->file_count)
+        drop_top(objects);
+    else if (objects->gave == HUB_GAVE_FILE)
+        sink(objects);
+    objects->gave = HUB_GAVE_NOTHING;
 }
 
 enum hub_status hub_objects_next(struct hub_objects *objects, struct hub_object *out, struct hub_error *err)
 {
     const struct hub_objects_order *order = objects->order;
-    if (objects->name.size && objects->count) { /* behind the one that was given out */
-        struct hub_objects_cursor *top = &objects->heap[0];
-        if (++top->file == top->dataset->file_count)
-            drop_top(objects);
-        else
-            sink(objects);
-    }
+    go_on(objects);
     objects->name.size = 0;
-    for (; objects->next < order->count && comes_first(objects, &order->places[objects->next]);
+    for (; objects->next < order->count && comes_first(objects, order->places[objects->next].begins);
          objects->next++)
         HUB_TRY(walk_dataset(objects, &order->places[objects->next], HUB_VIEW(""), err));
+    *out = (struct hub_object){0};
+    if (objects->space < order->space_count && comes_first(objects, order->spaces[objects->space])) {
+        out->name = hub_view_of(order->spaces[objects->space]);
+        objects->gave = HUB_GAVE_SPACE;
+        return HUB_OK;
+    }
     if (!objects->count)
         return HUB_NOT_FOUND;
     const struct hub_objects_cursor *top = &objects->heap[0];
@@ -260,6 +328,7 @@ enum hub_status hub_objects_next(struct hub_objects *objects, struct hub_object 
     HUB_TRY(hub_buf_add_text(&objects->name, top->begins, err));
     HUB_TRY(hub_buf_add_text(&objects->name, out->file->path, err));
     out->name = hub_buf_view(&objects->name);
+    objects->gave = HUB_GAVE_FILE;
     return HUB_OK;
 }
 
@@ -276,17 +345,63 @@ const struct hub_summary *hub_objects_below(const struct hub_objects *objects, s
 
 /* ---- one ---- */
 
-int64_t hub_object_generation(const struct hub_dataset_file *file)
+int64_t hub_object_generation(uint64_t size, int64_t modified_ns)
 {
-    const uint64_t size = file->stamp.size, time = file->stamp.mtime_ns;
-    const uint64_t hash = hub_hash(hub_hash(HUB_HASH_START, &size, sizeof size), &time, sizeof time);
+    const uint64_t hash =
+        hub_hash(hub_hash(HUB_HASH_START, &size, sizeof size), &modified_ns, sizeof modified_ns);
     return (int64_t)(hash >> 1) | 1;
+}
+
+void hub_object_facts_dispose(struct hub_object_facts *facts)
+{
+    hub_buf_dispose(&facts->text);
+}
+
+static enum hub_status facts_of_space(struct hub_app *app, const struct hub_object *object,
+                                      struct hub_object_facts *out, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_objects_dispose) struct hub_objects objects = {0};
+    uint8_t sum[HUB_DIGEST_MAX];
+    HUB_TRY(hub_objects_open(app, &objects, err));
+    HUB_TRY(hub_space_text(&objects, object->name, &out->text, &out->modified_ns, err));
+    const struct hub_view text = hub_buf_view(&out->text);
+    out->size = text.size;
+    out->generation = (int64_t)(hub_hash(HUB_HASH_START, text.data, text.size) >> 1) | 1;
+    HUB_TRY(hub_digest_of(HUB_SHA256, text, sum, err));
+    hub_hex(sum, HUB_SHA256_BYTES, out->digests.sha256);
+    HUB_TRY(hub_digest_of(HUB_MD5, text, sum, err));
+    hub_hex(sum, HUB_MD5_BYTES, out->digests.md5);
+    snprintf(out->digests.crc32c, sizeof out->digests.crc32c, "%08x", hub_crc32c(0, text.data, text.size));
+    return HUB_OK;
+}
+
+enum hub_status hub_object_facts(struct hub_app *app, const struct hub_object *object, bool may_block,
+                                 struct hub_object_facts *out, struct hub_error *err)
+{
+    char path[PATH_MAX];
+    *out = (struct hub_object_facts){.text = HUB_BUF_INIT(64 * MIB)};
+    if (!object->file)
+        return may_block ? facts_of_space(app, object, out, err) : HUB_AGAIN;
+    const struct hub_stamp *stamp = &object->file->stamp;
+    const uint32_t root = object->dataset->summary->root;
+    out->size = stamp->size;
+    out->modified_ns = (int64_t)stamp->mtime_ns;
+    out->generation = hub_object_generation(stamp->size, out->modified_ns);
+    HUB_TRY(hub_files_path(object->dataset, object->file, path, err));
+    enum hub_status st = hub_digest_recall(app->catalog, root, path, stamp, &out->digests);
+    if (st == HUB_AGAIN && !may_block)
+        return HUB_AGAIN;
+    if (st == HUB_AGAIN)
+        st = hub_digest_find(app->catalog, root, path, stamp, &out->digests, NULL);
+    if (st)
+        out->digests = (struct hub_file_digests){0};
+    return HUB_OK;
 }
 
 /* Of the datasets whose names begin with the `size` first bytes of this one. NULL: none has it. */
 static enum hub_status look_above(struct hub_request *request, const struct hub_objects_order *order,
                                   struct hub_view name, size_t size, struct hub_target *target,
-                                  const struct hub_dataset_file **out, struct hub_error *err)
+                                  struct hub_object *out, struct hub_error *err)
 {
     const struct hub_view begins = {name.data, size}, path = {name.data + size, name.size - size};
     for (uint32_t i =
@@ -300,7 +415,7 @@ static enum hub_status look_above(struct hub_request *request, const struct hub_
         const uint32_t at = hub_lower_bound(&path, dataset->files, dataset->file_count,
                                             sizeof *dataset->files, hub_view_by_text);
         if (at < dataset->file_count && hub_view_is(path, dataset->files[at].path)) {
-            *out = &dataset->files[at];
+            *out = (struct hub_object){name, dataset, &dataset->files[at]};
             return HUB_OK;
         }
     }
@@ -313,16 +428,20 @@ static void order_putp(struct hub_objects_order **order)
 }
 
 enum hub_status hub_object_find(struct hub_request *request, struct hub_view name, struct hub_target *target,
-                                const struct hub_dataset_file **out, struct hub_error *err)
+                                struct hub_object *out, struct hub_error *err)
 {
     HUB_CLEANUP(order_putp) struct hub_objects_order *order = NULL;
-    *out = NULL;
+    *out = (struct hub_object){.name = name};
     target->snapshot = hub_catalog_snapshot(request->app->catalog);
     HUB_TRY(get_order(request->app, target->snapshot, request->may_block, &order, err));
-    for (size_t size = name.size; size-- && !*out;) /* datasets lie deeper than loose files */
+    const uint32_t space =
+        hub_lower_bound(&name, order->spaces, order->space_count, sizeof *order->spaces, hub_view_by_text);
+    if (space < order->space_count && hub_view_is(name, order->spaces[space]))
+        return request->may_block ? HUB_OK : HUB_AGAIN;
+    for (size_t size = name.size; size-- && !out->file;) /* datasets lie deeper than loose files */
         if (size == 0 || name.data[size - 1] == '/')
             HUB_TRY(look_above(request, order, name, size, target, out, err));
-    return *out ? HUB_OK
-                : hub_fail_about(err, HUB_NOT_FOUND, "file-not-found", "object", name.data, "no object '%s'",
-                                 name.data);
+    return out->file ? HUB_OK
+                     : hub_fail_about(err, HUB_NOT_FOUND, "file-not-found", "object", name.data,
+                                      "no object '%s'", name.data);
 }

@@ -10,15 +10,16 @@
 
 struct hub_objects_order;
 
-/** One file of one dataset. */
+/** One file of one dataset; or that of a namespace, which is made when it is asked for (space.h). */
 struct hub_object {
     struct hub_view name; /* lives until the next call */
     const struct hub_dataset *dataset;
-    const struct hub_dataset_file *file;
+    const struct hub_dataset_file *file; /* NULL: of a namespace */
 };
+bool hub_is_minari(const struct hub_summary *summary);
 
 /** The state of a file as a number above 0: another size or another time is another one. */
-int64_t hub_object_generation(const struct hub_dataset_file *file);
+int64_t hub_object_generation(uint64_t size, int64_t modified_ns);
 
 /** Walks objects in order of their names. Blocking; of one thread. */
 struct hub_objects {
@@ -27,7 +28,9 @@ struct hub_objects {
     struct hub_objects_order *order;
     struct hub_objects_cursor *heap; /* datasets that are being walked: the one with the first name on top */
     uint32_t count, capacity;
-    uint32_t next; /* of the order: the first that is not being walked */
+    uint32_t next;  /* of the order: the first that is not being walked */
+    uint32_t space; /* the namespace that comes next */
+    enum { HUB_GAVE_NOTHING, HUB_GAVE_FILE, HUB_GAVE_SPACE } gave;
     struct hub_buf name, start;
 };
 HUB_MUST_USE enum hub_status hub_objects_open(struct hub_app *app, struct hub_objects *out,
@@ -44,6 +47,19 @@ HUB_MUST_USE enum hub_status hub_objects_next(struct hub_objects *objects, struc
 const struct hub_summary *hub_objects_below(const struct hub_objects *objects, struct hub_view begins,
                                             uint32_t *at);
 
+/** What is said of an object. */
+struct hub_object_facts {
+    uint64_t size;
+    int64_t modified_ns, generation;
+    struct hub_file_digests digests; /* empty ones are not known by now */
+    struct hub_buf text;             /* of a namespace's file */
+};
+void hub_object_facts_dispose(struct hub_object_facts *facts);
+/** HUB_AGAIN where that may take a while and `may_block` is false. */
+HUB_MUST_USE enum hub_status hub_object_facts(struct hub_app *app, const struct hub_object *object,
+                                              bool may_block, struct hub_object_facts *out,
+                                              struct hub_error *err);
+
 /**
  * The object of a name. HUB_AGAIN where the dataset would have to be loaded and the request may not block;
  * HUB_NOT_FOUND "file-not-found".
@@ -51,7 +67,7 @@ const struct hub_summary *hub_objects_below(const struct hub_objects *objects, s
  * @param target  what its dataset is borrowed from; disposed by the caller whatever happens
  */
 HUB_MUST_USE enum hub_status hub_object_find(struct hub_request *request, struct hub_view name,
-                                             struct hub_target *target, const struct hub_dataset_file **out,
+                                             struct hub_target *target, struct hub_object *out,
                                              struct hub_error *err);
 
 #endif

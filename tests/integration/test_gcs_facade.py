@@ -21,6 +21,9 @@ def names_below(folder, prefix=""):
     return sorted(n for n in out if not n.endswith("namespace_metadata.json"))
 
 
+SPACES = [f"{n}/namespace_metadata.json" for n in ("D4RL", "D4RL/door", "pictures")]
+
+
 @pytest.fixture(scope="module")
 def lab(tmp_path_factory):
     top = tmp_path_factory.mktemp("lab")
@@ -30,7 +33,7 @@ def lab(tmp_path_factory):
     open(os.path.join(root, "D4RL", "door", "notes.txt"), "w").write("beside a dataset")  # before and behind it
     open(os.path.join(root, "door-human-v0-x"), "w").write("a name between")
     open(os.path.join(root, "D4RL", "a b+c%.bin"), "wb").write(b"x" * 70000)
-    names = names_below(root) + names_below(other, "rm/")
+    names = names_below(root) + names_below(other, "rm/") + SPACES
     with serving(root, f"rm={other}") as hub:
         yield hub, root, other, sorted(names, key=lambda n: n.encode())
 
@@ -91,7 +94,7 @@ def test_a_root_and_a_folder_are_buckets(lab):
 def test_bytes_ranges_and_conditions(lab):
     hub, root, _, names = lab
     for item in listing(hub)["items"]:
-        if item["name"].startswith("rm/"):
+        if item["name"].startswith("rm/") or item["name"] in SPACES:
             continue
         data = open(os.path.join(root, item["name"]), "rb").read()
         assert int(item["size"]) == len(data) and item["generation"].isdigit() and item["metageneration"] == "1"
@@ -111,6 +114,20 @@ def test_bytes_ranges_and_conditions(lab):
         hashed = hub.get(at).json()
         if "md5Hash" in hashed:
             assert base64.b64decode(hashed["md5Hash"]) == hashlib.md5(data).digest()
+
+
+def test_namespaces_name_what_is_in_them(lab):
+    """What lies in the folder, and the ids by which Python Minari finds all that is below."""
+    hub, root, *_ = lab
+    stored = json.load(open(os.path.join(root, "D4RL/door/namespace_metadata.json")))
+    at = "/storage/v1/b/minari-datasets/o/D4RL%2Fdoor%2Fnamespace_metadata.json"
+    item, got = hub.get(at).json(), hub.get(at + "?alt=media")
+    assert json.loads(got.body) == {**stored, "datasets": ["D4RL/door/human-v2"], "namespaces": []}
+    assert int(item["size"]) == len(got.body) and base64.b64decode(item["md5Hash"]) == hashlib.md5(got.body).digest()
+    assert hub.get(at + "?alt=media", {"Range": "bytes=3-9"}).body == got.body[3:10]
+    assert hub.get(at + "?alt=media", {"If-None-Match": got.headers["ETag"]}).status == 304
+    top = json.loads(hub.get("/b/D4RL/o/namespace_metadata.json?alt=media").body)
+    assert (top["datasets"], top["namespaces"]) == (["D4RL/door/human-v2"], ["D4RL/door"])
 
 
 def test_what_is_wrong_is_said_as_google_says_it(lab):

@@ -91,6 +91,29 @@ def test_huggingface_hub(lab, tmp_path, python, name, tag):
                                                                 "RepositoryNotFoundError", "RepositoryNotFoundError"]
 
 
+MINARI = """
+import json, minari, minari.namespace
+found = sorted(minari.list_remote_datasets())
+for name in found:
+    minari.download_dataset(name)
+print(json.dumps([found, sorted(minari.namespace.list_remote_namespaces()), {n: len(list(minari.load_dataset(n).iterate_episodes())) for n in found}]))
+"""
+
+
+def test_minari(lab, tmp_path):
+    hub, root = lab
+    env = {**os.environ, "HF_ENDPOINT": hub.base, "HF_HOME": str(tmp_path / "home"), "MINARI_REMOTE": "hf://farama-minari",
+           "MINARI_DATASETS_PATH": str(tmp_path / "sets")}
+    run = subprocess.run([sys.executable, "-c", MINARI], env=env, capture_output=True, text=True, timeout=120)
+    assert run.returncode == 0, run.stderr[-3000:]
+    found, spaces, episodes = json.loads(run.stdout.splitlines()[-1])
+    assert found == ["D4RL/door/human-v2", "pictures/corridor-v0"] and spaces == ["D4RL", "D4RL/door", "pictures"]
+    for name in found:
+        assert episodes[name] == hub.dataset(name)["episodes"]
+        at = f"{name}/data/main_data.hdf5"
+        assert (tmp_path / "sets" / at).read_bytes() == open(os.path.join(root, at), "rb").read()
+
+
 def test_headers_of_a_file(lab):
     hub, root = lab
     at = "/datasets/lab/arm-v21/resolve/main/meta/info.json"

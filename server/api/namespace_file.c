@@ -1,0 +1,39 @@
+/* The file of a namespace: see namespace_file.h. */
+#include "server/api/namespace_file.h"
+
+#include "storage/base/fs.h"
+#include "storage/base/json.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { MAX_METADATA = 1024 * 1024 };
+
+const char hub_namespace_file_name[] = "namespace_metadata.json";
+
+enum hub_status hub_namespace_file(const struct hub_roots *roots, uint32_t root, struct hub_view folder,
+                                   struct hub_buf *strict, int64_t *modified_ns, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_closep) int fd = -1;
+    HUB_CLEANUP(hub_buf_dispose)
+    struct hub_buf text = HUB_BUF_INIT(MAX_METADATA + 2), path = HUB_BUF_INIT(PATH_MAX);
+    struct stat st;
+    HUB_TRY(hub_buf_add_view(&path, folder, err));
+    HUB_TRY(hub_buf_add_text(&path, folder.size ? "/" : "", err));
+    HUB_TRY(hub_buf_add_text(&path, hub_namespace_file_name, err));
+    HUB_TRY(hub_roots_open(roots, root, path.data, O_RDONLY | O_CLOEXEC, &fd, err));
+    HUB_TRY(hub_buf_reserve(&text, MAX_METADATA + 1, err));
+    const ssize_t got = pread(fd, text.data, MAX_METADATA + 1, 0);
+    if (got < 0 || got > MAX_METADATA || fstat(fd, &st))
+        return hub_fail(err, got > MAX_METADATA ? HUB_TOO_BIG : HUB_IO, "%s cannot be read, or is over 1 MiB",
+                        path.data);
+    if (modified_ns)
+        *modified_ns = st.st_mtim.tv_sec * INT64_C(1000000000) + st.st_mtim.tv_nsec;
+    const size_t before = strict->size;
+    HUB_TRY(hub_json_strict((struct hub_view){text.data, (size_t)got}, strict, err));
+    return hub_json_valid((struct hub_view){strict->data + before, strict->size - before}, HUB_JSON_OBJECT)
+               ? HUB_OK
+               : hub_fail(err, HUB_CORRUPT, "%s is no object", path.data);
+}

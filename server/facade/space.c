@@ -1,0 +1,95 @@
+/* Namespaces as objects: see space.h. */
+#include "server/facade/space.h"
+
+#include "server/api/namespace_file.h"
+#include "storage/base/json.h"
+
+#include <inttypes.h>
+
+/* What lies on the disk, or nothing; what cannot be read is as if it were not there. */
+static enum hub_status read_stored(const struct hub_objects *objects, const struct hub_summary *within,
+                                   struct hub_view folder, json_t **out, int64_t *modified_ns,
+                                   struct hub_error *err)
+{
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf text = HUB_BUF_INIT(4 * MIB);
+    const char *root = objects->app->roots->roots[within->root].name;
+    const size_t skip = root ? HUB_MIN(folder.size, strlen(root) + 1) : 0;
+    const struct hub_view below = {folder.data + skip, folder.size - skip};
+    if (!hub_namespace_file(objects->app->roots, within->root, below, &text, modified_ns, NULL))
+        HUB_TRY(hub_json_parse(hub_buf_view(&text), text.limit, out, err));
+    if (!*out)
+        *out = json_object();
+    return hub_allocated(*out, err);
+}
+
+static bool is_new(const json_t *array, const char *text, size_t size)
+{
+    const json_t *last = json_array_get(array, json_array_size(array) - 1);
+    return !last || json_string_length(last) != size || memcmp(json_string_value(last), text, size) != 0;
+}
+
+/* The namespaces between this one and a dataset; those of neighbours come one behind the other. */
+static void add_spaces(json_t *spaces, const char *id, size_t from)
+{
+    for (const char *at = strchr(id + from, '/'); at; at = strchr(at + 1, '/')) {
+        const size_t size = (size_t)(at - id);
+        bool known = !is_new(spaces, id, size);
+        for (size_t i = 0; i < json_array_size(spaces) && !known; i++) {
+            const json_t *other = json_array_get(spaces, i);
+            known = json_string_length(other) == size && memcmp(json_string_value(other), id, size) == 0;
+        }
+        if (!known)
+            (void)json_array_append_new(spaces, json_stringn(id, size));
+    }
+}
+
+enum hub_status hub_space_text(const struct hub_objects *objects, struct hub_view name, struct hub_buf *out,
+                               int64_t *modified_ns, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_json_decrefp) json_t *stored = NULL;
+    const struct hub_view folder = {name.data, name.size - strlen(hub_namespace_file_name) - 1},
+                          begins = {name.data, folder.size + 1};
+    HUB_CLEANUP(hub_json_decrefp) json_t *datasets = json_array(), *spaces = json_array();
+    const struct hub_summary *summary;
+    enum hub_status st = HUB_OK;
+    *modified_ns = 0;
+    for (uint32_t at = 0; !st && (summary = hub_objects_below(objects, begins, &at));) {
+        if (!hub_is_minari(summary))
+            continue;
+        int64_t written = 0;
+        if (!stored)
+            st = read_stored(objects, summary, folder, &stored, &written, err);
+        *modified_ns = HUB_MAX(HUB_MAX(*modified_ns, written), summary->modified_ns);
+        (void)json_array_append_new(datasets, json_string(summary->id));
+        add_spaces(spaces, summary->id, begins.size);
+    }
+    if (!stored && !st)
+        stored = json_object();
+    if (st || json_object_set(stored, "datasets", datasets) || json_object_set(stored, "namespaces", spaces))
+        return st ? st : hub_no_memory(err);
+    HUB_CLEANUP(hub_freep) char *text = json_dumps(stored, JSON_INDENT(1) | JSON_SORT_KEYS);
+    return text ? hub_buf_add_text(out, text, err) : hub_no_memory(err);
+}
+
+enum hub_status hub_space_send(struct hub_request *request, struct hub_buf *text, int64_t modified_ns,
+                               struct hub_response *response, struct hub_error *err)
+{
+    char etag[40];
+    bool done = false, partial = false;
+    uint64_t first = 0, count = text->size;
+    const struct hub_view whole = hub_buf_view(text);
+    hub_fingerprint(etag, &whole, 1);
+    const struct hub_validators validators = {etag, modified_ns / 1000000000};
+    HUB_TRY(hub_response_header(response, err, "Accept-Ranges", "bytes"));
+    HUB_TRY(hub_response_header(response, err, "Cache-Control", "no-cache"));
+    HUB_TRY(hub_resolve_conditions(request, response, etag, validators.modified_s, &done, err));
+    if (done)
+        return HUB_OK;
+    HUB_TRY(hub_range(request, &validators, text->size, &first, &count, &partial, err));
+    if (partial)
+        HUB_TRY(hub_response_header(response, err, "Content-Range", "bytes %" PRIu64 "-%" PRIu64 "/%zu",
+                                    first, first + count - 1, text->size));
+    struct hub_buf *out = hub_response_buffer(response, partial ? 206 : 200, "application/json", text->limit);
+    response->is_json = false; /* its bytes are those that were announced */
+    return hub_buf_add_view(out, (struct hub_view){text->data + first, (size_t)count}, err);
+}

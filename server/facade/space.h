@@ -1,0 +1,19 @@
+/**
+ * namespace_metadata.json as the protocols show it: what lies in the namespace's folder, if anything, and the ids of all
+ * datasets and namespaces in it, by which Python Minari finds them.
+ */
+#ifndef HUB_FACADE_SPACE_H
+#define HUB_FACADE_SPACE_H
+
+#include "server/facade/objects.h"
+
+/** Append the text of the object of a namespace's name ("D4RL/door/namespace_metadata.json"). Blocking. */
+HUB_MUST_USE enum hub_status hub_space_text(const struct hub_objects *objects, struct hub_view name,
+                                            struct hub_buf *out, int64_t *modified_ns, struct hub_error *err);
+
+/** Answer with such a text: conditions, a range. It lies in `text`, which is taken. */
+HUB_MUST_USE enum hub_status hub_space_send(struct hub_request *request, struct hub_buf *text,
+                                            int64_t modified_ns, struct hub_response *response,
+                                            struct hub_error *err);
+
+#endif
