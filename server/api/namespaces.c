@@ -3,19 +3,14 @@
 
 #include "server/api/app.h"
 #include "server/api/cursor.h"
+#include "server/api/namespace_file.h"
 #include "server/api/reply.h"
 #include "storage/base/order.h"
 #include "storage/base/spell.h"
 
-#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
-
-enum { MAX_METADATA = 1024 * 1024 };
-
-static const char file_name[] = "namespace_metadata.json";
 
 struct space {
     struct hub_view name;             /* of an id */
@@ -101,46 +96,24 @@ static enum hub_status collect(struct spaces *all, const char *prefix, struct hu
 
 /* ---- what a namespace says of itself ---- */
 
-/* Where its file lies: ids are paths below their root, behind its name where it has one. */
-static enum hub_status place_of(const struct hub_root *root, const struct space *space, struct hub_buf *out,
-                                struct hub_error *err)
-{
-    struct hub_view path = space->name;
-    if (root->name) {
-        const size_t skip = HUB_MIN(path.size, strlen(root->name) + 1);
-        path = (struct hub_view){path.data + skip, path.size - skip};
-    }
-    HUB_TRY(hub_unspell(path, out, err));
-    HUB_TRY(hub_buf_add_text(out, path.size ? "/" : "", err));
-    return hub_buf_add_text(out, file_name, err);
-}
-
+/* Ids are paths below their root, behind its name where it has one. */
 static enum hub_status read_file(const struct hub_roots *roots, const struct space *space,
                                  struct hub_buf *strict, struct hub_error *err)
 {
-    HUB_CLEANUP(hub_closep) int fd = -1;
-    HUB_CLEANUP(hub_buf_dispose)
-    struct hub_buf text = HUB_BUF_INIT(MAX_METADATA + 2), path = HUB_BUF_INIT(PATH_MAX);
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf folder = HUB_BUF_INIT(PATH_MAX);
     const uint32_t root = space->within->root;
     if (space->within->status == HUB_DATASET_REMOTE || root >= roots->count)
         return HUB_NOT_FOUND;
-    HUB_TRY(place_of(&roots->roots[root], space, &path, err));
-    HUB_TRY(hub_roots_open(roots, root, path.data, O_RDONLY | O_CLOEXEC, &fd, err));
-    HUB_TRY(hub_buf_reserve(&text, MAX_METADATA + 1, err));
-    const ssize_t got = pread(fd, text.data, MAX_METADATA + 1, 0);
-    if (got < 0 || got > MAX_METADATA)
-        return hub_fail(err, got < 0 ? HUB_IO : HUB_TOO_BIG, "%s cannot be read, or is over 1 MiB",
-                        file_name);
-    HUB_TRY(hub_json_strict((struct hub_view){text.data, (size_t)got}, strict, err));
-    return hub_json_valid(hub_buf_view(strict), HUB_JSON_OBJECT)
-               ? HUB_OK
-               : hub_fail(err, HUB_CORRUPT, "%s is no object", file_name);
+    const char *name = roots->roots[root].name;
+    const size_t skip = name ? HUB_MIN(space->name.size, strlen(name) + 1) : 0;
+    HUB_TRY(hub_unspell((struct hub_view){space->name.data + skip, space->name.size - skip}, &folder, err));
+    return hub_namespace_file(roots, root, hub_buf_view(&folder), strict, NULL, err);
 }
 
 /* What is wrong with the file is told in place of what it says. */
 static void put_metadata(const struct hub_app *app, const struct space *space, struct hub_json *json)
 {
-    HUB_CLEANUP(hub_buf_dispose) struct hub_buf strict = HUB_BUF_INIT(2 * MAX_METADATA);
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf strict = HUB_BUF_INIT(4 * MIB);
     struct hub_error why = {0};
     const enum hub_status st = read_file(app->roots, space, &strict, &why);
     if (!st)
