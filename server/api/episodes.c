@@ -4,9 +4,11 @@
 #include "server/api/cursor.h"
 #include "server/api/documents.h"
 #include "server/api/handlers.h"
+#include "server/api/lines.h"
 #include "server/api/reply.h"
 #include "server/api/resolve.h"
 #include "storage/base/json.h"
+#include "storage/base/order.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -61,7 +63,8 @@ static void write_episode(struct hub_json *json, const struct hub_found_episode 
 
 struct items {
     struct hub_json json;
-    int64_t last;
+    uint32_t count;
+    int64_t first, last;
 };
 
 static enum hub_status add_item(void *user, const struct hub_found_episode *row, const char *file,
@@ -72,6 +75,7 @@ static enum hub_status add_item(void *user, const struct hub_found_episode *row,
     hub_json_object(&items->json);
     write_episode(&items->json, row, file);
     hub_json_end_object(&items->json);
+    items->first = items->count++ ? items->first : row->number;
     items->last = row->number;
     return hub_json_status(&items->json);
 }
@@ -81,46 +85,202 @@ static void end_dispose(struct hub_episode_page *end)
     hub_buf_dispose(&end->key);
 }
 
+/* A cursor at an episode, wherever the order that is asked for has it. */
+static void set_place(struct hub_page_cursor *cursor, int64_t number)
+{
+    snprintf(cursor->key, sizeof cursor->key, "@");
+    snprintf(cursor->tie, sizeof cursor->tie, "%" PRId64, number);
+}
+
 static enum hub_status write_page(struct hub_request *request, const struct hub_target *target,
                                   const struct hub_episode_query *query, const struct hub_page_query *page,
                                   struct hub_response *response, struct hub_error *err)
 {
-    struct hub_page_cursor next = {0};
-    HUB_CLEANUP(end_dispose) struct hub_episode_page end = {.key = HUB_BUF_INIT(sizeof next.key - 1)};
+    struct hub_page_ends ends = {0};
+    HUB_CLEANUP(end_dispose) struct hub_episode_page end = {.key = HUB_BUF_INIT(sizeof ends.next.key - 1)};
     struct items items = {.json = hub_page_begin(page, response, 64 * MIB, err)};
     HUB_TRY(hub_resolve_headers(request, target, response, err));
     HUB_TRY(hub_episode_page(&target->state, query, add_item, &items, &end, err));
-    next.behind = end.key.size == 0;
-    snprintf(next.key, sizeof next.key, "%s", end.key.data ? end.key.data : "");
-    snprintf(next.tie, sizeof next.tie, "%" PRId64, items.last);
-    HUB_TRY(hub_page_end(request, page, response, &items.json, end.total, end.more ? &next : NULL, err));
+    ends.total = end.total;
+    ends.has_next = end.more;
+    ends.next.behind = end.key.size == 0;
+    snprintf(ends.next.key, sizeof ends.next.key, "%s", end.key.data ? end.key.data : "");
+    snprintf(ends.next.tie, sizeof ends.next.tie, "%" PRId64, items.last);
+    ends.has_prev = page->goes_on && items.count;
+    set_place(&ends.prev, items.first);
+    HUB_TRY(hub_page_close(request, page, response, &items.json, &ends, err));
     return hub_reply_document(request, response, err);
 }
 
-/* Drawn ones stand in the order of the draw: the cursor is a place in it. */
-static enum hub_status list_drawn(struct hub_request *request, struct hub_response *response,
-                                  struct hub_error *err)
+/* ---- in an order that is held whole ---- */
+
+/* Drawn ones, what lies in front of a page, the page around one, all of them as lines. */
+struct placed {
+    const struct hub_dataset *dataset;
+    const uint32_t *places; /* NULL: all of the dataset, by number */
+    uint32_t count;
+};
+
+static const struct hub_dataset_episode *episode_at(const struct placed *p, uint32_t place)
 {
-    static const char *const parameters[] = {HUB_CHOSEN_PARAMETERS "limit", "cursor", "for", "revision",
-                                             NULL};
+    return &p->dataset->episodes[p->places ? p->places[place] : place];
+}
+
+static bool is_plain(const struct hub_request *request)
+{
+    static const char *const choices[] = {"where", "split", "name", "task"};
+    const struct hub_view sort = hub_request_query(request, "sort");
+    bool plain = !hub_chosen_is_drawn(request) && (!sort.data || hub_view_is(sort, "number"));
+    for (size_t i = 0; i < HUB_COUNT(choices); i++)
+        plain = plain && !hub_request_query(request, choices[i]).data;
+    return plain;
+}
+
+static bool find_number(const struct placed *p, int64_t number, uint32_t *place)
+{
+    const struct hub_dataset *d = p->dataset;
+    *place = 0;
+    if (!p->places)
+        *place = hub_lower_bound(&number, d->episodes, d->episode_count, sizeof *d->episodes, hub_by_i64);
+    while (p->places && *place < p->count && episode_at(p, *place)->number != number)
+        (*place)++;
+    return *place < p->count && episode_at(p, *place)->number == number;
+}
+
+static enum hub_status first_of(const struct hub_request *request, const struct placed *p,
+                                const struct hub_page_query *page, uint32_t *first, struct hub_error *err)
+{
+    int64_t number;
+    bool around;
+    HUB_TRY(hub_request_int(request, "at", &number, &around, err));
+    if (!around && !page->goes_on) {
+        *first = 0;
+        return HUB_OK;
+    }
+    number = around ? number : strtoll(page->after.tie, NULL, 10);
+    const bool found = find_number(p, number, first);
+    if (!found && around)
+        return hub_fail_about(err, HUB_NOT_FOUND, "episode-missing", "at",
+                              hub_request_query(request, "at").data,
+                              "episode %" PRId64 " is not among those that are meant", number);
+    if (!found && p->places)
+        return hub_fail_about(err, HUB_INVALID, "bad-cursor", "cursor",
+                              hub_request_query(request, "cursor").data,
+                              "the episode it stands at is gone; start again without one");
+    *first = around ? *first / page->limit * page->limit
+                    : hub_page_first(page, *first + (found && !page->after.back));
+    return HUB_OK;
+}
+
+static enum hub_status write_placed(struct hub_request *request, const struct hub_target *target,
+                                    const struct placed *p, const struct hub_page_query *page,
+                                    struct hub_response *response, struct hub_error *err)
+{
+    struct hub_page_ends ends = {.total = p->count};
+    uint32_t first;
+    HUB_TRY(first_of(request, p, page, &first, err));
+    struct items items = {.json = hub_page_begin(page, response, 64 * MIB, err)};
+    const uint32_t end = HUB_MIN(p->count, first + page->limit);
+    HUB_TRY(hub_resolve_headers(request, target, response, err));
+    for (uint32_t i = first; i < end; i++)
+        HUB_TRY(hub_episode_one(&target->state, episode_at(p, i)->number, add_item, &items, err));
+    hub_page_span(&ends, first, end);
+    set_place(&ends.next, items.last);
+    set_place(&ends.prev, items.first);
+    if (!p->places) { /* on from here as by number */
+        ends.next.key[0] = '\0';
+        ends.next.behind = true;
+    }
+    HUB_TRY(hub_page_close(request, page, response, &items.json, &ends, err));
+    return hub_reply_document(request, response, err);
+}
+
+struct episode_lines {
+    struct hub_lines lines; /* first */
+    struct hub_catalog *catalog;
+    struct placed placed;
+    uint32_t *places; /* the lines' */
+    struct hub_state state;
+};
+
+static void dispose_lines(struct hub_lines *lines)
+{
+    struct episode_lines *e = (struct episode_lines *)lines;
+    hub_dataset_put(e->placed.dataset);
+    free(e->places);
+}
+
+static enum hub_status begin_stretch(struct hub_lines *lines, struct hub_error *err)
+{
+    struct episode_lines *e = (struct episode_lines *)lines;
+    const struct hub_dataset *d = e->placed.dataset;
+    HUB_TRY(hub_state_open(e->catalog, d->summary, &e->state, err));
+    return strcmp(e->state.dataset->summary->revision, d->summary->revision) == 0 &&
+                   e->state.dataset->episode_count == d->episode_count
+               ? HUB_OK
+               : hub_fail_as(err, HUB_CHANGED, "dataset-changing", "it was published anew");
+}
+
+static void end_stretch(struct hub_lines *lines)
+{
+    struct episode_lines *e = (struct episode_lines *)lines;
+    hub_state_close(&e->state);
+    e->state = (struct hub_state){0};
+}
+
+static enum hub_status add_members(void *user, const struct hub_found_episode *row, const char *file,
+                                   struct hub_error *err)
+{
+    (void)err;
+    write_episode(user, row, file);
+    return hub_json_status(user);
+}
+
+static enum hub_status put_line(struct hub_lines *lines, uint32_t place, struct hub_json *json,
+                                struct hub_error *err)
+{
+    struct episode_lines *e = (struct episode_lines *)lines;
+    return hub_episode_one(&e->state, episode_at(&e->placed, place)->number, add_members, json, err);
+}
+
+static enum hub_status send_lines(struct hub_request *request, struct hub_target *target,
+                                  struct hub_chosen_episodes *chosen, const struct placed *p,
+                                  struct hub_response *response, struct hub_error *err)
+{
+    struct episode_lines *e;
+    HUB_TRY(hub_resolve_headers(request, target, response, err));
+    HUB_TRY(hub_new(&e, 1, sizeof *e, err));
+    *e = (struct episode_lines){.lines = {.end = p->count,
+                                          .put = put_line,
+                                          .begin = begin_stretch,
+                                          .end_stretch = end_stretch,
+                                          .dispose = dispose_lines},
+                                .catalog = request->app->catalog,
+                                .placed = *p,
+                                .places = chosen->places};
+    chosen->places = NULL; /* the lines' now, and the reference to the dataset */
+    target->state.dataset = NULL;
+    return hub_lines_answer(response, &e->lines, err);
+}
+
+static enum hub_status list_placed(struct hub_request *request, struct hub_response *response,
+                                   const char *const *parameters, struct hub_error *err)
+{
     HUB_CLEANUP(hub_target_dispose) struct hub_target target = {0};
     HUB_CLEANUP(hub_chosen_dispose) struct hub_chosen_episodes chosen = {0};
-    struct hub_page_cursor next = {0};
     struct hub_page_query page;
     HUB_TRY(hub_page_read(request, parameters, &page, err));
     HUB_TRY(hub_resolve(request, response, parameters, HUB_TO_STATE | HUB_TO_READY, &target, err));
-    HUB_TRY(hub_chosen_episodes(request, response, &target.state, UINT32_MAX, &chosen, err));
-    struct items items = {.json = hub_page_begin(&page, response, 64 * MIB, err)};
-    HUB_TRY(hub_resolve_headers(request, &target, response, err));
-    uint64_t at = page.goes_on ? strtoull(page.after.key, NULL, 10) : 0;
-    for (uint32_t n = 0; at < chosen.count && n < page.limit; n++, at++) {
-        const struct hub_dataset_episode *episode = &target.state.dataset->episodes[chosen.places[at]];
-        HUB_TRY(hub_episode_one(&target.state, episode->number, add_item, &items, err));
+    const struct hub_dataset *dataset = target.state.dataset;
+    struct placed p = {dataset, NULL, dataset->episode_count};
+    if (!is_plain(request)) {
+        HUB_TRY(hub_chosen_episodes(request, response, &target.state, UINT32_MAX, &chosen, err));
+        p.places = chosen.places;
+        p.count = chosen.count;
     }
-    snprintf(next.key, sizeof next.key, "%" PRIu64, at);
-    HUB_TRY(hub_page_end(request, &page, response, &items.json, chosen.count,
-                         at < chosen.count ? &next : NULL, err));
-    return hub_reply_document(request, response, err);
+    return page.all && !page.goes_on && !hub_request_query(request, "at").data
+               ? send_lines(request, &target, &chosen, &p, response, err)
+               : write_placed(request, &target, &p, &page, response, err);
 }
 
 static void continue_behind(const struct hub_page_query *page, struct hub_episode_query *query)
@@ -137,16 +297,20 @@ static void continue_behind(const struct hub_page_query *page, struct hub_episod
 enum hub_status hub_episodes_list(struct hub_request *request, struct hub_response *response,
                                   struct hub_error *err)
 {
-    static const char *const parameters[] = {"where", "sort",   "split", "name",     "task",
-                                             "limit", "cursor", "for",   "revision", NULL};
+    static const char *const parameters[] = {"where", "sort",   "split",  "name", "task",     "at",
+                                             "limit", "cursor", "format", "for",  "revision", NULL};
+    static const char *const of_drawn[] = {
+        HUB_CHOSEN_PARAMETERS "at", "limit", "cursor", "format", "for", "revision", NULL};
     HUB_CLEANUP(hub_target_dispose) struct hub_target target = {0};
     HUB_CLEANUP(hub_episodes_asked_dispose) struct hub_episodes_asked asked = {0};
     struct hub_page_query page;
     if (hub_request_query(request, "columns").data)
         return hub_episodes_columns(request, response, err);
     if (hub_chosen_is_drawn(request))
-        return list_drawn(request, response, err);
+        return list_placed(request, response, of_drawn, err);
     HUB_TRY(hub_page_read(request, parameters, &page, err));
+    if (page.all || page.after.back || page.after.key[0] == '@' || hub_request_query(request, "at").data)
+        return list_placed(request, response, parameters, err);
     HUB_TRY(hub_episodes_asked(request, &asked, err));
     continue_behind(&page, &asked.query);
     HUB_TRY(hub_resolve(request, response, parameters, HUB_TO_STATE | HUB_TO_READY, &target, err));
@@ -154,14 +318,6 @@ enum hub_status hub_episodes_list(struct hub_request *request, struct hub_respon
 }
 
 /* ---- one ---- */
-
-static enum hub_status add_members(void *user, const struct hub_found_episode *row, const char *file,
-                                   struct hub_error *err)
-{
-    (void)err;
-    write_episode(user, row, file);
-    return hub_json_status(user);
-}
 
 static void write_window(struct hub_json *json, const struct hub_dataset_field *field,
                          const struct hub_layout *layout, const struct hub_window *window)

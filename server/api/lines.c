@@ -11,9 +11,8 @@ static void lines_free(struct hub_maker *maker)
     free(lines);
 }
 
-static enum hub_status more(struct hub_maker *maker, struct hub_buf *out, struct hub_error *err)
+static enum hub_status put_stretch(struct hub_lines *lines, struct hub_buf *out, struct hub_error *err)
 {
-    struct hub_lines *lines = (struct hub_lines *)maker;
     for (; lines->at < lines->end && out->size < HUB_MADE_BLOCK; lines->at++) {
         struct hub_json json = hub_json_to(out, err);
         hub_json_object(&json);
@@ -23,6 +22,18 @@ static enum hub_status more(struct hub_maker *maker, struct hub_buf *out, struct
         HUB_TRY(hub_buf_add_text(out, "\n", err));
     }
     return HUB_OK;
+}
+
+static enum hub_status more(struct hub_maker *maker, struct hub_buf *out, struct hub_error *err)
+{
+    struct hub_lines *lines = (struct hub_lines *)maker;
+    if (lines->at == lines->end)
+        return HUB_OK;
+    enum hub_status st = lines->begin ? lines->begin(lines, err) : HUB_OK;
+    st = st ? st : put_stretch(lines, out, err);
+    if (lines->end_stretch)
+        lines->end_stretch(lines);
+    return st;
 }
 
 enum hub_status hub_lines_answer(struct hub_response *response, struct hub_lines *lines,

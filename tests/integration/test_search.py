@@ -311,3 +311,35 @@ def test_lines_of_all_lists(hub):
     assert hub.get("/api/v1/datasets?format=lerobot&format=aloha").status == 400
     assert hub.get("/api/v1/jobs?format=csv").status == 400
     assert hub.get("/api/v1/datasets?format=jsonl", method="HEAD").status == 200
+
+
+# ---- episodes ----
+
+def test_episodes_there_and_back(hub):
+    base = "/api/v1/datasets/samples/door-human-v0/episodes"
+    for query in ({}, {"sort": "-return"}, {"sort": "steps"}, {"sort": "-number"}, {"where": "number > 3 and number != 7"}, {"sort": "-task"}, {"random": 7, "seed": 3}, {"partition": "6,6", "part": 1, "seed": 3}):
+        every = hub.get(url(base, limit=1000, **query)).json()
+        assert "items" in every, (query, every)
+        numbers = [e["number"] for e in every["items"]]
+        assert every["total"] == len(numbers) and every["prev"] is None and every["next"] is None
+        for limit in (1, 5, 12):
+            there = pages(hub, url(base, limit=limit, **query))
+            assert [e["number"] for p in there for e in p["items"]] == numbers, query
+            assert sum((p["items"] for p in there), []) == every["items"]
+            if len(there) > 1:
+                back = pages(hub, there[-1]["prev"], "prev")[::-1]
+                assert [p["items"] for p in back] == [p["items"] for p in there[:-1]], (query, limit)
+                assert back[-1]["next"] and pages(hub, back[0]["next"])[-1]["items"] == there[-1]["items"]
+                assert [p["total"] for p in back] == [len(numbers)] * len(back)
+            for number in numbers:
+                page = hub.get(url(base, limit=limit, at=number, **query)).json()
+                place = numbers.index(number) // limit * limit
+                assert [e["number"] for e in page["items"]] == numbers[place:place + limit], (query, limit, number)
+                assert (page["prev"] is None) == (place == 0) and (page["next"] is None) == (place + limit >= len(numbers))
+        lines = hub.get(url(base, format="jsonl", **query))
+        assert [json.loads(t) for t in lines.body.splitlines()] == every["items"] and lines.headers["X-Total-Count"] == str(len(numbers))
+        few = hub.get(url(base, format="jsonl", limit=2, **query))
+        assert [json.loads(t) for t in few.body.splitlines()] == every["items"][:2] and 'rel="next"' in few.headers["Link"]
+    assert hub.get(base + "?at=99").json()["type"].endswith("episode-missing")
+    assert hub.get(base + "?at=7&where=number+!=+7").status == 404
+    assert hub.get(base + "?at=x").status == 400
