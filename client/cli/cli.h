@@ -66,6 +66,12 @@ enum cli_option {
     OPT_LIMIT,
     OPT_ROWS,
     OPT_FORMAT,
+    OPT_WINDOWS,
+    OPT_LENGTH,
+    OPT_SEED,
+    OPT_PAD,
+    OPT_WEIGHT,
+    OPT_FINAL,
     OPT_COUNT,
     OPT_END = -1,
 };
@@ -113,6 +119,7 @@ int cli_delete(struct cli *cli);
 int cli_verify(struct cli *cli);
 int cli_episodes(struct cli *cli);
 int cli_get(struct cli *cli);
+int cli_sample(struct cli *cli);
 
 /* ---- options.c ---- */
 

@@ -1,46 +1,9 @@
 /* get: rows of a field, what a camera saw, or all files as a tar, straight to stdout or a file. */
-#include "client/cli/cli.h"
+#include "client/cli/output.h"
 #include "client/cli/slice.h"
 #include "storage/base/representations.h"
 
-#include <errno.h>
-#include <limits.h>
 #include <stdlib.h>
-#include <unistd.h>
-
-struct target {
-    const struct cli *cli;
-    FILE *out;
-    const char *path; /* NULL: stdout */
-    const struct minari_rows_info *info;
-    bool text, began, failed, misnamed;
-};
-
-/* A name that promises one kind of picture is not given to another. */
-static bool is_misnamed(const char *path, const char *media_type)
-{
-    static const struct {
-        const char *suffix, *type;
-    } pictures[] = {{".png", "image/png"}, {".jpg", "image/jpeg"}, {".jpeg", "image/jpeg"}};
-    for (size_t i = 0; path && i < HUB_COUNT(pictures); i++)
-        if (hub_view_ends(hub_view_of(path), pictures[i].suffix))
-            return strcmp(media_type, pictures[i].type) != 0;
-    return false;
-}
-
-static int on_rows(const void *data, size_t size, void *user)
-{
-    struct target *t = user;
-    t->misnamed = !t->began && is_misnamed(t->path, t->info->media_type);
-    t->began = true;
-    if (t->misnamed)
-        return 1;
-    if (!t->path && t->text)
-        cli_put(t->cli, data, size);
-    else
-        t->failed = fwrite(data, 1, size, t->out) != size;
-    return t->failed || cli_interrupted(NULL);
-}
 
 #define MEDIA "~media/"
 
@@ -82,63 +45,26 @@ static const char *format_of(const char *path, int fields)
     return path && fields > 1 ? "npz" : "json";
 }
 
-static int fetch(struct cli *cli, const char *id, uint64_t episode, const struct minari_slice *slice,
-                 const char *format, struct target *target)
+struct asked {
+    const char *id, *format;
+    uint64_t episode;
+    struct minari_slice slice;
+};
+
+static enum minari_status fetch(struct cli *cli, minari_sink_fn sink, void *sink_user,
+                                struct minari_rows_info *info, void *user, struct minari_error *err)
 {
-    struct minari_rows_info info = {0};
-    struct minari_error err;
-    target->cli = cli;
-    target->info = &info;
-    target->text = strcmp(format, "json") == 0;
+    const struct asked *asked = user;
     char name[512];
     const char *camera = camera_of(cli, name);
-    const enum minari_status st =
-        is_archive(cli) ? minari_archive_get(cli->client, id, on_rows, target, &info, &err)
-        : camera ? minari_media_get(cli->client, id, episode, camera, slice, on_rows, target, &info, &err)
-                 : minari_fields_get(cli->client, id, episode, cli->arguments + 2, (size_t)cli->count - 2,
-                                     slice, format, on_rows, target, &info, &err);
-    if (target->misnamed) {
-        const char *suffix = strcmp(info.media_type, "image/jpeg") == 0  ? ".jpg"
-                             : strcmp(info.media_type, "image/png") == 0 ? ".png"
-                                                                         : NULL;
-        cli_error(CLI_USAGE, "'%s' is not the name of such a file: the rows come as %s",
-                  cli_clean(target->path), cli_clean(info.media_type));
-        if (suffix)
-            cli_hint("give it a name that ends in %s", suffix);
-        return CLI_USAGE;
-    }
-    if (target->failed)
-        return errno == EPIPE ? CLI_FAILED
-                              : cli_error(errno == ENOSPC ? CLI_NO_SPACE : CLI_FAILED, "writing failed: %s",
-                                          strerror(errno));
-    if (st)
-        return cli_report(cli, &err);
-    if (info.nonfinite)
-        cli_note(cli, "%llu values are not finite and are written as null; --format npy keeps them",
-                 (unsigned long long)info.nonfinite);
-    return CLI_OK;
-}
-
-/* Beside its place, then renamed: a file that is there is whole. */
-static int into_file(struct cli *cli, const char *id, uint64_t episode, const struct minari_slice *slice,
-                     const char *format, const char *path)
-{
-    char temporary[PATH_MAX];
-    if (snprintf(temporary, sizeof temporary, "%s.%d.part", path, (int)getpid()) >= (int)sizeof temporary)
-        return cli_error(CLI_USAGE, "the path is too long");
-    struct target target = {.out = fopen(temporary, "wxe"), .path = path};
-    if (!target.out)
-        return cli_error(errno == EACCES || errno == EPERM ? CLI_NOT_ALLOWED : CLI_FAILED,
-                         "'%s' cannot be written: %s", cli_clean(path), strerror(errno));
-    int code = fetch(cli, id, episode, slice, format, &target);
-    if (fclose(target.out) && !code)
-        code = cli_error(errno == ENOSPC ? CLI_NO_SPACE : CLI_FAILED, "'%s' cannot be written: %s",
-                         cli_clean(path), strerror(errno));
-    if (!code && rename(temporary, path))
-        code = cli_error(CLI_FAILED, "'%s' cannot be written: %s", cli_clean(path), strerror(errno));
-    if (code)
-        (void)unlink(temporary);
-    return code;
+    if (is_archive(cli))
+        return minari_archive_get(cli->client, asked->id, sink, sink_user, info, err);
+    if (camera)
+        return minari_media_get(cli->client, asked->id, asked->episode, camera, &asked->slice, sink,
+                                sink_user, info, err);
+    return minari_fields_get(cli->client, asked->id, asked->episode, cli->arguments + 2,
+                             (size_t)cli->count - 2, &asked->slice, asked->format, sink, sink_user, info,
+                             err);
 }
 
 struct last {
@@ -179,12 +105,9 @@ static int find_episode(struct cli *cli, const char *id, const char *text, uint6
 
 int cli_get(struct cli *cli)
 {
-    const char *id = cli->arguments[0], *path = cli->values[OPT_OUTPUT];
-    const bool to_stdout = !path || strcmp(path, "-") == 0;
-    const char *format = cli->values[OPT_FORMAT] ? cli->values[OPT_FORMAT]
-                                                 : format_of(to_stdout ? NULL : path, cli->count - 2);
-    struct minari_slice slice = {0};
-    uint64_t episode = 0;
+    const char *path = output_path(cli);
+    const char *format = cli->values[OPT_FORMAT] ? cli->values[OPT_FORMAT] : format_of(path, cli->count - 2);
+    struct asked asked = {.id = cli->arguments[0]};
     char camera[512];
     if (cli->count < 3 && !is_archive(cli))
         return cli_error(CLI_USAGE, "name an episode and a field, or archive.tar: all files");
@@ -195,25 +118,16 @@ int cli_get(struct cli *cli)
         if (cli->count > 3)
             return cli_error(CLI_USAGE, "a video is asked for alone, not with fields");
     }
-    if (cli->values[OPT_ROWS] && !slice_parse(cli->values[OPT_ROWS], &slice))
+    if (cli->values[OPT_ROWS] && !slice_parse(cli->values[OPT_ROWS], &asked.slice))
         return cli_error(CLI_USAGE, "--rows takes A:B, A:B:S or one row, as in Python, not '%s'",
                          cli_clean(cli->values[OPT_ROWS]));
-    if (to_stdout && cli->terminal && strcmp(format, "json") != 0) {
-        cli_error(CLI_USAGE, "%s is binary: it is not written to a terminal", cli_clean(format));
-        cli_hint("write it to a file with -o FILE, or to a pipe");
+    asked.format = format;
+    const bool text = strcmp(format, "json") == 0;
+    if (!output_fits(cli, path, text, format))
         return CLI_USAGE;
-    }
-    int code = cli_connect(cli, NULL, &id);
+    int code = cli_connect(cli, NULL, &asked.id);
     if (!code && !is_archive(cli))
-        code = find_episode(cli, id, cli->arguments[1], &episode);
-    if (code)
-        return code;
-    cli->subject = id;
-    if (!to_stdout)
-        return into_file(cli, id, episode, &slice, format, path);
-    struct target target = {.out = stdout};
-    code = fetch(cli, id, episode, &slice, format, &target);
-    if (!code && strcmp(format, "json") == 0)
-        putchar('\n');
-    return code;
+        code = find_episode(cli, asked.id, cli->arguments[1], &asked.episode);
+    cli->subject = code ? cli->subject : asked.id;
+    return code ? code : output_save(cli, path, text, fetch, &asked);
 }

@@ -134,10 +134,27 @@ const struct cli_command cli_commands[] = {
      2,
      -1,
      {OPT_ROWS, OPT_FORMAT, OPT_OUTPUT, OPT_END}},
+    {"sample",
+     cli_sample,
+     "ID [FIELD...]",
+     NULL,
+     "draw windows of steps at random",
+     "One npz: each field is an array (windows, length, ...), beside mask, episode and start. A field is a "
+     "name, a "
+     "group\n"
+     "or a role; without one observations, actions, rewards and ends come. The same --seed draws the same "
+     "windows.\n\n"
+     "  minari-cli sample D4RL/door/human-v2 --windows 256 --length 16 --seed 7 -o batch.npz\n"
+     "  minari-cli sample D4RL/door/human-v2 @observation @action --length 8 --pad edge -o batch.npz\n"
+     "  minari-cli sample D4RL/door/human-v2 --where 'success = true' --weight uniform -o batch.npz",
+     1,
+     -1,
+     {OPT_WINDOWS, OPT_LENGTH, OPT_SEED, OPT_PAD, OPT_WEIGHT, OPT_FINAL, OPT_WHERE, OPT_SPLIT, OPT_TASK,
+      OPT_OUTPUT, OPT_END}},
     {"help",
      cli_help_command,
      "[COMMAND]",
-     "list|show|download|delete|verify|episodes|get",
+     "list|show|download|delete|verify|episodes|get|sample",
      "show what a command takes, with examples",
      "",
      0,

@@ -59,6 +59,12 @@ const struct hub_usage_option cli_options[OPT_COUNT] = {
     [OPT_LIMIT] = {'n', "limit", "N", NULL, "at most so many"},
     [OPT_ROWS] = {0, "rows", "A:B[:S]", NULL, "a slice as in Python, or one row"},
     [OPT_FORMAT] = {0, "format", "FORMAT", &HUB_REPRESENTATIONS(WORD)[1], "of the rows"},
+    [OPT_WINDOWS] = {0, "windows", "N", NULL, "how many windows (1)"},
+    [OPT_LENGTH] = {0, "length", "N", NULL, "steps of a window (1)"},
+    [OPT_SEED] = {0, "seed", "N", NULL, "the same one draws the same windows"},
+    [OPT_PAD] = {0, "pad", "HOW", "none|edge|zero", "windows beyond the end of their episode"},
+    [OPT_WEIGHT] = {0, "weight", "HOW", "steps|uniform", "every window is equally likely, or every episode"},
+    [OPT_FINAL] = {0, "final", NULL, NULL, "the state that follows the last step too"},
 };
 
 const enum cli_option cli_common[CLI_COMMON] = {OPT_REMOTE,   OPT_TOKEN,   OPT_ENDPOINT,  OPT_PROXY,

@@ -275,6 +275,8 @@ static enum hub_status set_request(struct slot *s)
     if (f->post) {
         curl_easy_setopt(s->easy, CURLOPT_POST, 1L);
         curl_easy_setopt(s->easy, CURLOPT_POSTFIELDS, f->form ? f->form : "");
+        if (f->form_type)
+            HUB_TRY(add_header(s, "Content-Type", f->form_type));
     }
     curl_easy_setopt(s->easy, CURLOPT_HTTPHEADER, s->headers);
     if (curl_easy_setopt(s->easy, CURLOPT_URL, s->location ? s->location : f->url))

@@ -49,8 +49,9 @@ HUB_MUST_USE enum hub_status hub_transport_set_token(struct hub_transport *trans
 struct hub_fetch {
     const char *url, *accept; /* accept: NULL is anything */
     bool head_only;
-    bool post;        /* POST of `form`; made once, unless it may be repeated */
-    const char *form; /* application/x-www-form-urlencoded; NULL: no body */
+    bool post;             /* POST of `form`; made once, unless it may be repeated */
+    const char *form;      /* its body; NULL: none */
+    const char *form_type; /* of `form`; NULL: application/x-www-form-urlencoded */
     bool as_stored; /* take the bytes as they are kept, compressed or not: the server is not to decode them */
     bool by_range;  /* ask for [first, first + count) from the beginning on, not only after a break */
     bool resumable; /* after a break, ask for the rest by range; else from the start, if `restartable` */

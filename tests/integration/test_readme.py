@@ -4,6 +4,7 @@ import os
 import re
 import subprocess
 import sys
+import types
 
 import pytest
 
@@ -70,3 +71,19 @@ def test_command(hub, bucket, hf, tmp_path_factory, command, output):
     said = ran.stdout.replace(hub.base, "http://127.0.0.1:8080")
     pattern = ".*?".join(re.escape(piece) for piece in output.rstrip("\n").split("..."))
     assert re.fullmatch(pattern, said.rstrip("\n"), re.S), f"\n--- README\n{output}\n--- printed\n{said}"
+
+
+def test_windows_for_torch(hub):
+    """The dataset class of the training loop; without torch its tensors are numpy's arrays."""
+    with open(os.path.join(TOP, "README.md")) as f:
+        code = next(b for b in re.findall(r"^```python\n(.*?)^```", f.read(), re.M | re.S) if "IterableDataset" in b)
+    try:
+        import torch  # noqa: F401
+    except ImportError:
+        data = types.SimpleNamespace(IterableDataset=object, get_worker_info=lambda: None)
+        sys.modules.update({"torch": types.SimpleNamespace(from_numpy=lambda a: a), "torch.utils": types.SimpleNamespace(), "torch.utils.data": data})
+    space = {}
+    exec(code, space)
+    batches = [b for b, _ in zip(space["Windows"]("D4RL/door/human-v2", ["@observation", "@action"], hub=hub.base, length=4, windows=9, pad="edge"), range(3))]
+    assert all(tuple(b["actions"].shape[:2]) == (9, 4) == tuple(b["mask"].shape) for b in batches)
+    assert len({bytes(b["episode"]) + bytes(b["start"]) for b in batches}) == 3

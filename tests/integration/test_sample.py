@@ -1,5 +1,7 @@
 """`sample` and `batch` against the same windows drawn anew in numpy, of rows that h5py, pyarrow and numpy read."""
 import contextlib
+import ctypes
+import glob
 import io
 import json
 import os
@@ -13,7 +15,8 @@ import numpy as np
 import pytest
 
 sys.path.insert(0, os.path.dirname(__file__))
-from hub import FIXTURES, Answer, quote, serving
+from cli import Cli
+from hub import BIN, FIXTURES, Answer, quote, serving
 from stored import stored_episodes
 
 ROOTS = ["minari/root-0.5.3", "robomimic", "lerobot", "d4rl", "webdataset", "molmospaces"]
@@ -315,3 +318,64 @@ def test_bodies_that_are_no_batch(demos):
     with pytest.raises(urllib.error.HTTPError) as e:
         urllib.request.urlopen(request)
     assert e.value.code == 405
+
+
+# ---- minari-cli ----
+
+
+def test_minari_cli_sample(demos, tmp_path):
+    cli = Cli(tmp_path / "datasets", demos.base)
+    cli.run("sample", "demos", "--windows", "9", "--length", "2", "--seed", "5", "-o", str(tmp_path / "b.npz"), expect=0)
+    assert (tmp_path / "b.npz").read_bytes() == sample(demos, "demos", "windows=9&length=2&seed=5").body
+    got = cli.bytes("sample", "demos", "@action", "obs/state", "--seed", "5", "--where", "number < 4", "--pad", "edge", "--length", "9", "--final")
+    assert arrays(Answer(200, {}, got))["actions"].shape == (1, 9, 2)
+    assert cli.run("sample", "demos", "--windows", "5000").code == 2
+    assert cli.run("sample", "demos", "--length", "99", expect=2).err.count("longest has 6")
+    assert cli.run("sample", "nothing").code == 3
+
+
+# ---- libminari ----
+
+
+class Array(ctypes.Structure):
+    _fields_ = [("dtype", ctypes.c_char * 24), ("ndim", ctypes.c_int), ("shape", ctypes.c_int64 * 32), ("data", ctypes.c_void_p), ("bytes", ctypes.c_size_t)]
+
+
+class Options(ctypes.Structure):  # as far as it is needed: `size` says so
+    _fields_ = [("size", ctypes.c_size_t), ("base_url", ctypes.c_char_p)]
+
+
+class SampleQuery(ctypes.Structure):
+    _fields_ = [("size", ctypes.c_size_t), ("fields", ctypes.POINTER(ctypes.c_char_p)), ("field_count", ctypes.c_size_t), ("windows", ctypes.c_uint64),
+                ("length", ctypes.c_uint64), ("where", ctypes.c_char_p), ("split", ctypes.c_char_p), ("task", ctypes.c_char_p), ("seed", ctypes.c_char_p)]
+
+
+class Item(ctypes.Structure):
+    _fields_ = [("dataset", ctypes.c_char_p), ("episode", ctypes.c_uint64), ("has", ctypes.c_bool * 4), ("start", ctypes.c_int64), ("stop", ctypes.c_int64),
+                ("step", ctypes.c_int64), ("row", ctypes.c_int64)]
+
+
+class BatchQuery(ctypes.Structure):
+    _fields_ = [("size", ctypes.c_size_t), ("items", ctypes.POINTER(Item)), ("item_count", ctypes.c_size_t), ("fields", ctypes.POINTER(ctypes.c_char_p)),
+                ("field_count", ctypes.c_size_t)]
+
+
+def test_libminari_reads_into_a_buffer(demos):
+    lib = ctypes.CDLL(glob.glob(os.path.join(BIN, "..", "**", "libminari.so"), recursive=True)[0])
+    client, buffer, size, array = ctypes.c_void_p(), ctypes.create_string_buffer(1 << 20), ctypes.c_size_t(), Array()
+    options = Options(ctypes.sizeof(Options), demos.base.encode())
+    assert lib.minari_client_new(ctypes.byref(options), ctypes.byref(client), None) == 0
+    fields = (ctypes.c_char_p * 2)(b"actions", b"obs/state")
+    query = SampleQuery(ctypes.sizeof(SampleQuery), fields, 2, 6, 3, seed=b"11")
+    assert lib.minari_sample_read(client, b"demos", ctypes.byref(query), buffer, ctypes.c_size_t(len(buffer)), ctypes.byref(size), None) == 0
+    want = sample(demos, "demos", "windows=6&length=3&seed=11&fields=actions&fields=obs/state").body
+    assert buffer.raw[:size.value] == want
+    assert lib.minari_npz_find(buffer, size, b"actions", ctypes.byref(array), None) == 0
+    assert array.dtype == b"<f4" and list(array.shape[:array.ndim]) == [6, 3, 2]
+    assert ctypes.string_at(array.data, array.bytes) == arrays(Answer(200, {}, want))["actions"].tobytes()
+    assert lib.minari_sample_read(client, b"demos", ctypes.byref(query), buffer, ctypes.c_size_t(100), ctypes.byref(size), None) == 14  # MINARI_TOO_BIG
+    items = (Item * 2)(Item(b"demos", 3, (True, True), 0, 3), Item(b"more", 0, (True,), -3))
+    named = BatchQuery(ctypes.sizeof(BatchQuery), items, 2, fields, 2)
+    assert lib.minari_batch_read(client, ctypes.byref(named), buffer, ctypes.c_size_t(len(buffer)), ctypes.byref(size), None) == 0
+    assert arrays(Answer(200, {}, buffer.raw[:size.value]))["obs/state"].tolist() == [[0, 1, 2], [60, 70, 80]]
+    lib.minari_client_free(client)

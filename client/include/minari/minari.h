@@ -7,5 +7,6 @@
 #include <minari/error.h>
 #include <minari/local.h>
 #include <minari/remote.h>
+#include <minari/sample.h>
 
 #endif

@@ -1,0 +1,37 @@
+/* sample: windows of steps drawn at random, as an npz. */
+#include "client/cli/output.h"
+
+struct asked {
+    const char *id;
+    struct minari_sample_query query;
+};
+
+static enum minari_status fetch(struct cli *cli, minari_sink_fn sink, void *sink_user,
+                                struct minari_rows_info *info, void *user, struct minari_error *err)
+{
+    const struct asked *asked = user;
+    return minari_sample_get(cli->client, asked->id, &asked->query, sink, sink_user, info, err);
+}
+
+int cli_sample(struct cli *cli)
+{
+    struct asked asked = {.id = cli->arguments[0],
+                          .query = {.size = sizeof asked.query,
+                                    .fields = cli->arguments + 1,
+                                    .field_count = (size_t)cli->count - 1,
+                                    .where = cli->values[OPT_WHERE],
+                                    .split = cli->values[OPT_SPLIT],
+                                    .task = cli->values[OPT_TASK],
+                                    .seed = cli->values[OPT_SEED],
+                                    .pad = cli->values[OPT_PAD],
+                                    .weight = cli->values[OPT_WEIGHT],
+                                    .final_row = cli->values[OPT_FINAL]}};
+    const char *path = output_path(cli);
+    if (!cli_number(cli, OPT_WINDOWS, 1, 4096, 1, &asked.query.windows) ||
+        !cli_number(cli, OPT_LENGTH, 1, 1000000, 1, &asked.query.length) ||
+        !output_fits(cli, path, false, "npz"))
+        return CLI_USAGE;
+    const int code = cli_connect(cli, NULL, &asked.id);
+    cli->subject = code ? cli->subject : asked.id;
+    return code ? code : output_save(cli, path, false, fetch, &asked);
+}

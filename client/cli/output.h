@@ -1,0 +1,18 @@
+/** Bytes of an answer to stdout, or into a file that is whole once it is there. */
+#ifndef HUB_CLI_OUTPUT_H
+#define HUB_CLI_OUTPUT_H
+
+#include "client/cli/cli.h"
+
+/** Asks for the bytes: they go into the sink as they come. */
+typedef enum minari_status output_fetch(struct cli *cli, minari_sink_fn sink, void *sink_user,
+                                        struct minari_rows_info *info, void *user, struct minari_error *err);
+
+/** Where -o points to; NULL: to stdout. */
+const char *output_path(const struct cli *cli);
+/** False, and told: what is no text is not written to a terminal. */
+bool output_fits(const struct cli *cli, const char *path, bool text, const char *format);
+/** Have it fetched, to `path` or stdout. An exit code. */
+int output_save(struct cli *cli, const char *path, bool text, output_fetch *fetch, void *user);
+
+#endif

@@ -1,0 +1,63 @@
+/* The arrays of an npz as libminari finds them: those that storage/encode writes, and what is damaged. */
+#include "storage/encode/encode.h"
+
+#include <criterion/criterion.h>
+#include <minari/minari.h>
+#include <stdlib.h>
+
+static void make_npz(struct hub_buf *out)
+{
+    const struct hub_rows numbers = {
+        .variant = {.kind = HUB_KIND_FLOAT, .item_size = 4, .rank = 1, .dims = {3}}, .rows = 4, .window = 2};
+    const struct hub_rows mask = {.variant = {.kind = HUB_KIND_BOOL, .item_size = 1}, .rows = 4};
+    struct hub_npz *zip;
+    void *room;
+    cr_assert_eq(hub_npz_begin(out, &zip, NULL), HUB_OK);
+    cr_assert_eq(hub_npz_begin_rows(zip, "obs/state", &numbers, 48, &room, NULL), HUB_OK);
+    memset(room, 7, 48);
+    hub_npz_end_rows(zip);
+    cr_assert_eq(hub_npz_begin_rows(zip, "mask", &mask, 4, &room, NULL), HUB_OK);
+    memset(room, 1, 4);
+    hub_npz_end_rows(zip);
+    cr_assert_eq(hub_npz_end(zip, NULL), HUB_OK);
+}
+
+Test(npz, arrays_are_found_where_they_lie)
+{
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf npz = HUB_BUF_INIT(1 * MIB);
+    struct minari_array array;
+    make_npz(&npz);
+    cr_assert_eq(minari_npz_find(npz.data, npz.size, "obs/state", &array, NULL), MINARI_OK);
+    cr_assert_str_eq(array.dtype, "<f4");
+    cr_assert(array.ndim == 3 && array.shape[0] == 2 && array.shape[1] == 2 && array.shape[2] == 3);
+    cr_assert(array.bytes == 48 && *(const char *)array.data == 7);
+    cr_assert_eq(minari_npz_find(npz.data, npz.size, "mask", &array, NULL), MINARI_OK);
+    cr_assert(array.ndim == 1 && array.shape[0] == 4 && array.bytes == 4 && *(const char *)array.data == 1);
+    cr_assert_eq(minari_npz_find(npz.data, npz.size, "mas", &array, NULL), MINARI_NOT_FOUND);
+    cr_assert_eq(minari_npz_find(npz.data, npz.size, "", &array, NULL), MINARI_NOT_FOUND);
+    cr_assert_eq(minari_npz_find("no zip at all, but long enough for one", 38, "mask", &array, NULL),
+                 MINARI_PROTOCOL);
+    cr_assert_eq(minari_npz_find(NULL, 9, "mask", &array, NULL), MINARI_INVALID);
+}
+
+Test(npz, damage_leads_nowhere_else)
+{
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf npz = HUB_BUF_INIT(1 * MIB);
+    struct minari_array array;
+    make_npz(&npz);
+    for (size_t size = 0; size < npz.size;
+         size++) { /* cut: in memory of its own, so that no byte behind is read */
+        char *cut = malloc(size + 1);
+        memcpy(cut, npz.data, size);
+        if (minari_npz_find(cut, size, "mask", &array, NULL) == MINARI_OK)
+            cr_assert((const char *)array.data + array.bytes <= cut + size);
+        free(cut);
+    }
+    for (size_t at = 0; at < npz.size; at++)
+        for (unsigned bit = 0; bit < 8; bit++) {
+            npz.data[at] ^= (char)(1 << bit);
+            if (minari_npz_find(npz.data, npz.size, "obs/state", &array, NULL) == MINARI_OK)
+                cr_assert((const char *)array.data + array.bytes <= npz.data + npz.size);
+            npz.data[at] ^= (char)(1 << bit);
+        }
+}
