@@ -284,7 +284,9 @@ static enum hub_status take_entry(const json_t *item, void *user, struct hub_err
         return HUB_OK;
     file->modified_ns = p->modified_ns;
     file->has_sha256 = sha256 && hub_unhex(hub_view_of(sha256), file->sha256, HUB_SHA256_BYTES);
-    if (!lfs && oid && hub_unhex(hub_view_of(oid), file->sum, HUB_SHA1_BYTES))
+    const bool hashed =
+        !json_is_true(json_object_get(item, "unhashed")); /* a hub's own word: the oid is no blob's */
+    if (!lfs && oid && hashed && hub_unhex(hub_view_of(oid), file->sum, HUB_SHA1_BYTES))
         file->other = HUB_GIT_SHA1;
     return HUB_OK;
 }
