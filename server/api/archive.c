@@ -20,6 +20,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+enum { KEPT = 128, KEPT_BYTES = 64 * 1024 * 1024 };
 #define RECORD_BYTES (1 * GIB)
 
 struct archive {
@@ -37,12 +38,17 @@ struct archive {
     bool hashing; /* the file: */
     struct hub_file_sums sums;
     uint64_t summed;
+    struct hub_digest_item kept[KEPT]; /* to be stored together; their paths are ours */
+    uint32_t kept_count;
+    uint64_t kept_bytes;
 };
 
 static void dispose(struct hub_parts *parts)
 {
     struct archive *a = (struct archive *)parts;
     hub_file_sums_dispose(&a->sums);
+    while (a->kept_count)
+        free((char *)a->kept[--a->kept_count].path);
     hub_file_put(a->file);
     hub_buf_dispose(&a->head);
     hub_dataset_put(a->dataset);
@@ -145,22 +151,33 @@ static enum hub_status look(struct hub_parts *parts, struct hub_view bytes)
     return hub_file_sums_add(&a->sums, bytes, NULL);
 }
 
+static enum hub_status store_kept(struct archive *a)
+{
+    const enum hub_status st =
+        hub_digests_store(a->app->catalog, a->dataset->summary->root, a->kept, a->kept_count, NULL);
+    while (a->kept_count)
+        free((char *)a->kept[--a->kept_count].path);
+    a->kept_bytes = 0;
+    return st;
+}
+
 /* All bytes of the file were sent: what was computed on the way is kept. */
 static enum hub_status end_file(struct archive *a)
 {
-    const struct hub_dataset *dataset = a->dataset;
-    const struct hub_dataset_file *entry = &dataset->files[a->turned];
-    struct hub_file_digests digests;
-    char path[PATH_MAX];
+    const struct hub_dataset_file *entry = &a->dataset->files[a->turned];
+    struct hub_digest_item *kept = &a->kept[a->kept_count];
     if (!a->hashing)
         return HUB_OK;
     a->hashing = false;
     if (a->summed != entry->stamp.size)
         return HUB_CHANGED;
-    HUB_TRY(hub_files_path(dataset, entry, path, NULL));
     HUB_TRY(hub_file_unchanged(a->file, NULL));
-    HUB_TRY(hub_file_sums_end(&a->sums, &digests, NULL));
-    return hub_digest_store(a->app->catalog, dataset->summary->root, path, &entry->stamp, &digests, NULL);
+    HUB_TRY(hub_file_sums_end(&a->sums, &kept->digests, NULL));
+    kept->stamp = entry->stamp;
+    kept->path = hub_path_join(a->dataset->summary->path, entry->path);
+    HUB_TRY(hub_allocated(kept->path, NULL));
+    a->kept_bytes += a->summed;
+    return ++a->kept_count == KEPT || a->kept_bytes >= KEPT_BYTES ? store_kept(a) : HUB_OK;
 }
 
 static enum hub_status begin_sums(struct archive *a, const struct hub_dataset_file *entry)
@@ -195,6 +212,7 @@ static enum hub_status turn_to_file(struct archive *a, bool may_block, struct hu
 static enum hub_status turn_to_end(struct archive *a)
 {
     HUB_CLEANUP(hub_freep) struct hub_file_digests *digests = NULL;
+    HUB_TRY(store_kept(a));
     HUB_TRY(list_digests(a->app, a->dataset, &digests, NULL));
     for (uint32_t i = 0; a->with_record && i < a->dataset->file_count; i++)
         if (!*digests[i].sha256)
