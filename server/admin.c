@@ -218,21 +218,29 @@ static void print_transfer(const json_t *job)
     size_text(number(job, "done"), done);
     size_text(number(job, "of"), of);
     size_text(per_s, rate);
-    print("%-11s %s: %s of %s", "transfer", text(job, "target"), done, of);
+    print("%-11s %s: %s of %s", text(job, "kind"), text(job, "target"), done, number(job, "of") ? of : "?");
     if (per_s > 0)
-        printf(", %s/s, %" JSON_INTEGER_FORMAT " s to go", rate, left / per_s);
+        printf(", %s/s", rate);
+    if (per_s > 0 && left > 0)
+        printf(", %" JSON_INTEGER_FORMAT " s to go", left / per_s);
     putchar('\n');
 }
 
 static enum hub_status add_mirrors(const struct hub_config *config, json_t *status, struct hub_error *err)
 {
+    static const char *const kinds[] = {"transfer", "import", "export"};
     json_t *mirrors = NULL, *jobs = NULL;
     HUB_TRY(fetch(config, "/api/v1/mirrors?limit=1000", &mirrors, err));
     (void)json_object_set(status, "mirrors", json_object_get(mirrors, "items"));
     json_decref(mirrors);
-    HUB_TRY(fetch(config, "/api/v1/jobs?kind=transfer&state=running", &jobs, err));
-    (void)json_object_set(status, "transfers", json_object_get(jobs, "items"));
-    json_decref(jobs);
+    for (size_t i = 0; i < HUB_COUNT(kinds); i++) {
+        char target[64];
+        snprintf(target, sizeof target, "/api/v1/jobs?kind=%s&state=running", kinds[i]);
+        HUB_TRY(fetch(config, target, &jobs, err));
+        json_t *all = json_object_get(status, "transfers"), *items = json_object_get(jobs, "items");
+        (void)(all ? json_array_extend(all, items) : json_object_set(status, "transfers", items));
+        json_decref(jobs);
+    }
     return HUB_OK;
 }
 

@@ -504,6 +504,7 @@ static enum hub_status import_into(struct command *c, const struct hub_root *roo
     struct hub_import im = {.fd = fd,
                             .place = &place,
                             .as = c->as,
+                            .within = root->name,
                             .replace = c->replace,
                             .tick = tick,
                             .notice = notice,

@@ -185,7 +185,10 @@ static enum hub_status name_set(const struct hub_import *im, struct hub_imported
         return hub_fail_about(
             err, HUB_INVALID, "bad-parameter", "as", im->as,
             "the tar does not say what the dataset is called: give it a name with --as NAME");
-    if (asprintf(&set->target, "%s%s", im->as ? im->as : "", one ? "" : set->root) < 0) {
+    const size_t size = im->within && !im->as ? strlen(im->within) : 0;
+    const bool begins = size && strncmp(set->root, im->within, size) == 0 && set->root[size] == '/';
+    if (asprintf(&set->target, "%s%s", im->as ? im->as : "", one ? "" : set->root + (begins ? size + 1 : 0)) <
+        0) {
         set->target = NULL;
         return hub_no_memory(err);
     }
@@ -413,10 +416,14 @@ static enum hub_status put_spaces(const struct hub_import *im, const struct hub_
         if (!is_file(path, space_file))
             continue;
         const size_t size = strlen(path) - strlen(space_file);
-        if (asprintf(&space, "%s%.*s", im->as ? im->as : "", (int)size, path) < 0)
-            return hub_no_memory(err);
         for (uint32_t k = 0; size && k < im->count; k++)
             if (strncmp(im->sets[k].root, path, size) == 0) {
+                /* as far above the dataset as in the tar */
+                const size_t below = strlen(im->sets[k].root) - size, all = strlen(im->sets[k].target);
+                if (below >= all)
+                    break; /* the root itself */
+                if (asprintf(&space, "%.*s", (int)(all - below), im->sets[k].target) < 0)
+                    return hub_no_memory(err);
                 HUB_TRY(hub_space_put(im->place, space, s->tree, path, err));
                 break;
             }

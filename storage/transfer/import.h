@@ -28,7 +28,8 @@ struct hub_import {
     int fd; /* the tar, read from its offset on */
     const struct hub_private *place;
     const char *as; /* "NAME/": before the ids; "NAME": the one dataset is called so; NULL: as in the tar */
-    bool replace;   /* datasets that are there */
+    const char *within; /* what the hub's ids in this root begin with, "NAME": taken off; NULL: nothing */
+    bool replace;       /* datasets that are there */
     uint64_t spare_bytes;
     hub_tick_fn tick; /* several times a second, and before anything is published; NULL: nobody is asked */
     void (*notice)(const char *line, void *user); /* for a person; NULL: nobody listens */

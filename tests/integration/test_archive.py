@@ -53,6 +53,22 @@ def files_of(folder):
     return found
 
 
+def info(name, size=0, kind=tarfile.REGTYPE, **more):
+    member = tarfile.TarInfo(name)
+    member.size, member.type, member.mtime = size, kind, 10**9
+    for key, value in more.items():
+        setattr(member, key, value)
+    return member
+
+
+def packed(*members, format=tarfile.PAX_FORMAT):
+    out = io.BytesIO()
+    with tarfile.open(fileobj=out, mode="w", format=format) as tar:
+        for member, data in members:
+            tar.addfile(member, io.BytesIO(data))
+    return out.getvalue()
+
+
 @pytest.fixture(scope="module")
 def hub(tmp_path_factory):
     root = make_root(str(tmp_path_factory.mktemp("root")))
@@ -285,23 +301,39 @@ def test_trees_without_the_layout_of_minari(tmp_path):
         assert [p for p in left(str(root)) if not p.endswith(".json")] == there
 
 
+def test_ids_of_a_root_with_a_name(tmp_path):
+    tar = packed((info("lab/ns/a-v0/data/a.bin", 3), b"abc"), (info("lab/ns/namespace_metadata.json", 2), b"{}"))
+    into = tmp_path / "into"
+    into.mkdir()
+    (tmp_path / "ro").mkdir()
+    with Hub([f"lab={into}", f"ro={tmp_path / 'ro'}:ro"]) as hub:
+        hub.wait_ready()
+        several = program("import", "-", "--state", hub.state, input=tar)
+        assert several.returncode == 2 and b"--root NAME" in several.stderr
+        denied = program("import", "-", "--root", "ro", "--state", hub.state, input=tar)
+        assert denied.returncode == 7 and b"never to write" in denied.stderr
+        done = program("import", "-", "--root", "lab", "--state", hub.state, input=tar)
+        assert done.returncode == 0 and done.stdout.startswith(b"lab/ns/a-v0: 1 files"), done
+        assert (into / "ns" / "namespace_metadata.json").read_bytes() == b"{}"
+        until(lambda: any(id.startswith("lab/ns") for id in hub.statuses()))
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="a small disk needs root")
+def test_a_full_disk(tmp_path):
+    into = tmp_path / "into"
+    into.mkdir()
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=4m", "none", into]).returncode:
+        pytest.skip("no tmpfs can be mounted here")
+    try:
+        for members in ([(info("a-v0/data/big", 5 << 20), b"x" * (5 << 20))], [(info(f"a-v0/data/{i}", 1), b"x") for i in range(5000)]):
+            done = program("import", "-", "--state", str(tmp_path / "t"), "--root", str(into), input=packed(*members))
+            assert done.returncode == 6, done
+            assert left(str(into)) == []
+    finally:
+        subprocess.run(["umount", into], check=True)
+
+
 # ---- what is refused ----
-
-
-def info(name, size=0, kind=tarfile.REGTYPE, **more):
-    member = tarfile.TarInfo(name)
-    member.size, member.type, member.mtime = size, kind, 10**9
-    for key, value in more.items():
-        setattr(member, key, value)
-    return member
-
-
-def packed(*members, format=tarfile.PAX_FORMAT):
-    out = io.BytesIO()
-    with tarfile.open(fileobj=out, mode="w", format=format) as tar:
-        for member, data in members:
-            tar.addfile(member, io.BytesIO(data))
-    return out.getvalue()
 
 
 GOOD = (info("ns/good-v0/data/a.bin", 3), b"abc")
