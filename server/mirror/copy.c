@@ -121,7 +121,7 @@ static enum hub_status finish(struct hub_mirror_work *w, const struct hub_transf
     char all[HUB_SIZE_CHARS], came[HUB_SIZE_CHARS];
     HUB_TRY(store(w, t, err));
     HUB_TRY(hub_rule_count(o->catalog, w->rule.name, fetched, NULL, err));
-    hub_scanner_sweep(o->scanner);
+    atomic_store(&w->mirrors->unswept, true);
     hub_number_size(t->files.bytes, all);
     hub_number_size(fetched, came);
     hub_mirror_tell(w, HUB_MIRROR_COPIED, w->job.target, "%u files, %s; %s fetched, %llu files verified",

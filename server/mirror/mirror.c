@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <sys/random.h>
 
-enum { WORKERS = 2, POLL_MS = 1000, MAX_TRIES = 8, BASE_MS = 5000, CAP_MS = 3600 * 1000 };
+enum { WORKERS = 2, POLL_MS = 1000, SWEEP_MS = 2000, MAX_TRIES = 8, BASE_MS = 5000, CAP_MS = 3600 * 1000 };
 
 /* ---- while it runs ---- */
 
@@ -145,10 +145,30 @@ static void end_pass(struct hub_mirror_work *w)
                                1000 * hub_member_uint(w->rule.spec, "every"), NULL);
 }
 
+/* A job that is not ended is held for ever: where hub.db cannot be written, as on a full disk, that is waited for.
+ * `ended` of the work is how it ended, for those who wait for it. */
+static void end_job(struct hub_mirror_work *w, enum hub_job_state state, uint64_t retry_ms, bool counted,
+                    const char *why)
+{
+    struct hub_mirrors *m = w->mirrors;
+    for (;;) {
+        const enum hub_status st =
+            hub_job_end(m->options.catalog, hub_job_lease(&w->job), state, retry_ms, counted, why, NULL);
+        if (!st || st == HUB_DENIED || atomic_load(&m->stop))
+            return;
+        hub_pull_end(w->pull, w->ended.status, &w->ended);
+        w->pull = NULL;
+        const struct timespec until = hub_time_ahead(CLOCK_MONOTONIC, POLL_MS);
+        pthread_mutex_lock(&m->lock);
+        while (!atomic_load(&m->stop) && pthread_cond_timedwait(&m->wake, &m->lock, &until) == 0)
+            continue;
+        pthread_mutex_unlock(&m->lock);
+    }
+}
+
 static void end_failed(struct hub_mirror_work *w, enum hub_status st, const struct hub_error *why)
 {
     struct hub_catalog *catalog = w->mirrors->options.catalog;
-    const struct hub_lease lease = hub_job_lease(&w->job);
     char text[600];
     /* who asked for a dataset asks again, or nobody wants it any more */
     const bool pulled = strcmp(w->job.kind, HUB_PULL) == 0;
@@ -157,28 +177,27 @@ static void end_failed(struct hub_mirror_work *w, enum hub_status st, const stru
     (void)!hub_rule_count(catalog, w->rule.name, 0, text, NULL);
     if (final)
         end_pass(w);
-    (void)!hub_job_end(catalog, lease, final ? HUB_JOB_FAILED : HUB_JOB_WAITING, pause_ms(w->job.attempts),
-                       true, text, NULL);
-    hub_mirror_tell(w, HUB_MIRROR_FAILED, strcmp(w->job.kind, "mirror") ? w->job.target : "", "%s%s", text,
+    const char *target = strcmp(w->job.kind, "mirror") ? w->job.target : "";
+    hub_mirror_tell(w, HUB_MIRROR_FAILED, target, "%s%s", text,
                     pulled  ? "; tried again when it is asked for"
                     : final ? "; not before the next pass"
                             : "; tried again later");
+    end_job(w, final ? HUB_JOB_FAILED : HUB_JOB_WAITING, pause_ms(w->job.attempts), true, text);
 }
 
 static void end(struct hub_mirror_work *w, enum hub_status st, const struct hub_error *why)
 {
     struct hub_catalog *catalog = w->mirrors->options.catalog;
-    const struct hub_lease lease = hub_job_lease(&w->job);
     if (st == HUB_DENIED && strcmp(why->problem, "fenced") == 0)
         return; /* it is not ours any more */
     if (st == HUB_CANCELLED)
-        (void)!hub_job_end(catalog, lease, HUB_JOB_WAITING, 0, false, NULL, NULL);
+        end_job(w, HUB_JOB_WAITING, 0, false, NULL);
     else if (st == HUB_BUSY)
-        (void)!hub_job_end(catalog, lease, HUB_JOB_WAITING, BASE_MS, false, why->detail, NULL);
+        end_job(w, HUB_JOB_WAITING, BASE_MS, false, why->detail);
     else if (st)
         end_failed(w, st, why);
     else
-        (void)!hub_job_end(catalog, lease, HUB_JOB_DONE, 0, true, NULL, NULL);
+        end_job(w, HUB_JOB_DONE, 0, true, NULL);
     (void)!hub_rules_settle(catalog, NULL);
 }
 
@@ -194,10 +213,12 @@ static void run(struct hub_mirrors *mirrors, const struct hub_job_row *job)
         st = work(&w, &why);
         if (st && w.ended.status) /* the transport says only that it was interrupted */
             st = hub_pass(w.ended.status, &w.ended, &why);
+        w.ended = why;
+        w.ended.status = st;
         end(&w, st, &why);
     } else {
-        (void)!hub_job_end(mirrors->options.catalog, hub_job_lease(job), HUB_JOB_FAILED, 0, true,
-                           *job->rule ? why.detail : "it was interrupted", NULL);
+        w.ended = why;
+        end_job(&w, HUB_JOB_FAILED, 0, true, *job->rule ? why.detail : "it was interrupted");
     }
     hub_pull_end(w.pull, st, &why);
     hub_remote_close(&w.remote);
@@ -218,6 +239,16 @@ static void sleep_until_poked(struct hub_mirrors *m, unsigned *pokes)
     pthread_mutex_unlock(&m->lock);
 }
 
+/* A sweep reads every root: no more than one in a while, as long as copies follow each other. */
+static void sweep(struct hub_mirrors *m, bool more_follow)
+{
+    const int64_t now = hub_time_mono_ms();
+    if ((more_follow && now - atomic_load(&m->swept_ms) < SWEEP_MS) || !atomic_exchange(&m->unswept, false))
+        return;
+    atomic_store(&m->swept_ms, now);
+    hub_scanner_sweep(m->options.scanner);
+}
+
 static void *thread(void *arg)
 {
     static const char *const kinds[] = {[HUB_LANE_PULLS] = HUB_PULL, [HUB_LANE_CHECKS] = "check"};
@@ -235,11 +266,14 @@ static void *thread(void *arg)
             st = hub_job_take(m->options.catalog, kinds[own->lane],
                               kinds[own->lane] ? NULL : HUB_PULL " check", HUB_MIRROR_LEASE_S, &job, NULL);
         if (st) {
+            if (own->lane == HUB_LANE_MIRRORS)
+                sweep(m, false);
             sleep_until_poked(m, &pokes); /* nothing to do, or hub.db cannot be written now */
             continue;
         }
         run(m, &job);
         hub_job_dispose(&job);
+        sweep(m, own->lane == HUB_LANE_MIRRORS);
     }
     return NULL;
 }

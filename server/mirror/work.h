@@ -18,6 +18,8 @@ struct hub_mirrors {
     pthread_cond_t wake;
     unsigned pokes;
     atomic_bool stop;
+    atomic_bool unswept;      /* something was copied since the last sweep ... */
+    _Atomic int64_t swept_ms; /* ... that was asked for, monotonic */
     unsigned thread_count;
     struct hub_mirror_thread {
         struct hub_mirrors *mirrors;

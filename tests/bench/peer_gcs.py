@@ -1,5 +1,5 @@
 """A bucket for downloads, the stand-in of tests/support with what rclone and Python Minari ask for besides: peer_gcs.py PORT FILES SIZE, or
-peer_gcs.py PORT OBJECTS 0 for a list of so many that are never fetched. All files hold the same bytes, which are in memory once."""
+peer_gcs.py PORT OBJECTS 0 for a list of so many that are never fetched, or peer_gcs.py PORT DATASETS FILE for as many of two files each. All files hold the same bytes, which are in memory once."""
 import base64
 import hashlib
 import json
@@ -14,14 +14,14 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 import upstream
 from upstream_gcs import Gcs, crc32c
 
-port, count, size = map(int, sys.argv[1:])
+port, count = map(int, sys.argv[1:3])
+small = not sys.argv[3].isdigit() and sys.argv[3]
+size = 0 if small else int(sys.argv[3])
 METADATA = json.dumps({"dataset_id": "many-v0", "total_episodes": 1, "total_steps": 1, "minari_version": "0.5.3", "author": ["bench"], "data_format": "hdf5"}).encode()
 data = random.Random(3).randbytes(size)
 
 
-class Fixed(upstream.ThreadingHTTPServer):
-    request_queue_size = 128
-
+class Fixed(upstream.Server):
     def __init__(self, address, handler):
         super().__init__((address[0], port), handler)
 
@@ -64,11 +64,17 @@ def sums_of(data):
     return {"crc32c": base64.b64encode(struct.pack(">I", crc32c(data))).decode(), "md5Hash": base64.b64encode(hashlib.md5(data).digest()).decode()}
 
 
-upstream.ThreadingHTTPServer = Fixed
+upstream.Server = Fixed
 pages, gcs = {}, Bucket()
 sums = sums_of(data)
+if small:
+    with open(small, "rb") as f:
+        data = f.read()
+    sums = sums_of(data)
 for i in range(count):
-    put(f"many-v0/data/{i:06d}.hdf5", data, i + 1, sums)
+    put(f"lab/set{i:05d}-v0/data/main_data.hdf5" if small else f"many-v0/data/{i:06d}.hdf5", data, i + 1, sums)
+    if small:
+        put(f"lab/set{i:05d}-v0/data/metadata.json", METADATA, count + i + 1, sums_of(METADATA))
 if size:
     put("many-v0/data/metadata.json", METADATA, count + 1, sums_of(METADATA))
 gcs.ready = True

@@ -31,10 +31,11 @@ def quote(path):
 
 
 class Hub:
-    def __init__(self, roots, state=None, args=(), program=PROGRAM, prefix=()):
+    def __init__(self, roots, state=None, args=(), program=PROGRAM, prefix=(), log=None):
         self.own_state = state is None
         self.state = state or tempfile.mkdtemp(prefix="hub-state-")
-        self.log = open(os.path.join(self.state, "test.log"), "ab")
+        self.log_path = log or os.path.join(self.state, "test.log")
+        self.log = open(self.log_path, "ab")
         self.port = free_port()
         self.base = f"http://127.0.0.1:{self.port}"
         command = [os.path.join(BIN, program), "serve", "--state", self.state, "--listen", f"127.0.0.1:{self.port}", "--settle", "0"]
@@ -109,7 +110,7 @@ class Hub:
 
     def text_log(self):
         self.log.flush()
-        with open(os.path.join(self.state, "test.log"), errors="replace") as f:
+        with open(self.log_path, errors="replace") as f:
             return f.read()[-20000:]
 
     def stop(self, expect=0):

@@ -334,3 +334,53 @@ def test_two_mirrors_a_download_and_a_removal_at_once(place, bucket, monkeypatch
         again(place, hub, "two")
         until(lambda: leftovers(root) == [])
         assert rule(place, "one")["state"] == rule(place, "two")["state"] == "idle"
+
+
+# ---- a disk that is full ----
+
+@pytest.fixture
+def small_disk():
+    """A command before others has 90 MiB of disk at /mnt, in a mount namespace of its own; others see it by /proc/PID/root."""
+    command = ["unshare", "-rm", "sh", "-c", 'mount -t tmpfs -o size=90m,mode=755 tmpfs /mnt && mkdir /mnt/here /mnt/state && exec "$@"', "sh"]
+    if subprocess.run([*command, "true"], capture_output=True).returncode:
+        pytest.skip("NO FULL DISK: no tmpfs can be mounted here (unshare -rm), so nothing is tried on a disk that is full")
+    return command
+
+
+@pytest.mark.parametrize("left", [None, 0, 8, 64] if POINTS else [None, *range(0, 64, 4), *range(64, 704, 64)])
+def test_the_disk_is_full(place, bucket, monkeypatch, small_disk, left):
+    """So many KiB are left when the bytes begin to come: said, not visible, and it goes on once there is space. None: on hub.db's disk."""
+    monkeypatch.setenv("STORAGE_EMULATOR_HOST", bucket.url)
+    files = {"data/main_data.hdf5": rng.randbytes(700_000), "data/metadata.json": b"{}"}
+    put(bucket, "old/set-v0", PLAIN)
+    with Hub(["/mnt/here"], state="/mnt/state" if left is None else os.path.join(place, "state"), log=os.path.join(place, "log"), prefix=small_disk) as hub:
+        hub.wait_ready()
+        disk = f"/proc/{hub.process.pid}/root/mnt"
+        root, ballast = os.path.join(disk, "here"), os.path.join(disk, "ballast")
+        state = os.path.join(disk, "state") if left is None else hub.state
+        mirror(place, "add", "gcp://lab", "--name", "lab", "--delete", state=state, root=root)
+        wait_synced(hub, "lab")
+        put(bucket, "new/set-v0", files)
+
+        def fill(request, path):
+            if "main_data" in path and "new" in path and not os.path.exists(ballast):
+                with contextlib.suppress(OSError), open(ballast, "wb", buffering=0) as f:
+                    while f.write(bytes(1 << 20)):
+                        pass
+                os.truncate(ballast, max(0, os.path.getsize(ballast) - ((left or 0) << 10)))
+
+        bucket.fault = fill
+        mirror(place, "run", "lab", state=state, root=root)
+        here_is = lambda: below(root, "new/set-v0")
+        until(lambda: os.path.exists(ballast) and (here_is() or "No space left" in hub.text_log() or "must stay free" in hub.text_log()))
+        if left is not None and not here_is():  # its bytes are set aside before they come: what is left may do for the rest
+            told = until(lambda: (said := hub.get("/api/v1/mirrors/lab").json())["failures"] and said)
+            assert told["error"] == "no-space" and told["state"] == "failing", told
+        assert here_is() == files if left and left > 63 else here_is() in (None, files)
+        assert below(root, "old/set-v0") == PLAIN
+        bucket.fault = None
+        os.unlink(ballast)
+        mirror(place, "run", "lab", state=state, root=root)
+        until(lambda: below(root, "new/set-v0") == files)
+        until(lambda: hub.get("/api/v1/mirrors/lab").json()["state"] == "idle")
+        assert leftovers(root) == []
