@@ -98,12 +98,13 @@ static void print_roots(const json_t *roots)
     const json_t *root;
     json_array_foreach(roots, i, root)
     {
-        char size[32];
+        char size[32], left[32];
         const char *name = text(root, "name");
         size_text(number(root, "size"), size);
-        print("%-11s %s%s%s%s: %" JSON_INTEGER_FORMAT " dataset%s, %s", i == 0 ? "roots" : "", name,
+        size_text(number(root, "free"), left);
+        print("%-11s %s%s%s%s: %" JSON_INTEGER_FORMAT " dataset%s, %s; %s free", i == 0 ? "roots" : "", name,
               *name ? " = " : "", text(root, "path"), truth(root, "read_only") ? " (read only)" : "",
-              number(root, "datasets"), plural(number(root, "datasets")), size);
+              number(root, "datasets"), plural(number(root, "datasets")), size, left);
         putchar('\n');
     }
 }

@@ -35,6 +35,14 @@ static const struct option options[] = {
      "Show the datasets of http(s)://HUB, gcp://BUCKET[/PREFIX] or hf://ORG[/REPO] as well, and fetch one "
      "when it is "
      "asked for; may be given several times. With NAME/= their ids begin with NAME/."},
+    {"cache-max", SIZE, AT(cache_max), "0", 0, 1024 * 1024 * GIB, "BYTES",
+     "All that was fetched from upstreams because it was asked for has at most so much (K, M, G, T; 0: any): "
+     "what was "
+     "read least recently is removed. Mirrors and what others put there never are."},
+    {"min-free", SIZE, AT(min_free), "64M", 0, 1024 * 1024 * GIB, "BYTES",
+     "So much stays free below each root: what does not fit is not fetched, and what upstreams have goes as "
+     "with "
+     "cache-max."},
     {"state", TEXT, AT(state), NULL, 0, 0, "DIR",
      "Where the catalogue is kept. Default: the service's state directory, else ~/.local/state/minari-hub."},
     {"listen", TEXT, AT(listen), "127.0.0.1:8080", 0, 0, "ADDR:PORT",

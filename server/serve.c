@@ -169,6 +169,8 @@ static enum hub_status start_mirrors(struct hub_app *app, const struct hub_confi
                                                 .store = app->store,
                                                 .roots = app->roots,
                                                 .state = app->state,
+                                                .cache_max = config->cache_max,
+                                                .min_free = config->min_free,
                                                 .tell = hub_announce_mirror,
                                                 .user = app};
     return hub_mirrors_start(&options, &app->mirrors, err);

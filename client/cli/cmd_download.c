@@ -211,7 +211,8 @@ static int many(struct download *d, const struct minari_download_options *o, con
         const struct minari_summary *s = minari_dataset_list_at(list, i);
         if (!is_wanted(s, query.prefix, pattern, o))
             continue;
-        if (!o->force && (strcmp(s->status, "ready") != 0 || s->unloadable)) {
+        const bool is_there = strcmp(s->status, "ready") == 0 || strcmp(s->status, "remote") == 0;
+        if (!o->force && (!is_there || s->unloadable)) {
             unready++;
             cli_note(cli, "left out: %s is %s", cli_clean(s->id),
                      s->unloadable ? "not loadable" : cli_clean(s->status));

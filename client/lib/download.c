@@ -181,7 +181,8 @@ static void report_skipped(const struct minari_download_options *o, const struct
 static const char *obstacle(const struct minari_dataset *dataset, char word[64])
 {
     const struct minari_summary *s = minari_dataset_summary(dataset);
-    const bool ready = strcmp(s->status, "ready") == 0;
+    /* what a hub fetches from its upstream is downloaded while it comes */
+    const bool ready = strcmp(s->status, "ready") == 0 || strcmp(s->status, "remote") == 0;
     snprintf(word, 64, "%s", ready ? "not loadable" : s->status);
     if (ready)
         return s->unloadable ? s->reason ? s->reason : hub_dataset_problem(dataset, "not-loadable") : NULL;

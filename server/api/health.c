@@ -6,6 +6,7 @@
 #include "server/api/reply.h"
 #include "server/http/log.h"
 #include "server/http/metrics.h"
+#include "server/mirror/mirror.h"
 #include "storage/encode/representation.h"
 
 #include <inttypes.h>
@@ -72,6 +73,36 @@ static enum hub_status scan_metrics(struct hub_app *app, struct hub_buf *out, st
     return hub_metric_rows(rows, HUB_COUNT(rows), out, err);
 }
 
+/* A root without a name by its number. */
+static enum hub_status room_metrics(struct hub_app *app, struct hub_buf *out, struct hub_error *err)
+{
+    struct hub_mirror_gauges g;
+    hub_mirrors_gauges(app->mirrors, &g);
+    const struct hub_metric rows[] = {
+        {"minari_hub_cache_bytes", "gauge", "Fetched from upstreams because it was asked for.",
+         (double)g.cache_bytes},
+        {"minari_hub_cache_evictions_total", "counter", "Datasets removed from it to make room.",
+         (double)g.evictions},
+    };
+    HUB_TRY(hub_metric_rows(rows, HUB_COUNT(rows), out, err));
+    HUB_TRY(hub_buf_add_text(out,
+                             "# HELP minari_hub_root_free_bytes Free on the disk of a root.\n"
+                             "# TYPE minari_hub_root_free_bytes gauge\n",
+                             err));
+    for (uint32_t i = 0; i < app->roots->count; i++) {
+        const struct hub_root *root = &app->roots->roots[i];
+        uint64_t left = 0;
+        if (hub_fs_free_bytes(root->path, &left, NULL))
+            continue;
+        HUB_TRY(root->name
+                    ? hub_buf_addf(out, err, "minari_hub_root_free_bytes{root=\"%s\"} %" PRIu64 "\n",
+                                   root->name, left)
+                    : hub_buf_addf(out, err, "minari_hub_root_free_bytes{root=\"%" PRIu32 "\"} %" PRIu64 "\n",
+                                   i, left));
+    }
+    return HUB_OK;
+}
+
 /* Names as Prometheus' own client libraries have them. */
 static enum hub_status process_metrics(const struct hub_app *app, struct hub_buf *out, struct hub_error *err)
 {
@@ -99,6 +130,7 @@ enum hub_status hub_metrics_show(struct hub_request *request, struct hub_respons
     HUB_TRY(hub_log_metrics(request->app->log, out, err));
     HUB_TRY(process_metrics(request->app, out, err));
     HUB_TRY(scan_metrics(request->app, out, err));
+    HUB_TRY(room_metrics(request->app, out, err));
     return hub_mirror_metrics(request->app->catalog, out, err);
 }
 

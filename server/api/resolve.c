@@ -72,6 +72,7 @@ static enum hub_status not_found(struct hub_request *request, struct hub_respons
     if (!request->may_block && snapshot->count > INLINE_SUMMARIES) /* all are compared */
         return HUB_AGAIN;
     response->problem_extra = alternatives(snapshot, id);
+    hub_mirrors_missed(request->app->mirrors);
     return release.data ? hub_fail_about(err, HUB_NOT_FOUND, "dataset-not-found", "id", id.data,
                                          "no version of '%s' is read by release %s of its library", id.data,
                                          release.data)
@@ -190,6 +191,7 @@ enum hub_status hub_resolve_summary(struct hub_request *request, const struct hu
                                     struct hub_target *target, struct hub_error *err)
 {
     target->summary = summary;
+    hub_summary_touch(summary);
     return open_dataset(request, target, err);
 }
 
@@ -245,6 +247,8 @@ enum hub_status hub_resolve_id(struct hub_request *request, struct hub_response 
     HUB_TRY(find_summary(request, response, id, out, err));
     if (out->summary->status == HUB_DATASET_REMOTE)
         return to & HUB_TO_REMOTE ? HUB_OK : ask_upstream(request, response, out->summary, err);
+    if (to & (HUB_TO_DATASET | HUB_TO_STATE))
+        hub_summary_touch(out->summary);
     if (to & HUB_TO_DATASET)
         HUB_TRY(open_dataset(request, out, err));
     if (to & HUB_TO_STATE)

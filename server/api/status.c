@@ -4,6 +4,7 @@
 #include "server/api/alerts.h"
 #include "server/api/documents.h"
 #include "server/api/process.h"
+#include "server/mirror/mirror.h"
 #include "storage/base/fs.h"
 #include "storage/base/time.h"
 
@@ -40,7 +41,7 @@ static void put_roots(struct hub_json *json, const struct hub_request *request,
     hub_json_put_array(json, "roots");
     for (uint32_t root = 0; root < app->roots->count; root++) {
         const struct hub_root *where = &app->roots->roots[root];
-        uint64_t datasets = 0, size = 0;
+        uint64_t datasets = 0, size = 0, free_bytes = 0;
         for (uint32_t i = 0; i < snapshot->count; i++) {
             if (snapshot->summaries[i]->root != root || snapshot->summaries[i]->status == HUB_DATASET_REMOTE)
                 continue;
@@ -54,6 +55,8 @@ static void put_roots(struct hub_json *json, const struct hub_request *request,
         hub_json_put_bool(json, "read_only", where->read_only);
         hub_json_put_uint(json, "datasets", datasets);
         hub_json_put_uint(json, "size", size);
+        if (hub_fs_free_bytes(where->path, &free_bytes, NULL) == HUB_OK)
+            hub_json_put_uint(json, "free", free_bytes);
         hub_json_end_object(json);
     }
     hub_json_end_array(json);
@@ -112,6 +115,19 @@ static void put_disk(struct hub_json *json, const struct hub_request *request,
     hub_json_end_object(json);
 }
 
+/* What was fetched because it was asked for. */
+static void put_cache(struct hub_json *json, struct hub_mirrors *mirrors)
+{
+    struct hub_mirror_gauges g;
+    hub_mirrors_gauges(mirrors, &g);
+    hub_json_put_object(json, "cache");
+    hub_json_put_uint(json, "size", g.cache_bytes);
+    if (g.cache_max)
+        hub_json_put_uint(json, "max", g.cache_max);
+    hub_json_put_uint(json, "evicted", g.evictions);
+    hub_json_end_object(json);
+}
+
 static void put_alerts(struct hub_json *json, const struct hub_request *request)
 {
     HUB_CLEANUP(hub_freep) struct hub_alerts *now = calloc(1, sizeof *now);
@@ -162,6 +178,7 @@ enum hub_status hub_status_show(struct hub_request *request, struct hub_response
     hub_json_put_uint(&json, "hashing", hashing);
     put_http(&json, app->http);
     put_disk(&json, request, &progress);
+    put_cache(&json, app->mirrors);
     put_alerts(&json, request);
     hub_json_end_object(&json);
     return hub_json_status(&json);

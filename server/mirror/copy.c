@@ -13,8 +13,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { SPARE_BYTES = 64 * 1024 * 1024 };
-
 /* What of the dataset is here, as the last transfer left it. */
 struct here {
     struct hub_upstream known;
@@ -163,7 +161,7 @@ static enum hub_status copy_to(struct hub_mirror_work *w, const struct hub_priva
                              .target = hub_member_text(payload, "path"),
                              .include = include,
                              .exclude = exclude,
-                             .spare_bytes = SPARE_BYTES,
+                             .spare_bytes = w->mirrors->options.min_free,
                              .cancel = &w->mirrors->stop,
                              .progress = progress,
                              .ready = ready,

@@ -1,6 +1,7 @@
 /* Threads that take jobs and work on them: see mirror.h. */
 #include "server/mirror/mirror.h"
 
+#include "server/mirror/cache.h"
 #include "server/mirror/coming.h"
 #include "server/mirror/listed.h"
 #include "server/mirror/spec.h"
@@ -265,6 +266,8 @@ static void *thread(void *arg)
         if (!st)
             st = hub_job_take(m->options.catalog, kinds[own->lane],
                               kinds[own->lane] ? NULL : HUB_PULL " check", HUB_MIRROR_LEASE_S, &job, NULL);
+        if (st && own->lane == HUB_LANE_PULLS)
+            hub_cache_tend(m);
         if (st) {
             if (own->lane == HUB_LANE_MIRRORS)
                 sweep(m, false);
@@ -310,6 +313,7 @@ enum hub_status hub_mirrors_start(const struct hub_mirrors_options *options, str
     HUB_TRY(hub_new(&m, 1, sizeof *m, err));
     m->options = *options;
     pthread_mutex_init(&m->lock, NULL);
+    pthread_mutex_init(&m->cache_lock, NULL);
     pthread_condattr_init(&monotonic);
     pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
     pthread_cond_init(&m->wake, &monotonic);
@@ -335,6 +339,21 @@ void hub_mirrors_poke(struct hub_mirrors *m)
     pthread_mutex_unlock(&m->lock);
 }
 
+void hub_mirrors_missed(struct hub_mirrors *m)
+{
+    if (m)
+        atomic_store_explicit(&m->missed, true, memory_order_relaxed);
+}
+
+void hub_mirrors_gauges(struct hub_mirrors *m, struct hub_mirror_gauges *out)
+{
+    *out = (struct hub_mirror_gauges){0};
+    if (m)
+        *out = (struct hub_mirror_gauges){.cache_bytes = atomic_load(&m->cache_bytes),
+                                          .cache_max = m->options.cache_max,
+                                          .evictions = atomic_load(&m->evictions)};
+}
+
 void hub_mirrors_stop(struct hub_mirrors *m)
 {
     if (!m)
@@ -345,8 +364,11 @@ void hub_mirrors_stop(struct hub_mirrors *m)
     pthread_mutex_unlock(&m->lock);
     for (unsigned i = 0; i < m->thread_count; i++)
         pthread_join(m->threads[i].thread, NULL);
+    if (m->pulls)
+        hub_cache_flush(m);
     hub_pulls_stop(m->pulls);
     pthread_cond_destroy(&m->wake);
     pthread_mutex_destroy(&m->lock);
+    pthread_mutex_destroy(&m->cache_lock);
     free(m);
 }

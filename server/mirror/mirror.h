@@ -32,6 +32,8 @@ struct hub_mirrors_options {
     const struct hub_roots *roots;
     const char *state; /* directory */
     bool checks_only;
+    uint64_t cache_max,
+        min_free;     /* bytes: of what is pulled together, 0: any; that stay free below each root */
     unsigned workers; /* 0: two; as many again for what is fetched because it was asked for */
     /** Called from its threads, no lock held; must not block. NULL: nobody listens. */
     void (*tell)(void *user, const struct hub_mirror_event *event);
@@ -44,5 +46,14 @@ HUB_MUST_USE enum hub_status hub_mirrors_start(const struct hub_mirrors_options 
 void hub_mirrors_stop(struct hub_mirrors *mirrors);
 /** A rule was made or changed, or a job was asked for: look now. NULL is fine. */
 void hub_mirrors_poke(struct hub_mirrors *mirrors);
+
+/** Somebody asked for a dataset that nobody has: the upstreams may be asked for their lists earlier. NULL is fine. */
+void hub_mirrors_missed(struct hub_mirrors *mirrors);
+
+/** What was pulled and is here, and what of it was removed to make room, since the start. */
+struct hub_mirror_gauges {
+    uint64_t cache_bytes, cache_max, evictions;
+};
+void hub_mirrors_gauges(struct hub_mirrors *mirrors, struct hub_mirror_gauges *out);
 
 #endif

@@ -2,6 +2,7 @@
  * waits for as soon as it is there, so that neither the transfer nor a client ever waits for the other. */
 #include "server/mirror/pull.h"
 
+#include "server/mirror/cache.h"
 #include "server/mirror/coming.h"
 #include "server/mirror/work.h"
 #include "storage/base/number.h"
@@ -196,6 +197,12 @@ static uint64_t visible(const struct coming_file *file)
     return file->whole ? file->shown.size : HUB_MIN(file->prefix, before);
 }
 
+static enum hub_status room(uint64_t bytes, void *user, struct hub_error *err)
+{
+    const struct hub_pull *pull = user;
+    return hub_cache_make_room(pull->pulls->mirrors, pull->id, bytes, err);
+}
+
 static enum hub_status planned(const struct hub_transfer *t, const struct hub_staging *s, void *user,
                                struct hub_error *err)
 {
@@ -267,8 +274,13 @@ static uint32_t wanted(void *user)
     return number;
 }
 
-const struct hub_transfer_watch hub_pull_watch = {
-    .planned = planned, .grown = grown, .segment = segment, .whole = whole, .lost = lost, .wanted = wanted};
+const struct hub_transfer_watch hub_pull_watch = {.room = room,
+                                                  .planned = planned,
+                                                  .grown = grown,
+                                                  .segment = segment,
+                                                  .whole = whole,
+                                                  .lost = lost,
+                                                  .wanted = wanted};
 
 /* ---- which are on their way; all locked ---- */
 
@@ -519,22 +531,20 @@ static struct coming *coming_new(struct hub_pulls *p, const char *path)
 
 /* ---- asking ---- */
 
-/* For what rule says of it, the job is written down. No lock held. */
-static enum hub_status add_job(struct hub_mirrors *m, const struct hub_summary *summary,
-                               struct hub_error *err)
+enum hub_status hub_pull_add_job(struct hub_mirrors *m, const char *id, const char *rule_name,
+                                 const char *remote_id, const char *path, struct hub_error *err)
 {
-    HUB_CLEANUP(hub_json_decrefp)
-    json_t *payload = json_pack("{s:s, s:s}", "id", summary->remote_id, "path", summary->path);
+    HUB_CLEANUP(hub_json_decrefp) json_t *payload = json_pack("{s:s, s:s}", "id", remote_id, "path", path);
     HUB_CLEANUP(hub_freep) char *text = payload ? json_dumps(payload, JSON_COMPACT) : NULL;
     struct hub_rule rule;
     HUB_TRY(hub_allocated(text, err));
-    HUB_TRY(hub_rule_find(m->options.catalog, summary->upstream, &rule, err));
+    HUB_TRY(hub_rule_find(m->options.catalog, rule_name, &rule, err));
     const bool paused = rule.paused;
     hub_rule_dispose(&rule);
     if (paused)
         return hub_fail(err, HUB_CANCELLED, "the rule is paused");
     const struct hub_job_draft draft = {
-        .kind = HUB_PULL, .target = summary->id, .rule = summary->upstream, .payload = text, .priority = 2};
+        .kind = HUB_PULL, .target = id, .rule = rule_name, .payload = text, .priority = 2};
     const enum hub_status st = hub_job_add(m->options.catalog, &draft, NULL, err);
     return st == HUB_EXISTS ? HUB_OK : st;
 }
@@ -577,7 +587,8 @@ static enum hub_status find_or_ask(struct hub_mirrors *m, const struct hub_summa
     pull->progress = (struct hub_pull_progress){0};
     pull->refs++;
     pthread_mutex_unlock(&p->lock);
-    const enum hub_status st = add_job(m, summary, &why);
+    const enum hub_status st =
+        hub_pull_add_job(m, summary->id, summary->upstream, summary->remote_id, summary->path, &why);
     hub_mirrors_poke(m);
     pthread_mutex_lock(&p->lock);
     if (st)
@@ -610,6 +621,17 @@ bool hub_pull_comes(struct hub_mirrors *m, const char *id)
     const bool comes = pull && pull->state != FAILED;
     pthread_mutex_unlock(&m->pulls->lock);
     return comes;
+}
+
+bool hub_pull_release(struct hub_pulls *p, const char *id)
+{
+    pthread_mutex_lock(&p->lock);
+    struct hub_pull *pull = find(p, id);
+    const bool busy = pull && (pull->state == WAITS || pull->state == COMES);
+    if (pull && !busy)
+        pull->until_ms = 0;
+    pthread_mutex_unlock(&p->lock);
+    return !busy;
 }
 
 /* Locked. */

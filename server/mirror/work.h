@@ -14,6 +14,11 @@ enum { HUB_MIRROR_LEASE_S = 30, HUB_MIRROR_KEEP_MS = 1000 };
 struct hub_mirrors {
     struct hub_mirrors_options options;
     struct hub_pulls *pulls;
+    pthread_mutex_t cache_lock;       /* of who makes room, and the next two */
+    int64_t tended_ms, looked_ms;     /* monotonic */
+    atomic_bool missed;               /* somebody asked for what nobody has */
+    atomic_uint_fast64_t cache_bytes; /* of what was pulled, when that was last looked at */
+    atomic_uint_fast64_t evictions;
     pthread_mutex_t lock;
     pthread_cond_t wake;
     unsigned pokes;

@@ -16,7 +16,8 @@
 struct hub_summary_box {
     struct hub_summary summary; /* first: summaries are turned into boxes by a cast */
     atomic_uint refs;
-    uint64_t hash; /* of the id */
+    uint64_t hash;               /* of the id */
+    atomic_int_fast64_t read_ms; /* Unix time; 0: not since the start */
     char text[];
 };
 

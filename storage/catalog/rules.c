@@ -221,6 +221,19 @@ enum hub_status hub_rules_due(struct hub_catalog *catalog, struct hub_error *err
     }
 }
 
+enum hub_status hub_rule_hasten(struct hub_catalog *catalog, const char *name, uint64_t after_ms,
+                                struct hub_error *err)
+{
+    HUB_CLEANUP(hub_truth_unlock) struct hub_catalog *held = hub_truth_lock(catalog);
+    struct hub_stmt *stmt;
+    HUB_TRY(hub_db_prepare(
+        held->hub, "UPDATE rules SET due = 0 WHERE name = ?1 AND NOT paused AND begun <= " HUB_DB_NOW " - ?2",
+        &stmt, err));
+    hub_stmt_bind_text(stmt, 1, name);
+    hub_stmt_bind_int(stmt, 2, (int64_t)after_ms);
+    return hub_stmt_run(stmt, err);
+}
+
 enum hub_status hub_rule_listed(struct hub_catalog *catalog, const char *name, uint64_t datasets,
                                 uint64_t every_ms, struct hub_error *err)
 {

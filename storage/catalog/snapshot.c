@@ -130,6 +130,7 @@ enum hub_status hub_summary_box_new(const struct hub_summary *from, struct hub_s
     HUB_TRY(hub_allocated(box, err));
     char *at = box->text;
     atomic_init(&box->refs, 1);
+    atomic_init(&box->read_ms, 0);
     box->summary = summary;
     for (size_t i = 0; i < HUB_COUNT(texts); i++)
         *text_of(&box->summary, i) = put_text(&at, hub_view_of(*text_of(&summary, i)));
@@ -220,6 +221,7 @@ enum hub_status hub_summaries_put(struct hub_catalog *catalog, struct hub_summar
     const uint32_t at = place_of(catalog, &summary->summary);
     catalog->dirty = true;
     if (at < catalog->summary_count && catalog->summaries[at]->summary.row == summary->summary.row) {
+        atomic_store(&summary->read_ms, atomic_load(&catalog->summaries[at]->read_ms));
         hub_summary_unref(&catalog->summaries[at]->summary);
         catalog->summaries[at] = summary;
         return HUB_OK;
@@ -278,6 +280,17 @@ const struct hub_summary *hub_summaries_find(const struct hub_catalog *catalog, 
             return summary;
     }
     return NULL;
+}
+
+void hub_summary_touch(const struct hub_summary *summary)
+{
+    struct hub_summary_box *box = (struct hub_summary_box *)summary;
+    atomic_store_explicit(&box->read_ms, hub_time_now_ns() / 1000000, memory_order_relaxed);
+}
+
+int64_t hub_summary_read_ms(const struct hub_summary *summary)
+{
+    return atomic_load_explicit(&((struct hub_summary_box *)summary)->read_ms, memory_order_relaxed);
 }
 
 /* ---- what lies elsewhere ---- */

@@ -88,6 +88,9 @@ uint32_t hub_snapshot_nearest(const struct hub_snapshot *snapshot, struct hub_vi
 HUB_MUST_USE enum hub_status hub_catalog_search(struct hub_catalog *catalog,
                                                 const struct hub_snapshot *snapshot, struct hub_view text,
                                                 uint8_t *ranks, struct hub_error *err);
+/** Somebody reads it: cheap, from any thread. When that was last is Unix time; 0: not since the start. */
+void hub_summary_touch(const struct hub_summary *summary);
+int64_t hub_summary_read_ms(const struct hub_summary *summary);
 /** Ready, but its own library does not load it: its problem "not-loadable" says why. */
 bool hub_summary_refused(const struct hub_summary *summary);
 /** Does this release of its library load it? False where its format has no rule. */

@@ -90,6 +90,7 @@ static enum hub_status read_upstream(struct hub_stmt *stmt, struct hub_buf *text
     out->added = (uint64_t)hub_stmt_int(stmt, 8);
     out->replaced = (uint64_t)hub_stmt_int(stmt, 9);
     out->removed = (uint64_t)hub_stmt_int(stmt, 10);
+    out->stale = hub_stmt_int(stmt, 11) != 0;
     return HUB_OK;
 }
 
@@ -103,7 +104,7 @@ static enum hub_status find(const struct hub_catalog *catalog, struct hub_db *db
     HUB_TRY(hub_db_prepare(
         db,
         "SELECT rule, remote, remote_id, revision, was, synced, changed, gone, added, replaced,"
-        " removed FROM origins WHERE root = ? AND path = ?",
+        " removed, seen > synced FROM origins WHERE root = ? AND path = ?",
         &stmt, err));
     bind_dataset(catalog, stmt, root, path, number);
     HUB_TRY(hub_stmt_step(stmt, &row, err));
@@ -176,9 +177,9 @@ static enum hub_status put_dataset(const struct hub_catalog *catalog, struct hub
     const bool changed = old->files && counts[0] + counts[1] + counts[2];
     HUB_TRY(hub_db_prepare(
         db,
-        "INSERT INTO origins (root, path, rule, remote, remote_id, revision, synced, seen)"
+        "INSERT INTO origins (root, path, rule, remote, remote_id, revision, synced, seen, read)"
         " VALUES (?1, ?2, ?3, ?4, ?5, ?6, " HUB_DB_NOW
-        ", coalesce((SELECT begun FROM rules WHERE name = ?3), 0)"
+        ", coalesce((SELECT begun FROM rules WHERE name = ?3), 0), " HUB_DB_NOW
         ") ON CONFLICT (root, path) DO UPDATE SET"
         " rule = excluded.rule, remote = excluded.remote, remote_id = excluded.remote_id, synced = "
         "excluded.synced,"
@@ -325,6 +326,50 @@ enum hub_status hub_upstream_forget(struct hub_catalog *catalog, uint32_t root, 
     HUB_TRY(hub_db_commit(held->hub, err));
     atomic_fetch_add(&catalog->upstream_stored, 1);
     return HUB_OK;
+}
+
+/* ---- copies ---- */
+
+enum hub_status hub_copies_each(struct hub_catalog *catalog, const char *rule, hub_copy_each each, void *user,
+                                struct hub_error *err)
+{
+    HUB_CLEANUP(hub_stmt_resetp) struct hub_stmt *stmt = NULL;
+    struct hub_db *db;
+    bool row = false;
+    HUB_TRY(hub_catalog_hub_reader(catalog, &db, err));
+    HUB_TRY(hub_db_prepare(db,
+                           "SELECT root, path, remote_id, read, seen, seen > synced, gone > 0, (SELECT"
+                           " coalesce(sum(size), 0) FROM origin_files f WHERE f.root = o.root AND"
+                           " f.dataset = o.path) FROM origins o WHERE rule = ?",
+                           &stmt, err));
+    hub_stmt_bind_text(stmt, 1, rule);
+    for (;;) {
+        HUB_TRY(hub_stmt_step(stmt, &row, err));
+        if (!row)
+            return HUB_OK;
+        const struct hub_copy copy = {.root = hub_catalog_root_number(catalog, hub_stmt_text(stmt, 0)),
+                                      .path = hub_stmt_text(stmt, 1),
+                                      .remote_id = hub_stmt_text(stmt, 2),
+                                      .read_ms = hub_stmt_int(stmt, 3),
+                                      .seen_ms = hub_stmt_int(stmt, 4),
+                                      .stale = hub_stmt_int(stmt, 5) != 0,
+                                      .gone = hub_stmt_int(stmt, 6) != 0,
+                                      .size = (uint64_t)hub_stmt_int(stmt, 7)};
+        HUB_TRY(each(user, &copy, err));
+    }
+}
+
+enum hub_status hub_copy_read(struct hub_catalog *catalog, uint32_t root, const char *path, int64_t read_ms,
+                              struct hub_error *err)
+{
+    HUB_CLEANUP(hub_truth_unlock) struct hub_catalog *held = hub_truth_lock(catalog);
+    struct hub_stmt *stmt;
+    char number[16];
+    HUB_TRY(hub_db_prepare(held->hub, "UPDATE origins SET read = max(read, ?3) WHERE root = ?1 AND path = ?2",
+                           &stmt, err));
+    bind_dataset(catalog, stmt, root, path, number);
+    hub_stmt_bind_int(stmt, 3, read_ms);
+    return hub_stmt_run(stmt, err);
 }
 
 uint64_t hub_upstream_generation(const struct hub_catalog *catalog)

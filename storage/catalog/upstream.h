@@ -20,6 +20,7 @@ struct hub_upstream {
     const char *rule, *remote, *id, *revision; /* as they are there */
     int64_t synced_ms,
         changed_ms;  /* Unix time; when it was last found the same or made so; 0: it never did */
+    bool stale;      /* the remote lists something else by now */
     int64_t gone_ms; /* since when it is no more there; 0: it is */
     const char *was; /* the revision before the change, or "" */
     uint64_t added, replaced, removed; /* files, by the last change */
@@ -60,6 +61,20 @@ HUB_MUST_USE enum hub_status hub_upstream_gone(struct hub_catalog *catalog, cons
 /** The copy is removed: nothing is known of it any more. */
 HUB_MUST_USE enum hub_status hub_upstream_forget(struct hub_catalog *catalog, uint32_t root, const char *path,
                                                  struct hub_error *err);
+/** A copy that was made by a rule. Texts live until the callback returns. */
+struct hub_copy {
+    uint32_t root;
+    const char *path, *remote_id;
+    uint64_t size;
+    int64_t read_ms, seen_ms; /* Unix time: when it was last read, or made; when the remote last listed it */
+    bool stale, gone;         /* as something else; no more */
+};
+typedef enum hub_status (*hub_copy_each)(void *user, const struct hub_copy *copy, struct hub_error *err);
+HUB_MUST_USE enum hub_status hub_copies_each(struct hub_catalog *catalog, const char *rule,
+                                             hub_copy_each each, void *user, struct hub_error *err);
+HUB_MUST_USE enum hub_status hub_copy_read(struct hub_catalog *catalog, uint32_t root, const char *path,
+                                           int64_t read_ms, struct hub_error *err);
+
 /** Grows with each change since the start: for answers that are kept ready. */
 uint64_t hub_upstream_generation(const struct hub_catalog *catalog);
 

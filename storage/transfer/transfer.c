@@ -63,14 +63,20 @@ static enum hub_status tick(void *user, struct hub_error *err)
 
 /* ---- fetch and check, until the remote stays the same for long enough ---- */
 
+/* Of the disk. */
+static uint64_t missing_bytes(const struct job *j)
+{
+    const uint64_t here = j->staging.bytes_allocated + j->staging.bytes_taken;
+    return j->t->files.bytes - HUB_MIN(j->t->files.bytes, here);
+}
+
 static enum hub_status check_space(const struct job *j, struct hub_error *err)
 {
     uint64_t free_bytes = 0;
     const struct hub_transfer *t = j->t;
     const struct hub_staging *s = &j->staging;
     HUB_TRY(hub_fs_free_bytes(s->path, &free_bytes, err));
-    const uint64_t here = s->bytes_allocated + s->bytes_taken;
-    const uint64_t missing = t->files.bytes - HUB_MIN(t->files.bytes, here);
+    const uint64_t missing = missing_bytes(j);
     if (missing <= free_bytes && free_bytes - missing >= t->spare_bytes)
         return HUB_OK;
     char need[HUB_SIZE_CHARS], have[HUB_SIZE_CHARS], spare[HUB_SIZE_CHARS];
@@ -184,8 +190,10 @@ static enum hub_status stage(struct job *j, struct hub_error *err)
         hub_have_take(t->have, &j->staging);
     t->bytes_linked = j->staging.bytes_taken;
     if (t->watch)
-        HUB_TRY(t->watch->planned(t, &j->staging, t->watch->user, err));
+        HUB_TRY(t->watch->room(missing_bytes(j), t->watch->user, err));
     HUB_TRY(check_space(j, err));
+    if (t->watch)
+        HUB_TRY(t->watch->planned(t, &j->staging, t->watch->user, err));
     if (!t->bytes_kept)
         return HUB_OK;
     char kept[HUB_SIZE_CHARS], all[HUB_SIZE_CHARS];

@@ -15,11 +15,11 @@ extern "C" {
 
 /** One line of a listing. Texts are NULL where unknown. */
 struct minari_summary {
-    const char *id, *ns, *name;     /* "D4RL/door/human-v2", "D4RL/door", "human" */
-    int64_t version;                /* -1: none */
-    const char *format;             /* "minari-hdf5", "lerobot", "files" ... */
-    const char *status;             /* "ready", "pending", "broken", "unsupported" */
-    const char *reason;             /* of a status that is not ready */
+    const char *id, *ns, *name; /* "D4RL/door/human-v2", "D4RL/door", "human" */
+    int64_t version;            /* -1: none */
+    const char *format;         /* "minari-hdf5", "lerobot", "files" ... */
+    const char *status; /* "ready", "pending", "broken", "unsupported", "remote" (its hub fetches it) */
+    const char *reason; /* of a status that is not ready */
     uint64_t episodes, steps, size; /* size in bytes */
     const char *minari_version, *description, *revision, *modified;
     const char *const *authors;
