@@ -12,6 +12,7 @@
 #include "storage/base/spell.h"
 #include "storage/base/tar.h"
 #include "storage/base/uri.h"
+#include "storage/catalog/damage.h"
 #include "storage/scan/sums.h"
 #include "storage/transfer/private.h"
 #include "storage/transfer/record.h"
@@ -309,6 +310,21 @@ static enum hub_status headers(struct hub_request *request, const struct hub_tar
                                encoded.data);
 }
 
+/* HUB_CORRUPT "file-damaged": it would end where that file begins. */
+static enum hub_status check_damage(struct hub_catalog *catalog, const struct hub_dataset *dataset,
+                                    struct hub_error *err)
+{
+    const struct hub_summary *summary = dataset->summary;
+    char path[PATH_MAX];
+    if (!hub_damage_each(catalog, summary->root, summary->path, NULL, NULL))
+        return HUB_OK;
+    for (uint32_t i = 0; i < dataset->file_count; i++) {
+        HUB_TRY(hub_files_path(dataset, &dataset->files[i], path, err));
+        HUB_TRY(hub_damage_admit(catalog, summary->root, path, &dataset->files[i].stamp, err));
+    }
+    return HUB_OK;
+}
+
 static enum hub_status answer(struct hub_request *request, struct hub_target *target,
                               const struct hub_validators *validators, struct hub_response *response,
                               struct hub_error *err)
@@ -316,6 +332,7 @@ static enum hub_status answer(struct hub_request *request, struct hub_target *ta
     HUB_CLEANUP(disposep) struct archive *a = NULL;
     struct hub_byte_range range = {0};
     const uint64_t files = target->state.dataset->file_count;
+    HUB_TRY(check_damage(request->app->catalog, target->state.dataset, err));
     HUB_TRY(hub_budget_take(request->app->budget, request, response,
                             files * (sizeof(uint64_t) + 2 * sizeof(struct hub_file_digests) + 256), err));
     HUB_TRY(make(request->app, target, &a, err));

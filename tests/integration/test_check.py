@@ -65,7 +65,7 @@ def test_what_came_from_nowhere_is_not_served_any_more(local):
         hub.wait_indexed()
         found = check(local, "D4RL/*", "--json", code=5)
         assert kinds(found) == {("data/main_data.hdf5", "damaged")} and found["damaged"] == 1
-        for url in (rows, file):
+        for url in (rows, file, f"{DATA}/archive.tar"):
             answer = hub.get(url)
             assert answer.status == 422 and answer.json()["type"] == "urn:minari-hub:file-damaged", answer.body
         assert "put a good copy in its place" in answer.json()["detail"] and local not in answer.json()["detail"]
