@@ -85,7 +85,7 @@ static char *dump_known(const json_t *item)
 {
     struct told t = {.item = item};
     struct hub_buf lines = HUB_BUF_INIT(64 * KIB);
-    const struct hub_known_source source = {&t, NULL, told_fact, no_field};
+    const struct hub_known_source source = {&t, NULL, told_fact, no_field, NULL};
     const enum hub_status st = hub_known_collect(&source, &lines, NULL);
     free(t.text);
     if (st)

@@ -80,12 +80,21 @@ static bool told_field(void *user, uint32_t number, struct hub_known_field *out)
     return true;
 }
 
+static const char *told_said(void *user, enum hub_known kind, uint32_t number)
+{
+    const struct told *t = user;
+    const struct hub_said *said = kind == HUB_KNOWN_TASK     ? &t->p->tasks
+                                  : kind == HUB_KNOWN_CAMERA ? &t->p->cameras
+                                                             : NULL;
+    return said && number < said->count ? said->items[number] : NULL;
+}
+
 enum hub_status hub_known_read(struct hub_publication *p, struct hub_buf *out, struct hub_error *err)
 {
     HUB_CLEANUP(hub_stmt_resetp) struct hub_stmt *stmt = NULL;
     struct told t = {.p = p};
     HUB_TRY(read_all(p->catalog, p->db, p->row, &stmt, &t.blob, err));
-    const struct hub_known_source source = {&t, p->draft->path, told_fact, told_field};
+    const struct hub_known_source source = {&t, p->draft->path, told_fact, told_field, told_said};
     return hub_known_collect(&source, out, err);
 }
 

@@ -116,6 +116,28 @@ static enum hub_status count_media(const struct hub_state *state, int64_t part, 
     return HUB_OK;
 }
 
+enum hub_status hub_media_cameras(struct hub_publication *p, int64_t part, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_stmt_resetp) struct hub_stmt *stmt = NULL;
+    HUB_CLEANUP(hub_freep) char *texts = NULL;
+    const struct hub_state state = {.catalog = p->catalog, .db = p->db};
+    struct hub_found_media m;
+    struct hub_view blob;
+    uint64_t count;
+    HUB_TRY(count_media(&state, part, &count, err));
+    if (!count)
+        return HUB_OK;
+    HUB_TRY(read_blob(&state, part, "0", &stmt, &blob, err));
+    HUB_TRY(hub_new(&texts, 1, blob.size + 1, err));
+    struct hub_cursor c = hub_cursor_of(blob.data, blob.size);
+    for (char *arena = texts; hub_cursor_left(&c) && !c.failed;) {
+        get_media(&c, &arena, &m);
+        if (!c.failed)
+            HUB_TRY(hub_said_add(&p->cameras, m.camera, err));
+    }
+    return HUB_OK;
+}
+
 /* Those of a run of episodes; of all, or of one. */
 static enum hub_status each_of_run(const struct hub_state *state, uint32_t part, uint32_t run,
                                    uint32_t episode, hub_media_each *each, void *user, struct hub_error *err)

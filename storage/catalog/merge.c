@@ -93,6 +93,25 @@ enum hub_status hub_merge_fields(struct hub_publication *p, struct hub_error *er
 
 /* ---- episodes ---- */
 
+enum hub_status hub_said_add(struct hub_said *said, const char *text, struct hub_error *err)
+{
+    const uint32_t at = hub_lower_bound(&text, said->items, said->count, sizeof *said->items, hub_by_text);
+    if (said->count == HUB_MAX_SAID || (at < said->count && strcmp(said->items[at], text) == 0))
+        return HUB_OK;
+    char *copy;
+    HUB_TRY(hub_dup(&copy, text, err));
+    memmove(&said->items[at + 1], &said->items[at], (said->count - at) * sizeof *said->items);
+    said->items[at] = copy;
+    said->count++;
+    return HUB_OK;
+}
+
+void hub_said_dispose(struct hub_said *said)
+{
+    for (uint32_t i = 0; i < said->count; i++)
+        free(said->items[i]);
+}
+
 /* The episodes of one blob: as many as the part has from there on, or a full run. */
 static enum hub_status read_run(struct hub_publication *p, uint32_t part, uint32_t first, uint32_t count,
                                 struct hub_error *err)
@@ -119,6 +138,8 @@ static enum hub_status read_run(struct hub_publication *p, uint32_t part, uint32
                                          .index = first + i,
                                          .steps = e.steps};
         p->episode_count++;
+        if (e.task)
+            HUB_TRY(hub_said_add(&p->tasks, e.task, err));
     }
     return HUB_OK;
 }
@@ -130,7 +151,7 @@ static enum hub_status read_part(struct hub_publication *p, uint32_t part, struc
     HUB_TRY(hub_part_episodes(p->db, p->part_rows[part], &count, err));
     for (uint32_t first = 0; first < count; first += run)
         HUB_TRY(read_run(p, part, first, HUB_MIN(count - first, run), err));
-    return HUB_OK;
+    return count && !p->cameras.count ? hub_media_cameras(p, p->part_rows[part], err) : HUB_OK;
 }
 
 static int compare_episodes(const void *a, const void *b)

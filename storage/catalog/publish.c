@@ -18,6 +18,8 @@ void hub_publication_dispose(struct hub_publication *p)
     free(p->fields);
     free(p->episodes);
     free(p->part_rows);
+    hub_said_dispose(&p->tasks);
+    hub_said_dispose(&p->cameras);
     free(p->broken_why);
     for (struct hub_retired *d = p->retired, *next; d; d = next) {
         next = d->next;

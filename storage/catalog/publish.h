@@ -5,6 +5,15 @@
 
 #include "storage/catalog/fields.h"
 
+/** Some texts, each once, sorted; the first HUB_MAX_SAID of them. */
+enum { HUB_MAX_SAID = 256 };
+struct hub_said {
+    char *items[HUB_MAX_SAID];
+    uint32_t count;
+};
+HUB_MUST_USE enum hub_status hub_said_add(struct hub_said *said, const char *text, struct hub_error *err);
+void hub_said_dispose(struct hub_said *said);
+
 struct hub_publication {
     struct hub_catalog *catalog;
     struct hub_db *db;
@@ -19,6 +28,7 @@ struct hub_publication {
     struct hub_dataset_episode *episodes;
     uint32_t episode_count, episode_capacity;
     uint64_t steps;
+    struct hub_said tasks, cameras;  /* of the episodes */
     struct hub_buf conflicts;        /* the problems that it met: see problems.c */
     uint32_t problem_count;          /* in them */
     struct hub_retired *retired;     /* side data of the parts that were deleted */
@@ -44,6 +54,10 @@ uint32_t hub_draft_file(const struct hub_draft *draft, struct hub_view path);
 
 HUB_MUST_USE enum hub_status hub_media_write(struct hub_publication *p, int64_t part,
                                              const struct hub_findings *found, struct hub_error *err);
+
+/** Cameras of the first episodes of a part that is stored. */
+HUB_MUST_USE enum hub_status hub_media_cameras(struct hub_publication *p, int64_t part,
+                                               struct hub_error *err);
 
 /* ---- problems.c ---- */
 

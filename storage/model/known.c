@@ -318,6 +318,13 @@ static void shorten_cameras(struct collector *c)
     hub_buf_dispose(&whole);
 }
 
+static void add_said(struct collector *c, const struct hub_known_source *source)
+{
+    const char *text;
+    for (uint32_t i = 0; source->said && (text = source->said(source->user, c->kind, i)); i++)
+        add(c, c->kind == HUB_KNOWN_CAMERA ? label_of(text) : hub_view_of(text));
+}
+
 static void collect_kind(struct collector *c, const struct hub_known_source *source)
 {
     for (size_t i = 0; i < HUB_COUNT(places) && !c->status && !c->count; i++) {
@@ -330,11 +337,15 @@ static void collect_kind(struct collector *c, const struct hub_known_source *sou
     }
     if (c->kind == HUB_KNOWN_CAMERA && c->count)
         shorten_cameras(c);
-    else if (c->kind == HUB_KNOWN_CAMERA)
+    else if (!c->count)
+        add_said(c, source);
+    if (c->count)
+        return;
+    if (c->kind == HUB_KNOWN_CAMERA)
         add_cameras(c, source);
-    else if (c->kind == HUB_KNOWN_ACTION_DIM && !c->count)
+    else if (c->kind == HUB_KNOWN_ACTION_DIM)
         add_action_dim(c, source);
-    else if (c->kind != HUB_KNOWN_ACTION_DIM)
+    else
         add_folders(c, source->path);
 }
 

@@ -44,6 +44,8 @@ struct hub_known_source {
     enum hub_status (*fact)(void *user, const char *key, struct hub_view *out, struct hub_error *err);
     /** One field after the other; false: there are no more. */
     bool (*field)(void *user, uint32_t number, struct hub_known_field *out);
+    /** NULL, or what the episodes say, one text after the other: their tasks, their cameras. NULL: no more. */
+    const char *(*said)(void *user, enum hub_known kind, uint32_t number);
 };
 /** Append the lines. */
 HUB_MUST_USE enum hub_status hub_known_collect(const struct hub_known_source *source, struct hub_buf *out,

@@ -149,7 +149,7 @@ static bool known_field(void *user, uint32_t number, struct hub_known_field *out
 static enum hub_status put_known(struct hub_json *j, const struct hub_report *r, struct hub_error *err)
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf lines = HUB_BUF_INIT(64 * KIB);
-    const struct hub_known_source source = {(void *)r, r->id, known_fact, known_field};
+    const struct hub_known_source source = {(void *)r, r->id, known_fact, known_field, NULL};
     HUB_TRY(hub_known_collect(&source, &lines, err));
     hub_known_put(j, lines.data);
     return hub_json_status(j);

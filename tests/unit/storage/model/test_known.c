@@ -7,6 +7,7 @@ struct told {
     const char *path;
     const char *facts[4][2];
     struct hub_known_field fields[4];
+    const char *tasks[2]; /* of episodes */
 };
 
 static enum hub_status fact(void *user, const char *key, struct hub_view *out, struct hub_error *err)
@@ -29,11 +30,18 @@ static bool field(void *user, uint32_t number, struct hub_known_field *out)
     return true;
 }
 
+/* Tasks. */
+static const char *said(void *user, enum hub_known kind, uint32_t number)
+{
+    const struct told *t = user;
+    return kind == HUB_KNOWN_TASK && number < HUB_COUNT(t->tasks) ? t->tasks[number] : NULL;
+}
+
 static void expect(const struct told *t, const char *lines, const char *document)
 {
     struct hub_error err = {0};
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf out = HUB_BUF_INIT(64 * KIB), text = HUB_BUF_INIT(64 * KIB);
-    const struct hub_known_source source = {(void *)t, t->path, fact, field};
+    const struct hub_known_source source = {(void *)t, t->path, fact, field, said};
     cr_assert_eq(hub_known_collect(&source, &out, &err), HUB_OK, "%s", err.detail);
     cr_expect(hub_view_is(hub_buf_view(&out), lines), "%.*s", (int)out.size, out.data);
     struct hub_json json = hub_json_to(&text, &err);
@@ -76,6 +84,10 @@ Test(known, of_each_kind_of_facts)
     expect(&(struct told){.path = "lab/random/procgen/coinrun"}, "aprocgen/coinrun\nbcoinrun\ngrandom\n",
            "{\"facts\":{\"env\":\"procgen/coinrun\",\"tasks\":[\"coinrun\"],\"kind\":\"random\"}}");
     expect(&(struct told){.path = "demos/alone"}, "", "{\"facts\":{}}");
+    expect(&(struct told){.tasks = {"lift", "place"}}, "blift\nbplace\n",
+           "{\"facts\":{\"tasks\":[\"lift\",\"place\"]}}");
+    expect(&(struct told){.facts = {{"tasks", "[{\"task\":\"open\"}]"}}, .tasks = {"lift"}}, "bopen\n",
+           "{\"facts\":{\"tasks\":[\"open\"]}}");
 }
 
 /* None of these says anything. */
@@ -143,7 +155,7 @@ Test(known, has_limits)
                      HUB_OK);
     cr_assert_eq(hub_buf_add_text(&tasks, "]", &err), HUB_OK);
     const struct told told = {.facts = {{"tasks", tasks.data}}};
-    const struct hub_known_source source = {(void *)&told, NULL, fact, field};
+    const struct hub_known_source source = {(void *)&told, NULL, fact, field, said};
     cr_assert_eq(hub_known_collect(&source, &out, &err), HUB_OK, "%s", err.detail);
     cr_expect_leq(out.size, 40 * KIB);
     cr_expect_geq(out.size, 8 * KIB);
