@@ -13,7 +13,7 @@
 static int cmd_help(const struct hub_config *config)
 {
     (void)config;
-    hub_help(stdout);
+    hub_help(stdout, NULL);
     return 0;
 }
 
@@ -100,8 +100,11 @@ int main(int argc, char **argv)
     }
     if (argc == 3 && strcmp(argv[1], "--generate") == 0)
         return hub_generate(argv[2]);
-    if (wants_help(argv + 1))
-        return cmd_help(NULL);
+    const bool about = argc > 2 && strcmp(argv[1], "help") == 0;
+    if (about || wants_help(argv + 1)) {
+        hub_help(stdout, argv[about ? 2 : 1]);
+        return 0;
+    }
     if (strcmp(argv[1], "mirror") == 0)
         return hub_mirror_command(argv + 2);
     if (strcmp(argv[1], "export") == 0)

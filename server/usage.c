@@ -13,10 +13,24 @@ static const struct hub_usage_option json = {0, "json", NULL, NULL, "print JSON"
 /* filled at first */
 static struct hub_usage_option mirror[HUB_MIRROR_OPTIONS], tar_out[HUB_TAR_OPTIONS], tar_in[HUB_TAR_OPTIONS];
 
+static const char mirror_help[] =
+    "A rule says what of a remote is kept here and how often that is looked at; without a running hub\n"
+    "`run` does it at once. What has changed is fetched, verified and replaced as a whole; what is gone\n"
+    "there stays, unless --delete says otherwise.\n\n"
+    "  add REMOTE     make a rule: gcp://BUCKET[/PREFIX], hf://ORG[/REPO], http(s)://HUB\n"
+    "  list           all rules, what they did last and when they are due\n"
+    "  show NAME      one rule, with its last error\n"
+    "  run NAME       look now\n"
+    "  pause NAME     until resume NAME\n"
+    "  remove NAME    forget the rule; its copies stay\n\n"
+    "  minari-hub mirror add hf://farama-minari --prefix D4RL/ --every 1d --limit 50M\n"
+    "  minari-hub mirror add http://hub.other-lab:8080 --as theirs/ --delete";
+
 static struct hub_usage_command commands[] = {
     {"serve", "", NULL, "serve, and keep the catalogue up to date", NULL, NULL, 0},
     {"mirror", "add REMOTE|list|show NAME|run NAME|pause NAME|resume NAME|remove NAME",
-     "add|list|show|run|pause|resume|remove", "keep copies of the datasets of other places", NULL, mirror, 0},
+     "add|list|show|run|pause|resume|remove", "keep copies of the datasets of other places", mirror_help,
+     mirror, 0},
     {"export", "ID...", NULL, "write datasets into a tar, to take them along", NULL, tar_out, 0},
     {"import", "FILE.tar|-", NULL, "add the datasets of a tar, verified, each at once", NULL, tar_in, 0},
     {"check", "[ID|GLOB...]", NULL, "read files again and find what is damaged on the disk", NULL,
@@ -66,9 +80,40 @@ static const char exit_codes[] = "0 ok, 1 failed, 2 usage, 3 no such dataset, 4 
                                  "space on its disk, 7 not allowed,\n"
                                  "130 interrupted.\n";
 
-void hub_help(FILE *out)
+static void help_options(FILE *out, const struct hub_usage_option *options, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        fprintf(out, "  --%s%s%s\n      %s\n", options[i].name, options[i].value ? " " : "",
+                options[i].value ? options[i].value : "", options[i].help);
+}
+
+/* Those without arguments go by the settings. */
+static void help_command(FILE *out, const struct hub_usage_command *command)
+{
+    const bool own = command->options != NULL;
+    fprintf(out, "minari-hub %s: %s\n\nusage: minari-hub %s%s%s [OPTION...]\n", command->name,
+            command->summary, command->name, *command->arguments ? " " : "", command->arguments);
+    if (command->help)
+        fprintf(out, "\n%s\n", command->help);
+    fprintf(out, "\nOptions%s:\n", own ? "" : " (and defaults)");
+    if (own) {
+        help_options(out, command->options, command->option_count);
+        fprintf(out,
+                "and the settings, of which --state and --root matter here; minari-hub help has them all.\n");
+    } else {
+        hub_config_help(out);
+    }
+}
+
+void hub_help(FILE *out, const char *command)
 {
     fill_options();
+    for (size_t i = 0; command && i < HUB_COUNT(commands); i++)
+        if (strcmp(commands[i].name, command) == 0 &&
+            commands[i].summary != commands[HUB_COUNT(commands) - 1].summary) {
+            help_command(out, &commands[i]);
+            return;
+        }
     fprintf(out, "minari-hub " HUB_VERSION " %s.\n\nusage: minari-hub COMMAND [OPTION...]\n\nCommands:\n",
             summary);
     for (size_t i = 0; i < HUB_COUNT(commands); i++)

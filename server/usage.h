@@ -4,7 +4,8 @@
 
 #include "server/config.h"
 
-void hub_help(FILE *out);
+/** Of a command; of the whole program where that is NULL or none. */
+void hub_help(FILE *out, const char *command);
 /** Print "man", "bash", "zsh" or "fish": an exit code. */
 int hub_generate(const char *what);
 

@@ -149,7 +149,11 @@ class Program(unittest.TestCase):
 
     def test_help_version_config(self):
         self.assertIn("--listen ADDR:PORT", run("help").stdout)
-        self.assertEqual(run("serve", "--help").stdout, run("--help").stdout)
+        self.assertIn("--listen ADDR:PORT", run("serve", "--help").stdout)
+        for command, option in (("mirror", "--delete"), ("check", "--repair"), ("import", "--replace"), ("export", "--output")):
+            about = run(command, "--help").stdout
+            self.assertTrue(about.startswith(f"minari-hub {command}: ") and option in about and "--listen" not in about, about)
+            self.assertEqual(run("help", command).stdout, about)
         self.assertRegex(run("--version").stdout, r"^minari-hub \S+\nlibmicrohttpd \S+\nSQLite \S+\n")
         self.assertIn("# listen = 127.0.0.1:8080\n", run("config").stdout)
         self.assertIn("\nqueue = 7\n", run("config", MINARI_HUB_QUEUE="7").stdout)
