@@ -82,7 +82,7 @@ class Run:
 
 def wrk(server, script, path, c, seconds, env):
     before, s0 = cpu_ns(server.pids()), stat_line()
-    out = subprocess.run(["wrk", "-t2", f"-c{c}", f"-d{seconds}s", "--latency", "-s", os.path.join(HERE, script), server.url.split("/", 3)[0] + "//" + server.url.split("/")[2] + path],
+    out = subprocess.run(["wrk", f"-t{min(c, 2)}", f"-c{c}", f"-d{seconds}s", "--latency", "-s", os.path.join(HERE, script), server.url.split("/", 3)[0] + "//" + server.url.split("/")[2] + path],
                          capture_output=True, text=True, env={**os.environ, **{k: str(v) for k, v in env.items()}}).stdout
     after, s1 = cpu_ns(server.pids()), stat_line()
     m = re.search(r"RESULT n (\d+) req/s (\S+) MB/s (\S+) p50 (\S+) p90 (\S+) p99 (\S+) max (\S+) non2xx (\d+) err (\d+)", out)

@@ -289,10 +289,12 @@ int main(int argc, char **argv)
     output = fopen(path, "wb");
     must(hub_layout_builder_new(64 * MIB, &builder, NULL));
     const struct hub_variant obs = {.kind = HUB_KIND_FLOAT, .item_size = 8, .rank = 1, .dims = {39}};
+    const struct hub_variant act = {.kind = HUB_KIND_FLOAT, .item_size = 8, .rank = 1, .dims = {28}};
     const struct hub_variant number = {.kind = HUB_KIND_FLOAT, .item_size = 8};
     const struct hub_variant image = {.kind = HUB_KIND_UINT, .item_size = 1, .rank = 3, .dims = {84, 84, 3}};
     const uint32_t split = add_chunked(obs, 1001, (const uint32_t[]){126, 10}, false, false);
     const uint32_t split_shuffled = add_chunked(obs, 1001, (const uint32_t[]){126, 10}, true, true);
+    const uint32_t actions = add_chunked(act, 1000, (const uint32_t[]){250, 7}, false, false);
     const uint32_t rewards = add_chunked(number, 1000, (const uint32_t[]){1000}, false, false);
     const uint32_t whole = add_strided(obs, 1001, 312, false);
     const uint32_t columns = add_strided(obs, 1001, 0, true);
@@ -315,7 +317,10 @@ int main(int argc, char **argv)
     must(hub_file_get(store, &(struct hub_file_ref){.path = "data"}, &file, NULL));
 
     measure("obs (1001,39) f8, chunks (126,10): 100 rows", split, 100, 1, HUB_READ_NOWAIT, false);
-    measure("  10 rows", split, 10, 1, HUB_READ_NOWAIT, false);
+    measure("obs: 16 rows", split, 16, 1, 0, false); /* what a window of sample takes: works.py reads these */
+    measure("actions (1000,28) f8, chunks (250,7): 16 rows", actions, 16, 1, 0, false);
+    measure("rewards: 16 rows", rewards, 16, 1, 0, false);
+    measure("obs: 10 rows", split, 10, 1, HUB_READ_NOWAIT, false);
     measure("  1 row", split, 1, 1, HUB_READ_NOWAIT, false);
     measure("  whole", split, 1001, 1, HUB_READ_NOWAIT, false);
     measure("  shuffle+deflate: 100 rows", split_shuffled, 100, 1, 0, false);

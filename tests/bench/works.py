@@ -67,6 +67,52 @@ def cold_readers(x, n):
     return [subprocess.Popen([b.sys.executable, "-c", code, path, url], stderr=subprocess.DEVNULL) for _ in range(n)]
 
 
+SAMPLE = "/api/v1/datasets/bench-big-v0/sample?windows=256&length=16&fields=observations&fields=actions&fields=rewards&seed=%d"
+DRAWN_BY_HAND = """
+import sys, time, h5py, numpy as np
+rng, f = np.random.default_rng(1), h5py.File(sys.argv[1])
+shapes = {"observations": (39,), "actions": (28,), "rewards": ()}
+def batch():
+    out = {k: np.empty((256, 16, *s)) for k, s in shapes.items()}
+    for i in range(256):
+        e, a = rng.integers(2000), rng.integers(985)
+        for k in shapes:
+            out[k][i] = f[f"episode_{e}/{k}"][a:a + 16]
+for _ in range(3):
+    batch()
+wall, cpu = time.perf_counter(), time.process_time()
+for _ in range(20):
+    batch()
+print((time.perf_counter() - wall) / 20 * 1000, (time.process_time() - cpu) / 20 * 1000)
+"""
+
+
+def micro_windows():
+    """CPU microseconds of gathering the rows of such a sample, and nothing else: each window of each field by itself."""
+    subprocess.run(["cmake", "--build", os.path.join(b.TOP, "build"), "--target", "micro_gather"], check=True, stdout=subprocess.DEVNULL)
+    out = subprocess.run([f"{b.BIN}/micro_gather"], capture_output=True, text=True, check=True).stdout
+    return 256 * sum(float(cpu) for cpu in re.findall(r": 16 rows +\S+ us, CPU +(\S+),", out))
+
+
+def samples(x):
+    """256 windows of 16 steps, c=1, against an h5py loop over the same reads"""
+    urls, loops = os.path.join(b.WORK, "samples.urls"), []
+    with open(urls, "w") as f:
+        f.write("".join(SAMPLE % seed + "\n" for seed in range(1000)))
+    with urllib.request.urlopen(f"http://127.0.0.1:{b.HUB}" + SAMPLE % 1 if x.hub() else "") as answer:
+        size = len(answer.read())
+    r = x.compare("sample 256 x 16 c=1", {"hub": x.urls(x.hub(), 1, urls), "nginx copy, same bytes": x.ranges(x.nginx(8082), 1, BIG, os.path.getsize(x.big), LEN=size)}, x.big)
+    for _ in range(x.args.runs):
+        out = subprocess.run([b.sys.executable, "-c", DRAWN_BY_HAND, x.big], capture_output=True, text=True, check=True).stdout
+        loops.append([float(ms) for ms in out.split()])
+    walls, cpus, alone = [wall for wall, _ in loops], [1000 * cpu for _, cpu in loops], micro_windows()
+    print(f"    h5py: wall {statistics.median(walls):.1f} ms, CPU {statistics.median(cpus) / 1000:.1f} ms a batch; gathering alone: CPU {alone:.0f} us; {size} bytes")
+    b.bar("sample: wall, h5py over hub", b.over(walls, [run.line["p50"] for run in r["hub"]]), 8, True)
+    b.bar("sample: CPU, h5py over hub", b.over(cpus, b.cpus(r["hub"])), 20, True)
+    b.bar("sample: CPU over gathering alone and nginx sending the same bytes", b.over(b.cpus(r["hub"]), [alone + cpu for cpu in b.cpus(r["nginx copy, same bytes"])]), 1.5, False)
+    b.bar("sample: errors", b.bad(r["hub"]), 0, False)
+
+
 def slice_json(x):
     """100-row JSON slice, c=8"""
     r = x.compare("json slice c=8", {"hub": x.slices(x.hub(), 8, JSON), "flask": x.slices(x.flask(), 8, PEER_JSON)})
@@ -651,5 +697,5 @@ def lab_urls(x):
     return found
 
 
-all_works = [slice_npy, slice_npy_64, slice_json, images, file_ranges, archive_tar, video_cut, document, inspection, first_walks, lerobot, lerobot_slices, lerobot_inspection, format_slices, tar_frames, format_inspection,
+all_works = [slice_npy, slice_npy_64, samples, slice_json, images, file_ranges, archive_tar, video_cut, document, inspection, first_walks, lerobot, lerobot_slices, lerobot_inspection, format_slices, tar_frames, format_inspection,
              memory, transfer_gcs, transfer_listing, transfer_small]
