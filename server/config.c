@@ -11,7 +11,7 @@
 
 #define DEFAULT_FILE "/etc/minari-hub.conf"
 
-enum kind { TEXT, LIST, WORDS, NUMBER, SIZE, DURATION, SWITCH, CHOICE };
+enum kind { TEXT, LIST, HEAD, WORDS, NUMBER, SIZE, DURATION, SWITCH, CHOICE };
 enum source { FROM_DEFAULT, FROM_FILE, FROM_ENVIRONMENT, FROM_FLAGS };
 
 struct option {
@@ -35,6 +35,8 @@ static const struct option options[] = {
      "Show the datasets of http(s)://HUB, gcp://BUCKET[/PREFIX] or hf://ORG[/REPO] as well, and fetch one "
      "when it is "
      "asked for; may be given several times. With NAME/= their ids begin with NAME/."},
+    {"as", HEAD, AT(upstreams), NULL, 0, 0, "NAME/",
+     "Put NAME/ before the ids of the upstream that was named last: as NAME/=REMOTE."},
     {"cache-max", SIZE, AT(cache_max), "0", 0, 1024 * 1024 * GIB, "BYTES",
      "All that was fetched from upstreams because it was asked for has at most so much (K, M, G, T; 0: any): "
      "what was "
@@ -242,6 +244,22 @@ static enum hub_status append(struct hub_list *list, const char *value, struct h
     return HUB_OK;
 }
 
+/* Before the last value of a list. */
+static enum hub_status put_before(struct hub_list *list, const struct option *option, const char *value,
+                                  struct hub_error *err)
+{
+    if (value[strlen(value) - 1] != '/')
+        return wrong(err, option, value, "must end with '/'");
+    if (!list->count)
+        return wrong(err, option, value, "there is nothing to put it before");
+    char **last = &list->items[list->count - 1], *whole = NULL;
+    if (asprintf(&whole, "%s=%s", value, *last) < 0)
+        return hub_no_memory(err);
+    free(*last);
+    *last = whole;
+    return HUB_OK;
+}
+
 /* Words separated by commas. */
 static enum hub_status append_words(struct hub_list *list, const char *value, struct hub_error *err)
 {
@@ -285,6 +303,8 @@ static enum hub_status set(struct hub_config *config, const struct option *optio
         if (first) /* a stronger source replaces the list, it does not add to it */
             clear(to);
         return value[0] ? append(to, value, err) : HUB_OK;
+    case HEAD:
+        return put_before(to, option, value, err);
     case WORDS:
         if (first)
             clear(to);
@@ -561,6 +581,7 @@ static void print_value(FILE *out, const struct option *option, const void *at)
         break;
     }
     case LIST:
+    case HEAD:
     case WORDS:
         break;
     }
@@ -587,7 +608,7 @@ void hub_config_print(const struct hub_config *config, FILE *out)
     for (size_t i = 0; i < HUB_COUNT(options); i++) {
         const struct option *option = &options[i];
         const void *at = place(config, option);
-        if (strcmp(option->name, "config") == 0)
+        if (strcmp(option->name, "config") == 0 || option->kind == HEAD)
             continue;
         fputc('\n', out);
         wrap(out, option->help, "# ", 96);

@@ -226,7 +226,7 @@ def test_what_an_upstream_has_is_listed_and_fetched_when_asked_for(place):
             assert [(j["target"], j["state"]) for j in jobs(hub)] == [(DOOR, "done")]
             assert hub.statuses() == {**{id: "remote" for id in items}, DOOR: "ready"}  # what is here wins
             assert hub.dataset(DOOR)["revision"] == there[DOOR]["revision"] and hub.dataset(DOOR)["origin"]["id"] == DOOR
-    with here(place, up.base, "lab/=" + up.base) as hub:  # the upstream is down
+    with here(place, up.base, up.base, args=["--as", "lab/"]) as hub:  # the upstream is down
         assert hub.statuses() == {**{id: "remote" for id in items}, DOOR: "ready"}
         assert hub.get(f"/api/v1/datasets/{DOOR}/files/data/main_data.hdf5").status == 200
     with here(place) as hub:  # and no upstream any more
