@@ -51,7 +51,7 @@ static enum hub_status check_one(const struct verifier *v, const struct expected
 {
     HUB_CLEANUP(hub_closep) int fd = -1;
     HUB_CLEANUP(hub_hasher_dispose) struct hub_hasher hasher = {0};
-    struct hub_sums sums = {0};
+    HUB_CLEANUP(hub_sums_dispose) struct hub_sums sums = {0};
     struct stat st;
     /* a pipe: no file */
     const enum hub_status opened =

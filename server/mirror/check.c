@@ -5,10 +5,12 @@
 
 #include "server/mirror/work.h"
 #include "storage/base/digest.h"
+#include "storage/base/number.h"
 #include "storage/base/order.h"
 #include "storage/base/time.h"
 #include "storage/catalog/damage.h"
 #include "storage/catalog/upstream.h"
+#include "storage/transfer/mend.h"
 #include "storage/transfer/record.h"
 
 #include <errno.h>
@@ -27,14 +29,16 @@ struct check {
     struct hub_mirror_work *w;
     const json_t *ids; /* NULL: all */
     json_t *result;
-    int64_t since_ms; /* what was checked later has been checked by this job */
-    bool repair;
+    int64_t since_ms;     /* what was checked later has been checked by this job */
+    bool repair, mended;  /* asked for; something of this dataset was */
     uint64_t rate, paced; /* bytes a second, 0: any; bytes since `begun_us` */
     int64_t begun_us, flushed_ms;
     char *block;
 
     const struct hub_summary *summary; /* the dataset under way */
     struct hub_upstream up;
+    struct hub_mirror_work *from;  /* the remote it came from, opened; NULL: not yet */
+    struct hub_remote_files files; /* that it lists */
     struct hub_record record;
     int64_t downloaded_ns;
 
@@ -244,7 +248,7 @@ static enum hub_status hash(struct check *c, struct subject *s, bool *bad, struc
 
 /* Not served from now on. */
 static enum hub_status quarantine(struct check *c, const struct subject *s, const char *what,
-                                  struct hub_error *err)
+                                  const char *not_repaired, struct hub_error *err)
 {
     char why[700];
     const struct hub_damage damage = {.root = c->summary->root,
@@ -252,7 +256,9 @@ static enum hub_status quarantine(struct check *c, const struct subject *s, cons
                                       .dataset = c->summary->path,
                                       .stamp = s->stamp,
                                       .why = why};
-    if (s->basis == BY_ORIGIN)
+    if (not_repaired)
+        snprintf(why, sizeof why, "%s; it cannot be fetched again: %s", what, not_repaired);
+    else if (s->basis == BY_ORIGIN)
         snprintf(why, sizeof why, "%s; `minari-hub check --repair %s` fetches it again", what,
                  c->summary->id);
     else if (s->basis == BY_RECORD)
@@ -262,6 +268,103 @@ static enum hub_status quarantine(struct check *c, const struct subject *s, cons
     note(c, s->file->path, "damaged", why);
     hub_mirror_tell(c->w, HUB_CHECK_DAMAGED, c->summary->id, "%s: %s", s->file->path, why);
     return hub_damage_put(c->w->mirrors->options.catalog, &damage, err);
+}
+
+/* ---- repairs ---- */
+
+static void close_remote(struct check *c)
+{
+    if (!c->from)
+        return;
+    hub_remote_files_dispose(&c->files);
+    hub_remote_close(&c->from->remote);
+    explicit_bzero(c->from->token, sizeof c->from->token);
+    hub_rule_dispose(&c->from->rule);
+    free(c->from);
+    c->from = NULL;
+}
+
+static enum hub_status tick(void *user, struct hub_error *err)
+{
+    return hub_mirror_keep(user, err);
+}
+
+/* By its rule, whose token is for its remote alone; a rule that is gone had none. */
+static enum hub_status open_remote(struct check *c, struct hub_error *err)
+{
+    HUB_TRY(hub_new(&c->from, 1, sizeof *c->from, err));
+    struct hub_mirror_work *of = c->from;
+    *of = (struct hub_mirror_work){.mirrors = c->w->mirrors,
+                                   .job = c->w->job,
+                                   .done = c->w->done,
+                                   .total = c->w->total,
+                                   .kept_ms = c->w->kept_ms};
+    const bool ruled = !hub_rule_find(of->mirrors->options.catalog, c->up.rule, &of->rule, NULL);
+    HUB_TRY(hub_mirror_open_remote(of, ruled ? hub_member_text(of->rule.spec, "remote") : c->up.remote, err));
+    if (strcmp(of->remote.base, c->up.remote) != 0)
+        return hub_fail(err, HUB_CHANGED, "its rule names another remote by now");
+    return hub_remote_list_files(&of->remote, c->up.id, NULL, &c->files, err);
+}
+
+static enum hub_status mend(struct check *c, const struct subject *s, struct hub_mend *m,
+                            struct hub_error *err)
+{
+    const struct hub_mirrors_options *o = &c->w->mirrors->options;
+    const struct hub_upstream_file *file = s->from;
+    HUB_CLEANUP(hub_private_close) struct hub_private place = HUB_PRIVATE_INIT;
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf pieces = HUB_BUF_INIT(4 * GIB);
+    struct hub_origin origin = {.path = file->path,
+                                .size = file->size,
+                                .generation = file->generation,
+                                .etag = file->etag,
+                                .modified_ns = file->modified_ns,
+                                .other = file->other};
+    memcpy(origin.sha256, file->sha256, sizeof origin.sha256);
+    memcpy(origin.sum, file->sum, sizeof origin.sum);
+    if (o->roots->roots[c->summary->root].read_only)
+        return hub_fail(err, HUB_DENIED, "the hub was told never to write there");
+    if (!c->from)
+        HUB_TRY(open_remote(c, err));
+    HUB_TRY(hub_upstream_pieces(o->catalog, c->summary->root, c->summary->path, file->path, &pieces, err));
+    HUB_TRY(hub_private_open(o->roots->roots[c->summary->root].path, true, &place, err));
+    *m = (struct hub_mend){.remote = &c->from->remote,
+                           .files = &c->files,
+                           .place = &place,
+                           .target = c->summary->path,
+                           .origin = &origin,
+                           .stamp = &s->stamp,
+                           .pieces = hub_buf_view(&pieces),
+                           .tick = tick,
+                           .user = c->from};
+    return hub_mend_run(m, err);
+}
+
+/* It is another file now, with the bytes of before. */
+static enum hub_status take_mended(struct check *c, struct subject *s, const struct hub_mend *m,
+                                   struct hub_error *err)
+{
+    const struct hub_mirrors_options *o = &c->w->mirrors->options;
+    char how[200], bytes[HUB_SIZE_CHARS];
+    struct stat st;
+    hub_closep(&s->fd);
+    s->fd = -1;
+    HUB_TRY(hub_roots_open(o->roots, c->summary->root, s->path, O_RDONLY, &s->fd, err));
+    if (fstat(s->fd, &st))
+        return hub_fail_errno(err, errno, "'%s'", s->file->path);
+    hub_number_size(m->bytes_fetched, bytes);
+    snprintf(how, sizeof how, "%u of %u pieces were damaged: %s fetched again", m->fetched, m->segments,
+             bytes);
+    note(c, s->file->path, "repaired", how);
+    count(c, "fetched", m->bytes_fetched);
+    count(c, "files", 1);
+    count(c, "bytes", s->stamp.size);
+    hub_mirror_tell(c->w, HUB_CHECK_REPAIRED, c->summary->id, "%s: %s", s->file->path, how);
+    s->stamp = hub_stamp_of(&st);
+    s->digests = (struct hub_file_digests){{0}, {0}, {0}};
+    hub_hex(s->want, HUB_SHA256_BYTES, s->digests.sha256);
+    HUB_TRY(hub_damage_clear(o->catalog, c->summary->root, s->path, err));
+    c->mended = true;
+    return keep_digests(c, s, err);
 }
 
 static enum hub_status deal_with_damage(struct check *c, struct subject *s, bool bad, struct hub_error *err)
@@ -275,7 +378,17 @@ static enum hub_status deal_with_damage(struct check *c, struct subject *s, bool
         snprintf(what, sizeof what,
                  "its bytes are not what they were, though nobody changed it (SHA-256 %s..., it was %s...)",
                  got, want);
-    return quarantine(c, s, what, err);
+    if (!c->repair || !s->from)
+        return quarantine(c, s, what, NULL, err);
+    struct hub_error why = {0};
+    struct hub_mend m = {0};
+    const enum hub_status st = mend(c, s, &m, &why);
+    if (c->from)
+        c->w->kept_ms = c->from->kept_ms;
+    if (st &&
+        (st == HUB_CANCELLED || strcmp(why.problem, "fenced") == 0 || (c->from && c->from->ended.status)))
+        return hub_pass(st, &why, err);
+    return st ? quarantine(c, s, what, why.detail, err) : take_mended(c, s, &m, err);
 }
 
 static enum hub_status deal_with_good(struct check *c, struct subject *s, struct hub_error *err)
@@ -366,8 +479,12 @@ static enum hub_status check_dataset(struct check *c, struct hub_error *err)
         st = check_file(c, &dataset->files[i], err);
     if (!st)
         st = flush(c, err);
+    close_remote(c);
     hub_upstream_dispose(&c->up);
     hub_record_dispose(&c->record);
+    if (c->mended && c->w->mirrors->options.scanner)
+        hub_scanner_sweep(c->w->mirrors->options.scanner);
+    c->mended = false;
     return st;
 }
 
@@ -403,6 +520,7 @@ static void dispose(struct check *c)
 {
     while (c->count)
         free((char *)c->batch[--c->count].path);
+    close_remote(c);
     hub_upstream_dispose(&c->up);
     hub_record_dispose(&c->record);
     json_decref(c->result);

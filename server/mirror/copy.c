@@ -4,6 +4,7 @@
 #include "server/mirror/work.h"
 #include "storage/base/fs.h"
 #include "storage/base/number.h"
+#include "storage/catalog/damage.h"
 #include "storage/catalog/upstream.h"
 #include "storage/transfer/record.h"
 #include "storage/transfer/spaces.h"
@@ -27,6 +28,19 @@ static void leave(struct here *here)
     hub_upstream_dispose(&here->known);
 }
 
+static bool is_damaged(const struct hub_mirror_work *w, const char *dataset, const char *file)
+{
+    const struct hub_mirrors_options *o = &w->mirrors->options;
+    HUB_CLEANUP(hub_freep) char *path = hub_path_join(dataset, file);
+    HUB_CLEANUP(hub_closep) int fd = -1;
+    struct stat st;
+    if (!hub_damage_each(o->catalog, w->root, dataset, NULL, NULL) || !path ||
+        hub_roots_open(o->roots, w->root, path, O_PATH, &fd, NULL) || fstat(fd, &st))
+        return false;
+    const struct hub_stamp stamp = hub_stamp_of(&st);
+    return hub_damage_admit(o->catalog, w->root, path, &stamp, NULL) != HUB_OK;
+}
+
 /* Whether there is anything. */
 static bool look(const struct hub_mirror_work *w, const struct hub_private *place, const char *path,
                  struct here *out)
@@ -39,7 +53,9 @@ static bool look(const struct hub_mirror_work *w, const struct hub_private *plac
         return false;
     for (uint32_t i = 0; i < known->file_count; i++) {
         const struct hub_upstream_file *from = &known->files[i];
-        struct hub_origin *to = &out->files[i];
+        struct hub_origin *to = &out->files[out->have.count];
+        if (is_damaged(w, path, from->path))
+            continue; /* to be fetched */
         *to = (struct hub_origin){.path = from->path,
                                   .size = from->size,
                                   .generation = from->generation,
@@ -48,9 +64,9 @@ static bool look(const struct hub_mirror_work *w, const struct hub_private *plac
                                   .other = from->other};
         memcpy(to->sha256, from->sha256, sizeof to->sha256);
         memcpy(to->sum, from->sum, sizeof to->sum);
+        out->have.count++;
     }
     out->have.files = out->files;
-    out->have.count = known->file_count;
     return true;
 }
 
@@ -72,6 +88,39 @@ static enum hub_status ready(const struct hub_transfer *t, void *user, struct hu
     return hub_mirror_keep_now(user, err);
 }
 
+/* What was hashed while it came is not hashed again. Links have new stamps: they are taken here as well. */
+static enum hub_status keep_digests(const struct hub_mirror_work *w, const struct hub_transfer *t,
+                                    struct hub_error *err)
+{
+    const struct hub_mirrors_options *o = &w->mirrors->options;
+    HUB_CLEANUP(hub_freep) struct hub_digest_item *items = NULL;
+    size_t count = 0;
+    HUB_TRY(hub_new(&items, t->files.count, sizeof *items, err));
+    for (uint32_t i = 0; i < t->files.count; i++) {
+        const struct hub_origin *from = &t->origins[i];
+        struct hub_digest_item *item = &items[count];
+        HUB_CLEANUP(hub_closep) int fd = -1;
+        struct stat st;
+        char *path = hub_path_join(t->target, from->path);
+        if (!path || hub_roots_open(o->roots, w->root, path, O_PATH, &fd, NULL) || fstat(fd, &st) ||
+            (uint64_t)st.st_size != from->size) {
+            free(path);
+            continue;
+        }
+        *item = (struct hub_digest_item){.path = path, .stamp = hub_stamp_of(&st)};
+        hub_hex(from->sha256, sizeof from->sha256, item->digests.sha256);
+        if (from->other == HUB_BY_CRC32C)
+            hub_hex(from->sum, 4, item->digests.crc32c);
+        if (from->other == HUB_BY_MD5)
+            hub_hex(from->sum, HUB_MD5_BYTES, item->digests.md5);
+        count++;
+    }
+    const enum hub_status st = hub_digests_store(o->catalog, w->root, items, count, err);
+    while (count)
+        free((char *)items[--count].path);
+    return st;
+}
+
 static enum hub_status store(const struct hub_mirror_work *w, const struct hub_transfer *t,
                              struct hub_error *err)
 {
@@ -89,13 +138,15 @@ static enum hub_status store(const struct hub_mirror_work *w, const struct hub_t
                                               .size = from->size,
                                               .generation = from->generation,
                                               .modified_ns = from->modified_ns,
-                                              .other = from->other};
+                                              .other = from->other,
+                                              .pieces = {(const char *)from->pieces, from->pieces_size}};
         memcpy(files[i].sha256, from->sha256, sizeof files[i].sha256);
         memcpy(files[i].sum, from->sum, sizeof files[i].sum);
     }
     new.files = files;
-    return hub_upstream_store(w->mirrors->options.catalog, hub_job_lease(&w->job), w->root, t->target, &new,
-                              err);
+    HUB_TRY(hub_upstream_store(w->mirrors->options.catalog, hub_job_lease(&w->job), w->root, t->target, &new,
+                               err));
+    return keep_digests(w, t, err);
 }
 
 static const char **patterns(const json_t *spec, const char *member)

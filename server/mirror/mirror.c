@@ -89,7 +89,7 @@ static unsigned workers(const struct hub_mirrors_options *options)
     return options->workers ? options->workers : WORKERS;
 }
 
-static enum hub_status open_remote(struct hub_mirror_work *w, struct hub_error *err)
+enum hub_status hub_mirror_open_remote(struct hub_mirror_work *w, const char *address, struct hub_error *err)
 {
     const json_t *spec = w->rule.spec;
     const char *token_file = hub_member_text(spec, "token-file");
@@ -109,7 +109,7 @@ static enum hub_status open_remote(struct hub_mirror_work *w, struct hub_error *
                       .interrupted = interrupted,
                       .user = w},
         .credentials = account ? token_file : NULL};
-    return hub_remote_open(hub_member_text(spec, "remote"), &options, &w->remote, err);
+    return hub_remote_open(address, &options, &w->remote, err);
 }
 
 /* ---- one job ---- */
@@ -119,7 +119,7 @@ static enum hub_status work(struct hub_mirror_work *w, struct hub_error *err)
     if (strcmp(w->job.kind, "check") == 0)
         return hub_check_job(w, err);
     HUB_TRY(hub_mirror_root(w->rule.spec, w->mirrors->options.roots, &w->root, err));
-    HUB_TRY(open_remote(w, err));
+    HUB_TRY(hub_mirror_open_remote(w, hub_member_text(w->rule.spec, "remote"), err));
     return strcmp(w->job.kind, "mirror") == 0 ? hub_mirror_pass(w, err) : hub_mirror_copy(w, err);
 }
 

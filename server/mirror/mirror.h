@@ -27,8 +27,7 @@ struct hub_mirror_event {
 
 struct hub_mirrors_options {
     struct hub_catalog *catalog;
-    struct hub_scanner *scanner; /* with checks_only, these may be NULL */
-    struct hub_store *store;
+    struct hub_scanner *scanner; /* with checks_only it may be NULL */
     const struct hub_roots *roots;
     const char *state; /* directory */
     bool checks_only;

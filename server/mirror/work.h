@@ -58,6 +58,9 @@ void hub_mirror_tell(const struct hub_mirror_work *work, enum hub_mirror_event_k
 
 /** "mirror": list the remote, ask for what is new or another, deal with what is gone. */
 HUB_MUST_USE enum hub_status hub_mirror_pass(struct hub_mirror_work *work, struct hub_error *err);
+/** Open the remote of its rule, or another where it has none. */
+HUB_MUST_USE enum hub_status hub_mirror_open_remote(struct hub_mirror_work *work, const char *address,
+                                                    struct hub_error *err);
 /** "check": see check.h. */
 HUB_MUST_USE enum hub_status hub_check_job(struct hub_mirror_work *work, struct hub_error *err);
 /** "transfer", "pull": one dataset. */

@@ -147,6 +147,22 @@ enum hub_status hub_upstream_find(struct hub_catalog *catalog, uint32_t root, co
     return find_whole(catalog, db, root, path, with_files, out, err);
 }
 
+enum hub_status hub_upstream_pieces(struct hub_catalog *catalog, uint32_t root, const char *dataset,
+                                    const char *path, struct hub_buf *out, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_stmt_resetp) struct hub_stmt *stmt = NULL;
+    struct hub_db *db;
+    char number[16];
+    bool row = false;
+    HUB_TRY(hub_catalog_hub_reader(catalog, &db, err));
+    HUB_TRY(hub_db_prepare(db, "SELECT pieces FROM origin_files WHERE root = ? AND dataset = ? AND path = ?",
+                           &stmt, err));
+    bind_dataset(catalog, stmt, root, dataset, number);
+    hub_stmt_bind_text(stmt, 3, path);
+    HUB_TRY(hub_stmt_step(stmt, &row, err));
+    return row ? hub_buf_add_view(out, hub_stmt_blob(stmt, 0), err) : HUB_OK;
+}
+
 /* ---- writing ---- */
 
 /* What the new list has and the old has not, and so on. Both are sorted. */
@@ -209,27 +225,59 @@ static enum hub_status forget_files(const struct hub_catalog *catalog, struct hu
     return hub_stmt_run(stmt, err);
 }
 
-static enum hub_status put_files(const struct hub_catalog *catalog, struct hub_db *db, uint32_t root,
-                                 const char *path, const struct hub_upstream *new, struct hub_error *err)
+static enum hub_status put_file(const struct hub_catalog *catalog, struct hub_db *db, uint32_t root,
+                                const char *path, const struct hub_upstream_file *file, struct hub_error *err)
 {
+    struct hub_stmt *stmt;
     char number[16];
-    HUB_TRY(forget_files(catalog, db, root, path, err));
-    for (uint32_t i = 0; i < new->file_count; i++) {
-        const struct hub_upstream_file *file = &new->files[i];
-        struct hub_stmt *stmt;
-        HUB_TRY(hub_db_prepare(db, "INSERT INTO origin_files VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, NULL)",
-                               &stmt, err));
-        bind_dataset(catalog, stmt, root, path, number);
-        hub_stmt_bind_text(stmt, 3, file->path);
-        hub_stmt_bind_int(stmt, 4, (int64_t)file->size);
-        hub_stmt_bind_int(stmt, 5, file->modified_ns);
-        hub_stmt_bind_int(stmt, 6, (int64_t)file->generation);
-        hub_stmt_bind_text(stmt, 7, file->etag ? file->etag : "");
-        hub_stmt_bind_blob(stmt, 8, file->sha256, sizeof file->sha256);
-        hub_stmt_bind_int(stmt, 9, file->other);
-        hub_stmt_bind_blob(stmt, 10, file->sum, sizeof file->sum);
-        HUB_TRY(hub_stmt_run(stmt, err));
+    /* what was linked has no pieces of its own: they are those of before */
+    HUB_TRY(hub_db_prepare(
+        db,
+        "INSERT INTO origin_files VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (root, dataset, path)"
+        " DO UPDATE SET size = excluded.size, modified = excluded.modified, generation = excluded.generation,"
+        " etag = excluded.etag, sha256 = excluded.sha256, other = excluded.other, sum = excluded.sum, pieces "
+        "="
+        " CASE WHEN excluded.pieces IS NULL AND sha256 = excluded.sha256 THEN pieces ELSE excluded.pieces "
+        "END",
+        &stmt, err));
+    bind_dataset(catalog, stmt, root, path, number);
+    hub_stmt_bind_text(stmt, 3, file->path);
+    hub_stmt_bind_int(stmt, 4, (int64_t)file->size);
+    hub_stmt_bind_int(stmt, 5, file->modified_ns);
+    hub_stmt_bind_int(stmt, 6, (int64_t)file->generation);
+    hub_stmt_bind_text(stmt, 7, file->etag ? file->etag : "");
+    hub_stmt_bind_blob(stmt, 8, file->sha256, sizeof file->sha256);
+    hub_stmt_bind_int(stmt, 9, file->other);
+    hub_stmt_bind_blob(stmt, 10, file->sum, sizeof file->sum);
+    hub_stmt_bind_blob(stmt, 11, file->pieces.data, file->pieces.size);
+    return hub_stmt_run(stmt, err);
+}
+
+static enum hub_status drop_file(const struct hub_catalog *catalog, struct hub_db *db, uint32_t root,
+                                 const char *path, const char *file, struct hub_error *err)
+{
+    struct hub_stmt *stmt;
+    char number[16];
+    HUB_TRY(hub_db_prepare(db, "DELETE FROM origin_files WHERE root = ? AND dataset = ? AND path = ?", &stmt,
+                           err));
+    bind_dataset(catalog, stmt, root, path, number);
+    hub_stmt_bind_text(stmt, 3, file);
+    return hub_stmt_run(stmt, err);
+}
+
+/* Both are sorted. */
+static enum hub_status put_files(const struct hub_catalog *catalog, struct hub_db *db, uint32_t root,
+                                 const char *path, const struct hub_upstream *new,
+                                 const struct hub_upstream *old, struct hub_error *err)
+{
+    for (uint32_t i = 0, k = 0; i < old->file_count; i++) {
+        while (k < new->file_count && strcmp(new->files[k].path, old->files[i].path) < 0)
+            k++;
+        if (k == new->file_count || strcmp(new->files[k].path, old->files[i].path) != 0)
+            HUB_TRY(drop_file(catalog, db, root, path, old->files[i].path, err));
     }
+    for (uint32_t i = 0; i < new->file_count; i++)
+        HUB_TRY(put_file(catalog, db, root, path, &new->files[i], err));
     return HUB_OK;
 }
 
@@ -246,7 +294,7 @@ enum hub_status hub_upstream_store(struct hub_catalog *catalog, struct hub_lease
     if (st && st != HUB_NOT_FOUND)
         return st;
     HUB_TRY(put_dataset(catalog, db, root, path, upstream, &old, err));
-    HUB_TRY(put_files(catalog, db, root, path, upstream, err));
+    HUB_TRY(put_files(catalog, db, root, path, upstream, &old, err));
     HUB_TRY(hub_db_commit(db, err));
     atomic_fetch_add(&catalog->upstream_stored, 1);
     return HUB_OK;

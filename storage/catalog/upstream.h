@@ -15,6 +15,8 @@ struct hub_upstream_file {
     uint8_t sha256[HUB_SHA256_BYTES]; /* of the copy */
     uint8_t other;                    /* which digest `sum` is, as the remote states it; 0: none */
     uint8_t sum[HUB_SHA1_BYTES];
+    struct hub_view
+        pieces; /* CRC-32C of each MiB, big-endian; empty: of one, or not known. Not read with the others */
 };
 struct hub_upstream {
     const char *rule, *remote, *id, *revision; /* as they are there */
@@ -35,6 +37,10 @@ void hub_upstream_dispose(struct hub_upstream *upstream);
 HUB_MUST_USE enum hub_status hub_upstream_find(struct hub_catalog *catalog, uint32_t root, const char *path,
                                                bool with_files, struct hub_upstream *out,
                                                struct hub_error *err);
+/** Append the pieces of one file. */
+HUB_MUST_USE enum hub_status hub_upstream_pieces(struct hub_catalog *catalog, uint32_t root,
+                                                 const char *dataset, const char *path, struct hub_buf *out,
+                                                 struct hub_error *err);
 /**
  * A dataset was published as `upstream` says: rule, remote, id, revision, files; what changed is worked out here.
  * HUB_DENIED "fenced": the lease is lost, nothing is stored.

@@ -14,7 +14,7 @@ enum hub_status hub_hasher_begin(struct hub_hasher *h, enum hub_remote_digest ki
                                  struct hub_error *err)
 {
     char head[32];
-    *h = (struct hub_hasher){.kind = kind};
+    *h = (struct hub_hasher){.kind = kind, .pieces = HUB_BUF_INIT(4 * GIB)};
     HUB_TRY(hub_digest_begin(&h->sha256, HUB_SHA256, err));
     if (kind == HUB_BY_MD5)
         return hub_digest_begin(&h->other, HUB_MD5, err);
@@ -25,8 +25,30 @@ enum hub_status hub_hasher_begin(struct hub_hasher *h, enum hub_remote_digest ki
     return hub_digest_add(&h->other, (struct hub_view){head, (size_t)n}, err);
 }
 
+static enum hub_status end_piece(struct hub_hasher *h, struct hub_error *err)
+{
+    const uint8_t sum[] = {(uint8_t)(h->piece >> 24), (uint8_t)(h->piece >> 16), (uint8_t)(h->piece >> 8),
+                           (uint8_t)h->piece};
+    h->piece = 0;
+    return hub_buf_add(&h->pieces, sum, sizeof sum, err);
+}
+
+static enum hub_status add_pieces(struct hub_hasher *h, struct hub_view bytes, struct hub_error *err)
+{
+    for (uint64_t at = h->at; bytes.size;) {
+        const size_t n = HUB_MIN(bytes.size, (size_t)(HUB_SUM_PIECE - at % HUB_SUM_PIECE));
+        h->piece = hub_crc32c(h->piece, bytes.data, n);
+        bytes = (struct hub_view){bytes.data + n, bytes.size - n};
+        at += n;
+        if (at % HUB_SUM_PIECE == 0)
+            HUB_TRY(end_piece(h, err));
+    }
+    return HUB_OK;
+}
+
 enum hub_status hub_hasher_add(struct hub_hasher *h, struct hub_view bytes, struct hub_error *err)
 {
+    HUB_TRY(add_pieces(h, bytes, err));
     h->at += bytes.size;
     if (h->kind == HUB_BY_CRC32C)
         h->crc32c = hub_crc32c(h->crc32c, bytes.data, bytes.size);
@@ -42,6 +64,12 @@ enum hub_status hub_hasher_end(struct hub_hasher *h, struct hub_sums *out, struc
         sum[i] = (uint8_t)(h->crc32c >> (24 - 8 * i));
     if (h->other.context)
         HUB_TRY(hub_digest_end(&h->other, sum, err));
+    if (h->at % HUB_SUM_PIECE)
+        HUB_TRY(end_piece(h, err));
+    hub_sums_dispose(out);
+    if (h->at > HUB_SUM_PIECE)
+        out->pieces = (uint8_t *)hub_buf_take(&h->pieces, &out->pieces_size);
+    hub_buf_dispose(&h->pieces);
     memcpy(out->other, sum, sizeof out->other);
     HUB_TRY(hub_digest_end(&h->sha256, out->sha256, err));
     out->kind = h->kind;
@@ -53,6 +81,13 @@ void hub_hasher_dispose(struct hub_hasher *h)
 {
     hub_digest_dispose(&h->sha256);
     hub_digest_dispose(&h->other);
+    hub_buf_dispose(&h->pieces);
+}
+
+void hub_sums_dispose(struct hub_sums *sums)
+{
+    free(sums->pieces);
+    *sums = (struct hub_sums){0};
 }
 
 enum hub_status hub_hasher_read(struct hub_hasher *h, int fd, uint64_t end, hub_tick_fn tick, void *user,

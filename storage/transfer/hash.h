@@ -5,11 +5,18 @@
 
 #include "storage/remote/remote.h"
 
+enum { HUB_SUM_PIECE = 1024 * 1024 };
+
+/** Zeroed, or disposed of. */
 struct hub_sums {
+    uint8_t *pieces; /* CRC-32C of each HUB_SUM_PIECE bytes, big-endian; NULL: of one piece, or not known */
+    size_t pieces_size;
     bool known;
     uint8_t kind; /* enum hub_remote_digest, of `other` */
     uint8_t sha256[HUB_SHA256_BYTES], other[HUB_SHA1_BYTES];
 };
+
+void hub_sums_dispose(struct hub_sums *sums);
 
 /** Whether they agree with what the remote says. */
 bool hub_sums_agree(const struct hub_sums *sums, const struct hub_remote_file *file);
@@ -19,7 +26,8 @@ struct hub_hasher {
     uint64_t at; /* all bytes before it are in */
     struct hub_digest sha256, other;
     enum hub_remote_digest kind;
-    uint32_t crc32c;
+    uint32_t crc32c, piece; /* of all, and of the piece under way */
+    struct hub_buf pieces;
 };
 
 /** @param size  of the file: git's digest begins with it */
@@ -27,7 +35,7 @@ HUB_MUST_USE enum hub_status hub_hasher_begin(struct hub_hasher *hasher, enum hu
                                               uint64_t size, struct hub_error *err);
 HUB_MUST_USE enum hub_status hub_hasher_add(struct hub_hasher *hasher, struct hub_view bytes,
                                             struct hub_error *err);
-/** Write the sums and dispose. */
+/** Write the sums, in place of what is there, and dispose. */
 HUB_MUST_USE enum hub_status hub_hasher_end(struct hub_hasher *hasher, struct hub_sums *out,
                                             struct hub_error *err);
 void hub_hasher_dispose(struct hub_hasher *hasher);

@@ -111,6 +111,7 @@ void hub_have_take(const struct hub_have *have, struct hub_staging *s)
         hub_staging_taken(s, i);
         if (linked) { /* verified when it came, by the digest that the remote still states */
             struct hub_sums *sums = &s->sums[i];
+            hub_sums_dispose(sums);
             *sums = (struct hub_sums){.known = true, .kind = file->other};
             memcpy(sums->sha256, origin->sha256, sizeof sums->sha256);
             memcpy(sums->other, file->sum, sizeof sums->other);

@@ -13,6 +13,8 @@ struct hub_origin {
     uint8_t sha256[HUB_SHA256_BYTES]; /* of the bytes here */
     uint8_t other;                    /* enum hub_remote_digest, of `sum`: as the remote states it */
     uint8_t sum[HUB_SHA1_BYTES];
+    uint8_t *pieces; /* as in hub_sums; the transfer's */
+    size_t pieces_size;
     bool verified; /* the bytes agree with a digest of the remote */
 };
 

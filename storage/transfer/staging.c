@@ -74,6 +74,8 @@ static void release_plan(struct hub_staging *s)
 {
     for (uint32_t i = 0; s->files && i < s->file_count; i++)
         hub_staging_drop_hasher(s, i);
+    for (uint32_t i = 0; s->sums && i < s->file_count; i++)
+        hub_sums_dispose(&s->sums[i]);
     free(s->sums);
     s->sums = NULL;
     free(s->states);

@@ -284,6 +284,9 @@ static enum hub_status note_origins(struct job *j, struct hub_error *err)
                                  .other = file->other,
                                  .verified = hub_remote_file_proven(file)};
         memcpy(o->sha256, j->staging.sums[i].sha256, sizeof o->sha256);
+        o->pieces = j->staging.sums[i].pieces;
+        o->pieces_size = j->staging.sums[i].pieces_size;
+        j->staging.sums[i].pieces = NULL;
         memcpy(o->sum, file->sum, sizeof o->sum);
         j->etags[i] = NULL; /* the origin's now */
     }
@@ -330,8 +333,10 @@ enum hub_status hub_transfer_run(struct hub_transfer *t, struct hub_error *err)
 
 void hub_transfer_dispose(struct hub_transfer *t)
 {
-    for (uint32_t i = 0; t->origins && i < t->files.count; i++)
+    for (uint32_t i = 0; t->origins && i < t->files.count; i++) {
         free((char *)t->origins[i].etag);
+        free(t->origins[i].pieces);
+    }
     free(t->origins);
     t->origins = NULL;
     hub_remote_files_dispose(&t->files);

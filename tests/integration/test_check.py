@@ -1,16 +1,22 @@
 """`minari-hub check`: files whose bytes are not what they were are found, never served, and fetched again where they came from."""
 import json
 import os
+import random
+import re
 import shutil
+import signal
 import sqlite3
 import subprocess
 import sys
+import threading
+import time
 
 import pytest
 
-sys.path.insert(0, os.path.dirname(__file__))
+sys.path[:0] = [os.path.dirname(__file__), os.path.join(os.path.dirname(__file__), "..", "support")]
 from hub import BIN, until
-from mirrors import here, place  # noqa: F401
+from mirrors import again, here, mirror, place, tree, wait_synced  # noqa: F401
+from upstream_gcs import Gcs
 
 DOOR = "D4RL/door/human-v2"
 DATA = "/api/v1/datasets/" + DOOR
@@ -103,3 +109,112 @@ def test_when_no_hub_runs(local):
         assert hub.get(DATA + "/files/data/metadata.json").status == 422
         jobs = hub.get("/api/v1/jobs?kind=check").json()["items"]
         assert [j["state"] for j in jobs] == ["done", "done"] and hub.get("/api/v1/jobs/" + jobs[0]["id"]).json()["result"]["findings"]
+
+
+# ---- what came from somewhere ----
+
+BIG = random.Random(5).randbytes(12 * 1024 * 1024)
+
+
+def flip(path, rng, times=1):
+    """One bit at random places, as a disk does it: size and time stay."""
+    before = os.stat(path)
+    for _ in range(times):
+        with open(path, "r+b") as f:
+            f.seek(rng.randrange(before.st_size))
+            byte = f.read(1)[0]
+            f.seek(-1, os.SEEK_CUR)
+            f.write(bytes([byte ^ 1 << rng.randrange(8)]))
+    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+
+
+@pytest.fixture
+def bucket(place, monkeypatch):
+    with Gcs() as up:
+        monkeypatch.setenv("STORAGE_EMULATOR_HOST", up.url)
+        for name, data in tree(os.path.join(place, "up")).items():
+            if name.startswith("D4RL/door/"):
+                up.put(name, data)
+        up.put(DOOR + "/data/big.bin", BIG)
+        yield up
+
+
+def fetched(up, since):
+    """Bytes of ranges that were asked for."""
+    sizes = [re.fullmatch(r"bytes=(\d+)-(\d+)", r[2].get("Range", "")) for r in up.requests[since:] if "alt=media" in r[1]]
+    return sum(int(m[2]) - int(m[1]) + 1 for m in sizes if m)
+
+
+def mirrored(place, hub):
+    hub.wait_ready()
+    mirror(place, "add", "gcp://lab", "--name", "lab", "--every", "1h")
+    wait_synced(hub, "lab")
+    until(lambda: hub.statuses().get(DOOR) == "ready")
+
+
+def test_what_was_copied_is_mended(place, bucket):
+    rng = random.Random(29)
+    root = os.path.join(place, "here")
+    rows = f"{DATA}/episodes/0/observations?format=npy"
+    with here(place, "--sweep", "1s") as hub:
+        mirrored(place, hub)
+        good, whole, revision = hub.get(rows).body, tree(root), hub.dataset(DOOR)["revision"]
+        assert hub.dataset(DOOR)["content"]  # hashed while it came
+        assert check(place, "--json")["first"] == 0
+        for name, times in ((DOOR + "/data/big.bin", 3), (DOOR + "/data/main_data.hdf5", 1), (DOOR + "/data/metadata.json", 1)):
+            flip(os.path.join(root, name), rng, times)
+        found = check(place, "--json", DOOR, code=5)
+        assert found["damaged"] == 3 and found["changed"] == 0
+        assert hub.get(DATA + "/files/data/big.bin").status in (422, 503)  # 503: the scanner saw another change time
+        since, stop, seen = len(bucket.requests), threading.Event(), []
+
+        def reads():
+            while not stop.is_set():
+                got = hub.get(rows)
+                seen.append(got.status in (422, 503) or got.body == good)
+                part = hub.get(DATA + "/files/data/big.bin", {"Range": "bytes=0-99999"})
+                seen.append(part.status in (422, 503) or part.body == BIG[:100000])
+        reader = threading.Thread(target=reads)
+        reader.start()
+        mended = check(place, "--repair", "--json", DOOR)
+        stop.set()
+        reader.join()
+        assert seen and all(seen)
+        assert mended["repaired"] == 3 and mended["damaged"] == 0
+        small = len(whole[DOOR + "/data/metadata.json"])
+        assert mended["fetched"] <= 4 * 1024 * 1024 + small + len(whole[DOOR + "/data/main_data.hdf5"])
+        assert fetched(bucket, since) <= mended["fetched"] < len(BIG) / 2
+        assert tree(root) == whole
+        until(lambda: hub.get(rows).body == good)
+        until(lambda: not hub.dataset(DOOR).get("damaged") and hub.dataset(DOOR)["revision"] == revision)
+        assert os.listdir(os.path.join(root, ".minari-hub", "incoming")) == []
+        # upstream has another one by now: it is not to be had again
+        flip(os.path.join(root, DOOR + "/data/big.bin"), rng)
+        bucket.put(DOOR + "/data/big.bin", BIG[::-1])
+        found = check(place, "--repair", "--json", DOOR, code=5)
+        assert found["damaged"] == 1 and "another file there by now" in found["findings"][0]["detail"]
+        again(place, hub, "lab")  # the rule brings what is there now
+        until(lambda: hub.get(DATA + "/files/data/big.bin").body == BIG[::-1])
+        assert check(place, "--json", DOOR)["damaged"] == 0
+
+
+def test_a_repair_is_killed(place, bucket):
+    root, file = os.path.join(place, "here"), os.path.join(place, "here", DOOR, "data", "big.bin")
+    with here(place) as hub:
+        mirrored(place, hub)
+    flip(file, random.Random(1), 6)
+    since = len(bucket.requests)
+    bucket.fault = lambda request, path: "big.bin" in path and "alt=media" in path and time.sleep(0.3)
+    for wait in (0.1, 0.4, 0.7):
+        process = subprocess.Popen(command(place, "--repair", DOOR), env=environment(place, "here"), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        time.sleep(wait)
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        assert os.path.getsize(file) == len(BIG)
+    with here(place) as hub:  # the hub goes on with it
+        hub.wait_ready()
+        until(lambda: all(j["state"] == "done" for j in hub.get("/api/v1/jobs?kind=check").json()["items"]))
+        with open(file, "rb") as f:
+            assert f.read() == BIG
+        until(lambda: hub.get(DATA + "/files/data/big.bin").body == BIG)
+    assert len(bucket.requests) > since and os.listdir(os.path.join(root, ".minari-hub", "incoming")) == []
