@@ -23,6 +23,7 @@ const struct hub_route hub_routes[] = {
     {"GET", "/api/v1/datasets/{id}/episodes/{n}", hub_episode_show, "episode", 0, false, ROWS_MS},
     {"GET", "/api/v1/datasets/{id}/sample", hub_sample_show, "sample", 0, false, ROWS_MS},
     {"POST", "/api/v1/batch", hub_batch_post, "batch", 1 * MIB, false, ROWS_MS},
+    {"GET", "/api/v1/datasets/{id}/rows", hub_rows_data, "rows", 0, false, 0},
     {"GET", "/api/v1/datasets/{id}/files", hub_files_list, "files", 0, false, 0},
     {"GET", "/api/v1/namespaces", hub_namespaces_list, "namespaces", 0, false, 0},
     {"GET", "/api/v1/status", hub_status_show, "status", 0, false, 0},

@@ -2,9 +2,12 @@
 #include "server/api/chosen.h"
 
 #include "server/api/episodes.h"
+#include "storage/base/uri.h"
 
 #include <stdio.h>
 #include <stdlib.h>
+
+enum { MAX_LEFT_OUT = 2048 }; /* bytes of X-Left-Out */
 
 /* ---- episodes ---- */
 
@@ -103,4 +106,19 @@ enum hub_status hub_chosen_fields(const struct hub_request *request, const struc
         if (hub_view_is(request->query[i].name, "fields"))
             HUB_TRY(hub_chosen_field(dataset, request->query[i].value, out, err));
     return HUB_OK;
+}
+
+enum hub_status hub_leave_out(struct hub_buf *out, struct hub_error *first, const char *name,
+                              const struct hub_error *why, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf coded = HUB_BUF_INIT(64 * KIB);
+    out->limit = MAX_LEFT_OUT + 8;
+    if (!out->size)
+        *first = *why;
+    else if (hub_view_ends(hub_buf_view(out), "..."))
+        return HUB_OK;
+    HUB_TRY(hub_uri_encode_path(hub_view_of(name), &coded, err));
+    HUB_TRY(hub_buf_add_text(out, out->size ? ", " : "", err));
+    return out->size + coded.size < MAX_LEFT_OUT ? hub_buf_add_view(out, hub_buf_view(&coded), err)
+                                                 : hub_buf_add_text(out, "...", err);
 }

@@ -59,6 +59,10 @@ HUB_MUST_USE enum hub_status hub_chosen_field(const struct hub_dataset *dataset,
 HUB_MUST_USE enum hub_status hub_chosen_fields(const struct hub_request *request,
                                                const struct hub_dataset *dataset,
                                                struct hub_chosen_fields *out, struct hub_error *err);
+/** Add a name to what X-Left-Out says: "a, b/c", percent-coded, so that a comma in a name separates nothing. What is
+ * too long ends in "...". `out` is zeroed at first, `first` becomes the reason of the first one. */
+HUB_MUST_USE enum hub_status hub_leave_out(struct hub_buf *out, struct hub_error *first, const char *name,
+                                           const struct hub_error *why, struct hub_error *err);
 /** HUB_NOT_FOUND "field-not-found", with the names there are. */
 enum hub_status hub_no_field(const struct hub_dataset *dataset, const char *path, struct hub_error *err);
 

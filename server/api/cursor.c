@@ -125,6 +125,22 @@ enum hub_status hub_page_read(const struct hub_request *request, const char *con
     return cursor.data ? hub_cursor_decode(cursor, out->scope, &out->after, err) : HUB_OK;
 }
 
+enum hub_status hub_page_read_all(const struct hub_request *request, const char *const *parameters,
+                                  struct hub_page_query *out, struct hub_error *err)
+{
+    const struct hub_view cursor = hub_request_query(request, "cursor");
+    int64_t limit = UINT32_MAX;
+    bool present;
+    HUB_TRY(hub_request_known(request, parameters, err));
+    HUB_TRY(hub_request_int(request, "limit", &limit, &present, err));
+    if (limit < 1)
+        return hub_request_wrong(request, "limit", err, "limit is 1 or more; without it all are sent");
+    out->limit = (uint32_t)HUB_MIN(limit, (int64_t)UINT32_MAX);
+    out->goes_on = cursor.data;
+    set_scope(request, parameters, out->scope);
+    return cursor.data ? hub_cursor_decode(cursor, out->scope, &out->after, err) : HUB_OK;
+}
+
 struct hub_json hub_page_begin(const struct hub_page_query *page, struct hub_response *response,
                                size_t limit_bytes, struct hub_error *err)
 {
@@ -204,6 +220,16 @@ static enum hub_status end(const struct hub_page_query *page, struct hub_respons
     if (page->lines)
         HUB_TRY(to_lines(response, total, err));
     return links->size ? hub_response_header(response, err, "Link", "%s", links->data) : HUB_OK;
+}
+
+enum hub_status hub_page_link(const struct hub_request *request, const struct hub_page_query *page,
+                              struct hub_response *response, struct hub_page_cursor *next,
+                              struct hub_error *err)
+{
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf url = HUB_BUF_INIT(16 * KIB);
+    memcpy(next->scope, page->scope, sizeof next->scope);
+    HUB_TRY(hub_page_next_url(request, next, &url, err));
+    return hub_response_header(response, err, "Link", "<%s>; rel=\"next\"", url.data);
 }
 
 enum hub_status hub_page_end(const struct hub_request *request, const struct hub_page_query *page,

@@ -44,6 +44,14 @@ HUB_MUST_USE enum hub_status hub_page_read(const struct hub_request *request, co
 HUB_MUST_USE enum hub_status hub_page_next_url(const struct hub_request *request,
                                                const struct hub_page_cursor *cursor, struct hub_buf *url,
                                                struct hub_error *err);
+/** The same of what is no document: limit= is 1 or more, default all (UINT32_MAX). */
+HUB_MUST_USE enum hub_status hub_page_read_all(const struct hub_request *request,
+                                               const char *const *parameters, struct hub_page_query *out,
+                                               struct hub_error *err);
+/** The Link header to what follows, and nothing else. The scope of `next` is set here. */
+HUB_MUST_USE enum hub_status hub_page_link(const struct hub_request *request,
+                                           const struct hub_page_query *page, struct hub_response *response,
+                                           struct hub_page_cursor *next, struct hub_error *err);
 /** Open the document of a page, for its items. */
 struct hub_json hub_page_begin(const struct hub_page_query *page, struct hub_response *response,
                                size_t limit_bytes, struct hub_error *err);

@@ -14,7 +14,6 @@
 #include "server/api/work.h"
 #include "storage/base/json.h"
 #include "storage/base/number.h"
-#include "storage/base/uri.h"
 
 #include <inttypes.h>
 #include <stdatomic.h>
@@ -22,8 +21,7 @@
 #include <stdlib.h>
 
 enum {
-    MAX_LEFT_OUT = 2048, /* bytes of X-Left-Out */
-    MAX_KEPT = 32,       /* requests that wait for a worker */
+    MAX_KEPT = 32, /* requests that wait for a worker */
 };
 /* Part of every slice's ETag: changes when the same rows come out as other bytes. */
 #define ENCODER_VERSION "3"
@@ -70,23 +68,6 @@ static enum hub_status read_range(const struct hub_request *request, struct hub_
     return HUB_OK;
 }
 
-/* "a, b/c": percent-coded, so that a comma in a name separates nothing. What is too long ends in "...". */
-static enum hub_status leave_out(struct field_request *fr, const char *name, const struct hub_error *why,
-                                 struct hub_error *err)
-{
-    HUB_CLEANUP(hub_buf_dispose) struct hub_buf coded = HUB_BUF_INIT(64 * KIB);
-    struct hub_buf *out = &fr->left_out;
-    out->limit = MAX_LEFT_OUT + 8;
-    if (!out->size)
-        fr->left_why = *why;
-    else if (hub_view_ends(hub_buf_view(out), "..."))
-        return HUB_OK;
-    HUB_TRY(hub_uri_encode_path(hub_view_of(name), &coded, err));
-    HUB_TRY(hub_buf_add_text(out, out->size ? ", " : "", err));
-    return out->size + coded.size < MAX_LEFT_OUT ? hub_buf_add_view(out, hub_buf_view(&coded), err)
-                                                 : hub_buf_add_text(out, "...", err);
-}
-
 /* Can the field stand in the answer? HUB_NOT_FOUND: this episode does not have it. */
 static enum hub_status can_hold(struct hub_request *request, const struct field_request *fr,
                                 const struct hub_dataset_episode *episode, uint32_t field,
@@ -125,7 +106,8 @@ static enum hub_status keep_what_fits(struct hub_request *request, struct field_
         if (!st)
             chosen->fields[kept++] = field;
         else if (st == HUB_UNSUPPORTED || st == HUB_NOT_ACCEPTABLE)
-            HUB_TRY(leave_out(fr, fr->dataset->fields[field].path + fr->prefix, &why, err));
+            HUB_TRY(hub_leave_out(&fr->left_out, &fr->left_why, fr->dataset->fields[field].path + fr->prefix,
+                                  &why, err));
         else if (st != HUB_NOT_FOUND)
             return hub_pass(st, &why, err);
     }

@@ -12,7 +12,7 @@ enum { GUESSED_BYTES = 256 };  /* of a row of varying length, before any was see
 void hub_reading_dispose(struct hub_reading *r)
 {
     r->now.fields = r->fields; /* all of them */
-    r->now.count = r->fields ? r->column_count : 0;
+    r->now.count = r->fields ? r->field_count : 0;
     hub_selection_dispose(&r->now);
     for (uint32_t i = 0; i < r->column_count; i++)
         hub_rows_dispose(&r->rows[i]);
@@ -28,6 +28,7 @@ void hub_reading_dispose(struct hub_reading *r)
 static enum hub_status begin(struct hub_reading *r, struct hub_error *err)
 {
     r->episode = HUB_NONE;
+    r->field_count = r->column_count;
     HUB_TRY(hub_new(&r->request, 1, sizeof *r->request, err));
     r->request->app = r->app;
     r->request->may_block = true;
@@ -39,7 +40,7 @@ enum hub_status hub_reading_begin(struct hub_reading *r, struct hub_error *err)
     HUB_TRY(begin(r, err));
     r->now.app = r->app;
     r->now.dataset = r->dataset;
-    return hub_new(&r->fields, r->column_count, sizeof *r->fields, err);
+    return hub_new(&r->fields, r->field_count, sizeof *r->fields, err);
 }
 
 enum hub_status hub_reading_begin_at(struct hub_reading *r, struct hub_selection *selection,
@@ -61,6 +62,16 @@ enum hub_status hub_reading_begin_at(struct hub_reading *r, struct hub_selection
         r->ends[0] = HUB_MAX(r->ends[0], selected->slice.count);
     }
     return HUB_OK;
+}
+
+void hub_reading_add_made(struct hub_reading *r, const char *name, enum hub_reading_made made)
+{
+    const bool number = made == HUB_MADE_EPISODE || made == HUB_MADE_STEP;
+    const struct hub_variant variant = {.kind = number ? HUB_KIND_INT : HUB_KIND_BOOL,
+                                        .item_size = number ? 8 : 1};
+    r->columns[r->column_count] = (struct hub_reading_column){.made = made};
+    r->as[r->column_count++] =
+        (struct hub_block_column){name, number ? HUB_FIELD_NUMBER : HUB_FIELD_BOOL, variant};
 }
 
 /* ---- the fields of an episode ---- */
@@ -99,6 +110,15 @@ static uint64_t skipped(const struct hub_reading *r, uint32_t column)
 {
     const struct hub_reading_column *c = &r->columns[column];
     return c->ahead + (r->dataset->fields[c->field].axis == HUB_AXIS_SHIFTED ? 1U : 0U);
+}
+
+enum hub_status hub_reading_there(struct hub_reading *r, uint32_t column, uint32_t episode, uint64_t *rows,
+                                  struct hub_error *err)
+{
+    const struct hub_window *window;
+    HUB_TRY(find_window(r, column, &r->dataset->episodes[r->places[episode]], &window, err));
+    *rows = window->count - HUB_MIN(window->count, skipped(r, column));
+    return HUB_OK;
 }
 
 static uint64_t rows_of(const struct hub_reading *r, uint32_t episode)
@@ -143,18 +163,34 @@ static enum hub_status look_at(struct hub_reading *r, uint32_t column, uint32_t 
     return HUB_OK;
 }
 
+/* Where no episode is meant, what the rows are in the first that has some. */
+static enum hub_status look_anywhere(struct hub_reading *r, uint32_t column, struct hub_error *err)
+{
+    enum hub_status st = HUB_NOT_FOUND;
+    for (uint32_t i = 0; i < r->dataset->episode_count && st == HUB_NOT_FOUND; i++) {
+        const struct hub_window *window;
+        st = find_window(r, column, &r->dataset->episodes[i], &window, err);
+        const struct hub_layout *layout = st ? NULL : hub_layout_of(r->fields[column].layout);
+        if (!st)
+            r->as[column].variant = layout->variants[layout->arrays[window->array].variant];
+    }
+    return st;
+}
+
 enum hub_status hub_reading_look(struct hub_reading *r, uint32_t column, struct hub_error *err)
 {
     enum hub_status st = HUB_OK;
     r->as[column].type = r->dataset->fields[r->columns[column].field].type;
     for (uint32_t i = 0; i < r->count && !st; i++)
         st = look_at(r, column, i, err);
+    if (!r->count)
+        st = look_anywhere(r, column, err);
     hub_layout_put(r->fields[column].layout);
     r->fields[column].layout = NULL;
     return st;
 }
 
-/* ---- a block ---- */
+/* ---- rows ---- */
 
 uint64_t hub_reading_count(const struct hub_reading *r)
 {
@@ -411,24 +447,77 @@ static bool is_full(const struct hub_reading *r, uint64_t rows)
     return bytes >= MOST_AT_ONCE;
 }
 
-static enum hub_status begin_block(struct hub_reading *r, uint32_t first_column, uint32_t columns,
-                                   uint64_t most, struct hub_error *err)
+/* ---- what is made ---- */
+
+/* Is the first value of a row another than 0? `column` may be HUB_NONE. */
+static bool is_set(const struct hub_reading *r, uint32_t column, uint64_t row)
 {
-    if (!r->sliced && (r->first != first_column || r->now.count != columns))
+    if (column == HUB_NONE)
+        return false;
+    const struct hub_rows *rows = &r->rows[column];
+    const struct hub_scalar value =
+        hub_variant_scalar(&rows->variant, rows->data + row * hub_variant_row_bytes(&rows->variant));
+    return value.real != 0;
+}
+
+/* An episode that is said to be done there, and not why, has come to its end; one that just ends was cut off. */
+static bool made_flag(const struct hub_reading *r, enum hub_reading_made made, uint64_t row, bool last)
+{
+    const bool done = is_set(r, r->done, row);
+    const bool terminated = r->terminated != HUB_NONE ? is_set(r, r->terminated, row) : done;
+    const bool told = r->terminated != HUB_NONE || r->truncated != HUB_NONE;
+    const bool truncated =
+        r->truncated != HUB_NONE ? is_set(r, r->truncated, row) : last && !terminated && !told;
+    if (made == HUB_MADE_DONE && r->done != HUB_NONE)
+        return done;
+    return made == HUB_MADE_DONE         ? terminated || truncated
+           : made == HUB_MADE_TERMINATED ? terminated
+                                         : truncated;
+}
+
+static enum hub_status make_rows(struct hub_reading *r, uint32_t column, uint64_t first, uint64_t count,
+                                 struct hub_error *err)
+{
+    struct hub_rows *rows = &r->rows[column];
+    const enum hub_reading_made made = r->columns[column].made;
+    uint32_t e = hub_reading_episode(r, first);
+    rows->variant = r->as[column].variant;
+    HUB_TRY(grow(r, column, count * rows->variant.item_size, err));
+    for (uint64_t i = 0; i < count; i++) {
+        while (first + i >= r->ends[e])
+            e++;
+        const uint64_t begin = r->ends[e] - rows_of(r, e);
+        const int64_t number = made == HUB_MADE_EPISODE ? r->dataset->episodes[r->places[e]].number
+                                                        : (int64_t)(first + i - begin);
+        if (rows->variant.item_size == sizeof number)
+            memcpy(rows->data + i * sizeof number, &number, sizeof number);
+        else
+            rows->data[i] = made_flag(r, made, i, first + i + 1 == r->ends[e]);
+    }
+    rows->rows = count;
+    return HUB_OK;
+}
+
+/* ---- a block ---- */
+
+/* The columns that are read from here on, and made empty. */
+static enum hub_status begin_block(struct hub_reading *r, uint32_t first, uint32_t end, uint64_t most,
+                                   struct hub_error *err)
+{
+    if (!r->sliced && (r->first != first || r->now.count != end - first))
         r->episode = HUB_NONE;
-    r->first = first_column;
-    r->now.fields = r->fields + first_column;
-    r->now.count = columns;
-    for (uint32_t c = first_column; c < first_column + columns; c++)
+    r->first = first;
+    r->now.fields = r->fields + first;
+    r->now.count = end - first;
+    for (uint32_t c = first; c < end; c++)
         HUB_TRY(clear(r, c, most, err));
     return HUB_OK;
 }
 
-enum hub_status hub_reading_rows(struct hub_reading *r, uint32_t first_column, uint32_t columns,
-                                 uint64_t first, uint64_t count, uint64_t *got, struct hub_error *err)
+static enum hub_status read_fields(struct hub_reading *r, uint64_t first, uint64_t count, uint64_t *got,
+                                   struct hub_error *err)
 {
     uint64_t at = 0;
-    HUB_TRY(begin_block(r, first_column, columns, count, err));
     for (uint32_t e = hub_reading_episode(r, first); at < count && e < r->count && !is_full(r, at); e++) {
         const uint64_t begin = r->ends[e] - rows_of(r, e);
         if (r->episode != e)
@@ -439,8 +528,24 @@ enum hub_status hub_reading_rows(struct hub_reading *r, uint32_t first_column, u
             at += some;
         }
     }
-    for (uint32_t c = first_column; c < first_column + columns; c++)
+    for (uint32_t c = r->first; c < r->first + r->now.count; c++)
         r->rows[c].rows = at;
     *got = at;
+    return HUB_OK;
+}
+
+enum hub_status hub_reading_rows(struct hub_reading *r, uint32_t first_column, uint32_t columns,
+                                 uint64_t first, uint64_t count, uint64_t *got, struct hub_error *err)
+{
+    const uint32_t end = first_column + columns;
+    uint32_t from = HUB_MIN(first_column, r->field_count);
+    *got = count;
+    while (first_column >= r->field_count && from && r->columns[from - 1].hidden)
+        from--; /* what others are made of */
+    HUB_TRY(begin_block(r, from, HUB_MIN(HUB_MAX(end, from), r->field_count), count, err));
+    if (r->now.count)
+        HUB_TRY(read_fields(r, first, count, got, err));
+    for (uint32_t c = HUB_MAX(first_column, r->field_count); c < end; c++)
+        HUB_TRY(make_rows(r, c, first, *got, err));
     return HUB_OK;
 }

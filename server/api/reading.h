@@ -8,8 +8,20 @@
 #include "server/api/rows.h"
 #include "storage/encode/representation.h"
 
+/** What is not read but made: of each row its episode's number and its step, and how the episode ended there. */
+enum hub_reading_made {
+    HUB_MADE_NOT,
+    HUB_MADE_EPISODE,
+    HUB_MADE_STEP,
+    HUB_MADE_TERMINATED,
+    HUB_MADE_TRUNCATED,
+    HUB_MADE_DONE
+};
+
 /** A column of the answer, and what it is read from. */
 struct hub_reading_column {
+    enum hub_reading_made made; /* else read: */
+    bool hidden;                /* only read for what is made of it */
     uint32_t field;
     unsigned ahead;  /* so many rows further on: of what follows a step */
     bool last_again; /* where the episode has not one row more, its last one comes twice */
@@ -24,9 +36,11 @@ struct hub_reading {
     uint64_t *ends;                    /* rows up to and with each; owned */
     struct hub_reading_column columns[HUB_MAX_SELECTED];
     struct hub_block_column
-        as[HUB_MAX_SELECTED]; /* beside each: its name is set, its type and variant once the
+        as[HUB_MAX_SELECTED];           /* beside each: its name is set, its type and variant once the
                                                      episodes were looked at */
-    uint32_t column_count;
+    uint32_t field_count, column_count; /* those that are read, and with those behind them that are made */
+    /* the hidden columns that tell of an ending, HUB_NONE: there is none */
+    uint32_t terminated, truncated, done;
 
     /* inside */
     struct hub_request *request;       /* none, but for what rows.h asks of one */
@@ -56,6 +70,13 @@ HUB_MUST_USE enum hub_status hub_reading_begin_at(struct hub_reading *reading,
  */
 HUB_MUST_USE enum hub_status hub_reading_look(struct hub_reading *reading, uint32_t column,
                                               struct hub_error *err);
+
+/** How many rows of an episode a column has, the first one being the one of its first step. Ends need not be set. */
+HUB_MUST_USE enum hub_status hub_reading_there(struct hub_reading *reading, uint32_t column, uint32_t episode,
+                                               uint64_t *rows, struct hub_error *err);
+
+/** A column that is made, behind all that are read. */
+void hub_reading_add_made(struct hub_reading *reading, const char *name, enum hub_reading_made made);
 
 /** All rows of each column. */
 uint64_t hub_reading_count(const struct hub_reading *reading);

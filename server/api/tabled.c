@@ -41,58 +41,34 @@ static uint64_t row_written(const struct hub_tabled *t)
     return bytes + (uint64_t)NAME_ROOM * 2;
 }
 
-/* The columns of the answer: those that number rows, then those that were read. */
+/* The columns of the answer: those that are not hidden. */
 struct columns {
     struct hub_block_column as[HUB_BLOCK_COLUMNS];
     struct hub_rows rows[HUB_BLOCK_COLUMNS];
     struct hub_block_table table;
 };
 
-static const struct hub_variant int64_rows = {.kind = HUB_KIND_INT, .item_size = 8};
-
 static void gather_columns(const struct hub_tabled *t, struct columns *all)
 {
     const struct hub_reading *r = &t->reading;
     uint32_t n = 0;
-    if (t->numbered) {
-        all->as[n++] = (struct hub_block_column){"episode", HUB_FIELD_NUMBER, int64_rows};
-        all->as[n++] = (struct hub_block_column){"step", HUB_FIELD_NUMBER, int64_rows};
-    }
     for (uint32_t c = 0; c < r->column_count; c++) {
+        if (r->columns[c].hidden)
+            continue;
         all->as[n] = r->as[c];
         all->rows[n++] = r->rows[c];
     }
     all->table = (struct hub_block_table){all->as, n, t->nonfinite};
 }
 
-/* Numbers of rows from `first` on: of their episodes, then of their steps. */
-static void number_rows(const struct hub_reading *r, uint64_t first, uint64_t count, int64_t *numbers)
-{
-    uint32_t e = hub_reading_episode(r, first);
-    for (uint64_t i = 0; i < count; i++) {
-        while (first + i >= r->ends[e])
-            e++;
-        numbers[i] = r->dataset->episodes[r->places[e]].number;
-        numbers[count + i] = (int64_t)(first + i - (e ? r->ends[e - 1] : 0));
-    }
-}
-
 static enum hub_status add_block(struct hub_tabled *t, struct columns *all, struct hub_buf *out,
                                  struct hub_error *err)
 {
-    HUB_CLEANUP(hub_freep) int64_t *numbers = NULL;
     struct hub_reading *r = &t->reading;
     const uint64_t left = hub_reading_count(r) - t->at;
     uint64_t got = 0;
     HUB_TRY(hub_reading_rows(r, 0, r->column_count, t->at, HUB_MIN(left, block_rows(t)), &got, err));
     gather_columns(t, all);
-    if (t->numbered) {
-        HUB_TRY(hub_new(&numbers, 2 * got, sizeof *numbers, err));
-        number_rows(r, t->at, got, numbers);
-        for (unsigned i = 0; i < 2; i++)
-            all->rows[i] =
-                (struct hub_rows){.variant = int64_rows, .rows = got, .data = (uint8_t *)(numbers + i * got)};
-    }
     HUB_TRY(t->as->writer->blocks->rows(&all->table, all->rows, got, out, err));
     t->at += got;
     return HUB_OK;

@@ -4,14 +4,12 @@
 
 #include "server/api/reading.h"
 
-/** Columns beside the rows': of each row the number of its episode and its step. */
 struct hub_tabled {
     struct hub_maker maker; /* first */
     struct hub_reading reading;
     const struct hub_representation *as; /* with blocks */
     enum hub_nonfinite nonfinite;
-    bool numbered; /* with `episode` and `step` before the others */
-    uint64_t at;   /* rows that were sent */
+    uint64_t at; /* rows that were sent */
     bool begun, ended;
     char *names; /* owned: what the names of columns lie in, or NULL */
 };

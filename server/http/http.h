@@ -178,8 +178,9 @@ struct hub_response {
     bool is_json;             /* BUFFER: holds JSON text made here, not the bytes of a file or a coding */
     struct hub_bytes *shared; /* SHARED: a reference, handed over */
     struct hub_file *file;    /* FILE: a reference, handed over; streamed, cut short if it changes */
-    uint64_t offset, length;  /* FILE; UNSENT: of the body that GET would send, or HUB_LENGTH_UNKNOWN */
-    struct hub_parts *parts;  /* FILE: instead of one: handed over */
+    /* FILE; UNSENT, MADE: of the body that GET sends, or HUB_LENGTH_UNKNOWN */
+    uint64_t offset, length;
+    struct hub_parts *parts; /* FILE: instead of one: handed over */
     uint64_t escaped; /* FILE: not 0: the bytes are that many of a JSON string, whose text has `length` */
     struct hub_maker *maker; /* MADE: handed over */
     char *problem_extra; /* malloc'd JSON members for the problem document should the handler fail, or NULL */
@@ -204,7 +205,8 @@ HUB_MUST_USE enum hub_status hub_response_header(struct hub_response *response, 
 struct hub_buf *hub_response_buffer(struct hub_response *response, unsigned status, const char *content_type,
                                     size_t limit);
 
-/** A body that is made as it is sent; `maker` is handed over, and freed on failure too. A HEAD has its headers. */
+/** A body that is made as it is sent; `maker` is handed over, and freed on failure too. A HEAD has its headers. Its
+ * length is not known, unless response->length is set behind. */
 HUB_MUST_USE enum hub_status hub_response_made(struct hub_response *response, unsigned status,
                                                const char *content_type, struct hub_maker *maker,
                                                struct hub_error *err);

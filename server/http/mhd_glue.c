@@ -105,13 +105,15 @@ static ssize_t read_made(void *cls, uint64_t at, char *out, size_t size)
     return 0;
 }
 
-/* Its length is not known: it is sent in chunks, or ends with the connection. */
+/* Where its length is not known it is sent in chunks, or ends with the connection. */
 static struct MHD_Response *made_response(struct hub_exchange *x)
 {
     hub_made_init(&x->made, x->response.maker);
     x->task.run = make_more;
     x->task.cancel = drop_made;
-    return MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, HUB_MADE_BLOCK, read_made, x, NULL);
+    const uint64_t length = x->response.length;
+    return MHD_create_response_from_callback(length == HUB_LENGTH_UNKNOWN ? MHD_SIZE_UNKNOWN : length,
+                                             HUB_MADE_BLOCK, read_made, x, NULL);
 }
 
 static bool reserve(struct hub_exchange *x, uint64_t bytes)

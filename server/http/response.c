@@ -129,6 +129,7 @@ enum hub_status hub_response_made(struct hub_response *response, unsigned status
 {
     response->status = status;
     response->kind = HUB_BODY_MADE;
+    response->length = HUB_LENGTH_UNKNOWN;
     response->maker = maker;
     return hub_response_header(response, err, "Content-Type", "%s", content_type);
 }

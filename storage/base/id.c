@@ -61,7 +61,7 @@ bool hub_id_segment_safe(struct hub_view segment)
 
 bool hub_id_segment_reserved(struct hub_view segment)
 {
-    static const char *const reserved[] = {"episodes", "files", "sample", "batch", "archive.tar"};
+    static const char *const reserved[] = {"episodes", "files", "rows", "sample", "batch", "archive.tar"};
     if (segment.size && segment.data[0] == '~')
         return true;
     for (size_t i = 0; i < HUB_COUNT(reserved); i++) {

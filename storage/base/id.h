@@ -26,7 +26,7 @@ bool hub_id_segment_safe(struct hub_view segment);
  * HUB_INVALID "bad-id". */
 HUB_MUST_USE enum hub_status hub_id_check(struct hub_view id, struct hub_error *err);
 
-/** A segment that ends a dataset id in a URL: "episodes", "files", "sample", "batch", "archive.tar", or
+/** A segment that ends a dataset id in a URL: "episodes", "files", "rows", "sample", "batch", "archive.tar", or
  * leading '~'. */
 bool hub_id_segment_reserved(struct hub_view segment);
 

@@ -45,6 +45,14 @@ HUB_MUST_USE enum hub_status hub_npy_bytes(const struct hub_rows *rows, bool bar
                                            struct hub_error *err);
 HUB_MUST_USE enum hub_status hub_npy_lengths(const struct hub_rows *rows, bool bare, struct hub_buf *out,
                                              struct hub_error *err);
+/** The header of a .npy of another type ("<U7", "<i8"): of `rows` rows, each of `inner` elements (0: of one). */
+HUB_MUST_USE enum hub_status hub_npy_header_of(const char *descr, uint64_t rows, uint64_t inner,
+                                               bool has_inner, struct hub_buf *out, struct hub_error *err);
+/** Characters or bytes of the longest. */
+uint64_t hub_npy_longest(const struct hub_rows *rows, bool text);
+/** Text padded to `width` characters of 4 bytes each, or bytes to `width` bytes. */
+HUB_MUST_USE enum hub_status hub_npy_padded_rows(const struct hub_rows *rows, bool text, uint64_t width,
+                                                 struct hub_buf *out, struct hub_error *err);
 /** What text or bytes take once padded to the longest: only known when they were read. */
 uint64_t hub_npy_padded(const struct hub_rows *rows, bool text);
 
@@ -88,5 +96,22 @@ HUB_MUST_USE enum hub_status hub_npz_begin_rows(struct hub_npz *npz, const char 
 void hub_npz_end_rows(struct hub_npz *npz);
 HUB_MUST_USE enum hub_status hub_npz_end(struct hub_npz *npz, struct hub_error *err); /* frees it */
 void hub_npz_free(struct hub_npz *npz);
+
+/* One that is sent while it is made, in stretches: its members tell their checksum behind them. */
+
+/** It goes on in this buffer, behind what is there; before it is ended or another buffer has its turn, it pauses. */
+void hub_npz_resume(struct hub_npz *npz, struct hub_buf *out);
+void hub_npz_pause(struct hub_npz *npz);
+/** Bytes of it so far; paused or not. */
+uint64_t hub_npz_at(const struct hub_npz *npz);
+/** A member of so many bytes follows, which are added to the buffer and told by hub_npz_take, or hub_npz_skip: not
+ * written, where only the length of all of it is asked for. */
+HUB_MUST_USE enum hub_status hub_npz_open_member(struct hub_npz *npz, const char *name, uint64_t size,
+                                                 struct hub_error *err);
+void hub_npz_take(struct hub_npz *npz, const void *data, size_t size);
+void hub_npz_skip(struct hub_npz *npz, uint64_t size);
+HUB_MUST_USE enum hub_status hub_npz_close_member(struct hub_npz *npz, struct hub_error *err);
+/** The directory; afterwards it is only freed. */
+HUB_MUST_USE enum hub_status hub_npz_finish(struct hub_npz *npz, struct hub_error *err);
 
 #endif

@@ -90,7 +90,7 @@ static size_t count_chars(struct hub_view text)
     return count;
 }
 
-static uint64_t longest(const struct hub_rows *rows, bool text)
+uint64_t hub_npy_longest(const struct hub_rows *rows, bool text)
 {
     const uint64_t items = hub_item_count(rows);
     uint64_t width = 0;
@@ -119,9 +119,40 @@ static enum hub_status open_items(struct hub_buf *out, uint64_t items, uint64_t 
 uint64_t hub_npy_padded(const struct hub_rows *rows, bool text)
 {
     uint64_t bytes;
-    return __builtin_mul_overflow(hub_item_count(rows), longest(rows, text) * (text ? 4 : 1), &bytes)
+    return __builtin_mul_overflow(hub_item_count(rows), hub_npy_longest(rows, text) * (text ? 4 : 1), &bytes)
                ? UINT64_MAX
                : bytes;
+}
+
+static void put_chars(uint8_t *at, struct hub_view text)
+{
+    for (; text.size; at += 4) {
+        const uint32_t code = hub_utf8_next(&text);
+        memcpy(at, &code, sizeof(code)); /* the host is little-endian */
+    }
+}
+
+enum hub_status hub_npy_padded_rows(const struct hub_rows *rows, bool text, uint64_t width,
+                                    struct hub_buf *out, struct hub_error *err)
+{
+    const uint64_t items = hub_item_count(rows), bytes = width * (text ? 4 : 1);
+    uint8_t *to;
+    HUB_TRY(open_items(out, items, bytes, &to, err));
+    for (uint64_t i = 0; i < items; i++) {
+        const struct hub_view item = text ? hub_item_text(rows, i) : hub_item_at(rows, i);
+        if (text)
+            put_chars(to + i * bytes, item);
+        else if (item.size)
+            memcpy(to + i * bytes, item.data, item.size);
+    }
+    return HUB_OK;
+}
+
+enum hub_status hub_npy_header_of(const char *descr, uint64_t rows, uint64_t inner, bool has_inner,
+                                  struct hub_buf *out, struct hub_error *err)
+{
+    const struct axes axes = {.dims = {rows, inner}, .count = has_inner ? 2 : 1};
+    return put_header(descr, &axes, out, err);
 }
 
 enum hub_status hub_npy_text(const struct hub_rows *rows, bool bare, struct hub_buf *out,
@@ -131,23 +162,14 @@ enum hub_status hub_npy_text(const struct hub_rows *rows, bool bare, struct hub_
     if (v->kind != HUB_KIND_FIXED && v->kind != HUB_KIND_VAR)
         return hub_fail(err, HUB_INVALID, "these rows are not text");
     const uint64_t items = hub_item_count(rows),
-                   width = HUB_MAX(longest(rows, true), 1); /* numpy has no <U0 data */
+                   width = HUB_MAX(hub_npy_longest(rows, true), 1); /* numpy has no <U0 data */
     if (items && width > TEXT_LIMIT / 4 / items)
         return hub_fail(err, HUB_TOO_BIG, "more than %zu bytes of text", TEXT_LIMIT);
     char descr[16];
-    uint8_t *to;
     const struct axes axes = axes_of(rows, bare);
     snprintf(descr, sizeof(descr), "<U%u", (unsigned)width);
     HUB_TRY(put_header(descr, &axes, out, err));
-    HUB_TRY(open_items(out, items, width * 4, &to, err));
-    for (uint64_t i = 0; i < items; i++) {
-        uint8_t *at = to + i * width * 4;
-        for (struct hub_view text = hub_item_text(rows, i); text.size; at += 4) {
-            const uint32_t code = hub_utf8_next(&text);
-            memcpy(at, &code, sizeof(code)); /* the host is little-endian */
-        }
-    }
-    return HUB_OK;
+    return hub_npy_padded_rows(rows, true, width, out, err);
 }
 
 static bool is_sequence(const struct hub_rows *rows)
@@ -172,21 +194,15 @@ static struct axes axes_of_items(const struct hub_rows *rows, bool bare)
 enum hub_status hub_npy_bytes(const struct hub_rows *rows, bool bare, struct hub_buf *out,
                               struct hub_error *err)
 {
-    const uint64_t items = hub_item_count(rows), width = longest(rows, false);
+    const uint64_t width = hub_npy_longest(rows, false);
     struct axes axes = axes_of_items(rows, bare);
-    uint8_t *to;
     const struct hub_variant number = hub_variant_item(&rows->variant);
     char descr[16] = "|u1";
     if (is_sequence(rows))
         hub_variant_npy(&number, descr);
     axes.dims[axes.count++] = width / unit_of(rows);
     HUB_TRY(put_header(descr, &axes, out, err));
-    HUB_TRY(open_items(out, items, width, &to, err));
-    for (uint64_t i = 0; i < items; i++) {
-        const struct hub_view item = hub_item_at(rows, i);
-        memcpy(to + i * width, item.data, item.size);
-    }
-    return HUB_OK;
+    return hub_npy_padded_rows(rows, false, width, out, err);
 }
 
 enum hub_status hub_npy_lengths(const struct hub_rows *rows, bool bare, struct hub_buf *out,

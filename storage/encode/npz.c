@@ -10,6 +10,7 @@ enum {
     MAX_MEMBERS = 1000000,
     DATE_1980 = 0x21,
     FLAG_UTF8 = 0x800,
+    FLAG_DESCRIBED = 8,
     VERSION_PLAIN = 20,
     VERSION_64 = 45
 };
@@ -18,11 +19,13 @@ struct member {
     char *name; /* with ".npy" */
     uint64_t size, offset;
     uint32_t crc;
+    bool described; /* its checksum comes behind it */
 };
 
 struct hub_npz {
     struct hub_buf *out;
-    size_t start; /* of the ZIP in `out` */
+    size_t start;    /* of the ZIP in `out` ... */
+    uint64_t before; /* ... but for so many bytes that are gone already */
     struct member *members;
     uint32_t count, capacity;
 };
@@ -82,7 +85,7 @@ static uint32_t clipped(uint64_t value)
 static void put_member(struct record *r, const struct member *m, unsigned version, size_t extra)
 {
     put(r, version, 2);
-    put(r, name_flags(m->name), 2);
+    put(r, (unsigned)(name_flags(m->name) | (m->described ? FLAG_DESCRIBED : 0)), 2);
     put(r, 0, 2); /* stored */
     put(r, 0, 2);
     put(r, DATE_1980, 2);
@@ -145,10 +148,15 @@ static void npz_freep(struct hub_npz **npz)
     hub_npz_free(*npz);
 }
 
+uint64_t hub_npz_at(const struct hub_npz *z)
+{
+    return z->before + (z->out ? z->out->size - z->start : 0);
+}
+
 static enum hub_status put_end(const struct hub_npz *z, uint64_t directory, struct hub_error *err)
 {
     struct record r = {.size = 0};
-    const uint64_t end = z->out->size - z->start;
+    const uint64_t end = hub_npz_at(z);
     const uint64_t size = end - directory;
     if (z->count >= UINT16_MAX || beyond_32(directory) || beyond_32(size)) {
         put(&r, 0x06064B50, 4); /* ZIP64 end of central directory, and where it is */
@@ -200,7 +208,7 @@ enum hub_status hub_npz_add(struct hub_npz *npz, const char *name, struct hub_vi
 {
     HUB_TRY(remember(npz, name, err));
     struct member *m = &npz->members[npz->count - 1];
-    m->offset = npz->out->size - npz->start;
+    m->offset = hub_npz_at(npz);
     m->size = npy.size;
     m->crc = libdeflate_crc32(0, npy.data, npy.size);
     HUB_TRY(put_local(npz, m, err));
@@ -237,7 +245,59 @@ void hub_npz_end_rows(struct hub_npz *npz)
 enum hub_status hub_npz_end(struct hub_npz *npz, struct hub_error *err)
 {
     HUB_CLEANUP(npz_freep) struct hub_npz *z = npz;
-    const uint64_t directory = z->out->size - z->start;
+    return hub_npz_finish(z, err);
+}
+
+/* ---- in stretches ---- */
+
+void hub_npz_resume(struct hub_npz *z, struct hub_buf *out)
+{
+    z->out = out;
+    z->start = out->size;
+}
+
+void hub_npz_pause(struct hub_npz *z)
+{
+    z->before = hub_npz_at(z);
+    z->out = NULL;
+}
+
+enum hub_status hub_npz_open_member(struct hub_npz *z, const char *name, uint64_t size, struct hub_error *err)
+{
+    HUB_TRY(remember(z, name, err));
+    struct member *m = &z->members[z->count - 1];
+    m->offset = hub_npz_at(z);
+    m->size = size;
+    m->described = true;
+    return put_local(z, m, err);
+}
+
+void hub_npz_take(struct hub_npz *z, const void *data, size_t size)
+{
+    struct member *m = &z->members[z->count - 1];
+    m->crc = libdeflate_crc32(m->crc, data, size);
+}
+
+void hub_npz_skip(struct hub_npz *z, uint64_t size)
+{
+    z->before += size;
+}
+
+enum hub_status hub_npz_close_member(struct hub_npz *z, struct hub_error *err)
+{
+    const struct member *m = &z->members[z->count - 1];
+    const unsigned width = beyond_32(m->size) ? 8 : 4;
+    struct record r = {.size = 0};
+    put(&r, 0x08074B50, 4);
+    put(&r, m->crc, 4);
+    put(&r, m->size, width);
+    put(&r, m->size, width);
+    return hub_buf_add(z->out, r.bytes, r.size, err);
+}
+
+enum hub_status hub_npz_finish(struct hub_npz *z, struct hub_error *err)
+{
+    const uint64_t directory = hub_npz_at(z);
     for (size_t i = 0; i < z->count; i++)
         HUB_TRY(put_central(z, &z->members[i], err));
     return put_end(z, directory, err);

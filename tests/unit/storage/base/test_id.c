@@ -7,10 +7,18 @@ Test(id, hub_rule)
 {
     static const char *const good[] = {"door-human-v1", "D4RL/door/human-v2", "lerobot/pusht image", "a",
                                        "a/b/c.zarr",    "\xE7\x8C\xAB",       "files-of-mine",       "x~"};
-    static const char *const bad[] = {
-        "",        "/",        "/a",         "a/",     "a//b",          ".",     "..",        "../x",
-        "a/../b",  "a/./b",    ".hidden",    "a/.git", "a\nb",          "a\x7F", "a\xC2\x85", "caf\xC3",
-        "a/files", "episodes", "a/sample/b", "batch",  "a/archive.tar", "~x",    "a/~admin"};
+    static const char *const bad[] = {"",          "/",
+                                      "/a",        "a/",
+                                      "a//b",      ".",
+                                      "..",        "../x",
+                                      "a/../b",    "a/./b",
+                                      ".hidden",   "a/.git",
+                                      "a\nb",      "a\x7F",
+                                      "a\xC2\x85", "caf\xC3",
+                                      "a/files",   "a/rows",
+                                      "episodes",  "a/sample/b",
+                                      "batch",     "a/archive.tar",
+                                      "~x",        "a/~admin"};
     for (size_t i = 0; i < HUB_COUNT(good); i++)
         cr_expect_eq(hub_id_check(hub_view_of(good[i]), NULL), HUB_OK, "%s", good[i]);
     for (size_t i = 0; i < HUB_COUNT(bad); i++) {

@@ -1,0 +1,208 @@
+"""Rows of whole datasets: what `rows` sends in one answer is what h5py, pyarrow and numpy read of the episodes, put one behind
+another, whatever the format; as transitions, by axes, and never across the end of an episode."""
+import csv
+import http.client
+import io
+import json
+import os
+import random
+import sys
+import time
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+sys.path.insert(0, os.path.dirname(__file__))
+from hub import FIXTURES, quote, serving
+from stored import stored_episodes
+
+ROOTS = ["minari/root-0.4.3", "minari/root-0.5.3", "minari/root-0.5.3-columns", "robomimic", "lerobot", "d4rl", "il/demos", "molmospaces", "maniskill", "generic/numpy"]
+NOT_COMPARED = {"ilr-evil", "broken-state"}
+ENDINGS = {"terminated": ("termina",), "truncated": ("truncat", "timeout"), "dones": ("done",)}
+compared = {"columns": 0, "obs": 0, "next_obs": 0, "own next_obs": 0, "flags": 0, "cut": 0, "twice": 0}
+
+
+def npz(answer):
+    assert answer.status == 200, (answer.status, answer.body[:300])
+    assert int(answer.headers["Content-Length"]) == len(answer.body)
+    with np.load(io.BytesIO(answer.body), allow_pickle=False) as z:
+        return {name: z[name] for name in z.files}
+
+
+def is_array(stored):
+    return isinstance(stored, np.ndarray) and stored.ndim and stored.dtype.kind in "biufc" and not np.ma.is_masked(stored)
+
+
+def equal(got, want):
+    want = want.astype(want.dtype.newbyteorder("=")) if want.dtype.kind != "b" else want
+    return got.shape == want.shape and np.array_equal(got.astype(want.dtype, copy=False), want, equal_nan=want.dtype.kind in "fc")
+
+
+class Dataset:
+    def __init__(self, hub, root, document):
+        self.hub, self.document, self.url = hub, document, f"/api/v1/datasets/{quote(document['id'])}/rows"
+        self.fields = {f["path"]: f for f in document["fields"]}
+        self.axes = {path: f["axis"] for path, f in self.fields.items()}
+        self.episodes = {e["number"]: e for e in hub.episodes(document["id"])}
+        self.stored = {n: v for n, v in stored_episodes(os.path.join(root, document["id"]), document) if n in self.episodes}
+
+    def rows(self, path, number, rows, ahead=0):
+        first = ahead + (self.axes[path] == "shifted")
+        return self.stored[number][path][first:first + rows]
+
+    def numbers(self):
+        return sorted(self.episodes)
+
+    def plain(self):
+        a = self.hub.get(self.url)
+        if a.status in (406, 404, 422):
+            return None
+        z = npz(a)
+        numbers, steps = self.numbers(), [self.episodes[n]["steps"] for n in self.numbers()]
+        assert z["ends"].tolist() == np.cumsum(steps).tolist() and int(a.headers["X-Total-Count"]) == sum(steps)
+        assert z["episode"].tolist() == np.repeat(numbers, steps).tolist() and z["step"].tolist() == [i for s in steps for i in range(s)]
+        for path in set(z) & set(self.fields):
+            if numbers and all(n in self.stored and is_array(self.stored[n].get(path)) for n in numbers) and self.fields[path]["type"] in ("number", "bool"):
+                assert equal(z[path], np.concatenate([self.rows(path, n, s) for n, s in zip(numbers, steps)])), (self.url, path)
+                compared["columns"] += 1
+        return z
+
+    def tables(self, z):
+        """The same numbers in the other forms."""
+        flat = [path for path in z if path in self.fields and self.fields[path]["type"] == "number" and z[path].ndim == 1 and z[path].dtype.kind == "f"]
+        if not flat:
+            return
+        path = random.Random(self.url).choice(flat)
+        query = f"{self.url}?fields={quote(path)}&format="
+        table = pa.ipc.open_stream(self.hub.get(query + "arrow").body).read_all()
+        assert equal(table[path].to_numpy(), z[path]) and table["step"].to_pylist() == z["step"].tolist()
+        lines = list(csv.DictReader(io.StringIO(self.hub.get(query + "csv").body.decode(), newline="")))
+        assert equal(np.array([line[path] for line in lines], z[path].dtype), z[path]) and [int(line["episode"]) for line in lines] == z["episode"].tolist()
+        objects = [json.loads(line) for line in self.hub.get(query + "jsonl&nonfinite=literal").body.decode().splitlines()]
+        assert equal(np.array([o[path] for o in objects], z[path].dtype), z[path])
+
+    def transitions(self):
+        a = self.hub.get(self.url + "?view=transitions")
+        if a.status in (404, 406, 422):
+            return
+        z = npz(a)
+        assert {len(v) for k, v in z.items() if k != "ends"} == {len(z["dones"])}, {k: v.shape for k, v in z.items()}
+        of = lambda next: [p for p, f in self.fields.items() if f["role"] == "observation" and (p.startswith("next_")) == next and f["axis"] != "none"]
+        obs, own = of(False), of(True)
+        begin = 0
+        for number, end in zip(self.numbers(), z["ends"].tolist()):
+            steps, values = self.episodes[number]["steps"], self.stored.get(number)
+            if values is None or not all(is_array(values.get(p)) for p in obs):
+                begin = end
+                continue
+            self.episode(z, number, begin, end, steps, obs, own)
+            begin = end
+
+    def episode(self, z, number, begin, end, steps, obs, own):
+        path = obs[0]
+        rows = len(self.stored[number][path]) - (self.axes[path] == "shifted")
+        terminated = self.episodes[number].get("terminated")
+        want = steps if own or rows > steps or terminated else max(steps - 1, 0)
+        assert end - begin == want, (self.url, number, begin, end, steps, rows, terminated)
+        compared["cut"] += want < steps
+        if len(obs) == 1 and "obs" in z and self.fields[path]["type"] in ("number", "bool"):
+            assert equal(z["obs"][begin:end], self.rows(path, number, want)), (self.url, number)
+            compared["obs"] += 1
+            following = self.rows(path, number, want, 1) if not own else self.rows(own[0], number, want)
+            if len(following) < want:
+                following = np.concatenate([following, self.stored[number][path][-1:]])
+                compared["twice"] += 1
+            assert equal(z["next_obs"][begin:end], following), (self.url, number)
+            compared["own next_obs" if own else "next_obs"] += 1
+        if want:
+            self.flags(z, number, begin, end, want)
+
+    def flags(self, z, number, begin, end, want):
+        values, found = self.stored[number], {}
+        for name, words in ENDINGS.items():
+            for path, f in self.fields.items():
+                last = path.rsplit("/")[-1]
+                last = last[5:] if last.startswith(("next_", "next.")) else last
+                if f["role"] == "done" and last.startswith(words) and is_array(values.get(path)) and name not in found:
+                    found[name] = self.rows(path, number, want).reshape(want, -1)[:, 0].astype(bool)
+        for name, flags in found.items():
+            assert z[name][begin:end].tolist() == flags.tolist(), (self.url, number, name)
+            compared["flags"] += 1
+        if "dones" not in found:
+            assert z["dones"][begin:end].tolist() == (z["terminated"] | z["truncated"])[begin:end].tolist()
+
+
+@pytest.mark.parametrize("name", ROOTS)
+def test_values(name):
+    root = os.path.join(FIXTURES, name)
+    with serving(root) as hub:
+        for item in hub.datasets():
+            if item["format"] == "files" or item["status"] != "ready" or item["id"] in NOT_COMPARED:
+                continue
+            dataset = Dataset(hub, root, hub.dataset(item["id"]))
+            z = dataset.plain()
+            if z:
+                dataset.tables(z)
+            dataset.transitions()
+
+
+def test_each_way_was_compared():
+    print(compared)
+    assert all(compared.values()), compared
+
+
+def test_chosen_paged_and_refused():
+    with serving(os.path.join(FIXTURES, "minari/root-0.4.3")) as hub:
+        url = "/api/v1/datasets/door-human-v0/rows"
+        whole = npz(hub.get(url + "?fields=@reward&fields=observations"))
+        assert sorted(whole) == ["ends", "episode", "observations", "rewards", "step"]
+        long = npz(hub.get(url + "?fields=rewards&where=steps%20%3E%2015&sort=-steps"))
+        lengths = np.diff(long["ends"], prepend=0)
+        assert (lengths > 15).all() and (np.diff(lengths) <= 0).all() and len(lengths) < len(whole["ends"])
+        for number, end, length in zip(long["episode"][long["ends"] - 1], long["ends"], lengths):
+            assert np.array_equal(long["rewards"][end - length:end], whole["rewards"][whole["episode"] == number])
+        pages, next = [], f"{url}?fields=rewards&limit=5"
+        while next:
+            answer = hub.get(next.replace(hub.base, ""))
+            pages.append(npz(answer))
+            next = answer.headers["Link"] and answer.headers["Link"].split(">")[0][1:]
+        assert len(pages) > 1 and np.array_equal(np.concatenate([p["rewards"] for p in pages]), whole["rewards"])
+        again = hub.get(f"{url}?fields=rewards")
+        assert hub.get(f"{url}?fields=rewards", {"If-None-Match": again.headers["ETag"]}).status == 304
+        head = hub.get(f"{url}?fields=rewards", method="HEAD")
+        assert head.headers["Content-Length"] == again.headers["Content-Length"] and head.headers["X-Episodes"] == str(len(whole["ends"]))
+        for query, status, name, word in (("fields=nothing", 404, "field-not-found", "observations"), ("fields=@actions", 400, "bad-parameter", "@action"),
+                                          ("view=tea", 400, "bad-parameter", "transitions"), ("format=json", 400, "bad-parameter", "npz"),
+                                          ("limit=0", 400, "bad-parameter", "1 or more"), ("cursor=tea", 400, "bad-cursor", ""),
+                                          ("where=tea%20%3D%201", 400, "bad-where", "return"), ("colour=red", 400, "bad-parameter", "fields")):
+            a = hub.get(f"{url}?{query}")
+            assert a.status == status and a.json()["type"].endswith(":" + name) and word in a.json()["detail"], (query, a.body)
+        assert hub.get(url, {"Accept": "image/png"}).status == 406
+
+
+def test_what_changes_meanwhile_ends_short(tmp_path):
+    """And a million rows take the memory of a block: the budget is a few MiB."""
+    rows = 1_500_000
+    np.save(tmp_path / "big.npy", np.arange(rows * 4.0).reshape(rows, 4))
+    with serving(str(tmp_path), args=("--memory", "16MiB")) as hub:
+        id = next(d["id"] for d in hub.datasets() if d["format"] == "generic")
+        field = hub.dataset(id)["fields"][0]["path"]
+        for path in (f"rows?fields={quote(field)}", f"episodes/0/{quote(field)}?format=arrow"):
+            url = f"/api/v1/datasets/{quote(id)}/{path}"
+            answer, revision = hub.get(url), hub.dataset(id)["revision"]
+            assert answer.status == 200 and int(answer.headers["X-Total-Count"]) == rows, answer.body[:300]
+            got = npz(answer)[field] if "rows" in path else pa.ipc.open_stream(answer.body).read_all()
+            assert len(got) == rows
+            connection = http.client.HTTPConnection("127.0.0.1", hub.port)
+            connection.request("GET", url)
+            response = connection.getresponse()
+            response.read(1 << 16)
+            now = os.stat(tmp_path / "big.npy")
+            os.utime(tmp_path / "big.npy", ns=(now.st_atime_ns, now.st_mtime_ns + 1))
+            with pytest.raises(http.client.IncompleteRead):
+                response.read()
+            connection.close()
+            end = time.monotonic() + 60
+            while hub.dataset(id)["revision"] == revision and time.monotonic() < end:
+                time.sleep(0.1)
