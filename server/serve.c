@@ -306,16 +306,17 @@ static void show_progress(struct watcher *watcher, const struct hub_scan_progres
 static void tell_datasets(struct watcher *watcher)
 {
     static const struct hub_log_event indexed = {HUB_LOG_INFO, "indexed", NULL};
-    uint32_t ready = 0;
+    uint32_t ready = 0, here = 0;
     HUB_CLEANUP(hub_snapshot_putp)
     const struct hub_snapshot *snapshot = hub_catalog_snapshot(watcher->app->catalog);
-    for (uint32_t i = 0; i < snapshot->count; i++)
+    for (uint32_t i = 0; i < snapshot->count; i++) {
         ready += snapshot->summaries[i]->status == HUB_DATASET_READY;
+        here += snapshot->summaries[i]->status != HUB_DATASET_REMOTE;
+    }
     end_line(watcher);
-    hub_log_event(watcher->app->log, &indexed, "%u datasets, %u of them ready, at %s%s", snapshot->count,
-                  ready, watcher->base_url,
-                  ready < snapshot->count ? "; `minari-hub problems` says what is wrong with the others"
-                                          : "");
+    hub_log_event(watcher->app->log, &indexed, "%u datasets, %u of them ready, at %s%s", here, ready,
+                  watcher->base_url,
+                  ready < here ? "; `minari-hub problems` says what is wrong with the others" : "");
     watcher->reported = true;
 }
 
