@@ -4,6 +4,8 @@
 #include "server/api/files.h"
 #include "server/api/resolve.h"
 
+#include "storage/catalog/damage.h"
+
 #include <stdlib.h>
 
 /* Chunks, extents or pages that may be looked at on an event thread: some 50 us. */
@@ -71,6 +73,12 @@ static enum hub_status open_side(struct hub_request *request, const struct hub_d
     struct hub_app *app = request->app;
     if (!part->side)
         return hub_fail_as(err, HUB_CORRUPT, "internal", "part '%s' has no side data", part->name);
+    /* of which of its files they were made is not kept */
+    if (hub_damage_each(app->catalog, dataset->summary->root, dataset->summary->path, NULL, NULL))
+        return hub_fail_as(
+            err, HUB_CORRUPT, "file-damaged",
+            "a file of '%s' is damaged, of which these rows may have been made; its problems say more",
+            dataset->summary->id);
     const struct hub_file_ref ref = {.root = HUB_ROOT_STATE,
                                      .path = part->side,
                                      .expect = &part->side_stamp,
