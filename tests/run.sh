@@ -34,6 +34,14 @@ if [ ! -x $newer/bin/hf ]; then
 fi
 export HUB_TEST_PYTHON_HF="$here/$newer/bin/python"
 
+# A bucket of Google's as a second party has it: its last release that Go 1.19 builds, which Debian 12 has.
+FAKE_GCS=github.com/fsouza/fake-gcs-server@v1.45.2
+if [ -x build/go/fake-gcs-server ] || { command -v go >/dev/null && GOBIN="$here/build/go" go install $FAKE_GCS >&2; }; then
+    export HUB_TEST_FAKE_GCS="$here/build/go/fake-gcs-server"
+else
+    say "NO FAKE-GCS-SERVER: there is no Go of 1.19 or later here, or $FAKE_GCS cannot be had; only the other emulator is tried"
+fi
+
 # A browser that plays videos. A machine that cannot have it leaves that one test out, by name.
 missing=""
 command -v chromium >/dev/null || missing="$missing chromium"

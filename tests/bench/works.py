@@ -21,7 +21,7 @@ JSON = NPY.replace("npy", "json")
 PEER_NPY, PEER_JSON = "/slice/%E?a=%A&b=%B&fmt=npy", "/slice/%E?a=%A&b=%B&fmt=json"
 BIG = "/bench-big-v0/data/main_data.hdf5"
 LAB, WALK, FORMATS, TAR, VIDEO, LEROBOT = 8181, 8182, 8183, 8104, 8184, 8185
-BUCKET, SMALL, INDEX = 8186, 8187, 8188
+BUCKET, SMALL, INDEX, COPY, SECOND = 8186, 8187, 8188, 8189, 8190
 HUB_BIG = "/api/v1/datasets/bench-big-v0/files/data/main_data.hdf5"
 
 
@@ -661,6 +661,74 @@ def transfer_small(x):
     del x.servers["small"]
 
 
+def small_hdf5():
+    return min(glob.glob(f"{b.HERE}/../fixtures/minari/root-0.5.3/*/*/data/main_data.hdf5"), key=os.path.getsize)
+
+
+def mirror_hub(x, name, port, remote, *args, env=None):
+    """A hub that copies a remote by the rule "lab"; `args` are the rule's. Returns it, what waits for a pass, and what times another."""
+    root, state = f"{b.WORK}/{name}", f"{b.WORK}/{name}-state"
+    os.makedirs(root, exist_ok=True)
+    os.makedirs(state)
+    command = [f"{b.BIN}/minari-hub", "serve", "--root", root, "--state", state, "--listen", f"127.0.0.1:{port}", "--settle", "0", "--access-log=off"]
+    hub = x.servers[name] = b.Server(name, ["env", *(f"{k}={v}" for k, v in (env or {}).items()), *command], f"http://127.0.0.1:{port}/readyz")
+    rule = lambda: json.load(urllib.request.urlopen(f"http://127.0.0.1:{port}/api/v1/mirrors/lab"))
+
+    def wait(since=""):
+        while rule().get("synced", "") <= since:
+            time.sleep(0.01)
+
+    def again():
+        before, began = rule()["synced"], time.monotonic()
+        subprocess.run([f"{b.BIN}/minari-hub", "mirror", "run", "lab", "--state", state], check=True, stdout=subprocess.DEVNULL)
+        wait(before)
+        return time.monotonic() - began
+
+    subprocess.run([f"{b.BIN}/minari-hub", "mirror", "add", remote, "--name", "lab", *args, "--state", state], check=True, stdout=subprocess.DEVNULL)
+    return hub, wait, again
+
+
+def mirror_unchanged(x, count=int(os.environ.get("HUB_BENCH_DATASETS", "10000"))):
+    """A pass over 10,000 datasets of which none has changed: from a bucket, and from a hub"""
+    x.servers["bucket"] = b.Server("bucket", [b.sys.executable, "peer_gcs.py", str(BUCKET), str(count), small_hdf5()], f"http://127.0.0.1:{BUCKET}/storage/v1/b/lab/o")
+    _, wait, again = mirror_hub(x, "copy", COPY, "gcp://lab", env={"STORAGE_EMULATOR_HOST": f"http://127.0.0.1:{BUCKET}"})
+    wait()
+    x.wait_indexed(COPY, 900)
+    b.bar(f"{count:,} unchanged datasets of a bucket, s", [again() for _ in range(x.args.runs)], 10, False)
+    _, wait, again = mirror_hub(x, "second", SECOND, f"http://127.0.0.1:{COPY}")
+    wait()
+    x.wait_indexed(SECOND, 900)
+    b.bar(f"{count:,} unchanged datasets of a hub, s", [again() for _ in range(x.args.runs)], 10, False)
+    for name in ("second", "copy", "bucket"):
+        x.servers.pop(name).stop()
+
+
+def mirror_beside(x):
+    """Slices of other datasets while a mirror copies at 50 MB/s"""
+    x.servers["bucket"] = b.Server("bucket", [b.sys.executable, "peer_gcs.py", str(BUCKET), "300", str(20 << 20)], f"http://127.0.0.1:{BUCKET}/storage/v1/b/lab/o")
+    root, state = f"{b.WORK}/beside", f"{b.WORK}/beside-state"
+    os.makedirs(root)
+    os.makedirs(state)
+    hub = x.servers["beside"] = b.Server("beside", ["env", f"STORAGE_EMULATOR_HOST=http://127.0.0.1:{BUCKET}", f"{b.BIN}/minari-hub", "serve", "--root", f"copies={root}", "--root", f"big={x.data}",
+                                                    "--state", state, "--listen", f"127.0.0.1:{COPY}", "--settle", "0", "--access-log=off"], f"http://127.0.0.1:{COPY}/readyz")
+    x.wait_indexed(COPY)
+    path = NPY.replace("/datasets/", "/datasets/big/")
+    work = x.slices(hub, 8, path)
+    alone = [work() for _ in range(x.args.runs)]
+    command = [f"{b.BIN}/minari-hub", "mirror"]
+    subprocess.run([*command, "add", "gcp://lab", "--name", "lab", "--root", "copies", "--limit", "50M", "--state", state], check=True, stdout=subprocess.DEVNULL)
+    while not json.load(urllib.request.urlopen(f"http://127.0.0.1:{COPY}/api/v1/mirrors/lab"))["running"]:
+        time.sleep(0.01)
+    beside = [work() for _ in range(x.args.runs)]
+    still = json.load(urllib.request.urlopen(f"http://127.0.0.1:{COPY}/api/v1/mirrors/lab"))["running"]
+    b.show("slices while a mirror copies", {"alone": alone, "beside": beside}, x.rows)
+    b.bar("slices beside a mirror, p99 over 2x alone + 0.5 ms", [m / (2 * a + 0.5) for m, a in zip(b.p99s(beside), b.p99s(alone))], 1, False)
+    if not still:
+        print("    the copy was over before the last run")
+    for name in ("beside", "bucket"):
+        x.servers.pop(name).stop()
+
+
 def lab_urls(x):
     """Files of paths: every page of the list, pages of episodes of 2,000 datasets, and a mixture of slices, documents, pages and ranges."""
     import random
@@ -698,4 +766,4 @@ def lab_urls(x):
 
 
 all_works = [slice_npy, slice_npy_64, samples, slice_json, images, file_ranges, archive_tar, video_cut, document, inspection, first_walks, lerobot, lerobot_slices, lerobot_inspection, format_slices, tar_frames, format_inspection,
-             memory, transfer_gcs, transfer_listing, transfer_small]
+             memory, transfer_gcs, transfer_listing, transfer_small, mirror_unchanged, mirror_beside]

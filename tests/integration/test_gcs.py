@@ -1,4 +1,4 @@
-"""gcp:// remotes: against gcp-storage-emulator, and a stand-in for what that leaves out."""
+"""gcp:// remotes: against gcp-storage-emulator and fake-gcs-server, and a stand-in for what that leaves out."""
 import base64
 import json
 import os
@@ -10,7 +10,7 @@ import pytest
 sys.path[:0] = [os.path.dirname(__file__), os.path.join(os.path.dirname(__file__), "..", "support")]
 from cli import Cli, on_terminal, tree
 from hub import FIXTURES
-from upstream_gcs import Gcs, attributes, emulator
+from upstream_gcs import FAKE_GCS, Gcs, attributes, emulator, fake_gcs
 
 DOOR = "D4RL/door/human-v2"
 NO_EMULATOR = "gcp-storage-emulator is not installed: tests/support/requirements.txt"
@@ -26,10 +26,20 @@ def upload(bucket, root, head=""):
                     bucket.put(head + os.path.relpath(path, root), f.read())
 
 
-@pytest.fixture(scope="module")
-def new():
+@pytest.fixture(scope="module", params=["gcp-storage-emulator", "fake-gcs-server"])
+def emulated(request):
+    """Two that know nothing of each other."""
+    if request.param == "fake-gcs-server":
+        if not FAKE_GCS:
+            pytest.skip("NO FAKE-GCS-SERVER: HUB_TEST_FAKE_GCS names none, as there was no Go of 1.19 or later to make it")
+        return fake_gcs
     pytest.importorskip("gcp_storage_emulator", reason=NO_EMULATOR)
-    with emulator() as bucket:
+    return emulator
+
+
+@pytest.fixture(scope="module")
+def new(emulated):
+    with emulated() as bucket:
         upload(bucket, NEW)
         yield bucket
 
@@ -69,9 +79,8 @@ def test_a_bucket_of_05(new, cli):
     assert "not a hub" in cli.run("episodes", DOOR, "-r", "gcp://lab", **env).err
 
 
-def test_a_bucket_of_04(cli):
-    pytest.importorskip("gcp_storage_emulator", reason=NO_EMULATOR)
-    with emulator("old") as bucket:
+def test_a_bucket_of_04(cli, emulated):
+    with emulated("old") as bucket:
         for id in sorted(os.listdir(OLD)):
             path = os.path.join(OLD, id, "data", "main_data.hdf5")
             if os.path.isfile(path):

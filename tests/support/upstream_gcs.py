@@ -5,8 +5,12 @@ import contextlib
 import gzip
 import hashlib
 import json
+import os
 import socket
 import struct
+import subprocess
+import time
+import urllib.error
 import urllib.parse
 import urllib.request
 
@@ -143,3 +147,25 @@ def emulator(bucket="lab"):
     finally:
         server._api._httpd.shutdown()
         server._api._httpd.server_close()
+
+
+FAKE_GCS = os.environ.get("HUB_TEST_FAKE_GCS")  # fake-gcs-server, a Go program; tests/run.sh makes it
+
+
+@contextlib.contextmanager
+def fake_gcs(bucket="lab"):
+    port = free_port()
+    url = f"http://127.0.0.1:{port}"
+    command = [FAKE_GCS, "-scheme", "http", "-host", "127.0.0.1", "-port", str(port), "-public-host", f"127.0.0.1:{port}", "-backend", "memory"]
+    server = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        make = urllib.request.Request(f"{url}/storage/v1/b", json.dumps({"name": bucket}).encode(), {"Content-Type": "application/json"}, method="POST")
+        for _ in range(200):
+            with contextlib.suppress(urllib.error.URLError):
+                urllib.request.urlopen(make).close()
+                break
+            time.sleep(0.05)
+        yield Emulated(url, bucket)
+    finally:
+        server.kill()
+        server.wait()
