@@ -8,6 +8,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <time.h>
+#include <unistd.h>
 
 int hub_admin_failed(enum hub_status st, const struct hub_error *err)
 {
@@ -229,7 +230,7 @@ static void print_transfer(const json_t *job)
 
 static enum hub_status add_mirrors(const struct hub_config *config, json_t *status, struct hub_error *err)
 {
-    static const char *const kinds[] = {"transfer", "import", "export"};
+    static const char *const kinds[] = {"transfer", "import", "export", "check"};
     json_t *mirrors = NULL, *jobs = NULL;
     HUB_TRY(fetch(config, "/api/v1/mirrors?limit=1000", &mirrors, err));
     (void)json_object_set(status, "mirrors", json_object_get(mirrors, "items"));
@@ -253,7 +254,7 @@ static void print_mirrors(const json_t *status)
     json_array_foreach(json_object_get(status, "transfers"), i, item) print_transfer(item);
 }
 
-int hub_admin_status(const struct hub_config *config)
+static int show_status(const struct hub_config *config, bool again)
 {
     struct hub_error err = {0};
     HUB_CLEANUP(hub_json_decrefp) json_t *status = NULL;
@@ -264,9 +265,22 @@ int hub_admin_status(const struct hub_config *config)
         return hub_admin_failed(st, &err);
     if (config->json)
         return print_json(status);
+    if (again)
+        fputs("\033[H\033[2J", stdout);
     print_status(status);
     print_mirrors(status);
     return fflush(stdout) ? HUB_EXIT_FAILED : 0;
+}
+
+/* For somebody who looks at a terminal until they have seen enough (Ctrl-C), or the hub ends. */
+int hub_admin_status(const struct hub_config *config)
+{
+    const bool watched = isatty(STDOUT_FILENO) && !config->json;
+    int code;
+    do
+        code = show_status(config, watched);
+    while (!code && watched && nanosleep(&(struct timespec){.tv_sec = 1}, NULL) == 0);
+    return code;
 }
 
 /* All pages into one array. `next` is an absolute URL; what follows the host is asked for. */
