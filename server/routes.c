@@ -26,6 +26,7 @@ const struct hub_route hub_routes[] = {
     {"GET", "/api/v1/datasets/{id}/rows", hub_rows_data, "rows", 0, false, 0},
     {"GET", "/api/v1/datasets/{id}/files", hub_files_list, "files", 0, false, 0},
     {"GET", "/api/v1/namespaces", hub_namespaces_list, "namespaces", 0, false, 0},
+    {"GET", "/api/v1/namespaces/{path}", hub_namespace_show, "namespace", 0, false, 0},
     {"GET", "/api/v1/status", hub_status_show, "status", 0, false, 0},
     {"GET", "/api/v1/jobs", hub_jobs_list, "jobs", 0, false, 0},
     {"GET", "/api/v1/jobs/{id}", hub_job_show, "job", 0, false, 0},

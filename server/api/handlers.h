@@ -7,7 +7,7 @@
 struct hub_catalog;
 
 /* namespaces.c */
-hub_handler hub_namespaces_list;
+hub_handler hub_namespaces_list, hub_namespace_show;
 /* datasets.c */
 hub_handler hub_datasets_list, hub_dataset_show;
 /* episodes.c: an episode's attributes and fields; with ?fields= its rows */

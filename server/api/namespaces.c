@@ -189,3 +189,29 @@ enum hub_status hub_namespaces_list(struct hub_request *request, struct hub_resp
     HUB_TRY(collect(&all, hub_request_query(request, "prefix").data, err));
     return write_page(request, &all, &page, response, err);
 }
+
+/* ---- one: the text alone, as another hub takes it over ---- */
+
+enum hub_status hub_namespace_show(struct hub_request *request, struct hub_response *response,
+                                   struct hub_error *err)
+{
+    static const char *const parameters[] = {NULL};
+    HUB_CLEANUP(dispose) struct spaces all = {0};
+    const struct space key = {.name = hub_request_capture(request, "path")};
+    HUB_TRY(hub_request_known(request, parameters, err));
+    if (!request->may_block)
+        return HUB_AGAIN;
+    all.snapshot = hub_catalog_snapshot(request->app->catalog);
+    HUB_TRY(collect(&all, key.name.data, err));
+    const struct space *space =
+        all.count ? bsearch(&key, all.items, all.count, sizeof *all.items, by_place) : NULL;
+    struct hub_buf *out = hub_response_buffer(response, 200, "application/json", 4 * MIB);
+    const enum hub_status st = space ? read_file(request->app->roots, space, out, err) : HUB_NOT_FOUND;
+    if (st == HUB_NOT_FOUND)
+        return hub_fail_about(err, st, "namespace-not-found", "path", key.name.data, "%s '%s'",
+                              space ? "nothing is said of the namespace" : "no dataset lies in a namespace",
+                              key.name.data);
+    HUB_TRY(st);
+    HUB_TRY(hub_response_header(response, err, "Cache-Control", "no-cache"));
+    return hub_reply_document(request, response, err);
+}

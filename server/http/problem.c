@@ -27,6 +27,7 @@ static const struct problem problems[] = {
     {"field-not-found", 404, 0, "There is no such field"},
     {"camera-not-found", 404, 0, "There is no such camera"},
     {"file-not-found", 404, 0, "There is no such file"},
+    {"namespace-not-found", 404, 0, "There is no such namespace"},
     {"revision-not-found", 404, 0, "There is no such revision"},
     {"mirror-not-found", 404, 0, "There is no such mirror rule"},
     {"job-not-found", 404, 0, "There is no such job"},

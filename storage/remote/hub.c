@@ -214,6 +214,13 @@ static enum hub_status open_file(const struct hub_remote *remote, const struct h
     return hub_api_parameter(url, "revision", files_of->revision, err);
 }
 
+static enum hub_status space(const struct hub_remote *remote, const char *name, struct hub_buf *url,
+                             struct hub_error *err)
+{
+    HUB_TRY(hub_buf_addf(url, err, "%s/api/v1/namespaces/", remote->base));
+    return hub_uri_encode_path(hub_view_of(name), url, err);
+}
+
 const struct hub_remote_kind hub_remote_hub = {
     .noun = "hub",
     .digests_come = true,
@@ -222,4 +229,5 @@ const struct hub_remote_kind hub_remote_hub = {
     .describe = describe,
     .files = files,
     .open = open_file,
+    .space = space,
 };

@@ -14,7 +14,7 @@ def template_of(path, paths):
     path = path.split("?")[0]
     if path in paths:
         return path
-    for folder, one in (("/api/v1/mirrors/", "{name}"), ("/api/v1/jobs/", "{id}")):
+    for folder, one in (("/api/v1/namespaces/", "{path}"), ("/api/v1/mirrors/", "{name}"), ("/api/v1/jobs/", "{id}")):
         if path.startswith(folder):
             return folder + one
     prefix = "/api/v1/datasets/"

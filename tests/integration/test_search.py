@@ -205,6 +205,8 @@ def test_namespaces(hub):
         assert n["datasets"] == len(within) and n["direct"] == sum(d["namespace"] == name for d in within)
         assert n["episodes"] == sum(d["episodes"] for d in within) and n["size"] == sum(d["size"] for d in within)
         assert n.get("parent", "") == name.rpartition("/")[0]
+        alone = hub.get(f"/api/v1/namespaces/{quote(name)}")
+        assert alone.json() == n["metadata"] if "metadata" in n else alone.status == 404
     assert {n["namespace"] for n in items} == {"/".join(d["namespace"].split("/")[:i]) for d in sets if d.get("namespace") for i in range(1, d["namespace"].count("/") + 2)}
     told = {n["namespace"]: n.get("metadata") for n in items}
     for name in ("D4RL", "D4RL/door", "nested", "nested/namespace", "nested/namespace/deep", "cartpole"):
