@@ -29,11 +29,11 @@ CHANGED = {**PLAIN, "data/metadata.json": b'{"author": "somebody else"}'}
 MANY = {"data/metadata.json": b"{}", **{f"data/part/{i}.bin": rng.randbytes(100) for i in range(70)}}
 
 
-def put(bucket, id, files):
+def put(bucket, id, files, **more):
     for name in [n for n in bucket.objects if n.startswith(id + "/")]:
         del bucket.objects[name]
     for name, data in files.items():
-        bucket.put(f"{id}/{name}", data)
+        bucket.put(f"{id}/{name}", data, **more)
 
 
 def leftovers(root):
@@ -318,9 +318,12 @@ def test_two_mirrors_a_download_and_a_removal_at_once(place, bucket, monkeypatch
         for name in ("one", "two"):
             wait_synced(hub, name)
         for n in range(1, 21):
-            put(bucket, "a/set-v0", version(n))
+            put(bucket, "a/set-v0", version(n), updated=f"2024-03-01T12:00:{n:02}.123Z")  # of one size: the time tells them apart
             mirror(place, "run", "one")
             mirror(place, "run", "two")
+            check = subprocess.run([os.path.join(BIN, "minari-hub"), "check", "--state", hub.state], capture_output=True, text=True, stdin=subprocess.DEVNULL,
+                                   env={**os.environ, "MINARI_HUB_CONFIG": "/dev/null", "MINARI_DATASETS_PATH": root}) if n % 5 == 0 else None
+            assert not check or check.returncode in (0, 1), check
             others = [cli.start("download", "a/set-v0", "-r", "gcp://lab", "--force"), cli.start("delete", "a/set-v0", "--yes")]
             while any(p.poll() is None for p in others):
                 watch()
@@ -384,3 +387,17 @@ def test_the_disk_is_full(place, bucket, monkeypatch, small_disk, left):
         until(lambda: below(root, "new/set-v0") == files)
         until(lambda: hub.get("/api/v1/mirrors/lab").json()["state"] == "idle")
         assert leftovers(root) == []
+
+
+def test_the_disk_gets_another_number(place):
+    """As after a restart of the machine: no digest is lost, and no revision changes."""
+    root, state = os.path.join(place, "up"), os.path.join(place, "state")
+    shim = Shim(place, "minari-hub")
+    said = lambda hub: {d["id"]: (d["revision"], hub.dataset(d["id"]).get("content")) for d in hub.datasets()}
+    with Hub([root], state=state, args=["--hash", "idle"], prefix=shim.prefix) as hub:
+        hub.wait_indexed()
+        until(lambda: all(content for _, content in said(hub).values()))
+        before = said(hub)
+    shim.device(7)
+    with Hub([root], state=state, args=["--hash", "off"], prefix=shim.prefix) as hub:
+        assert said(hub.wait_indexed()) == before
