@@ -63,6 +63,8 @@ enum cli_option {
     OPT_EPISODES,
     OPT_DRY_RUN,
     OPT_WHERE,
+    OPT_FIELD,
+    OPT_FINDINGS,
     OPT_LIMIT,
     OPT_ROWS,
     OPT_FORMAT,
@@ -120,6 +122,7 @@ int cli_verify(struct cli *cli);
 int cli_episodes(struct cli *cli);
 int cli_get(struct cli *cli);
 int cli_sample(struct cli *cli);
+int cli_stats(struct cli *cli);
 
 /* ---- options.c ---- */
 

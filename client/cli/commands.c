@@ -112,6 +112,22 @@ const struct cli_command cli_commands[] = {
      1,
      1,
      {OPT_WHERE, OPT_SORT, OPT_SPLIT, OPT_TASK, OPT_LIMIT, OPT_END}},
+    {"stats",
+     cli_stats,
+     "ID",
+     NULL,
+     "show what the numbers of a dataset on a hub come to",
+     "Returns, steps and fields as far as the hub has measured them; metrics are nonfinite, frozen, still, "
+     "jerk, saturated,\n"
+     "gap, video_frames, offset, unended, flat_reward and score, and names for --where.\n\n"
+     "  minari-cli stats D4RL/door/human-v2\n"
+     "  minari-cli stats D4RL/door/human-v2 --field actions\n"
+     "  minari-cli stats D4RL/door/human-v2 --field return --where 'steps > 15'\n"
+     "  minari-cli stats D4RL/door/human-v2 --findings\n"
+     "  minari-cli stats D4RL/door/human-v2 --json | jq .fields.return.quantiles",
+     1,
+     1,
+     {OPT_FIELD, OPT_FINDINGS, OPT_WHERE, OPT_SPLIT, OPT_TASK, OPT_END}},
     {"get",
      cli_get,
      "ID EPISODE FIELD... | ID EPISODE ~media/CAMERA | ID archive.tar",
@@ -154,7 +170,7 @@ const struct cli_command cli_commands[] = {
     {"help",
      cli_help_command,
      "[COMMAND]",
-     "list|show|download|delete|verify|episodes|get|sample",
+     "list|show|download|delete|verify|episodes|get|sample|stats",
      "show what a command takes, with examples",
      "",
      0,

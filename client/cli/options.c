@@ -53,6 +53,8 @@ const struct hub_usage_option cli_options[OPT_COUNT] = {
     [OPT_TASK] = {0, "task", "TASK", NULL, "only what is of this task: its text, of episodes its number too"},
     [OPT_WHERE] = {0, "where", "TESTS", NULL,
                    "only episodes of which they hold: \"return > 9 and steps < 50\""},
+    [OPT_FIELD] = {0, "field", "FIELD", NULL, "only of it: a path, return, steps or a metric"},
+    [OPT_FINDINGS] = {0, "findings", NULL, NULL, "the odd episodes instead, by rules"},
     [OPT_EPISODES] = {0, "episodes", "A:B", NULL,
                       "only files that these need: numbers and ranges, 0:10,15,20:"},
     [OPT_DRY_RUN] = {0, "dry-run", NULL, NULL, "only say what would come"},

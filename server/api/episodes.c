@@ -5,6 +5,7 @@
 #include "server/api/documents.h"
 #include "server/api/handlers.h"
 #include "server/api/lines.h"
+#include "server/api/measured.h"
 #include "server/api/reply.h"
 #include "server/api/resolve.h"
 #include "storage/base/json.h"
@@ -398,6 +399,7 @@ enum hub_status hub_episode_show(struct hub_request *request, struct hub_respons
     hub_json_object(&json);
     HUB_TRY(hub_episode_one(&target.state, episode->number, add_members, &json, err));
     HUB_TRY(write_fields(&json, &target.state, episode, err));
+    HUB_TRY(hub_measured_put(&json, &target.state, episode, err));
     hub_json_end_object(&json);
     HUB_TRY(hub_json_status(&json));
     HUB_TRY(hub_resolve_headers(request, &target, response, err));

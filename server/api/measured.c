@@ -1,6 +1,9 @@
 /* Numbers of episodes: see measured.h. */
 #include "server/api/measured.h"
 
+#include "storage/base/base64.h"
+#include "storage/measure/measure.h"
+
 #include <math.h>
 #include <stdlib.h>
 
@@ -97,4 +100,96 @@ const char *hub_measured_role(const struct hub_dataset *dataset, enum hub_role r
         if (dataset->fields[i].role == role)
             return dataset->fields[i].path;
     return NULL;
+}
+
+/* ---- in an episode's document ---- */
+
+static enum hub_status put_one(struct hub_json *json, struct hub_measure_reader *reader,
+                               const struct hub_dataset_episode *e, const char *key, const char *column,
+                               struct hub_error *err)
+{
+    struct hub_value value;
+    bool found;
+    HUB_TRY(hub_measure_of(reader, hub_view_of(column), e, &value, &found, err));
+    if (!found)
+        return HUB_OK;
+    hub_json_key(json, hub_view_of(key));
+    if (value.kind == HUB_VALUE_INT)
+        hub_json_safe_int(json, value.number);
+    else if (value.kind == HUB_VALUE_UINT)
+        hub_json_safe_uint(json, value.large);
+    else if (isfinite(value.real))
+        hub_json_double(json, value.real);
+    else
+        hub_json_string(json, value.real > 0 ? HUB_VIEW("Infinity") : HUB_VIEW("-Infinity"));
+    return HUB_OK;
+}
+
+static enum hub_status put_statistics(struct hub_json *json, struct hub_measure_reader *reader,
+                                      const struct hub_dataset_episode *e, const char *path,
+                                      struct hub_error *err)
+{
+    static const char *const words[] = {"sum", "mean", "std", "min", "max"};
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf name = HUB_BUF_INIT(64 * KIB);
+    struct hub_value value;
+    bool found;
+    HUB_TRY(hub_buf_addf(&name, err, "sum:%s", path));
+    HUB_TRY(hub_measure_of(reader, hub_buf_view(&name), e, &value, &found, err));
+    if (!found)
+        return HUB_OK;
+    hub_json_put_object(json, path);
+    for (size_t i = 0; i < HUB_COUNT(words); i++) {
+        name.size = 0;
+        HUB_TRY(hub_buf_addf(&name, err, "%s:%s", words[i], path));
+        HUB_TRY(put_one(json, reader, e, words[i], name.data, err));
+    }
+    hub_json_end_object(json);
+    return HUB_OK;
+}
+
+/* Its cells are eight bytes each. */
+static enum hub_status put_spark(struct hub_json *json, const struct hub_state *state,
+                                 const struct hub_dataset_episode *e, struct hub_error *err)
+{
+    enum { CELLS = HUB_SPARK / 8 };
+    struct hub_measure_column *column;
+    uint64_t cells[CELLS];
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf text = HUB_BUF_INIT(4 * HUB_SPARK);
+    unsigned found = 0;
+    const enum hub_status st = hub_measure_column_get(state, e->part, HUB_VIEW("spark"), &column, err);
+    if (st)
+        return st == HUB_NOT_FOUND ? HUB_OK : st;
+    for (unsigned i = 0; i < CELLS; i++) {
+        struct hub_value value = {0};
+        found += hub_measure_value(column, e->index * CELLS + i, &value);
+        cells[i] = value.kind == HUB_VALUE_UINT ? value.large : (uint64_t)value.number;
+    }
+    hub_measure_column_put(column);
+    if (found < CELLS)
+        return HUB_OK;
+    HUB_TRY(hub_base64_encode((struct hub_view){(const char *)cells, sizeof cells}, &text, err));
+    hub_json_put_string(json, "spark", hub_buf_view(&text));
+    return HUB_OK;
+}
+
+enum hub_status hub_measured_put(struct hub_json *json, const struct hub_state *state,
+                                 const struct hub_dataset_episode *e, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_measure_reader_dispose) struct hub_measure_reader reader = {.state = state};
+    hub_json_put_object(json, "measured");
+    HUB_TRY(put_one(json, &reader, e, "return", "return", err));
+    HUB_TRY(put_spark(json, state, e, err));
+    hub_json_put_object(json, "metrics");
+    for (unsigned m = 0; hub_metric_words[m]; m++)
+        HUB_TRY(put_one(json, &reader, e, hub_metric_words[m], hub_metric_words[m], err));
+    hub_json_end_object(json);
+    hub_json_put_object(json, "statistics");
+    for (uint32_t i = 0; i < state->dataset->field_count; i++) {
+        const enum hub_field_type type = state->dataset->fields[i].type;
+        if (type == HUB_FIELD_NUMBER || type == HUB_FIELD_BOOL)
+            HUB_TRY(put_statistics(json, &reader, e, state->dataset->fields[i].path, err));
+    }
+    hub_json_end_object(json);
+    hub_json_end_object(json);
+    return hub_json_status(json);
 }

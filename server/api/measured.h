@@ -33,4 +33,9 @@ void hub_measured_number(struct hub_json *json, const char *key, double value);
 /** Path of the first field of that role, or NULL; of HUB_ROLE_OTHER none. */
 const char *hub_measured_role(const struct hub_dataset *dataset, enum hub_role role);
 
+/** "measured": what was measured of an episode, beside what its files state. */
+HUB_MUST_USE enum hub_status hub_measured_put(struct hub_json *json, const struct hub_state *state,
+                                              const struct hub_dataset_episode *episode,
+                                              struct hub_error *err);
+
 #endif

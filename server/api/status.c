@@ -7,6 +7,7 @@
 #include "server/mirror/mirror.h"
 #include "storage/base/fs.h"
 #include "storage/base/time.h"
+#include "storage/catalog/measures.h"
 
 struct totals {
     uint64_t by_status[HUB_DATASET_REMOTE + 1], episodes, steps, size;
@@ -145,6 +146,19 @@ static void put_alerts(struct hub_json *json, const struct hub_request *request)
     hub_json_end_array(json);
 }
 
+/* Of all parts, how many are measured to the end. */
+static enum hub_status put_measuring(struct hub_json *json, const struct hub_app *app, struct hub_error *err)
+{
+    uint64_t parts, done;
+    HUB_TRY(hub_measures_count(app->catalog, HUB_MEASURED_ALL, &parts, &done, err));
+    hub_json_put_object(json, "measuring");
+    hub_json_put_text(json, "mode", app->measure);
+    hub_json_put_uint(json, "parts", done);
+    hub_json_put_uint(json, "of_parts", parts);
+    hub_json_end_object(json);
+    return HUB_OK;
+}
+
 static void count_job(void *user, const struct hub_scan_job *job)
 {
     (void)job;
@@ -176,6 +190,7 @@ enum hub_status hub_status_show(struct hub_request *request, struct hub_response
     put_roots(&json, request, snapshot);
     put_inspection(&json, &progress);
     hub_json_put_uint(&json, "hashing", hashing);
+    HUB_TRY(put_measuring(&json, app, err));
     put_http(&json, app->http);
     put_disk(&json, request, &progress);
     put_cache(&json, app->mirrors);

@@ -243,7 +243,7 @@ class Bench:
             state = os.path.join(WORK, "state")
             os.makedirs(state)
             command = [f"{BIN}/minari-hub", "serve", "--root", self.data, "--state", state, "--listen", f"127.0.0.1:{HUB}", "--settle", "0",
-                       "--access-log=off"]  # the peers run without a log too
+                       "--access-log=off", "--measure=off"]  # the peers run without a log too
             self.servers["hub"] = Server("hub", command, f"http://127.0.0.1:{HUB}/readyz")
             self.wait_indexed(HUB)
         return self.servers["hub"]

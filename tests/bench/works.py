@@ -195,7 +195,7 @@ def video_cut(x):
         os.symlink(data, f"{x.data}/video")  # for nginx
     name = "film/episode_00000000_wrist_camera_batch_1_of_1.mp4"
     command = [f"{b.BIN}/minari-hub", "serve", "--root", data, "--state", os.path.join(b.WORK, "video"), "--listen", f"127.0.0.1:{VIDEO}", "--settle", "0",
-               "--access-log=off"]
+               "--access-log=off", "--measure=off"]
     hub = x.servers["hub-video"] = b.Server("hub-video", command, f"http://127.0.0.1:{VIDEO}/readyz")
     x.wait_indexed(VIDEO)
     cut = "/api/v1/datasets/film/episodes/0/~media/wrist_camera.mp4?start=7500&stop=15000"
@@ -244,7 +244,7 @@ def lerobot_slices(x):
     """LeRobot 100-row slice of v2.1 and of v3, where 500 episodes share a file, c=8"""
     data, env = lerobot_data(x), {"EPS": 500}
     command = [f"{b.BIN}/minari-hub", "serve", "--root", f"{data}/slices", "--state", os.path.join(b.WORK, "lerobot"), "--listen", f"127.0.0.1:{LEROBOT}", "--settle", "0",
-               "--access-log=off"]
+               "--access-log=off", "--measure=off"]
     server = x.servers["hub-lerobot"] = b.Server("hub-lerobot", command, f"http://127.0.0.1:{LEROBOT}/readyz")
     x.wait_indexed(LEROBOT)
     r = x.compare("lerobot versions c=8", {name: x.slices(server, 8, f"/api/v1/datasets/{id}/episodes/%E/observation.state?start=%A&stop=%B&format=npy", **env)
@@ -317,7 +317,7 @@ def formats_hub(x):
     if "hub-formats" not in x.servers:
         data = formats_data(x)
         command = [f"{b.BIN}/minari-hub", "serve", "--root", f"slices={data}/slices", "--root", f"shard={data}/shard", "--state", os.path.join(b.WORK, "formats"),
-                   "--listen", f"127.0.0.1:{FORMATS}", "--settle", "0", "--access-log=off"]
+                   "--listen", f"127.0.0.1:{FORMATS}", "--settle", "0", "--access-log=off", "--measure=off"]
         x.servers["hub-formats"] = b.Server("hub-formats", command, f"http://127.0.0.1:{FORMATS}/readyz")
         x.wait_indexed(FORMATS)
     return x.servers["hub-formats"]
@@ -407,7 +407,7 @@ def first_answer(root):
     with tempfile.TemporaryDirectory(dir=b.WORK) as state:
         began = time.perf_counter()
         hub = b.Server("hub-walk", [f"{b.BIN}/minari-hub", "serve", "--root", root, "--state", state, "--listen", f"127.0.0.1:{WALK}", "--settle", "0",
-                                    "--access-log=off"], f"http://127.0.0.1:{WALK}/healthz", 0.005)
+                                    "--access-log=off", "--measure=off"], f"http://127.0.0.1:{WALK}/healthz", 0.005)
         try:
             while time.perf_counter() - began < patience:
                 try:
@@ -461,7 +461,7 @@ def memory(x):
     if not os.path.exists(f"{lab}-listings"):
         make_listings(f"{lab}-listings")
     command = [f"{b.BIN}/minari-hub", "serve", "--root", f"lab={lab}", "--root", f"bench={x.data}", "--root", f"listings={lab}-listings", "--state", state,
-               "--listen", f"127.0.0.1:{LAB}", "--settle", "0", "--access-log=off"]
+               "--listen", f"127.0.0.1:{LAB}", "--settle", "0", "--access-log=off", "--measure=off"]
     began = time.perf_counter()
     hub = b.Server("hub-lab", command, f"http://127.0.0.1:{LAB}/readyz", patience=1800)
     x.wait_indexed(LAB, 1800)
@@ -638,7 +638,7 @@ def transfer_small(x):
             size += f.write(os.urandom(1000 + i % 9000))
     state = f"{b.WORK}/small-state"
     os.makedirs(state)
-    hub = x.servers["small"] = b.Server("small", [f"{b.BIN}/minari-hub", "serve", "--root", root, "--state", state, "--listen", f"127.0.0.1:{SMALL}", "--settle", "0", "--access-log=off"],
+    hub = x.servers["small"] = b.Server("small", [f"{b.BIN}/minari-hub", "serve", "--root", root, "--state", state, "--listen", f"127.0.0.1:{SMALL}", "--settle", "0", "--access-log=off", "--measure=off"],
                                         f"http://127.0.0.1:{SMALL}/readyz")
     x.wait_indexed(SMALL)
     item, = json.load(urllib.request.urlopen(f"http://127.0.0.1:{SMALL}/api/v1/datasets"))["items"]
@@ -670,7 +670,7 @@ def mirror_hub(x, name, port, remote, *args, env=None):
     root, state = f"{b.WORK}/{name}", f"{b.WORK}/{name}-state"
     os.makedirs(root, exist_ok=True)
     os.makedirs(state)
-    command = [f"{b.BIN}/minari-hub", "serve", "--root", root, "--state", state, "--listen", f"127.0.0.1:{port}", "--settle", "0", "--access-log=off"]
+    command = [f"{b.BIN}/minari-hub", "serve", "--root", root, "--state", state, "--listen", f"127.0.0.1:{port}", "--settle", "0", "--access-log=off", "--measure=off"]
     hub = x.servers[name] = b.Server(name, ["env", *(f"{k}={v}" for k, v in (env or {}).items()), *command], f"http://127.0.0.1:{port}/readyz")
     rule = lambda: json.load(urllib.request.urlopen(f"http://127.0.0.1:{port}/api/v1/mirrors/lab"))
 
@@ -710,7 +710,7 @@ def mirror_beside(x):
     os.makedirs(root)
     os.makedirs(state)
     hub = x.servers["beside"] = b.Server("beside", ["env", f"STORAGE_EMULATOR_HOST=http://127.0.0.1:{BUCKET}", f"{b.BIN}/minari-hub", "serve", "--root", f"copies={root}", "--root", f"big={x.data}",
-                                                    "--state", state, "--listen", f"127.0.0.1:{COPY}", "--settle", "0", "--access-log=off"], f"http://127.0.0.1:{COPY}/readyz")
+                                                    "--state", state, "--listen", f"127.0.0.1:{COPY}", "--settle", "0", "--access-log=off", "--measure=off"], f"http://127.0.0.1:{COPY}/readyz")
     x.wait_indexed(COPY)
     path = NPY.replace("/datasets/", "/datasets/big/")
     work = x.slices(hub, 8, path)
@@ -765,5 +765,55 @@ def lab_urls(x):
     return found
 
 
+MEASURED = 8251
+
+
+def measuring(x):
+    """Measuring 500 MB of uncompressed rows, decoded bytes a second of processor time; and slices beside it"""
+    root = os.path.join(b.WORK, "measured")
+    shutil.copytree(f"{x.data}/bench-big-contig-v0", f"{root}/bench-big-contig-v0", copy_function=os.link)
+    rate, beside = [], {}
+
+    def serve(mode):
+        command = [f"{b.BIN}/minari-hub", "serve", "--root", root, "--state", tempfile.mkdtemp(dir=b.WORK), "--listen", f"127.0.0.1:{MEASURED}", "--settle", "0",
+                   "--access-log=off", f"--measure={mode}"]
+        server = x.servers[f"hub-measure-{mode}"] = b.Server(f"hub-measure-{mode}", command, f"http://127.0.0.1:{MEASURED}/readyz")
+        x.wait_indexed(MEASURED)
+        return server
+
+    def ask(what):
+        with urllib.request.urlopen(f"http://127.0.0.1:{MEASURED}/api/v1/datasets/bench-big-contig-v0{what}") as r:
+            return json.load(r)
+
+    rows = {"float64": 8, "float32": 4, "bool": 1, "int64": 8}
+    for _ in range(x.args.runs):
+        server = serve("on-demand")
+        time.sleep(1)  # the rewards
+        before = b.cpu_ns(server.pids())
+        while not ask("/~findings")["coverage"]["complete"]:
+            time.sleep(0.2)
+        used = b.cpu_ns(server.pids()) - before
+        bytes_read = 0
+        for field in ask("")["fields"]:
+            width = rows[field["dtype"]]
+            for n in field["shape"]:
+                width *= n
+            # actions are read in both passes
+            bytes_read += width * ask("")["steps"] * (2 if field["role"] == "action" else 1)
+        rate.append(bytes_read / used * 1e3)
+        server.stop()
+    print(f"measuring: {statistics.median(rate):.0f} MB/s of processor time")
+    b.bar("measuring uncompressed rows, MB/s a core", rate, 300, True)
+    slices = NPY.replace("bench-big-v0", "bench-big-contig-v0")
+    for mode in ("off", "idle"):
+        server = serve(mode)
+        r = x.compare(f"npy slice c=2, measuring {mode}", {mode: x.slices(server, 2, slices)})
+        beside[mode] = b.p99s(r[mode])
+        server.stop()
+    allowed = 2 * statistics.median(beside["off"]) + 0.5
+    b.bar("npy slice c=2 beside measuring, p99 over 2x + 0.5 ms of that alone", [v / allowed for v in beside["idle"]], 1, False)
+
+
 all_works = [slice_npy, slice_npy_64, samples, slice_json, images, file_ranges, archive_tar, video_cut, document, inspection, first_walks, lerobot, lerobot_slices, lerobot_inspection, format_slices, tar_frames, format_inspection,
              memory, transfer_gcs, transfer_listing, transfer_small, mirror_unchanged, mirror_beside]
+all_works.append(measuring)

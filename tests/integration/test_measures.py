@@ -1,4 +1,5 @@
 """What is measured of datasets against numpy: over rows that h5py reads, or that the hub itself hands out."""
+import base64
 import io
 import shutil
 import signal
@@ -9,6 +10,7 @@ import h5py
 import numpy as np
 import pytest
 
+from cli import Cli
 from hub import FIXTURES, Hub, serving, until
 
 EPISODES = 30
@@ -199,6 +201,39 @@ def test_metrics_are_what_numpy_says(hub, path):
     assert sorted(e["number"] for e in calm) == want and want
     of = [got["jerk"][e["number"]] for e in calm]
     assert of == sorted(of, reverse=True)
+
+
+def test_documents(hub, path):
+    """An episode says what was measured of it, the hub how far it is."""
+    found(hub, made(hub))
+    rewards, actions = rows_of(path, "rewards"), rows_of(path, "actions")
+    for i in 0, 3, 5:
+        got = hub.get(f"/api/v1/datasets/{quote(made(hub))}/episodes/{i}").json()["measured"]
+        assert got["return"] == pytest.approx(rewards[i].sum(), rel=1e-14)
+        assert got["statistics"]["actions"]["max"] == actions[i].max()
+        assert got["statistics"]["rewards"]["mean"] == pytest.approx(rewards[i].mean(), rel=1e-14)
+        spark, n = base64.b64decode(got["spark"]), len(rewards[i])
+        means = np.array([rewards[i][k * n // 32 : max((k + 1) * n // 32, k * n // 32 + 1)].mean() for k in range(32)])
+        span = means.max() - means.min()
+        want = (means - means.min()) / span * 255 if span else np.full(32, 128)
+        assert abs(np.frombuffer(spark, "u1") - want).max() <= 0.51 + 1e-6 * (span == 0)
+    assert set(got["metrics"]) <= {"nonfinite", "frozen", "still", "jerk", "saturated", "gap", "video_frames", "offset", "unended", "flat_reward"}
+    for dataset in hub.datasets("&status=ready"):
+        found(hub, dataset["id"])
+    status = hub.get("/api/v1/status").json()["measuring"]
+    assert status["mode"] == "idle" and status["parts"] == status["of_parts"]
+
+
+def test_command(hub, path, tmp_path):
+    cli = Cli(tmp_path, hub.base)
+    found(hub, made(hub))
+    out = cli.run("stats", made(hub), expect=0).out
+    assert "return" in out and "obs/odd" in out and str(np.concatenate(rows_of(path, "actions"))[:, 0].max()) in out
+    one = cli.run("stats", made(hub), "--field", "jerk", "--json", expect=0).json()
+    assert list(one["fields"]) == ["jerk"]
+    assert "jerk" in cli.run("stats", made(hub), "--findings", expect=0).out
+    cli.run("stats", made(hub), "--findings", "--where", "steps > 3", expect=2)
+    cli.run("stats", "nothing-v0", expect=3)
 
 
 def test_findings(hub, path):

@@ -108,6 +108,22 @@ MINARI_API enum minari_status minari_episodes_each(struct minari_client *client,
                                                    minari_episode_fn fn, void *user,
                                                    struct minari_error *err);
 
+struct minari_statistics_query {
+    size_t size; /* of this structure, or 0 */
+    const char
+        *field; /* "return", "steps", a metric, or the path of a field, with its histogram; NULL: all */
+    const char *where, *split, *task; /* episodes, as of minari_episode_query; not with the path of a field */
+};
+
+/** What the numbers of a dataset come to, as far as the hub has measured it, as JSON. `query` may be NULL. Free with
+ * free. */
+MINARI_API enum minari_status minari_statistics_get(struct minari_client *client, const char *id,
+                                                    const struct minari_statistics_query *query, char **json,
+                                                    struct minari_error *err);
+/** Odd episodes of a dataset, by one rule, or by all where it is NULL, as JSON. Free with free. */
+MINARI_API enum minari_status minari_findings_get(struct minari_client *client, const char *id,
+                                                  const char *rule, char **json, struct minari_error *err);
+
 /** The document of one episode: its attributes and fields, as JSON. Free with free. */
 MINARI_API enum minari_status minari_episode_get(struct minari_client *client, const char *id,
                                                  uint64_t number, char **json, struct minari_error *err);
