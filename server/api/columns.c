@@ -1,6 +1,7 @@
 /* What is known of the episodes that are meant, as a table: all of them, sent while it is written. A column is a
  * name of `where`; a value that an episode lacks is null, an empty cell in csv. */
 #include "server/api/chosen.h"
+#include "server/api/coverage.h"
 #include "server/api/episodes.h"
 #include "storage/base/json.h"
 #include "storage/catalog/episode_reader.h"
@@ -322,7 +323,7 @@ enum hub_status hub_episodes_columns(struct hub_request *request, struct hub_res
     table->maker = (struct hub_maker){table_more, table_free};
     table->catalog = request->app->catalog;
     HUB_TRY(choose(request, response, &target, table, err));
-    HUB_TRY(hub_resolve_headers(request, &target, response, err));
+    HUB_TRY(hub_coverage_of_names(request, &target, table->columns, table->column_count, response, err));
     HUB_TRY(hub_response_header(response, err, "X-Total-Count", "%" PRIu32, table->count));
     table->dataset = target.state.dataset; /* its reference; the rest of the state is closed */
     target.state.dataset = NULL;

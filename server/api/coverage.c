@@ -1,6 +1,9 @@
 /* How much was measured: see coverage.h. */
 #include "server/api/coverage.h"
 
+#include "server/api/episodes.h"
+#include "storage/catalog/measured_values.h"
+
 #include <stdlib.h>
 
 enum { RETRY_S = 2 };
@@ -59,4 +62,35 @@ enum hub_status hub_coverage_headers(struct hub_request *request, const struct h
     if (request->app->measurer)
         HUB_TRY(hub_response_header(response, err, "Retry-After", "%d", RETRY_S));
     return hub_response_header(response, err, "Cache-Control", "no-store");
+}
+
+static bool is_measured(enum hub_property_kind kind)
+{
+    return hub_measured_has(kind) && kind != HUB_PROPERTY_RETURN;
+}
+
+static enum hub_status names_measured(const struct hub_request *request, const struct hub_property *columns,
+                                      unsigned count, bool *out, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_episodes_asked_dispose) struct hub_episodes_asked asked = {0};
+    HUB_TRY(hub_episodes_asked(request, &asked, err));
+    *out = hub_where_has(asked.where, is_measured) || is_measured(asked.query.sort.kind);
+    for (unsigned i = 0; i < count; i++)
+        *out |= is_measured(columns[i].kind);
+    return HUB_OK;
+}
+
+enum hub_status hub_coverage_of_names(struct hub_request *request, const struct hub_target *target,
+                                      const struct hub_property *columns, unsigned count,
+                                      struct hub_response *response, struct hub_error *err)
+{
+    struct hub_coverage coverage;
+    bool measured = false;
+    HUB_TRY(names_measured(request, columns, count, &measured, err));
+    if (!measured)
+        return hub_resolve_headers(request, target, response, err);
+    HUB_TRY(hub_coverage_read(&target->state, HUB_MEASURED_ALL, &coverage, err));
+    HUB_TRY(hub_response_header(response, err, "X-Measured", "%llu/%llu", (unsigned long long)coverage.parts,
+                                (unsigned long long)coverage.of_parts));
+    return hub_coverage_headers(request, target, &coverage, response, err);
 }

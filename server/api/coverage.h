@@ -23,4 +23,13 @@ HUB_MUST_USE enum hub_status hub_coverage_headers(struct hub_request *request,
                                                   const struct hub_coverage *coverage,
                                                   struct hub_response *response, struct hub_error *err);
 
+/**
+ * As hub_resolve_headers, for answers about episodes that the request's where, sort and columns choose: where one of these names is
+ * measured, X-Measured says of how many parts, and what is not complete is as above.
+ */
+HUB_MUST_USE enum hub_status hub_coverage_of_names(struct hub_request *request,
+                                                   const struct hub_target *target,
+                                                   const struct hub_property *columns, unsigned count,
+                                                   struct hub_response *response, struct hub_error *err);
+
 #endif

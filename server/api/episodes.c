@@ -1,6 +1,7 @@
 /* Pages of episodes and one episode's document. SQL: always on a worker. */
 #include "server/api/episodes.h"
 #include "server/api/chosen.h"
+#include "server/api/coverage.h"
 #include "server/api/cursor.h"
 #include "server/api/documents.h"
 #include "server/api/handlers.h"
@@ -100,7 +101,7 @@ static enum hub_status write_page(struct hub_request *request, const struct hub_
     struct hub_page_ends ends = {0};
     HUB_CLEANUP(end_dispose) struct hub_episode_page end = {.key = HUB_BUF_INIT(sizeof ends.next.key - 1)};
     struct items items = {.json = hub_page_begin(page, response, 64 * MIB, err)};
-    HUB_TRY(hub_resolve_headers(request, target, response, err));
+    HUB_TRY(hub_coverage_of_names(request, target, NULL, 0, response, err));
     HUB_TRY(hub_episode_page(&target->state, query, add_item, &items, &end, err));
     ends.total = end.total;
     ends.has_next = end.more;
@@ -182,7 +183,7 @@ static enum hub_status write_placed(struct hub_request *request, const struct hu
     HUB_TRY(first_of(request, p, page, &first, err));
     struct items items = {.json = hub_page_begin(page, response, 64 * MIB, err)};
     const uint32_t end = HUB_MIN(p->count, first + page->limit);
-    HUB_TRY(hub_resolve_headers(request, target, response, err));
+    HUB_TRY(hub_coverage_of_names(request, target, NULL, 0, response, err));
     for (uint32_t i = first; i < end; i++)
         HUB_TRY(hub_episode_one(&target->state, episode_at(p, i)->number, add_item, &items, err));
     hub_page_span(&ends, first, end);
@@ -249,7 +250,7 @@ static enum hub_status send_lines(struct hub_request *request, struct hub_target
                                   struct hub_response *response, struct hub_error *err)
 {
     struct episode_lines *e;
-    HUB_TRY(hub_resolve_headers(request, target, response, err));
+    HUB_TRY(hub_coverage_of_names(request, target, NULL, 0, response, err));
     HUB_TRY(hub_new(&e, 1, sizeof *e, err));
     *e = (struct episode_lines){.lines = {.end = p->count,
                                           .put = put_line,

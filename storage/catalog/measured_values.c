@@ -5,8 +5,8 @@
 
 void hub_measured_values_dispose(struct hub_measured_values *values)
 {
-    for (size_t i = 0; i < HUB_COUNT(values->readers); i++)
-        hub_measure_reader_dispose(&values->readers[i]);
+    for (size_t i = 0; i < HUB_COUNT(values->slots); i++)
+        hub_measure_reader_dispose(&values->slots[i].reader);
 }
 
 bool hub_measured_alone(enum hub_property_kind kind)
@@ -74,23 +74,36 @@ static bool is_count(enum hub_property_kind kind)
            kind == HUB_PROPERTY_UNENDED || kind == HUB_PROPERTY_FLAT_REWARD;
 }
 
-enum hub_status hub_measured_value(struct hub_episode_reader *reader, const struct hub_dataset_episode *e,
-                                   const struct hub_property *name, struct hub_value *out, bool *found,
-                                   struct hub_error *err)
+/* Spell the name out, and find its column. */
+static enum hub_status look_up(struct hub_measured_slot *slot, const struct hub_dataset_episode *e,
+                               const struct hub_property *name, struct hub_value *out, bool *found,
+                               struct hub_error *err)
 {
     char column[512];
-    *found = false;
-    if (name->kind == HUB_PROPERTY_SCORE)
-        return score_of(reader, e, out, found, err);
     const int size = snprintf(column, sizeof column, "%s%s%.*s", hub_property_word(name->kind),
                               name->of.size ? ":" : "", (int)name->of.size, name->of.data);
     if (size < 0 || size >= (int)sizeof column)
         return HUB_OK;
-    const struct hub_view view = {column, (size_t)size};
-    struct hub_measure_reader *of =
-        &reader->measured.readers[hub_text_hash(view) % HUB_COUNT(reader->measured.readers)];
-    of->state = reader->state;
-    HUB_TRY(hub_measure_of(of, view, e, out, found, err));
+    slot->kind = name->kind;
+    slot->of = name->of;
+    return hub_measure_of(&slot->reader, (struct hub_view){column, (size_t)size}, e, out, found, err);
+}
+
+enum hub_status hub_measured_value(struct hub_episode_reader *reader, const struct hub_dataset_episode *e,
+                                   const struct hub_property *name, struct hub_value *out, bool *found,
+                                   struct hub_error *err)
+{
+    *found = false;
+    if (name->kind == HUB_PROPERTY_SCORE)
+        return score_of(reader, e, out, found, err);
+    const size_t at = (name->kind * 7 + name->of.size) % HUB_COUNT(reader->measured.slots);
+    struct hub_measured_slot *slot = &reader->measured.slots[at];
+    slot->reader.state = reader->state;
+    if (slot->reader.at && slot->reader.part == e->part && slot->kind == name->kind &&
+        hub_view_equal(slot->of, name->of))
+        *found = slot->reader.column && hub_measure_value(slot->reader.column, e->index, out);
+    else
+        HUB_TRY(look_up(slot, e, name, out, found, err));
     if (*found && is_count(name->kind) && out->kind == HUB_VALUE_REAL)
         *out = hub_value_uint((uint64_t)out->real);
     return HUB_OK;

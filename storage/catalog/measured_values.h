@@ -8,9 +8,16 @@
 
 struct hub_episode_reader;
 
+/** A column that was last looked into: found again by its name as it is given, without spelling it out. */
+struct hub_measured_slot {
+    struct hub_measure_reader reader;
+    enum hub_property_kind kind;
+    struct hub_view of;
+};
+
 /** Columns that were last looked into, and what the score needs. Zeroed at first. */
 struct hub_measured_values {
-    struct hub_measure_reader readers[16];
+    struct hub_measured_slot slots[16];
     bool knows_scores, has_scores;
     double score_low, score_high;
 };

@@ -87,6 +87,9 @@ HUB_MUST_USE enum hub_status hub_where_holds(const struct hub_where *where,
                                              const struct hub_episode_values *episode, bool *out,
                                              struct hub_error *err);
 
+/** A test is on a name of such a kind. Of NULL: none is. */
+bool hub_where_has(const struct hub_where *where, bool (*is)(enum hub_property_kind kind));
+
 /** The word of a name: "return", "mean". */
 const char *hub_property_word(enum hub_property_kind kind);
 

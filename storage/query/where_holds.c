@@ -84,3 +84,11 @@ enum hub_status hub_where_holds(const struct hub_where *where, const struct hub_
     *out = truth == YES;
     return HUB_OK;
 }
+
+bool hub_where_has(const struct hub_where *where, bool (*is)(enum hub_property_kind kind))
+{
+    for (uint16_t i = 0; where && i < where->test_count; i++)
+        if (is(where->tests[i].name.kind))
+            return true;
+    return false;
+}

@@ -19,7 +19,15 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-enum { MAX_WANTED = 64, MAX_ID = 1024, QUIET_MS = 300, RETRY_MS = 30000, WAIT_MS = 2, AWAKE_MS = 100 };
+enum {
+    MAX_WANTED = 64,
+    MAX_ID = 1024,
+    QUIET_MS = 300,
+    RETRY_MS = 30000,
+    MEMORY_MS = 3000,
+    WAIT_MS = 2,
+    AWAKE_MS = 100
+};
 /* Decoded bytes a second, while nobody asks for anything and while somebody does. */
 #define FULL_RATE (1 * GIB)
 #define SHARED_RATE (32 * MIB)
@@ -154,7 +162,9 @@ static enum hub_status take_turn(void *user, uint64_t bytes, uint64_t memory, st
     struct hub_measurer *m = ((struct task *)user)->m;
     bool waits;
     look_at_requests(m, &waits);
-    while ((waits || !has_memory(m, memory)) && !m->stop) {
+    for (int64_t waited_ms = 0; (waits || !has_memory(m, memory)) && !m->stop; waited_ms += WAIT_MS) {
+        if (!waits && waited_ms >= MEMORY_MS)
+            return hub_fail_as(err, HUB_BUSY, "overloaded", "not enough memory is free to measure with");
         sleep_ms(WAIT_MS);
         look_at_requests(m, &waits);
     }

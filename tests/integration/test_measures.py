@@ -196,6 +196,9 @@ def test_metrics_are_what_numpy_says(hub, path):
         for name in names:
             value = got[name][i]
             assert value is None if name not in want else value == pytest.approx(want[name], rel=1e-12, abs=1e-15), (name, i)
+    answer = ask(hub, made(hub), "episodes", sort="jerk")
+    assert answer.headers["X-Measured"] == "1/1" and "no-store" not in answer.headers["Cache-Control"]
+    assert "X-Measured" not in ask(hub, made(hub), "episodes", sort="return").headers
     calm = ask(hub, made(hub), "episodes", where="still > 0.3 and jerk < 1", sort="-jerk", limit=1000).json()["items"]
     want = [i for i, w in enumerate(reference(path)) if w.get("still", 0) > 0.3 and w["jerk"] < 1]
     assert sorted(e["number"] for e in calm) == want and want
@@ -314,3 +317,6 @@ def test_off(tmp_path):
         answer = ask(hub, "made", "~statistics", field="actions")
         assert answer.json()["measure"] == "off" and not answer.json()["coverage"]["complete"]
         assert "Retry-After" not in answer.headers and answer.json()["fields"] == {}
+        answer = ask(hub, "made", "episodes", columns="number,jerk")
+        assert answer.headers["X-Measured"] == "0/1" and answer.headers["Cache-Control"] == "no-store"
+        assert answer.json()["columns"]["jerk"] == [None, None]

@@ -34,7 +34,7 @@ def hub(tmp_path_factory):
         for split in "train", "val":
             names = [f"demo_{i * 2}".encode() for i in range(EPISODES) if rng.random() < 0.5]
             f[f"mask/{split}"] = np.array(names, "S12")
-    with serving(str(root)) as hub:
+    with serving(str(root), args=["--measure", "off"]) as hub:  # what the files state alone
         hub.wait_indexed()
         yield hub
 
