@@ -249,7 +249,8 @@ def old_hub_db(path, version, root):
             tag = st.st_ctime_ns ^ ((st.st_ino << 32 | st.st_ino >> 32) & (1 << 64) - 1)
             stamp = [st.st_dev, st.st_ino, st.st_size, st.st_mtime_ns, st.st_ctime_ns] if version == 1 else [st.st_size, st.st_mtime_ns, tag - (tag >> 63 << 64)]
             row = [0 if version < 3 else "#0", name, *stamp, digest, "", ""]
-            db.execute(f"INSERT INTO digests VALUES ({', '.join('?' * len(row))})", row)
+            names = "device, inode, size, mtime_ns, ctime_ns" if version == 1 else "size, mtime_ns, tag"
+            db.execute(f"INSERT INTO digests (root, path, {names}, sha256, md5, crc32c) VALUES ({', '.join('?' * len(row))})", row)
             digests.append((name, digest))
     return sorted(digests)
 
