@@ -83,7 +83,39 @@ static bool is_json_file(const char *path)
     return hub_view_ends(hub_view_of(path), ".json"); /* of a service account */
 }
 
-/* Each has its part of a rule's limit. */
+/* A rule's limit, which all that works for it shares. */
+struct hub_mirror_rate {
+    struct hub_mirror_rate *next;
+    struct hub_rate rate;
+    char rule[];
+};
+
+static struct hub_rate *rate_of(struct hub_mirrors *mirrors, const struct hub_rule *rule)
+{
+    struct hub_mirror_rate *at;
+    pthread_mutex_lock(&mirrors->lock);
+    for (at = mirrors->rates; at && strcmp(at->rule, rule->name) != 0; at = at->next) {
+    }
+    if (!at && (at = calloc(1, sizeof *at + strlen(rule->name) + 1))) {
+        strcpy(at->rule, rule->name);
+        at->next = mirrors->rates;
+        mirrors->rates = at;
+    }
+    pthread_mutex_unlock(&mirrors->lock);
+    if (at)
+        atomic_store(&at->rate.per_s, hub_member_uint(rule->spec, "limit"));
+    return at ? &at->rate : NULL;
+}
+
+static void free_rates(struct hub_mirrors *mirrors)
+{
+    while (mirrors->rates) {
+        struct hub_mirror_rate *rate = mirrors->rates;
+        mirrors->rates = rate->next;
+        free(rate);
+    }
+}
+
 static unsigned workers(const struct hub_mirrors_options *options)
 {
     return options->workers ? options->workers : WORKERS;
@@ -102,7 +134,8 @@ enum hub_status hub_mirror_open_remote(struct hub_mirror_work *w, const char *ad
                       .environment_proxy = true,
                       .other_hosts = json_is_true(json_object_get(spec, "internal")) ? HUB_OTHER_HOSTS_ANY
                                                                                      : HUB_OTHER_HOSTS_NONE,
-                      .bytes_per_s = hub_member_uint(spec, "limit") / workers(&w->mirrors->options),
+                      .bytes_per_s = hub_member_uint(spec, "limit"),
+                      .rate = rate_of(w->mirrors, &w->rule),
                       .connect_timeout_ms = 10000,
                       .stall_timeout_ms = 30000,
                       .retry = HUB_RETRY_DEFAULT,
@@ -367,6 +400,7 @@ void hub_mirrors_stop(struct hub_mirrors *m)
     if (m->pulls)
         hub_cache_flush(m);
     hub_pulls_stop(m->pulls);
+    free_rates(m);
     pthread_cond_destroy(&m->wake);
     pthread_mutex_destroy(&m->lock);
     pthread_mutex_destroy(&m->cache_lock);

@@ -25,6 +25,7 @@ struct hub_mirrors {
     atomic_bool stop;
     atomic_bool unswept;      /* something was copied since the last sweep ... */
     _Atomic int64_t swept_ms; /* ... that was asked for, monotonic */
+    struct hub_mirror_rate *rates; /* of the rules, by name, for as long as the program runs; by the lock */
     unsigned thread_count;
     struct hub_mirror_thread {
         struct hub_mirrors *mirrors;

@@ -44,6 +44,20 @@ static enum hub_status about(struct hub_catalog *catalog, const char *sql, const
 
 /* ---- what is asked for ---- */
 
+/* Another rule than before may want other files: what it has copied is compared anew. */
+static enum hub_status compare_anew(struct hub_db *db, const char *name, const char *spec,
+                                    struct hub_error *err)
+{
+    HUB_CLEANUP(hub_stmt_resetp) struct hub_stmt *stmt = NULL;
+    HUB_TRY(hub_db_prepare(db,
+                           "UPDATE origins SET revision = '' WHERE rule = ?1 AND"
+                           " NOT EXISTS (SELECT 1 FROM rules WHERE name = ?1 AND spec = ?2)",
+                           &stmt, err));
+    hub_stmt_bind_text(stmt, 1, name);
+    hub_stmt_bind_text(stmt, 2, spec);
+    return hub_stmt_run(stmt, err);
+}
+
 enum hub_status hub_rule_put(struct hub_catalog *catalog, const char *name, bool from_file,
                              const json_t *spec, struct hub_error *err)
 {
@@ -52,6 +66,7 @@ enum hub_status hub_rule_put(struct hub_catalog *catalog, const char *name, bool
     struct hub_stmt *stmt;
     bool row = false, more = false;
     HUB_TRY(hub_allocated(text, err));
+    HUB_TRY(compare_anew(held->hub, name, text, err));
     HUB_TRY(hub_db_prepare(
         held->hub,
         "INSERT INTO rules (name, source, spec, made, due) VALUES (?1, ?2, ?3, " HUB_DB_NOW ", 0)"

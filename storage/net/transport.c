@@ -51,7 +51,7 @@ struct hub_transport {
     struct hub_fetch *first, *last; /* submitted and not begun; by the lock */
     bool answered_before;
     uint64_t random;
-    uint64_t began_ms, came; /* of a drive, for the limit of the rate */
+    struct hub_rate own, *rate;
     atomic_bool driven;
 };
 
@@ -77,6 +77,8 @@ enum hub_status hub_transport_new(const struct hub_transport_options *options, s
         return hub_no_memory(err);
     }
     t->options = *options;
+    t->own.per_s = options->bytes_per_s;
+    t->rate = options->rate ? options->rate : &t->own;
     t->token = copy_of(options->token);
     t->user_agent = copy_of(options->user_agent);
     t->proxy = copy_of(options->proxy);
@@ -177,7 +179,7 @@ static size_t on_body(char *data, size_t size, size_t count, void *user)
     const struct hub_view bytes = {data, size * count};
     s->fetch->bytes_seen += bytes.size;
     s->attempt_bytes += bytes.size;
-    s->transport->came += bytes.size;
+    hub_rate_add(s->transport->rate, bytes.size);
     if (!s->head_done)
         s->refused = begin_body(s);
     if (!s->refused)
@@ -211,7 +213,7 @@ static enum hub_status set_up(struct slot *s)
     curl_easy_setopt(e, CURLOPT_NOSIGNAL, 1L);
     /* one transfer a connection: parallel ranges are meant to be parallel */
     curl_easy_setopt(e, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
-    curl_easy_setopt(e, CURLOPT_BUFFERSIZE, o->bytes_per_s ? 16L * 1024 : 512L * 1024);
+    curl_easy_setopt(e, CURLOPT_BUFFERSIZE, t->rate->per_s ? 16L * 1024 : 512L * 1024);
     curl_easy_setopt(e, CURLOPT_TCP_KEEPALIVE, 1L);
     curl_easy_setopt(e, CURLOPT_CONNECTTIMEOUT_MS, (long)o->connect_timeout_ms);
     curl_easy_setopt(e, CURLOPT_LOW_SPEED_LIMIT, (long)LOW_SPEED);
@@ -634,14 +636,10 @@ static int pause_ms(const struct hub_transport *t)
  * wait. */
 static bool too_fast(const struct hub_transport *t)
 {
-    const uint64_t rate = t->options.bytes_per_s;
-    if (!rate)
+    const uint64_t ahead_us = hub_rate_ahead_us(t->rate);
+    if (ahead_us < 1000)
         return false;
-    const double due_ms = (double)t->came * 1000 / (double)rate;
-    const double ahead_ms = due_ms - (double)(hub_time_mono_ms() - t->began_ms);
-    if (ahead_ms < 1)
-        return false;
-    nanosleep(&(struct timespec){.tv_nsec = (long)HUB_MIN(ahead_ms, (double)POLL_MS) * 1000000}, NULL);
+    nanosleep(&(struct timespec){.tv_nsec = (long)HUB_MIN(ahead_us, (uint64_t)POLL_MS * 1000) * 1000}, NULL);
     return true;
 }
 
@@ -672,8 +670,6 @@ enum hub_status hub_transport_drive(struct hub_transport *t, const struct hub_dr
     const bool driven = atomic_exchange(&t->driven, true);
     assert(!driven);
     (void)driven;
-    t->began_ms = hub_time_mono_ms();
-    t->came = 0;
     const enum hub_status st = loop(t, drive, err);
     for (unsigned i = 0; i < HUB_MAX_CONNECTIONS; i++) {
         struct slot *s = &t->slots[i];

@@ -6,6 +6,7 @@
 #define HUB_NET_TRANSPORT_H
 
 #include "storage/net/answer.h"
+#include "storage/net/rate.h"
 #include "storage/net/retry.h"
 
 struct hub_transport;
@@ -17,7 +18,8 @@ struct hub_transport_options {
     /* Redirects to other hosts; the token never goes there. A public host has an address that is neither of
      * this machine nor of a private network; the name that the request was made to counts as one. */
     enum hub_other_hosts { HUB_OTHER_HOSTS_NONE, HUB_OTHER_HOSTS_PUBLIC, HUB_OTHER_HOSTS_ANY } other_hosts;
-    uint64_t bytes_per_s; /* of all connections together; 0: no limit */
+    uint64_t bytes_per_s;  /* of all connections together; 0: no limit */
+    struct hub_rate *rate; /* borrowed: shared with other transports, instead of that; NULL: none */
     unsigned connect_timeout_ms, stall_timeout_ms;
     struct hub_retry retry;
     /** NULL, or called before each wait for another attempt. */

@@ -11,7 +11,7 @@ import sys
 import time
 
 sys.path.insert(0, os.path.dirname(__file__))
-from hub import BIN
+from hub import BIN, until
 from mirrors import again, expect_copy, here, is_whole, mirror, place, replace, revisions, rule, tree, upstream, wait_synced  # noqa: F401
 
 ROUNDS = int(os.environ.get("HUB_KILL_ROUNDS", "25"))
@@ -56,6 +56,25 @@ def test_rules_are_made_and_changed_while_it_runs(place):
         mirror(place, "remove", "copy")
         assert tree(os.path.join(place, "here")) == files
         mirror(place, "remove", "copy", code=3)
+        mirror(place, "add", up.base, "--prefix", "D4RL/", "--as", "copy/")  # other files are wanted now
+        until(lambda: wait_synced(hub, "copy")["waiting"] == 0 and any(not p.endswith(".json") for p in tree(os.path.join(place, "here"))))
+
+
+def test_all_that_works_for_a_rule_shares_its_limit(place):
+    """Two transfers at once are not twice as fast, and one alone is not half as fast."""
+    for name, parts in (("one", 1), ("both", 2)):
+        for part in range(parts):
+            folder = os.path.join(place, "up", name, f"set{part}")
+            os.makedirs(folder)
+            with open(os.path.join(folder, "data.bin"), "wb") as f:
+                f.write(os.urandom(3_000_000 // parts))
+    with upstream(place) as up, here(place) as hub:
+        hub.wait_ready()
+        for name in ("one", "both"):
+            began = time.monotonic()
+            mirror(place, "add", up.base, "--prefix", name, "--name", name, "--limit", "1500K")
+            until(lambda: wait_synced(hub, name)["waiting"] == 0, 60)
+            assert 1.5 < time.monotonic() - began < 8, name
         for wrong in (["ftp://x"], ["http://user:secret@x"], [up.base, "--root", "nowhere"], [up.base, "--as", "../x"], [up.base, "--every", "1s"],
                       [up.base, "--limit", "many"], [up.base, "--token-file", "/nowhere"]):
             run = mirror(place, "add", *wrong, code=2)
