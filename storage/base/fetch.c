@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <semaphore.h>
 #include <stdlib.h>
+#include <time.h>
 
 /* Wants with no more between them are one; at least what a gather reads over. */
 enum { GAP = 16 * 1024 };
@@ -219,15 +220,28 @@ static void wake(void *sleeper)
     sem_post(sleeper);
 }
 
-enum hub_status hub_fetch_join(struct hub_file_fetch *fetch, struct hub_error *err)
+/* True: woken. */
+static bool sleep_a_while(sem_t *sleeper)
 {
+    struct timespec until;
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_nsec += 200 * 1000000;
+    until.tv_sec += until.tv_nsec / 1000000000;
+    until.tv_nsec %= 1000000000;
+    return sem_clockwait(sleeper, CLOCK_MONOTONIC, &until) == 0;
+}
+
+enum hub_status hub_fetch_join(struct hub_file_fetch *fetch, bool (*stops)(void *user), void *user,
+                               struct hub_error *err)
+{
+    bool left = false;
     sem_t sleeper;
     sem_init(&sleeper, 0, 0);
     if (hub_fetch_wait(fetch, wake, &sleeper))
-        while (sem_wait(&sleeper) != 0) /* EINTR */
-            ;
+        while (!left && !sleep_a_while(&sleeper))
+            left = stops && stops(user) && hub_fetch_leave(fetch); /* else it is done, and about to wake us */
     sem_destroy(&sleeper);
-    return hub_fetch_result(fetch, err);
+    return left ? hub_fail(err, HUB_CANCELLED, "stopped") : hub_fetch_result(fetch, err);
 }
 
 enum hub_status hub_fetch_read(struct hub_file *file, uint64_t offset, void *out, size_t size,
@@ -238,7 +252,7 @@ enum hub_status hub_fetch_read(struct hub_file *file, uint64_t offset, void *out
         return hub_read_bytes(file, offset, out, size, 0, err);
     enum hub_status st = hub_fetch_range(file, offset, size, &fetch, err);
     if (st == HUB_AGAIN)
-        st = hub_fetch_join(fetch, err);
+        st = hub_fetch_join(fetch, NULL, NULL, err);
     if (!st)
         st = hub_fetch_copy(fetch, file, offset, out, size, err);
     hub_fetch_put(fetch);

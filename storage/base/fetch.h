@@ -73,8 +73,10 @@ HUB_MUST_USE enum hub_status hub_fetch_range(struct hub_file *file, uint64_t off
 HUB_MUST_USE enum hub_status hub_fetch_result(const struct hub_file_fetch *fetch, struct hub_error *err);
 /** Have `done` called, once, on the source's thread. False: it is done already, nothing is called. */
 HUB_MUST_USE bool hub_fetch_wait(struct hub_file_fetch *fetch, void (*done)(void *user), void *user);
-/** Wait here until it is done, on a thread that may: how it ended. */
-HUB_MUST_USE enum hub_status hub_fetch_join(struct hub_file_fetch *fetch, struct hub_error *err);
+/** Wait here until it is done, on a thread that may: how it ended. `stops`, unless it is NULL, is asked a few times a
+ * second: true is HUB_CANCELLED. */
+HUB_MUST_USE enum hub_status hub_fetch_join(struct hub_file_fetch *fetch, bool (*stops)(void *user),
+                                            void *user, struct hub_error *err);
 /** Wait no longer. True: `done` was not called and never will be. */
 bool hub_fetch_leave(struct hub_file_fetch *fetch);
 /** Does nobody wait any more? Then its source may end it early. */

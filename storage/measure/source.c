@@ -65,7 +65,7 @@ static enum hub_status fetch(struct hub_row_source *s, struct hub_file_fetch **o
     for (uint32_t i = 0; i < s->wants.count; i++)
         s->wants.items[i].file = hub_plan_files_get(s->files, s->wants.items[i].number);
     const enum hub_status st = hub_fetch_start(&s->wants, out, err);
-    return st == HUB_AGAIN ? hub_fetch_join(*out, err) : st;
+    return st == HUB_AGAIN ? hub_fetch_join(*out, s->host->stops, s->host->user, err) : st;
 }
 
 static enum hub_status read_planned(struct hub_row_source *s, const struct hub_plan *plan,

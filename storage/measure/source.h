@@ -16,6 +16,8 @@ struct hub_measure_host {
     enum hub_status (*open)(void *user, uint32_t number, struct hub_file **out, struct hub_error *err);
     /** Before a block is read, which takes so much memory besides: waits for its turn. HUB_CANCELLED. */
     enum hub_status (*turn)(void *user, uint64_t bytes, uint64_t memory, struct hub_error *err);
+    /** NULL, or whether it shall end, while it waits for bytes. */
+    bool (*stops)(void *user);
 };
 
 /** Some rows of an episode; lives until the source is asked again. */

@@ -172,6 +172,11 @@ static enum hub_status take_turn(void *user, uint64_t bytes, uint64_t memory, st
     return stopped(m, err);
 }
 
+static bool stops(void *user)
+{
+    return ((struct task *)user)->m->stop;
+}
+
 static enum hub_status open_file(void *user, uint32_t number, struct hub_file **out, struct hub_error *err)
 {
     const struct task *t = user;
@@ -400,7 +405,7 @@ static enum hub_status begin(struct task *t, struct hub_error *err)
     HUB_TRY(hub_new(&t->steps, (size_t)count + 1, sizeof *t->steps, err));
     for (uint32_t i = 0; i < n; i++)
         t->steps[t->dataset->episodes[first[i]].index] = t->dataset->episodes[first[i]].steps;
-    t->host = (struct hub_measure_host){t, open_file, take_turn};
+    t->host = (struct hub_measure_host){t, open_file, take_turn, stops};
     t->fields = HUB_BUF_INIT(MAX_BLOB_BYTES);
     t->measured.host = &t->host;
     t->measured.fps = plan->fps;
