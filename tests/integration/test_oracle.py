@@ -284,7 +284,8 @@ class Checker:
             assert pa.types.is_string(kind) and got == texts, (where, got, texts)
         elif self.kind == "sequence":
             assert pa.types.is_list(kind) and len(got) == len(want), where
-            assert all(np.array_equal(np.array(g, w.dtype), w, equal_nan=w.dtype.kind == "f") for g, w in zip(got, want)), where
+            want = [w.view(w.real.dtype).reshape(w.shape + (2,)) if w.dtype.kind == "c" else w for w in want]
+            assert all(np.array_equal(np.array(g, w.dtype).reshape(w.shape), w, equal_nan=w.dtype.kind == "f") for g, w in zip(got, want)), where
         else:
             self.same_lists(got, kind, np.asanyarray(want), where)
 
