@@ -353,7 +353,7 @@ enum hub_status hub_known_collect(const struct hub_known_source *source, struct 
                                   struct hub_error *err)
 {
     struct collector c = {.out = out, .err = err};
-    HUB_TRY(hub_buf_reserve(out, KIB, err));
+    HUB_TRY(hub_buf_add_text(out, "", err)); /* a text even where nothing is known */
     for (int kind = 0; kind < HUB_KNOWN_COUNT && !c.status; kind++) {
         c.kind = (enum hub_known)kind;
         c.first = out->size;

@@ -274,10 +274,10 @@ def test_python_minari_0_4_3_loads_what_was_downloaded(hub, cli):
 
 def test_what_it_was_combined_from_comes_too(cli):
     r = cli.run("download", "parts/all-v0", expect=0)
-    assert sorted(os.listdir(cli.path("parts"))) == ["all-v0", "one-v0", "two-v0"], r
+    assert sorted(os.listdir(cli.path("parts"))) == ["all-v0", "namespace_metadata.json", "one-v0", "two-v0"], r
     shutil.rmtree(cli.path("parts"))
     cli.run("download", "parts/all-v0", "--no-combined", expect=0)
-    assert os.listdir(cli.path("parts")) == ["all-v0"]
+    assert sorted(os.listdir(cli.path("parts"))) == ["all-v0", "namespace_metadata.json"]
 
 
 def test_versions_and_compatibility(cli):
@@ -416,7 +416,7 @@ def test_patterns_and_prefixes(hub, cli, tmp_path):
     assert set(re.findall(r"^  (\S+)$", r.err, re.M)) == set(ids)
     cli.run("download", "dummy-*", input="", expect=1)
     cli.run("download", "-p", "dummy-im", input="y\n", expect=0)
-    assert sorted(os.listdir(cli.path("dummy-image"))) == sorted(i.split("/")[1] for i in ids if i.startswith("dummy-image/"))
+    assert sorted(os.listdir(cli.path("dummy-image"))) == sorted(["namespace_metadata.json"] + [i.split("/")[1] for i in ids if i.startswith("dummy-image/")])
     cli.run("download", "dummy-te*", "--yes", expect=0)
     assert os.path.isdir(cli.path("dummy-text"))
     assert "cannot be combined" in cli.run("download", "x-v0", "-p", "x", expect=2).err
@@ -490,7 +490,8 @@ def test_delete_asks(cli):
     assert "invalid input" in r.err
     assert "not a dataset" in cli.run("delete", "-y", "D4RL/door", expect=3).err  # a namespace is none
     cli.run("delete", "D4RL/door/human-v2", input="y\n", expect=0)
-    assert sorted(n for n in os.listdir(cli.root) if n[0] != ".") == ["door-human-v0"]
+    assert sorted(n for n in os.listdir(cli.root) if n[0] != ".") == ["D4RL", "door-human-v0"]
+    assert [f for _, _, files in os.walk(cli.path("D4RL")) for f in files] == ["namespace_metadata.json"] * 2  # what is said of namespaces stays
     assert os.listdir(cli.path(".minari-hub", "trash")) == []
 
 
