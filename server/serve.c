@@ -141,7 +141,7 @@ static bool count_requests(void *user, uint64_t *served)
     struct hub_http_gauges g;
     hub_http_gauges(app->http, &g);
     *served = g.begun;
-    return g.queue_depth > 0;
+    return g.queue_depth > 0 || hub_budget_awaited(app->budget);
 }
 
 static enum hub_status start_measurer(struct hub_app *app, const struct hub_config *config,

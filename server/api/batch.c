@@ -159,7 +159,7 @@ static enum hub_status read_fields(struct batch *b, const json_t *object, uint32
 {
     const json_t *own = json_object_get(object, "fields");
     *out = own ? own : json_object_get(b->json, "fields");
-    bool names = json_array_size(*out) > 0;
+    bool names = json_array_size(*out) > 0 && json_array_size(*out) <= HUB_MAX_SELECTED;
     for (size_t i = 0; i < json_array_size(*out); i++)
         names = names && json_is_string(json_array_get(*out, i));
     if (!names)

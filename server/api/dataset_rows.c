@@ -256,10 +256,11 @@ static enum hub_status plan(struct hub_request *request, struct rows_request *q,
                                                 .transitions = q->transitions,
                                                 .drop_sentinel = q->drop_sentinel,
                                                 .npz = q->zipped};
-    HUB_TRY(hub_transitions_columns(&query, r, &q->plan, err));
-    *(q->zipped ? &q->zipped->names : &q->tabled->names) = q->plan.names;
+    const enum hub_status st = hub_transitions_columns(&query, r, &q->plan, err);
+    *(q->zipped ? &q->zipped->names : &q->tabled->names) = q->plan.names; /* on failure too */
+    HUB_TRY(st);
     HUB_TRY(hub_reading_begin(r, err));
-    HUB_TRY(hub_transitions_ends(&query, r, &q->plan, err));
+    HUB_TRY(hub_transitions_ends(&query, r, err));
     HUB_TRY(keep_columns(request, q, err));
     hub_transitions_made(&query, r, &q->plan);
     return HUB_OK;

@@ -87,6 +87,12 @@ static bool is_items(const struct hub_reading *r, uint32_t column)
            !(as->variant.kind == HUB_KIND_FIXED && as->variant.rank);
 }
 
+void hub_reading_leave(struct hub_reading *r, uint32_t column)
+{
+    hub_layout_put(r->fields[column].layout);
+    r->fields[column].layout = NULL;
+}
+
 /* The window of a column's field in an episode, with its layout, which is kept while the part is the same. */
 static enum hub_status find_window(struct hub_reading *r, uint32_t column,
                                    const struct hub_dataset_episode *episode, const struct hub_window **out,
@@ -94,9 +100,8 @@ static enum hub_status find_window(struct hub_reading *r, uint32_t column,
 {
     struct hub_selected_field *selected = &r->fields[column];
     const uint32_t field = r->columns[column].field;
-    if (!selected->layout || r->part[column] != episode->part) {
-        hub_layout_put(selected->layout);
-        selected->layout = NULL;
+    if (!selected->layout || selected->field != field || r->part[column] != episode->part) {
+        hub_reading_leave(r, column);
         HUB_TRY(
             hub_layout_get(r->app->catalog, r->dataset, episode->part, field, true, &selected->layout, err));
         r->part[column] = episode->part;

@@ -71,6 +71,8 @@ HUB_MUST_USE enum hub_status hub_reading_begin_at(struct hub_reading *reading,
 HUB_MUST_USE enum hub_status hub_reading_look(struct hub_reading *reading, uint32_t column,
                                               struct hub_error *err);
 
+/** Forget what was looked up for a column: another may stand in its place. */
+void hub_reading_leave(struct hub_reading *reading, uint32_t column);
 /** How many rows of an episode a column has, the first one being the one of its first step. Ends need not be set. */
 HUB_MUST_USE enum hub_status hub_reading_there(struct hub_reading *reading, uint32_t column, uint32_t episode,
                                                uint64_t *rows, struct hub_error *err);

@@ -152,12 +152,8 @@ static enum hub_status add_transitions(struct builder *b, struct hub_error *err)
                               "'%s' has no field of the role observation, so there are no transitions",
                               b->query->state->dataset->summary->id);
     HUB_TRY(add_role(b, HUB_ROLE_OBSERVATION, next, "next_obs", next ? 0 : 1, err));
-    for (uint32_t c = first; c < r->column_count && !next; c++) {
+    for (uint32_t c = first; c < r->column_count && !next; c++)
         r->columns[c].last_again = true;
-        if (b->out->follows == HUB_NONE &&
-            b->query->state->dataset->fields[r->columns[c].field].axis != HUB_AXIS_NONE)
-            b->out->follows = c;
-    }
     HUB_TRY(add_role(b, HUB_ROLE_ACTION, false, "acts", 0, err));
     HUB_TRY(add_role(b, HUB_ROLE_REWARD, false, "rews", 0, err));
     HUB_TRY(add_role(b, HUB_ROLE_INFO, false, "infos", 0, err));
@@ -172,7 +168,6 @@ enum hub_status hub_transitions_columns(const struct hub_transitions_query *quer
     size_t room = 1;
     for (uint32_t i = 0; i < query->fields->count; i++)
         room += 2 * (strlen(field_at(&b, i)->path) + NAME_ROOM);
-    out->follows = HUB_NONE;
     HUB_TRY(hub_new(&out->names, room, 1, err));
     if (query->transitions)
         return add_transitions(&b, err);
@@ -202,8 +197,26 @@ static bool is_shifted(const struct hub_dataset *dataset)
     return false;
 }
 
+/* How many rows of what follows are there, of the column that has fewest; one that an episode lacks is left out of the
+ * answer later. */
+static enum hub_status look_behind(struct hub_reading *r, uint32_t column, uint32_t episode, uint64_t *there,
+                                   struct hub_error *err)
+{
+    uint64_t rows;
+    struct hub_error why = {0};
+    if (r->dataset->fields[r->columns[column].field].axis == HUB_AXIS_NONE)
+        return HUB_OK;
+    const enum hub_status st = hub_reading_there(r, column, episode, &rows, &why);
+    if (st == HUB_NOT_FOUND || st == HUB_UNSUPPORTED)
+        return HUB_OK;
+    if (st)
+        return hub_pass(st, &why, err);
+    *there = HUB_MIN(*there, rows);
+    return HUB_OK;
+}
+
 enum hub_status hub_transitions_ends(const struct hub_transitions_query *query, struct hub_reading *r,
-                                     const struct hub_transitions *columns, struct hub_error *err)
+                                     struct hub_error *err)
 {
     HUB_CLEANUP(hub_episode_reader_dispose) struct hub_episode_reader reader = {.state = query->state};
     const bool drop = query->drop_sentinel && is_shifted(query->state->dataset);
@@ -212,14 +225,17 @@ enum hub_status hub_transitions_ends(const struct hub_transitions_query *query, 
         const struct hub_dataset_episode *episode = &query->state->dataset->episodes[r->places[i]];
         uint64_t rows = episode->steps - (drop && episode->steps), there = rows;
         bool terminated = true;
-        if (columns->follows != HUB_NONE && rows)
-            HUB_TRY(hub_reading_there(r, columns->follows, i, &there, err));
+        for (uint32_t c = 0; c < r->column_count && rows; c++)
+            if (r->columns[c].last_again)
+                HUB_TRY(look_behind(r, c, i, &there, err));
         if (there < rows)
             HUB_TRY(has_terminated(&reader, episode, &terminated, err));
         rows -= !terminated;
         all += rows;
         r->ends[i] = all;
     }
+    for (uint32_t c = 0; c < r->column_count; c++)
+        hub_reading_leave(r, c); /* columns are moved to the places of those that are left out */
     return HUB_OK;
 }
 

@@ -23,8 +23,7 @@ struct hub_transitions {
         HUB_ENDING_TRUNCATED,
         HUB_ENDING_DONE
     } purpose[HUB_MAX_SELECTED];
-    uint32_t follows; /* a column of what follows a step in the rows of the same field, or HUB_NONE */
-    char *names;      /* that the names of columns lie in: to be freed after the reading */
+    char *names; /* that the names of columns lie in: to be freed after the reading */
 };
 
 /** Set the columns of a reading, before hub_reading_begin. HUB_NOT_FOUND "field-not-found": nothing to make
@@ -34,9 +33,7 @@ HUB_MUST_USE enum hub_status hub_transitions_columns(const struct hub_transition
                                                      struct hub_error *err);
 /** Set how many rows each episode has, once it began. */
 HUB_MUST_USE enum hub_status hub_transitions_ends(const struct hub_transitions_query *query,
-                                                  struct hub_reading *reading,
-                                                  const struct hub_transitions *columns,
-                                                  struct hub_error *err);
+                                                  struct hub_reading *reading, struct hub_error *err);
 /** Add the columns that are made, once those are left that can be read. */
 void hub_transitions_made(const struct hub_transitions_query *query, struct hub_reading *reading,
                           const struct hub_transitions *columns);

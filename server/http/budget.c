@@ -107,6 +107,14 @@ uint64_t hub_budget_used(struct hub_budget *budget, uint64_t *total)
 
 /* ---- waiting ---- */
 
+bool hub_budget_awaited(struct hub_budget *budget)
+{
+    pthread_mutex_lock(&budget->mutex);
+    const bool awaited = budget->waiting.count > 0;
+    pthread_mutex_unlock(&budget->mutex);
+    return awaited;
+}
+
 /* Take out those who may have what they wait for; the mutex is held. Who has more than a fair share is passed
  * over. */
 static struct hub_budget_wait *serve(struct hub_budget *budget)

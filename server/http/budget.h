@@ -27,6 +27,8 @@ bool hub_budget_expire(struct hub_budget *budget, int64_t now_ms);
 /** The client of what many share. */
 #define HUB_BUDGET_SHARED 0
 
+/** Does any request wait for memory? */
+bool hub_budget_awaited(struct hub_budget *budget);
 /** Take without waiting. */
 HUB_MUST_USE bool hub_budget_try(struct hub_budget *budget, uint32_t client, uint64_t bytes);
 /** Take what is there already, be there room for it or not. */

@@ -25,6 +25,7 @@ enum {
     QUIET_MS = 300,
     RETRY_MS = 30000,
     MEMORY_MS = 3000,
+    REQUESTS_MS = 500,
     WAIT_MS = 2,
     AWAKE_MS = 100
 };
@@ -163,7 +164,7 @@ static enum hub_status take_turn(void *user, uint64_t bytes, uint64_t memory, st
     bool waits;
     look_at_requests(m, &waits);
     for (int64_t waited_ms = 0; (waits || !has_memory(m, memory)) && !m->stop; waited_ms += WAIT_MS) {
-        if (!waits && waited_ms >= MEMORY_MS)
+        if (waited_ms >= (waits ? REQUESTS_MS : MEMORY_MS)) /* what is held may be what they wait for */
             return hub_fail_as(err, HUB_BUSY, "overloaded", "not enough memory is free to measure with");
         sleep_ms(WAIT_MS);
         look_at_requests(m, &waits);

@@ -5,6 +5,7 @@ import glob
 import io
 import json
 import os
+import subprocess
 import sys
 import urllib.error
 import urllib.request
@@ -361,7 +362,10 @@ class BatchQuery(ctypes.Structure):
 
 
 def test_libminari_reads_into_a_buffer(demos):
-    lib = ctypes.CDLL(glob.glob(os.path.join(BIN, "..", "**", "libminari.so"), recursive=True)[0])
+    path = glob.glob(os.path.join(BIN, "..", "**", "libminari.so"), recursive=True)[0]
+    if b"libasan" in subprocess.run(["ldd", path], capture_output=True).stdout:
+        pytest.skip("a library with a sanitizer in it is not loaded by a Python without: the other build reads")
+    lib = ctypes.CDLL(path)
     client, buffer, size, array = ctypes.c_void_p(), ctypes.create_string_buffer(1 << 20), ctypes.c_size_t(), Array()
     options = Options(ctypes.sizeof(Options), demos.base.encode())
     assert lib.minari_client_new(ctypes.byref(options), ctypes.byref(client), None) == 0
