@@ -23,10 +23,12 @@ enum hub_status hub_namespace_file(const struct hub_roots *roots, uint32_t root,
     HUB_TRY(hub_buf_add_view(&path, folder, err));
     HUB_TRY(hub_buf_add_text(&path, folder.size ? "/" : "", err));
     HUB_TRY(hub_buf_add_text(&path, hub_namespace_file_name, err));
-    HUB_TRY(hub_roots_open(roots, root, path.data, O_RDONLY | O_CLOEXEC, &fd, err));
+    HUB_TRY(hub_roots_open(roots, root, path.data, O_RDONLY | O_CLOEXEC | O_NONBLOCK, &fd, err));
     HUB_TRY(hub_buf_reserve(&text, MAX_METADATA + 1, err));
+    if (fstat(fd, &st) || !S_ISREG(st.st_mode))
+        return hub_fail(err, HUB_IO, "%s is no file", path.data);
     const ssize_t got = pread(fd, text.data, MAX_METADATA + 1, 0);
-    if (got < 0 || got > MAX_METADATA || fstat(fd, &st))
+    if (got < 0 || got > MAX_METADATA)
         return hub_fail(err, got > MAX_METADATA ? HUB_TOO_BIG : HUB_IO, "%s cannot be read, or is over 1 MiB",
                         path.data);
     if (modified_ns)

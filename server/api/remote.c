@@ -68,7 +68,7 @@ static enum hub_status get_plan(struct hub_request *request, const struct hub_su
     enum hub_status st = hub_pull_open(mirrors, summary, request->may_block, out, &wait, err);
     if (st == HUB_AGAIN && wait && request->state) { /* it was waited for already */
         hub_fetch_put(wait);
-        st = hub_pull_ask(mirrors, summary, true, &progress, err);
+        st = hub_pull_ask(mirrors, summary, request->may_block, &progress, err);
         hub_resolve_progress(response, &progress);
         return st;
     }

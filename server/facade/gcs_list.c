@@ -8,7 +8,7 @@
 #include <fnmatch.h>
 #include <stdlib.h>
 
-enum { MOST = 1000 };
+enum { MOST = 1000, MOST_LOOKS = 100000 }; /* objects on a page; those that a glob is held against for one */
 
 struct listing {
     struct hub_request *request;
@@ -19,7 +19,7 @@ struct listing {
     const char *glob;
     struct hub_json items, prefixes;
     struct hub_buf items_text, prefixes_text;
-    uint64_t most, count;
+    uint64_t most, count, looks;
 };
 
 static void listing_dispose(struct listing *l)
@@ -164,7 +164,7 @@ static enum hub_status walk(struct listing *l, struct hub_error *err)
         HUB_TRY(st);
         if (!begins_with(object.name, prefix) || (end.size && compare(object.name, end) >= 0))
             return HUB_OK;
-        if (l->count == l->most)
+        if (l->count == l->most || ++l->looks > MOST_LOOKS)
             return hub_buf_add_view(&l->next, object.name, err);
         const struct hub_view folder = folder_of(l, object.name);
         HUB_TRY(folder.size ? add_folder(l, folder, err) : add_object(l, &object, err));

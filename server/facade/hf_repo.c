@@ -115,17 +115,19 @@ static enum hub_status look_up(struct hub_request *request, struct hub_hf_repo *
                                     hub_hash(HUB_HASH_START, begins.data, begins.size)};
     hub_snapshot_put(snapshot);
     struct kept *kept = (struct kept *)hub_lru_get(request->app->documents, &key);
+    if (kept && !hub_view_is(begins, kept->begins)) { /* another repo of the same hash */
+        hub_lru_put(&kept->item);
+        hub_lru_drop(request->app->documents, &key);
+        kept = NULL;
+    }
     if (!kept)
         HUB_TRY(keep(request, &key, begins, &kept, err));
-    const bool same = hub_view_is(begins, kept->begins);
-    if (same) {
-        out->count = kept->count;
-        out->modified_ns = kept->modified_ns;
-        memcpy(out->commit, kept->commit, sizeof out->commit);
-        memcpy(out->tag, kept->tag, sizeof out->tag);
-    }
+    out->count = kept->count;
+    out->modified_ns = kept->modified_ns;
+    memcpy(out->commit, kept->commit, sizeof out->commit);
+    memcpy(out->tag, kept->tag, sizeof out->tag);
     hub_lru_put(&kept->item);
-    return same ? HUB_OK : HUB_AGAIN; /* another repo of the same hash: not twice in a row */
+    return HUB_OK;
 }
 
 enum hub_status hub_hf_repo_named(struct hub_request *request, struct hub_view org, struct hub_view name,

@@ -8,7 +8,7 @@
 
 #include <stdlib.h>
 
-enum { PAGE = 1000 };
+enum { PAGE = 1000, MOST_PATHS = 10000 };
 
 enum hub_status hub_hf_file_write(struct hub_json *json, const struct hub_request *request,
                                   const struct hub_object *object, struct hub_view path,
@@ -45,7 +45,7 @@ struct tree {
     struct hub_buf folder, last, skip, path; /* whole names; the last folder that was given out */
     struct hub_json json;
     bool recursive;
-    uint32_t count;
+    uint32_t count, asked;
     struct hub_page_cursor next;
 };
 
@@ -136,8 +136,10 @@ static enum hub_status walk(struct tree *t, struct hub_view from, struct hub_err
         if (object.name.size < folder.size || memcmp(object.name.data, folder.data, folder.size) != 0)
             return HUB_OK;
         if (t->count >= PAGE) {
-            if (object.name.size < sizeof t->next.key)
-                memcpy(t->next.key, object.name.data, object.name.size);
+            if (object.name.size >= sizeof t->next.key)
+                return hub_fail(err, HUB_TOO_BIG, "a page cannot end at the name '%.200s...'",
+                                object.name.data);
+            memcpy(t->next.key, object.name.data, object.name.size);
             return HUB_OK;
         }
         HUB_TRY(add_object(t, &object, err));
@@ -204,6 +206,8 @@ enum hub_status hub_hf_tree(struct hub_request *request, struct hub_response *re
 /* A file, or a folder that something lies in; what is neither is left out. */
 static enum hub_status add_path(struct tree *t, const char *path, struct hub_error *err)
 {
+    if (++t->asked > MOST_PATHS)
+        return hub_fail(err, HUB_TOO_BIG, "more than %d paths: ask for them in parts", MOST_PATHS);
     struct hub_object object;
     const size_t before = t->repo.begins.size;
     HUB_TRY(set(&t->folder, hub_buf_view(&t->repo.begins), err));

@@ -22,23 +22,13 @@ static enum hub_status read_stored(const struct hub_objects *objects, const stru
     return hub_allocated(*out, err);
 }
 
-static bool is_new(const json_t *array, const char *text, size_t size)
-{
-    const json_t *last = json_array_get(array, json_array_size(array) - 1);
-    return !last || json_string_length(last) != size || memcmp(json_string_value(last), text, size) != 0;
-}
-
-/* The namespaces between this one and a dataset; those of neighbours come one behind the other. */
-static void add_spaces(json_t *spaces, const char *id, size_t from)
+/* The namespaces between this one and a dataset, but for those that the dataset before lies in too: neighbours come
+ * one behind the other. */
+static void add_spaces(json_t *spaces, const char *id, const char *before, size_t from)
 {
     for (const char *at = strchr(id + from, '/'); at; at = strchr(at + 1, '/')) {
         const size_t size = (size_t)(at - id);
-        bool known = !is_new(spaces, id, size);
-        for (size_t i = 0; i < json_array_size(spaces) && !known; i++) {
-            const json_t *other = json_array_get(spaces, i);
-            known = json_string_length(other) == size && memcmp(json_string_value(other), id, size) == 0;
-        }
-        if (!known)
+        if (strncmp(before, id, size + 1) != 0)
             (void)json_array_append_new(spaces, json_stringn(id, size));
     }
 }
@@ -51,6 +41,7 @@ enum hub_status hub_space_text(const struct hub_objects *objects, struct hub_vie
                           begins = {name.data, folder.size + 1};
     HUB_CLEANUP(hub_json_decrefp) json_t *datasets = json_array(), *spaces = json_array();
     const struct hub_summary *summary;
+    const char *before = "";
     enum hub_status st = HUB_OK;
     *modified_ns = 0;
     for (uint32_t at = 0; !st && (summary = hub_objects_below(objects, begins, &at));) {
@@ -61,7 +52,9 @@ enum hub_status hub_space_text(const struct hub_objects *objects, struct hub_vie
             st = read_stored(objects, summary, folder, &stored, &written, err);
         *modified_ns = HUB_MAX(HUB_MAX(*modified_ns, written), summary->modified_ns);
         (void)json_array_append_new(datasets, json_string(summary->id));
-        add_spaces(spaces, summary->id, begins.size);
+        if (strlen(summary->id) > begins.size)
+            add_spaces(spaces, summary->id, before, begins.size);
+        before = summary->id;
     }
     if (!stored && !st)
         stored = json_object();

@@ -591,9 +591,13 @@ static enum hub_status find_or_ask(struct hub_mirrors *m, const struct hub_summa
         hub_pull_add_job(m, summary->id, summary->upstream, summary->remote_id, summary->path, &why);
     hub_mirrors_poke(m);
     pthread_mutex_lock(&p->lock);
-    if (st)
+    enum hub_status asked = HUB_OK;
+    if (st && pull->state == WAITS) { /* no other job has begun meanwhile */
         refuse(pull, st, &why);
-    enum hub_status asked = st ? hub_pass(pull->why.status, &pull->why, err) : HUB_OK;
+        asked = hub_pass(pull->why.status, &pull->why, err);
+    }
+    if (!asked && pull->refs == 1) /* and none has ended */
+        asked = hub_fail_as(err, HUB_BUSY, "pending", "'%s' has come a moment ago", summary->id);
     unref(pull);
     return asked;
 }
