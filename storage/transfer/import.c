@@ -245,6 +245,22 @@ static bool in_set(const struct hub_import *im, const char *path)
     return around(im, path, 0) != NULL;
 }
 
+/* A folder of a root's name and one without it may come to the same place, or into each other. */
+static enum hub_status check_apart(const struct hub_import *im, uint32_t set, struct hub_error *err)
+{
+    const char *target = im->sets[set].target;
+    for (uint32_t i = 0; i < set; i++) {
+        const char *other = im->sets[i].target;
+        const size_t size = HUB_MIN(strlen(target), strlen(other));
+        if (strncmp(target, other, size) == 0 && (!target[size] || target[size] == '/') &&
+            (!other[size] || other[size] == '/'))
+            return hub_fail(err, HUB_INVALID,
+                            "two datasets of the tar would lie in '%.200s': nothing is imported",
+                            strlen(target) < strlen(other) ? target : other);
+    }
+    return HUB_OK;
+}
+
 static enum hub_status settle_sets(struct hub_import *im, struct hub_error *err)
 {
     uint64_t loose = 0;
@@ -261,6 +277,7 @@ static enum hub_status settle_sets(struct hub_import *im, struct hub_error *err)
         loose += !is_file(im->unpack.files[i].path, space_file) || in_set(im, im->unpack.files[i].path);
     for (uint32_t i = 0; i < im->count; i++) {
         HUB_TRY(name_set(im, &im->sets[i], err));
+        HUB_TRY(check_apart(im, i, err));
         HUB_TRY(check_target(im, im->sets[i].target, err));
         HUB_TRY(find_files(im, &im->sets[i], err));
         loose -= im->sets[i].count;
