@@ -17,6 +17,6 @@ if [ ! -x $venv/bin/gunicorn ]; then
     /usr/bin/python3 -m venv $venv
     $venv/bin/pip install -q --disable-pip-version-check aiohttp flask google-crc32c gunicorn h5py 'minari[gcs,hdf5]' numpy pyarrow
 fi
-cmake --preset release >/dev/null
+cmake --preset release -DHUB_TESTS=ON >/dev/null # for micro_gather
 cmake --build --preset release >/dev/null
 exec $venv/bin/python tests/bench/bench.py "$@"
