@@ -56,13 +56,8 @@ static enum hub_status put_sibling(struct hub_json *json, struct hub_request *re
         HUB_TRY(hub_hf_file_id(object, &facts, &id, err));
         hub_json_put_uint(json, "size", facts.size);
         hub_json_put_text(json, "blobId", id.oid);
-        if (id.sha256[0]) {
-            hub_json_put_object(json, "lfs");
-            hub_json_put_text(json, "sha256", id.sha256);
-            hub_json_put_uint(json, "size", facts.size);
-            hub_json_put_uint(json, "pointerSize", 134);
-            hub_json_end_object(json);
-        }
+        if (id.sha256[0])
+            hub_hf_put_lfs(json, "sha256", &id, facts.size);
     }
     hub_json_end_object(json);
     return hub_json_status(json);

@@ -172,3 +172,12 @@ enum hub_status hub_hf_file_id(const struct hub_object *object, const struct hub
     hub_hex(sum, HUB_SHA1_BYTES, out->oid);
     return HUB_OK;
 }
+
+void hub_hf_put_lfs(struct hub_json *json, const char *key, const struct hub_hf_file_id *id, uint64_t size)
+{
+    hub_json_put_object(json, "lfs");
+    hub_json_put_text(json, key, id->sha256);
+    hub_json_put_uint(json, "size", size);
+    hub_json_put_uint(json, "pointerSize", 134); /* that of the text that stands for it in git */
+    hub_json_end_object(json);
+}

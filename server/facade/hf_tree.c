@@ -22,15 +22,10 @@ enum hub_status hub_hf_file_write(struct hub_json *json, const struct hub_reques
     hub_json_put_text(json, "type", "file");
     hub_json_put_text(json, "oid", id.oid);
     hub_json_put_uint(json, "size", facts.size);
-    if (id.sha256[0]) {
-        hub_json_put_object(json, "lfs");
-        hub_json_put_text(json, "oid", id.sha256);
-        hub_json_put_uint(json, "size", facts.size);
-        hub_json_put_uint(json, "pointerSize", 134);
-        hub_json_end_object(json);
-    } else {
+    if (id.sha256[0])
+        hub_hf_put_lfs(json, "oid", &id, facts.size);
+    else
         hub_json_put_bool(json, "unhashed", true); /* the oid is of its state, and not that of a git blob */
-    }
     hub_json_put_string(json, "path", path);
     hub_json_end_object(json);
     return hub_json_status(json);

@@ -323,7 +323,7 @@ def test_a_full_disk(tmp_path):
     into = tmp_path / "into"
     into.mkdir()
     if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=4m", "none", into]).returncode:
-        pytest.skip("no tmpfs can be mounted here")
+        pytest.skip("NO FULL DISK: no tmpfs can be mounted here, so an import onto a disk that is full is not tried")
     try:
         for members in ([(info("a-v0/data/big", 5 << 20), b"x" * (5 << 20))], [(info(f"a-v0/data/{i}", 1), b"x") for i in range(5000)]):
             done = program("import", "-", "--state", str(tmp_path / "t"), "--root", str(into), input=packed(*members))
