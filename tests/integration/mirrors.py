@@ -27,8 +27,8 @@ def place():
 
 
 @contextlib.contextmanager
-def upstream(place):
-    with Hub([os.path.join(place, "up")], args=["--hash", "idle", "--sweep", "1s"]) as hub:
+def upstream(place, *args):
+    with Hub([os.path.join(place, "up")], args=["--hash", "idle", "--sweep", "1s", *args]) as hub:
         yield hub.wait_indexed()
 
 

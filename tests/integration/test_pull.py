@@ -9,7 +9,6 @@ import shutil
 import signal
 import sqlite3
 import sys
-import tempfile
 import threading
 import time
 
@@ -20,26 +19,11 @@ import faults
 import mirrors
 from cli import Cli
 from hub import FIXTURES, Hub, quote, until
+from mirrors import place, upstream  # noqa: F401
 from upstream_gcs import Gcs
 
 ERA = os.path.join(FIXTURES, "minari", "root-0.5.3")
 DOOR = "D4RL/door/human-v2"
-
-
-@pytest.fixture
-def place():
-    folder = tempfile.mkdtemp(prefix="hub-pull-")
-    shutil.copytree(ERA, os.path.join(folder, "up"), symlinks=True)
-    for name in ("here", "state"):
-        os.mkdir(os.path.join(folder, name))
-    yield folder
-    shutil.rmtree(folder)
-
-
-@contextlib.contextmanager
-def upstream(place, *args):
-    with Hub([os.path.join(place, "up")], args=["--hash", "idle", "--sweep", "1s", *args]) as hub:
-        yield hub.wait_indexed()
 
 
 @contextlib.contextmanager
