@@ -1,0 +1,209 @@
+/* The files of a dataset on its way, and what of them is there, as its transfer says: see pulls.h. */
+#include "server/mirror/pulls.h"
+
+#include "server/mirror/cache.h"
+#include "storage/base/order.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+void hub_pull_put(struct hub_pull_plan *plan)
+{
+    if (!plan || atomic_fetch_sub(&plan->refs, 1) != 1)
+        return;
+    for (uint32_t i = 0; i < plan->count; i++) {
+        free(plan->files[i].shown.path);
+        free(plan->files[i].segments);
+    }
+    free(plan->files);
+    hub_closep(&plan->tree);
+    free(plan);
+}
+
+const char *hub_pull_revision(const struct hub_pull_plan *plan)
+{
+    return plan->revision;
+}
+
+uint32_t hub_pull_count(const struct hub_pull_plan *plan)
+{
+    return plan->count;
+}
+
+const struct hub_pull_file *hub_pull_file(const struct hub_pull_plan *plan, uint32_t number)
+{
+    return &plan->files[number].shown;
+}
+
+uint32_t hub_pull_find(const struct hub_pull_plan *plan, const char *path)
+{
+    const struct hub_coming_file *file = bsearch(&path, plan->files, plan->count, sizeof *file, hub_by_text);
+    return file ? (uint32_t)(file - plan->files) : UINT32_MAX;
+}
+
+/* What it will be called here, where that can be told: a copy has the times of its files. */
+static enum hub_status name_revision(struct hub_pull_plan *plan, const struct hub_remote_files *files,
+                                     struct hub_error *err)
+{
+    HUB_CLEANUP(hub_freep) struct hub_file_fact *facts = NULL;
+    bool timed = true;
+    HUB_TRY(hub_new(&facts, plan->count + 1, sizeof *facts, err));
+    for (uint32_t i = 0; i < plan->count; i++) {
+        const struct hub_pull_file *file = &plan->files[i].shown;
+        facts[i] =
+            (struct hub_file_fact){.path = file->path, .size = file->size, .mtime_ns = file->modified_ns};
+        timed = timed && file->modified_ns;
+    }
+    snprintf(plan->revision, sizeof plan->revision, "%s", files->revision ? files->revision : "");
+    return timed ? hub_revision(facts, plan->count, plan->revision, err) : HUB_OK;
+}
+
+static enum hub_status plan_file(struct hub_coming_file *to, const struct hub_remote_file *from,
+                                 const struct hub_staging *s, uint32_t number, struct hub_error *err)
+{
+    const struct hub_staged_file *staged = &s->files[number];
+    to->shown = (struct hub_pull_file){
+        .size = from->size, .modified_ns = from->modified_ns, .has_sha256 = from->has_sha256};
+    memcpy(to->shown.sha256, from->sha256, sizeof from->sha256);
+    HUB_TRY(hub_dup(&to->shown.path, from->path, err));
+    HUB_TRY(hub_new(&to->segments, staged->segments + 1, 1, err));
+    to->segment_count = staged->segments;
+    to->wanted_end = UINT64_MAX;
+    for (uint32_t i = 0; i < staged->segments; i++)
+        to->segments[i] = s->states[staged->base + i] == HUB_SEGMENT_DONE;
+    while (to->prefix < from->size && to->segments[to->prefix / s->segment_bytes])
+        to->prefix = HUB_MIN(from->size, to->prefix + s->segment_bytes);
+    const bool complete = !staged->missing, agrees = s->sums[number].known && hub_remote_file_proven(from) &&
+                                                     hub_sums_agree(&s->sums[number], from);
+    to->whole = !from->size || (complete && agrees);
+    return HUB_OK;
+}
+
+static enum hub_status plan_new(struct hub_pulls *p, const struct hub_transfer *t,
+                                const struct hub_staging *s, struct hub_pull_plan **out,
+                                struct hub_error *err)
+{
+    HUB_CLEANUP(hub_pull_putp) struct hub_pull_plan *plan = NULL;
+    HUB_TRY(hub_new(&plan, 1, sizeof *plan, err));
+    atomic_init(&plan->refs, 1);
+    plan->pulls = p;
+    plan->wanted = UINT32_MAX;
+    plan->segment_bytes = s->segment_bytes;
+    plan->tree = fcntl(s->tree, F_DUPFD_CLOEXEC, 0);
+    if (plan->tree < 0)
+        return hub_fail_errno(err, errno, "the staging place");
+    HUB_TRY(hub_new(&plan->files, t->files.count + 1, sizeof *plan->files, err));
+    while (plan->count < t->files.count) {
+        const uint32_t i = plan->count++;
+        HUB_TRY(plan_file(&plan->files[i], &t->files.items[i], s, i, err));
+    }
+    HUB_TRY(name_revision(plan, &t->files, err));
+    *out = plan;
+    plan = NULL;
+    return HUB_OK;
+}
+
+void hub_pull_end_plan(struct hub_pull *pull, const struct hub_error *why)
+{
+    if (!pull->plan)
+        return;
+    pull->plan->over = true;
+    pull->plan->why = *why;
+    hub_pull_put(pull->plan);
+    pull->plan = NULL;
+}
+
+/* ---- what the transfer says ---- */
+
+uint64_t hub_pull_visible(const struct hub_coming_file *file)
+{
+    const uint64_t before = file->shown.size - HUB_MIN(file->shown.size, (uint64_t)HUB_PULL_HELD);
+    return file->whole ? file->shown.size : HUB_MIN(file->prefix, before);
+}
+
+static enum hub_status room(uint64_t bytes, void *user, struct hub_error *err)
+{
+    const struct hub_pull *pull = user;
+    return hub_cache_make_room(pull->pulls->mirrors, pull->id, bytes, err);
+}
+
+static enum hub_status planned(const struct hub_transfer *t, const struct hub_staging *s, void *user,
+                               struct hub_error *err)
+{
+    struct hub_pull *pull = user;
+    struct hub_pull_plan *plan = NULL;
+    struct hub_error changed = {0};
+    (void)!hub_fail_as(&changed, HUB_IO, "upstream-failed",
+                       "'%s' changed on its upstream while it was fetched", pull->id);
+    HUB_TRY(plan_new(pull->pulls, t, s, &plan, err));
+    pthread_mutex_lock(&pull->pulls->lock);
+    hub_pull_end_plan(pull, &changed);
+    pull->plan = plan;
+    pull->progress.total = t->files.bytes;
+    pthread_cond_signal(&pull->pulls->wake);
+    pthread_mutex_unlock(&pull->pulls->lock);
+    return HUB_OK;
+}
+
+static void grown(uint32_t number, uint64_t end, void *user)
+{
+    struct hub_pull *pull = user;
+    pthread_mutex_lock(&pull->pulls->lock);
+    struct hub_coming_file *file = &pull->plan->files[number];
+    file->prefix = end;
+    if (hub_pull_visible(file) >= file->wanted_end)
+        pthread_cond_signal(&pull->pulls->wake);
+    pthread_mutex_unlock(&pull->pulls->lock);
+}
+
+static void segment(uint32_t number, uint32_t segment_number, void *user)
+{
+    struct hub_pull *pull = user;
+    pthread_mutex_lock(&pull->pulls->lock);
+    struct hub_coming_file *file = &pull->plan->files[number];
+    file->segments[segment_number] = 1;
+    if (file->wanted_end != UINT64_MAX)
+        pthread_cond_signal(&pull->pulls->wake);
+    pthread_mutex_unlock(&pull->pulls->lock);
+}
+
+static void whole(uint32_t number, void *user)
+{
+    struct hub_pull *pull = user;
+    pthread_mutex_lock(&pull->pulls->lock);
+    pull->plan->files[number].whole = true;
+    pthread_cond_signal(&pull->pulls->wake);
+    pthread_mutex_unlock(&pull->pulls->lock);
+}
+
+static void lost(uint32_t number, void *user)
+{
+    struct hub_pull *pull = user;
+    pthread_mutex_lock(&pull->pulls->lock);
+    struct hub_coming_file *file = &pull->plan->files[number];
+    file->whole = false;
+    file->prefix = 0;
+    file->turn++;
+    memset(file->segments, 0, file->segment_count);
+    pthread_cond_signal(&pull->pulls->wake);
+    pthread_mutex_unlock(&pull->pulls->lock);
+}
+
+static uint32_t wanted(void *user)
+{
+    struct hub_pull *pull = user;
+    pthread_mutex_lock(&pull->pulls->lock);
+    const uint32_t number = pull->plan->wanted;
+    pthread_mutex_unlock(&pull->pulls->lock);
+    return number;
+}
+
+const struct hub_transfer_watch hub_pull_watch = {.room = room,
+                                                  .planned = planned,
+                                                  .grown = grown,
+                                                  .segment = segment,
+                                                  .whole = whole,
+                                                  .lost = lost,
+                                                  .wanted = wanted};
