@@ -2,8 +2,9 @@
 #include "server/api/coverage.h"
 
 #include "server/api/episodes.h"
-#include "storage/catalog/measured_values.h"
+#include "storage/catalog/episode_reader.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 
 enum { RETRY_S = 2 };
@@ -21,6 +22,7 @@ enum hub_status hub_coverage_read(const struct hub_state *state, enum hub_measur
             out->stale |= ranges && ranges != parts[i].ranges;
             ranges = parts[i].ranges;
         }
+        out->state = (out->state ^ parts[i].stamp ^ parts[i].ranges) * UINT64_C(0x9E3779B97F4A7C15) + 1;
         out->of_parts += !dataset->parts[i].broken;
         out->parts += !dataset->parts[i].broken && parts[i].how_far >= how_far;
     }
@@ -61,23 +63,76 @@ enum hub_status hub_coverage_headers(struct hub_request *request, const struct h
     hub_measurer_want(request->app->measurer, target->summary->id);
     if (request->app->measurer)
         HUB_TRY(hub_response_header(response, err, "Retry-After", "%d", RETRY_S));
-    return hub_response_header(response, err, "Cache-Control", "no-store");
+    struct hub_target passing = *target;
+    passing.passing = true;
+    return hub_resolve_headers(request, &passing, response, err);
 }
+
+/* ---- names ---- */
 
 static bool is_measured(enum hub_property_kind kind)
 {
     return hub_measured_has(kind) && kind != HUB_PROPERTY_RETURN;
 }
 
-static enum hub_status names_measured(const struct hub_request *request, const struct hub_property *columns,
-                                      unsigned count, bool *out, struct hub_error *err)
+static bool is_return(enum hub_property_kind kind)
+{
+    return kind == HUB_PROPERTY_RETURN;
+}
+
+static enum hub_status names_are(const struct hub_request *request, bool (*is)(enum hub_property_kind kind),
+                                 const struct hub_property *columns, unsigned count, bool *out,
+                                 struct hub_error *err)
 {
     HUB_CLEANUP(hub_episodes_asked_dispose) struct hub_episodes_asked asked = {0};
     HUB_TRY(hub_episodes_asked(request, &asked, err));
-    *out = hub_where_has(asked.where, is_measured) || is_measured(asked.query.sort.kind);
+    *out = hub_where_has(asked.where, is) || is(asked.query.sort.kind);
     for (unsigned i = 0; i < count; i++)
-        *out |= is_measured(columns[i].kind);
+        *out |= is(columns[i].kind);
     return HUB_OK;
+}
+
+/* Returns are summed up where the files state none: all episodes have one, though not all are measured. */
+static enum hub_status check_returns(const struct hub_state *state, struct hub_coverage *out,
+                                     struct hub_error *err)
+{
+    const struct hub_property name = {.kind = HUB_PROPERTY_RETURN};
+    const struct hub_dataset *dataset = state->dataset;
+    HUB_CLEANUP(hub_episode_reader_dispose) struct hub_episode_reader reader = {.state = state};
+    bool all = true;
+    for (uint32_t i = 0; all && i < dataset->episode_count; i++) {
+        struct hub_values values;
+        HUB_TRY(hub_episode_values_of(&reader, &dataset->episodes[i], &name, &values, err));
+        all = values.count > 0;
+    }
+    out->named = !all;
+    out->complete = all;
+    return HUB_OK;
+}
+
+enum hub_status hub_coverage_named(const struct hub_request *request, const struct hub_state *state,
+                                   const struct hub_property *columns, unsigned count,
+                                   struct hub_coverage *out, struct hub_error *err)
+{
+    bool measured = false, returns = false;
+    *out = (struct hub_coverage){.complete = true};
+    HUB_TRY(names_are(request, is_measured, columns, count, &measured, err));
+    HUB_TRY(names_are(request, is_return, columns, count, &returns, err));
+    if (!measured && !returns)
+        return HUB_OK;
+    HUB_TRY(hub_coverage_read(state, measured ? HUB_MEASURED_ALL : HUB_MEASURED_REWARDS, out, err));
+    out->named = measured;
+    return measured || out->complete ? HUB_OK : check_returns(state, out, err);
+}
+
+enum hub_status hub_coverage_named_headers(struct hub_request *request, const struct hub_target *target,
+                                           const struct hub_coverage *coverage, struct hub_response *response,
+                                           struct hub_error *err)
+{
+    if (coverage->named)
+        HUB_TRY(hub_response_header(response, err, "X-Measured", "%" PRIu64 "/%" PRIu64, coverage->parts,
+                                    coverage->of_parts));
+    return hub_coverage_headers(request, target, coverage, response, err);
 }
 
 enum hub_status hub_coverage_of_names(struct hub_request *request, const struct hub_target *target,
@@ -85,12 +140,6 @@ enum hub_status hub_coverage_of_names(struct hub_request *request, const struct 
                                       struct hub_response *response, struct hub_error *err)
 {
     struct hub_coverage coverage;
-    bool measured = false;
-    HUB_TRY(names_measured(request, columns, count, &measured, err));
-    if (!measured)
-        return hub_resolve_headers(request, target, response, err);
-    HUB_TRY(hub_coverage_read(&target->state, HUB_MEASURED_ALL, &coverage, err));
-    HUB_TRY(hub_response_header(response, err, "X-Measured", "%llu/%llu", (unsigned long long)coverage.parts,
-                                (unsigned long long)coverage.of_parts));
-    return hub_coverage_headers(request, target, &coverage, response, err);
+    HUB_TRY(hub_coverage_named(request, &target->state, columns, count, &coverage, err));
+    return hub_coverage_named_headers(request, target, &coverage, response, err);
 }

@@ -9,6 +9,8 @@ struct hub_coverage {
     uint64_t parts, of_parts, episodes, of, rows, of_rows;
     bool stale; /* ranges of the dataset changed since some of it was measured */
     bool complete;
+    bool named;     /* names of the request are measured: hub_coverage_named */
+    uint64_t state; /* differs once anything was measured anew: part of the ETags of what depends on it */
 };
 
 /** Of the parts that are as far as this. Blocking. */
@@ -24,9 +26,19 @@ HUB_MUST_USE enum hub_status hub_coverage_headers(struct hub_request *request,
                                                   struct hub_response *response, struct hub_error *err);
 
 /**
- * As hub_resolve_headers, for answers about episodes that the request's where, sort and columns choose: where one of these names is
- * measured, X-Measured says of how many parts, and what is not complete is as above.
+ * Of what the request's where, sort and columns name: `named` is set where one of these is measured. What it is not is complete,
+ * and its state 0.
  */
+HUB_MUST_USE enum hub_status hub_coverage_named(const struct hub_request *request,
+                                                const struct hub_state *state,
+                                                const struct hub_property *columns, unsigned count,
+                                                struct hub_coverage *out, struct hub_error *err);
+/** As hub_coverage_headers, with X-Measured where names are measured: of how many parts. */
+HUB_MUST_USE enum hub_status hub_coverage_named_headers(struct hub_request *request,
+                                                        const struct hub_target *target,
+                                                        const struct hub_coverage *coverage,
+                                                        struct hub_response *response, struct hub_error *err);
+/** Both. */
 HUB_MUST_USE enum hub_status hub_coverage_of_names(struct hub_request *request,
                                                    const struct hub_target *target,
                                                    const struct hub_property *columns, unsigned count,

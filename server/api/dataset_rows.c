@@ -6,6 +6,7 @@
  * episode, never in the next one.
  */
 #include "server/api/chosen.h"
+#include "server/api/coverage.h"
 #include "server/api/cursor.h"
 #include "server/api/handlers.h"
 #include "server/api/tabled.h"
@@ -280,11 +281,16 @@ static enum hub_status check_condition(struct hub_request *request, struct rows_
                                        struct hub_response *response, bool *done, struct hub_error *err)
 {
     char etag[40];
-    const struct hub_view parts[] = {hub_view_of(q->target.summary->revision), HUB_VIEW(ENCODER_VERSION),
-                                     hub_view_of(q->target.summary->id), hub_view_of(request->query_text),
-                                     hub_view_of(q->as->name)};
+    struct hub_coverage measured;
+    HUB_TRY(hub_coverage_named(request, &q->target.state, NULL, 0, &measured, err));
+    const struct hub_view parts[] = {hub_view_of(q->target.summary->revision),
+                                     HUB_VIEW(ENCODER_VERSION),
+                                     hub_view_of(q->target.summary->id),
+                                     hub_view_of(request->query_text),
+                                     hub_view_of(q->as->name),
+                                     {(const char *)&measured.state, sizeof measured.state}};
     hub_fingerprint(etag, parts, HUB_COUNT(parts));
-    HUB_TRY(hub_resolve_headers(request, &q->target, response, err));
+    HUB_TRY(hub_coverage_named_headers(request, &q->target, &measured, response, err));
     HUB_TRY(hub_response_header(response, err, "Vary", "Accept"));
     return hub_resolve_conditions(request, response, etag, -1, done, err);
 }

@@ -3,6 +3,7 @@
  * likely (weight=steps), or every episode that has one and then each of its windows (weight=uniform). A draw is
  * (u * n) >> 64 of the next raw number u of numpy's PCG64(seed), so the same seed and revision are the same bytes.
  */
+#include "server/api/coverage.h"
 #include "server/api/handlers.h"
 #include "server/api/windows.h"
 #include "storage/base/number.h"
@@ -33,6 +34,7 @@ struct sample {
     enum hub_pad pad;
     bool final_row;
     struct hub_chosen_fields fields;
+    struct hub_coverage measured;
     struct hub_buf left_out;
     struct hub_window_asked *asked;
     struct hub_windows windows;
@@ -290,15 +292,18 @@ static enum hub_status make_plan(struct hub_request *request, struct hub_respons
                                              "weight",    "sentinel", "format",         "for",   "revision",
                                              "partition", "part",     "partition_seed", NULL};
     HUB_CLEANUP(hub_chosen_dispose) struct hub_chosen_episodes chosen = {.seed_is_of_rows = true};
+    s->measured.complete = true;
     const bool filtered = is_filtered(request);
     HUB_TRY(hub_request_known(request, parameters, err));
     HUB_TRY(read_asked(request, s, err));
     HUB_TRY(hub_resolve(request, response, parameters,
                         (filtered ? HUB_TO_STATE : HUB_TO_DATASET) | HUB_TO_READY, &s->target, err));
-    if (filtered)
+    if (filtered) {
+        HUB_TRY(hub_coverage_named(request, &s->target.state, NULL, 0, &s->measured, err));
         HUB_TRY(hub_chosen_episodes(request, response, &s->target.state, UINT32_MAX, &chosen, err));
-    else
+    } else {
         HUB_TRY(choose_all(request, response, s->target.state.dataset, &chosen, err));
+    }
     s->dataset = s->target.state.dataset; /* its reference; the rest of the state is closed */
     s->target.state.dataset = NULL;
     hub_state_close(&s->target.state);
@@ -309,14 +314,15 @@ static enum hub_status make_plan(struct hub_request *request, struct hub_respons
 
 /* ---- the answer ---- */
 
-/* Over what decides the bytes: revision, encoder and the whole question. */
+/* Over what decides the bytes: revision, what was measured of it, encoder and the whole question. */
 static void etag_of(const struct hub_request *request, const struct sample *s, char out[40])
 {
-    struct hub_view parts[3 + 2 * HUB_MAX_QUERY];
+    struct hub_view parts[4 + 2 * HUB_MAX_QUERY];
     unsigned n = 0;
     parts[n++] = hub_view_of(s->dataset->summary->revision);
     parts[n++] = HUB_VIEW(ENCODER_VERSION);
     parts[n++] = hub_view_of(s->dataset->summary->id);
+    parts[n++] = (struct hub_view){(const char *)&s->measured.state, sizeof s->measured.state};
     for (unsigned i = 0; i < request->query_count; i++) {
         parts[n++] = request->query[i].name;
         parts[n++] = request->query[i].value;
@@ -330,7 +336,7 @@ static enum hub_status put_headers(struct hub_request *request, struct sample *s
 {
     char etag[40];
     s->target.passing = !s->seeded;
-    HUB_TRY(hub_resolve_headers(request, &s->target, response, err));
+    HUB_TRY(hub_coverage_named_headers(request, &s->target, &s->measured, response, err));
     HUB_TRY(hub_response_header(response, err, "X-Seed", "%" PRIu64, s->seed));
     if (s->left_out.size)
         HUB_TRY(hub_response_header(response, err, "X-Left-Out", "%s", s->left_out.data));

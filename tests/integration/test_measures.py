@@ -320,3 +320,22 @@ def test_off(tmp_path):
         answer = ask(hub, "made", "episodes", columns="number,jerk")
         assert answer.headers["X-Measured"] == "0/1" and answer.headers["Cache-Control"] == "no-store"
         assert answer.json()["columns"]["jerk"] == [None, None]
+        answer = ask(hub, "made", "rows", where="return < 0")  # which inspection has summed up
+        assert "X-Measured" not in answer.headers and answer.headers["Cache-Control"] == "no-cache"
+
+
+@pytest.mark.parametrize("what,query", [("rows", {}), ("sample", {"seed": 1}), ("sample", {"seed": 1, "partition": "1", "partition_seed": 3})])
+def test_what_partial_measures_choose_is_not_kept(tmp_path, what, query):
+    write(tmp_path / "made.hdf5", episodes=3)
+    with serving(str(tmp_path), args=["--measure", "on-demand"]) as hub:
+        hub.wait_indexed()
+        query = {"fields": "actions", "where": "jerk is null or jerk > -1", **query}
+        first = ask(hub, "made", what, **query)
+        assert first.headers["X-Measured"] == "0/1" and first.headers["Cache-Control"] == "no-store" and first.headers["Retry-After"]
+        until(lambda: (answer := ask(hub, "made", what, **query)).headers["X-Measured"] == "1/1" and answer)
+        again = ask(hub, "made", what, **query)
+        assert again.headers["Cache-Control"] == "no-cache" and again.headers["ETag"] != first.headers["ETag"]
+        path = f"/api/v1/datasets/made/{what}?" + urlencode(query)
+        assert hub.get(path, headers={"If-None-Match": first.headers["ETag"]}).status == 200
+        assert hub.get(path, headers={"If-None-Match": again.headers["ETag"]}).status == 304
+        assert "X-Measured" not in ask(hub, "made", what, fields="actions", seed=1).headers if what == "sample" else True
