@@ -1,10 +1,12 @@
 /*
  * Chunked pieces. The chunks a cut touches are numbered row by row; a range of numbers is read by one thread:
  * stored bytes of neighbours in one read, each decoded and scattered, or decoded straight into place where a
- * chunk holds whole rows. Unfiltered chunks are read only where they are wanted.
+ * chunk holds whole rows. Unfiltered chunks are read only where they are wanted. Filtered ones of which some rows are left
+ * are kept for who reads those next.
  */
 #include "storage/codec/codec.h"
 #include "storage/read/gather.h"
+#include "storage/read/kept.h"
 #include "storage/read/scratch.h"
 
 #include <stdatomic.h>
@@ -41,6 +43,7 @@ struct visit {
     const struct hub_chunk *chunk;
     uint64_t first, count; /* rows of the cut */
     uint64_t inner_row;    /* the first one's row within the chunk */
+    bool partial;          /* the chunk has other rows */
     struct hub_box box;    /* from chunk to rows, simplified */
     int64_t to;            /* where in the cut's output */
 };
@@ -87,6 +90,7 @@ static void place_rows(const struct chunk_cursor *c, uint64_t range, struct visi
         visit->count = last - visit->first + 1;
     }
     visit->inner_row = cut->row + visit->first * cut->step - *chunk_row * chunk_rows;
+    visit->partial = visit->count < HUB_MIN(chunk_rows, cut->piece->rows - *chunk_row * chunk_rows);
 }
 
 static void visit_chunk(const struct chunk_cursor *c, uint64_t number, struct visit *visit)
@@ -172,6 +176,42 @@ static void fill_absent(const struct run *run, const struct visit *visit)
     hub_box_copy(&box, run->out + visit->to, c->plan->layout->bytes + c->grid->fill);
 }
 
+static uint64_t number_of(const struct run *run, const struct visit *visit)
+{
+    return (uint64_t)(visit->chunk - run->cursor->plan->layout->chunks);
+}
+
+static void take(const struct run *run, const struct visit *visit, const uint8_t *decoded)
+{
+    const struct chunk_cursor *c = run->cursor;
+    hub_box_copy(&visit->box, run->out + visit->to, decoded + visit->inner_row * c->row_stored + c->grid->at);
+}
+
+static enum hub_status decode(const struct run *run, const struct visit *visit, const uint8_t *stored,
+                              uint8_t *decoded, struct hub_error *err)
+{
+    const struct chunk_cursor *c = run->cursor;
+    const uint64_t half = HUB_MAX(c->chunk_bytes, visit->chunk->size) + 64;
+    uint8_t *filter = hub_scratch(HUB_SCRATCH_FILTER, 2 * half);
+    HUB_TRY(hub_allocated(filter && decoded, err));
+    return hub_chunk_decode(c->pipeline, visit->chunk->mask,
+                            (struct hub_view){(const char *)stored, visit->chunk->size}, decoded,
+                            c->chunk_bytes, filter, err);
+}
+
+/* Its other rows are wanted too, in all likelihood: by the next block, or the next slice. */
+static enum hub_status decode_and_keep(const struct run *run, const struct visit *visit,
+                                       const uint8_t *stored, struct hub_kept *made, struct hub_error *err)
+{
+    const enum hub_status st = decode(run, visit, stored, made->data, err);
+    if (!st) {
+        take(run, visit, made->data);
+        made = hub_kept_add(made);
+    }
+    hub_kept_put(made);
+    return st;
+}
+
 static enum hub_status scatter(const struct run *run, const struct visit *visit, const uint8_t *stored,
                                struct hub_error *err)
 {
@@ -181,17 +221,29 @@ static enum hub_status scatter(const struct run *run, const struct visit *visit,
         hub_box_copy(&visit->box, to, stored + c->grid->at);
         return HUB_OK;
     }
-    const uint64_t half = HUB_MAX(c->chunk_bytes, visit->chunk->size) + 64;
-    uint8_t *filter = hub_scratch(HUB_SCRATCH_FILTER, 2 * half);
-    const bool whole = visit->box.rank == 0 && visit->box.item == c->chunk_bytes;
-    uint8_t *decoded = whole ? to : hub_scratch(HUB_SCRATCH_DECODED, c->chunk_bytes);
-    HUB_TRY(hub_allocated(filter && decoded, err));
-    HUB_TRY(hub_chunk_decode(c->pipeline, visit->chunk->mask,
-                             (struct hub_view){(const char *)stored, visit->chunk->size}, decoded,
-                             c->chunk_bytes, filter, err));
-    if (!whole)
-        hub_box_copy(&visit->box, to, decoded + visit->inner_row * c->row_stored + c->grid->at);
+    if (visit->box.rank == 0 && visit->box.item == c->chunk_bytes)
+        return decode(run, visit, stored, to, err);
+    struct hub_kept *made =
+        visit->partial ? hub_kept_new(c->plan->layout, HUB_KEPT_CHUNK, number_of(run, visit), c->chunk_bytes)
+                       : NULL;
+    if (made)
+        return decode_and_keep(run, visit, stored, made, err);
+    uint8_t *decoded = hub_scratch(HUB_SCRATCH_DECODED, c->chunk_bytes);
+    HUB_TRY(decode(run, visit, stored, decoded, err));
+    take(run, visit, decoded);
     return HUB_OK;
+}
+
+/* true: it is kept from a read before. */
+static bool take_kept(const struct run *run, const struct visit *visit)
+{
+    if (!filtered(run->cursor, visit->chunk))
+        return false;
+    struct hub_kept *kept = hub_kept_get(run->cursor->plan->layout, HUB_KEPT_CHUNK, number_of(run, visit));
+    if (kept)
+        take(run, visit, kept->data);
+    hub_kept_put(kept);
+    return kept;
 }
 
 static enum hub_status flush(struct run *run, struct hub_error *err)
@@ -225,6 +277,8 @@ static enum hub_status read_range(struct run *run, uint64_t from, uint64_t to, s
             fill_absent(run, visit);
             continue;
         }
+        if (take_kept(run, visit))
+            continue;
         wanted_bytes(c, visit, &offset, &size);
         if (read_alone(c, visit, size)) {
             /* The slot is written again by the next visit, so this one is read first; its neighbours stay

@@ -23,7 +23,7 @@ struct reader {
     uint64_t items;                    /* values of a row, but of lists */
     uint64_t low;                      /* first value of the lowest row */
     bool partial;                      /* rows of the piece are left out: others may want them */
-    struct hub_kept_page *held[2];     /* the data page and the dictionary, where they are kept ones */
+    struct hub_kept *held[2];          /* the data page and the dictionary, where they are kept ones */
     const uint8_t *dictionary;         /* decoded, once needed ... */
     const struct hub_page_view *views; /* ... and where its BYTE_ARRAY values lie */
 };
@@ -101,11 +101,12 @@ static enum hub_status unpack(struct reader *r, const struct hub_page *page, boo
                               const uint8_t **out, struct hub_error *err)
 {
     const struct hub_layout *layout = r->g->plan->layout;
-    struct hub_kept_page **held = &r->held[dictionary], *made = NULL;
+    const uint64_t number = (uint64_t)(page - layout->pages);
+    struct hub_kept **held = &r->held[dictionary], *made = NULL;
     hub_kept_put(*held);
-    *held = r->partial ? hub_kept_get(layout, page) : NULL;
+    *held = r->partial ? hub_kept_get(layout, HUB_KEPT_PAGE, number) : NULL;
     if (!*held && r->partial)
-        *held = made = hub_kept_new(layout, page);
+        *held = made = hub_kept_new(layout, HUB_KEPT_PAGE, number, page->decoded);
     uint8_t *decoded = *held        ? (*held)->data
                        : dictionary ? hub_scratch(HUB_SCRATCH_DICTIONARY, page->decoded)
                                     : hub_scratch(HUB_SCRATCH_DECODED, page->decoded);
@@ -450,7 +451,8 @@ static bool price_page(const struct reader *r, const struct hub_layout *layout, 
                  stored = HUB_NS_READ_BYTE + (deflate ? deflate->ns_stored : 0);
     hub_price_want(price, r->cut, page->offset, page->stored);
     price->ns += HUB_NS_CHUNK;
-    struct hub_kept_page *kept = r->partial ? hub_kept_get(layout, page) : NULL;
+    struct hub_kept *kept =
+        r->partial ? hub_kept_get(layout, HUB_KEPT_PAGE, (uint64_t)(page - layout->pages)) : NULL;
     if (kept) {
         const bool full = kept->full;
         hub_kept_put(kept);

@@ -1,63 +1,65 @@
-/* Decoded pages kept between reads: see kept.h. */
+/* Decoded pages and chunks kept between reads: see kept.h. */
 #include "storage/read/kept.h"
 
 #include <pthread.h>
 #include <stdlib.h>
 
 #define KEPT_BYTES (32 * MIB)
-#define PAGE_BYTES (2 * MIB) /* larger ones are decoded each time */
+#define MOST_BYTES (8 * MIB) /* larger ones are decoded each time */
 
-static struct hub_lru *kept; /* NULL: there was no memory for it */
+static struct hub_lru *cache; /* NULL: there was no memory for it */
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 static void make_lru(void)
 {
-    if (hub_lru_new(KEPT_BYTES, &kept, NULL))
-        kept = NULL;
+    if (hub_lru_new(KEPT_BYTES, &cache, NULL))
+        cache = NULL;
 }
 
 static struct hub_lru *lru(void)
 {
     pthread_once(&once, make_lru);
-    return kept;
+    return cache;
 }
 
-static struct hub_lru_key key_of(const struct hub_layout *layout, const struct hub_page *page)
+static struct hub_lru_key key_of(const struct hub_layout *layout, enum hub_kept_kind kind, uint64_t number)
 {
-    return (struct hub_lru_key){layout->serial, (uint64_t)(page - layout->pages), 0};
+    return (struct hub_lru_key){layout->serial, number, kind};
 }
 
-static void free_page(struct hub_lru_item *item)
+static void free_kept(struct hub_lru_item *item)
 {
     free(item);
 }
 
-struct hub_kept_page *hub_kept_get(const struct hub_layout *layout, const struct hub_page *page)
+struct hub_kept *hub_kept_get(const struct hub_layout *layout, enum hub_kept_kind kind, uint64_t number)
 {
-    const struct hub_lru_key key = key_of(layout, page);
-    return layout->serial && lru() ? (struct hub_kept_page *)hub_lru_get(lru(), &key) : NULL;
+    const struct hub_lru_key key = key_of(layout, kind, number);
+    return layout->serial && lru() ? (struct hub_kept *)hub_lru_get(lru(), &key) : NULL;
 }
 
-struct hub_kept_page *hub_kept_new(const struct hub_layout *layout, const struct hub_page *page)
+struct hub_kept *hub_kept_new(const struct hub_layout *layout, enum hub_kept_kind kind, uint64_t number,
+                              uint64_t size)
 {
-    const size_t size = sizeof(struct hub_kept_page) + page->decoded;
-    if (!layout->serial || !lru() || page->decoded > PAGE_BYTES)
+    const size_t bytes = sizeof(struct hub_kept) + size;
+    if (!layout->serial || !lru() || size > MOST_BYTES)
         return NULL;
-    struct hub_kept_page *new = malloc(size);
+    struct hub_kept *new = malloc(bytes);
     if (!new)
         return NULL;
-    *new = (struct hub_kept_page){.item = {.key = key_of(layout, page), .bytes = size, .free = free_page}};
+    *new =
+        (struct hub_kept){.item = {.key = key_of(layout, kind, number), .bytes = bytes, .free = free_kept}};
     atomic_init(&new->item.refs, 1);
     return new;
 }
 
-struct hub_kept_page *hub_kept_add(struct hub_kept_page *page)
+struct hub_kept *hub_kept_add(struct hub_kept *kept)
 {
-    return (struct hub_kept_page *)hub_lru_add(lru(), &page->item);
+    return (struct hub_kept *)hub_lru_add(lru(), &kept->item);
 }
 
-void hub_kept_put(struct hub_kept_page *page)
+void hub_kept_put(struct hub_kept *kept)
 {
-    if (page)
-        hub_lru_put(&page->item);
+    if (kept)
+        hub_lru_put(&kept->item);
 }

@@ -170,6 +170,7 @@ Test(many, windows_are_the_rows_they_name_and_each_chunk_is_decoded_once, .timeo
     put_strided(&rig);
     put_strided(&rig);
     rig_finish(&rig);
+    rig.layout.serial = 0; /* nothing is kept from answer to answer */
     struct windows *w = malloc(sizeof *w);
     for (unsigned round = 0; round < 400; round++) {
         struct hub_rows rows;
@@ -188,6 +189,39 @@ Test(many, windows_are_the_rows_they_name_and_each_chunk_is_decoded_once, .timeo
     }
     free(w);
     rig_close(&rig);
+}
+
+/* As rows of a dataset are while they are sent. */
+static void read_blocks(struct rig *rig, uint64_t block)
+{
+    for (uint64_t at = 0; at < ROWS; at += block) {
+        const struct hub_slice slice = {at, HUB_MIN(block, ROWS - at), 1};
+        struct hub_rows rows;
+        cr_assert_eq(rig_read(rig, 0, slice, 0, false, NULL, &rows, NULL), HUB_OK);
+        for (uint64_t i = 0; i < rows.rows * WIDE; i++) {
+            uint32_t value;
+            memcpy(&value, rows.data + i * 4, 4);
+            cr_assert_eq(value, value_at(0, at + i / WIDE, (unsigned)(i % WIDE)));
+        }
+        hub_rows_dispose(&rows);
+    }
+}
+
+Test(many, blocks_of_rows_decode_each_chunk_once)
+{
+    const uint64_t blocks[] = {1, 7, CHUNK, 2 * CHUNK + 3};
+    for (size_t i = 0; i < HUB_COUNT(blocks); i++) {
+        struct rig rig;
+        uint32_t chunks = 0;
+        rig_open(&rig);
+        put_chunked(&rig, &chunks);
+        rig_finish(&rig);
+        rig.layout.serial = 1000 + i;
+        atomic_store(&decoded, 0);
+        read_blocks(&rig, blocks[i]);
+        cr_expect_eq(atomic_load(&decoded), chunks, "blocks of %u rows", (unsigned)blocks[i]);
+        rig_close(&rig);
+    }
 }
 
 /* ---- rows of varying length ---- */
