@@ -1,6 +1,7 @@
 /*
  * Windows that are named one by one, of several datasets, in one answer: POST /api/v1/batch with
  *     {"items": [{"dataset", "episode", "start"?, "stop"?, "fields"?}, ...], "fields"?, "pad"?, "final"?}
+ * as npz, or with ?format= as arrow.
  * Every item has the same fields and, where nothing is padded, as many steps.
  */
 #include "server/api/handlers.h"
@@ -24,6 +25,7 @@ struct batch {
     uint32_t count;
     uint64_t length;
     enum hub_pad pad;
+    const struct hub_representation *as;
     bool final_row, planned;
     struct hub_windows windows;
 };
@@ -244,9 +246,10 @@ static enum hub_status read_body(struct hub_request *request, struct hub_respons
 {
     static const char *const of_body[] = {"items", "fields", "pad", "final", NULL},
                              *const of_item[] = {"dataset", "episode", "fields", "start", "stop", NULL},
-                             *const no_parameters[] = {NULL};
+                             *const parameters[] = {"format", NULL};
     struct hub_error why = {0};
-    HUB_TRY(hub_request_known(request, no_parameters, err));
+    HUB_TRY(hub_request_known(request, parameters, err));
+    HUB_TRY(hub_windows_format(request, &b->as, err));
     HUB_TRY(hub_budget_take(request->app->budget, request, response, request->body.size * JSON_MEMORY, err));
     if (!request->body.size || hub_json_parse(request->body, request->body.size, &b->json, &why))
         return hub_fail_as(err, HUB_INVALID, "bad-request", "the body is no JSON: %.300s",
@@ -291,6 +294,7 @@ static enum hub_status make_plan(struct hub_request *request, struct hub_respons
                                             .length = b->length,
                                             .final_row = b->final_row,
                                             .pad = b->pad,
+                                            .as = b->as,
                                             .counted = "items"};
     return hub_windows_plan(request, response, &query, &b->windows, err);
 }

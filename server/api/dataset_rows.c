@@ -9,6 +9,7 @@
 #include "server/api/coverage.h"
 #include "server/api/cursor.h"
 #include "server/api/handlers.h"
+#include "server/api/negotiate.h"
 #include "server/api/tabled.h"
 #include "server/api/transitions.h"
 #include "server/api/zipped.h"
@@ -64,39 +65,6 @@ static void rows_request_dispose(struct rows_request *q)
 
 /* ---- what is asked for ---- */
 
-static bool is_npz(const struct hub_representation *as)
-{
-    return strcmp(as->name, "npz") == 0;
-}
-
-/* npz, or one of the tables. */
-static enum hub_status read_format(const struct hub_request *request, struct rows_request *q,
-                                   struct hub_error *err)
-{
-    const struct hub_view format = hub_request_query(request, "format");
-    const char *accept = hub_request_header(request, "Accept");
-    const bool any = !accept || !*accept || strstr(accept, "*/*") || strstr(accept, "application/*");
-    char list[HUB_REPRESENTATIONS_CHARS] = "";
-    const struct hub_representation *npz = NULL;
-    for (const struct hub_representation *as = hub_representations; as->name; as++) {
-        if (!is_npz(as) && !as->writer->blocks)
-            continue;
-        npz = is_npz(as) ? as : npz;
-        if (format.data ? hub_view_is(format, as->name) : accept && strstr(accept, as->media_type)) {
-            q->as = as;
-            return HUB_OK;
-        }
-        snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s", *list ? ", " : "",
-                 format.data ? as->name : as->media_type);
-    }
-    q->as = npz;
-    if (format.data)
-        return hub_request_wrong(request, "format", err, "format must be one of %s", list);
-    return any ? HUB_OK
-               : hub_fail_about(err, HUB_NOT_ACCEPTABLE, "not-acceptable", "Accept", accept,
-                                "rows of many episodes come as %s", list);
-}
-
 static enum hub_status read_question(const struct hub_request *request, struct rows_request *q,
                                      struct hub_error *err)
 {
@@ -114,7 +82,7 @@ static enum hub_status read_question(const struct hub_request *request, struct r
     q->transitions = view == 1;
     q->drop_sentinel = sentinel == 1;
     q->nonfinite = nonfinite < 0 ? HUB_NONFINITE_NULL : (enum hub_nonfinite)nonfinite;
-    return read_format(request, q, err);
+    return hub_negotiate_arrays(request, hub_is_table, &q->as, err);
 }
 
 /* ---- which episodes ---- */
@@ -229,7 +197,7 @@ static enum hub_status keep_columns(struct hub_request *request, struct rows_req
 static enum hub_status open_reading(struct hub_request *request, struct rows_request *q,
                                     struct hub_error *err)
 {
-    if (is_npz(q->as)) {
+    if (!hub_is_table(q->as)) {
         HUB_TRY(hub_zipped_new(request->app, &q->zipped, err));
         q->reading = &q->zipped->reading;
     } else {

@@ -1,6 +1,7 @@
 /* Negotiation for rows: see negotiate.h. q-values order, specificity is not needed for a list this short. */
 #include "server/api/negotiate.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 static bool is_type(struct hub_view type, const char *known)
@@ -66,4 +67,39 @@ enum hub_status hub_negotiate(const struct hub_request *request, struct hub_enco
     char list[HUB_REPRESENTATIONS_CHARS];
     hub_representations_list(HUB_LIST_NAMES, list);
     return hub_request_wrong(request, "format", err, "format must be one of %s", list);
+}
+
+bool hub_is_table(const struct hub_representation *as)
+{
+    return as->writer->blocks;
+}
+
+enum hub_status hub_negotiate_arrays(const struct hub_request *request,
+                                     bool (*may)(const struct hub_representation *as),
+                                     const struct hub_representation **out, struct hub_error *err)
+{
+    const struct hub_view format = hub_request_query(request, "format");
+    const char *accept = hub_request_header(request, "Accept");
+    const bool any = !accept || !*accept || strstr(accept, "*/*") || strstr(accept, "application/*") ||
+                     strstr(accept, "application/octet-stream");
+    char list[HUB_REPRESENTATIONS_CHARS] = "";
+    const struct hub_representation *npz = NULL;
+    for (const struct hub_representation *as = hub_representations; as->name; as++) {
+        const bool is_npz = strcmp(as->name, "npz") == 0;
+        if (!is_npz && !may(as))
+            continue;
+        npz = is_npz ? as : npz;
+        if (format.data ? hub_view_is(format, as->name) : accept && strstr(accept, as->media_type)) {
+            *out = as;
+            return HUB_OK;
+        }
+        snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s", *list ? ", " : "",
+                 format.data ? as->name : as->media_type);
+    }
+    *out = npz;
+    if (format.data)
+        return hub_request_wrong(request, "format", err, "format must be one of %s", list);
+    return any ? HUB_OK
+               : hub_fail_about(err, HUB_NOT_ACCEPTABLE, "not-acceptable", "Accept", accept,
+                                "rows of many episodes come as %s", list);
 }

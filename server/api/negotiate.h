@@ -10,4 +10,12 @@
 HUB_MUST_USE enum hub_status hub_negotiate(const struct hub_request *request, struct hub_encoding *e,
                                            struct hub_error *err);
 
+/** Of many episodes: npz where nothing else is asked for, or one of those that `may` names. */
+HUB_MUST_USE enum hub_status hub_negotiate_arrays(const struct hub_request *request,
+                                                  bool (*may)(const struct hub_representation *as),
+                                                  const struct hub_representation **out,
+                                                  struct hub_error *err);
+/** One that is written row by row: csv, arrow, jsonl. */
+bool hub_is_table(const struct hub_representation *as);
+
 #endif

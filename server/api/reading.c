@@ -70,8 +70,8 @@ void hub_reading_add_made(struct hub_reading *r, const char *name, enum hub_read
     const struct hub_variant variant = {.kind = number ? HUB_KIND_INT : HUB_KIND_BOOL,
                                         .item_size = number ? 8 : 1};
     r->columns[r->column_count] = (struct hub_reading_column){.made = made};
-    r->as[r->column_count++] =
-        (struct hub_block_column){name, number ? HUB_FIELD_NUMBER : HUB_FIELD_BOOL, variant};
+    r->as[r->column_count++] = (struct hub_block_column){
+        .name = name, .type = number ? HUB_FIELD_NUMBER : HUB_FIELD_BOOL, .variant = variant};
 }
 
 /* ---- the fields of an episode ---- */

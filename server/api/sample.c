@@ -32,6 +32,7 @@ struct sample {
     bool uniform, drop_sentinel, planned;
     uint64_t count, length;
     enum hub_pad pad;
+    const struct hub_representation *as;
     bool final_row;
     struct hub_chosen_fields fields;
     struct hub_coverage measured;
@@ -81,16 +82,16 @@ static enum hub_status read_pad(const struct hub_request *request, enum hub_pad 
 
 static enum hub_status read_asked(const struct hub_request *request, struct sample *s, struct hub_error *err)
 {
-    static const char *const weights[] = {"steps", "uniform", NULL},
-                             *const sentinels[] = {"keep", "drop", NULL}, *const formats[] = {"npz", NULL};
-    int weight, sentinel, format;
+    static const char *const weights[] = {"steps", "uniform", NULL}, *const sentinels[] = {"keep", "drop",
+                                                                                           NULL};
+    int weight, sentinel;
     HUB_TRY(read_count(request, "windows", HUB_MAX_WINDOWS, &s->count, err));
     HUB_TRY(read_count(request, "length", HUB_MAX_WINDOW_LENGTH, &s->length, err));
     HUB_TRY(read_pad(request, &s->pad, err));
     HUB_TRY(hub_request_flag(request, "final", &s->final_row, err));
     HUB_TRY(hub_request_choice(request, "weight", weights, &weight, err));
     HUB_TRY(hub_request_choice(request, "sentinel", sentinels, &sentinel, err));
-    HUB_TRY(hub_request_choice(request, "format", formats, &format, err));
+    HUB_TRY(hub_windows_format(request, &s->as, err));
     s->uniform = weight == 1;
     s->drop_sentinel = sentinel == 1;
     return HUB_OK;
@@ -317,10 +318,11 @@ static enum hub_status make_plan(struct hub_request *request, struct hub_respons
 /* Over what decides the bytes: revision, what was measured of it, encoder and the whole question. */
 static void etag_of(const struct hub_request *request, const struct sample *s, char out[40])
 {
-    struct hub_view parts[4 + 2 * HUB_MAX_QUERY];
+    struct hub_view parts[5 + 2 * HUB_MAX_QUERY];
     unsigned n = 0;
     parts[n++] = hub_view_of(s->dataset->summary->revision);
     parts[n++] = HUB_VIEW(ENCODER_VERSION);
+    parts[n++] = hub_view_of(s->as->name);
     parts[n++] = hub_view_of(s->dataset->summary->id);
     parts[n++] = (struct hub_view){(const char *)&s->measured.state, sizeof s->measured.state};
     for (unsigned i = 0; i < request->query_count; i++) {
@@ -340,6 +342,7 @@ static enum hub_status put_headers(struct hub_request *request, struct sample *s
     HUB_TRY(hub_response_header(response, err, "X-Seed", "%" PRIu64, s->seed));
     if (s->left_out.size)
         HUB_TRY(hub_response_header(response, err, "X-Left-Out", "%s", s->left_out.data));
+    HUB_TRY(hub_response_header(response, err, "Vary", "Accept"));
     if (!s->seeded)
         return HUB_OK;
     etag_of(request, s, etag);
@@ -363,6 +366,7 @@ static enum hub_status answer(struct hub_request *request, struct hub_response *
                                             .length = s->length,
                                             .final_row = s->final_row,
                                             .pad = s->pad,
+                                            .as = s->as,
                                             .counted = "windows"};
     if (!s->planned)
         HUB_TRY(hub_windows_plan(request, response, &query, &s->windows, err));

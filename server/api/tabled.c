@@ -58,7 +58,7 @@ static void gather_columns(const struct hub_tabled *t, struct columns *all)
         all->as[n] = r->as[c];
         all->rows[n++] = r->rows[c];
     }
-    all->table = (struct hub_block_table){all->as, n, t->nonfinite};
+    all->table = (struct hub_block_table){.columns = all->as, .count = n, .nonfinite = t->nonfinite};
 }
 
 static enum hub_status add_block(struct hub_tabled *t, struct columns *all, struct hub_buf *out,

@@ -1,8 +1,8 @@
 /* Windows of many episodes: see windows.h. */
 #include "server/api/windows.h"
 
+#include "server/api/negotiate.h"
 #include "storage/base/order.h"
-#include "storage/encode/representation.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -184,19 +184,16 @@ static enum hub_status add_part(struct hub_windows *w, uint32_t f, uint32_t i, s
 
 static enum hub_status plan_field(struct hub_windows *w, uint32_t f, struct hub_error *err)
 {
-    static const struct hub_representation *npz;
     const struct hub_windows_query *q = &w->query;
     struct hub_windows_field *field = &w->fields[f];
     struct hub_many *many = &field->many;
-    for (npz = hub_representations; strcmp(npz->name, "npz") != 0; npz++)
-        ;
     field->name = q->datasets[0]->fields[q->fields[0].fields[f]].path;
     HUB_TRY(hub_new(&many->parts, q->count, sizeof *many->parts, err));
     many->count = q->count;
     for (uint32_t i = 0; i < q->count; i++)
         HUB_TRY(add_part(w, f, i, err));
     many->rows = q->count * field->rows;
-    HUB_TRY(hub_encode_check(field->type, &many->variant, npz, many->rows, err));
+    HUB_TRY(hub_encode_check(field->type, &many->variant, q->as, many->rows, err));
     const enum hub_status st = hub_many_price(many, err);
     return st == HUB_TOO_BIG ? too_large(w, "more than 2 GiB of rows", err) : st;
 }
@@ -377,42 +374,67 @@ static enum hub_status write_field(struct writing *g, const struct hub_windows_f
     return HUB_OK;
 }
 
-/* An array of our own beside those of the fields: a value for each row of a window. */
-static enum hub_status begin_own(const struct writing *g, const char *name, struct hub_variant variant,
-                                 uint64_t rows, uint64_t window, void *out, struct hub_error *err)
+/* ---- what stands beside the fields ---- */
+
+static const struct own {
+    const char *name;
+    struct hub_variant variant;
+    bool of_steps; /* a value a row of a window, not one a window */
+} owns[] = {
+    {"mask", {.kind = HUB_KIND_BOOL, .item_size = 1}, true},
+    {"episode", {.kind = HUB_KIND_INT, .item_size = 8}, false},
+    {"start", {.kind = HUB_KIND_INT, .item_size = 8}, false},
+};
+
+static struct hub_rows shape_of_own(const struct hub_windows_query *q, const struct own *own)
 {
-    const struct hub_rows shape = {.variant = variant, .rows = rows, .window = window};
-    for (uint32_t f = 0; f < g->windows->field_count; f++)
-        if (strcmp(g->windows->fields[f].name, name) == 0)
-            return hub_fail_as(err, HUB_NOT_ACCEPTABLE, "not-acceptable",
-                               "a field is called '%s', as is an array of every such answer: ask without it",
-                               name);
-    return hub_npz_begin_rows(g->zip, name, &shape, rows * variant.item_size, out, err);
+    return (struct hub_rows){.variant = own->variant,
+                             .rows = own->of_steps ? q->count * q->length : q->count,
+                             .window = own->of_steps ? q->length : 0};
+}
+
+static void fill_own(const struct hub_windows_query *q, const struct own *own, uint8_t *to)
+{
+    const bool episode = strcmp(own->name, "episode") == 0;
+    if (own->of_steps)
+        memset(to, 0, q->count * q->length);
+    for (uint32_t i = 0; i < q->count; i++) {
+        const struct hub_window_asked *w = &q->windows[i];
+        if (own->of_steps)
+            memset(to + i * q->length, 1, w->steps);
+        else
+            memcpy(to + i * sizeof w->start,
+                   episode ? (const void *)&w->episode->number : (const void *)&w->start, sizeof w->start);
+    }
+}
+
+static enum hub_status check_names(const struct hub_windows *w, struct hub_error *err)
+{
+    for (size_t i = 0; i < HUB_COUNT(owns); i++)
+        for (uint32_t f = 0; f < w->field_count; f++)
+            if (strcmp(w->fields[f].name, owns[i].name) == 0)
+                return hub_fail_as(
+                    err, HUB_NOT_ACCEPTABLE, "not-acceptable",
+                    "a field is called '%s', as is an array of every such answer: ask without it",
+                    owns[i].name);
+    return HUB_OK;
 }
 
 static enum hub_status write_own(const struct writing *g, struct hub_error *err)
 {
     const struct hub_windows_query *q = &g->windows->query;
-    const struct hub_variant truth = {.kind = HUB_KIND_BOOL, .item_size = 1},
-                             number = {.kind = HUB_KIND_INT, .item_size = 8};
-    uint8_t *to;
-    HUB_TRY(begin_own(g, "mask", truth, q->count * q->length, q->length, &to, err));
-    memset(to, 0, q->count * q->length);
-    for (uint32_t i = 0; i < q->count; i++)
-        memset(to + i * q->length, 1, q->windows[i].steps);
-    hub_npz_end_rows(g->zip);
-    HUB_TRY(begin_own(g, "episode", number, q->count, 0, &to, err));
-    for (uint32_t i = 0; i < q->count; i++)
-        memcpy(to + i * sizeof(int64_t), &q->windows[i].episode->number, sizeof(int64_t));
-    hub_npz_end_rows(g->zip);
-    HUB_TRY(begin_own(g, "start", number, q->count, 0, &to, err));
-    for (uint32_t i = 0; i < q->count; i++)
-        memcpy(to + i * sizeof(uint64_t), &q->windows[i].start, sizeof(uint64_t));
-    hub_npz_end_rows(g->zip);
+    for (size_t i = 0; i < HUB_COUNT(owns); i++) {
+        const struct hub_rows shape = shape_of_own(q, &owns[i]);
+        uint8_t *to;
+        HUB_TRY(
+            hub_npz_begin_rows(g->zip, owns[i].name, &shape, shape.rows * shape.variant.item_size, &to, err));
+        fill_own(q, &owns[i], to);
+        hub_npz_end_rows(g->zip);
+    }
     return HUB_OK;
 }
 
-static enum hub_status write(struct writing *g, struct hub_buf *out, struct hub_error *err)
+static enum hub_status write_npz(struct writing *g, struct hub_buf *out, struct hub_error *err)
 {
     HUB_TRY(hub_npz_begin(out, &g->zip, err));
     enum hub_status st = HUB_OK;
@@ -426,26 +448,89 @@ static enum hub_status write(struct writing *g, struct hub_buf *out, struct hub_
     return st;
 }
 
+/* ---- as arrow: a row a window ---- */
+
+static enum hub_status read_column(void *user, uint32_t column, struct hub_rows *rows, struct hub_error *err)
+{
+    struct writing *g = user;
+    const struct hub_windows *w = g->windows;
+    if (column < w->field_count)
+        return read_rows(g, &w->fields[column], NULL, rows, err);
+    const struct own *own = &owns[column - w->field_count];
+    *rows = shape_of_own(&w->query, own);
+    HUB_TRY(hub_new(&rows->data, rows->rows, own->variant.item_size, err));
+    rows->owned = true;
+    fill_own(&w->query, own, rows->data);
+    return HUB_OK;
+}
+
+static enum hub_status write_arrow(struct writing *g, struct hub_buf *out, struct hub_error *err)
+{
+    const struct hub_windows *w = g->windows;
+    const struct hub_block_writer *writer = w->query.as->writer->blocks;
+    HUB_CLEANUP(hub_freep) struct hub_block_column *columns = NULL;
+    HUB_CLEANUP(hub_freep) struct hub_rows *rows = NULL;
+    const uint32_t count = w->field_count + (uint32_t)HUB_COUNT(owns);
+    HUB_TRY(hub_new(&columns, count, sizeof *columns, err));
+    HUB_TRY(hub_new(&rows, count, sizeof *rows, err));
+    for (uint32_t f = 0; f < w->field_count; f++) {
+        const struct hub_windows_field *field = &w->fields[f];
+        columns[f] = (struct hub_block_column){field->name, field->type, field->many.variant,
+                                               field->bare ? 0 : (uint32_t)field->rows};
+    }
+    for (uint32_t i = 0; i < HUB_COUNT(owns); i++)
+        columns[w->field_count + i] =
+            (struct hub_block_column){owns[i].name, owns[i].of_steps ? HUB_FIELD_BOOL : HUB_FIELD_NUMBER,
+                                      owns[i].variant, owns[i].of_steps ? (uint32_t)w->query.length : 0};
+    const struct hub_block_table table = {.columns = columns, .count = count, .read = read_column, .user = g};
+    HUB_TRY(writer->begin(&table, out, err));
+    HUB_TRY(writer->rows(&table, rows, w->query.count, out, err));
+    return writer->end(&table, out, err);
+}
+
+/* ---- all of it ---- */
+
+static bool is_arrow(const struct hub_representation *as)
+{
+    return strcmp(as->name, "arrow") == 0;
+}
+
+enum hub_status hub_windows_format(const struct hub_request *request, const struct hub_representation **out,
+                                   struct hub_error *err)
+{
+    return hub_negotiate_arrays(request, is_arrow, out, err);
+}
+
+/* Of arrow a field is read beside the answer. */
+static uint64_t largest(const struct hub_windows *w)
+{
+    uint64_t bytes = 0;
+    for (uint32_t f = 0; f < w->field_count && is_arrow(w->query.as); f++)
+        bytes = HUB_MAX(bytes, w->fields[f].many.bytes_out);
+    return bytes;
+}
+
 enum hub_status hub_windows_answer(struct hub_request *request, struct hub_windows *w,
                                    struct hub_response *response, struct hub_error *err)
 {
     enum { MEMBER_BYTES = 8 * 1024 }; /* of its name, twice, and its headers */
     struct writing g = {.request = request, .response = response, .windows = w};
     const uint64_t own = w->query.count * (w->query.length + 16) + (w->field_count + 4) * MEMBER_BYTES;
+    HUB_TRY(check_names(w, err));
     HUB_TRY(admit(request, w, err));
     HUB_TRY(open_files(request, w, err));
     if (request->method == HUB_HEAD)
-        return hub_response_unsent(response, 200, "application/x-npz", HUB_LENGTH_UNKNOWN, err);
+        return hub_response_unsent(response, 200, w->query.as->media_type, HUB_LENGTH_UNKNOWN, err);
     HUB_TRY(hub_many_wants(w->lists, w->source_count, &w->wants, err));
     uint64_t fetched = 0;
     for (uint32_t i = 0; i < w->wants.count; i++)
         fetched += w->wants.items[i].size;
-    HUB_TRY(hub_budget_take(request->app->budget, request, response, w->bytes_out + w->memory + own + fetched,
-                            err));
+    HUB_TRY(hub_budget_take(request->app->budget, request, response,
+                            w->bytes_out + w->memory + own + fetched + largest(w), err));
     HUB_TRY(fetch(request, w, err));
-    struct hub_buf *out = hub_response_buffer(response, 200, "application/x-npz", 2 * GIB);
+    struct hub_buf *out = hub_response_buffer(response, 200, w->query.as->media_type, 2 * GIB);
     HUB_TRY(hub_buf_reserve(out, w->bytes_out + own, err)); /* at once: it does not grow and move */
-    HUB_TRY(write(&g, out, err));
+    HUB_TRY(is_arrow(w->query.as) ? write_arrow(&g, out, err) : write_npz(&g, out, err));
     if (g.nulls)
         HUB_TRY(hub_response_header(response, err, "X-Null-Count", "%" PRIu64, g.nulls));
     return unchanged(request, w, err);

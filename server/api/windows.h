@@ -7,7 +7,7 @@
 #define HUB_API_WINDOWS_H
 
 #include "server/api/chosen.h"
-#include "storage/encode/encode.h"
+#include "storage/encode/representation.h"
 #include "storage/read/many.h"
 
 #define HUB_MAX_WINDOWS 4096
@@ -33,7 +33,8 @@ struct hub_windows_query {
     uint64_t length;
     bool final_row; /* fields of states have a row more */
     enum hub_pad pad;
-    const char *counted; /* the parameter that says how many windows there are */
+    const struct hub_representation *as; /* hub_windows_format */
+    const char *counted;                 /* the parameter that says how many windows there are */
 };
 
 /** One field in the answer. */
@@ -60,6 +61,10 @@ struct hub_windows {
     uint64_t bytes_out, memory, cost_us;
 };
 
+/** npz, or arrow: by ?format=, then Accept. */
+HUB_MUST_USE enum hub_status hub_windows_format(const struct hub_request *request,
+                                                const struct hub_representation **out, struct hub_error *err);
+
 /**
  * Where the rows lie: no file is touched. Reserves the memory it takes. HUB_NOT_FOUND "field-not-found": an episode
  * lacks a field; HUB_UNSUPPORTED "field-unreadable"; HUB_NOT_ACCEPTABLE; HUB_INVALID "bad-parameter": rows of several
@@ -72,7 +77,7 @@ HUB_MUST_USE enum hub_status hub_windows_plan(struct hub_request *request, struc
 void hub_windows_dispose(struct hub_windows *windows);
 
 /**
- * The answer, from a plan: an npz of the fields, `mask` (windows, length), `episode` and `start` (windows). HUB_AGAIN
+ * The answer, from a plan: the fields, `mask` (windows, length), `episode` and `start` (windows). HUB_AGAIN
  * with request->fetch set: bytes are coming, and the same plan is to be answered when they are there; HUB_AGAIN
  * without it: among the heavy, or when there is memory, from the start.
  */

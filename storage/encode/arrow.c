@@ -155,8 +155,10 @@ struct chain {
     unsigned buffers;          /* of all of it in a batch */
 };
 
-static struct chain chain_of(enum hub_field_type type, const struct hub_variant *v)
+static struct chain chain_of(const struct hub_block_column *column)
 {
+    const struct hub_variant *v = &column->variant;
+    const enum hub_field_type type = column->type;
     struct chain chain = {.number = hub_variant_item(v)};
     const bool text = type == HUB_FIELD_TEXT || type == HUB_FIELD_PADDED_JSON;
     const bool items = v->kind == HUB_KIND_FIXED && type != HUB_FIELD_PADDED_JSON;
@@ -168,6 +170,8 @@ static struct chain chain_of(enum hub_field_type type, const struct hub_variant 
     else
         chain.leaf =
             chain.number.kind == HUB_KIND_INT || chain.number.kind == HUB_KIND_UINT ? TYPE_INT : TYPE_FLOAT;
+    if (column->window)
+        chain.sizes[chain.lists++] = column->window;
     const bool nested =
         items || chain.leaf == TYPE_BOOL || chain.leaf == TYPE_INT || chain.leaf == TYPE_FLOAT;
     for (unsigned i = 0; nested && !chain.sequence && i < v->rank; i++)
@@ -237,7 +241,7 @@ static enum hub_status begin(const struct hub_block_table *table, struct hub_buf
     for (uint32_t i = 0; i < table->count; i++)
         put_u32(&f, 0);
     for (uint32_t i = 0; i < table->count; i++) {
-        const struct chain chain = chain_of(table->columns[i].type, &table->columns[i].variant);
+        const struct chain chain = chain_of(&table->columns[i]);
         put_field(&f, table->columns[i].name, &chain, 0, first + 4 * (size_t)i);
     }
     end_message(&f);
@@ -346,7 +350,7 @@ static uint64_t put_sequence(struct batch *b, const struct chain *chain, const s
 static void put_column(struct batch *b, const struct hub_block_column *column, const struct chain *chain,
                        struct hub_rows *rows)
 {
-    uint64_t count = rows->rows;
+    uint64_t count = column->window ? rows->rows / column->window : rows->rows;
     const uint8_t *valid = rows->valid;
     hub_rows_little_endian(rows);
     for (unsigned i = 0; i < chain->lists; i++) {
@@ -385,7 +389,7 @@ static enum hub_status add_rows(const struct hub_block_table *table, struct hub_
     struct batch b = {.f = begin_message(out, message, HEADER_BATCH, err)};
     uint32_t nodes = 0, buffers = 0;
     for (uint32_t i = 0; i < table->count; i++) {
-        const struct chain chain = chain_of(table->columns[i].type, &table->columns[i].variant);
+        const struct chain chain = chain_of(&table->columns[i]);
         nodes += depth_of(&chain);
         buffers += chain.buffers + is_complex(&chain);
     }
@@ -401,8 +405,13 @@ static enum hub_status add_rows(const struct hub_block_table *table, struct hub_
     end_message(&b.f);
     b.body = here(&b.f);
     for (uint32_t i = 0; i < table->count && !b.f.status; i++) {
-        const struct chain chain = chain_of(table->columns[i].type, &table->columns[i].variant);
-        put_column(&b, &table->columns[i], &chain, &columns[i]);
+        const struct chain chain = chain_of(&table->columns[i]);
+        if (table->read)
+            b.f.status = table->read(table->user, i, &columns[i], err);
+        if (!b.f.status)
+            put_column(&b, &table->columns[i], &chain, &columns[i]);
+        if (table->read)
+            hub_rows_dispose(&columns[i]);
     }
     patch(&b.f, message[3].at, here(&b.f) - b.body, 8);
     return b.f.status;

@@ -14,12 +14,16 @@ struct hub_block_column {
     const char *name;
     enum hub_field_type type;
     struct hub_variant variant; /* of all its rows; text and bytes may come in other sizes, and as VAR */
+    uint32_t window;            /* not 0, of arrow alone: so many of its rows stand together as one */
 };
 
 struct hub_block_table {
     const struct hub_block_column *columns;
     uint32_t count; /* up to HUB_BLOCK_COLUMNS */
     enum hub_nonfinite nonfinite;
+    /** NULL, or of arrow: reads a column just before it is written; its rows are disposed of behind that. */
+    enum hub_status (*read)(void *user, uint32_t column, struct hub_rows *rows, struct hub_error *err);
+    void *user;
 };
 
 /** All append. NULL members: nothing is written there. */

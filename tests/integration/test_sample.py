@@ -13,6 +13,7 @@ import zipfile
 
 import h5py
 import numpy as np
+import pyarrow as pa
 import pytest
 
 sys.path.insert(0, os.path.dirname(__file__))
@@ -40,6 +41,25 @@ def arrays(answer):
     assert zipfile.ZipFile(io.BytesIO(answer.body)).testzip() is None
     with np.load(io.BytesIO(answer.body), allow_pickle=False) as z:
         return {name: z[name] for name in z.files}
+
+
+def of_arrow(answer):
+    """Fixed-size lists as arrays of their shape."""
+    out, table = {}, pa.ipc.open_stream(answer.body).read_all()
+    assert table.num_rows == 0 or len(table.to_batches()) == 1
+    for name, column in zip(table.column_names, table.columns):
+        array, shape = column.combine_chunks(), [table.num_rows]
+        while pa.types.is_fixed_size_list(array.type):
+            shape.append(array.type.list_size)
+            array = array.flatten()
+        out[name] = np.array(array.to_pylist()) if pa.types.is_string(array.type) else array.to_numpy(zero_copy_only=False)
+        out[name] = out[name].reshape(shape)
+    return out
+
+
+def same_arrays(a, b):
+    return a.keys() == b.keys() and all(
+        a[n].shape == b[n].shape and a[n].dtype.kind == b[n].dtype.kind and np.array_equal(a[n], b[n], equal_nan=b[n].dtype.kind == "f") for n in a)
 
 
 class Dataset:
@@ -117,7 +137,11 @@ def compare(hub, dataset, rng):
             assert " rows in episode " in answer.json()["detail"], answer.body
             continue
         assert answer.status == 200, (dataset.id, query, answer.body)
+        told = hub.get(f"/api/v1/datasets/{quote(dataset.id)}/sample?{query}&format=arrow")
+        assert (told.status, told.headers["Content-Type"]) == (200, "application/vnd.apache.arrow.stream"), (query, told.body)
+        assert told.headers["ETag"] != answer.headers["ETag"]
         windows, got = redraw(dataset.episodes, count, length, seed, pad, weight), arrays(answer)
+        assert same_arrays(of_arrow(told), got), (dataset.id, query)
         assert got["episode"].tolist() == [e["number"] for e, _, _ in windows], (dataset.id, query)
         assert got["start"].tolist() == [s for _, s, _ in windows], (dataset.id, query)
         assert got["mask"].tolist() == [[i < n for i in range(length)] for _, _, n in windows], (dataset.id, query)
@@ -177,7 +201,7 @@ def test_roles_and_filters(hub, id):
     ("length=999999", "length", "the longest has"),
     ("pad=wrap", "pad", "none, edge"),
     ("weight=return", "weight", "steps"),
-    ("format=csv", "format", "npz"),
+    ("format=csv", "format", "npz, arrow"),
     ("where=number%3D-5", "where", "no episode is chosen"),
     ("fields=@nothing", "fields", "@observation"),
     ("sort=steps", "sort", ""),
@@ -263,9 +287,9 @@ def test_bad_draws_are_told_by_name(demos, query, parameter):
 # ---- windows that are named ----
 
 
-def batch(hub, body, status=200):
+def batch(hub, body, status=200, query=""):
     data = body if isinstance(body, bytes) else json.dumps(body).encode()
-    request = urllib.request.Request(hub.base + "/api/v1/batch", data=data, method="POST", headers={"Content-Type": "application/json"})
+    request = urllib.request.Request(hub.base + "/api/v1/batch" + query, data=data, method="POST", headers={"Content-Type": "application/json"})
     try:
         with urllib.request.urlopen(request, timeout=30) as r:
             answer = Answer(r.status, r.headers, r.read())
@@ -285,6 +309,7 @@ def test_a_batch_of_several_datasets(demos):
     got = arrays(batch(demos, {"items": items, "fields": ["@action", "obs/state"], "pad": "edge"}))
     assert got["mask"][0].tolist() == [True, False, False] and got["obs/state"][0].tolist() == [5, 5, 5]
     assert arrays(batch(demos, {"items": [{"dataset": "more", "episode": 0, "fields": ["actions"]}]}))["actions"].shape == (1, 9, 2)
+    assert same_arrays(of_arrow(batch(demos, {"items": items, "fields": ["@action", "obs/state"], "pad": "edge"}, query="?format=arrow")), got)
 
 
 GOOD = {"dataset": "demos", "episode": 3, "start": 0, "stop": 3}
