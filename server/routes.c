@@ -50,6 +50,9 @@ const struct hub_route hub_routes[] = {
     {"GET", "/storage/v1/b/{bucket}/o", hub_gcs_list, "gcs", 0, false, 0},
     {"GET", "/storage/v1/b/{bucket}/o/{path}", hub_gcs_object, "gcs", 0, false, 0},
     {"GET", "/download/storage/v1/b/{bucket}/o/{path}", hub_gcs_media, "gcs", 0, false, 0},
+    {"GET", "/upload/{path}", hub_gcs_nothing, "gcs", 0, false, 0},
+    {"GET", "/resumable/{path}", hub_gcs_nothing, "gcs", 0, false, 0},
+    {"GET", "/batch/{path}", hub_gcs_nothing, "gcs", 0, false, 0},
     {"GET", "/b", hub_gcs_buckets, "gcs", 0, false, 0},
     {"GET", "/b/{bucket}", hub_gcs_bucket, "gcs", 0, false, 0},
     {"GET", "/b/{bucket}/o", hub_gcs_list, "gcs", 0, false, 0},
@@ -66,6 +69,10 @@ const struct hub_route hub_routes[] = {
     {"GET", "/api/datasets/{org}/{name}/refs", hub_hf_refs, "hf", 0, false, 0},
     {"GET", "/api/datasets/{org}/{name}/auth-check", hub_hf_auth_check, "hf", 0, false, 0},
     {"GET", "/api/whoami-v2", hub_hf_whoami, "hf", 0, false, 0},
+    /* Google's again: buckets and names as paths, beside all that is above */
+    {"GET", "/{bucket}/", hub_gcs_folder, "gcs", 0, false, 0},
+    {"GET", "/{bucket}/{path}/", hub_gcs_folder, "gcs", 0, false, 0},
+    {"GET", "/{bucket}/{path}", hub_gcs_media, "gcs", 0, false, 0},
     {NULL, NULL, NULL, NULL, 0, false, 0},
 };
 
@@ -79,5 +86,6 @@ const struct hub_protocol hub_protocols[] = {
     {"/api/v1/", NULL},
     {"/api/", &hub_hf_shape},
     {"/datasets/", &hub_hf_shape},
+    {"/", &hub_gcs_xml_shape},
     {NULL, NULL},
 };

@@ -90,3 +90,11 @@ enum hub_status hub_gcs_buckets(struct hub_request *request, struct hub_response
     hub_json_end_object(&json);
     return hub_json_status(&json);
 }
+
+enum hub_status hub_gcs_nothing(struct hub_request *request, struct hub_response *response,
+                                struct hub_error *err)
+{
+    (void)response;
+    return hub_fail_as(err, HUB_NOT_FOUND, "route-not-found",
+                       "nothing at %.200s: the buckets here are only read", request->target);
+}

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 enum { MOST = 1000, MOST_LOOKS = 100000 }; /* objects on a page; those that a glob is held against for one */
+enum { ENOUGH_BYTES = 4 * MIB }; /* of metadata: a page ends behind the object that brings it there */
 
 struct listing {
     struct hub_request *request;
@@ -82,7 +83,7 @@ static enum hub_status read_listing(struct hub_request *request, struct listing 
     struct hub_buf *const names[] = {&l->prefix, &l->start, &l->end, &l->common, &l->next};
     for (size_t i = 0; i < HUB_COUNT(names); i++)
         *names[i] = HUB_BUF_INIT(128 * KIB);
-    l->items_text = HUB_BUF_INIT(16 * MIB);
+    l->items_text = HUB_BUF_INIT(64 * MIB); /* one object may say so much */
     l->prefixes_text = HUB_BUF_INIT(16 * MIB);
     HUB_TRY(hub_gcs_bucket_of(request, &l->bucket, err));
     const struct hub_view prefix = hub_request_query(request, "prefix"),
@@ -164,7 +165,7 @@ static enum hub_status walk(struct listing *l, struct hub_error *err)
         HUB_TRY(st);
         if (!begins_with(object.name, prefix) || (end.size && compare(object.name, end) >= 0))
             return HUB_OK;
-        if (l->count == l->most || ++l->looks > MOST_LOOKS)
+        if (l->count == l->most || ++l->looks > MOST_LOOKS || l->items_text.size >= ENOUGH_BYTES)
             return hub_buf_add_view(&l->next, object.name, err);
         const struct hub_view folder = folder_of(l, object.name);
         HUB_TRY(folder.size ? add_folder(l, folder, err) : add_object(l, &object, err));
@@ -174,7 +175,7 @@ static enum hub_status walk(struct listing *l, struct hub_error *err)
 static enum hub_status write_listing(const struct listing *l, struct hub_response *response,
                                      struct hub_error *err)
 {
-    struct hub_buf *out = hub_response_buffer(response, 200, "application/json; charset=UTF-8", 48 * MIB);
+    struct hub_buf *out = hub_response_buffer(response, 200, "application/json; charset=UTF-8", 96 * MIB);
     HUB_TRY(hub_buf_add_text(out, "{\"kind\":\"storage#objects\"", err));
     if (l->items_text.size)
         HUB_TRY(hub_buf_addf(out, err, ",\"items\":[%s]", l->items_text.data));

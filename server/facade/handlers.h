@@ -5,9 +5,11 @@
 #include "server/http/http.h"
 
 /* Google Cloud Storage */
-extern const struct hub_problem_shape hub_gcs_shape;
+extern const struct hub_problem_shape hub_gcs_shape, hub_gcs_xml_shape;
 hub_handler hub_gcs_buckets, hub_gcs_bucket; /* gcs_bucket.c */
+hub_handler hub_gcs_nothing;                 /* gcs_bucket.c: where others take uploads */
 hub_handler hub_gcs_list;                    /* gcs_list.c */
+hub_handler hub_gcs_folder;                  /* gcs_folder.c */
 hub_handler hub_gcs_object, hub_gcs_media;   /* gcs_object.c: what is known of an object, and its bytes */
 
 /* Hugging Face */

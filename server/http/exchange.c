@@ -9,9 +9,19 @@
 
 enum { MEMORY_WAIT_MS = 5000, FETCH_WAIT_MS = 5000 };
 
+/* An endpoint that is set with a slash at its end makes two of the first of a path. */
+static const char *without_second_slash(const struct hub_protocol *protocol, const char *target)
+{
+    for (; target[0] == '/' && target[1] == '/' && protocol && protocol->below; protocol++)
+        if (protocol->below[1] && hub_view_starts(hub_view_of(target + 1), protocol->below))
+            return target + 1;
+    return target;
+}
+
 void hub_exchange_begin(struct hub_exchange *x, const char *target)
 {
     hub_deadline_phase(&x->watch, HUB_PHASE_HEADER);
+    target = without_second_slash(x->http->options.protocols, target);
     x->parsed = hub_request_init(&x->request, 0, target, &x->error);
     x->request.app = x->http->options.app;
     x->request.local = x->http->options.control != NULL;
@@ -269,11 +279,18 @@ static enum hub_status admit(struct hub_exchange *x, const struct hub_guard_fact
     return HUB_OK;
 }
 
-static const struct hub_problem_shape *shape_of(const struct hub_protocol *protocols, const char *target)
+/* "/" is for those whose first segment begins no row of our own. */
+static const struct hub_problem_shape *shape_of(const struct hub_http_options *options,
+                                                const struct hub_request *request)
 {
-    for (; protocols && protocols->below; protocols++)
-        if (hub_view_starts(hub_view_of(target), protocols->below))
-            return protocols->shape;
+    const struct hub_protocol *protocol = options->protocols;
+    for (; protocol && protocol->below; protocol++) {
+        if (!hub_view_starts(hub_view_of(request->target), protocol->below))
+            continue;
+        const bool deep = request->segment_count + request->trailing_slash > 1;
+        if (protocol->below[1] || (deep && !hub_route_begins(options->routes, request->segments[0])))
+            return protocol->shape;
+    }
     return NULL;
 }
 
@@ -313,7 +330,7 @@ bool hub_exchange_header(struct hub_exchange *x, const char *method, const char 
         return true;
     }
     x->request.method = facts.method;
-    x->request.shape = shape_of(x->http->options.protocols, x->request.target);
+    x->request.shape = shape_of(&x->http->options, &x->request);
     if (facts.method)
         x->method_name = method;
     st = x->parsed;

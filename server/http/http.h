@@ -227,7 +227,8 @@ typedef enum hub_status hub_handler(struct hub_request *request, struct hub_resp
 
 /**
  * One row of the API. Pattern segments: literal, {id} (one or more segments, up to a reserved word or one
- * that begins with ~), {n} (one segment), {path} (all the rest, one or more). One that ends with a slash is for
+ * that begins with ~), {n} (one segment), {path} (all the rest, one or more); a capture at the start takes no word that begins
+ * another row. One that ends with a slash is for
  * paths that do; elsewhere these are sent to the same without it.
  */
 struct hub_route {
@@ -254,7 +255,8 @@ struct hub_problem_shape {
 
 /** All that is below an address, routes or none, speaks a protocol. */
 struct hub_protocol {
-    const char *below; /* "/storage/" */
+    const char
+        *below; /* "/storage/"; "/": all whose first segment begins no row, where there is more than that */
     const struct hub_problem_shape *shape;
 };
 
@@ -263,6 +265,8 @@ struct hub_protocol {
 HUB_MUST_USE enum hub_status hub_route_find(struct hub_request *request, const struct hub_route *routes,
                                             const struct hub_route **out, char allow[64],
                                             struct hub_error *err);
+/** Is it the first segment of a row, as it stands there? */
+bool hub_route_begins(const struct hub_route *routes, struct hub_view segment);
 
 /* ---- ranges and conditionals (RFC 9110) ---- */
 

@@ -57,6 +57,17 @@ static unsigned span(const struct hub_request *request, struct hub_view name, un
     return n;
 }
 
+bool hub_route_begins(const struct hub_route *routes, struct hub_view segment)
+{
+    for (; routes->pattern; routes++) {
+        const struct hub_view pattern = hub_view_of(routes->pattern + 1);
+        if (hub_view_starts(pattern, segment.data) &&
+            (pattern.size == segment.size || pattern.data[segment.size] == '/'))
+            return true;
+    }
+    return false;
+}
+
 static bool match(struct hub_request *request, const char *pattern)
 {
     size_t text_used = request->text_used;
@@ -124,6 +135,8 @@ enum hub_status hub_route_find(struct hub_request *request, const struct hub_rou
     for (const struct hub_route *route = routes; route->pattern; route++) {
         bool same = strcmp(route->method, method) == 0;
         if ((route->local && !request->local) || !match(request, route->pattern))
+            continue;
+        if (route->pattern[1] == '{' && hub_route_begins(routes, request->segments[0]))
             continue;
         if (same) {
             *out = route;

@@ -1,11 +1,17 @@
 """The hub as Google Cloud Storage: its JSON API against what lies on the disk, and Minari 0.4.3, which knows nothing else."""
 import base64
+import contextlib
 import hashlib
+import html.parser
 import json
 import os
 import shutil
+import socket
 import subprocess
 import sys
+import time
+import urllib.parse
+from xml.etree import ElementTree
 
 import pytest
 
@@ -140,6 +146,154 @@ def test_what_is_wrong_is_said_as_google_says_it(lab):
         assert answer.status == status, path
         error = answer.json()["error"]
         assert error["code"] == status and error["errors"][0]["reason"] and error["message"]
+
+
+def test_names_as_paths(lab):
+    """Bytes, ranges and what is wrong, at the address that HDF5, fsspec and browsers are given."""
+    hub, root, other, names = lab
+    for name in names:
+        if name in SPACES:
+            continue
+        data = open(os.path.join(other, name[3:]) if name.startswith("rm/") else os.path.join(root, name), "rb").read()
+        at = f"/minari-datasets/{quote(name)}"
+        got, head = hub.get(at), hub.get(at, method="HEAD")
+        assert got.body == data and got.headers["Accept-Ranges"] == "bytes" and got.headers["Last-Modified"]
+        assert head.status == 200 and head.headers["Content-Length"] == str(len(data)) and head.headers["ETag"] == got.headers["ETag"]
+        if len(data) > 4:
+            part = hub.get(at, {"Range": "bytes=1-4"})
+            assert (part.status, part.body, part.headers["Content-Range"]) == (206, data[1:5], f"bytes 1-4/{len(data)}")
+    assert hub.get("/D4RL/door/notes.txt").body == b"beside a dataset"
+    assert hub.get("/minari-datasets/D4RL/door/notes.txt?generation=5").status == 404
+    for path, headers, status, code in [("/minari-datasets/none", {}, 404, "NoSuchKey"), ("/nope/none%3Cb%3E", {}, 404, "NoSuchKey"), ("/nope/", {}, 404, "NoSuchKey"),
+                                        ("/minari-datasets/none/", {}, 404, "NoSuchKey"), ("/minari-datasets/D4RL", {}, 404, "NoSuchKey"),
+                                        ("/D4RL/door/notes.txt", {"Range": "bytes=16-"}, 416, "InvalidRange"), ("/D4RL/door/notes.txt?ifGenerationMatch=1", {}, 412, "PreconditionFailed")]:
+        got = hub.get(path, headers)
+        assert (got.status, got.headers["Content-Type"]) == (status, "application/xml; charset=UTF-8"), path
+        error = ElementTree.fromstring(got.body)
+        assert error.tag == "Error" and error.find("Code").text == code and error.find("Message").text, path
+    for path in ("/api/v1/nope", "/nope", "/openapi.json/x", "/healthz/"):
+        assert b"<Error>" not in hub.get(path).body
+    assert hub.get("/api/nope").json()["error"] and hub.get("/upload/x").json()["error"]["code"] == 404
+
+
+class Links(html.parser.HTMLParser):
+    def __init__(self, text):
+        super().__init__()
+        self.links, self.cells = [], []
+        self.feed(text)
+
+    def handle_starttag(self, tag, attributes):
+        if tag == "a":
+            self.links.append(dict(attributes)["href"])
+
+    def handle_data(self, data):
+        self.cells.append(data)
+
+
+@pytest.mark.parametrize("folder", ["", "D4RL/", "D4RL/door/", "door-human-v0/data/", "rm/"])
+def test_folders_are_pages_of_links(lab, folder):
+    hub, root, _, names = lab
+    rest = [n[len(folder):] for n in names if n.startswith(folder)]
+    entries = sorted({n.split("/")[0] + ("/" if "/" in n else "") for n in rest}, key=lambda n: n.encode())
+    got = hub.get("/minari-datasets/" + quote(folder))
+    page = Links(got.body.decode())
+    assert got.status == 200 and got.headers["Content-Type"] == "text/html; charset=utf-8"
+    assert page.links == ["../"] * bool(folder) + [quote(e) for e in entries]
+    assert [c for c in page.cells if c in entries] == entries
+    assert got.body == hub.get("/minari-datasets/" + quote(folder)).body
+    for entry in entries:
+        if not entry.endswith("/") and folder + entry not in SPACES and not folder.startswith("rm"):
+            at = page.cells.index(entry)
+            stat = os.stat(os.path.join(root, folder, entry))
+            assert page.cells[at + 1] == str(stat.st_size)
+            assert page.cells[at + 2] == time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(stat.st_mtime))
+
+
+def test_a_folder_may_hold_any_name_and_any_number(tmp_path):
+    root = tmp_path / "root"
+    (root / "many").mkdir(parents=True)
+    odd = ["<b>&\"'.txt", "a:b", "http:", "?x=1#y", "%41", "\\x41", "new\nline", "ü", "two  spaces", "many"]
+    for name in odd[:-1] + [f"many/{i:06}" for i in range(5000)]:
+        (root / name).write_bytes(name.encode())
+    (root / os.fsdecode(b"bad\xff")).write_bytes(b"bad")
+    with serving(str(root)) as hub:
+        page = Links(hub.get("/minari-datasets/").body.decode())
+        assert len(page.links) == len(odd) + 1
+        seen = set()
+        for link in page.links:
+            assert urllib.parse.urljoin(f"{hub.base}/minari-datasets/", link).startswith(f"{hub.base}/minari-datasets/")
+            if not link.endswith("/"):
+                seen.add(hub.get("/minari-datasets/" + link).body.decode())
+        assert seen == {*odd[:-1], "bad"}
+        assert Links(hub.get("/minari-datasets/many/").body.decode()).links == ["../", *(f"{i:06}" for i in range(5000))]
+
+
+def test_an_endpoint_may_end_with_a_slash(lab):
+    hub = lab[0]
+    for path in ("/storage/v1/b/rm", "/b/rm/o", "/api/datasets", "/datasets/rm/x/resolve/main/y", "/download/storage/v1/b/rm/o/nope"):
+        one, two = hub.get(path), hub.get("/" + path)
+        assert (one.status, one.body, one.headers["Content-Type"]) == (two.status, two.body, two.headers["Content-Type"]), path
+    for path in ("//healthz", "//evil.example/storage/", "///storage/v1/b", "/storage//v1/b"):
+        assert hub.get(path).status == 400, path
+
+
+def test_uploads_are_refused_in_the_protocol_s_own_words(lab):
+    """With any body, at once, and the next request on the connection is not what was left of it."""
+    hub = lab[0]
+    google, face = "application/json; charset=UTF-8", "application/json; charset=utf-8"
+    inner = b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n"
+    for method, path, status, kind in [("POST", "/upload/storage/v1/b/b/o?uploadType=media&name=x", 405, google), ("POST", "/upload/storage/v1/b/b/o?uploadType=multipart", 405, google),
+                                       ("POST", "/resumable/upload/storage/v1/b/b/o?uploadType=resumable", 405, google), ("PUT", "/upload/storage/v1/b/b/o?upload_id=1", 405, google),
+                                       ("POST", "/batch/storage/v1", 405, google), ("DELETE", "/storage/v1/b/b/o/x", 405, google), ("PUT", "/b/x", 405, google),
+                                       ("POST", "/storage/v1/b/b/o/x/rewriteTo/b/c/o/y", 405, google), ("PUT", "/minari-datasets/x", 405, "application/xml; charset=UTF-8"),
+                                       ("POST", "/api/repos/create", 404, face), ("POST", "/api/datasets/a/b/preupload/main", 404, face), ("POST", "/api/datasets/a/b/commit/main", 404, face),
+                                       ("POST", "/datasets/a/b.git/info/lfs/objects/batch", 404, face), ("DELETE", "/api/datasets/a/b/tag/v1", 404, face)]:
+        for body in (b"", inner, inner * 100000, "chunked"):
+            with socket.create_connection(("127.0.0.1", hub.port), timeout=10) as s:
+                chunked = body == "chunked"
+                length = "Transfer-Encoding: chunked" if chunked else f"Content-Length: {len(body)}"
+                s.sendall(f"{method} {path} HTTP/1.1\r\nHost: x\r\n{length}\r\n\r\n".encode())
+                with contextlib.suppress(OSError):
+                    s.sendall(b"".join(b"%x\r\n%b\r\n" % (len(inner), inner) for _ in range(100)) + b"0\r\n\r\n" if chunked else body)
+                if not body:
+                    s.sendall(b"GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+                got = b""
+                with contextlib.suppress(ConnectionError):
+                    while more := s.recv(65536):
+                        got += more
+                assert got.startswith(b"HTTP/1.1 %d " % status) and f"Content-Type: {kind}\r\n".encode() in got, (method, path, got[:300])
+                assert got.count(b"HTTP/1.1 ") == 1 + (not body), (method, path)
+
+
+def test_a_page_ends_where_its_metadata_is_large(tmp_path):
+    h5py = pytest.importorskip("h5py")
+    one = tmp_path / "one" / "data"
+    one.mkdir(parents=True)
+    shutil.copy(os.path.join(FIXTURES, "samples", "door-human-v0", "data", "main_data.hdf5"), one)
+    with h5py.File(one / "main_data.hdf5", "a") as f:
+        for i in range(4):
+            f.attrs[f"note_{i}"] = "x" * 60000
+    names = [f"root/large-{i:02}-v0/data/main_data.hdf5" for i in range(40)]
+    for name in names:
+        (tmp_path / name).parent.mkdir(parents=True)
+        os.link(one / "main_data.hdf5", tmp_path / name)
+    with serving(str(tmp_path / "root")) as hub:
+        first = hub.get("/b/minari-datasets/o")
+        assert 4 << 20 < len(first.body) < 5 << 20 and "note_3" in first.json()["items"][0]["metadata"]
+        assert pages(hub)[0] == [n[5:] for n in names]
+
+
+def test_links_behind_a_proxy(lab):
+    """As a proxy that is trusted says it was asked, else as set."""
+    hub, root, *_ = lab
+    at = "/storage/v1/b/minari-datasets/o/D4RL%2Fdoor%2Fnotes.txt"
+    item = hub.get(at, {"X-Forwarded-Proto": "https", "X-Forwarded-Host": "lab.example"}).json()
+    assert item["mediaLink"].startswith("https://lab.example/download/storage/v1/b/minari-datasets/o/D4RL%2Fdoor%2Fnotes.txt?generation=")
+    assert item["selfLink"] == "https://lab.example" + at
+    with serving(root, args=["--public-url", "https://lab.example/hub/"]) as other:
+        assert other.get(at).json()["mediaLink"].startswith("https://lab.example/hub/download/storage/v1/b/")
+    with serving(root, args=["--trusted-proxies", "off"]) as other:
+        assert other.get(at, {"X-Forwarded-Host": "evil.example"}).json()["mediaLink"].startswith(other.base)
 
 
 SCRIPT = """

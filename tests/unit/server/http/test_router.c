@@ -99,6 +99,35 @@ Test(router, other_methods)
     hub_request_dispose(&request);
 }
 
+Test(router, captured_first)
+{
+    static const struct hub_route open[] = {
+        {"GET", "/{bucket}/{path}", NULL, "object", 0, false},
+        {"GET", "/{bucket}/{path}/", NULL, "late", 0, false},
+        {"GET", "/{bucket}/", NULL, "folder", 0, false},
+        {"GET", "/api/v1", NULL, "api", 0, false},
+        {"GET", "/api/v1", NULL, "again", 0, false},
+        {NULL, NULL, NULL, NULL, 0, false},
+    };
+    static const struct {
+        const char *target, *label;
+    } all[] = {{"/a/b", "object"},     {"/a/b/c", "object"}, {"/a/", "folder"},
+               {"/apix/v1", "object"}, {"/api/v1", "api"},   {"/ap/v1", "object"},
+               {"/api/v2", NULL},      {"/api/", NULL},      {"/a", NULL}};
+    struct hub_request request = {0};
+    for (size_t i = 0; i < HUB_COUNT(all); i++) {
+        const struct hub_route *route = NULL;
+        struct hub_error err = {0};
+        char allow[64];
+        cr_assert_eq(hub_request_init(&request, HUB_GET, all[i].target, &err), HUB_OK);
+        const enum hub_status st = hub_route_find(&request, open, &route, allow, &err);
+        cr_assert_eq(st, all[i].label ? HUB_OK : HUB_NOT_FOUND, "%s", all[i].target);
+        if (all[i].label)
+            cr_assert_str_eq(route->label, all[i].label, "%s", all[i].target);
+    }
+    hub_request_dispose(&request);
+}
+
 Test(router, local)
 {
     static const struct hub_route marked[] = {

@@ -1,0 +1,161 @@
+/* A folder of a bucket as a page of links, one level: what rclone's http remote, `wget -r`, fsspec and people read. It
+ * is made as it is sent, so that a folder may be of any size. */
+#include "server/facade/gcs.h"
+#include "server/facade/handlers.h"
+#include "server/facade/markup.h"
+
+#include "storage/base/spell.h"
+#include "storage/base/time.h"
+#include "storage/base/uri.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+struct page {
+    struct hub_maker maker; /* first */
+    struct hub_objects objects;
+    struct hub_object object; /* that comes next */
+    struct hub_buf folder;    /* its whole name, as it is here: "", or ends with a slash */
+    struct hub_buf shown;     /* ... as it is asked for: "/bucket/folder/" */
+    bool top, begun, ended;
+};
+
+static void page_free(struct hub_maker *maker)
+{
+    struct page *page = (struct page *)maker;
+    hub_objects_dispose(&page->objects);
+    hub_buf_dispose(&page->folder);
+    hub_buf_dispose(&page->shown);
+    free(page);
+}
+
+static void page_freep(struct page **page)
+{
+    if (*page)
+        page_free(&(*page)->maker);
+}
+
+/* The next object in the folder, or the first of the next folder in it. */
+static enum hub_status step(struct page *page, struct hub_error *err)
+{
+    const enum hub_status st = hub_objects_next(&page->objects, &page->object, err);
+    page->ended = st == HUB_NOT_FOUND || (!st && !hub_view_starts(page->object.name, page->folder.data));
+    return st == HUB_NOT_FOUND ? HUB_OK : st;
+}
+
+static enum hub_status add_link(struct hub_view name, struct hub_buf *out, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf text = HUB_BUF_INIT(64 * KIB);
+    HUB_TRY(hub_spell_path(name, &text, err));
+    HUB_TRY(hub_buf_add_text(out, "<tr><td><a href=\"", err));
+    HUB_TRY(hub_uri_encode_path(hub_buf_view(&text), out, err));
+    HUB_TRY(hub_buf_add_text(out, "\">", err));
+    HUB_TRY(hub_markup_add(hub_buf_view(&text), out, err));
+    return hub_buf_add_text(out, "</a></td>", err);
+}
+
+static enum hub_status add_file(const struct page *page, struct hub_view name, struct hub_buf *out,
+                                struct hub_error *err)
+{
+    char modified[HUB_TIME_CHARS];
+    HUB_CLEANUP(hub_object_facts_dispose) struct hub_object_facts facts = {0};
+    HUB_TRY(add_link(name, out, err));
+    if (page->object.file) {
+        facts.size = page->object.file->stamp.size;
+        facts.modified_ns = (int64_t)page->object.file->stamp.mtime_ns;
+    } else {
+        HUB_TRY(hub_object_facts(page->objects.app, &page->object, true, &facts, err));
+    }
+    hub_time_rfc3339(facts.modified_ns / 1000000000, modified);
+    return hub_buf_addf(out, err, "<td>%" PRIu64 "</td><td>%s</td></tr>\n", facts.size, modified);
+}
+
+/* ... and the walk goes on behind all that is in it. */
+static enum hub_status add_folder(struct page *page, struct hub_view name, struct hub_buf *out,
+                                  struct hub_error *err)
+{
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf behind = HUB_BUF_INIT(64 * KIB);
+    HUB_TRY(add_link(name, out, err));
+    HUB_TRY(hub_buf_add_text(out, "<td></td><td></td></tr>\n", err));
+    HUB_TRY(hub_buf_add_view(&behind, hub_buf_view(&page->folder), err));
+    HUB_TRY(hub_buf_add_view(&behind, name, err));
+    behind.data[behind.size - 1]++;
+    return hub_objects_seek(&page->objects, hub_buf_view(&behind), err);
+}
+
+static enum hub_status add_entry(struct page *page, struct hub_buf *out, struct hub_error *err)
+{
+    const size_t above = page->folder.size;
+    struct hub_view name = {page->object.name.data + above, page->object.name.size - above};
+    const char *slash = memchr(name.data, '/', name.size);
+    if (slash)
+        name.size = (size_t)(slash - name.data) + 1;
+    HUB_TRY(slash ? add_folder(page, name, out, err) : add_file(page, name, out, err));
+    return step(page, err);
+}
+
+static enum hub_status add_head(const struct page *page, struct hub_buf *out, struct hub_error *err)
+{
+    const struct hub_view shown = hub_buf_view(&page->shown);
+    HUB_TRY(
+        hub_buf_add_text(out, "<!DOCTYPE html>\n<html><head><meta charset=\"utf-8\"><title>Index of ", err));
+    HUB_TRY(hub_markup_add(shown, out, err));
+    HUB_TRY(hub_buf_add_text(out, "</title></head>\n<body><h1>Index of ", err));
+    HUB_TRY(hub_markup_add(shown, out, err));
+    HUB_TRY(
+        hub_buf_add_text(out, "</h1>\n<table><tr><th>Name</th><th>Size</th><th>Modified</th></tr>\n", err));
+    return page->top ? HUB_OK : hub_buf_add_text(out, "<tr><td><a href=\"../\">../</a></td></tr>\n", err);
+}
+
+static enum hub_status more(struct hub_maker *maker, struct hub_buf *out, struct hub_error *err)
+{
+    struct page *page = (struct page *)maker;
+    if (page->begun && page->ended)
+        return HUB_OK;
+    if (!page->begun)
+        HUB_TRY(add_head(page, out, err));
+    page->begun = true;
+    while (!page->ended && out->size < HUB_MADE_BLOCK)
+        HUB_TRY(add_entry(page, out, err));
+    return page->ended ? hub_buf_add_text(out, "</table></body></html>\n", err) : HUB_OK;
+}
+
+/* Found, or empty and the bucket that holds all. */
+static enum hub_status open_page(const struct hub_request *request, struct page *page, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_gcs_bucket_dispose) struct hub_gcs_bucket bucket = {0};
+    const struct hub_view path = hub_request_capture(request, "path");
+    HUB_TRY(hub_gcs_bucket_of(request, &bucket, err));
+    HUB_TRY(hub_buf_add_text(&page->folder, bucket.begins.data, err));
+    HUB_TRY(hub_buf_addf(&page->shown, err, "/%s/%s%s", bucket.name.data, path.size ? path.data : "",
+                         path.size ? "/" : ""));
+    page->top = !path.size;
+    if (path.size) {
+        HUB_TRY(hub_unspell(path, &page->folder, err));
+        HUB_TRY(hub_buf_add_text(&page->folder, "/", err));
+    }
+    HUB_TRY(hub_objects_open(request->app, &page->objects, err));
+    HUB_TRY(hub_objects_seek(&page->objects, hub_buf_view(&page->folder), err));
+    HUB_TRY(step(page, err));
+    return page->ended && page->folder.size
+               ? hub_fail_about(err, HUB_NOT_FOUND, "file-not-found", page->top ? "bucket" : "object",
+                                page->shown.data, "There is no folder '%s'", page->shown.data)
+               : HUB_OK;
+}
+
+enum hub_status hub_gcs_folder(struct hub_request *request, struct hub_response *response,
+                               struct hub_error *err)
+{
+    HUB_CLEANUP(page_freep) struct page *page = NULL;
+    if (!request->may_block)
+        return HUB_AGAIN;
+    HUB_TRY(hub_new(&page, 1, sizeof *page, err));
+    *page = (struct page){
+        .maker = {more, page_free}, .folder = HUB_BUF_INIT(64 * KIB), .shown = HUB_BUF_INIT(128 * KIB)};
+    HUB_TRY(open_page(request, page, err));
+    HUB_TRY(hub_response_header(response, err, "Cache-Control", "no-cache"));
+    HUB_TRY(hub_response_header(response, err, "Content-Security-Policy", "default-src 'none'"));
+    struct hub_maker *maker = &page->maker;
+    page = NULL;
+    return hub_response_made(response, 200, "text/html; charset=utf-8", maker, err);
+}
