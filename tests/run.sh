@@ -98,6 +98,15 @@ for preset in dev asan; do
     run_tests "$preset" -R "$retried" --repeat until-pass:2 # only these: see there
 done
 
+clients_yes=
+[ "$yes" = no ] || clients_yes=--yes
+clients() { # their versions are worth a look each time
+    HUB_BIN=$here/build/dev/bin sh tests/conformance/run.sh $clients_yes >build/conformance.log 2>&1 || { cat build/conformance.log; return 1; }
+    grep -E '^client |^SKIPPED' build/conformance.log >build/clients.txt || true
+}
+check "stock clients" clients
+[ ! -s build/clients.txt ] || cat build/clients.txt
+
 check "clang-format" sh tests/support/check_format.sh
 check "clang-tidy" sh tests/support/check_tidy.sh build/dev
 check "packages of Dockerfile and run.sh agree" sh tests/support/check_packages.sh
