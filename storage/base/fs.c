@@ -231,6 +231,15 @@ static enum hub_status make_failed(const char *path, int why, struct hub_error *
     return hub_fail_errno(err, why, "directory '%s' cannot be created by user %s", path, user);
 }
 
+/* As far as it may be read. */
+static void sync_above(const char *path)
+{
+    char above[PATH_MAX];
+    const char *slash = strrchr(path, '/');
+    snprintf(above, sizeof above, "%.*s", slash ? (int)(slash - path) + 1 : 1, slash ? path : ".");
+    (void)!hub_fs_sync_dir(AT_FDCWD, above, NULL);
+}
+
 enum hub_status hub_fs_make_dirs(int directory, const char *path, unsigned mode, struct hub_error *err)
 {
     char prefix[PATH_MAX];
@@ -243,6 +252,8 @@ enum hub_status hub_fs_make_dirs(int directory, const char *path, unsigned mode,
             continue;
         prefix[i] = '\0';
         const int why = mkdirat(directory, prefix, mode) ? errno : 0;
+        if (!why && directory == AT_FDCWD)
+            sync_above(prefix);
         if (why && !is_directory(directory, prefix))
             return make_failed(prefix, why, err);
         prefix[i] = path[i];

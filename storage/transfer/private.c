@@ -138,9 +138,13 @@ enum hub_status hub_private_parent(const struct hub_private *place, const char *
     if (at < 0)
         return hub_fail_errno(err, errno, "the root cannot be opened");
     for (const char *slash; (slash = strchr(id, '/')); id = slash + 1) {
-        int next;
+        int next = -1;
         snprintf(segment, sizeof segment, "%.*s", (int)(slash - id), id);
-        const enum hub_status st = hub_private_folder(at, segment, make, &next, err);
+        /* a namespace that is new has to last as long as what is published in it */
+        const bool made = make && mkdirat(at, segment, 0777) == 0;
+        enum hub_status st = made ? hub_fs_sync_dir(at, "", err) : HUB_OK;
+        if (!st)
+            st = hub_private_folder(at, segment, make, &next, err);
         close(at);
         if (st)
             return st;

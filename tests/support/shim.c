@@ -1,7 +1,7 @@
 /* Preloaded into a program under test (LD_PRELOAD): counts what it does to files, ends it at one of those moments or lets it fail there,
  * and moves its clock and its disk's number. All of it is told and asked by the file that HUB_SHIM names, which holds a struct shim
  * (tests/support/shim.py); programs that are called otherwise than HUB_SHIM_IN are left alone. It also proves an order: when a folder
- * gets its final name, all that was written in it has been synced. */
+ * gets its final name, all that was written in it has been synced, and so have the names of the folders above it. */
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <dlfcn.h>
@@ -176,6 +176,68 @@ static void prove(int directory, const char *path)
         closedir(list);
 }
 
+/* ---- folders whose names are not on the disk yet, each with the folder it was made in ---- */
+
+enum { NEW_FOLDERS = 1 << 12 };
+static struct new_folder {
+    struct inode own, above;
+} new_folders[NEW_FOLDERS];
+static size_t new_count;
+
+static void made(int directory, const char *path)
+{
+    struct stat st, above;
+    char parent[PATH_MAX];
+    snprintf(parent, sizeof parent, "%s/..", path);
+    if (!shim || look(directory, path, &st) || look(directory, parent, &above))
+        return;
+    pthread_mutex_lock(&lock);
+    for (size_t i = 0; i < new_count && i < NEW_FOLDERS; i++) /* of one that was removed */
+        if (new_folders[i].own.number == st.st_ino && new_folders[i].own.device == st.st_dev)
+            new_folders[i].own.number = 0;
+    new_folders[new_count++ % NEW_FOLDERS] =
+        (struct new_folder){{st.st_dev, st.st_ino}, {above.st_dev, above.st_ino}};
+    pthread_mutex_unlock(&lock);
+}
+
+static bool is_new(const struct stat *st)
+{
+    bool found = false;
+    pthread_mutex_lock(&lock);
+    for (size_t i = 0; i < new_count && i < NEW_FOLDERS; i++)
+        found = found || (new_folders[i].own.number == st->st_ino && new_folders[i].own.device == st->st_dev);
+    pthread_mutex_unlock(&lock);
+    return found;
+}
+
+static void named(const struct stat *folder, bool all)
+{
+    pthread_mutex_lock(&lock);
+    for (size_t i = 0; i < new_count && i < NEW_FOLDERS; i++)
+        if (new_folders[i].above.device == folder->st_dev &&
+            (all || new_folders[i].above.number == folder->st_ino))
+            new_folders[i].own.number = 0;
+    pthread_mutex_unlock(&lock);
+}
+
+/* Above where a folder gets its final name; what lies in a private folder has none. */
+static void prove_above(int directory, const char *path)
+{
+    struct stat st;
+    char at[PATH_MAX] = "", link[64];
+    snprintf(link, sizeof link, "/proc/self/fd/%d", directory);
+    const ssize_t n =
+        *path == '/' ? 0 : readlink(directory == AT_FDCWD ? "/proc/self/cwd" : link, at, sizeof at - 1);
+    if (n < 0 || strlen(path) + (size_t)n + 2 > sizeof at)
+        return;
+    snprintf(at + n, sizeof at - (size_t)n, "/%s", path);
+    for (char *slash; !strstr(at, "/.minari-hub") && (slash = strrchr(at, '/')) && slash > at;) {
+        *slash = '\0';
+        if (stat(at, &st) == 0 && is_new(&st))
+            complain(at, "");
+    }
+}
+
 static void renamed(int from_fd, const char *from, int to_fd, const char *to)
 {
     touch_parent(from_fd, from);
@@ -193,7 +255,7 @@ static void renamed(int from_fd, const char *from, int to_fd, const char *to)
             return -1;                                                                                       \
         const int rc = real(fd);                                                                             \
         if (shim && rc == 0 && fstat(fd, &st) == 0)                                                          \
-            synced(&st, all);                                                                                \
+            synced(&st, all), named(&st, all);                                                               \
         return rc;                                                                                           \
     }
 SYNC(fsync, 'F', false)
@@ -259,10 +321,13 @@ int fallocate64(int fd, int mode, off64_t from, off64_t size)
 int renameat2(int from_fd, const char *from, int to_fd, const char *to, unsigned flags)
 {
     REAL(renameat2)
+    struct stat st;
     if (!moment('R'))
         return -1;
     if (shim)
         prove(from_fd, from);
+    if (shim && look(from_fd, from, &st) == 0 && S_ISDIR(st.st_mode))
+        prove_above(to_fd, to);
     const int rc = real(from_fd, from, to_fd, to, flags);
     if (rc == 0)
         renamed(from_fd, from, to_fd, to);
@@ -310,8 +375,10 @@ int mkdirat(int directory, const char *path, mode_t mode)
 {
     REAL(mkdirat)
     const int rc = real(directory, path, mode);
-    if (rc == 0)
+    if (rc == 0) {
         touch_parent(directory, path);
+        made(directory, path);
+    }
     return rc;
 }
 
