@@ -3,6 +3,7 @@
 
 #include "server/control.h"
 #include "server/mirror_command.h"
+#include "storage/base/number.h"
 #include "storage/base/time.h"
 
 #include <inttypes.h>
@@ -46,11 +47,6 @@ static bool truth(const json_t *in, const char *key)
 }
 
 /* ---- printing ---- */
-
-static const char *plural(json_int_t n)
-{
-    return n == 1 ? "" : "s";
-}
 
 /* A line, or a part of one: text out of data may hold anything. */
 static void print(const char *fmt, ...) HUB_PRINTF(1, 2);
@@ -105,7 +101,7 @@ static void print_roots(const json_t *roots)
         size_text(number(root, "free"), left);
         print("%-11s %s%s%s%s: %" JSON_INTEGER_FORMAT " dataset%s, %s; %s free", i == 0 ? "roots" : "", name,
               *name ? " = " : "", text(root, "path"), truth(root, "read_only") ? " (read only)" : "",
-              number(root, "datasets"), plural(number(root, "datasets")), size, left);
+              number(root, "datasets"), hub_plural(number(root, "datasets")), size, left);
         putchar('\n');
     }
 }
@@ -134,13 +130,13 @@ static void print_inspection(const json_t *status)
         printf("idle");
     else
         printf("%" JSON_INTEGER_FORMAT " dataset%s to go", number(i, "waiting"),
-               plural(number(i, "waiting")));
+               hub_plural(number(i, "waiting")));
     if (*text(i, "current") && !truth(i, "idle"))
         print(", now %s", text(i, "current"));
     printf("; %" JSON_INTEGER_FORMAT " inspected, %" JSON_INTEGER_FORMAT " failed; %" JSON_INTEGER_FORMAT
            " sweep%s; %" JSON_INTEGER_FORMAT " file%s to hash\n",
-           number(i, "inspected"), number(i, "failed"), number(i, "sweeps"), plural(number(i, "sweeps")),
-           hashing, plural(hashing));
+           number(i, "inspected"), number(i, "failed"), number(i, "sweeps"), hub_plural(number(i, "sweeps")),
+           hashing, hub_plural(hashing));
 }
 
 static void print_load(const json_t *status)
@@ -313,7 +309,7 @@ int hub_admin_problems(const struct hub_config *config)
     if (config->json)
         return print_json(all);
     json_array_foreach(all, i, problem) print_problem(problem);
-    fprintf(stderr, "%zu problem%s\n", json_array_size(all), plural((json_int_t)json_array_size(all)));
+    fprintf(stderr, "%zu problem%s\n", json_array_size(all), hub_plural(json_array_size(all)));
     return fflush(stdout) ? HUB_EXIT_FAILED : 0;
 }
 

@@ -204,10 +204,13 @@ static void print_result(const json_t *result)
     }
     hub_number_size(number(result, "bytes"), bytes);
     hub_number_size(number(result, "fetched"), fetched);
-    print_line("%" PRIu64 " datasets: %" PRIu64 " files, %s, are as they were; %" PRIu64
-               " were changed, %" PRIu64 " hashed for the first time, %" PRIu64 " are missing",
-               number(result, "datasets"), number(result, "files"), bytes, number(result, "changed"),
-               number(result, "first"), number(result, "missing"));
+    const uint64_t datasets = number(result, "datasets"), files = number(result, "files"),
+                   changed = number(result, "changed"), missing = number(result, "missing");
+    print_line("%" PRIu64 " dataset%s: %" PRIu64 " file%s, %s, %s; %" PRIu64 " %s changed, %" PRIu64
+               " hashed for the first time, %" PRIu64 " %s missing",
+               datasets, hub_plural(datasets), files, hub_plural(files), bytes,
+               files == 1 ? "is as it was" : "are as they were", changed, changed == 1 ? "was" : "were",
+               number(result, "first"), missing, missing == 1 ? "is" : "are");
     print_line("%" PRIu64 " damaged, %" PRIu64 " repaired (%s fetched)",
                number(result, "damaged") + number(result, "repaired"), number(result, "repaired"), fetched);
 }

@@ -14,6 +14,7 @@
 #include "server/routes.h"
 #include "storage/base/fs.h"
 #include "storage/base/lru.h"
+#include "storage/base/number.h"
 #include "storage/base/time.h"
 #include "storage/catalog/damage.h"
 #include "storage/inspect/inspect.h"
@@ -405,7 +406,7 @@ static void tell_start(const struct watcher *watcher, const struct hub_config *c
     roots_text(config, &roots);
     hub_log_event(watcher->app->log, &started,
                   "minari-hub " HUB_VERSION " serves %u root%s at %s (%s; state in %s)", config->roots.count,
-                  config->roots.count == 1 ? "" : "s", watcher->base_url, roots.size ? roots.data : "",
+                  hub_plural(config->roots.count), watcher->base_url, roots.size ? roots.data : "",
                   config->state);
     if (*notice)
         hub_log_event(watcher->app->log, &rebuilt, "%s", notice);

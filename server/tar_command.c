@@ -392,7 +392,7 @@ static enum hub_status run_export(struct command *c, struct hub_config *config, 
     hub_number_size(c->done, size);
     clear_line(c);
     fprintf(stderr, "%s: %zu dataset%s, %s\n", c->output ? c->output : name, c->word_count,
-            c->word_count == 1 ? "" : "s", size);
+            hub_plural(c->word_count), size);
     return HUB_OK;
 }
 
@@ -464,8 +464,8 @@ static void print_set(const struct hub_import *im, const struct hub_root *root,
     for (uint32_t i = 0; i < set->count; i++)
         files -= hub_view_ends(hub_view_of(im->unpack.files[set->first + i].path), HUB_RECORD_FILE);
     hub_number_size(set->bytes, size);
-    printf("%s%s%s: %u files, %s, ", root->name ? root->name : "", root->name ? "/" : "", set->target, files,
-           size);
+    printf("%s%s%s: %u file%s, %s, ", root->name ? root->name : "", root->name ? "/" : "", set->target, files,
+           hub_plural(files), size);
     if (set->recorded)
         printf("%u verified with SHA-256\n", set->verified);
     else

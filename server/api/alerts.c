@@ -2,6 +2,8 @@
 #include "server/api/alerts.h"
 
 #include "server/mirror/document.h"
+#include "storage/base/number.h"
+#include "storage/base/time.h"
 #include "storage/catalog/damage.h"
 
 #include <assert.h>
@@ -101,6 +103,7 @@ static void add_damage(const struct hub_app *app, struct hub_alerts *out)
 }
 
 struct rules {
+    int64_t up_s; /* the hub; nothing lags for that it was not */
     unsigned failing, late;
     char failed[150], lagged[150]; /* names, as far as there is room */
 };
@@ -121,24 +124,24 @@ static enum hub_status look_at_rule(void *user, const struct hub_rule *rule, str
         return HUB_OK;
     if (*rule->error)
         name(r->failed, sizeof r->failed, r->failing++, rule->name);
-    else if (hub_mirror_lag_s(rule) > 3 * HUB_MAX(every_s, INT64_C(600)))
+    else if (HUB_MIN(hub_mirror_lag_s(rule), r->up_s) > 3 * HUB_MAX(every_s, INT64_C(600)))
         name(r->lagged, sizeof r->lagged, r->late++, rule->name);
     return HUB_OK;
 }
 
 static void add_rules(const struct hub_app *app, struct hub_alerts *out)
 {
-    struct rules r = {0};
+    struct rules r = {.up_s = hub_time_now_s() - app->started_ms / 1000};
     if (hub_rules_each(app->catalog, look_at_rule, &r, NULL))
         return;
     if (r.failing)
         add(out, "mirrors-failing",
             "%u mirror rule%s failed in the last pass: %s; `minari-hub mirror list` says why", r.failing,
-            r.failing == 1 ? "" : "s", r.failed);
+            hub_plural(r.failing), r.failed);
     if (r.late)
         add(out, "mirrors-lagging",
             "%u mirror rule%s did not come to an end for three times as long as a pass should take: %s",
-            r.late, r.late == 1 ? "" : "s", r.lagged);
+            r.late, hub_plural(r.late), r.lagged);
 }
 
 void hub_reason_local(const struct hub_app *app, struct hub_view reason, char out[HUB_LOCAL_BYTES])

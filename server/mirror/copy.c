@@ -173,8 +173,9 @@ static enum hub_status finish(struct hub_mirror_work *w, const struct hub_transf
     atomic_store(&w->mirrors->unswept, true);
     hub_number_size(t->files.bytes, all);
     hub_number_size(fetched, came);
-    hub_mirror_tell(w, HUB_MIRROR_COPIED, w->job.target, "%u files, %s; %s fetched, %llu files verified",
-                    t->files.count, all, came, (unsigned long long)t->files_verified);
+    hub_mirror_tell(w, HUB_MIRROR_COPIED, w->job.target, "%u file%s, %s; %s fetched, %llu verified",
+                    t->files.count, hub_plural(t->files.count), all, came,
+                    (unsigned long long)t->files_verified);
     return HUB_OK;
 }
 

@@ -35,6 +35,12 @@ static inline bool hub_half_is_finite(uint16_t bits)
     return (bits & 0x7C00) != 0x7C00;
 }
 
+/** What makes "datasets" of "dataset", where there is any number of them but one. */
+static inline const char *hub_plural(uint64_t count)
+{
+    return count == 1 ? "" : "s";
+}
+
 enum { HUB_SIZE_CHARS = 32 };
 
 /** Bytes as people read them, terminated: "7.1 MB", "1.10 GB", "1.23 TB"; a MB is 10^6. */

@@ -136,8 +136,8 @@ enum hub_status hub_rule_run(struct hub_catalog *catalog, const char *name, stru
 #define RULES                                                                                                \
     "SELECT name, source = 'file', paused, made, due, begun, synced, datasets, transfers, bytes, failures,"  \
     " error, spec,"                                                                                          \
-    " (SELECT count(*) FROM jobs WHERE rule = name AND state = 'waiting' AND kind = 'transfer'),"            \
-    " (SELECT count(*) FROM jobs WHERE rule = name AND state = 'running' AND kind = 'transfer') FROM rules "
+    " (SELECT count(*) FROM jobs WHERE rule = name AND state = 'waiting' AND kind <> 'mirror'),"             \
+    " (SELECT count(*) FROM jobs WHERE rule = name AND state = 'running' AND kind <> 'mirror') FROM rules "
 
 static enum hub_status read_rule(struct hub_stmt *stmt, struct hub_rule *out, struct hub_error *err)
 {
@@ -285,7 +285,7 @@ enum hub_status hub_rules_settle(struct hub_catalog *catalog, struct hub_error *
     return hub_db_exec(
         held->hub,
         "UPDATE rules SET synced = begun WHERE synced <> begun AND NOT EXISTS (SELECT 1 FROM jobs"
-        " WHERE rule = name AND (state IN ('waiting', 'running')"
+        " WHERE rule = name AND kind <> 'pull' AND (state IN ('waiting', 'running')"
         " OR (state = 'failed' AND finished >= begun)))",
         err);
 }

@@ -17,7 +17,7 @@ struct hub_rule {
     int64_t made_ms, due_ms, begun_ms, synced_ms;
     uint64_t datasets, transfers, bytes, failures; /* found by the last pass; since the rule was made */
     char error[512];                               /* of the last pass, or "" */
-    uint32_t waiting, running;                     /* transfers */
+    uint32_t waiting, running;                     /* transfers and pulls */
 };
 void hub_rule_dispose(struct hub_rule *rule);
 
@@ -52,8 +52,9 @@ HUB_MUST_USE enum hub_status hub_rule_listed(struct hub_catalog *catalog, const 
 /** What became of a transfer, or with `why` of a pass that could not list. */
 HUB_MUST_USE enum hub_status hub_rule_count(struct hub_catalog *catalog, const char *name, uint64_t bytes,
                                             const char *why, struct hub_error *err);
-/** Rules of which no job is left and none failed since their pass began are synced. All of them: a job that one rule
- * waits for may have become another's, which asked for the same dataset. */
+/** Rules of which no job is left and none failed since their pass began are synced; what is only pulled when somebody
+ * asks for it does not count. All of them: a job that one rule waits for may have become another's, which asked for
+ * the same dataset. */
 HUB_MUST_USE enum hub_status hub_rules_settle(struct hub_catalog *catalog, struct hub_error *err);
 
 #endif

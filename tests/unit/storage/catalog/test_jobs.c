@@ -235,6 +235,26 @@ Test(jobs, of_rules)
     json_decref(spec);
 }
 
+Test(jobs, that_somebody_asked_for_are_no_lag)
+{
+    struct hub_rule rule;
+    struct hub_job_row job;
+    json_t *spec = json_pack("{s:s, s:b}", "remote", "http://hub", "pull", 1);
+    const struct hub_job_draft pull = {.kind = "pull", .target = "a", .rule = "up", .payload = "{}"};
+    DRAFT_OK(hub_rule_put(catalog, "up", true, spec, err));
+    DRAFT_OK(hub_rules_due(catalog, err));
+    cr_assert(take(&job));
+    DRAFT_OK(hub_job_add(catalog, &pull, NULL, err));
+    DRAFT_OK(hub_job_end(catalog, hub_job_lease(&job), HUB_JOB_DONE, 0, true, NULL, err));
+    DRAFT_OK(hub_rules_settle(catalog, err));
+    DRAFT_OK(hub_rule_find(catalog, "up", &rule, err));
+    cr_expect_eq(rule.synced_ms, rule.begun_ms, "the list is as upstream");
+    cr_expect_eq(rule.waiting, 1);
+    hub_rule_dispose(&rule);
+    hub_job_dispose(&job);
+    json_decref(spec);
+}
+
 static enum hub_status note(void *user, uint32_t root, const char *path, struct hub_error *err)
 {
     (void)root;
