@@ -8,8 +8,10 @@
  */
 #include "server/api/handlers.h"
 
+#include "server/api/buckets.h"
 #include "server/api/chosen.h"
 #include "server/api/negotiate.h"
+#include "server/api/runs.h"
 #include "server/api/tabled.h"
 #include "server/api/work.h"
 #include "storage/base/json.h"
@@ -407,11 +409,16 @@ static enum hub_status get(struct hub_request *request, bool several, struct hub
 enum hub_status hub_field_data(struct hub_request *request, struct hub_response *response,
                                struct hub_error *err)
 {
+    if (hub_buckets_asked(request))
+        return hub_buckets_data(request, false, response, err);
+    if (hub_request_query(request, "runs").data)
+        return hub_runs_data(request, response, err);
     return get(request, false, response, err);
 }
 
 enum hub_status hub_fields_data(struct hub_request *request, struct hub_response *response,
                                 struct hub_error *err)
 {
-    return get(request, true, response, err);
+    return hub_buckets_asked(request) ? hub_buckets_data(request, true, response, err)
+                                      : get(request, true, response, err);
 }

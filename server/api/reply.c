@@ -35,6 +35,15 @@ static enum hub_status compress(struct hub_request *request, struct hub_response
     return hub_response_header(response, err, "Content-Encoding", "gzip");
 }
 
+enum hub_status hub_reply_compressed(struct hub_request *request, struct hub_response *response,
+                                     struct hub_error *err)
+{
+    hub_response_end_line(response);
+    return hub_reply_is_worth_gzip(response->buffer.size) && hub_accepts_gzip(request)
+               ? compress(request, response, err)
+               : HUB_OK;
+}
+
 enum hub_status hub_reply_document(struct hub_request *request, struct hub_response *response,
                                    struct hub_error *err)
 {

@@ -15,6 +15,9 @@ void hub_reply_gzip_etag(char etag[40]);
  */
 HUB_MUST_USE enum hub_status hub_reply_document(struct hub_request *request, struct hub_response *response,
                                                 struct hub_error *err);
+/** The document comes as gzip where it is worth it, without any look at validators. On a worker. */
+HUB_MUST_USE enum hub_status hub_reply_compressed(struct hub_request *request, struct hub_response *response,
+                                                  struct hub_error *err);
 /** This answer is a worker's, as compressing may be needed: HUB_AGAIN on an event thread. */
 HUB_MUST_USE enum hub_status hub_reply_on_worker(const struct hub_request *request);
 

@@ -11,10 +11,42 @@ enum {
     INLINE_BYTES = 256 * 1024, /* so is more than this to encode */
     HEAVY_COST_US = 20 * 1000, /* more than this waits in the queue of the heavy */
 };
+#define PRICED_BYTES (512 * MIB)    /* of rows at once, of which there may be more */
+#define GUESSED_BYTES UINT64_C(512) /* of a row of varying length */
 
 static uint64_t cost_of(const struct hub_selection *s, const struct hub_encoding *e)
 {
     return s->cost_us + (e->as->writer->nanoseconds ? e->as->writer->nanoseconds(e) / 1000 : 0);
+}
+
+enum hub_status hub_work_price(const struct hub_plan *of, uint64_t first, uint64_t stop, double *us,
+                               struct hub_error *err)
+{
+    struct hub_plan plan = *of;
+    const uint64_t row_bytes = HUB_MAX(hub_variant_row_bytes(plan.variant), GUESSED_BYTES);
+    const uint64_t most = HUB_MAX(PRICED_BYTES / row_bytes, UINT64_C(1));
+    plan.files = NULL;
+    for (uint64_t at = first; at < stop; at += plan.slice.count) {
+        plan.slice = (struct hub_slice){of->slice.start + at, HUB_MIN(most, stop - at), 1};
+        HUB_TRY(hub_plan_price(&plan, err));
+        *us += plan.cost_us;
+    }
+    return HUB_OK;
+}
+
+enum hub_status hub_work_admit_us(struct hub_request *request, double us, struct hub_error *err)
+{
+    if (request->ceiling_ms && us > request->ceiling_ms * 1000.0)
+        return hub_fail_about(
+            err, HUB_TOO_BIG, "too-large", "stop", hub_request_query(request, "stop").data,
+            "these rows take about %.0f s to go through; one answer may take %u s: ask for fewer of "
+            "them with start and stop, or for fewer fields",
+            us / 1e6, request->ceiling_ms / 1000);
+    if (us > HEAVY_COST_US && !request->heavy) {
+        request->heavy = true;
+        return HUB_AGAIN;
+    }
+    return HUB_OK;
 }
 
 bool hub_work_is_small(const struct hub_selection *s, const struct hub_encoding *e)

@@ -17,6 +17,13 @@ HUB_MUST_USE enum hub_status hub_work_admit(struct hub_request *request,
                                             const struct hub_selection *selection,
                                             const struct hub_encoding *encoding, struct hub_error *err);
 
+/** What rows [first, stop) of a slice take to be read, in microseconds, added to `us`: those that are gone through in blocks,
+ * and may be more than one answer holds. HUB_OUT_OF_RANGE. */
+HUB_MUST_USE enum hub_status hub_work_price(const struct hub_plan *plan, uint64_t first, uint64_t stop,
+                                            double *us, struct hub_error *err);
+/** The same as hub_work_admit, on a worker, of what takes so many microseconds and holds a block at a time. */
+HUB_MUST_USE enum hub_status hub_work_admit_us(struct hub_request *request, double us, struct hub_error *err);
+
 /** It is made in no time, so that even a HEAD makes it, for its length. */
 bool hub_work_is_small(const struct hub_selection *selection, const struct hub_encoding *encoding);
 

@@ -2,13 +2,15 @@
 #include "storage/measure/source.h"
 
 #include "storage/base/order.h"
+#include "storage/measure/leaf.h"
 #include "storage/measure/measure.h"
 #include "storage/measure/numbers.h"
 
 #include <stdlib.h>
 
-#define BLOCK_BYTES (1 * MIB)
-#define MOST_BYTES (16 * MIB) /* of a block that takes chunks whole */
+#define BLOCK_BYTES (256 * KIB)
+#define TEXT_BYTES UINT64_C(512) /* of a row of varying length, as a guess */
+#define MOST_BYTES (16 * MIB)    /* of a block that takes chunks whole */
 
 uint32_t hub_source_dims(const struct hub_layout *layout, const struct hub_window *window)
 {
@@ -32,17 +34,31 @@ static uint64_t end_of_chunk(const struct hub_layout *layout, const struct hub_a
     const struct hub_piece *pieces = layout->pieces + array->first_piece;
     const struct hub_piece *p =
         pieces + hub_lower_bound(&end, pieces, array->piece_count, sizeof *pieces, by_end);
-    if (p->kind != HUB_PIECE_CHUNKED)
+    if (p->kind != HUB_PIECE_CHUNKED || !layout->pipelines[layout->grids[p->geometry].pipeline].count)
         return end;
     const uint64_t rows = layout->grids[p->geometry].chunk[0], inside = end - p->first_row;
     return p->first_row + HUB_MIN((inside + rows - 1) / rows * rows, p->rows);
 }
 
-static uint64_t rows_to_read(const struct hub_layout *layout, const struct hub_array *array, uint64_t first,
+uint64_t hub_source_block_bytes(const struct hub_layout *layout, const struct hub_array *a)
+{
+    const uint64_t row_bytes = HUB_MAX(hub_variant_row_bytes(&layout->variants[a->variant]), UINT64_C(1));
+    uint64_t most = HUB_MAX(BLOCK_BYTES, row_bytes);
+    for (uint32_t i = 0; i < a->piece_count; i++) {
+        const struct hub_piece *p = &layout->pieces[a->first_piece + i];
+        if (p->kind == HUB_PIECE_CHUNKED)
+            most = HUB_MAX(most, BLOCK_BYTES + layout->grids[p->geometry].chunk[0] * row_bytes);
+    }
+    return HUB_MIN(most, HUB_MAX(MOST_BYTES, row_bytes));
+}
+
+static uint64_t rows_to_read(const struct hub_row_source *s, const struct hub_array *array, uint64_t first,
                              uint64_t row_bytes)
 {
     const uint64_t rows = HUB_MAX(BLOCK_BYTES / row_bytes, UINT64_C(1));
-    const uint64_t end = HUB_MIN(first + rows, array->rows), whole = end_of_chunk(layout, array, end);
+    const uint64_t last = s->end ? s->end : array->rows;
+    const uint64_t end = HUB_MIN(first + rows, last),
+                   whole = HUB_MIN(end_of_chunk(s->layout, array, end), last);
     return (whole - first) * row_bytes <= MOST_BYTES ? whole - first : end - first;
 }
 
@@ -82,9 +98,20 @@ static enum hub_status read_planned(struct hub_row_source *s, const struct hub_p
     return st;
 }
 
+/* They are doubles as they are stored. */
+static bool are_doubles(const struct hub_rows *rows)
+{
+    const struct hub_variant *v = &rows->variant;
+    return v->kind == HUB_KIND_FLOAT && v->item_size == sizeof(double) && !v->big_endian && !rows->valid &&
+           (uintptr_t)rows->data % sizeof(double) == 0;
+}
+
 static enum hub_status convert(struct hub_row_source *s, struct hub_error *err)
 {
-    const uint64_t values = s->rows.rows * hub_variant_row_items(&s->rows.variant);
+    s->in_place = !s->leaf && are_doubles(&s->rows);
+    if (s->in_place)
+        return HUB_OK;
+    const uint64_t values = s->rows.rows * (s->leaf ? 1 : hub_variant_row_items(&s->rows.variant));
     if (values > s->room) {
         free(s->values);
         s->values = NULL;
@@ -92,7 +119,10 @@ static enum hub_status convert(struct hub_row_source *s, struct hub_error *err)
         HUB_TRY(hub_new(&s->values, values, sizeof *s->values, err));
         s->room = values;
     }
-    hub_numbers(&s->rows.variant, s->rows.data, s->rows.valid, values, s->values);
+    if (s->leaf)
+        s->leaves += hub_leaf_numbers(&s->rows, s->leaf, s->values);
+    else
+        hub_numbers(&s->rows.variant, s->rows.data, s->rows.valid, values, s->values);
     return HUB_OK;
 }
 
@@ -102,8 +132,9 @@ static enum hub_status read_block(struct hub_row_source *s, uint32_t array, uint
     const struct hub_array *a = &s->layout->arrays[array];
     struct hub_plan plan = {
         .layout = s->layout, .array = a, .variant = &s->layout->variants[a->variant], .files = s->files};
-    const uint64_t row_bytes = hub_variant_row_bytes(plan.variant);
-    plan.slice = (struct hub_slice){first, rows_to_read(s->layout, a, first, row_bytes), 1};
+    const uint64_t row_bytes = s->leaf ? HUB_MAX(hub_variant_row_bytes(plan.variant), TEXT_BYTES)
+                                       : hub_variant_row_bytes(plan.variant);
+    plan.slice = (struct hub_slice){first, rows_to_read(s, a, first, row_bytes), 1};
     hub_rows_dispose(&s->rows);
     s->count = s->wants.count = 0;
     s->files->wants = hub_store_in_place() ? NULL : &s->wants;
@@ -124,15 +155,22 @@ enum hub_status hub_source_get(struct hub_row_source *s, const struct hub_window
     const uint64_t first = window->first + from;
     if (!s->count || s->array != window->array || first < s->first || first >= s->first + s->count)
         HUB_TRY(read_block(s, window->array, first, err));
+    static const struct hub_variant real = {.kind = HUB_KIND_FLOAT, .item_size = sizeof(double)};
     const uint64_t at = first - s->first;
+    if (s->leaf) {
+        *out = (struct hub_block){
+            .variant = &real, .dims = 1, .rows = HUB_MIN(count, s->count - at), .values = s->values + at};
+        return HUB_OK;
+    }
     const struct hub_variant *v = &s->rows.variant;
     const uint64_t dims = hub_variant_row_items(v);
-    *out = (struct hub_block){.variant = v,
-                              .dims = (uint32_t)dims,
-                              .rows = HUB_MIN(count, s->count - at),
-                              .values = s->values + at * dims,
-                              .raw = s->rows.data + at * dims * v->item_size,
-                              .valid = s->rows.valid ? s->rows.valid + at * dims : NULL};
+    *out = (struct hub_block){
+        .variant = v,
+        .dims = (uint32_t)dims,
+        .rows = HUB_MIN(count, s->count - at),
+        .values = (s->in_place ? (const double *)(const void *)s->rows.data : s->values) + at * dims,
+        .raw = s->rows.data + at * dims * v->item_size,
+        .valid = s->rows.valid ? s->rows.valid + at * dims : NULL};
     return HUB_OK;
 }
 

@@ -35,17 +35,24 @@ struct hub_row_source {
     const struct hub_measure_host *host;
     const struct hub_layout *layout;
     struct hub_plan_files *files;
+    /* NULL, or rows are texts of JSON: of each the number that this RFC 6901 pointer names, else NaN */
+    const char *leaf;
+    uint64_t end; /* 0, or the row of the array behind the last that is going to be asked for */
     /* inside */
     struct hub_wants wants;
     struct hub_rows rows;
     double *values;
     uint64_t room;
+    bool in_place; /* the rows are doubles themselves */
     uint32_t array;
     uint64_t first, count; /* rows of the array that are there */
+    uint64_t leaves;       /* numbers that were found */
 };
 
 /** Numbers of a row where its rows can be measured, else 0. */
 uint32_t hub_source_dims(const struct hub_layout *layout, const struct hub_window *window);
+/** Bytes of rows that a block of an array has at most. */
+uint64_t hub_source_block_bytes(const struct hub_layout *layout, const struct hub_array *array);
 /** At most `count` rows of a window from row `from` on, which it has; at least one. */
 HUB_MUST_USE enum hub_status hub_source_get(struct hub_row_source *source, const struct hub_window *window,
                                             uint64_t from, uint64_t count, struct hub_block *out,

@@ -1,0 +1,305 @@
+/* Least and greatest values of buckets of rows: see buckets.h. A run is the rows of a block that lie in one bucket. It is
+ * gone through in short stretches, in a loop that the compiler turns into vectors; the rows of what was found are looked
+ * for in the stretch that had it first. What is not finite shows in the sums; a run that has some is gone through value by
+ * value. */
+#include "storage/measure/buckets.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum { LANES = 16, MOST_LANES = HUB_BUCKETS_DIMS + LANES, STRETCH_ROWS = 32, STRETCH_VALUES = 1024 };
+
+struct hub_bucket_grid hub_bucket_grid_wide(uint64_t start, uint64_t stop, uint64_t width)
+{
+    const uint64_t first = start / width, end = stop / width + (stop % width != 0);
+    const uint64_t count = stop > start ? end - first : 0;
+    return (struct hub_bucket_grid){.start = start,
+                                    .stop = HUB_MAX(start, stop),
+                                    .width = width,
+                                    .first = first,
+                                    .count = (uint32_t)HUB_MIN(count, (uint64_t)UINT32_MAX)};
+}
+
+struct hub_bucket_grid hub_bucket_grid_of(uint64_t start, uint64_t stop, uint32_t buckets)
+{
+    struct hub_bucket_grid grid = hub_bucket_grid_wide(start, stop, 1);
+    while (grid.count > buckets)
+        grid = hub_bucket_grid_wide(start, stop, grid.width * 2);
+    return grid;
+}
+
+enum hub_status hub_buckets_init(struct hub_buckets *b, struct hub_error *err)
+{
+    const size_t count = (size_t)b->grid.count * b->dims;
+    memset(b->totals, 0, sizeof b->totals);
+    HUB_TRY(hub_new(&b->buckets, HUB_MAX(count, (size_t)1), sizeof *b->buckets, err));
+    for (size_t i = 0; i < count; i++)
+        b->buckets[i] = (struct hub_bucket){.low = INFINITY, .high = -INFINITY};
+    return HUB_OK;
+}
+
+void hub_buckets_dispose(struct hub_buckets *b)
+{
+    free(b->buckets);
+    b->buckets = NULL;
+}
+
+void hub_buckets_part(const struct hub_buckets *whole, uint32_t from, uint32_t count,
+                      struct hub_buckets *part)
+{
+    const struct hub_bucket_grid *g = &whole->grid;
+    const uint64_t first = g->first + from;
+    *part = *whole;
+    memset(part->totals, 0, sizeof part->totals);
+    part->grid.start = HUB_MAX(g->start, first * g->width);
+    part->grid.stop = HUB_MIN(g->stop, (first + count) * g->width);
+    part->grid.first = first;
+    part->grid.count = count;
+    part->buckets = whole->buckets + (size_t)from * whole->dims;
+}
+
+void hub_buckets_join(struct hub_buckets *whole, const struct hub_buckets *part)
+{
+    for (uint32_t d = 0; d < whole->dims; d++) {
+        struct hub_bucket_total *to = &whole->totals[d];
+        const struct hub_bucket_total *from = &part->totals[d];
+        to->count += from->count;
+        to->sum += from->sum;
+        to->nan += from->nan;
+        to->above += from->above;
+        to->below += from->below;
+    }
+}
+
+/* ---- one run ---- */
+
+struct run {
+    const double *values; /* rows x dims */
+    uint64_t rows;
+    uint32_t dims;
+    uint32_t at; /* of its first row in the bucket */
+};
+
+struct extremes {
+    double low[MOST_LANES], high[MOST_LANES], sum[MOST_LANES];
+};
+
+static void scan(const double *restrict values, uint64_t rows, uint32_t lanes, struct extremes *restrict e)
+{
+    for (uint64_t r = 0; r < rows; r++, values += lanes)
+        for (uint32_t i = 0; i < lanes; i++) {
+            const double v = values[i];
+            e->low[i] = v < e->low[i] ? v : e->low[i];
+            e->high[i] = v > e->high[i] ? v : e->high[i];
+            e->sum[i] += v;
+        }
+}
+
+/* Rows of few numbers are gone through several at a time. */
+static void find_extremes(const double *values, uint64_t rows, uint32_t dims, struct extremes *e)
+{
+    const uint32_t together = dims && dims < LANES ? LANES / dims : 1, lanes = dims * together;
+    for (uint32_t i = 0; i < lanes; i++) {
+        e->low[i] = INFINITY;
+        e->high[i] = -INFINITY;
+        e->sum[i] = 0;
+    }
+    const uint64_t groups = rows / together;
+    scan(values, groups, lanes, e);
+    for (uint32_t i = dims; i < lanes; i++) {
+        e->low[i % dims] = fmin(e->low[i % dims], e->low[i]);
+        e->high[i % dims] = fmax(e->high[i % dims], e->high[i]);
+        e->sum[i % dims] += e->sum[i];
+    }
+    scan(values + groups * lanes, rows - groups * together, dims, e);
+}
+
+/* What a run comes to so far, and in which stretch each extreme was met first. */
+struct best {
+    double low[HUB_BUCKETS_DIMS], high[HUB_BUCKETS_DIMS], sum[HUB_BUCKETS_DIMS];
+    uint64_t low_from[HUB_BUCKETS_DIMS], high_from[HUB_BUCKETS_DIMS]; /* rows */
+};
+
+static void keep_best(struct best *best, const struct extremes *e, uint32_t dims, uint64_t row)
+{
+    for (uint32_t d = 0; d < dims; d++) {
+        if (e->low[d] < best->low[d]) {
+            best->low[d] = e->low[d];
+            best->low_from[d] = row;
+        }
+        if (e->high[d] > best->high[d]) {
+            best->high[d] = e->high[d];
+            best->high_from[d] = row;
+        }
+        best->sum[d] += e->sum[d];
+    }
+}
+
+/* The first row of a stretch that holds a value, which one does. */
+static uint32_t row_of(const struct run *run, uint32_t dim, uint64_t from, double value)
+{
+    const double *at = run->values + from * run->dims + dim;
+    while (*at != value) {
+        at += run->dims;
+        from++;
+    }
+    return run->at + (uint32_t)from;
+}
+
+static void take(struct hub_bucket *b, double low, uint32_t low_at, double high, uint32_t high_at)
+{
+    if (low < b->low) {
+        b->low = low;
+        b->low_at = low_at;
+    }
+    if (high > b->high) {
+        b->high = high;
+        b->high_at = high_at;
+    }
+}
+
+static void count_odd(double value, struct hub_bucket_total *total)
+{
+    total->nan += isnan(value);
+    total->above += value > 0;
+    total->below += value < 0;
+}
+
+static void fold_odd(const struct run *run, struct hub_bucket *bucket, struct hub_bucket_total *totals)
+{
+    for (uint64_t r = 0; r < run->rows; r++)
+        for (uint32_t d = 0; d < run->dims; d++) {
+            const double v = run->values[r * run->dims + d];
+            const uint32_t at = run->at + (uint32_t)r;
+            if (isfinite(v)) {
+                take(&bucket[d], v, at, v, at);
+                totals[d].sum += v;
+                totals[d].count++;
+            } else {
+                bucket[d].hole = true;
+                count_odd(v, &totals[d]);
+            }
+        }
+}
+
+static bool find_best(const struct run *run, struct best *best)
+{
+    const uint64_t stretch = HUB_MAX(STRETCH_VALUES / HUB_MAX(run->dims, 1U), (uint64_t)STRETCH_ROWS);
+    double all = 0;
+    for (uint32_t d = 0; d < run->dims; d++) {
+        best->low[d] = INFINITY;
+        best->high[d] = -INFINITY;
+        best->sum[d] = 0;
+        best->low_from[d] = best->high_from[d] = 0;
+    }
+    for (uint64_t row = 0; row < run->rows; row += stretch) {
+        struct extremes e;
+        find_extremes(run->values + row * run->dims, HUB_MIN(stretch, run->rows - row), run->dims, &e);
+        keep_best(best, &e, run->dims, row);
+    }
+    for (uint32_t d = 0; d < run->dims; d++)
+        all += best->sum[d] * 0;
+    return !isnan(all);
+}
+
+static void fold_run(const struct run *run, struct hub_bucket *bucket, struct hub_bucket_total *totals)
+{
+    struct best best;
+    if (!find_best(run, &best)) {
+        fold_odd(run, bucket, totals);
+        return;
+    }
+    for (uint32_t d = 0; d < run->dims; d++) {
+        if (best.low[d] < bucket[d].low) {
+            bucket[d].low = best.low[d];
+            bucket[d].low_at = row_of(run, d, best.low_from[d], best.low[d]);
+        }
+        if (best.high[d] > bucket[d].high) {
+            bucket[d].high = best.high[d];
+            bucket[d].high_at = row_of(run, d, best.high_from[d], best.high[d]);
+        }
+        totals[d].sum += best.sum[d];
+        totals[d].count += run->rows;
+    }
+}
+
+/* ---- blocks ---- */
+
+struct folding {
+    struct hub_buckets *buckets;
+    double *work; /* of a block: the chosen dimensions, their sums or differences */
+    uint64_t room;
+    double carried[HUB_BUCKETS_DIMS]; /* the sum so far, or the row before */
+};
+
+static void folding_freep(struct folding **f)
+{
+    if (*f)
+        free((*f)->work);
+    free(*f);
+}
+
+/* The rows of a block as they go into buckets. `row`: the first one's in the episode. */
+static enum hub_status prepare(struct folding *f, const struct hub_block *block, uint64_t row,
+                               const double **out, struct hub_error *err)
+{
+    const struct hub_buckets *b = f->buckets;
+    *out = block->values;
+    if (!b->chosen && b->of == HUB_BUCKETS_VALUE)
+        return HUB_OK;
+    if (block->rows > f->room) {
+        free(f->work);
+        f->work = NULL;
+        f->room = 0;
+        HUB_TRY(hub_new(&f->work, block->rows * b->dims, sizeof *f->work, err));
+        f->room = block->rows;
+    }
+    *out = f->work;
+    for (uint64_t r = 0; r < block->rows; r++)
+        for (uint32_t d = 0; d < b->dims; d++) {
+            const double v = block->values[r * block->dims + (b->chosen ? b->chosen[d] : d)];
+            double *to = &f->work[r * b->dims + d];
+            *to = v;
+            if (b->of == HUB_BUCKETS_SUM)
+                *to = f->carried[d] = row + r ? f->carried[d] + v : v;
+            else if (b->of == HUB_BUCKETS_DELTA)
+                *to = v - f->carried[d];
+            if (b->of == HUB_BUCKETS_DELTA)
+                f->carried[d] = v;
+        }
+    return HUB_OK;
+}
+
+static void fold_block(struct folding *f, const struct hub_block *block, const double *values, uint64_t row)
+{
+    struct hub_buckets *b = f->buckets;
+    const struct hub_bucket_grid *g = &b->grid;
+    const uint64_t end = HUB_MIN(row + block->rows, g->stop);
+    const uint64_t start = HUB_MAX(g->start, b->of == HUB_BUCKETS_DELTA ? UINT64_C(1) : 0);
+    for (uint64_t at = HUB_MAX(row, start), next; at < end; at = next) {
+        const uint64_t bucket = at / g->width;
+        next = HUB_MIN(end, (bucket + 1) * g->width);
+        const struct run run = {values + (at - row) * b->dims, next - at, b->dims, (uint32_t)(at % g->width)};
+        fold_run(&run, b->buckets + (bucket - g->first) * b->dims, b->totals);
+    }
+}
+
+enum hub_status hub_buckets_fold(struct hub_buckets *b, struct hub_row_source *source,
+                                 const struct hub_window *window, struct hub_error *err)
+{
+    HUB_CLEANUP(folding_freep) struct folding *f = NULL;
+    const struct hub_bucket_grid *g = &b->grid;
+    const bool before = b->of == HUB_BUCKETS_DELTA && g->start > 0;
+    uint64_t row = b->of == HUB_BUCKETS_SUM ? 0 : g->start - before;
+    HUB_TRY(hub_new(&f, 1, sizeof *f, err));
+    f->buckets = b;
+    while (row < g->stop) {
+        struct hub_block block;
+        const double *values;
+        HUB_TRY(hub_source_get(source, window, row, g->stop - row, &block, err));
+        HUB_TRY(prepare(f, &block, row, &values, err));
+        fold_block(f, &block, values, row);
+        row += block.rows;
+    }
+    return HUB_OK;
+}
