@@ -334,6 +334,14 @@ def test_what_is_wrong_with_a_batch_is_told_by_name(demos, items, status, parame
     assert problem["parameter"] == parameter and says in problem["detail"], problem
 
 
+def test_memory_for_a_body_is_what_it_takes_once_it_is_parsed():
+    with serving(os.path.join(FIXTURES, "minari/root-0.5.3"), args=["--memory", "32MiB"]) as hub:
+        id = hub.get("/api/v1/datasets?limit=1").json()["items"][0]["id"]
+        good = {"dataset": id, "episode": 0, "start": 0, "stop": 1}
+        assert len(arrays(batch(hub, {"items": [good] * 4096, "fields": ["actions"]}))["start"]) == 4096
+        batch(hub, b'{"items":[' + b",".join([b"{}"] * 300_000) + b"]}", 413)  # 1 MiB, and 70 of objects
+
+
 def test_bodies_that_are_no_batch(demos):
     assert "JSON" in batch(demos, b"{", 400).json()["detail"]
     assert batch(demos, b"[]", 400).json()["parameter"] == "items"
