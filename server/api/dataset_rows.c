@@ -148,8 +148,7 @@ static enum hub_status check_name(const struct hub_reading *r, uint32_t before, 
 }
 
 /* Can the column stand in the answer? */
-static enum hub_status try_column(struct hub_request *request, struct rows_request *q, uint32_t column,
-                                  struct hub_error *err)
+static enum hub_status try_column(struct rows_request *q, uint32_t column, struct hub_error *err)
 {
     struct hub_reading *r = q->reading;
     const struct hub_dataset_field *field = &r->dataset->fields[r->columns[column].field];
@@ -165,12 +164,11 @@ static enum hub_status try_column(struct hub_request *request, struct rows_reque
     if (as->type == HUB_FIELD_TEXT && as->variant.rank)
         return hub_fail_as(err, HUB_NOT_ACCEPTABLE, "not-acceptable",
                            "'%s' has several texts a row: ask for format=arrow", field->path);
-    return hub_zipped_measure(request, q->zipped, column, err);
+    return hub_zipped_measure(q->zipped, column, err);
 }
 
 /* Those that cannot stand in it are left out, and told; one that was named itself is a mistake. */
-static enum hub_status keep_columns(struct hub_request *request, struct rows_request *q,
-                                    struct hub_error *err)
+static enum hub_status keep_columns(struct rows_request *q, struct hub_error *err)
 {
     struct hub_reading *r = q->reading;
     const uint32_t all = r->column_count;
@@ -179,7 +177,7 @@ static enum hub_status keep_columns(struct hub_request *request, struct rows_req
         struct hub_error why = {0};
         r->columns[kept] = r->columns[i];
         r->as[kept] = r->as[i];
-        const enum hub_status st = try_column(request, q, kept, &why);
+        const enum hub_status st = try_column(q, kept, &why);
         const bool told =
             st == HUB_NOT_FOUND || st == HUB_UNSUPPORTED || st == HUB_NOT_ACCEPTABLE || st == HUB_TOO_BIG;
         if (st && (!told || q->plan.exact[i]))
@@ -198,10 +196,10 @@ static enum hub_status open_reading(struct hub_request *request, struct rows_req
                                     struct hub_error *err)
 {
     if (!hub_is_table(q->as)) {
-        HUB_TRY(hub_zipped_new(request->app, &q->zipped, err));
+        HUB_TRY(hub_zipped_new(request, &q->zipped, err));
         q->reading = &q->zipped->reading;
     } else {
-        HUB_TRY(hub_tabled_new(request->app, q->as, &q->tabled, err));
+        HUB_TRY(hub_tabled_new(request, q->as, &q->tabled, err));
         q->tabled->nonfinite = q->nonfinite;
         q->reading = &q->tabled->reading;
     }
@@ -217,7 +215,7 @@ static enum hub_status open_reading(struct hub_request *request, struct rows_req
 
 /* ---- the answer ---- */
 
-static enum hub_status plan(struct hub_request *request, struct rows_request *q, struct hub_error *err)
+static enum hub_status plan(struct rows_request *q, struct hub_error *err)
 {
     struct hub_reading *r = q->reading;
     const struct hub_transitions_query query = {.fields = &q->fields,
@@ -230,7 +228,7 @@ static enum hub_status plan(struct hub_request *request, struct rows_request *q,
     HUB_TRY(st);
     HUB_TRY(hub_reading_begin(r, err));
     HUB_TRY(hub_transitions_ends(&query, r, err));
-    HUB_TRY(keep_columns(request, q, err));
+    HUB_TRY(keep_columns(q, err));
     hub_transitions_made(&query, r, &q->plan);
     return HUB_OK;
 }
@@ -274,7 +272,7 @@ static enum hub_status answer(struct hub_request *request, struct rows_request *
         return HUB_OK;
     HUB_TRY(choose(request, response, q, err));
     HUB_TRY(open_reading(request, q, err));
-    HUB_TRY(plan(request, q, err));
+    HUB_TRY(plan(q, err));
     HUB_TRY(put_headers(request, q, response, err));
     if (q->zipped)
         return hub_zipped_send(request, response, &q->zipped, err);

@@ -214,7 +214,7 @@ static enum hub_status send_table(struct hub_request *request, struct field_requ
     const struct hub_encoding *e = &fr->encoding;
     if (e->single)
         HUB_TRY(describe(fr, &fr->selection.fields[0], response, err));
-    HUB_TRY(hub_tabled_new(request->app, e->as, &table, err));
+    HUB_TRY(hub_tabled_new(request, e->as, &table, err));
     struct hub_reading *reading = &table->reading;
     table->nonfinite = e->nonfinite;
     reading->column_count = e->count;

@@ -2,11 +2,14 @@
 #include "server/api/reading.h"
 
 #include "server/api/resolve.h"
+#include "storage/base/time.h"
 
-#include <semaphore.h>
 #include <stdlib.h>
 
-enum { GUESSED_BYTES = 256 };  /* of a row of varying length, before any was seen */
+enum {
+    GUESSED_BYTES = 256,      /* of a row of varying length, before any was seen */
+    MOST_WAIT_MS = 30 * 1000, /* for bytes that do not lie in place */
+};
 #define MOST_AT_ONCE (4 * MIB) /* of rows of varying length */
 
 void hub_reading_dispose(struct hub_reading *r)
@@ -32,7 +35,15 @@ static enum hub_status begin(struct hub_reading *r, struct hub_error *err)
     HUB_TRY(hub_new(&r->request, 1, sizeof *r->request, err));
     r->request->app = r->app;
     r->request->may_block = true;
+    r->request->parallel = r->parallel;
     return HUB_OK;
+}
+
+enum hub_status hub_reading_wanted(const struct hub_reading *r, struct hub_error *err)
+{
+    return hub_parallel_cancelled(r->parallel)
+               ? hub_fail(err, HUB_CANCELLED, "nobody waits for these rows any more")
+               : HUB_OK;
 }
 
 enum hub_status hub_reading_begin(struct hub_reading *r, struct hub_error *err)
@@ -148,6 +159,7 @@ static enum hub_status look_at(struct hub_reading *r, uint32_t column, uint32_t 
     const struct hub_dataset_field *field = &r->dataset->fields[r->columns[column].field];
     const struct hub_window *window;
     const uint64_t rows = rows_of(r, episode);
+    HUB_TRY(hub_reading_wanted(r, err));
     HUB_TRY(find_window(r, column, e, &window, err));
     const struct hub_layout *layout = hub_layout_of(r->fields[column].layout);
     const struct hub_array *array = &layout->arrays[window->array];
@@ -174,6 +186,7 @@ static enum hub_status look_anywhere(struct hub_reading *r, uint32_t column, str
     enum hub_status st = HUB_NOT_FOUND;
     for (uint32_t i = 0; i < r->dataset->episode_count && st == HUB_NOT_FOUND; i++) {
         const struct hub_window *window;
+        HUB_TRY(hub_reading_wanted(r, err));
         st = find_window(r, column, &r->dataset->episodes[i], &window, err);
         const struct hub_layout *layout = st ? NULL : hub_layout_of(r->fields[column].layout);
         if (!st)
@@ -266,25 +279,23 @@ static void cut(struct hub_reading *r, uint32_t column, uint64_t first, uint64_t
         (struct hub_slice){there ? all->start + first * (uint64_t)all->step : 0, there, all->step};
 }
 
-static void wake(void *sleeper)
+/* What does not lie in place is waited for, but not for ever. */
+struct patience {
+    const struct hub_reading *reading;
+    int64_t until_ms;
+};
+
+static bool stops(void *user)
 {
-    sem_post(sleeper);
+    const struct patience *patience = user;
+    return hub_parallel_cancelled(patience->reading->parallel) || hub_time_mono_ms() > patience->until_ms;
 }
 
-/* What does not lie in place is waited for. */
 static enum hub_status await_bytes(struct hub_reading *r, struct hub_error *err)
 {
-    enum hub_status st = hub_selection_fetch(r->request, &r->now, err);
-    if (st == HUB_AGAIN) {
-        sem_t sleeper;
-        sem_init(&sleeper, 0, 0);
-        if (hub_fetch_wait(r->now.fetch, wake, &sleeper))
-            while (sem_wait(&sleeper) != 0) /* EINTR */
-                ;
-        sem_destroy(&sleeper);
-        st = hub_selection_fetch(r->request, &r->now, err);
-    }
-    return st;
+    const enum hub_status st = hub_selection_fetch(r->request, &r->now, err);
+    struct patience patience = {r, hub_time_mono_ms() + MOST_WAIT_MS};
+    return st == HUB_AGAIN ? hub_fetch_join(r->now.fetch, stops, &patience, err) : st;
 }
 
 /* What was priced can be read from now on. */
@@ -529,6 +540,7 @@ static enum hub_status read_fields(struct hub_reading *r, uint64_t first, uint64
             HUB_TRY(enter(r, e, err));
         while (at < count && first + at < r->ends[e] && !is_full(r, at)) {
             uint64_t some = HUB_MIN(count - at, r->ends[e] - first - at);
+            HUB_TRY(hub_reading_wanted(r, err));
             HUB_TRY(add_of_episode(r, first + at - begin, count, at, &some, err));
             at += some;
         }

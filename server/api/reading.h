@@ -1,6 +1,7 @@
 /**
  * Rows of fields of some episodes, one episode after another, read in blocks while they are sent: columns of equal
  * length, in the memory of a block. Blocking. Of one thread at a time.
+ * What looks at episodes or reads rows is HUB_CANCELLED once nobody waits for the answer.
  */
 #ifndef HUB_API_READING_H
 #define HUB_API_READING_H
@@ -31,9 +32,10 @@ struct hub_reading_column {
 /** Zeroed at first, then `app` to `column_count` set; disposed of in any case. */
 struct hub_reading {
     struct hub_app *app;
-    const struct hub_dataset *dataset; /* its reference */
-    uint32_t *places, count;           /* of the episodes; owned */
-    uint64_t *ends;                    /* rows up to and with each; owned */
+    const struct hub_parallel *parallel; /* of the request whose answer it is, which outlives it; or NULL */
+    const struct hub_dataset *dataset;   /* its reference */
+    uint32_t *places, count;             /* of the episodes; owned */
+    uint64_t *ends;                      /* rows up to and with each; owned */
     struct hub_reading_column columns[HUB_MAX_SELECTED];
     struct hub_block_column
         as[HUB_MAX_SELECTED];           /* beside each: its name is set, its type and variant once the
@@ -54,6 +56,9 @@ struct hub_reading {
 };
 
 void hub_reading_dispose(struct hub_reading *reading);
+
+/** HUB_CANCELLED: nobody waits for the answer any more. To be asked where much is looked at before rows are read. */
+HUB_MUST_USE enum hub_status hub_reading_wanted(const struct hub_reading *reading, struct hub_error *err);
 
 /** To be called first. */
 HUB_MUST_USE enum hub_status hub_reading_begin(struct hub_reading *reading, struct hub_error *err);

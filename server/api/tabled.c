@@ -95,13 +95,14 @@ static enum hub_status more(struct hub_maker *maker, struct hub_buf *out, struct
 
 /* ---- the answer ---- */
 
-enum hub_status hub_tabled_new(struct hub_app *app, const struct hub_representation *as,
+enum hub_status hub_tabled_new(struct hub_request *request, const struct hub_representation *as,
                                struct hub_tabled **out, struct hub_error *err)
 {
     HUB_TRY(hub_new(out, 1, sizeof **out, err));
     (*out)->maker = (struct hub_maker){more, tabled_free};
     (*out)->as = as;
-    (*out)->reading.app = app;
+    (*out)->reading.app = request->app;
+    (*out)->reading.parallel = request->parallel;
     return HUB_OK;
 }
 

@@ -14,7 +14,7 @@ struct hub_tabled {
     char *names; /* owned: what the names of columns lie in, or NULL */
 };
 
-HUB_MUST_USE enum hub_status hub_tabled_new(struct hub_app *app, const struct hub_representation *as,
+HUB_MUST_USE enum hub_status hub_tabled_new(struct hub_request *request, const struct hub_representation *as,
                                             struct hub_tabled **out, struct hub_error *err);
 void hub_tabled_freep(struct hub_tabled **tabled);
 

@@ -225,6 +225,7 @@ enum hub_status hub_transitions_ends(const struct hub_transitions_query *query, 
         const struct hub_dataset_episode *episode = &query->state->dataset->episodes[r->places[i]];
         uint64_t rows = episode->steps - (drop && episode->steps), there = rows;
         bool terminated = true;
+        HUB_TRY(hub_reading_wanted(r, err));
         for (uint32_t c = 0; c < r->column_count && rows; c++)
             if (r->columns[c].last_again)
                 HUB_TRY(look_behind(r, c, i, &there, err));

@@ -70,10 +70,8 @@ static enum hub_status check_padded(const struct hub_zipped *z, uint32_t column,
         z->reading.as[column].name, (size_t)(PADDED_BYTES / MIB));
 }
 
-enum hub_status hub_zipped_measure(struct hub_request *request, struct hub_zipped *z, uint32_t column,
-                                   struct hub_error *err)
+enum hub_status hub_zipped_measure(struct hub_zipped *z, uint32_t column, struct hub_error *err)
 {
-    const struct hub_parallel *parallel = request->parallel;
     const uint64_t all = hub_reading_count(&z->reading);
     uint64_t got = 0;
     for (uint64_t at = 0; is_padded(&z->reading, column) && at < all; at += got) {
@@ -82,8 +80,6 @@ enum hub_status hub_zipped_measure(struct hub_request *request, struct hub_zippe
         z->longest[column] = HUB_MAX(z->longest[column],
                                      hub_npy_longest(&z->reading.rows[column], is_text(&z->reading, column)));
         HUB_TRY(check_padded(z, column, err));
-        if (parallel && parallel->cancelled && atomic_load(parallel->cancelled))
-            return hub_fail(err, HUB_CANCELLED, "nobody waits for these rows any more");
     }
     return HUB_OK;
 }
@@ -271,11 +267,12 @@ static enum hub_status more(struct hub_maker *maker, struct hub_buf *out, struct
 
 /* ---- the answer ---- */
 
-enum hub_status hub_zipped_new(struct hub_app *app, struct hub_zipped **out, struct hub_error *err)
+enum hub_status hub_zipped_new(struct hub_request *request, struct hub_zipped **out, struct hub_error *err)
 {
     HUB_TRY(hub_new(out, 1, sizeof **out, err));
     (*out)->maker = (struct hub_maker){more, zipped_free};
-    (*out)->reading.app = app;
+    (*out)->reading.app = request->app;
+    (*out)->reading.parallel = request->parallel;
     return HUB_OK;
 }
 

@@ -18,14 +18,14 @@ struct hub_zipped {
     uint64_t longest[HUB_MAX_SELECTED]; /* of each column of text or bytes: hub_zipped_measure */
 };
 
-HUB_MUST_USE enum hub_status hub_zipped_new(struct hub_app *app, struct hub_zipped **out,
+HUB_MUST_USE enum hub_status hub_zipped_new(struct hub_request *request, struct hub_zipped **out,
                                             struct hub_error *err);
 void hub_zipped_freep(struct hub_zipped **zipped);
 
 /** Text and bytes are padded to their longest: all of them are read to know it. Blocking. HUB_TOO_BIG "too-large";
  * HUB_CANCELLED. */
-HUB_MUST_USE enum hub_status hub_zipped_measure(struct hub_request *request, struct hub_zipped *zipped,
-                                                uint32_t column, struct hub_error *err);
+HUB_MUST_USE enum hub_status hub_zipped_measure(struct hub_zipped *zipped, uint32_t column,
+                                                struct hub_error *err);
 
 /** Answer with it, once all columns were looked at and measured: memory is reserved, the length is told, and it is
  * handed over (*zipped becomes NULL). */

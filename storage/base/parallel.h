@@ -15,4 +15,9 @@ struct hub_parallel {
     const atomic_bool *cancelled;
 };
 
+static inline bool hub_parallel_cancelled(const struct hub_parallel *parallel)
+{
+    return parallel && parallel->cancelled && atomic_load_explicit(parallel->cancelled, memory_order_relaxed);
+}
+
 #endif

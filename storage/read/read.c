@@ -11,11 +11,10 @@
 enum hub_status hub_gather_read(const struct hub_gather *g, struct hub_file *file, uint64_t offset, void *out,
                                 size_t size, struct hub_error *err)
 {
-    const atomic_bool *cancelled = g->parallel ? g->parallel->cancelled : NULL;
     uint8_t *to = out;
     size_t done = 0;
     do {
-        if (cancelled && atomic_load_explicit(cancelled, memory_order_relaxed))
+        if (hub_parallel_cancelled(g->parallel))
             return hub_fail(err, HUB_CANCELLED, "nobody waits for these rows any more");
         const size_t n = HUB_MIN(size - done, BLOCK);
         if (file->source)
