@@ -193,6 +193,9 @@ static bool is_copy_of(const struct hub_mirror_work *w, const char *path)
     return same;
 }
 
+/* What is told to those who read while it comes. */
+static const uint64_t pull_segment = 256 * KIB;
+
 static struct hub_transfer_watch watch_of(const struct hub_mirror_work *w)
 {
     struct hub_transfer_watch watch = hub_pull_watch;
@@ -220,6 +223,7 @@ static enum hub_status copy_to(struct hub_mirror_work *w, const struct hub_priva
                              .user = w};
     const struct hub_transfer_watch watch = watch_of(w);
     t.watch = w->pull ? &watch : NULL;
+    t.segment_bytes = w->pull ? pull_segment : 0;
     if (!t.id || !t.target)
         return hub_fail(err, HUB_INVALID, "the job does not say what to fetch");
     const bool known = look(w, place, t.target, &here);

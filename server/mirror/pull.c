@@ -119,7 +119,10 @@ static void refuse(struct hub_pull *pull, enum hub_status st, const struct hub_e
     pull->why.retry_after_s = REFUSED_S;
     pull->until_ms = hub_time_mono_ms() + 1000 * REFUSED_S;
     pull->state = HUB_PULL_FAILED;
-    hub_pull_end_plan(pull, &pull->why);
+    if (pull->plan) { /* kept for the next job: who reads what is there goes on with that */
+        pull->plan->over = true;
+        pull->plan->why = pull->why;
+    }
     pthread_cond_signal(&pull->pulls->wake);
 }
 
@@ -203,7 +206,7 @@ enum hub_status hub_pull_open(struct hub_mirrors *m, const struct hub_summary *s
     *wait = NULL;
     pthread_mutex_lock(&m->pulls->lock);
     enum hub_status st = find_or_ask(m, summary, may_block, &pull, err);
-    if (!st && pull->plan) {
+    if (!st && pull->plan && !pull->plan->over) {
         *out = pull->plan;
         atomic_fetch_add(&pull->plan->refs, 1);
     } else if (!st) {

@@ -19,6 +19,7 @@ void hub_pull_put(struct hub_pull_plan *plan)
     }
     free(plan->files);
     hub_closep(&plan->tree);
+    hub_pull_put(plan->next);
     free(plan);
 }
 
@@ -60,6 +61,23 @@ static enum hub_status name_revision(struct hub_pull_plan *plan, const struct hu
     return timed ? hub_revision(facts, plan->count, plan->revision, err) : HUB_OK;
 }
 
+/* Is it still what was read of it? All that is told is in the journal: who goes on has it. */
+static bool is_same(const struct hub_coming_file *old, const struct hub_coming_file *new)
+{
+    const struct hub_pull_file *a = &old->shown, *b = &new->shown;
+    if (a->size != b->size || a->modified_ns != b->modified_ns || old->generation != new->generation ||
+        old->segment_count != new->segment_count)
+        return false;
+    if (a->has_sha256 && b->has_sha256 && memcmp(a->sha256, b->sha256, sizeof a->sha256) != 0)
+        return false;
+    if (old->other == new->other && memcmp(old->sum, new->sum, sizeof old->sum) != 0)
+        return false;
+    for (uint32_t i = 0; i < old->segment_count; i++)
+        if (old->segments[i] && !new->segments[i])
+            return false;
+    return true;
+}
+
 static enum hub_status plan_file(struct hub_coming_file *to, const struct hub_remote_file *from,
                                  const struct hub_staging *s, uint32_t number, struct hub_error *err)
 {
@@ -67,14 +85,14 @@ static enum hub_status plan_file(struct hub_coming_file *to, const struct hub_re
     to->shown = (struct hub_pull_file){
         .size = from->size, .modified_ns = from->modified_ns, .has_sha256 = from->has_sha256};
     memcpy(to->shown.sha256, from->sha256, sizeof from->sha256);
+    to->generation = from->generation;
+    to->other = from->other;
+    memcpy(to->sum, from->sum, sizeof from->sum);
     HUB_TRY(hub_dup(&to->shown.path, from->path, err));
     HUB_TRY(hub_new(&to->segments, staged->segments + 1, 1, err));
     to->segment_count = staged->segments;
-    to->wanted_end = UINT64_MAX;
     for (uint32_t i = 0; i < staged->segments; i++)
         to->segments[i] = s->states[staged->base + i] == HUB_SEGMENT_DONE;
-    while (to->prefix < from->size && to->segments[to->prefix / s->segment_bytes])
-        to->prefix = HUB_MIN(from->size, to->prefix + s->segment_bytes);
     const bool complete = !staged->missing, agrees = s->sums[number].known && hub_remote_file_proven(from) &&
                                                      hub_sums_agree(&s->sums[number], from);
     to->whole = !from->size || (complete && agrees);
@@ -89,7 +107,6 @@ static enum hub_status plan_new(struct hub_pulls *p, const struct hub_transfer *
     HUB_TRY(hub_new(&plan, 1, sizeof *plan, err));
     atomic_init(&plan->refs, 1);
     plan->pulls = p;
-    plan->wanted = UINT32_MAX;
     plan->segment_bytes = s->segment_bytes;
     plan->tree = fcntl(s->tree, F_DUPFD_CLOEXEC, 0);
     if (plan->tree < 0)
@@ -105,23 +122,59 @@ static enum hub_status plan_new(struct hub_pulls *p, const struct hub_transfer *
     return HUB_OK;
 }
 
-void hub_pull_end_plan(struct hub_pull *pull, const struct hub_error *why)
+/* Who reads goes on with the new list, where that has the same file. */
+static void replace_plan(struct hub_pull *pull, struct hub_pull_plan *new)
 {
-    if (!pull->plan)
+    struct hub_pull_plan *old = pull->plan;
+    pull->plan = new;
+    if (!old)
         return;
-    pull->plan->over = true;
-    pull->plan->why = *why;
-    hub_pull_put(pull->plan);
-    pull->plan = NULL;
+    for (uint32_t i = 0; i < new->count; i++) {
+        struct hub_coming_file *file = &new->files[i];
+        const uint32_t before = hub_pull_find(old, file->shown.path);
+        if (before != UINT32_MAX)
+            file->turn = old->files[before].turn + !is_same(&old->files[before], file);
+    }
+    old->next = new;
+    atomic_fetch_add(&new->refs, 1);
+    hub_pull_put(old);
+}
+
+/* ---- bytes; all locked ---- */
+
+bool hub_pull_is_there(const struct hub_pull_plan *plan, const struct hub_coming_file *file, uint64_t offset,
+                       uint64_t size)
+{
+    const uint64_t end = offset + size;
+    if (file->whole)
+        return true;
+    if (end + HUB_PULL_HELD > file->shown.size)
+        return false;
+    for (uint64_t i = offset / plan->segment_bytes; i * plan->segment_bytes < end; i++)
+        if (!file->segments[i])
+            return false;
+    return true;
+}
+
+void hub_pull_want(struct hub_pull_plan *plan, uint32_t number, uint64_t offset, uint64_t size)
+{
+    const struct hub_coming_file *file = &plan->files[number];
+    uint32_t i = (uint32_t)(offset / plan->segment_bytes);
+    const uint64_t end = offset + size;
+    while (i < file->segment_count && i * plan->segment_bytes < end && file->segments[i])
+        i++;
+    if (i >= file->segment_count || i * plan->segment_bytes >= end) /* its end is held back: all of it */
+        for (i = 0; i < file->segment_count && file->segments[i];)
+            i++;
+    if (i == file->segment_count || plan->wanted_count == HUB_MOST_WANTED)
+        return;
+    for (unsigned k = 0; k < plan->wanted_count; k++)
+        if (plan->wanted[k].file == number && plan->wanted[k].segment == i)
+            return;
+    plan->wanted[plan->wanted_count++] = (struct hub_wanted){number, i};
 }
 
 /* ---- what the transfer says ---- */
-
-uint64_t hub_pull_visible(const struct hub_coming_file *file)
-{
-    const uint64_t before = file->shown.size - HUB_MIN(file->shown.size, (uint64_t)HUB_PULL_HELD);
-    return file->whole ? file->shown.size : HUB_MIN(file->prefix, before);
-}
 
 static enum hub_status room(uint64_t bytes, void *user, struct hub_error *err)
 {
@@ -134,37 +187,21 @@ static enum hub_status planned(const struct hub_transfer *t, const struct hub_st
 {
     struct hub_pull *pull = user;
     struct hub_pull_plan *plan = NULL;
-    struct hub_error changed = {0};
-    (void)!hub_fail_as(&changed, HUB_IO, "upstream-failed",
-                       "'%s' changed on its upstream while it was fetched", pull->id);
     HUB_TRY(plan_new(pull->pulls, t, s, &plan, err));
     pthread_mutex_lock(&pull->pulls->lock);
-    hub_pull_end_plan(pull, &changed);
-    pull->plan = plan;
+    replace_plan(pull, plan);
     pull->progress.total = t->files.bytes;
     pthread_cond_signal(&pull->pulls->wake);
     pthread_mutex_unlock(&pull->pulls->lock);
     return HUB_OK;
 }
 
-static void grown(uint32_t number, uint64_t end, void *user)
-{
-    struct hub_pull *pull = user;
-    pthread_mutex_lock(&pull->pulls->lock);
-    struct hub_coming_file *file = &pull->plan->files[number];
-    file->prefix = end;
-    if (hub_pull_visible(file) >= file->wanted_end)
-        pthread_cond_signal(&pull->pulls->wake);
-    pthread_mutex_unlock(&pull->pulls->lock);
-}
-
 static void segment(uint32_t number, uint32_t segment_number, void *user)
 {
     struct hub_pull *pull = user;
     pthread_mutex_lock(&pull->pulls->lock);
-    struct hub_coming_file *file = &pull->plan->files[number];
-    file->segments[segment_number] = 1;
-    if (file->wanted_end != UINT64_MAX)
+    pull->plan->files[number].segments[segment_number] = 1;
+    if (pull->pulls->waiting)
         pthread_cond_signal(&pull->pulls->wake);
     pthread_mutex_unlock(&pull->pulls->lock);
 }
@@ -184,26 +221,25 @@ static void lost(uint32_t number, void *user)
     pthread_mutex_lock(&pull->pulls->lock);
     struct hub_coming_file *file = &pull->plan->files[number];
     file->whole = false;
-    file->prefix = 0;
     file->turn++;
     memset(file->segments, 0, file->segment_count);
     pthread_cond_signal(&pull->pulls->wake);
     pthread_mutex_unlock(&pull->pulls->lock);
 }
 
-static uint32_t wanted(void *user)
+static bool wanted(unsigned nth, uint32_t *file, uint32_t *segment_number, void *user)
 {
     struct hub_pull *pull = user;
     pthread_mutex_lock(&pull->pulls->lock);
-    const uint32_t number = pull->plan->wanted;
+    const struct hub_pull_plan *plan = pull->plan;
+    const bool any = nth < plan->wanted_count;
+    if (any) {
+        *file = plan->wanted[nth].file;
+        *segment_number = plan->wanted[nth].segment;
+    }
     pthread_mutex_unlock(&pull->pulls->lock);
-    return number;
+    return any;
 }
 
-const struct hub_transfer_watch hub_pull_watch = {.room = room,
-                                                  .planned = planned,
-                                                  .grown = grown,
-                                                  .segment = segment,
-                                                  .whole = whole,
-                                                  .lost = lost,
-                                                  .wanted = wanted};
+const struct hub_transfer_watch hub_pull_watch = {
+    .room = room, .planned = planned, .segment = segment, .whole = whole, .lost = lost, .wanted = wanted};

@@ -17,7 +17,8 @@ struct coming {
     struct hub_source source;
     struct hub_pulls *pulls;
     struct hub_pull *pull;      /* the list is waited for */
-    struct hub_pull_plan *plan; /* or bytes of a file */
+    struct hub_pull_plan *plan; /* or bytes of a file, which is called as there */
+    struct hub_pull_plan *now;  /* the list that is fetched now; this and below: of the feeder */
     uint32_t number;
     unsigned turn;
 };
@@ -29,47 +30,47 @@ struct hub_pull_waiting {
     enum hub_status st; /* once it is ready */
 };
 
-static bool is_there(const struct hub_pull_plan *plan, const struct hub_coming_file *file,
-                     const struct hub_want *want)
+/* The list that its fetching went on with. False: that has no such file. */
+static bool go_on(struct coming *c)
 {
-    const uint64_t end = want->offset + want->size;
-    if (end <= hub_pull_visible(file))
-        return true;
-    if (end + HUB_PULL_HELD > file->shown.size)
-        return false;
-    for (uint64_t i = want->offset / plan->segment_bytes; i * plan->segment_bytes < end; i++)
-        if (!file->segments[i])
+    while (c->now->next) {
+        c->now = c->now->next;
+        c->number = hub_pull_find(c->now, c->file.path);
+        hub_closep(&c->file.fd);
+        c->file.fd = -1;
+        if (c->number == UINT32_MAX)
             return false;
-    return true;
+    }
+    return c->now->files[c->number].turn == c->turn;
 }
 
 /* HUB_AGAIN: it is waited for. */
-static enum hub_status state_of(const struct coming *c, const struct hub_file_fetch *fetch,
-                                struct hub_error *err)
+static enum hub_status state_of(struct coming *c, const struct hub_file_fetch *fetch, struct hub_error *err)
 {
     if (!c->plan)
-        return c->pull->state == HUB_PULL_FAILED ? hub_pass(c->pull->why.status, &c->pull->why, err)
-               : c->pull->plan                   ? HUB_OK
-                                                 : HUB_AGAIN;
-    const struct hub_coming_file *file = &c->plan->files[c->number];
-    if (file->turn != c->turn)
+        return c->pull->state == HUB_PULL_FAILED       ? hub_pass(c->pull->why.status, &c->pull->why, err)
+               : c->pull->plan && !c->pull->plan->over ? HUB_OK
+                                                       : HUB_AGAIN;
+    if (c->number == UINT32_MAX || !go_on(c))
         return hub_fail_as(err, HUB_CORRUPT, "upstream-failed",
-                           "what came of '%s' was not what its upstream has", file->shown.path);
+                           "'%s' changed on its upstream, or what came of it was not what that has",
+                           c->file.path);
+    const struct hub_coming_file *file = &c->now->files[c->number];
     for (uint32_t i = 0; i < fetch->count; i++)
-        if (!is_there(c->plan, file, &fetch->items[i]))
-            return c->plan->over ? hub_pass(c->plan->why.status, &c->plan->why, err) : HUB_AGAIN;
+        if (!hub_pull_is_there(c->now, file, fetch->items[i].offset, fetch->items[i].size))
+            return c->now->over ? hub_pass(c->now->why.status, &c->now->why, err) : HUB_AGAIN;
     return HUB_OK;
 }
 
-static const struct coming *coming_of(const struct hub_file_fetch *fetch)
+static struct coming *coming_of(const struct hub_file_fetch *fetch)
 {
-    return (const struct coming *)fetch->items[0].file;
+    return (struct coming *)fetch->items[0].file;
 }
 
 static enum hub_status settle(const struct hub_pulls *p, const struct hub_pull_waiting *w, int64_t now_ms)
 {
     struct hub_error *err = &w->fetch->err;
-    const struct coming *c = coming_of(w->fetch);
+    struct coming *c = coming_of(w->fetch);
     if (hub_fetch_left(w->fetch))
         return hub_fail(err, HUB_CANCELLED, "nobody waits for it");
     const enum hub_status st = state_of(c, w->fetch, err);
@@ -83,17 +84,17 @@ static enum hub_status settle(const struct hub_pulls *p, const struct hub_pull_w
                                    c->file.path);
 }
 
-/* Those whose time has come, out of the list. */
+/* Those whose time has come, out of the list. What the others wait for is to be fetched next. */
 static struct hub_pull_waiting *take_ready(struct hub_pulls *p)
 {
     struct hub_pull_waiting *ready = NULL;
     const int64_t now_ms = hub_time_mono_ms();
-    for (struct hub_pull_waiting *w = p->waiting; w; w = w->next)
-        if (coming_of(w->fetch)->plan)
-            coming_of(w->fetch)->plan->files[coming_of(w->fetch)->number].wanted_end = UINT64_MAX;
+    for (const struct hub_pull *pull = p->first; pull; pull = pull->next)
+        if (pull->plan)
+            pull->plan->wanted_count = 0;
     for (struct hub_pull_waiting **at = &p->waiting; *at;) {
         struct hub_pull_waiting *w = *at;
-        const struct coming *c = coming_of(w->fetch);
+        struct coming *c = coming_of(w->fetch);
         w->st = settle(p, w, now_ms);
         if (w->st != HUB_AGAIN) {
             *at = w->next;
@@ -101,12 +102,8 @@ static struct hub_pull_waiting *take_ready(struct hub_pulls *p)
             ready = w;
             continue;
         }
-        if (c->plan) {
-            struct hub_coming_file *file = &c->plan->files[c->number];
-            const struct hub_want *want = w->fetch->items;
-            file->wanted_end = HUB_MIN(file->wanted_end, want->offset + want->size);
-            c->plan->wanted = c->number;
-        }
+        if (c->plan)
+            hub_pull_want(c->now, c->number, w->fetch->items->offset, w->fetch->items->size);
         at = &w->next;
     }
     return ready;
@@ -118,7 +115,7 @@ static enum hub_status read_items(struct hub_file_fetch *fetch, struct hub_error
     if (!c->plan)
         return HUB_OK;
     if (c->file.fd < 0)
-        HUB_TRY(hub_fs_open_beneath(c->plan->tree, c->file.path, O_RDONLY | O_NOFOLLOW, HUB_FS_NO_LINKS,
+        HUB_TRY(hub_fs_open_beneath(c->now->tree, c->file.path, O_RDONLY | O_NOFOLLOW, HUB_FS_NO_LINKS,
                                     &c->file.fd, err));
     for (uint32_t i = 0; i < fetch->count; i++)
         HUB_TRY(hub_read_bytes(&c->file, fetch->items[i].offset, fetch->items[i].data,
@@ -167,8 +164,10 @@ static enum hub_status fetch(const struct hub_source *source, struct hub_file_fe
     HUB_TRY(hub_new(&w, 1, sizeof *w, err));
     *w = (struct hub_pull_waiting){.fetch = fetch, .until_ms = hub_time_mono_ms() + PATIENCE_MS};
     pthread_mutex_lock(&p->lock);
-    w->next = p->waiting;
-    p->waiting = w;
+    struct hub_pull_waiting **last = &p->waiting;
+    while (*last)
+        last = &(*last)->next;
+    *last = w;
     pthread_cond_signal(&p->wake);
     pthread_mutex_unlock(&p->lock);
     return HUB_AGAIN;
@@ -216,7 +215,7 @@ enum hub_status hub_pull_read(struct hub_pull_plan *plan, uint32_t number, struc
     const struct hub_coming_file *file = &plan->files[number];
     struct coming *c = coming_new(plan->pulls, file->shown.path);
     HUB_TRY(hub_allocated(c, err));
-    c->plan = plan;
+    c->plan = c->now = plan;
     c->number = number;
     c->file.stamp =
         (struct hub_stamp){.size = file->shown.size, .mtime_ns = (uint64_t)file->shown.modified_ns};

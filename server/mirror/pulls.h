@@ -14,13 +14,19 @@
 /** A file of a list, and what of it is there. */
 struct hub_coming_file {
     struct hub_pull_file shown; /* first */
-    uint64_t prefix;            /* all bytes before it are there */
-    uint64_t wanted_end;        /* the nearest end that is waited for; UINT64_MAX: none */
-    uint8_t *segments;          /* one each: is it there? */
+    uint64_t generation;
+    uint8_t other, sum[HUB_SHA1_BYTES]; /* as in struct hub_remote_file */
+    uint8_t *segments;                  /* one each: is it there? */
     uint32_t segment_count;
     unsigned turn; /* counts what was lost: who read before has another file */
-    bool whole;
+    bool whole;    /* and as its digest says */
 };
+
+/** A segment that somebody waits for. */
+struct hub_wanted {
+    uint32_t file, segment;
+};
+enum { HUB_MOST_WANTED = 16 };
 
 struct hub_pull_plan {
     atomic_uint refs;
@@ -28,10 +34,13 @@ struct hub_pull_plan {
     int tree;
     char revision[HUB_REVISION_CHARS + 1];
     uint64_t segment_bytes;
-    uint32_t count, wanted; /* wanted: UINT32_MAX: none */
+    uint32_t count;
     struct hub_coming_file *files;
+    struct hub_wanted wanted[HUB_MOST_WANTED]; /* who came first first */
+    unsigned wanted_count;
     bool over; /* nothing more comes: why */
     struct hub_error why;
+    struct hub_pull_plan *next; /* the list that the fetching went on with, or NULL */
 };
 
 struct hub_pull {
@@ -60,10 +69,11 @@ struct hub_pulls {
 
 /* ---- with the lock ---- */
 
-/** So many bytes of a file may be told. */
-uint64_t hub_pull_visible(const struct hub_coming_file *file);
-/** Nothing more comes of its list: why. */
-void hub_pull_end_plan(struct hub_pull *pull, const struct hub_error *why);
+/** May these bytes be told? */
+bool hub_pull_is_there(const struct hub_pull_plan *plan, const struct hub_coming_file *file, uint64_t offset,
+                       uint64_t size);
+/** They are to be fetched next. */
+void hub_pull_want(struct hub_pull_plan *plan, uint32_t number, uint64_t offset, uint64_t size);
 /** HUB_BUSY, and how far it is. */
 enum hub_status hub_pull_pending(const struct hub_pull *pull, struct hub_error *err);
 void hub_pull_unref(struct hub_pull *pull);

@@ -13,6 +13,8 @@
 
 enum { MAX_PIECES = HUB_MAX_CONNECTIONS };
 static const uint64_t long_piece = 64 * MIB; /* at most, while there is enough for all connections */
+static const uint64_t short_piece = 8 * MIB; /* at least, where segments are small for those who watch */
+enum { NEAR = 4 };                           /* segments: so far ahead, what comes is waited for */
 
 /* One request under way. */
 struct piece {
@@ -22,6 +24,7 @@ struct piece {
     uint32_t file, segment, end; /* the next segment to be complete, and where they end */
     uint32_t crc;                /* of what came of it */
     bool whole;                  /* the file in one answer */
+    bool cut;                    /* it ends before what was asked for: somebody waits for something else */
     bool used;
 };
 
@@ -139,12 +142,6 @@ static enum hub_status forget(const struct hub_pieces *t, uint32_t file, struct 
     return hub_staging_forget(t->staging, file, err);
 }
 
-static void tell_grown(const struct hub_pieces *t, const struct open_file *f)
-{
-    if (t->watch)
-        t->watch->grown(f->file, f->hasher.at, t->watch->user);
-}
-
 static enum hub_status close_file(struct run *r, struct open_file *f, struct hub_error *err)
 {
     struct hub_pieces *t = r->transfer;
@@ -160,15 +157,31 @@ static enum hub_status close_file(struct run *r, struct open_file *f, struct hub
 
 /* ---- what to ask for next ---- */
 
-/* Segments in a row that are missing: as many as one request is good for. */
-static bool take_segments(struct run *r, struct open_file *f, struct piece *p)
+/* Those in a row that are missing, from this one on: as many as one request is good for. */
+static bool take_from(struct run *r, const struct open_file *f, uint32_t segment, struct piece *p)
 {
     const struct hub_pieces *t = r->transfer;
     struct hub_staging *s = t->staging;
     const struct hub_staged_file *file = &s->files[f->file];
+    uint8_t *states = s->states + file->base;
     const uint64_t share = (t->plan->bytes - HUB_MIN(t->plan->bytes, t->bytes_done)) / (2 * t->connections);
-    const uint64_t best = t->remote->kind->piece_bytes;
-    const uint64_t bytes = best ? best : HUB_MIN(share, long_piece);
+    const uint64_t best = t->remote->kind->piece_bytes, least = t->watch ? short_piece : 0;
+    const uint64_t bytes = best ? best : HUB_MAX(HUB_MIN(share, long_piece), least);
+    if (segment >= file->segments || states[segment] != HUB_SEGMENT_MISSING)
+        return false;
+    p->segment = p->end = segment;
+    do
+        states[p->end++] = HUB_SEGMENT_TAKEN;
+    while (p->end < file->segments && states[p->end] == HUB_SEGMENT_MISSING &&
+           (p->end + 1 - segment) * s->segment_bytes <= bytes);
+    return true;
+}
+
+/* The first that are missing. */
+static bool take_segments(struct run *r, struct open_file *f, struct piece *p)
+{
+    const struct hub_staging *s = r->transfer->staging;
+    const struct hub_staged_file *file = &s->files[f->file];
     p->whole = f->whole;
     if (f->whole) {
         if (f->in_flight || f->whole_asked)
@@ -180,15 +193,7 @@ static bool take_segments(struct run *r, struct open_file *f, struct piece *p)
     }
     while (f->cursor < file->segments && s->states[file->base + f->cursor] != HUB_SEGMENT_MISSING)
         f->cursor++;
-    if (f->cursor == file->segments)
-        return false;
-    p->segment = f->cursor;
-    do
-        s->states[file->base + f->cursor++] = HUB_SEGMENT_TAKEN;
-    while (f->cursor < file->segments && s->states[file->base + f->cursor] == HUB_SEGMENT_MISSING &&
-           (f->cursor + 1 - p->segment) * s->segment_bytes <= bytes);
-    p->end = f->cursor;
-    return true;
+    return take_from(r, f, f->cursor, p);
 }
 
 /* A part of a file that another connection works on as well, or NULL. */
@@ -200,14 +205,11 @@ static struct open_file *share(struct run *r, struct piece *p)
     return NULL;
 }
 
-/* The one that somebody waits for, else the next. As many as there are: none is left. */
+/* As many as there are: none is left. */
 static uint32_t next_file(struct run *r)
 {
     struct hub_pieces *t = r->transfer;
     const struct hub_staged_file *files = t->staging->files;
-    const uint32_t wanted = t->watch ? t->watch->wanted(t->watch->user) : UINT32_MAX;
-    if (wanted < t->plan->count && !r->begun[wanted] && files[wanted].missing)
-        return wanted;
     for (; r->next_file < t->plan->count; r->next_file++) {
         if (r->begun[r->next_file])
             continue;
@@ -219,22 +221,50 @@ static uint32_t next_file(struct run *r)
     return r->next_file;
 }
 
-/* A file for each connection, as long as there are files: one that nobody works on, or the next one; then
- * parts of the same. NULL: nothing now. */
+static struct open_file *find_room(struct run *r)
+{
+    for (size_t i = 0; i < HUB_COUNT(r->open); i++)
+        if (r->open[i].fd < 0)
+            return &r->open[i];
+    return NULL;
+}
+
+/* What somebody waits for, wherever it lies. NULL: nothing, or it is on its way. */
+static enum hub_status choose_wanted(struct run *r, struct piece *p, struct open_file **out,
+                                     struct hub_error *err)
+{
+    const struct hub_pieces *t = r->transfer;
+    uint32_t file, segment;
+    for (unsigned i = 0; t->watch && t->watch->wanted(i, &file, &segment, t->watch->user); i++) {
+        struct open_file *f = find_open(r, file), *room = f || r->begun[file] ? NULL : find_room(r);
+        if (room && t->staging->files[file].missing) {
+            HUB_TRY(begin_file(r, file, room, err));
+            f = find_open(r, file);
+        }
+        p->whole = false;
+        if (f && (f->whole ? take_segments(r, f, p) : take_from(r, f, segment, p))) {
+            *out = f;
+            return HUB_OK;
+        }
+    }
+    return HUB_OK;
+}
+
+/* What is waited for. Then a file for each connection, as long as there are files: one that nobody works on, or the
+ * next one; then parts of the same. NULL: nothing now. */
 static enum hub_status choose(struct run *r, struct piece *p, struct open_file **out, struct hub_error *err)
 {
     struct hub_pieces *t = r->transfer;
     *out = NULL;
-    while (true) {
-        struct open_file *room = NULL;
+    HUB_TRY(choose_wanted(r, p, out, err));
+    while (!*out) {
         for (size_t i = 0; i < HUB_COUNT(r->open); i++) {
-            if (r->open[i].fd < 0)
-                room = &r->open[i];
-            else if (!r->open[i].in_flight && take_segments(r, &r->open[i], p)) {
+            if (r->open[i].fd >= 0 && !r->open[i].in_flight && take_segments(r, &r->open[i], p)) {
                 *out = &r->open[i];
                 return HUB_OK;
             }
         }
+        struct open_file *room = find_room(r);
         const uint32_t file = next_file(r);
         if (!room || file >= t->plan->count) {
             *out = share(r, p);
@@ -242,6 +272,7 @@ static enum hub_status choose(struct run *r, struct piece *p, struct open_file *
         }
         HUB_TRY(begin_file(r, file, room, err));
     }
+    return HUB_OK;
 }
 
 static enum hub_status piece_head(struct hub_fetch *fetch, const struct hub_answer *a, struct hub_error *err);
@@ -256,6 +287,7 @@ static enum hub_status aim(struct run *r, struct piece *p, struct open_file *f, 
     p->run = r;
     p->used = true;
     p->file = f->file;
+    p->cut = false;
     p->crc = 0;
     p->url.limit = 64 * KIB;
     p->url.size = 0;
@@ -419,18 +451,69 @@ static enum hub_status enter(struct piece *p, const struct open_file *f, struct 
     return HUB_OK;
 }
 
+/* ---- what is waited for elsewhere ---- */
+
+/* The rest is for others to fetch. */
+static void cut(struct piece *p, struct open_file *f, uint32_t end)
+{
+    struct hub_staging *s = p->run->transfer->staging;
+    memset(s->states + s->files[f->file].base + end, HUB_SEGMENT_MISSING, p->end - end);
+    p->end = end;
+    p->cut = true;
+    f->cursor = HUB_MIN(f->cursor, end);
+}
+
+/* Is it still to be asked for? What another request comes to only after much else is taken away from it. */
+static bool is_missed(struct run *r, uint32_t file, uint32_t segment)
+{
+    const struct hub_staging *s = r->transfer->staging;
+    struct open_file *f = find_open(r, file);
+    if (!f)
+        return !r->begun[file] && s->files[file].missing && find_room(r);
+    if (f->whole)
+        return !f->in_flight && !f->whole_asked;
+    for (size_t i = 0; i < MAX_PIECES; i++) {
+        struct piece *p = &r->pieces[i];
+        if (p->used && !p->whole && p->file == file && p->segment + NEAR < segment && segment < p->end)
+            cut(p, f, segment);
+    }
+    return s->states[s->files[file].base + segment] == HUB_SEGMENT_MISSING;
+}
+
+/* A segment of the piece will be complete now: its connection is for what somebody waits for, unless that is what it
+ * fetches. */
+static void give_way(struct piece *p, struct open_file *f)
+{
+    const struct hub_transfer_watch *watch = p->run->transfer->watch;
+    uint32_t file, segment;
+    bool missed = false;
+    for (unsigned i = 0; watch && watch->wanted(i, &file, &segment, watch->user); i++) {
+        if (file == p->file && segment >= p->segment && segment <= p->segment + NEAR && segment < p->end)
+            return;
+        missed = is_missed(p->run, file, segment) || missed;
+    }
+    if (missed && p->segment + 1 < p->end)
+        cut(p, f, p->segment + 1);
+}
+
 static enum hub_status piece_body(struct hub_fetch *fetch, struct hub_view bytes, struct hub_error *err)
 {
     struct piece *p = fetch->user;
     struct open_file *f = find_open(p->run, p->file);
-    const uint64_t at = fetch->first + fetch->done;
+    const struct hub_remote_file *item = &p->run->transfer->plan->items[p->file];
+    const uint64_t at = fetch->first + fetch->done, segment_bytes = p->run->transfer->staging->segment_bytes;
+    if (!f->whole && at + bytes.size >= (p->segment + 1) * segment_bytes)
+        give_way(p, f);
+    if (p->cut)
+        bytes.size = HUB_MIN(bytes.size, p->end * segment_bytes - at);
     p->run->transfer->bytes_done += bytes.size;
     f->here += bytes.size;
-    HUB_TRY(write_at(f, bytes, at, &p->run->transfer->plan->items[p->file], err));
+    HUB_TRY(write_at(f, bytes, at, item, err));
     if (at == f->hasher.at)
         HUB_TRY(hub_hasher_add(&f->hasher, bytes, err));
-    tell_grown(p->run->transfer, f);
-    return enter(p, f, bytes, at, err);
+    HUB_TRY(enter(p, f, bytes, at, err));
+    return p->cut && p->segment == p->end ? hub_fail(err, HUB_AGAIN, "somebody waits for other bytes")
+                                          : HUB_OK;
 }
 
 /* ---- what is finished ---- */
@@ -450,7 +533,6 @@ static enum hub_status part_finished(struct run *r, struct piece *p, struct open
     struct hub_staging *s = r->transfer->staging;
     if (!f->whole || p->whole)
         HUB_TRY(hash_what_is_there(r, f, err));
-    tell_grown(r->transfer, f);
     /* on its way to the disk already, so that the sync in the end is short */
     (void)sync_file_range(f->fd, (off_t)p->fetch.first, (off_t)p->fetch.count, SYNC_FILE_RANGE_WRITE);
     return s->files[f->file].missing || f->in_flight ? HUB_OK : close_file(r, f, err);
@@ -470,7 +552,7 @@ static enum hub_status piece_finished(struct hub_fetch *fetch, enum hub_status s
                        st == HUB_NOT_FOUND ? "it is gone" : "it is shorter now");
     if (st && st != HUB_AGAIN)
         return st;
-    if (!st)
+    if (!st || p->cut)
         HUB_TRY(part_finished(r, p, f, err));
     if (f->fd >= 0 && f->whole && !f->whole_asked && !f->in_flight)
         HUB_TRY(drop_parts(r, f, err));

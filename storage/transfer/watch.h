@@ -16,16 +16,14 @@ struct hub_transfer_watch {
      * holds. Anything but HUB_OK ends the transfer with that. */
     enum hub_status (*planned)(const struct hub_transfer *transfer, const struct hub_staging *staging,
                                void *user, struct hub_error *err);
-    /** All bytes of the file before `end` are there. */
-    void (*grown)(uint32_t file, uint64_t end, void *user);
-    /** So is a segment, wherever it lies. */
+    /** A segment of a file is there, and in the journal: a transfer that goes on has it still. */
     void (*segment)(uint32_t file, uint32_t segment, void *user);
     /** The file is whole, and as a digest of the remote says, unless it has none. */
     void (*whole)(uint32_t file, void *user);
     /** What was there of the file is not what the remote has. */
     void (*lost)(uint32_t file, void *user);
-    /** A file that somebody waits for, or UINT32_MAX. */
-    uint32_t (*wanted)(void *user);
+    /** Segments that somebody waits for, who came first first. False: there are no more than `nth`. */
+    bool (*wanted)(unsigned nth, uint32_t *file, uint32_t *segment, void *user);
     void *user;
 };
 

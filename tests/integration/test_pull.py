@@ -117,8 +117,8 @@ def test_what_comes_is_sent_on_while_it_comes(place, gcs):
             assert int(head.headers["Content-Length"]) == len(BIG) and head.body == b""
             part = hub.get(file_url("big.bin"), {"Range": "bytes=1000-1999"})
             assert part.status == 206 and part.body == BIG[1000:2000] and part.headers["ETag"] == head.headers["ETag"]
-            for wait in ("bytes=2500000-2500099", f"bytes={len(BIG) - 100}-"):  # not there; held back
-                late = hub.get(file_url("big.bin"), {"Range": wait})
+            waits = ("bytes=2500000-2500099", f"bytes={len(BIG) - 100}-")  # not there; held back
+            for late in list(pool.map(lambda wait: hub.get(file_url("big.bin"), {"Range": wait}), waits)):
                 assert late.status == 503 and late.headers["Retry-After"] and late.json()["type"].endswith(":pending")
                 assert 2_000_000 <= late.json()["done"] < late.json()["of"] == listing["size"]
             assert hub.get(file_url("none.bin")).status == 404
@@ -134,6 +134,45 @@ def test_what_comes_is_sent_on_while_it_comes(place, gcs):
         now = hub.get(f"/api/v1/datasets/{DOOR}/files").json()
         assert now["revision"] == listing["revision"] and now["total"] == listing["total"]
         assert hub.get(file_url("big.bin"), {"If-None-Match": head.headers["ETag"]}).status == 304
+
+
+def test_what_somebody_waits_for_comes_first(place, gcs):
+    data, go, sent = random.Random(8).randbytes(24 << 20), threading.Event(), []
+    gcs.put(DOOR + "/data/large.bin", data)
+    gcs.fault = faults.of("large.bin?", faults.slow(data, 2 << 20, go, lambda begin, end: sent.append(end - begin)))
+    with here(place, "gcp://lab") as hub, concurrent.futures.ThreadPoolExecutor(1) as pool:
+        listed(hub)
+        first = pool.submit(read, hub, file_url("large.bin"))
+        until(lambda: jobs(hub) and jobs(hub)[0]["done"] > 1 << 20)
+        for at in (15 << 20, 23 << 20, len(data) - 70_000):  # far behind what comes
+            begun = time.monotonic()
+            part = hub.get(file_url("large.bin"), {"Range": f"bytes={at}-{at + 999}"})
+            assert part.status == 206 and part.body == data[at:at + 1000] and time.monotonic() - begun < 2
+        assert jobs(hub)[0]["done"] < len(data) and not first.done()
+        go.set()
+        assert first.result()[2] == data
+        wait_here(hub, DOOR)
+        assert sum(sent) < 1.2 * len(data)  # what was on its way when it had to give way
+
+
+def test_who_reads_goes_on_when_the_fetching_starts_over(place, gcs):
+    """Another file is gone for a moment: the list is made anew."""
+    go, some, gone = threading.Event(), threading.Event(), []
+
+    def fault(request, path):
+        if "metadata.json?" in path and "alt=media" in path and not gone and some.wait(20):
+            gone.append(path)
+            return request.json({"error": "no such object"}, 404)
+        return faults.of("big.bin?", faults.gate(BIG, 2_000_000, go))(request, path)
+
+    with here(place, "gcp://lab") as hub, concurrent.futures.ThreadPoolExecutor(2) as pool:
+        listed(hub)
+        gcs.fault = fault
+        clients = [pool.submit(read, hub, file_url("big.bin"), lambda body: len(body) > 500_000 and some.set()) for _ in range(2)]
+        until(lambda: gone and len(media(gcs)) > 1)
+        assert not any(c.done() for c in clients)
+        go.set()
+        assert all(c.result()[2] == BIG for c in clients) and jobs(hub)[0]["state"] in ("running", "done")
 
 
 def test_wrong_bytes_end_short_and_are_not_kept(place, gcs):
@@ -159,13 +198,16 @@ def test_a_kill_loses_only_what_was_not_there(place, gcs):
         listed(hub)
         assert hub.get(f"/api/v1/datasets/{DOOR}/files").status == 200
         until(lambda: jobs(hub)[0]["done"] > 700_000)
+        tag = hub.get(file_url("big.bin"), method="HEAD").headers["ETag"]
         hub.process.send_signal(signal.SIGKILL)
         hub.process.wait()
         hub.process.returncode = 0
     go.set()
     fetched = {r[1] for r in gcs.seen("alt=media") if "big.bin" not in r[1]}
     before = len(gcs.seen("alt=media"))
-    with here(place, "gcp://lab") as hub:  # it goes on by itself
+    with here(place, "gcp://lab") as hub:  # it goes on by itself, and so does who was reading
+        rest = until(lambda: (a := hub.get(file_url("big.bin"), {"Range": "bytes=90000-", "If-Range": tag})).status != 503 and a)
+        assert rest.status == 206 and rest.body == BIG[90000:]
         until(lambda: hub.statuses().get(DOOR) == "ready")
         assert read(hub, file_url("big.bin"))[2] == BIG
         assert not fetched & {r[1] for r in gcs.seen("alt=media")[before:]}

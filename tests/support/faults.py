@@ -111,6 +111,26 @@ def gate(data, at, event):
     return fault
 
 
+def slow(data, per_s, event, sent=None):
+    """What is asked for, at so many bytes a second until the event is set; `sent` is told each piece that was."""
+    def fault(request, path):
+        match = re.match(r"bytes=(\d+)-(\d*)", request.headers.get("Range") or "")
+        begin, end = (int(match[1]), int(match[2]) + 1) if match else (0, len(data))
+        request.send_response(206 if match else 200)
+        request.send_header("Content-Length", str(end - begin))
+        if match:
+            request.send_header("Content-Range", f"bytes {begin}-{end - 1}/{len(data)}")
+        request.end_headers()
+        step = per_s // 20
+        for at in range(begin, end, step):
+            request.wfile.write(data[at:min(at + step, end)])
+            if sent:
+                sent(at, min(at + step, end))
+            event.wait(0.05)
+        return True
+    return fault
+
+
 def drip(data, seconds):
     """A byte now and then: never quite still."""
     def fault(request, path):
