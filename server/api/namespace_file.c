@@ -14,7 +14,7 @@ enum { MAX_METADATA = 1024 * 1024 };
 const char hub_namespace_file_name[] = "namespace_metadata.json";
 
 enum hub_status hub_namespace_file(const struct hub_roots *roots, uint32_t root, struct hub_view folder,
-                                   struct hub_buf *strict, int64_t *modified_ns, struct hub_error *err)
+                                   struct hub_buf *out, int64_t *modified_ns, struct hub_error *err)
 {
     HUB_CLEANUP(hub_closep) int fd = -1;
     HUB_CLEANUP(hub_buf_dispose)
@@ -33,9 +33,12 @@ enum hub_status hub_namespace_file(const struct hub_roots *roots, uint32_t root,
                         path.data);
     if (modified_ns)
         *modified_ns = st.st_mtim.tv_sec * INT64_C(1000000000) + st.st_mtim.tv_nsec;
-    const size_t before = strict->size;
-    HUB_TRY(hub_json_strict((struct hub_view){text.data, (size_t)got}, strict, err));
-    return hub_json_valid((struct hub_view){strict->data + before, strict->size - before}, HUB_JSON_OBJECT)
+    const struct hub_view bytes = {text.data, (size_t)got};
+    if (hub_json_valid(bytes, HUB_JSON_OBJECT))
+        return hub_buf_add_view(out, bytes, err);
+    const size_t before = out->size;
+    HUB_TRY(hub_json_strict(bytes, out, err));
+    return hub_json_valid((struct hub_view){out->data + before, out->size - before}, HUB_JSON_OBJECT)
                ? HUB_OK
                : hub_fail(err, HUB_CORRUPT, "%s is no object", path.data);
 }

@@ -7,14 +7,14 @@
 extern const char hub_namespace_file_name[];
 
 /**
- * Append its text as strict JSON, an object.
+ * Append its text, an object: the very bytes, or strict JSON where it is Python's.
  *
  * @param folder  of the namespace, below the root; "" is the root itself
  * @param modified_ns  when the file was written; may be NULL
  * @return HUB_NOT_FOUND: there is none; HUB_CORRUPT, HUB_TOO_BIG (over 1 MiB)
  */
 HUB_MUST_USE enum hub_status hub_namespace_file(const struct hub_roots *roots, uint32_t root,
-                                                struct hub_view folder, struct hub_buf *strict,
+                                                struct hub_view folder, struct hub_buf *out,
                                                 int64_t *modified_ns, struct hub_error *err);
 
 #endif

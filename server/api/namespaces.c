@@ -98,7 +98,7 @@ static enum hub_status collect(struct spaces *all, const char *prefix, struct hu
 
 /* Ids are paths below their root, behind its name where it has one. */
 static enum hub_status read_file(const struct hub_roots *roots, const struct space *space,
-                                 struct hub_buf *strict, struct hub_error *err)
+                                 struct hub_buf *out, struct hub_error *err)
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf folder = HUB_BUF_INIT(PATH_MAX);
     const uint32_t root = space->within->root;
@@ -107,15 +107,17 @@ static enum hub_status read_file(const struct hub_roots *roots, const struct spa
     const char *name = roots->roots[root].name;
     const size_t skip = name ? HUB_MIN(space->name.size, strlen(name) + 1) : 0;
     HUB_TRY(hub_unspell((struct hub_view){space->name.data + skip, space->name.size - skip}, &folder, err));
-    return hub_namespace_file(roots, root, hub_buf_view(&folder), strict, NULL, err);
+    return hub_namespace_file(roots, root, hub_buf_view(&folder), out, NULL, err);
 }
 
 /* What is wrong with the file is told in place of what it says. */
 static void put_metadata(const struct hub_app *app, const struct space *space, struct hub_json *json)
 {
-    HUB_CLEANUP(hub_buf_dispose) struct hub_buf strict = HUB_BUF_INIT(4 * MIB);
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf text = HUB_BUF_INIT(4 * MIB), strict = HUB_BUF_INIT(4 * MIB);
     struct hub_error why = {0};
-    const enum hub_status st = read_file(app->roots, space, &strict, &why);
+    enum hub_status st = read_file(app->roots, space, &text, &why);
+    if (!st) /* in one line */
+        st = hub_json_strict(hub_buf_view(&text), &strict, &why);
     if (!st)
         hub_json_put_raw(json, "metadata", hub_buf_view(&strict));
     else if (st != HUB_NOT_FOUND)
@@ -212,6 +214,7 @@ enum hub_status hub_namespace_show(struct hub_request *request, struct hub_respo
                               space ? "nothing is said of the namespace" : "no dataset lies in a namespace",
                               key.name.data);
     HUB_TRY(st);
+    response->is_json = false; /* no line's end is added to the bytes of the file */
     HUB_TRY(hub_response_header(response, err, "Cache-Control", "no-cache"));
     return hub_reply_document(request, response, err);
 }
