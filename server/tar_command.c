@@ -466,10 +466,13 @@ static void print_set(const struct hub_import *im, const struct hub_root *root,
     hub_number_size(set->bytes, size);
     printf("%s%s%s: %u file%s, %s, ", root->name ? root->name : "", root->name ? "/" : "", set->target, files,
            hub_plural(files), size);
-    if (set->recorded)
-        printf("%u verified with SHA-256\n", set->verified);
-    else
+    if (!set->recorded)
         puts("no digests in the tar: nothing to verify them with");
+    else if (set->unlisted)
+        printf("%u verified with SHA-256, %u not: the tar has no digests of them\n", set->verified,
+               set->unlisted);
+    else
+        printf("%u verified with SHA-256\n", set->verified);
 }
 
 static int print_json(const struct hub_import *im, const struct hub_root *root)
@@ -487,6 +490,7 @@ static int print_json(const struct hub_import *im, const struct hub_root *root)
         hub_json_put_uint(&json, "size", set->bytes);
         hub_json_put_bool(&json, "digests", set->recorded);
         hub_json_put_uint(&json, "verified", set->verified);
+        hub_json_put_uint(&json, "unlisted", set->unlisted);
         hub_json_end_object(&json);
     }
     hub_json_end_array(&json);

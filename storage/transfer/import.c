@@ -20,6 +20,7 @@
 static const char staged[] = "~import";
 
 #define RECORD_BYTES (1 * GIB)
+enum { UNLISTED_NAMES = 4 };
 
 static void say(const struct hub_import *im, const char *fmt, ...) HUB_PRINTF(2, 3);
 static void say(const struct hub_import *im, const char *fmt, ...)
@@ -292,12 +293,12 @@ static enum hub_status settle_sets(struct hub_import *im, struct hub_error *err)
 /* ---- their digests ---- */
 
 /* Of a set by its path in it, which a record may have spelled. */
-static const struct hub_unpacked *find_file(const struct hub_import *im, const struct hub_imported *set,
-                                            const char *path)
+static struct hub_unpacked *find_file(const struct hub_import *im, const struct hub_imported *set,
+                                      const char *path)
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf raw = HUB_BUF_INIT(64 * KIB);
     const char *between = *set->root ? "/" : "";
-    const struct hub_unpacked *files = im->unpack.files + set->first, *found;
+    struct hub_unpacked *files = im->unpack.files + set->first, *found;
     if (hub_buf_addf(&raw, NULL, "%s%s%s", set->root, between, path))
         return NULL;
     found = bsearch(&raw.data, files, set->count, sizeof *files, hub_by_text);
@@ -307,6 +308,23 @@ static const struct hub_unpacked *find_file(const struct hub_import *im, const s
     if (hub_buf_addf(&raw, NULL, "%s%s", set->root, between) || hub_unspell(hub_view_of(path), &raw, NULL))
         return NULL;
     return bsearch(&raw.data, files, set->count, sizeof *files, hub_by_text);
+}
+
+/* What was put into the folder after its record was made: nobody vouches for that. */
+static void name_unlisted(const struct hub_import *im, struct hub_imported *set)
+{
+    char names[900] = "";
+    for (uint32_t i = set->first; i < set->first + set->count; i++) {
+        const struct hub_unpacked *file = &im->unpack.files[i];
+        const size_t at = strlen(names);
+        if (file->listed || is_file(file->path, HUB_RECORD_FILE))
+            continue;
+        if (set->unlisted++ < UNLISTED_NAMES)
+            snprintf(names + at, sizeof names - at, "%s'%.200s'", at ? ", " : "", file->path);
+    }
+    if (set->unlisted)
+        say(im, "%u file%s that no digest in the tar is of: %s%s", set->unlisted, hub_plural(set->unlisted),
+            names, set->unlisted > UNLISTED_NAMES ? ", ..." : "");
 }
 
 static enum hub_status verify(const struct hub_import *im, const struct hub_staging *s,
@@ -321,7 +339,7 @@ static enum hub_status verify(const struct hub_import *im, const struct hub_stag
                            "'%.200s/" HUB_RECORD_FILE "' is no record of a dataset", set->root);
     for (size_t i = 0; i < set->record.count; i++) {
         const struct hub_record_file *says = &set->record.files[i];
-        const struct hub_unpacked *is = find_file(im, set, says->path);
+        struct hub_unpacked *is = find_file(im, set, says->path);
         if (!is)
             return hub_fail_as(err, HUB_CORRUPT, "digest-mismatch",
                                "'%.200s' of '%.200s' is not in the tar, though its record lists it",
@@ -330,8 +348,10 @@ static enum hub_status verify(const struct hub_import *im, const struct hub_stag
             return hub_fail_as(err, HUB_CORRUPT, "digest-mismatch",
                                "'%.200s' of '%.200s' is not what its record says: SHA-256 differs",
                                says->path, set->root);
-        set->verified++;
+        set->verified += !is->listed;
+        is->listed = true;
     }
+    name_unlisted(im, set);
     return HUB_OK;
 }
 
@@ -347,7 +367,7 @@ static enum hub_status record_file(struct hub_json *json, const struct hub_impor
         path = spelled.data;
     }
     hub_hex(file->sha256, sizeof file->sha256, hex);
-    hub_record_file(json, path, file->size, hex, set->recorded ? "hub" : "computed");
+    hub_record_file(json, path, file->size, hex, file->listed ? "hub" : "computed");
     return HUB_OK;
 }
 

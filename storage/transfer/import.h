@@ -3,7 +3,9 @@
  *
  * A folder with .minari-hub.json, or else the topmost one with a folder "data", is a dataset, whose id is its path in the
  * tar. A tar without any is taken by its topmost folders; one that is to have another name is that as a whole. Files
- * that are of no dataset, and hidden ones, are left out, but namespace_metadata.json is put where there is none.
+ * that are of no dataset, and hidden ones, are left out, but namespace_metadata.json is put where there is none. Files
+ * that the record of their dataset does not list come along, as a README that somebody put there; they are named, and
+ * the new record says of them that their digests were computed here.
  */
 #ifndef HUB_TRANSFER_IMPORT_H
 #define HUB_TRANSFER_IMPORT_H
@@ -19,6 +21,7 @@ struct hub_imported {
     uint32_t first, count; /* of the files that were unpacked; the record counts */
     uint64_t bytes;
     uint32_t verified; /* files that agree with the digests in the tar */
+    uint32_t unlisted; /* files that none of them is of; `notice` names the first */
     bool recorded;     /* there are some */
     struct hub_record record;
 };

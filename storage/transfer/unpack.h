@@ -9,6 +9,7 @@ struct hub_unpacked {
     uint64_t size;
     int64_t mtime_ns;
     uint8_t sha256[HUB_SHA256_BYTES];
+    bool listed; /* whoever reads a record of it says so: it is in there */
 };
 
 /** Zero it, fill the first group; the rest are results. Dispose it. */

@@ -287,6 +287,23 @@ def test_any_tar_of_datasets(maker, tmp_path):
     assert verified.returncode == 0, verified
 
 
+def test_files_that_the_record_does_not_list(tmp_path):
+    """They come along, as what somebody added, but nobody says that they are the hub's."""
+    into = tmp_path / "into"
+    into.mkdir()
+    digest = lambda data: hashlib.sha256(data).hexdigest()
+    record = json.dumps({"record": 1, "id": "a-v0", "revision": "0" * 40, "files": [{"path": "data/a.bin", "size": 3, "sha256": digest(b"abc"), "origin": "hub"}]}).encode()
+    members = [("a-v0/data/a.bin", b"abc"), ("a-v0/data/b.bin", b"more"), ("a-v0/README.md", b"mine"), ("a-v0/.minari-hub.json", record)]
+    tar = packed(*[(info(name, len(data)), data) for name, data in members])
+    done = program("import", "-", "--state", str(tmp_path / "t"), "--root", str(into), input=tar)
+    assert done.returncode == 0 and b"3 files" in done.stdout and b"1 verified with SHA-256, 2 not" in done.stdout, done
+    assert b"2 files that no digest in the tar is of: 'a-v0/README.md', 'a-v0/data/b.bin'" in done.stderr, done
+    kept = json.loads((into / "a-v0" / ".minari-hub.json").read_bytes())["files"]
+    assert {f["path"]: (f["origin"], f["sha256"]) for f in kept} == {"data/a.bin": ("hub", digest(b"abc")), "data/b.bin": ("computed", digest(b"more")), "README.md": ("computed", digest(b"mine"))}
+    put = program("import", "-", "--json", "--replace", "--state", str(tmp_path / "t"), "--root", str(into), input=tar)
+    assert [(s["verified"], s["unlisted"]) for s in json.loads(put.stdout)] == [(1, 2)]
+
+
 def test_trees_without_the_layout_of_minari(tmp_path):
     tar = str(tmp_path / "x.tar")
     with tarfile.open(tar, "w") as out:
@@ -313,7 +330,7 @@ def test_ids_of_a_root_with_a_name(tmp_path):
         denied = program("import", "-", "--root", "ro", "--state", hub.state, input=tar)
         assert denied.returncode == 7 and b"never to write" in denied.stderr
         done = program("import", "-", "--root", "lab", "--state", hub.state, input=tar)
-        assert done.returncode == 0 and done.stdout.startswith(b"lab/ns/a-v0: 1 files"), done
+        assert done.returncode == 0 and done.stdout.startswith(b"lab/ns/a-v0: 1 file,"), done
         assert (into / "ns" / "namespace_metadata.json").read_bytes() == b"{}"
         until(lambda: any(id.startswith("lab/ns") for id in hub.statuses()))
 
