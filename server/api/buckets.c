@@ -10,8 +10,10 @@
 
 static void curves_dispose(struct hub_curves *c)
 {
-    for (uint32_t i = 0; c->curves && i < c->count; i++)
+    for (uint32_t i = 0; c->curves && i < c->count; i++) {
         hub_buckets_dispose(&c->curves[i].buckets);
+        hub_level_put(c->curves[i].level);
+    }
     free(c->curves);
     hub_selection_dispose(&c->selection);
     hub_target_dispose(&c->target);

@@ -29,6 +29,8 @@ static enum hub_status admit(struct hub_request *request, const struct hub_curve
     double us = 0;
     for (uint32_t i = 0; i < c->count; i++) {
         const struct hub_curve *curve = &c->curves[i];
+        if (curve->level)
+            continue;
         const uint64_t first = first_row(curve), stop = curve->buckets.grid.stop;
         HUB_TRY(hub_work_price(&curve->selected->plan, first, stop, &us, err));
         us += (double)(stop > first ? stop - first : 0) * curve->buckets.row_dims *
@@ -45,9 +47,8 @@ static uint64_t block_bytes(const struct hub_curve *curve)
     return stored + stored / item * sizeof(double);
 }
 
-static uint32_t stretches(const struct hub_curve *curve)
+static uint32_t stretches(const struct hub_curve *curve, const struct hub_buckets *b)
 {
-    const struct hub_buckets *b = &curve->buckets;
     const uint64_t rows = b->grid.stop - b->grid.start;
     const uint64_t bytes = rows * HUB_MAX(hub_variant_row_bytes(curve->selected->plan.variant), UINT64_C(1));
     uint64_t n = HUB_MIN(bytes / STRETCH_BYTES + 1, (uint64_t)MOST_STRETCHES);
@@ -63,10 +64,41 @@ static enum hub_status reserve(struct hub_request *request, struct hub_response 
     for (uint32_t i = 0; i < c->count; i++) {
         const struct hub_buckets *b = &c->curves[i].buckets;
         const uint64_t values = (uint64_t)c->grid.count * b->dims;
-        blocks = HUB_MAX(blocks, stretches(&c->curves[i]) * (block_bytes(&c->curves[i]) + sizeof *b));
-        stays += values * (sizeof *b->buckets + 4 * NUMBER_BYTES) + 4 * KIB;
+        if (!c->curves[i].level)
+            blocks = HUB_MAX(blocks, stretches(&c->curves[i], b) * (block_bytes(&c->curves[i]) + sizeof *b));
+        stays += values * (sizeof *b->buckets + 4 * NUMBER_BYTES) + sizeof c->curves[i];
     }
     return hub_budget_take(request->app->budget, request, response, blocks + stays, err);
+}
+
+/* ---- levels ---- */
+
+static struct hub_window window_of(const struct hub_curve *curve)
+{
+    const struct hub_plan *plan = &curve->selected->plan;
+    return (struct hub_window){.array = (uint32_t)(plan->array - plan->layout->arrays),
+                               .first = plan->slice.start,
+                               .count = curve->rows};
+}
+
+static void find_level(const struct hub_curves *c, struct hub_curve *curve)
+{
+    const struct hub_window window = window_of(curve);
+    struct hub_level *level = c->leaf ? NULL : hub_level_get(curve->selected->plan.layout, &window);
+    if (level && hub_level_fits(level, &curve->buckets)) {
+        curve->level = level;
+        return;
+    }
+    hub_level_put(level);
+}
+
+/* All rows are asked for, so that a level costs no more than they do. */
+static bool makes_level(const struct hub_curves *c, const struct hub_curve *curve)
+{
+    const struct hub_buckets *b = &curve->buckets;
+    return !c->leaf && b->of == HUB_BUCKETS_VALUE && b->row_dims <= HUB_BUCKETS_DIMS &&
+           b->grid.width >= HUB_LEVEL_WIDTH && b->grid.start == 0 && b->grid.stop == curve->rows &&
+           hub_level_is_worth(curve->selected->plan.layout, curve->rows, b->row_dims);
 }
 
 /* ---- one field ---- */
@@ -81,7 +113,7 @@ struct stretch {
 struct folding {
     struct hub_request *request;
     const struct hub_curves *curves;
-    struct hub_curve *curve;
+    const struct hub_curve *curve;
     struct stretch *stretches;
     uint32_t count;
 };
@@ -125,9 +157,7 @@ static enum hub_status fold_stretch(struct folding *f, struct stretch *stretch)
     const struct hub_plan *plan = &f->curve->selected->plan;
     const struct hub_measure_host host = {
         .user = f, .open = open_file, .turn = next_block, .stops = nobody_waits};
-    const struct hub_window window = {.array = (uint32_t)(plan->array - plan->layout->arrays),
-                                      .first = plan->slice.start,
-                                      .count = f->curve->rows};
+    const struct hub_window window = window_of(f->curve);
     HUB_CLEANUP(hub_plan_files_dispose) struct hub_plan_files files = {0};
     HUB_CLEANUP(hub_source_dispose)
     struct hub_row_source source = {.host = &host,
@@ -163,7 +193,6 @@ static enum hub_status join(struct folding *f, struct hub_error *err)
     for (uint32_t i = 0; i < f->count; i++) {
         if (f->stretches[i].status)
             return hub_pass(f->stretches[i].status, &f->stretches[i].err, err);
-        hub_buckets_join(&f->curve->buckets, &f->stretches[i].part);
         leaves += f->stretches[i].leaves;
     }
     if (f->curves->leaf && !leaves && f->curve->buckets.grid.count)
@@ -172,12 +201,11 @@ static enum hub_status join(struct folding *f, struct hub_error *err)
     return HUB_OK;
 }
 
-static enum hub_status fold_curve(struct hub_request *request, const struct hub_curves *c,
-                                  struct hub_curve *curve, struct hub_error *err)
+static enum hub_status fold(struct hub_request *request, const struct hub_curves *c,
+                            const struct hub_curve *curve, struct hub_buckets *b, struct hub_error *err)
 {
     HUB_CLEANUP(hub_freep) struct stretch *all = NULL;
-    struct hub_buckets *b = &curve->buckets;
-    const uint32_t n = stretches(curve);
+    const uint32_t n = stretches(curve, b);
     HUB_TRY(hub_buckets_init(b, err));
     HUB_TRY(hub_new(&all, n, sizeof *all, err));
     for (uint32_t i = 0; i < n; i++) {
@@ -190,9 +218,36 @@ static enum hub_status fold_curve(struct hub_request *request, const struct hub_
     return join(&f, err);
 }
 
+static enum hub_status fold_level(struct hub_request *request, const struct hub_curves *c,
+                                  struct hub_curve *curve, struct hub_error *err)
+{
+    const struct hub_window window = window_of(curve);
+    const uint32_t dims = curve->buckets.row_dims;
+    HUB_CLEANUP(hub_buckets_dispose)
+    struct hub_buckets b = {
+        .grid = hub_bucket_grid_wide(0, curve->rows, HUB_LEVEL_WIDTH), .row_dims = dims, .dims = dims};
+    HUB_TRY(fold(request, c, curve, &b, err));
+    curve->level = hub_level_add(curve->selected->plan.layout, &window, &b);
+    return HUB_OK;
+}
+
+static enum hub_status fold_curve(struct hub_request *request, const struct hub_curves *c,
+                                  struct hub_curve *curve, struct hub_error *err)
+{
+    if (!curve->level && makes_level(c, curve))
+        HUB_TRY(fold_level(request, c, curve, err));
+    if (!curve->level)
+        return fold(request, c, curve, &curve->buckets, err);
+    HUB_TRY(hub_buckets_init(&curve->buckets, err));
+    hub_level_take(curve->level, &curve->buckets);
+    return HUB_OK;
+}
+
 enum hub_status hub_curves_fold(struct hub_request *request, struct hub_response *response,
                                 struct hub_curves *c, struct hub_error *err)
 {
+    for (uint32_t i = 0; i < c->count; i++)
+        find_level(c, &c->curves[i]);
     HUB_TRY(admit(request, c, err));
     HUB_TRY(reserve(request, response, c, err));
     for (uint32_t i = 0; i < c->count; i++)

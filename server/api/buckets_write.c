@@ -76,18 +76,41 @@ static void put_extremes(struct hub_json *json, const struct hub_buckets *b, boo
     hub_json_end_array(json);
 }
 
+/* Of a dimension over all its buckets. */
+struct total {
+    double sum;
+    uint64_t count, nan, above, below;
+};
+
+static struct total total_of(const struct hub_buckets *b, uint32_t dim)
+{
+    struct total t = {0};
+    for (uint32_t k = 0; k < b->grid.count; k++) {
+        const struct hub_bucket *bucket = &b->buckets[(size_t)k * b->dims + dim];
+        t.sum += bucket->sum;
+        t.count += bucket->count;
+        t.nan += bucket->nan;
+        t.above += bucket->above;
+        t.below += bucket->below;
+    }
+    return t;
+}
+
 static void put_totals(struct hub_json *json, const struct hub_buckets *b)
 {
     hub_json_put_array(json, "mean");
-    for (uint32_t d = 0; d < b->dims; d++)
-        put_real(json, b->totals[d].count ? b->totals[d].sum / (double)b->totals[d].count : NAN);
+    for (uint32_t d = 0; d < b->dims; d++) {
+        const struct total t = total_of(b, d);
+        put_real(json, t.count ? t.sum / (double)t.count : NAN);
+    }
     hub_json_end_array(json);
     hub_json_put_array(json, "nonfinite");
     for (uint32_t d = 0; d < b->dims; d++) {
+        const struct total t = total_of(b, d);
         hub_json_object(json);
-        hub_json_put_uint(json, "nan", b->totals[d].nan);
-        hub_json_put_uint(json, "+inf", b->totals[d].above);
-        hub_json_put_uint(json, "-inf", b->totals[d].below);
+        hub_json_put_uint(json, "nan", t.nan);
+        hub_json_put_uint(json, "+inf", t.above);
+        hub_json_put_uint(json, "-inf", t.below);
         hub_json_end_object(json);
     }
     hub_json_end_array(json);
@@ -100,7 +123,7 @@ static void put_holes(struct hub_json *json, const struct hub_buckets *b)
     for (uint32_t d = 0; d < b->dims; d++) {
         hub_json_array(json);
         for (uint32_t k = 0; k < b->grid.count; k++)
-            if (b->buckets[(size_t)k * b->dims + d].hole)
+            if (hub_bucket_has_hole(&b->buckets[(size_t)k * b->dims + d]))
                 hub_json_uint(json, b->grid.first + k);
         hub_json_end_array(json);
     }

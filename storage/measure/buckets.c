@@ -31,7 +31,6 @@ struct hub_bucket_grid hub_bucket_grid_of(uint64_t start, uint64_t stop, uint32_
 enum hub_status hub_buckets_init(struct hub_buckets *b, struct hub_error *err)
 {
     const size_t count = (size_t)b->grid.count * b->dims;
-    memset(b->totals, 0, sizeof b->totals);
     HUB_TRY(hub_new(&b->buckets, HUB_MAX(count, (size_t)1), sizeof *b->buckets, err));
     for (size_t i = 0; i < count; i++)
         b->buckets[i] = (struct hub_bucket){.low = INFINITY, .high = -INFINITY};
@@ -50,25 +49,11 @@ void hub_buckets_part(const struct hub_buckets *whole, uint32_t from, uint32_t c
     const struct hub_bucket_grid *g = &whole->grid;
     const uint64_t first = g->first + from;
     *part = *whole;
-    memset(part->totals, 0, sizeof part->totals);
     part->grid.start = HUB_MAX(g->start, first * g->width);
     part->grid.stop = HUB_MIN(g->stop, (first + count) * g->width);
     part->grid.first = first;
     part->grid.count = count;
     part->buckets = whole->buckets + (size_t)from * whole->dims;
-}
-
-void hub_buckets_join(struct hub_buckets *whole, const struct hub_buckets *part)
-{
-    for (uint32_t d = 0; d < whole->dims; d++) {
-        struct hub_bucket_total *to = &whole->totals[d];
-        const struct hub_bucket_total *from = &part->totals[d];
-        to->count += from->count;
-        to->sum += from->sum;
-        to->nan += from->nan;
-        to->above += from->above;
-        to->below += from->below;
-    }
 }
 
 /* ---- one run ---- */
@@ -158,14 +143,14 @@ static void take(struct hub_bucket *b, double low, uint32_t low_at, double high,
     }
 }
 
-static void count_odd(double value, struct hub_bucket_total *total)
+static void count_odd(double value, struct hub_bucket *bucket)
 {
-    total->nan += isnan(value);
-    total->above += value > 0;
-    total->below += value < 0;
+    bucket->nan += isnan(value);
+    bucket->above += value > 0;
+    bucket->below += value < 0;
 }
 
-static void fold_odd(const struct run *run, struct hub_bucket *bucket, struct hub_bucket_total *totals)
+static void fold_odd(const struct run *run, struct hub_bucket *bucket)
 {
     for (uint64_t r = 0; r < run->rows; r++)
         for (uint32_t d = 0; d < run->dims; d++) {
@@ -173,11 +158,10 @@ static void fold_odd(const struct run *run, struct hub_bucket *bucket, struct hu
             const uint32_t at = run->at + (uint32_t)r;
             if (isfinite(v)) {
                 take(&bucket[d], v, at, v, at);
-                totals[d].sum += v;
-                totals[d].count++;
+                bucket[d].sum += v;
+                bucket[d].count++;
             } else {
-                bucket[d].hole = true;
-                count_odd(v, &totals[d]);
+                count_odd(v, &bucket[d]);
             }
         }
 }
@@ -202,11 +186,11 @@ static bool find_best(const struct run *run, struct best *best)
     return !isnan(all);
 }
 
-static void fold_run(const struct run *run, struct hub_bucket *bucket, struct hub_bucket_total *totals)
+static void fold_run(const struct run *run, struct hub_bucket *bucket)
 {
     struct best best;
     if (!find_best(run, &best)) {
-        fold_odd(run, bucket, totals);
+        fold_odd(run, bucket);
         return;
     }
     for (uint32_t d = 0; d < run->dims; d++) {
@@ -218,8 +202,8 @@ static void fold_run(const struct run *run, struct hub_bucket *bucket, struct hu
             bucket[d].high = best.high[d];
             bucket[d].high_at = row_of(run, d, best.high_from[d], best.high[d]);
         }
-        totals[d].sum += best.sum[d];
-        totals[d].count += run->rows;
+        bucket[d].sum += best.sum[d];
+        bucket[d].count += (uint32_t)run->rows;
     }
 }
 
@@ -280,7 +264,7 @@ static void fold_block(struct folding *f, const struct hub_block *block, const d
         const uint64_t bucket = at / g->width;
         next = HUB_MIN(end, (bucket + 1) * g->width);
         const struct run run = {values + (at - row) * b->dims, next - at, b->dims, (uint32_t)(at % g->width)};
-        fold_run(&run, b->buckets + (bucket - g->first) * b->dims, b->totals);
+        fold_run(&run, b->buckets + (bucket - g->first) * b->dims);
     }
 }
 

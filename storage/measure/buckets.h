@@ -3,8 +3,7 @@
  * a spike of one step is still there. The grid begins at row 0 of the episode and its width is a power of two: a bucket
  * within two windows is the same. Numbers are float64, and those of 64-bit integers that are one of them are equal. NaN, infinities and nulls lie in no bucket, and are counted.
  *
- * Thread-safety: of one thread at a time; parts of one range, each of whole buckets, may be folded by several threads and
- * are joined afterwards.
+ * Thread-safety: of one thread at a time; parts of one range, each of whole buckets, may be folded by several threads.
  */
 #ifndef HUB_MEASURE_BUCKETS_H
 #define HUB_MEASURE_BUCKETS_H
@@ -30,16 +29,15 @@ struct hub_bucket_grid hub_bucket_grid_wide(uint64_t start, uint64_t stop, uint6
 
 /** One dimension of one bucket. Without any finite value `low` is above `high`. */
 struct hub_bucket {
-    double low, high;
-    uint32_t low_at, high_at; /* the first row of each, counted from the bucket's first */
-    bool hole;                /* some of its values are not finite */
+    double low, high, sum;      /* of the finite values */
+    uint32_t low_at, high_at;   /* the first row of each, counted from the bucket's first */
+    uint32_t count;             /* of finite values */
+    uint32_t nan, above, below; /* of the others: NaN and null, infinity, -infinity */
 };
-/** One dimension over all rows. */
-struct hub_bucket_total {
-    uint64_t count; /* of finite values */
-    double sum;
-    uint64_t nan, above, below; /* NaN and null, infinity, -infinity */
-};
+static inline bool hub_bucket_has_hole(const struct hub_bucket *bucket)
+{
+    return bucket->nan || bucket->above || bucket->below;
+}
 
 struct hub_buckets {
     struct hub_bucket_grid grid;
@@ -48,7 +46,6 @@ struct hub_buckets {
     const uint32_t *chosen;     /* the `dims` that are meant, borrowed; NULL: all */
     uint32_t dims;              /* of the result, at most HUB_BUCKETS_DIMS */
     struct hub_bucket *buckets; /* grid.count x dims, owned */
-    struct hub_bucket_total totals[HUB_BUCKETS_DIMS];
 };
 
 /** Everything above `buckets` is set. */
@@ -64,7 +61,25 @@ HUB_MUST_USE enum hub_status hub_buckets_fold(struct hub_buckets *buckets, struc
 /** Some buckets of the whole, to be folded by a thread of its own, into the whole's; not disposed. Not of a running sum. */
 void hub_buckets_part(const struct hub_buckets *whole, uint32_t from, uint32_t count,
                       struct hub_buckets *part);
-/** It was folded. Parts are joined in their order. */
-void hub_buckets_join(struct hub_buckets *whole, const struct hub_buckets *part);
+
+/* ---- a level that is kept, so that whoever looks closer need not wait for all rows again ---- */
+
+enum { HUB_LEVEL_WIDTH = 256 };
+
+/** All rows and numbers of a window in buckets of HUB_LEVEL_WIDTH; counted, kept in memory while there is room. */
+struct hub_level;
+/** Its rows are worth it: many, of a layout that is told from others. */
+bool hub_level_is_worth(const struct hub_layout *layout, uint64_t rows, uint32_t dims);
+/** With a reference for the caller, or NULL. */
+struct hub_level *hub_level_get(const struct hub_layout *layout, const struct hub_window *window);
+/** Keep buckets, which are handed over, with a reference for the caller. NULL: no memory, and they stay his. */
+struct hub_level *hub_level_add(const struct hub_layout *layout, const struct hub_window *window,
+                                struct hub_buckets *buckets);
+void hub_level_put(struct hub_level *level);
+/** The buckets, of which only what stands above them is looked at, can be had from those of a level: their grid cuts through
+ * none of these. */
+bool hub_level_fits(const struct hub_level *level, const struct hub_buckets *buckets);
+/** Buckets, initialised, from those of a level that fits. */
+void hub_level_take(const struct hub_level *level, struct hub_buckets *out);
 
 #endif

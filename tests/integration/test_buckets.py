@@ -38,12 +38,26 @@ def write(path):
         demo["obs/imaginary"] = rng.normal(size=STEPS) + 1j
 
 
+def write_long(path):
+    """More numbers than are gone through in no time."""
+    rng = np.random.default_rng(3)
+    actions = rng.normal(size=(140_000, 31)).astype("f4")
+    actions[77_777, 4], actions[1000:1300, 5], actions[-1, 6] = 1e9, np.nan, -np.inf
+    with h5py.File(path, "w") as f:
+        demo = f.create_group("data/demo_0")
+        demo.attrs["num_samples"] = len(actions)
+        demo["actions"] = actions
+        demo["obs/one"] = actions[:, 0]
+
+
 @pytest.fixture(scope="module")
 def hub(tmp_path_factory):
     root = tmp_path_factory.mktemp("root")
     write(root / "long.hdf5")
+    far = tmp_path_factory.mktemp("far")
+    write_long(far / "long.hdf5")
     fixtures = {"minari": "minari/root-0.5.3", "molmo": "molmospaces"}
-    with serving(f"own={root}", *(f"{name}={FIXTURES}/{of}" for name, of in fixtures.items())) as hub:
+    with serving(f"own={root}", f"far={far}", *(f"{name}={FIXTURES}/{of}" for name, of in fixtures.items())) as hub:
         hub.wait_indexed()
         yield hub
 
@@ -175,6 +189,19 @@ def test_several_fields_share_a_grid(hub):
     assert len(again["observations"]["dims"]) == 39 and again["actions"]["dims"] == [2]
     roles = ask(hub, f"{id}/episodes/{n}", fields=["@action", "@reward"], buckets=32).json()["fields"]
     assert set(roles) == {"actions", "rewards"} and roles["actions"]["min"] == document["fields"]["actions"]["min"]
+
+
+def test_looking_closer_at_a_long_episode(hub):
+    """What the first look found is kept: the answers that come of it are those that come of the rows."""
+    path = "far/long/episodes/0/actions"
+    x = rows(hub, path)
+    for query in ({"buckets": 500}, {"buckets": 100}, {"width": 256, "start": 256 * 100, "stop": 256 * 500}, {"width": 1024, "dims": "4-6"},
+                  {"buckets": 100, "start": 512, "stop": 100_001}, {"width": 512, "start": 512 * 200, "dims": "6"}, {"width": 64, "stop": 6400}):
+        document = ask(hub, path, **query).json()
+        dims = document["fields"]["actions"]["dims"]
+        compare(document["fields"]["actions"], x[:, dims].astype("f8"), document)
+    document = ask(hub, path, buckets=16).json()["fields"]["actions"]
+    assert document["max"][4] == 1e9 and document["max_row"][4] == 77_777 and document["nonfinite"][6]["-inf"] == 1
 
 
 def test_validators(hub):
