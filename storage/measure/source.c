@@ -8,7 +8,7 @@
 
 #include <stdlib.h>
 
-#define BLOCK_BYTES (256 * KIB)
+#define BLOCK_BYTES (1 * MIB)
 #define TEXT_BYTES UINT64_C(512) /* of a row of varying length, as a guess */
 #define MOST_BYTES (16 * MIB)    /* of a block that takes chunks whole */
 

@@ -766,6 +766,7 @@ def lab_urls(x):
 
 
 MEASURED = 8251
+CURVES = 8597
 
 
 def measuring(x):
@@ -814,6 +815,60 @@ def measuring(x):
     b.bar("npy slice c=2 beside measuring, p99 over 2x + 0.5 ms of that alone", [v / allowed for v in beside["idle"]], 1, False)
 
 
+MIN_MAX = """
+import sys, time
+from concurrent.futures import ThreadPoolExecutor
+import h5py, numpy as np
+with h5py.File(sys.argv[1]) as f:
+    d = f["episode_0/observations"]
+    x = np.memmap(sys.argv[1], "f8", "r", d.id.get_offset(), d.shape)
+whole = len(x) // 1024
+def half(i):
+    v = x[i * whole // 2 * 1024 : (i + 1) * whole // 2 * 1024].reshape(-1, 1024, x.shape[1])
+    return v.min(1), v.max(1)
+for _ in range(4):
+    start = time.perf_counter()
+    with ThreadPoolExecutor(2) as pool:
+        list(pool.map(half, (0, 1)))
+    print((time.perf_counter() - start) * 1000)
+"""
+
+
+def curves(x):
+    """buckets=1800 of an episode of 10^6 x 39 float64, warm pages, against numpy min and max over the mapped array on two threads"""
+    from gen_data import minari
+
+    root = os.path.join(b.WORK, "curves")
+    for name, chunked in (("curves-contig-v0", False), ("curves-chunked-v0", True)):
+        os.makedirs(f"{root}/{name}/data")
+        minari(f"{root}/{name}/data/main_data.hdf5", 1, 1_000_000, chunked)
+    out = subprocess.run([b.sys.executable, "-c", MIN_MAX, f"{root}/curves-contig-v0/data/main_data.hdf5"], capture_output=True, text=True, check=True).stdout
+    numpy = statistics.median(float(ms) for ms in out.split()[1:])
+    path = "/api/v1/datasets/{}/episodes/0/observations?format=raw&{}"
+    first, later = {"contig": [], "chunked": []}, []
+
+    def ask(*what):
+        start = time.perf_counter()
+        with urllib.request.urlopen(f"http://127.0.0.1:{CURVES}" + path.format(*what)) as r:
+            r.read()
+        return (time.perf_counter() - start) * 1000
+
+    for _ in range(x.args.runs + 1):  # what the first look keeps is gone with the server
+        command = [f"{b.BIN}/minari-hub", "serve", "--root", root, "--state", os.path.join(b.WORK, "curves-state"), "--listen", f"127.0.0.1:{CURVES}", "--settle", "0",
+                   "--access-log=off", "--measure=off"]
+        server = x.servers["hub-curves"] = b.Server("hub-curves", command, f"http://127.0.0.1:{CURVES}/readyz")
+        x.wait_indexed(CURVES)
+        for kind, walls in first.items():
+            ask(f"curves-{kind}-v0", "buckets=16&stop=20")  # its layout
+            walls.append(ask(f"curves-{kind}-v0", "buckets=1800"))
+        later += [ask("curves-contig-v0", f"width=256&start={k << 18}&stop={(k + 1) << 18}") for k in range(3)]
+        server.stop()
+    print(f"    numpy {numpy:.1f} ms; first look {statistics.median(first['contig'][1:]):.1f} ms contiguous, {statistics.median(first['chunked'][1:]):.1f} ms in chunks; later {statistics.median(later):.1f} ms")
+    for kind, walls in first.items():
+        b.bar(f"curves of 10^6 x 39, {kind}: wall over numpy", [ms / numpy for ms in walls[1:]], 1, False)
+    b.bar("curves of 10^6 x 39: later looks, ms", later, 10, False)
+
+
 all_works = [slice_npy, slice_npy_64, samples, slice_json, images, file_ranges, archive_tar, video_cut, document, inspection, first_walks, lerobot, lerobot_slices, lerobot_inspection, format_slices, tar_frames, format_inspection,
              memory, transfer_gcs, transfer_listing, transfer_small, mirror_unchanged, mirror_beside]
-all_works.append(measuring)
+all_works += [measuring, curves]
