@@ -1,299 +1,130 @@
-/* What is known of the episodes that are meant, as a table: all of them, sent while it is written. A column is a
- * name of `where`; a value that an episode lacks is null, an empty cell in csv. */
+/* What is known of the episodes that are meant, as a table: all of them, sent while it is made. A column is a name of `where`; a
+ * value that an episode lacks is null. */
+#include "server/api/cells.h"
 #include "server/api/chosen.h"
 #include "server/api/coverage.h"
 #include "server/api/episodes.h"
-#include "storage/base/json.h"
 #include "storage/catalog/episode_reader.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 
-enum { MAX_COLUMNS = 64 };
-
-struct table;
-struct form {
-    const char *name, *type;
-    /* Append about a stretch of it, and say when it has `ended`. */
-    enum hub_status (*more)(struct table *table, struct hub_episode_reader *reader, struct hub_buf *out,
-                            struct hub_error *err);
-};
+#define ENCODER_VERSION "1"
 
 struct table {
-    struct hub_maker maker; /* first */
+    struct hub_cells cells; /* first */
     struct hub_catalog *catalog;
     const struct hub_dataset *dataset; /* what the places are of */
-    const struct form *form;
-    struct hub_where *names; /* what the texts of `columns` lie in */
-    struct hub_property columns[MAX_COLUMNS];
-    unsigned column_count, column; /* json goes column by column */
-    uint32_t *places, count, at;
-    bool begun, ended;
+    struct hub_where *names;           /* what the texts of `columns` lie in */
+    struct hub_property columns[HUB_CELLS_COLUMNS];
+    uint32_t *places;
+    struct hub_state state; /* of a stretch */
+    struct hub_episode_reader reader;
 };
 
-static void table_free(struct hub_maker *maker)
+static void dispose(struct hub_cells *cells)
 {
-    struct table *table = (struct table *)maker;
+    struct table *table = (struct table *)cells;
     hub_dataset_put(table->dataset);
     hub_where_free(table->names);
     free(table->places);
-    free(table);
 }
 
-static void table_freep(struct table **table)
+static void cells_freep(struct hub_cells **cells)
 {
-    if (*table)
-        table_free(&(*table)->maker);
+    hub_cells_free(*cells);
 }
 
 /* ---- cells ---- */
 
-static bool is_truth(enum hub_property_kind kind)
+static enum hub_status get(struct hub_cells *cells, uint32_t row, unsigned column, struct hub_values *out,
+                           struct hub_error *err)
 {
-    return kind == HUB_PROPERTY_SUCCESS || kind == HUB_PROPERTY_TERMINATED ||
-           kind == HUB_PROPERTY_TRUNCATED || kind == HUB_PROPERTY_UNENDED || kind == HUB_PROPERTY_FLAT_REWARD;
+    struct table *t = (struct table *)cells;
+    const struct hub_dataset_episode *e = &t->state.dataset->episodes[t->places[row]];
+    return hub_episode_values_of(&t->reader, e, &t->columns[column], out, err);
 }
-
-static void put_value(struct hub_json *json, enum hub_property_kind kind, const struct hub_value *value)
-{
-    if (value->kind == HUB_VALUE_TEXT)
-        hub_json_string(json, value->text);
-    else if (is_truth(kind))
-        hub_json_bool(json, value->number);
-    else if (value->kind == HUB_VALUE_REAL)
-        hub_json_double(json, value->real);
-    else if (value->kind == HUB_VALUE_UINT)
-        hub_json_safe_uint(json, value->large);
-    else
-        hub_json_safe_int(json, value->number);
-}
-
-static enum hub_status values_of(const struct table *t, unsigned column, uint32_t row,
-                                 struct hub_episode_reader *reader, struct hub_values *out,
-                                 struct hub_error *err)
-{
-    const struct hub_dataset_episode *e = &reader->state->dataset->episodes[t->places[row]];
-    return hub_episode_values_of(reader, e, &t->columns[column], out, err);
-}
-
-/* An episode's splits are a list; of all else the first is its own. */
-static enum hub_status put_cell(const struct table *t, unsigned column, uint32_t row,
-                                struct hub_episode_reader *reader, struct hub_json *json,
-                                struct hub_error *err)
-{
-    const enum hub_property_kind kind = t->columns[column].kind;
-    struct hub_values values;
-    HUB_TRY(values_of(t, column, row, reader, &values, err));
-    if (kind == HUB_PROPERTY_SPLIT) {
-        hub_json_array(json);
-        for (size_t i = 0; i < values.count; i++)
-            put_value(json, kind, &values.first[i]);
-        hub_json_end_array(json);
-    } else if (values.count) {
-        put_value(json, kind, values.first);
-    } else {
-        hub_json_null(json);
-    }
-    return hub_json_status(json);
-}
-
-/* RFC 4180 */
-static enum hub_status add_csv_text(struct hub_buf *out, struct hub_view text, struct hub_error *err)
-{
-    bool plain = true;
-    for (size_t i = 0; i < text.size && plain; i++)
-        plain = !memchr(",\"\r\n", text.data[i], 4);
-    if (plain)
-        return hub_buf_add_view(out, text, err);
-    HUB_TRY(hub_buf_add_text(out, "\"", err));
-    for (size_t i = 0; i < text.size; i++) {
-        HUB_TRY(hub_buf_add(out, &text.data[i], 1, err));
-        if (text.data[i] == '"')
-            HUB_TRY(hub_buf_add_text(out, "\"", err));
-    }
-    return hub_buf_add_text(out, "\"", err);
-}
-
-static enum hub_status add_csv_value(struct hub_buf *out, enum hub_property_kind kind,
-                                     const struct hub_value *value, struct hub_error *err)
-{
-    struct hub_json json = hub_json_to(out, err);
-    switch (is_truth(kind) ? HUB_VALUE_REAL : value->kind) {
-    case HUB_VALUE_TEXT:
-        return hub_buf_add_view(out, value->text, err);
-    case HUB_VALUE_INT: /* with all its digits, as no reader of csv has another way */
-        return hub_buf_addf(out, err, "%" PRId64, value->number);
-    case HUB_VALUE_UINT:
-        return hub_buf_addf(out, err, "%" PRIu64, value->large);
-    case HUB_VALUE_REAL:
-        break;
-    }
-    put_value(&json, kind, value);
-    return hub_json_status(&json);
-}
-
-/* Splits are one cell, joined by semicolons. */
-static enum hub_status add_csv_cell(const struct table *t, unsigned column, uint32_t row,
-                                    struct hub_episode_reader *reader, struct hub_buf *out,
-                                    struct hub_error *err)
-{
-    const enum hub_property_kind kind = t->columns[column].kind;
-    HUB_CLEANUP(hub_buf_dispose) struct hub_buf cell = HUB_BUF_INIT(1 * MIB);
-    struct hub_values values;
-    HUB_TRY(values_of(t, column, row, reader, &values, err));
-    const size_t shown = kind == HUB_PROPERTY_SPLIT ? values.count : HUB_MIN(values.count, (size_t)1);
-    for (size_t i = 0; i < shown; i++) {
-        HUB_TRY(hub_buf_add_text(&cell, i ? ";" : "", err));
-        HUB_TRY(add_csv_value(&cell, kind, &values.first[i], err));
-    }
-    HUB_TRY(add_csv_text(out, hub_buf_view(&cell), err));
-    return hub_buf_add_text(out, column + 1 < t->column_count ? "," : "\r\n", err);
-}
-
-/* ---- forms ---- */
-
-/* A name as it is asked for: steps, mean("rewards"); an attribute's without its quotes. */
-static enum hub_status name_of(const struct hub_property *column, struct hub_buf *out, struct hub_error *err)
-{
-    out->size = 0;
-    if (column->kind == HUB_PROPERTY_ATTRIBUTE)
-        return hub_buf_add_view(out, column->of, err);
-    HUB_TRY(hub_buf_add_text(out, hub_property_word(column->kind), err));
-    return column->of.size ? hub_buf_addf(out, err, "(\"%.*s\")", (int)column->of.size, column->of.data)
-                           : HUB_OK;
-}
-
-static bool is_stretch(const struct hub_buf *out)
-{
-    return out->size >= HUB_MADE_BLOCK;
-}
-
-static enum hub_status begin_json_column(struct table *t, struct hub_json *json, struct hub_error *err)
-{
-    HUB_CLEANUP(hub_buf_dispose) struct hub_buf name = HUB_BUF_INIT(4 * KIB);
-    HUB_TRY(name_of(&t->columns[t->column], &name, err));
-    json->comma = t->column > 0;
-    hub_json_key(json, hub_buf_view(&name));
-    hub_json_array(json);
-    t->begun = true;
-    return hub_json_status(json);
-}
-
-/* {"revision":…,"total":…,"columns":{name:[…],…}} */
-static enum hub_status more_json(struct table *t, struct hub_episode_reader *reader, struct hub_buf *out,
-                                 struct hub_error *err)
-{
-    struct hub_json json = hub_json_to(out, err);
-    if (!t->begun && t->column == 0) {
-        hub_json_object(&json);
-        hub_json_put_text(&json, "revision", t->dataset->summary->revision);
-        hub_json_put_uint(&json, "total", t->count);
-        hub_json_put_object(&json, "columns");
-    }
-    while (t->column < t->column_count && !is_stretch(out)) {
-        if (!t->begun)
-            HUB_TRY(begin_json_column(t, &json, err));
-        for (; t->at < t->count && !is_stretch(out); t->at++) {
-            json.comma = t->at > 0;
-            HUB_TRY(put_cell(t, t->column, t->at, reader, &json, err));
-        }
-        if (t->at < t->count)
-            return HUB_OK;
-        hub_json_end_array(&json);
-        t->column++;
-        t->at = 0;
-        t->begun = false;
-    }
-    t->ended = t->column == t->column_count;
-    HUB_TRY(hub_json_status(&json));
-    return t->ended ? hub_buf_add_text(out, "}}\n", err) : HUB_OK;
-}
-
-/* An object a line. */
-static enum hub_status more_jsonl(struct table *t, struct hub_episode_reader *reader, struct hub_buf *out,
-                                  struct hub_error *err)
-{
-    HUB_CLEANUP(hub_buf_dispose) struct hub_buf name = HUB_BUF_INIT(4 * KIB);
-    for (; t->at < t->count && !is_stretch(out); t->at++) {
-        struct hub_json json = hub_json_to(out, err);
-        hub_json_object(&json);
-        for (unsigned i = 0; i < t->column_count; i++) {
-            HUB_TRY(name_of(&t->columns[i], &name, err));
-            hub_json_key(&json, hub_buf_view(&name));
-            HUB_TRY(put_cell(t, i, t->at, reader, &json, err));
-        }
-        hub_json_end_object(&json);
-        HUB_TRY(hub_json_status(&json));
-        HUB_TRY(hub_buf_add_text(out, "\n", err));
-    }
-    t->ended = t->at == t->count;
-    return HUB_OK;
-}
-
-/* A line of names, then a line an episode. */
-static enum hub_status more_csv(struct table *t, struct hub_episode_reader *reader, struct hub_buf *out,
-                                struct hub_error *err)
-{
-    HUB_CLEANUP(hub_buf_dispose) struct hub_buf name = HUB_BUF_INIT(4 * KIB);
-    for (unsigned i = 0; i < t->column_count && !t->begun; i++) {
-        HUB_TRY(name_of(&t->columns[i], &name, err));
-        HUB_TRY(add_csv_text(out, hub_buf_view(&name), err));
-        HUB_TRY(hub_buf_add_text(out, i + 1 < t->column_count ? "," : "\r\n", err));
-    }
-    t->begun = true;
-    for (; t->at < t->count && !is_stretch(out); t->at++)
-        for (unsigned i = 0; i < t->column_count; i++)
-            HUB_TRY(add_csv_cell(t, i, t->at, reader, out, err));
-    t->ended = t->at == t->count;
-    return HUB_OK;
-}
-
-static const struct form forms[] = {
-    {"json", "application/json", more_json},
-    {"jsonl", "application/x-ndjson", more_jsonl},
-    {"csv", "text/csv; charset=utf-8; header=present", more_csv},
-};
-
-/* ---- the answer ---- */
 
 /* The state is opened anew for each stretch, by whichever thread makes it: a dataset that was published since
  * ends the answer. */
-static enum hub_status table_more(struct hub_maker *maker, struct hub_buf *out, struct hub_error *err)
+static enum hub_status begin(struct hub_cells *cells, struct hub_error *err)
 {
-    struct table *t = (struct table *)maker;
-    HUB_CLEANUP(hub_state_close) struct hub_state state = {0};
-    if (t->ended)
-        return HUB_OK;
-    HUB_TRY(hub_state_open(t->catalog, t->dataset->summary, &state, err));
-    if (strcmp(state.dataset->summary->revision, t->dataset->summary->revision) != 0 ||
-        state.dataset->episode_count != t->dataset->episode_count)
-        return hub_fail_as(err, HUB_CHANGED, "dataset-changing", "it was published anew");
-    HUB_CLEANUP(hub_episode_reader_dispose) struct hub_episode_reader reader = {.state = &state};
-    return t->form->more(t, &reader, out, err);
+    struct table *t = (struct table *)cells;
+    HUB_TRY(hub_state_open(t->catalog, t->dataset->summary, &t->state, err));
+    t->reader.state = &t->state;
+    return strcmp(t->state.dataset->summary->revision, t->dataset->summary->revision) == 0 &&
+                   t->state.dataset->episode_count == t->dataset->episode_count
+               ? HUB_OK
+               : hub_fail_as(err, HUB_CHANGED, "dataset-changing", "it was published anew");
 }
 
-static enum hub_status read_limit(const struct hub_request *request, uint32_t *limit, struct hub_error *err)
+static void end(struct hub_cells *cells)
 {
-    int64_t value;
-    bool given;
-    HUB_TRY(hub_request_int(request, "limit", &value, &given, err));
-    if (given && value < 1)
-        return hub_request_wrong(request, "limit", err, "limit is 1 or more; without it all are sent");
-    *limit = given && value < UINT32_MAX ? (uint32_t)value : UINT32_MAX;
-    return HUB_OK;
+    struct table *t = (struct table *)cells;
+    hub_episode_reader_dispose(&t->reader);
+    hub_state_close(&t->state);
+    t->reader = (struct hub_episode_reader){0};
+    t->state = (struct hub_state){0};
 }
 
-static enum hub_status read_columns(const struct hub_request *request, struct table *table,
-                                    struct hub_error *err)
+/* ---- columns ---- */
+
+static enum hub_cells_type type_of(enum hub_property_kind kind)
 {
-    static const char *const names[] = {"json", "jsonl", "csv", NULL};
+    switch (kind) {
+    case HUB_PROPERTY_NUMBER:
+    case HUB_PROPERTY_STEPS:
+    case HUB_PROPERTY_SEED:
+    case HUB_PROPERTY_NONFINITE:
+    case HUB_PROPERTY_VIDEO_FRAMES:
+        return HUB_CELLS_INT;
+    case HUB_PROPERTY_SUCCESS:
+    case HUB_PROPERTY_TERMINATED:
+    case HUB_PROPERTY_TRUNCATED:
+    case HUB_PROPERTY_UNENDED:
+    case HUB_PROPERTY_FLAT_REWARD:
+        return HUB_CELLS_TRUTH;
+    case HUB_PROPERTY_NAME:
+    case HUB_PROPERTY_SPLIT:
+    case HUB_PROPERTY_TASK:
+        return HUB_CELLS_TEXT;
+    case HUB_PROPERTY_SUM:
+    case HUB_PROPERTY_MIN:
+    case HUB_PROPERTY_MAX:
+    case HUB_PROPERTY_ATTRIBUTE:
+        return HUB_CELLS_ANY;
+    default:
+        return HUB_CELLS_REAL;
+    }
+}
+
+/* A name as it is asked for: steps, mean("rewards"); an attribute's without its quotes. */
+static enum hub_status name_of(const struct hub_property *column, char **out, struct hub_error *err)
+{
+    const struct hub_view of = column->of;
+    const char *word = column->kind == HUB_PROPERTY_ATTRIBUTE ? "" : hub_property_word(column->kind);
+    const bool quoted = of.size && *word;
+    if (asprintf(out, "%s%s%.*s%s", word, quoted ? "(\"" : "", (int)of.size, of.size ? of.data : "",
+                 quoted ? "\")" : "") < 0)
+        *out = NULL;
+    return hub_allocated(*out, err);
+}
+
+static enum hub_status read_columns(const struct hub_request *request, struct table *t, struct hub_error *err)
+{
     const struct hub_view columns = hub_request_query(request, "columns");
+    struct hub_cells *cells = &t->cells;
     struct hub_error why = {0};
-    int form;
-    HUB_TRY(hub_request_choice(request, "format", names, &form, err));
-    table->form = &forms[form < 0 ? 0 : form];
-    if (hub_properties_parse(columns, &table->names, table->columns, MAX_COLUMNS, &table->column_count, &why))
+    unsigned count;
+    HUB_TRY(hub_cells_read_form(request, false, cells, err));
+    if (hub_properties_parse(columns, &t->names, t->columns, HUB_CELLS_COLUMNS, &count, &why))
         return hub_request_wrong(request, "columns", err, "columns are names between commas; %s", why.detail);
+    for (; cells->column_count < count; cells->column_count++) {
+        const struct hub_property *as = &t->columns[cells->column_count];
+        struct hub_cells_column *column = &cells->columns[cells->column_count];
+        *column =
+            (struct hub_cells_column){.several = as->kind == HUB_PROPERTY_SPLIT, .type = type_of(as->kind)};
+        HUB_TRY(name_of(as, &column->name, err));
+    }
     return HUB_OK;
 }
 
@@ -305,29 +136,51 @@ static enum hub_status choose(struct hub_request *request, struct hub_response *
     struct hub_chosen_episodes chosen = {0};
     uint32_t limit = UINT32_MAX;
     HUB_TRY(hub_request_known(request, parameters, err));
-    HUB_TRY(read_limit(request, &limit, err));
+    HUB_TRY(hub_cells_read_limit(request, &limit, err));
     HUB_TRY(read_columns(request, table, err));
     HUB_TRY(hub_resolve(request, response, parameters, HUB_TO_STATE | HUB_TO_READY, target, err));
     const enum hub_status st = hub_chosen_episodes(request, response, &target->state, limit, &chosen, err);
     table->places = chosen.places;
-    table->count = chosen.count;
+    table->cells.rows = chosen.count;
     return st;
+}
+
+static enum hub_status check_condition(struct hub_request *request, const struct hub_target *target,
+                                       const struct table *t, struct hub_response *response, char etag[40],
+                                       bool *done, struct hub_error *err)
+{
+    struct hub_coverage measured;
+    HUB_TRY(hub_coverage_named(request, &target->state, t->columns, t->cells.column_count, &measured, err));
+    const struct hub_view parts[] = {hub_view_of(target->summary->revision),
+                                     HUB_VIEW(ENCODER_VERSION),
+                                     hub_view_of(target->summary->id),
+                                     hub_view_of(request->query_text),
+                                     hub_view_of(hub_cells_form_name(&t->cells)),
+                                     {(const char *)&measured.state, sizeof measured.state}};
+    hub_fingerprint(etag, parts, HUB_COUNT(parts));
+    HUB_TRY(hub_coverage_named_headers(request, target, &measured, response, err));
+    return hub_resolve_conditions(request, response, etag, -1, done, err);
 }
 
 enum hub_status hub_episodes_columns(struct hub_request *request, struct hub_response *response,
                                      struct hub_error *err)
 {
     HUB_CLEANUP(hub_target_dispose) struct hub_target target = {0};
-    HUB_CLEANUP(table_freep) struct table *table = NULL;
+    HUB_CLEANUP(cells_freep) struct hub_cells *cells = NULL;
+    struct table *table;
+    char etag[40];
+    bool done = false;
     HUB_TRY(hub_new(&table, 1, sizeof *table, err));
-    table->maker = (struct hub_maker){table_more, table_free};
+    cells = &table->cells;
+    *cells = (struct hub_cells){.get = get, .begin = begin, .end = end, .dispose = dispose};
     table->catalog = request->app->catalog;
     HUB_TRY(choose(request, response, &target, table, err));
-    HUB_TRY(hub_coverage_of_names(request, &target, table->columns, table->column_count, response, err));
-    HUB_TRY(hub_response_header(response, err, "X-Total-Count", "%" PRIu32, table->count));
+    HUB_TRY(check_condition(request, &target, table, response, etag, &done, err));
+    if (done)
+        return HUB_OK;
     table->dataset = target.state.dataset; /* its reference; the rest of the state is closed */
     target.state.dataset = NULL;
-    struct table *sent = table;
-    table = NULL; /* the response's */
-    return hub_response_made(response, 200, sent->form->type, &sent->maker, err);
+    hub_state_close(&target.state);
+    cells->revision = table->dataset->summary->revision;
+    return hub_cells_answer(request, response, etag, &cells, err);
 }

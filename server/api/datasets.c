@@ -7,6 +7,19 @@
 #include "server/api/remote.h"
 #include "server/api/reply.h"
 
+/* How only tables are written. */
+static enum hub_status check_form(const struct hub_request *request, struct hub_error *err)
+{
+    static const char *const forms[] = {"csv", "arrow", "npz"};
+    for (unsigned i = 0; i < request->query_count; i++)
+        for (size_t k = 0; k < HUB_COUNT(forms); k++)
+            if (hub_view_is(request->query[i].name, "format") &&
+                hub_view_is(request->query[i].value, forms[k]))
+                return hub_request_wrong(request, "format", err,
+                                         "a table needs columns=, which names them between commas");
+    return HUB_OK;
+}
+
 /* Facets count other choices than the page, so they are made of the entries before it. */
 static enum hub_status write_page(struct hub_request *request, struct hub_datasets *l,
                                   struct hub_page_query *page, struct hub_response *response,
@@ -72,7 +85,10 @@ enum hub_status hub_datasets_list(struct hub_request *request, struct hub_respon
     static const char *const parameters[] = {HUB_DATASETS_PARAMETERS, "limit", "cursor", NULL};
     HUB_CLEANUP(hub_datasets_dispose) struct hub_datasets l = {0};
     struct hub_page_query page;
+    if (hub_request_query(request, "columns").data)
+        return hub_datasets_columns(request, response, err);
     HUB_TRY(hub_page_read(request, parameters, &page, err));
+    HUB_TRY(check_form(request, err));
     HUB_TRY(hub_datasets_read(request, &l, err));
     HUB_TRY(hub_reply_on_worker(request));
     HUB_TRY(hub_datasets_choose(request, &l, err));

@@ -100,18 +100,28 @@ static enum hub_status read_facets(const struct hub_request *request, unsigned *
     return HUB_OK;
 }
 
+static bool is_written(struct hub_view format)
+{
+    static const char *const forms[] = {"json", "jsonl", "csv", "arrow", "npz"};
+    bool written = false;
+    for (size_t i = 0; i < HUB_COUNT(forms); i++)
+        written |= hub_view_is(format, forms[i]);
+    return written;
+}
+
 /* format=, but for the one that says how the list is written. */
 static enum hub_status read_format(const struct hub_request *request, const char **out, struct hub_error *err)
 {
     *out = NULL;
     for (unsigned i = 0; i < request->query_count; i++) {
         const struct hub_param *p = &request->query[i];
-        if (!hub_view_is(p->name, "format") || hub_view_is(p->value, "json") ||
-            hub_view_is(p->value, "jsonl"))
+        if (!hub_view_is(p->name, "format") || is_written(p->value))
             continue;
         if (*out)
-            return hub_request_wrong(request, "format", err,
-                                     "one format= may choose sets of it, another be json or jsonl");
+            return hub_request_wrong(
+                request, "format", err,
+                "one format= may choose sets of it, another be how they are written: json "
+                "or jsonl, of columns= also csv, arrow or npz");
         *out = p->value.data;
     }
     return HUB_OK;

@@ -50,4 +50,8 @@ void hub_datasets_page(const struct hub_datasets *l, const struct hub_page_query
 void hub_datasets_cursor(const struct hub_datasets *l, uint32_t entry, struct hub_page_cursor *out);
 void hub_datasets_dispose(struct hub_datasets *l);
 
+/** GET /api/v1/datasets with columns=. */
+HUB_MUST_USE enum hub_status hub_datasets_columns(struct hub_request *request, struct hub_response *response,
+                                                  struct hub_error *err);
+
 #endif

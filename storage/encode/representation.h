@@ -69,6 +69,9 @@ struct hub_writer {
 /** The table; it ends with a row without a name. */
 extern const struct hub_representation hub_representations[];
 
+/** By its name; NULL: there is none. */
+const struct hub_representation *hub_representation_named(const char *name);
+
 /** All by name; those whose media type is one; those that hold several fields. */
 enum hub_representation_list { HUB_LIST_NAMES, HUB_LIST_MEDIA_TYPES, HUB_LIST_OF_SEVERAL };
 /** The one behind `as` (NULL: the first) in a list; NULL at its end. */

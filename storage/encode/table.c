@@ -11,6 +11,14 @@ HUB_REPRESENTATIONS(DECLARE)
 #define ROW(name, type, writer, suffixes) {#name, type, &hub_write_##writer},
 const struct hub_representation hub_representations[] = {HUB_REPRESENTATIONS(ROW){NULL, NULL, NULL}};
 
+const struct hub_representation *hub_representation_named(const char *name)
+{
+    const struct hub_representation *as = hub_representations;
+    while (as->name && strcmp(as->name, name) != 0)
+        as++;
+    return as->name ? as : NULL;
+}
+
 static bool is_listed(enum hub_representation_list which, const struct hub_representation *as)
 {
     if (which == HUB_LIST_OF_SEVERAL)

@@ -1,11 +1,15 @@
 """Finding datasets: words, facts of every format, filters, facets, pages that go both ways, namespaces, listings of files, lines."""
 import collections
+import io
 import json
 import os
 import random
 import shutil
 import urllib.parse
 
+import numpy as np
+import pandas
+import pyarrow.ipc
 import pytest
 
 from hub import FIXTURES, quote, serving
@@ -319,6 +323,38 @@ def test_lines_of_all_lists(hub):
 
 
 # ---- episodes ----
+
+COLUMNS = ["id", "namespace", "version", "format", "status", "loadable", "episodes", "steps", "size", "description", "modified", "env", "task", "camera", "action_dim"]
+
+
+@pytest.mark.parametrize("chosen", [{}, {"q": "door", "sort": "-steps"}, {"prefix": "lerobot/", "limit": 3}, {"prefix": "nothing"}])
+def test_datasets_as_a_table(hub, chosen):
+    items = hub.get(url("/api/v1/datasets", **{"limit": 1000, **chosen})).json()["items"]
+    facts = {"env": "env", "task": "tasks", "camera": "cameras", "action_dim": "action_dim"}
+    want = {c: [(d["facts"] if c in facts else d).get(facts.get(c, c), [] if c in ("task", "camera") else None) for d in items] for c in COLUMNS}
+    want["loadable"] = [v is not False for v in want["loadable"]]
+    path = url("/api/v1/datasets", columns=",".join(COLUMNS), **chosen)
+    got = hub.get(path).json()
+    assert got == {"total": len(items), "columns": want}
+    lines = [json.loads(line) for line in hub.get(path + "&format=jsonl").body.splitlines()]
+    assert lines == [dict(zip(COLUMNS, row)) for row in zip(*want.values())]
+    want = {k: [";".join(v) if isinstance(v, list) else v for v in values] for k, values in want.items()}
+    table = pyarrow.ipc.open_stream(hub.get(path + "&format=arrow").body).read_all()
+    assert {n: c.to_pylist() for n, c in zip(table.column_names, table.columns)} == want
+    frame = pandas.read_csv(hub.base + path + "&format=csv", keep_default_na=False)
+    assert frame["id"].tolist() == want["id"] and frame["steps"].tolist() == want["steps"]
+    with np.load(io.BytesIO(hub.get(path + "&format=npz").body)) as z:
+        assert z["id"].tolist() == want["id"] and z["size"].tolist() == want["size"] and z["loadable"].dtype == bool
+    assert hub.get(path + "&format=csv&format=lerobot").body.count(b"\r\n") == 1 + sum(f == "lerobot" for f in want["format"]) or chosen.get("limit")
+
+
+def test_a_table_of_datasets_that_is_asked_for_wrongly(hub):
+    for query, parameter, says in (("columns=", "columns", "episodes"), ("columns=id,,name", "columns", "namespace"), ("columns=digest", "columns", "digest"),
+                                   ("columns=id&limit=0", "limit", "1 or more"), ("columns=id&cursor=x", "cursor", "columns"), ("format=csv", "format", "columns="),
+                                   ("format=npz", "format", "columns=")):
+        problem = hub.get("/api/v1/datasets?" + query).json()
+        assert problem["parameter"] == parameter and says in problem["detail"], problem
+
 
 def test_episodes_there_and_back(hub):
     base = "/api/v1/datasets/samples/door-human-v0/episodes"

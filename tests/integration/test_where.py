@@ -3,10 +3,15 @@ import csv
 import io
 import json
 import random
+import urllib.request
+import zipfile
 from urllib.parse import urlencode
 
 import h5py
 import numpy as np
+import pandas
+import polars
+import pyarrow.ipc
 import pytest
 
 from hub import serving
@@ -200,6 +205,78 @@ def test_a_table_says_what_the_list_says(hub, episodes, chosen):
                 assert cell == ";".join(value)
             else:
                 assert cell == str(value) or float(cell) == value
+
+
+def column_of(values):
+    """What pandas makes of a column of Python values without guessing."""
+    return [";".join(v) if isinstance(v, list) else v for v in values]
+
+
+@pytest.mark.parametrize("chosen", [{}, {"where": "steps > 4", "sort": "-return"}, {"where": "steps > 99"}])
+def test_a_table_is_read_by_others(hub, episodes, chosen):
+    """json is the oracle, which the test above holds against the list."""
+    columns = [c for c in COLUMNS if c != '"count"'] + ["seed", "jerk", "nonfinite", "task", '"nothing"']
+    want = {k: column_of(v) for k, v in ask(hub, urlencode({"columns": ",".join(columns), **chosen}))["columns"].items()}
+    url = f"{hub.base}/api/v1/datasets/lift/episodes?" + urlencode({"columns": ",".join(columns), **chosen}) + "&format="
+    with urllib.request.urlopen(url + "arrow") as answer:
+        assert answer.headers["Content-Type"] == "application/vnd.apache.arrow.stream" and int(answer.headers["X-Total-Count"]) == len(want["number"])
+        table = pyarrow.ipc.open_stream(answer).read_all()
+    assert {n: c.to_pylist() for n, c in zip(table.column_names, table.columns)} == want
+    types = dict(zip(table.column_names, map(str, table.schema.types)))
+    assert (types["number"], types["return"], types["success"], types["name"], types["jerk"]) == ("int64", "double", "bool", "string", "double")
+    assert polars.read_ipc_stream(io.BytesIO(hub.get(url[len(hub.base):] + "arrow").body)).to_dict(as_series=False) == want
+    frame = pandas.read_csv(url + "csv")
+    assert list(frame.columns) == list(want) and len(frame) == len(want["number"])
+    assert polars.read_csv(url + "csv", infer_schema_length=None)["number"].to_list() == want["number"] or not want["number"]
+    lines = pandas.read_json(url + "jsonl", lines=True)
+    for name in "number", "steps", "return", 'mean("rewards")':
+        exact = [float("nan") if v is None else v for v in want[name]]
+        np.testing.assert_array_equal(frame[name].to_numpy(float), np.array(exact, float))
+        np.testing.assert_allclose(lines[name].to_numpy(float) if len(lines) else [], np.array(exact, float), rtol=1e-9)
+    check_npz(hub.get(url[len(hub.base):] + "npz"), want)
+
+
+def check_npz(answer, want):
+    assert zipfile.ZipFile(io.BytesIO(answer.body)).testzip() is None
+    nulls = 0
+    with np.load(io.BytesIO(answer.body), allow_pickle=False) as z:
+        assert z.files == list(want)
+        for name in z.files:
+            lacks, got = [v is None for v in want[name]], z[name]
+            nulls += sum(lacks)
+            if got.dtype.kind == "U":
+                assert got.tolist() == [v or "" for v in want[name]]
+            else:
+                assert got.dtype.kind == ("f" if any(lacks) or got.dtype.kind == "f" else got.dtype.kind)
+                np.testing.assert_array_equal(got, np.array([np.nan if v is None else v for v in want[name]], got.dtype))
+    assert int(answer.headers["X-Null-Count"] or 0) == nulls
+
+
+def test_integers_that_json_has_as_texts(hub):
+    want = [v if v is None else str(v) for v in ask(hub, urlencode({"columns": '"count"'}))["columns"]["count"]]
+    path = "/api/v1/datasets/lift/episodes?" + urlencode({"columns": '"count"'}) + "&format="
+    assert pyarrow.ipc.open_stream(hub.get(path + "arrow").body).read_all()["count"].to_pylist() == want
+    check_npz(hub.get(path + "npz"), {"count": want})
+
+
+def test_parts_of_a_table(hub):
+    """As readers of URLs ask for them."""
+    path = "/api/v1/datasets/lift/episodes?columns=number,return&format=csv"
+    whole = hub.get(path)
+    part = hub.get(path, {"Range": "bytes=3-9", "If-Range": whole.headers["ETag"]})
+    assert (part.status, part.body, part.headers["Content-Range"]) == (206, whole.body[3:10], f"bytes 3-9/{len(whole.body)}")
+    assert int(hub.get(path, method="HEAD").headers["Content-Length"]) == len(whole.body)
+    assert hub.get(path, {"Range": "bytes=999999-"}).status == 416
+    assert hub.get(path.replace("csv", "json"), {"Range": "bytes=0-1"}).status == 200
+
+
+def test_tables_have_validators(hub):
+    path = "/api/v1/datasets/lift/episodes?columns=number,return&format="
+    tags = {form: hub.get(path + form).headers["ETag"] for form in ("json", "csv", "arrow", "npz")}
+    assert len(set(tags.values())) == 4 and hub.get(path + "npz", {"If-None-Match": tags["npz"]}).status == 304
+    accepted = hub.get("/api/v1/datasets/lift/episodes?columns=number", {"Accept": "text/csv"})
+    assert accepted.body.startswith(b"number\r\n") and accepted.headers["Vary"] == "Accept"
+    assert hub.get(path + "arrow", method="HEAD").headers["Content-Type"] == "application/vnd.apache.arrow.stream"
 
 
 def test_a_table_that_is_asked_for_wrongly(hub):
