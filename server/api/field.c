@@ -190,7 +190,7 @@ static enum hub_status encode(struct field_request *fr, struct hub_response *res
 {
     struct hub_encoding *e = &fr->encoding;
     struct hub_buf *out = hub_response_buffer(response, 200, hub_encoding_media_type(e), 2 * GIB);
-    HUB_TRY(e->as->writer->write(e, out, err));
+    HUB_TRY(e->as->writer->blocks ? hub_tabled_write(e, out, err) : e->as->writer->write(e, out, err));
     if (e->nonfinite_count)
         HUB_TRY(hub_response_header(response, err, "X-Nonfinite", "%" PRIu64, e->nonfinite_count));
     if (e->null_count)
@@ -203,10 +203,11 @@ static uint64_t peak_of(const struct field_request *fr)
 {
     const struct hub_writer *writer = fr->encoding.as->writer;
     return fr->selection.bytes_out + fr->selection.bytes_fetched + fr->selection.scratch + 4096 +
+           (writer->blocks ? hub_tabled_short_bytes(&fr->encoding) : 0) +
            (writer->memory ? writer->memory(&fr->encoding) : 0);
 }
 
-/* A table is read while it is sent, so that nothing of it is priced before. */
+/* A long table is read while it is sent, so that nothing of it is priced before. */
 static enum hub_status send_table(struct hub_request *request, struct field_request *fr,
                                   struct hub_response *response, struct hub_error *err)
 {
@@ -245,7 +246,7 @@ static enum hub_status answer(struct hub_request *request, struct field_request 
     HUB_TRY(hub_resolve_conditions(request, response, etag, -1, &done, err));
     if (done)
         return HUB_OK;
-    if (e->as->writer->blocks)
+    if (e->as->writer->blocks && !hub_tabled_is_short(e))
         return send_table(request, fr, response, err);
     if (!fr->priced)
         HUB_TRY(hub_selection_price(request, &fr->selection, err));
@@ -255,6 +256,9 @@ static enum hub_status answer(struct hub_request *request, struct field_request 
     HUB_TRY(hub_selection_open(request, &fr->selection, err));
     if (e->single)
         HUB_TRY(describe(fr, &fr->selection.fields[0], response, err));
+    if (e->as->writer->blocks)
+        HUB_TRY(
+            hub_response_header(response, err, "X-Total-Count", "%" PRIu64, e->fields[0].plan->slice.count));
     if (request->method == HUB_HEAD && !hub_work_is_small(&fr->selection, e))
         return hub_response_unsent(response, 200, hub_encoding_media_type(e),
                                    e->as->writer->length ? e->as->writer->length(e) : HUB_LENGTH_UNKNOWN,

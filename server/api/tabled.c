@@ -7,6 +7,7 @@
 /* Of rows in a block: more of them where they do not grow much. */
 #define BLOCK_BYTES (256 * KIB)
 #define LONG_BLOCK_BYTES (1 * MIB)
+#define SHORT_BYTES (256 * KIB) /* of a table that is not sent while it is read */
 enum { LITTLE_GROWTH = 4, BLOCK_ROWS = 64 * 1024, NAME_ROOM = 64 };
 
 static void tabled_free(struct hub_maker *maker)
@@ -91,6 +92,68 @@ static enum hub_status more(struct hub_maker *maker, struct hub_buf *out, struct
         return HUB_OK;
     t->ended = true;
     return writer->end ? writer->end(&all->table, out, err) : HUB_OK;
+}
+
+/* ---- a short one ---- */
+
+bool hub_tabled_is_short(const struct hub_encoding *e)
+{
+    uint64_t bytes = 0;
+    for (uint32_t i = 0; i < e->count; i++) {
+        const struct hub_encoding_field *field = &e->fields[i];
+        const bool number = field->type == HUB_FIELD_NUMBER || field->type == HUB_FIELD_BOOL;
+        const uint64_t rows = field->plan->slice.count;
+        if (!number || field->plan->variant->kind == HUB_KIND_VAR || rows > SHORT_BYTES ||
+            rows != e->fields[0].plan->slice.count)
+            return false;
+        bytes += rows * hub_variant_row_bytes(field->plan->variant);
+    }
+    return e->count && bytes <= SHORT_BYTES;
+}
+
+uint64_t hub_tabled_short_bytes(const struct hub_encoding *e)
+{
+    uint64_t bytes = hub_encoding_bytes(e) * e->as->writer->growth + e->count * sizeof(struct hub_rows);
+    for (uint32_t i = 0; i < e->count; i++)
+        bytes += (strlen(e->fields[i].name) + NAME_ROOM) *
+                 (e->fields[i].plan->slice.count + hub_variant_row_items(e->fields[i].plan->variant));
+    return bytes;
+}
+
+/* What is read of the columns, and the answer. */
+struct at_once {
+    struct hub_block_column *as;
+    struct hub_rows *rows;
+    uint32_t count;
+};
+
+static void at_once_dispose(struct at_once *a)
+{
+    for (uint32_t i = 0; a->rows && i < a->count; i++)
+        hub_rows_dispose(&a->rows[i]);
+    free(a->rows);
+    free(a->as);
+}
+
+enum hub_status hub_tabled_write(struct hub_encoding *e, struct hub_buf *out, struct hub_error *err)
+{
+    const struct hub_block_writer *writer = e->as->writer->blocks;
+    const uint64_t count = e->fields[0].plan->slice.count;
+    HUB_CLEANUP(at_once_dispose) struct at_once a = {.count = e->count};
+    HUB_TRY(hub_new(&a.as, e->count, sizeof *a.as, err));
+    HUB_TRY(hub_new(&a.rows, e->count, sizeof *a.rows, err));
+    HUB_TRY(hub_buf_reserve(out, 3 * hub_encoding_bytes(e), err)); /* digits of doubles */
+    for (uint32_t i = 0; i < e->count; i++) {
+        a.as[i] = (struct hub_block_column){
+            .name = e->fields[i].name, .type = e->fields[i].type, .variant = *e->fields[i].plan->variant};
+        HUB_TRY(e->read(e, i, NULL, &a.rows[i], err));
+    }
+    const struct hub_block_table table = {.columns = a.as, .count = e->count, .nonfinite = e->nonfinite};
+    if (writer->begin)
+        HUB_TRY(writer->begin(&table, out, err));
+    if (count)
+        HUB_TRY(writer->rows(&table, a.rows, count, out, err));
+    return writer->end ? writer->end(&table, out, err) : HUB_OK;
 }
 
 /* ---- the answer ---- */

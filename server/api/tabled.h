@@ -18,6 +18,14 @@ HUB_MUST_USE enum hub_status hub_tabled_new(struct hub_request *request, const s
                                             struct hub_tabled **out, struct hub_error *err);
 void hub_tabled_freep(struct hub_tabled **tabled);
 
+/** Is it so short that it is read and written at once? Of numbers, as many rows of each field. Not priced yet. */
+bool hub_tabled_is_short(const struct hub_encoding *e);
+/** Bytes that writing a short one takes besides its rows. */
+uint64_t hub_tabled_short_bytes(const struct hub_encoding *e);
+/** All of a short one, to the same bytes as when it is sent while it is read. */
+HUB_MUST_USE enum hub_status hub_tabled_write(struct hub_encoding *e, struct hub_buf *out,
+                                              struct hub_error *err);
+
 /**
  * Answer with it, from its first row: memory is reserved, and it is handed over in any case (*tabled becomes NULL).
  * HUB_TOO_BIG "too-large": a row takes more than a block.

@@ -122,11 +122,17 @@ static const char *media_type(const struct hub_encoding *e)
     return "text/csv; charset=utf-8; header=present";
 }
 
+static uint64_t nanoseconds(const struct hub_encoding *e)
+{
+    return hub_encoding_bytes(e) * HUB_DIGITS_NS_BYTE;
+}
+
 static const struct hub_block_writer blocks = {.begin = begin, .rows = add_rows};
 const struct hub_writer hub_write_csv = {
     .several = true,
     .fit = fit,
     .media_type = media_type,
+    .nanoseconds = nanoseconds,
     .blocks = &blocks,
     .growth =
         13, /* a byte of text that becomes U+FFFD: 3; a float16 of 2 bytes, up to 25 characters and a comma */

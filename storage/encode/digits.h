@@ -10,7 +10,10 @@
 
 #include <math.h>
 
-enum { HUB_DIGITS_CHARS = 2 * HUB_NUMBER_CHARS + 8 }; /* a complex number */
+enum {
+    HUB_DIGITS_CHARS = 2 * HUB_NUMBER_CHARS + 8, /* a complex number */
+    HUB_DIGITS_NS_BYTE = 6                       /* of numbers: about 50 ns each */
+};
 
 /* What numbers that are none are called, and what stands around and between the halves of a complex one ('\0': nothing
  * before it; '+': the sign of the second will do). */

@@ -11,7 +11,6 @@ enum {
     STAGE_BYTES = 4096,
     ITEM_CHARS = 2 * HUB_NUMBER_CHARS + 8, /* a complex number */
     MAX_VALUES = 5000000,                  /* of one answer */
-    NS_BYTE = 6,                           /* of numbers: about 50 ns each */
 };
 
 struct writer {
@@ -328,7 +327,7 @@ static uint64_t memory(const struct hub_encoding *e)
 
 static uint64_t nanoseconds(const struct hub_encoding *e)
 {
-    return hub_encoding_bytes(e) * NS_BYTE;
+    return hub_encoding_bytes(e) * HUB_DIGITS_NS_BYTE;
 }
 
 static enum hub_status write_field(struct hub_encoding *e, uint32_t i, struct hub_buf *out,
@@ -391,4 +390,5 @@ static enum hub_status write_lines(const struct hub_block_table *table, struct h
 }
 
 static const struct hub_block_writer lines = {.rows = write_lines};
-const struct hub_writer hub_write_jsonl = {.several = true, .blocks = &lines, .growth = 8};
+const struct hub_writer hub_write_jsonl = {
+    .several = true, .nanoseconds = nanoseconds, .blocks = &lines, .growth = 8};
