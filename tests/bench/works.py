@@ -119,6 +119,16 @@ def slice_json(x):
     b.bar("json slice c=8, req/s over flask", b.over(b.rates(r["hub"]), b.rates(r["flask"])), 7, True)
 
 
+def slice_tables(x):
+    """100-row csv slice, c=8, against Flask + numpy; arrow against npy"""
+    r = x.compare("csv slice c=8", {"hub": x.slices(x.hub(), 8, NPY.replace("npy", "csv")), "flask": x.slices(x.flask(), 8, PEER_NPY.replace("npy", "csv"))}, x.big)
+    b.bar("csv slice c=8, CPU, flask over hub", b.over(b.cpus(r["flask"]), b.cpus(r["hub"])), 20, True)
+    b.bar("csv slice c=8, errors", b.bad(r["hub"]), 0, False)
+    r = x.compare("arrow and npy slice c=8", {"arrow": x.slices(x.hub(), 8, NPY.replace("npy", "arrow")), "npy": x.slices(x.hub(), 8, NPY)}, x.big)
+    b.bar("arrow slice c=8, CPU over npy", b.over(b.cpus(r["arrow"]), b.cpus(r["npy"])), 2, False)
+    b.bar("arrow slice c=8, errors", b.bad(r["arrow"]), 0, False)
+
+
 def images(x):
     """gzip image episode, one request at a time, against a one-thread H5Dread loop"""
     program = os.path.join(b.WORK, "h5dread")
@@ -869,6 +879,6 @@ def curves(x):
     b.bar("curves of 10^6 x 39: later looks, ms", later, 10, False)
 
 
-all_works = [slice_npy, slice_npy_64, samples, slice_json, images, file_ranges, archive_tar, video_cut, document, inspection, first_walks, lerobot, lerobot_slices, lerobot_inspection, format_slices, tar_frames, format_inspection,
+all_works = [slice_npy, slice_npy_64, samples, slice_json, slice_tables, images, file_ranges, archive_tar, video_cut, document, inspection, first_walks, lerobot, lerobot_slices, lerobot_inspection, format_slices, tar_frames, format_inspection,
              memory, transfer_gcs, transfer_listing, transfer_small, mirror_unchanged, mirror_beside]
 all_works += [measuring, curves]
