@@ -130,18 +130,16 @@ enum hub_status hub_remote_files(struct hub_request *request, const struct hub_t
     return hub_reply_document(request, response, err);
 }
 
-enum hub_status hub_remote_file(struct hub_request *request, const struct hub_target *target,
-                                struct hub_response *response, struct hub_error *err)
+enum hub_status hub_remote_send(struct hub_request *request, const struct hub_target *target,
+                                const char *path, struct hub_response *response, struct hub_error *err)
 {
     HUB_CLEANUP(hub_pull_putp) struct hub_pull_plan *plan = NULL;
-    HUB_CLEANUP(hub_buf_dispose) struct hub_buf raw = HUB_BUF_INIT(64 * KIB);
-    const struct hub_view path = hub_request_capture(request, "path");
     HUB_TRY(get_plan(request, target->summary, &plan, response, err));
     HUB_TRY(check_revision(request, target, plan, err));
-    const uint32_t number = hub_unspell(path, &raw, NULL) ? UINT32_MAX : hub_pull_find(plan, raw.data);
+    const uint32_t number = path ? hub_pull_find(plan, path) : UINT32_MAX;
     if (number == UINT32_MAX)
-        return hub_fail_about(err, HUB_NOT_FOUND, "file-not-found", "path", path.data,
-                              "'%s' has no file '%s'", target->summary->id, path.data);
+        return hub_fail_about(err, HUB_NOT_FOUND, "file-not-found", "path", path, "'%s' has no file '%s'",
+                              target->summary->id, path ? path : hub_request_capture(request, "path").data);
     const struct hub_pull_file *file = hub_pull_file(plan, number);
     const struct hub_dataset_file entry = {
         .path = file->path, .stamp = {.size = file->size, .mtime_ns = (uint64_t)file->modified_ns}};
@@ -155,4 +153,12 @@ enum hub_status hub_remote_file(struct hub_request *request, const struct hub_ta
         hub_pull_ask(request->app->mirrors, target->summary, false, &progress, NULL) == HUB_BUSY)
         hub_resolve_progress(response, &progress);
     return st;
+}
+
+enum hub_status hub_remote_file(struct hub_request *request, const struct hub_target *target,
+                                struct hub_response *response, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf raw = HUB_BUF_INIT(64 * KIB);
+    const bool spelled = hub_unspell(hub_request_capture(request, "path"), &raw, NULL) == HUB_OK;
+    return hub_remote_send(request, target, spelled ? raw.data : NULL, response, err);
 }

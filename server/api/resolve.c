@@ -1,6 +1,7 @@
 /* From the {id} of a request to a dataset: see resolve.h. */
 #include "server/api/resolve.h"
 
+#include "server/api/remote.h"
 #include "server/mirror/pull.h"
 #include "storage/base/id.h"
 #include "storage/base/json.h"
@@ -151,6 +152,7 @@ static enum hub_status find_summary(struct hub_request *request, struct hub_resp
 
 void hub_target_dispose(struct hub_target *target)
 {
+    hub_remote_view_put(target->view);
     hub_state_close(&target->state);
     hub_snapshot_put(target->snapshot);
 }

@@ -67,16 +67,20 @@ static enum hub_status put_metadata(struct hub_json *json, const struct hub_requ
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf text = HUB_BUF_INIT(16 * MIB);
     HUB_CLEANUP(hub_json_decrefp) json_t *metadata = NULL;
     HUB_CLEANUP(hub_state_close) struct hub_state state = {0};
-    const char *key;
+    const char *custom = object->view ? hub_remote_custom(object->view, object->file) : NULL, *key;
     json_t *value;
-    HUB_TRY(hub_state_open(request->app->catalog, object->dataset->summary, &state, err));
-    HUB_TRY(hub_dataset_fact(&state, "metadata", &text, err));
+    if (custom)
+        HUB_TRY(hub_buf_add_text(&text, custom, err));
+    if (!object->view) {
+        HUB_TRY(hub_state_open(request->app->catalog, object->dataset->summary, &state, err));
+        HUB_TRY(hub_dataset_fact(&state, "metadata", &text, err));
+    }
     if (!text.size)
         return HUB_OK;
     HUB_TRY(hub_json_parse(hub_buf_view(&text), text.limit, &metadata, err));
     hub_json_put_object(json, "metadata");
     json_object_foreach(metadata, key, value) put_as_text(json, key, value);
-    for (size_t i = 0; i < HUB_COUNT(spaces); i++) {
+    for (size_t i = 0; !custom && i < HUB_COUNT(spaces); i++) {
         text.size = 0;
         HUB_TRY(hub_dataset_fact(&state, spaces[i], &text, err));
         if (text.size)
@@ -241,7 +245,6 @@ static enum hub_status hash_header(const struct hub_file_digests *digests, struc
 static enum hub_status send(struct hub_request *request, struct found *found, struct hub_response *response,
                             struct hub_error *err)
 {
-    const struct hub_file_part part = {.entry = found->object.file};
     struct hub_object_facts *facts = &found->facts;
     HUB_TRY(hash_header(&facts->digests, response, err));
     HUB_TRY(hub_response_header(response, err, "X-Goog-Generation", "%" PRId64, facts->generation));
@@ -249,8 +252,7 @@ static enum hub_status send(struct hub_request *request, struct found *found, st
     HUB_TRY(hub_response_header(response, err, "X-Goog-Storage-Class", "STANDARD"));
     HUB_TRY(hub_response_header(response, err, "X-Goog-Stored-Content-Encoding", "identity"));
     HUB_TRY(hub_response_header(response, err, "X-Goog-Stored-Content-Length", "%" PRIu64, facts->size));
-    return found->object.file ? hub_file_send(request, &found->target, &part, response, err)
-                              : hub_space_send(request, &facts->text, facts->modified_ns, response, err);
+    return hub_object_send(request, &found->target, &found->object, facts, response, err);
 }
 
 enum hub_status hub_gcs_media(struct hub_request *request, struct hub_response *response,

@@ -208,8 +208,7 @@ static enum hub_status collect(struct repos *r, const struct hub_snapshot *snaps
     *count = 0;
     for (uint32_t i = 0; i < snapshot->count; i++) {
         char *id = ids[*count];
-        if (snapshot->summaries[i]->status != HUB_DATASET_REMOTE &&
-            repo_of(r->request->app, snapshot->summaries[i], id, &org, &name) && is_meant(r, id, org) &&
+        if (repo_of(r->request->app, snapshot->summaries[i], id, &org, &name) && is_meant(r, id, org) &&
             (!*count || strcmp(id, ids[*count - 1]) != 0))
             ++*count;
     }

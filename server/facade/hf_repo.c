@@ -1,8 +1,10 @@
 /* Repos: see hf.h. */
 #include "server/facade/hf.h"
 
+#include "server/mirror/listed.h"
 #include "storage/base/digest.h"
 #include "storage/base/lru.h"
+#include "storage/catalog/upstream.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -58,6 +60,26 @@ static void kept_free(struct hub_lru_item *item)
     free(item);
 }
 
+/* A repo stays at its commit when what was listed of an upstream has come: that is called here as there. */
+static enum hub_status add_revision(const struct hub_app *app, const struct hub_summary *summary,
+                                    struct hub_digest *digest, struct hub_error *err)
+{
+    struct hub_upstream known;
+    struct hub_rule rule;
+    bool pulled = false;
+    if (summary->status == HUB_DATASET_REMOTE ||
+        hub_upstream_find(app->catalog, summary->root, summary->path, false, &known, NULL))
+        return hub_digest_add(digest, hub_view_of(summary->revision), err);
+    if (*known.revision && hub_rule_find(app->catalog, known.rule, &rule, NULL) == HUB_OK) {
+        pulled = hub_rule_pulls(&rule);
+        hub_rule_dispose(&rule);
+    }
+    const enum hub_status st =
+        hub_digest_add(digest, hub_view_of(pulled ? known.revision : summary->revision), err);
+    hub_upstream_dispose(&known);
+    return st;
+}
+
 /* By what is in it: ids and revisions, which are made of paths, sizes and times. */
 static enum hub_status look_at_all(const struct hub_objects *objects, struct kept *kept,
                                    struct hub_digest *digest, struct hub_error *err)
@@ -67,7 +89,7 @@ static enum hub_status look_at_all(const struct hub_objects *objects, struct kep
          kept->count++) {
         HUB_TRY(hub_digest_add(digest, hub_view_of(summary->id), err));
         HUB_TRY(hub_digest_add(digest, HUB_VIEW("\n"), err));
-        HUB_TRY(hub_digest_add(digest, hub_view_of(summary->revision), err));
+        HUB_TRY(add_revision(objects->app, summary, digest, err));
         kept->modified_ns = HUB_MAX(kept->modified_ns, summary->modified_ns);
         if (strcmp(summary->format, "lerobot") == 0 && strlen(summary->era) < sizeof kept->tag)
             strcpy(kept->tag, summary->era);

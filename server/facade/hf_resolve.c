@@ -1,9 +1,7 @@
 /* The bytes of a file of a repo. */
 #include "server/facade/handlers.h"
 #include "server/facade/hf.h"
-#include "server/facade/space.h"
 
-#include "server/api/files.h"
 #include "storage/base/spell.h"
 
 #include <inttypes.h>
@@ -27,15 +25,13 @@ static void resolving_dispose(struct resolving *r)
 static enum hub_status send(struct hub_request *request, struct resolving *r, struct hub_response *response,
                             struct hub_error *err)
 {
-    const struct hub_file_part part = {.entry = r->object.file};
     struct hub_hf_file_id id;
     HUB_TRY(hub_object_facts(request->app, &r->object, request->may_block, &r->facts, err));
     HUB_TRY(hub_hf_file_id(&r->object, &r->facts, &id, err));
     HUB_TRY(hub_response_header(response, err, "X-Repo-Commit", "%s", r->repo.commit));
     HUB_TRY(hub_response_header(response, err, "X-Linked-Etag", "\"%s\"", id.sha256[0] ? id.sha256 : id.oid));
     HUB_TRY(hub_response_header(response, err, "X-Linked-Size", "%" PRIu64, r->facts.size));
-    return r->object.file ? hub_file_send(request, &r->target, &part, response, err)
-                          : hub_space_send(request, &r->facts.text, r->facts.modified_ns, response, err);
+    return hub_object_send(request, &r->target, &r->object, &r->facts, response, err);
 }
 
 enum hub_status hub_hf_resolve(struct hub_request *request, struct hub_response *response,

@@ -130,7 +130,7 @@ static enum hub_status walk(struct tree *t, struct hub_view from, struct hub_err
             return st == HUB_NOT_FOUND ? HUB_OK : st;
         if (object.name.size < folder.size || memcmp(object.name.data, folder.data, folder.size) != 0)
             return HUB_OK;
-        if (t->count >= PAGE) {
+        if (t->count >= PAGE || t->objects.asked > HUB_MOST_ASKED) {
             if (object.name.size >= sizeof t->next.key)
                 return hub_fail(err, HUB_TOO_BIG, "a page cannot end at the name '%.200s...'",
                                 object.name.data);

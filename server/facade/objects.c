@@ -110,14 +110,11 @@ static enum hub_status fill_order(const struct hub_app *app, const struct hub_sn
 {
     size_t bytes = 0;
     for (uint32_t i = 0; i < snapshot->count; i++)
-        if (snapshot->summaries[i]->status != HUB_DATASET_REMOTE) /* its files are not here */
-            bytes += write_begin(app, snapshot->summaries[i], NULL) + 1;
+        bytes += write_begin(app, snapshot->summaries[i], NULL) + 1;
     HUB_TRY(hub_new(&order->places, snapshot->count + 1, sizeof *order->places, err));
     HUB_TRY(hub_new(&order->text, bytes + 1, 1, err));
     char *at = order->text;
     for (uint32_t i = 0; i < snapshot->count; i++) {
-        if (snapshot->summaries[i]->status == HUB_DATASET_REMOTE)
-            continue;
         order->places[order->count++] = (struct place){at, i};
         at += write_begin(app, snapshot->summaries[i], at) + 1;
     }
@@ -150,7 +147,8 @@ static enum hub_status get_order(const struct hub_app *app, const struct hub_sna
 /* ---- the walk ---- */
 
 struct hub_objects_cursor {
-    const struct hub_dataset *dataset;
+    const struct hub_dataset *dataset; /* the view's, where there is one */
+    struct hub_remote_view *view;
     const char *begins;
     uint32_t file;
 };
@@ -203,30 +201,53 @@ static void rise(struct hub_objects *objects)
         swap(&heap[at], &heap[(at - 1) / 2]);
 }
 
+static void leave(const struct hub_objects_cursor *cursor)
+{
+    if (cursor->view)
+        hub_remote_view_put(cursor->view);
+    else
+        hub_dataset_put(cursor->dataset);
+}
+
 static void drop_top(struct hub_objects *objects)
 {
-    hub_dataset_put(objects->heap[0].dataset);
+    leave(&objects->heap[0]);
     objects->heap[0] = objects->heap[--objects->count];
     sink(objects);
+}
+
+/* HUB_NOT_FOUND: it has gone since, or its upstream does not answer. */
+static enum hub_status enter(struct hub_objects *objects, const struct hub_summary *summary,
+                             struct hub_objects_cursor *out, struct hub_error *err)
+{
+    if (summary->status != HUB_DATASET_REMOTE)
+        return hub_dataset_get(objects->app->catalog, summary, true, &out->dataset, err);
+    const enum hub_status st = hub_remote_view_get(objects->app, summary, true, &out->view, err);
+    if (!st) {
+        out->dataset = &out->view->dataset;
+        objects->asked += out->view->asked;
+    }
+    return st == HUB_BUSY ? HUB_NOT_FOUND : st;
 }
 
 /* From the first of its files whose path is not before `from`. */
 static enum hub_status walk_dataset(struct hub_objects *objects, const struct place *place,
                                     struct hub_view from, struct hub_error *err)
 {
-    const struct hub_dataset *dataset = NULL;
+    struct hub_objects_cursor cursor = {.begins = place->begins};
     const struct hub_summary *summary = objects->snapshot->summaries[place->summary];
     HUB_TRY(hub_grow(&objects->heap, objects->count, &objects->capacity, sizeof *objects->heap, err));
-    const enum hub_status st = hub_dataset_get(objects->app->catalog, summary, true, &dataset, err);
+    const enum hub_status st = enter(objects, summary, &cursor, err);
     if (st)
-        return st == HUB_NOT_FOUND ? HUB_OK : st; /* gone since */
-    const uint32_t file =
+        return st == HUB_NOT_FOUND ? HUB_OK : st;
+    const struct hub_dataset *dataset = cursor.dataset;
+    cursor.file =
         hub_lower_bound(&from, dataset->files, dataset->file_count, sizeof *dataset->files, hub_view_by_text);
-    if (file == dataset->file_count) {
-        hub_dataset_put(dataset);
+    if (cursor.file == dataset->file_count) {
+        leave(&cursor);
         return HUB_OK;
     }
-    objects->heap[objects->count++] = (struct hub_objects_cursor){dataset, place->begins, file};
+    objects->heap[objects->count++] = cursor;
     rise(objects);
     return HUB_OK;
 }
@@ -241,7 +262,7 @@ enum hub_status hub_objects_open(struct hub_app *app, struct hub_objects *out, s
 static void leave_all(struct hub_objects *objects)
 {
     while (objects->count)
-        hub_dataset_put(objects->heap[--objects->count].dataset);
+        leave(&objects->heap[--objects->count]);
 }
 
 void hub_objects_dispose(struct hub_objects *objects)
@@ -324,6 +345,7 @@ enum hub_status hub_objects_next(struct hub_objects *objects, struct hub_object 
         return HUB_NOT_FOUND;
     const struct hub_objects_cursor *top = &objects->heap[0];
     out->dataset = top->dataset;
+    out->view = top->view;
     out->file = &top->dataset->files[top->file];
     HUB_TRY(hub_buf_add_text(&objects->name, top->begins, err));
     HUB_TRY(hub_buf_add_text(&objects->name, out->file->path, err));
@@ -387,6 +409,10 @@ enum hub_status hub_object_facts(struct hub_app *app, const struct hub_object *o
     out->size = stamp->size;
     out->modified_ns = (int64_t)stamp->mtime_ns;
     out->generation = hub_object_generation(stamp->size, out->modified_ns);
+    if (object->view) {
+        out->digests = *hub_remote_digests(object->view, object->file);
+        return HUB_OK;
+    }
     HUB_TRY(hub_files_path(object->dataset, object->file, path, err));
     enum hub_status st = hub_digest_recall(app->catalog, root, path, stamp, &out->digests);
     if (st == HUB_AGAIN && !may_block)
@@ -395,6 +421,26 @@ enum hub_status hub_object_facts(struct hub_app *app, const struct hub_object *o
         st = hub_digest_find(app->catalog, root, path, stamp, &out->digests, NULL);
     if (st)
         out->digests = (struct hub_file_digests){0};
+    return HUB_OK;
+}
+
+/* Its files, as they are here or as its upstream lists them. */
+static enum hub_status open_target(struct hub_request *request, const struct hub_summary *summary,
+                                   struct hub_target *target, const struct hub_dataset **out,
+                                   struct hub_error *err)
+{
+    hub_state_close(&target->state);
+    target->state = (struct hub_state){0};
+    hub_remote_view_put(target->view);
+    target->view = NULL;
+    target->summary = summary;
+    if (summary->status == HUB_DATASET_REMOTE) {
+        HUB_TRY(hub_remote_view_get(request->app, summary, request->may_block, &target->view, err));
+        *out = &target->view->dataset;
+        return HUB_OK;
+    }
+    HUB_TRY(hub_resolve_summary(request, summary, target, err));
+    *out = target->state.dataset;
     return HUB_OK;
 }
 
@@ -407,15 +453,13 @@ static enum hub_status look_above(struct hub_request *request, const struct hub_
     for (uint32_t i =
              hub_lower_bound(&begins, order->places, order->count, sizeof *order->places, hub_view_by_text);
          i < order->count && hub_view_is(begins, order->places[i].begins); i++) {
-        hub_state_close(&target->state);
-        target->state = (struct hub_state){0};
-        HUB_TRY(
-            hub_resolve_summary(request, target->snapshot->summaries[order->places[i].summary], target, err));
-        const struct hub_dataset *dataset = target->state.dataset;
+        const struct hub_dataset *dataset = NULL;
+        HUB_TRY(open_target(request, target->snapshot->summaries[order->places[i].summary], target, &dataset,
+                            err));
         const uint32_t at = hub_lower_bound(&path, dataset->files, dataset->file_count,
                                             sizeof *dataset->files, hub_view_by_text);
         if (at < dataset->file_count && hub_view_is(path, dataset->files[at].path)) {
-            *out = (struct hub_object){name, dataset, &dataset->files[at]};
+            *out = (struct hub_object){name, dataset, &dataset->files[at], target->view};
             return HUB_OK;
         }
     }
@@ -444,4 +488,31 @@ enum hub_status hub_object_find(struct hub_request *request, struct hub_view nam
     return out->file ? HUB_OK
                      : hub_fail_about(err, HUB_NOT_FOUND, "file-not-found", "object", name.data,
                                       "no object '%s'", name.data);
+}
+
+/* ---- its bytes ---- */
+
+/* Python Minari reads it of every dataset to tell what there is. */
+static bool is_metadata(const struct hub_object *object)
+{
+    return hub_is_minari(object->dataset->summary) &&
+           hub_view_is(hub_view_behind(hub_view_of(object->file->path), '/'), "metadata.json") &&
+           object->file->stamp.size <= MIB;
+}
+
+enum hub_status hub_object_send(struct hub_request *request, const struct hub_target *target,
+                                const struct hub_object *object, struct hub_object_facts *facts,
+                                struct hub_response *response, struct hub_error *err)
+{
+    const struct hub_file_part part = {.entry = object->file};
+    if (object->view && is_metadata(object) && !hub_pull_comes(request->app->mirrors, target->summary->id)) {
+        if (!request->may_block)
+            return HUB_AGAIN;
+        HUB_TRY(hub_remote_text(request->app, object->view, object->file, &facts->text, err));
+    } else if (object->view) {
+        return hub_remote_send(request, target, object->file->path, response, err);
+    }
+    return object->file && !object->view
+               ? hub_file_send(request, target, &part, response, err)
+               : hub_space_send(request, &facts->text, facts->modified_ns, response, err);
 }

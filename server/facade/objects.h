@@ -6,7 +6,7 @@
 #ifndef HUB_FACADE_OBJECTS_H
 #define HUB_FACADE_OBJECTS_H
 
-#include "server/api/resolve.h"
+#include "server/api/remote.h"
 
 struct hub_objects_order;
 
@@ -15,6 +15,7 @@ struct hub_object {
     struct hub_view name; /* lives until the next call */
     const struct hub_dataset *dataset;
     const struct hub_dataset_file *file; /* NULL: of a namespace */
+    const struct hub_remote_view *view;  /* not NULL: it is not here, and this is what its upstream says */
 };
 bool hub_is_minari(const struct hub_summary *summary);
 
@@ -32,7 +33,9 @@ struct hub_objects {
     uint32_t space; /* the namespace that comes next */
     enum { HUB_GAVE_NOTHING, HUB_GAVE_FILE, HUB_GAVE_SPACE } gave;
     struct hub_buf name, start;
+    unsigned asked; /* upstreams, for the files of a dataset: a page ends at HUB_MOST_ASKED */
 };
+enum { HUB_MOST_ASKED = 64 };
 HUB_MUST_USE enum hub_status hub_objects_open(struct hub_app *app, struct hub_objects *out,
                                               struct hub_error *err);
 void hub_objects_dispose(struct hub_objects *objects);
@@ -69,5 +72,11 @@ HUB_MUST_USE enum hub_status hub_object_facts(struct hub_app *app, const struct 
 HUB_MUST_USE enum hub_status hub_object_find(struct hub_request *request, struct hub_view name,
                                              struct hub_target *target, struct hub_object *out,
                                              struct hub_error *err);
+
+/** Answer with its bytes, or with a part of them: conditions, range. What an upstream has is fetched because of that,
+ * but for the metadata of Minari, which is read to know what there is. `facts` are taken. */
+HUB_MUST_USE enum hub_status hub_object_send(struct hub_request *request, const struct hub_target *target,
+                                             const struct hub_object *object, struct hub_object_facts *facts,
+                                             struct hub_response *response, struct hub_error *err);
 
 #endif

@@ -38,7 +38,8 @@ enum hub_status hub_mirror_keep(struct hub_mirror_work *w, struct hub_error *err
 {
     if (atomic_load(&w->mirrors->stop))
         return hub_fail(err, HUB_CANCELLED, "minari-hub was stopped");
-    return hub_time_mono_ms() - w->kept_ms < HUB_MIRROR_KEEP_MS ? HUB_OK : hub_mirror_keep_now(w, err);
+    return w->looks || hub_time_mono_ms() - w->kept_ms < HUB_MIRROR_KEEP_MS ? HUB_OK
+                                                                            : hub_mirror_keep_now(w, err);
 }
 
 /* The transport's question; why it was told to stop outlives what the transport says of it. */
@@ -126,6 +127,7 @@ enum hub_status hub_mirror_open_remote(struct hub_mirror_work *w, const char *ad
     const json_t *spec = w->rule.spec;
     const char *token_file = hub_member_text(spec, "token-file");
     const bool account = token_file && is_json_file(token_file);
+    const struct hub_retry once = {.attempts = 2, .first_attempts = 1, .base_ms = 100, .cap_ms = 500};
     if (token_file && !account)
         HUB_TRY(read_token(w, token_file, err));
     const struct hub_remote_options options = {
@@ -136,9 +138,9 @@ enum hub_status hub_mirror_open_remote(struct hub_mirror_work *w, const char *ad
                                                                                      : HUB_OTHER_HOSTS_NONE,
                       .bytes_per_s = hub_member_uint(spec, "limit"),
                       .rate = rate_of(w->mirrors, &w->rule),
-                      .connect_timeout_ms = 10000,
-                      .stall_timeout_ms = 30000,
-                      .retry = HUB_RETRY_DEFAULT,
+                      .connect_timeout_ms = w->looks ? 3000 : 10000,
+                      .stall_timeout_ms = w->looks ? 10000 : 30000,
+                      .retry = w->looks ? once : HUB_RETRY_DEFAULT,
                       .interrupted = interrupted,
                       .user = w},
         .credentials = account ? token_file : NULL};

@@ -14,10 +14,12 @@ enum { HUB_MIRROR_LEASE_S = 30, HUB_MIRROR_KEEP_MS = 1000 };
 struct hub_mirrors {
     struct hub_mirrors_options options;
     struct hub_pulls *pulls;
-    pthread_mutex_t cache_lock;       /* of who makes room, and the next two */
-    int64_t tended_ms, looked_ms;     /* monotonic */
-    atomic_bool missed;               /* somebody asked for what nobody has */
-    atomic_uint_fast64_t cache_bytes; /* of what was pulled, when that was last looked at */
+    pthread_mutex_t cache_lock;        /* of who makes room, and the next two */
+    int64_t tended_ms, looked_ms;      /* monotonic */
+    atomic_uint_fast64_t refused_rule; /* of the upstream that did not answer who looked at it last ... */
+    _Atomic int64_t refused_until_ms;  /* ... and is not asked before this, monotonic */
+    atomic_bool missed;                /* somebody asked for what nobody has */
+    atomic_uint_fast64_t cache_bytes;  /* of what was pulled, when that was last looked at */
     atomic_uint_fast64_t evictions;
     pthread_mutex_t lock;
     pthread_cond_t wake;
@@ -45,6 +47,7 @@ struct hub_mirror_work {
     char token[4096];
     uint64_t done, total;
     int64_t kept_ms;        /* when the lease was last kept, monotonic */
+    bool looks;             /* no job: somebody waits for what the remote says, and not for long */
     struct hub_pull *pull;  /* "pull": of whom others wait for; or NULL */
     struct hub_error ended; /* why it has to stop: not because of the remote */
 };

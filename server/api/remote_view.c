@@ -1,0 +1,163 @@
+/* What upstreams list of datasets that are not here: see remote.h. */
+#include "server/api/remote.h"
+
+#include "server/mirror/peek.h"
+#include "storage/base/digest.h"
+#include "storage/base/hex.h"
+#include "storage/base/lru.h"
+
+#include <stdlib.h>
+
+enum { KEPT_LIST = 0x72656d6c, KEPT_TEXT = 0x72656d74 }; /* among what is kept ready in app->documents */
+
+/* Of one state of a dataset. */
+struct hub_remote_list {
+    struct hub_lru_item item; /* first */
+    uint32_t count;
+    struct hub_dataset_file *files;
+    struct hub_file_digests *digests;
+    char **custom;
+};
+
+static void list_free(struct hub_lru_item *item)
+{
+    struct hub_remote_list *list = (struct hub_remote_list *)item;
+    for (uint32_t i = 0; i < list->count; i++) {
+        free((char *)list->files[i].path);
+        free(list->custom[i]);
+    }
+    free(list->files);
+    free(list->digests);
+    free(list->custom);
+    free(list);
+}
+
+static void fill_digests(const struct hub_remote_file *file, struct hub_file_digests *out)
+{
+    if (file->has_sha256)
+        hub_hex(file->sha256, sizeof file->sha256, out->sha256);
+    if (file->other == HUB_BY_CRC32C)
+        hub_hex(file->sum, 4, out->crc32c);
+    if (file->other == HUB_BY_MD5)
+        hub_hex(file->sum, HUB_MD5_BYTES, out->md5);
+}
+
+static enum hub_status fill(struct hub_remote_list *list, const struct hub_remote_files *from,
+                            struct hub_error *err)
+{
+    HUB_TRY(hub_new(&list->files, from->count + 1, sizeof *list->files, err));
+    HUB_TRY(hub_new(&list->digests, from->count + 1, sizeof *list->digests, err));
+    HUB_TRY(hub_new(&list->custom, from->count + 1, sizeof *list->custom, err));
+    for (; list->count < from->count; list->count++) {
+        const struct hub_remote_file *file = &from->items[list->count];
+        struct hub_dataset_file *to = &list->files[list->count];
+        char *path = NULL;
+        HUB_TRY(hub_dup(&path, file->path, err));
+        to->path = path;
+        to->stamp = (struct hub_stamp){.size = file->size, .mtime_ns = (uint64_t)file->modified_ns};
+        fill_digests(file, &list->digests[list->count]);
+        list->custom[list->count] = file->custom ? json_dumps(file->custom, JSON_COMPACT) : NULL;
+        list->item.bytes += sizeof *to + sizeof *list->digests + strlen(path) + 64;
+    }
+    return HUB_OK;
+}
+
+static struct hub_lru_key key_of(uint64_t kind, const struct hub_summary *summary)
+{
+    return (struct hub_lru_key){kind, hub_hash(HUB_HASH_START, summary->id, strlen(summary->id)),
+                                (uint64_t)summary->serial};
+}
+
+static enum hub_status make(struct hub_app *app, const struct hub_summary *summary,
+                            struct hub_remote_list **out, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_remote_files_dispose) struct hub_remote_files files = {0};
+    struct hub_remote_list *list;
+    HUB_TRY(hub_peek_files(app->mirrors, summary, &files, err));
+    HUB_TRY(hub_new(&list, 1, sizeof *list, err));
+    list->item =
+        (struct hub_lru_item){.key = key_of(KEPT_LIST, summary), .bytes = sizeof *list, .free = list_free};
+    const enum hub_status st = fill(list, &files, err);
+    if (st)
+        list_free(&list->item);
+    else
+        *out = (struct hub_remote_list *)hub_lru_add(app->documents, &list->item);
+    return st;
+}
+
+enum hub_status hub_remote_view_get(struct hub_app *app, const struct hub_summary *summary, bool may_block,
+                                    struct hub_remote_view **out, struct hub_error *err)
+{
+    const struct hub_lru_key key = key_of(KEPT_LIST, summary);
+    struct hub_remote_list *list = (struct hub_remote_list *)hub_lru_get(app->documents, &key);
+    struct hub_remote_view *view;
+    const bool asks = !list;
+    if (asks && !may_block)
+        return HUB_AGAIN;
+    if (asks)
+        HUB_TRY(make(app, summary, &list, err));
+    const enum hub_status st = hub_new(&view, 1, sizeof *view, err);
+    if (st) {
+        hub_lru_put(&list->item);
+        return st;
+    }
+    *view = (struct hub_remote_view){
+        .dataset = {.summary = summary, .files = list->files, .file_count = list->count},
+        .list = list,
+        .asked = asks};
+    *out = view;
+    return HUB_OK;
+}
+
+void hub_remote_view_put(struct hub_remote_view *view)
+{
+    if (!view)
+        return;
+    hub_lru_put(&view->list->item);
+    free(view);
+}
+
+const struct hub_file_digests *hub_remote_digests(const struct hub_remote_view *view,
+                                                  const struct hub_dataset_file *file)
+{
+    return &view->list->digests[file - view->dataset.files];
+}
+
+const char *hub_remote_custom(const struct hub_remote_view *view, const struct hub_dataset_file *file)
+{
+    return view->list->custom[file - view->dataset.files];
+}
+
+/* ---- small files ---- */
+
+struct kept_text {
+    struct hub_lru_item item; /* first */
+    size_t size;
+    char bytes[];
+};
+
+static void text_free(struct hub_lru_item *item)
+{
+    free(item);
+}
+
+enum hub_status hub_remote_text(struct hub_app *app, const struct hub_remote_view *view,
+                                const struct hub_dataset_file *file, struct hub_buf *out,
+                                struct hub_error *err)
+{
+    struct hub_lru_key key = key_of(KEPT_TEXT, view->dataset.summary);
+    key.a = hub_hash(key.a, file->path, strlen(file->path));
+    struct kept_text *text = (struct kept_text *)hub_lru_get(app->documents, &key);
+    if (text) {
+        const enum hub_status st = hub_buf_add(out, text->bytes, text->size, err);
+        hub_lru_put(&text->item);
+        return st;
+    }
+    HUB_TRY(hub_peek_bytes(app->mirrors, view->dataset.summary, file->path, out, err));
+    HUB_TRY(hub_new(&text, 1, sizeof *text + out->size, err));
+    text->item = (struct hub_lru_item){.key = key, .bytes = sizeof *text + out->size, .free = text_free};
+    text->size = out->size;
+    memcpy(text->bytes, out->data, out->size);
+    hub_lru_put(hub_lru_add(app->documents, &text->item));
+    return HUB_OK;
+}

@@ -1,0 +1,95 @@
+/* Looks at upstreams: see peek.h. */
+#include "server/mirror/peek.h"
+
+#include "server/mirror/work.h"
+#include "storage/base/order.h"
+#include "storage/base/time.h"
+#include "storage/transfer/hash.h"
+
+#include <stdlib.h>
+
+enum { REFUSED_MS = 15 * 1000 };
+
+static void close_work(struct hub_mirror_work *w)
+{
+    hub_remote_close(&w->remote);
+    explicit_bzero(w->token, sizeof w->token);
+    hub_rule_dispose(&w->rule);
+}
+
+static bool is_refused(const struct hub_mirrors *m, uint64_t rule)
+{
+    return atomic_load(&m->refused_rule) == rule && hub_time_mono_ms() < atomic_load(&m->refused_until_ms);
+}
+
+static enum hub_status list(struct hub_mirror_work *w, const struct hub_summary *summary,
+                            struct hub_remote_files *out, struct hub_error *err)
+{
+    HUB_TRY(hub_rule_find(w->mirrors->options.catalog, summary->upstream, &w->rule, err));
+    HUB_TRY(hub_mirror_open_remote(w, hub_member_text(w->rule.spec, "remote"), err));
+    return hub_remote_list_files(&w->remote, summary->remote_id, NULL, out, err);
+}
+
+/* `*w` is open afterwards, to be closed whatever happens. */
+static enum hub_status look(struct hub_mirror_work *w, const struct hub_summary *summary,
+                            struct hub_remote_files *out, struct hub_error *err)
+{
+    struct hub_mirrors *m = w->mirrors;
+    struct hub_error why = {0};
+    const uint64_t rule = hub_hash(HUB_HASH_START, summary->upstream, strlen(summary->upstream));
+    if (is_refused(m, rule))
+        return hub_fail_as(err, HUB_BUSY, "upstream-unavailable",
+                           "the upstream of '%s' did not answer a moment ago", summary->id);
+    const enum hub_status st = list(w, summary, out, &why);
+    if (!st)
+        return HUB_OK;
+    atomic_store(&m->refused_rule, rule);
+    atomic_store(&m->refused_until_ms, hub_time_mono_ms() + REFUSED_MS);
+    return hub_fail_as(err, HUB_BUSY, "upstream-unavailable", "'%s' cannot be looked at on its upstream: %s",
+                       summary->id, why.detail);
+}
+
+enum hub_status hub_peek_files(struct hub_mirrors *m, const struct hub_summary *summary,
+                               struct hub_remote_files *out, struct hub_error *err)
+{
+    HUB_CLEANUP(close_work) struct hub_mirror_work w = {.mirrors = m, .looks = true};
+    return look(&w, summary, out, err);
+}
+
+/* ---- bytes ---- */
+
+static enum hub_status add(struct hub_fetch *fetch, struct hub_view bytes, struct hub_error *err)
+{
+    return hub_buf_add_view(fetch->user, bytes, err);
+}
+
+static enum hub_status check(const struct hub_remote_file *file, struct hub_view bytes, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_hasher_dispose) struct hub_hasher hasher = {0};
+    HUB_CLEANUP(hub_sums_dispose) struct hub_sums sums = {0};
+    HUB_TRY(hub_hasher_begin(&hasher, file->other, file->size, err));
+    HUB_TRY(hub_hasher_add(&hasher, bytes, err));
+    HUB_TRY(hub_hasher_end(&hasher, &sums, err));
+    const bool agrees = !hub_remote_file_proven(file) || hub_sums_agree(&sums, file);
+    return agrees && bytes.size == file->size
+               ? HUB_OK
+               : hub_fail_as(err, HUB_CORRUPT, "upstream-failed",
+                             "what came of '%s' was not what its upstream has", file->path);
+}
+
+enum hub_status hub_peek_bytes(struct hub_mirrors *m, const struct hub_summary *summary, const char *path,
+                               struct hub_buf *out, struct hub_error *err)
+{
+    HUB_CLEANUP(close_work) struct hub_mirror_work w = {.mirrors = m, .looks = true};
+    HUB_CLEANUP(hub_remote_files_dispose) struct hub_remote_files files = {0};
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf url = HUB_BUF_INIT(64 * KIB);
+    HUB_TRY(look(&w, summary, &files, err));
+    const struct hub_remote_file *file = bsearch(&path, files.items, files.count, sizeof *file, hub_by_text);
+    if (!file || file->size > HUB_PEEK_BYTES)
+        return hub_fail(err, HUB_NOT_FOUND, "the upstream of '%s' has no small file '%s'", summary->id, path);
+    struct hub_fetch fetch = {.resumable = true, .count = file->size, .body = add, .user = out};
+    HUB_TRY(w.remote.kind->open(&w.remote, &files, file, &url, &fetch, err));
+    fetch.url = url.data;
+    HUB_TRY(hub_transport_get(w.remote.transport, &fetch, err));
+    return check(file, hub_buf_view(out), err);
+}
