@@ -72,7 +72,7 @@ const struct hub_route hub_routes[] = {
     /* Google's again: buckets and names as paths, beside all that is above */
     {"GET", "/{bucket}/", hub_gcs_folder, "gcs", 0, false, 0},
     {"GET", "/{bucket}/{path}/", hub_gcs_folder, "gcs", 0, false, 0},
-    {"GET", "/{bucket}/{path}", hub_gcs_media, "gcs", 0, false, 0},
+    {"GET", "/{bucket}/{path}", hub_gcs_path, "gcs", 0, false, 0},
     {NULL, NULL, NULL, NULL, 0, false, 0},
 };
 

@@ -327,6 +327,7 @@ static enum hub_status write_document(const struct hub_state *state, const struc
     HUB_TRY(write_content(&json, state, hashed, err));
     hub_versions_write(&json, state->catalog, target);
     hub_json_put_uint(&json, "files", summary->files);
+    HUB_TRY(hub_shards_write(&json, state->dataset, err));
     write_origin(&json, state->catalog, summary);
     HUB_TRY(hub_dataset_problems(state, &problems, err));
     write_problems(&json, state, hub_buf_view(&problems));

@@ -15,6 +15,10 @@ void hub_summary_write(struct hub_json *json, struct hub_catalog *catalog, const
 /** "versions": the summaries of its name. */
 void hub_versions_write(struct hub_json *json, struct hub_catalog *catalog, const struct hub_target *target);
 
+/** "shards": those of a series of tar files, with a brace for each run of numbers. */
+HUB_MUST_USE enum hub_status hub_shards_write(struct hub_json *json, const struct hub_dataset *dataset,
+                                              struct hub_error *err);
+
 enum hub_document { HUB_DOCUMENT_DATASET, HUB_DOCUMENT_FILES };
 
 /** Names the states that a document shows, by their serials: of the dataset, and unless it is the listing of

@@ -120,6 +120,14 @@ static enum hub_status more(struct hub_maker *maker, struct hub_buf *out, struct
     return page->ended ? hub_buf_add_text(out, "</table></body></html>\n", err) : HUB_OK;
 }
 
+static enum hub_status page_new(struct page **out, struct hub_error *err)
+{
+    HUB_TRY(hub_new(out, 1, sizeof **out, err));
+    **out = (struct page){
+        .maker = {more, page_free}, .folder = HUB_BUF_INIT(64 * KIB), .shown = HUB_BUF_INIT(128 * KIB)};
+    return HUB_OK;
+}
+
 /* Found, or empty and the bucket that holds all. */
 static enum hub_status open_page(const struct hub_request *request, struct page *page, struct hub_error *err)
 {
@@ -158,4 +166,25 @@ enum hub_status hub_gcs_folder(struct hub_request *request, struct hub_response 
     struct hub_maker *maker = &page->maker;
     page = NULL;
     return hub_response_made(response, 200, "text/html; charset=utf-8", maker, err);
+}
+
+/* As servers of files do; not for clients of the protocol, to whom a name that no object has is none. */
+enum hub_status hub_gcs_path(struct hub_request *request, struct hub_response *response,
+                             struct hub_error *err)
+{
+    HUB_CLEANUP(page_freep) struct page *page = NULL;
+    struct hub_error none = {0};
+    const enum hub_status st = hub_gcs_media(request, response, err);
+    if (st != HUB_NOT_FOUND || strcmp(err->parameter, "object") != 0 ||
+        hub_request_header(request, "X-Goog-Api-Client"))
+        return st;
+    if (!request->may_block)
+        return HUB_AGAIN;
+    HUB_TRY(page_new(&page, err));
+    if (open_page(request, page, &none))
+        return st;
+    *err = (struct hub_error){0};
+    hub_response_dispose(response);
+    response->status = 301;
+    return hub_response_header(response, err, "Location", "%s/", request->target);
 }

@@ -15,6 +15,7 @@
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
+#include <time.h>
 
 /* ---- the resource ---- */
 
@@ -255,12 +256,44 @@ static enum hub_status send(struct hub_request *request, struct found *found, st
     return hub_object_send(request, &found->target, &found->object, facts, response, err);
 }
 
+/* Does it refuse bytes that came without a checksum? Then it waits until there is one. */
+static bool wants_digests(const struct hub_request *request)
+{
+    const char *agent = hub_request_header(request, "User-Agent");
+    return agent && strstr(agent, "gcloud-node") && !hub_request_header(request, "Range");
+}
+
+static enum hub_status await_digests(struct hub_request *request, struct found *found, struct hub_error *err)
+{
+    enum { TRIES = 150, PAUSE_MS = 10 };
+    char path[PATH_MAX];
+    const struct hub_object *object = &found->object;
+    if (!object->file || found->facts.digests.crc32c[0] || !request->app->hasher || !wants_digests(request))
+        return HUB_OK;
+    if (!request->heavy) {
+        request->heavy = request->may_block;
+        return HUB_AGAIN;
+    }
+    const struct hub_stamp *stamp = &object->file->stamp;
+    const uint32_t root = object->dataset->summary->root;
+    HUB_TRY(hub_files_path(object->dataset, object->file, path, err));
+    hub_hasher_want(request->app->hasher, root, path, stamp);
+    for (unsigned i = 0; i < TRIES; i++) {
+        nanosleep(&(struct timespec){.tv_nsec = PAUSE_MS * 1000000}, NULL);
+        if (!hub_digest_find(request->app->catalog, root, path, stamp, &found->facts.digests, NULL))
+            return HUB_OK;
+    }
+    return hub_fail_as(err, HUB_BUSY, "overloaded", "its checksums are being made: try again");
+}
+
 enum hub_status hub_gcs_media(struct hub_request *request, struct hub_response *response,
                               struct hub_error *err)
 {
     HUB_CLEANUP(found_dispose) struct found found = {0};
     bool done = false;
     HUB_TRY(find(request, &found, response, &done, err));
+    if (!done)
+        HUB_TRY(await_digests(request, &found, err));
     return done ? HUB_OK : send(request, &found, response, err);
 }
 

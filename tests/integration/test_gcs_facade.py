@@ -165,12 +165,13 @@ def test_names_as_paths(lab):
     assert hub.get("/D4RL/door/notes.txt").body == b"beside a dataset"
     assert hub.get("/minari-datasets/D4RL/door/notes.txt?generation=5").status == 404
     for path, headers, status, code in [("/minari-datasets/none", {}, 404, "NoSuchKey"), ("/nope/none%3Cb%3E", {}, 404, "NoSuchKey"), ("/nope/", {}, 404, "NoSuchKey"),
-                                        ("/minari-datasets/none/", {}, 404, "NoSuchKey"), ("/minari-datasets/D4RL", {}, 404, "NoSuchKey"),
+                                        ("/minari-datasets/none/", {}, 404, "NoSuchKey"), ("/minari-datasets/D4RL", {"X-Goog-Api-Client": "gl-go/1"}, 404, "NoSuchKey"),
                                         ("/D4RL/door/notes.txt", {"Range": "bytes=16-"}, 416, "InvalidRange"), ("/D4RL/door/notes.txt?ifGenerationMatch=1", {}, 412, "PreconditionFailed")]:
         got = hub.get(path, headers)
         assert (got.status, got.headers["Content-Type"]) == (status, "application/xml; charset=UTF-8"), path
         error = ElementTree.fromstring(got.body)
         assert error.tag == "Error" and error.find("Code").text == code and error.find("Message").text, path
+    assert hub.get("/minari-datasets/D4RL/door").body == hub.get("/minari-datasets/D4RL/door/").body  # by a redirect
     for path in ("/api/v1/nope", "/nope", "/openapi.json/x", "/healthz/"):
         assert b"<Error>" not in hub.get(path).body
     assert hub.get("/api/nope").json()["error"] and hub.get("/upload/x").json()["error"]["code"] == 404
