@@ -1,10 +1,18 @@
 """A hub over a small lab, and clients that run in processes of their own with nothing set but what their manuals name."""
+import fractions
+import hashlib
+import io
 import json
 import os
 import shutil
 import subprocess
 import sys
+import tarfile
 
+import av
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet
 import pytest
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -92,17 +100,75 @@ class Lab:
         return len(wanted)
 
 
+def write_zarr(folder, arrays):
+    """Version 3 (what version 2 keeps its metadata in are hidden files), a chunk of 4 rows."""
+    def put(name, data):
+        os.makedirs(os.path.dirname(os.path.join(folder, name)), exist_ok=True)
+        open(os.path.join(folder, name), "wb").write(data)
+
+    put("zarr.json", json.dumps({"zarr_format": 3, "node_type": "group", "attributes": {}}).encode())
+    for name, array in arrays.items():
+        chunk = [4, *array.shape[1:]]
+        put(f"{name}/zarr.json", json.dumps({"zarr_format": 3, "node_type": "array", "shape": array.shape, "data_type": str(array.dtype), "fill_value": 0, "attributes": {},
+                                             "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": chunk}},
+                                             "chunk_key_encoding": {"name": "default", "configuration": {"separator": "/"}},
+                                             "codecs": [{"name": "bytes", "configuration": {"endian": "little"}}]}).encode())
+        for i in range(0, len(array), 4):
+            rows = array[i:i + 4]
+            full = np.concatenate([rows, np.zeros((4 - len(rows), *array.shape[1:]), array.dtype)])
+            put(f"{name}/c/{i // 4}" + "/0" * (array.ndim - 1), full.tobytes())
+
+
+def write_shards(folder, first, count):
+    """What webdataset is to read of them."""
+    os.makedirs(folder)
+    samples = []
+    for shard in range(first, first + count):
+        with tarfile.open(os.path.join(folder, f"part-{shard:06}.tar"), "w") as tar:
+            for i in range(3):
+                key, data = f"{shard:03}-{i}", os.urandom(5000)
+                for kind, body in (("bin", data), ("cls", str(i).encode())):
+                    member = tarfile.TarInfo(f"{key}.{kind}")
+                    member.size = len(body)
+                    tar.addfile(member, io.BytesIO(body))
+                samples.append([key, hashlib.sha256(data).hexdigest(), str(i)])
+    return samples
+
+
+def write_film(path, seconds):
+    """10 frames a second, the number of each in its colours."""
+    os.makedirs(os.path.dirname(path))
+    with av.open(path, "w") as film:
+        stream = film.add_stream("libx264", rate=10, options={"g": "20"})
+        stream.width, stream.height, stream.pix_fmt, stream.time_base = 64, 48, "yuv420p", fractions.Fraction(1, 10)
+        noise = np.random.default_rng(3)
+        for i in range(seconds * 10):
+            picture = np.full((48, 64, 3), i % 256, np.uint8) ^ noise.integers(0, 64, (48, 64, 3), np.uint8)
+            film.mux(stream.encode(av.VideoFrame.from_ndarray(picture, format="rgb24")))
+        film.mux(stream.encode())
+
+
 @pytest.fixture(scope="session")
 def lab(tmp_path_factory):
     """Files of several formats, some with names that have to be quoted. Without metadata of namespaces: there the protocols say more
     than the disk."""
     root = str(tmp_path_factory.mktemp("lab"))
-    for kind, name in [("samples", "door-human-v0"), ("webdataset", "ilr-across"), ("robomimic", ""), ("parquet", "")]:
+    for kind, name in [("samples", "door-human-v0"), ("webdataset", "ilr-across"), ("robomimic", "")]:
         shutil.copytree(os.path.join(FIXTURES, kind, name), os.path.join(root, kind if not name else name), dirs_exist_ok=True)
     for name in ("notes/a b+c%20.bin", "notes/sub folder/#?&=;:.bin", "notes/ü<&>'.txt"):
         os.makedirs(os.path.dirname(os.path.join(root, name)), exist_ok=True)
         open(os.path.join(root, name), "wb").write(os.urandom(70000))
-    return Lab(root)
+    random = np.random.default_rng(1)
+    table = {"a": random.integers(0, 100, 20000).tolist(), "t": [f"text {i:05}" for i in range(20000)]}
+    os.makedirs(os.path.join(root, "parquet"))
+    pyarrow.parquet.write_table(pa.table(table), os.path.join(root, "parquet", "values.parquet"), row_group_size=5000)
+    arrays = {"action": random.normal(size=(11, 3)), "reward": random.integers(0, 9, 11)}
+    write_zarr(os.path.join(root, "stacked.zarr"), arrays)
+    samples = write_shards(os.path.join(root, "shards"), 8, 5)
+    write_film(os.path.join(root, "film", "film.mp4"), 50)
+    lab = Lab(root)
+    lab.table, lab.zarr, lab.samples = table, arrays, samples
+    return lab
 
 
 @pytest.fixture(scope="session")
