@@ -1,10 +1,11 @@
-/* A dataset as a tar: its files in the order of their paths, below its id, so that `tar x` in a folder of datasets
- * installs it, then .minari-hub.json with their digests. Whoever makes it of one revision makes the same bytes: see
+/* A dataset as a tar: namespace_metadata.json of the namespaces it lies in, its files in the order of their paths, below its id, so
+ * that `tar x` in a folder of datasets installs it, then .minari-hub.json with their digests. Whoever makes it of one revision makes the same bytes: see
  * storage/base/tar.h. Nothing of it is kept: where a member lies follows from names, sizes and times. The record is as
  * long with unknown digests as with known ones. What answers with a part of it, or with its headers alone, has to know
  * them; who sends all of it computes those that are missing on the way. Without hashing there is no record. */
 #include "server/api/files.h"
 #include "server/api/handlers.h"
+#include "server/api/namespace_file.h"
 #include "server/http/stream.h"
 
 #include "storage/base/json.h"
@@ -28,6 +29,7 @@ struct archive {
     struct hub_parts base;
     struct hub_app *app;
     const struct hub_dataset *dataset; /* counted */
+    struct hub_buf spaces;             /* what comes before the first file */
     uint64_t *
         ends; /* of each file's bytes; what follows to the next end is padding, headers and bytes of the next */
     uint64_t size;
@@ -52,6 +54,7 @@ static void dispose(struct hub_parts *parts)
         free((char *)a->kept[--a->kept_count].path);
     hub_file_put(a->file);
     hub_buf_dispose(&a->head);
+    hub_buf_dispose(&a->spaces);
     hub_dataset_put(a->dataset);
     free(a->ends);
     free(a);
@@ -74,6 +77,33 @@ static enum hub_status put_header(const struct hub_dataset *dataset, const char 
     HUB_TRY(hub_spell_path(hub_view_of(path), &name, err));
     const bool spelled = strchr(id, '\\') || !hub_view_ends(hub_buf_view(&name), path);
     return hub_tar_header(&(struct hub_tar_file){name.data, size, mtime_ns, spelled}, out, err);
+}
+
+/* Of the topmost first; what says nothing, or nonsense, is left out. */
+static enum hub_status put_spaces(const struct hub_app *app, const struct hub_dataset *dataset,
+                                  struct hub_buf *out, struct hub_error *err)
+{
+    const struct hub_summary *summary = dataset->summary;
+    for (const char *slash = summary->id; (slash = strchr(slash, '/')); slash++) {
+        HUB_CLEANUP(hub_buf_dispose)
+        struct hub_buf name = HUB_BUF_INIT(8 * KIB), text = HUB_BUF_INIT(4 * MIB);
+        const struct hub_view space = {summary->id, (size_t)(slash - summary->id)};
+        struct hub_error why = {0};
+        int64_t modified_ns;
+        const enum hub_status st =
+            hub_namespace_of(app->roots, summary->root, space, &text, &modified_ns, &why);
+        if (st == HUB_NO_MEMORY)
+            return hub_pass(st, &why, err);
+        if (st)
+            continue;
+        HUB_TRY(hub_buf_addf(&name, err, "%.*s/%s", (int)space.size, space.data, hub_namespace_file_name));
+        HUB_TRY(hub_tar_header(
+            &(struct hub_tar_file){name.data, text.size, modified_ns, memchr(space.data, '\\', space.size)},
+            out, err));
+        HUB_TRY(hub_buf_add_view(out, hub_buf_view(&text), err));
+        HUB_TRY(hub_tar_pad(text.size, out, err));
+    }
+    return HUB_OK;
 }
 
 static enum hub_status put_record(const struct hub_dataset *dataset, const struct hub_file_digests *digests,
@@ -111,7 +141,7 @@ static enum hub_status put_end(const struct archive *a, const struct hub_file_di
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf record = HUB_BUF_INIT(RECORD_BYTES);
     const struct hub_dataset *dataset = a->dataset;
     const uint32_t count = dataset->file_count;
-    HUB_TRY(hub_tar_pad(count ? a->ends[count - 1] : 0, out, err));
+    HUB_TRY(hub_tar_pad(count ? a->ends[count - 1] : 0, out, err)); /* `spaces` are padded */
     if (a->with_record) {
         HUB_TRY(put_record(dataset, digests, &record, err));
         HUB_TRY(put_header(dataset, HUB_RECORD_FILE, record.size, dataset->summary->modified_ns, out, err));
@@ -125,7 +155,7 @@ static enum hub_status put_end(const struct archive *a, const struct hub_file_di
 static enum hub_status lay_out(struct archive *a, struct hub_error *err)
 {
     const struct hub_dataset *dataset = a->dataset;
-    uint64_t at = 0;
+    uint64_t at = a->spaces.size;
     HUB_TRY(hub_new(&a->ends, dataset->file_count + 1, sizeof *a->ends, err));
     for (uint32_t i = 0; i < dataset->file_count; i++) {
         const struct hub_stamp *stamp = &dataset->files[i].stamp;
@@ -236,22 +266,26 @@ static enum hub_status turn(struct hub_parts *parts, struct hub_stream *stream, 
     stream->begin = part ? a->ends[part - 1] : 0;
     stream->offset = 0;
     stream->looked = false;
+    if (!part)
+        HUB_TRY(hub_buf_add_view(&a->head, hub_buf_view(&a->spaces), NULL));
     HUB_TRY(part < count ? turn_to_file(a, may_block, stream) : turn_to_end(a));
     stream->head = hub_buf_view(&a->head);
     return at - stream->begin < stream->head.size + stream->length ? HUB_OK : HUB_OUT_OF_RANGE;
 }
 
-static enum hub_status make(struct hub_app *app, struct hub_target *target, struct archive **out,
-                            struct hub_error *err)
+static enum hub_status make(struct hub_app *app, struct hub_target *target, struct hub_buf *spaces,
+                            struct archive **out, struct hub_error *err)
 {
     HUB_CLEANUP(disposep) struct archive *a = NULL;
     HUB_TRY(hub_new(&a, 1, sizeof *a, err));
     *a = (struct archive){.base = {.turn = turn, .look = look, .free = dispose},
                           .app = app,
                           .dataset = target->state.dataset,
+                          .spaces = *spaces,
                           .with_record = app->hasher != NULL,
                           .head = HUB_BUF_INIT(RECORD_BYTES)};
-    target->state.dataset = NULL; /* the archive's now */
+    target->state.dataset = NULL; /* the archive's now, as these are */
+    *spaces = HUB_BUF_INIT(0);
     HUB_TRY(lay_out(a, err));
     *out = a;
     a = NULL;
@@ -325,7 +359,7 @@ static enum hub_status check_damage(struct hub_catalog *catalog, const struct hu
     return HUB_OK;
 }
 
-static enum hub_status answer(struct hub_request *request, struct hub_target *target,
+static enum hub_status answer(struct hub_request *request, struct hub_target *target, struct hub_buf *spaces,
                               const struct hub_validators *validators, struct hub_response *response,
                               struct hub_error *err)
 {
@@ -333,9 +367,10 @@ static enum hub_status answer(struct hub_request *request, struct hub_target *ta
     struct hub_byte_range range = {0};
     const uint64_t files = target->state.dataset->file_count;
     HUB_TRY(check_damage(request->app->catalog, target->state.dataset, err));
-    HUB_TRY(hub_budget_take(request->app->budget, request, response,
-                            files * (sizeof(uint64_t) + 2 * sizeof(struct hub_file_digests) + 256), err));
-    HUB_TRY(make(request->app, target, &a, err));
+    HUB_TRY(hub_budget_take(
+        request->app->budget, request, response,
+        files * (sizeof(uint64_t) + 2 * sizeof(struct hub_file_digests) + 256) + 3 * spaces->size, err));
+    HUB_TRY(make(request->app, target, spaces, &a, err));
     HUB_TRY(hub_bytes_range(request, validators, a->size, response, &range, err));
     if (range.answered)
         return HUB_OK;
@@ -353,6 +388,7 @@ enum hub_status hub_archive_data(struct hub_request *request, struct hub_respons
 {
     static const char *const parameters[] = {"for", "revision", NULL};
     HUB_CLEANUP(hub_target_dispose) struct hub_target target = {0};
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf spaces = HUB_BUF_INIT(RECORD_BYTES);
     char etag[40];
     bool done = false;
     HUB_TRY(hub_resolve(request, response, parameters, HUB_TO_DATASET, &target, err));
@@ -360,7 +396,12 @@ enum hub_status hub_archive_data(struct hub_request *request, struct hub_respons
     if (!*summary->revision)
         return hub_fail_as(err, HUB_BUSY, "pending", "the files of '%s' are still being looked at",
                            summary->id);
+    if (!request->may_block && strchr(summary->id, '/'))
+        return HUB_AGAIN;
+    HUB_TRY(put_spaces(request->app, target.state.dataset, &spaces, err));
+    target.pinned &= !spaces.size; /* they have no revision */
     const struct hub_view named[] = {hub_view_of(summary->revision), hub_view_of(summary->id),
+                                     hub_buf_view(&spaces),
                                      hub_view_of(request->app->hasher ? "tar" : "tar without a record")};
     hub_fingerprint(etag, named, HUB_COUNT(named));
     const struct hub_validators validators = {etag, summary->modified_ns / 1000000000};
@@ -368,5 +409,5 @@ enum hub_status hub_archive_data(struct hub_request *request, struct hub_respons
     HUB_TRY(hub_resolve_conditions(request, response, etag, validators.modified_s, &done, err));
     if (done)
         return HUB_OK;
-    return request->may_block ? answer(request, &target, &validators, response, err) : HUB_AGAIN;
+    return request->may_block ? answer(request, &target, &spaces, &validators, response, err) : HUB_AGAIN;
 }

@@ -3,6 +3,7 @@
 
 #include "storage/base/fs.h"
 #include "storage/base/json.h"
+#include "storage/base/spell.h"
 
 #include <fcntl.h>
 #include <limits.h>
@@ -41,4 +42,16 @@ enum hub_status hub_namespace_file(const struct hub_roots *roots, uint32_t root,
     return hub_json_valid((struct hub_view){out->data + before, out->size - before}, HUB_JSON_OBJECT)
                ? HUB_OK
                : hub_fail(err, HUB_CORRUPT, "%s is no object", path.data);
+}
+
+enum hub_status hub_namespace_of(const struct hub_roots *roots, uint32_t root, struct hub_view name,
+                                 struct hub_buf *out, int64_t *modified_ns, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_buf_dispose) struct hub_buf folder = HUB_BUF_INIT(PATH_MAX);
+    if (root >= roots->count)
+        return hub_fail(err, HUB_NOT_FOUND, "there is no such root");
+    const char *of_root = roots->roots[root].name;
+    const size_t skip = of_root ? HUB_MIN(name.size, strlen(of_root) + 1) : 0;
+    HUB_TRY(hub_unspell((struct hub_view){name.data + skip, name.size - skip}, &folder, err));
+    return hub_namespace_file(roots, root, hub_buf_view(&folder), out, modified_ns, err);
 }

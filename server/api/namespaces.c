@@ -6,9 +6,7 @@
 #include "server/api/namespace_file.h"
 #include "server/api/reply.h"
 #include "storage/base/order.h"
-#include "storage/base/spell.h"
 
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -96,18 +94,12 @@ static enum hub_status collect(struct spaces *all, const char *prefix, struct hu
 
 /* ---- what a namespace says of itself ---- */
 
-/* Ids are paths below their root, behind its name where it has one. */
 static enum hub_status read_file(const struct hub_roots *roots, const struct space *space,
                                  struct hub_buf *out, struct hub_error *err)
 {
-    HUB_CLEANUP(hub_buf_dispose) struct hub_buf folder = HUB_BUF_INIT(PATH_MAX);
-    const uint32_t root = space->within->root;
-    if (space->within->status == HUB_DATASET_REMOTE || root >= roots->count)
+    if (space->within->status == HUB_DATASET_REMOTE)
         return HUB_NOT_FOUND;
-    const char *name = roots->roots[root].name;
-    const size_t skip = name ? HUB_MIN(space->name.size, strlen(name) + 1) : 0;
-    HUB_TRY(hub_unspell((struct hub_view){space->name.data + skip, space->name.size - skip}, &folder, err));
-    return hub_namespace_file(roots, root, hub_buf_view(&folder), out, NULL, err);
+    return hub_namespace_of(roots, space->within->root, space->name, out, NULL, err);
 }
 
 /* What is wrong with the file is told in place of what it says. */

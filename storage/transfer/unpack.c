@@ -235,6 +235,14 @@ static enum hub_status take_file(struct tape *t, const struct hub_tar_member *m,
     return note(u, hub_buf_view(path), m, &digest, err);
 }
 
+/* Of each dataset of a namespace that was packed there may be one: the first stays. */
+static bool is_space_again(const struct hub_unpack *u, const struct hub_buf *path)
+{
+    static const char space[] = "/namespace_metadata.json";
+    return hub_view_ends(hub_buf_view(path), space) &&
+           !faccessat(u->tree, path->data, F_OK, AT_SYMLINK_NOFOLLOW);
+}
+
 static enum hub_status take(struct tape *t, const struct hub_tar_member *m, struct hub_error *err)
 {
     HUB_CLEANUP(hub_buf_dispose) struct hub_buf path = HUB_BUF_INIT(HUB_TAR_MAX_NAME + 1);
@@ -253,7 +261,7 @@ static enum hub_status take(struct tape *t, const struct hub_tar_member *m, stru
         t->unpack->hidden++;
         return HUB_OK;
     }
-    return take_file(t, m, &path, err);
+    return is_space_again(t->unpack, &path) ? HUB_OK : take_file(t, m, &path, err);
 }
 
 /* ---- all of them ---- */

@@ -259,6 +259,39 @@ def test_without_a_hub(hub, whole, tmp_path):
     assert files_of(str(into / "ns" / "odd-v1")) == files_of(os.path.join(hub.root, "ns", "odd-v1"))
 
 
+def test_what_namespaces_say_comes_along(tmp_path):
+    """Above the files, in each archive; it is put where there is none, and never over another."""
+    root, tar = tmp_path / "root", str(tmp_path / "x.tar")
+    for id in "lab/door/a-v0", "lab/door/b-v0":
+        for name in "main_data.hdf5", "metadata.json":
+            write(str(root / id / "data" / name), id.encode() * 100, 10**18)
+    said = {"lab/namespace_metadata.json": b'{"description": "the lab"}\n', "lab/door/namespace_metadata.json": b'{"description": "doors"}'}
+    for path, text in said.items():
+        write(str(root / path), text, 1_600000000_123456789)
+    url = URL.format("lab/door/a-v0")
+    with Hub([str(root)], args=["--settle", "0"]) as hub:
+        hub.wait_ready().wait_indexed()
+        whole = hub.get(url)
+        with tarfile.open(fileobj=io.BytesIO(whole.body)) as it:
+            assert it.getnames() == [*said, "lab/door/a-v0/data/main_data.hdf5", "lab/door/a-v0/data/metadata.json", "lab/door/a-v0/.minari-hub.json"]
+            assert [it.extractfile(p).read() for p in said] == list(said.values())
+            assert abs(it.getmember("lab/namespace_metadata.json").mtime - 1600000000.123456789) < 1e-6
+        assert int(hub.get(url, method="HEAD").headers["Content-Length"]) == len(whole.body)
+        for first, last in ((0, 9), (500, 1600), (1500, 3000), (len(whole.body) - 2000, len(whole.body) - 1)):
+            assert hub.get(url, {"Range": f"bytes={first}-{last}"}).body == whole.body[first:last + 1]
+        assert program("export", "lab/door/a-v0", "lab/door/b-v0", "-o", tar, "--state", hub.state).returncode == 0
+        write(str(root / "lab" / "namespace_metadata.json"), b"[]", 10**18)  # nonsense, which is of no archive
+        other = hub.get(url)
+        assert other.headers["ETag"] != whole.headers["ETag"] and b"the lab" not in other.body and b"doors" in other.body
+    into = tmp_path / "into"
+    write(str(into / "lab" / "namespace_metadata.json"), b'{"description": "mine"}', 10**18)
+    done = program("import", tar, "--state", str(tmp_path / "t"), "--root", str(into))
+    assert done.returncode == 0, done
+    assert (into / "lab/namespace_metadata.json").read_bytes() == b'{"description": "mine"}'
+    assert (into / "lab/door/namespace_metadata.json").read_bytes() == b'{"description": "doors"}'
+    assert (into / "lab/door/b-v0/data/metadata.json").exists()
+
+
 @pytest.mark.parametrize("maker", ["gnu", "posix", "bsd", tarfile.USTAR_FORMAT, tarfile.GNU_FORMAT, tarfile.PAX_FORMAT])
 def test_any_tar_of_datasets(maker, tmp_path):
     root, into, tar = tmp_path / "root", tmp_path / "into", str(tmp_path / "x.tar")
