@@ -18,6 +18,9 @@ struct hub_maker {
 };
 
 #define HUB_MADE_BLOCK (64 * KIB)
+/* Sent at once, of a body whose length is known and more than this; its maker reserves the memory. */
+#define HUB_MADE_LARGE (1 * MIB)
+#define HUB_MADE_LARGE_BLOCK (256 * KIB)
 #define HUB_MADE_LIMIT (16 * MIB) /* of one stretch */
 
 /** A body on its way out. */

@@ -112,8 +112,10 @@ static struct MHD_Response *made_response(struct hub_exchange *x)
     x->task.run = make_more;
     x->task.cancel = drop_made;
     const uint64_t length = x->response.length;
-    return MHD_create_response_from_callback(length == HUB_LENGTH_UNKNOWN ? MHD_SIZE_UNKNOWN : length,
-                                             HUB_MADE_BLOCK, read_made, x, NULL);
+    const bool known = length != HUB_LENGTH_UNKNOWN;
+    return MHD_create_response_from_callback(
+        known ? length : MHD_SIZE_UNKNOWN,
+        known && length > HUB_MADE_LARGE ? HUB_MADE_LARGE_BLOCK : HUB_MADE_BLOCK, read_made, x, NULL);
 }
 
 static bool reserve(struct hub_exchange *x, uint64_t bytes)
