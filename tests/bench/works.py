@@ -129,6 +129,31 @@ def slice_tables(x):
     b.bar("arrow slice c=8, errors", b.bad(r["arrow"]), 0, False)
 
 
+JOINED_BY_HAND = """
+import sys, time, h5py, numpy as np
+f = h5py.File(sys.argv[1])
+steps = [f[f"episode_{e}"].attrs["total_steps"] for e in range(int(f.attrs["total_episodes"]))]
+wall, cpu = time.perf_counter(), time.process_time()
+for k in ("observations", "actions", "rewards"):
+    np.concatenate([f[f"episode_{e}/{k}"][:n] for e, n in enumerate(steps)])
+print((time.perf_counter() - wall) * 1000, (time.process_time() - cpu) * 1000)
+"""
+
+
+def whole_rows(x):
+    """All rows of a dataset of 25 episodes, and of one of 2,000 (1.1 GB), against h5py + concatenate; nginx sends the whole file"""
+    for name in ("door", "big"):
+        file = f"{x.data}/bench-{name}-v0/data/main_data.hdf5"
+
+        def by_hand():
+            out = subprocess.run([b.sys.executable, "-c", JOINED_BY_HAND, file], capture_output=True, text=True, check=True).stdout
+            ms, cpu_ms = (float(v) for v in out.split())
+            return b.Run({"req/s": os.path.getsize(file) / 1e3 / ms, "p50": ms, "p99": ms, "bad": 0}, cpu_ms * 1000, 0)
+        path = f"/api/v1/datasets/bench-{name}-v0/rows?fields=observations&fields=actions&fields=rewards"
+        r = x.compare(f"rows of {name}, MB/s", {"hub": x.whole(x.hub(), path), "h5py + concatenate": by_hand, "nginx copy, whole file": x.whole(x.nginx(8082), f"/bench-{name}-v0/data/main_data.hdf5")}, file)
+        b.bar(f"rows of {name}: wall, h5py + concatenate over hub", [hand.p50 / run.p50 for hand, run in zip(r["h5py + concatenate"], r["hub"])], 5, True)
+
+
 def images(x):
     """gzip image episode, one request at a time, against a one-thread H5Dread loop"""
     program = os.path.join(b.WORK, "h5dread")
@@ -879,6 +904,6 @@ def curves(x):
     b.bar("curves of 10^6 x 39: later looks, ms", later, 10, False)
 
 
-all_works = [slice_npy, slice_npy_64, samples, slice_json, slice_tables, images, file_ranges, archive_tar, video_cut, document, inspection, first_walks, lerobot, lerobot_slices, lerobot_inspection, format_slices, tar_frames, format_inspection,
+all_works = [slice_npy, slice_npy_64, samples, slice_json, slice_tables, whole_rows, images, file_ranges, archive_tar, video_cut, document, inspection, first_walks, lerobot, lerobot_slices, lerobot_inspection, format_slices, tar_frames, format_inspection,
              memory, transfer_gcs, transfer_listing, transfer_small, mirror_unchanged, mirror_beside]
 all_works += [measuring, curves]
