@@ -17,8 +17,10 @@
 /* What of the dataset is here, as the last transfer left it. */
 struct here {
     struct hub_upstream known;
+    struct hub_record record;
     struct hub_origin *files;
     struct hub_have have;
+    bool is_copy;
 };
 
 static void leave(struct here *here)
@@ -26,6 +28,7 @@ static void leave(struct here *here)
     hub_closep(&here->have.directory);
     free(here->files);
     hub_upstream_dispose(&here->known);
+    hub_record_dispose(&here->record);
 }
 
 static bool is_damaged(const struct hub_mirror_work *w, const char *dataset, const char *file)
@@ -41,21 +44,34 @@ static bool is_damaged(const struct hub_mirror_work *w, const char *dataset, con
     return hub_damage_admit(o->catalog, w->root, path, &stamp, NULL) != HUB_OK;
 }
 
-/* Whether there is anything. */
-static bool look(const struct hub_mirror_work *w, const struct hub_private *place, const char *path,
-                 struct here *out)
+static void take_record(const struct hub_mirror_work *w, const char *path, struct here *out)
 {
-    struct hub_upstream *known = &out->known;
-    if (hub_upstream_find(w->mirrors->options.catalog, w->root, path, true, known, NULL) ||
-        hub_new(&out->files, known->file_count, sizeof *out->files, NULL) ||
-        hub_fs_open_beneath(place->root, path, O_RDONLY | O_DIRECTORY, HUB_FS_NO_LINKS, &out->have.directory,
-                            NULL))
-        return false;
+    const struct hub_record *record = &out->record;
+    if (hub_new(&out->files, record->count, sizeof *out->files, NULL))
+        return;
+    for (size_t i = 0; i < record->count; i++) {
+        const struct hub_record_file *from = &record->files[i];
+        struct hub_origin *to = &out->files[out->have.count];
+        if (is_damaged(w, path, from->path))
+            continue; /* to be fetched */
+        *to = (struct hub_origin){
+            .path = from->path, .size = from->size, .modified_ns = from->modified_ns, .other = from->other};
+        memcpy(to->sha256, from->sha256, sizeof to->sha256);
+        memcpy(to->sum, from->sum, sizeof to->sum);
+        out->have.count++;
+    }
+}
+
+static void take_origins(const struct hub_mirror_work *w, const char *path, struct here *out)
+{
+    const struct hub_upstream *known = &out->known;
+    if (hub_new(&out->files, known->file_count, sizeof *out->files, NULL))
+        return;
     for (uint32_t i = 0; i < known->file_count; i++) {
         const struct hub_upstream_file *from = &known->files[i];
         struct hub_origin *to = &out->files[out->have.count];
         if (is_damaged(w, path, from->path))
-            continue; /* to be fetched */
+            continue;
         *to = (struct hub_origin){.path = from->path,
                                   .size = from->size,
                                   .generation = from->generation,
@@ -66,8 +82,30 @@ static bool look(const struct hub_mirror_work *w, const struct hub_private *plac
         memcpy(to->sum, from->sum, sizeof to->sum);
         out->have.count++;
     }
+}
+
+/* What others put there is theirs. A copy that is not in hub.db as it lies here was published a moment before a kill, or
+ * fetched from the same remote by the command line: its record says what came. */
+static void look(const struct hub_mirror_work *w, const struct hub_private *place, const char *id,
+                 const char *path, struct here *out)
+{
+    const struct hub_record *record = &out->record;
+    HUB_CLEANUP(hub_freep)
+    char *directory = hub_path_join(w->mirrors->options.roots->roots[w->root].path, path);
+    const bool known =
+        !hub_upstream_find(w->mirrors->options.catalog, w->root, path, true, &out->known, NULL);
+    const bool recorded = directory && !hub_record_read(directory, &out->record, NULL) &&
+                          strcmp(record->remote, w->remote.base) == 0;
+    out->is_copy = known || recorded;
+    if (recorded && strcmp(record->id, id) == 0 &&
+        (!known || strcmp(record->revision, out->known.revision) != 0))
+        take_record(w, path, out);
+    else if (known)
+        take_origins(w, path, out);
+    if (out->have.count && hub_fs_open_beneath(place->root, path, O_RDONLY | O_DIRECTORY, HUB_FS_NO_LINKS,
+                                               &out->have.directory, NULL))
+        out->have.count = 0;
     out->have.files = out->files;
-    return true;
 }
 
 static enum hub_status progress(const struct hub_transfer *t, void *user, struct hub_error *err)
@@ -179,20 +217,6 @@ static enum hub_status finish(struct hub_mirror_work *w, const struct hub_transf
     return HUB_OK;
 }
 
-/* What others put there is theirs. A copy that is not in hub.db was published a moment before a kill, or fetched from
- * the same remote by the command line. */
-static bool is_copy_of(const struct hub_mirror_work *w, const char *path)
-{
-    struct hub_record record;
-    HUB_CLEANUP(hub_freep)
-    char *directory = hub_path_join(w->mirrors->options.roots->roots[w->root].path, path);
-    if (!directory || hub_record_read(directory, &record, NULL))
-        return false;
-    const bool same = strcmp(record.remote, w->remote.base) == 0;
-    hub_record_dispose(&record);
-    return same;
-}
-
 /* What is told to those who read while it comes. */
 static const uint64_t pull_segment = 256 * KIB;
 
@@ -226,9 +250,9 @@ static enum hub_status copy_to(struct hub_mirror_work *w, const struct hub_priva
     t.segment_bytes = w->pull ? pull_segment : 0;
     if (!t.id || !t.target)
         return hub_fail(err, HUB_INVALID, "the job does not say what to fetch");
-    const bool known = look(w, place, t.target, &here);
-    t.have = known ? &here.have : NULL;
-    t.replace = here.known.rule || is_copy_of(w, t.target);
+    look(w, place, t.id, t.target, &here);
+    t.have = here.have.count ? &here.have : NULL;
+    t.replace = here.is_copy;
     HUB_TRY(hub_transfer_run(&t, err));
     HUB_TRY(finish(w, &t, err));
     if (strcmp(t.id, t.target) == 0)

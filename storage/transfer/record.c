@@ -10,15 +10,14 @@
 
 enum { RECORD_BYTES = 1024 * 1024 * 1024 };
 
-/* Who says that the digest is right: the remote itself, its other digest, or nobody. */
-static const char *origin_of(const struct hub_remote_file *file)
-{
-    static const char *const names[] = {[HUB_NO_DIGEST] = "computed",
-                                        [HUB_GIT_SHA1] = "git-sha1",
-                                        [HUB_BY_CRC32C] = "crc32c",
-                                        [HUB_BY_MD5] = "md5"};
-    return file->has_sha256 ? "hub" : names[file->other];
-}
+/* Who says that the digest is right, where not the remote itself: its other digest, or nobody. */
+static const struct said {
+    const char *name;
+    size_t size;
+} said[] = {[HUB_NO_DIGEST] = {"computed", 0},
+            [HUB_GIT_SHA1] = {"git-sha1", HUB_SHA1_BYTES},
+            [HUB_BY_CRC32C] = {"crc32c", 4},
+            [HUB_BY_MD5] = {"md5", HUB_MD5_BYTES}};
 
 void hub_record_begin(struct hub_json *json, const char *id, const char *remote, const char *revision)
 {
@@ -30,21 +29,43 @@ void hub_record_begin(struct hub_json *json, const char *id, const char *remote,
     hub_json_put_text(json, "revision", revision);
 }
 
-void hub_record_file(struct hub_json *json, const char *path, uint64_t size, const char *sha256,
-                     const char *origin)
+static void put_members(struct hub_json *json, const char *path, uint64_t size, const char *sha256,
+                        const char *origin)
 {
-    hub_json_object(json);
     hub_json_put_text(json, "path", path);
     hub_json_put_uint(json, "size", size);
     hub_json_put_text(json, "sha256", sha256);
     hub_json_put_text(json, "origin", origin);
+}
+
+void hub_record_file(struct hub_json *json, const char *path, uint64_t size, const char *sha256,
+                     const char *origin)
+{
+    hub_json_object(json);
+    put_members(json, path, size, sha256, origin);
+    hub_json_end_object(json);
+}
+
+/* Also what tells whether it is the same there and here, to whoever finds it. */
+static void put_file(struct hub_json *json, const struct hub_remote_file *file,
+                     const struct hub_origin *origin)
+{
+    char hex[2 * HUB_SHA256_BYTES + 1], modified[HUB_TIME_CHARS];
+    hub_json_object(json);
+    hub_hex(origin->sha256, HUB_SHA256_BYTES, hex);
+    put_members(json, file->path, file->size, hex, file->has_sha256 ? "hub" : said[file->other].name);
+    hub_time_rfc3339_ns(origin->modified_ns, modified);
+    hub_json_put_text(json, "modified", modified);
+    hub_hex(file->sum, said[file->other].size, hex);
+    if (file->other)
+        hub_json_put_text(json, said[file->other].name, hex);
     hub_json_end_object(json);
 }
 
 enum hub_status hub_record_write(const struct hub_remote_files *plan, const char *remote,
-                                 const struct hub_sums *sums, struct hub_buf *out, struct hub_error *err)
+                                 const struct hub_origin *origins, struct hub_buf *out, struct hub_error *err)
 {
-    char hex[2 * HUB_SHA256_BYTES + 1], now[HUB_TIME_CHARS];
+    char now[HUB_TIME_CHARS];
     struct hub_json json = hub_json_to(out, err);
     hub_time_rfc3339(hub_time_now_s(), now);
     hub_record_begin(&json, plan->id, remote, plan->revision);
@@ -52,10 +73,8 @@ enum hub_status hub_record_write(const struct hub_remote_files *plan, const char
     if (plan->partial)
         hub_json_put_bool(&json, "partial", true);
     hub_json_put_array(&json, "files");
-    for (size_t i = 0; i < plan->count; i++) {
-        hub_hex(sums[i].sha256, HUB_SHA256_BYTES, hex);
-        hub_record_file(&json, plan->items[i].path, plan->items[i].size, hex, origin_of(&plan->items[i]));
-    }
+    for (size_t i = 0; i < plan->count; i++)
+        put_file(&json, &plan->items[i], &origins[i]);
     hub_json_end_array(&json);
     hub_json_end_object(&json);
     return hub_json_status(&json);
@@ -64,6 +83,18 @@ enum hub_status hub_record_write(const struct hub_remote_files *plan, const char
 static int by_path(const void *a, const void *b)
 {
     return strcmp(((const struct hub_record_file *)a)->path, ((const struct hub_record_file *)b)->path);
+}
+
+static void read_said(const json_t *item, struct hub_record_file *out)
+{
+    const char *modified = hub_member_text(item, "modified");
+    if (!modified || !hub_time_parse_rfc3339(hub_view_of(modified), &out->modified_ns))
+        out->modified_ns = 0;
+    for (uint8_t i = HUB_NO_DIGEST + 1; i < HUB_COUNT(said); i++) {
+        const char *hex = hub_member_text(item, said[i].name);
+        if (hex && hub_unhex(hub_view_of(hex), out->sum, said[i].size))
+            out->other = i;
+    }
 }
 
 static enum hub_status read_files(const json_t *array, struct hub_record *r, struct hub_error *err)
@@ -79,6 +110,7 @@ static enum hub_status read_files(const json_t *array, struct hub_record *r, str
         if (!sha256 || !hub_unhex(hub_view_of(sha256), f->sha256, HUB_SHA256_BYTES))
             return hub_fail(err, HUB_CORRUPT, "'%s' has no digest in the record", path);
         f->size = hub_member_uint(item, "size");
+        read_said(item, f);
         f->from_hub = origin && strcmp(origin, "computed") != 0;
         HUB_TRY(hub_dup(&f->path, path, err));
         r->count++;

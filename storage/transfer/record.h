@@ -3,12 +3,16 @@
 #define HUB_TRANSFER_RECORD_H
 
 #include "storage/transfer/hash.h"
+#include "storage/transfer/origin.h"
 
 /** One file as it was downloaded. */
 struct hub_record_file {
     char *path;
     uint64_t size;
+    int64_t modified_ns; /* of the file as it was left here; 0: not said */
     uint8_t sha256[HUB_SHA256_BYTES];
+    uint8_t other; /* enum hub_remote_digest, of `sum`: what the remote said */
+    uint8_t sum[HUB_SHA1_BYTES];
     bool
         from_hub; /* the remote gave this digest, or another that agreed; else we computed it from what came */
 };
@@ -27,9 +31,9 @@ void hub_record_begin(struct hub_json *json, const char *id, const char *remote,
 void hub_record_file(struct hub_json *json, const char *path, uint64_t size, const char *sha256,
                      const char *origin);
 
-/** Append the record's text. `sums` are the digests of the downloaded bytes, one a file of `plan`. */
+/** Append the record's text. `origins` are one a file of `plan`. */
 HUB_MUST_USE enum hub_status hub_record_write(const struct hub_remote_files *plan, const char *remote,
-                                              const struct hub_sums *sums, struct hub_buf *out,
+                                              const struct hub_origin *origins, struct hub_buf *out,
                                               struct hub_error *err);
 
 /** Read the record of a dataset's directory. HUB_NOT_FOUND when there is none. Dispose the result. */

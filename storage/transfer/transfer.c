@@ -301,9 +301,9 @@ static enum hub_status publish(struct job *j, struct hub_error *err)
     t->phase = HUB_TRANSFER_PUBLISH;
     t->files_verified = j->check.verified;
     t->digest = j->check.digest;
-    HUB_TRY(hub_record_write(&t->files, t->remote->base, j->staging.sums, &record, err));
-    HUB_TRY(hub_fs_write(j->staging.tree, HUB_RECORD_FILE, hub_buf_view(&record), 0644, err));
     HUB_TRY(note_origins(j, err));
+    HUB_TRY(hub_record_write(&t->files, t->remote->base, t->origins, &record, err));
+    HUB_TRY(hub_fs_write(j->staging.tree, HUB_RECORD_FILE, hub_buf_view(&record), 0644, err));
     HUB_TRY(hub_staging_sync(&j->staging, err));
     HUB_TRY(report_progress(j, true, err));
     if (t->ready)

@@ -11,6 +11,7 @@ import sqlite3
 import subprocess
 import sys
 import time
+from urllib.parse import unquote
 
 import pytest
 
@@ -166,7 +167,7 @@ def end(hub):
         hub.log.close()
 
 
-def test_a_pass_is_ended(mirrored):
+def test_a_pass_is_ended(mirrored, bucket):
     place, before = mirrored
     root = os.path.join(place, "here")
     shim = Shim(place, "minari-hub")
@@ -180,9 +181,12 @@ def test_a_pass_is_ended(mirrored):
         end(through(place, shim.at(moment).prefix))
         assert not is_half(root), (moment, is_half(root))
         is_whole(root)
+        there = [id for id in ("changed/set-v0", "many-v0") if below(root, id) == WANTED[id]]
+        bucket.requests.clear()
         with through(place) as hub:
             hub.wait_ready()
             wait_synced(hub, "lab", before)
+            assert not [path for _, path, _ in bucket.requests if any(id in unquote(path) for id in there) and "alt=media" in path], moment
             assert again(place, hub, "lab") == (0, 0), moment  # removes what was replaced before
             until(lambda: leftovers(root) == [])
         assert not is_half(root), moment
