@@ -31,15 +31,34 @@ uint64_t hub_scan_signature(const struct hub_scanner *s, const char *const *form
     return (h ^ h >> 29) | 1;
 }
 
+static uint64_t mix_part(const struct hub_scanner *s, const char *format, const struct hub_found_part *part)
+{
+    const uint64_t h = mix_text(mix_text(HUB_HASH_START, s->drivers), format);
+    return mix_text(mix_text(h, part->name), part->hint ? part->hint : "");
+}
+
 uint64_t hub_scan_part_signature(const struct hub_scanner *s, const char *format,
                                  const struct hub_found_part *part, const struct hub_fileset *files)
 {
-    uint64_t h = mix_text(mix_text(HUB_HASH_START, s->drivers), format);
-    h = mix_text(mix_text(h, part->name), part->hint ? part->hint : "");
+    uint64_t h = mix_part(s, format, part);
     for (uint32_t i = 0; i < part->file_count; i++)
         if (part->files[i] < files->count)
             h = mix_file(h, &files->files[part->files[i]]);
     return h ^ h >> 29;
+}
+
+uint64_t hub_scan_part_content(const struct hub_scanner *s, const char *format,
+                               const struct hub_found_part *part, const struct hub_fileset *files,
+                               const struct hub_file_digests *digests)
+{
+    uint64_t h = mix_text(mix_part(s, format, part), "content");
+    for (uint32_t i = 0; i < part->file_count; i++) {
+        const uint32_t file = part->files[i];
+        if (file >= files->count || !*digests[file].sha256)
+            return 0;
+        h = mix_text(mix_text(h, files->files[file].path), digests[file].sha256);
+    }
+    return (h ^ h >> 29) | 1;
 }
 
 uint64_t hub_scan_limited(const struct hub_scanner *s, uint64_t signature)

@@ -250,20 +250,36 @@ static bool has_part(struct hub_work *w, struct hub_draft_part *part)
     return true;
 }
 
+/* Whether the index has it: of files with these stamps, or of such whose bytes are known to be the same. What is new is
+ * found again by its bytes, where they are known. */
+static bool is_indexed(struct hub_work *w, uint32_t number, const struct hub_file_digests *digests)
+{
+    const struct hub_found_part *found = &w->plan.parts[number];
+    struct hub_draft_part *part = &w->parts[number];
+    const uint64_t content = hub_scan_part_content(w->scanner, w->format, found, &w->files, digests);
+    part->signature = hub_scan_part_signature(w->scanner, w->format, found, &w->files);
+    if (has_part(w, part))
+        return true;
+    part->signature = content ? content : part->signature;
+    return content && has_part(w, part);
+}
+
 /* Which parts are new. */
 static enum hub_status sort_parts(struct hub_work *w, struct hub_error *err)
 {
+    HUB_CLEANUP(hub_freep) struct hub_file_digests *digests = NULL;
     const size_t count = w->plan.part_count;
+    HUB_TRY(hub_new(&digests, w->files.count + (size_t)1, sizeof *digests, err));
+    HUB_TRY(
+        hub_digest_list(w->scanner->catalog, w->root, w->path, w->files.files, w->files.count, digests, err));
     w->parts = calloc(count + 1, sizeof *w->parts);
     w->broken = calloc(count + 1, sizeof *w->broken);
     w->sides = calloc(count + 1, sizeof *w->sides);
     w->todo = calloc(count + 1, sizeof *w->todo);
     HUB_TRY(hub_allocated(w->parts && w->broken && w->sides && w->todo, err));
     for (uint32_t i = 0; i < count; i++) {
-        const struct hub_found_part *part = &w->plan.parts[i];
-        w->parts[i].name = part->name;
-        w->parts[i].signature = hub_scan_part_signature(w->scanner, w->format, part, &w->files);
-        if (!has_part(w, &w->parts[i]))
+        w->parts[i].name = w->plan.parts[i].name;
+        if (!is_indexed(w, i, digests))
             w->todo[w->todo_count++] = i;
     }
     w->unfinished = w->todo_count;

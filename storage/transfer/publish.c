@@ -172,6 +172,29 @@ enum hub_status hub_publish_recover(const struct hub_private *place, struct hub_
 
 /* ---- publish ---- */
 
+enum { DEPTH = 64, MAX_FILES = 10000000 };
+
+/* What the new tree has as well loses its name in the old one now, and not when the trash is emptied: a file's stamp
+ * changes with its links, and what is known of it is kept by its stamp. Whoever reads it has it open. */
+static void drop_links(int directory, const char *path, unsigned depth)
+{
+    HUB_CLEANUP(hub_names_dispose) struct hub_names names = {0};
+    HUB_CLEANUP(hub_closep) int fd = -1;
+    struct stat st;
+    if (depth == DEPTH || hub_private_folder(directory, path, false, &fd, NULL) ||
+        hub_fs_list(fd, "", MAX_FILES, &names, NULL))
+        return;
+    for (size_t i = 0; i < names.count; i++) {
+        const char *name = names.items[i].text;
+        if (fstatat(fd, name, &st, AT_SYMLINK_NOFOLLOW))
+            continue;
+        if (S_ISDIR(st.st_mode))
+            drop_links(fd, name, depth + 1);
+        else if (S_ISREG(st.st_mode) && st.st_nlink > 1)
+            (void)unlinkat(fd, name, 0);
+    }
+}
+
 static enum hub_status replace(const struct hub_private *place, const char *id, const char *tree,
                                const struct move *m, bool pair, struct hub_error *err)
 {
@@ -199,9 +222,13 @@ enum hub_status hub_publish(const struct hub_private *place, const char *id, con
     if (renameat2(place->folder, tree, m.parent, m.name, RENAME_NOREPLACE) == 0)
         return hub_fs_sync_dir(m.parent, "", err);
     const int why = errno;
-    if (is_there(m.parent, m.name))
-        return may_replace ? replace(place, id, tree, &m, pair, err)
-                           : hub_fail(err, HUB_EXISTS, "'%s' already exists", id);
+    if (is_there(m.parent, m.name)) {
+        if (!may_replace)
+            return hub_fail(err, HUB_EXISTS, "'%s' already exists", id);
+        HUB_TRY(replace(place, id, tree, &m, pair, err));
+        drop_links(m.trash, m.old, 0);
+        return HUB_OK;
+    }
     /* a file system without RENAME_NOREPLACE: rename(2) over nothing, or over an empty folder at worst */
     if ((why == EINVAL || why == ENOSYS || why == ENOTSUP) &&
         renameat(place->folder, tree, m.parent, m.name) == 0)

@@ -1,7 +1,8 @@
 /**
  * Putting a finished tree where it belongs, so that readers see the old dataset, the new one, or none where
  * there was none: never a part or a mixture. What is replaced goes to the trash of the private folder and
- * stays there until hub_publish_recover. One lock keeps the processes that do any of this apart.
+ * stays there until hub_publish_recover, but for files that the new tree is linked to. One lock keeps the
+ * processes that do any of this apart.
  */
 #ifndef HUB_TRANSFER_PUBLISH_H
 #define HUB_TRANSFER_PUBLISH_H

@@ -4,6 +4,7 @@ import glob
 import json
 import os
 import shutil
+import sqlite3
 import sys
 import time
 
@@ -210,6 +211,43 @@ def converge(hubs, sync):
         said = [{d["id"]: (d.get("revision"), hub.dataset(d["id"]).get("content")) for d in hub.datasets()} for hub in hubs]
         return said[0] and all(s == said[0] for s in said) and all(c for s in said for _, c in s.values())
     until(same, 90)
+
+
+def test_what_is_linked_is_not_read_again(place, monkeypatch):
+    """Of what another one shares with the copy before neither the index nor the digests are made anew, nor when the old copy goes."""
+    up = Bucket(os.path.join(place, "up"), monkeypatch)
+    up.publish()
+    path = os.path.join(place, "up", DOOR, "data", "metadata.json")
+
+    def parts():
+        with sqlite3.connect(*glob.glob(os.path.join(place, "state", "index-*.db"))) as db:
+            return db.execute("SELECT p.row, p.name FROM parts p JOIN datasets d ON d.row = p.dataset WHERE d.id = ? ORDER BY 1", (DOOR,)).fetchall()
+
+    def is_here(hub, author):
+        until(lambda: author in json.dumps((d := hub.dataset(DOOR)).get("authors", "")) and d["status"] == "ready")
+        files = {f["path"]: f for f in hub.get(f"/api/v1/datasets/{DOOR}/files").json()["items"]}
+        assert all("sha256" in f for f in files.values()), files
+
+    with Hub([os.path.join(place, "here")], state=os.path.join(place, "state"), args=["--hash", "off", "--sweep", "1s", "--settle", "1s"]) as hub:
+        hub.wait_ready()
+        mirror(place, "add", up.remote, "--name", "lab")
+        wait_synced(hub, "lab")
+        is_here(hub, "Rodrigo")
+        before = parts()
+        assert before
+        with open(path, "rb") as f:
+            replace(path, json.dumps({**json.loads(f.read()), "author": ["somebody else"]}).encode())
+        up.publish()
+        again(place, hub, "lab")
+        is_here(hub, "somebody else")
+        assert os.stat(os.path.join(place, "here", DOOR, "data", "main_data.hdf5")).st_nlink == 1
+        assert parts() == before
+        for _ in range(2):  # the trash is emptied
+            again(place, hub, "lab")
+        revision = hub.dataset(DOOR)["revision"]
+        time.sleep(1.5)
+        is_here(hub, "somebody else")
+        assert parts() == before and hub.dataset(DOOR)["revision"] == revision
 
 
 def test_a_chain_of_three(place):
