@@ -90,10 +90,10 @@ static void read_said(const json_t *item, struct hub_record_file *out)
     const char *modified = hub_member_text(item, "modified");
     if (!modified || !hub_time_parse_rfc3339(hub_view_of(modified), &out->modified_ns))
         out->modified_ns = 0;
-    for (uint8_t i = HUB_NO_DIGEST + 1; i < HUB_COUNT(said); i++) {
+    for (size_t i = HUB_NO_DIGEST + 1; i < HUB_COUNT(said); i++) {
         const char *hex = hub_member_text(item, said[i].name);
         if (hex && hub_unhex(hub_view_of(hex), out->sum, said[i].size))
-            out->other = i;
+            out->other = (uint8_t)i;
     }
 }
 
