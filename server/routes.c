@@ -3,6 +3,7 @@
 
 #include "server/api/handlers.h"
 #include "server/facade/handlers.h"
+#include "server/page/handlers.h"
 
 /* All rows that one answer may hold, decoded from deflate, take less. */
 enum { ROWS_MS = 5000 };
@@ -43,7 +44,17 @@ const struct hub_route hub_routes[] = {
     {"GET", "/readyz", hub_readyz_show, "readyz", 0, false, 0},
     {"GET", "/metrics", hub_metrics_show, "metrics", 0, false, 0},
     {"GET", "/openapi.json", hub_openapi_show, "openapi", 0, false, 0},
-    {"GET", "/", hub_front_show, "front", 0, false, 0},
+    {"GET", "/", hub_page_front, "front", 0, false, 0},
+    /* pages for people: at the addresses of the API, with /d/ for /api/v1/datasets/ */
+    {"GET", "/d/{id}", hub_page_dataset, "page", 0, false, 0},
+    {"GET", "/d/{id}/episodes", hub_page_episodes, "page", 0, false, 0},
+    {"GET", "/d/{id}/episodes/{n}", hub_page_episode, "page", 0, false, 0},
+    {"GET", "/d/{id}/files", hub_page_files, "page", 0, false, 0},
+    {"GET", "/d/{id}/~statistics", hub_page_statistics, "page", 0, false, 0},
+    {"GET", "/d/{id}/~findings", hub_page_findings, "page", 0, false, 0},
+    {"GET", "/d/{id}/~use", hub_page_use, "page", 0, false, 0},
+    {"GET", "/~operations", hub_page_operations, "page", 0, false, 0},
+    {"GET", "/~assets/{build}/{path}", hub_page_asset, "asset", 0, false, 0},
     /* Google Cloud Storage: its JSON API, at the addresses that its clients use, and names as paths */
     {"GET", "/storage/v1/b", hub_gcs_buckets, "gcs", 0, false, 0},
     {"GET", "/storage/v1/b/{bucket}", hub_gcs_bucket, "gcs", 0, false, 0},
@@ -83,6 +94,8 @@ const struct hub_protocol hub_protocols[] = {
     {"/resumable/", &hub_gcs_shape},
     {"/batch/", &hub_gcs_shape},
     {"/b/", &hub_gcs_shape},
+    {"/d/", &hub_page_shape},
+    {"/~operations", &hub_page_shape},
     {"/api/v1/", NULL},
     {"/api/", &hub_hf_shape},
     {"/datasets/", &hub_hf_shape},

@@ -1,0 +1,68 @@
+/* The files of web/assets: embedded, and served at addresses that name their state. */
+#include "server/page/assets.h"
+
+#include "server/api/reply.h"
+#include "server/page/handlers.h"
+
+#include <pthread.h>
+
+enum { BUILD_CHARS = 12 };
+
+extern const unsigned char page_style_css[], page_logo_svg[], page_page_js[];
+extern const unsigned long page_style_css_size, page_logo_svg_size, page_page_js_size;
+
+static const struct asset {
+    const char *name, *type;
+    const unsigned char *bytes;
+    const unsigned long *size;
+} assets[] = {
+    {"style.css", "text/css; charset=utf-8", page_style_css, &page_style_css_size},
+    {"logo.svg", "image/svg+xml", page_logo_svg, &page_logo_svg_size},
+    {"page.js", "text/javascript; charset=utf-8", page_page_js, &page_page_js_size},
+};
+
+static char build[40];
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+static struct hub_view bytes_of(const struct asset *asset)
+{
+    return (struct hub_view){(const char *)asset->bytes, *asset->size};
+}
+
+static void name_build(void)
+{
+    struct hub_view parts[HUB_COUNT(assets)];
+    for (size_t i = 0; i < HUB_COUNT(assets); i++)
+        parts[i] = bytes_of(&assets[i]);
+    hub_fingerprint(build, parts, HUB_COUNT(assets));
+    memmove(build, build + 1, BUILD_CHARS); /* without the quote */
+    build[BUILD_CHARS] = '\0';
+}
+
+const char *hub_assets_build(void)
+{
+    pthread_once(&once, name_build);
+    return build;
+}
+
+static const struct asset *named(struct hub_view name)
+{
+    for (size_t i = 0; i < HUB_COUNT(assets); i++)
+        if (hub_view_is(name, assets[i].name))
+            return &assets[i];
+    return NULL;
+}
+
+enum hub_status hub_page_asset(struct hub_request *request, struct hub_response *response,
+                               struct hub_error *err)
+{
+    const struct asset *asset = named(hub_request_capture(request, "path"));
+    if (!asset || !hub_view_is(hub_request_capture(request, "build"), hub_assets_build()))
+        return hub_fail_as(err, HUB_NOT_FOUND, "file-not-found",
+                           "this version of the hub has no such asset: reload the page");
+    HUB_TRY(hub_reply_on_worker(request));
+    HUB_TRY(hub_buf_add_view(hub_response_buffer(response, 200, asset->type, MIB), bytes_of(asset), err));
+    HUB_TRY(hub_response_header(response, err, "Cache-Control", "public, max-age=31536000, immutable"));
+    HUB_TRY(hub_response_header(response, err, "Content-Security-Policy", "default-src 'none'; sandbox"));
+    return hub_reply_document(request, response, err);
+}

@@ -1,0 +1,217 @@
+/* The catalogue: search, filters, namespaces and the table of datasets. And "/", which scripts read as JSON. */
+#include "server/api/handlers.h"
+#include "server/page/frame.h"
+#include "server/page/handlers.h"
+
+static const char *const filters[] = {"format", "status",    "env",    "task",    "robot",      "camera",
+                                      "author", "algorithm", "kind",   "license", "action_dim", "loadable",
+                                      "for",    "latest",    "prefix", NULL};
+
+/* "episodes" 3 times is "3 episodes", and so on */
+static void write_row(struct page *page, const json_t *dataset)
+{
+    struct page_out *out = &page->out;
+    const struct hub_view id = page_text(dataset, "id"), status = page_text(dataset, "status");
+    const struct hub_view reason = page_text(dataset, "reason"), about = page_text(dataset, "description");
+    const struct page_catalogue_row row = {page_url(page, "/d/%p", id), id, reason.size ? reason : about};
+    page_catalogue_row_begin(out, &row);
+    if (json_object_get(dataset, "episodes"))
+        page_catalogue_figures(out, &(struct page_catalogue_figures){page_count(dataset, "episodes"),
+                                                                     page_count(dataset, "steps")});
+    else
+        page_catalogue_no_figures(out, NULL);
+    page_catalogue_rest(out, &(struct page_catalogue_rest){page_count(dataset, "size"),
+                                                           page_text(dataset, "format"),
+                                                           page_text(dataset, "modified"), status});
+    page_catalogue_row_end(out, &row);
+}
+
+static void write_table(struct page *page, const json_t *list)
+{
+    struct page_out *out = &page->out;
+    char caption[80];
+    const uint64_t total = page_count(list, "total");
+    snprintf(caption, sizeof caption, "%llu dataset%s", (unsigned long long)total, total == 1 ? "" : "s");
+    const struct page_table table = {HUB_VIEW("cardlike"), hub_view_of(caption)};
+    page_table_begin(out, &table);
+    page_thead_begin(out, NULL);
+    page_sort_head(page, "", "Name", "id");
+    page_sort_head(page, "n", "Episodes", "episodes");
+    page_sort_head(page, "n", "Steps", "steps");
+    page_sort_head(page, "n", "Size", "size");
+    page_th(out, &(struct page_th){HUB_VIEW(""), HUB_VIEW("Format")});
+    page_sort_head(page, "", "Modified (UTC)", "modified");
+    page_th(out, &(struct page_th){HUB_VIEW(""), HUB_VIEW("Status")});
+    page_thead_end(out, NULL);
+    page_tbody_begin(out, NULL);
+    size_t i;
+    const json_t *dataset;
+    json_array_foreach(json_object_get(list, "items"), i, dataset) write_row(page, dataset);
+    page_tbody_end(out, NULL);
+    page_table_end(out, &table);
+}
+
+static void write_select(struct page *page, const json_t *facets, const char *label, const char *name)
+{
+    struct page_out *out = &page->out;
+    const struct hub_view chosen = hub_request_query(page->request, name);
+    const struct page_catalogue_select select = {hub_view_of(label), hub_view_of(name)};
+    size_t i;
+    const json_t *value;
+    page_catalogue_select_begin(out, &select);
+    json_array_foreach(json_object_get(facets, name), i, value)
+    {
+        const struct hub_view text = page_text(value, "value");
+        const struct hub_view shown = page_url(page, "%r (%u)", text, page_count(value, "count"));
+        if (hub_view_equal(text, chosen))
+            page_option_chosen(out, &(struct page_option_chosen){text, shown});
+        else
+            page_option(out, &(struct page_option){text, shown});
+    }
+    page_catalogue_select_end(out, &select);
+}
+
+static void write_search(struct page *page, const json_t *facets)
+{
+    struct page_out *out = &page->out;
+    const struct page_catalogue_search form = {hub_request_query(page->request, "q"), HUB_VIEW("Datasets")};
+    page_catalogue_search_begin(out, &form);
+    write_select(page, facets, "Format", "format");
+    write_select(page, facets, "Status", "status");
+    for (unsigned i = 2; filters[i]; i++) /* those without a list stay as they are */
+        if (hub_request_query(page->request, filters[i]).size)
+            page_hidden(out, &(struct page_hidden){hub_view_of(filters[i]),
+                                                   hub_request_query(page->request, filters[i])});
+    page_catalogue_search_end(out, &form);
+}
+
+static bool write_chips(struct page *page)
+{
+    struct page_out *out = &page->out;
+    const struct page_chips chips = {HUB_VIEW("Filters in use")};
+    bool any = false;
+    for (unsigned i = 0; filters[i]; i++) {
+        const struct hub_view value = hub_request_query(page->request, filters[i]);
+        if (!value.size)
+            continue;
+        if (!any)
+            page_chips_begin(out, &chips);
+        any = true;
+        char without[40];
+        snprintf(without, sizeof without, "cursor %s", filters[i]);
+        page_chip(out, &(struct page_chip){page_query(page, without, NULL), hub_view_of(filters[i]), value});
+    }
+    if (any)
+        page_chips_end(out, &chips);
+    return any;
+}
+
+static void write_tree(struct page *page, const json_t *spaces, uint64_t all)
+{
+    struct page_out *out = &page->out;
+    const struct hub_view here = hub_request_query(page->request, "prefix");
+    const json_t *items = json_object_get(spaces, "items"), *space;
+    if (!json_array_size(items))
+        return;
+    page_catalogue_tree_begin(out, NULL);
+    if (here.size)
+        page_catalogue_space(out, &(struct page_catalogue_space){HUB_VIEW("l0"),
+                                                                 page_query(page, "prefix cursor", NULL),
+                                                                 HUB_VIEW("all"), all});
+    size_t i;
+    json_array_foreach(items, i, space)
+    {
+        const struct hub_view name = page_text(space, "namespace"), prefix = page_url(page, "%r/", name);
+        unsigned depth = 0;
+        for (size_t c = 0; c < name.size; c++)
+            depth += name.data[c] == '/';
+        char level[] = {'l', (char)('0' + HUB_MIN(depth, 3U)), '\0'};
+        const struct hub_view href = page_query(page, "prefix cursor", "prefix", prefix, NULL);
+        const struct hub_view shown = hub_view_behind(name, '/');
+        if (hub_view_equal(prefix, here))
+            page_catalogue_space_here(out,
+                                      &(struct page_catalogue_space_here){hub_view_of(level), href, shown,
+                                                                          page_count(space, "datasets")});
+        else
+            page_catalogue_space(out, &(struct page_catalogue_space){hub_view_of(level), href, shown,
+                                                                     page_count(space, "datasets")});
+    }
+    page_catalogue_tree_end(out, NULL);
+}
+
+static void write_empty(struct page *page)
+{
+    struct page_out *out = &page->out;
+    if (!page->request->query_count) {
+        page_catalogue_empty(out, &(struct page_catalogue_empty){HUB_VIEW(
+                                      "minari-hub mirror add gcp://minari-remote --prefix D4RL/door/")});
+        return;
+    }
+    const struct page_note note = {HUB_VIEW(""),
+                                   HUB_VIEW("Nothing matches. Use fewer words, or remove a filter.")};
+    page_note_begin(out, &note);
+    page_link(out, &(struct page_link){HUB_VIEW("/"), HUB_VIEW("All datasets")});
+    page_note_end(out, &note);
+}
+
+static enum hub_status show(struct page *page, const json_t *list, const json_t *spaces, const json_t *status)
+{
+    struct page_out *out = &page->out;
+    const json_t *counts = json_object_get(status, "datasets");
+    page_open(page, HUB_VIEW("Datasets"), page_url(page, "/api/v1/datasets%r", page_query(page, "", NULL)));
+    const bool none = !page->request->query_count && !page_count(list, "total");
+    if (none) {
+        write_empty(page);
+        return page_close(page);
+    }
+    page_title(out, &(struct page_title){HUB_VIEW("Datasets")});
+    page_facts_begin(out, NULL);
+    page_fact_count(out, &(struct page_fact_count){page_count(counts, "total"), HUB_VIEW("datasets here")});
+    page_fact_count(out, &(struct page_fact_count){page_count(counts, "episodes"), HUB_VIEW("episodes")});
+    page_fact_count(out, &(struct page_fact_count){page_count(counts, "steps"), HUB_VIEW("steps")});
+    page_fact_bytes(out, &(struct page_fact_bytes){page_count(counts, "size"), HUB_VIEW("of files")});
+    page_facts_end(out, NULL);
+    page_catalogue_columns_begin(out, NULL);
+    write_tree(page, spaces, page_count(counts, "total"));
+    page_catalogue_main_begin(out, NULL);
+    write_search(page, json_object_get(list, "facets"));
+    (void)write_chips(page);
+    if (page_count(list, "total"))
+        write_table(page, list);
+    else
+        write_empty(page);
+    page_pages(page, list);
+    page_catalogue_main_end(out, NULL);
+    page_catalogue_columns_end(out, NULL);
+    return page_close(page);
+}
+
+static enum hub_status show_html(struct hub_request *request, struct hub_response *response,
+                                 struct hub_error *err)
+{
+    static const char *const parameters[] = {
+        "q",      "prefix", "format",    "status", "env",     "task",       "robot",
+        "camera", "author", "algorithm", "kind",   "license", "action_dim", "loadable",
+        "for",    "latest", "facets",    "sort",   "limit",   "cursor",     NULL};
+    HUB_CLEANUP(page_dispose) struct page page = {0};
+    HUB_CLEANUP(hub_json_decrefp) json_t *list = NULL;
+    HUB_CLEANUP(hub_json_decrefp) json_t *spaces = NULL;
+    HUB_CLEANUP(hub_json_decrefp) json_t *status = NULL;
+    HUB_TRY(page_begin(&page, request, response, parameters, err));
+    const struct hub_view limit = hub_request_query(request, "limit");
+    const struct hub_view query = page_query(&page, "facets limit", "facets", HUB_VIEW("format,status"),
+                                             "limit", limit.size ? limit : HUB_VIEW("50"), NULL);
+    HUB_TRY(page_ask(&page, page_url(&page, "/api/v1/datasets%r", query), &list));
+    HUB_TRY(page_ask_if_any(&page, HUB_VIEW("/api/v1/namespaces?limit=200"), &spaces));
+    HUB_TRY(page_ask_if_any(&page, HUB_VIEW("/api/v1/status"), &status));
+    return show(&page, list, spaces, status);
+}
+
+enum hub_status hub_page_front(struct hub_request *request, struct hub_response *response,
+                               struct hub_error *err)
+{
+    const char *accept = hub_request_header(request, "Accept");
+    HUB_TRY(hub_response_header(response, err, "Vary", "Accept"));
+    return accept && strcasestr(accept, "text/html") ? show_html(request, response, err)
+                                                     : hub_front_show(request, response, err);
+}

@@ -1,0 +1,279 @@
+/* A dataset: what it is, whether it is whole, how its episodes are spread, how to use it. */
+#include "server/page/episodes.h"
+#include "server/page/handlers.h"
+#include "server/page/recipes.h"
+#include "server/page/spaces.h"
+#include "server/page/svg.h"
+
+#include <stdio.h>
+
+enum { MOST_PROBLEMS = 10 };
+
+static void write_head(struct page *page, const json_t *dataset)
+{
+    struct page_out *out = &page->out;
+    const struct hub_view revision = page_text(dataset, "revision"),
+                          env = page_text(json_object_get(dataset, "facts"), "env");
+    const struct hub_view robot = page_text(dataset, "robot_type"), about = page_text(dataset, "description");
+    page_crumbs(page, page_text(dataset, "id"), "");
+    page_dataset_head(out, &(struct page_dataset_head){page_text(dataset, "id"),
+                                                       page_text(dataset, "status"),
+                                                       {revision.data, HUB_MIN(revision.size, 12)}});
+    if (about.size)
+        page_paragraph(out, &(struct page_paragraph){HUB_VIEW("lead"), about});
+    page_facts_begin(out, NULL);
+    page_fact_count(out, &(struct page_fact_count){page_count(dataset, "episodes"), HUB_VIEW("episodes")});
+    page_fact_count(out, &(struct page_fact_count){page_count(dataset, "steps"), HUB_VIEW("steps")});
+    page_fact_bytes(out, &(struct page_fact_bytes){page_count(dataset, "size"), HUB_VIEW("size")});
+    page_fact_text(out, &(struct page_fact_text){
+                            page_url(page, "%r %r", page_text(dataset, "format"), page_text(dataset, "era")),
+                            HUB_VIEW("format")});
+    if (env.size)
+        page_fact_text(out, &(struct page_fact_text){env, HUB_VIEW("environment")});
+    if (robot.size)
+        page_fact_text(out, &(struct page_fact_text){robot, HUB_VIEW("robot")});
+    if (page_double(dataset, "fps") > 0)
+        page_fact_real(out,
+                       &(struct page_fact_real){page_double(dataset, "fps"), HUB_VIEW("steps a second")});
+    page_facts_end(out, NULL);
+}
+
+static void write_problems(struct page *page, const json_t *dataset)
+{
+    struct page_out *out = &page->out;
+    const json_t *problems = json_object_get(dataset, "problems"), *problem;
+    const struct hub_view reason = page_text(dataset, "reason"), status = page_text(dataset, "status");
+    const size_t count = json_array_size(problems);
+    if (reason.size || hub_view_is(status, "pending")) {
+        const struct page_note note = {HUB_VIEW("bad"),
+                                       reason.size ? reason
+                                                   : HUB_VIEW("Being read. Its files can be downloaded now; "
+                                                              "episodes appear when all parts are read.")};
+        page_note_begin(out, &note);
+        if (reason.size)
+            page_paragraph(out,
+                           &(struct page_paragraph){HUB_VIEW("muted"),
+                                                    HUB_VIEW("The files are listed and can be downloaded.")});
+        page_note_end(out, &note);
+    }
+    if (!count)
+        return;
+    const struct hub_view title =
+        count == 1 ? HUB_VIEW("1 problem:") : page_url(page, "%u problems:", (uint64_t)count);
+    const struct page_note note = {HUB_VIEW(""), title};
+    size_t i;
+    page_note_begin(out, &note);
+    page_list_begin(out, NULL);
+    json_array_foreach(problems, i, problem)
+    {
+        const struct hub_view path = page_text(problem, "path");
+        if (i < MOST_PROBLEMS)
+            page_item(out, &(struct page_item){page_url(page, path.size ? "%r: %r" : "%r%r", path,
+                                                        page_text(problem, "detail"))});
+    }
+    if (count > MOST_PROBLEMS)
+        page_item(out, &(struct page_item){page_url(page, "and %u more", (uint64_t)count - MOST_PROBLEMS)});
+    page_list_end(out, NULL);
+    page_note_end(out, &note);
+}
+
+static void write_distributions(struct page *page, const json_t *statistics)
+{
+    struct page_out *out = &page->out;
+    const json_t *fields = json_object_get(statistics, "fields"),
+                 *coverage = json_object_get(statistics, "coverage");
+    const json_t *returns = json_object_get(fields, "return"), *steps = json_object_get(fields, "steps");
+    page_hidden_head(out, &(struct page_hidden_head){HUB_VIEW("Distributions")});
+    page_dataset_cards_begin(out, NULL);
+    page_histogram_figure(page, returns, json_object_get(returns, "histogram"), "Return", "return");
+    page_histogram_figure(page, steps, json_object_get(steps, "histogram"), "Steps", "steps");
+    page_outcome_figure(page, json_object_get(statistics, "outcome"));
+    page_dataset_cards_end(out, NULL);
+    if (coverage && !page_flag(coverage, "complete"))
+        page_paragraph(
+            out, &(struct page_paragraph){HUB_VIEW("muted"), page_url(page, "From %u of %u episodes so far.",
+                                                                      page_count(coverage, "episodes"),
+                                                                      page_count(coverage, "of"))});
+    page_dataset_more_begin(out, NULL);
+    page_link(out, &(struct page_link){page_url(page, "/d/%p/~statistics", page_id(page)),
+                                       HUB_VIEW("Statistics of all fields")});
+    page_link(
+        out, &(struct page_link){page_url(page, "/d/%p/~findings", page_id(page)), HUB_VIEW("Odd episodes")});
+    page_dataset_more_end(out, NULL);
+}
+
+static enum hub_status write_episodes(struct page *page, const json_t *list)
+{
+    struct page_out *out = &page->out;
+    const struct page_section section = {HUB_VIEW("episodes"), HUB_VIEW("Episodes")};
+    const struct hub_view all = page_url(page, "/d/%p/episodes", page_id(page));
+    page_section_begin(out, &section);
+    page_dataset_goto(out, &(struct page_dataset_goto){all, HUB_VIEW("")});
+    HUB_TRY(page_episodes_table(page, list, HUB_VIEW(""), false));
+    page_dataset_more_begin(out, NULL);
+    page_link(out, &(struct page_link){all, page_url(page, "All %u episodes, to filter and sort",
+                                                     page_count(list, "total"))});
+    page_dataset_more_end(out, NULL);
+    page_section_end(out, &section);
+    return HUB_OK;
+}
+
+static void write_fields(struct page *page, const json_t *dataset)
+{
+    struct page_out *out = &page->out;
+    const json_t *fields = json_object_get(dataset, "fields"), *field;
+    static const char *const heads[] = {"Field", "Type", "Shape", "Rows", "Role", "Episodes"};
+    const struct page_section section = {HUB_VIEW("fields"), HUB_VIEW("Fields")};
+    const struct page_table table = {
+        HUB_VIEW("cardlike"),
+        HUB_VIEW("Rows by step: one for each step; by state: one more, after the last step")};
+    if (!json_array_size(fields))
+        return;
+    page_section_begin(out, &section);
+    page_table_begin(out, &table);
+    page_thead_begin(out, NULL);
+    for (size_t i = 0; i < HUB_COUNT(heads); i++)
+        page_th(out,
+                &(struct page_th){i == 2 || i == 5 ? HUB_VIEW("n") : HUB_VIEW(""), hub_view_of(heads[i])});
+    page_thead_end(out, NULL);
+    page_tbody_begin(out, NULL);
+    size_t i;
+    json_array_foreach(fields, i, field)
+    {
+        char shape[80] = "";
+        const json_t *dims = json_object_get(field, "shape");
+        for (size_t d = 0, used = 0; d < json_array_size(dims) && used + 24 < sizeof shape; d++)
+            used += (size_t)snprintf(shape + used, sizeof shape - used, "%s%lld", d ? " \xC3\x97 " : "",
+                                     (long long)json_integer_value(json_array_get(dims, d)));
+        const struct hub_view type = page_text(field, "type"), dtype = page_text(field, "dtype");
+        page_field_row(out, &(struct page_field_row){
+                                page_text(field, "path"), hub_view_is(type, "number") ? dtype : type,
+                                hub_view_of(shape), page_text(field, "axis"), page_text(field, "role"),
+                                page_count(field, "episodes")});
+    }
+    page_tbody_end(out, NULL);
+    page_table_end(out, &table);
+    page_section_end(out, &section);
+}
+
+static void write_spaces(struct page *page, const json_t *dataset)
+{
+    const json_t *observation = json_object_get(dataset, "observation_space"),
+                 *action = json_object_get(dataset, "action_space");
+    const struct page_section section = {HUB_VIEW("spaces"), HUB_VIEW("Spaces")};
+    if (!json_is_object(observation) && !json_is_object(action))
+        return;
+    page_section_begin(&page->out, &section);
+    page_space_tree(page, "observation", observation);
+    page_space_tree(page, "action", action);
+    page_section_end(&page->out, &section);
+}
+
+static void write_versions(struct page *page, const json_t *dataset)
+{
+    struct page_out *out = &page->out;
+    const json_t *versions = json_object_get(dataset, "versions"), *version;
+    const struct page_section section = {HUB_VIEW("versions"), HUB_VIEW("Versions")};
+    const struct page_table table = {HUB_VIEW("cardlike"), HUB_VIEW("Of the same name")};
+    if (json_array_size(versions) < 2)
+        return;
+    page_section_begin(out, &section);
+    page_table_begin(out, &table);
+    page_tbody_begin(out, NULL);
+    size_t i;
+    json_array_foreach(versions, i, version)
+    {
+        const struct hub_view id = page_text(version, "id");
+        page_version_row(out, &(struct page_version_row){page_url(page, "/d/%p", id), id,
+                                                         page_count(version, "episodes"),
+                                                         page_text(version, "status")});
+    }
+    page_tbody_end(out, NULL);
+    page_table_end(out, &table);
+    page_section_end(out, &section);
+}
+
+/* A member of the metadata: an address as a link, all else as its JSON. */
+static void write_member(struct page *page, const char *name, const json_t *value)
+{
+    const struct hub_view text = {json_string_value(value), json_string_length(value)};
+    if (hub_view_starts(text, "https://") || hub_view_starts(text, "http://")) {
+        page_dl_link(&page->out, &(struct page_dl_link){hub_view_of(name), text});
+        return;
+    }
+    char *json = text.data ? NULL : json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT);
+    page_dl_text(&page->out, &(struct page_dl_text){hub_view_of(name), text.data ? text : hub_view_of(json)});
+    free(json);
+}
+
+static void write_metadata(struct page *page, const json_t *dataset)
+{
+    struct page_out *out = &page->out;
+    const struct page_section section = {HUB_VIEW("metadata"), HUB_VIEW("Metadata and files")};
+    const struct page_details details = {HUB_VIEW("Metadata as stored")};
+    const char *name;
+    json_t *value;
+    page_section_begin(out, &section);
+    page_dataset_more_begin(out, NULL);
+    page_link(out, &(struct page_link){page_url(page, "/d/%p/files", page_id(page)),
+                                       page_url(page, "%u files", page_count(dataset, "files"))});
+    page_link(out, &(struct page_link){page_url(page, "/api/v1/datasets/%p/archive.tar", page_id(page)),
+                                       HUB_VIEW("Download all as one tar")});
+    page_dataset_more_end(out, NULL);
+    if (json_object_size(json_object_get(dataset, "metadata"))) {
+        page_details_begin(out, &details);
+        page_dl_begin(out, NULL);
+        json_object_foreach(json_object_get(dataset, "metadata"), name, value)
+            write_member(page, name, value);
+        page_dl_end(out, NULL);
+        page_details_end(out, &details);
+    }
+    page_section_end(out, &section);
+}
+
+static enum hub_status show(struct page *page, const json_t *dataset, const json_t *statistics,
+                            const json_t *episodes)
+{
+    struct page_out *out = &page->out;
+    const struct hub_view id = page_text(dataset, "id");
+    const struct page_section use = {HUB_VIEW("use"), HUB_VIEW("Use it")};
+    page_open(page, id, page_url(page, "/api/v1/datasets/%p", id));
+    write_head(page, dataset);
+    write_problems(page, dataset);
+    if (statistics)
+        write_distributions(page, statistics);
+    if (episodes)
+        HUB_TRY(write_episodes(page, episodes));
+    page_section_begin(out, &use);
+    page_recipe_first(page, dataset);
+    page_dataset_more_begin(out, NULL);
+    page_link(out, &(struct page_link){page_url(page, "/d/%p/~use", page_id(page)),
+                                       HUB_VIEW("More ways: Python, curl, Minari, LeRobot")});
+    page_dataset_more_end(out, NULL);
+    page_section_end(out, &use);
+    write_fields(page, dataset);
+    write_spaces(page, dataset);
+    write_versions(page, dataset);
+    write_metadata(page, dataset);
+    return page_close(page);
+}
+
+enum hub_status hub_page_dataset(struct hub_request *request, struct hub_response *response,
+                                 struct hub_error *err)
+{
+    static const char *const parameters[] = {"for", "revision", NULL};
+    HUB_CLEANUP(page_dispose) struct page page = {0};
+    HUB_CLEANUP(hub_json_decrefp) json_t *dataset = NULL;
+    HUB_CLEANUP(hub_json_decrefp) json_t *statistics = NULL;
+    HUB_CLEANUP(hub_json_decrefp) json_t *episodes = NULL;
+    HUB_TRY(page_begin(&page, request, response, parameters, err));
+    const struct hub_view id = page_id(&page);
+    HUB_TRY(
+        page_ask(&page, page_url(&page, "/api/v1/datasets/%p%r", id, page_query(&page, "", NULL)), &dataset));
+    if (hub_view_is(page_text(dataset, "status"), "ready")) {
+        HUB_TRY(page_ask_if_any(&page, page_url(&page, "/api/v1/datasets/%p/~statistics", id), &statistics));
+        HUB_TRY(
+            page_ask_if_any(&page, page_url(&page, "/api/v1/datasets/%p/episodes?limit=10", id), &episodes));
+    }
+    return show(&page, dataset, statistics, episodes);
+}

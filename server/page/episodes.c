@@ -1,0 +1,191 @@
+/* The episodes of a dataset: a filter, an order, a page of the table. */
+#include "server/page/episodes.h"
+
+#include "server/page/handlers.h"
+#include "server/page/svg.h"
+
+#include <stdio.h>
+
+const char *page_outcome_of(const json_t *episode)
+{
+    const json_t *success = json_object_get(episode, "success");
+    if (json_is_boolean(success))
+        return json_is_true(success) ? "success" : "no success";
+    if (page_flag(episode, "terminated"))
+        return page_flag(episode, "truncated") ? "terminated, truncated" : "terminated";
+    if (page_flag(episode, "truncated"))
+        return "truncated";
+    return json_is_false(json_object_get(episode, "terminated")) ? "not ended" : "";
+}
+
+/* The list has no sparklines: each is in its episode's document, which is one look into the index. */
+static enum hub_status write_curve(struct page *page, uint64_t number)
+{
+    HUB_CLEANUP(hub_json_decrefp) json_t *document = NULL;
+    HUB_TRY(page_ask_if_any(page, page_url(page, "/api/v1/datasets/%p/episodes/%u", page_id(page), number),
+                            &document));
+    page_episode_curve_begin(&page->out, NULL);
+    page_sparkline(&page->out, page_text(json_object_get(document, "measured"), "spark"));
+    page_episode_curve_end(&page->out, NULL);
+    return HUB_OK;
+}
+
+static enum hub_status write_row(struct page *page, const json_t *episode, struct hub_view carried)
+{
+    struct page_out *out = &page->out;
+    const json_t *seed = json_object_get(episode, "seed");
+    const uint64_t number = page_count(episode, "number");
+    const struct hub_view seed_text = json_is_integer(seed)
+                                          ? page_url(page, "%u", (uint64_t)json_integer_value(seed))
+                                      : json_is_string(seed) ? page_text(episode, "seed")
+                                                             : HUB_VIEW("");
+    const struct page_episode_row row = {
+        page_url(page, "/d/%p/episodes/%u%r", page_id(page), number, carried),
+        (int64_t)number,
+        page_count(episode, "steps"),
+        hub_view_of(page_outcome_of(episode)),
+        page_text(episode, "task"),
+        seed_text};
+    page_episode_row_begin(out, &row);
+    HUB_TRY(write_curve(page, number));
+    if (json_is_number(json_object_get(episode, "return")))
+        page_episode_return(out, &(struct page_episode_return){page_double(episode, "return")});
+    else
+        page_episode_no_return(out, NULL);
+    page_episode_row_end(out, &row);
+    return HUB_OK;
+}
+
+static void write_heads(struct page *page, bool sorted)
+{
+    static const struct {
+        const char *class, *text, *key;
+    } heads[] = {{"n", "Episode", "number"}, {"", "Reward over time", NULL}, {"n", "Return", "return"},
+                 {"n", "Steps", "steps"},    {"", "Outcome", NULL},          {"", "Task", "task"},
+                 {"n", "Seed", "seed"}};
+    page_thead_begin(&page->out, NULL);
+    for (size_t i = 0; i < HUB_COUNT(heads); i++)
+        if (sorted && heads[i].key)
+            page_sort_head(page, heads[i].class, heads[i].text, heads[i].key);
+        else
+            page_th(&page->out, &(struct page_th){hub_view_of(heads[i].class), hub_view_of(heads[i].text)});
+    page_thead_end(&page->out, NULL);
+}
+
+enum hub_status page_episodes_table(struct page *page, const json_t *list, struct hub_view carried,
+                                    bool sorted)
+{
+    struct page_out *out = &page->out;
+    const uint64_t total = page_count(list, "total");
+    char caption[80], kept[2048];
+    snprintf(caption, sizeof caption, "%llu episode%s", (unsigned long long)total, total == 1 ? "" : "s");
+    snprintf(kept, sizeof kept, "%.*s", (int)HUB_MIN(carried.size, sizeof kept - 1),
+             carried.data ? carried.data : "");
+    const struct page_table table = {HUB_VIEW("cardlike"), hub_view_of(caption)};
+    page_table_begin(out, &table);
+    write_heads(page, sorted);
+    page_tbody_begin(out, NULL);
+    size_t i;
+    const json_t *episode;
+    json_array_foreach(json_object_get(list, "items"), i, episode)
+        HUB_TRY(write_row(page, episode, hub_view_of(strcmp(kept, "?") == 0 ? "" : kept)));
+    page_tbody_end(out, NULL);
+    page_table_end(out, &table);
+    return HUB_OK;
+}
+
+static void write_filter(struct page *page, const json_t *dataset)
+{
+    static const char *const examples[] = {"steps >= 10", "terminated = true", "success = false",
+                                           "nonfinite > 0", "jerk > 0.5"};
+    struct page_out *out = &page->out;
+    const struct hub_view split = hub_request_query(page->request, "split");
+    const struct page_where_form form = {page_url(page, "/d/%p/episodes", page_id(page)),
+                                         hub_request_query(page->request, "where")};
+    page_where_form_begin(out, &form);
+    const json_t *splits = json_object_get(dataset, "splits");
+    const char *name;
+    json_t *value;
+    if (json_object_size(splits)) {
+        page_where_split_begin(out, NULL);
+        json_object_foreach((json_t *)splits, name, value)
+        {
+            if (hub_view_is(split, name))
+                page_option_chosen(out, &(struct page_option_chosen){hub_view_of(name), hub_view_of(name)});
+            else
+                page_option(out, &(struct page_option){hub_view_of(name), hub_view_of(name)});
+        }
+        page_where_split_end(out, NULL);
+    }
+    const struct hub_view sort = hub_request_query(page->request, "sort");
+    if (sort.size)
+        page_hidden(out, &(struct page_hidden){HUB_VIEW("sort"), sort});
+    page_where_form_end(out, &form);
+    const struct page_paragraph hint = {HUB_VIEW("hint"), HUB_VIEW("Examples:")};
+    page_paragraph(out, &hint);
+    page_dataset_more_begin(out, NULL);
+    for (size_t i = 0; i < HUB_COUNT(examples); i++) {
+        const struct hub_view where = hub_view_of(examples[i]);
+        page_where_example(
+            out, &(struct page_where_example){page_query(page, "where cursor", "where", where, NULL), where});
+    }
+    page_dataset_more_end(out, NULL);
+}
+
+/* A number that a form was given leads to its episode. */
+static enum hub_status go_to(struct page *page, struct hub_view number)
+{
+    page->response->status = 303;
+    return hub_response_header(page->response, page->err, "Location", "%s",
+                               page_url(page, "/d/%p/episodes/%s%r", page_id(page), number,
+                                        page_query(page, "number cursor limit", NULL))
+                                   .data);
+}
+
+/* What `where` gets wrong stands beside it, and the page is whole. */
+static enum hub_status ask_list(struct page *page, json_t **list, struct hub_error *wrong)
+{
+    const struct hub_view limit = hub_request_query(page->request, "limit");
+    const struct hub_view query =
+        page_query(page, "limit", "limit", limit.size ? limit : HUB_VIEW("50"), NULL);
+    const enum hub_status st =
+        page_ask(page, page_url(page, "/api/v1/datasets/%p/episodes%r", page_id(page), query), list);
+    if (st != HUB_INVALID)
+        return st;
+    *wrong = *page->err;
+    *page->err = (struct hub_error){0};
+    page->response->status = 400;
+    return HUB_OK;
+}
+
+enum hub_status hub_page_episodes(struct hub_request *request, struct hub_response *response,
+                                  struct hub_error *err)
+{
+    static const char *const parameters[] = {"where",  "split", "task",   "name", "sort",     "limit",
+                                             "cursor", "at",    "number", "for",  "revision", NULL};
+    HUB_CLEANUP(page_dispose) struct page page = {0};
+    HUB_CLEANUP(hub_json_decrefp) json_t *dataset = NULL;
+    HUB_CLEANUP(hub_json_decrefp) json_t *list = NULL;
+    struct hub_error wrong = {0};
+    HUB_TRY(page_begin(&page, request, response, parameters, err));
+    const struct hub_view number = hub_request_query(request, "number");
+    if (number.size)
+        return go_to(&page, number);
+    HUB_TRY(page_ask(&page, page_url(&page, "/api/v1/datasets/%p", page_id(&page)), &dataset));
+    HUB_TRY(ask_list(&page, &list, &wrong));
+    const struct hub_view id = page_text(dataset, "id");
+    page_open(&page, page_url(&page, "Episodes - %r", id),
+              page_url(&page, "/api/v1/datasets/%p/episodes%r", id, page_query(&page, "", NULL)));
+    page_crumbs(&page, id, "episodes");
+    page_title(&page.out, &(struct page_title){HUB_VIEW("Episodes")});
+    write_filter(&page, dataset);
+    if (!list)
+        page_where_wrong(&page.out, &(struct page_where_wrong){hub_view_of(wrong.detail)});
+    else
+        HUB_TRY(page_episodes_table(&page, list, page_query(&page, "cursor limit at", NULL), true));
+    page_pages(&page, list);
+    const enum hub_status st = page_close(&page);
+    if (!list)
+        response->status = 400;
+    return st;
+}

@@ -1,0 +1,17 @@
+/** The table of episodes, which two views have. */
+#ifndef HUB_PAGE_EPISODES_H
+#define HUB_PAGE_EPISODES_H
+
+#include "server/page/frame.h"
+
+/**
+ * @param carried  the query that links into episodes take along ("?where=..."), so that the next one is the list's next
+ * @param sorted   its heads are links
+ */
+HUB_MUST_USE enum hub_status page_episodes_table(struct page *page, const json_t *list,
+                                                 struct hub_view carried, bool sorted);
+
+/** How an episode ended, in a word or two. */
+const char *page_outcome_of(const json_t *episode);
+
+#endif

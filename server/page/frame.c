@@ -1,0 +1,271 @@
+/* What every page begins and ends with: see frame.h. */
+#include "server/page/frame.h"
+
+#include "server/api/reply.h"
+#include "server/page/handlers.h"
+#include "storage/base/number.h"
+#include "storage/base/uri.h"
+
+#include <stdarg.h>
+
+enum { PAGE_LIMIT = 8 * 1024 * 1024, URL_LIMIT = 64 * 1024 };
+
+static const char policy[] = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
+                             "media-src 'self'; connect-src 'self'; "
+                             "manifest-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors "
+                             "'none'; require-trusted-types-for "
+                             "'script'; trusted-types 'none'";
+
+void page_dispose(struct page *page)
+{
+    for (unsigned i = 0; i < PAGE_URLS; i++)
+        hub_buf_dispose(&page->urls[i]);
+    hub_buf_dispose(&page->alternate);
+}
+
+enum hub_status page_begin(struct page *page, struct hub_request *request, struct hub_response *response,
+                           const char *const *parameters, struct hub_error *err)
+{
+    *page = (struct page){.request = request, .response = response, .err = err};
+    request->shape = &hub_page_shape;
+    HUB_TRY(hub_request_known(request, parameters, err));
+    return request->may_block ? HUB_OK : HUB_AGAIN;
+}
+
+enum hub_status page_ask(struct page *page, struct hub_view target, json_t **out)
+{
+    return target.size ? hub_page_ask(page->request, target.data, out, page->err) : hub_no_memory(page->err);
+}
+
+enum hub_status page_ask_if_any(struct page *page, struct hub_view target, json_t **out)
+{
+    const enum hub_status st = page_ask(page, target, out);
+    if (st == HUB_AGAIN)
+        return st;
+    if (st)
+        *page->err = (struct hub_error){0};
+    return HUB_OK;
+}
+
+static enum hub_status put_headers(struct hub_response *response, struct hub_error *err)
+{
+    HUB_TRY(hub_response_header(response, err, "Content-Security-Policy", policy));
+    HUB_TRY(hub_response_header(response, err, "Referrer-Policy", "same-origin"));
+    HUB_TRY(hub_response_header(response, err, "Cross-Origin-Resource-Policy", "same-origin"));
+    return hub_response_header(response, err, "Permissions-Policy",
+                               "camera=(), microphone=(), geolocation=()");
+}
+
+void page_open(struct page *page, struct hub_view title, struct hub_view alternate)
+{
+    struct hub_buf *buf = hub_response_buffer(page->response, 200, "text/html; charset=utf-8", PAGE_LIMIT);
+    page->out = (struct page_out){.buf = buf, .err = page->err};
+    page->alternate = HUB_BUF_INIT(URL_LIMIT);
+    page->out.status = hub_buf_add_view(&page->alternate, alternate, page->err);
+    page_frame_begin(&page->out,
+                     &(struct page_frame){title, hub_buf_view(&page->alternate), HUB_VIEW(HUB_VERSION)});
+}
+
+enum hub_status page_close(struct page *page)
+{
+    page_frame_end(&page->out,
+                   &(struct page_frame){HUB_VIEW(""), hub_buf_view(&page->alternate), HUB_VIEW(HUB_VERSION)});
+    HUB_TRY(page->out.status);
+    HUB_TRY(put_headers(page->response, page->err));
+    HUB_TRY(hub_response_header(page->response, page->err, "Cache-Control", "no-cache"));
+    return hub_reply_document(page->request, page->response, page->err);
+}
+
+/* ---- addresses ---- */
+
+static struct hub_buf *next_url(struct page *page)
+{
+    struct hub_buf *url = &page->urls[page->next_url++ % PAGE_URLS];
+    url->limit = URL_LIMIT;
+    url->size = 0;
+    return url;
+}
+
+static enum hub_status add_part(struct hub_buf *url, char kind, va_list *args)
+{
+    char digits[HUB_NUMBER_CHARS];
+    if (kind == 'u')
+        return hub_buf_add(url, digits, hub_number_u64(va_arg(*args, uint64_t), digits), NULL);
+    const struct hub_view text = va_arg(*args, struct hub_view);
+    if (kind == 'p')
+        return hub_uri_encode_path(text, url, NULL);
+    return kind == 's' ? hub_uri_encode_segment(text, url, NULL) : hub_buf_add_view(url, text, NULL);
+}
+
+struct hub_view page_url(struct page *page, const char *pattern, ...)
+{
+    struct hub_buf *url = next_url(page);
+    enum hub_status st = HUB_OK;
+    va_list args;
+    va_start(args, pattern);
+    while (*pattern && !st) {
+        const size_t plain = strcspn(pattern, "%");
+        st = hub_buf_add(url, pattern, plain, NULL);
+        pattern += plain;
+        if (!st && *pattern) {
+            st = add_part(url, pattern[1], &args);
+            pattern += 2;
+        }
+    }
+    va_end(args);
+    return st ? HUB_VIEW("") : hub_buf_view(url);
+}
+
+static bool is_among(const char *words, struct hub_view name)
+{
+    for (const char *at = words; *at; at += strspn(at, " ")) {
+        const size_t size = strcspn(at, " ");
+        if (size == name.size && memcmp(at, name.data, size) == 0)
+            return true;
+        at += size;
+    }
+    return false;
+}
+
+static enum hub_status add_pair(struct hub_buf *url, struct hub_view name, struct hub_view value)
+{
+    if (!value.size)
+        return HUB_OK;
+    HUB_TRY(hub_buf_add_text(url, url->size > 1 ? "&" : "", NULL));
+    HUB_TRY(hub_uri_encode_segment(name, url, NULL));
+    HUB_TRY(hub_buf_add_text(url, "=", NULL));
+    return hub_uri_encode_segment(value, url, NULL);
+}
+
+struct hub_view page_query(struct page *page, const char *without, ...)
+{
+    struct hub_buf *url = next_url(page);
+    enum hub_status st = hub_buf_add_text(url, "?", NULL);
+    for (unsigned i = 0; i < page->request->query_count && !st; i++)
+        if (!is_among(without, page->request->query[i].name))
+            st = add_pair(url, page->request->query[i].name, page->request->query[i].value);
+    va_list args;
+    va_start(args, without);
+    for (const char *name; !st && (name = va_arg(args, const char *));)
+        st = add_pair(url, hub_view_of(name), va_arg(args, struct hub_view));
+    va_end(args);
+    return st ? HUB_VIEW("") : hub_buf_view(url);
+}
+
+struct hub_view page_query_of(struct hub_view url)
+{
+    const char *at = url.size ? memchr(url.data, '?', url.size) : NULL;
+    return at ? (struct hub_view){at, (size_t)(url.data + url.size - at)} : HUB_VIEW("");
+}
+
+/* ---- parts ---- */
+
+struct hub_view page_id(const struct page *page)
+{
+    return hub_request_capture(page->request, "id");
+}
+
+void page_crumbs(struct page *page, struct hub_view id, const char *view)
+{
+    struct page_out *out = &page->out;
+    page_crumbs_begin(out, NULL);
+    for (size_t from = 0; from < id.size;) {
+        const char *slash = memchr(id.data + from, '/', id.size - from);
+        const size_t end = slash ? (size_t)(slash - id.data) : id.size;
+        const struct hub_view part = {id.data + from, end - from}, prefix = {id.data, end};
+        if (slash)
+            page_crumb(out,
+                       &(struct page_crumb){page_url(page, "/?prefix=%s%r", prefix, HUB_VIEW("/")), part});
+        else if (*view)
+            page_crumb(out, &(struct page_crumb){page_url(page, "/d/%p", id), part});
+        else
+            page_crumb_here(out, &(struct page_crumb_here){part});
+        from = end + 1;
+    }
+    if (*view)
+        page_crumb_here(out, &(struct page_crumb_here){hub_view_of(view)});
+    page_crumbs_end(out, NULL);
+}
+
+void page_pages(struct page *page, const json_t *list)
+{
+    struct page_out *out = &page->out;
+    const struct hub_view next = page_query_of(page_text(list, "next")),
+                          prev = page_query_of(page_text(list, "prev"));
+    if (!next.size && !prev.size)
+        return;
+    page_pager_begin(out, NULL);
+    if (prev.size) {
+        page_pager_link(out, &(struct page_pager_link){page_query(page, "cursor", NULL), HUB_VIEW("first"),
+                                                       HUB_VIEW("First")});
+        page_pager_link(out, &(struct page_pager_link){prev, HUB_VIEW("prev"), HUB_VIEW("Previous")});
+    }
+    if (next.size)
+        page_pager_link(out, &(struct page_pager_link){next, HUB_VIEW("next"), HUB_VIEW("Next")});
+    page_pager_end(out, NULL);
+}
+
+void page_sort_head(struct page *page, const char *class, const char *text, const char *key)
+{
+    const struct hub_view now = hub_request_query(page->request, "sort"), label = hub_view_of(text);
+    const bool down = now.size && now.data[0] == '-';
+    const struct hub_view named = {now.data + down, now.size - down};
+    if (!now.size || !hub_view_is(named, key)) {
+        const struct hub_view href = page_query(page, "sort cursor", "sort", hub_view_of(key), NULL);
+        page_th_sort(&page->out, &(struct page_th_sort){hub_view_of(class), href, label});
+        return;
+    }
+    const struct hub_view other = page_url(page, "%r%r", hub_view_of(down ? "" : "-"), hub_view_of(key));
+    const struct hub_view href = page_query(page, "sort cursor", "sort", other, NULL);
+    page_th_sorted(&page->out,
+                   &(struct page_th_sorted){hub_view_of(class), href,
+                                            hub_view_of(down ? "descending" : "ascending"), label});
+}
+
+/* ---- what cannot be shown ---- */
+
+/* The page above: without the query, else without the last segment. */
+static struct hub_view above(const struct hub_request *request)
+{
+    struct hub_view path = hub_view_of(request->target ? request->target : "/");
+    if (!request->query_text || !*request->query_text)
+        while (path.size > 1 && path.data[--path.size] != '/')
+            continue;
+    return path.size > 3 ? path : HUB_VIEW("/"); /* nothing is at /d */
+}
+
+static enum hub_status write_problem(struct hub_buf *buf, const struct hub_request *request,
+                                     const struct hub_error *err, const char *name, unsigned status)
+{
+    static const struct {
+        unsigned status;
+        const char *title;
+    } titles[] = {{400, "This address asks for what cannot be read"},
+                  {404, "There is nothing here"},
+                  {409, "This dataset is being written"},
+                  {422, "This dataset cannot be read"},
+                  {503, "Not now"}};
+    const char *title = "This cannot be shown";
+    struct page_out out = {.buf = buf};
+    for (size_t i = 0; i < HUB_COUNT(titles); i++)
+        if (titles[i].status == status)
+            title = titles[i].title;
+    const struct page_frame frame = {hub_view_of(title), HUB_VIEW("/openapi.json"), HUB_VIEW(HUB_VERSION)};
+    const char *detail = err->detail[0] ? err->detail : name;
+    page_frame_begin(&out, &frame);
+    page_problem(&out,
+                 &(struct page_problem){status, hub_view_of(title), hub_view_of(detail), above(request)});
+    page_frame_end(&out, &frame);
+    return out.status;
+}
+
+static enum hub_status problem_headers(struct hub_response *response, const struct hub_request *request,
+                                       const struct hub_error *err, const char *name)
+{
+    (void)request;
+    (void)err;
+    (void)name;
+    return put_headers(response, NULL);
+}
+
+const struct hub_problem_shape hub_page_shape = {"text/html; charset=utf-8", write_problem, problem_headers};

@@ -1,0 +1,60 @@
+/**
+ * What every page begins and ends with, and how it names addresses. A handler: page_begin, ask the API (page_ask),
+ * page_open, blocks of the templates, page_close. It runs on workers only.
+ */
+#ifndef HUB_PAGE_FRAME_H
+#define HUB_PAGE_FRAME_H
+
+#include "server/page/ask.h"
+#include "templates.h"
+
+enum { PAGE_URLS = 16 };
+
+struct page {
+    struct page_out out;
+    struct hub_request *request;
+    struct hub_response *response;
+    struct hub_error *err;
+    struct hub_buf urls[PAGE_URLS]; /* page_url: each is written again after so many others */
+    unsigned next_url;
+    struct hub_buf alternate; /* the address of the same in the API */
+};
+
+void page_dispose(struct page *page);
+/** HUB_AGAIN on an event thread; 400 for parameters that are not in the NULL-terminated list. */
+HUB_MUST_USE enum hub_status page_begin(struct page *page, struct hub_request *request,
+                                        struct hub_response *response, const char *const *parameters,
+                                        struct hub_error *err);
+/** The document of the API at an address of page_url. */
+HUB_MUST_USE enum hub_status page_ask(struct page *page, struct hub_view target, json_t **out);
+/** The same, where a page is whole without it: NULL when it is not to be had; HUB_AGAIN is passed on. */
+HUB_MUST_USE enum hub_status page_ask_if_any(struct page *page, struct hub_view target, json_t **out);
+/** From here on `page->out` is written. */
+void page_open(struct page *page, struct hub_view title, struct hub_view alternate);
+HUB_MUST_USE enum hub_status page_close(struct page *page);
+
+/**
+ * An address: %p a hub_view as a path, %s a hub_view as one segment or value, %u a uint64_t, %r a hub_view as it is.
+ * What comes back lasts for PAGE_URLS - 1 more of them; "" when there is no memory.
+ */
+struct hub_view page_url(struct page *page, const char *pattern, ...);
+/**
+ * "?..." of this request's parameters that have a value, but those named in `without` ("sort cursor"), then of pairs of
+ * const char * and hub_view up to NULL, each where it has a value.
+ */
+struct hub_view page_query(struct page *page, const char *without, ...);
+/** The query of another address, as "?..."; "" without one. */
+struct hub_view page_query_of(struct hub_view url);
+
+/** The crumbs of a dataset, `view` last: "" for itself. */
+void page_crumbs(struct page *page, struct hub_view id, const char *view);
+/** "first, previous, next" of a list of the API, as links to this page. */
+void page_pages(struct page *page, const json_t *list);
+/** A head of a column that the list can be ordered by: which turns it round when it is already. */
+void page_sort_head(struct page *page, const char *class, const char *text, const char *key);
+/** The `id` of a page below a dataset. */
+struct hub_view page_id(const struct page *page);
+
+#define PAGE_TEXT(literal) HUB_VIEW(literal)
+
+#endif

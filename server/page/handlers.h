@@ -1,0 +1,15 @@
+/** The pages that routes.c lists, each in the file of its view. */
+#ifndef HUB_PAGE_HANDLERS_H
+#define HUB_PAGE_HANDLERS_H
+
+#include "server/http/http.h"
+
+/** How a page that cannot be made says so. */
+extern const struct hub_problem_shape hub_page_shape;
+
+hub_handler hub_page_front; /* catalogue.c: "/", as JSON unless a browser asks */
+hub_handler hub_page_dataset, hub_page_episodes, hub_page_episode, hub_page_files, hub_page_statistics,
+    hub_page_findings, hub_page_use, hub_page_operations;
+hub_handler hub_page_asset; /* assets.c */
+
+#endif

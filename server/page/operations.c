@@ -1,0 +1,129 @@
+/* What the hub is doing: its directories, what runs and waits, what is wrong. */
+#include "server/page/frame.h"
+#include "server/page/handlers.h"
+
+static void table_begin(struct page *page, const struct page_table *table, const char *const *heads,
+                        const char *figures)
+{
+    page_table_begin(&page->out, table);
+    page_thead_begin(&page->out, NULL);
+    for (size_t i = 0; heads[i]; i++)
+        page_th(&page->out,
+                &(struct page_th){figures[i] == 'n' ? HUB_VIEW("n") : HUB_VIEW(""), hub_view_of(heads[i])});
+    page_thead_end(&page->out, NULL);
+    page_tbody_begin(&page->out, NULL);
+}
+
+static void table_end(struct page *page, const struct page_table *table)
+{
+    page_tbody_end(&page->out, NULL);
+    page_table_end(&page->out, table);
+}
+
+static void write_roots(struct page *page, const json_t *status)
+{
+    static const char *const heads[] = {"Directory", "Datasets", "Size", "Free", "Mode", NULL};
+    const struct page_section section = {HUB_VIEW("disk"), HUB_VIEW("Disk")};
+    const struct page_table table = {HUB_VIEW("cardlike"), HUB_VIEW("Directories that are served")};
+    size_t i;
+    const json_t *root;
+    page_section_begin(&page->out, &section);
+    table_begin(page, &table, heads, " nnn ");
+    json_array_foreach(json_object_get(status, "roots"), i, root)
+    {
+        const struct hub_view name = page_text(root, "name");
+        page_root_row(&page->out,
+                      &(struct page_root_row){
+                          name.size ? name : page_url(page, "root %u", (uint64_t)i),
+                          page_count(root, "datasets"), page_count(root, "size"), page_count(root, "free"),
+                          page_flag(root, "read_only") ? HUB_VIEW("read only") : HUB_VIEW("")});
+    }
+    table_end(page, &table);
+    page_section_end(&page->out, &section);
+}
+
+static void write_jobs(struct page *page, const json_t *jobs)
+{
+    static const char *const heads[] = {"Work", "Of", "State", "Done", "Error", NULL};
+    const struct page_section section = {HUB_VIEW("jobs"), HUB_VIEW("Running and waiting")};
+    const struct page_table table = {HUB_VIEW("cardlike"),
+                                     page_url(page, "%u jobs", page_count(jobs, "total"))};
+    size_t i;
+    const json_t *job;
+    page_section_begin(&page->out, &section);
+    if (json_array_size(json_object_get(jobs, "items"))) {
+        table_begin(page, &table, heads, "   n ");
+        json_array_foreach(json_object_get(jobs, "items"), i, job)
+            page_job_row(&page->out, &(struct page_job_row){page_text(job, "kind"), page_text(job, "target"),
+                                                            page_text(job, "state"), page_count(job, "done"),
+                                                            page_count(job, "of"), page_text(job, "unit"),
+                                                            page_text(job, "error")});
+        table_end(page, &table);
+    } else {
+        page_paragraph(&page->out, &(struct page_paragraph){HUB_VIEW("muted"),
+                                                            HUB_VIEW("Nothing runs and nothing waits.")});
+    }
+    page_section_end(&page->out, &section);
+}
+
+static void write_problems(struct page *page, const json_t *problems)
+{
+    static const char *const heads[] = {"Dataset", "Problem", "What it is", NULL};
+    const struct page_section section = {HUB_VIEW("problems"), HUB_VIEW("Problems")};
+    const struct page_table table = {HUB_VIEW("cardlike"),
+                                     page_url(page, "%u problems", page_count(problems, "total"))};
+    size_t i;
+    const json_t *problem;
+    page_section_begin(&page->out, &section);
+    table_begin(page, &table, heads, "   ");
+    json_array_foreach(json_object_get(problems, "items"), i, problem)
+    {
+        const struct hub_view id = page_text(problem, "dataset");
+        page_problem_row(&page->out, &(struct page_problem_row){
+                                         id.size ? page_url(page, "/d/%p", id) : HUB_VIEW("/~operations"), id,
+                                         page_text(problem, "code"), page_text(problem, "detail")});
+    }
+    table_end(page, &table);
+    page_pages(page, problems);
+    page_section_end(&page->out, &section);
+}
+
+static void write_status(struct page *page, const json_t *status)
+{
+    struct page_out *out = &page->out;
+    const json_t *counts = json_object_get(status, "datasets");
+    static const char *const states[] = {"ready", "pending", "broken", "unsupported", "remote"};
+    page_title(out, &(struct page_title){HUB_VIEW("Operations")});
+    page_facts_begin(out, NULL);
+    for (size_t i = 0; i < HUB_COUNT(states); i++)
+        if (page_count(counts, states[i]))
+            page_fact_count(out,
+                            &(struct page_fact_count){page_count(counts, states[i]), hub_view_of(states[i])});
+    page_fact_bytes(out, &(struct page_fact_bytes){page_count(json_object_get(status, "memory"), "resident"),
+                                                   HUB_VIEW("memory in use")});
+    page_fact_text(out, &(struct page_fact_text){page_text(status, "version"), HUB_VIEW("version")});
+    page_facts_end(out, NULL);
+}
+
+enum hub_status hub_page_operations(struct hub_request *request, struct hub_response *response,
+                                    struct hub_error *err)
+{
+    static const char *const parameters[] = {"cursor", "limit", NULL};
+    HUB_CLEANUP(page_dispose) struct page page = {0};
+    HUB_CLEANUP(hub_json_decrefp) json_t *status = NULL;
+    HUB_CLEANUP(hub_json_decrefp) json_t *jobs = NULL;
+    HUB_CLEANUP(hub_json_decrefp) json_t *problems = NULL;
+    HUB_TRY(page_begin(&page, request, response, parameters, err));
+    HUB_TRY(page_ask(&page, HUB_VIEW("/api/v1/status"), &status));
+    HUB_TRY(page_ask(&page, HUB_VIEW("/api/v1/jobs"), &jobs));
+    HUB_TRY(page_ask(
+        &page,
+        page_url(&page, "/api/v1/problems%r", page_query(&page, "limit", "limit", HUB_VIEW("50"), NULL)),
+        &problems));
+    page_open(&page, HUB_VIEW("Operations"), HUB_VIEW("/api/v1/status"));
+    write_status(&page, status);
+    write_jobs(&page, jobs);
+    write_problems(&page, problems);
+    write_roots(&page, status);
+    return page_close(&page);
+}

@@ -1,0 +1,91 @@
+/* What the numbers of a dataset come to: returns, steps, outcomes, then every field, a line a dimension. */
+#include "server/page/handlers.h"
+#include "server/page/svg.h"
+
+#include <stdio.h>
+
+enum { MOST_DIMS = 200 };
+
+static void write_dims(struct page *page, const json_t *field)
+{
+    const json_t *mean = json_object_get(field, "mean"), *std = json_object_get(field, "std");
+    const json_t *min = json_object_get(field, "min"), *max = json_object_get(field, "max");
+    const size_t dims = HUB_MIN(json_array_size(mean), (size_t)MOST_DIMS);
+    for (size_t i = 0; i < dims; i++) {
+        char name[24];
+        snprintf(name, sizeof name, dims > 1 ? "[%zu]" : "value", i);
+        const double low = page_double_of(json_array_get(min, i)),
+                     high = page_double_of(json_array_get(max, i));
+        page_dim_row(&page->out,
+                     &(struct page_dim_row){hub_view_of(name), low, page_double_of(json_array_get(mean, i)),
+                                            page_double_of(json_array_get(std, i)), high,
+                                            low == high ? HUB_VIEW("constant: dividing by std gives NaN")
+                                                        : HUB_VIEW("")});
+    }
+}
+
+static void write_field(struct page *page, const char *name, const json_t *field)
+{
+    static const char *const heads[] = {"Dimension", "Min", "Mean", "Std", "Max", ""};
+    struct page_out *out = &page->out;
+    const json_t *bad = json_object_get(field, "nonfinite");
+    const uint64_t odd = page_count(bad, "nan") + page_count(bad, "+inf") + page_count(bad, "-inf");
+    const struct hub_view caption = page_url(page, "%u rows, %u not finite; %r", page_count(field, "count"),
+                                             odd, page_text(field, "origin"));
+    const struct page_table table = {HUB_VIEW(""), caption};
+    const struct page_details details = {hub_view_of(name)};
+    page_details_begin(out, &details);
+    page_table_begin(out, &table);
+    page_thead_begin(out, NULL);
+    for (size_t i = 0; i < HUB_COUNT(heads) - 1; i++)
+        page_th(out, &(struct page_th){i ? HUB_VIEW("n") : HUB_VIEW(""), hub_view_of(heads[i])});
+    page_th(out, &(struct page_th){HUB_VIEW(""), HUB_VIEW("Note")});
+    page_thead_end(out, NULL);
+    page_tbody_begin(out, NULL);
+    write_dims(page, field);
+    page_tbody_end(out, NULL);
+    page_table_end(out, &table);
+    page_details_end(out, &details);
+}
+
+static void write_fields(struct page *page, const json_t *fields)
+{
+    const struct page_section section = {HUB_VIEW("fields"), HUB_VIEW("Fields")};
+    const char *name;
+    json_t *field;
+    page_section_begin(&page->out, &section);
+    json_object_foreach((json_t *)fields, name, field) if (json_array_size(json_object_get(field, "mean")))
+        write_field(page, name, field);
+    page_section_end(&page->out, &section);
+}
+
+enum hub_status hub_page_statistics(struct hub_request *request, struct hub_response *response,
+                                    struct hub_error *err)
+{
+    static const char *const parameters[] = {"where", "split", "task", "for", "revision", NULL};
+    HUB_CLEANUP(page_dispose) struct page page = {0};
+    HUB_CLEANUP(hub_json_decrefp) json_t *statistics = NULL;
+    HUB_TRY(page_begin(&page, request, response, parameters, err));
+    const struct hub_view id = page_id(&page);
+    const struct hub_view api =
+        page_url(&page, "/api/v1/datasets/%p/~statistics%r", id, page_query(&page, "", NULL));
+    HUB_TRY(page_ask(&page, api, &statistics));
+    const json_t *fields = json_object_get(statistics, "fields"),
+                 *coverage = json_object_get(statistics, "coverage");
+    const json_t *returns = json_object_get(fields, "return"), *steps = json_object_get(fields, "steps");
+    page_open(&page, page_url(&page, "Statistics - %r", id), api);
+    page_crumbs(&page, id, "statistics");
+    page_title(&page.out, &(struct page_title){HUB_VIEW("Statistics")});
+    page_paragraph(&page.out,
+                   &(struct page_paragraph){HUB_VIEW("muted"), page_url(&page, "Measured: %u of %u episodes.",
+                                                                        page_count(coverage, "episodes"),
+                                                                        page_count(coverage, "of"))});
+    page_hidden_head(&page.out, &(struct page_hidden_head){HUB_VIEW("Distributions")});
+    page_dataset_cards_begin(&page.out, NULL);
+    page_histogram_figure(&page, returns, json_object_get(returns, "histogram"), "Return", "return");
+    page_histogram_figure(&page, steps, json_object_get(steps, "histogram"), "Steps", "steps");
+    page_outcome_figure(&page, json_object_get(statistics, "outcome"));
+    page_dataset_cards_end(&page.out, NULL);
+    write_fields(&page, fields);
+    return page_close(&page);
+}
