@@ -28,8 +28,8 @@ def pytest_configure(config):
 
 
 def pytest_terminal_summary(terminalreporter, config):
-    for name, version in sorted(config.versions.items()):
-        terminalreporter.write_line(f"client  {name} {version}")
+    for name, versions in sorted(config.versions.items()):
+        terminalreporter.write_line(f"client  {name} {', '.join(sorted(versions))}")
 
 
 class Clients:
@@ -51,7 +51,7 @@ class Clients:
         assert path, f"{name} is not installed here: tests/conformance/run.sh installs it"
         if name not in self.versions:
             said = subprocess.run([path, *version], capture_output=True, text=True).stdout.split("\n")[0]
-            self.versions[name] = next((w.strip("v,") for w in said.split() if w.strip("v,")[:1].isdigit()), said)
+            self.versions[name] = {next((w.strip("v,") for w in said.split() if w.strip("v,")[:1].isdigit()), said)}
         return self.run(path, *args, **more)
 
     def python(self, venv, packages, script, *args, **more):
@@ -60,14 +60,15 @@ class Clients:
         assert os.path.exists(os.path.join(CLIENTS, venv, "installed.txt")), f"{', '.join(packages)} could not be installed: tests/conformance/run.sh says why"
         head = f"import importlib.metadata as m, json, sys; print(json.dumps({{p: m.version(p) for p in {packages!r}}}))\n"
         out = self.run(path, "-c", head + script, *args, **more).splitlines()
-        self.versions.update(json.loads(out[0]))
+        for name, version in json.loads(out[0]).items():
+            self.versions.setdefault(name, set()).add(version)
         return json.loads(out[-1])
 
     def node(self, packages, script, *args, **more):
         """Runs a module of tests/conformance/node; its last line is JSON."""
         assert os.path.exists(os.path.join(CLIENTS, "installed.json")), f"{', '.join(packages)} could not be installed: tests/conformance/run.sh says why"
         for name in packages:
-            self.versions[name] = json.load(open(os.path.join(CLIENTS, "node_modules", name, "package.json")))["version"]
+            self.versions[name] = {json.load(open(os.path.join(CLIENTS, "node_modules", name, "package.json")))["version"]}
         at = os.path.join(CLIENTS, script)  # where import looks for node_modules
         shutil.copyfile(os.path.join(HERE, "node", script), at)
         return json.loads(self.program("node", at, *args, **more).splitlines()[-1])

@@ -153,5 +153,5 @@ print(json.dumps([len(out.stdout), hashlib.sha256(out.stdout).hexdigest(), image
     local = clients.python("readers", ["imageio-ffmpeg"], script, lab.path("film/film.mp4"))
     for at in ("/minari-datasets/film/film.mp4", "/api/v1/datasets/film/files/film.mp4"):
         assert clients.python("readers", ["imageio-ffmpeg"], script, hub.base + at) == local
-    clients.versions["ffmpeg"] = local[2]
+    clients.versions["ffmpeg"] = {local[2]}
     assert local[0] == 64 * 48 * 3
