@@ -1,6 +1,7 @@
 /* The question for curves of an episode: see buckets.h. */
 #include "server/api/buckets.h"
 
+#include "server/api/dims.h"
 #include "server/api/handlers.h"
 #include "server/api/reply.h"
 #include "storage/measure/leaf.h"
@@ -21,78 +22,22 @@ static void curves_dispose(struct hub_curves *c)
 
 /* ---- dimensions ---- */
 
-static bool read_number(const char **at, uint32_t *out)
-{
-    char *end;
-    const unsigned long value = strtoul(*at, &end, 10);
-    const bool digits = **at >= '0' && **at <= '9' && end - *at < 10;
-    *out = (uint32_t)value;
-    *at = end;
-    return digits;
-}
-
-/* "0-3+7": dimensions of a row as they are counted in C order. A plus comes as a space where it was not spelt. */
-static enum hub_status read_dims(const struct hub_request *request, const char *text, struct hub_curve *curve,
-                                 struct hub_error *err)
-{
-    const uint32_t there = curve->buckets.row_dims;
-    uint32_t n = 0, from, to;
-    for (const char *at = text; *at; at += *at != '\0') {
-        bool right = read_number(&at, &from);
-        to = from;
-        if (right && *at == '-') {
-            at++;
-            right = read_number(&at, &to);
-        }
-        if (!right || to < from || to >= there || (*at && *at != '+' && *at != ' '))
-            return hub_request_wrong(request, "dims", err,
-                                     "dims is dimensions of '%s' below %" PRIu32 ", as 0-3+7",
-                                     curve->field->path, there);
-        for (; from <= to; from++) {
-            if (n == HUB_BUCKETS_DIMS)
-                return hub_request_wrong(request, "dims", err, "at most %d dimensions of a field at once",
-                                         HUB_BUCKETS_DIMS);
-            curve->dims[n++] = from;
-        }
-    }
-    curve->buckets.chosen = curve->dims;
-    curve->buckets.dims = n;
-    return HUB_OK;
-}
-
-static enum hub_status all_dims(const struct hub_request *request, struct hub_curve *curve,
-                                struct hub_error *err)
-{
-    struct hub_buckets *b = &curve->buckets;
-    if (b->row_dims > HUB_BUCKETS_DIMS)
-        return hub_request_wrong(request, "dims", err,
-                                 "'%s' has %" PRIu32 " numbers a row: name at most %d of them with dims=",
-                                 curve->field->path, b->row_dims, HUB_BUCKETS_DIMS);
-    for (uint32_t d = 0; d < b->row_dims; d++)
-        curve->dims[d] = d;
-    b->dims = b->row_dims;
-    return HUB_OK;
-}
-
-/* dims= is repeated in the order of the fields; an empty one means all. */
 static enum hub_status set_dims(const struct hub_request *request, struct hub_curves *c,
                                 struct hub_error *err)
 {
     uint32_t given = 0;
-    for (unsigned i = 0; i < request->query_count; i++) {
-        const struct hub_param *q = &request->query[i];
-        if (!hub_view_is(q->name, "dims"))
-            continue;
-        if (given == c->count)
-            return hub_request_wrong(request, "dims", err, "there are more dims than fields");
-        if (q->value.size)
-            HUB_TRY(read_dims(request, q->value.data, &c->curves[given], err));
-        given++;
+    for (uint32_t i = 0; i < c->count; i++) {
+        struct hub_curve *curve = &c->curves[i];
+        struct hub_buckets *b = &curve->buckets;
+        const struct hub_view text = hub_dims_of(request, i, &given);
+        struct hub_dims dims = {.of = curve->dims, .most = HUB_BUCKETS_DIMS};
+        HUB_TRY(hub_dims_read(request, text, curve->field->path, b->row_dims, &dims, err));
+        b->dims = dims.count;
+        if (text.size)
+            b->chosen = curve->dims;
     }
-    for (uint32_t i = 0; i < c->count; i++)
-        if (!c->curves[i].buckets.dims)
-            HUB_TRY(all_dims(request, &c->curves[i], err));
-    return HUB_OK;
+    return given <= c->count ? HUB_OK
+                             : hub_request_wrong(request, "dims", err, "there are more dims than fields");
 }
 
 /* ---- fields ---- */

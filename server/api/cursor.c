@@ -232,20 +232,6 @@ enum hub_status hub_page_link(const struct hub_request *request, const struct hu
     return hub_response_header(response, err, "Link", "<%s>; rel=\"next\"", url.data);
 }
 
-enum hub_status hub_page_end(const struct hub_request *request, const struct hub_page_query *page,
-                             struct hub_response *response, struct hub_json *json, uint64_t total,
-                             struct hub_page_cursor *next, struct hub_error *err)
-{
-    HUB_CLEANUP(hub_buf_dispose) struct hub_buf links = HUB_BUF_INIT(32 * KIB);
-    if (next)
-        memcpy(next->scope, page->scope, sizeof next->scope);
-    hub_json_end_array(json);
-    if (!page->lines)
-        hub_json_put_uint(json, "total", total);
-    HUB_TRY(put_link(request, page->lines ? NULL : json, "next", next, &links, err));
-    return end(page, response, json, total, &links, err);
-}
-
 uint32_t hub_page_first(const struct hub_page_query *page, uint32_t at)
 {
     return !page->after.back ? at : at > page->limit ? at - page->limit : 0;

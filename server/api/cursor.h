@@ -55,14 +55,7 @@ HUB_MUST_USE enum hub_status hub_page_link(const struct hub_request *request,
 /** Open the document of a page, for its items. */
 struct hub_json hub_page_begin(const struct hub_page_query *page, struct hub_response *response,
                                size_t limit_bytes, struct hub_error *err);
-/** Close it with "total" and "next", and set the Link header. `next`, whose scope is set here, says where the
- * page ended; NULL: it is the last one. */
-HUB_MUST_USE enum hub_status hub_page_end(const struct hub_request *request,
-                                          const struct hub_page_query *page, struct hub_response *response,
-                                          struct hub_json *json, uint64_t total, struct hub_page_cursor *next,
-                                          struct hub_error *err);
-
-/** How a page of a list that is paged both ways ends. */
+/** How a page ends. */
 struct hub_page_ends {
     uint64_t total;
     bool has_next, has_prev;
@@ -74,7 +67,7 @@ uint32_t hub_page_first(const struct hub_page_query *page, uint32_t at);
 /** Says of `total` items whether there are others around [first, end). */
 void hub_page_span(struct hub_page_ends *ends, uint32_t first, uint32_t end);
 void hub_page_ends_dispose(struct hub_page_ends *ends);
-/** hub_page_end with "prev" too. */
+/** Close it with "total", "next" and "prev", and set the Link header. */
 HUB_MUST_USE enum hub_status hub_page_close(const struct hub_request *request,
                                             const struct hub_page_query *page, struct hub_response *response,
                                             struct hub_json *json, struct hub_page_ends *ends,

@@ -15,13 +15,18 @@ void hub_nonfinite_put(struct hub_json *json, uint64_t nan, uint64_t above, uint
     hub_json_end_object(json);
 }
 
-void hub_histogram_put(struct hub_json *json, double low, double high, const uint64_t *counts, unsigned bins)
+static void put_edges(struct hub_json *json, const char *name, double low, double high, unsigned bins)
 {
-    hub_json_put_array(json, "edges");
+    hub_json_put_array(json, name);
     for (unsigned i = 0; i < bins; i++)
         hub_json_double(json, low + (high - low) * i / bins);
     hub_json_double(json, high);
     hub_json_end_array(json);
+}
+
+void hub_histogram_put(struct hub_json *json, double low, double high, const uint64_t *counts, unsigned bins)
+{
+    put_edges(json, "edges", low, high, bins);
     hub_json_put_array(json, "counts");
     for (unsigned i = 0; i < bins; i++)
         hub_json_uint(json, counts[i]);
@@ -77,4 +82,83 @@ enum hub_status hub_distribution_put(struct hub_json *json, const struct hub_ser
     hub_measured_number(json, "std", hub_fold_std(&fold));
     put_quantiles(json, s);
     return put_histogram(json, s, bins, err);
+}
+
+/* ---- two together ---- */
+
+/* What both series have of an episode, as pairs. */
+static uint32_t join(const struct hub_series *x, const struct hub_series *y, double *pairs)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0, k = 0; i < x->count && k < y->count;) {
+        if (x->episodes[i] != y->episodes[k]) {
+            x->episodes[i] < y->episodes[k] ? i++ : k++;
+            continue;
+        }
+        if (isfinite(x->values[i]) && isfinite(y->values[k])) {
+            pairs[2 * (size_t)n] = x->values[i];
+            pairs[2 * (size_t)n++ + 1] = y->values[k];
+        }
+        i++;
+        k++;
+    }
+    return n;
+}
+
+struct axis {
+    double low, high;
+    unsigned bins;
+};
+
+static struct axis axis_of(const double *values, uint32_t count, unsigned bins)
+{
+    struct axis a = {values[0], values[0], bins};
+    for (uint32_t i = 1; i < count; i++) {
+        a.low = fmin(a.low, values[2 * (size_t)i]);
+        a.high = fmax(a.high, values[2 * (size_t)i]);
+    }
+    a.bins = a.low < a.high ? bins : 1;
+    return a;
+}
+
+static unsigned place_of(const struct axis *a, double value)
+{
+    return a->bins > 1 ? bin_of(value, a->low, a->high, a->bins) : 0;
+}
+
+static void put_counts(struct hub_json *json, const uint64_t *counts, unsigned rows, unsigned columns)
+{
+    hub_json_put_array(json, "counts");
+    for (unsigned i = 0; i < rows; i++) {
+        hub_json_array(json);
+        for (unsigned k = 0; k < columns; k++)
+            hub_json_uint(json, counts[(size_t)i * columns + k]);
+        hub_json_end_array(json);
+    }
+    hub_json_end_array(json);
+}
+
+enum hub_status hub_grid_put(struct hub_json *json, const char *x_name, const struct hub_series *x,
+                             const char *y_name, const struct hub_series *y, unsigned bins,
+                             struct hub_error *err)
+{
+    HUB_CLEANUP(hub_freep) double *pairs = NULL;
+    HUB_CLEANUP(hub_freep) uint64_t *counts = NULL;
+    HUB_TRY(hub_new(&pairs, (size_t)HUB_MIN(x->count, y->count) + 1, 2 * sizeof *pairs, err));
+    HUB_TRY(hub_new(&counts, (size_t)bins * bins, sizeof *counts, err));
+    const uint32_t n = join(x, y, pairs);
+    if (!n)
+        return HUB_OK;
+    const struct axis across = axis_of(pairs, n, bins), up = axis_of(pairs + 1, n, bins);
+    for (uint32_t i = 0; i < n; i++)
+        counts[(size_t)place_of(&across, pairs[2 * (size_t)i]) * up.bins +
+               place_of(&up, pairs[2 * (size_t)i + 1])]++;
+    hub_json_put_object(json, "grid");
+    hub_json_put_text(json, "x", x_name);
+    hub_json_put_text(json, "y", y_name);
+    put_edges(json, "x_edges", across.low, across.high, across.bins);
+    put_edges(json, "y_edges", up.low, up.high, up.bins);
+    put_counts(json, counts, across.bins, up.bins);
+    hub_json_end_object(json);
+    return hub_json_status(json);
 }

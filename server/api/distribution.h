@@ -13,4 +13,10 @@ void hub_nonfinite_put(struct hub_json *json, uint64_t nan, uint64_t above, uint
 /** {"edges","counts"} of bins of equal width; one bin where low = high. */
 void hub_histogram_put(struct hub_json *json, double low, double high, const uint64_t *counts, unsigned bins);
 
+/** "grid": how often two numbers of episodes come together, counts[x][y] of bins as histograms have them; of episodes that have both
+ * as finite numbers. Nothing where there is none. */
+HUB_MUST_USE enum hub_status hub_grid_put(struct hub_json *json, const char *x_name,
+                                          const struct hub_series *x, const char *y_name,
+                                          const struct hub_series *y, unsigned bins, struct hub_error *err);
+
 #endif

@@ -166,28 +166,43 @@ static void filter(struct listing *l, int kind, int state)
         qsort(l->jobs, kept, sizeof *l->jobs, compare);
 }
 
+/* A cursor at a job. */
+static void set_cursor(const struct job *job, struct hub_page_cursor *out)
+{
+    snprintf(out->key, sizeof out->key, "%" PRId64 " %s", job->number, job->kind);
+    snprintf(out->tie, sizeof out->tie, "%s", job->target);
+}
+
+/* First one of the page. */
+static uint32_t start(const struct listing *l, const struct hub_page_query *page)
+{
+    char *kind;
+    uint32_t i = 0;
+    if (!page->goes_on)
+        return 0;
+    struct job last = {.number = strtoll(page->after.key, &kind, 10), .target = (char *)page->after.tie};
+    last.kind = kind + strspn(kind, " ");
+    while (i < l->count && compare(&l->jobs[i], &last) < !page->after.back)
+        i++;
+    return hub_page_first(page, i);
+}
+
 static enum hub_status write_page(const struct hub_request *request, const struct listing *l,
                                   const struct hub_page_query *page, struct hub_response *response,
                                   struct hub_error *err)
 {
     struct hub_json json = hub_page_begin(page, response, 8 * MIB, err);
-    struct hub_page_cursor next = {0};
-    uint32_t i = 0, written = 0;
+    struct hub_page_ends ends = {.total = l->count};
+    const uint32_t first = start(l, page), end = HUB_MIN(l->count, first + page->limit);
     HUB_TRY(hub_response_header(response, err, "Cache-Control", "no-store"));
-    if (page->goes_on) {
-        char *kind;
-        struct job last = {.number = strtoll(page->after.key, &kind, 10), .target = (char *)page->after.tie};
-        last.kind = kind + strspn(kind, " ");
-        while (i < l->count && compare(&l->jobs[i], &last) <= 0)
-            i++;
-    }
-    for (; i < l->count && written < page->limit; i++, written++)
+    for (uint32_t i = first; i < end; i++)
         write_job(&json, &l->jobs[i], false, request->local);
-    if (i < l->count) {
-        snprintf(next.key, sizeof next.key, "%" PRId64 " %s", l->jobs[i - 1].number, l->jobs[i - 1].kind);
-        snprintf(next.tie, sizeof next.tie, "%s", l->jobs[i - 1].target);
-    }
-    return hub_page_end(request, page, response, &json, l->count, i < l->count ? &next : NULL, err);
+    hub_page_span(&ends, first, end);
+    if (ends.has_next)
+        set_cursor(&l->jobs[end - 1], &ends.next);
+    if (ends.has_prev)
+        set_cursor(&l->jobs[first], &ends.prev);
+    return hub_page_close(request, page, response, &json, &ends, err);
 }
 
 static enum hub_status gather_all(struct hub_app *app, struct listing *l, struct hub_error *err)

@@ -15,25 +15,31 @@ struct listing {
     const struct hub_request *request;
     const struct hub_page_query *page;
     struct hub_json json;
-    uint64_t total;
-    uint32_t written;
-    bool more;
-    struct hub_page_cursor next;
+    uint32_t first, at; /* of the page; the next rule */
+    struct hub_page_ends ends;
 };
+
+/* How many there are, and where the cursor stands. */
+static enum hub_status count(void *user, const struct hub_rule *rule, struct hub_error *err)
+{
+    struct listing *l = user;
+    (void)err;
+    l->ends.total++;
+    l->first += l->page->goes_on && strcmp(rule->name, l->page->after.key) < !l->page->after.back;
+    return HUB_OK;
+}
 
 static enum hub_status put(void *user, const struct hub_rule *rule, struct hub_error *err)
 {
     struct listing *l = user;
+    const uint32_t at = l->at++;
     (void)err;
-    l->total++;
-    if (l->page->goes_on && strcmp(rule->name, l->page->after.key) <= 0)
-        return HUB_OK;
-    l->more = l->written == l->page->limit;
-    if (l->more)
+    if (at < l->first || at - l->first >= l->page->limit)
         return HUB_OK;
     hub_mirror_write(&l->json, rule, l->request->app->roots, l->request->local);
-    snprintf(l->next.key, sizeof l->next.key, "%s", rule->name);
-    l->written++;
+    if (at == l->first)
+        snprintf(l->ends.prev.key, sizeof l->ends.prev.key, "%s", rule->name);
+    snprintf(l->ends.next.key, sizeof l->ends.next.key, "%s", rule->name);
     return hub_json_status(&l->json);
 }
 
@@ -46,10 +52,13 @@ enum hub_status hub_mirrors_list(struct hub_request *request, struct hub_respons
     HUB_TRY(hub_page_read(request, parameters, &page, err));
     if (!request->may_block)
         return HUB_AGAIN; /* SQLite is asked */
+    HUB_TRY(hub_rules_each(request->app->catalog, count, &l, err));
+    l.first = hub_page_first(&page, l.first);
     l.json = hub_page_begin(&page, response, 8 * MIB, err);
     HUB_TRY(hub_response_header(response, err, "Cache-Control", "no-store"));
     HUB_TRY(hub_rules_each(request->app->catalog, put, &l, err));
-    return hub_page_end(request, &page, response, &l.json, l.total, l.more ? &l.next : NULL, err);
+    hub_page_span(&l.ends, l.first, HUB_MIN(l.at, l.first + page.limit));
+    return hub_page_close(request, &page, response, &l.json, &l.ends, err);
 }
 
 static enum hub_status answer(struct hub_request *request, const char *name, unsigned status,

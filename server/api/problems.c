@@ -156,43 +156,64 @@ static enum hub_status put_alerts(struct listing *l, bool show, uint64_t *count,
     return hub_json_status(&l->json);
 }
 
-/* First summary from which on the page goes, and how many of its problems were shown. */
-static uint32_t start(const struct listing *l, const struct hub_page_query *page, uint32_t *skip)
+/* How many problems of datasets come before the cursor. */
+static uint64_t before_cursor(const struct listing *l, const struct hub_page_query *page)
 {
-    uint32_t i = 0;
-    *skip = 0;
-    if (!page->goes_on)
-        return 0;
     const struct hub_view id = hub_view_of(page->after.tie);
-    while (i < l->snapshot->count && hub_id_compare(hub_view_of(l->snapshot->summaries[i]->id), id) < 0)
-        i++;
-    if (i < l->snapshot->count && hub_view_is(id, l->snapshot->summaries[i]->id))
-        *skip = (uint32_t)strtoul(page->after.key, NULL, 10);
-    return i;
+    uint64_t before = 0;
+    for (uint32_t i = 0; page->goes_on && i < l->snapshot->count; i++) {
+        const struct hub_summary *summary = l->snapshot->summaries[i];
+        const int order = hub_id_compare(hub_view_of(summary->id), id);
+        if (order > 0)
+            break;
+        const uint32_t count = count_of(l, summary), within = (uint32_t)strtoul(page->after.key, NULL, 10);
+        before += order ? count : HUB_MIN(count, within);
+    }
+    return before;
+}
+
+/* A page that begins behind so many problems of datasets, and what lies around it. */
+static enum hub_status put_datasets(struct listing *l, uint64_t skip, struct hub_page_ends *ends,
+                                    struct hub_error *err)
+{
+    uint64_t rest = 0;
+    for (uint32_t i = 0; i < l->snapshot->count; i++) {
+        const struct hub_summary *summary = l->snapshot->summaries[i];
+        const uint32_t count = count_of(l, summary);
+        ends->total += count;
+        if (skip >= count) {
+            skip -= count;
+            continue;
+        }
+        if (l->left && !*ends->prev.tie) {
+            snprintf(ends->prev.key, sizeof ends->prev.key, "%" PRIu64, skip);
+            snprintf(ends->prev.tie, sizeof ends->prev.tie, "%s", summary->id);
+        }
+        if (l->left)
+            HUB_TRY(put_dataset(l, summary, (uint32_t)skip, err));
+        else
+            rest += count;
+        if (l->next.key[0] && strcmp(l->next.tie, summary->id) == 0 && strtoul(l->next.key, NULL, 10) < count)
+            rest++;
+        skip = 0;
+    }
+    ends->has_next = rest;
+    ends->next = l->next;
+    return HUB_OK;
 }
 
 static enum hub_status write_page(struct listing *l, const struct hub_page_query *page,
                                   struct hub_response *response, struct hub_error *err)
 {
-    uint64_t total = 0, rest = 0;
-    uint32_t skip;
+    struct hub_page_ends ends = {0};
+    uint64_t skip = before_cursor(l, page);
+    if (page->after.back)
+        skip -= HUB_MIN(skip, (uint64_t)page->limit);
     if (!l->prefix.size)
-        HUB_TRY(put_alerts(l, !page->goes_on, &total, err));
-    const uint32_t first = start(l, page, &skip);
-    for (uint32_t i = 0; i < l->snapshot->count; i++) {
-        const uint32_t count = count_of(l, l->snapshot->summaries[i]);
-        total += count;
-        if (i < first || !count || (i == first && skip >= count))
-            continue;
-        if (l->left)
-            HUB_TRY(put_dataset(l, l->snapshot->summaries[i], i == first ? skip : 0, err));
-        else
-            rest += count;
-        if (l->next.key[0] && strcmp(l->next.tie, l->snapshot->summaries[i]->id) == 0 &&
-            strtoul(l->next.key, NULL, 10) < count)
-            rest++;
-    }
-    return hub_page_end(l->request, page, response, &l->json, total, rest ? &l->next : NULL, err);
+        HUB_TRY(put_alerts(l, !skip, &ends.total, err));
+    HUB_TRY(put_datasets(l, skip, &ends, err));
+    ends.has_prev = skip && *ends.prev.tie;
+    return hub_page_close(l->request, page, response, &l->json, &ends, err);
 }
 
 static void listing_dispose(struct listing *l)

@@ -3,6 +3,7 @@
 #include "server/api/handlers.h"
 
 #include "server/api/coverage.h"
+#include "server/api/dims.h"
 #include "server/api/distribution.h"
 #include "server/api/episodes.h"
 #include "server/api/measured.h"
@@ -13,7 +14,12 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { BINS = 40, MIN_BINS = 2, MAX_ASKED = 64 };
+enum { BINS = 40, GRID_BINS = 48, MIN_BINS = 2, MAX_ASKED = 64 };
+
+/* Dimensions of a field that are shown. */
+struct dims {
+    uint32_t count, of[HUB_HISTOGRAM_DIMS];
+};
 
 struct question {
     struct hub_target target;
@@ -25,7 +31,10 @@ struct question {
     enum hub_property_kind episodes[MAX_ASKED]; /* one number of each */
     unsigned episode_count;
     uint32_t fields[MAX_ASKED];
+    struct dims *dims; /* of each of these; NULL: all */
     unsigned field_count;
+    enum hub_property_kind by[2]; /* two numbers of episodes, together */
+    bool has_by;
     struct hub_merged_fields merged;
     bool partial; /* a histogram of which parts are missing */
 };
@@ -34,6 +43,7 @@ static void question_dispose(struct question *q)
 {
     hub_merged_fields_dispose(&q->merged);
     free(q->chosen);
+    free(q->dims);
     hub_episodes_asked_dispose(&q->asked);
     hub_target_dispose(&q->target);
 }
@@ -50,6 +60,16 @@ static enum hub_status put_series(const struct question *q, struct hub_json *jso
     HUB_TRY(hub_distribution_put(json, &s, (unsigned)q->bins, err));
     hub_json_end_object(json);
     return hub_json_status(json);
+}
+
+static enum hub_status put_grid(const struct question *q, struct hub_json *json, struct hub_error *err)
+{
+    HUB_CLEANUP(hub_series_dispose) struct hub_series x = {0};
+    HUB_CLEANUP(hub_series_dispose) struct hub_series y = {0};
+    HUB_TRY(hub_series_read(&q->target.state, q->chosen, q->by[0], &x, err));
+    HUB_TRY(hub_series_read(&q->target.state, q->chosen, q->by[1], &y, err));
+    return hub_grid_put(json, hub_property_word(q->by[0]), &x, hub_property_word(q->by[1]), &y,
+                        (unsigned)q->bins, err);
 }
 
 /* How the episodes ended, as far as it is known. */
@@ -101,13 +121,20 @@ static void put_real(struct hub_json *json, double value)
         hub_json_double(json, value);
 }
 
-static void put_folds(struct hub_json *json, const struct hub_measured_field *f)
+/* The dimension in place `i`. */
+static uint32_t dim_at(const struct dims *dims, uint32_t i)
+{
+    return dims ? dims->of[i] : i;
+}
+
+static void put_folds(struct hub_json *json, const struct hub_measured_field *f, const struct dims *dims)
 {
     static const char *const names[] = {"min", "max", "mean", "std"};
+    const uint32_t count = dims ? dims->count : f->dims;
     for (unsigned n = 0; n < HUB_COUNT(names); n++) {
         hub_json_put_array(json, names[n]);
-        for (uint32_t d = 0; d < f->dims; d++) {
-            const struct hub_fold *fold = &f->folds[d];
+        for (uint32_t i = 0; i < count; i++) {
+            const struct hub_fold *fold = &f->folds[dim_at(dims, i)];
             if (n < 2)
                 put_extreme(json, f, fold, n);
             else
@@ -116,9 +143,11 @@ static void put_folds(struct hub_json *json, const struct hub_measured_field *f)
         hub_json_end_array(json);
     }
     hub_json_put_array(json, "constant"); /* dividing by their std gives NaN */
-    for (uint32_t d = 0; d < f->dims; d++)
+    for (uint32_t i = 0; i < count; i++) {
+        const uint32_t d = dim_at(dims, i);
         if (f->folds[d].count && f->folds[d].min == f->folds[d].max)
             hub_json_uint(json, d);
+    }
     hub_json_end_array(json);
 }
 
@@ -152,10 +181,11 @@ static void put_values(struct hub_json *json, const struct hub_histogram *h, uin
     hub_json_end_array(json);
 }
 
-static void put_histogram(struct hub_json *json, const struct hub_histogram *h)
+static void put_histogram(struct hub_json *json, const struct hub_histogram *h, const struct dims *dims)
 {
     hub_json_put_array(json, "histogram");
-    for (uint32_t d = 0; d < h->dims; d++) {
+    for (uint32_t i = 0; i < (dims ? dims->count : h->dims); i++) {
+        const uint32_t d = dim_at(dims, i);
         hub_json_object(json);
         if (hub_histogram_of_values(h, d))
             put_values(json, h, d);
@@ -169,7 +199,7 @@ static void put_histogram(struct hub_json *json, const struct hub_histogram *h)
 
 /* As far as it was counted; what is missing is counted next. */
 static enum hub_status add_histogram(struct question *q, const struct hub_app *app, uint32_t number,
-                                     struct hub_json *json, struct hub_error *err)
+                                     const struct dims *dims, struct hub_json *json, struct hub_error *err)
 {
     const struct hub_dataset *dataset = q->target.state.dataset;
     HUB_CLEANUP(hub_histogram_dispose) struct hub_histogram h = {0};
@@ -182,7 +212,7 @@ static enum hub_status add_histogram(struct question *q, const struct hub_app *a
         parts += !dataset->parts[i].broken && there[i];
     }
     if (parts)
-        put_histogram(json, &h);
+        put_histogram(json, &h, dims);
     hub_json_put_object(json, "histogram_coverage");
     hub_json_put_uint(json, "parts", parts);
     hub_json_put_uint(json, "of_parts", of);
@@ -197,7 +227,7 @@ static enum hub_status add_histogram(struct question *q, const struct hub_app *a
 }
 
 static enum hub_status put_field(struct question *q, const struct hub_app *app, uint32_t number,
-                                 struct hub_json *json, struct hub_error *err)
+                                 const struct dims *dims, struct hub_json *json, struct hub_error *err)
 {
     const struct hub_measured_field *f = &q->merged.fields[number];
     if (!f->dims)
@@ -206,11 +236,17 @@ static enum hub_status put_field(struct question *q, const struct hub_app *app, 
     hub_json_put_text(json, "origin", "computed");
     hub_json_put_text(json, "role", hub_role_name(f->role));
     put_counts(json, f);
-    put_folds(json, f);
+    if (dims) {
+        hub_json_put_array(json, "dims");
+        for (uint32_t i = 0; i < dims->count; i++)
+            hub_json_uint(json, dims->of[i]);
+        hub_json_end_array(json);
+    }
+    put_folds(json, f, dims);
     if (f->why[0])
         hub_json_put_text(json, "unreadable", f->why);
     if (!q->all)
-        HUB_TRY(add_histogram(q, app, number, json, err));
+        HUB_TRY(add_histogram(q, app, number, dims, json, err));
     hub_json_end_object(json);
     return hub_json_status(json);
 }
@@ -284,13 +320,53 @@ static enum hub_status read_fields(const struct hub_request *request, struct que
     for (unsigned i = 0; i < request->query_count; i++)
         if (hub_view_is(request->query[i].name, "field"))
             HUB_TRY(add_asked(request, q, request->query[i].value, err));
-    q->all = !q->episode_count && !q->field_count;
+    q->all = !q->episode_count && !q->field_count && !q->has_by;
     if (q->all) {
         q->episodes[q->episode_count++] = HUB_PROPERTY_RETURN;
         q->episodes[q->episode_count++] = HUB_PROPERTY_STEPS;
     }
     if (q->field_count || (q->all && !q->chosen))
         return hub_merged_fields_read(&q->target.state, HUB_MEASURED_FIELDS, &q->merged, err);
+    return HUB_OK;
+}
+
+static enum hub_status read_by(const struct hub_request *request, struct question *q, struct hub_error *err)
+{
+    const struct hub_view text = hub_request_query(request, "by");
+    if (!text.data)
+        return HUB_OK;
+    const size_t first = strcspn(text.data, ",");
+    const struct hub_view names[] = {{text.data, first},
+                                     {text.data + first + 1, text.size > first ? text.size - first - 1 : 0}};
+    q->has_by = true;
+    for (size_t i = 0; i < HUB_COUNT(names); i++)
+        if (!names[i].size || !is_of_episodes(names[i], &q->by[i]))
+            return hub_request_wrong(
+                request, "by", err,
+                "by is two numbers of episodes, as return,steps; besides these there are "
+                "score, nonfinite, frozen, still, jerk, saturated, gap, video_frames, "
+                "offset, unended, flat_reward");
+    return HUB_OK;
+}
+
+/* dims= in the order of those that are fields. */
+static enum hub_status read_dims(const struct hub_request *request, struct question *q, struct hub_error *err)
+{
+    uint32_t given = 0;
+    (void)hub_dims_of(request, 0, &given);
+    if (given > q->field_count)
+        return hub_request_wrong(request, "dims", err,
+                                 "dims names dimensions of the fields of field=, which are %u",
+                                 q->field_count);
+    if (given)
+        HUB_TRY(hub_new(&q->dims, q->field_count, sizeof *q->dims, err));
+    for (unsigned i = 0; given && i < q->field_count; i++) {
+        const struct hub_measured_field *f = &q->merged.fields[q->fields[i]];
+        struct hub_dims dims = {.of = q->dims[i].of, .most = HUB_HISTOGRAM_DIMS};
+        if (f->dims) /* else it is not measured yet */
+            HUB_TRY(hub_dims_read(request, hub_dims_of(request, i, &given), f->path, f->dims, &dims, err));
+        q->dims[i].count = dims.count;
+    }
     return HUB_OK;
 }
 
@@ -316,13 +392,14 @@ static enum hub_status check_measured(struct hub_request *request, const struct 
 static enum hub_status ask(struct hub_request *request, struct hub_response *response, struct question *q,
                            struct hub_error *err)
 {
-    static const char *const parameters[] = {"field...", "bins", "where",    "split",
-                                             "task",     "for",  "revision", NULL};
+    static const char *const parameters[] = {"field...", "dims...", "bins", "by",       "where",
+                                             "split",    "task",    "for",  "revision", NULL};
     bool given;
     HUB_TRY(hub_request_known(request, parameters, err));
     HUB_TRY(hub_request_int(request, "bins", &q->bins, &given, err));
     if (!given)
-        q->bins = BINS;
+        q->bins = hub_request_query(request, "by").data ? GRID_BINS : BINS;
+    HUB_TRY(read_by(request, q, err));
     if (q->bins < MIN_BINS || q->bins > HUB_HISTOGRAM_BINS)
         return hub_request_wrong(request, "bins", err, "bins is %d to %d", MIN_BINS, HUB_HISTOGRAM_BINS);
     HUB_TRY(hub_episodes_asked(request, &q->asked, err));
@@ -330,7 +407,8 @@ static enum hub_status ask(struct hub_request *request, struct hub_response *res
     HUB_TRY(hub_budget_take(request->app->budget, request, response,
                             (uint64_t)q->target.state.dataset->episode_count * HUB_SERIES, err));
     HUB_TRY(choose(q, err));
-    return read_fields(request, q, err);
+    HUB_TRY(read_fields(request, q, err));
+    return read_dims(request, q, err);
 }
 
 /* What the files themselves state, as they state it. */
@@ -358,10 +436,12 @@ static enum hub_status write_answer(struct hub_request *request, struct question
     for (unsigned i = 0; i < q->episode_count; i++)
         HUB_TRY(put_series(q, &json, q->episodes[i], err));
     for (unsigned i = 0; i < q->field_count; i++)
-        HUB_TRY(put_field(q, request->app, q->fields[i], &json, err));
+        HUB_TRY(put_field(q, request->app, q->fields[i], q->dims ? &q->dims[i] : NULL, &json, err));
     for (uint32_t i = 0; q->all && i < q->merged.count; i++)
-        HUB_TRY(put_field(q, request->app, i, &json, err));
+        HUB_TRY(put_field(q, request->app, i, NULL, &json, err));
     hub_json_end_object(&json);
+    if (q->has_by)
+        HUB_TRY(put_grid(q, &json, err));
     if (q->all)
         HUB_TRY(put_claims(q, &json, err));
     hub_json_end_object(&json);

@@ -279,7 +279,36 @@ def test_other_formats(hub, id):
             check_field(table[field["path"]], np.concatenate(rows))
 
 
+def test_two_numbers_together(hub):
+    for names, chosen in (("return", "steps"), {}), (("steps", "jerk"), {}), (("jerk", "return"), {"where": "steps > 9"}):
+        found(hub, made(hub))
+        table = columns(hub, made(hub), names, **chosen)
+        x, y = (np.array(table[n], float) for n in names)
+        both = np.isfinite(x) & np.isfinite(y)
+        want, x_edges, y_edges = np.histogram2d(x[both], y[both], bins=48)
+        answer = ask(hub, made(hub), "~statistics", by=",".join(names), **chosen).json()
+        grid = answer["grid"]
+        assert (grid["x"], grid["y"]) == names and answer["fields"] == {}
+        np.testing.assert_allclose(grid["x_edges"], x_edges, rtol=1e-12)
+        np.testing.assert_allclose(grid["y_edges"], y_edges, rtol=1e-12, atol=1e-12)
+        assert np.array(grid["counts"]).sum() == both.sum() and np.abs(np.array(grid["counts"]) - want).sum() <= 2  # on an edge
+    assert len(ask(hub, made(hub), "~statistics", by="return,steps", bins=5).json()["grid"]["counts"]) == 5
+    assert "grid" not in ask(hub, made(hub), "~statistics", by="return,steps", where="steps > 99999").json()
+
+
+def test_some_dimensions(hub):
+    whole = measured(hub, made(hub), field=["obs/half", "actions"])["fields"]
+    some = measured(hub, made(hub), field=["obs/half", "actions"], dims=["3-5+0", ""])["fields"]
+    assert some["actions"].pop("dims") == [0, 1, 2] and some["actions"] == whole["actions"]
+    assert some["obs/half"]["dims"] == [3, 4, 5, 0]
+    for name in "min", "max", "mean", "std", "histogram":
+        assert some["obs/half"][name] == [whole["obs/half"][name][d] for d in (3, 4, 5, 0)], name
+
+
 def test_wrong_questions(hub):
+    for parameter, query in (("by", {"by": "return"}), ("by", {"by": "return,actions"}), ("by", {"by": ",steps"}), ("dims", {"dims": "0"}),
+                             ("dims", {"field": "actions", "dims": "3"}), ("dims", {"field": "actions", "dims": "1-0"}), ("dims", {"field": "steps", "dims": "0"})):
+        assert ask(hub, made(hub), "~statistics", status=400, **query).json()["parameter"] == parameter, query
     for query in {"bins": 1}, {"bins": 513}, {"bins": "x"}, {"field": "actions", "where": "steps > 3"}, {"fields": "actions"}:
         ask(hub, made(hub), "~statistics", status=400, **query)
     ask(hub, made(hub), "~statistics", status=404, field="actinos")

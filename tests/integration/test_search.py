@@ -163,6 +163,19 @@ def test_pages_there_and_back(hub, query):
     assert not answer or 'rel="next"' in answer.headers["Link"]
 
 
+@pytest.mark.parametrize("limit", [1, 3, 7])
+def test_lists_for_operators_there_and_back(hub, limit):
+    hub.get("/api/v1/problems").json()
+    for path in "/api/v1/problems", "/api/v1/problems?prefix=lerobot/", "/api/v1/jobs?kind=measure", "/api/v1/namespaces":
+        path += "&" if "?" in path else "?"
+        whole = hub.get(path + "limit=1000").json()
+        there = pages(hub, f"{path}limit={limit}")
+        assert [i for p in there for i in p["items"]] == whole["items"] and there[0]["total"] == whole["total"], path
+        back = pages(hub, there[-1]["prev"], "prev") if len(there) > 1 else []
+        assert [p["items"] for p in back[::-1]] == [p["items"] for p in there[:-1]], path
+        assert there[0]["prev"] is None and whole["prev"] is None and (len(there) > 1 or "jobs" in path), path
+
+
 def test_a_cursor_of_words_survives_changes(tmp_path):
     def put(name):
         shutil.copytree(os.path.join(FIXTURES, "samples", "door-human-v0"), tmp_path / name, dirs_exist_ok=True)

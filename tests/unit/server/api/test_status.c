@@ -20,7 +20,7 @@ Test(status, documents)
         {"/api/v1/problems?prefix=door", 200, NULL, "\"total\":0,", NULL},
         {"/api/v1/problems?limit=0", 400, "bad-parameter", NULL},
         {"/api/v1/problems?cursor=x", 400, "bad-cursor", NULL},
-        {"/api/v1/jobs", 200, NULL, "{\"items\":[],\"total\":0,\"next\":null}", NULL},
+        {"/api/v1/jobs", 200, NULL, "{\"items\":[],\"total\":0,\"next\":null,\"prev\":null}", NULL},
         {"/api/v1/jobs?kind=sleep", 400, "bad-parameter", "kind must be one of inspect, hash"},
         {"/api/v1/jobs?state=asleep", 400, "bad-parameter", "state must be one of"},
         {"/healthz", 200, NULL, "ok\n", "Content-Type: text/plain; charset=utf-8"},
