@@ -101,9 +101,17 @@ enum hub_status hub_chosen_field(const struct hub_dataset *dataset, struct hub_v
 enum hub_status hub_chosen_fields(const struct hub_request *request, const struct hub_dataset *dataset,
                                   struct hub_chosen_fields *out, struct hub_error *err)
 {
-    for (unsigned i = 0; i < request->query_count; i++)
-        if (hub_view_is(request->query[i].name, "fields"))
-            HUB_TRY(hub_chosen_field(dataset, request->query[i].value, out, err));
+    for (unsigned i = 0; i < request->query_count; i++) {
+        const struct hub_param *p = &request->query[i];
+        if (!hub_view_is(p->name, "fields"))
+            continue;
+        const enum hub_status st = hub_chosen_field(dataset, p->value, out, err);
+        if (st && err) {
+            snprintf(err->parameter, sizeof err->parameter, "fields");
+            snprintf(err->value, sizeof err->value, "%.*s", (int)p->value.size, p->value.data);
+        }
+        HUB_TRY(st);
+    }
     return HUB_OK;
 }
 

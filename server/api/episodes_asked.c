@@ -1,5 +1,7 @@
 #include "server/api/episodes.h"
 
+#include <stdio.h>
+
 void hub_episodes_asked_dispose(struct hub_episodes_asked *asked)
 {
     hub_where_free(asked->where);
@@ -30,8 +32,10 @@ enum hub_status hub_episodes_asked(const struct hub_request *request, struct hub
 {
     const struct hub_view where = hub_request_query(request, "where");
     HUB_TRY(read_sort(request, out, err));
-    if (where.data)
-        HUB_TRY(hub_where_parse(where, &out->where, err));
+    const enum hub_status st = where.data ? hub_where_parse(where, &out->where, err) : HUB_OK;
+    if (st && err)
+        snprintf(err->value, sizeof err->value, "%.*s", (int)where.size, where.data);
+    HUB_TRY(st);
     out->query.where = out->where;
     out->query.split = hub_request_query(request, "split").data;
     out->query.name = hub_request_query(request, "name").data;

@@ -6,6 +6,8 @@
 
 #include "storage/catalog/damage.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 /* Chunks, extents or pages that may be looked at on an event thread: some 50 us. */
@@ -26,9 +28,11 @@ static enum hub_status one_row(const struct hub_row_range *range, uint64_t rows,
                                struct hub_error *err)
 {
     const int64_t row = range->row < 0 ? range->row + (int64_t)rows : range->row;
+    char value[24];
+    snprintf(value, sizeof value, "%" PRId64, range->row);
     if (row < 0 || (uint64_t)row >= rows)
-        return hub_fail_as(err, HUB_INVALID, "bad-slice", "row %lld is out of range: there are %llu rows",
-                           (long long)range->row, (unsigned long long)rows);
+        return hub_fail_about(err, HUB_INVALID, "bad-slice", "row", value,
+                              "row %s is out of range: there are %" PRIu64 " rows", value, rows);
     *out = (struct hub_slice){(uint64_t)row, 1, 1};
     return HUB_OK;
 }
@@ -39,8 +43,12 @@ static enum hub_status whole_value(const struct hub_row_range *range, struct hub
 {
     const bool cut = range->has_row || range->has_start || range->has_stop || range->has_step;
     if (cut && !range->of_several)
-        return hub_fail_as(err, HUB_INVALID, "bad-slice",
-                           "this field is a single value: ask without start, stop, step and row");
+        return hub_fail_about(err, HUB_INVALID, "bad-slice",
+                              range->has_row     ? "row"
+                              : range->has_start ? "start"
+                              : range->has_stop  ? "stop"
+                                                 : "step",
+                              "", "this field is a single value: ask without start, stop, step and row");
     *out = (struct hub_slice){0, 1, 1};
     return HUB_OK;
 }

@@ -2,6 +2,7 @@
  * measured of their rows; how much that is so far stands beside it. */
 #include "server/api/handlers.h"
 
+#include "server/api/chosen.h"
 #include "server/api/coverage.h"
 #include "server/api/dims.h"
 #include "server/api/distribution.h"
@@ -307,8 +308,7 @@ static enum hub_status add_asked(const struct hub_request *request, struct quest
         return HUB_OK;
     }
     if (number == HUB_NONE)
-        return hub_fail_about(err, HUB_NOT_FOUND, "field-not-found", "field", name.data,
-                              "the dataset has no field '%.*s'", (int)name.size, name.data);
+        return hub_no_field(q->target.state.dataset, name.data, err);
     HUB_TRY(check_field(request, q, name, number, err));
     q->fields[q->field_count++] = number;
     return HUB_OK;

@@ -211,6 +211,16 @@ def test_bad_input_is_told_by_name(hub, id, query, parameter, says):
     assert problem["parameter"] == parameter and says in problem["detail"], problem
 
 
+@pytest.mark.parametrize("path, parameter, value", [
+    ("rows?fields=nothing", "fields", "nothing"), ("sample?fields=nothing", "fields", "nothing"), ("episodes/0?fields=nothing", "fields", "nothing"),
+    ("rows?where=foo>1", "where", "foo>1"), ("episodes?where=steps>", "where", "steps>"), ("sample?where=foo=1", "where", "foo=1"),
+    ("episodes/0/actions?row=99999", "row", "99999"), ("episodes/0/actions?step=0", "step", "0"), ("~statistics?field=nothing", "field", "nothing"),
+])
+def test_bad_input_is_told_with_its_value(hub, id, path, parameter, value):
+    problem = hub.get(f"/api/v1/datasets/{quote(id)}/{path}").json()
+    assert problem["status"] in (400, 404) and (problem["parameter"], problem["value"]) == (parameter, value), problem
+
+
 def test_what_is_too_large_is_refused(hub, id):
     problem = sample(hub, id, "windows=4096&length=1000000&pad=zero", 413).json()
     assert "fewer" in problem["detail"] or "less" in problem["detail"], problem
