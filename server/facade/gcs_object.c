@@ -91,6 +91,7 @@ static enum hub_status put_metadata(struct hub_json *json, const struct hub_requ
     return HUB_OK;
 }
 
+/* `generation` 0: what it will be once it is here cannot be told yet, and a link would end with that. */
 static enum hub_status put_links(struct hub_json *json, const struct hub_request *request,
                                  const struct hub_gcs_bucket *bucket, struct hub_view name,
                                  int64_t generation, struct hub_error *err)
@@ -104,8 +105,10 @@ static enum hub_status put_links(struct hub_json *json, const struct hub_request
     HUB_TRY(hub_buf_addf(&link, err, "%s/%s", request->base_url, path.data));
     hub_json_put_string(json, "selfLink", hub_buf_view(&link));
     link.size = 0;
-    HUB_TRY(hub_buf_addf(&link, err, "%s/download/%s?generation=%" PRId64 "&alt=media", request->base_url,
-                         path.data, generation));
+    HUB_TRY(hub_buf_addf(&link, err, "%s/download/%s?", request->base_url, path.data));
+    if (generation)
+        HUB_TRY(hub_buf_addf(&link, err, "generation=%" PRId64 "&", generation));
+    HUB_TRY(hub_buf_add_text(&link, "alt=media", err));
     hub_json_put_string(json, "mediaLink", hub_buf_view(&link));
     return HUB_OK;
 }
@@ -146,7 +149,8 @@ static enum hub_status put_members(struct hub_json *json, const struct hub_reque
     HUB_TRY(put_base64(json, "crc32c", facts->digests.crc32c, err));
     if (has_metadata(object))
         HUB_TRY(put_metadata(json, request, object, err));
-    return put_links(json, request, bucket, name, facts->generation, err);
+    return put_links(json, request, bucket, name, object->view && !facts->modified_ns ? 0 : facts->generation,
+                     err);
 }
 
 enum hub_status hub_gcs_object_write(struct hub_json *json, const struct hub_request *request,

@@ -88,6 +88,8 @@ def test_what_minari_asks_a_bucket(lab):
                 assert hub.get(item["mediaLink"].removeprefix(hub.base)).body == f.read()
     assert pulled(hub) == before
     items = hub.get(f"{objects}?prefix={quote(TEXT)}").json()["items"]
+    assert hub.get(items[0]["mediaLink"].removeprefix(hub.base)).status == 200
+    until(lambda: hub.statuses()[TEXT] == "ready")  # in the middle of a download
     assert {i["name"]: hub.get(i["mediaLink"].removeprefix(hub.base)).body for i in items} == files_of(ERA, TEXT)
     assert pulled(hub) == before | {TEXT}
 
