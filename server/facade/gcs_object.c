@@ -274,6 +274,10 @@ static enum hub_status await_digests(struct hub_request *request, struct found *
     const struct hub_object *object = &found->object;
     if (!object->file || found->facts.digests.crc32c[0] || !request->app->hasher || !wants_digests(request))
         return HUB_OK;
+    struct hub_pull_progress progress;
+    if (object->view) /* they are made of what is here */
+        return hub_pull_ask(request->app->mirrors, object->dataset->summary, request->may_block, &progress,
+                            err);
     if (!request->heavy) {
         request->heavy = request->may_block;
         return HUB_AGAIN;

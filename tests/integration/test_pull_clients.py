@@ -89,9 +89,12 @@ def test_what_minari_asks_a_bucket(lab):
     assert pulled(hub) == before
     items = hub.get(f"{objects}?prefix={quote(TEXT)}").json()["items"]
     assert hub.get(items[0]["mediaLink"].removeprefix(hub.base)).status == 200
+    insists = f"{objects}/dummy-combo%2Ftest-v0%2Fdata%2Fmain_data.hdf5?alt=media"  # on a checksum, which that upstream has not
+    assert hub.get(insists, {"User-Agent": "gcloud-node-storage/7"}).status == 503
+    until(lambda: hub.get(insists, {"User-Agent": "gcloud-node-storage/7"}).status == 200)
     until(lambda: hub.statuses()[TEXT] == "ready")  # in the middle of a download
     assert {i["name"]: hub.get(i["mediaLink"].removeprefix(hub.base)).body for i in items} == files_of(ERA, TEXT)
-    assert pulled(hub) == before | {TEXT}
+    assert pulled(hub) == before | {TEXT, "dummy-combo/test-v0"}
 
 
 SNAPSHOT = """
