@@ -18,6 +18,7 @@ const struct hub_route hub_routes[] = {
     {"GET", "/api/v1/datasets", hub_datasets_list, "datasets", 0, false, 0},
     {"GET", "/api/v1/datasets/{id}", hub_dataset_show, "dataset", 0, false, 0},
     {"GET", "/api/v1/datasets/{id}/~statistics", hub_statistics_show, "statistics", 0, false, 0},
+    {"GET", "/api/v1/datasets/{id}/~kerchunk.json", hub_kerchunk_show, "kerchunk", 0, false, 0},
     {"GET", "/api/v1/datasets/{id}/~findings", hub_findings_show, "findings", 0, false, 0},
     {"GET", "/api/v1/datasets/{id}/~spaces", hub_space_data, "space", 0, false, 0},
     {"GET", "/api/v1/datasets/{id}/episodes", hub_episodes_list, "episodes", 0, false, 0},

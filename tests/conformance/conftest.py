@@ -10,6 +10,8 @@ import sys
 import tarfile
 
 import av
+import h5py
+import hdf5plugin
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet
@@ -149,6 +151,29 @@ def write_film(path, seconds):
         film.mux(stream.encode())
 
 
+def write_kinds(path, pattern):
+    """A dataset of Minari whose episodes hold arrays of many kinds beside their own."""
+    os.makedirs(os.path.dirname(path))
+    shutil.copyfile(pattern, path)
+    random = np.random.default_rng(2)
+    with h5py.File(path, "a") as f:
+        f.attrs["dataset_id"] = "kinds-v0"
+        for i in (0, 1):
+            g = f.require_group(f"episode_{i}/infos/kinds")
+            n = 23 + i
+            real, picture = random.normal(size=(n, 5)), random.integers(0, 256, (n, 6, 4, 3), np.uint8)
+            g["contiguous"], g["big"], g["half"], g["flags"] = real, real.astype(">f4"), real.astype("f2"), real > 0
+            g["complex"], g["text"] = real[:, 0] + 1j, np.array([f"text {k}" for k in range(n)], "S12")
+            g.create_dataset("gzip", data=real, chunks=(7, 2), compression="gzip", shuffle=True, fletcher32=True)
+            g.create_dataset("pictures", data=picture, chunks=(4, 6, 3, 3), compression="gzip")
+            g.create_dataset("plain", data=picture, chunks=(5, 6, 4, 3))
+            g.create_dataset("zstd", data=picture, chunks=(9, 6, 4, 3), **hdf5plugin.Zstd())
+            g.create_dataset("blosc", data=np.round(real), chunks=(9, 5), **hdf5plugin.Blosc(cname="zstd", clevel=5))
+            g.create_dataset("absent", shape=(n, 3), dtype="i4", chunks=(6, 3))[6:12] = 7
+            g.create_dataset("filled", shape=(n, 3), dtype="i4", chunks=(6, 3), fillvalue=9)[6:12] = 7
+            g.create_dataset("lzf", data=real, chunks=(9, 5), compression="lzf")
+
+
 @pytest.fixture(scope="session")
 def lab(tmp_path_factory):
     """Files of several formats, some with names that have to be quoted. Without metadata of namespaces: there the protocols say more
@@ -167,6 +192,7 @@ def lab(tmp_path_factory):
     write_zarr(os.path.join(root, "stacked.zarr"), arrays)
     samples = write_shards(os.path.join(root, "shards"), 8, 5)
     write_film(os.path.join(root, "film", "film.mp4"), 50)
+    write_kinds(os.path.join(root, "kinds-v0", "data", "main_data.hdf5"), os.path.join(root, "door-human-v0", "data", "main_data.hdf5"))
     lab = Lab(root)
     lab.table, lab.zarr, lab.samples = table, arrays, samples
     return lab

@@ -27,4 +27,7 @@ if ! cmp -s "$here/package.json" "$HUB_CLIENTS/installed.json"; then
     { command -v npm >/dev/null && npm install --prefix "$HUB_CLIENTS" --no-audit --no-fund --loglevel=error && cp "$here/package.json" "$HUB_CLIENTS/installed.json"; } >&2 ||
         say "NOT INSTALLED: $here/package.json"
 fi
-exec "$python" -m pytest -q -rs -p no:cacheprovider --durations=8 "$@" "$here"
+suite=$here
+[ -z "${HUB_SUITE:-}" ] || suite=$here/$HUB_SUITE
+[ -n "${HUB_SUITE:-}" ] || set -- --ignore="$here/slow" "$@"
+exec "$python" -m pytest -q -rs -p no:cacheprovider --confcutdir="$here" --durations=8 "$@" "$suite"

@@ -677,3 +677,38 @@ def test_a_slash_at_the_end_leads_to_the_path_without_it(hub):
             told = Answer(answer.status, answer.headers, answer.read())
             assert told.status == 308, path
             hub.checker("GET", f"{path}/{query}", told)
+
+
+def test_references_to_arrays(tmp_path):
+    """They name the bytes of this revision; what has none is named with the reason. tests/conformance reads them with zarr."""
+    root = tmp_path / "root"
+    for kind, name in (("samples", "door-human-v0"), ("webdataset", "plain"), ("parquet", "all")):
+        shutil.copytree(os.path.join(FIXTURES, kind, name), root / name)
+    with serving(str(root)) as hub:
+        at = "/api/v1/datasets/door-human-v0/~kerchunk.json"
+        answer = hub.get(at)
+        document, revision = answer.json(), hub.dataset("door-human-v0")["revision"]
+        assert document["templates"] == {"u": hub.base + "/api/v1/datasets/door-human-v0/files"} and document["left_out"] == []
+        data = (root / "door-human-v0/data/main_data.hdf5").read_bytes()
+        arrays = {k.removesuffix("/.zarray"): json.loads(v) for k, v in document["refs"].items() if k.endswith("/.zarray")}
+        fields = {f["path"] for f in hub.dataset("door-human-v0")["fields"]}
+        assert {a.split("/", 2)[2] for a in arrays} == fields
+        compared = 0
+        for name, meta in arrays.items():
+            if meta["filters"] or meta["shape"] != meta["chunks"]:
+                continue
+            url, offset, size = document["refs"][name + "/" + ".".join("0" for _ in meta["shape"])]
+            assert url == f"{{{{u}}}}/data/main_data.hdf5?revision={revision}"
+            shown = hub.get(f"/api/v1/datasets/door-human-v0/{name}?format=raw")
+            compared += 1
+            assert shown.status == 200 and shown.body == data[offset:offset + size], name
+            ranged = hub.get(url.replace("{{u}}", "/api/v1/datasets/door-human-v0/files"), {"Range": f"bytes={offset}-{offset + size - 1}"})
+            assert ranged.body == shown.body
+        assert compared
+        assert hub.get(at, {"If-None-Match": answer.headers["ETag"]}).status == 304 and hub.get(at, method="HEAD").status == 200
+        assert hub.get(at + "?revision=" + "0" * 40).status == 410 and hub.get(at + "?x=1").status == 400
+        parquet = next(i for i, f in ((d["id"], d["format"]) for d in hub.datasets()) if f not in ("webdataset", "minari-hdf5", "files"))
+        left = hub.get(f"/api/v1/datasets/{parquet}/~kerchunk.json").json()["left_out"]
+        assert left and all(l["detail"] for l in left)
+        plain = hub.get("/api/v1/datasets/plain/~kerchunk.json").json()
+        assert json.dumps(plain["refs"]).count("{{u}}") or plain["left_out"]
