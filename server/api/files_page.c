@@ -113,17 +113,29 @@ static enum hub_status cursor_at(const struct level *l, uint32_t entry, struct h
     return HUB_OK;
 }
 
-static enum hub_status put_file(const struct hub_state *state, uint32_t file, struct hub_json *json,
-                                struct hub_error *err)
+enum { AT_ONCE = 256, AT_ONCE_IN_FOLDER = 16 };
+
+/* Digests of some files behind each other: looked up together. */
+struct known_digests {
+    struct hub_catalog *catalog;
+    const struct hub_dataset *dataset;
+    uint32_t begin, end; /* of those that are known */
+    struct hub_file_digests digests[AT_ONCE];
+};
+
+/* The members of a file; where its digests are not known yet, those of the files up to `end` are looked up too. */
+static enum hub_status put_members(struct known_digests *k, uint32_t file, uint32_t end,
+                                   struct hub_json *json, struct hub_error *err)
 {
-    const struct hub_dataset *dataset = state->dataset;
-    struct hub_file_digests digests;
-    HUB_TRY(hub_digest_list(state->catalog, dataset->summary->root, dataset->summary->path,
-                            &dataset->files[file], 1, &digests, err));
-    hub_json_object(json);
-    hub_file_members(json, &dataset->files[file], &digests);
-    hub_file_put_damage(json, state->catalog, dataset, &dataset->files[file]);
-    hub_json_end_object(json);
+    const struct hub_dataset *d = k->dataset;
+    if (file < k->begin || file >= k->end) {
+        k->begin = file;
+        k->end = HUB_MIN(end, file + AT_ONCE);
+        HUB_TRY(hub_digest_list(k->catalog, d->summary->root, d->summary->path, &d->files[file],
+                                k->end - file, k->digests, err));
+    }
+    hub_file_members(json, &d->files[file], &k->digests[file - k->begin]);
+    hub_file_put_damage(json, k->catalog, d, &d->files[file]);
     return HUB_OK;
 }
 
@@ -165,12 +177,19 @@ static enum hub_status put_entries(const struct hub_state *state, const struct l
                                    struct hub_error *err)
 {
     uint32_t at = *first;
+    HUB_CLEANUP(hub_freep) struct known_digests *known = NULL;
+    HUB_TRY(hub_new(&known, 1, sizeof *known, err));
+    known->catalog = state->catalog;
+    known->dataset = state->dataset;
     for (uint32_t n = 0; n < limit && at < l->end; n++) {
-        const uint32_t next = next_entry(l, at);
-        if (folder_of(l, at).size)
+        const uint32_t next = next_entry(l, at), most = l->folders ? AT_ONCE_IN_FOLDER : limit - n;
+        if (folder_of(l, at).size) {
             put_folder(l, at, next, folders);
-        else
-            HUB_TRY(put_file(state, at, items, err));
+        } else {
+            hub_json_object(items);
+            HUB_TRY(put_members(known, at, at + HUB_MIN(most, l->end - at), items, err));
+            hub_json_end_object(items);
+        }
         at = next;
     }
     *first = at;
@@ -209,35 +228,20 @@ static enum hub_status write_page(struct hub_request *request, const struct hub_
 
 /* ---- all of them, a line each ---- */
 
-enum { AT_ONCE = 256 };
-
 struct file_lines {
     struct hub_lines lines; /* first */
-    struct hub_catalog *catalog;
-    const struct hub_dataset *dataset;
-    uint32_t known, known_end; /* whose digests these are */
-    struct hub_file_digests digests[AT_ONCE];
+    struct known_digests known;
 };
 
 static void dispose_lines(struct hub_lines *lines)
 {
-    hub_dataset_put(((struct file_lines *)lines)->dataset);
+    hub_dataset_put(((struct file_lines *)lines)->known.dataset);
 }
 
 static enum hub_status put_line(struct hub_lines *lines, uint32_t file, struct hub_json *json,
                                 struct hub_error *err)
 {
-    struct file_lines *f = (struct file_lines *)lines;
-    const struct hub_dataset *d = f->dataset;
-    if (file >= f->known_end) {
-        f->known = file;
-        f->known_end = HUB_MIN(lines->end, file + AT_ONCE);
-        HUB_TRY(hub_digest_list(f->catalog, d->summary->root, d->summary->path, &d->files[file],
-                                f->known_end - file, f->digests, err));
-    }
-    hub_file_members(json, &d->files[file], &f->digests[file - f->known]);
-    hub_file_put_damage(json, f->catalog, d, &d->files[file]);
-    return HUB_OK;
+    return put_members(&((struct file_lines *)lines)->known, file, lines->end, json, err);
 }
 
 static enum hub_status send_lines(struct hub_request *request, struct hub_target *target,
@@ -248,8 +252,8 @@ static enum hub_status send_lines(struct hub_request *request, struct hub_target
     HUB_TRY(hub_resolve_headers(request, target, response, err));
     HUB_TRY(hub_new(&f, 1, sizeof *f, err));
     f->lines = (struct hub_lines){.at = first, .end = l->end, .put = put_line, .dispose = dispose_lines};
-    f->catalog = request->app->catalog;
-    f->dataset = target->state.dataset; /* its reference */
+    f->known.catalog = request->app->catalog;
+    f->known.dataset = target->state.dataset; /* its reference */
     target->state.dataset = NULL;
     return hub_lines_answer(response, &f->lines, err);
 }
