@@ -48,11 +48,11 @@ command -v chromium >/dev/null || missing="$missing chromium"
 command -v node >/dev/null || missing="$missing nodejs"
 command -v npm >/dev/null || missing="$missing npm"
 # shellcheck disable=SC2086
-if { [ -z "$missing" ] || install_packages "$yes" $missing; } && { [ -d build/node/node_modules/playwright-core ] ||
-    npm install --prefix build/node --no-save --no-audit --no-fund --loglevel=error playwright-core@1.56.1 >&2; }; then
+if { [ -z "$missing" ] || install_packages "$yes" $missing; } && { [ -d build/node/node_modules/axe-core ] ||
+    npm install --prefix build/node --no-save --no-audit --no-fund --loglevel=error playwright-core@1.56.1 axe-core@4.10.2 >&2; }; then
     export NODE_PATH="$here/build/node/node_modules"
 else
-    say "NO BROWSER: chromium, nodejs or playwright-core cannot be had here; no test sees a video played"
+    say "NO BROWSER: chromium, nodejs or playwright-core cannot be had here; no test sees a video played or looks at the pages"
 fi
 
 failed=0

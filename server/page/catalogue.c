@@ -7,7 +7,6 @@ static const char *const filters[] = {"format", "status",    "env",    "task",  
                                       "author", "algorithm", "kind",   "license", "action_dim", "loadable",
                                       "for",    "latest",    "prefix", NULL};
 
-/* "episodes" 3 times is "3 episodes", and so on */
 static void write_row(struct page *page, const json_t *dataset)
 {
     struct page_out *out = &page->out;
@@ -85,7 +84,7 @@ static void write_search(struct page *page, const json_t *facets)
     page_catalogue_search_end(out, &form);
 }
 
-static bool write_chips(struct page *page)
+static void write_chips(struct page *page)
 {
     struct page_out *out = &page->out;
     const struct page_chips chips = {HUB_VIEW("Filters in use")};
@@ -103,7 +102,6 @@ static bool write_chips(struct page *page)
     }
     if (any)
         page_chips_end(out, &chips);
-    return any;
 }
 
 static void write_tree(struct page *page, const json_t *spaces, uint64_t all)
@@ -159,8 +157,7 @@ static enum hub_status show(struct page *page, const json_t *list, const json_t 
     struct page_out *out = &page->out;
     const json_t *counts = json_object_get(status, "datasets");
     page_open(page, HUB_VIEW("Datasets"), page_url(page, "/api/v1/datasets%r", page_query(page, "", NULL)));
-    const bool none = !page->request->query_count && !page_count(list, "total");
-    if (none) {
+    if (!page->request->query_count && !page_count(list, "total")) {
         write_empty(page);
         return page_close(page);
     }
@@ -172,16 +169,16 @@ static enum hub_status show(struct page *page, const json_t *list, const json_t 
     page_fact_bytes(out, &(struct page_fact_bytes){page_count(counts, "size"), HUB_VIEW("of files")});
     page_facts_end(out, NULL);
     page_catalogue_columns_begin(out, NULL);
-    write_tree(page, spaces, page_count(counts, "total"));
     page_catalogue_main_begin(out, NULL);
     write_search(page, json_object_get(list, "facets"));
-    (void)write_chips(page);
+    write_chips(page);
     if (page_count(list, "total"))
         write_table(page, list);
     else
         write_empty(page);
     page_pages(page, list);
     page_catalogue_main_end(out, NULL);
+    write_tree(page, spaces, page_count(counts, "total"));
     page_catalogue_columns_end(out, NULL);
     return page_close(page);
 }

@@ -102,6 +102,7 @@ static void write_videos(struct episode *e)
     size_t i;
     if (!json_array_size(items))
         return;
+    page_hidden_head(&page->out, &(struct page_hidden_head){HUB_VIEW("Videos")});
     page_episode_media_begin(&page->out, NULL);
     json_array_foreach(items, i, item)
     {
@@ -321,7 +322,7 @@ static enum hub_status write_values(struct episode *e)
     const struct hub_view action = page_url(page, "/d/%p/episodes/%u", e->id, e->number);
     const uint64_t last = e->steps ? e->steps - 1 : 0;
     const struct page_episode_at form = {action, e->at, last};
-    const struct page_table table = {HUB_VIEW(""), HUB_VIEW("Rows as stored")};
+    const struct page_table table = {HUB_VIEW("values"), HUB_VIEW("Rows as stored")};
     page_section_begin(out, &section);
     page_episode_at_begin(out, &form);
     for (unsigned i = 0; i < page->request->query_count; i++)
@@ -390,7 +391,6 @@ static enum hub_status show(struct episode *e)
     page_title(&page->out, &(struct page_title){page_url(page, "Episode %u", e->number)});
     HUB_TRY(write_neighbours(e));
     write_head(e);
-    page_hidden_head(&page->out, &(struct page_hidden_head){HUB_VIEW("Cameras")});
     write_videos(e);
     write_frames(e);
     HUB_TRY(write_curves(e));

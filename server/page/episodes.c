@@ -60,8 +60,12 @@ static void write_heads(struct page *page, bool sorted)
 {
     static const struct {
         const char *class, *text, *key;
-    } heads[] = {{"n", "Episode", "number"}, {"", "Reward over time", NULL}, {"n", "Return", "return"},
-                 {"n", "Steps", "steps"},    {"", "Outcome", NULL},          {"", "Task", "task"},
+    } heads[] = {{"number", "Episode", "number"},
+                 {"", "Reward over time", NULL},
+                 {"n", "Return", "return"},
+                 {"n", "Steps", "steps"},
+                 {"", "Outcome", NULL},
+                 {"", "Task", "task"},
                  {"n", "Seed", "seed"}};
     page_thead_begin(&page->out, NULL);
     for (size_t i = 0; i < HUB_COUNT(heads); i++)
@@ -121,15 +125,13 @@ static void write_filter(struct page *page, const json_t *dataset)
     if (sort.size)
         page_hidden(out, &(struct page_hidden){HUB_VIEW("sort"), sort});
     page_where_form_end(out, &form);
-    const struct page_paragraph hint = {HUB_VIEW("hint"), HUB_VIEW("Examples:")};
-    page_paragraph(out, &hint);
-    page_dataset_more_begin(out, NULL);
+    page_where_examples_begin(out, NULL);
     for (size_t i = 0; i < HUB_COUNT(examples); i++) {
         const struct hub_view where = hub_view_of(examples[i]);
         page_where_example(
             out, &(struct page_where_example){page_query(page, "where cursor", "where", where, NULL), where});
     }
-    page_dataset_more_end(out, NULL);
+    page_where_examples_end(out, NULL);
 }
 
 /* A number that a form was given leads to its episode. */

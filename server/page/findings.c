@@ -44,7 +44,7 @@ static void write_episodes(struct page *page, const json_t *rule)
     const json_t *episode;
     page_table_begin(out, &table);
     page_thead_begin(out, NULL);
-    page_th(out, &(struct page_th){HUB_VIEW("n"), HUB_VIEW("Episode")});
+    page_th(out, &(struct page_th){HUB_VIEW("number"), HUB_VIEW("Episode")});
     page_th(out, &(struct page_th){HUB_VIEW("n"), HUB_VIEW("Value")});
     page_th(out, &(struct page_th){HUB_VIEW(""), HUB_VIEW("Field")});
     page_thead_end(out, NULL);

@@ -81,7 +81,8 @@ static void write_problems(struct page *page, const json_t *problems)
         const struct hub_view id = page_text(problem, "dataset");
         page_problem_row(&page->out, &(struct page_problem_row){
                                          id.size ? page_url(page, "/d/%p", id) : HUB_VIEW("/~operations"), id,
-                                         page_text(problem, "code"), page_text(problem, "detail")});
+                                         page_text(problem, "code"), page_text(problem, "path"),
+                                         page_text(problem, "detail")});
     }
     table_end(page, &table);
     page_pages(page, problems);

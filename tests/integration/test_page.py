@@ -63,7 +63,8 @@ def hostile(root):
 def hub(tmp_path_factory):
     root = tmp_path_factory.mktemp("root")
     hostile(root)
-    shutil.copytree(os.path.join(FIXTURES, "lerobot/camera-v30"), root / "camera-v30")
+    for name in ("camera-v30", "arm-v30"):
+        shutil.copytree(os.path.join(FIXTURES, "lerobot", name), root / name)
     with serving(os.path.join(FIXTURES, "samples"), str(root)) as hub:
         yield hub
 
@@ -162,6 +163,18 @@ def test_text_of_a_dataset_is_text(hub):
         assert not any(a.get("src") == "x" for _, a in found.tags)
     found = page(hub, "/d/lab/hostile-v0")
     assert "<script>alert(1)</script>" in found.text and "U+202E" in found.text and "javascript:alert(1)" in found.text
+
+
+def test_a_browser_finds_nothing_wrong(hub):
+    """axe-core, the console, the policy and no sideways scroll, on every view; the way to an episode; its videos."""
+    if os.environ.get("HUB_TEST_BROWSER") == "off":
+        return
+    if not shutil.which("chromium") or subprocess.run(["node", "-e", "require('axe-core'), require('playwright-core')"], capture_output=True).returncode:
+        pytest.skip("no chromium, or no playwright-core and axe-core in NODE_PATH")
+    views = ["/", "/?status=broken", "/~operations", "/d/nope-v0", "/d/lab/hostile-v0", "/d/lab/hostile-v0/episodes/0", f"/d/{DOOR}", "/d/arm-v30/episodes/0", "/d/pictures/corridor-v0/episodes/0"]
+    views += [f"/d/{DOOR}/{view}" for view in ("episodes?where=retur", "episodes?sort=-return", "episodes/1?at=3", "files", "~statistics", "~findings", "~use")]
+    done = subprocess.run(["node", os.path.join(os.path.dirname(__file__), "../web/views.js"), hub.base, *views], capture_output=True, text=True, timeout=170)
+    assert done.returncode == 0, done.stdout + done.stderr
 
 
 REFUSED = {

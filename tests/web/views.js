@@ -1,0 +1,123 @@
+// Looks at every view of a hub in a headless Chromium: views.js BASE VIEW...  Ends with 1 and a line for each thing that is wrong.
+// Needs playwright-core and axe-core (NODE_PATH) and Debian's chromium. SHOTS=DIR keeps a picture of each.
+const fs = require("fs");
+const { chromium } = require("playwright-core");
+
+const axe = fs.readFileSync(require.resolve("axe-core"), "utf8");
+const [base, ...views] = process.argv.slice(2);
+const wrong = [];
+const say = (...words) => wrong.push(words.join(" "));
+
+// [width, theme, more of the context]
+const screens = [
+  [1280, "light", {}],
+  [390, "dark", { hasTouch: true }],
+  [320, "light", { forcedColors: "active", reducedMotion: "reduce" }],
+];
+
+function watch(page, where) {
+  page.on("console", (m) => m.type() === "error" && !/status of 40[04]/.test(m.text()) && say(where, "console:", m.text()));
+  page.on("pageerror", (e) => say(where, "error:", e.message));
+  page.on("dialog", (d) => { say(where, "a script of the data ran:", d.message()); d.dismiss(); });
+}
+
+async function look(context, view, width, theme) {
+  const page = await context.newPage(), where = `${view} at ${width} ${theme}:`;
+  watch(page, where);
+  await page.goto(base + view);
+  const over = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+  if (over > 0) say(where, `scrolls sideways by ${over} px`);
+  if (process.env.SHOTS) await page.screenshot({ path: `${process.env.SHOTS}/${view.replace(/\W+/g, "-")}-${width}-${theme}.png`, fullPage: true });
+  if (width > 320) {
+    const found = await page.evaluate(`${axe}; axe.run(document)`);
+    for (const v of found.violations) say(where, v.impact, v.id, v.nodes[0].html.slice(0, 200));
+  }
+  await page.close();
+}
+
+// from the front page to the return of episode 7
+async function by_mouse(context) {
+  const page = await context.newPage();
+  watch(page, "by mouse:");
+  await page.goto(base + "/");
+  await page.click('a[href="/d/D4RL/door/human-v2"]');
+  await page.click('a[href$="/episodes/7"]');
+  if (!(await page.locator("svg.plot").count())) say("by mouse: no curve");
+  await page.close();
+}
+
+async function by_keyboard(context) {
+  const page = await context.newPage();
+  const focus = async (href) => {
+    for (let i = 0; i < 200; i++) {
+      await page.keyboard.press("Tab");
+      if (await page.evaluate((h) => document.activeElement.getAttribute("href") === h, href)) return page.keyboard.press("Enter");
+    }
+    say("by keyboard: no way to", href);
+  };
+  await page.goto(base + "/");
+  await page.keyboard.press("Tab");
+  if ((await page.evaluate(() => document.activeElement.className)) !== "skip") say("by keyboard: the first stop is not the skip link");
+  await focus("/d/D4RL/door/human-v2");
+  await page.waitForURL("**/human-v2");
+  await focus("/d/D4RL/door/human-v2/episodes/7");
+  await page.waitForURL("**/episodes/7");
+  await page.close();
+}
+
+// nothing that is planted runs, be it text or a file of a dataset
+async function planted(context) {
+  const page = await context.newPage();
+  await page.goto(base + "/");
+  const inline = await page.evaluate(() => {
+    try {
+      document.body.innerHTML = "<p>x</p>";
+      return "innerHTML was written";
+    } catch (e) {
+      return "";
+    }
+  });
+  if (inline) say("planted:", inline);
+  for (const tag of ["script", "link"]) {
+    const ran = await page.evaluate(([name, url]) => new Promise((done) => {
+      const element = document.createElement(name);
+      element.onload = () => done(true);
+      element.onerror = () => done(false);
+      try {
+        if (name === "link") [element.rel, element.href] = ["stylesheet", url];
+        else element.src = url;
+      } catch (e) {
+        done(false); // an address of a script is a sink as well
+      }
+      document.head.append(element);
+    }), [tag, base + "/api/v1/datasets/D4RL/door/human-v2/files/data/metadata.json"]);
+    if (ran) say("planted: a file of a dataset was taken as", tag);
+  }
+  await page.close();
+}
+
+async function videos(context) {
+  const page = await context.newPage();
+  await page.goto(base + "/d/arm-v30/episodes/0");
+  const count = await page.locator("video").count();
+  if (!count) say("videos: there is none");
+  const there = await page.evaluate(() => Promise.all([...document.querySelectorAll("video")].map((v) => v.readyState || new Promise((done) => {
+    v.addEventListener("loadedmetadata", () => done(true));
+    setTimeout(() => done(false), 5000);
+  }))));
+  if (there.some((t) => !t)) say("videos: one is not to be played", JSON.stringify(there));
+  await page.close();
+}
+
+(async () => {
+  const browser = await chromium.launch({ executablePath: "/usr/bin/chromium", args: ["--no-sandbox"] });
+  for (const [width, colorScheme, more] of screens) {
+    const context = await browser.newContext({ viewport: { width, height: 900 }, colorScheme, ...more });
+    for (const view of views) await look(context, view, width, colorScheme);
+    if (width === 1280) for (const step of [by_mouse, by_keyboard, planted, videos]) await step(context);
+    await context.close();
+  }
+  await browser.close();
+  for (const line of wrong) console.log(line);
+  process.exit(wrong.length ? 1 : 0);
+})().catch((e) => { console.log(e); process.exit(2); });
