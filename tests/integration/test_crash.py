@@ -219,12 +219,16 @@ def test_the_clock_jumps(place, bucket, monkeypatch):
         hub.wait_ready()
         mirror(place, "add", "gcp://lab", "--name", "lab", "--delete", "--every", "10s")
         wait_synced(hub, "lab")
-        for i, (part, seconds) in enumerate([("/o?", -3600), ("alt=media", 366 * 86400), ("/o?", -366 * 86400)]):
+        jumps = [("/o?", -3600), ("alt=media", 366 * 86400), (None, -366 * 86400)]
+        for i, (part, seconds) in enumerate(jumps if POINTS else [*jumps, ("alt=media", 366 * 86400), ("/o?", -366 * 86400)]):
             before = rule(place, "lab")
             put(bucket, "a/set-v0", {**PLAIN, "data/more.txt": str(i).encode()})
-            bucket.fault = jump(part, seconds)
-            if seconds != -366 * 86400:
-                mirror(place, "run", "lab")  # else by itself, though its time is a year ahead
+            if part:
+                bucket.fault = jump(part, seconds)
+                mirror(place, "run", "lab")
+            else:  # by itself, though its time is a year ahead
+                now[0] += seconds
+                shim.clock(now[0])
             until(lambda: (r := rule(place, "lab"))["transfers"] > before["transfers"] and r["state"] == "idle")
             said = rule(place, "lab")
             assert said["failures"] == 0 and said["transfers"] == before["transfers"] + 1 and said["lag"] >= 0
