@@ -2,6 +2,7 @@
 #include "server/check_command.h"
 
 #include "server/admin.h"
+#include "server/command.h"
 #include "server/control.h"
 #include "server/mirror/check.h"
 #include "server/mirror/mirror.h"
@@ -27,10 +28,8 @@ const struct hub_usage_option hub_check_usage[HUB_CHECK_OPTIONS] = {
 struct command {
     json_t *spec;
     bool json;
-    char **rest; /* settings, to be read by hub_config_read */
-    size_t rest_count;
 
-    struct hub_config config;
+    struct hub_config *config;
     char *state;
     struct hub_catalog *catalog; /* NULL: the running hub's */
     struct hub_mirrors *worker;
@@ -65,8 +64,10 @@ static enum hub_status set_rate(json_t *spec, const char *text, struct hub_error
     return hub_allocated(json_object_set_new(spec, "rate", json_integer(rate)) == 0, err);
 }
 
-static enum hub_status read_arguments(struct command *c, char **argv, struct hub_error *err)
+static enum hub_status read_arguments(void *user, char **argv, struct hub_settings *settings,
+                                      struct hub_error *err)
 {
+    struct command *c = user;
     for (; *argv; argv++) {
         const char *word = *argv, *value = strncmp(word, "--", 2) == 0 ? strchr(word, '=') : NULL;
         const bool rate = strncmp(word, "--rate", 6) == 0 && (!word[6] || word[6] == '=');
@@ -81,9 +82,7 @@ static enum hub_status read_arguments(struct command *c, char **argv, struct hub
         } else if (rate) {
             HUB_TRY(set_rate(c->spec, value ? value + 1 : *++argv, err));
         } else {
-            c->rest[c->rest_count++] = *argv;
-            if (!value)
-                c->rest[c->rest_count++] = *++argv;
+            hub_settings_take(settings, &argv);
         }
     }
     return HUB_OK;
@@ -106,14 +105,14 @@ static enum hub_status ask_hub(struct command *c, json_t **job, struct hub_error
 
 static enum hub_status begin_here(struct command *c, struct hub_error *err)
 {
-    HUB_TRY(hub_config_finish(&c->config, err));
-    const struct hub_catalog_options options = {.state = c->config.state, .roots = &c->config.roots};
+    HUB_TRY(hub_config_finish(c->config, err));
+    const struct hub_catalog_options options = {.state = c->config->state, .roots = &c->config->roots};
     HUB_TRY(hub_catalog_open(&options, &c->catalog, err));
     const enum hub_status st = hub_check_ask(c->catalog, c->spec, &c->id, err);
     if (st && st != HUB_EXISTS)
         return st;
     const struct hub_mirrors_options work = {
-        .catalog = c->catalog, .roots = &c->config.roots, .checks_only = true};
+        .catalog = c->catalog, .roots = &c->config->roots, .checks_only = true};
     return hub_mirrors_start(&work, &c->worker, err);
 }
 
@@ -257,50 +256,32 @@ static int follow(struct command *c, struct hub_error *err)
     }
 }
 
-static int run(struct command *c, struct hub_error *err)
+static int run(void *user, struct hub_config *config)
 {
     HUB_CLEANUP(hub_json_decrefp) json_t *job = NULL;
     const struct sigaction action = {.sa_handler = on_signal};
+    struct hub_error err = {0};
+    struct command *c = user;
+    c->config = config;
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
-    enum hub_status st = hub_config_state(&c->config, &c->state, err);
+    enum hub_status st = hub_config_state(config, &c->state, &err);
     if (!st)
-        st = ask_hub(c, &job, err);
-    if (st == HUB_NOT_FOUND && strcmp(err->problem, "dataset-not-found") != 0)
-        st = begin_here(c, err);
-    if (!st)
-        return follow(c, err);
-    fprintf(stderr, "minari-hub: %s\n", err->detail);
-    return st == HUB_NOT_FOUND  ? HUB_EXIT_NOT_FOUND
-           : st == HUB_INVALID  ? HUB_EXIT_USAGE
-           : st == HUB_DENIED   ? HUB_EXIT_NOT_ALLOWED
-           : st == HUB_NO_SPACE ? HUB_EXIT_NO_SPACE
-                                : HUB_EXIT_FAILED;
+        st = ask_hub(c, &job, &err);
+    if (st == HUB_NOT_FOUND && strcmp(err.problem, "dataset-not-found") != 0)
+        st = begin_here(c, &err);
+    if (st)
+        fprintf(stderr, "minari-hub: %s\n", err.detail);
+    const int code = st ? hub_command_code(st) : follow(c, &err);
+    hub_mirrors_stop(c->worker);
+    hub_catalog_close(c->catalog);
+    free(c->state);
+    return code;
 }
 
 int hub_check_command(char **argv)
 {
-    struct hub_error err = {0};
-    struct command c = {.spec = json_object()};
-    size_t count = 0;
-    while (argv[count])
-        count++;
-    c.rest = calloc(2 * count + 1, sizeof *c.rest);
-    enum hub_status st = hub_allocated(c.spec && c.rest, &err);
-    if (!st)
-        st = read_arguments(&c, argv, &err);
-    if (!st)
-        st = hub_config_init(&c.config, &err);
-    if (!st)
-        st = hub_config_read(&c.config, c.rest, &err);
-    if (st)
-        fprintf(stderr, "minari-hub: %s\n", err.detail);
-    const int code = st ? HUB_EXIT_USAGE : run(&c, &err);
-    hub_mirrors_stop(c.worker);
-    hub_catalog_close(c.catalog);
-    hub_config_dispose(&c.config);
-    json_decref(c.spec);
-    free(c.state);
-    free(c.rest);
-    return code;
+    HUB_CLEANUP(hub_json_decrefp) json_t *spec = json_object();
+    struct command c = {.spec = spec};
+    return hub_command_run(&(struct hub_command){read_arguments, run, &c}, argv);
 }

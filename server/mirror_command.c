@@ -2,6 +2,7 @@
 #include "server/mirror_command.h"
 
 #include "server/admin.h"
+#include "server/command.h"
 #include "server/control.h"
 #include "server/mirror/document.h"
 #include "server/mirror/spec.h"
@@ -52,8 +53,6 @@ struct command {
     const char *name;
     json_t *spec;
     bool json;
-    char **rest; /* settings, to be read by hub_config_read */
-    size_t rest_count;
 };
 
 /* ---- reading ---- */
@@ -154,16 +153,14 @@ static enum hub_status take_word(struct command *c, const char *word, struct hub
 }
 
 /* A root by its directory is also a setting: it tells where the datasets are when no hub runs. */
-static void keep_root(struct command *c, const char *value)
+static void keep_root(struct hub_settings *settings, const char *value)
 {
-    static char flag[] = "--root";
-    if (!strchr(value, '/'))
-        return;
-    c->rest[c->rest_count++] = flag;
-    c->rest[c->rest_count++] = (char *)value;
+    if (strchr(value, '/'))
+        hub_settings_add(settings, "--root", value);
 }
 
-static enum hub_status read_arguments(struct command *c, char **argv, struct hub_error *err)
+static enum hub_status read_arguments(struct command *c, char **argv, struct hub_settings *settings,
+                                      struct hub_error *err)
 {
     for (; *argv; argv++) {
         const bool flag = strncmp(*argv, "--", 2) == 0;
@@ -178,12 +175,10 @@ static enum hub_status read_arguments(struct command *c, char **argv, struct hub
         } else if (option) {
             value = value ? value + 1 : *++argv;
             if (strcmp(option->name, "root") == 0)
-                keep_root(c, value);
+                keep_root(settings, value);
             HUB_TRY(set(c, option, value, err));
         } else {
-            c->rest[c->rest_count++] = *argv;
-            if (!value)
-                c->rest[c->rest_count++] = *++argv;
+            hub_settings_take(settings, &argv);
         }
     }
     return HUB_OK;
@@ -392,50 +387,33 @@ static enum hub_status check(struct command *c, struct hub_error *err)
     return hub_allocated(json_object_set_new(c->spec, "remote", json_string(c->object)) == 0, err);
 }
 
-static int run(struct command *c, struct hub_config *config, struct hub_error *err)
+static enum hub_status read_all(void *user, char **argv, struct hub_settings *settings, struct hub_error *err)
+{
+    HUB_TRY(read_arguments(user, argv, settings, err));
+    return check(user, err);
+}
+
+static int run(void *user, struct hub_config *config)
 {
     HUB_CLEANUP(hub_json_decrefp) json_t *answer = NULL;
     HUB_CLEANUP(hub_freep) char *state = NULL;
-    enum hub_status st = hub_config_state(config, &state, err);
+    const struct command *c = user;
+    struct hub_error err = {0};
+    enum hub_status st = hub_config_state(config, &state, &err);
     if (!st)
-        st = ask(c, state, &answer, err);
-    if (st == HUB_NOT_FOUND && strcmp(err->problem, "mirror-not-found") != 0)
-        st = do_directly(c, config, &answer, err);
+        st = ask(c, state, &answer, &err);
+    if (st == HUB_NOT_FOUND && strcmp(err.problem, "mirror-not-found") != 0)
+        st = do_directly(c, config, &answer, &err);
     if (st)
-        fprintf(stderr, "minari-hub: %s\n", err->detail);
-    return !st                   ? print(c, answer)
-           : st == HUB_INVALID   ? HUB_EXIT_USAGE
-           : st == HUB_NOT_FOUND ? HUB_EXIT_NOT_FOUND
-           : st == HUB_DENIED    ? HUB_EXIT_NOT_ALLOWED
-           : st == HUB_NO_SPACE  ? HUB_EXIT_NO_SPACE
-                                 : HUB_EXIT_FAILED;
+        fprintf(stderr, "minari-hub: %s\n", err.detail);
+    return st ? hub_command_code(st) : print(c, answer);
 }
 
 int hub_mirror_command(char **argv)
 {
-    struct hub_config config = {0};
-    struct hub_error err = {0};
-    struct command c = {.spec = json_object()};
-    size_t count = 0;
-    while (argv[count])
-        count++;
-    c.rest = calloc(2 * count + 1, sizeof *c.rest);
-    enum hub_status st = hub_allocated(c.spec && c.rest, &err);
-    if (!st)
-        st = read_arguments(&c, argv, &err);
-    if (!st)
-        st = check(&c, &err);
-    if (!st)
-        st = hub_config_init(&config, &err);
-    if (!st)
-        st = hub_config_read(&config, c.rest, &err);
-    if (st)
-        fprintf(stderr, "minari-hub: %s\n", err.detail);
-    const int code = st ? HUB_EXIT_USAGE : run(&c, &config, &err);
-    hub_config_dispose(&config);
-    json_decref(c.spec);
-    free(c.rest);
-    return code;
+    HUB_CLEANUP(hub_json_decrefp) json_t *spec = json_object();
+    struct command c = {.spec = spec};
+    return hub_command_run(&(struct hub_command){read_all, run, &c}, argv);
 }
 
 /* ---- of the configuration file ---- */

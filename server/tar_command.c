@@ -4,6 +4,7 @@
 
 #include "server/admin.h"
 #include "server/api/app.h"
+#include "server/command.h"
 #include "server/control.h"
 #include "server/http/stream.h"
 #include "server/routes.h"
@@ -55,8 +56,6 @@ struct command {
     const char *output, *root, *as;
     const char *words[MAX_IDS]; /* ids, or the tar */
     size_t word_count;
-    char **rest; /* settings, to be read by hub_config_read */
-    size_t rest_count;
 
     char *state; /* of the hub that runs; NULL: none does */
     int64_t job, fence;
@@ -82,9 +81,8 @@ static const struct own *find(const struct command *c, const char *flag)
     return NULL;
 }
 
-static void set(struct command *c, const struct own *option, const char *value)
+static void set(struct command *c, const struct own *option, const char *value, struct hub_settings *settings)
 {
-    static char flag[] = "--root";
     switch (option->name[0]) {
     case 'o':
         c->output = value;
@@ -98,15 +96,15 @@ static void set(struct command *c, const struct own *option, const char *value)
     default:
         c->replace = c->replace || !value;
         c->root = value ? value : c->root;
-        if (value && strchr(value, '/')) { /* also a setting, where no hub runs */
-            c->rest[c->rest_count++] = flag;
-            c->rest[c->rest_count++] = (char *)value;
-        }
+        if (value && strchr(value, '/')) /* also a setting, where no hub runs */
+            hub_settings_add(settings, "--root", value);
     }
 }
 
-static enum hub_status read_arguments(struct command *c, char **argv, struct hub_error *err)
+static enum hub_status read_arguments(void *user, char **argv, struct hub_settings *settings,
+                                      struct hub_error *err)
 {
+    struct command *c = user;
     for (; *argv; argv++) {
         const bool flag = (*argv)[0] == '-' && (*argv)[1];
         const struct own *option = flag ? find(c, *argv) : NULL;
@@ -116,15 +114,13 @@ static enum hub_status read_arguments(struct command *c, char **argv, struct hub
                 return hub_fail(err, HUB_INVALID, "\"%.80s\" is one argument too many", *argv);
             c->words[c->word_count++] = *argv;
         } else if (option && !option->value) {
-            set(c, option, NULL);
+            set(c, option, NULL, settings);
         } else if (!value && !argv[1]) {
             return hub_fail(err, HUB_INVALID, "%.60s needs a value", *argv);
         } else if (option) {
-            set(c, option, value ? value + 1 : *++argv);
+            set(c, option, value ? value + 1 : *++argv, settings);
         } else {
-            c->rest[c->rest_count++] = *argv;
-            if (!value)
-                c->rest[c->rest_count++] = *++argv;
+            hub_settings_take(settings, &argv);
         }
     }
     if (!c->word_count)
@@ -559,28 +555,6 @@ static enum hub_status run_import(struct command *c, struct hub_config *config, 
 
 /* ---- the commands ---- */
 
-static int code_of(enum hub_status st)
-{
-    switch (st) {
-    case HUB_OK:
-        return 0;
-    case HUB_INVALID:
-        return HUB_EXIT_USAGE;
-    case HUB_NOT_FOUND:
-        return HUB_EXIT_NOT_FOUND;
-    case HUB_CORRUPT:
-        return HUB_EXIT_CORRUPT;
-    case HUB_DENIED:
-        return HUB_EXIT_NOT_ALLOWED;
-    case HUB_NO_SPACE:
-        return HUB_EXIT_NO_SPACE;
-    case HUB_CANCELLED:
-        return 130;
-    default:
-        return HUB_EXIT_FAILED;
-    }
-}
-
 /* Whether a hub runs. */
 static enum hub_status look_for_hub(struct command *c, const struct hub_config *config, struct hub_error *err)
 {
@@ -595,8 +569,9 @@ static enum hub_status look_for_hub(struct command *c, const struct hub_config *
     return st == HUB_NOT_FOUND || access(state ? state : "", F_OK) ? HUB_OK : st;
 }
 
-static int run(struct command *c, struct hub_config *config)
+static int run(void *user, struct hub_config *config)
 {
+    struct command *c = user;
     struct hub_error err = {0};
     const struct sigaction action = {.sa_handler = stop};
     c->began_ms = c->kept_ms = hub_time_mono_ms();
@@ -610,36 +585,16 @@ static int run(struct command *c, struct hub_config *config)
     if (st)
         fprintf(stderr, "minari-hub: %s\n", stopped ? "interrupted" : err.detail);
     free(c->state);
-    return stopped && st ? 130 : fflush(stdout) && !st ? HUB_EXIT_FAILED : code_of(st);
+    return stopped && st ? 130 : fflush(stdout) && !st ? HUB_EXIT_FAILED : hub_command_code(st);
 }
 
 static int command(bool import, char **argv)
 {
-    struct hub_config config = {0};
-    struct hub_error err = {0};
-    struct command *c = calloc(1, sizeof *c);
-    size_t count = 0;
-    while (argv[count])
-        count++;
-    char **rest = calloc(2 * count + 1, sizeof *rest);
-    enum hub_status st = hub_allocated(c && rest, &err);
-    if (c) {
-        c->import = import;
-        c->rest = rest;
-    }
-    if (!st)
-        st = read_arguments(c, argv, &err);
-    if (!st)
-        st = hub_config_init(&config, &err);
-    if (!st)
-        st = hub_config_read(&config, rest, &err);
-    if (st)
-        fprintf(stderr, "minari-hub: %s\n", err.detail);
-    const int code = st ? HUB_EXIT_USAGE : run(c, &config);
-    hub_config_dispose(&config);
-    free(rest);
-    free(c);
-    return code;
+    HUB_CLEANUP(hub_freep) struct command *c = calloc(1, sizeof *c);
+    if (!c)
+        return HUB_EXIT_FAILED;
+    c->import = import;
+    return hub_command_run(&(struct hub_command){read_arguments, run, c}, argv);
 }
 
 int hub_export_command(char **argv)

@@ -215,13 +215,16 @@ static enum hub_status put_dataset(const struct hub_catalog *catalog, struct hub
     return hub_stmt_run(stmt, err);
 }
 
-static enum hub_status forget_files(const struct hub_catalog *catalog, struct hub_db *db, uint32_t root,
-                                    const char *path, struct hub_error *err)
+/* A statement about a dataset, or one file of it. */
+static enum hub_status run_about(const struct hub_catalog *catalog, struct hub_db *db, const char *sql,
+                                 uint32_t root, const char *path, const char *file, struct hub_error *err)
 {
     struct hub_stmt *stmt;
     char number[16];
-    HUB_TRY(hub_db_prepare(db, "DELETE FROM origin_files WHERE root = ? AND dataset = ?", &stmt, err));
+    HUB_TRY(hub_db_prepare(db, sql, &stmt, err));
     bind_dataset(catalog, stmt, root, path, number);
+    if (file)
+        hub_stmt_bind_text(stmt, 3, file);
     return hub_stmt_run(stmt, err);
 }
 
@@ -253,18 +256,6 @@ static enum hub_status put_file(const struct hub_catalog *catalog, struct hub_db
     return hub_stmt_run(stmt, err);
 }
 
-static enum hub_status drop_file(const struct hub_catalog *catalog, struct hub_db *db, uint32_t root,
-                                 const char *path, const char *file, struct hub_error *err)
-{
-    struct hub_stmt *stmt;
-    char number[16];
-    HUB_TRY(hub_db_prepare(db, "DELETE FROM origin_files WHERE root = ? AND dataset = ? AND path = ?", &stmt,
-                           err));
-    bind_dataset(catalog, stmt, root, path, number);
-    hub_stmt_bind_text(stmt, 3, file);
-    return hub_stmt_run(stmt, err);
-}
-
 /* Both are sorted. */
 static enum hub_status put_files(const struct hub_catalog *catalog, struct hub_db *db, uint32_t root,
                                  const char *path, const struct hub_upstream *new,
@@ -274,7 +265,9 @@ static enum hub_status put_files(const struct hub_catalog *catalog, struct hub_d
         while (k < new->file_count && strcmp(new->files[k].path, old->files[i].path) < 0)
             k++;
         if (k == new->file_count || strcmp(new->files[k].path, old->files[i].path) != 0)
-            HUB_TRY(drop_file(catalog, db, root, path, old->files[i].path, err));
+            HUB_TRY(run_about(catalog, db,
+                              "DELETE FROM origin_files WHERE root = ? AND dataset = ? AND path = ?", root,
+                              path, old->files[i].path, err));
     }
     for (uint32_t i = 0; i < new->file_count; i++)
         HUB_TRY(put_file(catalog, db, root, path, &new->files[i], err));
@@ -364,14 +357,12 @@ enum hub_status hub_upstream_forget(struct hub_catalog *catalog, uint32_t root, 
                                     struct hub_error *err)
 {
     HUB_CLEANUP(hub_truth_unlock) struct hub_catalog *held = hub_truth_lock(catalog);
-    struct hub_stmt *stmt;
-    char number[16];
-    HUB_TRY(hub_db_begin(held->hub, err));
-    HUB_TRY(hub_db_prepare(held->hub, "DELETE FROM origins WHERE root = ? AND path = ?", &stmt, err));
-    bind_dataset(catalog, stmt, root, path, number);
-    HUB_TRY(hub_stmt_run(stmt, err));
-    HUB_TRY(forget_files(catalog, held->hub, root, path, err));
-    HUB_TRY(hub_db_commit(held->hub, err));
+    struct hub_db *db = held->hub;
+    HUB_TRY(hub_db_begin(db, err));
+    HUB_TRY(run_about(catalog, db, "DELETE FROM origins WHERE root = ? AND path = ?", root, path, NULL, err));
+    HUB_TRY(run_about(catalog, db, "DELETE FROM origin_files WHERE root = ? AND dataset = ?", root, path,
+                      NULL, err));
+    HUB_TRY(hub_db_commit(db, err));
     atomic_fetch_add(&catalog->upstream_stored, 1);
     return HUB_OK;
 }

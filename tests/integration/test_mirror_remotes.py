@@ -3,6 +3,7 @@ import contextlib
 import glob
 import json
 import os
+import re
 import shutil
 import sqlite3
 import sys
@@ -248,6 +249,10 @@ def test_what_is_linked_is_not_read_again(place, monkeypatch):
         time.sleep(1.5)
         is_here(hub, "somebody else")
         assert parts() == before and hub.dataset(DOOR)["revision"] == revision
+        said, metrics = hub.get("/api/v1/mirrors/lab").json(), hub.get("/metrics").body.decode()
+        of_rule = {name: float(value) for name, value in re.findall(r'^minari_hub_mirror_(\w+){rule="lab"} (\S+)$', metrics, re.M)}
+        assert of_rule.pop("lag_seconds") == pytest.approx(said["lag"], abs=2)
+        assert of_rule == {f"{name}_total": said[name] for name in ("bytes", "transfers", "failures")} and said["transfers"] > 1
 
 
 def test_a_chain_of_three(place):
