@@ -15,7 +15,6 @@
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
-#include <time.h>
 
 /* ---- the resource ---- */
 
@@ -269,29 +268,17 @@ static bool wants_digests(const struct hub_request *request)
 
 static enum hub_status await_digests(struct hub_request *request, struct found *found, struct hub_error *err)
 {
-    enum { TRIES = 150, PAUSE_MS = 10 };
-    char path[PATH_MAX];
-    const struct hub_object *object = &found->object;
-    if (!object->file || found->facts.digests.crc32c[0] || !request->app->hasher || !wants_digests(request))
+    if (found->facts.digests.crc32c[0] || !request->app->hasher || !wants_digests(request))
         return HUB_OK;
     struct hub_pull_progress progress;
+    const struct hub_object *object = &found->object;
     if (object->view) /* they are made of what is here */
         return hub_pull_ask(request->app->mirrors, object->dataset->summary, request->may_block, &progress,
                             err);
-    if (!request->heavy) {
-        request->heavy = request->may_block;
-        return HUB_AGAIN;
-    }
-    const struct hub_stamp *stamp = &object->file->stamp;
-    const uint32_t root = object->dataset->summary->root;
-    HUB_TRY(hub_files_path(object->dataset, object->file, path, err));
-    hub_hasher_want(request->app->hasher, root, path, stamp);
-    for (unsigned i = 0; i < TRIES; i++) {
-        nanosleep(&(struct timespec){.tv_nsec = PAUSE_MS * 1000000}, NULL);
-        if (!hub_digest_find(request->app->catalog, root, path, stamp, &found->facts.digests, NULL))
-            return HUB_OK;
-    }
-    return hub_fail_as(err, HUB_BUSY, "overloaded", "its checksums are being made: try again");
+    HUB_TRY(hub_object_await(request, &found->object, &found->facts, err));
+    return found->facts.digests.crc32c[0]
+               ? HUB_OK
+               : hub_fail_as(err, HUB_BUSY, "overloaded", "its checksums are being made: try again");
 }
 
 enum hub_status hub_gcs_media(struct hub_request *request, struct hub_response *response,

@@ -27,6 +27,9 @@ static enum hub_status send(struct hub_request *request, struct resolving *r, st
 {
     struct hub_hf_file_id id;
     HUB_TRY(hub_object_facts(request->app, &r->object, request->may_block, &r->facts, err));
+    if (request->method ==
+        HUB_HEAD) /* clients keep what they have under this name, and go on with it by that */
+        HUB_TRY(hub_object_await(request, &r->object, &r->facts, err));
     HUB_TRY(hub_hf_file_id(&r->object, &r->facts, &id, err));
     HUB_TRY(hub_response_header(response, err, "X-Repo-Commit", "%s", r->repo.commit));
     HUB_TRY(hub_response_header(response, err, "X-Linked-Etag", "\"%s\"", id.sha256[0] ? id.sha256 : id.oid));

@@ -12,6 +12,7 @@
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 
 enum { DOCUMENT_ORDER = 0x6f7264 }; /* among what is kept ready in app->documents */
 
@@ -421,6 +422,29 @@ enum hub_status hub_object_facts(struct hub_app *app, const struct hub_object *o
         st = hub_digest_find(app->catalog, root, path, stamp, &out->digests, NULL);
     if (st)
         out->digests = (struct hub_file_digests){0};
+    return HUB_OK;
+}
+
+enum hub_status hub_object_await(struct hub_request *request, const struct hub_object *object,
+                                 struct hub_object_facts *facts, struct hub_error *err)
+{
+    enum { TRIES = 150, PAUSE_MS = 10 };
+    char path[PATH_MAX];
+    if (!object->file || object->view || facts->digests.crc32c[0] || !request->app->hasher)
+        return HUB_OK;
+    if (!request->heavy) {
+        request->heavy = request->may_block;
+        return HUB_AGAIN;
+    }
+    const struct hub_stamp *stamp = &object->file->stamp;
+    const uint32_t root = object->dataset->summary->root;
+    HUB_TRY(hub_files_path(object->dataset, object->file, path, err));
+    hub_hasher_want(request->app->hasher, root, path, stamp);
+    for (unsigned i = 0; i < TRIES && !facts->digests.crc32c[0]; i++) {
+        nanosleep(&(struct timespec){.tv_nsec = PAUSE_MS * 1000000}, NULL);
+        if (hub_digest_find(request->app->catalog, root, path, stamp, &facts->digests, NULL))
+            facts->digests = (struct hub_file_digests){0};
+    }
     return HUB_OK;
 }
 

@@ -63,6 +63,11 @@ HUB_MUST_USE enum hub_status hub_object_facts(struct hub_app *app, const struct 
                                               bool may_block, struct hub_object_facts *out,
                                               struct hub_error *err);
 
+/** Where its digests are not known yet, they are made next and waited for, a second and a half at most; on a worker,
+ * HUB_AGAIN before. */
+HUB_MUST_USE enum hub_status hub_object_await(struct hub_request *request, const struct hub_object *object,
+                                              struct hub_object_facts *facts, struct hub_error *err);
+
 /**
  * The object of a name. HUB_AGAIN where the dataset would have to be loaded and the request may not block;
  * HUB_NOT_FOUND "file-not-found".
