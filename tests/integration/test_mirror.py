@@ -218,3 +218,17 @@ def test_the_hub_is_killed(place):
             assert db.execute("SELECT count(*) FROM jobs WHERE state IN ('waiting', 'running')").fetchone()[0] == 0
             assert db.execute("SELECT count(*) FROM origins").fetchone()[0] == done["datasets"]
         assert os.listdir(os.path.join(root, ".minari-hub", "incoming")) == []
+
+
+def test_the_list_goes_both_ways(place):
+    for name in "abc":
+        mirror(place, "add", "http://127.0.0.1:9", "--name", name)
+    with here(place) as hub:
+        hub.wait_ready()
+        pages, url = [], "/api/v1/mirrors?limit=1"
+        while url:
+            pages.append(hub.get(url.replace(hub.base, "")).json())
+            url = pages[-1]["next"]
+        assert [[r["name"] for r in p["items"]] for p in pages] == [["a"], ["b"], ["c"]] and {p["total"] for p in pages} == {3}
+        back = hub.get(pages[2]["prev"].replace(hub.base, "")).json()
+        assert (back["items"][0]["name"], back["next"] is not None) == ("b", True) and hub.get(back["prev"].replace(hub.base, "")).json()["prev"] is None
