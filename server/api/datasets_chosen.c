@@ -71,6 +71,18 @@ static int compare_entries(const void *a, const void *b, void *user)
     return l->descending && l->sort == BY_ID ? -by_id : by_id;
 }
 
+/* The same of entries of one snapshot: their ids need not be looked at. */
+static int compare_numbers(const void *a_, const void *b_, void *user)
+{
+    const struct hub_datasets *l = user;
+    const struct hub_datasets_entry *a = a_, *b = b_;
+    if (a->loose != b->loose)
+        return a->loose - b->loose;
+    const int by_key = compare_keys(l, a, b), by_id = (a->number > b->number) - (a->number < b->number);
+    const int order = by_key ? by_key : by_id;
+    return l->descending && (by_key || l->sort == BY_ID) ? -order : order;
+}
+
 /* ---- what is asked ---- */
 
 /* What is counted besides what is known of sets. */
@@ -180,7 +192,7 @@ static void filter(struct hub_datasets *l, bool loose, int but)
             last && summary->version >= 0 && last->version >= 0 && strcmp(last->key, summary->key) == 0;
         if (l->latest && same)
             l->count--;
-        l->entries[l->count++] = (struct hub_datasets_entry){summary, l->ranks ? l->ranks[i] : 0};
+        l->entries[l->count++] = (struct hub_datasets_entry){summary, l->ranks ? l->ranks[i] : 0, loose, i};
     }
 }
 
@@ -212,7 +224,7 @@ enum hub_status hub_datasets_choose(struct hub_request *request, struct hub_data
     }
     filter_all(l, ANY);
     if (l->sort != BY_ID || l->descending)
-        qsort_r(l->entries, l->count, sizeof *l->entries, compare_entries, l);
+        qsort_r(l->entries, l->count, sizeof *l->entries, compare_numbers, l);
     return HUB_OK;
 }
 
@@ -347,7 +359,7 @@ static uint32_t find_place(const struct hub_datasets *l, const struct hub_page_c
                                      .steps = number,
                                      .size = number,
                                      .modified_ns = (int64_t)number};
-    const struct place place = {{&last, (uint8_t)number}, l, cursor->back};
+    const struct place place = {{.summary = &last, .rank = (uint8_t)number}, l, cursor->back};
     return hub_lower_bound(&place, l->entries, l->count, sizeof *l->entries, by_place);
 }
 

@@ -13,6 +13,8 @@
 struct hub_datasets_entry {
     const struct hub_summary *summary; /* of the snapshot */
     uint8_t rank;                      /* of what q= found, from 1 */
+    bool loose;                        /* files that belong to no dataset */
+    uint32_t number;                   /* in the snapshot, which is in order of ids */
 };
 
 /** Zero it first. Texts are the request's. */
