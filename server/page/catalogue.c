@@ -171,12 +171,14 @@ static enum hub_status show(struct page *page, const json_t *list, const json_t 
     page_catalogue_columns_begin(out, NULL);
     page_catalogue_main_begin(out, NULL);
     write_search(page, json_object_get(list, "facets"));
+    page_catalogue_results_begin(out, NULL);
     write_chips(page);
     if (page_count(list, "total"))
         write_table(page, list);
     else
         write_empty(page);
     page_pages(page, list);
+    page_catalogue_results_end(out, NULL);
     page_catalogue_main_end(out, NULL);
     write_tree(page, spaces, page_count(counts, "total"));
     page_catalogue_columns_end(out, NULL);

@@ -61,6 +61,7 @@ void page_open(struct page *page, struct hub_view title, struct hub_view alterna
     struct hub_buf *buf = hub_response_buffer(page->response, 200, "text/html; charset=utf-8", PAGE_LIMIT);
     page->out = (struct page_out){.buf = buf, .err = page->err};
     page->alternate = HUB_BUF_INIT(URL_LIMIT);
+    alternate.size -= hub_view_ends(alternate, "?");
     page->out.status = hub_buf_add_view(&page->alternate, alternate, page->err);
     page_frame_begin(&page->out,
                      &(struct page_frame){title, hub_buf_view(&page->alternate), HUB_VIEW(HUB_VERSION)});

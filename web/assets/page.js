@@ -16,3 +16,30 @@ for (const pre of navigator.clipboard ? copyable : []) {
 for (const select of document.querySelectorAll("form select")) {
   select.addEventListener("change", () => select.form.requestSubmit());
 }
+
+// search as one types: the same page is asked for, and its results take the place of these. An answer that is late is dropped.
+const search = document.querySelector("input[type=search]");
+const results = document.getElementById("results");
+let pause, asked;
+function show(url) {
+  asked?.abort();
+  const request = asked = new XMLHttpRequest(); // parses a page without any sink that Trusted Types forbid
+  request.open("GET", url);
+  request.responseType = "document";
+  request.setRequestHeader("Accept", "text/html");
+  request.addEventListener("load", () => {
+    const found = request.status === 200 && request.response.getElementById("results");
+    if (!found) return;
+    results.replaceChildren(...[...found.childNodes].map((node) => document.importNode(node, true)));
+    document.getElementById("said").textContent = results.querySelector("caption, p")?.textContent ?? "";
+    history.replaceState(null, "", url);
+  });
+  request.send();
+}
+if (search && results) search.addEventListener("input", () => {
+  clearTimeout(pause);
+  pause = setTimeout(() => {
+    const chosen = [...new FormData(search.form)].filter(([, value]) => value);
+    show(`/?${new URLSearchParams(chosen)}`);
+  }, 150);
+});
