@@ -3,6 +3,7 @@
 
 #include "storage/base/fs.h"
 #include "storage/base/uri.h"
+#include "storage/transfer/trail.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -14,6 +15,8 @@
 enum { MAX_PIECES = HUB_MAX_CONNECTIONS };
 static const uint64_t long_piece = 64 * MIB; /* at most, while there is enough for all connections */
 static const uint64_t short_piece = 8 * MIB; /* at least, where segments are small for those who watch */
+enum { SMALL = 64 * 1024 };                  /* files up to it are hashed as they come */
+enum { TRAIL_BYTES = 2 * 1024 * 1024 };      /* of others, so many together by the trail */
 enum { NEAR = 4 };                           /* segments: so far ahead, what comes is waited for */
 
 /* One request under way. */
@@ -36,13 +39,17 @@ struct open_file {
     uint32_t cursor; /* all segments before it are taken */
     bool whole;      /* the server does not do ranges: everything in one answer */
     bool whole_asked;
-    uint64_t here;            /* bytes of it that count as done */
-    struct hub_hasher hasher; /* trails what comes */
+    bool small;
+    bool closing;               /* all of it is there, and being hashed */
+    uint64_t here;              /* bytes of it that count as done */
+    uint64_t front;             /* all bytes before it are there; of a small one, and hashed */
+    struct hub_trailed trailed; /* of a small one only its hasher */
     char etag[160];
 };
 
 struct run {
     struct hub_pieces *transfer;
+    struct hub_trail *trail;
     struct piece pieces[MAX_PIECES];
     struct open_file open[MAX_PIECES + 1];
     uint32_t next_file; /* all before it are finished or open */
@@ -88,12 +95,14 @@ static enum hub_status begin_file(struct run *r, uint32_t file, struct open_file
         t->files_done += !st;
         return st;
     }
-    *slot = (struct open_file){.file = file, .fd = fd};
+    *slot = (struct open_file){.file = file, .fd = fd, .small = item->size <= SMALL};
     slot->here = hub_staging_bytes(t->staging, slot->file);
+    slot->trailed = (struct hub_trailed){.file = file, .fd = fd, .sums = &t->staging->sums[file]};
     struct hub_hasher *kept = t->staging->files[slot->file].hasher;
     if (!kept)
-        return hub_hasher_begin(&slot->hasher, item->other, item->size, err);
-    slot->hasher = *kept;
+        return hub_hasher_begin(&slot->trailed.hasher, item->other, item->size, err);
+    slot->trailed.hasher = *kept;
+    slot->front = slot->trailed.end = kept->at;
     *kept = (struct hub_hasher){0};
     hub_staging_drop_hasher(t->staging, slot->file);
     return HUB_OK;
@@ -103,28 +112,46 @@ static enum hub_status begin_file(struct run *r, uint32_t file, struct open_file
 static enum hub_status hash_anew(struct run *r, struct open_file *f, struct hub_error *err)
 {
     const struct hub_remote_file *item = &r->transfer->plan->items[f->file];
-    hub_hasher_dispose(&f->hasher);
-    return hub_hasher_begin(&f->hasher, item->other, item->size, err);
+    hub_trail_wait(r->trail, &f->trailed);
+    hub_hasher_dispose(&f->trailed.hasher);
+    f->front = f->trailed.end = 0;
+    return hub_hasher_begin(&f->trailed.hasher, item->other, item->size, err);
 }
 
-/* What came ahead of the bytes that were hashed, from where they end: it is in memory still. */
-static enum hub_status hash_what_is_there(struct run *r, struct open_file *f, struct hub_error *err)
+/* What came ahead of the front, from where that is: it is in memory still. */
+static enum hub_status catch_up(struct run *r, struct open_file *f, struct hub_error *err)
 {
     struct hub_staging *s = r->transfer->staging;
     const struct hub_staged_file *file = &s->files[f->file];
     uint64_t first, count;
-    for (uint64_t i = f->hasher.at / s->segment_bytes;
+    for (uint64_t i = f->front / s->segment_bytes;
          i < file->segments && s->states[file->base + i] == HUB_SEGMENT_DONE; i++) {
         hub_segment_range(r->transfer->plan->items[f->file].size, s->segment_bytes, i, &first, &count);
-        HUB_TRY(hub_hasher_read(&f->hasher, f->fd, first + count, NULL, NULL, err));
+        f->front = first + count;
     }
+    if (f->small)
+        return hub_hasher_read(&f->trailed.hasher, f->fd, f->front, NULL, NULL, err);
+    hub_trail_to(r->trail, &f->trailed, f->front, false);
+    return HUB_OK;
+}
+
+/* What is written where the front is. */
+static enum hub_status advance(struct run *r, struct open_file *f, struct hub_view bytes,
+                               struct hub_error *err)
+{
+    f->front += bytes.size;
+    if (f->small)
+        return hub_hasher_add(&f->trailed.hasher, bytes, err);
+    if (f->front - f->trailed.end >= TRAIL_BYTES)
+        hub_trail_to(r->trail, &f->trailed, f->front, false);
     return HUB_OK;
 }
 
 /* Who waits for the end of a file is not kept waiting for all others. What is wrong ends the transfer in the check,
  * which says it better. */
-static void tell_whole(const struct hub_pieces *t, uint32_t file)
+static void tell_whole(void *user, uint32_t file)
 {
+    const struct hub_pieces *t = user;
     const struct hub_remote_file *item = &t->plan->items[file];
     const bool proven = hub_remote_file_proven(item);
     if (!t->watch || (!proven && t->remote->kind->digests_come))
@@ -145,12 +172,17 @@ static enum hub_status forget(const struct hub_pieces *t, uint32_t file, struct 
 static enum hub_status close_file(struct run *r, struct open_file *f, struct hub_error *err)
 {
     struct hub_pieces *t = r->transfer;
-    close(f->fd);
-    f->fd = -1;
     t->files_done++;
     if (*f->etag && !t->etags[f->file])
         t->etags[f->file] = strdup(f->etag); /* one that there is no memory for is not known */
-    HUB_TRY(hub_hasher_end(&f->hasher, &t->staging->sums[f->file], err));
+    if (!f->small) {
+        f->closing = true;
+        hub_trail_to(r->trail, &f->trailed, t->plan->items[f->file].size, true);
+        return HUB_OK;
+    }
+    close(f->fd);
+    f->fd = -1;
+    HUB_TRY(hub_hasher_end(&f->trailed.hasher, &t->staging->sums[f->file], err));
     tell_whole(t, f->file);
     return HUB_OK;
 }
@@ -221,12 +253,30 @@ static uint32_t next_file(struct run *r)
     return r->next_file;
 }
 
+static void let_go(struct open_file *f)
+{
+    hub_closep(&f->fd);
+    f->fd = -1;
+    hub_hasher_dispose(&f->trailed.hasher);
+}
+
+/* Files that are hashed make room; where all are waiting for that, one of them is awaited. */
 static struct open_file *find_room(struct run *r)
 {
-    for (size_t i = 0; i < HUB_COUNT(r->open); i++)
-        if (r->open[i].fd < 0)
-            return &r->open[i];
-    return NULL;
+    struct open_file *closing = NULL;
+    for (size_t i = 0; i < HUB_COUNT(r->open); i++) {
+        struct open_file *f = &r->open[i];
+        if (f->closing && f->fd >= 0 && !hub_trail_busy(r->trail, &f->trailed))
+            let_go(f);
+        if (f->fd < 0)
+            return f;
+        closing = f->closing ? f : closing;
+    }
+    if (closing) {
+        hub_trail_wait(r->trail, &closing->trailed);
+        let_go(closing);
+    }
+    return closing;
 }
 
 /* What somebody waits for, wherever it lies. NULL: nothing, or it is on its way. */
@@ -509,8 +559,8 @@ static enum hub_status piece_body(struct hub_fetch *fetch, struct hub_view bytes
     p->run->transfer->bytes_done += bytes.size;
     f->here += bytes.size;
     HUB_TRY(write_at(f, bytes, at, item, err));
-    if (at == f->hasher.at)
-        HUB_TRY(hub_hasher_add(&f->hasher, bytes, err));
+    if (at == f->front)
+        HUB_TRY(advance(p->run, f, bytes, err));
     HUB_TRY(enter(p, f, bytes, at, err));
     return p->cut && p->segment == p->end ? hub_fail(err, HUB_AGAIN, "somebody waits for other bytes")
                                           : HUB_OK;
@@ -532,9 +582,7 @@ static enum hub_status part_finished(struct run *r, struct piece *p, struct open
 {
     struct hub_staging *s = r->transfer->staging;
     if (!f->whole || p->whole)
-        HUB_TRY(hash_what_is_there(r, f, err));
-    /* on its way to the disk already, so that the sync in the end is short */
-    (void)sync_file_range(f->fd, (off_t)p->fetch.first, (off_t)p->fetch.count, SYNC_FILE_RANGE_WRITE);
+        HUB_TRY(catch_up(r, f, err));
     return s->files[f->file].missing || f->in_flight ? HUB_OK : close_file(r, f, err);
 }
 
@@ -559,6 +607,31 @@ static enum hub_status piece_finished(struct hub_fetch *fetch, enum hub_status s
     return ask_for_more(r, err);
 }
 
+/* What is left when a run ends. */
+static void dispose(struct run *r)
+{
+    for (size_t i = 0; i < HUB_COUNT(r->open); i++)
+        let_go(&r->open[i]);
+    for (size_t i = 0; i < MAX_PIECES; i++)
+        hub_buf_dispose(&r->pieces[i].url);
+    free(r->begun);
+    free(r);
+}
+
+static enum hub_status run(struct run *r, struct hub_error *err)
+{
+    struct hub_pieces *t = r->transfer;
+    HUB_TRY(hub_trail_start(tell_whole, t, &r->trail, err));
+    enum hub_status st = ask_for_more(r, err);
+    if (st)
+        hub_transport_drop(t->remote->transport);
+    else
+        st = hub_transport_drive(t->remote->transport, &(struct hub_drive){.tick = t->tick, .user = t->user},
+                                 err);
+    const enum hub_status trailed = hub_trail_stop(r->trail, st != HUB_OK, st ? NULL : err);
+    return st ? st : trailed;
+}
+
 enum hub_status hub_pieces_run(struct hub_pieces *t, struct hub_error *err)
 {
     struct run *r;
@@ -571,19 +644,7 @@ enum hub_status hub_pieces_run(struct hub_pieces *t, struct hub_error *err)
         r->open[i].fd = -1;
     enum hub_status st = hub_allocated(r->begun, err);
     if (!st)
-        st = ask_for_more(r, err);
-    if (st)
-        hub_transport_drop(t->remote->transport);
-    else
-        st = hub_transport_drive(t->remote->transport, &(struct hub_drive){.tick = t->tick, .user = t->user},
-                                 err);
-    for (size_t i = 0; i < HUB_COUNT(r->open); i++) {
-        hub_closep(&r->open[i].fd);
-        hub_hasher_dispose(&r->open[i].hasher);
-    }
-    for (size_t i = 0; i < MAX_PIECES; i++)
-        hub_buf_dispose(&r->pieces[i].url);
-    free(r->begun);
-    free(r);
+        st = run(r, err);
+    dispose(r);
     return st;
 }

@@ -1,5 +1,6 @@
 /**
- * Who serves files while they come is told what of them is there. Called on the transfer's thread; must not block.
+ * Who serves files while they come is told what of them is there. Called on the transfer's thread, `whole` and
+ * `lost` also on those that hash; must not block.
  * Files are numbered as in the list of the transfer.
  */
 #ifndef HUB_TRANSFER_WATCH_H
