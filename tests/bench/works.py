@@ -12,6 +12,7 @@ import tempfile
 import threading
 import time
 import urllib.error
+import urllib.parse
 import urllib.request
 
 import bench as b
@@ -664,6 +665,33 @@ def transfer_listing(x):
     del x.servers["bucket"]
 
 
+def facade_listing(x):
+    """The hub as a bucket: a list of 100,000 objects in pages of 1,000"""
+    root, state = f"{b.WORK}/objects", f"{b.WORK}/objects-state"
+    os.makedirs(root)
+    os.makedirs(state)
+    make_empty_parquet(root, 100000)
+    server = x.servers["objects"] = b.Server("objects", [f"{b.BIN}/minari-hub", "serve", "--root", root, "--state", state, "--listen", f"127.0.0.1:{SMALL}", "--settle", "0", "--access-log=off", "--measure=off"],
+                                             f"http://127.0.0.1:{SMALL}/readyz")
+    x.wait_indexed(SMALL)
+    at, first, cpus = f"http://127.0.0.1:{SMALL}/storage/v1/b/minari-datasets/o?projection=noAcl&prettyPrint=false", [], []
+    for _ in range(1 + x.args.runs):
+        token, count, before = "", 0, b.cpu_ns(server.pids())
+        while token is not None:
+            begun = time.perf_counter()
+            page = urllib.request.urlopen(at + (f"&pageToken={urllib.parse.quote(token, safe='')}" if token else "")).read()
+            first += [] if token else [1000 * (time.perf_counter() - begun)]
+            page = json.loads(page)
+            count, token = count + len(page["items"]), page.get("nextPageToken")
+        assert count == 100000
+        cpus.append((b.cpu_ns(server.pids()) - before) / 1e9)
+    print(f"    first page {statistics.median(first[1:]):.1f} ms (the very first {first[0]:.1f}), all {statistics.median(cpus[1:]):.2f} s of the server's CPU")
+    b.bar("hub as a bucket, 100,000 objects: first page, ms", first[1:], 20, False)
+    b.bar("hub as a bucket, 100,000 objects: all pages, CPU s", cpus[1:], 3, False)
+    server.stop()
+    del x.servers["objects"]
+
+
 def transfer_small(x):
     """10,000 small files: minari-cli from a hub, rclone over http from nginx"""
     root, size = f"{b.WORK}/small", 0
@@ -905,5 +933,5 @@ def curves(x):
 
 
 all_works = [slice_npy, slice_npy_64, samples, slice_json, slice_tables, whole_rows, images, file_ranges, archive_tar, video_cut, document, inspection, first_walks, lerobot, lerobot_slices, lerobot_inspection, format_slices, tar_frames, format_inspection,
-             memory, transfer_gcs, transfer_listing, transfer_small, mirror_unchanged, mirror_beside]
+             memory, transfer_gcs, transfer_listing, facade_listing, transfer_small, mirror_unchanged, mirror_beside]
 all_works += [measuring, curves]
