@@ -16,6 +16,7 @@ enum { MAX_PIECES = HUB_MAX_CONNECTIONS };
 static const uint64_t long_piece = 64 * MIB; /* at most, while there is enough for all connections */
 static const uint64_t short_piece = 8 * MIB; /* at least, where segments are small for those who watch */
 enum { SMALL = 64 * 1024 };                  /* files up to it are hashed as they come */
+enum { GATHERED = 256 * 1024 };              /* bytes of a write */
 enum { TRAIL_BYTES = 2 * 1024 * 1024 };      /* of others, so many together by the trail */
 enum { NEAR = 4 };                           /* segments: so far ahead, what comes is waited for */
 
@@ -26,6 +27,7 @@ struct piece {
     struct hub_buf url;
     uint32_t file, segment, end; /* the next segment to be complete, and where they end */
     uint32_t crc;                /* of what came of it */
+    struct hub_buf gathered;     /* what came and is not written: few large writes, and not many small ones */
     bool whole;                  /* the file in one answer */
     bool cut;                    /* it ends before what was asked for: somebody waits for something else */
     bool used;
@@ -341,6 +343,8 @@ static enum hub_status aim(struct run *r, struct piece *p, struct open_file *f, 
     p->crc = 0;
     p->url.limit = 64 * KIB;
     p->url.size = 0;
+    p->gathered.limit = 64 * MIB;
+    p->gathered.size = 0;
     p->fetch = (struct hub_fetch){.resumable = true,
                                   .count = item->size,
                                   .head = piece_head,
@@ -427,6 +431,7 @@ static enum hub_status check_whole(struct piece *p, struct open_file *f, const s
     p->fetch.done = 0;
     p->segment = 0;
     p->crc = 0;
+    p->gathered.size = 0;
     HUB_TRY(forget(t, p->file, err));
     return hash_anew(p->run, f, err);
 }
@@ -546,11 +551,28 @@ static void give_way(struct piece *p, struct open_file *f)
         cut(p, f, p->segment + 1);
 }
 
+/* Written are many bytes at once, and those that complete a segment or the piece. */
+static enum hub_status gather(struct piece *p, struct open_file *f, struct hub_view bytes, uint64_t at,
+                              struct hub_error *err)
+{
+    const struct hub_pieces *t = p->run->transfer;
+    const uint64_t end = at + bytes.size;
+    HUB_TRY(hub_buf_add(&p->gathered, bytes.data, bytes.size, err));
+    if (p->gathered.size < GATHERED && end < (p->segment + 1) * t->staging->segment_bytes &&
+        end < p->fetch.first + p->fetch.count)
+        return HUB_OK;
+    const struct hub_view all = hub_buf_view(&p->gathered);
+    p->gathered.size = 0;
+    HUB_TRY(write_at(f, all, end - all.size, &t->plan->items[p->file], err));
+    if (end - all.size == f->front)
+        HUB_TRY(advance(p->run, f, all, err));
+    return enter(p, f, all, end - all.size, err);
+}
+
 static enum hub_status piece_body(struct hub_fetch *fetch, struct hub_view bytes, struct hub_error *err)
 {
     struct piece *p = fetch->user;
     struct open_file *f = find_open(p->run, p->file);
-    const struct hub_remote_file *item = &p->run->transfer->plan->items[p->file];
     const uint64_t at = fetch->first + fetch->done, segment_bytes = p->run->transfer->staging->segment_bytes;
     if (!f->whole && at + bytes.size >= (p->segment + 1) * segment_bytes)
         give_way(p, f);
@@ -558,10 +580,7 @@ static enum hub_status piece_body(struct hub_fetch *fetch, struct hub_view bytes
         bytes.size = HUB_MIN(bytes.size, p->end * segment_bytes - at);
     p->run->transfer->bytes_done += bytes.size;
     f->here += bytes.size;
-    HUB_TRY(write_at(f, bytes, at, item, err));
-    if (at == f->front)
-        HUB_TRY(advance(p->run, f, bytes, err));
-    HUB_TRY(enter(p, f, bytes, at, err));
+    HUB_TRY(gather(p, f, bytes, at, err));
     return p->cut && p->segment == p->end ? hub_fail(err, HUB_AGAIN, "somebody waits for other bytes")
                                           : HUB_OK;
 }
@@ -612,8 +631,10 @@ static void dispose(struct run *r)
 {
     for (size_t i = 0; i < HUB_COUNT(r->open); i++)
         let_go(&r->open[i]);
-    for (size_t i = 0; i < MAX_PIECES; i++)
+    for (size_t i = 0; i < MAX_PIECES; i++) {
         hub_buf_dispose(&r->pieces[i].url);
+        hub_buf_dispose(&r->pieces[i].gathered);
+    }
     free(r->begun);
     free(r);
 }
