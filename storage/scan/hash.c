@@ -65,8 +65,9 @@ static enum hub_status read_all(struct hub_hasher *h, const struct hash_request 
     return HUB_OK;
 }
 
+/* What came with the file from where it was copied stays what it has to agree with. */
 static enum hub_status hash_open(struct hub_hasher *h, const struct hash_request *w, struct hub_file *file,
-                                 struct hub_error *err)
+                                 const struct hub_file_digests *known, struct hub_error *err)
 {
     HUB_CLEANUP(hub_file_sums_dispose) struct hub_file_sums sums = {0};
     struct hub_file_digests digests;
@@ -74,6 +75,8 @@ static enum hub_status hash_open(struct hub_hasher *h, const struct hash_request
     HUB_TRY(read_all(h, w, file, &sums, err));
     HUB_TRY(hub_file_unchanged(file, err));
     HUB_TRY(hub_file_sums_end(&sums, &digests, err));
+    if (known->sha256[0] && strcmp(known->sha256, digests.sha256) != 0)
+        return hub_fail(err, HUB_CORRUPT, "'%s' is not what it was", w->path);
     return hub_digest_store(h->catalog, w->root, w->path, &w->stamp, &digests, err);
 }
 
@@ -81,12 +84,14 @@ static enum hub_status hash_open(struct hub_hasher *h, const struct hash_request
 static void hash(struct hub_hasher *h, const struct hash_request *w)
 {
     const struct hub_file_ref ref = {.root = w->root, .path = w->path, .expect = &w->stamp};
-    struct hub_file_digests known;
+    struct hub_file_digests known = {0};
     struct hub_file *file = NULL;
-    if (hub_digest_find(h->catalog, w->root, w->path, &w->stamp, &known, NULL) == HUB_OK ||
-        hub_file_get(h->store, &ref, &file, NULL))
+    const enum hub_status st = hub_digest_find(h->catalog, w->root, w->path, &w->stamp, &known, NULL);
+    if (st)
+        known = (struct hub_file_digests){0};
+    if ((known.sha256[0] && known.crc32c[0]) || hub_file_get(h->store, &ref, &file, NULL))
         return;
-    (void)!hash_open(h, w, file, NULL);
+    (void)!hash_open(h, w, file, &known, NULL);
     hub_file_put(file);
 }
 
